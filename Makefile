@@ -1,0 +1,179 @@
+# SPDX-License-Identifier: MIT
+#
+# Builds, tests and installs vramtrace. Sources are found by wildcard: a new file in preload/, analyzer/ or
+# tests/unit/ needs no edit here. tests/sim/sim.mk says how the simulated GPU is built (target `sim`).
+# `make` builds and uses no network; `make demo`, `test`, `check` and `bench` first install what they need.
+
+BUILD  ?= build
+PREFIX ?= /usr/local
+DESTDIR ?=
+JOBS   ?= $(shell nproc 2>/dev/null || echo 2)
+ifeq ($(origin CC),default)
+CC := gcc
+endif
+
+CFLAGS   ?= -O2 -g
+LDFLAGS  ?=
+WARNINGS := -Wall -Wextra -Wpedantic -Werror
+VT_CFLAGS := -std=gnu17 $(WARNINGS) -MMD -MP -Iinclude
+
+# libunwind and Python walk frames through us: keep the frame pointer. TLS must not call the allocator on first
+# use: initial-exec. Only what exports.map names is visible.
+PRELOAD_CFLAGS := $(VT_CFLAGS) -fPIC -fvisibility=hidden -ftls-model=initial-exec \
+    -fno-omit-frame-pointer -fcf-protection=none
+EXPORTS_MAP    ?= preload/exports.map
+# libc alone: libdl and libpthread are parts of it, and fall away by --as-needed, since glibc 2.34.
+PRELOAD_LIBS   ?= -ldl -lpthread
+
+ANALYZER_CFLAGS := $(VT_CFLAGS)
+# libstdc++ (for __cxa_demangle) by its runtime name: every system has that, few have the C++ compiler.
+ANALYZER_LIBS   ?= -ldw -lelf -l:libstdc++.so.6 -lm
+
+TEST_CFLAGS := $(VT_CFLAGS) -I. -Ipreload -Ianalyzer -DVT_BUILD_DIR='"$(abspath $(BUILD))"'
+TEST_LIBS   ?= -lcmocka
+
+.DEFAULT_GOAL := all
+.PHONY: all lib analyzer sim demo test test-build check check-setup check-format check-warnings \
+    check-layers check-man bench install clean help deps
+.DELETE_ON_ERROR:
+
+all: lib analyzer sim ## build everything into build/ (the default; no network)
+
+# --- libvramtrace.so ------------------------------------------------------------------------------------------
+
+# Runtime wrappers are compiled once for each CUDA runtime whose symbol versions they carry.
+RUNTIMES        := 12 13
+PRELOAD_OBJ     := $(BUILD)/obj/preload
+RUNTIME_SOURCES := $(wildcard preload/wrap_runtime*.c)
+PRELOAD_SOURCES := $(filter-out $(RUNTIME_SOURCES),$(wildcard preload/*.c))
+PRELOAD_OBJECTS := $(PRELOAD_SOURCES:preload/%.c=$(PRELOAD_OBJ)/%.o) \
+    $(patsubst preload/%.S,$(PRELOAD_OBJ)/%.S.o,$(wildcard preload/*.S)) \
+    $(foreach v,$(RUNTIMES),$(RUNTIME_SOURCES:preload/%.c=$(PRELOAD_OBJ)/%.$(v).o))
+
+lib: $(BUILD)/libvramtrace.so
+
+$(BUILD)/libvramtrace.so: $(PRELOAD_OBJECTS) $(EXPORTS_MAP)
+	$(CC) -shared $(CFLAGS) $(LDFLAGS) -Wl,-soname,libvramtrace.so -Wl,--build-id \
+	    -Wl,--version-script=$(EXPORTS_MAP) -Wl,-z,now,-z,relro,-z,nodelete -Wl,--no-undefined \
+	    -Wl,--as-needed -o $@ $(PRELOAD_OBJECTS) $(PRELOAD_LIBS)
+
+$(PRELOAD_OBJ)/%.o: preload/%.c | deps
+	@mkdir -p $(@D)
+	$(CC) $(CPPFLAGS) $(CFLAGS) $(PRELOAD_CFLAGS) -c -o $@ $<
+
+$(PRELOAD_OBJ)/%.S.o: preload/%.S | deps
+	@mkdir -p $(@D)
+	$(CC) $(CPPFLAGS) $(CFLAGS) $(PRELOAD_CFLAGS) -c -o $@ $<
+
+define runtime_rule
+$(PRELOAD_OBJ)/%.$(1).o: preload/%.c | deps
+	@mkdir -p $$(@D)
+	$$(CC) $$(CPPFLAGS) $$(CFLAGS) $$(PRELOAD_CFLAGS) -DVT_CUDART=$(1) -c -o $$@ $$<
+endef
+$(foreach v,$(RUNTIMES),$(eval $(call runtime_rule,$(v))))
+
+# --- vramtrace ------------------------------------------------------------------------------------------------
+
+ANALYZER_OBJ     := $(BUILD)/obj/analyzer
+ANALYZER_OBJECTS := $(patsubst analyzer/%.c,$(ANALYZER_OBJ)/%.o,$(wildcard analyzer/*.c))
+
+analyzer: $(BUILD)/vramtrace
+
+$(BUILD)/vramtrace: $(ANALYZER_OBJECTS)
+	$(CC) $(CFLAGS) $(LDFLAGS) -Wl,--as-needed -o $@ $^ $(ANALYZER_LIBS)
+
+$(ANALYZER_OBJ)/%.o: analyzer/%.c | deps
+	@mkdir -p $(@D)
+	$(CC) $(CPPFLAGS) $(CFLAGS) $(ANALYZER_CFLAGS) -c -o $@ $<
+
+# --- the simulated GPU ----------------------------------------------------------------------------------------
+
+-include tests/sim/sim.mk
+
+# --- unit tests -----------------------------------------------------------------------------------------------
+
+# Each tests/unit/NAME_test.c is one program. It is linked with archives of both rooms, so it may call into
+# either, or include a .c file to reach its static functions: what it defines itself is not taken again.
+UNIT_SOURCES := $(wildcard tests/unit/*_test.c)
+UNIT_TESTS   := $(UNIT_SOURCES:tests/unit/%.c=$(BUILD)/tests/unit/%)
+
+test-build: $(UNIT_TESTS)
+
+$(BUILD)/obj/analyzer.a: $(filter-out %/main.o,$(ANALYZER_OBJECTS))
+$(BUILD)/obj/preload.a: $(PRELOAD_OBJECTS)
+$(BUILD)/obj/analyzer.a $(BUILD)/obj/preload.a:
+	@mkdir -p $(@D) && rm -f $@
+	$(AR) rcs $@ $^
+
+$(BUILD)/tests/unit/%: tests/unit/%.c $(BUILD)/obj/analyzer.a $(BUILD)/obj/preload.a
+	@mkdir -p $(@D)
+	$(CC) $(CPPFLAGS) $(CFLAGS) $(TEST_CFLAGS) $(LDFLAGS) -MF $@.d -o $@ $< -Wl,--start-group \
+	    $(BUILD)/obj/analyzer.a $(BUILD)/obj/preload.a -Wl,--end-group \
+	    $(TEST_LIBS) $(ANALYZER_LIBS) $(PRELOAD_LIBS)
+
+# --- what people call -----------------------------------------------------------------------------------------
+
+# Asked once a build folder: is what we compile against here?
+deps: $(BUILD)/.deps
+$(BUILD)/.deps:
+	@CC='$(CC)' tests/setup.sh --check build
+	@mkdir -p $(@D) && touch $@
+
+demo: ## trace a Python training script that leaks, print its report
+	@tests/setup.sh demo
+	@$(MAKE) --no-print-directory -s -j$(JOBS) all
+	@tools/demo.sh $(BUILD)
+
+test: ## build and run every test (T=pattern: only those whose name has it)
+	@tests/setup.sh test
+	@$(MAKE) --no-print-directory -s -j$(JOBS) all test-build
+	@tests/run --build $(BUILD) $(T)
+
+check: check-format check-man check-warnings check-layers ## formatting, layers, man pages, warnings of gcc and clang
+	@echo "check: passed"
+
+check-setup:
+	@tests/setup.sh check
+
+CHECKED := $(wildcard include/*.h include/vramtrace/*.h preload/*.[ch] analyzer/*.[ch] tests/*/*.[ch] \
+    tests/cases/*/*.[ch] tests/cases/*/*.cpp examples/*.[ch])
+
+check-format: check-setup
+	@clang-format --dry-run -Werror $(CHECKED)
+
+# Whole builds, since many warnings come from the optimizer; only what changed is built again.
+check-warnings: check-setup
+	@for cc in gcc clang; do \
+	    $(MAKE) --no-print-directory -s -j$(JOBS) BUILD=$(BUILD)/check-$$cc CC=$$cc all test-build || exit 1; \
+	done
+
+check-layers: check-warnings
+	@tools/check-layers.sh $(BUILD)/check-gcc
+
+check-man:
+	@tools/check-man.sh $(wildcard doc/man/*.[1-8])
+
+bench: ## measure: ns per event beside heaptrack, log bytes, start-up cost
+	@tests/setup.sh bench
+	@$(MAKE) --no-print-directory -s -j$(JOBS) all
+	@tests/bench/run $(BUILD)
+
+INSTALL ?= install
+install: all ## install under PREFIX (/usr/local), DESTDIR in front
+	$(INSTALL) -d $(DESTDIR)$(PREFIX)/bin $(DESTDIR)$(PREFIX)/include $(DESTDIR)$(PREFIX)/lib/vramtrace/sim
+	$(INSTALL) -m 755 $(BUILD)/vramtrace $(DESTDIR)$(PREFIX)/bin/
+	$(INSTALL) -m 755 $(BUILD)/libvramtrace.so $(DESTDIR)$(PREFIX)/lib/
+	$(INSTALL) -m 644 include/vramtrace.h $(DESTDIR)$(PREFIX)/include/
+	cp -P $(wildcard $(BUILD)/sim/*.so*) $(DESTDIR)$(PREFIX)/lib/vramtrace/sim/
+	for page in doc/man/*.[1-8]; do \
+	    $(INSTALL) -D -m 644 $$page \
+	        $(DESTDIR)$(PREFIX)/share/man/man$${page##*.}/$${page##*/} || exit 1; \
+	done
+
+clean: ## remove everything built
+	rm -rf $(BUILD)
+
+help: ## this list
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-9s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
+
+-include $(wildcard $(BUILD)/obj/*/*.d $(BUILD)/tests/unit/*.d)

@@ -1,0 +1,160 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+#
+# Installs what a command of this project needs and the machine lacks. `make demo`, `make test`, `make check`
+# and `make bench` call it; `make` alone only asks it what is missing (--check), because a build uses no network.
+#
+#   tests/setup.sh WHAT...           install for WHAT: build, demo, test, check, bench
+#   tests/setup.sh --check WHAT...   install nothing; name what is missing and the command that installs it
+#   tests/setup.sh --python          print a Python that has Numba (PYTHON=... overrides)
+#
+# It never prompts: root, or `sudo -n`; where that is refused it names the packages in one line and exits 1.
+# With everything in place it asks only for files and commands, so it costs milliseconds and works on
+# distributions without apt as well.
+set -u
+here=$(cd "$(dirname "$0")/.." && pwd)
+venv=$here/build/venv
+
+# One row a package: the commands that need it, its Debian name, how to see that it is there
+# (cmd:NAME a command; hdr:NAME a C header; numba: a Python that has Numba).
+packages() {
+    cat <<'ROWS'
+build,demo,test,check,bench gcc           cmd:gcc
+build,demo,test,check,bench libc6-dev     hdr:stdio.h
+build,demo,test,check,bench libunwind-dev hdr:libunwind.h
+build,demo,test,check,bench uthash-dev    hdr:uthash.h
+build,demo,test,check,bench libdw-dev     hdr:elfutils/libdwfl.h
+build,demo,test,check,bench libelf-dev    hdr:libelf.h
+demo,test,bench             python3       cmd:python3
+demo,test                   python3-numba numba
+test,check                  libcmocka-dev hdr:cmocka.h
+test                        g++           cmd:g++
+test                        ffmpeg        cmd:ffmpeg
+check                       clang         cmd:clang
+check                       clang-format  cmd:clang-format
+bench                       heaptrack     cmd:heaptrack
+ROWS
+}
+
+have_header() {
+    for dir in /usr/include /usr/include/*-linux-gnu /usr/local/include; do
+        [ -e "$dir/$1" ] && return 0
+    done
+    # Somewhere only the compiler knows of (CPATH, a cross root).
+    command -v "${CC:-gcc}" >/dev/null 2>&1 || return 1
+    echo "#include <$1>" | ${CC:-gcc} ${CPPFLAGS:-} -E - >/dev/null 2>&1
+}
+
+# The first Python that has Numba: the caller's choice, the distribution's, our own environment, PATH's.
+find_python() {
+    for python in "${PYTHON:-}" /usr/bin/python3 "$venv/bin/python3" python3; do
+        [ -n "$python" ] && command -v "$python" >/dev/null 2>&1 || continue
+        "$python" -c 'import importlib.util as u, sys; sys.exit(u.find_spec("numba") is None)' \
+            >/dev/null 2>&1 </dev/null && echo "$python" && return 0
+    done
+    return 1
+}
+
+have() {
+    case $1 in
+    cmd:*) command -v "${1#cmd:}" >/dev/null 2>&1 ;;
+    hdr:*) have_header "${1#hdr:}" ;;
+    numba) find_python >/dev/null ;;
+    esac
+}
+
+# Prints the packages that are missing for the commands named, each once.
+missing() {
+    packages | while read -r users package probe; do
+        for user in "$@"; do
+            case ",$users," in *",$user,"*) ;; *) continue ;; esac
+            # Another compiler named by CC does as well as gcc.
+            [ "$package" = gcc ] && [ -n "${CC:-}" ] && command -v "${CC%% *}" >/dev/null 2>&1 && break
+            have "$probe" || printf '%s ' "$package"
+            break
+        done
+    done
+}
+
+# $@: the packages wanted. Sets $as to what makes us root; exits where nothing does.
+become_root() {
+    as=
+    [ "$(id -u)" = 0 ] && return
+    if command -v sudo >/dev/null 2>&1 && sudo -n true >/dev/null 2>&1 </dev/null; then
+        as="sudo -n"
+        return
+    fi
+    echo "setup: missing, and neither root nor sudo without a password here: sudo apt-get install $*" >&2
+    exit 1
+}
+
+apt() {
+    $as env DEBIAN_FRONTEND=noninteractive apt-get -qq -o DPkg::Lock::Timeout=300 \
+        -o Dpkg::Use-Pty=0 -o APT::Install-Recommends=false "$@" </dev/null
+}
+
+# A release whose archive has no python3-numba gets Numba from PyPI, in a folder of this checkout.
+numba_from_pypi() {
+    echo "setup: this release has no package python3-numba; putting Numba into build/venv" >&2
+    apt -y install python3-venv >/dev/null && python3 -m venv "$venv" &&
+        "$venv/bin/pip" -q install 'numba<0.62' </dev/null
+}
+
+install() {
+    if ! command -v apt-get >/dev/null 2>&1; then
+        echo "setup: missing, and no apt-get here; install what this system calls: $*" >&2
+        exit 1
+    fi
+    become_root "$@"
+    echo "setup: installing $*" >&2
+    log=$(mktemp) || exit 1
+    if ! apt update >"$log" 2>&1; then
+        cat "$log" >&2
+        echo "setup: apt-get update failed (above); trying with the package lists that are here" >&2
+    fi
+    pypi=
+    case " $* " in
+    *" python3-numba "*)
+        if [ -z "$(apt-cache -q=2 madison python3-numba 2>/dev/null)" ]; then
+            pypi=yes
+            set -- $(printf '%s\n' "$@" | grep -vx python3-numba)
+        fi
+        ;;
+    esac
+    if [ $# -gt 0 ] && ! apt -y install "$@" >"$log" 2>&1; then
+        cat "$log" >&2
+        rm -f "$log"
+        echo "setup: apt-get could not install (reason above): $*" >&2
+        exit 1
+    fi
+    rm -f "$log"
+    [ -z "$pypi" ] || numba_from_pypi || exit 1
+}
+
+case ${1:-} in
+--python)
+    find_python && exit 0
+    echo "setup: no Python with Numba here: sudo apt-get install python3-numba" >&2
+    exit 1
+    ;;
+--check)
+    shift
+    want=$(missing "$@")
+    [ -z "$want" ] && exit 0
+    echo "missing: ${want% } (to install: sudo apt-get install ${want% })" >&2
+    exit 1
+    ;;
+build | demo | test | check | bench)
+    want=$(missing "$@")
+    [ -z "$want" ] && exit 0
+    install $want
+    want=$(missing "$@")
+    [ -z "$want" ] && exit 0
+    echo "setup: installed, but still not found: ${want% }" >&2
+    exit 1
+    ;;
+*)
+    echo "usage: tests/setup.sh [--check] build|demo|test|check|bench..., or tests/setup.sh --python" >&2
+    exit 2
+    ;;
+esac
