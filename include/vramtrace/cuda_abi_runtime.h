@@ -1,0 +1,506 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Types of the CUDA runtime interface: our own declarations of its layouts (CUDA 13; those that
+ * CUDA 12 has otherwise are in cuda_abi.h, with the version in their name), for machines without
+ * CUDA headers. Included by cuda_abi.h only.
+ */
+#ifndef VRAMTRACE_CUDA_ABI_RUNTIME_H
+#define VRAMTRACE_CUDA_ABI_RUNTIME_H
+
+#include "cuda_abi_driver.h"
+
+/* clang-format off: tables of facts, packed */
+
+#define cudaHostAllocDefault 0x00
+#define cudaHostAllocPortable 0x01
+#define cudaHostAllocMapped 0x02
+#define cudaHostAllocWriteCombined 0x04
+#define cudaHostRegisterDefault 0x00
+#define cudaStreamDefault 0x00
+#define cudaStreamNonBlocking 0x01
+#define cudaStreamLegacy ((cudaStream_t)0x1)
+#define cudaStreamPerThread ((cudaStream_t)0x2)
+#define cudaEventDefault 0x00
+#define cudaEventDisableTiming 0x02
+#define cudaIpcMemLazyEnablePeerAccess 0x01
+#define cudaMemAttachGlobal 0x01
+#define cudaMemAttachHost 0x02
+#define cudaArrayDefault 0x00
+#define cudaCpuDeviceId ((int)-1)
+#define cudaInvalidDeviceId ((int)-2)
+
+struct dim3 {
+    unsigned int x, y;
+    unsigned int z;
+};
+typedef struct dim3 dim3;
+enum cudaError {
+    cudaSuccess, cudaErrorInvalidValue, cudaErrorMemoryAllocation, cudaErrorInitializationError,
+    cudaErrorCudartUnloading, cudaErrorProfilerDisabled, cudaErrorProfilerNotInitialized,
+    cudaErrorProfilerAlreadyStarted, cudaErrorProfilerAlreadyStopped,
+    cudaErrorInvalidConfiguration, cudaErrorInvalidPitchValue = 12, cudaErrorInvalidSymbol,
+    cudaErrorInvalidHostPointer = 16, cudaErrorInvalidDevicePointer, cudaErrorInvalidTexture,
+    cudaErrorInvalidTextureBinding, cudaErrorInvalidChannelDescriptor,
+    cudaErrorInvalidMemcpyDirection, cudaErrorAddressOfConstant, cudaErrorTextureFetchFailed,
+    cudaErrorTextureNotBound, cudaErrorSynchronizationError, cudaErrorInvalidFilterSetting,
+    cudaErrorInvalidNormSetting, cudaErrorMixedDeviceExecution, cudaErrorNotYetImplemented = 31,
+    cudaErrorMemoryValueTooLarge, cudaErrorStubLibrary = 34, cudaErrorInsufficientDriver,
+    cudaErrorCallRequiresNewerDriver, cudaErrorInvalidSurface,
+    cudaErrorDuplicateVariableName = 43, cudaErrorDuplicateTextureName,
+    cudaErrorDuplicateSurfaceName, cudaErrorDevicesUnavailable,
+    cudaErrorIncompatibleDriverContext = 49, cudaErrorMissingConfiguration = 52,
+    cudaErrorPriorLaunchFailure, cudaErrorLaunchMaxDepthExceeded = 65,
+    cudaErrorLaunchFileScopedTex, cudaErrorLaunchFileScopedSurf, cudaErrorSyncDepthExceeded,
+    cudaErrorLaunchPendingCountExceeded, cudaErrorInvalidDeviceFunction = 98,
+    cudaErrorNoDevice = 100, cudaErrorInvalidDevice, cudaErrorDeviceNotLicensed,
+    cudaErrorSoftwareValidityNotEstablished, cudaErrorStartupFailure = 127,
+    cudaErrorInvalidKernelImage = 200, cudaErrorDeviceUninitialized,
+    cudaErrorMapBufferObjectFailed = 205, cudaErrorUnmapBufferObjectFailed,
+    cudaErrorArrayIsMapped, cudaErrorAlreadyMapped, cudaErrorNoKernelImageForDevice,
+    cudaErrorAlreadyAcquired, cudaErrorNotMapped, cudaErrorNotMappedAsArray,
+    cudaErrorNotMappedAsPointer, cudaErrorECCUncorrectable, cudaErrorUnsupportedLimit,
+    cudaErrorDeviceAlreadyInUse, cudaErrorPeerAccessUnsupported, cudaErrorInvalidPtx,
+    cudaErrorInvalidGraphicsContext, cudaErrorNvlinkUncorrectable, cudaErrorJitCompilerNotFound,
+    cudaErrorUnsupportedPtxVersion, cudaErrorJitCompilationDisabled,
+    cudaErrorUnsupportedExecAffinity, cudaErrorUnsupportedDevSideSync, cudaErrorContained,
+    cudaErrorInvalidSource = 300, cudaErrorFileNotFound, cudaErrorSharedObjectSymbolNotFound,
+    cudaErrorSharedObjectInitFailed, cudaErrorOperatingSystem,
+    cudaErrorInvalidResourceHandle = 400, cudaErrorIllegalState, cudaErrorLossyQuery,
+    cudaErrorSymbolNotFound = 500, cudaErrorNotReady = 600, cudaErrorIllegalAddress = 700,
+    cudaErrorLaunchOutOfResources, cudaErrorLaunchTimeout, cudaErrorLaunchIncompatibleTexturing,
+    cudaErrorPeerAccessAlreadyEnabled, cudaErrorPeerAccessNotEnabled,
+    cudaErrorSetOnActiveProcess = 708, cudaErrorContextIsDestroyed, cudaErrorAssert,
+    cudaErrorTooManyPeers, cudaErrorHostMemoryAlreadyRegistered, cudaErrorHostMemoryNotRegistered,
+    cudaErrorHardwareStackError, cudaErrorIllegalInstruction, cudaErrorMisalignedAddress,
+    cudaErrorInvalidAddressSpace, cudaErrorInvalidPc, cudaErrorLaunchFailure,
+    cudaErrorCooperativeLaunchTooLarge, cudaErrorTensorMemoryLeak, cudaErrorNotPermitted = 800,
+    cudaErrorNotSupported, cudaErrorSystemNotReady, cudaErrorSystemDriverMismatch,
+    cudaErrorCompatNotSupportedOnDevice, cudaErrorMpsConnectionFailed, cudaErrorMpsRpcFailure,
+    cudaErrorMpsServerNotReady, cudaErrorMpsMaxClientsReached, cudaErrorMpsMaxConnectionsReached,
+    cudaErrorMpsClientTerminated, cudaErrorCdpNotSupported, cudaErrorCdpVersionMismatch,
+    cudaErrorStreamCaptureUnsupported = 900, cudaErrorStreamCaptureInvalidated,
+    cudaErrorStreamCaptureMerge, cudaErrorStreamCaptureUnmatched, cudaErrorStreamCaptureUnjoined,
+    cudaErrorStreamCaptureIsolation, cudaErrorStreamCaptureImplicit, cudaErrorCapturedEvent,
+    cudaErrorStreamCaptureWrongThread, cudaErrorTimeout, cudaErrorGraphExecUpdateFailure,
+    cudaErrorExternalDevice, cudaErrorInvalidClusterSize, cudaErrorFunctionNotLoaded,
+    cudaErrorInvalidResourceType, cudaErrorInvalidResourceConfiguration, cudaErrorUnknown = 999,
+    cudaErrorApiFailureBase = 0x2710
+};
+enum cudaChannelFormatKind {
+    cudaChannelFormatKindSigned, cudaChannelFormatKindUnsigned, cudaChannelFormatKindFloat,
+    cudaChannelFormatKindNone, cudaChannelFormatKindNV12,
+    cudaChannelFormatKindUnsignedNormalized8X1, cudaChannelFormatKindUnsignedNormalized8X2,
+    cudaChannelFormatKindUnsignedNormalized8X4, cudaChannelFormatKindUnsignedNormalized16X1,
+    cudaChannelFormatKindUnsignedNormalized16X2, cudaChannelFormatKindUnsignedNormalized16X4,
+    cudaChannelFormatKindSignedNormalized8X1, cudaChannelFormatKindSignedNormalized8X2,
+    cudaChannelFormatKindSignedNormalized8X4, cudaChannelFormatKindSignedNormalized16X1,
+    cudaChannelFormatKindSignedNormalized16X2, cudaChannelFormatKindSignedNormalized16X4,
+    cudaChannelFormatKindUnsignedBlockCompressed1,
+    cudaChannelFormatKindUnsignedBlockCompressed1SRGB,
+    cudaChannelFormatKindUnsignedBlockCompressed2,
+    cudaChannelFormatKindUnsignedBlockCompressed2SRGB,
+    cudaChannelFormatKindUnsignedBlockCompressed3,
+    cudaChannelFormatKindUnsignedBlockCompressed3SRGB,
+    cudaChannelFormatKindUnsignedBlockCompressed4, cudaChannelFormatKindSignedBlockCompressed4,
+    cudaChannelFormatKindUnsignedBlockCompressed5, cudaChannelFormatKindSignedBlockCompressed5,
+    cudaChannelFormatKindUnsignedBlockCompressed6H, cudaChannelFormatKindSignedBlockCompressed6H,
+    cudaChannelFormatKindUnsignedBlockCompressed7,
+    cudaChannelFormatKindUnsignedBlockCompressed7SRGB,
+    cudaChannelFormatKindUnsignedNormalized1010102
+};
+struct cudaChannelFormatDesc {
+    int x, y;
+    int z, w;
+    enum cudaChannelFormatKind f;
+};
+typedef struct cudaArray *cudaArray_t;
+typedef const struct cudaArray *cudaArray_const_t;
+typedef struct cudaMipmappedArray *cudaMipmappedArray_t;
+typedef const struct cudaMipmappedArray *cudaMipmappedArray_const_t;
+struct cudaArraySparseProperties {
+    struct {
+        unsigned int width, height;
+        unsigned int depth;
+    } tileExtent;
+    unsigned int miptailFirstLevel;
+    unsigned long long miptailSize;
+    unsigned int flags, reserved[4];
+};
+struct cudaArrayMemoryRequirements {
+    size_t size, alignment;
+    unsigned int reserved[4];
+};
+enum cudaMemoryType {
+    cudaMemoryTypeUnregistered, cudaMemoryTypeHost, cudaMemoryTypeDevice, cudaMemoryTypeManaged
+};
+enum cudaMemcpyKind {
+    cudaMemcpyHostToHost, cudaMemcpyHostToDevice, cudaMemcpyDeviceToHost,
+    cudaMemcpyDeviceToDevice, cudaMemcpyDefault
+};
+struct cudaPitchedPtr {
+    void *ptr;
+    size_t pitch, xsize;
+    size_t ysize;
+};
+struct cudaExtent {
+    size_t width, height;
+    size_t depth;
+};
+struct cudaPos {
+    size_t x, y;
+    size_t z;
+};
+struct cudaMemcpy3DParms {
+    cudaArray_t srcArray;
+    struct cudaPos srcPos;
+    struct cudaPitchedPtr srcPtr;
+    cudaArray_t dstArray;
+    struct cudaPos dstPos;
+    struct cudaPitchedPtr dstPtr;
+    struct cudaExtent extent;
+    enum cudaMemcpyKind kind;
+};
+struct cudaMemcpy3DPeerParms {
+    cudaArray_t srcArray;
+    struct cudaPos srcPos;
+    struct cudaPitchedPtr srcPtr;
+    int srcDevice;
+    cudaArray_t dstArray;
+    struct cudaPos dstPos;
+    struct cudaPitchedPtr dstPtr;
+    int dstDevice;
+    struct cudaExtent extent;
+};
+struct cudaMemsetParams {
+    void *dst;
+    size_t pitch;
+    unsigned int value, elementSize;
+    size_t width, height;
+};
+enum cudaAccessProperty {
+    cudaAccessPropertyNormal, cudaAccessPropertyStreaming, cudaAccessPropertyPersisting
+};
+struct cudaAccessPolicyWindow {
+    void *base_ptr;
+    size_t num_bytes;
+    float hitRatio;
+    enum cudaAccessProperty hitProp, missProp;
+};
+typedef void (*cudaHostFn_t)(void *userData);
+struct cudaHostNodeParams {
+    cudaHostFn_t fn;
+    void *userData;
+};
+enum cudaStreamCaptureStatus {
+    cudaStreamCaptureStatusNone, cudaStreamCaptureStatusActive, cudaStreamCaptureStatusInvalidated
+};
+enum cudaStreamCaptureMode {
+    cudaStreamCaptureModeGlobal, cudaStreamCaptureModeThreadLocal, cudaStreamCaptureModeRelaxed
+};
+enum cudaSynchronizationPolicy {
+    cudaSyncPolicyAuto = 1, cudaSyncPolicySpin, cudaSyncPolicyYield, cudaSyncPolicyBlockingSync
+};
+enum cudaClusterSchedulingPolicy {
+    cudaClusterSchedulingPolicyDefault, cudaClusterSchedulingPolicySpread,
+    cudaClusterSchedulingPolicyLoadBalancing
+};
+struct cudaResourceDesc;
+struct cudaResourceViewDesc;
+struct cudaPointerAttributes;
+struct cudaFuncAttributes {
+    size_t sharedSizeBytes, constSizeBytes;
+    size_t localSizeBytes;
+    int maxThreadsPerBlock, numRegs;
+    int ptxVersion, binaryVersion;
+    int cacheModeCA, maxDynamicSharedSizeBytes;
+    int preferredShmemCarveout, clusterDimMustBeSet;
+    int requiredClusterWidth, requiredClusterHeight;
+    int requiredClusterDepth, clusterSchedulingPolicyPreference;
+    int nonPortableClusterSizeAllowed, reserved[16];
+};
+enum cudaFuncAttribute {
+    cudaFuncAttributeMaxDynamicSharedMemorySize = 8,
+    cudaFuncAttributePreferredSharedMemoryCarveout, cudaFuncAttributeClusterDimMustBeSet,
+    cudaFuncAttributeRequiredClusterWidth, cudaFuncAttributeRequiredClusterHeight,
+    cudaFuncAttributeRequiredClusterDepth, cudaFuncAttributeNonPortableClusterSizeAllowed,
+    cudaFuncAttributeClusterSchedulingPolicyPreference, cudaFuncAttributeMax
+};
+enum cudaFuncCache {
+    cudaFuncCachePreferNone, cudaFuncCachePreferShared, cudaFuncCachePreferL1,
+    cudaFuncCachePreferEqual
+};
+enum cudaSharedMemConfig {
+    cudaSharedMemBankSizeDefault, cudaSharedMemBankSizeFourByte, cudaSharedMemBankSizeEightByte
+};
+enum cudaLimit {
+    cudaLimitStackSize, cudaLimitPrintfFifoSize, cudaLimitMallocHeapSize,
+    cudaLimitDevRuntimeSyncDepth, cudaLimitDevRuntimePendingLaunchCount,
+    cudaLimitMaxL2FetchGranularity, cudaLimitPersistingL2CacheSize
+};
+enum cudaMemoryAdvise {
+    cudaMemAdviseSetReadMostly = 1, cudaMemAdviseUnsetReadMostly,
+    cudaMemAdviseSetPreferredLocation, cudaMemAdviseUnsetPreferredLocation,
+    cudaMemAdviseSetAccessedBy, cudaMemAdviseUnsetAccessedBy
+};
+enum cudaMemRangeAttribute {
+    cudaMemRangeAttributeReadMostly = 1, cudaMemRangeAttributePreferredLocation,
+    cudaMemRangeAttributeAccessedBy, cudaMemRangeAttributeLastPrefetchLocation,
+    cudaMemRangeAttributePreferredLocationType, cudaMemRangeAttributePreferredLocationId,
+    cudaMemRangeAttributeLastPrefetchLocationType, cudaMemRangeAttributeLastPrefetchLocationId
+};
+enum cudaFlushGPUDirectRDMAWritesScope {
+    cudaFlushGPUDirectRDMAWritesToOwner = 100, cudaFlushGPUDirectRDMAWritesToAllDevices = 200
+};
+enum cudaFlushGPUDirectRDMAWritesTarget { cudaFlushGPUDirectRDMAWritesTargetCurrentDevice };
+enum cudaDeviceAttr { cudaDevAttrMaxThreadsPerBlock = 1 };
+enum cudaMemPoolAttr {
+    cudaMemPoolReuseFollowEventDependencies = 1, cudaMemPoolReuseAllowOpportunistic,
+    cudaMemPoolReuseAllowInternalDependencies, cudaMemPoolAttrReleaseThreshold,
+    cudaMemPoolAttrReservedMemCurrent, cudaMemPoolAttrReservedMemHigh,
+    cudaMemPoolAttrUsedMemCurrent, cudaMemPoolAttrUsedMemHigh
+};
+enum cudaMemLocationType {
+    cudaMemLocationTypeInvalid, cudaMemLocationTypeNone = 0, cudaMemLocationTypeDevice,
+    cudaMemLocationTypeHost, cudaMemLocationTypeHostNuma, cudaMemLocationTypeHostNumaCurrent
+};
+struct cudaMemLocation {
+    enum cudaMemLocationType type;
+    int id;
+};
+enum cudaMemAccessFlags {
+    cudaMemAccessFlagsProtNone, cudaMemAccessFlagsProtRead, cudaMemAccessFlagsProtReadWrite = 3
+};
+struct cudaMemAccessDesc {
+    struct cudaMemLocation location;
+    enum cudaMemAccessFlags flags;
+};
+enum cudaMemAllocationType {
+    cudaMemAllocationTypeInvalid, cudaMemAllocationTypePinned, cudaMemAllocationTypeManaged,
+    cudaMemAllocationTypeMax = 0x7fffffff
+};
+enum cudaMemAllocationHandleType {
+    cudaMemHandleTypeNone, cudaMemHandleTypePosixFileDescriptor, cudaMemHandleTypeWin32,
+    cudaMemHandleTypeWin32Kmt = 4, cudaMemHandleTypeFabric = 8
+};
+struct cudaMemPoolProps {
+    enum cudaMemAllocationType allocType;
+    enum cudaMemAllocationHandleType handleTypes;
+    struct cudaMemLocation location;
+    void *win32SecurityAttributes;
+    size_t maxSize;
+    unsigned short usage;
+    unsigned char reserved[54];
+};
+struct cudaMemPoolPtrExportData {
+    unsigned char reserved[64];
+};
+struct cudaMemAllocNodeParams {
+    struct cudaMemPoolProps poolProps;
+    const struct cudaMemAccessDesc *accessDescs;
+    size_t accessDescCount, bytesize;
+    void *dptr;
+};
+struct cudaMemAllocNodeParamsV2 {
+    struct cudaMemPoolProps poolProps;
+    const struct cudaMemAccessDesc *accessDescs;
+    size_t accessDescCount, bytesize;
+    void *dptr;
+};
+struct cudaMemFreeNodeParams {
+    void *dptr;
+};
+enum cudaGraphMemAttributeType {
+    cudaGraphMemAttrUsedMemCurrent, cudaGraphMemAttrUsedMemHigh,
+    cudaGraphMemAttrReservedMemCurrent, cudaGraphMemAttrReservedMemHigh
+};
+enum cudaMemcpySrcAccessOrder {
+    cudaMemcpySrcAccessOrderInvalid, cudaMemcpySrcAccessOrderStream,
+    cudaMemcpySrcAccessOrderDuringApiCall, cudaMemcpySrcAccessOrderAny,
+    cudaMemcpySrcAccessOrderMax = 0x7fffffff
+};
+struct cudaMemcpyAttributes {
+    enum cudaMemcpySrcAccessOrder srcAccessOrder;
+    struct cudaMemLocation srcLocHint, dstLocHint;
+    unsigned int flags;
+};
+enum cudaMemcpy3DOperandType {
+    cudaMemcpyOperandTypePointer = 1, cudaMemcpyOperandTypeArray,
+    cudaMemcpyOperandTypeMax = 0x7fffffff
+};
+struct cudaOffset3D {
+    size_t x, y;
+    size_t z;
+};
+struct cudaMemcpy3DOperand {
+    enum cudaMemcpy3DOperandType type;
+    union {
+        struct {
+            void *ptr;
+            size_t rowLength, layerHeight;
+            struct cudaMemLocation locHint;
+        } ptr;
+        struct {
+            cudaArray_t array;
+            struct cudaOffset3D offset;
+        } array;
+    } op;
+};
+struct cudaMemcpy3DBatchOp {
+    struct cudaMemcpy3DOperand src, dst;
+    struct cudaExtent extent;
+    enum cudaMemcpySrcAccessOrder srcAccessOrder;
+    unsigned int flags;
+};
+enum cudaDeviceP2PAttr {
+    cudaDevP2PAttrPerformanceRank = 1, cudaDevP2PAttrAccessSupported,
+    cudaDevP2PAttrNativeAtomicSupported, cudaDevP2PAttrCudaArrayAccessSupported,
+    cudaDevP2PAttrOnlyPartialNativeAtomicSupported
+};
+typedef struct CUuuid_st cudaUUID_t;
+struct cudaDeviceProp;
+typedef struct cudaIpcEventHandle_st {
+    char reserved[64];
+} cudaIpcEventHandle_t;
+typedef struct cudaIpcMemHandle_st {
+    char reserved[64];
+} cudaIpcMemHandle_t;
+typedef struct cudaMemFabricHandle_st {
+    char reserved[64];
+} cudaMemFabricHandle_t;
+enum cudaExternalMemoryHandleType {
+    cudaExternalMemoryHandleTypeOpaqueFd = 1, cudaExternalMemoryHandleTypeOpaqueWin32,
+    cudaExternalMemoryHandleTypeOpaqueWin32Kmt, cudaExternalMemoryHandleTypeD3D12Heap,
+    cudaExternalMemoryHandleTypeD3D12Resource, cudaExternalMemoryHandleTypeD3D11Resource,
+    cudaExternalMemoryHandleTypeD3D11ResourceKmt, cudaExternalMemoryHandleTypeNvSciBuf
+};
+struct cudaExternalMemoryHandleDesc {
+    enum cudaExternalMemoryHandleType type;
+    union {
+        int fd;
+        struct {
+            void *handle;
+            const void *name;
+        } win32;
+        const void *nvSciBufObject;
+    } handle;
+    unsigned long long size;
+    unsigned int flags, reserved[16];
+};
+struct cudaExternalMemoryBufferDesc {
+    unsigned long long offset, size;
+    unsigned int flags, reserved[16];
+};
+struct cudaExternalMemoryMipmappedArrayDesc {
+    unsigned long long offset;
+    struct cudaChannelFormatDesc formatDesc;
+    struct cudaExtent extent;
+    unsigned int flags, numLevels;
+    unsigned int reserved[16];
+};
+struct cudaExternalSemaphoreHandleDesc;
+struct cudaExternalSemaphoreSignalParams;
+struct cudaExternalSemaphoreWaitParams;
+typedef enum cudaError cudaError_t;
+typedef struct CUstream_st *cudaStream_t;
+typedef struct CUevent_st *cudaEvent_t;
+typedef struct cudaGraphicsResource *cudaGraphicsResource_t;
+typedef struct CUexternalMemory_st *cudaExternalMemory_t;
+typedef struct CUexternalSemaphore_st *cudaExternalSemaphore_t;
+typedef struct CUgraph_st *cudaGraph_t;
+typedef struct CUgraphNode_st *cudaGraphNode_t;
+typedef struct CUuserObject_st *cudaUserObject_t;
+typedef unsigned long long cudaGraphConditionalHandle;
+typedef struct CUfunc_st *cudaFunction_t;
+typedef struct CUkern_st *cudaKernel_t;
+enum cudaJitOption { cudaJitMaxRegisters };
+enum cudaLibraryOption {
+    cudaLibraryHostUniversalFunctionAndDataTable, cudaLibraryBinaryIsPreserved
+};
+typedef struct CUlib_st *cudaLibrary_t;
+typedef struct CUmemPoolHandle_st *cudaMemPool_t;
+struct cudaKernelNodeParams {
+    void *func;
+    dim3 gridDim, blockDim;
+    unsigned int sharedMemBytes;
+    void **kernelParams, **extra;
+};
+struct cudaExternalSemaphoreSignalNodeParams;
+struct cudaExternalSemaphoreWaitNodeParams;
+enum cudaGraphNodeType {
+    cudaGraphNodeTypeKernel, cudaGraphNodeTypeMemcpy, cudaGraphNodeTypeMemset,
+    cudaGraphNodeTypeHost, cudaGraphNodeTypeGraph, cudaGraphNodeTypeEmpty,
+    cudaGraphNodeTypeWaitEvent, cudaGraphNodeTypeEventRecord, cudaGraphNodeTypeExtSemaphoreSignal,
+    cudaGraphNodeTypeExtSemaphoreWait, cudaGraphNodeTypeMemAlloc, cudaGraphNodeTypeMemFree,
+    cudaGraphNodeTypeConditional = 13, cudaGraphNodeTypeCount
+};
+struct cudaGraphNodeParams {
+    enum cudaGraphNodeType type;
+    int reserved0[3];
+    union {
+        long long reserved1[29];
+        struct cudaMemAllocNodeParamsV2 alloc;
+        struct cudaMemFreeNodeParams free;
+    };
+    long long reserved2;
+};
+typedef struct cudaGraphEdgeData_st {
+    unsigned char from_port, to_port;
+    unsigned char type, reserved[5];
+} cudaGraphEdgeData;
+typedef struct CUgraphExec_st *cudaGraphExec_t;
+enum cudaGraphExecUpdateResult {
+    cudaGraphExecUpdateSuccess, cudaGraphExecUpdateError, cudaGraphExecUpdateErrorTopologyChanged,
+    cudaGraphExecUpdateErrorNodeTypeChanged, cudaGraphExecUpdateErrorFunctionChanged,
+    cudaGraphExecUpdateErrorParametersChanged, cudaGraphExecUpdateErrorNotSupported,
+    cudaGraphExecUpdateErrorUnsupportedFunctionChange, cudaGraphExecUpdateErrorAttributesChanged
+};
+typedef enum cudaGraphInstantiateResult {
+    cudaGraphInstantiateSuccess, cudaGraphInstantiateError, cudaGraphInstantiateInvalidStructure,
+    cudaGraphInstantiateNodeOperationNotSupported,
+    cudaGraphInstantiateMultipleDevicesNotSupported, cudaGraphInstantiateConditionalHandleUnused
+} cudaGraphInstantiateResult;
+typedef struct cudaGraphInstantiateParams_st {
+    unsigned long long flags;
+    cudaStream_t uploadStream;
+    cudaGraphNode_t errNode_out;
+    cudaGraphInstantiateResult result_out;
+} cudaGraphInstantiateParams;
+typedef struct cudaGraphExecUpdateResultInfo_st {
+    enum cudaGraphExecUpdateResult result;
+    cudaGraphNode_t errorNode, errorFromNode;
+} cudaGraphExecUpdateResultInfo;
+typedef struct CUgraphDeviceUpdatableNode_st *cudaGraphDeviceNode_t;
+enum cudaDriverEntryPointQueryResult {
+    cudaDriverEntryPointSuccess, cudaDriverEntryPointSymbolNotFound,
+    cudaDriverEntryPointVersionNotSufficent
+};
+typedef enum cudaLaunchMemSyncDomain {
+    cudaLaunchMemSyncDomainDefault, cudaLaunchMemSyncDomainRemote
+} cudaLaunchMemSyncDomain;
+typedef struct cudaLaunchMemSyncDomainMap_st {
+    unsigned char default_, remote;
+} cudaLaunchMemSyncDomainMap;
+typedef enum cudaLaunchAttributeID { cudaLaunchAttributeIgnore } cudaLaunchAttributeID;
+typedef union cudaLaunchAttributeValue cudaLaunchAttributeValue;
+typedef struct cudaLaunchAttribute_st cudaLaunchAttribute;
+typedef struct cudaLaunchConfig_st {
+    dim3 gridDim, blockDim;
+    size_t dynamicSmemBytes;
+    cudaStream_t stream;
+    cudaLaunchAttribute *attrs;
+    unsigned int numAttrs;
+} cudaLaunchConfig_t;
+typedef struct cudaAsyncCallbackEntry *cudaAsyncCallbackHandle_t;
+typedef enum cudaAsyncNotificationType_enum {
+    cudaAsyncNotificationTypeOverBudget = 1
+} cudaAsyncNotificationType;
+typedef struct cudaAsyncNotificationInfo cudaAsyncNotificationInfo_t;
+typedef void (*cudaAsyncCallback)(cudaAsyncNotificationInfo_t *, void *, cudaAsyncCallbackHandle_t);
+typedef unsigned long long cudaSurfaceObject_t;
+struct cudaTextureDesc;
+typedef unsigned long long cudaTextureObject_t;
+typedef void (*cudaStreamCallback_t)(cudaStream_t stream, cudaError_t status, void *userData);
+
+/* clang-format on */
+
+#endif /* VRAMTRACE_CUDA_ABI_RUNTIME_H */
