@@ -97,7 +97,7 @@ apt() {
 numba_from_pypi() {
     echo "setup: this release has no package python3-numba; putting Numba into build/venv" >&2
     apt -y install python3-venv >/dev/null && python3 -m venv "$venv" &&
-        "$venv/bin/pip" -q install 'numba<0.62' </dev/null
+        "$venv/bin/pip" -q install numba </dev/null
 }
 
 install() {
