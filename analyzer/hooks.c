@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The names of the hooked functions. hooks.def gives a driver row's program name in its column
+ * `base`; a runtime row has none, because the runtime renames only by _ptsz and _ptds, which stand
+ * here.
+ */
+#include "hooks.h"
+
+#include <stddef.h>
+
+struct hook {
+    unsigned id;
+    bool runtime;
+    const char *symbol, *base;
+};
+
+static const struct hook hooks[] = {
+#define VT_DRIVER(id, symbol, base, since, stream, role, prototype) {id, false, #symbol, #base},
+#define VT_RUNTIME(id, symbol, since, until, role, prototype)       {id, true, #symbol, NULL},
+#include "vramtrace/hooks.def"
+};
+
+static const struct hook *find(unsigned id) {
+    for (size_t i = 0; i < sizeof hooks / sizeof *hooks; i++)
+        if (hooks[i].id == id)
+            return &hooks[i];
+    return NULL;
+}
+
+const char *vt_hook_symbol(unsigned id) {
+    const struct hook *hook = find(id);
+    return hook ? hook->symbol : NULL;
+}
+
+const char *vt_hook_name(unsigned id) {
+    const struct hook *hook = find(id);
+    if (!hook)
+        return NULL;
+    return hook->base ? hook->base : hook->symbol;
+}
+
+bool vt_hook_is_runtime(unsigned id) {
+    const struct hook *hook = find(id);
+    return hook && hook->runtime;
+}

@@ -1,0 +1,366 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The reader: bytes -> trust (see log_reader.h). Nothing is read from the file in place: a chunk is
+ * copied with pread, its copy is checked, and only the copy is used. A mapping would be no faster
+ * by much, and a file that is cut while mapped kills its reader.
+ *
+ * A log that is still being written is read up to a frontier of time. A record that another thread
+ * has stamped but not yet published may be older than one that we see; so first the newest time in
+ * the file is found (scan one), then every thread's `entered_at`, read before its records (scan
+ * two), bounds what may still come: behind the smaller of the two nothing is missing, and what lies
+ * after it is left out.
+ */
+#include "log_reader.h"
+
+#include "log_tables.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+/* pread until `size` bytes, the end, or an error: bytes read, or -errno. */
+static ssize_t read_at(int fd, void *to, size_t size, uint64_t offset) {
+    size_t done = 0;
+    while (done < size) {
+        ssize_t got = pread(fd, (char *)to + done, size - done, (off_t)(offset + done));
+        if (got < 0 && errno == EINTR)
+            continue;
+        if (got < 0)
+            return -errno;
+        if (got == 0)
+            break;
+        done += (size_t)got;
+    }
+    return (ssize_t)done;
+}
+
+/* ----------------------------------------------------------------------------------------------------
+ * header -- */
+
+static int refuse(struct vt_string *message, const char *path, unsigned offset, const char *format,
+                  ...) __attribute__((format(printf, 4, 5)));
+static int refuse(struct vt_string *message, const char *path, unsigned offset, const char *format,
+                  ...) {
+    char text[400];
+    va_list args;
+    va_start(args, format);
+    vsnprintf(text, sizeof text, format, args);
+    va_end(args);
+    vt_string_format(message, "%s: offset %u: %s", path, offset, text);
+    return -EINVAL;
+}
+
+static int check_magic(const struct vt_log_header *h, size_t got, const char *path,
+                       struct vt_string *message) {
+    static const char magic[8] = VT_LOG_MAGIC;
+    char reversed[8], hex[32] = "";
+    for (int i = 0; i < 8; i++)
+        reversed[i] = magic[7 - i];
+    if (got >= 8 && !memcmp(h->magic, magic, 8))
+        return 0;
+    if (got >= 8 && !memcmp(h->magic, reversed, 8))
+        return refuse(
+            message, path, 0,
+            "expected the magic \"vramtrc\", found it reversed: a log of a machine of the "
+            "other byte order");
+    size_t shown = got < 8 ? got : 8;
+    bool zeros = true;
+    for (size_t i = 0; i < shown; i++) {
+        snprintf(hex + 3 * i, 4, " %02x", (unsigned char)h->magic[i]);
+        zeros &= h->magic[i] == 0;
+    }
+    if (zeros && shown == 8)
+        return refuse(
+            message, path, 0,
+            "expected the magic \"vramtrc\", found zeros: not a log, or its first bytes were "
+            "not written yet");
+    return refuse(message, path, 0, "expected the magic \"vramtrc\", found%s: not a vramtrace log",
+                  hex);
+}
+
+#define END_TEXT(field) ((field)[sizeof(field) - 1] = 0)
+
+int vt_log_read_header(int fd, const char *path, struct vt_log_header *h, uint64_t *file_bytes,
+                       struct vt_string *message) {
+    struct stat st;
+    if (fstat(fd, &st)) {
+        int error = errno;
+        vt_string_format(message, "%s: %s", path, strerror(error));
+        return -error;
+    }
+    if (!S_ISREG(st.st_mode)) {
+        vt_string_format(message, "%s: expected a log file, found %s", path,
+                         S_ISDIR(st.st_mode) ? "a folder" : "something that is not a file");
+        return -EINVAL;
+    }
+    *file_bytes = (uint64_t)st.st_size;
+    memset(h, 0, sizeof *h);
+    ssize_t got = read_at(fd, h, sizeof *h, 0);
+    if (got < 0) {
+        vt_string_format(message, "%s: %s", path, strerror((int)-got));
+        return (int)got;
+    }
+    if (got == 0)
+        return refuse(message, path, 0, "expected a log's header of %zu bytes, found an empty file",
+                      sizeof *h);
+    int error = check_magic(h, (size_t)got, path, message);
+    if (error)
+        return error;
+    if ((size_t)got < sizeof *h)
+        return refuse(message, path, (unsigned)got,
+                      "expected a header of %zu bytes, found the end of the file: cut off",
+                      sizeof *h);
+    if (h->version_min > VT_LOG_VERSION)
+        return refuse(
+            message, path, 12,
+            "the log has format version %u and needs a reader of version %u; this vramtrace "
+            "reads versions %u to %u: use the vramtrace that wrote it, or a newer one",
+            h->version, h->version_min, VT_LOG_VERSION_MIN, VT_LOG_VERSION);
+    if (h->version < VT_LOG_VERSION_MIN)
+        return refuse(message, path, 8, "expected format version %u to %u, found %u",
+                      VT_LOG_VERSION_MIN, VT_LOG_VERSION, h->version);
+    if (h->header_bytes < sizeof *h || h->header_bytes > VT_CHUNK_BYTES)
+        return refuse(message, path, 16, "expected a header of %zu bytes, found %u", sizeof *h,
+                      h->header_bytes);
+    if (h->chunk_bytes != VT_CHUNK_BYTES)
+        return refuse(message, path, 20, "expected chunks of %u bytes, found %u", VT_CHUNK_BYTES,
+                      h->chunk_bytes);
+    END_TEXT(h->run_id);
+    END_TEXT(h->boot_id);
+    END_TEXT(h->host);
+    END_TEXT(h->tracer);
+    END_TEXT(h->job);
+    END_TEXT(h->exe);
+    END_TEXT(h->cwd);
+    if (h->command_bytes > sizeof h->command)
+        h->command_bytes = sizeof h->command;
+    return 0;
+}
+
+bool vt_log_is_running(const struct vt_log_header *header) {
+    char path[64], text[1024];
+    if (header->exit_kind != VT_EXIT_NONE)
+        return false;
+    int fd = open("/proc/sys/kernel/random/boot_id", O_RDONLY | O_CLOEXEC);
+    if (fd < 0)
+        return false;
+    ssize_t got = read_at(fd, text, sizeof text - 1, 0);
+    close(fd);
+    size_t length = strlen(header->boot_id);
+    if (got < (ssize_t)length || !length || memcmp(text, header->boot_id, length))
+        return false;
+    snprintf(path, sizeof path, "/proc/%u/stat", header->pid);
+    fd = open(path, O_RDONLY | O_CLOEXEC);
+    if (fd < 0)
+        return false;
+    got = read_at(fd, text, sizeof text - 1, 0);
+    close(fd);
+    if (got <= 0)
+        return false;
+    text[got] = 0;
+    /* field 2 is the name in brackets and may hold anything: count from its last bracket. Field 3
+     * is the state. */
+    const char *at = strrchr(text, ')');
+    if (!at || at[1] != ' ' || at[2] == 'Z' || at[2] == 'X')
+        return false;
+    for (int field = 2; field < 22 && at; field++)
+        at = strchr(at + 1, ' ');
+    return at && strtoull(at + 1, NULL, 10) == header->process_start;
+}
+
+/* ---------------------------------------------------------------------------------------------------
+ * records -- */
+
+uint32_t vt_log_next(const uint8_t *chunk, uint32_t offset, uint32_t end, const char **what) {
+    uint64_t word;
+    *what = NULL;
+    if (end - offset < sizeof word)
+        return 0;
+    memcpy(&word, chunk + offset, sizeof word);
+    if (word == 0)
+        return 0;
+    unsigned type = vt_word_type(word);
+    uint32_t length = vt_record_fixed_bytes(type);
+    if (type >= 0x80) {
+        length = vt_word_high(word);
+        if (length % 8 || length < 16 || length > VT_RECORD_MAX_BYTES) {
+            *what = "a record's length";
+            return 0;
+        }
+    } else if (!length) {
+        *what = "a record's type";
+        return 0;
+    }
+    if (length > end - offset) {
+        /* at the end of a whole chunk a record cannot reach past it; elsewhere the file simply ends
+         * here */
+        if (end == VT_CHUNK_BYTES)
+            *what = "a record that reaches past its chunk";
+        return 0;
+    }
+    return length;
+}
+
+static void note_damage(struct vt_log *log, uint64_t offset, const char *what, uint64_t found) {
+    VT_GROW(log->damage, log->damage_count, log->damage_room);
+    log->damage[log->damage_count++] = (struct vt_log_damage){offset, what, found};
+}
+
+/* What a scan carries from chunk to chunk. */
+struct scan {
+    bool times_only; /* scan one of a running log */
+    uint64_t newest;
+    uint64_t oldest_entered; /* smallest entered_at that was set */
+};
+
+/* Walks one chunk's copy. */
+static void scan_chunk(struct vt_log *log, struct scan *scan, uint64_t number, const uint8_t *bytes,
+                       uint32_t have) {
+    struct vt_chunk_header head;
+    if (have < sizeof head)
+        return;
+    memcpy(&head, bytes, sizeof head);
+    if (head.magic == 0)
+        return;
+    if (head.magic != VT_CHUNK_MAGIC) {
+        if (!scan->times_only)
+            note_damage(log, number * VT_CHUNK_BYTES, "a chunk's magic", head.magic);
+        return;
+    }
+    if (head.entered_at && head.entered_at < scan->oldest_entered)
+        scan->oldest_entered = head.entered_at;
+    struct vt_log_chunk chunk = {
+        .number = (uint32_t)number, .tid = head.tid, .first_ticks = UINT64_MAX, .sorted = true};
+    size_t waiting = log->stack_count; /* stacks of this chunk that no event came for yet */
+    uint64_t before = 0;
+    const char *what;
+    uint32_t offset = sizeof head, length;
+    for (; (length = vt_log_next(bytes, offset, have, &what)); offset += length) {
+        uint64_t word[2];
+        memcpy(word, bytes + offset, sizeof word);
+        if (vt_word_type(word[0]) >= 0x80) {
+            if (!scan->times_only)
+                vt_log_take(log, bytes + offset, length);
+            continue;
+        }
+        uint64_t ticks = vt_when_ticks(word[1]), key = vt_log_key(word[0], word[1]);
+        chunk.events++;
+        chunk.sorted &= key >= before;
+        before = key;
+        if (ticks < chunk.first_ticks)
+            chunk.first_ticks = ticks;
+        if (ticks > chunk.last_ticks)
+            chunk.last_ticks = ticks;
+        for (; waiting < log->stack_count; waiting++)
+            log->stacks[waiting].ticks = ticks;
+    }
+    for (; waiting < log->stack_count; waiting++)
+        log->stacks[waiting].ticks = chunk.last_ticks;
+    if (chunk.events && chunk.last_ticks > scan->newest)
+        scan->newest = chunk.last_ticks;
+    if (scan->times_only)
+        return;
+    if (what) {
+        uint64_t found;
+        memcpy(&found, bytes + offset, sizeof found);
+        note_damage(log, number * VT_CHUNK_BYTES + offset, what, found);
+    }
+    chunk.end = offset;
+    log->events += chunk.events;
+    VT_GROW(log->chunks, log->chunk_count, log->chunk_room);
+    log->chunks[log->chunk_count++] = chunk;
+}
+
+/* Walks all chunks. 0 or -errno. */
+static int scan_all(struct vt_log *log, struct scan *scan) {
+    enum { BLOCK = 16 }; /* chunks in one read */
+    struct stat st;
+    if (fstat(log->fd, &st))
+        return -errno;
+    log->file_bytes = (uint64_t)st.st_size;
+    /* whole words, so that a chunk's copy can be walked by them */
+    uint8_t *bytes = vt_alloc(BLOCK, VT_CHUNK_BYTES);
+    int error = 0;
+    for (uint64_t at = VT_CHUNK_BYTES; at < log->file_bytes;
+         at += (uint64_t)BLOCK * VT_CHUNK_BYTES) {
+        ssize_t got = read_at(log->fd, bytes, (size_t)BLOCK * VT_CHUNK_BYTES, at);
+        if (got < 0) {
+            error = (int)got;
+            break;
+        }
+        for (uint64_t done = 0; done < (uint64_t)got; done += VT_CHUNK_BYTES) {
+            uint64_t left = (uint64_t)got - done;
+            uint32_t have = left < VT_CHUNK_BYTES ? (uint32_t)left : VT_CHUNK_BYTES;
+            scan_chunk(log, scan, (at + done) / VT_CHUNK_BYTES, bytes + done, have);
+        }
+        if ((uint64_t)got < (uint64_t)BLOCK * VT_CHUNK_BYTES)
+            break;
+    }
+    free(bytes);
+    return error;
+}
+
+int vt_log_open(const char *path, struct vt_log *log, struct vt_string *message) {
+    *log = (struct vt_log){.fd = -1, .frontier = VT_TICKS_MASK};
+    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+    if (fd < 0) {
+        int error = errno;
+        vt_string_format(message, "%s: %s", path, strerror(error));
+        return -error;
+    }
+    int error = vt_log_read_header(fd, path, &log->header, &log->file_bytes, message);
+    if (error) {
+        close(fd);
+        return error;
+    }
+    log->fd = fd;
+    log->path = vt_strdup(path);
+    struct scan scan = {.oldest_entered = UINT64_MAX};
+    log->running = vt_log_is_running(&log->header);
+    if (log->running) {
+        scan.times_only = true;
+        error = scan_all(log, &scan);
+        log->frontier = scan.newest;
+    }
+    scan = (struct scan){.oldest_entered = UINT64_MAX};
+    if (!error)
+        error = scan_all(log, &scan);
+    if (error) {
+        vt_string_format(message, "%s: %s", path, strerror(-error));
+        vt_log_close(log);
+        return error;
+    }
+    log->in_flight = scan.oldest_entered != UINT64_MAX;
+    log->last_ticks = scan.newest;
+    if (log->running && scan.oldest_entered && scan.oldest_entered - 1 < log->frontier)
+        log->frontier = scan.oldest_entered - 1;
+    if (log->running && log->last_ticks > log->frontier)
+        log->last_ticks = log->frontier;
+    /* A writer whose disk is full hands out chunks that never come to be: it counts those as drops.
+     */
+    uint64_t chunks = log->header.chunks < UINT32_MAX ? log->header.chunks : 0;
+    log->cut = log->file_bytes % VT_CHUNK_BYTES || (log->file_bytes < chunks * VT_CHUNK_BYTES &&
+                                                    !log->header.dropped[VT_DROP_LOG_FULL]);
+    vt_log_sort_modules(log);
+    return 0;
+}
+
+void vt_log_close(struct vt_log *log) {
+    vt_log_free_tables(log);
+    free(log->chunks);
+    free(log->damage);
+    free(log->path);
+    if (log->fd >= 0)
+        close(log->fd);
+    *log = (struct vt_log){.fd = -1};
+}
+
+uint32_t vt_log_read_chunk(const struct vt_log *log, const struct vt_log_chunk *chunk,
+                           void *bytes) {
+    ssize_t got = read_at(log->fd, bytes, chunk->end, (uint64_t)chunk->number * VT_CHUNK_BYTES);
+    return got < 0 ? 0 : (uint32_t)got;
+}

@@ -1,0 +1,224 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The reader's tables: stacks, modules, Python code objects, threads, devices and notes, as
+ * log_reader.c meets them, and the look-ups in them. A record may come twice (two threads that
+ * raced, a chunk that was taken over): the first one counts.
+ */
+#include "log_tables.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* Where a record's variable part of `bytes` bytes, `before` bytes in, would end, if it fits; else
+ * 0. */
+static bool fits(uint32_t length, uint64_t before, uint64_t bytes) {
+    return before <= length && bytes <= length - before;
+}
+
+static void take_stack(struct vt_log *log, const uint8_t *record, uint32_t length) {
+    struct vt_rec_stack r;
+    if (length < sizeof r)
+        return;
+    memcpy(&r, record, sizeof r);
+    if (!r.number || !fits(length, sizeof r, (uint64_t)r.frames * 8) ||
+        vt_map_get(&log->stack_numbers, r.number) != VT_MAP_NONE)
+        return;
+    while (log->frame_count + r.frames > log->frame_room) {
+        log->frame_room = log->frame_room ? log->frame_room * 2 : 4096;
+        log->frame_words = vt_realloc(log->frame_words, log->frame_room, sizeof *log->frame_words);
+    }
+    memcpy(log->frame_words + log->frame_count, record + sizeof r, (size_t)r.frames * 8);
+    VT_GROW(log->stacks, log->stack_count, log->stack_room);
+    log->stacks[log->stack_count] =
+        (struct vt_log_stack){.frames = log->frame_count, .count = r.frames, .flags = r.flags};
+    vt_map_put(&log->stack_numbers, r.number, (uint32_t)log->stack_count++);
+    log->frame_count += r.frames;
+}
+
+static void take_module(struct vt_log *log, const uint8_t *record, uint32_t length) {
+    struct vt_rec_module r;
+    struct vt_log_module m = {0};
+    if (length < sizeof r)
+        return;
+    memcpy(&r, record, sizeof r);
+    if (r.start >= r.end || !fits(length, sizeof r, (uint64_t)r.build_id_bytes + r.path_bytes))
+        return;
+    uint32_t id_bytes = r.build_id_bytes < 64 ? r.build_id_bytes : 64;
+    for (uint32_t i = 0; i < id_bytes; i++)
+        snprintf(m.build_id + 2 * (size_t)i, 3, "%02x", record[sizeof r + i]);
+    m.ticks = r.ticks;
+    m.start = r.start;
+    m.end = r.end;
+    m.bias = r.bias;
+    m.path = vt_strndup((const char *)record + sizeof r + r.build_id_bytes, r.path_bytes);
+    VT_GROW(log->modules, log->module_count, log->module_room);
+    log->modules[log->module_count++] = m;
+}
+
+static void take_code(struct vt_log *log, const uint8_t *record, uint32_t length) {
+    struct vt_rec_code r;
+    if (length < sizeof r)
+        return;
+    memcpy(&r, record, sizeof r);
+    if (!fits(length, sizeof r, (uint64_t)r.name_bytes + r.file_bytes) ||
+        vt_map_get(&log->code_numbers, r.number) != VT_MAP_NONE)
+        return;
+    const char *text = (const char *)record + sizeof r;
+    VT_GROW(log->codes, log->code_count, log->code_room);
+    log->codes[log->code_count] = (struct vt_log_code){
+        .name = vt_strndup(text, r.name_bytes),
+        .file = vt_strndup(text + r.name_bytes, r.file_bytes),
+        .first_line = r.first_line,
+    };
+    vt_map_put(&log->code_numbers, r.number, (uint32_t)log->code_count++);
+}
+
+static void take_thread(struct vt_log *log, const uint8_t *record, uint32_t length) {
+    struct vt_rec_thread r;
+    if (length < sizeof r)
+        return;
+    memcpy(&r, record, sizeof r);
+    VT_GROW(log->threads, log->thread_count, log->thread_room);
+    struct vt_log_thread *thread = &log->threads[log->thread_count++];
+    *thread = (struct vt_log_thread){.tid = r.tid};
+    memcpy(thread->name, r.name, sizeof r.name);
+}
+
+static void take_device(struct vt_log *log, const uint8_t *record, uint32_t length) {
+    struct vt_rec_device r;
+    if (length < sizeof r)
+        return;
+    memcpy(&r, record, sizeof r);
+    if (r.ordinal >= VT_DEVICE_HOST)
+        return;
+    struct vt_log_device *device = NULL;
+    for (size_t i = 0; i < log->device_count && !device; i++)
+        if (log->devices[i].ordinal == r.ordinal)
+            device = &log->devices[i];
+    if (!device) {
+        VT_GROW(log->devices, log->device_count, log->device_room);
+        device = &log->devices[log->device_count++];
+        *device = (struct vt_log_device){.ordinal = r.ordinal};
+    }
+    if (r.flags & VT_DEVICE_HAS_UUID) {
+        device->has_uuid = true;
+        memcpy(device->uuid, r.uuid, sizeof device->uuid);
+    }
+    if (r.total_bytes)
+        device->total_bytes = r.total_bytes;
+    if (r.name[0])
+        memcpy(device->name, r.name, sizeof r.name);
+}
+
+static void take_note(struct vt_log *log, const uint8_t *record, uint32_t length) {
+    struct vt_rec_note r;
+    if (length < sizeof r)
+        return;
+    memcpy(&r, record, sizeof r);
+    if (!fits(length, sizeof r, r.text_bytes))
+        return;
+    char *text = vt_strndup((const char *)record + sizeof r, r.text_bytes);
+    for (size_t i = 0; i < log->note_count; i++)
+        if (!strcmp(log->notes[i], text)) {
+            free(text);
+            return;
+        }
+    VT_GROW(log->notes, log->note_count, log->note_room);
+    log->notes[log->note_count++] = text;
+}
+
+void vt_log_take(struct vt_log *log, const uint8_t *record, uint32_t length) {
+    uint64_t word;
+    memcpy(&word, record, sizeof word);
+    switch (vt_word_type(word)) {
+    case VT_REC_STACK:
+        take_stack(log, record, length);
+        break;
+    case VT_REC_MODULE:
+        take_module(log, record, length);
+        break;
+    case VT_REC_CODE:
+        take_code(log, record, length);
+        break;
+    case VT_REC_THREAD:
+        take_thread(log, record, length);
+        break;
+    case VT_REC_DEVICE:
+        take_device(log, record, length);
+        break;
+    case VT_REC_NOTE:
+        take_note(log, record, length);
+        break;
+    }
+}
+
+const struct vt_log_stack *vt_log_stack(const struct vt_log *log, uint32_t number) {
+    uint32_t index = vt_map_get(&log->stack_numbers, number);
+    return index == VT_MAP_NONE ? NULL : &log->stacks[index];
+}
+
+/* By start address; of the same place the earlier first. */
+static int compare_modules(const void *a, const void *b) {
+    const struct vt_log_module *x = a, *y = b;
+    if (x->start != y->start)
+        return x->start < y->start ? -1 : 1;
+    return x->ticks < y->ticks ? -1 : x->ticks > y->ticks;
+}
+
+void vt_log_sort_modules(struct vt_log *log) {
+    if (!log->module_count)
+        return;
+    qsort(log->modules, log->module_count, sizeof *log->modules, compare_modules);
+    log->module_reach = vt_alloc(log->module_count, sizeof *log->module_reach);
+    uint64_t reach = 0;
+    for (size_t i = 0; i < log->module_count; i++) {
+        if (log->modules[i].end > reach)
+            reach = log->modules[i].end;
+        log->module_reach[i] = reach;
+    }
+}
+
+const struct vt_log_module *vt_log_module_at(const struct vt_log *log, uint64_t address,
+                                             uint64_t ticks) {
+    size_t low = 0, high = log->module_count;
+    while (low < high) {
+        size_t middle = (low + high) / 2;
+        if (log->modules[middle].start <= address)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    /* Of those that cover the address: the last that was there by then; else the first that came
+     * after, since modules are looked for only when a stack meets an address that none covers. */
+    const struct vt_log_module *best = NULL;
+    for (size_t i = low; i-- > 0 && log->module_reach[i] > address;) {
+        const struct vt_log_module *m = &log->modules[i];
+        if (m->end <= address)
+            continue;
+        if (!best || (m->ticks <= ticks ? best->ticks > ticks || m->ticks > best->ticks
+                                        : best->ticks > ticks && m->ticks < best->ticks))
+            best = m;
+    }
+    return best;
+}
+
+void vt_log_free_tables(struct vt_log *log) {
+    for (size_t i = 0; i < log->module_count; i++)
+        free(log->modules[i].path);
+    for (size_t i = 0; i < log->code_count; i++) {
+        free(log->codes[i].name);
+        free(log->codes[i].file);
+    }
+    for (size_t i = 0; i < log->note_count; i++)
+        free(log->notes[i]);
+    free(log->modules);
+    free(log->module_reach);
+    free(log->codes);
+    free(log->notes);
+    free(log->threads);
+    free(log->devices);
+    free(log->stacks);
+    free(log->frame_words);
+    vt_map_free(&log->stack_numbers);
+    vt_map_free(&log->code_numbers);
+}

@@ -1,0 +1,18 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The part of the reader that keeps what is not an event: for log_reader.c alone.
+ */
+#ifndef VRAMTRACE_ANALYZER_LOG_TABLES_H
+#define VRAMTRACE_ANALYZER_LOG_TABLES_H
+
+#include "log_reader.h"
+
+/* Takes a record of a type from 0x80, `length` bytes, whole and within bounds, into the log's
+ * tables. A record whose inner lengths do not fit it is left out; an unknown type is passed over,
+ * so that newer tracers can add some. */
+void vt_log_take(struct vt_log *log, const uint8_t *record, uint32_t length);
+
+void vt_log_sort_modules(struct vt_log *log);
+void vt_log_free_tables(struct vt_log *log);
+
+#endif

@@ -1,0 +1,243 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Small things that several files of the analyzer need (see util.h for what each promises).
+ */
+#define _GNU_SOURCE /* vasprintf */
+#include "util.h"
+
+#include "commands.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <math.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* ----------------------------------------------------------------------------------------------
+ * sizes and times -- */
+
+char *vt_format_bytes(uint64_t bytes, char out[VT_FORMAT_BYTES]) {
+    static const char *const units[] = {"B", "KiB", "MiB", "GiB", "TiB", "PiB", "EiB"};
+    double value = (double)bytes;
+    unsigned unit = 0;
+    /* 1023.5 would print as "1024 KiB" */
+    while (value >= 1023.5 && unit < 6) {
+        value /= 1024;
+        unit++;
+    }
+    int decimals = unit == 0 || value >= 99.95 ? 0 : value >= 9.995 ? 1 : 2;
+    snprintf(out, VT_FORMAT_BYTES, "%.*f %s", decimals, value, units[unit]);
+    return out;
+}
+
+char *vt_format_duration(uint64_t ns, char out[VT_FORMAT_BYTES]) {
+    if (ns < 9999500000ull) {
+        snprintf(out, VT_FORMAT_BYTES, "%.3f s", (double)ns / 1e9);
+    } else {
+        uint64_t s = (ns + 500000000) / 1000000000;
+        snprintf(out, VT_FORMAT_BYTES, "%llu:%02u:%02u", (unsigned long long)(s / 3600),
+                 (unsigned)(s / 60 % 60), (unsigned)(s % 60));
+    }
+    return out;
+}
+
+char *vt_format_count(uint64_t count, char out[VT_FORMAT_BYTES]) {
+    char digits[24];
+    int length = snprintf(digits, sizeof digits, "%llu", (unsigned long long)count);
+    char *to = out;
+    for (int i = 0; i < length; i++) {
+        *to++ = digits[i];
+        if (i + 1 < length && (length - i - 1) % 3 == 0)
+            *to++ = ',';
+    }
+    *to = 0;
+    return out;
+}
+
+int vt_parse_size(const char *text, uint64_t *bytes) {
+    static const char letters[] = "kmgtpe";
+    /* strtod would also take signs, blanks, "inf" and hex: only digits may start a size */
+    if (*text < '0' || *text > '9')
+        return -EINVAL;
+    if (text[0] == '0' && (text[1] == 'x' || text[1] == 'X'))
+        return -EINVAL;
+    size_t digits = strspn(text, "0123456789");
+    const char *end = text + digits;
+    uint64_t whole = 0;
+    for (size_t i = 0; i < digits; i++)
+        if (__builtin_mul_overflow(whole, 10, &whole) ||
+            __builtin_add_overflow(whole, (uint64_t)(text[i] - '0'), &whole))
+            return -ERANGE;
+    double fraction = 0;
+    if (*end == '.') {
+        double place = 0.1;
+        for (end++; *end >= '0' && *end <= '9'; end++, place /= 10)
+            fraction += (*end - '0') * place;
+    }
+    unsigned shift = 0;
+    if (*end && *end != 'b' && *end != 'B') {
+        const char *letter = strchr(letters, *end | 0x20);
+        if (!letter)
+            return -EINVAL;
+        shift = 10 * (unsigned)(letter - letters + 1);
+        end++;
+        if (*end == 'i' || *end == 'I') {
+            end++;
+            if (*end != 'b' && *end != 'B')
+                return -EINVAL;
+        }
+    }
+    if (*end == 'b' || *end == 'B')
+        end++;
+    if (*end)
+        return -EINVAL;
+    if (shift && whole > UINT64_MAX >> shift)
+        return -ERANGE;
+    *bytes = (whole << shift) + (uint64_t)ldexp(fraction, (int)shift);
+    return 0;
+}
+
+/* -----------------------------------------------------------------------------------------------------
+ * memory -- */
+
+static void *there(void *memory, size_t count, size_t size) {
+    if (memory)
+        return memory;
+    vt_error("no memory: asked for %zu x %zu bytes", count, size);
+    exit(VT_STATUS_INTERNAL);
+}
+
+void *vt_alloc(size_t count, size_t size) {
+    return there(calloc(count ? count : 1, size ? size : 1), count, size);
+}
+
+void *vt_realloc(void *old, size_t count, size_t size) {
+    return there(reallocarray(old, count ? count : 1, size ? size : 1), count, size);
+}
+
+char *vt_strndup(const char *text, size_t length) {
+    return there(strndup(text, length), length, 1);
+}
+
+char *vt_strdup(const char *text) {
+    return there(strdup(text), strlen(text), 1);
+}
+
+/* ----------------------------------------------------------------------------------------------------
+ * strings -- */
+
+void vt_string_add_bytes(struct vt_string *s, const char *bytes, size_t length) {
+    if (s->length + length + 1 > s->room) {
+        s->room = (s->length + length + 1) * 2;
+        s->text = vt_realloc(s->text, s->room, 1);
+    }
+    memcpy(s->text + s->length, bytes, length);
+    s->length += length;
+    s->text[s->length] = 0;
+}
+
+void vt_string_add(struct vt_string *s, const char *text) {
+    vt_string_add_bytes(s, text, strlen(text));
+}
+
+void vt_string_format(struct vt_string *s, const char *format, ...) {
+    char *made = NULL;
+    va_list args;
+    va_start(args, format);
+    int length = vasprintf(&made, format, args);
+    va_end(args);
+    if (length < 0)
+        there(NULL, 1, 1);
+    vt_string_add_bytes(s, made, (size_t)length);
+    free(made);
+}
+
+void vt_string_free(struct vt_string *s) {
+    free(s->text);
+    *s = (struct vt_string){0};
+}
+
+const char *vt_basename(const char *path) {
+    const char *slash = strrchr(path, '/');
+    return slash ? slash + 1 : path;
+}
+
+unsigned vt_utf8_length(const char *text, size_t left) {
+    const unsigned char *b = (const unsigned char *)text;
+    if (left == 0)
+        return 0;
+    if (b[0] < 0x80)
+        return 1;
+    unsigned length = b[0] >= 0xf0 ? 4 : b[0] >= 0xe0 ? 3 : 2;
+    if (b[0] < 0xc2 || b[0] > 0xf4 || left < length)
+        return 0;
+    for (unsigned i = 1; i < length; i++)
+        if ((b[i] & 0xc0) != 0x80)
+            return 0;
+    /* overlong forms, surrogates, beyond U+10FFFF */
+    if ((b[0] == 0xe0 && b[1] < 0xa0) || (b[0] == 0xed && b[1] > 0x9f) ||
+        (b[0] == 0xf0 && b[1] < 0x90) || (b[0] == 0xf4 && b[1] > 0x8f))
+        return 0;
+    return length;
+}
+
+/* --------------------------------------------------------------------------------------------------
+ * map, hash -- */
+
+uint32_t vt_map_get(const struct vt_map *map, uint64_t key) {
+    if (!map->slots)
+        return VT_MAP_NONE;
+    size_t mask = map->slots - 1;
+    for (size_t i = vt_mix(key) & mask;; i = (i + 1) & mask) {
+        if (map->values[i] == VT_MAP_NONE || map->keys[i] == key)
+            return map->values[i];
+    }
+}
+
+static void map_grow(struct vt_map *map) {
+    struct vt_map old = *map;
+    map->slots = old.slots ? old.slots * 2 : 64;
+    map->used = 0;
+    map->keys = vt_alloc(map->slots, sizeof *map->keys);
+    map->values = vt_alloc(map->slots, sizeof *map->values);
+    memset(map->values, 0xff, map->slots * sizeof *map->values);
+    for (size_t i = 0; i < old.slots; i++)
+        if (old.values[i] != VT_MAP_NONE)
+            vt_map_put(map, old.keys[i], old.values[i]);
+    vt_map_free(&old);
+}
+
+void vt_map_put(struct vt_map *map, uint64_t key, uint32_t value) {
+    if (map->used * 3 >= map->slots * 2)
+        map_grow(map);
+    size_t mask = map->slots - 1, i = vt_mix(key) & mask;
+    while (map->values[i] != VT_MAP_NONE && map->keys[i] != key)
+        i = (i + 1) & mask;
+    if (map->values[i] == VT_MAP_NONE)
+        map->used++;
+    map->keys[i] = key;
+    map->values[i] = value;
+}
+
+void vt_map_free(struct vt_map *map) {
+    free(map->keys);
+    free(map->values);
+    *map = (struct vt_map){0};
+}
+
+uint64_t vt_hash_bytes(uint64_t seed, const void *bytes, size_t length) {
+    const unsigned char *b = bytes;
+    uint64_t hash = vt_mix(seed ^ (length + 0x9e3779b97f4a7c15ull));
+    while (length) {
+        uint64_t word = 0;
+        size_t take = length < 8 ? length : 8;
+        /* byte by byte into the word, so that the hash is the same on every machine */
+        for (size_t i = 0; i < take; i++)
+            word |= (uint64_t)b[i] << (8 * i);
+        hash = vt_mix(hash ^ word) + 0x9e3779b97f4a7c15ull;
+        b += take;
+        length -= take;
+    }
+    return hash;
+}
