@@ -111,6 +111,15 @@ $(BUILD)/tests/unit/%: tests/unit/%.c $(BUILD)/obj/analyzer.a $(BUILD)/obj/prelo
 	    $(BUILD)/obj/analyzer.a $(BUILD)/obj/preload.a -Wl,--end-group \
 	    $(TEST_LIBS) $(ANALYZER_LIBS) $(PRELOAD_LIBS)
 
+# --- the benchmark's program, and the driver below it --------------------------------------------------------
+
+$(BUILD)/bench/pairs: tests/bench/pairs.c $(BUILD)/bench/libcuda.so.1
+	$(CC) $(CPPFLAGS) $(CFLAGS) $(VT_CFLAGS) $(LDFLAGS) -o $@ $< -ldl -lpthread
+
+$(BUILD)/bench/libcuda.so.1: tests/bench/stub_cuda.c
+	@mkdir -p $(@D)
+	$(CC) $(CPPFLAGS) $(CFLAGS) $(VT_CFLAGS) -fPIC -shared $(LDFLAGS) -o $@ $<
+
 # --- what people call -----------------------------------------------------------------------------------------
 
 # Asked once a build folder: is what we compile against here?
@@ -155,7 +164,7 @@ check-man:
 
 bench: ## measure: ns per event beside heaptrack, log bytes, start-up cost
 	@tests/setup.sh bench
-	@$(MAKE) --no-print-directory -s -j$(JOBS) all
+	@$(MAKE) --no-print-directory -s -j$(JOBS) all $(BUILD)/bench/pairs
 	@tests/bench/run $(BUILD)
 
 INSTALL ?= install
