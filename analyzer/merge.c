@@ -1,0 +1,251 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Chunks -> one stream in the order of time (see merge.h).
+ *
+ * Inside a chunk the order is nearly right: a free is stamped before its call and written after it,
+ * and an allocation can come between. Each chunk is sorted on its own as it is read; chunks then
+ * meet in a heap. A chunk is read only when time reaches its first event, and let go after its
+ * last: in memory are as many chunks as threads were writing at once.
+ */
+#include "merge.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* One chunk being read. */
+struct run {
+    uint8_t *bytes;
+    uint64_t *keys;
+    uint16_t *offsets;
+    uint32_t count, at;
+    struct run *next_free;
+};
+
+struct vt_merge {
+    const struct vt_log *log;
+    uint64_t last_key;                   /* events beyond are left out */
+    const struct vt_log_chunk **waiting; /* by the time of their first event */
+    size_t waiting_count, waiting_at;
+    struct run **heap; /* the run with the smallest key first */
+    size_t heap_count, heap_room;
+    uint32_t taken; /* events of heap[0] that were handed out and are not yet passed */
+    struct run *spare;
+};
+
+/* An event is at least 24 bytes. */
+enum {
+    RUN_EVENTS = (VT_CHUNK_BYTES - sizeof(struct vt_chunk_header)) / sizeof(struct vt_rec_free)
+};
+
+static uint64_t key_of(const struct run *run) {
+    return run->keys[run->at];
+}
+
+static uint64_t waiting_key(const struct vt_merge *merge) {
+    return merge->waiting_at < merge->waiting_count
+               ? merge->waiting[merge->waiting_at]->first_ticks << 1
+               : UINT64_MAX;
+}
+
+/* ----------------------------------------------------------------------------------------------
+ * sorting a chunk -- */
+
+struct sort_row {
+    uint64_t key;
+    uint16_t offset;
+};
+
+static int compare_rows(const void *a, const void *b) {
+    const struct sort_row *x = a, *y = b;
+    if (x->key != y->key)
+        return x->key < y->key ? -1 : 1;
+    return (int)x->offset - (int)y->offset;
+}
+
+/* For a chunk whose times are all over the place, which only a damaged one is. */
+static void sort_anyhow(struct run *run) {
+    struct sort_row *rows = vt_alloc(run->count, sizeof *rows);
+    for (uint32_t i = 0; i < run->count; i++)
+        rows[i] = (struct sort_row){run->keys[i], run->offsets[i]};
+    qsort(rows, run->count, sizeof *rows, compare_rows);
+    for (uint32_t i = 0; i < run->count; i++) {
+        run->keys[i] = rows[i].key;
+        run->offsets[i] = rows[i].offset;
+    }
+    free(rows);
+}
+
+static void sort_run(struct run *run) {
+    uint32_t moves = 0;
+    for (uint32_t i = 1; i < run->count; i++) {
+        uint64_t key = run->keys[i];
+        uint16_t offset = run->offsets[i];
+        uint32_t j = i;
+        for (; j > 0 && run->keys[j - 1] > key; j--) {
+            run->keys[j] = run->keys[j - 1];
+            run->offsets[j] = run->offsets[j - 1];
+        }
+        run->keys[j] = key;
+        run->offsets[j] = offset;
+        moves += i - j;
+        if (moves > 16u * RUN_EVENTS) {
+            sort_anyhow(run);
+            return;
+        }
+    }
+}
+
+/* ---------------------------------------------------------------------------------------------------
+ * the heap -- */
+
+static void sift_down(struct vt_merge *merge, size_t i) {
+    struct run **heap = merge->heap, *run = heap[i];
+    for (;;) {
+        size_t child = 2 * i + 1;
+        if (child >= merge->heap_count)
+            break;
+        if (child + 1 < merge->heap_count && key_of(heap[child + 1]) < key_of(heap[child]))
+            child++;
+        if (key_of(heap[child]) >= key_of(run))
+            break;
+        heap[i] = heap[child];
+        i = child;
+    }
+    heap[i] = run;
+}
+
+static void push(struct vt_merge *merge, struct run *run) {
+    VT_GROW(merge->heap, merge->heap_count, merge->heap_room);
+    size_t i = merge->heap_count++;
+    while (i > 0 && key_of(merge->heap[(i - 1) / 2]) > key_of(run)) {
+        merge->heap[i] = merge->heap[(i - 1) / 2];
+        i = (i - 1) / 2;
+    }
+    merge->heap[i] = run;
+}
+
+static struct run *new_run(struct vt_merge *merge) {
+    struct run *run = merge->spare;
+    if (run) {
+        merge->spare = run->next_free;
+        return run;
+    }
+    run = vt_alloc(1, sizeof *run);
+    run->bytes = vt_alloc(VT_CHUNK_BYTES, 1);
+    run->keys = vt_alloc(RUN_EVENTS, sizeof *run->keys);
+    run->offsets = vt_alloc(RUN_EVENTS, sizeof *run->offsets);
+    return run;
+}
+
+static void free_runs(struct run *run) {
+    while (run) {
+        struct run *next = run->next_free;
+        free(run->bytes);
+        free(run->keys);
+        free(run->offsets);
+        free(run);
+        run = next;
+    }
+}
+
+/* Reads the next waiting chunk into the heap. */
+static void load(struct vt_merge *merge) {
+    const struct vt_log_chunk *chunk = merge->waiting[merge->waiting_at++];
+    struct run *run = new_run(merge);
+    uint32_t end = vt_log_read_chunk(merge->log, chunk, run->bytes);
+    uint32_t offset = sizeof(struct vt_chunk_header), length;
+    const char *what;
+    run->count = run->at = 0;
+    for (; offset < end && (length = vt_log_next(run->bytes, offset, end, &what));
+         offset += length) {
+        uint64_t word[2];
+        memcpy(word, run->bytes + offset, sizeof word);
+        if (vt_word_type(word[0]) >= 0x80)
+            continue;
+        run->keys[run->count] = vt_log_key(word[0], word[1]);
+        run->offsets[run->count++] = (uint16_t)offset;
+    }
+    if (!chunk->sorted)
+        sort_run(run);
+    if (run->count) {
+        push(merge, run);
+    } else {
+        run->next_free = merge->spare;
+        merge->spare = run;
+    }
+}
+
+/* ------------------------------------------------------------------------------------------------
+ * what is asked -- */
+
+static int compare_chunks(const void *a, const void *b) {
+    const struct vt_log_chunk *x = *(const struct vt_log_chunk *const *)a;
+    const struct vt_log_chunk *y = *(const struct vt_log_chunk *const *)b;
+    if (x->first_ticks != y->first_ticks)
+        return x->first_ticks < y->first_ticks ? -1 : 1;
+    return x->number < y->number ? -1 : 1;
+}
+
+struct vt_merge *vt_merge_open(const struct vt_log *log, uint64_t until) {
+    struct vt_merge *merge = vt_alloc(1, sizeof *merge);
+    merge->log = log;
+    if (until > log->frontier)
+        until = log->frontier;
+    merge->last_key = until << 1 | 1;
+    merge->waiting = vt_alloc(log->chunk_count, sizeof *merge->waiting);
+    for (size_t i = 0; i < log->chunk_count; i++)
+        if (log->chunks[i].events)
+            merge->waiting[merge->waiting_count++] = &log->chunks[i];
+    if (merge->waiting_count)
+        qsort(merge->waiting, merge->waiting_count, sizeof *merge->waiting, compare_chunks);
+    return merge;
+}
+
+bool vt_merge_next(struct vt_merge *merge, struct vt_batch *batch) {
+    if (merge->taken) {
+        struct run *run = merge->heap[0];
+        run->at += merge->taken;
+        merge->taken = 0;
+        if (run->at == run->count) {
+            run->next_free = merge->spare;
+            merge->spare = run;
+            merge->heap[0] = merge->heap[--merge->heap_count];
+        }
+        if (merge->heap_count)
+            sift_down(merge, 0);
+    }
+    while (merge->waiting_at < merge->waiting_count &&
+           (!merge->heap_count || waiting_key(merge) <= key_of(merge->heap[0])))
+        load(merge);
+    if (!merge->heap_count)
+        return false;
+    struct run *run = merge->heap[0];
+    if (key_of(run) > merge->last_key)
+        return false;
+    /* how far this run leads: to the next run's event, the next chunk's, or the end */
+    uint64_t limit = merge->last_key;
+    for (size_t i = 1; i < 3 && i < merge->heap_count; i++)
+        if (key_of(merge->heap[i]) < limit)
+            limit = key_of(merge->heap[i]);
+    if (waiting_key(merge) < limit)
+        limit = waiting_key(merge);
+    uint32_t end = run->at + 1;
+    while (end < run->count && run->keys[end] <= limit)
+        end++;
+    *batch = (struct vt_batch){run->bytes, run->offsets + run->at, end - run->at, run->count - end};
+    merge->taken = end - run->at;
+    return true;
+}
+
+void vt_merge_close(struct vt_merge *merge) {
+    if (!merge)
+        return;
+    for (size_t i = 0; i < merge->heap_count; i++) {
+        merge->heap[i]->next_free = merge->spare;
+        merge->spare = merge->heap[i];
+    }
+    free_runs(merge->spare);
+    free(merge->heap);
+    free(merge->waiting);
+    free(merge);
+}

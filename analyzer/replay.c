@@ -1,0 +1,437 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The replay (see replay.h): walks the merged events once, and keeps the books of every site and
+ * device.
+ *
+ * What a peak was made of, in one pass. A book counts its new peaks. A site remembers the count at
+ * which it last changed: when it changes again and the count has moved on, then what the site holds
+ * until now is what it held at the latest peak, and is noted. So nothing is copied when a peak
+ * rises, event after event, as it does while a program fills its memory.
+ */
+#include "replay.h"
+
+#include "merge.h"
+#include "sites.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* What the walk itself needs. */
+struct walk {
+    struct vt_replay *r;
+    const struct vt_log *log;
+    struct vt_sites *ids;
+    struct vt_map spots;   /* first word of an allocation, type replaced by device -> site: no stack
+                              is hashed twice */
+    struct vt_map by_id;   /* site id -> site */
+    struct vt_map objects; /* handle and kind -> the object that has it now */
+    struct vt_window window;
+    bool window_waits;      /* its first event has not come yet */
+    uint32_t *context_live; /* live allocations that its end would free, for each context number */
+    uint64_t last_spot;
+    uint32_t last_site;
+};
+
+/* The book whose peak a site's `at_peak` is about. */
+static struct vt_replay_book *peak_book(struct vt_replay *r, unsigned layer, unsigned device) {
+    return layer == VT_LAYER_HOST ? &r->host : &r->devices[device].driver;
+}
+
+static struct vt_replay_book *own_book(struct vt_replay *r, unsigned layer, unsigned device) {
+    return layer == VT_LAYER_HOST        ? &r->host
+           : layer == VT_LAYER_FRAMEWORK ? &r->devices[device].framework
+                                         : &r->devices[device].driver;
+}
+
+/* To be called before a site's live bytes change. */
+static inline void note_peak(struct vt_replay_site *site, const struct vt_replay_book *book) {
+    if (site->seen != book->peaks) {
+        site->bytes_at_peak = site->live_bytes;
+        site->count_at_peak = site->live_count;
+        site->seen = book->peaks;
+    }
+}
+
+/* ----------------------------------------------------------------------------------------------------
+ * sites -- */
+
+static uint32_t add_site(struct walk *w, uint64_t id, uint32_t stack, unsigned hook, unsigned layer,
+                         unsigned device) {
+    struct vt_replay *r = w->r;
+    VT_GROW(r->sites, r->site_count, r->site_room);
+    r->sites[r->site_count] = (struct vt_replay_site){
+        .id = id,
+        .stack = stack,
+        .hook = (uint16_t)hook,
+        .layer = (uint8_t)layer,
+        .device = (uint8_t)device,
+        .first_ticks = VT_TICKS_MASK,
+        /* at every peak so far it held nothing */
+        .seen = peak_book(r, layer, device)->peaks,
+    };
+    vt_map_put(&w->by_id, id, (uint32_t)r->site_count);
+    return (uint32_t)r->site_count++;
+}
+
+static uint32_t stack_index(const struct walk *w, uint64_t word) {
+    const struct vt_log_stack *stack = vt_log_stack(w->log, vt_word_high(word));
+    return stack ? (uint32_t)(stack - w->log->stacks) : VT_NO_STACK;
+}
+
+/* The site of an allocation, made when it is the first there. */
+static uint32_t site_of(struct walk *w, uint64_t word, unsigned device) {
+    uint64_t spot = (word & ~0xffull) | device;
+    if (spot == w->last_spot)
+        return w->last_site;
+    uint32_t site = vt_map_get(&w->spots, spot);
+    if (site == VT_MAP_NONE) {
+        unsigned kind = vt_word_kind(word), layer = vt_kind_layer(kind), hook = vt_word_hook(word);
+        unsigned of = layer == VT_LAYER_HOST ? VT_DEVICE_HOST : device;
+        uint32_t stack = stack_index(w, word);
+        uint64_t id = vt_sites_id(w->ids, stack, hook, layer, of);
+        site = vt_map_get(&w->by_id, id);
+        if (site == VT_MAP_NONE)
+            site = add_site(w, id, stack, hook, layer, of);
+        w->r->sites[site].managed |= kind == VT_KIND_MANAGED;
+        vt_map_put(&w->spots, spot, site);
+    }
+    w->last_spot = spot;
+    w->last_site = site;
+    return site;
+}
+
+/* ---------------------------------------------------------------------------------------------------
+ * the books -- */
+
+static void take_off(struct walk *w, const struct vt_live_entry *entry) {
+    struct vt_replay *r = w->r;
+    struct vt_replay_site *site = &r->sites[entry->site];
+    uint64_t size = entry->size_context & VT_SIZE_MASK;
+    struct vt_replay_book *book = own_book(r, site->layer, site->device);
+    note_peak(site, peak_book(r, site->layer, site->device));
+    site->live_bytes -= size;
+    site->live_count--;
+    site->free_count++;
+    book->live_bytes -= size;
+    book->live_count--;
+    book->free_count++;
+    if (entry->kind == VT_KIND_MANAGED)
+        r->devices[site->device].managed_live_bytes -= size;
+    if (vt_kind_owner(entry->kind) == VT_OWNER_CONTEXT)
+        w->context_live[entry->size_context >> 48]--;
+}
+
+static void on_alloc(struct walk *w, const struct vt_rec_alloc *a) {
+    struct vt_replay *r = w->r;
+    unsigned kind = vt_word_kind(a->word), layer = vt_kind_layer(kind);
+    uint64_t size = a->size_context & VT_SIZE_MASK;
+    uint32_t index = site_of(w, a->word, vt_when_device(a->when));
+    vt_live_reserve(&r->live);
+    uint64_t key = vt_live_key(a->address, layer);
+    struct vt_live_entry *entry = vt_live_find(&r->live, key);
+    if (entry->key) {
+        r->replaced++;
+        take_off(w, entry);
+    } else {
+        r->live.used++;
+    }
+    *entry = (struct vt_live_entry){key, a->size_context, index, kind};
+    struct vt_replay_site *site = &r->sites[index];
+    struct vt_replay_book *book = own_book(r, layer, site->device);
+    note_peak(site, peak_book(r, layer, site->device));
+    uint64_t ticks = vt_when_ticks(a->when);
+    site->live_bytes += size;
+    site->live_count++;
+    site->allocated_bytes += size;
+    if (site->live_bytes > site->peak_bytes)
+        site->peak_bytes = site->live_bytes;
+    if (!site->alloc_count++)
+        site->first_ticks = ticks;
+    site->last_ticks = ticks;
+    book->used = true;
+    book->live_bytes += size;
+    book->live_count++;
+    book->allocated_bytes += size;
+    book->alloc_count++;
+    if (book->live_bytes > book->peak_bytes) {
+        book->peak_bytes = book->live_bytes;
+        book->peak_ticks = ticks;
+        book->peaks++;
+    }
+    if (kind == VT_KIND_MANAGED)
+        r->devices[site->device].managed_live_bytes += size;
+    if (vt_kind_owner(kind) == VT_OWNER_CONTEXT)
+        w->context_live[a->size_context >> 48]++;
+}
+
+static void on_free(struct walk *w, const struct vt_rec_free *f) {
+    struct vt_live_entry *entry =
+        vt_live_find(&w->r->live, vt_live_key(f->address, vt_kind_layer(vt_word_kind(f->word))));
+    if (!entry->key) {
+        w->r->unknown_frees++;
+        return;
+    }
+    take_off(w, entry);
+    vt_live_remove(&w->r->live, entry);
+}
+
+/* A context's end. Entries move when others go, so first all are found, then they are taken out. */
+static void on_bulk(struct walk *w, const struct vt_rec_bulk *b) {
+    struct vt_live *live = &w->r->live;
+    if (b->teardown || b->context >= VT_CONTEXT_UNKNOWN || !w->context_live[b->context])
+        return;
+    uint64_t *keys = vt_alloc(w->context_live[b->context], sizeof *keys);
+    size_t count = 0;
+    for (size_t i = 0; i <= live->mask; i++) {
+        const struct vt_live_entry *entry = &live->slots[i];
+        if (entry->key && entry->size_context >> 48 == b->context &&
+            vt_kind_owner(entry->kind) == VT_OWNER_CONTEXT)
+            keys[count++] = entry->key;
+    }
+    for (size_t i = 0; i < count; i++) {
+        struct vt_live_entry *entry = vt_live_find(live, keys[i]);
+        w->r->bulk_bytes += entry->size_context & VT_SIZE_MASK;
+        take_off(w, entry);
+        vt_live_remove(live, entry);
+    }
+    free(keys);
+}
+
+/* The sites that hold most of a device at this moment. */
+static void find_holders(const struct vt_replay *r, struct vt_replay_fail *fail) {
+    for (uint32_t i = 0; i < r->site_count; i++) {
+        const struct vt_replay_site *site = &r->sites[i];
+        if (site->device != fail->device || site->layer != VT_LAYER_DRIVER || !site->live_bytes)
+            continue;
+        uint32_t at = fail->holder_count;
+        while (at > 0 && r->sites[fail->holders[at - 1]].live_bytes < site->live_bytes)
+            at--;
+        if (at == VT_HOLDERS)
+            continue;
+        if (fail->holder_count < VT_HOLDERS)
+            fail->holder_count++;
+        for (uint32_t j = fail->holder_count - 1; j > at; j--)
+            fail->holders[j] = fail->holders[j - 1];
+        fail->holders[at] = i;
+    }
+}
+
+enum { OUT_OF_MEMORY = 2 }; /* CUDA_ERROR_OUT_OF_MEMORY and cudaErrorMemoryAllocation alike */
+
+static void on_fail(struct walk *w, const struct vt_rec_fail *f) {
+    struct vt_replay *r = w->r;
+    unsigned device = vt_when_device(f->when), layer = vt_kind_layer(vt_word_kind(f->word));
+    struct vt_replay_book *book = own_book(r, layer, device);
+    book->used = true;
+    book->failed_count++;
+    if (f->result != OUT_OF_MEMORY)
+        return;
+    if (r->fail_count == VT_REPLAY_FAILS) {
+        r->fails_left_out++;
+        return;
+    }
+    VT_GROW(r->fails, r->fail_count, r->fail_room);
+    struct vt_replay_fail *fail = &r->fails[r->fail_count++];
+    *fail = (struct vt_replay_fail){
+        .ticks = vt_when_ticks(f->when),
+        .size = f->size,
+        .tracked_bytes = r->devices[device].driver.live_bytes,
+        .stack = stack_index(w, f->word),
+        .result = f->result,
+        .hook = (uint16_t)vt_word_hook(f->word),
+        .kind = (uint8_t)vt_word_kind(f->word),
+        .device = (uint8_t)device,
+    };
+    find_holders(r, fail);
+}
+
+static void on_object(struct walk *w, const struct vt_rec_object *o) {
+    struct vt_replay *r = w->r;
+    unsigned kind = vt_word_kind(o->word);
+    uint64_t key = vt_mix(o->handle) + kind;
+    uint32_t index = vt_map_get(&w->objects, key);
+    if (index == VT_MAP_NONE || !(o->flags & VT_OBJECT_DESTROYED)) {
+        index = (uint32_t)r->object_count;
+        VT_GROW(r->objects, r->object_count, r->object_room);
+        r->objects[r->object_count++] = (struct vt_replay_object){
+            .handle = o->handle,
+            .created = VT_TICKS_MASK,
+            .destroyed = VT_TICKS_MASK,
+            .stack = stack_index(w, o->word),
+            .kind = (uint8_t)kind,
+            .device = (uint8_t)vt_when_device(o->when),
+        };
+        vt_map_put(&w->objects, key, index);
+    }
+    struct vt_replay_object *object = &r->objects[index];
+    *(o->flags & VT_OBJECT_DESTROYED ? &object->destroyed : &object->created) =
+        vt_when_ticks(o->when);
+}
+
+static void on_meminfo(struct walk *w, const struct vt_rec_meminfo *m) {
+    struct vt_replay_device *device = &w->r->devices[vt_when_device(m->when)];
+    device->info_ticks = vt_when_ticks(m->when);
+    device->info_free = m->free_bytes;
+    device->info_total = m->total_bytes;
+    device->info_tracked = device->driver.live_bytes;
+    device->driver.used = true;
+}
+
+/* ---------------------------------------------------------------------------------------------------
+ * the window -- */
+
+/* What was live before the window is one site for each layer and device. */
+static uint32_t before_site(struct walk *w, const struct vt_replay_site *old) {
+    uint64_t id = vt_sites_id(w->ids, VT_NO_STACK, 0, old->layer, old->device);
+    uint32_t index = vt_map_get(&w->by_id, id);
+    if (index == VT_MAP_NONE) {
+        index = add_site(w, id, VT_NO_STACK, 0, old->layer, old->device);
+        w->r->sites[index].before = true;
+    }
+    return index;
+}
+
+/* The books begin anew, with what is live carried over. */
+static void begin_window(struct walk *w) {
+    struct vt_replay *r = w->r;
+    struct vt_replay_site *old_sites = r->sites;
+    free(r->fails);
+    r->sites = NULL;
+    r->fails = NULL;
+    r->site_count = r->site_room = r->fail_count = r->fail_room = 0;
+    r->fails_left_out = r->unknown_frees = r->failed_frees = r->replaced = r->bulk_bytes = 0;
+    vt_map_free(&w->spots);
+    vt_map_free(&w->by_id);
+    w->last_spot = UINT64_MAX;
+    for (unsigned d = 0; d < 256; d++) {
+        r->devices[d].driver = (struct vt_replay_book){.used = r->devices[d].driver.used};
+        r->devices[d].framework = (struct vt_replay_book){.used = r->devices[d].framework.used};
+    }
+    r->host = (struct vt_replay_book){.used = r->host.used};
+    for (size_t i = 0; i <= r->live.mask; i++) {
+        struct vt_live_entry *entry = &r->live.slots[i];
+        if (!entry->key)
+            continue;
+        entry->site = before_site(w, &old_sites[entry->site]);
+        struct vt_replay_site *site = &r->sites[entry->site];
+        struct vt_replay_book *book = own_book(r, site->layer, site->device);
+        uint64_t size = entry->size_context & VT_SIZE_MASK;
+        site->peak_bytes = site->live_bytes += size;
+        site->live_count++;
+        book->peak_bytes = book->live_bytes += size;
+        book->live_count++;
+    }
+    /* the window opens on a peak, made of just this */
+    for (size_t i = 0; i < r->site_count; i++) {
+        struct vt_replay_site *site = &r->sites[i];
+        struct vt_replay_book *book = peak_book(r, site->layer, site->device);
+        book->peaks = 1;
+        site->seen = 0;
+    }
+    for (unsigned d = 0; d < 256; d++)
+        r->devices[d].driver.peak_ticks = r->devices[d].framework.peak_ticks = w->window.since;
+    r->host.peak_ticks = w->window.since;
+    free(old_sites);
+}
+
+/* ------------------------------------------------------------------------------------------------------
+ * the walk -- */
+
+/* How many events ahead the live table is fetched: about the time of one miss. */
+enum { AHEAD = 8 };
+
+static void on_event(struct walk *w, const uint8_t *record) {
+    /* the record's bytes, copied: aligned, and the compiler keeps them in registers */
+    union {
+        uint64_t word[2];
+        struct vt_rec_alloc alloc;
+        struct vt_rec_free free;
+        struct vt_rec_fail fail;
+        struct vt_rec_bulk bulk;
+        struct vt_rec_meminfo meminfo;
+        struct vt_rec_object object;
+    } u;
+    memcpy(u.word, record, sizeof u.word);
+    if (w->window_waits && vt_when_ticks(u.word[1]) >= w->window.since) {
+        w->window_waits = false;
+        begin_window(w);
+    }
+    w->r->events++;
+    switch (vt_word_type(u.word[0])) {
+    case VT_REC_ALLOC:
+        memcpy(&u, record, sizeof u.alloc);
+        on_alloc(w, &u.alloc);
+        break;
+    case VT_REC_FREE:
+        memcpy(&u, record, sizeof u.free);
+        on_free(w, &u.free);
+        break;
+    case VT_REC_FAIL:
+        memcpy(&u, record, sizeof u.fail);
+        on_fail(w, &u.fail);
+        break;
+    case VT_REC_FREE_FAIL:
+        w->r->failed_frees++;
+        break;
+    case VT_REC_BULK:
+        memcpy(&u, record, sizeof u.bulk);
+        on_bulk(w, &u.bulk);
+        break;
+    case VT_REC_MEMINFO:
+        memcpy(&u, record, sizeof u.meminfo);
+        on_meminfo(w, &u.meminfo);
+        break;
+    case VT_REC_OBJECT:
+        memcpy(&u, record, sizeof u.object);
+        on_object(w, &u.object);
+        break;
+    }
+}
+
+static void prefetch(const struct vt_live *live, const uint8_t *record) {
+    uint64_t word, address;
+    memcpy(&word, record, sizeof word);
+    memcpy(&address, record + offsetof(struct vt_rec_free, address), sizeof address);
+    vt_live_prefetch(live, vt_live_key(address, vt_kind_layer(vt_word_kind(word))));
+}
+static_assert(offsetof(struct vt_rec_free, address) == offsetof(struct vt_rec_alloc, address),
+              "prefetch reads either");
+
+void vt_replay_run(const struct vt_log *log, struct vt_sites *ids, struct vt_window window,
+                   struct vt_replay *replay) {
+    struct walk w = {
+        .r = replay, .log = log, .ids = ids, .window = window, .last_spot = UINT64_MAX};
+    struct vt_batch batch;
+    memset(replay, 0, sizeof *replay);
+    w.window_waits = window.since > 0;
+    w.context_live = vt_alloc(VT_CONTEXT_UNKNOWN + 1, sizeof *w.context_live);
+    vt_live_start(&replay->live, 12);
+    struct vt_merge *merge = vt_merge_open(log, window.until);
+    while (vt_merge_next(merge, &batch)) {
+        uint32_t seen = batch.count + batch.ahead;
+        for (uint32_t i = 0; i < batch.count; i++) {
+            if (i + AHEAD < seen)
+                prefetch(&replay->live, batch.bytes + batch.offsets[i + AHEAD]);
+            on_event(&w, batch.bytes + batch.offsets[i]);
+        }
+    }
+    vt_merge_close(merge);
+    if (w.window_waits)
+        begin_window(&w);
+    for (size_t i = 0; i < replay->site_count; i++) {
+        struct vt_replay_site *site = &replay->sites[i];
+        note_peak(site, peak_book(replay, site->layer, site->device));
+    }
+    free(w.context_live);
+    vt_map_free(&w.spots);
+    vt_map_free(&w.by_id);
+    vt_map_free(&w.objects);
+}
+
+void vt_replay_free(struct vt_replay *replay) {
+    free(replay->sites);
+    free(replay->fails);
+    free(replay->objects);
+    free(replay->live.slots);
+    *replay = (struct vt_replay){0};
+}

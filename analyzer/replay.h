@@ -1,0 +1,98 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The replay: events in order of time -> what was live when, for whom. One pass. Times are ticks
+ * here; model.c turns them into nanoseconds.
+ */
+#ifndef VRAMTRACE_ANALYZER_REPLAY_H
+#define VRAMTRACE_ANALYZER_REPLAY_H
+
+#include "live.h"
+#include "log_reader.h"
+
+#define VT_NO_STACK UINT32_MAX
+#define VT_HOLDERS  8 /* how many of the largest holders are kept for a failed allocation */
+
+/* The books of one site. Bytes and counts are exact; `at_peak` is what it held when the device's
+ * driver layer (host sites: when pinned memory) was at its peak. */
+struct vt_replay_site {
+    uint64_t id;    /* vt_sites_id */
+    uint32_t stack; /* index in vt_log.stacks, VT_NO_STACK */
+    uint16_t hook;
+    uint8_t layer, device;
+    bool before; /* not a site: what was live before the window began */
+    bool managed;
+    uint64_t live_bytes, live_count;
+    uint64_t peak_bytes;
+    uint64_t bytes_at_peak, count_at_peak;
+    uint64_t allocated_bytes, alloc_count, free_count;
+    uint64_t first_ticks, last_ticks; /* of its allocations */
+    uint64_t seen;                    /* vt_replay_book.peaks when it last changed: see replay.c */
+};
+
+/* The books of one device's layer. */
+struct vt_replay_book {
+    bool used;
+    uint64_t live_bytes, live_count;
+    uint64_t peak_bytes, peak_ticks;
+    uint64_t peaks; /* how often a new peak was reached */
+    uint64_t allocated_bytes, alloc_count, free_count, failed_count;
+};
+
+struct vt_replay_device {
+    struct vt_replay_book driver, framework;
+    uint64_t managed_live_bytes;
+    /* the last time that the program asked how much is free, and what we had then; info_ticks 0:
+     * never */
+    uint64_t info_ticks, info_free, info_total, info_tracked;
+};
+
+/* An allocation that the driver refused. */
+struct vt_replay_fail {
+    uint64_t ticks, size, tracked_bytes;
+    uint32_t stack;
+    int32_t result;
+    uint16_t hook;
+    uint8_t kind, device;
+    uint32_t holder_count;
+    uint32_t holders[VT_HOLDERS]; /* sites, the largest first */
+};
+
+struct vt_replay_object {
+    uint64_t handle, created, destroyed; /* ticks; VT_TICKS_MASK: not seen */
+    uint32_t stack;
+    uint8_t kind, device;
+};
+
+struct vt_replay {
+    struct vt_replay_site *sites;
+    size_t site_count, site_room;
+    struct vt_replay_device devices[256]; /* by the device byte of the record */
+    struct vt_replay_book host;
+    struct vt_replay_fail *fails; /* out-of-memory only; the first VT_REPLAY_FAILS of them */
+    size_t fail_count, fail_room;
+    uint64_t fails_left_out;
+    struct vt_replay_object *objects;
+    size_t object_count, object_room;
+    struct vt_live live; /* at the end */
+    uint64_t events;
+    uint64_t unknown_frees; /* of an address that was not live */
+    uint64_t failed_frees;
+    uint64_t replaced;   /* allocations at an address that was still live: a free was missed */
+    uint64_t bulk_bytes; /* what contexts took with them */
+};
+#define VT_REPLAY_FAILS 1000
+
+/* Which part of the run counts, in ticks. Allocations from before `since` are one site with
+ * `before` set for each device and layer; the run ends at `until`. */
+struct vt_window {
+    uint64_t since, until; /* 0, VT_TICKS_MASK: all */
+};
+
+struct vt_sites;
+
+/* Fills `replay`; free it with vt_replay_free. `ids` names the sites. */
+void vt_replay_run(const struct vt_log *log, struct vt_sites *ids, struct vt_window window,
+                   struct vt_replay *replay);
+void vt_replay_free(struct vt_replay *replay);
+
+#endif
