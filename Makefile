@@ -54,7 +54,7 @@ lib: $(BUILD)/libvramtrace.so
 
 $(BUILD)/libvramtrace.so: $(PRELOAD_OBJECTS) $(EXPORTS_MAP)
 	$(CC) -shared $(CFLAGS) $(LDFLAGS) -Wl,-soname,libvramtrace.so -Wl,--build-id \
-	    -Wl,--version-script=$(EXPORTS_MAP) -Wl,-z,now,-z,relro,-z,nodelete -Wl,--no-undefined \
+	    -Wl,--version-script=$(EXPORTS_MAP) -Wl,-Bsymbolic -Wl,-z,now,-z,relro,-z,nodelete -Wl,--no-undefined \
 	    -Wl,--as-needed -o $@ $(PRELOAD_OBJECTS) $(PRELOAD_LIBS)
 
 $(PRELOAD_OBJ)/%.o: preload/%.c | deps

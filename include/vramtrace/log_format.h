@@ -2,14 +2,17 @@
 /*
  * THE log: every byte that libvramtrace.so writes and vramtrace reads.
  *
- * One file per process. The file is a row of 64 KiB chunks. Chunk 0 is the file header; every other chunk belongs to one
- * thread at a time, which alone writes into it. A record is published by one release store of its first word, so a reader
- * that stops at the first zero word of a chunk has every whole record and nothing else, at any moment, also after SIGKILL.
+ * One file per process. The file is a row of 64 KiB chunks. Chunk 0 is the file header; every other
+ * chunk belongs to one thread at a time, which alone writes into it. A record is published by one
+ * release store of its first word, so a reader that stops at the first zero word of a chunk has
+ * every whole record and nothing else, at any moment, also after SIGKILL.
  *
- * Byte order is the machine's (little-endian on every machine that has a CUDA driver); a reader that finds the magic
- * reversed says so. Offsets and sizes below are bytes. Everything is 8-byte aligned.
+ * Byte order is the machine's (little-endian on every machine that has a CUDA driver); a reader
+ * that finds the magic reversed says so. Offsets and sizes below are bytes. Everything is 8-byte
+ * aligned.
  *
- * Changing anything here: bump VT_LOG_VERSION, keep reading the old one, and put a log of it into tests/logs/.
+ * Changing anything here: bump VT_LOG_VERSION, keep reading the old one, and put a log of it into
+ * tests/logs/.
  */
 #ifndef VRAMTRACE_LOG_FORMAT_H
 #define VRAMTRACE_LOG_FORMAT_H
@@ -18,50 +21,37 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define VT_LOG_MAGIC "vramtrc\x01"
-#define VT_LOG_VERSION 1u     /* written */
+#define VT_LOG_MAGIC       "vramtrc\x01"
+#define VT_LOG_VERSION     1u /* written */
 #define VT_LOG_VERSION_MIN 1u /* lowest that a reader of today reads */
-#define VT_CHUNK_BYTES 65536u
-#define VT_CHUNK_MAGIC 0x4b435456u /* "VTCK" */
+#define VT_CHUNK_BYTES     65536u
+#define VT_CHUNK_MAGIC     0x4b435456u /* "VTCK" */
 
-/* ------------------------------------------------------------------------------------------- file header (chunk 0) --
- * OFFSET SIZE DESCRIPTION
- *      0    8 magic, VT_LOG_MAGIC
- *      8    4 version written
- *     12    4 lowest version a reader must understand to read this file
- *     16    4 size of this header, sizeof(struct vt_log_header)
- *     20    4 size of a chunk, VT_CHUNK_BYTES
- *     24    4 clock of the ticks: enum vt_log_clock
- *     28    4 pid
- *     32    8 start: ticks at the log's first moment; all record times count from here
- *     40    8 start: CLOCK_REALTIME, ns
- *     48    8 start: CLOCK_MONOTONIC, ns
- *     56    8 calibration: ticks at a second moment (0: none yet)          } atomic, each pair written by one thread
- *     64    8 calibration: CLOCK_MONOTONIC at that moment, ns              } under a try-lock; ticks last
- *     72    8 number of chunks handed out, header included (atomic; may run ahead of the file's size)
- *     80    8 events recorded (a hint, folded in at chunk changes and at the end; readers count for themselves)
- *     88   64 dropped events by reason: 8 atomic counters, enum vt_drop
- *    152    4 exit kind: enum vt_exit (atomic)
- *    156    4 exit status (exited: status; signaled: signal)
- *    160    8 exit: ticks since start
- *    168    4 rank in a distributed run, -1 unknown (updatable)
- *    172    4 flags: enum vt_log_flag (atomic or)
- *    176   40 run id, text, shared by all processes of one `vramtrace run`
- *    216   40 boot id, text
- *    256   64 host name, text
- *    320   24 version of the tracer, text
- *    344   40 job id (Slurm, torchrun, ...), text
- *    384    4 parent pid
- *    388    4 command: bytes used below
- *    392    8 process start time, clock ticks since boot (field 22 of /proc/PID/stat): with pid and boot id, one process
- *    400 1024 command line, arguments separated by NUL, cut at the end
- *   1424  512 executable path, NUL-terminated, cut at the end
- *   1936  512 working directory, likewise
- *   2448 1648 zero
+/* ------------------------------------------------------------------------------------------- file
+ * header (chunk 0) -- OFFSET SIZE DESCRIPTION 0    8 magic, VT_LOG_MAGIC 8    4 version written 12
+ * 4 lowest version a reader must understand to read this file 16    4 size of this header,
+ * sizeof(struct vt_log_header) 20    4 size of a chunk, VT_CHUNK_BYTES 24    4 clock of the ticks:
+ * enum vt_log_clock 28    4 pid 32    8 start: ticks when the library was loaded (a forked child's:
+ * at its first event); record times count from here 40    8 start: CLOCK_REALTIME, ns 48    8
+ * start: CLOCK_MONOTONIC, ns 56    8 calibration: ticks at a second moment (0: none yet)          }
+ * atomic, each pair written by one thread 64    8 calibration: CLOCK_MONOTONIC at that moment, ns
+ * } under a try-lock; ticks last 72    8 number of chunks handed out, header included (atomic; may
+ * run ahead of the file's size) 80    8 events recorded (a hint, folded in at chunk changes and at
+ * the end; readers count for themselves) 88   64 dropped events by reason: 8 atomic counters, enum
+ * vt_drop 152    4 exit kind: enum vt_exit (atomic) 156    4 exit status (exited: status; signaled:
+ * signal) 160    8 exit: ticks since start 168    4 rank in a distributed run, -1 unknown
+ * (updatable) 172    4 flags: enum vt_log_flag (atomic or) 176   40 run id, text, shared by all
+ * processes of one `vramtrace run` 216   40 boot id, text 256   64 host name, text 320   24 version
+ * of the tracer, text 344   40 job id (Slurm, torchrun, ...), text 384    4 parent pid 388    4
+ * command: bytes used below 392    8 process start time, clock ticks since boot (field 22 of
+ * /proc/PID/stat): with pid and boot id, one process 400 1024 command line, arguments separated by
+ * NUL, cut at the end 1424  512 executable path, NUL-terminated, cut at the end 1936  512 working
+ * directory, likewise 2448 1648 zero
  */
 enum vt_log_clock {
     VT_CLOCK_MONOTONIC = 1, /* ticks are ns of CLOCK_MONOTONIC */
-    VT_CLOCK_TSC = 2,       /* ticks of an invariant time stamp counter; the two calibration pairs give its rate */
+    VT_CLOCK_TSC =
+        2, /* ticks of an invariant time stamp counter; the two calibration pairs give its rate */
 };
 
 enum vt_exit {
@@ -76,19 +66,20 @@ enum vt_drop {
     VT_DROP_LOG_FULL = 0,  /* no space on the disk, file size limit, mapping refused */
     VT_DROP_NESTED = 1,    /* a signal handler allocated while its own thread was being recorded */
     VT_DROP_NO_MEMORY = 2, /* no memory for the tracer's own tables */
-    VT_DROP_LOG_LOST = 3,  /* the program closed or replaced our file descriptor and the file is gone */
-    VT_DROP_STACKS = 4,    /* not events: stacks that no number was left for */
-    VT_DROP_LIVE = 5,      /* not events: allocations the live table had no room for */
-    VT_DROP_UNKNOWN = 6,   /* not events: CUDA calls seen with no real function behind them */
+    VT_DROP_LOG_LOST =
+        3, /* the program closed or replaced our file descriptor and the file is gone */
+    VT_DROP_STACKS = 4,  /* not events: stacks that no number was left for */
+    VT_DROP_LIVE = 5,    /* not events: allocations the live table had no room for */
+    VT_DROP_UNKNOWN = 6, /* not events: CUDA calls seen with no real function behind them */
     VT_DROP_REASONS = 8
 };
 
 enum vt_log_flag {
-    VT_FLAG_SIMULATED = 1,     /* the driver is vramtrace's simulated GPU */
-    VT_FLAG_BUFFERED = 2,      /* not mapped: written in blocks; a kill can cost the last second */
-    VT_FLAG_NO_UNWINDER = 4,   /* libunwind could not be opened: no native stacks */
-    VT_FLAG_COMMAND_CUT = 8,   /* the command line did not fit */
-    VT_FLAG_TEARDOWN = 16,     /* the runtime tore its contexts down from within exit */
+    VT_FLAG_SIMULATED = 1,   /* the driver is vramtrace's simulated GPU */
+    VT_FLAG_BUFFERED = 2,    /* not mapped: written in blocks; a kill can cost the last second */
+    VT_FLAG_NO_UNWINDER = 4, /* libunwind could not be opened: no native stacks */
+    VT_FLAG_COMMAND_CUT = 8, /* the command line did not fit */
+    VT_FLAG_TEARDOWN = 16,   /* the runtime tore its contexts down from within exit */
 };
 
 struct vt_log_header {
@@ -131,16 +122,13 @@ static_assert(offsetof(struct vt_log_header, exit_kind) == 152, "byte table");
 static_assert(offsetof(struct vt_log_header, run_id) == 176, "byte table");
 static_assert(offsetof(struct vt_log_header, command) == 400, "byte table");
 
-/* ------------------------------------------------------------------------------------------------- chunk header --
- * OFFSET SIZE DESCRIPTION
- *      0    4 magic, VT_CHUNK_MAGIC (0: the chunk was never taken: skip it)
- *      4    4 tid of the thread that writes here now (atomic; a dead one's chunk may be taken over)
- *      8    8 number of this chunk in the file
- *     16    8 entered_at: ticks since start, set before the thread stamps an event and cleared (0) after it is
- *             published (atomic). The smallest entered_at of all chunks bounds what may still appear: no record older
- *             than that will.
- *     24   40 zero
- *     64      records
+/* -------------------------------------------------------------------------------------------------
+ * chunk header -- OFFSET SIZE DESCRIPTION 0    4 magic, VT_CHUNK_MAGIC (0: the chunk was never
+ * taken: skip it) 4    4 tid of the thread that writes here now (atomic; a dead one's chunk may be
+ * taken over) 8    8 number of this chunk in the file 16    8 entered_at: ticks since start, set
+ * before the thread stamps an event and cleared (0) after it is published (atomic). The smallest
+ * entered_at of all chunks bounds what may still appear: no record older than that will. 24   40
+ * zero 64      records
  */
 struct vt_chunk_header {
     uint32_t magic;
@@ -151,32 +139,35 @@ struct vt_chunk_header {
 };
 static_assert(sizeof(struct vt_chunk_header) == 64, "one cache line");
 
-/* ------------------------------------------------------------------------------------------------------ records --
- * First word of every record:
- * OFFSET SIZE DESCRIPTION
- *      0    1 type: enum vt_record (0: nothing here yet, the end of the chunk so far)
- *      1    1 kind: enum vt_kind, or 0
- *      2    2 hook: the API's permanent id in hooks.def; a runtime call's own id (cudaMalloc), not the driver's beneath
+/* ------------------------------------------------------------------------------------------------------
+ * records -- First word of every record: OFFSET SIZE DESCRIPTION 0    1 type: enum vt_record (0:
+ * nothing here yet, the end of the chunk so far) 1    1 kind: enum vt_kind, or 0 2    2 hook: the
+ * API's permanent id in hooks.def; a runtime call's own id (cudaMalloc), not the driver's beneath
  *      4    4 types below 0x80: the stack's number, 0 = unknown; their length is fixed by the type
  *             types from 0x80:  the record's length in bytes, a multiple of 8
- * Second word of every type below 0x80: `when` = device << 56 | ticks since start (56 bits: 277 days at 3 GHz).
- * Device VT_DEVICE_UNKNOWN: no context that we saw made; VT_DEVICE_HOST: host memory.
+ * Second word of every type below 0x80: `when` = device << 56 | ticks since start (56 bits: 277
+ * days at 3 GHz). Device VT_DEVICE_UNKNOWN: no context that we saw made; VT_DEVICE_HOST: host
+ * memory.
  */
 enum vt_record {
     VT_REC_NONE = 0x00,
-    VT_REC_ALLOC = 0x01,     /* struct vt_rec_alloc     an allocation that succeeded */
-    VT_REC_FREE = 0x02,      /* struct vt_rec_free      a free that succeeded, stamped before the call */
-    VT_REC_FAIL = 0x03,      /* struct vt_rec_fail      an allocation that the driver refused */
-    VT_REC_FREE_FAIL = 0x04, /* struct vt_rec_free_fail a free that the driver refused: nothing changed */
-    VT_REC_BULK = 0x05,      /* struct vt_rec_bulk      a context's end: frees all its VT_OWNER_CONTEXT memory */
-    VT_REC_MEMINFO = 0x06,   /* struct vt_rec_meminfo   what cuMemGetInfo told the program */
-    VT_REC_OBJECT = 0x07,    /* struct vt_rec_object    a context, module, graph, ... made or destroyed */
-    VT_REC_STACK = 0x80,     /* struct vt_rec_stack     what a stack number stands for */
-    VT_REC_MODULE = 0x81,    /* struct vt_rec_module    a file mapped into the process */
-    VT_REC_CODE = 0x82,      /* struct vt_rec_code      a Python code object */
-    VT_REC_THREAD = 0x83,    /* struct vt_rec_thread    whose records follow in this chunk */
-    VT_REC_DEVICE = 0x84,    /* struct vt_rec_device    what the program asked about a device; later ones add */
-    VT_REC_NOTE = 0x85,      /* struct vt_rec_note      a sentence of the tracer's for the report */
+    VT_REC_ALLOC = 0x01, /* struct vt_rec_alloc     an allocation that succeeded */
+    VT_REC_FREE = 0x02, /* struct vt_rec_free      a free that succeeded, stamped before the call */
+    VT_REC_FAIL = 0x03, /* struct vt_rec_fail      an allocation that the driver refused */
+    VT_REC_FREE_FAIL =
+        0x04, /* struct vt_rec_free_fail a free that the driver refused: nothing changed */
+    VT_REC_BULK =
+        0x05, /* struct vt_rec_bulk      a context's end: frees all its VT_OWNER_CONTEXT memory */
+    VT_REC_MEMINFO = 0x06, /* struct vt_rec_meminfo   what cuMemGetInfo told the program */
+    VT_REC_OBJECT =
+        0x07, /* struct vt_rec_object    a context, module, graph, ... made or destroyed */
+    VT_REC_STACK = 0x80,  /* struct vt_rec_stack     what a stack number stands for */
+    VT_REC_MODULE = 0x81, /* struct vt_rec_module    a file mapped into the process */
+    VT_REC_CODE = 0x82,   /* struct vt_rec_code      a Python code object */
+    VT_REC_THREAD = 0x83, /* struct vt_rec_thread    whose records follow in this chunk */
+    VT_REC_DEVICE =
+        0x84, /* struct vt_rec_device    what the program asked about a device; later ones add */
+    VT_REC_NOTE = 0x85, /* struct vt_rec_note      a sentence of the tracer's for the report */
 };
 
 /* What kind of memory. The kind decides what ends it: see vt_kind_owner(). Append, never reuse. */
@@ -193,56 +184,52 @@ enum vt_layer { VT_LAYER_DRIVER = 0, VT_LAYER_FRAMEWORK = 1, VT_LAYER_HOST = 2 }
 enum vt_owner { VT_OWNER_NONE = 0, VT_OWNER_CONTEXT = 1 };
 
 /* The layer whose books a kind is in. */
-static inline enum vt_layer vt_kind_layer(unsigned kind)
-{
-    return kind == VT_KIND_HOST ? VT_LAYER_HOST : kind == VT_KIND_BLOCK ? VT_LAYER_FRAMEWORK : VT_LAYER_DRIVER;
+static inline enum vt_layer vt_kind_layer(unsigned kind) {
+    return kind == VT_KIND_HOST    ? VT_LAYER_HOST
+           : kind == VT_KIND_BLOCK ? VT_LAYER_FRAMEWORK
+                                   : VT_LAYER_DRIVER;
 }
 
-/* Whether the end of its context frees a kind. Source: cuda.h 13.0, cuCtxDestroy: frees what cuMemAlloc, cuMemAllocHost,
- * cuMemAllocManaged, cuMemAllocPitch and the array functions made; not cuMemCreate, not the stream-ordered allocator. */
-static inline enum vt_owner vt_kind_owner(unsigned kind)
-{
-    return kind == VT_KIND_DEVICE || kind == VT_KIND_MANAGED || kind == VT_KIND_HOST ? VT_OWNER_CONTEXT : VT_OWNER_NONE;
+/* Whether the end of its context frees a kind. Source: cuda.h 13.0, cuCtxDestroy: frees what
+ * cuMemAlloc, cuMemAllocHost, cuMemAllocManaged, cuMemAllocPitch and the array functions made; not
+ * cuMemCreate, not the stream-ordered allocator. */
+static inline enum vt_owner vt_kind_owner(unsigned kind) {
+    return kind == VT_KIND_DEVICE || kind == VT_KIND_MANAGED || kind == VT_KIND_HOST
+               ? VT_OWNER_CONTEXT
+               : VT_OWNER_NONE;
 }
 
-#define VT_DEVICE_UNKNOWN 255u
-#define VT_DEVICE_HOST 254u
-#define VT_TICKS_MASK 0x00ffffffffffffffull
-#define VT_SIZE_MASK 0x0000ffffffffffffull
+#define VT_DEVICE_UNKNOWN  255u
+#define VT_DEVICE_HOST     254u
+#define VT_TICKS_MASK      0x00ffffffffffffffull
+#define VT_SIZE_MASK       0x0000ffffffffffffull
 #define VT_CONTEXT_UNKNOWN 0xffffu
 
-static inline uint64_t vt_when(unsigned device, uint64_t ticks)
-{
+static inline uint64_t vt_when(unsigned device, uint64_t ticks) {
     return (uint64_t)(device & 0xff) << 56 | (ticks & VT_TICKS_MASK);
 }
-static inline unsigned vt_when_device(uint64_t when)
-{
+static inline unsigned vt_when_device(uint64_t when) {
     return (unsigned)(when >> 56);
 }
-static inline uint64_t vt_when_ticks(uint64_t when)
-{
+static inline uint64_t vt_when_ticks(uint64_t when) {
     return when & VT_TICKS_MASK;
 }
 
 /* The first word. */
-static inline uint64_t vt_word(unsigned type, unsigned kind, unsigned hook, uint32_t high)
-{
-    return (uint64_t)high << 32 | (uint64_t)(hook & 0xffff) << 16 | (uint64_t)(kind & 0xff) << 8 | (type & 0xff);
+static inline uint64_t vt_word(unsigned type, unsigned kind, unsigned hook, uint32_t high) {
+    return (uint64_t)high << 32 | (uint64_t)(hook & 0xffff) << 16 | (uint64_t)(kind & 0xff) << 8 |
+           (type & 0xff);
 }
-static inline unsigned vt_word_type(uint64_t w)
-{
+static inline unsigned vt_word_type(uint64_t w) {
     return (unsigned)(w & 0xff);
 }
-static inline unsigned vt_word_kind(uint64_t w)
-{
+static inline unsigned vt_word_kind(uint64_t w) {
     return (unsigned)(w >> 8 & 0xff);
 }
-static inline unsigned vt_word_hook(uint64_t w)
-{
+static inline unsigned vt_word_hook(uint64_t w) {
     return (unsigned)(w >> 16 & 0xffff);
 }
-static inline uint32_t vt_word_high(uint64_t w)
-{
+static inline uint32_t vt_word_high(uint64_t w) {
     return (uint32_t)(w >> 32);
 }
 
@@ -257,9 +244,9 @@ struct vt_rec_alloc {
 };
 static_assert(sizeof(struct vt_rec_alloc) == 32, "byte table");
 
-/*  0  8 first word: VT_REC_FREE; kind 0, or VT_KIND_HOST / VT_KIND_BLOCK: whose address space the address is in
- *  8  8 when, stamped before the call
- * 16  8 address; need not be one that was ever allocated */
+/*  0  8 first word: VT_REC_FREE; kind 0, or VT_KIND_HOST / VT_KIND_BLOCK: whose address space the
+ * address is in 8  8 when, stamped before the call 16  8 address; need not be one that was ever
+ * allocated */
 struct vt_rec_free {
     uint64_t word, when, address;
 };
@@ -310,7 +297,13 @@ struct vt_rec_meminfo {
 };
 static_assert(sizeof(struct vt_rec_meminfo) == 32, "byte table");
 
-enum vt_object { VT_OBJECT_CONTEXT = 1, VT_OBJECT_MODULE = 2, VT_OBJECT_GRAPH = 3, VT_OBJECT_GRAPHICS = 4, VT_OBJECT_EXTERNAL = 5 };
+enum vt_object {
+    VT_OBJECT_CONTEXT = 1,
+    VT_OBJECT_MODULE = 2,
+    VT_OBJECT_GRAPH = 3,
+    VT_OBJECT_GRAPHICS = 4,
+    VT_OBJECT_EXTERNAL = 5
+};
 enum vt_object_flag { VT_OBJECT_DESTROYED = 1, VT_OBJECT_PRIMARY = 2 };
 
 /*  0  8 first word: VT_REC_OBJECT; kind: enum vt_object
@@ -325,16 +318,17 @@ struct vt_rec_object {
 static_assert(sizeof(struct vt_rec_object) == 32, "byte table");
 
 /* Frame words, innermost first. A native frame is a return address: look up address - 1. */
-#define VT_FRAME_PYTHON (1ull << 63)      /* bits 0-31 line, bits 32-61 number of the code record */
-#define VT_FRAME_INTERPRETER (1ull << 62) /* native, and inside the Python interpreter: shown with --native only */
-static inline uint64_t vt_frame_python(uint32_t code, uint32_t line)
-{
+#define VT_FRAME_PYTHON (1ull << 63) /* bits 0-31 line, bits 32-61 number of the code record */
+#define VT_FRAME_INTERPRETER                                                                       \
+    (1ull << 62) /* native, and inside the Python interpreter: shown with --native only */
+static inline uint64_t vt_frame_python(uint32_t code, uint32_t line) {
     return VT_FRAME_PYTHON | (uint64_t)(code & 0x3fffffff) << 32 | line;
 }
 
 enum vt_stack_flag {
-    VT_STACK_CUT = 1,       /* deeper than VRAMTRACE_DEPTH: the outermost frames are missing */
-    VT_STACK_UNORDERED = 2, /* Python frames could not be placed among the native ones: they stand first */
+    VT_STACK_CUT = 1, /* deeper than VRAMTRACE_DEPTH: the outermost frames are missing */
+    VT_STACK_UNORDERED =
+        2, /* Python frames could not be placed among the native ones: they stand first */
     VT_STACK_PYTHON_CUT = 4 /* more Python frames than we keep */
 };
 
@@ -351,13 +345,10 @@ struct vt_rec_stack {
 static_assert(sizeof(struct vt_rec_stack) == 16, "byte table");
 
 /*  0  8 first word: VT_REC_MODULE, length
- *  8  8 ticks since start when it was first seen here (valid from its load on; unload is seen when another takes its place)
- * 16  8 first address mapped
- * 24  8 address after the last
- * 32  8 load bias: address - bias = address in the file's own terms
- * 40  4 bytes of build id
- * 44  4 bytes of path
- * 48    build id, then path, not terminated; zero up to a multiple of 8 */
+ *  8  8 ticks since start when it was first seen here (valid from its load on; unload is seen when
+ * another takes its place) 16  8 first address mapped 24  8 address after the last 32  8 load bias:
+ * address - bias = address in the file's own terms 40  4 bytes of build id 44  4 bytes of path 48
+ * build id, then path, not terminated; zero up to a multiple of 8 */
 struct vt_rec_module {
     uint64_t word, ticks, start, end, bias;
     uint32_t build_id_bytes, path_bytes;
@@ -389,13 +380,10 @@ static_assert(sizeof(struct vt_rec_thread) == 32, "byte table");
 
 enum vt_device_flag { VT_DEVICE_HAS_UUID = 1 };
 
-/* What the program itself asked the driver about a device. A field that it did not ask stays empty; later records fill in.
- *  0  8 first word: VT_REC_DEVICE, length
- *  8  4 ordinal in this process
- * 12  4 flags: enum vt_device_flag
- * 16  8 total memory, bytes; 0 unknown
- * 24 16 UUID
- * 40 64 name, NUL-padded; empty: unknown */
+/* What the program itself asked the driver about a device. A field that it did not ask stays empty;
+ * later records fill in. 0  8 first word: VT_REC_DEVICE, length 8  4 ordinal in this process 12  4
+ * flags: enum vt_device_flag 16  8 total memory, bytes; 0 unknown 24 16 UUID 40 64 name,
+ * NUL-padded; empty: unknown */
 struct vt_rec_device {
     uint64_t word;
     uint32_t ordinal, flags;
@@ -419,8 +407,7 @@ static_assert(sizeof(struct vt_rec_note) == 16, "byte table");
 #define VT_RECORD_MAX_BYTES 8192u
 
 /* Length in bytes of a record of fixed type; 0 for an unknown type. */
-static inline uint32_t vt_record_fixed_bytes(unsigned type)
-{
+static inline uint32_t vt_record_fixed_bytes(unsigned type) {
     switch (type) {
     case VT_REC_ALLOC:
         return sizeof(struct vt_rec_alloc);

@@ -1,0 +1,229 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Symbols of objects that are loaded already, read from their own tables.
+ *
+ * Why not dlsym: we export dlsym, so our own calls would come back to us; it leaves a message for
+ * the program's next dlerror; and it cannot see into an object that was opened RTLD_LOCAL without a
+ * handle. Called by lookup.c (the C library's own dlsym), real.c (the driver's and the runtimes'
+ * functions) and stack.c.
+ */
+#define _GNU_SOURCE
+#include "preload.h"
+
+#include <elf.h>
+#include <link.h>
+#include <string.h>
+
+struct search {
+    const void *address;
+    const char *prefix;
+    struct vt_elf *out;
+};
+
+/* The tables of one object, as its dynamic section names them. */
+struct tables {
+    const ElfW(Sym) * symbols;
+    const char *strings;
+    const uint16_t *versions;
+    const ElfW(Verdef) * definitions;
+    const uint32_t *gnu_hash;
+    const uint32_t *hash;
+    const char *soname;
+};
+
+/* Whether an address in a dynamic section was relocated by the loader already (glibc does) or is
+ * still an offset (vDSO). */
+static const void *at(const struct vt_elf *o, ElfW(Addr) value) {
+    return (const void *)(value < o->bias ? value + o->bias : value);
+}
+
+static void read_tables(const struct vt_elf *o, struct tables *t) {
+    *t = (struct tables){0};
+    ElfW(Xword) soname = 0;
+    if (!o->dynamic)
+        return;
+    for (const ElfW(Dyn) *d = o->dynamic; d->d_tag != DT_NULL; d++) {
+        switch (d->d_tag) {
+        case DT_SYMTAB:
+            t->symbols = at(o, d->d_un.d_ptr);
+            break;
+        case DT_STRTAB:
+            t->strings = at(o, d->d_un.d_ptr);
+            break;
+        case DT_VERSYM:
+            t->versions = at(o, d->d_un.d_ptr);
+            break;
+        case DT_VERDEF:
+            t->definitions = at(o, d->d_un.d_ptr);
+            break;
+        case DT_GNU_HASH:
+            t->gnu_hash = at(o, d->d_un.d_ptr);
+            break;
+        case DT_HASH:
+            t->hash = at(o, d->d_un.d_ptr);
+            break;
+        case DT_SONAME:
+            soname = d->d_un.d_val;
+            break;
+        default:
+            break;
+        }
+    }
+    if (t->strings && soname)
+        t->soname = t->strings + soname;
+}
+
+static void describe(const struct dl_phdr_info *info, struct vt_elf *out) {
+    *out = (struct vt_elf){.bias = info->dlpi_addr, .name = info->dlpi_name, .start = UINTPTR_MAX};
+    for (unsigned i = 0; i < info->dlpi_phnum; i++) {
+        const ElfW(Phdr) *p = &info->dlpi_phdr[i];
+        if (p->p_type == PT_DYNAMIC)
+            out->dynamic = (const void *)(info->dlpi_addr + p->p_vaddr);
+        if (p->p_type != PT_LOAD)
+            continue;
+        uintptr_t start = info->dlpi_addr + p->p_vaddr;
+        if (start < out->start)
+            out->start = start;
+        if (start + p->p_memsz > out->end)
+            out->end = start + p->p_memsz;
+    }
+}
+
+static int match_address(struct dl_phdr_info *info, size_t size, void *data) {
+    (void)size;
+    struct search *s = data;
+    uintptr_t a = (uintptr_t)s->address;
+    for (unsigned i = 0; i < info->dlpi_phnum; i++) {
+        const ElfW(Phdr) *p = &info->dlpi_phdr[i];
+        if (p->p_type == PT_LOAD && a - (info->dlpi_addr + p->p_vaddr) < p->p_memsz) {
+            describe(info, s->out);
+            return 1;
+        }
+    }
+    return 0;
+}
+
+static bool has_prefix(const char *path, const char *prefix) {
+    if (!path)
+        return false;
+    const char *slash = strrchr(path, '/');
+    return strncmp(slash ? slash + 1 : path, prefix, strlen(prefix)) == 0;
+}
+
+static int match_prefix(struct dl_phdr_info *info, size_t size, void *data) {
+    (void)size;
+    struct search *s = data;
+    struct tables t;
+    describe(info, s->out);
+    read_tables(s->out, &t);
+    return has_prefix(info->dlpi_name, s->prefix) || has_prefix(t.soname, s->prefix);
+}
+
+bool vt_elf_containing(const void *address, struct vt_elf *out) {
+    struct search s = {.address = address, .out = out};
+    return dl_iterate_phdr(match_address, &s) == 1;
+}
+
+bool vt_elf_named(const char *prefix, struct vt_elf *out) {
+    struct search s = {.prefix = prefix, .out = out};
+    return dl_iterate_phdr(match_prefix, &s) == 1;
+}
+
+/* The name of a version index, NULL when it is the object's base or unknown. */
+static const char *version_name(const struct tables *t, unsigned index) {
+    const ElfW(Verdef) *d = t->definitions;
+    while (d) {
+        if (d->vd_ndx == index && !(d->vd_flags & VER_FLG_BASE)) {
+            const ElfW(Verdaux) *aux = (const void *)((const char *)d + d->vd_aux);
+            return t->strings + aux->vda_name;
+        }
+        d = d->vd_next ? (const void *)((const char *)d + d->vd_next) : NULL;
+    }
+    return NULL;
+}
+
+static bool matches(const struct tables *t, uint32_t index, const char *name, const char *version) {
+    const ElfW(Sym) *s = &t->symbols[index];
+    if (s->st_shndx == SHN_UNDEF || !s->st_value || strcmp(t->strings + s->st_name, name) != 0)
+        return false;
+    if (!t->versions)
+        return true;
+    unsigned v = t->versions[index];
+    if (!version)
+        return !(v & 0x8000); /* hidden: an old version kept for old programs */
+    const char *has = version_name(t, v & 0x7fff);
+    return !has || strcmp(has, version) == 0;
+}
+
+static uint32_t gnu_hash(const char *name) {
+    uint32_t h = 5381;
+    for (const unsigned char *c = (const unsigned char *)name; *c; c++)
+        h = h * 33 + *c;
+    return h;
+}
+
+/* Index of the symbol, 0: none. */
+static uint32_t find(const struct tables *t, const char *name, const char *version) {
+    if (t->gnu_hash) {
+        /* buckets, first symbol, bloom words, shift; then bloom, buckets, chains */
+        const uint32_t *h = t->gnu_hash;
+        const uint32_t *buckets = (const uint32_t *)((const ElfW(Addr) *)(h + 4) + h[2]);
+        const uint32_t *chains = buckets + h[0];
+        uint32_t wanted = gnu_hash(name), i = h[0] ? buckets[wanted % h[0]] : 0;
+        if (i < h[1])
+            return 0;
+        for (;; i++) {
+            uint32_t link = chains[i - h[1]];
+            if ((link | 1) == (wanted | 1) && matches(t, i, name, version))
+                return i;
+            if (link & 1)
+                return 0;
+        }
+    }
+    if (t->hash)
+        for (uint32_t i = 1; i < t->hash[1]; i++)
+            if (matches(t, i, name, version))
+                return i;
+    return 0;
+}
+
+void *vt_elf_symbol(const struct vt_elf *object, const char *name, const char *version) {
+    struct tables t;
+    read_tables(object, &t);
+    if (!t.symbols || !t.strings)
+        return NULL;
+    uint32_t i = find(&t, name, version);
+    return i ? (void *)(object->bias + t.symbols[i].st_value) : NULL;
+}
+
+/* How many symbols a table has: the end of the last chain. */
+static uint32_t count_symbols(const struct tables *t) {
+    if (t->hash)
+        return t->hash[1];
+    if (!t->gnu_hash)
+        return 0;
+    const uint32_t *h = t->gnu_hash;
+    const uint32_t *buckets = (const uint32_t *)((const ElfW(Addr) *)(h + 4) + h[2]);
+    const uint32_t *chains = buckets + h[0];
+    uint32_t last = 0;
+    for (uint32_t b = 0; b < h[0]; b++)
+        if (buckets[b] > last)
+            last = buckets[b];
+    if (last < h[1])
+        return h[1];
+    while (!(chains[last - h[1]] & 1))
+        last++;
+    return last + 1;
+}
+
+bool vt_elf_names_address(const struct vt_elf *object, const void *address) {
+    struct tables t;
+    read_tables(object, &t);
+    if (!t.symbols)
+        return false;
+    uintptr_t offset = (uintptr_t)address - object->bias;
+    for (uint32_t i = 1, n = count_symbols(&t); i < n; i++)
+        if (t.symbols[i].st_shndx != SHN_UNDEF && t.symbols[i].st_value == offset)
+            return true;
+    return false;
+}

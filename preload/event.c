@@ -1,0 +1,300 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The one door: every record passes here. Wrappers say what happened; this file decides when it
+ * happened, on which device and in which context, under which API's name and stack, and keeps the
+ * live table and the log in step.
+ *
+ * Time: an allocation is stamped after the driver's call and a free before it, so in the order of
+ * stamps an address is never seen reused before it is seen freed. A free's record is written after
+ * the call, with the stamp from before, when it is known whether the driver accepted it.
+ */
+#include "preload.h"
+#include "atomic.h"
+
+#include <errno.h>
+#include <string.h>
+
+/* Between begin() and end() the thread is busy: a signal handler that allocates in between is
+ * counted, not recorded. */
+struct recording {
+    struct vt_thread *thread; /* NULL: nothing can be recorded, and that is counted */
+    int saved_errno;
+};
+
+static struct recording begin(void) {
+    struct recording r = {NULL, errno};
+    vt_init_check_fork();
+    if (VT_UNLIKELY(vt_tls.busy)) {
+        vt_log_drop(VT_DROP_NESTED);
+        return r;
+    }
+    vt_tls.busy = 1;
+    if (VT_LIKELY(vt_log_ready()) && !(r.thread = vt_thread_self()))
+        vt_log_drop(VT_DROP_NO_MEMORY);
+    if (VT_LIKELY(r.thread != NULL)) {
+        vt_log_enter(r.thread);
+        return r;
+    }
+    vt_tls.busy = 0;
+    errno = r.saved_errno;
+    return r;
+}
+
+static void end(const struct recording *r) {
+    vt_log_leave(r->thread);
+    vt_tls.busy = 0;
+    errno = r->saved_errno;
+}
+
+/* The name and the stack's start: the outermost runtime call's when we are inside one. */
+static struct vt_call labelled(const struct vt_call *call) {
+    if (vt_tls.label_depth)
+        return (struct vt_call){vt_tls.label_hook, vt_tls.label_caller};
+    return *call;
+}
+
+static unsigned device_of(unsigned kind, unsigned context) {
+    return kind == VT_KIND_HOST ? VT_DEVICE_HOST : vt_context_device(context);
+}
+
+/* --------------------------------------------------------------------------------------------------------
+ * allocations -- */
+
+static void record_alloc(struct vt_thread *t, const struct vt_call *call,
+                         const struct vt_live *what, uint64_t ticks) {
+    struct vt_rec_alloc *r = (void *)vt_log_reserve(t, sizeof *r);
+    if (!r)
+        return;
+    r->when = vt_when(what->device, ticks);
+    r->address = what->address;
+    r->size_context = (what->size & VT_SIZE_MASK) | (uint64_t)what->context << 48;
+    vt_log_commit(t, &r->word, vt_word(VT_REC_ALLOC, what->kind, call->hook, what->stack),
+                  sizeof *r);
+}
+
+static void record_fail(struct vt_thread *t, const struct vt_call *call, const struct vt_live *what,
+                        uint64_t ticks, int result) {
+    struct vt_rec_fail *r = (void *)vt_log_reserve(t, sizeof *r);
+    if (!r)
+        return;
+    r->when = vt_when(what->device, ticks);
+    r->size = what->size;
+    r->result = result;
+    r->zero = 0;
+    vt_log_commit(t, &r->word, vt_word(VT_REC_FAIL, what->kind, call->hook, what->stack),
+                  sizeof *r);
+}
+
+void vt_event_alloc(const struct vt_call *call, int result, unsigned kind, uint64_t address,
+                    uint64_t size) {
+    struct recording rec = begin();
+    vt_tls.events++;
+    if (!rec.thread)
+        return;
+    uint64_t ticks = vt_log_ticks();
+    struct vt_call label = labelled(call);
+    unsigned context = vt_context_current();
+    struct vt_live what = {.address = address,
+                           .size = size,
+                           .stack = vt_stack_capture(rec.thread, label.caller),
+                           .context = (uint16_t)context,
+                           .hook = (uint16_t)label.hook,
+                           .kind = (uint8_t)kind,
+                           .device = (uint8_t)device_of(kind, context)};
+    if (result == 0) {
+        if (!vt_live_insert(&what))
+            vt_log_drop(VT_DROP_LIVE);
+        record_alloc(rec.thread, &label, &what, ticks);
+    } else {
+        record_fail(rec.thread, &label, &what, ticks, result);
+    }
+    end(&rec);
+}
+
+/* --------------------------------------------------------------------------------------------------------------
+ * frees -- */
+
+struct vt_freeing vt_event_free_begin(uint64_t address, unsigned kind) {
+    struct vt_freeing f = {.address = address, .kind = kind, .null = address == 0};
+    if (f.null)
+        return f;
+    int saved_errno = errno;
+    vt_init_check_fork();
+    if (vt_log_is_open() && !vt_tls.busy && vt_tls.thread)
+        vt_log_enter(vt_tls.thread);
+    f.ticks = vt_log_ticks();
+    f.known = vt_live_remove(address, kind, &f.was);
+    errno = saved_errno;
+    return f;
+}
+
+static void record_free(struct vt_thread *t, const struct vt_call *call,
+                        const struct vt_freeing *f) {
+    struct vt_rec_free *r = (void *)vt_log_reserve(t, sizeof *r);
+    if (!r)
+        return;
+    r->when = vt_when(f->known ? f->was.device : VT_DEVICE_UNKNOWN, f->ticks);
+    r->address = f->address;
+    vt_log_commit(t, &r->word,
+                  vt_word(VT_REC_FREE, f->known ? f->was.kind : f->kind, call->hook, 0), sizeof *r);
+}
+
+static void record_free_fail(struct vt_thread *t, const struct vt_call *call,
+                             const struct vt_freeing *f, int result) {
+    uint32_t stack = vt_stack_capture(t, call->caller);
+    struct vt_rec_free_fail *r = (void *)vt_log_reserve(t, sizeof *r);
+    if (!r)
+        return;
+    r->when = vt_when(f->known ? f->was.device : VT_DEVICE_UNKNOWN, f->ticks);
+    r->address = f->address;
+    r->result = result;
+    r->zero = 0;
+    vt_log_commit(t, &r->word, vt_word(VT_REC_FREE_FAIL, f->kind, call->hook, stack), sizeof *r);
+}
+
+void vt_event_free_end(const struct vt_call *call, const struct vt_freeing *f, int result) {
+    if (f->null) { /* frees nothing, and is no news */
+        vt_tls.events++;
+        return;
+    }
+    struct recording rec = begin();
+    vt_tls.events++;
+    if (result != 0 && f->known && !vt_live_insert(&f->was))
+        vt_log_drop(VT_DROP_LIVE);
+    if (!rec.thread)
+        return;
+    struct vt_call label = labelled(call);
+    if (result == 0)
+        record_free(rec.thread, &label, f);
+    else
+        record_free_fail(rec.thread, &label, f, result);
+    end(&rec);
+}
+
+uint64_t vt_event_bulk_begin(void) {
+    vt_init_check_fork();
+    return vt_log_ticks();
+}
+
+void vt_event_bulk_end(const struct vt_call *call, uint64_t ticks, unsigned context) {
+    void *frames[64];
+    bool teardown = vt_init_in_exit(frames, vt_stack_raw(frames, sizeof frames / sizeof frames[0]));
+    /* A context that nothing was recorded in ends without a log of its own. */
+    if (context == VT_CONTEXT_UNKNOWN || !vt_log_is_open())
+        return;
+    uint64_t bytes = teardown ? 0 : vt_live_remove_context(context);
+    struct recording rec = begin();
+    vt_tls.events++;
+    if (!rec.thread)
+        return;
+    struct vt_call label = labelled(call);
+    uint32_t stack = vt_stack_capture(rec.thread, label.caller);
+    struct vt_rec_bulk *r = (void *)vt_log_reserve(rec.thread, sizeof *r);
+    if (r) {
+        r->when = vt_when(vt_context_device(context), ticks);
+        r->context = context;
+        r->teardown = teardown;
+        r->bytes = bytes;
+        vt_log_commit(rec.thread, &r->word, vt_word(VT_REC_BULK, 0, label.hook, stack), sizeof *r);
+    }
+    if (teardown)
+        vt_log_flag(VT_FLAG_TEARDOWN);
+    end(&rec);
+}
+
+/* ------------------------------------------------------------------------------------------------
+ * what is not memory -- */
+
+void vt_event_object(const struct vt_call *call, unsigned object, uint64_t handle, unsigned flags,
+                     unsigned context) {
+    struct recording rec = begin();
+    if (!rec.thread)
+        return;
+    struct vt_call label = labelled(call);
+    uint32_t stack = vt_stack_capture(rec.thread, label.caller);
+    struct vt_rec_object *r = (void *)vt_log_reserve(rec.thread, sizeof *r);
+    if (r) {
+        r->when = vt_when(vt_context_device(context), vt_log_ticks());
+        r->handle = handle;
+        r->flags = flags;
+        r->context = context;
+        vt_log_commit(rec.thread, &r->word, vt_word(VT_REC_OBJECT, object, label.hook, stack),
+                      sizeof *r);
+    }
+    end(&rec);
+}
+
+void vt_event_meminfo(const struct vt_call *call, uint64_t free_bytes, uint64_t total_bytes) {
+    unsigned context = vt_context_current();
+    struct recording rec = begin();
+    if (!rec.thread)
+        return;
+    struct vt_rec_meminfo *r = (void *)vt_log_reserve(rec.thread, sizeof *r);
+    if (r) {
+        r->when = vt_when(vt_context_device(context), vt_log_ticks());
+        r->free_bytes = free_bytes;
+        r->total_bytes = total_bytes;
+        vt_log_commit(rec.thread, &r->word, vt_word(VT_REC_MEMINFO, 0, labelled(call).hook, 0),
+                      sizeof *r);
+    }
+    end(&rec);
+}
+
+void vt_event_device(unsigned ordinal, const char *name, uint64_t total_bytes, const void *uuid) {
+    struct recording rec = begin();
+    if (!rec.thread)
+        return;
+    struct vt_rec_device *r = (void *)vt_log_reserve(rec.thread, sizeof *r);
+    if (r) {
+        r->ordinal = ordinal;
+        r->flags = uuid ? VT_DEVICE_HAS_UUID : 0;
+        r->total_bytes = total_bytes;
+        memset(r->uuid, 0, sizeof r->uuid);
+        memset(r->name, 0, sizeof r->name);
+        if (uuid)
+            memcpy(r->uuid, uuid, sizeof r->uuid);
+        if (name)
+            memcpy(r->name, name, strnlen(name, sizeof r->name - 1));
+        vt_log_commit(rec.thread, &r->word, vt_word(VT_REC_DEVICE, 0, 0, sizeof *r), sizeof *r);
+    }
+    end(&rec);
+}
+
+/* A sentence for the report. Within a recording already under way (stack.c, modules.c call it): no
+ * begin, no end. */
+void vt_event_note(const char *text) {
+    struct vt_thread *t = vt_tls.thread;
+    if (!vt_log_is_open() || !t)
+        return;
+    uint32_t n = (uint32_t)strnlen(text, 1024),
+             bytes = (uint32_t)(sizeof(struct vt_rec_note) + ((n + 7) & ~7u));
+    struct vt_rec_note *r = (void *)vt_log_reserve(t, bytes);
+    if (!r)
+        return;
+    r->text_bytes = n;
+    r->zero = 0;
+    memset(r + 1, 0, bytes - sizeof *r);
+    memcpy(r + 1, text, n);
+    vt_log_commit(t, &r->word, vt_word(VT_REC_NOTE, 0, 0, bytes), bytes);
+}
+
+/* -------------------------------------------------------------------------------------------------------------
+ * labels -- */
+
+struct vt_label vt_event_label_begin(struct vt_call call) {
+    struct vt_label label = {.call = call,
+                             .ticks = vt_log_ticks(),
+                             .events_before = vt_tls.events,
+                             .outermost = vt_tls.label_depth == 0};
+    if (label.outermost) {
+        vt_tls.label_hook = call.hook;
+        vt_tls.label_caller = call.caller;
+    }
+    vt_tls.label_depth++;
+    return label;
+}
+
+bool vt_event_label_end(const struct vt_label *label) {
+    vt_tls.label_depth--;
+    return vt_tls.events == label->events_before;
+}

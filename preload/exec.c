@@ -1,0 +1,107 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * exec*: the process goes on as another program, so this log ends. All of the family is wrapped,
+ * since the C library calls its own inside without passing our doors. An exec that fails returns,
+ * and the END mark is taken back.
+ */
+#define _GNU_SOURCE
+/* The C library declares the first argument nonnull, and copes with NULL all the same; so do we. */
+#pragma GCC diagnostic ignored "-Wnonnull-compare"
+#include "preload.h"
+#include "exec.h"
+
+#include <errno.h>
+#include <stdarg.h>
+#include <unistd.h>
+
+typedef int execve_function(const char *path, char *const argv[], char *const envp[]);
+typedef int execv_function(const char *path, char *const argv[]);
+typedef int fexecve_function(int fd, char *const argv[], char *const envp[]);
+typedef int execveat_function(int dirfd, const char *path, char *const argv[], char *const envp[],
+                              int flags);
+
+/* Looks the real function up, marks the end, calls; back here only after a failure. */
+#define EXEC(type, name, ...)                                                                      \
+    __extension__({                                                                                \
+        type *real_ = __extension__(type *) vt_init_next(name);                                    \
+        int result_ = -1;                                                                          \
+        errno = ENOSYS;                                                                            \
+        if (real_) {                                                                               \
+            vt_init_exec_begins();                                                                 \
+            result_ = real_(__VA_ARGS__);                                                          \
+            vt_init_exec_failed();                                                                 \
+        }                                                                                          \
+        result_;                                                                                   \
+    })
+
+VT_EXPORT int execve(const char *path, char *const argv[], char *const envp[]) {
+    return EXEC(execve_function, "execve", path, argv, envp);
+}
+
+VT_EXPORT int execv(const char *path, char *const argv[]) {
+    return EXEC(execv_function, "execv", path, argv);
+}
+
+VT_EXPORT int execvp(const char *file, char *const argv[]) {
+    return EXEC(execv_function, "execvp", file, argv);
+}
+
+VT_EXPORT int execvpe(const char *file, char *const argv[], char *const envp[]) {
+    return EXEC(execve_function, "execvpe", file, argv, envp);
+}
+
+VT_EXPORT int fexecve(int fd, char *const argv[], char *const envp[]) {
+    return EXEC(fexecve_function, "fexecve", fd, argv, envp);
+}
+
+VT_EXPORT int execveat(int dirfd, const char *path, char *const argv[], char *const envp[],
+                       int flags) {
+    return EXEC(execveat_function, "execveat", dirfd, path, argv, envp, flags);
+}
+
+/* The variadic ones become vectors on the stack, as in the C library. */
+static size_t count(va_list list) {
+    size_t n = 1;
+    while (va_arg(list, char *))
+        n++;
+    return n;
+}
+
+static void gather(char **argv, const char *first, size_t n, va_list list) {
+    __extension__ union {
+        const char *in;
+        char *out;
+    } u = {.in = first};
+    argv[0] = u.out;
+    for (size_t i = 1; i <= n; i++)
+        argv[i] = va_arg(list, char *);
+}
+
+/* Declares argv[] from the variadic arguments after `arg`; `list` is left just behind the NULL. */
+#define GATHER(arg)                                                                                \
+    va_list list, counting;                                                                        \
+    va_start(list, arg);                                                                           \
+    va_copy(counting, list);                                                                       \
+    size_t n = arg ? count(counting) : 0;                                                          \
+    va_end(counting);                                                                              \
+    char *argv[n + 1];                                                                             \
+    gather(argv, arg, n, list)
+
+VT_EXPORT int execl(const char *path, const char *arg, ...) {
+    GATHER(arg);
+    va_end(list);
+    return execv(path, argv);
+}
+
+VT_EXPORT int execlp(const char *file, const char *arg, ...) {
+    GATHER(arg);
+    va_end(list);
+    return execvp(file, argv);
+}
+
+VT_EXPORT int execle(const char *path, const char *arg, ...) {
+    GATHER(arg);
+    char *const *envp = va_arg(list, char *const *);
+    va_end(list);
+    return execve(path, argv, envp);
+}

@@ -1,0 +1,242 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * A life in someone else's process, from start to end.
+ *
+ *   load      the constructor notes the time and registers the end handler: nothing else, because
+ * most processes that inherit LD_PRELOAD never use CUDA arming    at the first reach for CUDA:
+ * options, fork guard, unwinder fork      a child finds its guard word wiped at its first event,
+ * drops what it inherited, and starts its own log end       the END mark and the exit line.
+ * Registered by the constructor, so it runs after every static destructor and after Python's
+ * finalization (exit runs handlers last-in-first-out, and the constructor is before them all); a
+ * plain destructor of ours would run before those, and late frees would look like leaks. _exit,
+ * _Exit, quick_exit and exec* pass no handler: they are wrapped.
+ */
+#define _GNU_SOURCE
+#include "preload.h"
+#include "atomic.h"
+#include "exec.h"
+#include "sys.h"
+
+#include <sched.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+
+#ifndef MADV_WIPEONFORK
+#define MADV_WIPEONFORK 18
+#endif
+
+enum { ASLEEP, ARMING, ARMED };
+
+static uint32_t state;   /* atomic */
+static uint32_t *guard;  /* atomic; 1 in memory that a fork wipes to 0 */
+static bool guard_wipes; /* the kernel does wipe it; else pids are compared */
+static uint32_t guard_pid;
+
+/* ------------------------------------------------------------------------------------------------------
+ * the exit line -- */
+
+static char *put_text(char *at, const char *s) {
+    while (*s)
+        *at++ = *s++;
+    *at = 0;
+    return at;
+}
+
+static char *put_number(char *at, uint64_t n) {
+    char digits[24];
+    size_t i = sizeof digits;
+    digits[--i] = 0;
+    do
+        digits[--i] = (char)('0' + n % 10);
+    while (n /= 10);
+    return put_text(at, digits + i);
+}
+
+/* As everywhere: 1024-based, two decimals from KiB on. */
+static char *put_bytes(char *at, uint64_t bytes) {
+    static const char *const units[] = {" B", " KiB", " MiB", " GiB", " TiB"};
+    size_t unit = 0;
+    uint64_t scaled = bytes * 100;
+    if (bytes > UINT64_MAX / 100)
+        scaled = UINT64_MAX;
+    for (; scaled >= 102400 && unit < 4; unit++)
+        scaled /= 1024;
+    at = put_number(at, scaled / 100);
+    if (unit) {
+        *at++ = '.';
+        *at++ = (char)('0' + scaled / 10 % 10);
+        *at++ = (char)('0' + scaled % 10);
+    }
+    return put_text(at, units[unit]);
+}
+
+static void say_exit_line(void) {
+    char line[8192], *at = line;
+    uint64_t bytes, count, dropped = vt_log_dropped();
+    vt_live_total(&bytes, &count);
+    at = put_number(at, count);
+    at = put_text(at, count == 1 ? " live GPU allocation, " : " live GPU allocations, ");
+    at = put_bytes(at, bytes);
+    if (dropped) {
+        at = put_text(at, "; ");
+        at = put_number(at, dropped);
+        at = put_text(at, " events not recorded");
+    }
+    at = put_text(at, "; see: vramtrace report ");
+    put_text(at, vt_log_path());
+    vt_options_say(line);
+}
+
+/* ------------------------------------------------------------------------------------------------------------
+ * the end -- */
+
+/* Whether the open log is this process's: not a forked child's that had no event yet, nor a vfork
+ * child's, which runs in its parent's memory. */
+static bool log_is_mine(void) {
+    return vt_get(&guard) && (!guard_wipes || vt_get(guard)) && vt_log_is_open() &&
+           vt_log_pid() == (uint32_t)VT_SYS0(SYS_getpid);
+}
+
+static void finish(enum vt_exit kind, int status) {
+    if (!log_is_mine())
+        return;
+    vt_log_end(kind, status);
+    if (!vt_options.quiet && kind != VT_EXIT_EXEC)
+        say_exit_line();
+}
+
+static void at_exit(int status, void *unused) {
+    (void)unused;
+    finish(VT_EXIT_EXITED, status & 0xff);
+}
+
+static int quick_status;
+
+static void at_quick_exit_(void *unused) {
+    (void)unused;
+    finish(VT_EXIT_EXITED, quick_status & 0xff);
+}
+
+extern int __cxa_at_quick_exit(void (*function)(void *), void *dso);
+
+__attribute__((constructor)) static void load(void) {
+    vt_log_start_clock();
+    on_exit(at_exit, NULL);
+    __cxa_at_quick_exit(at_quick_exit_, NULL);
+}
+
+/* The next definition of a C library function behind us. */
+static void *next_of(const char *name) {
+    if (!vt_get(&vt_real_dlsym))
+        vt_lookup_resolve_libc();
+    return vt_real_dlsym((void *)-1l /* RTLD_NEXT */, name);
+}
+
+#define REAL(type, name) (__extension__(type) next_of(name))
+
+VT_EXPORT void _exit(int status) {
+    finish(VT_EXIT_EXITED, status & 0xff);
+    void (*real)(int) = REAL(void (*)(int), "_exit");
+    if (real)
+        real(status);
+    for (;;)
+        VT_SYS1(SYS_exit_group, status);
+}
+
+VT_EXPORT void _Exit(int status) {
+    _exit(status);
+}
+
+VT_EXPORT void quick_exit(int status) {
+    quick_status = status;
+    void (*real)(int) = REAL(void (*)(int), "quick_exit");
+    if (real)
+        real(status);
+    _exit(status);
+}
+
+/* ------------------------------------------------------------------------------------------------------------
+ * exec* -- */
+
+void vt_init_exec_begins(void) {
+    finish(VT_EXIT_EXEC, 0);
+}
+
+void vt_init_exec_failed(void) {
+    if (log_is_mine())
+        vt_log_unend();
+}
+
+void *vt_init_next(const char *name) {
+    return next_of(name);
+}
+
+/* Return addresses within exit(): its last instruction calls what runs the handlers, so the address
+ * after its end counts. */
+bool vt_init_in_exit(void *const *frames, size_t count) {
+    static uintptr_t exit_start; /* atomic */
+    uintptr_t start = vt_get(&exit_start);
+    if (!start) {
+        struct vt_elf libc;
+        start = vt_elf_named("libc.so.", &libc) ? (uintptr_t)vt_elf_symbol(&libc, "exit", NULL) : 0;
+        vt_put(&exit_start, start);
+    }
+    for (size_t i = 0; start && i < count; i++)
+        if ((uintptr_t)frames[i] - 1 - start < 48)
+            return true;
+    return false;
+}
+
+/* --------------------------------------------------------------------------------------------------
+ * arming and forks -- */
+
+static void make_guard(void) {
+    uint32_t *page = vt_sys_mmap(4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    static uint32_t fallback;
+    guard_wipes = page && VT_SYS3(SYS_madvise, page, 4096, MADV_WIPEONFORK) == 0;
+    guard_pid = (uint32_t)VT_SYS0(SYS_getpid);
+    page = page ? page : &fallback;
+    *page = 1;
+    vt_publish(&guard, page);
+}
+
+/* Threads that come here together wait for the first one's options; it takes no lock. The unwinder
+ * is opened by each that finds it missing: dlopen needs the loader's lock, which one that waited
+ * might hold. */
+void vt_init_arm(void) {
+    if (vt_see(&state) != ARMED) {
+        if (vt_claim(&state, ASLEEP, ARMING)) {
+            vt_options_read();
+            make_guard();
+            vt_publish(&state, (uint32_t)ARMED);
+        }
+        while (vt_see(&state) != ARMED)
+            sched_yield();
+    }
+    vt_stack_arm();
+}
+
+static void become_own_process(void) {
+    vt_log_forked();
+    vt_live_forked();
+    vt_stack_forked();
+    vt_modules_forked();
+    vt_context_forked();
+    vt_thread_forked();
+    /* Only the forking thread lives on: what the others had is gone with them. */
+    memset(&vt_tls, 0, sizeof vt_tls);
+    guard_pid = (uint32_t)VT_SYS0(SYS_getpid);
+    vt_put(guard, 1);
+}
+
+void vt_init_check_fork(void) {
+    uint32_t *g = vt_get(&guard);
+    if (VT_UNLIKELY(!g)) {
+        vt_init_arm();
+        return;
+    }
+    if (VT_LIKELY(guard_wipes ? vt_get(g) != 0 : guard_pid == (uint32_t)VT_SYS0(SYS_getpid)))
+        return;
+    become_own_process();
+}

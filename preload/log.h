@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Doors between the log's own files: log.c (the file and its chunks), log_name.c (its name),
+ * log_header.c (what the header says of the process). Everyone else uses preload.h.
+ */
+#ifndef VT_PRELOAD_LOG_H
+#define VT_PRELOAD_LOG_H
+
+#include "preload.h"
+
+#define VT_PATH_MAX 4096u
+
+/* One moment on two clocks. */
+struct vt_clock_pair {
+    uint64_t ticks, monotonic_ns;
+};
+
+/* Opens a new file for this process and leaves its name in `path`. A file descriptor, or negative
+ * errno. */
+int vt_log_name_open(char *path, size_t size);
+/* Rank and job as the launcher's variables say, NULL: none. The environment's memory. */
+const char *vt_log_name_rank(void);
+const char *vt_log_name_job(void);
+
+/* Fills in all that does not change later. */
+void vt_log_header_fill(struct vt_log_header *h, const struct vt_clock_pair *start, uint32_t clock);
+
+#endif

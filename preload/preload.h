@@ -1,0 +1,308 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The room that runs inside someone else's process, and each file's door.
+ *
+ * The law of this room:
+ *   - The program's result never changes. We return what the driver returned, keep errno, never
+ * exit, never abort. When we cannot record, we count (vt_log_drop) and the report says it.
+ *   - The record path (event.c and what it calls) takes no lock, calls no malloc, no stdio and no
+ * CUDA, and can be entered from any thread at any time: a framework's allocator mutex or Python's
+ * GIL may be held. It waits for nobody. Two exceptions, stated where they stand: a stack never seen
+ * before (libunwind's cache and the loader's lock, stack.c), and the first look-ups and the log's
+ * opening (real.c, log.c).
+ *   - Nothing happens before the program first reaches for CUDA: no file, no output, no library
+ * opened.
+ *   - System calls are made directly (sys.h). File descriptors are the program's: ours is checked
+ * before each use.
+ *
+ * Reading order: init.c (a life from start to end), lookup.c (how a program is led to our
+ * wrappers), real.c (what stands behind them), wrap_device.c (what a wrapper looks like), event.c
+ * (the one door), log.c (where it goes), live.c, stack.c.
+ */
+#ifndef VT_PRELOAD_PRELOAD_H
+#define VT_PRELOAD_PRELOAD_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "vramtrace/cuda_abi.h"
+#include "vramtrace/log_format.h"
+
+#define VT_VERSION     "0.1.0"
+#define VT_EXPORT      __attribute__((visibility("default")))
+#define VT_LIKELY(x)   __builtin_expect(!!(x), 1)
+#define VT_UNLIKELY(x) __builtin_expect(!!(x), 0)
+
+/* The permanent ids of hooks.def by name: VT_HOOK_cuMemAlloc_v2, VT_HOOK_cudaMalloc, ... */
+enum vt_hook {
+    VT_HOOK_NONE = 0,
+#define VT_DRIVER(id, symbol, base, since, stream, role, prototype) VT_HOOK_##symbol = id,
+#define VT_RUNTIME(id, symbol, since, until, role, prototype)       VT_HOOK_##symbol = id,
+#include "vramtrace/hooks.def"
+};
+
+/* ----------------------------------------------------------------------------------------------------------
+ * init.c -- */
+
+/* Arms the library at the program's first reach for CUDA: options, unwinder, Python. Cheap when
+ * armed. */
+void vt_init_arm(void);
+
+/* False in a forked child that has not been made a process of its own yet; makes it one. Call first
+ * at every event. */
+void vt_init_check_fork(void);
+
+/* Whether the calling code runs inside exit(), by its return addresses innermost first. */
+bool vt_init_in_exit(void *const *frames, size_t count);
+
+/* -------------------------------------------------------------------------------------------------------
+ * options.c -- */
+
+struct vt_options {
+    const char *output; /* VRAMTRACE_OUTPUT as given, or NULL */
+    bool quiet;         /* VRAMTRACE_QUIET */
+    unsigned depth;     /* VRAMTRACE_DEPTH: native frames kept, 1..VT_DEPTH_MAX */
+    bool python;        /* VRAMTRACE_PYTHON */
+};
+#define VT_DEPTH_MAX 256u
+
+extern struct vt_options vt_options;
+
+/* Reads the VRAMTRACE_* variables; a bad value is one line on stderr and the default. */
+void vt_options_read(void);
+
+/* A variable's value in the process's environment, or NULL. Not getenv: shells bring their own. */
+const char *vt_options_env(const char *name);
+
+/* One line on stderr, "vramtrace: " in front, if stderr is still what it was at the start. No
+ * stdio, no allocation. */
+void vt_options_say(const char *text);
+
+/* -----------------------------------------------------------------------------------------------------------
+ * elf.c -- */
+
+/* A loaded object, found by address. */
+struct vt_elf {
+    uintptr_t bias;
+    const void *dynamic;  /* its PT_DYNAMIC */
+    const char *name;     /* as the loader knows it; the loader's memory */
+    uintptr_t start, end; /* mapped range */
+};
+
+/* The object that `address` lies in. False: none. Takes the loader's lock. */
+bool vt_elf_containing(const void *address, struct vt_elf *out);
+
+/* The first object whose file name or SONAME begins with `prefix`. False: none. Takes the loader's
+ * lock. */
+bool vt_elf_named(const char *prefix, struct vt_elf *out);
+
+/* Address of a defined symbol of that object itself; with a version node (or NULL: its default
+ * version). NULL: not there. */
+void *vt_elf_symbol(const struct vt_elf *object, const char *name, const char *version);
+
+/* Whether that object has some exported symbol at exactly `address`. */
+bool vt_elf_names_address(const struct vt_elf *object, const void *address);
+
+/* --------------------------------------------------------------------------------------------------
+ * lookup.c, real.c -- */
+
+/* The C library's own look-ups; set on first use. */
+extern void *(*vt_real_dlsym)(void *handle, const char *name);
+extern void *(*vt_real_dlvsym)(void *handle, const char *name, const char *version);
+void vt_lookup_resolve_libc(void);
+
+/* The real driver: one pointer per symbol variant, NULL where the driver has none. */
+struct vt_real_driver {
+#define VT_DRIVER(id, symbol, base, since, stream, role, prototype) CUresult(*symbol) prototype;
+#include "vramtrace/hooks.def"
+};
+
+/* The real runtime of one major version. */
+struct vt_real_cudart {
+#define VT_RUNTIME(id, symbol, since, until, role, prototype) cudaError_t(*symbol) prototype;
+#include "vramtrace/hooks.def"
+};
+
+/* The driver's functions; all NULL while no driver is loaded. Never NULL itself. */
+const struct vt_real_driver *vt_real_driver(void);
+
+/* The functions of runtime 12 or 13; all NULL while it is not loaded. Never NULL itself. */
+const struct vt_real_cudart *vt_real_cudart(unsigned major);
+
+/* The wrapper that stands for what a look-up found, or `found` itself. `name` is what was asked
+ * for. */
+void *vt_real_substitute(void *found, const char *name);
+
+/* The same for an answer of cuGetProcAddress(base, version, flags). */
+void *vt_real_substitute_driver(void *found, const char *base, int version,
+                                unsigned long long flags);
+
+/* ---------------------------------------------------------------------------------------------------------
+ * event.c -- */
+
+/* Who called us. Made by VT_CALL at the top of each wrapper. */
+struct vt_call {
+    unsigned hook;
+    void *caller; /* return address: where the caller's stack starts */
+};
+#define VT_CALL(symbol) ((struct vt_call){VT_HOOK_##symbol, __builtin_return_address(0)})
+
+/* One live allocation, as live.c keeps it. */
+struct vt_live {
+    uint64_t address, size;
+    uint32_t stack;
+    uint16_t context, hook;
+    uint8_t kind, device;
+};
+
+/* A free under way: stamped, and taken out of the live table, before the real call. */
+struct vt_freeing {
+    uint64_t ticks, address;
+    struct vt_live was; /* what it was, if known */
+    unsigned kind;
+    bool known, null;
+};
+
+/* An allocation came back from the driver: recorded when it succeeded (`address`, `size` in bytes)
+ * and when it was refused
+ * (`size` as asked, address 0). It belongs to the calling thread's current context. */
+void vt_event_alloc(const struct vt_call *call, int result, unsigned kind, uint64_t address,
+                    uint64_t size);
+
+/* Around a free. `kind` is VT_KIND_HOST for host memory, else VT_KIND_DEVICE. */
+struct vt_freeing vt_event_free_begin(uint64_t address, unsigned kind);
+void vt_event_free_end(const struct vt_call *call, const struct vt_freeing *f, int result);
+
+/* Around a context's end. `context` is its number. From within exit it is a teardown, and frees
+ * nothing in the books. */
+uint64_t vt_event_bulk_begin(void);
+void vt_event_bulk_end(const struct vt_call *call, uint64_t ticks, unsigned context);
+
+void vt_event_object(const struct vt_call *call, unsigned object, uint64_t handle, unsigned flags,
+                     unsigned context);
+void vt_event_meminfo(const struct vt_call *call, uint64_t free_bytes, uint64_t total_bytes);
+void vt_event_device(unsigned ordinal, const char *name, uint64_t total_bytes, const void *uuid);
+void vt_event_note(const char *text);
+
+/* A runtime call as a label for the driver events inside it (wrap_runtime.c). Nested calls: the
+ * outermost counts. */
+struct vt_label {
+    struct vt_call call;
+    uint64_t ticks; /* when it was opened */
+    uint32_t events_before;
+    bool outermost;
+};
+struct vt_label vt_event_label_begin(struct vt_call call);
+/* True when no driver event happened inside: then the runtime wrapper records for itself. */
+bool vt_event_label_end(const struct vt_label *label);
+
+/* -------------------------------------------------------------------------------------------------------
+ * context.c -- */
+
+/* Contexts are numbered; what the program does with them is watched, nothing is asked. */
+unsigned vt_context_made(CUcontext handle, unsigned device,
+                         bool primary);       /* its number, VT_CONTEXT_UNKNOWN when full */
+unsigned vt_context_number(CUcontext handle); /* adds one of unknown device */
+unsigned vt_context_primary(unsigned device);
+void vt_context_gone(unsigned number);
+unsigned vt_context_device(unsigned number);
+void vt_context_set_device(unsigned number, unsigned device);
+/* The calling thread's stack of current contexts, as far as we saw it. */
+void vt_context_push(CUcontext handle);
+void vt_context_pop(void);
+void vt_context_replace(CUcontext handle);
+unsigned vt_context_current(
+    void); /* number; with none seen: the only one there is, else VT_CONTEXT_UNKNOWN */
+void vt_context_forked(void);
+
+/* ----------------------------------------------------------------------------------------------------------
+ * live.c -- */
+
+/* What is live now: a lock-free table (address space, address) -> what it is. */
+bool vt_live_insert(const struct vt_live *what); /* false: no room, counted by the caller */
+bool vt_live_remove(uint64_t address, unsigned kind, struct vt_live *taken); /* false: not known */
+/* Takes out all that ends with a context; answers their bytes. */
+uint64_t vt_live_remove_context(unsigned context);
+/* Sums what is live on the devices (driver layer). */
+void vt_live_total(uint64_t *bytes, uint64_t *count);
+void vt_live_forked(void);
+
+/* ---------------------------------------------------------------------------------------------------------
+ * stack.c -- */
+
+/* Opens the unwinder. Once, at arming. */
+void vt_stack_arm(void);
+/* The number of the calling thread's stack from `caller` outwards; written to the log when new. 0:
+ * unknown. */
+struct vt_thread;
+uint32_t vt_stack_capture(struct vt_thread *thread, void *caller);
+/* Raw return addresses of the calling thread, innermost first. */
+size_t vt_stack_raw(void **frames, size_t max);
+void vt_stack_modules_changed(void);
+void vt_stack_forked(void);
+
+/* -------------------------------------------------------------------------------------------------------
+ * modules.c -- */
+
+/* Writes the modules that are new since the last call. Takes the loader's lock; skips when another
+ * thread is at it. */
+void vt_modules_write(struct vt_thread *thread);
+void vt_modules_forked(void);
+
+/* ---------------------------------------------------------------------------------------------
+ * thread.c and log.c -- */
+
+/* What a recording thread has. Kept when it dies, taken over by a later one. */
+struct vt_thread {
+    struct vt_thread *next;        /* all threads; only ever pushed */
+    uint32_t tid;                  /* atomic: who owns this now */
+    uint32_t used;                 /* bytes of the chunk that are written, header included */
+    struct vt_chunk_header *chunk; /* NULL: none */
+    uint64_t chunk_number;         /* 0: none reserved */
+    uint64_t flushed_ticks;        /* buffered mode: when the chunk was last written out */
+    uint32_t retry;                /* events to drop before trying to get a chunk again */
+    bool named;                    /* its THREAD record stands in this chunk */
+};
+
+/* Everything the library keeps in thread-local storage. */
+struct vt_tls {
+    struct vt_thread *thread;
+    uint64_t generation; /* of the process: differs in a forked child */
+    uint32_t busy;       /* inside the record path */
+    uint32_t events;     /* driver events so far, for labels */
+    uint32_t label_depth;
+    uint32_t label_hook;
+    void *label_caller;
+    uint16_t contexts[14];
+    uint32_t context_depth;
+};
+extern __thread struct vt_tls vt_tls __attribute__((tls_model("initial-exec")));
+
+/* The calling thread's own, made or taken over at need. NULL: no memory. */
+struct vt_thread *vt_thread_self(void);
+struct vt_thread *vt_thread_first(void);
+void vt_thread_forked(void);
+
+/* Opens the log at the first record. False: there is none and will be none. */
+bool vt_log_ready(void);
+bool vt_log_is_open(void);
+void vt_log_start_clock(void); /* at load: all times count from here */
+uint64_t vt_log_ticks(void);   /* ticks since the log's start; ordered after everything before it */
+/* Room for a record of that many bytes in the thread's chunk, zeroed word behind it; NULL: no
+ * space, counted. */
+uint64_t *vt_log_reserve(struct vt_thread *thread, uint32_t bytes);
+/* Publishes the record: the body is written already, this stores the first word. */
+void vt_log_commit(struct vt_thread *thread, uint64_t *record, uint64_t word, uint32_t bytes);
+void vt_log_enter(struct vt_thread *thread); /* sets entered_at */
+void vt_log_leave(struct vt_thread *thread);
+void vt_log_drop(enum vt_drop reason);
+void vt_log_flag(uint32_t flag);
+void vt_log_end(enum vt_exit kind, int status); /* the END mark; again: the last counts */
+void vt_log_unend(void);                        /* an exec that failed */
+const char *vt_log_path(void);
+uint64_t vt_log_dropped(void);
+uint32_t vt_log_pid(void);
+void vt_log_forked(void);
+
+#endif

@@ -1,0 +1,89 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * One stack out of two: the native frames, in which each Python call is a loop inside the
+ * interpreter, and the Python frames that those loops ran. stack.c calls this when it sees a stack
+ * for the first time.
+ *
+ * A loop keeps an object on its C stack whose address the Python chain holds: the anchor. The
+ * native frame in which the anchor lies is that loop, whatever its symbol is called or whether it
+ * has one (some builds split the loop's function, so that its symbol covers a thousandth of it).
+ * Python 3.8 and 3.9 leave no anchor: there the frames whose return address lies in the loop's
+ * function are counted off one by one.
+ */
+#include "python.h"
+
+struct merger {
+    const struct vt_merge *in;
+    uint64_t *out;
+    size_t n;
+};
+
+static void put_python(struct merger *m, uint32_t group) {
+    const struct vt_pygroup *g = &m->in->python->groups[group];
+    for (uint32_t i = 0; i < g->count; i++)
+        m->out[m->n++] = VT_MERGED_PYTHON | (g->first + i);
+}
+
+static void put_native(struct merger *m, size_t i) {
+    uint64_t address = m->in->address[i];
+    m->out[m->n++] = m->in->owns(address) ? address | VT_MERGED_INTERPRETER : address;
+}
+
+/* Whether anchors can be used: all there, all on this stack, each further out than the one before.
+ */
+static bool anchors_hold(const struct vt_merge *in) {
+    const struct vt_pystack *py = in->python;
+    uint64_t before = 0;
+    if (in->sp == NULL)
+        return false;
+    for (uint32_t g = 0; g < py->n_groups; g++) {
+        uint64_t anchor = py->groups[g].anchor;
+        /* The outermost group of a chain that was cut may lack its end. */
+        if (anchor == 0 && g > 0 && g + 1 == py->n_groups && py->truncated)
+            continue;
+        if (anchor <= before || (in->n > 0 && anchor < in->sp[0]))
+            return false;
+        before = anchor;
+    }
+    return true;
+}
+
+static bool is_loop_of(const struct vt_merge *in, size_t i, uint32_t group, bool by_anchor) {
+    if (!by_anchor)
+        return in->is_eval(in->address[i]);
+    uint64_t anchor = in->python->groups[group].anchor;
+    return anchor >= in->sp[i] && i + 1 < in->n && anchor < in->sp[i + 1];
+}
+
+size_t vt_python_merge(const struct vt_merge *in, uint64_t *out, bool *unordered) {
+    const struct vt_pystack *py = in->python;
+    struct merger m = {.in = in, .out = out};
+    uint32_t group = 0;
+    bool by_anchor = anchors_hold(in), loops_left = false;
+    bool can = by_anchor || (py->n_groups > 0 && py->groups[0].anchor == 0);
+    *unordered = false;
+    for (size_t i = 0; can && i < in->n; i++) {
+        if (group < py->n_groups && is_loop_of(in, i, group, by_anchor))
+            put_python(&m, group++);
+        else if (!by_anchor && in->is_eval(in->address[i]))
+            loops_left = true;
+        put_native(&m, i);
+    }
+    /* What is left belongs to native frames further out than those kept. Else something does not
+     * fit. */
+    bool rest_is_outside = in->cut;
+    if (can && !rest_is_outside && group + 1 == py->n_groups && in->n > 0)
+        rest_is_outside = by_anchor && py->groups[group].anchor >= in->sp[in->n - 1];
+    if (can && (group == py->n_groups || rest_is_outside) && !(loops_left && !py->truncated)) {
+        while (group < py->n_groups)
+            put_python(&m, group++);
+        return m.n;
+    }
+    *unordered = py->n_groups > 0;
+    m.n = 0;
+    for (group = 0; group < py->n_groups; group++)
+        put_python(&m, group);
+    for (size_t i = 0; i < in->n; i++)
+        put_native(&m, i);
+    return m.n;
+}

@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * System calls made directly, so that no other interposer, no sanitizer and no cancellation point
+ * is on our path, and errno stays the program's. Each answers the kernel's value: negative errno on
+ * failure.
+ */
+#ifndef VT_PRELOAD_SYS_H
+#define VT_PRELOAD_SYS_H
+
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/syscall.h>
+
+#if !defined(__x86_64__) || !defined(__linux__)
+#error                                                                                             \
+    "vramtrace's library is written for Linux on x86-64; see CONTRIBUTING.md for what another machine needs"
+#endif
+
+static inline long vt_sys(long n, long a, long b, long c, long d, long e, long f) {
+    register long r10 __asm__("r10") = d;
+    register long r8 __asm__("r8") = e;
+    register long r9 __asm__("r9") = f;
+    long result;
+    __asm__ volatile("syscall"
+                     : "=a"(result)
+                     : "a"(n), "D"(a), "S"(b), "d"(c), "r"(r10), "r"(r8), "r"(r9)
+                     : "rcx", "r11", "memory");
+    return result;
+}
+
+#define VT_SYS0(n)             vt_sys((n), 0, 0, 0, 0, 0, 0)
+#define VT_SYS1(n, a)          vt_sys((n), (long)(a), 0, 0, 0, 0, 0)
+#define VT_SYS2(n, a, b)       vt_sys((n), (long)(a), (long)(b), 0, 0, 0, 0)
+#define VT_SYS3(n, a, b, c)    vt_sys((n), (long)(a), (long)(b), (long)(c), 0, 0, 0)
+#define VT_SYS4(n, a, b, c, d) vt_sys((n), (long)(a), (long)(b), (long)(c), (long)(d), 0, 0)
+#define VT_SYS6(n, a, b, c, d, e, f)                                                               \
+    vt_sys((n), (long)(a), (long)(b), (long)(c), (long)(d), (long)(e), (long)(f))
+
+/* NULL on failure. */
+static inline void *vt_sys_mmap(size_t bytes, int prot, int flags, int fd, uint64_t offset) {
+    long p = VT_SYS6(SYS_mmap, 0, bytes, prot, flags, fd, offset);
+    return p < 0 && p > -4096 ? NULL : (void *)p;
+}
+
+static inline uint64_t vt_sys_clock_ns(int clock) {
+    struct {
+        long sec, nsec;
+    } t = {0, 0};
+    VT_SYS2(SYS_clock_gettime, clock, &t);
+    return (uint64_t)t.sec * 1000000000u + (uint64_t)t.nsec;
+}
+
+#endif

@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: MIT */
+/* What every wrapper begins with. A wrapper reads in five lines: enter, call the real one, check,
+ * event, return. */
+#ifndef VT_PRELOAD_WRAP_H
+#define VT_PRELOAD_WRAP_H
+
+#include "preload.h"
+
+/* Declares `call` (who called) and `real` (the function behind us), or answers that there is none.
+ */
+#define VT_ENTER_DRIVER(symbol)                                                                    \
+    const struct vt_call call = VT_CALL(symbol);                                                   \
+    __typeof__(vt_real_driver()->symbol) real = vt_real_driver()->symbol;                          \
+    if (VT_UNLIKELY(!real)) {                                                                      \
+        vt_log_drop(VT_DROP_UNKNOWN);                                                              \
+        return CUDA_ERROR_NOT_INITIALIZED;                                                         \
+    }
+
+/* What a successful call left in its out-parameter; 0 when it failed: then nothing may be read. */
+#define VT_OUT(result, pointer) ((result) == 0 && (pointer) ? (uint64_t)(uintptr_t) * (pointer) : 0)
+
+#endif

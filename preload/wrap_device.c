@@ -1,0 +1,63 @@
+/* SPDX-License-Identifier: MIT */
+/* Device memory: linear, pitched and managed, and its free. v1 symbols have 32-bit sizes and
+ * pointers. */
+#include "wrap.h"
+
+VT_EXPORT CUresult cuMemAlloc(CUdeviceptr_v1 *dptr, unsigned int bytesize) {
+    VT_ENTER_DRIVER(cuMemAlloc);
+    CUresult result = real(dptr, bytesize);
+    vt_event_alloc(&call, (int)result, VT_KIND_DEVICE, VT_OUT(result, dptr), bytesize);
+    return result;
+}
+
+VT_EXPORT CUresult cuMemAlloc_v2(CUdeviceptr *dptr, size_t bytesize) {
+    VT_ENTER_DRIVER(cuMemAlloc_v2);
+    CUresult result = real(dptr, bytesize);
+    vt_event_alloc(&call, (int)result, VT_KIND_DEVICE, VT_OUT(result, dptr), bytesize);
+    return result;
+}
+
+/* A pitched allocation holds what the driver made of the width, not what was asked. */
+VT_EXPORT CUresult cuMemAllocPitch(CUdeviceptr_v1 *dptr, unsigned int *pPitch,
+                                   unsigned int WidthInBytes, unsigned int Height,
+                                   unsigned int ElementSizeBytes) {
+    VT_ENTER_DRIVER(cuMemAllocPitch);
+    CUresult result = real(dptr, pPitch, WidthInBytes, Height, ElementSizeBytes);
+    uint64_t pitch = VT_OUT(result, pPitch);
+    vt_event_alloc(&call, (int)result, VT_KIND_DEVICE, VT_OUT(result, dptr),
+                   (pitch ? pitch : WidthInBytes) * Height);
+    return result;
+}
+
+VT_EXPORT CUresult cuMemAllocPitch_v2(CUdeviceptr *dptr, size_t *pPitch, size_t WidthInBytes,
+                                      size_t Height, unsigned int ElementSizeBytes) {
+    VT_ENTER_DRIVER(cuMemAllocPitch_v2);
+    CUresult result = real(dptr, pPitch, WidthInBytes, Height, ElementSizeBytes);
+    uint64_t pitch = VT_OUT(result, pPitch);
+    vt_event_alloc(&call, (int)result, VT_KIND_DEVICE, VT_OUT(result, dptr),
+                   (pitch ? pitch : WidthInBytes) * Height);
+    return result;
+}
+
+VT_EXPORT CUresult cuMemAllocManaged(CUdeviceptr *dptr, size_t bytesize, unsigned int flags) {
+    VT_ENTER_DRIVER(cuMemAllocManaged);
+    CUresult result = real(dptr, bytesize, flags);
+    vt_event_alloc(&call, (int)result, VT_KIND_MANAGED, VT_OUT(result, dptr), bytesize);
+    return result;
+}
+
+VT_EXPORT CUresult cuMemFree(CUdeviceptr_v1 dptr) {
+    VT_ENTER_DRIVER(cuMemFree);
+    const struct vt_freeing freeing = vt_event_free_begin(dptr, VT_KIND_DEVICE);
+    CUresult result = real(dptr);
+    vt_event_free_end(&call, &freeing, (int)result);
+    return result;
+}
+
+VT_EXPORT CUresult cuMemFree_v2(CUdeviceptr dptr) {
+    VT_ENTER_DRIVER(cuMemFree_v2);
+    const struct vt_freeing freeing = vt_event_free_begin(dptr, VT_KIND_DEVICE);
+    CUresult result = real(dptr);
+    vt_event_free_end(&call, &freeing, (int)result);
+    return result;
+}

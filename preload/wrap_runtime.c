@@ -1,0 +1,231 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The runtime's functions, as labels: a cudaMalloc is one event, the driver's beneath it, under the
+ * name and with the stack of the call that the program wrote. Only when no driver event happened
+ * inside does the wrapper record for itself.
+ *
+ * Compiled once for each major version (VT_CUDART = 12, 13) and exported under that version's node:
+ * a program linked against libcudart.so.12 asks for cudaMalloc@libcudart.so.12, finds that one, and
+ * is passed on to that runtime, whatever else is loaded. A runtime of another version asks for
+ * another node and passes us by; its driver calls are still recorded.
+ */
+#include "wrap.h"
+
+#define PASTE3_(a, b, c, d) a##b##c##d
+#define PASTE3(a, b, c, d)  PASTE3_(a, b, c, d)
+#define TEXT_(x)            #x
+#define TEXT(x)             TEXT_(x)
+#if VT_CUDART == 13
+#define AT "@@libcudart.so.13" /* what a program linked without versions gets */
+#else
+#define AT "@libcudart.so." TEXT(VT_CUDART)
+#endif
+
+/* vt_cudart12_cudaMalloc, exported as cudaMalloc@libcudart.so.12 */
+#define OURS(symbol)   PASTE3(vt_cudart, VT_CUDART, _, symbol)
+#define EXPORT(symbol) __asm__(".symver " TEXT(OURS(symbol)) "," #symbol AT)
+
+#define VT_RUNTIME(id, symbol, since, until, role, prototype) cudaError_t OURS(symbol) prototype;
+#include "vramtrace/hooks.def"
+
+/* Declares `call`, `real` and opens the label. */
+#define ENTER(symbol)                                                                              \
+    const struct vt_call call = VT_CALL(symbol);                                                   \
+    __typeof__(vt_real_cudart(VT_CUDART)->symbol) real = vt_real_cudart(VT_CUDART)->symbol;        \
+    if (VT_UNLIKELY(!real)) {                                                                      \
+        vt_log_drop(VT_DROP_UNKNOWN);                                                              \
+        return cudaErrorInitializationError;                                                       \
+    }                                                                                              \
+    const struct vt_label label = vt_event_label_begin(call)
+
+static cudaError_t allocated(const struct vt_label *label, cudaError_t result, unsigned kind,
+                             uint64_t address, uint64_t size) {
+    if (vt_event_label_end(label))
+        vt_event_alloc(&label->call, (int)result, kind, address, size);
+    return result;
+}
+
+EXPORT(cudaMalloc);
+VT_EXPORT cudaError_t OURS(cudaMalloc)(void **devPtr, size_t size) {
+    ENTER(cudaMalloc);
+    cudaError_t result = real(devPtr, size);
+    return allocated(&label, result, VT_KIND_DEVICE, VT_OUT(result, devPtr), size);
+}
+
+EXPORT(cudaMallocPitch);
+VT_EXPORT cudaError_t OURS(cudaMallocPitch)(void **devPtr, size_t *pitch, size_t width,
+                                            size_t height) {
+    ENTER(cudaMallocPitch);
+    cudaError_t result = real(devPtr, pitch, width, height);
+    uint64_t row = VT_OUT(result, pitch);
+    return allocated(&label, result, VT_KIND_DEVICE, VT_OUT(result, devPtr),
+                     (row ? row : width) * height);
+}
+
+EXPORT(cudaMalloc3D);
+VT_EXPORT cudaError_t OURS(cudaMalloc3D)(struct cudaPitchedPtr *pitchedDevPtr,
+                                         struct cudaExtent extent) {
+    ENTER(cudaMalloc3D);
+    cudaError_t result = real(pitchedDevPtr, extent);
+    bool made = result == cudaSuccess && pitchedDevPtr;
+    return allocated(&label, result, VT_KIND_DEVICE,
+                     made ? (uint64_t)(uintptr_t)pitchedDevPtr->ptr : 0,
+                     (made ? pitchedDevPtr->pitch : extent.width) * extent.height * extent.depth);
+}
+
+EXPORT(cudaMallocManaged);
+VT_EXPORT cudaError_t OURS(cudaMallocManaged)(void **devPtr, size_t size, unsigned int flags) {
+    ENTER(cudaMallocManaged);
+    cudaError_t result = real(devPtr, size, flags);
+    return allocated(&label, result, VT_KIND_MANAGED, VT_OUT(result, devPtr), size);
+}
+
+EXPORT(cudaMallocAsync);
+VT_EXPORT cudaError_t OURS(cudaMallocAsync)(void **devPtr, size_t size, cudaStream_t hStream) {
+    ENTER(cudaMallocAsync);
+    cudaError_t result = real(devPtr, size, hStream);
+    return allocated(&label, result, VT_KIND_POOL, VT_OUT(result, devPtr), size);
+}
+
+EXPORT(cudaMallocAsync_ptsz);
+VT_EXPORT cudaError_t OURS(cudaMallocAsync_ptsz)(void **devPtr, size_t size, cudaStream_t hStream) {
+    ENTER(cudaMallocAsync_ptsz);
+    cudaError_t result = real(devPtr, size, hStream);
+    return allocated(&label, result, VT_KIND_POOL, VT_OUT(result, devPtr), size);
+}
+
+EXPORT(cudaMallocFromPoolAsync);
+VT_EXPORT cudaError_t OURS(cudaMallocFromPoolAsync)(void **ptr, size_t size, cudaMemPool_t memPool,
+                                                    cudaStream_t stream) {
+    ENTER(cudaMallocFromPoolAsync);
+    cudaError_t result = real(ptr, size, memPool, stream);
+    return allocated(&label, result, VT_KIND_POOL, VT_OUT(result, ptr), size);
+}
+
+EXPORT(cudaMallocFromPoolAsync_ptsz);
+VT_EXPORT cudaError_t OURS(cudaMallocFromPoolAsync_ptsz)(void **ptr, size_t size,
+                                                         cudaMemPool_t memPool,
+                                                         cudaStream_t stream) {
+    ENTER(cudaMallocFromPoolAsync_ptsz);
+    cudaError_t result = real(ptr, size, memPool, stream);
+    return allocated(&label, result, VT_KIND_POOL, VT_OUT(result, ptr), size);
+}
+
+EXPORT(cudaMallocHost);
+VT_EXPORT cudaError_t OURS(cudaMallocHost)(void **ptr, size_t size) {
+    ENTER(cudaMallocHost);
+    cudaError_t result = real(ptr, size);
+    return allocated(&label, result, VT_KIND_HOST, VT_OUT(result, ptr), size);
+}
+
+EXPORT(cudaHostAlloc);
+VT_EXPORT cudaError_t OURS(cudaHostAlloc)(void **pHost, size_t size, unsigned int flags) {
+    ENTER(cudaHostAlloc);
+    cudaError_t result = real(pHost, size, flags);
+    return allocated(&label, result, VT_KIND_HOST, VT_OUT(result, pHost), size);
+}
+
+/* A free that the driver layer did not show is recorded with the time at which the label was
+ * opened: before the call. */
+static cudaError_t freed(const struct vt_label *label, cudaError_t result, uint64_t address,
+                         unsigned kind) {
+    if (!vt_event_label_end(label) || !address)
+        return result;
+    struct vt_freeing freeing = vt_event_free_begin(address, kind);
+    freeing.ticks = label->ticks;
+    vt_event_free_end(&label->call, &freeing, (int)result);
+    return result;
+}
+
+EXPORT(cudaFree);
+VT_EXPORT cudaError_t OURS(cudaFree)(void *devPtr) {
+    ENTER(cudaFree);
+    cudaError_t result = real(devPtr);
+    return freed(&label, result, (uint64_t)(uintptr_t)devPtr, VT_KIND_DEVICE);
+}
+
+EXPORT(cudaFreeAsync);
+VT_EXPORT cudaError_t OURS(cudaFreeAsync)(void *devPtr, cudaStream_t hStream) {
+    ENTER(cudaFreeAsync);
+    cudaError_t result = real(devPtr, hStream);
+    return freed(&label, result, (uint64_t)(uintptr_t)devPtr, VT_KIND_DEVICE);
+}
+
+EXPORT(cudaFreeAsync_ptsz);
+VT_EXPORT cudaError_t OURS(cudaFreeAsync_ptsz)(void *devPtr, cudaStream_t hStream) {
+    ENTER(cudaFreeAsync_ptsz);
+    cudaError_t result = real(devPtr, hStream);
+    return freed(&label, result, (uint64_t)(uintptr_t)devPtr, VT_KIND_DEVICE);
+}
+
+EXPORT(cudaFreeHost);
+VT_EXPORT cudaError_t OURS(cudaFreeHost)(void *ptr) {
+    ENTER(cudaFreeHost);
+    cudaError_t result = real(ptr);
+    return freed(&label, result, (uint64_t)(uintptr_t)ptr, VT_KIND_HOST);
+}
+
+EXPORT(cudaDeviceReset);
+VT_EXPORT cudaError_t OURS(cudaDeviceReset)(void) {
+    ENTER(cudaDeviceReset);
+    cudaError_t result = real();
+    vt_event_label_end(&label);
+    return result;
+}
+
+#if VT_CUDART <= 12
+EXPORT(cudaThreadExit);
+#endif
+VT_EXPORT cudaError_t OURS(cudaThreadExit)(void) {
+    ENTER(cudaThreadExit);
+    cudaError_t result = real();
+    vt_event_label_end(&label);
+    return result;
+}
+
+/* --------------------------------------------------------------------- the fourth way to the
+ * driver's functions -- */
+
+static cudaError_t found(const struct vt_label *label, cudaError_t result, const char *symbol,
+                         void **funcPtr, int version, unsigned long long flags) {
+    vt_event_label_end(label);
+    if (result == cudaSuccess && symbol && funcPtr && *funcPtr)
+        *funcPtr = vt_real_substitute_driver(*funcPtr, symbol, version, flags);
+    return result;
+}
+
+EXPORT(cudaGetDriverEntryPoint);
+VT_EXPORT cudaError_t
+OURS(cudaGetDriverEntryPoint)(const char *symbol, void **funcPtr, unsigned long long flags,
+                              enum cudaDriverEntryPointQueryResult *driverStatus) {
+    ENTER(cudaGetDriverEntryPoint);
+    cudaError_t result = real(symbol, funcPtr, flags, driverStatus);
+    return found(&label, result, symbol, funcPtr, VT_CUDART * 1000, flags);
+}
+
+EXPORT(cudaGetDriverEntryPoint_ptsz);
+VT_EXPORT cudaError_t
+OURS(cudaGetDriverEntryPoint_ptsz)(const char *symbol, void **funcPtr, unsigned long long flags,
+                                   enum cudaDriverEntryPointQueryResult *driverStatus) {
+    ENTER(cudaGetDriverEntryPoint_ptsz);
+    cudaError_t result = real(symbol, funcPtr, flags, driverStatus);
+    return found(&label, result, symbol, funcPtr, VT_CUDART * 1000, flags ? flags : 2);
+}
+
+EXPORT(cudaGetDriverEntryPointByVersion);
+VT_EXPORT cudaError_t OURS(cudaGetDriverEntryPointByVersion)(
+    const char *symbol, void **funcPtr, unsigned int cudaVersion, unsigned long long flags,
+    enum cudaDriverEntryPointQueryResult *driverStatus) {
+    ENTER(cudaGetDriverEntryPointByVersion);
+    cudaError_t result = real(symbol, funcPtr, cudaVersion, flags, driverStatus);
+    return found(&label, result, symbol, funcPtr, (int)cudaVersion, flags);
+}
+
+EXPORT(cudaGetDriverEntryPointByVersion_ptsz);
+VT_EXPORT cudaError_t OURS(cudaGetDriverEntryPointByVersion_ptsz)(
+    const char *symbol, void **funcPtr, unsigned int cudaVersion, unsigned long long flags,
+    enum cudaDriverEntryPointQueryResult *driverStatus) {
+    ENTER(cudaGetDriverEntryPointByVersion_ptsz);
+    cudaError_t result = real(symbol, funcPtr, cudaVersion, flags, driverStatus);
+    return found(&label, result, symbol, funcPtr, (int)cudaVersion, flags ? flags : 2);
+}
