@@ -26,6 +26,10 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#define UNW_LOCAL_ONLY
+#include <libunwind.h>
+
+#include "python.h"
 #include "vramtrace/cuda_abi.h"
 #include "vramtrace/log_format.h"
 
@@ -253,6 +257,19 @@ void vt_modules_forked(void);
 /* ---------------------------------------------------------------------------------------------
  * thread.c and log.c -- */
 
+#define VT_OWN_FRAMES_MAX 48u /* ours and a runtime's, before the caller's */
+
+/* Where a stack is put together: here and not on the program's stack, which may be small. */
+struct vt_stack_scratch {
+    size_t first, n; /* the caller's frames among `frames` */
+    void *frames[VT_DEPTH_MAX + VT_OWN_FRAMES_MAX];
+    uint64_t sp[VT_DEPTH_MAX];
+    uint64_t words[VT_DEPTH_MAX + VT_PYTHON_FRAMES];
+    unw_context_t context;
+    unw_cursor_t cursor;
+    struct vt_pycode code;
+};
+
 /* What a recording thread has. Kept when it dies, taken over by a later one. */
 struct vt_thread {
     struct vt_thread *next;        /* all threads; only ever pushed */
@@ -263,6 +280,8 @@ struct vt_thread {
     uint64_t flushed_ticks;        /* buffered mode: when the chunk was last written out */
     uint32_t retry;                /* events to drop before trying to get a chunk again */
     bool named;                    /* its THREAD record stands in this chunk */
+    struct vt_pystack python;      /* the last Python stack captured */
+    struct vt_stack_scratch scratch;
 };
 
 /* Everything the library keeps in thread-local storage. */

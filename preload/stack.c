@@ -23,31 +23,49 @@
 #include <string.h>
 #include <sys/mman.h>
 
-#define TABLE_SLOTS    (1u << 22)
 #define PROBES         128u
-#define OWN_FRAMES_MAX 48u /* ours and a runtime's, before the caller's */
+#define OWN_FRAMES_MAX VT_OWN_FRAMES_MAX
 
-typedef int backtrace_function(void **buffer, int size);
+/* libunwind's functions by the names its header's macros stand for on x86-64. */
+static struct {
+    int (*backtrace)(void **buffer, int size); /* atomic, set last */
+    int (*getcontext)(unw_context_t *context);
+    int (*init_local)(unw_cursor_t *cursor, unw_context_t *context);
+    int (*step)(unw_cursor_t *cursor);
+    int (*get_reg)(unw_cursor_t *cursor, int reg, unw_word_t *value);
+} unwinder;
 
-static backtrace_function *backtrace_; /* atomic; unw_backtrace */
-static uint64_t *table;                /* atomic; of hashes, 0: free */
-static uint64_t epoch;                 /* atomic; another one after a library was unloaded */
+static uint64_t epoch; /* atomic; another one after a library was unloaded */
 
-void vt_stack_arm(void) {
-    if (vt_see(&backtrace_))
+static void arm_unwinder(void) {
+    if (vt_see(&unwinder.backtrace))
         return;
     void *handle = dlopen("libunwind.so.8", RTLD_NOW | RTLD_LOCAL);
-    void *function = handle ? vt_real_dlsym(handle, "unw_backtrace") : NULL;
-    if (!function) {
+    void *backtrace = handle ? vt_real_dlsym(handle, "unw_backtrace") : NULL;
+    if (!backtrace) {
         vt_log_flag(VT_FLAG_NO_UNWINDER);
         dlerror();
         return;
     }
+    *(void **)&unwinder.getcontext = vt_real_dlsym(handle, "_Ux86_64_getcontext");
+    *(void **)&unwinder.init_local = vt_real_dlsym(handle, "_ULx86_64_init_local");
+    *(void **)&unwinder.get_reg = vt_real_dlsym(handle, "_ULx86_64_get_reg");
+    *(void **)&unwinder.step = vt_real_dlsym(handle, "_ULx86_64_step");
+    if (!unwinder.getcontext || !unwinder.init_local || !unwinder.get_reg)
+        unwinder.step = NULL;
     /* The first unwind opens what it needs now, not at an event. */
     void *frames[8];
-    backtrace_function *f = __extension__(backtrace_function *) function;
-    f(frames, 8);
-    vt_publish(&backtrace_, f);
+    __typeof__(unwinder.backtrace) function =
+        __extension__(__typeof__(unwinder.backtrace)) backtrace;
+    function(frames, 8);
+    vt_publish(&unwinder.backtrace, function);
+}
+
+void vt_stack_arm(void) {
+    arm_unwinder();
+    if (!vt_options.python)
+        vt_python_switch_off();
+    vt_python_resolve();
 }
 
 void vt_stack_modules_changed(void) {
@@ -55,100 +73,234 @@ void vt_stack_modules_changed(void) {
 }
 
 size_t vt_stack_raw(void **frames, size_t max) {
-    backtrace_function *f = vt_see(&backtrace_);
+    __typeof__(unwinder.backtrace) f = vt_see(&unwinder.backtrace);
     int n = f ? f(frames, (int)max) : 0;
     return n > 0 ? (size_t)n : 0;
 }
 
-static uint64_t hash_frames(void *const *frames, size_t n) {
-    uint64_t h = 0x9e3779b97f4a7c15ull + vt_get(&epoch);
-    for (size_t i = 0; i < n; i++) {
-        h ^= (uint64_t)(uintptr_t)frames[i];
-        h *= 0xff51afd7ed558ccdull;
-        h ^= h >> 32;
-    }
+static uint64_t hash_word(uint64_t h, uint64_t word) {
+    h ^= word;
+    h *= 0xff51afd7ed558ccdull;
+    return h ^ h >> 32;
+}
+
+static uint64_t hash_text(uint64_t h, const char *text, size_t n) {
+    for (size_t i = 0; i < n; i++)
+        h = (h ^ (unsigned char)text[i]) * 0x100000001b3ull;
+    h = hash_word(h, n);
     return h ? h : 1;
 }
 
-static uint64_t *get_table(void) {
-    uint64_t *t = vt_see(&table);
-    if (VT_LIKELY(t != NULL))
-        return t;
-    size_t bytes = TABLE_SLOTS * sizeof *t;
+/* -------------------------------------------------------------------------------------------------------
+ * numbering -- */
+
+/* Hashes of things that were written once; a thing's number is its slot, from 1. */
+struct numbering {
+    uint64_t *slots; /* atomic; 0: free */
+    uint32_t count;  /* a power of two */
+};
+
+static struct numbering stacks = {.count = 1u << 22};
+static struct numbering codes = {.count = 1u << 18};
+
+static uint64_t *slots_of(struct numbering *n) {
+    uint64_t *slots = vt_see(&n->slots);
+    if (VT_LIKELY(slots != NULL))
+        return slots;
+    size_t bytes = n->count * sizeof *slots;
     uint64_t *fresh = vt_sys_mmap(bytes, PROT_READ | PROT_WRITE,
                                   MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     if (!fresh)
         return NULL;
-    if (vt_claim(&table, NULL, fresh))
+    if (vt_claim(&n->slots, NULL, fresh))
         return fresh;
     VT_SYS2(SYS_munmap, fresh, bytes);
-    return vt_see(&table);
+    return vt_see(&n->slots);
 }
 
 /* The number of a hash, from 1; *fresh: the caller is the one who writes its record. 0: no room. */
-static uint32_t number_of(uint64_t hash, bool *fresh) {
-    uint64_t *t = get_table();
+static uint32_t number_of(struct numbering *numbering, uint64_t hash, bool *fresh) {
+    uint64_t *slots = slots_of(numbering);
     *fresh = false;
-    for (uint32_t i = 0; t && i < PROBES; i++) {
-        uint32_t slot = (uint32_t)(hash + i) & (TABLE_SLOTS - 1);
-        uint64_t has = vt_see(&t[slot]);
-        if (has == hash)
-            return slot + 1;
-        if (has)
-            continue;
-        if (vt_claim(&t[slot], 0, hash)) {
+    for (uint32_t i = 0; slots && i < PROBES; i++) {
+        uint32_t slot = (uint32_t)(hash + i) & (numbering->count - 1);
+        uint64_t has = vt_see(&slots[slot]);
+        if (!has && vt_claim(&slots[slot], 0, hash)) {
             *fresh = true;
             return slot + 1;
         }
-        if (vt_see(&t[slot]) == hash)
+        if (vt_see(&slots[slot]) == hash)
             return slot + 1;
     }
     return 0;
 }
 
-static void write_stack(struct vt_thread *thread, uint32_t number, void *const *frames, size_t n,
-                        unsigned flags) {
+static void forget(struct numbering *n) {
+    if (vt_see(&n->slots))
+        VT_SYS3(SYS_madvise, n->slots, n->count * sizeof *n->slots, MADV_DONTNEED);
+}
+
+/* ------------------------------------------------------------------------------- a stack never
+ * seen before -- */
+
+/* The number of a Python code object's text; its record is written when the text is new. 0: no
+ * room. */
+static uint32_t code_number(struct vt_thread *thread, const struct vt_pycode *code) {
+    uint64_t h = hash_text(code->first_line + 1, code->name, code->name_bytes);
+    bool fresh;
+    uint32_t number = number_of(&codes, hash_text(h, code->file, code->file_bytes), &fresh);
+    if (!fresh)
+        return number;
+    uint32_t text = code->name_bytes + code->file_bytes;
+    uint32_t bytes = (uint32_t)sizeof(struct vt_rec_code) + ((text + 7) & ~7u);
+    struct vt_rec_code *r = (void *)vt_log_reserve(thread, bytes);
+    if (!r)
+        return 0;
+    r->number = number;
+    r->first_line = code->first_line;
+    r->name_bytes = code->name_bytes;
+    r->file_bytes = code->file_bytes;
+    memset(r + 1, 0, bytes - sizeof *r);
+    memcpy(r + 1, code->name, code->name_bytes);
+    memcpy((char *)(r + 1) + code->name_bytes, code->file, code->file_bytes);
+    vt_log_commit(thread, &r->word, vt_word(VT_REC_CODE, 0, 0, bytes), bytes);
+    return number;
+}
+
+/* Where each native frame lies on the stack: Python frames are placed by that. Slow (a microsecond
+ * a frame), so only here. False: the unwinder took another way than the backtrace did. */
+static bool find_stack_pointers(struct vt_stack_scratch *s) {
+    unw_word_t ip = 0, sp = 0;
+    size_t i = 0;
+    if (!unwinder.step || unwinder.getcontext(&s->context) != 0 ||
+        unwinder.init_local(&s->cursor, &s->context) != 0)
+        return false;
+    for (size_t steps = 0; i < s->n && steps < VT_DEPTH_MAX + 2 * OWN_FRAMES_MAX; steps++) {
+        if (unwinder.get_reg(&s->cursor, UNW_REG_IP, &ip) != 0 ||
+            unwinder.get_reg(&s->cursor, UNW_REG_SP, &sp) != 0)
+            return false;
+        if (ip == (uintptr_t)s->frames[s->first + i])
+            s->sp[i++] = sp;
+        else if (i)
+            return false;
+        if (unwinder.step(&s->cursor) <= 0)
+            break;
+    }
+    return i == s->n;
+}
+
+/* The frame words of the record: native frames, and Python frames in their places. */
+static size_t merge_python(struct vt_thread *thread, bool cut, uint64_t *words, unsigned *flags) {
+    struct vt_stack_scratch *s = &thread->scratch;
+    bool unordered = false;
+    const struct vt_merge in = {.address = (const uint64_t *)(s->frames + s->first),
+                                .sp = find_stack_pointers(s) ? s->sp : NULL,
+                                .n = s->n,
+                                .cut = cut,
+                                .python = &thread->python,
+                                .owns = vt_python_owns,
+                                .is_eval = vt_python_is_eval};
+    size_t n = vt_python_merge(&in, words, &unordered);
+    for (size_t i = 0; i < n; i++) {
+        if (!(words[i] & VT_MERGED_PYTHON))
+            continue;
+        if (!vt_python_describe(&thread->python.frames[words[i] & ~VT_MERGED_PYTHON], &s->code)) {
+            s->code =
+                (struct vt_pycode){.name_bytes = 1, .file_bytes = 1, .name = "?", .file = "?"};
+        }
+        words[i] = vt_frame_python(code_number(thread, &s->code), s->code.line);
+    }
+    *flags |=
+        (unordered ? VT_STACK_UNORDERED : 0) | (thread->python.truncated ? VT_STACK_PYTHON_CUT : 0);
+    return n;
+}
+
+/* Said once: why there are no Python frames, when there is an interpreter. */
+static void note_python(void) {
+    static uint32_t said; /* atomic */
+    const char *why = NULL;
+    if (vt_python_state(&why) == VT_PYTHON_REFUSED && why && vt_claim(&said, 0, 1))
+        vt_event_note(why);
+}
+
+static void write_stack(struct vt_thread *thread, uint32_t number, bool cut) {
+    struct vt_stack_scratch *s = &thread->scratch;
+    unsigned flags = cut ? VT_STACK_CUT : 0;
+    size_t n = s->n;
     vt_modules_write(thread);
-    uint32_t bytes = (uint32_t)(sizeof(struct vt_rec_stack) + n * 8);
+    note_python();
+    if (thread->python.n_frames)
+        n = merge_python(thread, cut, s->words, &flags);
+    else
+        memcpy(s->words, s->frames + s->first, n * sizeof *s->words);
+    uint32_t bytes = (uint32_t)(sizeof(struct vt_rec_stack) + n * sizeof *s->words);
     struct vt_rec_stack *r = (void *)vt_log_reserve(thread, bytes);
     if (!r)
         return;
     r->number = number;
     r->frames = (uint16_t)n;
     r->flags = (uint16_t)flags;
-    uint64_t *words = (uint64_t *)(r + 1);
-    for (size_t i = 0; i < n; i++)
-        words[i] = (uint64_t)(uintptr_t)frames[i];
+    memcpy(r + 1, s->words, n * sizeof *s->words);
     vt_log_commit(thread, &r->word, vt_word(VT_REC_STACK, 0, 0, bytes), bytes);
 }
 
-uint32_t vt_stack_capture(struct vt_thread *thread, void *caller) {
-    void *frames[VT_DEPTH_MAX + OWN_FRAMES_MAX];
-    size_t max = vt_options.depth + OWN_FRAMES_MAX, first = 0, n = vt_stack_raw(frames, max);
-    if (!n)
-        return 0;
-    while (first < n && frames[first] != caller)
-        first++;
-    if (first ==
-        n) /* never seen: an unwinder that lost its way; what it found is better than nothing */
-        first = 0;
+/* ------------------------------------------------------------------------------------------------
+ * at each event -- */
+
+/* Fills the thread's scratch with the native frames from `caller` outwards. True: the outermost are
+ * missing. */
+static bool capture_native(struct vt_stack_scratch *s, void *caller) {
+    size_t max = vt_options.depth + OWN_FRAMES_MAX, n = vt_stack_raw(s->frames, max);
     bool cut = n == max;
-    n -= first;
-    if (n > vt_options.depth) {
-        n = vt_options.depth;
+    for (s->first = 0; s->first < n && s->frames[s->first] != caller; s->first++)
+        ;
+    if (s->first == n) /* an unwinder that lost its way: what it found is better than nothing */
+        s->first = 0;
+    s->n = n - s->first;
+    if (s->n > vt_options.depth) {
+        s->n = vt_options.depth;
         cut = true;
     }
-    bool fresh;
-    uint32_t number = number_of(hash_frames(frames + first, n), &fresh);
+    return cut;
+}
+
+static uint64_t hash_stack(const struct vt_stack_scratch *s, const struct vt_pystack *python) {
+    uint64_t h = 0x9e3779b97f4a7c15ull + vt_get(&epoch);
+    for (size_t i = 0; i < s->n; i++)
+        h = hash_word(h, (uint64_t)(uintptr_t)s->frames[s->first + i]);
+    for (size_t i = 0; i < python->n_frames; i++) {
+        h = hash_word(h, python->frames[i].code ^ python->frames[i].tag);
+        h = hash_word(h, python->frames[i].lasti);
+    }
+    return h ? h : 1;
+}
+
+uint32_t vt_stack_capture(struct vt_thread *thread, void *caller) {
+    struct vt_stack_scratch *s = &thread->scratch;
+    bool fresh, cut = capture_native(s, caller);
+    if (vt_python_state(NULL) == VT_PYTHON_ACTIVE)
+        vt_python_capture(&thread->python);
+    if (!s->n && !thread->python.n_frames)
+        return 0;
+    uint32_t number = number_of(&stacks, hash_stack(s, &thread->python), &fresh);
     if (VT_UNLIKELY(!number))
         vt_log_drop(VT_DROP_STACKS);
-    if (VT_UNLIKELY(fresh))
-        write_stack(thread, number, frames + first, n, cut ? VT_STACK_CUT : 0);
+    if (VT_UNLIKELY(fresh)) {
+        /* An interpreter may have come by a later dlopen; it is looked for where time does not
+         * matter. */
+        if (vt_python_state(NULL) == VT_PYTHON_ABSENT) {
+            vt_python_resolve();
+            if (vt_python_state(NULL) == VT_PYTHON_ACTIVE)
+                return vt_stack_capture(thread, caller);
+        }
+        write_stack(thread, number, cut);
+    }
     return number;
 }
 
 /* The child writes its own log: every stack is new again. */
 void vt_stack_forked(void) {
-    if (vt_see(&table))
-        VT_SYS3(SYS_madvise, table, TABLE_SLOTS * sizeof *table, MADV_DONTNEED);
+    forget(&stacks);
+    forget(&codes);
+    vt_python_forked();
 }

@@ -56,8 +56,8 @@ static struct vt_thread *take_over(uint32_t tid) {
 }
 
 static struct vt_thread *fresh(uint32_t tid) {
-    struct vt_thread *t =
-        vt_sys_mmap(4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    struct vt_thread *t = vt_sys_mmap(sizeof(struct vt_thread), PROT_READ | PROT_WRITE,
+                                      MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     if (!t)
         return NULL;
     vt_put(&t->tid, tid);
