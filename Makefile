@@ -172,8 +172,8 @@ install: all ## install under PREFIX (/usr/local), DESTDIR in front
 	$(INSTALL) -d $(DESTDIR)$(PREFIX)/bin $(DESTDIR)$(PREFIX)/include $(DESTDIR)$(PREFIX)/lib/vramtrace/sim
 	$(INSTALL) -m 755 $(BUILD)/vramtrace $(DESTDIR)$(PREFIX)/bin/
 	$(INSTALL) -m 755 $(BUILD)/libvramtrace.so $(DESTDIR)$(PREFIX)/lib/
-	$(INSTALL) -m 644 include/vramtrace.h $(DESTDIR)$(PREFIX)/include/
-	cp -P $(wildcard $(BUILD)/sim/*.so*) $(DESTDIR)$(PREFIX)/lib/vramtrace/sim/
+	$(if $(wildcard include/*.h),$(INSTALL) -m 644 $(wildcard include/*.h) $(DESTDIR)$(PREFIX)/include/)
+	cp -P $(BUILD)/sim/lib*.so* $(DESTDIR)$(PREFIX)/lib/vramtrace/sim/
 	for page in doc/man/*.[1-8]; do \
 	    $(INSTALL) -D -m 644 $$page \
 	        $(DESTDIR)$(PREFIX)/share/man/man$${page##*.}/$${page##*/} || exit 1; \
