@@ -367,8 +367,9 @@ static __attribute__((noinline)) uintptr_t innermost_state(uintptr_t first, uint
     return best;
 }
 
-/* The calling thread's interpreter state, or 0: it runs no Python, or Python is not up. */
-static inline uintptr_t own_state(void) {
+/* The calling thread's interpreter state, or 0: it runs no Python, or Python is not up. `others` is
+ * set when the thread runs another interpreter's frames further out. */
+static inline uintptr_t own_state(bool *others) {
     const struct vt_pyimage *image = &vt_pyimage;
     if (!image->is_initialized() || image->is_finalizing())
         return 0;
@@ -380,8 +381,11 @@ static inline uintptr_t own_state(void) {
         return 0;
     if (image->at.one_state && image->newest_interpreter && image->main_interpreter) {
         void *newest = image->newest_interpreter();
-        if (newest != image->main_interpreter())
-            return innermost_state(thread, (uintptr_t)newest);
+        if (newest != image->main_interpreter()) {
+            uintptr_t inner = innermost_state(thread, (uintptr_t)newest);
+            *others = inner != thread;
+            return inner;
+        }
     }
     return thread;
 }
@@ -390,10 +394,13 @@ uint32_t vt_python_capture(struct vt_pystack *stack) {
     struct walk w = {.out = stack};
     bool whole = true;
     if (vt_see(&state) == VT_PYTHON_ACTIVE) {
-        uintptr_t thread = own_state();
+        bool others = false;
+        uintptr_t thread = own_state(&others);
         if (thread != 0)
             whole = __builtin_expect(vt_get(&walked_once), 1) ? walk_chain(&w, thread)
                                                               : walk_carefully(&w, thread);
+        if (others)
+            whole = false;
     }
     stack->same = w.changed == 0 && stack->n_frames == w.frames && stack->n_groups == w.groups &&
                   stack->truncated == !whole;
