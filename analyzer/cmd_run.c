@@ -1,0 +1,169 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * `vramtrace run`: starts a command traced, in this order: options, program, libraries,
+ * environment, process, logs. Whatever would make the trace fail is found before the command
+ * starts, where it can be; the files run_*.c have one step each.
+ *
+ * Internal variables, for the processes of one run: VRAMTRACE_RUN_ID (32 hex digits, goes into each
+ * log's header), VRAMTRACE_RUN_LIST (the file that each log's path is appended to). A run inside a
+ * run joins it: the outer one lists its processes.
+ */
+#define _GNU_SOURCE
+#include "commands.h"
+#include "run_elf.h"
+#include "run_logs.h"
+#include "run_options.h"
+#include "run_preload.h"
+#include "run_program.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/random.h>
+#include <unistd.h>
+
+/* The tracer may be older than this program, or another build: an option that it does not know
+ * must not be dropped in silence. Returns an exit status. */
+static int check_known(const struct vt_run_options *options, const char *tracer) {
+    int fd = open(tracer, O_RDONLY | O_CLOEXEC), status = 0;
+    for (int i = 0; fd >= 0 && i < VT_RUN_OPTIONS && !status; i++) {
+        const char *variable = vt_run_options_variable((enum vt_run_option)i);
+        if (!options->given[i] || !variable ||
+            vt_run_elf_contains(fd, variable, strlen(variable) + 1))
+            continue;
+        vt_error("%s: this version of the tracer (%s) does not have it",
+                 vt_run_options_name((enum vt_run_option)i), tracer);
+        status = VT_STATUS_USAGE;
+    }
+    if (fd >= 0)
+        close(fd);
+    return status;
+}
+
+static void set_run_id(void) {
+    unsigned char bytes[16];
+    char id[2 * sizeof bytes + 1];
+    if (getrandom(bytes, sizeof bytes, 0) != (ssize_t)sizeof bytes)
+        memset(bytes, 0, sizeof bytes);
+    for (size_t i = 0; i < sizeof bytes; i++)
+        snprintf(id + 2 * i, 3, "%02x", bytes[i]);
+    setenv("VRAMTRACE_RUN_ID", id, 1);
+}
+
+/* The list of the run that we are inside of, NULL: of none. */
+static const char *outer_list(void) {
+    const char *id = getenv("VRAMTRACE_RUN_ID"), *list = getenv("VRAMTRACE_RUN_LIST");
+    return id && *id && list && *list && !access(list, W_OK) ? list : NULL;
+}
+
+static void set_environment(const struct vt_run_options *options,
+                            const struct vt_run_libraries *libraries) {
+    vt_run_options_set(options);
+    setenv("VRAMTRACE_QUIET", "1", 1); /* the lines are ours to print */
+    char *preload = vt_run_preload_value(libraries, getenv("LD_PRELOAD"));
+    setenv("LD_PRELOAD", preload, 1);
+    free(preload);
+    if (!libraries->sim_folder)
+        return;
+    /* The preloaded driver answers to "libcuda.so.1" wherever a program looks; to "libcuda.so",
+     * which some ask for, only by this. */
+    const char *folders = getenv("LD_LIBRARY_PATH");
+    struct vt_string path = {0};
+    vt_string_format(&path, "%s%s%s", libraries->sim_folder, folders && *folders ? ":" : "",
+                     folders ? folders : "");
+    setenv("LD_LIBRARY_PATH", path.text, 1);
+    vt_string_free(&path);
+}
+
+/* The end: finishes the log of a killed command, prints the lines. Returns the exit status. */
+static int report(struct vt_run_child *child, const char *list, bool quiet) {
+    struct vt_run_logs logs;
+    int status = child->status;
+    signal(SIGPIPE, SIG_IGN);
+    vt_run_logs_read(list, &logs);
+    vt_run_logs_mark_killed(&logs, child);
+    if (child->untraced.length) {
+        if (logs.count) {
+            vt_error("%s", child->untraced.text);
+        } else {
+            vt_error("%s; its own exit status was %d", child->untraced.text, child->status);
+            status = VT_STATUS_CANNOT_TRACE;
+        }
+    } else if (!logs.count && !quiet) {
+        vt_error("no CUDA call was recorded: no process of this command used CUDA");
+    }
+    if (!quiet)
+        vt_run_logs_say(&logs, stderr);
+    vt_run_logs_free(&logs);
+    return status;
+}
+
+/* What was given on the command line, found and judged. */
+struct plan {
+    struct vt_run_options options;
+    struct vt_run_libraries libraries;
+    char *program;
+    bool simulated;
+};
+
+static int make_plan(int argc, char **argv, struct plan *plan, struct vt_string *message) {
+    int status = vt_run_options_parse(argc, argv, &plan->options);
+    if (status || plan->options.given[VT_RUN_HELP])
+        return status;
+    if (plan->options.command == argc)
+        return vt_usage("run", "expected a command to run, found none");
+    plan->simulated = plan->options.given[VT_RUN_SIM];
+    status =
+        vt_run_program_find(argv[plan->options.command], getenv("PATH"), &plan->program, message);
+    if (!status)
+        status = vt_run_preload_find(plan->simulated, &plan->libraries, message);
+    if (!status)
+        status = check_known(&plan->options, plan->libraries.tracer);
+    if (!status)
+        status = vt_run_program_inspect(plan->program, plan->simulated, message);
+    return status;
+}
+
+static int run(const struct plan *plan, char **argv, struct vt_string *message) {
+    const char *value = getenv("VRAMTRACE_QUIET"), *outer = outer_list();
+    bool quiet = plan->options.given[VT_RUN_QUIET] || (value && !strcmp(value, "1")) || outer;
+    struct vt_run_child child;
+    char *list = outer ? vt_strdup(outer) : vt_run_logs_make_list();
+    if (!list) {
+        vt_error("cannot make a temporary file in TMPDIR, /tmp or /dev/shm: %s", strerror(errno));
+        return VT_STATUS_CANNOT_TRACE;
+    }
+    if (!outer) {
+        set_run_id();
+        setenv("VRAMTRACE_RUN_LIST", list, 1);
+    }
+    set_environment(&plan->options, &plan->libraries);
+    int status = vt_run_child_run(plan->program, argv, plan->libraries.tracer, plan->simulated,
+                                  &child, message);
+    if (!status) {
+        status = report(&child, list, quiet);
+        vt_string_free(&child.untraced);
+    }
+    if (!outer)
+        unlink(list);
+    free(list);
+    return status;
+}
+
+int vt_cmd_run(int argc, char **argv) {
+    struct plan plan = {0};
+    struct vt_string message = {0};
+    int status = make_plan(argc, argv, &plan, &message);
+    if (!status && plan.options.given[VT_RUN_HELP])
+        vt_run_options_help();
+    else if (!status)
+        status = run(&plan, argv + plan.options.command, &message);
+    if (message.length)
+        vt_error("%s", message.text);
+    vt_string_free(&message);
+    vt_run_preload_free(&plan.libraries);
+    free(plan.program);
+    return status;
+}

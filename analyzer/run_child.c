@@ -1,0 +1,261 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The traced command as a process (see run_child.h). Everything is done by one thread that waits
+ * for signals with sigtimedwait: no handlers, so the command's dispositions are never touched, and
+ * what was ignored when we were started (nohup) is ignored in the command too.
+ */
+#define _GNU_SOURCE
+#include "run_child.h"
+
+#include "commands.h"
+#include "run_program.h"
+#include "run_signals.h"
+
+#include <elf.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+static uint64_t now_ns(void) {
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
+}
+
+static uint64_t now_tsc(void) {
+#if defined(__x86_64__) || defined(__i386__)
+    return __builtin_ia32_rdtsc();
+#else
+    return 0;
+#endif
+}
+
+/* A file of /proc/PID, whole. False: it cannot be read (any more). */
+static bool read_proc(pid_t pid, const char *name, struct vt_string *out) {
+    char path[64], block[16384];
+    snprintf(path, sizeof path, "/proc/%d/%s", (int)pid, name);
+    *out = (struct vt_string){0};
+    int fd = open(path, O_RDONLY | O_CLOEXEC);
+    if (fd < 0)
+        return false;
+    ssize_t got;
+    while ((got = read(fd, block, sizeof block)) > 0)
+        vt_string_add_bytes(out, block, (size_t)got);
+    close(fd);
+    if (got < 0)
+        vt_string_free(out);
+    return got == 0 && out->length;
+}
+
+static uint64_t start_of(pid_t pid) {
+    struct vt_string stat;
+    if (!read_proc(pid, "stat", &stat))
+        return 0;
+    /* field 2 is the name in parentheses, and may hold anything */
+    const char *at = strrchr(stat.text, ')');
+    for (int field = 2; field < 22 && at; field++)
+        at = strchr(at + 1, ' ');
+    uint64_t started = at ? strtoull(at + 1, NULL, 10) : 0;
+    vt_string_free(&stat);
+    return started;
+}
+
+/* ------------------------------------------------------------------------------------------------
+ * is it traced -- */
+
+/* Secure mode: no LD_PRELOAD. The file was judged before; this sees what a security module did. */
+static bool is_secure(pid_t pid) {
+    struct vt_string auxv;
+    bool secure = false;
+    if (!read_proc(pid, "auxv", &auxv))
+        return false;
+    for (size_t at = 0; at + 2 * sizeof(long) <= auxv.length; at += 2 * sizeof(long)) {
+        unsigned long entry[2];
+        memcpy(entry, auxv.text + at, sizeof entry);
+        secure |= entry[0] == AT_SECURE && entry[1];
+    }
+    vt_string_free(&auxv);
+    return secure;
+}
+
+/* Looks whether the process has the tracer in it. The command may have become another program by
+ * exec, on a way that we cannot see beforehand: `env -i`, a wrapper script, a static program. What
+ * cannot be read, or is just starting, is not judged: `untraced` stays as it was. */
+static void look(struct vt_run_child *child, const char *library, bool simulated) {
+    struct vt_string maps, environment, why = {0};
+    char exe[64], program[4096];
+    if (!read_proc(child->pid, "maps", &maps))
+        return;
+    bool mapped = strstr(maps.text, library) != NULL;
+    bool has_libc = strstr(maps.text, "/libc.so.6\n") != NULL;
+    vt_string_free(&maps);
+    if (mapped) {
+        vt_string_free(&child->untraced);
+        return;
+    }
+    snprintf(exe, sizeof exe, "/proc/%d/exe", (int)child->pid);
+    ssize_t length = readlink(exe, program, sizeof program - 1);
+    if (length < 0)
+        return;
+    program[length] = 0;
+    bool secure = is_secure(child->pid);
+    bool told = read_proc(child->pid, "environ", &environment) &&
+                memmem(environment.text, environment.length, library, strlen(library));
+    vt_string_free(&environment);
+    if (vt_run_program_inspect(program, simulated, &why) == 0) {
+        vt_string_free(&why);
+        /* preloads are mapped before libc: with neither, the loader is not that far yet */
+        if (told && !secure && !has_libc)
+            return;
+        vt_string_format(&why, "cannot trace %s (pid %d): %s", program, (int)child->pid,
+                         secure ? "the system started it in secure mode, which ignores LD_PRELOAD"
+                         : told ? "LD_PRELOAD was not honoured"
+                                : "LD_PRELOAD was taken out of its environment on the way to it");
+    }
+    vt_string_free(&child->untraced);
+    child->untraced = why;
+}
+
+/* When to look, in ms after the start: often enough for what runs long, never a burden. */
+static const unsigned looks[] = {100, 300, 1000, 5000, 30000};
+#define LOOKS (sizeof looks / sizeof looks[0])
+
+/* ------------------------------------------------------------------------------------------------
+ * start -- */
+
+/* In the child. Exec as execvp does it, on the file that was judged; what fails is told by `fd`. */
+static _Noreturn void become(const char *path, char **argv, const sigset_t *mask, bool chld_ignored,
+                             int fd) {
+    if (chld_ignored)
+        signal(SIGCHLD, SIG_IGN);
+    sigprocmask(SIG_SETMASK, mask, NULL);
+    execv(path, argv);
+    int error = errno;
+    char magic[4] = "";
+    int file = open(path, O_RDONLY | O_CLOEXEC);
+    ssize_t got = file < 0 ? 0 : read(file, magic, sizeof magic);
+    if (error == ENOEXEC && !(got == 4 && !memcmp(magic, ELFMAG, SELFMAG))) {
+        /* a script without a first line of its own */
+        size_t count = 0;
+        while (argv[count])
+            count++;
+        char **with_shell = vt_alloc(count + 2, sizeof *with_shell);
+        with_shell[0] = argv[0];
+        with_shell[1] = vt_strdup(path);
+        for (size_t i = 1; i < count; i++)
+            with_shell[i + 1] = argv[i];
+        execv("/bin/sh", with_shell);
+        error = errno;
+    }
+    while (write(fd, &error, sizeof error) < 0 && errno == EINTR)
+        ;
+    _exit(VT_STATUS_NOT_EXECUTABLE);
+}
+
+/* 0, or errno of the fork or the exec. */
+static int start(const char *path, char **argv, const sigset_t *mask, struct vt_run_child *child) {
+    int ends[2], error = 0;
+    if (pipe2(ends, O_CLOEXEC))
+        return errno;
+    /* With SIGCHLD ignored the kernel throws exit statuses away; the command gets it as it was. */
+    bool chld_ignored = signal(SIGCHLD, SIG_DFL) == SIG_IGN;
+    fflush(NULL);
+    child->pid = fork();
+    if (child->pid == 0)
+        become(path, argv, mask, chld_ignored, ends[1]);
+    error = child->pid < 0 ? errno : 0;
+    close(ends[1]);
+    if (child->pid > 0) {
+        child->started = start_of(child->pid);
+        ssize_t got;
+        while ((got = read(ends[0], &error, sizeof error)) < 0 && errno == EINTR)
+            ;
+        if (got > 0)
+            waitpid(child->pid, NULL, 0);
+        else
+            error = 0;
+    }
+    close(ends[0]);
+    return error;
+}
+
+/* -------------------------------------------------------------------------------------------------
+ * wait -- */
+
+/* Stops as the shell expects it of a job: by SIGTSTP itself, which an orphaned group ignores. */
+static void stop_here(void) {
+    sigset_t one;
+    sigemptyset(&one);
+    sigaddset(&one, SIGTSTP);
+    raise(SIGTSTP);
+    sigprocmask(SIG_UNBLOCK, &one, NULL); /* here we stop, and go on after SIGCONT */
+    sigprocmask(SIG_BLOCK, &one, NULL);
+}
+
+static void deal_with(const siginfo_t *info, const struct vt_run_child *child,
+                      const struct vt_run_witness *witness) {
+    bool alone = vt_run_signals_alone(witness, info);
+    /* A command that made a group of its own (a shell with job control) got nothing of ours. */
+    if (!alone && info->si_code != SI_KERNEL && getpgid(child->pid) != getpgrp())
+        alone = true;
+    if (alone && info->si_pid != child->pid)
+        kill(child->pid, info->si_signo);
+    if (info->si_signo == SIGTSTP)
+        stop_here();
+}
+
+static void wait_for(struct vt_run_child *child, const struct vt_run_witness *witness,
+                     const char *library, bool simulated) {
+    sigset_t watched;
+    vt_run_signals_watched(&watched);
+    uint64_t begun = now_ns();
+    int status = 0;
+    for (size_t next = 0;;) {
+        pid_t done = waitpid(child->pid, &status, WNOHANG);
+        if (done == child->pid || (done < 0 && errno != EINTR))
+            break;
+        uint64_t passed = (now_ns() - begun) / 1000000u;
+        if (next < LOOKS && passed >= looks[next]) {
+            look(child, library, simulated);
+            next++;
+            continue;
+        }
+        uint64_t left = next < LOOKS ? looks[next] - passed : 3600000u;
+        struct timespec timeout = {(time_t)(left / 1000), (long)(left % 1000) * 1000000};
+        siginfo_t info;
+        int signal = sigtimedwait(&watched, &info, &timeout);
+        if (signal > 0 && signal != SIGCHLD)
+            deal_with(&info, child, witness);
+    }
+    child->ended_ns = now_ns();
+    child->ended_tsc = now_tsc();
+    child->signal = WIFSIGNALED(status) ? WTERMSIG(status) : 0;
+    child->status = child->signal ? 128 + child->signal : WEXITSTATUS(status);
+}
+
+int vt_run_child_run(const char *path, char **argv, const char *library, bool simulated,
+                     struct vt_run_child *child, struct vt_string *message) {
+    struct vt_run_witness witness;
+    sigset_t watched, mask;
+    *child = (struct vt_run_child){0};
+    vt_run_signals_watched(&watched);
+    sigprocmask(SIG_BLOCK, &watched, &mask);
+    vt_run_signals_start(&witness); /* first: it must not miss what the command gets */
+    int error = start(path, argv, &mask, child);
+    if (!error)
+        wait_for(child, &witness, library, simulated);
+    vt_run_signals_stop(&witness);
+    /* What came in its last moment was for the command: it must not end us before we reported. */
+    while (sigtimedwait(&watched, NULL, &(struct timespec){0}) > 0)
+        ;
+    sigprocmask(SIG_SETMASK, &mask, NULL);
+    if (!error)
+        return 0;
+    vt_string_format(message, "%s: cannot be executed: %s", path, strerror(error));
+    return error == ENOENT ? VT_STATUS_NOT_FOUND : VT_STATUS_NOT_EXECUTABLE;
+}

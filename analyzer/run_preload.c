@@ -1,0 +1,179 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The libraries to preload (see run_preload.h).
+ */
+#define _GNU_SOURCE
+#include "run_preload.h"
+
+#include "commands.h"
+#include "run_elf.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+static const char *const sim_names[VT_RUN_SIM_LIBRARIES] = {"libcuda.so.1", "libcudart.so.12",
+                                                            "libcudart.so.13"};
+
+/* The folder of a path, of this program where `path` is NULL. Free it. */
+static char *folder_of(const char *path) {
+    char own[PATH_MAX] = ".";
+    if (!path) {
+        ssize_t got = readlink("/proc/self/exe", own, sizeof own - 1);
+        own[got > 0 ? got : 1] = 0;
+        path = own;
+    }
+    const char *slash = strrchr(path, '/');
+    return slash ? vt_strndup(path, (size_t)(slash - path)) : vt_strdup(".");
+}
+
+/* FOLDER/INSIDE/NAME, absolute, if it is there; else NULL, and `tried` names it. Free it. */
+static char *look(const char *folder, const char *inside, const char *name,
+                  struct vt_string *tried) {
+    struct vt_string path = {0};
+    vt_string_format(&path, "%s/%s%s", folder, inside, name);
+    char *found = realpath(path.text, NULL);
+    if (!found)
+        vt_string_format(tried, "%s%s", tried->length ? ", " : "", path.text);
+    vt_string_free(&path);
+    return found;
+}
+
+/* What the loader would make of it as a preload. NULL: nothing bad. */
+static const char *fault_of(const char *path) {
+    struct vt_run_elf elf;
+    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+    if (fd < 0)
+        return strerror(errno);
+    vt_run_elf_read(fd, &elf);
+    close(fd);
+    if (!elf.is_elf || (elf.native && !elf.whole))
+        return "it is not a shared library";
+    if (!elf.native)
+        return "it is for another machine";
+    /* LD_PRELOAD is a list of paths with blanks or colons between them, and no way to quote. */
+    if (strpbrk(path, " :\t\n"))
+        return "its path has a blank or a colon in it, which LD_PRELOAD cannot carry";
+    if (strchr(path, '$'))
+        return "its path has a $ in it, which the loader would replace";
+    return NULL;
+}
+
+static int refuse(struct vt_string *message, const char *path, const char *fault) {
+    vt_string_format(message, "cannot trace: %s cannot be preloaded: %s", path, fault);
+    return VT_STATUS_CANNOT_TRACE;
+}
+
+static int find_tracer(struct vt_run_libraries *libraries, struct vt_string *message) {
+    static const char name[] = "libvramtrace.so";
+    struct vt_string tried = {0};
+    const char *given = getenv("VRAMTRACE_LIBRARY");
+    if (given && *given) {
+        libraries->tracer = realpath(given, NULL);
+        if (!libraries->tracer) {
+            vt_string_format(message,
+                             "cannot trace: VRAMTRACE_LIBRARY: expected %s, found nothing "
+                             "at %s: %s",
+                             name, given, strerror(errno));
+            return VT_STATUS_CANNOT_TRACE;
+        }
+    } else {
+        char *folder = folder_of(NULL);
+        libraries->tracer = look(folder, "", name, &tried);
+        if (!libraries->tracer)
+            libraries->tracer = look(folder, "../lib/", name, &tried);
+        free(folder);
+    }
+    int status = 0;
+    if (!libraries->tracer) {
+        vt_string_format(message,
+                         "cannot trace: %s not found: looked for %s; VRAMTRACE_LIBRARY can name "
+                         "it",
+                         name, tried.text);
+        status = VT_STATUS_CANNOT_TRACE;
+    } else if (fault_of(libraries->tracer)) {
+        status = refuse(message, libraries->tracer, fault_of(libraries->tracer));
+    }
+    vt_string_free(&tried);
+    return status;
+}
+
+static int find_sim(struct vt_run_libraries *libraries, struct vt_string *message) {
+    struct vt_string tried = {0};
+    char *own = folder_of(NULL), *beside = folder_of(libraries->tracer);
+    const struct {
+        const char *folder, *inside;
+    } places[] = {{own, "sim/"},
+                  {own, "../lib/vramtrace/sim/"},
+                  {beside, "sim/"},
+                  {beside, "vramtrace/sim/"}};
+    int status = 0;
+    for (size_t i = 0; i < sizeof places / sizeof places[0] && !libraries->sim[0]; i++)
+        libraries->sim[0] = look(places[i].folder, places[i].inside, sim_names[0], &tried);
+    if (!libraries->sim[0]) {
+        vt_string_format(message, "cannot run on the simulated GPU: looked for its driver at %s",
+                         tried.text);
+        status = VT_STATUS_CANNOT_TRACE;
+    } else {
+        libraries->sim_folder = folder_of(libraries->sim[0]);
+    }
+    for (size_t i = 0; i < VT_RUN_SIM_LIBRARIES && !status; i++) {
+        if (!libraries->sim[i])
+            libraries->sim[i] = look(libraries->sim_folder, "", sim_names[i], &tried);
+        if (!libraries->sim[i]) {
+            vt_string_format(message, "cannot run on the simulated GPU: looked for %s in %s",
+                             sim_names[i], libraries->sim_folder);
+            status = VT_STATUS_CANNOT_TRACE;
+        } else if (fault_of(libraries->sim[i])) {
+            status = refuse(message, libraries->sim[i], fault_of(libraries->sim[i]));
+        }
+    }
+    vt_string_free(&tried);
+    free(own);
+    free(beside);
+    return status;
+}
+
+int vt_run_preload_find(bool simulated, struct vt_run_libraries *libraries,
+                        struct vt_string *message) {
+    *libraries = (struct vt_run_libraries){0};
+    int status = find_tracer(libraries, message);
+    return status || !simulated ? status : find_sim(libraries, message);
+}
+
+void vt_run_preload_free(struct vt_run_libraries *libraries) {
+    free(libraries->tracer);
+    free(libraries->sim_folder);
+    for (size_t i = 0; i < VT_RUN_SIM_LIBRARIES; i++)
+        free(libraries->sim[i]);
+    *libraries = (struct vt_run_libraries){0};
+}
+
+static bool is_ours(const struct vt_run_libraries *libraries, const char *word, size_t length) {
+    const char *ours[1 + VT_RUN_SIM_LIBRARIES] = {libraries->tracer, libraries->sim[0],
+                                                  libraries->sim[1], libraries->sim[2]};
+    for (size_t i = 0; i < 1 + VT_RUN_SIM_LIBRARIES; i++)
+        if (ours[i] && strlen(ours[i]) == length && !memcmp(ours[i], word, length))
+            return true;
+    return false;
+}
+
+char *vt_run_preload_value(const struct vt_run_libraries *libraries, const char *user) {
+    struct vt_string value = {0};
+    vt_string_add(&value, libraries->tracer);
+    for (const char *word = user ? user : ""; *(word += strspn(word, " :"));) {
+        size_t length = strcspn(word, " :");
+        if (!is_ours(libraries, word, length)) {
+            vt_string_add(&value, ":");
+            vt_string_add_bytes(&value, word, length);
+        }
+        word += length;
+    }
+    for (size_t i = 0; i < VT_RUN_SIM_LIBRARIES; i++)
+        if (libraries->sim[i])
+            vt_string_format(&value, ":%s", libraries->sim[i]);
+    return value.text;
+}

@@ -1,0 +1,227 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * From a command's first word to a verdict on its program (see run_program.h).
+ */
+#define _GNU_SOURCE
+#include "run_program.h"
+
+#include "commands.h"
+#include "run_elf.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/stat.h>
+#include <sys/statvfs.h>
+#include <sys/xattr.h>
+#include <unistd.h>
+
+#define SCRIPT_LEVELS 4   /* the kernel follows a script's script this far */
+#define SCRIPT_LINE   256 /* and reads this much of each one's first line */
+
+/* -------------------------------------------------------------------------------------------------
+ * finding it -- */
+
+/* 0: a file that can be executed; else why not, as exec would say it. */
+static int judge_file(const char *path) {
+    struct stat st;
+    if (stat(path, &st))
+        return errno;
+    if (S_ISDIR(st.st_mode))
+        return EISDIR;
+    if (!S_ISREG(st.st_mode))
+        return EACCES;
+    return access(path, X_OK) ? errno : 0;
+}
+
+/* Says what judge_file found. Returns the exit status. */
+static int refuse_file(const char *path, int error, struct vt_string *message) {
+    if (error == ENOENT || error == ENOTDIR) {
+        vt_string_format(message, "%s: command not found: %s", path, strerror(error));
+        return VT_STATUS_NOT_FOUND;
+    }
+    if (error == EISDIR)
+        vt_string_format(message, "%s: expected a program, found a folder", path);
+    else if (error == EACCES)
+        vt_string_format(message, "%s: expected a program, found a file that you may not execute",
+                         path);
+    else
+        vt_string_format(message, "%s: cannot be executed: %s", path, strerror(error));
+    return VT_STATUS_NOT_EXECUTABLE;
+}
+
+static char *default_search(void) {
+    size_t size = confstr(_CS_PATH, NULL, 0);
+    char *search = vt_alloc(size + 1, 1);
+    confstr(_CS_PATH, search, size);
+    return search;
+}
+
+int vt_run_program_find(const char *command, const char *search, char **path,
+                        struct vt_string *message) {
+    *path = NULL;
+    if (strchr(command, '/')) {
+        int error = judge_file(command);
+        if (error)
+            return refuse_file(command, error, message);
+        *path = vt_strdup(command);
+        return 0;
+    }
+    char *fallback = search ? NULL : default_search();
+    const char *at = search ? search : fallback;
+    struct vt_string there = {0}; /* the first file of that name that cannot be executed */
+    int why = 0;
+    while (*command) {
+        size_t length = strcspn(at, ":");
+        struct vt_string file = {0};
+        vt_string_add_bytes(&file, length ? at : ".", length ? length : 1);
+        vt_string_format(&file, "/%s", command);
+        int error = judge_file(file.text);
+        if (!error) {
+            *path = file.text;
+            break;
+        }
+        if (error != ENOENT && error != ENOTDIR && !why) {
+            why = error;
+            vt_string_add(&there, file.text);
+        }
+        vt_string_free(&file);
+        if (!at[length])
+            break;
+        at += length + 1;
+    }
+    int status = 0;
+    if (!*path && why) {
+        status = refuse_file(there.text, why, message);
+    } else if (!*path) {
+        vt_string_format(message, "%s: command not found in PATH (%s)",
+                         *command ? command : "(an empty name)", search ? search : fallback);
+        status = VT_STATUS_NOT_FOUND;
+    }
+    vt_string_free(&there);
+    free(fallback);
+    return status;
+}
+
+/* -------------------------------------------------------------------------------------------------
+ * judging it -- */
+
+/* Whether the kernel gives more privilege to this file than its caller has. */
+static bool gains_capabilities(int fd) {
+    uint32_t words[6]; /* struct vfs_ns_cap_data: magic and flags, then permitted and inheritable */
+    ssize_t got = fgetxattr(fd, "security.capability", words, sizeof words);
+    if (got < 12 || getuid() == 0) /* root gains none that count */
+        return false;
+    return (words[0] & 1) || words[1] || (got >= 20 && words[3]);
+}
+
+/* Programs that run with more privilege than their caller are started in the loader's secure mode,
+ * which ignores LD_PRELOAD (ld.so(8)). NULL: it is not one. */
+static const char *gained_privilege(int fd, const struct stat *st) {
+    struct statvfs fs;
+    if (prctl(PR_GET_NO_NEW_PRIVS, 0, 0, 0, 0) == 1 ||
+        (!fstatvfs(fd, &fs) && (fs.f_flag & ST_NOSUID)))
+        return NULL;
+    if ((st->st_mode & S_ISUID) && st->st_uid != getuid())
+        return "is setuid";
+    if ((st->st_mode & S_ISGID) && (st->st_mode & S_IXGRP) && st->st_gid != getgid())
+        return "is setgid";
+    return gains_capabilities(fd) ? "has file capabilities" : NULL;
+}
+
+static int cannot_trace(struct vt_string *message, const char *path, const char *why) {
+    vt_string_format(message, "cannot trace %s: %s", path, why);
+    return VT_STATUS_CANNOT_TRACE;
+}
+
+static int judge_elf(int fd, const char *path, const struct vt_run_elf *elf, bool simulated,
+                     struct vt_string *message) {
+    char why[512], own[64];
+    struct stat st;
+    if (!elf->native) {
+        snprintf(why, sizeof why, "it is a program for %s, libvramtrace.so here is for %s",
+                 elf->machine, vt_run_elf_own_machine(own));
+        return cannot_trace(message, path, why);
+    }
+    if (!elf->whole)
+        return 0; /* cut or foreign: the kernel says what it thinks of it */
+    const char *privilege = fstat(fd, &st) ? NULL : gained_privilege(fd, &st);
+    if (privilege) {
+        snprintf(why, sizeof why,
+                 "it %s, and such programs ignore LD_PRELOAD; run a copy without that, or run it "
+                 "as the user that it becomes",
+                 privilege);
+        return cannot_trace(message, path, why);
+    }
+    /* Without PT_INTERP but with a name: the loader itself (ld.so PROGRAM), which does preload. */
+    if (!elf->interpreted && !elf->has_soname)
+        return cannot_trace(message, path,
+                            "it is statically linked, and only the dynamic loader preloads; link "
+                            "it without -static");
+    if (!strncmp(vt_basename(elf->loader), "ld-musl-", 8)) {
+        snprintf(why, sizeof why, "its C library is musl (%s), libvramtrace.so's is glibc",
+                 elf->loader);
+        return cannot_trace(message, path, why);
+    }
+    if (elf->loader[0] && access(elf->loader, F_OK)) {
+        vt_string_format(message, "%s: cannot be executed: its loader %s: %s", path, elf->loader,
+                         strerror(errno));
+        return VT_STATUS_NOT_EXECUTABLE;
+    }
+    if (simulated && vt_run_elf_has_static_runtime(fd))
+        return cannot_trace(message, path,
+                            "it carries NVIDIA's CUDA runtime inside itself, which runs on a real "
+                            "GPU only; build it with -cudart shared (CMake: "
+                            "CMAKE_CUDA_RUNTIME_LIBRARY=Shared) to run it on the simulated one");
+    return 0;
+}
+
+/* The interpreter that a "#!" line names, in `line` itself; NULL: it is none. */
+static char *read_interpreter(int fd, char line[SCRIPT_LINE + 1]) {
+    ssize_t got = pread(fd, line, SCRIPT_LINE, 0);
+    if (got < 3 || line[0] != '#' || line[1] != '!')
+        return NULL;
+    line[got] = 0;
+    line[strcspn(line, "\n")] = 0;
+    char *interpreter = line + 2 + strspn(line + 2, " \t");
+    interpreter[strcspn(interpreter, " \t")] = 0;
+    return *interpreter ? interpreter : NULL;
+}
+
+int vt_run_program_inspect(const char *path, bool simulated, struct vt_string *message) {
+    char *program = vt_strdup(path);
+    int status = 0;
+    for (int level = 0; level <= SCRIPT_LEVELS; level++) {
+        char line[SCRIPT_LINE + 1];
+        int fd = open(program, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
+        if (fd < 0)
+            break;
+        struct vt_run_elf elf;
+        vt_run_elf_read(fd, &elf);
+        char *interpreter = NULL;
+        if (elf.is_elf)
+            status = judge_elf(fd, program, &elf, simulated, message);
+        else
+            interpreter = read_interpreter(fd, line);
+        close(fd);
+        if (!interpreter)
+            break;
+        int error = judge_file(interpreter);
+        if (error) {
+            vt_string_format(message,
+                             "%s: cannot be executed: its first line names %s, which is %s",
+                             program, interpreter,
+                             error == ENOENT || error == ENOTDIR ? "not there"
+                             : error == EISDIR                   ? "a folder"
+                                                                 : "not executable");
+            status = VT_STATUS_NOT_EXECUTABLE;
+            break;
+        }
+        free(program);
+        program = vt_strdup(interpreter);
+    }
+    free(program);
+    return status;
+}

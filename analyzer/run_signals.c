@@ -1,0 +1,107 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The witness (see run_signals.h).
+ */
+#define _GNU_SOURCE
+#include "run_signals.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <stdint.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+/* What the witness says: shorter than PIPE_BUF, so whole. */
+struct word {
+    int signal;
+    uint64_t at_ns;
+};
+
+#define WAIT_MS  50
+#define FRESH_NS 500000000ull /* older words are about a signal that was dealt with long ago */
+
+static uint64_t now_ns(void) {
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
+}
+
+void vt_run_signals_watched(sigset_t *set) {
+    static const int watched[] = {SIGHUP,  SIGINT,  SIGQUIT, SIGTERM, SIGUSR1,
+                                  SIGUSR2, SIGTSTP, SIGCONT, SIGCHLD};
+    sigemptyset(set);
+    for (size_t i = 0; i < sizeof watched / sizeof watched[0]; i++)
+        sigaddset(set, watched[i]);
+}
+
+/* Holds nothing open but its pipe: whoever reads the command's output must see its end. */
+static void close_all_but(int fd) {
+    dup2(fd, 0);
+    if (syscall(SYS_close_range, 1, ~0u, 0))
+        for (int i = 1; i < 1024; i++)
+            close(i);
+}
+
+static _Noreturn void stand_by(int fd, pid_t parent) {
+    sigset_t all;
+    sigfillset(&all);
+    sigprocmask(SIG_SETMASK, &all, NULL);
+    prctl(PR_SET_PDEATHSIG, SIGKILL);
+    prctl(PR_SET_NAME, "vramtrace-sig");
+    close_all_but(fd);
+    if (getppid() != parent)
+        _exit(0);
+    for (;;) {
+        struct word word = {.signal = sigwaitinfo(&all, NULL)};
+        word.at_ns = now_ns();
+        if (word.signal > 0 && write(0, &word, sizeof word) < 0 && errno == EPIPE)
+            _exit(0);
+    }
+}
+
+void vt_run_signals_start(struct vt_run_witness *witness) {
+    int ends[2];
+    *witness = (struct vt_run_witness){.fd = -1};
+    if (pipe2(ends, O_CLOEXEC | O_NONBLOCK))
+        return;
+    pid_t parent = getpid(), pid = fork();
+    if (pid == 0)
+        stand_by(ends[1], parent);
+    close(ends[1]);
+    if (pid > 0)
+        *witness = (struct vt_run_witness){.pid = pid, .fd = ends[0]};
+    else
+        close(ends[0]);
+}
+
+void vt_run_signals_stop(struct vt_run_witness *witness) {
+    if (!witness->pid)
+        return;
+    kill(witness->pid, SIGKILL);
+    while (waitpid(witness->pid, NULL, 0) < 0 && errno == EINTR)
+        ;
+    close(witness->fd);
+    *witness = (struct vt_run_witness){.fd = -1};
+}
+
+bool vt_run_signals_alone(const struct vt_run_witness *witness, const siginfo_t *info) {
+    if (info->si_code == SI_KERNEL) /* the terminal's: to the whole group */
+        return false;
+    if (!witness->pid)
+        return true;
+    struct pollfd wait = {.fd = witness->fd, .events = POLLIN};
+    uint64_t start = now_ns(), waited = 0;
+    while (waited <= WAIT_MS && poll(&wait, 1, (int)(WAIT_MS - waited)) > 0) {
+        struct word word;
+        if (read(witness->fd, &word, sizeof word) != (ssize_t)sizeof word)
+            return true; /* it is gone */
+        if (word.signal == info->si_signo && word.at_ns + FRESH_NS > start)
+            return false;
+        waited = (now_ns() - start) / 1000000u;
+    }
+    return true;
+}
