@@ -282,6 +282,7 @@ void vt_event_note(const char *text) {
  * labels -- */
 
 struct vt_label vt_event_label_begin(struct vt_call call) {
+    vt_init_check_fork(); /* it starts the thread's words anew: not in the middle of a label */
     struct vt_label label = {.call = call,
                              .ticks = vt_log_ticks(),
                              .events_before = vt_tls.events,
