@@ -91,8 +91,8 @@ static int report(struct vt_run_child *child, const char *list, bool quiet) {
             vt_error("%s; its own exit status was %d", child->untraced.text, child->status);
             status = VT_STATUS_CANNOT_TRACE;
         }
-    } else if (!logs.count && !quiet) {
-        vt_error("no CUDA call was recorded: no process of this command used CUDA");
+    } else if (!logs.count && !logs.failed && !quiet) {
+        vt_error("nothing was recorded: no CUDA call was seen");
     }
     if (!quiet)
         vt_run_logs_say(&logs, stderr);

@@ -42,8 +42,10 @@ void vt_run_logs_read(const char *list, struct vt_run_logs *logs) {
     for (ssize_t length; file && (length = getline(&line, &room, file)) > 0;) {
         if (line[length - 1] == '\n')
             line[length - 1] = 0;
-        if (!*line)
+        if (*line != '/') {
+            logs->failed += *line == '!';
             continue;
+        }
         VT_GROW(logs->paths, logs->count, logs->room);
         logs->paths[logs->count++] = vt_strdup(line);
     }

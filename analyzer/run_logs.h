@@ -4,7 +4,8 @@
  * was killed, and the lines at the end. For cmd_run.c.
  *
  * Which they are is told by the processes: the tracer appends the absolute path of each log that it
- * makes, and a newline, to the file that VRAMTRACE_RUN_LIST names.
+ * makes, and a newline, to the file that VRAMTRACE_RUN_LIST names; "!" and a path where it could
+ * not make one (it says why itself).
  */
 #ifndef VRAMTRACE_ANALYZER_RUN_LOGS_H
 #define VRAMTRACE_ANALYZER_RUN_LOGS_H
@@ -14,6 +15,7 @@
 struct vt_run_logs {
     char **paths;
     size_t count, room;
+    size_t failed; /* that could not be made */
 };
 
 /* Makes the empty list file in TMPDIR (/tmp) and returns its path (free it), NULL with errno set:

@@ -238,9 +238,9 @@ void vt_run_options_help(void) {
             printf("  %-26s%.*s\n", left, (int)strcspn(line, "\n"), line);
             left[0] = 0;
         }
+        for (size_t j = 0; j < COUNT(switches) && i == VT_RUN_UNCACHED; j++)
+            printf("  %-28s%s=%s\n", "", switches[j].variable, switches[j].value);
     }
-    for (size_t i = 0; i < COUNT(switches); i++)
-        printf("  %-28s%s=%s\n", "", switches[i].variable, switches[i].value);
     puts("\nAn option wins over the VRAMTRACE_ variable that it stands for (see libvramtrace(7)).");
 }
 

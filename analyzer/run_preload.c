@@ -111,7 +111,8 @@ static int find_sim(struct vt_run_libraries *libraries, struct vt_string *messag
                   {beside, "sim/"},
                   {beside, "vramtrace/sim/"}};
     int status = 0;
-    for (size_t i = 0; i < sizeof places / sizeof places[0] && !libraries->sim[0]; i++)
+    size_t count = strcmp(own, beside) ? 4 : 2;
+    for (size_t i = 0; i < count && !libraries->sim[0]; i++)
         libraries->sim[0] = look(places[i].folder, places[i].inside, sim_names[0], &tried);
     if (!libraries->sim[0]) {
         vt_string_format(message, "cannot run on the simulated GPU: looked for its driver at %s",

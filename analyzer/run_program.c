@@ -96,8 +96,11 @@ int vt_run_program_find(const char *command, const char *search, char **path,
     if (!*path && why) {
         status = refuse_file(there.text, why, message);
     } else if (!*path) {
-        vt_string_format(message, "%s: command not found in PATH (%s)",
-                         *command ? command : "(an empty name)", search ? search : fallback);
+        if (*command)
+            vt_string_format(message, "%s: command not found in PATH (%s)", command,
+                             search ? search : fallback);
+        else
+            vt_string_add(message, "expected a command, found an empty name");
         status = VT_STATUS_NOT_FOUND;
     }
     vt_string_free(&there);
