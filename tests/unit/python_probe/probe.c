@@ -214,9 +214,10 @@ static void know(const struct vt_pyframe *frame) {
              code.name, code.first_line);
     /* Self-describing: f_<id>_<line> lives in file <id> at that line. */
     unsigned long id, line;
-    char name[40];
+    int end = 0;
+    char name[64];
     snprintf(name, sizeof name, "%.*s", (int)code.name_bytes, code.name);
-    if (sscanf(name, "f_%lu_%lu", &id, &line) == 2) {
+    if (sscanf(name, "f_%lu_%lu%n", &id, &line, &end) == 2 && name[end] == 0) {
         char file[64];
         int k = snprintf(file, sizeof file, "churn %lu", id);
         bool right = (uint32_t)k == code.file_bytes && memcmp(file, code.file, (size_t)k) == 0 &&
