@@ -359,8 +359,12 @@ void vt_log_close(struct vt_log *log) {
     *log = (struct vt_log){.fd = -1};
 }
 
+uint32_t vt_log_read_at(int fd, void *bytes, uint32_t size, uint64_t offset) {
+    ssize_t got = read_at(fd, bytes, size, offset);
+    return got < 0 ? 0 : (uint32_t)got;
+}
+
 uint32_t vt_log_read_chunk(const struct vt_log *log, const struct vt_log_chunk *chunk,
                            void *bytes) {
-    ssize_t got = read_at(log->fd, bytes, chunk->end, (uint64_t)chunk->number * VT_CHUNK_BYTES);
-    return got < 0 ? 0 : (uint32_t)got;
+    return vt_log_read_at(log->fd, bytes, chunk->end, (uint64_t)chunk->number * VT_CHUNK_BYTES);
 }

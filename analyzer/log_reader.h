@@ -141,4 +141,8 @@ bool vt_log_is_running(const struct vt_log_header *header);
 int vt_log_read_header(int fd, const char *path, struct vt_log_header *header, uint64_t *file_bytes,
                        struct vt_string *message);
 
+/* Bytes read at `offset`, all that are there up to `size`; 0 where none are or they cannot be read.
+ */
+uint32_t vt_log_read_at(int fd, void *bytes, uint32_t size, uint64_t offset);
+
 #endif

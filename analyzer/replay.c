@@ -93,6 +93,7 @@ static uint32_t site_of(struct walk *w, uint64_t word, unsigned device) {
         if (site == VT_MAP_NONE)
             site = add_site(w, id, stack, hook, layer, of);
         w->r->sites[site].managed |= kind == VT_KIND_MANAGED;
+        w->r->sites[site].pooled |= kind == VT_KIND_POOL;
         vt_map_put(&w->spots, spot, site);
     }
     w->last_spot = spot;
@@ -287,6 +288,7 @@ static uint32_t before_site(struct walk *w, const struct vt_replay_site *old) {
     if (index == VT_MAP_NONE) {
         index = add_site(w, id, VT_NO_STACK, 0, old->layer, old->device);
         w->r->sites[index].before = true;
+        w->r->sites[index].pooled = old->pooled;
     }
     return index;
 }

@@ -20,7 +20,7 @@ struct vt_replay_site {
     uint16_t hook;
     uint8_t layer, device;
     bool before; /* not a site: what was live before the window began */
-    bool managed;
+    bool managed, pooled;
     uint64_t live_bytes, live_count;
     uint64_t peak_bytes;
     uint64_t bytes_at_peak, count_at_peak;

@@ -1,0 +1,58 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Ticks <-> nanoseconds (see clock.h). The rate comes from two pairs of (ticks, CLOCK_MONOTONIC). A
+ * process that was killed early has only the first; the same machine, not rebooted since, can still
+ * give the second, because both clocks run on.
+ */
+#include "clock.h"
+
+#include <fcntl.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+/* A rate that a counter can have: 50 MHz (some virtual machines) to 20 GHz. */
+static bool plausible(double ns_per_tick) {
+    return ns_per_tick >= 0.05 && ns_per_tick <= 20;
+}
+
+/* Pairs closer than this give a rate that is off by their own error. */
+enum { APART_NS = 1000000 };
+
+static double rate(const struct vt_log_header *h, uint64_t ticks, uint64_t monotonic_ns) {
+    if (ticks <= h->start_ticks || monotonic_ns < h->start_monotonic_ns + APART_NS)
+        return 0;
+    return (double)(monotonic_ns - h->start_monotonic_ns) / (double)(ticks - h->start_ticks);
+}
+
+static bool same_boot(const struct vt_log_header *h) {
+    char text[64] = "";
+    int fd = open("/proc/sys/kernel/random/boot_id", O_RDONLY | O_CLOEXEC);
+    if (fd < 0)
+        return false;
+    ssize_t got = read(fd, text, sizeof text - 1);
+    close(fd);
+    size_t length = strlen(h->boot_id);
+    return length && got >= (ssize_t)length && !memcmp(text, h->boot_id, length);
+}
+
+struct vt_clock vt_clock_of(const struct vt_log *log) {
+    const struct vt_log_header *h = &log->header;
+    if (h->clock == VT_CLOCK_MONOTONIC)
+        return (struct vt_clock){.ns_per_tick = 1};
+    double r = rate(h, h->calibration_ticks, h->calibration_monotonic_ns);
+    if (plausible(r))
+        return (struct vt_clock){.ns_per_tick = r};
+#ifdef __x86_64__
+    if (same_boot(h)) {
+        struct timespec now;
+        clock_gettime(CLOCK_MONOTONIC, &now);
+        r = rate(h, __builtin_ia32_rdtsc(),
+                 (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec);
+        if (plausible(r))
+            return (struct vt_clock){.ns_per_tick = r};
+    }
+#endif
+    /* what most server processors' counters run at */
+    return (struct vt_clock){.ns_per_tick = 0.4, .guessed = true};
+}

@@ -1,0 +1,253 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * vramtrace report: the post-mortem. Parses its options, finds the logs, builds the model, hands it
+ * to a format.
+ */
+#include "commands.h"
+#include "find_logs.h"
+#include "formats.h"
+
+#include <errno.h>
+#include <getopt.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+static const char help_head[] =
+    "usage: vramtrace report [options] [LOG...]\n"
+    "\n"
+    "Explains a run: what it still held at its end, by call site; its devices and peaks;\n"
+    "allocations that failed. LOG is a log, or a folder: its newest run. Without one: the\n"
+    "newest run in the current folder.\n"
+    "\n"
+    "  --format NAME     one of:\n";
+static const char help_tail[] =
+    "  -o, --output FILE write there instead of to the terminal\n"
+    "  --top N           rows in each list (text: 10; json: all)\n"
+    "  --by WHAT         group by site, function, file or module\n"
+    "  --site ID         one site alone, with its stack; the first digits of its id do\n"
+    "  --native          also frames inside the Python interpreter\n"
+    "  --own PATTERN     frames whose function, file or module match are your own code;\n"
+    "                    '*' stands for anything; may be given again\n"
+    "  --device N        only this GPU\n"
+    "  --since, --until TIME\n"
+    "                    only this part of the run: 90s, 250ms, 2m, 1h, or 80%\n"
+    "  --run ID          of a folder: the run whose id begins so, or all\n"
+    "  --help            this\n";
+
+static void print_help(void) {
+    fputs(help_head, stdout);
+    for (const struct vt_format *f = vt_formats; f->name; f++)
+        printf("                      %-5s %s\n", f->name, f->help);
+    fputs(help_tail, stdout);
+}
+
+struct options {
+    struct vt_model_options model;
+    struct vt_format_options format;
+    const struct vt_format *writer;
+    const char *output, *run;
+    const char **own;
+    size_t own_count, own_room;
+};
+
+enum {
+    O_FORMAT = 256,
+    O_TOP,
+    O_BY,
+    O_SITE,
+    O_NATIVE,
+    O_OWN,
+    O_DEVICE,
+    O_SINCE,
+    O_UNTIL,
+    O_RUN,
+    O_HELP
+};
+
+static const struct option long_options[] = {
+    {"format", required_argument, NULL, O_FORMAT},
+    {"output", required_argument, NULL, 'o'},
+    {"top", required_argument, NULL, O_TOP},
+    {"by", required_argument, NULL, O_BY},
+    {"site", required_argument, NULL, O_SITE},
+    {"native", no_argument, NULL, O_NATIVE},
+    {"own", required_argument, NULL, O_OWN},
+    {"device", required_argument, NULL, O_DEVICE},
+    {"since", required_argument, NULL, O_SINCE},
+    {"until", required_argument, NULL, O_UNTIL},
+    {"run", required_argument, NULL, O_RUN},
+    {"help", no_argument, NULL, O_HELP},
+    {NULL, 0, NULL, 0},
+};
+
+/* 0 and the number, or -1. */
+static int parse_number(const char *text, unsigned long most, unsigned long *number) {
+    char *end;
+    errno = 0;
+    *number = strtoul(text, &end, 10);
+    return text[0] < '0' || text[0] > '9' || *end || errno || *number > most ? -1 : 0;
+}
+
+static int parse_by(const char *text, enum vt_by *by) {
+    static const char *const names[] = {"site", "function", "file", "module"};
+    for (unsigned i = 0; i < sizeof names / sizeof *names; i++)
+        if (!strcmp(text, names[i])) {
+            *by = (enum vt_by)i;
+            return 0;
+        }
+    return vt_usage("report", "--by %s: expected site, function, file or module", text);
+}
+
+static int parse_format(const char *text, const struct vt_format **format) {
+    *format = vt_format_find(text);
+    if (*format)
+        return 0;
+    struct vt_string known = {0};
+    for (const struct vt_format *f = vt_formats; f->name; f++)
+        vt_string_format(&known, "%s%s", known.length ? ", " : "", f->name);
+    vt_usage("report", "--format %s: unknown; this vramtrace knows %s", text, known.text);
+    vt_string_free(&known);
+    return VT_STATUS_USAGE;
+}
+
+static int parse_site(const char *text) {
+    if (text[0] && strspn(text, "0123456789abcdefABCDEF") == strlen(text) && strlen(text) <= 16)
+        return 0;
+    return vt_usage("report", "--site %s: expected an id as the report shows it, like 3f2a", text);
+}
+
+/* 0: go on; else the exit status, and the error was said. */
+static int parse_option(int option, struct options *o) {
+    unsigned long number;
+    switch (option) {
+    case O_FORMAT:
+        return parse_format(optarg, &o->writer);
+    case 'o':
+        o->output = optarg;
+        return 0;
+    case O_TOP:
+        if (parse_number(optarg, UINT32_MAX, &number) || !number)
+            return vt_usage("report", "--top %s: expected a number from 1", optarg);
+        o->format.top = (uint32_t)number;
+        return 0;
+    case O_BY:
+        return parse_by(optarg, &o->format.by);
+    case O_SITE:
+        o->format.site = optarg;
+        return parse_site(optarg);
+    case O_NATIVE:
+        o->format.native = true;
+        return 0;
+    case O_OWN:
+        if (o->own_count + 1 >= o->own_room) {
+            o->own_room = o->own_room ? o->own_room * 2 : 8;
+            o->own = vt_realloc(o->own, o->own_room, sizeof *o->own);
+        }
+        o->own[o->own_count++] = optarg;
+        o->own[o->own_count] = NULL;
+        return 0;
+    case O_DEVICE:
+        if (parse_number(optarg, 253, &number))
+            return vt_usage("report", "--device %s: expected a device's number, 0 to 253", optarg);
+        o->model.device = (int)number;
+        return 0;
+    case O_SINCE:
+        o->model.since = optarg;
+        return 0;
+    case O_UNTIL:
+        o->model.until = optarg;
+        return 0;
+    case O_RUN:
+        o->run = optarg;
+        return 0;
+    }
+    return 0;
+}
+
+/* A site that was asked for and is nowhere is a mistake, not an empty report. */
+static int check_site(const struct vt_model *model, const char *prefix) {
+    for (uint32_t i = 0; i < model->process_count; i++)
+        for (uint32_t j = 0; j < model->processes[i].site_count; j++)
+            if (vt_format_site_wanted(&model->processes[i].sites[j], prefix))
+                return 0;
+    vt_error("--site %s: no site of %s%s has an id that begins so", prefix, model->processes[0].log,
+             model->process_count > 1 ? " and the others" : "");
+    return VT_STATUS_USAGE;
+}
+
+static int write_report(const struct options *o, const struct vt_model *model) {
+    FILE *out = stdout;
+    if (o->output && strcmp(o->output, "-")) {
+        out = fopen(o->output, "we");
+        if (!out) {
+            vt_error("%s: %s", o->output, strerror(errno));
+            return VT_STATUS_USAGE;
+        }
+    }
+    int error = o->writer->write(model, &o->format, out);
+    if (fflush(out) || ferror(out))
+        error = errno ? -errno : -EIO;
+    if (out != stdout && fclose(out) && !error)
+        error = -errno;
+    if (error == -EPIPE)
+        return VT_STATUS_OK;
+    if (error) {
+        vt_error("%s: %s", o->output ? o->output : "standard output", strerror(-error));
+        return VT_STATUS_INTERNAL;
+    }
+    return VT_STATUS_OK;
+}
+
+static int report(struct options *o, char *const *arguments, int count) {
+    struct vt_logs logs;
+    struct vt_model model;
+    struct vt_string message = {0};
+    int status = VT_STATUS_USAGE;
+    if (vt_logs_find(arguments, count, o->run, &logs, &message)) {
+        vt_error("%s", message.text);
+        goto out;
+    }
+    if (vt_model_build((const char *const *)logs.paths, logs.count, &o->model, &model, &message)) {
+        vt_error("%s", message.text);
+        goto out;
+    }
+    o->format.heading = logs.said;
+    o->format.found = count == 0;
+    status = o->format.site ? check_site(&model, o->format.site) : 0;
+    if (!status)
+        status = write_report(o, &model);
+    vt_model_free(&model);
+out:
+    vt_string_free(&message);
+    vt_logs_free(&logs);
+    return status;
+}
+
+int vt_cmd_report(int argc, char **argv) {
+    struct options o = {.model = {.device = -1}, .writer = vt_formats};
+    int option, status = 0;
+    const char *no_color = getenv("NO_COLOR");
+    opterr = 0;
+    optind = 1;
+    while (!status && (option = getopt_long(argc, argv, "ho:", long_options, NULL)) != -1) {
+        if (option == O_HELP || option == 'h') {
+            print_help();
+            free(o.own);
+            return VT_STATUS_OK;
+        }
+        if (option == '?') {
+            const char *given = argv[optind > 1 ? optind - 1 : 1];
+            status = vt_usage("report", "%s: unknown option, or its value is missing", given);
+        } else {
+            status = parse_option(option, &o);
+        }
+    }
+    if (!status) {
+        o.model.own = o.own;
+        o.format.colour = !o.output && isatty(1) && !(no_color && no_color[0]);
+        status = report(&o, argv + optind, argc - optind);
+    }
+    free(o.own);
+    return status;
+}

@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * How an error is said: one line on stderr (see commands.h). Called by every command.
+ */
+#include "commands.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+static void say(const char *format, va_list args) __attribute__((format(printf, 1, 0)));
+static void say(const char *format, va_list args) {
+    const char *no_color = getenv("NO_COLOR");
+    int colour = isatty(2) && !(no_color && no_color[0]);
+    fflush(stdout);
+    fputs(colour ? "\033[1;31mvramtrace:\033[0m " : "vramtrace: ", stderr);
+    vfprintf(stderr, format, args);
+    fputc('\n', stderr);
+}
+
+void vt_error(const char *format, ...) {
+    va_list args;
+    va_start(args, format);
+    say(format, args);
+    va_end(args);
+}
+
+int vt_usage(const char *command, const char *format, ...) {
+    va_list args;
+    va_start(args, format);
+    say(format, args);
+    va_end(args);
+    fprintf(stderr, "try 'vramtrace %s --help'\n", command);
+    return VT_STATUS_USAGE;
+}

@@ -1,0 +1,315 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The report for people: 80 columns, what matters first. What is still held leads, by call site,
+ * the biggest first; then each device at its peak and what that was made of; then what could be
+ * done next. It says only what the model knows.
+ *
+ * Called by cmd_report.c through formats.c. The lists of places are in text_rows.c, a device's
+ * picture in text_device.c, the page of one site in text_site.c.
+ */
+#include "fmt_text.h"
+
+#include "vramtrace/log_format.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+const char *vt_text_style(const struct vt_text *t, const char *escape) {
+    return t->options->colour ? escape : "";
+}
+
+void vt_text_wrap(const struct vt_text *t, unsigned indent, const char *text) {
+    unsigned column = indent;
+    fprintf(t->out, "%*s", (int)indent, "");
+    while (*text) {
+        size_t length = strcspn(text, " ");
+        if (column > indent && column + 1 + length > VT_TEXT_WIDTH) {
+            fprintf(t->out, "\n%*s", (int)indent, "");
+            column = indent;
+        }
+        if (column > indent) {
+            fputc(' ', t->out);
+            column++;
+        }
+        fwrite(text, 1, length, t->out);
+        column += (unsigned)length;
+        text += length;
+        text += strspn(text, " ");
+    }
+    fputc('\n', t->out);
+}
+
+void vt_text_heading(const struct vt_text *t, const char *style, const char *heading,
+                     const char *rest) {
+    fprintf(t->out, "\n%s%s%s", vt_text_style(t, style), heading, vt_text_style(t, VT_STYLE_NONE));
+    if (rest && rest[0])
+        fprintf(t->out, "   %s", rest);
+    fputc('\n', t->out);
+}
+
+/* ----------------------------------------------------------------------------------------------------
+ * the head -- */
+
+/* The command as it would be typed, as much as fits. */
+static void command_text(const struct vt_process *p, struct vt_string *s) {
+    for (uint32_t i = 0; i < p->command_count; i++) {
+        const char *word = p->command[i];
+        bool plain = word[0] && !strpbrk(word, " \t\n'\"\\$&|;<>()*?[]#~`!{}");
+        vt_string_format(s, i ? " " : "");
+        if (plain)
+            vt_string_add(s, word);
+        else
+            vt_string_format(s, "'%s'", word);
+    }
+    if (!p->command_count)
+        vt_string_add(s, p->exe ? p->exe : "(command unknown)");
+    for (char *at = s->text; at && *at; at++)
+        if ((unsigned char)*at < 0x20)
+            *at = ' ';
+}
+
+static void exit_text(const struct vt_process *p, char *out, size_t room) {
+    if (!strcmp(p->exit_kind, "exited"))
+        snprintf(out, room, "exit status %d", p->exit_status);
+    else if (!strcmp(p->exit_kind, "signaled"))
+        snprintf(out, room, "killed by signal %d (%s)", p->exit_status, strsignal(p->exit_status));
+    else if (!strcmp(p->exit_kind, "exec"))
+        snprintf(out, room, "replaced itself by exec");
+    else if (!strcmp(p->exit_kind, "running"))
+        snprintf(out, room, "still running");
+    else
+        snprintf(out, room, "end not recorded");
+}
+
+/* Left and right parts of a line, on two lines where they do not fit on one. */
+static void two_sided(const struct vt_text *t, const char *left, const char *right) {
+    unsigned l = vt_place_columns(left), r = vt_place_columns(right);
+    if (l + 3 + r <= VT_TEXT_WIDTH)
+        fprintf(t->out, "%s%*s%s\n", left, (int)(VT_TEXT_WIDTH - l - r), "", right);
+    else
+        fprintf(t->out, "%s\n%*s%s\n", left, r < VT_TEXT_WIDTH ? (int)(VT_TEXT_WIDTH - r) : 0, "",
+                right);
+}
+
+static void head(const struct vt_text *t) {
+    const struct vt_process *p = t->process;
+    struct vt_string command = {0}, right = {0}, left = {0};
+    char date[32] = "", duration[VT_FORMAT_BYTES], events[VT_FORMAT_BYTES], ended[96];
+    char dropped[VT_FORMAT_BYTES];
+    time_t started = (time_t)(p->started_at / 1000000000);
+    struct tm tm;
+    if (p->started_at && localtime_r(&started, &tm))
+        strftime(date, sizeof date, "%Y-%m-%d %H:%M", &tm);
+    command_text(p, &command);
+    vt_string_add(&right, p->host ? p->host : "");
+    if (p->job)
+        vt_string_format(&right, "  job %s", p->job);
+    if (p->rank >= 0)
+        vt_string_format(&right, "  rank %d", p->rank);
+    vt_string_format(&right, "  pid %u  %s", p->pid, date);
+    two_sided(t, command.text, right.text);
+    exit_text(p, ended, sizeof ended);
+    vt_string_format(&left, "ran %s, %s", vt_format_duration(p->duration, duration), ended);
+    right.length = 0;
+    vt_string_format(&right, "log %s, %s events, %s dropped",
+                     p->complete ? "complete" : "INCOMPLETE", vt_format_count(p->events, events),
+                     vt_format_count(p->dropped_events, dropped));
+    two_sided(t, left.text, right.text);
+    if (p->simulated)
+        fprintf(t->out, "%sSIMULATED GPU%s: memory behaves as on a device, kernels did not run.\n",
+                vt_text_style(t, VT_STYLE_WARN), vt_text_style(t, VT_STYLE_NONE));
+    if (p->window_since != VT_UNKNOWN || p->window_until != VT_UNKNOWN) {
+        char a[VT_FORMAT_BYTES], b[VT_FORMAT_BYTES];
+        fprintf(t->out, "only from %s to %s of the run\n",
+                p->window_since == VT_UNKNOWN ? "its start"
+                                              : vt_format_duration(p->window_since, a),
+                p->window_until == VT_UNKNOWN ? "its end" : vt_format_duration(p->window_until, b));
+    }
+    vt_string_free(&command);
+    vt_string_free(&right);
+    vt_string_free(&left);
+}
+
+static void notes(const struct vt_text *t) {
+    const struct vt_process *p = t->process;
+    for (uint32_t i = 0; i < p->note_count; i++) {
+        struct vt_string note = {0};
+        vt_string_format(&note, "NOTE  %s", p->notes[i]);
+        for (char *at = note.text; *at; at++)
+            if ((unsigned char)*at < 0x20)
+                *at = ' ';
+        if (!i)
+            fputc('\n', t->out);
+        vt_text_wrap(t, 0, note.text);
+        vt_string_free(&note);
+    }
+}
+
+/* --------------------------------------------------------------------------------------------------
+ * what is held -- */
+
+static void held(const struct vt_text *t) {
+    const struct vt_process *p = t->process;
+    struct vt_rows rows;
+    char bytes[VT_FORMAT_BYTES], count[VT_FORMAT_BYTES];
+    struct vt_string rest = {0};
+    vt_rows_make(&rows, t, VT_ROWS_HELD, 0);
+    bool ended = p->window_until == VT_UNKNOWN && strcmp(p->exit_kind, "running");
+    if (!rows.count) {
+        vt_text_heading(t, VT_STYLE_GOOD, ended ? "NOTHING HELD AT THE END" : "NOTHING HELD",
+                        p->site_count ? "everything that was allocated was freed"
+                                      : "nothing was allocated");
+    } else {
+        vt_string_format(&rest, "%s in %s allocation%s, by %u %s%s",
+                         vt_format_bytes(rows.bytes, bytes), vt_format_count(rows.blocks, count),
+                         rows.blocks == 1 ? "" : "s", rows.count, vt_rows_noun(t),
+                         rows.count == 1 ? "" : "s");
+        vt_text_heading(t, VT_STYLE_BAD, ended ? "STILL HELD AT THE END" : "HELD", rest.text);
+        vt_rows_print(&rows, t);
+    }
+    vt_string_free(&rest);
+    vt_rows_free(&rows);
+}
+
+static void pinned(const struct vt_text *t) {
+    const struct vt_process *p = t->process;
+    struct vt_rows rows;
+    struct vt_string rest = {0};
+    char a[VT_FORMAT_BYTES], b[VT_FORMAT_BYTES], c[VT_FORMAT_BYTES];
+    if (!p->pinned.alloc_count && !p->pinned.peak_bytes && !p->pinned.failed_count)
+        return;
+    vt_string_format(&rest, "%s held in %s allocation%s; at its peak %s",
+                     vt_format_bytes(p->pinned.live_bytes, a),
+                     vt_format_count(p->pinned.live_count, b), p->pinned.live_count == 1 ? "" : "s",
+                     vt_format_bytes(p->pinned.peak_bytes, c));
+    vt_text_heading(t, VT_STYLE_HEAD, "PINNED HOST MEMORY", rest.text);
+    vt_rows_make(&rows, t, VT_ROWS_PINNED, 0);
+    if (rows.count)
+        vt_rows_print(&rows, t);
+    vt_rows_free(&rows);
+    vt_string_free(&rest);
+}
+
+/* ---------------------------------------------------------------------------------------------------
+ * out of memory -- */
+
+/* The last one in full, since it is the one that mattered most likely; the others by number. */
+static void ooms(const struct vt_text *t) {
+    const struct vt_process *p = t->process;
+    char a[VT_FORMAT_BYTES], b[VT_FORMAT_BYTES];
+    if (!p->oom_count)
+        return;
+    const struct vt_oom *oom = &p->ooms[p->oom_count - 1];
+    uint64_t earlier = p->oom_count - 1 + p->ooms_left_out;
+    struct vt_string rest = {0}, cause = {0};
+    const struct vt_frame *frame = vt_stack_main_frame(oom->stack);
+    char *place = vt_place_text(p, frame, 50), *source = vt_place_source(p, frame, 70);
+    vt_string_format(&rest, "%s, %s", vt_format_duration(oom->at, a), place);
+    vt_text_heading(t, VT_STYLE_BAD, "OUT OF MEMORY", rest.text);
+    if (source)
+        fprintf(t->out, "           %s\n", source);
+    fprintf(t->out, "  asked    %s by %s", vt_format_bytes(oom->requested_bytes, a),
+            oom->api ? oom->api : "an unknown call");
+    if (oom->layer == VT_LAYER_HOST)
+        fputs(" (pinned host memory)\n", t->out);
+    else
+        fprintf(t->out, "; this process held %s\n", vt_format_bytes(oom->tracked_bytes, b));
+    vt_string_format(&cause, "cause    %s: %s.", oom->cause ? oom->cause : "unknown", oom->why);
+    vt_text_wrap(t, 2, cause.text);
+    for (uint32_t i = 0, shown = 0; i < oom->holder_count && shown < 3; i++) {
+        if (oom->holders[i] == VT_NO_SITE)
+            continue;
+        const struct vt_site *site = &p->sites[oom->holders[i]];
+        char *holder = vt_place_text(p, vt_stack_main_frame(site->stack), 69 - t->digits - 2);
+        fprintf(t->out, "  %-8s %s%*s  %.*s\n", shown ? "" : "held by", holder,
+                (int)(67 - t->digits) - (int)vt_place_columns(holder) > 0
+                    ? (int)(67 - t->digits) - (int)vt_place_columns(holder)
+                    : 0,
+                "", (int)t->digits, site->name);
+        free(holder);
+        shown++;
+    }
+    if (earlier)
+        fprintf(t->out, "  %s earlier allocation%s failed as well.\n", vt_format_count(earlier, a),
+                earlier == 1 ? "" : "s");
+    free(place);
+    free(source);
+    vt_string_free(&rest);
+    vt_string_free(&cause);
+}
+
+/* --------------------------------------------------------------------------------------------------
+ * what is next -- */
+
+static void next(const struct vt_text *t) {
+    const struct vt_process *p = t->process;
+    const char *log = t->options->found ? "" : p->log, *gap = t->options->found ? "" : " ";
+    const struct vt_site *site = p->site_count ? &p->sites[0] : NULL;
+    char *lines[2] = {NULL, NULL};
+    struct vt_string line = {0};
+    if (site)
+        vt_string_format(&line, "vramtrace report --site %.*s%s%s", (int)t->digits, site->name, gap,
+                         log);
+    lines[0] = line.text;
+    line = (struct vt_string){0};
+    vt_string_format(&line, "vramtrace report --format json -o report.json%s%s", gap, log);
+    lines[1] = line.text;
+    static const char *const what[] = {"its whole stack and history", "the same for programs"};
+    fputc('\n', t->out);
+    bool first = true;
+    for (int i = 0; i < 2; i++) {
+        if (!lines[i])
+            continue;
+        unsigned columns = vt_place_columns(lines[i]);
+        unsigned gap_columns = columns < 48 ? 48 - columns : 2;
+        bool fits = 6 + columns + gap_columns + strlen(what[i]) <= VT_TEXT_WIDTH;
+        fprintf(t->out, "%s%s%s  %s", vt_text_style(t, VT_STYLE_HEAD), first ? "NEXT" : "    ",
+                vt_text_style(t, VT_STYLE_NONE), lines[i]);
+        if (fits)
+            fprintf(t->out, "%*s%s%s%s", (int)gap_columns, "", vt_text_style(t, VT_STYLE_DIM),
+                    what[i], vt_text_style(t, VT_STYLE_NONE));
+        fputc('\n', t->out);
+        first = false;
+        free(lines[i]);
+    }
+}
+
+static void process(const struct vt_text *t) {
+    const struct vt_process *p = t->process;
+    head(t);
+    if (t->options->site) {
+        for (uint32_t i = 0; i < p->site_count; i++)
+            if (vt_format_site_wanted(&p->sites[i], t->options->site))
+                vt_text_site(t, &p->sites[i]);
+        return;
+    }
+    notes(t);
+    held(t);
+    ooms(t);
+    for (uint32_t i = 0; i < p->device_count; i++)
+        vt_text_device(t, &p->devices[i]);
+    pinned(t);
+    next(t);
+}
+
+int vt_fmt_text_write(const struct vt_model *model, const struct vt_format_options *options,
+                      FILE *out) {
+    if (options->heading)
+        fprintf(out, "%s\n\n", options->heading);
+    for (uint32_t i = 0; i < model->process_count; i++) {
+        struct vt_text t = {.model = model,
+                            .process = &model->processes[i],
+                            .options = options,
+                            .out = out,
+                            .digits = model->id_digits};
+        if (i) {
+            fputc('\n', out);
+            for (unsigned j = 0; j < VT_TEXT_WIDTH; j++)
+                fputc('=', out);
+            fputs("\n\n", out);
+        }
+        process(&t);
+    }
+    return 0;
+}

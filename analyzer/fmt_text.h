@@ -1,0 +1,79 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * What the files of the text format share: fmt_text.c (the whole), text_rows.c (lists of places),
+ * text_device.c (a device at its peak), text_site.c (one site alone).
+ */
+#ifndef VRAMTRACE_ANALYZER_FMT_TEXT_H
+#define VRAMTRACE_ANALYZER_FMT_TEXT_H
+
+#include "formats.h"
+#include "place.h"
+
+#define VT_TEXT_WIDTH 80u
+
+#define VT_STYLE_NONE "\033[0m"
+#define VT_STYLE_HEAD "\033[1m"
+#define VT_STYLE_BAD  "\033[1;31m"
+#define VT_STYLE_GOOD "\033[1;32m"
+#define VT_STYLE_WARN "\033[1;33m"
+#define VT_STYLE_DIM  "\033[2m"
+
+/* One process being written. */
+struct vt_text {
+    const struct vt_model *model;
+    const struct vt_process *process;
+    const struct vt_format_options *options;
+    FILE *out;
+    unsigned digits; /* of a site's id that are shown */
+};
+
+/* The escape, or nothing where colour is off. */
+const char *vt_text_style(const struct vt_text *t, const char *escape);
+
+/* An empty line, the heading, then `rest` (NULL: nothing) on the same line. */
+void vt_text_heading(const struct vt_text *t, const char *style, const char *heading,
+                     const char *rest);
+
+/* Text broken at blanks; all lines begin `indent` columns in, the first included. */
+void vt_text_wrap(const struct vt_text *t, unsigned indent, const char *text);
+
+/* ------------------------------------------------------------------------------------------------
+ * text_rows.c -- */
+
+enum vt_rows_what {
+    VT_ROWS_HELD,   /* device memory live at the end, all devices */
+    VT_ROWS_PINNED, /* pinned host memory live at the end */
+    VT_ROWS_PEAK,   /* what a device held at its peak */
+};
+
+/* A place, or what --by groups by. */
+struct vt_row {
+    const struct vt_site *site; /* its largest */
+    uint64_t key;
+    uint64_t bytes, blocks; /* held, or at the peak */
+    uint64_t allocations;
+    uint32_t sites;
+};
+
+struct vt_rows {
+    enum vt_rows_what what;
+    struct vt_row *rows; /* the largest first */
+    uint32_t count, room;
+    uint64_t bytes, blocks; /* all rows together */
+};
+
+void vt_rows_make(struct vt_rows *rows, const struct vt_text *t, enum vt_rows_what what,
+                  unsigned device);
+void vt_rows_print(const struct vt_rows *rows, const struct vt_text *t);
+void vt_rows_free(struct vt_rows *rows);
+
+/* "call site", "function", "file", "module": what a row is. */
+const char *vt_rows_noun(const struct vt_text *t);
+
+/* -------------------------------------------------------------------------------------
+ * text_device.c, text_site.c -- */
+
+void vt_text_device(const struct vt_text *t, const struct vt_device *device);
+void vt_text_site(const struct vt_text *t, const struct vt_site *site);
+
+#endif

@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * THE list of a report's formats (see formats.h), for cmd_report.c.
+ */
+#include "formats.h"
+
+#include <string.h>
+#include <strings.h>
+
+const struct vt_format vt_formats[] = {
+    {"text", "for people: what is held, from where, and what a peak was made of",
+     vt_fmt_text_write},
+    {"json", "for programs: everything that is known, schema vramtrace-report/1",
+     vt_fmt_json_write},
+    {NULL, NULL, NULL},
+};
+
+const struct vt_format *vt_format_find(const char *name) {
+    for (const struct vt_format *format = vt_formats; format->name; format++)
+        if (!strcmp(format->name, name))
+            return format;
+    return NULL;
+}
+
+bool vt_format_site_wanted(const struct vt_site *site, const char *prefix) {
+    return !prefix || !strncasecmp(site->name, prefix, strlen(prefix));
+}

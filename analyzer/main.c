@@ -1,0 +1,58 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * vramtrace: finds the command and hands over to it. THE list of commands; each has a file of its
+ * own, cmd_NAME.c, which parses its options, builds the model and chooses a format.
+ */
+#include "commands.h"
+
+#include "vramtrace/log_format.h"
+
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+
+const struct vt_command vt_commands[] = {
+    {"run", "start a command, traced", vt_cmd_run},
+    {"report", "what a run still held, from where, and what its peak was made of", vt_cmd_report},
+    {"dump", "a log's records, one a line", vt_cmd_dump},
+    {NULL, NULL, NULL},
+};
+
+static void usage(FILE *out) {
+    fputs("usage: vramtrace COMMAND [options] [LOG...]\n"
+          "\n"
+          "Sees every GPU memory allocation of a process, with its call stack; explains it "
+          "afterwards.\n"
+          "\n",
+          out);
+    for (const struct vt_command *c = vt_commands; c->name; c++)
+        fprintf(out, "  %-8s %s\n", c->name, c->help);
+    fputs("\n"
+          "'vramtrace COMMAND --help' explains a command. Without `run`:\n"
+          "  LD_PRELOAD=/path/libvramtrace.so CMD...\n",
+          out);
+}
+
+int main(int argc, char **argv) {
+    /* `vramtrace report | head` is no error of ours: write errors are seen where the output is
+     * closed */
+    signal(SIGPIPE, SIG_IGN);
+    if (argc < 2) {
+        usage(stderr);
+        return VT_STATUS_USAGE;
+    }
+    if (!strcmp(argv[1], "--help") || !strcmp(argv[1], "-h") || !strcmp(argv[1], "help")) {
+        usage(stdout);
+        return VT_STATUS_OK;
+    }
+    if (!strcmp(argv[1], "--version") || !strcmp(argv[1], "-V")) {
+        printf("vramtrace %s (reads logs of format version %u to %u)\n", VT_TOOL_VERSION,
+               VT_LOG_VERSION_MIN, VT_LOG_VERSION);
+        return VT_STATUS_OK;
+    }
+    for (const struct vt_command *c = vt_commands; c->name; c++)
+        if (!strcmp(argv[1], c->name))
+            return c->entry(argc - 1, argv + 1);
+    vt_error("unknown command '%s'; 'vramtrace --help' lists them", argv[1]);
+    return VT_STATUS_USAGE;
+}

@@ -1,0 +1,577 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Builds the model: for each log, reader -> replay -> sites with names -> verdicts. Every command
+ * that reports begins here.
+ */
+#include "model.h"
+
+#include "clock.h"
+#include "diagnose.h"
+#include "hooks.h"
+#include "own.h"
+#include "replay.h"
+#include "sites.h"
+#include "stacks.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct vt_model_memory {
+    struct vt_symbols *symbols;
+    struct vt_stacks **stacks; /* one for each process */
+};
+
+/* One log on its way into the model. */
+struct build {
+    struct vt_log log;
+    struct vt_clock clock;
+    struct vt_replay replay;
+    struct vt_stacks *stacks;
+    struct vt_process *p;
+    const struct vt_model_options *options;
+};
+
+void vt_model_note(struct vt_process *p, char *text) {
+    VT_GROW(p->notes, p->note_count, p->note_room);
+    p->notes[p->note_count++] = text;
+}
+
+/* Counts with the right plural; for the notes. */
+#define NOTE(p, ...)                                                                               \
+    do {                                                                                           \
+        struct vt_string note_ = {0};                                                              \
+        vt_string_format(&note_, __VA_ARGS__);                                                     \
+        vt_model_note(p, note_.text);                                                              \
+    } while (0)
+
+/* -------------------------------------------------------------------------------------------------
+ * the process -- */
+
+static char *text_or_null(const char *text) {
+    return text[0] ? vt_strdup(text) : NULL;
+}
+
+static void take_command(const struct vt_log_header *h, struct vt_process *p) {
+    uint32_t at = 0, room = 0;
+    while (at < h->command_bytes) {
+        size_t length = strnlen(h->command + at, h->command_bytes - at);
+        VT_GROW(p->command, p->command_count, room);
+        p->command[p->command_count++] = vt_strndup(h->command + at, length);
+        at += (uint32_t)length + 1;
+    }
+    p->command_cut = h->flags & VT_FLAG_COMMAND_CUT;
+}
+
+static void take_end(const struct build *b, struct vt_process *p) {
+    const struct vt_log_header *h = &b->log.header;
+    uint64_t end = b->log.last_ticks;
+    p->exit_status = VT_NO_STATUS;
+    switch (h->exit_kind) {
+    case VT_EXIT_EXITED:
+        p->exit_kind = "exited";
+        p->exit_status = h->exit_status;
+        break;
+    case VT_EXIT_SIGNALED:
+        p->exit_kind = "signaled";
+        p->exit_status = h->exit_status;
+        break;
+    case VT_EXIT_EXEC:
+        p->exit_kind = "exec";
+        break;
+    default:
+        p->exit_kind = b->log.running ? "running" : "unknown";
+    }
+    if (h->exit_kind != VT_EXIT_NONE && h->exit_ticks > end && h->exit_ticks < VT_TICKS_MASK)
+        end = h->exit_ticks;
+    p->duration = vt_clock_ns(b->clock, end);
+}
+
+static const char *plural(uint64_t count) {
+    return count == 1 ? "" : "s";
+}
+
+/* What the log lacks, for the reader of the report. */
+static void take_gaps(const struct build *b, struct vt_process *p) {
+    static const struct {
+        enum vt_drop reason;
+        bool event;
+        const char *text;
+    } reasons[] = {
+        {VT_DROP_LOG_FULL, true, "no space for the log, or its file could not grow"},
+        {VT_DROP_NESTED, true, "a signal handler allocated while its thread was being recorded"},
+        {VT_DROP_NO_MEMORY, true, "no memory for the tracer's own tables"},
+        {VT_DROP_LOG_LOST, true, "the program closed or replaced the log's file descriptor"},
+        {VT_DROP_STACKS, false, "stacks were not kept: no number was left for them"},
+        {VT_DROP_LIVE, false, "allocations did not fit the tracer's live table"},
+        {VT_DROP_UNKNOWN, false, "CUDA calls were seen with no real function behind them"},
+    };
+    const struct vt_log *log = &b->log;
+    const struct vt_log_header *h = &log->header;
+    char number[VT_FORMAT_BYTES];
+    bool ended = h->exit_kind == VT_EXIT_EXITED || h->exit_kind == VT_EXIT_EXEC ||
+                 h->exit_kind == VT_EXIT_SIGNALED;
+    p->complete = ended && !log->cut && !log->damage_count &&
+                  !(h->exit_kind == VT_EXIT_SIGNALED && log->in_flight);
+    if (log->running)
+        NOTE(p, "The process is still running: this is what its log held so far.");
+    else if (!ended)
+        NOTE(p, "The log has no end: the process was killed, or the machine went down. Read up to "
+                "the last whole record of each thread.");
+    if (log->cut)
+        NOTE(p,
+             "The log is cut off after %s bytes: read up to the last whole record of each thread.",
+             vt_format_count(log->file_bytes, number));
+    if (log->damage_count) {
+        const struct vt_log_damage *d = &log->damage[0];
+        NOTE(p,
+             "The log is damaged at offset %llu (%s: found 0x%llx)%s; the rest of each such chunk "
+             "was left out.",
+             (unsigned long long)d->offset, d->what, (unsigned long long)d->found,
+             log->damage_count > 1 ? " and elsewhere" : "");
+    }
+    if (ended && h->exit_kind == VT_EXIT_SIGNALED && log->in_flight)
+        NOTE(p, "When it was killed a thread was just about to record: at most one event per "
+                "thread is missing.");
+    for (size_t i = 0; i < sizeof reasons / sizeof *reasons; i++) {
+        uint64_t count = h->dropped[reasons[i].reason];
+        if (!count)
+            continue;
+        vt_format_count(count, number);
+        if (reasons[i].event) {
+            p->dropped_events += count;
+            NOTE(p, "%s event%s dropped: %s.", number, plural(count), reasons[i].text);
+        } else {
+            NOTE(p, "%s %s.", number, reasons[i].text);
+        }
+    }
+    if (b->clock.guessed)
+        NOTE(p, "The log does not hold its clock's rate: times are estimates.");
+    if (h->flags & VT_FLAG_BUFFERED)
+        NOTE(p, "The log was written in blocks, not mapped: a kill can cost the last second.");
+    if (h->flags & VT_FLAG_NO_UNWINDER)
+        NOTE(p, "libunwind could not be opened: there are no native stacks.");
+    for (size_t i = 0; i < log->note_count; i++)
+        vt_model_note(p, vt_strdup(log->notes[i]));
+}
+
+static void take_header(const struct build *b, const char *path, struct vt_process *p) {
+    const struct vt_log_header *h = &b->log.header;
+    p->log = vt_strdup(path);
+    p->run_id = text_or_null(h->run_id);
+    p->host = text_or_null(h->host);
+    p->job = text_or_null(h->job);
+    p->version = text_or_null(h->tracer);
+    p->cwd = text_or_null(h->cwd);
+    p->exe = text_or_null(h->exe);
+    p->pid = h->pid;
+    p->ppid = h->ppid;
+    p->rank = h->rank < 0 ? -1 : h->rank;
+    take_command(h, p);
+    p->started_at = h->start_realtime_ns;
+    p->simulated = h->flags & VT_FLAG_SIMULATED;
+    p->python = b->log.code_count > 0;
+    for (size_t i = 0; i < b->log.module_count && !p->python; i++)
+        p->python = vt_own_is_python(b->log.modules[i].path);
+    take_end(b, p);
+    take_gaps(b, p);
+}
+
+/* --------------------------------------------------------------------------------------------------
+ * the window -- */
+
+/* "90s", "1.5m", "250ms", "0.5h", "80%", or bare seconds -> ticks. */
+static int parse_moment(const struct build *b, const char *option, const char *text,
+                        uint64_t *ticks, struct vt_string *message) {
+    static const struct {
+        const char *unit;
+        double ns;
+    } units[] = {{"", 1e9}, {"s", 1e9},  {"ms", 1e6},  {"us", 1e3},
+                 {"ns", 1}, {"m", 60e9}, {"h", 3600e9}};
+    char *end = NULL;
+    double value = text[0] >= '0' && text[0] <= '9' ? strtod(text, &end) : -1;
+    if (end && !strcmp(end, "%") && value <= 100) {
+        *ticks = vt_clock_ticks(b->clock, value / 100 * (double)b->p->duration);
+        return 0;
+    }
+    for (size_t i = 0; end && i < sizeof units / sizeof *units; i++)
+        if (!strcmp(end, units[i].unit)) {
+            *ticks = vt_clock_ticks(b->clock, value * units[i].ns);
+            return 0;
+        }
+    vt_string_format(message,
+                     "%s %s: expected a time since the start (90s, 250ms, 2m, 1h) or a part of the "
+                     "run (80%%)%s",
+                     option, text, strchr(text, '#') ? "; this log has no phases" : "");
+    return -EINVAL;
+}
+
+static int find_window(const struct build *b, struct vt_window *window, struct vt_string *message) {
+    struct vt_process *p = b->p;
+    *window = (struct vt_window){0, VT_TICKS_MASK};
+    p->window_since = p->window_until = VT_UNKNOWN;
+    if (b->options->since) {
+        int error = parse_moment(b, "--since", b->options->since, &window->since, message);
+        if (error)
+            return error;
+        p->window_since = vt_clock_ns(b->clock, window->since);
+    }
+    if (b->options->until) {
+        int error = parse_moment(b, "--until", b->options->until, &window->until, message);
+        if (error)
+            return error;
+        p->window_until = vt_clock_ns(b->clock, window->until);
+    }
+    if (window->since > window->until) {
+        vt_string_format(message, "--since %s lies behind --until %s", b->options->since,
+                         b->options->until);
+        return -EINVAL;
+    }
+    return 0;
+}
+
+/* ----------------------------------------------------------------------------------------------
+ * sites, devices -- */
+
+static bool wanted(const struct build *b, unsigned device) {
+    return b->options->device < 0 || device == (unsigned)b->options->device ||
+           device == VT_DEVICE_HOST;
+}
+
+static void take_site(const struct build *b, const struct vt_replay_site *from,
+                      struct vt_site *site) {
+    *site = (struct vt_site){
+        .id = from->id,
+        .api = vt_hook_name(from->hook),
+        .layer = from->layer,
+        .device = from->device,
+        .before = from->before,
+        .managed = from->managed,
+        .live_bytes = from->live_bytes,
+        .live_count = from->live_count,
+        .peak_bytes = from->peak_bytes,
+        .bytes_at_peak = from->bytes_at_peak,
+        .count_at_peak = from->count_at_peak,
+        .allocated_bytes = from->allocated_bytes,
+        .alloc_count = from->alloc_count,
+        .free_count = from->free_count,
+        .first_at = from->alloc_count ? vt_clock_ns(b->clock, from->first_ticks) : VT_UNKNOWN,
+        .last_at = from->alloc_count ? vt_clock_ns(b->clock, from->last_ticks) : VT_UNKNOWN,
+        .stack = vt_stacks_get(b->stacks, from->stack, vt_hook_is_runtime(from->hook)),
+    };
+    snprintf(site->name, sizeof site->name, "%016llx", (unsigned long long)site->id);
+}
+
+#define COMPARE(field)                                                                             \
+    if (x->field != y->field)                                                                      \
+        return x->field < y->field ? 1 : -1;
+
+static int compare_sites(const void *a, const void *b) {
+    const struct vt_site *x = a, *y = b;
+    COMPARE(live_bytes)
+    COMPARE(bytes_at_peak)
+    COMPARE(allocated_bytes)
+    COMPARE(id)
+    return 0;
+}
+
+/* Fills the sites, and says for each of the replay's where it went. */
+static uint32_t *take_sites(struct build *b) {
+    struct vt_process *p = b->p;
+    uint32_t *place = vt_alloc(b->replay.site_count, sizeof *place);
+    struct vt_map by_id = {0};
+    p->sites = vt_alloc(b->replay.site_count, sizeof *p->sites);
+    for (size_t i = 0; i < b->replay.site_count; i++)
+        if (wanted(b, b->replay.sites[i].device))
+            take_site(b, &b->replay.sites[i], &p->sites[p->site_count++]);
+    if (p->site_count)
+        qsort(p->sites, p->site_count, sizeof *p->sites, compare_sites);
+    for (uint32_t i = 0; i < p->site_count; i++)
+        vt_map_put(&by_id, p->sites[i].id, i);
+    for (size_t i = 0; i < b->replay.site_count; i++)
+        place[i] = vt_map_get(&by_id, b->replay.sites[i].id);
+    vt_map_free(&by_id);
+    return place;
+}
+static_assert(VT_MAP_NONE == VT_NO_SITE, "a site that was left out");
+
+static char *uuid_text(const uint8_t uuid[16]) {
+    struct vt_string s = {0};
+    vt_string_add(&s, "GPU");
+    for (int i = 0; i < 16; i++)
+        vt_string_format(&s, "%s%02x", i == 0 || i == 4 || i == 6 || i == 8 || i == 10 ? "-" : "",
+                         uuid[i]);
+    return s.text;
+}
+
+/* What the driver said is used, when the program last asked. It speaks for all processes on the
+ * device; on the simulated GPU there is only this one. */
+static void take_driver_figures(const struct build *b, const struct vt_replay_device *from,
+                                struct vt_device *device) {
+    device->driver_used_bytes = device->driver_used_at = VT_UNKNOWN;
+    device->untracked_bytes = device->other_processes_bytes = VT_UNKNOWN;
+    if (!from->info_total || from->info_free > from->info_total)
+        return;
+    device->driver_used_bytes = from->info_total - from->info_free;
+    device->driver_used_at = vt_clock_ns(b->clock, from->info_ticks);
+    if (device->total_bytes == VT_UNKNOWN)
+        device->total_bytes = from->info_total;
+    if (b->p->simulated) {
+        device->other_processes_bytes = 0;
+        if (device->driver_used_bytes >= from->info_tracked)
+            device->untracked_bytes = device->driver_used_bytes - from->info_tracked;
+    }
+}
+
+static void take_device(struct build *b, unsigned ordinal, const struct vt_log_device *known) {
+    const struct vt_replay_device *from = &b->replay.devices[ordinal];
+    struct vt_device *device = &b->p->devices[b->p->device_count++];
+    *device = (struct vt_device){
+        .ordinal = ordinal,
+        .uuid = known && known->has_uuid ? uuid_text(known->uuid) : NULL,
+        .name = known ? text_or_null(known->name) : NULL,
+        .total_bytes = known && known->total_bytes ? known->total_bytes : VT_UNKNOWN,
+        .live_bytes = from->driver.live_bytes,
+        .live_count = from->driver.live_count,
+        .peak_bytes = from->driver.peak_bytes,
+        .peak_at =
+            from->driver.peak_bytes ? vt_clock_ns(b->clock, from->driver.peak_ticks) : VT_UNKNOWN,
+        .allocated_bytes = from->driver.allocated_bytes,
+        .alloc_count = from->driver.alloc_count,
+        .free_count = from->driver.free_count,
+        .failed_count = from->driver.failed_count,
+        .managed_live_bytes = from->managed_live_bytes,
+        .framework_live_bytes = from->framework.live_bytes,
+    };
+    take_driver_figures(b, from, device);
+    vt_fragmentation_measure(&b->log, &b->replay, device);
+}
+
+static void take_devices(struct build *b) {
+    const struct vt_replay *r = &b->replay;
+    b->p->devices = vt_alloc(256, sizeof *b->p->devices);
+    for (unsigned d = 0; d < 256; d++) {
+        const struct vt_log_device *known = NULL;
+        for (size_t i = 0; i < b->log.device_count; i++)
+            if (b->log.devices[i].ordinal == d)
+                known = &b->log.devices[i];
+        if ((known || r->devices[d].driver.used || r->devices[d].framework.used) && wanted(b, d) &&
+            d != VT_DEVICE_HOST)
+            take_device(b, d, known);
+    }
+    b->p->pinned.live_bytes = r->host.live_bytes;
+    b->p->pinned.live_count = r->host.live_count;
+    b->p->pinned.peak_bytes = r->host.peak_bytes;
+    b->p->pinned.peak_at =
+        r->host.peak_bytes ? vt_clock_ns(b->clock, r->host.peak_ticks) : VT_UNKNOWN;
+    b->p->pinned.alloc_count = r->host.alloc_count;
+    b->p->pinned.free_count = r->host.free_count;
+    b->p->pinned.failed_count = r->host.failed_count;
+}
+
+/* --------------------------------------------------------------------------------------------------
+ * the others -- */
+
+static void take_ooms(struct build *b, const uint32_t *place) {
+    const struct vt_replay *r = &b->replay;
+    struct vt_process *p = b->p;
+    p->ooms = vt_alloc(r->fail_count, sizeof *p->ooms);
+    p->ooms_left_out = r->fails_left_out;
+    for (size_t i = 0; i < r->fail_count; i++) {
+        const struct vt_replay_fail *from = &r->fails[i];
+        unsigned layer = vt_kind_layer(from->kind);
+        if (!wanted(b, layer == VT_LAYER_HOST ? VT_DEVICE_HOST : from->device))
+            continue;
+        struct vt_oom *oom = &p->ooms[p->oom_count++];
+        *oom = (struct vt_oom){
+            .at = vt_clock_ns(b->clock, from->ticks),
+            .device = layer == VT_LAYER_HOST ? VT_DEVICE_HOST : from->device,
+            .layer = layer,
+            .outcome = "unknown",
+            .api = vt_hook_name(from->hook),
+            .requested_bytes = from->size,
+            .free_bytes = VT_UNKNOWN,
+            .total_bytes = VT_UNKNOWN,
+            .tracked_bytes = from->tracked_bytes,
+            .cached_bytes = VT_UNKNOWN,
+            .largest_free_bytes = VT_UNKNOWN,
+            .holder_count = from->holder_count,
+            .stack = vt_stacks_get(b->stacks, from->stack, vt_hook_is_runtime(from->hook)),
+        };
+        for (uint32_t j = 0; j < from->holder_count; j++)
+            oom->holders[j] = place[from->holders[j]];
+        for (uint32_t j = 0; j < p->device_count; j++)
+            if (p->devices[j].ordinal == oom->device)
+                oom->total_bytes = p->devices[j].total_bytes;
+    }
+}
+
+static void take_objects(struct build *b) {
+    static const char *const kinds[] = {NULL, "context", "module", "graph", "graphics", "external"};
+    struct vt_process *p = b->p;
+    p->objects = vt_alloc(b->replay.object_count, sizeof *p->objects);
+    for (size_t i = 0; i < b->replay.object_count; i++) {
+        const struct vt_replay_object *from = &b->replay.objects[i];
+        if (from->kind == 0 || from->kind >= sizeof kinds / sizeof *kinds ||
+            !wanted(b, from->device))
+            continue;
+        p->objects[p->object_count++] = (struct vt_object_life){
+            .kind = kinds[from->kind],
+            .created =
+                from->created == VT_TICKS_MASK ? VT_UNKNOWN : vt_clock_ns(b->clock, from->created),
+            .destroyed = from->destroyed == VT_TICKS_MASK ? VT_UNKNOWN
+                                                          : vt_clock_ns(b->clock, from->destroyed),
+            .device = from->device,
+            .stack = vt_stacks_get(b->stacks, from->stack, false),
+        };
+    }
+}
+
+/* What the replay met that a reader should know. */
+static void note_replay(const struct build *b) {
+    const struct vt_replay *r = &b->replay;
+    char n[VT_FORMAT_BYTES];
+    if (r->unknown_frees && !b->options->since)
+        NOTE(b->p, "%s free%s of addresses whose allocation is not in the log.",
+             vt_format_count(r->unknown_frees, n), plural(r->unknown_frees));
+    if (r->replaced)
+        NOTE(b->p,
+             "%s allocation%s came at addresses that were still live: their frees were not seen.",
+             vt_format_count(r->replaced, n), plural(r->replaced));
+    if (r->failed_frees)
+        NOTE(b->p, "%s free%s refused by the driver.", vt_format_count(r->failed_frees, n),
+             r->failed_frees == 1 ? " was" : "s were");
+}
+
+static int add_process(struct vt_model *model, const char *path,
+                       const struct vt_model_options *options, struct vt_string *message) {
+    struct build b = {.p = &model->processes[model->process_count], .options = options};
+    struct vt_window window;
+    int error = vt_log_open(path, &b.log, message);
+    if (error)
+        return error;
+    model->process_count++;
+    b.clock = vt_clock_of(&b.log);
+    take_header(&b, path, b.p);
+    error = find_window(&b, &window, message);
+    if (error) {
+        vt_log_close(&b.log);
+        return error;
+    }
+    struct vt_sites *ids = vt_sites_open(&b.log);
+    vt_replay_run(&b.log, ids, window, &b.replay);
+    vt_sites_close(ids);
+    b.stacks = vt_stacks_open(&b.log, model->memory->symbols, options->own);
+    model->memory->stacks[model->process_count - 1] = b.stacks;
+    b.p->events = b.replay.events;
+    uint32_t *place = take_sites(&b);
+    take_devices(&b);
+    take_ooms(&b, place);
+    take_objects(&b);
+    vt_stacks_notes(b.stacks, b.p);
+    note_replay(&b);
+    vt_diagnose_sites(b.p);
+    vt_oom_explain(b.p);
+    free(place);
+    vt_replay_free(&b.replay);
+    vt_log_close(&b.log);
+    return 0;
+}
+
+/* -----------------------------------------------------------------------------------------------------
+ * the whole -- */
+
+static int compare_ids(const void *a, const void *b) {
+    uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
+    return x < y ? -1 : x > y;
+}
+
+/* How many hex digits tell all sites apart: neighbours in order differ at the latest. */
+static unsigned count_digits(const struct vt_model *model) {
+    size_t count = 0, n = 0;
+    unsigned digits = 4;
+    for (uint32_t i = 0; i < model->process_count; i++)
+        count += model->processes[i].site_count;
+    uint64_t *ids = vt_alloc(count, sizeof *ids);
+    for (uint32_t i = 0; i < model->process_count; i++)
+        for (uint32_t j = 0; j < model->processes[i].site_count; j++)
+            ids[n++] = model->processes[i].sites[j].id;
+    if (count)
+        qsort(ids, count, sizeof *ids, compare_ids);
+    for (size_t i = 1; i < count; i++)
+        while (digits < 16 && ids[i] != ids[i - 1] &&
+               ids[i] >> (64 - 4 * digits) == ids[i - 1] >> (64 - 4 * digits))
+            digits++;
+    free(ids);
+    return digits;
+}
+
+int vt_model_build(const char *const *logs, uint32_t log_count,
+                   const struct vt_model_options *options, struct vt_model *model,
+                   struct vt_string *message) {
+    *model = (struct vt_model){0};
+    model->memory = vt_alloc(1, sizeof *model->memory);
+    model->memory->symbols = vt_symbols_open();
+    model->memory->stacks = vt_alloc(log_count, sizeof *model->memory->stacks);
+    model->processes = vt_alloc(log_count, sizeof *model->processes);
+    for (uint32_t i = 0; i < log_count; i++) {
+        int error = add_process(model, logs[i], options, message);
+        if (error) {
+            vt_model_free(model);
+            return error;
+        }
+    }
+    model->id_digits = count_digits(model);
+    return 0;
+}
+
+static void free_process(struct vt_process *p) {
+    for (uint32_t i = 0; i < p->command_count; i++)
+        free(p->command[i]);
+    for (uint32_t i = 0; i < p->note_count; i++)
+        free(p->notes[i]);
+    for (uint32_t i = 0; i < p->device_count; i++) {
+        free(p->devices[i].uuid);
+        free(p->devices[i].name);
+    }
+    for (uint32_t i = 0; i < p->site_count; i++)
+        free(p->sites[i].why);
+    for (uint32_t i = 0; i < p->leak_count; i++) {
+        free(p->leaks[i].why);
+        free(p->leaks[i].advice);
+        free((void *)p->leaks[i].sites);
+    }
+    for (uint32_t i = 0; i < p->oom_count; i++) {
+        free(p->ooms[i].why);
+        free(p->ooms[i].advice);
+    }
+    free(p->command);
+    free(p->notes);
+    free(p->devices);
+    free(p->sites);
+    free(p->leaks);
+    free(p->ooms);
+    free(p->objects);
+    free(p->phases);
+    free(p->log);
+    free(p->run_id);
+    free(p->host);
+    free(p->job);
+    free(p->version);
+    free(p->cwd);
+    free(p->exe);
+}
+
+void vt_model_free(struct vt_model *model) {
+    for (uint32_t i = 0; i < model->process_count; i++) {
+        free_process(&model->processes[i]);
+        vt_stacks_close(model->memory->stacks[i]);
+    }
+    if (model->memory) {
+        vt_symbols_close(model->memory->symbols);
+        free(model->memory->stacks);
+        free(model->memory);
+    }
+    free(model->processes);
+    *model = (struct vt_model){0};
+}

@@ -1,0 +1,209 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * THE model: what a report says, as plain results. model.c builds it from logs; every format reads
+ * it and nothing else, so all formats tell one truth. Bytes are bytes, times are ns since the log's
+ * first moment, and VT_UNKNOWN is never 0.
+ *
+ * Everything lives until vt_model_free; strings may be in any encoding, NULL means unknown.
+ */
+#ifndef VRAMTRACE_ANALYZER_MODEL_H
+#define VRAMTRACE_ANALYZER_MODEL_H
+
+#include "util.h"
+
+#define VT_UNKNOWN UINT64_MAX /* of a 64-bit field: not known */
+
+enum vt_verdict { /* in the order in which a report lists them */
+                  VT_VERDICT_LOST,
+                  VT_VERDICT_GROWING,
+                  VT_VERDICT_UNFREED,
+                  VT_VERDICT_CACHE,
+                  VT_VERDICT_RUNTIME,
+                  VT_VERDICT_FREED,
+                  VT_VERDICTS
+};
+extern const char *const vt_verdict_names[VT_VERDICTS];
+
+struct vt_frame {
+    const char *function; /* demangled; NULL */
+    const char *file;     /* NULL */
+    uint32_t line;        /* 0: unknown */
+    const char *module;   /* path of the file it is in; NULL: Python, or generated code */
+    uint64_t offset;      /* of the call in the module's own terms; address in generated code;
+                             VT_UNKNOWN: Python */
+    bool python;
+    bool own;
+    bool interpreter; /* native, inside the Python interpreter: shown only where native frames are
+                         asked for */
+};
+
+/* Innermost frame first: the caller of the allocation function. */
+struct vt_stack {
+    struct vt_frame *frames;
+    uint32_t count;
+    uint32_t own;  /* index of the own frame; `count`: there is none */
+    bool cut;      /* outermost frames are missing */
+    bool unplaced; /* Python frames stand first because their place among the native ones was not
+                      found */
+};
+
+struct vt_site {
+    uint64_t id;
+    char name[17]; /* the id in hex */
+    enum vt_verdict verdict;
+    char *why;     /* one sentence */
+    int reachable; /* 1: a pointer to it was found at the end, 0: none was, -1: not looked for */
+    const char
+        *api;       /* as a program writes it: "cudaMalloc", "cuMemAlloc"; NULL: a newer tracer's */
+    unsigned layer; /* enum vt_layer */
+    unsigned device; /* ordinal; VT_DEVICE_HOST for host memory; VT_DEVICE_UNKNOWN */
+    bool before;     /* not a place: what was live when --since began */
+    bool managed;    /* cuMemAllocManaged: the driver moves it between device and host */
+    uint64_t live_bytes, live_count;
+    uint64_t peak_bytes;    /* its own largest */
+    uint64_t bytes_at_peak; /* what it held at its device's peak (host: at the pinned peak) */
+    uint64_t count_at_peak;
+    uint64_t allocated_bytes, alloc_count, free_count;
+    uint64_t first_at, last_at; /* ns, of its allocations; VT_UNKNOWN where there are none */
+    const struct vt_stack *stack;
+};
+
+struct vt_growth {
+    const char *per; /* what an iteration is: a phase's name, "rhythm", "time" */
+    uint64_t iterations, bytes_per_iteration, since_iteration, since, full_in_iterations, full_in;
+};
+
+/* Failing sites that rise together. */
+struct vt_leak {
+    enum vt_verdict verdict;
+    char *why, *advice; /* advice: NULL where none is known */
+    uint64_t live_bytes, live_count;
+    const struct vt_stack *stack; /* of its largest site: own frame and source */
+    const uint32_t *sites;        /* indices into vt_process.sites, the largest first */
+    uint32_t site_count;
+    const struct vt_growth *growth; /* NULL: not growing, or not looked for */
+};
+
+/* Memory that is reserved and not in use, at the end. Each VT_UNKNOWN where the log cannot say. */
+struct vt_fragmentation {
+    uint64_t reserved_bytes, in_use_bytes, free_bytes, largest_free_bytes;
+    double ratio; /* 1 - largest_free / free, 0 when nothing is free; below 0: unknown */
+};
+
+struct vt_device {
+    unsigned ordinal; /* VT_DEVICE_UNKNOWN: no context that was seen made */
+    char *uuid;       /* "GPU-xxxxxxxx-...": NULL: the program never asked for it */
+    char *name;
+    uint64_t total_bytes;
+    uint64_t live_bytes, live_count, peak_bytes, peak_at;
+    uint64_t allocated_bytes, alloc_count, free_count, failed_count;
+    uint64_t managed_live_bytes;   /* of live_bytes */
+    uint64_t framework_live_bytes; /* blocks inside live_bytes; 0 where none were seen */
+    uint64_t driver_used_bytes;    /* what the driver said, for all processes, when the program last
+                                      asked */
+    uint64_t driver_used_at;       /* when that was */
+    uint64_t untracked_bytes;      /* of this process, not in live_bytes, at that moment */
+    uint64_t other_processes_bytes; /* at that moment */
+    struct vt_fragmentation fragmentation;
+};
+
+/* An allocation that was refused for want of memory. */
+struct vt_oom {
+    uint64_t at;
+    unsigned device;
+    unsigned layer;
+    const char *outcome; /* "raised", "recovered", "unknown" */
+    const char *api;
+    uint64_t requested_bytes;
+    uint64_t free_bytes, total_bytes; /* of the device then */
+    uint64_t tracked_bytes;           /* driver layer, this process */
+    uint64_t cached_bytes, largest_free_bytes;
+    const char *cause; /* "capacity", ...; NULL: unknown */
+    char *why, *advice;
+    uint32_t holders[8]; /* indices into vt_process.sites, the largest first; VT_NO_SITE: left out
+                            by a filter */
+    uint32_t holder_count;
+    const struct vt_stack *stack;
+};
+
+struct vt_object_life {
+    const char *kind;
+    uint64_t created, destroyed; /* VT_UNKNOWN: not seen */
+    unsigned device;
+    const struct vt_stack *stack;
+};
+
+struct vt_phase {
+    char *name;
+    uint64_t start, end, live_at_start, live_at_end, peak_bytes;
+    uint32_t thread;
+};
+
+struct vt_process {
+    char *log;    /* path as the user gave it */
+    char *run_id; /* NULL where the log has none; so the strings below */
+    char *host, *job, *version, *cwd, *exe;
+    uint32_t pid, ppid;
+    int rank; /* -1: unknown */
+    char **command;
+    uint32_t command_count;
+    bool command_cut;
+    uint64_t started_at; /* CLOCK_REALTIME, ns */
+    uint64_t duration;
+    bool simulated, python;
+    const char *exit_kind; /* "exited", "signaled", "exec", "running", "unknown" */
+    int exit_status;       /* VT_NO_STATUS where there is none */
+    bool complete;
+    char **notes; /* sentences for the reader, what makes it incomplete first */
+    uint32_t note_count, note_room;
+    uint64_t events, dropped_events;
+    uint64_t window_since, window_until; /* ns; VT_UNKNOWN: not cut there */
+
+    struct vt_device *devices;
+    uint32_t device_count;
+    struct {
+        uint64_t live_bytes, live_count, peak_bytes, peak_at, alloc_count, free_count, failed_count;
+    } pinned;
+    struct vt_site *sites; /* what is held most first, then by what it held at the peak */
+    uint32_t site_count;
+    struct vt_leak *leaks;
+    uint32_t leak_count;
+    struct vt_oom *ooms;
+    uint32_t oom_count;
+    uint64_t ooms_left_out; /* more than the model keeps */
+    struct vt_object_life *objects;
+    uint32_t object_count;
+    struct vt_phase *phases;
+    uint32_t phase_count;
+};
+#define VT_NO_STATUS INT32_MIN
+#define VT_NO_SITE   UINT32_MAX
+
+struct vt_model {
+    struct vt_process *processes;
+    uint32_t process_count;
+    unsigned id_digits; /* hex digits that tell all its sites apart: at least 4 */
+    struct vt_model_memory *memory;
+};
+
+/* What part of the logs is asked for. Start it as {.device = -1}. */
+struct vt_model_options {
+    const char *since, *until; /* "90s", "80%"; NULL: from the start, to the end */
+    int device;                /* only this ordinal; -1: all */
+    const char *const *own;    /* patterns, NULL-terminated; NULL: none */
+};
+
+/* Reads the logs and fills the model. 0, or -errno with `message` filled; a log that cannot be read
+ * is an error, one that is damaged or unfinished is not. */
+int vt_model_build(const char *const *logs, uint32_t log_count,
+                   const struct vt_model_options *options, struct vt_model *model,
+                   struct vt_string *message);
+void vt_model_free(struct vt_model *model);
+
+/* Says something in the process's notes; the model keeps it. */
+void vt_model_note(struct vt_process *process, char *text);
+
+/* The own frame of a stack; the innermost one where none is own; NULL where the stack is empty. */
+const struct vt_frame *vt_stack_main_frame(const struct vt_stack *stack);
+
+#endif

@@ -1,0 +1,192 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Whose code a frame is (see own.h): the one list of what is not the user's own. model.c asks for
+ * each frame.
+ */
+#include "own.h"
+
+#include <fnmatch.h>
+#include <string.h>
+
+/* Names of shared libraries, up to where ".so" or a version begins, that belong to someone else. A
+ * name ending in '*' stands for all that begin so. */
+static const char *const foreign_libraries[] = {
+    /* ours, and the CUDA driver and toolkit */
+    "libvramtrace*",
+    "libcuda",
+    "libcudart",
+    "libcublas*",
+    "libcudnn*",
+    "libcufft*",
+    "libcurand*",
+    "libcusolver*",
+    "libcusparse*",
+    "libcutensor*",
+    "libcupti*",
+    "libcufile*",
+    "libcudadevrt*",
+    "libnccl*",
+    "libnpp*",
+    "libnvrtc*",
+    "libnvJitLink*",
+    "libnvjpeg*",
+    "libnvidia*",
+    "libnvToolsExt*",
+    "libnvshmem*",
+    "libnvcuvid*",
+    "libnvinfer*",
+    "libnvonnxparser*",
+    "libnvgpucomp*",
+    "libnvvm*",
+    "libdali*",
+    "libcaffe2_nvrtc*",
+    /* the C and C++ libraries, the loader, the thread and OpenMP runtimes */
+    "libc",
+    "libm",
+    "libdl",
+    "libpthread",
+    "librt",
+    "ld-linux*",
+    "ld-musl*",
+    "libstdc++",
+    "libgcc_s",
+    "libc++",
+    "libc++abi",
+    "libunwind*",
+    "libgomp",
+    "libomp",
+    "libiomp5",
+    "libtbb*",
+    "libffi",
+    "linux-vdso",
+    "libasan",
+    "libtsan",
+    "libubsan",
+    "liblsan",
+    /* the Python interpreter */
+    "libpython*",
+    /* known frameworks outside site-packages */
+    "libtorch*",
+    "libc10*",
+    "libtensorflow*",
+    "libjax*",
+    "libxla*",
+    "libmxnet*",
+    "libonnxruntime*",
+    "librmm*",
+    "libcudf*",
+    "libcuml*",
+    "libraft*",
+    "libcupy*",
+    "libmpi*",
+    "libopen-rte*",
+    "libucp",
+    "libucs",
+    "libuct",
+    "libavcodec",
+    "libavutil",
+    "libavfilter",
+    "libavformat",
+    "libavdevice",
+    "libswscale",
+    "libopencv_core",
+    "libopencv_cuda*",
+    "libggml*",
+};
+
+/* Anywhere in the path of a source file or a module. */
+static const char *const foreign_folders[] = {
+    "/site-packages/", "/dist-packages/",  "/cuda/include/", "/targets/x86_64-linux/include/",
+    "/include/c++/",   "/include/thrust/", "/include/cub/",  "/include/rmm/",
+};
+
+/* Programs that are an interpreter. */
+static const char *const interpreters[] = {"python*", "pypy*"};
+
+/* Whether `name`, cut at ".so" or a version, is the row or begins as it says. */
+static bool library_is(const char *name, size_t length, const char *row) {
+    size_t row_length = strlen(row);
+    if (row_length && row[row_length - 1] == '*')
+        return length >= row_length - 1 && !memcmp(name, row, row_length - 1);
+    return length == row_length && !memcmp(name, row, length);
+}
+
+static bool is_foreign_library(const char *path) {
+    const char *name = vt_basename(path);
+    const char *end = strstr(name, ".so");
+    /* "libc-2.31.so", "libavutil-5ac6.so.58": wheels and old glibc put a version before the ".so"
+     */
+    size_t length = end ? (size_t)(end - name) : strlen(name);
+    const char *dash = memchr(name, '-', length);
+    size_t bare = dash && dash[1] >= '0' && dash[1] <= '9' ? (size_t)(dash - name) : length;
+    for (size_t i = 0; i < sizeof foreign_libraries / sizeof *foreign_libraries; i++)
+        if (library_is(name, length, foreign_libraries[i]) ||
+            library_is(name, bare, foreign_libraries[i]))
+            return true;
+    return false;
+}
+
+bool vt_own_is_python(const char *module_path) {
+    const char *name = vt_basename(module_path);
+    for (size_t i = 0; i < sizeof interpreters / sizeof *interpreters; i++)
+        if (!fnmatch(interpreters[i], name, 0))
+            return true;
+    return library_is(name, strlen(name), "libpython*");
+}
+
+static bool is_foreign_path(const char *path) {
+    for (size_t i = 0; i < sizeof foreign_folders / sizeof *foreign_folders; i++)
+        if (strstr(path, foreign_folders[i]))
+            return true;
+    return false;
+}
+
+/* Python's own library: /usr/lib/python3.11/threading.py, .../lib64/python3.12/json/..., and
+ * modules frozen into it. */
+static bool is_python_library(const char *file) {
+    if (!strncmp(file, "<frozen ", 8))
+        return true;
+    const char *at = strstr(file, "/python");
+    for (; at; at = strstr(at + 1, "/python")) {
+        const char *version = at + strlen("/python");
+        size_t length = strspn(version, "0123456789.t");
+        bool in_lib = at >= file + 4 && (!memcmp(at - 4, "/lib", 4) ||
+                                         (at >= file + 6 && !memcmp(at - 6, "/lib64", 6)));
+        if (length && version[length] == '/' && in_lib)
+            return true;
+    }
+    return false;
+}
+
+static bool matches(const char *text, const char *pattern) {
+    if (!text)
+        return false;
+    if (!strchr(pattern, '*'))
+        return strstr(text, pattern) != NULL;
+    struct vt_string anywhere = {0};
+    vt_string_format(&anywhere, "*%s*", pattern);
+    bool match = !fnmatch(anywhere.text, text, 0);
+    vt_string_free(&anywhere);
+    return match;
+}
+
+bool vt_own_frame(const struct vt_frame *frame, const char *const *patterns) {
+    for (; patterns && *patterns; patterns++)
+        if (matches(frame->function, *patterns) || matches(frame->file, *patterns) ||
+            matches(frame->module, *patterns))
+            return true;
+    if (frame->interpreter)
+        return false;
+    if (frame->python)
+        return frame->file && !is_foreign_path(frame->file) && !is_python_library(frame->file);
+    if (!frame->module)
+        return false; /* generated code: whoever wrote it, no line of it is known */
+    if (vt_own_is_python(frame->module) || is_foreign_library(frame->module) ||
+        is_foreign_path(frame->module))
+        return false;
+    /* the start-up code of a program has no file; its C library's crt files are not the user's */
+    if (frame->function &&
+        (!strcmp(frame->function, "_start") || !strcmp(frame->function, "__libc_start_main")))
+        return false;
+    return !frame->file || !is_foreign_path(frame->file);
+}

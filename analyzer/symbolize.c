@@ -1,0 +1,289 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The symbolizer (see symbolize.h), for model.c.
+ *
+ * Each module is opened by itself, at the addresses that its file names, so the load address of the
+ * traced process plays no part. Names come from DWARF where there is some, else from the ELF symbol
+ * table; the line from DWARF alone. The build id of the file on disk must be the log's: a library
+ * that was updated since would give wrong names with a straight face.
+ */
+#include "symbolize.h"
+
+#include <dwarf.h>
+#include <elfutils/libdw.h>
+#include <elfutils/libdwelf.h>
+#include <elfutils/libdwfl.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+#include <uthash.h>
+
+/* libstdc++'s, or libc++abi's: part of the C++ ABI, declared in a header for C++ only. */
+char *__cxa_demangle(const char *name, char *buffer, size_t *length, int *status);
+
+struct module {
+    UT_hash_handle hh;
+    enum vt_symbols_state state;
+    Dwfl *dwfl;
+    Dwfl_Module *dwfl_module;
+    uint32_t number;
+    char key[]; /* path, newline, build id */
+};
+
+/* What is known of one address of one module: rows of vt_symbols.rows. */
+struct answer {
+    uint32_t first, count;
+};
+
+struct vt_symbols {
+    struct module *modules;
+    uint32_t module_count;
+    struct vt_map places; /* module and address, mixed -> answer */
+    struct answer *answers;
+    uint32_t answer_count, answer_room;
+    struct vt_symbol **rows; /* each answer's rows are one block: they never move */
+    size_t row_count, row_room;
+    char **strings; /* everything to free */
+    size_t string_count, string_room;
+    struct vt_map string_by_hash;
+};
+
+struct vt_symbols *vt_symbols_open(void) {
+    return vt_alloc(1, sizeof(struct vt_symbols));
+}
+
+void vt_symbols_close(struct vt_symbols *s) {
+    struct module *m, *next;
+    if (!s)
+        return;
+    HASH_ITER(hh, s->modules, m, next) {
+        HASH_DEL(s->modules, m);
+        if (m->dwfl)
+            dwfl_end(m->dwfl);
+        free(m);
+    }
+    for (size_t i = 0; i < s->row_count; i++)
+        free(s->rows[i]);
+    for (size_t i = 0; i < s->string_count; i++)
+        free(s->strings[i]);
+    free(s->rows);
+    free(s->strings);
+    free(s->answers);
+    vt_map_free(&s->places);
+    vt_map_free(&s->string_by_hash);
+    free(s);
+}
+
+/* A copy that lives as long as the symbolizer; the same text is kept once. */
+static const char *keep(struct vt_symbols *s, const char *text) {
+    uint64_t hash = vt_hash_bytes(0, text, strlen(text));
+    uint32_t known = vt_map_get(&s->string_by_hash, hash);
+    if (known != VT_MAP_NONE && !strcmp(s->strings[known], text))
+        return s->strings[known];
+    VT_GROW(s->strings, s->string_count, s->string_room);
+    s->strings[s->string_count] = vt_strdup(text);
+    vt_map_put(&s->string_by_hash, hash, (uint32_t)s->string_count);
+    return s->strings[s->string_count++];
+}
+
+/* ----------------------------------------------------------------------------------------------------
+ * modules -- */
+
+static bool same_build_id(Elf *elf, const char *expected) {
+    const void *id;
+    ssize_t length = elf ? dwelf_elf_gnu_build_id(elf, &id) : -1;
+    if (!expected[0])
+        return true; /* the log does not know: believe the path */
+    if (length <= 0 || (size_t)length * 2 != strlen(expected))
+        return false;
+    for (ssize_t i = 0; i < length; i++) {
+        char hex[3];
+        snprintf(hex, sizeof hex, "%02x", ((const unsigned char *)id)[i]);
+        if (memcmp(hex, expected + 2 * i, 2))
+            return false;
+    }
+    return true;
+}
+
+static void open_module(struct module *m, const char *path, const char *build_id) {
+    /* elfutils keeps pointers to both for as long as the Dwfl lives */
+    static char *debug_path; /* NULL: its standard, .debug and /usr/lib/debug */
+    static const Dwfl_Callbacks callbacks = {
+        .find_elf = dwfl_build_id_find_elf,
+        .find_debuginfo = dwfl_standard_find_debuginfo,
+        .section_address = dwfl_offline_section_address,
+        .debuginfo_path = &debug_path,
+    };
+    GElf_Addr bias;
+    m->state = VT_SYMBOLS_MISSING;
+    if (path[0] != '/' || access(path, R_OK))
+        return;
+    m->dwfl = dwfl_begin(&callbacks);
+    if (!m->dwfl)
+        return;
+    dwfl_report_begin(m->dwfl);
+    m->dwfl_module = dwfl_report_elf(m->dwfl, vt_basename(path), path, -1, 0, true);
+    dwfl_report_end(m->dwfl, NULL, NULL);
+    if (!m->dwfl_module)
+        return;
+    Elf *elf = dwfl_module_getelf(m->dwfl_module, &bias);
+    m->state = !elf                           ? VT_SYMBOLS_MISSING
+               : same_build_id(elf, build_id) ? VT_SYMBOLS_FOUND
+                                              : VT_SYMBOLS_CHANGED;
+}
+
+static struct module *module_of(struct vt_symbols *s, const char *path, const char *build_id) {
+    size_t length = strlen(path) + strlen(build_id) + 2;
+    struct module *m = vt_alloc(1, sizeof *m + length), *known;
+    snprintf(m->key, length, "%s\n%s", path, build_id);
+    HASH_FIND_STR(s->modules, m->key, known);
+    if (known) {
+        free(m);
+        return known;
+    }
+    m->number = s->module_count++;
+    open_module(m, path, build_id);
+    HASH_ADD_STR(s->modules, key, m);
+    return m;
+}
+
+enum vt_symbols_state vt_symbols_state(struct vt_symbols *symbols, const char *path,
+                                       const char *build_id) {
+    return module_of(symbols, path, build_id)->state;
+}
+
+/* -------------------------------------------------------------------------------------------------------
+ * names -- */
+
+static const char *demangled(struct vt_symbols *s, const char *name) {
+    int status = -1;
+    char *plain =
+        name[0] == '_' && name[1] == 'Z' ? __cxa_demangle(name, NULL, NULL, &status) : NULL;
+    const char *kept = keep(s, plain && status == 0 ? plain : name);
+    free(plain);
+    return kept;
+}
+
+static const char *die_name(struct vt_symbols *s, Dwarf_Die *die) {
+    Dwarf_Attribute memory;
+    Dwarf_Attribute *linkage = dwarf_attr_integrate(die, DW_AT_linkage_name, &memory);
+    if (!linkage)
+        linkage = dwarf_attr_integrate(die, DW_AT_MIPS_linkage_name, &memory);
+    const char *name = linkage ? dwarf_formstring(linkage) : NULL;
+    if (!name)
+        name = dwarf_diename(die);
+    return name ? demangled(s, name) : NULL;
+}
+
+/* The compiler's file names are relative to the folder it ran in. */
+static const char *source_path(struct vt_symbols *s, Dwarf_Die *cu, const char *file) {
+    Dwarf_Attribute memory;
+    if (!file)
+        return NULL;
+    if (file[0] == '/')
+        return keep(s, file);
+    const char *folder = dwarf_formstring(dwarf_attr(cu, DW_AT_comp_dir, &memory));
+    if (!folder)
+        return keep(s, file);
+    while (!strncmp(file, "./", 2))
+        file += 2;
+    struct vt_string path = {0};
+    vt_string_format(&path, "%s/%s", folder, file);
+    const char *kept = keep(s, path.text);
+    vt_string_free(&path);
+    return kept;
+}
+
+/* Where an inlined function was called: it is the place in the function around it. */
+static void call_site(struct vt_symbols *s, Dwarf_Die *cu, Dwarf_Die *inlined,
+                      struct vt_symbol *symbol) {
+    Dwarf_Attribute memory;
+    Dwarf_Word line = 0, file = 0;
+    Dwarf_Files *files;
+    symbol->line = 0;
+    symbol->file = NULL;
+    if (!dwarf_formudata(dwarf_attr(inlined, DW_AT_call_line, &memory), &line))
+        symbol->line = (uint32_t)line;
+    if (!dwarf_formudata(dwarf_attr(inlined, DW_AT_call_file, &memory), &file) &&
+        !dwarf_getsrcfiles(cu, &files, NULL))
+        symbol->file = source_path(s, cu, dwarf_filesrc(files, file, NULL, NULL));
+}
+
+enum { INLINE_MOST = 64 };
+
+/* Functions at an address by DWARF. Returns how many `out` now has. */
+static uint32_t from_dwarf(struct vt_symbols *s, struct module *m, uint64_t address,
+                           struct vt_symbol out[INLINE_MOST]) {
+    Dwarf_Addr bias;
+    Dwarf_Die *cu = dwfl_module_addrdie(m->dwfl_module, address, &bias);
+    if (!cu)
+        return 0;
+    struct vt_symbol place = {0};
+    Dwarf_Line *line = dwarf_getsrc_die(cu, address - bias);
+    int number;
+    if (line) {
+        place.file = source_path(s, cu, dwarf_linesrc(line, NULL, NULL));
+        if (!dwarf_lineno(line, &number) && number > 0)
+            place.line = (uint32_t)number;
+    }
+    Dwarf_Die *scopes = NULL, innermost;
+    int count = dwarf_getscopes(cu, address - bias, &scopes);
+    if (count <= 0)
+        return 0;
+    /* The scopes of an inlined function are those of its source text; the DIE's own parents are
+     * where it was put. */
+    innermost = scopes[0];
+    free(scopes);
+    count = dwarf_getscopes_die(&innermost, &scopes);
+    uint32_t found = 0;
+    for (int i = 0; i < count && found < INLINE_MOST; i++) {
+        int tag = dwarf_tag(&scopes[i]);
+        if (tag != DW_TAG_subprogram && tag != DW_TAG_inlined_subroutine)
+            continue;
+        place.function = die_name(s, &scopes[i]);
+        out[found++] = place;
+        if (tag == DW_TAG_subprogram)
+            break;
+        call_site(s, cu, &scopes[i], &place);
+    }
+    if (count > 0)
+        free(scopes);
+    if (!found && place.file)
+        out[found++] = place;
+    return found;
+}
+
+uint32_t vt_symbols_at(struct vt_symbols *s, const char *path, const char *build_id,
+                       uint64_t address, const struct vt_symbol **out) {
+    struct module *m = module_of(s, path, build_id);
+    if (m->state != VT_SYMBOLS_FOUND)
+        return 0;
+    uint64_t place = vt_mix(address) ^ vt_mix(m->number + 1);
+    uint32_t known = vt_map_get(&s->places, place);
+    if (known == VT_MAP_NONE) {
+        struct vt_symbol found[INLINE_MOST];
+        uint32_t count = from_dwarf(s, m, address, found);
+        if (!count || !found[count - 1].function) {
+            GElf_Off offset;
+            GElf_Sym sym;
+            const char *name =
+                dwfl_module_addrinfo(m->dwfl_module, address, &offset, &sym, NULL, NULL, NULL);
+            if (name) {
+                if (!count)
+                    found[count++] = (struct vt_symbol){0};
+                found[count - 1].function = demangled(s, name);
+            }
+        }
+        struct vt_symbol *rows = vt_alloc(count, sizeof *rows);
+        memcpy(rows, found, count * sizeof *rows);
+        VT_GROW(s->rows, s->row_count, s->row_room);
+        s->rows[s->row_count] = rows;
+        VT_GROW(s->answers, s->answer_count, s->answer_room);
+        s->answers[s->answer_count] = (struct answer){(uint32_t)s->row_count++, count};
+        known = s->answer_count++;
+        vt_map_put(&s->places, place, known);
+    }
+    *out = s->rows[s->answers[known].first];
+    return s->answers[known].count;
+}

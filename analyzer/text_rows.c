@@ -1,0 +1,194 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The text report's lists of places: how much, how many blocks, where, with the source line
+ * beneath. A row is a site, or with
+ * --by all sites of one function, file or module.
+ */
+#include "fmt_text.h"
+
+#include "vramtrace/log_format.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { ROWS_SHOWN = 10 };
+
+const char *vt_rows_noun(const struct vt_text *t) {
+    static const char *const nouns[] = {"call site", "function", "file", "module"};
+    return nouns[t->options->by];
+}
+
+static uint64_t hash_text(uint64_t seed, const char *text) {
+    return text ? vt_hash_bytes(seed, text, strlen(text)) : seed;
+}
+
+/* What must be the same for two sites to stand in one row. */
+static uint64_t row_key(const struct vt_site *site, enum vt_by by) {
+    const struct vt_frame *frame = vt_stack_main_frame(site->stack);
+    if (by == VT_BY_SITE)
+        return site->id;
+    if (!frame)
+        return 1;
+    const char *file = frame->file ? frame->file : frame->module;
+    if (by == VT_BY_MODULE)
+        return hash_text(2, frame->module ? frame->module : frame->file);
+    if (by == VT_BY_FILE)
+        return hash_text(3, file);
+    if (!frame->function)
+        return hash_text(4 + frame->offset, file);
+    return hash_text(hash_text(4, file), frame->function);
+}
+
+static int larger_first(const void *a, const void *b) {
+    const struct vt_row *x = a, *y = b;
+    if (x->bytes != y->bytes)
+        return x->bytes < y->bytes ? 1 : -1;
+    if (x->blocks != y->blocks)
+        return x->blocks < y->blocks ? 1 : -1;
+    return x->key < y->key ? -1 : x->key > y->key;
+}
+
+static bool belongs(const struct vt_site *site, enum vt_rows_what what, unsigned device) {
+    if (what == VT_ROWS_PINNED)
+        return site->layer == VT_LAYER_HOST && site->live_count;
+    if (site->layer != VT_LAYER_DRIVER)
+        return false;
+    return what == VT_ROWS_HELD ? site->live_count > 0
+                                : site->device == device && site->count_at_peak > 0;
+}
+
+void vt_rows_make(struct vt_rows *rows, const struct vt_text *t, enum vt_rows_what what,
+                  unsigned device) {
+    struct vt_map known = {0};
+    *rows = (struct vt_rows){.what = what};
+    for (uint32_t i = 0; i < t->process->site_count; i++) {
+        const struct vt_site *site = &t->process->sites[i];
+        if (!belongs(site, what, device))
+            continue;
+        uint64_t bytes = what == VT_ROWS_PEAK ? site->bytes_at_peak : site->live_bytes;
+        uint64_t blocks = what == VT_ROWS_PEAK ? site->count_at_peak : site->live_count;
+        uint64_t key = row_key(site, t->options->by);
+        uint32_t index = vt_map_get(&known, key);
+        if (index == VT_MAP_NONE) {
+            index = rows->count;
+            VT_GROW(rows->rows, rows->count, rows->room);
+            rows->rows[rows->count++] = (struct vt_row){.site = site, .key = key};
+            vt_map_put(&known, key, index);
+        }
+        struct vt_row *row = &rows->rows[index];
+        row->bytes += bytes;
+        row->blocks += blocks;
+        row->allocations += site->alloc_count;
+        row->sites++;
+        rows->bytes += bytes;
+        rows->blocks += blocks;
+    }
+    if (rows->count)
+        qsort(rows->rows, rows->count, sizeof *rows->rows, larger_first);
+    vt_map_free(&known);
+}
+
+void vt_rows_free(struct vt_rows *rows) {
+    free(rows->rows);
+    *rows = (struct vt_rows){0};
+}
+
+/* "3 of 3", or "12.3 %" of a peak. */
+static void share_text(const struct vt_rows *rows, const struct vt_row *row, char out[64]) {
+    char a[VT_FORMAT_BYTES], b[VT_FORMAT_BYTES];
+    if (rows->what == VT_ROWS_PEAK)
+        snprintf(out, 64, "%.0f %%",
+                 rows->bytes ? 100.0 * (double)row->bytes / (double)rows->bytes : 0);
+    else if (row->site->before && row->sites == 1)
+        snprintf(out, 64, "%s", vt_format_count(row->blocks, a));
+    else
+        snprintf(out, 64, "%s of %s", vt_format_count(row->blocks, a),
+                 vt_format_count(row->allocations, b));
+}
+
+static char *row_place(const struct vt_text *t, const struct vt_row *row, unsigned width) {
+    const struct vt_frame *frame = vt_stack_main_frame(row->site->stack);
+    struct vt_frame shown = frame ? *frame : (struct vt_frame){0};
+    if (row->site->before)
+        return vt_strdup("(allocated before --since)");
+    if (!frame || t->options->by == VT_BY_SITE)
+        return vt_place_text(t->process, frame, width);
+    /* of the group's first site only what all of them have in common */
+    shown.line = 0;
+    if (t->options->by == VT_BY_MODULE && frame->module)
+        return vt_strdup(frame->module);
+    if (t->options->by != VT_BY_FUNCTION)
+        shown.function = NULL;
+    return vt_place_text(t->process, &shown, width);
+}
+
+/* The second line: the source, and what it does not say itself. */
+static void print_source(const struct vt_text *t, const struct vt_row *row, unsigned indent) {
+    const struct vt_site *site = row->site;
+    struct vt_string extra = {0};
+    char *source = t->options->by == VT_BY_SITE
+                       ? vt_place_source(t->process, vt_stack_main_frame(site->stack), 80 - indent)
+                       : NULL;
+    if (row->sites > 1)
+        vt_string_format(&extra, "%u call sites", row->sites);
+    else if (site->api && !(source && strstr(source, site->api)))
+        vt_string_add(&extra, site->api);
+    if (site->managed && row->sites == 1)
+        vt_string_format(&extra, "%smanaged", extra.length ? ", " : "");
+    if (t->process->device_count > 1 && site->device < VT_DEVICE_HOST)
+        vt_string_format(&extra, "%sGPU %u", extra.length ? ", " : "", site->device);
+    unsigned room = VT_TEXT_WIDTH - indent - (extra.length ? (unsigned)extra.length + 3 : 0);
+    if (source && vt_place_columns(source) > room) {
+        free(source);
+        source = vt_place_source(t->process, vt_stack_main_frame(site->stack), room);
+    }
+    if (source || extra.length)
+        fprintf(t->out, "%*s%s%s%s%s%s\n", (int)indent, "", source ? source : "",
+                vt_text_style(t, VT_STYLE_DIM), source && extra.length ? "   " : "",
+                extra.length ? extra.text : "", vt_text_style(t, VT_STYLE_NONE));
+    free(source);
+    vt_string_free(&extra);
+}
+
+void vt_rows_print(const struct vt_rows *rows, const struct vt_text *t) {
+    uint32_t most = t->options->top ? t->options->top : ROWS_SHOWN;
+    bool with_ids = t->options->by == VT_BY_SITE;
+    unsigned share_columns = rows->what == VT_ROWS_PEAK ? 5 : 6;
+    for (uint32_t i = 0; i < rows->count && i < most; i++) {
+        char share[64];
+        share_text(rows, &rows->rows[i], share);
+        if (strlen(share) > share_columns)
+            share_columns = (unsigned)strlen(share);
+    }
+    unsigned indent = 12 + share_columns + 2;
+    unsigned width = VT_TEXT_WIDTH - indent - (with_ids ? t->digits + 2 : 0);
+    fprintf(t->out, "%s%10s  %-*s  %-*s%s%s%s\n", vt_text_style(t, VT_STYLE_DIM),
+            "held", (int)share_columns,
+            rows->what == VT_ROWS_PEAK ? "share" : "blocks", with_ids ? (int)width : 0,
+            "allocated at", with_ids ? "  " : "", with_ids ? "site" : "",
+            vt_text_style(t, VT_STYLE_NONE));
+    uint64_t bytes_left = rows->bytes;
+    for (uint32_t i = 0; i < rows->count && i < most; i++) {
+        const struct vt_row *row = &rows->rows[i];
+        char bytes[VT_FORMAT_BYTES], share[64];
+        share_text(rows, row, share);
+        char *place = row_place(t, row, width);
+        int pad = (int)width - (int)vt_place_columns(place);
+        fprintf(t->out, "%10s  %-*s  %s%s%s", vt_format_bytes(row->bytes, bytes),
+                (int)share_columns, share, vt_text_style(t, VT_STYLE_HEAD), place,
+                vt_text_style(t, VT_STYLE_NONE));
+        if (with_ids)
+            fprintf(t->out, "%*s  %.*s", pad > 0 ? pad : 0, "", (int)t->digits, row->site->name);
+        fputc('\n', t->out);
+        free(place);
+        if (rows->what != VT_ROWS_PEAK)
+            print_source(t, row, indent);
+        bytes_left -= row->bytes;
+    }
+    if (rows->count > most) {
+        char bytes[VT_FORMAT_BYTES];
+        fprintf(t->out, "%10s  in %u more %s%s (--top %u shows them)\n",
+                vt_format_bytes(bytes_left, bytes), rows->count - most, vt_rows_noun(t),
+                rows->count - most == 1 ? "" : "s", rows->count);
+    }
+}

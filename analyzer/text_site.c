@@ -1,0 +1,78 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The text report's page about one site (--site ID): its numbers and its whole stack with the
+ * source lines.
+ */
+#include "fmt_text.h"
+
+#include "vramtrace/log_format.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static void print_stack(const struct vt_text *t, const struct vt_stack *stack) {
+    uint32_t hidden = 0;
+    fputs("\n  stack, innermost first", t->out);
+    fputs(stack->own < stack->count ? "; > marks your own code\n" : "\n", t->out);
+    for (uint32_t i = 0; i < stack->count; i++) {
+        const struct vt_frame *frame = &stack->frames[i];
+        if (frame->interpreter && !t->options->native) {
+            hidden++;
+            continue;
+        }
+        char *place = vt_place_text(t->process, frame, VT_TEXT_WIDTH - 4);
+        char *source = vt_place_source(t->process, frame, VT_TEXT_WIDTH - 8);
+        bool main_frame = i == stack->own;
+        fprintf(t->out, "  %c %s%s%s\n", frame->own ? '>' : ' ',
+                vt_text_style(t, main_frame ? VT_STYLE_HEAD : ""), place,
+                vt_text_style(t, main_frame ? VT_STYLE_NONE : ""));
+        if (source)
+            fprintf(t->out, "        %s%s%s\n", vt_text_style(t, VT_STYLE_DIM), source,
+                    vt_text_style(t, VT_STYLE_NONE));
+        free(place);
+        free(source);
+    }
+    if (!stack->count)
+        fputs("    unknown: the log has no stack for it\n", t->out);
+    if (stack->cut)
+        fputs("    ... cut here: VRAMTRACE_DEPTH frames were kept\n", t->out);
+    if (stack->unplaced)
+        fputs("    (Python frames stand first: their place among the native ones was not found)\n",
+              t->out);
+    if (hidden)
+        fprintf(t->out,
+                "    (%u frame%s inside the Python interpreter left out; --native shows them)\n",
+                hidden, hidden == 1 ? "" : "s");
+}
+
+void vt_text_site(const struct vt_text *t, const struct vt_site *s) {
+    char a[VT_FORMAT_BYTES], b[VT_FORMAT_BYTES], c[VT_FORMAT_BYTES], d[VT_FORMAT_BYTES];
+    struct vt_string rest = {0}, why = {0};
+    vt_string_add(&rest, s->before ? "allocated before --since"
+                         : s->api  ? s->api
+                                   : "an unknown call");
+    if (s->device < VT_DEVICE_HOST)
+        vt_string_format(&rest, " on GPU %u", s->device);
+    else if (s->layer == VT_LAYER_HOST)
+        vt_string_add(&rest, ", pinned host memory");
+    vt_string_format(&rest, "   %s", vt_verdict_names[s->verdict]);
+    vt_string_format(&why, "SITE %s", s->name);
+    vt_text_heading(t, VT_STYLE_HEAD, why.text, rest.text);
+    fprintf(t->out, "  held at the end  %s in %s allocation%s\n", vt_format_bytes(s->live_bytes, a),
+            vt_format_count(s->live_count, b), s->live_count == 1 ? "" : "s");
+    fprintf(t->out, "  its own peak     %s;  %s at the %s peak\n",
+            vt_format_bytes(s->peak_bytes, a), vt_format_bytes(s->bytes_at_peak, b),
+            s->layer == VT_LAYER_HOST ? "pinned" : "device's");
+    fprintf(t->out, "  in all           %s allocation%s of %s, %s freed\n",
+            vt_format_count(s->alloc_count, a), s->alloc_count == 1 ? "" : "s",
+            vt_format_bytes(s->allocated_bytes, b), vt_format_count(s->free_count, c));
+    if (s->first_at != VT_UNKNOWN)
+        fprintf(t->out, "  from, to         %s, %s\n", vt_format_duration(s->first_at, a),
+                vt_format_duration(s->last_at, d));
+    why.length = 0;
+    vt_string_format(&why, "why              %s", s->why);
+    vt_text_wrap(t, 2, why.text);
+    print_stack(t, s->stack);
+    vt_string_free(&rest);
+    vt_string_free(&why);
+}
