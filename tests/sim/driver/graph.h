@@ -1,0 +1,90 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Graphs of the simulated driver. graph.c builds them, graph_exec.c runs them and owns the memory
+ * of their allocation nodes, capture.c records streams into them.
+ *
+ * Memory: a node that allocates has an address from the start and memory only from a launch to the
+ * free that follows, wherever that free comes from. The device's graph reserve grows with use and
+ * shrinks only by cuDeviceGraphMemTrim.
+ */
+#ifndef SIM_GRAPH_H
+#define SIM_GRAPH_H
+
+#include "driver.h"
+
+struct sim_graph_memory {
+    unsigned references; /* the node, every executable made of it, and the live block */
+    uintptr_t start;
+    size_t bytes, span;
+    struct sim_device *device;
+    struct sim_block *live; /* NULL: no memory behind the address now */
+    CUmemPoolProps props;
+};
+
+struct sim_fill {
+    CUdeviceptr to;
+    size_t pitch, element, width, height;
+    unsigned value;
+};
+
+struct sim_node {
+    struct sim_object object;
+    struct sim_graph *graph;
+    CUgraphNodeType type;
+    struct sim_node **before; /* the nodes it depends on */
+    size_t before_count;
+    /* what it does, by type */
+    struct sim_graph_memory *memory; /* alloc */
+    CUdeviceptr freed;               /* free */
+    CUDA_MEMCPY3D copy;
+    struct sim_fill fill;
+    CUDA_HOST_NODE_PARAMS host;
+    CUDA_KERNEL_NODE_PARAMS kernel;
+    struct sim_graph *child;
+    CUevent event;
+};
+
+struct sim_graph {
+    struct sim_object object;
+    struct sim_node **nodes; /* in the order of their making: a topological one */
+    size_t count, room;
+    bool is_child;
+};
+
+/* ---- graph.c ---- */
+
+struct sim_graph *sim_graph_new(void);
+/* A node at the end of the graph; NULL when there is no memory. */
+struct sim_node *sim_graph_add(struct sim_graph *graph, CUgraphNodeType type,
+                               struct sim_node *const *before, size_t before_count);
+bool sim_graph_copy_into(struct sim_graph *to, const struct sim_graph *from);
+
+/* ---- graph_exec.c ---- */
+
+/* An address for a node that allocates, one reference held; NULL: no space. */
+struct sim_graph_memory *sim_graph_memory_new(struct sim_device *device, size_t bytes);
+void sim_graph_memory_put(struct sim_graph_memory *memory);
+/* Frees a live block of a graph (cuMemFree, cuMemFreeAsync, a free node). */
+CUresult sim_graph_free_block(struct sim_block *block);
+CUresult sim_graph_alloc_node(struct sim_node *node, CUDA_MEM_ALLOC_NODE_PARAMS *params);
+
+/* ---- capture.c ---- */
+
+/* Calls on a stream that is being captured become nodes. */
+CUresult sim_graph_capture_alloc(CUdeviceptr *out, size_t bytes, struct sim_stream *stream);
+CUresult sim_graph_capture_free(CUdeviceptr address, struct sim_stream *stream);
+CUresult sim_graph_capture_copy(struct sim_stream *stream, const CUDA_MEMCPY3D *copy);
+CUresult sim_graph_capture_fill(struct sim_stream *stream, const struct sim_fill *fill);
+CUresult sim_graph_capture_host(struct sim_stream *stream, CUhostFn function, void *data);
+CUresult sim_graph_capture_kernel(struct sim_stream *stream);
+/* The stream joins the capture with this id, if that is still under way. */
+void sim_graph_join_capture(struct sim_stream *stream, unsigned long long id);
+/* The stream goes away in the middle. */
+void sim_graph_abandon_capture(struct sim_stream *stream);
+
+/* ---- copy_shape.c, fill.c ---- */
+
+CUresult sim_copy_shape(const CUDA_MEMCPY3D *copy);
+CUresult sim_fill(const struct sim_fill *fill);
+
+#endif /* SIM_GRAPH_H */

@@ -1,0 +1,38 @@
+# SPDX-License-Identifier: MIT
+#
+# Builds the simulated GPU into $(BUILD)/sim: a CUDA driver and two CUDA runtimes of our own. Part of the
+# top Makefile, and usable alone from the repository's root: make -f tests/sim/sim.mk sim
+
+BUILD    ?= build
+CFLAGS   ?= -O2 -g
+WARNINGS ?= -Wall -Wextra -Wpedantic -Werror
+
+SIM_OUT := $(BUILD)/sim
+SIM_OBJ := $(BUILD)/obj/sim
+
+# The answers that a program compares by address (which variant did I get?) must stay distinct functions: no
+# folding of identical ones. -Bsymbolic: what the driver tells of itself is its own, whatever is preloaded.
+SIM_CFLAGS  := -std=gnu17 -D_GNU_SOURCE $(WARNINGS) -MMD -MP -I. -Iinclude -fPIC -fno-ipa-icf
+SIM_LDFLAGS := -Wl,-Bsymbolic -Wl,--build-id -Wl,--no-undefined -Wl,-z,now,-z,relro
+
+SIM_DRIVER_SOURCES := $(wildcard tests/sim/driver/*.c)
+SIM_DRIVER_OBJECTS := $(SIM_DRIVER_SOURCES:tests/sim/driver/%.c=$(SIM_OBJ)/driver/%.o)
+
+SIM_LIBS := $(SIM_OUT)/libcuda.so.1 $(SIM_OUT)/libcuda.so
+
+.PHONY: sim
+sim: $(SIM_LIBS)
+
+$(SIM_OUT)/libcuda.so.1: $(SIM_DRIVER_OBJECTS) tests/sim/driver.map
+	@mkdir -p $(@D)
+	$(CC) -shared $(CFLAGS) $(LDFLAGS) $(SIM_LDFLAGS) -Wl,-soname,libcuda.so.1 \
+	    -Wl,--version-script=tests/sim/driver.map -o $@ $(SIM_DRIVER_OBJECTS) -ldl -lpthread
+
+$(SIM_OUT)/libcuda.so: $(SIM_OUT)/libcuda.so.1
+	ln -sf libcuda.so.1 $@
+
+$(SIM_OBJ)/driver/%.o: tests/sim/driver/%.c
+	@mkdir -p $(@D)
+	$(CC) $(CPPFLAGS) $(CFLAGS) $(SIM_CFLAGS) -c -o $@ $<
+
+-include $(wildcard $(SIM_OBJ)/*/*.d)
