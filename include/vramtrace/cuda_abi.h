@@ -38,7 +38,8 @@
  * first VT_DEVICE_PROP_V11_BYTES of version 12's.)
  */
 
-/* clang-format off: tables of facts, packed */
+/* Tables of facts, packed. */
+/* clang-format off */
 
 struct vt_cudaDeviceProp_v12 {
     char name[256];

@@ -11,33 +11,34 @@
 
 #include "cuda_abi_enums.h"
 
-/* clang-format off: tables of facts, packed */
+/* Tables of facts, packed. */
+/* clang-format off */
 
-#define CU_IPC_HANDLE_SIZE                        64
-#define CU_STREAM_LEGACY                          ((CUstream)0x1)
-#define CU_STREAM_PER_THREAD                      ((CUstream)0x2)
-#define CU_MEMHOSTALLOC_PORTABLE                  0x01
-#define CU_MEMHOSTALLOC_DEVICEMAP                 0x02
-#define CU_MEMHOSTALLOC_WRITECOMBINED             0x04
-#define CU_MEMHOSTREGISTER_PORTABLE               0x01
-#define CU_MEMHOSTREGISTER_DEVICEMAP              0x02
-#define CU_MEMHOSTREGISTER_IOMEMORY               0x04
-#define CU_MEMHOSTREGISTER_READ_ONLY              0x08
+#define CU_IPC_HANDLE_SIZE 64
+#define CU_STREAM_LEGACY ((CUstream)0x1)
+#define CU_STREAM_PER_THREAD ((CUstream)0x2)
+#define CU_MEMHOSTALLOC_PORTABLE 0x01
+#define CU_MEMHOSTALLOC_DEVICEMAP 0x02
+#define CU_MEMHOSTALLOC_WRITECOMBINED 0x04
+#define CU_MEMHOSTREGISTER_PORTABLE 0x01
+#define CU_MEMHOSTREGISTER_DEVICEMAP 0x02
+#define CU_MEMHOSTREGISTER_IOMEMORY 0x04
+#define CU_MEMHOSTREGISTER_READ_ONLY 0x08
 #define CU_ARRAY_SPARSE_PROPERTIES_SINGLE_MIPTAIL 0x1
-#define CU_MEM_CREATE_USAGE_TILE_POOL             0x1
-#define CUDA_EXTERNAL_MEMORY_DEDICATED            0x1
-#define CUDA_ARRAY3D_LAYERED                      0x01
-#define CUDA_ARRAY3D_2DARRAY                      0x01
-#define CUDA_ARRAY3D_SURFACE_LDST                 0x02
-#define CUDA_ARRAY3D_CUBEMAP                      0x04
-#define CUDA_ARRAY3D_TEXTURE_GATHER               0x08
-#define CUDA_ARRAY3D_DEPTH_TEXTURE                0x10
-#define CUDA_ARRAY3D_COLOR_ATTACHMENT             0x20
-#define CUDA_ARRAY3D_SPARSE                       0x40
-#define CUDA_ARRAY3D_DEFERRED_MAPPING             0x80
-#define CUDA_ARRAY3D_VIDEO_ENCODE_DECODE          0x100
-#define CU_DEVICE_CPU                             ((CUdevice)-1)
-#define CU_DEVICE_INVALID                         ((CUdevice)-2)
+#define CU_MEM_CREATE_USAGE_TILE_POOL 0x1
+#define CUDA_EXTERNAL_MEMORY_DEDICATED 0x1
+#define CUDA_ARRAY3D_LAYERED 0x01
+#define CUDA_ARRAY3D_2DARRAY 0x01
+#define CUDA_ARRAY3D_SURFACE_LDST 0x02
+#define CUDA_ARRAY3D_CUBEMAP 0x04
+#define CUDA_ARRAY3D_TEXTURE_GATHER 0x08
+#define CUDA_ARRAY3D_DEPTH_TEXTURE 0x10
+#define CUDA_ARRAY3D_COLOR_ATTACHMENT 0x20
+#define CUDA_ARRAY3D_SPARSE 0x40
+#define CUDA_ARRAY3D_DEFERRED_MAPPING 0x80
+#define CUDA_ARRAY3D_VIDEO_ENCODE_DECODE 0x100
+#define CU_DEVICE_CPU ((CUdevice)-1)
+#define CU_DEVICE_INVALID ((CUdevice)-2)
 
 typedef uint32_t cuuint32_t;
 typedef uint64_t cuuint64_t;
@@ -86,8 +87,7 @@ typedef struct CUipcMemHandle_st {
 } CUipcMemHandle_v1;
 typedef CUipcMemHandle_v1 CUipcMemHandle;
 typedef struct CUasyncNotificationInfo_st CUasyncNotificationInfo;
-typedef void (*CUasyncCallback)(CUasyncNotificationInfo *info, void *userData,
-                                CUasyncCallbackHandle callback);
+typedef void (*CUasyncCallback)(CUasyncNotificationInfo *info, void *userData, CUasyncCallbackHandle callback);
 typedef struct CUdevprop_st {
     int maxThreadsPerBlock, maxThreadsDim[3];
     int maxGridSize[3], sharedMemPerBlock;

@@ -9,25 +9,26 @@
 
 #include "cuda_abi_driver.h"
 
-/* clang-format off: tables of facts, packed */
+/* Tables of facts, packed. */
+/* clang-format off */
 
-#define cudaHostAllocDefault           0x00
-#define cudaHostAllocPortable          0x01
-#define cudaHostAllocMapped            0x02
-#define cudaHostAllocWriteCombined     0x04
-#define cudaHostRegisterDefault        0x00
-#define cudaStreamDefault              0x00
-#define cudaStreamNonBlocking          0x01
-#define cudaStreamLegacy               ((cudaStream_t)0x1)
-#define cudaStreamPerThread            ((cudaStream_t)0x2)
-#define cudaEventDefault               0x00
-#define cudaEventDisableTiming         0x02
+#define cudaHostAllocDefault 0x00
+#define cudaHostAllocPortable 0x01
+#define cudaHostAllocMapped 0x02
+#define cudaHostAllocWriteCombined 0x04
+#define cudaHostRegisterDefault 0x00
+#define cudaStreamDefault 0x00
+#define cudaStreamNonBlocking 0x01
+#define cudaStreamLegacy ((cudaStream_t)0x1)
+#define cudaStreamPerThread ((cudaStream_t)0x2)
+#define cudaEventDefault 0x00
+#define cudaEventDisableTiming 0x02
 #define cudaIpcMemLazyEnablePeerAccess 0x01
-#define cudaMemAttachGlobal            0x01
-#define cudaMemAttachHost              0x02
-#define cudaArrayDefault               0x00
-#define cudaCpuDeviceId                ((int)-1)
-#define cudaInvalidDeviceId            ((int)-2)
+#define cudaMemAttachGlobal 0x01
+#define cudaMemAttachHost 0x02
+#define cudaArrayDefault 0x00
+#define cudaCpuDeviceId ((int)-1)
+#define cudaInvalidDeviceId ((int)-2)
 
 struct dim3 {
     unsigned int x, y;
@@ -35,171 +36,75 @@ struct dim3 {
 };
 typedef struct dim3 dim3;
 enum cudaError {
-    cudaSuccess,
-    cudaErrorInvalidValue,
-    cudaErrorMemoryAllocation,
-    cudaErrorInitializationError,
-    cudaErrorCudartUnloading,
-    cudaErrorProfilerDisabled,
-    cudaErrorProfilerNotInitialized,
-    cudaErrorProfilerAlreadyStarted,
-    cudaErrorProfilerAlreadyStopped,
-    cudaErrorInvalidConfiguration,
-    cudaErrorInvalidPitchValue = 12,
-    cudaErrorInvalidSymbol,
-    cudaErrorInvalidHostPointer = 16,
-    cudaErrorInvalidDevicePointer,
-    cudaErrorInvalidTexture,
-    cudaErrorInvalidTextureBinding,
-    cudaErrorInvalidChannelDescriptor,
-    cudaErrorInvalidMemcpyDirection,
-    cudaErrorAddressOfConstant,
-    cudaErrorTextureFetchFailed,
-    cudaErrorTextureNotBound,
-    cudaErrorSynchronizationError,
-    cudaErrorInvalidFilterSetting,
-    cudaErrorInvalidNormSetting,
-    cudaErrorMixedDeviceExecution,
-    cudaErrorNotYetImplemented = 31,
-    cudaErrorMemoryValueTooLarge,
-    cudaErrorStubLibrary = 34,
-    cudaErrorInsufficientDriver,
-    cudaErrorCallRequiresNewerDriver,
-    cudaErrorInvalidSurface,
-    cudaErrorDuplicateVariableName = 43,
-    cudaErrorDuplicateTextureName,
-    cudaErrorDuplicateSurfaceName,
-    cudaErrorDevicesUnavailable,
-    cudaErrorIncompatibleDriverContext = 49,
-    cudaErrorMissingConfiguration = 52,
-    cudaErrorPriorLaunchFailure,
-    cudaErrorLaunchMaxDepthExceeded = 65,
-    cudaErrorLaunchFileScopedTex,
-    cudaErrorLaunchFileScopedSurf,
-    cudaErrorSyncDepthExceeded,
-    cudaErrorLaunchPendingCountExceeded,
-    cudaErrorInvalidDeviceFunction = 98,
-    cudaErrorNoDevice = 100,
-    cudaErrorInvalidDevice,
-    cudaErrorDeviceNotLicensed,
-    cudaErrorSoftwareValidityNotEstablished,
-    cudaErrorStartupFailure = 127,
-    cudaErrorInvalidKernelImage = 200,
-    cudaErrorDeviceUninitialized,
-    cudaErrorMapBufferObjectFailed = 205,
-    cudaErrorUnmapBufferObjectFailed,
-    cudaErrorArrayIsMapped,
-    cudaErrorAlreadyMapped,
-    cudaErrorNoKernelImageForDevice,
-    cudaErrorAlreadyAcquired,
-    cudaErrorNotMapped,
-    cudaErrorNotMappedAsArray,
-    cudaErrorNotMappedAsPointer,
-    cudaErrorECCUncorrectable,
-    cudaErrorUnsupportedLimit,
-    cudaErrorDeviceAlreadyInUse,
-    cudaErrorPeerAccessUnsupported,
-    cudaErrorInvalidPtx,
-    cudaErrorInvalidGraphicsContext,
-    cudaErrorNvlinkUncorrectable,
-    cudaErrorJitCompilerNotFound,
-    cudaErrorUnsupportedPtxVersion,
-    cudaErrorJitCompilationDisabled,
-    cudaErrorUnsupportedExecAffinity,
-    cudaErrorUnsupportedDevSideSync,
-    cudaErrorContained,
-    cudaErrorInvalidSource = 300,
-    cudaErrorFileNotFound,
-    cudaErrorSharedObjectSymbolNotFound,
-    cudaErrorSharedObjectInitFailed,
-    cudaErrorOperatingSystem,
-    cudaErrorInvalidResourceHandle = 400,
-    cudaErrorIllegalState,
-    cudaErrorLossyQuery,
-    cudaErrorSymbolNotFound = 500,
-    cudaErrorNotReady = 600,
-    cudaErrorIllegalAddress = 700,
-    cudaErrorLaunchOutOfResources,
-    cudaErrorLaunchTimeout,
-    cudaErrorLaunchIncompatibleTexturing,
-    cudaErrorPeerAccessAlreadyEnabled,
-    cudaErrorPeerAccessNotEnabled,
-    cudaErrorSetOnActiveProcess = 708,
-    cudaErrorContextIsDestroyed,
-    cudaErrorAssert,
-    cudaErrorTooManyPeers,
-    cudaErrorHostMemoryAlreadyRegistered,
-    cudaErrorHostMemoryNotRegistered,
-    cudaErrorHardwareStackError,
-    cudaErrorIllegalInstruction,
-    cudaErrorMisalignedAddress,
-    cudaErrorInvalidAddressSpace,
-    cudaErrorInvalidPc,
-    cudaErrorLaunchFailure,
-    cudaErrorCooperativeLaunchTooLarge,
-    cudaErrorTensorMemoryLeak,
-    cudaErrorNotPermitted = 800,
-    cudaErrorNotSupported,
-    cudaErrorSystemNotReady,
-    cudaErrorSystemDriverMismatch,
-    cudaErrorCompatNotSupportedOnDevice,
-    cudaErrorMpsConnectionFailed,
-    cudaErrorMpsRpcFailure,
-    cudaErrorMpsServerNotReady,
-    cudaErrorMpsMaxClientsReached,
-    cudaErrorMpsMaxConnectionsReached,
-    cudaErrorMpsClientTerminated,
-    cudaErrorCdpNotSupported,
-    cudaErrorCdpVersionMismatch,
-    cudaErrorStreamCaptureUnsupported = 900,
-    cudaErrorStreamCaptureInvalidated,
-    cudaErrorStreamCaptureMerge,
-    cudaErrorStreamCaptureUnmatched,
-    cudaErrorStreamCaptureUnjoined,
-    cudaErrorStreamCaptureIsolation,
-    cudaErrorStreamCaptureImplicit,
-    cudaErrorCapturedEvent,
-    cudaErrorStreamCaptureWrongThread,
-    cudaErrorTimeout,
-    cudaErrorGraphExecUpdateFailure,
-    cudaErrorExternalDevice,
-    cudaErrorInvalidClusterSize,
-    cudaErrorFunctionNotLoaded,
-    cudaErrorInvalidResourceType,
-    cudaErrorInvalidResourceConfiguration,
-    cudaErrorUnknown = 999,
+    cudaSuccess, cudaErrorInvalidValue, cudaErrorMemoryAllocation, cudaErrorInitializationError,
+    cudaErrorCudartUnloading, cudaErrorProfilerDisabled, cudaErrorProfilerNotInitialized,
+    cudaErrorProfilerAlreadyStarted, cudaErrorProfilerAlreadyStopped,
+    cudaErrorInvalidConfiguration, cudaErrorInvalidPitchValue = 12, cudaErrorInvalidSymbol,
+    cudaErrorInvalidHostPointer = 16, cudaErrorInvalidDevicePointer, cudaErrorInvalidTexture,
+    cudaErrorInvalidTextureBinding, cudaErrorInvalidChannelDescriptor,
+    cudaErrorInvalidMemcpyDirection, cudaErrorAddressOfConstant, cudaErrorTextureFetchFailed,
+    cudaErrorTextureNotBound, cudaErrorSynchronizationError, cudaErrorInvalidFilterSetting,
+    cudaErrorInvalidNormSetting, cudaErrorMixedDeviceExecution, cudaErrorNotYetImplemented = 31,
+    cudaErrorMemoryValueTooLarge, cudaErrorStubLibrary = 34, cudaErrorInsufficientDriver,
+    cudaErrorCallRequiresNewerDriver, cudaErrorInvalidSurface,
+    cudaErrorDuplicateVariableName = 43, cudaErrorDuplicateTextureName,
+    cudaErrorDuplicateSurfaceName, cudaErrorDevicesUnavailable,
+    cudaErrorIncompatibleDriverContext = 49, cudaErrorMissingConfiguration = 52,
+    cudaErrorPriorLaunchFailure, cudaErrorLaunchMaxDepthExceeded = 65,
+    cudaErrorLaunchFileScopedTex, cudaErrorLaunchFileScopedSurf, cudaErrorSyncDepthExceeded,
+    cudaErrorLaunchPendingCountExceeded, cudaErrorInvalidDeviceFunction = 98,
+    cudaErrorNoDevice = 100, cudaErrorInvalidDevice, cudaErrorDeviceNotLicensed,
+    cudaErrorSoftwareValidityNotEstablished, cudaErrorStartupFailure = 127,
+    cudaErrorInvalidKernelImage = 200, cudaErrorDeviceUninitialized,
+    cudaErrorMapBufferObjectFailed = 205, cudaErrorUnmapBufferObjectFailed,
+    cudaErrorArrayIsMapped, cudaErrorAlreadyMapped, cudaErrorNoKernelImageForDevice,
+    cudaErrorAlreadyAcquired, cudaErrorNotMapped, cudaErrorNotMappedAsArray,
+    cudaErrorNotMappedAsPointer, cudaErrorECCUncorrectable, cudaErrorUnsupportedLimit,
+    cudaErrorDeviceAlreadyInUse, cudaErrorPeerAccessUnsupported, cudaErrorInvalidPtx,
+    cudaErrorInvalidGraphicsContext, cudaErrorNvlinkUncorrectable, cudaErrorJitCompilerNotFound,
+    cudaErrorUnsupportedPtxVersion, cudaErrorJitCompilationDisabled,
+    cudaErrorUnsupportedExecAffinity, cudaErrorUnsupportedDevSideSync, cudaErrorContained,
+    cudaErrorInvalidSource = 300, cudaErrorFileNotFound, cudaErrorSharedObjectSymbolNotFound,
+    cudaErrorSharedObjectInitFailed, cudaErrorOperatingSystem,
+    cudaErrorInvalidResourceHandle = 400, cudaErrorIllegalState, cudaErrorLossyQuery,
+    cudaErrorSymbolNotFound = 500, cudaErrorNotReady = 600, cudaErrorIllegalAddress = 700,
+    cudaErrorLaunchOutOfResources, cudaErrorLaunchTimeout, cudaErrorLaunchIncompatibleTexturing,
+    cudaErrorPeerAccessAlreadyEnabled, cudaErrorPeerAccessNotEnabled,
+    cudaErrorSetOnActiveProcess = 708, cudaErrorContextIsDestroyed, cudaErrorAssert,
+    cudaErrorTooManyPeers, cudaErrorHostMemoryAlreadyRegistered, cudaErrorHostMemoryNotRegistered,
+    cudaErrorHardwareStackError, cudaErrorIllegalInstruction, cudaErrorMisalignedAddress,
+    cudaErrorInvalidAddressSpace, cudaErrorInvalidPc, cudaErrorLaunchFailure,
+    cudaErrorCooperativeLaunchTooLarge, cudaErrorTensorMemoryLeak, cudaErrorNotPermitted = 800,
+    cudaErrorNotSupported, cudaErrorSystemNotReady, cudaErrorSystemDriverMismatch,
+    cudaErrorCompatNotSupportedOnDevice, cudaErrorMpsConnectionFailed, cudaErrorMpsRpcFailure,
+    cudaErrorMpsServerNotReady, cudaErrorMpsMaxClientsReached, cudaErrorMpsMaxConnectionsReached,
+    cudaErrorMpsClientTerminated, cudaErrorCdpNotSupported, cudaErrorCdpVersionMismatch,
+    cudaErrorStreamCaptureUnsupported = 900, cudaErrorStreamCaptureInvalidated,
+    cudaErrorStreamCaptureMerge, cudaErrorStreamCaptureUnmatched, cudaErrorStreamCaptureUnjoined,
+    cudaErrorStreamCaptureIsolation, cudaErrorStreamCaptureImplicit, cudaErrorCapturedEvent,
+    cudaErrorStreamCaptureWrongThread, cudaErrorTimeout, cudaErrorGraphExecUpdateFailure,
+    cudaErrorExternalDevice, cudaErrorInvalidClusterSize, cudaErrorFunctionNotLoaded,
+    cudaErrorInvalidResourceType, cudaErrorInvalidResourceConfiguration, cudaErrorUnknown = 999,
     cudaErrorApiFailureBase = 0x2710
 };
 enum cudaChannelFormatKind {
-    cudaChannelFormatKindSigned,
-    cudaChannelFormatKindUnsigned,
-    cudaChannelFormatKindFloat,
-    cudaChannelFormatKindNone,
-    cudaChannelFormatKindNV12,
-    cudaChannelFormatKindUnsignedNormalized8X1,
-    cudaChannelFormatKindUnsignedNormalized8X2,
-    cudaChannelFormatKindUnsignedNormalized8X4,
-    cudaChannelFormatKindUnsignedNormalized16X1,
-    cudaChannelFormatKindUnsignedNormalized16X2,
-    cudaChannelFormatKindUnsignedNormalized16X4,
-    cudaChannelFormatKindSignedNormalized8X1,
-    cudaChannelFormatKindSignedNormalized8X2,
-    cudaChannelFormatKindSignedNormalized8X4,
-    cudaChannelFormatKindSignedNormalized16X1,
-    cudaChannelFormatKindSignedNormalized16X2,
-    cudaChannelFormatKindSignedNormalized16X4,
+    cudaChannelFormatKindSigned, cudaChannelFormatKindUnsigned, cudaChannelFormatKindFloat,
+    cudaChannelFormatKindNone, cudaChannelFormatKindNV12,
+    cudaChannelFormatKindUnsignedNormalized8X1, cudaChannelFormatKindUnsignedNormalized8X2,
+    cudaChannelFormatKindUnsignedNormalized8X4, cudaChannelFormatKindUnsignedNormalized16X1,
+    cudaChannelFormatKindUnsignedNormalized16X2, cudaChannelFormatKindUnsignedNormalized16X4,
+    cudaChannelFormatKindSignedNormalized8X1, cudaChannelFormatKindSignedNormalized8X2,
+    cudaChannelFormatKindSignedNormalized8X4, cudaChannelFormatKindSignedNormalized16X1,
+    cudaChannelFormatKindSignedNormalized16X2, cudaChannelFormatKindSignedNormalized16X4,
     cudaChannelFormatKindUnsignedBlockCompressed1,
     cudaChannelFormatKindUnsignedBlockCompressed1SRGB,
     cudaChannelFormatKindUnsignedBlockCompressed2,
     cudaChannelFormatKindUnsignedBlockCompressed2SRGB,
     cudaChannelFormatKindUnsignedBlockCompressed3,
     cudaChannelFormatKindUnsignedBlockCompressed3SRGB,
-    cudaChannelFormatKindUnsignedBlockCompressed4,
-    cudaChannelFormatKindSignedBlockCompressed4,
-    cudaChannelFormatKindUnsignedBlockCompressed5,
-    cudaChannelFormatKindSignedBlockCompressed5,
-    cudaChannelFormatKindUnsignedBlockCompressed6H,
-    cudaChannelFormatKindSignedBlockCompressed6H,
+    cudaChannelFormatKindUnsignedBlockCompressed4, cudaChannelFormatKindSignedBlockCompressed4,
+    cudaChannelFormatKindUnsignedBlockCompressed5, cudaChannelFormatKindSignedBlockCompressed5,
+    cudaChannelFormatKindUnsignedBlockCompressed6H, cudaChannelFormatKindSignedBlockCompressed6H,
     cudaChannelFormatKindUnsignedBlockCompressed7,
     cudaChannelFormatKindUnsignedBlockCompressed7SRGB,
     cudaChannelFormatKindUnsignedNormalized1010102
@@ -227,17 +132,11 @@ struct cudaArrayMemoryRequirements {
     unsigned int reserved[4];
 };
 enum cudaMemoryType {
-    cudaMemoryTypeUnregistered,
-    cudaMemoryTypeHost,
-    cudaMemoryTypeDevice,
-    cudaMemoryTypeManaged
+    cudaMemoryTypeUnregistered, cudaMemoryTypeHost, cudaMemoryTypeDevice, cudaMemoryTypeManaged
 };
 enum cudaMemcpyKind {
-    cudaMemcpyHostToHost,
-    cudaMemcpyHostToDevice,
-    cudaMemcpyDeviceToHost,
-    cudaMemcpyDeviceToDevice,
-    cudaMemcpyDefault
+    cudaMemcpyHostToHost, cudaMemcpyHostToDevice, cudaMemcpyDeviceToHost,
+    cudaMemcpyDeviceToDevice, cudaMemcpyDefault
 };
 struct cudaPitchedPtr {
     void *ptr;
@@ -280,9 +179,7 @@ struct cudaMemsetParams {
     size_t width, height;
 };
 enum cudaAccessProperty {
-    cudaAccessPropertyNormal,
-    cudaAccessPropertyStreaming,
-    cudaAccessPropertyPersisting
+    cudaAccessPropertyNormal, cudaAccessPropertyStreaming, cudaAccessPropertyPersisting
 };
 struct cudaAccessPolicyWindow {
     void *base_ptr;
@@ -296,24 +193,16 @@ struct cudaHostNodeParams {
     void *userData;
 };
 enum cudaStreamCaptureStatus {
-    cudaStreamCaptureStatusNone,
-    cudaStreamCaptureStatusActive,
-    cudaStreamCaptureStatusInvalidated
+    cudaStreamCaptureStatusNone, cudaStreamCaptureStatusActive, cudaStreamCaptureStatusInvalidated
 };
 enum cudaStreamCaptureMode {
-    cudaStreamCaptureModeGlobal,
-    cudaStreamCaptureModeThreadLocal,
-    cudaStreamCaptureModeRelaxed
+    cudaStreamCaptureModeGlobal, cudaStreamCaptureModeThreadLocal, cudaStreamCaptureModeRelaxed
 };
 enum cudaSynchronizationPolicy {
-    cudaSyncPolicyAuto = 1,
-    cudaSyncPolicySpin,
-    cudaSyncPolicyYield,
-    cudaSyncPolicyBlockingSync
+    cudaSyncPolicyAuto = 1, cudaSyncPolicySpin, cudaSyncPolicyYield, cudaSyncPolicyBlockingSync
 };
 enum cudaClusterSchedulingPolicy {
-    cudaClusterSchedulingPolicyDefault,
-    cudaClusterSchedulingPolicySpread,
+    cudaClusterSchedulingPolicyDefault, cudaClusterSchedulingPolicySpread,
     cudaClusterSchedulingPolicyLoadBalancing
 };
 struct cudaResourceDesc;
@@ -332,102 +221,67 @@ struct cudaFuncAttributes {
 };
 enum cudaFuncAttribute {
     cudaFuncAttributeMaxDynamicSharedMemorySize = 8,
-    cudaFuncAttributePreferredSharedMemoryCarveout,
-    cudaFuncAttributeClusterDimMustBeSet,
-    cudaFuncAttributeRequiredClusterWidth,
-    cudaFuncAttributeRequiredClusterHeight,
-    cudaFuncAttributeRequiredClusterDepth,
-    cudaFuncAttributeNonPortableClusterSizeAllowed,
-    cudaFuncAttributeClusterSchedulingPolicyPreference,
-    cudaFuncAttributeMax
+    cudaFuncAttributePreferredSharedMemoryCarveout, cudaFuncAttributeClusterDimMustBeSet,
+    cudaFuncAttributeRequiredClusterWidth, cudaFuncAttributeRequiredClusterHeight,
+    cudaFuncAttributeRequiredClusterDepth, cudaFuncAttributeNonPortableClusterSizeAllowed,
+    cudaFuncAttributeClusterSchedulingPolicyPreference, cudaFuncAttributeMax
 };
 enum cudaFuncCache {
-    cudaFuncCachePreferNone,
-    cudaFuncCachePreferShared,
-    cudaFuncCachePreferL1,
+    cudaFuncCachePreferNone, cudaFuncCachePreferShared, cudaFuncCachePreferL1,
     cudaFuncCachePreferEqual
 };
 enum cudaSharedMemConfig {
-    cudaSharedMemBankSizeDefault,
-    cudaSharedMemBankSizeFourByte,
-    cudaSharedMemBankSizeEightByte
+    cudaSharedMemBankSizeDefault, cudaSharedMemBankSizeFourByte, cudaSharedMemBankSizeEightByte
 };
 enum cudaLimit {
-    cudaLimitStackSize,
-    cudaLimitPrintfFifoSize,
-    cudaLimitMallocHeapSize,
-    cudaLimitDevRuntimeSyncDepth,
-    cudaLimitDevRuntimePendingLaunchCount,
-    cudaLimitMaxL2FetchGranularity,
-    cudaLimitPersistingL2CacheSize
+    cudaLimitStackSize, cudaLimitPrintfFifoSize, cudaLimitMallocHeapSize,
+    cudaLimitDevRuntimeSyncDepth, cudaLimitDevRuntimePendingLaunchCount,
+    cudaLimitMaxL2FetchGranularity, cudaLimitPersistingL2CacheSize
 };
 enum cudaMemoryAdvise {
-    cudaMemAdviseSetReadMostly = 1,
-    cudaMemAdviseUnsetReadMostly,
-    cudaMemAdviseSetPreferredLocation,
-    cudaMemAdviseUnsetPreferredLocation,
-    cudaMemAdviseSetAccessedBy,
-    cudaMemAdviseUnsetAccessedBy
+    cudaMemAdviseSetReadMostly = 1, cudaMemAdviseUnsetReadMostly,
+    cudaMemAdviseSetPreferredLocation, cudaMemAdviseUnsetPreferredLocation,
+    cudaMemAdviseSetAccessedBy, cudaMemAdviseUnsetAccessedBy
 };
 enum cudaMemRangeAttribute {
-    cudaMemRangeAttributeReadMostly = 1,
-    cudaMemRangeAttributePreferredLocation,
-    cudaMemRangeAttributeAccessedBy,
-    cudaMemRangeAttributeLastPrefetchLocation,
-    cudaMemRangeAttributePreferredLocationType,
-    cudaMemRangeAttributePreferredLocationId,
-    cudaMemRangeAttributeLastPrefetchLocationType,
-    cudaMemRangeAttributeLastPrefetchLocationId
+    cudaMemRangeAttributeReadMostly = 1, cudaMemRangeAttributePreferredLocation,
+    cudaMemRangeAttributeAccessedBy, cudaMemRangeAttributeLastPrefetchLocation,
+    cudaMemRangeAttributePreferredLocationType, cudaMemRangeAttributePreferredLocationId,
+    cudaMemRangeAttributeLastPrefetchLocationType, cudaMemRangeAttributeLastPrefetchLocationId
 };
 enum cudaFlushGPUDirectRDMAWritesScope {
-    cudaFlushGPUDirectRDMAWritesToOwner = 100,
-    cudaFlushGPUDirectRDMAWritesToAllDevices = 200
+    cudaFlushGPUDirectRDMAWritesToOwner = 100, cudaFlushGPUDirectRDMAWritesToAllDevices = 200
 };
 enum cudaFlushGPUDirectRDMAWritesTarget { cudaFlushGPUDirectRDMAWritesTargetCurrentDevice };
 enum cudaDeviceAttr { cudaDevAttrMaxThreadsPerBlock = 1 };
 enum cudaMemPoolAttr {
-    cudaMemPoolReuseFollowEventDependencies = 1,
-    cudaMemPoolReuseAllowOpportunistic,
-    cudaMemPoolReuseAllowInternalDependencies,
-    cudaMemPoolAttrReleaseThreshold,
-    cudaMemPoolAttrReservedMemCurrent,
-    cudaMemPoolAttrReservedMemHigh,
-    cudaMemPoolAttrUsedMemCurrent,
-    cudaMemPoolAttrUsedMemHigh
+    cudaMemPoolReuseFollowEventDependencies = 1, cudaMemPoolReuseAllowOpportunistic,
+    cudaMemPoolReuseAllowInternalDependencies, cudaMemPoolAttrReleaseThreshold,
+    cudaMemPoolAttrReservedMemCurrent, cudaMemPoolAttrReservedMemHigh,
+    cudaMemPoolAttrUsedMemCurrent, cudaMemPoolAttrUsedMemHigh
 };
 enum cudaMemLocationType {
-    cudaMemLocationTypeInvalid,
-    cudaMemLocationTypeNone = 0,
-    cudaMemLocationTypeDevice,
-    cudaMemLocationTypeHost,
-    cudaMemLocationTypeHostNuma,
-    cudaMemLocationTypeHostNumaCurrent
+    cudaMemLocationTypeInvalid, cudaMemLocationTypeNone = 0, cudaMemLocationTypeDevice,
+    cudaMemLocationTypeHost, cudaMemLocationTypeHostNuma, cudaMemLocationTypeHostNumaCurrent
 };
 struct cudaMemLocation {
     enum cudaMemLocationType type;
     int id;
 };
 enum cudaMemAccessFlags {
-    cudaMemAccessFlagsProtNone,
-    cudaMemAccessFlagsProtRead,
-    cudaMemAccessFlagsProtReadWrite = 3
+    cudaMemAccessFlagsProtNone, cudaMemAccessFlagsProtRead, cudaMemAccessFlagsProtReadWrite = 3
 };
 struct cudaMemAccessDesc {
     struct cudaMemLocation location;
     enum cudaMemAccessFlags flags;
 };
 enum cudaMemAllocationType {
-    cudaMemAllocationTypeInvalid,
-    cudaMemAllocationTypePinned,
-    cudaMemAllocationTypeManaged,
+    cudaMemAllocationTypeInvalid, cudaMemAllocationTypePinned, cudaMemAllocationTypeManaged,
     cudaMemAllocationTypeMax = 0x7fffffff
 };
 enum cudaMemAllocationHandleType {
-    cudaMemHandleTypeNone,
-    cudaMemHandleTypePosixFileDescriptor,
-    cudaMemHandleTypeWin32,
-    cudaMemHandleTypeWin32Kmt = 4,
-    cudaMemHandleTypeFabric = 8
+    cudaMemHandleTypeNone, cudaMemHandleTypePosixFileDescriptor, cudaMemHandleTypeWin32,
+    cudaMemHandleTypeWin32Kmt = 4, cudaMemHandleTypeFabric = 8
 };
 struct cudaMemPoolProps {
     enum cudaMemAllocationType allocType;
@@ -457,16 +311,12 @@ struct cudaMemFreeNodeParams {
     void *dptr;
 };
 enum cudaGraphMemAttributeType {
-    cudaGraphMemAttrUsedMemCurrent,
-    cudaGraphMemAttrUsedMemHigh,
-    cudaGraphMemAttrReservedMemCurrent,
-    cudaGraphMemAttrReservedMemHigh
+    cudaGraphMemAttrUsedMemCurrent, cudaGraphMemAttrUsedMemHigh,
+    cudaGraphMemAttrReservedMemCurrent, cudaGraphMemAttrReservedMemHigh
 };
 enum cudaMemcpySrcAccessOrder {
-    cudaMemcpySrcAccessOrderInvalid,
-    cudaMemcpySrcAccessOrderStream,
-    cudaMemcpySrcAccessOrderDuringApiCall,
-    cudaMemcpySrcAccessOrderAny,
+    cudaMemcpySrcAccessOrderInvalid, cudaMemcpySrcAccessOrderStream,
+    cudaMemcpySrcAccessOrderDuringApiCall, cudaMemcpySrcAccessOrderAny,
     cudaMemcpySrcAccessOrderMax = 0x7fffffff
 };
 struct cudaMemcpyAttributes {
@@ -475,8 +325,7 @@ struct cudaMemcpyAttributes {
     unsigned int flags;
 };
 enum cudaMemcpy3DOperandType {
-    cudaMemcpyOperandTypePointer = 1,
-    cudaMemcpyOperandTypeArray,
+    cudaMemcpyOperandTypePointer = 1, cudaMemcpyOperandTypeArray,
     cudaMemcpyOperandTypeMax = 0x7fffffff
 };
 struct cudaOffset3D {
@@ -504,10 +353,8 @@ struct cudaMemcpy3DBatchOp {
     unsigned int flags;
 };
 enum cudaDeviceP2PAttr {
-    cudaDevP2PAttrPerformanceRank = 1,
-    cudaDevP2PAttrAccessSupported,
-    cudaDevP2PAttrNativeAtomicSupported,
-    cudaDevP2PAttrCudaArrayAccessSupported,
+    cudaDevP2PAttrPerformanceRank = 1, cudaDevP2PAttrAccessSupported,
+    cudaDevP2PAttrNativeAtomicSupported, cudaDevP2PAttrCudaArrayAccessSupported,
     cudaDevP2PAttrOnlyPartialNativeAtomicSupported
 };
 typedef struct CUuuid_st cudaUUID_t;
@@ -522,14 +369,10 @@ typedef struct cudaMemFabricHandle_st {
     char reserved[64];
 } cudaMemFabricHandle_t;
 enum cudaExternalMemoryHandleType {
-    cudaExternalMemoryHandleTypeOpaqueFd = 1,
-    cudaExternalMemoryHandleTypeOpaqueWin32,
-    cudaExternalMemoryHandleTypeOpaqueWin32Kmt,
-    cudaExternalMemoryHandleTypeD3D12Heap,
-    cudaExternalMemoryHandleTypeD3D12Resource,
-    cudaExternalMemoryHandleTypeD3D11Resource,
-    cudaExternalMemoryHandleTypeD3D11ResourceKmt,
-    cudaExternalMemoryHandleTypeNvSciBuf
+    cudaExternalMemoryHandleTypeOpaqueFd = 1, cudaExternalMemoryHandleTypeOpaqueWin32,
+    cudaExternalMemoryHandleTypeOpaqueWin32Kmt, cudaExternalMemoryHandleTypeD3D12Heap,
+    cudaExternalMemoryHandleTypeD3D12Resource, cudaExternalMemoryHandleTypeD3D11Resource,
+    cudaExternalMemoryHandleTypeD3D11ResourceKmt, cudaExternalMemoryHandleTypeNvSciBuf
 };
 struct cudaExternalMemoryHandleDesc {
     enum cudaExternalMemoryHandleType type;
@@ -572,8 +415,7 @@ typedef struct CUfunc_st *cudaFunction_t;
 typedef struct CUkern_st *cudaKernel_t;
 enum cudaJitOption { cudaJitMaxRegisters };
 enum cudaLibraryOption {
-    cudaLibraryHostUniversalFunctionAndDataTable,
-    cudaLibraryBinaryIsPreserved
+    cudaLibraryHostUniversalFunctionAndDataTable, cudaLibraryBinaryIsPreserved
 };
 typedef struct CUlib_st *cudaLibrary_t;
 typedef struct CUmemPoolHandle_st *cudaMemPool_t;
@@ -586,20 +428,11 @@ struct cudaKernelNodeParams {
 struct cudaExternalSemaphoreSignalNodeParams;
 struct cudaExternalSemaphoreWaitNodeParams;
 enum cudaGraphNodeType {
-    cudaGraphNodeTypeKernel,
-    cudaGraphNodeTypeMemcpy,
-    cudaGraphNodeTypeMemset,
-    cudaGraphNodeTypeHost,
-    cudaGraphNodeTypeGraph,
-    cudaGraphNodeTypeEmpty,
-    cudaGraphNodeTypeWaitEvent,
-    cudaGraphNodeTypeEventRecord,
-    cudaGraphNodeTypeExtSemaphoreSignal,
-    cudaGraphNodeTypeExtSemaphoreWait,
-    cudaGraphNodeTypeMemAlloc,
-    cudaGraphNodeTypeMemFree,
-    cudaGraphNodeTypeConditional = 13,
-    cudaGraphNodeTypeCount
+    cudaGraphNodeTypeKernel, cudaGraphNodeTypeMemcpy, cudaGraphNodeTypeMemset,
+    cudaGraphNodeTypeHost, cudaGraphNodeTypeGraph, cudaGraphNodeTypeEmpty,
+    cudaGraphNodeTypeWaitEvent, cudaGraphNodeTypeEventRecord, cudaGraphNodeTypeExtSemaphoreSignal,
+    cudaGraphNodeTypeExtSemaphoreWait, cudaGraphNodeTypeMemAlloc, cudaGraphNodeTypeMemFree,
+    cudaGraphNodeTypeConditional = 13, cudaGraphNodeTypeCount
 };
 struct cudaGraphNodeParams {
     enum cudaGraphNodeType type;
@@ -617,23 +450,15 @@ typedef struct cudaGraphEdgeData_st {
 } cudaGraphEdgeData;
 typedef struct CUgraphExec_st *cudaGraphExec_t;
 enum cudaGraphExecUpdateResult {
-    cudaGraphExecUpdateSuccess,
-    cudaGraphExecUpdateError,
-    cudaGraphExecUpdateErrorTopologyChanged,
-    cudaGraphExecUpdateErrorNodeTypeChanged,
-    cudaGraphExecUpdateErrorFunctionChanged,
-    cudaGraphExecUpdateErrorParametersChanged,
-    cudaGraphExecUpdateErrorNotSupported,
-    cudaGraphExecUpdateErrorUnsupportedFunctionChange,
-    cudaGraphExecUpdateErrorAttributesChanged
+    cudaGraphExecUpdateSuccess, cudaGraphExecUpdateError, cudaGraphExecUpdateErrorTopologyChanged,
+    cudaGraphExecUpdateErrorNodeTypeChanged, cudaGraphExecUpdateErrorFunctionChanged,
+    cudaGraphExecUpdateErrorParametersChanged, cudaGraphExecUpdateErrorNotSupported,
+    cudaGraphExecUpdateErrorUnsupportedFunctionChange, cudaGraphExecUpdateErrorAttributesChanged
 };
 typedef enum cudaGraphInstantiateResult {
-    cudaGraphInstantiateSuccess,
-    cudaGraphInstantiateError,
-    cudaGraphInstantiateInvalidStructure,
+    cudaGraphInstantiateSuccess, cudaGraphInstantiateError, cudaGraphInstantiateInvalidStructure,
     cudaGraphInstantiateNodeOperationNotSupported,
-    cudaGraphInstantiateMultipleDevicesNotSupported,
-    cudaGraphInstantiateConditionalHandleUnused
+    cudaGraphInstantiateMultipleDevicesNotSupported, cudaGraphInstantiateConditionalHandleUnused
 } cudaGraphInstantiateResult;
 typedef struct cudaGraphInstantiateParams_st {
     unsigned long long flags;
@@ -647,13 +472,11 @@ typedef struct cudaGraphExecUpdateResultInfo_st {
 } cudaGraphExecUpdateResultInfo;
 typedef struct CUgraphDeviceUpdatableNode_st *cudaGraphDeviceNode_t;
 enum cudaDriverEntryPointQueryResult {
-    cudaDriverEntryPointSuccess,
-    cudaDriverEntryPointSymbolNotFound,
+    cudaDriverEntryPointSuccess, cudaDriverEntryPointSymbolNotFound,
     cudaDriverEntryPointVersionNotSufficent
 };
 typedef enum cudaLaunchMemSyncDomain {
-    cudaLaunchMemSyncDomainDefault,
-    cudaLaunchMemSyncDomainRemote
+    cudaLaunchMemSyncDomainDefault, cudaLaunchMemSyncDomainRemote
 } cudaLaunchMemSyncDomain;
 typedef struct cudaLaunchMemSyncDomainMap_st {
     unsigned char default_, remote;
