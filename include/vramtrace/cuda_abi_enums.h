@@ -7,7 +7,6 @@
 #ifndef VRAMTRACE_CUDA_ABI_ENUMS_H
 #define VRAMTRACE_CUDA_ABI_ENUMS_H
 
-
 /* Tables of facts, packed. */
 /* clang-format off */
 
