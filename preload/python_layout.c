@@ -156,6 +156,10 @@ bool vt_python_peek(void *to, uintptr_t address, size_t bytes) {
     struct iovec into = {&byte, 1};
     if (VT_SYS6(SYS_process_vm_readv, pid, &into, 1, &self, 1, 0) == 1)
         return false;
+    /* To that call NULL is no set at all, and past the user's half the sum below would wrap. */
+    const uintptr_t first = 4096, past = (uintptr_t)1 << 47;
+    if (address < first || address >= past || bytes > past - address)
+        return false;
     for (uintptr_t at = address; at < address + bytes; at = (at | 7) + 1) {
         const long efault = -14;
         if (VT_SYS4(SYS_rt_sigprocmask, -1, at & ~(uintptr_t)7, 0, 8) == efault)
@@ -246,6 +250,20 @@ struct member {
     uintptr_t flags, doc;
 };
 
+/* The first bytes of a string of which only the address is known: a page may end behind it. */
+static bool peek_text(char *to, size_t room, uintptr_t from) {
+    memset(to, 0, room);
+    if (vt_python_peek(to, from, room - 1))
+        return true;
+    for (size_t k = 0; k < room - 1; k++) {
+        if (!vt_python_peek(&to[k], from + k, 1))
+            return false;
+        if (to[k] == 0)
+            break;
+    }
+    return true;
+}
+
 const char *vt_python_layout_check(const struct vt_pylayout *at, uintptr_t code_type) {
     static const char unreadable[] = "its code type does not look right";
     const struct {
@@ -269,12 +287,8 @@ const char *vt_python_layout_check(const struct vt_pylayout *at, uintptr_t code_
             return unreadable;
         if (m.name == 0)
             break;
-        for (size_t k = 0; k < sizeof name - 1; k++) {
-            if (!vt_python_peek(&name[k], m.name + k, 1))
-                return unreadable;
-            if (name[k] == 0)
-                break;
-        }
+        if (!peek_text(name, sizeof name, m.name))
+            return unreadable;
         for (size_t k = 0; k < sizeof expected / sizeof expected[0]; k++) {
             if (strcmp(name, expected[k].name) != 0)
                 continue;
