@@ -182,7 +182,7 @@ bool vt_own_frame(const struct vt_frame *frame, const char *const *patterns) {
     if (!frame->module)
         return false; /* generated code: whoever wrote it, no line of it is known */
     if (vt_own_is_python(frame->module) || is_foreign_library(frame->module) ||
-        is_foreign_path(frame->module))
+        is_foreign_path(frame->module) || is_python_library(frame->module))
         return false;
     /* the start-up code of a program has no file; its C library's crt files are not the user's */
     if (frame->function &&
