@@ -80,7 +80,7 @@ static void record_fail(struct vt_thread *t, const struct vt_call *call, const s
     r->when = vt_when(what->device, ticks);
     r->size = what->size;
     r->result = result;
-    r->zero = 0;
+    r->flags = 0;
     vt_log_commit(t, &r->word, vt_word(VT_REC_FAIL, what->kind, call->hook, what->stack),
                   sizeof *r);
 }

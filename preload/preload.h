@@ -43,6 +43,7 @@ enum vt_hook {
     VT_HOOK_NONE = 0,
 #define VT_DRIVER(id, symbol, base, since, stream, role, prototype) VT_HOOK_##symbol = id,
 #define VT_RUNTIME(id, symbol, since, until, role, prototype)       VT_HOOK_##symbol = id,
+#define VT_FRAMEWORK(id, symbol)                                    VT_HOOK_##symbol = id,
 #include "vramtrace/hooks.def"
 };
 

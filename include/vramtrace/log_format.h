@@ -161,13 +161,19 @@ enum vt_record {
     VT_REC_MEMINFO = 0x06, /* struct vt_rec_meminfo   what cuMemGetInfo told the program */
     VT_REC_OBJECT =
         0x07, /* struct vt_rec_object    a context, module, graph, ... made or destroyed */
-    VT_REC_STACK = 0x80,  /* struct vt_rec_stack     what a stack number stands for */
-    VT_REC_MODULE = 0x81, /* struct vt_rec_module    a file mapped into the process */
-    VT_REC_CODE = 0x82,   /* struct vt_rec_code      a Python code object */
-    VT_REC_THREAD = 0x83, /* struct vt_rec_thread    whose records follow in this chunk */
+    /* 0x20 to 0x2f: what frameworks and the program itself say */
+    VT_REC_CACHEINFO =
+        0x20, /* struct vt_rec_cacheinfo a caching allocator's own totals, overheard */
+    VT_REC_CACHEOOM = 0x21, /* struct vt_rec_cacheoom  a framework's out-of-memory error */
+    VT_REC_PHASE = 0x22,    /* struct vt_rec_phase     a phase begins or ends; a mark */
+    VT_REC_STACK = 0x80,    /* struct vt_rec_stack     what a stack number stands for */
+    VT_REC_MODULE = 0x81,   /* struct vt_rec_module    a file mapped into the process */
+    VT_REC_CODE = 0x82,     /* struct vt_rec_code      a Python code object */
+    VT_REC_THREAD = 0x83,   /* struct vt_rec_thread    whose records follow in this chunk */
     VT_REC_DEVICE =
         0x84, /* struct vt_rec_device    what the program asked about a device; later ones add */
     VT_REC_NOTE = 0x85, /* struct vt_rec_note      a sentence of the tracer's for the report */
+    VT_REC_NAME = 0x88, /* struct vt_rec_name      what a phase's name number stands for */
 };
 
 /* What kind of memory. The kind decides what ends it: see vt_kind_owner(). Append, never reuse. */
@@ -252,15 +258,21 @@ struct vt_rec_free {
 };
 static_assert(sizeof(struct vt_rec_free) == 24, "byte table");
 
+/* Who refused an allocation: the driver (0), or we in its place, without asking it. */
+enum vt_fail_flag {
+    VT_FAIL_LIMIT = 1,    /* it would have gone past VRAMTRACE_LIMIT */
+    VT_FAIL_INJECTED = 2, /* VRAMTRACE_INJECT chose it */
+};
+
 /*  0  8 first word: VT_REC_FAIL, kind as if it had succeeded
  *  8  8 when
  * 16  8 bytes asked for (pitched: width x height)
  * 24  4 result code as the driver or runtime gave it
- * 28  4 zero */
+ * 28  4 flags: enum vt_fail_flag */
 struct vt_rec_fail {
     uint64_t word, when, size;
     int32_t result;
-    uint32_t zero;
+    uint32_t flags;
 };
 static_assert(sizeof(struct vt_rec_fail) == 32, "byte table");
 
@@ -316,6 +328,62 @@ struct vt_rec_object {
     uint32_t flags, context;
 };
 static_assert(sizeof(struct vt_rec_object) == 32, "byte table");
+
+/* A caching allocator's blocks are ALLOC and FREE records of kind VT_KIND_BLOCK. Their device is
+ * what the framework said, which some of its versions say wrongly: the driver allocation that holds
+ * the address is the better witness. A block that is allocated at an address where one is live
+ * replaces it: a FREE of the old one stands before the ALLOC in the same chunk. Old versions name a
+ * block by a host address of their own: such a block lies in no driver allocation, and is one all
+ * the same.
+ *
+ * CACHEINFO: the allocator's own totals for that device, right after the event with the same `when`
+ * in the same chunk. Written only where they cannot be told from the record before: from one
+ * CACHEINFO to the next of a device, `allocated` moves by the size of each of its blocks' ALLOC and
+ * FREE (the device as the framework said it), and `reserved` stands still.
+ *  0  8 first word: VT_REC_CACHEINFO, kind VT_KIND_BLOCK; hook: which framework
+ *  8  8 when
+ * 16  8 bytes allocated: in blocks that are handed out
+ * 24  8 bytes reserved: in segments that the allocator holds from the driver */
+struct vt_rec_cacheinfo {
+    uint64_t word, when, allocated, reserved;
+};
+static_assert(sizeof(struct vt_rec_cacheinfo) == 32, "byte table");
+
+/* The framework gave up and is about to raise its out-of-memory error, after it had emptied its
+ * cache and tried again. The driver's FAIL records before it on the same thread, back to that
+ * thread's last successful allocation, belong to it: they were raised. FAILs of a framework's
+ * thread that are followed by a successful allocation on that thread instead were recovered from.
+ *  0  8 first word: VT_REC_CACHEOOM, kind VT_KIND_BLOCK; hook: which framework; stack: of the
+ * request 8  8 when 16  8 bytes requested, as the allocator rounded them 24  8 bytes allocated, as
+ * above 32  8 bytes reserved, as above */
+struct vt_rec_cacheoom {
+    uint64_t word, when, requested, allocated, reserved;
+};
+static_assert(sizeof(struct vt_rec_cacheoom) == 40, "byte table");
+
+enum vt_phase {
+    VT_PHASE_PUSH = 1,  /* a nested phase of this thread begins */
+    VT_PHASE_POP = 2,   /* and ends */
+    VT_PHASE_START = 3, /* a phase of the process begins; it may end on another thread */
+    VT_PHASE_END = 4,   /* and ends */
+    VT_PHASE_MARK = 5,  /* a moment with a name */
+};
+
+/* A phase's begin and end carry the same range number; nothing else pairs them. One that has no end
+ * was open at the log's end. An end whose range number was never seen begin is to be left out.
+ * `began` is before `when` for a phase that was open before the log was: it is written down at its
+ * thread's first event. Thread: the chunk's. Device: VT_DEVICE_UNKNOWN.
+ *  0  8 first word: VT_REC_PHASE, kind: enum vt_phase
+ *  8  8 when
+ * 16  8 began: ticks since start; for POP and END those of its begin
+ * 24  8 range: number of the phase, unique in the process, from 1; MARK: 0
+ * 32  4 name number: VT_REC_NAME; 0: unknown
+ * 36  4 name number of the NVTX domain; 0: the default domain, or vramtrace.h */
+struct vt_rec_phase {
+    uint64_t word, when, began, range;
+    uint32_t name, domain;
+};
+static_assert(sizeof(struct vt_rec_phase) == 40, "byte table");
 
 /* Frame words, innermost first. A native frame is a return address: look up address - 1. */
 #define VT_FRAME_PYTHON (1ull << 63) /* bits 0-31 line, bits 32-61 number of the code record */
@@ -403,6 +471,19 @@ struct vt_rec_note {
 };
 static_assert(sizeof(struct vt_rec_note) == 16, "byte table");
 
+/* Written once a process, before the first record in the same chunk that uses the number; another
+ * thread may use it before this record is whole: then the name is unknown until then.
+ *  0  8 first word: VT_REC_NAME, length
+ *  8  4 number, from 1
+ * 12  4 bytes of text, at most VT_NAME_MAX_BYTES (longer names are cut)
+ * 16    text, UTF-8 as the program gave it; zero up to a multiple of 8 */
+struct vt_rec_name {
+    uint64_t word;
+    uint32_t number, text_bytes;
+};
+static_assert(sizeof(struct vt_rec_name) == 16, "byte table");
+#define VT_NAME_MAX_BYTES 200u
+
 /* The largest record: what a writer must keep free, and what a reader may expect. */
 #define VT_RECORD_MAX_BYTES 8192u
 
@@ -423,6 +504,12 @@ static inline uint32_t vt_record_fixed_bytes(unsigned type) {
         return sizeof(struct vt_rec_meminfo);
     case VT_REC_OBJECT:
         return sizeof(struct vt_rec_object);
+    case VT_REC_CACHEINFO:
+        return sizeof(struct vt_rec_cacheinfo);
+    case VT_REC_CACHEOOM:
+        return sizeof(struct vt_rec_cacheoom);
+    case VT_REC_PHASE:
+        return sizeof(struct vt_rec_phase);
     default:
         return 0;
     }
