@@ -361,7 +361,7 @@ struct vt_rec_cacheoom {
 };
 static_assert(sizeof(struct vt_rec_cacheoom) == 40, "byte table");
 
-enum vt_phase {
+enum vt_phase_event {
     VT_PHASE_PUSH = 1,  /* a nested phase of this thread begins */
     VT_PHASE_POP = 2,   /* and ends */
     VT_PHASE_START = 3, /* a phase of the process begins; it may end on another thread */
@@ -373,7 +373,7 @@ enum vt_phase {
  * was open at the log's end. An end whose range number was never seen begin is to be left out.
  * `began` is before `when` for a phase that was open before the log was: it is written down at its
  * thread's first event. Thread: the chunk's. Device: VT_DEVICE_UNKNOWN.
- *  0  8 first word: VT_REC_PHASE, kind: enum vt_phase
+ *  0  8 first word: VT_REC_PHASE, kind: enum vt_phase_event
  *  8  8 when
  * 16  8 began: ticks since start; for POP and END those of its begin
  * 24  8 range: number of the phase, unique in the process, from 1; MARK: 0
