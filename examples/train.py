@@ -13,22 +13,38 @@ allocations and copies are used, no kernels, so it runs on the simulated GPU as 
 """
 
 import argparse
+import itertools
+import os
+import queue
+import sys
+import threading
+import traceback
 
 import numpy as np
-from numba import cuda
+from numba import config, cuda
+
+# Numba frees arrays in batches. At once instead: what is held at the end is then what this script holds.
+config.CUDA_DEALLOCS_COUNT = 0
+
+history = []  # the loss of every step, for the curve at the end
 
 
 class Dataset:
-    """Random images in host memory, handed out a batch at a time."""
+    """Random images in host memory, put together into batches by a thread of its own."""
 
     def __init__(self, images, batch_size):
         rng = np.random.default_rng(seed=7)
         self.images = rng.standard_normal((images, 3, 64, 64), dtype=np.float32)
         self.batch_size = batch_size
+        self.ready = queue.Queue(maxsize=4)
+        threading.Thread(target=self.load, name="loader").start()
 
-    def batch(self, index):
-        start = index * self.batch_size % len(self.images)
-        return self.images[start : start + self.batch_size]
+    def load(self):
+        for start in itertools.cycle(range(0, len(self.images), self.batch_size)):
+            self.ready.put(self.images[start : start + self.batch_size])
+
+    def next_batch(self):
+        return self.ready.get()
 
 
 class Model:
@@ -51,19 +67,19 @@ class Model:
         return scores
 
 
-def train_step(model, images, history, fixed):
+def train_step(model, images, fixed):
     on_gpu = cuda.to_device(images)
     scores = model.forward(on_gpu)
     loss = cuda.to_device(scores.copy_to_host().mean(axis=1))
     if fixed:
         history.append(float(loss.copy_to_host().mean()))
     else:
-        history.append((loss, scores))  # the bug: both stay on the GPU as long as the history does
+        history.append((loss, scores))  # the bug: both stay on the GPU, step after step
 
 
 def evaluate(model, dataset):
     """Scores one batch; what it allocates is freed when it returns."""
-    scores = model.forward(cuda.to_device(dataset.batch(0)))
+    scores = model.forward(cuda.to_device(dataset.next_batch()))
     return float((scores.copy_to_host().argmax(axis=1) == 0).mean())
 
 
@@ -76,13 +92,19 @@ def main():
 
     dataset = Dataset(images=512, batch_size=32)
     model = Model(inputs=3 * 64 * 64, hidden=256, classes=8192)
-    history = []
     for epoch in range(options.epochs):
-        for step in range(options.steps):
-            train_step(model, dataset.batch(step), history, options.fixed)
+        for _ in range(options.steps):
+            train_step(model, dataset.next_batch(), options.fixed)
         accuracy = evaluate(model, dataset)
         print(f"epoch {epoch + 1}: {len(history)} steps, accuracy {accuracy:.2f}")
 
 
 if __name__ == "__main__":
-    main()
+    try:
+        main()
+        status = 0
+    except Exception:
+        traceback.print_exc()
+        status = 1
+    sys.stdout.flush()
+    os._exit(status)  # the loader's thread never ends by itself
