@@ -58,6 +58,9 @@ void vt_init_arm(void);
  * at every event. */
 void vt_init_check_fork(void);
 
+/* Whether vt_init_arm() was: the program has reached for CUDA. */
+bool vt_init_is_armed(void);
+
 /* Whether the calling code runs inside exit(), by its return addresses innermost first. */
 bool vt_init_in_exit(void *const *frames, size_t count);
 
@@ -69,6 +72,12 @@ struct vt_options {
     bool quiet;         /* VRAMTRACE_QUIET */
     unsigned depth;     /* VRAMTRACE_DEPTH: native frames kept, 1..VT_DEPTH_MAX */
     bool python;        /* VRAMTRACE_PYTHON */
+    bool framework;     /* VRAMTRACE_FRAMEWORK: caching allocators' blocks */
+    uint64_t limit;     /* VRAMTRACE_LIMIT: bytes a device; UINT64_MAX: none */
+    uint64_t inject;    /* VRAMTRACE_INJECT: the number of the allocation that fails; 0: none */
+    bool inject_on;     /* ... and every later one */
+    uint64_t alarm;     /* VRAMTRACE_ALARM: bytes; 0: none */
+    unsigned alarm_percent; /* ... or that share of the device; 0: none */
 };
 #define VT_DEPTH_MAX 256u
 
@@ -149,9 +158,13 @@ void *vt_real_substitute_driver(void *found, const char *base, int version,
 /* Who called us. Made by VT_CALL at the top of each wrapper. */
 struct vt_call {
     unsigned hook;
-    void *caller; /* return address: where the caller's stack starts */
+    uint8_t refused;         /* enum vt_fail_flag: we answer in the driver's place (limit.c) */
+    uint8_t reserved_device; /* where `reserved` was taken from */
+    void *caller;            /* return address: where the caller's stack starts */
+    uint64_t reserved;       /* bytes taken from the limit beforehand */
 };
-#define VT_CALL(symbol) ((struct vt_call){VT_HOOK_##symbol, __builtin_return_address(0)})
+#define VT_CALL(symbol)                                                                            \
+    ((struct vt_call){.hook = VT_HOOK_##symbol, .caller = __builtin_return_address(0)})
 
 /* One live allocation, as live.c keeps it. */
 struct vt_live {
@@ -175,7 +188,16 @@ struct vt_freeing {
 void vt_event_alloc(const struct vt_call *call, int result, unsigned kind, uint64_t address,
                     uint64_t size);
 
-/* Around a free. `kind` is VT_KIND_HOST for host memory, else VT_KIND_DEVICE. */
+/* The door itself, for files that write records of their own kinds (torch.c, phase.c). `thread` NULL:
+ * nothing can be recorded, and that is counted; then there is nothing to close. */
+struct vt_recording {
+    struct vt_thread *thread;
+    int saved_errno;
+};
+struct vt_recording vt_event_open(void);
+void vt_event_close(const struct vt_recording *recording);
+
+/* Around a free. `kind`: any of the address's space; the free may turn out to be of another. */
 struct vt_freeing vt_event_free_begin(uint64_t address, unsigned kind);
 void vt_event_free_end(const struct vt_call *call, const struct vt_freeing *f, int result);
 
@@ -202,6 +224,38 @@ struct vt_label vt_event_label_begin(struct vt_call call);
 /* True when no driver event happened inside: then the runtime wrapper records for itself. */
 bool vt_event_label_end(const struct vt_label *label);
 
+/* ---------------------------------------------------------------------------------------------------------
+ * limit.c -- */
+
+/* VRAMTRACE_LIMIT, VRAMTRACE_INJECT or VRAMTRACE_ALARM is set. Without, nothing below costs more
+ * than reading this. */
+extern bool vt_limit_on;
+
+/* Before an allocation of driver-layer memory: takes `bytes` from the limit of the current context's
+ * device. False: it must not be tried, and call->refused says why. */
+bool vt_limit_take(struct vt_call *call, uint64_t bytes);
+
+/* After it: what was taken becomes what is live now, or is given back (NULL: it failed, or its
+ * record was lost). */
+void vt_limit_settle_(const struct vt_call *call, const struct vt_live *now);
+/* After a free that the driver accepted. */
+void vt_limit_freed_(const struct vt_live *was);
+
+static inline void vt_limit_settle(const struct vt_call *call, const struct vt_live *now) {
+    if (VT_UNLIKELY(vt_limit_on))
+        vt_limit_settle_(call, now);
+}
+static inline void vt_limit_freed(const struct vt_live *was) {
+    if (VT_UNLIKELY(vt_limit_on))
+        vt_limit_freed_(was);
+}
+
+/* What the program may believe a device has: never more than the limit leaves. `total` is the
+ * driver's figure, remembered for VRAMTRACE_ALARM's percent. */
+uint64_t vt_limit_total(unsigned device, uint64_t total);
+uint64_t vt_limit_free(unsigned device, uint64_t free_bytes);
+void vt_limit_forked(void);
+
 /* -------------------------------------------------------------------------------------------------------
  * context.c -- */
 
@@ -224,7 +278,8 @@ void vt_context_forked(void);
 /* ----------------------------------------------------------------------------------------------------------
  * live.c -- */
 
-/* What is live now: a lock-free table (address space, address) -> what it is. */
+/* What is live now: a lock-free table (address space, address) -> what it is. A kind stands for its
+ * space. */
 bool vt_live_insert(const struct vt_live *what); /* false: no room, counted by the caller */
 bool vt_live_remove(uint64_t address, unsigned kind, struct vt_live *taken); /* false: not known */
 /* Takes out all that ends with a context; answers their bytes. */
@@ -254,6 +309,35 @@ void vt_stack_forked(void);
  * thread is at it. */
 void vt_modules_write(struct vt_thread *thread);
 void vt_modules_forked(void);
+
+/* ---------------------------------------------------------------------------------------------------------
+ * phase.c -- */
+
+/* Phases and marks of the program, from vramtrace.h and NVTX (nvtx.c). Only an open log takes them:
+ * a phase alone opens none. One that is open when the log opens is written at its thread's next
+ * event. `domain` is a number of vt_phase_domain(), 0 for the default; `name` is copied. */
+int vt_phase_push(uint32_t domain, const char *name);  /* its level, from 0; -1: too deep */
+int vt_phase_pop(uint32_t domain);                     /* the level that ended; -1: none was open */
+uint64_t vt_phase_start(uint32_t domain, const char *name); /* its range number */
+void vt_phase_end(uint64_t range);
+void vt_phase_mark(uint32_t domain, const char *name);
+uint32_t vt_phase_domain(const char *name); /* kept for the life of the process; 0: no room */
+
+/* How many open phases stand in no log yet. */
+extern uint32_t vt_phase_unwritten;
+/* Writes those of the calling thread, and of the process. Within a recording. */
+void vt_phase_write_open(struct vt_thread *thread);
+void vt_phase_forked(void);
+
+/* ----------------------------------------------------------------------------------------------------------
+ * nvtx.c, torch.c -- */
+
+/* In the constructor: sees to it that NVTX finds us. No allocation. */
+void vt_nvtx_load(void);
+
+/* Looks at a PyTorch that was just seen loaded; says so when it reports in a way unknown here.
+ * Within a recording. */
+void vt_torch_check(const char *path);
 
 /* ---------------------------------------------------------------------------------------------
  * thread.c and log.c -- */

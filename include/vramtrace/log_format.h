@@ -176,33 +176,99 @@ enum vt_record {
     VT_REC_NAME = 0x88, /* struct vt_rec_name      what a phase's name number stands for */
 };
 
-/* What kind of memory. The kind decides what ends it: see vt_kind_owner(). Append, never reuse. */
+/* What kind of memory. The kind decides what ends it (vt_kind_owner), whose books it is in
+ * (vt_kind_layer), and what its address means (vt_kind_space). Append, never reuse. */
 enum vt_kind {
     VT_KIND_NONE = 0,
-    VT_KIND_DEVICE = 1,  /* cuMemAlloc, cuMemAllocPitch */
-    VT_KIND_MANAGED = 2, /* cuMemAllocManaged */
-    VT_KIND_POOL = 3,    /* cuMemAllocAsync, cuMemAllocFromPoolAsync */
-    VT_KIND_HOST = 4,    /* cuMemAllocHost, cuMemHostAlloc */
-    VT_KIND_BLOCK = 16,  /* a caching allocator's block inside driver memory: framework layer */
+    VT_KIND_DEVICE = 1,        /* cuMemAlloc, cuMemAllocPitch */
+    VT_KIND_MANAGED = 2,       /* cuMemAllocManaged */
+    VT_KIND_POOL = 3,          /* cuMemAllocAsync, cuMemAllocFromPoolAsync: a device pool's */
+    VT_KIND_HOST = 4,          /* cuMemAllocHost, cuMemHostAlloc */
+    VT_KIND_PHYSICAL = 5,      /* cuMemCreate on a device */
+    VT_KIND_PHYSICAL_HOST = 6, /* cuMemCreate on the host */
+    VT_KIND_ARRAY = 7,         /* cuArrayCreate, cuArray3DCreate */
+    VT_KIND_MIPMAP = 8,        /* cuMipmappedArrayCreate */
+    VT_KIND_POOL_MANAGED = 9,  /* stream-ordered, from a pool of managed memory */
+    VT_KIND_POOL_HOST = 10,    /* stream-ordered, from a pool of host memory */
+    VT_KIND_GRAPH = 11,        /* made by an allocation node of a graph that was launched */
+    VT_KIND_REGISTERED = 12,   /* cuMemHostRegister: the program's own memory, pinned */
+    VT_KIND_BLOCK = 16, /* a caching allocator's block inside driver memory: framework layer */
 };
 
-enum vt_layer { VT_LAYER_DRIVER = 0, VT_LAYER_FRAMEWORK = 1, VT_LAYER_HOST = 2 };
+/* Layers are never added to each other. MANAGED stands beside DRIVER: it may be on any device, or
+ * on the host, so no device's bytes. */
+enum vt_layer {
+    VT_LAYER_DRIVER = 0,
+    VT_LAYER_FRAMEWORK = 1,
+    VT_LAYER_HOST = 2,
+    VT_LAYER_MANAGED = 3
+};
 enum vt_owner { VT_OWNER_NONE = 0, VT_OWNER_CONTEXT = 1 };
+
+/* What an address is: two live allocations never have the same address in the same space. */
+enum vt_space {
+    VT_SPACE_DEVICE = 0,     /* a device address: all that cuMemFree and cuMemFreeAsync free */
+    VT_SPACE_HOST = 1,       /* a host address: what cuMemFreeHost frees */
+    VT_SPACE_BLOCK = 2,      /* a framework block's device address */
+    VT_SPACE_OBJECT = 3,     /* no address: an array's handle, or the tracer's own number */
+    VT_SPACE_REGISTERED = 4, /* a host address: what cuMemHostUnregister ends */
+    VT_SPACES = 5
+};
 
 /* The layer whose books a kind is in. */
 static inline enum vt_layer vt_kind_layer(unsigned kind) {
-    return kind == VT_KIND_HOST    ? VT_LAYER_HOST
-           : kind == VT_KIND_BLOCK ? VT_LAYER_FRAMEWORK
-                                   : VT_LAYER_DRIVER;
+    switch (kind) {
+    case VT_KIND_HOST:
+    case VT_KIND_POOL_HOST:
+    case VT_KIND_PHYSICAL_HOST:
+    case VT_KIND_REGISTERED:
+        return VT_LAYER_HOST;
+    case VT_KIND_MANAGED:
+    case VT_KIND_POOL_MANAGED:
+        return VT_LAYER_MANAGED;
+    case VT_KIND_BLOCK:
+        return VT_LAYER_FRAMEWORK;
+    default:
+        return VT_LAYER_DRIVER;
+    }
+}
+
+/* The space that a kind's addresses are in. The tracer's table and the analyzer's are keyed by it:
+ * a free names an address and a space, and need not know the kind. */
+static inline enum vt_space vt_kind_space(unsigned kind) {
+    switch (kind) {
+    case VT_KIND_HOST:
+        return VT_SPACE_HOST;
+    case VT_KIND_BLOCK:
+        return VT_SPACE_BLOCK;
+    case VT_KIND_PHYSICAL:
+    case VT_KIND_PHYSICAL_HOST:
+    case VT_KIND_ARRAY:
+    case VT_KIND_MIPMAP:
+        return VT_SPACE_OBJECT;
+    case VT_KIND_REGISTERED:
+        return VT_SPACE_REGISTERED;
+    default:
+        return VT_SPACE_DEVICE;
+    }
 }
 
 /* Whether the end of its context frees a kind. Source: cuda.h 13.0, cuCtxDestroy: frees what
  * cuMemAlloc, cuMemAllocHost, cuMemAllocManaged, cuMemAllocPitch and the array functions made; not
- * cuMemCreate, not the stream-ordered allocator. */
+ * cuMemCreate, not the stream-ordered allocator, not a graph's memory. A registration ends with the
+ * context that made it. */
 static inline enum vt_owner vt_kind_owner(unsigned kind) {
-    return kind == VT_KIND_DEVICE || kind == VT_KIND_MANAGED || kind == VT_KIND_HOST
-               ? VT_OWNER_CONTEXT
-               : VT_OWNER_NONE;
+    switch (kind) {
+    case VT_KIND_DEVICE:
+    case VT_KIND_MANAGED:
+    case VT_KIND_HOST:
+    case VT_KIND_ARRAY:
+    case VT_KIND_MIPMAP:
+    case VT_KIND_REGISTERED:
+        return VT_OWNER_CONTEXT;
+    default:
+        return VT_OWNER_NONE;
+    }
 }
 
 #define VT_DEVICE_UNKNOWN  255u
