@@ -101,8 +101,7 @@ static const struct row {
     [VT_RUN_OUTPUT] = {"output", 'o', VALUE, "PATH", "VRAMTRACE_OUTPUT", check_output,
                        "where the logs go: %p pid, %h host, %e program, %r rank, %j job,\n"
                        "%q{VAR}; a folder: a default name in it (vramtrace.%h.%p.vtl)"},
-    [VT_RUN_QUIET] = {"quiet", 'q', FLAG, NULL, "VRAMTRACE_QUIET", NULL,
-                      "print no lines at the end"},
+    [VT_RUN_QUIET] = {"quiet", 'q', FLAG, NULL, NULL, NULL, "print no lines at the end"},
     [VT_RUN_DEPTH] = {"depth", 0, VALUE, "N", "VRAMTRACE_DEPTH", check_depth,
                       "the most native frames kept of a call stack (64)"},
     [VT_RUN_PYTHON] = {"python", 0, VALUE, "auto|off", "VRAMTRACE_PYTHON", check_switch,
