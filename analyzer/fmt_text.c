@@ -19,9 +19,9 @@ const char *vt_text_style(const struct vt_text *t, const char *escape) {
     return t->options->colour ? escape : "";
 }
 
-void vt_text_wrap(const struct vt_text *t, unsigned indent, const char *text) {
+void vt_text_wrap(const struct vt_text *t, const char *label, unsigned indent, const char *text) {
     unsigned column = indent;
-    fprintf(t->out, "%*s", (int)indent, "");
+    fprintf(t->out, "%-*s", (int)indent, label);
     while (*text) {
         size_t length = strcspn(text, " ");
         if (column > indent && column + 1 + length > VT_TEXT_WIDTH) {
@@ -135,13 +135,13 @@ static void notes(const struct vt_text *t) {
     const struct vt_process *p = t->process;
     for (uint32_t i = 0; i < p->note_count; i++) {
         struct vt_string note = {0};
-        vt_string_format(&note, "NOTE  %s", p->notes[i]);
+        vt_string_add(&note, p->notes[i]);
         for (char *at = note.text; *at; at++)
             if ((unsigned char)*at < 0x20)
                 *at = ' ';
         if (!i)
             fputc('\n', t->out);
-        vt_text_wrap(t, 0, note.text);
+        vt_text_wrap(t, "NOTE", 6, note.text);
         vt_string_free(&note);
     }
 }
@@ -215,8 +215,8 @@ static void ooms(const struct vt_text *t) {
         fputs(" (pinned host memory)\n", t->out);
     else
         fprintf(t->out, "; this process held %s\n", vt_format_bytes(oom->tracked_bytes, b));
-    vt_string_format(&cause, "cause    %s: %s.", oom->cause ? oom->cause : "unknown", oom->why);
-    vt_text_wrap(t, 2, cause.text);
+    vt_string_format(&cause, "%s: %s.", oom->cause ? oom->cause : "unknown", oom->why);
+    vt_text_wrap(t, "  cause", 11, cause.text);
     for (uint32_t i = 0, shown = 0; i < oom->holder_count && shown < 3; i++) {
         if (oom->holders[i] == VT_NO_SITE)
             continue;
@@ -255,14 +255,14 @@ static void next(const struct vt_text *t) {
     line = (struct vt_string){0};
     vt_string_format(&line, "vramtrace report --format json -o report.json%s%s", gap, log);
     lines[1] = line.text;
-    static const char *const what[] = {"its whole stack and history", "the same for programs"};
+    static const char *const what[] = {"its stack and numbers", "the same for programs"};
     fputc('\n', t->out);
     bool first = true;
     for (int i = 0; i < 2; i++) {
         if (!lines[i])
             continue;
         unsigned columns = vt_place_columns(lines[i]);
-        unsigned gap_columns = columns < 48 ? 48 - columns : 2;
+        unsigned gap_columns = columns < 47 ? 47 - columns : 2;
         bool fits = 6 + columns + gap_columns + strlen(what[i]) <= VT_TEXT_WIDTH;
         fprintf(t->out, "%s%s%s  %s", vt_text_style(t, VT_STYLE_HEAD), first ? "NEXT" : "    ",
                 vt_text_style(t, VT_STYLE_NONE), lines[i]);

@@ -34,8 +34,8 @@ const char *vt_text_style(const struct vt_text *t, const char *escape);
 void vt_text_heading(const struct vt_text *t, const char *style, const char *heading,
                      const char *rest);
 
-/* Text broken at blanks; all lines begin `indent` columns in, the first included. */
-void vt_text_wrap(const struct vt_text *t, unsigned indent, const char *text);
+/* Text broken at blanks, each line `indent` columns in; before the first stands the label. */
+void vt_text_wrap(const struct vt_text *t, const char *label, unsigned indent, const char *text);
 
 /* ------------------------------------------------------------------------------------------------
  * text_rows.c -- */

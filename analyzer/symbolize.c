@@ -165,15 +165,46 @@ static const char *demangled(struct vt_symbols *s, const char *name) {
     return kept;
 }
 
+/* "a::b::" of a function that has no linkage name: inlined for good, or local to its file. */
+static void add_scopes(struct vt_string *name, Dwarf_Die *die) {
+    Dwarf_Attribute memory;
+    Dwarf_Die origin, *scopes = NULL;
+    Dwarf_Attribute *link = dwarf_attr(die, DW_AT_abstract_origin, &memory);
+    if (!link)
+        link = dwarf_attr(die, DW_AT_specification, &memory);
+    if (link && dwarf_formref_die(link, &origin)) {
+        add_scopes(name, &origin);
+        return;
+    }
+    int count = dwarf_getscopes_die(die, &scopes);
+    for (int i = count - 1; i > 0; i--) {
+        int tag = dwarf_tag(&scopes[i]);
+        if (tag != DW_TAG_namespace && tag != DW_TAG_class_type && tag != DW_TAG_structure_type)
+            continue;
+        const char *scope = dwarf_diename(&scopes[i]);
+        vt_string_format(name, "%s::", scope ? scope : "(anonymous namespace)");
+    }
+    if (count > 0)
+        free(scopes);
+}
+
 static const char *die_name(struct vt_symbols *s, Dwarf_Die *die) {
     Dwarf_Attribute memory;
     Dwarf_Attribute *linkage = dwarf_attr_integrate(die, DW_AT_linkage_name, &memory);
     if (!linkage)
         linkage = dwarf_attr_integrate(die, DW_AT_MIPS_linkage_name, &memory);
     const char *name = linkage ? dwarf_formstring(linkage) : NULL;
+    if (name)
+        return demangled(s, name);
+    name = dwarf_diename(die);
     if (!name)
-        name = dwarf_diename(die);
-    return name ? demangled(s, name) : NULL;
+        return NULL;
+    struct vt_string whole = {0};
+    add_scopes(&whole, die);
+    vt_string_add(&whole, name);
+    const char *kept = keep(s, whole.text);
+    vt_string_free(&whole);
+    return kept;
 }
 
 /* The compiler's file names are relative to the folder it ran in. */

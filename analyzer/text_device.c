@@ -70,13 +70,15 @@ static void print_driver_figures(const struct vt_text *t, const struct vt_device
     char a[VT_FORMAT_BYTES], b[VT_FORMAT_BYTES], c[VT_FORMAT_BYTES];
     if (d->driver_used_bytes == VT_UNKNOWN)
         return;
-    fprintf(t->out, "  The driver said %s were used, when the program asked at %s",
+    fprintf(t->out, "  driver's word  %s used, when the program asked at %s",
             vt_format_bytes(d->driver_used_bytes, a), vt_format_duration(d->driver_used_at, b));
-    if (d->untracked_bytes != VT_UNKNOWN)
-        fprintf(t->out, ";\n  %s of it are not in this log's books.\n",
+    if (d->untracked_bytes == 0)
+        fputs(": as in these books\n", t->out);
+    else if (d->untracked_bytes != VT_UNKNOWN)
+        fprintf(t->out, ";\n%17s%s of it not in these books\n", "",
                 vt_format_bytes(d->untracked_bytes, c));
     else
-        fputs("\n  (all processes together).\n", t->out);
+        fprintf(t->out, ",\n%17sby all processes together\n", "");
 }
 
 static void print_fragmentation(const struct vt_text *t, const struct vt_fragmentation *f) {
@@ -92,11 +94,29 @@ static void print_fragmentation(const struct vt_text *t, const struct vt_fragmen
                 vt_format_bytes(f->largest_free_bytes, c));
 }
 
+/* Whether the list of what is held says already what the peak was made of. */
+static bool is_held_list(const struct vt_rows *peak, const struct vt_text *t) {
+    struct vt_rows held;
+    vt_rows_make(&held, t, VT_ROWS_HELD, 0);
+    bool same = held.count == peak->count;
+    for (uint32_t i = 0; same && i < held.count; i++)
+        same = held.rows[i].key == peak->rows[i].key && held.rows[i].bytes == peak->rows[i].bytes;
+    vt_rows_free(&held);
+    return same;
+}
+
 /* What the peak was made of, by place. */
 static void print_peak(const struct vt_text *t, const struct vt_device *d) {
     struct vt_rows rows;
+    char bytes[VT_FORMAT_BYTES];
     vt_rows_make(&rows, t, VT_ROWS_PEAK, d->ordinal);
-    vt_rows_print(&rows, t);
+    vt_format_bytes(d->peak_bytes, bytes);
+    if (is_held_list(&rows, t)) {
+        fprintf(t->out, "  peak           %s, made of just what is listed above\n", bytes);
+    } else {
+        fprintf(t->out, "  peak           %s, made of\n", bytes);
+        vt_rows_print(&rows, t);
+    }
     vt_rows_free(&rows);
 }
 
@@ -154,7 +174,6 @@ void vt_text_device(const struct vt_text *t, const struct vt_device *d) {
     if (whole)
         print_part(t, '.', "the rest", whole - d->peak_bytes, whole,
                    "free, or not this program's allocations");
-    fprintf(t->out, "  peak           %s, made of\n", vt_format_bytes(d->peak_bytes, bytes));
     print_peak(t, d);
     print_counts(t, d);
     print_fragmentation(t, &d->fragmentation);

@@ -122,6 +122,45 @@ static char *row_place(const struct vt_text *t, const struct vt_row *row, unsign
     return vt_place_text(t->process, &shown, width);
 }
 
+static bool same_frame(const struct vt_frame *a, const struct vt_frame *b) {
+    return a->line == b->line && a->offset == b->offset && a->module == b->module &&
+           (a->file == b->file || (a->file && b->file && !strcmp(a->file, b->file))) &&
+           (a->function == b->function ||
+            (a->function && b->function && !strcmp(a->function, b->function)));
+}
+
+/* Where the paths to two rows of the same place part: a frame of `site`. NULL: the places differ,
+ * or nothing outside. */
+static const struct vt_frame *parting(const struct vt_site *site, const struct vt_site *other) {
+    const struct vt_frame *a = vt_stack_main_frame(site->stack);
+    const struct vt_frame *b = vt_stack_main_frame(other->stack);
+    if (!a || !b || site == other || !same_frame(a, b))
+        return NULL;
+    const struct vt_frame *a_end = site->stack->frames + site->stack->count;
+    const struct vt_frame *b_end = other->stack->frames + other->stack->count;
+    while (a < a_end && b < b_end && same_frame(a, b)) {
+        a++;
+        b++;
+    }
+    return a < a_end ? a : NULL;
+}
+
+/* For a row that looks like another that is shown: what called it there. */
+static void print_caller(const struct vt_rows *rows, uint32_t shown, uint32_t i,
+                         const struct vt_text *t, unsigned indent) {
+    const struct vt_frame *caller = NULL;
+    if (t->options->by != VT_BY_SITE)
+        return;
+    for (uint32_t j = 0; j < shown && !caller; j++)
+        caller = parting(rows->rows[i].site, rows->rows[j].site);
+    if (!caller)
+        return;
+    char *place = vt_place_text(t->process, caller, VT_TEXT_WIDTH - indent - 5);
+    fprintf(t->out, "%*s%sfrom %s%s\n", (int)indent, "", vt_text_style(t, VT_STYLE_DIM), place,
+            vt_text_style(t, VT_STYLE_NONE));
+    free(place);
+}
+
 /* The second line: the source, and what it does not say itself. */
 static void print_source(const struct vt_text *t, const struct vt_row *row, unsigned indent) {
     const struct vt_site *site = row->site;
@@ -162,10 +201,9 @@ void vt_rows_print(const struct vt_rows *rows, const struct vt_text *t) {
     }
     unsigned indent = 12 + share_columns + 2;
     unsigned width = VT_TEXT_WIDTH - indent - (with_ids ? t->digits + 2 : 0);
-    fprintf(t->out, "%s%10s  %-*s  %-*s%s%s%s\n", vt_text_style(t, VT_STYLE_DIM),
-            "held", (int)share_columns,
-            rows->what == VT_ROWS_PEAK ? "share" : "blocks", with_ids ? (int)width : 0,
-            "allocated at", with_ids ? "  " : "", with_ids ? "site" : "",
+    fprintf(t->out, "%s%10s  %-*s  %-*s%s%s%s\n", vt_text_style(t, VT_STYLE_DIM), "held",
+            (int)share_columns, rows->what == VT_ROWS_PEAK ? "share" : "blocks",
+            with_ids ? (int)width : 0, "allocated at", with_ids ? "  " : "", with_ids ? "site" : "",
             vt_text_style(t, VT_STYLE_NONE));
     uint64_t bytes_left = rows->bytes;
     for (uint32_t i = 0; i < rows->count && i < most; i++) {
@@ -181,8 +219,8 @@ void vt_rows_print(const struct vt_rows *rows, const struct vt_text *t) {
             fprintf(t->out, "%*s  %.*s", pad > 0 ? pad : 0, "", (int)t->digits, row->site->name);
         fputc('\n', t->out);
         free(place);
-        if (rows->what != VT_ROWS_PEAK)
-            print_source(t, row, indent);
+        print_source(t, row, indent);
+        print_caller(rows, rows->count < most ? rows->count : most, i, t, indent);
         bytes_left -= row->bytes;
     }
     if (rows->count > most) {

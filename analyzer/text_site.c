@@ -69,9 +69,7 @@ void vt_text_site(const struct vt_text *t, const struct vt_site *s) {
     if (s->first_at != VT_UNKNOWN)
         fprintf(t->out, "  from, to         %s, %s\n", vt_format_duration(s->first_at, a),
                 vt_format_duration(s->last_at, d));
-    why.length = 0;
-    vt_string_format(&why, "why              %s", s->why);
-    vt_text_wrap(t, 2, why.text);
+    vt_text_wrap(t, "  why", 19, s->why);
     print_stack(t, s->stack);
     vt_string_free(&rest);
     vt_string_free(&why);
