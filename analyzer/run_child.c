@@ -83,11 +83,25 @@ static bool is_secure(pid_t pid) {
     return secure;
 }
 
+/* Whether the process was started with the library in its LD_PRELOAD. */
+static bool is_told(pid_t pid, const char *library) {
+    struct vt_string environment;
+    bool told = false;
+    if (!read_proc(pid, "environ", &environment))
+        return false;
+    /* variables end with NUL each; vt_string adds one more */
+    for (size_t at = 0; at < environment.length; at += strlen(environment.text + at) + 1)
+        told |= !strncmp(environment.text + at, "LD_PRELOAD=", 11) &&
+                strstr(environment.text + at, library);
+    vt_string_free(&environment);
+    return told;
+}
+
 /* Looks whether the process has the tracer in it. The command may have become another program by
  * exec, on a way that we cannot see beforehand: `env -i`, a wrapper script, a static program. What
  * cannot be read, or is just starting, is not judged: `untraced` stays as it was. */
 static void look(struct vt_run_child *child, const char *library, bool simulated) {
-    struct vt_string maps, environment, why = {0};
+    struct vt_string maps, why = {0};
     char exe[64], program[4096];
     if (!read_proc(child->pid, "maps", &maps))
         return;
@@ -104,9 +118,7 @@ static void look(struct vt_run_child *child, const char *library, bool simulated
         return;
     program[length] = 0;
     bool secure = is_secure(child->pid);
-    bool told = read_proc(child->pid, "environ", &environment) &&
-                memmem(environment.text, environment.length, library, strlen(library));
-    vt_string_free(&environment);
+    bool told = is_told(child->pid, library);
     if (vt_run_program_inspect(program, simulated, &why) == 0) {
         vt_string_free(&why);
         /* preloads are mapped before libc: with neither, the loader is not that far yet */
