@@ -179,17 +179,19 @@ static void remember_absolute(void) {
         strcat(absolute, path);
 }
 
-/* `vramtrace run` collects the names of the logs that its processes made. */
-static void tell_run(void) {
+/* `vramtrace run` collects the names of the logs that its processes made; "!" in front says that this
+ * one could not be. */
+static void tell_run(bool made) {
     const char *list = vt_options_env("VRAMTRACE_RUN_LIST");
-    char line[VT_PATH_MAX + 1];
-    size_t n = strlen(absolute);
+    char line[VT_PATH_MAX + 2] = "!";
+    size_t n = made ? 0 : 1, length = strlen(made ? absolute : path);
     if (!list || !*list)
         return;
     long fd = VT_SYS4(SYS_openat, AT_FDCWD, list, O_WRONLY | O_APPEND | O_CLOEXEC, 0);
     if (fd < 0)
         return;
-    memcpy(line, absolute, n);
+    memcpy(line + n, made ? absolute : path, length);
+    n += length;
     line[n] = '\n';
     VT_SYS3(SYS_write, fd, line, n + 1);
     VT_SYS1(SYS_close, fd);
@@ -261,7 +263,7 @@ static bool open_log(void) {
             counters = h;
             calibrate();
             if (!buffered || write_out(h, sizeof *h, 0)) {
-                tell_run();
+                tell_run(true);
                 return true;
             }
             result = -ENOSPC;
@@ -269,6 +271,7 @@ static bool open_log(void) {
             result = -ENOMEM;
         }
     }
+    tell_run(false);
     say_cannot_open(-result);
     if (log_fd >= 0) {
         VT_SYS3(SYS_unlinkat, AT_FDCWD, absolute, 0); /* we made it, and it says nothing */
