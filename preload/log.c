@@ -179,8 +179,8 @@ static void remember_absolute(void) {
         strcat(absolute, path);
 }
 
-/* `vramtrace run` collects the names of the logs that its processes made; "!" in front says that this
- * one could not be. */
+/* `vramtrace run` collects the names of the logs that its processes made; "!" in front says that
+ * this one could not be. */
 static void tell_run(bool made) {
     const char *list = vt_options_env("VRAMTRACE_RUN_LIST");
     char line[VT_PATH_MAX + 2] = "!";
