@@ -16,13 +16,8 @@
 
 /* Between begin() and end() the thread is busy: a signal handler that allocates in between is
  * counted, not recorded. */
-struct recording {
-    struct vt_thread *thread; /* NULL: nothing can be recorded, and that is counted */
-    int saved_errno;
-};
-
-static struct recording begin(void) {
-    struct recording r = {NULL, errno};
+static struct vt_recording begin(void) {
+    struct vt_recording r = {NULL, errno};
     vt_init_check_fork();
     if (VT_UNLIKELY(vt_tls.busy)) {
         vt_log_drop(VT_DROP_NESTED);
@@ -33,6 +28,8 @@ static struct recording begin(void) {
         vt_log_drop(VT_DROP_NO_MEMORY);
     if (VT_LIKELY(r.thread != NULL)) {
         vt_log_enter(r.thread);
+        if (VT_UNLIKELY(vt_get(&vt_phase_unwritten)))
+            vt_phase_write_open(r.thread);
         return r;
     }
     vt_tls.busy = 0;
@@ -40,16 +37,24 @@ static struct recording begin(void) {
     return r;
 }
 
-static void end(const struct recording *r) {
+static void end(const struct vt_recording *r) {
     vt_log_leave(r->thread);
     vt_tls.busy = 0;
     errno = r->saved_errno;
 }
 
+struct vt_recording vt_event_open(void) {
+    return begin();
+}
+
+void vt_event_close(const struct vt_recording *recording) {
+    end(recording);
+}
+
 /* The name and the stack's start: the outermost runtime call's when we are inside one. */
 static struct vt_call labelled(const struct vt_call *call) {
     if (vt_tls.label_depth)
-        return (struct vt_call){vt_tls.label_hook, vt_tls.label_caller};
+        return (struct vt_call){.hook = vt_tls.label_hook, .caller = vt_tls.label_caller};
     return *call;
 }
 
@@ -73,24 +78,26 @@ static void record_alloc(struct vt_thread *t, const struct vt_call *call,
 }
 
 static void record_fail(struct vt_thread *t, const struct vt_call *call, const struct vt_live *what,
-                        uint64_t ticks, int result) {
+                        uint64_t ticks, int result, uint32_t flags) {
     struct vt_rec_fail *r = (void *)vt_log_reserve(t, sizeof *r);
     if (!r)
         return;
     r->when = vt_when(what->device, ticks);
     r->size = what->size;
     r->result = result;
-    r->flags = 0;
+    r->flags = flags;
     vt_log_commit(t, &r->word, vt_word(VT_REC_FAIL, what->kind, call->hook, what->stack),
                   sizeof *r);
 }
 
 void vt_event_alloc(const struct vt_call *call, int result, unsigned kind, uint64_t address,
                     uint64_t size) {
-    struct recording rec = begin();
+    struct vt_recording rec = begin();
     vt_tls.events++;
-    if (!rec.thread)
+    if (!rec.thread) {
+        vt_limit_settle(call, NULL);
         return;
+    }
     uint64_t ticks = vt_log_ticks();
     struct vt_call label = labelled(call);
     unsigned context = vt_context_current();
@@ -102,11 +109,14 @@ void vt_event_alloc(const struct vt_call *call, int result, unsigned kind, uint6
                            .kind = (uint8_t)kind,
                            .device = (uint8_t)device_of(kind, context)};
     if (result == 0) {
-        if (!vt_live_insert(&what))
+        bool kept = vt_live_insert(&what);
+        if (!kept)
             vt_log_drop(VT_DROP_LIVE);
+        vt_limit_settle(call, kept ? &what : NULL);
         record_alloc(rec.thread, &label, &what, ticks);
     } else {
-        record_fail(rec.thread, &label, &what, ticks, result);
+        vt_limit_settle(call, NULL);
+        record_fail(rec.thread, &label, &what, ticks, result, call->refused);
     }
     end(&rec);
 }
@@ -157,9 +167,11 @@ void vt_event_free_end(const struct vt_call *call, const struct vt_freeing *f, i
         vt_tls.events++;
         return;
     }
-    struct recording rec = begin();
+    struct vt_recording rec = begin();
     vt_tls.events++;
-    if (result != 0 && f->known && !vt_live_insert(&f->was))
+    if (f->known && result == 0)
+        vt_limit_freed(&f->was);
+    else if (f->known && !vt_live_insert(&f->was))
         vt_log_drop(VT_DROP_LIVE);
     if (!rec.thread)
         return;
@@ -183,7 +195,7 @@ void vt_event_bulk_end(const struct vt_call *call, uint64_t ticks, unsigned cont
     if (context == VT_CONTEXT_UNKNOWN || !vt_log_is_open())
         return;
     uint64_t bytes = teardown ? 0 : vt_live_remove_context(context);
-    struct recording rec = begin();
+    struct vt_recording rec = begin();
     vt_tls.events++;
     if (!rec.thread)
         return;
@@ -207,7 +219,7 @@ void vt_event_bulk_end(const struct vt_call *call, uint64_t ticks, unsigned cont
 
 void vt_event_object(const struct vt_call *call, unsigned object, uint64_t handle, unsigned flags,
                      unsigned context) {
-    struct recording rec = begin();
+    struct vt_recording rec = begin();
     if (!rec.thread)
         return;
     struct vt_call label = labelled(call);
@@ -226,7 +238,7 @@ void vt_event_object(const struct vt_call *call, unsigned object, uint64_t handl
 
 void vt_event_meminfo(const struct vt_call *call, uint64_t free_bytes, uint64_t total_bytes) {
     unsigned context = vt_context_current();
-    struct recording rec = begin();
+    struct vt_recording rec = begin();
     if (!rec.thread)
         return;
     struct vt_rec_meminfo *r = (void *)vt_log_reserve(rec.thread, sizeof *r);
@@ -241,7 +253,7 @@ void vt_event_meminfo(const struct vt_call *call, uint64_t free_bytes, uint64_t 
 }
 
 void vt_event_device(unsigned ordinal, const char *name, uint64_t total_bytes, const void *uuid) {
-    struct recording rec = begin();
+    struct vt_recording rec = begin();
     if (!rec.thread)
         return;
     struct vt_rec_device *r = (void *)vt_log_reserve(rec.thread, sizeof *r);

@@ -217,12 +217,18 @@ void vt_init_arm(void) {
     vt_stack_arm();
 }
 
+bool vt_init_is_armed(void) {
+    return vt_see(&state) == ARMED;
+}
+
 static void become_own_process(void) {
     vt_log_forked();
     vt_live_forked();
     vt_stack_forked();
     vt_modules_forked();
     vt_context_forked();
+    vt_limit_forked();
+    vt_phase_forked();
     vt_thread_forked();
     /* Only the forking thread lives on: what the others had is gone with them. */
     memset(&vt_tls, 0, sizeof vt_tls);

@@ -65,6 +65,7 @@ static bool in_context(uint64_t key, const uint64_t words[VT_TABLE_WORDS], void 
     if (what.context != sum->context || vt_kind_owner(what.kind) != VT_OWNER_CONTEXT)
         return false;
     sum->bytes += what.size;
+    vt_limit_freed(&what);
     return true;
 }
 
@@ -75,13 +76,15 @@ uint64_t vt_live_remove_context(unsigned context) {
 }
 
 struct total {
+    int device; /* -1: all */
     uint64_t bytes, count;
 };
 
 static bool on_device(uint64_t key, const uint64_t words[VT_TABLE_WORDS], void *data) {
     struct total *total = data;
     struct vt_live what = unpack(key, words);
-    if (vt_kind_layer(what.kind) == VT_LAYER_DRIVER) {
+    if (vt_kind_layer(what.kind) == VT_LAYER_DRIVER &&
+        (total->device < 0 || total->device == what.device)) {
         total->bytes += what.size;
         total->count++;
     }
@@ -89,10 +92,16 @@ static bool on_device(uint64_t key, const uint64_t words[VT_TABLE_WORDS], void *
 }
 
 void vt_live_total(uint64_t *bytes, uint64_t *count) {
-    struct total total = {0, 0};
+    struct total total = {.device = -1};
     vt_table_each(&live, on_device, &total);
     *bytes = total.bytes;
     *count = total.count;
+}
+
+uint64_t vt_live_on_device(int device) {
+    struct total total = {.device = device};
+    vt_table_each(&live, on_device, &total);
+    return total.bytes;
 }
 
 /* The parent's memory is not the child's. */

@@ -11,7 +11,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-struct vt_options vt_options = {.depth = 64, .python = true};
+struct vt_options vt_options = {
+    .depth = 64, .python = true, .framework = true, .limit = UINT64_MAX};
 
 static dev_t stderr_device;
 static ino_t stderr_inode;
@@ -103,15 +104,108 @@ static void read_python(const char *name, const char *value) {
         say_bad(name, value, "auto or off");
 }
 
+static void read_framework(const char *name, const char *value) {
+    if (strcmp(value, "auto") == 0 || strcmp(value, "off") == 0)
+        vt_options.framework = *value == 'a';
+    else
+        say_bad(name, value, "auto or off");
+}
+
+/* Digits; the first character behind them. NULL: there are none, or too many. */
+static const char *read_digits(const char *s, uint64_t *n) {
+    *n = 0;
+    if (*s < '0' || *s > '9')
+        return NULL;
+    for (; *s >= '0' && *s <= '9'; s++)
+        if (__builtin_mul_overflow(*n, 10, n) ||
+            __builtin_add_overflow(*n, (uint64_t)(*s - '0'), n))
+            return NULL;
+    return s;
+}
+
+/* part / place of 2^shift bytes, rounded down: place is at most 10^9, so nothing is lost. */
+static uint64_t part_of(uint64_t part, uint64_t place, unsigned shift) {
+    __extension__ typedef unsigned __int128 wide;
+    return (uint64_t)(((wide)part << shift) / place);
+}
+
+/* Bytes, or a number with a unit: 512M, 512MiB, 1.5G; 1024-based. As vt_parse_size() in analyzer/
+ * reads them. False: not a size, or 0, or more than 64 bits hold. */
+static bool read_size(const char *s, uint64_t *bytes) {
+    static const char letters[] = "kmgtpe";
+    uint64_t whole, part = 0, place = 1;
+    s = read_digits(s, &whole);
+    if (!s)
+        return false;
+    if (*s == '.')
+        for (s++; *s >= '0' && *s <= '9'; s++)
+            if (place < 1000000000) { /* nine places: finer than a byte in a GiB */
+                part = part * 10 + (uint64_t)(*s - '0');
+                place *= 10;
+            }
+    unsigned shift = 0;
+    const char *letter = *s ? strchr(letters, *s | 0x20) : NULL;
+    if (letter) {
+        shift = 10 * (unsigned)(letter - letters + 1);
+        s++;
+        if (*s == 'i' && (s[1] == 'B' || s[1] == 'b'))
+            s++;
+    }
+    if (*s == 'B' || *s == 'b')
+        s++;
+    if (*s || (shift && whole > UINT64_MAX >> shift))
+        return false;
+    *bytes = (whole << shift) + part_of(part, place, shift);
+    return *bytes > 0;
+}
+
+#define SIZES "a size above 0 in bytes, or like 512M, 512MiB, 1.5G"
+
+static void read_limit(const char *name, const char *value) {
+    if (!read_size(value, &vt_options.limit)) {
+        vt_options.limit = UINT64_MAX;
+        say_bad(name, value, SIZES);
+    }
+}
+
+static void read_inject(const char *name, const char *value) {
+    uint64_t n;
+    const char *s = read_digits(value, &n);
+    if (!s || !n || (*s && strcmp(s, "+") != 0)) {
+        say_bad(name, value, "N or N+: the Nth allocation, counted from 1, or each from it on");
+        return;
+    }
+    vt_options.inject = n;
+    vt_options.inject_on = *s == '+';
+}
+
+static void read_alarm(const char *name, const char *value) {
+    uint64_t n;
+    const char *s = read_digits(value, &n);
+    if (s && strcmp(s, "%") == 0 && n >= 1 && n <= 100)
+        vt_options.alarm_percent = (unsigned)n;
+    else if (!read_size(value, &vt_options.alarm)) {
+        vt_options.alarm = 0;
+        say_bad(name, value, SIZES ", or 1% to 100%");
+    }
+}
+
+/* Read where it is needed, in the constructor (nvtx.c); here a bad value is said. */
+static void read_nvtx(const char *name, const char *value) {
+    if (strcmp(value, "0") != 0 && strcmp(value, "1") != 0)
+        say_bad(name, value, "0 or 1");
+}
+
 /* One row a variable. */
 static const struct {
     const char *name;
     void (*read)(const char *name, const char *value);
 } variables[] = {
-    {"VRAMTRACE_OUTPUT", read_output},
-    {"VRAMTRACE_QUIET", read_quiet},
-    {"VRAMTRACE_DEPTH", read_depth},
-    {"VRAMTRACE_PYTHON", read_python},
+    {"VRAMTRACE_OUTPUT", read_output},       {"VRAMTRACE_QUIET", read_quiet},
+    {"VRAMTRACE_DEPTH", read_depth},         {"VRAMTRACE_PYTHON", read_python},
+    {"VRAMTRACE_FRAMEWORK", read_framework}, {"VRAMTRACE_LIMIT", read_limit},
+    {"VRAMTRACE_INJECT", read_inject},       {"VRAMTRACE_ALARM", read_alarm},
+    {"VRAMTRACE_NVTX", read_nvtx},
 };
 
 void vt_options_read(void) {
@@ -124,4 +218,6 @@ void vt_options_read(void) {
         if (value)
             variables[i].read(variables[i].name, value);
     }
+    vt_limit_on = vt_options.limit != UINT64_MAX || vt_options.inject || vt_options.alarm ||
+                  vt_options.alarm_percent;
 }

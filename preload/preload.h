@@ -68,15 +68,15 @@ bool vt_init_in_exit(void *const *frames, size_t count);
  * options.c -- */
 
 struct vt_options {
-    const char *output; /* VRAMTRACE_OUTPUT as given, or NULL */
-    bool quiet;         /* VRAMTRACE_QUIET */
-    unsigned depth;     /* VRAMTRACE_DEPTH: native frames kept, 1..VT_DEPTH_MAX */
-    bool python;        /* VRAMTRACE_PYTHON */
-    bool framework;     /* VRAMTRACE_FRAMEWORK: caching allocators' blocks */
-    uint64_t limit;     /* VRAMTRACE_LIMIT: bytes a device; UINT64_MAX: none */
-    uint64_t inject;    /* VRAMTRACE_INJECT: the number of the allocation that fails; 0: none */
-    bool inject_on;     /* ... and every later one */
-    uint64_t alarm;     /* VRAMTRACE_ALARM: bytes; 0: none */
+    const char *output;     /* VRAMTRACE_OUTPUT as given, or NULL */
+    bool quiet;             /* VRAMTRACE_QUIET */
+    unsigned depth;         /* VRAMTRACE_DEPTH: native frames kept, 1..VT_DEPTH_MAX */
+    bool python;            /* VRAMTRACE_PYTHON */
+    bool framework;         /* VRAMTRACE_FRAMEWORK: caching allocators' blocks */
+    uint64_t limit;         /* VRAMTRACE_LIMIT: bytes a device; UINT64_MAX: none */
+    uint64_t inject;        /* VRAMTRACE_INJECT: the number of the allocation that fails; 0: none */
+    bool inject_on;         /* ... and every later one */
+    uint64_t alarm;         /* VRAMTRACE_ALARM: bytes; 0: none */
     unsigned alarm_percent; /* ... or that share of the device; 0: none */
 };
 #define VT_DEPTH_MAX 256u
@@ -188,8 +188,8 @@ struct vt_freeing {
 void vt_event_alloc(const struct vt_call *call, int result, unsigned kind, uint64_t address,
                     uint64_t size);
 
-/* The door itself, for files that write records of their own kinds (torch.c, phase.c). `thread` NULL:
- * nothing can be recorded, and that is counted; then there is nothing to close. */
+/* The door itself, for files that write records of their own kinds (torch.c, phase.c). `thread`
+ * NULL: nothing can be recorded, and that is counted; then there is nothing to close. */
 struct vt_recording {
     struct vt_thread *thread;
     int saved_errno;
@@ -231,8 +231,8 @@ bool vt_event_label_end(const struct vt_label *label);
  * than reading this. */
 extern bool vt_limit_on;
 
-/* Before an allocation of driver-layer memory: takes `bytes` from the limit of the current context's
- * device. False: it must not be tried, and call->refused says why. */
+/* Before an allocation of driver-layer memory: takes `bytes` from the limit of the current
+ * context's device. False: it must not be tried, and call->refused says why. */
 bool vt_limit_take(struct vt_call *call, uint64_t bytes);
 
 /* After it: what was taken becomes what is live now, or is given back (NULL: it failed, or its
@@ -286,6 +286,7 @@ bool vt_live_remove(uint64_t address, unsigned kind, struct vt_live *taken); /* 
 uint64_t vt_live_remove_context(unsigned context);
 /* Sums what is live on the devices (driver layer). */
 void vt_live_total(uint64_t *bytes, uint64_t *count);
+uint64_t vt_live_on_device(int device); /* -1: all */
 void vt_live_forked(void);
 
 /* ---------------------------------------------------------------------------------------------------------
@@ -316,8 +317,8 @@ void vt_modules_forked(void);
 /* Phases and marks of the program, from vramtrace.h and NVTX (nvtx.c). Only an open log takes them:
  * a phase alone opens none. One that is open when the log opens is written at its thread's next
  * event. `domain` is a number of vt_phase_domain(), 0 for the default; `name` is copied. */
-int vt_phase_push(uint32_t domain, const char *name);  /* its level, from 0; -1: too deep */
-int vt_phase_pop(uint32_t domain);                     /* the level that ended; -1: none was open */
+int vt_phase_push(uint32_t domain, const char *name); /* its level, from 0; -1: too deep */
+int vt_phase_pop(uint32_t domain);                    /* the level that ended; -1: none was open */
 uint64_t vt_phase_start(uint32_t domain, const char *name); /* its range number */
 void vt_phase_end(uint64_t range);
 void vt_phase_mark(uint32_t domain, const char *name);

@@ -9,12 +9,21 @@
 /* Declares `call` (who called) and `real` (the function behind us), or answers that there is none.
  */
 #define VT_ENTER_DRIVER(symbol)                                                                    \
-    const struct vt_call call = VT_CALL(symbol);                                                   \
+    struct vt_call call = VT_CALL(symbol);                                                         \
     __typeof__(vt_real_driver()->symbol) real = vt_real_driver()->symbol;                          \
     if (VT_UNLIKELY(!real)) {                                                                      \
         vt_log_drop(VT_DROP_UNKNOWN);                                                              \
         return CUDA_ERROR_NOT_INITIALIZED;                                                         \
     }
+
+/* In a wrapper that allocates driver-layer memory, before the real call: with a limit or an
+ * injection in force it may be refused in the driver's place, and is recorded as refused. */
+#define VT_MAY_ALLOC(kind, bytes)                                                                  \
+    if (VT_UNLIKELY(vt_limit_on) && !vt_limit_take(&call, (bytes))) {                              \
+        vt_event_alloc(&call, CUDA_ERROR_OUT_OF_MEMORY, (kind), 0, (bytes));                       \
+        return CUDA_ERROR_OUT_OF_MEMORY;                                                           \
+    }                                                                                              \
+    (void)0
 
 /* What a successful call left in its out-parameter; 0 when it failed: then nothing may be read. */
 #define VT_OUT(result, pointer) ((result) == 0 && (pointer) ? (uint64_t)(uintptr_t) * (pointer) : 0)

@@ -5,6 +5,7 @@
 
 VT_EXPORT CUresult cuMemAlloc(CUdeviceptr_v1 *dptr, unsigned int bytesize) {
     VT_ENTER_DRIVER(cuMemAlloc);
+    VT_MAY_ALLOC(VT_KIND_DEVICE, bytesize);
     CUresult result = real(dptr, bytesize);
     vt_event_alloc(&call, (int)result, VT_KIND_DEVICE, VT_OUT(result, dptr), bytesize);
     return result;
@@ -12,6 +13,7 @@ VT_EXPORT CUresult cuMemAlloc(CUdeviceptr_v1 *dptr, unsigned int bytesize) {
 
 VT_EXPORT CUresult cuMemAlloc_v2(CUdeviceptr *dptr, size_t bytesize) {
     VT_ENTER_DRIVER(cuMemAlloc_v2);
+    VT_MAY_ALLOC(VT_KIND_DEVICE, bytesize);
     CUresult result = real(dptr, bytesize);
     vt_event_alloc(&call, (int)result, VT_KIND_DEVICE, VT_OUT(result, dptr), bytesize);
     return result;
@@ -22,6 +24,7 @@ VT_EXPORT CUresult cuMemAllocPitch(CUdeviceptr_v1 *dptr, unsigned int *pPitch,
                                    unsigned int WidthInBytes, unsigned int Height,
                                    unsigned int ElementSizeBytes) {
     VT_ENTER_DRIVER(cuMemAllocPitch);
+    VT_MAY_ALLOC(VT_KIND_DEVICE, (uint64_t)WidthInBytes * Height);
     CUresult result = real(dptr, pPitch, WidthInBytes, Height, ElementSizeBytes);
     uint64_t pitch = VT_OUT(result, pPitch);
     vt_event_alloc(&call, (int)result, VT_KIND_DEVICE, VT_OUT(result, dptr),
@@ -32,6 +35,7 @@ VT_EXPORT CUresult cuMemAllocPitch(CUdeviceptr_v1 *dptr, unsigned int *pPitch,
 VT_EXPORT CUresult cuMemAllocPitch_v2(CUdeviceptr *dptr, size_t *pPitch, size_t WidthInBytes,
                                       size_t Height, unsigned int ElementSizeBytes) {
     VT_ENTER_DRIVER(cuMemAllocPitch_v2);
+    VT_MAY_ALLOC(VT_KIND_DEVICE, (uint64_t)WidthInBytes * Height);
     CUresult result = real(dptr, pPitch, WidthInBytes, Height, ElementSizeBytes);
     uint64_t pitch = VT_OUT(result, pPitch);
     vt_event_alloc(&call, (int)result, VT_KIND_DEVICE, VT_OUT(result, dptr),
@@ -41,6 +45,7 @@ VT_EXPORT CUresult cuMemAllocPitch_v2(CUdeviceptr *dptr, size_t *pPitch, size_t 
 
 VT_EXPORT CUresult cuMemAllocManaged(CUdeviceptr *dptr, size_t bytesize, unsigned int flags) {
     VT_ENTER_DRIVER(cuMemAllocManaged);
+    VT_MAY_ALLOC(VT_KIND_MANAGED, bytesize);
     CUresult result = real(dptr, bytesize, flags);
     vt_event_alloc(&call, (int)result, VT_KIND_MANAGED, VT_OUT(result, dptr), bytesize);
     return result;

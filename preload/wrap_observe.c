@@ -1,20 +1,37 @@
 /* SPDX-License-Identifier: MIT */
-/* What the program asks the driver about devices, overheard: we make no CUDA call of our own. */
+/*
+ * What the program asks the driver about devices, overheard: we make no CUDA call of our own. What
+ * is recorded is the driver's answer; what the program gets is that, within VRAMTRACE_LIMIT.
+ */
 #include "wrap.h"
+
+static unsigned current_device(void) {
+    return vt_context_device(vt_context_current());
+}
 
 VT_EXPORT CUresult cuMemGetInfo(unsigned int *free, unsigned int *total) {
     VT_ENTER_DRIVER(cuMemGetInfo);
     CUresult result = real(free, total);
-    if (result == CUDA_SUCCESS && free && total)
+    if (result == CUDA_SUCCESS && free && total) {
         vt_event_meminfo(&call, *free, *total);
+        if (VT_UNLIKELY(vt_limit_on)) {
+            *free = (unsigned)vt_limit_free(current_device(), *free);
+            *total = (unsigned)vt_limit_total(current_device(), *total);
+        }
+    }
     return result;
 }
 
 VT_EXPORT CUresult cuMemGetInfo_v2(size_t *free, size_t *total) {
     VT_ENTER_DRIVER(cuMemGetInfo_v2);
     CUresult result = real(free, total);
-    if (result == CUDA_SUCCESS && free && total)
+    if (result == CUDA_SUCCESS && free && total) {
         vt_event_meminfo(&call, *free, *total);
+        if (VT_UNLIKELY(vt_limit_on)) {
+            *free = vt_limit_free(current_device(), *free);
+            *total = vt_limit_total(current_device(), *total);
+        }
+    }
     return result;
 }
 
@@ -30,8 +47,11 @@ VT_EXPORT CUresult cuDeviceGetName(char *name, int len, CUdevice dev) {
 VT_EXPORT CUresult cuDeviceTotalMem(unsigned int *bytes, CUdevice dev) {
     VT_ENTER_DRIVER(cuDeviceTotalMem);
     CUresult result = real(bytes, dev);
-    if (result == CUDA_SUCCESS && bytes)
+    if (result == CUDA_SUCCESS && bytes) {
         vt_event_device((unsigned)dev, NULL, *bytes, NULL);
+        if (VT_UNLIKELY(vt_limit_on))
+            *bytes = (unsigned)vt_limit_total((unsigned)dev, *bytes);
+    }
     (void)call;
     return result;
 }
@@ -39,8 +59,11 @@ VT_EXPORT CUresult cuDeviceTotalMem(unsigned int *bytes, CUdevice dev) {
 VT_EXPORT CUresult cuDeviceTotalMem_v2(size_t *bytes, CUdevice dev) {
     VT_ENTER_DRIVER(cuDeviceTotalMem_v2);
     CUresult result = real(bytes, dev);
-    if (result == CUDA_SUCCESS && bytes)
+    if (result == CUDA_SUCCESS && bytes) {
         vt_event_device((unsigned)dev, NULL, *bytes, NULL);
+        if (VT_UNLIKELY(vt_limit_on))
+            *bytes = vt_limit_total((unsigned)dev, *bytes);
+    }
     (void)call;
     return result;
 }

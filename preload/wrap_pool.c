@@ -8,6 +8,7 @@
 
 VT_EXPORT CUresult cuMemAllocAsync(CUdeviceptr *dptr, size_t bytesize, CUstream hStream) {
     VT_ENTER_DRIVER(cuMemAllocAsync);
+    VT_MAY_ALLOC(VT_KIND_POOL, bytesize);
     CUresult result = real(dptr, bytesize, hStream);
     vt_event_alloc(&call, (int)result, VT_KIND_POOL, VT_OUT(result, dptr), bytesize);
     return result;
@@ -16,6 +17,7 @@ VT_EXPORT CUresult cuMemAllocAsync(CUdeviceptr *dptr, size_t bytesize, CUstream 
 VT_EXPORT CUresult cuMemAllocFromPoolAsync(CUdeviceptr *dptr, size_t bytesize, CUmemoryPool pool,
                                            CUstream hStream) {
     VT_ENTER_DRIVER(cuMemAllocFromPoolAsync);
+    VT_MAY_ALLOC(VT_KIND_POOL, bytesize);
     CUresult result = real(dptr, bytesize, pool, hStream);
     vt_event_alloc(&call, (int)result, VT_KIND_POOL, VT_OUT(result, dptr), bytesize);
     return result;
@@ -31,6 +33,7 @@ VT_EXPORT CUresult cuMemFreeAsync(CUdeviceptr dptr, CUstream hStream) {
 
 VT_EXPORT CUresult cuMemAllocAsync_ptsz(CUdeviceptr *dptr, size_t bytesize, CUstream hStream) {
     VT_ENTER_DRIVER(cuMemAllocAsync_ptsz);
+    VT_MAY_ALLOC(VT_KIND_POOL, bytesize);
     CUresult result = real(dptr, bytesize, hStream);
     vt_event_alloc(&call, (int)result, VT_KIND_POOL, VT_OUT(result, dptr), bytesize);
     return result;
@@ -39,6 +42,7 @@ VT_EXPORT CUresult cuMemAllocAsync_ptsz(CUdeviceptr *dptr, size_t bytesize, CUst
 VT_EXPORT CUresult cuMemAllocFromPoolAsync_ptsz(CUdeviceptr *dptr, size_t bytesize,
                                                 CUmemoryPool pool, CUstream hStream) {
     VT_ENTER_DRIVER(cuMemAllocFromPoolAsync_ptsz);
+    VT_MAY_ALLOC(VT_KIND_POOL, bytesize);
     CUresult result = real(dptr, bytesize, pool, hStream);
     vt_event_alloc(&call, (int)result, VT_KIND_POOL, VT_OUT(result, dptr), bytesize);
     return result;
