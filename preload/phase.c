@@ -131,7 +131,7 @@ static bool log_is_open(void) {
     return vt_log_is_open();
 }
 
-static void write_phase(struct vt_thread *t, enum vt_phase what, const struct open_phase *p) {
+static void write_phase(struct vt_thread *t, enum vt_phase_event what, const struct open_phase *p) {
     const char *domain = p->domain ? domains[p->domain - 1] : "";
     uint32_t name = p->bytes ? name_number(t, p->text, p->bytes) : 0;
     uint32_t of = *domain ? name_number(t, domain, (uint32_t)strlen(domain)) : 0;
@@ -157,7 +157,7 @@ static void fill(struct open_phase *p, uint32_t domain, const char *name) {
 }
 
 /* Writes one record now, if there is a log. True: it is written. */
-static bool record(enum vt_phase what, const struct open_phase *p) {
+static bool record(enum vt_phase_event what, const struct open_phase *p) {
     if (!log_is_open())
         return false;
     struct vt_recording rec = vt_event_open();
