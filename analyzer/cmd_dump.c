@@ -25,21 +25,23 @@ static const char help[] =
     "run in the current folder; a folder: its newest run (--run ID|all).\n";
 
 static const char *kind_name(unsigned kind) {
-    switch (kind) {
-    case VT_KIND_NONE:
-        return "none";
-    case VT_KIND_DEVICE:
-        return "device";
-    case VT_KIND_MANAGED:
-        return "managed";
-    case VT_KIND_POOL:
-        return "pool";
-    case VT_KIND_HOST:
-        return "host";
-    case VT_KIND_BLOCK:
-        return "block";
-    }
-    return "?";
+    static const char *const names[] = {
+        [VT_KIND_NONE] = "none",
+        [VT_KIND_DEVICE] = "device",
+        [VT_KIND_MANAGED] = "managed",
+        [VT_KIND_POOL] = "pool",
+        [VT_KIND_HOST] = "host",
+        [VT_KIND_PHYSICAL] = "physical",
+        [VT_KIND_PHYSICAL_HOST] = "physical_host",
+        [VT_KIND_ARRAY] = "array",
+        [VT_KIND_MIPMAP] = "mipmap",
+        [VT_KIND_POOL_MANAGED] = "pool_managed",
+        [VT_KIND_POOL_HOST] = "pool_host",
+        [VT_KIND_GRAPH] = "graph",
+        [VT_KIND_REGISTERED] = "registered",
+        [VT_KIND_BLOCK] = "block",
+    };
+    return kind < sizeof names / sizeof *names && names[kind] ? names[kind] : "?";
 }
 
 /* Text of a log, made harmless for a terminal. */
@@ -67,11 +69,13 @@ static void print_hook(FILE *out, uint64_t word) {
 
 static void print_event(FILE *out, const uint8_t *record) {
     static const char *const types[] = {
-        [VT_REC_ALLOC] = "ALLOC",         [VT_REC_FREE] = "FREE", [VT_REC_FAIL] = "FAIL",
-        [VT_REC_FREE_FAIL] = "FREE_FAIL", [VT_REC_BULK] = "BULK", [VT_REC_MEMINFO] = "MEMINFO",
-        [VT_REC_OBJECT] = "OBJECT"};
+        [VT_REC_ALLOC] = "ALLOC",       [VT_REC_FREE] = "FREE",
+        [VT_REC_FAIL] = "FAIL",         [VT_REC_FREE_FAIL] = "FREE_FAIL",
+        [VT_REC_BULK] = "BULK",         [VT_REC_MEMINFO] = "MEMINFO",
+        [VT_REC_OBJECT] = "OBJECT",     [VT_REC_CACHEINFO] = "CACHEINFO",
+        [VT_REC_CACHEOOM] = "CACHEOOM", [VT_REC_PHASE] = "PHASE"};
     union {
-        uint64_t word[4];
+        uint64_t word[5];
         struct vt_rec_alloc alloc;
         struct vt_rec_free free;
         struct vt_rec_fail fail;
@@ -79,6 +83,9 @@ static void print_event(FILE *out, const uint8_t *record) {
         struct vt_rec_bulk bulk;
         struct vt_rec_meminfo meminfo;
         struct vt_rec_object object;
+        struct vt_rec_cacheinfo cacheinfo;
+        struct vt_rec_cacheoom cacheoom;
+        struct vt_rec_phase phase;
     } u = {{0}};
     uint64_t word;
     memcpy(&word, record, sizeof word);
@@ -93,8 +100,8 @@ static void print_event(FILE *out, const uint8_t *record) {
     else
         fprintf(out, " device=%u", device);
     print_hook(out, word);
-    if (type == VT_REC_OBJECT)
-        fprintf(out, " object=%u", kind);
+    if (type == VT_REC_OBJECT || type == VT_REC_PHASE)
+        fprintf(out, " %s=%u", type == VT_REC_OBJECT ? "object" : "event", kind);
     else
         fprintf(out, " kind=%s", kind_name(kind));
     fprintf(out, " stack=%u", vt_word_high(word));
@@ -108,7 +115,8 @@ static void print_event(FILE *out, const uint8_t *record) {
         fprintf(out, " address=0x%" PRIx64, u.free.address);
         break;
     case VT_REC_FAIL:
-        fprintf(out, " size=%" PRIu64 " result=%d", u.fail.size, u.fail.result);
+        fprintf(out, " size=%" PRIu64 " result=%d flags=%u", u.fail.size, u.fail.result,
+                u.fail.flags);
         break;
     case VT_REC_FREE_FAIL:
         fprintf(out, " address=0x%" PRIx64 " result=%d", u.free_fail.address, u.free_fail.result);
@@ -120,6 +128,18 @@ static void print_event(FILE *out, const uint8_t *record) {
     case VT_REC_MEMINFO:
         fprintf(out, " free=%" PRIu64 " total=%" PRIu64, u.meminfo.free_bytes,
                 u.meminfo.total_bytes);
+        break;
+    case VT_REC_CACHEINFO:
+        fprintf(out, " allocated=%" PRIu64 " reserved=%" PRIu64, u.cacheinfo.allocated,
+                u.cacheinfo.reserved);
+        break;
+    case VT_REC_CACHEOOM:
+        fprintf(out, " requested=%" PRIu64 " allocated=%" PRIu64 " reserved=%" PRIu64,
+                u.cacheoom.requested, u.cacheoom.allocated, u.cacheoom.reserved);
+        break;
+    case VT_REC_PHASE:
+        fprintf(out, " began=%" PRIu64 " range=%" PRIu64 " name=%u domain=%u", u.phase.began,
+                u.phase.range, u.phase.name, u.phase.domain);
         break;
     case VT_REC_OBJECT:
         fprintf(out, " handle=0x%" PRIx64 " flags=%u context=%u", u.object.handle, u.object.flags,
@@ -197,6 +217,14 @@ static void print_note(FILE *out, const uint8_t *record, uint32_t length) {
         print_text(out, "text", record + sizeof r, r.text_bytes);
 }
 
+static void print_name(FILE *out, const uint8_t *record, uint32_t length) {
+    struct vt_rec_name r;
+    memcpy(&r, record, sizeof r);
+    fprintf(out, "NAME      number=%u", r.number);
+    if (r.text_bytes <= length - sizeof r)
+        print_text(out, "text", record + sizeof r, r.text_bytes);
+}
+
 static void print_described(FILE *out, const uint8_t *record, uint32_t length) {
     uint64_t word;
     memcpy(&word, record, sizeof word);
@@ -207,6 +235,7 @@ static void print_described(FILE *out, const uint8_t *record, uint32_t length) {
                    : type == VT_REC_THREAD ? sizeof(struct vt_rec_thread)
                    : type == VT_REC_DEVICE ? sizeof(struct vt_rec_device)
                    : type == VT_REC_NOTE   ? sizeof(struct vt_rec_note)
+                   : type == VT_REC_NAME   ? sizeof(struct vt_rec_name)
                                            : 0;
     if (!least || length < least)
         fprintf(out, "TYPE_%02x   length=%u%s", type, length,
@@ -221,8 +250,10 @@ static void print_described(FILE *out, const uint8_t *record, uint32_t length) {
         print_thread(out, record);
     else if (type == VT_REC_DEVICE)
         print_device(out, record);
-    else
+    else if (type == VT_REC_NOTE)
         print_note(out, record, length);
+    else
+        print_name(out, record, length);
 }
 
 /* -------------------------------------------------------------------------------------------------------

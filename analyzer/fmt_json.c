@@ -211,11 +211,18 @@ static void device(struct json *j, const struct vt_device *d) {
     number(j, "alloc_count", d->alloc_count);
     number(j, "free_count", d->free_count);
     number(j, "failed_count", d->failed_count);
-    number(j, "managed_live_bytes", d->managed_live_bytes);
     number(j, "driver_used_bytes", d->driver_used_bytes);
     number(j, "untracked_bytes", d->untracked_bytes);
     number(j, "other_processes_bytes", d->other_processes_bytes);
     fragmentation(j, &d->fragmentation);
+    close(j, '}');
+}
+
+static void apart(struct json *j, const char *name, const struct vt_apart *a) {
+    open(j, name, '{');
+    number(j, "live_bytes", a->live_bytes);
+    number(j, "live_count", a->live_count);
+    number(j, "peak_bytes", a->peak_bytes);
     close(j, '}');
 }
 
@@ -257,7 +264,7 @@ static void leak(struct json *j, const struct vt_process *p, const struct vt_lea
 }
 
 static void site(struct json *j, const struct vt_site *s, bool native) {
-    static const char *const layers[] = {"driver", "framework", "host"};
+    static const char *const layers[] = {"driver", "framework", "host", "managed"};
     open(j, NULL, '{');
     string(j, "site", s->name);
     string(j, "verdict", vt_verdict_names[s->verdict]);
@@ -315,11 +322,8 @@ static void process(struct json *j, const struct vt_process *p,
     for (uint32_t i = 0; i < p->device_count; i++)
         device(j, &p->devices[i]);
     close(j, ']');
-    open(j, "pinned_host", '{');
-    number(j, "live_bytes", p->pinned.live_bytes);
-    number(j, "live_count", p->pinned.live_count);
-    number(j, "peak_bytes", p->pinned.peak_bytes);
-    close(j, '}');
+    apart(j, "pinned_host", &p->pinned);
+    apart(j, "managed", &p->managed);
     open(j, "leaks", '[');
     for (uint32_t i = 0; i < p->leak_count; i++)
         leak(j, p, &p->leaks[i]);

@@ -172,19 +172,19 @@ static void held(const struct vt_text *t) {
     vt_rows_free(&rows);
 }
 
-static void pinned(const struct vt_text *t) {
-    const struct vt_process *p = t->process;
+/* Memory that is no device's. */
+static void apart(const struct vt_text *t, const char *heading, const struct vt_apart *books,
+                  enum vt_rows_what what) {
     struct vt_rows rows;
     struct vt_string rest = {0};
     char a[VT_FORMAT_BYTES], b[VT_FORMAT_BYTES], c[VT_FORMAT_BYTES];
-    if (!p->pinned.alloc_count && !p->pinned.peak_bytes && !p->pinned.failed_count)
+    if (!books->alloc_count && !books->peak_bytes && !books->failed_count)
         return;
     vt_string_format(&rest, "%s held in %s allocation%s; at its peak %s",
-                     vt_format_bytes(p->pinned.live_bytes, a),
-                     vt_format_count(p->pinned.live_count, b), p->pinned.live_count == 1 ? "" : "s",
-                     vt_format_bytes(p->pinned.peak_bytes, c));
-    vt_text_heading(t, VT_STYLE_HEAD, "PINNED HOST MEMORY", rest.text);
-    vt_rows_make(&rows, t, VT_ROWS_PINNED, 0);
+                     vt_format_bytes(books->live_bytes, a), vt_format_count(books->live_count, b),
+                     books->live_count == 1 ? "" : "s", vt_format_bytes(books->peak_bytes, c));
+    vt_text_heading(t, VT_STYLE_HEAD, heading, rest.text);
+    vt_rows_make(&rows, t, what, 0);
     if (rows.count)
         vt_rows_print(&rows, t);
     vt_rows_free(&rows);
@@ -289,7 +289,8 @@ static void process(const struct vt_text *t) {
     ooms(t);
     for (uint32_t i = 0; i < p->device_count; i++)
         vt_text_device(t, &p->devices[i]);
-    pinned(t);
+    apart(t, "MANAGED MEMORY", &p->managed, VT_ROWS_MANAGED);
+    apart(t, "PINNED HOST MEMORY", &p->pinned, VT_ROWS_PINNED);
     next(t);
 }
 

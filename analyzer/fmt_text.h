@@ -41,9 +41,10 @@ void vt_text_wrap(const struct vt_text *t, const char *label, unsigned indent, c
  * text_rows.c -- */
 
 enum vt_rows_what {
-    VT_ROWS_HELD,   /* device memory live at the end, all devices */
-    VT_ROWS_PINNED, /* pinned host memory live at the end */
-    VT_ROWS_PEAK,   /* what a device held at its peak */
+    VT_ROWS_HELD,    /* device memory live at the end, all devices */
+    VT_ROWS_MANAGED, /* managed memory live at the end */
+    VT_ROWS_PINNED,  /* pinned host memory live at the end */
+    VT_ROWS_PEAK,    /* what a device held at its peak */
 };
 
 /* A place, or what --by groups by. */

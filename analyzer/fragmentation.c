@@ -25,6 +25,8 @@ static bool has_caching_allocator(const struct vt_log *log) {
     return false;
 }
 
+static const struct vt_fragmentation unknown = {VT_UNKNOWN, VT_UNKNOWN, VT_UNKNOWN, VT_UNKNOWN, -1};
+
 struct span {
     uint64_t start, size;
 };
@@ -34,14 +36,15 @@ static int compare_spans(const void *a, const void *b) {
     return x->start < y->start ? -1 : x->start > y->start;
 }
 
-/* The live things of a device in one layer, by address. */
-static struct span *collect(const struct vt_replay *r, unsigned layer, unsigned device,
+/* The live things of a device in one address space, by address. */
+static struct span *collect(const struct vt_replay *r, unsigned space, unsigned device,
                             size_t *count) {
     struct span *spans = vt_alloc(r->live.used, sizeof *spans);
     *count = 0;
     for (size_t i = 0; i <= r->live.mask; i++) {
         const struct vt_live_entry *entry = &r->live.slots[i];
-        if (entry->key && vt_live_layer(entry) == layer && r->sites[entry->site].device == device)
+        if (entry->key && vt_kind_space(entry->kind) == space &&
+            r->sites[entry->site].device == device)
             spans[(*count)++] =
                 (struct span){vt_live_address(entry), entry->size_context & VT_SIZE_MASK};
     }
@@ -53,9 +56,9 @@ static struct span *collect(const struct vt_replay *r, unsigned layer, unsigned 
 /* The reserve is every driver allocation in which a block lies; its gaps are free. */
 static void measure_blocks(const struct vt_replay *r, struct vt_device *device) {
     struct vt_fragmentation *f = &device->fragmentation;
-    size_t segments, blocks, b = 0;
-    struct span *segment = collect(r, VT_LAYER_DRIVER, device->ordinal, &segments);
-    struct span *block = collect(r, VT_LAYER_FRAMEWORK, device->ordinal, &blocks);
+    size_t segments, blocks, b = 0, placed = 0;
+    struct span *segment = collect(r, VT_SPACE_DEVICE, device->ordinal, &segments);
+    struct span *block = collect(r, VT_SPACE_BLOCK, device->ordinal, &blocks);
     *f = (struct vt_fragmentation){0};
     for (size_t s = 0; s < segments; s++) {
         uint64_t at = segment[s].start, end = at + segment[s].size, largest = 0, used = 0;
@@ -73,6 +76,7 @@ static void measure_blocks(const struct vt_replay *r, struct vt_device *device) 
                 at = block_end;
             }
         }
+        placed += b - first;
         if (b == first)
             continue;
         if (end - at > largest)
@@ -81,6 +85,14 @@ static void measure_blocks(const struct vt_replay *r, struct vt_device *device) 
         f->in_use_bytes += used;
         if (largest > f->largest_free_bytes)
             f->largest_free_bytes = largest;
+    }
+    if (placed < blocks) {
+        /* blocks in memory that is mapped piece by piece: the pieces' addresses are not in the log
+         */
+        *f = unknown;
+        free(segment);
+        free(block);
+        return;
     }
     f->free_bytes = f->reserved_bytes - f->in_use_bytes;
     f->ratio = f->free_bytes ? 1 - (double)f->largest_free_bytes / (double)f->free_bytes : 0;
@@ -99,8 +111,7 @@ void vt_fragmentation_measure(const struct vt_log *log, const struct vt_replay *
     for (size_t i = 0; i < replay->site_count; i++)
         pooled |= replay->sites[i].pooled && replay->sites[i].device == device->ordinal;
     if (pooled || has_caching_allocator(log)) {
-        device->fragmentation =
-            (struct vt_fragmentation){VT_UNKNOWN, VT_UNKNOWN, VT_UNKNOWN, VT_UNKNOWN, -1};
+        device->fragmentation = unknown;
         return;
     }
     device->fragmentation =

@@ -26,16 +26,16 @@ struct vt_live {
     unsigned shift;
 };
 
-/* The three address spaces (driver, framework, host) in one table: the layer stands in the two top
- * bits, from 1, so that no key is 0. No address reaches them. */
-static inline uint64_t vt_live_key(uint64_t address, unsigned layer) {
-    return (address & 0x3fffffffffffffffull) | (uint64_t)(layer + 1) << 62;
+/* All address spaces in one table: the space stands in the three top bits, from 1, so that no key
+ * is 0. No address reaches them. */
+#define VT_LIVE_ADDRESS 0x1fffffffffffffffull
+static_assert(VT_SPACES < 8, "three bits");
+
+static inline uint64_t vt_live_key(uint64_t address, unsigned space) {
+    return (address & VT_LIVE_ADDRESS) | (uint64_t)(space + 1) << 61;
 }
 static inline uint64_t vt_live_address(const struct vt_live_entry *entry) {
-    return entry->key & 0x3fffffffffffffffull;
-}
-static inline unsigned vt_live_layer(const struct vt_live_entry *entry) {
-    return (unsigned)(entry->key >> 62) - 1;
+    return entry->key & VT_LIVE_ADDRESS;
 }
 
 static inline size_t vt_live_home(const struct vt_live *live, uint64_t key) {

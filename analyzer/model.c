@@ -246,7 +246,6 @@ static void take_site(const struct build *b, const struct vt_replay_site *from,
         .layer = from->layer,
         .device = from->device,
         .before = from->before,
-        .managed = from->managed,
         .live_bytes = from->live_bytes,
         .live_count = from->live_count,
         .peak_bytes = from->peak_bytes,
@@ -340,11 +339,22 @@ static void take_device(struct build *b, unsigned ordinal, const struct vt_log_d
         .alloc_count = from->driver.alloc_count,
         .free_count = from->driver.free_count,
         .failed_count = from->driver.failed_count,
-        .managed_live_bytes = from->managed_live_bytes,
         .framework_live_bytes = from->framework.live_bytes,
     };
     take_driver_figures(b, from, device);
     vt_fragmentation_measure(&b->log, &b->replay, device);
+}
+
+static struct vt_apart apart(const struct build *b, const struct vt_replay_book *book) {
+    return (struct vt_apart){
+        .live_bytes = book->live_bytes,
+        .live_count = book->live_count,
+        .peak_bytes = book->peak_bytes,
+        .peak_at = book->peak_bytes ? vt_clock_ns(b->clock, book->peak_ticks) : VT_UNKNOWN,
+        .alloc_count = book->alloc_count,
+        .free_count = book->free_count,
+        .failed_count = book->failed_count,
+    };
 }
 
 static void take_devices(struct build *b) {
@@ -359,14 +369,8 @@ static void take_devices(struct build *b) {
             d != VT_DEVICE_HOST)
             take_device(b, d, known);
     }
-    b->p->pinned.live_bytes = r->host.live_bytes;
-    b->p->pinned.live_count = r->host.live_count;
-    b->p->pinned.peak_bytes = r->host.peak_bytes;
-    b->p->pinned.peak_at =
-        r->host.peak_bytes ? vt_clock_ns(b->clock, r->host.peak_ticks) : VT_UNKNOWN;
-    b->p->pinned.alloc_count = r->host.alloc_count;
-    b->p->pinned.free_count = r->host.free_count;
-    b->p->pinned.failed_count = r->host.failed_count;
+    b->p->pinned = apart(b, &r->host);
+    b->p->managed = apart(b, &r->managed);
 }
 
 /* --------------------------------------------------------------------------------------------------
@@ -380,18 +384,22 @@ static void take_ooms(struct build *b, const uint32_t *place) {
     for (size_t i = 0; i < r->fail_count; i++) {
         const struct vt_replay_fail *from = &r->fails[i];
         unsigned layer = vt_kind_layer(from->kind);
-        if (!wanted(b, layer == VT_LAYER_HOST ? VT_DEVICE_HOST : from->device))
+        unsigned device = layer == VT_LAYER_HOST ? VT_DEVICE_HOST : from->device;
+        if (!wanted(b, device))
             continue;
         struct vt_oom *oom = &p->ooms[p->oom_count++];
         *oom = (struct vt_oom){
             .at = vt_clock_ns(b->clock, from->ticks),
-            .device = layer == VT_LAYER_HOST ? VT_DEVICE_HOST : from->device,
+            .device = device,
             .layer = layer,
             .outcome = "unknown",
             .api = vt_hook_name(from->hook),
             .requested_bytes = from->size,
             .free_bytes = VT_UNKNOWN,
             .total_bytes = VT_UNKNOWN,
+            .cause = from->flags & VT_FAIL_LIMIT      ? "limit"
+                     : from->flags & VT_FAIL_INJECTED ? "injected"
+                                                      : NULL,
             .tracked_bytes = from->tracked_bytes,
             .cached_bytes = VT_UNKNOWN,
             .largest_free_bytes = VT_UNKNOWN,

@@ -56,12 +56,11 @@ struct vt_site {
     const char
         *api;       /* as a program writes it: "cudaMalloc", "cuMemAlloc"; NULL: a newer tracer's */
     unsigned layer; /* enum vt_layer */
-    unsigned device; /* ordinal; VT_DEVICE_HOST for host memory; VT_DEVICE_UNKNOWN */
+    unsigned device; /* ordinal; VT_DEVICE_HOST for host and managed memory; VT_DEVICE_UNKNOWN */
     bool before;     /* not a place: what was live when --since began */
-    bool managed;    /* cuMemAllocManaged: the driver moves it between device and host */
     uint64_t live_bytes, live_count;
     uint64_t peak_bytes;    /* its own largest */
-    uint64_t bytes_at_peak; /* what it held at its device's peak (host: at the pinned peak) */
+    uint64_t bytes_at_peak; /* what it held at its device's peak (host, managed: at that layer's) */
     uint64_t count_at_peak;
     uint64_t allocated_bytes, alloc_count, free_count;
     uint64_t first_at, last_at; /* ns, of its allocations; VT_UNKNOWN where there are none */
@@ -97,7 +96,6 @@ struct vt_device {
     uint64_t total_bytes;
     uint64_t live_bytes, live_count, peak_bytes, peak_at;
     uint64_t allocated_bytes, alloc_count, free_count, failed_count;
-    uint64_t managed_live_bytes;   /* of live_bytes */
     uint64_t framework_live_bytes; /* blocks inside live_bytes; 0 where none were seen */
     uint64_t driver_used_bytes;    /* what the driver said, for all processes, when the program last
                                       asked */
@@ -139,6 +137,12 @@ struct vt_phase {
     uint32_t thread;
 };
 
+/* Memory that is no device's: pinned host memory, and managed memory, which the driver moves about.
+ */
+struct vt_apart {
+    uint64_t live_bytes, live_count, peak_bytes, peak_at, alloc_count, free_count, failed_count;
+};
+
 struct vt_process {
     char *log;    /* path as the user gave it */
     char *run_id; /* NULL where the log has none; so the strings below */
@@ -161,9 +165,7 @@ struct vt_process {
 
     struct vt_device *devices;
     uint32_t device_count;
-    struct {
-        uint64_t live_bytes, live_count, peak_bytes, peak_at, alloc_count, free_count, failed_count;
-    } pinned;
+    struct vt_apart pinned, managed;
     struct vt_site *sites; /* what is held most first, then by what it held at the peak */
     uint32_t site_count;
     struct vt_leak *leaks;

@@ -32,15 +32,28 @@ struct walk {
     uint32_t last_site;
 };
 
-/* The book whose peak a site's `at_peak` is about. */
-static struct vt_replay_book *peak_book(struct vt_replay *r, unsigned layer, unsigned device) {
-    return layer == VT_LAYER_HOST ? &r->host : &r->devices[device].driver;
+static struct vt_replay_book *own_book(struct vt_replay *r, unsigned layer, unsigned device) {
+    switch (layer) {
+    case VT_LAYER_HOST:
+        return &r->host;
+    case VT_LAYER_MANAGED:
+        return &r->managed;
+    case VT_LAYER_FRAMEWORK:
+        return &r->devices[device].framework;
+    default:
+        return &r->devices[device].driver;
+    }
 }
 
-static struct vt_replay_book *own_book(struct vt_replay *r, unsigned layer, unsigned device) {
-    return layer == VT_LAYER_HOST        ? &r->host
-           : layer == VT_LAYER_FRAMEWORK ? &r->devices[device].framework
-                                         : &r->devices[device].driver;
+/* The book whose peak a site's `at_peak` is about: blocks lie in driver memory, so theirs is the
+ * device's. */
+static struct vt_replay_book *peak_book(struct vt_replay *r, unsigned layer, unsigned device) {
+    return own_book(r, layer == VT_LAYER_FRAMEWORK ? VT_LAYER_DRIVER : layer, device);
+}
+
+/* Host and managed memory is no device's. */
+static bool has_device(unsigned layer) {
+    return layer == VT_LAYER_DRIVER || layer == VT_LAYER_FRAMEWORK;
 }
 
 /* To be called before a site's live bytes change. */
@@ -86,13 +99,12 @@ static uint32_t site_of(struct walk *w, uint64_t word, unsigned device) {
     uint32_t site = vt_map_get(&w->spots, spot);
     if (site == VT_MAP_NONE) {
         unsigned kind = vt_word_kind(word), layer = vt_kind_layer(kind), hook = vt_word_hook(word);
-        unsigned of = layer == VT_LAYER_HOST ? VT_DEVICE_HOST : device;
+        unsigned of = has_device(layer) ? device : VT_DEVICE_HOST;
         uint32_t stack = stack_index(w, word);
         uint64_t id = vt_sites_id(w->ids, stack, hook, layer, of);
         site = vt_map_get(&w->by_id, id);
         if (site == VT_MAP_NONE)
             site = add_site(w, id, stack, hook, layer, of);
-        w->r->sites[site].managed |= kind == VT_KIND_MANAGED;
         w->r->sites[site].pooled |= kind == VT_KIND_POOL;
         vt_map_put(&w->spots, spot, site);
     }
@@ -116,8 +128,6 @@ static void take_off(struct walk *w, const struct vt_live_entry *entry) {
     book->live_bytes -= size;
     book->live_count--;
     book->free_count++;
-    if (entry->kind == VT_KIND_MANAGED)
-        r->devices[site->device].managed_live_bytes -= size;
     if (vt_kind_owner(entry->kind) == VT_OWNER_CONTEXT)
         w->context_live[entry->size_context >> 48]--;
 }
@@ -128,7 +138,7 @@ static void on_alloc(struct walk *w, const struct vt_rec_alloc *a) {
     uint64_t size = a->size_context & VT_SIZE_MASK;
     uint32_t index = site_of(w, a->word, vt_when_device(a->when));
     vt_live_reserve(&r->live);
-    uint64_t key = vt_live_key(a->address, layer);
+    uint64_t key = vt_live_key(a->address, vt_kind_space(kind));
     struct vt_live_entry *entry = vt_live_find(&r->live, key);
     if (entry->key) {
         r->replaced++;
@@ -159,15 +169,13 @@ static void on_alloc(struct walk *w, const struct vt_rec_alloc *a) {
         book->peak_ticks = ticks;
         book->peaks++;
     }
-    if (kind == VT_KIND_MANAGED)
-        r->devices[site->device].managed_live_bytes += size;
     if (vt_kind_owner(kind) == VT_OWNER_CONTEXT)
         w->context_live[a->size_context >> 48]++;
 }
 
 static void on_free(struct walk *w, const struct vt_rec_free *f) {
     struct vt_live_entry *entry =
-        vt_live_find(&w->r->live, vt_live_key(f->address, vt_kind_layer(vt_word_kind(f->word))));
+        vt_live_find(&w->r->live, vt_live_key(f->address, vt_kind_space(vt_word_kind(f->word))));
     if (!entry->key) {
         w->r->unknown_frees++;
         return;
@@ -239,6 +247,7 @@ static void on_fail(struct walk *w, const struct vt_rec_fail *f) {
         .tracked_bytes = r->devices[device].driver.live_bytes,
         .stack = stack_index(w, f->word),
         .result = f->result,
+        .flags = f->flags,
         .hook = (uint16_t)vt_word_hook(f->word),
         .kind = (uint8_t)vt_word_kind(f->word),
         .device = (uint8_t)device,
@@ -310,6 +319,7 @@ static void begin_window(struct walk *w) {
         r->devices[d].framework = (struct vt_replay_book){.used = r->devices[d].framework.used};
     }
     r->host = (struct vt_replay_book){.used = r->host.used};
+    r->managed = (struct vt_replay_book){.used = r->managed.used};
     for (size_t i = 0; i <= r->live.mask; i++) {
         struct vt_live_entry *entry = &r->live.slots[i];
         if (!entry->key)
@@ -332,7 +342,7 @@ static void begin_window(struct walk *w) {
     }
     for (unsigned d = 0; d < 256; d++)
         r->devices[d].driver.peak_ticks = r->devices[d].framework.peak_ticks = w->window.since;
-    r->host.peak_ticks = w->window.since;
+    r->host.peak_ticks = r->managed.peak_ticks = w->window.since;
     free(old_sites);
 }
 
@@ -394,7 +404,7 @@ static void prefetch(const struct vt_live *live, const uint8_t *record) {
     uint64_t word, address;
     memcpy(&word, record, sizeof word);
     memcpy(&address, record + offsetof(struct vt_rec_free, address), sizeof address);
-    vt_live_prefetch(live, vt_live_key(address, vt_kind_layer(vt_word_kind(word))));
+    vt_live_prefetch(live, vt_live_key(address, vt_kind_space(vt_word_kind(word))));
 }
 static_assert(offsetof(struct vt_rec_free, address) == offsetof(struct vt_rec_alloc, address),
               "prefetch reads either");

@@ -20,7 +20,7 @@ struct vt_replay_site {
     uint16_t hook;
     uint8_t layer, device;
     bool before; /* not a site: what was live before the window began */
-    bool managed, pooled;
+    bool pooled; /* some of it is from a pool of the driver's */
     uint64_t live_bytes, live_count;
     uint64_t peak_bytes;
     uint64_t bytes_at_peak, count_at_peak;
@@ -40,7 +40,6 @@ struct vt_replay_book {
 
 struct vt_replay_device {
     struct vt_replay_book driver, framework;
-    uint64_t managed_live_bytes;
     /* the last time that the program asked how much is free, and what we had then; info_ticks 0:
      * never */
     uint64_t info_ticks, info_free, info_total, info_tracked;
@@ -51,6 +50,7 @@ struct vt_replay_fail {
     uint64_t ticks, size, tracked_bytes;
     uint32_t stack;
     int32_t result;
+    uint32_t flags; /* enum vt_fail_flag */
     uint16_t hook;
     uint8_t kind, device;
     uint32_t holder_count;
@@ -67,7 +67,7 @@ struct vt_replay {
     struct vt_replay_site *sites;
     size_t site_count, site_room;
     struct vt_replay_device devices[256]; /* by the device byte of the record */
-    struct vt_replay_book host;
+    struct vt_replay_book host, managed;  /* of no device */
     struct vt_replay_fail *fails; /* out-of-memory only; the first VT_REPLAY_FAILS of them */
     size_t fail_count, fail_room;
     uint64_t fails_left_out;

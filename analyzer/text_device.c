@@ -47,7 +47,7 @@ static void print_bar(const struct vt_text *t, const struct part *parts, unsigne
 static void print_part(const struct vt_text *t, char letter, const char *name, uint64_t bytes,
                        uint64_t whole, const char *rest) {
     char text[VT_FORMAT_BYTES];
-    fprintf(t->out, "  %c  %-16s %9s", letter, name, vt_format_bytes(bytes, text));
+    fprintf(t->out, "  %c  %-12s %9s", letter, name, vt_format_bytes(bytes, text));
     if (whole) {
         double share = 100.0 * (double)bytes / (double)whole;
         fprintf(t->out, "  %s%.0f %%", share < 9.5 ? "  " : share < 99.5 ? " " : "", share);
@@ -128,9 +128,6 @@ static void print_counts(const struct vt_text *t, const struct vt_device *d) {
     if (d->failed_count)
         fprintf(t->out, "; %s refused", vt_format_count(d->failed_count, m));
     fputc('\n', t->out);
-    if (d->managed_live_bytes)
-        fprintf(t->out, "  managed        %s of what is live may lie on the host\n",
-                vt_format_bytes(d->managed_live_bytes, b));
 }
 
 void vt_text_device(const struct vt_text *t, const struct vt_device *d) {
@@ -165,8 +162,11 @@ void vt_text_device(const struct vt_text *t, const struct vt_device *d) {
     print_bar(t, parts, 2, whole ? whole : d->peak_bytes);
     for (unsigned i = 0; i < 2; i++) {
         char sites[64];
-        snprintf(sites, sizeof sites, "%u call site%s", parts[i].sites,
-                 parts[i].sites == 1 ? "" : "s");
+        snprintf(sites, sizeof sites, "%u call site%s that %s", parts[i].sites,
+                 parts[i].sites == 1 ? "" : "s",
+                 i ? parts[i].sites == 1 ? "freed all of its memory" : "freed all of their memory"
+                 : parts[i].sites == 1 ? "still holds memory at the end"
+                                       : "still hold memory at the end");
         if (parts[i].bytes)
             print_part(t, parts[i].letter, parts[i].name, parts[i].bytes,
                        whole ? whole : d->peak_bytes, sites);

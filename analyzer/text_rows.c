@@ -49,8 +49,9 @@ static int larger_first(const void *a, const void *b) {
 }
 
 static bool belongs(const struct vt_site *site, enum vt_rows_what what, unsigned device) {
-    if (what == VT_ROWS_PINNED)
-        return site->layer == VT_LAYER_HOST && site->live_count;
+    if (what == VT_ROWS_PINNED || what == VT_ROWS_MANAGED)
+        return site->layer == (what == VT_ROWS_PINNED ? VT_LAYER_HOST : VT_LAYER_MANAGED) &&
+               site->live_count;
     if (site->layer != VT_LAYER_DRIVER)
         return false;
     return what == VT_ROWS_HELD ? site->live_count > 0
@@ -122,11 +123,16 @@ static char *row_place(const struct vt_text *t, const struct vt_row *row, unsign
     return vt_place_text(t->process, &shown, width);
 }
 
+static bool same_text(const char *a, const char *b) {
+    return a == b || (a && b && !strcmp(a, b));
+}
+
+/* Whether two frames read the same. */
 static bool same_frame(const struct vt_frame *a, const struct vt_frame *b) {
-    return a->line == b->line && a->offset == b->offset && a->module == b->module &&
-           (a->file == b->file || (a->file && b->file && !strcmp(a->file, b->file))) &&
-           (a->function == b->function ||
-            (a->function && b->function && !strcmp(a->function, b->function)));
+    if (!same_text(a->function, b->function) || a->line != b->line)
+        return false;
+    return a->line ? same_text(a->file, b->file)
+                   : a->offset == b->offset && same_text(a->module, b->module);
 }
 
 /* Where the paths to two rows of the same place part: a frame of `site`. NULL: the places differ,
@@ -172,8 +178,6 @@ static void print_source(const struct vt_text *t, const struct vt_row *row, unsi
         vt_string_format(&extra, "%u call sites", row->sites);
     else if (site->api && !(source && strstr(source, site->api)))
         vt_string_add(&extra, site->api);
-    if (site->managed && row->sites == 1)
-        vt_string_format(&extra, "%smanaged", extra.length ? ", " : "");
     if (t->process->device_count > 1 && site->device < VT_DEVICE_HOST)
         vt_string_format(&extra, "%sGPU %u", extra.length ? ", " : "", site->device);
     unsigned room = VT_TEXT_WIDTH - indent - (extra.length ? (unsigned)extra.length + 3 : 0);

@@ -55,6 +55,8 @@ void vt_text_site(const struct vt_text *t, const struct vt_site *s) {
         vt_string_format(&rest, " on GPU %u", s->device);
     else if (s->layer == VT_LAYER_HOST)
         vt_string_add(&rest, ", pinned host memory");
+    else if (s->layer == VT_LAYER_MANAGED)
+        vt_string_add(&rest, ", managed memory");
     vt_string_format(&rest, "   %s", vt_verdict_names[s->verdict]);
     vt_string_format(&why, "SITE %s", s->name);
     vt_text_heading(t, VT_STYLE_HEAD, why.text, rest.text);
@@ -62,7 +64,9 @@ void vt_text_site(const struct vt_text *t, const struct vt_site *s) {
             vt_format_count(s->live_count, b), s->live_count == 1 ? "" : "s");
     fprintf(t->out, "  its own peak     %s;  %s at the %s peak\n",
             vt_format_bytes(s->peak_bytes, a), vt_format_bytes(s->bytes_at_peak, b),
-            s->layer == VT_LAYER_HOST ? "pinned" : "device's");
+            s->layer == VT_LAYER_HOST      ? "pinned memory's"
+            : s->layer == VT_LAYER_MANAGED ? "managed memory's"
+                                           : "device's");
     fprintf(t->out, "  in all           %s allocation%s of %s, %s freed\n",
             vt_format_count(s->alloc_count, a), s->alloc_count == 1 ? "" : "s",
             vt_format_bytes(s->allocated_bytes, b), vt_format_count(s->free_count, c));
