@@ -124,14 +124,17 @@ static bool gains_capabilities(int fd) {
  * which ignores LD_PRELOAD (ld.so(8)). NULL: it is not one. */
 static const char *gained_privilege(int fd, const struct stat *st) {
     struct statvfs fs;
-    if (prctl(PR_GET_NO_NEW_PRIVS, 0, 0, 0, 0) == 1 ||
-        (!fstatvfs(fd, &fs) && (fs.f_flag & ST_NOSUID)))
+    if (!fstatvfs(fd, &fs) && (fs.f_flag & ST_NOSUID))
+        return NULL;
+    if (gains_capabilities(fd))
+        return "has file capabilities";
+    if (prctl(PR_GET_NO_NEW_PRIVS, 0, 0, 0, 0) == 1) /* turns off the two below, not those above */
         return NULL;
     if ((st->st_mode & S_ISUID) && st->st_uid != getuid())
         return "is setuid";
     if ((st->st_mode & S_ISGID) && (st->st_mode & S_IXGRP) && st->st_gid != getgid())
         return "is setgid";
-    return gains_capabilities(fd) ? "has file capabilities" : NULL;
+    return NULL;
 }
 
 static int cannot_trace(struct vt_string *message, const char *path, const char *why) {
@@ -153,8 +156,7 @@ static int judge_elf(int fd, const char *path, const struct vt_run_elf *elf, boo
     const char *privilege = fstat(fd, &st) ? NULL : gained_privilege(fd, &st);
     if (privilege) {
         snprintf(why, sizeof why,
-                 "it %s, and such programs ignore LD_PRELOAD; run a copy without that, or run it "
-                 "as the user that it becomes",
+                 "it %s, and such programs ignore LD_PRELOAD; run a copy of it without that",
                  privilege);
         return cannot_trace(message, path, why);
     }

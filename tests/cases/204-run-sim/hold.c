@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * hold COUNT MIB [then WORD...]: allocates COUNT times MIB and keeps it, and then ends: by return 0, or
- *   kill     by SIGKILL           status N   by exit(N)
- *   exec     as `hold` with the words that follow
- *   devices  by printing the number of devices and the first one's memory in MiB
+ * hold COUNT MIB [then WORD...]: allocates COUNT times MIB and keeps it, and then ends: by return
+ * 0, or kill     by SIGKILL           status N   by exit(N) exec     as `hold` with the words that
+ * follow devices  by printing the number of devices and the first one's memory in MiB
  */
 #include <dlfcn.h>
 #include <signal.h>
@@ -15,7 +14,8 @@
 static void *driver;
 
 static void call(const char *name, long a, long b, long c) {
-    int (*function)(long, long, long) = __extension__(int (*)(long, long, long)) dlsym(driver, name);
+    int (*function)(long, long, long) =
+        __extension__(int (*)(long, long, long)) dlsym(driver, name);
     int result = function ? function(a, b, c) : -1;
     if (result) {
         printf("%s: %d\n", name, result);
