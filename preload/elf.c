@@ -129,6 +129,30 @@ bool vt_elf_named(const char *prefix, struct vt_elf *out) {
     return dl_iterate_phdr(match_prefix, &s) == 1;
 }
 
+struct behind {
+    const void *after;
+    const char *symbol;
+    bool passed;
+    struct vt_elf *out;
+};
+
+static int match_behind(struct dl_phdr_info *info, size_t size, void *data) {
+    (void)size;
+    struct behind *b = data;
+    uintptr_t a = (uintptr_t)b->after;
+    describe(info, b->out);
+    if (!b->passed) {
+        b->passed = a - b->out->start < b->out->end - b->out->start;
+        return 0;
+    }
+    return vt_elf_symbol(b->out, b->symbol, NULL) != NULL;
+}
+
+bool vt_elf_behind(const void *after, const char *symbol, struct vt_elf *out) {
+    struct behind b = {.after = after, .symbol = symbol, .out = out};
+    return dl_iterate_phdr(match_behind, &b) == 1;
+}
+
 /* The name of a version index, NULL when it is the object's base or unknown. */
 static const char *version_name(const struct tables *t, unsigned index) {
     const ElfW(Verdef) *d = t->definitions;

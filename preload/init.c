@@ -229,6 +229,7 @@ static void become_own_process(void) {
     vt_context_forked();
     vt_limit_forked();
     vt_phase_forked();
+    vt_torch_forked();
     vt_thread_forked();
     /* Only the forking thread lives on: what the others had is gone with them. */
     memset(&vt_tls, 0, sizeof vt_tls);

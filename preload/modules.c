@@ -19,6 +19,7 @@
 struct scan {
     struct vt_thread *thread;
     bool first;
+    bool torch; /* PyTorch is among the new ones */
 };
 
 static uint64_t
@@ -120,6 +121,8 @@ static int visit(struct dl_phdr_info *info, size_t size, void *data) {
     if (path && e.end && remember(e.start, e.end, path)) {
         uint32_t id_bytes = build_id_of(info, &id);
         write_module(scan->thread, &e, path, id, id_bytes);
+        const char *slash = strrchr(path, '/');
+        scan->torch |= strncmp(slash ? slash + 1 : path, "libc10.so", 9) == 0;
     }
     return 0;
 }
@@ -130,6 +133,8 @@ void vt_modules_write(struct vt_thread *thread) {
         return;
     dl_iterate_phdr(visit, &scan);
     vt_publish(&scanning, 0);
+    if (scan.torch)
+        vt_torch_check();
 }
 
 void vt_modules_forked(void) {

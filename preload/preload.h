@@ -111,6 +111,10 @@ bool vt_elf_containing(const void *address, struct vt_elf *out);
  * lock. */
 bool vt_elf_named(const char *prefix, struct vt_elf *out);
 
+/* The first object, in load order, behind the one that `after` lies in, that defines the symbol.
+ * False: none. Takes the loader's lock. */
+bool vt_elf_behind(const void *after, const char *symbol, struct vt_elf *out);
+
 /* Address of a defined symbol of that object itself; with a version node (or NULL: its default
  * version). NULL: not there. */
 void *vt_elf_symbol(const struct vt_elf *object, const char *name, const char *version);
@@ -338,7 +342,8 @@ void vt_nvtx_load(void);
 
 /* Looks at a PyTorch that was just seen loaded; says so when it reports in a way unknown here.
  * Within a recording. */
-void vt_torch_check(const char *path);
+void vt_torch_check(void);
+void vt_torch_forked(void);
 
 /* ---------------------------------------------------------------------------------------------
  * thread.c and log.c -- */
