@@ -262,7 +262,10 @@ int vt_run_child_run(const char *path, char **argv, const char *library, bool si
     if (!error)
         wait_for(child, &witness, library, simulated);
     vt_run_signals_stop(&witness);
-    /* What came in its last moment was for the command: it must not end us before we reported. */
+    /* What came in its last moment was for the command: it must not end us before we reported. Who
+     * signals each process by itself may come to us only after the command has died of it. */
+    if (!error && child->signal && sigismember(&watched, child->signal) == 1)
+        signal(child->signal, SIG_IGN);
     while (sigtimedwait(&watched, NULL, &(struct timespec){0}) > 0)
         ;
     sigprocmask(SIG_SETMASK, &mask, NULL);
