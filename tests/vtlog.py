@@ -1,0 +1,148 @@
+# SPDX-License-Identifier: MIT
+"""A second reader of logs, for tests alone: by the byte tables of include/vramtrace/log_format.h, sharing nothing with
+the analyzer, so that a mistake in one of the two shows.
+
+    log = vtlog.Log("log.vtl")
+    log.exit_kind, log.exit_status, log.dropped      the header's words
+    log.records                                      every record of every chunk, as tuples (see below)
+    live, faults = log.replay()                      what is live at the end, and what cannot be
+
+Also from a shell: `python3 tests/vtlog.py LOG EXPRESSION` prints the expression with `log` in it.
+"""
+
+import struct
+import sys
+
+CHUNK = 65536
+ALLOC, FREE, FAIL, FREE_FAIL, BULK, MEMINFO, OBJECT = 1, 2, 3, 4, 5, 6, 7
+STACK, MODULE, CODE, THREAD, DEVICE, NOTE, NAME = 0x80, 0x81, 0x82, 0x83, 0x84, 0x85, 0x88
+FIXED = {ALLOC: 32, FREE: 24, FAIL: 32, FREE_FAIL: 32, BULK: 32, MEMINFO: 32, OBJECT: 32, 0x20: 32, 0x21: 40, 0x22: 40}
+DEVICE_KIND, MANAGED_KIND, POOL_KIND, HOST_KIND = 1, 2, 3, 4
+OWNED_BY_CONTEXT = {1, 2, 4, 7, 8, 12}
+SPACES = {4: 1, 16: 2, 5: 3, 6: 3, 7: 3, 8: 3, 12: 4}
+DROPS = ("full", "nested", "memory", "lost", "stacks", "live", "unknown", "seventh")
+KINDS = {0: "none", 1: "exited", 2: "exec", 3: "signaled"}
+EVENT = struct.Struct("<BBHIQQQ")  # type, kind, hook, stack, when, address or size, the word after
+
+
+def text(data):
+    return data.split(b"\0", 1)[0].decode("utf-8", "replace")
+
+
+class Log:
+    """`records`: (type, kind, hook, high, ticks, device, a, b, tid, body) with a, b the third and fourth word; for types
+    from 0x80 ticks, device, a and b are 0 and `body` has the bytes after the first word. Order: chunk by chunk, as
+    written. Raises ValueError for anything that the byte tables forbid."""
+
+    def __init__(self, path):
+        with open(path, "rb") as file:
+            data = self.data = file.read()
+        if len(data) < 4096 or data[:8] != b"vramtrc\x01":
+            raise ValueError(f"{path}: no log: {len(data)} bytes, begins {data[:8]!r}")
+        (self.version, self.version_min, header_bytes, chunk_bytes, self.clock, self.pid, self.start_ticks) = \
+            struct.unpack_from("<6IQ", data, 8)
+        if (self.version, header_bytes, chunk_bytes) != (1, 4096, CHUNK):
+            raise ValueError(f"{path}: version {self.version}, header {header_bytes}, chunks {chunk_bytes}")
+        self.chunks, self.events = struct.unpack_from("<QQ", data, 72)
+        self.dropped = dict(zip(DROPS, struct.unpack_from("<8Q", data, 88)))
+        kind, self.exit_status, self.exit_ticks, self.rank, self.flags = struct.unpack_from("<IiQiI", data, 152)
+        self.exit_kind = KINDS[kind]
+        self.run_id, self.boot_id = text(data[176:216]), text(data[216:256])
+        self.host, self.tracer, self.job = text(data[256:320]), text(data[320:344]), text(data[344:384])
+        self.ppid, command_bytes = struct.unpack_from("<II", data, 384)
+        self.command = [w.decode("utf-8", "replace") for w in data[400:400 + command_bytes].split(b"\0")[:-1]]
+        self.exe, self.cwd = text(data[1424:1936]), text(data[1936:2448])
+        self.lost = sum(self.dropped[reason] for reason in DROPS[:4])  # events; the rest are not
+        self.records, self.taken_chunks, self.chunk_tids = [], 0, []
+        for offset in range(CHUNK, len(data) - 63, CHUNK):
+            self._chunk(offset, min(offset + CHUNK, len(data)))
+
+    def _chunk(self, offset, end):
+        data = self.data
+        magic, tid, number = struct.unpack_from("<IIQ", data, offset)
+        if magic == 0:
+            return
+        if magic != 0x4b435456 or number != offset // CHUNK:
+            raise ValueError(f"chunk at {offset}: magic {magic:#x}, number {number}")
+        self.taken_chunks += 1
+        self.chunk_tids.append(tid)
+        at, tid, append = offset + 64, 0, self.records.append
+        while at + 8 <= end and data[at]:
+            kind_of = data[at]
+            if kind_of < 0x80:
+                size = FIXED.get(kind_of)
+                if size is None or at + size > end:
+                    raise ValueError(f"offset {at}: record type {kind_of:#x}")
+                if size == 24:
+                    t, kind, hook, high, when, a = struct.unpack_from("<BBHIQQ", data, at)
+                    b = 0
+                else:
+                    t, kind, hook, high, when, a, b = EVENT.unpack_from(data, at)
+                append((t, kind, hook, high, when & 0xffffffffffffff, when >> 56, a, b, tid, None))
+            else:
+                t, kind, hook, size = struct.unpack_from("<BBHI", data, at)
+                if t not in (STACK, MODULE, CODE, THREAD, DEVICE, NOTE, NAME) or size % 8 or not 16 <= size <= 8192 or \
+                        at + size > end:
+                    raise ValueError(f"offset {at}: record type {t:#x} of {size} bytes")
+                body = data[at + 8:at + size]
+                if t == THREAD:
+                    tid = struct.unpack_from("<I", body)[0]
+                append((t, kind, hook, size, 0, 0, 0, 0, tid, body))
+            at += size
+
+    def of(self, *types):
+        return [r for r in self.records if r[0] in types]
+
+    def count(self, kind_of):
+        return sum(1 for r in self.records if r[0] == kind_of)
+
+    def replay(self):
+        """Events in the order of time, a free before an allocation of the same tick. Returns ({(space, address):
+        record}, faults): faults are allocations at an address that is live, and frees of what is not."""
+        order = {FREE: 0, BULK: 0, ALLOC: 1}
+        events = sorted((r for r in self.records if r[0] in order), key=lambda r: (r[4], order[r[0]]))
+        live, faults = {}, []
+        for r in events:
+            if r[0] == BULK:
+                context, teardown = r[6] & 0xffffffff, r[6] >> 32
+                if not teardown:
+                    for key in [k for k, a in live.items() if a[7] >> 48 == context and a[1] in OWNED_BY_CONTEXT]:
+                        del live[key]
+                continue
+            key = (SPACES.get(r[1], 0), r[6])
+            if r[0] == ALLOC:
+                if key in live:
+                    faults.append(("allocated twice", r))
+                live[key] = r
+            elif live.pop(key, None) is None:
+                faults.append(("freed, not live", r))
+        return live, faults
+
+    def live_bytes(self, kinds=(1, 3, 5, 7, 8, 11)):
+        """Bytes of device memory live at the end (other `kinds`: theirs)."""
+        return sum(r[7] & 0xffffffffffff for r in self.replay()[0].values() if r[1] in kinds)
+
+    def stacks(self):
+        """{number: [frame words]}, innermost first."""
+        found = {}
+        for r in self.of(STACK):
+            number, frames, _ = struct.unpack_from("<IHH", r[9])
+            if number in found:
+                raise ValueError(f"stack {number} is written twice")
+            found[number] = list(struct.unpack_from(f"<{frames}Q", r[9], 8))
+        return found
+
+    def modules(self):
+        """[(ticks, start, end, bias, path)] in the order of the file."""
+        found = []
+        for r in self.of(MODULE):
+            ticks, start, end, bias, id_bytes, path_bytes = struct.unpack_from("<4QII", r[9])
+            found.append((ticks, start, end, bias, r[9][40 + id_bytes:40 + id_bytes + path_bytes].decode()))
+        return found
+
+    def notes(self):
+        return [r[9][8:8 + struct.unpack_from("<I", r[9])[0]].decode() for r in self.of(NOTE)]
+
+
+if __name__ == "__main__":
+    print(eval(sys.argv[2], dict(globals(), log=Log(sys.argv[1]))))
