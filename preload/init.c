@@ -122,6 +122,7 @@ extern int __cxa_at_quick_exit(void (*function)(void *), void *dso);
 
 __attribute__((constructor)) static void load(void) {
     vt_log_start_clock();
+    vt_nvtx_load();
     on_exit(at_exit, NULL);
     __cxa_at_quick_exit(at_quick_exit_, NULL);
 }
