@@ -27,7 +27,8 @@ static void take_stack(struct vt_log *log, const uint8_t *record, uint32_t lengt
         log->frame_room = log->frame_room ? log->frame_room * 2 : 4096;
         log->frame_words = vt_realloc(log->frame_words, log->frame_room, sizeof *log->frame_words);
     }
-    memcpy(log->frame_words + log->frame_count, record + sizeof r, (size_t)r.frames * 8);
+    if (r.frames)
+        memcpy(log->frame_words + log->frame_count, record + sizeof r, (size_t)r.frames * 8);
     VT_GROW(log->stacks, log->stack_count, log->stack_room);
     log->stacks[log->stack_count] =
         (struct vt_log_stack){.frames = log->frame_count, .count = r.frames, .flags = r.flags};

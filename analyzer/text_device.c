@@ -131,8 +131,7 @@ static void print_counts(const struct vt_text *t, const struct vt_device *d) {
 }
 
 void vt_text_device(const struct vt_text *t, const struct vt_device *d) {
-    struct part parts[2] = {{'U', "still held", 0, 0, VT_STYLE_BAD},
-                            {'#', "freed later", 0, 0, ""}};
+    struct part parts[2] = {{'U', "unfreed", 0, 0, VT_STYLE_BAD}, {'#', "freed", 0, 0, ""}};
     struct vt_string title = {0}, rest = {0};
     char bytes[VT_FORMAT_BYTES], at[VT_FORMAT_BYTES];
     if (d->ordinal == VT_DEVICE_UNKNOWN)
@@ -162,11 +161,11 @@ void vt_text_device(const struct vt_text *t, const struct vt_device *d) {
     print_bar(t, parts, 2, whole ? whole : d->peak_bytes);
     for (unsigned i = 0; i < 2; i++) {
         char sites[64];
-        snprintf(sites, sizeof sites, "%u call site%s that %s", parts[i].sites,
-                 parts[i].sites == 1 ? "" : "s",
-                 i ? parts[i].sites == 1 ? "freed all of its memory" : "freed all of their memory"
-                 : parts[i].sites == 1 ? "still holds memory at the end"
-                                       : "still hold memory at the end");
+        bool one = parts[i].sites == 1;
+        snprintf(sites, sizeof sites, "%u call site%s that %s", parts[i].sites, one ? "" : "s",
+                 i     ? "freed everything"
+                 : one ? "holds memory at the end"
+                       : "hold memory at the end");
         if (parts[i].bytes)
             print_part(t, parts[i].letter, parts[i].name, parts[i].bytes,
                        whole ? whole : d->peak_bytes, sites);

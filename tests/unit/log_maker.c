@@ -71,8 +71,7 @@ int maker_save(struct vt_maker *maker, const char *path) {
 
 static void take_chunk(struct vt_maker *maker, unsigned thread) {
     uint32_t number = (uint32_t)maker_header(maker)->chunks++;
-    struct vt_chunk_header head = {
-        .magic = VT_CHUNK_MAGIC, .tid = 100 + thread, .number = number};
+    struct vt_chunk_header head = {.magic = VT_CHUNK_MAGIC, .tid = 100 + thread, .number = number};
     reach(maker, (size_t)(number + 1) * VT_CHUNK_BYTES);
     memcpy(maker->bytes + (size_t)number * VT_CHUNK_BYTES, &head, sizeof head);
     maker->threads[thread].chunk = number;
@@ -97,10 +96,11 @@ static uint64_t when(struct vt_maker *maker, unsigned device, uint64_t ticks) {
     return vt_when(device, maker->ticks);
 }
 
-void maker_alloc(struct vt_maker *maker, unsigned thread, uint64_t ticks, unsigned kind, unsigned hook,
-                 unsigned device, uint32_t stack, uint64_t address, uint64_t size, unsigned context) {
-    struct vt_rec_alloc r = {vt_word(VT_REC_ALLOC, kind, hook, stack), when(maker, device, ticks), address,
-                             (size & VT_SIZE_MASK) | (uint64_t)context << 48};
+void maker_alloc(struct vt_maker *maker, unsigned thread, uint64_t ticks, unsigned kind,
+                 unsigned hook, unsigned device, uint32_t stack, uint64_t address, uint64_t size,
+                 unsigned context) {
+    struct vt_rec_alloc r = {vt_word(VT_REC_ALLOC, kind, hook, stack), when(maker, device, ticks),
+                             address, (size & VT_SIZE_MASK) | (uint64_t)context << 48};
     maker_put(maker, thread, &r, sizeof r);
 }
 
@@ -110,23 +110,24 @@ void maker_free_at(struct vt_maker *maker, unsigned thread, uint64_t ticks, unsi
     maker_put(maker, thread, &r, sizeof r);
 }
 
-void maker_fail(struct vt_maker *maker, unsigned thread, uint64_t ticks, unsigned device, uint32_t stack,
-                uint64_t size, int result) {
-    struct vt_rec_fail r = {vt_word(VT_REC_FAIL, VT_KIND_DEVICE, 2, stack), when(maker, device, ticks),
-                            size, result, 0};
+void maker_fail(struct vt_maker *maker, unsigned thread, uint64_t ticks, unsigned device,
+                uint32_t stack, uint64_t size, int result) {
+    struct vt_rec_fail r = {vt_word(VT_REC_FAIL, VT_KIND_DEVICE, 2, stack),
+                            when(maker, device, ticks), size, result, 0};
     maker_put(maker, thread, &r, sizeof r);
 }
 
 void maker_bulk(struct vt_maker *maker, unsigned thread, uint64_t ticks, unsigned context,
                 bool teardown) {
-    struct vt_rec_bulk r = {vt_word(VT_REC_BULK, 0, 35, 0), when(maker, 0, ticks), context, teardown, 0};
+    struct vt_rec_bulk r = {vt_word(VT_REC_BULK, 0, 35, 0), when(maker, 0, ticks), context,
+                            teardown, 0};
     maker_put(maker, thread, &r, sizeof r);
 }
 
 void maker_meminfo(struct vt_maker *maker, unsigned thread, uint64_t ticks, unsigned device,
                    uint64_t free_bytes, uint64_t total_bytes) {
-    struct vt_rec_meminfo r = {vt_word(VT_REC_MEMINFO, 0, 21, 0), when(maker, device, ticks), free_bytes,
-                               total_bytes};
+    struct vt_rec_meminfo r = {vt_word(VT_REC_MEMINFO, 0, 21, 0), when(maker, device, ticks),
+                               free_bytes, total_bytes};
     maker_put(maker, thread, &r, sizeof r);
 }
 
@@ -154,8 +155,9 @@ void maker_stack(struct vt_maker *maker, unsigned thread, uint32_t number, const
     put_parts(maker, thread, &r, sizeof r, VT_REC_STACK, frames, count * 8u, NULL, 0);
 }
 
-void maker_module(struct vt_maker *maker, unsigned thread, uint64_t ticks, uint64_t start, uint64_t end,
-                  uint64_t bias, const char *build_id, uint32_t build_id_bytes, const char *path) {
+void maker_module(struct vt_maker *maker, unsigned thread, uint64_t ticks, uint64_t start,
+                  uint64_t end, uint64_t bias, const char *build_id, uint32_t build_id_bytes,
+                  const char *path) {
     struct vt_rec_module r = {0, ticks, start, end, bias, build_id_bytes, (uint32_t)strlen(path)};
     put_parts(maker, thread, &r, sizeof r, VT_REC_MODULE, build_id, build_id_bytes, path,
               (uint32_t)strlen(path));
@@ -170,7 +172,8 @@ void maker_code(struct vt_maker *maker, unsigned thread, uint32_t number, uint32
 
 void maker_device(struct vt_maker *maker, unsigned thread, uint32_t ordinal, uint64_t total,
                   const char *name) {
-    struct vt_rec_device r = {.ordinal = ordinal, .flags = VT_DEVICE_HAS_UUID, .total_bytes = total};
+    struct vt_rec_device r = {
+        .ordinal = ordinal, .flags = VT_DEVICE_HAS_UUID, .total_bytes = total};
     memcpy(r.uuid, "0123456789abcdef", 16);
     snprintf(r.name, sizeof r.name, "%s", name);
     put_parts(maker, thread, &r, sizeof r, VT_REC_DEVICE, NULL, 0, NULL, 0);

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Makes logs for tests of the analyzer: whatever a test wants to find in one, in the format of log_format.h, without the
- * library that writes them. The log grows in memory; a test may damage it there before it is saved.
+ * Makes logs for tests of the analyzer: whatever a test wants to find in one, in the format of
+ * log_format.h, without the library that writes them. The log grows in memory; a test may damage it
+ * there before it is saved.
  */
 #ifndef VRAMTRACE_TESTS_LOG_MAKER_H
 #define VRAMTRACE_TESTS_LOG_MAKER_H
@@ -29,21 +30,26 @@ struct vt_log_header *maker_header(struct vt_maker *maker);
 /* Writes the file. 0 or -errno. */
 int maker_save(struct vt_maker *maker, const char *path);
 
-/* Any record, into the chunk of a thread (0 to 63); takes a new chunk where it does not fit. Returns its offset. */
+/* Any record, into the chunk of a thread (0 to 63); takes a new chunk where it does not fit.
+ * Returns its offset. */
 size_t maker_put(struct vt_maker *maker, unsigned thread, const void *record, uint32_t length);
 
-/* What tests need most. A time of 0 means: one tick after the last event. `hook`: 2 is cuMemAlloc_v2, 1000 cudaMalloc. */
-void maker_alloc(struct vt_maker *maker, unsigned thread, uint64_t ticks, unsigned kind, unsigned hook,
-                 unsigned device, uint32_t stack, uint64_t address, uint64_t size, unsigned context);
+/* What tests need most. A time of 0 means: one tick after the last event. `hook`: 2 is
+ * cuMemAlloc_v2, 1000 cudaMalloc. */
+void maker_alloc(struct vt_maker *maker, unsigned thread, uint64_t ticks, unsigned kind,
+                 unsigned hook, unsigned device, uint32_t stack, uint64_t address, uint64_t size,
+                 unsigned context);
 void maker_free_at(struct vt_maker *maker, unsigned thread, uint64_t ticks, unsigned kind,
                    uint64_t address);
-void maker_fail(struct vt_maker *maker, unsigned thread, uint64_t ticks, unsigned device, uint32_t stack,
-                uint64_t size, int result);
-void maker_bulk(struct vt_maker *maker, unsigned thread, uint64_t ticks, unsigned context, bool teardown);
+void maker_fail(struct vt_maker *maker, unsigned thread, uint64_t ticks, unsigned device,
+                uint32_t stack, uint64_t size, int result);
+void maker_bulk(struct vt_maker *maker, unsigned thread, uint64_t ticks, unsigned context,
+                bool teardown);
 void maker_stack(struct vt_maker *maker, unsigned thread, uint32_t number, const uint64_t *frames,
                  uint16_t count);
-void maker_module(struct vt_maker *maker, unsigned thread, uint64_t ticks, uint64_t start, uint64_t end,
-                  uint64_t bias, const char *build_id, uint32_t build_id_bytes, const char *path);
+void maker_module(struct vt_maker *maker, unsigned thread, uint64_t ticks, uint64_t start,
+                  uint64_t end, uint64_t bias, const char *build_id, uint32_t build_id_bytes,
+                  const char *path);
 void maker_code(struct vt_maker *maker, unsigned thread, uint32_t number, uint32_t first_line,
                 const char *name, const char *file);
 void maker_device(struct vt_maker *maker, unsigned thread, uint32_t ordinal, uint64_t total,
