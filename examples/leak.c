@@ -1,68 +1,87 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A leak in C, through the CUDA runtime: an error path that returns without freeing.
+ * A program with a leak of GPU memory, through the CUDA runtime: something to try vramtrace on.
  *
- *   cc -g leak.c -o leak -lcudart
- *   vramtrace run ./leak && vramtrace report
+ *     cc -g examples/leak.c -o leak -I/usr/local/cuda/include -L/usr/local/cuda/lib64 -lcudart
+ *     vramtrace run ./leak && vramtrace report
  *
- * Without an NVIDIA driver: link with -L build/sim -l:libcudart.so.13, and run with
- * `vramtrace run --sim`.
+ * Without a GPU, on the simulated one:
+ *
+ *     cc -g examples/leak.c -o leak -L build/sim -l:libcudart.so.13
+ *     vramtrace run --sim ./leak && vramtrace report
+ *
+ * It scales video frames. One of its paths forgets a buffer: can the report tell you which?
  */
 #include <stdio.h>
 #include <stdlib.h>
 
 #if __has_include(<cuda_runtime_api.h>)
 #include <cuda_runtime_api.h>
-#else /* what this program needs of it */
+#else /* no CUDA toolkit on this machine: the five functions that we need */
 typedef int cudaError_t;
-#define cudaSuccess 0
-cudaError_t cudaMalloc(void **memory, size_t bytes);
-cudaError_t cudaMallocHost(void **memory, size_t bytes);
-cudaError_t cudaFree(void *memory);
-cudaError_t cudaFreeHost(void *memory);
+enum { cudaSuccess, cudaMemcpyHostToDevice = 1, cudaMemcpyDeviceToHost = 2 };
+cudaError_t cudaMalloc(void **pointer, size_t bytes);
+cudaError_t cudaFree(void *pointer);
+cudaError_t cudaMemcpy(void *to, const void *from, size_t bytes, int kind);
+cudaError_t cudaMemset(void *pointer, int value, size_t bytes);
+const char *cudaGetErrorString(cudaError_t error);
 #endif
 
-enum { REQUESTS = 60, INPUT_BYTES = 2 * 1024 * 1024, OUTPUT_BYTES = 512 * 1024 };
+#define FRAME_BYTES (1920 * 1080 * 3 / 2)
+#define TABLE_BYTES 65536
 
-static void *allocate(size_t bytes) {
-    void *memory = NULL;
+#define CHECK(call)                                                                                \
+    do {                                                                                           \
+        cudaError_t error = (call);                                                                \
+        if (error != cudaSuccess) {                                                                \
+            fprintf(stderr, "%s:%d: %s\n", __FILE__, __LINE__, cudaGetErrorString(error));         \
+            exit(1);                                                                               \
+        }                                                                                          \
+    } while (0)
 
-    if (cudaMalloc(&memory, bytes) != cudaSuccess) {
-        fprintf(stderr, "no GPU memory for %zu bytes\n", bytes);
-        exit(1);
-    }
-    return memory;
+static void *new_buffer(size_t bytes) {
+    void *buffer;
+    CHECK(cudaMalloc(&buffer, bytes));
+    return buffer;
 }
 
-/* Every fifth request is malformed. */
-static int parse(int request) {
-    return request % 5 == 4 ? -1 : 0;
+/* A table for the whole run, given back at its end: the clean part. */
+static void *make_table(void) {
+    unsigned char gamma[256];
+    void *table = new_buffer(TABLE_BYTES);
+    for (int i = 0; i < 256; i++)
+        gamma[i] = (unsigned char)(i * i / 255);
+    CHECK(cudaMemset(table, 0, TABLE_BYTES));
+    CHECK(cudaMemcpy(table, gamma, sizeof gamma, cudaMemcpyHostToDevice));
+    return table;
 }
 
-static int serve(int request) {
-    void *input = allocate(INPUT_BYTES);
-    void *output = allocate(OUTPUT_BYTES);
-
-    if (parse(request) != 0) {
-        cudaFree(input);
-        return -1; /* the bug: output is not freed */
-    }
-    cudaFree(output);
-    cudaFree(input);
-    return 0;
+static int is_scene_cut(int frame) {
+    return frame % 10 == 9;
 }
 
-int main(void) {
-    void *staging = NULL;
-    int refused = 0;
+/* Every frame gets a scratch buffer. At a scene cut there is nothing to blend with, and the early
+ * way out forgets it. */
+static void scale_frame(const unsigned char *in, unsigned char *out, int frame) {
+    void *scratch = new_buffer(FRAME_BYTES);
+    CHECK(cudaMemcpy(scratch, in, FRAME_BYTES, cudaMemcpyHostToDevice));
+    if (is_scene_cut(frame))
+        return; /* the leak: scratch is still allocated */
+    CHECK(cudaMemcpy(out, scratch, FRAME_BYTES, cudaMemcpyDeviceToHost));
+    CHECK(cudaFree(scratch));
+}
 
-    if (cudaMallocHost(&staging, INPUT_BYTES) != cudaSuccess) {
-        fprintf(stderr, "no pinned memory\n");
+int main(int argc, char **argv) {
+    int frames = argc > 1 ? atoi(argv[1]) : 100;
+    unsigned char *in = calloc(1, FRAME_BYTES), *out = malloc(FRAME_BYTES);
+    if (in == NULL || out == NULL)
         return 1;
-    }
-    for (int request = 0; request < REQUESTS; request++)
-        refused += serve(request) != 0;
-    cudaFreeHost(staging);
-    printf("%d requests, %d refused\n", REQUESTS, refused);
+    void *table = make_table();
+    for (int frame = 0; frame < frames; frame++)
+        scale_frame(in, out, frame);
+    CHECK(cudaFree(table));
+    printf("%d frames\n", frames);
+    free(in);
+    free(out);
     return 0;
 }

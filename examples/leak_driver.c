@@ -1,81 +1,93 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A leak in C, through the CUDA driver: a small cache of tiles that forgets to free the tile it
- * throws out.
+ * A program with a leak of GPU memory, through the CUDA driver: something to try vramtrace on.
  *
- *   cc -g leak_driver.c -o leak_driver -lcuda
- *   vramtrace run ./leak_driver && vramtrace report
+ *     cc -g examples/leak_driver.c -o leak_driver -I/usr/local/cuda/include -lcuda
+ *     vramtrace run ./leak_driver && vramtrace report
  *
- * Without an NVIDIA driver: link with -L build/sim -l:libcuda.so.1, and run with
- * `vramtrace run --sim`.
+ * Without a GPU, on the simulated one:
+ *
+ *     cc -g examples/leak_driver.c -o leak_driver -L build/sim -lcuda
+ *     vramtrace run --sim ./leak_driver && vramtrace report
+ *
+ * It answers requests out of a cache. The cache has a size, and one kind of request gets round it.
  */
 #include <stdio.h>
 #include <stdlib.h>
 
 #if __has_include(<cuda.h>)
 #include <cuda.h>
-#else /* what this program needs of it */
-typedef int CUresult;
-typedef int CUdevice;
+#else /* no CUDA toolkit on this machine: what we need, under the driver's present names */
+typedef int CUresult, CUdevice;
 typedef struct CUctx_st *CUcontext;
 typedef unsigned long long CUdeviceptr;
-#define CUDA_SUCCESS 0
-#define cuMemAlloc   cuMemAlloc_v2
-#define cuMemFree    cuMemFree_v2
+enum { CUDA_SUCCESS };
+#define cuMemAlloc cuMemAlloc_v2
+#define cuMemFree  cuMemFree_v2
 CUresult cuInit(unsigned int flags);
 CUresult cuDeviceGet(CUdevice *device, int ordinal);
 CUresult cuDevicePrimaryCtxRetain(CUcontext *context, CUdevice device);
+CUresult cuDevicePrimaryCtxRelease_v2(CUdevice device);
 CUresult cuCtxSetCurrent(CUcontext context);
 CUresult cuMemAlloc(CUdeviceptr *address, size_t bytes);
 CUresult cuMemFree(CUdeviceptr address);
+CUresult cuGetErrorName(CUresult error, const char **name);
 #endif
 
-enum { TILES = 100, SLOTS = 8, TILE_BYTES = 1024 * 1024 };
+#define ENTRY_BYTES   ((size_t)2 << 20)
+#define CACHE_ENTRIES 8
 
-static struct {
-    int tile; /* -1: the slot is empty */
-    CUdeviceptr memory;
-} cache[SLOTS];
-
-static void check(CUresult result, const char *what) {
-    if (result != CUDA_SUCCESS) {
-        fprintf(stderr, "%s: CUDA error %d\n", what, (int)result);
-        exit(1);
-    }
+static void check(CUresult error, const char *what) {
+    const char *name = "?";
+    if (error == CUDA_SUCCESS)
+        return;
+    cuGetErrorName(error, &name);
+    fprintf(stderr, "%s: %s\n", what, name);
+    exit(1);
 }
 
-static CUdeviceptr load_tile(void) {
-    CUdeviceptr memory;
+static CUdeviceptr cache[CACHE_ENTRIES];
 
-    check(cuMemAlloc(&memory, TILE_BYTES), "cuMemAlloc");
-    return memory;
+static CUdeviceptr load_entry(void) {
+    CUdeviceptr entry;
+    check(cuMemAlloc(&entry, ENTRY_BYTES), "cuMemAlloc");
+    return entry;
 }
 
-static CUdeviceptr get_tile(int tile) {
-    int slot = tile % SLOTS;
-
-    if (cache[slot].tile != tile) {
-        cache[slot].tile = tile;
-        cache[slot].memory = load_tile(); /* the bug: what was in the slot is not freed */
-    }
-    return cache[slot].memory;
+/* A new entry drives out the one that had its place: the cache never grows. */
+static void answer_cached(int key) {
+    CUdeviceptr *place = &cache[key % CACHE_ENTRIES];
+    if (*place != 0)
+        check(cuMemFree(*place), "cuMemFree");
+    *place = load_entry();
 }
 
-int main(void) {
+/* Entries that must not be cached were meant to be dropped by the caller. */
+static CUdeviceptr answer_uncached(void) {
+    return load_entry();
+}
+
+static void serve(int request) {
+    if (request % 5 == 0)
+        answer_uncached(); /* the leak: nobody keeps what came back */
+    else
+        answer_cached(request);
+}
+
+int main(int argc, char **argv) {
+    int requests = argc > 1 ? atoi(argv[1]) : 100;
     CUdevice device;
     CUcontext context;
-
     check(cuInit(0), "cuInit");
     check(cuDeviceGet(&device, 0), "cuDeviceGet");
     check(cuDevicePrimaryCtxRetain(&context, device), "cuDevicePrimaryCtxRetain");
     check(cuCtxSetCurrent(context), "cuCtxSetCurrent");
-
-    for (int slot = 0; slot < SLOTS; slot++)
-        cache[slot].tile = -1;
-    for (int tile = 0; tile < TILES; tile++)
-        get_tile(tile);
-    for (int slot = 0; slot < SLOTS; slot++)
-        check(cuMemFree(cache[slot].memory), "cuMemFree");
-    printf("%d tiles shown\n", TILES);
+    for (int request = 0; request < requests; request++)
+        serve(request);
+    for (int i = 0; i < CACHE_ENTRIES; i++) {
+        if (cache[i] != 0)
+            check(cuMemFree(cache[i]), "cuMemFree");
+    }
+    printf("%d requests\n", requests);
     return 0;
 }

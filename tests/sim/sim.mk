@@ -18,7 +18,10 @@ SIM_LDFLAGS := -Wl,-Bsymbolic -Wl,--build-id -Wl,--no-undefined -Wl,-z,now,-z,re
 SIM_DRIVER_SOURCES := $(wildcard tests/sim/driver/*.c)
 SIM_DRIVER_OBJECTS := $(SIM_DRIVER_SOURCES:tests/sim/driver/%.c=$(SIM_OBJ)/driver/%.o)
 
-SIM_LIBS := $(SIM_OUT)/libcuda.so.1 $(SIM_OUT)/libcuda.so
+SIM_CUDARTS         := 12 13
+SIM_RUNTIME_SOURCES := $(wildcard tests/sim/runtime/*.c)
+
+SIM_LIBS := $(SIM_OUT)/libcuda.so.1 $(SIM_OUT)/libcuda.so $(SIM_CUDARTS:%=$(SIM_OUT)/libcudart.so.%)
 
 .PHONY: sim
 sim: $(SIM_LIBS)
@@ -34,5 +37,18 @@ $(SIM_OUT)/libcuda.so: $(SIM_OUT)/libcuda.so.1
 $(SIM_OBJ)/driver/%.o: tests/sim/driver/%.c
 	@mkdir -p $(@D)
 	$(CC) $(CPPFLAGS) $(CFLAGS) $(SIM_CFLAGS) -c -o $@ $<
+
+define sim_runtime_rules
+$(SIM_OUT)/libcudart.so.$(1): $(SIM_RUNTIME_SOURCES:tests/sim/runtime/%.c=$(SIM_OBJ)/runtime$(1)/%.o) \
+    tests/sim/runtime$(1).map
+	@mkdir -p $$(@D)
+	$$(CC) -shared $$(CFLAGS) $$(LDFLAGS) $(SIM_LDFLAGS) -Wl,-soname,libcudart.so.$(1) \
+	    -Wl,--version-script=tests/sim/runtime$(1).map -o $$@ $$(filter %.o,$$^) -ldl -lpthread
+
+$(SIM_OBJ)/runtime$(1)/%.o: tests/sim/runtime/%.c
+	@mkdir -p $$(@D)
+	$$(CC) $$(CPPFLAGS) $$(CFLAGS) $(SIM_CFLAGS) -DSIM_CUDART=$(1) -c -o $$@ $$<
+endef
+$(foreach v,$(SIM_CUDARTS),$(eval $(call sim_runtime_rules,$(v))))
 
 -include $(wildcard $(SIM_OBJ)/*/*.d)
