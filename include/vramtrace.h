@@ -73,9 +73,9 @@ static inline void vramtrace_pop(void) {
         call();
 }
 
-/* Bytes of memory that this process holds on the device now, by its ordinal; -1: on all. Device,
- * managed and pool memory as the driver handed it out; 0 when not traced. Walks the tracer's table:
- * for an assertion in a test or a line a step, not for an inner loop. */
+/* Bytes of device memory that this process holds on a device now, by its ordinal; -1: on all. As
+ * the driver handed them out: not managed memory, not pinned host memory. 0 when not traced. Walks
+ * the tracer's table: for an assertion in a test or a line a step, not for an inner loop. */
 static inline int64_t vramtrace_live_bytes(int device) {
     int64_t (*call)(int);
     VRAMTRACE_FIND_(vramtrace_v1_live_bytes, call);

@@ -12,15 +12,17 @@
  * `taken` grows by compare-and-swap and not by add-then-check: a large request that is about to be
  * refused would for a moment push out a small one that fits.
  *
- * What counts is the driver layer: device, managed and pool memory; not pinned host memory, and not
- * a framework's blocks, which lie inside it. An allocation whose record is lost is not held against
- * the limit, because its free would not be recognised either.
+ * What is limited is the driver layer, device memory: not managed memory, which need not be on the
+ * device, not pinned host memory, not a framework's blocks, which lie inside. What is counted for
+ * VRAMTRACE_INJECT is every call that allocates any of the driver's kinds. An allocation whose
+ * record is lost is not held against the limit, because its free would not be recognised either.
  */
 #include "preload.h"
 #include "atomic.h"
 
-#define DEVICES 256u /* every value of a record's device byte: those of unknown device share one   \
-                      */
+#define DEVICES                                                                                    \
+    256u /* every value of a record's device byte: those of unknown device share one               \
+          */
 
 bool vt_limit_on;
 
@@ -48,10 +50,12 @@ static bool take(unsigned device, uint64_t bytes) {
     return true;
 }
 
-bool vt_limit_take(struct vt_call *call, uint64_t bytes) {
+bool vt_limit_take(struct vt_call *call, unsigned kind, uint64_t bytes) {
     unsigned device = vt_context_device(vt_context_current()) & 0xff;
     if (injected()) {
         call->refused = VT_FAIL_INJECTED;
+    } else if (vt_kind_layer(kind) != VT_LAYER_DRIVER) {
+        return true;
     } else if (!take(device, bytes)) {
         call->refused = VT_FAIL_LIMIT;
     } else {

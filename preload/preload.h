@@ -235,9 +235,9 @@ bool vt_event_label_end(const struct vt_label *label);
  * than reading this. */
 extern bool vt_limit_on;
 
-/* Before an allocation of driver-layer memory: takes `bytes` from the limit of the current
- * context's device. False: it must not be tried, and call->refused says why. */
-bool vt_limit_take(struct vt_call *call, uint64_t bytes);
+/* Before an allocation: takes device memory from the limit of the current context's device. False:
+ * it must not be tried, and call->refused says why. */
+bool vt_limit_take(struct vt_call *call, unsigned kind, uint64_t bytes);
 
 /* After it: what was taken becomes what is live now, or is given back (NULL: it failed, or its
  * record was lost). */

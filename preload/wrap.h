@@ -16,10 +16,10 @@
         return CUDA_ERROR_NOT_INITIALIZED;                                                         \
     }
 
-/* In a wrapper that allocates driver-layer memory, before the real call: with a limit or an
+/* In a wrapper that allocates, before the real call: with a limit or an
  * injection in force it may be refused in the driver's place, and is recorded as refused. */
 #define VT_MAY_ALLOC(kind, bytes)                                                                  \
-    if (VT_UNLIKELY(vt_limit_on) && !vt_limit_take(&call, (bytes))) {                              \
+    if (VT_UNLIKELY(vt_limit_on) && !vt_limit_take(&call, (kind), (bytes))) {                      \
         vt_event_alloc(&call, CUDA_ERROR_OUT_OF_MEMORY, (kind), 0, (bytes));                       \
         return CUDA_ERROR_OUT_OF_MEMORY;                                                           \
     }                                                                                              \

@@ -4,6 +4,7 @@
 
 VT_EXPORT CUresult cuMemAllocHost(void **pp, unsigned int bytesize) {
     VT_ENTER_DRIVER(cuMemAllocHost);
+    VT_MAY_ALLOC(VT_KIND_HOST, bytesize);
     CUresult result = real(pp, bytesize);
     vt_event_alloc(&call, (int)result, VT_KIND_HOST, VT_OUT(result, pp), bytesize);
     return result;
@@ -11,6 +12,7 @@ VT_EXPORT CUresult cuMemAllocHost(void **pp, unsigned int bytesize) {
 
 VT_EXPORT CUresult cuMemAllocHost_v2(void **pp, size_t bytesize) {
     VT_ENTER_DRIVER(cuMemAllocHost_v2);
+    VT_MAY_ALLOC(VT_KIND_HOST, bytesize);
     CUresult result = real(pp, bytesize);
     vt_event_alloc(&call, (int)result, VT_KIND_HOST, VT_OUT(result, pp), bytesize);
     return result;
@@ -18,6 +20,7 @@ VT_EXPORT CUresult cuMemAllocHost_v2(void **pp, size_t bytesize) {
 
 VT_EXPORT CUresult cuMemHostAlloc(void **pp, size_t bytesize, unsigned int Flags) {
     VT_ENTER_DRIVER(cuMemHostAlloc);
+    VT_MAY_ALLOC(VT_KIND_HOST, bytesize);
     CUresult result = real(pp, bytesize, Flags);
     vt_event_alloc(&call, (int)result, VT_KIND_HOST, VT_OUT(result, pp), bytesize);
     return result;
