@@ -6,7 +6,9 @@
  */
 #define _GNU_SOURCE
 /* The C library declares the first argument nonnull, and copes with NULL all the same; so do we. */
+#ifndef __clang__ /* which does not warn of it */
 #pragma GCC diagnostic ignored "-Wnonnull-compare"
+#endif
 #include "preload.h"
 #include "exec.h"
 
