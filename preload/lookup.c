@@ -46,6 +46,21 @@ void vt_lookup_resolve_libc(void) {
     }
 }
 
+/* Where this library begins and ends in memory; the linker's names. */
+extern const char __ehdr_start[] __attribute__((visibility("hidden")));
+extern const char _end[] __attribute__((visibility("hidden")));
+
+static bool is_ours(const void *address) {
+    return (uintptr_t)address - (uintptr_t)__ehdr_start < (size_t)(_end - __ehdr_start);
+}
+
+/* A handle of the whole process (dlopen(NULL)) finds our own export first. It is the answer where
+ * there is something behind it; else the program must learn that there is no such function, and the
+ * look-up that failed has left the message for its dlerror. */
+static void *ours(void *found, const char *name) {
+    return vt_real_dlsym(RTLD_NEXT, name) ? found : NULL;
+}
+
 static bool may_be_cuda(const char *name) {
     return name && name[0] == 'c' && name[1] == 'u';
 }
@@ -56,7 +71,9 @@ void *vt_lookup_dlsym(void *handle, const char *name) {
     if (VT_UNLIKELY(!vt_get(&vt_real_dlsym)))
         vt_lookup_resolve_libc();
     void *found = vt_real_dlsym(handle, name);
-    return found && may_be_cuda(name) ? vt_real_substitute(found, name) : found;
+    if (!found || !may_be_cuda(name))
+        return found;
+    return is_ours(found) ? ours(found, name) : vt_real_substitute(found, name);
 }
 
 void *vt_lookup_dlvsym(void *handle, const char *name, const char *version);
@@ -64,7 +81,7 @@ void *vt_lookup_dlvsym(void *handle, const char *name, const char *version) {
     if (VT_UNLIKELY(!vt_get(&vt_real_dlvsym)))
         vt_lookup_resolve_libc();
     void *found = vt_real_dlvsym(handle, name, version);
-    return found && may_be_cuda(name) ? vt_real_substitute(found, name) : found;
+    return found && may_be_cuda(name) && !is_ours(found) ? vt_real_substitute(found, name) : found;
 }
 
 VT_EXPORT int dlclose(void *handle) {
