@@ -14,6 +14,7 @@
 #include "atomic.h"
 
 #include <dlfcn.h>
+#include <errno.h>
 #include <string.h>
 
 struct row {
@@ -95,6 +96,17 @@ static struct library cudart13 = {.call = (void **)&cudart13_functions,
                                   .node = "libcudart.so.13",
                                   .prefix = "libcudart.so.13"};
 
+/* A caller that names no version (RTLD_DEFAULT, a plug-in that was not linked with the runtime) is
+ * shown the default, which is 13's wrapper. Where there is no 13, it means whatever runtime there
+ * is. */
+static struct vt_real_cudart unversioned_functions;
+static void *unversioned_direct[COUNT(cudart13_rows)];
+static struct library unversioned = {.call = (void **)&unversioned_functions,
+                                     .direct = unversioned_direct,
+                                     .rows = cudart13_rows,
+                                     .count = COUNT(cudart13_rows),
+                                     .prefix = "libcudart.so"};
+
 /* The next definition behind us in the global scope; NULL: none. */
 static void *next_in_scope(const struct library *l, const char *symbol) {
     if (!vt_get(&vt_real_dlsym))
@@ -110,6 +122,10 @@ static void fill(struct library *l, const struct vt_elf *object) {
     }
     if (l == &driver && vt_elf_symbol(object, "vramtrace_sim_driver", NULL))
         vt_log_flag(VT_FLAG_SIMULATED);
+    /* From now on it must stay: our pointers lead into it, and something else could be loaded in
+     * its place. The handle is kept for that. */
+    if (object->name && *object->name)
+        dlopen(object->name, RTLD_LAZY | RTLD_NOLOAD | RTLD_NODELETE);
     /* RTLD_NEXT look-ups that found nothing left a message that the program must not find. */
     dlerror();
 }
@@ -119,27 +135,33 @@ static void fill(struct library *l, const struct vt_elf *object) {
  * pointers each time: one that waited for another could wait for ever, since the work needs the
  * loader's lock, which the waiting one may hold (it may be in dlopen). */
 static void adopt(struct library *l, const struct vt_elf *object) {
+    int saved_errno = errno;
     if (!vt_claim(&l->home, 0, object->start) && vt_see(&l->home) != object->start)
         return;
     vt_init_arm();
     fill(l, object);
     vt_publish(&l->ready, true);
+    errno = saved_errno;
 }
 
 /* The library is called by an exported wrapper, without a look-up before: it must be loaded
  * already, or nothing is done. */
 static void adopt_loaded(struct library *l) {
     struct vt_elf object;
+    int saved_errno = errno;
     void *next = next_in_scope(l, l->rows[0].symbol);
     if (vt_elf_named(l->prefix, &object) || (next && vt_elf_containing(next, &object)))
         adopt(l, &object);
     else
         dlerror();
+    errno = saved_errno;
 }
 
 const struct vt_real_driver *vt_real_driver(void) {
     if (VT_UNLIKELY(!vt_see(&driver.ready)))
         adopt_loaded(&driver);
+    else
+        vt_init_check_fork(); /* before the wrapper touches anything: contexts start anew too */
     return &driver_functions;
 }
 
@@ -147,7 +169,11 @@ const struct vt_real_cudart *vt_real_cudart(unsigned major) {
     struct library *l = major == 12 ? &cudart12 : &cudart13;
     if (VT_UNLIKELY(!vt_see(&l->ready)))
         adopt_loaded(l);
-    return major == 12 ? &cudart12_functions : &cudart13_functions;
+    if (VT_LIKELY(vt_see(&l->ready)))
+        return major == 12 ? &cudart12_functions : &cudart13_functions;
+    if (!vt_see(&unversioned.ready))
+        adopt_loaded(&unversioned);
+    return &unversioned_functions;
 }
 
 /* ------------------------------------------------------------------------------------- from real
