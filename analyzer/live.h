@@ -12,6 +12,8 @@
 #include "vramtrace/log_format.h"
 
 #include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
 
 struct vt_live_entry {
     uint64_t key;          /* vt_live_key; 0: empty */
@@ -47,7 +49,21 @@ static inline void vt_live_prefetch(const struct vt_live *live, uint64_t key) {
 }
 
 static inline void vt_live_start(struct vt_live *live, unsigned bits) {
-    live->slots = vt_alloc((size_t)1 << bits, sizeof *live->slots);
+    enum { HUGE = 2 << 20 };
+    size_t bytes = sizeof *live->slots << bits;
+    if (bytes >= HUGE) {
+        /* in a large table nearly every look-up would miss the TLB as well */
+        live->slots = aligned_alloc(HUGE, (bytes + HUGE - 1) & ~(size_t)(HUGE - 1));
+        if (live->slots) {
+            madvise(live->slots, bytes, MADV_HUGEPAGE);
+            memset(live->slots, 0, bytes);
+        }
+    } else {
+        live->slots = calloc((size_t)1 << bits, sizeof *live->slots);
+    }
+    if (!live->slots)
+        live->slots =
+            vt_alloc((size_t)1 << bits, sizeof *live->slots); /* says that there is none */
     live->mask = ((size_t)1 << bits) - 1;
     live->shift = 64 - bits;
     live->used = 0;

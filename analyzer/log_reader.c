@@ -175,36 +175,6 @@ bool vt_log_is_running(const struct vt_log_header *header) {
 /* ---------------------------------------------------------------------------------------------------
  * records -- */
 
-uint32_t vt_log_next(const uint8_t *chunk, uint32_t offset, uint32_t end, const char **what) {
-    uint64_t word;
-    *what = NULL;
-    if (end - offset < sizeof word)
-        return 0;
-    memcpy(&word, chunk + offset, sizeof word);
-    if (word == 0)
-        return 0;
-    unsigned type = vt_word_type(word);
-    uint32_t length = vt_record_fixed_bytes(type);
-    if (type >= 0x80) {
-        length = vt_word_high(word);
-        if (length % 8 || length < 16 || length > VT_RECORD_MAX_BYTES) {
-            *what = "a record's length";
-            return 0;
-        }
-    } else if (!length) {
-        *what = "a record's type";
-        return 0;
-    }
-    if (length > end - offset) {
-        /* at the end of a whole chunk a record cannot reach past it; elsewhere the file simply ends
-         * here */
-        if (end == VT_CHUNK_BYTES)
-            *what = "a record that reaches past its chunk";
-        return 0;
-    }
-    return length;
-}
-
 static void note_damage(struct vt_log *log, uint64_t offset, const char *what, uint64_t found) {
     VT_GROW(log->damage, log->damage_count, log->damage_room);
     log->damage[log->damage_count++] = (struct vt_log_damage){offset, what, found};

@@ -16,6 +16,8 @@
 #include "util.h"
 #include "vramtrace/log_format.h"
 
+#include <string.h>
+
 /* What is trusted of a chunk. */
 struct vt_log_chunk {
     uint32_t number;      /* in the file; it starts at number * VT_CHUNK_BYTES */
@@ -119,7 +121,36 @@ uint32_t vt_log_read_chunk(const struct vt_log *log, const struct vt_log_chunk *
  * bounds. 0: none is, and
  * `*what` says why (NULL: simply the end). For every reader of chunks, so that there is one rule.
  */
-uint32_t vt_log_next(const uint8_t *chunk, uint32_t offset, uint32_t end, const char **what);
+static inline uint32_t vt_log_next(const uint8_t *chunk, uint32_t offset, uint32_t end,
+                                   const char **what) {
+    uint64_t word;
+    *what = NULL;
+    if (end - offset < sizeof word)
+        return 0;
+    memcpy(&word, chunk + offset, sizeof word);
+    if (word == 0)
+        return 0;
+    unsigned type = vt_word_type(word);
+    uint32_t length = vt_record_fixed_bytes(type);
+    if (type >= 0x80) {
+        length = vt_word_high(word);
+        if (length % 8 || length < 16 || length > VT_RECORD_MAX_BYTES) {
+            *what = "a record's length";
+            return 0;
+        }
+    } else if (!length) {
+        *what = "a record's type";
+        return 0;
+    }
+    if (length > end - offset) {
+        /* at the end of a whole chunk a record cannot reach past it; elsewhere the file simply ends
+         * here */
+        if (end == VT_CHUNK_BYTES)
+            *what = "a record that reaches past its chunk";
+        return 0;
+    }
+    return length;
+}
 
 /* Order of events: by time, and at equal times what frees first. */
 static inline uint64_t vt_log_key(uint64_t word, uint64_t when) {

@@ -350,7 +350,7 @@ static void begin_window(struct walk *w) {
  * the walk -- */
 
 /* How many events ahead the live table is fetched: about the time of one miss. */
-enum { AHEAD = 8 };
+enum { AHEAD = 16 };
 
 static void on_event(struct walk *w, const uint8_t *record) {
     /* the record's bytes, copied: aligned, and the compiler keeps them in registers */
