@@ -180,12 +180,32 @@ static void note_damage(struct vt_log *log, uint64_t offset, const char *what, u
     log->damage[log->damage_count++] = (struct vt_log_damage){offset, what, found};
 }
 
+/* A thread, over all of its chunks. The chunk that it leaves in the middle of an event keeps its
+ * entered_at; so only the latest counts, and only if nothing newer of that thread was published. */
+struct writer {
+    uint64_t entered, newest;
+};
+
 /* What a scan carries from chunk to chunk. */
 struct scan {
     bool times_only; /* scan one of a running log */
     uint64_t newest;
-    uint64_t oldest_entered; /* smallest entered_at that was set */
+    uint64_t oldest_entered; /* smallest entered_at that was set and still holds */
+    struct writer *writers;
+    size_t writer_count, writer_room;
+    struct vt_map by_tid; /* tid -> index into writers */
 };
+
+static struct writer *writer_of(struct scan *scan, uint32_t tid) {
+    uint32_t index = vt_map_get(&scan->by_tid, tid);
+    if (index == VT_MAP_NONE) {
+        index = (uint32_t)scan->writer_count;
+        VT_GROW(scan->writers, scan->writer_count, scan->writer_room);
+        scan->writers[scan->writer_count++] = (struct writer){0};
+        vt_map_put(&scan->by_tid, tid, index);
+    }
+    return &scan->writers[index];
+}
 
 /* Walks one chunk's copy. */
 static void scan_chunk(struct vt_log *log, struct scan *scan, uint64_t number, const uint8_t *bytes,
@@ -201,8 +221,9 @@ static void scan_chunk(struct vt_log *log, struct scan *scan, uint64_t number, c
             note_damage(log, number * VT_CHUNK_BYTES, "a chunk's magic", head.magic);
         return;
     }
-    if (head.entered_at && head.entered_at < scan->oldest_entered)
-        scan->oldest_entered = head.entered_at;
+    struct writer *writer = writer_of(scan, head.tid);
+    if (head.entered_at > writer->entered)
+        writer->entered = head.entered_at;
     struct vt_log_chunk chunk = {
         .number = (uint32_t)number, .tid = head.tid, .first_ticks = UINT64_MAX, .sorted = true};
     size_t waiting = log->stack_count; /* stacks of this chunk that no event came for yet */
@@ -232,6 +253,8 @@ static void scan_chunk(struct vt_log *log, struct scan *scan, uint64_t number, c
         log->stacks[waiting].ticks = chunk.last_ticks;
     if (chunk.events && chunk.last_ticks > scan->newest)
         scan->newest = chunk.last_ticks;
+    if (chunk.events && chunk.last_ticks > writer->newest)
+        writer->newest = chunk.last_ticks;
     if (scan->times_only)
         return;
     if (what) {
@@ -271,6 +294,13 @@ static int scan_all(struct vt_log *log, struct scan *scan) {
             break;
     }
     free(bytes);
+    for (size_t i = 0; i < scan->writer_count; i++) {
+        const struct writer *w = &scan->writers[i];
+        if (w->entered && w->entered >= w->newest && w->entered < scan->oldest_entered)
+            scan->oldest_entered = w->entered;
+    }
+    free(scan->writers);
+    vt_map_free(&scan->by_tid);
     return error;
 }
 

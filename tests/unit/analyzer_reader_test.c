@@ -321,8 +321,8 @@ static void running(void **state) {
     assert_int_equal(maker_save(&m, path), 0);
     assert_int_equal(vt_log_open(path, &log, &message), 0);
     assert_true(log.running);
-    assert_int_equal(log.frontier, 34);
-    assert_int_equal(log.last_ticks, 34);
+    assert_int_equal(log.frontier, 900);
+    assert_int_equal(log.last_ticks, 900);
     vt_log_close(&log);
     maker_header(&m)->process_start++;
     assert_int_equal(maker_save(&m, path), 0);
