@@ -72,7 +72,7 @@ static char *put_bytes(char *at, uint64_t bytes) {
 }
 
 static void say_exit_line(void) {
-    char line[8192], *at = line;
+    char line[256], *at = line;
     uint64_t bytes, count, dropped = vt_log_dropped();
     vt_live_total(&bytes, &count);
     at = put_number(at, count);
@@ -83,9 +83,8 @@ static void say_exit_line(void) {
         at = put_number(at, dropped);
         at = put_text(at, " events not recorded");
     }
-    at = put_text(at, "; see: vramtrace report ");
-    put_text(at, vt_log_path());
-    vt_options_say(line);
+    put_text(at, "; see: vramtrace report ");
+    vt_options_say_path(line, vt_log_path(), "");
 }
 
 /* ------------------------------------------------------------------------------------------------------------
@@ -98,11 +97,13 @@ static bool log_is_mine(void) {
            vt_log_pid() == (uint32_t)VT_SYS0(SYS_getpid);
 }
 
+static uint32_t said; /* atomic: one line a process, also when two threads end it at once */
+
 static void finish(enum vt_exit kind, int status) {
     if (!log_is_mine())
         return;
     vt_log_end(kind, status);
-    if (!vt_options.quiet && kind != VT_EXIT_EXEC)
+    if (!vt_options.quiet && kind != VT_EXIT_EXEC && vt_claim(&said, 0, 1))
         say_exit_line();
 }
 
@@ -234,6 +235,7 @@ static void become_own_process(void) {
     vt_thread_forked();
     /* Only the forking thread lives on: what the others had is gone with them. */
     memset(&vt_tls, 0, sizeof vt_tls);
+    vt_put(&said, 0);
     guard_pid = (uint32_t)VT_SYS0(SYS_getpid);
     vt_put(guard, 1);
 }

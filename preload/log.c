@@ -183,13 +183,14 @@ static void remember_absolute(void) {
  * this one could not be. */
 static void tell_run(bool made) {
     const char *list = vt_options_env("VRAMTRACE_RUN_LIST");
-    char line[VT_PATH_MAX + 2] = "!";
+    static char line[VT_PATH_MAX + 2]; /* one thread at a time opens a log */
     size_t n = made ? 0 : 1, length = strlen(made ? absolute : path);
     if (!list || !*list)
         return;
     long fd = VT_SYS4(SYS_openat, AT_FDCWD, list, O_WRONLY | O_APPEND | O_CLOEXEC, 0);
     if (fd < 0)
         return;
+    line[0] = '!';
     memcpy(line + n, made ? absolute : path, length);
     n += length;
     line[n] = '\n';
@@ -198,7 +199,7 @@ static void tell_run(bool made) {
 }
 
 static void say_cannot_open(int error) {
-    char text[VT_PATH_MAX + 256] = "cannot write the log ";
+    char text[256] = ": ";
     static const struct {
         int error;
         const char *text;
@@ -211,15 +212,13 @@ static void say_cannot_open(int error) {
                  {ENAMETOOLONG, "the name is too long"},
                  {EFBIG, "the file size limit (ulimit -f) is too small; 128 KiB is the least"},
                  {EMFILE, "too many open files"}};
-    strncat(text, path[0] ? path : "(name too long)", VT_PATH_MAX);
-    strcat(text, ": ");
     const char *why = "the system refused";
     for (size_t i = 0; i < sizeof known / sizeof known[0]; i++)
         if (known[i].error == error)
             why = known[i].text;
     strcat(text, why);
     strcat(text, "; this process is not recorded (VRAMTRACE_OUTPUT names another place)");
-    vt_options_say(text);
+    vt_options_say_path("cannot write the log ", path[0] ? path : "(name too long)", text);
 }
 
 static int open_file(void) {

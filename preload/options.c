@@ -9,6 +9,7 @@
 
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/uio.h>
 #include <unistd.h>
 
 struct vt_options vt_options = {
@@ -36,27 +37,29 @@ static bool stderr_is_the_same(void) {
            st.st_ino == stderr_inode;
 }
 
-void vt_options_say(const char *text) {
-    static const char prefix[] = "vramtrace: ";
-    char line[8192];
-    size_t n = strnlen(text, sizeof line - sizeof prefix - 1);
+void vt_options_say_path(const char *before, const char *path, const char *after) {
+    const char *parts[] = {"vramtrace: ", before, path, after, "\n"};
+    struct iovec line[sizeof parts / sizeof parts[0]];
     if (!stderr_is_the_same())
         return;
-    memcpy(line, prefix, sizeof prefix - 1);
-    memcpy(line + sizeof prefix - 1, text, n);
-    n += sizeof prefix - 1;
-    line[n++] = '\n';
+    for (size_t i = 0; i < sizeof parts / sizeof parts[0]; i++)
+        line[i] = (struct iovec){.iov_base = (void *)(uintptr_t)parts[i],
+                                 .iov_len = strnlen(parts[i], 8192)};
     /* A closed pipe must not kill the program: SIGPIPE (13) is held back, and taken away when it is
      * ours. */
-    uint64_t pipe_signal = 1ull << 12, before = 0, pending = 0;
+    uint64_t pipe_signal = 1ull << 12, mask = 0, pending = 0;
     VT_SYS4(SYS_rt_sigpending, &pending, sizeof pending, 0, 0);
-    VT_SYS4(SYS_rt_sigprocmask, 0 /* SIG_BLOCK */, &pipe_signal, &before, sizeof before);
-    long written = VT_SYS3(SYS_write, 2, line, n);
+    VT_SYS4(SYS_rt_sigprocmask, 0 /* SIG_BLOCK */, &pipe_signal, &mask, sizeof mask);
+    long written = VT_SYS3(SYS_writev, 2, line, sizeof line / sizeof line[0]);
     if (written < 0 && !(pending & pipe_signal)) {
         uint64_t no_wait[2] = {0, 0};
         VT_SYS4(SYS_rt_sigtimedwait, &pipe_signal, NULL, no_wait, sizeof pipe_signal);
     }
-    VT_SYS4(SYS_rt_sigprocmask, 2 /* SIG_SETMASK */, &before, NULL, sizeof before);
+    VT_SYS4(SYS_rt_sigprocmask, 2 /* SIG_SETMASK */, &mask, NULL, sizeof mask);
+}
+
+void vt_options_say(const char *text) {
+    vt_options_say_path(text, "", "");
 }
 
 static void say_bad(const char *name, const char *value, const char *allowed) {

@@ -92,6 +92,8 @@ const char *vt_options_env(const char *name);
 /* One line on stderr, "vramtrace: " in front, if stderr is still what it was at the start. No
  * stdio, no allocation. */
 void vt_options_say(const char *text);
+/* The same in three parts: no copy of a path is made, because the caller's stack may be small. */
+void vt_options_say_path(const char *before, const char *path, const char *after);
 
 /* -----------------------------------------------------------------------------------------------------------
  * elf.c -- */
