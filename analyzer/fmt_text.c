@@ -155,17 +155,25 @@ static void held(const struct vt_text *t) {
     char bytes[VT_FORMAT_BYTES], count[VT_FORMAT_BYTES];
     struct vt_string rest = {0};
     vt_rows_make(&rows, t, VT_ROWS_HELD, 0);
-    bool ended = p->window_until == VT_UNKNOWN && strcmp(p->exit_kind, "running");
+    bool windowed = p->window_until != VT_UNKNOWN, ended = !windowed && p->complete;
     if (!rows.count) {
-        vt_text_heading(t, VT_STYLE_GOOD, ended ? "NOTHING HELD AT THE END" : "NOTHING HELD",
-                        p->site_count ? "everything that was allocated was freed"
-                                      : "nothing was allocated");
+        vt_string_add(&rest, p->site_count ? "everything that was allocated was freed"
+                                           : "nothing was allocated");
+        if (!ended)
+            vt_string_add(&rest, windowed ? " in this window" : ", as far as the log goes");
+        /* green only where nothing is missing */
+        vt_text_heading(t, ended && !p->dropped_events ? VT_STYLE_GOOD : VT_STYLE_HEAD,
+                        ended ? "NOTHING HELD AT THE END" : "NOTHING HELD", rest.text);
     } else {
         vt_string_format(&rest, "%s in %s allocation%s, by %u %s%s",
                          vt_format_bytes(rows.bytes, bytes), vt_format_count(rows.blocks, count),
                          rows.blocks == 1 ? "" : "s", rows.count, vt_rows_noun(t),
                          rows.count == 1 ? "" : "s");
-        vt_text_heading(t, VT_STYLE_BAD, ended ? "STILL HELD AT THE END" : "HELD", rest.text);
+        vt_text_heading(t, VT_STYLE_BAD,
+                        ended      ? "STILL HELD AT THE END"
+                        : windowed ? "HELD AT THE WINDOW'S END"
+                                   : "HELD WHERE THE LOG ENDS",
+                        rest.text);
         vt_rows_print(&rows, t);
     }
     vt_string_free(&rest);
