@@ -31,7 +31,8 @@ def text(data):
 
 class Log:
     """`records`: (type, kind, hook, high, ticks, device, a, b, tid, body) with a, b the third and fourth word; for types
-    from 0x80 ticks, device, a and b are 0 and `body` has the bytes after the first word. Order: chunk by chunk, as
+    from 0x80 ticks, device, a and b are 0 and `body` has the bytes after the first word (of the others, those after
+    the fourth). Order: chunk by chunk, as
     written. Raises ValueError for anything that the byte tables forbid."""
 
     def __init__(self, path):
@@ -78,7 +79,7 @@ class Log:
                     b = 0
                 else:
                     t, kind, hook, high, when, a, b = EVENT.unpack_from(data, at)
-                append((t, kind, hook, high, when & 0xffffffffffffff, when >> 56, a, b, tid, None))
+                append((t, kind, hook, high, when & 0xffffffffffffff, when >> 56, a, b, tid, data[at + 32:at + size]))
             else:
                 t, kind, hook, size = struct.unpack_from("<BBHI", data, at)
                 if t not in (STACK, MODULE, CODE, THREAD, DEVICE, NOTE, NAME) or size % 8 or not 16 <= size <= 8192 or \
