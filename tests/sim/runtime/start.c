@@ -179,6 +179,30 @@ static cudaError_t retain(struct rt_device *device) {
     return (cudaError_t)result;
 }
 
+/* Whether the current context will do as it is: a primary one that is held, or the program's own.
+ * A primary context that someone else made current (another runtime in this process) is taken a
+ * share in, so that a reset is noticed. */
+static bool is_usable(CUcontext context) {
+    static __thread CUcontext foreign; /* the last one found to be the program's own */
+    CUdevice device;
+    unsigned int flags;
+    int active = 0;
+    for (int i = 0; i < rt_device_count; i++) {
+        if (context == rt_devices[i].primary)
+            return rt_devices[i].retained;
+    }
+    if (context == foreign)
+        return true;
+    if (rt.ctxGetDevice_v1(&device) != CUDA_SUCCESS || device >= rt_device_count)
+        return false;
+    struct rt_device *its = &rt_devices[device];
+    if (its->primary == NULL && rt.primaryGetState(its->handle, &flags, &active) == CUDA_SUCCESS &&
+        active && retain(its) == cudaSuccess && its->primary == context)
+        return true;
+    foreign = context;
+    return true;
+}
+
 cudaError_t rt_start_context(void) {
     CUcontext context = NULL;
     cudaError_t error = rt_start();
@@ -187,13 +211,8 @@ cudaError_t rt_start_context(void) {
     CUresult result = rt.ctxGetCurrent(&context);
     if (result != CUDA_SUCCESS)
         return (cudaError_t)result;
-    if (context != NULL) {
-        bool held = true; /* the program's own context is as good as any */
-        for (int i = 0; i < rt_device_count; i++)
-            held = held && (context != rt_devices[i].primary || rt_devices[i].retained);
-        if (held)
-            return cudaSuccess;
-    }
+    if (context != NULL && is_usable(context))
+        return cudaSuccess;
     struct rt_device *device = &rt_devices[current_device];
     error = retain(device);
     if (error != cudaSuccess)
