@@ -2,17 +2,14 @@
 /*
  * THE log: every byte that libvramtrace.so writes and vramtrace reads.
  *
- * One file per process. The file is a row of 64 KiB chunks. Chunk 0 is the file header; every other
- * chunk belongs to one thread at a time, which alone writes into it. A record is published by one
- * release store of its first word, so a reader that stops at the first zero word of a chunk has
- * every whole record and nothing else, at any moment, also after SIGKILL.
+ * One file per process. The file is a row of 64 KiB chunks. Chunk 0 is the file header; every other chunk belongs to one
+ * thread at a time, which alone writes into it. A record is published by one release store of its first word, so a reader
+ * that stops at the first zero word of a chunk has every whole record and nothing else, at any moment, also after SIGKILL.
  *
- * Byte order is the machine's (little-endian on every machine that has a CUDA driver); a reader
- * that finds the magic reversed says so. Offsets and sizes below are bytes. Everything is 8-byte
- * aligned.
+ * Byte order is the machine's (little-endian on every machine that has a CUDA driver); a reader that finds the magic
+ * reversed says so. Offsets and sizes below are bytes. Everything is 8-byte aligned.
  *
- * Changing anything here: bump VT_LOG_VERSION, keep reading the old one, and put a log of it into
- * tests/logs/.
+ * Changing anything here: bump VT_LOG_VERSION, keep reading the old one, and put a log of it into tests/logs/.
  */
 #ifndef VRAMTRACE_LOG_FORMAT_H
 #define VRAMTRACE_LOG_FORMAT_H
@@ -21,32 +18,49 @@
 #include <stddef.h>
 #include <stdint.h>
 
+/* clang-format off: byte tables, which it would fold into prose */
+
 #define VT_LOG_MAGIC       "vramtrc\x01"
 #define VT_LOG_VERSION     1u /* written */
 #define VT_LOG_VERSION_MIN 1u /* lowest that a reader of today reads */
 #define VT_CHUNK_BYTES     65536u
 #define VT_CHUNK_MAGIC     0x4b435456u /* "VTCK" */
 
-/* ------------------------------------------------------------------------------------------- file
- * header (chunk 0) -- OFFSET SIZE DESCRIPTION 0    8 magic, VT_LOG_MAGIC 8    4 version written 12
- * 4 lowest version a reader must understand to read this file 16    4 size of this header,
- * sizeof(struct vt_log_header) 20    4 size of a chunk, VT_CHUNK_BYTES 24    4 clock of the ticks:
- * enum vt_log_clock 28    4 pid 32    8 start: ticks when the library was loaded (a forked child's:
- * at its first event); record times count from here 40    8 start: CLOCK_REALTIME, ns 48    8
- * start: CLOCK_MONOTONIC, ns 56    8 calibration: ticks at a second moment (0: none yet)          }
- * atomic, each pair written by one thread 64    8 calibration: CLOCK_MONOTONIC at that moment, ns
- * } under a try-lock; ticks last 72    8 number of chunks handed out, header included (atomic; may
- * run ahead of the file's size) 80    8 events recorded (a hint, folded in at chunk changes and at
- * the end; readers count for themselves) 88   64 dropped events by reason: 8 atomic counters, enum
- * vt_drop 152    4 exit kind: enum vt_exit (atomic) 156    4 exit status (exited: status; signaled:
- * signal) 160    8 exit: ticks since start 168    4 rank in a distributed run, -1 unknown
- * (updatable) 172    4 flags: enum vt_log_flag (atomic or) 176   40 run id, text, shared by all
- * processes of one `vramtrace run` 216   40 boot id, text 256   64 host name, text 320   24 version
- * of the tracer, text 344   40 job id (Slurm, torchrun, ...), text 384    4 parent pid 388    4
- * command: bytes used below 392    8 process start time, clock ticks since boot (field 22 of
- * /proc/PID/stat): with pid and boot id, one process 400 1024 command line, arguments separated by
- * NUL, cut at the end 1424  512 executable path, NUL-terminated, cut at the end 1936  512 working
- * directory, likewise 2448 1648 zero
+/* ------------------------------------------------------------------------------------------- file header (chunk 0) --
+ * OFFSET SIZE DESCRIPTION
+ *      0    8 magic, VT_LOG_MAGIC
+ *      8    4 version written
+ *     12    4 lowest version a reader must understand to read this file
+ *     16    4 size of this header, sizeof(struct vt_log_header)
+ *     20    4 size of a chunk, VT_CHUNK_BYTES
+ *     24    4 clock of the ticks: enum vt_log_clock
+ *     28    4 pid
+ *     32    8 start: ticks when the library was loaded (a forked child's: at its first
+ *           event); record times count from here
+ *     40    8 start: CLOCK_REALTIME, ns
+ *     48    8 start: CLOCK_MONOTONIC, ns
+ *     56    8 calibration: ticks at a second moment (0: none yet)          } atomic, each pair written by one thread
+ *     64    8 calibration: CLOCK_MONOTONIC at that moment, ns              } under a try-lock; ticks last
+ *     72    8 number of chunks handed out, header included (atomic; may run ahead of the file's size)
+ *     80    8 events recorded (a hint, folded in at chunk changes and at the end; readers count for themselves)
+ *     88   64 dropped events by reason: 8 atomic counters, enum vt_drop
+ *    152    4 exit kind: enum vt_exit (atomic)
+ *    156    4 exit status (exited: status; signaled: signal)
+ *    160    8 exit: ticks since start
+ *    168    4 rank in a distributed run, -1 unknown (updatable)
+ *    172    4 flags: enum vt_log_flag (atomic or)
+ *    176   40 run id, text, shared by all processes of one `vramtrace run`
+ *    216   40 boot id, text
+ *    256   64 host name, text
+ *    320   24 version of the tracer, text
+ *    344   40 job id (Slurm, torchrun, ...), text
+ *    384    4 parent pid
+ *    388    4 command: bytes used below
+ *    392    8 process start time, clock ticks since boot (field 22 of /proc/PID/stat): with pid and boot id, one process
+ *    400 1024 command line, arguments separated by NUL, cut at the end
+ *   1424  512 executable path, NUL-terminated, cut at the end
+ *   1936  512 working directory, likewise
+ *   2448 1648 zero
  */
 enum vt_log_clock {
     VT_CLOCK_MONOTONIC = 1, /* ticks are ns of CLOCK_MONOTONIC */
@@ -122,13 +136,16 @@ static_assert(offsetof(struct vt_log_header, exit_kind) == 152, "byte table");
 static_assert(offsetof(struct vt_log_header, run_id) == 176, "byte table");
 static_assert(offsetof(struct vt_log_header, command) == 400, "byte table");
 
-/* -------------------------------------------------------------------------------------------------
- * chunk header -- OFFSET SIZE DESCRIPTION 0    4 magic, VT_CHUNK_MAGIC (0: the chunk was never
- * taken: skip it) 4    4 tid of the thread that writes here now (atomic; a dead one's chunk may be
- * taken over) 8    8 number of this chunk in the file 16    8 entered_at: ticks since start, set
- * before the thread stamps an event and cleared (0) after it is published (atomic). The smallest
- * entered_at of all chunks bounds what may still appear: no record older than that will. 24   40
- * zero 64      records
+/* ------------------------------------------------------------------------------------------------- chunk header --
+ * OFFSET SIZE DESCRIPTION
+ *      0    4 magic, VT_CHUNK_MAGIC (0: the chunk was never taken: skip it)
+ *      4    4 tid of the thread that writes here now (atomic; a dead one's chunk may be taken over)
+ *      8    8 number of this chunk in the file
+ *     16    8 entered_at: ticks since start, set before the thread stamps an event and cleared (0) after it is
+ *             published (atomic). The smallest entered_at of all chunks bounds what may still appear: no record older
+ *             than that will.
+ *     24   40 zero
+ *     64      records
  */
 struct vt_chunk_header {
     uint32_t magic;
@@ -139,15 +156,16 @@ struct vt_chunk_header {
 };
 static_assert(sizeof(struct vt_chunk_header) == 64, "one cache line");
 
-/* ------------------------------------------------------------------------------------------------------
- * records -- First word of every record: OFFSET SIZE DESCRIPTION 0    1 type: enum vt_record (0:
- * nothing here yet, the end of the chunk so far) 1    1 kind: enum vt_kind, or 0 2    2 hook: the
- * API's permanent id in hooks.def; a runtime call's own id (cudaMalloc), not the driver's beneath
+/* ------------------------------------------------------------------------------------------------------ records --
+ * First word of every record:
+ * OFFSET SIZE DESCRIPTION
+ *      0    1 type: enum vt_record (0: nothing here yet, the end of the chunk so far)
+ *      1    1 kind: enum vt_kind, or 0
+ *      2    2 hook: the API's permanent id in hooks.def; a runtime call's own id (cudaMalloc), not the driver's beneath
  *      4    4 types below 0x80: the stack's number, 0 = unknown; their length is fixed by the type
  *             types from 0x80:  the record's length in bytes, a multiple of 8
- * Second word of every type below 0x80: `when` = device << 56 | ticks since start (56 bits: 277
- * days at 3 GHz). Device VT_DEVICE_UNKNOWN: no context that we saw made; VT_DEVICE_HOST: host
- * memory.
+ * Second word of every type below 0x80: `when` = device << 56 | ticks since start (56 bits: 277 days at 3 GHz).
+ * Device VT_DEVICE_UNKNOWN: no context that we saw made; VT_DEVICE_HOST: host memory.
  */
 enum vt_record {
     VT_REC_NONE = 0x00,
@@ -161,6 +179,10 @@ enum vt_record {
     VT_REC_MEMINFO = 0x06, /* struct vt_rec_meminfo   what cuMemGetInfo told the program */
     VT_REC_OBJECT =
         0x07, /* struct vt_rec_object    a context, module, graph, ... made or destroyed */
+    VT_REC_POOLINFO =
+        0x08, /* struct vt_rec_poolinfo  what the driver told the program about a pool */
+    VT_REC_MAP =
+        0x09, /* struct vt_rec_map       physical memory is seen at an address, or no more */
     /* 0x20 to 0x2f: what frameworks and the program itself say */
     VT_REC_CACHEINFO =
         0x20, /* struct vt_rec_cacheinfo a caching allocator's own totals, overheard */
@@ -316,9 +338,9 @@ struct vt_rec_alloc {
 };
 static_assert(sizeof(struct vt_rec_alloc) == 32, "byte table");
 
-/*  0  8 first word: VT_REC_FREE; kind 0, or VT_KIND_HOST / VT_KIND_BLOCK: whose address space the
- * address is in 8  8 when, stamped before the call 16  8 address; need not be one that was ever
- * allocated */
+/*  0  8 first word: VT_REC_FREE; kind 0, or VT_KIND_HOST / VT_KIND_BLOCK: whose address space the address is in
+ *  8  8 when, stamped before the call
+ * 16  8 address; need not be one that was ever allocated */
 struct vt_rec_free {
     uint64_t word, when, address;
 };
@@ -375,14 +397,47 @@ struct vt_rec_meminfo {
 };
 static_assert(sizeof(struct vt_rec_meminfo) == 32, "byte table");
 
+/* What an answer about a pool was about. */
+enum vt_pool_figure {
+    VT_POOL_RESERVED = 1, /* bytes that the pool holds from the device now */
+    VT_POOL_RESERVED_HIGH = 2,
+    VT_POOL_USED = 3, /* bytes that it has handed out */
+    VT_POOL_USED_HIGH = 4
+};
+
+/*  0  8 first word: VT_REC_POOLINFO; kind: enum vt_pool_figure
+ *  8  8 when, stamped after the call
+ * 16  8 the pool's handle
+ * 24  8 bytes */
+struct vt_rec_poolinfo {
+    uint64_t word, when, pool, bytes;
+};
+static_assert(sizeof(struct vt_rec_poolinfo) == 32, "byte table");
+
+/*  0  8 first word: VT_REC_MAP; kind VT_KIND_PHYSICAL
+ *  8  8 when: a mapping's from after the call, an unmapping's from before it
+ * 16  8 device address
+ * 24  8 bytes
+ * 32  8 the physical memory's address in VT_SPACE_OBJECT; 0: nothing is mapped there any more */
+struct vt_rec_map {
+    uint64_t word, when, address, size, number;
+};
+static_assert(sizeof(struct vt_rec_map) == 40, "byte table");
+
 enum vt_object {
     VT_OBJECT_CONTEXT = 1,
     VT_OBJECT_MODULE = 2,
     VT_OBJECT_GRAPH = 3,
     VT_OBJECT_GRAPHICS = 4,
-    VT_OBJECT_EXTERNAL = 5
+    VT_OBJECT_EXTERNAL = 5,
+    VT_OBJECT_LIMIT = 6 /* no object: cuCtxSetLimit; handle = limit << 56 | value */
 };
-enum vt_object_flag { VT_OBJECT_DESTROYED = 1, VT_OBJECT_PRIMARY = 2 };
+enum vt_object_flag {
+    VT_OBJECT_DESTROYED = 1,
+    VT_OBJECT_PRIMARY = 2,
+    VT_OBJECT_MAPPED = 4,  /* neither made nor destroyed: mapped */
+    VT_OBJECT_UNMAPPED = 8 /* likewise: unmapped */
+};
 
 /*  0  8 first word: VT_REC_OBJECT; kind: enum vt_object
  *  8  8 when
@@ -479,10 +534,13 @@ struct vt_rec_stack {
 static_assert(sizeof(struct vt_rec_stack) == 16, "byte table");
 
 /*  0  8 first word: VT_REC_MODULE, length
- *  8  8 ticks since start when it was first seen here (valid from its load on; unload is seen when
- * another takes its place) 16  8 first address mapped 24  8 address after the last 32  8 load bias:
- * address - bias = address in the file's own terms 40  4 bytes of build id 44  4 bytes of path 48
- * build id, then path, not terminated; zero up to a multiple of 8 */
+ *  8  8 ticks since start when it was first seen here (valid from its load on; unload is seen when another takes its place)
+ * 16  8 first address mapped
+ * 24  8 address after the last
+ * 32  8 load bias: address - bias = address in the file's own terms
+ * 40  4 bytes of build id
+ * 44  4 bytes of path
+ * 48    build id, then path, not terminated; zero up to a multiple of 8 */
 struct vt_rec_module {
     uint64_t word, ticks, start, end, bias;
     uint32_t build_id_bytes, path_bytes;
@@ -514,10 +572,13 @@ static_assert(sizeof(struct vt_rec_thread) == 32, "byte table");
 
 enum vt_device_flag { VT_DEVICE_HAS_UUID = 1 };
 
-/* What the program itself asked the driver about a device. A field that it did not ask stays empty;
- * later records fill in. 0  8 first word: VT_REC_DEVICE, length 8  4 ordinal in this process 12  4
- * flags: enum vt_device_flag 16  8 total memory, bytes; 0 unknown 24 16 UUID 40 64 name,
- * NUL-padded; empty: unknown */
+/* What the program itself asked the driver about a device. A field that it did not ask stays empty; later records fill in.
+ *  0  8 first word: VT_REC_DEVICE, length
+ *  8  4 ordinal in this process
+ * 12  4 flags: enum vt_device_flag
+ * 16  8 total memory, bytes; 0 unknown
+ * 24 16 UUID
+ * 40 64 name, NUL-padded; empty: unknown */
 struct vt_rec_device {
     uint64_t word;
     uint32_t ordinal, flags;
@@ -568,6 +629,10 @@ static inline uint32_t vt_record_fixed_bytes(unsigned type) {
         return sizeof(struct vt_rec_bulk);
     case VT_REC_MEMINFO:
         return sizeof(struct vt_rec_meminfo);
+    case VT_REC_POOLINFO:
+        return sizeof(struct vt_rec_poolinfo);
+    case VT_REC_MAP:
+        return sizeof(struct vt_rec_map);
     case VT_REC_OBJECT:
         return sizeof(struct vt_rec_object);
     case VT_REC_CACHEINFO:
@@ -580,5 +645,7 @@ static inline uint32_t vt_record_fixed_bytes(unsigned type) {
         return 0;
     }
 }
+
+/* clang-format on */
 
 #endif
