@@ -12,7 +12,7 @@
  * _Exit, quick_exit and exec* pass no handler: they are wrapped.
  */
 #define _GNU_SOURCE
-#include "preload.h"
+#include "books.h"
 #include "atomic.h"
 #include "exec.h"
 #include "sys.h"
@@ -76,14 +76,14 @@ static void say_exit_line(void) {
     uint64_t bytes, count, dropped = vt_log_dropped();
     vt_live_total(&bytes, &count);
     at = put_number(at, count);
-    at = put_text(at, count == 1 ? " live GPU allocation, " : " live GPU allocations, ");
+    at = put_text(at, count == 1 ? " live allocation, " : " live allocations, ");
     at = put_bytes(at, bytes);
     if (dropped) {
         at = put_text(at, "; ");
         at = put_number(at, dropped);
         at = put_text(at, " events not recorded");
     }
-    put_text(at, "; see: vramtrace report ");
+    put_text(at, "; vramtrace report ");
     vt_options_say_path(line, vt_log_path(), "");
 }
 
@@ -229,6 +229,10 @@ static void become_own_process(void) {
     vt_stack_forked();
     vt_modules_forked();
     vt_context_forked();
+    vt_vmm_forked();
+    vt_pool_forked();
+    vt_graph_forked();
+    vt_share_forked();
     vt_limit_forked();
     vt_phase_forked();
     vt_torch_forked();
