@@ -17,6 +17,8 @@ struct hook {
 static const struct hook hooks[] = {
 #define VT_DRIVER(id, symbol, base, since, stream, role, prototype) {id, false, #symbol, #base},
 #define VT_RUNTIME(id, symbol, since, until, role, prototype)       {id, true, #symbol, NULL},
+#define VT_RUNTIME_AS(id, symbol, exported, since, until, role, prototype)                         \
+    {id, true, #exported, NULL},
 #include "vramtrace/hooks.def"
 };
 

@@ -9,6 +9,7 @@
  */
 #include "preload.h"
 #include "atomic.h"
+#include "table.h"
 
 #define CONTEXTS_MAX 4096u
 #define PRIMARY      0x100u
@@ -16,6 +17,7 @@
 struct context {
     uint64_t handle; /* atomic; 0: free */
     uint32_t device; /* atomic; device | PRIMARY */
+    uint32_t owner;  /* atomic; whose is what is allocated in it: number + 1, 0: its own */
 };
 
 static struct context contexts[CONTEXTS_MAX];
@@ -38,6 +40,7 @@ static unsigned add(uint64_t handle, uint32_t device) {
         if (vt_get(&contexts[i].handle) || !vt_claim(&contexts[i].handle, 0, handle))
             continue;
         vt_put(&contexts[i].device, device);
+        vt_put(&contexts[i].owner, 0);
         for (uint32_t u = vt_get(&used); u < i + 1 && !vt_claim(&used, u, i + 1); u = vt_get(&used))
             ;
         return i;
@@ -54,7 +57,9 @@ unsigned vt_context_made(CUcontext handle, unsigned device, bool primary) {
 }
 
 unsigned vt_context_number(CUcontext handle) {
-    return add((uint64_t)(uintptr_t)handle, VT_DEVICE_UNKNOWN);
+    unsigned n = add((uint64_t)(uintptr_t)handle, VT_DEVICE_UNKNOWN);
+    uint32_t owner = n == VT_CONTEXT_UNKNOWN ? 0 : vt_get(&contexts[n].owner);
+    return owner ? owner - 1 : n;
 }
 
 unsigned vt_context_primary(unsigned device) {
@@ -76,6 +81,37 @@ unsigned vt_context_device(unsigned number) {
 void vt_context_set_device(unsigned number, unsigned device) {
     if (number < CONTEXTS_MAX && vt_context_device(number) == VT_DEVICE_UNKNOWN)
         vt_put(&contexts[number].device, device);
+}
+
+/* ----------------------------------------------------------------------------------------------
+ * green contexts: shares of a primary one -- */
+
+static struct vt_table greens; /* handle -> number of the primary context */
+
+unsigned vt_context_green_made(CUgreenCtx handle, unsigned device) {
+    unsigned number = vt_context_primary(device);
+    const uint64_t words[VT_TABLE_WORDS] = {number};
+    vt_table_replace(&greens, (uint64_t)(uintptr_t)handle, words);
+    return number;
+}
+
+unsigned vt_context_green(CUgreenCtx handle) {
+    uint64_t words[VT_TABLE_WORDS];
+    return vt_table_find(&greens, (uint64_t)(uintptr_t)handle, words) ? (unsigned)words[0]
+                                                                      : VT_CONTEXT_UNKNOWN;
+}
+
+void vt_context_green_gone(CUgreenCtx handle) {
+    uint64_t words[VT_TABLE_WORDS];
+    vt_table_take(&greens, (uint64_t)(uintptr_t)handle, words);
+}
+
+void vt_context_alias(CUcontext handle, unsigned owner) {
+    unsigned n = add((uint64_t)(uintptr_t)handle, VT_DEVICE_UNKNOWN);
+    if (n == VT_CONTEXT_UNKNOWN || owner == VT_CONTEXT_UNKNOWN || n == owner)
+        return;
+    vt_put(&contexts[n].device, vt_context_device(owner));
+    vt_put(&contexts[n].owner, owner + 1);
 }
 
 /* ------------------------------------------------------------------------------------------- the
@@ -122,4 +158,5 @@ void vt_context_forked(void) {
     for (unsigned i = 0, n = vt_see(&used); i < n; i++)
         vt_put(&contexts[i].handle, 0);
     vt_put(&used, 0);
+    vt_table_forget(&greens);
 }

@@ -8,7 +8,7 @@
  * stamps an address is never seen reused before it is seen freed. A free's record is written after
  * the call, with the stamp from before, when it is known whether the driver accepted it.
  */
-#include "preload.h"
+#include "books.h"
 #include "atomic.h"
 
 #include <errno.h>
@@ -59,7 +59,7 @@ static struct vt_call labelled(const struct vt_call *call) {
 }
 
 static unsigned device_of(unsigned kind, unsigned context) {
-    return kind == VT_KIND_HOST ? VT_DEVICE_HOST : vt_context_device(context);
+    return vt_kind_layer(kind) == VT_LAYER_HOST ? VT_DEVICE_HOST : vt_context_device(context);
 }
 
 /* --------------------------------------------------------------------------------------------------------
@@ -90,8 +90,7 @@ static void record_fail(struct vt_thread *t, const struct vt_call *call, const s
                   sizeof *r);
 }
 
-void vt_event_alloc(const struct vt_call *call, int result, unsigned kind, uint64_t address,
-                    uint64_t size) {
+void vt_event_born(const struct vt_call *call, int result, struct vt_live what) {
     struct vt_recording rec = begin();
     vt_tls.events++;
     if (!rec.thread) {
@@ -100,14 +99,11 @@ void vt_event_alloc(const struct vt_call *call, int result, unsigned kind, uint6
     }
     uint64_t ticks = vt_log_ticks();
     struct vt_call label = labelled(call);
-    unsigned context = vt_context_current();
-    struct vt_live what = {.address = address,
-                           .size = size,
-                           .stack = vt_stack_capture(rec.thread, label.caller),
-                           .context = (uint16_t)context,
-                           .hook = (uint16_t)label.hook,
-                           .kind = (uint8_t)kind,
-                           .device = (uint8_t)device_of(kind, context)};
+    if (what.hook)
+        label.hook = what.hook;
+    what.hook = (uint16_t)label.hook;
+    if (!what.stack)
+        what.stack = vt_stack_capture(rec.thread, label.caller);
     if (result == 0) {
         bool kept = vt_live_insert(&what);
         if (!kept)
@@ -119,6 +115,43 @@ void vt_event_alloc(const struct vt_call *call, int result, unsigned kind, uint6
         record_fail(rec.thread, &label, &what, ticks, result, call->refused);
     }
     end(&rec);
+}
+
+void vt_event_alloc(const struct vt_call *call, int result, unsigned kind, uint64_t address,
+                    uint64_t size) {
+    unsigned context = vt_context_current();
+    vt_event_born(call, result,
+                  (struct vt_live){.address = address,
+                                   .size = size,
+                                   .context = (uint16_t)context,
+                                   .kind = (uint8_t)kind,
+                                   .device = (uint8_t)device_of(kind, context)});
+}
+
+bool vt_event_may_alloc(struct vt_call *call, unsigned kind, uint64_t size, unsigned device) {
+    if (vt_limit_take(call, kind, device, size))
+        return true;
+    if (vt_kind_layer(kind) == VT_LAYER_HOST)
+        device = VT_DEVICE_HOST;
+    vt_event_born(call, CUDA_ERROR_OUT_OF_MEMORY,
+                  (struct vt_live){.size = size,
+                                   .context = (uint16_t)vt_context_current(),
+                                   .kind = (uint8_t)kind,
+                                   .device = (uint8_t)device});
+    return false;
+}
+
+uint32_t vt_event_stack(const struct vt_call *call, uint16_t *hook) {
+    struct vt_recording rec = begin();
+    struct vt_call label = labelled(call);
+    uint32_t stack = 0;
+    vt_tls.events++;
+    *hook = (uint16_t)label.hook;
+    if (!rec.thread)
+        return 0;
+    stack = vt_stack_capture(rec.thread, label.caller);
+    end(&rec);
+    return stack;
 }
 
 /* --------------------------------------------------------------------------------------------------------------
@@ -134,6 +167,7 @@ struct vt_freeing vt_event_free_begin(uint64_t address, unsigned kind) {
         vt_log_enter(vt_tls.thread);
     f.ticks = vt_log_ticks();
     f.known = vt_live_remove(address, kind, &f.was);
+    f.shared = !f.known && vt_share_take(address);
     errno = saved_errno;
     return f;
 }
@@ -167,6 +201,14 @@ void vt_event_free_end(const struct vt_call *call, const struct vt_freeing *f, i
         vt_tls.events++;
         return;
     }
+    if (f->shared && result == 0) {
+        vt_tls.events++;
+        vt_event_object(call, VT_OBJECT_EXTERNAL, f->address, VT_OBJECT_DESTROYED,
+                        vt_context_current());
+        return;
+    }
+    if (f->shared)
+        vt_share_back(f->address);
     struct vt_recording rec = begin();
     vt_tls.events++;
     if (f->known && result == 0)
@@ -181,6 +223,12 @@ void vt_event_free_end(const struct vt_call *call, const struct vt_freeing *f, i
     else
         record_free_fail(rec.thread, &label, f, result);
     end(&rec);
+}
+
+void vt_event_freed(const struct vt_call *call, uint64_t ticks, uint64_t address, unsigned kind) {
+    struct vt_freeing f = {.ticks = ticks, .address = address, .kind = kind};
+    f.known = vt_live_remove(address, kind, &f.was);
+    vt_event_free_end(call, &f, 0);
 }
 
 uint64_t vt_event_bulk_begin(void) {
@@ -248,6 +296,40 @@ void vt_event_meminfo(const struct vt_call *call, uint64_t free_bytes, uint64_t 
         r->total_bytes = total_bytes;
         vt_log_commit(rec.thread, &r->word, vt_word(VT_REC_MEMINFO, 0, labelled(call).hook, 0),
                       sizeof *r);
+    }
+    end(&rec);
+}
+
+void vt_event_poolinfo(const struct vt_call *call, unsigned device, uint64_t pool,
+                       enum vt_pool_figure figure, uint64_t bytes) {
+    struct vt_recording rec = begin();
+    if (!rec.thread)
+        return;
+    struct vt_rec_poolinfo *r = (void *)vt_log_reserve(rec.thread, sizeof *r);
+    if (r) {
+        r->when = vt_when(device, vt_log_ticks());
+        r->pool = pool;
+        r->bytes = bytes;
+        vt_log_commit(rec.thread, &r->word,
+                      vt_word(VT_REC_POOLINFO, figure, labelled(call).hook, 0), sizeof *r);
+    }
+    end(&rec);
+}
+
+void vt_event_map(const struct vt_call *call, uint64_t ticks, unsigned device, uint64_t address,
+                  uint64_t size, uint64_t number) {
+    struct vt_recording rec = begin();
+    vt_tls.events++;
+    if (!rec.thread)
+        return;
+    struct vt_rec_map *r = (void *)vt_log_reserve(rec.thread, sizeof *r);
+    if (r) {
+        r->when = vt_when(device, ticks);
+        r->address = address;
+        r->size = size;
+        r->number = number;
+        vt_log_commit(rec.thread, &r->word,
+                      vt_word(VT_REC_MAP, VT_KIND_PHYSICAL, labelled(call).hook, 0), sizeof *r);
     }
     end(&rec);
 }

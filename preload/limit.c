@@ -50,8 +50,8 @@ static bool take(unsigned device, uint64_t bytes) {
     return true;
 }
 
-bool vt_limit_take(struct vt_call *call, unsigned kind, uint64_t bytes) {
-    unsigned device = vt_context_device(vt_context_current()) & 0xff;
+bool vt_limit_take(struct vt_call *call, unsigned kind, unsigned device, uint64_t bytes) {
+    device &= 0xff;
     if (injected()) {
         call->refused = VT_FAIL_INJECTED;
     } else if (vt_kind_layer(kind) != VT_LAYER_DRIVER) {

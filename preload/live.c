@@ -54,6 +54,11 @@ bool vt_live_remove(uint64_t address, unsigned kind, struct vt_live *taken) {
     return true;
 }
 
+bool vt_live_known(uint64_t address, unsigned kind) {
+    uint64_t words[VT_TABLE_WORDS], key = key_of(address, kind);
+    return vt_table_find(&live, key, words) && unpack(key, words).kind == kind;
+}
+
 struct context_sum {
     unsigned context;
     uint64_t bytes;

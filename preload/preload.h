@@ -41,9 +41,10 @@
 /* The permanent ids of hooks.def by name: VT_HOOK_cuMemAlloc_v2, VT_HOOK_cudaMalloc, ... */
 enum vt_hook {
     VT_HOOK_NONE = 0,
-#define VT_DRIVER(id, symbol, base, since, stream, role, prototype) VT_HOOK_##symbol = id,
-#define VT_RUNTIME(id, symbol, since, until, role, prototype)       VT_HOOK_##symbol = id,
-#define VT_FRAMEWORK(id, symbol)                                    VT_HOOK_##symbol = id,
+#define VT_DRIVER(id, symbol, base, since, stream, role, prototype)        VT_HOOK_##symbol = id,
+#define VT_RUNTIME(id, symbol, since, until, role, prototype)              VT_HOOK_##symbol = id,
+#define VT_RUNTIME_AS(id, symbol, exported, since, until, role, prototype) VT_HOOK_##symbol = id,
+#define VT_FRAMEWORK(id, symbol)                                           VT_HOOK_##symbol = id,
 #include "vramtrace/hooks.def"
 };
 
@@ -141,6 +142,8 @@ struct vt_real_driver {
 /* The real runtime of one major version. */
 struct vt_real_cudart {
 #define VT_RUNTIME(id, symbol, since, until, role, prototype) cudaError_t(*symbol) prototype;
+#define VT_RUNTIME_AS(id, symbol, exported, since, until, role, prototype)                         \
+    cudaError_t(*symbol) prototype;
 #include "vramtrace/hooks.def"
 };
 
@@ -186,6 +189,7 @@ struct vt_freeing {
     struct vt_live was; /* what it was, if known */
     unsigned kind;
     bool known, null;
+    bool shared; /* another's memory: nothing of this process's is freed */
 };
 
 /* An allocation came back from the driver: recorded when it succeeded (`address`, `size` in bytes)
@@ -193,6 +197,16 @@ struct vt_freeing {
  * (`size` as asked, address 0). It belongs to the calling thread's current context. */
 void vt_event_alloc(const struct vt_call *call, int result, unsigned kind, uint64_t address,
                     uint64_t size);
+
+/* The same for what the caller knows better: `what` has address, size, kind, device and context.
+ * With a stack and a hook it is an allocation described earlier (a graph's node); without (0), the
+ * stack and the name are the calling thread's. */
+void vt_event_born(const struct vt_call *call, int result, struct vt_live what);
+/* With a limit or an injection in force, before an allocation: false when it must not be tried;
+ * that is recorded then. */
+bool vt_event_may_alloc(struct vt_call *call, unsigned kind, uint64_t size, unsigned device);
+/* The calling thread's stack and the name it called by, for a birth later on. */
+uint32_t vt_event_stack(const struct vt_call *call, uint16_t *hook);
 
 /* The door itself, for files that write records of their own kinds (torch.c, phase.c). `thread`
  * NULL: nothing can be recorded, and that is counted; then there is nothing to close. */
@@ -207,6 +221,10 @@ void vt_event_close(const struct vt_recording *recording);
 struct vt_freeing vt_event_free_begin(uint64_t address, unsigned kind);
 void vt_event_free_end(const struct vt_call *call, const struct vt_freeing *f, int result);
 
+/* A free that the driver has done already, with the time from before it did (vt_event_bulk_begin):
+ * for what is in the books under an address that the driver does not give out again by itself. */
+void vt_event_freed(const struct vt_call *call, uint64_t ticks, uint64_t address, unsigned kind);
+
 /* Around a context's end. `context` is its number. From within exit it is a teardown, and frees
  * nothing in the books. */
 uint64_t vt_event_bulk_begin(void);
@@ -215,6 +233,11 @@ void vt_event_bulk_end(const struct vt_call *call, uint64_t ticks, unsigned cont
 void vt_event_object(const struct vt_call *call, unsigned object, uint64_t handle, unsigned flags,
                      unsigned context);
 void vt_event_meminfo(const struct vt_call *call, uint64_t free_bytes, uint64_t total_bytes);
+void vt_event_poolinfo(const struct vt_call *call, unsigned device, uint64_t pool,
+                       enum vt_pool_figure figure, uint64_t bytes);
+/* `number` is the physical memory's that lies there now; 0: none any more. */
+void vt_event_map(const struct vt_call *call, uint64_t ticks, unsigned device, uint64_t address,
+                  uint64_t size, uint64_t number);
 void vt_event_device(unsigned ordinal, const char *name, uint64_t total_bytes, const void *uuid);
 void vt_event_note(const char *text);
 
@@ -237,9 +260,9 @@ bool vt_event_label_end(const struct vt_label *label);
  * than reading this. */
 extern bool vt_limit_on;
 
-/* Before an allocation: takes device memory from the limit of the current context's device. False:
- * it must not be tried, and call->refused says why. */
-bool vt_limit_take(struct vt_call *call, unsigned kind, uint64_t bytes);
+/* Before an allocation: takes device memory from the limit of its device. False: it must not be
+ * tried, and call->refused says why. */
+bool vt_limit_take(struct vt_call *call, unsigned kind, unsigned device, uint64_t bytes);
 
 /* After it: what was taken becomes what is live now, or is given back (NULL: it failed, or its
  * record was lost). */
@@ -273,6 +296,12 @@ unsigned vt_context_primary(unsigned device);
 void vt_context_gone(unsigned number);
 unsigned vt_context_device(unsigned number);
 void vt_context_set_device(unsigned number, unsigned device);
+/* A green context is a share of its device's primary one, which owns what is allocated in it: these
+ * answer and take that one's number. */
+unsigned vt_context_green_made(CUgreenCtx handle, unsigned device);
+unsigned vt_context_green(CUgreenCtx handle);
+void vt_context_green_gone(CUgreenCtx handle);
+void vt_context_alias(CUcontext handle, unsigned owner); /* the context that stands for it */
 /* The calling thread's stack of current contexts, as far as we saw it. */
 void vt_context_push(CUcontext handle);
 void vt_context_pop(void);
@@ -288,6 +317,7 @@ void vt_context_forked(void);
  * space. */
 bool vt_live_insert(const struct vt_live *what); /* false: no room, counted by the caller */
 bool vt_live_remove(uint64_t address, unsigned kind, struct vt_live *taken); /* false: not known */
+bool vt_live_known(uint64_t address, unsigned kind);                         /* of just that kind */
 /* Takes out all that ends with a context; answers their bytes. */
 uint64_t vt_live_remove_context(unsigned context);
 /* Sums what is live on the devices (driver layer). */

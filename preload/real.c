@@ -33,6 +33,7 @@ struct library {
     const struct row *rows;
     size_t count;
     const char *node;   /* version node of its symbols, NULL: none */
+    unsigned major;     /* of a runtime; 0: the driver */
     const char *prefix; /* file name it begins with */
 };
 
@@ -43,6 +44,9 @@ struct library {
 /* The wrappers, declared with the prototypes that hooks.def gives them. */
 #define VT_DRIVER(id, symbol, base, since, stream, role, prototype) CUresult symbol prototype;
 #define VT_RUNTIME(id, symbol, since, until, role, prototype)                                      \
+    cudaError_t vt_cudart12_##symbol prototype;                                                    \
+    cudaError_t vt_cudart13_##symbol prototype;
+#define VT_RUNTIME_AS(id, symbol, exported, since, until, role, prototype)                         \
     cudaError_t vt_cudart12_##symbol prototype;                                                    \
     cudaError_t vt_cudart13_##symbol prototype;
 #include "vramtrace/hooks.def"
@@ -56,12 +60,16 @@ static const struct row driver_rows[] = {
 static const struct row cudart12_rows[] = {
 #define VT_RUNTIME(id, symbol, since, until, role, prototype)                                      \
     {#symbol, NULL, __extension__(void *) vt_cudart12_##symbol, since, until, NONE},
+#define VT_RUNTIME_AS(id, symbol, exported, since, until, role, prototype)                         \
+    {#exported, NULL, __extension__(void *) vt_cudart12_##symbol, since, until, NONE},
 #include "vramtrace/hooks.def"
 };
 
 static const struct row cudart13_rows[] = {
 #define VT_RUNTIME(id, symbol, since, until, role, prototype)                                      \
     {#symbol, NULL, __extension__(void *) vt_cudart13_##symbol, since, until, NONE},
+#define VT_RUNTIME_AS(id, symbol, exported, since, until, role, prototype)                         \
+    {#exported, NULL, __extension__(void *) vt_cudart13_##symbol, since, until, NONE},
 #include "vramtrace/hooks.def"
 };
 
@@ -88,12 +96,14 @@ static struct library cudart12 = {.call = (void **)&cudart12_functions,
                                   .rows = cudart12_rows,
                                   .count = COUNT(cudart12_rows),
                                   .node = "libcudart.so.12",
+                                  .major = 12,
                                   .prefix = "libcudart.so.12"};
 static struct library cudart13 = {.call = (void **)&cudart13_functions,
                                   .direct = cudart13_direct,
                                   .rows = cudart13_rows,
                                   .count = COUNT(cudart13_rows),
                                   .node = "libcudart.so.13",
+                                  .major = 13,
                                   .prefix = "libcudart.so.13"};
 
 /* A caller that names no version (RTLD_DEFAULT, a plug-in that was not linked with the runtime) is
@@ -116,6 +126,8 @@ static void *next_in_scope(const struct library *l, const char *symbol) {
 
 static void fill(struct library *l, const struct vt_elf *object) {
     for (size_t i = 0; i < l->count; i++) {
+        if (l->major && (l->major < l->rows[i].since || l->major > l->rows[i].until))
+            continue; /* another prototype, or no such function */
         l->direct[i] = vt_elf_symbol(object, l->rows[i].symbol, l->node);
         void *next = next_in_scope(l, l->rows[i].symbol);
         l->call[i] = next ? next : l->direct[i];

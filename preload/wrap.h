@@ -19,11 +19,12 @@
 /* In a wrapper that allocates, before the real call: with a limit or an
  * injection in force it may be refused in the driver's place, and is recorded as refused. */
 #define VT_MAY_ALLOC(kind, bytes)                                                                  \
-    if (VT_UNLIKELY(vt_limit_on) && !vt_limit_take(&call, (kind), (bytes))) {                      \
-        vt_event_alloc(&call, CUDA_ERROR_OUT_OF_MEMORY, (kind), 0, (bytes));                       \
-        return CUDA_ERROR_OUT_OF_MEMORY;                                                           \
-    }                                                                                              \
-    (void)0
+    VT_MAY_ALLOC_ON(kind, bytes, vt_context_device(vt_context_current()))
+
+/* The same, where the device is not the current context's. */
+#define VT_MAY_ALLOC_ON(kind, bytes, device)                                                       \
+    if (VT_UNLIKELY(vt_limit_on) && !vt_event_may_alloc(&call, (kind), (bytes), (device)))         \
+    return CUDA_ERROR_OUT_OF_MEMORY
 
 /* What a successful call left in its out-parameter; 0 when it failed: then nothing may be read. */
 #define VT_OUT(result, pointer) ((result) == 0 && (pointer) ? (uint64_t)(uintptr_t) * (pointer) : 0)

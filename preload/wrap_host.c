@@ -1,5 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* Pinned host memory: its own books, never added to a device's. */
+/*
+ * Pinned host memory: its own books, never added to a device's. Made by the driver, or the
+ * program's own and registered: those are address spaces of their own, as both may name one
+ * address.
+ */
 #include "wrap.h"
 
 VT_EXPORT CUresult cuMemAllocHost(void **pp, unsigned int bytesize) {
@@ -29,6 +33,33 @@ VT_EXPORT CUresult cuMemHostAlloc(void **pp, size_t bytesize, unsigned int Flags
 VT_EXPORT CUresult cuMemFreeHost(void *p) {
     VT_ENTER_DRIVER(cuMemFreeHost);
     const struct vt_freeing freeing = vt_event_free_begin((uint64_t)(uintptr_t)p, VT_KIND_HOST);
+    CUresult result = real(p);
+    vt_event_free_end(&call, &freeing, (int)result);
+    return result;
+}
+
+VT_EXPORT CUresult cuMemHostRegister(void *p, size_t bytesize, unsigned int Flags) {
+    VT_ENTER_DRIVER(cuMemHostRegister);
+    VT_MAY_ALLOC(VT_KIND_REGISTERED, bytesize);
+    CUresult result = real(p, bytesize, Flags);
+    vt_event_alloc(&call, (int)result, VT_KIND_REGISTERED, result ? 0 : (uint64_t)(uintptr_t)p,
+                   bytesize);
+    return result;
+}
+
+VT_EXPORT CUresult cuMemHostRegister_v2(void *p, size_t bytesize, unsigned int Flags) {
+    VT_ENTER_DRIVER(cuMemHostRegister_v2);
+    VT_MAY_ALLOC(VT_KIND_REGISTERED, bytesize);
+    CUresult result = real(p, bytesize, Flags);
+    vt_event_alloc(&call, (int)result, VT_KIND_REGISTERED, result ? 0 : (uint64_t)(uintptr_t)p,
+                   bytesize);
+    return result;
+}
+
+VT_EXPORT CUresult cuMemHostUnregister(void *p) {
+    VT_ENTER_DRIVER(cuMemHostUnregister);
+    const struct vt_freeing freeing =
+        vt_event_free_begin((uint64_t)(uintptr_t)p, VT_KIND_REGISTERED);
     CUresult result = real(p);
     vt_event_free_end(&call, &freeing, (int)result);
     return result;

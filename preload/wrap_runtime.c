@@ -9,41 +9,7 @@
  * is passed on to that runtime, whatever else is loaded. A runtime of another version asks for
  * another node and passes us by; its driver calls are still recorded.
  */
-#include "wrap.h"
-
-#define PASTE3_(a, b, c, d) a##b##c##d
-#define PASTE3(a, b, c, d)  PASTE3_(a, b, c, d)
-#define TEXT_(x)            #x
-#define TEXT(x)             TEXT_(x)
-#if VT_CUDART == 13
-#define AT "@@libcudart.so.13" /* what a program linked without versions gets */
-#else
-#define AT "@libcudart.so." TEXT(VT_CUDART)
-#endif
-
-/* vt_cudart12_cudaMalloc, exported as cudaMalloc@libcudart.so.12 */
-#define OURS(symbol)   PASTE3(vt_cudart, VT_CUDART, _, symbol)
-#define EXPORT(symbol) __asm__(".symver " TEXT(OURS(symbol)) "," #symbol AT)
-
-#define VT_RUNTIME(id, symbol, since, until, role, prototype) cudaError_t OURS(symbol) prototype;
-#include "vramtrace/hooks.def"
-
-/* Declares `call`, `real` and opens the label. */
-#define ENTER(symbol)                                                                              \
-    const struct vt_call call = VT_CALL(symbol);                                                   \
-    __typeof__(vt_real_cudart(VT_CUDART)->symbol) real = vt_real_cudart(VT_CUDART)->symbol;        \
-    if (VT_UNLIKELY(!real)) {                                                                      \
-        vt_log_drop(VT_DROP_UNKNOWN);                                                              \
-        return cudaErrorInitializationError;                                                       \
-    }                                                                                              \
-    const struct vt_label label = vt_event_label_begin(call)
-
-static cudaError_t allocated(const struct vt_label *label, cudaError_t result, unsigned kind,
-                             uint64_t address, uint64_t size) {
-    if (vt_event_label_end(label))
-        vt_event_alloc(&label->call, (int)result, kind, address, size);
-    return result;
-}
+#include "wrap_runtime.h"
 
 EXPORT(cudaMalloc);
 VT_EXPORT cudaError_t OURS(cudaMalloc)(void **devPtr, size_t size) {
@@ -123,18 +89,6 @@ VT_EXPORT cudaError_t OURS(cudaHostAlloc)(void **pHost, size_t size, unsigned in
     ENTER(cudaHostAlloc);
     cudaError_t result = real(pHost, size, flags);
     return allocated(&label, result, VT_KIND_HOST, VT_OUT(result, pHost), size);
-}
-
-/* A free that the driver layer did not show is recorded with the time at which the label was
- * opened: before the call. */
-static cudaError_t freed(const struct vt_label *label, cudaError_t result, uint64_t address,
-                         unsigned kind) {
-    if (!vt_event_label_end(label) || !address)
-        return result;
-    struct vt_freeing freeing = vt_event_free_begin(address, kind);
-    freeing.ticks = label->ticks;
-    vt_event_free_end(&label->call, &freeing, (int)result);
-    return result;
 }
 
 EXPORT(cudaFree);

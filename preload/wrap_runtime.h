@@ -1,0 +1,64 @@
+/* SPDX-License-Identifier: MIT */
+/* What the runtime's wrappers (wrap_runtime*.c) begin with; see wrap_runtime.c for what they are.
+ */
+#ifndef VT_PRELOAD_WRAP_RUNTIME_H
+#define VT_PRELOAD_WRAP_RUNTIME_H
+
+#include "wrap.h"
+
+#define PASTE3_(a, b, c, d) a##b##c##d
+#define PASTE3(a, b, c, d)  PASTE3_(a, b, c, d)
+#define TEXT_(x)            #x
+#define TEXT(x)             TEXT_(x)
+#if VT_CUDART == 13
+#define AT "@@libcudart.so.13" /* what a program linked without versions gets */
+#else
+#define AT "@libcudart.so." TEXT(VT_CUDART)
+#endif
+
+/* vt_cudart12_cudaMalloc, exported as cudaMalloc@libcudart.so.12 */
+#define OURS(symbol)                PASTE3(vt_cudart, VT_CUDART, _, symbol)
+#define EXPORT(symbol)              EXPORT_AS(symbol, symbol)
+#define EXPORT_AS(symbol, exported) __asm__(".symver " TEXT(OURS(symbol)) "," #exported AT)
+
+#define VT_RUNTIME(id, symbol, since, until, role, prototype) cudaError_t OURS(symbol) prototype;
+#define VT_RUNTIME_AS(id, symbol, exported, since, until, role, prototype)                         \
+    cudaError_t OURS(symbol) prototype;
+#include "vramtrace/hooks.def"
+
+/* Declares `call`, `real` and opens the label. */
+#define ENTER(symbol)                                                                              \
+    const struct vt_call call = VT_CALL(symbol);                                                   \
+    __typeof__(vt_real_cudart(VT_CUDART)->symbol) real = vt_real_cudart(VT_CUDART)->symbol;        \
+    if (VT_UNLIKELY(!real)) {                                                                      \
+        vt_log_drop(VT_DROP_UNKNOWN);                                                              \
+        return cudaErrorInitializationError;                                                       \
+    }                                                                                              \
+    const struct vt_label label = vt_event_label_begin(call)
+
+static inline cudaError_t allocated(const struct vt_label *label, cudaError_t result, unsigned kind,
+                                    uint64_t address, uint64_t size) {
+    if (vt_event_label_end(label))
+        vt_event_alloc(&label->call, (int)result, kind, address, size);
+    return result;
+}
+
+/* A free that the driver layer did not show is recorded with the time at which the label was
+ * opened: before the call. */
+static inline cudaError_t freed(const struct vt_label *label, cudaError_t result, uint64_t address,
+                                unsigned kind) {
+    if (!vt_event_label_end(label) || !address)
+        return result;
+    struct vt_freeing freeing = vt_event_free_begin(address, kind);
+    freeing.ticks = label->ticks;
+    vt_event_free_end(&label->call, &freeing, (int)result);
+    return result;
+}
+
+/* A call that is a label and nothing else: what it does is seen in the driver beneath it. */
+static inline cudaError_t labelled(const struct vt_label *label, cudaError_t result) {
+    vt_event_label_end(label);
+    return result;
+}
+
+#endif
