@@ -442,11 +442,11 @@ static bool attach_next(get_table get) {
     return (__extension__(int (*)(get_table)) function)(get) != 0;
 }
 
-/* Preloaded, we stand in the global scope before the C library. A process that has inherited the
- * variable without the preload opens us here for the first time: it is not traced. */
+/* Preloaded, we were loaded before the C library. A process that has inherited the variable without
+ * the preload opens us here for the first time, after it: it is not traced. */
 static bool is_preloaded(void) {
-    extern int fexecve(int, char *const[], char *const[]);
-    return vt_real_dlsym(NULL /* RTLD_DEFAULT */, "fexecve") == __extension__(void *) fexecve;
+    struct vt_elf libc;
+    return vt_elf_behind(slots, "fexecve", &libc);
 }
 
 static bool is_off(void) {
