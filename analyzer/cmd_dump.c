@@ -73,6 +73,7 @@ static void print_event(FILE *out, const uint8_t *record) {
         [VT_REC_FAIL] = "FAIL",         [VT_REC_FREE_FAIL] = "FREE_FAIL",
         [VT_REC_BULK] = "BULK",         [VT_REC_MEMINFO] = "MEMINFO",
         [VT_REC_OBJECT] = "OBJECT",     [VT_REC_CACHEINFO] = "CACHEINFO",
+        [VT_REC_POOLINFO] = "POOLINFO", [VT_REC_MAP] = "MAP",
         [VT_REC_CACHEOOM] = "CACHEOOM", [VT_REC_PHASE] = "PHASE"};
     union {
         uint64_t word[5];
@@ -83,6 +84,8 @@ static void print_event(FILE *out, const uint8_t *record) {
         struct vt_rec_bulk bulk;
         struct vt_rec_meminfo meminfo;
         struct vt_rec_object object;
+        struct vt_rec_poolinfo poolinfo;
+        struct vt_rec_map map;
         struct vt_rec_cacheinfo cacheinfo;
         struct vt_rec_cacheoom cacheoom;
         struct vt_rec_phase phase;
@@ -102,6 +105,8 @@ static void print_event(FILE *out, const uint8_t *record) {
     print_hook(out, word);
     if (type == VT_REC_OBJECT || type == VT_REC_PHASE)
         fprintf(out, " %s=%u", type == VT_REC_OBJECT ? "object" : "event", kind);
+    else if (type == VT_REC_POOLINFO)
+        fprintf(out, " figure=%u", kind);
     else
         fprintf(out, " kind=%s", kind_name(kind));
     fprintf(out, " stack=%u", vt_word_high(word));
@@ -140,6 +145,13 @@ static void print_event(FILE *out, const uint8_t *record) {
     case VT_REC_PHASE:
         fprintf(out, " began=%" PRIu64 " range=%" PRIu64 " name=%u domain=%u", u.phase.began,
                 u.phase.range, u.phase.name, u.phase.domain);
+        break;
+    case VT_REC_POOLINFO:
+        fprintf(out, " pool=0x%" PRIx64 " bytes=%" PRIu64, u.poolinfo.pool, u.poolinfo.bytes);
+        break;
+    case VT_REC_MAP:
+        fprintf(out, " address=0x%" PRIx64 " size=%" PRIu64 " number=%" PRIu64, u.map.address,
+                u.map.size, u.map.number);
         break;
     case VT_REC_OBJECT:
         fprintf(out, " handle=0x%" PRIx64 " flags=%u context=%u", u.object.handle, u.object.flags,

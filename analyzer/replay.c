@@ -258,6 +258,9 @@ static void on_fail(struct walk *w, const struct vt_rec_fail *f) {
 static void on_object(struct walk *w, const struct vt_rec_object *o) {
     struct vt_replay *r = w->r;
     unsigned kind = vt_word_kind(o->word);
+    /* a moment in an object's life, or none at all: neither made nor destroyed */
+    if (kind == VT_OBJECT_LIMIT || o->flags & (VT_OBJECT_MAPPED | VT_OBJECT_UNMAPPED))
+        return;
     uint64_t key = vt_mix(o->handle) + kind;
     uint32_t index = vt_map_get(&w->objects, key);
     if (index == VT_MAP_NONE || !(o->flags & VT_OBJECT_DESTROYED)) {
