@@ -8,8 +8,8 @@
 #include "atomic.h"
 #include "wrap.h"
 
-#define EXTERNAL 1u /* CU_EVENT_RECORD_EXTERNAL, CU_EVENT_WAIT_EXTERNAL: a node, joining nothing   \
-                     */
+/* CU_EVENT_RECORD_EXTERNAL, CU_EVENT_WAIT_EXTERNAL: a node of the graph, joining nothing. */
+#define EXTERNAL 1u
 
 /* ----------------------------------------------------------------------------------------------
  * made and gone -- */
