@@ -101,14 +101,25 @@ static bool fd_is_ours(void) {
            st.st_ino == log_inode;
 }
 
+/* Programs count descriptors from 3 and expect the next to be the lowest: ours is moved away. */
+static void move_fd_up(void) {
+    long high = VT_SYS3(SYS_fcntl, log_fd, F_DUPFD_CLOEXEC, FD_AT_LEAST);
+    if (high < 0)
+        return;
+    VT_SYS1(SYS_close, log_fd);
+    log_fd = (int)high;
+}
+
 /* The program may have closed our descriptor, or opened something else in its place. Then it is
  * opened again by name. */
 static bool fd_check(void) {
     if (VT_LIKELY(fd_is_ours()))
         return true;
     log_fd = (int)VT_SYS4(SYS_openat, AT_FDCWD, absolute, O_RDWR | O_CLOEXEC | O_NOFOLLOW, 0);
-    if (fd_is_ours())
+    if (fd_is_ours()) {
+        move_fd_up();
         return true;
+    }
     if (log_fd >= 0)
         VT_SYS1(SYS_close, log_fd);
     log_fd = -1;
@@ -225,11 +236,7 @@ static int open_file(void) {
     log_fd = vt_log_name_open(path, sizeof path);
     if (log_fd < 0)
         return log_fd;
-    long high = VT_SYS3(SYS_fcntl, log_fd, F_DUPFD_CLOEXEC, FD_AT_LEAST);
-    if (high >= 0) {
-        VT_SYS1(SYS_close, log_fd);
-        log_fd = (int)high;
-    }
+    move_fd_up();
     struct stat st;
     if (VT_SYS2(SYS_fstat, log_fd, &st) != 0)
         return -EIO;
