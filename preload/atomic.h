@@ -3,12 +3,14 @@
  * The memory orders this library uses, all of them, with the pairs they form. Nothing else in
  * preload/ names an order.
  *
- *   vt_publish / vt_see      release store, acquire load: what was written before the publish is
- * seen after the see. Pairs: a record's first word (writer: log.c; reader: another process), the
- * state of a thing made once (real.c, log.c, live.c), a slot's key (live.c, stack.c). vt_put /
- * vt_get          relaxed: counters, hints, words that only their own thread writes. vt_claim
- * compare-and-swap, acquire-release: who wins does the work. Never waited for. vt_add relaxed
- * fetch-add: numbers handed out, counters.
+ *   vt_publish, vt_see  release store, acquire load: what was written before the publish is seen
+ *                       after the see. Pairs: a record's first word (writer: log.c; reader: another
+ *                       process), the state of a thing made once (real.c, log.c), a slot's key
+ *                       (table.c, stack.c).
+ *   vt_put, vt_get      relaxed: counters, hints, words that only their own thread writes.
+ *   vt_claim            compare-and-swap, acquire-release: who wins does the work. Never waited for.
+ *   vt_add              relaxed fetch-add: numbers handed out, counters.
+ *   vt_or               release fetch-or: flags, and marks of what was written before (stack.c).
  */
 #ifndef VT_PRELOAD_ATOMIC_H
 #define VT_PRELOAD_ATOMIC_H
@@ -21,7 +23,7 @@
 #define vt_put(p, v)     __atomic_store_n((p), (v), __ATOMIC_RELAXED)
 #define vt_get(p)        __atomic_load_n((p), __ATOMIC_RELAXED)
 #define vt_add(p, v)     __atomic_fetch_add((p), (v), __ATOMIC_RELAXED)
-#define vt_or(p, v)      __atomic_fetch_or((p), (v), __ATOMIC_RELAXED)
+#define vt_or(p, v)      __atomic_fetch_or((p), (v), __ATOMIC_RELEASE)
 #define vt_claim(p, expected, v)                                                                   \
     __extension__({                                                                                \
         __typeof__(*(p)) vt_expected_ = (expected);                                                \
