@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Stacks: captured, and each different one numbered and written to the log once.
+ * Stacks: captured, and each different one numbered and written to the log.
  *
  * libunwind is opened privately (RTLD_LOCAL) at arming: linked, it would enter the global scope
  * with the preload and capture _Unwind_RaiseException and its kin for every library loaded later,
  * C++ exceptions included.
  *
  * A number is a slot of one hash table of stacks' hashes, so two threads that meet the same stack
- * agree on its number without a word: the one that claims the slot writes the record. A number
- * whose record is missing (its writer was killed in between, the disk was full) is an unknown stack
- * to the reader.
+ * agree on its number without a word. A stack's record stands in the log before the first event
+ * that names it; a number whose record is missing (the disk was full) is an unknown stack to the
+ * reader.
  *
  * Exception to the record path's law: a stack that was never seen takes libunwind's cache lock and
  * the loader's lock (dl_iterate_phdr), and blocks signals while it does.
@@ -88,7 +88,7 @@ static uint64_t hash_text(uint64_t h, const char *text, size_t n) {
     for (size_t i = 0; i < n; i++)
         h = (h ^ (unsigned char)text[i]) * 0x100000001b3ull;
     h = hash_word(h, n);
-    return h ? h : 1;
+    return h < 2 ? 2 : h;
 }
 
 /* -------------------------------------------------------------------------------------------------------
@@ -114,25 +114,37 @@ static uint64_t *slots_of(struct numbering *n) {
         return NULL;
     if (vt_claim(&n->slots, NULL, fresh))
         return fresh;
-    VT_SYS2(SYS_munmap, fresh, bytes);
+    vt_sys_munmap(fresh, bytes);
     return vt_see(&n->slots);
 }
 
-/* The number of a hash, from 1; *fresh: the caller is the one who writes its record. 0: no room. */
+#define WRITTEN 1ull /* the lowest bit of a slot: the thing's record stands in the log */
+
+/* The number of a hash, from 1; 0: no room. *fresh: its record may not stand in the log yet, so the
+ * caller writes it and says so with mark_written. Threads that meet a new thing together may all
+ * write it: twice is no harm, but a thread that trusted another to do it would name a stack that
+ * nobody can look up, if the other is killed first. */
 static uint32_t number_of(struct numbering *numbering, uint64_t hash, bool *fresh) {
     uint64_t *slots = slots_of(numbering);
+    hash &= ~WRITTEN;
     *fresh = false;
     for (uint32_t i = 0; slots && i < PROBES; i++) {
-        uint32_t slot = (uint32_t)(hash + i) & (numbering->count - 1);
+        uint32_t slot = (uint32_t)((hash >> 1) + i) & (numbering->count - 1);
         uint64_t has = vt_see(&slots[slot]);
-        if (!has && vt_claim(&slots[slot], 0, hash)) {
-            *fresh = true;
+        if (!has && vt_claim(&slots[slot], 0, hash))
+            has = hash;
+        else if (!has)
+            has = vt_see(&slots[slot]);
+        if ((has & ~WRITTEN) == hash) {
+            *fresh = !(has & WRITTEN);
             return slot + 1;
         }
-        if (vt_see(&slots[slot]) == hash)
-            return slot + 1;
     }
     return 0;
+}
+
+static void mark_written(struct numbering *numbering, uint32_t number) {
+    vt_or(&numbering->slots[number - 1], WRITTEN);
 }
 
 static void forget(struct numbering *n) {
@@ -164,6 +176,7 @@ static uint32_t code_number(struct vt_thread *thread, const struct vt_pycode *co
     memcpy(r + 1, code->name, code->name_bytes);
     memcpy((char *)(r + 1) + code->name_bytes, code->file, code->file_bytes);
     vt_log_commit(thread, &r->word, vt_word(VT_REC_CODE, 0, 0, bytes), bytes);
+    mark_written(&codes, number);
     return number;
 }
 
@@ -242,6 +255,7 @@ static void write_stack(struct vt_thread *thread, uint32_t number, bool cut) {
     r->flags = (uint16_t)flags;
     memcpy(r + 1, s->words, n * sizeof *s->words);
     vt_log_commit(thread, &r->word, vt_word(VT_REC_STACK, 0, 0, bytes), bytes);
+    mark_written(&stacks, number);
 }
 
 /* ------------------------------------------------------------------------------------------------
@@ -272,7 +286,7 @@ static uint64_t hash_stack(const struct vt_stack_scratch *s, const struct vt_pys
         h = hash_word(h, python->frames[i].code ^ python->frames[i].tag);
         h = hash_word(h, python->frames[i].lasti);
     }
-    return h ? h : 1;
+    return h < 2 ? 2 : h;
 }
 
 uint32_t vt_stack_capture(struct vt_thread *thread, void *caller) {
