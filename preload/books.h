@@ -19,8 +19,7 @@
 /* Physical memory has a number of its own, because the driver uses a handle again. It ends when no
  * handle and no mapping refers to it. */
 
-/* `kind` 0: it is another's (imported, multicast). Answers the number. A handle that is known
- * already gets one more reference to what it stands for. */
+/* Answers the number. `kind` 0: it is another's (imported, multicast). */
 uint64_t vt_vmm_made(uint64_t handle, unsigned kind, unsigned device);
 /* Before a release. False: the handle is unknown, or released too often already. */
 bool vt_vmm_release(uint64_t handle, uint64_t *number);

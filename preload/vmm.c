@@ -59,13 +59,10 @@ void vt_vmm_handle(uint64_t handle, uint64_t number) {
 }
 
 uint64_t vt_vmm_made(uint64_t handle, unsigned kind, unsigned device) {
-    uint64_t number = kind ? 0 : vt_vmm_hold_handle(handle);
-    if (!number) {
-        number = vt_add(&last, 1) + FIRST_NUMBER;
-        const uint64_t words[VT_TABLE_WORDS] = {1, (uint64_t)kind << 8 | (device & 0xff)};
-        if (!vt_table_insert(&numbers, number, words))
-            vt_log_drop(VT_DROP_LIVE);
-    }
+    uint64_t number = vt_add(&last, 1) + FIRST_NUMBER;
+    const uint64_t words[VT_TABLE_WORDS] = {1, (uint64_t)kind << 8 | (device & 0xff)};
+    if (!vt_table_insert(&numbers, number, words))
+        vt_log_drop(VT_DROP_LIVE);
     vt_vmm_handle(handle, number);
     return number;
 }

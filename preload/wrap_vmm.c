@@ -107,7 +107,14 @@ static void referred(const struct vt_call *call, CUresult result,
                      const CUmemGenericAllocationHandle *handle) {
     if (result != CUDA_SUCCESS || !handle)
         return;
-    uint64_t number = vt_vmm_made(*handle, 0, VT_DEVICE_UNKNOWN);
+    /* Imported by the process that exported it, memory has the handle that it had: counted already,
+     * and referred to once more. */
+    uint64_t number = vt_vmm_hold_handle(*handle);
+    if (number) {
+        vt_vmm_handle(*handle, number);
+        return;
+    }
+    number = vt_vmm_made(*handle, 0, VT_DEVICE_UNKNOWN);
     vt_event_object(call, VT_OBJECT_EXTERNAL, number, 0, VT_CONTEXT_UNKNOWN);
 }
 
