@@ -33,7 +33,7 @@ TEST_CFLAGS := $(VT_CFLAGS) -I. -Ipreload -Ianalyzer -DVT_BUILD_DIR='"$(abspath 
 TEST_LIBS   ?= -lcmocka
 
 .DEFAULT_GOAL := all
-.PHONY: all lib analyzer sim demo test test-build check check-setup check-format check-warnings \
+.PHONY: all lib analyzer sim demo test test-build test-frameworks check check-setup check-format check-warnings \
     check-layers check-man bench install clean help deps
 .DELETE_ON_ERROR:
 
@@ -138,6 +138,9 @@ test: ## build and run every test (T=pattern: only those whose name has it)
 	@$(MAKE) --no-print-directory -s -j$(JOBS) all test-build
 	@tests/run --build $(BUILD) $(T)
 
+test-frameworks: all ## hold the tracer against real frameworks (PYTHON=one that has them); skips what is missing
+	@tests/frameworks/run-all --build $(BUILD) $(T)
+
 check: check-format check-man check-warnings check-layers ## formatting, layers, man pages, warnings of gcc and clang
 	@echo "check: passed"
 
@@ -183,6 +186,6 @@ clean: ## remove everything built
 	rm -rf $(BUILD)
 
 help: ## this list
-	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-9s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-16s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
 
 -include $(wildcard $(BUILD)/obj/*/*.d $(BUILD)/tests/unit/*.d)
