@@ -6,11 +6,20 @@
  * two are always passed on by a jump, never by a call from our own code, whatever the name: else another interposer behind
  * us would be shown itself. Every other handle goes to lookup.c.
  */
+/*
+ * Each is exported under both versions that the C library has it by: another interposer in front of us that asks for
+ * dlsym by version (dlvsym(RTLD_NEXT, "dlsym", "GLIBC_2.2.5"), as many do) would find the C library's past us, and with it
+ * the driver.
+ */
     .text
 
-    .globl dlsym
-    .type dlsym, @function
-dlsym:
+    .globl vt_dlsym_base, vt_dlsym_2_34
+    .type vt_dlsym_base, @function
+    .type vt_dlsym_2_34, @function
+    .symver vt_dlsym_base, dlsym@GLIBC_2.2.5
+    .symver vt_dlsym_2_34, dlsym@@GLIBC_2.34
+vt_dlsym_base:
+vt_dlsym_2_34:
     .cfi_startproc
     endbr64
     lea 1(%rdi), %rax
@@ -36,11 +45,16 @@ dlsym:
     mov vt_real_dlsym(%rip), %rax
     jmp *%rax
     .cfi_endproc
-    .size dlsym, .-dlsym
+    .size vt_dlsym_base, .-vt_dlsym_base
+    .size vt_dlsym_2_34, .-vt_dlsym_2_34
 
-    .globl dlvsym
-    .type dlvsym, @function
-dlvsym:
+    .globl vt_dlvsym_base, vt_dlvsym_2_34
+    .type vt_dlvsym_base, @function
+    .type vt_dlvsym_2_34, @function
+    .symver vt_dlvsym_base, dlvsym@GLIBC_2.2.5
+    .symver vt_dlvsym_2_34, dlvsym@@GLIBC_2.34
+vt_dlvsym_base:
+vt_dlvsym_2_34:
     .cfi_startproc
     endbr64
     lea 1(%rdi), %rax
@@ -66,6 +80,7 @@ dlvsym:
     mov vt_real_dlvsym(%rip), %rax
     jmp *%rax
     .cfi_endproc
-    .size dlvsym, .-dlvsym
+    .size vt_dlvsym_base, .-vt_dlvsym_base
+    .size vt_dlvsym_2_34, .-vt_dlvsym_2_34
 
     .section .note.GNU-stack, "", @progbits
