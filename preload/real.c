@@ -209,8 +209,9 @@ static void *wrapper_of(const struct library *l, const void *found) {
 /* Which library a function named `symbol` in `object` belongs to; NULL: none of ours. */
 static struct library *library_of(const struct vt_elf *object, const char *symbol,
                                   const void *found) {
+    /* Some other library's own cuMemAlloc is not a driver: all the rest would be missing in it. */
     if (row_named(&driver, symbol))
-        return &driver;
+        return vt_elf_symbol(object, "cuInit", NULL) ? &driver : NULL;
     if (row_named(&cudart12, symbol)) {
         if (vt_elf_symbol(object, symbol, cudart12.node) == found &&
             vt_elf_symbol(object, symbol, cudart13.node) != found)
