@@ -5,6 +5,7 @@
  * sim_enter.
  */
 #include "driver.h"
+#include "journal.h"
 
 #include <pthread.h>
 #include <stdarg.h>
@@ -243,6 +244,7 @@ void sim_refund(struct sim_device *device, size_t bytes) {
 void sim_count(struct sim_device *device, enum vramtrace_sim_kind kind, int64_t bytes, int count) {
     device->kind_bytes[kind] += (uint64_t)bytes;
     device->kind_count[kind] += (uint64_t)(int64_t)count;
+    sim_journal((int)(device - sim.devices), (int)kind, bytes, count);
 }
 
 static uint64_t truth(int device, int first, int last, bool count) {
