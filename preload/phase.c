@@ -34,7 +34,7 @@ struct open_phase {
     char text[VT_NAME_MAX_BYTES];
 };
 
-struct thread_phases {
+struct vt_phases {
     uint32_t depth, skipped; /* skipped: pushed past DEPTH, not popped yet */
     struct open_phase open[DEPTH];
 };
@@ -46,9 +46,10 @@ struct waiting {
 };
 #define BUSY UINT64_MAX
 
-uint32_t vt_phase_unwritten; /* atomic */
+uint32_t vt_phase_unwritten;   /* atomic */
+static uint32_t waiting_count; /* atomic; those of them that are in `waiting` */
 
-static __thread struct thread_phases *own __attribute__((tls_model("initial-exec")));
+static __thread struct vt_phases *own __attribute__((tls_model("initial-exec")));
 static struct waiting waiting[RANGES];
 static uint64_t last_range; /* atomic */
 
@@ -168,6 +169,12 @@ static bool record(enum vt_phase_event what, const struct open_phase *p) {
     return true;
 }
 
+static void wait_is_over(struct waiting *w) {
+    vt_add(&vt_phase_unwritten, -1);
+    vt_add(&waiting_count, -1);
+    vt_publish(&w->range, 0);
+}
+
 void vt_phase_write_open(struct vt_thread *t) {
     for (uint32_t i = 0; own && i < own->depth; i++) {
         struct open_phase *p = &own->open[i];
@@ -177,26 +184,37 @@ void vt_phase_write_open(struct vt_thread *t) {
         vt_add(&vt_phase_unwritten, -1);
         write_phase(t, VT_PHASE_PUSH, p);
     }
-    for (uint32_t i = 0; i < RANGES; i++) {
+    for (uint32_t i = 0; i < RANGES && vt_get(&waiting_count); i++) {
         uint64_t range = vt_see(&waiting[i].range);
         if (!range || range == BUSY || !vt_claim(&waiting[i].range, range, BUSY))
             continue;
         write_phase(t, VT_PHASE_START, &waiting[i].phase);
-        vt_add(&vt_phase_unwritten, -1);
-        vt_publish(&waiting[i].range, 0);
+        wait_is_over(&waiting[i]);
     }
 }
 
 /* ------------------------------------------------------------------------------------------------
  * phases of a thread -- */
 
-static struct thread_phases *own_phases(void) {
-    if (!own)
-        own = vt_sys_mmap(sizeof *own, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+/* Made once, and taken over with the rest of a dead thread's; what that one left open stays open in
+ * the log. */
+static struct vt_phases *own_phases(void) {
+    struct vt_thread *thread;
+    if (VT_LIKELY(own != NULL) || !(thread = vt_thread_self()))
+        return own;
+    if (!thread->phases)
+        thread->phases =
+            vt_sys_mmap(sizeof *own, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    own = thread->phases;
+    for (uint32_t i = 0; own && i < own->depth; i++)
+        if (!own->open[i].written)
+            vt_add(&vt_phase_unwritten, -1);
+    if (own)
+        own->depth = own->skipped = 0;
     return own;
 }
 
-static int level_of(const struct thread_phases *t, uint32_t domain) {
+static int level_of(const struct vt_phases *t, uint32_t domain) {
     int level = 0;
     for (uint32_t i = 0; i < t->depth; i++)
         level += t->open[i].domain == domain;
@@ -204,7 +222,7 @@ static int level_of(const struct thread_phases *t, uint32_t domain) {
 }
 
 int vt_phase_push(uint32_t domain, const char *name) {
-    struct thread_phases *t = own_phases();
+    struct vt_phases *t = own_phases();
     if (!t)
         return -1;
     if (t->depth == DEPTH) {
@@ -223,7 +241,7 @@ int vt_phase_push(uint32_t domain, const char *name) {
 }
 
 int vt_phase_pop(uint32_t domain) {
-    struct thread_phases *t = own;
+    struct vt_phases *t = own;
     if (t && t->skipped) {
         t->skipped--;
         return -1;
@@ -258,6 +276,7 @@ uint64_t vt_phase_start(uint32_t domain, const char *name) {
             continue;
         waiting[i].phase = p;
         vt_add(&vt_phase_unwritten, 1);
+        vt_add(&waiting_count, 1);
         vt_publish(&waiting[i].range, p.range);
         break;
     }
@@ -268,8 +287,7 @@ void vt_phase_end(uint64_t range) {
     for (uint32_t i = 0; i < RANGES; i++) {
         if (vt_see(&waiting[i].range) != range || !vt_claim(&waiting[i].range, range, BUSY))
             continue;
-        vt_add(&vt_phase_unwritten, -1);
-        vt_publish(&waiting[i].range, 0);
+        wait_is_over(&waiting[i]);
         return;
     }
     const struct open_phase p = {.range = range};
@@ -292,6 +310,7 @@ void vt_phase_forked(void) {
     if (vt_see(&names))
         VT_SYS3(SYS_madvise, names, NAMES * sizeof *names, MADV_DONTNEED);
     memset(waiting, 0, sizeof waiting);
+    vt_put(&waiting_count, 0);
     for (uint32_t i = 0; own && i < own->depth; i++) {
         own->open[i].written = false;
         own->open[i].began = 0;

@@ -404,6 +404,7 @@ struct vt_thread {
     uint32_t retry;                /* events to drop before trying to get a chunk again */
     bool named;                    /* its THREAD record stands in this chunk */
     struct vt_pystack python;      /* the last Python stack captured */
+    struct vt_phases *phases;      /* phase.c's; NULL: none yet */
     struct vt_stack_scratch scratch;
 };
 

@@ -94,6 +94,38 @@ static void threads(void) {
     vramtrace_pop();
 }
 
+static void *short_lived(void *unused) {
+    vramtrace_push("short");
+    return unused; /* and leaves it open */
+}
+
+static long mapped_pages(void) {
+    long pages = 0;
+    FILE *file = fopen("/proc/self/statm", "r");
+    EXPECT(file && fscanf(file, "%ld", &pages) == 1);
+    fclose(file);
+    return pages;
+}
+
+/* Threads that come and go leave nothing behind, whether there is a log or not. */
+static void churn(void) {
+    long before = 0;
+    for (int i = 0; i < 2000; i++) {
+        pthread_t thread;
+        if (i == 20)
+            before = mapped_pages();
+        if (i == 1000)
+            start_cuda();
+        EXPECT(pthread_create(&thread, NULL, short_lived, NULL) == 0);
+        pthread_join(thread, NULL);
+        if (i == 999)
+            EXPECT(mapped_pages() - before < 1000);
+        if (i == 1020)
+            before = mapped_pages();
+    }
+    EXPECT(mapped_pages() - before < 1000);
+}
+
 /* The child is the one who uses CUDA, within a phase of its parent's. */
 static void forks(void) {
     int status;
@@ -143,7 +175,7 @@ int main(int argc, char **argv) {
     static const struct {
         const char *name;
         void (*scene)(void);
-    } scenes[] = {{"nested", nested}, {"excess", excess}, {"threads", threads},
+    } scenes[] = {{"nested", nested}, {"excess", excess}, {"threads", threads}, {"churn", churn},
                   {"forks", forks},   {"both", both},     {"none", none}};
     for (size_t i = 0; argc > 1 && i < sizeof scenes / sizeof scenes[0]; i++)
         if (strcmp(argv[1], scenes[i].name) == 0)
