@@ -5,7 +5,7 @@
  * a real driver has none of them.
  *
  * Counting rules, the same as the report's: bytes as asked for (pitched: pitch * height; arrays:
- * what cuArrayGetMemoryRequirements says), reserved address space is nothing, imported memory is
+ * their elements, tightly packed, all mipmap levels together), reserved address space is nothing, imported memory is
  * another process's.
  */
 #ifndef VRAMTRACE_SIM_H

@@ -266,13 +266,7 @@ CUresult cuCtxSynchronize_v2(CUcontext handle) {
 
 /* ---- the primary context ---- */
 
-CUresult cuDevicePrimaryCtxRetain(CUcontext *out, CUdevice ordinal) {
-    SIM_ENTER();
-    struct sim_device *device = sim_device_get(ordinal);
-    if (device == NULL)
-        return CUDA_ERROR_INVALID_DEVICE;
-    if (out == NULL)
-        return CUDA_ERROR_INVALID_VALUE;
+CUresult sim_primary_retain(struct sim_device *device) {
     if (device->primary == NULL) {
         CUresult result = create(device, 0, &device->primary);
         if (result != CUDA_SUCCESS)
@@ -285,8 +279,26 @@ CUresult cuDevicePrimaryCtxRetain(CUcontext *out, CUdevice ordinal) {
         start_life(device->primary, device->primary->flags);
     }
     device->primary->references++;
-    *out = (CUcontext)(void *)device->primary;
     return CUDA_SUCCESS;
+}
+
+void sim_primary_release(struct sim_device *device) {
+    struct sim_context *context = device->primary;
+    if (context->references > 0 && --context->references == 0 && context->live)
+        sim_context_destroy(context);
+}
+
+CUresult cuDevicePrimaryCtxRetain(CUcontext *out, CUdevice ordinal) {
+    SIM_ENTER();
+    struct sim_device *device = sim_device_get(ordinal);
+    if (device == NULL)
+        return CUDA_ERROR_INVALID_DEVICE;
+    if (out == NULL)
+        return CUDA_ERROR_INVALID_VALUE;
+    CUresult result = sim_primary_retain(device);
+    if (result == CUDA_SUCCESS)
+        *out = (CUcontext)(void *)device->primary;
+    return result;
 }
 
 static CUresult primary_release(CUdevice ordinal, bool reset) {
@@ -305,8 +317,7 @@ static CUresult primary_release(CUdevice ordinal, bool reset) {
     }
     if (context == NULL || context->references == 0)
         return CUDA_ERROR_INVALID_CONTEXT;
-    if (--context->references == 0 && context->live)
-        sim_context_destroy(context);
+    sim_primary_release(device);
     return CUDA_SUCCESS;
 }
 

@@ -4,6 +4,7 @@
  * arrays. Every one becomes a CUDA_MEMCPY3D, which copies row by row. The 32-bit variants are
  * widened.
  */
+#include "array.h"
 #include "graph.h"
 
 #include <string.h>

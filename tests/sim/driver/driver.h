@@ -212,6 +212,9 @@ struct sim_context *sim_context_of(CUcontext handle); /* NULL: was never one */
 /* NULL means the current one; so does what is no context. */
 struct sim_context *sim_context_or_current(CUcontext handle);
 void sim_context_destroy(struct sim_context *context);
+/* One more, one less holder of the device's primary context. */
+CUresult sim_primary_retain(struct sim_device *device);
+void sim_primary_release(struct sim_device *device);
 
 /* ---- memory (memory.c, pool.c, …) ---- */
 
@@ -219,6 +222,9 @@ void sim_context_destroy(struct sim_context *context);
 CUresult sim_memory_alloc(struct sim_context *context, struct sim_device *device, size_t bytes,
                           enum vramtrace_sim_kind kind, enum sim_block_owner owner, bool low,
                           struct sim_block **out);
+/* Address space alone, out of the device's range (arrays have no addresses in the books); NULL when
+ * it is used up. Given back with sim_arena_give. */
+void *sim_memory_space(struct sim_device *device, size_t bytes, size_t *span);
 void sim_memory_release(struct sim_block *block);
 void sim_memory_release_all(struct sim_context *context);
 /* The host address of [address, address+bytes), which must lie within one block; NULL otherwise. */
@@ -246,19 +252,7 @@ struct sim_stream {
 /* The stream behind a handle; NULL: no such stream. The two default streams are per device. */
 struct sim_stream *sim_stream_get(CUstream handle, struct sim_context *context);
 
-/* ---- arrays (array.c) ---- */
-
-struct sim_array {
-    struct sim_object object;
-    struct sim_device *device;
-    CUDA_ARRAY3D_DESCRIPTOR descriptor;
-    size_t width, height, depth; /* depth counts layers and faces too; never 0 */
-    size_t element;              /* bytes */
-    size_t bytes;                /* charged and counted; 0: sparse, deferred or a level */
-    unsigned char *data;
-    size_t pitch, span;
-    struct sim_mipmap *parent; /* a level belongs to its chain */
-    bool imported;
-};
+/* A stream of this context; NULL when there is no memory. */
+struct sim_stream *sim_stream_new(struct sim_context *context, unsigned flags, int priority);
 
 #endif /* SIM_DRIVER_H */

@@ -30,6 +30,11 @@ static struct sim_arena *arena_of(struct sim_device *device, bool low) {
     return arena;
 }
 
+void *sim_memory_space(struct sim_device *device, size_t bytes, size_t *span) {
+    struct sim_arena *arena = arena_of(device, false);
+    return arena != NULL ? (void *)sim_arena_take(arena, bytes, span) : NULL;
+}
+
 CUresult sim_memory_alloc(struct sim_context *context, struct sim_device *device, size_t bytes,
                           enum vramtrace_sim_kind kind, enum sim_block_owner owner, bool low,
                           struct sim_block **out) {
@@ -87,6 +92,12 @@ void sim_memory_release_all(struct sim_context *context) {
     sim_block_each(release_of_context, context);
 }
 
+/* A fresh mapping allows nothing until cuMemSetAccess says so. */
+static bool mapped_allows(const struct sim_block *block, bool write) {
+    return block->flags == CU_MEM_ACCESS_FLAGS_PROT_READWRITE ||
+           (!write && block->flags == CU_MEM_ACCESS_FLAGS_PROT_READ);
+}
+
 void *sim_memory_range(CUdeviceptr address, size_t bytes, bool write) {
     struct sim_block *block = sim_block_at((uintptr_t)address);
     if (block == NULL || block->owner == SIM_OWNER_RESERVED)
@@ -94,13 +105,15 @@ void *sim_memory_range(CUdeviceptr address, size_t bytes, bool write) {
     size_t offset = (uintptr_t)address - block->start;
     if (bytes > block->bytes - offset && block->owner != SIM_OWNER_MAPPED)
         return NULL;
+    if (block->owner == SIM_OWNER_MAPPED && !mapped_allows(block, write))
+        return NULL;
     block->touched |= write;
     /* Mappings side by side are one piece to a program. */
     while (block->owner == SIM_OWNER_MAPPED && bytes > block->bytes - offset) {
         bytes -= block->bytes - offset;
         offset = 0;
         block = sim_block_starting(block->start + block->bytes);
-        if (block == NULL || block->owner != SIM_OWNER_MAPPED)
+        if (block == NULL || block->owner != SIM_OWNER_MAPPED || !mapped_allows(block, write))
             return NULL;
         block->touched |= write;
     }

@@ -109,6 +109,13 @@ static struct sim_pool *new_pool(struct sim_device *device, int place) {
     return pool;
 }
 
+struct sim_pool *sim_pool_import(struct sim_device *device) {
+    struct sim_pool *pool = new_pool(device, POOL_DEVICE);
+    if (pool != NULL)
+        pool->imported = true;
+    return pool;
+}
+
 static struct sim_pool *default_pool(struct sim_device *device, int place) {
     if (device->default_pools[place] == NULL) {
         device->default_pools[place] = new_pool(device, place);
@@ -423,8 +430,9 @@ static CUresult cuMemFreeAsync_on(CUdeviceptr address, CUstream handle) {
     if (stream->capture != NULL)
         return sim_graph_capture_free(address, stream);
     if (block->owner != SIM_OWNER_POOL && block->owner != SIM_OWNER_GRAPH) {
-        /* Memory of cuMemAlloc may be freed in stream order too. */
-        if (block->owner != SIM_OWNER_DRIVER || block->kind != VRAMTRACE_SIM_LINEAR)
+        /* Memory of cuMemAlloc may be freed in stream order too, and what was imported. */
+        bool imported = block->owner == SIM_OWNER_IMPORTED && block->uses == 0;
+        if (!imported && (block->owner != SIM_OWNER_DRIVER || block->kind != VRAMTRACE_SIM_LINEAR))
             return CUDA_ERROR_INVALID_VALUE;
         sim_memory_release(block);
         return CUDA_SUCCESS;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* A memory pool of the simulated driver: pool.c works it, pool_share.c exports and imports it. */
+/* A memory pool of the simulated driver: pool.c works it, external.c exports and imports it. */
 #ifndef SIM_POOL_H
 #define SIM_POOL_H
 
@@ -19,5 +19,8 @@ struct sim_pool {
     CUmemAccess_flags access;
     bool is_default, destroyed, imported;
 };
+
+/* A pool of another process: nothing can be allocated from it. NULL when there is no memory. */
+struct sim_pool *sim_pool_import(struct sim_device *device);
 
 #endif /* SIM_POOL_H */

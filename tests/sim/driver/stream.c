@@ -33,17 +33,24 @@ static void drop_stream(struct sim_object *object) {
     sim_object_free(object);
 }
 
+struct sim_stream *sim_stream_new(struct sim_context *context, unsigned flags, int priority) {
+    struct sim_stream *stream =
+        sim_object_new(sizeof *stream, SIM_OBJECT_STREAM, context, drop_stream);
+    if (stream == NULL)
+        return NULL;
+    stream->device = context->device;
+    stream->flags = flags;
+    stream->priority = priority > 0 ? 0 : priority < -5 ? -5 : priority;
+    return stream;
+}
+
 static CUresult create(CUstream *out, unsigned flags, int priority) {
     SIM_ENTER_CONTEXT(context);
     if (out == NULL || (flags & ~(unsigned)CU_STREAM_NON_BLOCKING) != 0)
         return CUDA_ERROR_INVALID_VALUE;
-    struct sim_stream *stream =
-        sim_object_new(sizeof *stream, SIM_OBJECT_STREAM, context, drop_stream);
+    struct sim_stream *stream = sim_stream_new(context, flags, priority);
     if (stream == NULL)
         return CUDA_ERROR_OUT_OF_MEMORY;
-    stream->device = context->device;
-    stream->flags = flags;
-    stream->priority = priority > 0 ? 0 : priority < -5 ? -5 : priority;
     *out = (CUstream)(void *)stream;
     return CUDA_SUCCESS;
 }
