@@ -27,7 +27,7 @@ static bool block_make(struct vt_arena *arena, uint32_t block) {
     unsigned char *fresh = vt_sys_mmap(bytes, PROT_READ | PROT_WRITE,
                                        MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     if (fresh && !vt_claim(&arena->blocks[block], NULL, fresh))
-        VT_SYS2(SYS_munmap, fresh, bytes);
+        vt_sys_munmap(fresh, bytes);
     return vt_see(&arena->blocks[block]) != NULL;
 }
 

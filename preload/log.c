@@ -326,7 +326,7 @@ static void flush_chunk(struct vt_thread *t) {
 static void release_chunk(struct vt_thread *t) {
     vt_publish(&t->chunk->entered_at, 0); /* the next chunk says it from here on */
     flush_chunk(t);
-    VT_SYS2(SYS_munmap, t->chunk, VT_CHUNK_BYTES);
+    vt_sys_munmap(t->chunk, VT_CHUNK_BYTES);
     t->chunk = NULL;
     t->chunk_number = 0;
 }

@@ -164,7 +164,7 @@ static char *arena_start(void) {
                               MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     if (!fresh || vt_claim(&arena, NULL, fresh))
         return fresh;
-    VT_SYS2(SYS_munmap, fresh, ARENA_MAX);
+    vt_sys_munmap(fresh, ARENA_MAX);
     return vt_see(&arena);
 }
 

@@ -68,7 +68,7 @@ static uint64_t *names_table(void) {
                                   MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     if (!fresh || vt_claim(&names, NULL, fresh))
         return fresh;
-    VT_SYS2(SYS_munmap, fresh, NAMES * sizeof *t);
+    vt_sys_munmap(fresh, NAMES * sizeof *t);
     return vt_see(&names);
 }
 

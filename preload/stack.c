@@ -114,7 +114,7 @@ static uint64_t *slots_of(struct numbering *n) {
         return NULL;
     if (vt_claim(&n->slots, NULL, fresh))
         return fresh;
-    VT_SYS2(SYS_munmap, fresh, bytes);
+    vt_sys_munmap(fresh, bytes);
     return vt_see(&n->slots);
 }
 

@@ -44,7 +44,7 @@ static struct vt_slot *part_make(struct vt_table *table, unsigned part) {
         return NULL;
     if (vt_claim(&table->parts[part], NULL, fresh))
         return fresh;
-    VT_SYS2(SYS_munmap, fresh, bytes);
+    vt_sys_munmap(fresh, bytes);
     return part_get(table, part);
 }
 
