@@ -126,7 +126,7 @@ static const char *read_digits(const char *s, uint64_t *n) {
     return s;
 }
 
-/* part / place of 2^shift bytes, rounded down: place is at most 10^9, so nothing is lost. */
+/* part / place of 2^shift bytes, rounded down: place is at most 10^18, so nothing is lost. */
 static uint64_t part_of(uint64_t part, uint64_t place, unsigned shift) {
     __extension__ typedef unsigned __int128 wide;
     return (uint64_t)(((wide)part << shift) / place);
@@ -142,7 +142,7 @@ static bool read_size(const char *s, uint64_t *bytes) {
         return false;
     if (*s == '.')
         for (s++; *s >= '0' && *s <= '9'; s++)
-            if (place < 1000000000) { /* nine places: finer than a byte in a GiB */
+            if (place < 1000000000000000000u) { /* 18 places: all that a uint64_t holds */
                 part = part * 10 + (uint64_t)(*s - '0');
                 place *= 10;
             }
