@@ -33,7 +33,8 @@ struct sim_graph_memory *sim_graph_memory_new(struct sim_device *device, size_t 
     memory->props.allocType = CU_MEM_ALLOCATION_TYPE_PINNED;
     memory->props.location.type = CU_MEM_LOCATION_TYPE_DEVICE;
     memory->props.location.id = device->ordinal;
-    sim_memory_release(block); /* a graph's block does not give its address back */
+    block->arena = NULL; /* the address stays the node's */
+    sim_memory_release(block);
     return memory;
 }
 
