@@ -91,7 +91,7 @@ static bool on_device(uint64_t key, const uint64_t words[VT_TABLE_WORDS], void *
     if (vt_kind_layer(what.kind) == VT_LAYER_DRIVER &&
         (total->device < 0 || total->device == what.device)) {
         total->bytes += what.size;
-        total->count++;
+        total->count += what.size > 0;
     }
     return false;
 }

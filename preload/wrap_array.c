@@ -1,13 +1,35 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Arrays: opaque memory for textures, known by handle. Their bytes are computed (array_bytes.h).
- * The levels of a mip chain and the planes of an array are views, with nothing of their own.
+ * The levels of a mip chain and the planes of an array are views, with nothing of their own. Sparse
+ * and deferred arrays have no memory yet: they are known here, so that their end is no free of
+ * something unknown, and are not in the log.
  *
  * Not wrapped: cuMemMapArrayAsync, which puts tiles of cuMemCreate's memory under a sparse array.
  * Those bytes are counted as physical memory.
  */
 #include "array_bytes.h"
 #include "wrap.h"
+
+static CUresult created(const struct vt_call *call, CUresult result, unsigned kind,
+                        const void *handle, uint64_t bytes) {
+    if (result != CUDA_SUCCESS || bytes)
+        vt_event_alloc(call, (int)result, kind, (uint64_t)(uintptr_t)handle, bytes);
+    else if (handle)
+        vt_live_insert(&(struct vt_live){.address = (uint64_t)(uintptr_t)handle,
+                                         .kind = (uint8_t)kind,
+                                         .context = (uint16_t)vt_context_current(),
+                                         .device = VT_DEVICE_UNKNOWN});
+    return result;
+}
+
+static void destroyed(const struct vt_call *call, CUresult result,
+                      const struct vt_freeing *freeing) {
+    if (!freeing->known || freeing->was.size)
+        vt_event_free_end(call, freeing, (int)result);
+    else if (result != CUDA_SUCCESS)
+        vt_live_insert(&freeing->was);
+}
 
 static CUDA_ARRAY3D_DESCRIPTOR wide(const CUDA_ARRAY3D_DESCRIPTOR_v1 *d) {
     return (CUDA_ARRAY3D_DESCRIPTOR){.Width = d->Width,
@@ -28,8 +50,8 @@ VT_EXPORT CUresult cuArrayCreate(CUarray *pHandle, const CUDA_ARRAY_DESCRIPTOR_v
     uint64_t bytes = vt_array_bytes(&full, 1);
     VT_MAY_ALLOC(VT_KIND_ARRAY, bytes);
     CUresult result = real(pHandle, pAllocateArray);
-    vt_event_alloc(&call, (int)result, VT_KIND_ARRAY, VT_OUT(result, pHandle), bytes);
-    return result;
+    return created(&call, result, VT_KIND_ARRAY,
+                   result == CUDA_SUCCESS && pHandle ? *pHandle : NULL, bytes);
 }
 
 VT_EXPORT CUresult cuArrayCreate_v2(CUarray *pHandle, const CUDA_ARRAY_DESCRIPTOR *pAllocateArray) {
@@ -42,8 +64,8 @@ VT_EXPORT CUresult cuArrayCreate_v2(CUarray *pHandle, const CUDA_ARRAY_DESCRIPTO
     uint64_t bytes = vt_array_bytes(&full, 1);
     VT_MAY_ALLOC(VT_KIND_ARRAY, bytes);
     CUresult result = real(pHandle, pAllocateArray);
-    vt_event_alloc(&call, (int)result, VT_KIND_ARRAY, VT_OUT(result, pHandle), bytes);
-    return result;
+    return created(&call, result, VT_KIND_ARRAY,
+                   result == CUDA_SUCCESS && pHandle ? *pHandle : NULL, bytes);
 }
 
 VT_EXPORT CUresult cuArray3DCreate(CUarray *pHandle,
@@ -55,8 +77,8 @@ VT_EXPORT CUresult cuArray3DCreate(CUarray *pHandle,
     uint64_t bytes = vt_array_bytes(&full, 1);
     VT_MAY_ALLOC(VT_KIND_ARRAY, bytes);
     CUresult result = real(pHandle, pAllocateArray);
-    vt_event_alloc(&call, (int)result, VT_KIND_ARRAY, VT_OUT(result, pHandle), bytes);
-    return result;
+    return created(&call, result, VT_KIND_ARRAY,
+                   result == CUDA_SUCCESS && pHandle ? *pHandle : NULL, bytes);
 }
 
 VT_EXPORT CUresult cuArray3DCreate_v2(CUarray *pHandle,
@@ -65,8 +87,8 @@ VT_EXPORT CUresult cuArray3DCreate_v2(CUarray *pHandle,
     uint64_t bytes = vt_array_bytes(pAllocateArray, 1);
     VT_MAY_ALLOC(VT_KIND_ARRAY, bytes);
     CUresult result = real(pHandle, pAllocateArray);
-    vt_event_alloc(&call, (int)result, VT_KIND_ARRAY, VT_OUT(result, pHandle), bytes);
-    return result;
+    return created(&call, result, VT_KIND_ARRAY,
+                   result == CUDA_SUCCESS && pHandle ? *pHandle : NULL, bytes);
 }
 
 VT_EXPORT CUresult cuArrayDestroy(CUarray hArray) {
@@ -74,7 +96,7 @@ VT_EXPORT CUresult cuArrayDestroy(CUarray hArray) {
     const struct vt_freeing freeing =
         vt_event_free_begin((uint64_t)(uintptr_t)hArray, VT_KIND_ARRAY);
     CUresult result = real(hArray);
-    vt_event_free_end(&call, &freeing, (int)result);
+    destroyed(&call, result, &freeing);
     return result;
 }
 
@@ -85,8 +107,8 @@ VT_EXPORT CUresult cuMipmappedArrayCreate(CUmipmappedArray *pHandle,
     uint64_t bytes = vt_array_bytes(pMipmappedArrayDesc, numMipmapLevels);
     VT_MAY_ALLOC(VT_KIND_MIPMAP, bytes);
     CUresult result = real(pHandle, pMipmappedArrayDesc, numMipmapLevels);
-    vt_event_alloc(&call, (int)result, VT_KIND_MIPMAP, VT_OUT(result, pHandle), bytes);
-    return result;
+    return created(&call, result, VT_KIND_MIPMAP,
+                   result == CUDA_SUCCESS && pHandle ? *pHandle : NULL, bytes);
 }
 
 /* A chain over imported memory (wrap_share.c) is not in the live table: its end is no free. */
@@ -95,6 +117,6 @@ VT_EXPORT CUresult cuMipmappedArrayDestroy(CUmipmappedArray hMipmappedArray) {
     const struct vt_freeing freeing =
         vt_event_free_begin((uint64_t)(uintptr_t)hMipmappedArray, VT_KIND_MIPMAP);
     CUresult result = real(hMipmappedArray);
-    vt_event_free_end(&call, &freeing, (int)result);
+    destroyed(&call, result, &freeing);
     return result;
 }
