@@ -18,6 +18,7 @@
 
 struct scan {
     struct vt_thread *thread;
+    uint64_t ticks; /* before the event under way was stamped: its stack lies in these modules */
     bool first;
     bool torch; /* PyTorch is among the new ones */
 };
@@ -67,14 +68,15 @@ static bool remember(uint64_t start, uint64_t end, const char *path) {
     return false;
 }
 
-static void write_module(struct vt_thread *t, const struct vt_elf *e, const char *path,
+static void write_module(struct scan *scan, const struct vt_elf *e, const char *path,
                          const unsigned char *id, uint32_t id_bytes) {
+    struct vt_thread *t = scan->thread;
     uint32_t path_bytes = (uint32_t)strnlen(path, PATH_BYTES_MAX);
     uint32_t bytes = (uint32_t)(sizeof(struct vt_rec_module) + ((id_bytes + path_bytes + 7) & ~7u));
     struct vt_rec_module *r = (void *)vt_log_reserve(t, bytes);
     if (!r)
         return;
-    r->ticks = vt_log_ticks();
+    r->ticks = scan->ticks;
     r->start = e->start;
     r->end = e->end;
     r->bias = e->bias;
@@ -86,6 +88,30 @@ static void write_module(struct vt_thread *t, const struct vt_elf *e, const char
         memcpy(text, id, id_bytes);
     memcpy(text + id_bytes, path, path_bytes);
     vt_log_commit(t, &r->word, vt_word(VT_REC_MODULE, 0, 0, bytes), bytes);
+}
+
+static char place[PATH_BYTES_MAX]; /* under the try-lock */
+
+static const char *program_path(void) {
+    long n = VT_SYS3(SYS_readlink, "/proc/self/exe", place, sizeof place - 1);
+    place[n > 0 ? n : 0] = 0;
+    return place;
+}
+
+/* The path from the root: what the loader was given (dlopen("./plugin.so")) may count from a folder
+ * that the program leaves, and is not where the analyzer runs. The vDSO has a name and no path. */
+static const char *path_from_root(const char *path) {
+    if (*path == '/' || !strchr(path, '/'))
+        return path;
+    while (strncmp(path, "./", 2) == 0)
+        path += 2;
+    long n = VT_SYS2(SYS_getcwd, place, sizeof place); /* with its NUL */
+    if (n <= 0 || *place != '/' || (size_t)n + strlen(path) + 1 > sizeof place)
+        return path;
+    if (n > 2)
+        place[n++ - 1] = '/';
+    strcpy(place + n - 1, path);
+    return place;
 }
 
 static int visit(struct dl_phdr_info *info, size_t size, void *data) {
@@ -100,13 +126,9 @@ static int visit(struct dl_phdr_info *info, size_t size, void *data) {
         seen_adds = info->dlpi_adds;
         seen_subs = info->dlpi_subs;
     }
-    char exe[512];
     const char *path = info->dlpi_name;
-    if (scan->first && (!path || !*path)) { /* the program itself has no name here */
-        long n = VT_SYS3(SYS_readlink, "/proc/self/exe", exe, sizeof exe - 1);
-        exe[n > 0 ? n : 0] = 0;
-        path = exe;
-    }
+    if (scan->first && (!path || !*path)) /* the program itself has no name here */
+        path = program_path();
     scan->first = false;
     struct vt_elf e = {.start = UINTPTR_MAX, .bias = info->dlpi_addr};
     for (unsigned i = 0; i < info->dlpi_phnum; i++) {
@@ -120,7 +142,7 @@ static int visit(struct dl_phdr_info *info, size_t size, void *data) {
     const unsigned char *id = NULL;
     if (path && e.end && remember(e.start, e.end, path)) {
         uint32_t id_bytes = build_id_of(info, &id);
-        write_module(scan->thread, &e, path, id, id_bytes);
+        write_module(scan, &e, path_from_root(path), id, id_bytes);
         const char *slash = strrchr(path, '/');
         scan->torch |= strncmp(slash ? slash + 1 : path, "libc10.so", 9) == 0;
     }
@@ -128,7 +150,9 @@ static int visit(struct dl_phdr_info *info, size_t size, void *data) {
 }
 
 void vt_modules_write(struct vt_thread *thread) {
-    struct scan scan = {.thread = thread, .first = true};
+    uint64_t entered = thread->chunk ? vt_get(&thread->chunk->entered_at) : 0;
+    struct scan scan = {
+        .thread = thread, .ticks = entered ? entered : vt_log_ticks(), .first = true};
     if (!vt_claim(&scanning, 0, 1))
         return;
     dl_iterate_phdr(visit, &scan);
