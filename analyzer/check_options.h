@@ -1,0 +1,59 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The options of the leak gate: one table for `vramtrace check` and `vramtrace run --check`, and
+ * the judgement that they ask for, from logs to reports. For cmd_check.c, run_options.c,
+ * run_check.c.
+ */
+#ifndef VRAMTRACE_ANALYZER_CHECK_OPTIONS_H
+#define VRAMTRACE_ANALYZER_CHECK_OPTIONS_H
+
+#include "gate.h"
+#include "gate_formats.h"
+
+#include <getopt.h>
+
+struct vt_check_report {
+    const struct vt_gate_format *format;
+    const char *file; /* "-": the command's own output */
+};
+
+/* Start it with vt_check_start, free with vt_check_free. */
+struct vt_check {
+    struct vt_gate_options gate;
+    struct vt_gate_format_options how;
+    const struct vt_gate_format *format;
+    struct vt_check_report *reports;
+    uint32_t report_count, report_room;
+    const char **own;
+    uint32_t own_count, own_room;
+    struct vt_suppressions suppressions;
+    struct vt_baseline baseline;
+    const char *baseline_file, *write_baseline;
+    bool allow_no_cuda, ignore_status, print_suppressions, no_builtin;
+    bool given;       /* any of them: for run, which refuses them without --check */
+    const char *last; /* the name of the option given last */
+};
+
+/* The rows for getopt_long, values from VT_CHECK_BASE on; ends with a row of zeroes. */
+#define VT_CHECK_BASE 512
+extern const struct option vt_check_options[];
+
+void vt_check_start(struct vt_check *check);
+void vt_check_free(struct vt_check *check);
+
+/* One option that getopt_long found, its value in `value`. 0, or an exit status after an error was
+ * said. Values must outlive `check`. */
+int vt_check_option(struct vt_check *check, const char *command, int option, const char *value);
+
+/* After the last option: reads the suppressions and the baseline. 0, or an exit status after an
+ * error was said. */
+int vt_check_ready(struct vt_check *check);
+
+/* Prints what --help says of the options. */
+void vt_check_help(FILE *out);
+
+/* Judges logs, writes the reports, the main one to `out`. `left_out`: see gate_formats.h. Returns
+ * VT_STATUS_OK, _GATE, _USAGE (a log or an output that cannot be used) or _INTERNAL. */
+int vt_check_run(struct vt_check *check, char *const *logs, uint32_t count, FILE *out);
+
+#endif

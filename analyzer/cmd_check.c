@@ -1,0 +1,165 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * vramtrace check: the leak gate, on logs that are there. `vramtrace run --check` does the same
+ * with the logs of a command that it runs (run_check.c).
+ */
+#include "check_options.h"
+#include "commands.h"
+#include "find_logs.h"
+
+#include "log_reader.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+static void print_help(void) {
+    fputs("usage: vramtrace check [options] [LOG...]\n"
+          "\n"
+          "The leak gate: passes or fails what logs say, with the exit status 0 or 23. LOG is a\n"
+          "log, or a folder: its newest run. Without one: the newest run in the current folder.\n"
+          "\n",
+          stdout);
+    vt_check_help(stdout);
+    fputs("  --run ID          of a folder: the run whose id begins so, or all\n"
+          "  --help            this\n",
+          stdout);
+}
+
+enum { O_RUN = 256, O_HELP };
+
+/* The gate's options, and those of this command. Free it. */
+static struct option *long_options(void) {
+    static const struct option more[] = {{"run", required_argument, NULL, O_RUN},
+                                         {"help", no_argument, NULL, O_HELP},
+                                         {NULL, 0, NULL, 0}};
+    size_t count = 0;
+    while (vt_check_options[count].name)
+        count++;
+    struct option *all = vt_alloc(count + 3, sizeof *all);
+    memcpy(all, vt_check_options, count * sizeof *all);
+    memcpy(all + count, more, sizeof more);
+    return all;
+}
+
+/* A file that is called like a log, lies among the logs and is none that can be read would be
+ * passed over in silence: an error instead. */
+static int check_folder(const char *folder) {
+    DIR *dir = opendir(folder);
+    int status = 0;
+    if (!dir)
+        return 0; /* who looks for the logs will say so */
+    for (struct dirent *entry; !status && (entry = readdir(dir));) {
+        const char *suffix = strstr(entry->d_name, ".vtl");
+        struct vt_string path = {0}, message = {0};
+        struct vt_log_header header;
+        struct stat st;
+        uint64_t bytes;
+        if (!suffix || (suffix[4] && suffix[4 + 1 + strspn(suffix + 5, "0123456789")]))
+            continue;
+        vt_string_format(&path, "%s/%s", folder, entry->d_name);
+        int fd = open(path.text, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+        if (fd < 0) {
+            vt_error("%s: %s", path.text, strerror(errno));
+            status = VT_STATUS_USAGE;
+        } else if (!fstat(fd, &st) && S_ISREG(st.st_mode) &&
+                   vt_log_read_header(fd, path.text, &header, &bytes, &message)) {
+            vt_error("%s", message.text);
+            status = VT_STATUS_USAGE;
+        }
+        if (fd >= 0)
+            close(fd);
+        vt_string_free(&path);
+        vt_string_free(&message);
+    }
+    closedir(dir);
+    return status;
+}
+
+static bool has(const struct vt_logs *logs, const char *path) {
+    for (uint32_t i = 0; i < logs->count; i++)
+        if (!strcmp(logs->paths[i], path))
+            return true;
+    return false;
+}
+
+/* Logs of other runs in the folders that were named: said, so that nobody takes them for judged. */
+static void find_left_out(char *const *arguments, int count, const struct vt_logs *chosen,
+                          struct vt_logs *all, struct vt_gate_format_options *how) {
+    struct vt_string message = {0};
+    if (!vt_logs_find(arguments, count, "all", all, &message)) {
+        how->left_out = vt_alloc(all->count, sizeof *how->left_out);
+        for (uint32_t i = 0; i < all->count; i++)
+            if (!has(chosen, all->paths[i]))
+                how->left_out[how->left_out_count++] = all->paths[i];
+    }
+    vt_string_free(&message);
+}
+
+static bool is_folder(const char *path) {
+    struct stat st;
+    return !stat(path, &st) && S_ISDIR(st.st_mode);
+}
+
+static int check(struct vt_check *c, char *const *arguments, int count, const char *run) {
+    struct vt_logs logs = {0}, all = {0};
+    struct vt_string message = {0};
+    int status = 0, error;
+    for (int i = 0; i < count && !status; i++)
+        if (is_folder(arguments[i]))
+            status = check_folder(arguments[i]);
+    if (!status && !count)
+        status = check_folder(".");
+    if (status)
+        return status;
+    error = vt_logs_find(arguments, count, run, &logs, &message);
+    if (error && !(error == -ENOENT && c->allow_no_cuda && !run &&
+                   (!count || (count == 1 && is_folder(arguments[0]))))) {
+        vt_error("%s", message.text);
+        status = VT_STATUS_USAGE;
+    } else {
+        if (!error)
+            find_left_out(arguments, count, &logs, &all, &c->how);
+        status = vt_check_run(c, logs.paths, logs.count, stdout);
+    }
+    free(c->how.left_out);
+    vt_string_free(&message);
+    vt_logs_free(&all);
+    vt_logs_free(&logs);
+    return status;
+}
+
+int vt_cmd_check(int argc, char **argv) {
+    struct vt_check c;
+    struct option *options = long_options();
+    const char *run = NULL;
+    int option, status = 0;
+    bool help = false;
+    vt_check_start(&c);
+    opterr = 0;
+    optind = 0;
+    while (!status && !help && (option = getopt_long(argc, argv, "h", options, NULL)) != -1) {
+        if (option == O_HELP || option == 'h')
+            help = true;
+        else if (option == O_RUN)
+            run = optarg;
+        else if (option == '?')
+            status = vt_usage("check", "%s: unknown option, or its value is missing",
+                              argv[optind > 1 ? optind - 1 : 1]);
+        else
+            status = vt_check_option(&c, "check", option, optarg);
+    }
+    if (!status && help)
+        print_help();
+    else if (!status && c.print_suppressions)
+        fputs(vt_suppress_builtin, stdout);
+    else if (!status && !(status = vt_check_ready(&c)))
+        status = check(&c, argv + optind, argc - optind, run);
+    vt_check_free(&c);
+    free(options);
+    return status;
+}

@@ -1,0 +1,92 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The JSON writer (see json.h).
+ */
+#include "json.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+static void text(struct vt_json *j, const char *s, size_t length) {
+    fputc('"', j->out);
+    for (size_t i = 0; i < length;) {
+        unsigned char c = (unsigned char)s[i];
+        unsigned bytes = vt_utf8_length(s + i, length - i);
+        if (!bytes) {
+            fputs("\\ufffd", j->out);
+            i++;
+            continue;
+        }
+        if (c == '"' || c == '\\')
+            fprintf(j->out, "\\%c", c);
+        else if (c == '\n')
+            fputs("\\n", j->out);
+        else if (c == '\t')
+            fputs("\\t", j->out);
+        else if (c < 0x20 || c == 0x7f)
+            fprintf(j->out, "\\u%04x", c);
+        else
+            fwrite(s + i, 1, bytes, j->out);
+        i += bytes;
+    }
+    fputc('"', j->out);
+}
+
+/* The comma, the new line, and the key. */
+static void key(struct vt_json *j, const char *name) {
+    if (!j->first)
+        fputc(',', j->out);
+    j->first = false;
+    if (j->depth)
+        fprintf(j->out, "\n%*s", (int)j->depth, "");
+    if (name)
+        fprintf(j->out, "\"%s\": ", name);
+}
+
+void vt_json_open(struct vt_json *j, const char *name, char bracket) {
+    key(j, name);
+    fputc(bracket, j->out);
+    j->depth++;
+    j->first = true;
+}
+
+void vt_json_close(struct vt_json *j, char bracket) {
+    j->depth--;
+    if (!j->first)
+        fprintf(j->out, "\n%*s", (int)j->depth, "");
+    fputc(bracket, j->out);
+    j->first = false;
+}
+
+void vt_json_null(struct vt_json *j, const char *name) {
+    key(j, name);
+    fputs("null", j->out);
+}
+
+void vt_json_string(struct vt_json *j, const char *name, const char *value) {
+    if (!value) {
+        vt_json_null(j, name);
+        return;
+    }
+    key(j, name);
+    text(j, value, strlen(value));
+}
+
+void vt_json_number(struct vt_json *j, const char *name, uint64_t value) {
+    if (value == UINT64_MAX) {
+        vt_json_null(j, name);
+        return;
+    }
+    key(j, name);
+    fprintf(j->out, "%" PRIu64, value);
+}
+
+void vt_json_signed(struct vt_json *j, const char *name, int64_t value) {
+    key(j, name);
+    fprintf(j->out, "%" PRId64, value);
+}
+
+void vt_json_boolean(struct vt_json *j, const char *name, bool value) {
+    key(j, name);
+    fputs(value ? "true" : "false", j->out);
+}

@@ -1,0 +1,120 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Names of stacks that outlive a build (see stack_key.h).
+ */
+#include "stack_key.h"
+
+#include "place.h"
+#include "vramtrace/log_format.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+const char *vt_stack_key_layer(unsigned layer) {
+    static const char *const names[] = {[VT_LAYER_DRIVER] = "driver",
+                                        [VT_LAYER_FRAMEWORK] = "framework",
+                                        [VT_LAYER_HOST] = "host",
+                                        [VT_LAYER_MANAGED] = "managed"};
+    return layer < sizeof names / sizeof *names ? names[layer] : "unknown";
+}
+
+char *vt_stack_key_call_text(const struct vt_site *s) {
+    struct vt_string text = {0};
+    vt_string_add(&text, s->api ? s->api : "an unknown call");
+    if (s->layer == VT_LAYER_HOST)
+        vt_string_add(&text, ", pinned host memory");
+    else if (s->layer == VT_LAYER_MANAGED)
+        vt_string_add(&text, ", managed memory");
+    else if (s->layer == VT_LAYER_FRAMEWORK)
+        vt_string_add(&text, ", a block of a caching allocator");
+    if (s->device < VT_DEVICE_HOST)
+        vt_string_format(&text, " on GPU %u", s->device);
+    return text.text;
+}
+
+/* What a compiler adds to the name of a function that it split or specialized. */
+static void cut_clone(char *name) {
+    static const char *const marks[] = {" [clone", ".constprop.", ".isra.", ".part.",
+                                        ".cold",   ".lto_priv.",  ".llvm."};
+    for (size_t i = 0; i < sizeof marks / sizeof *marks; i++) {
+        char *at = strstr(name, marks[i]);
+        if (at && at != name)
+            *at = 0;
+    }
+}
+
+/* "libfoo.so.1.2" -> "libfoo.so", "libfoo-5ac6.so" as it is. */
+static void cut_version(char *module) {
+    char *at = strstr(module, ".so.");
+    if (at)
+        at[3] = 0;
+}
+
+/* One line each in a baseline: what would break the line, or be taken for blanks around it, goes.
+ */
+static char *clean(char *text) {
+    for (char *at = text; *at; at++)
+        if ((unsigned char)*at < 0x20 || *at == 0x7f)
+            *at = '?';
+    return text;
+}
+
+static char *name_frame(const struct vt_frame *f) {
+    struct vt_string name = {0};
+    char *function = vt_place_function(f);
+    if (function && !f->python)
+        cut_clone(function);
+    char *where = vt_strdup(f->file     ? vt_basename(f->file)
+                            : f->module ? vt_basename(f->module)
+                                        : "");
+    if (!f->file)
+        cut_version(where);
+    vt_string_format(&name, "%s (%s)", function && *function ? function : "?",
+                     *where ? where : "unknown");
+    free(function);
+    free(where);
+    return clean(name.text);
+}
+
+uint64_t vt_stack_key_hash(const char *call, char *const *frames, uint32_t count) {
+    uint64_t hash = vt_hash_bytes(11, call, strlen(call));
+    for (uint32_t i = 0; i < count; i++)
+        hash = vt_hash_bytes(hash, frames[i], strlen(frames[i]));
+    return hash;
+}
+
+void vt_stack_key_make(const struct vt_site *site, struct vt_stack_key *key) {
+    const struct vt_stack *stack = site->stack;
+    uint32_t end = 0;
+    struct vt_string call = {0};
+    *key = (struct vt_stack_key){0};
+    for (uint32_t i = 0; i < stack->count; i++)
+        if (stack->frames[i].own)
+            end = i + 1;
+    if (!end)
+        end = stack->count;
+    key->frames = vt_alloc((size_t)end + 1, sizeof *key->frames);
+    for (uint32_t i = 0; i < end; i++) {
+        if (stack->frames[i].interpreter)
+            continue;
+        char *name = name_frame(&stack->frames[i]);
+        if (key->count && !strcmp(name, key->frames[key->count - 1]))
+            free(name);
+        else
+            key->frames[key->count++] = name;
+    }
+    if (!key->count)
+        key->frames[key->count++] = vt_strdup("? (no stack)");
+    vt_string_format(&call, "%s %s", vt_stack_key_layer(site->layer),
+                     site->api ? site->api : "unknown");
+    key->call = clean(call.text);
+    key->hash = vt_stack_key_hash(key->call, key->frames, key->count);
+}
+
+void vt_stack_key_free(struct vt_stack_key *key) {
+    for (uint32_t i = 0; i < key->count; i++)
+        free(key->frames[i]);
+    free(key->frames);
+    free(key->call);
+    *key = (struct vt_stack_key){0};
+}

@@ -1,0 +1,199 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Suppression files (see suppress.h).
+ */
+#define _GNU_SOURCE
+#include "suppress.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+const char vt_suppress_builtin[] =
+#include "suppressions_builtin.def"
+    ;
+
+/* What stands in every stack of a process of some kind, most often at its outer end. A pattern that
+ * matches one of these would turn the gate off, which is never what was meant. */
+static const struct {
+    const char *text, *what;
+} everywhere[] = {
+    {"main", "every program's function"},
+    {"_start", "every program's function"},
+    {"__libc_start_main", "every program's function"},
+    {"__libc_start_call_main", "every program's function"},
+    {"start_thread", "every thread's function"},
+    {"clone3", "every thread's function"},
+    {"/usr/lib/x86_64-linux-gnu/libc.so.6", "the C library"},
+    {"<module>", "the outermost frame of every Python script"},
+    {"/usr/bin/python3", "the Python interpreter"},
+    {"_PyEval_EvalFrameDefault", "the Python interpreter's loop"},
+    {"Py_RunMain", "every Python process's function"},
+};
+
+/* Shell-like, with '*' only. */
+static bool matches(const char *glob, const char *text) {
+    const char *star = NULL, *again = NULL;
+    while (*text) {
+        if (*glob == '*') {
+            star = glob++;
+            again = text;
+        } else if (*glob == *text) {
+            glob++;
+            text++;
+        } else if (star) {
+            glob = star + 1;
+            text = ++again;
+        } else {
+            return false;
+        }
+    }
+    while (*glob == '*')
+        glob++;
+    return !*glob;
+}
+
+static char *glob_of(const char *pattern) {
+    struct vt_string glob = {0};
+    size_t length = strlen(pattern);
+    bool start = pattern[0] == '^', end = length > start && pattern[length - 1] == '$';
+    if (!start)
+        vt_string_add(&glob, "*");
+    vt_string_add_bytes(&glob, pattern + start, length - start - end);
+    if (!end)
+        vt_string_add(&glob, "*");
+    return glob.text;
+}
+
+/* What is wrong with a pattern, into `message` behind "FILE:LINE: ". */
+static bool refuse(const char *pattern, const char *glob, struct vt_string *message) {
+    if (!*pattern) {
+        vt_string_add(message, "expected a pattern behind 'leak:', found nothing");
+        return true;
+    }
+    if (glob[strspn(glob, "*")] == 0) {
+        vt_string_format(message, "leak:%s would suppress everything", pattern);
+        return true;
+    }
+    for (size_t i = 0; i < sizeof everywhere / sizeof *everywhere; i++)
+        if (matches(glob, everywhere[i].text)) {
+            vt_string_format(message,
+                             "leak:%s would suppress everything: it matches '%s', %s; expected "
+                             "a pattern that is about one place",
+                             pattern, everywhere[i].text, everywhere[i].what);
+            return true;
+        }
+    return false;
+}
+
+static void add(struct vt_suppressions *list, const char *pattern, char *glob, const char *file,
+                uint32_t line) {
+    VT_GROW(list->rules, list->count, list->room);
+    list->rules[list->count++] = (struct vt_suppression){.pattern = vt_strdup(pattern),
+                                                         .glob = glob,
+                                                         .file = file ? vt_strdup(file) : NULL,
+                                                         .line = line};
+}
+
+/* A line without the blanks around it; "" for a comment. */
+static char *trim(char *line) {
+    line += strspn(line, " \t");
+    if (*line == '#')
+        return line + strlen(line);
+    size_t length = strlen(line);
+    while (length && strchr(" \t\r\n", line[length - 1]))
+        line[--length] = 0;
+    return line;
+}
+
+/* 0, or -EINVAL with the message. */
+static int add_line(struct vt_suppressions *list, const char *path, uint32_t number, char *text,
+                    struct vt_string *message) {
+    struct vt_string fault = {0};
+    char *line = trim(text), *glob = NULL;
+    if (!*line)
+        return 0;
+    if (strncmp(line, "leak:", 5)) {
+        vt_string_format(&fault, "expected leak:PATTERN or a # comment, found '%.60s'", line);
+    } else {
+        glob = glob_of(line + 5);
+        if (!refuse(line + 5, glob, &fault)) {
+            add(list, line + 5, glob, path, number);
+            return 0;
+        }
+    }
+    free(glob);
+    vt_string_format(message, "%s:%u: %s", path, number, fault.text);
+    vt_string_free(&fault);
+    return -EINVAL;
+}
+
+int vt_suppress_read(struct vt_suppressions *list, const char *path, struct vt_string *message) {
+    FILE *file = fopen(path, "re");
+    char *line = NULL;
+    size_t room = 0;
+    uint32_t number = 0;
+    bool anything = false;
+    int error = 0;
+    if (!file) {
+        error = -errno;
+        vt_string_format(message, "suppressions: %s: %s", path, strerror(-error));
+        return error;
+    }
+    errno = 0;
+    for (ssize_t length; !error && (length = getline(&line, &room, file)) > 0;) {
+        number++;
+        anything |= line[strspn(line, " \t\r\n")] != 0;
+        if (memchr(line, 0, (size_t)length)) {
+            vt_string_format(message, "%s:%u: expected text, found a zero byte", path, number);
+            error = -EINVAL;
+        } else {
+            error = add_line(list, path, number, line, message);
+        }
+    }
+    if (!error && ferror(file)) {
+        error = errno ? -errno : -EIO;
+        vt_string_format(message, "suppressions: %s: %s", path, strerror(-error));
+    }
+    if (!error && !anything) {
+        vt_string_format(message, "%s:1: expected leak:PATTERN lines, found an empty file", path);
+        error = -EINVAL;
+    }
+    free(line);
+    fclose(file);
+    return error;
+}
+
+void vt_suppress_add_builtin(struct vt_suppressions *list) {
+    char *all = vt_strdup(vt_suppress_builtin), *rest = all;
+    uint32_t number = 0;
+    for (char *line; (line = strsep(&rest, "\n"));) {
+        number++;
+        line = trim(line);
+        if (!strncmp(line, "leak:", 5))
+            add(list, line + 5, glob_of(line + 5), NULL, number);
+    }
+    free(all);
+}
+
+int64_t vt_suppress_find(const struct vt_suppressions *list, const struct vt_stack *stack) {
+    for (uint32_t i = 0; i < list->count; i++)
+        for (uint32_t j = 0; j < stack->count; j++) {
+            const struct vt_frame *f = &stack->frames[j];
+            const char *texts[] = {f->function, f->file, f->module};
+            for (int k = 0; k < 3; k++)
+                if (texts[k] && matches(list->rules[i].glob, texts[k]))
+                    return i;
+        }
+    return -1;
+}
+
+void vt_suppress_free(struct vt_suppressions *list) {
+    for (uint32_t i = 0; i < list->count; i++) {
+        free(list->rules[i].pattern);
+        free(list->rules[i].glob);
+        free(list->rules[i].file);
+    }
+    free(list->rules);
+    *list = (struct vt_suppressions){0};
+}
