@@ -59,6 +59,23 @@ bool vt_live_known(uint64_t address, unsigned kind) {
     return vt_table_find(&live, key, words) && unpack(key, words).kind == kind;
 }
 
+struct visitor {
+    void (*visit)(const struct vt_live *what, void *data);
+    void *data;
+};
+
+static bool show(uint64_t key, const uint64_t words[VT_TABLE_WORDS], void *data) {
+    const struct visitor *visitor = data;
+    struct vt_live what = unpack(key, words);
+    visitor->visit(&what, visitor->data);
+    return false;
+}
+
+void vt_live_each(void (*visit)(const struct vt_live *what, void *data), void *data) {
+    struct visitor visitor = {visit, data};
+    vt_table_each(&live, show, &visitor);
+}
+
 struct context_sum {
     unsigned context;
     uint64_t bytes;

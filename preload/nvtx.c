@@ -429,17 +429,27 @@ static slot_function *slot_of(const struct callbacks *callbacks, size_t i) {
     return table[slots[i].index];
 }
 
-/* Attaches the tool that the user had named. */
-static bool attach_next(get_table get) {
+void *vt_nvtx_next(const char *symbol) {
     const char *path = vt_options_env("VRAMTRACE_NVTX_NEXT");
-    void *handle = path && *path ? dlopen(path, RTLD_LAZY) : NULL;
-    void *function = handle ? vt_real_dlsym(handle, "InitializeInjectionNvtx2") : NULL;
-    if (!function || function == __extension__(void *) InitializeInjectionNvtx2) {
-        if (path && *path)
-            dlerror();
-        return false;
-    }
-    return (__extension__(int (*)(get_table)) function)(get) != 0;
+    if (!path || !*path)
+        return NULL;
+    if (!vt_get(&vt_real_dlsym))
+        vt_lookup_resolve_libc();
+    struct vt_elf self, its;
+    void *handle = dlopen(path, RTLD_LAZY);
+    void *function = handle ? vt_real_dlsym(handle, symbol) : NULL;
+    if (function && vt_elf_containing(slots, &self) && vt_elf_containing(function, &its) &&
+        self.start == its.start) /* it names us, by another path */
+        function = NULL;
+    if (!function)
+        dlerror();
+    return function;
+}
+
+static bool attach_next(get_table get) {
+    int (*function)(get_table) =
+        __extension__(int (*)(get_table)) vt_nvtx_next("InitializeInjectionNvtx2");
+    return function && function(get) != 0;
 }
 
 /* Preloaded, we were loaded before the C library. A process that has inherited the variable without
@@ -454,19 +464,21 @@ static bool is_off(void) {
     return value && strcmp(value, "0") == 0;
 }
 
+bool vt_nvtx_wanted(void) {
+    return !is_off() && is_preloaded();
+}
+
 /* Called by each copy of NVTX in the process, at its first use. 0: it goes on without a tool. */
 int InitializeInjectionNvtx2(get_table get) {
     slot_function before[SLOT_COUNT];
     const struct callbacks *callbacks = get(TABLE_CALLBACKS);
-    if (!vt_get(&vt_real_dlsym))
-        vt_lookup_resolve_libc();
     bool usable = callbacks && callbacks->bytes >= sizeof *callbacks && callbacks->module;
     for (size_t i = 0; usable && i < SLOT_COUNT; i++) {
         slot_function *slot = slot_of(callbacks, i);
         before[i] = slot ? *slot : NULL;
     }
     bool attached = attach_next(get);
-    if (!usable || is_off() || !is_preloaded())
+    if (!usable || !vt_nvtx_wanted())
         return attached;
     for (size_t i = 0; i < SLOT_COUNT; i++) {
         slot_function *slot = slot_of(callbacks, i), *theirs = (slot_function *)&next + i;

@@ -323,6 +323,8 @@ uint64_t vt_live_remove_context(unsigned context);
 /* Sums what is live on the devices (driver layer). */
 void vt_live_total(uint64_t *bytes, uint64_t *count);
 uint64_t vt_live_on_device(int device); /* -1: all */
+/* Shows everything that is live; `visit` may free what it is shown. Walks the whole table. */
+void vt_live_each(void (*visit)(const struct vt_live *what, void *data), void *data);
 void vt_live_forked(void);
 
 /* ---------------------------------------------------------------------------------------------------------
@@ -371,6 +373,10 @@ void vt_phase_forked(void);
 
 /* In the constructor: sees to it that NVTX finds us. No allocation. */
 void vt_nvtx_load(void);
+/* Whether NVTX's copies are to be answered at all: we are preloaded, and VRAMTRACE_NVTX is not 0. */
+bool vt_nvtx_wanted(void);
+/* A function of the tool that the user had named before us. NULL: none. */
+void *vt_nvtx_next(const char *symbol);
 
 /* Looks at a PyTorch that was just seen loaded; says so when it reports in a way unknown here.
  * Within a recording. */
@@ -386,6 +392,11 @@ void vt_torch_forked(void);
 struct vt_stack_scratch {
     size_t first, n; /* the caller's frames among `frames` */
     void *frames[VT_DEPTH_MAX + VT_OWN_FRAMES_MAX];
+    /* The last event's stack: most events repeat it. */
+    size_t last_n;
+    uint64_t last_epoch;
+    uint32_t last_number; /* 0: none */
+    void *last_frames[VT_DEPTH_MAX];
     uint64_t sp[VT_DEPTH_MAX];
     uint64_t words[VT_DEPTH_MAX + VT_PYTHON_FRAMES];
     unw_context_t context;
