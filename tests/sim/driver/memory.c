@@ -204,11 +204,12 @@ static CUresult linear_free(CUdeviceptr address) {
     if (address == 0)
         return CUDA_SUCCESS;
     struct sim_block *block = sim_block_starting((uintptr_t)address);
-    if (block == NULL || block->kind == VRAMTRACE_SIM_HOST ||
-        block->kind == VRAMTRACE_SIM_REGISTERED)
+    if (block == NULL)
         return CUDA_ERROR_INVALID_VALUE;
     switch (block->owner) {
     case SIM_OWNER_DRIVER:
+        if (block->kind == VRAMTRACE_SIM_HOST)
+            return CUDA_ERROR_INVALID_VALUE;
         sim_memory_release(block);
         return CUDA_SUCCESS;
     case SIM_OWNER_POOL:
