@@ -32,6 +32,8 @@ static size_t class_of(size_t bytes, unsigned *index) {
     unsigned log = 63U - (unsigned)__builtin_clzll(size);
     size_t step = ((size_t)1 << log) / STEPS;
     size = round_up(size, step > granule ? step : granule);
+    if (size >= LARGE && granule == SMALLEST)
+        return class_of(size, index); /* rounded up into the large ones: it must come back there */
     log = 63U - (unsigned)__builtin_clzll(size);
     *index = log * STEPS + (unsigned)(((size - ((size_t)1 << log)) * STEPS) >> log);
     return size;
