@@ -79,6 +79,8 @@ struct vt_options {
     bool inject_on;         /* ... and every later one */
     uint64_t alarm;         /* VRAMTRACE_ALARM: bytes; 0: none */
     unsigned alarm_percent; /* ... or that share of the device; 0: none */
+    bool scan_off;          /* VRAMTRACE_SCAN=off: no search for pointers at the end */
+    uint64_t scan_bytes;    /* ... or the most resident memory to look through; 0: auto */
 };
 #define VT_DEPTH_MAX 256u
 

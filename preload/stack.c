@@ -289,16 +289,33 @@ static uint64_t hash_stack(const struct vt_stack_scratch *s, const struct vt_pys
     return h < 2 ? 2 : h;
 }
 
+/* Whether all that was captured is what the thread's last event had. */
+static bool is_last(const struct vt_stack_scratch *s, const struct vt_pystack *python) {
+    return s->last_number && s->n == s->last_n && s->last_epoch == vt_get(&epoch) &&
+           (python->same || !python->n_frames) &&
+           memcmp(s->frames + s->first, s->last_frames, s->n * sizeof *s->frames) == 0;
+}
+
+static void remember_last(struct vt_stack_scratch *s, uint32_t number) {
+    s->last_number = number;
+    s->last_n = s->n;
+    s->last_epoch = vt_get(&epoch);
+    memcpy(s->last_frames, s->frames + s->first, s->n * sizeof *s->frames);
+}
+
 uint32_t vt_stack_capture(struct vt_thread *thread, void *caller) {
     struct vt_stack_scratch *s = &thread->scratch;
     bool fresh, cut = capture_native(s, caller);
     if (vt_python_state(NULL) == VT_PYTHON_ACTIVE)
         vt_python_capture(&thread->python);
+    if (is_last(s, &thread->python))
+        return s->last_number;
     if (!s->n && !thread->python.n_frames)
         return 0;
     uint32_t number = number_of(&stacks, hash_stack(s, &thread->python), &fresh);
     if (VT_UNLIKELY(!number))
         vt_log_drop(VT_DROP_STACKS);
+    remember_last(s, number);
     if (VT_UNLIKELY(fresh)) {
         /* An interpreter may have come by a later dlopen; it is looked for where time does not
          * matter. */
