@@ -48,6 +48,12 @@ CUresult cuDevResourceGenerateDesc(CUdevResourceDesc *phDesc, CUdevResource *res
     {                                                                                              \
         .type = CU_MEM_ALLOCATION_TYPE_PINNED, .location = {.type = CU_MEM_LOCATION_TYPE_DEVICE }  \
     }
+#define PINNED_POOL                                                                                \
+    {                                                                                              \
+        .allocType = CU_MEM_ALLOCATION_TYPE_PINNED, .location = {                                  \
+            .type = CU_MEM_LOCATION_TYPE_DEVICE                                                    \
+        }                                                                                          \
+    }
 
 /* The tracer's books and the driver's, on each device. Prints nothing when they agree. */
 static inline void same_at(const char *file, int line) {
