@@ -280,18 +280,23 @@ static void regions_unregister(void *domain, const struct unregister_batch *b) {
 
 VT_EXPORT int InitializeInjectionNvtxExtension(struct module_info *info);
 
-/* Called by each extension of each copy of NVTX, at its first use. 0: it goes on without a tool. */
+/* Called by each extension of each copy of NVTX, at its first use. 0 is a failure, by which a program
+ * takes the whole domain to be unobserved and stops its ranges, too: so an extension that we have no
+ * part in is answered 1, with no slot filled. */
 int InitializeInjectionNvtxExtension(struct module_info *info) {
     const intptr_t functions[SLOTS] = {(intptr_t)heap_register,  (intptr_t)heap_unregister,
                                        (intptr_t)heap_reset,     (intptr_t)regions_register,
                                        (intptr_t)regions_resize, (intptr_t)regions_unregister};
+    const char *tool = vt_options_env("VRAMTRACE_NVTX_NEXT");
     int (*theirs)(struct module_info *) = __extension__(int (*)(struct module_info *))
         vt_nvtx_next("InitializeInjectionNvtxExtension");
     bool attached = theirs && theirs(info);
+    if (!vt_nvtx_wanted())
+        return theirs ? attached : tool && *tool;
     if (!info || info->module != MODULE_MEMORY || info->compatible != COMPATIBLE ||
         info->bytes < sizeof *info || !info->segments_count || !info->segments ||
-        info->segments->count < SLOTS || !info->segments->slots || !vt_nvtx_wanted())
-        return attached;
+        info->segments->count < SLOTS || !info->segments->slots)
+        return 1;
     for (size_t i = 0; i < SLOTS; i++) {
         intptr_t *slot = &info->segments->slots[i], *other = (intptr_t *)&next + i;
         bool filled = attached && *slot != 0 && *slot != 1;
