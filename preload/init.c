@@ -15,6 +15,7 @@
 #include "books.h"
 #include "atomic.h"
 #include "exec.h"
+#include "scan.h"
 #include "sys.h"
 
 #include <sched.h>
@@ -99,9 +100,11 @@ static bool log_is_mine(void) {
 
 static uint32_t said; /* atomic: one line a process, also when two threads end it at once */
 
-static void finish(enum vt_exit kind, int status) {
+static inline __attribute__((always_inline)) void finish(enum vt_exit kind, int status) {
     if (!log_is_mine())
         return;
+    if (kind != VT_EXIT_EXEC)
+        vt_scan_run(__builtin_frame_address(0));
     vt_log_end(kind, status);
     if (!vt_options.quiet && kind != VT_EXIT_EXEC && vt_claim(&said, 0, 1))
         say_exit_line();

@@ -199,6 +199,16 @@ static void read_nvtx(const char *name, const char *value) {
         say_bad(name, value, "0 or 1");
 }
 
+static void read_scan(const char *name, const char *value) {
+    vt_options.scan_off = strcmp(value, "off") == 0;
+    if (vt_options.scan_off || strcmp(value, "auto") == 0)
+        vt_options.scan_bytes = 0;
+    else if (!read_size(value, &vt_options.scan_bytes)) {
+        vt_options.scan_bytes = 0;
+        say_bad(name, value, "off, auto, or " SIZES);
+    }
+}
+
 /* One row a variable. */
 static const struct {
     const char *name;
@@ -208,7 +218,7 @@ static const struct {
     {"VRAMTRACE_DEPTH", read_depth},         {"VRAMTRACE_PYTHON", read_python},
     {"VRAMTRACE_FRAMEWORK", read_framework}, {"VRAMTRACE_LIMIT", read_limit},
     {"VRAMTRACE_INJECT", read_inject},       {"VRAMTRACE_ALARM", read_alarm},
-    {"VRAMTRACE_NVTX", read_nvtx},
+    {"VRAMTRACE_NVTX", read_nvtx},           {"VRAMTRACE_SCAN", read_scan},
 };
 
 void vt_options_read(void) {

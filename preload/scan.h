@@ -64,7 +64,7 @@ struct vt_span {
     uintptr_t start, end;
     uint8_t kind;
     bool heap;         /* the C library's: books may lie here */
-    bool steady;       /* private and anonymous: with one thread it may be read in place */
+    bool steady;       /* its resident pages may be read in place */
     bool every_page;   /* also what is not resident: held by a driver, elsewhere perhaps */
     bool marked[2];    /* ROOT, BOOKS, PLAIN; see enum vt_mark */
     uintptr_t base;    /* CELLS: where the bit maps begin */
@@ -81,6 +81,7 @@ enum vt_mark { VT_MARK_BOOKS, VT_MARK_USER }; /* bits[VT_BITS_MARK + mark] */
 struct vt_vma {
     uintptr_t start, end;
     bool private_, anonymous, heap;
+    bool steady;  /* its resident pages may be read in place */
     bool guarded; /* a mapping that cannot be touched ends where it begins: it may be a stack */
     bool device;  /* a device's file, or a live allocation of device memory lies in it */
     bool stack;   /* a living thread's, or the remains of a dead one's */
@@ -127,6 +128,7 @@ struct vt_scan {
     struct vt_range *own, *roots, *books, *dead;
     uint32_t own_count, root_count, books_count, dead_count;
     struct vt_range libc; /* its data */
+    size_t tls_bytes;     /* modules' thread-local storage, of one thread */
     bool python;
     bool stacks_unknown; /* of some thread it is not known where its stack is */
     struct vt_thread_seen *threads;
@@ -139,8 +141,8 @@ struct vt_scan {
     /* scan_heap.c */
     uintptr_t tcaches[VT_SCAN_TCACHES];
     uint32_t tcache_count;
-    uintptr_t main_top;
-    uintptr_t arenas[256];
+    uintptr_t main_top;     /* the last chunk of the heap that grows by brk */
+    uintptr_t arenas[256];  /* the other arenas' own words */
     uint32_t arena_count;
 
     void *flood; /* scan_flood.c's own */
@@ -155,6 +157,9 @@ bool vt_scan_goes_on(struct vt_scan *scan);
 /* scan_read.c */
 bool vt_scan_read_open(struct vt_scan *scan);
 void vt_scan_read_close(struct vt_scan *scan);
+/* Whether resident pages of a private mapping may be read where they are: no other thread, and no
+ * protection key in the way (which process_vm_readv would not notice). */
+bool vt_scan_in_place(struct vt_scan *scan, uintptr_t address);
 /* All of it, or false. */
 bool vt_scan_read(struct vt_scan *scan, void *to, uintptr_t from, size_t bytes);
 /* The word at `from`, 8-aligned; 0 where there is none. For going forward through memory. */
@@ -168,14 +173,15 @@ bool vt_scan_resident(struct vt_scan *scan, uintptr_t from, uintptr_t until, str
 /* A whole small file of /proc; its length, at most size - 1, and a zero behind it. */
 size_t vt_scan_file(const char *path, char *to, size_t size);
 
-/* scan_maps.c: fills vmas, ranges, threads; then vt_scan_spans makes spans of them. */
+/* scan_maps.c: first the threads, then vmas and ranges; then vt_scan_spans makes spans of them. */
+void vt_scan_find_threads(struct vt_scan *scan);
 bool vt_scan_look_around(struct vt_scan *scan);
 bool vt_scan_spans(struct vt_scan *scan);
+struct vt_vma *vt_scan_vma_at(const struct vt_scan *scan, uintptr_t address);
 struct vt_span *vt_scan_add_span(struct vt_scan *scan, uintptr_t start, uintptr_t end, unsigned kind,
                                  const struct vt_vma *vma);
 
-/* scan_heap.c: adds the spans of one piece of plain memory. `first`: the piece begins the mapping.
- */
+/* scan_heap.c: adds the spans of one piece of plain memory. */
 void vt_scan_heap_piece(struct vt_scan *scan, const struct vt_vma *vma, uintptr_t start,
                         uintptr_t end);
 /* When all spans are there: takes out what the allocator keeps in its lists. */

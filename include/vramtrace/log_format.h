@@ -196,6 +196,8 @@ enum vt_record {
         0x84, /* struct vt_rec_device    what the program asked about a device; later ones add */
     VT_REC_NOTE = 0x85, /* struct vt_rec_note      a sentence of the tracer's for the report */
     VT_REC_NAME = 0x88, /* struct vt_rec_name      what a phase's name number stands for */
+    VT_REC_SCAN = 0x8c, /* struct vt_rec_scan      the search for pointers at the end was made */
+    VT_REC_LOST = 0x8d, /* struct vt_rec_lost      ... and found none to these allocations */
 };
 
 /* What kind of memory. The kind decides what ends it (vt_kind_owner), whose books it is in
@@ -610,6 +612,57 @@ struct vt_rec_name {
 };
 static_assert(sizeof(struct vt_rec_name) == 16, "byte table");
 #define VT_NAME_MAX_BYTES 200u
+
+enum vt_scan_flag {
+    VT_SCAN_STOPPED = 1,  /* it was begun and given up: a NOTE says why */
+    VT_SCAN_IN_DOUBT = 2, /* memory that may hold pointers could not be read */
+    VT_SCAN_CUT = 4,      /* more were lost than are listed */
+};
+
+/* The exit scan: at the end of the process, which of the live allocations was a pointer left to?
+ * What a reader must conclude:
+ *   - No SCAN record: not looked (switched off, nothing live, killed, exec; where something stood in
+ *     the way a NOTE says what). SCAN with VT_SCAN_STOPPED or VT_SCAN_IN_DOUBT: as if not looked.
+ *     `reachable` is then unknown, and what is live is `unfreed`.
+ *   - Else an allocation that is live at the log's end, and whose address and space stand in a LOST
+ *     record, is `lost`. One that does not is `unfreed`: pointed to, or in doubt. That holds for
+ *     kinds that are not looked for at all, too: framework blocks, physical memory, registrations.
+ * LOST records stand before the SCAN record, in chunks of the same thread; an allocation may be
+ * freed after it is listed (by another thread): then it is freed.
+ *  0  8 first word: VT_REC_SCAN, length
+ *  8  8 bytes of memory looked at
+ * 16  8 ns that it took
+ * 24  4 allocations looked for
+ * 28  4 of these, listed in LOST records
+ * 32  4 threads of the process then
+ * 36  4 flags: enum vt_scan_flag
+ * 40  4 pages that could not be read
+ * 44  4 zero */
+struct vt_rec_scan {
+    uint64_t word, bytes, ns;
+    uint32_t looked_for, lost, threads, flags, unread_pages, zero;
+};
+static_assert(sizeof(struct vt_rec_scan) == 48, "byte table");
+
+/*  0  8 first word: VT_REC_LOST, length
+ *  8  4 entries that follow
+ * 12  4 zero
+ * 16    entries, 8 bytes each: enum vt_space << 61 | address */
+struct vt_rec_lost {
+    uint64_t word;
+    uint32_t count, zero;
+};
+static_assert(sizeof(struct vt_rec_lost) == 16, "byte table");
+
+static inline uint64_t vt_lost_entry(uint64_t address, enum vt_space space) {
+    return (uint64_t)space << 61 | (address & 0x1fffffffffffffffull);
+}
+static inline uint64_t vt_lost_address(uint64_t entry) {
+    return entry & 0x1fffffffffffffffull;
+}
+static inline enum vt_space vt_lost_space(uint64_t entry) {
+    return (enum vt_space)(entry >> 61);
+}
 
 /* The largest record: what a writer must keep free, and what a reader may expect. */
 #define VT_RECORD_MAX_BYTES 8192u

@@ -1,0 +1,463 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * From what a program can always reach along every pointer, as a garbage collector marks: module
+ * data, stacks, registers; from there block to block. A word that points into a live allocation on
+ * the way: the program still knows it.
+ *
+ * CUDA's libraries keep every live address in books of their own, so their data is no root. That is
+ * not enough, because a handle that the program holds (a context, a stream) leads into their memory
+ * too. So the flood runs twice. The first starts from their data and stays in malloc's memory: what
+ * it marks may be theirs. The second is the program's. It enters such memory by the program's own
+ * pointers only, one block deep: a handle's block is entered and what hangs behind it is not, while
+ * a block of the program's that a library happens to know is entered all the same by the program's
+ * pointer to it. A find in such a block is a hint: it counts, unless words at the same place of
+ * equal blocks hold nearly every live address, as only books do.
+ *
+ * A pointer may point anywhere into its allocation, but not just behind it, and must be aligned.
+ * Python's integers keep an address as two digits of 30 bits in one word; those are found too. An
+ * address that was xor-ed, shifted or written to a file is not.
+ *
+ * Called by scan.c.
+ */
+#define _GNU_SOURCE
+#include "scan.h"
+
+#include <immintrin.h>
+#include <string.h>
+
+#define STACK_MOST ((size_t)1 << 27)
+#define BATCH      256u
+#define WINDOW     ((uintptr_t)2 << 20)
+#define WINDOWS    3u
+#define DIGITS     0xC0000000C0000000ull
+#define HINTS_MOST 65536u
+#define BOOKS_FROM 8u /* fewer live allocations tell nothing about a pattern */
+
+struct hint {
+    uint32_t target;
+    uint32_t block_bytes, offset; /* where it stood */
+};
+
+struct flood {
+    struct vt_scan *scan;
+    enum vt_mark mark;
+    /* what is to be looked at: pieces of memory in one of the known spans */
+    struct vt_range *stack;
+    size_t depth;
+    /* words worth a second look */
+    int64_t low[WINDOWS], high[WINDOWS];
+    /* the piece being looked at */
+    bool theirs; /* marked as perhaps books */
+    uintptr_t block, block_end;
+    struct hint *hints;
+    uint32_t hint_count;
+    bool hints_lost; /* more than there is room for */
+    const struct vt_span *last;
+};
+
+/* ------------------------------------------------------------------------------------ look-ups --
+ */
+
+struct vt_span *vt_scan_span_at(const struct vt_scan *scan, uintptr_t address) {
+    uint32_t low = 0, high = scan->span_count;
+    while (low < high) {
+        uint32_t middle = (low + high) / 2;
+        if (scan->spans[middle].end <= address)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low < scan->span_count && scan->spans[low].start <= address ? &scan->spans[low] : NULL;
+}
+
+bool vt_scan_cell_at(const struct vt_span *span, uintptr_t address, struct vt_range *cell) {
+    const uint64_t *bits = span->bits[VT_BITS_START];
+    size_t i = (address - span->base) / 16, first = (span->start - span->base) / 16,
+           last = (span->end - span->base + 15) / 16, word = i / 64,
+           farthest = i > VT_CELL_MAX / 16 ? (i - VT_CELL_MAX / 16) / 64 : 0;
+    uint64_t seen = bits[word] & (~0ull >> (63 - i % 64));
+    while (!seen) {
+        if (word == farthest)
+            return false;
+        seen = bits[--word];
+    }
+    size_t start = word * 64 + 63 - (size_t)__builtin_clzll(seen);
+    if (start < first || vt_bit(span->bits[VT_BITS_DEAD], start))
+        return false;
+    size_t end = start + 1;
+    for (word = end / 64, seen = bits[word] & (~0ull << end % 64); !seen;) {
+        if (++word * 64 >= last)
+            break;
+        seen = bits[word];
+    }
+    end = seen ? word * 64 + (size_t)__builtin_ctzll(seen) : last;
+    *cell = (struct vt_range){span->base + start * 16,
+                              end < last ? span->base + end * 16 : span->end};
+    return true;
+}
+
+static struct vt_target *target_at(const struct vt_scan *scan, uintptr_t address) {
+    uint32_t low = 0, high = scan->target_count;
+    while (low < high) {
+        uint32_t middle = (low + high) / 2;
+        if (scan->targets[middle].end <= address)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low < scan->target_count && scan->targets[low].start <= address ? &scan->targets[low]
+                                                                            : NULL;
+}
+
+/* ------------------------------------------------------------------------------------- marking --
+ */
+
+static void push(struct flood *f, uintptr_t start, uintptr_t end) {
+    if (f->depth == STACK_MOST / sizeof *f->stack)
+        f->scan->stop = "its memory is too branched";
+    else
+        f->stack[f->depth++] = (struct vt_range){start, end};
+}
+
+/* Whether the first flood came by here. */
+static bool is_theirs(const struct vt_span *s, uintptr_t start) {
+    if (s->kind == VT_SPAN_CELLS)
+        return vt_bit(s->bits[VT_BITS_MARK + VT_MARK_BOOKS], (start - s->base) / 16);
+    return s->marked[VT_MARK_BOOKS];
+}
+
+static void reach(struct flood *f, uintptr_t address) {
+    struct vt_span *s = (struct vt_span *)f->last;
+    if (!s || address - s->start >= s->end - s->start) {
+        s = vt_scan_span_at(f->scan, address);
+        if (!s)
+            return;
+        f->last = s;
+    }
+    if (s->kind == VT_SPAN_ROOT || s->kind == VT_SPAN_BOOKS)
+        return;
+    if (f->mark == VT_MARK_BOOKS && !s->heap) {
+        s->marked[VT_MARK_BOOKS] = true; /* known to them; not looked into */
+        return;
+    }
+    struct vt_range cell = {s->start, s->end};
+    if (s->kind == VT_SPAN_CELLS) {
+        uint64_t *marks = s->bits[VT_BITS_MARK + f->mark];
+        if (!vt_scan_cell_at(s, address, &cell))
+            return;
+        size_t i = (cell.start - s->base) / 16;
+        if (vt_bit(marks, i) || (f->theirs && is_theirs(s, cell.start)))
+            return;
+        vt_bit_set(marks, i);
+    } else {
+        if (s->marked[f->mark] || (f->theirs && is_theirs(s, cell.start)))
+            return;
+        s->marked[f->mark] = true;
+    }
+    push(f, cell.start, cell.end);
+}
+
+static void find(struct flood *f, uintptr_t value, uintptr_t at) {
+    struct vt_target *t = target_at(f->scan, value);
+    if (!t)
+        return;
+    if (!f->theirs) {
+        t->reached = true;
+        /* What is in it would count, and is not there any more: a runtime that ended took it. */
+        if (t->held && !vt_scan_span_at(f->scan, value))
+            f->scan->in_doubt = true;
+        return;
+    }
+    if (t->reached)
+        return;
+    if (f->hint_count == HINTS_MOST) {
+        f->hints_lost = true;
+        t->reached = true;
+        return;
+    }
+    t->hinted = true;
+    f->hints[f->hint_count++] = (struct hint){.target = (uint32_t)(t - f->scan->targets),
+                                              .block_bytes = (uint32_t)(f->block_end - f->block),
+                                              .offset = (uint32_t)(at - f->block)};
+}
+
+/* ----------------------------------------------------------------------------------- the words --
+ */
+
+static __attribute__((noinline)) void look(struct flood *f, uint64_t word, uintptr_t at) {
+    const struct vt_scan *scan = f->scan;
+    uintptr_t span = scan->target_high - scan->target_low;
+    if (f->mark == VT_MARK_USER) {
+        if (word - scan->target_low < span)
+            find(f, word, at);
+        uint64_t number = (word >> 32) << 30 | (word & 0x3fffffff);
+        if (!(word & DIGITS) && number - scan->target_low < span)
+            find(f, number, at);
+    }
+    for (unsigned i = 0; i < WINDOWS; i++)
+        if ((int64_t)word >= f->low[i] && (int64_t)word < f->high[i]) {
+            reach(f, word);
+            return;
+        }
+}
+
+/* `words` may be a copy; `at` is where they were. Any word of interest lies in one of the windows,
+ * or is two digits of a number in the targets' range. */
+static void words_plain(struct flood *f, const uint64_t *words, size_t count, uintptr_t at) {
+    uint64_t span = f->scan->target_high - f->scan->target_low, low = f->scan->target_low;
+    for (size_t i = 0; i < count; i++) {
+        uint64_t w = words[i], number = (w >> 32) << 30 | (w & 0x3fffffff);
+        if (((int64_t)w >= f->low[0] && (int64_t)w < f->high[0]) ||
+            ((int64_t)w >= f->low[1] && (int64_t)w < f->high[1]) ||
+            ((int64_t)w >= f->low[2] && (int64_t)w < f->high[2]) ||
+            (!(w & DIGITS) && number - low < span))
+            look(f, w, at + 8 * i);
+    }
+}
+
+__attribute__((target("avx2"))) static void words_avx2(struct flood *f, const uint64_t *words,
+                                                       size_t count, uintptr_t at) {
+    __m256i low[WINDOWS], high[WINDOWS];
+    for (unsigned i = 0; i < WINDOWS; i++) { /* w > low - 1 && high > w */
+        low[i] = _mm256_set1_epi64x(f->low[i] - 1);
+        high[i] = _mm256_set1_epi64x(f->high[i]);
+    }
+    const __m256i number_low = _mm256_set1_epi64x((int64_t)f->scan->target_low - 1),
+                  number_high = _mm256_set1_epi64x((int64_t)f->scan->target_high),
+                  digits = _mm256_set1_epi64x((int64_t)DIGITS),
+                  digit = _mm256_set1_epi64x(0x3fffffff), zero = _mm256_setzero_si256();
+    size_t i = 0;
+    for (; i + 4 <= count; i += 4) {
+        __m256i w = _mm256_loadu_si256((const __m256i *)(const void *)(words + i));
+        __m256i is = _mm256_and_si256(_mm256_cmpgt_epi64(w, low[0]), _mm256_cmpgt_epi64(high[0], w));
+        for (unsigned k = 1; k < WINDOWS; k++)
+            is = _mm256_or_si256(is, _mm256_and_si256(_mm256_cmpgt_epi64(w, low[k]),
+                                                      _mm256_cmpgt_epi64(high[k], w)));
+        __m256i n = _mm256_or_si256(_mm256_slli_epi64(_mm256_srli_epi64(w, 32), 30),
+                                    _mm256_and_si256(w, digit));
+        __m256i is_number =
+            _mm256_and_si256(_mm256_cmpeq_epi64(_mm256_and_si256(w, digits), zero),
+                             _mm256_and_si256(_mm256_cmpgt_epi64(n, number_low),
+                                              _mm256_cmpgt_epi64(number_high, n)));
+        int mask = _mm256_movemask_pd(_mm256_castsi256_pd(_mm256_or_si256(is, is_number)));
+        while (mask) {
+            unsigned k = (unsigned)__builtin_ctz((unsigned)mask);
+            look(f, words[i + k], at + 8 * (i + k));
+            mask &= mask - 1;
+        }
+    }
+    words_plain(f, words + i, count - i, at + 8 * i);
+}
+
+static void look_at(struct flood *f, const void *bytes, size_t count, uintptr_t at) {
+    f->scan->bytes += count;
+    if (__builtin_cpu_supports("avx2"))
+        words_avx2(f, bytes, count / 8, at);
+    else
+        words_plain(f, bytes, count / 8, at);
+}
+
+/* Words lie in the windows by where memory is: below 4 GiB (a program that is not relocated, and its
+ * heap), below the mappings (a heap), and at the mappings. */
+static void set_windows(struct flood *f) {
+    static const uint64_t bounds[WINDOWS + 1] = {0, 1ull << 32, 0x700000000000, INT64_MAX};
+    const struct vt_scan *scan = f->scan;
+    for (unsigned i = 0; i < WINDOWS; i++) {
+        uint64_t low = bounds[i + 1], high = bounds[i];
+        for (uint32_t s = 0; s <= scan->span_count; s++) {
+            bool last = s == scan->span_count;
+            uint64_t start = last ? scan->target_low : scan->spans[s].start,
+                     end = last ? scan->target_high : scan->spans[s].end;
+            if (!last && (scan->spans[s].kind == VT_SPAN_ROOT ||
+                          scan->spans[s].kind == VT_SPAN_BOOKS))
+                continue;
+            start = start < bounds[i] ? bounds[i] : start;
+            end = end > bounds[i + 1] ? bounds[i + 1] : end;
+            if (start < end) {
+                low = start < low ? start : low;
+                high = end > high ? end : high;
+            }
+        }
+        f->low[i] = (int64_t)low;
+        f->high[i] = (int64_t)high;
+    }
+}
+
+/* -------------------------------------------------------------------------------------- memory --
+ */
+
+static void piece_of(struct flood *f, const struct vt_span *s, uintptr_t start, uintptr_t end) {
+    f->block = start;
+    f->block_end = end;
+    f->theirs = f->mark == VT_MARK_USER && s->heap && is_theirs(s, start);
+}
+
+/* A large piece: by its resident pages. */
+static void look_through(struct flood *f, const struct vt_span *s, uintptr_t start, uintptr_t end) {
+    struct vt_scan *scan = f->scan;
+    piece_of(f, s, start, end);
+    for (uintptr_t at = start; at < end && vt_scan_goes_on(scan);) {
+        uintptr_t window = (at & ~(WINDOW - 1)) + WINDOW;
+        if (window > end)
+            window = end;
+        struct vt_range run = {at, window};
+        if (!s->every_page && !vt_scan_resident(scan, at, window, &run)) {
+            at = window;
+            continue;
+        }
+        if (scan->alone && s->steady) {
+            look_at(f, (const void *)run.start, run.end - run.start, run.start);
+            at = run.end;
+            continue;
+        }
+        uintptr_t until = run.end - run.start > VT_SCAN_BUFFER ? run.start + VT_SCAN_BUFFER : run.end;
+        struct vt_range r = {run.start, until};
+        if (vt_scan_gather(scan, &r, 1) == 1) {
+            look_at(f, scan->buffer, until - run.start, run.start);
+            at = until;
+            continue;
+        }
+        /* Some page of it cannot be read: page by page. */
+        uintptr_t page = (run.start & ~(uintptr_t)4095) + 4096;
+        r.end = page < until ? page : until;
+        if (vt_scan_gather(scan, &r, 1) == 1) {
+            look_at(f, scan->buffer, r.end - r.start, r.start);
+        } else {
+            scan->unread_pages++;
+            if (s->every_page)
+                scan->in_doubt = true;
+        }
+        at = r.end;
+    }
+}
+
+/* Takes pieces off the stack until it is empty. Small ones are read many at a time. */
+static void drain(struct flood *f) {
+    struct vt_scan *scan = f->scan;
+    struct vt_range batch[BATCH];
+    while (f->depth && vt_scan_goes_on(scan)) {
+        uint32_t n = 0;
+        size_t bytes = 0;
+        while (f->depth && n < BATCH) {
+            struct vt_range r = f->stack[f->depth - 1];
+            const struct vt_span *s = vt_scan_span_at(scan, r.start);
+            size_t size = r.end - r.start;
+            /* A block of a heap that was walked is all there; of other memory only its resident
+             * pages can be read in place. */
+            bool in_place = scan->alone && s->steady, whole = s->kind == VT_SPAN_CELLS;
+            if (size > VT_SCAN_BUFFER || s->every_page || in_place) {
+                f->depth--;
+                if (in_place && whole) {
+                    piece_of(f, s, r.start, r.end);
+                    look_at(f, (const void *)r.start, size, r.start);
+                } else {
+                    look_through(f, s, r.start, r.end);
+                }
+                if (!vt_scan_goes_on(scan))
+                    return;
+                continue;
+            }
+            if (bytes + size > VT_SCAN_BUFFER)
+                break;
+            bytes += size;
+            batch[n++] = r;
+            f->depth--;
+        }
+        for (uint32_t done = 0; done < n;) {
+            uint32_t have = vt_scan_gather(scan, batch + done, n - done);
+            const uint8_t *at = scan->buffer;
+            for (uint32_t i = done; i < done + have; i++) {
+                size_t size = batch[i].end - batch[i].start;
+                piece_of(f, vt_scan_span_at(scan, batch[i].start), batch[i].start, batch[i].end);
+                look_at(f, at, size, batch[i].start);
+                at += size;
+            }
+            done += have;
+            if (have == 0) { /* gone, in whole or in part */
+                const struct vt_range *r = &batch[done++];
+                look_through(f, vt_scan_span_at(scan, r->start), r->start, r->end);
+            }
+        }
+    }
+}
+
+/* ------------------------------------------------------------------------------------ the hints --
+ */
+
+/* How many targets are found at that place of such blocks. */
+static uint32_t found_at(const struct flood *f, const struct hint *where) {
+    uint32_t n = 0, last = UINT32_MAX;
+    for (uint32_t i = 0; i < f->hint_count; i++) {
+        const struct hint *h = &f->hints[i];
+        if (h->block_bytes == where->block_bytes && h->offset == where->offset &&
+            h->target != last) {
+            n++;
+            last = h->target;
+        }
+    }
+    return n;
+}
+
+static void weigh_hints(struct flood *f) {
+    struct vt_scan *scan = f->scan;
+    uint32_t enough = scan->target_count - scan->target_count / 10;
+    struct hint known[64]; /* the places already weighed; `target`: whether they are books */
+    uint32_t known_count = 0;
+    for (uint32_t i = 0; i < f->hint_count; i++) {
+        const struct hint *h = &f->hints[i];
+        uint32_t k = 0;
+        while (k < known_count &&
+               (known[k].block_bytes != h->block_bytes || known[k].offset != h->offset))
+            k++;
+        bool books = false;
+        if (k < known_count) {
+            books = known[k].target;
+        } else if (scan->target_count >= BOOKS_FROM && k < sizeof known / sizeof known[0]) {
+            books = found_at(f, h) >= enough;
+            known[known_count] = *h;
+            known[known_count++].target = books;
+        }
+        struct vt_target *t = &scan->targets[h->target];
+        if (books || t->reached)
+            continue;
+        t->reached = true;
+        /* What is in it was perhaps not looked at. */
+        if (t->held)
+            scan->in_doubt = true;
+    }
+}
+
+/* ----------------------------------------------------------------------------------- the flood --
+ */
+
+static void flood(struct flood *f, enum vt_mark mark, unsigned root_kind) {
+    struct vt_scan *scan = f->scan;
+    f->mark = mark;
+    for (uint32_t i = 0; i < scan->span_count && vt_scan_goes_on(scan); i++) {
+        if (scan->spans[i].kind != root_kind)
+            continue;
+        look_through(f, &scan->spans[i], scan->spans[i].start, scan->spans[i].end);
+        drain(f);
+    }
+}
+
+bool vt_scan_flood(struct vt_scan *scan, const uintptr_t *registers, uint32_t register_count) {
+    struct flood *f = vt_scan_take(scan, sizeof *f);
+    if (!f)
+        return false;
+    f->scan = scan;
+    f->stack = vt_scan_take(scan, STACK_MOST);
+    f->hints = vt_scan_take(scan, HINTS_MOST * sizeof *f->hints);
+    if (scan->stop)
+        return false;
+    set_windows(f);
+    flood(f, VT_MARK_BOOKS, VT_SPAN_BOOKS);
+    f->mark = VT_MARK_USER;
+    f->theirs = false;
+    for (uint32_t i = 0; i < register_count; i++)
+        look(f, registers[i], 0);
+    drain(f);
+    flood(f, VT_MARK_USER, VT_SPAN_ROOT);
+    weigh_hints(f);
+    return !scan->stop;
+}

@@ -1,0 +1,394 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Two allocators whose memory is known block by block: the C library's malloc and Python's small
+ * objects. A freed block keeps the words that it held; so a scan that cannot tell which blocks are
+ * in use finds what a program forgot long ago.
+ *
+ * Everything is read, nothing called. Each step is checked, and what does not add up to the last
+ * byte is left as plain memory: reached as a whole. Programs that bring their own malloc are left so
+ * too.
+ *
+ * glibc's malloc, 2.26 to 2.41 (malloc/malloc.c, malloc/arena.c): chunks follow each other without
+ * gaps, each with its size and three flags in the word before its memory; whether a chunk is in use
+ * stands in the next one's flags. Chunks that wait in a thread's cache or a fast bin look in use:
+ * those lists are walked afterwards.
+ * CPython's small objects, 3.8 to 3.14 (Objects/obmalloc.c): pools of 4 or 16 KiB, aligned, of
+ * equal blocks behind a header of 48 bytes, with a list of the freed ones.
+ *
+ * Called by scan_maps.c for each piece of memory that is nothing else.
+ */
+#include "scan.h"
+
+#define PREV_INUSE  1u
+#define IS_MMAPPED  2u
+#define NON_MAIN    4u
+#define FLAGS       7u
+#define SMALLEST    32u
+#define HEAP_BYTES  ((uintptr_t)64 << 20) /* an arena's heaps are aligned to this */
+#define STATE_BYTES 0x898u                /* struct malloc_state */
+#define STATE_FAST  0x10u                 /* its fast bins' heads */
+#define STATE_TOP   0x60u
+#define STATE_BINS  0x70u
+#define FAST_BINS   10u
+#define BINS        127u
+
+#define TCACHE_CHUNK  0x290u /* tcache_perthread_struct with its header: 64 counts, 64 heads */
+#define TCACHE_BINS   64u
+#define TCACHE_LENGTH 1024u /* longer lists are not believed */
+#define FAST_LENGTH   (1u << 20)
+
+/* -------------------------------------------------------------------------------------- cells --
+ */
+
+/* A region under walk. A cell is a chunk's memory: from 16 behind its start to 16 behind its end. */
+struct region {
+    struct vt_scan *scan;
+    const struct vt_vma *vma;
+    uintptr_t base;
+    uint64_t *bits[4];
+    uintptr_t from; /* the CELLS span under way starts here */
+    bool heap;
+};
+
+static bool region_begin(struct region *r, struct vt_scan *scan, const struct vt_vma *vma,
+                         uintptr_t start, uintptr_t end, bool heap) {
+    size_t words = (end - start) / 1024 + 2;
+    uint64_t *bits = vt_scan_take(scan, 4 * words * sizeof *bits);
+    if (!bits)
+        return false;
+    *r = (struct region){.scan = scan, .vma = vma, .base = start, .from = start, .heap = heap};
+    for (unsigned i = 0; i < 4; i++)
+        r->bits[i] = bits + i * words;
+    return true;
+}
+
+static void cell(struct region *r, uintptr_t start, bool in_use) {
+    size_t i = (start - r->base) / 16;
+    vt_bit_set(r->bits[VT_BITS_START], i);
+    if (!in_use)
+        vt_bit_set(r->bits[VT_BITS_DEAD], i);
+}
+
+/* Makes a span of the cells up to `end`. */
+static void cells_until(struct region *r, uintptr_t end, uintptr_t next) {
+    struct vt_span *s = vt_scan_add_span(r->scan, r->from, end, VT_SPAN_CELLS, r->vma);
+    if (s) {
+        s->base = r->base;
+        s->heap = r->heap;
+        for (unsigned i = 0; i < 4; i++)
+            s->bits[i] = r->bits[i];
+    }
+    r->from = next;
+}
+
+/* A chunk too large for the bits is a span of its own. */
+static void large_cell(struct region *r, uintptr_t start, uintptr_t end) {
+    cells_until(r, start, end);
+    struct vt_span *s = vt_scan_add_span(r->scan, start, end, VT_SPAN_PLAIN, r->vma);
+    if (s)
+        s->heap = r->heap;
+}
+
+/* ------------------------------------------------------------------------------ glibc's chunks --
+ */
+
+/* The size word of a chunk. */
+static uint64_t size_word(struct vt_scan *scan, uintptr_t chunk) {
+    return vt_scan_peek(scan, chunk + 8);
+}
+
+/* Makes cells of a row of chunks from `first` to the top, which ends at `end`. Answers where the top
+ * begins. 0: it is no such row, or it changed under the walk; then nothing was made. */
+static uintptr_t take_chunks(struct region *r, uintptr_t first, uintptr_t end, unsigned non_main) {
+    struct vt_scan *scan = r->scan;
+    uint32_t spans_before = scan->span_count, tcaches_before = scan->tcache_count;
+    uintptr_t p = first, last = 0, last_size = 0, top = 0;
+    r->from = first;
+    while (p + 16 <= end && vt_scan_goes_on(scan)) {
+        uint64_t word = size_word(scan, p), size = word & ~(uint64_t)FLAGS;
+        if (word & IS_MMAPPED || size > end - p)
+            break;
+        if (last) { /* whether it is in use stands here */
+            bool in_use = word & PREV_INUSE;
+            if (in_use && last_size > VT_CELL_MAX)
+                large_cell(r, last + 16, p + 16);
+            else
+                cell(r, last + 16, in_use);
+            if (last_size == TCACHE_CHUNK && in_use && scan->tcache_count < VT_SCAN_TCACHES)
+                scan->tcaches[scan->tcache_count++] = last;
+        }
+        /* The top carries no flag of its arena. A heap that was left for the next one ends with two
+         * small fences. */
+        if (p + size == end || (size <= 16 && end - p <= 64)) {
+            top = p;
+            break;
+        }
+        if (size < SMALLEST || size % 16 || (word & NON_MAIN) != non_main)
+            break;
+        last = p;
+        last_size = size;
+        p += size;
+    }
+    if (!top) {
+        scan->span_count = spans_before;
+        scan->tcache_count = tcaches_before;
+        return 0;
+    }
+    if (top + 16 < end)
+        cell(r, top + 16, false);
+    cells_until(r, end, end);
+    return top;
+}
+
+static bool main_heap(struct vt_scan *scan, const struct vt_vma *vma, uintptr_t start,
+                      uintptr_t end) {
+    struct region r;
+    if (!region_begin(&r, scan, vma, start, end, true))
+        return false;
+    uintptr_t top = take_chunks(&r, start, end, 0);
+    if (top)
+        scan->main_top = top;
+    return top != 0;
+}
+
+/* One heap of another arena: struct heap_info {arena, previous heap, size, ...} at its start. */
+static uintptr_t arena_heap(struct vt_scan *scan, const struct vt_vma *vma, uintptr_t start,
+                            uintptr_t end) {
+    uint64_t arena = vt_scan_peek(scan, start), previous = vt_scan_peek(scan, start + 8),
+             size = vt_scan_peek(scan, start + 16);
+    if (size < 4096 || size > HEAP_BYTES || size % 4096 || size > end - start || arena % 16)
+        return 0;
+    bool first_heap = arena - start >= 0x20 && arena - start <= 0x60;
+    if (first_heap ? previous != 0 : previous % HEAP_BYTES != 0 || previous == 0)
+        return 0;
+    end = start + size;
+    struct region r;
+    if (!region_begin(&r, scan, vma, start, end, true))
+        return 0;
+    /* Behind the arena's own words; a later heap's own words grew with the C library's versions. */
+    for (unsigned skip = 0x20; skip <= 0x40; skip += 0x10) {
+        uintptr_t chunk = first_heap ? (arena + STATE_BYTES + 15) & ~(uintptr_t)15 : start + skip;
+        if (!take_chunks(&r, chunk, end, NON_MAIN))
+            continue;
+        if (first_heap && scan->arena_count < sizeof scan->arenas / sizeof scan->arenas[0])
+            scan->arenas[scan->arena_count++] = arena;
+        return end;
+    }
+    return 0;
+}
+
+/* A chunk with a mapping of its own; other memory may follow. Where it ends, 0: none starts here. */
+static uintptr_t mapped_chunk(struct vt_scan *scan, uintptr_t start, uintptr_t end) {
+    uint64_t word = size_word(scan, start), size = word & ~(uint64_t)FLAGS;
+    return (word & FLAGS) == IS_MMAPPED && size % 4096 == 0 && size >= 4096 && size <= end - start &&
+                   vt_scan_peek(scan, start) < 4096
+               ? start + size
+               : 0;
+}
+
+/* ------------------------------------------------------------------------------- what is freed --
+ */
+
+/* The chunk whose memory is at `memory`, if it is one in use of that size. */
+static bool is_chunk(struct vt_scan *scan, uintptr_t memory, uint64_t size, struct vt_span **span) {
+    *span = vt_scan_span_at(scan, memory);
+    struct vt_range cell;
+    return *span && (*span)->kind == VT_SPAN_CELLS && (*span)->heap &&
+           vt_scan_cell_at(*span, memory, &cell) && cell.start == memory &&
+           (size_word(scan, memory - 16) & ~(uint64_t)FLAGS) == size;
+}
+
+static void drop_chunk(struct vt_span *span, uintptr_t memory) {
+    vt_bit_set(span->bits[VT_BITS_DEAD], (memory - span->base) / 16);
+}
+
+/* A list of freed chunks of one size, by the addresses of their memory. Its links lie there, since
+ * 2.32 xor-ed with their own place shifted. `length` 0: up to its end. True: it is one; `drop` takes
+ * its chunks out. */
+static bool free_list(struct vt_scan *scan, uintptr_t memory, uint64_t size, uint32_t length,
+                      bool by_chunk, bool hidden, bool drop) {
+    uint32_t most = length ? length : FAST_LENGTH;
+    for (uint32_t i = 0; memory && i < most; i++) {
+        struct vt_span *span;
+        /* When dropping, all were in use a moment ago; one that comes twice ends it. */
+        if (memory % 16 || !is_chunk(scan, memory, size, &span))
+            return false;
+        uint64_t next = vt_scan_peek(scan, memory);
+        if (drop)
+            drop_chunk(span, memory);
+        next = hidden ? next ^ memory >> 12 : next;
+        memory = next && by_chunk ? next + 16 : next;
+        if (length && i + 1 == length)
+            return memory == 0;
+    }
+    return memory == 0;
+}
+
+static void drop_list(struct vt_scan *scan, uintptr_t memory, uint64_t size, uint32_t length,
+                      bool by_chunk) {
+    for (unsigned hidden = 2; hidden-- > 0;)
+        if (free_list(scan, memory, size, length, by_chunk, hidden, false)) {
+            free_list(scan, memory, size, length, by_chunk, hidden, true);
+            return;
+        }
+}
+
+/* A thread's cache: 64 counts of two bytes, then 64 lists by size. */
+static void drop_tcache(struct vt_scan *scan, uintptr_t chunk) {
+    uint16_t counts[TCACHE_BINS];
+    uint64_t heads[TCACHE_BINS];
+    if (!vt_scan_read(scan, counts, chunk + 16, sizeof counts) ||
+        !vt_scan_read(scan, heads, chunk + 16 + sizeof counts, sizeof heads))
+        return;
+    for (unsigned i = 0; i < TCACHE_BINS; i++)
+        if ((counts[i] == 0) != (heads[i] == 0) || counts[i] > TCACHE_LENGTH || heads[i] % 16)
+            return;
+    for (unsigned i = 0; i < TCACHE_BINS; i++)
+        if (heads[i])
+            drop_list(scan, heads[i], SMALLEST + 16 * i, counts[i], false);
+}
+
+/* Whether an arena's words are where `state` says: every bin that is empty points to itself. */
+static bool is_arena(struct vt_scan *scan, uintptr_t state) {
+    unsigned empty = 0;
+    for (unsigned i = 0; i < BINS; i++) {
+        uintptr_t at = state + STATE_BINS + 16 * i, self = at - 16;
+        uint64_t fd = vt_scan_peek(scan, at), bk = vt_scan_peek(scan, at + 8);
+        if ((fd == self) != (bk == self) || !fd || fd % 16)
+            return false;
+        empty += fd == self;
+    }
+    return empty > 0;
+}
+
+static void drop_fast(struct vt_scan *scan, uintptr_t state) {
+    uint64_t heads[FAST_BINS];
+    if (!is_arena(scan, state) || !vt_scan_read(scan, heads, state + STATE_FAST, sizeof heads))
+        return;
+    for (unsigned i = 0; i < FAST_BINS; i++)
+        if (heads[i])
+            drop_list(scan, heads[i] + 16, SMALLEST + 16 * i, 0, true);
+}
+
+void vt_scan_heap_free_lists(struct vt_scan *scan) {
+    for (uint32_t i = 0; i < scan->tcache_count && vt_scan_goes_on(scan); i++)
+        drop_tcache(scan, scan->tcaches[i]);
+    for (uint32_t i = 0; i < scan->arena_count && vt_scan_goes_on(scan); i++)
+        drop_fast(scan, scan->arenas[i]);
+    /* The main arena is in the C library's data, under no name: it names the top chunk. */
+    if (scan->main_top)
+        for (uintptr_t p = scan->libc.start; p < scan->libc.end && vt_scan_goes_on(scan); p += 8)
+            if (vt_scan_peek(scan, p) == scan->main_top && p - scan->libc.start >= STATE_TOP)
+                drop_fast(scan, p - STATE_TOP);
+}
+
+/* ------------------------------------------------------------------------------ Python's pools --
+ */
+
+#define POOL_HEADER 48u
+#define POOL_BLOCKS (16384 / 16)
+
+struct pool {
+    uint64_t count_and_padding, free_block, next, previous;
+    uint32_t arena, class, next_offset, max_next_offset;
+};
+
+/* A pool of `bytes` at `start`: the freed blocks of its list are set in `freed`. */
+static bool is_pool(struct vt_scan *scan, uintptr_t start, uint32_t bytes, uint32_t *size,
+                    uint32_t *made, uint64_t freed[POOL_BLOCKS / 64]) {
+    uint64_t tail = vt_scan_peek(scan, start + 40), head = vt_scan_peek(scan, start + 32);
+    struct pool p = {.class = (uint32_t)(head >> 32),
+                     .next_offset = (uint32_t)tail,
+                     .max_next_offset = (uint32_t)(tail >> 32)};
+    *size = (p.class + 1) * 16;
+    if (p.class > 63 || p.max_next_offset != bytes - *size || p.next_offset < POOL_HEADER ||
+        p.next_offset > bytes || (p.next_offset - POOL_HEADER) % *size)
+        return false;
+    *made = (p.next_offset - POOL_HEADER) / *size;
+    uint32_t in_use = (uint32_t)vt_scan_peek(scan, start), found = 0;
+    uint64_t block = vt_scan_peek(scan, start + 8);
+    for (unsigned i = 0; i < POOL_BLOCKS / 64; i++)
+        freed[i] = 0;
+    while (block) {
+        uint64_t offset = block - start - POOL_HEADER;
+        if (offset % *size || offset / *size >= *made || vt_bit(freed, offset / *size))
+            return false;
+        vt_bit_set(freed, offset / *size);
+        found++;
+        block = vt_scan_peek(scan, block);
+    }
+    return in_use + found == *made;
+}
+
+static void pool_cells(struct region *r, uintptr_t start, uint32_t bytes, uint32_t size,
+                       uint32_t made, const uint64_t *freed) {
+    cell(r, start, false);
+    for (uint32_t i = 0; i < made; i++)
+        cell(r, start + POOL_HEADER + (uintptr_t)i * size, !vt_bit(freed, i));
+    if (POOL_HEADER + made * size < bytes)
+        cell(r, start + POOL_HEADER + (uintptr_t)made * size, false);
+}
+
+/* Makes cells of the pools in a piece of memory, plain spans of what lies between. */
+static void pools(struct vt_scan *scan, const struct vt_vma *vma, uintptr_t start, uintptr_t end) {
+    struct region r;
+    uint64_t freed[POOL_BLOCKS / 64];
+    uintptr_t p = (start + 4095) & ~(uintptr_t)4095, plain = start; /* done up to there */
+    bool in_pools = false;
+    if (!region_begin(&r, scan, vma, start & ~(uintptr_t)4095, end, false))
+        return;
+    while (p + 4096 <= end && vt_scan_goes_on(scan)) {
+        uint32_t size, made, bytes = 16384;
+        bool is = p % 16384 == 0 && p + bytes <= end && is_pool(scan, p, bytes, &size, &made, freed);
+        if (!is)
+            is = is_pool(scan, p, bytes = 4096, &size, &made, freed);
+        if (is) {
+            if (!in_pools) {
+                vt_scan_add_span(scan, plain, p, VT_SPAN_PLAIN, vma);
+                r.from = p;
+            }
+            pool_cells(&r, p, bytes, size, made, freed);
+            p += bytes;
+        } else {
+            if (in_pools) {
+                cells_until(&r, p, p);
+                plain = p;
+            }
+            p += 4096;
+        }
+        in_pools = is;
+    }
+    if (in_pools) {
+        cells_until(&r, p, p);
+        plain = p;
+    }
+    vt_scan_add_span(scan, plain, end, VT_SPAN_PLAIN, vma);
+}
+
+/* ----------------------------------------------------------------------------------- the whole --
+ */
+
+void vt_scan_heap_piece(struct vt_scan *scan, const struct vt_vma *vma, uintptr_t start,
+                        uintptr_t end) {
+    if (vma->heap && vma->start == start && vma->end == end && main_heap(scan, vma, start, end))
+        return;
+    while (vma->anonymous && vma->private_ && start < end && vt_scan_goes_on(scan)) {
+        uintptr_t until = mapped_chunk(scan, start, end);
+        if (until) {
+            struct vt_span *s = vt_scan_add_span(scan, start, until, VT_SPAN_PLAIN, vma);
+            if (s)
+                s->heap = true;
+        } else if (start % HEAP_BYTES == 0) {
+            until = arena_heap(scan, vma, start, end);
+        }
+        if (!until)
+            break;
+        start = until;
+    }
+    if (start >= end)
+        return;
+    if (scan->python && vma->anonymous && vma->private_)
+        pools(scan, vma, start, end);
+    else
+        vt_scan_add_span(scan, start, end, VT_SPAN_PLAIN, vma);
+}
