@@ -237,6 +237,26 @@ static void print_name(FILE *out, const uint8_t *record, uint32_t length) {
         print_text(out, "text", record + sizeof r, r.text_bytes);
 }
 
+static void print_scan(FILE *out, const uint8_t *record) {
+    struct vt_rec_scan r;
+    memcpy(&r, record, sizeof r);
+    fprintf(out,
+            "SCAN      bytes=%" PRIu64 " ns=%" PRIu64 " looked_for=%u lost=%u threads=%u flags=%u "
+            "unread_pages=%u",
+            r.bytes, r.ns, r.looked_for, r.lost, r.threads, r.flags, r.unread_pages);
+}
+
+static void print_lost(FILE *out, const uint8_t *record, uint32_t length) {
+    struct vt_rec_lost r;
+    memcpy(&r, record, sizeof r);
+    fprintf(out, "LOST      count=%u", r.count);
+    for (uint32_t i = 0, at = sizeof r; i < r.count && at + 8 <= length; i++, at += 8) {
+        uint64_t entry;
+        memcpy(&entry, record + at, sizeof entry);
+        fprintf(out, " %u:0x%" PRIx64, vt_lost_space(entry), vt_lost_address(entry));
+    }
+}
+
 static void print_described(FILE *out, const uint8_t *record, uint32_t length) {
     uint64_t word;
     memcpy(&word, record, sizeof word);
@@ -248,6 +268,8 @@ static void print_described(FILE *out, const uint8_t *record, uint32_t length) {
                    : type == VT_REC_DEVICE ? sizeof(struct vt_rec_device)
                    : type == VT_REC_NOTE   ? sizeof(struct vt_rec_note)
                    : type == VT_REC_NAME   ? sizeof(struct vt_rec_name)
+                   : type == VT_REC_SCAN   ? sizeof(struct vt_rec_scan)
+                   : type == VT_REC_LOST   ? sizeof(struct vt_rec_lost)
                                            : 0;
     if (!least || length < least)
         fprintf(out, "TYPE_%02x   length=%u%s", type, length,
@@ -264,6 +286,10 @@ static void print_described(FILE *out, const uint8_t *record, uint32_t length) {
         print_device(out, record);
     else if (type == VT_REC_NOTE)
         print_note(out, record, length);
+    else if (type == VT_REC_SCAN)
+        print_scan(out, record);
+    else if (type == VT_REC_LOST)
+        print_lost(out, record, length);
     else
         print_name(out, record, length);
 }

@@ -3,9 +3,8 @@
  * Verdicts: what became of each site's memory, with the evidence in one sentence, and which sites
  * are one leak.
  *
- * Of the contract's verdicts the log can so far tell two apart: `unfreed` and `freed`. Whether a
- * pointer was left (`lost`), whether it grew (`growing`), and who else may hold it (`cache`,
- * `runtime`) needs more than events.
+ * Of the contract's verdicts three are told apart so far: `freed`, `unfreed`, and by the exit scan
+ * `lost`. Whether it grew (`growing`), and who else may hold it (`cache`, `runtime`) needs more.
  */
 #include "diagnose.h"
 
@@ -33,6 +32,29 @@ static const char *the_end(const struct vt_process *p) {
     return "when the process ended";
 }
 
+/* A framework's blocks, and physical memory by its handles, are not looked for. */
+static bool looked_for(const struct vt_process *p, const struct vt_site *site) {
+    return p->scan_bytes != VT_UNKNOWN && site->live_count && !site->before &&
+           site->layer != VT_LAYER_FRAMEWORK;
+}
+
+static void say_lost(const struct vt_process *p, const struct vt_site *site,
+                     struct vt_string *why) {
+    char lost[VT_FORMAT_BYTES], live[VT_FORMAT_BYTES], bytes[VT_FORMAT_BYTES];
+    vt_format_bytes(p->scan_bytes, bytes);
+    if (site->live_count == 1)
+        vt_string_add(why, "no pointer to it");
+    else if (site->lost_count == site->live_count)
+        vt_string_format(why, "no pointer to any of its %s live allocations",
+                         vt_format_count(site->live_count, live));
+    else
+        vt_string_format(why, "no pointer to %s of its %s live allocations",
+                         vt_format_count(site->lost_count, lost),
+                         vt_format_count(site->live_count, live));
+    vt_string_format(why, " was left in the process's memory (%s looked through in %llu ms)", bytes,
+                     (unsigned long long)((p->scan_ns + 999999) / 1000000));
+}
+
 static void judge(const struct vt_process *p, struct vt_site *site) {
     struct vt_string why = {0};
     char live[VT_FORMAT_BYTES], all[VT_FORMAT_BYTES];
@@ -40,7 +62,14 @@ static void judge(const struct vt_process *p, struct vt_site *site) {
     site->verdict = site->live_count ? VT_VERDICT_UNFREED : VT_VERDICT_FREED;
     vt_format_count(site->live_count, live);
     vt_format_count(site->alloc_count, all);
-    if (site->before)
+    if (looked_for(p, site)) {
+        site->reachable = site->lost_count == 0;
+        if (site->lost_count)
+            site->verdict = VT_VERDICT_LOST;
+    }
+    if (site->verdict == VT_VERDICT_LOST)
+        say_lost(p, site, &why);
+    else if (site->before)
         vt_string_format(&why, "allocated before the window; %s of it live %s",
                          site->live_count ? live : "nothing", the_end(p));
     else if (site->live_count && site->alloc_count == 1)
@@ -121,10 +150,11 @@ static void gather(struct vt_process *p) {
     for (uint32_t i = 0; i < p->leak_count; i++) {
         struct vt_leak *leak = &p->leaks[i];
         uint32_t *sites = vt_alloc(leak->site_count, sizeof *sites), n = 0;
-        uint64_t allocations = 0;
+        uint64_t allocations = 0, lost = 0;
         for (uint32_t site = first_of[i]; site != VT_NO_SITE; site = next_in_leak[site]) {
             sites[n++] = site;
             allocations += p->sites[site].alloc_count;
+            lost += p->sites[site].lost_count;
         }
         leak->sites = sites;
         if (n == 1) {
@@ -132,9 +162,16 @@ static void gather(struct vt_process *p) {
         } else {
             char live[VT_FORMAT_BYTES], all[VT_FORMAT_BYTES];
             struct vt_string why = {0};
-            vt_string_format(&why, "%s of its %s allocations, from %u call sites, were live %s",
-                             vt_format_count(leak->live_count, live),
-                             vt_format_count(allocations, all), n, the_end(p));
+            if (leak->verdict == VT_VERDICT_LOST)
+                vt_string_format(&why,
+                                 "no pointer to %s of its %s live allocations, from %u call sites, "
+                                 "was left in the process's memory",
+                                 vt_format_count(lost, all),
+                                 vt_format_count(leak->live_count, live), n);
+            else
+                vt_string_format(&why, "%s of its %s allocations, from %u call sites, were live %s",
+                                 vt_format_count(leak->live_count, live),
+                                 vt_format_count(allocations, all), n, the_end(p));
             leak->why = why.text;
         }
     }

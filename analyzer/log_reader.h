@@ -95,6 +95,10 @@ struct vt_log {
     char **notes;
     size_t note_count, note_room;
 
+    struct vt_rec_scan scan; /* of the exit scan; word 0: none, or one that concludes nothing */
+    uint64_t *lost;          /* vt_lost_entry, as the log lists them */
+    size_t lost_count, lost_room;
+
     uint64_t events;     /* records of a fixed type, all chunks */
     uint64_t last_ticks; /* largest time of an event */
     uint64_t frontier;   /* events after this time were left out: threads were still writing;

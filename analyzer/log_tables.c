@@ -128,6 +128,27 @@ static void take_note(struct vt_log *log, const uint8_t *record, uint32_t length
     log->notes[log->note_count++] = text;
 }
 
+/* log_format.h says what may be concluded from which. */
+static void take_scan(struct vt_log *log, const uint8_t *record, uint32_t length) {
+    struct vt_rec_scan r;
+    if (length < sizeof r)
+        return;
+    memcpy(&r, record, sizeof r);
+    if (!(r.flags & (VT_SCAN_STOPPED | VT_SCAN_IN_DOUBT)))
+        log->scan = r;
+}
+
+static void take_lost(struct vt_log *log, const uint8_t *record, uint32_t length) {
+    struct vt_rec_lost r;
+    if (length < sizeof r)
+        return;
+    memcpy(&r, record, sizeof r);
+    for (uint32_t i = 0, at = sizeof r; i < r.count && at + 8 <= length; i++, at += 8) {
+        VT_GROW(log->lost, log->lost_count, log->lost_room);
+        memcpy(&log->lost[log->lost_count++], record + at, 8);
+    }
+}
+
 void vt_log_take(struct vt_log *log, const uint8_t *record, uint32_t length) {
     uint64_t word;
     memcpy(&word, record, sizeof word);
@@ -149,6 +170,12 @@ void vt_log_take(struct vt_log *log, const uint8_t *record, uint32_t length) {
         break;
     case VT_REC_NOTE:
         take_note(log, record, length);
+        break;
+    case VT_REC_SCAN:
+        take_scan(log, record, length);
+        break;
+    case VT_REC_LOST:
+        take_lost(log, record, length);
         break;
     }
 }
@@ -216,6 +243,7 @@ void vt_log_free_tables(struct vt_log *log) {
     free(log->module_reach);
     free(log->codes);
     free(log->notes);
+    free(log->lost);
     free(log->threads);
     free(log->devices);
     free(log->stacks);

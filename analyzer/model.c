@@ -248,6 +248,7 @@ static void take_site(const struct build *b, const struct vt_replay_site *from,
         .before = from->before,
         .live_bytes = from->live_bytes,
         .live_count = from->live_count,
+        .lost_count = from->lost_count,
         .peak_bytes = from->peak_bytes,
         .bytes_at_peak = from->bytes_at_peak,
         .count_at_peak = from->count_at_peak,
@@ -478,6 +479,9 @@ static int add_process(struct vt_model *model, const char *path,
     take_objects(&b);
     vt_stacks_notes(b.stacks, b.p);
     note_replay(&b);
+    bool scanned = b.log.scan.word && b.p->window_until == VT_UNKNOWN;
+    b.p->scan_bytes = scanned ? b.log.scan.bytes : VT_UNKNOWN;
+    b.p->scan_ns = scanned ? b.log.scan.ns : VT_UNKNOWN;
     vt_diagnose_sites(b.p);
     vt_oom_explain(b.p);
     free(place);

@@ -59,6 +59,7 @@ struct vt_site {
     unsigned device; /* ordinal; VT_DEVICE_HOST for host and managed memory; VT_DEVICE_UNKNOWN */
     bool before;     /* not a place: what was live when --since began */
     uint64_t live_bytes, live_count;
+    uint64_t lost_count;    /* of those live, those that no pointer was left to */
     uint64_t peak_bytes;    /* its own largest */
     uint64_t bytes_at_peak; /* what it held at its device's peak (host, managed: at that layer's) */
     uint64_t count_at_peak;
@@ -162,6 +163,8 @@ struct vt_process {
     uint32_t note_count, note_room;
     uint64_t events, dropped_events;
     uint64_t window_since, window_until; /* ns; VT_UNKNOWN: not cut there */
+    uint64_t scan_bytes, scan_ns; /* the exit scan: what it looked through, how long; VT_UNKNOWN:
+                                     there was none that says anything */
 
     struct vt_device *devices;
     uint32_t device_count;

@@ -412,6 +412,19 @@ static void prefetch(const struct vt_live *live, const uint8_t *record) {
 static_assert(offsetof(struct vt_rec_free, address) == offsetof(struct vt_rec_alloc, address),
               "prefetch reads either");
 
+/* What the exit scan found no pointer to. An address space, or an allocation, that is not known any
+ * more says nothing. */
+static void take_lost(struct vt_replay *r, const struct vt_log *log) {
+    for (size_t i = 0; log->scan.word && i < log->lost_count; i++) {
+        unsigned space = vt_lost_space(log->lost[i]);
+        uint64_t address = vt_lost_address(log->lost[i]);
+        const struct vt_live_entry *entry =
+            space < VT_SPACES ? vt_live_find(&r->live, vt_live_key(address, space)) : NULL;
+        if (entry && entry->key)
+            r->sites[entry->site].lost_count++;
+    }
+}
+
 void vt_replay_run(const struct vt_log *log, struct vt_sites *ids, struct vt_window window,
                    struct vt_replay *replay) {
     struct walk w = {
@@ -433,6 +446,8 @@ void vt_replay_run(const struct vt_log *log, struct vt_sites *ids, struct vt_win
     vt_merge_close(merge);
     if (w.window_waits)
         begin_window(&w);
+    if (window.until == VT_TICKS_MASK)
+        take_lost(replay, log);
     for (size_t i = 0; i < replay->site_count; i++) {
         struct vt_replay_site *site = &replay->sites[i];
         note_peak(site, peak_book(replay, site->layer, site->device));

@@ -25,6 +25,7 @@ struct vt_replay_site {
     uint64_t peak_bytes;
     uint64_t bytes_at_peak, count_at_peak;
     uint64_t allocated_bytes, alloc_count, free_count;
+    uint64_t lost_count;              /* of those live at the end, those that nothing points to */
     uint64_t first_ticks, last_ticks; /* of its allocations */
     uint64_t seen;                    /* vt_replay_book.peaks when it last changed: see replay.c */
 };
