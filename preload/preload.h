@@ -341,6 +341,10 @@ uint32_t vt_stack_capture(struct vt_thread *thread, void *caller);
 /* Raw return addresses of the calling thread, innermost first. */
 size_t vt_stack_raw(void **frames, size_t max);
 void vt_stack_modules_changed(void);
+
+/* unwind_guard.c: makes the unwinder that this address lies in leave the program's descriptors and
+ * its threads' cancellation alone. Before its first use. */
+void vt_unwind_guard(void *inside);
 void vt_stack_forked(void);
 
 /* -------------------------------------------------------------------------------------------------------

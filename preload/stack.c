@@ -47,6 +47,7 @@ static void arm_unwinder(void) {
         dlerror();
         return;
     }
+    vt_unwind_guard(backtrace);
     *(void **)&unwinder.getcontext = vt_real_dlsym(handle, "_Ux86_64_getcontext");
     *(void **)&unwinder.init_local = vt_real_dlsym(handle, "_ULx86_64_init_local");
     *(void **)&unwinder.get_reg = vt_real_dlsym(handle, "_ULx86_64_get_reg");

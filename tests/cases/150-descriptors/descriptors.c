@@ -6,6 +6,7 @@
 #include "../../cuda_case.h"
 
 #include <fcntl.h>
+#include <pthread.h>
 #include <signal.h>
 #include <string.h>
 #include <sys/resource.h>
@@ -41,6 +42,32 @@ static void own_untouched(void) {
     EXPECT(st.st_size == 0);
 }
 
+static CUcontext context;
+
+static void *work(void *arg) {
+    CHECK(cuCtxSetCurrent(context));
+    pairs(10);
+    return arg;
+}
+
+/* A file with something in it on every descriptor; then new threads, which are unwound for the first time. */
+static void own_data(void) {
+    char data[3000], now[3001];
+    memset(data, 'x', sizeof data);
+    take_all(3, 1000);
+    int fd = open("own", O_RDWR);
+    EXPECT(fd < 0 || fd >= 1000); /* none is free below */
+    EXPECT(write(500, data, sizeof data) == sizeof data && lseek(500, 1000, SEEK_SET) == 1000);
+    for (int i = 0; i < 20; i++) {
+        pthread_t thread;
+        CHECK(pthread_create(&thread, NULL, work, NULL));
+        CHECK(pthread_join(thread, NULL));
+    }
+    EXPECT(lseek(500, 0, SEEK_CUR) == 1000);
+    EXPECT(pread(500, now, sizeof now, 0) == sizeof data && memcmp(now, data, sizeof data) == 0);
+    CHECK(ftruncate(500, 0));
+}
+
 int main(int argc, char **argv) {
     const char *how = argc > 1 ? argv[1] : "", *log = argc > 2 ? argv[2] : "log.vtl";
     struct rlimit limit = {8, 8};
@@ -50,9 +77,17 @@ int main(int argc, char **argv) {
         limit.rlim_cur = 3;
         CHECK(setrlimit(RLIMIT_NOFILE, &limit));
     }
-    start_cuda();
+    context = start_cuda();
     keep();
     pairs(4000);
+    if (strcmp(how, "nothing") ==
+        0) { /* the program's next descriptor is the one that it would be without us */
+        int next = open("/dev/null", O_RDONLY);
+        EXPECT(next == 3);
+        close(next);
+    }
+    if (strcmp(how, "dup2-data") == 0)
+        own_data();
     if (strcmp(how, "closefrom") == 0) {
         CHECK(syscall(SYS_close_range, 3, ~0u, 0));
         int first = open("/dev/null", O_RDONLY);
