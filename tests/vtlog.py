@@ -83,8 +83,8 @@ class Log:
                 append((t, kind, hook, high, when & 0xffffffffffffff, when >> 56, a, b, tid, data[at + 32:at + size]))
             else:
                 t, kind, hook, size = struct.unpack_from("<BBHI", data, at)
-                if t not in (STACK, MODULE, CODE, THREAD, DEVICE, NOTE, NAME) or size % 8 or not 16 <= size <= 8192 or \
-                        at + size > end:
+                # Types that this file does not know have a length all the same.
+                if t < 0x80 or size % 8 or not 16 <= size <= 8192 or at + size > end:
                     raise ValueError(f"offset {at}: record type {t:#x} of {size} bytes")
                 body = data[at + 8:at + size]
                 if t == THREAD:
