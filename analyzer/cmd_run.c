@@ -10,7 +10,9 @@
  */
 #define _GNU_SOURCE
 #include "commands.h"
+#include "run_check.h"
 #include "run_elf.h"
+#include "run_inject.h"
 #include "run_logs.h"
 #include "run_options.h"
 #include "run_preload.h"
@@ -77,13 +79,10 @@ static void set_environment(const struct vt_run_options *options,
     vt_string_free(&path);
 }
 
-/* The end: finishes the log of a killed command, prints the lines. Returns the exit status. */
-static int report(struct vt_run_child *child, const char *list, bool quiet) {
-    struct vt_run_logs logs;
+/* The end without a gate: prints the lines. Returns the exit status. */
+static int report(const struct vt_run_child *child, const struct vt_run_logs *found, bool quiet) {
+    const struct vt_run_logs logs = *found;
     int status = child->status;
-    signal(SIGPIPE, SIG_IGN);
-    vt_run_logs_read(list, &logs);
-    vt_run_logs_mark_killed(&logs, child);
     if (child->untraced.length) {
         if (logs.count) {
             vt_error("%s", child->untraced.text);
@@ -96,8 +95,16 @@ static int report(struct vt_run_child *child, const char *list, bool quiet) {
     }
     if (!quiet)
         vt_run_logs_say(&logs, stderr);
-    vt_run_logs_free(&logs);
     return status;
+}
+
+/* The logs of a run inside a run are the outer one's as well. */
+static void tell_outer(const char *outer, const struct vt_run_logs *logs) {
+    FILE *list = fopen(outer, "ae");
+    for (size_t i = 0; list && i < logs->count; i++)
+        fprintf(list, "%s\n", logs->paths[i]);
+    if (list)
+        fclose(list);
 }
 
 /* What was given on the command line, found and judged. */
@@ -123,32 +130,116 @@ static int make_plan(int argc, char **argv, struct plan *plan, struct vt_string 
         status = check_known(&plan->options, plan->libraries.tracer);
     if (!status)
         status = vt_run_program_inspect(plan->program, plan->simulated, message);
+    if (!status && (plan->options.given[VT_RUN_CHECK] || vt_run_options_each(&plan->options)))
+        status = vt_check_ready(&plan->options.check);
     return status;
 }
 
-static int run(const struct plan *plan, char **argv, struct vt_string *message) {
-    const char *value = getenv("VRAMTRACE_QUIET"), *outer = outer_list();
-    bool quiet = plan->options.given[VT_RUN_QUIET] || (value && !strcmp(value, "1")) || outer;
-    struct vt_run_child child;
-    char *list = outer ? vt_strdup(outer) : vt_run_logs_make_list();
-    if (!list) {
+/* What a run writes down, and where: the list of its logs; with a gate, and nobody saying where the
+ * logs go, a folder for them that goes with the run. */
+struct place {
+    const char *outer; /* the list of the run that we are inside of */
+    char *list;
+    bool own_list;
+    char *folder; /* NULL: the logs are the user's */
+};
+
+/* 0, or an exit status after an error was said. */
+static int make_place(const struct plan *plan, struct place *place) {
+    const char *output = getenv("VRAMTRACE_OUTPUT");
+    bool judged = plan->options.given[VT_RUN_CHECK] || vt_run_options_each(&plan->options);
+    *place = (struct place){.outer = outer_list()};
+    place->own_list = !place->outer || judged; /* a gate judges its own command's logs alone */
+    place->list = place->own_list ? vt_run_logs_make_list() : vt_strdup(place->outer);
+    if (!place->list) {
         vt_error("cannot make a temporary file in TMPDIR, /tmp or /dev/shm: %s", strerror(errno));
         return VT_STATUS_CANNOT_TRACE;
     }
-    if (!outer) {
-        set_run_id();
-        setenv("VRAMTRACE_RUN_LIST", list, 1);
+    if (!judged || plan->options.given[VT_RUN_OUTPUT] || (output && *output))
+        return 0;
+    place->folder = vt_run_check_folder();
+    return place->folder ? 0 : VT_STATUS_CANNOT_TRACE;
+}
+
+/* Logs that nobody asked for stay where they are needed to understand a failure. */
+static void leave_place(struct place *place, int status, bool quiet) {
+    if (place->own_list && place->list)
+        unlink(place->list);
+    if (place->folder && !status) {
+        vt_run_check_remove(place->folder);
+    } else if (place->folder && !rmdir(place->folder)) {
+        /* nothing was written */
+    } else if (place->folder && !quiet) {
+        vt_error("logs kept in %s", place->folder);
     }
-    set_environment(&plan->options, &plan->libraries);
+    free(place->folder);
+    free(place->list);
+}
+
+static int sweep(struct plan *plan, char **argv, const struct place *place, bool quiet) {
+    const char *folder = place->folder                        ? place->folder
+                         : plan->options.value[VT_RUN_OUTPUT] ? plan->options.value[VT_RUN_OUTPUT]
+                                                              : getenv("VRAMTRACE_OUTPUT");
+    struct vt_run_inject inject = {
+        .program = plan->program,
+        .argv = argv,
+        .tracer = plan->libraries.tracer,
+        .simulated = plan->simulated,
+        .quiet = quiet,
+        .folder = folder,
+        .max_runs = vt_run_options_max_runs(&plan->options),
+        .timeout_ms = vt_run_options_timeout(&plan->options),
+        .check = &plan->options.check,
+    };
+    return vt_run_inject_each(&inject);
+}
+
+static int once(struct plan *plan, char **argv, const struct place *place, bool quiet,
+                struct vt_string *message) {
+    struct vt_run_child child = {0};
+    struct vt_run_logs logs;
     int status = vt_run_child_run(plan->program, argv, plan->libraries.tracer, plan->simulated,
                                   &child, message);
+    if (status)
+        return status;
+    signal(SIGPIPE, SIG_IGN);
+    vt_run_logs_read(place->list, &logs);
+    vt_run_logs_mark_killed(&logs, &child);
+    if (plan->options.given[VT_RUN_CHECK])
+        status = vt_run_check_judge(&plan->options.check, &child, &logs, quiet);
+    else
+        status = report(&child, &logs, quiet);
+    if (place->outer && place->own_list && !place->folder)
+        tell_outer(place->outer, &logs);
+    vt_run_logs_free(&logs);
+    vt_string_free(&child.untraced);
+    return status;
+}
+
+static int run(struct plan *plan, char **argv, struct vt_string *message) {
+    const char *value = getenv("VRAMTRACE_QUIET");
+    bool quiet = plan->options.given[VT_RUN_QUIET] || (value && !strcmp(value, "1"));
+    struct place place;
+    int status = make_place(plan, &place);
     if (!status) {
-        status = report(&child, list, quiet);
-        vt_string_free(&child.untraced);
+        if (!place.outer)
+            set_run_id();
+        if (place.own_list)
+            setenv("VRAMTRACE_RUN_LIST", place.list, 1);
+        if (place.folder) {
+            struct vt_string folder = {0};
+            vt_string_format(&folder, "%s/", place.folder);
+            setenv("VRAMTRACE_OUTPUT", folder.text, 1);
+            vt_string_free(&folder);
+        }
+        set_environment(&plan->options, &plan->libraries);
+        if (vt_run_options_each(&plan->options))
+            status = sweep(plan, argv, &place, quiet);
+        else
+            status = once(plan, argv, &place,
+                          quiet || (place.outer && !plan->options.given[VT_RUN_CHECK]), message);
     }
-    if (!outer)
-        unlink(list);
-    free(list);
+    leave_place(&place, status, quiet);
     return status;
 }
 
@@ -164,6 +255,7 @@ int vt_cmd_run(int argc, char **argv) {
         vt_error("%s", message.text);
     vt_string_free(&message);
     vt_run_preload_free(&plan.libraries);
+    vt_run_options_free(&plan.options);
     free(plan.program);
     return status;
 }

@@ -221,6 +221,25 @@ static void deal_with(const siginfo_t *info, const struct vt_run_child *child,
         stop_here();
 }
 
+/* The process and all that it started, as far as they can be found, the parents first: they start
+ * no more then. */
+static void kill_tree(pid_t pid) {
+    struct vt_string children = {0};
+    char name[64];
+    kill(pid, SIGSTOP);
+    snprintf(name, sizeof name, "task/%d/children", (int)pid);
+    bool read = read_proc(pid, name, &children);
+    kill(pid, SIGKILL);
+    for (char *at = children.text, *end; read && at && *at; at = end) {
+        long child = strtol(at, &end, 10);
+        if (end == at)
+            break;
+        if (child > 1)
+            kill_tree((pid_t)child);
+    }
+    vt_string_free(&children);
+}
+
 static void wait_for(struct vt_run_child *child, const struct vt_run_witness *witness,
                      const char *library, bool simulated) {
     sigset_t watched;
@@ -238,6 +257,14 @@ static void wait_for(struct vt_run_child *child, const struct vt_run_witness *wi
             continue;
         }
         uint64_t left = next < LOOKS ? looks[next] - passed : 3600000u;
+        if (child->timeout_ms && !child->timed_out) {
+            if (passed >= child->timeout_ms) {
+                child->timed_out = true;
+                kill_tree(child->pid);
+            } else if (left > child->timeout_ms - passed) {
+                left = child->timeout_ms - passed;
+            }
+        }
         struct timespec timeout = {(time_t)(left / 1000), (long)(left % 1000) * 1000000};
         siginfo_t info;
         int signal = sigtimedwait(&watched, &info, &timeout);
@@ -254,7 +281,7 @@ int vt_run_child_run(const char *path, char **argv, const char *library, bool si
                      struct vt_run_child *child, struct vt_string *message) {
     struct vt_run_witness witness;
     sigset_t watched, mask;
-    *child = (struct vt_run_child){0};
+    *child = (struct vt_run_child){.timeout_ms = child->timeout_ms};
     vt_run_signals_watched(&watched);
     sigprocmask(SIG_BLOCK, &watched, &mask);
     vt_run_signals_start(&witness); /* first: it must not miss what the command gets */

@@ -12,11 +12,14 @@
 
 struct vt_run_child {
     pid_t pid;
-    uint64_t started;          /* field 22 of its /proc/PID/stat, 0: unknown */
-    int signal;                /* that ended it, 0: none */
-    int status;                /* for the shell: its exit status, or 128 + signal */
-    uint64_t ended_ns;         /* CLOCK_MONOTONIC */
-    uint64_t ended_tsc;        /* the time stamp counter then, 0 where there is none */
+    uint64_t started;    /* field 22 of its /proc/PID/stat, 0: unknown */
+    int signal;          /* that ended it, 0: none */
+    int status;          /* for the shell: its exit status, or 128 + signal */
+    uint64_t ended_ns;   /* CLOCK_MONOTONIC */
+    uint64_t ended_tsc;  /* the time stamp counter then, 0 where there is none */
+    uint32_t timeout_ms; /* set it before: killed, with all its children, when it takes longer;
+                                  0: never */
+    bool timed_out;      /* it was */
     struct vt_string untraced; /* why the process ran without the tracer when it was looked at last;
                                   empty: it did not. Free it. */
 };

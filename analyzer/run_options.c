@@ -57,7 +57,9 @@ static const char *check_size(const char *value) {
 }
 
 static const char *check_inject(const char *value) {
-    static const char allowed[] = "N or N+, with N a number from 1";
+    static const char allowed[] = "N or N+, with N a number from 1, or each";
+    if (!strcmp(value, "each"))
+        return NULL;
     size_t digits = strspn(value, "0123456789");
     char *end;
     errno = 0;
@@ -76,6 +78,14 @@ static const char *check_alarm(const char *value) {
         return NULL;
     }
     return "a size such as 22G, or a percentage up to 100%";
+}
+
+static const char *check_max_runs(const char *value) {
+    return read_number(value, 1, 1000000) ? NULL : "a number from 1";
+}
+
+static const char *check_timeout(const char *value) {
+    return read_number(value, 1, 1000000) ? NULL : "a number of seconds from 1";
 }
 
 /* "24G", "24G,2" */
@@ -113,9 +123,10 @@ static const struct row {
     [VT_RUN_LIMIT] = {"limit", 0, VALUE, "SIZE", "VRAMTRACE_LIMIT", check_size,
                       "at most this much device memory for each process on each GPU:\n"
                       "past it the driver answers out-of-memory (none)"},
-    [VT_RUN_INJECT] = {"inject", 0, VALUE, "N|N+", "VRAMTRACE_INJECT", check_inject,
+    [VT_RUN_INJECT] = {"inject", 0, VALUE, "N|N+|each", "VRAMTRACE_INJECT", check_inject,
                        "make the Nth driver allocation, or every one from it on, answer\n"
-                       "out-of-memory (none)"},
+                       "out-of-memory (none); each: run the command once for each place\n"
+                       "that allocates, and report crashes, hangs and leaks"},
     [VT_RUN_ALARM] = {"alarm", 0, VALUE, "SIZE|N%", "VRAMTRACE_ALARM", check_alarm,
                       "a line each time the use of a GPU rises above this (none)"},
     [VT_RUN_SIM] = {"sim", 0, MAYBE, "SIZE[,N]", NULL, check_sim,
@@ -123,6 +134,14 @@ static const struct row {
     [VT_RUN_UNCACHED] = {"uncached", 0, FLAG, NULL, NULL, NULL,
                          "turn off the caching allocators of known frameworks by their own\n"
                          "switches, where they are not set already:"},
+    [VT_RUN_CHECK] = {"check", 0, FLAG, NULL, NULL, NULL,
+                      "apply the leak gate when the command ends; the options of\n"
+                      "vramtrace-check(1) may be given too"},
+    [VT_RUN_MAX_RUNS] = {"max-runs", 0, VALUE, "N", NULL, check_max_runs,
+                         "with --inject each: at most this many runs (all)"},
+    [VT_RUN_TIMEOUT] = {"timeout", 0, VALUE, "SECONDS", NULL, check_timeout,
+                        "with --inject each: a run that takes longer hangs (ten times the\n"
+                        "first one, 60 at least)"},
     [VT_RUN_HELP] = {"help", 'h', FLAG, NULL, NULL, NULL, "this text"},
 };
 
@@ -134,9 +153,6 @@ static const struct {
     {"XLA_PYTHON_CLIENT_ALLOCATOR", "platform"},    {"TF_GPU_ALLOCATOR", "cuda_malloc"},
     {"NUMBA_CUDA_MAX_PENDING_DEALLOCS_COUNT", "0"},
 };
-
-/* Options of the contract that this version does not have: said so, rather than "unknown". */
-static const char *const later[] = {"check", "report"};
 
 #define COUNT(array) (sizeof(array) / sizeof(array)[0])
 #define LONG_BASE    256 /* getopt's value of a row: above every letter */
@@ -153,8 +169,6 @@ const char *vt_run_options_name(enum vt_run_option option) {
 
 static int check_value(enum vt_run_option option, const char *value) {
     const struct row *row = &table[option];
-    if (option == VT_RUN_INJECT && !strcmp(value, "each"))
-        return vt_usage("run", "--inject each: this version has only N and N+");
     const char *allowed = row->check && value ? row->check(value) : NULL;
     if (!allowed)
         return 0;
@@ -165,27 +179,65 @@ static int check_value(enum vt_run_option option, const char *value) {
 static int refuse(char **argv, int seen) {
     if (optopt && optopt < LONG_BASE && optopt != seen)
         return vt_usage("run", "unknown option '-%c'", optopt);
-    const char *word = argv[optind - 1];
-    size_t length = strcspn(word, "=");
-    for (size_t i = 0; i < COUNT(later); i++)
-        if (length == strlen(later[i]) + 2 && !strncmp(word + 2, later[i], length - 2))
-            return vt_usage("run", "--%s: this version does not have it", later[i]);
-    return vt_usage("run", "unknown option '%s'", word);
+    return vt_usage("run", "unknown option '%s'", argv[optind - 1]);
 }
 
 static int missing(const char *word) {
-    if (optopt >= LONG_BASE)
+    if (optopt >= LONG_BASE && optopt < LONG_BASE + VT_RUN_OPTIONS)
         return vt_usage("run", "--%s: expected a value (%s)", table[optopt - LONG_BASE].name,
                         table[optopt - LONG_BASE].argument);
     return vt_usage("run", "%s: expected a value", word);
 }
 
+/* Options of the gate that make no sense without it. */
+static int check_together(const struct vt_run_options *o) {
+    bool each = vt_run_options_each(o);
+    if (o->check.given && !o->given[VT_RUN_CHECK] && !each)
+        return vt_usage("run", "--%s: expected --check with it", o->check.last);
+    if (!each && (o->given[VT_RUN_MAX_RUNS] || o->given[VT_RUN_TIMEOUT]))
+        return vt_usage("run", "--%s: expected --inject each with it",
+                        o->given[VT_RUN_MAX_RUNS] ? "max-runs" : "timeout");
+    if (each && (o->check.report_count || o->check.write_baseline))
+        return vt_usage("run", "--inject each: writes no reports and no baseline");
+    return 0;
+}
+
+static int parse_one(struct vt_run_options *options, int found) {
+    if (found >= VT_CHECK_BASE)
+        return vt_check_option(&options->check, "run", found, optarg);
+    int option = found - LONG_BASE;
+    for (int i = 0; i < VT_RUN_OPTIONS && found < LONG_BASE; i++)
+        if (table[i].letter == found)
+            option = i;
+    int status = check_value((enum vt_run_option)option, optarg);
+    if (status)
+        return status;
+    options->given[option] = true;
+    options->value[option] = optarg;
+    return 0;
+}
+
+/* The rows of both tables for getopt_long. Free it. */
+static struct option *long_options(void) {
+    size_t more = 0, count = 0;
+    while (vt_check_options[more].name)
+        more++;
+    struct option *longs = vt_alloc(VT_RUN_OPTIONS + more + 1, sizeof *longs);
+    for (; count < VT_RUN_OPTIONS; count++)
+        longs[count] =
+            (struct option){table[count].name, table[count].takes, NULL, LONG_BASE + (int)count};
+    for (size_t i = 0; i < more; i++)
+        if (strcmp(vt_check_options[i].name, "print-suppressions")) /* a question, not an option */
+            longs[count++] = vt_check_options[i];
+    return longs;
+}
+
 int vt_run_options_parse(int argc, char **argv, struct vt_run_options *options) {
-    struct option longs[VT_RUN_OPTIONS + 1] = {0};
+    struct option *longs = long_options();
     char shorts[2 + 3 * VT_RUN_OPTIONS] = "+:"; /* stop at the command; tell what is missing */
     char *at = shorts + 2;
+    int status = 0;
     for (int i = 0; i < VT_RUN_OPTIONS; i++) {
-        longs[i] = (struct option){table[i].name, table[i].takes, NULL, LONG_BASE + i};
         if (!table[i].letter)
             continue;
         *at++ = table[i].letter;
@@ -193,28 +245,45 @@ int vt_run_options_parse(int argc, char **argv, struct vt_run_options *options) 
             *at++ = ':';
     }
     *options = (struct vt_run_options){0};
+    vt_check_start(&options->check);
     optind = 0; /* glibc: start anew */
     opterr = 0;
-    for (int found; (found = getopt_long(argc, argv, shorts, longs, NULL)) != -1;) {
+    for (int found; !status && (found = getopt_long(argc, argv, shorts, longs, NULL)) != -1;) {
         if (found == '?' && optopt >= LONG_BASE)
-            return vt_usage("run", "--%s: takes no value, found '%s'",
-                            table[optopt - LONG_BASE].name, argv[optind - 1]);
-        if (found == '?')
-            return refuse(argv, found);
-        if (found == ':')
-            return missing(argv[optind - 1]);
-        int option = found - LONG_BASE;
-        for (int i = 0; i < VT_RUN_OPTIONS && found < LONG_BASE; i++)
-            if (table[i].letter == found)
-                option = i;
-        int status = check_value((enum vt_run_option)option, optarg);
-        if (status)
-            return status;
-        options->given[option] = true;
-        options->value[option] = optarg;
+            status =
+                vt_usage("run", "%.*s: takes no value, found '%s'",
+                         (int)strcspn(argv[optind - 1], "="), argv[optind - 1], argv[optind - 1]);
+        else if (found == '?')
+            status = refuse(argv, found);
+        else if (found == ':')
+            status = missing(argv[optind - 1]);
+        else
+            status = parse_one(options, found);
     }
+    free(longs);
     options->command = optind;
-    return 0;
+    return status ? status : check_together(options);
+}
+
+void vt_run_options_free(struct vt_run_options *options) {
+    vt_check_free(&options->check);
+}
+
+bool vt_run_options_each(const struct vt_run_options *options) {
+    const char *value = options->value[VT_RUN_INJECT];
+    return value && !strcmp(value, "each");
+}
+
+static uint32_t number_of(const struct vt_run_options *options, enum vt_run_option option) {
+    return options->given[option] ? (uint32_t)strtoul(options->value[option], NULL, 10) : 0;
+}
+
+uint32_t vt_run_options_max_runs(const struct vt_run_options *options) {
+    return number_of(options, VT_RUN_MAX_RUNS);
+}
+
+uint32_t vt_run_options_timeout(const struct vt_run_options *options) {
+    return number_of(options, VT_RUN_TIMEOUT) * 1000;
 }
 
 void vt_run_options_help(void) {
@@ -245,7 +314,8 @@ void vt_run_options_help(void) {
 
 void vt_run_options_set(const struct vt_run_options *options) {
     for (int i = 0; i < VT_RUN_OPTIONS; i++)
-        if (options->value[i] && table[i].variable)
+        if (options->value[i] && table[i].variable &&
+            !(i == VT_RUN_INJECT && vt_run_options_each(options)))
             setenv(table[i].variable, options->value[i], 1);
     const char *sim = options->value[VT_RUN_SIM];
     if (sim) {

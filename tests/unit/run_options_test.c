@@ -30,7 +30,9 @@ static void test_values(void **state) {
         {"framework", {"auto", "off"}, {"", "none"}},
         {"max-log", {"1", "512M", "1.5G", "512MiB"}, {"", "0", "-1", "12X", "G"}},
         {"limit", {"8G", "1073741824"}, {"", "0", "8 G x", "all"}},
-        {"inject", {"1", "17", "3+"}, {"", "0", "0+", "+", "3++", "x", "-2", "each", "3 "}},
+        {"inject",
+         {"1", "17", "3+", "each"},
+         {"", "0", "0+", "+", "3++", "x", "-2", "each+", "3 "}},
         {"alarm", {"22G", "90%", "0.5%", "100%"}, {"", "%", "0%", "101%", "-5%", "nan%", "9%%"}},
         {"output",
          {"x.vtl", "a/%p.%h.%e.%r.%j", "%q{HOME}/x", "100%%"},
@@ -72,8 +74,9 @@ static void test_sim(void **state) {
 static void test_words(void **state) {
     (void)state;
     struct vt_run_options options;
-    static const char *const bad[] = {"--nosuch",     "-x",      "--quiet=1", "--check",
-                                      "--report=a=b", "--depth", "--check=1", "--d=0"};
+    static const char *const bad[] = {
+        "--nosuch",  "-x",    "--quiet=1",    "--strict",    "--report=a=b",        "--depth",
+        "--check=1", "--d=0", "--max-runs=3", "--timeout=1", "--print-suppressions"};
     for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++)
         if (parse(&options, bad[i], NULL) != VT_STATUS_USAGE)
             fail_msg("%s should be refused", bad[i]);

@@ -1,0 +1,108 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The leak gate at the end of a run (see run_check.h).
+ */
+#define _GNU_SOURCE
+#include "run_check.h"
+
+#include "commands.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+char *vt_run_check_folder(void) {
+    const char *given = getenv("TMPDIR");
+    const char *folders[] = {given && *given == '/' ? given : "/tmp", "/tmp", "/dev/shm"};
+    int error = 0;
+    for (size_t i = 0; i < sizeof folders / sizeof folders[0]; i++) {
+        struct vt_string path = {0};
+        vt_string_format(&path, "%s/vramtrace-check.XXXXXX", folders[i]);
+        /* the path becomes VRAMTRACE_OUTPUT, in which a % has a meaning */
+        if (!strchr(path.text, '%') && mkdtemp(path.text))
+            return path.text;
+        error = errno;
+        vt_string_free(&path);
+    }
+    vt_error("cannot make a temporary folder in TMPDIR, /tmp or /dev/shm: %s", strerror(error));
+    return NULL;
+}
+
+static void remove_inside(const char *folder, int levels) {
+    DIR *dir = opendir(folder);
+    if (!dir)
+        return;
+    for (struct dirent *entry; (entry = readdir(dir));) {
+        struct vt_string path = {0};
+        if (!strcmp(entry->d_name, ".") || !strcmp(entry->d_name, ".."))
+            continue;
+        vt_string_format(&path, "%s/%s", folder, entry->d_name);
+        if (unlink(path.text) && levels > 1) {
+            remove_inside(path.text, levels - 1);
+            rmdir(path.text);
+        }
+        vt_string_free(&path);
+    }
+    closedir(dir);
+}
+
+void vt_run_check_remove(const char *folder) {
+    remove_inside(folder, 2);
+    rmdir(folder);
+}
+
+/* Why there is nothing to judge; empty: there is. */
+static void find_reason(const struct vt_check *check, const struct vt_run_child *child,
+                        const struct vt_run_logs *logs, struct vt_string *why) {
+    if (child->untraced.length)
+        vt_string_add(why, child->untraced.text);
+    else if (logs->failed)
+        vt_string_add(why, "cannot judge: a process could not write its log");
+    else if (!logs->count && !check->allow_no_cuda)
+        vt_string_add(why, "nothing was judged: no CUDA call was seen (--allow-no-cuda lets that "
+                           "pass)");
+}
+
+/* The gate, its text on the standard error or, where it passes quietly, nowhere. */
+static int judge(struct vt_check *check, const struct vt_run_logs *logs, bool quiet) {
+    char *text = NULL;
+    size_t length = 0;
+    FILE *out = quiet ? open_memstream(&text, &length) : stderr;
+    fflush(stdout);
+    int status = vt_check_run(check, logs->paths, (uint32_t)logs->count, out ? out : stderr);
+    if (quiet && out) {
+        fclose(out);
+        if (status == VT_STATUS_GATE)
+            fputs(text, stderr);
+    }
+    free(text);
+    return status;
+}
+
+int vt_run_check_judge(struct vt_check *check, const struct vt_run_child *child,
+                       const struct vt_run_logs *logs, bool quiet) {
+    struct vt_string why = {0};
+    find_reason(check, child, logs, &why);
+    if (why.length) {
+        vt_error("%s; the command's own exit status was %d", why.text, child->status);
+        vt_string_free(&why);
+        return VT_STATUS_CANNOT_TRACE;
+    }
+    int status = judge(check, logs, quiet);
+    if (child->status && !check->ignore_status) {
+        if (status != VT_STATUS_OK && status != VT_STATUS_GATE)
+            vt_error("the gate did not judge this run");
+        return child->status;
+    }
+    if (status == VT_STATUS_GATE)
+        return status;
+    if (status != VT_STATUS_OK) {
+        vt_error("the gate did not judge this run; the command's own exit status was %d",
+                 child->status);
+        return VT_STATUS_CANNOT_TRACE;
+    }
+    /* What a signal ended did not come to its end: its leaks may have lain ahead. */
+    return child->signal ? child->status : VT_STATUS_OK;
+}
