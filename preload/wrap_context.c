@@ -70,6 +70,38 @@ VT_EXPORT CUresult cuCtxCreate_v4(CUcontext *pctx, CUctxCreateParams *ctxCreateP
     return result;
 }
 
+/* Contexts that share with OpenGL and with VDPAU. Their headers are not CUDA's own: a VdpDevice is an
+ * unsigned int, and its look-up function is only passed on. */
+VT_EXPORT CUresult cuGLCtxCreate(CUcontext *pCtx, unsigned int Flags, CUdevice device) {
+    VT_ENTER_DRIVER(cuGLCtxCreate);
+    CUresult result = real(pCtx, Flags, device);
+    made_current(&call, result, pCtx, device);
+    return result;
+}
+
+VT_EXPORT CUresult cuVDPAUCtxCreate(CUcontext *pCtx, unsigned int flags, CUdevice device,
+                                    unsigned int vdpDevice, void *vdpGetProcAddress) {
+    VT_ENTER_DRIVER(cuVDPAUCtxCreate);
+    CUresult result = real(pCtx, flags, device, vdpDevice, vdpGetProcAddress);
+    made_current(&call, result, pCtx, device);
+    return result;
+}
+
+VT_EXPORT CUresult cuGLCtxCreate_v2(CUcontext *pCtx, unsigned int Flags, CUdevice device) {
+    VT_ENTER_DRIVER(cuGLCtxCreate_v2);
+    CUresult result = real(pCtx, Flags, device);
+    made_current(&call, result, pCtx, device);
+    return result;
+}
+
+VT_EXPORT CUresult cuVDPAUCtxCreate_v2(CUcontext *pCtx, unsigned int flags, CUdevice device,
+                                       unsigned int vdpDevice, void *vdpGetProcAddress) {
+    VT_ENTER_DRIVER(cuVDPAUCtxCreate_v2);
+    CUresult result = real(pCtx, flags, device, vdpDevice, vdpGetProcAddress);
+    made_current(&call, result, pCtx, device);
+    return result;
+}
+
 VT_EXPORT CUresult cuDevicePrimaryCtxRetain(CUcontext *pctx, CUdevice dev) {
     VT_ENTER_DRIVER(cuDevicePrimaryCtxRetain);
     CUresult result = real(pctx, dev);

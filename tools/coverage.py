@@ -1,0 +1,153 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""Which of CUDA's functions that deal in memory are hooked, which are not on purpose, and which are unknown.
+
+    tools/coverage.py                writes doc/coverage.md
+    tools/coverage.py --check        fails when doc/coverage.md is not what it would write, or a function is unknown
+    tools/coverage.py --headers DIR  fails when a function in DIR's CUDA headers is unknown
+
+A function deals in memory when its name says so (WORDS below). The page is made of what the simulated GPU exports, which
+is every symbol of CUDA 13.0's driver and of the runtimes 12.9 and 13.0; the headers may be newer."""
+import fnmatch
+import os
+import re
+import sys
+
+ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+HOOKS, EXCUSED = "include/vramtrace/hooks.def", "doc/coverage.excused"
+PAGE = "doc/coverage.md"
+LISTS = ("tests/sim/driver_symbols.def", "tests/sim/runtime_symbols.def")
+HEADERS = ("cuda.h", "cudaGL.h", "cudaEGL.h", "cudaVDPAU.h", "cuda_runtime_api.h", "cuda_gl_interop.h",
+           "cuda_egl_interop.h", "cuda_vdpau_interop.h")
+WORDS = re.compile("Alloc|Malloc|Free|Create|Destroy|Map|Unmap|Import|Export|Open|Close|Register|Load|Release|Retain|"
+                   "Reserve|Bind|Pool|Trim|Reset|Instantiate|Exit|HandleFor|Checkpoint|SetLimit|Clone|Discard|Prefetch|"
+                   "Attach|AddNode|AddMem|AddChild|GraphMem|GraphLaunch|FromGreen|PrimaryCtx")
+# "Register" and "Release" name other things too, "Map" is in TensorMap: such functions are excused by name.
+
+
+def read(path):
+    with open(os.path.join(ROOT, path), encoding="utf-8") as file:
+        return file.read()
+
+
+def hooked():
+    """{symbol: what hooks.def says that it does}"""
+    found = {}
+    for line in read(HOOKS).splitlines():
+        match = re.match(r"VT_DRIVER\(\d+, (\w+), \w+, \d+, \w+, (\w+)", line) or \
+            re.match(r"VT_RUNTIME\(\d+, (\w+), \d+, \d+, (\w+)", line) or \
+            re.match(r"VT_RUNTIME_AS\(\d+, \w+, (\w+), \d+, \d+, (\w+)", line)
+        if match:
+            found[match.group(1)] = match.group(2)
+    return found
+
+
+def excused():
+    """[(pattern, reason)]"""
+    rows = []
+    for number, line in enumerate(read(EXCUSED).splitlines(), 1):
+        if line.strip() and not line.startswith("#"):
+            words = line.split(None, 1)
+            if len(words) != 2:
+                sys.exit(f"{EXCUSED}:{number}: expected a name and a reason, found {line!r}")
+            rows.append(tuple(words))
+    return rows
+
+
+def exported():
+    names = set()
+    for path in LISTS:
+        names.update(re.findall(r"^SIM_\w+\((\w+)", read(path), re.M))
+    return names
+
+
+def declared(folder):
+    """Functions in the headers of a folder, under the names that programs link with."""
+    names = set()
+    for header in HEADERS:
+        path = os.path.join(folder, header)
+        if not os.path.isfile(path):
+            continue
+        with open(path, encoding="utf-8", errors="replace") as file:
+            text = re.sub(r"/\*.*?\*/", " ", file.read(), flags=re.S)
+        names.update(re.findall(r"\b(?:CUresult|cudaError_t)\s+(?:CUDAAPI|CUDARTAPI)\s+(cu\w+)\s*\(", text))
+        for name, mark, real in re.findall(r"#\s*define\s+cu\w+\s+((__CUDA\w*API\w*_PT[SD][SZ])?\(?(cu\w+)\)?)\s*$",
+                                           text, re.M):
+            names.add(real)
+            if mark:
+                names.add(real + ("_ptsz" if mark.endswith("PTSZ") else "_ptds"))
+    return names
+
+
+def sort_out(names, hooks, excuses):
+    """For names that deal in memory: [(name, role or None, reason or None)], and the excuses that were needed."""
+    rows, used = [], set()
+    for name in sorted(names):
+        if not WORDS.search(name):
+            continue
+        reason = None
+        if name not in hooks:
+            for pattern, why in excuses:
+                if fnmatch.fnmatchcase(name, pattern):
+                    reason = why
+                    used.add(pattern)
+                    break
+        rows.append((name, hooks.get(name), reason))
+    return rows, used
+
+
+ROLES = {"ALLOC": "allocates device memory", "FREE": "frees device memory", "HOST_ALLOC": "pins host memory",
+         "HOST_FREE": "unpins host memory", "CONTEXT": "makes, ends or changes a context", "OBSERVE": "is overheard",
+         "LOOKUP": "finds functions", "MAP": "refers to memory that is counted where it was made",
+         "GRAPH": "belongs to a graph or a capture", "IMPORT": "brings in or gives back another's memory",
+         "OBJECT": "holds device memory of a size that no call tells"}
+
+
+def page(rows, hooks):
+    count = sum(role is not None for _, role, _ in rows)
+    lines = ["# What is covered", "",
+             "Made by `tools/coverage.py` from `include/vramtrace/hooks.def` and `doc/coverage.excused`; not to be edited.", "",
+             "Every function of CUDA 13.0's driver and of the CUDA runtimes 12 and 13 whose name says that it allocates, frees,",
+             "maps, imports or holds something. A driver call is recorded; a runtime call names the driver call inside it.",
+             "What escapes all of them (the context itself, the variables of modules, what kernels need, video coders inside the",
+             "driver) shows as `untracked`.", "",
+             f"{count} of these {len(rows)} are hooked ({len(hooks)} functions in all), {len(rows) - count} are not, on purpose.",
+             "", "| function | hooked | what it does, or why it is not |", "| --- | --- | --- |"]
+    for name, role, reason in rows:
+        lines.append(f"| `{name}` | {'yes' if role else 'no' if reason else '**unknown**'} | "
+                     f"{ROLES[role] if role else reason or ''} |")
+    return "\n".join(lines) + "\n"
+
+
+def main(words):
+    hooks, excuses = hooked(), excused()
+    if words[:1] == ["--headers"] and len(words) == 2:
+        names = declared(words[1])
+        rows, _ = sort_out(names, hooks, excuses)
+        unknown = [name for name, role, reason in rows if not role and not reason]
+        for name in unknown:
+            print(f"{words[1]}: {name}: neither a row in {HOOKS} nor excused in {EXCUSED}")
+        print(f"{words[1]}: {len(names)} functions, {len(rows)} deal in memory, {len(unknown)} unknown")
+        return 1 if unknown or len(rows) < 20 else 0
+    if words not in ([], ["--check"]):
+        sys.exit(__doc__)
+    rows, used = sort_out(exported(), hooks, excuses)
+    unknown = [name for name, role, reason in rows if not role and not reason]
+    idle = [pattern for pattern, _ in excuses if pattern not in used]
+    for name in unknown:
+        print(f"{name}: neither a row in {HOOKS} nor excused in {EXCUSED}")
+    for pattern in idle:
+        print(f"{EXCUSED}: {pattern}: excuses nothing")
+    text = page(rows, hooks)
+    if words:
+        found = read(PAGE) if os.path.exists(os.path.join(ROOT, PAGE)) else None
+        if found != text:
+            print(f"{PAGE} is not what tools/coverage.py makes of the lists: run it")
+        return 1 if unknown or idle or found != text else 0
+    with open(os.path.join(ROOT, PAGE), "w", encoding="utf-8") as file:
+        file.write(text)
+    return 1 if unknown or idle else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
