@@ -20,6 +20,7 @@
 #include "sys.h"
 
 #include <dlfcn.h>
+#include <errno.h>
 #include <string.h>
 #include <sys/mman.h>
 
@@ -75,7 +76,9 @@ void vt_stack_modules_changed(void) {
 
 size_t vt_stack_raw(void **frames, size_t max) {
     __typeof__(unwinder.backtrace) f = vt_see(&unwinder.backtrace);
+    int saved_errno = errno;
     int n = f ? f(frames, (int)max) : 0;
+    errno = saved_errno;
     return n > 0 ? (size_t)n : 0;
 }
 
