@@ -61,6 +61,36 @@ static void *worker(void *argument) {
     return NULL;
 }
 
+static size_t left(void) {
+    size_t free = 1, total = 0;
+    CHECK(cuMemGetInfo_v2(&free, &total));
+    EXPECT(total == LIMIT);
+    return free;
+}
+
+/* Physical memory counts from its creation to its last handle; arrays count as computed. */
+static void other_kinds(void) {
+    CUmemAllocationProp prop = {.type = CU_MEM_ALLOCATION_TYPE_PINNED,
+                                .location = {.type = CU_MEM_LOCATION_TYPE_DEVICE, .id = 0}};
+    CUmemGenericAllocationHandle handles[32], more;
+    for (int i = 0; i < 32; i++)
+        CHECK(cuMemCreate(&handles[i], LIMIT / 32, &prop, 0));
+    EXPECT(left() == 0);
+    EXPECT(cuMemCreate(&more, LIMIT / 32, &prop, 0) == CUDA_ERROR_OUT_OF_MEMORY);
+    for (int i = 0; i < 32; i++)
+        CHECK(cuMemRelease(handles[i]));
+    EXPECT(left() == LIMIT);
+
+    CUarray array, second;
+    CUDA_ARRAY_DESCRIPTOR image = {
+        .Width = 2560, .Height = 2048, .Format = CU_AD_FORMAT_FLOAT, .NumChannels = 2};
+    CHECK(cuArrayCreate_v2(&array, &image));
+    EXPECT(left() <= LIMIT - 2560 * 2048 * 8);
+    EXPECT(left() == LIMIT - vramtrace_sim_live_bytes(0));
+    EXPECT(cuArrayCreate_v2(&second, &image) == CUDA_ERROR_OUT_OF_MEMORY);
+    CHECK(cuArrayDestroy(array));
+}
+
 int main(void) {
     pthread_t threads[THREADS];
     context = start_cuda();
@@ -69,6 +99,8 @@ int main(void) {
     EXPECT(total == LIMIT);
     CHECK(cuMemGetInfo_v2(&free, &total));
     EXPECT(free == LIMIT && total == LIMIT);
+    other_kinds();
+    EXPECT(left() == LIMIT);
     pthread_barrier_init(&barrier, NULL, THREADS);
     for (uintptr_t t = 0; t < THREADS; t++)
         pthread_create(&threads[t], NULL, worker, (void *)t);
