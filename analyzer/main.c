@@ -15,6 +15,7 @@ const struct vt_command vt_commands[] = {
     {"run", "start a command, traced", vt_cmd_run},
     {"report", "what a run still held, from where, and what its peak was made of", vt_cmd_report},
     {"check", "the leak gate: passes or fails a run, for CI", vt_cmd_check},
+    {"diff", "what changed between two runs", vt_cmd_diff},
     {"dump", "a log's records, one a line", vt_cmd_dump},
     {NULL, NULL, NULL},
 };

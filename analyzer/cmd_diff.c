@@ -1,0 +1,274 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * vramtrace diff: what changed between two runs. Parses its options, builds both models, compares
+ * (diff.c), writes the table or the JSON.
+ */
+#include "commands.h"
+#include "diff.h"
+#include "find_logs.h"
+#include "fmt_text.h"
+#include "json.h"
+
+#include <errno.h>
+#include <getopt.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+static const char help[] =
+    "usage: vramtrace diff [options] BEFORE AFTER\n"
+    "\n"
+    "Compares two runs site by site: what holds memory at the end that did not, what does no\n"
+    "more, what grew, what shrank. BEFORE and AFTER are logs, or folders: their newest runs.\n"
+    "Sites are matched by their call stacks, over edited files and new builds.\n"
+    "\n"
+    "  --format NAME     text, or json (schema vramtrace-diff/1)\n"
+    "  --top N           rows of each kind in text (20)\n"
+    "  --own PATTERN     frames whose function, file or module match are your own code\n"
+    "  --help            this\n";
+
+enum { O_FORMAT = 256, O_TOP, O_OWN, O_HELP };
+
+static const struct option long_options[] = {
+    {"format", required_argument, NULL, O_FORMAT},
+    {"top", required_argument, NULL, O_TOP},
+    {"own", required_argument, NULL, O_OWN},
+    {"help", no_argument, NULL, O_HELP},
+    {NULL, 0, NULL, 0},
+};
+
+struct options {
+    bool json;
+    uint32_t top;
+    const char **own; /* NULL-terminated */
+    uint32_t own_count;
+};
+
+/* ------------------------------------------------------------------------------------------------
+ * text -- */
+
+static const char *style(bool colour, const char *escape) {
+    return colour ? escape : "";
+}
+
+/* "+1.50 MiB", "-1", "" where nothing changed. */
+static const char *change(uint64_t before, uint64_t after, bool bytes, char out[48]) {
+    char text[VT_FORMAT_BYTES];
+    uint64_t by = before > after ? before - after : after - before;
+    if (!by)
+        return "";
+    snprintf(out, 48, "%c%s", before > after ? '-' : '+',
+             bytes ? vt_format_bytes(by, text) : vt_format_count(by, text));
+    return out;
+}
+
+static void total(const char *what, uint64_t before, uint64_t after, bool bytes) {
+    char a[VT_FORMAT_BYTES], b[VT_FORMAT_BYTES], c[48];
+    printf("  %-22s %12s %12s %14s\n", what,
+           bytes ? vt_format_bytes(before, a) : vt_format_count(before, a),
+           bytes ? vt_format_bytes(after, b) : vt_format_count(after, b),
+           change(before, after, bytes, c));
+}
+
+static void row(const struct vt_diff_row *r) {
+    char a[VT_FORMAT_BYTES], b[VT_FORMAT_BYTES];
+    const struct vt_diff_side *side = &r->sides[r->sides[1].there];
+    char *place =
+        vt_place_text(side->process, vt_stack_main_frame(side->site->stack), VT_TEXT_WIDTH - 28);
+    char *call = vt_stack_key_call_text(side->site);
+    printf("  %10s -> %10s  %s\n", vt_format_bytes(r->sides[0].live_bytes, a),
+           vt_format_bytes(r->sides[1].live_bytes, b), place);
+    printf("  %26s", "");
+    for (int i = 0; i < 2; i++)
+        printf("%s%s", i ? " -> " : "",
+               r->sides[i].there ? vt_verdict_names[r->sides[i].verdict] : "not there");
+    printf(", %s", call);
+    if (r->likeness && r->likeness < 100)
+        printf(" (stacks %u %% alike)", r->likeness);
+    putchar('\n');
+    free(place);
+    free(call);
+}
+
+static void write_text(const struct vt_diff *d, const struct options *o) {
+    static const char *const headings[VT_DIFF_STATES] = {[VT_DIFF_APPEARED] = "APPEARED",
+                                                         [VT_DIFF_GREW] = "GREW",
+                                                         [VT_DIFF_SHRANK] = "SHRANK",
+                                                         [VT_DIFF_WENT] = "WENT"};
+    const char *no_color = getenv("NO_COLOR");
+    bool colour = isatty(1) && !(no_color && no_color[0]);
+    const struct vt_diff_total *a = &d->totals[0], *b = &d->totals[1];
+    printf("  %-22s %12s %12s %14s\n", "", "before", "after", "change");
+    total("leaked", a->leaked_bytes, b->leaked_bytes, true);
+    total("held at the end", a->live_bytes, b->live_bytes, true);
+    total("  blocks", a->live_count, b->live_count, false);
+    total("peak of a GPU", a->peak_bytes, b->peak_bytes, true);
+    total("allocations", a->alloc_count, b->alloc_count, false);
+    total("out of memory", a->ooms, b->ooms, false);
+    if (a->processes > 1 || b->processes > 1)
+        total("processes", a->processes, b->processes, false);
+    uint32_t at = 0;
+    for (int state = 0; state < VT_DIFF_SAME; state++) {
+        uint32_t count = d->counts[state];
+        if (count)
+            printf("\n%s%s%s   %u site%s\n",
+                   style(colour, state < VT_DIFF_SHRANK ? VT_STYLE_BAD : VT_STYLE_GOOD),
+                   headings[state], style(colour, VT_STYLE_NONE), count, count == 1 ? "" : "s");
+        for (uint32_t i = 0; i < count && i < o->top; i++)
+            row(&d->rows[at + i]);
+        if (count > o->top)
+            printf("  and %u more (--top)\n", count - o->top);
+        at += count;
+    }
+    if (at == 0)
+        puts("\nno site holds more or less at the end than before");
+}
+
+/* ------------------------------------------------------------------------------------------------
+ * json -- */
+
+static void json_side(struct vt_json *j, const char *name, const struct vt_diff_side *s) {
+    if (!s->there) {
+        vt_json_null(j, name);
+        return;
+    }
+    const struct vt_frame *f = vt_stack_main_frame(s->site->stack);
+    vt_json_open(j, name, '{');
+    vt_json_string(j, "site", s->site->name);
+    vt_json_string(j, "verdict", vt_verdict_names[s->verdict]);
+    vt_json_number(j, "live_bytes", s->live_bytes);
+    vt_json_number(j, "live_count", s->live_count);
+    vt_json_number(j, "bytes_at_peak", s->bytes_at_peak);
+    vt_json_number(j, "allocated_bytes", s->allocated_bytes);
+    vt_json_number(j, "alloc_count", s->alloc_count);
+    vt_json_string(j, "function", f ? f->function : NULL);
+    vt_json_string(j, "file", f ? f->file : NULL);
+    vt_json_number(j, "line", f && f->line ? f->line : VT_UNKNOWN);
+    vt_json_close(j, '}');
+}
+
+static void json_total(struct vt_json *j, const char *name, const struct vt_diff_total *t) {
+    vt_json_open(j, name, '{');
+    vt_json_number(j, "processes", t->processes);
+    vt_json_number(j, "leaked_bytes", t->leaked_bytes);
+    vt_json_number(j, "live_bytes", t->live_bytes);
+    vt_json_number(j, "live_count", t->live_count);
+    vt_json_number(j, "peak_bytes", t->peak_bytes);
+    vt_json_number(j, "alloc_count", t->alloc_count);
+    vt_json_number(j, "ooms", t->ooms);
+    vt_json_close(j, '}');
+}
+
+static void write_json(const struct vt_diff *d) {
+    struct vt_json j = {.out = stdout, .first = true};
+    vt_json_open(&j, NULL, '{');
+    vt_json_string(&j, "schema", "vramtrace-diff/1");
+    json_total(&j, "before", &d->totals[0]);
+    json_total(&j, "after", &d->totals[1]);
+    vt_json_open(&j, "sites", '[');
+    for (uint32_t i = 0; i < d->count; i++) {
+        const struct vt_diff_row *r = &d->rows[i];
+        const struct vt_site *site = r->sides[r->sides[1].there].site;
+        vt_json_open(&j, NULL, '{');
+        vt_json_string(&j, "change", vt_diff_names[r->state]);
+        vt_json_string(&j, "api", site->api);
+        vt_json_string(&j, "layer", vt_stack_key_layer(site->layer));
+        vt_json_number(&j, "likeness_percent", r->likeness ? r->likeness : VT_UNKNOWN);
+        json_side(&j, "before", &r->sides[0]);
+        json_side(&j, "after", &r->sides[1]);
+        vt_json_close(&j, '}');
+    }
+    vt_json_close(&j, ']');
+    vt_json_close(&j, '}');
+    putchar('\n');
+}
+
+/* ------------------------------------------------------------------------------------------------
+ * the command -- */
+
+/* The newest run of a folder, or a log. 0, or an exit status after the error was said. */
+static int build(char *const *argument, const struct options *o, struct vt_model *model) {
+    struct vt_model_options options = {.device = -1, .own = o->own};
+    struct vt_logs logs;
+    struct vt_string message = {0};
+    int error = vt_logs_find(argument, 1, NULL, &logs, &message);
+    if (!error)
+        error =
+            vt_model_build((const char *const *)logs.paths, logs.count, &options, model, &message);
+    if (error)
+        vt_error("%s", message.text);
+    vt_string_free(&message);
+    vt_logs_free(&logs);
+    return error ? VT_STATUS_USAGE : 0;
+}
+
+static int compare(char *const *arguments, const struct options *o) {
+    struct vt_model before, after;
+    struct vt_diff diff;
+    int status = build(arguments, o, &before);
+    if (status)
+        return status;
+    status = build(arguments + 1, o, &after);
+    if (!status) {
+        vt_diff_make(&before, &after, &diff);
+        if (o->json)
+            write_json(&diff);
+        else
+            write_text(&diff, o);
+        vt_diff_free(&diff);
+        vt_model_free(&after);
+        errno = 0;
+        if ((fflush(stdout) || ferror(stdout)) && errno != EPIPE) {
+            vt_error("standard output: %s", strerror(errno ? errno : EIO));
+            status = VT_STATUS_INTERNAL;
+        }
+    }
+    vt_model_free(&before);
+    return status;
+}
+
+static int parse_option(struct options *o, int option) {
+    char *end;
+    switch (option) {
+    case O_FORMAT:
+        o->json = !strcmp(optarg, "json");
+        return o->json || !strcmp(optarg, "text")
+                   ? 0
+                   : vt_usage("diff", "--format: expected text or json, found '%s'", optarg);
+    case O_TOP:
+        errno = 0;
+        o->top = (uint32_t)strtoul(optarg, &end, 10);
+        return *optarg >= '1' && *optarg <= '9' && !*end && !errno
+                   ? 0
+                   : vt_usage("diff", "--top: expected a number from 1, found '%s'", optarg);
+    default:
+        o->own[o->own_count++] = optarg;
+        return 0;
+    }
+}
+
+int vt_cmd_diff(int argc, char **argv) {
+    struct options o = {.top = 20, .own = vt_alloc((size_t)argc + 1, sizeof *o.own)};
+    int option, status = 0;
+    bool asked = false;
+    opterr = 0;
+    optind = 0;
+    while (!status && !asked && (option = getopt_long(argc, argv, "h", long_options, NULL)) != -1) {
+        if (option == O_HELP || option == 'h')
+            asked = true;
+        else if (option == '?')
+            status = vt_usage("diff", "%s: unknown option, or its value is missing",
+                              argv[optind > 1 ? optind - 1 : 1]);
+        else
+            status = parse_option(&o, option);
+    }
+    if (!status && asked)
+        fputs(help, stdout);
+    else if (!status && argc - optind != 2)
+        status = vt_usage("diff", "expected two logs or folders, BEFORE and AFTER, found %d",
+                          argc - optind);
+    else if (!status)
+        status = compare(argv + optind, &o);
+    free(o.own);
+    return status;
+}
