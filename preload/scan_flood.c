@@ -334,7 +334,7 @@ static void look_through(struct flood *f, const struct vt_span *s, uintptr_t sta
 /* Takes pieces off the stack until it is empty. Small ones are read many at a time. */
 static void drain(struct flood *f) {
     struct vt_scan *scan = f->scan;
-    struct vt_range batch[BATCH];
+    static struct vt_range batch[BATCH]; /* one scan a process; the stack may be small */
     while (f->depth && vt_scan_goes_on(scan)) {
         uint32_t n = 0;
         size_t bytes = 0;

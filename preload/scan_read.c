@@ -44,7 +44,8 @@ void vt_scan_read_close(struct vt_scan *scan) {
 
 /* Bytes copied, from the first on. */
 static size_t copy(struct vt_scan *scan, void *to, const struct vt_range *ranges, uint32_t count) {
-    struct iovec local, remote[GATHER_MOST];
+    static struct iovec remote[GATHER_MOST]; /* one scan a process; the stack may be small */
+    struct iovec local;
     size_t bytes = 0;
     for (uint32_t i = 0; i < count; i++) {
         remote[i].iov_base = (void *)ranges[i].start;
