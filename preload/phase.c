@@ -251,15 +251,13 @@ int vt_phase_pop(uint32_t domain) {
         i--;
     if (!i)
         return -1;
-    log_is_open(); /* a forked child settles which of these are written, before it is asked */
-    struct open_phase ended = t->open[--i];
+    /* Recorded while it is still on the stack: one that was begun before there was a log is written
+     * on the way. One that ends before there is one is no news. */
+    record(VT_PHASE_POP, &t->open[--i]);
+    if (!t->open[i].written)
+        vt_add(&vt_phase_unwritten, -1);
     memmove(&t->open[i], &t->open[i + 1], (t->depth - i - 1) * sizeof *t->open);
     t->depth--;
-    if (!ended.written)
-        vt_add(&vt_phase_unwritten, -1);
-    /* One that ends before there is a log is no news. */
-    if (ended.written)
-        record(VT_PHASE_POP, &ended);
     return level_of(t, domain);
 }
 
@@ -284,15 +282,12 @@ uint64_t vt_phase_start(uint32_t domain, const char *name) {
 }
 
 void vt_phase_end(uint64_t range) {
-    for (uint32_t i = 0; i < RANGES; i++) {
-        if (vt_see(&waiting[i].range) != range || !vt_claim(&waiting[i].range, range, BUSY))
-            continue;
-        wait_is_over(&waiting[i]);
-        return;
-    }
     const struct open_phase p = {.range = range};
-    if (range && range <= vt_get(&last_range))
-        record(VT_PHASE_END, &p);
+    if (!range || range > vt_get(&last_range) || record(VT_PHASE_END, &p))
+        return;
+    for (uint32_t i = 0; i < RANGES; i++)
+        if (vt_see(&waiting[i].range) == range && vt_claim(&waiting[i].range, range, BUSY))
+            wait_is_over(&waiting[i]);
 }
 
 void vt_phase_mark(uint32_t domain, const char *name) {

@@ -94,6 +94,23 @@ static void threads(void) {
     vramtrace_pop();
 }
 
+static void *use_cuda(void *unused) {
+    start_cuda();
+    allocate();
+    return unused;
+}
+
+/* Begun before there is a log, which another thread's event opens; ended without an event between. */
+static void aside(void) {
+    pthread_t thread;
+    vramtrace_push("aside");
+    vramtrace_push("within");
+    pthread_create(&thread, NULL, use_cuda, NULL);
+    pthread_join(thread, NULL);
+    vramtrace_pop();
+    vramtrace_pop();
+}
+
 static void *short_lived(void *unused) {
     vramtrace_push("short");
     return unused; /* and leaves it open */
@@ -175,8 +192,8 @@ int main(int argc, char **argv) {
     static const struct {
         const char *name;
         void (*scene)(void);
-    } scenes[] = {{"nested", nested}, {"excess", excess}, {"threads", threads}, {"churn", churn},
-                  {"forks", forks},   {"both", both},     {"none", none}};
+    } scenes[] = {{"nested", nested}, {"excess", excess}, {"threads", threads}, {"aside", aside},
+                  {"churn", churn},   {"forks", forks},   {"both", both},       {"none", none}};
     for (size_t i = 0; argc > 1 && i < sizeof scenes / sizeof scenes[0]; i++)
         if (strcmp(argv[1], scenes[i].name) == 0)
             scenes[i].scene();
