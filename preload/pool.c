@@ -8,13 +8,16 @@
 #include "books.h"
 #include "table.h"
 
+/* CU_MEM_ALLOCATION_TYPE_MANAGED, which headers before CUDA 13's do not name. */
+#define TYPE_MANAGED 2
+
 static struct vt_table pools;   /* handle -> kind << 8 | device */
 static struct vt_table streams; /* handle -> device */
 
 struct vt_pool vt_pool_of(CUmemAllocationType type, const CUmemLocation *location) {
     bool on_device = location && location->type == CU_MEM_LOCATION_TYPE_DEVICE;
     unsigned device = on_device ? (unsigned)location->id & 0xff : VT_DEVICE_UNKNOWN;
-    if (type == CU_MEM_ALLOCATION_TYPE_MANAGED)
+    if ((int)type == TYPE_MANAGED)
         return (struct vt_pool){VT_KIND_POOL_MANAGED, device};
     if (location && !on_device && location->type != CU_MEM_LOCATION_TYPE_INVALID)
         return (struct vt_pool){VT_KIND_POOL_HOST, VT_DEVICE_HOST};
