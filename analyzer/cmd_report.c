@@ -31,7 +31,9 @@ static const char help_tail[] =
     "                    '*' stands for anything; may be given again\n"
     "  --device N        only this GPU\n"
     "  --since, --until TIME\n"
-    "                    only this part of the run: 90s, 250ms, 2m, 1h, or 80%\n"
+    "                    only this part of the run: 90s, 250ms, 2m, 1h, 80%, or a phase\n"
+    "                    that the program named: epoch#3\n"
+    "  --phase NAME      only while this phase lasted; NAME#3: the third of that name\n"
     "  --run ID          of a folder: the run whose id begins so, or all\n"
     "  --help            this\n";
 
@@ -61,6 +63,7 @@ enum {
     O_DEVICE,
     O_SINCE,
     O_UNTIL,
+    O_PHASE,
     O_RUN,
     O_HELP
 };
@@ -76,6 +79,7 @@ static const struct option long_options[] = {
     {"device", required_argument, NULL, O_DEVICE},
     {"since", required_argument, NULL, O_SINCE},
     {"until", required_argument, NULL, O_UNTIL},
+    {"phase", required_argument, NULL, O_PHASE},
     {"run", required_argument, NULL, O_RUN},
     {"help", no_argument, NULL, O_HELP},
     {NULL, 0, NULL, 0},
@@ -157,6 +161,9 @@ static int parse_option(int option, struct options *o) {
         return 0;
     case O_UNTIL:
         o->model.until = optarg;
+        return 0;
+    case O_PHASE:
+        o->model.phase = optarg;
         return 0;
     case O_RUN:
         o->run = optarg;

@@ -358,6 +358,8 @@ static void process(struct json *j, const struct vt_process *p,
         const struct vt_phase *f = &p->phases[i];
         open(j, NULL, '{');
         string(j, "name", f->name);
+        string(j, "domain", f->domain);
+        boolean(j, "mark", f->mark);
         number(j, "start_ns", f->start);
         number(j, "end_ns", f->end);
         number(j, "thread", f->thread);

@@ -207,6 +207,12 @@ static struct writer *writer_of(struct scan *scan, uint32_t tid) {
     return &scan->writers[index];
 }
 
+static uint32_t thread_of(const uint8_t *record) {
+    struct vt_rec_thread r;
+    memcpy(&r, record, sizeof r);
+    return r.tid;
+}
+
 /* Walks one chunk's copy. */
 static void scan_chunk(struct vt_log *log, struct scan *scan, uint64_t number, const uint8_t *bytes,
                        uint32_t have) {
@@ -229,15 +235,19 @@ static void scan_chunk(struct vt_log *log, struct scan *scan, uint64_t number, c
     size_t waiting = log->stack_count; /* stacks of this chunk that no event came for yet */
     uint64_t before = 0;
     const char *what;
-    uint32_t offset = sizeof head, length;
+    uint32_t offset = sizeof head, length, tid = head.tid;
     for (; (length = vt_log_next(bytes, offset, have, &what)); offset += length) {
         uint64_t word[2];
         memcpy(word, bytes + offset, sizeof word);
         if (vt_word_type(word[0]) >= 0x80) {
             if (!scan->times_only)
                 vt_log_take(log, bytes + offset, length);
+            if (vt_word_type(word[0]) == VT_REC_THREAD && length >= sizeof(struct vt_rec_thread))
+                tid = thread_of(bytes + offset);
             continue;
         }
+        if (vt_word_type(word[0]) == VT_REC_PHASE && !scan->times_only)
+            vt_log_take_phase(log, bytes + offset, tid);
         uint64_t ticks = vt_when_ticks(word[1]), key = vt_log_key(word[0], word[1]);
         chunk.events++;
         chunk.sorted &= key >= before;
@@ -346,6 +356,7 @@ int vt_log_open(const char *path, struct vt_log *log, struct vt_string *message)
     log->cut = log->file_bytes % VT_CHUNK_BYTES || (log->file_bytes < chunks * VT_CHUNK_BYTES &&
                                                     !log->header.dropped[VT_DROP_LOG_FULL]);
     vt_log_sort_modules(log);
+    vt_log_pair_phases(log);
     return 0;
 }
 

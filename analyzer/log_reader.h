@@ -61,6 +61,17 @@ struct vt_log_device {
     char name[65]; /* "": unknown */
 };
 
+/* A phase, or a mark, that the program named. */
+struct vt_log_phase {
+    uint64_t range;        /* its number in the log; 0: a mark */
+    uint64_t began, ended; /* ticks; VT_TICKS_MASK: still open where the log ends */
+    uint64_t written;      /* when its begin was put down: `began`, or later where it is older than
+                              the log */
+    uint32_t name, domain; /* indices in vt_log.names; VT_MAP_NONE: unknown; the default domain */
+    uint32_t tid;
+    bool of_thread; /* nested in others of its thread; else it may end on another */
+};
+
 /* Why bytes of a chunk were not taken. */
 struct vt_log_damage {
     uint64_t offset; /* in the file */
@@ -94,6 +105,13 @@ struct vt_log {
     size_t device_count, device_room;
     char **notes;
     size_t note_count, note_room;
+
+    struct vt_log_phase *phases; /* by `began`; of the same moment, the outer first */
+    size_t phase_count, phase_room;
+    struct vt_map phase_ranges; /* range -> index into phases */
+    char **names;               /* of phases and their domains */
+    size_t name_count, name_room;
+    struct vt_map name_numbers; /* number -> index into names */
 
     struct vt_rec_scan scan; /* of the exit scan; word 0: none, or one that concludes nothing */
     uint64_t *lost;          /* vt_lost_entry, as the log lists them */

@@ -128,6 +128,80 @@ static void take_note(struct vt_log *log, const uint8_t *record, uint32_t length
     log->notes[log->note_count++] = text;
 }
 
+static void take_name(struct vt_log *log, const uint8_t *record, uint32_t length) {
+    struct vt_rec_name r;
+    if (length < sizeof r)
+        return;
+    memcpy(&r, record, sizeof r);
+    if (!fits(length, sizeof r, r.text_bytes) ||
+        vt_map_get(&log->name_numbers, r.number) != VT_MAP_NONE)
+        return;
+    VT_GROW(log->names, log->name_count, log->name_room);
+    log->names[log->name_count] = vt_strndup((const char *)record + sizeof r, r.text_bytes);
+    vt_map_put(&log->name_numbers, r.number, (uint32_t)log->name_count++);
+}
+
+/* Until vt_log_pair_phases an end stands in the list like a begin, with `ended` set and `written`
+ * not; and names are numbers, since a name may stand in a chunk that comes later. */
+void vt_log_take_phase(struct vt_log *log, const uint8_t *record, uint32_t tid) {
+    struct vt_rec_phase r;
+    memcpy(&r, record, sizeof r);
+    unsigned what = vt_word_kind(r.word);
+    bool end = what == VT_PHASE_POP || what == VT_PHASE_END, mark = what == VT_PHASE_MARK;
+    if (what < VT_PHASE_PUSH || what > VT_PHASE_MARK || (!r.range && !mark))
+        return;
+    uint64_t when = vt_when_ticks(r.when);
+    VT_GROW(log->phases, log->phase_count, log->phase_room);
+    log->phases[log->phase_count++] = (struct vt_log_phase){
+        .range = mark ? 0 : r.range,
+        .began = mark ? when : r.began & VT_TICKS_MASK,
+        .written = end ? VT_TICKS_MASK : when,
+        .ended = end || mark ? when : VT_TICKS_MASK,
+        .name = r.name,
+        .domain = r.domain,
+        .tid = tid,
+        .of_thread = what == VT_PHASE_PUSH,
+    };
+}
+
+static int compare_phases(const void *a, const void *b) {
+    const struct vt_log_phase *x = a, *y = b;
+    if (x->began != y->began)
+        return x->began < y->began ? -1 : 1;
+    return x->range < y->range ? -1 : x->range > y->range;
+}
+
+void vt_log_pair_phases(struct vt_log *log) {
+    struct vt_map ends = {0};
+    size_t all = log->phase_count, kept = 0;
+    uint64_t *ended = vt_alloc(all, sizeof *ended);
+    for (size_t i = 0; i < all; i++) {
+        const struct vt_log_phase *phase = &log->phases[i];
+        ended[i] = phase->ended;
+        if (phase->range && phase->written == VT_TICKS_MASK && phase->ended <= log->frontier)
+            vt_map_put(&ends, phase->range, (uint32_t)i);
+    }
+    for (size_t i = 0; i < all; i++) {
+        struct vt_log_phase phase = log->phases[i];
+        if (phase.written == VT_TICKS_MASK || phase.written > log->frontier)
+            continue;
+        uint32_t end = phase.range ? vt_map_get(&ends, phase.range) : VT_MAP_NONE;
+        if (end != VT_MAP_NONE)
+            phase.ended = ended[end] > phase.began ? ended[end] : phase.began;
+        phase.name = vt_map_get(&log->name_numbers, phase.name);
+        phase.domain = vt_map_get(&log->name_numbers, phase.domain);
+        log->phases[kept++] = phase;
+    }
+    log->phase_count = kept;
+    if (kept)
+        qsort(log->phases, kept, sizeof *log->phases, compare_phases);
+    for (size_t i = 0; i < kept; i++)
+        if (log->phases[i].range)
+            vt_map_put(&log->phase_ranges, log->phases[i].range, (uint32_t)i);
+    free(ended);
+    vt_map_free(&ends);
+}
+
 /* log_format.h says what may be concluded from which. */
 static void take_scan(struct vt_log *log, const uint8_t *record, uint32_t length) {
     struct vt_rec_scan r;
@@ -170,6 +244,9 @@ void vt_log_take(struct vt_log *log, const uint8_t *record, uint32_t length) {
         break;
     case VT_REC_NOTE:
         take_note(log, record, length);
+        break;
+    case VT_REC_NAME:
+        take_name(log, record, length);
         break;
     case VT_REC_SCAN:
         take_scan(log, record, length);
@@ -243,6 +320,12 @@ void vt_log_free_tables(struct vt_log *log) {
     free(log->module_reach);
     free(log->codes);
     free(log->notes);
+    for (size_t i = 0; i < log->name_count; i++)
+        free(log->names[i]);
+    free(log->names);
+    free(log->phases);
+    vt_map_free(&log->phase_ranges);
+    vt_map_free(&log->name_numbers);
     free(log->lost);
     free(log->threads);
     free(log->devices);

@@ -12,7 +12,14 @@
  * so that newer tracers can add some. */
 void vt_log_take(struct vt_log *log, const uint8_t *record, uint32_t length);
 
+/* Takes a VT_REC_PHASE of a thread. Its begin and its end may come in any order. */
+void vt_log_take_phase(struct vt_log *log, const uint8_t *record, uint32_t tid);
+
 void vt_log_sort_modules(struct vt_log *log);
+
+/* Pairs begins with ends and puts phases in order; once, when all are taken. What happened behind
+ * vt_log.frontier has not happened yet. */
+void vt_log_pair_phases(struct vt_log *log);
 void vt_log_free_tables(struct vt_log *log);
 
 #endif

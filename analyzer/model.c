@@ -9,6 +9,7 @@
 #include "diagnose.h"
 #include "hooks.h"
 #include "own.h"
+#include "phases.h"
 #include "replay.h"
 #include "sites.h"
 #include "stacks.h"
@@ -189,6 +190,9 @@ static int parse_moment(const struct build *b, const char *option, const char *t
     } units[] = {{"", 1e9}, {"s", 1e9},  {"ms", 1e6},  {"us", 1e3},
                  {"ns", 1}, {"m", 60e9}, {"h", 3600e9}};
     char *end = NULL;
+    bool since = !strcmp(option, "--since");
+    struct vt_window span;
+    size_t count;
     double value = text[0] >= '0' && text[0] <= '9' ? strtod(text, &end) : -1;
     if (end && !strcmp(end, "%") && value <= 100) {
         *ticks = vt_clock_ticks(b->clock, value / 100 * (double)b->p->duration);
@@ -199,10 +203,15 @@ static int parse_moment(const struct build *b, const char *option, const char *t
             *ticks = vt_clock_ticks(b->clock, value * units[i].ns);
             return 0;
         }
+    if (strchr(text, '#') || (text[0] && value < 0)) {
+        int error = vt_phases_find(&b->log, option, text, &span, &count, message);
+        *ticks = since ? span.since : span.until;
+        return error;
+    }
     vt_string_format(message,
-                     "%s %s: expected a time since the start (90s, 250ms, 2m, 1h) or a part of the "
-                     "run (80%%)%s",
-                     option, text, strchr(text, '#') ? "; this log has no phases" : "");
+                     "%s %s: expected a time since the start (90s, 250ms, 2m, 1h), a part of the "
+                     "run (80%%), or a phase (epoch#3)",
+                     option, text);
     return -EINVAL;
 }
 
@@ -221,6 +230,30 @@ static int find_window(const struct build *b, struct vt_window *window, struct v
         if (error)
             return error;
         p->window_until = vt_clock_ns(b->clock, window->until);
+    }
+    if (b->options->phase) {
+        struct vt_window span;
+        size_t count;
+        int error = vt_phases_find(&b->log, "--phase", b->options->phase, &span, &count, message);
+        if (error)
+            return error;
+        if (count > 1 && !strchr(b->options->phase, '#'))
+            NOTE(p,
+                 "There are %zu of phase %s: this is from the first one's begin to the last one's "
+                 "end. --phase %s#1 is the first alone.",
+                 count, b->options->phase, b->options->phase);
+        if (span.since > window->since)
+            window->since = span.since;
+        if (span.until < window->until)
+            window->until = span.until;
+        p->window_since = vt_clock_ns(b->clock, window->since);
+        if (window->until != VT_TICKS_MASK)
+            p->window_until = vt_clock_ns(b->clock, window->until);
+        if (window->since > window->until) {
+            vt_string_format(message, "--phase %s lies outside of --since and --until",
+                             b->options->phase);
+            return -EINVAL;
+        }
     }
     if (window->since > window->until) {
         vt_string_format(message, "--since %s lies behind --until %s", b->options->since,
@@ -468,7 +501,11 @@ static int add_process(struct vt_model *model, const char *path,
         return error;
     }
     struct vt_sites *ids = vt_sites_open(&b.log);
-    vt_replay_run(&b.log, ids, window, &b.replay);
+    struct vt_iterations iterations;
+    struct vt_history history;
+    vt_phases_iterations(&b.log, &iterations);
+    vt_history_open(&history, b.log.events, iterations.begins, iterations.count, iterations.end);
+    vt_replay_run_noting(&b.log, ids, window, &history, &b.replay);
     vt_sites_close(ids);
     b.stacks = vt_stacks_open(&b.log, model->memory->symbols, options->own);
     model->memory->stacks[model->process_count - 1] = b.stacks;
@@ -477,6 +514,7 @@ static int add_process(struct vt_model *model, const char *path,
     take_devices(&b);
     take_ooms(&b, place);
     take_objects(&b);
+    vt_phases_take(&b.log, &b.replay, b.clock, window, b.p);
     vt_stacks_notes(b.stacks, b.p);
     note_replay(&b);
     bool scanned = b.log.scan.word && b.p->window_until == VT_UNKNOWN;
@@ -485,6 +523,8 @@ static int add_process(struct vt_model *model, const char *path,
     vt_diagnose_sites(b.p);
     vt_oom_explain(b.p);
     free(place);
+    vt_history_close(&history);
+    vt_phases_iterations_free(&iterations);
     vt_replay_free(&b.replay);
     vt_log_close(&b.log);
     return 0;
@@ -564,7 +604,7 @@ static void free_process(struct vt_process *p) {
     free(p->leaks);
     free(p->ooms);
     free(p->objects);
-    free(p->phases);
+    vt_phases_free(p);
     free(p->log);
     free(p->run_id);
     free(p->host);

@@ -132,10 +132,13 @@ struct vt_object_life {
     const struct vt_stack *stack;
 };
 
+/* A phase that the program named, or a mark. Bytes: device memory, driver layer, all devices;
+ * VT_UNKNOWN for a mark; `end` and `live_at_end` VT_UNKNOWN where it was open when the log ended. */
 struct vt_phase {
-    char *name;
+    const char *name, *domain; /* NULL: unknown; NVTX's default domain, or vramtrace.h */
     uint64_t start, end, live_at_start, live_at_end, peak_bytes;
     uint32_t thread;
+    bool mark; /* a moment: start is end */
 };
 
 /* Memory that is no device's: pinned host memory, and managed memory, which the driver moves about.
@@ -178,8 +181,10 @@ struct vt_process {
     uint64_t ooms_left_out; /* more than the model keeps */
     struct vt_object_life *objects;
     uint32_t object_count;
-    struct vt_phase *phases;
+    struct vt_phase *phases; /* by start; of the same moment the outer first */
     uint32_t phase_count;
+    char **phase_names; /* what the phases' names point to */
+    uint32_t phase_name_count;
 };
 #define VT_NO_STATUS INT32_MIN
 #define VT_NO_SITE   UINT32_MAX
@@ -193,7 +198,8 @@ struct vt_model {
 
 /* What part of the logs is asked for. Start it as {.device = -1}. */
 struct vt_model_options {
-    const char *since, *until; /* "90s", "80%"; NULL: from the start, to the end */
+    const char *since, *until; /* "90s", "80%", "epoch#3"; NULL: from the start, to the end */
+    const char *phase;         /* only while this phase lasted: a name, or "name#3"; NULL */
     int device;                /* only this ordinal; -1: all */
     const char *const *own;    /* patterns, NULL-terminated; NULL: none */
 };

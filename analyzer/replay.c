@@ -30,6 +30,13 @@ struct walk {
     uint32_t *context_live; /* live allocations that its end would free, for each context number */
     uint64_t last_spot;
     uint32_t last_site;
+    struct vt_history *history; /* NULL: not wanted */
+    unsigned age_shift;
+    uint64_t now;          /* ticks of this event */
+    uint64_t driver_bytes; /* live, on all devices */
+    uint64_t driver_high;  /* its highest since a phase last began or ended */
+    uint32_t *open_phases; /* indices */
+    uint32_t open_count, open_room;
 };
 
 static struct vt_replay_book *own_book(struct vt_replay *r, unsigned layer, unsigned device) {
@@ -122,9 +129,18 @@ static void take_off(struct walk *w, const struct vt_live_entry *entry) {
     uint64_t size = entry->size_context & VT_SIZE_MASK;
     struct vt_replay_book *book = own_book(r, site->layer, site->device);
     note_peak(site, peak_book(r, site->layer, site->device));
+    if (w->history)
+        vt_history_giving(w->history, entry->site, site->live_bytes, site->live_count);
     site->live_bytes -= size;
     site->live_count--;
     site->free_count++;
+    uint32_t age = (uint32_t)(w->now >> w->age_shift) - entry->born;
+    site->lives[age ? 32 - __builtin_clz(age & 0xffffff) : 0]++;
+    if (site->layer == VT_LAYER_DRIVER)
+        w->driver_bytes -= size;
+    if (w->history)
+        vt_history_level(w->history, entry->site, site->live_bytes, site->live_count,
+                         site->alloc_count);
     book->live_bytes -= size;
     book->live_count--;
     book->free_count++;
@@ -137,6 +153,8 @@ static void on_alloc(struct walk *w, const struct vt_rec_alloc *a) {
     unsigned kind = vt_word_kind(a->word), layer = vt_kind_layer(kind);
     uint64_t size = a->size_context & VT_SIZE_MASK;
     uint32_t index = site_of(w, a->word, vt_when_device(a->when));
+    if (w->history)
+        vt_history_event(w->history, w->now, true);
     vt_live_reserve(&r->live);
     uint64_t key = vt_live_key(a->address, vt_kind_space(kind));
     struct vt_live_entry *entry = vt_live_find(&r->live, key);
@@ -146,7 +164,8 @@ static void on_alloc(struct walk *w, const struct vt_rec_alloc *a) {
     } else {
         r->live.used++;
     }
-    *entry = (struct vt_live_entry){key, a->size_context, index, kind};
+    *entry = (struct vt_live_entry){key, a->size_context, index, kind & 0xff,
+                                    (uint32_t)(w->now >> w->age_shift) & 0xffffff};
     struct vt_replay_site *site = &r->sites[index];
     struct vt_replay_book *book = own_book(r, layer, site->device);
     note_peak(site, peak_book(r, layer, site->device));
@@ -159,11 +178,18 @@ static void on_alloc(struct walk *w, const struct vt_rec_alloc *a) {
     if (!site->alloc_count++)
         site->first_ticks = ticks;
     site->last_ticks = ticks;
+    if (w->history)
+        vt_history_level(w->history, index, site->live_bytes, site->live_count, site->alloc_count);
     book->used = true;
     book->live_bytes += size;
     book->live_count++;
     book->allocated_bytes += size;
     book->alloc_count++;
+    if (layer == VT_LAYER_DRIVER) {
+        w->driver_bytes += size;
+        if (w->driver_bytes > w->driver_high)
+            w->driver_high = w->driver_bytes;
+    }
     if (book->live_bytes > book->peak_bytes) {
         book->peak_bytes = book->live_bytes;
         book->peak_ticks = ticks;
@@ -180,6 +206,8 @@ static void on_free(struct walk *w, const struct vt_rec_free *f) {
         w->r->unknown_frees++;
         return;
     }
+    if (w->history)
+        vt_history_event(w->history, w->now, false);
     take_off(w, entry);
     vt_live_remove(&w->r->live, entry);
 }
@@ -200,6 +228,8 @@ static void on_bulk(struct walk *w, const struct vt_rec_bulk *b) {
     for (size_t i = 0; i < count; i++) {
         struct vt_live_entry *entry = vt_live_find(live, keys[i]);
         w->r->bulk_bytes += entry->size_context & VT_SIZE_MASK;
+        if (w->history)
+            vt_history_event(w->history, w->now, false);
         take_off(w, entry);
         vt_live_remove(live, entry);
     }
@@ -291,6 +321,55 @@ static void on_meminfo(struct walk *w, const struct vt_rec_meminfo *m) {
 }
 
 /* ---------------------------------------------------------------------------------------------------
+ * phases -- */
+
+/* Before the set of open phases changes: all that are open have seen this high level. */
+static void settle_phases(struct walk *w) {
+    for (uint32_t i = 0; i < w->open_count; i++) {
+        struct vt_replay_phase *phase = &w->r->phases[w->open_phases[i]];
+        if (w->driver_high > phase->peak_bytes)
+            phase->peak_bytes = w->driver_high;
+    }
+    w->driver_high = w->driver_bytes;
+}
+
+static void on_phase(struct walk *w, const struct vt_rec_phase *p) {
+    unsigned what = vt_word_kind(p->word);
+    uint32_t index = p->range ? vt_map_get(&w->log->phase_ranges, p->range) : VT_MAP_NONE;
+    if (index == VT_MAP_NONE)
+        return;
+    struct vt_replay_phase *phase = &w->r->phases[index];
+    settle_phases(w);
+    if (what == VT_PHASE_PUSH || what == VT_PHASE_START) {
+        if (phase->seen)
+            return;
+        *phase = (struct vt_replay_phase){.seen = true,
+                                          .live_at_start = w->driver_bytes,
+                                          .live_at_end = w->driver_bytes,
+                                          .peak_bytes = w->driver_bytes};
+        VT_GROW(w->open_phases, w->open_count, w->open_room);
+        w->open_phases[w->open_count++] = index;
+        return;
+    }
+    for (uint32_t i = w->open_count; i-- > 0;) {
+        if (w->open_phases[i] != index)
+            continue;
+        phase->ended = true;
+        phase->live_at_end = w->driver_bytes;
+        w->open_phases[i] = w->open_phases[--w->open_count];
+        return;
+    }
+}
+
+/* Those still open end with the log. */
+static void end_phases(struct walk *w) {
+    settle_phases(w);
+    for (uint32_t i = 0; i < w->open_count; i++)
+        w->r->phases[w->open_phases[i]].live_at_end = w->driver_bytes;
+    free(w->open_phases);
+}
+
+/* ---------------------------------------------------------------------------------------------------
  * the window -- */
 
 /* What was live before the window is one site for each layer and device. */
@@ -317,6 +396,8 @@ static void begin_window(struct walk *w) {
     vt_map_free(&w->spots);
     vt_map_free(&w->by_id);
     w->last_spot = UINT64_MAX;
+    if (w->history)
+        vt_history_restart(w->history);
     for (unsigned d = 0; d < 256; d++) {
         r->devices[d].driver = (struct vt_replay_book){.used = r->devices[d].driver.used};
         r->devices[d].framework = (struct vt_replay_book){.used = r->devices[d].framework.used};
@@ -365,8 +446,10 @@ static void on_event(struct walk *w, const uint8_t *record) {
         struct vt_rec_bulk bulk;
         struct vt_rec_meminfo meminfo;
         struct vt_rec_object object;
+        struct vt_rec_phase phase;
     } u;
     memcpy(u.word, record, sizeof u.word);
+    w->now = vt_when_ticks(u.word[1]);
     if (w->window_waits && vt_when_ticks(u.word[1]) >= w->window.since) {
         w->window_waits = false;
         begin_window(w);
@@ -400,6 +483,10 @@ static void on_event(struct walk *w, const uint8_t *record) {
         memcpy(&u, record, sizeof u.object);
         on_object(w, &u.object);
         break;
+    case VT_REC_PHASE:
+        memcpy(&u, record, sizeof u.phase);
+        on_phase(w, &u.phase);
+        break;
     }
 }
 
@@ -425,12 +512,20 @@ static void take_lost(struct vt_replay *r, const struct vt_log *log) {
     }
 }
 
-void vt_replay_run(const struct vt_log *log, struct vt_sites *ids, struct vt_window window,
-                   struct vt_replay *replay) {
-    struct walk w = {
-        .r = replay, .log = log, .ids = ids, .window = window, .last_spot = UINT64_MAX};
+void vt_replay_run_noting(const struct vt_log *log, struct vt_sites *ids, struct vt_window window,
+                          struct vt_history *history, struct vt_replay *replay) {
+    struct walk w = {.r = replay,
+                     .log = log,
+                     .ids = ids,
+                     .window = window,
+                     .last_spot = UINT64_MAX,
+                     .history = history};
     struct vt_batch batch;
     memset(replay, 0, sizeof *replay);
+    replay->phases = vt_alloc(log->phase_count, sizeof *replay->phases);
+    while (log->last_ticks >> w.age_shift >= 1 << 24)
+        w.age_shift++;
+    replay->age_unit = 1ull << w.age_shift;
     w.window_waits = window.since > 0;
     w.context_live = vt_alloc(VT_CONTEXT_UNKNOWN + 1, sizeof *w.context_live);
     vt_live_start(&replay->live, 12);
@@ -452,16 +547,23 @@ void vt_replay_run(const struct vt_log *log, struct vt_sites *ids, struct vt_win
         struct vt_replay_site *site = &replay->sites[i];
         note_peak(site, peak_book(replay, site->layer, site->device));
     }
+    end_phases(&w);
     free(w.context_live);
     vt_map_free(&w.spots);
     vt_map_free(&w.by_id);
     vt_map_free(&w.objects);
 }
 
+void vt_replay_run(const struct vt_log *log, struct vt_sites *ids, struct vt_window window,
+                   struct vt_replay *replay) {
+    vt_replay_run_noting(log, ids, window, NULL, replay);
+}
+
 void vt_replay_free(struct vt_replay *replay) {
     free(replay->sites);
     free(replay->fails);
     free(replay->objects);
+    free(replay->phases);
     free(replay->live.slots);
     *replay = (struct vt_replay){0};
 }

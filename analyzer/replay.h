@@ -6,10 +6,12 @@
 #ifndef VRAMTRACE_ANALYZER_REPLAY_H
 #define VRAMTRACE_ANALYZER_REPLAY_H
 
+#include "history.h"
 #include "live.h"
 #include "log_reader.h"
 
 #define VT_NO_STACK UINT32_MAX
+#define VT_REPLAY_AGES 25 /* an age has 24 bits */
 #define VT_HOLDERS  8 /* how many of the largest holders are kept for a failed allocation */
 
 /* The books of one site. Bytes and counts are exact; `at_peak` is what it held when the device's
@@ -27,6 +29,8 @@ struct vt_replay_site {
     uint64_t allocated_bytes, alloc_count, free_count;
     uint64_t lost_count;              /* of those live at the end, those that nothing points to */
     uint64_t first_ticks, last_ticks; /* of its allocations */
+    uint32_t lives[VT_REPLAY_AGES];   /* how long the freed ones lived: lives[n] of them for 2^(n-1)
+                                         age units or more, below 2^n */
     uint64_t seen;                    /* vt_replay_book.peaks when it last changed: see replay.c */
 };
 
@@ -64,6 +68,12 @@ struct vt_replay_object {
     uint8_t kind, device;
 };
 
+/* Driver-layer bytes of all devices together, over one of vt_log.phases. */
+struct vt_replay_phase {
+    bool seen, ended;
+    uint64_t live_at_start, live_at_end, peak_bytes;
+};
+
 struct vt_replay {
     struct vt_replay_site *sites;
     size_t site_count, site_room;
@@ -74,6 +84,8 @@ struct vt_replay {
     uint64_t fails_left_out;
     struct vt_replay_object *objects;
     size_t object_count, object_room;
+    struct vt_replay_phase *phases; /* as many as the log has, in its order */
+    uint64_t age_unit;              /* ticks in a unit of vt_live_entry.born */
     struct vt_live live; /* at the end */
     uint64_t events;
     uint64_t unknown_frees; /* of an address that was not live */
@@ -94,6 +106,10 @@ struct vt_sites;
 /* Fills `replay`; free it with vt_replay_free. `ids` names the sites. */
 void vt_replay_run(const struct vt_log *log, struct vt_sites *ids, struct vt_window window,
                    struct vt_replay *replay);
+
+/* The same, and notes in `history`, which was opened for it, how each site's level went. */
+void vt_replay_run_noting(const struct vt_log *log, struct vt_sites *ids, struct vt_window window,
+                          struct vt_history *history, struct vt_replay *replay);
 void vt_replay_free(struct vt_replay *replay);
 
 #endif

@@ -1,0 +1,123 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Levels of sites over the run (see history.h). replay.c calls these for every event, so they do
+ * next to nothing while a bucket lasts.
+ */
+#include "history.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+void vt_history_open(struct vt_history *h, uint64_t events, const uint64_t *edges,
+                     size_t edge_count, uint64_t edges_end) {
+    *h = (struct vt_history){
+        .events_in_bucket = (events + VT_HISTORY_BUCKETS - 1) / VT_HISTORY_BUCKETS,
+        .edges = edges,
+        .edge_count = edge_count,
+        .edges_in_bucket = (edge_count + VT_HISTORY_BUCKETS - 1) / VT_HISTORY_BUCKETS,
+        .edges_end = edge_count ? edges_end : UINT64_MAX,
+    };
+    if (!h->events_in_bucket)
+        h->events_in_bucket = 1;
+}
+
+static void free_sites(struct vt_history *h) {
+    for (size_t i = 0; i < h->site_room; i++)
+        free(h->sites[i].samples);
+    free(h->sites);
+    h->sites = NULL;
+    h->site_room = 0;
+}
+
+void vt_history_close(struct vt_history *h) {
+    free_sites(h);
+    free(h->buckets);
+    *h = (struct vt_history){0};
+}
+
+void vt_history_restart(struct vt_history *h) {
+    free_sites(h);
+    h->bucket_count = 0;
+    h->events = h->allocs = h->frees = h->next_event = 0;
+    h->events_at_last_alloc = 0;
+}
+
+void vt_history_turn(struct vt_history *h, uint64_t ticks) {
+    while (h->next_edge < h->edge_count && ticks >= h->edges[h->next_edge])
+        h->next_edge += h->edges_in_bucket;
+    /* the edge that comes next stands at next_edge; all before it have been passed */
+    size_t begun = h->next_edge < h->edge_count ? h->next_edge : h->edge_count;
+    while (begun > 0 && ticks < h->edges[begun - 1])
+        begun--;
+    h->after = h->edge_count && ticks >= h->edges_end;
+    VT_GROW(h->buckets, h->bucket_count, h->bucket_room);
+    h->buckets[h->bucket_count++] = (struct vt_bucket){
+        .ticks = ticks,
+        .events = h->events,
+        .allocs = h->allocs,
+        .frees = h->frees,
+        .iteration = (uint32_t)begun,
+        .after = h->after,
+    };
+    if (h->events >= h->next_event)
+        h->next_event = h->events + h->events_in_bucket;
+}
+
+static struct vt_site_history *of_site(struct vt_history *h, uint32_t site) {
+    if (site >= h->site_room) {
+        size_t room = h->site_room ? h->site_room : 64;
+        while (room <= site)
+            room *= 2;
+        h->sites = vt_realloc(h->sites, room, sizeof *h->sites);
+        memset(h->sites + h->site_room, 0, (room - h->site_room) * sizeof *h->sites);
+        h->site_room = room;
+    }
+    return &h->sites[site];
+}
+
+void vt_history_giving(struct vt_history *h, uint32_t site, uint64_t bytes, uint64_t count) {
+    struct vt_site_history *s = of_site(h, site);
+    if (s->held_at == h->allocs)
+        return;
+    s->held_at = h->allocs;
+    s->held_bytes = bytes;
+    s->held_count = count;
+}
+
+static uint32_t cut(uint64_t count) {
+    return count < UINT32_MAX ? (uint32_t)count : UINT32_MAX;
+}
+
+void vt_history_level(struct vt_history *h, uint32_t site, uint64_t bytes, uint64_t count,
+                      uint64_t allocs) {
+    struct vt_site_history *s = of_site(h, site);
+    uint32_t now = h->bucket_count - 1;
+    struct vt_sample *last = s->count ? &s->samples[s->count - 1] : NULL;
+    if (!last || last->bucket != now) {
+        struct vt_sample fresh = {.bucket = now};
+        if (last) {
+            fresh.low_bytes = last->last_bytes;
+            fresh.low_count = fresh.high_count = last->last_count;
+        }
+        VT_GROW(s->samples, s->count, s->room);
+        s->samples[s->count++] = fresh;
+        last = &s->samples[s->count - 1];
+    }
+    if (bytes < last->low_bytes)
+        last->low_bytes = bytes;
+    if (cut(count) < last->low_count)
+        last->low_count = cut(count);
+    if (cut(count) > last->high_count)
+        last->high_count = cut(count);
+    last->last_bytes = bytes;
+    last->last_count = cut(count);
+    last->allocs = cut(allocs);
+}
+
+void vt_history_held(const struct vt_history *h, uint32_t site, uint64_t *bytes, uint64_t *count) {
+    const struct vt_site_history *s = site < h->site_room ? &h->sites[site] : NULL;
+    if (s && s->held_at == h->allocs && h->allocs) {
+        *bytes = s->held_bytes;
+        *count = s->held_count;
+    }
+}

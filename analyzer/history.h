@@ -1,0 +1,104 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * How each site's live bytes went over the run, in little room: the run is cut into some hundred
+ * buckets, and of each bucket in which a site changed its lowest and its last level are kept.
+ *
+ * Buckets end after equal numbers of allocations and frees (a clock that is the same in every run
+ * of the same program, as time is not), and wherever an iteration begins that the program marked:
+ * so windows of iterations, of events and of time can all be put together from them. A run of few
+ * events has one bucket for each.
+ *
+ * replay.c fills it, growth.c reads it.
+ */
+#ifndef VRAMTRACE_ANALYZER_HISTORY_H
+#define VRAMTRACE_ANALYZER_HISTORY_H
+
+#include "util.h"
+
+#define VT_HISTORY_BUCKETS 256u /* by events; and at most as many by iterations */
+
+struct vt_bucket {
+    uint64_t ticks;         /* of its first event */
+    uint64_t events;        /* allocations and frees before it */
+    uint64_t allocs, frees; /* of these */
+    uint32_t iteration;     /* marked iterations that had begun before its first event */
+    bool after;             /* the last marked iteration had ended */
+};
+
+/* A site in one bucket. A level is what it held between events; the lowest counts what it came
+ * with. */
+struct vt_sample {
+    uint32_t bucket;
+    uint32_t allocs; /* of the site, up to the bucket's end (cut at 2^32) */
+    uint64_t low_bytes, last_bytes;
+    uint32_t low_count, high_count, last_count;
+};
+
+struct vt_site_history {
+    struct vt_sample *samples; /* by bucket */
+    uint32_t count, room;
+    /* what it held when the process last allocated anything: before all is freed at the end */
+    uint64_t held_bytes, held_count, held_at;
+};
+
+struct vt_history {
+    struct vt_bucket *buckets;
+    uint32_t bucket_count, bucket_room;
+    struct vt_site_history *sites; /* by the replay's index */
+    size_t site_room;
+    uint64_t events, allocs, frees;   /* so far; at the end: all */
+    uint64_t first_alloc, last_alloc; /* ticks */
+    uint64_t events_at_last_alloc;    /* before it */
+    uint64_t events_in_bucket;        /* what one by events may hold */
+    uint64_t next_event;              /* where the next one by events begins */
+    const uint64_t *edges;            /* ticks at which marked iterations begin; not ours */
+    size_t edge_count, next_edge;
+    size_t edges_in_bucket;
+    uint64_t edges_end; /* ticks at which the last of them ended */
+    bool after;
+};
+
+/* `events`: about how many will come. `edges`: begins of marked iterations, in order (0: none);
+ * they must outlive it. */
+void vt_history_open(struct vt_history *history, uint64_t events, const uint64_t *edges,
+                     size_t edge_count, uint64_t edges_end);
+void vt_history_close(struct vt_history *history);
+
+/* Forgets all: the window begins here. */
+void vt_history_restart(struct vt_history *history);
+
+/* Begins a new bucket. For vt_history_event alone. */
+void vt_history_turn(struct vt_history *history, uint64_t ticks);
+
+/* An allocation or a free is about to be booked. */
+static inline void vt_history_event(struct vt_history *h, uint64_t ticks, bool alloc) {
+    if (h->events == h->next_event ||
+        (h->next_edge < h->edge_count && ticks >= h->edges[h->next_edge]) ||
+        (!h->after && ticks >= h->edges_end))
+        vt_history_turn(h, ticks);
+    if (alloc) {
+        if (!h->allocs)
+            h->first_alloc = ticks;
+        h->allocs++;
+        h->last_alloc = ticks;
+        h->events_at_last_alloc = h->events;
+    } else {
+        h->frees++;
+    }
+    h->events++;
+}
+
+/* A site is about to give something back: what it holds until now it held at the last allocation.
+ */
+void vt_history_giving(struct vt_history *history, uint32_t site, uint64_t bytes, uint64_t count);
+
+/* A site's level has changed. `allocs`: its allocations so far. */
+void vt_history_level(struct vt_history *history, uint32_t site, uint64_t bytes, uint64_t count,
+                      uint64_t allocs);
+
+/* What the site held when the process last allocated; `bytes` and `count`: what it holds at the
+ * end. */
+void vt_history_held(const struct vt_history *history, uint32_t site, uint64_t *bytes,
+                     uint64_t *count);
+
+#endif
