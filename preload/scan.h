@@ -142,6 +142,7 @@ struct vt_scan {
     uintptr_t tcaches[VT_SCAN_TCACHES];
     uint32_t tcache_count;
     uintptr_t main_top;     /* the last chunk of the heap that grows by brk */
+    struct vt_range main_arena; /* the main arena's own words: they name chunks, free and in use */
     uintptr_t arenas[256];  /* the other arenas' own words */
     uint32_t arena_count;
 

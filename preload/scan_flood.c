@@ -434,9 +434,16 @@ static void flood(struct flood *f, enum vt_mark mark, unsigned root_kind) {
     struct vt_scan *scan = f->scan;
     f->mark = mark;
     for (uint32_t i = 0; i < scan->span_count && vt_scan_goes_on(scan); i++) {
-        if (scan->spans[i].kind != root_kind)
+        const struct vt_span *s = &scan->spans[i];
+        if (s->kind != root_kind)
             continue;
-        look_through(f, &scan->spans[i], scan->spans[i].start, scan->spans[i].end);
+        const struct vt_range *skip = &scan->main_arena;
+        if (skip->start < s->start || skip->end > s->end || !skip->end) {
+            look_through(f, s, s->start, s->end);
+        } else {
+            look_through(f, s, s->start, skip->start);
+            look_through(f, s, skip->end, s->end);
+        }
         drain(f);
     }
 }

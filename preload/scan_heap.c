@@ -102,7 +102,7 @@ static uint64_t size_word(struct vt_scan *scan, uintptr_t chunk) {
 static uintptr_t take_chunks(struct region *r, uintptr_t first, uintptr_t end, unsigned non_main) {
     struct vt_scan *scan = r->scan;
     uint32_t spans_before = scan->span_count, tcaches_before = scan->tcache_count;
-    uintptr_t p = first, last = 0, last_size = 0, top = 0;
+    uintptr_t p = first, last = 0, last_size = 0, last_main = 0, top = 0;
     r->from = first;
     while (p + 16 <= end && vt_scan_goes_on(scan)) {
         uint64_t word = size_word(scan, p), size = word & ~(uint64_t)FLAGS;
@@ -110,6 +110,8 @@ static uintptr_t take_chunks(struct region *r, uintptr_t first, uintptr_t end, u
             break;
         if (last) { /* whether it is in use stands here */
             bool in_use = word & PREV_INUSE;
+            if (in_use && last_main != non_main)
+                break; /* only what is free may lack its arena's flag */
             if (in_use && last_size > VT_CELL_MAX)
                 large_cell(r, last + 16, p + 16);
             else
@@ -123,9 +125,10 @@ static uintptr_t take_chunks(struct region *r, uintptr_t first, uintptr_t end, u
             top = p;
             break;
         }
-        if (size < SMALLEST || size % 16 || (word & NON_MAIN) != non_main)
+        if (size < SMALLEST || size % 16 || (word & NON_MAIN & ~non_main))
             break;
         last = p;
+        last_main = word & NON_MAIN;
         last_size = size;
         p += size;
     }
@@ -261,13 +264,14 @@ static bool is_arena(struct vt_scan *scan, uintptr_t state) {
     return empty > 0;
 }
 
-static void drop_fast(struct vt_scan *scan, uintptr_t state) {
+static bool drop_fast(struct vt_scan *scan, uintptr_t state) {
     uint64_t heads[FAST_BINS];
     if (!is_arena(scan, state) || !vt_scan_read(scan, heads, state + STATE_FAST, sizeof heads))
-        return;
+        return false;
     for (unsigned i = 0; i < FAST_BINS; i++)
         if (heads[i])
             drop_list(scan, heads[i] + 16, SMALLEST + 16 * i, 0, true);
+    return true;
 }
 
 void vt_scan_heap_free_lists(struct vt_scan *scan) {
@@ -278,8 +282,11 @@ void vt_scan_heap_free_lists(struct vt_scan *scan) {
     /* The main arena is in the C library's data, under no name: it names the top chunk. */
     if (scan->main_top)
         for (uintptr_t p = scan->libc.start; p < scan->libc.end && vt_scan_goes_on(scan); p += 8)
-            if (vt_scan_peek(scan, p) == scan->main_top && p - scan->libc.start >= STATE_TOP)
-                drop_fast(scan, p - STATE_TOP);
+            if (vt_scan_peek(scan, p) == scan->main_top && p - scan->libc.start >= STATE_TOP &&
+                drop_fast(scan, p - STATE_TOP)) {
+                scan->main_arena = (struct vt_range){p - STATE_TOP, p - STATE_TOP + STATE_BYTES};
+                break;
+            }
 }
 
 /* ------------------------------------------------------------------------------ Python's pools --

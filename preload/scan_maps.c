@@ -235,8 +235,10 @@ struct vt_vma *vt_scan_vma_at(const struct vt_scan *scan, uintptr_t address) {
 /* ------------------------------------------------------------------------------------- threads --
  */
 
+#define GONE ((uintptr_t)1)
+
 /* A blocked thread's stack pointer, the last but one number of /proc/self/task/TID/syscall. 0: it
- * runs, or is gone. */
+ * runs; GONE. */
 static uintptr_t stack_pointer(uint32_t tid) {
     char path[64] = "/proc/self/task/", text[256], *at = path + strlen(path), digits[12];
     size_t n = 0;
@@ -246,6 +248,8 @@ static uintptr_t stack_pointer(uint32_t tid) {
         *at++ = digits[--n];
     memcpy(at, "/syscall", 9);
     size_t length = vt_scan_file(path, text, sizeof text);
+    if (!length)
+        return GONE;
     while (length && text[length - 1] == '\n')
         text[--length] = 0;
     char *pc = strrchr(text, ' ');
@@ -276,6 +280,8 @@ static void find_threads(struct vt_scan *scan) {
         scan->stacks_unknown = true;
         return;
     }
+    unsigned tries = 20;
+    bool hidden = stack_pointer(own) == GONE; /* such files cannot be read here */
     while ((got = VT_SYS3(SYS_getdents64, fd, block, 32768)) > 0)
         for (long at = 0; at < got; at += ((struct entry *)(block + at))->length) {
             uint32_t tid = 0;
@@ -287,9 +293,16 @@ static void find_threads(struct vt_scan *scan) {
                 scan->stacks_unknown = true;
                 break;
             }
-            struct vt_thread_seen *t = &scan->threads[scan->thread_count++];
-            t->tid = tid;
-            t->sp = tid == own ? (uintptr_t)scan->frame : stack_pointer(tid);
+            uintptr_t sp = tid == own ? (uintptr_t)scan->frame : stack_pointer(tid);
+            /* One that just ended looks as if it ran, for a moment. */
+            for (; !sp && tries; tries--) {
+                static const long moment[2] = {0, 200000};
+                VT_SYS2(SYS_nanosleep, moment, NULL);
+                sp = stack_pointer(tid);
+            }
+            if (sp != GONE || hidden)
+                scan->threads[scan->thread_count++] =
+                    (struct vt_thread_seen){tid, sp == GONE ? 0 : sp};
         }
     VT_SYS1(SYS_close, fd);
 }
@@ -396,7 +409,6 @@ bool vt_scan_look_around(struct vt_scan *scan) {
     scan->roots = vt_scan_take(scan, VT_SCAN_RANGES * sizeof *scan->roots);
     scan->books = vt_scan_take(scan, VT_SCAN_RANGES * sizeof *scan->books);
     scan->dead = vt_scan_take(scan, VT_SCAN_RANGES * sizeof *scan->dead);
-    scan->threads = vt_scan_take(scan, VT_SCAN_THREADS * sizeof *scan->threads);
     scan->spans = vt_scan_take(scan, VT_SCAN_SPANS * sizeof *scan->spans);
     if (scan->stop || !read_maps(scan))
         return false;

@@ -1,0 +1,353 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Keeps, or forgets, pointers to device memory in one way a time: places WAY [COUNT]. Each way says
+ * on which lines what becomes of the pointer; `run` says the verdict. The allocations are made in
+ * allocate(), deep below, and what is on the stack then is wiped.
+ */
+#ifndef _Static_assert
+#define _Static_assert static_assert /* C's name of it */
+#endif
+#include "../tests/cuda_case.h"
+
+#include <map>
+#include <pthread.h>
+#include <semaphore.h>
+#include <string>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+#include <vector>
+
+extern "C" CUresult cuMemcpyHtoD_v2(CUdeviceptr to, const void *from, size_t bytes);
+
+static unsigned count = 1;
+
+#define NOINLINE __attribute__((noinline))
+
+NOINLINE static CUdeviceptr allocate(void) {
+    CUdeviceptr p = 0;
+    CHECK(cuMemAlloc_v2(&p, 65536));
+    CUdeviceptr out = p;
+    __asm__ volatile("" : "+r"(out));
+    memset(&p, 0, sizeof p);
+    __asm__ volatile("" : : "r"(&p) : "memory");
+    return out;
+}
+
+/* The dead part of the stack, so that no scan finds what happens to lie there. */
+NOINLINE static void wipe_stack(void) {
+    volatile char dead[65536];
+    memset((void *)dead, 0, sizeof dead);
+}
+
+static CUcontext context;
+CUdeviceptr kept[20000];
+thread_local CUdeviceptr kept_by_thread;
+
+/* ---- known at the end ---- */
+
+NOINLINE static void in_global(void) {
+    for (unsigned i = 0; i < count; i++)
+        kept[i] = allocate();
+}
+
+CUdeviceptr *list;
+NOINLINE static void in_heap(void) {
+    list = (CUdeviceptr *)malloc(count * sizeof *list);
+    for (unsigned i = 0; i < count; i++)
+        list[i] = allocate();
+}
+
+struct node {
+    struct node *next, *child;
+    char text[40];
+    CUdeviceptr memory;
+};
+struct node *nodes;
+NOINLINE static void in_nested_heap(void) {
+    for (unsigned i = 0; i < count; i++) {
+        struct node *n = (struct node *)calloc(1, sizeof *n), *c = (struct node *)calloc(1, sizeof *c);
+        n->next = nodes;
+        n->child = c;
+        c->memory = allocate();
+        nodes = n;
+    }
+}
+
+NOINLINE static void in_thread_local(void) {
+    kept_by_thread = allocate();
+}
+
+static sem_t ready, never;
+static void *holder(void *) {
+    CHECK(cuCtxSetCurrent(context));
+    volatile CUdeviceptr mine = allocate();
+    sem_post(&ready);
+    while (sem_wait(&never) != 0)
+        ;
+    return (void *)mine;
+}
+NOINLINE static void on_other_stack(void) {
+    pthread_t thread;
+    pthread_create(&thread, NULL, holder, NULL);
+    sem_wait(&ready);
+    usleep(20000);
+}
+
+static void *own_stack_holder(void *) {
+    CHECK(cuCtxSetCurrent(context));
+    kept_by_thread = allocate();
+    sem_post(&ready);
+    while (sem_wait(&never) != 0)
+        ;
+    return NULL;
+}
+NOINLINE static void in_other_thread_local(void) {
+    pthread_t thread;
+    pthread_create(&thread, NULL, own_stack_holder, NULL);
+    sem_wait(&ready);
+    usleep(20000);
+}
+
+NOINLINE static void interior(void) {
+    for (unsigned i = 0; i < count; i++)
+        kept[i] = allocate() + 65535;
+}
+
+CUdeviceptr *managed;
+NOINLINE static void in_managed(void) {
+    CUdeviceptr m;
+    CHECK(cuMemAllocManaged(&m, 4096, 1));
+    managed = (CUdeviceptr *)m;
+    managed[3] = allocate();
+}
+
+CUdeviceptr *pinned;
+NOINLINE static void in_pinned(void) {
+    CHECK(cuMemAllocHost_v2((void **)&pinned, 4096));
+    pinned[3] = allocate();
+}
+
+std::map<int, std::vector<CUdeviceptr>> *container;
+NOINLINE static void in_container(void) {
+    container = new std::map<int, std::vector<CUdeviceptr>>;
+    for (unsigned i = 0; i < count; i++)
+        (*container)[i % 7].push_back(allocate());
+}
+
+CUdeviceptr *mapped;
+NOINLINE static void in_mapping(void) {
+    mapped = (CUdeviceptr *)mmap(NULL, 1 << 20, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS,
+                                 -1, 0);
+    mapped[1000] = allocate();
+}
+
+NOINLINE static void in_shared_mapping(void) {
+    mapped = (CUdeviceptr *)mmap(NULL, 1 << 20, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS,
+                                 -1, 0);
+    mapped[1000] = allocate();
+}
+
+CUdeviceptr *large;
+NOINLINE static void in_large_heap(void) {
+    large = (CUdeviceptr *)malloc(8 << 20); /* a mapping of its own */
+    memset(large, 1, 8 << 20);
+    large[500000] = allocate();
+}
+
+/* Two digits of 30 bits, as a Python integer has them, in a block of an integer's shape. */
+uint64_t *digits;
+NOINLINE static void in_digits(void) {
+    digits = (uint64_t *)calloc(4, sizeof *digits);
+    CUdeviceptr p = allocate();
+    digits[3] = (p >> 30) << 32 | (p & 0x3fffffff);
+}
+
+static void at_exit_frees(void) {
+    CHECK(cuMemFree_v2(kept[0]));
+}
+NOINLINE static void freed_at_exit(void) {
+    kept[0] = allocate();
+    atexit(at_exit_frees);
+}
+
+/* A handle to the driver's own memory is no pointer to the rest of it, and does not hide what the
+ * program keeps beside it. */
+CUstream stream;
+NOINLINE static void with_handles(void) {
+    CHECK(cuStreamCreate(&stream, 0));
+    list = (CUdeviceptr *)malloc(sizeof *list);
+    *list = allocate();
+}
+
+/* ---- known no more ---- */
+
+NOINLINE static void overwritten(void) {
+    for (unsigned i = 0; i < count; i++) {
+        volatile CUdeviceptr p = allocate();
+        p = 0;
+        (void)p;
+    }
+}
+
+NOINLINE static void in_freed_heap(void) {
+    for (unsigned i = 0; i < count; i++) {
+        struct node *n = (struct node *)calloc(1, sizeof *n);
+        n->memory = allocate();
+        __asm__ volatile("" : : "r"(n) : "memory");
+        free(n);
+    }
+}
+
+NOINLINE static void in_freed_list(void) { /* the first seven wait in the thread's cache, the rest
+                                              in a fast bin or merged */
+    struct node *all[40];
+    for (unsigned i = 0; i < 40; i++) {
+        all[i] = (struct node *)calloc(1, sizeof *all[i]);
+        all[i]->memory = allocate();
+        __asm__ volatile("" : : "r"(all[i]) : "memory");
+    }
+    for (unsigned i = 0; i < 40; i++)
+        free(all[i]);
+    memset(all, 0, sizeof all);
+    __asm__ volatile("" : : "r"(all) : "memory");
+}
+
+NOINLINE static void in_freed_large_heap(void) {
+    CUdeviceptr *block = (CUdeviceptr *)malloc(100000);
+    block[5000] = allocate();
+    void *behind = malloc(100); /* so that it is not given back */
+    __asm__ volatile("" : : "r"(block), "r"(behind) : "memory");
+    free(block);
+}
+
+NOINLINE static CUdeviceptr deep(unsigned n) {
+    volatile CUdeviceptr here = n ? deep(n - 1) : allocate();
+    return here;
+}
+NOINLINE static void on_dead_stack(void) {
+    (void)deep(20);
+}
+
+static void *forgets(void *) {
+    CHECK(cuCtxSetCurrent(context));
+    volatile CUdeviceptr mine = allocate();
+    return (void *)(mine & 0);
+}
+NOINLINE static void on_dead_threads_stack(void) {
+    pthread_t thread;
+    void *result;
+    pthread_create(&thread, NULL, forgets, NULL);
+    pthread_join(thread, &result);
+}
+
+NOINLINE static void hidden(void) {
+    for (unsigned i = 0; i < count; i++)
+        kept[i] = allocate() ^ 0xa5a5a5a5a5a5a5a5;
+}
+
+NOINLINE static void lost_structure(void) { /* what points to it is itself forgotten */
+    in_nested_heap();
+    nodes = NULL;
+}
+
+NOINLINE static void lost_cycle(void) {
+    struct node *a = (struct node *)calloc(1, sizeof *a), *b = (struct node *)calloc(1, sizeof *b);
+    a->next = b;
+    b->next = a;
+    a->memory = allocate();
+    __asm__ volatile("" : : "r"(a), "r"(b) : "memory");
+}
+
+NOINLINE static void lost_pinned(void) { /* a pinned block that only it itself points to */
+    CUdeviceptr *p;
+    CHECK(cuMemAllocHost_v2((void **)&p, 4096));
+    p[0] = (CUdeviceptr)p;
+    p[1] = allocate();
+    p = NULL;
+    __asm__ volatile("" : : "r"(&p) : "memory");
+}
+
+NOINLINE static void only_in_books(void) {
+    for (unsigned i = 0; i < count; i++)
+        (void)allocate();
+}
+
+NOINLINE static void only_behind_handles(void) {
+    CHECK(cuStreamCreate(&stream, 0));
+    for (unsigned i = 0; i < count; i++)
+        (void)allocate();
+}
+
+NOINLINE static void in_device_memory(void) { /* a program cannot follow that */
+    CUdeviceptr p = allocate(), q = allocate();
+    CHECK(cuMemcpyHtoD_v2(p, &q, sizeof q));
+    kept[0] = p;
+    p = q = 0;
+    __asm__ volatile("" : : "r"(&p), "r"(&q) : "memory");
+}
+
+static const struct {
+    const char *name;
+    void (*run)(void);
+} ways[] = {
+    {"in_global", in_global},
+    {"in_heap", in_heap},
+    {"in_nested_heap", in_nested_heap},
+    {"in_thread_local", in_thread_local},
+    {"on_other_stack", on_other_stack},
+    {"in_other_thread_local", in_other_thread_local},
+    {"interior", interior},
+    {"in_managed", in_managed},
+    {"in_pinned", in_pinned},
+    {"in_container", in_container},
+    {"in_mapping", in_mapping},
+    {"in_shared_mapping", in_shared_mapping},
+    {"in_large_heap", in_large_heap},
+    {"in_digits", in_digits},
+    {"freed_at_exit", freed_at_exit},
+    {"with_handles", with_handles},
+    {"overwritten", overwritten},
+    {"in_freed_heap", in_freed_heap},
+    {"in_freed_list", in_freed_list},
+    {"in_freed_large_heap", in_freed_large_heap},
+    {"on_dead_stack", on_dead_stack},
+    {"on_dead_threads_stack", on_dead_threads_stack},
+    {"hidden", hidden},
+    {"lost_structure", lost_structure},
+    {"lost_cycle", lost_cycle},
+    {"lost_pinned", lost_pinned},
+    {"only_in_books", only_in_books},
+    {"only_behind_handles", only_behind_handles},
+    {"in_device_memory", in_device_memory},
+};
+
+static void *idle(void *) {
+    for (;;)
+        pause();
+    return NULL;
+}
+
+int main(int argc, char **argv) {
+    context = start_cuda();
+    pthread_t thread;
+    if (getenv("IDLE") != NULL) /* memory is then read in another way */
+        pthread_create(&thread, NULL, idle, NULL);
+    count = argc > 2 ? (unsigned)atoi(argv[2]) : 1;
+    EXPECT(count <= sizeof kept / sizeof kept[0]);
+    for (const auto &way : ways)
+        if (argc > 1 && strcmp(way.name, argv[1]) == 0) {
+            way.run();
+            wipe_stack();
+            const char *end = getenv("END");
+            if (end && strcmp(end, "_exit") == 0)
+                _exit(0);
+            if (end && strcmp(end, "quick_exit") == 0)
+                quick_exit(0);
+            if (end && strcmp(end, "abort") == 0)
+                abort();
+            return 0;
+        }
+    fprintf(stderr, "places: no such way\n");
+    return 2;
+}
