@@ -313,19 +313,35 @@ static uint64_t chunk_offset(const struct vt_thread *t) {
     return t->chunk_number * VT_CHUNK_BYTES;
 }
 
-static void flush_chunk(struct vt_thread *t) {
+/* Buffered: the events of a chunk that could not be written and will not be, one drop each. */
+static void count_lost(struct vt_thread *t) {
+    uint32_t used = vt_see(&t->used);
+    while (t->flushed < used) {
+        uint64_t word = *(const uint64_t *)((const char *)t->chunk + t->flushed);
+        uint32_t fixed = vt_record_fixed_bytes(vt_word_type(word));
+        if (fixed)
+            vt_log_drop(VT_DROP_LOG_FULL);
+        uint32_t bytes = fixed ? fixed : vt_word_high(word);
+        t->flushed += bytes > 8 ? bytes : 8;
+    }
+}
+
+static bool flush_chunk(struct vt_thread *t) {
     if (!buffered || !t->chunk)
-        return;
+        return true;
     /* Everything up to `used` is whole records; what a reader finds behind is a hole: zeroes. */
     uint32_t used = vt_see(&t->used);
-    if (!write_out(t->chunk, used, chunk_offset(t)))
-        vt_log_drop(VT_DROP_LOG_FULL);
+    bool written = write_out(t->chunk, used, chunk_offset(t));
+    if (written)
+        t->flushed = used;
     t->flushed_ticks = vt_log_ticks();
+    return written;
 }
 
 static void release_chunk(struct vt_thread *t) {
     vt_publish(&t->chunk->entered_at, 0); /* the next chunk says it from here on */
-    flush_chunk(t);
+    if (!flush_chunk(t))
+        count_lost(t);
     vt_sys_munmap(t->chunk, VT_CHUNK_BYTES);
     t->chunk = NULL;
     t->chunk_number = 0;
@@ -357,7 +373,7 @@ static bool take_chunk(struct vt_thread *t) {
     }
     vt_put(&c->tid, t->tid);
     c->number = t->chunk_number;
-    t->used = sizeof *c;
+    t->used = t->flushed = sizeof *c;
     t->named = false;
     t->chunk = c;
     vt_publish(&c->magic, VT_CHUNK_MAGIC);
@@ -459,7 +475,8 @@ void vt_log_end(enum vt_exit kind, int status) {
     if (!buffered)
         return;
     for (struct vt_thread *t = vt_thread_first(); t; t = t->next)
-        flush_chunk(t);
+        if (!flush_chunk(t))
+            count_lost(t);
     write_out(header, sizeof *header, 0);
 }
 

@@ -418,6 +418,7 @@ struct vt_thread {
     struct vt_chunk_header *chunk; /* NULL: none */
     uint64_t chunk_number;         /* 0: none reserved */
     uint64_t flushed_ticks;        /* buffered mode: when the chunk was last written out */
+    uint32_t flushed;              /* ... and how much of it then was */
     uint32_t retry;                /* events to drop before trying to get a chunk again */
     bool named;                    /* its THREAD record stands in this chunk */
     struct vt_pystack python;      /* the last Python stack captured */

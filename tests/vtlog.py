@@ -73,6 +73,8 @@ class Log:
             kind_of = data[at]
             if kind_of < 0x80:
                 size = FIXED.get(kind_of)
+                if size and at + size > end and end < offset + CHUNK:
+                    return  # the file was cut off here
                 if size is None or at + size > end:
                     raise ValueError(f"offset {at}: record type {kind_of:#x}")
                 if size == 24:
@@ -83,6 +85,8 @@ class Log:
                 append((t, kind, hook, high, when & 0xffffffffffffff, when >> 56, a, b, tid, data[at + 32:at + size]))
             else:
                 t, kind, hook, size = struct.unpack_from("<BBHI", data, at)
+                if 16 <= size <= 8192 and at + size > end and end < offset + CHUNK:
+                    return
                 # Types that this file does not know have a length all the same.
                 if t < 0x80 or size % 8 or not 16 <= size <= 8192 or at + size > end:
                     raise ValueError(f"offset {at}: record type {t:#x} of {size} bytes")
