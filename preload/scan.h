@@ -101,7 +101,7 @@ struct vt_thread_seen {
 
 struct vt_scan {
     const char *stop; /* why it ended early; NULL: it did not */
-    uint64_t started_ns, deadline_ns;
+    uint64_t started_ns, deadline_ns, asked_ticks;
     uint64_t bytes; /* looked at */
     uint32_t unread_pages;
     bool in_doubt; /* something that is reached could not be read: nothing can be called lost */
@@ -120,6 +120,7 @@ struct vt_scan {
     uint8_t *buffer;        /* VT_SCAN_BUFFER */
     uint8_t *peeked;        /* VT_SCAN_BUFFER, for vt_scan_peek */
     uintptr_t peeked_at, peeked_end;
+    struct vt_range in_place; /* what vt_scan_peek reads where it is */
 
     /* scan_maps.c */
     void *frame;

@@ -27,6 +27,7 @@
 
 #define STACK_MOST ((size_t)1 << 27)
 #define BATCH      256u
+#define FEW        8u /* pieces that wait: not worth a batch */
 #define WINDOW     ((uintptr_t)2 << 20)
 #define WINDOWS    3u
 #define DIGITS     0xC0000000C0000000ull
@@ -292,34 +293,16 @@ static void piece_of(struct flood *f, const struct vt_span *s, uintptr_t start, 
     f->theirs = f->mark == VT_MARK_USER && s->heap && is_theirs(s, start);
 }
 
-/* A large piece: by its resident pages. */
-static void look_through(struct flood *f, const struct vt_span *s, uintptr_t start, uintptr_t end) {
+/* What can be read of a part, page by page where some cannot. */
+static void look_through_part(struct flood *f, const struct vt_span *s, struct vt_range part) {
     struct vt_scan *scan = f->scan;
-    piece_of(f, s, start, end);
-    for (uintptr_t at = start; at < end && vt_scan_goes_on(scan);) {
-        uintptr_t window = (at & ~(WINDOW - 1)) + WINDOW;
-        if (window > end)
-            window = end;
-        struct vt_range run = {at, window};
-        if (!s->every_page && !vt_scan_resident(scan, at, window, &run)) {
-            at = window;
-            continue;
-        }
-        if (scan->alone && s->steady) {
-            look_at(f, (const void *)run.start, run.end - run.start, run.start);
-            at = run.end;
-            continue;
-        }
-        uintptr_t until = run.end - run.start > VT_SCAN_BUFFER ? run.start + VT_SCAN_BUFFER : run.end;
-        struct vt_range r = {run.start, until};
-        if (vt_scan_gather(scan, &r, 1) == 1) {
-            look_at(f, scan->buffer, until - run.start, run.start);
-            at = until;
-            continue;
-        }
-        /* Some page of it cannot be read: page by page. */
-        uintptr_t page = (run.start & ~(uintptr_t)4095) + 4096;
-        r.end = page < until ? page : until;
+    if (vt_scan_gather(scan, &part, 1) == 1) {
+        look_at(f, scan->buffer, part.end - part.start, part.start);
+        return;
+    }
+    for (uintptr_t at = part.start, page; at < part.end; at = page) {
+        page = (at & ~(uintptr_t)4095) + 4096;
+        struct vt_range r = {at, page < part.end ? page : part.end};
         if (vt_scan_gather(scan, &r, 1) == 1) {
             look_at(f, scan->buffer, r.end - r.start, r.start);
         } else {
@@ -327,8 +310,54 @@ static void look_through(struct flood *f, const struct vt_span *s, uintptr_t sta
             if (s->every_page)
                 scan->in_doubt = true;
         }
-        at = r.end;
     }
+}
+
+/* A large piece: by its resident pages. */
+static void look_through(struct flood *f, const struct vt_span *s, uintptr_t start, uintptr_t end) {
+    struct vt_scan *scan = f->scan;
+    piece_of(f, s, start, end);
+    for (uintptr_t at = start, window; at < end; at = window) {
+        window = (at & ~(WINDOW - 1)) + WINDOW;
+        if (window > end)
+            window = end;
+        for (struct vt_range run = {at, window}; run.start < window; run.start = run.end) {
+            run.end = window;
+            if (!s->every_page && !vt_scan_resident(scan, run.start, window, &run))
+                break;
+            if (scan->alone && s->steady)
+                look_at(f, (const void *)run.start, run.end - run.start, run.start);
+            else
+                for (uintptr_t p = run.start; p < run.end && vt_scan_goes_on(scan);
+                     p += VT_SCAN_BUFFER)
+                    look_through_part(
+                        f, s,
+                        (struct vt_range){p, run.end - p > VT_SCAN_BUFFER ? p + VT_SCAN_BUFFER
+                                                                          : run.end});
+            if (!vt_scan_goes_on(scan))
+                return;
+        }
+    }
+}
+
+/* A copy of a small block out of the last window read; NULL: it is not in there. A long list has one
+ * block after the other to read, and each read costs a system call: so when few wait, the block's
+ * surroundings are read with it (`fetch`). */
+static const void *from_window(struct vt_scan *scan, const struct vt_span *s, struct vt_range r,
+                               bool fetch) {
+    enum { SIZE = 16384 };
+    if (r.start >= scan->peeked_at && r.end <= scan->peeked_end)
+        return scan->peeked + (r.start - scan->peeked_at);
+    if (!fetch || r.start / SIZE != (r.end - 1) / SIZE)
+        return NULL;
+    uintptr_t from = r.start & ~(uintptr_t)(SIZE - 1), until = from + SIZE;
+    from = from < s->start ? s->start : from;
+    until = until > s->end ? s->end : until;
+    scan->peeked_at = scan->peeked_end = from;
+    if (!vt_scan_read(scan, scan->peeked, from, until - from))
+        return NULL;
+    scan->peeked_end = until;
+    return scan->peeked + (r.start - from);
 }
 
 /* Takes pieces off the stack until it is empty. Small ones are read many at a time. */
@@ -355,6 +384,13 @@ static void drain(struct flood *f) {
                 }
                 if (!vt_scan_goes_on(scan))
                     return;
+                continue;
+            }
+            const void *copy = whole ? from_window(scan, s, r, n + f->depth < FEW) : NULL;
+            if (copy) {
+                f->depth--;
+                piece_of(f, s, r.start, r.end);
+                look_at(f, copy, size, r.start);
                 continue;
             }
             if (bytes + size > VT_SCAN_BUFFER)
@@ -458,6 +494,7 @@ bool vt_scan_flood(struct vt_scan *scan, const uintptr_t *registers, uint32_t re
     if (scan->stop)
         return false;
     set_windows(f);
+    scan->peeked_at = scan->peeked_end = 0;
     flood(f, VT_MARK_BOOKS, VT_SPAN_BOOKS);
     f->mark = VT_MARK_USER;
     f->theirs = false;

@@ -275,6 +275,7 @@ static bool drop_fast(struct vt_scan *scan, uintptr_t state) {
 }
 
 void vt_scan_heap_free_lists(struct vt_scan *scan) {
+    scan->in_place = (struct vt_range){0, 0};
     for (uint32_t i = 0; i < scan->tcache_count && vt_scan_goes_on(scan); i++)
         drop_tcache(scan, scan->tcaches[i]);
     for (uint32_t i = 0; i < scan->arena_count && vt_scan_goes_on(scan); i++)
@@ -377,6 +378,9 @@ static void pools(struct vt_scan *scan, const struct vt_vma *vma, uintptr_t star
 
 void vt_scan_heap_piece(struct vt_scan *scan, const struct vt_vma *vma, uintptr_t start,
                         uintptr_t end) {
+    /* In place only where malloc is: what else a mapping holds may be out of bounds page by page. */
+    bool malloced = vma->heap || start % HEAP_BYTES == 0;
+    scan->in_place = vma->steady && malloced ? (struct vt_range){start, end} : (struct vt_range){0, 0};
     if (vma->heap && vma->start == start && vma->end == end && main_heap(scan, vma, start, end))
         return;
     while (vma->anonymous && vma->private_ && start < end && vt_scan_goes_on(scan)) {

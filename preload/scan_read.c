@@ -89,6 +89,8 @@ bool vt_scan_read(struct vt_scan *scan, void *to, uintptr_t from, size_t bytes) 
 
 uint64_t vt_scan_peek(struct vt_scan *scan, uintptr_t from) {
     uint64_t word;
+    if (from >= scan->in_place.start && from + sizeof word <= scan->in_place.end)
+        return *(const uint64_t *)from;
     if (from < scan->peeked_at || from + sizeof word > scan->peeked_end) {
         /* As much as there is: a page at least. */
         uintptr_t start = from & ~(uintptr_t)(PAGE - 1);
