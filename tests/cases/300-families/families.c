@@ -39,6 +39,12 @@ static void vmm(void) {
     EXPECT(vramtrace_sim_live_bytes(1) == GRANULE);
     STEP(0, cuMemRelease(h));
     EXPECT(vramtrace_sim_live_bytes(1) == 0);
+    /* With no context current at all. */
+    prop.location.id = 0;
+    CHECK(cuCtxSetCurrent(NULL));
+    STEP(GRANULE, cuMemCreate(&h, GRANULE, &prop, 0));
+    STEP(-(long long)GRANULE, cuMemRelease(h));
+    CHECK(cuCtxSetCurrent(contexts[0]));
     STEP(0, cuMemAddressFree(va, 64 * GRANULE));
 }
 
