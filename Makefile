@@ -169,6 +169,7 @@ bench: ## measure: ns per event beside heaptrack, log bytes, start-up cost
 	@tests/setup.sh bench
 	@$(MAKE) --no-print-directory -s -j$(JOBS) all $(BUILD)/bench/pairs
 	@tests/bench/run $(BUILD)
+	@VT_SEEDS=100 tests/run --build $(BUILD) 310-random
 
 INSTALL ?= install
 install: all ## install under PREFIX (/usr/local), DESTDIR in front
