@@ -229,6 +229,16 @@ static void print_note(FILE *out, const uint8_t *record, uint32_t length) {
         print_text(out, "text", record + sizeof r, r.text_bytes);
 }
 
+static void print_variable(FILE *out, const uint8_t *record, uint32_t length) {
+    struct vt_rec_env r;
+    memcpy(&r, record, sizeof r);
+    fputs("ENV      ", out);
+    if ((uint64_t)r.name_bytes + r.value_bytes > length - sizeof r)
+        return;
+    print_text(out, "name", record + sizeof r, r.name_bytes);
+    print_text(out, "value", record + sizeof r + r.name_bytes, r.value_bytes);
+}
+
 static void print_name(FILE *out, const uint8_t *record, uint32_t length) {
     struct vt_rec_name r;
     memcpy(&r, record, sizeof r);
@@ -270,6 +280,7 @@ static void print_described(FILE *out, const uint8_t *record, uint32_t length) {
                    : type == VT_REC_NAME   ? sizeof(struct vt_rec_name)
                    : type == VT_REC_SCAN   ? sizeof(struct vt_rec_scan)
                    : type == VT_REC_LOST   ? sizeof(struct vt_rec_lost)
+                   : type == VT_REC_ENV    ? sizeof(struct vt_rec_env)
                                            : 0;
     if (!least || length < least)
         fprintf(out, "TYPE_%02x   length=%u%s", type, length,
@@ -290,6 +301,8 @@ static void print_described(FILE *out, const uint8_t *record, uint32_t length) {
         print_scan(out, record);
     else if (type == VT_REC_LOST)
         print_lost(out, record, length);
+    else if (type == VT_REC_ENV)
+        print_variable(out, record, length);
     else
         print_name(out, record, length);
 }

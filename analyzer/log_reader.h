@@ -72,6 +72,10 @@ struct vt_log_phase {
     bool of_thread; /* nested in others of its thread; else it may end on another */
 };
 
+struct vt_log_variable {
+    char *name, *value;
+};
+
 /* Why bytes of a chunk were not taken. */
 struct vt_log_damage {
     uint64_t offset; /* in the file */
@@ -105,6 +109,8 @@ struct vt_log {
     size_t device_count, device_room;
     char **notes;
     size_t note_count, note_room;
+    struct vt_log_variable *variables; /* of the environment, those that the tracer writes down */
+    size_t variable_count, variable_room;
 
     struct vt_log_phase *phases; /* by `began`; of the same moment, the outer first */
     size_t phase_count, phase_room;

@@ -223,6 +223,20 @@ static void take_lost(struct vt_log *log, const uint8_t *record, uint32_t length
     }
 }
 
+static void take_variable(struct vt_log *log, const uint8_t *record, uint32_t length) {
+    struct vt_rec_env r;
+    if (length < sizeof r)
+        return;
+    memcpy(&r, record, sizeof r);
+    if (!fits(length, sizeof r, (uint64_t)r.name_bytes + r.value_bytes))
+        return;
+    const char *text = (const char *)record + sizeof r;
+    VT_GROW(log->variables, log->variable_count, log->variable_room);
+    log->variables[log->variable_count++] =
+        (struct vt_log_variable){vt_strndup(text, r.name_bytes),
+                                 vt_strndup(text + r.name_bytes, r.value_bytes)};
+}
+
 void vt_log_take(struct vt_log *log, const uint8_t *record, uint32_t length) {
     uint64_t word;
     memcpy(&word, record, sizeof word);
@@ -253,6 +267,9 @@ void vt_log_take(struct vt_log *log, const uint8_t *record, uint32_t length) {
         break;
     case VT_REC_LOST:
         take_lost(log, record, length);
+        break;
+    case VT_REC_ENV:
+        take_variable(log, record, length);
         break;
     }
 }
@@ -319,6 +336,11 @@ void vt_log_free_tables(struct vt_log *log) {
     free(log->modules);
     free(log->module_reach);
     free(log->codes);
+    for (size_t i = 0; i < log->variable_count; i++) {
+        free(log->variables[i].name);
+        free(log->variables[i].value);
+    }
+    free(log->variables);
     free(log->notes);
     for (size_t i = 0; i < log->name_count; i++)
         free(log->names[i]);

@@ -394,6 +394,8 @@ static uint64_t *room(struct vt_thread *t, uint32_t bytes) {
     return record;
 }
 
+static uint32_t environment_written; /* atomic: once a log */
+
 static void name_thread(struct vt_thread *t) {
     struct vt_rec_thread *r = (void *)room(t, sizeof *r);
     if (!r)
@@ -411,6 +413,8 @@ uint64_t *vt_log_reserve(struct vt_thread *t, uint32_t bytes) {
     uint64_t *record = room(t, bytes);
     if (VT_UNLIKELY(record && !t->named)) {
         name_thread(t);
+        if (t->chunk && t->chunk_number == 1 && vt_claim(&environment_written, 0, 1))
+            vt_log_environment_write(t);
         record = room(t, bytes);
     }
     if (VT_UNLIKELY(!record))
@@ -492,6 +496,7 @@ void vt_log_forked(void) {
     log_fd = -1;
     uint32_t simulated = vt_get(&counters->flags) & (VT_FLAG_SIMULATED | VT_FLAG_NO_UNWINDER);
     memset(&early, 0, sizeof early);
+    vt_put(&environment_written, 0);
     early.flags = simulated;
     counters = &early;
     header = NULL;

@@ -22,6 +22,10 @@ int vt_log_name_open(char *path, size_t size);
 const char *vt_log_name_rank(void);
 const char *vt_log_name_job(void);
 
+/* Writes the variables of the environment that decide how GPU memory is taken, as the thread's next
+ * records. */
+void vt_log_environment_write(struct vt_thread *t);
+
 /* Fills in all that does not change later. */
 void vt_log_header_fill(struct vt_log_header *h, const struct vt_clock_pair *start, uint32_t clock);
 

@@ -198,6 +198,7 @@ enum vt_record {
     VT_REC_NAME = 0x88, /* struct vt_rec_name      what a phase's name number stands for */
     VT_REC_SCAN = 0x8c, /* struct vt_rec_scan      the search for pointers at the end was made */
     VT_REC_LOST = 0x8d, /* struct vt_rec_lost      ... and found none to these allocations */
+    VT_REC_ENV = 0x8a,  /* struct vt_rec_env       a variable of the process's environment */
 };
 
 /* What kind of memory. The kind decides what ends it (vt_kind_owner), whose books it is in
@@ -663,6 +664,19 @@ static inline uint64_t vt_lost_address(uint64_t entry) {
 static inline enum vt_space vt_lost_space(uint64_t entry) {
     return (enum vt_space)(entry >> 61);
 }
+
+/* A variable that decides how GPU memory is taken, as it was at the first event. Of those that a
+ * report wants to know; one that has no record was not set.
+ *  0  8 first word: VT_REC_ENV, length
+ *  8  4 bytes of the name
+ * 12  4 bytes of the value, at most VT_ENV_MAX_BYTES (longer ones are cut)
+ * 16    name, then value, not terminated; zero up to a multiple of 8 */
+struct vt_rec_env {
+    uint64_t word;
+    uint32_t name_bytes, value_bytes;
+};
+static_assert(sizeof(struct vt_rec_env) == 16, "byte table");
+#define VT_ENV_MAX_BYTES 1000u
 
 /* The largest record: what a writer must keep free, and what a reader may expect. */
 #define VT_RECORD_MAX_BYTES 8192u
