@@ -18,6 +18,8 @@ struct run {
     uint64_t *keys;
     uint16_t *offsets;
     uint32_t count, at;
+    struct { uint32_t offset, tid; } threads[8]; /* who writes from this offset on; more are not told apart */
+    uint32_t thread_count;
     struct run *next_free;
 };
 
@@ -31,6 +33,28 @@ struct vt_merge {
     uint32_t taken; /* events of heap[0] that were handed out and are not yet passed */
     struct run *spare;
 };
+
+/* Whose an event is; `threads` that follow each other in a chunk took it over. */
+static uint32_t tid_at(const struct run *run, uint32_t offset) {
+    uint32_t i = run->thread_count;
+    while (i > 1 && run->threads[i - 1].offset > offset)
+        i--;
+    return run->threads[i - 1].tid;
+}
+
+static void note_thread(struct run *run, uint32_t offset, uint32_t length) {
+    struct vt_rec_thread r;
+    if (length < sizeof r || run->thread_count == sizeof run->threads / sizeof *run->threads)
+        return;
+    memcpy(&r, run->bytes + offset, sizeof r);
+    if (run->threads[run->thread_count - 1].tid == r.tid)
+        return;
+    /* nothing stands before the first: the chunk's header names the last writer */
+    if (run->thread_count == 1 && !run->count)
+        run->thread_count = 0;
+    run->threads[run->thread_count].offset = offset;
+    run->threads[run->thread_count++].tid = r.tid;
+}
 
 /* An event is at least 24 bytes. */
 enum {
@@ -156,10 +180,15 @@ static void load(struct vt_merge *merge) {
     uint32_t offset = sizeof(struct vt_chunk_header), length;
     const char *what;
     run->count = run->at = 0;
+    run->thread_count = 1;
+    run->threads[0].offset = 0;
+    run->threads[0].tid = chunk->tid;
     for (; offset < end && (length = vt_log_next(run->bytes, offset, end, &what));
          offset += length) {
         uint64_t word[2];
         memcpy(word, run->bytes + offset, sizeof word);
+        if (vt_word_type(word[0]) == VT_REC_THREAD)
+            note_thread(run, offset, length);
         if (vt_word_type(word[0]) >= 0x80)
             continue;
         run->keys[run->count] = vt_log_key(word[0], word[1]);
@@ -230,9 +259,12 @@ bool vt_merge_next(struct vt_merge *merge, struct vt_batch *batch) {
     if (waiting_key(merge) < limit)
         limit = waiting_key(merge);
     uint32_t end = run->at + 1;
-    while (end < run->count && run->keys[end] <= limit)
+    uint32_t tid = tid_at(run, run->offsets[run->at]);
+    while (end < run->count && run->keys[end] <= limit &&
+           (run->thread_count == 1 || tid_at(run, run->offsets[end]) == tid))
         end++;
-    *batch = (struct vt_batch){run->bytes, run->offsets + run->at, end - run->at, run->count - end};
+    *batch = (struct vt_batch){run->bytes, run->offsets + run->at, end - run->at, run->count - end,
+                               tid};
     merge->taken = end - run->at;
     return true;
 }

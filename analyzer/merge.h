@@ -16,6 +16,7 @@ struct vt_batch {
     const uint8_t *bytes;
     const uint16_t *offsets;
     uint32_t count, ahead;
+    uint32_t tid; /* the thread whose events these are */
 };
 
 struct vt_merge;

@@ -1,0 +1,512 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Segments, blocks and idle pieces (see framework.h).
+ *
+ * Pieces are in a table by their start, idle ones also by their end: so a block is cut out of the
+ * piece it comes from, and a freed one joined to its neighbours, without a search; an allocator
+ * places blocks where an idle piece begins. The exception is searched for from the segment's start.
+ * Walls (a plain segment's both ends) are never joined across.
+ *
+ * The largest idle piece: a heap that forgets lazily. A piece is pushed when it comes to be; one
+ * that is at the top and no longer in the table is thrown away when somebody asks.
+ */
+#include "framework.h"
+
+enum { LEAF = 256, IDLE = 0, BLOCK = 1, WALL = 2 };
+
+struct leaf {
+    uint32_t count;
+    struct vt_segment s[LEAF];
+};
+
+struct heap_row {
+    uint64_t size, start;
+};
+
+struct device {
+    struct vt_reserve_device figures;
+    bool used;
+    struct heap_row *heap;
+    size_t heap_count, heap_room, idle_count;
+    uint64_t changes, stride; /* every how many changes a moment is kept */
+    uint32_t moment_room;
+};
+
+struct vt_framework {
+    struct leaf **leaves; /* segments by start */
+    size_t leaf_count, leaf_room;
+    struct vt_live pieces; /* start -> size_context: end, site: device, kind: IDLE, BLOCK */
+    struct vt_live ends;   /* end of an idle piece -> size_context: its start */
+    struct vt_live walls;
+    struct device devices[256];
+};
+
+/* ------------------------------------------------------------------------------------------------
+ * tables -- */
+
+static struct vt_live_entry *get(const struct vt_live *table, uint64_t address) {
+    struct vt_live_entry *entry = vt_live_find(table, vt_live_key(address, 0));
+    return entry->key ? entry : NULL;
+}
+
+static void put(struct vt_live *table, uint64_t address, uint64_t value, unsigned device,
+                unsigned kind) {
+    uint64_t key = vt_live_key(address, 0);
+    vt_live_reserve(table);
+    struct vt_live_entry *entry = vt_live_find(table, key);
+    table->used += !entry->key;
+    *entry = (struct vt_live_entry){
+        .key = key, .size_context = value, .site = device, .kind = kind & 3};
+}
+
+static void take(struct vt_live *table, uint64_t address) {
+    struct vt_live_entry *entry = get(table, address);
+    if (entry)
+        vt_live_remove(table, entry);
+}
+
+struct vt_framework *vt_framework_open(void) {
+    struct vt_framework *f = vt_alloc(1, sizeof *f);
+    vt_live_start(&f->pieces, 10);
+    vt_live_start(&f->ends, 10);
+    vt_live_start(&f->walls, 8);
+    return f;
+}
+
+void vt_framework_close(struct vt_framework *f) {
+    if (!f)
+        return;
+    for (size_t i = 0; i < f->leaf_count; i++)
+        free(f->leaves[i]);
+    for (unsigned i = 0; i < 256; i++) {
+        free(f->devices[i].heap);
+        free(f->devices[i].figures.moments);
+    }
+    free(f->leaves);
+    free(f->pieces.slots);
+    free(f->ends.slots);
+    free(f->walls.slots);
+    free(f);
+}
+
+/* ------------------------------------------------------------------------------------------------
+ * segments by address -- */
+
+/* The place of the last segment that starts at or before `address`; false: there is none. */
+static bool floor_at(const struct vt_framework *f, uint64_t address, size_t *leaf, uint32_t *at) {
+    size_t low = 0, high = f->leaf_count;
+    while (low < high) {
+        size_t middle = (low + high) / 2;
+        if (f->leaves[middle]->s[0].start <= address)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    if (!low)
+        return false;
+    const struct leaf *l = f->leaves[*leaf = low - 1];
+    uint32_t a = 0, b = l->count;
+    while (a < b) {
+        uint32_t middle = (a + b) / 2;
+        if (l->s[middle].start <= address)
+            a = middle + 1;
+        else
+            b = middle;
+    }
+    *at = a - 1;
+    return true;
+}
+
+static struct vt_segment *segment_with(const struct vt_framework *f, uint64_t address) {
+    size_t leaf;
+    uint32_t at;
+    if (!floor_at(f, address, &leaf, &at))
+        return NULL;
+    struct vt_segment *s = &f->leaves[leaf]->s[at];
+    return address < s->end ? s : NULL;
+}
+
+static void insert_leaf(struct vt_framework *f, size_t at, struct leaf *leaf) {
+    VT_GROW(f->leaves, f->leaf_count, f->leaf_room);
+    memmove(f->leaves + at + 1, f->leaves + at, (f->leaf_count - at) * sizeof *f->leaves);
+    f->leaves[at] = leaf;
+    f->leaf_count++;
+}
+
+static void insert_segment(struct vt_framework *f, struct vt_segment segment) {
+    size_t leaf = 0;
+    uint32_t at = 0;
+    if (floor_at(f, segment.start, &leaf, &at))
+        at++;
+    else if (!f->leaf_count)
+        insert_leaf(f, 0, vt_alloc(1, sizeof(struct leaf)));
+    struct leaf *l = f->leaves[leaf];
+    if (l->count == LEAF) {
+        struct leaf *upper = vt_alloc(1, sizeof *upper);
+        upper->count = LEAF / 2;
+        l->count = LEAF - LEAF / 2;
+        memcpy(upper->s, l->s + l->count, upper->count * sizeof *l->s);
+        insert_leaf(f, leaf + 1, upper);
+        if (at > l->count) {
+            at -= l->count;
+            l = upper;
+        }
+    }
+    memmove(l->s + at + 1, l->s + at, (l->count - at) * sizeof *l->s);
+    l->s[at] = segment;
+    l->count++;
+}
+
+static void erase_segment(struct vt_framework *f, uint64_t start) {
+    size_t leaf;
+    uint32_t at;
+    if (!floor_at(f, start, &leaf, &at))
+        return;
+    struct leaf *l = f->leaves[leaf];
+    l->count--;
+    memmove(l->s + at, l->s + at + 1, (l->count - at) * sizeof *l->s);
+    if (l->count)
+        return;
+    free(l);
+    f->leaf_count--;
+    memmove(f->leaves + leaf, f->leaves + leaf + 1, (f->leaf_count - leaf) * sizeof *f->leaves);
+}
+
+/* ------------------------------------------------------------------------------------------------
+ * the largest idle piece -- */
+
+static void sift_down(struct device *d, size_t i) {
+    struct heap_row row = d->heap[i];
+    for (;;) {
+        size_t child = 2 * i + 1;
+        if (child >= d->heap_count)
+            break;
+        if (child + 1 < d->heap_count && d->heap[child + 1].size > d->heap[child].size)
+            child++;
+        if (d->heap[child].size <= row.size)
+            break;
+        d->heap[i] = d->heap[child];
+        i = child;
+    }
+    d->heap[i] = row;
+}
+
+static bool is_idle(const struct vt_framework *f, const struct heap_row *row) {
+    const struct vt_live_entry *piece = get(&f->pieces, row->start);
+    return piece && piece->kind == IDLE && piece->size_context - row->start == row->size;
+}
+
+/* Forgets what is no longer so. */
+static void sweep(const struct vt_framework *f, struct device *d) {
+    size_t kept = 0;
+    for (size_t i = 0; i < d->heap_count; i++)
+        if (is_idle(f, &d->heap[i]))
+            d->heap[kept++] = d->heap[i];
+    d->heap_count = kept;
+    for (size_t i = kept / 2; i-- > 0;)
+        sift_down(d, i);
+}
+
+static void push(const struct vt_framework *f, struct device *d, uint64_t size, uint64_t start) {
+    if (d->heap_count > 256 && d->heap_count > 4 * d->idle_count)
+        sweep(f, d);
+    VT_GROW(d->heap, d->heap_count, d->heap_room);
+    size_t i = d->heap_count++;
+    for (; i > 0 && d->heap[(i - 1) / 2].size < size; i = (i - 1) / 2)
+        d->heap[i] = d->heap[(i - 1) / 2];
+    d->heap[i] = (struct heap_row){size, start};
+}
+
+static uint64_t largest(const struct vt_framework *f, struct device *d) {
+    while (d->heap_count && !is_idle(f, &d->heap[0])) {
+        d->heap[0] = d->heap[--d->heap_count];
+        if (d->heap_count)
+            sift_down(d, 0);
+    }
+    return d->heap_count ? d->heap[0].size : 0;
+}
+
+/* ------------------------------------------------------------------------------------------------
+ * a device's figures -- */
+
+static void keep_moment(struct device *d) {
+    struct vt_reserve_device *r = &d->figures;
+    if (!d->stride)
+        d->stride = 1;
+    if (d->changes++ % d->stride)
+        return;
+    if (r->moment_count == VT_RESERVE_MOMENTS) {
+        for (uint32_t i = 0; i < VT_RESERVE_MOMENTS / 2; i++)
+            r->moments[i] = r->moments[2 * i];
+        r->moment_count /= 2;
+        d->stride *= 2;
+        if ((d->changes - 1) % d->stride)
+            return;
+    }
+    VT_GROW(r->moments, r->moment_count, d->moment_room);
+    r->moments[r->moment_count++] = r->now;
+}
+
+/* To be called after every change. */
+static void changed(const struct vt_framework *f, unsigned device, uint64_t ticks) {
+    struct device *d = &((struct vt_framework *)f)->devices[device];
+    struct vt_reserve_device *r = &d->figures;
+    if (!d->used)
+        return;
+    r->now.ticks = ticks;
+    r->now.largest = largest(f, d);
+    if (r->now.reserved > r->reserved_peak)
+        r->reserved_peak = r->now.reserved;
+    uint64_t scattered = r->now.reserved - r->now.in_use - r->now.largest;
+    if (scattered > r->worst.reserved - r->worst.in_use - r->worst.largest)
+        r->worst = r->now;
+    keep_moment(d);
+}
+
+const struct vt_reserve_device *vt_framework_device(struct vt_framework *f, unsigned device) {
+    struct device *d = &f->devices[device & 0xff];
+    return d->used ? &d->figures : NULL;
+}
+
+void vt_framework_begin_window(struct vt_framework *f, uint64_t ticks) {
+    for (unsigned i = 0; i < 256; i++) {
+        struct device *d = &f->devices[i];
+        struct vt_reserve_device *r = &d->figures;
+        r->worst = (struct vt_reserve){0};
+        r->reserved_peak = 0;
+        r->moment_count = 0;
+        d->changes = d->stride = 0;
+        changed(f, i, ticks);
+    }
+}
+
+/* ------------------------------------------------------------------------------------------------
+ * pieces -- */
+
+static void remove_idle(struct vt_framework *f, uint64_t start, uint64_t end, unsigned device) {
+    take(&f->pieces, start);
+    take(&f->ends, end);
+    f->devices[device].idle_count--;
+}
+
+static void insert_idle(struct vt_framework *f, uint64_t start, uint64_t end, unsigned device) {
+    put(&f->pieces, start, end, device, IDLE);
+    put(&f->ends, end, start, device, IDLE);
+    f->devices[device].idle_count++;
+    push(f, &f->devices[device], end - start, start);
+}
+
+/* A new idle piece, joined to its idle neighbours where no wall is between. */
+static void add_idle(struct vt_framework *f, uint64_t start, uint64_t end, unsigned device) {
+    const struct vt_live_entry *before = get(&f->ends, start);
+    if (before && !get(&f->walls, start)) {
+        uint64_t first = before->size_context;
+        remove_idle(f, first, start, device);
+        start = first;
+    }
+    const struct vt_live_entry *after = get(&f->pieces, end);
+    if (after && after->kind == IDLE && !get(&f->walls, end)) {
+        uint64_t last = after->size_context;
+        remove_idle(f, end, last, device);
+        end = last;
+    }
+    insert_idle(f, start, end, device);
+}
+
+/* The start of the segments that touch this one without a wall, as far as they hold anything. */
+static uint64_t region_start(const struct vt_framework *f, const struct vt_segment *s) {
+    uint64_t start = s->start;
+    while (s->mapped && s->start > 0) {
+        const struct vt_segment *before = segment_with(f, start - 1);
+        if (!before || !before->mapped || !before->holds || before->device != s->device)
+            break;
+        start = before->start;
+    }
+    return start;
+}
+
+/* The piece that holds `address`; NULL: none does. */
+static struct vt_live_entry *piece_with(const struct vt_framework *f, const struct vt_segment *s,
+                                        uint64_t address) {
+    struct vt_live_entry *piece = get(&f->pieces, address);
+    if (piece || !s->holds)
+        return piece;
+    piece = get(&f->pieces, region_start(f, s));
+    while (piece && piece->size_context <= address)
+        piece = get(&f->pieces, piece->size_context);
+    return piece && vt_live_address(piece) <= address ? piece : NULL;
+}
+
+/* The first block in it: from now on it is its allocator's reserve. */
+static void begin_segment(struct vt_framework *f, struct vt_segment *s) {
+    struct device *d = &f->devices[s->device];
+    s->holds = true;
+    d->used = true;
+    d->figures.mapped |= s->mapped;
+    d->figures.now.reserved += s->end - s->start;
+    add_idle(f, s->start, s->end, s->device);
+}
+
+const struct vt_segment *vt_framework_alloc(struct vt_framework *f, uint64_t address,
+                                            uint64_t size, uint64_t ticks, bool *first) {
+    struct vt_segment *s = segment_with(f, address);
+    uint64_t end = address + size;
+    *first = false;
+    if (!s || !size || end < address)
+        return NULL;
+    *first = !s->holds;
+    /* a block may lie across mappings that touch: all must be there before any is begun */
+    for (const struct vt_segment *part = s; part->end < end;) {
+        const struct vt_segment *after = segment_with(f, part->end);
+        if (!part->mapped || !after || !after->mapped || after->device != s->device)
+            return NULL;
+        part = after;
+    }
+    for (struct vt_segment *part = s;; part = segment_with(f, part->end)) {
+        if (!part->holds)
+            begin_segment(f, part);
+        if (part->end >= end)
+            break;
+    }
+    const struct vt_live_entry *piece = piece_with(f, s, address);
+    if (!piece || piece->kind != IDLE || piece->size_context < end)
+        return NULL;
+    uint64_t from = vt_live_address(piece), to = piece->size_context;
+    remove_idle(f, from, to, s->device);
+    if (from < address)
+        insert_idle(f, from, address, s->device);
+    if (end < to)
+        insert_idle(f, end, to, s->device);
+    put(&f->pieces, address, end, s->device, BLOCK);
+    f->devices[s->device].figures.now.in_use += size;
+    changed(f, s->device, ticks);
+    return s;
+}
+
+void vt_framework_free(struct vt_framework *f, uint64_t address, uint64_t ticks) {
+    const struct vt_live_entry *piece = get(&f->pieces, address);
+    if (!piece || piece->kind != BLOCK)
+        return;
+    uint64_t end = piece->size_context;
+    unsigned device = piece->site;
+    take(&f->pieces, address);
+    f->devices[device].figures.now.in_use -= end - address;
+    add_idle(f, address, end, device);
+    changed(f, device, ticks);
+}
+
+/* ------------------------------------------------------------------------------------------------
+ * driver memory -- */
+
+void vt_framework_add(struct vt_framework *f, uint64_t start, uint64_t size, uint64_t key,
+                      unsigned device, bool mapped, uint64_t ticks) {
+    if (!size || start + size < start || start + size > VT_LIVE_ADDRESS)
+        return;
+    /* what is still there went unseen */
+    vt_framework_unmap(f, start, start + size, ticks, NULL, NULL);
+    insert_segment(f, (struct vt_segment){start, start + size, key, (uint8_t)device, mapped, false});
+    if (!mapped) {
+        put(&f->walls, start, 0, 0, WALL);
+        put(&f->walls, start + size, 0, 0, WALL);
+    }
+}
+
+/* Takes the pieces between start and end out of a region: what of them sticks out stays, idle. */
+static void cut(struct vt_framework *f, const struct vt_segment *s, uint64_t start, uint64_t end,
+                vt_framework_gone *gone, void *context) {
+    unsigned device = s->device;
+    struct vt_live_entry *piece = piece_with(f, s, start);
+    while (piece && vt_live_address(piece) < end) {
+        uint64_t from = vt_live_address(piece), to = piece->size_context;
+        if (piece->kind == BLOCK) {
+            take(&f->pieces, from);
+            f->devices[device].figures.now.in_use -= to - from;
+            if (gone)
+                gone(context, from);
+        } else {
+            remove_idle(f, from, to, device);
+        }
+        /* of a region's pieces none reaches out of it, so these lie in mappings that stay */
+        if (from < start)
+            add_idle(f, from, start, device);
+        if (to > end)
+            add_idle(f, end, to, device);
+        piece = to < end ? get(&f->pieces, to) : NULL;
+    }
+}
+
+static void remove_segment(struct vt_framework *f, uint64_t start, uint64_t end, uint64_t ticks,
+                           vt_framework_gone *gone, void *context) {
+    struct vt_segment *s = segment_with(f, start);
+    unsigned device = s->device;
+    if (s->holds) {
+        cut(f, s, start, end, gone, context);
+        f->devices[device].figures.now.reserved -= end - start;
+    }
+    if (!s->mapped) {
+        /* a neighbour's wall may be the same: it puts its own back when it is asked for */
+        const struct vt_segment *before = start ? segment_with(f, start - 1) : NULL;
+        const struct vt_segment *after = segment_with(f, end);
+        if (!before || before->mapped)
+            take(&f->walls, start);
+        if (!after || after->mapped)
+            take(&f->walls, end);
+    }
+    bool held = s->holds;
+    erase_segment(f, s->start);
+    if (held)
+        changed(f, device, ticks);
+}
+
+void vt_framework_remove(struct vt_framework *f, uint64_t start, uint64_t ticks,
+                         vt_framework_gone *gone, void *context) {
+    const struct vt_segment *s = segment_with(f, start);
+    if (s && s->start == start && !s->mapped)
+        remove_segment(f, s->start, s->end, ticks, gone, context);
+}
+
+void vt_framework_unmap(struct vt_framework *f, uint64_t start, uint64_t end, uint64_t ticks,
+                        vt_framework_gone *gone, void *context) {
+    for (;;) {
+        size_t leaf;
+        uint32_t at;
+        /* the last segment that begins before `end`: from there downwards */
+        if (end <= start || !floor_at(f, end - 1, &leaf, &at))
+            return;
+        const struct vt_segment s = f->leaves[leaf]->s[at];
+        if (s.end <= start)
+            return;
+        remove_segment(f, s.start, s.end, ticks, gone, context);
+    }
+}
+
+/* ------------------------------------------------------------------------------------------------
+ * walking -- */
+
+bool vt_framework_region(const struct vt_framework *f, size_t *at, struct vt_region *region) {
+    bool found = false;
+    for (; *at < f->leaf_count * LEAF; ++*at) {
+        const struct leaf *l = f->leaves[*at / LEAF];
+        if (*at % LEAF >= l->count) {
+            *at = (*at / LEAF + 1) * LEAF - 1;
+            continue;
+        }
+        const struct vt_segment *s = &l->s[*at % LEAF];
+        if (found && !(s->holds && s->mapped && region->mapped && s->start == region->end &&
+                       s->device == region->device))
+            return true;
+        if (!s->holds)
+            continue;
+        if (!found)
+            *region = (struct vt_region){s->start, s->end, s->key, s->device, s->mapped};
+        region->end = s->end;
+        found = true;
+    }
+    return found;
+}
+
+uint64_t vt_framework_piece(const struct vt_framework *f, uint64_t start, bool *block) {
+    const struct vt_live_entry *piece = get(&f->pieces, start);
+    *block = piece && piece->kind == BLOCK;
+    return piece ? piece->size_context : 0;
+}
