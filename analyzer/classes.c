@@ -1,0 +1,258 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Classes of driver memory (see classes.h). model.c asks for each site of the driver layer.
+ *
+ * A library is told by the innermost frame that passes nothing on: memory that cuBLAS takes is
+ * cuBLAS's, whoever called it, and memory that PyTorch's allocator takes for cuBLAS is PyTorch's. An
+ * allocator that lives in headers is told by its functions.
+ */
+#include "classes.h"
+
+#include "vramtrace/log_format.h"
+
+#include <errno.h>
+#include <fnmatch.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum what { MODULE, FUNCTION, FILE_ };
+
+struct row {
+    enum vt_class class;
+    enum what what;
+    const char *pattern, *name, *unless;
+};
+
+#define CACHE    VT_CLASS_CACHE
+#define RUNTIME  VT_CLASS_RUNTIME
+#define VT_CLASS_ROW(class, what, pattern, name, unless) {class, what, pattern, name, unless},
+static const struct row built_in[] = {
+#include "classes.def"
+};
+#undef CACHE
+#undef RUNTIME
+
+static const char *const passing[] = {
+#define VT_CLASS_PASSING(pattern) pattern,
+#include "classes.def"
+};
+
+struct vt_classes {
+    struct row *rows; /* the user's */
+    size_t count, room;
+};
+
+/* ------------------------------------------------------------------------------------------------
+ * the user's file -- */
+
+static char *word(char **at) {
+    char *start = *at + strspn(*at, " \t\r\n");
+    size_t length = strcspn(start, " \t\r\n");
+    if (!length)
+        return NULL;
+    *at = start + length + (start[length] != 0);
+    start[length] = 0;
+    return start;
+}
+
+static int index_in(const char *text, const char *const *names, int count) {
+    for (int i = 0; i < count; i++)
+        if (text && !strcmp(text, names[i]))
+            return i;
+    return -1;
+}
+
+/* 0, or -EINVAL with what is wrong in `message`. */
+static int take_line(struct vt_classes *c, const char *file, unsigned line, char *text,
+                     struct vt_string *message) {
+    static const char *const classes[] = {"program", "cache", "runtime"};
+    static const char *const whats[] = {"module", "function", "file"};
+    text[strcspn(text, "#")] = 0;
+    char *first = word(&text), *second = first ? word(&text) : NULL;
+    char *pattern = second ? word(&text) : NULL;
+    if (!first)
+        return 0;
+    int class = index_in(first, classes, 3), what = index_in(second, whats, 3);
+    if (class < 0 || what < 0 || !pattern) {
+        vt_string_format(message,
+                         "%s:%u: expected \"CLASS WHAT PATTERN [NAME]\" with CLASS cache, runtime "
+                         "or program and WHAT module, function or file; found \"%s%s%s%s%s\"",
+                         file, line, first, second ? " " : "", second ? second : "",
+                         pattern ? " " : "", pattern ? pattern : "");
+        return -EINVAL;
+    }
+    char *name = text + strspn(text, " \t\r\n");
+    name[strcspn(name, "\r\n")] = 0;
+    for (size_t end = strlen(name); end && strchr(" \t", name[end - 1]); end--)
+        name[end - 1] = 0;
+    VT_GROW(c->rows, c->count, c->room);
+    c->rows[c->count++] = (struct row){(enum vt_class)class, (enum what)what, vt_strdup(pattern),
+                                       vt_strdup(name[0] ? name : pattern), ""};
+    return 0;
+}
+static_assert(VT_CLASS_PROGRAM == 0 && VT_CLASS_CACHE == 1 && VT_CLASS_RUNTIME == 2,
+              "the names' order");
+
+int vt_classes_open(const char *file, struct vt_classes **classes, struct vt_string *message) {
+    struct vt_classes *c = *classes = vt_alloc(1, sizeof *c);
+    char *line = NULL;
+    size_t room = 0;
+    int error = 0;
+    if (!file)
+        return 0;
+    FILE *in = fopen(file, "re");
+    if (!in) {
+        error = errno;
+        vt_string_format(message, "%s: %s", file, strerror(error));
+        error = -error;
+    }
+    for (unsigned n = 1; !error && getline(&line, &room, in) >= 0; n++)
+        error = take_line(c, file, n, line, message);
+    if (!error && ferror(in)) {
+        error = -EIO;
+        vt_string_format(message, "%s: cannot be read", file);
+    }
+    if (in)
+        fclose(in);
+    free(line);
+    if (error) {
+        vt_classes_close(c);
+        *classes = NULL;
+    }
+    return error;
+}
+
+void vt_classes_close(struct vt_classes *c) {
+    if (!c)
+        return;
+    for (size_t i = 0; i < c->count; i++) {
+        free((char *)c->rows[i].pattern);
+        free((char *)c->rows[i].name);
+    }
+    free(c->rows);
+    free(c);
+}
+
+/* ------------------------------------------------------------------------------------------------
+ * matching -- */
+
+const char *vt_process_variable(const struct vt_process *p, const char *name) {
+    for (uint32_t i = 0; i < p->variable_count; i++)
+        if (!strcmp(p->variables[i].name, name))
+            return p->variables[i].value;
+    return NULL;
+}
+
+static bool module_matches(const char *pattern, const char *path) {
+    return !fnmatch(pattern, strchr(pattern, '/') ? path : vt_basename(path), 0);
+}
+
+static bool passes_on(const struct vt_frame *frame) {
+    for (size_t i = 0; i < sizeof passing / sizeof *passing; i++)
+        if (module_matches(passing[i], frame->module))
+            return true;
+    return false;
+}
+
+/* The frame whose module counts; NULL: a Python frame comes first, or the stack is unknown. */
+static const struct vt_frame *taker(const struct vt_stack *stack) {
+    for (uint32_t i = 0; i < stack->count; i++) {
+        const struct vt_frame *frame = &stack->frames[i];
+        if (frame->python)
+            return NULL;
+        if (frame->module && !passes_on(frame))
+            return frame;
+    }
+    return NULL;
+}
+
+static bool excepted(const struct row *row, const struct vt_process *p) {
+    const char *equals = strchr(row->unless, '=');
+    if (!equals)
+        return false;
+    char *name = vt_strndup(row->unless, (size_t)(equals - row->unless));
+    const char *value = vt_process_variable(p, name);
+    free(name);
+    return value && !fnmatch(equals + 1, value, 0);
+}
+
+/* Parameters are no part of a function's name here: they would name other people's types. */
+static bool function_matches(const char *pattern, const char *function) {
+    const char *parameters = strchr(function, '(');
+    if (!parameters || parameters == function)
+        return !fnmatch(pattern, function, 0);
+    char *name = vt_strndup(function, (size_t)(parameters - function));
+    bool match = !fnmatch(pattern, name, 0);
+    free(name);
+    return match;
+}
+
+static bool row_matches(const struct row *row, const struct vt_stack *stack,
+                        const struct vt_frame *frame) {
+    if (row->what == MODULE)
+        return frame && module_matches(row->pattern, frame->module);
+    for (uint32_t i = 0; i < stack->count; i++) {
+        const struct vt_frame *f = &stack->frames[i];
+        if (row->what == FUNCTION && f->function && !f->interpreter &&
+            function_matches(row->pattern, f->function))
+            return true;
+        if (row->what == FILE_ && f->file && !fnmatch(row->pattern, f->file, 0))
+            return true;
+    }
+    return false;
+}
+
+enum vt_class vt_classes_of_stack(const struct vt_classes *c, const struct vt_process *p,
+                                  const struct vt_stack *stack, const char **name) {
+    const struct vt_frame *frame = taker(stack);
+    const size_t own = sizeof built_in / sizeof *built_in;
+    for (size_t i = 0; i < c->count + own; i++) {
+        const struct row *row = i < c->count ? &c->rows[i] : &built_in[i - c->count];
+        if (!row_matches(row, stack, frame) || excepted(row, p))
+            continue;
+        *name = row->class == VT_CLASS_PROGRAM ? NULL : row->name;
+        return row->class;
+    }
+    *name = NULL;
+    return VT_CLASS_PROGRAM;
+}
+
+void vt_classes_judge(const struct vt_classes *c, const struct vt_process *p, bool pooled,
+                      struct vt_site *site) {
+    site->class = VT_CLASS_PROGRAM;
+    site->class_name = NULL;
+    if (site->layer != VT_LAYER_DRIVER)
+        return;
+    site->class = vt_classes_of_stack(c, p, site->stack, &site->class_name);
+    if (site->segments && site->class != VT_CLASS_CACHE) {
+        /* its blocks are the proof; the frames may not have been seen */
+        site->class = VT_CLASS_CACHE;
+        site->class_name = "PyTorch";
+    } else if (pooled && site->class == VT_CLASS_CACHE) {
+        site->class = VT_CLASS_PROGRAM;
+        site->class_name = NULL;
+    }
+}
+
+bool vt_classes_verdict(struct vt_site *site, const char *end) {
+    char bytes[VT_FORMAT_BYTES];
+    struct vt_string why = {0};
+    vt_format_bytes(site->live_bytes, bytes);
+    if (site->class == VT_CLASS_PROGRAM)
+        return false;
+    if (site->class == VT_CLASS_RUNTIME)
+        vt_string_format(&why, "%s keeps such memory for the life of the process; %s were live %s",
+                         site->class_name, bytes, end);
+    else if (site->segments)
+        vt_string_format(&why,
+                         "segments of %s's cache, %s %s; the blocks inside are judged one by one",
+                         site->class_name, bytes, end);
+    else
+        vt_string_format(&why,
+                         "taken by %s, which hands it out itself; %s were live %s, and what was in "
+                         "use inside is not in the log",
+                         site->class_name, bytes, end);
+    site->verdict = site->class == VT_CLASS_CACHE ? VT_VERDICT_CACHE : VT_VERDICT_RUNTIME;
+    site->why = why.text;
+    return true;
+}
