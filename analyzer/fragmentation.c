@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Fragmentation: of the memory that is reserved and not in use, how much is there, and how large is
- * its largest piece? At the end of the run.
+ * its largest piece? At the end of the run, at its worst, over time; and which blocks are in the
+ * way. replay.c asks for the last at each failed allocation, model.c for all at the end.
  *
  * Where a caching allocator's blocks are in the log, the driver allocations that held blocks are
- * its reserve, and the gaps between the blocks are free. Where none are, what the driver handed out
- * is in use as far as anyone can see; but if a caching allocator is known to be at work, or memory
- * came from a pool whose reserve the driver keeps to itself, then the answer is unknown.
+ * its reserve (framework.c follows them). Where none are, what the driver handed out is in use as
+ * far as anyone can see; but if a caching allocator is known to be at work, or memory came from a
+ * pool whose reserve the driver keeps to itself, then the answer is unknown.
  */
 #include "diagnose.h"
 
@@ -25,10 +26,146 @@ static bool has_caching_allocator(const struct vt_log *log) {
     return false;
 }
 
-static const struct vt_fragmentation unknown = {VT_UNKNOWN, VT_UNKNOWN, VT_UNKNOWN, VT_UNKNOWN, -1};
+static const struct vt_fragmentation unknown = {
+    .reserved_bytes = VT_UNKNOWN,
+    .in_use_bytes = VT_UNKNOWN,
+    .free_bytes = VT_UNKNOWN,
+    .largest_free_bytes = VT_UNKNOWN,
+    .ratio = -1,
+    .worst = {.at = VT_UNKNOWN},
+    .granule_waste_bytes = VT_UNKNOWN,
+};
+
+/* ------------------------------------------------------------------------------------------------
+ * what is in the way -- */
+
+static uint32_t block_site(const struct vt_replay *r, uint64_t address) {
+    const struct vt_live_entry *entry =
+        vt_live_find(&r->live, vt_live_key(address, VT_SPACE_BLOCK));
+    return entry->key ? entry->site : VT_NO_SITE;
+}
+
+/* The pieces of a region: in use and the largest idle one. */
+static void sum_region(const struct vt_framework *f, const struct vt_region *region,
+                       uint64_t *in_use, uint64_t *largest) {
+    bool block;
+    *in_use = *largest = 0;
+    for (uint64_t at = region->start, end; at < region->end; at = end) {
+        end = vt_framework_piece(f, at, &block);
+        if (!end)
+            return;
+        if (block)
+            *in_use += end - at;
+        else if (end - at > *largest)
+            *largest = end - at;
+    }
+}
+
+struct pin_row {
+    struct vt_replay_pin pin;
+    uint64_t region; /* the last one that was counted; regions count from 1 */
+};
+
+static int most_pinned_first(const void *a, const void *b) {
+    const struct pin_row *x = a, *y = b;
+    if (x->pin.pinned_bytes != y->pin.pinned_bytes)
+        return x->pin.pinned_bytes < y->pin.pinned_bytes ? 1 : -1;
+    return x->pin.site < y->pin.site ? -1 : x->pin.site > y->pin.site;
+}
+
+uint32_t vt_fragmentation_pins(const struct vt_replay *r, unsigned device,
+                               struct vt_replay_pin pins[VT_PINS]) {
+    struct vt_map known = {0};
+    struct pin_row *rows = NULL;
+    size_t count = 0, room = 0, cursor = 0;
+    struct vt_region region;
+    for (uint64_t n = 1; vt_framework_region(r->framework, &cursor, &region); n++) {
+        uint64_t in_use, largest, bytes = region.end - region.start;
+        bool block;
+        if (region.device != device)
+            continue;
+        sum_region(r->framework, &region, &in_use, &largest);
+        if (!in_use || in_use > bytes / 2)
+            continue;
+        for (uint64_t at = region.start, end; at < region.end; at = end) {
+            end = vt_framework_piece(r->framework, at, &block);
+            if (!end)
+                break;
+            uint32_t site = block ? block_site(r, at) : VT_NO_SITE;
+            if (site == VT_NO_SITE)
+                continue;
+            uint32_t i = vt_map_get(&known, site);
+            if (i == VT_MAP_NONE) {
+                i = (uint32_t)count;
+                VT_GROW(rows, count, room);
+                rows[count++] = (struct pin_row){.pin = {.site = site}};
+                vt_map_put(&known, site, i);
+            }
+            rows[i].pin.blocks++;
+            rows[i].pin.block_bytes += end - at;
+            if (rows[i].region != n) {
+                rows[i].region = n;
+                rows[i].pin.segments++;
+                rows[i].pin.pinned_bytes += bytes - in_use;
+            }
+        }
+    }
+    if (count)
+        qsort(rows, count, sizeof *rows, most_pinned_first);
+    if (count > VT_PINS)
+        count = VT_PINS;
+    for (size_t i = 0; i < count; i++)
+        pins[i] = rows[i].pin;
+    free(rows);
+    vt_map_free(&known);
+    return (uint32_t)count;
+}
+
+/* ------------------------------------------------------------------------------------------------
+ * the map -- */
+
+enum { PIECES_MOST = 200000 }; /* more would make no readable report */
+
+static void draw_map(const struct vt_replay *r, const uint32_t *place, unsigned device,
+                     struct vt_fragmentation *f) {
+    uint32_t segment_room = 0, piece_room = 0;
+    size_t cursor = 0;
+    struct vt_region region;
+    while (vt_framework_region(r->framework, &cursor, &region)) {
+        if (region.device != device)
+            continue;
+        if (f->piece_count >= PIECES_MOST) {
+            f->segments_left_out++;
+            continue;
+        }
+        VT_GROW(f->segments, f->segment_count, segment_room);
+        struct vt_segment_map *map = &f->segments[f->segment_count++];
+        *map = (struct vt_segment_map){.address = region.start,
+                                       .bytes = region.end - region.start,
+                                       .first = f->piece_count};
+        sum_region(r->framework, &region, &map->in_use_bytes, &map->largest_free_bytes);
+        for (uint64_t at = region.start, end; at < region.end; at = end) {
+            bool block;
+            end = vt_framework_piece(r->framework, at, &block);
+            if (!end)
+                break;
+            uint32_t site = block ? block_site(r, at) : VT_NO_SITE;
+            VT_GROW(f->pieces, f->piece_count, piece_room);
+            f->pieces[f->piece_count++] =
+                (struct vt_piece){.offset = at - region.start,
+                                  .bytes = end - at,
+                                  .site = site == VT_NO_SITE ? VT_NO_SITE : place[site],
+                                  .idle = !block};
+        }
+        map->count = f->piece_count - map->first;
+    }
+}
+
+/* ------------------------------------------------------------------------------------------------
+ * the driver's granules -- */
 
 struct span {
-    uint64_t start, size;
+    uint64_t start, end;
 };
 
 static int compare_spans(const void *a, const void *b) {
@@ -36,84 +173,91 @@ static int compare_spans(const void *a, const void *b) {
     return x->start < y->start ? -1 : x->start > y->start;
 }
 
-/* The live things of a device in one address space, by address. */
-static struct span *collect(const struct vt_replay *r, unsigned space, unsigned device,
-                            size_t *count) {
+/* What plain allocations take more than they asked for, if the driver keeps memory in granules of
+ * 2 MiB, each of which is some allocation's or several's. An estimate: the driver does not say. */
+static uint64_t granule_waste(const struct vt_replay *r, unsigned device) {
+    const uint64_t granule = 2u << 20;
     struct span *spans = vt_alloc(r->live.used, sizeof *spans);
-    *count = 0;
+    size_t count = 0;
+    uint64_t taken = 0, asked = 0, end = 0;
     for (size_t i = 0; i <= r->live.mask; i++) {
         const struct vt_live_entry *entry = &r->live.slots[i];
-        if (entry->key && vt_kind_space(entry->kind) == space &&
-            r->sites[entry->site].device == device)
-            spans[(*count)++] =
-                (struct span){vt_live_address(entry), entry->size_context & VT_SIZE_MASK};
+        if (!entry->key || entry->kind != VT_KIND_DEVICE ||
+            r->sites[entry->site].device != device || r->sites[entry->site].segments)
+            continue;
+        uint64_t start = vt_live_address(entry), size = entry->size_context & VT_SIZE_MASK;
+        spans[count++] =
+            (struct span){start & ~(granule - 1), (start + size + granule - 1) & ~(granule - 1)};
+        asked += size;
     }
-    if (*count)
-        qsort(spans, *count, sizeof *spans, compare_spans);
-    return spans;
+    if (count)
+        qsort(spans, count, sizeof *spans, compare_spans);
+    for (size_t i = 0; i < count; i++) {
+        uint64_t start = spans[i].start > end ? spans[i].start : end;
+        if (spans[i].end > start) {
+            taken += spans[i].end - start;
+            end = spans[i].end;
+        }
+    }
+    free(spans);
+    return taken > asked ? taken - asked : 0;
 }
 
-/* The reserve is every driver allocation in which a block lies; its gaps are free. */
-static void measure_blocks(const struct vt_replay *r, struct vt_device *device) {
+/* ------------------------------------------------------------------------------------------------
+ * the whole -- */
+
+static struct vt_moment moment(struct vt_clock clock, const struct vt_reserve *from) {
+    return (struct vt_moment){.at = vt_clock_ns(clock, from->ticks),
+                              .reserved_bytes = from->reserved,
+                              .in_use_bytes = from->in_use,
+                              .largest_free_bytes = from->largest};
+}
+
+static void measure_blocks(const struct vt_replay *r, struct vt_clock clock, const uint32_t *place,
+                           const struct vt_reserve_device *reserve, struct vt_device *device) {
     struct vt_fragmentation *f = &device->fragmentation;
-    size_t segments, blocks, b = 0, placed = 0;
-    struct span *segment = collect(r, VT_SPACE_DEVICE, device->ordinal, &segments);
-    struct span *block = collect(r, VT_SPACE_BLOCK, device->ordinal, &blocks);
-    *f = (struct vt_fragmentation){0};
-    for (size_t s = 0; s < segments; s++) {
-        uint64_t at = segment[s].start, end = at + segment[s].size, largest = 0, used = 0;
-        while (b < blocks && block[b].start < at)
-            b++;
-        size_t first = b;
-        for (; b < blocks && block[b].start < end; b++) {
-            uint64_t block_end = block[b].start + block[b].size;
-            if (block_end > end)
-                block_end = end;
-            if (block[b].start > at && block[b].start - at > largest)
-                largest = block[b].start - at;
-            if (block_end > at) {
-                used += block_end - (block[b].start > at ? block[b].start : at);
-                at = block_end;
-            }
-        }
-        placed += b - first;
-        if (b == first)
-            continue;
-        if (end - at > largest)
-            largest = end - at;
-        f->reserved_bytes += segment[s].size;
-        f->in_use_bytes += used;
-        if (largest > f->largest_free_bytes)
-            f->largest_free_bytes = largest;
-    }
-    if (placed < blocks) {
-        /* blocks in memory that is mapped piece by piece: the pieces' addresses are not in the log
-         */
-        *f = unknown;
-        free(segment);
-        free(block);
-        return;
-    }
-    f->free_bytes = f->reserved_bytes - f->in_use_bytes;
-    f->ratio = f->free_bytes ? 1 - (double)f->largest_free_bytes / (double)f->free_bytes : 0;
-    free(segment);
-    free(block);
+    struct vt_replay_pin pins[VT_PINS];
+    const struct vt_reserve *now = &reserve->now;
+    *f = (struct vt_fragmentation){
+        .reserved_bytes = now->reserved,
+        .in_use_bytes = now->in_use,
+        .free_bytes = now->reserved - now->in_use,
+        .largest_free_bytes = now->largest,
+        .worst = {.at = VT_UNKNOWN},
+    };
+    f->ratio = vt_fragmentation_ratio(f->free_bytes, f->largest_free_bytes);
+    if (reserve->worst.reserved)
+        f->worst = moment(clock, &reserve->worst);
+    f->moments = vt_alloc(reserve->moment_count, sizeof *f->moments);
+    for (uint32_t i = 0; i < reserve->moment_count; i++)
+        f->moments[f->moment_count++] = moment(clock, &reserve->moments[i]);
+    uint32_t count = vt_fragmentation_pins(r, device->ordinal, pins);
+    f->pins = vt_alloc(count, sizeof *f->pins);
+    for (uint32_t i = 0; i < count; i++)
+        f->pins[f->pin_count++] = (struct vt_pin){.site = place[pins[i].site],
+                                                  .blocks = pins[i].blocks,
+                                                  .block_bytes = pins[i].block_bytes,
+                                                  .segments = pins[i].segments,
+                                                  .pinned_bytes = pins[i].pinned_bytes};
+    draw_map(r, place, device->ordinal, f);
 }
 
 void vt_fragmentation_measure(const struct vt_log *log, const struct vt_replay *replay,
+                              struct vt_clock clock, const uint32_t *place,
                               struct vt_device *device) {
-    const struct vt_replay_device *books = &replay->devices[device->ordinal & 0xff];
+    unsigned ordinal = device->ordinal & 0xff;
+    const struct vt_reserve_device *reserve =
+        replay->framework ? vt_framework_device(replay->framework, ordinal) : NULL;
     bool pooled = false;
-    if (books->framework.used) {
-        measure_blocks(replay, device);
-        return;
-    }
     for (size_t i = 0; i < replay->site_count; i++)
-        pooled |= replay->sites[i].pooled && replay->sites[i].device == device->ordinal;
-    if (pooled || has_caching_allocator(log)) {
+        pooled |= replay->sites[i].pooled && replay->sites[i].device == ordinal;
+    if (reserve)
+        measure_blocks(replay, clock, place, reserve, device);
+    else if (replay->devices[ordinal].framework.used || pooled || has_caching_allocator(log))
         device->fragmentation = unknown;
-        return;
-    }
-    device->fragmentation =
-        (struct vt_fragmentation){device->live_bytes, device->live_bytes, 0, 0, 0};
+    else
+        device->fragmentation = (struct vt_fragmentation){.reserved_bytes = device->live_bytes,
+                                                          .in_use_bytes = device->live_bytes,
+                                                          .worst = {.at = VT_UNKNOWN}};
+    device->fragmentation.granule_waste_bytes = granule_waste(replay, ordinal);
 }

@@ -5,6 +5,7 @@
  */
 #include "model.h"
 
+#include "classes.h"
 #include "clock.h"
 #include "diagnose.h"
 #include "hooks.h"
@@ -21,6 +22,7 @@
 struct vt_model_memory {
     struct vt_symbols *symbols;
     struct vt_stacks **stacks; /* one for each process */
+    struct vt_classes *classes;
 };
 
 /* One log on its way into the model. */
@@ -29,6 +31,7 @@ struct build {
     struct vt_clock clock;
     struct vt_replay replay;
     struct vt_stacks *stacks;
+    const struct vt_classes *classes;
     struct vt_process *p;
     const struct vt_model_options *options;
 };
@@ -291,7 +294,9 @@ static void take_site(const struct build *b, const struct vt_replay_site *from,
         .first_at = from->alloc_count ? vt_clock_ns(b->clock, from->first_ticks) : VT_UNKNOWN,
         .last_at = from->alloc_count ? vt_clock_ns(b->clock, from->last_ticks) : VT_UNKNOWN,
         .stack = vt_stacks_get(b->stacks, from->stack, vt_hook_is_runtime(from->hook)),
+        .segments = from->segments,
     };
+    vt_classes_judge(b->classes, b->p, from->pooled, site);
     snprintf(site->name, sizeof site->name, "%016llx", (unsigned long long)site->id);
 }
 
@@ -338,25 +343,55 @@ static char *uuid_text(const uint8_t uuid[16]) {
 }
 
 /* What the driver said is used, when the program last asked. It speaks for all processes on the
- * device; on the simulated GPU there is only this one. */
+ * device: what is not tracked is shared out by vt_oom_others. */
 static void take_driver_figures(const struct build *b, const struct vt_replay_device *from,
                                 struct vt_device *device) {
+    const struct vt_replay_info *info = &from->info;
     device->driver_used_bytes = device->driver_used_at = VT_UNKNOWN;
     device->untracked_bytes = device->other_processes_bytes = VT_UNKNOWN;
-    if (!from->info_total || from->info_free > from->info_total)
+    if (!info->total_bytes)
         return;
-    device->driver_used_bytes = from->info_total - from->info_free;
-    device->driver_used_at = vt_clock_ns(b->clock, from->info_ticks);
+    device->driver_used_bytes = info->total_bytes - info->free_bytes;
+    device->driver_used_at = vt_clock_ns(b->clock, info->ticks);
     if (device->total_bytes == VT_UNKNOWN)
-        device->total_bytes = from->info_total;
-    if (b->p->simulated) {
-        device->other_processes_bytes = 0;
-        if (device->driver_used_bytes >= from->info_tracked)
-            device->untracked_bytes = device->driver_used_bytes - from->info_tracked;
+        device->total_bytes = info->total_bytes;
+    if (device->driver_used_bytes < info->tracked)
+        return;
+    uint64_t untracked = device->driver_used_bytes - info->tracked;
+    uint64_t others =
+        vt_oom_others(b->p, device->ordinal, device->driver_used_at, untracked, info->total_bytes);
+    if (others == 0 || b->p->simulated) {
+        device->untracked_bytes = untracked - others;
+        device->other_processes_bytes = b->p->simulated ? others : VT_UNKNOWN;
     }
 }
 
-static void take_device(struct build *b, unsigned ordinal, const struct vt_log_device *known) {
+static void take_blocks(const struct build *b, unsigned ordinal, struct vt_device *device) {
+    const struct vt_replay_device *from = &b->replay.devices[ordinal];
+    const struct vt_reserve_device *reserve =
+        b->replay.framework ? vt_framework_device(b->replay.framework, ordinal) : NULL;
+    device->has_blocks = from->framework.used || from->said;
+    device->blocks = (struct vt_blocks){
+        .name = "PyTorch",
+        .live_bytes = from->framework.live_bytes,
+        .live_count = from->framework.live_count,
+        .peak_bytes = from->framework.peak_bytes,
+        .peak_at = from->framework.peak_bytes ? vt_clock_ns(b->clock, from->framework.peak_ticks)
+                                              : VT_UNKNOWN,
+        .alloc_count = from->framework.alloc_count,
+        .free_count = from->framework.free_count,
+        .at_peak_bytes = from->blocks_at_peak,
+        .reserved_bytes = reserve ? reserve->now.reserved : VT_UNKNOWN,
+        .reserved_peak_bytes = reserve ? reserve->reserved_peak : VT_UNKNOWN,
+        .said_allocated = from->said ? from->said_allocated : VT_UNKNOWN,
+        .said_reserved = from->said ? from->said_reserved : VT_UNKNOWN,
+        .said_peak_allocated = from->said ? from->said_peak : VT_UNKNOWN,
+        .said_apart = from->said_apart,
+    };
+}
+
+static void take_device(struct build *b, unsigned ordinal, const struct vt_log_device *known,
+                        const uint32_t *place) {
     const struct vt_replay_device *from = &b->replay.devices[ordinal];
     struct vt_device *device = &b->p->devices[b->p->device_count++];
     *device = (struct vt_device){
@@ -373,10 +408,10 @@ static void take_device(struct build *b, unsigned ordinal, const struct vt_log_d
         .alloc_count = from->driver.alloc_count,
         .free_count = from->driver.free_count,
         .failed_count = from->driver.failed_count,
-        .framework_live_bytes = from->framework.live_bytes,
     };
+    take_blocks(b, ordinal, device);
     take_driver_figures(b, from, device);
-    vt_fragmentation_measure(&b->log, &b->replay, device);
+    vt_fragmentation_measure(&b->log, &b->replay, b->clock, place, device);
 }
 
 static struct vt_apart apart(const struct build *b, const struct vt_replay_book *book) {
@@ -391,7 +426,7 @@ static struct vt_apart apart(const struct build *b, const struct vt_replay_book 
     };
 }
 
-static void take_devices(struct build *b) {
+static void take_devices(struct build *b, const uint32_t *place) {
     const struct vt_replay *r = &b->replay;
     b->p->devices = vt_alloc(256, sizeof *b->p->devices);
     for (unsigned d = 0; d < 256; d++) {
@@ -401,7 +436,7 @@ static void take_devices(struct build *b) {
                 known = &b->log.devices[i];
         if ((known || r->devices[d].driver.used || r->devices[d].framework.used) && wanted(b, d) &&
             d != VT_DEVICE_HOST)
-            take_device(b, d, known);
+            take_device(b, d, known, place);
     }
     b->p->pinned = apart(b, &r->host);
     b->p->managed = apart(b, &r->managed);
@@ -410,42 +445,12 @@ static void take_devices(struct build *b) {
 /* --------------------------------------------------------------------------------------------------
  * the others -- */
 
-static void take_ooms(struct build *b, const uint32_t *place) {
-    const struct vt_replay *r = &b->replay;
+static void take_variables(struct build *b) {
     struct vt_process *p = b->p;
-    p->ooms = vt_alloc(r->fail_count, sizeof *p->ooms);
-    p->ooms_left_out = r->fails_left_out;
-    for (size_t i = 0; i < r->fail_count; i++) {
-        const struct vt_replay_fail *from = &r->fails[i];
-        unsigned layer = vt_kind_layer(from->kind);
-        unsigned device = layer == VT_LAYER_HOST ? VT_DEVICE_HOST : from->device;
-        if (!wanted(b, device))
-            continue;
-        struct vt_oom *oom = &p->ooms[p->oom_count++];
-        *oom = (struct vt_oom){
-            .at = vt_clock_ns(b->clock, from->ticks),
-            .device = device,
-            .layer = layer,
-            .outcome = "unknown",
-            .api = vt_hook_name(from->hook),
-            .requested_bytes = from->size,
-            .free_bytes = VT_UNKNOWN,
-            .total_bytes = VT_UNKNOWN,
-            .cause = from->flags & VT_FAIL_LIMIT      ? "limit"
-                     : from->flags & VT_FAIL_INJECTED ? "injected"
-                                                      : NULL,
-            .tracked_bytes = from->tracked_bytes,
-            .cached_bytes = VT_UNKNOWN,
-            .largest_free_bytes = VT_UNKNOWN,
-            .holder_count = from->holder_count,
-            .stack = vt_stacks_get(b->stacks, from->stack, vt_hook_is_runtime(from->hook)),
-        };
-        for (uint32_t j = 0; j < from->holder_count; j++)
-            oom->holders[j] = place[from->holders[j]];
-        for (uint32_t j = 0; j < p->device_count; j++)
-            if (p->devices[j].ordinal == oom->device)
-                oom->total_bytes = p->devices[j].total_bytes;
-    }
+    p->variables = vt_alloc(b->log.variable_count, sizeof *p->variables);
+    for (size_t i = 0; i < b->log.variable_count; i++)
+        p->variables[p->variable_count++] = (struct vt_variable){
+            vt_strdup(b->log.variables[i].name), vt_strdup(b->log.variables[i].value)};
 }
 
 static void take_objects(struct build *b) {
@@ -480,6 +485,25 @@ static void note_replay(const struct build *b) {
         NOTE(b->p,
              "%s allocation%s came at addresses that were still live: their frees were not seen.",
              vt_format_count(r->replaced, n), plural(r->replaced));
+    if (r->strays)
+        NOTE(b->p,
+             "%s block%s of a caching allocator lie%s in no driver memory that was seen: their "
+             "bytes are counted, their segments are not known.",
+             vt_format_count(r->strays, n), plural(r->strays), r->strays == 1 ? "s" : "");
+    if (r->lost_blocks)
+        NOTE(b->p,
+             "%s block%s of a caching allocator %s live when the memory around was given back: "
+             "taken as freed with it.",
+             vt_format_count(r->lost_blocks, n), plural(r->lost_blocks),
+             r->lost_blocks == 1 ? "was" : "were");
+    for (unsigned d = 0; d < 256; d++)
+        if (r->devices[d].said_apart)
+            NOTE(b->p,
+                 "PyTorch's own count of GPU %u and its blocks in the log came apart %s time%s; at "
+                 "the end it says %llu bytes allocated, the log has %llu.",
+                 d, vt_format_count(r->devices[d].said_apart, n), plural(r->devices[d].said_apart),
+                 (unsigned long long)r->devices[d].said_allocated,
+                 (unsigned long long)r->devices[d].blocks_bytes);
     if (r->failed_frees)
         NOTE(b->p, "%s free%s refused by the driver.", vt_format_count(r->failed_frees, n),
              r->failed_frees == 1 ? " was" : "s were");
@@ -510,10 +534,14 @@ static int add_process(struct vt_model *model, const char *path,
     b.stacks = vt_stacks_open(&b.log, model->memory->symbols, options->own);
     model->memory->stacks[model->process_count - 1] = b.stacks;
     b.p->events = b.replay.events;
+    b.classes = model->memory->classes;
+    take_variables(&b);
     uint32_t *place = take_sites(&b);
-    take_devices(&b);
-    take_ooms(&b, place);
     take_objects(&b);
+    take_devices(&b, place);
+    vt_oom_find(&(struct vt_oom_sources){&b.log, &b.replay, b.clock, place, b.stacks, b.classes,
+                                         options->device},
+                b.p);
     vt_phases_take(&b.log, &b.replay, b.clock, window, b.p);
     vt_stacks_notes(b.stacks, b.p);
     note_replay(&b);
@@ -521,7 +549,7 @@ static int add_process(struct vt_model *model, const char *path,
     b.p->scan_bytes = scanned ? b.log.scan.bytes : VT_UNKNOWN;
     b.p->scan_ns = scanned ? b.log.scan.ns : VT_UNKNOWN;
     vt_diagnose_sites(b.p);
-    vt_oom_explain(b.p);
+    vt_oom_advise(b.p);
     free(place);
     vt_history_close(&history);
     vt_phases_iterations_free(&iterations);
@@ -564,6 +592,11 @@ int vt_model_build(const char *const *logs, uint32_t log_count,
     *model = (struct vt_model){0};
     model->memory = vt_alloc(1, sizeof *model->memory);
     model->memory->symbols = vt_symbols_open();
+    int bad = vt_classes_open(options->classes, &model->memory->classes, message);
+    if (bad) {
+        vt_model_free(model);
+        return bad;
+    }
     model->memory->stacks = vt_alloc(log_count, sizeof *model->memory->stacks);
     model->processes = vt_alloc(log_count, sizeof *model->processes);
     for (uint32_t i = 0; i < log_count; i++) {
@@ -583,8 +616,13 @@ static void free_process(struct vt_process *p) {
     for (uint32_t i = 0; i < p->note_count; i++)
         free(p->notes[i]);
     for (uint32_t i = 0; i < p->device_count; i++) {
+        struct vt_fragmentation *f = &p->devices[i].fragmentation;
         free(p->devices[i].uuid);
         free(p->devices[i].name);
+        free(f->moments);
+        free(f->pins);
+        free(f->segments);
+        free(f->pieces);
     }
     for (uint32_t i = 0; i < p->site_count; i++)
         free(p->sites[i].why);
@@ -597,6 +635,11 @@ static void free_process(struct vt_process *p) {
         free(p->ooms[i].why);
         free(p->ooms[i].advice);
     }
+    for (uint32_t i = 0; i < p->variable_count; i++) {
+        free(p->variables[i].name);
+        free(p->variables[i].value);
+    }
+    free(p->variables);
     free(p->command);
     free(p->notes);
     free(p->devices);
@@ -621,6 +664,7 @@ void vt_model_free(struct vt_model *model) {
     }
     if (model->memory) {
         vt_symbols_close(model->memory->symbols);
+        vt_classes_close(model->memory->classes);
         free(model->memory->stacks);
         free(model->memory);
     }

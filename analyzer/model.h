@@ -24,6 +24,13 @@ enum vt_verdict { /* in the order in which a report lists them */
 };
 extern const char *const vt_verdict_names[VT_VERDICTS];
 
+/* Whose driver memory is. */
+enum vt_class {
+    VT_CLASS_PROGRAM, /* the program's own, as far as anyone knows */
+    VT_CLASS_CACHE,   /* a caching allocator's: what is inside is judged block by block */
+    VT_CLASS_RUNTIME  /* a CUDA library's, for the life of the process */
+};
+
 struct vt_frame {
     const char *function; /* demangled; NULL */
     const char *file;     /* NULL */
@@ -66,6 +73,9 @@ struct vt_site {
     uint64_t allocated_bytes, alloc_count, free_count;
     uint64_t first_at, last_at; /* ns, of its allocations; VT_UNKNOWN where there are none */
     const struct vt_stack *stack;
+    enum vt_class class;    /* of driver memory */
+    const char *class_name; /* "PyTorch", "cuBLAS": whose; NULL: the program's */
+    bool segments;          /* blocks of a caching allocator lay in it */
 };
 
 struct vt_growth {
@@ -84,10 +94,63 @@ struct vt_leak {
     const struct vt_growth *growth; /* NULL: not growing, or not looked for */
 };
 
+/* What caching allocators hold of a device, at one moment. */
+struct vt_moment {
+    uint64_t at;
+    uint64_t reserved_bytes, in_use_bytes, largest_free_bytes;
+};
+
+/* Live blocks that keep segments which are mostly idle from being given back. */
+struct vt_pin {
+    uint32_t site; /* index into vt_process.sites, or VT_NO_SITE */
+    uint64_t blocks, block_bytes, segments;
+    uint64_t pinned_bytes; /* idle in those segments */
+};
+
+/* A caching allocator's segment, and the pieces of vt_fragmentation.pieces that tile it. */
+struct vt_segment_map {
+    uint64_t address, bytes, in_use_bytes, largest_free_bytes;
+    uint32_t first, count;
+};
+struct vt_piece {
+    uint64_t offset, bytes;
+    uint32_t site; /* of a block: index, or VT_NO_SITE */
+    bool idle;
+};
+
 /* Memory that is reserved and not in use, at the end. Each VT_UNKNOWN where the log cannot say. */
 struct vt_fragmentation {
     uint64_t reserved_bytes, in_use_bytes, free_bytes, largest_free_bytes;
     double ratio; /* 1 - largest_free / free, 0 when nothing is free; below 0: unknown */
+    struct vt_moment worst; /* when most was idle outside the largest idle piece; at VT_UNKNOWN:
+                               nothing ever was */
+    struct vt_moment *moments; /* over the run, evenly many changes apart */
+    uint32_t moment_count;
+    struct vt_pin *pins; /* the most pinned first */
+    uint32_t pin_count;
+    struct vt_segment_map *segments; /* by address */
+    struct vt_piece *pieces;
+    uint32_t segment_count, piece_count, segments_left_out;
+    uint64_t granule_waste_bytes; /* an estimate: what the driver's granules of 2 MiB take more than
+                                     was asked for, outside caching allocators' segments */
+};
+
+/* 1 - largest / free; 0 where nothing is free. */
+static inline double vt_fragmentation_ratio(uint64_t free_bytes, uint64_t largest_bytes) {
+    return free_bytes ? 1 - (double)largest_bytes / (double)free_bytes : 0;
+}
+#define VT_FRAGMENTATION_ALARM 0.3 /* the usual line */
+
+/* The blocks of a device's caching allocators. */
+struct vt_blocks {
+    const char *name; /* "PyTorch" */
+    uint64_t live_bytes, live_count, peak_bytes, peak_at;
+    uint64_t alloc_count, free_count;
+    uint64_t at_peak_bytes; /* in use when the device was at its peak */
+    uint64_t reserved_bytes, reserved_peak_bytes; /* the segments; VT_UNKNOWN */
+    /* the framework's own counters for the device as it numbers it; VT_UNKNOWN: not overheard */
+    uint64_t said_allocated, said_reserved, said_peak_allocated;
+    uint64_t said_apart; /* how often they and its blocks in the log came apart */
 };
 
 struct vt_device {
@@ -97,7 +160,8 @@ struct vt_device {
     uint64_t total_bytes;
     uint64_t live_bytes, live_count, peak_bytes, peak_at;
     uint64_t allocated_bytes, alloc_count, free_count, failed_count;
-    uint64_t framework_live_bytes; /* blocks inside live_bytes; 0 where none were seen */
+    bool has_blocks; /* some were seen */
+    struct vt_blocks blocks;
     uint64_t driver_used_bytes;    /* what the driver said, for all processes, when the program last
                                       asked */
     uint64_t driver_used_at;       /* when that was */
@@ -106,23 +170,42 @@ struct vt_device {
     struct vt_fragmentation fragmentation;
 };
 
-/* An allocation that was refused for want of memory. */
+/* An allocation that was refused for want of memory. Refusals that were one request of a framework,
+ * which gave its cache back in between, are one; what is said of memory was so at the last. */
 struct vt_oom {
     uint64_t at;
     unsigned device;
     unsigned layer;
     const char *outcome; /* "raised", "recovered", "unknown" */
     const char *api;
-    uint64_t requested_bytes;
+    uint64_t requested_bytes;        /* of the framework, where it said so */
+    uint64_t driver_requested_bytes; /* the segment that it wanted for it; VT_UNKNOWN: it did not ask
+                                        the driver */
+    uint32_t attempts;               /* refusals of the driver */
+    uint32_t thread;
     uint64_t free_bytes, total_bytes; /* of the device then */
+    uint64_t free_said_at; /* when the driver said it; what was allocated in between is allowed for;
+                              VT_UNKNOWN: it never said, or not near; free is then total - tracked */
+    uint64_t others_bytes; /* other processes', as estimated then; VT_UNKNOWN */
+    const char *allocator; /* whose request it was: "PyTorch"; NULL: the program's */
     uint64_t tracked_bytes;           /* driver layer, this process */
     uint64_t cached_bytes, largest_free_bytes;
     const char *cause; /* "capacity", ...; NULL: unknown */
     char *why, *advice;
     uint32_t holders[8]; /* indices into vt_process.sites, the largest first; VT_NO_SITE: left out
                             by a filter */
+    uint64_t holder_bytes[8];
     uint32_t holder_count;
+    bool expandable; /* the allocator's segments were mapped piece by piece */
+    bool unasked;    /* the framework refused it itself */
+    struct vt_pin pins[8]; /* the most pinned first */
+    uint32_t pin_count;
     const struct vt_stack *stack;
+};
+
+/* A variable of the process's environment that decides how GPU memory is taken. */
+struct vt_variable {
+    char *name, *value;
 };
 
 struct vt_object_life {
@@ -179,6 +262,8 @@ struct vt_process {
     struct vt_oom *ooms;
     uint32_t oom_count;
     uint64_t ooms_left_out; /* more than the model keeps */
+    struct vt_variable *variables;
+    uint32_t variable_count;
     struct vt_object_life *objects;
     uint32_t object_count;
     struct vt_phase *phases; /* by start; of the same moment the outer first */
@@ -202,6 +287,7 @@ struct vt_model_options {
     const char *phase;         /* only while this phase lasted: a name, or "name#3"; NULL */
     int device;                /* only this ordinal; -1: all */
     const char *const *own;    /* patterns, NULL-terminated; NULL: none */
+    const char *classes;       /* a file with more rows for classes.def; NULL: none */
 };
 
 /* Reads the logs and fills the model. 0, or -errno with `message` filled; a log that cannot be read

@@ -10,6 +10,7 @@
  */
 #include "replay.h"
 
+#include "diagnose.h"
 #include "merge.h"
 #include "sites.h"
 
@@ -37,6 +38,11 @@ struct walk {
     uint64_t driver_high;  /* its highest since a phase last began or ended */
     uint32_t *open_phases; /* indices */
     uint32_t open_count, open_room;
+    uint32_t tid;             /* whose event this is */
+    struct vt_map open_fails; /* thread -> its newest fail that nothing was heard of since: index + 1
+                                 */
+    uint32_t pending;      /* fails of all threads that nothing was heard of since */
+    size_t info_from[256]; /* the first fail that may have no later answer of the driver yet */
 };
 
 static struct vt_replay_book *own_book(struct vt_replay *r, unsigned layer, unsigned device) {
@@ -52,10 +58,31 @@ static struct vt_replay_book *own_book(struct vt_replay *r, unsigned layer, unsi
     }
 }
 
-/* The book whose peak a site's `at_peak` is about: blocks lie in driver memory, so theirs is the
- * device's. */
-static struct vt_replay_book *peak_book(struct vt_replay *r, unsigned layer, unsigned device) {
-    return own_book(r, layer == VT_LAYER_FRAMEWORK ? VT_LAYER_DRIVER : layer, device);
+/* The device's memory has changed: after what changed it is in the book. Blocks lie in driver
+ * memory, so the peak that their `at_peak` is about is the device's: the most that was in use while
+ * the driver layer stood there. (At the very moment when a segment makes the peak, the block that it
+ * was made for is not yet in it.) */
+static void rise(struct vt_replay *r, unsigned layer, unsigned device, uint64_t ticks) {
+    struct vt_replay_book *book = own_book(r, layer, device);
+    struct vt_replay_device *d = &r->devices[device];
+    bool peak = book->live_bytes > book->peak_bytes;
+    if (peak) {
+        book->peak_bytes = book->live_bytes;
+        book->peak_ticks = ticks;
+    }
+    if (layer == VT_LAYER_FRAMEWORK) {
+        if (!d->at_peak || book->live_bytes <= d->blocks_at_peak)
+            return;
+    } else {
+        book->peaks += peak;
+        if (layer != VT_LAYER_DRIVER)
+            return;
+        d->at_peak = peak;
+        if (!peak)
+            return;
+    }
+    d->blocks_at_peak = d->framework.live_bytes;
+    d->framework.peaks++;
 }
 
 /* Host and managed memory is no device's. */
@@ -87,7 +114,7 @@ static uint32_t add_site(struct walk *w, uint64_t id, uint32_t stack, unsigned h
         .device = (uint8_t)device,
         .first_ticks = VT_TICKS_MASK,
         /* at every peak so far it held nothing */
-        .seen = peak_book(r, layer, device)->peaks,
+        .seen = own_book(r, layer, device)->peaks,
     };
     vt_map_put(&w->by_id, id, (uint32_t)r->site_count);
     return (uint32_t)r->site_count++;
@@ -123,12 +150,26 @@ static uint32_t site_of(struct walk *w, uint64_t word, unsigned device) {
 /* ---------------------------------------------------------------------------------------------------
  * the books -- */
 
+/* Blocks are in the books of where they are: from their first on, driver memory is followed by
+ * address. */
+static void begin_framework(struct walk *w) {
+    struct vt_replay *r = w->r;
+    r->framework = vt_framework_open();
+    for (size_t i = 0; i <= r->live.mask; i++) {
+        const struct vt_live_entry *e = &r->live.slots[i];
+        if (e->key && vt_kind_space(e->kind) == VT_SPACE_DEVICE &&
+            vt_kind_layer(e->kind) == VT_LAYER_DRIVER)
+            vt_framework_add(r->framework, vt_live_address(e), e->size_context & VT_SIZE_MASK,
+                             e->key, r->sites[e->site].device, false, 0);
+    }
+}
+
 static void take_off(struct walk *w, const struct vt_live_entry *entry) {
     struct vt_replay *r = w->r;
     struct vt_replay_site *site = &r->sites[entry->site];
     uint64_t size = entry->size_context & VT_SIZE_MASK;
     struct vt_replay_book *book = own_book(r, site->layer, site->device);
-    note_peak(site, peak_book(r, site->layer, site->device));
+    note_peak(site, own_book(r, site->layer, site->device));
     if (w->history)
         vt_history_giving(w->history, entry->site, site->live_bytes, site->live_count);
     site->live_bytes -= size;
@@ -144,19 +185,91 @@ static void take_off(struct walk *w, const struct vt_live_entry *entry) {
     book->live_bytes -= size;
     book->live_count--;
     book->free_count++;
+    if (site->layer == VT_LAYER_DRIVER)
+        r->devices[site->device].at_peak = false;
     if (vt_kind_owner(entry->kind) == VT_OWNER_CONTEXT)
         w->context_live[entry->size_context >> 48]--;
+}
+
+/* A block's driver memory went while it was live. */
+static void lose_block(void *context, uint64_t address) {
+    struct walk *w = context;
+    struct vt_live_entry *entry =
+        vt_live_find(&w->r->live, vt_live_key(address, VT_SPACE_BLOCK));
+    if (!entry->key)
+        return;
+    w->r->lost_blocks++;
+    if (w->history)
+        vt_history_event(w->history, w->now, false);
+    take_off(w, entry);
+    vt_live_remove(&w->r->live, entry);
+}
+
+/* A block: the device that it is on, whatever the framework says. */
+static unsigned place_block(struct walk *w, const struct vt_rec_alloc *a) {
+    struct vt_replay *r = w->r;
+    unsigned said = vt_when_device(a->when);
+    uint64_t size = a->size_context & VT_SIZE_MASK;
+    struct vt_replay_device *d = &r->devices[said];
+    bool first;
+    d->blocks_bytes += size;
+    d->said_allocated += size;
+    if (d->said && d->said_allocated > d->said_peak)
+        d->said_peak = d->said_allocated;
+    if (!r->framework)
+        begin_framework(w);
+    const struct vt_segment *segment =
+        vt_framework_alloc(r->framework, a->address, size, vt_when_ticks(a->when), &first);
+    if (!segment) {
+        r->strays++;
+        return said;
+    }
+    const struct vt_live_entry *driver = vt_live_find(&r->live, segment->key);
+    if (first && driver->key)
+        r->sites[driver->site].segments = true;
+    return segment->device;
+}
+
+/* Driver memory that came: blocks may come to lie in it; and what failed before on this thread did
+ * not stay so. */
+static void on_driver_alloc(struct walk *w, const struct vt_rec_alloc *a, uint64_t key,
+                            unsigned device) {
+    struct vt_replay *r = w->r;
+    uint64_t size = a->size_context & VT_SIZE_MASK, ticks = vt_when_ticks(a->when);
+    if (r->framework && vt_kind_space(vt_word_kind(a->word)) == VT_SPACE_DEVICE)
+        vt_framework_add(r->framework, a->address, size, key, device, false, ticks);
+    if (!w->pending)
+        return;
+    uint32_t next = vt_map_get(&w->open_fails, w->tid);
+    if (next == VT_MAP_NONE || !next)
+        return;
+    while (next) {
+        struct vt_replay_fail *fail = &r->fails[next - 1];
+        fail->next_size = size;
+        fail->next_ticks = ticks;
+        next = fail->open_next;
+        w->pending--;
+    }
+    vt_map_put(&w->open_fails, w->tid, 0);
 }
 
 static void on_alloc(struct walk *w, const struct vt_rec_alloc *a) {
     struct vt_replay *r = w->r;
     unsigned kind = vt_word_kind(a->word), layer = vt_kind_layer(kind);
+    unsigned device = vt_when_device(a->when);
     uint64_t size = a->size_context & VT_SIZE_MASK;
-    uint32_t index = site_of(w, a->word, vt_when_device(a->when));
     if (w->history)
         vt_history_event(w->history, w->now, true);
-    vt_live_reserve(&r->live);
     uint64_t key = vt_live_key(a->address, vt_kind_space(kind));
+    if (layer == VT_LAYER_FRAMEWORK) {
+        if (r->framework)
+            vt_framework_free(r->framework, a->address, vt_when_ticks(a->when));
+        device = place_block(w, a);
+    } else if (layer == VT_LAYER_DRIVER && (r->framework || w->pending)) {
+        on_driver_alloc(w, a, key, device);
+    }
+    uint32_t index = site_of(w, a->word, device);
+    vt_live_reserve(&r->live);
     struct vt_live_entry *entry = vt_live_find(&r->live, key);
     if (entry->key) {
         r->replaced++;
@@ -168,7 +281,7 @@ static void on_alloc(struct walk *w, const struct vt_rec_alloc *a) {
                                     (uint32_t)(w->now >> w->age_shift) & 0xffffff};
     struct vt_replay_site *site = &r->sites[index];
     struct vt_replay_book *book = own_book(r, layer, site->device);
-    note_peak(site, peak_book(r, layer, site->device));
+    note_peak(site, own_book(r, layer, site->device));
     uint64_t ticks = vt_when_ticks(a->when);
     site->live_bytes += size;
     site->live_count++;
@@ -190,26 +303,48 @@ static void on_alloc(struct walk *w, const struct vt_rec_alloc *a) {
         if (w->driver_bytes > w->driver_high)
             w->driver_high = w->driver_bytes;
     }
-    if (book->live_bytes > book->peak_bytes) {
-        book->peak_bytes = book->live_bytes;
-        book->peak_ticks = ticks;
-        book->peaks++;
-    }
+    rise(r, layer, site->device, ticks);
     if (vt_kind_owner(kind) == VT_OWNER_CONTEXT)
         w->context_live[a->size_context >> 48]++;
 }
 
 static void on_free(struct walk *w, const struct vt_rec_free *f) {
-    struct vt_live_entry *entry =
-        vt_live_find(&w->r->live, vt_live_key(f->address, vt_kind_space(vt_word_kind(f->word))));
+    struct vt_replay *r = w->r;
+    unsigned space = vt_kind_space(vt_word_kind(f->word));
+    uint64_t ticks = vt_when_ticks(f->when);
+    if (r->framework && space == VT_SPACE_DEVICE)
+        vt_framework_remove(r->framework, f->address, ticks, lose_block, w);
+    if (r->framework && space == VT_SPACE_BLOCK)
+        vt_framework_free(r->framework, f->address, ticks);
+    struct vt_live_entry *entry = vt_live_find(&r->live, vt_live_key(f->address, space));
     if (!entry->key) {
-        w->r->unknown_frees++;
+        r->unknown_frees++;
         return;
     }
     if (w->history)
         vt_history_event(w->history, w->now, false);
+    if (space == VT_SPACE_BLOCK) {
+        struct vt_replay_device *said = &r->devices[vt_when_device(f->when)];
+        said->blocks_bytes -= entry->size_context & VT_SIZE_MASK;
+        said->said_allocated -= entry->size_context & VT_SIZE_MASK;
+    }
     take_off(w, entry);
-    vt_live_remove(&w->r->live, entry);
+    vt_live_remove(&r->live, entry);
+}
+
+static void on_map(struct walk *w, const struct vt_rec_map *m) {
+    struct vt_replay *r = w->r;
+    uint64_t key = vt_live_key(m->number, VT_SPACE_OBJECT), ticks = vt_when_ticks(m->when);
+    if (!r->framework)
+        begin_framework(w);
+    if (!m->number) {
+        vt_framework_unmap(r->framework, m->address, m->address + m->size, ticks, lose_block, w);
+        return;
+    }
+    const struct vt_live_entry *physical = vt_live_find(&r->live, key);
+    unsigned device =
+        physical->key ? r->sites[physical->site].device : vt_when_device(m->when);
+    vt_framework_add(r->framework, m->address, m->size, key, device, true, ticks);
 }
 
 /* A context's end. Entries move when others go, so first all are found, then they are taken out. */
@@ -227,6 +362,11 @@ static void on_bulk(struct walk *w, const struct vt_rec_bulk *b) {
     }
     for (size_t i = 0; i < count; i++) {
         struct vt_live_entry *entry = vt_live_find(live, keys[i]);
+        if (w->r->framework && vt_kind_space(entry->kind) == VT_SPACE_DEVICE) {
+            vt_framework_remove(w->r->framework, vt_live_address(entry), vt_when_ticks(b->when),
+                                lose_block, w);
+            entry = vt_live_find(live, keys[i]); /* blocks that went with it moved others */
+        }
         w->r->bulk_bytes += entry->size_context & VT_SIZE_MASK;
         if (w->history)
             vt_history_event(w->history, w->now, false);
@@ -236,11 +376,14 @@ static void on_bulk(struct walk *w, const struct vt_rec_bulk *b) {
     free(keys);
 }
 
-/* The sites that hold most of a device at this moment. */
+/* The sites that hold most of a device at this moment: of a caching allocator's segments those of
+ * the blocks inside. */
 static void find_holders(const struct vt_replay *r, struct vt_replay_fail *fail) {
     for (uint32_t i = 0; i < r->site_count; i++) {
         const struct vt_replay_site *site = &r->sites[i];
-        if (site->device != fail->device || site->layer != VT_LAYER_DRIVER || !site->live_bytes)
+        bool holds = site->layer == VT_LAYER_FRAMEWORK ||
+                     (site->layer == VT_LAYER_DRIVER && !site->segments);
+        if (site->device != fail->device || !holds || !site->live_bytes)
             continue;
         uint32_t at = fail->holder_count;
         while (at > 0 && r->sites[fail->holders[at - 1]].live_bytes < site->live_bytes)
@@ -253,9 +396,47 @@ static void find_holders(const struct vt_replay *r, struct vt_replay_fail *fail)
             fail->holders[j] = fail->holders[j - 1];
         fail->holders[at] = i;
     }
+    for (uint32_t i = 0; i < fail->holder_count; i++)
+        fail->holder_bytes[i] = r->sites[fail->holders[i]].live_bytes;
 }
 
 enum { OUT_OF_MEMORY = 2 }; /* CUDA_ERROR_OUT_OF_MEMORY and cudaErrorMemoryAllocation alike */
+
+/* A failed allocation, and all that is known of its device at this moment. NULL: there are too many
+ * of them. */
+static struct vt_replay_fail *add_fail(struct walk *w, uint64_t word, uint64_t when,
+                                       uint64_t size) {
+    struct vt_replay *r = w->r;
+    unsigned device = vt_when_device(when);
+    if (r->fail_count == VT_REPLAY_FAILS) {
+        r->fails_left_out++;
+        return NULL;
+    }
+    VT_GROW(r->fails, r->fail_count, r->fail_room);
+    struct vt_replay_fail *fail = &r->fails[r->fail_count++];
+    *fail = (struct vt_replay_fail){
+        .ticks = vt_when_ticks(when),
+        .size = size,
+        .tracked_bytes = r->devices[device].driver.live_bytes,
+        .stack = stack_index(w, word),
+        .hook = (uint16_t)vt_word_hook(word),
+        .kind = (uint8_t)vt_word_kind(word),
+        .device = (uint8_t)device,
+        .tid = w->tid,
+        .attempts = 1,
+        .before = r->devices[device].info,
+    };
+    find_holders(r, fail);
+    const struct vt_reserve_device *reserve =
+        r->framework ? vt_framework_device(r->framework, device) : NULL;
+    if (reserve) {
+        fail->cached = true;
+        fail->mapped = reserve->mapped;
+        fail->reserve = reserve->now;
+        fail->pin_count = vt_fragmentation_pins(r, device, fail->pins);
+    }
+    return fail;
+}
 
 static void on_fail(struct walk *w, const struct vt_rec_fail *f) {
     struct vt_replay *r = w->r;
@@ -265,24 +446,57 @@ static void on_fail(struct walk *w, const struct vt_rec_fail *f) {
     book->failed_count++;
     if (f->result != OUT_OF_MEMORY)
         return;
-    if (r->fail_count == VT_REPLAY_FAILS) {
-        r->fails_left_out++;
+    struct vt_replay_fail *fail = add_fail(w, f->word, f->when, f->size);
+    if (!fail)
         return;
+    fail->result = f->result;
+    fail->flags = f->flags;
+    uint32_t open = vt_map_get(&w->open_fails, w->tid);
+    fail->open_next = open == VT_MAP_NONE ? 0 : open;
+    vt_map_put(&w->open_fails, w->tid, (uint32_t)r->fail_count);
+    w->pending++;
+}
+
+/* A framework gives up: its thread's refusals since the last success were tries at this request.
+ * The last of them stays, since before it the framework gave back what it could. */
+static void on_cacheoom(struct walk *w, const struct vt_rec_cacheoom *o) {
+    struct vt_replay *r = w->r;
+    uint32_t next = vt_map_get(&w->open_fails, w->tid), attempts = 0;
+    struct vt_replay_fail *last = NULL;
+    if (next == VT_MAP_NONE)
+        next = 0;
+    for (; next; next = r->fails[next - 1].open_next) {
+        struct vt_replay_fail *fail = &r->fails[next - 1];
+        fail->raised = true;
+        attempts++;
+        w->pending--;
+        if (!last)
+            last = fail;
+        else if (fail->stack == last->stack && fail->size == last->size)
+            fail->merged = true;
     }
-    VT_GROW(r->fails, r->fail_count, r->fail_room);
-    struct vt_replay_fail *fail = &r->fails[r->fail_count++];
-    *fail = (struct vt_replay_fail){
-        .ticks = vt_when_ticks(f->when),
-        .size = f->size,
-        .tracked_bytes = r->devices[device].driver.live_bytes,
-        .stack = stack_index(w, f->word),
-        .result = f->result,
-        .flags = f->flags,
-        .hook = (uint16_t)vt_word_hook(f->word),
-        .kind = (uint8_t)vt_word_kind(f->word),
-        .device = (uint8_t)device,
-    };
-    find_holders(r, fail);
+    if (last) {
+        vt_map_put(&w->open_fails, w->tid, 0);
+        last->attempts = attempts;
+    } else {
+        last = add_fail(w, o->word, o->when, o->requested);
+        if (!last)
+            return;
+        last->result = OUT_OF_MEMORY;
+        last->raised = last->unasked = true;
+        last->attempts = 0;
+    }
+    last->framework_size = o->requested;
+}
+
+static void on_cacheinfo(struct walk *w, const struct vt_rec_cacheinfo *c) {
+    struct vt_replay_device *d = &w->r->devices[vt_when_device(c->when)];
+    d->said_apart += c->allocated != d->blocks_bytes;
+    d->said = true;
+    d->said_allocated = c->allocated;
+    d->said_reserved = c->reserved;
+    if (c->allocated > d->said_peak)
+        d->said_peak = c->allocated;
 }
 
 static void on_object(struct walk *w, const struct vt_rec_object *o) {
@@ -312,12 +526,22 @@ static void on_object(struct walk *w, const struct vt_rec_object *o) {
 }
 
 static void on_meminfo(struct walk *w, const struct vt_rec_meminfo *m) {
-    struct vt_replay_device *device = &w->r->devices[vt_when_device(m->when)];
-    device->info_ticks = vt_when_ticks(m->when);
-    device->info_free = m->free_bytes;
-    device->info_total = m->total_bytes;
-    device->info_tracked = device->driver.live_bytes;
+    struct vt_replay *r = w->r;
+    unsigned ordinal = vt_when_device(m->when);
+    struct vt_replay_device *device = &r->devices[ordinal];
     device->driver.used = true;
+    if (!m->total_bytes || m->free_bytes > m->total_bytes)
+        return;
+    device->info = (struct vt_replay_info){vt_when_ticks(m->when), m->free_bytes, m->total_bytes,
+                                           device->driver.live_bytes};
+    uint64_t used = m->total_bytes - m->free_bytes;
+    uint64_t untracked = used > device->info.tracked ? used - device->info.tracked : 0;
+    if (untracked < device->untracked_least)
+        device->untracked_least = untracked;
+    for (size_t i = w->info_from[ordinal]; i < r->fail_count; i++)
+        if (r->fails[i].device == ordinal && !r->fails[i].after.ticks)
+            r->fails[i].after = device->info;
+    w->info_from[ordinal] = r->fail_count;
 }
 
 /* ---------------------------------------------------------------------------------------------------
@@ -381,6 +605,7 @@ static uint32_t before_site(struct walk *w, const struct vt_replay_site *old) {
         w->r->sites[index].before = true;
         w->r->sites[index].pooled = old->pooled;
     }
+    w->r->sites[index].segments |= old->segments;
     return index;
 }
 
@@ -395,6 +620,9 @@ static void begin_window(struct walk *w) {
     r->fails_left_out = r->unknown_frees = r->failed_frees = r->replaced = r->bulk_bytes = 0;
     vt_map_free(&w->spots);
     vt_map_free(&w->by_id);
+    vt_map_free(&w->open_fails);
+    w->pending = 0;
+    memset(w->info_from, 0, sizeof w->info_from);
     w->last_spot = UINT64_MAX;
     if (w->history)
         vt_history_restart(w->history);
@@ -420,10 +648,17 @@ static void begin_window(struct walk *w) {
     /* the window opens on a peak, made of just this */
     for (size_t i = 0; i < r->site_count; i++) {
         struct vt_replay_site *site = &r->sites[i];
-        struct vt_replay_book *book = peak_book(r, site->layer, site->device);
+        struct vt_replay_book *book = own_book(r, site->layer, site->device);
         book->peaks = 1;
         site->seen = 0;
     }
+    for (unsigned d = 0; d < 256; d++) {
+        r->devices[d].blocks_at_peak = r->devices[d].framework.live_bytes;
+        r->devices[d].at_peak = true;
+        r->devices[d].said_peak = r->devices[d].said_allocated;
+    }
+    if (r->framework)
+        vt_framework_begin_window(r->framework, w->window.since);
     for (unsigned d = 0; d < 256; d++)
         r->devices[d].driver.peak_ticks = r->devices[d].framework.peak_ticks = w->window.since;
     r->host.peak_ticks = r->managed.peak_ticks = w->window.since;
@@ -447,6 +682,9 @@ static void on_event(struct walk *w, const uint8_t *record) {
         struct vt_rec_meminfo meminfo;
         struct vt_rec_object object;
         struct vt_rec_phase phase;
+        struct vt_rec_map map;
+        struct vt_rec_cacheinfo cacheinfo;
+        struct vt_rec_cacheoom cacheoom;
     } u;
     memcpy(u.word, record, sizeof u.word);
     w->now = vt_when_ticks(u.word[1]);
@@ -486,6 +724,18 @@ static void on_event(struct walk *w, const uint8_t *record) {
     case VT_REC_PHASE:
         memcpy(&u, record, sizeof u.phase);
         on_phase(w, &u.phase);
+        break;
+    case VT_REC_MAP:
+        memcpy(&u, record, sizeof u.map);
+        on_map(w, &u.map);
+        break;
+    case VT_REC_CACHEINFO:
+        memcpy(&u, record, sizeof u.cacheinfo);
+        on_cacheinfo(w, &u.cacheinfo);
+        break;
+    case VT_REC_CACHEOOM:
+        memcpy(&u, record, sizeof u.cacheoom);
+        on_cacheoom(w, &u.cacheoom);
         break;
     }
 }
@@ -527,11 +777,14 @@ void vt_replay_run_noting(const struct vt_log *log, struct vt_sites *ids, struct
         w.age_shift++;
     replay->age_unit = 1ull << w.age_shift;
     w.window_waits = window.since > 0;
+    for (unsigned d = 0; d < 256; d++)
+        replay->devices[d].untracked_least = UINT64_MAX;
     w.context_live = vt_alloc(VT_CONTEXT_UNKNOWN + 1, sizeof *w.context_live);
     vt_live_start(&replay->live, 12);
     struct vt_merge *merge = vt_merge_open(log, window.until);
     while (vt_merge_next(merge, &batch)) {
         uint32_t seen = batch.count + batch.ahead;
+        w.tid = batch.tid;
         for (uint32_t i = 0; i < batch.count; i++) {
             if (i + AHEAD < seen)
                 prefetch(&replay->live, batch.bytes + batch.offsets[i + AHEAD]);
@@ -545,13 +798,14 @@ void vt_replay_run_noting(const struct vt_log *log, struct vt_sites *ids, struct
         take_lost(replay, log);
     for (size_t i = 0; i < replay->site_count; i++) {
         struct vt_replay_site *site = &replay->sites[i];
-        note_peak(site, peak_book(replay, site->layer, site->device));
+        note_peak(site, own_book(replay, site->layer, site->device));
     }
     end_phases(&w);
     free(w.context_live);
     vt_map_free(&w.spots);
     vt_map_free(&w.by_id);
     vt_map_free(&w.objects);
+    vt_map_free(&w.open_fails);
 }
 
 void vt_replay_run(const struct vt_log *log, struct vt_sites *ids, struct vt_window window,
@@ -564,6 +818,7 @@ void vt_replay_free(struct vt_replay *replay) {
     free(replay->fails);
     free(replay->objects);
     free(replay->phases);
+    vt_framework_close(replay->framework);
     free(replay->live.slots);
     *replay = (struct vt_replay){0};
 }

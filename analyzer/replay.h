@@ -6,6 +6,7 @@
 #ifndef VRAMTRACE_ANALYZER_REPLAY_H
 #define VRAMTRACE_ANALYZER_REPLAY_H
 
+#include "framework.h"
 #include "history.h"
 #include "live.h"
 #include "log_reader.h"
@@ -23,6 +24,7 @@ struct vt_replay_site {
     uint8_t layer, device;
     bool before; /* not a site: what was live before the window began */
     bool pooled; /* some of it is from a pool of the driver's */
+    bool segments; /* a caching allocator's blocks lay in it */
     uint64_t live_bytes, live_count;
     uint64_t peak_bytes;
     uint64_t bytes_at_peak, count_at_peak;
@@ -32,6 +34,13 @@ struct vt_replay_site {
     uint32_t lives[VT_REPLAY_AGES];   /* how long the freed ones lived: lives[n] of them for 2^(n-1)
                                          age units or more, below 2^n */
     uint64_t seen;                    /* vt_replay_book.peaks when it last changed: see replay.c */
+};
+
+/* What the driver told the program about a device's memory. */
+struct vt_replay_info {
+    uint64_t ticks; /* 0: it never asked */
+    uint64_t free_bytes, total_bytes;
+    uint64_t tracked; /* driver layer, this process, at that moment */
 };
 
 /* The books of one device's layer. */
@@ -45,12 +54,28 @@ struct vt_replay_book {
 
 struct vt_replay_device {
     struct vt_replay_book driver, framework;
-    /* the last time that the program asked how much is free, and what we had then; info_ticks 0:
-     * never */
-    uint64_t info_ticks, info_free, info_total, info_tracked;
+    /* the last time that the program asked how much is free */
+    struct vt_replay_info info;
+    uint64_t untracked_least; /* of all such answers: used and not tracked; UINT64_MAX: none */
+    /* a framework's own totals for the device that it said, as overheard; what its blocks in the
+     * log sum up to; how often the two came apart */
+    bool said;
+    uint64_t said_allocated, said_reserved, said_peak, blocks_bytes, said_apart;
+    /* framework layer: the most in use while the driver layer stood at its peak */
+    uint64_t blocks_at_peak;
+    bool at_peak; /* it stands there now */
 };
 
-/* An allocation that the driver refused. */
+/* Live blocks of one site that keep segments from being given back, which are mostly idle. */
+struct vt_replay_pin {
+    uint32_t site;
+    uint32_t blocks, segments;
+    uint64_t block_bytes;
+    uint64_t pinned_bytes; /* idle in those segments */
+};
+#define VT_PINS 8
+
+/* An allocation that the driver refused, or that a framework gave up on without asking it. */
 struct vt_replay_fail {
     uint64_t ticks, size, tracked_bytes;
     uint32_t stack;
@@ -60,6 +85,22 @@ struct vt_replay_fail {
     uint8_t kind, device;
     uint32_t holder_count;
     uint32_t holders[VT_HOLDERS]; /* sites, the largest first */
+    uint64_t holder_bytes[VT_HOLDERS];
+    uint32_t tid;
+    uint32_t attempts; /* refusals of the driver that were one request of a framework */
+    bool raised;       /* the framework said that it gives up */
+    bool unasked;      /* and had not asked the driver */
+    bool merged;       /* part of a later one: leave it out */
+    uint64_t framework_size;       /* what the framework was asked for; 0: not known */
+    uint64_t next_size, next_ticks; /* the next allocation of driver memory on the same thread that
+                                       succeeded; next_size 0: none did */
+    struct vt_replay_info before, after; /* the answers nearest in time */
+    bool cached;                         /* `reserve` is known */
+    bool mapped;                         /* it was mapped piece by piece */
+    struct vt_reserve reserve;
+    struct vt_replay_pin pins[VT_PINS]; /* the most pinned bytes first */
+    uint32_t pin_count;
+    uint32_t open_next; /* of the thread's fails that nothing was heard of since: index + 1 */
 };
 
 struct vt_replay_object {
@@ -87,9 +128,12 @@ struct vt_replay {
     struct vt_replay_phase *phases; /* as many as the log has, in its order */
     uint64_t age_unit;              /* ticks in a unit of vt_live_entry.born */
     struct vt_live live; /* at the end */
+    struct vt_framework *framework; /* at the end; NULL: there were no blocks */
     uint64_t events;
     uint64_t unknown_frees; /* of an address that was not live */
     uint64_t failed_frees;
+    uint64_t strays;  /* blocks that lie in no driver memory that was seen, or over others */
+    uint64_t lost_blocks; /* blocks whose driver memory was given back under them */
     uint64_t replaced;   /* allocations at an address that was still live: a free was missed */
     uint64_t bulk_bytes; /* what contexts took with them */
 };

@@ -52,8 +52,9 @@ static bool belongs(const struct vt_site *site, enum vt_rows_what what, unsigned
     if (what == VT_ROWS_PINNED || what == VT_ROWS_MANAGED)
         return site->layer == (what == VT_ROWS_PINNED ? VT_LAYER_HOST : VT_LAYER_MANAGED) &&
                site->live_count;
-    if (site->layer != VT_LAYER_DRIVER)
-        return false;
+    if (site->layer != VT_LAYER_FRAMEWORK &&
+        (site->layer != VT_LAYER_DRIVER || site->class != VT_CLASS_PROGRAM))
+        return false; /* of a cache what is in it, of CUDA's libraries nothing */
     return what == VT_ROWS_HELD ? site->live_count > 0
                                 : site->device == device && site->count_at_peak > 0;
 }

@@ -180,7 +180,18 @@ static void fragmentation(void **state) {
     assert_int_equal(f->largest_free_bytes, 300);
     assert_true(f->ratio == 0.5);
     vt_model_free(&model);
-    /* a block that lies in nothing that was seen */
+    /* a block that lies in nothing that was seen is counted, said, and no part of this */
+    maker_alloc(&m, 0, 0, VT_KIND_BLOCK, 2, 0, 0, 0x50, 100, 0);
+    build(&m, &options, &model);
+    assert_true(model.processes[0].devices[0].fragmentation.ratio == 0.5);
+    assert_int_equal(model.processes[0].devices[0].fragmentation.in_use_bytes, 400);
+    assert_int_equal(model.processes[0].devices[0].blocks.live_bytes, 500);
+    assert_int_equal(model.processes[0].note_count, 1);
+    vt_model_free(&model);
+    maker_free(&m);
+    /* all blocks lie in nothing that was seen: nothing is known */
+    maker_start(&m);
+    maker_alloc(&m, 0, 0, VT_KIND_DEVICE, 2, 0, 0, 0x10000, 1000, 0);
     maker_alloc(&m, 0, 0, VT_KIND_BLOCK, 2, 0, 0, 0x50, 100, 0);
     build(&m, &options, &model);
     assert_true(model.processes[0].devices[0].fragmentation.ratio < 0);
