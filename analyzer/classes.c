@@ -238,7 +238,7 @@ bool vt_classes_verdict(struct vt_site *site, const char *end) {
     char bytes[VT_FORMAT_BYTES];
     struct vt_string why = {0};
     vt_format_bytes(site->live_bytes, bytes);
-    if (site->class == VT_CLASS_PROGRAM)
+    if (site->class == VT_CLASS_PROGRAM || !site->live_count)
         return false;
     if (site->class == VT_CLASS_RUNTIME)
         vt_string_format(&why, "%s keeps such memory for the life of the process; %s were live %s",

@@ -62,10 +62,6 @@ static void judge(const struct vt_process *p, struct vt_site *site) {
     site->verdict = site->live_count ? VT_VERDICT_UNFREED : VT_VERDICT_FREED;
     vt_format_count(site->live_count, live);
     vt_format_count(site->alloc_count, all);
-    if (site->live_count && vt_classes_verdict(site, the_end(p))) {
-        free(why.text);
-        return;
-    }
     if (looked_for(p, site)) {
         site->reachable = site->lost_count == 0;
         if (site->lost_count)
