@@ -36,8 +36,10 @@ void vt_limit_freed_(const struct vt_live *was) {
 #define OWN     20000u
 #ifdef ALONE /* sanitizers are slow */
 #define STEPS 60000u
+#define GROWN 120000u
 #else
 #define STEPS 400000u
+#define GROWN 600000u
 #endif
 
 struct worker {
@@ -132,7 +134,7 @@ static void random_work_matches_what_each_thread_knows(void **unused) {
 
 static void it_grows_and_finds_everything_again(void **unused) {
     (void)unused;
-    const unsigned n = 600000; /* the first tables have 16,384 and 65,536 slots */
+    const unsigned n = GROWN; /* the first tables have 16,384 and 65,536 slots */
     struct vt_live was;
     uint64_t bytes, count;
     for (unsigned i = 0; i < n; i++) {
