@@ -12,7 +12,20 @@
 
 #include <elf.h>
 #include <link.h>
-#include <string.h>
+
+/* No string functions of the C library: the first look-up may come from within another preloaded
+ * library's start (AddressSanitizer's), whose own versions of them do not work yet. */
+static bool same(const char *a, const char *b) {
+    while (*a && *a == *b)
+        a++, b++;
+    return *a == *b;
+}
+
+static bool begins_with(const char *s, const char *prefix) {
+    while (*prefix && *s == *prefix)
+        s++, prefix++;
+    return !*prefix;
+}
 
 struct search {
     const void *address;
@@ -106,8 +119,11 @@ static int match_address(struct dl_phdr_info *info, size_t size, void *data) {
 static bool has_prefix(const char *path, const char *prefix) {
     if (!path)
         return false;
-    const char *slash = strrchr(path, '/');
-    return strncmp(slash ? slash + 1 : path, prefix, strlen(prefix)) == 0;
+    const char *file = path;
+    for (const char *s = path; *s; s++)
+        if (*s == '/')
+            file = s + 1;
+    return begins_with(file, prefix);
 }
 
 static int match_prefix(struct dl_phdr_info *info, size_t size, void *data) {
@@ -168,7 +184,7 @@ static const char *version_name(const struct tables *t, unsigned index) {
 
 static bool matches(const struct tables *t, uint32_t index, const char *name, const char *version) {
     const ElfW(Sym) *s = &t->symbols[index];
-    if (s->st_shndx == SHN_UNDEF || !s->st_value || strcmp(t->strings + s->st_name, name) != 0)
+    if (s->st_shndx == SHN_UNDEF || !s->st_value || !same(t->strings + s->st_name, name))
         return false;
     if (!t->versions)
         return true;
@@ -176,7 +192,7 @@ static bool matches(const struct tables *t, uint32_t index, const char *name, co
     if (!version)
         return !(v & 0x8000); /* hidden: an old version kept for old programs */
     const char *has = version_name(t, v & 0x7fff);
-    return !has || strcmp(has, version) == 0;
+    return !has || same(has, version);
 }
 
 static uint32_t gnu_hash(const char *name) {
