@@ -5,6 +5,7 @@
 #define _GNU_SOURCE /* getline, memrchr */
 #include "place.h"
 
+#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -75,56 +76,111 @@ char *vt_place_file(const struct vt_process *p, const struct vt_frame *frame) {
     return printable(vt_strdup(file));
 }
 
-/* Where the parameter list of a demangled C++ name begins; its end where there is none. */
-static size_t parameters_at(const char *name) {
-    size_t end = strlen(name);
-    const char *last = strrchr(name, ')');
-    if (!last)
-        return end;
-    /* what may follow: " const", " [clone .cold]", "&" - never an identifier of its own */
+/* Past the bracket that closes the one at `at`; the end of the text where none does. */
+static const char *past_bracket(const char *at) {
     int depth = 0;
-    for (const char *at = last; at >= name; at--) {
-        depth += *at == ')';
-        depth -= *at == '(';
-        if (depth == 0) {
-            size_t start = (size_t)(at - name);
-            /* "operator()" and "(anonymous namespace)::f" are names */
-            bool call = start >= 8 && !memcmp(at - 8, "operator", 8) && at + 1 == last;
-            return start == 0 || call || strstr(last, "::") ? end : start;
-        }
+    for (; *at; at++) {
+        bool arrow = at[0] == '-' && at[1] == '>';
+        if (arrow)
+            at++;
+        else if (strchr("(<{", *at))
+            depth++;
+        else if (strchr(")>}", *at) && --depth == 0)
+            return at + 1;
     }
-    return end;
+    return at;
 }
 
+static bool is_letter(char c) {
+    return c == '_' || (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
+}
+
+/* The length of "operator" and its sign where `at` is at one, else 0. The sign may look like a
+ * bracket: "operator()", "operator<<". */
+static size_t operator_length(const char *name, const char *at) {
+    static const char word[] = "operator";
+    size_t length = sizeof word - 1;
+    if (strncmp(at, word, length) || (at > name && is_letter(at[-1])))
+        return 0;
+    if (!strncmp(at + length, "()", 2))
+        return length + 2;
+    while (at[length] && strchr("<>=-", at[length]))
+        length++;
+    return length;
+}
+
+/* Where a name goes on after parentheses that belong to it: the parameters of a function that the
+ * rest lies in, "f(int) const::{lambda()#1}::operator()". NULL: they are its own parameters. */
+static const char *past_inner(const char *open, const char *name) {
+    const char *after = past_bracket(open), *scope = after;
+    while (!strncmp(scope, " const", 6) || !strncmp(scope, " &", 2))
+        scope += scope[1] == 'c' ? 6 : 2;
+    if (!strncmp(scope, "::", 2))
+        return scope;
+    return open == name || open[-1] == ' ' ? after : NULL;
+}
+
+/* Without parameters, template arguments, and the result that a template function's name begins
+ * with: "void f<int>(int)" is "f<...>". */
 char *vt_place_function(const struct vt_frame *frame) {
-    if (!frame->function)
+    const char *name = frame->function;
+    if (!name)
         return NULL;
     if (frame->python)
-        return printable(vt_strdup(frame->function));
-    size_t end = parameters_at(frame->function);
-    struct vt_string short_name = {0};
-    int depth = 0;
-    vt_string_add(&short_name, "");
-    for (size_t i = 0; i < end; i++) {
-        char c = frame->function[i];
-        bool arrow = c == '>' && i && frame->function[i - 1] == '-';
-        bool in_operator = short_name.length >= 8 && depth == 0 &&
-                           !memcmp(short_name.text + short_name.length - 8, "operator", 8);
-        if (c == '<' && !in_operator && depth++ == 0)
-            vt_string_add(&short_name, "<");
-        if (c == '>' && !arrow && !in_operator && depth && --depth == 0) {
-            vt_string_add(&short_name, "...>");
-            continue;
+        return printable(vt_strdup(name));
+    struct vt_string out = {0};
+    size_t begin = 0;
+    bool in_operator = false;
+    vt_string_add(&out, "");
+    for (const char *at = name; *at;) {
+        const char *from = at;
+        size_t length = operator_length(name, at);
+        bool anonymous = !strncmp(at, "(anonymous", 10);
+        in_operator = in_operator || length;
+        if (length) {
+            at += length;
+        } else if (*at == '(' && !anonymous) {
+            from = at = past_inner(at, name);
+            if (!at)
+                break;
+        } else if (*at == '<' && at > name && at[-1] != ':' && (at[-1] != ' ' || in_operator)) {
+            at = past_bracket(at);
+            vt_string_add(&out, "<...>");
+            from = at;
+        } else if (*at == '<' || *at == '{' || *at == '(') {
+            at = past_bracket(at);
+        } else if (*at == ' ' && at[1] == '[') {
+            break;
+        } else {
+            at++;
         }
-        if (depth == 0)
-            vt_string_add_bytes(&short_name, &c, 1);
+        vt_string_add_bytes(&out, from, (size_t)(at - from));
+        if (*from == ' ' && from < at && !in_operator)
+            begin = out.length;
     }
-    /* a template function's name begins with its result: "void f<...>" */
-    char *blank = strstr(short_name.text, "> ") ? NULL : strrchr(short_name.text, ' ');
-    if (blank && !strstr(short_name.text, "operator") && !strstr(short_name.text, "(anonymous") &&
-        !strchr(short_name.text, '[') && !strchr(short_name.text, '.'))
-        memmove(short_name.text, blank + 1, strlen(blank + 1) + 1);
-    return printable(short_name.text);
+    if (begin < out.length)
+        memmove(out.text, out.text + begin, out.length - begin + 1);
+    return printable(out.text);
+}
+
+/* Drops scopes from the front, as many as it takes and the last one never. Frees and replaces. */
+static char *cut_scopes(char *function, unsigned width) {
+    const char *kept = function;
+    unsigned columns = vt_place_columns(function);
+    for (const char *at = function; *at && columns > width;) {
+        if (!strncmp(at, "::", 2)) {
+            kept = at += 2;
+            columns = vt_place_columns(kept) + 3;
+        } else {
+            at = strchr("(<{", *at) ? past_bracket(at) : at + 1;
+        }
+    }
+    if (kept == function)
+        return function;
+    struct vt_string cut = {0};
+    vt_string_format(&cut, "...%s", kept);
+    free(function);
+    return cut.text;
 }
 
 char *vt_place_text(const struct vt_process *p, const struct vt_frame *frame, unsigned width) {
@@ -145,6 +201,10 @@ char *vt_place_text(const struct vt_process *p, const struct vt_frame *frame, un
         if (room < name_columns)
             room = name_columns;
         file = cut_start(file, room);
+        if (function && width != UINT_MAX) {
+            unsigned used = vt_place_columns(file) + line_columns + 4;
+            function = cut_scopes(function, width > used ? width - used : 0);
+        }
         vt_string_format(&text, "%s%s", file, line);
         if (function)
             vt_string_format(&text, " in %s", function);

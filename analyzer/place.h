@@ -14,11 +14,11 @@
  * is. NULL: unknown. */
 char *vt_place_file(const struct vt_process *process, const struct vt_frame *frame);
 
-/* The function without C++ parameters and with long template arguments left out. NULL: unknown. */
+/* The function without C++ parameters, template arguments and result. NULL: unknown. */
 char *vt_place_function(const struct vt_frame *frame);
 
 /* "train.py:41 in train_step"; "f in libx.so"; "libx.so+0x1f30"; "generated code"; "unknown". At
- * most `width` columns: paths lose their beginning, functions their end. `frame` NULL: "unknown (no
+ * most `width` columns: paths lose their beginning, functions their scopes, then their end. `frame` NULL: "unknown (no
  * stack)". */
 char *vt_place_text(const struct vt_process *process, const struct vt_frame *frame, unsigned width);
 

@@ -378,8 +378,26 @@ static void functions_in_short(void **state) {
         {"(anonymous namespace)::f(std::vector<int, std::allocator<int> >&) const",
          "(anonymous namespace)::f"},
         {"Foo::operator()(int) const", "Foo::operator()"},
-        {"bool ns::operator< <int>(int)", "bool ns::operator< <...>"},
-        {"void fill<float>(float*, unsigned long)", "void fill<...>"},
+        {"bool ns::operator< <int>(int)", "ns::operator< <...>"},
+        {"void fill<float>(float*, unsigned long)", "fill<...>"},
+        {"a::B<int, 1>* a::make<a::B<int, 1> >(unsigned long)", "a::make<...>"},
+        {"decltype (f(1)) a::g<int>(int)", "a::g<...>"},
+        {"auto (anonymous namespace)::g<int>(int)", "(anonymous namespace)::g<...>"},
+        {"a::apply<main(int, char**)::<lambda()> >", "a::apply<...>"},
+        {"main(int, char**)::<lambda()>", "main::<lambda()>"},
+        {"main::{lambda(int)#1}::operator()(int) const", "main::{lambda(int)#1}::operator()"},
+        {"void A::f(int) const::{lambda()#1}::operator()<int>(int)",
+         "A::f::{lambda()#1}::operator()<...>"},
+        {"std::vector<int>::operator[](unsigned long)", "std::vector<...>::operator[]"},
+        {"A<int>::operator std::map<int, int>() const", "A<...>::operator std::map<...>"},
+        {"operator new(unsigned long)", "operator new"},
+        {"P<int>::operator->() const", "P<...>::operator->"},
+        {"std::ostream& operator<< <char>(std::ostream&)", "operator<< <...>"},
+        {"f(int) [clone .part.0]", "f"},
+        {"my_operator(int)", "my_operator"},
+        {"broken<int", "broken<...>"},
+        {"<unknown>", "<unknown>"},
+        {"", ""},
         {"run(void (*)(int))", "run"},
     };
     (void)state;
@@ -387,6 +405,29 @@ static void functions_in_short(void **state) {
         struct vt_frame frame = {.function = rows[i][0]};
         char *text = vt_place_function(&frame);
         assert_string_equal(text, rows[i][1]);
+        free(text);
+    }
+}
+
+/* What does not fit loses its namespaces, not its name. */
+static void long_names_in_place(void **state) {
+    static const struct {
+        const char *function, *text;
+        unsigned width;
+    } rows[] = {
+        {"far::away::inside::Buffer<int>::Buffer(int)", "x.cu:5 in ...Buffer<...>::Buffer", 34},
+        {"far::away::inside::Buffer<int>::Buffer(int)", "x.cu:5 in ...Buffer", 28},
+        {"far::away::inside::Buffer<int>::Buffer(int)",
+         "x.cu:5 in far::away::inside::Buffer<...>::Buffer", 60},
+        {"a::an_extremely_long_name_of_a_function", "x.cu:5 in ...an_extr...", 23},
+    };
+    (void)state;
+    struct vt_process process = {0};
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        struct vt_frame frame = {
+            .function = rows[i].function, .file = "x.cu", .line = 5, .module = "x"};
+        char *text = vt_place_text(&process, &frame, rows[i].width);
+        assert_string_equal(text, rows[i].text);
         free(text);
     }
 }
@@ -462,6 +503,7 @@ int main(void) {
         cmocka_unit_test(text_is_80_wide),
         cmocka_unit_test(own_frames),
         cmocka_unit_test(functions_in_short),
+        cmocka_unit_test(long_names_in_place),
         cmocka_unit_test(sizes),
     };
     return cmocka_run_group_tests(tests, make_folder, remove_folder);
