@@ -179,10 +179,16 @@ static void add_scopes(struct vt_string *name, Dwarf_Die *die) {
     int count = dwarf_getscopes_die(die, &scopes);
     for (int i = count - 1; i > 0; i--) {
         int tag = dwarf_tag(&scopes[i]);
-        if (tag != DW_TAG_namespace && tag != DW_TAG_class_type && tag != DW_TAG_structure_type)
+        const char *scope = dwarf_diename(&scopes[i]), *call = dwarf_diename(die);
+        if (tag == DW_TAG_namespace)
+            scope = scope ? scope : "(anonymous namespace)";
+        else if (tag == DW_TAG_class_type || tag == DW_TAG_structure_type)
+            scope = scope                                 ? scope
+                    : call && !strcmp(call, "operator()") ? "{lambda}"
+                                                          : "(anonymous class)";
+        else if (tag != DW_TAG_subprogram || !scope)
             continue;
-        const char *scope = dwarf_diename(&scopes[i]);
-        vt_string_format(name, "%s::", scope ? scope : "(anonymous namespace)");
+        vt_string_format(name, "%s::", scope);
     }
     if (count > 0)
         free(scopes);
