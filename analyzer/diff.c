@@ -45,7 +45,7 @@ static double frame_likeness(const char *a, const char *b) {
     const char *x = strrchr(a, '('), *y = strrchr(b, '(');
     size_t length = x ? (size_t)(x - a) : 0;
     /* the same function in a file of another name */
-    return x && y && length == (size_t)(y - b) && *a != '?' && !memcmp(a, b, length) ? 0.8 : 0;
+    return x && y && length == (size_t)(y - b) && *a != '?' && !memcmp(a, b, length) ? 0.95 : 0;
 }
 
 double vt_diff_likeness(const struct vt_stack_key *a, const struct vt_stack_key *b) {
