@@ -7,6 +7,7 @@
 #   tests/setup.sh WHAT...           install for WHAT: build, demo, test, check, bench
 #   tests/setup.sh --check WHAT...   install nothing; name what is missing and the command that installs it
 #   tests/setup.sh --python          print a Python that has Numba (PYTHON=... overrides)
+#   tests/setup.sh --checkers        print the folder of what checks other tools' formats (see make_checkers)
 #
 # It never prompts: root, or `sudo -n`; where that is refused it names the packages in one line and exits 1.
 # With everything in place it asks only for files and commands, so it costs milliseconds and works on
@@ -14,9 +15,10 @@
 set -u
 here=$(cd "$(dirname "$0")/.." && pwd)
 venv=$here/build/venv
+checkers=$here/build/checkers
 
 # One row a package: the commands that need it, its Debian name, how to see that it is there
-# (cmd:NAME a command; hdr:NAME a C header; numba: a Python that has Numba).
+# (cmd:NAME a command; hdr:NAME a C header; numba: a Python that has Numba; venv: Python can make environments).
 packages() {
     cat <<'ROWS'
 build,demo,test,check,bench gcc           cmd:gcc
@@ -28,6 +30,7 @@ build,demo,test,check,bench libelf-dev    hdr:libelf.h
 demo,test,bench             python3       cmd:python3
 demo,test                   python3-numba numba
 test,check                  libcmocka-dev hdr:cmocka.h
+test                        python3-venv  venv
 test                        g++           cmd:g++
 test                        ffmpeg        cmd:ffmpeg
 check                       clang         cmd:clang
@@ -60,6 +63,7 @@ have() {
     cmd:*) command -v "${1#cmd:}" >/dev/null 2>&1 ;;
     hdr:*) have_header "${1#hdr:}" ;;
     numba) find_python >/dev/null ;;
+    venv) python3 -c 'import venv, ensurepip' >/dev/null 2>&1 </dev/null ;;
     esac
 }
 
@@ -100,6 +104,27 @@ numba_from_pypi() {
         "$venv/bin/pip" -q install numba </dev/null
 }
 
+# pytest, and what judges JUnit XML and SARIF by the formats' own schemas: these come with other projects (pytest's
+# sources have JUnit's, Microsoft's matchers for jest have SARIF's). Tests that need what could not be had skip, so
+# nothing here is an error; it is tried once.
+make_checkers() {
+    [ -e "$checkers/tried" ] && return
+    echo "setup: putting pytest and the schemas of report formats into build/checkers" >&2
+    python=$(find_python) || python=python3
+    pip="$checkers/bin/pip -q --disable-pip-version-check --retries 1 --timeout 20"
+    mkdir -p "$checkers" && touch "$checkers/tried"
+    (
+        "$python" -m venv --system-site-packages "$checkers" && cd "$checkers" || exit
+        $pip install pytest jsonschema xmlschema </dev/null || exit
+        $pip download --no-deps --no-binary :all: pytest </dev/null &&
+            tar -xzf pytest-*.tar.gz --wildcards --strip-components=3 '*/testing/example_scripts/junit-10.xsd'
+        command -v npm >/dev/null 2>&1 && npm pack --silent @microsoft/jest-sarif </dev/null &&
+            tar -xzf microsoft-jest-sarif-*.tgz --wildcards --strip-components=3 '*/schemas/sarif-2.1.0*.json' &&
+            mv sarif-2.1.0*.json sarif.json
+        rm -f ./*.tar.gz ./*.tgz
+    ) >/dev/null 2>&1
+}
+
 install() {
     if ! command -v apt-get >/dev/null 2>&1; then
         echo "setup: missing, and no apt-get here; install what this system calls: $*" >&2
@@ -137,6 +162,10 @@ case ${1:-} in
     echo "setup: no Python with Numba here: sudo apt-get install python3-numba" >&2
     exit 1
     ;;
+--checkers)
+    echo "$checkers"
+    exit 0
+    ;;
 --check)
     shift
     want=$(missing "$@")
@@ -146,15 +175,17 @@ case ${1:-} in
     ;;
 build | demo | test | check | bench)
     want=$(missing "$@")
-    [ -z "$want" ] && exit 0
-    install $want
+    [ -z "$want" ] || install $want
     want=$(missing "$@")
-    [ -z "$want" ] && exit 0
-    echo "setup: installed, but still not found: ${want% }" >&2
-    exit 1
+    if [ -n "$want" ]; then
+        echo "setup: installed, but still not found: ${want% }" >&2
+        exit 1
+    fi
+    case " $* " in *" test "*) make_checkers ;; esac
+    exit 0
     ;;
 *)
-    echo "usage: tests/setup.sh [--check] build|demo|test|check|bench..., or tests/setup.sh --python" >&2
+    echo "usage: tests/setup.sh [--check] build|demo|test|check|bench..., or tests/setup.sh --python|--checkers" >&2
     exit 2
     ;;
 esac
