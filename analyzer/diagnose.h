@@ -42,7 +42,26 @@ void vt_oom_advise(struct vt_process *process);
 uint64_t vt_oom_others(const struct vt_process *process, unsigned device, uint64_t at,
                        uint64_t untracked_bytes, uint64_t total_bytes);
 
-/* diagnose.c: gives every site its verdict, and gathers the failing ones into leaks. */
+/* lifetime.c: fills vt_site.usual_life, longest_life and oldest_age. `place`: the replay's site ->
+ * the process's; `end`: ticks. */
+void vt_lifetime_measure(const struct vt_replay *replay, struct vt_clock clock, uint64_t end,
+                         const uint32_t *place, struct vt_process *process);
+
+/* lifetime.c: adds to the evidence that what is live has outlived all others of its site by far;
+ * nothing where it has not. */
+void vt_lifetime_say(const struct vt_site *site, struct vt_string *why);
+
+/* diagnose.c: gives every site its verdict, and has the failing ones gathered into leaks. */
 void vt_diagnose_sites(struct vt_process *process);
+
+/* diagnose.c: what the end of the books is, to stand behind "live": "when the process ended". */
+const char *vt_diagnose_end(const struct vt_process *process);
+
+/* leaks.c: gathers the failing sites into leaks, the gravest first. */
+void vt_leaks_gather(struct vt_process *process);
+
+/* advice.c: what the evidence of a leak suggests, one line that names the frame which shows it; the
+ * caller frees. NULL: it suggests nothing. */
+char *vt_advice_for(const struct vt_process *process, const struct vt_leak *leak);
 
 #endif

@@ -8,6 +8,7 @@
 #include "classes.h"
 #include "clock.h"
 #include "diagnose.h"
+#include "growth.h"
 #include "hooks.h"
 #include "own.h"
 #include "phases.h"
@@ -543,6 +544,15 @@ static int add_process(struct vt_model *model, const char *path,
                                          options->device},
                 b.p);
     vt_phases_take(&b.log, &b.replay, b.clock, window, b.p);
+    uint64_t end =
+        b.log.header.exit_ticks > b.log.last_ticks && b.log.header.exit_ticks < window.until
+            ? b.log.header.exit_ticks
+            : b.log.last_ticks;
+    while (iterations.count && iterations.begins[iterations.count - 1] > end)
+        iterations.count--;
+    vt_lifetime_measure(&b.replay, b.clock, end < window.until ? end : window.until, place, b.p);
+    vt_growth_find(&b.replay, &history, &iterations, b.clock,
+                   end < window.until ? end : window.until, place, b.p);
     vt_stacks_notes(b.stacks, b.p);
     note_replay(&b);
     bool scanned = b.log.scan.word && b.p->window_until == VT_UNKNOWN;
@@ -624,12 +634,15 @@ static void free_process(struct vt_process *p) {
         free(f->segments);
         free(f->pieces);
     }
-    for (uint32_t i = 0; i < p->site_count; i++)
+    for (uint32_t i = 0; i < p->site_count; i++) {
         free(p->sites[i].why);
+        free(p->sites[i].growth);
+    }
     for (uint32_t i = 0; i < p->leak_count; i++) {
         free(p->leaks[i].why);
         free(p->leaks[i].advice);
         free((void *)p->leaks[i].sites);
+        free(p->leaks[i].growth);
     }
     for (uint32_t i = 0; i < p->oom_count; i++) {
         free(p->ooms[i].why);

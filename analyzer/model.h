@@ -54,6 +54,24 @@ struct vt_stack {
                       found */
 };
 
+#define VT_GROWTH_PARTS 32
+
+/* How a site, or a leak, grows. Iterations are counted from 1. */
+struct vt_growth {
+    const char *per; /* what an iteration is: the name of a phase that repeats (`marked`); "rhythm":
+                        a round of the run's allocations; "second" */
+    bool marked;
+    uint64_t iterations;          /* of the run; VT_UNKNOWN by the second; so since_iteration */
+    uint64_t bytes_per_iteration; /* on average since it began to grow */
+    uint64_t since_iteration, since;
+    uint64_t full_in_iterations, full_in; /* from the run's end; 0: it was full; VT_UNKNOWN */
+    uint64_t bytes;                       /* that it grew by, to the process's last allocation */
+    uint64_t rises;                       /* how often it was seen to keep more */
+    double chance;                        /* of such a trend in what does not grow: Mann-Kendall */
+    double shape[VT_GROWTH_PARTS];        /* the shares of `bytes` in equal parts of the time since
+                                             it began, by events */
+};
+
 struct vt_site {
     uint64_t id;
     char name[17]; /* the id in hex */
@@ -66,32 +84,35 @@ struct vt_site {
     unsigned device; /* ordinal; VT_DEVICE_HOST for host and managed memory; VT_DEVICE_UNKNOWN */
     bool before;     /* not a place: what was live when --since began */
     uint64_t live_bytes, live_count;
-    uint64_t lost_count;    /* of those live, those that no pointer was left to */
-    uint64_t peak_bytes;    /* its own largest */
+    uint64_t held_bytes, held_count; /* when the process last allocated anything */
+    struct vt_growth *growth;        /* NULL: it does not grow */
+    uint64_t lost_count;             /* of those live, those that no pointer was left to */
+    uint64_t peak_bytes;             /* its own largest */
     uint64_t bytes_at_peak; /* what it held at its device's peak (host, managed: at that layer's) */
     uint64_t count_at_peak;
     uint64_t allocated_bytes, alloc_count, free_count;
     uint64_t first_at, last_at; /* ns, of its allocations; VT_UNKNOWN where there are none */
+    uint64_t usual_life, longest_life; /* ns that those which were freed lived: the middle one, the
+                                          longest, to the next power of two; VT_UNKNOWN: none was */
+    uint64_t oldest_age; /* ns since the oldest that is live was allocated; VT_UNKNOWN: none is */
     const struct vt_stack *stack;
     enum vt_class class;    /* of driver memory */
     const char *class_name; /* "PyTorch", "cuBLAS": whose; NULL: the program's */
     bool segments;          /* blocks of a caching allocator lay in it */
 };
 
-struct vt_growth {
-    const char *per; /* what an iteration is: a phase's name, "rhythm", "time" */
-    uint64_t iterations, bytes_per_iteration, since_iteration, since, full_in_iterations, full_in;
-};
-
-/* Failing sites that rise together. */
+/* Failing sites that rise together, or are one place. The list of a process has lost ones first,
+ * then growing ones, then unfreed ones where those fail; of each the largest first. */
 struct vt_leak {
     enum vt_verdict verdict;
     char *why, *advice; /* advice: NULL where none is known */
-    uint64_t live_bytes, live_count;
+    uint64_t live_bytes, live_count; /* at the end */
+    uint64_t held_bytes, held_count; /* when the process last allocated anything: more than live
+                                        where all was freed at the very end */
     const struct vt_stack *stack; /* of its largest site: own frame and source */
     const uint32_t *sites;        /* indices into vt_process.sites, the largest first */
     uint32_t site_count;
-    const struct vt_growth *growth; /* NULL: not growing, or not looked for */
+    struct vt_growth *growth; /* of all its sites together; NULL: not growing */
 };
 
 /* What caching allocators hold of a device, at one moment. */
@@ -299,6 +320,9 @@ void vt_model_free(struct vt_model *model);
 
 /* Says something in the process's notes; the model keeps it. */
 void vt_model_note(struct vt_process *process, char *text);
+
+/* A hash of where a stack's main frame is: the same for all stacks of one place. */
+uint64_t vt_stack_place(const struct vt_stack *stack);
 
 /* The own frame of a stack; the innermost one where none is own; NULL where the stack is empty. */
 const struct vt_frame *vt_stack_main_frame(const struct vt_stack *stack);

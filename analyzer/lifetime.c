@@ -1,0 +1,64 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Ages: how long a site's allocations usually live, and whether what is live has outlived them by
+ * far. A block that was forgotten among thousands that were not shows so, also where its site does
+ * not grow. diagnose.c adds it to the evidence.
+ */
+#include "diagnose.h"
+
+#include <stdlib.h>
+
+enum {
+    SIBLINGS = 8, /* freed ones, from which on there is something usual */
+    BY_FAR = 16   /* times the longest life of these */
+};
+
+/* Upper end of the class in which the n-th shortest life is. */
+static uint64_t life_at(const struct vt_replay *r, const struct vt_replay_site *site,
+                        struct vt_clock clock, uint64_t n) {
+    uint64_t seen = 0;
+    for (unsigned i = 0; i < VT_REPLAY_AGES; i++) {
+        seen += site->lives[i];
+        if (seen > n)
+            return vt_clock_ns(clock, r->age_unit << i);
+    }
+    return VT_UNKNOWN;
+}
+
+void vt_lifetime_measure(const struct vt_replay *r, struct vt_clock clock, uint64_t end,
+                         const uint32_t *place, struct vt_process *p) {
+    for (uint32_t i = 0; i < r->site_count; i++) {
+        if (place[i] == VT_NO_SITE)
+            continue;
+        struct vt_site *site = &p->sites[place[i]];
+        site->usual_life = site->longest_life = site->oldest_age = VT_UNKNOWN;
+        uint64_t freed = 0;
+        for (unsigned j = 0; j < VT_REPLAY_AGES; j++)
+            freed += r->sites[i].lives[j];
+        if (freed && !site->before) {
+            site->usual_life = life_at(r, &r->sites[i], clock, freed / 2);
+            site->longest_life = life_at(r, &r->sites[i], clock, freed - 1);
+        }
+    }
+    for (size_t i = 0; i <= r->live.mask; i++) {
+        const struct vt_live_entry *entry = &r->live.slots[i];
+        if (!entry->key || place[entry->site] == VT_NO_SITE)
+            continue;
+        struct vt_site *site = &p->sites[place[entry->site]];
+        uint64_t born = entry->born * r->age_unit;
+        uint64_t age = born < end ? vt_clock_ns(clock, end - born) : 0;
+        if (!site->before && (site->oldest_age == VT_UNKNOWN || age > site->oldest_age))
+            site->oldest_age = age;
+    }
+}
+
+void vt_lifetime_say(const struct vt_site *site, struct vt_string *why) {
+    char longest[VT_FORMAT_BYTES], oldest[VT_FORMAT_BYTES];
+    if (!site->live_count || site->free_count < SIBLINGS || site->longest_life == VT_UNKNOWN ||
+        site->oldest_age == VT_UNKNOWN || site->oldest_age / BY_FAR < site->longest_life)
+        return;
+    vt_string_format(why, "; %s %s old, the others lived %s at most",
+                     site->live_count == 1 ? "it is" : "the oldest is",
+                     vt_format_duration(site->oldest_age, oldest),
+                     vt_format_duration(site->longest_life, longest));
+}
