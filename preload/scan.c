@@ -23,7 +23,7 @@
 #include <time.h>
 #include <x86intrin.h>
 
-#define TIME_NS      5000000000u /* VRAMTRACE_SCAN=auto: at most about this long ... */
+#define TIME_NS      5000000000u          /* VRAMTRACE_SCAN=auto: at most about this long ... */
 #define AUTO_BYTES   ((uint64_t)64 << 30) /* ... and this much resident memory */
 #define PAGE         4096u
 #define LIST_MOST    1000000u /* lost allocations written down */
@@ -140,8 +140,7 @@ static const char *refuse(struct vt_scan *scan) {
                                      : "more than 64 GiB are resident (VRAMTRACE_SCAN=SIZE)";
     scan->started_ns = vt_sys_clock_ns(CLOCK_MONOTONIC);
     /* Who set a size of his own allows its time too: a GiB a second and the default. */
-    scan->deadline_ns = scan->started_ns + TIME_NS +
-                        (vt_options.scan_bytes >> 30) * 1000000000u;
+    scan->deadline_ns = scan->started_ns + TIME_NS + (vt_options.scan_bytes >> 30) * 1000000000u;
     return NULL;
 }
 
@@ -174,7 +173,8 @@ static void reach_last_of(struct vt_scan *scan, const struct vt_thread *t) {
     const uint8_t *chunk = (const uint8_t *)vt_get(&t->chunk);
     uint32_t used = vt_see(&t->used), n = 0;
     uint64_t last[IN_REGISTERS];
-    if (!chunk || used > VT_CHUNK_BYTES || !vt_scan_read(scan, scan->buffer, (uintptr_t)chunk, used))
+    if (!chunk || used > VT_CHUNK_BYTES ||
+        !vt_scan_read(scan, scan->buffer, (uintptr_t)chunk, used))
         return;
     for (uint32_t at = sizeof(struct vt_chunk_header), length; at + 16 <= used; at += length) {
         struct vt_rec_alloc r;
@@ -223,7 +223,8 @@ static uint32_t write_lost(struct vt_thread *thread, const struct vt_scan *scan,
         uint64_t *entry = (uint64_t *)(r + 1);
         for (uint32_t k = from; k < i; k++)
             if (!scan->targets[k].reached)
-                *entry++ = vt_lost_entry(scan->targets[k].start, vt_kind_space(scan->targets[k].kind));
+                *entry++ =
+                    vt_lost_entry(scan->targets[k].start, vt_kind_space(scan->targets[k].kind));
         r->count = n;
         r->zero = 0;
         vt_log_commit(thread, &r->word, vt_word(VT_REC_LOST, 0, 0, bytes), bytes);

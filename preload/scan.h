@@ -47,7 +47,7 @@ bool vt_scan_own_list(struct vt_range *out, uint32_t room, uint32_t *count);
 struct vt_target {
     uintptr_t start, end;
     uint8_t kind;
-    bool held;    /* host or managed memory: what is in it counts once it is reached */
+    bool held; /* host or managed memory: what is in it counts once it is reached */
     bool reached;
     bool hinted; /* reached only from what may be a driver's books: see scan_flood.c */
 };
@@ -142,9 +142,9 @@ struct vt_scan {
     /* scan_heap.c */
     uintptr_t tcaches[VT_SCAN_TCACHES];
     uint32_t tcache_count;
-    uintptr_t main_top;     /* the last chunk of the heap that grows by brk */
+    uintptr_t main_top;         /* the last chunk of the heap that grows by brk */
     struct vt_range main_arena; /* the main arena's own words: they name chunks, free and in use */
-    uintptr_t arenas[256];  /* the other arenas' own words */
+    uintptr_t arenas[256];      /* the other arenas' own words */
     uint32_t arena_count;
 
     void *flood; /* scan_flood.c's own */
@@ -180,8 +180,8 @@ void vt_scan_find_threads(struct vt_scan *scan);
 bool vt_scan_look_around(struct vt_scan *scan);
 bool vt_scan_spans(struct vt_scan *scan);
 struct vt_vma *vt_scan_vma_at(const struct vt_scan *scan, uintptr_t address);
-struct vt_span *vt_scan_add_span(struct vt_scan *scan, uintptr_t start, uintptr_t end, unsigned kind,
-                                 const struct vt_vma *vma);
+struct vt_span *vt_scan_add_span(struct vt_scan *scan, uintptr_t start, uintptr_t end,
+                                 unsigned kind, const struct vt_vma *vma);
 
 /* scan_heap.c: adds the spans of one piece of plain memory. */
 void vt_scan_heap_piece(struct vt_scan *scan, const struct vt_vma *vma, uintptr_t start,

@@ -92,8 +92,8 @@ bool vt_scan_cell_at(const struct vt_span *span, uintptr_t address, struct vt_ra
         seen = bits[word];
     }
     end = seen ? word * 64 + (size_t)__builtin_ctzll(seen) : last;
-    *cell = (struct vt_range){span->base + start * 16,
-                              end < last ? span->base + end * 16 : span->end};
+    *cell =
+        (struct vt_range){span->base + start * 16, end < last ? span->base + end * 16 : span->end};
     return true;
 }
 
@@ -107,7 +107,7 @@ static struct vt_target *target_at(const struct vt_scan *scan, uintptr_t address
             high = middle;
     }
     return low < scan->target_count && scan->targets[low].start <= address ? &scan->targets[low]
-                                                                            : NULL;
+                                                                           : NULL;
 }
 
 /* ------------------------------------------------------------------------------------- marking --
@@ -230,16 +230,16 @@ __attribute__((target("avx2"))) static void words_avx2(struct flood *f, const ui
     size_t i = 0;
     for (; i + 4 <= count; i += 4) {
         __m256i w = _mm256_loadu_si256((const __m256i *)(const void *)(words + i));
-        __m256i is = _mm256_and_si256(_mm256_cmpgt_epi64(w, low[0]), _mm256_cmpgt_epi64(high[0], w));
+        __m256i is =
+            _mm256_and_si256(_mm256_cmpgt_epi64(w, low[0]), _mm256_cmpgt_epi64(high[0], w));
         for (unsigned k = 1; k < WINDOWS; k++)
             is = _mm256_or_si256(is, _mm256_and_si256(_mm256_cmpgt_epi64(w, low[k]),
                                                       _mm256_cmpgt_epi64(high[k], w)));
         __m256i n = _mm256_or_si256(_mm256_slli_epi64(_mm256_srli_epi64(w, 32), 30),
                                     _mm256_and_si256(w, digit));
-        __m256i is_number =
-            _mm256_and_si256(_mm256_cmpeq_epi64(_mm256_and_si256(w, digits), zero),
-                             _mm256_and_si256(_mm256_cmpgt_epi64(n, number_low),
-                                              _mm256_cmpgt_epi64(number_high, n)));
+        __m256i is_number = _mm256_and_si256(_mm256_cmpeq_epi64(_mm256_and_si256(w, digits), zero),
+                                             _mm256_and_si256(_mm256_cmpgt_epi64(n, number_low),
+                                                              _mm256_cmpgt_epi64(number_high, n)));
         int mask = _mm256_movemask_pd(_mm256_castsi256_pd(_mm256_or_si256(is, is_number)));
         while (mask) {
             unsigned k = (unsigned)__builtin_ctz((unsigned)mask);
@@ -269,8 +269,8 @@ static void set_windows(struct flood *f) {
             bool last = s == scan->span_count;
             uint64_t start = last ? scan->target_low : scan->spans[s].start,
                      end = last ? scan->target_high : scan->spans[s].end;
-            if (!last && (scan->spans[s].kind == VT_SPAN_ROOT ||
-                          scan->spans[s].kind == VT_SPAN_BOOKS))
+            if (!last &&
+                (scan->spans[s].kind == VT_SPAN_ROOT || scan->spans[s].kind == VT_SPAN_BOOKS))
                 continue;
             start = start < bounds[i] ? bounds[i] : start;
             end = end > bounds[i + 1] ? bounds[i + 1] : end;
@@ -330,10 +330,10 @@ static void look_through(struct flood *f, const struct vt_span *s, uintptr_t sta
             else
                 for (uintptr_t p = run.start; p < run.end && vt_scan_goes_on(scan);
                      p += VT_SCAN_BUFFER)
-                    look_through_part(
-                        f, s,
-                        (struct vt_range){p, run.end - p > VT_SCAN_BUFFER ? p + VT_SCAN_BUFFER
-                                                                          : run.end});
+                    look_through_part(f, s,
+                                      (struct vt_range){p, run.end - p > VT_SCAN_BUFFER
+                                                               ? p + VT_SCAN_BUFFER
+                                                               : run.end});
             if (!vt_scan_goes_on(scan))
                 return;
         }

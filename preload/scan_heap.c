@@ -183,8 +183,8 @@ static uintptr_t arena_heap(struct vt_scan *scan, const struct vt_vma *vma, uint
 /* A chunk with a mapping of its own; other memory may follow. Where it ends, 0: none starts here. */
 static uintptr_t mapped_chunk(struct vt_scan *scan, uintptr_t start, uintptr_t end) {
     uint64_t word = size_word(scan, start), size = word & ~(uint64_t)FLAGS;
-    return (word & FLAGS) == IS_MMAPPED && size % 4096 == 0 && size >= 4096 && size <= end - start &&
-                   vt_scan_peek(scan, start) < 4096
+    return (word & FLAGS) == IS_MMAPPED && size % 4096 == 0 && size >= 4096 &&
+                   size <= end - start && vt_scan_peek(scan, start) < 4096
                ? start + size
                : 0;
 }
@@ -347,7 +347,8 @@ static void pools(struct vt_scan *scan, const struct vt_vma *vma, uintptr_t star
         return;
     while (p + 4096 <= end && vt_scan_goes_on(scan)) {
         uint32_t size, made, bytes = 16384;
-        bool is = p % 16384 == 0 && p + bytes <= end && is_pool(scan, p, bytes, &size, &made, freed);
+        bool is =
+            p % 16384 == 0 && p + bytes <= end && is_pool(scan, p, bytes, &size, &made, freed);
         if (!is)
             is = is_pool(scan, p, bytes = 4096, &size, &made, freed);
         if (is) {
@@ -380,7 +381,8 @@ void vt_scan_heap_piece(struct vt_scan *scan, const struct vt_vma *vma, uintptr_
                         uintptr_t end) {
     /* In place only where malloc is: what else a mapping holds may be out of bounds page by page. */
     bool malloced = vma->heap || start % HEAP_BYTES == 0;
-    scan->in_place = vma->steady && malloced ? (struct vt_range){start, end} : (struct vt_range){0, 0};
+    scan->in_place =
+        vma->steady && malloced ? (struct vt_range){start, end} : (struct vt_range){0, 0};
     if (vma->heap && vma->start == start && vma->end == end && main_heap(scan, vma, start, end))
         return;
     while (vma->anonymous && vma->private_ && start < end && vt_scan_goes_on(scan)) {

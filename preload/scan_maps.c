@@ -20,9 +20,9 @@
 #include <fcntl.h>
 #include <string.h>
 
-#define PAGE     ((uintptr_t)4096)
+#define PAGE         ((uintptr_t)4096)
 #define AROUND_BLOCK 32768u
-#define RED_ZONE 128u /* below the stack pointer, still in use */
+#define RED_ZONE     128u /* below the stack pointer, still in use */
 
 /* ---------------------------------------------------------------------------------------- text --
  */
@@ -45,11 +45,11 @@ static bool begins(const char *s, const char *with) {
 /* CUDA's own libraries: what they keep is not the program's knowledge. */
 static bool is_cuda(const char *path) {
     static const char *const names[] = {
-        "libcuda.so",    "libcudart",      "libcudadebugger", "libnvidia-", "libcublas",
-        "libcudnn",      "libcufft",       "libcurand",       "libcusolver", "libcusparse",
-        "libcutensor",   "libcufile",      "libnccl",         "libnvrtc",    "libnvJitLink",
-        "libnvjpeg",     "libnvptxcompiler", "libcupti",      "libnvToolsExt", "libnpp",
-        "libnvperf",     "libnvfatbin"};
+        "libcuda.so",  "libcudart",        "libcudadebugger", "libnvidia-",    "libcublas",
+        "libcudnn",    "libcufft",         "libcurand",       "libcusolver",   "libcusparse",
+        "libcutensor", "libcufile",        "libnccl",         "libnvrtc",      "libnvJitLink",
+        "libnvjpeg",   "libnvptxcompiler", "libcupti",        "libnvToolsExt", "libnpp",
+        "libnvperf",   "libnvfatbin"};
     const char *slash = strrchr(path, '/');
     for (size_t i = 0; i < sizeof names / sizeof names[0]; i++)
         if (begins(slash ? slash + 1 : path, names[i]))
@@ -93,8 +93,8 @@ static void note_module(struct vt_scan *scan, const struct module *m) {
     if (lowest == UINTPTR_MAX)
         return;
     bias -= lowest & ~(PAGE - 1);
-    bool ours = begins(strrchr(m->path, '/') ? strrchr(m->path, '/') + 1 : m->path,
-                       "libvramtrace.so");
+    bool ours =
+        begins(strrchr(m->path, '/') ? strrchr(m->path, '/') + 1 : m->path, "libvramtrace.so");
     const char *name = strrchr(m->path, '/') ? strrchr(m->path, '/') + 1 : m->path;
     for (size_t i = 0; i < n; i++) {
         const Elf64_Phdr *s = &segments[i];
@@ -274,7 +274,8 @@ struct entry { /* linux_dirent64 */
 static void find_threads(struct vt_scan *scan) {
     uint32_t own = (uint32_t)VT_SYS0(SYS_gettid);
     char *block = vt_scan_take(scan, 32768);
-    long fd = VT_SYS4(SYS_openat, AT_FDCWD, "/proc/self/task", O_RDONLY | O_DIRECTORY | O_CLOEXEC, 0),
+    long fd = VT_SYS4(SYS_openat, AT_FDCWD, "/proc/self/task", O_RDONLY | O_DIRECTORY | O_CLOEXEC,
+                      0),
          got = 0;
     if (fd < 0 || !block) {
         scan->stacks_unknown = true;
@@ -397,7 +398,8 @@ static uint32_t in_order(struct vt_range *a, uint32_t n) {
 static void find_device_memory(struct vt_scan *scan) {
     for (uint32_t i = 0; i < scan->target_count; i++) {
         const struct vt_target *t = &scan->targets[i];
-        struct vt_vma *v = t->held || t->end - t->start == 1 ? NULL : vt_scan_vma_at(scan, t->start);
+        struct vt_vma *v =
+            t->held || t->end - t->start == 1 ? NULL : vt_scan_vma_at(scan, t->start);
         if (v)
             v->device = true;
     }
@@ -415,8 +417,7 @@ bool vt_scan_look_around(struct vt_scan *scan) {
     find_device_memory(scan);
     for (uint32_t i = 0; i < scan->vma_count; i++) {
         struct vt_vma *v = &scan->vmas[i];
-        v->steady =
-            v->anonymous && v->private_ && !v->device && vt_scan_in_place(scan, v->start);
+        v->steady = v->anonymous && v->private_ && !v->device && vt_scan_in_place(scan, v->start);
     }
     find_stacks(scan);
     if (!vt_scan_own_list(scan->own, VT_SCAN_RANGES, &scan->own_count))
@@ -436,8 +437,8 @@ void vt_scan_find_threads(struct vt_scan *scan) {
 /* --------------------------------------------------------------------------------------- spans --
  */
 
-struct vt_span *vt_scan_add_span(struct vt_scan *scan, uintptr_t start, uintptr_t end, unsigned kind,
-                                 const struct vt_vma *vma) {
+struct vt_span *vt_scan_add_span(struct vt_scan *scan, uintptr_t start, uintptr_t end,
+                                 unsigned kind, const struct vt_vma *vma) {
     start = (start + 7) & ~(uintptr_t)7;
     end &= ~(uintptr_t)7;
     if (start >= end)
@@ -447,10 +448,7 @@ struct vt_span *vt_scan_add_span(struct vt_scan *scan, uintptr_t start, uintptr_
         return NULL;
     }
     struct vt_span *s = &scan->spans[scan->span_count++];
-    *s = (struct vt_span){.start = start,
-                          .end = end,
-                          .kind = (uint8_t)kind,
-                          .steady = vma->steady};
+    *s = (struct vt_span){.start = start, .end = end, .kind = (uint8_t)kind, .steady = vma->steady};
     return s;
 }
 
@@ -486,8 +484,7 @@ bool vt_scan_spans(struct vt_scan *scan) {
     uint32_t held_count = 0;
     for (uint32_t i = 0; i < scan->target_count; i++)
         if (scan->targets[i].held)
-            held[held_count++] =
-                (struct vt_range){scan->targets[i].start, scan->targets[i].end};
+            held[held_count++] = (struct vt_range){scan->targets[i].start, scan->targets[i].end};
     /* The strongest first. What is held is not merged: each is reached for itself. */
     struct cursor own = {scan->own, scan->own_count, 0}, holds = {held, held_count, 0},
                   dead = {scan->dead, scan->dead_count, 0},

@@ -70,8 +70,7 @@ static bool copy_by_file(struct vt_scan *scan, void *to, uintptr_t from, size_t 
         if (scan->memfd < 0)
             scan->memfd = -2; /* not again */
     }
-    return scan->memfd >= 0 &&
-           VT_SYS4(SYS_pwrite64, scan->memfd, from, bytes, 0) == (long)bytes &&
+    return scan->memfd >= 0 && VT_SYS4(SYS_pwrite64, scan->memfd, from, bytes, 0) == (long)bytes &&
            VT_SYS4(SYS_pread64, scan->memfd, to, bytes, 0) == (long)bytes;
 }
 
@@ -132,7 +131,7 @@ bool vt_scan_resident(struct vt_scan *scan, uintptr_t from, uintptr_t until, str
     if (VT_SYS4(SYS_pread64, scan->pagemap, scan->page_entries, pages * 8, first * 8) !=
         (long)(pages * 8))
         return from < until; /* not told: read it */
-    size_t i = 0, held = 3; /* present, or in swap: the two highest bits */
+    size_t i = 0, held = 3;  /* present, or in swap: the two highest bits */
     while (i < pages && !(scan->page_entries[i] >> 62 & held))
         i++;
     if (i == pages)

@@ -66,7 +66,8 @@ struct node {
 struct node *nodes;
 NOINLINE static void in_nested_heap(void) {
     for (unsigned i = 0; i < count; i++) {
-        struct node *n = (struct node *)calloc(1, sizeof *n), *c = (struct node *)calloc(1, sizeof *c);
+        struct node *n = (struct node *)calloc(1, sizeof *n),
+                    *c = (struct node *)calloc(1, sizeof *c);
         n->next = nodes;
         n->child = c;
         c->memory = allocate();
