@@ -18,8 +18,8 @@ char *vt_place_file(const struct vt_process *process, const struct vt_frame *fra
 char *vt_place_function(const struct vt_frame *frame);
 
 /* "train.py:41 in train_step"; "f in libx.so"; "libx.so+0x1f30"; "generated code"; "unknown". At
- * most `width` columns: paths lose their beginning, functions their scopes, then their end. `frame` NULL: "unknown (no
- * stack)". */
+ * most `width` columns: paths lose their beginning, functions their scopes, then their end. `frame`
+ * NULL: "unknown (no stack)". */
 char *vt_place_text(const struct vt_process *process, const struct vt_frame *frame, unsigned width);
 
 /* The source line, without the blanks around it; at most `width` columns. NULL: the file is not
