@@ -57,10 +57,17 @@ static void command_text(const struct vt_process *p, struct vt_string *s) {
         const char *word = p->command[i];
         bool plain = word[0] && !strpbrk(word, " \t\n'\"\\$&|;<>()*?[]#~`!{}");
         vt_string_format(s, i ? " " : "");
-        if (plain)
+        if (plain) {
             vt_string_add(s, word);
-        else
-            vt_string_format(s, "'%s'", word);
+            continue;
+        }
+        vt_string_add(s, "'");
+        for (; *word; word++)
+            if (*word == '\'')
+                vt_string_add(s, "'\\''");
+            else
+                vt_string_add_bytes(s, word, 1);
+        vt_string_add(s, "'");
     }
     if (!p->command_count)
         vt_string_add(s, p->exe ? p->exe : "(command unknown)");
@@ -122,9 +129,9 @@ static void head(const struct vt_text *t) {
     if (p->window_since != VT_UNKNOWN || p->window_until != VT_UNKNOWN) {
         char a[VT_FORMAT_BYTES], b[VT_FORMAT_BYTES];
         fprintf(t->out, "only from %s to %s of the run\n",
-                p->window_since == VT_UNKNOWN ? "its start"
+                p->window_since == VT_UNKNOWN ? "the start"
                                               : vt_format_duration(p->window_since, a),
-                p->window_until == VT_UNKNOWN ? "its end" : vt_format_duration(p->window_until, b));
+                p->window_until == VT_UNKNOWN ? "the end" : vt_format_duration(p->window_until, b));
     }
     vt_string_free(&command);
     vt_string_free(&right);
@@ -253,7 +260,10 @@ static void ooms(const struct vt_text *t) {
 static void next(const struct vt_text *t) {
     const struct vt_process *p = t->process;
     const char *log = t->options->found ? "" : p->log, *gap = t->options->found ? "" : " ";
-    const struct vt_site *site = p->site_count ? &p->sites[0] : NULL;
+    uint32_t first_site = 0;
+    while (first_site < p->site_count && p->sites[first_site].before)
+        first_site++;
+    const struct vt_site *site = first_site < p->site_count ? &p->sites[first_site] : NULL;
     char *lines[2] = {NULL, NULL};
     struct vt_string line = {0};
     if (site)
