@@ -69,20 +69,13 @@ enum {
 };
 
 static const struct option long_options[] = {
-    {"format", required_argument, NULL, O_FORMAT},
-    {"output", required_argument, NULL, 'o'},
-    {"top", required_argument, NULL, O_TOP},
-    {"by", required_argument, NULL, O_BY},
-    {"site", required_argument, NULL, O_SITE},
-    {"native", no_argument, NULL, O_NATIVE},
-    {"own", required_argument, NULL, O_OWN},
-    {"device", required_argument, NULL, O_DEVICE},
-    {"since", required_argument, NULL, O_SINCE},
-    {"until", required_argument, NULL, O_UNTIL},
-    {"phase", required_argument, NULL, O_PHASE},
-    {"run", required_argument, NULL, O_RUN},
-    {"help", no_argument, NULL, O_HELP},
-    {NULL, 0, NULL, 0},
+    {"format", required_argument, NULL, O_FORMAT}, {"output", required_argument, NULL, 'o'},
+    {"top", required_argument, NULL, O_TOP},       {"by", required_argument, NULL, O_BY},
+    {"site", required_argument, NULL, O_SITE},     {"native", no_argument, NULL, O_NATIVE},
+    {"own", required_argument, NULL, O_OWN},       {"device", required_argument, NULL, O_DEVICE},
+    {"since", required_argument, NULL, O_SINCE},   {"until", required_argument, NULL, O_UNTIL},
+    {"phase", required_argument, NULL, O_PHASE},   {"run", required_argument, NULL, O_RUN},
+    {"help", no_argument, NULL, O_HELP},           {NULL, 0, NULL, 0},
 };
 
 /* 0 and the number, or -1. */
@@ -183,6 +176,30 @@ static int check_site(const struct vt_model *model, const char *prefix) {
     return VT_STATUS_USAGE;
 }
 
+/* Nor is a GPU that nobody used, or a part of the run after its end. */
+static int check_window(const struct vt_model *model, const struct vt_model_options *options) {
+    const struct vt_process *p = model->processes;
+    const char *others = model->process_count > 1 ? " and the others" : "";
+    uint32_t devices = 0, begun = 0;
+    uint64_t longest = 0;
+    char text[VT_FORMAT_BYTES];
+    for (uint32_t i = 0; i < model->process_count; i++) {
+        devices += p[i].device_count;
+        begun += p[i].window_since == VT_UNKNOWN || p[i].window_since <= p[i].duration;
+        longest = p[i].duration > longest ? p[i].duration : longest;
+    }
+    if (options->device >= 0 && !devices) {
+        vt_error("--device %d: %s%s did not use that GPU", options->device, p->log, others);
+        return VT_STATUS_USAGE;
+    }
+    if (options->since && !begun) {
+        vt_error("--since %s: %s%s ran for %s only", options->since, p->log, others,
+                 vt_format_duration(longest, text));
+        return VT_STATUS_USAGE;
+    }
+    return VT_STATUS_OK;
+}
+
 static int write_report(const struct options *o, const struct vt_model *model) {
     FILE *out = stdout;
     if (o->output && strcmp(o->output, "-")) {
@@ -221,7 +238,9 @@ static int report(struct options *o, char *const *arguments, int count) {
     }
     o->format.heading = logs.said;
     o->format.found = count == 0;
-    status = o->format.site ? check_site(&model, o->format.site) : 0;
+    status = check_window(&model, &o->model);
+    if (!status && o->format.site)
+        status = check_site(&model, o->format.site);
     if (!status)
         status = write_report(o, &model);
     vt_model_free(&model);
