@@ -147,13 +147,13 @@ static void say_names(const struct vt_log *log, struct vt_string *message) {
             continue;
         said[name] = true;
         if (count < 8)
-            vt_string_format(message, "%s%s", count ? ", " : "; it has ", log->names[name]);
+            vt_string_format(message, "%s%s", count ? ", " : ", but ", log->names[name]);
         count++;
     }
     if (count > 8)
         vt_string_format(message, " and %u more", count - 8);
     if (!count)
-        vt_string_add(message, "; it has none");
+        vt_string_add(message, ", or of any");
     free(said);
 }
 
@@ -187,10 +187,13 @@ int vt_phases_find(const struct vt_log *log, const char *option, const char *tex
         vt_string_format(message, "%s %s: this log has %zu of that name, counted from 1", option,
                          text, *count);
     else {
-        vt_string_format(message, "%s %s: this log has no phase of that name", option, text);
+        vt_string_format(message,
+                         "%s %s: expected %sa phase that the program named; this log has none of "
+                         "that name",
+                         option, text, !strcmp(option, "--phase") ? "" : "90s, 250ms, 80% or ");
         say_names(log, message);
     }
-    return -ENOENT;
+    return -EINVAL;
 }
 
 /* ------------------------------------------------------------------------------------------------
