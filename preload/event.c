@@ -10,6 +10,7 @@
  */
 #include "books.h"
 #include "atomic.h"
+#include "scan.h"
 
 #include <errno.h>
 #include <string.h>
@@ -232,7 +233,10 @@ void vt_event_freed(const struct vt_call *call, uint64_t ticks, uint64_t address
 }
 
 uint64_t vt_event_bulk_begin(void) {
+    void *frames[64];
     vt_init_check_fork();
+    if (vt_log_is_open() && vt_init_in_exit(frames, vt_stack_raw(frames, 64)))
+        vt_scan_before_teardown(__builtin_frame_address(0));
     return vt_log_ticks();
 }
 

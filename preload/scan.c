@@ -3,8 +3,9 @@
  * The exit scan's door: which live allocations are still pointed to when the process ends. What is
  * not is `lost`, a leak without any doubt; what is may be meant to live as long as the process.
  *
- * Called by init.c before the END mark: from exit's last handler, _exit, quick_exit. A process that
- * is killed, or becomes another program, is not scanned.
+ * Called by init.c before the END mark: from exit's last handler, _exit, quick_exit; by event.c
+ * before a runtime that ends takes pinned memory away. What is freed after it is freed: so earlier is
+ * only less exact. A process that is killed, or becomes another program, is not scanned.
  *
  * Other threads run on meanwhile. A word that is moved from a place not yet looked at to one that
  * was is missed, and so is one that is only in a register of theirs, which a process cannot read of
@@ -329,4 +330,15 @@ void vt_scan_run(void *frame) {
     if (scan->started_ns)
         write_result(recording.thread, scan);
     vt_event_close(&recording);
+}
+
+static void note_held(const struct vt_live *what, void *data) {
+    *(bool *)data |= is_held(what->kind);
+}
+
+void vt_scan_before_teardown(void *frame) {
+    bool held = false;
+    vt_live_each(note_held, &held);
+    if (held)
+        vt_scan_run(frame);
 }

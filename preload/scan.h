@@ -32,6 +32,10 @@ struct vt_range {
  * stands in the way is a note in the log. `frame`: the stack below it is dead. */
 void vt_scan_run(void *frame);
 
+/* The same, when a runtime is about to tear its context down from within exit: only where pinned or
+ * managed memory is live, whose words would be gone later. */
+void vt_scan_before_teardown(void *frame);
+
 /* ------------------------------------------------------------------------------------- scan_own.c
  * -- */
 
