@@ -155,19 +155,19 @@ const struct vt_stack *vt_stacks_get(struct vt_stacks *s, uint32_t index, bool r
 
 void vt_stacks_notes(const struct vt_stacks *s, struct vt_process *process) {
     for (size_t i = 0; i < s->module_count; i++) {
-        bool said = false;
-        if (!s->met[i] || s->states[i] != VT_SYMBOLS_CHANGED)
+        bool changed = s->states[i] == VT_SYMBOLS_CHANGED, said = false;
+        /* what has no path never was a file: the vdso, generated code */
+        bool missing = s->states[i] == VT_SYMBOLS_MISSING && s->paths[i][0] == '/';
+        if (!s->met[i] || !(changed || missing))
             continue;
         for (size_t j = 0; j < i && !said; j++)
-            said = s->met[j] && s->states[j] == VT_SYMBOLS_CHANGED &&
-                   !strcmp(s->paths[i], s->paths[j]);
+            said = s->met[j] && s->states[j] == s->states[i] && !strcmp(s->paths[i], s->paths[j]);
         if (said)
             continue;
         struct vt_string text = {0};
-        vt_string_format(&text,
-                         "%s changed since the run (its build id is another): its functions are "
-                         "shown as offsets.",
-                         s->paths[i]);
+        vt_string_format(&text, "%s %s: its functions are shown as offsets.", s->paths[i],
+                         changed ? "changed since the run (its build id is another)"
+                                 : "is not there any more, or cannot be read");
         vt_model_note(process, text.text);
     }
 }
