@@ -9,6 +9,7 @@
  */
 #include "diagnose.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 const char *const vt_verdict_names[VT_VERDICTS] = {
@@ -101,7 +102,13 @@ static void say_live(const struct vt_process *p, const struct vt_site *site,
 static void judge(const struct vt_process *p, struct vt_site *site) {
     struct vt_string why = {0};
     site->reachable = -1;
-    if (vt_classes_verdict(site, vt_diagnose_end(p)))
+    /* A cache grows by what is inside, and that is judged by itself. What a CUDA library keeps for
+     * life is no longer for life when it makes more and more. */
+    if (site->class == VT_CLASS_CACHE) {
+        free(site->growth);
+        site->growth = NULL;
+    }
+    if (!site->growth && vt_classes_verdict(site, vt_diagnose_end(p)))
         return;
     site->verdict = site->live_count ? VT_VERDICT_UNFREED : VT_VERDICT_FREED;
     if (site->growth)

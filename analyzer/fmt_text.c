@@ -303,12 +303,15 @@ static void process(const struct vt_text *t) {
         return;
     }
     notes(t);
-    held(t);
+    vt_text_leaks(t);
     ooms(t);
+    if (!p->leak_count)
+        held(t);
     for (uint32_t i = 0; i < p->device_count; i++)
         vt_text_device(t, &p->devices[i]);
     apart(t, "MANAGED MEMORY", &p->managed, VT_ROWS_MANAGED);
     apart(t, "PINNED HOST MEMORY", &p->pinned, VT_ROWS_PINNED);
+    vt_text_phases(t);
     next(t);
 }
 

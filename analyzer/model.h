@@ -65,10 +65,13 @@ struct vt_growth {
     uint64_t bytes_per_iteration; /* on average since it began to grow */
     uint64_t since_iteration, since;
     uint64_t full_in_iterations, full_in; /* from the run's end; 0: it was full; VT_UNKNOWN */
-    uint64_t bytes;                       /* that it grew by, to the process's last allocation */
-    uint64_t rises;                       /* how often it was seen to keep more */
-    double chance;                        /* of such a trend in what does not grow: Mann-Kendall */
-    double shape[VT_GROWTH_PARTS];        /* the shares of `bytes` in equal parts of the time since
+    const char *outer;         /* a phase that so many of these iterations make up; NULL: the run's
+                                  rhythm has it */
+    uint64_t outer_iterations; /* 0: nothing of the kind was seen */
+    uint64_t bytes;            /* that it grew by, to the process's last allocation */
+    uint64_t rises;            /* how often it was seen to keep more */
+    double chance;             /* of such a trend in what does not grow: Mann-Kendall */
+    double shape[VT_GROWTH_PARTS]; /* the shares of `bytes` in equal parts of the time since
                                              it began, by events */
 };
 
@@ -91,7 +94,7 @@ struct vt_site {
     uint64_t bytes_at_peak; /* what it held at its device's peak (host, managed: at that layer's) */
     uint64_t count_at_peak;
     uint64_t allocated_bytes, alloc_count, free_count;
-    uint64_t first_at, last_at; /* ns, of its allocations; VT_UNKNOWN where there are none */
+    uint64_t first_at, last_at;        /* ns, of its allocations; VT_UNKNOWN where there are none */
     uint64_t usual_life, longest_life; /* ns that those which were freed lived: the middle one, the
                                           longest, to the next power of two; VT_UNKNOWN: none was */
     uint64_t oldest_age; /* ns since the oldest that is live was allocated; VT_UNKNOWN: none is */
@@ -105,12 +108,12 @@ struct vt_site {
  * then growing ones, then unfreed ones where those fail; of each the largest first. */
 struct vt_leak {
     enum vt_verdict verdict;
-    char *why, *advice; /* advice: NULL where none is known */
+    char *why, *advice;              /* advice: NULL where none is known */
     uint64_t live_bytes, live_count; /* at the end */
     uint64_t held_bytes, held_count; /* when the process last allocated anything: more than live
                                         where all was freed at the very end */
-    const struct vt_stack *stack; /* of its largest site: own frame and source */
-    const uint32_t *sites;        /* indices into vt_process.sites, the largest first */
+    const struct vt_stack *stack;    /* of its largest site: own frame and source */
+    const uint32_t *sites;           /* indices into vt_process.sites, the largest first */
     uint32_t site_count;
     struct vt_growth *growth; /* of all its sites together; NULL: not growing */
 };
@@ -142,7 +145,7 @@ struct vt_piece {
 /* Memory that is reserved and not in use, at the end. Each VT_UNKNOWN where the log cannot say. */
 struct vt_fragmentation {
     uint64_t reserved_bytes, in_use_bytes, free_bytes, largest_free_bytes;
-    double ratio; /* 1 - largest_free / free, 0 when nothing is free; below 0: unknown */
+    double ratio;           /* 1 - largest_free / free, 0 when nothing is free; below 0: unknown */
     struct vt_moment worst; /* when most was idle outside the largest idle piece; at VT_UNKNOWN:
                                nothing ever was */
     struct vt_moment *moments; /* over the run, evenly many changes apart */
@@ -167,7 +170,7 @@ struct vt_blocks {
     const char *name; /* "PyTorch" */
     uint64_t live_bytes, live_count, peak_bytes, peak_at;
     uint64_t alloc_count, free_count;
-    uint64_t at_peak_bytes; /* in use when the device was at its peak */
+    uint64_t at_peak_bytes;                       /* in use when the device was at its peak */
     uint64_t reserved_bytes, reserved_peak_bytes; /* the segments; VT_UNKNOWN */
     /* the framework's own counters for the device as it numbers it; VT_UNKNOWN: not overheard */
     uint64_t said_allocated, said_reserved, said_peak_allocated;
@@ -183,10 +186,10 @@ struct vt_device {
     uint64_t allocated_bytes, alloc_count, free_count, failed_count;
     bool has_blocks; /* some were seen */
     struct vt_blocks blocks;
-    uint64_t driver_used_bytes;    /* what the driver said, for all processes, when the program last
+    uint64_t driver_used_bytes; /* what the driver said, for all processes, when the program last
                                       asked */
-    uint64_t driver_used_at;       /* when that was */
-    uint64_t untracked_bytes;      /* of this process, not in live_bytes, at that moment */
+    uint64_t driver_used_at;    /* when that was */
+    uint64_t untracked_bytes;   /* of this process, not in live_bytes, at that moment */
     uint64_t other_processes_bytes; /* at that moment */
     struct vt_fragmentation fragmentation;
 };
@@ -199,17 +202,18 @@ struct vt_oom {
     unsigned layer;
     const char *outcome; /* "raised", "recovered", "unknown" */
     const char *api;
-    uint64_t requested_bytes;        /* of the framework, where it said so */
-    uint64_t driver_requested_bytes; /* the segment that it wanted for it; VT_UNKNOWN: it did not ask
+    uint64_t requested_bytes; /* of the framework, where it said so */
+    uint64_t
+        driver_requested_bytes; /* the segment that it wanted for it; VT_UNKNOWN: it did not ask
                                         the driver */
-    uint32_t attempts;               /* refusals of the driver */
+    uint32_t attempts;          /* refusals of the driver */
     uint32_t thread;
     uint64_t free_bytes, total_bytes; /* of the device then */
     uint64_t free_said_at; /* when the driver said it; what was allocated in between is allowed for;
                               VT_UNKNOWN: it never said, or not near; free is then total - tracked */
     uint64_t others_bytes; /* other processes', as estimated then; VT_UNKNOWN */
     const char *allocator; /* whose request it was: "PyTorch"; NULL: the program's */
-    uint64_t tracked_bytes;           /* driver layer, this process */
+    uint64_t tracked_bytes; /* driver layer, this process */
     uint64_t cached_bytes, largest_free_bytes;
     const char *cause; /* "capacity", ...; NULL: unknown */
     char *why, *advice;
@@ -217,8 +221,8 @@ struct vt_oom {
                             by a filter */
     uint64_t holder_bytes[8];
     uint32_t holder_count;
-    bool expandable; /* the allocator's segments were mapped piece by piece */
-    bool unasked;    /* the framework refused it itself */
+    bool expandable;       /* the allocator's segments were mapped piece by piece */
+    bool unasked;          /* the framework refused it itself */
     struct vt_pin pins[8]; /* the most pinned first */
     uint32_t pin_count;
     const struct vt_stack *stack;

@@ -24,7 +24,7 @@ void vt_phases_iterations(const struct vt_log *log, struct vt_iterations *iterat
 void vt_phases_iterations_free(struct vt_iterations *iterations);
 
 /* A stretch of the run by name: "eval": from its first begin to its last end; "eval#3": the third
- * of that name, in order of begin. Ticks; `count`: how many there are of the name. 0, or -ENOENT
+ * of that name, in order of begin. Ticks; `count`: how many there are of the name. 0, or -EINVAL
  * with `message`: `option` is where the text was given. */
 int vt_phases_find(const struct vt_log *log, const char *option, const char *text,
                    struct vt_window *span, size_t *count, struct vt_string *message);

@@ -1,0 +1,247 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The text report's first answer: each leak, with where it was allocated, how much, since when, how
+ * long until the device is full, and the evidence. Then the phases, which tell data loading, model,
+ * training and evaluation apart.
+ */
+#include "fmt_text.h"
+
+#include "vramtrace/log_format.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { LEAKS_SHOWN = 3, LABEL = 16 };
+
+/* "120 steps", "1 epoch", "40 rounds": what an iteration is called. */
+static const char *unit(const struct vt_growth *g) {
+    return g->marked ? g->per : g->iterations == VT_UNKNOWN ? "second" : "round";
+}
+
+static const char *plural(uint64_t count) {
+    return count == 1 ? "" : "s";
+}
+
+static void row(const struct vt_text *t, const char *label, const char *text) {
+    char full[32];
+    snprintf(full, sizeof full, "  %s", label);
+    vt_text_wrap(t, full, LABEL, text);
+}
+
+static void heading(const struct vt_text *t, const struct vt_leak *leak) {
+    char bytes[VT_FORMAT_BYTES];
+    struct vt_string rest = {0};
+    bool growing = leak->growth != NULL;
+    vt_format_bytes(growing ? leak->held_bytes : leak->live_bytes, bytes);
+    if (leak->verdict == VT_VERDICT_LOST)
+        vt_string_format(&rest, "%s lost%s: no pointer to it is left.", bytes,
+                         growing ? ", and growing" : "");
+    else if (growing && !leak->live_bytes)
+        vt_string_format(&rest, "%s kept and growing, freed only at the end. Not a cache.", bytes);
+    else if (growing)
+        vt_string_format(&rest, "%s kept and growing. Not a cache.", bytes);
+    else
+        vt_string_format(&rest, "%s still allocated %s.", bytes,
+                         t->process->window_until != VT_UNKNOWN ? "when the window ends"
+                         : t->process->complete                 ? "when the process ended"
+                                                                : "where the log ends");
+    vt_text_heading(t, VT_STYLE_BAD, "LEAK", rest.text);
+    vt_string_free(&rest);
+}
+
+static void print_place(const struct vt_text *t, const struct vt_leak *leak) {
+    const struct vt_frame *frame = vt_stack_main_frame(leak->stack);
+    char *place = vt_place_text(t->process, frame, VT_TEXT_WIDTH - LABEL);
+    unsigned columns = LABEL + vt_place_columns(place);
+    unsigned left = columns + 3 < VT_TEXT_WIDTH ? VT_TEXT_WIDTH - columns - 3 : 0;
+    char *source = vt_place_source(t->process, frame, VT_TEXT_WIDTH - LABEL);
+    fprintf(t->out, "  allocated at  %s%s%s", vt_text_style(t, VT_STYLE_HEAD), place,
+            vt_text_style(t, VT_STYLE_NONE));
+    if (source && vt_place_columns(source) <= left)
+        fprintf(t->out, "   %s\n", source);
+    else if (source)
+        fprintf(t->out, "\n%*s%s\n", LABEL, "", source);
+    else
+        fputc('\n', t->out);
+    free(place);
+    free(source);
+}
+
+static void print_growth(const struct vt_text *t, const struct vt_leak *leak) {
+    const struct vt_growth *g = leak->growth;
+    char a[VT_FORMAT_BYTES], b[VT_FORMAT_BYTES], c[VT_FORMAT_BYTES];
+    struct vt_string s = {0};
+    vt_string_format(&s, "%s per %s", vt_format_bytes(g->bytes_per_iteration, a), unit(g));
+    if (g->outer_iterations)
+        vt_string_format(&s, "; %s per %s%s%s",
+                         vt_format_bytes(g->bytes_per_iteration * g->outer_iterations, b),
+                         g->outer ? g->outer : vt_format_count(g->outer_iterations, c),
+                         g->outer ? "" : " rounds", g->outer ? "" : " (an epoch?)");
+    row(t, "how much", s.text);
+    s.length = 0;
+    if (g->iterations != VT_UNKNOWN)
+        vt_string_format(&s, "%s %s of %s (%s)", unit(g), vt_format_count(g->since_iteration, a),
+                         vt_format_count(g->iterations, b), vt_format_duration(g->since, c));
+    else
+        vt_string_format(&s, "%s", vt_format_duration(g->since, c));
+    row(t, "since", s.text);
+    s.length = 0;
+    if (g->full_in_iterations == 0)
+        vt_string_add(&s, t->process->oom_count ? "it was: see OUT OF MEMORY below" : "it was");
+    else if (g->full_in_iterations != VT_UNKNOWN)
+        vt_string_format(&s, "in %s %s%s, %s at this pace",
+                         vt_format_count(g->full_in_iterations, a), unit(g),
+                         plural(g->full_in_iterations), vt_format_duration(g->full_in, b));
+    if (s.length)
+        row(t, "device full", s.text);
+    vt_string_free(&s);
+}
+
+/* Counts of all the leak's sites, and the test. */
+static void print_evidence(const struct vt_text *t, const struct vt_leak *leak) {
+    const struct vt_process *p = t->process;
+    char a[VT_FORMAT_BYTES], b[VT_FORMAT_BYTES];
+    struct vt_string s = {0};
+    uint64_t allocs = 0;
+    for (uint32_t i = 0; i < leak->site_count; i++)
+        allocs += p->sites[leak->sites[i]].alloc_count;
+    if (!leak->growth) {
+        vt_string_add(&s, leak->why);
+    } else {
+        uint64_t count = leak->live_count ? leak->live_count : leak->held_count;
+        vt_string_format(&s, "%s of %s blocks %s; %s rises, p < %s", vt_format_count(count, a),
+                         vt_format_count(allocs, b),
+                         leak->live_count ? "never freed" : "freed only at the end",
+                         vt_format_count(leak->growth->rises, (char[VT_FORMAT_BYTES]){0}),
+                         leak->growth->chance < 0.001  ? "0.001"
+                         : leak->growth->chance < 0.01 ? "0.01"
+                                                       : "0.02");
+        if (leak->verdict == VT_VERDICT_LOST)
+            vt_string_add(&s, "; no pointer to them in memory");
+    }
+    row(t, "evidence", s.text);
+    vt_string_free(&s);
+}
+
+/* Where else, for a leak of several places. */
+static void print_others(const struct vt_text *t, const struct vt_leak *leak) {
+    const struct vt_process *p = t->process;
+    char bytes[VT_FORMAT_BYTES];
+    if (leak->site_count < 2)
+        return;
+    struct vt_string s = {0};
+    const struct vt_site *second = &p->sites[leak->sites[1]];
+    char *place = vt_place_text(p, vt_stack_main_frame(second->stack), 40);
+    uint32_t more = leak->site_count - 1;
+    vt_string_format(
+        &s, "%u more site%s %s (%s%s, %s).", more, plural(more),
+        leak->growth ? more == 1 ? "grows in step with it" : "grow in step with it"
+        : more == 1  ? "is of this place"
+                     : "are of this place",
+        more > 1 ? "the largest: " : "", place,
+        vt_format_bytes(leak->growth ? second->held_bytes : second->live_bytes, bytes));
+    vt_text_wrap(t, "", 2, s.text);
+    free(place);
+    vt_string_free(&s);
+}
+
+static void print_leak(const struct vt_text *t, const struct vt_leak *leak) {
+    heading(t, leak);
+    print_place(t, leak);
+    if (leak->growth)
+        print_growth(t, leak);
+    print_evidence(t, leak);
+    if (leak->advice)
+        row(t, "likely", leak->advice);
+    if (leak->verdict == VT_VERDICT_GROWING)
+        fputs("  This line allocated it; what keeps it may be elsewhere.\n", t->out);
+    print_others(t, leak);
+}
+
+void vt_text_leaks(const struct vt_text *t) {
+    const struct vt_process *p = t->process;
+    uint32_t most = t->options->top ? t->options->top : LEAKS_SHOWN, shown = 0;
+    char bytes[VT_FORMAT_BYTES];
+    for (; shown < p->leak_count && shown < most; shown++)
+        print_leak(t, &p->leaks[shown]);
+    uint64_t rest = 0;
+    for (uint32_t i = shown; i < p->leak_count; i++)
+        rest += p->leaks[i].held_bytes;
+    if (shown < p->leak_count)
+        fprintf(t->out, "\n%u more leak%s, %s (--top %u shows them)\n", p->leak_count - shown,
+                plural(p->leak_count - shown), vt_format_bytes(rest, bytes), p->leak_count);
+}
+
+/* ------------------------------------------------------------------------------------------------
+ * phases -- */
+
+/* All phases of one name. */
+struct named {
+    const struct vt_phase *first, *last;
+    uint64_t count, total, peak_bytes;
+    int64_t left; /* bytes, of all of them together */
+};
+
+static void add_phase(struct named *n, const struct vt_phase *f) {
+    n->first = n->count ? n->first : f;
+    n->last = f;
+    n->count++;
+    n->total += f->end == VT_UNKNOWN ? 0 : f->end - f->start;
+    if (f->live_at_end != VT_UNKNOWN)
+        n->left += (int64_t)(f->live_at_end - f->live_at_start);
+    if (f->peak_bytes > n->peak_bytes)
+        n->peak_bytes = f->peak_bytes;
+}
+
+void vt_text_phases(const struct vt_text *t) {
+    enum { NAMES = 64, SHOWN = 12 };
+    const struct vt_process *p = t->process;
+    struct named *names = vt_alloc(NAMES, sizeof *names);
+    struct vt_map by_name = {0};
+    uint32_t count = 0, more = 0;
+    for (uint32_t i = 0; i < p->phase_count; i++) {
+        const struct vt_phase *f = &p->phases[i];
+        if (f->mark || !f->name)
+            continue;
+        uint64_t key = (uint64_t)(uintptr_t)f->name;
+        uint32_t index = vt_map_get(&by_name, key);
+        if (index == VT_MAP_NONE) {
+            index = count < NAMES ? count++ : NAMES;
+            vt_map_put(&by_name, key, index);
+            more += index == NAMES;
+        }
+        if (index < NAMES)
+            add_phase(&names[index], f);
+    }
+    if (count)
+        vt_text_heading(t, VT_STYLE_HEAD, "PHASES", "device memory before and after, all GPUs");
+    if (count)
+        fprintf(t->out, "%s  %-24s %7s %9s %9s %9s %9s %6s%s\n", vt_text_style(t, VT_STYLE_DIM),
+                "name", "times", "before", "after", "peak", "left", "",
+                vt_text_style(t, VT_STYLE_NONE));
+    uint32_t most = t->options->top ? t->options->top : SHOWN;
+    for (uint32_t i = 0; i < count && i < most; i++) {
+        const struct named *n = &names[i];
+        char a[VT_FORMAT_BYTES], b[VT_FORMAT_BYTES], c[VT_FORMAT_BYTES], d[VT_FORMAT_BYTES];
+        char e[VT_FORMAT_BYTES], name[25];
+        uint64_t left = (uint64_t)(n->left < 0 ? -n->left : n->left);
+        snprintf(name, sizeof name, "%s", n->first->name);
+        for (char *at = name; *at; at++)
+            if ((unsigned char)*at < 0x20 || (unsigned char)*at > 0x7e)
+                *at = '?';
+        fprintf(t->out, "  %-24s %7s %9s %9s %9s %s%8s\n", name, vt_format_count(n->count, a),
+                vt_format_bytes(n->first->live_at_start, b),
+                n->last->live_at_end == VT_UNKNOWN ? "open"
+                                                   : vt_format_bytes(n->last->live_at_end, c),
+                vt_format_bytes(n->peak_bytes, d),
+                n->left < 0 ? "-"
+                : left      ? "+"
+                            : " ",
+                vt_format_bytes(left, e));
+    }
+    if (count > most || more)
+        fprintf(t->out, "  and %u more name%s\n", count - (count < most ? count : most) + more,
+                plural(count - most + more));
+    free(names);
+    vt_map_free(&by_name);
+}
