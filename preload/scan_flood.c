@@ -30,6 +30,7 @@
 #define FEW        8u /* pieces that wait: not worth a batch */
 #define WINDOW     ((uintptr_t)2 << 20)
 #define WINDOWS    3u
+#define NOT_MEMORY ((uintptr_t)1 << 40) /* a sanitizer's shadow: no words, and no end to it */
 #define DIGITS     0xC0000000C0000000ull
 #define HINTS_MOST 65536u
 #define BOOKS_FROM 8u /* fewer live allocations tell nothing about a pattern */
@@ -316,6 +317,8 @@ static void look_through_part(struct flood *f, const struct vt_span *s, struct v
 /* A large piece: by its resident pages. */
 static void look_through(struct flood *f, const struct vt_span *s, uintptr_t start, uintptr_t end) {
     struct vt_scan *scan = f->scan;
+    if (end - start > NOT_MEMORY)
+        return;
     piece_of(f, s, start, end);
     for (uintptr_t at = start, window; at < end; at = window) {
         window = (at & ~(WINDOW - 1)) + WINDOW;
