@@ -33,6 +33,8 @@ test,check                  libcmocka-dev hdr:cmocka.h
 test                        python3-venv  venv
 test                        g++           cmd:g++
 test                        ffmpeg        cmd:ffmpeg
+test                        cmake         cmd:cmake
+test                        libgtest-dev  hdr:gtest/gtest.h
 check                       clang         cmd:clang
 check                       clang-format  cmd:clang-format
 bench                       heaptrack     cmd:heaptrack
