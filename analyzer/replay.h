@@ -11,9 +11,9 @@
 #include "live.h"
 #include "log_reader.h"
 
-#define VT_NO_STACK UINT32_MAX
+#define VT_NO_STACK    UINT32_MAX
 #define VT_REPLAY_AGES 25 /* an age has 24 bits */
-#define VT_HOLDERS  8 /* how many of the largest holders are kept for a failed allocation */
+#define VT_HOLDERS     8  /* how many of the largest holders are kept for a failed allocation */
 
 /* The books of one site. Bytes and counts are exact; `at_peak` is what it held when the device's
  * driver layer (host sites: when pinned memory) was at its peak. */
@@ -22,8 +22,8 @@ struct vt_replay_site {
     uint32_t stack; /* index in vt_log.stacks, VT_NO_STACK */
     uint16_t hook;
     uint8_t layer, device;
-    bool before; /* not a site: what was live before the window began */
-    bool pooled; /* some of it is from a pool of the driver's */
+    bool before;   /* not a site: what was live before the window began */
+    bool pooled;   /* some of it is from a pool of the driver's */
     bool segments; /* a caching allocator's blocks lay in it */
     uint64_t live_bytes, live_count;
     uint64_t peak_bytes;
@@ -87,11 +87,11 @@ struct vt_replay_fail {
     uint32_t holders[VT_HOLDERS]; /* sites, the largest first */
     uint64_t holder_bytes[VT_HOLDERS];
     uint32_t tid;
-    uint32_t attempts; /* refusals of the driver that were one request of a framework */
-    bool raised;       /* the framework said that it gives up */
-    bool unasked;      /* and had not asked the driver */
-    bool merged;       /* part of a later one: leave it out */
-    uint64_t framework_size;       /* what the framework was asked for; 0: not known */
+    uint32_t attempts;       /* refusals of the driver that were one request of a framework */
+    bool raised;             /* the framework said that it gives up */
+    bool unasked;            /* and had not asked the driver */
+    bool merged;             /* part of a later one: leave it out */
+    uint64_t framework_size; /* what the framework was asked for; 0: not known */
     uint64_t next_size, next_ticks; /* the next allocation of driver memory on the same thread that
                                        succeeded; next_size 0: none did */
     struct vt_replay_info before, after; /* the answers nearest in time */
@@ -127,15 +127,15 @@ struct vt_replay {
     size_t object_count, object_room;
     struct vt_replay_phase *phases; /* as many as the log has, in its order */
     uint64_t age_unit;              /* ticks in a unit of vt_live_entry.born */
-    struct vt_live live; /* at the end */
+    struct vt_live live;            /* at the end */
     struct vt_framework *framework; /* at the end; NULL: there were no blocks */
     uint64_t events;
     uint64_t unknown_frees; /* of an address that was not live */
     uint64_t failed_frees;
-    uint64_t strays;  /* blocks that lie in no driver memory that was seen, or over others */
+    uint64_t strays;      /* blocks that lie in no driver memory that was seen, or over others */
     uint64_t lost_blocks; /* blocks whose driver memory was given back under them */
-    uint64_t replaced;   /* allocations at an address that was still live: a free was missed */
-    uint64_t bulk_bytes; /* what contexts took with them */
+    uint64_t replaced;    /* allocations at an address that was still live: a free was missed */
+    uint64_t bulk_bytes;  /* what contexts took with them */
 };
 #define VT_REPLAY_FAILS 1000
 
