@@ -505,6 +505,11 @@ static void note_replay(const struct build *b) {
                  d, vt_format_count(r->devices[d].said_apart, n), plural(r->devices[d].said_apart),
                  (unsigned long long)r->devices[d].said_allocated,
                  (unsigned long long)r->devices[d].blocks_bytes);
+    if (r->bulk_bytes)
+        NOTE(b->p,
+             "%s was never freed by the program, but went with its context (cudaDeviceReset, "
+             "cuCtxDestroy): here it counts as freed.",
+             vt_format_bytes(r->bulk_bytes, n));
     if (r->failed_frees)
         NOTE(b->p, "%s free%s refused by the driver.", vt_format_count(r->failed_frees, n),
              r->failed_frees == 1 ? " was" : "s were");
