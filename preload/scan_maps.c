@@ -308,12 +308,16 @@ static void find_threads(struct vt_scan *scan) {
     VT_SYS1(SYS_close, fd);
 }
 
-/* The C library's block for a thread, at the top of its stack's mapping: it names itself twice. */
-static bool holds_thread_block(struct vt_scan *scan, const struct vt_vma *v) {
+/* The C library's block for a thread, at the top of its stack's mapping: it names itself twice, and
+ * has the thread's number, which is 0 when the thread has ended and -1 when it was joined. `*ended`: it did. */
+static bool holds_thread_block(struct vt_scan *scan, const struct vt_vma *v, bool *ended) {
+    enum { TID = 0x2d0 };
     uintptr_t from = v->end - v->start > 16384 ? v->end - 16384 : v->start;
-    for (uintptr_t p = (from + 63) & ~(uintptr_t)63; p + 64 < v->end; p += 64)
-        if (vt_scan_peek(scan, p) == p && vt_scan_peek(scan, p + 16) == p)
+    for (uintptr_t p = (from + 63) & ~(uintptr_t)63; p + TID + 8 <= v->end; p += 64)
+        if (vt_scan_peek(scan, p) == p && vt_scan_peek(scan, p + 16) == p) {
+            *ended = (int32_t)vt_scan_peek(scan, p + TID) <= 0;
             return true;
+        }
     return false;
 }
 
@@ -349,10 +353,12 @@ static void find_stacks(struct vt_scan *scan) {
         v = &scan->vmas[i];
         if (!v->guarded || v->stack || !v->anonymous || v->device)
             continue;
-        if (scan->stacks_unknown)
-            add_range(scan, scan->roots, &scan->root_count, v->start, v->end);
-        else if (holds_thread_block(scan, v))
+        /* A living thread may be on another stack just now, a signal's or a coroutine's. */
+        bool ended = false, block = holds_thread_block(scan, v, &ended);
+        if (block && ended)
             add_range(scan, scan->dead, &scan->dead_count, v->start, v->end);
+        else if (block || scan->stacks_unknown)
+            add_range(scan, scan->roots, &scan->root_count, v->start, v->end);
     }
 }
 

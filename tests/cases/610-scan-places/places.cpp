@@ -15,6 +15,7 @@
 #include <string>
 #include <string.h>
 #include <sys/mman.h>
+#include <ucontext.h>
 #include <unistd.h>
 #include <vector>
 
@@ -83,6 +84,8 @@ static sem_t ready, never;
 static void *holder(void *) {
     CHECK(cuCtxSetCurrent(context));
     volatile CUdeviceptr mine = allocate();
+    for (int i = 0; i < 8; i++) /* no longer the thread's last allocations */
+        CHECK(cuMemFree_v2(allocate()));
     sem_post(&ready);
     while (sem_wait(&never) != 0)
         ;
@@ -98,6 +101,8 @@ NOINLINE static void on_other_stack(void) {
 static void *own_stack_holder(void *) {
     CHECK(cuCtxSetCurrent(context));
     kept_by_thread = allocate();
+    for (int i = 0; i < 8; i++)
+        CHECK(cuMemFree_v2(allocate()));
     sem_post(&ready);
     while (sem_wait(&never) != 0)
         ;
@@ -106,6 +111,33 @@ static void *own_stack_holder(void *) {
 NOINLINE static void in_other_thread_local(void) {
     pthread_t thread;
     pthread_create(&thread, NULL, own_stack_holder, NULL);
+    sem_wait(&ready);
+    usleep(20000);
+}
+
+/* A thread that is on a coroutine's stack: its own waits meanwhile. */
+static ucontext_t outside, inside;
+static void coroutine(void) {
+    sem_post(&ready);
+    while (sem_wait(&never) != 0)
+        ;
+}
+static void *switches(void *) {
+    CHECK(cuCtxSetCurrent(context));
+    volatile CUdeviceptr mine = allocate();
+    for (int i = 0; i < 8; i++) /* no longer the thread's last allocations */
+        CHECK(cuMemFree_v2(allocate()));
+    getcontext(&inside);
+    inside.uc_stack.ss_size = 65536;
+    inside.uc_stack.ss_sp =
+        mmap(NULL, 65536, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    makecontext(&inside, coroutine, 0);
+    swapcontext(&outside, &inside);
+    return (void *)mine;
+}
+NOINLINE static void on_suspended_stack(void) {
+    pthread_t thread;
+    pthread_create(&thread, NULL, switches, NULL);
     sem_wait(&ready);
     usleep(20000);
 }
@@ -298,6 +330,7 @@ static const struct {
     {"in_thread_local", in_thread_local},
     {"on_other_stack", on_other_stack},
     {"in_other_thread_local", in_other_thread_local},
+    {"on_suspended_stack", on_suspended_stack},
     {"interior", interior},
     {"in_managed", in_managed},
     {"in_pinned", in_pinned},
