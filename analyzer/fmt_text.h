@@ -66,6 +66,10 @@ struct vt_rows {
 void vt_rows_make(struct vt_rows *rows, const struct vt_text *t, enum vt_rows_what what,
                   unsigned device);
 void vt_rows_print(const struct vt_rows *rows, const struct vt_text *t);
+
+/* Where the paths to two sites of the same place part: a frame of `site`. NULL: the places differ,
+ * or nothing outside. */
+const struct vt_frame *vt_rows_parting(const struct vt_site *site, const struct vt_site *other);
 void vt_rows_free(struct vt_rows *rows);
 
 /* "call site", "function", "file", "module": what a row is. */

@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { LEAKS_SHOWN = 3, LABEL = 16 };
+enum { LEAKS_SHOWN = 3, PATHS_SHOWN = 5, LABEL = 16 };
 
 /* "120 steps", "1 epoch", "40 rounds": what an iteration is called. */
 static const char *unit(const struct vt_growth *g) {
@@ -123,31 +123,66 @@ static void print_evidence(const struct vt_text *t, const struct vt_leak *leak) 
     vt_string_free(&s);
 }
 
-/* Where else, for a leak of several places. */
-static void print_others(const struct vt_text *t, const struct vt_leak *leak) {
+/* Your own code that called the place. NULL: none. */
+static const struct vt_frame *own_caller(const struct vt_site *site) {
+    const struct vt_stack *stack = site->stack;
+    for (uint32_t i = stack ? stack->own + 1 : UINT32_MAX; stack && i < stack->count; i++)
+        if (stack->frames[i].own)
+            return &stack->frames[i];
+    return NULL;
+}
+
+static bool same_line(const struct vt_site *a, const struct vt_site *b) {
+    const struct vt_frame *x = vt_stack_main_frame(a->stack), *y = vt_stack_main_frame(b->stack);
+    return x && y && x->line && x->line == y->line && x->file && y->file &&
+           !strcmp(x->file, y->file);
+}
+
+/* One line a site: what it holds, where its path parts from the others', its id. */
+static void print_path(const struct vt_text *t, const struct vt_leak *leak, uint32_t i) {
     const struct vt_process *p = t->process;
+    const struct vt_site *site = &p->sites[leak->sites[i]], *other = &p->sites[leak->sites[!i]];
+    const struct vt_frame *caller = vt_rows_parting(site, other);
+    if (!caller && same_line(site, other)) /* instances of one template */
+        caller = own_caller(site);
     char bytes[VT_FORMAT_BYTES];
-    if (leak->site_count < 2)
-        return;
-    struct vt_string s = {0};
-    const struct vt_site *second = &p->sites[leak->sites[1]];
-    char *place = vt_place_text(p, vt_stack_main_frame(second->stack), 40);
-    uint32_t more = leak->site_count - 1;
-    vt_string_format(
-        &s, "%u more site%s %s (%s%s, %s).", more, plural(more),
-        leak->growth ? more == 1 ? "grows in step with it" : "grow in step with it"
-        : more == 1  ? "is of this place"
-                     : "are of this place",
-        more > 1 ? "the largest: " : "", place,
-        vt_format_bytes(leak->growth ? second->held_bytes : second->live_bytes, bytes));
-    vt_text_wrap(t, "", 2, s.text);
+    unsigned width = VT_TEXT_WIDTH - LABEL - 11 - t->digits - 2 - (caller ? 5 : 0);
+    char *place = vt_place_text(p, caller ? caller : vt_stack_main_frame(site->stack), width);
+    int pad = (int)width - (int)vt_place_columns(place);
+    fprintf(t->out, "  %-*s%9s  %s%s%*s  %.*s\n", LABEL - 2,
+            i              ? ""
+            : leak->growth ? "in step"
+                           : "paths",
+            vt_format_bytes(leak->growth ? site->held_bytes : site->live_bytes, bytes),
+            caller ? "from " : "", place, pad > 0 ? pad : 0, "", (int)t->digits, site->name);
     free(place);
-    vt_string_free(&s);
+}
+
+/* The sites of a leak: its own, or all of them where it has several. */
+static void print_sites(const struct vt_text *t, const struct vt_leak *leak) {
+    if (leak->site_count < 2) {
+        const struct vt_site *site = &t->process->sites[leak->sites[0]];
+        const struct vt_frame *caller = own_caller(site);
+        if (caller) {
+            char *place = vt_place_text(t->process, caller, VT_TEXT_WIDTH - LABEL);
+            row(t, "called from", place);
+            free(place);
+        }
+        char id[32];
+        snprintf(id, sizeof id, "%.*s", (int)t->digits, site->name);
+        row(t, "site", id);
+        return;
+    }
+    for (uint32_t i = 0; i < leak->site_count && i < PATHS_SHOWN; i++)
+        print_path(t, leak, i);
+    if (leak->site_count > PATHS_SHOWN)
+        fprintf(t->out, "%*sand %u more\n", LABEL, "", leak->site_count - PATHS_SHOWN);
 }
 
 static void print_leak(const struct vt_text *t, const struct vt_leak *leak) {
     heading(t, leak);
     print_place(t, leak);
+    print_sites(t, leak);
     if (leak->growth)
         print_growth(t, leak);
     print_evidence(t, leak);
@@ -155,7 +190,6 @@ static void print_leak(const struct vt_text *t, const struct vt_leak *leak) {
         row(t, "likely", leak->advice);
     if (leak->verdict == VT_VERDICT_GROWING)
         fputs("  This line allocated it; what keeps it may be elsewhere.\n", t->out);
-    print_others(t, leak);
 }
 
 void vt_text_leaks(const struct vt_text *t) {

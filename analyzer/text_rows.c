@@ -136,9 +136,7 @@ static bool same_frame(const struct vt_frame *a, const struct vt_frame *b) {
                    : a->offset == b->offset && same_text(a->module, b->module);
 }
 
-/* Where the paths to two rows of the same place part: a frame of `site`. NULL: the places differ,
- * or nothing outside. */
-static const struct vt_frame *parting(const struct vt_site *site, const struct vt_site *other) {
+const struct vt_frame *vt_rows_parting(const struct vt_site *site, const struct vt_site *other) {
     const struct vt_frame *a = vt_stack_main_frame(site->stack);
     const struct vt_frame *b = vt_stack_main_frame(other->stack);
     if (!a || !b || site == other || !same_frame(a, b))
@@ -159,7 +157,7 @@ static void print_caller(const struct vt_rows *rows, uint32_t shown, uint32_t i,
     if (t->options->by != VT_BY_SITE)
         return;
     for (uint32_t j = 0; j < shown && !caller; j++)
-        caller = parting(rows->rows[i].site, rows->rows[j].site);
+        caller = vt_rows_parting(rows->rows[i].site, rows->rows[j].site);
     if (!caller)
         return;
     char *place = vt_place_text(t->process, caller, VT_TEXT_WIDTH - indent - 5);
