@@ -167,6 +167,7 @@ CUresult cuInit(unsigned int flags) {
         int physical[SIM_MAX_DEVICES];
         const char *name = getenv("VRAMTRACE_SIM_NAME");
         size_t total = size_variable("VRAMTRACE_SIM_MEMORY", (size_t)24 << 30, "24G");
+        size_t other = size_variable("VRAMTRACE_SIM_OTHER", 0, "0");
         int count = count_variable("VRAMTRACE_SIM_DEVICES", 1, SIM_MAX_DEVICES);
         count = visible_devices(count, physical);
         sim.context_bytes = size_variable("VRAMTRACE_SIM_CONTEXT", 0, "0");
@@ -179,6 +180,7 @@ CUresult cuInit(unsigned int flags) {
             device->ordinal = i;
             device->physical = physical[i];
             device->total = total;
+            device->used = other < total ? other : total;
         }
         if (result == CUDA_SUCCESS) {
             sim.device_count = count;
