@@ -34,6 +34,8 @@ static const char help_tail[] =
     "                    only this part of the run: 90s, 250ms, 2m, 1h, 80%, or a phase\n"
     "                    that the program named: epoch#3\n"
     "  --phase NAME      only while this phase lasted; NAME#3: the third of that name\n"
+    "  --classes FILE    more frames whose memory is a cache's or a CUDA library's: lines of\n"
+    "                    CLASS WHAT PATTERN [NAME], see the manual\n"
     "  --run ID          of a folder: the run whose id begins so, or all\n"
     "  --help            this\n";
 
@@ -65,6 +67,7 @@ enum {
     O_UNTIL,
     O_PHASE,
     O_RUN,
+    O_CLASSES,
     O_HELP
 };
 
@@ -75,6 +78,7 @@ static const struct option long_options[] = {
     {"own", required_argument, NULL, O_OWN},       {"device", required_argument, NULL, O_DEVICE},
     {"since", required_argument, NULL, O_SINCE},   {"until", required_argument, NULL, O_UNTIL},
     {"phase", required_argument, NULL, O_PHASE},   {"run", required_argument, NULL, O_RUN},
+    {"classes", required_argument, NULL, O_CLASSES},
     {"help", no_argument, NULL, O_HELP},           {NULL, 0, NULL, 0},
 };
 
@@ -148,6 +152,7 @@ static int parse_option(int option, struct options *o) {
         if (parse_number(optarg, 253, &number))
             return vt_usage("report", "--device %s: expected a device's number, 0 to 253", optarg);
         o->model.device = (int)number;
+        o->format.map = true;
         return 0;
     case O_SINCE:
         o->model.since = optarg;
@@ -160,6 +165,9 @@ static int parse_option(int option, struct options *o) {
         return 0;
     case O_RUN:
         o->run = optarg;
+        return 0;
+    case O_CLASSES:
+        o->model.classes = optarg;
         return 0;
     }
     return 0;

@@ -182,22 +182,127 @@ static void header(struct json *j, const struct vt_process *p) {
     }
 }
 
-static void fragmentation(struct json *j, const struct vt_fragmentation *f) {
+static void ratio(struct json *j, double value) {
+    if (value < 0) {
+        null(j, "ratio");
+        return;
+    }
+    key(j, "ratio");
+    fprintf(j->out, "%.4f", value);
+}
+
+static void moment(struct json *j, const char *name, const struct vt_moment *m) {
+    uint64_t idle = m->reserved_bytes - m->in_use_bytes;
+    if (m->at == VT_UNKNOWN) {
+        null(j, name);
+        return;
+    }
+    open(j, name, '{');
+    number(j, "at_ns", m->at);
+    number(j, "reserved_bytes", m->reserved_bytes);
+    number(j, "in_use_bytes", m->in_use_bytes);
+    number(j, "free_bytes", idle);
+    number(j, "largest_free_bytes", m->largest_free_bytes);
+    number(j, "pinned_bytes", m->pinned_bytes);
+    ratio(j, vt_fragmentation_ratio(idle, m->largest_free_bytes));
+    close(j, '}');
+}
+
+static const char *site_name(const struct vt_process *p, uint32_t index) {
+    return index == VT_NO_SITE ? NULL : p->sites[index].name;
+}
+
+static void pins(struct json *j, const struct vt_process *p, const struct vt_pin *pin,
+                 uint32_t count) {
+    open(j, "pins", '[');
+    for (uint32_t i = 0; i < count; i++) {
+        open(j, NULL, '{');
+        string(j, "site", site_name(p, pin[i].site));
+        number(j, "blocks", pin[i].blocks);
+        number(j, "block_bytes", pin[i].block_bytes);
+        number(j, "segments", pin[i].segments);
+        number(j, "pinned_bytes", pin[i].pinned_bytes);
+        close(j, '}');
+    }
+    close(j, ']');
+}
+
+/* Segments with their pieces: [offset, bytes, site], site null for what is idle. */
+static void segments(struct json *j, const struct vt_process *p,
+                     const struct vt_fragmentation *f) {
+    open(j, "segments", '[');
+    for (uint32_t i = 0; i < f->segment_count; i++) {
+        const struct vt_segment_map *s = &f->segments[i];
+        open(j, NULL, '{');
+        number(j, "address", s->address);
+        number(j, "bytes", s->bytes);
+        number(j, "in_use_bytes", s->in_use_bytes);
+        number(j, "largest_free_bytes", s->largest_free_bytes);
+        key(j, "pieces");
+        fputc('[', j->out);
+        for (uint32_t k = 0; k < s->count; k++) {
+            const struct vt_piece *piece = &f->pieces[s->first + k];
+            fprintf(j->out, "%s[%" PRIu64 ", %" PRIu64 ", ", k ? ", " : "", piece->offset,
+                    piece->bytes);
+            if (piece->idle)
+                fputs("null]", j->out);
+            else
+                fprintf(j->out, "\"%s\"]",
+                        piece->site == VT_NO_SITE ? "" : p->sites[piece->site].name);
+        }
+        fputc(']', j->out);
+        close(j, '}');
+    }
+    close(j, ']');
+    number(j, "segments_left_out", f->segments_left_out);
+}
+
+static void fragmentation(struct json *j, const struct vt_process *p,
+                          const struct vt_fragmentation *f) {
     open(j, "fragmentation", '{');
     number(j, "reserved_bytes", f->reserved_bytes);
     number(j, "in_use_bytes", f->in_use_bytes);
     number(j, "free_bytes", f->free_bytes);
     number(j, "largest_free_bytes", f->largest_free_bytes);
-    if (f->ratio < 0) {
-        null(j, "ratio");
-    } else {
-        key(j, "ratio");
-        fprintf(j->out, "%.4f", f->ratio);
-    }
+    ratio(j, f->ratio);
+    moment(j, "worst", &f->worst);
+    open(j, "history", '[');
+    for (uint32_t i = 0; i < f->moment_count; i++)
+        moment(j, NULL, &f->moments[i]);
+    close(j, ']');
+    pins(j, p, f->pins, f->pin_count);
+    segments(j, p, f);
+    number(j, "granule_waste_estimate_bytes", f->granule_waste_bytes);
     close(j, '}');
 }
 
-static void device(struct json *j, const struct vt_device *d) {
+static void blocks(struct json *j, const struct vt_device *d) {
+    const struct vt_blocks *b = &d->blocks;
+    if (!d->has_blocks) {
+        null(j, "framework");
+        return;
+    }
+    open(j, "framework", '{');
+    string(j, "name", b->name);
+    number(j, "live_bytes", b->live_bytes);
+    number(j, "live_count", b->live_count);
+    number(j, "peak_bytes", b->peak_bytes);
+    number(j, "peak_at_ns", b->peak_at);
+    number(j, "alloc_count", b->alloc_count);
+    number(j, "free_count", b->free_count);
+    number(j, "bytes_at_device_peak", b->at_peak_bytes);
+    number(j, "reserved_bytes", b->reserved_bytes);
+    number(j, "reserved_peak_bytes", b->reserved_peak_bytes);
+    open(j, "own_counters", '{');
+    number(j, "allocated_bytes", b->said_allocated);
+    number(j, "reserved_bytes", b->said_reserved);
+    number(j, "peak_allocated_bytes", b->said_peak_allocated);
+    number(j, "mismatches", b->said_apart);
+    close(j, '}');
+    close(j, '}');
+}
+
+static void device(struct json *j, const struct vt_process *p, const struct vt_device *d) {
     open(j, NULL, '{');
     device_number(j, "device", d->ordinal);
     string(j, "uuid", d->uuid);
@@ -214,7 +319,8 @@ static void device(struct json *j, const struct vt_device *d) {
     number(j, "driver_used_bytes", d->driver_used_bytes);
     number(j, "untracked_bytes", d->untracked_bytes);
     number(j, "other_processes_bytes", d->other_processes_bytes);
-    fragmentation(j, &d->fragmentation);
+    fragmentation(j, p, &d->fragmentation);
+    blocks(j, d);
     close(j, '}');
 }
 
@@ -285,6 +391,9 @@ static void site(struct json *j, const struct vt_site *s, bool native) {
     number(j, "free_count", s->free_count);
     number(j, "first_at_ns", s->first_at);
     number(j, "last_at_ns", s->last_at);
+    static const char *const classes[] = {"program", "cache", "runtime"};
+    string(j, "class", s->layer == VT_LAYER_DRIVER ? classes[s->class] : NULL);
+    string(j, "class_name", s->class_name);
     boolean(j, "before_window", s->before);
     stack(j, s->stack, native);
     close(j, '}');
@@ -310,6 +419,18 @@ static void oom(struct json *j, const struct vt_process *p, const struct vt_oom 
         if (o->holders[i] != VT_NO_SITE)
             string(j, NULL, p->sites[o->holders[i]].name);
     close(j, ']');
+    open(j, "holder_bytes", '[');
+    for (uint32_t i = 0; i < o->holder_count; i++)
+        if (o->holders[i] != VT_NO_SITE)
+            number(j, NULL, o->holder_bytes[i]);
+    close(j, ']');
+    string(j, "allocator", o->allocator);
+    number(j, "driver_requested_bytes", o->driver_requested_bytes);
+    number(j, "attempts", o->attempts);
+    number(j, "thread", o->thread);
+    number(j, "free_said_at_ns", o->free_said_at);
+    number(j, "other_processes_bytes", o->others_bytes);
+    pins(j, p, o->pins, o->pin_count);
     stack(j, o->stack, native);
     close(j, '}');
 }
@@ -320,8 +441,12 @@ static void process(struct json *j, const struct vt_process *p,
     header(j, p);
     open(j, "devices", '[');
     for (uint32_t i = 0; i < p->device_count; i++)
-        device(j, &p->devices[i]);
+        device(j, p, &p->devices[i]);
     close(j, ']');
+    open(j, "environment", '{');
+    for (uint32_t i = 0; i < p->variable_count; i++)
+        string(j, p->variables[i].name, p->variables[i].value);
+    close(j, '}');
     apart(j, "pinned_host", &p->pinned);
     apart(j, "managed", &p->managed);
     open(j, "leaks", '[');

@@ -206,54 +206,6 @@ static void apart(const struct vt_text *t, const char *heading, const struct vt_
     vt_string_free(&rest);
 }
 
-/* ---------------------------------------------------------------------------------------------------
- * out of memory -- */
-
-/* The last one in full, since it is the one that mattered most likely; the others by number. */
-static void ooms(const struct vt_text *t) {
-    const struct vt_process *p = t->process;
-    char a[VT_FORMAT_BYTES], b[VT_FORMAT_BYTES];
-    if (!p->oom_count)
-        return;
-    const struct vt_oom *oom = &p->ooms[p->oom_count - 1];
-    uint64_t earlier = p->oom_count - 1 + p->ooms_left_out;
-    struct vt_string rest = {0}, cause = {0};
-    const struct vt_frame *frame = vt_stack_main_frame(oom->stack);
-    char *place = vt_place_text(p, frame, 50), *source = vt_place_source(p, frame, 70);
-    vt_string_format(&rest, "%s, %s", vt_format_duration(oom->at, a), place);
-    vt_text_heading(t, VT_STYLE_BAD, "OUT OF MEMORY", rest.text);
-    if (source)
-        fprintf(t->out, "           %s\n", source);
-    fprintf(t->out, "  asked    %s by %s", vt_format_bytes(oom->requested_bytes, a),
-            oom->api ? oom->api : "an unknown call");
-    if (oom->layer == VT_LAYER_HOST)
-        fputs(" (pinned host memory)\n", t->out);
-    else
-        fprintf(t->out, "; this process held %s\n", vt_format_bytes(oom->tracked_bytes, b));
-    vt_string_format(&cause, "%s: %s.", oom->cause ? oom->cause : "unknown", oom->why);
-    vt_text_wrap(t, "  cause", 11, cause.text);
-    for (uint32_t i = 0, shown = 0; i < oom->holder_count && shown < 3; i++) {
-        if (oom->holders[i] == VT_NO_SITE)
-            continue;
-        const struct vt_site *site = &p->sites[oom->holders[i]];
-        char *holder = vt_place_text(p, vt_stack_main_frame(site->stack), 69 - t->digits - 2);
-        fprintf(t->out, "  %-8s %s%*s  %.*s\n", shown ? "" : "held by", holder,
-                (int)(67 - t->digits) - (int)vt_place_columns(holder) > 0
-                    ? (int)(67 - t->digits) - (int)vt_place_columns(holder)
-                    : 0,
-                "", (int)t->digits, site->name);
-        free(holder);
-        shown++;
-    }
-    if (earlier)
-        fprintf(t->out, "  %s earlier allocation%s failed as well.\n", vt_format_count(earlier, a),
-                earlier == 1 ? "" : "s");
-    free(place);
-    free(source);
-    vt_string_free(&rest);
-    vt_string_free(&cause);
-}
-
 /* --------------------------------------------------------------------------------------------------
  * what is next -- */
 
@@ -304,7 +256,7 @@ static void process(const struct vt_text *t) {
     }
     notes(t);
     vt_text_leaks(t);
-    ooms(t);
+    vt_text_ooms(t);
     if (!p->leak_count)
         held(t);
     for (uint32_t i = 0; i < p->device_count; i++)

@@ -76,13 +76,19 @@ void vt_rows_free(struct vt_rows *rows);
 const char *vt_rows_noun(const struct vt_text *t);
 
 /* -------------------------------------------------------------------------------------
- * text_leak.c, text_device.c, text_site.c -- */
+ * text_leak.c, text_device.c, text_map.c, text_oom.c, text_site.c -- */
 
 /* The leaks, the gravest first. */
 void vt_text_leaks(const struct vt_text *t);
 
 /* A row for each name of phases; nothing where there are none. */
 void vt_text_phases(const struct vt_text *t);
+
+/* What failed for want of memory. */
+void vt_text_ooms(const struct vt_text *t);
+
+/* A device's segments, each with its blocks and holes. */
+void vt_text_map(const struct vt_text *t, const struct vt_device *device);
 
 void vt_text_device(const struct vt_text *t, const struct vt_device *device);
 void vt_text_site(const struct vt_text *t, const struct vt_site *site);

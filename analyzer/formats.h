@@ -16,6 +16,7 @@ struct vt_format_options {
     enum vt_by by;       /* text: what rows are grouped by */
     const char *site;    /* only sites whose id begins with this; NULL: all */
     bool native;         /* also the frames inside the Python interpreter */
+    bool map;            /* text: a device's segments, with their blocks and holes */
     bool colour;         /* text: the output is a terminal that wants colour */
     const char *heading; /* text: a line to open with; NULL: none */
     bool found;          /* the log was found, not named: hints need not name it */

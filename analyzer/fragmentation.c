@@ -210,7 +210,8 @@ static struct vt_moment moment(struct vt_clock clock, const struct vt_reserve *f
     return (struct vt_moment){.at = vt_clock_ns(clock, from->ticks),
                               .reserved_bytes = from->reserved,
                               .in_use_bytes = from->in_use,
-                              .largest_free_bytes = from->largest};
+                              .largest_free_bytes = from->largest,
+                              .pinned_bytes = from->pinned};
 }
 
 static void measure_blocks(const struct vt_replay *r, struct vt_clock clock, const uint32_t *place,

@@ -28,6 +28,7 @@ struct device {
     bool used;
     struct heap_row *heap;
     size_t heap_count, heap_room, idle_count;
+    uint64_t whole; /* bytes of idle pieces that are whole segments */
     uint64_t changes, stride; /* every how many changes a moment is kept */
     uint32_t moment_room;
 };
@@ -257,8 +258,8 @@ static void changed(const struct vt_framework *f, unsigned device, uint64_t tick
     r->now.largest = largest(f, d);
     if (r->now.reserved > r->reserved_peak)
         r->reserved_peak = r->now.reserved;
-    uint64_t scattered = r->now.reserved - r->now.in_use - r->now.largest;
-    if (scattered > r->worst.reserved - r->worst.in_use - r->worst.largest)
+    r->now.pinned = r->now.reserved - r->now.in_use - d->whole;
+    if (r->now.pinned > r->worst.pinned)
         r->worst = r->now;
     keep_moment(d);
 }
@@ -287,12 +288,16 @@ static void remove_idle(struct vt_framework *f, uint64_t start, uint64_t end, un
     take(&f->pieces, start);
     take(&f->ends, end);
     f->devices[device].idle_count--;
+    if (get(&f->walls, start) && get(&f->walls, end))
+        f->devices[device].whole -= end - start;
 }
 
 static void insert_idle(struct vt_framework *f, uint64_t start, uint64_t end, unsigned device) {
     put(&f->pieces, start, end, device, IDLE);
     put(&f->ends, end, start, device, IDLE);
     f->devices[device].idle_count++;
+    if (get(&f->walls, start) && get(&f->walls, end))
+        f->devices[device].whole += end - start;
     push(f, &f->devices[device], end - start, start);
 }
 

@@ -21,14 +21,14 @@ struct vt_reserve {
     uint64_t ticks;
     uint64_t reserved, in_use; /* segments, and the blocks in them */
     uint64_t largest;          /* the largest idle piece */
+    uint64_t pinned;           /* idle in segments that cannot be given back for the blocks in them */
 };
 
 enum { VT_RESERVE_MOMENTS = 512 };
 
 struct vt_reserve_device {
     struct vt_reserve now;
-    struct vt_reserve worst; /* when most was idle outside the largest idle piece; reserved 0:
-                                nothing ever was */
+    struct vt_reserve worst; /* when most was pinned; reserved 0: nothing ever was */
     uint64_t reserved_peak;
     struct vt_reserve *moments; /* of the whole run, evenly many changes apart */
     uint32_t moment_count;

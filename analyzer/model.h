@@ -122,6 +122,7 @@ struct vt_leak {
 struct vt_moment {
     uint64_t at;
     uint64_t reserved_bytes, in_use_bytes, largest_free_bytes;
+    uint64_t pinned_bytes; /* idle in segments that cannot be given back for the blocks in them */
 };
 
 /* Live blocks that keep segments which are mostly idle from being given back. */
@@ -145,9 +146,8 @@ struct vt_piece {
 /* Memory that is reserved and not in use, at the end. Each VT_UNKNOWN where the log cannot say. */
 struct vt_fragmentation {
     uint64_t reserved_bytes, in_use_bytes, free_bytes, largest_free_bytes;
-    double ratio;           /* 1 - largest_free / free, 0 when nothing is free; below 0: unknown */
-    struct vt_moment worst; /* when most was idle outside the largest idle piece; at VT_UNKNOWN:
-                               nothing ever was */
+    double ratio; /* 1 - largest_free / free, 0 when nothing is free; below 0: unknown */
+    struct vt_moment worst; /* when most was pinned; at VT_UNKNOWN: nothing ever was */
     struct vt_moment *moments; /* over the run, evenly many changes apart */
     uint32_t moment_count;
     struct vt_pin *pins; /* the most pinned first */

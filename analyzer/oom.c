@@ -34,23 +34,18 @@ static uint64_t contexts_at(const struct vt_process *p, unsigned device, uint64_
 
 /* What a context and the code loaded into it may take, untracked, of a real device: some hundred
  * MiB each; the rest must be someone else's. On the simulated GPU it is known. */
-static uint64_t own_untracked(const struct vt_process *p, unsigned device, uint64_t at,
-                              uint64_t total) {
-    const uint64_t most = 2ull << 30;
-    uint64_t contexts = contexts_at(p, device, at), bytes = 0;
-    if (p->simulated) {
-        const char *size = vt_process_variable(p, "VRAMTRACE_SIM_CONTEXT");
-        if (!size || vt_parse_size(size, &bytes))
-            return 0;
-        return bytes * contexts;
-    }
-    bytes = total / 16 < most ? total / 16 : most;
-    return bytes * (contexts ? contexts : 1);
-}
-
 uint64_t vt_oom_others(const struct vt_process *p, unsigned device, uint64_t at, uint64_t untracked,
                        uint64_t total) {
-    uint64_t own = own_untracked(p, device, at, total);
+    const uint64_t most = 2ull << 30;
+    uint64_t contexts = contexts_at(p, device, at), own = total / 16 < most ? total / 16 : most;
+    if (p->simulated) {
+        const char *size = vt_process_variable(p, "VRAMTRACE_SIM_OTHER");
+        uint64_t others = 0;
+        if (!size || vt_parse_size(size, &others))
+            return 0;
+        return others < untracked ? others : untracked;
+    }
+    own *= contexts ? contexts : 1;
     return untracked > own ? untracked - own : 0;
 }
 

@@ -472,7 +472,7 @@ static void on_cacheoom(struct walk *w, const struct vt_rec_cacheoom *o) {
         w->pending--;
         if (!last)
             last = fail;
-        else if (fail->stack == last->stack && fail->size == last->size)
+        else if (fail->size == last->size && fail->device == last->device)
             fail->merged = true;
     }
     if (last) {

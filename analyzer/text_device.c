@@ -55,21 +55,67 @@ static void print_part(const struct vt_text *t, char letter, const char *name, u
     fprintf(t->out, "%s%s\n", rest[0] ? "   " : "", rest);
 }
 
-static void sum_parts(const struct vt_text *t, const struct vt_device *d, struct part parts[2]) {
+enum { GROWING, LOST, UNFREED, IN_USE, CACHE, RUNTIME, UNTRACKED, OTHERS, PARTS };
+
+static unsigned part_of(const struct vt_site *site) {
+    if (site->class == VT_CLASS_CACHE)
+        return CACHE;
+    if (site->class == VT_CLASS_RUNTIME)
+        return RUNTIME;
+    switch (site->verdict) {
+    case VT_VERDICT_GROWING:
+        return GROWING;
+    case VT_VERDICT_LOST:
+        return LOST;
+    case VT_VERDICT_UNFREED:
+        return UNFREED;
+    default:
+        return IN_USE;
+    }
+}
+
+/* Adds a name to "PyTorch, CuPy", once. */
+static void add_name(struct vt_string *names, const char *name) {
+    if (name && !(names->text && strstr(names->text, name)))
+        vt_string_format(names, "%s%s", names->length ? ", " : "", name);
+}
+
+/* What the device was made of at its peak. Of a cache's segments what was in use inside belongs to
+ * the blocks' sites, the rest is idle. */
+static void sum_parts(const struct vt_text *t, const struct vt_device *d, struct part *parts,
+                      struct vt_string names[PARTS]) {
+    uint64_t blocks = 0;
     for (uint32_t i = 0; i < t->process->site_count; i++) {
         const struct vt_site *site = &t->process->sites[i];
-        if (site->layer != VT_LAYER_DRIVER || site->device != d->ordinal || !site->count_at_peak)
+        if ((site->layer != VT_LAYER_DRIVER && site->layer != VT_LAYER_FRAMEWORK) ||
+            site->device != d->ordinal || !site->count_at_peak)
             continue;
-        struct part *part = &parts[site->verdict == VT_VERDICT_FREED];
-        part->bytes += site->bytes_at_peak;
-        part->sites++;
+        unsigned part = part_of(site);
+        if (site->layer == VT_LAYER_FRAMEWORK)
+            blocks += site->bytes_at_peak;
+        parts[part].bytes += site->bytes_at_peak;
+        parts[part].sites++;
+        add_name(&names[part], site->class_name);
     }
+    if (d->fragmentation.ratio >= 0)
+        parts[CACHE].bytes -= blocks < parts[CACHE].bytes ? blocks : parts[CACHE].bytes;
+    if (d->total_bytes != VT_UNKNOWN && d->untracked_bytes != VT_UNKNOWN)
+        parts[UNTRACKED].bytes = d->untracked_bytes;
+    if (d->total_bytes != VT_UNKNOWN && d->other_processes_bytes != VT_UNKNOWN)
+        parts[OTHERS].bytes = d->other_processes_bytes;
 }
 
 static void print_driver_figures(const struct vt_text *t, const struct vt_device *d) {
     char a[VT_FORMAT_BYTES], b[VT_FORMAT_BYTES], c[VT_FORMAT_BYTES];
     if (d->driver_used_bytes == VT_UNKNOWN)
         return;
+    if (d->other_processes_bytes != VT_UNKNOWN && d->other_processes_bytes) {
+        fprintf(t->out, "  driver's word  %s used, when the program asked at %s;\n",
+                vt_format_bytes(d->driver_used_bytes, a), vt_format_duration(d->driver_used_at, b));
+        fprintf(t->out, "%17s%s of it by other processes, %s not in these books\n", "",
+                vt_format_bytes(d->other_processes_bytes, a), vt_format_bytes(d->untracked_bytes, b));
+        return;
+    }
     fprintf(t->out, "  driver's word  %s used, when the program asked at %s",
             vt_format_bytes(d->driver_used_bytes, a), vt_format_duration(d->driver_used_at, b));
     if (d->untracked_bytes == 0)
@@ -79,6 +125,50 @@ static void print_driver_figures(const struct vt_text *t, const struct vt_device
                 vt_format_bytes(d->untracked_bytes, c));
     else
         fprintf(t->out, ",\n%17sby all processes together\n", "");
+}
+
+/* The usual line, above which it is worth a thought: and only where the amount is, too. */
+static bool is_alarming(double ratio, uint64_t idle, uint64_t reserved) {
+    return ratio > VT_FRAGMENTATION_ALARM && idle > reserved / 16;
+}
+
+/* The moment when most was idle and could not be given back. */
+static void print_worst(const struct vt_text *t, const struct vt_fragmentation *f) {
+    char a[VT_FORMAT_BYTES], b[VT_FORMAT_BYTES], c[VT_FORMAT_BYTES];
+    uint64_t idle = f->worst.reserved_bytes - f->worst.in_use_bytes;
+    if (f->worst.at == VT_UNKNOWN)
+        return;
+    double ratio = vt_fragmentation_ratio(idle, f->worst.largest_free_bytes);
+    bool alarm = is_alarming(ratio, f->worst.pinned_bytes, f->worst.reserved_bytes);
+    fprintf(t->out, "  at its worst   %s%.2f at %s%s: %s idle, %s in one piece%s\n",
+            vt_text_style(t, alarm ? VT_STYLE_WARN : ""), ratio, vt_format_duration(f->worst.at, a),
+            vt_text_style(t, alarm ? VT_STYLE_NONE : ""), vt_format_bytes(idle, b),
+            vt_format_bytes(f->worst.largest_free_bytes, c), alarm ? "; above 0.30" : "");
+}
+
+static void print_blocks(const struct vt_text *t, const struct vt_device *d) {
+    const struct vt_blocks *b = &d->blocks;
+    char c[VT_FORMAT_BYTES], e[VT_FORMAT_BYTES], f[VT_FORMAT_BYTES], g[VT_FORMAT_BYTES];
+    if (!d->has_blocks)
+        return;
+    fprintf(t->out, "  %-13s  %s in use at the most, %s at this peak", b->name,
+            vt_format_bytes(b->peak_bytes, c), vt_format_bytes(b->at_peak_bytes, e));
+    if (b->reserved_bytes != VT_UNKNOWN)
+        fprintf(t->out, ";\n%17sat the end %s of %s reserved", "",
+                vt_format_bytes(b->live_bytes, f), vt_format_bytes(b->reserved_bytes, g));
+    fputc('\n', t->out);
+    if (b->said_allocated != VT_UNKNOWN)
+        fprintf(t->out, "%17sits own counters: %s allocated, %s reserved%s\n", "",
+                vt_format_bytes(b->said_allocated, c), vt_format_bytes(b->said_reserved, e),
+                b->said_apart ? " (they differ: see NOTE)" : "");
+}
+
+static void print_granules(const struct vt_text *t, const struct vt_fragmentation *f) {
+    char a[VT_FORMAT_BYTES];
+    if (f->granule_waste_bytes == VT_UNKNOWN || f->granule_waste_bytes < 16u << 20)
+        return;
+    fprintf(t->out, "  granules       about %s lost, if the driver keeps to granules of 2 MiB\n",
+            vt_format_bytes(f->granule_waste_bytes, a));
 }
 
 static void print_fragmentation(const struct vt_text *t, const struct vt_fragmentation *f) {
@@ -130,8 +220,55 @@ static void print_counts(const struct vt_text *t, const struct vt_device *d) {
     fputc('\n', t->out);
 }
 
+static void print_parts(const struct vt_text *t, const struct vt_device *d,
+                        const struct part *parts, const struct vt_string *names) {
+    static const char *const said[PARTS] = {
+        [CACHE] = "reserved and not in use",
+        [RUNTIME] = "kept by CUDA's libraries",
+        [UNTRACKED] = "contexts, loaded code (the driver's figure)",
+        [OTHERS] = "other processes (the driver's figure)",
+    };
+    uint64_t sum = 0;
+    for (unsigned i = 0; i < PARTS; i++)
+        sum += parts[i].bytes;
+    bool fits = d->total_bytes != VT_UNKNOWN && d->total_bytes >= d->peak_bytes;
+    uint64_t whole = fits ? d->total_bytes : d->peak_bytes;
+    print_bar(t, parts, PARTS, whole);
+    for (unsigned i = 0; i < PARTS; i++) {
+        char rest[96];
+        bool one = parts[i].sites == 1;
+        if (!parts[i].bytes)
+            continue;
+        if (said[i])
+            snprintf(rest, sizeof rest, "%s%s%s", names[i].length ? names[i].text : "",
+                     names[i].length ? ", " : "", said[i]);
+        else
+            snprintf(rest, sizeof rest, "%u call site%s%s", parts[i].sites, one ? "" : "s",
+                     i != IN_USE ? one ? " that holds memory at the end"
+                                       : " that hold memory at the end"
+                     : one       ? " that freed everything"
+                                 : " that freed everything");
+        print_part(t, parts[i].letter, parts[i].name, parts[i].bytes, whole, rest);
+    }
+    if (fits && whole > sum)
+        print_part(t, '.', "free", whole - sum, whole,
+                   parts[UNTRACKED].bytes || d->untracked_bytes == 0
+                       ? ""
+                       : "or not this program's allocations");
+}
+
 void vt_text_device(const struct vt_text *t, const struct vt_device *d) {
-    struct part parts[2] = {{'U', "unfreed", 0, 0, VT_STYLE_BAD}, {'#', "freed", 0, 0, ""}};
+    struct part parts[PARTS] = {
+        [GROWING] = {'L', "growing", 0, 0, VT_STYLE_BAD},
+        [LOST] = {'X', "lost", 0, 0, VT_STYLE_BAD},
+        [UNFREED] = {'U', "unfreed", 0, 0, VT_STYLE_BAD},
+        [IN_USE] = {'#', "in use", 0, 0, ""},
+        [CACHE] = {'c', "cache", 0, 0, VT_STYLE_DIM},
+        [RUNTIME] = {'r', "runtime", 0, 0, VT_STYLE_DIM},
+        [UNTRACKED] = {'u', "untracked", 0, 0, VT_STYLE_DIM},
+        [OTHERS] = {'o', "others", 0, 0, VT_STYLE_WARN},
+    };
+    struct vt_string names[PARTS] = {{0}};
     struct vt_string title = {0}, rest = {0};
     char bytes[VT_FORMAT_BYTES], at[VT_FORMAT_BYTES];
     if (d->ordinal == VT_DEVICE_UNKNOWN)
@@ -155,28 +292,19 @@ void vt_text_device(const struct vt_text *t, const struct vt_device *d) {
     vt_string_format(&rest, "%sat its peak, %s", rest.length ? "   " : "",
                      vt_format_duration(d->peak_at, at));
     vt_text_heading(t, VT_STYLE_HEAD, title.text, rest.text);
-    sum_parts(t, d, parts);
-    uint64_t whole =
-        d->total_bytes == VT_UNKNOWN || d->total_bytes < d->peak_bytes ? 0 : d->total_bytes;
-    print_bar(t, parts, 2, whole ? whole : d->peak_bytes);
-    for (unsigned i = 0; i < 2; i++) {
-        char sites[64];
-        bool one = parts[i].sites == 1;
-        snprintf(sites, sizeof sites, "%u call site%s that %s", parts[i].sites, one ? "" : "s",
-                 i     ? "freed everything"
-                 : one ? "holds memory at the end"
-                       : "hold memory at the end");
-        if (parts[i].bytes)
-            print_part(t, parts[i].letter, parts[i].name, parts[i].bytes,
-                       whole ? whole : d->peak_bytes, sites);
-    }
-    if (whole)
-        print_part(t, '.', "the rest", whole - d->peak_bytes, whole,
-                   "free, or not this program's allocations");
+    sum_parts(t, d, parts, names);
+    print_parts(t, d, parts, names);
     print_peak(t, d);
     print_counts(t, d);
+    print_blocks(t, d);
     print_fragmentation(t, &d->fragmentation);
+    print_worst(t, &d->fragmentation);
+    print_granules(t, &d->fragmentation);
     print_driver_figures(t, d);
+    if (t->options->map)
+        vt_text_map(t, d);
+    for (unsigned i = 0; i < PARTS; i++)
+        vt_string_free(&names[i]);
     vt_string_free(&title);
     vt_string_free(&rest);
 }

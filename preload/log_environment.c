@@ -27,7 +27,7 @@ static const char *const variables[] = {
     "VRAMTRACE_LIMIT",
     "VRAMTRACE_INJECT",
     "VRAMTRACE_FRAMEWORK",
-    "VRAMTRACE_SIM_CONTEXT",
+    "VRAMTRACE_SIM_OTHER",
 };
 
 static void write_variable(struct vt_thread *t, const char *name, const char *value) {

@@ -23,6 +23,7 @@ extern "C" int cudaMalloc(void **pointer, size_t size);
 extern "C" int cudaFree(void *pointer);
 extern "C" int cudaSetDevice(int device);
 extern "C" int cudaGetLastError(void);
+extern "C" int cudaMemGetInfo(size_t *free, size_t *total);
 
 namespace {
 
@@ -185,6 +186,8 @@ STANDIN_API void *standin_malloc(size_t size, int device) {
         b = new_segment(d, device, size, small);
     }
     if (!b) {
+        size_t free_bytes, total; // for the error's text
+        cudaMemGetInfo(&free_bytes, &total);
         d.ooms++;
         report_oom(device, size);
         return nullptr;

@@ -1,0 +1,62 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The text report's map of a device's segments at the end of the run (report --device N): one line
+ * a segment, '#' what is in use, '.' what is idle, '+' where both share a column; the most idle
+ * first. Called by text_device.c.
+ */
+#include "fmt_text.h"
+
+#include <stdlib.h>
+
+enum { MAP_COLUMNS = 44, SEGMENTS_SHOWN = 24 };
+
+static const struct vt_fragmentation *sorted_of; /* qsort has no context of its own */
+
+static int most_idle_first(const void *a, const void *b) {
+    const struct vt_segment_map *x = &sorted_of->segments[*(const uint32_t *)a];
+    const struct vt_segment_map *y = &sorted_of->segments[*(const uint32_t *)b];
+    uint64_t p = x->bytes - x->in_use_bytes, q = y->bytes - y->in_use_bytes;
+    if (p != q)
+        return p < q ? 1 : -1;
+    return x->address < y->address ? -1 : x->address > y->address;
+}
+
+static void draw(const struct vt_fragmentation *f, const struct vt_segment_map *s,
+                 char line[MAP_COLUMNS + 1]) {
+    bool used[MAP_COLUMNS] = {false}, idle[MAP_COLUMNS] = {false};
+    for (uint32_t i = 0; i < s->count; i++) {
+        const struct vt_piece *piece = &f->pieces[s->first + i];
+        double scale = (double)MAP_COLUMNS / (double)s->bytes;
+        unsigned from = (unsigned)((double)piece->offset * scale);
+        unsigned to = (unsigned)((double)(piece->offset + piece->bytes) * scale);
+        for (unsigned c = from; c < MAP_COLUMNS && (c < to || c == from); c++)
+            (piece->idle ? idle : used)[c] = true;
+    }
+    for (unsigned c = 0; c < MAP_COLUMNS; c++)
+        line[c] = used[c] ? idle[c] ? '+' : '#' : '.';
+    line[MAP_COLUMNS] = 0;
+}
+
+void vt_text_map(const struct vt_text *t, const struct vt_device *d) {
+    const struct vt_fragmentation *f = &d->fragmentation;
+    if (!f->segment_count)
+        return;
+    uint32_t *order = vt_alloc(f->segment_count, sizeof *order);
+    uint32_t most = t->options->top ? t->options->top : SEGMENTS_SHOWN;
+    for (uint32_t i = 0; i < f->segment_count; i++)
+        order[i] = i;
+    sorted_of = f;
+    qsort(order, f->segment_count, sizeof *order, most_idle_first);
+    fprintf(t->out, "  segments       at the end, the most idle first: # in use, . idle, + both\n");
+    for (uint32_t i = 0; i < f->segment_count && i < most; i++) {
+        const struct vt_segment_map *s = &f->segments[order[i]];
+        char line[MAP_COLUMNS + 1], size[VT_FORMAT_BYTES];
+        draw(f, s, line);
+        fprintf(t->out, "  0x%012llx %9s  [%s]\n", (unsigned long long)s->address,
+                vt_format_bytes(s->bytes, size), line);
+    }
+    if (f->segment_count > most)
+        fprintf(t->out, "%17s%u more (--top %u shows them)\n", "", f->segment_count - most,
+                f->segment_count);
+    free(order);
+}

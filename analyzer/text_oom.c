@@ -1,0 +1,138 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The text report's OUT OF MEMORY block: the last failure that was not recovered from in full, since
+ * it is the one that mattered most likely; the others by number. Called by fmt_text.c.
+ */
+#include "fmt_text.h"
+
+#include "vramtrace/log_format.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { LABEL = 11, HOLDERS_SHOWN = 3 };
+
+#define BYTES(n) vt_format_bytes((n), (char[VT_FORMAT_BYTES]){0})
+
+static bool recovered(const struct vt_oom *oom) {
+    return !strcmp(oom->outcome, "recovered");
+}
+
+/* What was asked, and what there was. */
+static void print_asked(const struct vt_text *t, const struct vt_oom *oom) {
+    struct vt_string text = {0};
+    char age[VT_FORMAT_BYTES];
+    vt_string_add(&text, BYTES(oom->requested_bytes));
+    if (oom->layer == VT_LAYER_HOST)
+        vt_string_add(&text, " of pinned host memory");
+    if (oom->api)
+        vt_string_format(&text, " by %s", oom->api);
+    if (oom->driver_requested_bytes != VT_UNKNOWN &&
+        oom->driver_requested_bytes != oom->requested_bytes)
+        vt_string_format(&text, " (a segment of %s)", BYTES(oom->driver_requested_bytes));
+    if (oom->layer != VT_LAYER_HOST)
+        vt_string_format(&text, "; this process held %s", BYTES(oom->tracked_bytes));
+    if (oom->free_bytes != VT_UNKNOWN && oom->free_said_at == VT_UNKNOWN)
+        vt_string_format(&text, "; at most %s free on the device", BYTES(oom->free_bytes));
+    else if (oom->free_bytes != VT_UNKNOWN)
+        vt_string_format(&text, "; %s free on the device", BYTES(oom->free_bytes));
+    uint64_t apart = oom->free_said_at > oom->at ? oom->free_said_at - oom->at
+                                                 : oom->at - oom->free_said_at;
+    if (oom->free_said_at != VT_UNKNOWN && apart >= 1000000000)
+        vt_string_format(&text, " (by the driver's word %s %s)", vt_format_duration(apart, age),
+                         oom->free_said_at > oom->at ? "later" : "before");
+    if (oom->cached_bytes != VT_UNKNOWN && oom->cached_bytes)
+        vt_string_format(&text, ", %s idle in %s's cache", BYTES(oom->cached_bytes),
+                         oom->allocator ? oom->allocator : "a framework");
+    vt_text_wrap(t, "  asked", LABEL, text.text);
+    vt_string_free(&text);
+}
+
+/* "5.11 GiB  train.py:22 in main   3f2a" */
+static void print_site(const struct vt_text *t, const char *label, const char *first,
+                       const struct vt_site *site) {
+    unsigned width = VT_TEXT_WIDTH - LABEL - 11 - t->digits - 2;
+    char *place = vt_place_text(t->process, vt_stack_main_frame(site->stack), width);
+    int pad = (int)width - (int)vt_place_columns(place);
+    fprintf(t->out, "%-*s%9s  %s%*s  %.*s\n", LABEL, label, first, place, pad > 0 ? pad : 0, "",
+            (int)t->digits, site->name);
+    free(place);
+}
+
+static void print_holders(const struct vt_text *t, const struct vt_oom *oom) {
+    for (uint32_t i = 0, shown = 0; i < oom->holder_count && shown < HOLDERS_SHOWN; i++) {
+        if (oom->holders[i] == VT_NO_SITE)
+            continue;
+        print_site(t, shown ? "" : "  held by", BYTES(oom->holder_bytes[i]),
+                   &t->process->sites[oom->holders[i]]);
+        shown++;
+    }
+}
+
+/* The blocks that keep segments which are mostly idle. */
+static void print_pins(const struct vt_text *t, const struct vt_oom *oom) {
+    if (!oom->cause || strcmp(oom->cause, "fragmentation"))
+        return;
+    for (uint32_t i = 0, shown = 0; i < oom->pin_count && shown < HOLDERS_SHOWN; i++) {
+        const struct vt_pin *pin = &oom->pins[i];
+        char a[VT_FORMAT_BYTES], b[VT_FORMAT_BYTES];
+        if (pin->site == VT_NO_SITE)
+            continue;
+        print_site(t, shown ? "" : "  pinned by", BYTES(pin->pinned_bytes),
+                   &t->process->sites[pin->site]);
+        fprintf(t->out, "%*s%s idle around its %s block%s in %s segment%s%s\n", LABEL + 11, "",
+                BYTES(pin->pinned_bytes), vt_format_count(pin->blocks, a),
+                pin->blocks == 1 ? "" : "s", vt_format_count(pin->segments, b),
+                pin->segments == 1 ? "" : "s", shown ? "" : ": worth moving");
+        shown++;
+    }
+}
+
+static void print_oom(const struct vt_text *t, const struct vt_oom *oom) {
+    const struct vt_process *p = t->process;
+    const struct vt_frame *frame = vt_stack_main_frame(oom->stack);
+    struct vt_string rest = {0}, cause = {0};
+    char at[VT_FORMAT_BYTES];
+    char *place = vt_place_text(p, frame, 50), *source = vt_place_source(p, frame, 69);
+    vt_string_format(&rest, "%s, %s", vt_format_duration(oom->at, at), place);
+    vt_text_heading(t, VT_STYLE_BAD, "OUT OF MEMORY", rest.text);
+    if (source)
+        fprintf(t->out, "%*s%s\n", LABEL, "", source);
+    print_asked(t, oom);
+    vt_string_format(&cause, "%s: %s.", oom->cause ? oom->cause : "unknown", oom->why);
+    vt_text_wrap(t, "  cause", LABEL, cause.text);
+    print_pins(t, oom);
+    print_holders(t, oom);
+    if (oom->advice)
+        vt_text_wrap(t, "  try", LABEL, oom->advice);
+    free(place);
+    free(source);
+    vt_string_free(&rest);
+    vt_string_free(&cause);
+}
+
+void vt_text_ooms(const struct vt_text *t) {
+    const struct vt_process *p = t->process;
+    const struct vt_oom *last = NULL;
+    const char *by = NULL;
+    uint64_t recoveries = 0, others = p->ooms_left_out;
+    char n[VT_FORMAT_BYTES];
+    for (uint32_t i = 0; i < p->oom_count; i++) {
+        if (recovered(&p->ooms[i])) {
+            recoveries++;
+            by = p->ooms[i].allocator ? p->ooms[i].allocator : by;
+        } else {
+            others += last != NULL;
+            last = &p->ooms[i];
+        }
+    }
+    if (last)
+        print_oom(t, last);
+    if (others)
+        fprintf(t->out, "  %s other allocation%s failed as well.\n", vt_format_count(others, n),
+                others == 1 ? "" : "s");
+    if (recoveries)
+        fprintf(t->out, "%s%s allocation%s failed and succeeded when %s tried again.\n",
+                last ? "  " : "\n", vt_format_count(recoveries, n), recoveries == 1 ? "" : "s",
+                by ? by : "the program");
+}
