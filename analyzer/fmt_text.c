@@ -51,7 +51,9 @@ void vt_text_heading(const struct vt_text *t, const char *style, const char *hea
 /* ----------------------------------------------------------------------------------------------------
  * the head -- */
 
-/* The command as it would be typed, as much as fits. */
+enum { COMMAND_COLUMNS = 2 * VT_TEXT_WIDTH - 3 };
+
+/* The command as it would be typed, as much as two lines hold. */
 static void command_text(const struct vt_process *p, struct vt_string *s) {
     for (uint32_t i = 0; i < p->command_count; i++) {
         const char *word = p->command[i];
@@ -74,6 +76,17 @@ static void command_text(const struct vt_process *p, struct vt_string *s) {
     for (char *at = s->text; at && *at; at++)
         if ((unsigned char)*at < 0x20)
             *at = ' ';
+    /* the JSON has all of it */
+    size_t end = 0;
+    for (unsigned columns = 0; columns < COMMAND_COLUMNS && end < s->length; columns++) {
+        unsigned bytes = vt_utf8_length(s->text + end, s->length - end);
+        end += bytes ? bytes : 1;
+    }
+    if (end < s->length) {
+        s->text[end] = 0;
+        s->length = end;
+        vt_string_add(s, "...");
+    }
 }
 
 static void exit_text(const struct vt_process *p, char *out, size_t room) {
@@ -117,7 +130,8 @@ static void head(const struct vt_text *t) {
     vt_string_format(&right, "  pid %u  %s", p->pid, date);
     two_sided(t, command.text, right.text);
     exit_text(p, ended, sizeof ended);
-    vt_string_format(&left, "ran %s, %s", vt_format_duration(p->duration, duration), ended);
+    vt_string_format(&left, "%s %s, %s", p->complete ? "ran" : "log up to",
+                     vt_format_duration(p->duration, duration), ended);
     right.length = 0;
     vt_string_format(&right, "log %s, %s events, %s dropped",
                      p->complete ? "complete" : "INCOMPLETE", vt_format_count(p->events, events),
