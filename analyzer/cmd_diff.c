@@ -13,7 +13,6 @@
 #include <getopt.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
 
 static const char help[] =
@@ -52,10 +51,12 @@ static const char *style(bool colour, const char *escape) {
     return colour ? escape : "";
 }
 
-/* "+1.50 MiB", "-1". */
+/* "+1.50 MiB", "-1", "" where nothing changed. */
 static const char *change(uint64_t before, uint64_t after, bool bytes, char out[48]) {
     char text[VT_FORMAT_BYTES];
     uint64_t by = before > after ? before - after : after - before;
+    if (!by)
+        return "";
     snprintf(out, 48, "%c%s", before > after ? '-' : '+',
              bytes ? vt_format_bytes(by, text) : vt_format_count(by, text));
     return out;
@@ -63,12 +64,23 @@ static const char *change(uint64_t before, uint64_t after, bool bytes, char out[
 
 static void total(const char *what, uint64_t before, uint64_t after, bool bytes) {
     char a[VT_FORMAT_BYTES], b[VT_FORMAT_BYTES], c[48];
-    printf("  %-22s %12s %12s", what,
+    printf("  %-22s %12s %12s %14s\n", what,
            bytes ? vt_format_bytes(before, a) : vt_format_count(before, a),
-           bytes ? vt_format_bytes(after, b) : vt_format_count(after, b));
-    if (before != after)
-        printf(" %14s", change(before, after, bytes, c));
-    putchar('\n');
+           bytes ? vt_format_bytes(after, b) : vt_format_count(after, b),
+           change(before, after, bytes, c));
+}
+
+/* Two places often share their innermost frame: the next own one tells them apart. */
+static void caller(const struct vt_diff_side *side) {
+    const struct vt_stack *stack = side->site->stack;
+    for (uint32_t i = stack->own + 1; i < stack->count; i++) {
+        if (!stack->frames[i].own)
+            continue;
+        char *place = vt_place_text(side->process, &stack->frames[i], VT_TEXT_WIDTH - 33);
+        printf("  %26sfrom %s\n", "", place);
+        free(place);
+        return;
+    }
 }
 
 static void row(const struct vt_diff_row *r) {
@@ -79,34 +91,27 @@ static void row(const struct vt_diff_row *r) {
     char *call = vt_stack_key_call_text(side->site);
     printf("  %10s -> %10s  %s\n", vt_format_bytes(r->sides[0].live_bytes, a),
            vt_format_bytes(r->sides[1].live_bytes, b), place);
+    caller(side);
     printf("  %26s", "");
     for (int i = 0; i < 2; i++)
         printf("%s%s", i ? " -> " : "",
                r->sides[i].there ? vt_verdict_names[r->sides[i].verdict] : "not there");
-    printf(", %s", call);
+    printf(", %s\n", call);
     if (r->likeness && r->likeness < 100)
-        printf(" (stacks %u %% alike)", r->likeness);
-    putchar('\n');
+        printf("  %26sthe stacks are %u %% alike\n", "", r->likeness);
     free(place);
     free(call);
 }
 
-/* Which runs these are: of a folder the newest was taken. */
-static void name_run(const char *label, const struct vt_model *model) {
-    const struct vt_process *p = &model->processes[0];
-    char date[32] = "";
-    time_t started = (time_t)(p->started_at / 1000000000);
-    struct tm tm;
-    if (p->started_at && localtime_r(&started, &tm))
-        strftime(date, sizeof date, ", %Y-%m-%d %H:%M:%S", &tm);
-    printf("%-7s %s", label, p->log);
-    if (model->process_count > 1)
-        printf(" and %u more", model->process_count - 1);
-    puts(date);
+/* What a reader must know of the logs: a binary that is not the one that ran has no names. */
+static void notes(const char *what, const struct vt_model *model) {
+    struct vt_text text = {.options = &(struct vt_format_options){0}, .out = stdout};
+    for (uint32_t i = 0; i < model->process_count; i++)
+        for (uint32_t j = 0; j < model->processes[i].note_count; j++)
+            vt_text_wrap(&text, what, 10, model->processes[i].notes[j]);
 }
 
-static void write_text(const struct vt_model *before, const struct vt_model *after,
-                       const struct vt_diff *d, const struct options *o) {
+static void write_text(const struct vt_diff *d, const struct options *o) {
     static const char *const headings[VT_DIFF_STATES] = {[VT_DIFF_APPEARED] = "APPEARED",
                                                          [VT_DIFF_GREW] = "GREW",
                                                          [VT_DIFF_SHRANK] = "SHRANK",
@@ -114,9 +119,6 @@ static void write_text(const struct vt_model *before, const struct vt_model *aft
     const char *no_color = getenv("NO_COLOR");
     bool colour = isatty(1) && !(no_color && no_color[0]);
     const struct vt_diff_total *a = &d->totals[0], *b = &d->totals[1];
-    name_run("before", before);
-    name_run("after", after);
-    putchar('\n');
     printf("  %-22s %12s %12s %14s\n", "", "before", "after", "change");
     total("leaked", a->leaked_bytes, b->leaked_bytes, true);
     total("held at the end", a->live_bytes, b->live_bytes, true);
@@ -233,7 +235,11 @@ static int compare(char *const *arguments, const struct options *o) {
         if (o->json)
             write_json(&diff);
         else
-            write_text(&before, &after, &diff, o);
+            write_text(&diff, o);
+        if (!o->json) {
+            notes("  before", &before);
+            notes("  after", &after);
+        }
         vt_diff_free(&diff);
         vt_model_free(&after);
         errno = 0;

@@ -98,7 +98,8 @@ void vt_stack_key_make(const struct vt_site *site, struct vt_stack_key *key) {
         if (stack->frames[i].interpreter)
             continue;
         char *name = name_frame(&stack->frames[i]);
-        if (key->count && !strcmp(name, key->frames[key->count - 1]))
+        /* frames without names are all alike: their number is what tells stacks apart */
+        if (key->count && name[0] != '?' && !strcmp(name, key->frames[key->count - 1]))
             free(name);
         else
             key->frames[key->count++] = name;
