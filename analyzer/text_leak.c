@@ -250,28 +250,29 @@ void vt_text_phases(const struct vt_text *t) {
     if (count)
         vt_text_heading(t, VT_STYLE_HEAD, "PHASES", "device memory before and after, all GPUs");
     if (count)
-        fprintf(t->out, "%s  %-24s %7s %9s %9s %9s %9s %6s%s\n", vt_text_style(t, VT_STYLE_DIM),
-                "name", "times", "before", "after", "peak", "left", "",
+        fprintf(t->out, "%s  %-24s %7s %9s %9s %9s %10s%s\n", vt_text_style(t, VT_STYLE_DIM),
+                "name", "times", "before", "after", "peak", "left",
                 vt_text_style(t, VT_STYLE_NONE));
     uint32_t most = t->options->top ? t->options->top : SHOWN;
     for (uint32_t i = 0; i < count && i < most; i++) {
         const struct named *n = &names[i];
         char a[VT_FORMAT_BYTES], b[VT_FORMAT_BYTES], c[VT_FORMAT_BYTES], d[VT_FORMAT_BYTES];
-        char e[VT_FORMAT_BYTES], name[25];
+        char e[VT_FORMAT_BYTES], change[VT_FORMAT_BYTES + 1], name[25];
         uint64_t left = (uint64_t)(n->left < 0 ? -n->left : n->left);
         snprintf(name, sizeof name, "%s", n->first->name);
         for (char *at = name; *at; at++)
             if ((unsigned char)*at < 0x20 || (unsigned char)*at > 0x7e)
                 *at = '?';
-        fprintf(t->out, "  %-24s %7s %9s %9s %9s %s%8s\n", name, vt_format_count(n->count, a),
+        snprintf(change, sizeof change, "%s%s",
+                 n->left < 0 ? "-"
+                 : left      ? "+"
+                             : "",
+                 vt_format_bytes(left, e));
+        fprintf(t->out, "  %-24s %7s %9s %9s %9s %10s\n", name, vt_format_count(n->count, a),
                 vt_format_bytes(n->first->live_at_start, b),
                 n->last->live_at_end == VT_UNKNOWN ? "open"
                                                    : vt_format_bytes(n->last->live_at_end, c),
-                vt_format_bytes(n->peak_bytes, d),
-                n->left < 0 ? "-"
-                : left      ? "+"
-                            : " ",
-                vt_format_bytes(left, e));
+                vt_format_bytes(n->peak_bytes, d), change);
     }
     if (count > most || more)
         fprintf(t->out, "  and %u more name%s\n", count - (count < most ? count : most) + more,
