@@ -13,6 +13,7 @@
 #include <getopt.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
 
 static const char help[] =
@@ -51,12 +52,10 @@ static const char *style(bool colour, const char *escape) {
     return colour ? escape : "";
 }
 
-/* "+1.50 MiB", "-1", "" where nothing changed. */
+/* "+1.50 MiB", "-1". */
 static const char *change(uint64_t before, uint64_t after, bool bytes, char out[48]) {
     char text[VT_FORMAT_BYTES];
     uint64_t by = before > after ? before - after : after - before;
-    if (!by)
-        return "";
     snprintf(out, 48, "%c%s", before > after ? '-' : '+',
              bytes ? vt_format_bytes(by, text) : vt_format_count(by, text));
     return out;
@@ -64,10 +63,12 @@ static const char *change(uint64_t before, uint64_t after, bool bytes, char out[
 
 static void total(const char *what, uint64_t before, uint64_t after, bool bytes) {
     char a[VT_FORMAT_BYTES], b[VT_FORMAT_BYTES], c[48];
-    printf("  %-22s %12s %12s %14s\n", what,
+    printf("  %-22s %12s %12s", what,
            bytes ? vt_format_bytes(before, a) : vt_format_count(before, a),
-           bytes ? vt_format_bytes(after, b) : vt_format_count(after, b),
-           change(before, after, bytes, c));
+           bytes ? vt_format_bytes(after, b) : vt_format_count(after, b));
+    if (before != after)
+        printf(" %14s", change(before, after, bytes, c));
+    putchar('\n');
 }
 
 /* Two places often share their innermost frame: the next own one tells them apart. */
@@ -109,6 +110,20 @@ static void notes(const char *what, const struct vt_model *model) {
     for (uint32_t i = 0; i < model->process_count; i++)
         for (uint32_t j = 0; j < model->processes[i].note_count; j++)
             vt_text_wrap(&text, what, 10, model->processes[i].notes[j]);
+}
+
+/* Which run this is: of a folder the newest was taken. */
+static void name_run(const char *label, const struct vt_model *model) {
+    const struct vt_process *p = &model->processes[0];
+    char date[32] = "";
+    time_t started = (time_t)(p->started_at / 1000000000);
+    struct tm tm;
+    if (p->started_at && localtime_r(&started, &tm))
+        strftime(date, sizeof date, ", %Y-%m-%d %H:%M:%S", &tm);
+    printf("%-7s %s", label, p->log);
+    if (model->process_count > 1)
+        printf(" and %u more", model->process_count - 1);
+    puts(date);
 }
 
 static void write_text(const struct vt_diff *d, const struct options *o) {
@@ -232,11 +247,13 @@ static int compare(char *const *arguments, const struct options *o) {
     status = build(arguments + 1, o, &after);
     if (!status) {
         vt_diff_make(&before, &after, &diff);
-        if (o->json)
+        if (o->json) {
             write_json(&diff);
-        else
+        } else {
+            name_run("before", &before);
+            name_run("after", &after);
+            putchar('\n');
             write_text(&diff, o);
-        if (!o->json) {
             notes("  before", &before);
             notes("  after", &after);
         }
