@@ -296,6 +296,19 @@ uint32_t vt_gate_together(const struct vt_gate *g, uint32_t index, uint64_t *byt
     return processes;
 }
 
+/* The evidence in figures that a program decides: not in times, rates, or what a search came across.
+ */
+static void stable_why(const struct vt_site *site, struct vt_string *why) {
+    char live[VT_FORMAT_BYTES], all[VT_FORMAT_BYTES];
+    vt_string_format(
+        why, "%s of its %s allocation%s live at the end", vt_format_count(site->live_count, live),
+        vt_format_count(site->alloc_count, all), site->alloc_count == 1 ? " was" : "s were");
+    if (site->verdict == VT_VERDICT_LOST)
+        vt_string_add(why, ", and no pointer was left to all of them");
+    if (site->verdict == VT_VERDICT_GROWING)
+        vt_string_add(why, "; it rose over the run, and would go on rising");
+}
+
 char *vt_gate_why(const struct vt_gate *g, const struct vt_gate_finding *f, bool stable) {
     char a[VT_FORMAT_BYTES], b[VT_FORMAT_BYTES];
     struct vt_string why = {0};
@@ -308,9 +321,8 @@ char *vt_gate_why(const struct vt_gate *g, const struct vt_gate_finding *f, bool
                              vt_format_bytes(f->bytes, a), b);
         return why.text;
     }
-    /* the evidence of growth is times and rates */
-    if (stable && f->site->verdict == VT_VERDICT_GROWING)
-        vt_string_add(&why, "its live bytes rose over the run, and would go on rising");
+    if (stable)
+        stable_why(f->site, &why);
     else
         vt_string_add(&why, f->site->why ? f->site->why : vt_verdict_names[f->site->verdict]);
     if (f->accepted_bytes != VT_UNKNOWN)

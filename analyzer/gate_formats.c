@@ -132,7 +132,7 @@ char *vt_gate_sentence(const struct vt_gate *gate, const struct vt_gate_finding 
         vt_string_format(&text, "%s in %s block%s allocated at %s (%s). %s: %s",
                          vt_format_bytes(f->bytes, bytes), vt_format_count(f->blocks, blocks),
                          f->blocks == 1 ? "" : "s", place, call, vt_gate_kind(f), why);
-        if (f->leak && f->leak->advice)
+        if (f->leak && f->leak->advice && !stable)
             vt_string_format(&text, ". %s", f->leak->advice);
         free(place);
         free(call);

@@ -62,7 +62,8 @@ static void finding(struct writer *w, const struct vt_gate_finding *f) {
                            w->gate->options->suppressions->rules[f->rule].pattern);
         else
             vt_json_null(j, "suppression");
-        vt_json_string(j, "advice", f->leak ? f->leak->advice : NULL);
+        if (!w->options->stable)
+            vt_json_string(j, "advice", f->leak ? f->leak->advice : NULL);
         frame(w, "own_frame", p, vt_stack_main_frame(f->site->stack));
         vt_json_open(j, "stack", '[');
         for (uint32_t i = 0; i < f->site->stack->count; i++)

@@ -109,7 +109,7 @@ static bool failure(const struct text *t, uint32_t index) {
     char *why = vt_gate_why(t->gate, f, t->options->stable);
     wrap(t, "  why", 16, why);
     free(why);
-    if (f->leak && f->leak->advice)
+    if (f->leak && f->leak->advice && !t->options->stable)
         wrap(t, "  likely", 16, f->leak->advice);
     owners(t, f, processes);
     if (f->site)

@@ -18,7 +18,7 @@ extern int cuMemFree_v2(address);
 
 static void *context;
 static int leaks;
-static address kept[8][64];
+static volatile address kept[8][64]; /* a pointer to each is left */
 
 __attribute__((noinline)) static address small_place(void) {
     address a = 0;
