@@ -28,6 +28,7 @@ enum {
     O_IGNORE_STATUS,
     O_FORMAT,
     O_REPORT,
+    O_CLASSES,
 };
 
 const struct option vt_check_options[] = {
@@ -43,6 +44,7 @@ const struct option vt_check_options[] = {
     {"stable", no_argument, NULL, O_STABLE},
     {"source-root", required_argument, NULL, O_SOURCE_ROOT},
     {"own", required_argument, NULL, O_OWN},
+    {"classes", required_argument, NULL, O_CLASSES},
     {"allow-no-cuda", no_argument, NULL, O_ALLOW_NO_CUDA},
     {"ignore-status", no_argument, NULL, O_IGNORE_STATUS},
     {"format", required_argument, NULL, O_FORMAT},
@@ -66,6 +68,7 @@ void vt_check_help(FILE *out) {
           "  --write-baseline FILE\n"
           "                    accept today's leaks: write them there\n"
           "  --own PATTERN     frames whose function, file or module match are your own code\n"
+          "  --classes FILE    more frames whose memory is a cache's or a CUDA library's\n"
           "  --source-root DIR reports name files relative to it (the working folder)\n"
           "  --stable          leave out what differs from run to run: pids, times, addresses\n"
           "  --allow-no-cuda   pass where there was no CUDA call at all\n"
@@ -197,6 +200,9 @@ int vt_check_option(struct vt_check *check, const char *command, int option, con
         return access(value, F_OK)
                    ? vt_usage(command, "--source-root: %s: %s", value, strerror(errno))
                    : 0;
+    case O_CLASSES:
+        check->classes = value;
+        return 0;
     case O_OWN:
         add_own(check, value);
         return 0;
@@ -293,7 +299,7 @@ static int check_judged(const struct vt_model *model) {
 }
 
 int vt_check_run(struct vt_check *check, char *const *logs, uint32_t count, FILE *out) {
-    struct vt_model_options options = {.device = -1, .own = check->own};
+    struct vt_model_options options = {.device = -1, .own = check->own, .classes = check->classes};
     struct vt_model model;
     struct vt_gate gate;
     struct vt_string message = {0};

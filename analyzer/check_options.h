@@ -25,6 +25,7 @@ struct vt_check {
     struct vt_check_report *reports;
     uint32_t report_count, report_room;
     const char **own;
+    const char *classes; /* a file with more rows for classes.def; NULL: none */
     uint32_t own_count, own_room;
     struct vt_suppressions suppressions;
     struct vt_baseline baseline;
