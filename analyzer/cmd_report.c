@@ -72,14 +72,21 @@ enum {
 };
 
 static const struct option long_options[] = {
-    {"format", required_argument, NULL, O_FORMAT}, {"output", required_argument, NULL, 'o'},
-    {"top", required_argument, NULL, O_TOP},       {"by", required_argument, NULL, O_BY},
-    {"site", required_argument, NULL, O_SITE},     {"native", no_argument, NULL, O_NATIVE},
-    {"own", required_argument, NULL, O_OWN},       {"device", required_argument, NULL, O_DEVICE},
-    {"since", required_argument, NULL, O_SINCE},   {"until", required_argument, NULL, O_UNTIL},
-    {"phase", required_argument, NULL, O_PHASE},   {"run", required_argument, NULL, O_RUN},
+    {"format", required_argument, NULL, O_FORMAT},
+    {"output", required_argument, NULL, 'o'},
+    {"top", required_argument, NULL, O_TOP},
+    {"by", required_argument, NULL, O_BY},
+    {"site", required_argument, NULL, O_SITE},
+    {"native", no_argument, NULL, O_NATIVE},
+    {"own", required_argument, NULL, O_OWN},
+    {"device", required_argument, NULL, O_DEVICE},
+    {"since", required_argument, NULL, O_SINCE},
+    {"until", required_argument, NULL, O_UNTIL},
+    {"phase", required_argument, NULL, O_PHASE},
+    {"run", required_argument, NULL, O_RUN},
     {"classes", required_argument, NULL, O_CLASSES},
-    {"help", no_argument, NULL, O_HELP},           {NULL, 0, NULL, 0},
+    {"help", no_argument, NULL, O_HELP},
+    {NULL, 0, NULL, 0},
 };
 
 /* 0 and the number, or -1. */
