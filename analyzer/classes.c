@@ -23,8 +23,8 @@ struct row {
     const char *pattern, *name, *unless;
 };
 
-#define CACHE    VT_CLASS_CACHE
-#define RUNTIME  VT_CLASS_RUNTIME
+#define CACHE                                            VT_CLASS_CACHE
+#define RUNTIME                                          VT_CLASS_RUNTIME
 #define VT_CLASS_ROW(class, what, pattern, name, unless) {class, what, pattern, name, unless},
 static const struct row built_in[] = {
 #include "classes.def"
@@ -86,7 +86,7 @@ static int take_line(struct vt_classes *c, const char *file, unsigned line, char
     for (size_t end = strlen(name); end && strchr(" \t", name[end - 1]); end--)
         name[end - 1] = 0;
     VT_GROW(c->rows, c->count, c->room);
-    c->rows[c->count++] = (struct row){(enum vt_class)class, (enum what)what, vt_strdup(pattern),
+    c->rows[c->count++] = (struct row){(enum vt_class) class, (enum what)what, vt_strdup(pattern),
                                        vt_strdup(name[0] ? name : pattern), ""};
     return 0;
 }

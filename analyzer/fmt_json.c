@@ -228,8 +228,7 @@ static void pins(struct json *j, const struct vt_process *p, const struct vt_pin
 }
 
 /* Segments with their pieces: [offset, bytes, site], site null for what is idle. */
-static void segments(struct json *j, const struct vt_process *p,
-                     const struct vt_fragmentation *f) {
+static void segments(struct json *j, const struct vt_process *p, const struct vt_fragmentation *f) {
     open(j, "segments", '[');
     for (uint32_t i = 0; i < f->segment_count; i++) {
         const struct vt_segment_map *s = &f->segments[i];

@@ -140,9 +140,8 @@ static void draw_map(const struct vt_replay *r, const uint32_t *place, unsigned 
         }
         VT_GROW(f->segments, f->segment_count, segment_room);
         struct vt_segment_map *map = &f->segments[f->segment_count++];
-        *map = (struct vt_segment_map){.address = region.start,
-                                       .bytes = region.end - region.start,
-                                       .first = f->piece_count};
+        *map = (struct vt_segment_map){
+            .address = region.start, .bytes = region.end - region.start, .first = f->piece_count};
         sum_region(r->framework, &region, &map->in_use_bytes, &map->largest_free_bytes);
         for (uint64_t at = region.start, end; at < region.end; at = end) {
             bool block;

@@ -28,7 +28,7 @@ struct device {
     bool used;
     struct heap_row *heap;
     size_t heap_count, heap_room, idle_count;
-    uint64_t whole; /* bytes of idle pieces that are whole segments */
+    uint64_t whole;           /* bytes of idle pieces that are whole segments */
     uint64_t changes, stride; /* every how many changes a moment is kept */
     uint32_t moment_room;
 };
@@ -56,8 +56,8 @@ static void put(struct vt_live *table, uint64_t address, uint64_t value, unsigne
     vt_live_reserve(table);
     struct vt_live_entry *entry = vt_live_find(table, key);
     table->used += !entry->key;
-    *entry = (struct vt_live_entry){
-        .key = key, .size_context = value, .site = device, .kind = kind & 3};
+    *entry =
+        (struct vt_live_entry){.key = key, .size_context = value, .site = device, .kind = kind & 3};
 }
 
 static void take(struct vt_live *table, uint64_t address) {
@@ -105,7 +105,7 @@ static bool floor_at(const struct vt_framework *f, uint64_t address, size_t *lea
     }
     if (!low)
         return false;
-    const struct leaf *l = f->leaves[*leaf = low - 1];
+    const struct leaf *l = f->leaves[ *leaf = low - 1];
     uint32_t a = 0, b = l->count;
     while (a < b) {
         uint32_t middle = (a + b) / 2;
@@ -352,8 +352,8 @@ static void begin_segment(struct vt_framework *f, struct vt_segment *s) {
     add_idle(f, s->start, s->end, s->device);
 }
 
-const struct vt_segment *vt_framework_alloc(struct vt_framework *f, uint64_t address,
-                                            uint64_t size, uint64_t ticks, bool *first) {
+const struct vt_segment *vt_framework_alloc(struct vt_framework *f, uint64_t address, uint64_t size,
+                                            uint64_t ticks, bool *first) {
     struct vt_segment *s = segment_with(f, address);
     uint64_t end = address + size;
     *first = false;
@@ -409,7 +409,8 @@ void vt_framework_add(struct vt_framework *f, uint64_t start, uint64_t size, uin
         return;
     /* what is still there went unseen */
     vt_framework_unmap(f, start, start + size, ticks, NULL, NULL);
-    insert_segment(f, (struct vt_segment){start, start + size, key, (uint8_t)device, mapped, false});
+    insert_segment(f,
+                   (struct vt_segment){start, start + size, key, (uint8_t)device, mapped, false});
     if (!mapped) {
         put(&f->walls, start, 0, 0, WALL);
         put(&f->walls, start + size, 0, 0, WALL);

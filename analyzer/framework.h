@@ -21,7 +21,7 @@ struct vt_reserve {
     uint64_t ticks;
     uint64_t reserved, in_use; /* segments, and the blocks in them */
     uint64_t largest;          /* the largest idle piece */
-    uint64_t pinned;           /* idle in segments that cannot be given back for the blocks in them */
+    uint64_t pinned; /* idle in segments that cannot be given back for the blocks in them */
 };
 
 enum { VT_RESERVE_MOMENTS = 512 };
@@ -66,8 +66,8 @@ void vt_framework_unmap(struct vt_framework *f, uint64_t start, uint64_t end, ui
 /* A block comes. The segment it lies in, valid until the next change; `first`: the first block in
  * it. NULL: it lies in no segment, or where a block is already: it is not on the books here, and
  * freeing it does nothing. */
-const struct vt_segment *vt_framework_alloc(struct vt_framework *f, uint64_t address,
-                                            uint64_t size, uint64_t ticks, bool *first);
+const struct vt_segment *vt_framework_alloc(struct vt_framework *f, uint64_t address, uint64_t size,
+                                            uint64_t ticks, bool *first);
 void vt_framework_free(struct vt_framework *f, uint64_t address, uint64_t ticks);
 
 /* The peaks and the history begin anew. */

@@ -18,7 +18,9 @@ struct run {
     uint64_t *keys;
     uint16_t *offsets;
     uint32_t count, at;
-    struct { uint32_t offset, tid; } threads[8]; /* who writes from this offset on; more are not told apart */
+    struct {
+        uint32_t offset, tid;
+    } threads[8]; /* who writes from this offset on; more are not told apart */
     uint32_t thread_count;
     struct run *next_free;
 };
@@ -263,8 +265,8 @@ bool vt_merge_next(struct vt_merge *merge, struct vt_batch *batch) {
     while (end < run->count && run->keys[end] <= limit &&
            (run->thread_count == 1 || tid_at(run, run->offsets[end]) == tid))
         end++;
-    *batch = (struct vt_batch){run->bytes, run->offsets + run->at, end - run->at, run->count - end,
-                               tid};
+    *batch =
+        (struct vt_batch){run->bytes, run->offsets + run->at, end - run->at, run->count - end, tid};
     merge->taken = end - run->at;
     return true;
 }

@@ -146,7 +146,7 @@ struct vt_piece {
 /* Memory that is reserved and not in use, at the end. Each VT_UNKNOWN where the log cannot say. */
 struct vt_fragmentation {
     uint64_t reserved_bytes, in_use_bytes, free_bytes, largest_free_bytes;
-    double ratio; /* 1 - largest_free / free, 0 when nothing is free; below 0: unknown */
+    double ratio;           /* 1 - largest_free / free, 0 when nothing is free; below 0: unknown */
     struct vt_moment worst; /* when most was pinned; at VT_UNKNOWN: nothing ever was */
     struct vt_moment *moments; /* over the run, evenly many changes apart */
     uint32_t moment_count;

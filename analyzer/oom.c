@@ -70,20 +70,18 @@ static void take_free(const struct vt_oom_sources *s, const struct vt_process *p
         return;
     if (!info->ticks) {
         if (oom->total_bytes != VT_UNKNOWN)
-            oom->free_bytes = oom->total_bytes > oom->tracked_bytes
-                                  ? oom->total_bytes - oom->tracked_bytes
-                                  : 0;
+            oom->free_bytes =
+                oom->total_bytes > oom->tracked_bytes ? oom->total_bytes - oom->tracked_bytes : 0;
         return;
     }
     uint64_t had = info->free_bytes + info->tracked, used = info->total_bytes - info->free_bytes;
     oom->total_bytes = info->total_bytes;
     oom->free_bytes = had > oom->tracked_bytes ? had - oom->tracked_bytes : 0;
     oom->free_said_at = vt_clock_ns(s->clock, info->ticks);
-    oom->others_bytes =
-        used < info->tracked
-            ? 0
-            : vt_oom_others(p, oom->device, oom->free_said_at, used - info->tracked,
-                            info->total_bytes);
+    oom->others_bytes = used < info->tracked
+                            ? 0
+                            : vt_oom_others(p, oom->device, oom->free_said_at, used - info->tracked,
+                                            info->total_bytes);
 }
 
 /* Whether a caching allocator holds memory here whose inside is not in the log. */
@@ -115,9 +113,9 @@ static const char *outcome(const struct vt_oom_sources *s, const struct vt_proce
     if (from->raised)
         return "raised";
     if (from->next_size) {
-        bool same = from->next_size >= from->size &&
-                    vt_clock_ns(s->clock, from->next_ticks) - vt_clock_ns(s->clock, from->ticks) <=
-                        soon;
+        bool same =
+            from->next_size >= from->size &&
+            vt_clock_ns(s->clock, from->next_ticks) - vt_clock_ns(s->clock, from->ticks) <= soon;
         return same ? "recovered" : "unknown";
     }
     return p->complete ? "raised" : "unknown";
@@ -131,7 +129,8 @@ static const char *outcome(const struct vt_oom_sources *s, const struct vt_proce
 /* What was looked at and was not it. */
 static void say_not(const struct vt_oom *oom, bool fragmentation, struct vt_string *why) {
     if (fragmentation)
-        vt_string_format(why, ". Not fragmentation: %s idle in the cache would not have been enough",
+        vt_string_format(why,
+                         ". Not fragmentation: %s idle in the cache would not have been enough",
                          BYTES(oom->cached_bytes));
     if (oom->others_bytes == 0)
         vt_string_add(why, fragmentation ? "; no other process" : ". No other process held any");

@@ -38,8 +38,9 @@ struct walk {
     uint64_t driver_high;  /* its highest since a phase last began or ended */
     uint32_t *open_phases; /* indices */
     uint32_t open_count, open_room;
-    uint32_t tid;             /* whose event this is */
-    struct vt_map open_fails; /* thread -> its newest fail that nothing was heard of since: index + 1
+    uint32_t tid; /* whose event this is */
+    struct vt_map
+        open_fails;        /* thread -> its newest fail that nothing was heard of since: index + 1
                                  */
     uint32_t pending;      /* fails of all threads that nothing was heard of since */
     size_t info_from[256]; /* the first fail that may have no later answer of the driver yet */
@@ -194,8 +195,7 @@ static void take_off(struct walk *w, const struct vt_live_entry *entry) {
 /* A block's driver memory went while it was live. */
 static void lose_block(void *context, uint64_t address) {
     struct walk *w = context;
-    struct vt_live_entry *entry =
-        vt_live_find(&w->r->live, vt_live_key(address, VT_SPACE_BLOCK));
+    struct vt_live_entry *entry = vt_live_find(&w->r->live, vt_live_key(address, VT_SPACE_BLOCK));
     if (!entry->key)
         return;
     w->r->lost_blocks++;
@@ -342,8 +342,7 @@ static void on_map(struct walk *w, const struct vt_rec_map *m) {
         return;
     }
     const struct vt_live_entry *physical = vt_live_find(&r->live, key);
-    unsigned device =
-        physical->key ? r->sites[physical->site].device : vt_when_device(m->when);
+    unsigned device = physical->key ? r->sites[physical->site].device : vt_when_device(m->when);
     vt_framework_add(r->framework, m->address, m->size, key, device, true, ticks);
 }
 

@@ -113,7 +113,8 @@ static void print_driver_figures(const struct vt_text *t, const struct vt_device
         fprintf(t->out, "  driver's word  %s used, when the program asked at %s;\n",
                 vt_format_bytes(d->driver_used_bytes, a), vt_format_duration(d->driver_used_at, b));
         fprintf(t->out, "%17s%s of it by other processes, %s not in these books\n", "",
-                vt_format_bytes(d->other_processes_bytes, a), vt_format_bytes(d->untracked_bytes, b));
+                vt_format_bytes(d->other_processes_bytes, a),
+                vt_format_bytes(d->untracked_bytes, b));
         return;
     }
     fprintf(t->out, "  driver's word  %s used, when the program asked at %s",
@@ -244,10 +245,10 @@ static void print_parts(const struct vt_text *t, const struct vt_device *d,
                      names[i].length ? ", " : "", said[i]);
         else
             snprintf(rest, sizeof rest, "%u call site%s%s", parts[i].sites, one ? "" : "s",
-                     i != IN_USE ? one ? " that holds memory at the end"
-                                       : " that hold memory at the end"
-                     : one       ? " that freed everything"
-                                 : " that freed everything");
+                     i != IN_USE
+                         ? one ? " that holds memory at the end" : " that hold memory at the end"
+                     : one ? " that freed everything"
+                           : " that freed everything");
         print_part(t, parts[i].letter, parts[i].name, parts[i].bytes, whole, rest);
     }
     if (fits && whole > sum)

@@ -36,8 +36,8 @@ static void print_asked(const struct vt_text *t, const struct vt_oom *oom) {
         vt_string_format(&text, "; at most %s free on the device", BYTES(oom->free_bytes));
     else if (oom->free_bytes != VT_UNKNOWN)
         vt_string_format(&text, "; %s free on the device", BYTES(oom->free_bytes));
-    uint64_t apart = oom->free_said_at > oom->at ? oom->free_said_at - oom->at
-                                                 : oom->at - oom->free_said_at;
+    uint64_t apart =
+        oom->free_said_at > oom->at ? oom->free_said_at - oom->at : oom->at - oom->free_said_at;
     if (oom->free_said_at != VT_UNKNOWN && apart >= 1000000000)
         vt_string_format(&text, " (by the driver's word %s %s)", vt_format_duration(apart, age),
                          oom->free_said_at > oom->at ? "later" : "before");
