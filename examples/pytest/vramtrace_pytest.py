@@ -27,10 +27,8 @@ import json
 import os
 import re
 import shutil
-import struct
 import subprocess
 import sys
-import time
 
 import pytest
 from _pytest.runner import runtestprotocol
@@ -110,18 +108,10 @@ class Tracer:
             raise RuntimeError(f"{self.command} report: {done.stderr.strip()}")
         return json.loads(done.stdout)["processes"][0]
 
-    def moment(self, phase, monotonic_ns):
-        """When a phase began, as --since takes it. The log knows its phases; one that it does not list is placed by the
-        clock."""
-        for known in (self.report() or {}).get("phases") or []:
-            if known["name"] == phase:
-                return f"{known['start_ns']}ns"
-        path = self.log()
-        if not path:
-            return None
-        with open(path, "rb") as log:
-            start = struct.unpack_from("=Q", log.read(64), 48)[0]
-        return f"{max(0, monotonic_ns - start)}ns"
+    def phase(self, name):
+        """The last phase of that name in the log; None where it is not there."""
+        phases = (self.report() or {}).get("phases") or []
+        return next((phase for phase in reversed(phases) if phase["name"] == name), None)
 
 
 class Watch:
@@ -133,34 +123,27 @@ class Watch:
 
     def begin(self):
         settle()
-        self.phase = self.item.nodeid[-200:]
-        self.before = [self.tracer.live_bytes(device) for device in range(64)]
+        self.name = self.item.nodeid.encode("utf-8", "replace")[-190:].decode("utf-8", "ignore")
         self.held = held(self.tracer)
-        self.began = time.monotonic_ns()
-        self.tracer.push(self.phase.encode("utf-8", "replace"))
+        self.tracer.push(self.name.encode("utf-8"))
         self.started = True
 
     def call_is_over(self):
         self.tracer.pop()
-        self.ended = time.monotonic_ns()
 
     def left(self):
         settle()
         return held(self.tracer) - self.held
 
-    def since_began(self):
-        moment = self.tracer.moment(self.phase, self.began)
-        return moment and self.tracer.report("--since", moment)
-
     def peak(self):
         """The most that the test added to what was there before it."""
-        found = self.since_began()
-        return sum(max(0, device["peak_bytes"] - self.before[device["device"]])
-                   for device in (found or {}).get("devices", ()) if device["device"] is not None)
+        phase = self.tracer.phase(self.name)
+        return max(0, phase["peak_bytes"] - phase["live_at_start"]) if phase else 0
 
     def places(self):
         """Where what is left was allocated: lines like "test_a.py:12: in f: 4 MiB in 1 block (cuMemAlloc)"."""
-        found = self.since_began()
+        phase = self.tracer.phase(self.name)
+        found = self.tracer.report("--since", f"{phase['start_ns']}ns") if phase else None
         sites = [s for s in (found or {}).get("sites", ()) if s["live_bytes"] and not s["before_window"]]
         blocks = [s for s in sites if s["layer"] == "framework"]
         sites = [s for s in sites if s["layer"] == "driver" and not (blocks and s["verdict"] == "cache")] + blocks
