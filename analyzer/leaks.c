@@ -7,15 +7,15 @@
  */
 #include "diagnose.h"
 
+#include "gate.h"
+
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-/* `unfreed` fails the gate only where there is no Python: its interpreter leaves objects to the end
- * of the process. */
+/* A leak is what the gate fails where nobody chose otherwise. */
 static bool fails(const struct vt_process *p, const struct vt_site *site) {
-    return site->verdict == VT_VERDICT_LOST || site->verdict == VT_VERDICT_GROWING ||
-           (site->verdict == VT_VERDICT_UNFREED && !p->python);
+    return vt_gate_fails_by_default(p, site->verdict);
 }
 
 uint64_t vt_stack_place(const struct vt_stack *stack) {
