@@ -10,8 +10,8 @@
  */
 #include "replay.h"
 
-#include "diagnose.h"
 #include "merge.h"
+#include "replay_fail.h"
 #include "sites.h"
 
 #include <stdlib.h>
@@ -39,11 +39,7 @@ struct walk {
     uint32_t *open_phases; /* indices */
     uint32_t open_count, open_room;
     uint32_t tid; /* whose event this is */
-    struct vt_map
-        open_fails;        /* thread -> its newest fail that nothing was heard of since: index + 1
-                                 */
-    uint32_t pending;      /* fails of all threads that nothing was heard of since */
-    size_t info_from[256]; /* the first fail that may have no later answer of the driver yet */
+    struct vt_fails fails;
 };
 
 static struct vt_replay_book *own_book(struct vt_replay *r, unsigned layer, unsigned device) {
@@ -238,19 +234,8 @@ static void on_driver_alloc(struct walk *w, const struct vt_rec_alloc *a, uint64
     uint64_t size = a->size_context & VT_SIZE_MASK, ticks = vt_when_ticks(a->when);
     if (r->framework && vt_kind_space(vt_word_kind(a->word)) == VT_SPACE_DEVICE)
         vt_framework_add(r->framework, a->address, size, key, device, false, ticks);
-    if (!w->pending)
-        return;
-    uint32_t next = vt_map_get(&w->open_fails, w->tid);
-    if (next == VT_MAP_NONE || !next)
-        return;
-    while (next) {
-        struct vt_replay_fail *fail = &r->fails[next - 1];
-        fail->next_size = size;
-        fail->next_ticks = ticks;
-        next = fail->open_next;
-        w->pending--;
-    }
-    vt_map_put(&w->open_fails, w->tid, 0);
+    if (w->fails.pending)
+        vt_fails_succeeded(&w->fails, r, w->tid, size, ticks);
 }
 
 static void on_alloc(struct walk *w, const struct vt_rec_alloc *a) {
@@ -265,7 +250,7 @@ static void on_alloc(struct walk *w, const struct vt_rec_alloc *a) {
         if (r->framework)
             vt_framework_free(r->framework, a->address, vt_when_ticks(a->when));
         device = place_block(w, a);
-    } else if (layer == VT_LAYER_DRIVER && (r->framework || w->pending)) {
+    } else if (layer == VT_LAYER_DRIVER && (r->framework || w->fails.pending)) {
         on_driver_alloc(w, a, key, device);
     }
     uint32_t index = site_of(w, a->word, device);
@@ -375,117 +360,13 @@ static void on_bulk(struct walk *w, const struct vt_rec_bulk *b) {
     free(keys);
 }
 
-/* The sites that hold most of a device at this moment: of a caching allocator's segments those of
- * the blocks inside. */
-static void find_holders(const struct vt_replay *r, struct vt_replay_fail *fail) {
-    for (uint32_t i = 0; i < r->site_count; i++) {
-        const struct vt_replay_site *site = &r->sites[i];
-        bool holds = site->layer == VT_LAYER_FRAMEWORK ||
-                     (site->layer == VT_LAYER_DRIVER && !site->segments);
-        if (site->device != fail->device || !holds || !site->live_bytes)
-            continue;
-        uint32_t at = fail->holder_count;
-        while (at > 0 && r->sites[fail->holders[at - 1]].live_bytes < site->live_bytes)
-            at--;
-        if (at == VT_HOLDERS)
-            continue;
-        if (fail->holder_count < VT_HOLDERS)
-            fail->holder_count++;
-        for (uint32_t j = fail->holder_count - 1; j > at; j--)
-            fail->holders[j] = fail->holders[j - 1];
-        fail->holders[at] = i;
-    }
-    for (uint32_t i = 0; i < fail->holder_count; i++)
-        fail->holder_bytes[i] = r->sites[fail->holders[i]].live_bytes;
-}
-
-enum { OUT_OF_MEMORY = 2 }; /* CUDA_ERROR_OUT_OF_MEMORY and cudaErrorMemoryAllocation alike */
-
-/* A failed allocation, and all that is known of its device at this moment. NULL: there are too many
- * of them. */
-static struct vt_replay_fail *add_fail(struct walk *w, uint64_t word, uint64_t when,
-                                       uint64_t size) {
-    struct vt_replay *r = w->r;
-    unsigned device = vt_when_device(when);
-    if (r->fail_count == VT_REPLAY_FAILS) {
-        r->fails_left_out++;
-        return NULL;
-    }
-    VT_GROW(r->fails, r->fail_count, r->fail_room);
-    struct vt_replay_fail *fail = &r->fails[r->fail_count++];
-    *fail = (struct vt_replay_fail){
-        .ticks = vt_when_ticks(when),
-        .size = size,
-        .tracked_bytes = r->devices[device].driver.live_bytes,
-        .stack = stack_index(w, word),
-        .hook = (uint16_t)vt_word_hook(word),
-        .kind = (uint8_t)vt_word_kind(word),
-        .device = (uint8_t)device,
-        .tid = w->tid,
-        .attempts = 1,
-        .before = r->devices[device].info,
-    };
-    find_holders(r, fail);
-    const struct vt_reserve_device *reserve =
-        r->framework ? vt_framework_device(r->framework, device) : NULL;
-    if (reserve) {
-        fail->cached = true;
-        fail->mapped = reserve->mapped;
-        fail->reserve = reserve->now;
-        fail->pin_count = vt_fragmentation_pins(r, device, fail->pins);
-    }
-    return fail;
-}
-
+/* The refusal counts in its layer's book, whatever the reason. */
 static void on_fail(struct walk *w, const struct vt_rec_fail *f) {
-    struct vt_replay *r = w->r;
-    unsigned device = vt_when_device(f->when), layer = vt_kind_layer(vt_word_kind(f->word));
-    struct vt_replay_book *book = own_book(r, layer, device);
+    struct vt_replay_book *book =
+        own_book(w->r, vt_kind_layer(vt_word_kind(f->word)), vt_when_device(f->when));
     book->used = true;
     book->failed_count++;
-    if (f->result != OUT_OF_MEMORY)
-        return;
-    struct vt_replay_fail *fail = add_fail(w, f->word, f->when, f->size);
-    if (!fail)
-        return;
-    fail->result = f->result;
-    fail->flags = f->flags;
-    uint32_t open = vt_map_get(&w->open_fails, w->tid);
-    fail->open_next = open == VT_MAP_NONE ? 0 : open;
-    vt_map_put(&w->open_fails, w->tid, (uint32_t)r->fail_count);
-    w->pending++;
-}
-
-/* A framework gives up: its thread's refusals since the last success were tries at this request.
- * The last of them stays, since before it the framework gave back what it could. */
-static void on_cacheoom(struct walk *w, const struct vt_rec_cacheoom *o) {
-    struct vt_replay *r = w->r;
-    uint32_t next = vt_map_get(&w->open_fails, w->tid), attempts = 0;
-    struct vt_replay_fail *last = NULL;
-    if (next == VT_MAP_NONE)
-        next = 0;
-    for (; next; next = r->fails[next - 1].open_next) {
-        struct vt_replay_fail *fail = &r->fails[next - 1];
-        fail->raised = true;
-        attempts++;
-        w->pending--;
-        if (!last)
-            last = fail;
-        else if (fail->size == last->size && fail->device == last->device)
-            fail->merged = true;
-    }
-    if (last) {
-        vt_map_put(&w->open_fails, w->tid, 0);
-        last->attempts = attempts;
-    } else {
-        last = add_fail(w, o->word, o->when, o->requested);
-        if (!last)
-            return;
-        last->result = OUT_OF_MEMORY;
-        last->raised = last->unasked = true;
-        last->attempts = 0;
-    }
-    last->framework_size = o->requested;
+    vt_fails_refused(&w->fails, w->r, w->log, w->tid, f);
 }
 
 static void on_cacheinfo(struct walk *w, const struct vt_rec_cacheinfo *c) {
@@ -522,25 +403,6 @@ static void on_object(struct walk *w, const struct vt_rec_object *o) {
     struct vt_replay_object *object = &r->objects[index];
     *(o->flags & VT_OBJECT_DESTROYED ? &object->destroyed : &object->created) =
         vt_when_ticks(o->when);
-}
-
-static void on_meminfo(struct walk *w, const struct vt_rec_meminfo *m) {
-    struct vt_replay *r = w->r;
-    unsigned ordinal = vt_when_device(m->when);
-    struct vt_replay_device *device = &r->devices[ordinal];
-    device->driver.used = true;
-    if (!m->total_bytes || m->free_bytes > m->total_bytes)
-        return;
-    device->info = (struct vt_replay_info){vt_when_ticks(m->when), m->free_bytes, m->total_bytes,
-                                           device->driver.live_bytes};
-    uint64_t used = m->total_bytes - m->free_bytes;
-    uint64_t untracked = used > device->info.tracked ? used - device->info.tracked : 0;
-    if (untracked < device->untracked_least)
-        device->untracked_least = untracked;
-    for (size_t i = w->info_from[ordinal]; i < r->fail_count; i++)
-        if (r->fails[i].device == ordinal && !r->fails[i].after.ticks)
-            r->fails[i].after = device->info;
-    w->info_from[ordinal] = r->fail_count;
 }
 
 /* ---------------------------------------------------------------------------------------------------
@@ -619,9 +481,7 @@ static void begin_window(struct walk *w) {
     r->fails_left_out = r->unknown_frees = r->failed_frees = r->replaced = r->bulk_bytes = 0;
     vt_map_free(&w->spots);
     vt_map_free(&w->by_id);
-    vt_map_free(&w->open_fails);
-    w->pending = 0;
-    memset(w->info_from, 0, sizeof w->info_from);
+    vt_fails_free(&w->fails);
     w->last_spot = UINT64_MAX;
     if (w->history)
         vt_history_restart(w->history);
@@ -714,7 +574,8 @@ static void on_event(struct walk *w, const uint8_t *record) {
         break;
     case VT_REC_MEMINFO:
         memcpy(&u, record, sizeof u.meminfo);
-        on_meminfo(w, &u.meminfo);
+        w->r->devices[vt_when_device(u.meminfo.when)].driver.used = true;
+        vt_fails_asked(&w->fails, w->r, &u.meminfo);
         break;
     case VT_REC_OBJECT:
         memcpy(&u, record, sizeof u.object);
@@ -734,7 +595,7 @@ static void on_event(struct walk *w, const uint8_t *record) {
         break;
     case VT_REC_CACHEOOM:
         memcpy(&u, record, sizeof u.cacheoom);
-        on_cacheoom(w, &u.cacheoom);
+        vt_fails_given_up(&w->fails, w->r, w->log, w->tid, &u.cacheoom);
         break;
     }
 }
@@ -804,7 +665,7 @@ void vt_replay_run_noting(const struct vt_log *log, struct vt_sites *ids, struct
     vt_map_free(&w.spots);
     vt_map_free(&w.by_id);
     vt_map_free(&w.objects);
-    vt_map_free(&w.open_fails);
+    vt_fails_free(&w.fails);
 }
 
 void vt_replay_run(const struct vt_log *log, struct vt_sites *ids, struct vt_window window,
