@@ -5,239 +5,154 @@
  * added, never renamed.
  */
 #include "formats.h"
+#include "json.h"
 
 #include "vramtrace/log_format.h"
 
-#include <inttypes.h>
 #include <string.h>
 #include <time.h>
 
-/* A JSON writer: keeps count of what needs a comma. */
-struct json {
-    FILE *out;
-    unsigned depth;
-    bool first; /* nothing stands yet in what is open */
-};
-
-static void text(struct json *j, const char *s, size_t length) {
-    fputc('"', j->out);
-    for (size_t i = 0; i < length;) {
-        unsigned char c = (unsigned char)s[i];
-        unsigned bytes = vt_utf8_length(s + i, length - i);
-        if (!bytes) {
-            fputs("\\ufffd", j->out);
-            i++;
-            continue;
-        }
-        if (c == '"' || c == '\\')
-            fprintf(j->out, "\\%c", c);
-        else if (c == '\n')
-            fputs("\\n", j->out);
-        else if (c == '\t')
-            fputs("\\t", j->out);
-        else if (c < 0x20 || c == 0x7f)
-            fprintf(j->out, "\\u%04x", c);
-        else
-            fwrite(s + i, 1, bytes, j->out);
-        i += bytes;
-    }
-    fputc('"', j->out);
-}
-
-/* The comma, the new line, and the key (NULL in an array). */
-static void key(struct json *j, const char *name) {
-    if (!j->first)
-        fputc(',', j->out);
-    j->first = false;
-    if (j->depth)
-        fprintf(j->out, "\n%*s", (int)j->depth, "");
-    if (name)
-        fprintf(j->out, "\"%s\": ", name);
-}
-
-static void open(struct json *j, const char *name, char bracket) {
-    key(j, name);
-    fputc(bracket, j->out);
-    j->depth++;
-    j->first = true;
-}
-
-static void close(struct json *j, char bracket) {
-    j->depth--;
-    if (!j->first)
-        fprintf(j->out, "\n%*s", (int)j->depth, "");
-    fputc(bracket, j->out);
-    j->first = false;
-}
-
-static void null(struct json *j, const char *name) {
-    key(j, name);
-    fputs("null", j->out);
-}
-
-static void string(struct json *j, const char *name, const char *value) {
-    if (!value) {
-        null(j, name);
-        return;
-    }
-    key(j, name);
-    text(j, value, strlen(value));
-}
-
-static void number(struct json *j, const char *name, uint64_t value) {
-    if (value == VT_UNKNOWN) {
-        null(j, name);
-        return;
-    }
-    key(j, name);
-    fprintf(j->out, "%" PRIu64, value);
-}
-
-static void boolean(struct json *j, const char *name, bool value) {
-    key(j, name);
-    fputs(value ? "true" : "false", j->out);
-}
-
-static void device_number(struct json *j, const char *name, unsigned device) {
-    number(j, name, device >= VT_DEVICE_HOST ? VT_UNKNOWN : device);
+static void device_number(struct vt_json *j, const char *name, unsigned device) {
+    vt_json_number(j, name, device >= VT_DEVICE_HOST ? VT_UNKNOWN : device);
 }
 
 /* -----------------------------------------------------------------------------------------------------
  * stacks -- */
 
-static void frame(struct json *j, const char *name, const struct vt_frame *f) {
-    open(j, name, '{');
-    string(j, "function", f->function);
-    string(j, "file", f->file);
-    number(j, "line", f->line ? f->line : VT_UNKNOWN);
-    string(j, "module", f->module);
-    number(j, "offset", f->offset);
-    string(j, "language", f->python ? "python" : "native");
-    boolean(j, "own", f->own);
-    close(j, '}');
+static void frame(struct vt_json *j, const char *name, const struct vt_frame *f) {
+    vt_json_open(j, name, '{');
+    vt_json_string(j, "function", f->function);
+    vt_json_string(j, "file", f->file);
+    vt_json_number(j, "line", f->line ? f->line : VT_UNKNOWN);
+    vt_json_string(j, "module", f->module);
+    vt_json_number(j, "offset", f->offset);
+    vt_json_string(j, "language", f->python ? "python" : "native");
+    vt_json_boolean(j, "own", f->own);
+    vt_json_close(j, '}');
 }
 
-static void stack(struct json *j, const struct vt_stack *s, bool native) {
-    open(j, "stack", '[');
+static void stack(struct vt_json *j, const struct vt_stack *s, bool native) {
+    vt_json_open(j, "stack", '[');
     for (uint32_t i = 0; i < s->count; i++)
         if (native || !s->frames[i].interpreter)
             frame(j, NULL, &s->frames[i]);
-    close(j, ']');
-    boolean(j, "stack_cut", s->cut);
+    vt_json_close(j, ']');
+    vt_json_boolean(j, "stack_cut", s->cut);
 }
 
 /* ----------------------------------------------------------------------------------------------------
  * a process -- */
 
-static void started_at(struct json *j, uint64_t ns) {
+static void started_at(struct vt_json *j, uint64_t ns) {
     time_t seconds = (time_t)(ns / 1000000000);
     struct tm tm;
     char date[64] = "", whole[96];
     if (!ns || !gmtime_r(&seconds, &tm) || !strftime(date, sizeof date, "%Y-%m-%dT%H:%M:%S", &tm)) {
-        null(j, "started_at");
+        vt_json_null(j, "started_at");
         return;
     }
     snprintf(whole, sizeof whole, "%s.%03uZ", date, (unsigned)(ns / 1000000 % 1000));
-    string(j, "started_at", whole);
+    vt_json_string(j, "started_at", whole);
 }
 
-static void header(struct json *j, const struct vt_process *p) {
-    string(j, "log", p->log);
-    string(j, "run_id", p->run_id);
-    number(j, "pid", p->pid);
-    string(j, "host", p->host);
-    number(j, "rank", p->rank < 0 ? VT_UNKNOWN : (uint64_t)p->rank);
-    string(j, "job", p->job);
-    open(j, "command", '[');
+static void header(struct vt_json *j, const struct vt_process *p) {
+    vt_json_string(j, "log", p->log);
+    vt_json_string(j, "run_id", p->run_id);
+    vt_json_number(j, "pid", p->pid);
+    vt_json_string(j, "host", p->host);
+    vt_json_number(j, "rank", p->rank < 0 ? VT_UNKNOWN : (uint64_t)p->rank);
+    vt_json_string(j, "job", p->job);
+    vt_json_open(j, "command", '[');
     for (uint32_t i = 0; i < p->command_count; i++)
-        string(j, NULL, p->command[i]);
-    close(j, ']');
+        vt_json_string(j, NULL, p->command[i]);
+    vt_json_close(j, ']');
     started_at(j, p->started_at);
-    number(j, "duration_ns", p->duration);
-    boolean(j, "simulated", p->simulated);
-    string(j, "version", p->version);
-    open(j, "exit", '{');
-    string(j, "kind", p->exit_kind);
+    vt_json_number(j, "duration_ns", p->duration);
+    vt_json_boolean(j, "simulated", p->simulated);
+    vt_json_string(j, "version", p->version);
+    vt_json_open(j, "exit", '{');
+    vt_json_string(j, "kind", p->exit_kind);
     if (p->exit_status == VT_NO_STATUS) {
-        null(j, "status");
+        vt_json_null(j, "status");
     } else {
-        key(j, "status");
+        vt_json_key(j, "status");
         fprintf(j->out, "%d", p->exit_status);
     }
-    close(j, '}');
-    boolean(j, "complete", p->complete);
-    number(j, "events", p->events);
-    number(j, "dropped_events", p->dropped_events);
-    open(j, "notes", '[');
+    vt_json_close(j, '}');
+    vt_json_boolean(j, "complete", p->complete);
+    vt_json_number(j, "events", p->events);
+    vt_json_number(j, "dropped_events", p->dropped_events);
+    vt_json_open(j, "notes", '[');
     for (uint32_t i = 0; i < p->note_count; i++)
-        string(j, NULL, p->notes[i]);
-    close(j, ']');
+        vt_json_string(j, NULL, p->notes[i]);
+    vt_json_close(j, ']');
     if (p->window_since == VT_UNKNOWN && p->window_until == VT_UNKNOWN) {
-        null(j, "window");
+        vt_json_null(j, "window");
     } else {
-        open(j, "window", '{');
-        number(j, "since_ns", p->window_since);
-        number(j, "until_ns", p->window_until);
-        close(j, '}');
+        vt_json_open(j, "window", '{');
+        vt_json_number(j, "since_ns", p->window_since);
+        vt_json_number(j, "until_ns", p->window_until);
+        vt_json_close(j, '}');
     }
 }
 
-static void ratio(struct json *j, double value) {
+static void ratio(struct vt_json *j, double value) {
     if (value < 0) {
-        null(j, "ratio");
+        vt_json_null(j, "ratio");
         return;
     }
-    key(j, "ratio");
+    vt_json_key(j, "ratio");
     fprintf(j->out, "%.4f", value);
 }
 
-static void moment(struct json *j, const char *name, const struct vt_moment *m) {
+static void moment(struct vt_json *j, const char *name, const struct vt_moment *m) {
     uint64_t idle = m->reserved_bytes - m->in_use_bytes;
     if (m->at == VT_UNKNOWN) {
-        null(j, name);
+        vt_json_null(j, name);
         return;
     }
-    open(j, name, '{');
-    number(j, "at_ns", m->at);
-    number(j, "reserved_bytes", m->reserved_bytes);
-    number(j, "in_use_bytes", m->in_use_bytes);
-    number(j, "free_bytes", idle);
-    number(j, "largest_free_bytes", m->largest_free_bytes);
-    number(j, "pinned_bytes", m->pinned_bytes);
+    vt_json_open(j, name, '{');
+    vt_json_number(j, "at_ns", m->at);
+    vt_json_number(j, "reserved_bytes", m->reserved_bytes);
+    vt_json_number(j, "in_use_bytes", m->in_use_bytes);
+    vt_json_number(j, "free_bytes", idle);
+    vt_json_number(j, "largest_free_bytes", m->largest_free_bytes);
+    vt_json_number(j, "pinned_bytes", m->pinned_bytes);
     ratio(j, vt_fragmentation_ratio(idle, m->largest_free_bytes));
-    close(j, '}');
+    vt_json_close(j, '}');
 }
 
 static const char *site_name(const struct vt_process *p, uint32_t index) {
     return index == VT_NO_SITE ? NULL : p->sites[index].name;
 }
 
-static void pins(struct json *j, const struct vt_process *p, const struct vt_pin *pin,
+static void pins(struct vt_json *j, const struct vt_process *p, const struct vt_pin *pin,
                  uint32_t count) {
-    open(j, "pins", '[');
+    vt_json_open(j, "pins", '[');
     for (uint32_t i = 0; i < count; i++) {
-        open(j, NULL, '{');
-        string(j, "site", site_name(p, pin[i].site));
-        number(j, "blocks", pin[i].blocks);
-        number(j, "block_bytes", pin[i].block_bytes);
-        number(j, "segments", pin[i].segments);
-        number(j, "pinned_bytes", pin[i].pinned_bytes);
-        close(j, '}');
+        vt_json_open(j, NULL, '{');
+        vt_json_string(j, "site", site_name(p, pin[i].site));
+        vt_json_number(j, "blocks", pin[i].blocks);
+        vt_json_number(j, "block_bytes", pin[i].block_bytes);
+        vt_json_number(j, "segments", pin[i].segments);
+        vt_json_number(j, "pinned_bytes", pin[i].pinned_bytes);
+        vt_json_close(j, '}');
     }
-    close(j, ']');
+    vt_json_close(j, ']');
 }
 
 /* Segments with their pieces: [offset, bytes, site], site null for what is idle. */
-static void segments(struct json *j, const struct vt_process *p, const struct vt_fragmentation *f) {
-    open(j, "segments", '[');
+static void segments(struct vt_json *j, const struct vt_process *p,
+                     const struct vt_fragmentation *f) {
+    vt_json_open(j, "segments", '[');
     for (uint32_t i = 0; i < f->segment_count; i++) {
         const struct vt_segment_map *s = &f->segments[i];
-        open(j, NULL, '{');
-        number(j, "address", s->address);
-        number(j, "bytes", s->bytes);
-        number(j, "in_use_bytes", s->in_use_bytes);
-        number(j, "largest_free_bytes", s->largest_free_bytes);
-        key(j, "pieces");
+        vt_json_open(j, NULL, '{');
+        vt_json_number(j, "address", s->address);
+        vt_json_number(j, "bytes", s->bytes);
+        vt_json_number(j, "in_use_bytes", s->in_use_bytes);
+        vt_json_number(j, "largest_free_bytes", s->largest_free_bytes);
+        vt_json_key(j, "pieces");
         fputc('[', j->out);
         for (uint32_t k = 0; k < s->count; k++) {
             const struct vt_piece *piece = &f->pieces[s->first + k];
@@ -250,262 +165,263 @@ static void segments(struct json *j, const struct vt_process *p, const struct vt
                         piece->site == VT_NO_SITE ? "" : p->sites[piece->site].name);
         }
         fputc(']', j->out);
-        close(j, '}');
+        vt_json_close(j, '}');
     }
-    close(j, ']');
-    number(j, "segments_left_out", f->segments_left_out);
+    vt_json_close(j, ']');
+    vt_json_number(j, "segments_left_out", f->segments_left_out);
 }
 
-static void fragmentation(struct json *j, const struct vt_process *p,
+static void fragmentation(struct vt_json *j, const struct vt_process *p,
                           const struct vt_fragmentation *f) {
-    open(j, "fragmentation", '{');
-    number(j, "reserved_bytes", f->reserved_bytes);
-    number(j, "in_use_bytes", f->in_use_bytes);
-    number(j, "free_bytes", f->free_bytes);
-    number(j, "largest_free_bytes", f->largest_free_bytes);
+    vt_json_open(j, "fragmentation", '{');
+    vt_json_number(j, "reserved_bytes", f->reserved_bytes);
+    vt_json_number(j, "in_use_bytes", f->in_use_bytes);
+    vt_json_number(j, "free_bytes", f->free_bytes);
+    vt_json_number(j, "largest_free_bytes", f->largest_free_bytes);
     ratio(j, f->ratio);
     moment(j, "worst", &f->worst);
-    open(j, "history", '[');
+    vt_json_open(j, "history", '[');
     for (uint32_t i = 0; i < f->moment_count; i++)
         moment(j, NULL, &f->moments[i]);
-    close(j, ']');
+    vt_json_close(j, ']');
     pins(j, p, f->pins, f->pin_count);
     segments(j, p, f);
-    number(j, "granule_waste_estimate_bytes", f->granule_waste_bytes);
-    close(j, '}');
+    vt_json_number(j, "granule_waste_estimate_bytes", f->granule_waste_bytes);
+    vt_json_close(j, '}');
 }
 
-static void blocks(struct json *j, const struct vt_device *d) {
+static void blocks(struct vt_json *j, const struct vt_device *d) {
     const struct vt_blocks *b = &d->blocks;
     if (!d->has_blocks) {
-        null(j, "framework");
+        vt_json_null(j, "framework");
         return;
     }
-    open(j, "framework", '{');
-    string(j, "name", b->name);
-    number(j, "live_bytes", b->live_bytes);
-    number(j, "live_count", b->live_count);
-    number(j, "peak_bytes", b->peak_bytes);
-    number(j, "peak_at_ns", b->peak_at);
-    number(j, "alloc_count", b->alloc_count);
-    number(j, "free_count", b->free_count);
-    number(j, "bytes_at_device_peak", b->at_peak_bytes);
-    number(j, "reserved_bytes", b->reserved_bytes);
-    number(j, "reserved_peak_bytes", b->reserved_peak_bytes);
-    open(j, "own_counters", '{');
-    number(j, "allocated_bytes", b->said_allocated);
-    number(j, "reserved_bytes", b->said_reserved);
-    number(j, "peak_allocated_bytes", b->said_peak_allocated);
-    number(j, "mismatches", b->said_apart);
-    close(j, '}');
-    close(j, '}');
+    vt_json_open(j, "framework", '{');
+    vt_json_string(j, "name", b->name);
+    vt_json_number(j, "live_bytes", b->live_bytes);
+    vt_json_number(j, "live_count", b->live_count);
+    vt_json_number(j, "peak_bytes", b->peak_bytes);
+    vt_json_number(j, "peak_at_ns", b->peak_at);
+    vt_json_number(j, "alloc_count", b->alloc_count);
+    vt_json_number(j, "free_count", b->free_count);
+    vt_json_number(j, "bytes_at_device_peak", b->at_peak_bytes);
+    vt_json_number(j, "reserved_bytes", b->reserved_bytes);
+    vt_json_number(j, "reserved_peak_bytes", b->reserved_peak_bytes);
+    vt_json_open(j, "own_counters", '{');
+    vt_json_number(j, "allocated_bytes", b->said_allocated);
+    vt_json_number(j, "reserved_bytes", b->said_reserved);
+    vt_json_number(j, "peak_allocated_bytes", b->said_peak_allocated);
+    vt_json_number(j, "mismatches", b->said_apart);
+    vt_json_close(j, '}');
+    vt_json_close(j, '}');
 }
 
-static void device(struct json *j, const struct vt_process *p, const struct vt_device *d) {
-    open(j, NULL, '{');
+static void device(struct vt_json *j, const struct vt_process *p, const struct vt_device *d) {
+    vt_json_open(j, NULL, '{');
     device_number(j, "device", d->ordinal);
-    string(j, "uuid", d->uuid);
-    string(j, "name", d->name);
-    number(j, "total_bytes", d->total_bytes);
-    number(j, "live_bytes", d->live_bytes);
-    number(j, "live_count", d->live_count);
-    number(j, "peak_bytes", d->peak_bytes);
-    number(j, "peak_at_ns", d->peak_at);
-    number(j, "allocated_bytes", d->allocated_bytes);
-    number(j, "alloc_count", d->alloc_count);
-    number(j, "free_count", d->free_count);
-    number(j, "failed_count", d->failed_count);
-    number(j, "driver_used_bytes", d->driver_used_bytes);
-    number(j, "untracked_bytes", d->untracked_bytes);
-    number(j, "other_processes_bytes", d->other_processes_bytes);
+    vt_json_string(j, "uuid", d->uuid);
+    vt_json_string(j, "name", d->name);
+    vt_json_number(j, "total_bytes", d->total_bytes);
+    vt_json_number(j, "live_bytes", d->live_bytes);
+    vt_json_number(j, "live_count", d->live_count);
+    vt_json_number(j, "peak_bytes", d->peak_bytes);
+    vt_json_number(j, "peak_at_ns", d->peak_at);
+    vt_json_number(j, "allocated_bytes", d->allocated_bytes);
+    vt_json_number(j, "alloc_count", d->alloc_count);
+    vt_json_number(j, "free_count", d->free_count);
+    vt_json_number(j, "failed_count", d->failed_count);
+    vt_json_number(j, "driver_used_bytes", d->driver_used_bytes);
+    vt_json_number(j, "untracked_bytes", d->untracked_bytes);
+    vt_json_number(j, "other_processes_bytes", d->other_processes_bytes);
     fragmentation(j, p, &d->fragmentation);
     blocks(j, d);
-    close(j, '}');
+    vt_json_close(j, '}');
 }
 
-static void apart(struct json *j, const char *name, const struct vt_apart *a) {
-    open(j, name, '{');
-    number(j, "live_bytes", a->live_bytes);
-    number(j, "live_count", a->live_count);
-    number(j, "peak_bytes", a->peak_bytes);
-    close(j, '}');
+static void apart(struct vt_json *j, const char *name, const struct vt_apart *a) {
+    vt_json_open(j, name, '{');
+    vt_json_number(j, "live_bytes", a->live_bytes);
+    vt_json_number(j, "live_count", a->live_count);
+    vt_json_number(j, "peak_bytes", a->peak_bytes);
+    vt_json_close(j, '}');
 }
 
-static void growth(struct json *j, const struct vt_growth *g) {
+static void growth(struct vt_json *j, const struct vt_growth *g) {
     if (!g) {
-        null(j, "growth");
+        vt_json_null(j, "growth");
         return;
     }
-    open(j, "growth", '{');
-    string(j, "per", g->per);
-    number(j, "iterations", g->iterations);
-    number(j, "bytes_per_iteration", g->bytes_per_iteration);
-    number(j, "since_iteration", g->since_iteration);
-    number(j, "since_ns", g->since);
-    number(j, "full_in_iterations", g->full_in_iterations);
-    number(j, "full_in_ns", g->full_in);
-    close(j, '}');
+    vt_json_open(j, "growth", '{');
+    vt_json_string(j, "per", g->per);
+    vt_json_number(j, "iterations", g->iterations);
+    vt_json_number(j, "bytes_per_iteration", g->bytes_per_iteration);
+    vt_json_number(j, "since_iteration", g->since_iteration);
+    vt_json_number(j, "since_ns", g->since);
+    vt_json_number(j, "full_in_iterations", g->full_in_iterations);
+    vt_json_number(j, "full_in_ns", g->full_in);
+    vt_json_close(j, '}');
 }
 
-static void leak(struct json *j, const struct vt_process *p, const struct vt_leak *l) {
+static void leak(struct vt_json *j, const struct vt_process *p, const struct vt_leak *l) {
     const struct vt_frame *own =
         l->stack->own < l->stack->count ? &l->stack->frames[l->stack->own] : NULL;
-    open(j, NULL, '{');
-    string(j, "verdict", vt_verdict_names[l->verdict]);
-    string(j, "why", l->why);
-    string(j, "advice", l->advice);
-    number(j, "live_bytes", l->live_bytes);
-    number(j, "live_count", l->live_count);
+    vt_json_open(j, NULL, '{');
+    vt_json_string(j, "verdict", vt_verdict_names[l->verdict]);
+    vt_json_string(j, "why", l->why);
+    vt_json_string(j, "advice", l->advice);
+    vt_json_number(j, "live_bytes", l->live_bytes);
+    vt_json_number(j, "live_count", l->live_count);
     if (own)
         frame(j, "own_frame", own);
     else
-        null(j, "own_frame");
-    open(j, "sites", '[');
+        vt_json_null(j, "own_frame");
+    vt_json_open(j, "sites", '[');
     for (uint32_t i = 0; i < l->site_count; i++)
-        string(j, NULL, p->sites[l->sites[i]].name);
-    close(j, ']');
+        vt_json_string(j, NULL, p->sites[l->sites[i]].name);
+    vt_json_close(j, ']');
     growth(j, l->growth);
-    close(j, '}');
+    vt_json_close(j, '}');
 }
 
-static void site(struct json *j, const struct vt_site *s, bool native) {
+static void site(struct vt_json *j, const struct vt_site *s, bool native) {
     static const char *const layers[] = {"driver", "framework", "host", "managed"};
-    open(j, NULL, '{');
-    string(j, "site", s->name);
-    string(j, "verdict", vt_verdict_names[s->verdict]);
-    string(j, "why", s->why);
+    vt_json_open(j, NULL, '{');
+    vt_json_string(j, "site", s->name);
+    vt_json_string(j, "verdict", vt_verdict_names[s->verdict]);
+    vt_json_string(j, "why", s->why);
     if (s->reachable < 0)
-        null(j, "reachable");
+        vt_json_null(j, "reachable");
     else
-        boolean(j, "reachable", s->reachable);
-    string(j, "api", s->api);
-    string(j, "layer", layers[s->layer]);
+        vt_json_boolean(j, "reachable", s->reachable);
+    vt_json_string(j, "api", s->api);
+    vt_json_string(j, "layer", layers[s->layer]);
     device_number(j, "device", s->device);
-    number(j, "live_bytes", s->live_bytes);
-    number(j, "live_count", s->live_count);
-    number(j, "peak_bytes", s->peak_bytes);
-    number(j, "bytes_at_peak", s->bytes_at_peak);
-    number(j, "allocated_bytes", s->allocated_bytes);
-    number(j, "alloc_count", s->alloc_count);
-    number(j, "free_count", s->free_count);
-    number(j, "first_at_ns", s->first_at);
-    number(j, "last_at_ns", s->last_at);
+    vt_json_number(j, "live_bytes", s->live_bytes);
+    vt_json_number(j, "live_count", s->live_count);
+    vt_json_number(j, "peak_bytes", s->peak_bytes);
+    vt_json_number(j, "bytes_at_peak", s->bytes_at_peak);
+    vt_json_number(j, "allocated_bytes", s->allocated_bytes);
+    vt_json_number(j, "alloc_count", s->alloc_count);
+    vt_json_number(j, "free_count", s->free_count);
+    vt_json_number(j, "first_at_ns", s->first_at);
+    vt_json_number(j, "last_at_ns", s->last_at);
     static const char *const classes[] = {"program", "cache", "runtime"};
-    string(j, "class", s->layer == VT_LAYER_DRIVER ? classes[s->class] : NULL);
-    string(j, "class_name", s->class_name);
-    boolean(j, "before_window", s->before);
+    vt_json_string(j, "class", s->layer == VT_LAYER_DRIVER ? classes[s->class] : NULL);
+    vt_json_string(j, "class_name", s->class_name);
+    vt_json_boolean(j, "before_window", s->before);
     stack(j, s->stack, native);
-    close(j, '}');
+    vt_json_close(j, '}');
 }
 
-static void oom(struct json *j, const struct vt_process *p, const struct vt_oom *o, bool native) {
-    open(j, NULL, '{');
-    number(j, "at_ns", o->at);
+static void oom(struct vt_json *j, const struct vt_process *p, const struct vt_oom *o,
+                bool native) {
+    vt_json_open(j, NULL, '{');
+    vt_json_number(j, "at_ns", o->at);
     device_number(j, "device", o->device);
-    string(j, "outcome", o->outcome);
-    string(j, "api", o->api);
-    number(j, "requested_bytes", o->requested_bytes);
-    number(j, "free_bytes", o->free_bytes);
-    number(j, "total_bytes", o->total_bytes);
-    number(j, "tracked_bytes", o->tracked_bytes);
-    number(j, "cached_bytes", o->cached_bytes);
-    number(j, "largest_free_bytes", o->largest_free_bytes);
-    string(j, "cause", o->cause);
-    string(j, "why", o->why);
-    string(j, "advice", o->advice);
-    open(j, "holders", '[');
+    vt_json_string(j, "outcome", o->outcome);
+    vt_json_string(j, "api", o->api);
+    vt_json_number(j, "requested_bytes", o->requested_bytes);
+    vt_json_number(j, "free_bytes", o->free_bytes);
+    vt_json_number(j, "total_bytes", o->total_bytes);
+    vt_json_number(j, "tracked_bytes", o->tracked_bytes);
+    vt_json_number(j, "cached_bytes", o->cached_bytes);
+    vt_json_number(j, "largest_free_bytes", o->largest_free_bytes);
+    vt_json_string(j, "cause", o->cause);
+    vt_json_string(j, "why", o->why);
+    vt_json_string(j, "advice", o->advice);
+    vt_json_open(j, "holders", '[');
     for (uint32_t i = 0; i < o->holder_count; i++)
         if (o->holders[i] != VT_NO_SITE)
-            string(j, NULL, p->sites[o->holders[i]].name);
-    close(j, ']');
-    open(j, "holder_bytes", '[');
+            vt_json_string(j, NULL, p->sites[o->holders[i]].name);
+    vt_json_close(j, ']');
+    vt_json_open(j, "holder_bytes", '[');
     for (uint32_t i = 0; i < o->holder_count; i++)
         if (o->holders[i] != VT_NO_SITE)
-            number(j, NULL, o->holder_bytes[i]);
-    close(j, ']');
-    string(j, "allocator", o->allocator);
-    number(j, "driver_requested_bytes", o->driver_requested_bytes);
-    number(j, "attempts", o->attempts);
-    number(j, "thread", o->thread);
-    number(j, "free_said_at_ns", o->free_said_at);
-    number(j, "other_processes_bytes", o->others_bytes);
+            vt_json_number(j, NULL, o->holder_bytes[i]);
+    vt_json_close(j, ']');
+    vt_json_string(j, "allocator", o->allocator);
+    vt_json_number(j, "driver_requested_bytes", o->driver_requested_bytes);
+    vt_json_number(j, "attempts", o->attempts);
+    vt_json_number(j, "thread", o->thread);
+    vt_json_number(j, "free_said_at_ns", o->free_said_at);
+    vt_json_number(j, "other_processes_bytes", o->others_bytes);
     pins(j, p, o->pins, o->pin_count);
     stack(j, o->stack, native);
-    close(j, '}');
+    vt_json_close(j, '}');
 }
 
-static void process(struct json *j, const struct vt_process *p,
+static void process(struct vt_json *j, const struct vt_process *p,
                     const struct vt_format_options *options) {
-    open(j, NULL, '{');
+    vt_json_open(j, NULL, '{');
     header(j, p);
-    open(j, "devices", '[');
+    vt_json_open(j, "devices", '[');
     for (uint32_t i = 0; i < p->device_count; i++)
         device(j, p, &p->devices[i]);
-    close(j, ']');
-    open(j, "environment", '{');
+    vt_json_close(j, ']');
+    vt_json_open(j, "environment", '{');
     for (uint32_t i = 0; i < p->variable_count; i++)
-        string(j, p->variables[i].name, p->variables[i].value);
-    close(j, '}');
+        vt_json_string(j, p->variables[i].name, p->variables[i].value);
+    vt_json_close(j, '}');
     apart(j, "pinned_host", &p->pinned);
     apart(j, "managed", &p->managed);
-    open(j, "leaks", '[');
+    vt_json_open(j, "leaks", '[');
     for (uint32_t i = 0; i < p->leak_count; i++)
         leak(j, p, &p->leaks[i]);
-    close(j, ']');
-    open(j, "sites", '[');
+    vt_json_close(j, ']');
+    vt_json_open(j, "sites", '[');
     uint32_t written = 0;
     for (uint32_t i = 0; i < p->site_count && (!options->top || written < options->top); i++)
         if (vt_format_site_wanted(&p->sites[i], options->site)) {
             site(j, &p->sites[i], options->native);
             written++;
         }
-    close(j, ']');
-    open(j, "ooms", '[');
+    vt_json_close(j, ']');
+    vt_json_open(j, "ooms", '[');
     for (uint32_t i = 0; i < p->oom_count; i++)
         oom(j, p, &p->ooms[i], options->native);
-    close(j, ']');
-    number(j, "ooms_left_out", p->ooms_left_out);
-    open(j, "objects", '[');
+    vt_json_close(j, ']');
+    vt_json_number(j, "ooms_left_out", p->ooms_left_out);
+    vt_json_open(j, "objects", '[');
     for (uint32_t i = 0; i < p->object_count; i++) {
         const struct vt_object_life *o = &p->objects[i];
-        open(j, NULL, '{');
-        string(j, "kind", o->kind);
-        number(j, "created", o->created);
-        number(j, "destroyed", o->destroyed);
+        vt_json_open(j, NULL, '{');
+        vt_json_string(j, "kind", o->kind);
+        vt_json_number(j, "created", o->created);
+        vt_json_number(j, "destroyed", o->destroyed);
         device_number(j, "device", o->device);
         stack(j, o->stack, options->native);
-        close(j, '}');
+        vt_json_close(j, '}');
     }
-    close(j, ']');
-    open(j, "phases", '[');
+    vt_json_close(j, ']');
+    vt_json_open(j, "phases", '[');
     for (uint32_t i = 0; i < p->phase_count; i++) {
         const struct vt_phase *f = &p->phases[i];
-        open(j, NULL, '{');
-        string(j, "name", f->name);
-        string(j, "domain", f->domain);
-        boolean(j, "mark", f->mark);
-        number(j, "start_ns", f->start);
-        number(j, "end_ns", f->end);
-        number(j, "thread", f->thread);
-        number(j, "live_at_start", f->live_at_start);
-        number(j, "live_at_end", f->live_at_end);
-        number(j, "peak_bytes", f->peak_bytes);
-        close(j, '}');
+        vt_json_open(j, NULL, '{');
+        vt_json_string(j, "name", f->name);
+        vt_json_string(j, "domain", f->domain);
+        vt_json_boolean(j, "mark", f->mark);
+        vt_json_number(j, "start_ns", f->start);
+        vt_json_number(j, "end_ns", f->end);
+        vt_json_number(j, "thread", f->thread);
+        vt_json_number(j, "live_at_start", f->live_at_start);
+        vt_json_number(j, "live_at_end", f->live_at_end);
+        vt_json_number(j, "peak_bytes", f->peak_bytes);
+        vt_json_close(j, '}');
     }
-    close(j, ']');
-    close(j, '}');
+    vt_json_close(j, ']');
+    vt_json_close(j, '}');
 }
 
 int vt_fmt_json_write(const struct vt_model *model, const struct vt_format_options *options,
                       FILE *out) {
-    struct json j = {.out = out, .first = true};
-    open(&j, NULL, '{');
-    string(&j, "schema", "vramtrace-report/1");
-    open(&j, "processes", '[');
+    struct vt_json j = {.out = out, .first = true};
+    vt_json_open(&j, NULL, '{');
+    vt_json_string(&j, "schema", "vramtrace-report/1");
+    vt_json_open(&j, "processes", '[');
     for (uint32_t i = 0; i < model->process_count; i++)
         process(&j, &model->processes[i], options);
-    close(&j, ']');
-    close(&j, '}');
+    vt_json_close(&j, ']');
+    vt_json_close(&j, '}');
     fputc('\n', out);
     return 0;
 }

@@ -32,8 +32,7 @@ static void text(struct vt_json *j, const char *s, size_t length) {
     fputc('"', j->out);
 }
 
-/* The comma, the new line, and the key. */
-static void key(struct vt_json *j, const char *name) {
+void vt_json_key(struct vt_json *j, const char *name) {
     if (!j->first)
         fputc(',', j->out);
     j->first = false;
@@ -44,7 +43,7 @@ static void key(struct vt_json *j, const char *name) {
 }
 
 void vt_json_open(struct vt_json *j, const char *name, char bracket) {
-    key(j, name);
+    vt_json_key(j, name);
     fputc(bracket, j->out);
     j->depth++;
     j->first = true;
@@ -59,7 +58,7 @@ void vt_json_close(struct vt_json *j, char bracket) {
 }
 
 void vt_json_null(struct vt_json *j, const char *name) {
-    key(j, name);
+    vt_json_key(j, name);
     fputs("null", j->out);
 }
 
@@ -68,7 +67,7 @@ void vt_json_string(struct vt_json *j, const char *name, const char *value) {
         vt_json_null(j, name);
         return;
     }
-    key(j, name);
+    vt_json_key(j, name);
     text(j, value, strlen(value));
 }
 
@@ -77,16 +76,16 @@ void vt_json_number(struct vt_json *j, const char *name, uint64_t value) {
         vt_json_null(j, name);
         return;
     }
-    key(j, name);
+    vt_json_key(j, name);
     fprintf(j->out, "%" PRIu64, value);
 }
 
 void vt_json_signed(struct vt_json *j, const char *name, int64_t value) {
-    key(j, name);
+    vt_json_key(j, name);
     fprintf(j->out, "%" PRId64, value);
 }
 
 void vt_json_boolean(struct vt_json *j, const char *name, bool value) {
-    key(j, name);
+    vt_json_key(j, name);
     fputs(value ? "true" : "false", j->out);
 }

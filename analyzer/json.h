@@ -19,6 +19,9 @@ struct vt_json {
 void vt_json_open(struct vt_json *j, const char *name, char bracket);
 void vt_json_close(struct vt_json *j, char bracket);
 
+/* The comma, the new line and the key alone: the caller writes the value. */
+void vt_json_key(struct vt_json *j, const char *name);
+
 void vt_json_null(struct vt_json *j, const char *name);
 void vt_json_string(struct vt_json *j, const char *name, const char *value); /* NULL: null */
 void vt_json_number(struct vt_json *j, const char *name, uint64_t value);    /* all ones: null */
