@@ -9,6 +9,7 @@
 
 #include "vramtrace/log_format.h"
 
+#include <inttypes.h>
 #include <string.h>
 #include <time.h>
 
