@@ -15,6 +15,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* permanent ids in hooks.def */
+enum { VT_HOOK_TORCH = 2000 };
+
 enum what { MODULE, FUNCTION, FILE_ };
 
 struct row {
@@ -217,8 +220,12 @@ enum vt_class vt_classes_of_stack(const struct vt_classes *c, const struct vt_pr
     return VT_CLASS_PROGRAM;
 }
 
+const char *vt_classes_allocator(unsigned hook) {
+    return hook == VT_HOOK_TORCH ? "PyTorch" : "a memory pool";
+}
+
 void vt_classes_judge(const struct vt_classes *c, const struct vt_process *p, bool pooled,
-                      struct vt_site *site) {
+                      unsigned blocks_hook, struct vt_site *site) {
     site->class = VT_CLASS_PROGRAM;
     site->class_name = NULL;
     if (site->layer != VT_LAYER_DRIVER)
@@ -227,7 +234,7 @@ void vt_classes_judge(const struct vt_classes *c, const struct vt_process *p, bo
     if (site->segments && site->class != VT_CLASS_CACHE) {
         /* its blocks are the proof; the frames may not have been seen */
         site->class = VT_CLASS_CACHE;
-        site->class_name = "PyTorch";
+        site->class_name = vt_classes_allocator(blocks_hook);
     } else if (pooled && site->class == VT_CLASS_CACHE) {
         site->class = VT_CLASS_PROGRAM;
         site->class_name = NULL;

@@ -16,10 +16,14 @@ struct vt_classes;
 int vt_classes_open(const char *file, struct vt_classes **classes, struct vt_string *message);
 void vt_classes_close(struct vt_classes *classes);
 
-/* Gives a driver site its class and class_name. Stream-ordered memory (`pooled`) is never a cache:
+/* Gives a driver site its class and class_name. `blocks_hook`: of the blocks
+ * in it, where there are any. Stream-ordered memory (`pooled`) is never a cache:
  * the driver hands out as the program asks. */
 void vt_classes_judge(const struct vt_classes *classes, const struct vt_process *process,
-                      bool pooled, struct vt_site *site);
+                      bool pooled, unsigned blocks_hook, struct vt_site *site);
+
+/* Who reports blocks through a hook: "PyTorch". */
+const char *vt_classes_allocator(unsigned hook);
 
 /* The class that an allocation from this stack would have. */
 enum vt_class vt_classes_of_stack(const struct vt_classes *classes,

@@ -19,6 +19,7 @@ static const struct hook hooks[] = {
 #define VT_RUNTIME(id, symbol, since, until, role, prototype)       {id, true, #symbol, NULL},
 #define VT_RUNTIME_AS(id, symbol, exported, since, until, role, prototype)                         \
     {id, true, #exported, NULL},
+#define VT_FRAMEWORK(id, symbol) {id, false, #symbol, #symbol},
 #include "vramtrace/hooks.def"
 };
 

@@ -297,7 +297,7 @@ static void take_site(const struct build *b, const struct vt_replay_site *from,
         .stack = vt_stacks_get(b->stacks, from->stack, vt_hook_is_runtime(from->hook)),
         .segments = from->segments,
     };
-    vt_classes_judge(b->classes, b->p, from->pooled, site);
+    vt_classes_judge(b->classes, b->p, from->pooled, from->segments_hook, site);
     snprintf(site->name, sizeof site->name, "%016llx", (unsigned long long)site->id);
 }
 
@@ -367,13 +367,21 @@ static void take_driver_figures(const struct build *b, const struct vt_replay_de
     }
 }
 
+static const char *blocks_name(const struct build *b, unsigned device) {
+    for (size_t i = 0; i < b->replay.site_count; i++)
+        if (b->replay.sites[i].layer == VT_LAYER_FRAMEWORK && b->replay.sites[i].device == device &&
+            !b->replay.sites[i].before)
+            return vt_classes_allocator(b->replay.sites[i].hook);
+    return vt_classes_allocator(2000);
+}
+
 static void take_blocks(const struct build *b, unsigned ordinal, struct vt_device *device) {
     const struct vt_replay_device *from = &b->replay.devices[ordinal];
     const struct vt_reserve_device *reserve =
         b->replay.framework ? vt_framework_device(b->replay.framework, ordinal) : NULL;
     device->has_blocks = from->framework.used || from->said;
     device->blocks = (struct vt_blocks){
-        .name = "PyTorch",
+        .name = blocks_name(b, ordinal),
         .live_bytes = from->framework.live_bytes,
         .live_count = from->framework.live_count,
         .peak_bytes = from->framework.peak_bytes,

@@ -221,8 +221,10 @@ static unsigned place_block(struct walk *w, const struct vt_rec_alloc *a) {
         return said;
     }
     const struct vt_live_entry *driver = vt_live_find(&r->live, segment->key);
-    if (first && driver->key)
+    if (first && driver->key) {
         r->sites[driver->site].segments = true;
+        r->sites[driver->site].segments_hook = (uint16_t)vt_word_hook(a->word);
+    }
     return segment->device;
 }
 
@@ -467,6 +469,7 @@ static uint32_t before_site(struct walk *w, const struct vt_replay_site *old) {
         w->r->sites[index].pooled = old->pooled;
     }
     w->r->sites[index].segments |= old->segments;
+    w->r->sites[index].segments_hook |= old->segments_hook;
     return index;
 }
 

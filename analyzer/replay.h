@@ -22,9 +22,10 @@ struct vt_replay_site {
     uint32_t stack; /* index in vt_log.stacks, VT_NO_STACK */
     uint16_t hook;
     uint8_t layer, device;
-    bool before;   /* not a site: what was live before the window began */
-    bool pooled;   /* some of it is from a pool of the driver's */
-    bool segments; /* a caching allocator's blocks lay in it */
+    bool before;            /* not a site: what was live before the window began */
+    bool pooled;            /* some of it is from a pool of the driver's */
+    bool segments;          /* a caching allocator's blocks lay in it */
+    uint16_t segments_hook; /* whose: the hook of the first block */
     uint64_t live_bytes, live_count;
     uint64_t peak_bytes;
     uint64_t bytes_at_peak, count_at_peak;
