@@ -232,9 +232,8 @@ static void take_variable(struct vt_log *log, const uint8_t *record, uint32_t le
         return;
     const char *text = (const char *)record + sizeof r;
     VT_GROW(log->variables, log->variable_count, log->variable_room);
-    log->variables[log->variable_count++] =
-        (struct vt_log_variable){vt_strndup(text, r.name_bytes),
-                                 vt_strndup(text + r.name_bytes, r.value_bytes)};
+    log->variables[log->variable_count++] = (struct vt_log_variable){
+        vt_strndup(text, r.name_bytes), vt_strndup(text + r.name_bytes, r.value_bytes)};
 }
 
 void vt_log_take(struct vt_log *log, const uint8_t *record, uint32_t length) {
