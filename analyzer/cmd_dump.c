@@ -74,9 +74,10 @@ static void print_event(FILE *out, const uint8_t *record) {
         [VT_REC_BULK] = "BULK",         [VT_REC_MEMINFO] = "MEMINFO",
         [VT_REC_OBJECT] = "OBJECT",     [VT_REC_CACHEINFO] = "CACHEINFO",
         [VT_REC_POOLINFO] = "POOLINFO", [VT_REC_MAP] = "MAP",
-        [VT_REC_CACHEOOM] = "CACHEOOM", [VT_REC_PHASE] = "PHASE"};
+        [VT_REC_CACHEOOM] = "CACHEOOM", [VT_REC_PHASE] = "PHASE",
+        [VT_REC_SAMPLE] = "SAMPLE"};
     union {
-        uint64_t word[5];
+        uint64_t word[8];
         struct vt_rec_alloc alloc;
         struct vt_rec_free free;
         struct vt_rec_fail fail;
@@ -89,6 +90,7 @@ static void print_event(FILE *out, const uint8_t *record) {
         struct vt_rec_cacheinfo cacheinfo;
         struct vt_rec_cacheoom cacheoom;
         struct vt_rec_phase phase;
+        struct vt_rec_sample sample;
     } u = {{0}};
     uint64_t word;
     memcpy(&word, record, sizeof word);
@@ -152,6 +154,13 @@ static void print_event(FILE *out, const uint8_t *record) {
     case VT_REC_MAP:
         fprintf(out, " address=0x%" PRIx64 " size=%" PRIu64 " number=%" PRIu64, u.map.address,
                 u.map.size, u.map.number);
+        break;
+    case VT_REC_SAMPLE:
+        fprintf(out,
+                " began=%" PRIu64 " gpu=%u used=%" PRIu64 " free=%" PRIu64 " own=%" PRId64
+                " others=%" PRId64 " processes=%u",
+                u.sample.began, u.sample.gpu, u.sample.used_bytes, u.sample.free_bytes,
+                (int64_t)u.sample.own_bytes, (int64_t)u.sample.others_bytes, u.sample.others);
         break;
     case VT_REC_OBJECT:
         fprintf(out, " handle=0x%" PRIx64 " flags=%u context=%u", u.object.handle, u.object.flags,
@@ -256,6 +265,16 @@ static void print_scan(FILE *out, const uint8_t *record) {
             r.bytes, r.ns, r.looked_for, r.lost, r.threads, r.flags, r.unread_pages);
 }
 
+static void print_gpu(FILE *out, const uint8_t *record) {
+    struct vt_rec_gpu r;
+    memcpy(&r, record, sizeof r);
+    fprintf(out, "GPU       number=%u ordinal=%u total=%" PRIu64 " uuid=", r.number, r.ordinal,
+            r.total_bytes);
+    for (int i = 0; i < 16; i++)
+        fprintf(out, "%02x", r.uuid[i]);
+    print_text(out, "name", (const uint8_t *)r.name, sizeof r.name);
+}
+
 static void print_lost(FILE *out, const uint8_t *record, uint32_t length) {
     struct vt_rec_lost r;
     memcpy(&r, record, sizeof r);
@@ -281,6 +300,7 @@ static void print_described(FILE *out, const uint8_t *record, uint32_t length) {
                    : type == VT_REC_SCAN   ? sizeof(struct vt_rec_scan)
                    : type == VT_REC_LOST   ? sizeof(struct vt_rec_lost)
                    : type == VT_REC_ENV    ? sizeof(struct vt_rec_env)
+                   : type == VT_REC_GPU    ? sizeof(struct vt_rec_gpu)
                                            : 0;
     if (!least || length < least)
         fprintf(out, "TYPE_%02x   length=%u%s", type, length,
@@ -303,6 +323,8 @@ static void print_described(FILE *out, const uint8_t *record, uint32_t length) {
         print_lost(out, record, length);
     else if (type == VT_REC_ENV)
         print_variable(out, record, length);
+    else if (type == VT_REC_GPU)
+        print_gpu(out, record);
     else
         print_name(out, record, length);
 }

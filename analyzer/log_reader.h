@@ -61,6 +61,16 @@ struct vt_log_device {
     char name[65]; /* "": unknown */
 };
 
+/* A GPU of the machine, as NVML described it to `vramtrace run`. */
+struct vt_log_gpu {
+    uint32_t number;  /* in the samples */
+    uint32_t ordinal; /* by the process's environment; VT_DEVICE_UNKNOWN */
+    bool has_uuid;
+    uint64_t total_bytes; /* 0: unknown */
+    uint8_t uuid[16];
+    char name[65]; /* "": unknown */
+};
+
 /* A phase, or a mark, that the program named. */
 struct vt_log_phase {
     uint64_t range;        /* its number in the log; 0: a mark */
@@ -107,6 +117,8 @@ struct vt_log {
     size_t thread_count, thread_room;
     struct vt_log_device *devices; /* one for each ordinal, later records merged in */
     size_t device_count, device_room;
+    struct vt_log_gpu *gpus; /* by number */
+    size_t gpu_count, gpu_room;
     char **notes;
     size_t note_count, note_room;
     struct vt_log_variable *variables; /* of the environment, those that the tracer writes down */

@@ -111,6 +111,29 @@ static void take_device(struct vt_log *log, const uint8_t *record, uint32_t leng
         memcpy(device->name, r.name, sizeof r.name);
 }
 
+static void take_gpu(struct vt_log *log, const uint8_t *record, uint32_t length) {
+    struct vt_rec_gpu r;
+    size_t at = log->gpu_count;
+    if (length < sizeof r)
+        return;
+    memcpy(&r, record, sizeof r);
+    while (at > 0 && log->gpus[at - 1].number >= r.number)
+        at--;
+    if (at < log->gpu_count && log->gpus[at].number == r.number)
+        return;
+    VT_GROW(log->gpus, log->gpu_count, log->gpu_room);
+    memmove(&log->gpus[at + 1], &log->gpus[at], (log->gpu_count++ - at) * sizeof *log->gpus);
+    struct vt_log_gpu *gpu = &log->gpus[at];
+    *gpu = (struct vt_log_gpu){
+        .number = r.number,
+        .ordinal = r.ordinal < VT_DEVICE_HOST ? r.ordinal : VT_DEVICE_UNKNOWN,
+        .has_uuid = r.flags & VT_GPU_HAS_UUID,
+        .total_bytes = r.total_bytes,
+    };
+    memcpy(gpu->uuid, r.uuid, sizeof gpu->uuid);
+    memcpy(gpu->name, r.name, sizeof r.name);
+}
+
 static void take_note(struct vt_log *log, const uint8_t *record, uint32_t length) {
     struct vt_rec_note r;
     if (length < sizeof r)
@@ -255,6 +278,9 @@ void vt_log_take(struct vt_log *log, const uint8_t *record, uint32_t length) {
     case VT_REC_DEVICE:
         take_device(log, record, length);
         break;
+    case VT_REC_GPU:
+        take_gpu(log, record, length);
+        break;
     case VT_REC_NOTE:
         take_note(log, record, length);
         break;
@@ -350,6 +376,7 @@ void vt_log_free_tables(struct vt_log *log) {
     free(log->lost);
     free(log->threads);
     free(log->devices);
+    free(log->gpus);
     free(log->stacks);
     free(log->frame_words);
     vt_map_free(&log->stack_numbers);

@@ -33,10 +33,11 @@ struct walk {
     uint32_t last_site;
     struct vt_history *history; /* NULL: not wanted */
     unsigned age_shift;
-    uint64_t now;          /* ticks of this event */
-    uint64_t driver_bytes; /* live, on all devices */
-    uint64_t driver_high;  /* its highest since a phase last began or ended */
-    uint32_t *open_phases; /* indices */
+    uint64_t now;                        /* ticks of this event */
+    uint64_t driver_bytes;               /* live, on all devices */
+    uint64_t driver_high;                /* its highest since a phase last began or ended */
+    uint64_t changed[VT_SAMPLE_DEVICES]; /* when the device's bytes last did; see on_sample */
+    uint32_t *open_phases;               /* indices */
     uint32_t open_count, open_room;
     uint32_t tid; /* whose event this is */
     struct vt_fails fails;
@@ -145,6 +146,56 @@ static uint32_t site_of(struct walk *w, uint64_t word, unsigned device) {
 }
 
 /* ---------------------------------------------------------------------------------------------------
+ * samples -- */
+
+/* Slot of a device byte in vt_replay_sample.tracked; VT_SAMPLE_DEVICES: none. */
+static unsigned sample_slot(unsigned device) {
+    return device == VT_DEVICE_UNKNOWN      ? VT_SAMPLE_DEVICES - 1
+           : device < VT_SAMPLE_DEVICES - 1 ? device
+                                            : VT_SAMPLE_DEVICES;
+}
+
+/* A device's bytes are about to change, at w->now. A sample that ended just before may have seen
+ * the change already (an allocation is stamped when it is done) or not yet (a free is stamped
+ * before): "just" is as long again as the question took. */
+static void unsettle_samples(struct walk *w, unsigned device) {
+    unsigned slot = sample_slot(device);
+    if (slot == VT_SAMPLE_DEVICES)
+        return;
+    w->changed[slot] = w->now;
+    for (size_t i = w->r->sample_count; i-- > 0;) {
+        struct vt_replay_sample *sample = &w->r->samples[i];
+        if (w->now - sample->ticks > 2 * (sample->ticks - sample->began))
+            break;
+        sample->moved |= 1u << slot;
+    }
+}
+
+static void on_sample(struct walk *w, const struct vt_rec_sample *s) {
+    struct vt_replay *r = w->r;
+    uint64_t ticks = vt_when_ticks(s->when);
+    if (r->sample_count == VT_REPLAY_SAMPLES || s->began > ticks)
+        return;
+    VT_GROW(r->samples, r->sample_count, r->sample_room);
+    struct vt_replay_sample *sample = &r->samples[r->sample_count++];
+    *sample = (struct vt_replay_sample){
+        .began = s->began,
+        .ticks = ticks,
+        .used_bytes = s->used_bytes,
+        .free_bytes = s->free_bytes,
+        .own_bytes = s->own_bytes,
+        .others_bytes = s->others_bytes,
+        .gpu = s->gpu,
+    };
+    for (unsigned d = 0; d < VT_SAMPLE_DEVICES; d++) {
+        unsigned device = d == VT_SAMPLE_DEVICES - 1 ? VT_DEVICE_UNKNOWN : d;
+        sample->tracked[d] = r->devices[device].driver.live_bytes;
+        if (w->changed[d] && w->changed[d] + (ticks - s->began) >= s->began)
+            sample->moved |= 1u << d;
+    }
+}
+
+/* ---------------------------------------------------------------------------------------------------
  * the books -- */
 
 /* Blocks are in the books of where they are: from their first on, driver memory is followed by
@@ -174,8 +225,10 @@ static void take_off(struct walk *w, const struct vt_live_entry *entry) {
     site->free_count++;
     uint32_t age = (uint32_t)(w->now >> w->age_shift) - entry->born;
     site->lives[age ? 32 - __builtin_clz(age & 0xffffff) : 0]++;
-    if (site->layer == VT_LAYER_DRIVER)
+    if (site->layer == VT_LAYER_DRIVER) {
         w->driver_bytes -= size;
+        unsettle_samples(w, site->device);
+    }
     if (w->history)
         vt_history_level(w->history, entry->site, site->live_bytes, site->live_count,
                          site->alloc_count);
@@ -286,6 +339,7 @@ static void on_alloc(struct walk *w, const struct vt_rec_alloc *a) {
     book->allocated_bytes += size;
     book->alloc_count++;
     if (layer == VT_LAYER_DRIVER) {
+        unsettle_samples(w, site->device);
         w->driver_bytes += size;
         if (w->driver_bytes > w->driver_high)
             w->driver_high = w->driver_bytes;
@@ -481,6 +535,7 @@ static void begin_window(struct walk *w) {
     r->sites = NULL;
     r->fails = NULL;
     r->site_count = r->site_room = r->fail_count = r->fail_room = 0;
+    r->sample_count = 0;
     r->fails_left_out = r->unknown_frees = r->failed_frees = r->replaced = r->bulk_bytes = 0;
     vt_map_free(&w->spots);
     vt_map_free(&w->by_id);
@@ -547,6 +602,7 @@ static void on_event(struct walk *w, const uint8_t *record) {
         struct vt_rec_map map;
         struct vt_rec_cacheinfo cacheinfo;
         struct vt_rec_cacheoom cacheoom;
+        struct vt_rec_sample sample;
     } u;
     memcpy(u.word, record, sizeof u.word);
     w->now = vt_when_ticks(u.word[1]);
@@ -554,7 +610,7 @@ static void on_event(struct walk *w, const uint8_t *record) {
         w->window_waits = false;
         begin_window(w);
     }
-    w->r->events++;
+    w->r->events += vt_word_type(u.word[0]) != VT_REC_SAMPLE; /* which is nothing the process did */
     switch (vt_word_type(u.word[0])) {
     case VT_REC_ALLOC:
         memcpy(&u, record, sizeof u.alloc);
@@ -599,6 +655,10 @@ static void on_event(struct walk *w, const uint8_t *record) {
     case VT_REC_CACHEOOM:
         memcpy(&u, record, sizeof u.cacheoom);
         vt_fails_given_up(&w->fails, w->r, w->log, w->tid, &u.cacheoom);
+        break;
+    case VT_REC_SAMPLE:
+        memcpy(&u, record, sizeof u.sample);
+        on_sample(w, &u.sample);
         break;
     }
 }
@@ -679,6 +739,7 @@ void vt_replay_run(const struct vt_log *log, struct vt_sites *ids, struct vt_win
 void vt_replay_free(struct vt_replay *replay) {
     free(replay->sites);
     free(replay->fails);
+    free(replay->samples);
     free(replay->objects);
     free(replay->phases);
     vt_framework_close(replay->framework);

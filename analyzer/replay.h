@@ -104,6 +104,17 @@ struct vt_replay_fail {
     uint32_t open_next; /* of the thread's fails that nothing was heard of since: index + 1 */
 };
 
+/* What NVML said of a GPU, beside what the books said then. */
+#define VT_SAMPLE_DEVICES 17 /* ordinals 0 to 15, and what is on a device that is not known */
+struct vt_replay_sample {
+    uint64_t began, ticks;
+    uint64_t used_bytes, free_bytes, own_bytes, others_bytes; /* as in struct vt_rec_sample */
+    uint32_t gpu;
+    uint32_t moved; /* a bit for each of `tracked`: it changed while NVML was asked, or too soon
+                       after for the figure to be sure */
+    uint64_t tracked[VT_SAMPLE_DEVICES];
+};
+
 struct vt_replay_object {
     uint64_t handle, created, destroyed; /* ticks; VT_TICKS_MASK: not seen */
     uint32_t stack;
@@ -124,6 +135,9 @@ struct vt_replay {
     struct vt_replay_fail *fails; /* out-of-memory only; the first VT_REPLAY_FAILS of them */
     size_t fail_count, fail_room;
     uint64_t fails_left_out;
+    struct vt_replay_sample
+        *samples; /* in the order of time, the first VT_REPLAY_SAMPLES of them */
+    size_t sample_count, sample_room;
     struct vt_replay_object *objects;
     size_t object_count, object_room;
     struct vt_replay_phase *phases; /* as many as the log has, in its order */
@@ -138,7 +152,8 @@ struct vt_replay {
     uint64_t replaced;    /* allocations at an address that was still live: a free was missed */
     uint64_t bulk_bytes;  /* what contexts took with them */
 };
-#define VT_REPLAY_FAILS 1000
+#define VT_REPLAY_FAILS   1000
+#define VT_REPLAY_SAMPLES 100000 /* more than `vramtrace run` writes */
 
 /* Which part of the run counts, in ticks. Allocations from before `since` are one site with
  * `before` set for each device and layer; the run ends at `until`. */

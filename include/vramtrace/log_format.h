@@ -183,6 +183,8 @@ enum vt_record {
         0x08, /* struct vt_rec_poolinfo  what the driver told the program about a pool */
     VT_REC_MAP =
         0x09, /* struct vt_rec_map       physical memory is seen at an address, or no more */
+    VT_REC_SAMPLE =
+        0x0c, /* struct vt_rec_sample    what NVML said of a GPU, asked from outside */
     /* 0x20 to 0x2f: what frameworks and the program itself say */
     VT_REC_CACHEINFO =
         0x20, /* struct vt_rec_cacheinfo a caching allocator's own totals, overheard */
@@ -199,6 +201,7 @@ enum vt_record {
     VT_REC_SCAN = 0x8c, /* struct vt_rec_scan      the search for pointers at the end was made */
     VT_REC_LOST = 0x8d, /* struct vt_rec_lost      ... and found none to these allocations */
     VT_REC_ENV = 0x8a,  /* struct vt_rec_env       a variable of the process's environment */
+    VT_REC_GPU = 0x90,  /* struct vt_rec_gpu       a GPU of the machine, as NVML describes it */
 };
 
 /* What kind of memory. The kind decides what ends it (vt_kind_owner), whose books it is in
@@ -678,6 +681,48 @@ struct vt_rec_env {
 static_assert(sizeof(struct vt_rec_env) == 16, "byte table");
 #define VT_ENV_MAX_BYTES 1000u
 
+/* Written from outside, by `vramtrace run`, into a chunk of its own, which it takes as a thread of
+ * the process would; the chunk's tid is not one of the process's. Only where the log is mapped.
+ *
+ * GPU: before the first SAMPLE that names its number.
+ *  0  8 first word: VT_REC_GPU, length
+ *  8  4 number: NVML's index, which is the order on the PCI bus
+ * 12  4 flags: enum vt_gpu_flag
+ * 16  4 ordinal that the process should know it by, by the environment that it was started with;
+ *       VT_DEVICE_UNKNOWN: none, or it cannot be told. A UUID that the program asked for is the
+ *       better witness: the program may have changed its environment
+ * 20  4 zero
+ * 24  8 total memory, bytes
+ * 32 16 UUID
+ * 48 64 name, NUL-padded */
+enum vt_gpu_flag { VT_GPU_HAS_UUID = 1 };
+struct vt_rec_gpu {
+    uint64_t word;
+    uint32_t number, flags, ordinal, zero;
+    uint64_t total_bytes;
+    uint8_t uuid[16];
+    char name[64];
+};
+static_assert(sizeof(struct vt_rec_gpu) == 112, "byte table");
+
+/* SAMPLE: no event of the process's. What the process did while NVML was asked, between `began` and
+ * `when`, may or may not be in the figures.
+ *  0  8 first word: VT_REC_SAMPLE, no stack
+ *  8  8 when, stamped after the answer; device VT_DEVICE_UNKNOWN
+ * 16  8 began: ticks since start, before the question
+ * 24  8 bytes used on the GPU, by all processes
+ * 32  8 bytes free on it
+ * 40  8 bytes used by this process, VT_SAMPLE_UNKNOWN: not known
+ * 48  8 bytes used by the other processes together, likewise
+ * 56  4 number of the GPU record
+ * 60  4 number of the other processes */
+#define VT_SAMPLE_UNKNOWN UINT64_MAX
+struct vt_rec_sample {
+    uint64_t word, when, began, used_bytes, free_bytes, own_bytes, others_bytes;
+    uint32_t gpu, others;
+};
+static_assert(sizeof(struct vt_rec_sample) == 64, "byte table");
+
 /* The largest record: what a writer must keep free, and what a reader may expect. */
 #define VT_RECORD_MAX_BYTES 8192u
 
@@ -700,6 +745,8 @@ static inline uint32_t vt_record_fixed_bytes(unsigned type) {
         return sizeof(struct vt_rec_poolinfo);
     case VT_REC_MAP:
         return sizeof(struct vt_rec_map);
+    case VT_REC_SAMPLE:
+        return sizeof(struct vt_rec_sample);
     case VT_REC_OBJECT:
         return sizeof(struct vt_rec_object);
     case VT_REC_CACHEINFO:
