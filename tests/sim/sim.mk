@@ -23,7 +23,8 @@ SIM_DRIVER_OBJECTS := $(SIM_DRIVER_SOURCES:tests/sim/driver/%.c=$(SIM_OBJ)/drive
 SIM_CUDARTS         := 12 13
 SIM_RUNTIME_SOURCES := $(wildcard tests/sim/runtime/*.c)
 
-SIM_LIBS := $(SIM_OUT)/libcuda.so.1 $(SIM_OUT)/libcuda.so $(SIM_CUDARTS:%=$(SIM_OUT)/libcudart.so.%)
+SIM_LIBS := $(SIM_OUT)/libcuda.so.1 $(SIM_OUT)/libcuda.so $(SIM_CUDARTS:%=$(SIM_OUT)/libcudart.so.%) \
+    $(SIM_OUT)/nvml/libnvidia-ml.so.1
 
 .PHONY: sim
 sim: $(SIM_LIBS)
@@ -35,6 +36,11 @@ $(SIM_OUT)/libcuda.so.1: $(SIM_DRIVER_OBJECTS) tests/sim/driver.map
 
 $(SIM_OUT)/libcuda.so: $(SIM_OUT)/libcuda.so.1
 	ln -sf libcuda.so.1 $@
+
+$(SIM_OUT)/nvml/libnvidia-ml.so.1: tests/sim/nvml/nvml.c tests/sim/share.h
+	@mkdir -p $(@D)
+	$(CC) -shared $(CPPFLAGS) $(CFLAGS) $(filter-out -MMD -MP,$(SIM_CFLAGS)) $(LDFLAGS) $(SIM_LDFLAGS) \
+	    -Wl,-soname,libnvidia-ml.so.1 -o $@ $<
 
 $(SIM_OBJ)/driver/%.o: tests/sim/driver/%.c
 	@mkdir -p $(@D)

@@ -111,6 +111,10 @@ bool sim_charge(struct sim_device *device, size_t bytes);
 void sim_refund(struct sim_device *device, size_t bytes);
 void sim_count(struct sim_device *device, enum vramtrace_sim_kind kind, int64_t bytes, int count);
 
+/* What the simulated NVML is told (share.c): who we are; a device's `used`. */
+void sim_share_open(void);
+void sim_share_tell(const struct sim_device *device);
+
 /* ---- handles (registry.c) ---- */
 
 enum sim_object_kind {

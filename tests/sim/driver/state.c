@@ -185,6 +185,7 @@ CUresult cuInit(unsigned int flags) {
         if (result == CUDA_SUCCESS) {
             sim.device_count = count;
             sim.initialised = true;
+            sim_share_open();
             pthread_atfork(NULL, NULL, after_fork_in_child);
         }
     }
@@ -236,11 +237,13 @@ bool sim_charge(struct sim_device *device, size_t bytes) {
     if (bytes > device->total - device->used)
         return false;
     device->used += bytes;
+    sim_share_tell(device);
     return true;
 }
 
 void sim_refund(struct sim_device *device, size_t bytes) {
     device->used -= bytes;
+    sim_share_tell(device);
 }
 
 void sim_count(struct sim_device *device, enum vramtrace_sim_kind kind, int64_t bytes, int count) {

@@ -1,0 +1,65 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Tells the simulated NVML what this process uses (see tests/sim/share.h). Called with the driver's
+ * lock held: by cuInit, and whenever a device's bytes change. Without VRAMTRACE_SIM_SHARE nothing is
+ * told.
+ */
+#include "tests/sim/share.h"
+#include "driver.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+static struct sim_share_slot *slot;
+
+/* A slot for this process: its own from before an exec, a free one, a dead one's. */
+static struct sim_share_slot *claim(struct sim_share *share) {
+    int32_t own = (int32_t)getpid();
+    for (int i = 0; i < SIM_SHARE_SLOTS; i++)
+        if (__atomic_load_n(&share->slots[i].pid, __ATOMIC_RELAXED) == own)
+            return &share->slots[i];
+    for (int i = 0; i < SIM_SHARE_SLOTS; i++) {
+        int32_t pid = __atomic_load_n(&share->slots[i].pid, __ATOMIC_RELAXED);
+        bool idle = pid == 0 || (kill(pid, 0) != 0 && errno == ESRCH);
+        if (idle && __atomic_compare_exchange_n(&share->slots[i].pid, &pid, own, false,
+                                                __ATOMIC_ACQ_REL, __ATOMIC_RELAXED))
+            return &share->slots[i];
+    }
+    return NULL;
+}
+
+void sim_share_open(void) {
+    const char *path = getenv("VRAMTRACE_SIM_SHARE");
+    struct stat st;
+    if (path == NULL || *path == '\0')
+        return;
+    int saved = errno, fd = open(path, O_RDWR | O_CLOEXEC | O_NOFOLLOW);
+    struct sim_share *share = MAP_FAILED;
+    if (fd >= 0 && fstat(fd, &st) == 0 &&
+        (st.st_size >= (off_t)sizeof *share || ftruncate(fd, sizeof *share) == 0))
+        share = mmap(NULL, sizeof *share, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+    if (fd >= 0)
+        close(fd);
+    if (share != MAP_FAILED)
+        slot = claim(share);
+    for (int i = 0; slot != NULL && i < SIM_SHARE_GPUS; i++)
+        __atomic_store_n(&slot->used[i], 0, __ATOMIC_RELAXED);
+    if (slot != NULL)
+        __atomic_store_n(&slot->context, 0, __ATOMIC_RELAXED);
+    for (int i = 0; slot != NULL && i < sim.device_count; i++)
+        __atomic_store_n(&share->total[sim.devices[i].physical], sim.devices[i].total,
+                         __ATOMIC_RELAXED);
+    errno = saved;
+}
+
+void sim_share_tell(const struct sim_device *device) {
+    if (slot == NULL)
+        return;
+    __atomic_store_n(&slot->used[device->physical], device->used, __ATOMIC_RELAXED);
+    __atomic_fetch_or(&slot->context, 1ull << device->physical, __ATOMIC_RELEASE);
+}

@@ -1,0 +1,198 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The simulated NVML, libnvidia-ml.so.1: what `vramtrace run --sim` asks. It describes the GPUs that
+ * the environment asks for (the simulated driver's variables) and adds up what the processes on them
+ * tell (tests/sim/share.h). Only the functions that vramtrace calls are there; so it lies in a folder
+ * of its own, where no traced program finds it.
+ *
+ * VRAMTRACE_SIM_NVML=foreign: processes are listed under other numbers, as for a process in a
+ * container. VRAMTRACE_SIM_NVML=slow: each question takes 3 s.
+ */
+#include "tests/sim/share.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+enum { SUCCESS = 0, UNINITIALIZED = 1, INVALID_ARGUMENT = 2, INSUFFICIENT_SIZE = 7 };
+enum { FOREIGN = 1 << 22 };
+
+struct memory {
+    unsigned long long total, free, used;
+};
+struct memory_v2 {
+    unsigned version;
+    unsigned long long total, reserved, free, used;
+};
+struct process {
+    unsigned pid;
+    unsigned long long bytes;
+    unsigned gpu_instance, compute_instance;
+};
+
+/* A device's handle points to its place here. */
+static char handles[SIM_SHARE_GPUS];
+static unsigned device_count;
+static unsigned long long device_bytes;
+static const struct sim_share *share;
+
+int nvmlInit_v2(void);
+int nvmlShutdown(void);
+int nvmlDeviceGetCount_v2(unsigned *count);
+int nvmlDeviceGetHandleByIndex_v2(unsigned index, char **device);
+int nvmlDeviceGetUUID(const char *device, char *text, unsigned length);
+int nvmlDeviceGetName(const char *device, char *text, unsigned length);
+int nvmlDeviceGetMemoryInfo(const char *device, struct memory *memory);
+int nvmlDeviceGetMemoryInfo_v2(const char *device, struct memory_v2 *memory);
+int nvmlDeviceGetComputeRunningProcesses_v3(const char *device, unsigned *count,
+                                            struct process *processes);
+const char *nvmlErrorString(int result);
+
+/* "24G": as the driver reads it, who complains where it is wrong. */
+static unsigned long long size_of(const char *text, unsigned long long fallback) {
+    char *end;
+    double value = text != NULL ? strtod(text, &end) : 0;
+    const char *units = "KMGT", *unit;
+    if (!(value > 0))
+        return fallback;
+    unit = *end != '\0' ? strchr(units, *end & ~0x20) : NULL;
+    for (long i = unit != NULL ? unit - units : -1; i >= 0; i--)
+        value *= 1024;
+    return (unsigned long long)value;
+}
+
+static void open_share(void) {
+    const char *path = getenv("VRAMTRACE_SIM_SHARE");
+    struct stat st;
+    int fd = path != NULL && *path != '\0' ? open(path, O_RDONLY | O_CLOEXEC) : -1;
+    if (fd < 0)
+        return;
+    /* it is empty until the first process comes */
+    if (fstat(fd, &st) == 0 && st.st_size >= (off_t)sizeof *share) {
+        void *map = mmap(NULL, sizeof *share, PROT_READ, MAP_SHARED, fd, 0);
+        share = map == MAP_FAILED ? NULL : map;
+    }
+    close(fd);
+}
+
+int nvmlInit_v2(void) {
+    const char *devices = getenv("VRAMTRACE_SIM_DEVICES");
+    char *end;
+    long count = devices != NULL && *devices != '\0' ? strtol(devices, &end, 10) : 1;
+    device_count = count >= 0 && count <= SIM_SHARE_GPUS ? (unsigned)count : 1;
+    device_bytes = size_of(getenv("VRAMTRACE_SIM_MEMORY"), 24ull << 30);
+    return SUCCESS;
+}
+
+int nvmlShutdown(void) {
+    return SUCCESS;
+}
+
+const char *nvmlErrorString(int result) {
+    return result == SUCCESS ? "Success" : "simulated error";
+}
+
+int nvmlDeviceGetCount_v2(unsigned *count) {
+    *count = device_count;
+    return SUCCESS;
+}
+
+int nvmlDeviceGetHandleByIndex_v2(unsigned index, char **device) {
+    if (index >= device_count)
+        return INVALID_ARGUMENT;
+    *device = &handles[index];
+    return SUCCESS;
+}
+
+static unsigned number_of(const char *device) {
+    return (unsigned)(device - handles);
+}
+
+int nvmlDeviceGetUUID(const char *device, char *text, unsigned length) {
+    char uuid[64];
+    snprintf(uuid, sizeof uuid, "GPU-7673696d-0000-4000-8000-%012x", number_of(device) + 1);
+    if (length <= strlen(uuid))
+        return INSUFFICIENT_SIZE;
+    strcpy(text, uuid);
+    return SUCCESS;
+}
+
+int nvmlDeviceGetName(const char *device, char *text, unsigned length) {
+    const char *name = getenv("VRAMTRACE_SIM_NAME");
+    (void)device;
+    snprintf(text, length, "%s", name != NULL && *name != '\0' ? name : "vramtrace simulated GPU");
+    return SUCCESS;
+}
+
+/* What the slot's process uses; false: nobody, or not of this GPU. */
+static int is_on(const struct sim_share_slot *slot, unsigned gpu, struct process *process) {
+    int32_t pid = __atomic_load_n(&slot->pid, __ATOMIC_ACQUIRE);
+    const char *how = getenv("VRAMTRACE_SIM_NVML");
+    unsigned shift = how != NULL && strcmp(how, "foreign") == 0 ? FOREIGN : 0;
+    if (pid == 0 || (__atomic_load_n(&slot->context, __ATOMIC_ACQUIRE) >> gpu & 1) == 0 ||
+        (kill(pid, 0) != 0 && errno == ESRCH))
+        return 0;
+    *process = (struct process){.pid = (unsigned)pid + shift,
+                                .bytes = __atomic_load_n(&slot->used[gpu], __ATOMIC_RELAXED)};
+    return 1;
+}
+
+static struct memory memory_of(const char *device) {
+    unsigned gpu = number_of(device);
+    struct process process;
+    struct memory memory = {.total = device_bytes};
+    const char *how = getenv("VRAMTRACE_SIM_NVML");
+    if (how != NULL && strcmp(how, "slow") == 0)
+        sleep(3);
+    if (share == NULL)
+        open_share();
+    if (share != NULL && share->total[gpu] != 0)
+        memory.total = share->total[gpu];
+    for (int i = 0; share != NULL && i < SIM_SHARE_SLOTS; i++)
+        if (is_on(&share->slots[i], gpu, &process))
+            memory.used += process.bytes;
+    /* simulated processes do not share a device's room */
+    if (memory.used > memory.total)
+        memory.used = memory.total;
+    memory.free = memory.total - memory.used;
+    return memory;
+}
+
+int nvmlDeviceGetMemoryInfo(const char *device, struct memory *memory) {
+    *memory = memory_of(device);
+    return SUCCESS;
+}
+
+int nvmlDeviceGetMemoryInfo_v2(const char *device, struct memory_v2 *memory) {
+    struct memory m = memory_of(device);
+    if (memory->version != (sizeof *memory | 2u << 24))
+        return INVALID_ARGUMENT;
+    memory->total = m.total;
+    memory->reserved = 0;
+    memory->free = m.free;
+    memory->used = m.used;
+    return SUCCESS;
+}
+
+int nvmlDeviceGetComputeRunningProcesses_v3(const char *device, unsigned *count,
+                                            struct process *processes) {
+    unsigned room = *count, found = 0;
+    struct process process;
+    if (share == NULL)
+        open_share();
+    for (int i = 0; share != NULL && i < SIM_SHARE_SLOTS; i++) {
+        if (!is_on(&share->slots[i], number_of(device), &process))
+            continue;
+        if (found < room)
+            processes[found] = process;
+        found++;
+    }
+    *count = found;
+    return found > room ? INSUFFICIENT_SIZE : SUCCESS;
+}

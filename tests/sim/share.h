@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * What simulated processes tell the simulated NVML, through the file that VRAMTRACE_SIM_SHARE
+ * names: how much each uses of each GPU. A process takes a slot at cuInit (driver/share.c) and
+ * alone writes there; slots of dead processes are taken over. Fields are read and written with
+ * atomic operations: nobody waits.
+ */
+#ifndef VRAMTRACE_SIM_SHARE_H
+#define VRAMTRACE_SIM_SHARE_H
+
+#include <stdint.h>
+
+#define SIM_SHARE_GPUS  64
+#define SIM_SHARE_SLOTS 256
+
+struct sim_share_slot {
+    int32_t pid; /* 0: free */
+    uint32_t unused;
+    uint64_t context; /* a bit for each GPU that the process has, or had, a context on */
+    uint64_t used[SIM_SHARE_GPUS]; /* bytes, by physical number */
+};
+
+struct sim_share {
+    uint64_t total[SIM_SHARE_GPUS]; /* size of each, as a process saw it last; 0: none did */
+    struct sim_share_slot slots[SIM_SHARE_SLOTS];
+};
+
+#endif
