@@ -14,6 +14,7 @@
 #include "run_elf.h"
 #include "run_inject.h"
 #include "run_logs.h"
+#include "run_nvml.h"
 #include "run_options.h"
 #include "run_preload.h"
 #include "run_program.h"
@@ -142,6 +143,7 @@ struct place {
     char *list;
     bool own_list;
     char *folder; /* NULL: the logs are the user's */
+    char *share;  /* of the simulated GPU; NULL: none was made */
 };
 
 /* 0, or an exit status after an error was said. */
@@ -172,6 +174,9 @@ static void leave_place(struct place *place, int status, bool quiet) {
     } else if (place->folder && !quiet) {
         vt_error("logs kept in %s", place->folder);
     }
+    if (place->share)
+        unlink(place->share);
+    free(place->share);
     free(place->folder);
     free(place->list);
 }
@@ -198,8 +203,12 @@ static int once(struct plan *plan, char **argv, const struct place *place, bool 
                 struct vt_string *message) {
     struct vt_run_child child = {0};
     struct vt_run_logs logs;
+    struct vt_run_nvml nvml = {0};
+    if (place->own_list) /* else the outer run's */
+        vt_run_nvml_start(&nvml, place->list, plan->libraries.sim_folder);
     int status = vt_run_child_run(plan->program, argv, plan->libraries.tracer, plan->simulated,
                                   &child, message);
+    vt_run_nvml_stop(&nvml);
     if (status)
         return status;
     signal(SIGPIPE, SIG_IGN);
@@ -232,6 +241,8 @@ static int run(struct plan *plan, char **argv, struct vt_string *message) {
             setenv("VRAMTRACE_OUTPUT", folder.text, 1);
             vt_string_free(&folder);
         }
+        if (plan->simulated)
+            place.share = vt_run_nvml_share();
         set_environment(&plan->options, &plan->libraries);
         if (vt_run_options_each(&plan->options))
             status = sweep(plan, argv, &place, quiet);
