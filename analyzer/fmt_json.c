@@ -217,6 +217,16 @@ static void blocks(struct vt_json *j, const struct vt_device *d) {
     vt_json_close(j, '}');
 }
 
+static void untracked(struct vt_json *j, const struct vt_untracked *u) {
+    vt_json_open(j, "untracked", '{');
+    vt_json_number(j, "samples", u->samples);
+    vt_json_number(j, "first_bytes", u->first_bytes);
+    vt_json_number(j, "last_bytes", u->last_bytes);
+    vt_json_number(j, "max_bytes", u->max_bytes);
+    vt_json_number(j, "max_at_ns", u->max_at);
+    vt_json_close(j, '}');
+}
+
 static void device(struct vt_json *j, const struct vt_process *p, const struct vt_device *d) {
     vt_json_open(j, NULL, '{');
     device_number(j, "device", d->ordinal);
@@ -234,6 +244,8 @@ static void device(struct vt_json *j, const struct vt_process *p, const struct v
     vt_json_number(j, "driver_used_bytes", d->driver_used_bytes);
     vt_json_number(j, "untracked_bytes", d->untracked_bytes);
     vt_json_number(j, "other_processes_bytes", d->other_processes_bytes);
+    vt_json_number(j, "driver_used_at_ns", d->driver_used_at);
+    untracked(j, &d->untracked);
     fragmentation(j, p, &d->fragmentation);
     blocks(j, d);
     vt_json_close(j, '}');

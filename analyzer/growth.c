@@ -464,6 +464,8 @@ static uint64_t room_left(const struct vt_process *p, const struct vt_site *site
         uint64_t used = d->peak_bytes;
         if (d->driver_used_bytes != VT_UNKNOWN && d->driver_used_bytes > used)
             used = d->driver_used_bytes;
+        if (d->from_nvml && d->other_processes_bytes != VT_UNKNOWN)
+            used += d->other_processes_bytes;
         return used < d->total_bytes ? d->total_bytes - used : 0;
     }
     return VT_UNKNOWN;

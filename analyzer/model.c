@@ -15,6 +15,7 @@
 #include "replay.h"
 #include "sites.h"
 #include "stacks.h"
+#include "untracked.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -334,7 +335,7 @@ static uint32_t *take_sites(struct build *b) {
 }
 static_assert(VT_MAP_NONE == VT_NO_SITE, "a site that was left out");
 
-static char *uuid_text(const uint8_t uuid[16]) {
+char *vt_model_uuid(const uint8_t uuid[16]) {
     struct vt_string s = {0};
     vt_string_add(&s, "GPU");
     for (int i = 0; i < 16; i++)
@@ -350,6 +351,8 @@ static void take_driver_figures(const struct build *b, const struct vt_replay_de
     const struct vt_replay_info *info = &from->info;
     device->driver_used_bytes = device->driver_used_at = VT_UNKNOWN;
     device->untracked_bytes = device->other_processes_bytes = VT_UNKNOWN;
+    if (vt_untracked_take(&b->log, &b->replay, b->clock, device))
+        return;
     if (!info->total_bytes)
         return;
     device->driver_used_bytes = info->total_bytes - info->free_bytes;
@@ -405,7 +408,7 @@ static void take_device(struct build *b, unsigned ordinal, const struct vt_log_d
     struct vt_device *device = &b->p->devices[b->p->device_count++];
     *device = (struct vt_device){
         .ordinal = ordinal,
-        .uuid = known && known->has_uuid ? uuid_text(known->uuid) : NULL,
+        .uuid = known && known->has_uuid ? vt_model_uuid(known->uuid) : NULL,
         .name = known ? text_or_null(known->name) : NULL,
         .total_bytes = known && known->total_bytes ? known->total_bytes : VT_UNKNOWN,
         .live_bytes = from->driver.live_bytes,

@@ -177,6 +177,13 @@ struct vt_blocks {
     uint64_t said_apart; /* how often they and its blocks in the log came apart */
 };
 
+/* How `untracked` went, as `vramtrace run` sampled it. Each VT_UNKNOWN where it did not, or NVML did
+ * not tell the process's own figure. */
+struct vt_untracked {
+    uint64_t first_bytes, last_bytes, max_bytes, max_at;
+    uint64_t samples; /* 0: none */
+};
+
 struct vt_device {
     unsigned ordinal; /* VT_DEVICE_UNKNOWN: no context that was seen made */
     char *uuid;       /* "GPU-xxxxxxxx-...": NULL: the program never asked for it */
@@ -186,11 +193,13 @@ struct vt_device {
     uint64_t allocated_bytes, alloc_count, free_count, failed_count;
     bool has_blocks; /* some were seen */
     struct vt_blocks blocks;
-    uint64_t driver_used_bytes; /* what the driver said, for all processes, when the program last
-                                      asked */
+    uint64_t driver_used_bytes; /* what the driver said: through NVML, of this process, nearest to
+                                   the peak; else of all processes, when the program last asked */
     uint64_t driver_used_at;    /* when that was */
-    uint64_t untracked_bytes;   /* of this process, not in live_bytes, at that moment */
+    uint64_t untracked_bytes;   /* of this process, not in the books, at that moment */
     uint64_t other_processes_bytes; /* at that moment */
+    bool from_nvml;                 /* these four are */
+    struct vt_untracked untracked;
     struct vt_fragmentation fragmentation;
 };
 
@@ -212,6 +221,7 @@ struct vt_oom {
     uint64_t free_said_at; /* when the driver said it; what was allocated in between is allowed for;
                               VT_UNKNOWN: it never said, or not near; free is then total - tracked */
     uint64_t others_bytes; /* other processes', as estimated then; VT_UNKNOWN */
+    bool others_said;      /* by NVML: it is no estimate */
     const char *allocator; /* whose request it was: "PyTorch"; NULL: the program's */
     uint64_t tracked_bytes; /* driver layer, this process */
     uint64_t cached_bytes, largest_free_bytes;
@@ -327,6 +337,9 @@ void vt_model_note(struct vt_process *process, char *text);
 
 /* A hash of where a stack's main frame is: the same for all stacks of one place. */
 uint64_t vt_stack_place(const struct vt_stack *stack);
+
+/* "GPU-xxxxxxxx-xxxx-xxxx-xxxx-xxxxxxxxxxxx". Free it. */
+char *vt_model_uuid(const uint8_t uuid[16]);
 
 /* The own frame of a stack; the innermost one where none is own; NULL where the stack is empty. */
 const struct vt_frame *vt_stack_main_frame(const struct vt_stack *stack);

@@ -6,12 +6,14 @@
  * could be done.
  *
  * What the device had is what the driver told the program at the nearest moment, and what was
- * allocated or freed since then is allowed for. Where the program never asked, it is the device's
+ * allocated or freed since then is allowed for; where the program never asked, what NVML told
+ * `vramtrace run`, which also knows what other processes held. Without either it is the device's
  * size less what is tracked, which is too much by what others hold: then another process cannot be
  * told from memory that is not tracked, and neither is claimed.
  */
 #include "diagnose.h"
 #include "hooks.h"
+#include "untracked.h"
 
 #include "vramtrace/log_format.h"
 
@@ -59,6 +61,8 @@ static uint64_t distance(uint64_t a, uint64_t b) {
 static void take_free(const struct vt_oom_sources *s, const struct vt_process *p,
                       const struct vt_replay_fail *from, struct vt_oom *oom) {
     const struct vt_replay_info *info = &from->before;
+    struct vt_replay_info sampled;
+    uint64_t tracked;
     if (from->after.ticks && (!info->ticks || distance(from->after.ticks, from->ticks) <
                                                   distance(info->ticks, from->ticks)))
         info = &from->after;
@@ -68,6 +72,17 @@ static void take_free(const struct vt_oom_sources *s, const struct vt_process *p
             oom->total_bytes = p->devices[i].total_bytes;
     if (oom->layer == VT_LAYER_HOST)
         return;
+    const struct vt_replay_sample *sample =
+        vt_untracked_near(s->log, s->replay, oom->device, from->ticks, &tracked);
+    if (sample && !info->ticks) {
+        sampled = (struct vt_replay_info){
+            .ticks = sample->ticks,
+            .free_bytes = sample->free_bytes,
+            .total_bytes = sample->used_bytes + sample->free_bytes,
+            .tracked = tracked,
+        };
+        info = &sampled;
+    }
     if (!info->ticks) {
         if (oom->total_bytes != VT_UNKNOWN)
             oom->free_bytes =
@@ -82,6 +97,10 @@ static void take_free(const struct vt_oom_sources *s, const struct vt_process *p
                             ? 0
                             : vt_oom_others(p, oom->device, oom->free_said_at, used - info->tracked,
                                             info->total_bytes);
+    if (sample && sample->others_bytes != VT_SAMPLE_UNKNOWN) {
+        oom->others_bytes = sample->others_bytes;
+        oom->others_said = true;
+    }
 }
 
 /* Whether a caching allocator holds memory here whose inside is not in the log. */
@@ -190,7 +209,8 @@ static bool weigh(struct vt_oom *oom, struct vt_string *why) {
         vt_string_format(why,
                          "other processes held %s%s of the device's %s; this one held %s and %s "
                          "were free",
-                         BYTES(others), oom->others_bytes == VT_UNKNOWN ? "" : " (estimated)",
+                         BYTES(others),
+                         oom->others_bytes == VT_UNKNOWN || oom->others_said ? "" : " (estimated)",
                          BYTES(oom->total_bytes), BYTES(oom->tracked_bytes), BYTES(free));
         return true;
     }

@@ -10,6 +10,7 @@
 #include <string.h>
 
 enum { BAR_COLUMNS = 76 };
+#define GROWTH_WORTH_SAYING ((uint64_t)1 << 20)
 
 /* A part of the bar. */
 struct part {
@@ -105,10 +106,38 @@ static void sum_parts(const struct vt_text *t, const struct vt_device *d, struct
         parts[OTHERS].bytes = d->other_processes_bytes;
 }
 
+/* What NVML said of this process, and how what is not in the books went. */
+static void print_untracked(const struct vt_text *t, const struct vt_device *d) {
+    const struct vt_untracked *u = &d->untracked;
+    char a[VT_FORMAT_BYTES], b[VT_FORMAT_BYTES], c[VT_FORMAT_BYTES];
+    fprintf(t->out, "  driver's word  %s used by this process at %s",
+            vt_format_bytes(d->driver_used_bytes, a), vt_format_duration(d->driver_used_at, b));
+    if (d->untracked_bytes == 0)
+        fputs(": as in these books\n", t->out);
+    else if (d->untracked_bytes != VT_UNKNOWN)
+        fprintf(t->out, ";\n%17s%s of it not in these books: contexts, code, reserve\n", "",
+                vt_format_bytes(d->untracked_bytes, c));
+    else
+        fputc('\n', t->out);
+    if (d->other_processes_bytes != VT_UNKNOWN)
+        fprintf(t->out, "%17s%s used by other processes\n", "",
+                vt_format_bytes(d->other_processes_bytes, a));
+    if (u->samples > 1 && u->last_bytes > u->first_bytes &&
+        u->last_bytes - u->first_bytes >= GROWTH_WORTH_SAYING)
+        fprintf(t->out, "  untracked      grew from %s to %s, at most %s at %s\n",
+                vt_format_bytes(u->first_bytes, a), vt_format_bytes(u->last_bytes, b),
+                vt_format_bytes(u->max_bytes, c),
+                vt_format_duration(u->max_at, (char[VT_FORMAT_BYTES]){0}));
+}
+
 static void print_driver_figures(const struct vt_text *t, const struct vt_device *d) {
     char a[VT_FORMAT_BYTES], b[VT_FORMAT_BYTES], c[VT_FORMAT_BYTES];
     if (d->driver_used_bytes == VT_UNKNOWN)
         return;
+    if (d->from_nvml) {
+        print_untracked(t, d);
+        return;
+    }
     if (d->other_processes_bytes != VT_UNKNOWN && d->other_processes_bytes) {
         fprintf(t->out, "  driver's word  %s used, when the program asked at %s;\n",
                 vt_format_bytes(d->driver_used_bytes, a), vt_format_duration(d->driver_used_at, b));

@@ -1,0 +1,182 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Samples -> untracked bytes (see untracked.h).
+ *
+ * Which GPU is which ordinal? NVML counts GPUs as they sit in the machine, a process as its
+ * environment orders them. Told, in this order, by
+ *   - the UUID, where the program asked for it and the tracer overheard;
+ *   - there being one GPU;
+ *   - NVML's list: the process uses one GPU that no UUID named, and its books know one such device;
+ *   - the order that the process's environment gave when it started: as long as it does not
+ *     contradict the list.
+ */
+#include "untracked.h"
+
+#include "vramtrace/log_format.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static const struct vt_log_device *device_of(const struct vt_log *log, unsigned ordinal) {
+    for (size_t i = 0; i < log->device_count; i++)
+        if (log->devices[i].ordinal == ordinal)
+            return &log->devices[i];
+    return NULL;
+}
+
+/* The ordinal whose UUID the program asked for and which is this GPU's; VT_DEVICE_UNKNOWN: none. */
+static unsigned named_ordinal(const struct vt_log *log, const struct vt_log_gpu *gpu) {
+    for (size_t i = 0; i < log->device_count; i++)
+        if (gpu->has_uuid && log->devices[i].has_uuid &&
+            !memcmp(log->devices[i].uuid, gpu->uuid, sizeof gpu->uuid))
+            return log->devices[i].ordinal;
+    return VT_DEVICE_UNKNOWN;
+}
+
+static bool has_uuid(const struct vt_log *log, unsigned ordinal) {
+    const struct vt_log_device *device = device_of(log, ordinal);
+    return device && device->has_uuid;
+}
+
+/* Whether NVML ever listed the process on this GPU. */
+static bool is_listed(const struct vt_replay *replay, uint32_t gpu) {
+    for (size_t i = 0; i < replay->sample_count; i++)
+        if (replay->samples[i].gpu == gpu && replay->samples[i].own_bytes != VT_SAMPLE_UNKNOWN)
+            return true;
+    return false;
+}
+
+const struct vt_log_gpu *vt_untracked_gpu(const struct vt_log *log, const struct vt_replay *replay,
+                                          unsigned ordinal) {
+    const struct vt_log_gpu *listed = NULL, *ordered = NULL;
+    unsigned listed_count = 0, used_count = 0;
+    for (size_t i = 0; i < log->gpu_count; i++) {
+        const struct vt_log_gpu *gpu = &log->gpus[i];
+        unsigned named = named_ordinal(log, gpu);
+        if (named == ordinal && named != VT_DEVICE_UNKNOWN)
+            return gpu;
+        if (named != VT_DEVICE_UNKNOWN)
+            continue;
+        if (is_listed(replay, gpu->number)) {
+            listed = gpu;
+            listed_count++;
+        }
+        if (gpu->ordinal == ordinal)
+            ordered = gpu;
+    }
+    if (has_uuid(log, ordinal)) /* of a GPU that NVML does not show us */
+        return NULL;
+    if (log->gpu_count == 1)
+        return ordinal == 0 || ordinal == VT_DEVICE_UNKNOWN ? &log->gpus[0] : NULL;
+    for (unsigned d = 0; d < VT_DEVICE_HOST; d++)
+        used_count += replay->devices[d].driver.used && !has_uuid(log, d);
+    if (listed_count == 1 && used_count == 1)
+        return replay->devices[ordinal].driver.used ? listed : NULL;
+    if (ordinal == VT_DEVICE_UNKNOWN ||
+        (listed_count && ordered && !is_listed(replay, ordered->number) &&
+         replay->devices[ordinal].driver.used))
+        return NULL;
+    return ordered;
+}
+
+/* What the books had on the device at a sample; UINT64_MAX: they cannot say. */
+static uint64_t tracked_at(const struct vt_log *log, const struct vt_replay_sample *sample,
+                           unsigned ordinal) {
+    uint64_t stray = sample->tracked[VT_SAMPLE_DEVICES - 1];
+    if (ordinal == VT_DEVICE_UNKNOWN)
+        return log->gpu_count == 1 ? sample->tracked[0] + stray : UINT64_MAX;
+    if (ordinal >= VT_SAMPLE_DEVICES - 1 || (stray && log->gpu_count > 1))
+        return UINT64_MAX;
+    return sample->tracked[ordinal] + stray;
+}
+
+/* Whether the figure of the books is that of the moment. */
+static bool is_steady(const struct vt_replay_sample *sample, unsigned ordinal) {
+    unsigned slot = ordinal == VT_DEVICE_UNKNOWN ? 0 : ordinal;
+    return !(sample->moved & (1u << slot | 1u << (VT_SAMPLE_DEVICES - 1)));
+}
+
+static uint64_t distance(uint64_t a, uint64_t b) {
+    return a < b ? b - a : a - b;
+}
+
+const struct vt_replay_sample *vt_untracked_near(const struct vt_log *log,
+                                                 const struct vt_replay *replay, unsigned ordinal,
+                                                 uint64_t ticks, uint64_t *tracked) {
+    const struct vt_log_gpu *gpu = vt_untracked_gpu(log, replay, ordinal);
+    const struct vt_replay_sample *nearest = NULL;
+    for (size_t i = 0; gpu && i < replay->sample_count; i++) {
+        const struct vt_replay_sample *sample = &replay->samples[i];
+        uint64_t then = tracked_at(log, sample, ordinal);
+        if (sample->gpu != gpu->number || then == UINT64_MAX || !is_steady(sample, ordinal) ||
+            (nearest && distance(sample->ticks, ticks) >= distance(nearest->ticks, ticks)))
+            continue;
+        nearest = sample;
+        *tracked = then;
+    }
+    return nearest;
+}
+
+static void note_course(struct vt_untracked *u, uint64_t untracked, uint64_t at) {
+    if (!u->samples++)
+        u->first_bytes = untracked;
+    u->last_bytes = untracked;
+    if (u->max_bytes == VT_UNKNOWN || untracked > u->max_bytes) {
+        u->max_bytes = untracked;
+        u->max_at = at;
+    }
+}
+
+/* What the program never asked. */
+static void fill_in(const struct vt_log *log, const struct vt_replay *replay,
+                    const struct vt_log_gpu *gpu, struct vt_device *device) {
+    if (!device->name && gpu->name[0])
+        device->name = vt_strdup(gpu->name);
+    if (device->total_bytes == VT_UNKNOWN && gpu->total_bytes)
+        device->total_bytes = gpu->total_bytes;
+    /* GPUs of a machine are mostly of one kind, so only this could be wrong */
+    bool sure = log->gpu_count == 1 || is_listed(replay, gpu->number);
+    if (!device->uuid && gpu->has_uuid && sure)
+        device->uuid = vt_model_uuid(gpu->uuid);
+}
+
+bool vt_untracked_take(const struct vt_log *log, const struct vt_replay *replay,
+                       struct vt_clock clock, struct vt_device *device) {
+    unsigned ordinal = device->ordinal;
+    const struct vt_log_gpu *gpu = vt_untracked_gpu(log, replay, ordinal);
+    struct vt_untracked *u = &device->untracked;
+    u->first_bytes = u->last_bytes = u->max_bytes = u->max_at = VT_UNKNOWN;
+    u->samples = 0;
+    if (!gpu)
+        return false;
+    fill_in(log, replay, gpu, device);
+    uint64_t peak = replay->devices[ordinal].driver.peak_ticks;
+    const struct vt_replay_sample *nearest = NULL;
+    uint64_t untracked = VT_UNKNOWN; /* at `nearest` */
+    for (size_t i = 0; i < replay->sample_count; i++) {
+        const struct vt_replay_sample *sample = &replay->samples[i];
+        if (sample->gpu != gpu->number || sample->own_bytes == VT_SAMPLE_UNKNOWN)
+            continue;
+        uint64_t tracked = tracked_at(log, sample, ordinal), rest = VT_UNKNOWN;
+        if (tracked <= sample->own_bytes && is_steady(sample, ordinal)) {
+            rest = sample->own_bytes - tracked;
+            note_course(u, rest, vt_clock_ns(clock, sample->ticks));
+        }
+        /* one that tells comes before one that does not */
+        bool tells = rest != VT_UNKNOWN, told = untracked != VT_UNKNOWN;
+        if (!nearest || tells > told ||
+            (tells == told && distance(sample->ticks, peak) < distance(nearest->ticks, peak))) {
+            nearest = sample;
+            untracked = rest;
+        }
+    }
+    if (!nearest)
+        return false;
+    device->from_nvml = true;
+    device->driver_used_bytes = nearest->own_bytes;
+    device->driver_used_at = vt_clock_ns(clock, nearest->ticks);
+    device->untracked_bytes = untracked;
+    if (nearest->others_bytes != VT_SAMPLE_UNKNOWN)
+        device->other_processes_bytes = nearest->others_bytes;
+    return true;
+}
