@@ -66,6 +66,7 @@ struct curve {
     const struct vt_sample *samples;
     uint32_t count; /* of those that count */
     uint64_t held;  /* at the end that counts */
+    uint64_t held_count;
     uint32_t first; /* bucket of its first sample */
 };
 
@@ -260,6 +261,15 @@ static bool takes_time(const struct search *s, const struct rise *rises, uint32_
     return span >= 300 * ms && span / count >= 2 * ms && tail <= span / 20;
 }
 
+/* As many blocks as before, and hardly larger ones: a pool or a cache whose entries change. */
+static bool means_more(const struct curve *c, const struct rise *first, uint64_t bytes) {
+    uint32_t i = 0;
+    while (i < c->count && c->samples[i].bucket < first->bucket)
+        i++;
+    uint64_t count = i < c->count ? c->samples[i].low_count : 0;
+    return c->held_count >= count + 3 || bytes >= c->held / 2;
+}
+
 /* Asks all of it of the rises from `first` on, `gap` being how long nothing rose before them. */
 static bool holds(const struct search *s, const struct curve *c, const struct scale *scale,
                   uint32_t first, uint32_t all, double gap, struct found *found) {
@@ -321,6 +331,8 @@ static bool holds(const struct search *s, const struct curve *c, const struct sc
         if (largest_drop(valleys, earlier + 1) > 0.5 * (double)bytes)
             return false;
     }
+    if (c->held_count && !means_more(c, &rises[0], bytes))
+        return false;
     found->first_rise = first;
     found->rise_count = count;
     found->bytes = bytes;
@@ -546,10 +558,10 @@ static struct curve curve_of(const struct search *s, uint32_t site) {
     const struct vt_site_history *h =
         site < s->history->site_room ? &s->history->sites[site] : NULL;
     struct curve c = {.held = s->replay->sites[site].live_bytes};
-    uint64_t count = 0;
     if (!h || !h->count)
         return c;
-    vt_history_held(s->history, site, &c.held, &count);
+    c.held_count = s->replay->sites[site].live_count;
+    vt_history_held(s->history, site, &c.held, &c.held_count);
     c.samples = h->samples;
     c.count = h->count;
     while (c.count && c.samples[c.count - 1].bucket > s->last_bucket)
@@ -568,7 +580,7 @@ static int by_bucket(const void *a, const void *b) {
 /* The levels of several sites together. In a bucket in which several changed, the lowest is taken
  * to be the lowest of each at once: a growth can be missed by that, never made up. */
 static struct curve sum_curves(const struct search *s, const uint32_t *sites, uint32_t count) {
-    struct curve sum = {0};
+    struct curve sum = {0}; /* held_count: not asked of places */
     uint32_t room = 0;
     for (uint32_t i = 0; i < count; i++)
         room += curve_of(s, sites[i]).count;
