@@ -20,7 +20,7 @@
  * Each of these is tried by marked iterations first, then by the run's own rhythm (its events),
  * then by time.
  */
-#include "growth.h"
+#include "growth_search.h"
 
 #include "vramtrace/log_format.h"
 
@@ -40,51 +40,6 @@ enum {
     SAME_PLACE_SITES = 64 /* sites of one place that are judged together, at most */
 };
 static const double significant = 0.02;
-
-/* The floor went up by `bytes` in this bucket. */
-struct rise {
-    uint32_t bucket;
-    double at; /* on the clock that is tried */
-    uint64_t bytes;
-};
-
-enum clock_kind { BY_ITERATION, BY_RHYTHM, BY_TIME };
-
-/* What is common to all sites. */
-struct search {
-    const struct vt_replay *replay;
-    const struct vt_history *history;
-    const struct vt_iterations *iterations;
-    struct vt_clock clock;
-    uint64_t end;         /* ticks */
-    uint32_t last_bucket; /* in which the process last allocated */
-    struct rise *rises;   /* scratch: as many as there are buckets */
-};
-
-/* What one site is, for the search: its samples up to the end that counts. */
-struct curve {
-    const struct vt_sample *samples;
-    uint32_t count; /* of those that count */
-    uint64_t held;  /* at the end that counts */
-    uint64_t held_count;
-    uint32_t first; /* bucket of its first sample */
-};
-
-/* A clock as a site sees it. */
-struct scale {
-    enum clock_kind kind;
-    double start, end;   /* of what is looked at, on the clock */
-    uint32_t end_bucket; /* exclusive */
-    uint64_t held;       /* level at `end` */
-};
-
-/* A growth that was found. */
-struct found {
-    uint32_t first_rise, rise_count; /* in search.rises */
-    uint64_t bytes;
-    double chance;
-    struct scale scale;
-};
 
 /* ------------------------------------------------------------------------------------------------
  * clocks -- */
@@ -382,176 +337,6 @@ static bool find(const struct search *s, const struct curve *c, struct found *fo
 }
 
 /* ------------------------------------------------------------------------------------------------
- * the run's rhythm -- */
-
-/* Allocations of a site before a bucket. */
-static uint64_t allocs_before(const struct search *s, uint32_t site, uint32_t bucket) {
-    const struct vt_site_history *h = &s->history->sites[site];
-    uint32_t low = 0, high = h->count;
-    while (low < high) {
-        uint32_t middle = (low + high) / 2;
-        if (h->samples[middle].bucket < bucket)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low ? h->samples[low - 1].allocs : 0;
-}
-
-/* A site that could be the run's beat, and how often it allocated while the growth lasted. */
-struct beat {
-    uint64_t count;
-    uint32_t site;
-};
-
-static int compare_beats(const void *a, const void *b) {
-    const struct beat *x = a, *y = b;
-    if (x->count != y->count)
-        return x->count < y->count ? -1 : 1;
-    return x->site < y->site ? -1 : x->site > y->site;
-}
-
-/* The site whose allocations are counted as iterations: of those that allocate all through the
- * growth evenly, the one that most others keep time with; of two, the quicker. VT_NO_SITE: none. */
-static uint32_t find_beat(const struct search *s, uint32_t first_bucket) {
-    size_t site_count = s->replay->site_count;
-    struct beat *beats = vt_alloc(site_count, sizeof *beats);
-    uint32_t count = 0, best = VT_NO_SITE, best_votes = 0, end = s->last_bucket + 1;
-    uint32_t marks[5];
-    uint64_t from = s->history->buckets[first_bucket].events;
-    for (uint32_t i = 0; i <= 4; i++) {
-        uint64_t at = from + (s->history->events_at_last_alloc + 1 - from) * i / 4;
-        uint32_t low = first_bucket, high = end;
-        while (low < high) {
-            uint32_t middle = (low + high) / 2;
-            if (s->history->buckets[middle].events < at)
-                low = middle + 1;
-            else
-                high = middle;
-        }
-        marks[i] = low;
-    }
-    marks[4] = end;
-    for (uint32_t i = 0; i < site_count && i < s->history->site_room; i++) {
-        uint64_t all = allocs_before(s, i, end) - allocs_before(s, i, first_bucket);
-        bool even = all >= 5;
-        for (int q = 0; q < 4 && even; q++) {
-            uint64_t part = allocs_before(s, i, marks[q + 1]) - allocs_before(s, i, marks[q]);
-            even = part * 8 >= all && part * 5 <= all * 2 + 5;
-        }
-        if (even)
-            beats[count++] = (struct beat){all, i};
-    }
-    if (count)
-        qsort(beats, count, sizeof *beats, compare_beats);
-    for (uint32_t i = 0, j = 0; i < count; i++) {
-        while (beats[i].count > beats[j].count + beats[j].count / 32 + 1)
-            j++;
-        if (i - j + 1 >= best_votes) {
-            best_votes = i - j + 1;
-            best = beats[i].site;
-        }
-    }
-    free(beats);
-    return best;
-}
-
-/* ------------------------------------------------------------------------------------------------
- * what is said of it -- */
-
-static const char *phase_name(const struct vt_process *p, const char *name) {
-    for (uint32_t i = 0; i < p->phase_name_count; i++)
-        if (!strcmp(p->phase_names[i], name))
-            return p->phase_names[i];
-    return NULL;
-}
-
-/* How much more the device takes; VT_UNKNOWN where its size is, or where it is no device's. */
-static uint64_t room_left(const struct vt_process *p, const struct vt_site *site) {
-    for (uint32_t i = 0; i < p->device_count; i++) {
-        const struct vt_device *d = &p->devices[i];
-        if (site->layer == VT_LAYER_HOST || site->layer == VT_LAYER_MANAGED ||
-            d->ordinal != site->device || d->total_bytes == VT_UNKNOWN)
-            continue;
-        uint64_t used = d->peak_bytes;
-        if (d->driver_used_bytes != VT_UNKNOWN && d->driver_used_bytes > used)
-            used = d->driver_used_bytes;
-        if (d->from_nvml && d->other_processes_bytes != VT_UNKNOWN)
-            used += d->other_processes_bytes;
-        return used < d->total_bytes ? d->total_bytes - used : 0;
-    }
-    return VT_UNKNOWN;
-}
-
-/* When the growth fills the device. An allocation that was refused there says that it has. */
-static void foresee(const struct vt_process *p, const struct vt_site *site,
-                    struct vt_growth *growth, double ns) {
-    uint64_t room = room_left(p, site);
-    for (uint32_t i = 0; i < p->oom_count; i++)
-        if (p->ooms[i].device == site->device)
-            room = 0;
-    growth->full_in_iterations = growth->full_in = VT_UNKNOWN;
-    if (room == VT_UNKNOWN || !growth->bytes_per_iteration)
-        return;
-    growth->full_in_iterations = room / growth->bytes_per_iteration;
-    growth->full_in = (uint64_t)((double)growth->full_in_iterations * ns);
-}
-
-/* Fills a site's growth: `rises` are its own, of a growth that was found for it or its place. */
-static void describe(const struct search *s, const struct found *found, const struct rise *rises,
-                     uint32_t count, uint32_t own, struct vt_process *p, struct vt_site *site) {
-    const struct vt_bucket *buckets = s->history->buckets;
-    struct vt_growth *g = vt_alloc(1, sizeof *g);
-    uint64_t begin = buckets[rises[0].bucket].events;
-    double span = (double)(s->history->events_at_last_alloc + 1 - begin);
-    uint64_t end_ticks = s->history->last_alloc;
-    g->chance = found->chance;
-    g->rises = count;
-    for (uint32_t i = 0; i < count; i++) {
-        g->bytes += rises[i].bytes;
-        uint32_t part =
-            (uint32_t)((double)(buckets[rises[i].bucket].events - begin) / span * VT_GROWTH_PARTS);
-        part = part < VT_GROWTH_PARTS ? part : VT_GROWTH_PARTS - 1;
-        g->shape[part] += (double)rises[i].bytes;
-    }
-    for (uint32_t i = 0; i < VT_GROWTH_PARTS; i++)
-        g->shape[i] /= (double)g->bytes;
-    g->since = vt_clock_ns(s->clock, buckets[rises[0].bucket].ticks);
-    double length = 0; /* in iterations */
-    uint32_t beat = VT_NO_SITE;
-    if (found->scale.kind == BY_ITERATION) {
-        g->per = phase_name(p, s->iterations->name);
-        g->marked = true;
-        g->iterations = s->iterations->count;
-        g->since_iteration = (uint64_t)rises[0].at;
-        length = found->scale.end - rises[0].at;
-        if (s->iterations->end < end_ticks)
-            end_ticks = s->iterations->end;
-    } else if (found->scale.kind == BY_RHYTHM) {
-        beat = find_beat(s, rises[0].bucket);
-        if (beat == VT_NO_SITE)
-            beat = own;
-        uint64_t before = allocs_before(s, beat, rises[0].bucket);
-        g->per = "rhythm";
-        g->iterations = s->replay->sites[beat].alloc_count;
-        g->since_iteration = before + 1;
-        length = (double)(g->iterations - before);
-    } else {
-        g->per = "second";
-        g->iterations = g->since_iteration = VT_UNKNOWN;
-        length = (double)vt_clock_ns(s->clock, s->end - buckets[rises[0].bucket].ticks) / 1e9;
-        end_ticks = s->end;
-    }
-    length = length < 1e-9 ? 1e-9 : length;
-    g->bytes_per_iteration = (uint64_t)((double)g->bytes / length + 0.5);
-    uint64_t ns = end_ticks > buckets[rises[0].bucket].ticks
-                      ? vt_clock_ns(s->clock, end_ticks - buckets[rises[0].bucket].ticks)
-                      : 0;
-    foresee(p, site, g, (double)ns / length);
-    site->growth = g;
-}
-
-/* ------------------------------------------------------------------------------------------------
  * one site, and places -- */
 
 static struct curve curve_of(const struct search *s, uint32_t site) {
@@ -630,8 +415,8 @@ static void judge_place(const struct search *s, const uint32_t *sites, uint32_t 
             while (first < n && s->rises[first].at < from)
                 first++;
             if (first < n)
-                describe(s, &found, s->rises + first, n - first, sites[i], p,
-                         &p->sites[place[sites[i]]]);
+                vt_growth_describe(s, &found, s->rises + first, n - first, sites[i], p,
+                                   &p->sites[place[sites[i]]]);
         }
     }
     free((void *)sum.samples);
@@ -689,7 +474,8 @@ void vt_growth_find(const struct vt_replay *replay, const struct vt_history *his
         site->held_count = site->live_count;
         vt_history_held(history, i, &site->held_bytes, &site->held_count);
         if (!site->before && c.count && find(&s, &c, &found))
-            describe(&s, &found, s.rises + found.first_rise, found.rise_count, i, p, site);
+            vt_growth_describe(&s, &found, s.rises + found.first_rise, found.rise_count, i, p,
+                               site);
     }
     judge_places(&s, place, p);
     free(s.rises);
