@@ -165,10 +165,12 @@ check-layers: check-warnings
 check-man:
 	@tools/check-man.sh $(wildcard doc/man/*.[1-8])
 
-bench: ## measure: ns per event beside heaptrack, log bytes, start-up cost
+bench: ## measure: ns per event beside heaptrack, log bytes, start-up cost; precision and recall of verdicts
 	@tests/setup.sh bench
 	@$(MAKE) --no-print-directory -s -j$(JOBS) all $(BUILD)/bench/pairs
 	@tests/bench/run $(BUILD)
+	@echo; echo "verdicts over the labelled corpus (tests/scenarios):"
+	@tests/scenarios/run --build $(BUILD) --jobs $(JOBS)
 	@VT_SEEDS=100 tests/run --build $(BUILD) 310-random
 
 INSTALL ?= install
