@@ -437,8 +437,8 @@ void vt_run_nvml_stop(struct vt_run_nvml *nvml) {
 }
 
 char *vt_run_nvml_share(void) {
-    static const char *const folders[] = {"/dev/shm", "/tmp"};
-    const char *outer = getenv("VRAMTRACE_SIM_SHARE");
+    const char *given = getenv("TMPDIR"), *outer = getenv("VRAMTRACE_SIM_SHARE");
+    const char *folders[] = {given && *given == '/' ? given : "/dev/shm", "/dev/shm", "/tmp"};
     if (outer && *outer)
         return NULL;
     for (size_t i = 0; i < sizeof folders / sizeof *folders; i++) {
