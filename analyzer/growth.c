@@ -194,18 +194,13 @@ static bool levels_off(const struct rise *rises, uint32_t count, double start, d
 }
 
 /* Whether the program was going round while this rose: with no iterations marked, memory must have
- * been given back in every quarter of the rise. */
+ * been given back in both halves of the rise (some queue their frees, so not between any two). */
 static bool goes_round(const struct search *s, const struct rise *rises, uint32_t count) {
     const struct vt_bucket *buckets = s->history->buckets;
-    uint64_t before = buckets[rises[0].bucket].frees, first = before;
-    for (uint32_t quarter = 1; quarter <= 4; quarter++) {
-        uint32_t last = (count - 1) * quarter / 4;
-        uint64_t frees = buckets[rises[last].bucket].frees;
-        if (frees == before)
-            return false;
-        before = frees;
-    }
-    return before - first >= 4 && before - first >= count / 16;
+    uint64_t first = buckets[rises[0].bucket].frees;
+    uint64_t middle = buckets[rises[(count - 1) / 2].bucket].frees;
+    uint64_t last = buckets[rises[count - 1].bucket].frees;
+    return middle > first && last > middle && last - first >= 4 && last - first >= count / 16;
 }
 
 /* Time alone: rises far enough apart to be the work of iterations, spread to the very end. */
@@ -213,16 +208,25 @@ static bool takes_time(const struct search *s, const struct rise *rises, uint32_
     double span = rises[count - 1].at - rises[0].at;
     double tail = (double)s->end - rises[count - 1].at;
     double ms = 1e6 / s->clock.ns_per_tick;
-    return span >= 300 * ms && span / count >= 2 * ms && tail <= span / 20;
+    return span >= 300 * ms && span / count >= 2 * ms && tail <= span / 8;
 }
 
-/* As many blocks as before, and hardly larger ones: a pool or a cache whose entries change. */
-static bool means_more(const struct curve *c, const struct rise *first, uint64_t bytes) {
-    uint32_t i = 0;
+/* More blocks than before; or else, as with a buffer that is made anew and longer each time, twice of
+ * what was ever held in the first quarter. A pool or a queue whose entries change a little in size
+ * is neither. */
+static bool means_more(const struct search *s, const struct curve *c, const struct rise *first) {
+    uint32_t i = 0, quarter = first->bucket + (s->last_bucket - first->bucket) / 4;
     while (i < c->count && c->samples[i].bucket < first->bucket)
         i++;
-    uint64_t count = i < c->count ? c->samples[i].low_count : 0;
-    return c->held_count >= count + 3 || bytes >= c->held / 2;
+    uint64_t count = i < c->count ? c->samples[i].low_count : 0, high = 0;
+    uint64_t at_once = 0; /* that were live together, early */
+    for (; i < c->count && c->samples[i].bucket <= quarter; i++) {
+        if (c->samples[i].last_bytes > high)
+            high = c->samples[i].last_bytes;
+        if (c->samples[i].high_count > at_once)
+            at_once = c->samples[i].high_count;
+    }
+    return c->held_count >= count + 3 || (c->held >= 2 * high && c->held_count <= at_once + 3);
 }
 
 /* Asks all of it of the rises from `first` on, `gap` being how long nothing rose before them. */
@@ -286,7 +290,7 @@ static bool holds(const struct search *s, const struct curve *c, const struct sc
         if (largest_drop(valleys, earlier + 1) > 0.5 * (double)bytes)
             return false;
     }
-    if (c->held_count && !means_more(c, &rises[0], bytes))
+    if (c->held_count && !means_more(s, c, &rises[0]))
         return false;
     found->first_rise = first;
     found->rise_count = count;
