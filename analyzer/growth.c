@@ -252,7 +252,7 @@ static bool holds(const struct search *s, const struct curve *c, const struct sc
     double tail = scale->end - before - step;
     if (scale->kind == BY_TIME)
         tail = 0; /* takes_time asks */
-    if (tail > 1.5 * longest || span <= 0)
+    if ((tail > 1.5 * longest && tail > span / 25) || span <= 0)
         return false;
     if (tail > longest)
         longest = tail;
