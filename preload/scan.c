@@ -261,6 +261,8 @@ static void note(const char *why) {
 /* -------------------------------------------------------------------------------------- the door --
  */
 
+#define PYTHON_DOWN "Python had taken its objects down before"
+
 /* An interpreter that ended has dropped all its objects: what they held cannot be told from what the
  * program dropped itself. False also when that is not known. */
 static bool python_lives(void) {
@@ -284,7 +286,7 @@ static void look_for_all(struct vt_scan *scan, const uintptr_t *registers) {
     if (!vt_scan_look_around(scan))
         return;
     if (scan->python && !python_lives()) {
-        scan->stop = "Python had taken its objects down before";
+        scan->stop = PYTHON_DOWN;
         return;
     }
     if (!vt_scan_spans(scan))
@@ -294,6 +296,26 @@ static void look_for_all(struct vt_scan *scan, const uintptr_t *registers) {
         reach_registers(scan);
 }
 
+static void note_held(const struct vt_live *what, void *data) {
+    *(bool *)data |= is_held(what->kind);
+}
+
+static bool anything_held(void) {
+    bool held = false;
+    vt_live_each(note_held, &held);
+    return held;
+}
+
+static void note_python_down(void) {
+    if (!anything_held())
+        return;
+    struct vt_recording recording = vt_event_open();
+    if (!recording.thread)
+        return;
+    note(PYTHON_DOWN);
+    vt_event_close(&recording);
+}
+
 void vt_scan_run(void *frame) {
     static uint32_t scanned; /* atomic: the process that was; a forked child has another pid */
     uintptr_t registers[REGISTERS];
@@ -301,6 +323,12 @@ void vt_scan_run(void *frame) {
     uint32_t pid = (uint32_t)VT_SYS0(SYS_getpid), before = vt_get(&scanned);
     if (vt_options.scan_off || before == pid || !vt_claim(&scanned, before, pid))
         return;
+    /* First of all: an interpreter's daemon threads live on dangling memory from its end to the
+     * process's (CPython's own; they crash if that takes long), so nothing is looked at here. */
+    if (vt_python_state(NULL) == VT_PYTHON_ACTIVE && !python_lives()) {
+        note_python_down();
+        return;
+    }
     struct vt_scan nothing = {.stop = NULL}, *scan = vt_scan_take(&nothing, sizeof *scan);
     if (!scan)
         return;
@@ -332,13 +360,7 @@ void vt_scan_run(void *frame) {
     vt_event_close(&recording);
 }
 
-static void note_held(const struct vt_live *what, void *data) {
-    *(bool *)data |= is_held(what->kind);
-}
-
 void vt_scan_before_teardown(void *frame) {
-    bool held = false;
-    vt_live_each(note_held, &held);
-    if (held)
+    if (anything_held())
         vt_scan_run(frame);
 }
