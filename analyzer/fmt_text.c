@@ -230,6 +230,8 @@ static void next(const struct vt_text *t) {
     while (first_site < p->site_count && p->sites[first_site].before)
         first_site++;
     const struct vt_site *site = first_site < p->site_count ? &p->sites[first_site] : NULL;
+    if (p->leak_count && p->leaks[0].site_count) /* what the first screen leads with */
+        site = &p->sites[p->leaks[0].sites[0]];
     char *lines[2] = {NULL, NULL};
     struct vt_string line = {0};
     if (site)

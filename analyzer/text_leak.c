@@ -31,11 +31,21 @@ static void row(const struct vt_text *t, const char *label, const char *text) {
 static void heading(const struct vt_text *t, const struct vt_leak *leak) {
     char bytes[VT_FORMAT_BYTES];
     struct vt_string rest = {0};
+    char number_lost[VT_FORMAT_BYTES], number_live[VT_FORMAT_BYTES];
     bool growing = leak->growth != NULL;
+    uint64_t lost = 0, live = 0;
+    for (uint32_t i = 0; i < leak->site_count; i++) {
+        lost += t->process->sites[leak->sites[i]].lost_count;
+        live += t->process->sites[leak->sites[i]].live_count;
+    }
     vt_format_bytes(growing ? leak->held_bytes : leak->live_bytes, bytes);
-    if (leak->verdict == VT_VERDICT_LOST)
+    if (leak->verdict == VT_VERDICT_LOST && lost == live)
         vt_string_format(&rest, "%s lost%s: no pointer to it is left.", bytes,
                          growing ? ", and growing" : "");
+    else if (leak->verdict == VT_VERDICT_LOST)
+        vt_string_format(&rest, "%s%s: no pointer to %s of %s blocks is left.", bytes,
+                         growing ? " lost and growing" : " lost in part",
+                         vt_format_count(lost, number_lost), vt_format_count(live, number_live));
     else if (growing && !leak->live_bytes)
         vt_string_format(&rest, "%s kept and growing, freed only at the end. Not a cache.", bytes);
     else if (growing)
