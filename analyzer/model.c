@@ -157,6 +157,10 @@ static void take_gaps(const struct build *b, struct vt_process *p) {
         NOTE(p, "The log was written in blocks, not mapped: a kill can cost the last second.");
     if (h->flags & VT_FLAG_NO_UNWINDER)
         NOTE(p, "libunwind could not be opened: there are no native stacks.");
+    if (h->flags & VT_FLAG_SHADOW_GAP)
+        NOTE(p,
+             "The program runs under AddressSanitizer, which protects addresses that CUDA needs: "
+             "on a real GPU its calls fail, unless ASAN_OPTIONS has protect_shadow_gap=0.");
     for (size_t i = 0; i < log->note_count; i++)
         vt_model_note(p, vt_strdup(log->notes[i]));
 }

@@ -124,6 +124,14 @@ static void *next_in_scope(const struct library *l, const char *symbol) {
     return l->node ? vt_real_dlvsym(RTLD_NEXT, symbol, l->node) : vt_real_dlsym(RTLD_NEXT, symbol);
 }
 
+/* AddressSanitizer forbids all access between its shadow's halves, where CUDA maps its memory, unless
+ * the user says otherwise: cuInit then fails with out-of-memory (google/sanitizers#629). */
+static bool shadow_gap_is_protected(void) {
+    const char *options = vt_options_env("ASAN_OPTIONS");
+    return vt_real_dlsym(RTLD_DEFAULT, "__asan_init") &&
+           !(options && strstr(options, "protect_shadow_gap=0"));
+}
+
 static void fill(struct library *l, const struct vt_elf *object) {
     for (size_t i = 0; i < l->count; i++) {
         if (l->major && (l->major < l->rows[i].since || l->major > l->rows[i].until))
@@ -134,6 +142,8 @@ static void fill(struct library *l, const struct vt_elf *object) {
     }
     if (l == &driver && vt_elf_symbol(object, "vramtrace_sim_driver", NULL))
         vt_log_flag(VT_FLAG_SIMULATED);
+    if (l == &driver && shadow_gap_is_protected())
+        vt_log_flag(VT_FLAG_SHADOW_GAP);
     /* From now on it must stay: our pointers lead into it, and something else could be loaded in
      * its place. The handle is kept for that. */
     if (object->name && *object->name)

@@ -94,6 +94,7 @@ enum vt_log_flag {
     VT_FLAG_NO_UNWINDER = 4, /* libunwind could not be opened: no native stacks */
     VT_FLAG_COMMAND_CUT = 8, /* the command line did not fit */
     VT_FLAG_TEARDOWN = 16,   /* the runtime tore its contexts down from within exit */
+    VT_FLAG_SHADOW_GAP = 32, /* AddressSanitizer protects the addresses that CUDA maps */
 };
 
 struct vt_log_header {
