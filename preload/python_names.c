@@ -10,7 +10,8 @@
 #include "python_layout.h"
 
 #define LONGEST_TABLE                                                                              \
-    (16u << 20) /* bytes of line table: a function of a million lines has less                     \
+    (16u                                                                                           \
+     << 20) /* bytes of line table: a function of a million lines has less                     \
                  */
 #define LONGEST_TEXT (1u << 20)
 

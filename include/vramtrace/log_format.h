@@ -184,8 +184,7 @@ enum vt_record {
         0x08, /* struct vt_rec_poolinfo  what the driver told the program about a pool */
     VT_REC_MAP =
         0x09, /* struct vt_rec_map       physical memory is seen at an address, or no more */
-    VT_REC_SAMPLE =
-        0x0c, /* struct vt_rec_sample    what NVML said of a GPU, asked from outside */
+    VT_REC_SAMPLE = 0x0c, /* struct vt_rec_sample    what NVML said of a GPU, asked from outside */
     /* 0x20 to 0x2f: what frameworks and the program itself say */
     VT_REC_CACHEINFO =
         0x20, /* struct vt_rec_cacheinfo a caching allocator's own totals, overheard */
