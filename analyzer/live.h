@@ -20,8 +20,7 @@ struct vt_live_entry {
     uint64_t size_context; /* as in struct vt_rec_alloc */
     uint32_t site;
     uint32_t kind : 8;
-    uint32_t
-        born : 24; /* when it was allocated, in units of the replay's own: vt_replay.age_unit */
+    uint32_t born : 24; /* when it was allocated, in the replay's age_unit */
 };
 
 struct vt_live {

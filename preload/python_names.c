@@ -9,10 +9,8 @@
 #include "python.h"
 #include "python_layout.h"
 
-#define LONGEST_TABLE                                                                              \
-    (16u                                                                                           \
-     << 20) /* bytes of line table: a function of a million lines has less                     \
-                 */
+/* Bytes of line table: a function of a million lines has less. */
+#define LONGEST_TABLE (16u << 20)
 #define LONGEST_TEXT (1u << 20)
 
 static uint64_t word(uintptr_t at) {
