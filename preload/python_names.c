@@ -11,7 +11,7 @@
 
 /* Bytes of line table: a function of a million lines has less. */
 #define LONGEST_TABLE (16u << 20)
-#define LONGEST_TEXT (1u << 20)
+#define LONGEST_TEXT  (1u << 20)
 
 static uint64_t word(uintptr_t at) {
     return *(const uint64_t *)at;
