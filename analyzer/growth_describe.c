@@ -176,60 +176,79 @@ static void foresee(const struct vt_process *p, const struct vt_site *site,
     growth->full_in = (uint64_t)((double)growth->full_in_iterations * ns);
 }
 
-void vt_growth_describe(const struct search *s, const struct found *found, const struct rise *rises,
-                        uint32_t count, uint32_t own, struct vt_process *p, struct vt_site *site) {
+/* How many of its iterations lie before a bucket, on the clock that the growth was found on. */
+static double iterations_before(const struct search *s, enum clock_kind kind, uint32_t beat,
+                                uint32_t bucket) {
+    if (kind == BY_RHYTHM)
+        return (double)allocs_before(s, beat, bucket);
+    double at = vt_growth_position(s, kind, bucket);
+    return kind == BY_TIME ? at * s->clock.ns_per_tick / 1e9 : at - 1;
+}
+
+/* Its course: the share of each part of the span. */
+static void draw(const struct search *s, const struct found *found, const struct rise *rises,
+                 uint32_t count, struct vt_growth *g) {
     const struct vt_bucket *buckets = s->history->buckets;
-    struct vt_growth *g = vt_alloc(1, sizeof *g);
     uint64_t begin = buckets[rises[0].bucket].events;
-    double span = (double)(s->history->events_at_last_alloc + 1 - begin);
-    uint64_t end_ticks = s->history->last_alloc;
-    g->chance = found->chance;
-    g->rises = count;
+    uint64_t end = found->scale.end_bucket <= s->last_bucket
+                       ? buckets[found->scale.end_bucket].events
+                       : s->history->events_at_last_alloc + 1;
     for (uint32_t i = 0; i < count; i++) {
+        double place = (double)(buckets[rises[i].bucket].events - begin) / (double)(end - begin);
+        uint32_t part = (uint32_t)(place * VT_GROWTH_PARTS);
+        g->shape[part < VT_GROWTH_PARTS ? part : VT_GROWTH_PARTS - 1] += (double)rises[i].bytes;
         g->bytes += rises[i].bytes;
-        uint32_t part =
-            (uint32_t)((double)(buckets[rises[i].bucket].events - begin) / span * VT_GROWTH_PARTS);
-        part = part < VT_GROWTH_PARTS ? part : VT_GROWTH_PARTS - 1;
-        g->shape[part] += (double)rises[i].bytes;
     }
     for (uint32_t i = 0; i < VT_GROWTH_PARTS; i++)
         g->shape[i] /= (double)g->bytes;
-    /* where most of it was never freed, the rest was work that was under way */
-    uint64_t late = site->held_bytes > site->live_bytes ? site->held_bytes - site->live_bytes : 0;
-    if (site->live_bytes >= site->held_bytes / 2 && late < g->bytes)
-        g->bytes -= late;
-    g->since = vt_clock_ns(s->clock, buckets[rises[0].bucket].ticks);
-    double length = 0; /* in iterations */
-    uint32_t beat = VT_NO_SITE;
-    if (found->scale.kind == BY_ITERATION) {
+}
+
+void vt_growth_describe(const struct search *s, const struct found *found, const struct rise *rises,
+                        uint32_t count, uint32_t own, struct vt_process *p, struct vt_site *site) {
+    const struct vt_bucket *buckets = s->history->buckets;
+    enum clock_kind kind = found->scale.kind;
+    struct vt_growth *g = vt_alloc(1, sizeof *g);
+    uint32_t begin = rises[0].bucket, last = rises[count - 1].bucket, beat = VT_NO_SITE;
+    uint64_t end_ticks = s->history->last_alloc;
+    double all; /* iterations of the run */
+    g->chance = found->chance;
+    g->rises = count;
+    g->since = vt_clock_ns(s->clock, buckets[begin].ticks);
+    draw(s, found, rises, count, g);
+    if (kind == BY_ITERATION) {
         g->per = phase_name(p, s->iterations->name);
         g->marked = true;
         g->iterations = s->iterations->count;
-        g->since_iteration = (uint64_t)rises[0].at;
-        length = found->scale.end - rises[0].at;
+        all = (double)g->iterations;
         find_outer_phase(p, g);
         if (s->iterations->end < end_ticks)
             end_ticks = s->iterations->end;
-    } else if (found->scale.kind == BY_RHYTHM) {
-        beat = find_beat(s, rises[0].bucket);
+    } else if (kind == BY_RHYTHM) {
+        beat = find_beat(s, begin);
         if (beat == VT_NO_SITE)
             beat = own;
-        uint64_t before = allocs_before(s, beat, rises[0].bucket);
         g->per = "rhythm";
         g->iterations = s->replay->sites[beat].alloc_count;
-        g->since_iteration = before + 1;
-        length = (double)(g->iterations - before);
+        all = (double)g->iterations;
         find_outer_beat(s, beat, g);
     } else {
         g->per = "second";
-        g->iterations = g->since_iteration = VT_UNKNOWN;
-        length = (double)vt_clock_ns(s->clock, s->end - buckets[rises[0].bucket].ticks) / 1e9;
+        g->iterations = VT_UNKNOWN;
         end_ticks = s->end;
+        all = (double)end_ticks * s->clock.ns_per_tick / 1e9;
     }
+    double before = iterations_before(s, kind, beat, begin);
+    double between = iterations_before(s, kind, beat, last) - before, length = all - before;
+    g->since_iteration = kind == BY_TIME ? VT_UNKNOWN : (uint64_t)before + 1;
     length = length < 1e-9 ? 1e-9 : length;
-    g->bytes_per_iteration = (uint64_t)((double)g->bytes / length + 0.5);
-    uint64_t ns = end_ticks > buckets[rises[0].bucket].ticks
-                      ? vt_clock_ns(s->clock, end_ticks - buckets[rises[0].bucket].ticks)
+    /* from rise to rise: what came behind the last is no part of it */
+    double each = count > 1 && between > 0 ? (double)(g->bytes - rises[0].bytes) / between
+                                           : (double)g->bytes / length;
+    g->bytes_per_iteration = (uint64_t)(each + 0.5);
+    if (!found->scale.whole)
+        g->bytes = (uint64_t)(each * length + 0.5);
+    uint64_t ns = end_ticks > buckets[begin].ticks
+                      ? vt_clock_ns(s->clock, end_ticks - buckets[begin].ticks)
                       : 0;
     foresee(p, site, g, (double)ns / length);
     site->growth = g;

@@ -1,18 +1,19 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What the search for growth (growth.c) and what is said of one that was found
- * (growth_describe.c) share.
+ * What the search for growth shares: growth.c asks the questions, growth_curve.c has what they are
+ * asked of, trend.c the statistics, and growth_describe.c says it.
  */
 #ifndef VRAMTRACE_ANALYZER_GROWTH_SEARCH_H
 #define VRAMTRACE_ANALYZER_GROWTH_SEARCH_H
 
 #include "growth.h"
 
-/* The floor went up by `bytes` in this bucket. */
+/* In this bucket memory was taken that was never given back. */
 struct rise {
     uint32_t bucket;
-    double at; /* on the clock that is tried */
-    uint64_t bytes;
+    double at;      /* on the clock that is tried */
+    uint64_t bytes; /* more than 0 */
+    uint64_t count; /* blocks; by the floor: 1 */
 };
 
 enum clock_kind { BY_ITERATION, BY_RHYTHM, BY_TIME };
@@ -23,9 +24,10 @@ struct search {
     const struct vt_history *history;
     const struct vt_iterations *iterations;
     struct vt_clock clock;
-    uint64_t end;         /* ticks */
-    uint32_t last_bucket; /* in which the process last allocated */
-    struct rise *rises;   /* scratch: as many as there are buckets */
+    uint64_t end;           /* ticks */
+    uint32_t last_bucket;   /* in which the process last allocated */
+    uint32_t newest_bucket; /* in which a site last allocated for the first time */
+    struct rise *rises;     /* scratch: as many as there are buckets */
 };
 
 /* What one site is, for the search: its samples up to the end that counts. */
@@ -35,6 +37,8 @@ struct curve {
     uint64_t held;  /* at the end that counts */
     uint64_t held_count;
     uint32_t first; /* bucket of its first sample */
+    bool freed_all; /* nothing of it was live at the very end */
+    double reach;   /* events: what is younger than that may still be given back, as others were */
 };
 
 /* A clock as a site sees it. */
@@ -43,6 +47,15 @@ struct scale {
     double start, end;   /* of what is looked at, on the clock */
     uint32_t end_bucket; /* exclusive */
     uint64_t held;       /* level at `end` */
+    bool whole;          /* to the end of the run, or of its iterations: nothing is too young */
+};
+
+/* How evenly rises come, from the first of them to the end. */
+struct steadiness {
+    double centre; /* the mean place of the blocks in the span, 0 to 1: one half when steady */
+    double error;  /* its standard error */
+    double bytes_centre; /* the same by bytes, those of single rises bounded */
+    double dispersion;   /* variance of their number over its mean: 0 like clockwork, 1 by chance */
 };
 
 /* A growth that was found. */
@@ -52,6 +65,43 @@ struct found {
     double chance;
     struct scale scale;
 };
+
+/* --- growth_curve.c --- */
+
+/* The curve of a site; of several that are one place (`count` at most VT_GROWTH_PLACE), of which
+ * the caller frees `samples`. */
+#define VT_GROWTH_PLACE 64
+struct curve vt_growth_curve(const struct search *search, uint32_t site);
+struct curve vt_growth_curve_of_place(const struct search *search, const uint32_t *sites,
+                                      uint32_t count);
+
+/* Where a bucket begins on a clock. */
+double vt_growth_position(const struct search *search, enum clock_kind kind, uint32_t bucket);
+
+/* What is looked at on this clock; `old`: up to the moment since when blocks may be too young to
+ * be judged. False: the clock is not there, or there is no such stretch. */
+bool vt_growth_scale(const struct search *search, const struct curve *curve, enum clock_kind kind,
+                     bool old, struct scale *scale);
+
+/* Fills search.rises in order; returns how many. Those of one moment of the clock are one. `kept`:
+ * of blocks that were allocated within the scale and never freed. `floor`: of the least that was
+ * held from then on. */
+uint32_t vt_growth_kept(const struct search *search, const struct curve *curve,
+                        const struct scale *scale);
+uint32_t vt_growth_floor(const struct search *search, const struct curve *curve,
+                         const struct scale *scale);
+
+/* The lowest levels of `count` equal windows from `start` to the scale's end, then the level at the
+ * end: count + 1 values. */
+void vt_growth_valleys(const struct search *search, const struct curve *curve,
+                       const struct scale *scale, double start, uint32_t count, double *valleys);
+
+/* --- trend.c --- */
+
+/* Of rises 1 to count - 1, over the span that begins with rise 0. `count` is at least 3. */
+struct steadiness vt_growth_steadiness(const struct rise *rises, uint32_t count, double end);
+
+/* --- growth_describe.c --- */
 
 /* Fills the growth of a site: `rises`, `count` of them, are its own, of a growth that was found for
  * it or for its place. `own`: the replay's index of the site. */

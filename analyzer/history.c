@@ -32,12 +32,14 @@ static void free_sites(struct vt_history *h) {
 void vt_history_close(struct vt_history *h) {
     free_sites(h);
     free(h->buckets);
+    free(h->freed);
     *h = (struct vt_history){0};
 }
 
 void vt_history_restart(struct vt_history *h) {
     free_sites(h);
     h->bucket_count = 0;
+    h->freed_count = 0;
     h->events = h->allocs = h->frees = h->next_event = 0;
     h->events_at_last_alloc = 0;
 }
@@ -94,7 +96,7 @@ void vt_history_level(struct vt_history *h, uint32_t site, uint64_t bytes, uint6
     uint32_t now = h->bucket_count - 1;
     struct vt_sample *last = s->count ? &s->samples[s->count - 1] : NULL;
     if (!last || last->bucket != now) {
-        struct vt_sample fresh = {.bucket = now};
+        struct vt_sample fresh = {.bucket = now, .oldest_freed = VT_NO_BUCKET};
         if (last) {
             fresh.low_bytes = last->last_bytes;
             fresh.low_count = fresh.high_count = last->last_count;
@@ -112,6 +114,34 @@ void vt_history_level(struct vt_history *h, uint32_t site, uint64_t bytes, uint6
     last->last_bytes = bytes;
     last->last_count = cut(count);
     last->allocs = cut(allocs);
+}
+
+uint32_t vt_history_kept(struct vt_history *h, uint32_t site, uint64_t bytes) {
+    struct vt_site_history *s = &h->sites[site];
+    s->samples[s->count - 1].kept_bytes += bytes;
+    s->samples[s->count - 1].kept_count++;
+    return s->count - 1;
+}
+
+void vt_history_freed(struct vt_history *h, uint32_t site, uint32_t sample, uint64_t bytes) {
+    if (sample == VT_NO_SAMPLE)
+        return;
+    VT_GROW(h->freed, h->freed_count, h->freed_room);
+    h->freed[h->freed_count++] = (struct vt_freed){
+        .site = site, .born = sample, .died = h->sites[site].count - 1, .bytes = bytes};
+}
+
+void vt_history_settle(struct vt_history *h) {
+    for (size_t i = 0; i < h->freed_count; i++) {
+        const struct vt_freed *f = &h->freed[i];
+        struct vt_sample *born = &h->sites[f->site].samples[f->born];
+        struct vt_sample *died = &h->sites[f->site].samples[f->died];
+        born->kept_bytes -= f->bytes;
+        born->kept_count--;
+        if (born->bucket < died->oldest_freed)
+            died->oldest_freed = born->bucket;
+    }
+    h->freed_count = 0;
 }
 
 void vt_history_held(const struct vt_history *h, uint32_t site, uint64_t *bytes, uint64_t *count) {

@@ -26,19 +26,33 @@ struct vt_bucket {
 };
 
 /* A site in one bucket. A level is what it held between events; the lowest counts what it came
- * with. */
+ * with. What is freed behind the process's last allocation is freed at its end: it still counts as
+ * kept, and as no life that was lived. */
 struct vt_sample {
     uint32_t bucket;
     uint32_t allocs; /* of the site, up to the bucket's end (cut at 2^32) */
     uint64_t low_bytes, last_bytes;
     uint32_t low_count, high_count, last_count;
+    uint32_t kept_count; /* allocated in it and never freed */
+    uint64_t kept_bytes;
+    uint32_t oldest_freed; /* of the blocks that were freed in it, in which bucket the oldest was
+                              allocated; VT_NO_BUCKET: none was freed */
 };
+#define VT_NO_BUCKET UINT32_MAX
+#define VT_NO_SAMPLE UINT32_MAX
 
 struct vt_site_history {
     struct vt_sample *samples; /* by bucket */
     uint32_t count, room;
     /* what it held when the process last allocated anything: before all is freed at the end */
     uint64_t held_bytes, held_count, held_at;
+};
+
+/* A block that was freed since the last allocation. */
+struct vt_freed {
+    uint32_t site;
+    uint32_t born, died; /* samples of the site */
+    uint64_t bytes;
 };
 
 struct vt_history {
@@ -56,6 +70,8 @@ struct vt_history {
     size_t edges_in_bucket;
     uint64_t edges_end; /* ticks at which the last of them ended */
     bool after;
+    struct vt_freed *freed; /* booked when the next allocation comes */
+    size_t freed_count, freed_room;
 };
 
 /* `events`: about how many will come. `edges`: begins of marked iterations, in order (0: none);
@@ -67,8 +83,9 @@ void vt_history_close(struct vt_history *history);
 /* Forgets all: the window begins here. */
 void vt_history_restart(struct vt_history *history);
 
-/* Begins a new bucket. For vt_history_event alone. */
+/* Begins a new bucket; books what was freed. For vt_history_event alone. */
 void vt_history_turn(struct vt_history *history, uint64_t ticks);
+void vt_history_settle(struct vt_history *history);
 
 /* An allocation or a free is about to be booked. */
 static inline void vt_history_event(struct vt_history *h, uint64_t ticks, bool alloc) {
@@ -77,6 +94,8 @@ static inline void vt_history_event(struct vt_history *h, uint64_t ticks, bool a
         (!h->after && ticks >= h->edges_end))
         vt_history_turn(h, ticks);
     if (alloc) {
+        if (h->freed_count)
+            vt_history_settle(h);
         if (!h->allocs)
             h->first_alloc = ticks;
         h->allocs++;
@@ -95,6 +114,12 @@ void vt_history_giving(struct vt_history *history, uint32_t site, uint64_t bytes
 /* A site's level has changed. `allocs`: its allocations so far. */
 void vt_history_level(struct vt_history *history, uint32_t site, uint64_t bytes, uint64_t count,
                       uint64_t allocs);
+
+/* A block of the site, whose level has just been noted, was allocated: the sample to give to
+ * vt_history_freed when it goes. VT_NO_SAMPLE there: it is from before the window. */
+uint32_t vt_history_kept(struct vt_history *history, uint32_t site, uint64_t bytes);
+/* It goes; the site's level has just been noted. */
+void vt_history_freed(struct vt_history *history, uint32_t site, uint32_t sample, uint64_t bytes);
 
 /* What the site held when the process last allocated; `bytes` and `count`: what it holds at the
  * end. */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What is live at a moment of the replay: address -> size, context, site. Open addressing, 24 bytes
+ * What is live at a moment of the replay: address -> size, context, site. Open addressing, 32 bytes
  * a slot, linear probing, deletion by shifting back (no tombstones, so a run of allocate and free
  * never slows down). Inline, because the replay spends its time here; the caller prefetches. For
  * replay.c; the others only walk it.
@@ -21,6 +21,7 @@ struct vt_live_entry {
     uint32_t site;
     uint32_t kind : 8;
     uint32_t born : 24; /* when it was allocated, in the replay's age_unit */
+    uint32_t sample;    /* of its site's history, in which it was allocated (vt_history_kept) */
 };
 
 struct vt_live {

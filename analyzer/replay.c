@@ -229,9 +229,11 @@ static void take_off(struct walk *w, const struct vt_live_entry *entry) {
         w->driver_bytes -= size;
         unsettle_samples(w, site->device);
     }
-    if (w->history)
+    if (w->history) {
         vt_history_level(w->history, entry->site, site->live_bytes, site->live_count,
                          site->alloc_count);
+        vt_history_freed(w->history, entry->site, entry->sample, size);
+    }
     book->live_bytes -= size;
     book->live_count--;
     book->free_count++;
@@ -318,7 +320,7 @@ static void on_alloc(struct walk *w, const struct vt_rec_alloc *a) {
         r->live.used++;
     }
     *entry = (struct vt_live_entry){key, a->size_context, index, kind & 0xff,
-                                    (uint32_t)(w->now >> w->age_shift) & 0xffffff};
+                                    (uint32_t)(w->now >> w->age_shift) & 0xffffff, VT_NO_SAMPLE};
     struct vt_replay_site *site = &r->sites[index];
     struct vt_replay_book *book = own_book(r, layer, site->device);
     note_peak(site, own_book(r, layer, site->device));
@@ -331,8 +333,10 @@ static void on_alloc(struct walk *w, const struct vt_rec_alloc *a) {
     if (!site->alloc_count++)
         site->first_ticks = ticks;
     site->last_ticks = ticks;
-    if (w->history)
+    if (w->history) {
         vt_history_level(w->history, index, site->live_bytes, site->live_count, site->alloc_count);
+        entry->sample = vt_history_kept(w->history, index, size);
+    }
     book->used = true;
     book->live_bytes += size;
     book->live_count++;
@@ -554,6 +558,7 @@ static void begin_window(struct walk *w) {
         if (!entry->key)
             continue;
         entry->site = before_site(w, &old_sites[entry->site]);
+        entry->sample = VT_NO_SAMPLE;
         struct vt_replay_site *site = &r->sites[entry->site];
         struct vt_replay_book *book = own_book(r, site->layer, site->device);
         uint64_t size = entry->size_context & VT_SIZE_MASK;

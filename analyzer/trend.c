@@ -2,7 +2,7 @@
 /*
  * The statistic that growth.c rests on. It looks at the order of values alone, so that a few wild ones (a batch that was larger, a trim that came late) do not decide.
  */
-#include "growth.h"
+#include "growth_search.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -34,4 +34,70 @@ double vt_growth_mann_kendall(const double *values, uint32_t count) {
     if (variance <= 0 || s <= 0)
         return 1;
     return 0.5 * erfc((s - 1) / sqrt(variance) / sqrt(2)); /* s - 1: continuity */
+}
+
+/* The variance of the number of blocks in equal windows over its mean. */
+static double dispersion(const struct rise *rises, uint32_t count, double start, double end) {
+    enum { MOST = 16 };
+    double in[MOST] = {0}, all = 0, squares = 0;
+    int windows = count / 2 > MOST ? MOST : count < 8 ? 4 : (int)(count / 2);
+    for (uint32_t i = 0; i < count; i++) {
+        int w = (int)((rises[i].at - start) / (end - start) * windows);
+        in[w < 0 ? 0 : w < windows ? w : windows - 1] += (double)rises[i].count;
+        all += (double)rises[i].count;
+    }
+    for (int w = 0; w < windows; w++)
+        squares += (in[w] - all / windows) * (in[w] - all / windows);
+    return squares / (windows - 1) / (all / windows);
+}
+
+/* The squared coefficient of variation of the pauses between rises: what the dispersion comes to
+ * where each is one block. It knows a clock's ticks from chance with fewer of them. */
+static double unevenness(const struct rise *rises, uint32_t count, double start) {
+    double before = start, mean = 0, squares = 0;
+    for (uint32_t i = 0; i < count; i++)
+        mean += (rises[i].at - (i ? rises[i - 1].at : start)) / count;
+    for (uint32_t i = 0; i < count; i++) {
+        double apart = rises[i].at - before - mean;
+        squares += apart * apart;
+        before = rises[i].at;
+    }
+    return mean > 0 ? squares / (count - 1) / (mean * mean) : 0;
+}
+
+static int compare_bytes(const void *a, const void *b) {
+    uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
+    return x < y ? -1 : x > y;
+}
+
+struct steadiness vt_growth_steadiness(const struct rise *rises, uint32_t count, double end) {
+    enum { WILD = 4 }; /* times the median: what is more counts as that */
+    double start = rises[0].at, span = end - start, blocks = 0, places = 0, bytes = 0, heavy = 0;
+    struct steadiness found = {0};
+    const struct rise *later = rises + 1;
+    uint32_t n = count - 1;
+    uint64_t *sizes = vt_alloc(n, sizeof *sizes);
+    for (uint32_t i = 0; i < n; i++)
+        sizes[i] = later[i].bytes;
+    qsort(sizes, n, sizeof *sizes, compare_bytes);
+    double most = WILD * (double)sizes[n / 2];
+    free(sizes);
+    for (uint32_t i = 0; i < n; i++) {
+        double place = (later[i].at - start) / span, size = (double)later[i].bytes;
+        size = size < most ? size : most;
+        blocks += (double)later[i].count;
+        places += (double)later[i].count * place;
+        bytes += size;
+        heavy += size * place;
+    }
+    found.centre = places / blocks;
+    found.bytes_centre = heavy / bytes;
+    found.dispersion = dispersion(later, n, start, end);
+    found.error = sqrt(found.dispersion / (12 * blocks));
+    double uneven = unevenness(later, n, start), error = sqrt(uneven / (12 * n));
+    if (error < found.error) {
+        found.error = error;
+        found.dispersion = uneven < found.dispersion ? uneven : found.dispersion;
+    }
+    return found;
 }

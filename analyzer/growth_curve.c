@@ -1,0 +1,277 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * What growth is looked for in (growth.c asks): how a site's memory went over the run, from the
+ * samples of history.c, on a clock: the iterations that the program marked, the run's own events,
+ * or time.
+ */
+#include "growth_search.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* ------------------------------------------------------------------------------------------------
+ * clocks -- */
+
+double vt_growth_position(const struct search *s, enum clock_kind kind, uint32_t bucket) {
+    const struct vt_bucket *b = &s->history->buckets[bucket];
+    switch (kind) {
+    case BY_ITERATION:
+        return b->iteration;
+    case BY_RHYTHM:
+        return (double)b->events;
+    default:
+        return (double)b->ticks;
+    }
+}
+
+/* The level with which a bucket ends. */
+static uint64_t level_after(const struct curve *c, uint32_t bucket) {
+    uint32_t low = 0, high = c->count;
+    while (low < high) {
+        uint32_t middle = (low + high) / 2;
+        if (c->samples[middle].bucket <= bucket)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low ? c->samples[low - 1].last_bytes : 0;
+}
+
+/* The first bucket that begins behind so many events. */
+static uint32_t bucket_at(const struct search *s, double events) {
+    uint32_t low = 0, high = s->last_bucket + 1;
+    while (low < high) {
+        uint32_t middle = (low + high) / 2;
+        if ((double)s->history->buckets[middle].events < events)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
+}
+
+bool vt_growth_scale(const struct search *s, const struct curve *c, enum clock_kind kind, bool old,
+                     struct scale *scale) {
+    const struct vt_history *h = s->history;
+    *scale = (struct scale){.kind = kind, .held = c->held, .whole = true};
+    scale->end_bucket = s->last_bucket + 1;
+    if (kind == BY_ITERATION) {
+        if (!s->iterations->count)
+            return false;
+        uint32_t last = scale->end_bucket;
+        while (last > 0 && h->buckets[last - 1].after)
+            last--;
+        if (last < scale->end_bucket && last) {
+            /* what rose in the loop and was given back since is not held */
+            uint64_t level = level_after(c, last - 1);
+            scale->held = level < c->held ? level : c->held;
+        }
+        scale->end_bucket = last;
+        scale->start = 1;
+        /* those in which nothing was allocated count as well */
+        scale->end = (double)s->iterations->count + 1;
+    } else {
+        scale->start = kind == BY_TIME ? (double)h->first_alloc : 0;
+        scale->end = kind == BY_TIME ? (double)s->end : (double)h->events_at_last_alloc + 1;
+    }
+    double events = (double)h->events_at_last_alloc + 1 - c->reach;
+    if (old && c->reach > 0) {
+        uint32_t cut = events > 0 ? bucket_at(s, events) : 0;
+        if (cut < scale->end_bucket) {
+            scale->whole = false;
+            scale->end_bucket = cut;
+            scale->end = vt_growth_position(s, kind, cut);
+        }
+    }
+    return scale->end_bucket &&
+           (kind == BY_ITERATION ? scale->end - scale->start >= 4 : scale->end > scale->start);
+}
+
+/* ------------------------------------------------------------------------------------------------
+ * rises -- */
+
+uint32_t vt_growth_kept(const struct search *s, const struct curve *c, const struct scale *scale) {
+    uint32_t count = 0;
+    for (uint32_t i = 0; i < c->count && c->samples[i].bucket < scale->end_bucket; i++) {
+        const struct vt_sample *sample = &c->samples[i];
+        double where = vt_growth_position(s, scale->kind, sample->bucket);
+        if (!sample->kept_bytes || where < scale->start)
+            continue;
+        if (where >= scale->end)
+            break;
+        if (count && !(s->rises[count - 1].at < where)) {
+            s->rises[count - 1].bytes += sample->kept_bytes;
+            s->rises[count - 1].count += sample->kept_count;
+        } else {
+            s->rises[count++] =
+                (struct rise){sample->bucket, where, sample->kept_bytes, sample->kept_count};
+        }
+    }
+    return count;
+}
+
+uint32_t vt_growth_floor(const struct search *s, const struct curve *c, const struct scale *scale) {
+    uint32_t room = s->history->bucket_count + 1, at = room;
+    uint64_t floor = scale->held;
+    uint32_t i = c->count;
+    while (i > 0 && c->samples[i - 1].bucket >= scale->end_bucket)
+        i--;
+    while (i-- > 0) {
+        const struct vt_sample *sample = &c->samples[i];
+        /* the bucket of the last allocation also holds what was freed behind it */
+        uint64_t low = sample->low_bytes;
+        if (sample->bucket == s->last_bucket)
+            low = i ? c->samples[i - 1].last_bytes : 0;
+        if (low >= floor)
+            continue;
+        double where = vt_growth_position(s, scale->kind, sample->bucket);
+        if (where < scale->start)
+            break;
+        if (at < room && !(s->rises[at].at > where)) {
+            s->rises[at].bytes += floor - low;
+            s->rises[at].bucket = sample->bucket;
+        } else {
+            s->rises[--at] = (struct rise){sample->bucket, where, floor - low, 1};
+        }
+        floor = low;
+    }
+    memmove(s->rises, s->rises + at, (room - at) * sizeof *s->rises);
+    return room - at;
+}
+
+void vt_growth_valleys(const struct search *s, const struct curve *c, const struct scale *scale,
+                       double start, uint32_t count, double *valleys) {
+    double width = (scale->end - start) / count;
+    uint64_t level = 0;
+    uint32_t i = 0;
+    for (; i < c->count && vt_growth_position(s, scale->kind, c->samples[i].bucket) < start; i++)
+        level = c->samples[i].last_bytes;
+    for (uint32_t w = 0; w < count; w++) {
+        double end = start + width * (w + 1);
+        uint64_t low = level;
+        for (; i < c->count && c->samples[i].bucket < scale->end_bucket; i++) {
+            const struct vt_sample *sample = &c->samples[i];
+            if (w + 1 < count && vt_growth_position(s, scale->kind, sample->bucket) >= end)
+                break;
+            if (sample->bucket == s->last_bucket)
+                continue;
+            if (sample->low_bytes < low)
+                low = sample->low_bytes;
+            level = sample->last_bytes;
+        }
+        valleys[w] = (double)low;
+    }
+    valleys[count] = (double)(scale->whole ? scale->held : level);
+}
+
+/* ------------------------------------------------------------------------------------------------
+ * curves -- */
+
+/* How many times the longest life that was seen to end a life must last, for it to be unlikely (1
+ * in 50) that it ends as well: where `ends` lives were of that order, and lives end by chance. Of
+ * ends + 1 such lives, the last is c times longer than any before with the chance
+ * 1/(1+c) * 2/(2+c) * ... * ends/(ends+c). */
+static double times_longer(uint32_t ends) {
+    enum { ENOUGH = 64 };
+    if (ends > ENOUGH)
+        return 1.5;
+    for (double c = 1.5;; c *= 1.1) {
+        double chance = 1;
+        for (uint32_t i = 1; i <= ends; i++)
+            chance *= i / (i + c);
+        if (chance <= 0.02)
+            return c;
+    }
+}
+
+/* For how many events a block must have lived to count as one that stays. */
+static double find_reach(const struct search *s, const struct curve *c) {
+    const struct vt_history *h = s->history;
+    double longest = 0;
+    uint32_t ends = 0;
+    for (int pass = 0; pass < 2; pass++)
+        for (uint32_t i = 0; i < c->count; i++) {
+            const struct vt_sample *sample = &c->samples[i];
+            if (sample->oldest_freed == VT_NO_BUCKET)
+                continue;
+            uint64_t end = sample->bucket < s->last_bucket ? h->buckets[sample->bucket + 1].events
+                                                           : h->events_at_last_alloc;
+            double life = (double)(end - h->buckets[sample->oldest_freed].events);
+            if (pass == 0 && life > longest)
+                longest = life;
+            ends += pass == 1 && life >= longest / 2;
+        }
+    return longest > 0 ? longest * times_longer(ends) : 0;
+}
+
+struct curve vt_growth_curve(const struct search *s, uint32_t site) {
+    const struct vt_site_history *h =
+        site < s->history->site_room ? &s->history->sites[site] : NULL;
+    struct curve c = {.held = s->replay->sites[site].live_bytes};
+    if (!h || !h->count)
+        return c;
+    c.held_count = s->replay->sites[site].live_count;
+    c.freed_all = !c.held_count;
+    vt_history_held(s->history, site, &c.held, &c.held_count);
+    c.samples = h->samples;
+    c.count = h->count;
+    while (c.count && c.samples[c.count - 1].bucket > s->last_bucket)
+        c.count--;
+    c.first = h->samples[0].bucket;
+    c.reach = find_reach(s, &c);
+    return c;
+}
+
+static int by_bucket(const void *a, const void *b) {
+    const struct vt_sample *x = a, *y = b;
+    if (x->bucket != y->bucket)
+        return x->bucket < y->bucket ? -1 : 1;
+    return x->allocs < y->allocs ? -1 : x->allocs > y->allocs;
+}
+
+/* In a bucket in which several changed, the lowest is taken to be the lowest of each at once: a
+ * growth can be missed by that, never made up. */
+struct curve vt_growth_curve_of_place(const struct search *s, const uint32_t *sites,
+                                      uint32_t count) {
+    struct curve sum = {.freed_all = true}; /* held_count: not asked of places */
+    uint32_t room = 0;
+    for (uint32_t i = 0; i < count; i++)
+        room += vt_growth_curve(s, sites[i]).count;
+    struct vt_sample *all = vt_alloc(room, sizeof *all), *out = vt_alloc(room, sizeof *out);
+    uint64_t level[VT_GROWTH_PLACE] = {0};
+    uint32_t n = 0, used = 0;
+    for (uint32_t i = 0; i < count; i++) {
+        struct curve c = vt_growth_curve(s, sites[i]);
+        sum.held += c.held;
+        sum.freed_all &= c.freed_all;
+        for (uint32_t j = 0; j < c.count; j++) {
+            all[n] = c.samples[j];
+            all[n++].allocs = i; /* whose it is */
+        }
+    }
+    if (n)
+        qsort(all, n, sizeof *all, by_bucket);
+    uint64_t total = 0;
+    for (uint32_t i = 0; i < n;) {
+        struct vt_sample sample = {
+            .bucket = all[i].bucket, .low_bytes = total, .oldest_freed = VT_NO_BUCKET};
+        for (; i < n && all[i].bucket == sample.bucket; i++) {
+            uint64_t *own = &level[all[i].allocs];
+            sample.low_bytes -= *own - (all[i].low_bytes < *own ? all[i].low_bytes : *own);
+            total += all[i].last_bytes - *own;
+            *own = all[i].last_bytes;
+            sample.kept_bytes += all[i].kept_bytes;
+            sample.kept_count += all[i].kept_count;
+            if (all[i].oldest_freed < sample.oldest_freed)
+                sample.oldest_freed = all[i].oldest_freed;
+        }
+        sample.last_bytes = total;
+        out[used++] = sample;
+    }
+    free(all);
+    sum.samples = out;
+    sum.count = used;
+    sum.first = used ? out[0].bucket : 0;
+    sum.reach = find_reach(s, &sum);
+    return sum;
+}
