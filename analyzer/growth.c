@@ -41,10 +41,11 @@ enum {
     RANDOM_RISES = 8   /* at least these rises: chance spaces them unevenly */
 };
 static const double significant = 0.02; /* of Mann-Kendall */
+static const double drifting = 4.5;     /* Student's t, of what is given back in the end */
 static const double clockwork = 0.3;    /* dispersion of rises that chance does not space */
 /* Mean place of the blocks in the span since the first. Of a cache of equally likely entries that
  * has filled to 3/4, it is 0.38; of a leak 0.5. */
-static const double filling = 0.40, filling_warm = 0.45;
+static const double filling = 0.43, filling_warm = 0.46;
 
 /* ------------------------------------------------------------------------------------------------
  * the questions -- */
@@ -53,7 +54,7 @@ static const double filling = 0.40, filling_warm = 0.45;
 static bool slows_down(const struct rise *rises, uint32_t count, double end, bool warm,
                        struct steadiness *steady) {
     *steady = vt_growth_steadiness(rises, count, end);
-    double least = (warm ? filling_warm : filling) + 2 * steady->error;
+    double least = (warm ? filling_warm : filling) + 1.7 * steady->error;
     if (least > 0.52)
         least = 0.52;
     return steady->centre < least || steady->bytes_centre < 0.35;
@@ -75,6 +76,17 @@ static bool takes_time(const struct search *s, const struct rise *rises, uint32_
     double tail = (double)s->end - rises[count - 1].at;
     double ms = 1e6 / s->clock.ns_per_tick;
     return span >= 300 * ms && span / count >= 2 * ms && tail <= span / 8;
+}
+
+/* How many standard errors the mean step between the valleys is above nothing: Student's t. A level
+ * that wanders has steps that cancel each other. */
+static double drift(const double *values, uint32_t count) {
+    double mean = (values[count - 1] - values[0]) / (count - 1), squares = 0;
+    for (uint32_t i = 1; i < count; i++) {
+        double apart = values[i] - values[i - 1] - mean;
+        squares += apart * apart;
+    }
+    return squares > 0 ? mean * sqrt((count - 1.0) * (count - 2) / squares) : INFINITY;
 }
 
 /* The most that is given back between any two of the values. */
@@ -125,6 +137,8 @@ static bool is_steady(const struct search *s, const struct trial *t) {
                      : kind == BY_RHYTHM  ? RHYTHM_RISES
                                           : TIME_RISES;
     double start = rises[0].at, span = t->scale.end - start, longest = 0, before = start;
+    if (t->curve->freed_all && !s->python)
+        least *= 2; /* who frees all knew of all; an interpreter does that by itself */
     if (count < least || span <= 0)
         return false;
     for (uint32_t i = 0; i < count; i++) {
@@ -136,7 +150,8 @@ static bool is_steady(const struct search *s, const struct trial *t) {
     double tail = t->scale.end - before - (kind == BY_ITERATION ? 1 : 0);
     if (kind == BY_TIME)
         tail = 0; /* takes_time asks */
-    if (tail > 1.5 * longest && (tail > span / 25 || count < 32))
+    double enough = count >= MANY_RISES ? span / 12 : count >= 32 ? span / 25 : 0;
+    if (tail > 1.5 * longest && tail > enough)
         return false;
     if (kind == BY_RHYTHM && count < MANY_RISES && s->newest_bucket > rises[count - 1].bucket)
         return false; /* what came behind is another part of the program */
@@ -153,6 +168,22 @@ static bool is_steady(const struct search *s, const struct trial *t) {
     if (slows_down(rises, count, t->scale.end, t->warm, &steady))
         return false;
     return steady.dispersion <= clockwork || count >= CHANCE_RISES;
+}
+
+/* Whether the floor is more than a turn of a cycle, of what the site does all its life: nothing like
+ * it was ever given back, and it is one buffer that gets longer, or most of what is held is what
+ * remains of a flow of blocks that come and go, more come than go. */
+static bool stays_up(const struct search *s, const struct trial *t, uint32_t windows,
+                     uint64_t bytes) {
+    const struct curve *c = t->curve;
+    double valleys[MOST_WINDOWS + 1], start = vt_growth_position(s, t->scale.kind, c->first);
+    if (start < t->scale.start)
+        start = t->scale.start;
+    vt_growth_valleys(s, c, &t->scale, start, windows, valleys);
+    if (largest_drop(valleys, windows + 1) > 0.5 * (double)bytes)
+        return false;
+    return is_longer(s, c, s->rises + t->first) ||
+           (c->reach > 0 && bytes >= t->scale.held / 2 && drift(valleys, windows + 1) >= drifting);
 }
 
 /* The trend over the valleys. Their windows are no shorter than lives last, so that working memory
@@ -176,9 +207,9 @@ static bool trends(const struct search *s, const struct trial *t, double *chance
         windows = (uint32_t)span;
     if (windows < 4)
         return false;
-    vt_growth_valleys(s, t->curve, &t->scale, start, windows, valleys);
-    if (t->floor && largest_drop(valleys, windows + 1) > 0.5 * (double)bytes)
+    if (t->floor && !stays_up(s, t, windows, bytes))
         return false;
+    vt_growth_valleys(s, t->curve, &t->scale, start, windows, valleys);
     *chance = vt_growth_mann_kendall(valleys, windows + 1);
     return *chance <= significant;
 }
@@ -192,8 +223,6 @@ static bool holds(const struct search *s, const struct trial *t, struct found *f
     if (t->scale.kind == BY_RHYTHM && !goes_round(s, rises, count))
         return false;
     if (t->scale.kind == BY_TIME && !takes_time(s, rises, count))
-        return false;
-    if (t->floor && !is_longer(s, t->curve, rises))
         return false;
     if (!trends(s, t, &found->chance))
         return false;
@@ -329,8 +358,12 @@ static uint32_t find_newest(const struct search *s, const uint32_t *place) {
 void vt_growth_find(const struct vt_replay *replay, const struct vt_history *history,
                     const struct vt_iterations *iterations, struct vt_clock clock, uint64_t end,
                     const uint32_t *place, struct vt_process *p) {
-    struct search s = {
-        .replay = replay, .history = history, .iterations = iterations, .clock = clock, .end = end};
+    struct search s = {.replay = replay,
+                       .history = history,
+                       .iterations = iterations,
+                       .clock = clock,
+                       .end = end,
+                       .python = p->python};
     if (!history->allocs)
         return;
     while (s.last_bucket + 1 < history->bucket_count &&

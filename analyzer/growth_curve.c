@@ -112,7 +112,7 @@ uint32_t vt_growth_kept(const struct search *s, const struct curve *c, const str
 
 uint32_t vt_growth_floor(const struct search *s, const struct curve *c, const struct scale *scale) {
     uint32_t room = s->history->bucket_count + 1, at = room;
-    uint64_t floor = scale->held;
+    uint64_t floor = scale->held, block = c->held_count ? c->held / c->held_count : 0;
     uint32_t i = c->count;
     while (i > 0 && c->samples[i - 1].bucket >= scale->end_bucket)
         i--;
@@ -131,10 +131,12 @@ uint32_t vt_growth_floor(const struct search *s, const struct curve *c, const st
             s->rises[at].bytes += floor - low;
             s->rises[at].bucket = sample->bucket;
         } else {
-            s->rises[--at] = (struct rise){sample->bucket, where, floor - low, 1};
+            s->rises[--at] = (struct rise){sample->bucket, where, floor - low, 0};
         }
         floor = low;
     }
+    for (i = at; i < room; i++)
+        s->rises[i].count = block && s->rises[i].bytes > block ? s->rises[i].bytes / block : 1;
     memmove(s->rises, s->rises + at, (room - at) * sizeof *s->rises);
     return room - at;
 }

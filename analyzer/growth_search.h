@@ -13,7 +13,7 @@ struct rise {
     uint32_t bucket;
     double at;      /* on the clock that is tried */
     uint64_t bytes; /* more than 0 */
-    uint64_t count; /* blocks; by the floor: 1 */
+    uint64_t count; /* blocks; by the floor: as many as the bytes make, at least 1 */
 };
 
 enum clock_kind { BY_ITERATION, BY_RHYTHM, BY_TIME };
@@ -24,6 +24,7 @@ struct search {
     const struct vt_history *history;
     const struct vt_iterations *iterations;
     struct vt_clock clock;
+    bool python;            /* an interpreter's process */
     uint64_t end;           /* ticks */
     uint32_t last_bucket;   /* in which the process last allocated */
     uint32_t newest_bucket; /* in which a site last allocated for the first time */
