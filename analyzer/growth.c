@@ -34,6 +34,7 @@ enum {
     RHYTHM_RISES = 8,  /* by the run's own rhythm */
     TIME_RISES = 20,   /* by time alone */
     CHANCE_RISES = 12, /* where chance spaces them */
+    FLOW_RISES = 24,   /* of what remains of a flow */
     LATE_RISES = 8,    /* where it began late */
     MANY_RISES = 128,  /* a loop, whatever came behind it */
     REGULAR_PARTS = 4, /* the rise is so many times its longest pause, */
@@ -138,7 +139,9 @@ static bool is_steady(const struct search *s, const struct trial *t) {
                                           : TIME_RISES;
     double start = rises[0].at, span = t->scale.end - start, longest = 0, before = start;
     if (t->curve->freed_all && !s->python)
-        least *= 2; /* who frees all knew of all; an interpreter does that by itself */
+        least += least / 2; /* who frees all knew of all; an interpreter does that by itself */
+    if (t->floor)
+        least += least / 2; /* a level says less than blocks do */
     if (count < least || span <= 0)
         return false;
     for (uint32_t i = 0; i < count; i++) {
@@ -183,7 +186,8 @@ static bool stays_up(const struct search *s, const struct trial *t, uint32_t win
     if (largest_drop(valleys, windows + 1) > 0.5 * (double)bytes)
         return false;
     return is_longer(s, c, s->rises + t->first) ||
-           (c->reach > 0 && bytes >= t->scale.held / 2 && drift(valleys, windows + 1) >= drifting);
+           (c->reach > 0 && t->all - t->first >= FLOW_RISES && bytes >= t->scale.held / 2 &&
+            drift(valleys, windows + 1) >= drifting);
 }
 
 /* The trend over the valleys. Their windows are no shorter than lives last, so that working memory

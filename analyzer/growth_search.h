@@ -62,7 +62,6 @@ struct steadiness {
 /* A growth that was found. */
 struct found {
     uint32_t first_rise, rise_count; /* in search.rises */
-    uint64_t bytes;
     double chance;
     struct scale scale;
 };

@@ -319,8 +319,12 @@ static void on_alloc(struct walk *w, const struct vt_rec_alloc *a) {
     } else {
         r->live.used++;
     }
-    *entry = (struct vt_live_entry){key, a->size_context, index, kind & 0xff,
-                                    (uint32_t)(w->now >> w->age_shift) & 0xffffff, VT_NO_SAMPLE};
+    *entry = (struct vt_live_entry){key,
+                                    a->size_context,
+                                    index,
+                                    kind & 0xff,
+                                    (uint32_t)(w->now >> w->age_shift) & 0xffffff,
+                                    VT_NO_SAMPLE};
     struct vt_replay_site *site = &r->sites[index];
     struct vt_replay_book *book = own_book(r, layer, site->device);
     note_peak(site, own_book(r, layer, site->device));
