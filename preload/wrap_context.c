@@ -28,6 +28,14 @@ static void ended(const struct vt_call *call, uint64_t ticks, CUcontext context,
     vt_context_gone(number);
 }
 
+/* The driver takes it off the thread's stack where it is current. */
+static void destroyed(const struct vt_call *call, uint64_t ticks, CUcontext context,
+                      unsigned number) {
+    if (number != VT_CONTEXT_UNKNOWN && vt_context_current() == number)
+        vt_context_pop();
+    ended(call, ticks, context, number);
+}
+
 /* -----------------------------------------------------------------------------------------------------------
  * making -- */
 
@@ -121,7 +129,7 @@ VT_EXPORT CUresult cuCtxDestroy(CUcontext ctx) {
     unsigned number = vt_context_number(ctx);
     CUresult result = real(ctx);
     if (result == CUDA_SUCCESS)
-        ended(&call, ticks, ctx, number);
+        destroyed(&call, ticks, ctx, number);
     return result;
 }
 
@@ -131,7 +139,7 @@ VT_EXPORT CUresult cuCtxDestroy_v2(CUcontext ctx) {
     unsigned number = vt_context_number(ctx);
     CUresult result = real(ctx);
     if (result == CUDA_SUCCESS)
-        ended(&call, ticks, ctx, number);
+        destroyed(&call, ticks, ctx, number);
     return result;
 }
 
