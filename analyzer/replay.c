@@ -681,17 +681,30 @@ static void prefetch(const struct vt_live *live, const uint8_t *record) {
 static_assert(offsetof(struct vt_rec_free, address) == offsetof(struct vt_rec_alloc, address),
               "prefetch reads either");
 
+static int compare_words(const void *a, const void *b) {
+    uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
+    return x < y ? -1 : x > y;
+}
+
 /* What the exit scan found no pointer to. An address space, or an allocation, that is not known any
- * more says nothing. */
+ * more says nothing; nor does one that is said again, whose end the tracer did not see. */
 static void take_lost(struct vt_replay *r, const struct vt_log *log) {
-    for (size_t i = 0; log->scan.word && i < log->lost_count; i++) {
-        unsigned space = vt_lost_space(log->lost[i]);
-        uint64_t address = vt_lost_address(log->lost[i]);
+    size_t count = log->scan.word ? log->lost_count : 0;
+    uint64_t *lost = vt_alloc(count, sizeof *lost);
+    if (count) {
+        memcpy(lost, log->lost, count * sizeof *lost);
+        qsort(lost, count, sizeof *lost, compare_words);
+    }
+    for (size_t i = 0; i < count; i++) {
+        unsigned space = vt_lost_space(lost[i]);
+        if ((i && lost[i] == lost[i - 1]) || space >= VT_SPACES)
+            continue;
         const struct vt_live_entry *entry =
-            space < VT_SPACES ? vt_live_find(&r->live, vt_live_key(address, space)) : NULL;
-        if (entry && entry->key)
+            vt_live_find(&r->live, vt_live_key(vt_lost_address(lost[i]), space));
+        if (entry->key)
             r->sites[entry->site].lost_count++;
     }
+    free(lost);
 }
 
 void vt_replay_run_noting(const struct vt_log *log, struct vt_sites *ids, struct vt_window window,

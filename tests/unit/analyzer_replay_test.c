@@ -347,12 +347,40 @@ static void failures(void **state) {
     maker_free(&m);
 }
 
+/* The exit scan may name an address twice, whose end the tracer did not see, and ones that are not
+ * live: each allocation is lost once. */
+static void lost_once(void **state) {
+    struct vt_maker m;
+    struct played p;
+    struct {
+        struct vt_rec_lost lost;
+        uint64_t entries[4];
+    } r = {{vt_word(VT_REC_LOST, 0, 0, sizeof r), 4, 0},
+           {vt_lost_entry(0x1000, VT_SPACE_DEVICE), vt_lost_entry(0x2000, VT_SPACE_DEVICE),
+            vt_lost_entry(0x1000, VT_SPACE_DEVICE), vt_lost_entry(0x9000, VT_SPACE_DEVICE)}};
+    struct vt_rec_scan scan = {.word = vt_word(VT_REC_SCAN, 0, 0, sizeof scan), .lost = 4};
+    (void)state;
+    maker_start(&m);
+    uint64_t frame = 1;
+    maker_stack(&m, 0, 1, &frame, 1);
+    for (uint64_t address = 0x1000; address <= 0x3000; address += 0x1000)
+        maker_alloc(&m, 0, 0, VT_KIND_DEVICE, 2, 0, 1, address, 10, 0);
+    maker_put(&m, 0, &scan, sizeof scan);
+    maker_put(&m, 0, &r, sizeof r);
+    play(&m, all, &p);
+    assert_int_equal(p.r.sites[0].live_count, 3);
+    assert_int_equal(p.r.sites[0].lost_count, 2);
+    unplay(&p);
+    maker_free(&m);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(against_slow_books), cmocka_unit_test(frees_come_first),
         cmocka_unit_test(spaces_are_apart),   cmocka_unit_test(replacement),
         cmocka_unit_test(contexts_end),       cmocka_unit_test(windows),
         cmocka_unit_test(ids_are_stable),     cmocka_unit_test(failures),
+        cmocka_unit_test(lost_once),
     };
     return cmocka_run_group_tests(tests, make_folder, remove_folder);
 }
