@@ -34,6 +34,7 @@ enum {
     RHYTHM_RISES = 8,  /* by the run's own rhythm */
     TIME_RISES = 20,   /* by time alone */
     CHANCE_RISES = 12, /* where chance spaces them */
+    KEPT_ALONE = 100,  /* blocks, where nothing is ever given back */
     FLOW_RISES = 24,   /* of what remains of a flow */
     LATE_RISES = 8,    /* where it began late */
     MANY_RISES = 128,  /* a loop, whatever came behind it */
@@ -47,6 +48,16 @@ static const double clockwork = 0.3;    /* dispersion of rises that chance does 
 /* Mean place of the blocks in the span since the first. Of a cache of equally likely entries that
  * has filled to 3/4, it is 0.38; of a leak 0.5. */
 static const double filling = 0.43, filling_warm = 0.46;
+
+/* What is tried: rises of what kind, on which clock, from where on. */
+struct trial {
+    const struct curve *curve;
+    struct scale scale;
+    bool floor;
+    uint32_t first, all; /* of search.rises */
+    double gap;          /* how long nothing rose before the first */
+    bool warm;           /* something rose before it, that may have been warming up */
+};
 
 /* ------------------------------------------------------------------------------------------------
  * the questions -- */
@@ -69,6 +80,23 @@ static bool goes_round(const struct search *s, const struct rise *rises, uint32_
     uint64_t middle = buckets[rises[(count - 1) / 2].bucket].frees;
     uint64_t last = buckets[rises[count - 1].bucket].frees;
     return middle > first && last > middle && last - first >= 4 && last - first >= count / 16;
+}
+
+/* Nothing at all is given back while this rises. Setting up does that too; but it does not make a
+ * hundred blocks of one size in one place and then end with them. */
+static bool only_keeps(const struct search *s, const struct trial *t) {
+    const struct vt_bucket *buckets = s->history->buckets;
+    const struct rise *rises = s->rises + t->first, *last = s->rises + t->all - 1;
+    uint64_t count = 0, size = rises->bytes / rises->count;
+    for (const struct rise *r = rises; r <= last; r++) {
+        count += r->count;
+        if (r->bytes != size * r->count)
+            return false;
+    }
+    double span = (double)(buckets[last->bucket].ticks - buckets[rises->bucket].ticks);
+    double tail = (double)(s->end - buckets[last->bucket].ticks);
+    return !t->floor && count >= KEPT_ALONE && (s->python || !t->curve->freed_all) &&
+           tail <= span + 1e9 / s->clock.ns_per_tick;
 }
 
 /* Time alone: rises far enough apart to be the work of iterations, spread to the very end. */
@@ -118,16 +146,6 @@ static bool is_longer(const struct search *s, const struct curve *c, const struc
     }
     return c->held >= 2 * high && c->held_count <= at_once + 3;
 }
-
-/* What is tried: rises of what kind, on which clock, from where on. */
-struct trial {
-    const struct curve *curve;
-    struct scale scale;
-    bool floor;
-    uint32_t first, all; /* of search.rises */
-    double gap;          /* how long nothing rose before the first */
-    bool warm;           /* something rose before it, that may have been warming up */
-};
 
 /* Often enough, steadily, to the end. */
 static bool is_steady(const struct search *s, const struct trial *t) {
@@ -224,7 +242,7 @@ static bool holds(const struct search *s, const struct trial *t, struct found *f
     uint32_t count = t->all - t->first;
     if (!is_steady(s, t))
         return false;
-    if (t->scale.kind == BY_RHYTHM && !goes_round(s, rises, count))
+    if (t->scale.kind == BY_RHYTHM && !goes_round(s, rises, count) && !only_keeps(s, t))
         return false;
     if (t->scale.kind == BY_TIME && !takes_time(s, rises, count))
         return false;
