@@ -37,7 +37,8 @@ enum {
     KEPT_ALONE = 100,  /* blocks, where nothing is ever given back */
     FLOW_RISES = 24,   /* of what remains of a flow */
     LATE_RISES = 8,    /* where it began late */
-    MANY_RISES = 128,  /* a loop, whatever came behind it */
+    MANY_BLOCKS = 128, /* a loop, whatever came behind it; it may have ended a little earlier */
+    SOME_BLOCKS = 32,  /* the same, a loop that ran a few rounds ahead */
     REGULAR_PARTS = 4, /* the rise is so many times its longest pause, */
     RANDOM_PARTS = 3,  /* or so many where there are */
     RANDOM_RISES = 8   /* at least these rises: chance spaces them unevenly */
@@ -45,9 +46,12 @@ enum {
 static const double significant = 0.02; /* of Mann-Kendall */
 static const double drifting = 4.5;     /* Student's t, of what is given back in the end */
 static const double clockwork = 0.3;    /* dispersion of rises that chance does not space */
-/* Mean place of the blocks in the span since the first. Of a cache of equally likely entries that
- * has filled to 3/4, it is 0.38; of a leak 0.5. */
-static const double filling = 0.43, filling_warm = 0.46;
+/* Mean place of the blocks in the span since the first, of 0 to 1. Of a leak it is 0.5; of a cache
+ * of n entries, all as likely, after n look-ups (it is filled to 63 %) 0.42, after 3/2 n 0.38. So
+ * many standard errors above these it is no such cache. Behind a beginning that was left out a
+ * cache looks steadier than it is. */
+static const double filling = 0.43, filling_warm = 0.46, errors_above = 1.7, surely = 0.52;
+static const double shrinking = 0.35; /* the same by bytes: blocks of a leak may differ in size */
 
 /* What is tried: rises of what kind, on which clock, from where on. */
 struct trial {
@@ -66,10 +70,8 @@ struct trial {
 static bool slows_down(const struct rise *rises, uint32_t count, double end, bool warm,
                        struct steadiness *steady) {
     *steady = vt_growth_steadiness(rises, count, end);
-    double least = (warm ? filling_warm : filling) + 1.7 * steady->error;
-    if (least > 0.52)
-        least = 0.52;
-    return steady->centre < least || steady->bytes_centre < 0.35;
+    double least = (warm ? filling_warm : filling) + errors_above * steady->error;
+    return steady->centre < (least < surely ? least : surely) || steady->bytes_centre < shrinking;
 }
 
 /* Whether the program was going round while this rose: with no iterations marked, memory must have
@@ -162,19 +164,21 @@ static bool is_steady(const struct search *s, const struct trial *t) {
         least += least / 2; /* a level says less than blocks do */
     if (count < least || span <= 0)
         return false;
+    uint64_t blocks = 0;
     for (uint32_t i = 0; i < count; i++) {
         if (rises[i].at - before > longest)
             longest = rises[i].at - before;
         before = rises[i].at;
+        blocks += rises[i].count;
     }
     /* a clock that counts in steps: the last rise's own step is not a pause */
     double tail = t->scale.end - before - (kind == BY_ITERATION ? 1 : 0);
     if (kind == BY_TIME)
         tail = 0; /* takes_time asks */
-    double enough = count >= MANY_RISES ? span / 12 : count >= 32 ? span / 25 : 0;
+    double enough = blocks >= MANY_BLOCKS ? span / 12 : blocks >= SOME_BLOCKS ? span / 25 : 0;
     if (tail > 1.5 * longest && tail > enough)
         return false;
-    if (kind == BY_RHYTHM && count < MANY_RISES && s->newest_bucket > rises[count - 1].bucket)
+    if (kind == BY_RHYTHM && blocks < MANY_BLOCKS && s->newest_bucket > rises[count - 1].bucket)
         return false; /* what came behind is another part of the program */
     if (tail > longest)
         longest = tail;
@@ -208,8 +212,8 @@ static bool stays_up(const struct search *s, const struct trial *t, uint32_t win
             drift(valleys, windows + 1) >= drifting);
 }
 
-/* The trend over the valleys. Their windows are no shorter than lives last, so that working memory
- * is above them. */
+/* The trend over the valleys. Their windows are no shorter than the longest pause, so that each may
+ * well hold a rise. */
 static bool trends(const struct search *s, const struct trial *t, double *chance) {
     const struct rise *rises = s->rises + t->first;
     uint32_t count = t->all - t->first;
