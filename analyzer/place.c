@@ -226,7 +226,7 @@ char *vt_place_text(const struct vt_process *p, const struct vt_frame *frame, un
 }
 
 /* The file may be named relative to the folder the process ran in. */
-static FILE *open_source(const struct vt_process *p, const char *file) {
+FILE *vt_place_open(const struct vt_process *p, const char *file) {
     struct stat st;
     struct vt_string path = {0};
     if (file[0] != '/' && p->cwd)
@@ -244,7 +244,7 @@ static FILE *open_source(const struct vt_process *p, const char *file) {
 char *vt_place_source(const struct vt_process *p, const struct vt_frame *frame, unsigned width) {
     if (!frame || !frame->file || !frame->line || width < 8)
         return NULL;
-    FILE *in = open_source(p, frame->file);
+    FILE *in = vt_place_open(p, frame->file);
     if (!in)
         return NULL;
     char *line = NULL;

@@ -8,7 +8,13 @@
 
 #include "model.h"
 
-/* All of these return memory that the caller frees. */
+#include <stdio.h>
+
+/* A source file, to be closed by the caller. NULL: it is not there, or was written after the run
+ * began. */
+FILE *vt_place_open(const struct vt_process *process, const char *file);
+
+/* All that follow return memory that the caller frees. */
 
 /* The file as a reader knows it: relative to the process's folder where it lies inside, else as it
  * is. NULL: unknown. */
