@@ -2,13 +2,15 @@
 /*
  * Advice: one line where the evidence of a leak is that of a mistake which is often made, with the
  * frame that shows it. What is known stands in the tables below, as data. Where nothing matches it
- * is silent: a guess would be read as a finding. leaks.c asks.
+ * is silent, and where the source leaves doubt: a guess would be read as a finding. leaks.c asks.
  *
  * The source is read where it is there and no newer than the run, as for the lines that a report
- * shows.
+ * shows. keepers.c finds the line that keeps what another one made.
  */
 #include "diagnose.h"
+#include "keepers.h"
 #include "place.h"
+#include "pysource.h"
 #include "vramtrace/log_format.h"
 
 #include <regex.h>
@@ -16,56 +18,52 @@
 #include <string.h>
 
 enum {
-    LINES_AFTER = 40,  /* how far behind a Python line its variable is looked for */
-    LINES_BEFORE = 40, /* how far back a function may begin */
-    SOURCE_COLUMNS = 200,
-    FRAMES_ASKED = 8 /* of the user's own, from the innermost */
+    SITES_ASKED = 4,
+    PLACE = 40 /* columns: an advice takes two lines */
 };
 
 /* ------------------------------------------------------------------------------------------------
  * what is known -- */
 
-/* A line of Python that keeps a variable: NAME stands for it. `host`: what to keep instead. */
-static const struct {
-    const char *line;
-    const char *what;
-} keepers[] = {
-    {"\\.(append|appendleft|extend|insert|add|put|push)\\(.*NAME", "is put into a container"},
-    {"^[A-Za-z_][A-Za-z_0-9.]*\\[.*\\] *= *.*NAME", "is stored in a container"},
-    {"^[A-Za-z_][A-Za-z_0-9.]* *(\\+=|= *[A-Za-z_][A-Za-z_0-9.]* *\\+) *.*NAME", "is added up"},
-    {"^self\\.[A-Za-z_0-9]+ *= *NAME", "is kept by its object"},
-    {"^yield +.*NAME", "is handed out by a generator"},
-};
+/* Functions of CUDA's libraries that hand out memory of their own. */
+static const char handle_makers[] = "^(cublasCreate(_v2)?|cublas(Lt|Xt)Create|cudnnCreate|"
+                                    "cusparseCreate|cusolver(Dn|Sp|Rf|Mg)Create|"
+                                    "curandCreateGenerator|cutensorCreate|cufft(Create|Plan(1d|2d|"
+                                    "3d|Many)|(Xt)?MakePlan[A-Za-z0-9]*)|"
+                                    "ncclCommInit[A-Za-z]*|ncclCommSplit)$";
 
-/* What a variable's name says about what of it is worth keeping. */
-static const struct {
-    const char *name;
-    const char *instead;
-} kept_instead[] = {
-    {"loss|error|cost|metric|acc", "keep its number (.item(), float(...)), not the array"},
-    {"", "keep a copy on the host (.detach().cpu(), copy_to_host()), or drop it"},
-};
+/* Autograd's: a parameter's gradient is added to. */
+static const char gradient_maker[] = "(^|::)AccumulateGrad(::|$)";
+static const char gradient_reset[] = "zero_grad|\\.grad=None|\\.grad\\.zero_|set_to_none";
 
-/* A function on the stack that gives the pattern away; native or Python. */
-static const struct {
-    int layer; /* enum vt_layer; -1: any */
-    const char *function;
-    const char *text;
-} tellers[] = {
-    {-1,
-     "^(cublas|cublasLt|cudnn|cusparse|cusolverDn|cusolverSp|curand|cufft)[A-Za-z]*(Create|Plan)",
-     "a library handle is made again and again, each with memory of its own: make one, reuse it, "
-     "or destroy it"},
-    {-1, "^(cufftPlan|cufftMakePlan|cufftPlanMany|ncclCommInit)",
-     "a plan or communicator is made again and again: make one, reuse it, or destroy it"},
-    {-1, "AccumulateGrad", "gradients add up: optimizer.zero_grad(set_to_none=True) each step"},
-    {VT_LAYER_HOST, "pin_memory|[Ll]oader|next_batch|load_batch|prefetch",
-     "a loader's pinned batches are not given back: reuse a fixed set of pinned buffers"},
-};
+/* What a function is called, or its class, that fetches batches. */
+static const char loader[] =
+    "(^|[._:])((load|next|fetch|get|read|make|pin)_(next_)?batch(es)?|prefetch|_?pin_memory_loop)"
+    "($|[^A-Za-z0-9_])|"
+    "(^|[._:])([A-Za-z0-9_]*[a-z0-9])?Loader(Iter)?([._:]|$)|"
+    "(^|[._:])([A-Za-z0-9_]+_)?loader([._:]|$)|"
+    "(^|[._:])(Prefetcher|[A-Za-z0-9_]*[a-z0-9]Prefetcher)([._:]|$)";
 
-/* Evaluation that builds a graph for gradients. */
-static const char evaluation[] = "^(eval|evaluate|validate|validation|test|predict|infer)";
-static const char without_graph[] = "no_grad|inference_mode";
+/* Functions that evaluate. Not all that begin with "test": so does what a test runner calls. */
+static const char evaluation[] =
+    "^_?((eval|evaluate|validate|validation|predict|infer|inference)(_[a-z0-9_]+)?|"
+    "test(_(epoch|loop|step|model|one_epoch))?|val_(epoch|loop|step))$";
+static const char without_graph[] =
+    "no_grad|inference_mode|set_grad_enabled|requires_grad|enable_grad|decorate_context";
+static const char trains[] =
+    "\\.backward\\(|\\.zero_grad\\(|optim[a-z_]*\\.step\\(|autograd\\.grad\\(";
+/* `with` and decorators that leave gradients as they are; any other may turn them off. */
+static const char harmless_with[] =
+    "^with "
+    "?\\(?([a-z_]+\\.)*(autocast|amp|device|stream|open|profile|record_function|range|annotate|"
+    "tqdm|phase|nullcontext)\\(";
+static const char harmless_decorator[] = "^@([a-z_]+\\.)*(staticmethod|classmethod|compile|wraps|"
+                                         "annotate|profile|lru_cache|cache|timer?)"
+                                         "($|\\()";
+
+/* Variables of which a number is worth keeping. */
+static const char statistic[] =
+    "(^|[._])(loss|losses|error|err|cost|metric|metrics|acc|accuracy|score)[0-9]*(_|$)|[a-z]Loss$";
 
 /* What gives back what an API handed out. */
 static const struct {
@@ -103,146 +101,234 @@ static bool matches(const char *text, const char *pattern) {
     return match;
 }
 
-/* NAME replaced by the variable, as a whole word. */
-static bool keeps(const char *line, const char *pattern, const char *name) {
-    struct vt_string full = {0};
-    const char *at = strstr(pattern, "NAME");
-    vt_string_add_bytes(&full, pattern, (size_t)(at - pattern));
-    vt_string_format(&full, "(^|[^A-Za-z_0-9.])%s($|[^A-Za-z_0-9(])%s", name, at + strlen("NAME"));
-    bool match = matches(line, full.text);
-    /* the space before NAME in a pattern may be the word's own border */
-    if (!match && at > pattern) {
-        full.length = 0;
-        vt_string_add_bytes(&full, pattern, (size_t)(at - pattern));
-        vt_string_format(&full, "%s($|[^A-Za-z_0-9(])%s", name, at + strlen("NAME"));
-        match = at[-1] == ' ' && matches(line, full.text);
-    }
-    vt_string_free(&full);
-    return match;
+/* Whether a statement from `from` to before `to` matches. */
+static bool any_matches(const struct vt_pysource *s, uint32_t from, uint32_t to,
+                        const char *pattern) {
+    for (uint32_t i = from; i < to; i++)
+        if (matches(s->statements[i].text, pattern))
+            return true;
+    return false;
 }
 
-/* The variable that a line assigns to: "scores" of "scores = model.forward(x)". The caller frees;
- * NULL: none. */
-static char *assigned(const char *line) {
-    size_t length = strspn(line, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ_0123456789");
-    const char *after = line + length + strspn(line + length, " ");
-    return length && *after == '=' && after[1] != '=' ? vt_strndup(line, length) : NULL;
-}
-
-static char *source_at(const struct vt_process *p, const struct vt_frame *frame, uint32_t line) {
-    struct vt_frame at = *frame;
-    at.line = line;
-    return line ? vt_place_source(p, &at, SOURCE_COLUMNS) : NULL;
-}
-
-static bool ends_function(const char *line) {
-    return !strncmp(line, "def ", 4) || !strncmp(line, "class ", 6) ||
-           !strncmp(line, "async def", 9);
+static const struct vt_frame *find_frame(const struct vt_stack *stack, const char *pattern) {
+    for (uint32_t i = 0; i < stack->count; i++)
+        if (matches(stack->frames[i].function, pattern))
+            return &stack->frames[i];
+    return NULL;
 }
 
 /* ------------------------------------------------------------------------------------------------
- * the patterns -- */
+ * gradients -- */
 
-static char *say_kept(const struct vt_process *p, const struct vt_frame *frame, uint32_t line,
-                      const char *name, const char *what) {
-    struct vt_frame at = *frame;
+/* Whether something in this frame's function may have turned gradients off: anything that says so
+ * before the call, a decorator or a `with` around it that is not known. Beyond the module's own code
+ * only what stands around the call counts: a module's beginning is long. */
+static bool may_be_off(const struct vt_pysource *s, uint32_t at) {
+    uint32_t scope = vt_pysource_scope(s, at);
+    uint32_t begin = scope == VT_NO_STATEMENT ? 0 : scope;
+    for (uint32_t above = at; above != VT_NO_STATEMENT; above = vt_pysource_above(s, above))
+        if ((vt_pysource_begins(s->statements[above].text, "with") ||
+             vt_pysource_begins(s->statements[above].text, "async with")) &&
+            !matches(s->statements[above].text, harmless_with))
+            return true;
+    for (; scope != VT_NO_STATEMENT && begin > 0 && s->statements[begin - 1].text[0] == '@';
+         begin--)
+        if (!matches(s->statements[begin - 1].text, harmless_decorator))
+            return true;
+    for (uint32_t i = begin; i <= at; i = scope == VT_NO_STATEMENT ? vt_pysource_next(s, i) : i + 1)
+        if (matches(s->statements[i].text, without_graph))
+            return true;
+    return any_matches(s, 0, (uint32_t)s->count, "set_grad_enabled|requires_grad");
+}
+
+/* Whether all that was called to make a block is seen to leave gradients on. */
+static bool gradients_on(struct vt_pyfiles *files, const struct vt_stack *stack) {
+    bool seen = false;
+    for (uint32_t i = 0; i < stack->count; i++) {
+        const struct vt_frame *f = &stack->frames[i];
+        const char *name = vt_pysource_name(f);
+        if (matches(f->function, without_graph))
+            return false;
+        if (f->python && f->own && (name[0] != '<' || !strcmp(name, "<module>"))) {
+            const struct vt_pysource *s = vt_pyfiles_get(files, f->file);
+            uint32_t at = vt_pysource_frame(s, f);
+            if (at == VT_NO_STATEMENT || may_be_off(s, at))
+                return false;
+            seen = true;
+        }
+        /* a trainer's loop from elsewhere turns them off by itself; PyTorch's own code does not */
+        if (seen && f->python && !f->own && f->file && strstr(f->file, "-packages/") &&
+            !strstr(f->file, "-packages/torch/"))
+            return false;
+    }
+    return seen && !stack->cut;
+}
+
+/* The frame of a function that evaluates and trains nothing; NULL: none. */
+static const struct vt_frame *find_evaluation(struct vt_pyfiles *files,
+                                              const struct vt_stack *stack) {
+    for (uint32_t i = 0; i < stack->count; i++) {
+        const struct vt_frame *f = &stack->frames[i];
+        const struct vt_pysource *s = f->own && f->python ? vt_pyfiles_get(files, f->file) : NULL;
+        uint32_t at = vt_pysource_frame(s, f);
+        uint32_t scope = at == VT_NO_STATEMENT ? at : vt_pysource_scope(s, at);
+        if (scope == VT_NO_STATEMENT)
+            continue;
+        if (any_matches(s, scope, vt_pysource_end(s, scope), trains))
+            return NULL; /* nor does one that it is called by: that searches, or tunes */
+        if (matches(vt_pysource_name(f), evaluation))
+            return f;
+    }
+    return NULL;
+}
+
+static char *say_evaluation(const struct vt_process *p, const struct vt_frame *frame) {
     struct vt_string advice = {0};
-    size_t i = 0;
-    at.line = line;
-    at.function = NULL;
-    char *place = vt_place_text(p, &at, 40);
-    while (!matches(name, kept_instead[i].name))
-        i++;
-    vt_string_format(&advice, "%s%s%s %s at %s: %s", *name ? "`" : "", *name ? name : "it",
-                     *name ? "`" : "", what, place, kept_instead[i].instead);
+    char *place = vt_place_text(p, frame, PLACE + 10);
+    vt_string_format(&advice, "%s evaluates with gradients: put it under torch.no_grad()", place);
     free(place);
     return advice.text;
 }
 
-/* Whether the line that allocates, or one behind it in the same function, keeps what the line made.
- */
-static char *find_keeper(const struct vt_process *p, const struct vt_frame *frame) {
-    char *line = frame->python ? source_at(p, frame, frame->line) : NULL, *advice = NULL;
-    if (!line)
-        return NULL;
-    char *name = assigned(line);
-    if (matches(line, "\\.(append|appendleft|insert|add|put)\\("))
-        advice = say_kept(p, frame, frame->line, "", keepers[0].what);
-    for (uint32_t i = 1; name && !advice && i <= LINES_AFTER; i++) {
-        char *next = source_at(p, frame, frame->line + i);
-        bool end = next && ends_function(next);
-        for (size_t k = 0; next && !end && !advice && k < sizeof keepers / sizeof *keepers; k++)
-            if (next[0] != '#' && keeps(next, keepers[k].line, name))
-                advice = say_kept(p, frame, frame->line + i, name, keepers[k].what);
-        free(next);
-        if (end)
-            break;
-    }
-    free(name);
-    free(line);
-    return advice;
-}
-
-static char *find_kept(const struct vt_process *p, const struct vt_stack *stack) {
-    char *advice = NULL;
-    unsigned asked = 0;
-    for (uint32_t i = 0; i < stack->count && !advice && asked < FRAMES_ASKED; i++)
-        if (stack->frames[i].own) {
-            advice = find_keeper(p, &stack->frames[i]);
-            asked++;
-        }
-    return advice;
-}
-
-static char *find_teller(const struct vt_process *p, const struct vt_site *site) {
-    const struct vt_stack *stack = site->stack;
-    for (size_t k = 0; k < sizeof tellers / sizeof *tellers; k++) {
-        if (tellers[k].layer >= 0 && tellers[k].layer != (int)site->layer)
+/* Gradients that are added up and, as far as the source on the stack shows, never reset. Autograd has
+ * threads of its own: where nothing of the user's is on the stack, that is all that can be said. */
+static char *find_gradients(struct vt_pyfiles *files, const struct vt_stack *stack) {
+    const struct vt_frame *maker = find_frame(stack, gradient_maker), *caller = NULL;
+    struct vt_string advice = {0};
+    bool own = false;
+    for (uint32_t i = 0; maker && i < stack->count; i++) {
+        const struct vt_frame *f = &stack->frames[i];
+        if (!f->own || !f->python)
             continue;
-        for (uint32_t i = 0; i < stack->count; i++) {
-            if (!matches(stack->frames[i].function, tellers[k].function))
-                continue;
-            struct vt_string advice = {0};
-            char *place = vt_place_text(p, &stack->frames[i], 40);
-            vt_string_format(&advice, "%s (%s)", tellers[k].text, place);
-            free(place);
-            return advice.text;
-        }
-    }
-    return NULL;
-}
-
-/* Blocks of a framework made in a function that evaluates, with nothing that turns gradients off
- * from the function's beginning to the call. */
-static char *find_evaluation(const struct vt_process *p, const struct vt_site *site) {
-    const struct vt_stack *stack = site->stack;
-    for (uint32_t i = 0; site->layer == VT_LAYER_FRAMEWORK && i < stack->count; i++) {
-        const struct vt_frame *frame = &stack->frames[i];
-        bool off = false, begun = false;
-        if (!frame->own || !frame->python || !matches(frame->function, evaluation))
-            continue;
-        for (uint32_t back = 0; !off && !(begun && back == 0) && back <= LINES_BEFORE; back++) {
-            char *line = source_at(p, frame, frame->line > back ? frame->line - back : 0);
-            off = line && matches(line, without_graph);
-            bool def = line && ends_function(line);
-            free(line);
-            if (begun)
-                break; /* the decorator's line was looked at */
-            begun = def;
-        }
-        if (off || !begun)
+        const struct vt_pysource *s = vt_pyfiles_get(files, f->file);
+        uint32_t at = vt_pysource_frame(s, f);
+        if (at == VT_NO_STATEMENT || any_matches(s, 0, (uint32_t)s->count, gradient_reset))
             return NULL;
-        struct vt_string advice = {0};
-        char *place = vt_place_text(p, frame, 50);
-        vt_string_format(&advice, "%s evaluates with gradients: put it under torch.no_grad()",
-                         place);
-        free(place);
-        return advice.text;
+        own = true;
+        if (!caller && matches(s->statements[at].text, "\\.backward\\("))
+            caller = f;
+    }
+    if (!maker || (own && !caller))
+        return NULL;
+    char *place = caller ? vt_place_text(files->process, caller, PLACE) : NULL;
+    vt_string_format(&advice,
+                     "gradients add up in %s: is optimizer.zero_grad() called before each step?",
+                     place ? place : "AccumulateGrad::apply");
+    free(place);
+    return advice.text;
+}
+
+/* ------------------------------------------------------------------------------------------------
+ * what is kept, handles, loaders, frees -- */
+
+/* Whether a text takes no more than two of a report's lines. */
+static bool fits(const char *text) {
+    enum { COLUMNS = 64 };
+    unsigned lines = 1, used = 0;
+    while (*text) {
+        size_t word = strcspn(text, " ");
+        char *copy = vt_strndup(text, word);
+        unsigned columns = vt_place_columns(copy);
+        free(copy);
+        if (used && used + 1 + columns > COLUMNS) {
+            lines++;
+            used = 0;
+        }
+        used += columns + (used > 0);
+        text += word + strspn(text + word, " ");
+    }
+    return lines <= 2;
+}
+
+/* `less`: how many of the parts that can be missed are left out. */
+static char *word_kept(const struct vt_keeper *k, const char *place, bool framework,
+                       bool evaluating, int less) {
+    struct vt_string advice = {0};
+    bool named = k->name[0] && less < 3, number = k->added || matches(k->name, statistic);
+    const char *verb = k->added ? "add" : "keep";
+    vt_string_format(&advice, named ? "`%s`" : "%s", named ? k->name : "its result");
+    vt_string_add(&advice, k->added ? " is added" : " is kept");
+    if (less < 2)
+        vt_string_format(&advice, " %s `%s`", k->added ? "to" : "in", k->container);
+    vt_string_format(&advice, " at %s: ", place);
+    if (!framework)
+        vt_string_add(&advice, number ? "keep its number" : "keep a host copy");
+    else if (named && strlen(k->name) < 16)
+        vt_string_format(&advice, "%s %s%s", verb, k->name, number ? ".item()" : ".detach().cpu()");
+    else
+        vt_string_format(&advice, "%s its %s", verb, number ? ".item()" : ".detach().cpu()");
+    if (evaluating && less < 1)
+        vt_string_add(&advice, "; use no_grad()");
+    return advice.text;
+}
+
+static char *say_kept(const struct vt_process *p, const struct vt_keeper *k, bool framework,
+                      bool evaluating) {
+    struct vt_frame at = {.python = true, .file = k->file, .line = k->line};
+    char *place = vt_place_text(p, &at, PLACE), *advice = NULL;
+    for (int less = 0; less < 4 && (!advice || !fits(advice)); less++) {
+        free(advice);
+        advice = word_kept(k, place, framework, evaluating, less);
+    }
+    free(place);
+    return advice;
+}
+
+/* What a block's way through the source shows. */
+static char *find_kept(struct vt_pyfiles *files, const struct vt_leak *leak) {
+    const struct vt_process *p = files->process;
+    const struct vt_site *first = &p->sites[leak->sites[0]];
+    bool framework = first->layer == VT_LAYER_FRAMEWORK;
+    uint64_t allocs = 0, freed = 0;
+    struct vt_keeper keeper;
+    for (uint32_t i = 0; i < leak->site_count; i++) {
+        allocs += p->sites[leak->sites[i]].alloc_count;
+        freed += p->sites[leak->sites[i]].free_count;
+    }
+    /* what was freed when all ended was kept all the same */
+    bool whole =
+        (!freed || (!leak->live_count && freed >= allocs)) && !leak->growth->outer_iterations;
+    for (uint32_t i = 0; i < leak->site_count && i < SITES_ASKED; i++) {
+        const struct vt_stack *stack = p->sites[leak->sites[i]].stack;
+        bool graph = framework && gradients_on(files, stack);
+        const struct vt_frame *evaluating = graph ? find_evaluation(files, stack) : NULL;
+        if (vt_keepers_find(files, stack, graph, whole, &keeper))
+            return say_kept(p, &keeper, framework, evaluating != NULL);
+        if (evaluating)
+            return say_evaluation(p, evaluating);
     }
     return NULL;
 }
 
-/* Native code that never frees, or mostly does. */
+/* Handles and pinned batches: the name of a function says it. */
+static char *find_teller(const struct vt_process *p, const struct vt_site *site) {
+    const struct vt_frame *main = vt_stack_main_frame(site->stack);
+    const struct vt_frame *handle = find_frame(site->stack, handle_makers), *batch = NULL;
+    struct vt_string advice = {0};
+    char *place = NULL;
+    for (uint32_t i = 0; site->layer == VT_LAYER_HOST && i < site->stack->count && !batch; i++) {
+        const struct vt_frame *f = &site->stack->frames[i];
+        if ((f->own || strstr(f->file ? f->file : "", "/torch/utils/data/")) &&
+            matches(f->function, loader))
+            batch = f;
+    }
+    if (handle && !handle->own && !handle->python) {
+        place = vt_place_text(p, main, PLACE);
+        vt_string_format(&advice, "%s is called again and again at %s: reuse one handle",
+                         handle->function, place);
+    } else if (batch) {
+        place = vt_place_text(p, batch, PLACE);
+        vt_string_format(&advice,
+                         "pinned batches of %s are not given back: reuse a fixed set of "
+                         "buffers",
+                         place);
+    }
+    free(place);
+    return advice.text;
+}
+
+/* Native code that never frees; or mostly does, and lost the rest. All ways to the place count: what
+ * one caller keeps another may free. */
 static char *find_unfreed(const struct vt_process *p, const struct vt_leak *leak) {
     const struct vt_site *site = &p->sites[leak->sites[0]];
     const struct vt_frame *frame = vt_stack_main_frame(leak->stack);
@@ -253,20 +339,21 @@ static char *find_unfreed(const struct vt_process *p, const struct vt_leak *leak
     while (i < sizeof frees / sizeof *frees &&
            strncmp(site->api, frees[i].api, strlen(frees[i].api)))
         i++;
-    for (uint32_t j = 0; j < leak->site_count; j++) {
-        allocs += p->sites[leak->sites[j]].alloc_count;
-        freed += p->sites[leak->sites[j]].free_count;
-    }
+    for (uint32_t j = 0; j < p->site_count; j++)
+        if (p->sites[j].stack && vt_stack_place(p->sites[j].stack) == vt_stack_place(leak->stack)) {
+            allocs += p->sites[j].alloc_count;
+            freed += p->sites[j].free_count;
+        }
     if (i == sizeof frees / sizeof *frees || allocs < 4 || !leak->live_count)
         return NULL;
     struct vt_string advice = {0};
     char a[VT_FORMAT_BYTES], b[VT_FORMAT_BYTES];
-    char *place = vt_place_text(p, frame, 50);
+    char *place = vt_place_text(p, frame, freed ? PLACE - 10 : PLACE);
     if (!freed)
         vt_string_format(&advice, "no %s is ever called for what %s allocates", frees[i].free,
                          place);
-    else if (freed >= leak->live_count * 2)
-        vt_string_format(&advice, "%s of %s are freed: some way out of %s skips its %s",
+    else if (leak->verdict == VT_VERDICT_LOST && freed >= leak->live_count * 2)
+        vt_string_format(&advice, "%s of %s are freed: some path drops what %s made without %s",
                          vt_format_count(freed, a), vt_format_count(allocs, b), place,
                          frees[i].free);
     free(place);
@@ -275,12 +362,17 @@ static char *find_unfreed(const struct vt_process *p, const struct vt_leak *leak
 
 char *vt_advice_for(const struct vt_process *p, const struct vt_leak *leak) {
     const struct vt_site *site = &p->sites[leak->sites[0]];
+    struct vt_pyfiles files = {.process = p};
     char *advice = NULL;
-    if (leak->growth)
+    if (leak->growth && site->layer != VT_LAYER_HOST)
         advice = find_teller(p, site);
     if (leak->growth && !advice)
-        advice = find_evaluation(p, site);
-    for (uint32_t i = 0; leak->growth && !advice && i < leak->site_count && i < 4; i++)
-        advice = find_kept(p, p->sites[leak->sites[i]].stack);
+        advice = find_gradients(&files, site->stack);
+    /* what no pointer is left to, nothing keeps */
+    if (leak->growth && !advice && leak->verdict == VT_VERDICT_GROWING)
+        advice = find_kept(&files, leak);
+    if (leak->growth && !advice)
+        advice = find_teller(p, site);
+    vt_pyfiles_free(&files);
     return advice ? advice : find_unfreed(p, leak);
 }
