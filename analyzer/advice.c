@@ -279,20 +279,20 @@ static char *find_kept(struct vt_pyfiles *files, const struct vt_leak *leak) {
     const struct vt_process *p = files->process;
     const struct vt_site *first = &p->sites[leak->sites[0]];
     bool framework = first->layer == VT_LAYER_FRAMEWORK;
-    uint64_t allocs = 0, freed = 0;
+    uint64_t allocs = 0;
     struct vt_keeper keeper;
-    for (uint32_t i = 0; i < leak->site_count; i++) {
+    for (uint32_t i = 0; i < leak->site_count; i++)
         allocs += p->sites[leak->sites[i]].alloc_count;
-        freed += p->sites[leak->sites[i]].free_count;
-    }
-    /* what was freed when all ended was kept all the same */
-    bool whole =
-        (!freed || (!leak->live_count && freed >= allocs)) && !leak->growth->outer_iterations;
+    struct vt_keepers_facts facts = {
+        /* what was freed when all ended was kept all the same; the last one may have been let go */
+        .none_freed = leak->held_count + allocs / 20 + 1 >= allocs,
+        .repeats = leak->growth->outer_iterations > 0,
+    };
     for (uint32_t i = 0; i < leak->site_count && i < SITES_ASKED; i++) {
         const struct vt_stack *stack = p->sites[leak->sites[i]].stack;
-        bool graph = framework && gradients_on(files, stack);
-        const struct vt_frame *evaluating = graph ? find_evaluation(files, stack) : NULL;
-        if (vt_keepers_find(files, stack, graph, whole, &keeper))
+        facts.graph = framework && gradients_on(files, stack);
+        const struct vt_frame *evaluating = facts.graph ? find_evaluation(files, stack) : NULL;
+        if (vt_keepers_find(files, stack, facts, &keeper))
             return say_kept(p, &keeper, framework, evaluating != NULL);
         if (evaluating)
             return say_evaluation(p, evaluating);

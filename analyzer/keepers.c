@@ -6,22 +6,13 @@
  * does keeps nothing; it is followed in its turn. Where something empties a container, where the code
  * cannot be reached, or where it is not understood, there is no keeper.
  */
-#define _GNU_SOURCE /* memmem */
 #include "keepers.h"
+#include "containers.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 enum { FRAMES_ASKED = 8 }; /* of the user's own */
-
-/* How long a container lives. */
-enum life {
-    LIFE_UNKNOWN, /* or it is emptied, or is none */
-    LIFE_ONCE,    /* made anew for each value */
-    LIFE_OUTER,   /* made anew in a loop around the one that fills it: with each epoch */
-    LIFE_CALL,    /* as long as the call of the function that fills it in a loop */
-    LIFE_RUN
-};
 
 /* A value on its way through one function. */
 struct way {
@@ -29,9 +20,12 @@ struct way {
     uint32_t scope; /* head of the function; VT_NO_STATEMENT: the module */
     struct vt_pyscene *scene;
     const struct vt_process *process;
+    uint32_t loop;   /* the innermost one that makes the value; VT_NO_STATEMENT: none does */
+    bool none_freed; /* see keepers.h */
     struct vt_pyvalue returned;
     struct vt_keeper best;
-    enum life life; /* of what `best` names; LIFE_UNKNOWN: none was found */
+    bool in_loop;      /* its line is */
+    enum vt_life life; /* of what `best` names; VT_LIFE_UNKNOWN: none was found */
 };
 
 static struct vt_pytext text_of(const char *text) {
@@ -42,211 +36,15 @@ static struct vt_pytext behind(struct vt_pytext text, size_t at) {
     return (struct vt_pytext){text.at + at, text.length - at};
 }
 
-static bool same(struct vt_pytext a, struct vt_pytext b) {
-    return a.length == b.length && !memcmp(a.at, b.at, a.length);
-}
-
-/* Where a whole word stands; NULL: nowhere. */
-static const char *find_word(const char *text, struct vt_pytext word) {
-    for (const char *at = text; *at; at++)
-        if (!strncmp(at, word.at, word.length) && !vt_pysource_is_word(at[word.length]) &&
-            (at == text || !vt_pysource_is_word(at[-1])))
-            return at;
-    return NULL;
-}
-
-/* ------------------------------------------------------------------------------------------------
- * assignments -- */
-
-/* Parts "a=b" or "a+=b"; `sign`: 0 or the operator. False: it assigns nothing. */
-static bool part_assignment(struct vt_pytext text, struct vt_pytext *target,
-                            struct vt_pytext *value, char *sign) {
-    struct vt_pytext rest = text, name;
-    if (!vt_pytext_part(&rest, '=', target) || !rest.length || rest.at[0] == '=')
-        return false;
-    char last = target->length ? target->at[target->length - 1] : 0;
-    if (!last || strchr("<>!:", last))
-        return false;
-    *value = rest;
-    *sign = strchr("+-*/%@&|^", last) ? last : 0;
-    while (*sign && target->length && strchr("+-*/%@&|^<>", target->at[target->length - 1]))
-        target->length--;
-    struct vt_pytext annotated = *target;
-    if (vt_pytext_part(&annotated, ':', &name) && name.length < target->length)
-        *target = name;
-    return target->length > 0;
-}
-
-/* What a statement assigns to a variable, as far as it can be told; length 0: it does not. */
-static struct vt_pytext assigned_to(const char *text, struct vt_pytext variable) {
-    struct vt_pytext rest = text_of(text), target, value;
-    char sign;
-    struct vt_pytext last = rest;
-    while (part_assignment(last, &target, &value, &sign) && !sign)
-        last = value;
-    while (part_assignment(rest, &target, &value, &sign) && !sign) {
-        struct vt_pytext names = vt_pytext_strip(target), values = last, name, one;
-        unsigned count = 0, values_count = 0, at = 0;
-        bool found = false;
-        for (struct vt_pytext left = names; vt_pytext_part(&left, ',', &name); count++)
-            if (same(vt_pytext_strip(name), variable)) {
-                found = true;
-                at = count;
-            }
-        for (struct vt_pytext left = last; vt_pytext_part(&left, ',', &one);)
-            values_count++;
-        for (unsigned i = 0; found && count == values_count && i <= at; i++)
-            vt_pytext_part(&values, ',', &one);
-        if (found)
-            return count == values_count ? one : last;
-        rest = value;
-    }
-    return (struct vt_pytext){text, 0};
-}
-
-/* ------------------------------------------------------------------------------------------------
- * containers -- */
-
-/* "[...]", "dict()", "[None] * 8"; of numbers, "0.0" and zeros of one's own. */
-static bool begins_container(struct vt_pytext value, bool number) {
-    value = vt_pytext_strip(value);
-    size_t dotted = vt_pytext_dotted(value);
-    struct vt_pytext last = vt_pytext_last((struct vt_pytext){value.at, dotted});
-    bool called = dotted && dotted < value.length && value.at[dotted] == '(';
-    if (number)
-        return vt_pytext_listed("0 0. 0.0 .0 None", value) ||
-               (called && vt_pytext_listed("zeros tensor float Tensor", last) &&
-                memchr(value.at, '0', value.length));
-    if (called && vt_pytext_listed("deque", last))
-        return !memmem(value.at, value.length, "maxlen", 6) &&
-               !memchr(value.at + dotted, ',', value.length - dotted);
-    return value.at[0] == '[' || value.at[0] == '{' ||
-           (called && vt_pytext_listed("list dict set defaultdict OrderedDict field", last));
-}
-
-/* Whether what stands at `at`, where a container is named, takes something out of it, or puts other
- * things in its place. */
-static bool empties(const char *at, struct vt_pytext name, bool number) {
-    static const char methods[] = "clear pop popleft popitem remove discard resize fill_ zero_";
-    const char *after = at + name.length;
-    if (*after == '[') /* one of a list of lists */
-        after += vt_pytext_bracket(text_of(after), 0);
-    struct vt_pytext method = {after + 1, 0};
-    while (*after == '.' && vt_pysource_is_word(method.at[method.length]))
-        method.length++;
-    if (method.length)
-        return vt_pytext_listed(methods, method) ||
-               (number && vt_pytext_is(method, "backward")); /* trained on: no statistic */
-    if (*after != '=')
-        return false;
-    if (after > at + name.length) /* x[:] = y */
-        return after[-2] == ':';
-    return !strncmp(after + 1, name.at, name.length) &&
-           after[1 + name.length] == '['; /* x = x[1:] */
-}
-
-/* Whether any statement of the file does, whoever calls it; a container of the same name in another
- * class counts as well. */
-static bool is_emptied(const struct vt_pysource *s, struct vt_pytext container, bool number) {
-    struct vt_pytext name = vt_pytext_last(container);
-    for (size_t i = 0; i < s->count; i++) {
-        const char *text = s->statements[i].text;
-        for (const char *at = find_word(text, name); at; at = find_word(at + 1, name)) {
-            if (at > text && vt_pysource_is_word(at[-1]))
-                continue;
-            if (vt_pysource_begins(text, "del") || empties(at, name, number))
-                return true;
-        }
-    }
-    return false;
-}
-
-/* Whether statement i stands in what a head holds. */
-static bool holds(const struct vt_pysource *s, uint32_t head, uint32_t i) {
-    return i > head && i < vt_pysource_end(s, head);
-}
-
-/* The innermost loop around statement i, in its own scope. */
-static uint32_t loop_around(const struct vt_pysource *s, uint32_t i) {
-    for (i = vt_pysource_above(s, i); i != VT_NO_STATEMENT; i = vt_pysource_above(s, i)) {
-        if (vt_pysource_is_scope(s->statements[i].text))
-            return VT_NO_STATEMENT;
-        if (vt_pysource_is_loop(s->statements[i].text))
-            return i;
-    }
-    return VT_NO_STATEMENT;
-}
-
-/* How long a container lives that is made at `made` and filled at `at`, in one scope. */
-static enum life life_between(const struct way *w, uint32_t made, uint32_t at) {
-    const struct vt_pysource *s = w->source;
-    uint32_t innermost = loop_around(s, at);
-    for (uint32_t loop = innermost; loop != VT_NO_STATEMENT; loop = loop_around(s, loop))
-        if (holds(s, loop, made))
-            return loop == innermost ? LIFE_ONCE : LIFE_OUTER;
-    if (w->scope == VT_NO_STATEMENT)
-        return LIFE_RUN;
-    return innermost == VT_NO_STATEMENT ? LIFE_ONCE : LIFE_CALL;
-}
-
-/* Looks at all that is assigned to a container from `from` to before `to`; `deep`: in the functions
- * there as well. How often; the last time at `made`. -1: it is made of something else. */
-static int find_making(const struct way *w, struct vt_pytext name, bool number, uint32_t from,
-                       uint32_t to, bool deep, uint32_t *made) {
-    const struct vt_pysource *s = w->source;
-    int count = 0;
-    for (uint32_t i = from; i < to; i = deep ? i + 1 : vt_pysource_next(s, i)) {
-        struct vt_pytext value = assigned_to(s->statements[i].text, name);
-        bool itself = vt_pytext_dotted(value) == name.length &&
-                      !memcmp(value.at, name.at, name.length); /* x = x + ... */
-        if (!value.length || itself)
-            continue;
-        if (!begins_container(value, number))
-            return -1;
-        count++;
-        *made = i;
-    }
-    return count;
-}
-
-/* `sure`: what was written can only be done to a container. */
-static enum life life_of(const struct way *w, struct vt_pytext name, uint32_t at, bool number,
-                         bool sure) {
-    const struct vt_pysource *s = w->source;
-    uint32_t from = w->scope == VT_NO_STATEMENT ? 0 : w->scope + 1, made = 0;
-    uint32_t to = w->scope == VT_NO_STATEMENT ? (uint32_t)s->count : vt_pysource_end(s, w->scope);
-    bool dotted = memchr(name.at, '.', name.length), declared = false;
-    if (!name.length || is_emptied(s, name, number))
-        return LIFE_UNKNOWN;
-    for (uint32_t i = from; i < to; i = vt_pysource_next(s, i))
-        if (vt_pysource_begins(s->statements[i].text, "global") ||
-            vt_pysource_begins(s->statements[i].text, "nonlocal"))
-            declared = declared || find_word(s->statements[i].text, name) != NULL;
-    if (!dotted && !declared) {
-        int count = find_making(w, name, number, from, to, false, &made);
-        if (count < 0)
-            return LIFE_UNKNOWN;
-        if (count)
-            return count == 1 ? life_between(w, made, at) : LIFE_UNKNOWN;
-        if (w->scope != VT_NO_STATEMENT && find_word(s->statements[w->scope].text, name))
-            return LIFE_UNKNOWN; /* a parameter: its caller may drop it */
-    }
-    int count = find_making(w, name, number, 0, (uint32_t)s->count, dotted || declared, &made);
-    if (count == 0)
-        return sure && !number ? LIFE_RUN : LIFE_UNKNOWN;
-    if (count != 1)
-        return LIFE_UNKNOWN;
-    uint32_t maker = vt_pysource_scope(s, made);
-    if (maker == w->scope && maker != VT_NO_STATEMENT)
-        return life_between(w, made, at);
-    if (maker != VT_NO_STATEMENT && !vt_pysource_begins(s->statements[maker].text, "class") &&
-        !strstr(s->statements[maker].text, " __init__("))
-        return LIFE_UNKNOWN; /* made again whenever that is called */
-    return !dotted && loop_around(s, made) != VT_NO_STATEMENT ? LIFE_OUTER : LIFE_RUN;
-}
-
 /* ------------------------------------------------------------------------------------------------
  * one statement -- */
+
+/* A value that each round of a loop makes anew, behind that loop: it is the last one only. Where none
+ * was ever freed, something else has the others. */
+static bool is_last_only(const struct way *w, uint32_t at, struct vt_pyvalue value) {
+    return w->loop != VT_NO_STATEMENT && w->loop != at &&
+           !vt_containers_holds(w->source, w->loop, at) && !value.gathered && w->none_freed;
+}
 
 static void copy_name(char out[VT_PYNAME_BYTES], struct vt_pytext name) {
     size_t length = name.length < VT_PYNAME_BYTES ? name.length : VT_PYNAME_BYTES - 1;
@@ -257,7 +55,7 @@ static void copy_name(char out[VT_PYNAME_BYTES], struct vt_pytext name) {
 /* Something is put into a container, or added to a number. */
 static void keep(struct way *w, uint32_t at, struct vt_pytext target, struct vt_pyvalue value,
                  bool number, bool sure) {
-    if (value.hold == VT_PYHOLD_NOTHING)
+    if (value.hold == VT_PYHOLD_NOTHING || is_last_only(w, at, value))
         return;
     struct vt_pytext name = {target.at, vt_pytext_dotted(target)};
     /* the method in "outs.setdefault(key, []).append(out)" */
@@ -265,16 +63,18 @@ static void keep(struct way *w, uint32_t at, struct vt_pytext target, struct vt_
         name.length -= name.length ? vt_pytext_last(name).length + 1 : 0;
     if (!name.length || name.length > target.length)
         return;
-    enum life life = life_of(w, name, at, number, sure);
+    enum vt_life life = vt_containers_life(w->source, w->scope, name, at, number, sure);
     if (life > w->life) {
         w->life = life;
+        w->in_loop = value.gathered || vt_containers_loop(w->source, at) != VT_NO_STATEMENT;
         w->best = (struct vt_keeper){
             .file = w->source->file, .line = w->source->statements[at].first, .added = number};
         copy_name(w->best.name, text_of(value.name ? value.name : ""));
         copy_name(w->best.container, name);
     }
-    if (life == LIFE_ONCE || life == LIFE_OUTER || life == LIFE_CALL) {
+    if (life == VT_LIFE_ONCE || life == VT_LIFE_OUTER || life == VT_LIFE_CALL) {
         value.of = 0;
+        value.gathered = true;
         value.hold = number ? VT_PYHOLD_GRAPH : value.hold;
         vt_pyvalue_bind(w->scene, name, value);
     }
@@ -288,7 +88,8 @@ static void see_call(struct way *w, uint32_t at, struct vt_pytext text) {
             open = i;
             i = vt_pytext_bracket(text, i) - 1;
         }
-    if (!open || text.at[open] != '(' || vt_pytext_bracket(text, open) != text.length)
+    if (!open || open + 2 > text.length || text.at[open] != '(' ||
+        vt_pytext_bracket(text, open) != text.length)
         return;
     size_t method = open;
     while (method && vt_pysource_is_word(text.at[method - 1]))
@@ -300,6 +101,31 @@ static void see_call(struct way *w, uint32_t at, struct vt_pytext text) {
     bool sure = vt_pytext_listed("append appendleft extend insert setdefault", name);
     if (sure || vt_pytext_is(name, "add"))
         keep(w, at, target, vt_pyvalue_of_arguments(w->scene, inside), false, sure);
+}
+
+/* Whether a key is another one each time, for all that can be seen: not a constant, nor one of a few
+ * that come again and again. */
+static bool is_growing_key(struct vt_pytext target) {
+    static const char few[] = "name layer module layer_name module_name mode phase split tag rank "
+                              "device slot kind which side stage worker stream pid tid";
+    size_t open = 0;
+    for (size_t i = 0; i < target.length; i++)
+        if (target.at[i] == '[') {
+            open = i + 1;
+            i = vt_pytext_bracket(target, i) - 1;
+        }
+    if (!open)
+        return false;
+    struct vt_pytext key = {target.at + open, target.length - open - 1};
+    if (memchr(key.at, '%', key.length) || memchr(key.at, ':', key.length))
+        return false;
+    for (size_t i = 0; i < key.length; i++) {
+        size_t dotted = vt_pytext_dotted(behind(key, i));
+        struct vt_pytext word = {key.at + i, dotted};
+        if (dotted)
+            return !vt_pytext_listed(few, vt_pytext_last(word));
+    }
+    return false; /* a number, a string */
 }
 
 static void bind_targets(struct way *w, uint32_t at, struct vt_pytext targets,
@@ -316,10 +142,10 @@ static void bind_targets(struct way *w, uint32_t at, struct vt_pytext targets,
             part = behind(part, 1);
         one.of = count > 1 ? 0 : value.of;
         one.hold = other ? VT_PYHOLD_NOTHING : value.hold;
-        if (part.length && part.at[part.length - 1] == ']')
-            keep(w, at, part, one, false, false);
-        else
+        if (part.length && part.at[part.length - 1] != ']')
             vt_pyvalue_bind(w->scene, part, one);
+        else if (is_growing_key(part))
+            keep(w, at, part, one, false, false);
     }
 }
 
@@ -338,14 +164,14 @@ static bool is_comprehension(struct vt_pytext value) {
 static void see_assignment(struct way *w, uint32_t at, struct vt_pytext text) {
     struct vt_pytext target, value, rest = text;
     char sign;
-    if (!part_assignment(text, &target, &value, &sign)) {
+    if (!vt_containers_assignment(text, &target, &value, &sign)) {
         see_call(w, at, text);
         return;
     }
-    while (part_assignment(rest, &target, &value, &sign))
+    while (vt_containers_assignment(rest, &target, &value, &sign))
         rest = value;
     struct vt_pyvalue held = vt_pyvalue_of(w->scene, value);
-    if (!part_assignment(text, &target, &value, &sign))
+    if (!vt_containers_assignment(text, &target, &value, &sign))
         return;
     size_t name = vt_pytext_dotted(value);
     bool onto_itself = name == target.length && name + 1 < value.length &&
@@ -365,14 +191,15 @@ static void see_assignment(struct way *w, uint32_t at, struct vt_pytext text) {
     if (sign)
         return;
     if (held.hold && is_comprehension(value) && vt_pytext_dotted(target) == target.length &&
-        loop_around(w->source, at) == VT_NO_STATEMENT && w->life < LIFE_CALL &&
-        w->scene->made.hold && !held.name && !is_emptied(w->source, target, false)) {
-        w->life = w->scope == VT_NO_STATEMENT ? LIFE_RUN : LIFE_CALL;
+        vt_containers_loop(w->source, at) == VT_NO_STATEMENT && w->life < VT_LIFE_CALL &&
+        w->scene->made.hold && !held.name && !vt_containers_emptied(w->source, target, false)) {
+        w->life = w->scope == VT_NO_STATEMENT ? VT_LIFE_RUN : VT_LIFE_CALL;
+        w->in_loop = true;
         w->best =
             (struct vt_keeper){.file = w->source->file, .line = w->source->statements[at].first};
         copy_name(w->best.container, target);
     }
-    for (rest = text; part_assignment(rest, &target, &value, &sign); rest = value)
+    for (rest = text; vt_containers_assignment(rest, &target, &value, &sign); rest = value)
         bind_targets(w, at, target, held);
 }
 
@@ -445,7 +272,7 @@ static void see(struct way *w, uint32_t at) {
     see_walrus(w, at, text);
     if (vt_pysource_begins(line, "return") || vt_pysource_begins(line, "yield")) {
         struct vt_pyvalue value = vt_pyvalue_of(w->scene, behind(text, line[0] == 'r' ? 6 : 5));
-        if (value.hold > w->returned.hold)
+        if (value.hold > w->returned.hold && !is_last_only(w, at, value))
             w->returned = value;
     } else if (vt_pysource_begins(line, "for") || vt_pysource_begins(line, "async for")) {
         see_loop(w, at, text);
@@ -474,6 +301,7 @@ static void walk(struct way *w, uint32_t from) {
     const struct vt_pysource *s = w->source;
     uint32_t end = w->scope == VT_NO_STATEMENT ? (uint32_t)s->count : vt_pysource_end(s, w->scope);
     unsigned least = s->statements[from].indent, dead = UINT32_MAX, left = UINT32_MAX;
+    w->loop = vt_pysource_is_loop(s->statements[from].text) ? from : vt_containers_loop(s, from);
     see(w, from);
     w->scene->made = (struct vt_pyvalue){0};
     bool returns = vt_pysource_begins(s->statements[from].text, "return");
@@ -543,14 +371,29 @@ static bool is_called_in_loop(struct vt_pyfiles *files, const struct vt_stack *s
         const struct vt_pysource *s = vt_pyfiles_get(files, stack->frames[i].file);
         uint32_t at = vt_pysource_frame(s, &stack->frames[i]);
         if (at == VT_NO_STATEMENT || vt_pysource_is_loop(s->statements[at].text) ||
-            strstr(s->statements[at].text, " for ") || loop_around(s, at) != VT_NO_STATEMENT)
+            strstr(s->statements[at].text, " for ") || vt_containers_loop(s, at) != VT_NO_STATEMENT)
             return true;
     }
     return stack->cut;
 }
 
-bool vt_keepers_find(struct vt_pyfiles *files, const struct vt_stack *stack, bool graph, bool whole,
-                     struct vt_keeper *keeper) {
+/* Whether what a function has found is kept from one iteration to the next. */
+static bool stays(struct vt_pyfiles *files, const struct way *w, const struct vt_stack *stack,
+                  uint32_t frame, bool repeats) {
+    switch (w->life) {
+    case VT_LIFE_RUN: /* the line must be passed more than once */
+        return w->in_loop || is_called_in_loop(files, stack, frame);
+    case VT_LIFE_CALL:
+        return !is_called_in_loop(files, stack, frame);
+    case VT_LIFE_OUTER:
+        return w->none_freed && !repeats;
+    default:
+        return false;
+    }
+}
+
+bool vt_keepers_find(struct vt_pyfiles *files, const struct vt_stack *stack,
+                     struct vt_keepers_facts facts, struct vt_keeper *keeper) {
     struct vt_pyvalue value = {.hold = VT_PYHOLD_ITSELF};
     unsigned asked = 0;
     bool found = false;
@@ -564,20 +407,20 @@ bool vt_keepers_find(struct vt_pyfiles *files, const struct vt_stack *stack, boo
         if (at == VT_NO_STATEMENT)
             break;
         struct vt_pyscene scene = {
-            .graph = graph, .source = source, .innermost = !asked++, .made = value};
+            .graph = facts.graph, .source = source, .innermost = !asked++, .made = value};
         struct way way = {.source = source,
                           .scope = vt_pysource_scope(source, at),
                           .scene = &scene,
-                          .process = files->process};
+                          .process = files->process,
+                          .none_freed = facts.none_freed};
         find_makers(&scene, stack, i, class);
         walk(&way, at);
         see_constructor(&way, frame);
-        bool stays = way.life == LIFE_RUN || (way.life == LIFE_OUTER && whole) ||
-                     (way.life == LIFE_CALL && !is_called_in_loop(files, stack, i));
-        if (stays)
+        if (stays(files, &way, stack, i, facts.repeats)) {
             *keeper = way.best;
-        found = found || stays;
-        if (way.life == LIFE_RUN)
+            found = true;
+        }
+        if (way.life == VT_LIFE_RUN)
             break;
         value = way.returned;
         value.name = NULL;

@@ -17,11 +17,16 @@ struct vt_keeper {
     bool added; /* to a number */
 };
 
-/* Follows what a site allocates from its innermost own frame outwards to a line that keeps it from
- * one iteration to the next. `graph`: what is computed from it keeps it, too. `whole`: nothing of it
- * was given back, and nothing of the run repeats that is longer than an iteration. False: no such
- * line, or the source leaves doubt. */
-bool vt_keepers_find(struct vt_pyfiles *files, const struct vt_stack *stack, bool graph, bool whole,
-                     struct vt_keeper *keeper);
+/* What is known of the blocks beside where they were made. */
+struct vt_keepers_facts {
+    bool graph;      /* what is computed from them keeps them, too */
+    bool none_freed; /* before the end */
+    bool repeats;    /* something of the run that is longer than an iteration does */
+};
+
+/* Follows what is allocated on a stack from its innermost own frame outwards to a line that keeps it
+ * from one iteration to the next. False: no such line, or the source leaves doubt. */
+bool vt_keepers_find(struct vt_pyfiles *files, const struct vt_stack *stack,
+                     struct vt_keepers_facts facts, struct vt_keeper *keeper);
 
 #endif

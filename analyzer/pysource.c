@@ -9,7 +9,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { LONGEST_FILE = 4 << 20 };
+enum {
+    LONGEST_FILE = 4 << 20,
+    LONGEST_STATEMENT = 4000 /* tables of data; what is longer is not looked into */
+};
 
 struct reader {
     struct vt_pysource *out;
@@ -57,10 +60,11 @@ static void add_statement(struct reader *r, const char *text, size_t length, uns
     }
     if (!length)
         return;
+    bool opaque = length > LONGEST_STATEMENT;
     struct vt_pysource *s = r->out;
     VT_GROW(s->statements, s->count, s->room);
-    s->statements[s->count++] =
-        (struct vt_statement){r->first, r->last, indent, vt_strndup(text, length)};
+    s->statements[s->count++] = (struct vt_statement){
+        r->first, r->last, indent, opaque ? vt_strdup("...") : vt_strndup(text, length)};
 }
 
 /* Ends a statement; "if x: y" is two. */

@@ -30,7 +30,7 @@ static const struct vt_pyvalue nothing;
  * texts -- */
 
 static struct vt_pytext part_of(struct vt_pytext text, size_t from, size_t to) {
-    return (struct vt_pytext){text.at + from, to - from};
+    return (struct vt_pytext){text.at + from, to > from ? to - from : 0};
 }
 
 static struct vt_pytext from(struct vt_pytext text, size_t at) {
@@ -178,7 +178,8 @@ static struct vt_pyvalue best_of(struct vt_pyvalue a, struct vt_pyvalue b) {
 static struct vt_pyvalue computed(const struct vt_pyscene *s, struct vt_pyvalue from) {
     if (from.hold == VT_PYHOLD_NOTHING || !s->graph)
         return nothing;
-    return (struct vt_pyvalue){.hold = VT_PYHOLD_GRAPH, .name = from.name};
+    return (struct vt_pyvalue){
+        .hold = VT_PYHOLD_GRAPH, .gathered = from.gathered, .name = from.name};
 }
 
 static bool is_library(struct vt_pytext callee) {

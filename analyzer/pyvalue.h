@@ -15,6 +15,7 @@ enum vt_pyhold { VT_PYHOLD_NOTHING, VT_PYHOLD_GRAPH, VT_PYHOLD_ITSELF };
 struct vt_pyvalue {
     enum vt_pyhold hold;
     int element, of;  /* which of a tuple's it is; 0 of 0: not known to be in one */
+    bool gathered;    /* it is a container that has it, or a sum: the ones before it as well */
     const char *name; /* the variable; NULL: a call's result */
 };
 
