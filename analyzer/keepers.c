@@ -154,7 +154,7 @@ static bool is_comprehension(struct vt_pytext value) {
     size_t dotted = vt_pytext_dotted(value);
     if (dotted && !vt_pytext_listed("list tuple dict set", (struct vt_pytext){value.at, dotted}))
         return false;
-    if (value.length < dotted + 2 || !strchr("[({", value.at[dotted]) ||
+    if (value.length < dotted + 2 || !strchr(dotted ? "(" : "[{", value.at[dotted]) ||
         vt_pytext_bracket(value, dotted) != value.length)
         return false;
     struct vt_pytext inside = {value.at + dotted + 1, value.length - dotted - 2};

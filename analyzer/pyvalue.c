@@ -305,7 +305,9 @@ static struct vt_pyvalue chain(const struct vt_pyscene *s, struct vt_pytext e) {
     size_t length = 0, dotted = vt_pytext_dotted(e);
     if (!dotted && e.at[0] == '(') {
         size_t end = vt_pytext_bracket(e, 0);
-        return trailers(s, vt_pyvalue_of(s, part_of(e, 0, end)), from(e, end));
+        if (e.at[end - 1] != ')')
+            return nothing;
+        return trailers(s, vt_pyvalue_of(s, part_of(e, 1, end - 1)), from(e, end));
     }
     struct vt_pyvalue found = find_name(s, part_of(e, 0, dotted), &length);
     if (found.hold)
