@@ -41,14 +41,13 @@ static int compare_beats(const void *a, const void *b) {
     return x->site < y->site ? -1 : x->site > y->site;
 }
 
-/* The site whose allocations are counted as iterations: of those that allocate all through the
- * growth evenly, the one that most others keep time with; of two, the quicker. VT_NO_SITE: none. */
-static uint32_t find_beat(const struct search *s, uint32_t first_bucket) {
+/* The sites that allocate all through the growth evenly, sorted by how often; the caller frees. */
+static struct beat *find_even(const struct search *s, uint32_t first_bucket, uint32_t *count) {
     size_t site_count = s->replay->site_count;
     struct beat *beats = vt_alloc(site_count, sizeof *beats);
-    uint32_t count = 0, best = VT_NO_SITE, best_votes = 0, end = s->last_bucket + 1;
-    uint32_t marks[5];
+    uint32_t end = s->last_bucket + 1, marks[5];
     uint64_t from = s->history->buckets[first_bucket].events;
+    *count = 0;
     for (uint32_t i = 0; i <= 4; i++) {
         uint64_t at = from + (s->history->events_at_last_alloc + 1 - from) * i / 4;
         uint32_t low = first_bucket, high = end;
@@ -70,16 +69,49 @@ static uint32_t find_beat(const struct search *s, uint32_t first_bucket) {
             even = part * 8 >= all && part * 5 <= all * 2 + 5;
         }
         if (even)
-            beats[count++] = (struct beat){all, i};
+            beats[(*count)++] = (struct beat){all, i};
     }
-    if (count)
-        qsort(beats, count, sizeof *beats, compare_beats);
-    for (uint32_t i = 0, j = 0; i < count; i++) {
-        while (beats[i].count > beats[j].count + beats[j].count / 32 + 1)
-            j++;
-        if (i - j + 1 >= best_votes) {
-            best_votes = i - j + 1;
-            best = beats[i].site;
+    if (*count)
+        qsort(beats, *count, sizeof *beats, compare_beats);
+    return beats;
+}
+
+/* Whether `count` is so many times `base`, by about 1/32 of it. */
+static bool is_times(uint64_t count, uint64_t base, uint64_t times) {
+    uint64_t expected = base * times;
+    return count <= expected + expected / 32 + 1 && count + count / 32 + 1 >= expected;
+}
+
+/* The site whose allocations are counted as iterations: the one that most others keep time with, by
+ * allocating as often (which counts twice) or up to eight times as often; of two, the quicker.
+ * VT_NO_SITE: none. */
+static uint32_t find_beat(const struct search *s, uint32_t first_bucket) {
+    enum { TIMES = 8, TEMPOS = 256 };
+    struct tempo {
+        uint64_t count; /* of its quickest site */
+        uint32_t site, sites;
+    } tempos[TEMPOS];
+    uint32_t count, n = 0, best = VT_NO_SITE, best_votes = 0;
+    struct beat *beats = find_even(s, first_bucket, &count);
+    for (uint32_t i = 0; i < count; i++) {
+        if (n && is_times(beats[i].count, tempos[n - 1].count, 1)) {
+            tempos[n - 1].count = beats[i].count;
+            tempos[n - 1].site = beats[i].site;
+            tempos[n - 1].sites++;
+        } else if (n < TEMPOS) {
+            tempos[n++] = (struct tempo){beats[i].count, beats[i].site, 1};
+        }
+    }
+    for (uint32_t i = 0; i < n; i++) {
+        uint32_t votes = 2 * tempos[i].sites;
+        for (uint32_t j = i + 1; j < n; j++) {
+            uint64_t times = (tempos[j].count + tempos[i].count / 2) / tempos[i].count;
+            if (times >= 2 && times <= TIMES && is_times(tempos[j].count, tempos[i].count, times))
+                votes += tempos[j].sites;
+        }
+        if (votes >= best_votes) {
+            best_votes = votes;
+            best = tempos[i].site;
         }
     }
     free(beats);
