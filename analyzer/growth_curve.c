@@ -116,6 +116,9 @@ uint32_t vt_growth_floor(const struct search *s, const struct curve *c, const st
     uint32_t i = c->count;
     while (i > 0 && c->samples[i - 1].bucket >= scale->end_bucket)
         i--;
+    /* the last allocation of all may be working memory: what it replaces is not freed yet */
+    if (i >= 2 && c->samples[i - 2].last_bytes < floor)
+        floor = c->samples[i - 2].last_bytes;
     while (i-- > 0) {
         const struct vt_sample *sample = &c->samples[i];
         /* the bucket of the last allocation also holds what was freed behind it */

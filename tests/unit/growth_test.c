@@ -240,6 +240,27 @@ static void looks_alike(void **state) {
     assert_true(grows(&s));
 }
 
+/* One buffer made anew, each longer by as much; the last is live beside the one that it replaces. */
+static void longer(void **state) {
+    struct story s;
+    struct vt_model model;
+    uint64_t last = 0;
+    (void)state;
+    begin(&s);
+    for (uint64_t i = 1; i <= 100; i++) {
+        work(&s);
+        uint64_t next = take(&s, 1, i * 1000);
+        if (last && i < 100)
+            give(&s, last);
+        last = next;
+    }
+    const struct vt_growth *g = growth_of(finish(&s, &model), 1);
+    assert_non_null(g);
+    assert_int_equal(g->bytes_per_iteration, 1000);
+    assert_int_equal(g->iterations, 100);
+    vt_model_free(&model);
+}
+
 /* The same numbers in every run: xorshift64*. */
 static double chance(uint64_t *seed) {
     *seed ^= *seed >> 12;
@@ -384,7 +405,8 @@ static void by_chance(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(statistic),    cmocka_unit_test(rhythm),      cmocka_unit_test(marked),
-        cmocka_unit_test(freed_at_end), cmocka_unit_test(looks_alike), cmocka_unit_test(by_chance),
+        cmocka_unit_test(freed_at_end), cmocka_unit_test(looks_alike), cmocka_unit_test(longer),
+        cmocka_unit_test(by_chance),
     };
     return cmocka_run_group_tests(tests, make_folder, remove_folder);
 }
