@@ -186,10 +186,18 @@ static void find(struct flood *f, uintptr_t value, uintptr_t at) {
 /* ----------------------------------------------------------------------------------- the words --
  */
 
+/* What the dynamic loader itself points to it mapped itself. It unmaps its cache of libraries before
+ * the program starts and goes on naming the place, which a pinned block may have been given since. */
+static bool is_stale(const struct vt_scan *scan, uint64_t word, uintptr_t at) {
+    return at - scan->loader.start < scan->loader.end - scan->loader.start && target_at(scan, word);
+}
+
 static __attribute__((noinline)) void look(struct flood *f, uint64_t word, uintptr_t at) {
     const struct vt_scan *scan = f->scan;
     uintptr_t span = scan->target_high - scan->target_low;
     if (f->mark == VT_MARK_USER) {
+        if (is_stale(scan, word, at))
+            return;
         if (word - scan->target_low < span)
             find(f, word, at);
         uint64_t number = (word >> 32) << 30 | (word & 0x3fffffff);

@@ -76,6 +76,8 @@ struct module {
     char path[256]; /* its end, where it is long */
 };
 
+static char here; /* in our own data */
+
 static void note_module(struct vt_scan *scan, const struct module *m) {
     Elf64_Ehdr head;
     Elf64_Phdr segments[24];
@@ -93,8 +95,6 @@ static void note_module(struct vt_scan *scan, const struct module *m) {
     if (lowest == UINTPTR_MAX)
         return;
     bias -= lowest & ~(PAGE - 1);
-    bool ours =
-        begins(strrchr(m->path, '/') ? strrchr(m->path, '/') + 1 : m->path, "libvramtrace.so");
     const char *name = strrchr(m->path, '/') ? strrchr(m->path, '/') + 1 : m->path;
     for (size_t i = 0; i < n; i++) {
         const Elf64_Phdr *s = &segments[i];
@@ -105,7 +105,7 @@ static void note_module(struct vt_scan *scan, const struct module *m) {
         uintptr_t start = bias + s->p_vaddr, end = start + s->p_memsz;
         start &= ~(uintptr_t)7;
         end = (end + 7) & ~(uintptr_t)7;
-        if (ours)
+        if ((uintptr_t)&here - start < end - start) /* ours, whatever its file is called */
             add_range(scan, scan->dead, &scan->dead_count, start, end);
         else if (is_cuda(m->path))
             add_range(scan, scan->books, &scan->books_count, start, end);
@@ -113,6 +113,8 @@ static void note_module(struct vt_scan *scan, const struct module *m) {
             add_range(scan, scan->roots, &scan->root_count, start, end);
         if (begins(name, "libc.so.6") || begins(name, "libc-2."))
             scan->libc = (struct vt_range){start, end};
+        if (begins(name, "ld-linux") || begins(name, "ld-2."))
+            scan->loader = (struct vt_range){start, end};
     }
     if (begins(name, "python") || begins(name, "libpython"))
         scan->python = true;

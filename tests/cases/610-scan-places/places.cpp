@@ -9,6 +9,8 @@
 #endif
 #include "../tests/cuda_case.h"
 
+#include <dlfcn.h>
+#include <link.h>
 #include <map>
 #include <pthread.h>
 #include <semaphore.h>
@@ -301,6 +303,45 @@ NOINLINE static void lost_pinned(void) { /* a pinned block that only it itself p
     __asm__ volatile("" : : "r"(&p) : "memory");
 }
 
+/* A word of the dynamic loader's that names a page which is not mapped any more: its cache of
+ * libraries. */
+static int find_stale(struct dl_phdr_info *module, size_t, void *data) {
+    for (int i = 0; strstr(module->dlpi_name, "/ld-") && i < module->dlpi_phnum; i++) {
+        const ElfW(Phdr) *s = &module->dlpi_phdr[i];
+        if (s->p_type != PT_LOAD || !(s->p_flags & PF_W))
+            continue;
+        uintptr_t start = (module->dlpi_addr + s->p_vaddr + 7) & ~(uintptr_t)7,
+                  end = module->dlpi_addr + s->p_vaddr + s->p_memsz;
+        for (; start + 8 <= end; start += 8) {
+            uintptr_t page = *(uintptr_t *)start;
+            unsigned char resident;
+            if (page % 4096 == 0 && page >> 40 == (uintptr_t)module->dlpi_addr >> 40 &&
+                mincore((void *)page, 4096, &resident) != 0)
+                *(void **)data = (void *)page;
+        }
+    }
+    return 0;
+}
+
+/* The same, at a place that the loader still has a pointer to. */
+NOINLINE static void lost_pinned_at_stale(void) {
+    void *p, *stale = NULL;
+    CHECK(cuMemAllocHost_v2(&p, 4096)); /* whatever the first one maps besides is mapped */
+    CHECK(cuMemFreeHost(p));
+    EXPECT(dlopen("libof-no-such-name.so.1", RTLD_LAZY) == NULL); /* maps and unmaps the cache */
+    dl_iterate_phdr(find_stale, &stale);
+    EXPECT(stale != NULL);
+    for (int i = 0; i < 100000 && p != stale; i++) /* the kernel gives the highest place first */
+        p = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    EXPECT(p == stale);
+    munmap(p, 4096);
+    CHECK(cuMemAllocHost_v2(&p, 4096));
+    EXPECT(p == stale);
+    ((CUdeviceptr *)p)[1] = allocate();
+    stale = p = NULL;
+    __asm__ volatile("" : : "r"(&p), "r"(&stale) : "memory");
+}
+
 NOINLINE static void only_in_books(void) {
     for (unsigned i = 0; i < count; i++)
         (void)allocate();
@@ -351,6 +392,7 @@ static const struct {
     {"lost_structure", lost_structure},
     {"lost_cycle", lost_cycle},
     {"lost_pinned", lost_pinned},
+    {"lost_pinned_at_stale", lost_pinned_at_stale},
     {"only_in_books", only_in_books},
     {"only_behind_handles", only_behind_handles},
     {"in_device_memory", in_device_memory},
