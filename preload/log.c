@@ -44,6 +44,7 @@ static char absolute[VT_PATH_MAX]; /* to open it again after the program closed 
 static struct vt_log_header *header;
 static struct vt_log_header early; /* takes counters and flags before there is a file */
 static struct vt_log_header *volatile counters = &early;
+static uint64_t next_chunk; /* atomic */
 
 static uint32_t clock_kind;
 static struct vt_clock_pair start, rate; /* the longest span known gives the best rate */
@@ -265,6 +266,7 @@ static bool open_log(void) {
             for (size_t i = 0; i < VT_DROP_REASONS; i++)
                 h->dropped[i] = vt_get(&early.dropped[i]);
             vt_put(&h->chunks, 1);
+            vt_put(&next_chunk, 1);
             header = h;
             counters = h;
             calibrate();
@@ -326,14 +328,28 @@ static void count_lost(struct vt_thread *t) {
     }
 }
 
+/* The header counts a chunk once the file reaches there: a process may end between a thread's
+ * reserving a number and its space, and a file that is shorter than its header says was cut. */
+static void count_chunk(uint64_t number) {
+    uint64_t counted;
+    while ((counted = vt_get(&header->chunks)) <= number &&
+           !vt_claim(&header->chunks, counted, number + 1))
+        continue;
+}
+
 static bool flush_chunk(struct vt_thread *t) {
     if (!buffered || !t->chunk)
         return true;
-    /* Everything up to `used` is whole records; what a reader finds behind is a hole: zeroes. */
-    uint32_t used = vt_see(&t->used);
-    bool written = write_out(t->chunk, used, chunk_offset(t));
-    if (written)
+    /* Everything up to `used` is whole records; what a reader finds behind is a hole: zeroes. Its
+     * last word, always zero, gives the file the chunk's whole length. */
+    uint32_t used = vt_see(&t->used), last = VT_CHUNK_BYTES - 8;
+    bool written = (t->flushed > sizeof *t->chunk ||
+                    write_out((const char *)t->chunk + last, 8, chunk_offset(t) + last)) &&
+                   write_out(t->chunk, used, chunk_offset(t));
+    if (written) {
         t->flushed = used;
+        count_chunk(t->chunk_number);
+    }
     t->flushed_ticks = vt_log_ticks();
     return written;
 }
@@ -355,7 +371,7 @@ static bool take_chunk(struct vt_thread *t) {
         return false;
     }
     if (!t->chunk_number)
-        t->chunk_number = vt_add(&header->chunks, 1);
+        t->chunk_number = vt_add(&next_chunk, 1);
     struct vt_chunk_header *c = NULL;
     enum vt_drop reason = VT_DROP_LOG_FULL;
     if (buffered)
@@ -371,6 +387,8 @@ static bool take_chunk(struct vt_thread *t) {
             vt_log_drop(reason);
         return false;
     }
+    if (!buffered)
+        count_chunk(t->chunk_number);
     vt_put(&c->tid, t->tid);
     c->number = t->chunk_number;
     t->used = t->flushed = sizeof *c;

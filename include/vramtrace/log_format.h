@@ -41,7 +41,7 @@
  *     48    8 start: CLOCK_MONOTONIC, ns
  *     56    8 calibration: ticks at a second moment (0: none yet)          } atomic, each pair written by one thread
  *     64    8 calibration: CLOCK_MONOTONIC at that moment, ns              } under a try-lock; ticks last
- *     72    8 number of chunks handed out, header included (atomic; may run ahead of the file's size)
+ *     72    8 number of chunks that have their place in the file, header included (atomic; a shorter file was cut)
  *     80    8 events recorded (a hint, folded in at chunk changes and at the end; readers count for themselves)
  *     88   64 dropped events by reason: 8 atomic counters, enum vt_drop
  *    152    4 exit kind: enum vt_exit (atomic)
