@@ -19,8 +19,22 @@ enum { EMPTY = 0, GONE = 1, BUSY = 2 };
 
 static_assert(sizeof(struct vt_slot) == 32, "two to a cache line");
 
+/* Behind a part's slots: a bit for each page of them that was ever written. Walks pass over the rest,
+ * which most of a table is, instead of having the kernel map it. */
+#define PAGE_SLOTS 128u
+static_assert(PAGE_SLOTS * sizeof(struct vt_slot) == 4096, "a page");
+static_assert(FIRST_SLOTS % (64 * PAGE_SLOTS) == 0, "whole words of bits");
+
 static uint64_t part_slots(unsigned part) {
     return (uint64_t)FIRST_SLOTS << 2 * part;
+}
+
+static uint64_t part_words(unsigned part) {
+    return part_slots(part) / (64 * PAGE_SLOTS);
+}
+
+static uint64_t *part_bits(struct vt_slot *p, unsigned part) {
+    return (uint64_t *)(p + part_slots(part));
 }
 
 static uint64_t mix(uint64_t x) {
@@ -37,7 +51,7 @@ static struct vt_slot *part_make(struct vt_table *table, unsigned part) {
     struct vt_slot *p = part_get(table, part);
     if (p)
         return p;
-    size_t bytes = part_slots(part) * sizeof(struct vt_slot);
+    size_t bytes = part_slots(part) * sizeof(struct vt_slot) + part_words(part) * sizeof(uint64_t);
     struct vt_slot *fresh = vt_sys_mmap(bytes, PROT_READ | PROT_WRITE,
                                         MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     if (!fresh)
@@ -46,6 +60,13 @@ static struct vt_slot *part_make(struct vt_table *table, unsigned part) {
         return fresh;
     vt_sys_munmap(fresh, bytes);
     return part_get(table, part);
+}
+
+static void mark_page(struct vt_slot *p, unsigned part, uint64_t slot) {
+    uint64_t page = slot / PAGE_SLOTS, *bits = part_bits(p, part) + page / 64,
+             bit = 1ull << page % 64;
+    if (!(vt_get(bits) & bit))
+        vt_or(bits, bit);
 }
 
 bool vt_table_insert(struct vt_table *table, uint64_t key, const uint64_t words[VT_TABLE_WORDS]) {
@@ -64,6 +85,7 @@ bool vt_table_insert(struct vt_table *table, uint64_t key, const uint64_t words[
                 continue;
             for (unsigned w = 0; w < VT_TABLE_WORDS; w++)
                 vt_put(&s->word[w], words[w]);
+            mark_page(p, part, (hash + i) & mask);
             vt_publish(&s->key, key);
             return true;
         }
@@ -161,6 +183,16 @@ bool vt_table_count_down(struct vt_table *table, uint64_t key, uint64_t words[VT
 /* -------------------------------------------------------------------------------------------------
  * all of them -- */
 
+static void page_each(struct vt_slot *p,
+                      bool (*visit)(uint64_t key, const uint64_t words[VT_TABLE_WORDS], void *data),
+                      void *data) {
+    for (unsigned i = 0; i < PAGE_SLOTS; i++) {
+        uint64_t key = vt_see(&p[i].key), words[VT_TABLE_WORDS];
+        if (key > BUSY && read_words(&p[i], key, words) && visit(key, words, data))
+            vt_claim(&p[i].key, key, GONE);
+    }
+}
+
 void vt_table_each(struct vt_table *table,
                    bool (*visit)(uint64_t key, const uint64_t words[VT_TABLE_WORDS], void *data),
                    void *data) {
@@ -168,11 +200,10 @@ void vt_table_each(struct vt_table *table,
         struct vt_slot *p = part_get(table, part);
         if (!p)
             return;
-        for (uint64_t i = 0, n = part_slots(part); i < n; i++) {
-            uint64_t key = vt_see(&p[i].key), words[VT_TABLE_WORDS];
-            if (key > BUSY && read_words(&p[i], key, words) && visit(key, words, data))
-                vt_claim(&p[i].key, key, GONE);
-        }
+        const uint64_t *bits = part_bits(p, part);
+        for (uint64_t w = 0; w < part_words(part); w++)
+            for (uint64_t left = vt_see(&bits[w]); left; left &= left - 1)
+                page_each(p + (w * 64 + (unsigned)__builtin_ctzll(left)) * PAGE_SLOTS, visit, data);
     }
 }
 
