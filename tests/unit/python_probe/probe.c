@@ -29,10 +29,15 @@ void *(*vt_real_dlsym)(void *, const char *);
 static __thread volatile bool inside;
 
 static void on_fault(int signal_number) {
-    static const char ours[] = "probe: a fault inside a capture\n",
-                      theirs[] = "probe: a fault outside\n";
-    ssize_t written =
-        inside ? write(2, ours, sizeof ours - 1) : write(2, theirs, sizeof theirs - 1);
+    static const char in[] = "probe: a fault inside a capture\n",
+                      out[] = "probe: a fault outside\n",
+                      late[] =
+                          "probe: a fault outside, of a thread that outlived the interpreter\n";
+    const char *text = inside ? in : out;
+    if (!inside && syscall(SYS_gettid) != getpid() && vt_pyimage.is_initialized &&
+        vt_pyimage.is_finalizing && (!vt_pyimage.is_initialized() || vt_pyimage.is_finalizing()))
+        text = late;
+    ssize_t written = write(2, text, strlen(text));
     (void)written;
     signal(signal_number, SIG_DFL);
     raise(signal_number);
