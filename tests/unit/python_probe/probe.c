@@ -17,6 +17,7 @@
 #include <unwind.h>
 
 #include "python.h"
+#include "python_layout.h"
 
 #define EXPORT      __attribute__((visibility("default")))
 #define MOST_NATIVE 1024
