@@ -352,8 +352,8 @@ int vt_log_open(const char *path, struct vt_log *log, struct vt_string *message)
         log->last_ticks = log->frontier;
     /* A writer whose disk is full hands out chunks that never come to be: it counts those as drops.
      */
-    uint64_t chunks = log->header.chunks < UINT32_MAX ? log->header.chunks : 0;
-    log->cut = log->file_bytes % VT_CHUNK_BYTES || (log->file_bytes < chunks * VT_CHUNK_BYTES &&
+    uint64_t placed = log->header.placed < UINT32_MAX ? log->header.placed : 0;
+    log->cut = log->file_bytes % VT_CHUNK_BYTES || (log->file_bytes < placed * VT_CHUNK_BYTES &&
                                                     !log->header.dropped[VT_DROP_LOG_FULL]);
     vt_log_sort_modules(log);
     vt_log_pair_phases(log);

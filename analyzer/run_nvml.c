@@ -4,8 +4,8 @@
  * or a library that crashes must not keep `run` from its signals. It writes into the logs of other
  * processes while they are being written, under these rules:
  *   - It never waits for the traced process, and the traced process never for it: what they share
- *     is the count of chunks in the header, moved by compare-and-swap, and each writes only into
- *     chunks of its own.
+ *     are the two counts of chunks in the header, moved by compare-and-swap, and each writes only
+ *     into chunks of its own.
  *   - A chunk's space is allocated before its number is taken: a disk that is full, or our end in
  *     between, leaves a log as it was. The last megabytes of a disk are the traced process's.
  *   - Records go in by pwrite, the first word last: a reader sees a whole record or none.
@@ -52,7 +52,7 @@ static const unsigned first_ms[] = {50, 50, 150, 250, 500}; /* from one sample t
 /* One log that is written into. */
 struct target {
     int fd;
-    struct vt_log_header *header; /* mapped; only `chunks` is changed */
+    struct vt_log_header *header; /* mapped; only `chunks` and `placed` are changed */
     uint64_t chunk;               /* 0: none yet */
     uint32_t used, chunks;
     uint32_t ordinals[VT_NVML_GPUS];
@@ -117,6 +117,11 @@ static bool take_chunk(struct target *t, uint32_t most) {
     } while (!__atomic_compare_exchange_n(&t->header->chunks, &number, number + 1, false,
                                           __ATOMIC_RELAXED, __ATOMIC_RELAXED));
     head.number = number;
+    uint64_t placed = __atomic_load_n(&t->header->placed, __ATOMIC_RELAXED);
+    while (placed <= number &&
+           !__atomic_compare_exchange_n(&t->header->placed, &placed, number + 1, false,
+                                        __ATOMIC_RELAXED, __ATOMIC_RELAXED))
+        ;
     uint64_t at = number * VT_CHUNK_BYTES;
     static const uint32_t magic = VT_CHUNK_MAGIC;
     if (!put(t->fd, &head, sizeof head, at) || !put(t->fd, &magic, sizeof magic, at))

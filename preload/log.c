@@ -44,7 +44,6 @@ static char absolute[VT_PATH_MAX]; /* to open it again after the program closed 
 static struct vt_log_header *header;
 static struct vt_log_header early; /* takes counters and flags before there is a file */
 static struct vt_log_header *volatile counters = &early;
-static uint64_t next_chunk; /* atomic */
 
 static uint32_t clock_kind;
 static struct vt_clock_pair start, rate; /* the longest span known gives the best rate */
@@ -266,7 +265,7 @@ static bool open_log(void) {
             for (size_t i = 0; i < VT_DROP_REASONS; i++)
                 h->dropped[i] = vt_get(&early.dropped[i]);
             vt_put(&h->chunks, 1);
-            vt_put(&next_chunk, 1);
+            vt_put(&h->placed, 1);
             header = h;
             counters = h;
             calibrate();
@@ -332,8 +331,8 @@ static void count_lost(struct vt_thread *t) {
  * reserving a number and its space, and a file that is shorter than its header says was cut. */
 static void count_chunk(uint64_t number) {
     uint64_t counted;
-    while ((counted = vt_get(&header->chunks)) <= number &&
-           !vt_claim(&header->chunks, counted, number + 1))
+    while ((counted = vt_get(&header->placed)) <= number &&
+           !vt_claim(&header->placed, counted, number + 1))
         continue;
 }
 
@@ -371,7 +370,7 @@ static bool take_chunk(struct vt_thread *t) {
         return false;
     }
     if (!t->chunk_number)
-        t->chunk_number = vt_add(&next_chunk, 1);
+        t->chunk_number = vt_add(&header->chunks, 1);
     struct vt_chunk_header *c = NULL;
     enum vt_drop reason = VT_DROP_LOG_FULL;
     if (buffered)

@@ -41,7 +41,7 @@
  *     48    8 start: CLOCK_MONOTONIC, ns
  *     56    8 calibration: ticks at a second moment (0: none yet)          } atomic, each pair written by one thread
  *     64    8 calibration: CLOCK_MONOTONIC at that moment, ns              } under a try-lock; ticks last
- *     72    8 number of chunks that have their place in the file, header included (atomic; a shorter file was cut)
+ *     72    8 number of chunks handed out, header included (atomic; may run ahead of the file's size)
  *     80    8 events recorded (a hint, folded in at chunk changes and at the end; readers count for themselves)
  *     88   64 dropped events by reason: 8 atomic counters, enum vt_drop
  *    152    4 exit kind: enum vt_exit (atomic)
@@ -60,7 +60,8 @@
  *    400 1024 command line, arguments separated by NUL, cut at the end
  *   1424  512 executable path, NUL-terminated, cut at the end
  *   1936  512 working directory, likewise
- *   2448 1648 zero
+ *   2448    8 number of chunks that have their place in the file, header included (atomic; a shorter file was cut)
+ *   2456 1640 zero
  */
 enum vt_log_clock {
     VT_CLOCK_MONOTONIC = 1, /* ticks are ns of CLOCK_MONOTONIC */
@@ -129,13 +130,15 @@ struct vt_log_header {
     char command[1024];
     char exe[512];
     char cwd[512];
-    char zero[1648];
+    uint64_t placed;
+    char zero[1640];
 };
 static_assert(sizeof(struct vt_log_header) == 4096, "the header is one page");
 static_assert(offsetof(struct vt_log_header, dropped) == 88, "byte table");
 static_assert(offsetof(struct vt_log_header, exit_kind) == 152, "byte table");
 static_assert(offsetof(struct vt_log_header, run_id) == 176, "byte table");
 static_assert(offsetof(struct vt_log_header, command) == 400, "byte table");
+static_assert(offsetof(struct vt_log_header, placed) == 2448, "byte table");
 
 /* ------------------------------------------------------------------------------------------------- chunk header --
  * OFFSET SIZE DESCRIPTION

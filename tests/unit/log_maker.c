@@ -38,7 +38,7 @@ void maker_start(struct vt_maker *maker) {
     h->pid = 4711;
     h->start_realtime_ns = 1763715600ull * 1000000000;
     h->start_monotonic_ns = h->start_ticks = 1000000000;
-    h->chunks = 1;
+    h->chunks = h->placed = 1;
     h->exit_kind = VT_EXIT_EXITED;
     h->rank = -1;
     strcpy(h->host, "host");
@@ -71,6 +71,7 @@ int maker_save(struct vt_maker *maker, const char *path) {
 
 static void take_chunk(struct vt_maker *maker, unsigned thread) {
     uint32_t number = (uint32_t)maker_header(maker)->chunks++;
+    maker_header(maker)->placed++;
     struct vt_chunk_header head = {.magic = VT_CHUNK_MAGIC, .tid = 100 + thread, .number = number};
     reach(maker, (size_t)(number + 1) * VT_CHUNK_BYTES);
     memcpy(maker->bytes + (size_t)number * VT_CHUNK_BYTES, &head, sizeof head);

@@ -45,6 +45,7 @@ static struct vt_log_header make_header(uint32_t pid, const char *program) {
                               .start_ticks = 1000,
                               .start_monotonic_ns = 1000,
                               .chunks = 1,
+                              .placed = 1,
                               .process_start = 77};
     strcpy(h.command, program);
     h.command_bytes = (uint32_t)strlen(program) + 1;
