@@ -134,7 +134,7 @@ struct vt_scan {
     uint32_t own_count, root_count, books_count, dead_count;
     struct vt_range libc;   /* its data */
     struct vt_range loader; /* the dynamic loader's data */
-    size_t tls_bytes;     /* modules' thread-local storage, of one thread */
+    size_t tls_bytes;       /* modules' thread-local storage, of one thread */
     bool python;
     bool stacks_unknown; /* of some thread it is not known where its stack is */
     struct vt_thread_seen *threads;
