@@ -88,8 +88,16 @@ void vt_graph_free_captured(uint64_t stream, uint64_t address);
 void vt_graph_child_moved(CUgraph parent, CUgraph child);
 
 void vt_graph_instantiated(CUgraphExec exec, CUgraph graph);
-void vt_graph_exec_gone(CUgraphExec exec);
-void vt_graph_gone(CUgraph graph);
+/* An end: the driver may hand the handle out again, to another thread, before it answers. So what
+ * is known of it is taken out before the driver is asked, and put back where it refuses. */
+struct vt_graph_end {
+    uint64_t words[3]; /* of the table's entry */
+    bool known;
+};
+struct vt_graph_end vt_graph_exec_ends(CUgraphExec exec);
+void vt_graph_exec_ended(CUgraphExec exec, const struct vt_graph_end *end, bool refused);
+struct vt_graph_end vt_graph_ends(CUgraph graph);
+void vt_graph_ended(CUgraph graph, const struct vt_graph_end *end, bool refused);
 
 /* Calls `alloc` for what a launch leaves allocated and `freed` for what it frees of others'. */
 void vt_graph_launch(CUgraphExec exec, void (*alloc)(const struct vt_live *what, void *data),

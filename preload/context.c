@@ -13,9 +13,10 @@
 
 #define CONTEXTS_MAX 4096u
 #define PRIMARY      0x100u
+#define ENDING       1u /* no handle: what is allocated in it is still in our tables */
 
 struct context {
-    uint64_t handle; /* atomic; 0: free */
+    uint64_t handle; /* atomic; 0: free; ENDING */
     uint32_t device; /* atomic; device | PRIMARY */
     uint32_t owner;  /* atomic; whose is what is allocated in it: number + 1, 0: its own */
 };
@@ -67,6 +68,16 @@ unsigned vt_context_primary(unsigned device) {
         if (vt_see(&contexts[i].handle) && vt_get(&contexts[i].device) == (device | PRIMARY))
             return i;
     return VT_CONTEXT_UNKNOWN;
+}
+
+uint64_t vt_context_ends(unsigned number) {
+    uint64_t handle = number < CONTEXTS_MAX ? vt_see(&contexts[number].handle) : 0;
+    return handle && vt_claim(&contexts[number].handle, handle, ENDING) ? handle : 0;
+}
+
+void vt_context_stays(unsigned number, uint64_t handle) {
+    if (handle)
+        vt_publish(&contexts[number].handle, handle);
 }
 
 void vt_context_gone(unsigned number) {
@@ -144,7 +155,7 @@ unsigned vt_context_current(void) {
         return t->contexts[t->context_depth - 1];
     unsigned only = VT_CONTEXT_UNKNOWN;
     for (unsigned i = 0, n = vt_see(&used); i < n; i++) {
-        if (!vt_see(&contexts[i].handle))
+        if (vt_see(&contexts[i].handle) <= ENDING)
             continue;
         if (only != VT_CONTEXT_UNKNOWN)
             return VT_CONTEXT_UNKNOWN;

@@ -102,10 +102,23 @@ static uint32_t graph_get(CUgraph handle) {
     return number;
 }
 
-void vt_graph_gone(CUgraph handle) {
+static void graph_gone(CUgraph handle) {
     uint64_t words[VT_TABLE_WORDS];
     if (vt_table_take(&graphs, key(handle), words))
         graph_put((uint32_t)words[0]);
+}
+
+struct vt_graph_end vt_graph_ends(CUgraph handle) {
+    struct vt_graph_end end;
+    end.known = vt_table_take(&graphs, key(handle), end.words);
+    return end;
+}
+
+void vt_graph_ended(CUgraph handle, const struct vt_graph_end *end, bool refused) {
+    if (end->known && refused)
+        vt_table_insert(&graphs, key(handle), end->words);
+    else if (end->known)
+        graph_put((uint32_t)end->words[0]);
 }
 
 /* ----------------------------------------------------------------------------------------------
@@ -196,14 +209,22 @@ void vt_graph_instantiated(CUgraphExec exec, CUgraph handle) {
         return;
     const uint64_t words[VT_TABLE_WORDS] = {number, vt_get(&g->count)};
     vt_add(&g->references, 1);
-    vt_graph_exec_gone(exec); /* of the same handle, whose end was not seen */
+    const struct vt_graph_end unseen = vt_graph_exec_ends(exec); /* of the same handle */
+    vt_graph_exec_ended(exec, &unseen, false);
     vt_table_insert(&execs, key(exec), words);
 }
 
-void vt_graph_exec_gone(CUgraphExec exec) {
-    uint64_t words[VT_TABLE_WORDS];
-    if (vt_table_take(&execs, key(exec), words))
-        graph_put((uint32_t)words[0]);
+struct vt_graph_end vt_graph_exec_ends(CUgraphExec exec) {
+    struct vt_graph_end end;
+    end.known = vt_table_take(&execs, key(exec), end.words);
+    return end;
+}
+
+void vt_graph_exec_ended(CUgraphExec exec, const struct vt_graph_end *end, bool refused) {
+    if (end->known && refused)
+        vt_table_insert(&execs, key(exec), end->words);
+    else if (end->known)
+        graph_put((uint32_t)end->words[0]);
 }
 
 void vt_graph_launch(CUgraphExec exec, void (*alloc)(const struct vt_live *what, void *data),
@@ -288,7 +309,7 @@ void vt_graph_capture_end(uint64_t stream, CUgraph handle) {
         return;
     const struct graph *g = vt_arena_get(&graph_items, (uint32_t)graph[0]);
     if (handle && g && vt_see(&g->nodes) && graph_find(handle) != graph[0]) {
-        vt_graph_gone(handle); /* of the same handle, whose end was not seen */
+        graph_gone(handle); /* of the same handle, whose end was not seen */
         vt_table_insert(&graphs, key(handle), graph);
         return; /* the capture's reference is the handle's now */
     }

@@ -5,14 +5,18 @@
  *
  * Only one thread can insert or remove an address at a time, because the driver hands out an
  * address once until it is freed, and a free is taken out here before the driver sees it; so a key
- * once published is stable until its own removal.
+ * once published is stable until its own removal. But for what goes with its context: that is taken
+ * out when the driver has ended the context, and may have handed out its addresses again. From the
+ * first such end on, an insertion replaces what still stands there.
  *
  * Called by event.c on each event; read by the exit line.
  */
 #include "preload.h"
+#include "atomic.h"
 #include "table.h"
 
 static struct vt_table live;
+static uint32_t ends; /* atomic: contexts may have ended */
 
 #define ADDRESS_BITS 58 /* addresses have at most 57 bits */
 
@@ -43,7 +47,14 @@ static struct vt_live unpack(uint64_t key, const uint64_t words[VT_TABLE_WORDS])
 bool vt_live_insert(const struct vt_live *what) {
     uint64_t words[VT_TABLE_WORDS];
     pack(what, words);
-    return vt_table_insert(&live, key_of(what->address, what->kind), words);
+    uint64_t key = key_of(what->address, what->kind);
+    return VT_UNLIKELY(vt_get(&ends)) ? vt_table_replace(&live, key, words)
+                                      : vt_table_insert(&live, key, words);
+}
+
+void vt_live_contexts_end(void) {
+    if (!vt_get(&ends))
+        vt_put(&ends, 1);
 }
 
 bool vt_live_remove(uint64_t address, unsigned kind, struct vt_live *taken) {

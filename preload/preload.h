@@ -295,6 +295,10 @@ unsigned vt_context_made(CUcontext handle, unsigned device,
                          bool primary);       /* its number, VT_CONTEXT_UNKNOWN when full */
 unsigned vt_context_number(CUcontext handle); /* adds one of unknown device */
 unsigned vt_context_primary(unsigned device);
+/* Before the driver ends it: from now on its handle is another's. Answers the handle, to be given
+ * back where the driver refuses. */
+uint64_t vt_context_ends(unsigned number);
+void vt_context_stays(unsigned number, uint64_t handle);
 void vt_context_gone(unsigned number);
 unsigned vt_context_device(unsigned number);
 void vt_context_set_device(unsigned number, unsigned device);
@@ -320,6 +324,8 @@ void vt_context_forked(void);
 bool vt_live_insert(const struct vt_live *what); /* false: no room, counted by the caller */
 bool vt_live_remove(uint64_t address, unsigned kind, struct vt_live *taken); /* false: not known */
 bool vt_live_known(uint64_t address, unsigned kind);                         /* of just that kind */
+/* From now on contexts may end: their addresses may be handed out again before they are taken out. */
+void vt_live_contexts_end(void);
 /* Takes out all that ends with a context; answers their bytes. */
 uint64_t vt_live_remove_context(unsigned context);
 /* Sums what is live on the devices (driver layer). */

@@ -19,6 +19,13 @@ static void made(const struct vt_call *call, CUcontext context, CUdevice dev, bo
                     primary ? VT_OBJECT_PRIMARY : 0, number);
 }
 
+/* Before the driver is asked: what goes with the context may be handed out again before we have
+ * taken it out. Answers the moment. */
+static uint64_t end_begins(void) {
+    vt_live_contexts_end();
+    return vt_event_bulk_begin();
+}
+
 static void ended(const struct vt_call *call, uint64_t ticks, CUcontext context, unsigned number) {
     if (number == VT_CONTEXT_UNKNOWN)
         return;
@@ -123,28 +130,30 @@ VT_EXPORT CUresult cuDevicePrimaryCtxRetain(CUcontext *pctx, CUdevice dev) {
 /* -----------------------------------------------------------------------------------------------------------
  * ending -- */
 
-VT_EXPORT CUresult cuCtxDestroy(CUcontext ctx) {
-    VT_ENTER_DRIVER(cuCtxDestroy);
-    uint64_t ticks = vt_event_bulk_begin();
+static CUresult destroy(const struct vt_call *call, CUresult (*real)(CUcontext), CUcontext ctx) {
+    uint64_t ticks = end_begins();
     unsigned number = vt_context_number(ctx);
+    uint64_t handle = vt_context_ends(number);
     CUresult result = real(ctx);
     if (result == CUDA_SUCCESS)
-        destroyed(&call, ticks, ctx, number);
+        destroyed(call, ticks, ctx, number);
+    else
+        vt_context_stays(number, handle);
     return result;
+}
+
+VT_EXPORT CUresult cuCtxDestroy(CUcontext ctx) {
+    VT_ENTER_DRIVER(cuCtxDestroy);
+    return destroy(&call, real, ctx);
 }
 
 VT_EXPORT CUresult cuCtxDestroy_v2(CUcontext ctx) {
     VT_ENTER_DRIVER(cuCtxDestroy_v2);
-    uint64_t ticks = vt_event_bulk_begin();
-    unsigned number = vt_context_number(ctx);
-    CUresult result = real(ctx);
-    if (result == CUDA_SUCCESS)
-        destroyed(&call, ticks, ctx, number);
-    return result;
+    return destroy(&call, real, ctx);
 }
 
 static CUresult reset(const struct vt_call *call, CUresult (*real)(CUdevice), CUdevice dev) {
-    uint64_t ticks = vt_event_bulk_begin();
+    uint64_t ticks = end_begins();
     unsigned number = vt_context_primary((unsigned)dev);
     CUresult result = real(dev);
     if (result == CUDA_SUCCESS)
@@ -153,7 +162,7 @@ static CUresult reset(const struct vt_call *call, CUresult (*real)(CUdevice), CU
 }
 
 static CUresult release(const struct vt_call *call, CUresult (*real)(CUdevice), CUdevice dev) {
-    uint64_t ticks = vt_event_bulk_begin();
+    uint64_t ticks = end_begins();
     unsigned number = vt_context_primary((unsigned)dev);
     CUresult result = real(dev);
     if (result == CUDA_SUCCESS && dev >= 0 && dev < DEVICES_MAX && vt_add(&retained[dev], -1) == 1)
@@ -198,7 +207,7 @@ VT_EXPORT CUresult cuCtxAttach(CUcontext *pctx, unsigned int flags) {
 
 VT_EXPORT CUresult cuCtxDetach(CUcontext ctx) {
     VT_ENTER_DRIVER(cuCtxDetach);
-    uint64_t ticks = vt_event_bulk_begin();
+    uint64_t ticks = end_begins();
     unsigned number = vt_context_number(ctx);
     CUresult result = real(ctx);
     if (result == CUDA_SUCCESS)

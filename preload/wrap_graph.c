@@ -150,11 +150,11 @@ VT_EXPORT CUresult cuGraphInstantiateWithParams_ptsz(
 /* What a destroyed executable allocated and nobody freed stays allocated. */
 VT_EXPORT CUresult cuGraphExecDestroy(CUgraphExec hGraphExec) {
     VT_ENTER_DRIVER(cuGraphExecDestroy);
+    const struct vt_graph_end end = vt_graph_exec_ends(hGraphExec);
     CUresult result = real(hGraphExec);
+    vt_graph_exec_ended(hGraphExec, &end, result != CUDA_SUCCESS);
     if (result != CUDA_SUCCESS)
         return result;
-    if (vt_get(&vt_graph_any))
-        vt_graph_exec_gone(hGraphExec);
     vt_event_object(&call, VT_OBJECT_GRAPH, (uint64_t)(uintptr_t)hGraphExec, VT_OBJECT_DESTROYED,
                     vt_context_current());
     return result;
@@ -162,9 +162,9 @@ VT_EXPORT CUresult cuGraphExecDestroy(CUgraphExec hGraphExec) {
 
 VT_EXPORT CUresult cuGraphDestroy(CUgraph hGraph) {
     VT_ENTER_DRIVER(cuGraphDestroy);
+    const struct vt_graph_end end = vt_graph_ends(hGraph);
     CUresult result = real(hGraph);
-    if (result == CUDA_SUCCESS)
-        vt_graph_gone(hGraph);
+    vt_graph_ended(hGraph, &end, result != CUDA_SUCCESS);
     (void)call;
     return result;
 }
