@@ -30,12 +30,15 @@
 
 enum {
     MOST_WINDOWS = 64, /* of valleys */
-    MARKED_RISES = 4,  /* at least so many, by marked iterations */
+    MARKED_RISES = 6,  /* at least so many, by marked iterations */
     RHYTHM_RISES = 8,  /* by the run's own rhythm */
     TIME_RISES = 20,   /* by time alone */
     CHANCE_RISES = 12, /* where chance spaces them */
-    KEPT_ALONE = 100,  /* blocks, where nothing is ever given back */
+    KEPT_ALONE = 100,  /* blocks of one size, where nothing is ever given back */
+    KEPT_MIXED = 1000, /* of any size */
     FLOW_RISES = 24,   /* of what remains of a flow */
+    PART_RISES = 3,    /* of a site that is part of a place that grows */
+    AHEAD = 6,         /* rounds that a thread may be ahead of the others */
     LATE_RISES = 8,    /* where it began late */
     MANY_BLOCKS = 128, /* a loop, whatever came behind it; it may have ended a little earlier */
     SOME_BLOCKS = 32,  /* the same, a loop that ran a few rounds ahead */
@@ -85,20 +88,20 @@ static bool goes_round(const struct search *s, const struct rise *rises, uint32_
 }
 
 /* Nothing at all is given back while this rises. Setting up does that too; but it does not make a
- * hundred blocks of one size in one place and then end with them. */
+ * hundred blocks of one size in one place, or a thousand of any, and then end with them. */
 static bool only_keeps(const struct search *s, const struct trial *t) {
     const struct vt_bucket *buckets = s->history->buckets;
     const struct rise *rises = s->rises + t->first, *last = s->rises + t->all - 1;
     uint64_t count = 0, size = rises->bytes / rises->count;
+    bool same = true;
     for (const struct rise *r = rises; r <= last; r++) {
         count += r->count;
-        if (r->bytes != size * r->count)
-            return false;
+        same &= r->bytes == size * r->count;
     }
     double span = (double)(buckets[last->bucket].ticks - buckets[rises->bucket].ticks);
     double tail = (double)(s->end - buckets[last->bucket].ticks);
-    return !t->floor && count >= KEPT_ALONE && (s->python || !t->curve->freed_all) &&
-           tail <= span + 1e9 / s->clock.ns_per_tick;
+    return !t->floor && count >= (same ? KEPT_ALONE : KEPT_MIXED) &&
+           (s->python || !t->curve->freed_all) && tail <= span + 1e9 / s->clock.ns_per_tick;
 }
 
 /* Time alone: rises far enough apart to be the work of iterations, spread to the very end. */
@@ -149,6 +152,17 @@ static bool is_longer(const struct search *s, const struct curve *c, const struc
     return c->held >= 2 * high && c->held_count <= at_once + 3;
 }
 
+/* Up to when it could have risen: to the end of the scale, or as long as its thread was at work. A
+ * loader runs a few rounds ahead, and is done when the others still have these before them. */
+static double find_end(const struct search *s, const struct trial *t, double last, uint32_t count) {
+    double span = last - s->rises[t->first].at, each = span / (count - 1);
+    double done = vt_growth_position(s, t->scale.kind, t->curve->done) + each;
+    double ahead = t->scale.end - done, most = AHEAD * each > span / 5 ? AHEAD * each : span / 5;
+    return t->scale.whole && t->scale.kind != BY_TIME && done > last && ahead > 0 && ahead <= most
+               ? done
+               : t->scale.end;
+}
+
 /* Often enough, steadily, to the end. */
 static bool is_steady(const struct search *s, const struct trial *t) {
     const struct rise *rises = s->rises + t->first;
@@ -171,8 +185,10 @@ static bool is_steady(const struct search *s, const struct trial *t) {
         before = rises[i].at;
         blocks += rises[i].count;
     }
+    double end = find_end(s, t, before, count);
+    span = end - start;
     /* a clock that counts in steps: the last rise's own step is not a pause */
-    double tail = t->scale.end - before - (kind == BY_ITERATION ? 1 : 0);
+    double tail = end - before - (kind == BY_ITERATION ? 1 : 0);
     if (kind == BY_TIME)
         tail = 0; /* takes_time asks */
     double enough = blocks >= MANY_BLOCKS ? span / 12 : blocks >= SOME_BLOCKS ? span / 25 : 0;
@@ -190,7 +206,7 @@ static bool is_steady(const struct search *s, const struct trial *t) {
         (span < 0.6 * active && (count < LATE_RISES || t->gap < 2 * longest)))
         return false;
     struct steadiness steady;
-    if (slows_down(rises, count, t->scale.end, t->warm, &steady))
+    if (slows_down(rises, count, end, t->warm, &steady))
         return false;
     return steady.dispersion <= clockwork || count >= CHANCE_RISES;
 }
@@ -315,15 +331,16 @@ static bool find(const struct search *s, const struct curve *c, struct found *fo
 /* ------------------------------------------------------------------------------------------------
  * one site, and places -- */
 
-/* The rises of a site in a growth that was found for its place. */
-static void describe_part(const struct search *s, const struct found *found, double from,
-                          uint32_t site, struct vt_process *p, struct vt_site *to) {
+/* A site's own rises in a growth that was found for its place: so many, from `first` on, in
+ * search.rises. */
+static uint32_t find_part(const struct search *s, const struct found *found, double from,
+                          uint32_t site, uint32_t *first) {
     struct curve c = vt_growth_curve(s, site);
-    uint32_t n = vt_growth_kept(s, &c, &found->scale), first = 0;
-    while (first < n && s->rises[first].at < from)
-        first++;
-    if (first < n)
-        vt_growth_describe(s, found, s->rises + first, n - first, site, p, to);
+    uint32_t n = vt_growth_kept(s, &c, &found->scale);
+    *first = 0;
+    while (*first < n && s->rises[*first].at < from)
+        ++*first;
+    return n - *first;
 }
 
 /* Sites of one place that do not grow by themselves, but together do: one line that is reached by
@@ -334,8 +351,21 @@ static void judge_place(const struct search *s, const uint32_t *sites, uint32_t 
     struct found found;
     if (find(s, &sum, &found)) {
         double from = s->rises[found.first_rise].at;
-        for (uint32_t i = 0; i < count; i++)
-            describe_part(s, &found, from, sites[i], p, &p->sites[place[sites[i]]]);
+        uint32_t rises = 0, often = 0, first, least = 1;
+        for (uint32_t i = 0; i < count; i++) {
+            uint32_t n = find_part(s, &found, from, sites[i], &first);
+            rises += n;
+            often += n >= PART_RISES ? n : 0;
+        }
+        /* where most of it is of sites that rose several times, one that rose once is another thing */
+        if (often * 2 >= rises)
+            least = PART_RISES;
+        for (uint32_t i = 0; i < count; i++) {
+            uint32_t n = find_part(s, &found, from, sites[i], &first);
+            if (n >= least)
+                vt_growth_describe(s, &found, s->rises + first, n, sites[i], p,
+                                   &p->sites[place[sites[i]]]);
+        }
     }
     free((void *)sum.samples);
 }

@@ -50,6 +50,12 @@ static uint32_t bucket_at(const struct search *s, double events) {
     return low;
 }
 
+/* The one that holds an event; the last one, for what comes behind the last allocation. */
+static uint32_t bucket_of(const struct search *s, uint64_t event) {
+    uint32_t next = bucket_at(s, (double)event + 1);
+    return next ? next - 1 : 0;
+}
+
 bool vt_growth_scale(const struct search *s, const struct curve *c, enum clock_kind kind, bool old,
                      struct scale *scale) {
     const struct vt_history *h = s->history;
@@ -223,6 +229,7 @@ struct curve vt_growth_curve(const struct search *s, uint32_t site) {
     while (c.count && c.samples[c.count - 1].bucket > s->last_bucket)
         c.count--;
     c.first = h->samples[0].bucket;
+    c.done = bucket_of(s, s->history->threads[h->thread]);
     c.reach = find_reach(s, &c);
     return c;
 }
@@ -249,6 +256,7 @@ struct curve vt_growth_curve_of_place(const struct search *s, const uint32_t *si
         struct curve c = vt_growth_curve(s, sites[i]);
         sum.held += c.held;
         sum.freed_all &= c.freed_all;
+        sum.done = c.done > sum.done ? c.done : sum.done;
         for (uint32_t j = 0; j < c.count; j++) {
             all[n] = c.samples[j];
             all[n++].allocs = i; /* whose it is */

@@ -39,6 +39,7 @@ struct curve {
     uint64_t held_count;
     uint32_t first; /* bucket of its first sample */
     bool freed_all; /* nothing of it was live at the very end */
+    uint32_t done;  /* bucket of the last event of the thread that allocated here last */
     double reach;   /* events: what is younger than that may still be given back, as others were */
 };
 

@@ -33,6 +33,8 @@ void vt_history_close(struct vt_history *h) {
     free_sites(h);
     free(h->buckets);
     free(h->freed);
+    free(h->threads);
+    vt_map_free(&h->by_tid);
     *h = (struct vt_history){0};
 }
 
@@ -40,8 +42,20 @@ void vt_history_restart(struct vt_history *h) {
     free_sites(h);
     h->bucket_count = 0;
     h->freed_count = 0;
+    for (uint32_t i = 0; i < h->thread_count; i++)
+        h->threads[i] = 0;
     h->events = h->allocs = h->frees = h->next_event = 0;
     h->events_at_last_alloc = 0;
+}
+
+void vt_history_thread(struct vt_history *h, uint32_t tid) {
+    h->thread = vt_map_get(&h->by_tid, tid);
+    if (h->thread != VT_MAP_NONE)
+        return;
+    h->thread = h->thread_count;
+    VT_GROW(h->threads, h->thread_count, h->thread_room);
+    h->threads[h->thread_count++] = 0;
+    vt_map_put(&h->by_tid, tid, h->thread);
 }
 
 void vt_history_turn(struct vt_history *h, uint64_t ticks) {
@@ -120,6 +134,7 @@ uint32_t vt_history_kept(struct vt_history *h, uint32_t site, uint64_t bytes) {
     struct vt_site_history *s = &h->sites[site];
     s->samples[s->count - 1].kept_bytes += bytes;
     s->samples[s->count - 1].kept_count++;
+    s->thread = h->thread;
     return s->count - 1;
 }
 

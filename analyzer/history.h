@@ -46,6 +46,7 @@ struct vt_site_history {
     uint32_t count, room;
     /* what it held when the process last allocated anything: before all is freed at the end */
     uint64_t held_bytes, held_count, held_at;
+    uint32_t thread; /* of vt_history.threads, that last allocated here */
 };
 
 /* A block that was freed since the last allocation. */
@@ -70,6 +71,9 @@ struct vt_history {
     size_t edges_in_bucket;
     uint64_t edges_end; /* ticks at which the last of them ended */
     bool after;
+    uint64_t *threads; /* the last event of each, by its number in vt_history_thread */
+    uint32_t thread, thread_count, thread_room; /* thread: whose events come now */
+    struct vt_map by_tid;
     struct vt_freed *freed; /* booked when the next allocation comes */
     size_t freed_count, freed_room;
 };
@@ -82,6 +86,9 @@ void vt_history_close(struct vt_history *history);
 
 /* Forgets all: the window begins here. */
 void vt_history_restart(struct vt_history *history);
+
+/* The events that follow are this thread's. */
+void vt_history_thread(struct vt_history *history, uint32_t tid);
 
 /* Begins a new bucket; books what was freed. For vt_history_event alone. */
 void vt_history_turn(struct vt_history *history, uint64_t ticks);
@@ -104,6 +111,8 @@ static inline void vt_history_event(struct vt_history *h, uint64_t ticks, bool a
     } else {
         h->frees++;
     }
+    if (h->thread_count)
+        h->threads[h->thread] = h->events;
     h->events++;
 }
 

@@ -70,6 +70,16 @@ static bool better(const struct kind *a, uint64_t a_events, const struct kind *b
     return a->name < b->name;
 }
 
+/* Workers that share the iterations have them by the same name, as deep. */
+static bool same_but_thread(const struct kind *a, const struct kind *b) {
+    return a->name == b->name && a->domain == b->domain && a->depth == b->depth;
+}
+
+static int compare_ticks(const void *a, const void *b) {
+    uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
+    return x < y ? -1 : x > y;
+}
+
 void vt_phases_iterations(const struct vt_log *log, struct vt_iterations *out) {
     struct vt_map by_tid = {0}, by_kind = {0};
     struct thread *threads = NULL;
@@ -108,10 +118,13 @@ void vt_phases_iterations(const struct vt_log *log, struct vt_iterations *out) {
     }
     if (best != VT_MAP_NONE) {
         out->name = log->names[kinds[best].name];
-        out->begins = vt_alloc(kinds[best].count, sizeof *out->begins);
+        uint64_t count = 0;
+        for (uint32_t i = 0; i < kind_count; i++)
+            count += same_but_thread(&kinds[i], &kinds[best]) ? kinds[i].count : 0;
+        out->begins = vt_alloc(count, sizeof *out->begins);
         for (size_t i = 0; i < log->phase_count; i++) {
             const struct vt_log_phase *phase = &log->phases[i];
-            if (kind_of[i] != best)
+            if (!same_but_thread(&kinds[kind_of[i]], &kinds[best]))
                 continue;
             out->begins[out->count++] = phase->began;
             /* a mark lasts until the next; so does the last one, as far as anyone knows */
@@ -119,6 +132,7 @@ void vt_phases_iterations(const struct vt_log *log, struct vt_iterations *out) {
             if (end > out->end)
                 out->end = end;
         }
+        qsort(out->begins, out->count, sizeof *out->begins, compare_ticks);
     }
     for (uint32_t i = 0; i < thread_count; i++)
         free(threads[i].open);

@@ -19,7 +19,7 @@ struct vt_iterations {
 };
 
 /* Chooses them: of the thread that records most, the outermost name that repeats often enough to
- * show a trend. Free with vt_phases_iterations_free. */
+ * show a trend; then its repetitions on all threads. Free with vt_phases_iterations_free. */
 void vt_phases_iterations(const struct vt_log *log, struct vt_iterations *iterations);
 void vt_phases_iterations_free(struct vt_iterations *iterations);
 

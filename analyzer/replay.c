@@ -729,6 +729,8 @@ void vt_replay_run_noting(const struct vt_log *log, struct vt_sites *ids, struct
     struct vt_merge *merge = vt_merge_open(log, window.until);
     while (vt_merge_next(merge, &batch)) {
         uint32_t seen = batch.count + batch.ahead;
+        if (history && (w.tid != batch.tid || !history->thread_count))
+            vt_history_thread(history, batch.tid);
         w.tid = batch.tid;
         for (uint32_t i = 0; i < batch.count; i++) {
             if (i + AHEAD < seen)
