@@ -27,6 +27,7 @@
 
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 enum {
     MOST_WINDOWS = 64, /* of valleys */
@@ -370,6 +371,22 @@ static void judge_place(const struct search *s, const uint32_t *sites, uint32_t 
     free((void *)sum.samples);
 }
 
+/* The line, and the one that it was called from: a helper that all of a program allocates through is
+ * no place. */
+static uint64_t place_of(const struct vt_site *site) {
+    const struct vt_stack *stack = site->stack;
+    uint64_t key = vt_stack_place(stack) + vt_mix(site->layer * 256 + site->device);
+    for (uint32_t i = stack->own + 1; i < stack->count; i++) {
+        const struct vt_frame *f = &stack->frames[i];
+        const char *where = f->line ? f->file : f->module;
+        if (f->own)
+            return vt_mix(key) +
+                   vt_hash_bytes(f->line ? f->line : f->offset, where ? where : "",
+                                 where ? strlen(where) : 0);
+    }
+    return key;
+}
+
 static void judge_places(const struct search *s, const uint32_t *place, struct vt_process *p) {
     uint32_t count = (uint32_t)s->replay->site_count;
     struct vt_map first_of = {0};
@@ -380,7 +397,7 @@ static void judge_places(const struct search *s, const uint32_t *place, struct v
         next[i] = VT_NO_SITE;
         if (!site || site->before || site->growth || !site->held_bytes)
             continue;
-        uint64_t key = vt_stack_place(site->stack) + vt_mix(site->layer * 256 + site->device);
+        uint64_t key = place_of(site);
         uint32_t head = vt_map_get(&first_of, key);
         if (head != VT_MAP_NONE)
             next[i] = head;
