@@ -230,6 +230,7 @@ static void draw(const struct search *s, const struct found *found, const struct
         uint32_t part = (uint32_t)(place * VT_GROWTH_PARTS);
         g->shape[part < VT_GROWTH_PARTS ? part : VT_GROWTH_PARTS - 1] += (double)rises[i].bytes;
         g->bytes += rises[i].bytes;
+        g->blocks += rises[i].count;
     }
     for (uint32_t i = 0; i < VT_GROWTH_PARTS; i++)
         g->shape[i] /= (double)g->bytes;

@@ -86,6 +86,7 @@ static void add_growth(struct vt_growth *sum, const struct vt_growth *g) {
                     : 0;
     sum->bytes_per_iteration += g->bytes_per_iteration;
     sum->bytes += g->bytes;
+    sum->blocks += g->blocks;
     sum->rises = g->rises > sum->rises ? g->rises : sum->rises;
     sum->chance = g->chance < sum->chance ? g->chance : sum->chance;
     if (g->since_iteration < sum->since_iteration) {

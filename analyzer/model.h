@@ -70,6 +70,7 @@ struct vt_growth {
     uint64_t outer_iterations; /* 0: nothing of the kind was seen */
     uint64_t bytes;            /* that it grew by, to the process's last allocation */
     uint64_t rises;            /* how often it was seen to keep more */
+    uint64_t blocks;           /* kept by these rises; 0: it was found by levels, not by blocks */
     double chance;             /* of such a trend in what does not grow: Mann-Kendall */
     double shape[VT_GROWTH_PARTS]; /* the shares of `bytes` in equal parts of the time since
                                              it began, by events */
