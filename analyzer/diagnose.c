@@ -71,7 +71,7 @@ static void say_growth(const struct vt_growth *g, struct vt_string *why) {
                          vt_format_count(g->iterations, all));
     else
         vt_string_format(why, "kept %s more each second to the end of the run", bytes);
-    vt_string_format(why, " (%s rises; Mann-Kendall p < %s)", rises,
+    vt_string_format(why, " (%s rise%s; Mann-Kendall p < %s)", rises, g->rises == 1 ? "" : "s",
                      g->chance < 0.001  ? "0.001"
                      : g->chance < 0.01 ? "0.01"
                                         : "0.02");

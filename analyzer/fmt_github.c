@@ -75,19 +75,35 @@ static void annotation(const struct vt_gate *gate, const struct vt_gate_format_o
     free(name);
 }
 
+/* Notices; GitHub shows ten of a step. */
+static void notices(const struct vt_gate *gate, const struct vt_gate_format_options *options,
+                    FILE *out) {
+    uint32_t shown = 0;
+    for (uint32_t i = 0; i < gate->model->process_count && shown < ANNOTATIONS; i++) {
+        char *note = vt_gate_note(gate, &gate->model->processes[gate->order[i]], options->stable);
+        if (note) {
+            shown++;
+            fputs("::notice title=GPU memory went with its context::", out);
+            escape(out, note, false);
+            fputc('\n', out);
+        }
+        free(note);
+    }
+}
+
 static void summary_row(const struct vt_gate *gate, const struct vt_gate_format_options *options,
                         uint32_t index, FILE *out) {
     const struct vt_gate_finding *f = &gate->findings[index];
-    uint64_t held, count;
-    uint32_t processes = vt_gate_together(gate, index, &held, &count);
+    struct vt_amount sum;
+    uint32_t processes = vt_gate_together(gate, index, &sum);
     const struct vt_process *p = &gate->model->processes[f->process];
     char bytes[VT_FORMAT_BYTES], blocks[VT_FORMAT_BYTES];
     char *why = vt_gate_why(gate, f, options->stable);
     char *place =
         f->site ? vt_place_text(p, vt_stack_main_frame(f->site->stack), UINT_MAX) : vt_strdup("");
     char *name = vt_gate_process_name(p, options->stable);
-    fprintf(out, "| %s | %s | %s | ", vt_gate_kind(f), vt_format_bytes(held, bytes),
-            f->site ? vt_format_count(count, blocks) : "");
+    fprintf(out, "| %s | %s | %s | ", vt_gate_kind(f), vt_format_bytes(sum.bytes, bytes),
+            f->site ? vt_format_count(sum.blocks, blocks) : "");
     cell(out, place);
     fputs(" | ", out);
     if (processes > 1)
@@ -106,7 +122,7 @@ static void summary(const struct vt_gate *gate, const struct vt_gate_format_opti
                     FILE *out) {
     char *headline = vt_gate_headline(gate);
     uint32_t rows = 0, left = 0;
-    uint64_t bytes, blocks;
+    struct vt_amount sum;
     fputs("### GPU memory leak check\n\n", out);
     fprintf(out, "%s %s\n", gate->failed ? ":x:" : ":white_check_mark:", headline);
     if (gate->failures)
@@ -114,7 +130,7 @@ static void summary(const struct vt_gate *gate, const struct vt_gate_format_opti
               "| --- | ---: | ---: | --- | --- | --- |\n",
               out);
     for (uint32_t i = 0; i < gate->failures; i++) {
-        uint32_t processes = vt_gate_together(gate, i, &bytes, &blocks);
+        uint32_t processes = vt_gate_together(gate, i, &sum);
         if (processes && rows < ROWS) {
             rows++;
             summary_row(gate, options, i, out);
@@ -133,6 +149,16 @@ static void summary(const struct vt_gate *gate, const struct vt_gate_format_opti
             fputc('\n', out);
             free(name);
         }
+    for (uint32_t i = 0, shown = 0; i < gate->model->process_count && shown < ROWS; i++) {
+        char *note = vt_gate_note(gate, &gate->model->processes[gate->order[i]], options->stable);
+        if (note) {
+            shown++;
+            fputs("\nNote: ", out);
+            cell(out, note);
+            fputc('\n', out);
+        }
+        free(note);
+    }
     fputc('\n', out);
     free(headline);
 }
@@ -141,10 +167,10 @@ int vt_fmt_github_write(const struct vt_gate *gate, const struct vt_gate_format_
                         FILE *out) {
     const char *path = getenv("GITHUB_STEP_SUMMARY");
     uint32_t written = 0, left = 0;
-    uint64_t bytes, blocks;
+    struct vt_amount sum;
     char *headline = vt_gate_headline(gate);
     for (uint32_t i = 0; i < gate->failures; i++) {
-        uint32_t processes = vt_gate_together(gate, i, &bytes, &blocks);
+        uint32_t processes = vt_gate_together(gate, i, &sum);
         if (processes && written < ANNOTATIONS) {
             written++;
             annotation(gate, options, &gate->findings[i], processes, out);
@@ -152,9 +178,11 @@ int vt_fmt_github_write(const struct vt_gate *gate, const struct vt_gate_format_
             left += processes > 0;
         }
     }
+    notices(gate, options, out);
     fprintf(out, "leak check %s\n", headline);
     if (left)
-        fprintf(out, "%u more places are not annotated; the step summary has them\n", left);
+        fprintf(out, "%u more place%s not annotated; the step summary has %s\n", left,
+                left == 1 ? " is" : "s are", left == 1 ? "it" : "them");
     free(headline);
     if (!path || !*path)
         return 0;

@@ -103,6 +103,23 @@ static void test_case(const struct vt_gate *gate, const struct vt_gate_format_op
     free(who);
 }
 
+/* What is to be known of the processes, on the suite: it is of no one device. */
+static void notes(const struct vt_gate *gate, const struct vt_gate_format_options *options,
+                  FILE *out) {
+    bool open = false;
+    for (uint32_t i = 0; i < gate->model->process_count; i++) {
+        char *note = vt_gate_note(gate, &gate->model->processes[gate->order[i]], options->stable);
+        if (note) {
+            fputs(open ? "\n" : "    <system-out>", out);
+            escape(out, note);
+            open = true;
+        }
+        free(note);
+    }
+    if (open)
+        fputs("</system-out>\n", out);
+}
+
 /* Which test cases a process has: one for each device that it has, and where something failed. */
 static bool wanted(const struct vt_gate *gate, uint32_t process, unsigned device, bool *failed) {
     const struct vt_process *p = &gate->model->processes[process];
@@ -136,6 +153,7 @@ int vt_fmt_junit_write(const struct vt_gate *gate, const struct vt_gate_format_o
         for (unsigned device = 0; device < 256; device++)
             if (wanted(gate, gate->order[i], device, &failed))
                 test_case(gate, options, gate->order[i], device, out);
+    notes(gate, options, out);
     fputs("  </testsuite>\n</testsuites>\n", out);
     return 0;
 }

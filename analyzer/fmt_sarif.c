@@ -167,6 +167,36 @@ static void tool(struct writer *w) {
     vt_json_close(j, '}');
 }
 
+/* What is to be known of the processes: notifications of the run of the tool. */
+static void notes(struct writer *w) {
+    struct vt_json *j = &w->j;
+    const struct vt_gate *gate = w->gate;
+    bool open = false;
+    for (uint32_t i = 0; i < gate->model->process_count; i++) {
+        char *note =
+            vt_gate_note(gate, &gate->model->processes[gate->order[i]], w->options->stable);
+        if (note && !open) {
+            vt_json_open(j, "invocations", '[');
+            vt_json_open(j, NULL, '{');
+            vt_json_boolean(j, "executionSuccessful", true);
+            vt_json_open(j, "toolExecutionNotifications", '[');
+            open = true;
+        }
+        if (note) {
+            vt_json_open(j, NULL, '{');
+            vt_json_string(j, "level", "note");
+            text(j, "message", note);
+            vt_json_close(j, '}');
+        }
+        free(note);
+    }
+    if (open) {
+        vt_json_close(j, ']');
+        vt_json_close(j, '}');
+        vt_json_close(j, ']');
+    }
+}
+
 int vt_fmt_sarif_write(const struct vt_gate *gate, const struct vt_gate_format_options *options,
                        FILE *out) {
     struct writer w = {.j = {.out = out, .first = true}, .gate = gate, .options = options};
@@ -190,6 +220,7 @@ int vt_fmt_sarif_write(const struct vt_gate *gate, const struct vt_gate_format_o
         vt_string_free(&folder);
         free(reference);
     }
+    notes(&w);
     vt_json_open(j, "results", '[');
     for (uint32_t i = 0; i < gate->count; i++)
         result(&w, &gate->findings[i]);

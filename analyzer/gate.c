@@ -55,6 +55,7 @@ static void find_leaks(struct vt_gate *g, uint32_t process, uint32_t *room) {
         f->leak = leak_of(p, i);
         f->bytes = site->live_bytes;
         f->blocks = site->live_count;
+        f->amount = vt_amount_of_site(site, f->leak);
         f->group = key.hash;
         vt_stack_key_free(&key);
         if (g->options->suppressions)
@@ -73,7 +74,7 @@ static void find_peaks(struct vt_gate *g, uint32_t process, uint32_t *room) {
         struct vt_gate_finding *f = append(g, room);
         f->process = process;
         f->device = d->ordinal;
-        f->bytes = d->peak_bytes;
+        f->bytes = f->amount.bytes = d->peak_bytes;
         f->group = d->ordinal;
     }
 }
@@ -149,7 +150,7 @@ static int by_process(const void *a, const void *b) {
 }
 
 static uint64_t badness(const struct vt_gate_finding *f) {
-    return f->site ? f->bytes : f->bytes - sorted->options->max_peak;
+    return f->site ? f->amount.bytes : f->bytes - sorted->options->max_peak;
 }
 
 static int by_badness(const void *a, const void *b) {
@@ -198,6 +199,7 @@ static void sum_up(struct vt_gate *g) {
             g->failures++;
             p->failures++;
             p->failed = g->failed = true;
+            g->failing_bytes += f->site ? f->amount.bytes : 0;
         }
         if (f->site) {
             g->counts[f->outcome]++;
@@ -206,6 +208,7 @@ static void sum_up(struct vt_gate *g) {
         if (f->site && f->outcome <= VT_GATE_TOLERATED) {
             p->leaked_bytes += f->bytes;
             p->leaked_blocks += f->blocks;
+            p->shown_bytes += f->amount.bytes;
         }
         if (f->rule >= 0) {
             g->options->suppressions->rules[f->rule].sites++;
@@ -272,12 +275,11 @@ void vt_gate_baseline(const struct vt_gate *g, struct vt_baseline *baseline) {
     }
 }
 
-uint32_t vt_gate_together(const struct vt_gate *g, uint32_t index, uint64_t *bytes,
-                          uint64_t *blocks) {
+uint32_t vt_gate_together(const struct vt_gate *g, uint32_t index, struct vt_amount *sum) {
     const struct vt_gate_finding *f = &g->findings[index];
     bool *has = vt_alloc(g->model->process_count, sizeof *has);
     uint32_t processes = 0;
-    *bytes = *blocks = 0;
+    *sum = (struct vt_amount){0};
     for (uint32_t i = 0; i < g->failures; i++) {
         const struct vt_gate_finding *other = &g->findings[i];
         if (other->group != f->group || !other->site != !f->site ||
@@ -287,8 +289,7 @@ uint32_t vt_gate_together(const struct vt_gate *g, uint32_t index, uint64_t *byt
             processes = 0;
             break;
         }
-        *bytes += other->bytes;
-        *blocks += other->blocks;
+        vt_amount_add(sum, other->amount);
         processes += !has[other->process];
         has[other->process] = true;
     }
@@ -298,11 +299,15 @@ uint32_t vt_gate_together(const struct vt_gate *g, uint32_t index, uint64_t *byt
 
 /* The evidence in figures that a program decides: not in times, rates, or what a search came across.
  */
-static void stable_why(const struct vt_site *site, struct vt_string *why) {
-    char live[VT_FORMAT_BYTES], all[VT_FORMAT_BYTES];
+static void stable_why(const struct vt_site *site, const struct vt_amount *amount,
+                       struct vt_string *why) {
+    char live[VT_FORMAT_BYTES], all[VT_FORMAT_BYTES], freed[VT_FORMAT_BYTES];
     vt_string_format(
         why, "%s of its %s allocation%s live at the end", vt_format_count(site->live_count, live),
         vt_format_count(site->alloc_count, all), site->alloc_count == 1 ? " was" : "s were");
+    if (amount->freed)
+        vt_string_format(why, ", %s %s freed only at exit", vt_format_count(amount->freed, freed),
+                         amount->freed == 1 ? "was" : "were");
     if (site->verdict == VT_VERDICT_LOST)
         vt_string_add(why, ", and no pointer was left to all of them");
     if (site->verdict == VT_VERDICT_GROWING)
@@ -322,7 +327,7 @@ char *vt_gate_why(const struct vt_gate *g, const struct vt_gate_finding *f, bool
         return why.text;
     }
     if (stable)
-        stable_why(f->site, &why);
+        stable_why(f->site, &f->amount, &why);
     else
         vt_string_add(&why, f->site->why ? f->site->why : vt_verdict_names[f->site->verdict]);
     if (f->accepted_bytes != VT_UNKNOWN)

@@ -11,6 +11,7 @@
 #ifndef VRAMTRACE_ANALYZER_GATE_H
 #define VRAMTRACE_ANALYZER_GATE_H
 
+#include "amount.h"
 #include "baseline.h"
 #include "model.h"
 #include "suppress.h"
@@ -39,7 +40,8 @@ struct vt_gate_finding {
     unsigned device;
     const struct vt_site *site; /* NULL: a device past --max-peak */
     const struct vt_leak *leak; /* what the model made of the site; NULL: nothing */
-    uint64_t bytes, blocks;     /* held; of a device: its peak, and 0 */
+    uint64_t bytes, blocks;     /* live at the end: judged; of a device: its peak, and 0 */
+    struct vt_amount amount;    /* of the leak, as is shown; of a device: its peak */
     uint64_t accepted_bytes;    /* the baseline's figure that it grew past; VT_UNKNOWN: not in it */
     int64_t rule;               /* of the suppression; -1 */
     uint64_t group;             /* the same for the same place in several processes */
@@ -49,6 +51,7 @@ struct vt_gate_process {
     bool failed;
     uint32_t failures;
     uint64_t leaked_bytes, leaked_blocks; /* of failures and what was tolerated */
+    uint64_t shown_bytes;                 /* the same by their amounts */
     uint64_t peak_bytes;                  /* largest of its devices */
     bool outlier; /* it leaks, and holds more than twice what the middle process does */
 };
@@ -62,6 +65,7 @@ struct vt_gate {
     struct vt_gate_process *processes; /* as in the model */
     uint32_t *order;                   /* processes by rank, then by what they are: no pids */
     uint64_t counts[4], bytes[4];      /* sites, by outcome */
+    uint64_t failing_bytes;            /* of the sites that fail, by their amounts */
 };
 
 /* Whether a verdict fails the gate where nobody chose otherwise. */
@@ -75,10 +79,9 @@ void vt_gate_free(struct vt_gate *gate);
 /* The leaks that are neither suppressed nor past a budget, as a new baseline. Free it. */
 void vt_gate_baseline(const struct vt_gate *gate, struct vt_baseline *baseline);
 
-/* The failures at the place of failure `index`, in however many processes: their sums. Returns the
+/* The failures at the place of failure `index`, in however many processes: their sum. Returns the
  * number of those processes; 0: an earlier failure is at the same place. */
-uint32_t vt_gate_together(const struct vt_gate *gate, uint32_t index, uint64_t *bytes,
-                          uint64_t *blocks);
+uint32_t vt_gate_together(const struct vt_gate *gate, uint32_t index, struct vt_amount *sum);
 
 /* Why it fails, one sentence; what differs from run to run left out where `stable`. Free it. */
 char *vt_gate_why(const struct vt_gate *gate, const struct vt_gate_finding *finding, bool stable);

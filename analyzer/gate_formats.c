@@ -121,7 +121,6 @@ const char *vt_gate_kind(const struct vt_gate_finding *f) {
 
 char *vt_gate_sentence(const struct vt_gate *gate, const struct vt_gate_finding *f, bool stable) {
     const struct vt_process *p = &gate->model->processes[f->process];
-    char bytes[VT_FORMAT_BYTES], blocks[VT_FORMAT_BYTES];
     struct vt_string text = {0};
     char *why = vt_gate_why(gate, f, stable);
     if (!f->site) {
@@ -129,9 +128,10 @@ char *vt_gate_sentence(const struct vt_gate *gate, const struct vt_gate_finding 
     } else {
         char *place = vt_place_text(p, vt_stack_main_frame(f->site->stack), UINT_MAX);
         char *call = vt_stack_key_call_text(f->site);
-        vt_string_format(&text, "%s in %s block%s allocated at %s (%s). %s: %s",
-                         vt_format_bytes(f->bytes, bytes), vt_format_count(f->blocks, blocks),
-                         f->blocks == 1 ? "" : "s", place, call, vt_gate_kind(f), why);
+        char *amount = vt_amount_text(f->amount);
+        vt_string_format(&text, "%s%s allocated at %s (%s). %s: %s", amount,
+                         f->amount.freed ? "," : "", place, call, vt_gate_kind(f), why);
+        free(amount);
         if (f->leak && f->leak->advice && !stable)
             vt_string_format(&text, ". %s", f->leak->advice);
         free(place);
@@ -139,6 +139,19 @@ char *vt_gate_sentence(const struct vt_gate *gate, const struct vt_gate_finding 
     }
     free(why);
     return text.text;
+}
+
+char *vt_gate_note(const struct vt_gate *gate, const struct vt_process *p, bool stable) {
+    struct vt_string note = {0};
+    if (!p->went_note)
+        return NULL;
+    if (gate->model->process_count > 1) {
+        char *name = vt_gate_process_name(p, stable);
+        vt_string_format(&note, "%s: ", name);
+        free(name);
+    }
+    vt_string_add(&note, p->went_note);
+    return note.text;
 }
 
 uint64_t vt_gate_dropped(const struct vt_gate *gate) {
@@ -167,7 +180,7 @@ char *vt_gate_headline(const struct vt_gate *gate) {
         vt_string_add(&line, "FAILED: ");
     if (gate->failed && leaks)
         vt_string_format(&line, "%u leak%s, %s", leaks, leaks == 1 ? "" : "s",
-                         vt_format_bytes(gate->bytes[VT_GATE_FAILS], bytes));
+                         vt_format_bytes(gate->failing_bytes, bytes));
     if (gate->failed && peaks)
         vt_string_format(&line, "%s%u peak%s over budget", leaks ? "; " : "", peaks,
                          peaks == 1 ? "" : "s");

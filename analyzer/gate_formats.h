@@ -57,6 +57,11 @@ char *vt_gate_sentence(const struct vt_gate *gate, const struct vt_gate_finding 
 /* The verdict's name, or "peak". */
 const char *vt_gate_kind(const struct vt_gate_finding *finding);
 
+/* What the reader of a judgement must know of a process, whatever came out: that memory went with a
+ * context which the program never freed, and so was not judged. A sentence, with the process's name
+ * where there are several. Free it. NULL: nothing. */
+char *vt_gate_note(const struct vt_gate *gate, const struct vt_process *process, bool stable);
+
 /* How many events the logs lost: figures are then lower bounds. */
 uint64_t vt_gate_dropped(const struct vt_gate *gate);
 

@@ -56,6 +56,8 @@ static void finding(struct writer *w, const struct vt_gate_finding *f) {
         vt_json_string(j, "layer", vt_stack_key_layer(f->site->layer));
         vt_json_number(j, "live_bytes", f->bytes);
         vt_json_number(j, "live_count", f->blocks);
+        vt_json_number(j, "held_bytes", f->site->held_bytes);
+        vt_json_number(j, "held_count", f->site->held_count);
         vt_json_number(j, "accepted_bytes", f->accepted_bytes);
         if (f->rule >= 0)
             vt_json_string(j, "suppression",
@@ -98,6 +100,7 @@ static void process(struct writer *w, uint32_t index) {
     vt_json_boolean(j, "simulated", p->simulated);
     vt_json_boolean(j, "complete", p->complete);
     vt_json_number(j, "dropped_events", p->dropped_events);
+    vt_json_string(j, "note", p->went_note);
     vt_json_boolean(j, "outlier", g->outlier);
     vt_json_number(j, "leaked_bytes", g->leaked_bytes);
     vt_json_number(j, "leaked_count", g->leaked_blocks);

@@ -12,6 +12,7 @@
 
 #define CALLERS   8  /* frames shown of a stack */
 #define PLACES    20 /* places shown */
+#define NOTES     4  /* of processes */
 #define PROCESSES 16 /* lines of the table of processes */
 
 struct text {
@@ -90,18 +91,23 @@ static void owners(const struct text *t, const struct vt_gate_finding *first, ui
 static bool failure(const struct text *t, uint32_t index) {
     const struct vt_gate_finding *f = &t->gate->findings[index];
     const struct vt_process *p = &t->gate->model->processes[f->process];
-    uint64_t bytes, blocks;
-    uint32_t processes = vt_gate_together(t->gate, index, &bytes, &blocks);
-    char a[VT_FORMAT_BYTES], b[VT_FORMAT_BYTES];
+    struct vt_amount sum;
+    uint32_t processes = vt_gate_together(t->gate, index, &sum);
     if (!processes)
         return false;
     fprintf(t->out, "\n%s%s%s  ", style(t, VT_STYLE_BAD), f->site ? "LEAK" : "PEAK",
             style(t, VT_STYLE_NONE));
     if (f->site) {
-        char *call = vt_stack_key_call_text(f->site);
-        fprintf(t->out, "%s, %s in %s block%s   %s\n", vt_gate_kind(f), vt_format_bytes(bytes, a),
-                vt_format_count(blocks, b), blocks == 1 ? "" : "s", call);
+        char *call = vt_stack_key_call_text(f->site), *amount = vt_amount_text(sum);
+        bool fits =
+            strlen("LEAK  ,    ") + strlen(vt_gate_kind(f)) + strlen(amount) + strlen(call) <=
+            VT_TEXT_WIDTH;
+        fprintf(t->out, "%s, %s%s%s\n", vt_gate_kind(f), amount, fits ? "   " : "",
+                fits ? call : "");
+        if (!fits)
+            wrap(t, "  allocated by", 16, call);
         free(call);
+        free(amount);
         callers(t, p, f->site->stack);
     } else {
         fprintf(t->out, "GPU %u is past its budget\n", f->device);
@@ -134,7 +140,7 @@ static void processes(const struct text *t) {
         shown++;
         char *name = vt_gate_process_name(p, t->options->stable);
         fprintf(t->out, "  %-6s  %-36s  leaked %s", g->failed ? "FAILED" : "passed", name,
-                vt_format_bytes(g->leaked_bytes, a));
+                vt_format_bytes(g->shown_bytes, a));
         if (!t->options->stable)
             fprintf(t->out, ", peak %s", vt_format_bytes(g->peak_bytes, b));
         fprintf(t->out, "%s%s\n", p->complete ? "" : ", log incomplete",
@@ -199,9 +205,26 @@ static void what_was_judged(const struct text *t) {
                 model->process_count == 1 ? "the log has no end, or is damaged"
                                           : "some logs have no end, or are damaged");
     if (vt_gate_dropped(t->gate))
-        fprintf(t->out,
-                "  dropped       %s events are not in the logs: leaks may be missing here\n",
-                vt_format_count(vt_gate_dropped(t->gate), number));
+        fprintf(t->out, "  dropped       %s event%s not in the logs: leaks may be missing here\n",
+                vt_format_count(vt_gate_dropped(t->gate), number),
+                vt_gate_dropped(t->gate) == 1 ? " is" : "s are");
+}
+
+/* A pass beside one of these says less than it seems to. */
+static void notes(const struct text *t) {
+    const struct vt_model *model = t->gate->model;
+    uint32_t shown = 0, left = 0;
+    for (uint32_t i = 0; i < model->process_count; i++) {
+        char *note =
+            vt_gate_note(t->gate, &model->processes[t->gate->order[i]], t->options->stable);
+        if (note && shown++ < NOTES)
+            wrap(t, "  NOTE", 16, note);
+        else
+            left += note != NULL;
+        free(note);
+    }
+    if (left)
+        fprintf(t->out, "%16sand of %u more process%s\n", "", left, left == 1 ? "" : "es");
 }
 
 int vt_gate_text_write(const struct vt_gate *gate, const struct vt_gate_format_options *options,
@@ -209,20 +232,21 @@ int vt_gate_text_write(const struct vt_gate *gate, const struct vt_gate_format_o
     struct text t = {.gate = gate, .options = options, .out = out};
     char *headline = vt_gate_headline(gate);
     uint32_t shown = 0, left = 0;
-    uint64_t bytes, blocks;
+    struct vt_amount sum;
     fprintf(out, "%sleak check %s%s\n", style(&t, gate->failed ? VT_STYLE_BAD : VT_STYLE_GOOD),
             headline, style(&t, VT_STYLE_NONE));
     free(headline);
     what_was_judged(&t);
     passed_by(&t);
+    notes(&t);
     for (uint32_t i = 0; i < gate->failures; i++) {
         if (shown < PLACES)
             shown += failure(&t, i);
         else
-            left += vt_gate_together(gate, i, &bytes, &blocks) > 0;
+            left += vt_gate_together(gate, i, &sum) > 0;
     }
     if (left)
-        fprintf(out, "\nand %u more places that fail\n", left);
+        fprintf(out, "\nand %u more place%s\n", left, left == 1 ? " that fails" : "s that fail");
     processes(&t);
     return 0;
 }

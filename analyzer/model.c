@@ -117,8 +117,9 @@ static void take_gaps(const struct build *b, struct vt_process *p) {
     char number[VT_FORMAT_BYTES];
     bool ended = h->exit_kind == VT_EXIT_EXITED || h->exit_kind == VT_EXIT_EXEC ||
                  h->exit_kind == VT_EXIT_SIGNALED;
-    p->complete = ended && !log->cut && !log->damage_count &&
-                  !(h->exit_kind == VT_EXIT_SIGNALED && log->in_flight);
+    p->complete =
+        ended && !log->cut && !log->damage_count &&
+        !(h->exit_kind == VT_EXIT_SIGNALED && (log->in_flight || (h->flags & VT_FLAG_BUFFERED)));
     if (log->running)
         NOTE(p, "The process is still running: this is what its log held so far.");
     else if (!ended)
@@ -520,11 +521,14 @@ static void note_replay(const struct build *b) {
                  d, vt_format_count(r->devices[d].said_apart, n), plural(r->devices[d].said_apart),
                  (unsigned long long)r->devices[d].said_allocated,
                  (unsigned long long)r->devices[d].blocks_bytes);
-    if (r->bulk_bytes)
+    if (r->bulk_bytes) {
         NOTE(b->p,
              "%s was never freed by the program, but went with its context (cudaDeviceReset, "
              "cuCtxDestroy): here it counts as freed.",
              vt_format_bytes(r->bulk_bytes, n));
+        b->p->went_bytes = r->bulk_bytes;
+        b->p->went_note = b->p->notes[b->p->note_count - 1];
+    }
     if (r->failed_frees)
         NOTE(b->p, "%s free%s refused by the driver.", vt_format_count(r->failed_frees, n),
              r->failed_frees == 1 ? " was" : "s were");

@@ -284,6 +284,8 @@ struct vt_process {
     char **notes; /* sentences for the reader, what makes it incomplete first */
     uint32_t note_count, note_room;
     uint64_t events, dropped_events;
+    uint64_t went_bytes;   /* never freed by the program: its contexts' ends took it */
+    const char *went_note; /* what the notes say of that; NULL: nothing */
     uint64_t window_since, window_until; /* ns; VT_UNKNOWN: not cut there */
     uint64_t scan_bytes, scan_ns; /* the exit scan: what it looked through, how long; VT_UNKNOWN:
                                      there was none that says anything */

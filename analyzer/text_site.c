@@ -47,7 +47,7 @@ static void print_stack(const struct vt_text *t, const struct vt_stack *stack) {
 
 void vt_text_site(const struct vt_text *t, const struct vt_site *s) {
     char a[VT_FORMAT_BYTES], b[VT_FORMAT_BYTES], c[VT_FORMAT_BYTES], d[VT_FORMAT_BYTES];
-    struct vt_string rest = {0}, why = {0};
+    struct vt_string rest = {0}, why = {0}, before = {0};
     vt_string_add(&rest, s->before ? "allocated before --since"
                          : s->api  ? s->api
                                    : "an unknown call");
@@ -62,6 +62,12 @@ void vt_text_site(const struct vt_text *t, const struct vt_site *s) {
     vt_text_heading(t, VT_STYLE_HEAD, why.text, rest.text);
     fprintf(t->out, "  held at the end  %s in %s allocation%s\n", vt_format_bytes(s->live_bytes, a),
             vt_format_count(s->live_count, b), s->live_count == 1 ? "" : "s");
+    if (s->held_count > s->live_count) {
+        vt_string_format(&before, "%s in %s allocation%s, when the process last allocated anything",
+                         vt_format_bytes(s->held_bytes, a), vt_format_count(s->held_count, b),
+                         s->held_count == 1 ? "" : "s");
+        vt_text_wrap(t, "  before that", 19, before.text);
+    }
     fprintf(t->out, "  its own peak     %s;  %s at the %s peak\n",
             vt_format_bytes(s->peak_bytes, a), vt_format_bytes(s->bytes_at_peak, b),
             s->layer == VT_LAYER_HOST      ? "pinned memory's"
@@ -77,4 +83,5 @@ void vt_text_site(const struct vt_text *t, const struct vt_site *s) {
     print_stack(t, s->stack);
     vt_string_free(&rest);
     vt_string_free(&why);
+    vt_string_free(&before);
 }

@@ -10,6 +10,7 @@
 #include <cmocka.h>
 
 #include "gate.h"
+#include "gate_formats.h"
 #include "vramtrace/log_format.h"
 
 #include <stdlib.h>
@@ -143,7 +144,7 @@ static void many(void **state) {
     struct made *m = make(5);
     struct vt_gate_options options = {.max_peak = VT_UNKNOWN};
     struct vt_gate gate;
-    uint64_t held, blocks;
+    struct vt_amount sum;
     (void)state;
     for (uint32_t i = 0; i < 5; i++)
         add(m, i, VT_VERDICT_LOST, bytes[i]);
@@ -154,10 +155,10 @@ static void many(void **state) {
         assert_int_equal(m->processes[gate.order[i]].rank, i); /* made in reverse */
     }
     assert_int_equal(gate.findings[0].process, 3); /* the worst first */
-    assert_int_equal(vt_gate_together(&gate, 0, &held, &blocks), 5);
-    assert_int_equal(held, 68);
-    assert_int_equal(blocks, 5);
-    assert_int_equal(vt_gate_together(&gate, 1, &held, &blocks), 0);
+    assert_int_equal(vt_gate_together(&gate, 0, &sum), 5);
+    assert_int_equal(sum.bytes, 68);
+    assert_int_equal(sum.blocks, 5);
+    assert_int_equal(vt_gate_together(&gate, 1, &sum), 0);
     char *name = vt_gate_process_name(&m->processes[3], true);
     assert_string_equal(name, "rank 1, unknown program");
     free(name);
@@ -175,8 +176,109 @@ static void many(void **state) {
     free(m);
 }
 
+/* What every format says of a judgement. Free it. */
+static char *write_as(const struct vt_gate *gate, const char *format, bool stable) {
+    char *text = NULL;
+    size_t length;
+    struct vt_gate_format_options how = {.stable = stable};
+    FILE *out = open_memstream(&text, &length);
+    assert_int_equal(vt_gate_format_find(format)->write(gate, &how, out), 0);
+    fclose(out);
+    return text;
+}
+
+static void says(const struct vt_gate *gate, const char *format, bool stable, const char *words) {
+    char *text = write_as(gate, format, stable);
+    if (!strstr(text, words))
+        fail_msg("%s: expected '%s', found:\n%s", format, words, text);
+    free(text);
+}
+
+/* Who grew and was freed only at exit fails with what was held then, not with nothing. */
+static void freed_at_exit(void **state) {
+    static const struct {
+        uint64_t live, held, allocs, grown;
+        const char *amount, *headline;
+    } rows[] = {
+        {0, 120, 120, 119, "7.50 MiB in 120 blocks, freed only at exit", "7.50 MiB"},
+        {10, 120, 120, 103, "7.50 MiB in 120 blocks, 110 of them freed only at exit", "7.50 MiB"},
+        {0, 1, 1, 0, "64.0 KiB in 1 block, freed only at exit", "64.0 KiB"},
+        /* the last block of 300 is not one of the 17 that were kept */
+        {0, 18, 300, 17, "1.06 MiB in 17 blocks, freed only at exit", "1.06 MiB"},
+        {17, 18, 300, 17, "1.06 MiB in 17 blocks", "1.06 MiB"},
+        /* most of it is live: that is what it is */
+        {60, 120, 120, 119, "3.75 MiB in 60 blocks", "3.75 MiB"},
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        struct made *m = make(1);
+        struct vt_gate_options options = {.max_peak = VT_UNKNOWN};
+        struct vt_gate gate;
+        struct vt_string headline = {0};
+        struct vt_growth growth = {.rises = 17, .blocks = rows[i].grown};
+        uint32_t first = 0;
+        struct vt_leak leak = {.verdict = VT_VERDICT_GROWING,
+                               .sites = &first,
+                               .site_count = 1,
+                               .growth = &growth,
+                               .live_count = rows[i].live,
+                               .held_count = rows[i].held};
+        add(m, 0, VT_VERDICT_GROWING, rows[i].live * 65536);
+        m->sites[0][0].live_count = rows[i].live;
+        m->sites[0][0].held_count = rows[i].held;
+        m->sites[0][0].held_bytes = rows[i].held * 65536;
+        m->sites[0][0].alloc_count = rows[i].allocs;
+        m->sites[0][0].growth = &growth;
+        m->processes[0].leaks = &leak;
+        m->processes[0].leak_count = 1;
+        vt_gate_judge(&m->model, &options, &gate);
+        char *amount = vt_amount_text(gate.findings[0].amount);
+        assert_string_equal(amount, rows[i].amount);
+        vt_string_format(&headline, "FAILED: 1 leak, %s\n", rows[i].headline);
+        says(&gate, "text", false, headline.text);
+        for (int format = 0; format < 4; format++)
+            says(&gate, (const char *const[]){"text", "junit", "sarif", "github"}[format], true,
+                 amount);
+        says(&gate, "json", false, "\"live_bytes\": ");
+        assert_int_equal(gate.findings[0].bytes, rows[i].live * 65536); /* is judged by, as ever */
+        vt_string_free(&headline);
+        free(amount);
+        vt_gate_free(&gate);
+        free(m);
+    }
+}
+
+/* A pass says what was not judged. */
+static void went_with_context(void **state) {
+    static const char note[] = "29.7 MiB went";
+    static const char *const formats[] = {"text", "json", "junit", "sarif", "github"};
+    struct vt_gate_options options = {.max_peak = VT_UNKNOWN};
+    struct vt_gate gate;
+    (void)state;
+    for (uint32_t processes = 1; processes <= 2; processes++) {
+        struct made *m = make(processes);
+        m->processes[0].went_note = note;
+        vt_gate_judge(&m->model, &options, &gate);
+        assert_false(gate.failed);
+        says(&gate, "text", false, "leak check passed: no leak\n");
+        for (int i = 0; i < 5; i++)
+            says(&gate, formats[i], i & 1, note);
+        if (processes == 2)
+            says(&gate, "text", true, "NOTE          rank 1, unknown program: 29.7 MiB");
+        m->processes[0].went_note = NULL;
+        for (int i = 0; i < 5; i++) {
+            char *text = write_as(&gate, formats[i], false);
+            assert_null(strstr(text, "29.7 MiB went"));
+            free(text);
+        }
+        vt_gate_free(&gate);
+        free(m);
+    }
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {cmocka_unit_test(verdicts), cmocka_unit_test(let_pass),
-                                       cmocka_unit_test(many)};
+                                       cmocka_unit_test(many), cmocka_unit_test(freed_at_exit),
+                                       cmocka_unit_test(went_with_context)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

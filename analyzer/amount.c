@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * How much a leak is (see amount.h).
+ */
+#include "amount.h"
+
+/* Whether what it held at the last allocation is what counts. */
+static bool counts_as_held(const struct vt_leak *leak) {
+    return leak && leak->verdict == VT_VERDICT_GROWING && leak->live_count < leak->held_count &&
+           leak->live_count * 2 < leak->held_count;
+}
+
+/* Of the blocks that a site held at the last allocation those that it kept. Where few are kept of
+ * many that are made, the newest one is most likely no part of the leak: it was about to be freed
+ * like its siblings. The growth has counted those that were old enough to tell. */
+static uint64_t kept(const struct vt_site *site) {
+    uint64_t grown = site->growth ? site->growth->blocks : 0;
+    bool few = grown && grown < site->held_count && site->held_count * 4 < site->alloc_count;
+    return few && grown >= site->live_count ? grown : site->held_count;
+}
+
+struct vt_amount vt_amount_of_site(const struct vt_site *site, const struct vt_leak *leak) {
+    if (!counts_as_held(leak) || site->held_count <= site->live_count)
+        return (struct vt_amount){site->live_bytes, site->live_count, 0};
+    uint64_t blocks = kept(site), others = site->held_count - blocks;
+    uint64_t each = site->held_bytes / site->held_count;
+    return (struct vt_amount){site->held_bytes - others * each, blocks, blocks - site->live_count};
+}
+
+void vt_amount_add(struct vt_amount *sum, struct vt_amount part) {
+    sum->bytes += part.bytes;
+    sum->blocks += part.blocks;
+    sum->freed += part.freed;
+}
+
+struct vt_amount vt_amount_of_leak(const struct vt_process *p, const struct vt_leak *leak) {
+    struct vt_amount sum = {0};
+    for (uint32_t i = 0; i < leak->site_count; i++)
+        vt_amount_add(&sum, vt_amount_of_site(&p->sites[leak->sites[i]], leak));
+    return sum;
+}
+
+char *vt_amount_text(struct vt_amount amount) {
+    char bytes[VT_FORMAT_BYTES], blocks[VT_FORMAT_BYTES], freed[VT_FORMAT_BYTES];
+    struct vt_string text = {0};
+    vt_string_format(&text, "%s in %s block%s", vt_format_bytes(amount.bytes, bytes),
+                     vt_format_count(amount.blocks, blocks), amount.blocks == 1 ? "" : "s");
+    if (amount.freed && amount.freed == amount.blocks)
+        vt_string_add(&text, ", freed only at exit");
+    else if (amount.freed)
+        vt_string_format(&text, ", %s of them freed only at exit",
+                         vt_format_count(amount.freed, freed));
+    return text.text;
+}
