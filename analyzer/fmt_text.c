@@ -40,11 +40,37 @@ void vt_text_wrap(const struct vt_text *t, const char *label, unsigned indent, c
     fputc('\n', t->out);
 }
 
+/* How much of a text, in whole words, fits into so many columns: one word at least. The blanks
+ * between words stay as they are. */
+static size_t fitting(const char *text, unsigned width) {
+    size_t length = 0;
+    unsigned columns = 0;
+    while (text[length]) {
+        size_t next = length + strspn(text + length, " ");
+        next += strcspn(text + next, " ");
+        columns += vt_place_columns(text + length) - vt_place_columns(text + next);
+        if (columns > width && length)
+            break;
+        length = next;
+    }
+    return length;
+}
+
 void vt_text_heading(const struct vt_text *t, const char *style, const char *heading,
                      const char *rest) {
+    enum { GAP = 3, INDENT = 4 };
+    unsigned column = vt_place_columns(heading), gap = GAP;
     fprintf(t->out, "\n%s%s%s", vt_text_style(t, style), heading, vt_text_style(t, VT_STYLE_NONE));
-    if (rest && rest[0])
-        fprintf(t->out, "   %s", rest);
+    while (rest && *rest) {
+        size_t length = fitting(rest, VT_TEXT_WIDTH - column - gap);
+        fprintf(t->out, "%*s", (int)gap, "");
+        fwrite(rest, 1, length, t->out);
+        rest += length + strspn(rest + length, " ");
+        if (*rest)
+            fputc('\n', t->out);
+        column = 0;
+        gap = INDENT;
+    }
     fputc('\n', t->out);
 }
 
@@ -170,6 +196,42 @@ static void notes(const struct vt_text *t) {
 /* --------------------------------------------------------------------------------------------------
  * what is held -- */
 
+/* What was held until the program had done its work, and freed behind its last allocation: where an
+ * interpreter cleans up, that says nothing about who wanted to keep it. */
+static void held_late(const struct vt_text *t) {
+    enum { MANY = 8 }; /* blocks of one place, which a program that frees all itself gathers */
+    const struct vt_process *p = t->process;
+    struct vt_rows rows;
+    char bytes[VT_FORMAT_BYTES], count[VT_FORMAT_BYTES], part[VT_FORMAT_BYTES];
+    uint64_t peak = 0;
+    vt_rows_make(&rows, t, VT_ROWS_LATE, 0);
+    for (uint32_t i = 0; i < p->device_count; i++)
+        peak += p->devices[i].peak_bytes;
+    const struct vt_row *first = rows.count ? &rows.rows[0] : NULL;
+    if (first && rows.bytes >= peak / 8 && (p->python ? rows.blocks > 1 : first->blocks >= MANY)) {
+        const struct vt_frame *frame = vt_stack_main_frame(first->site->stack);
+        const struct vt_frame *outer = vt_rows_caller_elsewhere(first->site->stack);
+        char *place = vt_place_text(p, frame, VT_TEXT_WIDTH);
+        char *caller = outer ? vt_place_text(p, outer, VT_TEXT_WIDTH) : NULL;
+        struct vt_string rest = {0}, line = {0};
+        vt_string_format(&rest, "%s in %s block%s%s", vt_format_bytes(rows.bytes, bytes),
+                         vt_format_count(rows.blocks, count), rows.blocks == 1 ? "" : "s",
+                         p->went_bytes ? ", in part with its context" : "");
+        vt_text_heading(t, VT_STYLE_HEAD, "FREED ONLY AT EXIT", rest.text);
+        vt_string_format(&line, "held when the process last allocated anything; %s of it at %s%s%s",
+                         first->bytes == rows.bytes       ? "all"
+                         : first->bytes >= rows.bytes / 2 ? "most"
+                                                          : vt_format_bytes(first->bytes, part),
+                         place, caller ? " from " : "", caller ? caller : "");
+        vt_text_wrap(t, "  ", 2, line.text);
+        vt_string_free(&rest);
+        vt_string_free(&line);
+        free(place);
+        free(caller);
+    }
+    vt_rows_free(&rows);
+}
+
 static void held(const struct vt_text *t) {
     const struct vt_process *p = t->process;
     struct vt_rows rows;
@@ -180,11 +242,17 @@ static void held(const struct vt_text *t) {
     if (!rows.count) {
         vt_string_add(&rest, p->site_count ? "everything that was allocated was freed"
                                            : "nothing was allocated");
+        if (p->went_bytes)
+            vt_string_format(&rest, ", %s of it with its context",
+                             vt_format_bytes(p->went_bytes, bytes));
         if (!ended)
             vt_string_add(&rest, windowed ? " in this window" : ", as far as the log goes");
         /* green only where nothing is missing */
-        vt_text_heading(t, ended && !p->dropped_events ? VT_STYLE_GOOD : VT_STYLE_HEAD,
-                        ended ? "NOTHING HELD AT THE END" : "NOTHING HELD", rest.text);
+        vt_text_heading(
+            t, ended && !p->dropped_events && !p->went_bytes ? VT_STYLE_GOOD : VT_STYLE_HEAD,
+            ended ? "NOTHING HELD AT THE END" : "NOTHING HELD", rest.text);
+        if (ended)
+            held_late(t);
     } else {
         vt_string_format(&rest, "%s in %s allocation%s, by %u %s%s",
                          vt_format_bytes(rows.bytes, bytes), vt_format_count(rows.blocks, count),

@@ -30,7 +30,8 @@ struct vt_text {
 /* The escape, or nothing where colour is off. */
 const char *vt_text_style(const struct vt_text *t, const char *escape);
 
-/* An empty line, the heading, then `rest` (NULL: nothing) on the same line. */
+/* An empty line, the heading, then `rest` (NULL: nothing) on the same line; what is too long for it
+ * goes on below. */
 void vt_text_heading(const struct vt_text *t, const char *style, const char *heading,
                      const char *rest);
 
@@ -45,6 +46,7 @@ enum vt_rows_what {
     VT_ROWS_MANAGED, /* managed memory live at the end */
     VT_ROWS_PINNED,  /* pinned host memory live at the end */
     VT_ROWS_PEAK,    /* what a device held at its peak */
+    VT_ROWS_LATE,    /* device memory held when the process last allocated, all devices */
 };
 
 /* A place, or what --by groups by. */
@@ -71,6 +73,17 @@ void vt_rows_print(const struct vt_rows *rows, const struct vt_text *t);
  * or nothing outside. */
 const struct vt_frame *vt_rows_parting(const struct vt_site *site, const struct vt_site *other);
 void vt_rows_free(struct vt_rows *rows);
+
+/* Whether two sites are of one source line, though perhaps of functions that differ. */
+bool vt_rows_same_line(const struct vt_site *site, const struct vt_site *other);
+
+/* Your own code that called a place, innermost first: one frame; of a helper, whose caller lies in
+ * the same file, as many as it takes to leave that file. Returns how many. */
+#define VT_CALLERS 4
+uint32_t vt_rows_callers(const struct vt_stack *stack, const struct vt_frame *callers[VT_CALLERS]);
+
+/* The nearest own caller of a place that lies in another file. NULL: none is known. */
+const struct vt_frame *vt_rows_caller_elsewhere(const struct vt_stack *stack);
 
 /* "call site", "function", "file", "module": what a row is. */
 const char *vt_rows_noun(const struct vt_text *t);

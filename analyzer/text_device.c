@@ -3,10 +3,12 @@
  * The text report's picture of a device: at its peak, as a bar, with what it was made of; and what
  * is known of the rest.
  */
+#include "amount.h"
 #include "fmt_text.h"
 
 #include "vramtrace/log_format.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 enum { BAR_COLUMNS = 76 };
@@ -81,23 +83,46 @@ static void add_name(struct vt_string *names, const char *name) {
         vt_string_format(names, "%s%s", names->length ? ", " : "", name);
 }
 
+/* Of each site the leak that it is part of, or NULL. Free it. */
+static const struct vt_leak **leaks_of_sites(const struct vt_process *p) {
+    const struct vt_leak **leaks = vt_alloc(p->site_count, sizeof *leaks);
+    for (uint32_t i = 0; i < p->leak_count; i++)
+        for (uint32_t j = 0; j < p->leaks[i].site_count; j++)
+            leaks[p->leaks[i].sites[j]] = &p->leaks[i];
+    return leaks;
+}
+
+static bool was_there(const struct vt_site *site, const struct vt_device *d) {
+    return (site->layer == VT_LAYER_DRIVER || site->layer == VT_LAYER_FRAMEWORK) &&
+           site->device == d->ordinal && site->count_at_peak;
+}
+
 /* What the device was made of at its peak. Of a cache's segments what was in use inside belongs to
  * the blocks' sites, the rest is idle. */
 static void sum_parts(const struct vt_text *t, const struct vt_device *d, struct part *parts,
                       struct vt_string names[PARTS]) {
     uint64_t blocks = 0;
+    const struct vt_leak **leaks = leaks_of_sites(t->process);
     for (uint32_t i = 0; i < t->process->site_count; i++) {
         const struct vt_site *site = &t->process->sites[i];
-        if ((site->layer != VT_LAYER_DRIVER && site->layer != VT_LAYER_FRAMEWORK) ||
-            site->device != d->ordinal || !site->count_at_peak)
+        if (!was_there(site, d))
             continue;
         unsigned part = part_of(site);
+        uint64_t bytes = site->bytes_at_peak;
         if (site->layer == VT_LAYER_FRAMEWORK)
             blocks += site->bytes_at_peak;
-        parts[part].bytes += site->bytes_at_peak;
-        parts[part].sites++;
+        if (part <= UNFREED) {
+            /* the leak is what the headline says; what came and went beside it was in use */
+            uint64_t leaked = vt_amount_of_site(site, leaks[i]).bytes;
+            bytes = bytes < leaked ? bytes : leaked;
+            parts[IN_USE].bytes += site->bytes_at_peak - bytes;
+            parts[IN_USE].sites += site->bytes_at_peak > bytes;
+        }
+        parts[part].bytes += bytes;
+        parts[part].sites += bytes > 0;
         add_name(&names[part], site->class_name);
     }
+    free(leaks);
     if (d->fragmentation.ratio >= 0)
         parts[CACHE].bytes -= blocks < parts[CACHE].bytes ? blocks : parts[CACHE].bytes;
     if (d->total_bytes != VT_UNKNOWN && d->untracked_bytes != VT_UNKNOWN)
@@ -250,6 +275,30 @@ static void print_counts(const struct vt_text *t, const struct vt_device *d) {
     fputc('\n', t->out);
 }
 
+/* "the leak above, 2 call sites": what failed to be freed, as a row of the map. */
+static void say_failed(const struct vt_text *t, const struct vt_device *d, unsigned part,
+                       const struct part *row, struct vt_string *rest) {
+    const struct vt_process *p = t->process;
+    uint32_t count = 0;
+    uint64_t whole = 0;
+    for (uint32_t i = 0; i < p->leak_count; i++) {
+        bool here = false;
+        for (uint32_t j = 0; j < p->leaks[i].site_count && !here; j++)
+            here = was_there(&p->sites[p->leaks[i].sites[j]], d) &&
+                   part_of(&p->sites[p->leaks[i].sites[j]]) == part;
+        count += here;
+        whole += here ? vt_amount_of_leak(p, &p->leaks[i]).bytes : 0;
+    }
+    if (count == 1) /* a peak before the end may come before all of it */
+        vt_string_format(rest, "%s%s, ", row->bytes < whole ? "part of " : "",
+                         p->leak_count == 1 ? "the leak above" : "1 of the leaks above");
+    else if (count)
+        vt_string_format(rest, "%u leaks, ", count);
+    vt_string_format(rest, "%u call site%s", row->sites, row->sites == 1 ? "" : "s");
+    if (!count)
+        vt_string_format(rest, " that hold%s memory at the end", row->sites == 1 ? "s" : "");
+}
+
 static void print_parts(const struct vt_text *t, const struct vt_device *d,
                         const struct part *parts, const struct vt_string *names) {
     static const char *const said[PARTS] = {
@@ -265,20 +314,19 @@ static void print_parts(const struct vt_text *t, const struct vt_device *d,
     uint64_t whole = fits ? d->total_bytes : d->peak_bytes;
     print_bar(t, parts, PARTS, whole);
     for (unsigned i = 0; i < PARTS; i++) {
-        char rest[96];
-        bool one = parts[i].sites == 1;
+        struct vt_string rest = {0};
         if (!parts[i].bytes)
             continue;
         if (said[i])
-            snprintf(rest, sizeof rest, "%s%s%s", names[i].length ? names[i].text : "",
-                     names[i].length ? ", " : "", said[i]);
+            vt_string_format(&rest, "%s%s%s", names[i].length ? names[i].text : "",
+                             names[i].length ? ", " : "", said[i]);
+        else if (i <= UNFREED)
+            say_failed(t, d, i, &parts[i], &rest);
         else
-            snprintf(rest, sizeof rest, "%u call site%s%s", parts[i].sites, one ? "" : "s",
-                     i != IN_USE
-                         ? one ? " that holds memory at the end" : " that hold memory at the end"
-                     : one ? " that freed everything"
-                           : " that freed everything");
-        print_part(t, parts[i].letter, parts[i].name, parts[i].bytes, whole, rest);
+            vt_string_format(&rest, "%u call site%s, freed later", parts[i].sites,
+                             parts[i].sites == 1 ? "" : "s");
+        print_part(t, parts[i].letter, parts[i].name, parts[i].bytes, whole, rest.text);
+        vt_string_free(&rest);
     }
     if (fits && whole > sum)
         print_part(t, '.', "free", whole - sum, whole,
@@ -319,8 +367,12 @@ void vt_text_device(const struct vt_text *t, const struct vt_device *d) {
         vt_string_free(&rest);
         return;
     }
+    bool whole = d->total_bytes != VT_UNKNOWN && d->total_bytes >= d->peak_bytes;
     vt_string_format(&rest, "%sat its peak, %s", rest.length ? "   " : "",
                      vt_format_duration(d->peak_at, at));
+    if (!whole)
+        vt_string_format(&rest, "   %sthe bar is the peak",
+                         d->total_bytes == VT_UNKNOWN ? "size not known; " : "");
     vt_text_heading(t, VT_STYLE_HEAD, title.text, rest.text);
     sum_parts(t, d, parts, names);
     print_parts(t, d, parts, names);

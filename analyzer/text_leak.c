@@ -4,6 +4,7 @@
  * long until the device is full, and the evidence. Then the phases, which tell data loading, model,
  * training and evaluation apart.
  */
+#include "amount.h"
 #include "fmt_text.h"
 
 #include "vramtrace/log_format.h"
@@ -11,7 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { LEAKS_SHOWN = 3, PATHS_SHOWN = 5, LABEL = 16 };
+enum { LEAKS_SHOWN = 3, PATHS_SHOWN = 5, LABEL = 16, MANY_RISES = 100 };
 
 /* "120 steps", "1 epoch", "40 rounds": what an iteration is called. */
 static const char *unit(const struct vt_growth *g) {
@@ -28,33 +29,63 @@ static void row(const struct vt_text *t, const char *label, const char *text) {
     vt_text_wrap(t, full, LABEL, text);
 }
 
+/* Where it is, if not on a GPU. */
+static const char *memory(const struct vt_process *p, const struct vt_leak *leak) {
+    uint32_t host = 0, managed = 0;
+    for (uint32_t i = 0; i < leak->site_count; i++) {
+        host += p->sites[leak->sites[i]].layer == VT_LAYER_HOST;
+        managed += p->sites[leak->sites[i]].layer == VT_LAYER_MANAGED;
+    }
+    return host == leak->site_count      ? " of pinned host memory"
+           : managed == leak->site_count ? " of managed memory"
+           : host && managed             ? " of memory, pinned host and managed too,"
+           : host                        ? " of memory, pinned host memory too,"
+           : managed                     ? " of memory, managed memory too,"
+                                         : "";
+}
+
+/* When what was not kept to the very end was freed. */
+static const char *end(const struct vt_process *p) {
+    return p->window_until != VT_UNKNOWN || !p->complete ? "at the end" : "at exit";
+}
+
+static void say_growing(const struct vt_process *p, const struct vt_leak *leak,
+                        struct vt_amount amount, struct vt_string *rest) {
+    vt_string_add(rest, " kept and growing");
+    if (amount.freed)
+        vt_string_format(rest, ", %sfreed only %s",
+                         amount.freed < amount.blocks ? "most of it " : "", end(p));
+    /* a cache that is not full yet has fewer */
+    vt_string_add(rest, leak->growth->rises >= MANY_RISES ? ". Not a cache." : ". No known cache.");
+}
+
 static void heading(const struct vt_text *t, const struct vt_leak *leak) {
+    const struct vt_process *p = t->process;
     char bytes[VT_FORMAT_BYTES];
     struct vt_string rest = {0};
     char number_lost[VT_FORMAT_BYTES], number_live[VT_FORMAT_BYTES];
+    struct vt_amount amount = vt_amount_of_leak(p, leak);
     bool growing = leak->growth != NULL;
     uint64_t lost = 0, live = 0;
     for (uint32_t i = 0; i < leak->site_count; i++) {
-        lost += t->process->sites[leak->sites[i]].lost_count;
-        live += t->process->sites[leak->sites[i]].live_count;
+        lost += p->sites[leak->sites[i]].lost_count;
+        live += p->sites[leak->sites[i]].live_count;
     }
-    vt_format_bytes(growing ? leak->held_bytes : leak->live_bytes, bytes);
+    vt_string_format(&rest, "%s%s", vt_format_bytes(amount.bytes, bytes), memory(p, leak));
     if (leak->verdict == VT_VERDICT_LOST && lost == live)
-        vt_string_format(&rest, "%s lost%s: no pointer to it is left.", bytes,
+        vt_string_format(&rest, " lost%s: no pointer to it is left.",
                          growing ? ", and growing" : "");
     else if (leak->verdict == VT_VERDICT_LOST)
-        vt_string_format(&rest, "%s%s: no pointer to %s of %s blocks is left.", bytes,
+        vt_string_format(&rest, "%s: no pointer to %s of %s blocks is left.",
                          growing ? " lost and growing" : " lost in part",
                          vt_format_count(lost, number_lost), vt_format_count(live, number_live));
-    else if (growing && !leak->live_bytes)
-        vt_string_format(&rest, "%s kept and growing, freed only at the end. Not a cache.", bytes);
     else if (growing)
-        vt_string_format(&rest, "%s kept and growing. Not a cache.", bytes);
+        say_growing(p, leak, amount, &rest);
     else
-        vt_string_format(&rest, "%s still allocated %s.", bytes,
-                         t->process->window_until != VT_UNKNOWN ? "when the window ends"
-                         : t->process->complete                 ? "when the process ended"
-                                                                : "where the log ends");
+        vt_string_format(&rest, " still allocated %s.",
+                         p->window_until != VT_UNKNOWN ? "when the window ends"
+                         : p->complete                 ? "when the process ended"
+                                                       : "where the log ends");
     vt_text_heading(t, VT_STYLE_BAD, "LEAK", rest.text);
     vt_string_free(&rest);
 }
@@ -110,19 +141,27 @@ static void print_growth(const struct vt_text *t, const struct vt_leak *leak) {
 /* Counts of all the leak's sites, and the test. */
 static void print_evidence(const struct vt_text *t, const struct vt_leak *leak) {
     const struct vt_process *p = t->process;
-    char a[VT_FORMAT_BYTES], b[VT_FORMAT_BYTES];
+    char a[VT_FORMAT_BYTES], b[VT_FORMAT_BYTES], c[VT_FORMAT_BYTES];
     struct vt_string s = {0};
+    struct vt_amount amount = vt_amount_of_leak(p, leak);
     uint64_t allocs = 0;
     for (uint32_t i = 0; i < leak->site_count; i++)
         allocs += p->sites[leak->sites[i]].alloc_count;
     if (!leak->growth) {
         vt_string_add(&s, leak->why);
     } else {
-        uint64_t count = leak->live_count ? leak->live_count : leak->held_count;
-        vt_string_format(&s, "%s of %s blocks %s; %s rises, p < %s", vt_format_count(count, a),
-                         vt_format_count(allocs, b),
-                         leak->live_count ? "never freed" : "freed only at the end",
-                         vt_format_count(leak->growth->rises, (char[VT_FORMAT_BYTES]){0}),
+        vt_string_format(&s, "%s of %s block%s ", vt_format_count(amount.blocks, a),
+                         vt_format_count(allocs, b), plural(allocs));
+        if (!amount.freed)
+            vt_string_add(&s, "never freed");
+        else if (amount.freed == amount.blocks)
+            vt_string_format(&s, "freed only %s", end(p));
+        else
+            vt_string_format(&s, "kept: %s freed only %s, %s never",
+                             vt_format_count(amount.freed, a), end(p),
+                             vt_format_count(amount.blocks - amount.freed, c));
+        vt_string_format(&s, "; %s rise%s, p < %s", vt_format_count(leak->growth->rises, a),
+                         plural(leak->growth->rises),
                          leak->growth->chance < 0.001  ? "0.001"
                          : leak->growth->chance < 0.01 ? "0.01"
                                                        : "0.02");
@@ -133,49 +172,43 @@ static void print_evidence(const struct vt_text *t, const struct vt_leak *leak) 
     vt_string_free(&s);
 }
 
-/* Your own code that called the place. NULL: none. */
-static const struct vt_frame *own_caller(const struct vt_site *site) {
-    const struct vt_stack *stack = site->stack;
-    for (uint32_t i = stack ? stack->own + 1 : UINT32_MAX; stack && i < stack->count; i++)
-        if (stack->frames[i].own)
-            return &stack->frames[i];
-    return NULL;
-}
-
-static bool same_line(const struct vt_site *a, const struct vt_site *b) {
-    const struct vt_frame *x = vt_stack_main_frame(a->stack), *y = vt_stack_main_frame(b->stack);
-    return x && y && x->line && x->line == y->line && x->file && y->file &&
-           !strcmp(x->file, y->file);
-}
-
 /* One line a site: what it holds, where its path parts from the others', its id. */
 static void print_path(const struct vt_text *t, const struct vt_leak *leak, uint32_t i) {
     const struct vt_process *p = t->process;
     const struct vt_site *site = &p->sites[leak->sites[i]], *other = &p->sites[leak->sites[!i]];
     const struct vt_frame *caller = vt_rows_parting(site, other);
-    if (!caller && same_line(site, other)) /* instances of one template */
-        caller = own_caller(site);
+    const struct vt_frame *own[VT_CALLERS];
+    if (!caller && vt_rows_same_line(site, other) && vt_rows_callers(site->stack, own))
+        caller = own[0]; /* instances of one template */
     char bytes[VT_FORMAT_BYTES];
     unsigned width = VT_TEXT_WIDTH - LABEL - 11 - t->digits - 2 - (caller ? 5 : 0);
     char *place = vt_place_text(p, caller ? caller : vt_stack_main_frame(site->stack), width);
     int pad = (int)width - (int)vt_place_columns(place);
     fprintf(t->out, "  %-*s%9s  %s%s%*s  %.*s\n", LABEL - 2,
             i              ? ""
-            : leak->growth ? "in step"
+            : leak->growth ? "together"
                            : "paths",
-            vt_format_bytes(leak->growth ? site->held_bytes : site->live_bytes, bytes),
-            caller ? "from " : "", place, pad > 0 ? pad : 0, "", (int)t->digits, site->name);
+            vt_format_bytes(vt_amount_of_site(site, leak).bytes, bytes), caller ? "from " : "",
+            place, pad > 0 ? pad : 0, "", (int)t->digits, site->name);
     free(place);
+    /* a helper's file says little; the caller may have said it already, or be further out */
+    const struct vt_frame *outer = vt_rows_caller_elsewhere(site->stack);
+    if (outer && (!caller || caller < outer)) {
+        place = vt_place_text(p, outer, VT_TEXT_WIDTH - LABEL - 16);
+        fprintf(t->out, "%*sfrom %s\n", LABEL + 11, "", place);
+        free(place);
+    }
 }
 
 /* The sites of a leak: its own, or all of them where it has several. */
 static void print_sites(const struct vt_text *t, const struct vt_leak *leak) {
     if (leak->site_count < 2) {
         const struct vt_site *site = &t->process->sites[leak->sites[0]];
-        const struct vt_frame *caller = own_caller(site);
-        if (caller) {
-            char *place = vt_place_text(t->process, caller, VT_TEXT_WIDTH - LABEL);
-            row(t, "called from", place);
+        const struct vt_frame *callers[VT_CALLERS];
+        uint32_t count = vt_rows_callers(site->stack, callers);
+        for (uint32_t i = 0; i < count; i++) {
+            char *place = vt_place_text(t->process, callers[i], VT_TEXT_WIDTH - LABEL);
+            row(t, i ? "" : "called from", place);
             free(place);
         }
         char id[32];
@@ -210,7 +243,7 @@ void vt_text_leaks(const struct vt_text *t) {
         print_leak(t, &p->leaks[shown]);
     uint64_t rest = 0;
     for (uint32_t i = shown; i < p->leak_count; i++)
-        rest += p->leaks[i].held_bytes;
+        rest += vt_amount_of_leak(p, &p->leaks[i]).bytes;
     if (shown < p->leak_count)
         fprintf(t->out, "\n%u more leak%s, %s (--top %u shows them)\n", p->leak_count - shown,
                 plural(p->leak_count - shown), vt_format_bytes(rest, bytes), p->leak_count);
@@ -286,7 +319,7 @@ void vt_text_phases(const struct vt_text *t) {
     }
     if (count > most || more)
         fprintf(t->out, "  and %u more name%s\n", count - (count < most ? count : most) + more,
-                plural(count - most + more));
+                plural(count - (count < most ? count : most) + more));
     free(names);
     vt_map_free(&by_name);
 }

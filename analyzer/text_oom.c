@@ -59,12 +59,25 @@ static void print_site(const struct vt_text *t, const char *label, const char *f
     free(place);
 }
 
+/* Who called that place, beneath its row. */
+static void print_callers(const struct vt_text *t, const struct vt_site *site) {
+    const struct vt_frame *callers[VT_CALLERS];
+    uint32_t count = vt_rows_callers(site->stack, callers);
+    for (uint32_t i = 0; i < count; i++) {
+        char *place = vt_place_text(t->process, callers[i], VT_TEXT_WIDTH - LABEL - 16);
+        fprintf(t->out, "%*s%sfrom %s%s\n", LABEL + 11, "", vt_text_style(t, VT_STYLE_DIM), place,
+                vt_text_style(t, VT_STYLE_NONE));
+        free(place);
+    }
+}
+
 static void print_holders(const struct vt_text *t, const struct vt_oom *oom) {
     for (uint32_t i = 0, shown = 0; i < oom->holder_count && shown < HOLDERS_SHOWN; i++) {
         if (oom->holders[i] == VT_NO_SITE)
             continue;
         print_site(t, shown ? "" : "  held by", BYTES(oom->holder_bytes[i]),
                    &t->process->sites[oom->holders[i]]);
+        print_callers(t, &t->process->sites[oom->holders[i]]);
         shown++;
     }
 }
@@ -88,6 +101,25 @@ static void print_pins(const struct vt_text *t, const struct vt_oom *oom) {
     }
 }
 
+/* Whether the program lived with it: it came to a good end, or worked on for long. */
+static bool went_on(const struct vt_process *p, const struct vt_oom *oom) {
+    uint64_t after = p->duration > oom->at ? p->duration - oom->at : 0;
+    return (!strcmp(p->exit_kind, "exited") && !p->exit_status) ||
+           (after >= 2000000000 && after >= p->duration / 8);
+}
+
+static void print_after(const struct vt_text *t, const struct vt_oom *oom) {
+    const struct vt_process *p = t->process;
+    char after[VT_FORMAT_BYTES];
+    struct vt_string text = {0};
+    uint64_t ns = p->duration > oom->at ? p->duration - oom->at : 0;
+    vt_string_format(&text, "the program went on for %s", vt_format_duration(ns, after));
+    if (!strcmp(p->exit_kind, "exited"))
+        vt_string_format(&text, ", and ended with exit status %d", p->exit_status);
+    vt_text_wrap(t, "  then", LABEL, text.text);
+    vt_string_free(&text);
+}
+
 static void print_oom(const struct vt_text *t, const struct vt_oom *oom) {
     const struct vt_process *p = t->process;
     const struct vt_frame *frame = vt_stack_main_frame(oom->stack);
@@ -95,9 +127,12 @@ static void print_oom(const struct vt_text *t, const struct vt_oom *oom) {
     char at[VT_FORMAT_BYTES];
     char *place = vt_place_text(p, frame, 50), *source = vt_place_source(p, frame, 69);
     vt_string_format(&rest, "%s, %s", vt_format_duration(oom->at, at), place);
-    vt_text_heading(t, VT_STYLE_BAD, "OUT OF MEMORY", rest.text);
+    bool alive = went_on(p, oom);
+    vt_text_heading(t, alive ? VT_STYLE_WARN : VT_STYLE_BAD, "OUT OF MEMORY", rest.text);
     if (source)
         fprintf(t->out, "%*s%s\n", LABEL, "", source);
+    if (alive)
+        print_after(t, oom);
     print_asked(t, oom);
     vt_string_format(&cause, "%s: %s.", oom->cause ? oom->cause : "unknown", oom->why);
     vt_text_wrap(t, "  cause", LABEL, cause.text);
@@ -129,8 +164,9 @@ void vt_text_ooms(const struct vt_text *t) {
     if (last)
         print_oom(t, last);
     if (others)
-        fprintf(t->out, "  %s other allocation%s failed as well.\n", vt_format_count(others, n),
-                others == 1 ? "" : "s");
+        fprintf(t->out, "  %s other allocation%s failed as well%s.\n", vt_format_count(others, n),
+                others == 1 ? "" : "s",
+                last && went_on(p, last) ? "; the program went on each time" : "");
     if (recoveries)
         fprintf(t->out, "%s%s allocation%s failed and succeeded when %s tried again.\n",
                 last ? "  " : "\n", vt_format_count(recoveries, n), recoveries == 1 ? "" : "s",

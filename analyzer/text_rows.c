@@ -55,8 +55,9 @@ static bool belongs(const struct vt_site *site, enum vt_rows_what what, unsigned
     if (site->layer != VT_LAYER_FRAMEWORK &&
         (site->layer != VT_LAYER_DRIVER || site->class != VT_CLASS_PROGRAM))
         return false; /* of a cache what is in it, of CUDA's libraries nothing */
-    return what == VT_ROWS_HELD ? site->live_count > 0
-                                : site->device == device && site->count_at_peak > 0;
+    return what == VT_ROWS_HELD   ? site->live_count > 0
+           : what == VT_ROWS_LATE ? site->held_count > 0
+                                  : site->device == device && site->count_at_peak > 0;
 }
 
 void vt_rows_make(struct vt_rows *rows, const struct vt_text *t, enum vt_rows_what what,
@@ -67,8 +68,12 @@ void vt_rows_make(struct vt_rows *rows, const struct vt_text *t, enum vt_rows_wh
         const struct vt_site *site = &t->process->sites[i];
         if (!belongs(site, what, device))
             continue;
-        uint64_t bytes = what == VT_ROWS_PEAK ? site->bytes_at_peak : site->live_bytes;
-        uint64_t blocks = what == VT_ROWS_PEAK ? site->count_at_peak : site->live_count;
+        uint64_t bytes = what == VT_ROWS_PEAK   ? site->bytes_at_peak
+                         : what == VT_ROWS_LATE ? site->held_bytes
+                                                : site->live_bytes;
+        uint64_t blocks = what == VT_ROWS_PEAK   ? site->count_at_peak
+                          : what == VT_ROWS_LATE ? site->held_count
+                                                 : site->live_count;
         uint64_t key = row_key(site, t->options->by);
         uint32_t index = vt_map_get(&known, key);
         if (index == VT_MAP_NONE) {
@@ -95,13 +100,13 @@ void vt_rows_free(struct vt_rows *rows) {
     *rows = (struct vt_rows){0};
 }
 
-/* "3 of 3", or "12.3 %" of a peak. */
+/* "3 of 3", or "12 %" of a peak; what is there is never 0 %. */
 static void share_text(const struct vt_rows *rows, const struct vt_row *row, char out[64]) {
     char a[VT_FORMAT_BYTES], b[VT_FORMAT_BYTES];
-    if (rows->what == VT_ROWS_PEAK)
-        snprintf(out, 64, "%.0f %%",
-                 rows->bytes ? 100.0 * (double)row->bytes / (double)rows->bytes : 0);
-    else if (row->site->before && row->sites == 1)
+    if (rows->what == VT_ROWS_PEAK) {
+        double share = rows->bytes ? 100.0 * (double)row->bytes / (double)rows->bytes : 0;
+        snprintf(out, 64, row->bytes && share < 0.5 ? "<1 %%" : "%.0f %%", share);
+    } else if (row->site->before && row->sites == 1)
         snprintf(out, 64, "%s", vt_format_count(row->blocks, a));
     else
         snprintf(out, 64, "%s of %s", vt_format_count(row->blocks, a),
@@ -143,27 +148,73 @@ const struct vt_frame *vt_rows_parting(const struct vt_site *site, const struct 
         return NULL;
     const struct vt_frame *a_end = site->stack->frames + site->stack->count;
     const struct vt_frame *b_end = other->stack->frames + other->stack->count;
-    while (a < a_end && b < b_end && same_frame(a, b)) {
-        a++;
-        b++;
+    while (a < a_end && b < b_end && (a->interpreter || b->interpreter || same_frame(a, b))) {
+        const struct vt_frame *at = a; /* the interpreter's own frames say nothing */
+        a += a->interpreter || !b->interpreter;
+        b += b->interpreter || !at->interpreter;
     }
+    while (a < a_end && a->interpreter)
+        a++;
     return a < a_end ? a : NULL;
 }
 
-/* For a row that looks like another that is shown: what called it there. */
-static void print_caller(const struct vt_rows *rows, uint32_t shown, uint32_t i,
-                         const struct vt_text *t, unsigned indent) {
-    const struct vt_frame *caller = NULL;
-    if (t->options->by != VT_BY_SITE)
-        return;
-    for (uint32_t j = 0; j < shown && !caller; j++)
-        caller = vt_rows_parting(rows->rows[i].site, rows->rows[j].site);
-    if (!caller)
-        return;
-    char *place = vt_place_text(t->process, caller, VT_TEXT_WIDTH - indent - 5);
-    fprintf(t->out, "%*s%sfrom %s%s\n", (int)indent, "", vt_text_style(t, VT_STYLE_DIM), place,
-            vt_text_style(t, VT_STYLE_NONE));
-    free(place);
+static bool elsewhere(const struct vt_frame *frame, const struct vt_frame *other) {
+    return frame->file && other->file && strcmp(frame->file, other->file) != 0;
+}
+
+bool vt_rows_same_line(const struct vt_site *a, const struct vt_site *b) {
+    const struct vt_frame *x = vt_stack_main_frame(a->stack), *y = vt_stack_main_frame(b->stack);
+    return x && y && x->line && x->line == y->line && x->file && y->file &&
+           !strcmp(x->file, y->file);
+}
+
+uint32_t vt_rows_callers(const struct vt_stack *stack, const struct vt_frame *callers[VT_CALLERS]) {
+    uint32_t count = 0;
+    for (uint32_t i = stack ? stack->own + 1 : 1; stack && i < stack->count; i++) {
+        const struct vt_frame *frame = &stack->frames[i], *place = &stack->frames[stack->own];
+        if (!frame->own)
+            continue;
+        callers[count++] = frame;
+        if (count == VT_CALLERS || !frame->file || !place->file || elsewhere(frame, place))
+            break;
+    }
+    return count;
+}
+
+const struct vt_frame *vt_rows_caller_elsewhere(const struct vt_stack *stack) {
+    for (uint32_t i = stack ? stack->own + 1 : 1; stack && i < stack->count; i++)
+        if (stack->frames[i].own && elsewhere(&stack->frames[i], &stack->frames[stack->own]))
+            return &stack->frames[i];
+    return NULL;
+}
+
+/* For a row that looks like others that are shown: what called it there, wherever its way and that
+ * of one of them part; of more than a few such frames the outer ones, which are the rarer. */
+static void print_callers(const struct vt_rows *rows, uint32_t shown, uint32_t i,
+                          const struct vt_text *t, unsigned indent) {
+    enum { MOST = 3 };
+    const struct vt_frame *callers[MOST + 1], *own[VT_CALLERS]; /* the outermost first */
+    uint32_t count = 0;
+    for (uint32_t j = 0; j < shown && t->options->by == VT_BY_SITE; j++) {
+        const struct vt_frame *caller = vt_rows_parting(rows->rows[i].site, rows->rows[j].site);
+        uint32_t at = 0;
+        if (!caller && i != j && vt_rows_same_line(rows->rows[i].site, rows->rows[j].site) &&
+            vt_rows_callers(rows->rows[i].site->stack, own))
+            caller = own[0]; /* instances of one template */
+        while (at < count && caller && callers[at] > caller)
+            at++;
+        if (!caller || (at < count && callers[at] == caller))
+            continue;
+        memmove(callers + at + 1, callers + at, (count - at) * sizeof *callers);
+        callers[at] = caller;
+        count += count < MOST;
+    }
+    while (count-- > 0) {
+        char *place = vt_place_text(t->process, callers[count], VT_TEXT_WIDTH - indent - 5);
+        fprintf(t->out, "%*s%sfrom %s%s\n", (int)indent, "", vt_text_style(t, VT_STYLE_DIM), place,
+                vt_text_style(t, VT_STYLE_NONE));
+        free(place);
+    }
 }
 
 /* The second line: the source, and what it does not say itself. */
@@ -223,7 +274,7 @@ void vt_rows_print(const struct vt_rows *rows, const struct vt_text *t) {
         fputc('\n', t->out);
         free(place);
         print_source(t, row, indent);
-        print_caller(rows, rows->count < most ? rows->count : most, i, t, indent);
+        print_callers(rows, rows->count < most ? rows->count : most, i, t, indent);
         bytes_left -= row->bytes;
     }
     if (rows->count > most) {
