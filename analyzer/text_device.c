@@ -256,7 +256,7 @@ static void print_peak(const struct vt_text *t, const struct vt_device *d) {
     char bytes[VT_FORMAT_BYTES];
     vt_rows_make(&rows, t, VT_ROWS_PEAK, d->ordinal);
     vt_format_bytes(d->peak_bytes, bytes);
-    if (is_held_list(&rows, t)) {
+    if (!t->process->leak_count && is_held_list(&rows, t)) { /* else there is no list */
         fprintf(t->out, "  peak           %s, made of just what is listed above\n", bytes);
     } else {
         fprintf(t->out, "  peak           %s, made of\n", bytes);
