@@ -258,6 +258,25 @@ static void newer_but_readable(void **state) {
     maker_free(&m);
 }
 
+/* A signal that killed the process costs a log that is mapped nothing, and one that is written in
+ * blocks perhaps its end. */
+static void killed(void **state) {
+    (void)state;
+    for (int buffered = 0; buffered < 2; buffered++) {
+        struct vt_maker m;
+        uint64_t events;
+        bool complete;
+        make_small(&m);
+        maker_header(&m)->exit_kind = VT_EXIT_SIGNALED;
+        maker_header(&m)->exit_status = 9;
+        maker_header(&m)->flags |= buffered ? VT_FLAG_BUFFERED : 0;
+        assert_int_equal(maker_save(&m, path), 0);
+        assert_int_equal(read_all(&events, &complete), 0);
+        assert_int_equal(complete, !buffered);
+        maker_free(&m);
+    }
+}
+
 /* A record of a type that no length is known of ends its chunk, and is told. */
 static void damage_is_told(void **state) {
     struct vt_maker m;
@@ -357,11 +376,17 @@ static void modules_have_lifetimes(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(whole_log),      cmocka_unit_test(cut_everywhere),
-        cmocka_unit_test(flipped_bytes),  cmocka_unit_test(random_bytes),
-        cmocka_unit_test(refusals),       cmocka_unit_test(newer_but_readable),
-        cmocka_unit_test(damage_is_told), cmocka_unit_test(empty_and_missing),
-        cmocka_unit_test(running),        cmocka_unit_test(modules_have_lifetimes),
+        cmocka_unit_test(whole_log),
+        cmocka_unit_test(cut_everywhere),
+        cmocka_unit_test(flipped_bytes),
+        cmocka_unit_test(random_bytes),
+        cmocka_unit_test(refusals),
+        cmocka_unit_test(newer_but_readable),
+        cmocka_unit_test(killed),
+        cmocka_unit_test(damage_is_told),
+        cmocka_unit_test(empty_and_missing),
+        cmocka_unit_test(running),
+        cmocka_unit_test(modules_have_lifetimes),
     };
     return cmocka_run_group_tests(tests, make_folder, remove_folder);
 }
