@@ -380,9 +380,8 @@ static uint64_t place_of(const struct vt_site *site) {
         const struct vt_frame *f = &stack->frames[i];
         const char *where = f->line ? f->file : f->module;
         if (f->own)
-            return vt_mix(key) +
-                   vt_hash_bytes(f->line ? f->line : f->offset, where ? where : "",
-                                 where ? strlen(where) : 0);
+            return vt_mix(key) + vt_hash_bytes(f->line ? f->line : f->offset, where ? where : "",
+                                               where ? strlen(where) : 0);
     }
     return key;
 }
@@ -436,6 +435,7 @@ void vt_growth_find(const struct vt_replay *replay, const struct vt_history *his
                        .iterations = iterations,
                        .clock = clock,
                        .end = end,
+                       .place = place,
                        .python = p->python};
     if (!history->allocs)
         return;

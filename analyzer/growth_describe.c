@@ -149,14 +149,16 @@ static void find_outer_phase(const struct vt_process *p, struct vt_growth *g) {
     }
 }
 
-/* The same of the run's rhythm: a site that allocates once in so many rounds, as evenly as can be.
- */
-static void find_outer_beat(const struct search *s, uint32_t beat, struct vt_growth *g) {
+/* The same of the run's rhythm: a site that allocates once in so many rounds, as evenly as can be,
+ * and is not the one that grows. */
+static void find_outer_beat(const struct search *s, uint32_t beat, uint32_t own,
+                            struct vt_growth *g) {
     for (uint32_t i = 0; i < s->replay->site_count && i < s->history->site_room; i++) {
         uint64_t count = s->replay->sites[i].alloc_count,
                  length = count ? g->iterations / count : 0;
         const struct vt_site_history *h = &s->history->sites[i];
-        if (count < 2 || length < 5 || g->iterations % count || length <= g->outer_iterations)
+        if (i == own || count < 2 || length < 8 || g->iterations % count ||
+            length <= g->outer_iterations)
             continue;
         bool even = true;
         uint64_t before = 0;
@@ -261,9 +263,10 @@ void vt_growth_describe(const struct search *s, const struct found *found, const
         if (beat == VT_NO_SITE)
             beat = own;
         g->per = "rhythm";
+        g->beat = s->place[beat] == VT_NO_SITE ? NULL : p->sites[s->place[beat]].stack;
         g->iterations = s->replay->sites[beat].alloc_count;
         all = (double)g->iterations;
-        find_outer_beat(s, beat, g);
+        find_outer_beat(s, beat, own, g);
     } else {
         g->per = "second";
         g->iterations = VT_UNKNOWN;

@@ -62,6 +62,7 @@ struct vt_growth {
                         a round of the run's allocations; "second" */
     bool marked;
     uint64_t iterations;          /* of the run; VT_UNKNOWN by the second; so since_iteration */
+    const struct vt_stack *beat;  /* by rhythm: a round is one allocation from here; else NULL */
     uint64_t bytes_per_iteration; /* on average since it began to grow */
     uint64_t since_iteration, since;
     uint64_t full_in_iterations, full_in; /* from the run's end; 0: it was full; VT_UNKNOWN */

@@ -108,6 +108,31 @@ static void print_place(const struct vt_text *t, const struct vt_leak *leak) {
     free(source);
 }
 
+/* What a round is, where the program marked none. Where all is allocated in one helper, its caller
+ * says more. */
+static void print_round(const struct vt_text *t, const struct vt_leak *leak) {
+    const struct vt_stack *beat = leak->growth->beat;
+    const struct vt_frame *frame = beat ? vt_stack_main_frame(beat) : NULL;
+    if (!frame)
+        return;
+    struct vt_string s = {0};
+    if (beat != leak->stack && vt_stack_place(beat) == vt_stack_place(leak->stack))
+        for (uint32_t i = beat->own + 1; i < beat->count; i++)
+            if (beat->frames[i].own) {
+                frame = &beat->frames[i];
+                break;
+            }
+    char *place = vt_place_text(t->process, frame, VT_TEXT_WIDTH - LABEL - 20);
+    if (beat == leak->stack)
+        vt_string_add(&s, "one allocation at this line");
+    else
+        vt_string_format(&s, "one allocation %s %s",
+                         frame == vt_stack_main_frame(beat) ? "at" : "for", place);
+    row(t, "a round is", s.text);
+    vt_string_free(&s);
+    free(place);
+}
+
 static void print_growth(const struct vt_text *t, const struct vt_leak *leak) {
     const struct vt_growth *g = leak->growth;
     char a[VT_FORMAT_BYTES], b[VT_FORMAT_BYTES], c[VT_FORMAT_BYTES];
@@ -119,6 +144,7 @@ static void print_growth(const struct vt_text *t, const struct vt_leak *leak) {
                          g->outer ? g->outer : vt_format_count(g->outer_iterations, c),
                          g->outer ? "" : " rounds", g->outer ? "" : " (an epoch?)");
     row(t, "how much", s.text);
+    print_round(t, leak);
     s.length = 0;
     if (g->iterations != VT_UNKNOWN)
         vt_string_format(&s, "%s %s of %s (%s)", unit(g), vt_format_count(g->since_iteration, a),
