@@ -284,6 +284,8 @@ static void leak(struct vt_json *j, const struct vt_process *p, const struct vt_
     vt_json_string(j, "advice", l->advice);
     vt_json_number(j, "live_bytes", l->live_bytes);
     vt_json_number(j, "live_count", l->live_count);
+    vt_json_number(j, "held_bytes", l->held_bytes); /* when the process last allocated anything */
+    vt_json_number(j, "held_count", l->held_count);
     if (own)
         frame(j, "own_frame", own);
     else
@@ -311,6 +313,8 @@ static void site(struct vt_json *j, const struct vt_site *s, bool native) {
     device_number(j, "device", s->device);
     vt_json_number(j, "live_bytes", s->live_bytes);
     vt_json_number(j, "live_count", s->live_count);
+    vt_json_number(j, "held_bytes", s->held_bytes);
+    vt_json_number(j, "held_count", s->held_count);
     vt_json_number(j, "peak_bytes", s->peak_bytes);
     vt_json_number(j, "bytes_at_peak", s->bytes_at_peak);
     vt_json_number(j, "allocated_bytes", s->allocated_bytes);

@@ -208,7 +208,7 @@ static void held_late(const struct vt_text *t) {
     for (uint32_t i = 0; i < p->device_count; i++)
         peak += p->devices[i].peak_bytes;
     const struct vt_row *first = rows.count ? &rows.rows[0] : NULL;
-    if (first && rows.bytes >= peak / 8 && (p->python ? rows.blocks > 1 : first->blocks >= MANY)) {
+    if (first && rows.bytes >= peak / 4 && (p->python ? rows.blocks > 1 : first->blocks >= MANY)) {
         const struct vt_frame *frame = vt_stack_main_frame(first->site->stack);
         const struct vt_frame *outer = vt_rows_caller_elsewhere(first->site->stack);
         char *place = vt_place_text(p, frame, VT_TEXT_WIDTH);
@@ -232,6 +232,31 @@ static void held_late(const struct vt_text *t) {
     vt_rows_free(&rows);
 }
 
+/* What is true where no site holds device memory: caches may, and other memory may be held. */
+static void say_freed(const struct vt_process *p, struct vt_string *rest) {
+    uint64_t kept = 0;
+    char bytes[VT_FORMAT_BYTES];
+    bool apart = p->pinned.live_count || p->managed.live_count;
+    for (uint32_t i = 0; i < p->device_count; i++)
+        kept += p->devices[i].live_count;
+    if (!p->site_count) {
+        vt_string_add(rest, "nothing was allocated");
+        return;
+    }
+    vt_string_add(rest, apart ? "all of the GPU's memory was freed"
+                              : "everything that was allocated was freed");
+    if (p->went_bytes)
+        vt_string_format(rest, ", %s of it with its context",
+                         vt_format_bytes(p->went_bytes, bytes));
+    if (kept)
+        vt_string_add(rest, ", but what caches and CUDA's libraries keep");
+    if (apart)
+        vt_string_format(rest, "; %s memory was not",
+                         !p->managed.live_count  ? "pinned host"
+                         : !p->pinned.live_count ? "managed"
+                                                 : "pinned host and managed");
+}
+
 static void held(const struct vt_text *t) {
     const struct vt_process *p = t->process;
     struct vt_rows rows;
@@ -240,11 +265,7 @@ static void held(const struct vt_text *t) {
     vt_rows_make(&rows, t, VT_ROWS_HELD, 0);
     bool windowed = p->window_until != VT_UNKNOWN, ended = !windowed && p->complete;
     if (!rows.count) {
-        vt_string_add(&rest, p->site_count ? "everything that was allocated was freed"
-                                           : "nothing was allocated");
-        if (p->went_bytes)
-            vt_string_format(&rest, ", %s of it with its context",
-                             vt_format_bytes(p->went_bytes, bytes));
+        say_freed(p, &rest);
         if (!ended)
             vt_string_add(&rest, windowed ? " in this window" : ", as far as the log goes");
         /* green only where nothing is missing */

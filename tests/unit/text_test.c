@@ -325,6 +325,14 @@ static void freed_only_at_exit(void **state) {
     m->sites[1].held_count = 0;
     m->sites[0].held_count = 1;
     says_not(m, "FREED ONLY AT EXIT");
+    /* what is not the program's own, and what is on no device */
+    m->device.live_count = 1;
+    says(m, "everything that was allocated was freed, but what\n    caches and CUDA's", NULL);
+    m->device.live_count = 0;
+    m->process.pinned.live_count = 1;
+    says(m, "NOTHING HELD AT THE END   all of the GPU's memory was freed; pinned host memory\n",
+         NULL);
+    m->process.pinned.live_count = 0;
     /* where something is still held, that is the story */
     m->sites[0].held_count = m->sites[0].live_count = 180;
     m->sites[0].live_bytes = 180 * (uint64_t)MIB;
