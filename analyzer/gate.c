@@ -53,9 +53,9 @@ static void find_leaks(struct vt_gate *g, uint32_t process, uint32_t *room) {
         f->device = site->device;
         f->site = site;
         f->leak = leak_of(p, i);
-        f->bytes = site->live_bytes;
-        f->blocks = site->live_count;
         f->amount = vt_amount_of_site(site, f->leak);
+        f->bytes = f->amount.bytes;
+        f->blocks = f->amount.blocks;
         f->group = key.hash;
         vt_stack_key_free(&key);
         if (g->options->suppressions)

@@ -40,7 +40,7 @@ struct vt_gate_finding {
     unsigned device;
     const struct vt_site *site; /* NULL: a device past --max-peak */
     const struct vt_leak *leak; /* what the model made of the site; NULL: nothing */
-    uint64_t bytes, blocks;     /* live at the end: judged; of a device: its peak, and 0 */
+    uint64_t bytes, blocks;     /* its amount: judged; of a device: its peak, and 0 */
     struct vt_amount amount;    /* of the leak, as is shown; of a device: its peak */
     uint64_t accepted_bytes;    /* the baseline's figure that it grew past; VT_UNKNOWN: not in it */
     int64_t rule;               /* of the suppression; -1 */

@@ -54,8 +54,8 @@ static void finding(struct writer *w, const struct vt_gate_finding *f) {
         vt_json_string(j, "site", f->site->name);
         vt_json_string(j, "api", f->site->api);
         vt_json_string(j, "layer", vt_stack_key_layer(f->site->layer));
-        vt_json_number(j, "live_bytes", f->bytes);
-        vt_json_number(j, "live_count", f->blocks);
+        vt_json_number(j, "live_bytes", f->site->live_bytes);
+        vt_json_number(j, "live_count", f->site->live_count);
         vt_json_number(j, "held_bytes", f->site->held_bytes);
         vt_json_number(j, "held_count", f->site->held_count);
         vt_json_number(j, "accepted_bytes", f->accepted_bytes);
