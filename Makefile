@@ -171,6 +171,8 @@ bench: ## measure: ns per event beside heaptrack, log bytes, start-up cost; prec
 	@tests/bench/run $(BUILD)
 	@echo; echo "verdicts over the labelled corpus (tests/scenarios):"
 	@tests/scenarios/run --build $(BUILD) --jobs $(JOBS)
+	@echo; echo "growing, over programs that act by chance (tests/scenarios/random):"
+	@tests/scenarios/random/run --build $(BUILD) --jobs $(JOBS)
 	@VT_SEEDS=100 tests/run --build $(BUILD) 310-random
 
 INSTALL ?= install
