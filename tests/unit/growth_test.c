@@ -9,7 +9,7 @@
 #include <stdint.h>
 #include <cmocka.h>
 
-#include "growth.h"
+#include "growth_search.h"
 #include "log_maker.c"
 #include "model.h"
 
@@ -118,6 +118,36 @@ static void statistic(void **state) {
     assert_true(vt_growth_mann_kendall(rising, 3) >= 1);
     /* S = 12, variance (6*5*17 - 3*2*1*9) / 18 = 25.33: z = 11 / 5.033 */
     assert_true(fabs(vt_growth_mann_kendall(ties, 6) - 0.01443) < 1e-4);
+}
+
+/* The mean place of the blocks, and how sure it is: like clockwork, all at the beginning, in bursts;
+ * one huge block among small ones does not decide. */
+static void steadiness(void **state) {
+    struct rise rises[64];
+    (void)state;
+    for (uint32_t i = 0; i < 64; i++)
+        rises[i] = (struct rise){i, i * 10.0, 100, 1};
+    struct steadiness s = vt_growth_steadiness(rises, 64, 640);
+    assert_true(fabs(s.centre - 0.5) < 1e-9 && fabs(s.bytes_centre - 0.5) < 1e-9);
+    assert_true(s.dispersion < 0.1 && s.error < 0.01);
+    rises[60].bytes = 1 << 20;
+    s = vt_growth_steadiness(rises, 64, 640);
+    assert_true(s.bytes_centre > 0.5 && s.bytes_centre < 0.53);
+    /* a cache: the n-th new entry of 64 comes after -ln(1 - n/64) */
+    for (uint32_t i = 0; i < 48; i++)
+        rises[i] = (struct rise){i, -log(1 - i / 64.0), 100, 1};
+    s = vt_growth_steadiness(rises, 48, -log(0.25));
+    assert_true(s.centre > 0.36 && s.centre < 0.40);
+    /* four blocks at a time, evenly: bursts are no chance */
+    for (uint32_t i = 0; i < 64; i++)
+        rises[i] = (struct rise){i, i / 4 * 40.0 + i % 4, 100, 1};
+    s = vt_growth_steadiness(rises, 64, 640);
+    assert_true(s.dispersion < 1 && fabs(s.centre - 0.5) < 0.05);
+    /* one moment holds many blocks: they count */
+    for (uint32_t i = 0; i < 8; i++)
+        rises[i] = (struct rise){i, i * 10.0, 100, i == 1 ? 93 : 1};
+    s = vt_growth_steadiness(rises, 8, 80);
+    assert_true(s.centre < 0.2);
 }
 
 static void rhythm(void **state) {
@@ -404,9 +434,9 @@ static void by_chance(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(statistic),    cmocka_unit_test(rhythm),      cmocka_unit_test(marked),
-        cmocka_unit_test(freed_at_end), cmocka_unit_test(looks_alike), cmocka_unit_test(longer),
-        cmocka_unit_test(by_chance),
+        cmocka_unit_test(statistic), cmocka_unit_test(steadiness),   cmocka_unit_test(rhythm),
+        cmocka_unit_test(marked),    cmocka_unit_test(freed_at_end), cmocka_unit_test(looks_alike),
+        cmocka_unit_test(longer),    cmocka_unit_test(by_chance),
     };
     return cmocka_run_group_tests(tests, make_folder, remove_folder);
 }
