@@ -108,17 +108,26 @@ static void graph_gone(CUgraph handle) {
         graph_put((uint32_t)words[0]);
 }
 
-struct vt_graph_end vt_graph_ends(CUgraph handle) {
+static struct vt_graph_end ends(struct vt_table *table, uint64_t key) {
     struct vt_graph_end end;
-    end.known = vt_table_take(&graphs, key(handle), end.words);
+    end.known = vt_table_take(table, key, end.words);
     return end;
 }
 
-void vt_graph_ended(CUgraph handle, const struct vt_graph_end *end, bool refused) {
+static void ended(struct vt_table *table, uint64_t key, const struct vt_graph_end *end,
+                  bool refused) {
     if (end->known && refused)
-        vt_table_insert(&graphs, key(handle), end->words);
+        vt_table_insert(table, key, end->words);
     else if (end->known)
         graph_put((uint32_t)end->words[0]);
+}
+
+struct vt_graph_end vt_graph_ends(CUgraph handle) {
+    return ends(&graphs, key(handle));
+}
+
+void vt_graph_ended(CUgraph handle, const struct vt_graph_end *end, bool refused) {
+    ended(&graphs, key(handle), end, refused);
 }
 
 /* ----------------------------------------------------------------------------------------------
@@ -215,16 +224,11 @@ void vt_graph_instantiated(CUgraphExec exec, CUgraph handle) {
 }
 
 struct vt_graph_end vt_graph_exec_ends(CUgraphExec exec) {
-    struct vt_graph_end end;
-    end.known = vt_table_take(&execs, key(exec), end.words);
-    return end;
+    return ends(&execs, key(exec));
 }
 
 void vt_graph_exec_ended(CUgraphExec exec, const struct vt_graph_end *end, bool refused) {
-    if (end->known && refused)
-        vt_table_insert(&execs, key(exec), end->words);
-    else if (end->known)
-        graph_put((uint32_t)end->words[0]);
+    ended(&execs, key(exec), end, refused);
 }
 
 void vt_graph_launch(CUgraphExec exec, void (*alloc)(const struct vt_live *what, void *data),
