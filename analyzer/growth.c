@@ -41,7 +41,8 @@ enum {
     PART_RISES = 3,    /* of a site that is part of a place that grows */
     AHEAD = 6,         /* rounds that a thread may be ahead of the others */
     LATE_RISES = 8,    /* where it began late */
-    MANY_BLOCKS = 128, /* a loop, whatever came behind it; it may have ended a little earlier */
+    MANY_BLOCKS = 128, /* a loop that may have ended a little earlier */
+    LOOP_BLOCKS = 64,  /* a loop, whatever came behind it */
     SOME_BLOCKS = 32,  /* the same, a loop that ran a few rounds ahead */
     REGULAR_PARTS = 4, /* the rise is so many times its longest pause, */
     RANDOM_PARTS = 3,  /* or so many where there are */
@@ -195,7 +196,7 @@ static bool is_steady(const struct search *s, const struct trial *t) {
     double enough = blocks >= MANY_BLOCKS ? span / 12 : blocks >= SOME_BLOCKS ? span / 25 : 0;
     if (tail > 1.5 * longest && tail > enough)
         return false;
-    if (kind == BY_RHYTHM && blocks < MANY_BLOCKS && s->newest_bucket > rises[count - 1].bucket)
+    if (kind == BY_RHYTHM && blocks < LOOP_BLOCKS && s->newest_bucket > rises[count - 1].bucket)
         return false; /* what came behind is another part of the program */
     if (tail > longest)
         longest = tail;
@@ -270,6 +271,7 @@ static bool holds(const struct search *s, const struct trial *t, struct found *f
     if (!trends(s, t, &found->chance))
         return false;
     found->first_rise = t->first;
+    found->begin = rises[0].bucket;
     found->rise_count = count;
     found->scale = t->scale;
     return true;
@@ -390,6 +392,7 @@ static void judge_places(const struct search *s, const uint32_t *place, struct v
     uint32_t count = (uint32_t)s->replay->site_count;
     struct vt_map first_of = {0};
     uint32_t *next = vt_alloc(count, sizeof *next), *heads = vt_alloc(count, sizeof *heads);
+    uint32_t *sites = vt_alloc(count, sizeof *sites);
     uint32_t head_count = 0;
     for (uint32_t i = count; i-- > 0;) {
         struct vt_site *site = place[i] == VT_NO_SITE ? NULL : &p->sites[place[i]];
@@ -406,14 +409,29 @@ static void judge_places(const struct search *s, const uint32_t *place, struct v
         if (first_of.values[i] != VT_MAP_NONE && next[first_of.values[i]] != VT_NO_SITE)
             heads[head_count++] = first_of.values[i];
     for (uint32_t i = 0; i < head_count; i++) {
-        uint32_t sites[VT_GROWTH_PLACE], n = 0;
-        for (uint32_t site = heads[i]; site != VT_NO_SITE && n < VT_GROWTH_PLACE; site = next[site])
+        uint32_t n = 0;
+        for (uint32_t site = heads[i]; site != VT_NO_SITE; site = next[site])
             sites[n++] = site;
         judge_place(s, sites, n, place, p);
     }
     free(next);
     free(heads);
+    free(sites);
     vt_map_free(&first_of);
+}
+
+/* In a window, what is kept may replace what was there before it: whose place that was is not known
+ * any more, so it is compared with all of the same memory. */
+static bool replaces(const struct search *s, const struct found *found, const struct vt_process *p,
+                     const struct vt_site *site) {
+    uint64_t kept = 0, given_back = 0;
+    for (uint32_t i = 0; i < found->rise_count; i++)
+        kept += s->rises[found->first_rise + i].bytes;
+    for (uint32_t i = 0; i < p->site_count; i++)
+        if (p->sites[i].before && p->sites[i].layer == site->layer &&
+            p->sites[i].device == site->device)
+            given_back += p->sites[i].peak_bytes - p->sites[i].live_bytes;
+    return given_back >= kept / 2 && given_back;
 }
 
 /* The bucket in which a site last allocated for the first time. */
@@ -453,7 +471,7 @@ void vt_growth_find(const struct vt_replay *replay, const struct vt_history *his
         site->held_bytes = site->live_bytes;
         site->held_count = site->live_count;
         vt_history_held(history, i, &site->held_bytes, &site->held_count);
-        if (!site->before && c.count && find(&s, &c, &found))
+        if (!site->before && c.count && find(&s, &c, &found) && !replaces(&s, &found, p, site))
             vt_growth_describe(&s, &found, s.rises + found.first_rise, found.rise_count, i, p,
                                site);
     }

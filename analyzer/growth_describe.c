@@ -259,7 +259,7 @@ void vt_growth_describe(const struct search *s, const struct found *found, const
         if (s->iterations->end < end_ticks)
             end_ticks = s->iterations->end;
     } else if (kind == BY_RHYTHM) {
-        beat = find_beat(s, begin);
+        beat = find_beat(s, found->begin);
         if (beat == VT_NO_SITE)
             beat = own;
         g->per = "rhythm";

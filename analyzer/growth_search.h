@@ -64,15 +64,14 @@ struct steadiness {
 /* A growth that was found. */
 struct found {
     uint32_t first_rise, rise_count; /* in search.rises */
+    uint32_t begin;                  /* bucket of the first */
     double chance;
     struct scale scale;
 };
 
 /* --- growth_curve.c --- */
 
-/* The curve of a site; of several that are one place (`count` at most VT_GROWTH_PLACE), of which
- * the caller frees `samples`. */
-#define VT_GROWTH_PLACE 64
+/* The curve of a site; of several that are one place, of which the caller frees `samples`. */
 struct curve vt_growth_curve(const struct search *search, uint32_t site);
 struct curve vt_growth_curve_of_place(const struct search *search, const uint32_t *sites,
                                       uint32_t count);
