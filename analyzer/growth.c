@@ -158,6 +158,8 @@ static bool is_longer(const struct search *s, const struct curve *c, const struc
  * loader runs a few rounds ahead, and is done when the others still have these before them. */
 static double find_end(const struct search *s, const struct trial *t, double last, uint32_t count) {
     double span = last - s->rises[t->first].at, each = span / (count - 1);
+    if (t->scale.kind == BY_RHYTHM && t->curve->alone)
+        return t->scale.end;
     double done = vt_growth_position(s, t->scale.kind, t->curve->done) + each;
     double ahead = t->scale.end - done, most = AHEAD * each > span / 5 ? AHEAD * each : span / 5;
     return t->scale.whole && t->scale.kind != BY_TIME && done > last && ahead > 0 && ahead <= most
@@ -203,7 +205,7 @@ static bool is_steady(const struct search *s, const struct trial *t) {
     if (span < (count >= RANDOM_RISES ? RANDOM_PARTS : REGULAR_PARTS) * longest)
         return false;
     /* it must fill the time since it was first seen; one that began late must have begun clearly */
-    double active = t->scale.end - vt_growth_position(s, kind, t->curve->first);
+    double active = t->scale.end - vt_growth_place(s, t->curve, kind, t->curve->samples);
     if (span < 0.25 * active ||
         (span < 0.6 * active && (count < LATE_RISES || t->gap < 2 * longest)))
         return false;
@@ -219,7 +221,7 @@ static bool is_steady(const struct search *s, const struct trial *t) {
 static bool stays_up(const struct search *s, const struct trial *t, uint32_t windows,
                      uint64_t bytes) {
     const struct curve *c = t->curve;
-    double valleys[MOST_WINDOWS + 1], start = vt_growth_position(s, t->scale.kind, c->first);
+    double valleys[MOST_WINDOWS + 1], start = vt_growth_place(s, c, t->scale.kind, c->samples);
     if (start < t->scale.start)
         start = t->scale.start;
     vt_growth_valleys(s, c, &t->scale, start, windows, valleys);
@@ -272,6 +274,7 @@ static bool holds(const struct search *s, const struct trial *t, struct found *f
         return false;
     found->first_rise = t->first;
     found->begin = rises[0].bucket;
+    found->alone = t->curve->alone;
     found->rise_count = count;
     found->scale = t->scale;
     return true;
@@ -316,6 +319,8 @@ static bool find_from(const struct search *s, struct trial *t, struct found *fou
 static bool find(const struct search *s, const struct curve *c, struct found *found) {
     for (enum clock_kind kind = BY_ITERATION; kind <= BY_TIME; kind++) {
         struct trial t = {.curve = c};
+        if (kind == BY_ITERATION && s->iterations->shared && c->alone)
+            continue; /* its thread's own rhythm is the same in every run */
         if (vt_growth_scale(s, c, kind, true, &t.scale)) {
             t.all = vt_growth_kept(s, c, &t.scale);
             if (find_from(s, &t, found))

@@ -24,6 +24,12 @@ double vt_growth_position(const struct search *s, enum clock_kind kind, uint32_t
     }
 }
 
+double vt_growth_place(const struct search *s, const struct curve *c, enum clock_kind kind,
+                       const struct vt_sample *sample) {
+    return kind == BY_RHYTHM && c->alone ? (double)sample->thread_events
+                                         : vt_growth_position(s, kind, sample->bucket);
+}
+
 /* The level with which a bucket ends. */
 static uint64_t level_after(const struct curve *c, uint32_t bucket) {
     uint32_t low = 0, high = c->count;
@@ -56,6 +62,14 @@ static uint32_t bucket_of(const struct search *s, uint64_t event) {
     return next ? next - 1 : 0;
 }
 
+/* Where a bucket would be on the clock of the site's thread. */
+static double cut_place(const struct curve *c, uint32_t bucket) {
+    for (uint32_t i = 0; i < c->count; i++)
+        if (c->samples[i].bucket >= bucket)
+            return (double)c->samples[i].thread_events;
+    return (double)c->thread_end;
+}
+
 bool vt_growth_scale(const struct search *s, const struct curve *c, enum clock_kind kind, bool old,
                      struct scale *scale) {
     const struct vt_history *h = s->history;
@@ -78,7 +92,9 @@ bool vt_growth_scale(const struct search *s, const struct curve *c, enum clock_k
         scale->end = (double)s->iterations->count + 1;
     } else {
         scale->start = kind == BY_TIME ? (double)h->first_alloc : 0;
-        scale->end = kind == BY_TIME ? (double)s->end : (double)h->events_at_last_alloc + 1;
+        scale->end = kind == BY_TIME ? (double)s->end
+                     : c->alone      ? (double)c->thread_end + 1
+                                     : (double)h->events_at_last_alloc + 1;
     }
     double events = (double)h->events_at_last_alloc + 1 - c->reach;
     if (old && c->reach > 0) {
@@ -86,7 +102,8 @@ bool vt_growth_scale(const struct search *s, const struct curve *c, enum clock_k
         if (cut < scale->end_bucket) {
             scale->whole = false;
             scale->end_bucket = cut;
-            scale->end = vt_growth_position(s, kind, cut);
+            scale->end = kind == BY_RHYTHM && c->alone ? cut_place(c, cut)
+                                                       : vt_growth_position(s, kind, cut);
         }
     }
     return scale->end_bucket &&
@@ -100,7 +117,7 @@ uint32_t vt_growth_kept(const struct search *s, const struct curve *c, const str
     uint32_t count = 0;
     for (uint32_t i = 0; i < c->count && c->samples[i].bucket < scale->end_bucket; i++) {
         const struct vt_sample *sample = &c->samples[i];
-        double where = vt_growth_position(s, scale->kind, sample->bucket);
+        double where = vt_growth_place(s, c, scale->kind, sample);
         if (!sample->kept_bytes || where < scale->start)
             continue;
         if (where >= scale->end)
@@ -133,7 +150,7 @@ uint32_t vt_growth_floor(const struct search *s, const struct curve *c, const st
             low = i ? c->samples[i - 1].last_bytes : 0;
         if (low >= floor)
             continue;
-        double where = vt_growth_position(s, scale->kind, sample->bucket);
+        double where = vt_growth_place(s, c, scale->kind, sample);
         if (where < scale->start)
             break;
         if (at < room && !(s->rises[at].at > where)) {
@@ -155,14 +172,14 @@ void vt_growth_valleys(const struct search *s, const struct curve *c, const stru
     double width = (scale->end - start) / count;
     uint64_t level = 0;
     uint32_t i = 0;
-    for (; i < c->count && vt_growth_position(s, scale->kind, c->samples[i].bucket) < start; i++)
+    for (; i < c->count && vt_growth_place(s, c, scale->kind, &c->samples[i]) < start; i++)
         level = c->samples[i].last_bytes;
     for (uint32_t w = 0; w < count; w++) {
         double end = start + width * (w + 1);
         uint64_t low = level;
         for (; i < c->count && c->samples[i].bucket < scale->end_bucket; i++) {
             const struct vt_sample *sample = &c->samples[i];
-            if (w + 1 < count && vt_growth_position(s, scale->kind, sample->bucket) >= end)
+            if (w + 1 < count && vt_growth_place(s, c, scale->kind, sample) >= end)
                 break;
             if (sample->bucket == s->last_bucket)
                 continue;
@@ -215,6 +232,14 @@ static double find_reach(const struct search *s, const struct curve *c) {
     return longest > 0 ? longest * times_longer(ends) : 0;
 }
 
+/* How much of the run lies before the end of a bucket, by events. */
+static double position_share(const struct search *s, uint32_t bucket) {
+    const struct vt_history *h = s->history;
+    uint64_t end =
+        bucket < s->last_bucket ? h->buckets[bucket + 1].events : h->events_at_last_alloc;
+    return h->events_at_last_alloc ? (double)end / (double)h->events_at_last_alloc : 1;
+}
+
 struct curve vt_growth_curve(const struct search *s, uint32_t site) {
     const struct vt_site_history *h =
         site < s->history->site_room ? &s->history->sites[site] : NULL;
@@ -229,7 +254,10 @@ struct curve vt_growth_curve(const struct search *s, uint32_t site) {
     while (c.count && c.samples[c.count - 1].bucket > s->last_bucket)
         c.count--;
     c.first = h->samples[0].bucket;
-    c.done = bucket_of(s, s->history->threads[h->thread]);
+    const struct vt_history_thread *thread = &s->history->threads[h->thread];
+    c.done = bucket_of(s, thread->last);
+    c.thread_end = thread->events - (thread->at == s->history->allocs ? thread->behind : 0);
+    c.alone = !h->shared && position_share(s, c.done) >= 0.25;
     c.reach = find_reach(s, &c);
     return c;
 }

@@ -41,8 +41,10 @@ static int compare_beats(const void *a, const void *b) {
     return x->site < y->site ? -1 : x->site > y->site;
 }
 
-/* The sites that allocate all through the growth evenly, sorted by how often; the caller frees. */
-static struct beat *find_even(const struct search *s, uint32_t first_bucket, uint32_t *count) {
+/* The sites that allocate all through the growth evenly, sorted by how often; the caller frees. Of one
+ * thread alone, where it is given: what others do meanwhile differs from run to run. */
+static struct beat *find_even(const struct search *s, uint32_t first_bucket, uint32_t thread,
+                              uint32_t *count) {
     size_t site_count = s->replay->site_count;
     struct beat *beats = vt_alloc(site_count, sizeof *beats);
     uint32_t end = s->last_bucket + 1, marks[5];
@@ -62,6 +64,9 @@ static struct beat *find_even(const struct search *s, uint32_t first_bucket, uin
     }
     marks[4] = end;
     for (uint32_t i = 0; i < site_count && i < s->history->site_room; i++) {
+        const struct vt_site_history *h = &s->history->sites[i];
+        if (thread != VT_NO_THREAD && (h->shared || h->thread != thread))
+            continue;
         uint64_t all = allocs_before(s, i, end) - allocs_before(s, i, first_bucket);
         bool even = all >= 5;
         for (int q = 0; q < 4 && even; q++) {
@@ -85,14 +90,14 @@ static bool is_times(uint64_t count, uint64_t base, uint64_t times) {
 /* The site whose allocations are counted as iterations: the one that most others keep time with, by
  * allocating as often (which counts twice) or up to eight times as often; of two, the quicker.
  * VT_NO_SITE: none. */
-static uint32_t find_beat(const struct search *s, uint32_t first_bucket) {
+static uint32_t find_beat(const struct search *s, uint32_t first_bucket, uint32_t thread) {
     enum { TIMES = 8, TEMPOS = 256 };
     struct tempo {
         uint64_t count; /* of its quickest site */
         uint32_t site, sites;
     } tempos[TEMPOS];
     uint32_t count, n = 0, best = VT_NO_SITE, best_votes = 0;
-    struct beat *beats = find_even(s, first_bucket, &count);
+    struct beat *beats = find_even(s, first_bucket, thread, &count);
     for (uint32_t i = 0; i < count; i++) {
         if (n && is_times(beats[i].count, tempos[n - 1].count, 1)) {
             tempos[n - 1].count = beats[i].count;
@@ -259,7 +264,8 @@ void vt_growth_describe(const struct search *s, const struct found *found, const
         if (s->iterations->end < end_ticks)
             end_ticks = s->iterations->end;
     } else if (kind == BY_RHYTHM) {
-        beat = find_beat(s, found->begin);
+        beat =
+            find_beat(s, found->begin, found->alone ? s->history->sites[own].thread : VT_NO_THREAD);
         if (beat == VT_NO_SITE)
             beat = own;
         g->per = "rhythm";

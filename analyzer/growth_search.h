@@ -38,10 +38,12 @@ struct curve {
     uint32_t count; /* of those that count */
     uint64_t held;  /* at the end that counts */
     uint64_t held_count;
-    uint32_t first; /* bucket of its first sample */
-    bool freed_all; /* nothing of it was live at the very end */
-    uint32_t done;  /* bucket of the last event of the thread that allocated here last */
-    double reach;   /* events: what is younger than that may still be given back, as others were */
+    uint32_t first;      /* bucket of its first sample */
+    bool freed_all;      /* nothing of it was live at the very end */
+    bool alone;          /* one thread allocated all: its own events are the rhythm */
+    uint64_t thread_end; /* of these, up to the process's last allocation */
+    uint32_t done;       /* bucket of the last event of the thread that allocated here last */
+    double reach; /* events: what is younger than that may still be given back, as others were */
 };
 
 /* A clock as a site sees it. */
@@ -65,6 +67,7 @@ struct steadiness {
 struct found {
     uint32_t first_rise, rise_count; /* in search.rises */
     uint32_t begin;                  /* bucket of the first */
+    bool alone;                      /* of one thread: see struct curve */
     double chance;
     struct scale scale;
 };
@@ -76,8 +79,10 @@ struct curve vt_growth_curve(const struct search *search, uint32_t site);
 struct curve vt_growth_curve_of_place(const struct search *search, const uint32_t *sites,
                                       uint32_t count);
 
-/* Where a bucket begins on a clock. */
+/* Where a bucket begins on a clock; where a sample is, on the clock of its site's thread. */
 double vt_growth_position(const struct search *search, enum clock_kind kind, uint32_t bucket);
+double vt_growth_place(const struct search *search, const struct curve *curve, enum clock_kind kind,
+                       const struct vt_sample *sample);
 
 /* What is looked at on this clock; `old`: up to the moment since when blocks may be too young to
  * be judged. False: the clock is not there, or there is no such stretch. */

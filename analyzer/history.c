@@ -43,7 +43,7 @@ void vt_history_restart(struct vt_history *h) {
     h->bucket_count = 0;
     h->freed_count = 0;
     for (uint32_t i = 0; i < h->thread_count; i++)
-        h->threads[i] = 0;
+        h->threads[i] = (struct vt_history_thread){0};
     h->events = h->allocs = h->frees = h->next_event = 0;
     h->events_at_last_alloc = 0;
 }
@@ -54,7 +54,7 @@ void vt_history_thread(struct vt_history *h, uint32_t tid) {
         return;
     h->thread = h->thread_count;
     VT_GROW(h->threads, h->thread_count, h->thread_room);
-    h->threads[h->thread_count++] = 0;
+    h->threads[h->thread_count++] = (struct vt_history_thread){0};
     vt_map_put(&h->by_tid, tid, h->thread);
 }
 
@@ -108,9 +108,13 @@ void vt_history_level(struct vt_history *h, uint32_t site, uint64_t bytes, uint6
                       uint64_t allocs) {
     struct vt_site_history *s = of_site(h, site);
     uint32_t now = h->bucket_count - 1;
+    if (!s->count)
+        s->thread = h->thread;
     struct vt_sample *last = s->count ? &s->samples[s->count - 1] : NULL;
     if (!last || last->bucket != now) {
-        struct vt_sample fresh = {.bucket = now, .oldest_freed = VT_NO_BUCKET};
+        struct vt_sample fresh = {.bucket = now,
+                                  .thread_events = h->threads[s->thread].events,
+                                  .oldest_freed = VT_NO_BUCKET};
         if (last) {
             fresh.low_bytes = last->last_bytes;
             fresh.low_count = fresh.high_count = last->last_count;
@@ -134,6 +138,7 @@ uint32_t vt_history_kept(struct vt_history *h, uint32_t site, uint64_t bytes) {
     struct vt_site_history *s = &h->sites[site];
     s->samples[s->count - 1].kept_bytes += bytes;
     s->samples[s->count - 1].kept_count++;
+    s->shared |= s->thread != h->thread;
     s->thread = h->thread;
     return s->count - 1;
 }

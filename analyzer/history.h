@@ -35,6 +35,8 @@ struct vt_sample {
     uint32_t low_count, high_count, last_count;
     uint32_t kept_count; /* allocated in it and never freed */
     uint64_t kept_bytes;
+    uint64_t
+        thread_events;     /* of the thread that allocates here, before the bucket's first change */
     uint32_t oldest_freed; /* of the blocks that were freed in it, in which bucket the oldest was
                               allocated; VT_NO_BUCKET: none was freed */
 };
@@ -47,6 +49,15 @@ struct vt_site_history {
     /* what it held when the process last allocated anything: before all is freed at the end */
     uint64_t held_bytes, held_count, held_at;
     uint32_t thread; /* of vt_history.threads, that last allocated here */
+    bool shared;     /* several did */
+};
+
+#define VT_NO_THREAD UINT32_MAX
+struct vt_history_thread {
+    uint64_t last;   /* its last event, among all */
+    uint64_t events; /* its own, so far */
+    uint64_t behind; /* of these, since the last allocation of all, which was number `at` */
+    uint64_t at;
 };
 
 /* A block that was freed since the last allocation. */
@@ -71,7 +82,7 @@ struct vt_history {
     size_t edges_in_bucket;
     uint64_t edges_end; /* ticks at which the last of them ended */
     bool after;
-    uint64_t *threads; /* the last event of each, by its number in vt_history_thread */
+    struct vt_history_thread *threads;          /* there is always one */
     uint32_t thread, thread_count, thread_room; /* thread: whose events come now */
     struct vt_map by_tid;
     struct vt_freed *freed; /* booked when the next allocation comes */
@@ -87,7 +98,7 @@ void vt_history_close(struct vt_history *history);
 /* Forgets all: the window begins here. */
 void vt_history_restart(struct vt_history *history);
 
-/* The events that follow are this thread's. */
+/* The events that follow are this thread's. To be called before the first. */
 void vt_history_thread(struct vt_history *history, uint32_t tid);
 
 /* Begins a new bucket; books what was freed. For vt_history_event alone. */
@@ -111,8 +122,14 @@ static inline void vt_history_event(struct vt_history *h, uint64_t ticks, bool a
     } else {
         h->frees++;
     }
-    if (h->thread_count)
-        h->threads[h->thread] = h->events;
+    struct vt_history_thread *t = &h->threads[h->thread];
+    if (t->at != h->allocs) {
+        t->at = h->allocs;
+        t->behind = 0;
+    }
+    t->behind += !alloc;
+    t->events++;
+    t->last = h->events;
     h->events++;
 }
 

@@ -122,6 +122,7 @@ void vt_phases_iterations(const struct vt_log *log, struct vt_iterations *out) {
         for (uint32_t i = 0; i < kind_count; i++)
             count += same_but_thread(&kinds[i], &kinds[best]) ? kinds[i].count : 0;
         out->begins = vt_alloc(count, sizeof *out->begins);
+        out->shared = count > kinds[best].count;
         for (size_t i = 0; i < log->phase_count; i++) {
             const struct vt_log_phase *phase = &log->phases[i];
             if (!same_but_thread(&kinds[kind_of[i]], &kinds[best]))

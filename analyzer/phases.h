@@ -16,6 +16,7 @@ struct vt_iterations {
     uint64_t *begins; /* ticks, in order */
     size_t count;
     uint64_t end; /* ticks at which the last ended */
+    bool shared;  /* several threads have them, in an order that is another in each run */
 };
 
 /* Chooses them: of the thread that records most, the outermost name that repeats often enough to
