@@ -126,13 +126,6 @@ static uint32_t find_beat(const struct search *s, uint32_t first_bucket, uint32_
 /* ------------------------------------------------------------------------------------------------
  * what is said of it -- */
 
-static const char *phase_name(const struct vt_process *p, const char *name) {
-    for (uint32_t i = 0; i < p->phase_name_count; i++)
-        if (!strcmp(p->phase_names[i], name))
-            return p->phase_names[i];
-    return NULL;
-}
-
 /* The phase that a whole number of the iterations makes up: what has them inside, the innermost. */
 static void find_outer_phase(const struct vt_process *p, struct vt_growth *g) {
     uint64_t count = 0;
@@ -256,7 +249,7 @@ void vt_growth_describe(const struct search *s, const struct found *found, const
     g->since = vt_clock_ns(s->clock, buckets[begin].ticks);
     draw(s, found, rises, count, g);
     if (kind == BY_ITERATION) {
-        g->per = phase_name(p, s->iterations->name);
+        g->per = p->phase_names[s->iterations->name];
         g->marked = true;
         g->iterations = s->iterations->count;
         all = (double)g->iterations;

@@ -117,7 +117,7 @@ void vt_phases_iterations(const struct vt_log *log, struct vt_iterations *out) {
         }
     }
     if (best != VT_MAP_NONE) {
-        out->name = log->names[kinds[best].name];
+        out->name = kinds[best].name;
         uint64_t count = 0;
         for (uint32_t i = 0; i < kind_count; i++)
             count += same_but_thread(&kinds[i], &kinds[best]) ? kinds[i].count : 0;
@@ -219,7 +219,7 @@ void vt_phases_take(const struct vt_log *log, const struct vt_replay *replay, st
     p->phase_names = vt_alloc(log->name_count, sizeof *p->phase_names);
     p->phase_name_count = (uint32_t)log->name_count;
     for (size_t i = 0; i < log->name_count; i++)
-        p->phase_names[i] = vt_strdup(log->names[i]);
+        p->phase_names[i] = vt_printable(vt_strdup(log->names[i]));
     p->phases = vt_alloc(log->phase_count, sizeof *p->phases);
     for (size_t i = 0; i < log->phase_count; i++) {
         const struct vt_log_phase *from = &log->phases[i];

@@ -12,7 +12,7 @@
 
 /* A phase name, or a mark, that repeats. */
 struct vt_iterations {
-    const char *name; /* of the log's; NULL: the program marked none */
+    uint32_t name;    /* of vt_log.names; where count is 0 the program marked none */
     uint64_t *begins; /* ticks, in order */
     size_t count;
     uint64_t end; /* ticks at which the last ended */

@@ -54,14 +54,6 @@ static char *cut_start(char *path, unsigned width) {
     return cut.text;
 }
 
-/* Control characters would do things to a terminal. */
-static char *printable(char *text) {
-    for (char *at = text; at && *at; at++)
-        if ((unsigned char)*at < 0x20 || *at == 0x7f)
-            *at = *at == '\t' ? ' ' : '?';
-    return text;
-}
-
 char *vt_place_file(const struct vt_process *p, const struct vt_frame *frame) {
     const char *file = frame->file;
     if (!file)
@@ -73,7 +65,7 @@ char *vt_place_file(const struct vt_process *p, const struct vt_frame *frame) {
     }
     while (!strncmp(file, "./", 2))
         file += 2;
-    return printable(vt_strdup(file));
+    return vt_printable(vt_strdup(file));
 }
 
 /* Past the bracket that closes the one at `at`; the end of the text where none does. */
@@ -127,7 +119,7 @@ char *vt_place_function(const struct vt_frame *frame) {
     if (!name)
         return NULL;
     if (frame->python)
-        return printable(vt_strdup(name));
+        return vt_printable(vt_strdup(name));
     struct vt_string out = {0};
     size_t begin = 0;
     bool in_operator = false;
@@ -160,7 +152,7 @@ char *vt_place_function(const struct vt_frame *frame) {
     }
     if (begin < out.length)
         memmove(out.text, out.text + begin, out.length - begin + 1);
-    return printable(out.text);
+    return vt_printable(out.text);
 }
 
 /* Drops scopes from the front, as many as it takes and the last one never. Frees and replaces. */
@@ -220,7 +212,7 @@ char *vt_place_text(const struct vt_process *p, const struct vt_frame *frame, un
     }
     free(file);
     free(function);
-    printable(text.text);
+    vt_printable(text.text);
     cut_end(text.text, width);
     return text.text;
 }
@@ -265,7 +257,7 @@ char *vt_place_source(const struct vt_process *p, const struct vt_frame *frame, 
         free(line);
         return NULL;
     }
-    printable(line);
+    vt_printable(line);
     cut_end(line, width);
     return line;
 }

@@ -116,6 +116,13 @@ void *vt_realloc(void *old, size_t count, size_t size) {
     return there(reallocarray(old, count ? count : 1, size ? size : 1), count, size);
 }
 
+char *vt_printable(char *text) {
+    for (char *at = text; at && *at; at++)
+        if ((unsigned char)*at < 0x20 || *at == 0x7f)
+            *at = *at == '\t' ? ' ' : '?';
+    return text;
+}
+
 char *vt_strndup(const char *text, size_t length) {
     return there(strndup(text, length), length, 1);
 }

@@ -41,6 +41,9 @@ void *vt_alloc(size_t count, size_t size);
 void *vt_realloc(void *old, size_t count, size_t size);
 char *vt_strdup(const char *text);
 char *vt_strndup(const char *text, size_t length); /* up to `length` bytes, or the first NUL */
+/* Control characters, which would do things to a terminal, become '?', a tab a space. Answers `text`;
+ * NULL is NULL. */
+char *vt_printable(char *text);
 
 /* Makes room for one more at the end of an array that doubles: `items` holds `count` of `room`
  * things. */
