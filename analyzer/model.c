@@ -572,11 +572,12 @@ static int add_process(struct vt_model *model, const char *path,
         b.log.header.exit_ticks > b.log.last_ticks && b.log.header.exit_ticks < window.until
             ? b.log.header.exit_ticks
             : b.log.last_ticks;
+    if (end > window.until)
+        end = window.until;
     while (iterations.count && iterations.begins[iterations.count - 1] > end)
         iterations.count--;
-    vt_lifetime_measure(&b.replay, b.clock, end < window.until ? end : window.until, place, b.p);
-    vt_growth_find(&b.replay, &history, &iterations, b.clock,
-                   end < window.until ? end : window.until, place, b.p);
+    vt_lifetime_measure(&b.replay, b.clock, end, place, b.p);
+    vt_growth_find(&b.replay, &history, &iterations, b.clock, end, place, b.p);
     vt_stacks_notes(b.stacks, b.p);
     note_replay(&b);
     bool scanned = b.log.scan.word && b.p->window_until == VT_UNKNOWN;
