@@ -41,15 +41,15 @@ enum {
     PART_RISES = 3,    /* of a site that is part of a place that grows */
     AHEAD = 6,         /* rounds that a thread may be ahead of the others */
     LATE_RISES = 8,    /* where it began late */
-    MANY_BLOCKS = 128, /* a loop that may have ended a little earlier */
-    LOOP_BLOCKS = 64,  /* a loop, whatever came behind it */
-    SOME_BLOCKS = 32,  /* the same, a loop that ran a few rounds ahead */
+    SOME_BLOCKS = 32,  /* a loop that may have run a few rounds ahead of the others */
+    MANY_BLOCKS = 128, /* one that may have ended a little before the run did */
+    LOOP_BLOCKS = 64,  /* a loop and no setting up, also where something new came behind it */
     REGULAR_PARTS = 4, /* the rise is so many times its longest pause, */
     RANDOM_PARTS = 3,  /* or so many where there are */
     RANDOM_RISES = 8   /* at least these rises: chance spaces them unevenly */
 };
 static const double significant = 0.02; /* of Mann-Kendall */
-static const double drifting = 4.5;     /* Student's t, of what is given back in the end */
+static const double drifting = 4.5;     /* Student's t of a floor's steps, from valley to valley */
 static const double clockwork = 0.3;    /* dispersion of rises that chance does not space */
 /* Mean place of the blocks in the span since the first, of 0 to 1. Of a leak it is 0.5; of a cache
  * of n entries, all as likely, after n look-ups (it is filled to 63 %) 0.42, after 3/2 n 0.38. So
