@@ -22,8 +22,7 @@ enum {
     PLACE = 40 /* columns: an advice takes two lines */
 };
 
-/* ------------------------------------------------------------------------------------------------
- * what is known -- */
+/* --- what is known --- */
 
 /* Functions of CUDA's libraries that hand out memory of their own. */
 static const char handle_makers[] = "^(cublasCreate(_v2)?|cublas(Lt|Xt)Create|cudnnCreate|"
@@ -89,8 +88,7 @@ static const struct {
     {"cuMipmappedArray", "cuMipmappedArrayDestroy"},
 };
 
-/* ------------------------------------------------------------------------------------------------
- * matching -- */
+/* --- matching --- */
 
 static bool matches(const char *text, const char *pattern) {
     regex_t regex;
@@ -117,8 +115,7 @@ static const struct vt_frame *find_frame(const struct vt_stack *stack, const cha
     return NULL;
 }
 
-/* ------------------------------------------------------------------------------------------------
- * gradients -- */
+/* --- gradients --- */
 
 /* Whether something in this frame's function may have turned gradients off: anything that says so
  * before the call, a decorator or a `with` around it that is not known. Beyond the module's own code
@@ -218,8 +215,7 @@ static char *find_gradients(struct vt_pyfiles *files, const struct vt_stack *sta
     return advice.text;
 }
 
-/* ------------------------------------------------------------------------------------------------
- * what is kept, handles, loaders, frees -- */
+/* --- what is kept, handles, loaders, frees --- */
 
 /* Whether a text takes no more than two of a report's lines. */
 static bool fits(const char *text) {

@@ -25,8 +25,7 @@ static struct vt_baseline_entry *append(struct vt_baseline *b) {
     return &b->entries[b->count++];
 }
 
-/* ------------------------------------------------------------------------------------------------
- * reading -- */
+/* --- reading --- */
 
 /* A file being read. */
 struct reader {
@@ -168,8 +167,7 @@ int vt_baseline_read(const char *path, struct vt_baseline *baseline, struct vt_s
     return error;
 }
 
-/* ------------------------------------------------------------------------------------------------
- * writing -- */
+/* --- writing --- */
 
 void vt_baseline_raise(struct vt_baseline *b, struct vt_stack_key *key, uint64_t bytes,
                        uint64_t blocks) {

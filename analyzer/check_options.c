@@ -94,8 +94,7 @@ void vt_check_free(struct vt_check *check) {
     *check = (struct vt_check){0};
 }
 
-/* ------------------------------------------------------------------------------------------------
- * values -- */
+/* --- values --- */
 
 static int set_fail_on(struct vt_check *check, const char *command, const char *list) {
     static const enum vt_verdict may[] = {VT_VERDICT_LOST, VT_VERDICT_GROWING, VT_VERDICT_UNFREED};
@@ -239,8 +238,7 @@ int vt_check_ready(struct vt_check *check) {
     return status;
 }
 
-/* ------------------------------------------------------------------------------------------------
- * judging -- */
+/* --- judging --- */
 
 /* Today's leaks become the baseline, and are judged by it. */
 static int accept_all(struct vt_check *check, const struct vt_model *model, struct vt_gate *gate) {

@@ -45,8 +45,7 @@ struct vt_classes {
     size_t count, room;
 };
 
-/* ------------------------------------------------------------------------------------------------
- * the user's file -- */
+/* --- the user's file --- */
 
 static char *word(char **at) {
     char *start = *at + strspn(*at, " \t\r\n");
@@ -136,8 +135,7 @@ void vt_classes_close(struct vt_classes *c) {
     free(c);
 }
 
-/* ------------------------------------------------------------------------------------------------
- * matching -- */
+/* --- matching --- */
 
 const char *vt_process_variable(const struct vt_process *p, const char *name) {
     for (uint32_t i = 0; i < p->variable_count; i++)

@@ -45,8 +45,7 @@ struct options {
     uint32_t own_count;
 };
 
-/* ------------------------------------------------------------------------------------------------
- * text -- */
+/* --- text --- */
 
 static const char *style(bool colour, const char *escape) {
     return colour ? escape : "";
@@ -160,8 +159,7 @@ static void write_text(const struct vt_diff *d, const struct options *o) {
         puts("\nno site holds more or less at the end than before");
 }
 
-/* ------------------------------------------------------------------------------------------------
- * json -- */
+/* --- json --- */
 
 static void json_side(struct vt_json *j, const char *name, const struct vt_diff_side *s) {
     if (!s->there) {
@@ -219,8 +217,7 @@ static void write_json(const struct vt_diff *d) {
     putchar('\n');
 }
 
-/* ------------------------------------------------------------------------------------------------
- * the command -- */
+/* --- the command --- */
 
 /* The newest run of a folder, or a log. 0, or an exit status after the error was said. */
 static int build(char *const *argument, const struct options *o, struct vt_model *model) {

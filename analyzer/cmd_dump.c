@@ -56,8 +56,7 @@ static void print_text(FILE *out, const char *label, const uint8_t *text, size_t
     fputc('"', out);
 }
 
-/* ------------------------------------------------------------------------------------------
- * records of fixed length -- */
+/* --- records of fixed length --- */
 
 static void print_hook(FILE *out, uint64_t word) {
     const char *symbol = vt_hook_symbol(vt_word_hook(word));
@@ -169,8 +168,7 @@ static void print_event(FILE *out, const uint8_t *record) {
     }
 }
 
-/* --------------------------------------------------------------------------------------- records
- * that say their length -- */
+/* --- records that say their length --- */
 
 static void print_stack(FILE *out, const uint8_t *record, uint32_t length) {
     struct vt_rec_stack r;
@@ -329,8 +327,7 @@ static void print_described(FILE *out, const uint8_t *record, uint32_t length) {
         print_name(out, record, length);
 }
 
-/* -------------------------------------------------------------------------------------------------------
- * the file -- */
+/* --- the file --- */
 
 static void print_header(FILE *out, const struct vt_log_header *h) {
     static const char *const drops[] = {"log_full", "nested", "no_memory", "log_lost",

@@ -25,8 +25,7 @@ static const char *find_word(const char *text, struct vt_pytext word) {
     return NULL;
 }
 
-/* ------------------------------------------------------------------------------------------------
- * assignments -- */
+/* --- assignments --- */
 
 /* Parts "a=b" or "a+=b"; `sign`: 0 or the operator. False: it assigns nothing. */
 bool vt_containers_assignment(struct vt_pytext text, struct vt_pytext *target,
@@ -74,8 +73,7 @@ static struct vt_pytext assigned_to(const char *text, struct vt_pytext variable)
     return (struct vt_pytext){text, 0};
 }
 
-/* ------------------------------------------------------------------------------------------------
- * containers -- */
+/* --- containers --- */
 
 /* "[...]", "dict()", "[None] * 8"; of numbers, "0.0" and zeros of one's own. */
 static bool begins_container(struct vt_pytext value, bool number) {

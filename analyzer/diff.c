@@ -36,8 +36,7 @@ struct places {
     struct vt_map by_hash;
 };
 
-/* ------------------------------------------------------------------------------------------------
- * likeness -- */
+/* --- likeness --- */
 
 static double frame_likeness(const char *a, const char *b) {
     if (!strcmp(a, b))
@@ -76,8 +75,7 @@ static double size_likeness(const struct vt_diff_side *a, const struct vt_diff_s
     return x > 0 && y > 0 ? (x < y ? x / y : y / x) : 0;
 }
 
-/* ------------------------------------------------------------------------------------------------
- * places of a run -- */
+/* --- places of a run --- */
 
 static void add_site(struct places *places, const struct vt_process *p,
                      const struct vt_site *site) {
@@ -137,8 +135,7 @@ static void free_places(struct places *places) {
     vt_map_free(&places->by_hash);
 }
 
-/* ------------------------------------------------------------------------------------------------
- * matching -- */
+/* --- matching --- */
 
 static void add_row(struct vt_diff *diff, struct place *before, struct place *after,
                     double likeness) {

@@ -17,8 +17,7 @@ static void device_number(struct vt_json *j, const char *name, unsigned device) 
     vt_json_number(j, name, device >= VT_DEVICE_HOST ? VT_UNKNOWN : device);
 }
 
-/* -----------------------------------------------------------------------------------------------------
- * stacks -- */
+/* --- stacks --- */
 
 static void frame(struct vt_json *j, const char *name, const struct vt_frame *f) {
     vt_json_open(j, name, '{');
@@ -41,8 +40,7 @@ static void stack(struct vt_json *j, const struct vt_stack *s, bool native) {
     vt_json_boolean(j, "stack_cut", s->cut);
 }
 
-/* ----------------------------------------------------------------------------------------------------
- * a process -- */
+/* --- a process --- */
 
 static void started_at(struct vt_json *j, uint64_t ns) {
     time_t seconds = (time_t)(ns / 1000000000);

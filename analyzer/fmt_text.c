@@ -74,8 +74,7 @@ void vt_text_heading(const struct vt_text *t, const char *style, const char *hea
     fputc('\n', t->out);
 }
 
-/* ----------------------------------------------------------------------------------------------------
- * the head -- */
+/* --- the head --- */
 
 enum { COMMAND_COLUMNS = 2 * VT_TEXT_WIDTH - 3 };
 
@@ -193,8 +192,7 @@ static void notes(const struct vt_text *t) {
     }
 }
 
-/* --------------------------------------------------------------------------------------------------
- * what is held -- */
+/* --- what is held --- */
 
 /* What was held until the program had done its work, and freed behind its last allocation: where an
  * interpreter cleans up, that says nothing about who wanted to keep it. */
@@ -309,8 +307,7 @@ static void apart(const struct vt_text *t, const char *heading, const struct vt_
     vt_string_free(&rest);
 }
 
-/* --------------------------------------------------------------------------------------------------
- * what is next -- */
+/* --- what is next --- */
 
 static void next(const struct vt_text *t) {
     const struct vt_process *p = t->process;

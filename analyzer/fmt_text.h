@@ -38,8 +38,7 @@ void vt_text_heading(const struct vt_text *t, const char *style, const char *hea
 /* Text broken at blanks, each line `indent` columns in; before the first stands the label. */
 void vt_text_wrap(const struct vt_text *t, const char *label, unsigned indent, const char *text);
 
-/* ------------------------------------------------------------------------------------------------
- * text_rows.c -- */
+/* --- text_rows.c --- */
 
 enum vt_rows_what {
     VT_ROWS_HELD,    /* device memory live at the end, all devices */
@@ -88,8 +87,7 @@ const struct vt_frame *vt_rows_caller_elsewhere(const struct vt_stack *stack);
 /* "call site", "function", "file", "module": what a row is. */
 const char *vt_rows_noun(const struct vt_text *t);
 
-/* -------------------------------------------------------------------------------------
- * text_leak.c, text_device.c, text_map.c, text_oom.c, text_site.c -- */
+/* --- text_leak.c, text_device.c, text_map.c, text_oom.c, text_site.c --- */
 
 /* The leaks, the gravest first. */
 void vt_text_leaks(const struct vt_text *t);

@@ -36,8 +36,7 @@ static const struct vt_fragmentation unknown = {
     .granule_waste_bytes = VT_UNKNOWN,
 };
 
-/* ------------------------------------------------------------------------------------------------
- * what is in the way -- */
+/* --- what is in the way --- */
 
 static uint32_t block_site(const struct vt_replay *r, uint64_t address) {
     const struct vt_live_entry *entry =
@@ -121,8 +120,7 @@ uint32_t vt_fragmentation_pins(const struct vt_replay *r, unsigned device,
     return (uint32_t)count;
 }
 
-/* ------------------------------------------------------------------------------------------------
- * the map -- */
+/* --- the map --- */
 
 enum { PIECES_MOST = 200000 }; /* more would make no readable report */
 
@@ -160,8 +158,7 @@ static void draw_map(const struct vt_replay *r, const uint32_t *place, unsigned 
     }
 }
 
-/* ------------------------------------------------------------------------------------------------
- * the driver's granules -- */
+/* --- the driver's granules --- */
 
 struct span {
     uint64_t start, end;
@@ -202,8 +199,7 @@ static uint64_t granule_waste(const struct vt_replay *r, unsigned device) {
     return taken > asked ? taken - asked : 0;
 }
 
-/* ------------------------------------------------------------------------------------------------
- * the whole -- */
+/* --- the whole --- */
 
 static struct vt_moment moment(struct vt_clock clock, const struct vt_reserve *from) {
     return (struct vt_moment){.at = vt_clock_ns(clock, from->ticks),

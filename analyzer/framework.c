@@ -42,8 +42,7 @@ struct vt_framework {
     struct device devices[256];
 };
 
-/* ------------------------------------------------------------------------------------------------
- * tables -- */
+/* --- tables --- */
 
 static struct vt_live_entry *get(const struct vt_live *table, uint64_t address) {
     struct vt_live_entry *entry = vt_live_find(table, vt_live_key(address, 0));
@@ -90,8 +89,7 @@ void vt_framework_close(struct vt_framework *f) {
     free(f);
 }
 
-/* ------------------------------------------------------------------------------------------------
- * segments by address -- */
+/* --- segments by address --- */
 
 /* The place of the last segment that starts at or before `address`; false: there is none. */
 static bool floor_at(const struct vt_framework *f, uint64_t address, size_t *leaf, uint32_t *at) {
@@ -173,8 +171,7 @@ static void erase_segment(struct vt_framework *f, uint64_t start) {
     memmove(f->leaves + leaf, f->leaves + leaf + 1, (f->leaf_count - leaf) * sizeof *f->leaves);
 }
 
-/* ------------------------------------------------------------------------------------------------
- * the largest idle piece -- */
+/* --- the largest idle piece --- */
 
 static void sift_down(struct device *d, size_t i) {
     struct heap_row row = d->heap[i];
@@ -227,8 +224,7 @@ static uint64_t largest(const struct vt_framework *f, struct device *d) {
     return d->heap_count ? d->heap[0].size : 0;
 }
 
-/* ------------------------------------------------------------------------------------------------
- * a device's figures -- */
+/* --- a device's figures --- */
 
 static void keep_moment(struct device *d) {
     struct vt_reserve_device *r = &d->figures;
@@ -281,8 +277,7 @@ void vt_framework_begin_window(struct vt_framework *f, uint64_t ticks) {
     }
 }
 
-/* ------------------------------------------------------------------------------------------------
- * pieces -- */
+/* --- pieces --- */
 
 static void remove_idle(struct vt_framework *f, uint64_t start, uint64_t end, unsigned device) {
     take(&f->pieces, start);
@@ -400,8 +395,7 @@ void vt_framework_free(struct vt_framework *f, uint64_t address, uint64_t ticks)
     changed(f, device, ticks);
 }
 
-/* ------------------------------------------------------------------------------------------------
- * driver memory -- */
+/* --- driver memory --- */
 
 void vt_framework_add(struct vt_framework *f, uint64_t start, uint64_t size, uint64_t key,
                       unsigned device, bool mapped, uint64_t ticks) {
@@ -486,8 +480,7 @@ void vt_framework_unmap(struct vt_framework *f, uint64_t start, uint64_t end, ui
     }
 }
 
-/* ------------------------------------------------------------------------------------------------
- * walking -- */
+/* --- walking --- */
 
 bool vt_framework_region(const struct vt_framework *f, size_t *at, struct vt_region *region) {
     bool found = false;

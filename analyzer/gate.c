@@ -23,8 +23,7 @@ static bool fails(const struct vt_gate_options *o, const struct vt_process *p,
     return o->chosen ? o->fails[site->verdict] : vt_gate_fails_by_default(p, site->verdict);
 }
 
-/* ------------------------------------------------------------------------------------------------
- * findings -- */
+/* --- findings --- */
 
 static const struct vt_leak *leak_of(const struct vt_process *p, uint32_t site) {
     for (uint32_t i = 0; i < p->leak_count; i++)
@@ -113,8 +112,7 @@ static void apply_tolerance(struct vt_gate *g) {
             g->findings[i].outcome = VT_GATE_TOLERATED;
 }
 
-/* ------------------------------------------------------------------------------------------------
- * order -- */
+/* --- order --- */
 
 static int compare_commands(const struct vt_process *a, const struct vt_process *b) {
     for (uint32_t i = 0; i < a->command_count && i < b->command_count; i++) {
@@ -251,8 +249,7 @@ void vt_gate_free(struct vt_gate *g) {
     *g = (struct vt_gate){0};
 }
 
-/* ------------------------------------------------------------------------------------------------
- * what came of it -- */
+/* --- what came of it --- */
 
 void vt_gate_baseline(const struct vt_gate *g, struct vt_baseline *baseline) {
     *baseline = (struct vt_baseline){0};

@@ -29,8 +29,7 @@ const struct vt_gate_format *vt_gate_format_find(const char *name) {
     return NULL;
 }
 
-/* ------------------------------------------------------------------------------------------------
- * places -- */
+/* --- places --- */
 
 /* The path without "." and "..", as names alone tell; absolute. Free it. */
 static char *absolute(const char *file, const char *folder) {
@@ -112,8 +111,7 @@ void vt_gate_place_find(const struct vt_process *p, const struct vt_stack *stack
     }
 }
 
-/* ------------------------------------------------------------------------------------------------
- * words -- */
+/* --- words --- */
 
 const char *vt_gate_kind(const struct vt_gate_finding *f) {
     return f->site ? vt_verdict_names[f->site->verdict] : "peak";

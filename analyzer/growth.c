@@ -68,8 +68,7 @@ struct trial {
     bool warm;           /* something rose before it, that may have been warming up */
 };
 
-/* ------------------------------------------------------------------------------------------------
- * the questions -- */
+/* --- the questions --- */
 
 /* Whether rises become fewer, or smaller, towards the end: or so few are they that they may. */
 static bool slows_down(const struct rise *rises, uint32_t count, double end, bool warm,
@@ -336,8 +335,7 @@ static bool find(const struct search *s, const struct curve *c, struct found *fo
     return false;
 }
 
-/* ------------------------------------------------------------------------------------------------
- * one site, and places -- */
+/* --- one site, and places --- */
 
 /* A site's own rises in a growth that was found for its place: so many, from `first` on, in
  * search.rises. */

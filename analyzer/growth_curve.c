@@ -9,8 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* ------------------------------------------------------------------------------------------------
- * clocks -- */
+/* --- clocks --- */
 
 double vt_growth_position(const struct search *s, enum clock_kind kind, uint32_t bucket) {
     const struct vt_bucket *b = &s->history->buckets[bucket];
@@ -110,8 +109,7 @@ bool vt_growth_scale(const struct search *s, const struct curve *c, enum clock_k
            (kind == BY_ITERATION ? scale->end - scale->start >= 4 : scale->end > scale->start);
 }
 
-/* ------------------------------------------------------------------------------------------------
- * rises -- */
+/* --- rises --- */
 
 uint32_t vt_growth_kept(const struct search *s, const struct curve *c, const struct scale *scale) {
     uint32_t count = 0;
@@ -192,8 +190,7 @@ void vt_growth_valleys(const struct search *s, const struct curve *c, const stru
     valleys[count] = (double)(scale->whole ? scale->held : level);
 }
 
-/* ------------------------------------------------------------------------------------------------
- * curves -- */
+/* --- curves --- */
 
 /* How many times the longest life that was seen to end a life must last, for it to be unlikely (1
  * in 50) that it ends as well: where `ends` lives were of that order, and lives end by chance. Of

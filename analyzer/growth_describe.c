@@ -11,8 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* ------------------------------------------------------------------------------------------------
- * the run's rhythm -- */
+/* --- the run's rhythm --- */
 
 /* Allocations of a site before a bucket. */
 static uint64_t allocs_before(const struct search *s, uint32_t site, uint32_t bucket) {
@@ -123,8 +122,7 @@ static uint32_t find_beat(const struct search *s, uint32_t first_bucket, uint32_
     return best;
 }
 
-/* ------------------------------------------------------------------------------------------------
- * what is said of it -- */
+/* --- what is said of it --- */
 
 /* The phase that a whole number of the iterations makes up: what has them inside, the innermost. */
 static void find_outer_phase(const struct vt_process *p, struct vt_growth *g) {

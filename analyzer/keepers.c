@@ -36,8 +36,7 @@ static struct vt_pytext behind(struct vt_pytext text, size_t at) {
     return (struct vt_pytext){text.at + at, text.length - at};
 }
 
-/* ------------------------------------------------------------------------------------------------
- * one statement -- */
+/* --- one statement --- */
 
 /* A value that each round of a loop makes anew, behind that loop: it is the last one only. Where none
  * was ever freed, something else has the others. */
@@ -287,8 +286,7 @@ static void see(struct way *w, uint32_t at) {
     }
 }
 
-/* ------------------------------------------------------------------------------------------------
- * one function, then its callers -- */
+/* --- one function, then its callers --- */
 
 static bool is_other_branch(const char *text) {
     return vt_pysource_begins(text, "else") || vt_pysource_begins(text, "elif") ||

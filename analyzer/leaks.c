@@ -27,8 +27,7 @@ uint64_t vt_stack_place(const struct vt_stack *stack) {
     return vt_hash_bytes(hash, where ? where : "", where ? strlen(where) : 0);
 }
 
-/* ------------------------------------------------------------------------------------------------
- * growing together -- */
+/* --- growing together --- */
 
 static bool same_text(const char *a, const char *b) {
     return a == b || (a && b && !strcmp(a, b));
@@ -99,8 +98,7 @@ static void add_growth(struct vt_growth *sum, const struct vt_growth *g) {
     }
 }
 
-/* ------------------------------------------------------------------------------------------------
- * gathering -- */
+/* --- gathering --- */
 
 /* Sites come sorted, the largest first; so the first of a leak is its largest. */
 struct gathering {
@@ -163,8 +161,7 @@ static void gather_site(struct gathering *g, uint32_t i) {
     add_site(g, leak, i);
 }
 
-/* ------------------------------------------------------------------------------------------------
- * what is said -- */
+/* --- what is said --- */
 
 static void say_why(const struct vt_process *p, struct vt_leak *leak) {
     char live[VT_FORMAT_BYTES], all[VT_FORMAT_BYTES];

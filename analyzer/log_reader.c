@@ -38,8 +38,7 @@ static ssize_t read_at(int fd, void *to, size_t size, uint64_t offset) {
     return (ssize_t)done;
 }
 
-/* ----------------------------------------------------------------------------------------------------
- * header -- */
+/* --- header --- */
 
 static int refuse(struct vt_string *message, const char *path, unsigned offset, const char *format,
                   ...) __attribute__((format(printf, 4, 5)));
@@ -172,8 +171,7 @@ bool vt_log_is_running(const struct vt_log_header *header) {
     return at && strtoull(at + 1, NULL, 10) == header->process_start;
 }
 
-/* ---------------------------------------------------------------------------------------------------
- * records -- */
+/* --- records --- */
 
 static void note_damage(struct vt_log *log, uint64_t offset, const char *what, uint64_t found) {
     VT_GROW(log->damage, log->damage_count, log->damage_room);

@@ -73,8 +73,7 @@ static uint64_t waiting_key(const struct vt_merge *merge) {
                : UINT64_MAX;
 }
 
-/* ----------------------------------------------------------------------------------------------
- * sorting a chunk -- */
+/* --- sorting a chunk --- */
 
 struct sort_row {
     uint64_t key;
@@ -121,8 +120,7 @@ static void sort_run(struct run *run) {
     }
 }
 
-/* ---------------------------------------------------------------------------------------------------
- * the heap -- */
+/* --- the heap --- */
 
 static void sift_down(struct vt_merge *merge, size_t i) {
     struct run **heap = merge->heap, *run = heap[i];
@@ -206,8 +204,7 @@ static void load(struct vt_merge *merge) {
     }
 }
 
-/* ------------------------------------------------------------------------------------------------
- * what is asked -- */
+/* --- what is asked --- */
 
 static int compare_chunks(const void *a, const void *b) {
     const struct vt_log_chunk *x = *(const struct vt_log_chunk *const *)a;

@@ -51,8 +51,7 @@ void vt_model_note(struct vt_process *p, char *text) {
         vt_model_note(p, note_.text);                                                              \
     } while (0)
 
-/* -------------------------------------------------------------------------------------------------
- * the process -- */
+/* --- the process --- */
 
 static char *text_or_null(const char *text) {
     return text[0] ? vt_strdup(text) : NULL;
@@ -188,8 +187,7 @@ static void take_header(const struct build *b, const char *path, struct vt_proce
     take_gaps(b, p);
 }
 
-/* --------------------------------------------------------------------------------------------------
- * the window -- */
+/* --- the window --- */
 
 /* "90s", "1.5m", "250ms", "0.5h", "80%", or bare seconds -> ticks. */
 static int parse_moment(const struct build *b, const char *option, const char *text,
@@ -273,8 +271,7 @@ static int find_window(const struct build *b, struct vt_window *window, struct v
     return 0;
 }
 
-/* ----------------------------------------------------------------------------------------------
- * sites, devices -- */
+/* --- sites, devices --- */
 
 static bool wanted(const struct build *b, unsigned device) {
     return b->options->device < 0 || device == (unsigned)b->options->device ||
@@ -459,8 +456,7 @@ static void take_devices(struct build *b, const uint32_t *place) {
     b->p->managed = apart(b, &r->managed);
 }
 
-/* --------------------------------------------------------------------------------------------------
- * the others -- */
+/* --- the others --- */
 
 static void take_variables(struct build *b) {
     struct vt_process *p = b->p;
@@ -593,8 +589,7 @@ static int add_process(struct vt_model *model, const char *path,
     return 0;
 }
 
-/* -----------------------------------------------------------------------------------------------------
- * the whole -- */
+/* --- the whole --- */
 
 static int compare_ids(const void *a, const void *b) {
     uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;

@@ -205,8 +205,7 @@ void vt_nvml_close(struct vt_nvml *nvml) {
     *nvml = (struct vt_nvml){0};
 }
 
-/* ------------------------------------------------------------------------------------------------
- * ordinals -- */
+/* --- ordinals --- */
 
 static const char *variable(const char *environment, size_t length, const char *name) {
     size_t name_length = strlen(name);

@@ -20,8 +20,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* ------------------------------------------------------------------------------------------------
- * others -- */
+/* --- others --- */
 
 static uint64_t contexts_at(const struct vt_process *p, unsigned device, uint64_t at) {
     uint64_t count = 0;
@@ -51,8 +50,7 @@ uint64_t vt_oom_others(const struct vt_process *p, unsigned device, uint64_t at,
     return untracked > own ? untracked - own : 0;
 }
 
-/* ------------------------------------------------------------------------------------------------
- * what the device had -- */
+/* --- what the device had --- */
 
 static uint64_t distance(uint64_t a, uint64_t b) {
     return a > b ? a - b : b - a;
@@ -123,8 +121,7 @@ static void take_cache(const struct vt_process *p, const struct vt_replay_fail *
     }
 }
 
-/* ------------------------------------------------------------------------------------------------
- * what became of it -- */
+/* --- what became of it --- */
 
 static const char *outcome(const struct vt_oom_sources *s, const struct vt_process *p,
                            const struct vt_replay_fail *from) {
@@ -140,8 +137,7 @@ static const char *outcome(const struct vt_oom_sources *s, const struct vt_proce
     return p->complete ? "raised" : "unknown";
 }
 
-/* ------------------------------------------------------------------------------------------------
- * the cause -- */
+/* --- the cause --- */
 
 #define BYTES(n) vt_format_bytes((n), (char[VT_FORMAT_BYTES]){0})
 
@@ -261,8 +257,7 @@ static void explain(const struct vt_replay_fail *from, struct vt_oom *oom) {
     oom->why = why.text;
 }
 
-/* ------------------------------------------------------------------------------------------------
- * the whole -- */
+/* --- the whole --- */
 
 static void take(const struct vt_oom_sources *s, const struct vt_process *p,
                  const struct vt_replay_fail *from, struct vt_oom *oom) {

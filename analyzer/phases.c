@@ -9,8 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* ------------------------------------------------------------------------------------------------
- * iterations -- */
+/* --- iterations --- */
 
 /* Below FEW a trend cannot be told from chance; from ENOUGH on the outermost name is taken. */
 enum { FEW = 5, ENOUGH = 8 };
@@ -149,8 +148,7 @@ void vt_phases_iterations_free(struct vt_iterations *iterations) {
     *iterations = (struct vt_iterations){0};
 }
 
-/* ------------------------------------------------------------------------------------------------
- * by name -- */
+/* --- by name --- */
 
 /* What there is instead, for someone who mistyped: each name once, as many as fit a line. */
 static void say_names(const struct vt_log *log, struct vt_string *message) {
@@ -211,8 +209,7 @@ int vt_phases_find(const struct vt_log *log, const char *option, const char *tex
     return -EINVAL;
 }
 
-/* ------------------------------------------------------------------------------------------------
- * the list -- */
+/* --- the list --- */
 
 void vt_phases_take(const struct vt_log *log, const struct vt_replay *replay, struct vt_clock clock,
                     struct vt_window window, struct vt_process *p) {

@@ -50,8 +50,7 @@ static bool is_head(const char *text) {
     return false;
 }
 
-/* ------------------------------------------------------------------------------------------------
- * reading -- */
+/* --- reading --- */
 
 static void add_statement(struct reader *r, const char *text, size_t length, unsigned indent) {
     while (length && *text == ' ') {
@@ -222,8 +221,7 @@ void vt_pyfiles_free(struct vt_pyfiles *files) {
     files->count = 0;
 }
 
-/* ------------------------------------------------------------------------------------------------
- * finding one's way -- */
+/* --- finding one's way --- */
 
 uint32_t vt_pysource_at(const struct vt_pysource *s, uint32_t line) {
     uint32_t found = VT_NO_STATEMENT;

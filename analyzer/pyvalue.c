@@ -26,8 +26,7 @@ static const char wrappers[] = "list tuple dict set reversed sorted zip enumerat
 
 static const struct vt_pyvalue nothing;
 
-/* ------------------------------------------------------------------------------------------------
- * texts -- */
+/* --- texts --- */
 
 static struct vt_pytext part_of(struct vt_pytext text, size_t from, size_t to) {
     return (struct vt_pytext){text.at + from, to > from ? to - from : 0};
@@ -125,8 +124,7 @@ struct vt_pytext vt_pytext_last(struct vt_pytext dotted) {
     return from(dotted, at);
 }
 
-/* ------------------------------------------------------------------------------------------------
- * variables -- */
+/* --- variables --- */
 
 static bool stands_for(const struct vt_pyscene *s, unsigned i, struct vt_pytext name) {
     return vt_pytext_is(name, s->names[i].name);
@@ -168,8 +166,7 @@ static struct vt_pyvalue find_name(const struct vt_pyscene *s, struct vt_pytext 
     return nothing;
 }
 
-/* ------------------------------------------------------------------------------------------------
- * calls -- */
+/* --- calls --- */
 
 static struct vt_pyvalue best_of(struct vt_pyvalue a, struct vt_pyvalue b) {
     return b.hold > a.hold ? b : a;
@@ -320,8 +317,7 @@ static struct vt_pyvalue chain(const struct vt_pyscene *s, struct vt_pytext e) {
     return trailers(s, found, from(e, end));
 }
 
-/* ------------------------------------------------------------------------------------------------
- * expressions -- */
+/* --- expressions --- */
 
 static struct vt_pyvalue of_tuple(const struct vt_pyscene *s, struct vt_pytext e) {
     struct vt_pyvalue best = nothing;

@@ -97,8 +97,7 @@ static inline void note_peak(struct vt_replay_site *site, const struct vt_replay
     }
 }
 
-/* ----------------------------------------------------------------------------------------------------
- * sites -- */
+/* --- sites --- */
 
 static uint32_t add_site(struct walk *w, uint64_t id, uint32_t stack, unsigned hook, unsigned layer,
                          unsigned device) {
@@ -145,8 +144,7 @@ static uint32_t site_of(struct walk *w, uint64_t word, unsigned device) {
     return site;
 }
 
-/* ---------------------------------------------------------------------------------------------------
- * samples -- */
+/* --- samples --- */
 
 /* Slot of a device byte in vt_replay_sample.tracked; VT_SAMPLE_DEVICES: none. */
 static unsigned sample_slot(unsigned device) {
@@ -195,8 +193,7 @@ static void on_sample(struct walk *w, const struct vt_rec_sample *s) {
     }
 }
 
-/* ---------------------------------------------------------------------------------------------------
- * the books -- */
+/* --- the books --- */
 
 /* Blocks are in the books of where they are: from their first on, driver memory is followed by
  * address. */
@@ -469,8 +466,7 @@ static void on_object(struct walk *w, const struct vt_rec_object *o) {
         vt_when_ticks(o->when);
 }
 
-/* ---------------------------------------------------------------------------------------------------
- * phases -- */
+/* --- phases --- */
 
 /* Before the set of open phases changes: all that are open have seen this high level. */
 static void settle_phases(struct walk *w) {
@@ -518,8 +514,7 @@ static void end_phases(struct walk *w) {
     free(w->open_phases);
 }
 
-/* ---------------------------------------------------------------------------------------------------
- * the window -- */
+/* --- the window --- */
 
 /* What was live before the window is one site for each layer and device. */
 static uint32_t before_site(struct walk *w, const struct vt_replay_site *old) {
@@ -591,8 +586,7 @@ static void begin_window(struct walk *w) {
     free(old_sites);
 }
 
-/* ------------------------------------------------------------------------------------------------------
- * the walk -- */
+/* --- the walk --- */
 
 /* How many events ahead the live table is fetched: about the time of one miss. */
 enum { AHEAD = 16 };

@@ -65,8 +65,7 @@ static uint64_t start_of(pid_t pid) {
     return started;
 }
 
-/* ------------------------------------------------------------------------------------------------
- * is it traced -- */
+/* --- is it traced --- */
 
 /* Secure mode: no LD_PRELOAD. The file was judged before; this sees what a security module did. */
 static bool is_secure(pid_t pid) {
@@ -137,8 +136,7 @@ static void look(struct vt_run_child *child, const char *library, bool simulated
 static const unsigned looks[] = {100, 300, 1000, 5000, 30000};
 #define LOOKS (sizeof looks / sizeof looks[0])
 
-/* ------------------------------------------------------------------------------------------------
- * start -- */
+/* --- start --- */
 
 /* In the child. Exec as execvp does it, on the file that was judged; what fails is told by `fd`. */
 static _Noreturn void become(const char *path, char **argv, const sigset_t *mask, bool chld_ignored,
@@ -196,8 +194,7 @@ static int start(const char *path, char **argv, const sigset_t *mask, struct vt_
     return error;
 }
 
-/* -------------------------------------------------------------------------------------------------
- * wait -- */
+/* --- wait --- */
 
 /* Stops as the shell expects it of a job: by SIGTSTP itself, which an orphaned group ignores. */
 static void stop_here(void) {

@@ -47,8 +47,7 @@ struct sweep {
     uint32_t survived, failed_well;
 };
 
-/* ------------------------------------------------------------------------------------------------
- * what a log says -- */
+/* --- what a log says --- */
 
 typedef void visit(struct sweep *sweep, uint64_t id, uint64_t ordinal, bool injected);
 
@@ -113,8 +112,7 @@ static void note_hit(struct sweep *s, uint64_t id, uint64_t ordinal, bool inject
         s->places[at].hit = true;
 }
 
-/* ------------------------------------------------------------------------------------------------
- * one run -- */
+/* --- one run --- */
 
 struct outcome {
     struct vt_run_child child;
@@ -199,8 +197,7 @@ static void outcome_free(struct outcome *o) {
     free(o->output);
 }
 
-/* ------------------------------------------------------------------------------------------------
- * what came of it -- */
+/* --- what came of it --- */
 
 /* " at a.c:41 in new_buffer, from a.c:60 in scale": two places often share their innermost frame. */
 static void add_callers(const struct vt_process *p, const struct vt_stack *stack,
@@ -307,8 +304,7 @@ static void say(struct sweep *s, uint64_t ordinal, const struct outcome *o) {
         vt_model_free(&model);
 }
 
-/* ------------------------------------------------------------------------------------------------
- * the sweep -- */
+/* --- the sweep --- */
 
 /* The run without a failure: it must be one that works. */
 static int first_run(struct sweep *s, uint32_t *timeout_ms) {

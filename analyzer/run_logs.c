@@ -15,8 +15,7 @@
 #include <string.h>
 #include <unistd.h>
 
-/* ------------------------------------------------------------------------------------------------
- * which -- */
+/* --- which --- */
 
 char *vt_run_logs_make_list(void) {
     const char *given = getenv("TMPDIR");
@@ -61,8 +60,7 @@ void vt_run_logs_free(struct vt_run_logs *logs) {
     *logs = (struct vt_run_logs){0};
 }
 
-/* ------------------------------------------------------------------------------------------------
- * killed -- */
+/* --- killed --- */
 
 static bool put(int fd, const void *field, size_t size, size_t offset) {
     return pwrite(fd, field, size, (off_t)offset) == (ssize_t)size;
@@ -114,8 +112,7 @@ void vt_run_logs_mark_killed(const struct vt_run_logs *logs, const struct vt_run
     }
 }
 
-/* ------------------------------------------------------------------------------------------------
- * the lines -- */
+/* --- the lines --- */
 
 /* What a log says of its process. */
 struct summary {

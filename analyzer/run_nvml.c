@@ -86,8 +86,7 @@ static struct moment now(void) {
     return m;
 }
 
-/* ------------------------------------------------------------------------------------------------
- * writing -- */
+/* --- writing --- */
 
 static bool put(int fd, const void *bytes, size_t size, uint64_t offset) {
     return pwrite(fd, bytes, size, (off_t)offset) == (ssize_t)size;
@@ -143,8 +142,7 @@ static bool write_record(struct target *t, const void *record, uint32_t bytes, u
     return true;
 }
 
-/* ------------------------------------------------------------------------------------------------
- * the logs -- */
+/* --- the logs --- */
 
 static bool is_over(const struct target *t) {
     struct vt_log_header copy;
@@ -248,8 +246,7 @@ static void read_list(struct sampler *s) {
     fclose(file);
 }
 
-/* ------------------------------------------------------------------------------------------------
- * sampling -- */
+/* --- sampling --- */
 
 static uint64_t ticks_of(const struct target *t, struct moment m) {
     uint64_t ticks = t->header->clock == VT_CLOCK_TSC ? m.tsc : m.ns;
@@ -355,8 +352,7 @@ static void sample(struct sampler *s) {
     }
 }
 
-/* ------------------------------------------------------------------------------------------------
- * the process -- */
+/* --- the process --- */
 
 /* Holds nothing of the run's: whoever reads the command's output must see its end. */
 static void close_all(void) {

@@ -21,8 +21,7 @@
 #define SCRIPT_LEVELS 4   /* the kernel follows a script's script this far */
 #define SCRIPT_LINE   256 /* and reads this much of each one's first line */
 
-/* -------------------------------------------------------------------------------------------------
- * finding it -- */
+/* --- finding it --- */
 
 /* 0: a file that can be executed; else why not, as exec would say it. */
 static int judge_file(const char *path) {
@@ -108,8 +107,7 @@ int vt_run_program_find(const char *command, const char *search, char **path,
     return status;
 }
 
-/* -------------------------------------------------------------------------------------------------
- * judging it -- */
+/* --- judging it --- */
 
 /* Whether the kernel gives more privilege to this file than its caller has. */
 static bool gains_capabilities(int fd) {

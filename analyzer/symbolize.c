@@ -87,8 +87,7 @@ static const char *keep(struct vt_symbols *s, const char *text) {
     return s->strings[s->string_count++];
 }
 
-/* ----------------------------------------------------------------------------------------------------
- * modules -- */
+/* --- modules --- */
 
 static bool same_build_id(Elf *elf, const char *expected) {
     const void *id;
@@ -153,8 +152,7 @@ enum vt_symbols_state vt_symbols_state(struct vt_symbols *symbols, const char *p
     return module_of(symbols, path, build_id)->state;
 }
 
-/* -------------------------------------------------------------------------------------------------------
- * names -- */
+/* --- names --- */
 
 static const char *demangled(struct vt_symbols *s, const char *name) {
     int status = -1;

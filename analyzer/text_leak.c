@@ -275,8 +275,7 @@ void vt_text_leaks(const struct vt_text *t) {
                 plural(p->leak_count - shown), vt_format_bytes(rest, bytes), p->leak_count);
 }
 
-/* ------------------------------------------------------------------------------------------------
- * phases -- */
+/* --- phases --- */
 
 /* All phases of one name. */
 struct named {

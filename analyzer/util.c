@@ -14,8 +14,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* ----------------------------------------------------------------------------------------------
- * sizes and times -- */
+/* --- sizes and times --- */
 
 char *vt_format_bytes(uint64_t bytes, char out[VT_FORMAT_BYTES]) {
     static const char *const units[] = {"B", "KiB", "MiB", "GiB", "TiB", "PiB", "EiB"};
@@ -98,8 +97,7 @@ int vt_parse_size(const char *text, uint64_t *bytes) {
     return 0;
 }
 
-/* -----------------------------------------------------------------------------------------------------
- * memory -- */
+/* --- memory --- */
 
 static void *there(void *memory, size_t count, size_t size) {
     if (memory)
@@ -131,8 +129,7 @@ char *vt_strdup(const char *text) {
     return there(strdup(text), strlen(text), 1);
 }
 
-/* ----------------------------------------------------------------------------------------------------
- * strings -- */
+/* --- strings --- */
 
 void vt_string_add_bytes(struct vt_string *s, const char *bytes, size_t length) {
     if (s->length + length + 1 > s->room) {
@@ -189,8 +186,7 @@ unsigned vt_utf8_length(const char *text, size_t left) {
     return length;
 }
 
-/* --------------------------------------------------------------------------------------------------
- * map, hash -- */
+/* --- map, hash --- */
 
 uint32_t vt_map_get(const struct vt_map *map, uint64_t key) {
     if (!map->slots)

@@ -12,8 +12,7 @@
 #include <stdint.h>
 #include <stdio.h>
 
-/* ----------------------------------------------------------------------------------------------
- * sizes and times -- */
+/* --- sizes and times --- */
 
 #define VT_FORMAT_BYTES 32 /* room that each of the formatters below needs */
 
@@ -32,8 +31,7 @@ char *vt_format_count(uint64_t count, char out[VT_FORMAT_BYTES]);
  * behind. 0; -EINVAL: not a size; -ERANGE: does not fit 64 bits. */
 int vt_parse_size(const char *text, uint64_t *bytes);
 
-/* -----------------------------------------------------------------------------------------------------
- * memory -- */
+/* --- memory --- */
 
 /* Zeroed memory for `count` things of `size` bytes; never NULL: without memory there is no report
  * to write, so these say so and exit with VT_STATUS_INTERNAL. Free with free(). */
@@ -55,8 +53,7 @@ char *vt_printable(char *text);
         }                                                                                          \
     } while (0)
 
-/* ----------------------------------------------------------------------------------------------------
- * strings -- */
+/* --- strings --- */
 
 /* A string that grows. Start it as {0}; `text` is NULL until something was added. Free with
  * vt_string_free. */
@@ -77,8 +74,7 @@ const char *vt_basename(const char *path);
  * does. */
 unsigned vt_utf8_length(const char *text, size_t left);
 
-/* --------------------------------------------------------------------------------------------------
- * map, hash -- */
+/* --- map, hash --- */
 
 /* From any 64-bit key to a number. Open addressing, load at most 2/3. Start it as {0}. Free with
  * vt_map_free. */

@@ -13,8 +13,7 @@
 
 #include "preload.h"
 
-/* ----------------------------------------------------------------------------------------------
- * vmm.c -- */
+/* --- vmm.c --- */
 
 /* Physical memory has a number of its own, because the driver uses a handle again. It ends when no
  * handle and no mapping refers to it. */
@@ -41,8 +40,7 @@ bool vt_vmm_unmapped(uint64_t *address, uint64_t end, uint64_t *number);
 unsigned vt_vmm_device(uint64_t number);
 void vt_vmm_forked(void);
 
-/* ----------------------------------------------------------------------------------------------
- * pool.c -- */
+/* --- pool.c --- */
 
 struct vt_pool {
     unsigned kind;   /* VT_KIND_POOL, _POOL_MANAGED, _POOL_HOST */
@@ -62,8 +60,7 @@ void vt_pool_stream_gone(CUstream stream);
 unsigned vt_pool_stream_device(CUstream stream);
 void vt_pool_forked(void);
 
-/* ----------------------------------------------------------------------------------------------
- * graph.c -- */
+/* --- graph.c --- */
 
 /* Captures under way, all threads'. While there is none, a stream's operations need no look. */
 extern uint32_t vt_graph_captures;
@@ -104,8 +101,7 @@ void vt_graph_launch(CUgraphExec exec, void (*alloc)(const struct vt_live *what,
                      void (*freed)(uint64_t address, void *data), void *data);
 void vt_graph_forked(void);
 
-/* ----------------------------------------------------------------------------------------------
- * share.c -- */
+/* --- share.c --- */
 
 /* Device addresses of memory that is not this process's own, though cuMemFree takes them. */
 void vt_share_seen(uint64_t address);

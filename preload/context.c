@@ -94,8 +94,7 @@ void vt_context_set_device(unsigned number, unsigned device) {
         vt_put(&contexts[number].device, device);
 }
 
-/* ----------------------------------------------------------------------------------------------
- * green contexts: shares of a primary one -- */
+/* --- green contexts: shares of a primary one --- */
 
 static struct vt_table greens; /* handle -> number of the primary context */
 
@@ -125,8 +124,7 @@ void vt_context_alias(CUcontext handle, unsigned owner) {
     vt_put(&contexts[n].owner, owner + 1);
 }
 
-/* ------------------------------------------------------------------------------------------- the
- * thread's own stack -- */
+/* --- the thread's own stack --- */
 
 #define DEPTH_MAX (sizeof vt_tls.contexts / sizeof vt_tls.contexts[0])
 

@@ -63,8 +63,7 @@ static unsigned device_of(unsigned kind, unsigned context) {
     return vt_kind_layer(kind) == VT_LAYER_HOST ? VT_DEVICE_HOST : vt_context_device(context);
 }
 
-/* --------------------------------------------------------------------------------------------------------
- * allocations -- */
+/* --- allocations --- */
 
 static void record_alloc(struct vt_thread *t, const struct vt_call *call,
                          const struct vt_live *what, uint64_t ticks) {
@@ -155,8 +154,7 @@ uint32_t vt_event_stack(const struct vt_call *call, uint16_t *hook) {
     return stack;
 }
 
-/* --------------------------------------------------------------------------------------------------------------
- * frees -- */
+/* --- frees --- */
 
 struct vt_freeing vt_event_free_begin(uint64_t address, unsigned kind) {
     struct vt_freeing f = {.address = address, .kind = kind, .null = address == 0};
@@ -266,8 +264,7 @@ void vt_event_bulk_end(const struct vt_call *call, uint64_t ticks, unsigned cont
     end(&rec);
 }
 
-/* ------------------------------------------------------------------------------------------------
- * what is not memory -- */
+/* --- what is not memory --- */
 
 void vt_event_object(const struct vt_call *call, unsigned object, uint64_t handle, unsigned flags,
                      unsigned context) {
@@ -376,8 +373,7 @@ void vt_event_note(const char *text) {
     vt_log_commit(t, &r->word, vt_word(VT_REC_NOTE, 0, 0, bytes), bytes);
 }
 
-/* -------------------------------------------------------------------------------------------------------------
- * labels -- */
+/* --- labels --- */
 
 struct vt_label vt_event_label_begin(struct vt_call call) {
     vt_init_check_fork(); /* it starts the thread's words anew: not in the middle of a label */

@@ -57,8 +57,7 @@ static uint64_t key(const void *handle) {
     return (uint64_t)(uintptr_t)handle;
 }
 
-/* ----------------------------------------------------------------------------------------------
- * graphs -- */
+/* --- graphs --- */
 
 static uint32_t graph_new(void) {
     uint32_t number = vt_arena_take(&graph_items);
@@ -130,8 +129,7 @@ void vt_graph_ended(CUgraph handle, const struct vt_graph_end *end, bool refused
     ended(&graphs, key(handle), end, refused);
 }
 
-/* ----------------------------------------------------------------------------------------------
- * nodes -- */
+/* --- nodes --- */
 
 static void push(struct graph *g, uint32_t n) {
     struct node *node = vt_arena_get(&nodes, n);
@@ -208,8 +206,7 @@ void vt_graph_child_moved(CUgraph parent, CUgraph child) {
     vt_put(&from->nodes, 0);
 }
 
-/* ----------------------------------------------------------------------------------------------
- * executables -- */
+/* --- executables --- */
 
 void vt_graph_instantiated(CUgraphExec exec, CUgraph handle) {
     uint32_t number = graph_find(handle);
@@ -256,8 +253,7 @@ void vt_graph_launch(CUgraphExec exec, void (*alloc)(const struct vt_live *what,
     }
 }
 
-/* ----------------------------------------------------------------------------------------------
- * captures -- */
+/* --- captures --- */
 
 uint64_t vt_graph_stream(CUstream stream, bool per_thread) {
     if (stream == CU_STREAM_PER_THREAD || (per_thread && !stream))

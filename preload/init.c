@@ -34,8 +34,7 @@ static uint32_t *guard;  /* atomic; 1 in memory that a fork wipes to 0 */
 static bool guard_wipes; /* the kernel does wipe it; else pids are compared */
 static uint32_t guard_pid;
 
-/* ------------------------------------------------------------------------------------------------------
- * the exit line -- */
+/* --- the exit line --- */
 
 static char *put_text(char *at, const char *s) {
     while (*s)
@@ -88,8 +87,7 @@ static void say_exit_line(void) {
     vt_options_say_path(line, vt_log_path(), "");
 }
 
-/* ------------------------------------------------------------------------------------------------------------
- * the end -- */
+/* --- the end --- */
 
 /* Whether the open log is this process's: not a forked child's that had no event yet, nor a vfork
  * child's, which runs in its parent's memory. */
@@ -161,8 +159,7 @@ VT_EXPORT void quick_exit(int status) {
     _exit(status);
 }
 
-/* ------------------------------------------------------------------------------------------------------------
- * exec* -- */
+/* --- exec* --- */
 
 void vt_init_exec_begins(void) {
     finish(VT_EXIT_EXEC, 0);
@@ -193,8 +190,7 @@ bool vt_init_in_exit(void *const *frames, size_t count) {
     return false;
 }
 
-/* --------------------------------------------------------------------------------------------------
- * arming and forks -- */
+/* --- arming and forks --- */
 
 static void make_guard(void) {
     uint32_t *page = vt_sys_mmap(4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);

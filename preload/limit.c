@@ -30,8 +30,7 @@ static uint64_t taken[DEVICES], live[DEVICES]; /* atomic */
 static uint64_t totals[DEVICES];               /* atomic: as the driver says; 0: not asked yet */
 static uint64_t tried;                         /* atomic: allocations so far */
 
-/* ------------------------------------------------------------------------------------------------
- * refusing -- */
+/* --- refusing --- */
 
 static bool injected(void) {
     if (!vt_options.inject)
@@ -65,8 +64,7 @@ bool vt_limit_take(struct vt_call *call, unsigned kind, unsigned device, uint64_
     return !call->refused;
 }
 
-/* ------------------------------------------------------------------------------------------------
- * the alarm -- */
+/* --- the alarm --- */
 
 static char *put_text(char *at, const char *s) {
     while (*s)
@@ -129,8 +127,7 @@ static void say_alarm(unsigned device, uint64_t bytes, uint64_t mark) {
     vt_options_say(line);
 }
 
-/* ------------------------------------------------------------------------------------------------
- * keeping the sums -- */
+/* --- keeping the sums --- */
 
 static void came(unsigned device, uint64_t bytes) {
     uint64_t before = vt_add(&live[device], bytes), mark = alarm_bytes(device);
@@ -161,8 +158,7 @@ void vt_limit_freed_(const struct vt_live *was) {
     vt_add(&taken[was->device], 0 - was->size);
 }
 
-/* ------------------------------------------------------------------------------------------------
- * what the program may believe -- */
+/* --- what the program may believe --- */
 
 uint64_t vt_limit_total(unsigned device, uint64_t total) {
     vt_put(&totals[device & 0xff], total);

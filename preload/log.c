@@ -49,8 +49,7 @@ static uint32_t clock_kind;
 static struct vt_clock_pair start, rate; /* the longest span known gives the best rate */
 static uint32_t calibrating;             /* atomic: a try-lock */
 
-/* -----------------------------------------------------------------------------------------------------------
- * time -- */
+/* --- time --- */
 
 static uint64_t raw_ticks(void) {
     if (VT_LIKELY(clock_kind == VT_CLOCK_TSC)) {
@@ -92,8 +91,7 @@ static void calibrate(void) {
     vt_publish(&calibrating, 0);
 }
 
-/* -------------------------------------------------------------------------------------------------
- * the descriptor -- */
+/* --- the descriptor --- */
 
 static bool fd_is_ours(void) {
     struct stat st;
@@ -159,8 +157,7 @@ static bool write_out(const void *data, uint64_t bytes, uint64_t offset) {
     return true;
 }
 
-/* ------------------------------------------------------------------------------------------------------
- * opening it -- */
+/* --- opening it --- */
 
 /* File systems where allocated space is no promise that a later store succeeds. Magic numbers:
  * statfs(2). */
@@ -307,8 +304,7 @@ bool vt_log_is_open(void) {
     return vt_see(&state) == OPEN;
 }
 
-/* ---------------------------------------------------------------------------------------------------------
- * chunks -- */
+/* --- chunks --- */
 
 static uint64_t chunk_offset(const struct vt_thread *t) {
     return t->chunk_number * VT_CHUNK_BYTES;
@@ -459,8 +455,7 @@ void vt_log_leave(struct vt_thread *t) {
     }
 }
 
-/* ------------------------------------------------------------------------------------------------
- * counts and the end -- */
+/* --- counts and the end --- */
 
 void vt_log_drop(enum vt_drop reason) {
     vt_add(&counters->dropped[reason], 1);

@@ -92,8 +92,7 @@ VT_EXPORT int dlclose(void *handle) {
     return result;
 }
 
-/* ------------------------------------------------------------------------------- the driver's own
- * look-up function -- */
+/* --- the driver's own look-up function --- */
 
 VT_EXPORT CUresult cuGetProcAddress(const char *symbol, void **pfn, int cudaVersion,
                                     cuuint64_t flags) {

@@ -37,8 +37,7 @@ static const char *const library_domains[] = {
     "libraft",  "libcuml", "libcuvs", "libkvikio", "TensorRT", "DALI",   "UCX",
     "UCC",      "MPI",     "OpenACC", "Triton",    "cuda_core"};
 
-/* ------------------------------------------------------------------------------------------------
- * NVTX's interface -- */
+/* --- NVTX's interface --- */
 
 typedef void (*slot_function)(void);
 
@@ -138,8 +137,7 @@ static const struct {
 #undef SLOT
 };
 
-/* ------------------------------------------------------------------------------------------------
- * texts and handles -- */
+/* --- texts and handles --- */
 
 struct text {
     uint32_t domain;
@@ -252,8 +250,7 @@ static const char *message(const struct attributes *a, char buffer[VT_NAME_MAX_B
     }
 }
 
-/* ------------------------------------------------------------------------------------------------
- * what happens -- */
+/* --- what happens --- */
 
 static void mark(uint32_t domain, const char *name) {
     if (domain != IGNORED)
@@ -416,8 +413,7 @@ static void *domain_create_w(const wchar_t *name) {
                       next.domain_create_w ? next.domain_create_w(name) : NULL);
 }
 
-/* ------------------------------------------------------------------------------------------------
- * attaching -- */
+/* --- attaching --- */
 
 VT_EXPORT int InitializeInjectionNvtx2(get_table get);
 
@@ -495,8 +491,7 @@ int InitializeInjectionNvtx2(get_table get) {
     return 1;
 }
 
-/* ------------------------------------------------------------------------------------------------
- * being found -- */
+/* --- being found --- */
 
 /* Where "NAME=" stands in the environment, or its end. */
 static size_t place_of(const char *name) {

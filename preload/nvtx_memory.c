@@ -95,8 +95,7 @@ static struct heap heaps[HEAPS];
 /* Handles that the other tool made -> heap's index, region's start. */
 static struct vt_table heap_handles, region_handles;
 
-/* ------------------------------------------------------------------------------------------------
- * heaps -- */
+/* --- heaps --- */
 
 struct search {
     uint64_t address;
@@ -193,8 +192,7 @@ static void heap_unregister(void *domain, void *handle) {
         next.heap_unregister(domain, handle);
 }
 
-/* ------------------------------------------------------------------------------------------------
- * regions -- */
+/* --- regions --- */
 
 static void born(const struct vt_call *call, unsigned device, const struct range *r) {
     uint64_t address = (uint64_t)(uintptr_t)r->start;
@@ -275,8 +273,7 @@ static void regions_unregister(void *domain, const struct unregister_batch *b) {
         next.regions_unregister(domain, b);
 }
 
-/* ------------------------------------------------------------------------------------------------
- * attaching -- */
+/* --- attaching --- */
 
 VT_EXPORT int InitializeInjectionNvtxExtension(struct module_info *info);
 

@@ -27,8 +27,7 @@ const char *vt_options_env(const char *name) {
     return NULL;
 }
 
-/* ----------------------------------------------------------------------------------------------- a
- * line on stderr -- */
+/* --- a line on stderr --- */
 
 /* Descriptor 2 may have become a socket or a data file of the program's by the end. */
 static bool stderr_is_the_same(void) {
@@ -73,8 +72,7 @@ static void say_bad(const char *name, const char *value, const char *allowed) {
     vt_options_say(text);
 }
 
-/* --------------------------------------------------------------------------------------------------
- * the variables -- */
+/* --- the variables --- */
 
 static void read_output(const char *name, const char *value) {
     (void)name;

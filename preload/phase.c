@@ -53,8 +53,7 @@ static __thread struct vt_phases *own __attribute__((tls_model("initial-exec")))
 static struct waiting waiting[RANGES];
 static uint64_t last_range; /* atomic */
 
-/* ------------------------------------------------------------------------------------------------
- * names -- */
+/* --- names --- */
 
 static uint64_t *names;                              /* atomic; hashes of the names written */
 static char domains[DOMAINS][VT_NAME_MAX_BYTES + 1]; /* by number - 1; set once */
@@ -121,8 +120,7 @@ uint32_t vt_phase_domain(const char *name) {
     return 0;
 }
 
-/* ------------------------------------------------------------------------------------------------
- * records -- */
+/* --- records --- */
 
 /* Whether there is a log to write to; in a forked child, after it has let go of its parent's. */
 static bool log_is_open(void) {
@@ -193,8 +191,7 @@ void vt_phase_write_open(struct vt_thread *t) {
     }
 }
 
-/* ------------------------------------------------------------------------------------------------
- * phases of a thread -- */
+/* --- phases of a thread --- */
 
 /* Made once, and taken over with the rest of a dead thread's; what that one left open stays open in
  * the log. */
@@ -261,8 +258,7 @@ int vt_phase_pop(uint32_t domain) {
     return level_of(t, domain);
 }
 
-/* ------------------------------------------------------------------------------------------------
- * phases of the process, and marks -- */
+/* --- phases of the process, and marks --- */
 
 uint64_t vt_phase_start(uint32_t domain, const char *name) {
     struct open_phase p;
@@ -313,8 +309,7 @@ void vt_phase_forked(void) {
     vt_put(&vt_phase_unwritten, own ? own->depth : 0);
 }
 
-/* ------------------------------------------------------------------------------------------------
- * what include/vramtrace.h calls: names that stay -- */
+/* --- what include/vramtrace.h calls: names that stay --- */
 
 VT_EXPORT void vramtrace_v1_mark(const char *name);
 VT_EXPORT void vramtrace_v1_push(const char *name);

@@ -48,8 +48,7 @@ enum vt_hook {
 #include "vramtrace/hooks.def"
 };
 
-/* ----------------------------------------------------------------------------------------------------------
- * init.c -- */
+/* --- init.c --- */
 
 /* Arms the library at the program's first reach for CUDA: options, unwinder, Python. Cheap when
  * armed. */
@@ -65,8 +64,7 @@ bool vt_init_is_armed(void);
 /* Whether the calling code runs inside exit(), by its return addresses innermost first. */
 bool vt_init_in_exit(void *const *frames, size_t count);
 
-/* -------------------------------------------------------------------------------------------------------
- * options.c -- */
+/* --- options.c --- */
 
 struct vt_options {
     const char *output;     /* VRAMTRACE_OUTPUT as given, or NULL */
@@ -98,8 +96,7 @@ void vt_options_say(const char *text);
 /* The same in three parts: no copy of a path is made, because the caller's stack may be small. */
 void vt_options_say_path(const char *before, const char *path, const char *after);
 
-/* -----------------------------------------------------------------------------------------------------------
- * elf.c -- */
+/* --- elf.c --- */
 
 /* A loaded object, found by address. */
 struct vt_elf {
@@ -127,8 +124,7 @@ void *vt_elf_symbol(const struct vt_elf *object, const char *name, const char *v
 /* Whether that object has some exported symbol at exactly `address`. */
 bool vt_elf_names_address(const struct vt_elf *object, const void *address);
 
-/* --------------------------------------------------------------------------------------------------
- * lookup.c, real.c -- */
+/* --- lookup.c, real.c --- */
 
 /* The C library's own look-ups; set on first use. */
 extern void *(*vt_real_dlsym)(void *handle, const char *name);
@@ -163,8 +159,7 @@ void *vt_real_substitute(void *found, const char *name);
 void *vt_real_substitute_driver(void *found, const char *base, int version,
                                 unsigned long long flags);
 
-/* ---------------------------------------------------------------------------------------------------------
- * event.c -- */
+/* --- event.c --- */
 
 /* Who called us. Made by VT_CALL at the top of each wrapper. */
 struct vt_call {
@@ -255,8 +250,7 @@ struct vt_label vt_event_label_begin(struct vt_call call);
 /* True when no driver event happened inside: then the runtime wrapper records for itself. */
 bool vt_event_label_end(const struct vt_label *label);
 
-/* ---------------------------------------------------------------------------------------------------------
- * limit.c -- */
+/* --- limit.c --- */
 
 /* VRAMTRACE_LIMIT, VRAMTRACE_INJECT or VRAMTRACE_ALARM is set. Without, nothing below costs more
  * than reading this. */
@@ -287,8 +281,7 @@ uint64_t vt_limit_total(unsigned device, uint64_t total);
 uint64_t vt_limit_free(unsigned device, uint64_t free_bytes);
 void vt_limit_forked(void);
 
-/* -------------------------------------------------------------------------------------------------------
- * context.c -- */
+/* --- context.c --- */
 
 /* Contexts are numbered; what the program does with them is watched, nothing is asked. */
 unsigned vt_context_made(CUcontext handle, unsigned device,
@@ -316,8 +309,7 @@ unsigned vt_context_current(
     void); /* number; with none seen: the only one there is, else VT_CONTEXT_UNKNOWN */
 void vt_context_forked(void);
 
-/* ----------------------------------------------------------------------------------------------------------
- * live.c -- */
+/* --- live.c --- */
 
 /* What is live now: a lock-free table (address space, address) -> what it is. A kind stands for its
  * space. */
@@ -335,8 +327,7 @@ uint64_t vt_live_on_device(int device); /* -1: all */
 void vt_live_each(void (*visit)(const struct vt_live *what, void *data), void *data);
 void vt_live_forked(void);
 
-/* ---------------------------------------------------------------------------------------------------------
- * stack.c -- */
+/* --- stack.c --- */
 
 /* Opens the unwinder. Once, at arming. */
 void vt_stack_arm(void);
@@ -353,16 +344,14 @@ void vt_stack_modules_changed(void);
 void vt_unwind_guard(void *inside);
 void vt_stack_forked(void);
 
-/* -------------------------------------------------------------------------------------------------------
- * modules.c -- */
+/* --- modules.c --- */
 
 /* Writes the modules that are new since the last call. Takes the loader's lock; skips when another
  * thread is at it. */
 void vt_modules_write(struct vt_thread *thread);
 void vt_modules_forked(void);
 
-/* ---------------------------------------------------------------------------------------------------------
- * phase.c -- */
+/* --- phase.c --- */
 
 /* Phases and marks of the program, from vramtrace.h and NVTX (nvtx.c). Only an open log takes them:
  * a phase alone opens none. One that is open when the log opens is written at its thread's next
@@ -380,8 +369,7 @@ extern uint32_t vt_phase_unwritten;
 void vt_phase_write_open(struct vt_thread *thread);
 void vt_phase_forked(void);
 
-/* ----------------------------------------------------------------------------------------------------------
- * nvtx.c, torch.c -- */
+/* --- nvtx.c, torch.c --- */
 
 /* In the constructor: sees to it that NVTX finds us. No allocation. */
 void vt_nvtx_load(void);
@@ -395,8 +383,7 @@ void *vt_nvtx_next(const char *symbol);
 void vt_torch_check(void);
 void vt_torch_forked(void);
 
-/* ---------------------------------------------------------------------------------------------
- * thread.c and log.c -- */
+/* --- thread.c and log.c --- */
 
 #define VT_OWN_FRAMES_MAX 48u /* ours and a runtime's, before the caller's */
 

@@ -35,8 +35,7 @@ static unsigned long long libraries_seen;
 static int walked_once; /* a walk with careful reads came out right */
 static char reason[192];
 
-/* ------------------------------------------------------------------------------------------
- * finding and refusing -- */
+/* --- finding and refusing --- */
 
 static void append(const char *text) {
     size_t n = strlen(reason), k = strlen(text);
@@ -111,8 +110,7 @@ bool vt_python_is_eval(uintptr_t return_address) {
            return_address - 1 < vt_pyimage.eval_end;
 }
 
-/* -----------------------------------------------------------------------------------------------------
- * the walk -- */
+/* --- the walk --- */
 
 /* A walk under way. `careful` is a constant in each of the two copies that the compiler makes of
  * what follows. */
@@ -349,8 +347,7 @@ static __attribute__((noinline)) bool walk_carefully(struct walk *w, uintptr_t t
     return whole;
 }
 
-/* -------------------------------------------------------------------------------------------------
- * whose frames -- */
+/* --- whose frames --- */
 
 /* 3.8 to 3.11 with sub-interpreters: the interpreter names only the state that this thread had
  * first, and the frames may be another's. Looks through all states for those of this thread, newest

@@ -97,8 +97,7 @@ bool vt_python_is_eval(uintptr_t return_address);
 /* In a forked child, before anything else here. */
 void vt_python_forked(void);
 
-/* -------------------------------------------------------------------------------------------------
- * python_merge.c -- */
+/* --- python_merge.c --- */
 
 /* A word of a merged stack: the address of a native frame, with VT_MERGED_INTERPRETER when it is
  * the interpreter's own; or VT_MERGED_PYTHON and the index of a Python frame. The two bits are

@@ -198,8 +198,7 @@ const struct vt_real_cudart *vt_real_cudart(unsigned major) {
     return &unversioned_functions;
 }
 
-/* ------------------------------------------------------------------------------------- from real
- * function to wrapper -- */
+/* --- from real function to wrapper --- */
 
 static const struct row *row_named(const struct library *l, const char *symbol) {
     for (size_t i = 0; i < l->count; i++)

@@ -49,8 +49,7 @@ bool vt_scan_goes_on(struct vt_scan *scan) {
     return !scan->stop;
 }
 
-/* ------------------------------------------------------------------------------ what to look for --
- */
+/* --- what to look for --- */
 
 struct gathering {
     struct vt_scan *scan;
@@ -125,8 +124,7 @@ static void gather_targets(struct vt_scan *scan) {
     scan->target_high = a[n - 1].end;
 }
 
-/* --------------------------------------------------------------------------------- what is allowed --
- */
+/* --- what is allowed --- */
 
 static const char *refuse(struct vt_scan *scan) {
     char text[128];
@@ -145,8 +143,7 @@ static const char *refuse(struct vt_scan *scan) {
     return NULL;
 }
 
-/* ------------------------------------------------------------------------ registers of the others --
- */
+/* --- registers of the others --- */
 
 static bool lives(const struct vt_scan *scan, uint32_t tid) {
     for (uint32_t i = 0; i < scan->thread_count; i++)
@@ -202,8 +199,7 @@ static void reach_registers(struct vt_scan *scan) {
     }
 }
 
-/* -------------------------------------------------------------------------------- writing it down --
- */
+/* --- writing it down --- */
 
 static uint32_t write_lost(struct vt_thread *thread, const struct vt_scan *scan, bool *cut) {
     enum { IN_RECORD = (VT_RECORD_MAX_BYTES - sizeof(struct vt_rec_lost)) / 8 };
@@ -258,8 +254,7 @@ static void note(const char *why) {
     vt_event_note(text);
 }
 
-/* -------------------------------------------------------------------------------------- the door --
- */
+/* --- the door --- */
 
 #define PYTHON_DOWN "Python had taken its objects down before"
 

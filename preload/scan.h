@@ -25,8 +25,7 @@ struct vt_range {
     uintptr_t start, end;
 };
 
-/* ----------------------------------------------------------------------------------------- scan.c
- * -- */
+/* --- scan.c --- */
 
 /* Looks, and writes what it found to the log. Once a process, before the END mark; anything that
  * stands in the way is a note in the log. `frame`: the stack below it is dead. */
@@ -36,16 +35,14 @@ void vt_scan_run(void *frame);
  * managed memory is live, whose words would be gone later. */
 void vt_scan_before_teardown(void *frame);
 
-/* ------------------------------------------------------------------------------------- scan_own.c
- * -- */
+/* --- scan_own.c --- */
 
 /* vt_scan_own and vt_scan_disown: sys.h. */
 
 /* Copies what is ours, whole pages. False: there is more than is known here. */
 bool vt_scan_own_list(struct vt_range *out, uint32_t room, uint32_t *count);
 
-/* ---------------------------------------------------------------------------- between the files --
- */
+/* --- between the files --- */
 
 /* A live allocation. Sorted by start; they do not overlap, but for an array's handle. */
 struct vt_target {

@@ -57,8 +57,7 @@ struct flood {
     const struct vt_span *last;
 };
 
-/* ------------------------------------------------------------------------------------ look-ups --
- */
+/* --- look-ups --- */
 
 struct vt_span *vt_scan_span_at(const struct vt_scan *scan, uintptr_t address) {
     uint32_t low = 0, high = scan->span_count;
@@ -111,8 +110,7 @@ static struct vt_target *target_at(const struct vt_scan *scan, uintptr_t address
                                                                            : NULL;
 }
 
-/* ------------------------------------------------------------------------------------- marking --
- */
+/* --- marking --- */
 
 static void push(struct flood *f, uintptr_t start, uintptr_t end) {
     if (f->depth == STACK_MOST / sizeof *f->stack)
@@ -183,8 +181,7 @@ static void find(struct flood *f, uintptr_t value, uintptr_t at) {
                                               .offset = (uint32_t)(at - f->block)};
 }
 
-/* ----------------------------------------------------------------------------------- the words --
- */
+/* --- the words --- */
 
 /* What the dynamic loader itself points to it mapped itself. It unmaps its cache of libraries before
  * the program starts and goes on naming the place, which a pinned block may have been given since. */
@@ -293,8 +290,7 @@ static void set_windows(struct flood *f) {
     }
 }
 
-/* -------------------------------------------------------------------------------------- memory --
- */
+/* --- memory --- */
 
 static void piece_of(struct flood *f, const struct vt_span *s, uintptr_t start, uintptr_t end) {
     f->block = start;
@@ -428,8 +424,7 @@ static void drain(struct flood *f) {
     }
 }
 
-/* ------------------------------------------------------------------------------------ the hints --
- */
+/* --- the hints --- */
 
 /* How many targets are found at that place of such blocks. */
 static uint32_t found_at(const struct flood *f, const struct hint *where) {
@@ -474,8 +469,7 @@ static void weigh_hints(struct flood *f) {
     }
 }
 
-/* ----------------------------------------------------------------------------------- the flood --
- */
+/* --- the flood --- */
 
 static void flood(struct flood *f, enum vt_mark mark, unsigned root_kind) {
     struct vt_scan *scan = f->scan;

@@ -37,8 +37,7 @@
 #define TCACHE_LENGTH 1024u /* longer lists are not believed */
 #define FAST_LENGTH   (1u << 20)
 
-/* -------------------------------------------------------------------------------------- cells --
- */
+/* --- cells --- */
 
 /* A region under walk. A cell is a chunk's memory: from 16 behind its start to 16 behind its end. */
 struct region {
@@ -89,8 +88,7 @@ static void large_cell(struct region *r, uintptr_t start, uintptr_t end) {
         s->heap = r->heap;
 }
 
-/* ------------------------------------------------------------------------------ glibc's chunks --
- */
+/* --- glibc's chunks --- */
 
 /* The size word of a chunk. */
 static uint64_t size_word(struct vt_scan *scan, uintptr_t chunk) {
@@ -189,8 +187,7 @@ static uintptr_t mapped_chunk(struct vt_scan *scan, uintptr_t start, uintptr_t e
                : 0;
 }
 
-/* ------------------------------------------------------------------------------- what is freed --
- */
+/* --- what is freed --- */
 
 /* The chunk whose memory is at `memory`, if it is one in use of that size. */
 static bool is_chunk(struct vt_scan *scan, uintptr_t memory, uint64_t size, struct vt_span **span) {
@@ -290,8 +287,7 @@ void vt_scan_heap_free_lists(struct vt_scan *scan) {
             }
 }
 
-/* ------------------------------------------------------------------------------ Python's pools --
- */
+/* --- Python's pools --- */
 
 #define POOL_HEADER 48u
 #define POOL_BLOCKS (16384 / 16)
@@ -374,8 +370,7 @@ static void pools(struct vt_scan *scan, const struct vt_vma *vma, uintptr_t star
     vt_scan_add_span(scan, plain, end, VT_SPAN_PLAIN, vma);
 }
 
-/* ----------------------------------------------------------------------------------- the whole --
- */
+/* --- the whole --- */
 
 void vt_scan_heap_piece(struct vt_scan *scan, const struct vt_vma *vma, uintptr_t start,
                         uintptr_t end) {

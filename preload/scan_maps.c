@@ -24,8 +24,7 @@
 #define AROUND_BLOCK 32768u
 #define RED_ZONE     128u /* below the stack pointer, still in use */
 
-/* ---------------------------------------------------------------------------------------- text --
- */
+/* --- text --- */
 
 static const char *hex(const char *s, uintptr_t *value) {
     *value = 0;
@@ -57,8 +56,7 @@ static bool is_cuda(const char *path) {
     return false;
 }
 
-/* ------------------------------------------------------------------------------------- modules --
- */
+/* --- modules --- */
 
 static void add_range(struct vt_scan *scan, struct vt_range *list, uint32_t *count, uintptr_t start,
                       uintptr_t end) {
@@ -120,8 +118,7 @@ static void note_module(struct vt_scan *scan, const struct module *m) {
         scan->python = true;
 }
 
-/* ------------------------------------------------------------------------------------ mappings --
- */
+/* --- mappings --- */
 
 /* Reads /proc/self/maps line by line. */
 struct lines {
@@ -234,8 +231,7 @@ struct vt_vma *vt_scan_vma_at(const struct vt_scan *scan, uintptr_t address) {
     return low < scan->vma_count && scan->vmas[low].start <= address ? &scan->vmas[low] : NULL;
 }
 
-/* ------------------------------------------------------------------------------------- threads --
- */
+/* --- threads --- */
 
 #define GONE ((uintptr_t)1)
 
@@ -364,8 +360,7 @@ static void find_stacks(struct vt_scan *scan) {
     }
 }
 
-/* ------------------------------------------------------------------------------------ in order --
- */
+/* --- in order --- */
 
 /* Heap sort by start, then all that touch or overlap become one. */
 static void sift(struct vt_range *a, uint32_t i, uint32_t n) {
@@ -442,8 +437,7 @@ void vt_scan_find_threads(struct vt_scan *scan) {
     scan->alone = scan->thread_count == 1 && !scan->stacks_unknown;
 }
 
-/* --------------------------------------------------------------------------------------- spans --
- */
+/* --- spans --- */
 
 struct vt_span *vt_scan_add_span(struct vt_scan *scan, uintptr_t start, uintptr_t end,
                                  unsigned kind, const struct vt_vma *vma) {

@@ -95,8 +95,7 @@ static uint64_t hash_text(uint64_t h, const char *text, size_t n) {
     return h < 2 ? 2 : h;
 }
 
-/* -------------------------------------------------------------------------------------------------------
- * numbering -- */
+/* --- numbering --- */
 
 /* Hashes of things that were written once; a thing's number is its slot, from 1. */
 struct numbering {
@@ -156,8 +155,7 @@ static void forget(struct numbering *n) {
         VT_SYS3(SYS_madvise, n->slots, n->count * sizeof *n->slots, MADV_DONTNEED);
 }
 
-/* ------------------------------------------------------------------------------- a stack never
- * seen before -- */
+/* --- a stack never seen before --- */
 
 /* The number of a Python code object's text; its record is written when the text is new. 0: no
  * room. */
@@ -262,8 +260,7 @@ static void write_stack(struct vt_thread *thread, uint32_t number, bool cut) {
     mark_written(&stacks, number);
 }
 
-/* ------------------------------------------------------------------------------------------------
- * at each event -- */
+/* --- at each event --- */
 
 /* Fills the thread's scratch with the native frames from `caller` outwards. True: the outermost are
  * missing. */

@@ -143,8 +143,7 @@ bool vt_table_replace(struct vt_table *table, uint64_t key, const uint64_t words
     return vt_table_insert(table, key, words);
 }
 
-/* --------------------------------------------------------------------------------------- counted
- * entries -- */
+/* --- counted entries --- */
 
 /* A count that has reached 0 belongs to the thread that took it there: it alone takes the slot out,
  * and to the others the entry is gone already. */
@@ -180,8 +179,7 @@ bool vt_table_count_down(struct vt_table *table, uint64_t key, uint64_t words[VT
     return search(table, key, count_down, words ? words : unused);
 }
 
-/* -------------------------------------------------------------------------------------------------
- * all of them -- */
+/* --- all of them --- */
 
 static void page_each(struct vt_slot *p,
                       bool (*visit)(uint64_t key, const uint64_t words[VT_TABLE_WORDS], void *data),

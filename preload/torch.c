@@ -27,8 +27,7 @@
 
 #define C10_CUDA 1u /* c10::DeviceType::CUDA; CPU is 0. ROCm builds say CUDA too */
 
-/* ------------------------------------------------------------------------------------------------
- * the real functions -- */
+/* --- the real functions --- */
 
 enum function {
     USAGE_1_6,
@@ -91,8 +90,7 @@ static bool is_wanted(uint64_t device) {
     return vt_options.framework;
 }
 
-/* ------------------------------------------------------------------------------------------------
- * totals -- */
+/* --- totals --- */
 
 /* What a reader of the log knows the allocator's totals to be, by the device that the framework
  * says. One thread at a time for a device: its allocator's mutex is held. */
@@ -120,8 +118,7 @@ static void write_totals(struct vt_thread *t, unsigned device, uint64_t ticks, u
                   sizeof *r);
 }
 
-/* ------------------------------------------------------------------------------------------------
- * blocks -- */
+/* --- blocks --- */
 
 struct report {
     uint64_t address;
@@ -229,8 +226,7 @@ void vt_torch_check(void) {
               "not know; its memory is seen by segments only");
 }
 
-/* ------------------------------------------------------------------------------------------------
- * the doors: one a mangled name -- */
+/* --- the doors: one a mangled name --- */
 
 #define CALLER __builtin_return_address(0)
 

@@ -23,8 +23,7 @@ static struct vt_table handles;  /* handle -> references by that handle (counted
 static struct vt_table mappings; /* address -> bytes, number */
 static uint64_t last;            /* atomic */
 
-/* ----------------------------------------------------------------------------------------------
- * references -- */
+/* --- references --- */
 
 uint64_t vt_vmm_hold_handle(uint64_t handle) {
     uint64_t words[VT_TABLE_WORDS];
@@ -47,8 +46,7 @@ unsigned vt_vmm_device(uint64_t number) {
     return vt_table_find(&numbers, number, words) ? words[1] & 0xff : VT_DEVICE_UNKNOWN;
 }
 
-/* ----------------------------------------------------------------------------------------------
- * handles -- */
+/* --- handles --- */
 
 void vt_vmm_handle(uint64_t handle, uint64_t number) {
     const uint64_t words[VT_TABLE_WORDS] = {1, number};
@@ -75,8 +73,7 @@ bool vt_vmm_release(uint64_t handle, uint64_t *number) {
     return true;
 }
 
-/* ----------------------------------------------------------------------------------------------
- * mappings -- */
+/* --- mappings --- */
 
 void vt_vmm_mapped(uint64_t address, uint64_t size, uint64_t number) {
     const uint64_t words[VT_TABLE_WORDS] = {size, number};

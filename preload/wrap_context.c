@@ -43,8 +43,7 @@ static void destroyed(const struct vt_call *call, uint64_t ticks, CUcontext cont
     ended(call, ticks, context, number);
 }
 
-/* -----------------------------------------------------------------------------------------------------------
- * making -- */
+/* --- making --- */
 
 /* A context that was just made is current on the thread that made it. */
 static void made_current(const struct vt_call *call, CUresult result, CUcontext *pctx,
@@ -127,8 +126,7 @@ VT_EXPORT CUresult cuDevicePrimaryCtxRetain(CUcontext *pctx, CUdevice dev) {
     return result;
 }
 
-/* -----------------------------------------------------------------------------------------------------------
- * ending -- */
+/* --- ending --- */
 
 static CUresult destroy(const struct vt_call *call, CUresult (*real)(CUcontext), CUcontext ctx) {
     uint64_t ticks = end_begins();
@@ -190,8 +188,7 @@ VT_EXPORT CUresult cuDevicePrimaryCtxRelease_v2(CUdevice dev) {
     return release(&call, real, dev);
 }
 
-/* ---------------------------------------------------------------------------------------- current
- * on this thread -- */
+/* --- current on this thread --- */
 
 /* Deprecated since CUDA 4: Attach adds a use to the current context, Detach takes one away, the
  * last one ends it. Programs that still call Detach have made one context and made no Attach; that

@@ -16,8 +16,7 @@
 
 #include <string.h>
 
-/* ----------------------------------------------------------------------------------------------
- * nodes -- */
+/* --- nodes --- */
 
 static void added_alloc(const struct vt_call *call, CUresult result, CUgraph graph,
                         const CUmemPoolProps *props, uint64_t address, uint64_t size) {
@@ -100,8 +99,7 @@ VT_EXPORT CUresult cuGraphAddNode_v2(CUgraphNode *phGraphNode, CUgraph hGraph,
     return result;
 }
 
-/* ----------------------------------------------------------------------------------------------
- * executables -- */
+/* --- executables --- */
 
 static CUresult made(const struct vt_call *call, CUresult result, const CUgraphExec *exec,
                      CUgraph graph) {
@@ -169,8 +167,7 @@ VT_EXPORT CUresult cuGraphDestroy(CUgraph hGraph) {
     return result;
 }
 
-/* ----------------------------------------------------------------------------------------------
- * launches -- */
+/* --- launches --- */
 
 struct launch {
     const struct vt_call *call;

@@ -88,8 +88,7 @@ VT_EXPORT CUresult cuCtxSetLimit(CUlimit limit, size_t value) {
     return result;
 }
 
-/* ----------------------------------------------------------------------------------------------
- * green contexts: a share of a device's primary context -- */
+/* --- green contexts: a share of a device's primary context --- */
 
 VT_EXPORT CUresult cuGreenCtxCreate(CUgreenCtx *phCtx, CUdevResourceDesc desc, CUdevice dev,
                                     unsigned int flags) {

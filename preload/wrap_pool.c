@@ -14,8 +14,7 @@
 #include "atomic.h"
 #include "wrap.h"
 
-/* ----------------------------------------------------------------------------------------------
- * allocate -- */
+/* --- allocate --- */
 
 /* What an allocation will be. A named pool may be on the host, managed, or on another device. */
 static struct vt_live described(const CUmemoryPool *pool, CUstream stream, uint64_t size) {
@@ -93,8 +92,7 @@ VT_EXPORT CUresult cuMemAllocFromPoolAsync_ptsz(CUdeviceptr *dptr, size_t bytesi
     return allocated(&call, real(dptr, bytesize, pool, hStream), dptr, what);
 }
 
-/* ----------------------------------------------------------------------------------------------
- * free -- */
+/* --- free --- */
 
 static CUresult freed(const struct vt_call *call, CUresult (*real)(CUdeviceptr, CUstream),
                       CUdeviceptr dptr, CUstream stream, bool per_thread) {
@@ -121,8 +119,7 @@ VT_EXPORT CUresult cuMemFreeAsync_ptsz(CUdeviceptr dptr, CUstream hStream) {
     return freed(&call, real, dptr, hStream, true);
 }
 
-/* ----------------------------------------------------------------------------------------------
- * pools -- */
+/* --- pools --- */
 
 static CUresult seen(CUresult result, const CUmemoryPool *pool, struct vt_pool what) {
     if (result == CUDA_SUCCESS && pool)

@@ -137,8 +137,7 @@ VT_EXPORT cudaError_t OURS(cudaThreadExit)(void) {
     return result;
 }
 
-/* --------------------------------------------------------------------- the fourth way to the
- * driver's functions -- */
+/* --- the fourth way to the driver's functions --- */
 
 static cudaError_t found(const struct vt_label *label, cudaError_t result, const char *symbol,
                          void **funcPtr, int version, unsigned long long flags) {

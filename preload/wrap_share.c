@@ -22,8 +22,7 @@ static CUresult closed(const struct vt_call *call, CUresult result, unsigned obj
     return result;
 }
 
-/* ----------------------------------------------------------------------------------------------
- * other processes -- */
+/* --- other processes --- */
 
 VT_EXPORT CUresult cuIpcOpenMemHandle(CUdeviceptr *pdptr, CUipcMemHandle handle,
                                       unsigned int Flags) {
@@ -44,8 +43,7 @@ VT_EXPORT CUresult cuIpcCloseMemHandle(CUdeviceptr dptr) {
     return closed(&call, real(dptr), VT_OBJECT_EXTERNAL, (const void *)(uintptr_t)dptr);
 }
 
-/* ----------------------------------------------------------------------------------------------
- * external memory -- */
+/* --- external memory --- */
 
 VT_EXPORT CUresult cuImportExternalMemory(CUexternalMemory *extMem_out,
                                           const CUDA_EXTERNAL_MEMORY_HANDLE_DESC *memHandleDesc) {
@@ -83,8 +81,7 @@ VT_EXPORT CUresult cuExternalMemoryGetMappedMipmappedArray(
     return opened(&call, result, VT_OBJECT_EXTERNAL, handle);
 }
 
-/* ----------------------------------------------------------------------------------------------
- * graphics: registered for long, mapped for a moment -- */
+/* --- graphics: registered for long, mapped for a moment --- */
 
 VT_EXPORT CUresult cuGraphicsGLRegisterBuffer(CUgraphicsResource *pCudaResource,
                                               unsigned int buffer, unsigned int Flags);

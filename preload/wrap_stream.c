@@ -11,8 +11,7 @@
 /* CU_EVENT_RECORD_EXTERNAL, CU_EVENT_WAIT_EXTERNAL: a node of the graph, joining nothing. */
 #define EXTERNAL 1u
 
-/* ----------------------------------------------------------------------------------------------
- * made and gone -- */
+/* --- made and gone --- */
 
 static CUresult made(CUresult result, const CUstream *stream, unsigned device) {
     if (result == CUDA_SUCCESS && stream)
@@ -63,8 +62,7 @@ VT_EXPORT CUresult cuStreamDestroy_v2(CUstream hStream) {
     return real(hStream);
 }
 
-/* ----------------------------------------------------------------------------------------------
- * captures -- */
+/* --- captures --- */
 
 static CUresult begun(CUresult result, CUstream stream, bool per_thread, CUgraph into) {
     if (result == CUDA_SUCCESS)
@@ -140,8 +138,7 @@ VT_EXPORT CUresult cuStreamEndCapture_ptsz(CUstream hStream, CUgraph *phGraph) {
     return ended(real(hStream, phGraph), hStream, true, phGraph);
 }
 
-/* ----------------------------------------------------------------------------------------------
- * how streams join one -- */
+/* --- how streams join one --- */
 
 static CUresult recorded(CUresult result, CUevent event, CUstream stream, bool per_thread) {
     if (VT_UNLIKELY(vt_get(&vt_graph_captures)) && result == CUDA_SUCCESS)

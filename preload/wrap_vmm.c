@@ -100,8 +100,7 @@ VT_EXPORT CUresult cuMemUnmap(CUdeviceptr ptr, size_t size) {
     return result;
 }
 
-/* ----------------------------------------------------------------------------------------------
- * memory of others -- */
+/* --- memory of others --- */
 
 static void referred(const struct vt_call *call, CUresult result,
                      const CUmemGenericAllocationHandle *handle) {

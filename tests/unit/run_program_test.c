@@ -84,8 +84,7 @@ static void expect_found(int status, const char *expected, const char *command,
     vt_string_free(&message);
 }
 
-/* ---------------------------------------------------------------------------------------- find --
- */
+/* --- find --- */
 
 static void test_find(void **state) {
     (void)state;
@@ -114,8 +113,7 @@ static void test_find(void **state) {
     expect_found(VT_STATUS_NOT_FOUND, "empty name", "", "a:b");
 }
 
-/* ----------------------------------------------------------------------------------------- ELF --
- */
+/* --- ELF --- */
 
 #define LOADER_BYTES 64
 
@@ -280,8 +278,7 @@ static void test_setuid(void **state) {
     expect(0, NULL, "./script", false);
 }
 
-/* ------------------------------------------------------------------------------------- scripts --
- */
+/* --- scripts --- */
 
 static void test_scripts(void **state) {
     (void)state;
@@ -314,8 +311,7 @@ static void test_scripts(void **state) {
     expect(VT_STATUS_NOT_EXECUTABLE, "", "./long", false);
 }
 
-/* ----------------------------------------------------------------------------- static runtime --
- */
+/* --- static runtime --- */
 
 static const char *const marks[] = {"libcuda.so.1", "cuGetProcAddress",
                                     "cudaErrorInsufficientDriver",

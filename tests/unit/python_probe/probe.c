@@ -227,8 +227,7 @@ EXPORT double probe_cost(int rounds) {
     return same ? cost : -1;
 }
 
-/* ------------------------------------------------------------------------------------------------------------
- * churn -- */
+/* --- churn --- */
 
 /* What (code, tag) was called when it was first seen. The tracer trusts that pair, so does this;
  * then each later sight is compared with what the live code object says. Fixed, lock-free: a slot
