@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 #
-# Builds, tests and installs vramtrace. Sources are found by wildcard: a new file in preload/, analyzer/ or
-# tests/unit/ needs no edit here. tests/sim/sim.mk says how the simulated GPU is built (target `sim`).
+# Builds, tests and installs vramtrace. Sources are found by their folders: a new file or room in preload/,
+# analyzer/ or tests/unit/ needs no edit here. tests/sim/sim.mk says how the simulated GPU is built (target `sim`).
 # `make` builds and uses no network; `make demo`, `test`, `check` and `bench` first install what they need.
 
 BUILD  ?= build
@@ -19,17 +19,17 @@ VT_CFLAGS := -std=gnu17 $(WARNINGS) -MMD -MP -Iinclude
 
 # libunwind and Python walk frames through us: keep the frame pointer. TLS must not call the allocator on first
 # use: initial-exec. Only what exports.map names is visible.
-PRELOAD_CFLAGS := $(VT_CFLAGS) -fPIC -fvisibility=hidden -ftls-model=initial-exec \
+PRELOAD_CFLAGS := $(VT_CFLAGS) -Ipreload -fPIC -fvisibility=hidden -ftls-model=initial-exec \
     -fno-omit-frame-pointer -fcf-protection=none
 EXPORTS_MAP    ?= preload/exports.map
 # libc alone: libdl and libpthread are parts of it, and fall away by --as-needed, since glibc 2.34.
 PRELOAD_LIBS   ?= -ldl -lpthread
 
-ANALYZER_CFLAGS := $(VT_CFLAGS)
+ANALYZER_CFLAGS := $(VT_CFLAGS) -Ianalyzer
 # libstdc++ (for __cxa_demangle) by its runtime name: every system has that, few have the C++ compiler.
 ANALYZER_LIBS   ?= -ldw -lelf -l:libstdc++.so.6 -lm
 
-TEST_CFLAGS := $(VT_CFLAGS) -I. -Ipreload -Ianalyzer -DVT_BUILD_DIR='"$(abspath $(BUILD))"'
+TEST_CFLAGS := $(VT_CFLAGS) -I. -DVT_BUILD_DIR='"$(abspath $(BUILD))"'
 TEST_LIBS   ?= -lcmocka
 
 .DEFAULT_GOAL := all
@@ -44,10 +44,10 @@ all: lib analyzer sim ## build everything into build/ (the default; no network)
 # Runtime wrappers are compiled once for each CUDA runtime whose symbol versions they carry.
 RUNTIMES        := 12 13
 PRELOAD_OBJ     := $(BUILD)/obj/preload
-RUNTIME_SOURCES := $(wildcard preload/wrap_runtime*.c)
-PRELOAD_SOURCES := $(filter-out $(RUNTIME_SOURCES),$(wildcard preload/*.c))
+RUNTIME_SOURCES := $(wildcard preload/wrap/wrap_runtime*.c)
+PRELOAD_SOURCES := $(filter-out $(RUNTIME_SOURCES),$(wildcard preload/*.c preload/*/*.c))
 PRELOAD_OBJECTS := $(PRELOAD_SOURCES:preload/%.c=$(PRELOAD_OBJ)/%.o) \
-    $(patsubst preload/%.S,$(PRELOAD_OBJ)/%.S.o,$(wildcard preload/*.S)) \
+    $(patsubst preload/%.S,$(PRELOAD_OBJ)/%.S.o,$(wildcard preload/*/*.S)) \
     $(foreach v,$(RUNTIMES),$(RUNTIME_SOURCES:preload/%.c=$(PRELOAD_OBJ)/%.$(v).o))
 
 lib: $(BUILD)/libvramtrace.so
@@ -75,7 +75,7 @@ $(foreach v,$(RUNTIMES),$(eval $(call runtime_rule,$(v))))
 # --- vramtrace ------------------------------------------------------------------------------------------------
 
 ANALYZER_OBJ     := $(BUILD)/obj/analyzer
-ANALYZER_OBJECTS := $(patsubst analyzer/%.c,$(ANALYZER_OBJ)/%.o,$(wildcard analyzer/*.c))
+ANALYZER_OBJECTS := $(patsubst analyzer/%.c,$(ANALYZER_OBJ)/%.o,$(wildcard analyzer/*.c analyzer/*/*.c))
 
 analyzer: $(BUILD)/vramtrace
 
@@ -92,9 +92,10 @@ $(ANALYZER_OBJ)/%.o: analyzer/%.c | deps
 
 # --- unit tests -----------------------------------------------------------------------------------------------
 
-# Each tests/unit/NAME_test.c is one program. It is linked with archives of both rooms, so it may call into
-# either, or include a .c file to reach its static functions: what it defines itself is not taken again.
-UNIT_SOURCES := $(wildcard tests/unit/*_test.c)
+# Each tests/unit/FOLDER/ROOM/NAME_test.c is one program. It is linked with an archive of all of that folder's
+# rooms, so it may call any function there, or include a .c file to reach its static functions: what it defines
+# itself is not taken again. Those of tests/unit/sim/ are built by sim.mk.
+UNIT_SOURCES := $(wildcard tests/unit/*/*_test.c tests/unit/*/*/*_test.c)
 UNIT_TESTS   := $(UNIT_SOURCES:tests/unit/%.c=$(BUILD)/tests/unit/%)
 
 test-build: $(UNIT_TESTS)
@@ -105,11 +106,14 @@ $(BUILD)/obj/analyzer.a $(BUILD)/obj/preload.a:
 	@mkdir -p $(@D) && rm -f $@
 	$(AR) rcs $@ $^
 
-$(BUILD)/tests/unit/%: tests/unit/%.c $(BUILD)/obj/analyzer.a $(BUILD)/obj/preload.a
-	@mkdir -p $(@D)
-	$(CC) $(CPPFLAGS) $(CFLAGS) $(TEST_CFLAGS) $(LDFLAGS) -MF $@.d -o $@ $< -Wl,--start-group \
-	    $(BUILD)/obj/analyzer.a $(BUILD)/obj/preload.a -Wl,--end-group \
-	    $(TEST_LIBS) $(ANALYZER_LIBS) $(PRELOAD_LIBS)
+define unit_rule
+$(BUILD)/tests/unit/$(1)/%: tests/unit/$(1)/%.c $(BUILD)/obj/$(1).a
+	@mkdir -p $$(@D)
+	$(CC) $(CPPFLAGS) $(CFLAGS) $(TEST_CFLAGS) -I$(1) $(LDFLAGS) -MF $$@.d -o $$@ $$< $(BUILD)/obj/$(1).a \
+	    $(TEST_LIBS) $(2)
+endef
+$(eval $(call unit_rule,preload,$(PRELOAD_LIBS)))
+$(eval $(call unit_rule,analyzer,$(ANALYZER_LIBS)))
 
 # --- the benchmark's program, and the driver below it --------------------------------------------------------
 
@@ -147,8 +151,8 @@ check: check-format check-man check-warnings check-layers ## formatting, layers,
 check-setup:
 	@tests/setup.sh check
 
-CHECKED := $(wildcard include/*.h include/vramtrace/*.h preload/*.[ch] analyzer/*.[ch] tests/*/*.[ch] \
-    tests/cases/*/*.[ch] tests/cases/*/*.cpp examples/*.[ch])
+CHECKED := $(wildcard include/*.h include/vramtrace/*.h $(foreach top,preload analyzer tests/unit, \
+    $(top)/*.[ch] $(top)/*/*.[ch] $(top)/*/*/*.[ch]) tests/*.h tests/cases/*/*.[ch] tests/cases/*/*.cpp examples/*.[ch])
 
 check-format: check-setup
 	@clang-format --dry-run -Werror $(CHECKED)
@@ -194,4 +198,4 @@ clean: ## remove everything built
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-16s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
 
--include $(wildcard $(BUILD)/obj/*/*.d $(BUILD)/tests/unit/*.d)
+-include $(wildcard $(BUILD)/obj/*/*.d $(BUILD)/obj/*/*/*.d $(BUILD)/tests/unit/*/*.d $(BUILD)/tests/unit/*/*/*.d)

@@ -3,11 +3,11 @@
  * vramtrace check: the leak gate, on logs that are there. `vramtrace run --check` does the same
  * with the logs of a command that it runs (run_check.c).
  */
-#include "check_options.h"
+#include "gate/check_options.h"
 #include "commands.h"
-#include "find_logs.h"
+#include "log/find_logs.h"
 
-#include "log_reader.h"
+#include "log/log_reader.h"
 
 #include <dirent.h>
 #include <errno.h>

@@ -4,10 +4,10 @@
  * (diff.c), writes the table or the JSON.
  */
 #include "commands.h"
-#include "diff.h"
-#include "find_logs.h"
-#include "fmt_text.h"
-#include "json.h"
+#include "diff/diff.h"
+#include "log/find_logs.h"
+#include "report/fmt_text.h"
+#include "base/json.h"
 
 #include <errno.h>
 #include <getopt.h>

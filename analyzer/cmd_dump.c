@@ -5,9 +5,9 @@
  * the reader's own rule and says where that stops.
  */
 #include "commands.h"
-#include "find_logs.h"
-#include "hooks.h"
-#include "log_reader.h"
+#include "log/find_logs.h"
+#include "log/hooks.h"
+#include "log/log_reader.h"
 
 #include <errno.h>
 #include <fcntl.h>

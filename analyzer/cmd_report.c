@@ -4,8 +4,8 @@
  * to a format.
  */
 #include "commands.h"
-#include "find_logs.h"
-#include "formats.h"
+#include "log/find_logs.h"
+#include "report/formats.h"
 
 #include <errno.h>
 #include <getopt.h>

@@ -10,14 +10,14 @@
  */
 #define _GNU_SOURCE
 #include "commands.h"
-#include "run_check.h"
-#include "run_elf.h"
-#include "run_inject.h"
-#include "run_logs.h"
-#include "run_nvml.h"
-#include "run_options.h"
-#include "run_preload.h"
-#include "run_program.h"
+#include "run/run_check.h"
+#include "run/run_elf.h"
+#include "run/run_inject.h"
+#include "run/run_logs.h"
+#include "run/run_nvml.h"
+#include "run/run_options.h"
+#include "run/run_preload.h"
+#include "run/run_program.h"
 
 #include <errno.h>
 #include <fcntl.h>

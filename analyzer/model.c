@@ -3,19 +3,19 @@
  * Builds the model: for each log, reader -> replay -> sites with names -> verdicts. Every command
  * that reports begins here.
  */
-#include "model.h"
+#include "model/model.h"
 
-#include "classes.h"
-#include "clock.h"
-#include "diagnose.h"
-#include "growth.h"
-#include "hooks.h"
-#include "own.h"
-#include "phases.h"
-#include "replay.h"
-#include "sites.h"
-#include "stacks.h"
-#include "untracked.h"
+#include "names/classes.h"
+#include "log/clock.h"
+#include "judge/diagnose.h"
+#include "judge/growth.h"
+#include "log/hooks.h"
+#include "model/own.h"
+#include "replay/phases.h"
+#include "replay/replay.h"
+#include "log/sites.h"
+#include "names/stacks.h"
+#include "judge/untracked.h"
 
 #include <errno.h>
 #include <stdlib.h>

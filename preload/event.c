@@ -8,9 +8,9 @@
  * stamps an address is never seen reused before it is seen freed. A free's record is written after
  * the call, with the stamp from before, when it is known whether the driver accepted it.
  */
-#include "books.h"
-#include "atomic.h"
-#include "scan.h"
+#include "books/books.h"
+#include "base/atomic.h"
+#include "scan/scan.h"
 
 #include <errno.h>
 #include <string.h>

@@ -12,11 +12,11 @@
  * _Exit, quick_exit and exec* pass no handler: they are wrapped.
  */
 #define _GNU_SOURCE
-#include "books.h"
-#include "atomic.h"
+#include "books/books.h"
+#include "base/atomic.h"
 #include "exec.h"
-#include "scan.h"
-#include "sys.h"
+#include "scan/scan.h"
+#include "base/sys.h"
 
 #include <sched.h>
 #include <stdlib.h>

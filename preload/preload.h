@@ -29,7 +29,7 @@
 #define UNW_LOCAL_ONLY
 #include <libunwind.h>
 
-#include "python.h"
+#include "stack/python.h"
 #include "vramtrace/cuda_abi.h"
 #include "vramtrace/log_format.h"
 

@@ -14,7 +14,7 @@ say() {
 # Objects list what they included in their .d files; included headers and the wildcards of both rooms.
 for room in preload analyzer; do
     other=$([ $room = preload ] && echo analyzer || echo preload)
-    for deps in "$build/obj/$room"/*.d; do
+    for deps in $(find "$build/obj/$room" -name "*.d"); do
         [ -e "$deps" ] || { say "no $room objects in $build: build first"; break; }
         if tr ' \\' '\n\n' <"$deps" | grep -q "\(^\|/\)$other/"; then
             say "$(basename "$deps" .d): $room/ includes a file of $other/; they may share include/ only"
@@ -35,7 +35,7 @@ done
 [ -n "$needed" ] || say "libvramtrace.so: no NEEDED entries read from $build/libvramtrace.so"
 
 # One file, one room: a hint, not a failure.
-for file in include/*.h include/vramtrace/* preload/* analyzer/* tests/*/*.c tests/*/*.h tests/run; do
+for file in include/*.h include/vramtrace/* preload/* preload/*/* analyzer/* analyzer/*/* tests/*/*.c tests/*/*.h tests/run; do
     [ -f "$file" ] || continue
     lines=$(wc -l <"$file")
     [ "$lines" -le 600 ] || echo "check-layers: note: $file has $lines lines (over 600: still one room?)" >&2

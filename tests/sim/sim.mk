@@ -62,8 +62,8 @@ $(foreach v,$(SIM_CUDARTS),$(eval $(call sim_runtime_rules,$(v))))
 -include $(wildcard $(SIM_OBJ)/*/*.d)
 
 # The tests of the simulated GPU are its clients: linked with the driver, and with nothing of the tracer.
-$(BUILD)/tests/unit/sim_%: tests/unit/sim_%.c tests/unit/sim_test.h $(SIM_LIBS)
+$(BUILD)/tests/unit/sim/%: tests/unit/sim/%.c tests/unit/sim/sim_test.h $(SIM_LIBS)
 	@mkdir -p $(@D)
-	$(CC) $(CPPFLAGS) $(CFLAGS) -std=gnu17 -D_GNU_SOURCE $(WARNINGS) -I. -Iinclude -Itests/unit \
+	$(CC) $(CPPFLAGS) $(CFLAGS) -std=gnu17 -D_GNU_SOURCE $(WARNINGS) -I. -Iinclude \
 	    -DVT_BUILD_DIR='"$(abspath $(BUILD))"' $(LDFLAGS) -o $@ $< -L$(SIM_OUT) -l:libcuda.so.1 \
 	    -Wl,-rpath,$(abspath $(SIM_OUT)) -lcmocka -ldl -lpthread

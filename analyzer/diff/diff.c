@@ -1,0 +1,276 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The comparison of two runs (see diff.h).
+ */
+#include "diff.h"
+
+#include "gate/gate.h"
+#include "vramtrace/log_format.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+const char *const vt_diff_names[VT_DIFF_STATES] = {
+    [VT_DIFF_APPEARED] = "appeared", [VT_DIFF_GREW] = "grew", [VT_DIFF_SHRANK] = "shrank",
+    [VT_DIFF_WENT] = "went",         [VT_DIFF_SAME] = "same",
+};
+
+/* Below this, two places are two. A stack of three frames of which one was renamed, allocating the
+ * same sizes, is the same place; without the sizes it is not. */
+#define ALIKE    0.7
+/* Left-over places of each run that are compared: each with each. */
+#define COMPARED 500
+/* Frames of a stack that are compared: the innermost. */
+#define FRAMES   64
+
+/* A place of one run, being matched. */
+struct place {
+    struct vt_stack_key key;
+    struct vt_diff_side side;
+    bool matched;
+};
+
+struct places {
+    struct place *all;
+    uint32_t count, room;
+    struct vt_map by_hash;
+};
+
+/* --- likeness --- */
+
+static double frame_likeness(const char *a, const char *b) {
+    if (!strcmp(a, b))
+        return 1;
+    const char *x = strrchr(a, '('), *y = strrchr(b, '(');
+    size_t length = x ? (size_t)(x - a) : 0;
+    /* the same function in a file of another name */
+    return x && y && length == (size_t)(y - b) && *a != '?' && !memcmp(a, b, length) ? 0.95 : 0;
+}
+
+double vt_diff_likeness(const struct vt_stack_key *a, const struct vt_stack_key *b) {
+    double best[FRAMES + 1] = {0};
+    uint32_t n = a->count < FRAMES ? a->count : FRAMES, m = b->count < FRAMES ? b->count : FRAMES;
+    /* the longest common subsequence, a row at a time */
+    for (uint32_t i = 0; i < n; i++) {
+        double diagonal = 0;
+        for (uint32_t j = 1; j <= m; j++) {
+            double above = best[j];
+            double both = diagonal + frame_likeness(a->frames[i], b->frames[j - 1]);
+            if (both > best[j])
+                best[j] = both;
+            if (best[j - 1] > best[j])
+                best[j] = best[j - 1];
+            diagonal = above;
+        }
+    }
+    return n + m ? 2 * best[m] / (n + m) : 1;
+}
+
+static double mean(const struct vt_diff_side *side) {
+    return side->alloc_count ? (double)side->allocated_bytes / (double)side->alloc_count : 0;
+}
+
+static double size_likeness(const struct vt_diff_side *a, const struct vt_diff_side *b) {
+    double x = mean(a), y = mean(b);
+    return x > 0 && y > 0 ? (x < y ? x / y : y / x) : 0;
+}
+
+/* --- places of a run --- */
+
+static void add_site(struct places *places, const struct vt_process *p,
+                     const struct vt_site *site) {
+    struct vt_stack_key key;
+    vt_stack_key_make(site, &key);
+    uint32_t at = vt_map_get(&places->by_hash, key.hash);
+    if (at == VT_MAP_NONE) {
+        at = places->count;
+        VT_GROW(places->all, places->count, places->room);
+        vt_map_put(&places->by_hash, key.hash, at);
+        places->all[places->count++] = (struct place){
+            .key = key,
+            .side = {.there = true, .process = p, .site = site, .verdict = site->verdict}};
+    } else {
+        vt_stack_key_free(&key);
+    }
+    struct vt_diff_side *side = &places->all[at].side;
+    if (site->live_bytes > side->site->live_bytes) {
+        side->site = site;
+        side->process = p;
+    }
+    if (site->verdict < side->verdict)
+        side->verdict = site->verdict;
+    side->live_bytes += site->live_bytes;
+    side->live_count += site->live_count;
+    side->bytes_at_peak += site->bytes_at_peak;
+    side->allocated_bytes += site->allocated_bytes;
+    side->alloc_count += site->alloc_count;
+}
+
+static void collect(const struct vt_model *model, struct places *places,
+                    struct vt_diff_total *total) {
+    *total = (struct vt_diff_total){.processes = model->process_count};
+    for (uint32_t i = 0; i < model->process_count; i++) {
+        const struct vt_process *p = &model->processes[i];
+        for (uint32_t j = 0; j < p->site_count; j++) {
+            add_site(places, p, &p->sites[j]);
+            if (vt_gate_fails_by_default(p, p->sites[j].verdict))
+                total->leaked_bytes += p->sites[j].live_bytes;
+        }
+        for (uint32_t j = 0; j < p->device_count; j++) {
+            const struct vt_device *d = &p->devices[j];
+            total->live_bytes += d->live_bytes;
+            total->live_count += d->live_count;
+            total->alloc_count += d->alloc_count;
+            if (total->peak_bytes < d->peak_bytes)
+                total->peak_bytes = d->peak_bytes;
+        }
+        total->ooms += p->oom_count + p->ooms_left_out;
+    }
+}
+
+static void free_places(struct places *places) {
+    for (uint32_t i = 0; i < places->count; i++)
+        vt_stack_key_free(&places->all[i].key);
+    free(places->all);
+    vt_map_free(&places->by_hash);
+}
+
+/* --- matching --- */
+
+static void add_row(struct vt_diff *diff, struct place *before, struct place *after,
+                    double likeness) {
+    struct vt_diff_row *row = &diff->rows[diff->count++];
+    *row = (struct vt_diff_row){.likeness = (unsigned)(likeness * 100 + 0.5)};
+    if (before)
+        row->sides[0] = before->side;
+    if (after)
+        row->sides[1] = after->side;
+    uint64_t was = row->sides[0].live_bytes, is = row->sides[1].live_bytes;
+    row->state = was == is  ? VT_DIFF_SAME
+                 : !was     ? VT_DIFF_APPEARED
+                 : !is      ? VT_DIFF_WENT
+                 : is > was ? VT_DIFF_GREW
+                            : VT_DIFF_SHRANK;
+    diff->counts[row->state]++;
+    if (before)
+        before->matched = true;
+    if (after)
+        after->matched = true;
+}
+
+/* Two left-over places that may be one. */
+struct pair {
+    struct place *before, *after;
+    double score, likeness;
+    uint64_t bytes;
+};
+
+static int by_score(const void *a, const void *b) {
+    const struct pair *x = a, *y = b;
+    if (x->score != y->score)
+        return x->score > y->score ? -1 : 1;
+    if (x->bytes != y->bytes)
+        return x->bytes > y->bytes ? -1 : 1;
+    if (x->before->key.hash != y->before->key.hash)
+        return x->before->key.hash < y->before->key.hash ? -1 : 1;
+    return x->after->key.hash < y->after->key.hash ? -1 : x->after->key.hash > y->after->key.hash;
+}
+
+/* Those that hold most first: where not all can be compared, these are. */
+static int by_size(const void *a, const void *b) {
+    const struct place *x = *(struct place *const *)a, *y = *(struct place *const *)b;
+    if (x->side.live_bytes != y->side.live_bytes)
+        return x->side.live_bytes > y->side.live_bytes ? -1 : 1;
+    if (x->side.allocated_bytes != y->side.allocated_bytes)
+        return x->side.allocated_bytes > y->side.allocated_bytes ? -1 : 1;
+    return x->key.hash < y->key.hash ? -1 : x->key.hash > y->key.hash;
+}
+
+static struct place **left_over(struct places *places, uint32_t *count) {
+    struct place **left = vt_alloc(places->count, sizeof *left);
+    *count = 0;
+    for (uint32_t i = 0; i < places->count; i++)
+        if (!places->all[i].matched)
+            left[(*count)++] = &places->all[i];
+    if (*count)
+        qsort(left, *count, sizeof *left, by_size);
+    if (*count > COMPARED)
+        *count = COMPARED;
+    return left;
+}
+
+static void match_alike(struct vt_diff *diff, struct places *before, struct places *after) {
+    uint32_t n, m, count = 0, room = 0;
+    struct place **a = left_over(before, &n), **b = left_over(after, &m);
+    struct pair *pairs = NULL;
+    for (uint32_t i = 0; i < n; i++)
+        for (uint32_t j = 0; j < m; j++) {
+            if (strcmp(a[i]->key.call, b[j]->key.call))
+                continue;
+            double likeness = vt_diff_likeness(&a[i]->key, &b[j]->key);
+            double score = 0.75 * likeness + 0.25 * size_likeness(&a[i]->side, &b[j]->side);
+            if (score < ALIKE)
+                continue;
+            VT_GROW(pairs, count, room);
+            pairs[count++] = (struct pair){a[i], b[j], score, likeness,
+                                           a[i]->side.live_bytes + b[j]->side.live_bytes};
+        }
+    if (count)
+        qsort(pairs, count, sizeof *pairs, by_score);
+    for (uint32_t i = 0; i < count; i++)
+        if (!pairs[i].before->matched && !pairs[i].after->matched)
+            add_row(diff, pairs[i].before, pairs[i].after, pairs[i].likeness);
+    free(pairs);
+    free(a);
+    free(b);
+}
+
+static uint64_t change(const struct vt_diff_row *row) {
+    uint64_t was = row->sides[0].live_bytes, is = row->sides[1].live_bytes;
+    return was > is ? was - is : is - was;
+}
+
+static uint64_t id_of(const struct vt_diff_row *row) {
+    return row->sides[row->sides[1].there].site->id;
+}
+
+static int by_change(const void *a, const void *b) {
+    const struct vt_diff_row *x = a, *y = b;
+    if (x->state != y->state)
+        return x->state < y->state ? -1 : 1;
+    if (change(x) != change(y))
+        return change(x) > change(y) ? -1 : 1;
+    if (x->sides[1].live_bytes != y->sides[1].live_bytes)
+        return x->sides[1].live_bytes > y->sides[1].live_bytes ? -1 : 1;
+    return id_of(x) < id_of(y) ? -1 : id_of(x) > id_of(y);
+}
+
+void vt_diff_make(const struct vt_model *before, const struct vt_model *after,
+                  struct vt_diff *diff) {
+    struct places sides[2] = {{0}, {0}};
+    *diff = (struct vt_diff){0};
+    collect(before, &sides[0], &diff->totals[0]);
+    collect(after, &sides[1], &diff->totals[1]);
+    diff->rows = vt_alloc((size_t)sides[0].count + sides[1].count, sizeof *diff->rows);
+    for (uint32_t i = 0; i < sides[0].count; i++) {
+        uint32_t at = vt_map_get(&sides[1].by_hash, sides[0].all[i].key.hash);
+        if (at != VT_MAP_NONE)
+            add_row(diff, &sides[0].all[i], &sides[1].all[at], 1);
+    }
+    match_alike(diff, &sides[0], &sides[1]);
+    for (uint32_t i = 0; i < sides[0].count; i++)
+        if (!sides[0].all[i].matched)
+            add_row(diff, &sides[0].all[i], NULL, 0);
+    for (uint32_t i = 0; i < sides[1].count; i++)
+        if (!sides[1].all[i].matched)
+            add_row(diff, NULL, &sides[1].all[i], 0);
+    if (diff->count)
+        qsort(diff->rows, diff->count, sizeof *diff->rows, by_change);
+    free_places(&sides[0]);
+    free_places(&sides[1]);
+}
+
+void vt_diff_free(struct vt_diff *diff) {
+    free(diff->rows);
+    *diff = (struct vt_diff){0};
+}

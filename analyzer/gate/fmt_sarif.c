@@ -1,0 +1,234 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The gate's judgement as SARIF 2.1.0 (OASIS), which code hosts show beside the source. A rule for
+ * each way to fail, a result for each site; what was suppressed or is in the baseline is said to be
+ * so rather than left out. Files are named relative to the source root.
+ */
+#include "gate_formats.h"
+#include "base/json.h"
+
+#include "commands.h"
+#include "model/place.h"
+
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const struct {
+    const char *id, *name, *text;
+} rules[] = {
+    {"lost", "LostGpuMemory",
+     "GPU memory that was live at the end, and to which no pointer was left."},
+    {"growing", "GrowingGpuMemory",
+     "GPU memory that rose over the run's iterations and would go on rising."},
+    {"unfreed", "UnfreedGpuMemory", "GPU memory that was never given back."},
+    {"peak", "PeakGpuMemory", "A process used more GPU memory than its budget."},
+};
+
+struct writer {
+    struct vt_json j;
+    const struct vt_gate *gate;
+    const struct vt_gate_format_options *options;
+};
+
+/* A path as a URI reference: what may not stand in one is percent-encoded. Free it. */
+static char *uri(const char *path) {
+    static const char plain[] =
+        "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-._~/+@,=";
+    struct vt_string s = {0};
+    if (*path == '/')
+        vt_string_add(&s, "file://");
+    for (; *path; path++)
+        vt_string_format(&s, strchr(plain, *path) ? "%c" : "%%%02X", (unsigned char)*path);
+    return s.text;
+}
+
+static void text(struct vt_json *j, const char *name, const char *words) {
+    vt_json_open(j, name, '{');
+    vt_json_string(j, "text", words);
+    vt_json_close(j, '}');
+}
+
+static void location(struct writer *w, const char *name, const struct vt_process *p,
+                     const struct vt_gate_place *place) {
+    struct vt_json *j = &w->j;
+    vt_json_open(j, name, '{');
+    if (place->file) {
+        char *reference = uri(place->file);
+        vt_json_open(j, "physicalLocation", '{');
+        vt_json_open(j, "artifactLocation", '{');
+        vt_json_string(j, "uri", reference);
+        if (place->inside)
+            vt_json_string(j, "uriBaseId", "SRCROOT");
+        vt_json_close(j, '}');
+        if (place->line) {
+            vt_json_open(j, "region", '{');
+            vt_json_number(j, "startLine", place->line);
+            vt_json_close(j, '}');
+        }
+        vt_json_close(j, '}');
+        free(reference);
+    }
+    if (place->frame && place->frame->function) {
+        vt_json_open(j, "logicalLocations", '[');
+        vt_json_open(j, NULL, '{');
+        vt_json_string(j, "fullyQualifiedName", place->frame->function);
+        vt_json_string(j, "kind", "function");
+        vt_json_close(j, '}');
+        vt_json_close(j, ']');
+    }
+    if (place->frame) {
+        char *words = vt_place_text(p, place->frame, UINT_MAX);
+        text(j, "message", words);
+        free(words);
+    }
+    vt_json_close(j, '}');
+}
+
+static void stack(struct writer *w, const struct vt_process *p, const struct vt_stack *s) {
+    struct vt_json *j = &w->j;
+    vt_json_open(j, "stacks", '[');
+    vt_json_open(j, NULL, '{');
+    vt_json_open(j, "frames", '[');
+    for (uint32_t i = 0; i < s->count; i++) {
+        struct vt_gate_place place;
+        if (s->frames[i].interpreter)
+            continue;
+        vt_gate_place_of(p, &s->frames[i], w->options->source_root, &place);
+        vt_json_open(j, NULL, '{');
+        location(w, "location", p, &place);
+        if (s->frames[i].module)
+            vt_json_string(j, "module", s->frames[i].module);
+        vt_json_close(j, '}');
+        free(place.file);
+    }
+    vt_json_close(j, ']');
+    vt_json_close(j, '}');
+    vt_json_close(j, ']');
+}
+
+static void result(struct writer *w, const struct vt_gate_finding *f) {
+    static const char *const levels[] = {"error", "warning", "note", "note"};
+    struct vt_json *j = &w->j;
+    const struct vt_process *p = &w->gate->model->processes[f->process];
+    char *sentence = vt_gate_sentence(w->gate, f, w->options->stable), fingerprint[17];
+    vt_json_open(j, NULL, '{');
+    vt_json_string(j, "ruleId", vt_gate_kind(f));
+    vt_json_string(j, "level", levels[f->outcome]);
+    text(j, "message", sentence);
+    vt_json_open(j, "locations", '[');
+    if (f->site) {
+        struct vt_gate_place place;
+        vt_gate_place_find(p, f->site->stack, w->options->source_root, &place);
+        if (place.file || place.frame)
+            location(w, NULL, p, &place);
+        free(place.file);
+    }
+    vt_json_close(j, ']');
+    /* the same leak in the next build: what code hosts tell new results from old ones by */
+    snprintf(fingerprint, sizeof fingerprint, "%016llx", (unsigned long long)f->group);
+    vt_json_open(j, "partialFingerprints", '{');
+    vt_json_string(j, "vramtraceStack/v1", fingerprint);
+    vt_json_close(j, '}');
+    if (f->outcome == VT_GATE_ACCEPTED)
+        vt_json_string(j, "baselineState", "unchanged");
+    vt_json_open(j, "suppressions", '[');
+    if (f->outcome == VT_GATE_SUPPRESSED || f->outcome == VT_GATE_ACCEPTED) {
+        vt_json_open(j, NULL, '{');
+        vt_json_string(j, "kind", "external");
+        vt_json_string(j, "justification",
+                       f->rule >= 0 ? w->gate->options->suppressions->rules[f->rule].pattern
+                                    : "in the baseline");
+        vt_json_close(j, '}');
+    }
+    vt_json_close(j, ']');
+    if (f->site && f->site->stack->count)
+        stack(w, p, f->site->stack);
+    vt_json_close(j, '}');
+    free(sentence);
+}
+
+static void tool(struct writer *w) {
+    struct vt_json *j = &w->j;
+    vt_json_open(j, "tool", '{');
+    vt_json_open(j, "driver", '{');
+    vt_json_string(j, "name", "vramtrace");
+    vt_json_string(j, "version", VT_TOOL_VERSION);
+    vt_json_open(j, "rules", '[');
+    for (size_t i = 0; i < sizeof rules / sizeof *rules; i++) {
+        vt_json_open(j, NULL, '{');
+        vt_json_string(j, "id", rules[i].id);
+        vt_json_string(j, "name", rules[i].name);
+        text(j, "shortDescription", rules[i].text);
+        vt_json_close(j, '}');
+    }
+    vt_json_close(j, ']');
+    vt_json_close(j, '}');
+    vt_json_close(j, '}');
+}
+
+/* What is to be known of the processes: notifications of the run of the tool. */
+static void notes(struct writer *w) {
+    struct vt_json *j = &w->j;
+    const struct vt_gate *gate = w->gate;
+    bool open = false;
+    for (uint32_t i = 0; i < gate->model->process_count; i++) {
+        char *note =
+            vt_gate_note(gate, &gate->model->processes[gate->order[i]], w->options->stable);
+        if (note && !open) {
+            vt_json_open(j, "invocations", '[');
+            vt_json_open(j, NULL, '{');
+            vt_json_boolean(j, "executionSuccessful", true);
+            vt_json_open(j, "toolExecutionNotifications", '[');
+            open = true;
+        }
+        if (note) {
+            vt_json_open(j, NULL, '{');
+            vt_json_string(j, "level", "note");
+            text(j, "message", note);
+            vt_json_close(j, '}');
+        }
+        free(note);
+    }
+    if (open) {
+        vt_json_close(j, ']');
+        vt_json_close(j, '}');
+        vt_json_close(j, ']');
+    }
+}
+
+int vt_fmt_sarif_write(const struct vt_gate *gate, const struct vt_gate_format_options *options,
+                       FILE *out) {
+    struct writer w = {.j = {.out = out, .first = true}, .gate = gate, .options = options};
+    struct vt_json *j = &w.j;
+    char *root = realpath(options->source_root ? options->source_root : ".", NULL);
+    vt_json_open(j, NULL, '{');
+    vt_json_string(j, "$schema", "https://json.schemastore.org/sarif-2.1.0.json");
+    vt_json_string(j, "version", "2.1.0");
+    vt_json_open(j, "runs", '[');
+    vt_json_open(j, NULL, '{');
+    tool(&w);
+    if (root) {
+        struct vt_string folder = {0};
+        vt_string_format(&folder, "%s/", strcmp(root, "/") ? root : "");
+        char *reference = uri(folder.text);
+        vt_json_open(j, "originalUriBaseIds", '{');
+        vt_json_open(j, "SRCROOT", '{');
+        vt_json_string(j, "uri", reference);
+        vt_json_close(j, '}');
+        vt_json_close(j, '}');
+        vt_string_free(&folder);
+        free(reference);
+    }
+    notes(&w);
+    vt_json_open(j, "results", '[');
+    for (uint32_t i = 0; i < gate->count; i++)
+        result(&w, &gate->findings[i]);
+    vt_json_close(j, ']');
+    vt_json_close(j, '}');
+    vt_json_close(j, ']');
+    vt_json_close(j, '}');
+    fputc('\n', out);
+    free(root);
+    return 0;
+}

@@ -1,0 +1,95 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * THE leak gate: what fails it, and why. `vramtrace check` and `vramtrace run --check` ask here;
+ * the formats (gate_text.c, gate_json.c, fmt_junit.c, fmt_sarif.c, fmt_github.c) write what comes
+ * out and decide nothing.
+ *
+ * A site fails by its verdict, unless a suppression or the baseline lets it pass; a device fails by
+ * its peak. Contract: lost and growing fail, unfreed in processes without Python; cache, runtime
+ * and freed never.
+ */
+#ifndef VRAMTRACE_ANALYZER_GATE_H
+#define VRAMTRACE_ANALYZER_GATE_H
+
+#include "model/amount.h"
+#include "baseline.h"
+#include "model/model.h"
+#include "suppress.h"
+
+/* Start it as {.max_peak = VT_UNKNOWN}. */
+struct vt_gate_options {
+    bool chosen;             /* `fails` counts, not the default */
+    bool fails[VT_VERDICTS]; /* --fail-on, --strict */
+    uint64_t max_leaked;     /* failing sites of all processes together may hold this much */
+    uint64_t max_peak;       /* of each process on each device; VT_UNKNOWN: no budget */
+    struct vt_suppressions *suppressions; /* NULL: none; their counts are set */
+    struct vt_baseline *baseline;         /* NULL: none; what was seen is marked */
+};
+
+enum vt_gate_outcome {
+    VT_GATE_FAILS,
+    VT_GATE_TOLERATED,  /* --max-leaked */
+    VT_GATE_SUPPRESSED, /* by a rule */
+    VT_GATE_ACCEPTED,   /* in the baseline, and not grown */
+};
+
+/* A site that leaks, whatever became of it, or a device past its budget. */
+struct vt_gate_finding {
+    enum vt_gate_outcome outcome;
+    uint32_t process; /* index in the model */
+    unsigned device;
+    const struct vt_site *site; /* NULL: a device past --max-peak */
+    const struct vt_leak *leak; /* what the model made of the site; NULL: nothing */
+    uint64_t bytes, blocks;     /* its amount: judged; of a device: its peak, and 0 */
+    struct vt_amount amount;    /* of the leak, as is shown; of a device: its peak */
+    uint64_t accepted_bytes;    /* the baseline's figure that it grew past; VT_UNKNOWN: not in it */
+    int64_t rule;               /* of the suppression; -1 */
+    uint64_t group;             /* the same for the same place in several processes */
+};
+
+struct vt_gate_process {
+    bool failed;
+    uint32_t failures;
+    uint64_t leaked_bytes, leaked_blocks; /* of failures and what was tolerated */
+    uint64_t shown_bytes;                 /* the same by their amounts */
+    uint64_t peak_bytes;                  /* largest of its devices */
+    bool outlier; /* it leaks, and holds more than twice what the middle process does */
+};
+
+struct vt_gate {
+    const struct vt_model *model;
+    const struct vt_gate_options *options;
+    bool failed;
+    struct vt_gate_finding *findings; /* failures first, the worst of them first */
+    uint32_t count, failures;
+    struct vt_gate_process *processes; /* as in the model */
+    uint32_t *order;                   /* processes by rank, then by what they are: no pids */
+    uint64_t counts[4], bytes[4];      /* sites, by outcome */
+    uint64_t failing_bytes;            /* of the sites that fail, by their amounts */
+};
+
+/* Whether a verdict fails the gate where nobody chose otherwise. */
+bool vt_gate_fails_by_default(const struct vt_process *process, enum vt_verdict verdict);
+
+/* Judges. Both must outlive the result; free it with vt_gate_free. */
+void vt_gate_judge(const struct vt_model *model, const struct vt_gate_options *options,
+                   struct vt_gate *gate);
+void vt_gate_free(struct vt_gate *gate);
+
+/* The leaks that are neither suppressed nor past a budget, as a new baseline. Free it. */
+void vt_gate_baseline(const struct vt_gate *gate, struct vt_baseline *baseline);
+
+/* The failures at the place of failure `index`, in however many processes: their sum. Returns the
+ * number of those processes; 0: an earlier failure is at the same place. */
+uint32_t vt_gate_together(const struct vt_gate *gate, uint32_t index, struct vt_amount *sum);
+
+/* Why it fails, one sentence; what differs from run to run left out where `stable`. Free it. */
+char *vt_gate_why(const struct vt_gate *gate, const struct vt_gate_finding *finding, bool stable);
+
+/* "rank 3", or "train.py (pid 4711)", without the pid where `stable`. Free it. */
+char *vt_gate_process_name(const struct vt_process *process, bool stable);
+
+/* The process's main word: what a reader calls it. Points into the process. */
+const char *vt_gate_program(const struct vt_process *process);
+
+#endif

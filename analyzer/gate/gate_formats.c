@@ -1,0 +1,186 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * THE list of the gate's formats, and what they share (see gate_formats.h).
+ */
+#define _GNU_SOURCE
+#include "gate_formats.h"
+
+#include "model/place.h"
+#include "vramtrace/log_format.h"
+
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+const struct vt_gate_format vt_gate_formats[] = {
+    {"text", "for people", vt_gate_text_write},
+    {"json", "for programs: schema vramtrace-check/1", vt_gate_json_write},
+    {"junit", "JUnit XML: a test case for each process and GPU", vt_fmt_junit_write},
+    {"sarif", "SARIF 2.1.0: code hosts show it beside the source", vt_fmt_sarif_write},
+    {"github", "GitHub workflow commands, and the step summary", vt_fmt_github_write},
+    {NULL, NULL, NULL},
+};
+
+const struct vt_gate_format *vt_gate_format_find(const char *name) {
+    for (const struct vt_gate_format *format = vt_gate_formats; format->name; format++)
+        if (!strcmp(format->name, name))
+            return format;
+    return NULL;
+}
+
+/* --- places --- */
+
+/* The path without "." and "..", as names alone tell; absolute. Free it. */
+static char *absolute(const char *file, const char *folder) {
+    struct vt_string joined = {0}, path = {0};
+    if (*file != '/')
+        vt_string_format(&joined, "%s/", folder ? folder : "");
+    vt_string_add(&joined, file);
+    vt_string_add(&path, "");
+    for (char *rest = joined.text, *part; (part = strsep(&rest, "/"));) {
+        if (!*part || !strcmp(part, "."))
+            continue;
+        if (!strcmp(part, "..")) {
+            char *slash = path.length ? strrchr(path.text, '/') : NULL;
+            if (slash) {
+                *slash = 0;
+                path.length = (size_t)(slash - path.text);
+            }
+            continue;
+        }
+        vt_string_format(&path, "/%s", part);
+    }
+    vt_string_free(&joined);
+    return path.text;
+}
+
+/* The path inside `root`, or NULL. A build elsewhere (a container, another checkout) is found by
+ * the longest end of its path that is a file below the root. Free it. */
+static char *inside(const char *path, const char *root) {
+    size_t length = strlen(root);
+    while (length > 1 && root[length - 1] == '/')
+        length--;
+    if (!strncmp(path, root, length) && (path[length] == '/' || length == 1))
+        return vt_strdup(path + length + (length > 1));
+    for (const char *end = strchr(path + (*path == '/'), '/'); end; end = strchr(end + 1, '/')) {
+        struct vt_string here = {0};
+        vt_string_format(&here, "%.*s%s", (int)length, root, end);
+        bool there = !access(here.text, F_OK);
+        vt_string_free(&here);
+        if (there)
+            return vt_strdup(end + 1);
+    }
+    return NULL;
+}
+
+void vt_gate_place_of(const struct vt_process *p, const struct vt_frame *frame, const char *root,
+                      struct vt_gate_place *place) {
+    *place = (struct vt_gate_place){.frame = frame};
+    if (!frame || !frame->file || !strncmp(frame->file, "<", 1))
+        return;
+    char *top = realpath(root ? root : ".", NULL);
+    char *path = absolute(frame->file, p->cwd);
+    place->file = top ? inside(path, top) : NULL;
+    place->inside = place->file;
+    place->line = frame->line;
+    if (place->inside)
+        free(path);
+    else
+        place->file = path;
+    free(top);
+}
+
+void vt_gate_place_find(const struct vt_process *p, const struct vt_stack *stack, const char *root,
+                        struct vt_gate_place *place) {
+    const struct vt_frame *first = vt_stack_main_frame(stack);
+    vt_gate_place_of(p, first, root, place);
+    /* Annotations go to lines that are in the diff: an own frame further out that is in the tree
+     * does better than an inner one that is not. */
+    for (uint32_t i = 0; !place->inside && i < stack->count; i++) {
+        struct vt_gate_place other;
+        if (!stack->frames[i].own)
+            continue;
+        vt_gate_place_of(p, &stack->frames[i], root, &other);
+        if (other.inside) {
+            free(place->file);
+            *place = other;
+        } else {
+            free(other.file);
+        }
+    }
+}
+
+/* --- words --- */
+
+const char *vt_gate_kind(const struct vt_gate_finding *f) {
+    return f->site ? vt_verdict_names[f->site->verdict] : "peak";
+}
+
+char *vt_gate_sentence(const struct vt_gate *gate, const struct vt_gate_finding *f, bool stable) {
+    const struct vt_process *p = &gate->model->processes[f->process];
+    struct vt_string text = {0};
+    char *why = vt_gate_why(gate, f, stable);
+    if (!f->site) {
+        vt_string_format(&text, "GPU %u: %s", f->device, why);
+    } else {
+        char *place = vt_place_text(p, vt_stack_main_frame(f->site->stack), UINT_MAX);
+        char *call = vt_stack_key_call_text(f->site);
+        char *amount = vt_amount_text(f->amount);
+        vt_string_format(&text, "%s%s allocated at %s (%s). %s: %s", amount,
+                         f->amount.freed ? "," : "", place, call, vt_gate_kind(f), why);
+        free(amount);
+        if (f->leak && f->leak->advice && !stable)
+            vt_string_format(&text, ". %s", f->leak->advice);
+        free(place);
+        free(call);
+    }
+    free(why);
+    return text.text;
+}
+
+char *vt_gate_note(const struct vt_gate *gate, const struct vt_process *p, bool stable) {
+    struct vt_string note = {0};
+    if (!p->went_note)
+        return NULL;
+    if (gate->model->process_count > 1) {
+        char *name = vt_gate_process_name(p, stable);
+        vt_string_format(&note, "%s: ", name);
+        free(name);
+    }
+    vt_string_add(&note, p->went_note);
+    return note.text;
+}
+
+uint64_t vt_gate_dropped(const struct vt_gate *gate) {
+    uint64_t dropped = 0;
+    for (uint32_t i = 0; i < gate->model->process_count; i++)
+        dropped += gate->model->processes[i].dropped_events;
+    return dropped;
+}
+
+char *vt_gate_headline(const struct vt_gate *gate) {
+    uint32_t leaks = 0, peaks = 0;
+    char bytes[VT_FORMAT_BYTES];
+    struct vt_string line = {0};
+    for (uint32_t i = 0; i < gate->failures; i++)
+        *(gate->findings[i].site ? &leaks : &peaks) += 1;
+    if (!gate->model->process_count)
+        vt_string_add(&line, "passed: no CUDA call was seen, and that is allowed");
+    else if (!gate->failed && gate->counts[VT_GATE_TOLERATED])
+        vt_string_format(&line, "passed: %s leaked, within --max-leaked",
+                         vt_format_bytes(gate->bytes[VT_GATE_TOLERATED], bytes));
+    else if (!gate->failed)
+        vt_string_add(&line, gate->counts[VT_GATE_SUPPRESSED] + gate->counts[VT_GATE_ACCEPTED]
+                                 ? "passed: no new leak"
+                                 : "passed: no leak");
+    else
+        vt_string_add(&line, "FAILED: ");
+    if (gate->failed && leaks)
+        vt_string_format(&line, "%u leak%s, %s", leaks, leaks == 1 ? "" : "s",
+                         vt_format_bytes(gate->failing_bytes, bytes));
+    if (gate->failed && peaks)
+        vt_string_format(&line, "%s%u peak%s over budget", leaks ? "; " : "", peaks,
+                         peaks == 1 ? "" : "s");
+    return line.text;
+}

@@ -1,0 +1,198 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The gate's judgement as JSON, schema vramtrace-check/1. With --stable, keys whose values differ
+ * from run to run (pids, hosts, paths of logs, times, addresses, peaks) are left out.
+ */
+#include "gate_formats.h"
+#include "base/json.h"
+
+#include "commands.h"
+#include "vramtrace/log_format.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+struct writer {
+    struct vt_json j;
+    const struct vt_gate *gate;
+    const struct vt_gate_format_options *options;
+};
+
+static void frame(struct writer *w, const char *name, const struct vt_process *p,
+                  const struct vt_frame *f) {
+    struct vt_json *j = &w->j;
+    struct vt_gate_place place;
+    if (!f) {
+        vt_json_null(j, name);
+        return;
+    }
+    vt_gate_place_of(p, f, w->options->source_root, &place);
+    vt_json_open(j, name, '{');
+    vt_json_string(j, "function", f->function);
+    vt_json_string(j, "file", place.file ? place.file : f->file);
+    vt_json_number(j, "line", f->line ? f->line : VT_UNKNOWN);
+    vt_json_string(j, "module", f->module);
+    if (!w->options->stable)
+        vt_json_number(j, "offset", f->offset);
+    vt_json_string(j, "language", f->python ? "python" : "native");
+    vt_json_boolean(j, "own", f->own);
+    vt_json_close(j, '}');
+    free(place.file);
+}
+
+static void finding(struct writer *w, const struct vt_gate_finding *f) {
+    static const char *const outcomes[] = {"failed", "tolerated", "suppressed", "accepted"};
+    struct vt_json *j = &w->j;
+    const struct vt_process *p = &w->gate->model->processes[f->process];
+    char *why = vt_gate_why(w->gate, f, w->options->stable);
+    vt_json_open(j, NULL, '{');
+    vt_json_string(j, "outcome", outcomes[f->outcome]);
+    vt_json_string(j, "kind", vt_gate_kind(f));
+    vt_json_string(j, "why", why);
+    vt_json_number(j, "device", f->device >= VT_DEVICE_HOST ? VT_UNKNOWN : f->device);
+    if (f->site) {
+        vt_json_string(j, "site", f->site->name);
+        vt_json_string(j, "api", f->site->api);
+        vt_json_string(j, "layer", vt_stack_key_layer(f->site->layer));
+        vt_json_number(j, "live_bytes", f->site->live_bytes);
+        vt_json_number(j, "live_count", f->site->live_count);
+        vt_json_number(j, "held_bytes", f->site->held_bytes);
+        vt_json_number(j, "held_count", f->site->held_count);
+        vt_json_number(j, "accepted_bytes", f->accepted_bytes);
+        if (f->rule >= 0)
+            vt_json_string(j, "suppression",
+                           w->gate->options->suppressions->rules[f->rule].pattern);
+        else
+            vt_json_null(j, "suppression");
+        if (!w->options->stable)
+            vt_json_string(j, "advice", f->leak ? f->leak->advice : NULL);
+        frame(w, "own_frame", p, vt_stack_main_frame(f->site->stack));
+        vt_json_open(j, "stack", '[');
+        for (uint32_t i = 0; i < f->site->stack->count; i++)
+            if (!f->site->stack->frames[i].interpreter)
+                frame(w, NULL, p, &f->site->stack->frames[i]);
+        vt_json_close(j, ']');
+    } else if (!w->options->stable) {
+        vt_json_number(j, "peak_bytes", f->bytes);
+    }
+    vt_json_close(j, '}');
+    free(why);
+}
+
+static void process(struct writer *w, uint32_t index) {
+    struct vt_json *j = &w->j;
+    const struct vt_process *p = &w->gate->model->processes[index];
+    const struct vt_gate_process *g = &w->gate->processes[index];
+    vt_json_open(j, NULL, '{');
+    vt_json_string(j, "verdict", g->failed ? "failed" : "passed");
+    if (!w->options->stable) {
+        vt_json_string(j, "log", p->log);
+        vt_json_string(j, "run_id", p->run_id);
+        vt_json_number(j, "pid", p->pid);
+        vt_json_string(j, "host", p->host);
+    }
+    vt_json_number(j, "rank", p->rank < 0 ? VT_UNKNOWN : (uint64_t)p->rank);
+    vt_json_open(j, "command", '[');
+    for (uint32_t i = 0; i < p->command_count; i++)
+        vt_json_string(j, NULL, p->command[i]);
+    vt_json_close(j, ']');
+    vt_json_boolean(j, "python", p->python);
+    vt_json_boolean(j, "simulated", p->simulated);
+    vt_json_boolean(j, "complete", p->complete);
+    vt_json_number(j, "dropped_events", p->dropped_events);
+    vt_json_string(j, "note", p->went_note);
+    vt_json_boolean(j, "outlier", g->outlier);
+    vt_json_number(j, "leaked_bytes", g->leaked_bytes);
+    vt_json_number(j, "leaked_count", g->leaked_blocks);
+    vt_json_open(j, "devices", '[');
+    for (uint32_t i = 0; i < p->device_count; i++) {
+        const struct vt_device *d = &p->devices[i];
+        vt_json_open(j, NULL, '{');
+        vt_json_number(j, "device", d->ordinal >= VT_DEVICE_HOST ? VT_UNKNOWN : d->ordinal);
+        vt_json_number(j, "live_bytes", d->live_bytes);
+        if (!w->options->stable)
+            vt_json_number(j, "peak_bytes", d->peak_bytes);
+        vt_json_boolean(j, "over_budget", d->peak_bytes > w->gate->options->max_peak);
+        vt_json_close(j, '}');
+    }
+    vt_json_close(j, ']');
+    vt_json_open(j, "findings", '[');
+    for (uint32_t i = 0; i < w->gate->count; i++)
+        if (w->gate->findings[i].process == index)
+            finding(w, &w->gate->findings[i]);
+    vt_json_close(j, ']');
+    vt_json_close(j, '}');
+}
+
+static void rules(struct writer *w) {
+    struct vt_json *j = &w->j;
+    const struct vt_gate_options *o = w->gate->options;
+    vt_json_open(j, "gate", '{');
+    vt_json_open(j, "fail_on", '[');
+    for (int i = 0; i < VT_VERDICTS && o->chosen; i++)
+        if (o->fails[i])
+            vt_json_string(j, NULL, vt_verdict_names[i]);
+    vt_json_close(j, ']');
+    vt_json_boolean(j, "default", !o->chosen);
+    vt_json_number(j, "max_leaked_bytes", o->max_leaked);
+    vt_json_number(j, "max_peak_bytes", o->max_peak);
+    vt_json_close(j, '}');
+}
+
+static void unused(struct writer *w) {
+    struct vt_json *j = &w->j;
+    const struct vt_suppressions *s = w->gate->options->suppressions;
+    const struct vt_baseline *b = w->gate->options->baseline;
+    vt_json_open(j, "unused_suppressions", '[');
+    for (uint32_t i = 0; s && i < s->count; i++) {
+        if (!s->rules[i].file || s->rules[i].sites)
+            continue;
+        vt_json_open(j, NULL, '{');
+        vt_json_string(j, "file", s->rules[i].file);
+        vt_json_number(j, "line", s->rules[i].line);
+        vt_json_string(j, "pattern", s->rules[i].pattern);
+        vt_json_close(j, '}');
+    }
+    vt_json_close(j, ']');
+    vt_json_open(j, "unseen_baseline", '[');
+    for (uint32_t i = 0; b && i < b->count; i++) {
+        if (b->entries[i].seen)
+            continue;
+        vt_json_open(j, NULL, '{');
+        vt_json_string(j, "file", b->path);
+        vt_json_number(j, "line", b->entries[i].line);
+        vt_json_string(j, "call", b->entries[i].key.call);
+        vt_json_string(j, "frame", b->entries[i].key.frames[0]);
+        vt_json_close(j, '}');
+    }
+    vt_json_close(j, ']');
+}
+
+int vt_gate_json_write(const struct vt_gate *gate, const struct vt_gate_format_options *options,
+                       FILE *out) {
+    struct writer w = {.j = {.out = out, .first = true}, .gate = gate, .options = options};
+    struct vt_json *j = &w.j;
+    vt_json_open(j, NULL, '{');
+    vt_json_string(j, "schema", "vramtrace-check/1");
+    vt_json_string(j, "version", VT_TOOL_VERSION);
+    vt_json_string(j, "verdict", gate->failed ? "failed" : "passed");
+    vt_json_number(j, "failures", gate->failures);
+    vt_json_number(j, "leaked_bytes", gate->bytes[VT_GATE_FAILS] + gate->bytes[VT_GATE_TOLERATED]);
+    vt_json_number(j, "suppressed_bytes", gate->bytes[VT_GATE_SUPPRESSED]);
+    vt_json_number(j, "accepted_bytes", gate->bytes[VT_GATE_ACCEPTED]);
+    rules(&w);
+    vt_json_open(j, "processes", '[');
+    for (uint32_t i = 0; i < gate->model->process_count; i++)
+        process(&w, gate->order[i]);
+    vt_json_close(j, ']');
+    unused(&w);
+    if (!options->stable) {
+        vt_json_open(j, "left_out", '[');
+        for (uint32_t i = 0; i < options->left_out_count; i++)
+            vt_json_string(j, NULL, options->left_out[i]);
+        vt_json_close(j, ']');
+    }
+    vt_json_close(j, '}');
+    fputc('\n', out);
+    return 0;
+}

@@ -1,0 +1,374 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Advice: one line where the evidence of a leak is that of a mistake which is often made, with the
+ * frame that shows it. What is known stands in the tables below, as data. Where nothing matches it
+ * is silent, and where the source leaves doubt: a guess would be read as a finding. leaks.c asks.
+ *
+ * The source is read where it is there and no newer than the run, as for the lines that a report
+ * shows. keepers.c finds the line that keeps what another one made.
+ */
+#include "diagnose.h"
+#include "keepers.h"
+#include "model/place.h"
+#include "pysource.h"
+#include "vramtrace/log_format.h"
+
+#include <regex.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum {
+    SITES_ASKED = 4,
+    PLACE = 40 /* columns: an advice takes two lines */
+};
+
+/* --- what is known --- */
+
+/* Functions of CUDA's libraries that hand out memory of their own. */
+static const char handle_makers[] = "^(cublasCreate(_v2)?|cublas(Lt|Xt)Create|cudnnCreate|"
+                                    "cusparseCreate|cusolver(Dn|Sp|Rf|Mg)Create|"
+                                    "curandCreateGenerator|cutensorCreate|cufft(Create|Plan(1d|2d|"
+                                    "3d|Many)|(Xt)?MakePlan[A-Za-z0-9]*)|"
+                                    "ncclCommInit[A-Za-z]*|ncclCommSplit)$";
+
+/* Autograd's: a parameter's gradient is added to. */
+static const char gradient_maker[] = "(^|::)AccumulateGrad(::|$)";
+static const char gradient_reset[] = "zero_grad|\\.grad=None|\\.grad\\.zero_|set_to_none";
+
+/* What a function is called, or its class, that fetches batches. */
+static const char loader[] =
+    "(^|[._:])((load|next|fetch|get|read|make|pin)_(next_)?batch(es)?|prefetch|_?pin_memory_loop)"
+    "($|[^A-Za-z0-9_])|"
+    "(^|[._:])([A-Za-z0-9_]*[a-z0-9])?Loader(Iter)?([._:]|$)|"
+    "(^|[._:])([A-Za-z0-9_]+_)?loader([._:]|$)|"
+    "(^|[._:])(Prefetcher|[A-Za-z0-9_]*[a-z0-9]Prefetcher)([._:]|$)";
+
+/* Functions that evaluate. Not all that begin with "test": so does what a test runner calls. */
+static const char evaluation[] =
+    "^_?((eval|evaluate|validate|validation|predict|infer|inference)(_[a-z0-9_]+)?|"
+    "test(_(epoch|loop|step|model|one_epoch))?|val_(epoch|loop|step))$";
+static const char without_graph[] =
+    "no_grad|inference_mode|set_grad_enabled|requires_grad|enable_grad|decorate_context";
+static const char trains[] =
+    "\\.backward\\(|\\.zero_grad\\(|optim[a-z_]*\\.step\\(|autograd\\.grad\\(";
+/* `with` and decorators that leave gradients as they are; any other may turn them off. */
+static const char harmless_with[] =
+    "^with "
+    "?\\(?([a-z_]+\\.)*(autocast|amp|device|stream|open|profile|record_function|range|annotate|"
+    "tqdm|phase|nullcontext)\\(";
+static const char harmless_decorator[] = "^@([a-z_]+\\.)*(staticmethod|classmethod|compile|wraps|"
+                                         "annotate|profile|lru_cache|cache|timer?)"
+                                         "($|\\()";
+
+/* Variables of which a number is worth keeping. */
+static const char statistic[] =
+    "(^|[._])(loss|losses|error|err|cost|metric|metrics|acc|accuracy|score)[0-9]*(_|$)|[a-z]Loss$";
+
+/* What gives back what an API handed out. */
+static const struct {
+    const char *api, *free;
+} frees[] = {
+    {"cudaMallocAsync", "cudaFreeAsync"},
+    {"cudaMallocFromPoolAsync", "cudaFreeAsync"},
+    {"cudaMallocHost", "cudaFreeHost"},
+    {"cudaHostAlloc", "cudaFreeHost"},
+    {"cudaHostRegister", "cudaHostUnregister"},
+    {"cudaMallocArray", "cudaFreeArray"},
+    {"cudaMalloc3DArray", "cudaFreeArray"},
+    {"cudaMallocMipmappedArray", "cudaFreeMipmappedArray"},
+    {"cudaMalloc", "cudaFree"}, /* and all that begin so */
+    {"cuMemAllocHost", "cuMemFreeHost"},
+    {"cuMemHostAlloc", "cuMemFreeHost"},
+    {"cuMemHostRegister", "cuMemHostUnregister"},
+    {"cuMemAllocAsync", "cuMemFreeAsync"},
+    {"cuMemAllocFromPoolAsync", "cuMemFreeAsync"},
+    {"cuMemAlloc", "cuMemFree"},
+    {"cuMemCreate", "cuMemRelease"},
+    {"cuArray", "cuArrayDestroy"},
+    {"cuMipmappedArray", "cuMipmappedArrayDestroy"},
+};
+
+/* --- matching --- */
+
+static bool matches(const char *text, const char *pattern) {
+    regex_t regex;
+    if (!text || regcomp(&regex, pattern, REG_EXTENDED | REG_NOSUB))
+        return false;
+    bool match = !regexec(&regex, text, 0, NULL, 0);
+    regfree(&regex);
+    return match;
+}
+
+/* Whether a statement from `from` to before `to` matches. */
+static bool any_matches(const struct vt_pysource *s, uint32_t from, uint32_t to,
+                        const char *pattern) {
+    for (uint32_t i = from; i < to; i++)
+        if (matches(s->statements[i].text, pattern))
+            return true;
+    return false;
+}
+
+static const struct vt_frame *find_frame(const struct vt_stack *stack, const char *pattern) {
+    for (uint32_t i = 0; i < stack->count; i++)
+        if (matches(stack->frames[i].function, pattern))
+            return &stack->frames[i];
+    return NULL;
+}
+
+/* --- gradients --- */
+
+/* Whether something in this frame's function may have turned gradients off: anything that says so
+ * before the call, a decorator or a `with` around it that is not known. Beyond the module's own code
+ * only what stands around the call counts: a module's beginning is long. */
+static bool may_be_off(const struct vt_pysource *s, uint32_t at) {
+    uint32_t scope = vt_pysource_scope(s, at);
+    uint32_t begin = scope == VT_NO_STATEMENT ? 0 : scope;
+    for (uint32_t above = at; above != VT_NO_STATEMENT; above = vt_pysource_above(s, above))
+        if ((vt_pysource_begins(s->statements[above].text, "with") ||
+             vt_pysource_begins(s->statements[above].text, "async with")) &&
+            !matches(s->statements[above].text, harmless_with))
+            return true;
+    for (; scope != VT_NO_STATEMENT && begin > 0 && s->statements[begin - 1].text[0] == '@';
+         begin--)
+        if (!matches(s->statements[begin - 1].text, harmless_decorator))
+            return true;
+    for (uint32_t i = begin; i <= at; i = scope == VT_NO_STATEMENT ? vt_pysource_next(s, i) : i + 1)
+        if (matches(s->statements[i].text, without_graph))
+            return true;
+    return any_matches(s, 0, (uint32_t)s->count, "set_grad_enabled|requires_grad");
+}
+
+/* Whether all that was called to make a block is seen to leave gradients on. */
+static bool gradients_on(struct vt_pyfiles *files, const struct vt_stack *stack) {
+    bool seen = false;
+    for (uint32_t i = 0; i < stack->count; i++) {
+        const struct vt_frame *f = &stack->frames[i];
+        const char *name = vt_pysource_name(f);
+        if (matches(f->function, without_graph))
+            return false;
+        if (f->python && f->own && (name[0] != '<' || !strcmp(name, "<module>"))) {
+            const struct vt_pysource *s = vt_pyfiles_get(files, f->file);
+            uint32_t at = vt_pysource_frame(s, f);
+            if (at == VT_NO_STATEMENT || may_be_off(s, at))
+                return false;
+            seen = true;
+        }
+        /* a trainer's loop from elsewhere turns them off by itself; PyTorch's own code does not */
+        if (seen && f->python && !f->own && f->file && strstr(f->file, "-packages/") &&
+            !strstr(f->file, "-packages/torch/"))
+            return false;
+    }
+    return seen && !stack->cut;
+}
+
+/* The frame of a function that evaluates and trains nothing; NULL: none. */
+static const struct vt_frame *find_evaluation(struct vt_pyfiles *files,
+                                              const struct vt_stack *stack) {
+    for (uint32_t i = 0; i < stack->count; i++) {
+        const struct vt_frame *f = &stack->frames[i];
+        const struct vt_pysource *s = f->own && f->python ? vt_pyfiles_get(files, f->file) : NULL;
+        uint32_t at = vt_pysource_frame(s, f);
+        uint32_t scope = at == VT_NO_STATEMENT ? at : vt_pysource_scope(s, at);
+        if (scope == VT_NO_STATEMENT)
+            continue;
+        if (any_matches(s, scope, vt_pysource_end(s, scope), trains))
+            return NULL; /* nor does one that it is called by: that searches, or tunes */
+        if (matches(vt_pysource_name(f), evaluation))
+            return f;
+    }
+    return NULL;
+}
+
+static char *say_evaluation(const struct vt_process *p, const struct vt_frame *frame) {
+    struct vt_string advice = {0};
+    char *place = vt_place_text(p, frame, PLACE + 10);
+    vt_string_format(&advice, "%s evaluates with gradients: put it under torch.no_grad()", place);
+    free(place);
+    return advice.text;
+}
+
+/* Gradients that are added up and, as far as the source on the stack shows, never reset. Autograd has
+ * threads of its own: where nothing of the user's is on the stack, that is all that can be said. */
+static char *find_gradients(struct vt_pyfiles *files, const struct vt_stack *stack) {
+    const struct vt_frame *maker = find_frame(stack, gradient_maker), *caller = NULL;
+    struct vt_string advice = {0};
+    bool own = false;
+    for (uint32_t i = 0; maker && i < stack->count; i++) {
+        const struct vt_frame *f = &stack->frames[i];
+        if (!f->own || !f->python)
+            continue;
+        const struct vt_pysource *s = vt_pyfiles_get(files, f->file);
+        uint32_t at = vt_pysource_frame(s, f);
+        if (at == VT_NO_STATEMENT || any_matches(s, 0, (uint32_t)s->count, gradient_reset))
+            return NULL;
+        own = true;
+        if (!caller && matches(s->statements[at].text, "\\.backward\\("))
+            caller = f;
+    }
+    if (!maker || (own && !caller))
+        return NULL;
+    char *place = caller ? vt_place_text(files->process, caller, PLACE) : NULL;
+    vt_string_format(&advice,
+                     "gradients add up in %s: is optimizer.zero_grad() called before each step?",
+                     place ? place : "AccumulateGrad::apply");
+    free(place);
+    return advice.text;
+}
+
+/* --- what is kept, handles, loaders, frees --- */
+
+/* Whether a text takes no more than two of a report's lines. */
+static bool fits(const char *text) {
+    enum { COLUMNS = 64 };
+    unsigned lines = 1, used = 0;
+    while (*text) {
+        size_t word = strcspn(text, " ");
+        char *copy = vt_strndup(text, word);
+        unsigned columns = vt_place_columns(copy);
+        free(copy);
+        if (used && used + 1 + columns > COLUMNS) {
+            lines++;
+            used = 0;
+        }
+        used += columns + (used > 0);
+        text += word + strspn(text + word, " ");
+    }
+    return lines <= 2;
+}
+
+/* `less`: how many of the parts that can be missed are left out. */
+static char *word_kept(const struct vt_keeper *k, const char *place, bool framework,
+                       bool evaluating, int less) {
+    struct vt_string advice = {0};
+    bool named = k->name[0] && less < 3, number = k->added || matches(k->name, statistic);
+    const char *verb = k->added ? "add" : "keep";
+    vt_string_format(&advice, named ? "`%s`" : "%s", named ? k->name : "its result");
+    vt_string_add(&advice, k->added ? " is added" : " is kept");
+    if (less < 2)
+        vt_string_format(&advice, " %s `%s`", k->added ? "to" : "in", k->container);
+    vt_string_format(&advice, " at %s: ", place);
+    if (!framework)
+        vt_string_add(&advice, number ? "keep its number" : "keep a host copy");
+    else if (named && strlen(k->name) < 16)
+        vt_string_format(&advice, "%s %s%s", verb, k->name, number ? ".item()" : ".detach().cpu()");
+    else
+        vt_string_format(&advice, "%s its %s", verb, number ? ".item()" : ".detach().cpu()");
+    if (evaluating && less < 1)
+        vt_string_add(&advice, "; use no_grad()");
+    return advice.text;
+}
+
+static char *say_kept(const struct vt_process *p, const struct vt_keeper *k, bool framework,
+                      bool evaluating) {
+    struct vt_frame at = {.python = true, .file = k->file, .line = k->line};
+    char *place = vt_place_text(p, &at, PLACE), *advice = NULL;
+    for (int less = 0; less < 4 && (!advice || !fits(advice)); less++) {
+        free(advice);
+        advice = word_kept(k, place, framework, evaluating, less);
+    }
+    free(place);
+    return advice;
+}
+
+/* What a block's way through the source shows. */
+static char *find_kept(struct vt_pyfiles *files, const struct vt_leak *leak) {
+    const struct vt_process *p = files->process;
+    const struct vt_site *first = &p->sites[leak->sites[0]];
+    bool framework = first->layer == VT_LAYER_FRAMEWORK;
+    uint64_t allocs = 0;
+    struct vt_keeper keeper;
+    for (uint32_t i = 0; i < leak->site_count; i++)
+        allocs += p->sites[leak->sites[i]].alloc_count;
+    struct vt_keepers_facts facts = {
+        /* what was freed when all ended was kept all the same; the last one may have been let go */
+        .none_freed = leak->held_count + allocs / 20 + 1 >= allocs,
+        .repeats = leak->growth->outer_iterations > 0,
+    };
+    for (uint32_t i = 0; i < leak->site_count && i < SITES_ASKED; i++) {
+        const struct vt_stack *stack = p->sites[leak->sites[i]].stack;
+        facts.graph = framework && gradients_on(files, stack);
+        const struct vt_frame *evaluating = facts.graph ? find_evaluation(files, stack) : NULL;
+        if (vt_keepers_find(files, stack, facts, &keeper))
+            return say_kept(p, &keeper, framework, evaluating != NULL);
+        if (evaluating)
+            return say_evaluation(p, evaluating);
+    }
+    return NULL;
+}
+
+/* Handles and pinned batches: the name of a function says it. */
+static char *find_teller(const struct vt_process *p, const struct vt_site *site) {
+    const struct vt_frame *main = vt_stack_main_frame(site->stack);
+    const struct vt_frame *handle = find_frame(site->stack, handle_makers), *batch = NULL;
+    struct vt_string advice = {0};
+    char *place = NULL;
+    for (uint32_t i = 0; site->layer == VT_LAYER_HOST && i < site->stack->count && !batch; i++) {
+        const struct vt_frame *f = &site->stack->frames[i];
+        if ((f->own || strstr(f->file ? f->file : "", "/torch/utils/data/")) &&
+            matches(f->function, loader))
+            batch = f;
+    }
+    if (handle && !handle->own && !handle->python) {
+        place = vt_place_text(p, main, PLACE);
+        vt_string_format(&advice, "%s is called again and again at %s: reuse one handle",
+                         handle->function, place);
+    } else if (batch) {
+        place = vt_place_text(p, batch, PLACE);
+        vt_string_format(&advice,
+                         "pinned batches of %s are not given back: reuse a fixed set of "
+                         "buffers",
+                         place);
+    }
+    free(place);
+    return advice.text;
+}
+
+/* Native code that never frees; or mostly does, and lost the rest. All ways to the place count: what
+ * one caller keeps another may free. */
+static char *find_unfreed(const struct vt_process *p, const struct vt_leak *leak) {
+    const struct vt_site *site = &p->sites[leak->sites[0]];
+    const struct vt_frame *frame = vt_stack_main_frame(leak->stack);
+    uint64_t allocs = 0, freed = 0;
+    size_t i = 0;
+    if (!frame || frame->python || !frame->own || !site->api)
+        return NULL;
+    while (i < sizeof frees / sizeof *frees &&
+           strncmp(site->api, frees[i].api, strlen(frees[i].api)))
+        i++;
+    for (uint32_t j = 0; j < p->site_count; j++)
+        if (p->sites[j].stack && vt_stack_place(p->sites[j].stack) == vt_stack_place(leak->stack)) {
+            allocs += p->sites[j].alloc_count;
+            freed += p->sites[j].free_count;
+        }
+    if (i == sizeof frees / sizeof *frees || allocs < 4 || !leak->live_count)
+        return NULL;
+    struct vt_string advice = {0};
+    char a[VT_FORMAT_BYTES], b[VT_FORMAT_BYTES];
+    char *place = vt_place_text(p, frame, freed ? PLACE - 10 : PLACE);
+    if (!freed)
+        vt_string_format(&advice, "no %s is ever called for what %s allocates", frees[i].free,
+                         place);
+    else if (leak->verdict == VT_VERDICT_LOST && freed >= leak->live_count * 2)
+        vt_string_format(&advice, "%s of %s are freed: some path drops what %s made without %s",
+                         vt_format_count(freed, a), vt_format_count(allocs, b), place,
+                         frees[i].free);
+    free(place);
+    return advice.text;
+}
+
+char *vt_advice_for(const struct vt_process *p, const struct vt_leak *leak) {
+    const struct vt_site *site = &p->sites[leak->sites[0]];
+    struct vt_pyfiles files = {.process = p};
+    char *advice = NULL;
+    if (leak->growth && site->layer != VT_LAYER_HOST)
+        advice = find_teller(p, site);
+    if (leak->growth && !advice)
+        advice = find_gradients(&files, site->stack);
+    /* what no pointer is left to, nothing keeps */
+    if (leak->growth && !advice && leak->verdict == VT_VERDICT_GROWING)
+        advice = find_kept(&files, leak);
+    if (leak->growth && !advice)
+        advice = find_teller(p, site);
+    vt_pyfiles_free(&files);
+    return advice ? advice : find_unfreed(p, leak);
+}

@@ -1,0 +1,244 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Leaks: which failing sites are one. Those of one place (the same own frame, reached on different
+ * ways) are; and those that grow in the same iterations, where one's code calls the other's or both
+ * are called from one function: a step that keeps its output keeps all that was made for it, and one
+ * mistake must be one finding. diagnose.c calls.
+ */
+#include "diagnose.h"
+
+#include "gate/gate.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* A leak is what the gate fails where nobody chose otherwise. */
+static bool fails(const struct vt_process *p, const struct vt_site *site) {
+    return vt_gate_fails_by_default(p, site->verdict);
+}
+
+uint64_t vt_stack_place(const struct vt_stack *stack) {
+    const struct vt_frame *f = vt_stack_main_frame(stack);
+    if (!f)
+        return 0;
+    const char *where = f->line ? f->file : f->module;
+    uint64_t hash = f->line ? f->line : f->offset;
+    return vt_hash_bytes(hash, where ? where : "", where ? strlen(where) : 0);
+}
+
+/* --- growing together --- */
+
+static bool same_text(const char *a, const char *b) {
+    return a == b || (a && b && !strcmp(a, b));
+}
+
+static bool same_function(const struct vt_frame *a, const struct vt_frame *b) {
+    return a->function && same_text(a->function, b->function) && same_text(a->file, b->file) &&
+           same_text(a->module, b->module);
+}
+
+/* Whether a function of the user's own is on both stacks. The outermost one counts only where both
+ * allocate in it itself: all of a program is called from its main function. */
+static bool share_function(const struct vt_stack *a, const struct vt_stack *b) {
+    const struct vt_frame *x = vt_stack_main_frame(a), *y = vt_stack_main_frame(b);
+    if (!x || !y)
+        return false;
+    if (same_function(x, y))
+        return true;
+    const struct vt_frame *outermost = NULL;
+    for (uint32_t i = 0; i < a->count; i++)
+        if (a->frames[i].own)
+            outermost = &a->frames[i];
+    for (uint32_t i = 0; i < a->count; i++)
+        for (uint32_t j = 0; j < b->count && a->frames[i].own; j++)
+            if (b->frames[j].own && same_function(&a->frames[i], &b->frames[j]) &&
+                !same_function(&a->frames[i], outermost) &&
+                !(a->frames[i].function && !strcmp(a->frames[i].function, "main")))
+                return true;
+    return false;
+}
+
+/* Whether two growths began together and took the same course since. */
+static bool in_step(const struct vt_growth *a, const struct vt_growth *b) {
+    double apart = 0;
+    if (!same_text(a->per, b->per))
+        return false;
+    for (uint32_t i = 0; i < VT_GROWTH_PARTS; i++)
+        apart += fabs(a->shape[i] - b->shape[i]) / 2;
+    uint64_t later =
+        a->since_iteration > b->since_iteration ? a->since_iteration : b->since_iteration;
+    uint64_t between = a->since_iteration > b->since_iteration
+                           ? a->since_iteration - b->since_iteration
+                           : b->since_iteration - a->since_iteration;
+    double more = a->rises > b->rises ? (double)a->rises / (double)b->rises
+                                      : (double)b->rises / (double)a->rises;
+    return apart <= 0.15 && more <= 1.2 && between <= 2 + later / 16;
+}
+
+static void add_growth(struct vt_growth *sum, const struct vt_growth *g) {
+    uint64_t room = sum->full_in_iterations == VT_UNKNOWN
+                        ? VT_UNKNOWN
+                        : sum->full_in_iterations * sum->bytes_per_iteration;
+    double ns = sum->full_in_iterations && sum->full_in_iterations != VT_UNKNOWN
+                    ? (double)sum->full_in / (double)sum->full_in_iterations
+                    : 0;
+    sum->bytes_per_iteration += g->bytes_per_iteration;
+    sum->bytes += g->bytes;
+    sum->blocks += g->blocks;
+    sum->rises = g->rises > sum->rises ? g->rises : sum->rises;
+    sum->chance = g->chance < sum->chance ? g->chance : sum->chance;
+    if (g->since_iteration < sum->since_iteration) {
+        sum->since_iteration = g->since_iteration;
+        sum->since = g->since;
+    }
+    if (room != VT_UNKNOWN && sum->bytes_per_iteration) {
+        sum->full_in_iterations = room / sum->bytes_per_iteration;
+        sum->full_in = (uint64_t)((double)sum->full_in_iterations * ns);
+    }
+}
+
+/* --- gathering --- */
+
+/* Sites come sorted, the largest first; so the first of a leak is its largest. */
+struct gathering {
+    struct vt_process *p;
+    uint32_t *next_in_leak, *last_of, *first_of; /* sites of a leak, chained */
+    struct vt_map places;                        /* verdict and place -> leak */
+};
+
+static void add_site(struct gathering *g, uint32_t leak, uint32_t i) {
+    struct vt_leak *l = &g->p->leaks[leak];
+    const struct vt_site *site = &g->p->sites[i];
+    if (l->site_count)
+        g->next_in_leak[g->last_of[leak]] = i;
+    else
+        g->first_of[leak] = i;
+    g->last_of[leak] = i;
+    l->live_bytes += site->live_bytes;
+    l->live_count += site->live_count;
+    l->held_bytes += site->held_bytes;
+    l->held_count += site->held_count;
+    l->site_count++;
+    if (!site->growth)
+        return;
+    if (l->growth) {
+        add_growth(l->growth, site->growth);
+    } else {
+        l->growth = vt_alloc(1, sizeof *l->growth);
+        *l->growth = *site->growth;
+    }
+}
+
+/* A leak that this site grows in step with. Only the first few are asked, so that a process with
+ * thousands of leaks is not compared with itself for minutes. */
+static uint32_t find_partner(const struct gathering *g, const struct vt_site *site) {
+    enum { ASKED = 256 };
+    const struct vt_process *p = g->p;
+    for (uint32_t i = 0; i < p->leak_count && i < ASKED; i++) {
+        const struct vt_site *other = &p->sites[g->first_of[i]];
+        if (p->leaks[i].verdict == site->verdict && other->growth && other->layer == site->layer &&
+            other->device == site->device && in_step(other->growth, site->growth) &&
+            share_function(other->stack, site->stack))
+            return i;
+    }
+    return VT_MAP_NONE;
+}
+
+static void gather_site(struct gathering *g, uint32_t i) {
+    struct vt_process *p = g->p;
+    const struct vt_site *site = &p->sites[i];
+    uint64_t key = vt_stack_place(site->stack) * VT_VERDICTS + site->verdict;
+    uint32_t leak = vt_map_get(&g->places, key);
+    if (leak == VT_MAP_NONE && site->growth)
+        leak = find_partner(g, site);
+    if (leak == VT_MAP_NONE) {
+        leak = p->leak_count++;
+        p->leaks[leak] = (struct vt_leak){.verdict = site->verdict, .stack = site->stack};
+    }
+    if (vt_map_get(&g->places, key) == VT_MAP_NONE)
+        vt_map_put(&g->places, key, leak);
+    add_site(g, leak, i);
+}
+
+/* --- what is said --- */
+
+static void say_why(const struct vt_process *p, struct vt_leak *leak) {
+    char live[VT_FORMAT_BYTES], all[VT_FORMAT_BYTES];
+    uint64_t allocations = 0, lost = 0;
+    struct vt_string why = {0};
+    const struct vt_site *largest = &p->sites[leak->sites[0]];
+    for (uint32_t i = 0; i < leak->site_count; i++) {
+        allocations += p->sites[leak->sites[i]].alloc_count;
+        lost += p->sites[leak->sites[i]].lost_count;
+    }
+    if (leak->site_count == 1 || leak->verdict == VT_VERDICT_GROWING) {
+        vt_string_add(&why, largest->why);
+        if (leak->site_count > 1)
+            vt_string_format(&why, "; so did %u more call site%s with it", leak->site_count - 1,
+                             leak->site_count > 2 ? "s" : "");
+    } else if (leak->verdict == VT_VERDICT_LOST) {
+        vt_string_format(&why,
+                         "no pointer to %s of its %s live allocations, from %u call sites, was "
+                         "left in the process's memory",
+                         vt_format_count(lost, all), vt_format_count(leak->live_count, live),
+                         leak->site_count);
+    } else {
+        vt_string_format(&why, "%s of its %s allocations, from %u call sites, were live %s",
+                         vt_format_count(leak->live_count, live), vt_format_count(allocations, all),
+                         leak->site_count, vt_diagnose_end(p));
+    }
+    leak->why = why.text;
+}
+
+static int compare_leaks(const void *a, const void *b) {
+    const struct vt_leak *x = a, *y = b;
+    if (x->verdict != y->verdict)
+        return x->verdict < y->verdict ? -1 : 1;
+    if (x->held_bytes != y->held_bytes)
+        return x->held_bytes < y->held_bytes ? 1 : -1;
+    return x->sites[0] < y->sites[0] ? -1 : x->sites[0] > y->sites[0];
+}
+
+/* Of sites that were all freed at the end, what they held then says which is the largest. */
+static int compare_held(const void *a, const void *b) {
+    const struct vt_site *const *x = a, *const *y = b;
+    if ((*x)->held_bytes != (*y)->held_bytes)
+        return (*x)->held_bytes < (*y)->held_bytes ? 1 : -1;
+    return *x < *y ? -1 : *x > *y;
+}
+
+void vt_leaks_gather(struct vt_process *p) {
+    struct gathering g = {.p = p};
+    const struct vt_site **order = vt_alloc(p->site_count, sizeof *order);
+    uint32_t count = 0;
+    g.next_in_leak = vt_alloc(p->site_count, sizeof *g.next_in_leak);
+    g.last_of = vt_alloc(p->site_count, sizeof *g.last_of);
+    g.first_of = vt_alloc(p->site_count, sizeof *g.first_of);
+    p->leaks = vt_alloc(p->site_count, sizeof *p->leaks);
+    for (uint32_t i = 0; i < p->site_count; i++) {
+        g.next_in_leak[i] = VT_NO_SITE;
+        if (fails(p, &p->sites[i]))
+            order[count++] = &p->sites[i];
+    }
+    if (count)
+        qsort(order, count, sizeof *order, compare_held);
+    for (uint32_t i = 0; i < count; i++)
+        gather_site(&g, (uint32_t)(order[i] - p->sites));
+    for (uint32_t i = 0; i < p->leak_count; i++) {
+        struct vt_leak *leak = &p->leaks[i];
+        uint32_t *sites = vt_alloc(leak->site_count, sizeof *sites), n = 0;
+        for (uint32_t site = g.first_of[i]; site != VT_NO_SITE; site = g.next_in_leak[site])
+            sites[n++] = site;
+        leak->sites = sites;
+        say_why(p, leak);
+        leak->advice = vt_advice_for(p, leak);
+    }
+    if (p->leak_count)
+        qsort(p->leaks, p->leak_count, sizeof *p->leaks, compare_leaks);
+    free(order);
+    free(g.next_in_leak);
+    free(g.last_of);
+    free(g.first_of);
+    vt_map_free(&g.places);
+}

@@ -1,0 +1,124 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * What could be done about a failed allocation: fitting its cause, and not in force already (the
+ * tracer writes down the variables that say so). model.c asks, once every site has its verdict.
+ */
+#define _GNU_SOURCE /* strcasestr */
+#include "diagnose.h"
+#include "model/place.h"
+
+#include "vramtrace/log_format.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+#define BYTES(n) vt_format_bytes((n), (char[VT_FORMAT_BYTES]){0})
+
+/* PyTorch's settings, under whichever name; the variable's name too. */
+static const char *torch_settings(const struct vt_process *p, const char **name) {
+    static const char *const names[] = {"PYTORCH_ALLOC_CONF", "PYTORCH_CUDA_ALLOC_CONF",
+                                        "PYTORCH_HIP_ALLOC_CONF"};
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        const char *value = vt_process_variable(p, *name = names[i]);
+        if (value && value[0])
+            return value;
+    }
+    *name = "PYTORCH_CUDA_ALLOC_CONF";
+    return "";
+}
+
+/* The place of a site, in words; NULL: a filter left it out. */
+static char *site_place(const struct vt_process *p, uint32_t site) {
+    if (site == VT_NO_SITE)
+        return NULL;
+    return vt_place_text(p, vt_stack_main_frame(p->sites[site].stack), 60);
+}
+
+static void name_pins(const struct vt_process *p, const struct vt_oom *oom,
+                      struct vt_string *text) {
+    char *place = oom->pin_count ? site_place(p, oom->pins[0].site) : NULL;
+    if (!place)
+        return;
+    const struct vt_pin *pin = &oom->pins[0];
+    char blocks[VT_FORMAT_BYTES], segments[VT_FORMAT_BYTES];
+    vt_string_format(text,
+                     "%sallocate what is kept from %s elsewhere or earlier: its %s block%s of %s "
+                     "hold%s %s segment%s with %s idle",
+                     text->length ? "; or " : "", place, vt_format_count(pin->blocks, blocks),
+                     pin->blocks == 1 ? "" : "s", BYTES(pin->block_bytes),
+                     pin->blocks == 1 ? "s" : "", vt_format_count(pin->segments, segments),
+                     pin->segments == 1 ? "" : "s", BYTES(pin->pinned_bytes));
+    free(place);
+}
+
+static void against_fragmentation(const struct vt_process *p, const struct vt_oom *oom,
+                                  struct vt_string *text) {
+    const char *name, *settings = torch_settings(p, &name);
+    bool torch = oom->allocator && !strcmp(oom->allocator, "PyTorch");
+    bool expandable = oom->expandable || strcasestr(settings, "expandable_segments:true");
+    if (torch && !expandable)
+        vt_string_format(text, "set %s=%s%sexpandable_segments:True", name, settings,
+                         settings[0] ? "," : "");
+    name_pins(p, oom, text);
+    if (oom->largest_free_bytes != VT_UNKNOWN && oom->largest_free_bytes)
+        vt_string_format(text, "%sask for pieces of at most %s", text->length ? "; or " : "",
+                         BYTES(oom->largest_free_bytes));
+    if (torch && expandable)
+        vt_string_add(text, " (expandable segments are on already)");
+}
+
+static void against_capacity(const struct vt_process *p, const struct vt_oom *oom,
+                             struct vt_string *text) {
+    if (oom->requested_bytes > oom->total_bytes) {
+        vt_string_add(text, "ask for less at a time, or take a larger device");
+        return;
+    }
+    uint32_t holder = oom->holder_count ? oom->holders[0] : VT_NO_SITE;
+    char *place = site_place(p, holder);
+    if (place) {
+        enum vt_verdict verdict = p->sites[holder].verdict;
+        bool leak = verdict == VT_VERDICT_GROWING || verdict == VT_VERDICT_LOST;
+        vt_string_format(text, "%s what %s allocated: it held %s",
+                         leak ? "stop the growth of" : "free, or make smaller,", place,
+                         BYTES(oom->holder_bytes[0]));
+        free(place);
+    }
+    uint64_t cached = oom->cached_bytes == VT_UNKNOWN ? 0 : oom->cached_bytes;
+    if (oom->free_bytes != VT_UNKNOWN && oom->free_bytes + cached)
+        vt_string_format(text, "%sask for at most %s", text->length ? "; or " : "",
+                         BYTES(oom->free_bytes + cached));
+}
+
+static void against_limit(const struct vt_process *p, const struct vt_oom *oom,
+                          struct vt_string *text) {
+    const char *limit = vt_process_variable(p, "VRAMTRACE_LIMIT");
+    if (oom->unasked)
+        vt_string_add(text, "raise torch.cuda.set_per_process_memory_fraction, or ask for less");
+    else
+        vt_string_format(text, "raise VRAMTRACE_LIMIT%s%s%s, or ask for less",
+                         limit ? " (it is " : "", limit ? limit : "", limit ? ")" : "");
+}
+
+static void advise(const struct vt_process *p, struct vt_oom *oom) {
+    struct vt_string text = {0};
+    if (!oom->cause || !strcmp(oom->outcome, "recovered"))
+        return;
+    if (!strcmp(oom->cause, "fragmentation"))
+        against_fragmentation(p, oom, &text);
+    else if (!strcmp(oom->cause, "capacity"))
+        against_capacity(p, oom, &text);
+    else if (!strcmp(oom->cause, "limit"))
+        against_limit(p, oom, &text);
+    else if (!strcmp(oom->cause, "other-process"))
+        vt_string_format(&text,
+                         "end the other processes on this GPU (nvidia-smi lists them), or use "
+                         "another one by CUDA_VISIBLE_DEVICES; until then at most %s fit",
+                         BYTES(oom->free_bytes));
+    oom->advice = text.text;
+}
+
+void vt_oom_advise(struct vt_process *p) {
+    for (uint32_t i = 0; i < p->oom_count; i++)
+        advise(p, &p->ooms[i]);
+}

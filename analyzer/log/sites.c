@@ -1,0 +1,104 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Sites and their ids (see sites.h). replay.c asks for the id of each new (stack, API, layer,
+ * device); model.c uses vt_sites_skip, so that what is shown is what was hashed.
+ */
+#include "sites.h"
+
+#include "hooks.h"
+#include "replay/replay.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+struct vt_sites {
+    const struct vt_log *log;
+    uint64_t
+        *stack_hash[2]; /* by the stack's index, of driver and runtime calls; 0: not yet made */
+    uint64_t *module_hash, *code_hash;
+};
+
+struct vt_sites *vt_sites_open(const struct vt_log *log) {
+    struct vt_sites *sites = vt_alloc(1, sizeof *sites);
+    sites->log = log;
+    sites->stack_hash[0] = vt_alloc(log->stack_count, sizeof(uint64_t));
+    sites->stack_hash[1] = vt_alloc(log->stack_count, sizeof(uint64_t));
+    sites->module_hash = vt_alloc(log->module_count, sizeof(uint64_t));
+    sites->code_hash = vt_alloc(log->code_count, sizeof(uint64_t));
+    for (size_t i = 0; i < log->module_count; i++) {
+        const struct vt_log_module *m = &log->modules[i];
+        const char *name = m->build_id[0] ? m->build_id : vt_basename(m->path);
+        sites->module_hash[i] = vt_hash_bytes(1, name, strlen(name));
+    }
+    for (size_t i = 0; i < log->code_count; i++) {
+        const struct vt_log_code *c = &log->codes[i];
+        sites->code_hash[i] =
+            vt_hash_bytes(vt_hash_bytes(2, c->file, strlen(c->file)), c->name, strlen(c->name));
+    }
+    return sites;
+}
+
+void vt_sites_close(struct vt_sites *sites) {
+    if (!sites)
+        return;
+    free(sites->stack_hash[0]);
+    free(sites->stack_hash[1]);
+    free(sites->module_hash);
+    free(sites->code_hash);
+    free(sites);
+}
+
+uint32_t vt_sites_skip(const struct vt_log *log, const struct vt_log_stack *stack, bool runtime) {
+    const uint64_t *words = log->frame_words + stack->frames;
+    for (uint32_t i = 0; i < stack->count; i++) {
+        if (words[i] & VT_FRAME_PYTHON)
+            return i;
+        const struct vt_log_module *m =
+            vt_log_module_at(log, (words[i] & ~VT_FRAME_INTERPRETER) - 1, stack->ticks);
+        if (!m)
+            return i;
+        const char *name = vt_basename(m->path);
+        if (strncmp(name, "libvramtrace", 12) && !(runtime && !strncmp(name, "libcudart", 9)))
+            return i;
+    }
+    return stack->count;
+}
+
+static uint64_t hash_frame(const struct vt_sites *sites, const struct vt_log_stack *stack,
+                           uint64_t word) {
+    const struct vt_log *log = sites->log;
+    if (word & VT_FRAME_PYTHON) {
+        uint32_t code = vt_map_get(&log->code_numbers, word >> 32 & 0x3fffffff);
+        return vt_mix((code == VT_MAP_NONE ? 3 : sites->code_hash[code]) ^ (word & 0xffffffff));
+    }
+    uint64_t address = word - 1;
+    const struct vt_log_module *m = vt_log_module_at(log, address, stack->ticks);
+    if (!m) {
+        /* Generated code: where it lies differs from run to run, but only by whole pages. */
+        return vt_mix(4 ^ (address & 0xfff));
+    }
+    return vt_mix(sites->module_hash[m - log->modules] ^ (address - m->bias));
+}
+
+static uint64_t hash_stack(struct vt_sites *sites, uint32_t index, bool runtime) {
+    uint64_t *known = &sites->stack_hash[runtime][index];
+    if (*known)
+        return *known;
+    const struct vt_log_stack *stack = &sites->log->stacks[index];
+    const uint64_t *words = sites->log->frame_words + stack->frames;
+    uint64_t hash = 5;
+    for (uint32_t i = vt_sites_skip(sites->log, stack, runtime); i < stack->count; i++) {
+        /* what the interpreter does between two Python frames is not where an allocation comes from
+         */
+        if (!(words[i] & VT_FRAME_PYTHON) && words[i] & VT_FRAME_INTERPRETER)
+            continue;
+        hash = vt_mix(hash + 0x9e3779b97f4a7c15ull) ^ hash_frame(sites, stack, words[i]);
+    }
+    return *known = hash ? hash : 1;
+}
+
+uint64_t vt_sites_id(struct vt_sites *sites, uint32_t stack, unsigned hook, unsigned layer,
+                     unsigned device) {
+    uint64_t hash = stack == VT_NO_STACK ? 6 : hash_stack(sites, stack, vt_hook_is_runtime(hook));
+    return vt_mix(hash ^ vt_mix((uint64_t)hook << 16 | layer << 8 | device));
+}

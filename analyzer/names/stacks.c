@@ -1,0 +1,182 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * A log's stacks as the model shows them (see stacks.h). The strings of a frame belong to the log's
+ * tables (copied here, because the log is closed before the model is read) or to the symbolizer.
+ */
+#include "stacks.h"
+
+#include "model/own.h"
+#include "replay/replay.h"
+#include "log/sites.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+struct vt_stacks {
+    const struct vt_log *log;
+    struct vt_symbols *symbols;
+    const char *const *own;
+    struct vt_map known; /* 2 * stack + runtime -> made */
+    struct vt_stack **made;
+    size_t made_count, made_room;
+    char **paths;              /* of modules, by index in the log */
+    struct vt_log_code *codes; /* copies */
+    size_t module_count, code_count;
+    enum vt_symbols_state *states; /* of modules that were met */
+    bool *met;
+    struct vt_stack empty;
+};
+
+struct vt_stacks *vt_stacks_open(const struct vt_log *log, struct vt_symbols *symbols,
+                                 const char *const *own_patterns) {
+    struct vt_stacks *s = vt_alloc(1, sizeof *s);
+    s->log = log;
+    s->symbols = symbols;
+    s->own = own_patterns;
+    s->module_count = log->module_count;
+    s->code_count = log->code_count;
+    s->paths = vt_alloc(log->module_count, sizeof *s->paths);
+    s->states = vt_alloc(log->module_count, sizeof *s->states);
+    s->met = vt_alloc(log->module_count, sizeof *s->met);
+    s->codes = vt_alloc(log->code_count, sizeof *s->codes);
+    for (size_t i = 0; i < log->module_count; i++)
+        s->paths[i] = vt_strdup(log->modules[i].path);
+    for (size_t i = 0; i < log->code_count; i++) {
+        s->codes[i].name = vt_strdup(log->codes[i].name);
+        s->codes[i].file = vt_strdup(log->codes[i].file);
+    }
+    return s;
+}
+
+void vt_stacks_close(struct vt_stacks *s) {
+    if (!s)
+        return;
+    for (size_t i = 0; i < s->made_count; i++) {
+        free(s->made[i]->frames);
+        free(s->made[i]);
+    }
+    for (size_t i = 0; i < s->module_count; i++)
+        free(s->paths[i]);
+    for (size_t i = 0; i < s->code_count; i++) {
+        free(s->codes[i].name);
+        free(s->codes[i].file);
+    }
+    free(s->made);
+    free(s->paths);
+    free(s->states);
+    free(s->met);
+    free(s->codes);
+    vt_map_free(&s->known);
+    free(s);
+}
+
+/* A stack being made. */
+struct making {
+    struct vt_frame *frames;
+    size_t count, room;
+};
+
+static void add_frame(struct vt_stacks *s, struct making *m, struct vt_frame frame) {
+    frame.own = vt_own_frame(&frame, s->own);
+    VT_GROW(m->frames, m->count, m->room);
+    m->frames[m->count++] = frame;
+}
+
+static void add_python(struct vt_stacks *s, struct making *m, uint64_t word) {
+    uint32_t code = vt_map_get(&s->log->code_numbers, word >> 32 & 0x3fffffff);
+    struct vt_frame frame = {
+        .python = true, .offset = VT_UNKNOWN, .line = (uint32_t)(word & 0xffffffff)};
+    if (code != VT_MAP_NONE) {
+        frame.function = s->codes[code].name[0] ? s->codes[code].name : NULL;
+        frame.file = s->codes[code].file[0] ? s->codes[code].file : NULL;
+    }
+    add_frame(s, m, frame);
+}
+
+static void add_native(struct vt_stacks *s, struct making *m, uint64_t word, uint64_t ticks) {
+    /* a return address may be the first of the next line, or function */
+    uint64_t address = (word & ~VT_FRAME_INTERPRETER) - 1;
+    const struct vt_log_module *module = vt_log_module_at(s->log, address, ticks);
+    struct vt_frame frame = {.interpreter = word & VT_FRAME_INTERPRETER, .offset = address};
+    if (!module) {
+        add_frame(s, m, frame);
+        return;
+    }
+    size_t index = (size_t)(module - s->log->modules);
+    frame.module = s->paths[index];
+    frame.offset = address - module->bias;
+    const struct vt_symbol *symbols;
+    uint32_t count =
+        vt_symbols_at(s->symbols, module->path, module->build_id, frame.offset, &symbols);
+    if (!s->met[index]) {
+        s->met[index] = true;
+        s->states[index] = vt_symbols_state(s->symbols, module->path, module->build_id);
+    }
+    for (uint32_t i = 0; i < count; i++) {
+        frame.function = symbols[i].function;
+        frame.file = symbols[i].file;
+        frame.line = symbols[i].line;
+        add_frame(s, m, frame);
+    }
+    if (!count)
+        add_frame(s, m, frame);
+}
+
+const struct vt_stack *vt_stacks_get(struct vt_stacks *s, uint32_t index, bool runtime) {
+    if (index == VT_NO_STACK)
+        return &s->empty;
+    uint64_t key = 2 * (uint64_t)index + runtime;
+    uint32_t known = vt_map_get(&s->known, key);
+    if (known != VT_MAP_NONE)
+        return s->made[known];
+    const struct vt_log_stack *raw = &s->log->stacks[index];
+    const uint64_t *words = s->log->frame_words + raw->frames;
+    struct making m = {0};
+    for (uint32_t i = vt_sites_skip(s->log, raw, runtime); i < raw->count; i++) {
+        if (words[i] & VT_FRAME_PYTHON)
+            add_python(s, &m, words[i]);
+        else
+            add_native(s, &m, words[i], raw->ticks);
+    }
+    struct vt_stack *stack = vt_alloc(1, sizeof *stack);
+    *stack = (struct vt_stack){
+        .frames = m.frames,
+        .count = (uint32_t)m.count,
+        .cut = raw->flags & (VT_STACK_CUT | VT_STACK_PYTHON_CUT),
+        .unplaced = raw->flags & VT_STACK_UNORDERED,
+    };
+    while (stack->own < stack->count && !stack->frames[stack->own].own)
+        stack->own++;
+    VT_GROW(s->made, s->made_count, s->made_room);
+    s->made[s->made_count] = stack;
+    vt_map_put(&s->known, key, (uint32_t)s->made_count++);
+    return stack;
+}
+
+void vt_stacks_notes(const struct vt_stacks *s, struct vt_process *process) {
+    for (size_t i = 0; i < s->module_count; i++) {
+        bool changed = s->states[i] == VT_SYMBOLS_CHANGED, said = false;
+        /* what has no path never was a file: the vdso, generated code */
+        bool missing = s->states[i] == VT_SYMBOLS_MISSING && s->paths[i][0] == '/';
+        if (!s->met[i] || !(changed || missing))
+            continue;
+        for (size_t j = 0; j < i && !said; j++)
+            said = s->met[j] && s->states[j] == s->states[i] && !strcmp(s->paths[i], s->paths[j]);
+        if (said)
+            continue;
+        struct vt_string text = {0};
+        vt_string_format(&text, "%s %s: its functions are shown as offsets.", s->paths[i],
+                         changed ? "changed since the run (its build id is another)"
+                                 : "is not there any more, or cannot be read");
+        vt_model_note(process, text.text);
+    }
+}
+
+const struct vt_frame *vt_stack_main_frame(const struct vt_stack *stack) {
+    if (stack->own < stack->count)
+        return &stack->frames[stack->own];
+    for (uint32_t i = 0; i < stack->count; i++)
+        if (!stack->frames[i].interpreter)
+            return &stack->frames[i];
+    return stack->count ? stack->frames : NULL;
+}

@@ -1,0 +1,159 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Failed allocations in the replay (see replay_fail.h): each with what is known of its device at
+ * that moment, and with what its thread was heard of next. A framework's refusals and its error are
+ * brought together by thread: between them it gives back its cache and tries again.
+ */
+#include "replay_fail.h"
+
+#include "judge/diagnose.h"
+
+enum { OUT_OF_MEMORY = 2 }; /* CUDA_ERROR_OUT_OF_MEMORY and cudaErrorMemoryAllocation alike */
+
+static uint32_t stack_index(const struct vt_log *log, uint64_t word) {
+    const struct vt_log_stack *stack = vt_log_stack(log, vt_word_high(word));
+    return stack ? (uint32_t)(stack - log->stacks) : VT_NO_STACK;
+}
+
+/* The sites that hold most of a device at this moment: of a caching allocator's segments those of
+ * the blocks inside. */
+static void find_holders(const struct vt_replay *r, struct vt_replay_fail *fail) {
+    for (uint32_t i = 0; i < r->site_count; i++) {
+        const struct vt_replay_site *site = &r->sites[i];
+        bool holds = site->layer == VT_LAYER_FRAMEWORK ||
+                     (site->layer == VT_LAYER_DRIVER && !site->segments);
+        if (site->device != fail->device || !holds || !site->live_bytes)
+            continue;
+        uint32_t at = fail->holder_count;
+        while (at > 0 && r->sites[fail->holders[at - 1]].live_bytes < site->live_bytes)
+            at--;
+        if (at == VT_HOLDERS)
+            continue;
+        if (fail->holder_count < VT_HOLDERS)
+            fail->holder_count++;
+        for (uint32_t j = fail->holder_count - 1; j > at; j--)
+            fail->holders[j] = fail->holders[j - 1];
+        fail->holders[at] = i;
+    }
+    for (uint32_t i = 0; i < fail->holder_count; i++)
+        fail->holder_bytes[i] = r->sites[fail->holders[i]].live_bytes;
+}
+
+/* A failed allocation, and all that is known of its device at this moment. NULL: there are too many
+ * of them. */
+static struct vt_replay_fail *add_fail(struct vt_replay *r, const struct vt_log *log, uint32_t tid,
+                                       uint64_t word, uint64_t when, uint64_t size) {
+    unsigned device = vt_when_device(when);
+    if (r->fail_count == VT_REPLAY_FAILS) {
+        r->fails_left_out++;
+        return NULL;
+    }
+    VT_GROW(r->fails, r->fail_count, r->fail_room);
+    struct vt_replay_fail *fail = &r->fails[r->fail_count++];
+    *fail = (struct vt_replay_fail){
+        .ticks = vt_when_ticks(when),
+        .size = size,
+        .tracked_bytes = r->devices[device].driver.live_bytes,
+        .stack = stack_index(log, word),
+        .hook = (uint16_t)vt_word_hook(word),
+        .kind = (uint8_t)vt_word_kind(word),
+        .device = (uint8_t)device,
+        .tid = tid,
+        .attempts = 1,
+        .before = r->devices[device].info,
+    };
+    find_holders(r, fail);
+    const struct vt_reserve_device *reserve =
+        r->framework ? vt_framework_device(r->framework, device) : NULL;
+    if (reserve) {
+        fail->cached = true;
+        fail->mapped = reserve->mapped;
+        fail->reserve = reserve->now;
+        fail->pin_count = vt_fragmentation_pins(r, device, fail->pins);
+    }
+    return fail;
+}
+
+void vt_fails_refused(struct vt_fails *fails, struct vt_replay *r, const struct vt_log *log,
+                      uint32_t tid, const struct vt_rec_fail *f) {
+    if (f->result != OUT_OF_MEMORY)
+        return;
+    struct vt_replay_fail *fail = add_fail(r, log, tid, f->word, f->when, f->size);
+    if (!fail)
+        return;
+    fail->result = f->result;
+    fail->flags = f->flags;
+    uint32_t open = vt_map_get(&fails->open, tid);
+    fail->open_next = open == VT_MAP_NONE ? 0 : open;
+    vt_map_put(&fails->open, tid, (uint32_t)r->fail_count);
+    fails->pending++;
+}
+
+/* A framework gives up: its thread's refusals since the last success were tries at this request.
+ * The last of them stays, since before it the framework gave back what it could. */
+void vt_fails_given_up(struct vt_fails *fails, struct vt_replay *r, const struct vt_log *log,
+                       uint32_t tid, const struct vt_rec_cacheoom *o) {
+    uint32_t next = vt_map_get(&fails->open, tid), attempts = 0;
+    struct vt_replay_fail *last = NULL;
+    if (next == VT_MAP_NONE)
+        next = 0;
+    for (; next; next = r->fails[next - 1].open_next) {
+        struct vt_replay_fail *fail = &r->fails[next - 1];
+        fail->raised = true;
+        attempts++;
+        fails->pending--;
+        if (!last)
+            last = fail;
+        else if (fail->size == last->size && fail->device == last->device)
+            fail->merged = true;
+    }
+    if (last) {
+        vt_map_put(&fails->open, tid, 0);
+        last->attempts = attempts;
+    } else {
+        last = add_fail(r, log, tid, o->word, o->when, o->requested);
+        if (!last)
+            return;
+        last->result = OUT_OF_MEMORY;
+        last->raised = last->unasked = true;
+        last->attempts = 0;
+    }
+    last->framework_size = o->requested;
+}
+
+void vt_fails_succeeded(struct vt_fails *fails, struct vt_replay *r, uint32_t tid, uint64_t size,
+                        uint64_t ticks) {
+    uint32_t next = vt_map_get(&fails->open, tid);
+    if (next == VT_MAP_NONE || !next)
+        return;
+    while (next) {
+        struct vt_replay_fail *fail = &r->fails[next - 1];
+        fail->next_size = size;
+        fail->next_ticks = ticks;
+        next = fail->open_next;
+        fails->pending--;
+    }
+    vt_map_put(&fails->open, tid, 0);
+}
+
+void vt_fails_asked(struct vt_fails *fails, struct vt_replay *r, const struct vt_rec_meminfo *m) {
+    unsigned ordinal = vt_when_device(m->when);
+    struct vt_replay_device *device = &r->devices[ordinal];
+    if (!m->total_bytes || m->free_bytes > m->total_bytes)
+        return;
+    device->info = (struct vt_replay_info){vt_when_ticks(m->when), m->free_bytes, m->total_bytes,
+                                           device->driver.live_bytes};
+    uint64_t used = m->total_bytes - m->free_bytes;
+    uint64_t untracked = used > device->info.tracked ? used - device->info.tracked : 0;
+    if (untracked < device->untracked_least)
+        device->untracked_least = untracked;
+    for (size_t i = fails->info_from[ordinal]; i < r->fail_count; i++)
+        if (r->fails[i].device == ordinal && !r->fails[i].after.ticks)
+            r->fails[i].after = device->info;
+    fails->info_from[ordinal] = r->fail_count;
+}
+
+void vt_fails_free(struct vt_fails *fails) {
+    vt_map_free(&fails->open);
+    *fails = (struct vt_fails){.pending = 0};
+}

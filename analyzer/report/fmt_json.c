@@ -1,0 +1,442 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The report as JSON, schema vramtrace-report/1: every key always there, null for what is not
+ * known, integers for bytes and nanoseconds, valid UTF-8 whatever the file names were. Keys may be
+ * added, never renamed.
+ */
+#include "formats.h"
+#include "base/json.h"
+
+#include "vramtrace/log_format.h"
+
+#include <inttypes.h>
+#include <string.h>
+#include <time.h>
+
+static void device_number(struct vt_json *j, const char *name, unsigned device) {
+    vt_json_number(j, name, device >= VT_DEVICE_HOST ? VT_UNKNOWN : device);
+}
+
+/* --- stacks --- */
+
+static void frame(struct vt_json *j, const char *name, const struct vt_frame *f) {
+    vt_json_open(j, name, '{');
+    vt_json_string(j, "function", f->function);
+    vt_json_string(j, "file", f->file);
+    vt_json_number(j, "line", f->line ? f->line : VT_UNKNOWN);
+    vt_json_string(j, "module", f->module);
+    vt_json_number(j, "offset", f->offset);
+    vt_json_string(j, "language", f->python ? "python" : "native");
+    vt_json_boolean(j, "own", f->own);
+    vt_json_close(j, '}');
+}
+
+static void stack(struct vt_json *j, const struct vt_stack *s, bool native) {
+    vt_json_open(j, "stack", '[');
+    for (uint32_t i = 0; i < s->count; i++)
+        if (native || !s->frames[i].interpreter)
+            frame(j, NULL, &s->frames[i]);
+    vt_json_close(j, ']');
+    vt_json_boolean(j, "stack_cut", s->cut);
+}
+
+/* --- a process --- */
+
+static void started_at(struct vt_json *j, uint64_t ns) {
+    time_t seconds = (time_t)(ns / 1000000000);
+    struct tm tm;
+    char date[64] = "", whole[96];
+    if (!ns || !gmtime_r(&seconds, &tm) || !strftime(date, sizeof date, "%Y-%m-%dT%H:%M:%S", &tm)) {
+        vt_json_null(j, "started_at");
+        return;
+    }
+    snprintf(whole, sizeof whole, "%s.%03uZ", date, (unsigned)(ns / 1000000 % 1000));
+    vt_json_string(j, "started_at", whole);
+}
+
+static void header(struct vt_json *j, const struct vt_process *p) {
+    vt_json_string(j, "log", p->log);
+    vt_json_string(j, "run_id", p->run_id);
+    vt_json_number(j, "pid", p->pid);
+    vt_json_string(j, "host", p->host);
+    vt_json_number(j, "rank", p->rank < 0 ? VT_UNKNOWN : (uint64_t)p->rank);
+    vt_json_string(j, "job", p->job);
+    vt_json_open(j, "command", '[');
+    for (uint32_t i = 0; i < p->command_count; i++)
+        vt_json_string(j, NULL, p->command[i]);
+    vt_json_close(j, ']');
+    started_at(j, p->started_at);
+    vt_json_number(j, "duration_ns", p->duration);
+    vt_json_boolean(j, "simulated", p->simulated);
+    vt_json_string(j, "version", p->version);
+    vt_json_open(j, "exit", '{');
+    vt_json_string(j, "kind", p->exit_kind);
+    if (p->exit_status == VT_NO_STATUS) {
+        vt_json_null(j, "status");
+    } else {
+        vt_json_key(j, "status");
+        fprintf(j->out, "%d", p->exit_status);
+    }
+    vt_json_close(j, '}');
+    vt_json_boolean(j, "complete", p->complete);
+    vt_json_number(j, "events", p->events);
+    vt_json_number(j, "dropped_events", p->dropped_events);
+    vt_json_open(j, "notes", '[');
+    for (uint32_t i = 0; i < p->note_count; i++)
+        vt_json_string(j, NULL, p->notes[i]);
+    vt_json_close(j, ']');
+    if (p->window_since == VT_UNKNOWN && p->window_until == VT_UNKNOWN) {
+        vt_json_null(j, "window");
+    } else {
+        vt_json_open(j, "window", '{');
+        vt_json_number(j, "since_ns", p->window_since);
+        vt_json_number(j, "until_ns", p->window_until);
+        vt_json_close(j, '}');
+    }
+}
+
+static void ratio(struct vt_json *j, double value) {
+    if (value < 0) {
+        vt_json_null(j, "ratio");
+        return;
+    }
+    vt_json_key(j, "ratio");
+    fprintf(j->out, "%.4f", value);
+}
+
+static void moment(struct vt_json *j, const char *name, const struct vt_moment *m) {
+    uint64_t idle = m->reserved_bytes - m->in_use_bytes;
+    if (m->at == VT_UNKNOWN) {
+        vt_json_null(j, name);
+        return;
+    }
+    vt_json_open(j, name, '{');
+    vt_json_number(j, "at_ns", m->at);
+    vt_json_number(j, "reserved_bytes", m->reserved_bytes);
+    vt_json_number(j, "in_use_bytes", m->in_use_bytes);
+    vt_json_number(j, "free_bytes", idle);
+    vt_json_number(j, "largest_free_bytes", m->largest_free_bytes);
+    vt_json_number(j, "pinned_bytes", m->pinned_bytes);
+    ratio(j, vt_fragmentation_ratio(idle, m->largest_free_bytes));
+    vt_json_close(j, '}');
+}
+
+static const char *site_name(const struct vt_process *p, uint32_t index) {
+    return index == VT_NO_SITE ? NULL : p->sites[index].name;
+}
+
+static void pins(struct vt_json *j, const struct vt_process *p, const struct vt_pin *pin,
+                 uint32_t count) {
+    vt_json_open(j, "pins", '[');
+    for (uint32_t i = 0; i < count; i++) {
+        vt_json_open(j, NULL, '{');
+        vt_json_string(j, "site", site_name(p, pin[i].site));
+        vt_json_number(j, "blocks", pin[i].blocks);
+        vt_json_number(j, "block_bytes", pin[i].block_bytes);
+        vt_json_number(j, "segments", pin[i].segments);
+        vt_json_number(j, "pinned_bytes", pin[i].pinned_bytes);
+        vt_json_close(j, '}');
+    }
+    vt_json_close(j, ']');
+}
+
+/* Segments with their pieces: [offset, bytes, site], site null for what is idle. */
+static void segments(struct vt_json *j, const struct vt_process *p,
+                     const struct vt_fragmentation *f) {
+    vt_json_open(j, "segments", '[');
+    for (uint32_t i = 0; i < f->segment_count; i++) {
+        const struct vt_segment_map *s = &f->segments[i];
+        vt_json_open(j, NULL, '{');
+        vt_json_number(j, "address", s->address);
+        vt_json_number(j, "bytes", s->bytes);
+        vt_json_number(j, "in_use_bytes", s->in_use_bytes);
+        vt_json_number(j, "largest_free_bytes", s->largest_free_bytes);
+        vt_json_key(j, "pieces");
+        fputc('[', j->out);
+        for (uint32_t k = 0; k < s->count; k++) {
+            const struct vt_piece *piece = &f->pieces[s->first + k];
+            fprintf(j->out, "%s[%" PRIu64 ", %" PRIu64 ", ", k ? ", " : "", piece->offset,
+                    piece->bytes);
+            if (piece->idle)
+                fputs("null]", j->out);
+            else
+                fprintf(j->out, "\"%s\"]",
+                        piece->site == VT_NO_SITE ? "" : p->sites[piece->site].name);
+        }
+        fputc(']', j->out);
+        vt_json_close(j, '}');
+    }
+    vt_json_close(j, ']');
+    vt_json_number(j, "segments_left_out", f->segments_left_out);
+}
+
+static void fragmentation(struct vt_json *j, const struct vt_process *p,
+                          const struct vt_fragmentation *f) {
+    vt_json_open(j, "fragmentation", '{');
+    vt_json_number(j, "reserved_bytes", f->reserved_bytes);
+    vt_json_number(j, "in_use_bytes", f->in_use_bytes);
+    vt_json_number(j, "free_bytes", f->free_bytes);
+    vt_json_number(j, "largest_free_bytes", f->largest_free_bytes);
+    ratio(j, f->ratio);
+    moment(j, "worst", &f->worst);
+    vt_json_open(j, "history", '[');
+    for (uint32_t i = 0; i < f->moment_count; i++)
+        moment(j, NULL, &f->moments[i]);
+    vt_json_close(j, ']');
+    pins(j, p, f->pins, f->pin_count);
+    segments(j, p, f);
+    vt_json_number(j, "granule_waste_estimate_bytes", f->granule_waste_bytes);
+    vt_json_close(j, '}');
+}
+
+static void blocks(struct vt_json *j, const struct vt_device *d) {
+    const struct vt_blocks *b = &d->blocks;
+    if (!d->has_blocks) {
+        vt_json_null(j, "framework");
+        return;
+    }
+    vt_json_open(j, "framework", '{');
+    vt_json_string(j, "name", b->name);
+    vt_json_number(j, "live_bytes", b->live_bytes);
+    vt_json_number(j, "live_count", b->live_count);
+    vt_json_number(j, "peak_bytes", b->peak_bytes);
+    vt_json_number(j, "peak_at_ns", b->peak_at);
+    vt_json_number(j, "alloc_count", b->alloc_count);
+    vt_json_number(j, "free_count", b->free_count);
+    vt_json_number(j, "bytes_at_device_peak", b->at_peak_bytes);
+    vt_json_number(j, "reserved_bytes", b->reserved_bytes);
+    vt_json_number(j, "reserved_peak_bytes", b->reserved_peak_bytes);
+    vt_json_open(j, "own_counters", '{');
+    vt_json_number(j, "allocated_bytes", b->said_allocated);
+    vt_json_number(j, "reserved_bytes", b->said_reserved);
+    vt_json_number(j, "peak_allocated_bytes", b->said_peak_allocated);
+    vt_json_number(j, "mismatches", b->said_apart);
+    vt_json_close(j, '}');
+    vt_json_close(j, '}');
+}
+
+static void untracked(struct vt_json *j, const struct vt_untracked *u) {
+    vt_json_open(j, "untracked", '{');
+    vt_json_number(j, "samples", u->samples);
+    vt_json_number(j, "first_bytes", u->first_bytes);
+    vt_json_number(j, "last_bytes", u->last_bytes);
+    vt_json_number(j, "max_bytes", u->max_bytes);
+    vt_json_number(j, "max_at_ns", u->max_at);
+    vt_json_close(j, '}');
+}
+
+static void device(struct vt_json *j, const struct vt_process *p, const struct vt_device *d) {
+    vt_json_open(j, NULL, '{');
+    device_number(j, "device", d->ordinal);
+    vt_json_string(j, "uuid", d->uuid);
+    vt_json_string(j, "name", d->name);
+    vt_json_number(j, "total_bytes", d->total_bytes);
+    vt_json_number(j, "live_bytes", d->live_bytes);
+    vt_json_number(j, "live_count", d->live_count);
+    vt_json_number(j, "peak_bytes", d->peak_bytes);
+    vt_json_number(j, "peak_at_ns", d->peak_at);
+    vt_json_number(j, "allocated_bytes", d->allocated_bytes);
+    vt_json_number(j, "alloc_count", d->alloc_count);
+    vt_json_number(j, "free_count", d->free_count);
+    vt_json_number(j, "failed_count", d->failed_count);
+    vt_json_number(j, "driver_used_bytes", d->driver_used_bytes);
+    vt_json_number(j, "untracked_bytes", d->untracked_bytes);
+    vt_json_number(j, "other_processes_bytes", d->other_processes_bytes);
+    vt_json_number(j, "driver_used_at_ns", d->driver_used_at);
+    untracked(j, &d->untracked);
+    fragmentation(j, p, &d->fragmentation);
+    blocks(j, d);
+    vt_json_close(j, '}');
+}
+
+static void apart(struct vt_json *j, const char *name, const struct vt_apart *a) {
+    vt_json_open(j, name, '{');
+    vt_json_number(j, "live_bytes", a->live_bytes);
+    vt_json_number(j, "live_count", a->live_count);
+    vt_json_number(j, "peak_bytes", a->peak_bytes);
+    vt_json_close(j, '}');
+}
+
+static void growth(struct vt_json *j, const struct vt_growth *g) {
+    if (!g) {
+        vt_json_null(j, "growth");
+        return;
+    }
+    vt_json_open(j, "growth", '{');
+    vt_json_string(j, "per", g->per);
+    vt_json_number(j, "iterations", g->iterations);
+    vt_json_number(j, "bytes_per_iteration", g->bytes_per_iteration);
+    vt_json_number(j, "since_iteration", g->since_iteration);
+    vt_json_number(j, "since_ns", g->since);
+    vt_json_number(j, "full_in_iterations", g->full_in_iterations);
+    vt_json_number(j, "full_in_ns", g->full_in);
+    vt_json_close(j, '}');
+}
+
+static void leak(struct vt_json *j, const struct vt_process *p, const struct vt_leak *l) {
+    const struct vt_frame *own =
+        l->stack->own < l->stack->count ? &l->stack->frames[l->stack->own] : NULL;
+    vt_json_open(j, NULL, '{');
+    vt_json_string(j, "verdict", vt_verdict_names[l->verdict]);
+    vt_json_string(j, "why", l->why);
+    vt_json_string(j, "advice", l->advice);
+    vt_json_number(j, "live_bytes", l->live_bytes);
+    vt_json_number(j, "live_count", l->live_count);
+    vt_json_number(j, "held_bytes", l->held_bytes); /* when the process last allocated anything */
+    vt_json_number(j, "held_count", l->held_count);
+    if (own)
+        frame(j, "own_frame", own);
+    else
+        vt_json_null(j, "own_frame");
+    vt_json_open(j, "sites", '[');
+    for (uint32_t i = 0; i < l->site_count; i++)
+        vt_json_string(j, NULL, p->sites[l->sites[i]].name);
+    vt_json_close(j, ']');
+    growth(j, l->growth);
+    vt_json_close(j, '}');
+}
+
+static void site(struct vt_json *j, const struct vt_site *s, bool native) {
+    static const char *const layers[] = {"driver", "framework", "host", "managed"};
+    vt_json_open(j, NULL, '{');
+    vt_json_string(j, "site", s->name);
+    vt_json_string(j, "verdict", vt_verdict_names[s->verdict]);
+    vt_json_string(j, "why", s->why);
+    if (s->reachable < 0)
+        vt_json_null(j, "reachable");
+    else
+        vt_json_boolean(j, "reachable", s->reachable);
+    vt_json_string(j, "api", s->api);
+    vt_json_string(j, "layer", layers[s->layer]);
+    device_number(j, "device", s->device);
+    vt_json_number(j, "live_bytes", s->live_bytes);
+    vt_json_number(j, "live_count", s->live_count);
+    vt_json_number(j, "held_bytes", s->held_bytes);
+    vt_json_number(j, "held_count", s->held_count);
+    vt_json_number(j, "peak_bytes", s->peak_bytes);
+    vt_json_number(j, "bytes_at_peak", s->bytes_at_peak);
+    vt_json_number(j, "allocated_bytes", s->allocated_bytes);
+    vt_json_number(j, "alloc_count", s->alloc_count);
+    vt_json_number(j, "free_count", s->free_count);
+    vt_json_number(j, "first_at_ns", s->first_at);
+    vt_json_number(j, "last_at_ns", s->last_at);
+    static const char *const classes[] = {"program", "cache", "runtime"};
+    vt_json_string(j, "class", s->layer == VT_LAYER_DRIVER ? classes[s->class] : NULL);
+    vt_json_string(j, "class_name", s->class_name);
+    vt_json_boolean(j, "before_window", s->before);
+    stack(j, s->stack, native);
+    vt_json_close(j, '}');
+}
+
+static void oom(struct vt_json *j, const struct vt_process *p, const struct vt_oom *o,
+                bool native) {
+    vt_json_open(j, NULL, '{');
+    vt_json_number(j, "at_ns", o->at);
+    device_number(j, "device", o->device);
+    vt_json_string(j, "outcome", o->outcome);
+    vt_json_string(j, "api", o->api);
+    vt_json_number(j, "requested_bytes", o->requested_bytes);
+    vt_json_number(j, "free_bytes", o->free_bytes);
+    vt_json_number(j, "total_bytes", o->total_bytes);
+    vt_json_number(j, "tracked_bytes", o->tracked_bytes);
+    vt_json_number(j, "cached_bytes", o->cached_bytes);
+    vt_json_number(j, "largest_free_bytes", o->largest_free_bytes);
+    vt_json_string(j, "cause", o->cause);
+    vt_json_string(j, "why", o->why);
+    vt_json_string(j, "advice", o->advice);
+    vt_json_open(j, "holders", '[');
+    for (uint32_t i = 0; i < o->holder_count; i++)
+        if (o->holders[i] != VT_NO_SITE)
+            vt_json_string(j, NULL, p->sites[o->holders[i]].name);
+    vt_json_close(j, ']');
+    vt_json_open(j, "holder_bytes", '[');
+    for (uint32_t i = 0; i < o->holder_count; i++)
+        if (o->holders[i] != VT_NO_SITE)
+            vt_json_number(j, NULL, o->holder_bytes[i]);
+    vt_json_close(j, ']');
+    vt_json_string(j, "allocator", o->allocator);
+    vt_json_number(j, "driver_requested_bytes", o->driver_requested_bytes);
+    vt_json_number(j, "attempts", o->attempts);
+    vt_json_number(j, "thread", o->thread);
+    vt_json_number(j, "free_said_at_ns", o->free_said_at);
+    vt_json_number(j, "other_processes_bytes", o->others_bytes);
+    pins(j, p, o->pins, o->pin_count);
+    stack(j, o->stack, native);
+    vt_json_close(j, '}');
+}
+
+static void process(struct vt_json *j, const struct vt_process *p,
+                    const struct vt_format_options *options) {
+    vt_json_open(j, NULL, '{');
+    header(j, p);
+    vt_json_open(j, "devices", '[');
+    for (uint32_t i = 0; i < p->device_count; i++)
+        device(j, p, &p->devices[i]);
+    vt_json_close(j, ']');
+    vt_json_open(j, "environment", '{');
+    for (uint32_t i = 0; i < p->variable_count; i++)
+        vt_json_string(j, p->variables[i].name, p->variables[i].value);
+    vt_json_close(j, '}');
+    apart(j, "pinned_host", &p->pinned);
+    apart(j, "managed", &p->managed);
+    vt_json_open(j, "leaks", '[');
+    for (uint32_t i = 0; i < p->leak_count; i++)
+        leak(j, p, &p->leaks[i]);
+    vt_json_close(j, ']');
+    vt_json_open(j, "sites", '[');
+    uint32_t written = 0;
+    for (uint32_t i = 0; i < p->site_count && (!options->top || written < options->top); i++)
+        if (vt_format_site_wanted(&p->sites[i], options->site)) {
+            site(j, &p->sites[i], options->native);
+            written++;
+        }
+    vt_json_close(j, ']');
+    vt_json_open(j, "ooms", '[');
+    for (uint32_t i = 0; i < p->oom_count; i++)
+        oom(j, p, &p->ooms[i], options->native);
+    vt_json_close(j, ']');
+    vt_json_number(j, "ooms_left_out", p->ooms_left_out);
+    vt_json_open(j, "objects", '[');
+    for (uint32_t i = 0; i < p->object_count; i++) {
+        const struct vt_object_life *o = &p->objects[i];
+        vt_json_open(j, NULL, '{');
+        vt_json_string(j, "kind", o->kind);
+        vt_json_number(j, "created", o->created);
+        vt_json_number(j, "destroyed", o->destroyed);
+        device_number(j, "device", o->device);
+        stack(j, o->stack, options->native);
+        vt_json_close(j, '}');
+    }
+    vt_json_close(j, ']');
+    vt_json_open(j, "phases", '[');
+    for (uint32_t i = 0; i < p->phase_count; i++) {
+        const struct vt_phase *f = &p->phases[i];
+        vt_json_open(j, NULL, '{');
+        vt_json_string(j, "name", f->name);
+        vt_json_string(j, "domain", f->domain);
+        vt_json_boolean(j, "mark", f->mark);
+        vt_json_number(j, "start_ns", f->start);
+        vt_json_number(j, "end_ns", f->end);
+        vt_json_number(j, "thread", f->thread);
+        vt_json_number(j, "live_at_start", f->live_at_start);
+        vt_json_number(j, "live_at_end", f->live_at_end);
+        vt_json_number(j, "peak_bytes", f->peak_bytes);
+        vt_json_close(j, '}');
+    }
+    vt_json_close(j, ']');
+    vt_json_close(j, '}');
+}
+
+int vt_fmt_json_write(const struct vt_model *model, const struct vt_format_options *options,
+                      FILE *out) {
+    struct vt_json j = {.out = out, .first = true};
+    vt_json_open(&j, NULL, '{');
+    vt_json_string(&j, "schema", "vramtrace-report/1");
+    vt_json_open(&j, "processes", '[');
+    for (uint32_t i = 0; i < model->process_count; i++)
+        process(&j, &model->processes[i], options);
+    vt_json_close(&j, ']');
+    vt_json_close(&j, '}');
+    fputc('\n', out);
+    return 0;
+}

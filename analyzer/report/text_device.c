@@ -1,0 +1,392 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The text report's picture of a device: at its peak, as a bar, with what it was made of; and what
+ * is known of the rest.
+ */
+#include "model/amount.h"
+#include "fmt_text.h"
+
+#include "vramtrace/log_format.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { BAR_COLUMNS = 76 };
+#define GROWTH_WORTH_SAYING ((uint64_t)1 << 20)
+
+/* A part of the bar. */
+struct part {
+    char letter;
+    const char *name;
+    uint64_t bytes;
+    uint32_t sites;
+    const char *style;
+};
+
+/* Each part its share of the columns; one that is there at all gets one, so that nothing is hidden.
+ */
+static void print_bar(const struct vt_text *t, const struct part *parts, unsigned count,
+                      uint64_t whole) {
+    unsigned columns = 0;
+    fputs("  [", t->out);
+    for (unsigned i = 0; i < count; i++) {
+        unsigned n =
+            whole ? (unsigned)((double)parts[i].bytes / (double)whole * BAR_COLUMNS + 0.5) : 0;
+        if (parts[i].bytes && !n)
+            n = 1;
+        if (n > BAR_COLUMNS - columns)
+            n = BAR_COLUMNS - columns;
+        fputs(vt_text_style(t, parts[i].style), t->out);
+        for (unsigned j = 0; j < n; j++)
+            fputc(parts[i].letter, t->out);
+        fputs(vt_text_style(t, VT_STYLE_NONE), t->out);
+        columns += n;
+    }
+    for (; columns < BAR_COLUMNS; columns++)
+        fputc('.', t->out);
+    fputs("]\n", t->out);
+}
+
+static void print_part(const struct vt_text *t, char letter, const char *name, uint64_t bytes,
+                       uint64_t whole, const char *rest) {
+    char text[VT_FORMAT_BYTES];
+    fprintf(t->out, "  %c  %-12s %9s", letter, name, vt_format_bytes(bytes, text));
+    if (whole) {
+        double share = 100.0 * (double)bytes / (double)whole;
+        fprintf(t->out, "  %s%.0f %%", share < 9.5 ? "  " : share < 99.5 ? " " : "", share);
+    }
+    fprintf(t->out, "%s%s\n", rest[0] ? "   " : "", rest);
+}
+
+enum { GROWING, LOST, UNFREED, IN_USE, CACHE, RUNTIME, UNTRACKED, OTHERS, PARTS };
+
+static unsigned part_of(const struct vt_site *site) {
+    if (site->class == VT_CLASS_CACHE)
+        return CACHE;
+    if (site->class == VT_CLASS_RUNTIME)
+        return RUNTIME;
+    switch (site->verdict) {
+    case VT_VERDICT_GROWING:
+        return GROWING;
+    case VT_VERDICT_LOST:
+        return LOST;
+    case VT_VERDICT_UNFREED:
+        return UNFREED;
+    default:
+        return IN_USE;
+    }
+}
+
+/* Adds a name to "PyTorch, CuPy", once. */
+static void add_name(struct vt_string *names, const char *name) {
+    if (name && !(names->text && strstr(names->text, name)))
+        vt_string_format(names, "%s%s", names->length ? ", " : "", name);
+}
+
+/* Of each site the leak that it is part of, or NULL. Free it. */
+static const struct vt_leak **leaks_of_sites(const struct vt_process *p) {
+    const struct vt_leak **leaks = vt_alloc(p->site_count, sizeof *leaks);
+    for (uint32_t i = 0; i < p->leak_count; i++)
+        for (uint32_t j = 0; j < p->leaks[i].site_count; j++)
+            leaks[p->leaks[i].sites[j]] = &p->leaks[i];
+    return leaks;
+}
+
+static bool was_there(const struct vt_site *site, const struct vt_device *d) {
+    return (site->layer == VT_LAYER_DRIVER || site->layer == VT_LAYER_FRAMEWORK) &&
+           site->device == d->ordinal && site->count_at_peak;
+}
+
+/* What the device was made of at its peak. Of a cache's segments what was in use inside belongs to
+ * the blocks' sites, the rest is idle. */
+static void sum_parts(const struct vt_text *t, const struct vt_device *d, struct part *parts,
+                      struct vt_string names[PARTS]) {
+    uint64_t blocks = 0;
+    const struct vt_leak **leaks = leaks_of_sites(t->process);
+    for (uint32_t i = 0; i < t->process->site_count; i++) {
+        const struct vt_site *site = &t->process->sites[i];
+        if (!was_there(site, d))
+            continue;
+        unsigned part = part_of(site);
+        uint64_t bytes = site->bytes_at_peak;
+        if (site->layer == VT_LAYER_FRAMEWORK)
+            blocks += site->bytes_at_peak;
+        if (part <= UNFREED) {
+            /* the leak is what the headline says; what came and went beside it was in use */
+            uint64_t leaked = vt_amount_of_site(site, leaks[i]).bytes;
+            bytes = bytes < leaked ? bytes : leaked;
+            parts[IN_USE].bytes += site->bytes_at_peak - bytes;
+            parts[IN_USE].sites += site->bytes_at_peak > bytes;
+        }
+        parts[part].bytes += bytes;
+        parts[part].sites += bytes > 0;
+        add_name(&names[part], site->class_name);
+    }
+    free(leaks);
+    if (d->fragmentation.ratio >= 0)
+        parts[CACHE].bytes -= blocks < parts[CACHE].bytes ? blocks : parts[CACHE].bytes;
+    if (d->total_bytes != VT_UNKNOWN && d->untracked_bytes != VT_UNKNOWN)
+        parts[UNTRACKED].bytes = d->untracked_bytes;
+    if (d->total_bytes != VT_UNKNOWN && d->other_processes_bytes != VT_UNKNOWN)
+        parts[OTHERS].bytes = d->other_processes_bytes;
+}
+
+/* What NVML said of this process, and how what is not in the books went. */
+static void print_untracked(const struct vt_text *t, const struct vt_device *d) {
+    const struct vt_untracked *u = &d->untracked;
+    char a[VT_FORMAT_BYTES], b[VT_FORMAT_BYTES], c[VT_FORMAT_BYTES];
+    fprintf(t->out, "  driver's word  %s used by this process at %s",
+            vt_format_bytes(d->driver_used_bytes, a), vt_format_duration(d->driver_used_at, b));
+    if (d->untracked_bytes == 0)
+        fputs(": as in these books\n", t->out);
+    else if (d->untracked_bytes != VT_UNKNOWN)
+        fprintf(t->out, ";\n%17s%s of it not in these books: contexts, code, reserve\n", "",
+                vt_format_bytes(d->untracked_bytes, c));
+    else
+        fputc('\n', t->out);
+    if (d->other_processes_bytes != VT_UNKNOWN)
+        fprintf(t->out, "%17s%s used by other processes\n", "",
+                vt_format_bytes(d->other_processes_bytes, a));
+    if (u->samples > 1 && u->last_bytes > u->first_bytes &&
+        u->last_bytes - u->first_bytes >= GROWTH_WORTH_SAYING)
+        fprintf(t->out, "  untracked      grew from %s to %s, at most %s at %s\n",
+                vt_format_bytes(u->first_bytes, a), vt_format_bytes(u->last_bytes, b),
+                vt_format_bytes(u->max_bytes, c),
+                vt_format_duration(u->max_at, (char[VT_FORMAT_BYTES]){0}));
+}
+
+static void print_driver_figures(const struct vt_text *t, const struct vt_device *d) {
+    char a[VT_FORMAT_BYTES], b[VT_FORMAT_BYTES], c[VT_FORMAT_BYTES];
+    if (d->driver_used_bytes == VT_UNKNOWN)
+        return;
+    if (d->from_nvml) {
+        print_untracked(t, d);
+        return;
+    }
+    if (d->other_processes_bytes != VT_UNKNOWN && d->other_processes_bytes) {
+        fprintf(t->out, "  driver's word  %s used, when the program asked at %s;\n",
+                vt_format_bytes(d->driver_used_bytes, a), vt_format_duration(d->driver_used_at, b));
+        fprintf(t->out, "%17s%s of it by other processes, %s not in these books\n", "",
+                vt_format_bytes(d->other_processes_bytes, a),
+                vt_format_bytes(d->untracked_bytes, b));
+        return;
+    }
+    fprintf(t->out, "  driver's word  %s used, when the program asked at %s",
+            vt_format_bytes(d->driver_used_bytes, a), vt_format_duration(d->driver_used_at, b));
+    if (d->untracked_bytes == 0)
+        fputs(": as in these books\n", t->out);
+    else if (d->untracked_bytes != VT_UNKNOWN)
+        fprintf(t->out, ";\n%17s%s of it not in these books\n", "",
+                vt_format_bytes(d->untracked_bytes, c));
+    else
+        fprintf(t->out, ",\n%17sby all processes together\n", "");
+}
+
+/* The usual line, above which it is worth a thought: and only where the amount is, too. */
+static bool is_alarming(double ratio, uint64_t idle, uint64_t reserved) {
+    return ratio > VT_FRAGMENTATION_ALARM && idle > reserved / 16;
+}
+
+/* The moment when most was idle and could not be given back. */
+static void print_worst(const struct vt_text *t, const struct vt_fragmentation *f) {
+    char a[VT_FORMAT_BYTES], b[VT_FORMAT_BYTES], c[VT_FORMAT_BYTES];
+    uint64_t idle = f->worst.reserved_bytes - f->worst.in_use_bytes;
+    if (f->worst.at == VT_UNKNOWN)
+        return;
+    double ratio = vt_fragmentation_ratio(idle, f->worst.largest_free_bytes);
+    bool alarm = is_alarming(ratio, f->worst.pinned_bytes, f->worst.reserved_bytes);
+    fprintf(t->out, "  at its worst   %s%.2f at %s%s: %s idle, %s in one piece%s\n",
+            vt_text_style(t, alarm ? VT_STYLE_WARN : ""), ratio, vt_format_duration(f->worst.at, a),
+            vt_text_style(t, alarm ? VT_STYLE_NONE : ""), vt_format_bytes(idle, b),
+            vt_format_bytes(f->worst.largest_free_bytes, c), alarm ? "; above 0.30" : "");
+}
+
+static void print_blocks(const struct vt_text *t, const struct vt_device *d) {
+    const struct vt_blocks *b = &d->blocks;
+    char c[VT_FORMAT_BYTES], e[VT_FORMAT_BYTES], f[VT_FORMAT_BYTES], g[VT_FORMAT_BYTES];
+    if (!d->has_blocks)
+        return;
+    fprintf(t->out, "  %-13s  %s in use at the most, %s at this peak", b->name,
+            vt_format_bytes(b->peak_bytes, c), vt_format_bytes(b->at_peak_bytes, e));
+    if (b->reserved_bytes != VT_UNKNOWN)
+        fprintf(t->out, ";\n%17sat the end %s of %s reserved", "",
+                vt_format_bytes(b->live_bytes, f), vt_format_bytes(b->reserved_bytes, g));
+    fputc('\n', t->out);
+    if (b->said_allocated != VT_UNKNOWN)
+        fprintf(t->out, "%17sits own counters: %s allocated, %s reserved%s\n", "",
+                vt_format_bytes(b->said_allocated, c), vt_format_bytes(b->said_reserved, e),
+                b->said_apart ? " (they differ: see NOTE)" : "");
+}
+
+static void print_granules(const struct vt_text *t, const struct vt_fragmentation *f) {
+    char a[VT_FORMAT_BYTES];
+    if (f->granule_waste_bytes == VT_UNKNOWN || f->granule_waste_bytes < 16u << 20)
+        return;
+    fprintf(t->out, "  granules       about %s lost, if the driver keeps to granules of 2 MiB\n",
+            vt_format_bytes(f->granule_waste_bytes, a));
+}
+
+static void print_fragmentation(const struct vt_text *t, const struct vt_fragmentation *f) {
+    char a[VT_FORMAT_BYTES], b[VT_FORMAT_BYTES], c[VT_FORMAT_BYTES];
+    if (f->ratio < 0)
+        fputs("  fragmentation  unknown: what its pools or caches keep is not in the log\n",
+              t->out);
+    else if (!f->free_bytes)
+        fputs("  fragmentation  none: nothing was reserved and idle at the end\n", t->out);
+    else
+        fprintf(t->out, "  fragmentation  %.2f: %s of %s reserved are idle, %s in one piece\n",
+                f->ratio, vt_format_bytes(f->free_bytes, a), vt_format_bytes(f->reserved_bytes, b),
+                vt_format_bytes(f->largest_free_bytes, c));
+}
+
+/* Whether the list of what is held says already what the peak was made of. */
+static bool is_held_list(const struct vt_rows *peak, const struct vt_text *t) {
+    struct vt_rows held;
+    vt_rows_make(&held, t, VT_ROWS_HELD, 0);
+    bool same = held.count == peak->count;
+    for (uint32_t i = 0; same && i < held.count; i++)
+        same = held.rows[i].key == peak->rows[i].key && held.rows[i].bytes == peak->rows[i].bytes;
+    vt_rows_free(&held);
+    return same;
+}
+
+/* What the peak was made of, by place. */
+static void print_peak(const struct vt_text *t, const struct vt_device *d) {
+    struct vt_rows rows;
+    char bytes[VT_FORMAT_BYTES];
+    vt_rows_make(&rows, t, VT_ROWS_PEAK, d->ordinal);
+    vt_format_bytes(d->peak_bytes, bytes);
+    if (!t->process->leak_count && is_held_list(&rows, t)) { /* else there is no list */
+        fprintf(t->out, "  peak           %s, made of just what is listed above\n", bytes);
+    } else {
+        fprintf(t->out, "  peak           %s, made of\n", bytes);
+        vt_rows_print(&rows, t);
+    }
+    vt_rows_free(&rows);
+}
+
+static void print_counts(const struct vt_text *t, const struct vt_device *d) {
+    char a[VT_FORMAT_BYTES], f[VT_FORMAT_BYTES], b[VT_FORMAT_BYTES], m[VT_FORMAT_BYTES];
+    fprintf(t->out, "  in all         %s allocation%s of %s, %s freed",
+            vt_format_count(d->alloc_count, a), d->alloc_count == 1 ? "" : "s",
+            vt_format_bytes(d->allocated_bytes, b), vt_format_count(d->free_count, f));
+    if (d->failed_count)
+        fprintf(t->out, "; %s refused", vt_format_count(d->failed_count, m));
+    fputc('\n', t->out);
+}
+
+/* "the leak above, 2 call sites": what failed to be freed, as a row of the map. */
+static void say_failed(const struct vt_text *t, const struct vt_device *d, unsigned part,
+                       const struct part *row, struct vt_string *rest) {
+    const struct vt_process *p = t->process;
+    uint32_t count = 0;
+    uint64_t whole = 0;
+    for (uint32_t i = 0; i < p->leak_count; i++) {
+        bool here = false;
+        for (uint32_t j = 0; j < p->leaks[i].site_count && !here; j++)
+            here = was_there(&p->sites[p->leaks[i].sites[j]], d) &&
+                   part_of(&p->sites[p->leaks[i].sites[j]]) == part;
+        count += here;
+        whole += here ? vt_amount_of_leak(p, &p->leaks[i]).bytes : 0;
+    }
+    if (count == 1) /* a peak before the end may come before all of it */
+        vt_string_format(rest, "%s%s, ", row->bytes < whole ? "part of " : "",
+                         p->leak_count == 1 ? "the leak above" : "1 of the leaks above");
+    else if (count)
+        vt_string_format(rest, "%u leaks, ", count);
+    vt_string_format(rest, "%u call site%s", row->sites, row->sites == 1 ? "" : "s");
+    if (!count)
+        vt_string_format(rest, " that hold%s memory at the end", row->sites == 1 ? "s" : "");
+}
+
+static void print_parts(const struct vt_text *t, const struct vt_device *d,
+                        const struct part *parts, const struct vt_string *names) {
+    static const char *const said[PARTS] = {
+        [CACHE] = "reserved and not in use",
+        [RUNTIME] = "kept by CUDA's libraries",
+        [UNTRACKED] = "contexts, loaded code (the driver's figure)",
+        [OTHERS] = "other processes (the driver's figure)",
+    };
+    uint64_t sum = 0;
+    for (unsigned i = 0; i < PARTS; i++)
+        sum += parts[i].bytes;
+    bool fits = d->total_bytes != VT_UNKNOWN && d->total_bytes >= d->peak_bytes;
+    uint64_t whole = fits ? d->total_bytes : d->peak_bytes;
+    print_bar(t, parts, PARTS, whole);
+    for (unsigned i = 0; i < PARTS; i++) {
+        struct vt_string rest = {0};
+        if (!parts[i].bytes)
+            continue;
+        if (said[i])
+            vt_string_format(&rest, "%s%s%s", names[i].length ? names[i].text : "",
+                             names[i].length ? ", " : "", said[i]);
+        else if (i <= UNFREED)
+            say_failed(t, d, i, &parts[i], &rest);
+        else
+            vt_string_format(&rest, "%u call site%s, freed later", parts[i].sites,
+                             parts[i].sites == 1 ? "" : "s");
+        print_part(t, parts[i].letter, parts[i].name, parts[i].bytes, whole, rest.text);
+        vt_string_free(&rest);
+    }
+    if (fits && whole > sum)
+        print_part(t, '.', "free", whole - sum, whole,
+                   parts[UNTRACKED].bytes || d->untracked_bytes == 0
+                       ? ""
+                       : "or not this program's allocations");
+}
+
+void vt_text_device(const struct vt_text *t, const struct vt_device *d) {
+    struct part parts[PARTS] = {
+        [GROWING] = {'L', "growing", 0, 0, VT_STYLE_BAD},
+        [LOST] = {'X', "lost", 0, 0, VT_STYLE_BAD},
+        [UNFREED] = {'U', "unfreed", 0, 0, VT_STYLE_BAD},
+        [IN_USE] = {'#', "in use", 0, 0, ""},
+        [CACHE] = {'c', "cache", 0, 0, VT_STYLE_DIM},
+        [RUNTIME] = {'r', "runtime", 0, 0, VT_STYLE_DIM},
+        [UNTRACKED] = {'u', "untracked", 0, 0, VT_STYLE_DIM},
+        [OTHERS] = {'o', "others", 0, 0, VT_STYLE_WARN},
+    };
+    struct vt_string names[PARTS] = {{0}};
+    struct vt_string title = {0}, rest = {0};
+    char bytes[VT_FORMAT_BYTES], at[VT_FORMAT_BYTES];
+    if (d->ordinal == VT_DEVICE_UNKNOWN)
+        vt_string_add(&title, "GPU ?");
+    else
+        vt_string_format(&title, "GPU %u", d->ordinal);
+    vt_string_add(&rest, d->name                           ? d->name
+                         : d->ordinal == VT_DEVICE_UNKNOWN ? "(its context was not seen)"
+                                                           : "");
+    if (d->total_bytes != VT_UNKNOWN)
+        vt_string_format(&rest, "%s%s", rest.length ? "   " : "",
+                         vt_format_bytes(d->total_bytes, bytes));
+    if (!d->alloc_count && !d->peak_bytes) {
+        vt_string_format(&rest, "%snothing was allocated", rest.length ? "   " : "");
+        vt_text_heading(t, VT_STYLE_HEAD, title.text, rest.text);
+        print_driver_figures(t, d);
+        vt_string_free(&title);
+        vt_string_free(&rest);
+        return;
+    }
+    bool whole = d->total_bytes != VT_UNKNOWN && d->total_bytes >= d->peak_bytes;
+    vt_string_format(&rest, "%sat its peak, %s", rest.length ? "   " : "",
+                     vt_format_duration(d->peak_at, at));
+    if (!whole)
+        vt_string_format(&rest, "   %sthe bar is the peak",
+                         d->total_bytes == VT_UNKNOWN ? "size not known; " : "");
+    vt_text_heading(t, VT_STYLE_HEAD, title.text, rest.text);
+    sum_parts(t, d, parts, names);
+    print_parts(t, d, parts, names);
+    print_peak(t, d);
+    print_counts(t, d);
+    print_blocks(t, d);
+    print_fragmentation(t, &d->fragmentation);
+    print_worst(t, &d->fragmentation);
+    print_granules(t, &d->fragmentation);
+    print_driver_figures(t, d);
+    if (t->options->map)
+        vt_text_map(t, d);
+    for (unsigned i = 0; i < PARTS; i++)
+        vt_string_free(&names[i]);
+    vt_string_free(&title);
+    vt_string_free(&rest);
+}

@@ -1,0 +1,350 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The text report's first answer: each leak, with where it was allocated, how much, since when, how
+ * long until the device is full, and the evidence. Then the phases, which tell data loading, model,
+ * training and evaluation apart.
+ */
+#include "model/amount.h"
+#include "fmt_text.h"
+
+#include "vramtrace/log_format.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { LEAKS_SHOWN = 3, PATHS_SHOWN = 5, LABEL = 16, MANY_RISES = 100 };
+
+/* "120 steps", "1 epoch", "40 rounds": what an iteration is called. */
+static const char *unit(const struct vt_growth *g) {
+    return g->marked ? g->per : g->iterations == VT_UNKNOWN ? "second" : "round";
+}
+
+static const char *plural(uint64_t count) {
+    return count == 1 ? "" : "s";
+}
+
+static void row(const struct vt_text *t, const char *label, const char *text) {
+    char full[32];
+    snprintf(full, sizeof full, "  %s", label);
+    vt_text_wrap(t, full, LABEL, text);
+}
+
+/* Where it is, if not on a GPU. */
+static const char *memory(const struct vt_process *p, const struct vt_leak *leak) {
+    uint32_t host = 0, managed = 0;
+    for (uint32_t i = 0; i < leak->site_count; i++) {
+        host += p->sites[leak->sites[i]].layer == VT_LAYER_HOST;
+        managed += p->sites[leak->sites[i]].layer == VT_LAYER_MANAGED;
+    }
+    return host == leak->site_count      ? " of pinned host memory"
+           : managed == leak->site_count ? " of managed memory"
+           : host && managed             ? " of memory, pinned host and managed too,"
+           : host                        ? " of memory, pinned host memory too,"
+           : managed                     ? " of memory, managed memory too,"
+                                         : "";
+}
+
+/* When what was not kept to the very end was freed. */
+static const char *end(const struct vt_process *p) {
+    return p->window_until != VT_UNKNOWN || !p->complete ? "at the end" : "at exit";
+}
+
+static void say_growing(const struct vt_process *p, const struct vt_leak *leak,
+                        struct vt_amount amount, struct vt_string *rest) {
+    vt_string_add(rest, " kept and growing");
+    if (amount.freed)
+        vt_string_format(rest, ", %sfreed only %s",
+                         amount.freed < amount.blocks ? "most of it " : "", end(p));
+    /* a cache that is not full yet has fewer */
+    vt_string_add(rest, leak->growth->rises >= MANY_RISES ? ". Not a cache." : ". No known cache.");
+}
+
+static void heading(const struct vt_text *t, const struct vt_leak *leak) {
+    const struct vt_process *p = t->process;
+    char bytes[VT_FORMAT_BYTES];
+    struct vt_string rest = {0};
+    char number_lost[VT_FORMAT_BYTES], number_live[VT_FORMAT_BYTES];
+    struct vt_amount amount = vt_amount_of_leak(p, leak);
+    bool growing = leak->growth != NULL;
+    uint64_t lost = 0, live = 0;
+    for (uint32_t i = 0; i < leak->site_count; i++) {
+        lost += p->sites[leak->sites[i]].lost_count;
+        live += p->sites[leak->sites[i]].live_count;
+    }
+    vt_string_format(&rest, "%s%s", vt_format_bytes(amount.bytes, bytes), memory(p, leak));
+    if (leak->verdict == VT_VERDICT_LOST && lost == live)
+        vt_string_format(&rest, " lost%s: no pointer to it is left.",
+                         growing ? ", and growing" : "");
+    else if (leak->verdict == VT_VERDICT_LOST)
+        vt_string_format(&rest, "%s: no pointer to %s of %s blocks is left.",
+                         growing ? " lost and growing" : " lost in part",
+                         vt_format_count(lost, number_lost), vt_format_count(live, number_live));
+    else if (growing)
+        say_growing(p, leak, amount, &rest);
+    else
+        vt_string_format(&rest, " still allocated %s.",
+                         p->window_until != VT_UNKNOWN ? "when the window ends"
+                         : p->complete                 ? "when the process ended"
+                                                       : "where the log ends");
+    vt_text_heading(t, VT_STYLE_BAD, "LEAK", rest.text);
+    vt_string_free(&rest);
+}
+
+static void print_place(const struct vt_text *t, const struct vt_leak *leak) {
+    const struct vt_frame *frame = vt_stack_main_frame(leak->stack);
+    char *place = vt_place_text(t->process, frame, VT_TEXT_WIDTH - LABEL);
+    unsigned columns = LABEL + vt_place_columns(place);
+    unsigned left = columns + 3 < VT_TEXT_WIDTH ? VT_TEXT_WIDTH - columns - 3 : 0;
+    char *source = vt_place_source(t->process, frame, VT_TEXT_WIDTH - LABEL);
+    fprintf(t->out, "  allocated at  %s%s%s", vt_text_style(t, VT_STYLE_HEAD), place,
+            vt_text_style(t, VT_STYLE_NONE));
+    if (source && vt_place_columns(source) <= left)
+        fprintf(t->out, "   %s\n", source);
+    else if (source)
+        fprintf(t->out, "\n%*s%s\n", LABEL, "", source);
+    else
+        fputc('\n', t->out);
+    free(place);
+    free(source);
+}
+
+/* What a round is, where the program marked none. Where all is allocated in one helper, its caller
+ * says more. */
+static void print_round(const struct vt_text *t, const struct vt_leak *leak) {
+    const struct vt_stack *beat = leak->growth->beat;
+    const struct vt_frame *frame = beat ? vt_stack_main_frame(beat) : NULL;
+    if (!frame)
+        return;
+    struct vt_string s = {0};
+    if (beat != leak->stack && vt_stack_place(beat) == vt_stack_place(leak->stack))
+        for (uint32_t i = beat->own + 1; i < beat->count; i++)
+            if (beat->frames[i].own) {
+                frame = &beat->frames[i];
+                break;
+            }
+    char *place = vt_place_text(t->process, frame, VT_TEXT_WIDTH - LABEL - 20);
+    if (beat == leak->stack)
+        vt_string_add(&s, "one allocation at this line");
+    else
+        vt_string_format(&s, "one allocation %s %s",
+                         frame == vt_stack_main_frame(beat) ? "at" : "for", place);
+    row(t, "a round is", s.text);
+    vt_string_free(&s);
+    free(place);
+}
+
+static void print_growth(const struct vt_text *t, const struct vt_leak *leak) {
+    const struct vt_growth *g = leak->growth;
+    char a[VT_FORMAT_BYTES], b[VT_FORMAT_BYTES], c[VT_FORMAT_BYTES];
+    struct vt_string s = {0};
+    vt_string_format(&s, "%s per %s", vt_format_bytes(g->bytes_per_iteration, a), unit(g));
+    if (g->outer_iterations)
+        vt_string_format(&s, "; %s per %s%s%s",
+                         vt_format_bytes(g->bytes_per_iteration * g->outer_iterations, b),
+                         g->outer ? g->outer : vt_format_count(g->outer_iterations, c),
+                         g->outer ? "" : " rounds", g->outer ? "" : " (an epoch?)");
+    row(t, "how much", s.text);
+    print_round(t, leak);
+    s.length = 0;
+    if (g->iterations != VT_UNKNOWN)
+        vt_string_format(&s, "%s %s of %s (%s)", unit(g), vt_format_count(g->since_iteration, a),
+                         vt_format_count(g->iterations, b), vt_format_duration(g->since, c));
+    else
+        vt_string_format(&s, "%s", vt_format_duration(g->since, c));
+    row(t, "since", s.text);
+    s.length = 0;
+    if (g->full_in_iterations == 0)
+        vt_string_add(&s, t->process->oom_count ? "it was: see OUT OF MEMORY below" : "it was");
+    else if (g->full_in_iterations != VT_UNKNOWN)
+        vt_string_format(&s, "in %s %s%s, %s at this pace",
+                         vt_format_count(g->full_in_iterations, a), unit(g),
+                         plural(g->full_in_iterations), vt_format_duration(g->full_in, b));
+    if (s.length)
+        row(t, "device full", s.text);
+    vt_string_free(&s);
+}
+
+/* Counts of all the leak's sites, and the test. */
+static void print_evidence(const struct vt_text *t, const struct vt_leak *leak) {
+    const struct vt_process *p = t->process;
+    char a[VT_FORMAT_BYTES], b[VT_FORMAT_BYTES], c[VT_FORMAT_BYTES];
+    struct vt_string s = {0};
+    struct vt_amount amount = vt_amount_of_leak(p, leak);
+    uint64_t allocs = 0;
+    for (uint32_t i = 0; i < leak->site_count; i++)
+        allocs += p->sites[leak->sites[i]].alloc_count;
+    if (!leak->growth) {
+        vt_string_add(&s, leak->why);
+    } else {
+        vt_string_format(&s, "%s of %s block%s ", vt_format_count(amount.blocks, a),
+                         vt_format_count(allocs, b), plural(allocs));
+        if (!amount.freed)
+            vt_string_add(&s, "never freed");
+        else if (amount.freed == amount.blocks)
+            vt_string_format(&s, "freed only %s", end(p));
+        else
+            vt_string_format(&s, "kept: %s freed only %s, %s never",
+                             vt_format_count(amount.freed, a), end(p),
+                             vt_format_count(amount.blocks - amount.freed, c));
+        vt_string_format(&s, "; %s rise%s, p < %s", vt_format_count(leak->growth->rises, a),
+                         plural(leak->growth->rises),
+                         leak->growth->chance < 0.001  ? "0.001"
+                         : leak->growth->chance < 0.01 ? "0.01"
+                                                       : "0.02");
+        if (leak->verdict == VT_VERDICT_LOST)
+            vt_string_add(&s, "; no pointer to them in memory");
+    }
+    row(t, "evidence", s.text);
+    vt_string_free(&s);
+}
+
+/* One line a site: what it holds, where its path parts from the others', its id. */
+static void print_path(const struct vt_text *t, const struct vt_leak *leak, uint32_t i) {
+    const struct vt_process *p = t->process;
+    const struct vt_site *site = &p->sites[leak->sites[i]], *other = &p->sites[leak->sites[!i]];
+    const struct vt_frame *caller = vt_rows_parting(site, other);
+    const struct vt_frame *own[VT_CALLERS];
+    if (!caller && vt_rows_same_line(site, other) && vt_rows_callers(site->stack, own))
+        caller = own[0]; /* instances of one template */
+    char bytes[VT_FORMAT_BYTES];
+    unsigned width = VT_TEXT_WIDTH - LABEL - 11 - t->digits - 2 - (caller ? 5 : 0);
+    char *place = vt_place_text(p, caller ? caller : vt_stack_main_frame(site->stack), width);
+    int pad = (int)width - (int)vt_place_columns(place);
+    fprintf(t->out, "  %-*s%9s  %s%s%*s  %.*s\n", LABEL - 2,
+            i              ? ""
+            : leak->growth ? "together"
+                           : "paths",
+            vt_format_bytes(vt_amount_of_site(site, leak).bytes, bytes), caller ? "from " : "",
+            place, pad > 0 ? pad : 0, "", (int)t->digits, site->name);
+    free(place);
+    /* a helper's file says little; the caller may have said it already, or be further out */
+    const struct vt_frame *outer = vt_rows_caller_elsewhere(site->stack);
+    if (outer && (!caller || caller < outer)) {
+        place = vt_place_text(p, outer, VT_TEXT_WIDTH - LABEL - 16);
+        fprintf(t->out, "%*sfrom %s\n", LABEL + 11, "", place);
+        free(place);
+    }
+}
+
+/* The sites of a leak: its own, or all of them where it has several. */
+static void print_sites(const struct vt_text *t, const struct vt_leak *leak) {
+    if (leak->site_count < 2) {
+        const struct vt_site *site = &t->process->sites[leak->sites[0]];
+        const struct vt_frame *callers[VT_CALLERS];
+        uint32_t count = vt_rows_callers(site->stack, callers);
+        for (uint32_t i = 0; i < count; i++) {
+            char *place = vt_place_text(t->process, callers[i], VT_TEXT_WIDTH - LABEL);
+            row(t, i ? "" : "called from", place);
+            free(place);
+        }
+        char id[32];
+        snprintf(id, sizeof id, "%.*s", (int)t->digits, site->name);
+        row(t, "site", id);
+        return;
+    }
+    for (uint32_t i = 0; i < leak->site_count && i < PATHS_SHOWN; i++)
+        print_path(t, leak, i);
+    if (leak->site_count > PATHS_SHOWN)
+        fprintf(t->out, "%*sand %u more\n", LABEL, "", leak->site_count - PATHS_SHOWN);
+}
+
+static void print_leak(const struct vt_text *t, const struct vt_leak *leak) {
+    heading(t, leak);
+    print_place(t, leak);
+    print_sites(t, leak);
+    if (leak->growth)
+        print_growth(t, leak);
+    print_evidence(t, leak);
+    if (leak->advice)
+        row(t, "likely", leak->advice);
+    if (leak->verdict == VT_VERDICT_GROWING)
+        fputs("  This line allocated it; what keeps it may be elsewhere.\n", t->out);
+}
+
+void vt_text_leaks(const struct vt_text *t) {
+    const struct vt_process *p = t->process;
+    uint32_t most = t->options->top ? t->options->top : LEAKS_SHOWN, shown = 0;
+    char bytes[VT_FORMAT_BYTES];
+    for (; shown < p->leak_count && shown < most; shown++)
+        print_leak(t, &p->leaks[shown]);
+    uint64_t rest = 0;
+    for (uint32_t i = shown; i < p->leak_count; i++)
+        rest += vt_amount_of_leak(p, &p->leaks[i]).bytes;
+    if (shown < p->leak_count)
+        fprintf(t->out, "\n%u more leak%s, %s (--top %u shows them)\n", p->leak_count - shown,
+                plural(p->leak_count - shown), vt_format_bytes(rest, bytes), p->leak_count);
+}
+
+/* --- phases --- */
+
+/* All phases of one name. */
+struct named {
+    const struct vt_phase *first, *last;
+    uint64_t count, total, peak_bytes;
+    int64_t left; /* bytes, of all of them together */
+};
+
+static void add_phase(struct named *n, const struct vt_phase *f) {
+    n->first = n->count ? n->first : f;
+    n->last = f;
+    n->count++;
+    n->total += f->end == VT_UNKNOWN ? 0 : f->end - f->start;
+    if (f->live_at_end != VT_UNKNOWN)
+        n->left += (int64_t)(f->live_at_end - f->live_at_start);
+    if (f->peak_bytes > n->peak_bytes)
+        n->peak_bytes = f->peak_bytes;
+}
+
+void vt_text_phases(const struct vt_text *t) {
+    enum { NAMES = 64, SHOWN = 12 };
+    const struct vt_process *p = t->process;
+    struct named *names = vt_alloc(NAMES, sizeof *names);
+    struct vt_map by_name = {0};
+    uint32_t count = 0, more = 0;
+    for (uint32_t i = 0; i < p->phase_count; i++) {
+        const struct vt_phase *f = &p->phases[i];
+        if (f->mark || !f->name)
+            continue;
+        uint64_t key = (uint64_t)(uintptr_t)f->name;
+        uint32_t index = vt_map_get(&by_name, key);
+        if (index == VT_MAP_NONE) {
+            index = count < NAMES ? count++ : NAMES;
+            vt_map_put(&by_name, key, index);
+            more += index == NAMES;
+        }
+        if (index < NAMES)
+            add_phase(&names[index], f);
+    }
+    if (count)
+        vt_text_heading(t, VT_STYLE_HEAD, "PHASES", "device memory before and after, all GPUs");
+    if (count)
+        fprintf(t->out, "%s  %-24s %7s %9s %9s %9s %10s%s\n", vt_text_style(t, VT_STYLE_DIM),
+                "name", "times", "before", "after", "peak", "left",
+                vt_text_style(t, VT_STYLE_NONE));
+    uint32_t most = t->options->top ? t->options->top : SHOWN;
+    for (uint32_t i = 0; i < count && i < most; i++) {
+        const struct named *n = &names[i];
+        char a[VT_FORMAT_BYTES], b[VT_FORMAT_BYTES], c[VT_FORMAT_BYTES], d[VT_FORMAT_BYTES];
+        char e[VT_FORMAT_BYTES], change[VT_FORMAT_BYTES + 1], name[25];
+        uint64_t left = (uint64_t)(n->left < 0 ? -n->left : n->left);
+        snprintf(name, sizeof name, "%s", n->first->name);
+        for (char *at = name; *at; at++)
+            if ((unsigned char)*at < 0x20 || (unsigned char)*at > 0x7e)
+                *at = '?';
+        snprintf(change, sizeof change, "%s%s",
+                 n->left < 0 ? "-"
+                 : left      ? "+"
+                             : "",
+                 vt_format_bytes(left, e));
+        fprintf(t->out, "  %-24s %7s %9s %9s %9s %10s\n", name, vt_format_count(n->count, a),
+                vt_format_bytes(n->first->live_at_start, b),
+                n->last->live_at_end == VT_UNKNOWN ? "open"
+                                                   : vt_format_bytes(n->last->live_at_end, c),
+                vt_format_bytes(n->peak_bytes, d), change);
+    }
+    if (count > most || more)
+        fprintf(t->out, "  and %u more name%s\n", count - (count < most ? count : most) + more,
+                plural(count - (count < most ? count : most) + more));
+    free(names);
+    vt_map_free(&by_name);
+}

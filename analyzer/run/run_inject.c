@@ -1,0 +1,399 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The sweep over a command's allocating places (see run_inject.h).
+ *
+ * VRAMTRACE_INJECT counts calls, so a place is named by the ordinal of its first call in the first
+ * run. With threads the order may differ the next time: which place was really hit is read from the
+ * log of the run in which it was, and places that were not hit are tried again at their other
+ * ordinals.
+ */
+#define _GNU_SOURCE
+#include "run_inject.h"
+
+#include "commands.h"
+#include "log/merge.h"
+#include "model/place.h"
+#include "replay/replay.h"
+#include "run_check.h"
+#include "run_logs.h"
+#include "log/sites.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#define ORDINALS 4 /* tried of a place */
+
+/* Where the command allocates: a stack and the function called, on whatever device. */
+struct place {
+    uint64_t id;
+    uint64_t ordinals[ORDINALS];
+    uint32_t count; /* of ordinals kept */
+    bool hit;
+};
+
+struct sweep {
+    const struct vt_run_inject *how;
+    struct place *places;
+    uint32_t count, room;
+    struct vt_map by_id;
+    struct vt_baseline before; /* what leaks without any failure */
+    uint32_t runs, crashes, hangs, leaks, missed;
+    uint32_t survived, failed_well;
+};
+
+/* --- what a log says --- */
+
+typedef void visit(struct sweep *sweep, uint64_t id, uint64_t ordinal, bool injected);
+
+/* Every call that VRAMTRACE_INJECT counts, in order. */
+static int walk(struct sweep *sweep, const char *path, visit *each) {
+    struct vt_log log;
+    struct vt_string message = {0};
+    struct vt_batch batch;
+    uint64_t ordinal = 0;
+    if (vt_log_open(path, &log, &message)) {
+        vt_error("%s", message.text);
+        vt_string_free(&message);
+        return VT_STATUS_CANNOT_TRACE;
+    }
+    struct vt_sites *sites = vt_sites_open(&log);
+    struct vt_merge *merge = vt_merge_open(&log, VT_TICKS_MASK);
+    while (vt_merge_next(merge, &batch))
+        for (uint32_t i = 0; i < batch.count; i++) {
+            uint64_t word;
+            bool injected = false;
+            memcpy(&word, batch.bytes + batch.offsets[i], sizeof word);
+            unsigned type = vt_word_type(word), kind = vt_word_kind(word);
+            if (type == VT_REC_FAIL) {
+                struct vt_rec_fail fail;
+                memcpy(&fail, batch.bytes + batch.offsets[i], sizeof fail);
+                injected = fail.flags & VT_FAIL_INJECTED;
+            } else if (type != VT_REC_ALLOC) {
+                continue;
+            }
+            if (kind == VT_KIND_BLOCK || kind == VT_KIND_GRAPH)
+                continue; /* no call of its own */
+            uint32_t stack = vt_map_get(&log.stack_numbers, vt_word_high(word));
+            each(sweep,
+                 vt_sites_id(sites, stack == VT_MAP_NONE ? VT_NO_STACK : stack, vt_word_hook(word),
+                             0, 0),
+                 ++ordinal, injected);
+        }
+    vt_merge_close(merge);
+    vt_sites_close(sites);
+    vt_log_close(&log);
+    return 0;
+}
+static_assert(VT_NO_STACK == VT_MAP_NONE, "a stack that is not in the log");
+
+static void note_place(struct sweep *s, uint64_t id, uint64_t ordinal, bool injected) {
+    uint32_t at = vt_map_get(&s->by_id, id);
+    (void)injected;
+    if (at == VT_MAP_NONE) {
+        at = s->count;
+        VT_GROW(s->places, s->count, s->room);
+        s->places[s->count++] = (struct place){.id = id};
+        vt_map_put(&s->by_id, id, at);
+    }
+    if (s->places[at].count < ORDINALS)
+        s->places[at].ordinals[s->places[at].count++] = ordinal;
+}
+
+static void note_hit(struct sweep *s, uint64_t id, uint64_t ordinal, bool injected) {
+    uint32_t at = injected ? vt_map_get(&s->by_id, id) : VT_MAP_NONE;
+    (void)ordinal;
+    if (at != VT_MAP_NONE)
+        s->places[at].hit = true;
+}
+
+/* --- one run --- */
+
+struct outcome {
+    struct vt_run_child child;
+    struct vt_run_logs logs;
+    uint64_t took_ms;
+    char *output; /* the file with what it printed; NULL: it was passed on */
+};
+
+static uint64_t now_ms(void) {
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (uint64_t)t.tv_sec * 1000 + (uint64_t)t.tv_nsec / 1000000;
+}
+
+/* Sends what is written to 1 and 2 to a file; returns what restore needs. */
+static void redirect(const char *path, int saved[2]) {
+    int fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
+    fflush(NULL);
+    saved[0] = fcntl(1, F_DUPFD_CLOEXEC, 3);
+    saved[1] = fcntl(2, F_DUPFD_CLOEXEC, 3);
+    if (fd >= 0) {
+        dup2(fd, 1);
+        dup2(fd, 2);
+        close(fd);
+    }
+}
+
+static void restore(const int saved[2]) {
+    fflush(NULL);
+    for (int i = 0; i < 2; i++)
+        if (saved[i] >= 0) {
+            dup2(saved[i], i + 1);
+            close(saved[i]);
+        }
+}
+
+/* `ordinal` 0: without a failure. 0, or an exit status: it could not be started. */
+static int run_once(struct sweep *s, uint64_t ordinal, uint32_t timeout_ms, struct outcome *o) {
+    struct vt_string folder = {0}, output = {0}, number = {0}, message = {0};
+    int saved[2];
+    *o = (struct outcome){0};
+    char *list = vt_run_logs_make_list();
+    if (!list) {
+        vt_error("cannot make a temporary file: %s", strerror(errno));
+        return VT_STATUS_CANNOT_TRACE;
+    }
+    vt_string_format(&folder, "%s/%llu/", s->how->folder, (unsigned long long)ordinal);
+    vt_string_format(&output, "%s/%llu.txt", s->how->folder, (unsigned long long)ordinal);
+    vt_string_format(&number, "%llu", (unsigned long long)ordinal);
+    setenv("VRAMTRACE_OUTPUT", folder.text, 1);
+    setenv("VRAMTRACE_RUN_LIST", list, 1);
+    if (ordinal)
+        setenv("VRAMTRACE_INJECT", number.text, 1);
+    else
+        unsetenv("VRAMTRACE_INJECT");
+    uint64_t start = now_ms();
+    if (ordinal)
+        redirect(output.text, saved);
+    o->child.timeout_ms = timeout_ms;
+    int status = vt_run_child_run(s->how->program, s->how->argv, s->how->tracer, s->how->simulated,
+                                  &o->child, &message);
+    if (ordinal)
+        restore(saved);
+    o->took_ms = now_ms() - start;
+    vt_run_logs_read(list, &o->logs);
+    vt_run_logs_mark_killed(&o->logs, &o->child);
+    unlink(list);
+    if (status)
+        vt_error("%s", message.text);
+    o->output = ordinal ? vt_strdup(output.text) : NULL;
+    vt_string_free(&folder);
+    vt_string_free(&output);
+    vt_string_free(&number);
+    vt_string_free(&message);
+    free(list);
+    return status;
+}
+
+static void outcome_free(struct outcome *o) {
+    vt_run_logs_free(&o->logs);
+    vt_string_free(&o->child.untraced);
+    free(o->output);
+}
+
+/* --- what came of it --- */
+
+/* " at a.c:41 in new_buffer, from a.c:60 in scale": two places often share their innermost frame. */
+static void add_callers(const struct vt_process *p, const struct vt_stack *stack,
+                        struct vt_string *text) {
+    uint32_t shown = 0;
+    if (!stack->count)
+        vt_string_add(text, " at an unknown place");
+    for (uint32_t i = 0; i < stack->count && shown < 2; i++) {
+        if (!stack->frames[i].own && (shown || &stack->frames[i] != vt_stack_main_frame(stack)))
+            continue;
+        char *place = vt_place_text(p, &stack->frames[i], 60);
+        vt_string_format(text, "%s%s", shown++ ? ", from " : " at ", place);
+        free(place);
+    }
+}
+
+/* Where the failure hit, in words. */
+static char *hit_text(const struct vt_model *model) {
+    for (uint32_t i = 0; i < model->process_count; i++) {
+        const struct vt_process *p = &model->processes[i];
+        for (uint32_t j = 0; j < p->oom_count; j++) {
+            const struct vt_oom *oom = &p->ooms[j];
+            if (!oom->cause || strcmp(oom->cause, "injected"))
+                continue;
+            struct vt_string text = {0};
+            vt_string_add(&text, oom->api ? oom->api : "an allocation");
+            add_callers(p, oom->stack, &text);
+            return text.text;
+        }
+    }
+    return NULL;
+}
+
+/* What the gate finds that the first run did not have. A command that reports the error and ends
+ * leaves its memory to the system; that is no leak unless --strict says so. */
+static uint32_t find_leaks(struct sweep *s, const struct vt_model *model, bool ended_badly,
+                           struct vt_string *text) {
+    struct vt_gate gate;
+    struct vt_gate_options options = s->how->check->gate;
+    uint32_t leaks = 0;
+    char bytes[VT_FORMAT_BYTES];
+    options.baseline = &s->before;
+    options.max_peak = VT_UNKNOWN;
+    if (ended_badly && !options.chosen) {
+        options.chosen = true;
+        options.fails[VT_VERDICT_LOST] = options.fails[VT_VERDICT_GROWING] = true;
+    }
+    vt_gate_judge(model, &options, &gate);
+    for (uint32_t i = 0; i < gate.failures; i++) {
+        const struct vt_gate_finding *f = &gate.findings[i];
+        char *place =
+            vt_place_text(&model->processes[f->process], vt_stack_main_frame(f->site->stack), 50);
+        vt_string_format(text, "\n         %s (%s) allocated at %s",
+                         vt_format_bytes(f->bytes, bytes), vt_gate_kind(f), place);
+        free(place);
+        leaks++;
+    }
+    vt_gate_free(&gate);
+    return leaks;
+}
+
+static void say(struct sweep *s, uint64_t ordinal, const struct outcome *o) {
+    struct vt_model_options options = {.device = -1, .own = s->how->check->own};
+    struct vt_model model = {0};
+    struct vt_string message = {0}, leaks = {0};
+    const char *word = "ok";
+    char how[64];
+    bool built =
+        o->logs.count && !vt_model_build((const char *const *)o->logs.paths,
+                                         (uint32_t)o->logs.count, &options, &model, &message);
+    char *where = built ? hit_text(&model) : NULL;
+    uint32_t count = 0;
+    if (o->child.timed_out) {
+        word = "HANG";
+        s->hangs++;
+        snprintf(how, sizeof how, "did not end");
+    } else if (o->child.signal) {
+        word = "CRASH";
+        s->crashes++;
+        snprintf(how, sizeof how, "signal %d (%s)", o->child.signal, strsignal(o->child.signal));
+    } else {
+        snprintf(how, sizeof how, "exit status %d", o->child.status);
+        count = built ? find_leaks(s, &model, o->child.status != 0, &leaks) : 0;
+        if (count) {
+            word = "LEAK";
+            s->leaks++;
+        } else {
+            *(o->child.status ? &s->failed_well : &s->survived) += 1;
+        }
+    }
+    bool bad = strcmp(word, "ok") != 0;
+    if (bad || !s->how->quiet)
+        fprintf(stderr, "%-6s %s (allocation %llu): %s%s\n", word,
+                where ? where : "a place that was not reached this time",
+                (unsigned long long)ordinal, how, leaks.length ? leaks.text : "");
+    if (bad && o->output)
+        fprintf(stderr, "         its output: %s\n", o->output);
+    if (!bad && o->output)
+        unlink(o->output);
+    free(where);
+    vt_string_free(&message);
+    vt_string_free(&leaks);
+    if (built)
+        vt_model_free(&model);
+}
+
+/* --- the sweep --- */
+
+/* The run without a failure: it must be one that works. */
+static int first_run(struct sweep *s, uint32_t *timeout_ms) {
+    struct vt_model_options options = {.device = -1, .own = s->how->check->own};
+    struct outcome o;
+    struct vt_model model;
+    struct vt_gate gate;
+    struct vt_string message = {0};
+    int status = run_once(s, 0, s->how->timeout_ms, &o);
+    if (!status && o.child.untraced.length) {
+        vt_error("%s", o.child.untraced.text);
+        status = VT_STATUS_CANNOT_TRACE;
+    } else if (!status && (o.child.signal || (o.child.status && !s->how->check->ignore_status))) {
+        vt_error("--inject each: the command fails by itself, with status %d: expected one that "
+                 "works while no allocation fails",
+                 o.child.status);
+        status = o.child.status;
+    } else if (!status && (!o.logs.count || o.logs.failed)) {
+        vt_error("--inject each: %s",
+                 o.logs.failed ? "a process could not write its log" : "no CUDA call was seen");
+        status = VT_STATUS_CANNOT_TRACE;
+    }
+    for (size_t i = 0; !status && i < o.logs.count; i++)
+        status = walk(s, o.logs.paths[i], note_place);
+    if (!status && vt_model_build((const char *const *)o.logs.paths, (uint32_t)o.logs.count,
+                                  &options, &model, &message)) {
+        vt_error("%s", message.text);
+        status = VT_STATUS_CANNOT_TRACE;
+    } else if (!status) {
+        vt_gate_judge(&model, &s->how->check->gate, &gate);
+        vt_gate_baseline(&gate, &s->before);
+        vt_gate_free(&gate);
+        vt_model_free(&model);
+    }
+    *timeout_ms = s->how->timeout_ms ? s->how->timeout_ms
+                  : o.took_ms < 6000 ? 60000
+                                     : (uint32_t)o.took_ms * 10;
+    vt_string_free(&message);
+    outcome_free(&o);
+    return status;
+}
+
+/* Tries a place until it was hit. */
+static int try_place(struct sweep *s, uint32_t index, uint32_t timeout_ms) {
+    for (uint32_t i = 0; i < s->places[index].count && !s->places[index].hit; i++) {
+        struct outcome o;
+        if (s->how->max_runs && s->runs == s->how->max_runs)
+            return 0;
+        s->runs++;
+        uint64_t ordinal = s->places[index].ordinals[i];
+        int status = run_once(s, ordinal, timeout_ms, &o);
+        for (size_t j = 0; !status && j < o.logs.count; j++)
+            status = walk(s, o.logs.paths[j], note_hit);
+        if (!status)
+            say(s, ordinal, &o);
+        outcome_free(&o);
+        if (status)
+            return status;
+    }
+    return 0;
+}
+
+int vt_run_inject_each(const struct vt_run_inject *how) {
+    struct sweep s = {.how = how};
+    uint32_t timeout_ms, missed = 0;
+    signal(SIGPIPE, SIG_IGN);
+    int status = first_run(&s, &timeout_ms);
+    if (!status && !how->quiet)
+        fprintf(stderr, "inject: %u place%s allocate%s; refusing each in turn\n", s.count,
+                s.count == 1 ? "" : "s", s.count == 1 ? "s" : "");
+    for (uint32_t i = 0; !status && i < s.count; i++)
+        if (!s.places[i].hit)
+            status = try_place(&s, i, timeout_ms);
+    for (uint32_t i = 0; i < s.count; i++)
+        missed += !s.places[i].hit;
+    if (!status) {
+        fprintf(stderr,
+                "inject: %u run%s: %u crash%s, %u hang%s, %u with leaks; %u failed cleanly, %u "
+                "went on\n",
+                s.runs, s.runs == 1 ? "" : "s", s.crashes, s.crashes == 1 ? "" : "es", s.hangs,
+                s.hangs == 1 ? "" : "s", s.leaks, s.failed_well, s.survived);
+        if (missed)
+            fprintf(stderr, "inject: %u place%s not tried or not reached%s\n", missed,
+                    missed == 1 ? " was" : "s were",
+                    how->max_runs && s.runs == how->max_runs ? " (--max-runs)" : "");
+        status = s.crashes || s.hangs || s.leaks ? VT_STATUS_GATE : VT_STATUS_OK;
+    }
+    vt_baseline_free(&s.before);
+    vt_map_free(&s.by_id);
+    free(s.places);
+    return status;
+}

@@ -1,0 +1,275 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The logs of a run (see run_logs.h).
+ */
+#define _GNU_SOURCE
+#include "run_logs.h"
+
+#include "commands.h"
+#include "replay/replay.h"
+#include "log/sites.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+/* --- which --- */
+
+char *vt_run_logs_make_list(void) {
+    const char *given = getenv("TMPDIR");
+    const char *folders[] = {given && *given == '/' ? given : "/tmp", "/tmp", "/dev/shm"};
+    for (size_t i = 0; i < sizeof folders / sizeof folders[0]; i++) {
+        struct vt_string path = {0};
+        vt_string_format(&path, "%s/vramtrace-run.XXXXXX", folders[i]);
+        int fd = mkostemp(path.text, O_CLOEXEC);
+        if (fd >= 0) {
+            close(fd);
+            return path.text;
+        }
+        vt_string_free(&path);
+    }
+    return NULL;
+}
+
+void vt_run_logs_read(const char *list, struct vt_run_logs *logs) {
+    *logs = (struct vt_run_logs){0};
+    FILE *file = fopen(list, "re");
+    char *line = NULL;
+    size_t room = 0;
+    for (ssize_t length; file && (length = getline(&line, &room, file)) > 0;) {
+        if (line[length - 1] == '\n')
+            line[length - 1] = 0;
+        if (*line != '/') {
+            logs->failed += *line == '!';
+            continue;
+        }
+        VT_GROW(logs->paths, logs->count, logs->room);
+        logs->paths[logs->count++] = vt_strdup(line);
+    }
+    free(line);
+    if (file)
+        fclose(file);
+}
+
+void vt_run_logs_free(struct vt_run_logs *logs) {
+    for (size_t i = 0; i < logs->count; i++)
+        free(logs->paths[i]);
+    free(logs->paths);
+    *logs = (struct vt_run_logs){0};
+}
+
+/* --- killed --- */
+
+static bool put(int fd, const void *field, size_t size, size_t offset) {
+    return pwrite(fd, field, size, (off_t)offset) == (ssize_t)size;
+}
+
+/* Writes one field of the header; false: it could not be. */
+#define PUT(fd, header, field)                                                                     \
+    put(fd, &(header)->field, sizeof(header)->field, offsetof(struct vt_log_header, field))
+
+/* When it ended, in the log's ticks. It may have died before it took a second look at the clocks;
+ * they are ours as well. */
+static bool put_time(int fd, struct vt_log_header *h, const struct vt_run_child *child) {
+    uint64_t ticks = h->clock == VT_CLOCK_MONOTONIC ? child->ended_ns : child->ended_tsc;
+    if (ticks <= h->start_ticks || child->ended_ns <= h->start_monotonic_ns)
+        return true; /* no clock of that kind here: the time stays unknown */
+    h->exit_ticks = ticks - h->start_ticks;
+    if (!PUT(fd, h, exit_ticks))
+        return false;
+    if (h->calibration_ticks)
+        return true;
+    h->calibration_monotonic_ns = child->ended_ns;
+    h->calibration_ticks = ticks;
+    return PUT(fd, h, calibration_monotonic_ns) && PUT(fd, h, calibration_ticks);
+}
+
+/* The kind goes last: it says that the rest is there. */
+static bool put_killed(int fd, struct vt_log_header *h, const struct vt_run_child *child) {
+    h->exit_status = child->signal;
+    h->exit_kind = VT_EXIT_SIGNALED;
+    return put_time(fd, h, child) && PUT(fd, h, exit_status) && PUT(fd, h, exit_kind);
+}
+
+void vt_run_logs_mark_killed(const struct vt_run_logs *logs, const struct vt_run_child *child) {
+    for (size_t i = 0; child->signal && i < logs->count; i++) {
+        struct vt_log_header header;
+        struct vt_string message = {0};
+        uint64_t bytes;
+        int fd = open(logs->paths[i], O_RDWR | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
+        if (fd < 0)
+            continue;
+        if (!vt_log_read_header(fd, logs->paths[i], &header, &bytes, &message) &&
+            header.exit_kind == VT_EXIT_NONE && header.pid == (uint32_t)child->pid &&
+            child->started && header.process_start == child->started &&
+            !put_killed(fd, &header, child))
+            vt_error("%s: cannot write that signal %d ended the process: %s", logs->paths[i],
+                     child->signal, strerror(errno));
+        vt_string_free(&message);
+        close(fd);
+    }
+}
+
+/* --- the lines --- */
+
+/* What a log says of its process. */
+struct summary {
+    const char *path;
+    char *program; /* NULL: the log cannot be read, and `fault` says why */
+    char *fault;
+    uint32_t pid;
+    uint64_t bytes, count, dropped;
+    bool running, replaced; /* replaced: the process went on as another program */
+};
+
+static char *program_of(const struct vt_log_header *h) {
+    char *first = vt_strndup(h->command, h->command_bytes);
+    const char *name = vt_basename(*first ? first : h->exe);
+    char *program = vt_strdup(*name ? name : "(unknown)");
+    free(first);
+    return program;
+}
+
+static void sum_up(const char *path, struct summary *s) {
+    struct vt_log log;
+    struct vt_string message = {0};
+    *s = (struct summary){.path = path};
+    if (vt_log_open(path, &log, &message)) {
+        s->fault = message.text;
+        return;
+    }
+    s->program = program_of(&log.header);
+    s->pid = log.header.pid;
+    s->running = log.running;
+    s->replaced = log.header.exit_kind == VT_EXIT_EXEC;
+    for (unsigned reason = 0; reason <= VT_DROP_LOG_LOST; reason++)
+        s->dropped += log.header.dropped[reason];
+    struct vt_sites *sites = vt_sites_open(&log);
+    struct vt_replay replay = {0};
+    vt_replay_run(&log, sites, (struct vt_window){0, VT_TICKS_MASK}, &replay);
+    for (size_t i = 0; i < sizeof replay.devices / sizeof replay.devices[0]; i++) {
+        s->bytes += replay.devices[i].driver.live_bytes;
+        s->count += replay.devices[i].driver.live_count;
+    }
+    vt_replay_free(&replay);
+    vt_sites_close(sites);
+    vt_log_close(&log);
+}
+
+/* A path as it can be pasted into a shell; relative where it lies in the working folder. Free it.
+ */
+static char *as_typed(const char *path) {
+    static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
+                                "0123456789_./+,:=@%^-";
+    char *here = getcwd(NULL, 0);
+    size_t length = here ? strlen(here) : 0;
+    if (length > 1 && !strncmp(path, here, length) && path[length] == '/')
+        path += length + 1;
+    free(here);
+    struct vt_string typed = {0};
+    if (*path == '-')
+        vt_string_add(&typed, "./");
+    if (path[strspn(path, plain)] == 0) {
+        vt_string_add(&typed, path);
+        return typed.text;
+    }
+    vt_string_add(&typed, "'");
+    for (; *path; path++)
+        vt_string_format(&typed, *path == '\'' ? "'\\%c'" : "%c", *path);
+    vt_string_add(&typed, "'");
+    return typed.text;
+}
+
+/* "3 live allocations, 1.50 GiB" */
+static void say_live(FILE *out, uint64_t count, uint64_t bytes, uint64_t dropped) {
+    char size[VT_FORMAT_BYTES], number[VT_FORMAT_BYTES];
+    fprintf(out, "%s live allocation%s, %s", vt_format_count(count, number), count == 1 ? "" : "s",
+            vt_format_bytes(bytes, size));
+    if (dropped)
+        fprintf(out, ", %s event%s dropped", vt_format_count(dropped, number),
+                dropped == 1 ? "" : "s");
+}
+
+static void say_line(FILE *out, const struct summary *s) {
+    if (!s->program) {
+        fprintf(out, "vramtrace: %s\n", s->fault);
+        return;
+    }
+    char *typed = as_typed(s->path);
+    fprintf(out, "vramtrace: %s (pid %u): ", s->program, s->pid);
+    say_live(out, s->count, s->bytes, s->dropped);
+    fprintf(out, "%s; vramtrace report %s\n", s->running ? ", still running" : "", typed);
+    free(typed);
+}
+
+/* Readable ones first, then those that hold most; else as they came. */
+static int by_bytes(const void *a, const void *b) {
+    const struct summary *x = a, *y = b;
+    if (!x->program != !y->program)
+        return !x->program - !y->program;
+    if (x->bytes != y->bytes)
+        return x->bytes > y->bytes ? -1 : 1;
+    return x->path < y->path ? -1 : x->path > y->path;
+}
+
+/* The folder of all of them, NULL: there is no such. Free it. */
+static char *common_folder(const struct summary *all, size_t count) {
+    size_t length = (size_t)(vt_basename(all[0].path) - all[0].path);
+    for (size_t i = 1; i < count; i++)
+        if ((size_t)(vt_basename(all[i].path) - all[i].path) != length ||
+            strncmp(all[i].path, all[0].path, length))
+            return NULL;
+    return length > 1 ? vt_strndup(all[0].path, length - 1) : NULL;
+}
+
+static void say_total(FILE *out, const struct summary *all, size_t count) {
+    struct summary total = {0};
+    for (size_t i = 0; i < count; i++) {
+        total.count += all[i].count;
+        total.bytes += all[i].bytes;
+        total.dropped += all[i].dropped;
+    }
+    char number[VT_FORMAT_BYTES], *folder = common_folder(all, count);
+    fprintf(out, "vramtrace: %s processes in all: ", vt_format_count(count, number));
+    say_live(out, total.count, total.bytes, total.dropped);
+    char *here = getcwd(NULL, 0);
+    char *typed = folder ? as_typed(folder) : NULL;
+    if (folder && here && !strcmp(folder, here))
+        fputs("; vramtrace report", out);
+    else if (folder)
+        fprintf(out, "; vramtrace report %s", typed);
+    fputc('\n', out);
+    free(typed);
+    free(here);
+    free(folder);
+}
+
+void vt_run_logs_say(const struct vt_run_logs *logs, FILE *out) {
+    struct summary *all = vt_alloc(logs->count + 1, sizeof *all);
+    size_t count = 0;
+    for (size_t i = 0; i < logs->count; i++)
+        sum_up(logs->paths[i], &all[count++]);
+    /* A log that ended by exec is the same process's first part: it has no line of its own unless
+     * it is all that there is, or holds something. */
+    size_t kept = 0;
+    for (size_t i = 0; i < count; i++) {
+        if (all[i].replaced && !all[i].count && count > 1)
+            free(all[i].program);
+        else
+            all[kept++] = all[i];
+    }
+    count = kept;
+    if (count > VT_RUN_LINES)
+        qsort(all, count, sizeof *all, by_bytes);
+    for (size_t i = 0; i < count && i < VT_RUN_LINES; i++)
+        say_line(out, &all[i]);
+    if (count > VT_RUN_LINES)
+        say_total(out, all, count);
+    for (size_t i = 0; i < count; i++) {
+        free(all[i].program);
+        free(all[i].fault);
+    }
+    free(all);
+}

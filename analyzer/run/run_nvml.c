@@ -1,0 +1,457 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The sampler (see run_nvml.h): a process of its own beside the command, since a driver that hangs
+ * or a library that crashes must not keep `run` from its signals. It writes into the logs of other
+ * processes while they are being written, under these rules:
+ *   - It never waits for the traced process, and the traced process never for it: what they share
+ *     are the two counts of chunks in the header, moved by compare-and-swap, and each writes only
+ *     into chunks of its own.
+ *   - A chunk's space is allocated before its number is taken: a disk that is full, or our end in
+ *     between, leaves a log as it was. The last megabytes of a disk are the traced process's.
+ *   - Records go in by pwrite, the first word last: a reader sees a whole record or none.
+ *   - Only into logs of processes that run, of this format version, that are mapped
+ *     (VT_FLAG_BUFFERED: the file's end is the process's own to move).
+ */
+#define _GNU_SOURCE
+#include "run_nvml.h"
+
+#include "log/log_reader.h"
+#include "nvml.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/inotify.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <sys/statvfs.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+enum {
+    MOST_LOGS = 512,      /* sampled at a time: a descriptor and a page each */
+    MOST_CHUNKS = 16,     /* in one log: 1 MiB */
+    MOST_GPUS = 16,       /* for a process that NVML does not list: these it may use */
+    KEEP_FREE = 16 << 20, /* bytes of the disk that are not ours to take */
+    KEEP_CHUNKS = 64,     /* likewise of a limit on the size of files */
+    SAME_INTERVAL = 128,  /* so many samples, then the interval doubles */
+    LONGEST_DOUBLED = 8,  /* times: 256 s */
+    STOP_MS = 1000,       /* how long its end is waited for: a driver may hold it */
+    IDLE_MS = 200,        /* where the list cannot be watched */
+};
+static const unsigned first_ms[] = {50, 50, 150, 250, 500}; /* from one sample to the next */
+#define FIRST (sizeof first_ms / sizeof *first_ms)
+
+/* One log that is written into. */
+struct target {
+    int fd;
+    struct vt_log_header *header; /* mapped; only `chunks` and `placed` are changed */
+    uint64_t chunk;               /* 0: none yet */
+    uint32_t used, chunks;
+    uint32_t ordinals[VT_NVML_GPUS];
+    uint64_t next_ns; /* when to sample next */
+    unsigned count;
+};
+
+struct sampler {
+    const char *list, *library; /* library NULL: the system's */
+    bool simulated;
+    uint32_t most_chunks;
+    off_t read; /* of the list */
+    struct target *targets;
+    size_t count, room;
+    bool opened;
+    struct vt_nvml nvml;
+};
+
+struct moment {
+    uint64_t tsc, ns;
+};
+
+static struct moment now(void) {
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    struct moment m = {.ns = (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec};
+#if defined(__x86_64__)
+    __builtin_ia32_lfence();
+    m.tsc = __builtin_ia32_rdtsc();
+#endif
+    return m;
+}
+
+/* --- writing --- */
+
+static bool put(int fd, const void *bytes, size_t size, uint64_t offset) {
+    return pwrite(fd, bytes, size, (off_t)offset) == (ssize_t)size;
+}
+
+static bool has_room(const struct target *t, uint64_t chunk) {
+    struct statvfs fs;
+    struct rlimit limit;
+    if (fstatvfs(t->fd, &fs) || (uint64_t)fs.f_bavail * fs.f_frsize < KEEP_FREE)
+        return false;
+    if (prlimit((pid_t)t->header->pid, RLIMIT_FSIZE, NULL, &limit) &&
+        getrlimit(RLIMIT_FSIZE, &limit))
+        return false;
+    return limit.rlim_cur == RLIM_INFINITY ||
+           (chunk + KEEP_CHUNKS) * VT_CHUNK_BYTES <= limit.rlim_cur;
+}
+
+static bool take_chunk(struct target *t, uint32_t most) {
+    uint64_t number = __atomic_load_n(&t->header->chunks, __ATOMIC_RELAXED);
+    struct vt_chunk_header head = {.tid = (uint32_t)syscall(SYS_gettid)};
+    if (t->chunks >= most)
+        return false;
+    do {
+        if (!number || number > UINT32_MAX || !has_room(t, number) ||
+            fallocate(t->fd, 0, (off_t)(number * VT_CHUNK_BYTES), VT_CHUNK_BYTES))
+            return false;
+    } while (!__atomic_compare_exchange_n(&t->header->chunks, &number, number + 1, false,
+                                          __ATOMIC_RELAXED, __ATOMIC_RELAXED));
+    head.number = number;
+    uint64_t placed = __atomic_load_n(&t->header->placed, __ATOMIC_RELAXED);
+    while (placed <= number &&
+           !__atomic_compare_exchange_n(&t->header->placed, &placed, number + 1, false,
+                                        __ATOMIC_RELAXED, __ATOMIC_RELAXED))
+        ;
+    uint64_t at = number * VT_CHUNK_BYTES;
+    static const uint32_t magic = VT_CHUNK_MAGIC;
+    if (!put(t->fd, &head, sizeof head, at) || !put(t->fd, &magic, sizeof magic, at))
+        return false;
+    t->chunk = number;
+    t->used = sizeof head;
+    t->chunks++;
+    return true;
+}
+
+/* One record; it begins with its first word. False: nothing more goes into this log. */
+static bool write_record(struct target *t, const void *record, uint32_t bytes, uint32_t most) {
+    if ((!t->chunk || t->used + bytes + 8 > VT_CHUNK_BYTES) && !take_chunk(t, most))
+        return false;
+    uint64_t at = t->chunk * VT_CHUNK_BYTES + t->used;
+    if (!put(t->fd, (const char *)record + 8, bytes - 8, at + 8) || !put(t->fd, record, 8, at))
+        return false;
+    t->used += bytes;
+    return true;
+}
+
+/* --- the logs --- */
+
+static bool is_over(const struct target *t) {
+    struct vt_log_header copy;
+    if (__atomic_load_n(&t->header->exit_kind, __ATOMIC_ACQUIRE) != VT_EXIT_NONE)
+        return true;
+    memcpy(&copy, t->header, sizeof copy);
+    return !vt_log_is_running(&copy);
+}
+
+static void let_go(struct target *t) {
+    munmap(t->header, sizeof *t->header);
+    close(t->fd);
+}
+
+/* The environment that the process was started with. */
+static void read_environment(uint32_t pid, struct vt_string *out) {
+    char path[64], block[4096];
+    ssize_t got;
+    snprintf(path, sizeof path, "/proc/%u/environ", pid);
+    int fd = open(path, O_RDONLY | O_CLOEXEC);
+    while (fd >= 0 && (got = read(fd, block, sizeof block)) > 0)
+        vt_string_add_bytes(out, block, (size_t)got);
+    if (fd >= 0)
+        close(fd);
+}
+
+/* What the GPUs are: every one that is there, so that a program that never asks is told apart. */
+static bool describe(const struct sampler *s, struct target *t) {
+    struct vt_string environment = {0};
+    read_environment(t->header->pid, &environment);
+    vt_nvml_ordinals(&s->nvml, environment.text ? environment.text : "", environment.length,
+                     t->ordinals);
+    vt_string_free(&environment);
+    for (uint32_t i = 0; i < s->nvml.count; i++) {
+        const struct vt_nvml_gpu *gpu = &s->nvml.gpus[i];
+        struct vt_rec_gpu r = {
+            .word = vt_word(VT_REC_GPU, 0, 0, sizeof r),
+            .number = gpu->number,
+            .flags = gpu->has_uuid ? VT_GPU_HAS_UUID : 0,
+            .ordinal = t->ordinals[i] < VT_DEVICE_HOST ? t->ordinals[i] : VT_DEVICE_UNKNOWN,
+            .total_bytes = gpu->total_bytes,
+        };
+        memcpy(r.uuid, gpu->uuid, sizeof r.uuid);
+        memcpy(r.name, gpu->name, sizeof r.name);
+        if (!write_record(t, &r, sizeof r, s->most_chunks))
+            return false;
+    }
+    return true;
+}
+
+/* A log that a process has just made. */
+static void add(struct sampler *s, const char *path) {
+    struct target t = {.fd = open(path, O_RDWR | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK)};
+    struct vt_log_header header;
+    struct vt_string message = {0};
+    uint64_t bytes;
+    if (t.fd < 0)
+        return;
+    bool ours = s->count < MOST_LOGS && !vt_log_read_header(t.fd, path, &header, &bytes, &message);
+    vt_string_free(&message);
+    if (!ours || header.version != VT_LOG_VERSION || bytes < VT_CHUNK_BYTES ||
+        header.flags & VT_FLAG_BUFFERED || !(header.flags & VT_FLAG_SIMULATED) == s->simulated ||
+        !vt_log_is_running(&header)) {
+        close(t.fd);
+        return;
+    }
+    /* only now: a run without CUDA never opens NVML */
+    if (!s->opened && !vt_nvml_open(s->library, &s->nvml))
+        _exit(0);
+    s->opened = true;
+    t.header = mmap(NULL, sizeof *t.header, PROT_READ | PROT_WRITE, MAP_SHARED, t.fd, 0);
+    if (t.header == MAP_FAILED) {
+        close(t.fd);
+        return;
+    }
+    t.next_ns = now().ns + first_ms[0] * 1000000ull;
+    if (is_over(&t) || !describe(s, &t)) {
+        let_go(&t);
+        return;
+    }
+    VT_GROW(s->targets, s->count, s->room);
+    s->targets[s->count++] = t;
+}
+
+/* The lines that have come to the list; one that is not whole yet is left for the next time. */
+static void read_list(struct sampler *s) {
+    FILE *file = fopen(s->list, "re");
+    char *line = NULL;
+    size_t room = 0;
+    if (!file)
+        _exit(0); /* the run is over */
+    ssize_t length = -1;
+    if (!fseeko(file, s->read, SEEK_SET))
+        while ((length = getline(&line, &room, file)) > 0 && line[length - 1] == '\n') {
+            s->read += length;
+            line[length - 1] = 0;
+            if (*line == '/')
+                add(s, line);
+        }
+    free(line);
+    fclose(file);
+}
+
+/* --- sampling --- */
+
+static uint64_t ticks_of(const struct target *t, struct moment m) {
+    uint64_t ticks = t->header->clock == VT_CLOCK_TSC ? m.tsc : m.ns;
+    return (ticks > t->header->start_ticks ? ticks - t->header->start_ticks : 1) & VT_TICKS_MASK;
+}
+
+/* The process's own figure on a GPU, VT_SAMPLE_UNKNOWN: it is not listed there; and the others'. */
+static uint64_t own_bytes(const struct vt_nvml_gpu *gpu, uint32_t pid, uint64_t *others,
+                          uint32_t *count) {
+    uint64_t own = VT_SAMPLE_UNKNOWN;
+    *others = 0;
+    *count = 0;
+    for (size_t i = 0; i < gpu->process_count; i++) {
+        const struct vt_nvml_process *p = &gpu->processes[i];
+        if ((uint32_t)p->pid == pid) {
+            own = p->bytes;
+            continue;
+        }
+        ++*count;
+        *others = *others == VT_SAMPLE_UNKNOWN || p->bytes == UINT64_MAX ? VT_SAMPLE_UNKNOWN
+                                                                         : *others + p->bytes;
+    }
+    /* Who is not listed may be listed under the number that it has outside of its container. */
+    if (own == VT_SAMPLE_UNKNOWN)
+        *others = VT_SAMPLE_UNKNOWN;
+    return own;
+}
+
+static bool is_listed(const struct vt_nvml *nvml, uint32_t pid) {
+    uint64_t others;
+    uint32_t count;
+    for (uint32_t i = 0; i < nvml->count; i++)
+        if (own_bytes(&nvml->gpus[i], pid, &others, &count) != VT_SAMPLE_UNKNOWN)
+            return true;
+    return false;
+}
+
+/* What one round of questions found. */
+struct round {
+    bool answered[VT_NVML_GPUS];
+    struct moment began[VT_NVML_GPUS], ended[VT_NVML_GPUS];
+};
+
+static bool write_samples(const struct sampler *s, struct target *t, const struct round *round) {
+    bool listed = is_listed(&s->nvml, t->header->pid);
+    for (uint32_t i = 0, written = 0; i < s->nvml.count && written < MOST_GPUS; i++) {
+        const struct vt_nvml_gpu *gpu = &s->nvml.gpus[i];
+        uint64_t others;
+        uint32_t count;
+        uint64_t own = own_bytes(gpu, t->header->pid, &others, &count);
+        if (!round->answered[i] ||
+            (listed ? own == VT_SAMPLE_UNKNOWN : t->ordinals[i] == UINT32_MAX))
+            continue;
+        struct vt_rec_sample r = {
+            .word = vt_word(VT_REC_SAMPLE, 0, 0, 0),
+            .when = vt_when(VT_DEVICE_UNKNOWN, ticks_of(t, round->ended[i])),
+            .began = ticks_of(t, round->began[i]),
+            .used_bytes = gpu->used_bytes,
+            .free_bytes = gpu->free_bytes,
+            .own_bytes = own,
+            .others_bytes = others,
+            .gpu = gpu->number,
+            .others = count,
+        };
+        if (!write_record(t, &r, sizeof r, s->most_chunks))
+            return false;
+        written++;
+    }
+    return true;
+}
+
+static uint64_t interval_ns(unsigned count) {
+    if (count < FIRST)
+        return first_ms[count] * 1000000ull;
+    unsigned doubled = count / SAME_INTERVAL;
+    return 1000000000ull << (doubled < LONGEST_DOUBLED ? doubled : LONGEST_DOUBLED);
+}
+
+/* One round, for every log that is due within a tenth of a second. */
+static void sample(struct sampler *s) {
+    static struct round round;
+    uint64_t due = now().ns + 100000000u;
+    for (uint32_t i = 0; i < s->nvml.count; i++) {
+        round.began[i] = now();
+        round.answered[i] = vt_nvml_read(&s->nvml, i);
+        round.ended[i] = now();
+    }
+    for (size_t i = 0; i < s->count;) {
+        struct target *t = &s->targets[i];
+        bool kept = true;
+        if (is_over(t)) {
+            kept = false;
+        } else if (t->next_ns <= due) {
+            kept = write_samples(s, t, &round);
+            t->next_ns = now().ns + interval_ns(++t->count);
+        }
+        if (!kept) {
+            let_go(t);
+            *t = s->targets[--s->count];
+            continue;
+        }
+        i++;
+    }
+}
+
+/* --- the process --- */
+
+/* Holds nothing of the run's: whoever reads the command's output must see its end. */
+static void close_all(void) {
+    if (syscall(SYS_close_range, 0, ~0u, 0))
+        for (int i = 0; i < 1024; i++)
+            close(i);
+    if (open("/dev/null", O_RDWR) == 0) {
+        dup2(0, 1);
+        dup2(0, 2);
+    }
+}
+
+static _Noreturn void go_on(struct sampler *s, pid_t parent) {
+    sigset_t all;
+    sigfillset(&all);
+    sigprocmask(SIG_SETMASK, &all, NULL);
+    signal(SIGXFSZ, SIG_IGN);
+    prctl(PR_SET_PDEATHSIG, SIGKILL);
+    prctl(PR_SET_NAME, "vramtrace-nvml");
+    close_all();
+    if (getppid() != parent)
+        _exit(0);
+    int watch = inotify_init1(IN_CLOEXEC | IN_NONBLOCK);
+    bool watched = watch >= 0 && inotify_add_watch(watch, s->list, IN_MODIFY | IN_DELETE_SELF) >= 0;
+    for (;;) {
+        char events[4096];
+        uint64_t next = UINT64_MAX, at = now().ns;
+        while (watched && read(watch, events, sizeof events) > 0)
+            ;
+        read_list(s);
+        for (size_t i = 0; i < s->count; i++)
+            if (s->targets[i].next_ns < next)
+                next = s->targets[i].next_ns;
+        if (next <= at) {
+            sample(s);
+            continue;
+        }
+        uint64_t wait = next == UINT64_MAX ? UINT64_MAX : (next - at) / 1000000u + 1;
+        struct pollfd change = {.fd = watch, .events = POLLIN};
+        int ms = wait < 3600000u ? (int)wait : s->count ? 3600000 : -1;
+        poll(&change, watched ? 1 : 0, watched || (ms >= 0 && ms < IDLE_MS) ? ms : IDLE_MS);
+    }
+}
+
+void vt_run_nvml_start(struct vt_run_nvml *nvml, const char *list, const char *sim_folder) {
+    const char *given = getenv("VRAMTRACE_TEST_NVML");
+    const char *bound = getenv("VRAMTRACE_MAX_LOG");
+    struct vt_string library = {0};
+    *nvml = (struct vt_run_nvml){0};
+    if (given && *given)
+        vt_string_add(&library, given);
+    else if (sim_folder)
+        vt_string_format(&library, "%s/nvml/libnvidia-ml.so.1", sim_folder);
+    if (library.text && access(library.text, R_OK)) {
+        vt_string_free(&library);
+        return;
+    }
+    struct sampler sampler = {
+        .list = list,
+        .library = library.text,
+        .simulated = sim_folder != NULL,
+        .most_chunks = bound && *bound ? 1 : MOST_CHUNKS,
+    };
+    pid_t parent = getpid(), pid = fork();
+    if (pid == 0)
+        go_on(&sampler, parent);
+    if (pid > 0)
+        nvml->pid = pid;
+    vt_string_free(&library);
+}
+
+void vt_run_nvml_stop(struct vt_run_nvml *nvml) {
+    if (!nvml->pid)
+        return;
+    kill(nvml->pid, SIGKILL);
+    for (int i = 0; i < STOP_MS; i++) {
+        pid_t done = waitpid(nvml->pid, NULL, WNOHANG);
+        if (done == nvml->pid || (done < 0 && errno != EINTR))
+            break;
+        nanosleep(&(struct timespec){0, 1000000}, NULL);
+    }
+    nvml->pid = 0;
+}
+
+char *vt_run_nvml_share(void) {
+    const char *given = getenv("TMPDIR"), *outer = getenv("VRAMTRACE_SIM_SHARE");
+    const char *folders[] = {given && *given == '/' ? given : "/dev/shm", "/dev/shm", "/tmp"};
+    if (outer && *outer)
+        return NULL;
+    for (size_t i = 0; i < sizeof folders / sizeof *folders; i++) {
+        struct vt_string path = {0};
+        vt_string_format(&path, "%s/vramtrace-sim.XXXXXX", folders[i]);
+        int fd = mkostemp(path.text, O_CLOEXEC);
+        if (fd >= 0) {
+            close(fd);
+            setenv("VRAMTRACE_SIM_SHARE", path.text, 1);
+            return path.text;
+        }
+        vt_string_free(&path);
+    }
+    return NULL;
+}

@@ -1,0 +1,171 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Which context and which device an allocation belongs to, without asking the driver: contexts are
+ * numbered when the program makes or mentions them, and each thread's stack of current ones is
+ * followed through the calls that change it (wrap_context.c). A context that is made current behind
+ * our back is learned when the program asks for it.
+ *
+ * A number is used again after its context's end: all that it owned ended with it.
+ */
+#include "preload.h"
+#include "base/atomic.h"
+#include "base/table.h"
+
+#define CONTEXTS_MAX 4096u
+#define PRIMARY      0x100u
+#define ENDING       1u /* no handle: what is allocated in it is still in our tables */
+
+struct context {
+    uint64_t handle; /* atomic; 0: free; ENDING */
+    uint32_t device; /* atomic; device | PRIMARY */
+    uint32_t owner;  /* atomic; whose is what is allocated in it: number + 1, 0: its own */
+};
+
+static struct context contexts[CONTEXTS_MAX];
+static uint32_t used; /* atomic: slots that were ever taken */
+
+static unsigned find(uint64_t handle) {
+    for (unsigned i = 0, n = vt_see(&used); i < n; i++)
+        if (vt_see(&contexts[i].handle) == handle)
+            return i;
+    return VT_CONTEXT_UNKNOWN;
+}
+
+static unsigned add(uint64_t handle, uint32_t device) {
+    if (!handle)
+        return VT_CONTEXT_UNKNOWN;
+    unsigned n = find(handle);
+    if (n != VT_CONTEXT_UNKNOWN)
+        return n;
+    for (unsigned i = 0; i < CONTEXTS_MAX; i++) {
+        if (vt_get(&contexts[i].handle) || !vt_claim(&contexts[i].handle, 0, handle))
+            continue;
+        vt_put(&contexts[i].device, device);
+        vt_put(&contexts[i].owner, 0);
+        for (uint32_t u = vt_get(&used); u < i + 1 && !vt_claim(&used, u, i + 1); u = vt_get(&used))
+            ;
+        return i;
+    }
+    return VT_CONTEXT_UNKNOWN;
+}
+
+unsigned vt_context_made(CUcontext handle, unsigned device, bool primary) {
+    unsigned n = add((uint64_t)(uintptr_t)handle, device | (primary ? PRIMARY : 0));
+    /* Known before it was made: it was mentioned first, with no device. */
+    if (n != VT_CONTEXT_UNKNOWN)
+        vt_put(&contexts[n].device, device | (primary ? PRIMARY : 0));
+    return n;
+}
+
+unsigned vt_context_number(CUcontext handle) {
+    unsigned n = add((uint64_t)(uintptr_t)handle, VT_DEVICE_UNKNOWN);
+    uint32_t owner = n == VT_CONTEXT_UNKNOWN ? 0 : vt_get(&contexts[n].owner);
+    return owner ? owner - 1 : n;
+}
+
+unsigned vt_context_primary(unsigned device) {
+    for (unsigned i = 0, n = vt_see(&used); i < n; i++)
+        if (vt_see(&contexts[i].handle) && vt_get(&contexts[i].device) == (device | PRIMARY))
+            return i;
+    return VT_CONTEXT_UNKNOWN;
+}
+
+uint64_t vt_context_ends(unsigned number) {
+    uint64_t handle = number < CONTEXTS_MAX ? vt_see(&contexts[number].handle) : 0;
+    return handle && vt_claim(&contexts[number].handle, handle, ENDING) ? handle : 0;
+}
+
+void vt_context_stays(unsigned number, uint64_t handle) {
+    if (handle)
+        vt_publish(&contexts[number].handle, handle);
+}
+
+void vt_context_gone(unsigned number) {
+    if (number < CONTEXTS_MAX)
+        vt_publish(&contexts[number].handle, 0);
+}
+
+unsigned vt_context_device(unsigned number) {
+    return number < CONTEXTS_MAX ? vt_get(&contexts[number].device) & 0xff : VT_DEVICE_UNKNOWN;
+}
+
+void vt_context_set_device(unsigned number, unsigned device) {
+    if (number < CONTEXTS_MAX && vt_context_device(number) == VT_DEVICE_UNKNOWN)
+        vt_put(&contexts[number].device, device);
+}
+
+/* --- green contexts: shares of a primary one --- */
+
+static struct vt_table greens; /* handle -> number of the primary context */
+
+unsigned vt_context_green_made(CUgreenCtx handle, unsigned device) {
+    unsigned number = vt_context_primary(device);
+    const uint64_t words[VT_TABLE_WORDS] = {number};
+    vt_table_replace(&greens, (uint64_t)(uintptr_t)handle, words);
+    return number;
+}
+
+unsigned vt_context_green(CUgreenCtx handle) {
+    uint64_t words[VT_TABLE_WORDS];
+    return vt_table_find(&greens, (uint64_t)(uintptr_t)handle, words) ? (unsigned)words[0]
+                                                                      : VT_CONTEXT_UNKNOWN;
+}
+
+void vt_context_green_gone(CUgreenCtx handle) {
+    uint64_t words[VT_TABLE_WORDS];
+    vt_table_take(&greens, (uint64_t)(uintptr_t)handle, words);
+}
+
+void vt_context_alias(CUcontext handle, unsigned owner) {
+    unsigned n = add((uint64_t)(uintptr_t)handle, VT_DEVICE_UNKNOWN);
+    if (n == VT_CONTEXT_UNKNOWN || owner == VT_CONTEXT_UNKNOWN || n == owner)
+        return;
+    vt_put(&contexts[n].device, vt_context_device(owner));
+    vt_put(&contexts[n].owner, owner + 1);
+}
+
+/* --- the thread's own stack --- */
+
+#define DEPTH_MAX (sizeof vt_tls.contexts / sizeof vt_tls.contexts[0])
+
+void vt_context_push(CUcontext handle) {
+    struct vt_tls *t = &vt_tls;
+    if (t->context_depth < DEPTH_MAX)
+        t->contexts[t->context_depth] = (uint16_t)vt_context_number(handle);
+    t->context_depth++;
+}
+
+void vt_context_pop(void) {
+    if (vt_tls.context_depth)
+        vt_tls.context_depth--;
+}
+
+/* cuCtxSetCurrent: replaces the top; NULL takes it off. */
+void vt_context_replace(CUcontext handle) {
+    vt_context_pop();
+    if (handle)
+        vt_context_push(handle);
+}
+
+unsigned vt_context_current(void) {
+    const struct vt_tls *t = &vt_tls;
+    if (VT_LIKELY(t->context_depth && t->context_depth <= DEPTH_MAX))
+        return t->contexts[t->context_depth - 1];
+    unsigned only = VT_CONTEXT_UNKNOWN;
+    for (unsigned i = 0, n = vt_see(&used); i < n; i++) {
+        if (vt_see(&contexts[i].handle) <= ENDING)
+            continue;
+        if (only != VT_CONTEXT_UNKNOWN)
+            return VT_CONTEXT_UNKNOWN;
+        only = i;
+    }
+    return only;
+}
+
+/* A child of a process that used CUDA cannot use its contexts. */
+void vt_context_forked(void) {
+    for (unsigned i = 0, n = vt_see(&used); i < n; i++)
+        vt_put(&contexts[i].handle, 0);
+    vt_put(&used, 0);
+    vt_table_forget(&greens);
+}

@@ -1,0 +1,182 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * VRAMTRACE_LIMIT, VRAMTRACE_INJECT and VRAMTRACE_ALARM: allocations that are refused in the
+ * driver's place, and a line on stderr when a device's total rises past a mark. Called by the
+ * driver wrappers (VT_MAY_ALLOC) and by event.c; with none of the three set, each call is one
+ * branch.
+ *
+ * Two sums a device. `taken` is what is live and what is being tried: it grows before the driver is
+ * called and shrinks after the driver has really freed, so at no moment is more than the limit in
+ * use. `live` is what the driver has given and the live table holds.
+ *
+ * `taken` grows by compare-and-swap and not by add-then-check: a large request that is about to be
+ * refused would for a moment push out a small one that fits.
+ *
+ * What is limited is the driver layer, device memory: not managed memory, which need not be on the
+ * device, not pinned host memory, not a framework's blocks, which lie inside. What is counted for
+ * VRAMTRACE_INJECT is every call that allocates any of the driver's kinds. An allocation whose
+ * record is lost is not held against the limit, because its free would not be recognised either.
+ */
+#include "preload.h"
+#include "base/atomic.h"
+
+#define DEVICES                                                                                    \
+    256u /* every value of a record's device byte: those of unknown device share one               \
+          */
+
+bool vt_limit_on;
+
+static uint64_t taken[DEVICES], live[DEVICES]; /* atomic */
+static uint64_t totals[DEVICES];               /* atomic: as the driver says; 0: not asked yet */
+static uint64_t tried;                         /* atomic: allocations so far */
+
+/* --- refusing --- */
+
+static bool injected(void) {
+    if (!vt_options.inject)
+        return false;
+    uint64_t number = vt_add(&tried, 1) + 1;
+    return vt_options.inject_on ? number >= vt_options.inject : number == vt_options.inject;
+}
+
+static bool take(unsigned device, uint64_t bytes) {
+    uint64_t has;
+    do {
+        has = vt_get(&taken[device]);
+        if (bytes > vt_options.limit || has > vt_options.limit - bytes)
+            return false;
+    } while (!vt_claim(&taken[device], has, has + bytes));
+    return true;
+}
+
+bool vt_limit_take(struct vt_call *call, unsigned kind, unsigned device, uint64_t bytes) {
+    device &= 0xff;
+    if (injected()) {
+        call->refused = VT_FAIL_INJECTED;
+    } else if (vt_kind_layer(kind) != VT_LAYER_DRIVER) {
+        return true;
+    } else if (!take(device, bytes)) {
+        call->refused = VT_FAIL_LIMIT;
+    } else {
+        call->reserved = bytes;
+        call->reserved_device = (uint8_t)device;
+    }
+    return !call->refused;
+}
+
+/* --- the alarm --- */
+
+static char *put_text(char *at, const char *s) {
+    while (*s)
+        *at++ = *s++;
+    return at;
+}
+
+static char *put_number(char *at, uint64_t n) {
+    char digits[20];
+    unsigned i = sizeof digits;
+    do
+        digits[--i] = (char)('0' + n % 10);
+    while (n /= 10);
+    while (i < sizeof digits)
+        *at++ = digits[i++];
+    return at;
+}
+
+/* Two decimals of the largest unit that leaves a whole number, cut: what is shown was reached. */
+static char *put_bytes(char *at, uint64_t bytes) {
+    static const char *const units[] = {" B", " KiB", " MiB", " GiB", " TiB"};
+    unsigned unit = 0;
+    while (unit < 4 && bytes >> (10 * (unit + 1)))
+        unit++;
+    at = put_number(at, bytes >> 10 * unit);
+    if (unit) {
+        uint64_t hundredths = (bytes >> 10 * (unit - 1) & 1023) * 100 >> 10;
+        *at++ = '.';
+        *at++ = (char)('0' + hundredths / 10);
+        *at++ = (char)('0' + hundredths % 10);
+    }
+    return put_text(at, units[unit]);
+}
+
+static uint64_t alarm_bytes(unsigned device) {
+    if (!vt_options.alarm_percent)
+        return vt_options.alarm;
+    uint64_t total = vt_get(&totals[device]);
+    return total / 100 * vt_options.alarm_percent + total % 100 * vt_options.alarm_percent / 100;
+}
+
+static void say_alarm(unsigned device, uint64_t bytes, uint64_t mark) {
+    char line[256], *at = put_text(line, "alarm: ");
+    if (device == VT_DEVICE_UNKNOWN) {
+        at = put_text(at, "a GPU");
+    } else {
+        at = put_text(at, "GPU ");
+        at = put_number(at, device);
+    }
+    at = put_text(at, " holds ");
+    at = put_bytes(at, bytes);
+    at = put_text(at, " of this process's memory, past VRAMTRACE_ALARM at ");
+    at = put_bytes(at, mark);
+    if (vt_options.alarm_percent) {
+        at = put_text(at, " (");
+        at = put_number(at, vt_options.alarm_percent);
+        at = put_text(at, "%)");
+    }
+    *at = 0;
+    vt_options_say(line);
+}
+
+/* --- keeping the sums --- */
+
+static void came(unsigned device, uint64_t bytes) {
+    uint64_t before = vt_add(&live[device], bytes), mark = alarm_bytes(device);
+    if (mark && before < mark && bytes >= mark - before)
+        say_alarm(device, before + bytes, mark);
+}
+
+void vt_limit_settle_(const struct vt_call *call, const struct vt_live *now) {
+    if (now && vt_kind_layer(now->kind) != VT_LAYER_DRIVER)
+        now = NULL;
+    /* In one step on the device, where what was taken and what came of it are the same or nearly: a
+     * moment of both would refuse another thread's request that fits. */
+    if (now && call->reserved_device == now->device) {
+        vt_add(&taken[now->device], now->size - call->reserved);
+    } else {
+        if (now)
+            vt_add(&taken[now->device], now->size);
+        vt_add(&taken[call->reserved_device], 0 - call->reserved);
+    }
+    if (now)
+        came(now->device, now->size);
+}
+
+void vt_limit_freed_(const struct vt_live *was) {
+    if (vt_kind_layer(was->kind) != VT_LAYER_DRIVER)
+        return;
+    vt_add(&live[was->device], 0 - was->size);
+    vt_add(&taken[was->device], 0 - was->size);
+}
+
+/* --- what the program may believe --- */
+
+uint64_t vt_limit_total(unsigned device, uint64_t total) {
+    vt_put(&totals[device & 0xff], total);
+    return total < vt_options.limit ? total : vt_options.limit;
+}
+
+uint64_t vt_limit_free(unsigned device, uint64_t free_bytes) {
+    uint64_t has = vt_get(&taken[device & 0xff]);
+    uint64_t left = has < vt_options.limit ? vt_options.limit - has : 0;
+    return free_bytes < left ? free_bytes : left;
+}
+
+/* A child has none of its parent's memory; injection goes on counting in each process for itself.
+ */
+void vt_limit_forked(void) {
+    for (unsigned i = 0; i < DEVICES; i++) {
+        vt_put(&taken[i], 0);
+        vt_put(&live[i], 0);
+    }
+    vt_put(&tried, 0);
+}

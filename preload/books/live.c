@@ -1,0 +1,143 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * What is live now: (address space, address) -> size, device, stack, kind. Lock-free, no malloc,
+ * nobody waits: a table of table.c.
+ *
+ * Only one thread can insert or remove an address at a time, because the driver hands out an
+ * address once until it is freed, and a free is taken out here before the driver sees it; so a key
+ * once published is stable until its own removal. But for what goes with its context: that is taken
+ * out when the driver has ended the context, and may have handed out its addresses again. From the
+ * first such end on, an insertion replaces what still stands there.
+ *
+ * Called by event.c on each event; read by the exit line.
+ */
+#include "preload.h"
+#include "base/atomic.h"
+#include "base/table.h"
+
+static struct vt_table live;
+static uint32_t ends; /* atomic: contexts may have ended */
+
+#define ADDRESS_BITS 58 /* addresses have at most 57 bits */
+
+/* The address, its space in three bits below it, and two that are always set: no key is 0, 1 or 2.
+ * 0 for what is no address: a program may free any number. */
+static uint64_t key_of(uint64_t address, unsigned kind) {
+    return address >> ADDRESS_BITS ? 0 : address << 5 | (uint64_t)vt_kind_space(kind) << 2 | 3;
+}
+
+/* Word 0: size. Word 1: stack, context, hook. Word 2: kind, device. */
+
+static void pack(const struct vt_live *what, uint64_t words[VT_TABLE_WORDS]) {
+    words[0] = what->size;
+    words[1] = (uint64_t)what->stack << 32 | (uint64_t)what->context << 16 | what->hook;
+    words[2] = (uint64_t)what->kind << 8 | what->device;
+}
+
+static struct vt_live unpack(uint64_t key, const uint64_t words[VT_TABLE_WORDS]) {
+    return (struct vt_live){.address = key >> 5,
+                            .size = words[0],
+                            .stack = (uint32_t)(words[1] >> 32),
+                            .context = (uint16_t)(words[1] >> 16),
+                            .hook = (uint16_t)words[1],
+                            .kind = (uint8_t)(words[2] >> 8),
+                            .device = (uint8_t)words[2]};
+}
+
+bool vt_live_insert(const struct vt_live *what) {
+    uint64_t words[VT_TABLE_WORDS];
+    pack(what, words);
+    uint64_t key = key_of(what->address, what->kind);
+    return VT_UNLIKELY(vt_get(&ends)) ? vt_table_replace(&live, key, words)
+                                      : vt_table_insert(&live, key, words);
+}
+
+void vt_live_contexts_end(void) {
+    if (!vt_get(&ends))
+        vt_put(&ends, 1);
+}
+
+bool vt_live_remove(uint64_t address, unsigned kind, struct vt_live *taken) {
+    uint64_t words[VT_TABLE_WORDS], key = key_of(address, kind);
+    if (!vt_table_take(&live, key, words))
+        return false;
+    *taken = unpack(key, words);
+    return true;
+}
+
+bool vt_live_known(uint64_t address, unsigned kind) {
+    uint64_t words[VT_TABLE_WORDS], key = key_of(address, kind);
+    return vt_table_find(&live, key, words) && unpack(key, words).kind == kind;
+}
+
+struct visitor {
+    void (*visit)(const struct vt_live *what, void *data);
+    void *data;
+};
+
+static bool show(uint64_t key, const uint64_t words[VT_TABLE_WORDS], void *data) {
+    const struct visitor *visitor = data;
+    struct vt_live what = unpack(key, words);
+    visitor->visit(&what, visitor->data);
+    return false;
+}
+
+void vt_live_each(void (*visit)(const struct vt_live *what, void *data), void *data) {
+    struct visitor visitor = {visit, data};
+    vt_table_each(&live, show, &visitor);
+}
+
+struct context_sum {
+    unsigned context;
+    uint64_t bytes;
+};
+
+static bool in_context(uint64_t key, const uint64_t words[VT_TABLE_WORDS], void *data) {
+    struct context_sum *sum = data;
+    struct vt_live what = unpack(key, words);
+    if (what.context != sum->context || vt_kind_owner(what.kind) != VT_OWNER_CONTEXT)
+        return false;
+    sum->bytes += what.size;
+    vt_limit_freed(&what);
+    return true;
+}
+
+uint64_t vt_live_remove_context(unsigned context) {
+    struct context_sum sum = {.context = context};
+    vt_table_each(&live, in_context, &sum);
+    return sum.bytes;
+}
+
+struct total {
+    int device; /* -1: all */
+    uint64_t bytes, count;
+};
+
+static bool on_device(uint64_t key, const uint64_t words[VT_TABLE_WORDS], void *data) {
+    struct total *total = data;
+    struct vt_live what = unpack(key, words);
+    if (vt_kind_layer(what.kind) == VT_LAYER_DRIVER &&
+        (total->device < 0 || total->device == what.device)) {
+        total->bytes += what.size;
+        total->count += what.size > 0;
+    }
+    return false;
+}
+
+void vt_live_total(uint64_t *bytes, uint64_t *count) {
+    struct total total = {.device = -1};
+    vt_table_each(&live, on_device, &total);
+    *bytes = total.bytes;
+    *count = total.count;
+}
+
+uint64_t vt_live_on_device(int device) {
+    struct total total = {.device = device};
+    vt_table_each(&live, on_device, &total);
+    return total.bytes;
+}
+
+/* The parent's memory is not the child's. */
+void vt_live_forked(void) {
+    vt_table_forget(&live);
+}

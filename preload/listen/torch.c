@@ -1,0 +1,327 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * PyTorch's blocks: what its caching allocator hands out inside the segments that it takes from the
+ * driver. libc10_cuda.so reports each block to its profiler through a function of libc10.so;
+ * another object, so the call passes the dynamic linker, and finds us in front. We record and pass
+ * it on.
+ *
+ * The function has had five shapes, each with its own mangled name, so all are exported. Seen in
+ * wheels: 2.13 has reportMemoryUsageToProfiler(void *, long, size_t, size_t, Device) and
+ * reportOutOfMemoryToProfiler(long, size_t, size_t, Device), both exported without a version.
+ *
+ * Its Device is two bytes, in a register whose upper bits mean nothing: type, index; once four
+ * bytes, of which the index is the upper half. Only the type can be trusted, so the index goes into
+ * the log as it is, and the analyzer puts a block where the driver allocation is that holds it. Why
+ * not here: it would take a search by range in the live table, which is keyed by exact address; an
+ * ordered table of segments without a lock costs every driver event, for what the analyzer has to
+ * find out anyway, to draw segments and their holes.
+ *
+ * All of this runs under the allocator's own mutex, and perhaps with Python's GIL held: nothing is
+ * waited for. The first call of each function takes the loader's lock once, to find the real one:
+ * PyTorch never loads a library while it holds that mutex.
+ */
+#include "preload.h"
+#include "base/atomic.h"
+
+#include <string.h>
+
+#define C10_CUDA 1u /* c10::DeviceType::CUDA; CPU is 0. ROCm builds say CUDA too */
+
+/* --- the real functions --- */
+
+enum function {
+    USAGE_1_6,
+    USAGE_1_7,
+    USAGE_1_10,
+    USAGE_2_1,
+    OOM_1_10,
+    OOM_2_0,
+    OOM_2_1,
+    FUNCTIONS
+};
+
+static const char *const names[FUNCTIONS] = {
+    [USAGE_1_6] = "_ZN3c1027reportMemoryUsageToProfilerENS_6DeviceEl",
+    [USAGE_1_7] = "_ZN3c1027reportMemoryUsageToProfilerEPvlNS_6DeviceE",
+    [USAGE_1_10] = "_ZN3c1027reportMemoryUsageToProfilerEPvlllNS_6DeviceE",
+    [USAGE_2_1] = "_ZN3c1027reportMemoryUsageToProfilerEPvlmmNS_6DeviceE",
+    [OOM_1_10] = "_ZN3c1027reportOutOfMemoryToProfilerElllNS_6DeviceE",
+    [OOM_2_0] = "_ZN3c1027reportOutOfMemoryToProfilerEmmmNS_6DeviceE",
+    [OOM_2_1] = "_ZN3c1027reportOutOfMemoryToProfilerElmmNS_6DeviceE",
+};
+
+static void *real[FUNCTIONS]; /* atomic; NULL: not looked for, &none: there is none */
+static char none;
+
+/* The next object behind us that has it: another interposer's, else libc10.so, which is not in the
+ * global scope (Python opens it privately), so RTLD_NEXT does not find it. */
+static void *next(enum function f) {
+    void *found = vt_get(&real[f]);
+    if (VT_UNLIKELY(!found)) {
+        struct vt_elf object;
+        found =
+            vt_elf_behind(&none, names[f], &object) ? vt_elf_symbol(&object, names[f], NULL) : NULL;
+        vt_put(&real[f], found ? found : &none);
+    }
+    return found == &none ? NULL : found;
+}
+
+#define PASS_ON(f, ours, ...)                                                                      \
+    do {                                                                                           \
+        __typeof__(ours) *next_ = __extension__(__typeof__(ours) *) next(f);                       \
+        if (next_)                                                                                 \
+            next_(__VA_ARGS__);                                                                    \
+    } while (0)
+
+/* Whether a report is about CUDA memory and to be recorded. A process that says CUDA and has no
+ * CUDA driver (ROCm) is let alone; it is asked for a few times only, since that takes a search. */
+static bool is_wanted(uint64_t device) {
+    static uint32_t misses; /* atomic */
+    if ((device & 0xff) != C10_CUDA)
+        return false;
+    if (VT_UNLIKELY(!vt_log_is_open())) {
+        if (vt_get(&misses) >= 64)
+            return false;
+        if (!vt_real_driver()->cuMemAlloc_v2) {
+            vt_add(&misses, 1);
+            return false;
+        }
+    }
+    return vt_options.framework;
+}
+
+/* --- totals --- */
+
+/* What a reader of the log knows the allocator's totals to be, by the device that the framework
+ * says. One thread at a time for a device: its allocator's mutex is held. */
+static struct { uint64_t allocated, reserved; /* atomic */ } known[256];
+
+static void moved(unsigned device, uint64_t bytes) {
+    vt_put(&known[device].allocated, vt_get(&known[device].allocated) + bytes);
+}
+
+/* Written only when it is news: mostly when a segment came or went. */
+static void write_totals(struct vt_thread *t, unsigned device, uint64_t ticks, uint64_t allocated,
+                         uint64_t reserved) {
+    if (vt_get(&known[device].allocated) == allocated &&
+        vt_get(&known[device].reserved) == reserved)
+        return;
+    struct vt_rec_cacheinfo *r = (void *)vt_log_reserve(t, sizeof *r);
+    if (!r)
+        return;
+    r->when = vt_when(device, ticks);
+    r->allocated = allocated;
+    r->reserved = reserved;
+    vt_put(&known[device].allocated, allocated);
+    vt_put(&known[device].reserved, reserved);
+    vt_log_commit(t, &r->word, vt_word(VT_REC_CACHEINFO, VT_KIND_BLOCK, VT_HOOK_torch, 0),
+                  sizeof *r);
+}
+
+/* --- blocks --- */
+
+struct report {
+    uint64_t address;
+    int64_t size; /* below 0: freed */
+    unsigned device;
+    bool has_totals;
+    uint64_t allocated, reserved;
+};
+
+/* Takes the block at an address off the books, if there is one. A free of one that was never seen
+ * is written all the same: the report counts it. */
+static void record_free(struct vt_thread *t, const struct report *report, uint64_t ticks,
+                        bool only_known) {
+    struct vt_live was;
+    bool found = vt_live_remove(report->address, VT_KIND_BLOCK, &was);
+    if (found)
+        moved(was.device, 0 - was.size);
+    else if (only_known)
+        return;
+    struct vt_rec_free *r = (void *)vt_log_reserve(t, sizeof *r);
+    if (!r)
+        return;
+    r->when = vt_when(found ? was.device : report->device, ticks);
+    r->address = report->address;
+    vt_log_commit(t, &r->word, vt_word(VT_REC_FREE, VT_KIND_BLOCK, VT_HOOK_torch, 0), sizeof *r);
+}
+
+static void record_alloc(struct vt_thread *t, const struct report *report, uint64_t ticks,
+                         void *caller) {
+    const struct vt_live what = {.address = report->address,
+                                 .size = (uint64_t)report->size,
+                                 .stack = vt_stack_capture(t, caller),
+                                 .context = VT_CONTEXT_UNKNOWN,
+                                 .hook = VT_HOOK_torch,
+                                 .kind = VT_KIND_BLOCK,
+                                 .device = (uint8_t)report->device};
+    record_free(t, report, ticks, true);
+    if (!vt_live_insert(&what))
+        vt_log_drop(VT_DROP_LIVE);
+    struct vt_rec_alloc *r = (void *)vt_log_reserve(t, sizeof *r);
+    if (!r)
+        return;
+    r->when = vt_when(what.device, ticks);
+    r->address = what.address;
+    r->size_context = (what.size & VT_SIZE_MASK) | (uint64_t)what.context << 48;
+    vt_log_commit(t, &r->word, vt_word(VT_REC_ALLOC, VT_KIND_BLOCK, VT_HOOK_torch, what.stack),
+                  sizeof *r);
+    moved(what.device, what.size);
+}
+
+static void record_report(const struct report *report, void *caller) {
+    if (!report->address || !report->size)
+        return;
+    struct vt_recording rec = vt_event_open();
+    if (!rec.thread)
+        return;
+    uint64_t ticks = vt_log_ticks();
+    if (report->size > 0)
+        record_alloc(rec.thread, report, ticks, caller);
+    else
+        record_free(rec.thread, report, ticks, false);
+    if (report->has_totals)
+        write_totals(rec.thread, report->device, ticks, report->allocated, report->reserved);
+    vt_event_close(&rec);
+}
+
+/* -1 is "the current one", which the allocator does not say: unknown. */
+static unsigned index_of(uint64_t device) {
+    return (unsigned)(device >> 8 & 0xff);
+}
+
+static void record_oom(uint64_t requested, uint64_t allocated, uint64_t reserved, uint64_t device,
+                       void *caller) {
+    struct vt_recording rec = vt_event_open();
+    if (!rec.thread)
+        return;
+    uint32_t stack = vt_stack_capture(rec.thread, caller);
+    struct vt_rec_cacheoom *r = (void *)vt_log_reserve(rec.thread, sizeof *r);
+    if (r) {
+        r->when = vt_when(index_of(device), vt_log_ticks());
+        r->requested = requested;
+        r->allocated = allocated;
+        r->reserved = reserved;
+        vt_log_commit(rec.thread, &r->word,
+                      vt_word(VT_REC_CACHEOOM, VT_KIND_BLOCK, VT_HOOK_torch, stack), sizeof *r);
+    }
+    vt_event_close(&rec);
+}
+
+/* Said once, in the report. */
+static void note_once(const char *text) {
+    static uint32_t said; /* atomic */
+    if (vt_claim(&said, 0, 1))
+        vt_event_note(text);
+}
+
+void vt_torch_check(void) {
+    struct vt_elf object;
+    if (!vt_options.framework || !vt_elf_named("libc10.so", &object))
+        return;
+    for (unsigned f = USAGE_1_7; f <= USAGE_2_1; f++)
+        if (vt_elf_symbol(&object, names[f], NULL))
+            return;
+    note_once("PyTorch: this version's libc10.so reports its blocks in a way that this tracer does "
+              "not know; its memory is seen by segments only");
+}
+
+/* --- the doors: one a mangled name --- */
+
+#define CALLER __builtin_return_address(0)
+
+/* Without an address there is nothing to tell one block from another by. */
+VT_EXPORT void _ZN3c1027reportMemoryUsageToProfilerENS_6DeviceEl(uint64_t device, int64_t size);
+void _ZN3c1027reportMemoryUsageToProfilerENS_6DeviceEl(uint64_t device, int64_t size) {
+    PASS_ON(USAGE_1_6, _ZN3c1027reportMemoryUsageToProfilerENS_6DeviceEl, device, size);
+}
+
+VT_EXPORT void _ZN3c1027reportMemoryUsageToProfilerEPvlNS_6DeviceE(void *block, int64_t size,
+                                                                   uint64_t device);
+void _ZN3c1027reportMemoryUsageToProfilerEPvlNS_6DeviceE(void *block, int64_t size,
+                                                         uint64_t device) {
+    if (is_wanted(device)) {
+        const struct report report = {
+            .address = (uint64_t)(uintptr_t)block, .size = size, .device = index_of(device)};
+        record_report(&report, CALLER);
+    }
+    PASS_ON(USAGE_1_7, _ZN3c1027reportMemoryUsageToProfilerEPvlNS_6DeviceE, block, size, device);
+}
+
+VT_EXPORT void _ZN3c1027reportMemoryUsageToProfilerEPvlllNS_6DeviceE(void *block, int64_t size,
+                                                                     int64_t allocated,
+                                                                     int64_t reserved,
+                                                                     uint64_t device);
+void _ZN3c1027reportMemoryUsageToProfilerEPvlllNS_6DeviceE(void *block, int64_t size,
+                                                           int64_t allocated, int64_t reserved,
+                                                           uint64_t device) {
+    if (is_wanted(device)) {
+        const struct report report = {.address = (uint64_t)(uintptr_t)block,
+                                      .size = size,
+                                      .device = index_of(device),
+                                      .has_totals = allocated >= 0 && reserved >= 0,
+                                      .allocated = (uint64_t)allocated,
+                                      .reserved = (uint64_t)reserved};
+        record_report(&report, CALLER);
+    }
+    PASS_ON(USAGE_1_10, _ZN3c1027reportMemoryUsageToProfilerEPvlllNS_6DeviceE, block, size,
+            allocated, reserved, device);
+}
+
+VT_EXPORT void _ZN3c1027reportMemoryUsageToProfilerEPvlmmNS_6DeviceE(void *block, int64_t size,
+                                                                     size_t allocated,
+                                                                     size_t reserved,
+                                                                     uint64_t device);
+void _ZN3c1027reportMemoryUsageToProfilerEPvlmmNS_6DeviceE(void *block, int64_t size,
+                                                           size_t allocated, size_t reserved,
+                                                           uint64_t device) {
+    if (is_wanted(device)) {
+        const struct report report = {.address = (uint64_t)(uintptr_t)block,
+                                      .size = size,
+                                      .device = index_of(device),
+                                      .has_totals = true,
+                                      .allocated = allocated,
+                                      .reserved = reserved};
+        record_report(&report, CALLER);
+    }
+    PASS_ON(USAGE_2_1, _ZN3c1027reportMemoryUsageToProfilerEPvlmmNS_6DeviceE, block, size,
+            allocated, reserved, device);
+}
+
+VT_EXPORT void _ZN3c1027reportOutOfMemoryToProfilerElllNS_6DeviceE(int64_t size, int64_t allocated,
+                                                                   int64_t reserved,
+                                                                   uint64_t device);
+void _ZN3c1027reportOutOfMemoryToProfilerElllNS_6DeviceE(int64_t size, int64_t allocated,
+                                                         int64_t reserved, uint64_t device) {
+    if (is_wanted(device))
+        record_oom((uint64_t)size, (uint64_t)allocated, (uint64_t)reserved, device, CALLER);
+    PASS_ON(OOM_1_10, _ZN3c1027reportOutOfMemoryToProfilerElllNS_6DeviceE, size, allocated,
+            reserved, device);
+}
+
+VT_EXPORT void _ZN3c1027reportOutOfMemoryToProfilerEmmmNS_6DeviceE(size_t size, size_t allocated,
+                                                                   size_t reserved,
+                                                                   uint64_t device);
+void _ZN3c1027reportOutOfMemoryToProfilerEmmmNS_6DeviceE(size_t size, size_t allocated,
+                                                         size_t reserved, uint64_t device) {
+    if (is_wanted(device))
+        record_oom(size, allocated, reserved, device, CALLER);
+    PASS_ON(OOM_2_0, _ZN3c1027reportOutOfMemoryToProfilerEmmmNS_6DeviceE, size, allocated, reserved,
+            device);
+}
+
+VT_EXPORT void _ZN3c1027reportOutOfMemoryToProfilerElmmNS_6DeviceE(int64_t size, size_t allocated,
+                                                                   size_t reserved,
+                                                                   uint64_t device);
+void _ZN3c1027reportOutOfMemoryToProfilerElmmNS_6DeviceE(int64_t size, size_t allocated,
+                                                         size_t reserved, uint64_t device) {
+    if (is_wanted(device))
+        record_oom((uint64_t)size, allocated, reserved, device, CALLER);
+    PASS_ON(OOM_2_1, _ZN3c1027reportOutOfMemoryToProfilerElmmNS_6DeviceE, size, allocated, reserved,
+            device);
+}
+
+/* The child's log knows nothing yet; its parent's blocks are not its own. */
+void vt_torch_forked(void) {
+    memset(known, 0, sizeof known);
+}

@@ -1,0 +1,519 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The log file: opened at the first record, then handed out to threads in chunks.
+ * include/vramtrace/log_format.h says what the bytes mean.
+ *
+ * Two ways to write. Mapped (the usual): a chunk's space is really allocated, then mapped shared,
+ * so what is written survives SIGKILL with nothing to flush, and a full disk is an error code here,
+ * not a SIGBUS in the program. (Someone truncating the file under us is the one exception.)
+ * Buffered, where the file system cannot promise that space (NFS, FUSE, copy-on-write): chunks lie
+ * in our own memory and are written when they are full, once a second, and at the end.
+ *
+ * Called by event.c and stack.c; its end by init.c.
+ */
+#define _GNU_SOURCE
+#include "log.h"
+#include "base/atomic.h"
+#include "base/sys.h"
+
+#include <cpuid.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <sched.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <sys/vfs.h>
+#include <time.h>
+#include <x86intrin.h>
+
+#define RETRY_AFTER_DROPS 4096u
+#define FD_AT_LEAST       512 /* out of the way of programs that count descriptors from 3 */
+
+enum { CLOSED, OPENING, OPEN, FAILED };
+
+static uint32_t state; /* atomic */
+static int log_fd = -1;
+static dev_t log_device;
+static ino_t log_inode;
+static bool buffered;
+static char path[VT_PATH_MAX];     /* as the user is told it */
+static char absolute[VT_PATH_MAX]; /* to open it again after the program closed our descriptor */
+
+static struct vt_log_header *header;
+static struct vt_log_header early; /* takes counters and flags before there is a file */
+static struct vt_log_header *volatile counters = &early;
+
+static uint32_t clock_kind;
+static struct vt_clock_pair start, rate; /* the longest span known gives the best rate */
+static uint32_t calibrating;             /* atomic: a try-lock */
+
+/* --- time --- */
+
+static uint64_t raw_ticks(void) {
+    if (VT_LIKELY(clock_kind == VT_CLOCK_TSC)) {
+        _mm_lfence();
+        return __rdtsc();
+    }
+    return vt_sys_clock_ns(CLOCK_MONOTONIC);
+}
+
+static struct vt_clock_pair clock_pair(void) {
+    struct vt_clock_pair p = {.monotonic_ns = vt_sys_clock_ns(CLOCK_MONOTONIC)};
+    p.ticks = raw_ticks();
+    return p;
+}
+
+void vt_log_start_clock(void) {
+    unsigned a, b, c, d;
+    bool invariant = __get_cpuid(0x80000007u, &a, &b, &c, &d) && (d & 1u << 8);
+    clock_kind = invariant ? VT_CLOCK_TSC : VT_CLOCK_MONOTONIC;
+    start = clock_pair();
+}
+
+uint64_t vt_log_ticks(void) {
+    return raw_ticks() - start.ticks;
+}
+
+/* The second calibration pair, later and so better. Ticks go last: a reader that sees them sees the
+ * time too. */
+static void calibrate(void) {
+    if (!vt_claim(&calibrating, 0, 1))
+        return;
+    struct vt_clock_pair now = clock_pair();
+    if (now.ticks - start.ticks > rate.ticks) {
+        rate.ticks = now.ticks - start.ticks;
+        rate.monotonic_ns = now.monotonic_ns - start.monotonic_ns;
+    }
+    vt_put(&header->calibration_monotonic_ns, start.monotonic_ns + rate.monotonic_ns);
+    vt_publish(&header->calibration_ticks, start.ticks + rate.ticks);
+    vt_publish(&calibrating, 0);
+}
+
+/* --- the descriptor --- */
+
+static bool fd_is_ours(void) {
+    struct stat st;
+    return log_fd >= 0 && VT_SYS2(SYS_fstat, log_fd, &st) == 0 && st.st_dev == log_device &&
+           st.st_ino == log_inode;
+}
+
+/* Programs count descriptors from 3 and expect the next to be the lowest: ours is moved away. */
+static void move_fd_up(void) {
+    long high = VT_SYS3(SYS_fcntl, log_fd, F_DUPFD_CLOEXEC, FD_AT_LEAST);
+    if (high < 0)
+        return;
+    VT_SYS1(SYS_close, log_fd);
+    log_fd = (int)high;
+}
+
+/* The program may have closed our descriptor, or opened something else in its place. Then it is
+ * opened again by name. */
+static bool fd_check(void) {
+    if (VT_LIKELY(fd_is_ours()))
+        return true;
+    log_fd = (int)VT_SYS4(SYS_openat, AT_FDCWD, absolute, O_RDWR | O_CLOEXEC | O_NOFOLLOW, 0);
+    if (fd_is_ours()) {
+        move_fd_up();
+        return true;
+    }
+    if (log_fd >= 0)
+        VT_SYS1(SYS_close, log_fd);
+    log_fd = -1;
+    return false;
+}
+
+/* Growing past RLIMIT_FSIZE would send the program SIGXFSZ. */
+static bool size_allowed(uint64_t bytes) {
+    struct rlimit limit;
+    return VT_SYS4(SYS_prlimit64, 0, RLIMIT_FSIZE, NULL, &limit) < 0 || bytes <= limit.rlim_cur;
+}
+
+/* Space for a chunk; 0 or negative errno. */
+static long allocate(uint64_t number) {
+    long result;
+    if (!size_allowed((number + 1) * VT_CHUNK_BYTES))
+        return -EFBIG;
+    do
+        result = VT_SYS4(SYS_fallocate, log_fd, 0, number * VT_CHUNK_BYTES, VT_CHUNK_BYTES);
+    while (result == -EINTR);
+    return result;
+}
+
+static bool write_out(const void *data, uint64_t bytes, uint64_t offset) {
+    if (!fd_check() || !size_allowed(offset + bytes))
+        return false;
+    while (bytes) {
+        long n = VT_SYS4(SYS_pwrite64, log_fd, data, bytes, offset);
+        if (n == -EINTR)
+            continue;
+        if (n <= 0)
+            return false;
+        data = (const char *)data + n;
+        offset += (uint64_t)n;
+        bytes -= (uint64_t)n;
+    }
+    return true;
+}
+
+/* --- opening it --- */
+
+/* File systems where allocated space is no promise that a later store succeeds. Magic numbers:
+ * statfs(2). */
+static bool must_buffer(void) {
+    static const unsigned long unsafe[] = {0x6969 /* NFS */,          0x65735546 /* FUSE */,
+                                           0x9123683e /* btrfs */,    0x2fc12fc1 /* ZFS */,
+                                           0xff534d42 /* CIFS */,     0xfe534d42 /* SMB2 */,
+                                           0x0bd00bd0 /* Lustre */,   0x47504653 /* GPFS */,
+                                           0xca451a4e /* bcachefs */, 0x01021997 /* 9P */};
+    struct statfs fs;
+    const char *forced = vt_options_env("VRAMTRACE_TEST_BUFFERED");
+    if (forced && *forced == '1')
+        return true;
+    if (VT_SYS2(SYS_fstatfs, log_fd, &fs) != 0)
+        return false;
+    for (size_t i = 0; i < sizeof unsafe / sizeof unsafe[0]; i++)
+        if (((unsigned long)fs.f_type & 0xffffffffu) == unsafe[i])
+            return true;
+    return false;
+}
+
+static void remember_absolute(void) {
+    absolute[0] = 0;
+    if (path[0] != '/' && VT_SYS2(SYS_getcwd, absolute, sizeof absolute) > 0 && absolute[0] == '/')
+        strncat(absolute, "/", 2);
+    if (strlen(absolute) + strlen(path) < sizeof absolute)
+        strcat(absolute, path);
+}
+
+/* `vramtrace run` collects the names of the logs that its processes made; "!" in front says that
+ * this one could not be. */
+static void tell_run(bool made) {
+    const char *list = vt_options_env("VRAMTRACE_RUN_LIST");
+    static char line[VT_PATH_MAX + 2]; /* one thread at a time opens a log */
+    size_t n = made ? 0 : 1, length = strlen(made ? absolute : path);
+    if (!list || !*list)
+        return;
+    long fd = VT_SYS4(SYS_openat, AT_FDCWD, list, O_WRONLY | O_APPEND | O_CLOEXEC, 0);
+    if (fd < 0)
+        return;
+    line[0] = '!';
+    memcpy(line + n, made ? absolute : path, length);
+    n += length;
+    line[n] = '\n';
+    VT_SYS3(SYS_write, fd, line, n + 1);
+    VT_SYS1(SYS_close, fd);
+}
+
+static void say_cannot_open(int error) {
+    char text[256] = ": ";
+    static const struct {
+        int error;
+        const char *text;
+    } known[] = {{EACCES, "permission denied"},
+                 {EROFS, "the file system is read-only"},
+                 {ENOSPC, "no space left on the device"},
+                 {EDQUOT, "the disk quota is used up"},
+                 {ENOENT, "a folder of that path cannot be made"},
+                 {ENOTDIR, "a part of that path is not a folder"},
+                 {ENAMETOOLONG, "the name is too long"},
+                 {EFBIG, "the file size limit (ulimit -f) is too small; 128 KiB is the least"},
+                 {EMFILE, "too many open files"}};
+    const char *why = "the system refused";
+    for (size_t i = 0; i < sizeof known / sizeof known[0]; i++)
+        if (known[i].error == error)
+            why = known[i].text;
+    strcat(text, why);
+    strcat(text, "; this process is not recorded (VRAMTRACE_OUTPUT names another place)");
+    vt_options_say_path("cannot write the log ", path[0] ? path : "(name too long)", text);
+}
+
+static int open_file(void) {
+    log_fd = vt_log_name_open(path, sizeof path);
+    if (log_fd < 0)
+        return log_fd;
+    move_fd_up();
+    struct stat st;
+    if (VT_SYS2(SYS_fstat, log_fd, &st) != 0)
+        return -EIO;
+    log_device = st.st_dev;
+    log_inode = st.st_ino;
+    remember_absolute();
+    buffered = must_buffer();
+    long result = buffered ? (size_allowed(2 * VT_CHUNK_BYTES) ? 0 : -EFBIG) : allocate(0);
+    if (result == -EOPNOTSUPP || result == -ENOSYS) {
+        buffered = true;
+        result = 0;
+    }
+    return (int)result;
+}
+
+static bool open_log(void) {
+    int result = open_file();
+    if (result == 0) {
+        struct vt_log_header *h =
+            buffered
+                ? vt_sys_mmap(sizeof *h, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0)
+                : vt_sys_mmap(sizeof *h, PROT_READ | PROT_WRITE, MAP_SHARED, log_fd, 0);
+        if (h) {
+            vt_log_header_fill(h, &start, clock_kind);
+            h->flags |= vt_get(&early.flags) | (buffered ? VT_FLAG_BUFFERED : 0);
+            for (size_t i = 0; i < VT_DROP_REASONS; i++)
+                h->dropped[i] = vt_get(&early.dropped[i]);
+            vt_put(&h->chunks, 1);
+            vt_put(&h->placed, 1);
+            header = h;
+            counters = h;
+            calibrate();
+            if (!buffered || write_out(h, sizeof *h, 0)) {
+                tell_run(true);
+                return true;
+            }
+            result = -ENOSPC;
+        } else {
+            result = -ENOMEM;
+        }
+    }
+    tell_run(false);
+    say_cannot_open(-result);
+    if (log_fd >= 0) {
+        VT_SYS3(SYS_unlinkat, AT_FDCWD, absolute, 0); /* we made it, and it says nothing */
+        VT_SYS1(SYS_close, log_fd);
+        log_fd = -1;
+    }
+    header = NULL;
+    counters = &early;
+    return false;
+}
+
+/* Exception to "waits for nobody": threads whose first events come together wait for the one that
+ * opens the file. It needs no lock of anyone's while they wait. */
+bool vt_log_ready(void) {
+    uint32_t s = vt_see(&state);
+    if (VT_LIKELY(s == OPEN))
+        return true;
+    if (s == CLOSED && vt_claim(&state, CLOSED, OPENING))
+        vt_publish(&state, open_log() ? OPEN : FAILED);
+    while ((s = vt_see(&state)) == OPENING)
+        sched_yield();
+    return s == OPEN;
+}
+
+bool vt_log_is_open(void) {
+    return vt_see(&state) == OPEN;
+}
+
+/* --- chunks --- */
+
+static uint64_t chunk_offset(const struct vt_thread *t) {
+    return t->chunk_number * VT_CHUNK_BYTES;
+}
+
+/* Buffered: the events of a chunk that could not be written and will not be, one drop each. */
+static void count_lost(struct vt_thread *t) {
+    uint32_t used = vt_see(&t->used);
+    while (t->flushed < used) {
+        uint64_t word = *(const uint64_t *)((const char *)t->chunk + t->flushed);
+        uint32_t fixed = vt_record_fixed_bytes(vt_word_type(word));
+        if (fixed)
+            vt_log_drop(VT_DROP_LOG_FULL);
+        uint32_t bytes = fixed ? fixed : vt_word_high(word);
+        t->flushed += bytes > 8 ? bytes : 8;
+    }
+}
+
+/* The header counts a chunk once the file reaches there: a process may end between a thread's
+ * reserving a number and its space, and a file that is shorter than its header says was cut. */
+static void count_chunk(uint64_t number) {
+    uint64_t counted;
+    while ((counted = vt_get(&header->placed)) <= number &&
+           !vt_claim(&header->placed, counted, number + 1))
+        continue;
+}
+
+static bool flush_chunk(struct vt_thread *t) {
+    if (!buffered || !t->chunk)
+        return true;
+    /* Everything up to `used` is whole records; what a reader finds behind is a hole: zeroes. Its
+     * last word, always zero, gives the file the chunk's whole length. */
+    uint32_t used = vt_see(&t->used), last = VT_CHUNK_BYTES - 8;
+    bool written = (t->flushed > sizeof *t->chunk ||
+                    write_out((const char *)t->chunk + last, 8, chunk_offset(t) + last)) &&
+                   write_out(t->chunk, used, chunk_offset(t));
+    if (written) {
+        t->flushed = used;
+        count_chunk(t->chunk_number);
+    }
+    t->flushed_ticks = vt_log_ticks();
+    return written;
+}
+
+static void release_chunk(struct vt_thread *t) {
+    vt_publish(&t->chunk->entered_at, 0); /* the next chunk says it from here on */
+    if (!flush_chunk(t))
+        count_lost(t);
+    vt_sys_munmap(t->chunk, VT_CHUNK_BYTES);
+    t->chunk = NULL;
+    t->chunk_number = 0;
+}
+
+/* A fresh chunk for a thread. Its number stays reserved when there is no space, for the next try.
+ */
+static bool take_chunk(struct vt_thread *t) {
+    if (t->retry) {
+        t->retry--;
+        return false;
+    }
+    if (!t->chunk_number)
+        t->chunk_number = vt_add(&header->chunks, 1);
+    struct vt_chunk_header *c = NULL;
+    enum vt_drop reason = VT_DROP_LOG_FULL;
+    if (buffered)
+        c = vt_sys_mmap(VT_CHUNK_BYTES, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    else if (!fd_check())
+        reason = VT_DROP_LOG_LOST;
+    else if (allocate(t->chunk_number) == 0)
+        c = vt_sys_mmap(VT_CHUNK_BYTES, PROT_READ | PROT_WRITE, MAP_SHARED, log_fd,
+                        chunk_offset(t));
+    if (!c) {
+        t->retry = RETRY_AFTER_DROPS;
+        if (reason == VT_DROP_LOG_LOST)
+            vt_log_drop(reason);
+        return false;
+    }
+    if (!buffered)
+        count_chunk(t->chunk_number);
+    vt_put(&c->tid, t->tid);
+    c->number = t->chunk_number;
+    t->used = t->flushed = sizeof *c;
+    t->named = false;
+    t->chunk = c;
+    vt_publish(&c->magic, VT_CHUNK_MAGIC);
+    vt_log_enter(t);
+    calibrate();
+    return true;
+}
+
+static uint64_t *room(struct vt_thread *t, uint32_t bytes) {
+    /* One zero word always stays behind the last record: a reader's end. */
+    if (VT_UNLIKELY(t->chunk && t->used + bytes + 8 > VT_CHUNK_BYTES))
+        release_chunk(t);
+    if (VT_UNLIKELY(!t->chunk) && !take_chunk(t))
+        return NULL;
+    uint64_t *record = (uint64_t *)((char *)t->chunk + t->used);
+    /* A thread that was killed in the middle of a record may have left words here. */
+    record[bytes / 8] = 0;
+    return record;
+}
+
+static uint32_t environment_written; /* atomic: once a log */
+
+static void name_thread(struct vt_thread *t) {
+    struct vt_rec_thread *r = (void *)room(t, sizeof *r);
+    if (!r)
+        return;
+    r->tid = t->tid;
+    r->zero = 0;
+    memset(r->name, 0, sizeof r->name);
+    VT_SYS2(SYS_prctl, 16 /* PR_GET_NAME */, r->name);
+    vt_put(&t->chunk->tid, t->tid);
+    t->named = true;
+    vt_log_commit(t, &r->word, vt_word(VT_REC_THREAD, 0, 0, sizeof *r), sizeof *r);
+}
+
+uint64_t *vt_log_reserve(struct vt_thread *t, uint32_t bytes) {
+    uint64_t *record = room(t, bytes);
+    if (VT_UNLIKELY(record && !t->named)) {
+        name_thread(t);
+        if (t->chunk && t->chunk_number == 1 && vt_claim(&environment_written, 0, 1))
+            vt_log_environment_write(t);
+        record = room(t, bytes);
+    }
+    if (VT_UNLIKELY(!record))
+        vt_log_drop(VT_DROP_LOG_FULL);
+    return record;
+}
+
+void vt_log_commit(struct vt_thread *t, uint64_t *record, uint64_t word, uint32_t bytes) {
+    vt_publish(record, word);
+    vt_publish(&t->used, t->used + bytes);
+}
+
+void vt_log_enter(struct vt_thread *t) {
+    if (VT_LIKELY(t->chunk != NULL))
+        vt_put(&t->chunk->entered_at, vt_log_ticks());
+}
+
+void vt_log_leave(struct vt_thread *t) {
+    if (VT_UNLIKELY(!t->chunk))
+        return;
+    vt_publish(&t->chunk->entered_at, 0);
+    if (VT_UNLIKELY(buffered) && vt_log_ticks() - t->flushed_ticks > 1000000000u) {
+        flush_chunk(t);
+        write_out(header, sizeof *header, 0);
+    }
+}
+
+/* --- counts and the end --- */
+
+void vt_log_drop(enum vt_drop reason) {
+    vt_add(&counters->dropped[reason], 1);
+}
+
+void vt_log_flag(uint32_t flag) {
+    vt_or(&counters->flags, flag);
+}
+
+/* Events that are missing; the reasons that are not events are not counted in. */
+uint64_t vt_log_dropped(void) {
+    uint64_t n = 0;
+    for (unsigned r = 0; r <= VT_DROP_LOG_LOST; r++)
+        n += vt_get(&counters->dropped[r]);
+    return n;
+}
+
+const char *vt_log_path(void) {
+    return path;
+}
+
+uint32_t vt_log_pid(void) {
+    return header ? header->pid : (uint32_t)VT_SYS0(SYS_getpid);
+}
+
+void vt_log_end(enum vt_exit kind, int status) {
+    if (!vt_log_is_open())
+        return;
+    calibrate();
+    vt_put(&header->exit_status, status);
+    vt_put(&header->exit_ticks, vt_log_ticks());
+    vt_publish(&header->exit_kind, (uint32_t)kind);
+    if (!buffered)
+        return;
+    for (struct vt_thread *t = vt_thread_first(); t; t = t->next)
+        if (!flush_chunk(t))
+            count_lost(t);
+    write_out(header, sizeof *header, 0);
+}
+
+void vt_log_unend(void) {
+    if (vt_log_is_open())
+        vt_publish(&header->exit_kind, (uint32_t)VT_EXIT_NONE);
+}
+
+/* The child's log is its own: the parent's descriptor, mappings and counts are left alone. */
+void vt_log_forked(void) {
+    if (fd_is_ours())
+        VT_SYS1(SYS_close, log_fd);
+    log_fd = -1;
+    uint32_t simulated = vt_get(&counters->flags) & (VT_FLAG_SIMULATED | VT_FLAG_NO_UNWINDER);
+    memset(&early, 0, sizeof early);
+    vt_put(&environment_written, 0);
+    early.flags = simulated;
+    counters = &early;
+    header = NULL;
+    path[0] = absolute[0] = 0;
+    start = clock_pair();
+    vt_put(&calibrating, 0);
+    vt_publish(&state, (uint32_t)CLOSED);
+}

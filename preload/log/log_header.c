@@ -1,0 +1,111 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * What the log's header says of the process: who it is, where, since when, how it was started.
+ * Called once, by log.c, at the first record: launchers set the rank late (torch.multiprocessing
+ * sets RANK after the process began).
+ */
+#define _GNU_SOURCE
+#include "log.h"
+#include "base/sys.h"
+
+#include <fcntl.h>
+#include <string.h>
+#include <sys/utsname.h>
+#include <time.h>
+
+/* A file's first bytes; how many. The buffer is NUL-terminated. */
+static size_t read_file(const char *path, char *buffer, size_t size) {
+    long fd = VT_SYS4(SYS_openat, AT_FDCWD, path, O_RDONLY | O_CLOEXEC, 0);
+    size_t used = 0;
+    while (fd >= 0 && used < size - 1) {
+        long n = VT_SYS3(SYS_read, fd, buffer + used, size - 1 - used);
+        if (n <= 0)
+            break;
+        used += (size_t)n;
+    }
+    if (fd >= 0)
+        VT_SYS1(SYS_close, fd);
+    buffer[used] = 0;
+    return used;
+}
+
+static void copy(char *to, size_t size, const char *from) {
+    size_t n = from ? strnlen(from, size - 1) : 0;
+    if (n)
+        memcpy(to, from, n);
+    to[n] = 0;
+}
+
+static int32_t number(const char *s) {
+    int64_t n = 0;
+    if (!s || !*s)
+        return -1;
+    for (; *s; s++) {
+        if (*s < '0' || *s > '9' || (n = n * 10 + (*s - '0')) > INT32_MAX)
+            return -1;
+    }
+    return (int32_t)n;
+}
+
+/* 32 hex digits: the run's, or new ones for a process that no `vramtrace run` started. */
+static void fill_run_id(char *id) {
+    static const char hex[] = "0123456789abcdef";
+    const char *given = vt_options_env("VRAMTRACE_RUN_ID");
+    unsigned char random[16] = {0};
+    if (given && *given) {
+        copy(id, 40, given);
+        return;
+    }
+    VT_SYS3(SYS_getrandom, random, sizeof random, 1 /* GRND_NONBLOCK */);
+    for (size_t i = 0; i < sizeof random; i++) {
+        id[2 * i] = hex[random[i] >> 4];
+        id[2 * i + 1] = hex[random[i] & 15];
+    }
+}
+
+/* Field 22 of /proc/self/stat; the second, the name in parentheses, may contain anything. */
+static uint64_t process_start(void) {
+    char stat[1024];
+    read_file("/proc/self/stat", stat, sizeof stat);
+    const char *s = strrchr(stat, ')');
+    uint64_t n = 0;
+    for (int field = 2; s && *s && field < 22; s++)
+        field += *s == ' ';
+    while (s && *s >= '0' && *s <= '9')
+        n = n * 10 + (uint64_t)(*s++ - '0');
+    return n;
+}
+
+void vt_log_header_fill(struct vt_log_header *h, const struct vt_clock_pair *start,
+                        uint32_t clock) {
+    struct utsname host;
+    char boot[64];
+    memcpy(h->magic, VT_LOG_MAGIC, sizeof h->magic);
+    h->version = VT_LOG_VERSION;
+    h->version_min = VT_LOG_VERSION_MIN;
+    h->header_bytes = sizeof *h;
+    h->chunk_bytes = VT_CHUNK_BYTES;
+    h->clock = clock;
+    h->pid = (uint32_t)VT_SYS0(SYS_getpid);
+    h->ppid = (uint32_t)VT_SYS0(SYS_getppid);
+    h->start_ticks = start->ticks;
+    h->start_monotonic_ns = start->monotonic_ns;
+    h->start_realtime_ns =
+        vt_sys_clock_ns(CLOCK_REALTIME) - (vt_sys_clock_ns(CLOCK_MONOTONIC) - start->monotonic_ns);
+    h->rank = number(vt_log_name_rank());
+    fill_run_id(h->run_id);
+    size_t n = read_file("/proc/sys/kernel/random/boot_id", boot, sizeof boot);
+    if (n && boot[n - 1] == '\n')
+        boot[n - 1] = 0;
+    copy(h->boot_id, sizeof h->boot_id, boot);
+    copy(h->host, sizeof h->host, VT_SYS1(SYS_uname, &host) == 0 ? host.nodename : NULL);
+    copy(h->tracer, sizeof h->tracer, VT_VERSION);
+    copy(h->job, sizeof h->job, vt_log_name_job());
+    h->process_start = process_start();
+    n = read_file("/proc/self/cmdline", h->command, sizeof h->command);
+    h->command_bytes = (uint32_t)n;
+    if (n == sizeof h->command - 1)
+        h->flags |= VT_FLAG_COMMAND_CUT;
+    VT_SYS3(SYS_readlink, "/proc/self/exe", h->exe, sizeof h->exe - 1);
+    VT_SYS2(SYS_getcwd, h->cwd, sizeof h->cwd);
+}

@@ -1,0 +1,174 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Where a process's log goes: VRAMTRACE_OUTPUT's template, the folders on the way, and the first
+ * name that is free. Called once, by log.c, at the first record. No allocation.
+ */
+#define _GNU_SOURCE
+#include "log.h"
+#include "base/sys.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/utsname.h>
+
+#define DEFAULT_NAME "vramtrace.%h.%p.vtl"
+#define NAMES_TRIED  100000u
+
+/* Text that is built up and never overflows: past its end it is marked as cut. */
+struct text {
+    char *at;
+    size_t left;
+    bool cut;
+};
+
+static void put(struct text *t, const char *s, size_t n, bool as_name) {
+    if (n >= t->left) {
+        t->cut = true;
+        return;
+    }
+    for (size_t i = 0; i < n; i++)
+        t->at[i] = as_name && s[i] == '/' ? '_' : s[i];
+    t->at += n;
+    t->left -= n;
+    *t->at = 0;
+}
+
+static void put_number(struct text *t, unsigned long n) {
+    char digits[24];
+    size_t i = sizeof digits;
+    do
+        digits[--i] = (char)('0' + n % 10);
+    while (n /= 10);
+    put(t, digits + i, sizeof digits - i, false);
+}
+
+static void put_value(struct text *t, const char *value) {
+    put(t, value ? value : "", value ? strlen(value) : 0, true);
+}
+
+/* The first of several variables that is set; launchers name the same thing differently (facts:
+ * RANK first, Slurm's only within a step, because a batch script has SLURM_PROCID=0 too). */
+const char *vt_log_name_rank(void) {
+    static const char *const names[] = {"RANK", "OMPI_COMM_WORLD_RANK", "PMIX_RANK", "PMI_RANK",
+                                        "MV2_COMM_WORLD_RANK"};
+    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
+        const char *v = vt_options_env(names[i]);
+        if (v && *v)
+            return v;
+    }
+    return vt_options_env("SLURM_STEP_ID") ? vt_options_env("SLURM_PROCID") : NULL;
+}
+
+const char *vt_log_name_job(void) {
+    static const char *const names[] = {"SLURM_JOB_ID", "TORCHELASTIC_RUN_ID", "PBS_JOBID",
+                                        "LSB_JOBID", "JOB_ID"};
+    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
+        const char *v = vt_options_env(names[i]);
+        if (v && *v)
+            return v;
+    }
+    return NULL;
+}
+
+static void put_program(struct text *t) {
+    char exe[512];
+    long n = VT_SYS3(SYS_readlink, "/proc/self/exe", exe, sizeof exe - 1);
+    exe[n > 0 ? n : 0] = 0;
+    const char *slash = strrchr(exe, '/');
+    put_value(t, slash ? slash + 1 : exe);
+}
+
+/* One %-escape; returns the first character after it. */
+static const char *put_escape(struct text *t, const char *s) {
+    struct utsname host;
+    const char *rank = vt_log_name_rank(), *job = vt_log_name_job(), *close;
+    char name[128];
+    switch (*s) {
+    case 'p':
+        put_number(t, (unsigned long)VT_SYS0(SYS_getpid));
+        break;
+    case 'h':
+        put_value(t, VT_SYS1(SYS_uname, &host) == 0 ? host.nodename : "localhost");
+        break;
+    case 'e':
+        put_program(t);
+        break;
+    case 'r':
+        put_value(t, rank ? rank : "none");
+        break;
+    case 'j':
+        put_value(t, job ? job : "none");
+        break;
+    case '%':
+        put(t, "%", 1, false);
+        break;
+    case 'q':
+        close = s[1] == '{' ? strchr(s, '}') : NULL;
+        if (close && (size_t)(close - s - 2) < sizeof name) {
+            memcpy(name, s + 2, (size_t)(close - s - 2));
+            name[close - s - 2] = 0;
+            put_value(t, vt_options_env(name));
+            return close + 1;
+        }
+        /* fall through */
+    default: /* not one of ours: as it stands */
+        put(t, "%", 1, false);
+        return s;
+    }
+    return s + 1;
+}
+
+static void expand(struct text *t, const char *template) {
+    while (*template) {
+        if (*template == '%') {
+            template = put_escape(t, template + 1);
+        } else {
+            put(t, template ++, 1, false);
+        }
+    }
+}
+
+static bool is_folder(const char *path) {
+    struct stat st;
+    return VT_SYS4(SYS_newfstatat, AT_FDCWD, path, &st, 0) == 0 && S_ISDIR(st.st_mode);
+}
+
+/* Makes the folders that lead to `path`, itself not. A failure shows when the file is opened. */
+static void make_folders(char *path) {
+    for (char *s = path + 1; *s; s++) {
+        if (*s != '/')
+            continue;
+        *s = 0;
+        VT_SYS3(SYS_mkdirat, AT_FDCWD, path, 0777);
+        *s = '/';
+    }
+}
+
+int vt_log_name_open(char *path, size_t size) {
+    struct text t = {path, size, false};
+    *path = 0;
+    expand(&t, vt_options.output ? vt_options.output : DEFAULT_NAME);
+    if (!t.cut && (t.at == path || t.at[-1] == '/' || is_folder(path))) {
+        if (t.at != path && t.at[-1] != '/')
+            put(&t, "/", 1, false);
+        expand(&t, DEFAULT_NAME);
+    }
+    if (t.cut)
+        return -ENAMETOOLONG;
+    make_folders(path);
+    struct text end = t;
+    for (unsigned n = 2;; n++) {
+        long fd = VT_SYS4(SYS_openat, AT_FDCWD, path,
+                          O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
+        if (fd != -EEXIST || n > NAMES_TRIED)
+            return (int)fd;
+        t = end;
+        *t.at = 0;
+        put(&t, ".", 1, false);
+        put_number(&t, n);
+        if (t.cut)
+            return -ENAMETOOLONG;
+    }
+}

@@ -1,0 +1,82 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * What each recording thread has, and who takes it over when the thread is gone.
+ *
+ * No thread-exit hook: those allocate, and run too late for frees made by other destructors.
+ * Instead a new thread looks at a few of the existing entries and takes over one whose thread the
+ * kernel no longer knows. A tid that was given to another thread meanwhile looks alive: then that
+ * entry waits for a later time.
+ */
+#include "preload.h"
+#include "base/atomic.h"
+#include "base/sys.h"
+
+#include <errno.h>
+#include <sys/mman.h>
+
+#define TAKEOVER_TRIES 32u
+
+__thread struct vt_tls vt_tls __attribute__((tls_model("initial-exec"), visibility("hidden")));
+
+static struct vt_thread *all;  /* atomic: every entry */
+static struct vt_thread *hand; /* atomic: where the search for a dead one goes on */
+
+struct vt_thread *vt_thread_first(void) {
+    return vt_see(&all);
+}
+
+static uint32_t own_tid(void) {
+    return (uint32_t)VT_SYS0(SYS_gettid);
+}
+
+static bool is_dead(uint32_t tid) {
+    return VT_SYS3(SYS_tgkill, vt_log_pid(), tid, 0) == -ESRCH;
+}
+
+/* An entry of a thread that is gone, now `tid`'s. NULL: none found in a few tries. */
+static struct vt_thread *take_over(uint32_t tid) {
+    struct vt_thread *t = vt_get(&hand);
+    for (unsigned i = 0; i < TAKEOVER_TRIES; i++) {
+        if (!t)
+            t = vt_see(&all);
+        if (!t)
+            return NULL;
+        uint32_t owner = vt_see(&t->tid);
+        /* An entry under our own tid that our own thread does not know is a dead namesake's. */
+        if ((owner == tid || is_dead(owner)) && vt_claim(&t->tid, owner, tid)) {
+            vt_put(&hand, t->next);
+            t->named = false;
+            t->retry = 0;
+            return t;
+        }
+        t = t->next;
+    }
+    vt_put(&hand, t);
+    return NULL;
+}
+
+static struct vt_thread *fresh(uint32_t tid) {
+    struct vt_thread *t = vt_sys_mmap(sizeof(struct vt_thread), PROT_READ | PROT_WRITE,
+                                      MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (!t)
+        return NULL;
+    vt_put(&t->tid, tid);
+    do
+        t->next = vt_see(&all);
+    while (!vt_claim(&all, t->next, t));
+    return t;
+}
+
+struct vt_thread *vt_thread_self(void) {
+    if (VT_LIKELY(vt_tls.thread != NULL))
+        return vt_tls.thread;
+    uint32_t tid = own_tid();
+    struct vt_thread *t = take_over(tid);
+    vt_tls.thread = t ? t : fresh(tid);
+    return vt_tls.thread;
+}
+
+void vt_thread_forked(void) {
+    vt_put(&all, NULL);
+    vt_put(&hand, NULL);
+}

@@ -1,0 +1,289 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * What stands behind our wrappers: the real driver's and the real runtimes' functions, one pointer
+ * per symbol variant, and the way back from a real function to its wrapper. Everything here is made
+ * from hooks.def.
+ *
+ * A library is adopted when the program first reaches it, and kept: the driver once, each major
+ * version of the runtime once. What calls through is the next definition behind us in the global
+ * scope where there is one (so that other preloaded libraries stay in the chain), else the
+ * library's own.
+ */
+#define _GNU_SOURCE
+#include "preload.h"
+#include "base/atomic.h"
+
+#include <dlfcn.h>
+#include <errno.h>
+#include <string.h>
+
+struct row {
+    const char *symbol, *base;
+    void *wrapper;
+    unsigned since, until;
+    char stream; /* N, L, P: NONE, LEGACY, PTSZ */
+};
+
+/* One adopted library. `call` and `direct` are arrays beside `rows`. */
+struct library {
+    uintptr_t home; /* atomic: where the adopted object starts; 0: none yet */
+    bool ready;     /* atomic: the pointers below are there */
+    void **call;    /* what our wrappers call; the same memory as the typed struct */
+    void **direct;  /* the library's own functions: what look-ups find */
+    const struct row *rows;
+    size_t count;
+    const char *node;   /* version node of its symbols, NULL: none */
+    unsigned major;     /* of a runtime; 0: the driver */
+    const char *prefix; /* file name it begins with */
+};
+
+#define NONE   'N'
+#define LEGACY 'L'
+#define PTSZ   'P'
+
+/* The wrappers, declared with the prototypes that hooks.def gives them. */
+#define VT_DRIVER(id, symbol, base, since, stream, role, prototype) CUresult symbol prototype;
+#define VT_RUNTIME(id, symbol, since, until, role, prototype)                                      \
+    cudaError_t vt_cudart12_##symbol prototype;                                                    \
+    cudaError_t vt_cudart13_##symbol prototype;
+#define VT_RUNTIME_AS(id, symbol, exported, since, until, role, prototype)                         \
+    cudaError_t vt_cudart12_##symbol prototype;                                                    \
+    cudaError_t vt_cudart13_##symbol prototype;
+#include "vramtrace/hooks.def"
+
+static const struct row driver_rows[] = {
+#define VT_DRIVER(id, symbol, base, since, stream, role, prototype)                                \
+    {#symbol, #base, __extension__(void *) symbol, since, 0, stream},
+#include "vramtrace/hooks.def"
+};
+
+static const struct row cudart12_rows[] = {
+#define VT_RUNTIME(id, symbol, since, until, role, prototype)                                      \
+    {#symbol, NULL, __extension__(void *) vt_cudart12_##symbol, since, until, NONE},
+#define VT_RUNTIME_AS(id, symbol, exported, since, until, role, prototype)                         \
+    {#exported, NULL, __extension__(void *) vt_cudart12_##symbol, since, until, NONE},
+#include "vramtrace/hooks.def"
+};
+
+static const struct row cudart13_rows[] = {
+#define VT_RUNTIME(id, symbol, since, until, role, prototype)                                      \
+    {#symbol, NULL, __extension__(void *) vt_cudart13_##symbol, since, until, NONE},
+#define VT_RUNTIME_AS(id, symbol, exported, since, until, role, prototype)                         \
+    {#exported, NULL, __extension__(void *) vt_cudart13_##symbol, since, until, NONE},
+#include "vramtrace/hooks.def"
+};
+
+#undef NONE
+#undef LEGACY
+#undef PTSZ
+
+#define COUNT(a) (sizeof(a) / sizeof(a)[0])
+
+static struct vt_real_driver driver_functions;
+static struct vt_real_cudart cudart12_functions, cudart13_functions;
+static void *driver_direct[COUNT(driver_rows)], *cudart12_direct[COUNT(cudart12_rows)],
+    *cudart13_direct[COUNT(cudart13_rows)];
+static_assert(sizeof driver_functions == sizeof driver_direct, "one pointer per row");
+static_assert(sizeof cudart12_functions == sizeof cudart12_direct, "one pointer per row");
+
+static struct library driver = {.call = (void **)&driver_functions,
+                                .direct = driver_direct,
+                                .rows = driver_rows,
+                                .count = COUNT(driver_rows),
+                                .prefix = "libcuda.so"};
+static struct library cudart12 = {.call = (void **)&cudart12_functions,
+                                  .direct = cudart12_direct,
+                                  .rows = cudart12_rows,
+                                  .count = COUNT(cudart12_rows),
+                                  .node = "libcudart.so.12",
+                                  .major = 12,
+                                  .prefix = "libcudart.so.12"};
+static struct library cudart13 = {.call = (void **)&cudart13_functions,
+                                  .direct = cudart13_direct,
+                                  .rows = cudart13_rows,
+                                  .count = COUNT(cudart13_rows),
+                                  .node = "libcudart.so.13",
+                                  .major = 13,
+                                  .prefix = "libcudart.so.13"};
+
+/* A caller that names no version (RTLD_DEFAULT, a plug-in that was not linked with the runtime) is
+ * shown the default, which is 13's wrapper. Where there is no 13, it means whatever runtime there
+ * is. */
+static struct vt_real_cudart unversioned_functions;
+static void *unversioned_direct[COUNT(cudart13_rows)];
+static struct library unversioned = {.call = (void **)&unversioned_functions,
+                                     .direct = unversioned_direct,
+                                     .rows = cudart13_rows,
+                                     .count = COUNT(cudart13_rows),
+                                     .prefix = "libcudart.so"};
+
+/* The next definition behind us in the global scope; NULL: none. */
+static void *next_in_scope(const struct library *l, const char *symbol) {
+    if (!vt_get(&vt_real_dlsym))
+        vt_lookup_resolve_libc();
+    return l->node ? vt_real_dlvsym(RTLD_NEXT, symbol, l->node) : vt_real_dlsym(RTLD_NEXT, symbol);
+}
+
+/* AddressSanitizer forbids all access between its shadow's halves, where CUDA maps its memory, unless
+ * the user says otherwise: cuInit then fails with out-of-memory (google/sanitizers#629). */
+static bool shadow_gap_is_protected(void) {
+    const char *options = vt_options_env("ASAN_OPTIONS");
+    return vt_real_dlsym(RTLD_DEFAULT, "__asan_init") &&
+           !(options && strstr(options, "protect_shadow_gap=0"));
+}
+
+static void fill(struct library *l, const struct vt_elf *object) {
+    for (size_t i = 0; i < l->count; i++) {
+        if (l->major && (l->major < l->rows[i].since || l->major > l->rows[i].until))
+            continue; /* another prototype, or no such function */
+        l->direct[i] = vt_elf_symbol(object, l->rows[i].symbol, l->node);
+        void *next = next_in_scope(l, l->rows[i].symbol);
+        l->call[i] = next ? next : l->direct[i];
+    }
+    if (l == &driver && vt_elf_symbol(object, "vramtrace_sim_driver", NULL))
+        vt_log_flag(VT_FLAG_SIMULATED);
+    if (l == &driver && shadow_gap_is_protected())
+        vt_log_flag(VT_FLAG_SHADOW_GAP);
+    /* From now on it must stay: our pointers lead into it, and something else could be loaded in
+     * its place. The handle is kept for that. */
+    if (object->name && *object->name)
+        dlopen(object->name, RTLD_LAZY | RTLD_NOLOAD | RTLD_NODELETE);
+    /* RTLD_NEXT look-ups that found nothing left a message that the program must not find. */
+    dlerror();
+}
+
+/* Adopts `object` as this library, once. A second object of the same kind is passed through: its
+ * look-ups find no wrapper. Threads that come here together all do the work, which gives the same
+ * pointers each time: one that waited for another could wait for ever, since the work needs the
+ * loader's lock, which the waiting one may hold (it may be in dlopen). */
+static void adopt(struct library *l, const struct vt_elf *object) {
+    int saved_errno = errno;
+    if (!vt_claim(&l->home, 0, object->start) && vt_see(&l->home) != object->start)
+        return;
+    vt_init_arm();
+    fill(l, object);
+    vt_publish(&l->ready, true);
+    errno = saved_errno;
+}
+
+/* The library is called by an exported wrapper, without a look-up before: it must be loaded
+ * already, or nothing is done. */
+static void adopt_loaded(struct library *l) {
+    struct vt_elf object;
+    int saved_errno = errno;
+    void *next = next_in_scope(l, l->rows[0].symbol);
+    if (vt_elf_named(l->prefix, &object) || (next && vt_elf_containing(next, &object)))
+        adopt(l, &object);
+    else
+        dlerror();
+    errno = saved_errno;
+}
+
+const struct vt_real_driver *vt_real_driver(void) {
+    if (VT_UNLIKELY(!vt_see(&driver.ready)))
+        adopt_loaded(&driver);
+    else
+        vt_init_check_fork(); /* before the wrapper touches anything: contexts start anew too */
+    return &driver_functions;
+}
+
+const struct vt_real_cudart *vt_real_cudart(unsigned major) {
+    struct library *l = major == 12 ? &cudart12 : &cudart13;
+    if (VT_UNLIKELY(!vt_see(&l->ready)))
+        adopt_loaded(l);
+    if (VT_LIKELY(vt_see(&l->ready)))
+        return major == 12 ? &cudart12_functions : &cudart13_functions;
+    if (!vt_see(&unversioned.ready))
+        adopt_loaded(&unversioned);
+    return &unversioned_functions;
+}
+
+/* --- from real function to wrapper --- */
+
+static const struct row *row_named(const struct library *l, const char *symbol) {
+    for (size_t i = 0; i < l->count; i++)
+        if (strcmp(l->rows[i].symbol, symbol) == 0)
+            return &l->rows[i];
+    return NULL;
+}
+
+static void *wrapper_of(const struct library *l, const void *found) {
+    if (vt_see(&l->ready))
+        for (size_t i = 0; i < l->count; i++)
+            if (l->direct[i] == found || l->call[i] == found)
+                return l->rows[i].wrapper;
+    return NULL;
+}
+
+/* Which library a function named `symbol` in `object` belongs to; NULL: none of ours. */
+static struct library *library_of(const struct vt_elf *object, const char *symbol,
+                                  const void *found) {
+    /* Some other library's own cuMemAlloc is not a driver: all the rest would be missing in it. */
+    if (row_named(&driver, symbol))
+        return vt_elf_symbol(object, "cuInit", NULL) ? &driver : NULL;
+    if (row_named(&cudart12, symbol)) {
+        if (vt_elf_symbol(object, symbol, cudart12.node) == found &&
+            vt_elf_symbol(object, symbol, cudart13.node) != found)
+            return &cudart12;
+        if (vt_elf_symbol(object, symbol, cudart13.node) == found &&
+            vt_elf_symbol(object, symbol, cudart12.node) != found)
+            return &cudart13;
+    }
+    return NULL;
+}
+
+void *vt_real_substitute(void *found, const char *name) {
+    static struct library *const libraries[] = {&driver, &cudart12, &cudart13};
+    for (size_t i = 0; i < COUNT(libraries); i++) {
+        void *wrapper = wrapper_of(libraries[i], found);
+        if (wrapper)
+            return wrapper;
+    }
+    if (vt_see(&driver.ready) && vt_see(&cudart12.ready) && vt_see(&cudart13.ready))
+        return found;
+    struct vt_elf object;
+    if ((!row_named(&driver, name) && !row_named(&cudart12, name)) ||
+        !vt_elf_containing(found, &object))
+        return found;
+    struct library *l = library_of(&object, name, found);
+    if (!l || vt_see(&l->ready))
+        return found;
+    adopt(l, &object);
+    void *wrapper = wrapper_of(l, found);
+    return wrapper ? wrapper : found;
+}
+
+/* The row that a driver of that version is documented to answer with: the newest variant not newer
+ * than `version`, of the stream kind that the flags ask for (2: the thread's own default stream).
+ */
+static size_t row_by_rule(const char *base, int version, unsigned long long flags) {
+    size_t best = driver.count;
+    for (size_t i = 0; i < driver.count; i++) {
+        const struct row *r = &driver.rows[i];
+        if (strcmp(r->base, base) != 0 || (int)r->since > version ||
+            r->stream == ((flags & 2) ? 'L' : 'P'))
+            continue;
+        if (best == driver.count || r->since >= driver.rows[best].since)
+            best = i;
+    }
+    return best;
+}
+
+void *vt_real_substitute_driver(void *found, const char *base, int version,
+                                unsigned long long flags) {
+    vt_real_driver();
+    void *wrapper = wrapper_of(&driver, found);
+    if (wrapper)
+        return wrapper;
+    /* An address that no exported symbol has: a driver may answer with an entry of its own making.
+     * When some symbol does have it, it is a variant newer than this table: another prototype, so
+     * hands off. */
+    size_t row = row_by_rule(base, version, flags);
+    struct vt_elf object;
+    if (row == driver.count || !vt_elf_containing(found, &object) ||
+        vt_elf_names_address(&object, found))
+        return found;
+    if (!driver.call[row])
+        vt_put(&driver.call[row], found);
+    return driver.rows[row].wrapper;
+}

@@ -1,0 +1,118 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * How a program is led to our wrappers. There are four routes by which it finds CUDA:
+ *   1. exported symbols (it links the driver or a shared runtime): ours stand in front, nothing to
+ * do here;
+ *   2. dlsym and dlvsym on a handle (ctypes, FFmpeg, cuFFT, XLA): lookup_entry.S, then here;
+ *   3. cuGetProcAddress, which comes out of dlsym or out of itself (every CUDA runtime, static or
+ * shared): here;
+ *   4. cudaGetDriverEntryPoint and ...ByVersion: wrap_runtime.c.
+ * The real look-up always runs first, and an answer that it refused is passed on untouched:
+ * programs detect features by it. When it found something, the POINTER picks the wrapper (real.c),
+ * never the name alone: one name has several variants.
+ *
+ * dlopen is never wrapped: the C library resolves RPATH and $ORIGIN by its caller. dlclose is: what
+ * was mapped may be replaced by something else at the same address, which would give an old stack's
+ * number to a new one.
+ */
+#define _GNU_SOURCE
+#include "preload.h"
+#include "base/atomic.h"
+
+#include <dlfcn.h>
+
+void *(*vt_real_dlsym)(void *, const char *)__attribute__((visibility("hidden")));
+void *(*vt_real_dlvsym)(void *, const char *, const char *)__attribute__((visibility("hidden")));
+static int (*real_dlclose)(void *);
+
+/* The C library's own three, out of its symbol table: glibc 2.34 and later have them in libc.so.6,
+ * older in libdl.so.2. No version is named, so a glibc of tomorrow works. May run before our
+ * constructor: another library's may look things up. */
+void vt_lookup_resolve_libc(void) {
+    static const char *const homes[] = {"libc.so.", "libdl.so."};
+    struct vt_elf libc;
+    for (size_t i = 0; i < 2 && !vt_get(&vt_real_dlsym); i++) {
+        if (!vt_elf_named(homes[i], &libc))
+            continue;
+        void *dlsym_ = vt_elf_symbol(&libc, "dlsym", NULL);
+        void *dlvsym_ = vt_elf_symbol(&libc, "dlvsym", NULL);
+        void *dlclose_ = vt_elf_symbol(&libc, "dlclose", NULL);
+        if (!dlsym_ || !dlvsym_ || !dlclose_)
+            continue;
+        vt_put(&real_dlclose, __extension__(int (*)(void *)) dlclose_);
+        vt_put(&vt_real_dlvsym,
+               __extension__(void *(*)(void *, const char *, const char *)) dlvsym_);
+        vt_put(&vt_real_dlsym, __extension__(void *(*)(void *, const char *)) dlsym_);
+    }
+}
+
+/* Where this library begins and ends in memory; the linker's names. */
+extern const char __ehdr_start[] __attribute__((visibility("hidden")));
+extern const char _end[] __attribute__((visibility("hidden")));
+
+static bool is_ours(const void *address) {
+    return (uintptr_t)address - (uintptr_t)__ehdr_start < (size_t)(_end - __ehdr_start);
+}
+
+/* A handle of the whole process (dlopen(NULL)) finds our own export first. It is the answer where
+ * there is something behind it; else the program must learn that there is no such function, and the
+ * look-up that failed has left the message for its dlerror. */
+static void *ours(void *found, const char *name) {
+    return vt_real_dlsym(RTLD_NEXT, name) ? found : NULL;
+}
+
+static bool may_be_cuda(const char *name) {
+    return name && name[0] == 'c' && name[1] == 'u';
+}
+
+/* dlsym on a handle that is neither RTLD_NEXT nor RTLD_DEFAULT; jumped to from lookup_entry.S. */
+void *vt_lookup_dlsym(void *handle, const char *name);
+void *vt_lookup_dlsym(void *handle, const char *name) {
+    if (VT_UNLIKELY(!vt_get(&vt_real_dlsym)))
+        vt_lookup_resolve_libc();
+    void *found = vt_real_dlsym(handle, name);
+    if (!found || !may_be_cuda(name))
+        return found;
+    return is_ours(found) ? ours(found, name) : vt_real_substitute(found, name);
+}
+
+void *vt_lookup_dlvsym(void *handle, const char *name, const char *version);
+void *vt_lookup_dlvsym(void *handle, const char *name, const char *version) {
+    if (VT_UNLIKELY(!vt_get(&vt_real_dlvsym)))
+        vt_lookup_resolve_libc();
+    void *found = vt_real_dlvsym(handle, name, version);
+    return found && may_be_cuda(name) && !is_ours(found) ? vt_real_substitute(found, name) : found;
+}
+
+VT_EXPORT int dlclose(void *handle) {
+    if (VT_UNLIKELY(!vt_get(&real_dlclose)))
+        vt_lookup_resolve_libc();
+    int result = real_dlclose(handle);
+    vt_stack_modules_changed();
+    return result;
+}
+
+/* --- the driver's own look-up function --- */
+
+VT_EXPORT CUresult cuGetProcAddress(const char *symbol, void **pfn, int cudaVersion,
+                                    cuuint64_t flags) {
+    const struct vt_real_driver *real = vt_real_driver();
+    if (!real->cuGetProcAddress)
+        return CUDA_ERROR_NOT_INITIALIZED;
+    CUresult result = real->cuGetProcAddress(symbol, pfn, cudaVersion, flags);
+    if (result == CUDA_SUCCESS && pfn && *pfn && symbol)
+        *pfn = vt_real_substitute_driver(*pfn, symbol, cudaVersion, flags);
+    return result;
+}
+
+VT_EXPORT CUresult cuGetProcAddress_v2(const char *symbol, void **pfn, int cudaVersion,
+                                       cuuint64_t flags,
+                                       CUdriverProcAddressQueryResult *symbolStatus) {
+    const struct vt_real_driver *real = vt_real_driver();
+    if (!real->cuGetProcAddress_v2)
+        return CUDA_ERROR_NOT_INITIALIZED;
+    CUresult result = real->cuGetProcAddress_v2(symbol, pfn, cudaVersion, flags, symbolStatus);
+    if (result == CUDA_SUCCESS && pfn && *pfn && symbol)
+        *pfn = vt_real_substitute_driver(*pfn, symbol, cudaVersion, flags);
+    return result;
+}

@@ -1,0 +1,361 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The exit scan's door: which live allocations are still pointed to when the process ends. What is
+ * not is `lost`, a leak without any doubt; what is may be meant to live as long as the process.
+ *
+ * Called by init.c before the END mark: from exit's last handler, _exit, quick_exit; by event.c
+ * before a runtime that ends takes pinned memory away. What is freed after it is freed: so earlier is
+ * only less exact. A process that is killed, or becomes another program, is not scanned.
+ *
+ * Other threads run on meanwhile. A word that is moved from a place not yet looked at to one that
+ * was is missed, and so is one that is only in a register of theirs, which a process cannot read of
+ * itself: the last few allocations of every other living thread count as reached.
+ */
+#define _GNU_SOURCE
+#include "scan.h"
+#include "base/atomic.h"
+#include "preload.h"
+#include "stack/python_layout.h"
+#include "base/sys.h"
+
+#include <signal.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <time.h>
+#include <x86intrin.h>
+
+#define TIME_NS      5000000000u          /* VRAMTRACE_SCAN=auto: at most about this long ... */
+#define AUTO_BYTES   ((uint64_t)64 << 30) /* ... and this much resident memory */
+#define PAGE         4096u
+#define LIST_MOST    1000000u /* lost allocations written down */
+#define IN_REGISTERS 4u       /* of another thread's last allocations */
+
+void *vt_scan_take(struct vt_scan *scan, size_t bytes) {
+    void *p = vt_sys_mmap((bytes + PAGE - 1) & ~(size_t)(PAGE - 1), PROT_READ | PROT_WRITE,
+                          MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    if (!p && !scan->stop)
+        scan->stop = "there is no memory for it";
+    return p;
+}
+
+bool vt_scan_goes_on(struct vt_scan *scan) {
+    uint64_t ticks = __rdtsc();
+    /* The clock costs a system call: about every half millisecond, whatever a tick is. */
+    if (scan->stop || ticks - scan->asked_ticks < 1u << 20)
+        return !scan->stop;
+    scan->asked_ticks = ticks;
+    if (vt_sys_clock_ns(CLOCK_MONOTONIC) > scan->deadline_ns)
+        scan->stop = "it takes too long";
+    return !scan->stop;
+}
+
+/* --- what to look for --- */
+
+struct gathering {
+    struct vt_scan *scan;
+    uint32_t room;
+};
+
+static bool is_held(unsigned kind) {
+    return kind == VT_KIND_HOST || kind == VT_KIND_MANAGED || kind == VT_KIND_POOL_HOST ||
+           kind == VT_KIND_POOL_MANAGED;
+}
+
+static void count_target(const struct vt_live *what, void *data) {
+    (void)what;
+    ++*(uint32_t *)data;
+}
+
+/* Not looked for: a framework's blocks lie in what is looked for; physical memory has no address of
+ * its own, and what was registered is the program's own memory. */
+static void take_target(const struct vt_live *what, void *data) {
+    struct gathering *g = data;
+    uint64_t size = what->size ? what->size : 1;
+    switch (what->kind) {
+    case VT_KIND_BLOCK:
+    case VT_KIND_PHYSICAL:
+    case VT_KIND_PHYSICAL_HOST:
+    case VT_KIND_REGISTERED:
+        return;
+    case VT_KIND_ARRAY:
+    case VT_KIND_MIPMAP: /* a handle: only it itself names it */
+        size = 1;
+        break;
+    }
+    if (g->scan->target_count == g->room)
+        return; /* made meanwhile by another thread */
+    g->scan->targets[g->scan->target_count++] = (struct vt_target){.start = what->address,
+                                                                   .end = what->address + size,
+                                                                   .kind = what->kind,
+                                                                   .held = is_held(what->kind)};
+}
+
+static void sift(struct vt_target *a, uint32_t i, uint32_t n) {
+    for (uint32_t child; (child = 2 * i + 1) < n; i = child) {
+        if (child + 1 < n && a[child + 1].start > a[child].start)
+            child++;
+        if (a[i].start >= a[child].start)
+            return;
+        struct vt_target t = a[i];
+        a[i] = a[child];
+        a[child] = t;
+    }
+}
+
+static void gather_targets(struct vt_scan *scan) {
+    struct gathering g = {.scan = scan};
+    vt_live_each(count_target, &g.room);
+    if (!g.room || !(scan->targets = vt_scan_take(scan, (size_t)g.room * sizeof *scan->targets)))
+        return;
+    vt_live_each(take_target, &g);
+    struct vt_target *a = scan->targets;
+    uint32_t n = scan->target_count;
+    if (!n)
+        return;
+    for (uint32_t i = n / 2; i-- > 0;)
+        sift(a, i, n);
+    for (uint32_t i = n; i-- > 1;) {
+        struct vt_target t = a[0];
+        a[0] = a[i];
+        a[i] = t;
+        sift(a, 0, i);
+    }
+    scan->target_low = a[0].start;
+    scan->target_high = a[n - 1].end;
+}
+
+/* --- what is allowed --- */
+
+static const char *refuse(struct vt_scan *scan) {
+    char text[128];
+    uint64_t most = vt_options.scan_bytes ? vt_options.scan_bytes : AUTO_BYTES, pages = 0;
+    if (!vt_scan_file("/proc/self/statm", text, sizeof text))
+        return "/proc/self cannot be read";
+    const char *s = strchr(text, ' ');
+    for (s = s ? s + 1 : ""; *s >= '0' && *s <= '9'; s++)
+        pages = pages * 10 + (uint64_t)(*s - '0');
+    if (pages * PAGE > most)
+        return vt_options.scan_bytes ? "more memory is resident than VRAMTRACE_SCAN allows"
+                                     : "more than 64 GiB are resident (VRAMTRACE_SCAN=SIZE)";
+    scan->started_ns = vt_sys_clock_ns(CLOCK_MONOTONIC);
+    /* Who set a size of his own allows its time too: a GiB a second and the default. */
+    scan->deadline_ns = scan->started_ns + TIME_NS + (vt_options.scan_bytes >> 30) * 1000000000u;
+    return NULL;
+}
+
+/* --- registers of the others --- */
+
+static bool lives(const struct vt_scan *scan, uint32_t tid) {
+    for (uint32_t i = 0; i < scan->thread_count; i++)
+        if (scan->threads[i].tid == tid)
+            return true;
+    return false;
+}
+
+static void reach_exactly(struct vt_scan *scan, uint64_t address) {
+    uint32_t low = 0, high = scan->target_count;
+    while (low < high) {
+        uint32_t middle = (low + high) / 2;
+        if (scan->targets[middle].start < address)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    if (low < scan->target_count && scan->targets[low].start == address)
+        scan->targets[low].reached = true;
+}
+
+/* The last allocations that a thread's chunk of the log tells of. The thread may give it up
+ * meanwhile, so it is copied first. */
+static void reach_last_of(struct vt_scan *scan, const struct vt_thread *t) {
+    const uint8_t *chunk = (const uint8_t *)vt_get(&t->chunk);
+    uint32_t used = vt_see(&t->used), n = 0;
+    uint64_t last[IN_REGISTERS];
+    if (!chunk || used > VT_CHUNK_BYTES ||
+        !vt_scan_read(scan, scan->buffer, (uintptr_t)chunk, used))
+        return;
+    for (uint32_t at = sizeof(struct vt_chunk_header), length; at + 16 <= used; at += length) {
+        struct vt_rec_alloc r;
+        memcpy(&r.word, scan->buffer + at, sizeof r.word);
+        unsigned type = vt_word_type(r.word);
+        length = type >= 0x80 ? vt_word_high(r.word) : vt_record_fixed_bytes(type);
+        if (length < 8 || length > used - at)
+            break;
+        if (type == VT_REC_ALLOC && length >= sizeof r) {
+            memcpy(&r, scan->buffer + at, sizeof r);
+            last[n++ % IN_REGISTERS] = r.address;
+        }
+    }
+    for (uint32_t i = 0; i < n && i < IN_REGISTERS; i++)
+        reach_exactly(scan, last[i]);
+}
+
+static void reach_registers(struct vt_scan *scan) {
+    uint32_t own = (uint32_t)VT_SYS0(SYS_gettid);
+    for (struct vt_thread *t = vt_thread_first(); t; t = t->next) {
+        uint32_t tid = vt_see(&t->tid);
+        if (tid != own && lives(scan, tid))
+            reach_last_of(scan, t);
+    }
+}
+
+/* --- writing it down --- */
+
+static uint32_t write_lost(struct vt_thread *thread, const struct vt_scan *scan, bool *cut) {
+    enum { IN_RECORD = (VT_RECORD_MAX_BYTES - sizeof(struct vt_rec_lost)) / 8 };
+    uint32_t written = 0, i = 0;
+    while (i < scan->target_count) {
+        uint32_t n = 0, from = i;
+        for (; i < scan->target_count && n < IN_RECORD; i++)
+            n += !scan->targets[i].reached;
+        if (!n)
+            break;
+        uint32_t bytes = (uint32_t)(sizeof(struct vt_rec_lost) + 8 * n);
+        struct vt_rec_lost *r =
+            written + n > LIST_MOST ? NULL : (void *)vt_log_reserve(thread, bytes);
+        if (!r) {
+            *cut = true;
+            break;
+        }
+        uint64_t *entry = (uint64_t *)(r + 1);
+        for (uint32_t k = from; k < i; k++)
+            if (!scan->targets[k].reached)
+                *entry++ =
+                    vt_lost_entry(scan->targets[k].start, vt_kind_space(scan->targets[k].kind));
+        r->count = n;
+        r->zero = 0;
+        vt_log_commit(thread, &r->word, vt_word(VT_REC_LOST, 0, 0, bytes), bytes);
+        written += n;
+    }
+    return written;
+}
+
+static void write_result(struct vt_thread *thread, const struct vt_scan *scan) {
+    bool cut = false;
+    uint32_t lost = scan->stop || scan->in_doubt ? 0 : write_lost(thread, scan, &cut);
+    struct vt_rec_scan *r = (void *)vt_log_reserve(thread, sizeof *r);
+    if (!r)
+        return;
+    r->bytes = scan->bytes;
+    r->ns = vt_sys_clock_ns(CLOCK_MONOTONIC) - scan->started_ns;
+    r->looked_for = scan->target_count;
+    r->lost = lost;
+    r->threads = scan->thread_count;
+    r->flags = (scan->stop ? VT_SCAN_STOPPED : 0) | (scan->in_doubt ? VT_SCAN_IN_DOUBT : 0) |
+               (cut ? VT_SCAN_CUT : 0);
+    r->unread_pages = scan->unread_pages;
+    r->zero = 0;
+    vt_log_commit(thread, &r->word, vt_word(VT_REC_SCAN, 0, 0, sizeof *r), sizeof *r);
+}
+
+static void note(const char *why) {
+    char text[256] = "the search for pointers at the end was left out: ";
+    strncat(text, why, sizeof text - strlen(text) - 1);
+    vt_event_note(text);
+}
+
+/* --- the door --- */
+
+#define PYTHON_DOWN "Python had taken its objects down before"
+
+/* An interpreter that ended has dropped all its objects: what they held cannot be told from what the
+ * program dropped itself. False also when that is not known. */
+static bool python_lives(void) {
+    return vt_pyimage.is_initialized && vt_pyimage.is_finalizing && vt_pyimage.is_initialized() &&
+           !vt_pyimage.is_finalizing();
+}
+
+/* The words that the caller's callers may still have in registers. */
+#define REGISTERS 6
+static inline __attribute__((always_inline)) void own_registers(uintptr_t r[REGISTERS]) {
+    __asm__ volatile("movq %%rbx, 0(%0)\n\tmovq %%rbp, 8(%0)\n\tmovq %%r12, 16(%0)\n\t"
+                     "movq %%r13, 24(%0)\n\tmovq %%r14, 32(%0)\n\tmovq %%r15, 40(%0)"
+                     :
+                     : "r"(r)
+                     : "memory");
+}
+
+static void look_for_all(struct vt_scan *scan, const uintptr_t *registers) {
+    if (!vt_scan_read_open(scan))
+        return;
+    if (!vt_scan_look_around(scan))
+        return;
+    if (scan->python && !python_lives()) {
+        scan->stop = PYTHON_DOWN;
+        return;
+    }
+    if (!vt_scan_spans(scan))
+        return;
+    vt_scan_heap_free_lists(scan);
+    if (vt_scan_flood(scan, registers, REGISTERS))
+        reach_registers(scan);
+}
+
+static void note_held(const struct vt_live *what, void *data) {
+    *(bool *)data |= is_held(what->kind);
+}
+
+static bool anything_held(void) {
+    bool held = false;
+    vt_live_each(note_held, &held);
+    return held;
+}
+
+static void note_python_down(void) {
+    if (!anything_held())
+        return;
+    struct vt_recording recording = vt_event_open();
+    if (!recording.thread)
+        return;
+    note(PYTHON_DOWN);
+    vt_event_close(&recording);
+}
+
+void vt_scan_run(void *frame) {
+    static uint32_t scanned; /* atomic: the process that was; a forked child has another pid */
+    uintptr_t registers[REGISTERS];
+    own_registers(registers);
+    uint32_t pid = (uint32_t)VT_SYS0(SYS_getpid), before = vt_get(&scanned);
+    if (vt_options.scan_off || before == pid || !vt_claim(&scanned, before, pid))
+        return;
+    /* First of all: an interpreter's daemon threads live on dangling memory from its end to the
+     * process's (CPython's own; they crash if that takes long), so nothing is looked at here. */
+    if (vt_python_state(NULL) == VT_PYTHON_ACTIVE && !python_lives()) {
+        note_python_down();
+        return;
+    }
+    struct vt_scan nothing = {.stop = NULL}, *scan = vt_scan_take(&nothing, sizeof *scan);
+    if (!scan)
+        return;
+    gather_targets(scan);
+    if (!scan->target_count)
+        return;
+    const char *why = refuse(scan);
+    if (!why) {
+        scan->frame = frame;
+        scan->threads = vt_scan_take(scan, VT_SCAN_THREADS * sizeof *scan->threads);
+        vt_scan_find_threads(scan);
+        /* Held back for as long as memory is read in place: a handler could unmap it. */
+        uint64_t all = UINT64_MAX, held = 0;
+        VT_SYS4(SYS_rt_sigprocmask, SIG_SETMASK, &all, &held, sizeof all);
+        look_for_all(scan, registers);
+        VT_SYS4(SYS_rt_sigprocmask, SIG_SETMASK, &held, NULL, sizeof held);
+        vt_scan_read_close(scan);
+        why = scan->stop;
+        if (!why && scan->in_doubt)
+            why = "memory that may hold pointers could not be read";
+    }
+    struct vt_recording recording = vt_event_open();
+    if (!recording.thread)
+        return;
+    if (why)
+        note(why);
+    if (scan->started_ns)
+        write_result(recording.thread, scan);
+    vt_event_close(&recording);
+}
+
+void vt_scan_before_teardown(void *frame) {
+    if (anything_held())
+        vt_scan_run(frame);
+}

@@ -1,0 +1,524 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * What memory the process has, and what each piece of it is to the exit scan: the mappings as
+ * /proc/self/maps lists them, cut at the bounds that matter.
+ *
+ *   - A module's data is known exactly from its own program headers; the anonymous memory behind a
+ * file's last page is its .bss only that far, because the kernel merges what lies next to it.
+ *   - A thread's stack is reached from its stack pointer up. Registers of other threads cannot be
+ * read without ptrace, which a process may not do to itself; scan.c allows for that.
+ *   - A dead thread's stack, kept by the C library for the next one, holds only remains.
+ *
+ * No loader call: another thread may hold the loader's lock for ever.
+ */
+#define _GNU_SOURCE
+#include "scan.h"
+#include "preload.h"
+#include "base/sys.h"
+
+#include <elf.h>
+#include <fcntl.h>
+#include <string.h>
+
+#define PAGE         ((uintptr_t)4096)
+#define AROUND_BLOCK 32768u
+#define RED_ZONE     128u /* below the stack pointer, still in use */
+
+/* --- text --- */
+
+static const char *hex(const char *s, uintptr_t *value) {
+    *value = 0;
+    for (;; s++) {
+        unsigned c = (unsigned char)*s;
+        unsigned digit = c - '0' <= 9 ? c - '0' : (c | 32) - 'a' <= 5 ? (c | 32) - 'a' + 10 : 16;
+        if (digit == 16)
+            return s;
+        *value = *value << 4 | digit;
+    }
+}
+
+static bool begins(const char *s, const char *with) {
+    return strncmp(s, with, strlen(with)) == 0;
+}
+
+/* CUDA's own libraries: what they keep is not the program's knowledge. */
+static bool is_cuda(const char *path) {
+    static const char *const names[] = {
+        "libcuda.so",  "libcudart",        "libcudadebugger", "libnvidia-",    "libcublas",
+        "libcudnn",    "libcufft",         "libcurand",       "libcusolver",   "libcusparse",
+        "libcutensor", "libcufile",        "libnccl",         "libnvrtc",      "libnvJitLink",
+        "libnvjpeg",   "libnvptxcompiler", "libcupti",        "libnvToolsExt", "libnpp",
+        "libnvperf",   "libnvfatbin"};
+    const char *slash = strrchr(path, '/');
+    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++)
+        if (begins(slash ? slash + 1 : path, names[i]))
+            return true;
+    return false;
+}
+
+/* --- modules --- */
+
+static void add_range(struct vt_scan *scan, struct vt_range *list, uint32_t *count, uintptr_t start,
+                      uintptr_t end) {
+    if (start >= end)
+        return;
+    if (*count == VT_SCAN_RANGES)
+        scan->stop = "it has too many pieces of memory";
+    else
+        list[(*count)++] = (struct vt_range){start, end};
+}
+
+/* Which modules are what. */
+struct module {
+    uintptr_t base;
+    char path[256]; /* its end, where it is long */
+};
+
+static char here; /* in our own data */
+
+static void note_module(struct vt_scan *scan, const struct module *m) {
+    Elf64_Ehdr head;
+    Elf64_Phdr segments[24];
+    if (!m->base || !vt_scan_read(scan, &head, m->base, sizeof head) ||
+        memcmp(head.e_ident, ELFMAG, SELFMAG) != 0 || head.e_phentsize != sizeof segments[0] ||
+        head.e_phnum == 0)
+        return;
+    size_t n = head.e_phnum < 24 ? head.e_phnum : 24;
+    if (!vt_scan_read(scan, segments, m->base + head.e_phoff, n * sizeof segments[0]))
+        return;
+    uintptr_t bias = m->base, lowest = UINTPTR_MAX;
+    for (size_t i = 0; i < n; i++)
+        if (segments[i].p_type == PT_LOAD && segments[i].p_vaddr < lowest)
+            lowest = segments[i].p_vaddr;
+    if (lowest == UINTPTR_MAX)
+        return;
+    bias -= lowest & ~(PAGE - 1);
+    const char *name = strrchr(m->path, '/') ? strrchr(m->path, '/') + 1 : m->path;
+    for (size_t i = 0; i < n; i++) {
+        const Elf64_Phdr *s = &segments[i];
+        if (s->p_type == PT_TLS)
+            scan->tls_bytes += s->p_memsz + s->p_align;
+        if (s->p_type != PT_LOAD || !(s->p_flags & PF_W))
+            continue;
+        uintptr_t start = bias + s->p_vaddr, end = start + s->p_memsz;
+        start &= ~(uintptr_t)7;
+        end = (end + 7) & ~(uintptr_t)7;
+        if ((uintptr_t)&here - start < end - start) /* ours, whatever its file is called */
+            add_range(scan, scan->dead, &scan->dead_count, start, end);
+        else if (is_cuda(m->path))
+            add_range(scan, scan->books, &scan->books_count, start, end);
+        else
+            add_range(scan, scan->roots, &scan->root_count, start, end);
+        if (begins(name, "libc.so.6") || begins(name, "libc-2."))
+            scan->libc = (struct vt_range){start, end};
+        if (begins(name, "ld-linux") || begins(name, "ld-2."))
+            scan->loader = (struct vt_range){start, end};
+    }
+    if (begins(name, "python") || begins(name, "libpython"))
+        scan->python = true;
+}
+
+/* --- mappings --- */
+
+/* Reads /proc/self/maps line by line. */
+struct lines {
+    int fd;
+    size_t have, at;
+    char text[8192];
+};
+
+/* The next line, its end cut off when it is very long; NULL: no more. */
+static char *next_line(struct lines *l) {
+    for (;;) {
+        char *line = l->text + l->at, *end = memchr(line, '\n', l->have - l->at);
+        if (end) {
+            *end = 0;
+            l->at = (size_t)(end + 1 - l->text);
+            return line;
+        }
+        l->have -= l->at;
+        memmove(l->text, line, l->have);
+        l->at = 0;
+        if (l->have == sizeof l->text)
+            return NULL;
+        long got = VT_SYS3(SYS_read, l->fd, l->text + l->have, sizeof l->text - l->have);
+        if (got == -4 /* EINTR */)
+            continue;
+        if (got <= 0)
+            return NULL;
+        l->have += (size_t)got;
+    }
+}
+
+struct around {
+    struct module module;
+    uintptr_t untouchable_end; /* of the mapping before, when it cannot be touched */
+};
+
+static void note_line(struct vt_scan *scan, struct around *a, const char *line) {
+    uintptr_t start, end, offset, inode;
+    const char *s = hex(line, &start);
+    s = hex(s + (*s == '-'), &end);
+    if (*s != ' ' || strlen(s) < 6)
+        return;
+    char access[4];
+    memcpy(access, ++s, sizeof access);
+    s = hex(s + 5, &offset);
+    while (*s == ' ')
+        s++;
+    while (*s && *s != ' ') /* device */
+        s++;
+    while (*s == ' ')
+        s++;
+    s = hex(s, &inode); /* decimal; only whether it is 0 matters */
+    while (*s == ' ')
+        s++;
+    bool file = *s == '/';
+    if (file && (offset == 0 || !a->module.base)) {
+        size_t n = strlen(s), most = sizeof a->module.path - 1, cut = n > most ? n - most : 0;
+        if (offset == 0 && (access[0] == 'r')) {
+            a->module.base = start;
+            memcpy(a->module.path, s + cut, n - cut + 1);
+            note_module(scan, &a->module);
+        }
+    }
+    if (access[0] == 'r' && access[1] == 'w') {
+        if (scan->vma_count == VT_SCAN_VMAS) {
+            scan->stop = "it has too many mappings";
+            return;
+        }
+        bool nameless = !*s || begins(s, "[anon") || begins(s, "[heap]") || begins(s, "[stack");
+        scan->vmas[scan->vma_count++] = (struct vt_vma){
+            .start = start,
+            .end = end,
+            .private_ = access[3] == 'p',
+            .anonymous = nameless,
+            .heap = begins(s, "[heap]"),
+            .guarded = a->untouchable_end == start,
+            .device = begins(s, "/dev/") && !begins(s, "/dev/shm/") && !begins(s, "/dev/zero"),
+        };
+    }
+    a->untouchable_end = access[0] == '-' && access[1] == '-' ? end : 0;
+}
+
+static bool read_maps(struct vt_scan *scan) {
+    struct lines *l = vt_scan_take(scan, sizeof *l);
+    struct around a = {.module = {.base = 0}};
+    if (!l)
+        return false;
+    l->fd = (int)VT_SYS4(SYS_openat, AT_FDCWD, "/proc/self/maps", O_RDONLY | O_CLOEXEC, 0);
+    if (l->fd < 0) {
+        scan->stop = "/proc/self/maps cannot be read";
+        return false;
+    }
+    for (char *line; !scan->stop && (line = next_line(l));)
+        note_line(scan, &a, line);
+    VT_SYS1(SYS_close, l->fd);
+    if (!scan->vma_count && !scan->stop)
+        scan->stop = "/proc/self/maps cannot be read";
+    return !scan->stop;
+}
+
+struct vt_vma *vt_scan_vma_at(const struct vt_scan *scan, uintptr_t address) {
+    uint32_t low = 0, high = scan->vma_count;
+    while (low < high) {
+        uint32_t middle = (low + high) / 2;
+        if (scan->vmas[middle].end <= address)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low < scan->vma_count && scan->vmas[low].start <= address ? &scan->vmas[low] : NULL;
+}
+
+/* --- threads --- */
+
+#define GONE ((uintptr_t)1)
+
+/* A blocked thread's stack pointer, the last but one number of /proc/self/task/TID/syscall. 0: it
+ * runs; GONE. */
+static uintptr_t stack_pointer(uint32_t tid) {
+    char path[64] = "/proc/self/task/", text[256], *at = path + strlen(path), digits[12];
+    size_t n = 0;
+    for (uint32_t t = tid; t || !n; t /= 10)
+        digits[n++] = (char)('0' + t % 10);
+    while (n)
+        *at++ = digits[--n];
+    memcpy(at, "/syscall", 9);
+    size_t length = vt_scan_file(path, text, sizeof text);
+    if (!length)
+        return GONE;
+    while (length && text[length - 1] == '\n')
+        text[--length] = 0;
+    char *pc = strrchr(text, ' ');
+    if (!pc)
+        return 0;
+    *pc = 0;
+    char *sp = strrchr(text, ' ');
+    uintptr_t value;
+    if (!sp || !begins(sp, " 0x"))
+        return 0;
+    hex(sp + 3, &value);
+    return value;
+}
+
+struct entry { /* linux_dirent64 */
+    uint64_t inode, offset;
+    uint16_t length;
+    uint8_t type;
+    char name[];
+};
+
+static void find_threads(struct vt_scan *scan) {
+    uint32_t own = (uint32_t)VT_SYS0(SYS_gettid);
+    char *block = vt_scan_take(scan, 32768);
+    long fd = VT_SYS4(SYS_openat, AT_FDCWD, "/proc/self/task", O_RDONLY | O_DIRECTORY | O_CLOEXEC,
+                      0),
+         got = 0;
+    if (fd < 0 || !block) {
+        scan->stacks_unknown = true;
+        return;
+    }
+    unsigned tries = 20;
+    bool hidden = stack_pointer(own) == GONE; /* such files cannot be read here */
+    while ((got = VT_SYS3(SYS_getdents64, fd, block, 32768)) > 0)
+        for (long at = 0; at < got; at += ((struct entry *)(block + at))->length) {
+            uint32_t tid = 0;
+            for (const char *c = ((struct entry *)(block + at))->name; *c >= '0' && *c <= '9'; c++)
+                tid = tid * 10 + (uint32_t)(*c - '0');
+            if (!tid)
+                continue;
+            if (scan->thread_count == VT_SCAN_THREADS) {
+                scan->stacks_unknown = true;
+                break;
+            }
+            uintptr_t sp = tid == own ? (uintptr_t)scan->frame : stack_pointer(tid);
+            /* One that just ended looks as if it ran, for a moment. */
+            for (; !sp && tries; tries--) {
+                static const long moment[2] = {0, 200000};
+                VT_SYS2(SYS_nanosleep, moment, NULL);
+                sp = stack_pointer(tid);
+            }
+            if (sp != GONE || hidden)
+                scan->threads[scan->thread_count++] =
+                    (struct vt_thread_seen){tid, sp == GONE ? 0 : sp};
+        }
+    VT_SYS1(SYS_close, fd);
+}
+
+/* The C library's block for a thread, at the top of its stack's mapping: it names itself twice, and
+ * has the thread's number, which is 0 when the thread has ended and -1 when it was joined. `*ended`: it did. */
+static bool holds_thread_block(struct vt_scan *scan, const struct vt_vma *v, bool *ended) {
+    enum { TID = 0x2d0 };
+    uintptr_t from = v->end - v->start > 16384 ? v->end - 16384 : v->start;
+    for (uintptr_t p = (from + 63) & ~(uintptr_t)63; p + TID + 8 <= v->end; p += 64)
+        if (vt_scan_peek(scan, p) == p && vt_scan_peek(scan, p + 16) == p) {
+            *ended = (int32_t)vt_scan_peek(scan, p + TID) <= 0;
+            return true;
+        }
+    return false;
+}
+
+static void find_stacks(struct vt_scan *scan) {
+    uintptr_t own_block;
+    __asm__("mov %%fs:0, %0" : "=r"(own_block));
+    struct vt_vma *v = vt_scan_vma_at(scan, own_block);
+    if (v) {
+        /* Modules' thread-local storage lies below the thread's block, what the loader made for it
+         * above; other memory may have been merged on both sides. */
+        uintptr_t below = scan->tls_bytes + AROUND_BLOCK;
+        add_range(scan, scan->roots, &scan->root_count,
+                  own_block - v->start > below ? own_block - below : v->start,
+                  v->end - own_block > AROUND_BLOCK ? own_block + AROUND_BLOCK : v->end);
+    }
+    for (uint32_t i = 0; i < scan->thread_count; i++) {
+        uintptr_t sp = scan->threads[i].sp & ~(uintptr_t)7;
+        v = sp ? vt_scan_vma_at(scan, sp) : NULL;
+        if (!v) {
+            scan->stacks_unknown = true;
+            continue;
+        }
+        v->stack = true;
+        uintptr_t from = sp - RED_ZONE > v->start ? sp - RED_ZONE : v->start;
+        if (v->heap) { /* a stack that the program made out of its heap: where it begins is not known */
+            add_range(scan, scan->roots, &scan->root_count, v->start, v->end);
+            continue;
+        }
+        add_range(scan, scan->dead, &scan->dead_count, v->start, from);
+        add_range(scan, scan->roots, &scan->root_count, from, v->end);
+    }
+    for (uint32_t i = 0; i < scan->vma_count; i++) {
+        v = &scan->vmas[i];
+        if (!v->guarded || v->stack || !v->anonymous || v->device)
+            continue;
+        /* A living thread may be on another stack just now, a signal's or a coroutine's. */
+        bool ended = false, block = holds_thread_block(scan, v, &ended);
+        if (block && ended)
+            add_range(scan, scan->dead, &scan->dead_count, v->start, v->end);
+        else if (block || scan->stacks_unknown)
+            add_range(scan, scan->roots, &scan->root_count, v->start, v->end);
+    }
+}
+
+/* --- in order --- */
+
+/* Heap sort by start, then all that touch or overlap become one. */
+static void sift(struct vt_range *a, uint32_t i, uint32_t n) {
+    for (uint32_t child; (child = 2 * i + 1) < n; i = child) {
+        if (child + 1 < n && a[child + 1].start > a[child].start)
+            child++;
+        if (a[i].start >= a[child].start)
+            return;
+        struct vt_range t = a[i];
+        a[i] = a[child];
+        a[child] = t;
+    }
+}
+
+static uint32_t in_order(struct vt_range *a, uint32_t n) {
+    for (uint32_t i = n / 2; i-- > 0;)
+        sift(a, i, n);
+    for (uint32_t i = n; i-- > 1;) {
+        struct vt_range t = a[0];
+        a[0] = a[i];
+        a[i] = t;
+        sift(a, 0, i);
+    }
+    uint32_t kept = 0;
+    for (uint32_t i = 0; i < n; i++) {
+        if (kept && a[i].start <= a[kept - 1].end) {
+            if (a[i].end > a[kept - 1].end)
+                a[kept - 1].end = a[i].end;
+        } else {
+            a[kept++] = a[i];
+        }
+    }
+    return kept;
+}
+
+/* A mapping that a live allocation of device memory lies in is the device's, also in the simulated
+ * one, whose memory could be read: a program cannot follow pointers that are there. */
+static void find_device_memory(struct vt_scan *scan) {
+    for (uint32_t i = 0; i < scan->target_count; i++) {
+        const struct vt_target *t = &scan->targets[i];
+        struct vt_vma *v =
+            t->held || t->end - t->start == 1 ? NULL : vt_scan_vma_at(scan, t->start);
+        if (v)
+            v->device = true;
+    }
+}
+
+bool vt_scan_look_around(struct vt_scan *scan) {
+    scan->vmas = vt_scan_take(scan, VT_SCAN_VMAS * sizeof *scan->vmas);
+    scan->own = vt_scan_take(scan, VT_SCAN_RANGES * sizeof *scan->own);
+    scan->roots = vt_scan_take(scan, VT_SCAN_RANGES * sizeof *scan->roots);
+    scan->books = vt_scan_take(scan, VT_SCAN_RANGES * sizeof *scan->books);
+    scan->dead = vt_scan_take(scan, VT_SCAN_RANGES * sizeof *scan->dead);
+    scan->spans = vt_scan_take(scan, VT_SCAN_SPANS * sizeof *scan->spans);
+    if (scan->stop || !read_maps(scan))
+        return false;
+    find_device_memory(scan);
+    for (uint32_t i = 0; i < scan->vma_count; i++) {
+        struct vt_vma *v = &scan->vmas[i];
+        v->steady = v->anonymous && v->private_ && !v->device && vt_scan_in_place(scan, v->start);
+    }
+    find_stacks(scan);
+    if (!vt_scan_own_list(scan->own, VT_SCAN_RANGES, &scan->own_count))
+        scan->stop = "it has too many threads";
+    scan->own_count = in_order(scan->own, scan->own_count);
+    scan->root_count = in_order(scan->roots, scan->root_count);
+    scan->books_count = in_order(scan->books, scan->books_count);
+    scan->dead_count = in_order(scan->dead, scan->dead_count);
+    return !scan->stop;
+}
+
+void vt_scan_find_threads(struct vt_scan *scan) {
+    find_threads(scan);
+    scan->alone = scan->thread_count == 1 && !scan->stacks_unknown;
+}
+
+/* --- spans --- */
+
+struct vt_span *vt_scan_add_span(struct vt_scan *scan, uintptr_t start, uintptr_t end,
+                                 unsigned kind, const struct vt_vma *vma) {
+    start = (start + 7) & ~(uintptr_t)7;
+    end &= ~(uintptr_t)7;
+    if (start >= end)
+        return NULL;
+    if (scan->span_count == VT_SCAN_SPANS) {
+        scan->stop = "it has too many pieces of memory";
+        return NULL;
+    }
+    struct vt_span *s = &scan->spans[scan->span_count++];
+    *s = (struct vt_span){.start = start, .end = end, .kind = (uint8_t)kind, .steady = vma->steady};
+    return s;
+}
+
+/* One list of ranges while going up through memory. */
+struct cursor {
+    const struct vt_range *list;
+    uint32_t count, at;
+};
+
+/* Whether `pos` is in one of its ranges; *until comes down to where that changes. */
+static bool covers(struct cursor *c, uintptr_t pos, uintptr_t *until) {
+    while (c->at < c->count && c->list[c->at].end <= pos)
+        c->at++;
+    if (c->at == c->count)
+        return false;
+    const struct vt_range *r = &c->list[c->at];
+    uintptr_t change = r->start > pos ? r->start : r->end;
+    if (change < *until)
+        *until = change;
+    return r->start <= pos;
+}
+
+static void piece(struct vt_scan *scan, const struct vt_vma *v, uintptr_t start, uintptr_t end) {
+    if (v->device)
+        return;
+    vt_scan_heap_piece(scan, v, start, end);
+}
+
+bool vt_scan_spans(struct vt_scan *scan) {
+    struct vt_range *held = vt_scan_take(scan, ((size_t)scan->target_count + 1) * sizeof *held);
+    if (!held)
+        return false;
+    uint32_t held_count = 0;
+    for (uint32_t i = 0; i < scan->target_count; i++)
+        if (scan->targets[i].held)
+            held[held_count++] = (struct vt_range){scan->targets[i].start, scan->targets[i].end};
+    /* The strongest first. What is held is not merged: each is reached for itself. */
+    struct cursor own = {scan->own, scan->own_count, 0}, holds = {held, held_count, 0},
+                  dead = {scan->dead, scan->dead_count, 0},
+                  books = {scan->books, scan->books_count, 0},
+                  roots = {scan->roots, scan->root_count, 0};
+    for (uint32_t i = 0; i < scan->vma_count && vt_scan_goes_on(scan); i++) {
+        const struct vt_vma *v = &scan->vmas[i];
+        uintptr_t plain = v->start; /* where the plain piece under way began */
+        for (uintptr_t pos = v->start, until; pos < v->end && !scan->stop; pos = until) {
+            until = v->end;
+            bool is_own = covers(&own, pos, &until), is_held = covers(&holds, pos, &until),
+                 is_dead = covers(&dead, pos, &until), is_books = covers(&books, pos, &until),
+                 is_root = covers(&roots, pos, &until);
+            if (!is_own && !is_held && !is_dead && !is_books && !is_root)
+                continue;
+            if (plain < pos)
+                piece(scan, v, plain, pos);
+            plain = until;
+            if (is_own || (is_dead && !is_held))
+                continue;
+            struct vt_span *s = vt_scan_add_span(scan, pos, until,
+                                                 is_held    ? VT_SPAN_PLAIN
+                                                 : is_books ? VT_SPAN_BOOKS
+                                                            : VT_SPAN_ROOT,
+                                                 v);
+            if (s && is_held) {
+                s->every_page = true;
+                s->steady = false;
+            }
+        }
+        if (plain < v->end && !scan->stop)
+            piece(scan, v, plain, v->end);
+    }
+    return !scan->stop;
+}

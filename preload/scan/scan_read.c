@@ -1,0 +1,166 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Reads memory of our own process that may vanish while it is read.
+ *
+ * Other threads run on while the scan reads, and unmap what they like; so memory is copied by
+ * process_vm_readv, which fails where a load would fault. What that refuses (a driver's pinned
+ * pages, and everything under some seccomp filters) is written to a memory file and read there: a
+ * write takes any page that a load could. With one thread only, and signals held back, nothing can
+ * vanish, and private memory is read in place.
+ *
+ * Called by the other scan files.
+ */
+#define _GNU_SOURCE
+#include "scan.h"
+#include "base/sys.h"
+
+#include <fcntl.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/uio.h>
+#include <time.h>
+
+#define PAGE        4096u
+#define GATHER_MOST 512u
+#define WINDOW      (2u << 20)
+
+bool vt_scan_read_open(struct vt_scan *scan) {
+    scan->pid = (uint32_t)VT_SYS0(SYS_getpid);
+    scan->memfd = -1;
+    scan->pagemap =
+        (int)VT_SYS4(SYS_openat, AT_FDCWD, "/proc/self/pagemap", O_RDONLY | O_CLOEXEC, 0);
+    scan->buffer = vt_scan_take(scan, VT_SCAN_BUFFER);
+    scan->peeked = vt_scan_take(scan, VT_SCAN_BUFFER);
+    scan->page_entries = vt_scan_take(scan, WINDOW / PAGE * sizeof *scan->page_entries);
+    return !scan->stop;
+}
+
+void vt_scan_read_close(struct vt_scan *scan) {
+    if (scan->pagemap >= 0)
+        VT_SYS1(SYS_close, scan->pagemap);
+    if (scan->memfd >= 0)
+        VT_SYS1(SYS_close, scan->memfd);
+}
+
+/* Bytes copied, from the first on. */
+static size_t copy(struct vt_scan *scan, void *to, const struct vt_range *ranges, uint32_t count) {
+    static struct iovec remote[GATHER_MOST]; /* one scan a process; the stack may be small */
+    struct iovec local;
+    size_t bytes = 0;
+    for (uint32_t i = 0; i < count; i++) {
+        remote[i].iov_base = (void *)ranges[i].start;
+        remote[i].iov_len = ranges[i].end - ranges[i].start;
+        bytes += remote[i].iov_len;
+    }
+    local = (struct iovec){to, bytes};
+    if (scan->no_readv)
+        return 0;
+    long n = VT_SYS6(SYS_process_vm_readv, scan->pid, &local, 1, remote, count, 0);
+    if (n == -14 /* EFAULT */)
+        return 0;
+    if (n < 0)
+        scan->no_readv = true;
+    return n < 0 ? 0 : (size_t)n;
+}
+
+/* The other way: for at most VT_SCAN_BUFFER bytes. */
+static bool copy_by_file(struct vt_scan *scan, void *to, uintptr_t from, size_t bytes) {
+    if (scan->memfd == -1) {
+        scan->memfd = (int)VT_SYS2(SYS_memfd_create, "vramtrace-scan", 1 /* MFD_CLOEXEC */);
+        if (scan->memfd < 0)
+            scan->memfd = -2; /* not again */
+    }
+    return scan->memfd >= 0 && VT_SYS4(SYS_pwrite64, scan->memfd, from, bytes, 0) == (long)bytes &&
+           VT_SYS4(SYS_pread64, scan->memfd, to, bytes, 0) == (long)bytes;
+}
+
+bool vt_scan_in_place(struct vt_scan *scan, uintptr_t address) {
+    uint8_t byte;
+    return scan->alone && scan->pagemap >= 0 && copy_by_file(scan, &byte, address, 1);
+}
+
+bool vt_scan_read(struct vt_scan *scan, void *to, uintptr_t from, size_t bytes) {
+    struct vt_range r = {from, from + bytes};
+    if (copy(scan, to, &r, 1) == bytes)
+        return true;
+    return bytes <= VT_SCAN_BUFFER && copy_by_file(scan, to, from, bytes);
+}
+
+uint64_t vt_scan_peek(struct vt_scan *scan, uintptr_t from) {
+    uint64_t word;
+    if (from >= scan->in_place.start && from + sizeof word <= scan->in_place.end)
+        return *(const uint64_t *)from;
+    if (from < scan->peeked_at || from + sizeof word > scan->peeked_end) {
+        /* As much as there is: a page at least. */
+        uintptr_t start = from & ~(uintptr_t)(PAGE - 1);
+        struct vt_range r = {start, start + VT_SCAN_BUFFER};
+        scan->peeked_at = scan->peeked_end = start;
+        size_t n = copy(scan, scan->peeked, &r, 1) & ~(size_t)(PAGE - 1);
+        if (!n && copy_by_file(scan, scan->peeked, start, PAGE))
+            n = PAGE;
+        scan->peeked_end = start + n;
+        if (from + sizeof word > scan->peeked_end)
+            return 0;
+    }
+    memcpy(&word, scan->peeked + (from - scan->peeked_at), sizeof word);
+    return word;
+}
+
+uint32_t vt_scan_gather(struct vt_scan *scan, const struct vt_range *ranges, uint32_t count) {
+    if (count > GATHER_MOST)
+        count = GATHER_MOST;
+    size_t have = copy(scan, scan->buffer, ranges, count), bytes = 0;
+    for (uint32_t i = 0; i < count; i++) {
+        size_t want = ranges[i].end - ranges[i].start;
+        if (bytes + want > have) {
+            if (i > 0)
+                return i;
+            return copy_by_file(scan, scan->buffer, ranges[0].start, want) ? 1 : 0;
+        }
+        bytes += want;
+    }
+    return count;
+}
+
+bool vt_scan_resident(struct vt_scan *scan, uintptr_t from, uintptr_t until, struct vt_range *run) {
+    uintptr_t first = from / PAGE, last = (until + PAGE - 1) / PAGE;
+    size_t pages = last - first;
+    *run = (struct vt_range){from, until};
+    if (pages > WINDOW / PAGE || scan->pagemap < 0)
+        return from < until;
+    if (VT_SYS4(SYS_pread64, scan->pagemap, scan->page_entries, pages * 8, first * 8) !=
+        (long)(pages * 8))
+        return from < until; /* not told: read it */
+    size_t i = 0, held = 3;  /* present, or in swap: the two highest bits */
+    while (i < pages && !(scan->page_entries[i] >> 62 & held))
+        i++;
+    if (i == pages)
+        return false;
+    size_t end = i;
+    while (end < pages && scan->page_entries[end] >> 62 & held)
+        end++;
+    if ((first + i) * PAGE > from)
+        run->start = (first + i) * PAGE;
+    if ((first + end) * PAGE < until)
+        run->end = (first + end) * PAGE;
+    return true;
+}
+
+size_t vt_scan_file(const char *path, char *to, size_t size) {
+    long fd = VT_SYS4(SYS_openat, AT_FDCWD, path, O_RDONLY | O_CLOEXEC, 0);
+    size_t n = 0;
+    to[0] = 0;
+    if (fd < 0)
+        return 0;
+    while (n < size - 1) {
+        long got = VT_SYS3(SYS_read, fd, to + n, size - 1 - n);
+        if (got == -4 /* EINTR */)
+            continue;
+        if (got <= 0)
+            break;
+        n += (size_t)got;
+    }
+    to[n] = 0;
+    VT_SYS1(SYS_close, fd);
+    return n;
+}

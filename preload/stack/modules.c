@@ -1,0 +1,168 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Which files are mapped where, so that the analyzer can turn addresses into names later and
+ * elsewhere. Called by stack.c when a stack is new: only then can an address be new.
+ */
+#define _GNU_SOURCE
+#include "preload.h"
+#include "base/atomic.h"
+#include "base/sys.h"
+
+#include <elf.h>
+#include <fcntl.h>
+#include <link.h>
+#include <string.h>
+
+#define KNOWN_MAX      8192u
+#define PATH_BYTES_MAX 4096u
+
+struct scan {
+    struct vt_thread *thread;
+    uint64_t ticks; /* before the event under way was stamped: its stack lies in these modules */
+    bool first;
+    bool torch; /* PyTorch is among the new ones */
+};
+
+static uint64_t
+    known[KNOWN_MAX]; /* identities of modules written, open addressing; under the try-lock */
+static unsigned long long seen_adds, seen_subs;
+static uint32_t scanning; /* atomic: a try-lock */
+
+/* The GNU build id among the object's notes; its length, 0: none. */
+static uint32_t build_id_of(const struct dl_phdr_info *info, const unsigned char **id) {
+    for (unsigned i = 0; i < info->dlpi_phnum; i++) {
+        const ElfW(Phdr) *p = &info->dlpi_phdr[i];
+        if (p->p_type != PT_NOTE)
+            continue;
+        const char *at = (const char *)(info->dlpi_addr + p->p_vaddr), *stop = at + p->p_memsz;
+        while (at + sizeof(ElfW(Nhdr)) <= stop) {
+            const ElfW(Nhdr) *note = (const void *)at;
+            const char *name = at + sizeof *note, *data = name + ((note->n_namesz + 3) & ~3u);
+            if (note->n_type == NT_GNU_BUILD_ID && note->n_namesz == 4 &&
+                memcmp(name, "GNU", 4) == 0 && note->n_descsz <= 64 &&
+                data + note->n_descsz <= stop) {
+                *id = (const unsigned char *)data;
+                return note->n_descsz;
+            }
+            at = data + ((note->n_descsz + 3) & ~3u);
+        }
+    }
+    return 0;
+}
+
+/* Marks a module as written; false when it was already, or when there is no more room for marks. */
+static bool remember(uint64_t start, uint64_t end, const char *path) {
+    uint64_t h = start * 0x9e3779b97f4a7c15ull ^ end;
+    for (const char *c = path; *c; c++)
+        h = (h ^ (unsigned char)*c) * 0x100000001b3ull;
+    h |= 1;
+    for (uint32_t i = 0; i < 64; i++) {
+        uint64_t *slot = &known[((h >> 20) + i) & (KNOWN_MAX - 1)];
+        if (*slot == h)
+            return false;
+        if (!*slot) {
+            *slot = h;
+            return true;
+        }
+    }
+    return false;
+}
+
+static void write_module(struct scan *scan, const struct vt_elf *e, const char *path,
+                         const unsigned char *id, uint32_t id_bytes) {
+    struct vt_thread *t = scan->thread;
+    uint32_t path_bytes = (uint32_t)strnlen(path, PATH_BYTES_MAX);
+    uint32_t bytes = (uint32_t)(sizeof(struct vt_rec_module) + ((id_bytes + path_bytes + 7) & ~7u));
+    struct vt_rec_module *r = (void *)vt_log_reserve(t, bytes);
+    if (!r)
+        return;
+    r->ticks = scan->ticks;
+    r->start = e->start;
+    r->end = e->end;
+    r->bias = e->bias;
+    r->build_id_bytes = id_bytes;
+    r->path_bytes = path_bytes;
+    char *text = (char *)(r + 1);
+    memset(text, 0, bytes - sizeof *r);
+    if (id_bytes)
+        memcpy(text, id, id_bytes);
+    memcpy(text + id_bytes, path, path_bytes);
+    vt_log_commit(t, &r->word, vt_word(VT_REC_MODULE, 0, 0, bytes), bytes);
+}
+
+static char place[PATH_BYTES_MAX]; /* under the try-lock */
+
+static const char *program_path(void) {
+    long n = VT_SYS3(SYS_readlink, "/proc/self/exe", place, sizeof place - 1);
+    place[n > 0 ? n : 0] = 0;
+    return place;
+}
+
+/* The path from the root: what the loader was given (dlopen("./plugin.so")) may count from a folder
+ * that the program leaves, and is not where the analyzer runs. The vDSO has a name and no path. */
+static const char *path_from_root(const char *path) {
+    if (*path == '/' || !strchr(path, '/'))
+        return path;
+    while (strncmp(path, "./", 2) == 0)
+        path += 2;
+    long n = VT_SYS2(SYS_getcwd, place, sizeof place); /* with its NUL */
+    if (n <= 0 || *place != '/' || (size_t)n + strlen(path) + 1 > sizeof place)
+        return path;
+    if (n > 2)
+        place[n++ - 1] = '/';
+    strcpy(place + n - 1, path);
+    return place;
+}
+
+static int visit(struct dl_phdr_info *info, size_t size, void *data) {
+    struct scan *scan = data;
+    if (scan->first && size >= offsetof(struct dl_phdr_info, dlpi_subs) + sizeof info->dlpi_subs) {
+        if (info->dlpi_adds == seen_adds && info->dlpi_subs == seen_subs)
+            return 1;
+        /* What was unloaded may come back at the same place: forget, so that it is written again.
+         */
+        if (info->dlpi_subs != seen_subs)
+            memset(known, 0, sizeof known);
+        seen_adds = info->dlpi_adds;
+        seen_subs = info->dlpi_subs;
+    }
+    const char *path = info->dlpi_name;
+    if (scan->first && (!path || !*path)) /* the program itself has no name here */
+        path = program_path();
+    scan->first = false;
+    struct vt_elf e = {.start = UINTPTR_MAX, .bias = info->dlpi_addr};
+    for (unsigned i = 0; i < info->dlpi_phnum; i++) {
+        const ElfW(Phdr) *p = &info->dlpi_phdr[i];
+        if (p->p_type != PT_LOAD)
+            continue;
+        uintptr_t start = info->dlpi_addr + p->p_vaddr;
+        e.start = start < e.start ? start : e.start;
+        e.end = start + p->p_memsz > e.end ? start + p->p_memsz : e.end;
+    }
+    const unsigned char *id = NULL;
+    if (path && e.end && remember(e.start, e.end, path)) {
+        uint32_t id_bytes = build_id_of(info, &id);
+        write_module(scan, &e, path_from_root(path), id, id_bytes);
+        const char *slash = strrchr(path, '/');
+        scan->torch |= strncmp(slash ? slash + 1 : path, "libc10.so", 9) == 0;
+    }
+    return 0;
+}
+
+void vt_modules_write(struct vt_thread *thread) {
+    uint64_t entered = thread->chunk ? vt_get(&thread->chunk->entered_at) : 0;
+    struct scan scan = {
+        .thread = thread, .ticks = entered ? entered : vt_log_ticks(), .first = true};
+    if (!vt_claim(&scanning, 0, 1))
+        return;
+    dl_iterate_phdr(visit, &scan);
+    vt_publish(&scanning, 0);
+    if (scan.torch)
+        vt_torch_check();
+}
+
+void vt_modules_forked(void) {
+    memset(known, 0, sizeof known);
+    seen_adds = seen_subs = 0;
+    vt_put(&scanning, 0);
+}

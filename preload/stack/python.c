@@ -1,0 +1,424 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Reads the calling thread's Python frames where they lie, without the GIL. event.c's stacks need
+ * them: stack.c calls capture at each event, the rest at a stack's first sight.
+ *
+ * Why this is safe: a thread inside one of our wrappers runs no Python code of its own until the
+ * wrapper returns, so its frames, their code objects and those objects' strings stay where they are
+ * and as they are; other threads only read them. What can be wrong is our idea of the structures.
+ * So: the version is known or says itself where its fields lie, the code type's member table must
+ * agree (python_layout.c), the first walk ever goes through reads that cannot fault, and every
+ * frame's code object must be of the code type. When one of these fails Python frames are off for
+ * good, and the report says why.
+ */
+#define _GNU_SOURCE
+#include <dlfcn.h>
+#include <link.h>
+#include <pthread.h>
+#include <string.h>
+
+#include "base/atomic.h"
+#include "python.h"
+#include "python_layout.h"
+
+#define MOST_SEARCHES 64u
+#define MOST_STEPS    65536u /* a longer chain is a circle */
+#define MOST_STEPS_PAST                                                                            \
+    1024u /* frames walked after the last one kept, to find where their C frame lies */
+#define MOST_INTERPRETERS 64u
+#define MOST_STATES       1024u
+
+static int state = VT_PYTHON_ABSENT; /* enum vt_python_state; published after what it speaks of */
+static int searching;                /* claimed by the thread that searches */
+static unsigned searches;
+static unsigned long long libraries_seen;
+static int walked_once; /* a walk with careful reads came out right */
+static char reason[192];
+
+/* --- finding and refusing --- */
+
+static void append(const char *text) {
+    size_t n = strlen(reason), k = strlen(text);
+    if (k > sizeof reason - 1 - n)
+        k = sizeof reason - 1 - n;
+    memcpy(reason + n, text, k);
+    reason[n + k] = 0;
+}
+
+static void refuse(const char *why) {
+    reason[0] = 0;
+    append("Python");
+    if (vt_pyimage.version[0]) {
+        append(" ");
+        append(vt_pyimage.version);
+    }
+    append(": no Python frames, native ones only: ");
+    append(why);
+    vt_publish(&state, VT_PYTHON_REFUSED);
+}
+
+static int count_libraries(struct dl_phdr_info *info, size_t size, void *arg) {
+    (void)size;
+    *(unsigned long long *)arg = info->dlpi_adds;
+    return 1;
+}
+
+void vt_python_resolve(void) {
+    if (vt_see(&state) != VT_PYTHON_ABSENT || !vt_claim(&searching, 0, 1))
+        return;
+    unsigned long long libraries = 0;
+    dl_iterate_phdr(count_libraries, &libraries);
+    if (vt_see(&state) == VT_PYTHON_ABSENT && searches < MOST_SEARCHES &&
+        libraries != libraries_seen) {
+        const char *why;
+        searches++;
+        libraries_seen = libraries;
+        if (vt_python_find(&why)) {
+            if (why == NULL)
+                vt_publish(&state, VT_PYTHON_ACTIVE);
+            else
+                refuse(why);
+        }
+        /* Our failed look-ups must not be what the program's next dlerror() tells it. */
+        (void)dlerror();
+    }
+    vt_publish(&searching, 0);
+}
+
+void vt_python_switch_off(void) {
+    vt_publish(&state, VT_PYTHON_OFF);
+}
+
+enum vt_python_state vt_python_state(const char **why) {
+    enum vt_python_state now = (enum vt_python_state)vt_see(&state);
+    if (why != NULL)
+        *why = now == VT_PYTHON_REFUSED ? reason : NULL;
+    return now;
+}
+
+void vt_python_forked(void) {
+    vt_put(&searching, 0);
+}
+
+bool vt_python_owns(uintptr_t return_address) {
+    return vt_see(&state) == VT_PYTHON_ACTIVE && return_address - 1 >= vt_pyimage.text_start &&
+           return_address - 1 < vt_pyimage.text_end;
+}
+
+bool vt_python_is_eval(uintptr_t return_address) {
+    return vt_see(&state) == VT_PYTHON_ACTIVE && return_address - 1 >= vt_pyimage.eval_start &&
+           return_address - 1 < vt_pyimage.eval_end;
+}
+
+/* --- the walk --- */
+
+/* A walk under way. `careful` is a constant in each of the two copies that the compiler makes of
+ * what follows. */
+struct walk {
+    struct vt_pystack *out;
+    uint32_t frames, groups, group_first;
+    uint64_t changed; /* any bit: something differs from what stood there */
+    bool careful, fault;
+};
+
+#define ALWAYS_INLINE static inline __attribute__((always_inline))
+
+ALWAYS_INLINE uint64_t word(struct walk *w, uintptr_t at) {
+    uint64_t v = 0;
+    if (!w->careful)
+        return *(const uint64_t *)at;
+    w->fault |= !vt_python_peek(&v, at, sizeof v);
+    return v;
+}
+
+ALWAYS_INLINE uint32_t half(struct walk *w, uintptr_t at) {
+    uint32_t v = 0;
+    if (!w->careful)
+        return *(const uint32_t *)at;
+    w->fault |= !vt_python_peek(&v, at, sizeof v);
+    return v;
+}
+
+ALWAYS_INLINE uint8_t byte(struct walk *w, uintptr_t at) {
+    uint8_t v = 0;
+    if (!w->careful)
+        return *(const uint8_t *)at;
+    w->fault |= !vt_python_peek(&v, at, sizeof v);
+    return v;
+}
+
+/* Whether this can be the address of an object at all. */
+ALWAYS_INLINE bool plausible(uintptr_t p) {
+    return p >= 0x10000 && p < 1ull << 47 && (p & 7) == 0;
+}
+
+/* The last characters of a string, which tell "churn 17" from "churn 18" made at the same address.
+ * A short string's word reaches into its padding, which stays what it is while the string lives. */
+ALWAYS_INLINE uint64_t text_tail(struct walk *w, const struct vt_pylayout *at, uintptr_t text) {
+    const uint32_t compact = 1u << 5; /* the characters follow the object; 3.8 to 3.11 */
+    if (!plausible(text) || !(half(w, text + at->text_state) & compact))
+        return 0;
+    uint64_t length = word(w, text + at->text_length);
+    return word(w, text + at->text_ascii + (length > 8 ? length - 8 : 0)) ^ length << 48;
+}
+
+/* Which code object this is. From 3.12 on each has a number of its own, until 2^32 of them were
+ * made. Before: its name by address and content (a name's hash is computed when it is interned,
+ * which a code object's name is), its qualified name and file by address and end, its line table by
+ * address, length and start, its first line. The address alone names the wrong function in half of
+ * all captures while code is made and dropped; and without the file's text two methods of the same
+ * name, line and size, in files whose names were made at the same address, are one. */
+ALWAYS_INLINE uint64_t tag_of(struct walk *w, const struct vt_pylayout *at, uintptr_t code) {
+    uint64_t first_line = half(w, code + at->first_line);
+    if (at->version) {
+        uint64_t version = half(w, code + at->version);
+        if (version != 0)
+            return first_line << 32 | version;
+    }
+    uintptr_t name = word(w, code + at->name), table = word(w, code + at->lines_table);
+    uintptr_t file = word(w, code + at->file);
+    if (!plausible(name) || !plausible(table))
+        return first_line;
+    uint64_t length = word(w, table + at->bytes_size);
+    uint64_t start = length >= 8 ? word(w, table + at->bytes_data) : 0;
+    uint64_t h = name * 0x9e3779b97f4a7c15u + word(w, name + at->text_hash) * 0xc2b2ae3d27d4eb4fu;
+    h ^= (table + (length << 48)) * 0x165667b19e3779f9u;
+    h ^= (file + (first_line << 48)) * 0xff51afd7ed558ccdu + start * 0xd6e8feb86659fd93u;
+    h = (h ^ h >> 31) + text_tail(w, at, file) * 0xbf58476d1ce4e5b9u;
+    if (at->qualname) {
+        uintptr_t qualname = word(w, code + at->qualname);
+        h = (h ^ h >> 31) + (qualname ^ text_tail(w, at, qualname)) * 0x94d049bb133111ebu;
+    }
+    return h ^ h >> 29;
+}
+
+/* Adds a frame. False: no room. What is no code object (None, a trampoline) is passed over. */
+ALWAYS_INLINE bool add(struct walk *w, const struct vt_pylayout *at, uintptr_t code,
+                       uint32_t lasti) {
+    if (w->frames == VT_PYTHON_FRAMES)
+        return false;
+    struct vt_pyframe *f = &w->out->frames[w->frames++];
+    uint64_t tag = tag_of(w, at, code);
+    w->changed |= (f->code ^ code) | (f->tag ^ tag) | (f->lasti ^ lasti) | (f->group ^ w->groups);
+    *f = (struct vt_pyframe){code, tag, lasti, w->groups};
+    return true;
+}
+
+/* Ends a group at the C frame of `anchor`. */
+ALWAYS_INLINE void close_group(struct walk *w, uintptr_t anchor) {
+    uint32_t count = w->frames - w->group_first;
+    if (count == 0)
+        return;
+    struct vt_pygroup *g = &w->out->groups[w->groups++];
+    w->changed |= (g->anchor ^ anchor) | (g->first ^ w->group_first) | (g->count ^ count);
+    *g = (struct vt_pygroup){anchor, w->group_first, count};
+    w->group_first = w->frames;
+}
+
+ALWAYS_INLINE bool is_code(struct walk *w, const struct vt_pylayout *at, uintptr_t code) {
+    return plausible(code) && word(w, code + at->ob_type) == vt_pyimage.code_type;
+}
+
+/* 3.8 to 3.10. Answers false when the chain broke off. */
+ALWAYS_INLINE bool walk_objects(struct walk *w, const struct vt_pylayout *at, uintptr_t thread) {
+    uintptr_t frame = word(w, thread + at->state_frame);
+    uintptr_t cframe = at->anchors ? word(w, thread + at->state_cframe) : 0;
+    for (unsigned steps = 0; frame != 0 && steps < MOST_STEPS; steps++) {
+        if (w->fault || !plausible(frame))
+            return false;
+        uintptr_t code = word(w, frame + at->code);
+        int32_t lasti = (int32_t)half(w, frame + at->lasti);
+        if (is_code(w, at, code) &&
+            !add(w, at, code, lasti < 0 ? 0 : (uint32_t)lasti * at->lasti_unit))
+            return false;
+        close_group(w, cframe);
+        if (plausible(cframe))
+            cframe = word(w, cframe + at->cframe_previous);
+        frame = word(w, frame + at->previous);
+    }
+    return frame == 0 && !w->fault;
+}
+
+/* From 3.11 on: the offset of a frame's instruction, or -1 for one that has not begun and that
+ * Python does not show. */
+ALWAYS_INLINE int64_t instruction(struct walk *w, const struct vt_pylayout *at, uintptr_t frame,
+                                  uintptr_t code, uint8_t owner) {
+    enum { OWNED_BY_GENERATOR = 1 };
+    int64_t lasti = (int64_t)(word(w, frame + at->lasti) - (code + at->bytecode));
+    if (owner == OWNED_BY_GENERATOR)
+        return lasti < 0 ? 0 : lasti;
+    return lasti < 2 * (int64_t)(int32_t)half(w, code + at->first_traceable) ? -1 : lasti;
+}
+
+ALWAYS_INLINE bool add_frame(struct walk *w, const struct vt_pylayout *at, uintptr_t frame,
+                             uint8_t owner) {
+    uintptr_t code = word(w, frame + at->code) & ~(uintptr_t)7; /* 3.14: the low bits are a tag */
+    if (!is_code(w, at, code))
+        return true;
+    int64_t lasti = instruction(w, at, frame, code, owner);
+    if (lasti < 0)
+        return true;
+    return add(w, at, code, lasti < 1 << 28 ? (uint32_t)lasti : VT_PYTHON_NO_LASTI);
+}
+
+/* 3.11. */
+ALWAYS_INLINE bool walk_entries(struct walk *w, const struct vt_pylayout *at, uintptr_t thread) {
+    uintptr_t cframe = word(w, thread + at->state_cframe);
+    if (!plausible(cframe))
+        return false;
+    uintptr_t frame = word(w, cframe + at->cframe_current);
+    for (unsigned steps = 0; frame != 0 && steps < MOST_STEPS; steps++) {
+        if (w->fault || !plausible(frame))
+            return false;
+        bool room = add_frame(w, at, frame, byte(w, frame + at->owner));
+        if (!room || byte(w, frame + at->entry)) {
+            close_group(w, cframe);
+            if (!room)
+                return false;
+            if (plausible(cframe))
+                cframe = word(w, cframe + at->cframe_previous);
+        }
+        frame = word(w, frame + at->previous);
+    }
+    close_group(w, 0);
+    return frame == 0 && !w->fault;
+}
+
+/* 3.12 on. */
+ALWAYS_INLINE bool walk_shims(struct walk *w, const struct vt_pylayout *at, uintptr_t thread) {
+    enum { OWNED_BY_C_FRAME = 3, OWNERS = 8 };
+    uintptr_t frame;
+    if (at->state_cframe) {
+        uintptr_t cframe = word(w, thread + at->state_cframe);
+        if (!plausible(cframe))
+            return false;
+        frame = word(w, cframe + at->cframe_current);
+    } else {
+        frame = word(w, thread + at->state_frame);
+    }
+    unsigned past = 0;
+    for (unsigned steps = 0; frame != 0 && steps < MOST_STEPS; steps++) {
+        if (w->fault || !plausible(frame))
+            break;
+        uint8_t owner = byte(w, frame + at->owner);
+        if (owner >= OWNERS)
+            break;
+        if (owner >= OWNED_BY_C_FRAME) {
+            close_group(w, frame);
+            if (past)
+                return false;
+        } else if (past || !add_frame(w, at, frame, owner)) {
+            if (++past > MOST_STEPS_PAST)
+                break;
+        }
+        frame = word(w, frame + at->previous);
+    }
+    close_group(w, 0);
+    return frame == 0 && past == 0 && !w->fault;
+}
+
+/* Answers whether all of it was read. */
+ALWAYS_INLINE bool walk_chain(struct walk *w, uintptr_t thread) {
+    const struct vt_pylayout *at = &vt_pyimage.at;
+    switch ((enum vt_pychain)at->chain) {
+    case VT_CHAIN_OBJECTS:
+        return walk_objects(w, at, thread);
+    case VT_CHAIN_ENTRY:
+        return walk_entries(w, at, thread);
+    case VT_CHAIN_SHIM:
+        return walk_shims(w, at, thread);
+    }
+    return false;
+}
+
+/* The first walks, until one came out right: a structure that is not what we think it is turns
+ * Python frames off. */
+static __attribute__((noinline)) bool walk_carefully(struct walk *w, uintptr_t thread) {
+    w->careful = true;
+    bool whole = walk_chain(w, thread);
+    if (w->fault || (!whole && w->frames < VT_PYTHON_FRAMES)) {
+        w->frames = w->groups = 0;
+        if (vt_see(&state) == VT_PYTHON_ACTIVE)
+            refuse("its chain of frames does not look right");
+        return false;
+    }
+    if (w->frames > 0)
+        vt_put(&walked_once, 1);
+    return whole;
+}
+
+/* --- whose frames --- */
+
+/* 3.8 to 3.11 with sub-interpreters: the interpreter names only the state that this thread had
+ * first, and the frames may be another's. Looks through all states for those of this thread, newest
+ * interpreter first, and takes the innermost. Other threads may make and drop states meanwhile, so
+ * every read is a careful one; a state of this thread stays. */
+static __attribute__((noinline)) uintptr_t innermost_state(uintptr_t first, uintptr_t interpreter) {
+    const struct vt_pylayout *at = &vt_pyimage.at;
+    uintptr_t best = first, best_anchor = UINTPTR_MAX;
+    for (unsigned i = 0; i < MOST_INTERPRETERS && plausible(interpreter); i++) {
+        struct walk w = {.careful = true};
+        uintptr_t thread = word(&w, interpreter + at->interp_threads);
+        for (unsigned t = 0; t < MOST_STATES && plausible(thread) && !w.fault; t++) {
+            uintptr_t frame = at->state_frame ? word(&w, thread + at->state_frame) : 0;
+            uintptr_t cframe = at->state_cframe ? word(&w, thread + at->state_cframe) : 0;
+            if (at->state_frame == 0 && plausible(cframe))
+                frame = word(&w, cframe + at->cframe_current);
+            bool own = word(&w, thread + at->state_thread) == (uintptr_t)pthread_self();
+            if (own && !w.fault && plausible(frame)) {
+                if (!at->anchors)
+                    return thread;
+                if (cframe < best_anchor) {
+                    best = thread;
+                    best_anchor = cframe;
+                }
+            }
+            thread = word(&w, thread + at->state_next);
+        }
+        interpreter = word(&w, interpreter); /* `next` is its first member */
+    }
+    return best;
+}
+
+/* The calling thread's interpreter state, or 0: it runs no Python, or Python is not up. `others` is
+ * set when the thread runs another interpreter's frames further out. */
+static inline uintptr_t own_state(bool *others) {
+    const struct vt_pyimage *image = &vt_pyimage;
+    if (!image->is_initialized() || image->is_finalizing())
+        return 0;
+    uintptr_t thread = (uintptr_t)image->this_state();
+    /* A daemon thread's state is freed by finalization while the thread still remembers it: then
+     * these words are no longer its own. */
+    if (!plausible(thread) ||
+        *(const uintptr_t *)(thread + image->at.state_thread) != (uintptr_t)pthread_self())
+        return 0;
+    if (image->at.one_state && image->newest_interpreter && image->main_interpreter) {
+        void *newest = image->newest_interpreter();
+        if (newest != image->main_interpreter()) {
+            uintptr_t inner = innermost_state(thread, (uintptr_t)newest);
+            *others = inner != thread;
+            return inner;
+        }
+    }
+    return thread;
+}
+
+uint32_t vt_python_capture(struct vt_pystack *stack) {
+    struct walk w = {.out = stack};
+    bool whole = true;
+    if (vt_see(&state) == VT_PYTHON_ACTIVE) {
+        bool others = false;
+        uintptr_t thread = own_state(&others);
+        if (thread != 0)
+            whole = __builtin_expect(vt_get(&walked_once), 1) ? walk_chain(&w, thread)
+                                                              : walk_carefully(&w, thread);
+        if (others)
+            whole = false;
+    }
+    stack->same = w.changed == 0 && stack->n_frames == w.frames && stack->n_groups == w.groups &&
+                  stack->truncated == !whole;
+    stack->n_frames = w.frames;
+    stack->n_groups = w.groups;
+    stack->truncated = !whole;
+    return w.frames;
+}

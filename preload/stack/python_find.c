@@ -1,0 +1,219 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Finds the Python interpreter in this process: the few functions and variables that reading its
+ * frames needs, its version, and where its code lies. Nothing of it is known at link time: the
+ * program itself may be the interpreter, may be linked to libpython, or may have opened it, even
+ * privately.
+ *
+ * Called by python.c at arming and after later library loads. Takes the loader's lock.
+ */
+#define _GNU_SOURCE
+#include <dlfcn.h>
+#include <link.h>
+#include <string.h>
+
+#include "python_layout.h"
+#include "base/sys.h"
+
+/* The C library's own look-up: ours is exported, and would look at itself (lookup.c). */
+extern void *(*vt_real_dlsym)(void *handle, const char *name);
+
+struct vt_pyimage vt_pyimage;
+
+/* What dl_iterate_phdr is asked for. */
+struct search {
+    uintptr_t address; /* in: find the object that holds it; 0: find one named libpython* */
+    char path[1024];   /* out: its path; empty for the program itself */
+    bool found;        /* out */
+    uintptr_t text_start, text_end; /* out: its code */
+    uintptr_t symbols_lo,
+        symbols_hi; /* out: its functions named Py* and _Py*, from first to last */
+};
+
+static const char *base_name(const char *path) {
+    const char *slash = strrchr(path, '/');
+    return slash ? slash + 1 : path;
+}
+
+/* The loader relocates some pointers of the dynamic section and some not. */
+static uintptr_t dynamic_pointer(const struct dl_phdr_info *info, uintptr_t value) {
+    return value < info->dlpi_addr ? info->dlpi_addr + value : value;
+}
+
+/* The span of the object's own functions named Py... or _Py...: where the interpreter lies in a
+ * program that carries it inside. The number of symbols is not written down anywhere but in the
+ * classic hash table; by convention the string table follows the symbols. */
+static void span_of_python(const struct dl_phdr_info *info, const ElfW(Dyn) * dynamic,
+                           struct search *s) {
+    uintptr_t symbols = 0, strings = 0;
+    size_t string_bytes = 0;
+    for (; dynamic->d_tag != DT_NULL; dynamic++) {
+        if (dynamic->d_tag == DT_SYMTAB)
+            symbols = dynamic_pointer(info, dynamic->d_un.d_ptr);
+        else if (dynamic->d_tag == DT_STRTAB)
+            strings = dynamic_pointer(info, dynamic->d_un.d_ptr);
+        else if (dynamic->d_tag == DT_STRSZ)
+            string_bytes = dynamic->d_un.d_val;
+    }
+    if (symbols == 0 || strings <= symbols)
+        return;
+    const ElfW(Sym) *symbol = (const ElfW(Sym) *)symbols;
+    for (; (uintptr_t)(symbol + 1) <= strings; symbol++) {
+        if (ELF64_ST_TYPE(symbol->st_info) != STT_FUNC || symbol->st_shndx == SHN_UNDEF ||
+            symbol->st_name + 4 > string_bytes)
+            continue;
+        const char *name = (const char *)strings + symbol->st_name;
+        if (strncmp(name, "Py", 2) != 0 && strncmp(name, "_Py", 3) != 0)
+            continue;
+        uintptr_t start = info->dlpi_addr + symbol->st_value, end = start + symbol->st_size;
+        if (s->symbols_lo == 0 || start < s->symbols_lo)
+            s->symbols_lo = start;
+        if (end > s->symbols_hi)
+            s->symbols_hi = end;
+    }
+}
+
+static int look(struct dl_phdr_info *info, size_t size, void *arg) {
+    (void)size;
+    struct search *s = arg;
+    const ElfW(Dyn) *dynamic = NULL;
+    uintptr_t lo = 0, hi = 0;
+    bool holds = false;
+    for (int i = 0; i < info->dlpi_phnum; i++) {
+        const ElfW(Phdr) *p = &info->dlpi_phdr[i];
+        uintptr_t start = info->dlpi_addr + p->p_vaddr, end = start + p->p_memsz;
+        if (p->p_type == PT_DYNAMIC)
+            dynamic = (const ElfW(Dyn) *)start;
+        if (p->p_type != PT_LOAD)
+            continue;
+        holds |= s->address >= start && s->address < end;
+        if (p->p_flags & PF_X) {
+            lo = lo == 0 || start < lo ? start : lo;
+            hi = end > hi ? end : hi;
+        }
+    }
+    if (s->address == 0)
+        holds = strncmp(base_name(info->dlpi_name), "libpython", 9) == 0;
+    size_t length = strlen(info->dlpi_name);
+    if (!holds || length >= sizeof s->path)
+        return 0;
+    memcpy(s->path, info->dlpi_name, length + 1);
+    s->text_start = lo;
+    s->text_end = hi;
+    if (dynamic != NULL && s->address != 0)
+        span_of_python(info, dynamic, s);
+    s->found = true;
+    return 1;
+}
+
+/* Whether the running program is an interpreter by name, so that all of its code is the
+ * interpreter's. */
+static bool program_is_python(void) {
+    char path[1024];
+    long n = VT_SYS3(SYS_readlink, "/proc/self/exe", path, sizeof path - 1);
+    if (n <= 0)
+        return false;
+    path[n] = 0;
+    return strncmp(base_name(path), "python", 6) == 0;
+}
+
+/* Where a symbol is looked up: everywhere, or in the libpython that was opened privately. */
+static void *handle_of_interpreter(void) {
+    if (vt_real_dlsym(RTLD_DEFAULT, "PyGILState_GetThisThreadState") != NULL)
+        return RTLD_DEFAULT;
+    struct search s = {.address = 0};
+    dl_iterate_phdr(look, &s);
+    return s.found && s.path[0] ? dlopen(s.path, RTLD_LAZY | RTLD_NOLOAD) : RTLD_DEFAULT;
+}
+
+/* "3.11.7 (main, ...": the minor version, or the reason why this one is not read. */
+static const char *parse_version(const char *text, unsigned *minor) {
+    unsigned major = 0, m = 0;
+    const char *p = text;
+    for (; *p >= '0' && *p <= '9'; p++)
+        major = major * 10 + (unsigned)(*p - '0');
+    if (major != 3 || *p++ != '.')
+        return "only Python 3 is read";
+    for (; *p >= '0' && *p <= '9' && m < 1000; p++)
+        m = m * 10 + (unsigned)(*p - '0');
+    *minor = m;
+    const char *space = strchr(p, ' ');
+    for (; *p && p != space; p++) {
+        if (*p == 'a' || *p == 'b')
+            return "a pre-release of Python, whose structures may still change";
+        if (*p == '+' && (strncmp(p, "+cinder", 7) == 0 || strncmp(p, "+meta", 5) == 0))
+            return "Cinder is not CPython: its frames are different";
+    }
+    return strstr(text, "PyPy") || strstr(text, "GraalVM") ? "not CPython: its frames are different"
+                                                           : NULL;
+}
+
+/* Keeps the interpreter's image where it is: its functions are called on the record path, and an
+ * embedding program may close its libpython. The program itself cannot go. */
+static void pin(const char *path) {
+    if (path[0])
+        (void)dlopen(path, RTLD_LAZY | RTLD_NOLOAD | RTLD_NODELETE);
+}
+
+static void find_eval(void *eval) {
+    Dl_info info;
+    void *extra = NULL;
+    if (eval == NULL || !dladdr1(eval, &info, &extra, RTLD_DL_SYMENT) || extra == NULL)
+        return;
+    const ElfW(Sym) *symbol = extra;
+    vt_pyimage.eval_start = (uintptr_t)eval;
+    vt_pyimage.eval_end = (uintptr_t)eval + symbol->st_size;
+}
+
+bool vt_python_find(const char **why) {
+    *why = NULL;
+    void *handle = handle_of_interpreter();
+    const char *(*version)(void) = NULL;
+    struct vt_pyimage *image = &vt_pyimage;
+    void *state = vt_real_dlsym(handle, "PyGILState_GetThisThreadState");
+    void *initialized = vt_real_dlsym(handle, "Py_IsInitialized");
+    void *code_type = vt_real_dlsym(handle, "PyCode_Type");
+    void *get_version = vt_real_dlsym(handle, "Py_GetVersion");
+    void *finalizing = vt_real_dlsym(handle, "Py_IsFinalizing");
+    if (finalizing == NULL)
+        finalizing = vt_real_dlsym(handle, "_Py_IsFinalizing");
+    if (state == NULL)
+        return false;
+    if (initialized == NULL || code_type == NULL || get_version == NULL) {
+        *why = "it does not export what reading its frames needs";
+        return true;
+    }
+    memcpy(&version, &get_version, sizeof version);
+    unsigned minor = 0;
+    const char *text = version();
+    for (size_t i = 0; i < sizeof image->version - 1 && text[i] && text[i] != ' '; i++)
+        image->version[i] = text[i];
+    *why = parse_version(text, &minor);
+    if (*why == NULL)
+        *why = vt_python_layout(&image->at, minor, (uintptr_t)vt_real_dlsym(handle, "_PyRuntime"));
+    if (*why == NULL)
+        *why = vt_python_layout_check(&image->at, (uintptr_t)code_type);
+    if (*why == NULL && finalizing == NULL)
+        *why = "it does not say when it is shutting down";
+    if (*why != NULL)
+        return true;
+    image->code_type = (uintptr_t)code_type;
+    memcpy(&image->this_state, &state, sizeof state);
+    memcpy(&image->is_initialized, &initialized, sizeof initialized);
+    memcpy(&image->is_finalizing, &finalizing, sizeof finalizing);
+    if (image->at.one_state) {
+        void *newest = vt_real_dlsym(handle, "PyInterpreterState_Head");
+        void *main = vt_real_dlsym(handle, "PyInterpreterState_Main");
+        memcpy(&image->newest_interpreter, &newest, sizeof newest);
+        memcpy(&image->main_interpreter, &main, sizeof main);
+    }
+    if (!image->at.anchors)
+        find_eval(vt_real_dlsym(handle, "_PyEval_EvalFrameDefault"));
+    struct search s = {.address = (uintptr_t)state};
+    dl_iterate_phdr(look, &s);
+    pin(s.path);
+    bool all = s.path[0] ? strncmp(base_name(s.path), "libpython", 9) == 0 : program_is_python();
+    image->text_start = all || s.symbols_lo == 0 ? s.text_start : s.symbols_lo;
+    image->text_end = all || s.symbols_lo == 0 ? s.text_end : s.symbols_hi;
+    return true;
+}

@@ -1,0 +1,338 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Stacks: captured, and each different one numbered and written to the log.
+ *
+ * libunwind is opened privately (RTLD_LOCAL) at arming: linked, it would enter the global scope
+ * with the preload and capture _Unwind_RaiseException and its kin for every library loaded later,
+ * C++ exceptions included.
+ *
+ * A number is a slot of one hash table of stacks' hashes, so two threads that meet the same stack
+ * agree on its number without a word. A stack's record stands in the log before the first event
+ * that names it; a number whose record is missing (the disk was full) is an unknown stack to the
+ * reader.
+ *
+ * Exception to the record path's law: a stack that was never seen takes libunwind's cache lock and
+ * the loader's lock (dl_iterate_phdr), and blocks signals while it does.
+ */
+#define _GNU_SOURCE
+#include "preload.h"
+#include "base/atomic.h"
+#include "base/sys.h"
+
+#include <dlfcn.h>
+#include <errno.h>
+#include <string.h>
+#include <sys/mman.h>
+
+#define PROBES         128u
+#define OWN_FRAMES_MAX VT_OWN_FRAMES_MAX
+
+/* libunwind's functions by the names its header's macros stand for on x86-64. */
+static struct {
+    int (*backtrace)(void **buffer, int size); /* atomic, set last */
+    int (*getcontext)(unw_context_t *context);
+    int (*init_local)(unw_cursor_t *cursor, unw_context_t *context);
+    int (*step)(unw_cursor_t *cursor);
+    int (*get_reg)(unw_cursor_t *cursor, int reg, unw_word_t *value);
+} unwinder;
+
+static uint64_t epoch; /* atomic; another one after a library was unloaded */
+
+static void arm_unwinder(void) {
+    if (vt_see(&unwinder.backtrace))
+        return;
+    void *handle = dlopen("libunwind.so.8", RTLD_NOW | RTLD_LOCAL);
+    void *backtrace = handle ? vt_real_dlsym(handle, "unw_backtrace") : NULL;
+    if (!backtrace) {
+        vt_log_flag(VT_FLAG_NO_UNWINDER);
+        dlerror();
+        return;
+    }
+    vt_unwind_guard(backtrace);
+    *(void **)&unwinder.getcontext = vt_real_dlsym(handle, "_Ux86_64_getcontext");
+    *(void **)&unwinder.init_local = vt_real_dlsym(handle, "_ULx86_64_init_local");
+    *(void **)&unwinder.get_reg = vt_real_dlsym(handle, "_ULx86_64_get_reg");
+    *(void **)&unwinder.step = vt_real_dlsym(handle, "_ULx86_64_step");
+    if (!unwinder.getcontext || !unwinder.init_local || !unwinder.get_reg)
+        unwinder.step = NULL;
+    /* The first unwind opens what it needs now, not at an event. */
+    void *frames[8];
+    __typeof__(unwinder.backtrace) function =
+        __extension__(__typeof__(unwinder.backtrace)) backtrace;
+    function(frames, 8);
+    vt_publish(&unwinder.backtrace, function);
+}
+
+void vt_stack_arm(void) {
+    arm_unwinder();
+    if (!vt_options.python)
+        vt_python_switch_off();
+    vt_python_resolve();
+}
+
+void vt_stack_modules_changed(void) {
+    vt_add(&epoch, 1);
+}
+
+size_t vt_stack_raw(void **frames, size_t max) {
+    __typeof__(unwinder.backtrace) f = vt_see(&unwinder.backtrace);
+    int saved_errno = errno;
+    int n = f ? f(frames, (int)max) : 0;
+    errno = saved_errno;
+    return n > 0 ? (size_t)n : 0;
+}
+
+static uint64_t hash_word(uint64_t h, uint64_t word) {
+    h ^= word;
+    h *= 0xff51afd7ed558ccdull;
+    return h ^ h >> 32;
+}
+
+static uint64_t hash_text(uint64_t h, const char *text, size_t n) {
+    for (size_t i = 0; i < n; i++)
+        h = (h ^ (unsigned char)text[i]) * 0x100000001b3ull;
+    h = hash_word(h, n);
+    return h < 2 ? 2 : h;
+}
+
+/* --- numbering --- */
+
+/* Hashes of things that were written once; a thing's number is its slot, from 1. */
+struct numbering {
+    uint64_t *slots; /* atomic; 0: free */
+    uint32_t count;  /* a power of two */
+};
+
+static struct numbering stacks = {.count = 1u << 22};
+static struct numbering codes = {.count = 1u << 18};
+
+static uint64_t *slots_of(struct numbering *n) {
+    uint64_t *slots = vt_see(&n->slots);
+    if (VT_LIKELY(slots != NULL))
+        return slots;
+    size_t bytes = n->count * sizeof *slots;
+    uint64_t *fresh = vt_sys_mmap(bytes, PROT_READ | PROT_WRITE,
+                                  MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    if (!fresh)
+        return NULL;
+    if (vt_claim(&n->slots, NULL, fresh))
+        return fresh;
+    vt_sys_munmap(fresh, bytes);
+    return vt_see(&n->slots);
+}
+
+#define WRITTEN 1ull /* the lowest bit of a slot: the thing's record stands in the log */
+
+/* The number of a hash, from 1; 0: no room. *fresh: its record may not stand in the log yet, so the
+ * caller writes it and says so with mark_written. Threads that meet a new thing together may all
+ * write it: twice is no harm, but a thread that trusted another to do it would name a stack that
+ * nobody can look up, if the other is killed first. */
+static uint32_t number_of(struct numbering *numbering, uint64_t hash, bool *fresh) {
+    uint64_t *slots = slots_of(numbering);
+    hash &= ~WRITTEN;
+    *fresh = false;
+    for (uint32_t i = 0; slots && i < PROBES; i++) {
+        uint32_t slot = (uint32_t)((hash >> 1) + i) & (numbering->count - 1);
+        uint64_t has = vt_see(&slots[slot]);
+        if (!has && vt_claim(&slots[slot], 0, hash))
+            has = hash;
+        else if (!has)
+            has = vt_see(&slots[slot]);
+        if ((has & ~WRITTEN) == hash) {
+            *fresh = !(has & WRITTEN);
+            return slot + 1;
+        }
+    }
+    return 0;
+}
+
+static void mark_written(struct numbering *numbering, uint32_t number) {
+    vt_or(&numbering->slots[number - 1], WRITTEN);
+}
+
+static void forget(struct numbering *n) {
+    if (vt_see(&n->slots))
+        VT_SYS3(SYS_madvise, n->slots, n->count * sizeof *n->slots, MADV_DONTNEED);
+}
+
+/* --- a stack never seen before --- */
+
+/* The number of a Python code object's text; its record is written when the text is new. 0: no
+ * room. */
+static uint32_t code_number(struct vt_thread *thread, const struct vt_pycode *code) {
+    uint64_t h = hash_text(code->first_line + 1, code->name, code->name_bytes);
+    bool fresh;
+    uint32_t number = number_of(&codes, hash_text(h, code->file, code->file_bytes), &fresh);
+    if (!fresh)
+        return number;
+    uint32_t text = code->name_bytes + code->file_bytes;
+    uint32_t bytes = (uint32_t)sizeof(struct vt_rec_code) + ((text + 7) & ~7u);
+    struct vt_rec_code *r = (void *)vt_log_reserve(thread, bytes);
+    if (!r)
+        return 0;
+    r->number = number;
+    r->first_line = code->first_line;
+    r->name_bytes = code->name_bytes;
+    r->file_bytes = code->file_bytes;
+    memset(r + 1, 0, bytes - sizeof *r);
+    memcpy(r + 1, code->name, code->name_bytes);
+    memcpy((char *)(r + 1) + code->name_bytes, code->file, code->file_bytes);
+    vt_log_commit(thread, &r->word, vt_word(VT_REC_CODE, 0, 0, bytes), bytes);
+    mark_written(&codes, number);
+    return number;
+}
+
+/* Where each native frame lies on the stack: Python frames are placed by that. Slow (a microsecond
+ * a frame), so only here. False: the unwinder took another way than the backtrace did. */
+static bool find_stack_pointers(struct vt_stack_scratch *s) {
+    unw_word_t ip = 0, sp = 0;
+    size_t i = 0;
+    if (!unwinder.step || unwinder.getcontext(&s->context) != 0 ||
+        unwinder.init_local(&s->cursor, &s->context) != 0)
+        return false;
+    for (size_t steps = 0; i < s->n && steps < VT_DEPTH_MAX + 2 * OWN_FRAMES_MAX; steps++) {
+        if (unwinder.get_reg(&s->cursor, UNW_REG_IP, &ip) != 0 ||
+            unwinder.get_reg(&s->cursor, UNW_REG_SP, &sp) != 0)
+            return false;
+        if (ip == (uintptr_t)s->frames[s->first + i])
+            s->sp[i++] = sp;
+        else if (i)
+            return false;
+        if (unwinder.step(&s->cursor) <= 0)
+            break;
+    }
+    return i == s->n;
+}
+
+/* The frame words of the record: native frames, and Python frames in their places. */
+static size_t merge_python(struct vt_thread *thread, bool cut, uint64_t *words, unsigned *flags) {
+    struct vt_stack_scratch *s = &thread->scratch;
+    bool unordered = false;
+    const struct vt_merge in = {.address = (const uint64_t *)(s->frames + s->first),
+                                .sp = find_stack_pointers(s) ? s->sp : NULL,
+                                .n = s->n,
+                                .cut = cut,
+                                .python = &thread->python,
+                                .owns = vt_python_owns,
+                                .is_eval = vt_python_is_eval};
+    size_t n = vt_python_merge(&in, words, &unordered);
+    for (size_t i = 0; i < n; i++) {
+        if (!(words[i] & VT_MERGED_PYTHON))
+            continue;
+        if (!vt_python_describe(&thread->python.frames[words[i] & ~VT_MERGED_PYTHON], &s->code)) {
+            s->code =
+                (struct vt_pycode){.name_bytes = 1, .file_bytes = 1, .name = "?", .file = "?"};
+        }
+        words[i] = vt_frame_python(code_number(thread, &s->code), s->code.line);
+    }
+    *flags |=
+        (unordered ? VT_STACK_UNORDERED : 0) | (thread->python.truncated ? VT_STACK_PYTHON_CUT : 0);
+    return n;
+}
+
+/* Said once: why there are no Python frames, when there is an interpreter. */
+static void note_python(void) {
+    static uint32_t said; /* atomic */
+    const char *why = NULL;
+    if (vt_python_state(&why) == VT_PYTHON_REFUSED && why && vt_claim(&said, 0, 1))
+        vt_event_note(why);
+}
+
+static void write_stack(struct vt_thread *thread, uint32_t number, bool cut) {
+    struct vt_stack_scratch *s = &thread->scratch;
+    unsigned flags = cut ? VT_STACK_CUT : 0;
+    size_t n = s->n;
+    vt_modules_write(thread);
+    note_python();
+    if (thread->python.n_frames)
+        n = merge_python(thread, cut, s->words, &flags);
+    else
+        memcpy(s->words, s->frames + s->first, n * sizeof *s->words);
+    uint32_t bytes = (uint32_t)(sizeof(struct vt_rec_stack) + n * sizeof *s->words);
+    struct vt_rec_stack *r = (void *)vt_log_reserve(thread, bytes);
+    if (!r)
+        return;
+    r->number = number;
+    r->frames = (uint16_t)n;
+    r->flags = (uint16_t)flags;
+    memcpy(r + 1, s->words, n * sizeof *s->words);
+    vt_log_commit(thread, &r->word, vt_word(VT_REC_STACK, 0, 0, bytes), bytes);
+    mark_written(&stacks, number);
+}
+
+/* --- at each event --- */
+
+/* Fills the thread's scratch with the native frames from `caller` outwards. True: the outermost are
+ * missing. */
+static bool capture_native(struct vt_stack_scratch *s, void *caller) {
+    size_t max = vt_options.depth + OWN_FRAMES_MAX, n = vt_stack_raw(s->frames, max);
+    bool cut = n == max;
+    for (s->first = 0; s->first < n && s->frames[s->first] != caller; s->first++)
+        ;
+    if (s->first == n) /* an unwinder that lost its way: what it found is better than nothing */
+        s->first = 0;
+    s->n = n - s->first;
+    if (s->n > vt_options.depth) {
+        s->n = vt_options.depth;
+        cut = true;
+    }
+    return cut;
+}
+
+static uint64_t hash_stack(const struct vt_stack_scratch *s, const struct vt_pystack *python) {
+    uint64_t h = 0x9e3779b97f4a7c15ull + vt_get(&epoch);
+    for (size_t i = 0; i < s->n; i++)
+        h = hash_word(h, (uint64_t)(uintptr_t)s->frames[s->first + i]);
+    for (size_t i = 0; i < python->n_frames; i++) {
+        h = hash_word(h, python->frames[i].code ^ python->frames[i].tag);
+        h = hash_word(h, python->frames[i].lasti);
+    }
+    return h < 2 ? 2 : h;
+}
+
+/* Whether all that was captured is what the thread's last event had. */
+static bool is_last(const struct vt_stack_scratch *s, const struct vt_pystack *python) {
+    return s->last_number && s->n == s->last_n && s->last_epoch == vt_get(&epoch) &&
+           (python->same || !python->n_frames) &&
+           memcmp(s->frames + s->first, s->last_frames, s->n * sizeof *s->frames) == 0;
+}
+
+static void remember_last(struct vt_stack_scratch *s, uint32_t number) {
+    s->last_number = number;
+    s->last_n = s->n;
+    s->last_epoch = vt_get(&epoch);
+    memcpy(s->last_frames, s->frames + s->first, s->n * sizeof *s->frames);
+}
+
+uint32_t vt_stack_capture(struct vt_thread *thread, void *caller) {
+    struct vt_stack_scratch *s = &thread->scratch;
+    bool fresh, cut = capture_native(s, caller);
+    if (vt_python_state(NULL) == VT_PYTHON_ACTIVE)
+        vt_python_capture(&thread->python);
+    if (is_last(s, &thread->python))
+        return s->last_number;
+    if (!s->n && !thread->python.n_frames)
+        return 0;
+    uint32_t number = number_of(&stacks, hash_stack(s, &thread->python), &fresh);
+    if (VT_UNLIKELY(!number))
+        vt_log_drop(VT_DROP_STACKS);
+    remember_last(s, number);
+    if (VT_UNLIKELY(fresh)) {
+        /* An interpreter may have come by a later dlopen; it is looked for where time does not
+         * matter. */
+        if (vt_python_state(NULL) == VT_PYTHON_ABSENT) {
+            vt_python_resolve();
+            if (vt_python_state(NULL) == VT_PYTHON_ACTIVE)
+                return vt_stack_capture(thread, caller);
+        }
+        write_stack(thread, number, cut);
+    }
+    return number;
+}
+
+/* The child writes its own log: every stack is new again. */
+void vt_stack_forked(void) {
+    forget(&stacks);
+    forget(&codes);
+    vt_python_forked();
+}

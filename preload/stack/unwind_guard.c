@@ -1,0 +1,180 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Keeps libunwind's hands off the program's descriptors, and its threads' cancellation out of our
+ * calls.
+ *
+ * libunwind asks whether memory can be read by writing a byte of it into a pipe of its own, and
+ * empties that by reading a byte. The pipe takes two low descriptors of the program's; a program
+ * that closes what it did not open and gets the same numbers for its own files then has a byte read
+ * from one and a byte written into the other. And read, write and open are cancellation points: a
+ * thread could be cancelled inside cuMemAlloc, which is none, and lose what it was just given.
+ *
+ * So the copy of libunwind that we use calls these functions of ours instead: its jump slots are
+ * pointed here, once, before its first unwind. Where it is the program's own copy too (dlopen gives
+ * that when it is loaded already), it works there as well. Called by stack.c at arming.
+ */
+#define _GNU_SOURCE
+#include "preload.h"
+#include "base/atomic.h"
+#include "python_layout.h"
+#include "base/sys.h"
+
+#include <elf.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <link.h>
+#include <stdarg.h>
+#include <string.h>
+#include <sys/mman.h>
+
+#define NO_DESCRIPTOR INT_MAX /* what our pipe is made of: no descriptor ever has this number */
+
+static long answer(long result) {
+    if (result >= 0 || result < -4095)
+        return result;
+    errno = (int)-result;
+    return -1;
+}
+
+static long can_be_read(const void *from) {
+    char byte;
+    errno = 0;
+    return vt_python_peek(&byte, (uintptr_t)from, 1) ? 1 : answer(-EFAULT);
+}
+
+static ssize_t guard_write(int fd, const void *from, size_t n) {
+    return n == 1 ? can_be_read(from) : answer(VT_SYS3(SYS_write, fd, from, n));
+}
+
+/* One byte is the pipe being emptied: it is empty. More is a file that it has opened. */
+static ssize_t guard_read(int fd, void *to, size_t n) {
+    return answer(n == 1 ? -EAGAIN : VT_SYS3(SYS_read, fd, to, n));
+}
+
+/* Called as if it were variadic: the arguments are in the same registers. */
+static long guard_syscall(long number, long a, long b, long c, long d, long e, long f) {
+    if (number == SYS_write)
+        return guard_write((int)a, (const void *)b, (size_t)c);
+    return answer(vt_sys(number, a, b, c, d, e, f));
+}
+
+static int guard_pipe(int fds[2]) {
+    fds[0] = fds[1] = NO_DESCRIPTOR;
+    return 0;
+}
+
+static int guard_pipe2(int fds[2], int flags) {
+    (void)flags;
+    return guard_pipe(fds);
+}
+
+static int guard_open(const char *path, int flags, ...) {
+    return (int)answer(VT_SYS4(SYS_openat, AT_FDCWD, path, flags | O_CLOEXEC, 0600));
+}
+
+static int guard_close(int fd) {
+    return (int)answer(VT_SYS1(SYS_close, fd));
+}
+
+static int guard_msync(void *address, size_t bytes, int flags) {
+    return (int)answer(VT_SYS3(SYS_msync, address, bytes, flags));
+}
+
+static const struct {
+    const char *name;
+    void *function;
+} guards[] = {
+    {"write", __extension__(void *) guard_write},     {"read", __extension__(void *) guard_read},
+    {"syscall", __extension__(void *) guard_syscall}, {"pipe", __extension__(void *) guard_pipe},
+    {"pipe2", __extension__(void *) guard_pipe2},     {"open", __extension__(void *) guard_open},
+    {"open64", __extension__(void *) guard_open},     {"close", __extension__(void *) guard_close},
+    {"msync", __extension__(void *) guard_msync},
+};
+
+/* The object's tables that say where its pointers to other objects' functions are. */
+struct relocations {
+    uintptr_t bias, relro_start, relro_end;
+    const ElfW(Sym) * symbols;
+    const char *strings;
+    const ElfW(Rela) * tables[2];
+    size_t bytes[2];
+};
+
+static const void *at(const struct relocations *r, uintptr_t value) {
+    return (const void *)(value < r->bias ? value + r->bias : value);
+}
+
+static void read_dynamic(struct relocations *r, const ElfW(Dyn) * d) {
+    for (; d->d_tag != DT_NULL; d++) {
+        if (d->d_tag == DT_SYMTAB)
+            r->symbols = at(r, d->d_un.d_ptr);
+        else if (d->d_tag == DT_STRTAB)
+            r->strings = at(r, d->d_un.d_ptr);
+        else if (d->d_tag == DT_JMPREL)
+            r->tables[0] = at(r, d->d_un.d_ptr);
+        else if (d->d_tag == DT_PLTRELSZ)
+            r->bytes[0] = d->d_un.d_val;
+        else if (d->d_tag == DT_RELA)
+            r->tables[1] = at(r, d->d_un.d_ptr);
+        else if (d->d_tag == DT_RELASZ)
+            r->bytes[1] = d->d_un.d_val;
+    }
+}
+
+/* A slot may lie in the part that the loader made read-only after relocation. */
+static void point(const struct relocations *r, void **slot, void *function) {
+    uintptr_t page = (uintptr_t)slot & ~4095ul;
+    bool relro = (uintptr_t)slot >= r->relro_start && (uintptr_t)slot < r->relro_end;
+    if (relro && VT_SYS3(SYS_mprotect, page, 4096, PROT_READ | PROT_WRITE) != 0)
+        return;
+    vt_put(slot, function);
+    if (relro)
+        VT_SYS3(SYS_mprotect, page, 4096, PROT_READ);
+}
+
+static void point_slots(const struct relocations *r) {
+    for (size_t table = 0; table < 2; table++)
+        for (size_t i = 0; r->tables[table] && i < r->bytes[table] / sizeof(ElfW(Rela)); i++) {
+            const ElfW(Rela) *rela = &r->tables[table][i];
+            unsigned type = ELF64_R_TYPE(rela->r_info);
+            if (type != R_X86_64_JUMP_SLOT && type != R_X86_64_GLOB_DAT)
+                continue;
+            const char *name = r->strings + r->symbols[ELF64_R_SYM(rela->r_info)].st_name;
+            for (size_t g = 0; g < sizeof guards / sizeof guards[0]; g++)
+                if (strcmp(name, guards[g].name) == 0)
+                    point(r, (void **)(r->bias + rela->r_offset), guards[g].function);
+        }
+}
+
+static int visit(struct dl_phdr_info *info, size_t size, void *inside) {
+    struct relocations r = {.bias = info->dlpi_addr};
+    const ElfW(Dyn) *dynamic = NULL;
+    bool here = false;
+    (void)size;
+    for (unsigned i = 0; i < info->dlpi_phnum; i++) {
+        const ElfW(Phdr) *p = &info->dlpi_phdr[i];
+        uintptr_t start = info->dlpi_addr + p->p_vaddr;
+        if (p->p_type == PT_LOAD)
+            here |= (uintptr_t)inside - start < p->p_memsz;
+        if (p->p_type == PT_DYNAMIC)
+            dynamic = (const void *)start;
+        if (p->p_type == PT_GNU_RELRO) {
+            r.relro_start = start & ~4095ul;
+            r.relro_end = start + p->p_memsz;
+        }
+    }
+    if (!here)
+        return 0;
+    if (dynamic)
+        read_dynamic(&r, dynamic);
+    if (r.symbols && r.strings)
+        point_slots(&r);
+    return 1;
+}
+
+void vt_unwind_guard(void *inside) {
+    static uint32_t done; /* atomic */
+    if (vt_claim(&done, 0, 1))
+        dl_iterate_phdr(visit, inside);
+}

@@ -1,0 +1,122 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Arrays: opaque memory for textures, known by handle. Their bytes are computed (array_bytes.h).
+ * The levels of a mip chain and the planes of an array are views, with nothing of their own. Sparse
+ * and deferred arrays have no memory yet: they are known here, so that their end is no free of
+ * something unknown, and are not in the log.
+ *
+ * Not wrapped: cuMemMapArrayAsync, which puts tiles of cuMemCreate's memory under a sparse array.
+ * Those bytes are counted as physical memory.
+ */
+#include "base/array_bytes.h"
+#include "wrap.h"
+
+static CUresult created(const struct vt_call *call, CUresult result, unsigned kind,
+                        const void *handle, uint64_t bytes) {
+    if (result != CUDA_SUCCESS || bytes)
+        vt_event_alloc(call, (int)result, kind, (uint64_t)(uintptr_t)handle, bytes);
+    else if (handle)
+        vt_live_insert(&(struct vt_live){.address = (uint64_t)(uintptr_t)handle,
+                                         .kind = (uint8_t)kind,
+                                         .context = (uint16_t)vt_context_current(),
+                                         .device = VT_DEVICE_UNKNOWN});
+    return result;
+}
+
+static void destroyed(const struct vt_call *call, CUresult result,
+                      const struct vt_freeing *freeing) {
+    if (!freeing->known || freeing->was.size)
+        vt_event_free_end(call, freeing, (int)result);
+    else if (result != CUDA_SUCCESS)
+        vt_live_insert(&freeing->was);
+}
+
+static CUDA_ARRAY3D_DESCRIPTOR wide(const CUDA_ARRAY3D_DESCRIPTOR_v1 *d) {
+    return (CUDA_ARRAY3D_DESCRIPTOR){.Width = d->Width,
+                                     .Height = d->Height,
+                                     .Depth = d->Depth,
+                                     .Format = d->Format,
+                                     .NumChannels = d->NumChannels,
+                                     .Flags = d->Flags};
+}
+
+VT_EXPORT CUresult cuArrayCreate(CUarray *pHandle, const CUDA_ARRAY_DESCRIPTOR_v1 *pAllocateArray) {
+    VT_ENTER_DRIVER(cuArrayCreate);
+    const CUDA_ARRAY_DESCRIPTOR_v1 *d = pAllocateArray;
+    CUDA_ARRAY3D_DESCRIPTOR full = {.Width = d ? d->Width : 0,
+                                    .Height = d ? d->Height : 0,
+                                    .Format = d ? d->Format : 0,
+                                    .NumChannels = d ? d->NumChannels : 0};
+    uint64_t bytes = vt_array_bytes(&full, 1);
+    VT_MAY_ALLOC(VT_KIND_ARRAY, bytes);
+    CUresult result = real(pHandle, pAllocateArray);
+    return created(&call, result, VT_KIND_ARRAY,
+                   result == CUDA_SUCCESS && pHandle ? *pHandle : NULL, bytes);
+}
+
+VT_EXPORT CUresult cuArrayCreate_v2(CUarray *pHandle, const CUDA_ARRAY_DESCRIPTOR *pAllocateArray) {
+    VT_ENTER_DRIVER(cuArrayCreate_v2);
+    const CUDA_ARRAY_DESCRIPTOR *d = pAllocateArray;
+    CUDA_ARRAY3D_DESCRIPTOR full = {.Width = d ? d->Width : 0,
+                                    .Height = d ? d->Height : 0,
+                                    .Format = d ? d->Format : 0,
+                                    .NumChannels = d ? d->NumChannels : 0};
+    uint64_t bytes = vt_array_bytes(&full, 1);
+    VT_MAY_ALLOC(VT_KIND_ARRAY, bytes);
+    CUresult result = real(pHandle, pAllocateArray);
+    return created(&call, result, VT_KIND_ARRAY,
+                   result == CUDA_SUCCESS && pHandle ? *pHandle : NULL, bytes);
+}
+
+VT_EXPORT CUresult cuArray3DCreate(CUarray *pHandle,
+                                   const CUDA_ARRAY3D_DESCRIPTOR_v1 *pAllocateArray) {
+    VT_ENTER_DRIVER(cuArray3DCreate);
+    CUDA_ARRAY3D_DESCRIPTOR full = {0};
+    if (pAllocateArray)
+        full = wide(pAllocateArray);
+    uint64_t bytes = vt_array_bytes(&full, 1);
+    VT_MAY_ALLOC(VT_KIND_ARRAY, bytes);
+    CUresult result = real(pHandle, pAllocateArray);
+    return created(&call, result, VT_KIND_ARRAY,
+                   result == CUDA_SUCCESS && pHandle ? *pHandle : NULL, bytes);
+}
+
+VT_EXPORT CUresult cuArray3DCreate_v2(CUarray *pHandle,
+                                      const CUDA_ARRAY3D_DESCRIPTOR *pAllocateArray) {
+    VT_ENTER_DRIVER(cuArray3DCreate_v2);
+    uint64_t bytes = vt_array_bytes(pAllocateArray, 1);
+    VT_MAY_ALLOC(VT_KIND_ARRAY, bytes);
+    CUresult result = real(pHandle, pAllocateArray);
+    return created(&call, result, VT_KIND_ARRAY,
+                   result == CUDA_SUCCESS && pHandle ? *pHandle : NULL, bytes);
+}
+
+VT_EXPORT CUresult cuArrayDestroy(CUarray hArray) {
+    VT_ENTER_DRIVER(cuArrayDestroy);
+    const struct vt_freeing freeing =
+        vt_event_free_begin((uint64_t)(uintptr_t)hArray, VT_KIND_ARRAY);
+    CUresult result = real(hArray);
+    destroyed(&call, result, &freeing);
+    return result;
+}
+
+VT_EXPORT CUresult cuMipmappedArrayCreate(CUmipmappedArray *pHandle,
+                                          const CUDA_ARRAY3D_DESCRIPTOR *pMipmappedArrayDesc,
+                                          unsigned int numMipmapLevels) {
+    VT_ENTER_DRIVER(cuMipmappedArrayCreate);
+    uint64_t bytes = vt_array_bytes(pMipmappedArrayDesc, numMipmapLevels);
+    VT_MAY_ALLOC(VT_KIND_MIPMAP, bytes);
+    CUresult result = real(pHandle, pMipmappedArrayDesc, numMipmapLevels);
+    return created(&call, result, VT_KIND_MIPMAP,
+                   result == CUDA_SUCCESS && pHandle ? *pHandle : NULL, bytes);
+}
+
+/* A chain over imported memory (wrap_share.c) is not in the live table: its end is no free. */
+VT_EXPORT CUresult cuMipmappedArrayDestroy(CUmipmappedArray hMipmappedArray) {
+    VT_ENTER_DRIVER(cuMipmappedArrayDestroy);
+    const struct vt_freeing freeing =
+        vt_event_free_begin((uint64_t)(uintptr_t)hMipmappedArray, VT_KIND_MIPMAP);
+    CUresult result = real(hMipmappedArray);
+    destroyed(&call, result, &freeing);
+    return result;
+}

@@ -1,0 +1,276 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Contexts: made, made current, ended. Their end frees what they own in bulk; which context is
+ * current says whose an allocation is and on which device.
+ *
+ * Primary contexts are counted by the driver: each retain is answered by a release, and the last
+ * one ends it. That count is kept here too, because a release does not say whether it was the last.
+ */
+#include "wrap.h"
+#include "base/atomic.h"
+
+#define DEVICES_MAX 64
+
+static int32_t retained[DEVICES_MAX]; /* atomic */
+
+static void made(const struct vt_call *call, CUcontext context, CUdevice dev, bool primary) {
+    unsigned number = vt_context_made(context, (unsigned)dev & 0xff, primary);
+    vt_event_object(call, VT_OBJECT_CONTEXT, (uint64_t)(uintptr_t)context,
+                    primary ? VT_OBJECT_PRIMARY : 0, number);
+}
+
+/* Before the driver is asked: what goes with the context may be handed out again before we have
+ * taken it out. Answers the moment. */
+static uint64_t end_begins(void) {
+    vt_live_contexts_end();
+    return vt_event_bulk_begin();
+}
+
+static void ended(const struct vt_call *call, uint64_t ticks, CUcontext context, unsigned number) {
+    if (number == VT_CONTEXT_UNKNOWN)
+        return;
+    vt_event_bulk_end(call, ticks, number);
+    vt_event_object(call, VT_OBJECT_CONTEXT, (uint64_t)(uintptr_t)context, VT_OBJECT_DESTROYED,
+                    number);
+    vt_context_gone(number);
+}
+
+/* The driver takes it off the thread's stack where it is current. */
+static void destroyed(const struct vt_call *call, uint64_t ticks, CUcontext context,
+                      unsigned number) {
+    if (number != VT_CONTEXT_UNKNOWN && vt_context_current() == number)
+        vt_context_pop();
+    ended(call, ticks, context, number);
+}
+
+/* --- making --- */
+
+/* A context that was just made is current on the thread that made it. */
+static void made_current(const struct vt_call *call, CUresult result, CUcontext *pctx,
+                         CUdevice dev) {
+    if (result != CUDA_SUCCESS || !pctx)
+        return;
+    made(call, *pctx, dev, false);
+    vt_context_push(*pctx);
+}
+
+VT_EXPORT CUresult cuCtxCreate(CUcontext *pctx, unsigned int flags, CUdevice dev) {
+    VT_ENTER_DRIVER(cuCtxCreate);
+    CUresult result = real(pctx, flags, dev);
+    made_current(&call, result, pctx, dev);
+    return result;
+}
+
+VT_EXPORT CUresult cuCtxCreate_v2(CUcontext *pctx, unsigned int flags, CUdevice dev) {
+    VT_ENTER_DRIVER(cuCtxCreate_v2);
+    CUresult result = real(pctx, flags, dev);
+    made_current(&call, result, pctx, dev);
+    return result;
+}
+
+VT_EXPORT CUresult cuCtxCreate_v3(CUcontext *pctx, CUexecAffinityParam *paramsArray, int numParams,
+                                  unsigned int flags, CUdevice dev) {
+    VT_ENTER_DRIVER(cuCtxCreate_v3);
+    CUresult result = real(pctx, paramsArray, numParams, flags, dev);
+    made_current(&call, result, pctx, dev);
+    return result;
+}
+
+VT_EXPORT CUresult cuCtxCreate_v4(CUcontext *pctx, CUctxCreateParams *ctxCreateParams,
+                                  unsigned int flags, CUdevice dev) {
+    VT_ENTER_DRIVER(cuCtxCreate_v4);
+    CUresult result = real(pctx, ctxCreateParams, flags, dev);
+    made_current(&call, result, pctx, dev);
+    return result;
+}
+
+/* Contexts that share with OpenGL and with VDPAU. Their headers are not CUDA's own: a VdpDevice is an
+ * unsigned int, and its look-up function is only passed on. */
+VT_EXPORT CUresult cuGLCtxCreate(CUcontext *pCtx, unsigned int Flags, CUdevice device) {
+    VT_ENTER_DRIVER(cuGLCtxCreate);
+    CUresult result = real(pCtx, Flags, device);
+    made_current(&call, result, pCtx, device);
+    return result;
+}
+
+VT_EXPORT CUresult cuVDPAUCtxCreate(CUcontext *pCtx, unsigned int flags, CUdevice device,
+                                    unsigned int vdpDevice, void *vdpGetProcAddress) {
+    VT_ENTER_DRIVER(cuVDPAUCtxCreate);
+    CUresult result = real(pCtx, flags, device, vdpDevice, vdpGetProcAddress);
+    made_current(&call, result, pCtx, device);
+    return result;
+}
+
+VT_EXPORT CUresult cuGLCtxCreate_v2(CUcontext *pCtx, unsigned int Flags, CUdevice device) {
+    VT_ENTER_DRIVER(cuGLCtxCreate_v2);
+    CUresult result = real(pCtx, Flags, device);
+    made_current(&call, result, pCtx, device);
+    return result;
+}
+
+VT_EXPORT CUresult cuVDPAUCtxCreate_v2(CUcontext *pCtx, unsigned int flags, CUdevice device,
+                                       unsigned int vdpDevice, void *vdpGetProcAddress) {
+    VT_ENTER_DRIVER(cuVDPAUCtxCreate_v2);
+    CUresult result = real(pCtx, flags, device, vdpDevice, vdpGetProcAddress);
+    made_current(&call, result, pCtx, device);
+    return result;
+}
+
+VT_EXPORT CUresult cuDevicePrimaryCtxRetain(CUcontext *pctx, CUdevice dev) {
+    VT_ENTER_DRIVER(cuDevicePrimaryCtxRetain);
+    CUresult result = real(pctx, dev);
+    if (result != CUDA_SUCCESS || !pctx || dev < 0 || dev >= DEVICES_MAX)
+        return result;
+    if (vt_add(&retained[dev], 1) <= 0)
+        made(&call, *pctx, dev, true);
+    return result;
+}
+
+/* --- ending --- */
+
+static CUresult destroy(const struct vt_call *call, CUresult (*real)(CUcontext), CUcontext ctx) {
+    uint64_t ticks = end_begins();
+    unsigned number = vt_context_number(ctx);
+    uint64_t handle = vt_context_ends(number);
+    CUresult result = real(ctx);
+    if (result == CUDA_SUCCESS)
+        destroyed(call, ticks, ctx, number);
+    else
+        vt_context_stays(number, handle);
+    return result;
+}
+
+VT_EXPORT CUresult cuCtxDestroy(CUcontext ctx) {
+    VT_ENTER_DRIVER(cuCtxDestroy);
+    return destroy(&call, real, ctx);
+}
+
+VT_EXPORT CUresult cuCtxDestroy_v2(CUcontext ctx) {
+    VT_ENTER_DRIVER(cuCtxDestroy_v2);
+    return destroy(&call, real, ctx);
+}
+
+static CUresult reset(const struct vt_call *call, CUresult (*real)(CUdevice), CUdevice dev) {
+    uint64_t ticks = end_begins();
+    unsigned number = vt_context_primary((unsigned)dev);
+    CUresult result = real(dev);
+    if (result == CUDA_SUCCESS)
+        ended(call, ticks, NULL, number);
+    return result;
+}
+
+static CUresult release(const struct vt_call *call, CUresult (*real)(CUdevice), CUdevice dev) {
+    uint64_t ticks = end_begins();
+    unsigned number = vt_context_primary((unsigned)dev);
+    CUresult result = real(dev);
+    if (result == CUDA_SUCCESS && dev >= 0 && dev < DEVICES_MAX && vt_add(&retained[dev], -1) == 1)
+        ended(call, ticks, NULL, number);
+    return result;
+}
+
+VT_EXPORT CUresult cuDevicePrimaryCtxReset(CUdevice dev) {
+    VT_ENTER_DRIVER(cuDevicePrimaryCtxReset);
+    return reset(&call, real, dev);
+}
+
+VT_EXPORT CUresult cuDevicePrimaryCtxReset_v2(CUdevice dev) {
+    VT_ENTER_DRIVER(cuDevicePrimaryCtxReset_v2);
+    return reset(&call, real, dev);
+}
+
+VT_EXPORT CUresult cuDevicePrimaryCtxRelease(CUdevice dev) {
+    VT_ENTER_DRIVER(cuDevicePrimaryCtxRelease);
+    return release(&call, real, dev);
+}
+
+VT_EXPORT CUresult cuDevicePrimaryCtxRelease_v2(CUdevice dev) {
+    VT_ENTER_DRIVER(cuDevicePrimaryCtxRelease_v2);
+    return release(&call, real, dev);
+}
+
+/* --- current on this thread --- */
+
+/* Deprecated since CUDA 4: Attach adds a use to the current context, Detach takes one away, the
+ * last one ends it. Programs that still call Detach have made one context and made no Attach; that
+ * is what is followed here. */
+VT_EXPORT CUresult cuCtxAttach(CUcontext *pctx, unsigned int flags) {
+    VT_ENTER_DRIVER(cuCtxAttach);
+    CUresult result = real(pctx, flags);
+    if (result == CUDA_SUCCESS && pctx)
+        vt_context_number(*pctx);
+    (void)call;
+    return result;
+}
+
+VT_EXPORT CUresult cuCtxDetach(CUcontext ctx) {
+    VT_ENTER_DRIVER(cuCtxDetach);
+    uint64_t ticks = end_begins();
+    unsigned number = vt_context_number(ctx);
+    CUresult result = real(ctx);
+    if (result == CUDA_SUCCESS)
+        ended(&call, ticks, ctx, number);
+    return result;
+}
+
+VT_EXPORT CUresult cuCtxPushCurrent(CUcontext ctx) {
+    VT_ENTER_DRIVER(cuCtxPushCurrent);
+    CUresult result = real(ctx);
+    if (result == CUDA_SUCCESS)
+        vt_context_push(ctx);
+    (void)call;
+    return result;
+}
+
+VT_EXPORT CUresult cuCtxPushCurrent_v2(CUcontext ctx) {
+    VT_ENTER_DRIVER(cuCtxPushCurrent_v2);
+    CUresult result = real(ctx);
+    if (result == CUDA_SUCCESS)
+        vt_context_push(ctx);
+    (void)call;
+    return result;
+}
+
+VT_EXPORT CUresult cuCtxPopCurrent(CUcontext *pctx) {
+    VT_ENTER_DRIVER(cuCtxPopCurrent);
+    CUresult result = real(pctx);
+    if (result == CUDA_SUCCESS)
+        vt_context_pop();
+    (void)call;
+    return result;
+}
+
+VT_EXPORT CUresult cuCtxPopCurrent_v2(CUcontext *pctx) {
+    VT_ENTER_DRIVER(cuCtxPopCurrent_v2);
+    CUresult result = real(pctx);
+    if (result == CUDA_SUCCESS)
+        vt_context_pop();
+    (void)call;
+    return result;
+}
+
+VT_EXPORT CUresult cuCtxSetCurrent(CUcontext ctx) {
+    VT_ENTER_DRIVER(cuCtxSetCurrent);
+    CUresult result = real(ctx);
+    if (result == CUDA_SUCCESS)
+        vt_context_replace(ctx);
+    (void)call;
+    return result;
+}
+
+VT_EXPORT CUresult cuCtxGetCurrent(CUcontext *pctx) {
+    VT_ENTER_DRIVER(cuCtxGetCurrent);
+    CUresult result = real(pctx);
+    if (result == CUDA_SUCCESS && pctx && *pctx)
+        vt_context_replace(*pctx);
+    (void)call;
+    return result;
+}
+
+VT_EXPORT CUresult cuCtxGetDevice(CUdevice *device) {
+    VT_ENTER_DRIVER(cuCtxGetDevice);
+    CUresult result = real(device);
+    if (result == CUDA_SUCCESS && device)
+        vt_context_set_device(vt_context_current(), (unsigned)*device);
+    (void)call;
+    return result;
+}

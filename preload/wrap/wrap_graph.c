@@ -1,0 +1,229 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Graphs: nodes that allocate and free are remembered (graph.c), and a launch is booked from them.
+ * An allocation carries the name and the stack of the call that added its node: that is the code
+ * that asked for the memory; the launch may be anywhere. Executables are recorded as objects: each
+ * holds device memory of a size that the driver does not tell.
+ *
+ * Not wrapped: cuGraphClone and cuGraphAddChildGraphNode (a graph with memory nodes cannot be
+ * cloned), cuGraphDestroyNode (memory nodes cannot be removed), cuGraphUpload (reserves, allocates
+ * nothing), cuDeviceGraphMemTrim and cuDeviceSetGraphMemAttribute (the reserve, which is
+ * untracked).
+ */
+#include "books/books.h"
+#include "base/atomic.h"
+#include "wrap.h"
+
+#include <string.h>
+
+/* --- nodes --- */
+
+static void added_alloc(const struct vt_call *call, CUresult result, CUgraph graph,
+                        const CUmemPoolProps *props, uint64_t address, uint64_t size) {
+    struct vt_pool pool = vt_pool_of(props->allocType, &props->location);
+    struct vt_live what = {.address = result == CUDA_SUCCESS ? address : 0,
+                           .size = size,
+                           .context = VT_CONTEXT_UNKNOWN,
+                           .kind = VT_KIND_GRAPH,
+                           .device = (uint8_t)pool.device};
+    if (result != CUDA_SUCCESS) {
+        vt_event_born(call, (int)result, what);
+        return;
+    }
+    what.stack = vt_event_stack(call, &what.hook);
+    vt_graph_alloc_node(graph, &what);
+}
+
+VT_EXPORT CUresult cuGraphAddMemAllocNode(CUgraphNode *phGraphNode, CUgraph hGraph,
+                                          const CUgraphNode *dependencies, size_t numDependencies,
+                                          CUDA_MEM_ALLOC_NODE_PARAMS *nodeParams) {
+    VT_ENTER_DRIVER(cuGraphAddMemAllocNode);
+    CUresult result = real(phGraphNode, hGraph, dependencies, numDependencies, nodeParams);
+    if (nodeParams)
+        added_alloc(&call, result, hGraph, &nodeParams->poolProps, nodeParams->dptr,
+                    nodeParams->bytesize);
+    return result;
+}
+
+VT_EXPORT CUresult cuGraphAddMemFreeNode(CUgraphNode *phGraphNode, CUgraph hGraph,
+                                         const CUgraphNode *dependencies, size_t numDependencies,
+                                         CUdeviceptr dptr) {
+    VT_ENTER_DRIVER(cuGraphAddMemFreeNode);
+    CUresult result = real(phGraphNode, hGraph, dependencies, numDependencies, dptr);
+    if (result == CUDA_SUCCESS)
+        vt_graph_free_node(hGraph, dptr);
+    (void)call;
+    return result;
+}
+
+/* A node's parameters, by type. A child graph that is handed over (not copied: then it has no
+ * memory nodes) comes with its own; headers before 12.9 do not name that field, so it is read by
+ * its place: the graph's handle, then who owns it. */
+static void added(const struct vt_call *call, CUresult result, CUgraph graph,
+                  const CUgraphNodeParams *params) {
+    if (!params)
+        return;
+    if (params->type == CU_GRAPH_NODE_TYPE_MEM_ALLOC) {
+        added_alloc(call, result, graph, &params->alloc.poolProps, params->alloc.dptr,
+                    params->alloc.bytesize);
+    } else if (result == CUDA_SUCCESS && params->type == CU_GRAPH_NODE_TYPE_MEM_FREE) {
+        vt_graph_free_node(graph, params->free.dptr);
+    } else if (result == CUDA_SUCCESS && params->type == CU_GRAPH_NODE_TYPE_GRAPH) {
+        struct {
+            CUgraph graph;
+            int owner; /* 0: copied; 1: handed over */
+        } child;
+        memcpy(&child, &params->alloc, sizeof child);
+        if (child.owner == 1)
+            vt_graph_child_moved(graph, child.graph);
+    }
+}
+
+VT_EXPORT CUresult cuGraphAddNode(CUgraphNode *phGraphNode, CUgraph hGraph,
+                                  const CUgraphNode *dependencies, size_t numDependencies,
+                                  CUgraphNodeParams *nodeParams) {
+    VT_ENTER_DRIVER(cuGraphAddNode);
+    CUresult result = real(phGraphNode, hGraph, dependencies, numDependencies, nodeParams);
+    added(&call, result, hGraph, nodeParams);
+    return result;
+}
+
+VT_EXPORT CUresult cuGraphAddNode_v2(CUgraphNode *phGraphNode, CUgraph hGraph,
+                                     const CUgraphNode *dependencies,
+                                     const CUgraphEdgeData *dependencyData, size_t numDependencies,
+                                     CUgraphNodeParams *nodeParams) {
+    VT_ENTER_DRIVER(cuGraphAddNode_v2);
+    CUresult result =
+        real(phGraphNode, hGraph, dependencies, dependencyData, numDependencies, nodeParams);
+    added(&call, result, hGraph, nodeParams);
+    return result;
+}
+
+/* --- executables --- */
+
+static CUresult made(const struct vt_call *call, CUresult result, const CUgraphExec *exec,
+                     CUgraph graph) {
+    if (result != CUDA_SUCCESS || !exec)
+        return result;
+    if (vt_get(&vt_graph_any))
+        vt_graph_instantiated(*exec, graph);
+    vt_event_object(call, VT_OBJECT_GRAPH, (uint64_t)(uintptr_t)*exec, 0, vt_context_current());
+    return result;
+}
+
+VT_EXPORT CUresult cuGraphInstantiate(CUgraphExec *phGraphExec, CUgraph hGraph,
+                                      CUgraphNode *phErrorNode, char *logBuffer,
+                                      size_t bufferSize) {
+    VT_ENTER_DRIVER(cuGraphInstantiate);
+    return made(&call, real(phGraphExec, hGraph, phErrorNode, logBuffer, bufferSize), phGraphExec,
+                hGraph);
+}
+
+VT_EXPORT CUresult cuGraphInstantiate_v2(CUgraphExec *phGraphExec, CUgraph hGraph,
+                                         CUgraphNode *phErrorNode, char *logBuffer,
+                                         size_t bufferSize) {
+    VT_ENTER_DRIVER(cuGraphInstantiate_v2);
+    return made(&call, real(phGraphExec, hGraph, phErrorNode, logBuffer, bufferSize), phGraphExec,
+                hGraph);
+}
+
+VT_EXPORT CUresult cuGraphInstantiateWithFlags(CUgraphExec *phGraphExec, CUgraph hGraph,
+                                               unsigned long long flags) {
+    VT_ENTER_DRIVER(cuGraphInstantiateWithFlags);
+    return made(&call, real(phGraphExec, hGraph, flags), phGraphExec, hGraph);
+}
+
+VT_EXPORT CUresult cuGraphInstantiateWithParams(CUgraphExec *phGraphExec, CUgraph hGraph,
+                                                CUDA_GRAPH_INSTANTIATE_PARAMS *instantiateParams) {
+    VT_ENTER_DRIVER(cuGraphInstantiateWithParams);
+    return made(&call, real(phGraphExec, hGraph, instantiateParams), phGraphExec, hGraph);
+}
+
+VT_EXPORT CUresult cuGraphInstantiateWithParams_ptsz(
+    CUgraphExec *phGraphExec, CUgraph hGraph, CUDA_GRAPH_INSTANTIATE_PARAMS *instantiateParams) {
+    VT_ENTER_DRIVER(cuGraphInstantiateWithParams_ptsz);
+    return made(&call, real(phGraphExec, hGraph, instantiateParams), phGraphExec, hGraph);
+}
+
+/* What a destroyed executable allocated and nobody freed stays allocated. */
+VT_EXPORT CUresult cuGraphExecDestroy(CUgraphExec hGraphExec) {
+    VT_ENTER_DRIVER(cuGraphExecDestroy);
+    const struct vt_graph_end end = vt_graph_exec_ends(hGraphExec);
+    CUresult result = real(hGraphExec);
+    vt_graph_exec_ended(hGraphExec, &end, result != CUDA_SUCCESS);
+    if (result != CUDA_SUCCESS)
+        return result;
+    vt_event_object(&call, VT_OBJECT_GRAPH, (uint64_t)(uintptr_t)hGraphExec, VT_OBJECT_DESTROYED,
+                    vt_context_current());
+    return result;
+}
+
+VT_EXPORT CUresult cuGraphDestroy(CUgraph hGraph) {
+    VT_ENTER_DRIVER(cuGraphDestroy);
+    const struct vt_graph_end end = vt_graph_ends(hGraph);
+    CUresult result = real(hGraph);
+    vt_graph_ended(hGraph, &end, result != CUDA_SUCCESS);
+    (void)call;
+    return result;
+}
+
+/* --- launches --- */
+
+struct launch {
+    const struct vt_call *call;
+    uint64_t ticks; /* before it */
+    struct vt_live refused;
+};
+
+/* Still there from the launch before: the executable frees its own leftovers, or the driver would
+ * not have launched it. */
+static void allocated(const struct vt_live *what, void *data) {
+    const struct launch *launch = data;
+    if (vt_live_known(what->address, VT_KIND_GRAPH))
+        vt_event_freed(launch->call, launch->ticks, what->address, VT_KIND_GRAPH);
+    vt_event_born(launch->call, 0, *what);
+}
+
+static void freed(uint64_t address, void *data) {
+    const struct launch *launch = data;
+    if (vt_live_known(address, VT_KIND_GRAPH))
+        vt_event_freed(launch->call, launch->ticks, address, VT_KIND_GRAPH);
+}
+
+static void would_allocate(const struct vt_live *what, void *data) {
+    struct launch *launch = data;
+    uint64_t sum = launch->refused.size + what->size;
+    launch->refused = *what;
+    launch->refused.address = 0;
+    launch->refused.size = sum;
+}
+
+static void would_free(uint64_t address, void *data) {
+    (void)address;
+    (void)data;
+}
+
+static CUresult launched(const struct vt_call *call, CUresult (*real)(CUgraphExec, CUstream),
+                         CUgraphExec exec, CUstream stream) {
+    struct launch launch = {.call = call, .ticks = vt_event_bulk_begin()};
+    CUresult result = real(exec, stream);
+    if (result == CUDA_SUCCESS) {
+        vt_graph_launch(exec, allocated, freed, &launch);
+    } else if (result == CUDA_ERROR_OUT_OF_MEMORY) {
+        vt_graph_launch(exec, would_allocate, would_free, &launch);
+        if (launch.refused.size)
+            vt_event_born(call, (int)result, launch.refused);
+    }
+    return result;
+}
+
+VT_EXPORT CUresult cuGraphLaunch(CUgraphExec hGraph, CUstream hStream) {
+    VT_ENTER_DRIVER(cuGraphLaunch);
+    return vt_get(&vt_graph_any) ? launched(&call, real, hGraph, hStream) : real(hGraph, hStream);
+}
+
+VT_EXPORT CUresult cuGraphLaunch_ptsz(CUgraphExec hGraphExec, CUstream hStream) {
+    VT_ENTER_DRIVER(cuGraphLaunch_ptsz);
+    return vt_get(&vt_graph_any) ? launched(&call, real, hGraphExec, hStream)
+                                 : real(hGraphExec, hStream);
+}

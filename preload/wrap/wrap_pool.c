@@ -1,0 +1,215 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Stream-ordered memory, from a stream's device's current pool or from a named one. Each function
+ * exists twice: the _ptsz variant takes stream 0 as the thread's own; it must call the driver's
+ * _ptsz variant. On a stream that is captured these calls add nodes to a graph, and no memory
+ * changes hands (graph.c).
+ *
+ * Counted is what a pool hands out. What it reserves is known only when the program asks
+ * (cuMemPoolGetAttribute); so cuMemPoolTrimTo and cuMemPoolSetAttribute change nothing here, nor do
+ * cuDeviceSetMemPool and cuMemSetMemPool: a device's current pool is on that device, whichever it
+ * is. A pool that is destroyed lives on until its last allocation is freed.
+ */
+#include "books/books.h"
+#include "base/atomic.h"
+#include "wrap.h"
+
+/* --- allocate --- */
+
+/* What an allocation will be. A named pool may be on the host, managed, or on another device. */
+static struct vt_live described(const CUmemoryPool *pool, CUstream stream, uint64_t size) {
+    struct vt_pool from =
+        pool ? vt_pool_find(*pool) : (struct vt_pool){VT_KIND_POOL, VT_DEVICE_UNKNOWN};
+    unsigned device =
+        from.device == VT_DEVICE_UNKNOWN ? vt_pool_stream_device(stream) : from.device;
+    return (struct vt_live){.size = size,
+                            .context = (uint16_t)vt_context_current(),
+                            .kind = (uint8_t)from.kind,
+                            .device = (uint8_t)device};
+}
+
+static bool captured(CUstream stream, bool per_thread) {
+    return VT_UNLIKELY(vt_get(&vt_graph_captures)) &&
+           vt_graph_captured(vt_graph_stream(stream, per_thread));
+}
+
+/* The driver's answer while the stream is captured: an address, and no memory yet. */
+static CUresult to_graph(const struct vt_call *call, CUresult result, const CUdeviceptr *dptr,
+                         CUstream stream, bool per_thread, struct vt_live what) {
+    what.kind = VT_KIND_GRAPH;
+    what.address = VT_OUT(result, dptr);
+    if (result != CUDA_SUCCESS) {
+        vt_event_born(call, (int)result, what);
+    } else if (what.address) {
+        what.stack = vt_event_stack(call, &what.hook);
+        vt_graph_alloc_captured(vt_graph_stream(stream, per_thread), &what);
+    }
+    return result;
+}
+
+static CUresult allocated(const struct vt_call *call, CUresult result, const CUdeviceptr *dptr,
+                          struct vt_live what) {
+    what.address = VT_OUT(result, dptr);
+    vt_event_born(call, (int)result, what);
+    return result;
+}
+
+VT_EXPORT CUresult cuMemAllocAsync(CUdeviceptr *dptr, size_t bytesize, CUstream hStream) {
+    VT_ENTER_DRIVER(cuMemAllocAsync);
+    struct vt_live what = described(NULL, hStream, bytesize);
+    if (captured(hStream, false))
+        return to_graph(&call, real(dptr, bytesize, hStream), dptr, hStream, false, what);
+    VT_MAY_ALLOC_ON(what.kind, bytesize, what.device);
+    return allocated(&call, real(dptr, bytesize, hStream), dptr, what);
+}
+
+VT_EXPORT CUresult cuMemAllocAsync_ptsz(CUdeviceptr *dptr, size_t bytesize, CUstream hStream) {
+    VT_ENTER_DRIVER(cuMemAllocAsync_ptsz);
+    struct vt_live what = described(NULL, hStream, bytesize);
+    if (captured(hStream, true))
+        return to_graph(&call, real(dptr, bytesize, hStream), dptr, hStream, true, what);
+    VT_MAY_ALLOC_ON(what.kind, bytesize, what.device);
+    return allocated(&call, real(dptr, bytesize, hStream), dptr, what);
+}
+
+VT_EXPORT CUresult cuMemAllocFromPoolAsync(CUdeviceptr *dptr, size_t bytesize, CUmemoryPool pool,
+                                           CUstream hStream) {
+    VT_ENTER_DRIVER(cuMemAllocFromPoolAsync);
+    struct vt_live what = described(&pool, hStream, bytesize);
+    if (captured(hStream, false))
+        return to_graph(&call, real(dptr, bytesize, pool, hStream), dptr, hStream, false, what);
+    VT_MAY_ALLOC_ON(what.kind, bytesize, what.device);
+    return allocated(&call, real(dptr, bytesize, pool, hStream), dptr, what);
+}
+
+VT_EXPORT CUresult cuMemAllocFromPoolAsync_ptsz(CUdeviceptr *dptr, size_t bytesize,
+                                                CUmemoryPool pool, CUstream hStream) {
+    VT_ENTER_DRIVER(cuMemAllocFromPoolAsync_ptsz);
+    struct vt_live what = described(&pool, hStream, bytesize);
+    if (captured(hStream, true))
+        return to_graph(&call, real(dptr, bytesize, pool, hStream), dptr, hStream, true, what);
+    VT_MAY_ALLOC_ON(what.kind, bytesize, what.device);
+    return allocated(&call, real(dptr, bytesize, pool, hStream), dptr, what);
+}
+
+/* --- free --- */
+
+static CUresult freed(const struct vt_call *call, CUresult (*real)(CUdeviceptr, CUstream),
+                      CUdeviceptr dptr, CUstream stream, bool per_thread) {
+    if (captured(stream, per_thread)) {
+        CUresult result = real(dptr, stream);
+        vt_tls.events++; /* a runtime's label is answered: nothing was freed */
+        if (result == CUDA_SUCCESS)
+            vt_graph_free_captured(vt_graph_stream(stream, per_thread), dptr);
+        return result;
+    }
+    const struct vt_freeing freeing = vt_event_free_begin(dptr, VT_KIND_DEVICE);
+    CUresult result = real(dptr, stream);
+    vt_event_free_end(call, &freeing, (int)result);
+    return result;
+}
+
+VT_EXPORT CUresult cuMemFreeAsync(CUdeviceptr dptr, CUstream hStream) {
+    VT_ENTER_DRIVER(cuMemFreeAsync);
+    return freed(&call, real, dptr, hStream, false);
+}
+
+VT_EXPORT CUresult cuMemFreeAsync_ptsz(CUdeviceptr dptr, CUstream hStream) {
+    VT_ENTER_DRIVER(cuMemFreeAsync_ptsz);
+    return freed(&call, real, dptr, hStream, true);
+}
+
+/* --- pools --- */
+
+static CUresult seen(CUresult result, const CUmemoryPool *pool, struct vt_pool what) {
+    if (result == CUDA_SUCCESS && pool)
+        vt_pool_seen(*pool, what);
+    return result;
+}
+
+static struct vt_pool on_device(CUdevice device) {
+    return (struct vt_pool){VT_KIND_POOL, (unsigned)device & 0xff};
+}
+
+VT_EXPORT CUresult cuMemPoolCreate(CUmemoryPool *pool, const CUmemPoolProps *poolProps) {
+    VT_ENTER_DRIVER(cuMemPoolCreate);
+    (void)call;
+    CUresult result = real(pool, poolProps);
+    return poolProps ? seen(result, pool, vt_pool_of(poolProps->allocType, &poolProps->location))
+                     : result;
+}
+
+/* Before the call: the handle may be another thread's new pool at once. */
+VT_EXPORT CUresult cuMemPoolDestroy(CUmemoryPool pool) {
+    VT_ENTER_DRIVER(cuMemPoolDestroy);
+    (void)call;
+    const struct vt_pool was = vt_pool_find(pool);
+    vt_pool_gone(pool);
+    CUresult result = real(pool);
+    if (result != CUDA_SUCCESS && (was.kind != VT_KIND_POOL || was.device != VT_DEVICE_UNKNOWN))
+        vt_pool_seen(pool, was);
+    return result;
+}
+
+VT_EXPORT CUresult cuDeviceGetDefaultMemPool(CUmemoryPool *pool_out, CUdevice dev) {
+    VT_ENTER_DRIVER(cuDeviceGetDefaultMemPool);
+    (void)call;
+    return seen(real(pool_out, dev), pool_out, on_device(dev));
+}
+
+VT_EXPORT CUresult cuDeviceGetMemPool(CUmemoryPool *pool, CUdevice dev) {
+    VT_ENTER_DRIVER(cuDeviceGetMemPool);
+    (void)call;
+    return seen(real(pool, dev), pool, on_device(dev));
+}
+
+VT_EXPORT CUresult cuMemGetDefaultMemPool(CUmemoryPool *pool_out, CUmemLocation *location,
+                                          CUmemAllocationType type) {
+    VT_ENTER_DRIVER(cuMemGetDefaultMemPool);
+    (void)call;
+    return seen(real(pool_out, location, type), pool_out, vt_pool_of(type, location));
+}
+
+VT_EXPORT CUresult cuMemGetMemPool(CUmemoryPool *pool, CUmemLocation *location,
+                                   CUmemAllocationType type) {
+    VT_ENTER_DRIVER(cuMemGetMemPool);
+    (void)call;
+    return seen(real(pool, location, type), pool, vt_pool_of(type, location));
+}
+
+/* Another process's pool: it allocates nothing here, its pointers are imported one by one. */
+VT_EXPORT CUresult cuMemPoolImportFromShareableHandle(CUmemoryPool *pool_out, void *handle,
+                                                      CUmemAllocationHandleType handleType,
+                                                      unsigned long long flags) {
+    VT_ENTER_DRIVER(cuMemPoolImportFromShareableHandle);
+    (void)call;
+    return seen(real(pool_out, handle, handleType, flags), pool_out,
+                (struct vt_pool){VT_KIND_POOL, VT_DEVICE_UNKNOWN});
+}
+
+VT_EXPORT CUresult cuMemPoolImportPointer(CUdeviceptr *ptr_out, CUmemoryPool pool,
+                                          CUmemPoolPtrExportData *shareData) {
+    VT_ENTER_DRIVER(cuMemPoolImportPointer);
+    CUresult result = real(ptr_out, pool, shareData);
+    if (result == CUDA_SUCCESS && ptr_out) {
+        vt_share_seen(*ptr_out);
+        vt_event_object(&call, VT_OBJECT_EXTERNAL, *ptr_out, 0, vt_context_current());
+    }
+    return result;
+}
+
+VT_EXPORT CUresult cuMemPoolGetAttribute(CUmemoryPool pool, CUmemPool_attribute attr, void *value) {
+    VT_ENTER_DRIVER(cuMemPoolGetAttribute);
+    CUresult result = real(pool, attr, value);
+    if (result != CUDA_SUCCESS || !value)
+        return result;
+    enum vt_pool_figure figure = attr == CU_MEMPOOL_ATTR_RESERVED_MEM_CURRENT ? VT_POOL_RESERVED
+                                 : attr == CU_MEMPOOL_ATTR_RESERVED_MEM_HIGH ? VT_POOL_RESERVED_HIGH
+                                 : attr == CU_MEMPOOL_ATTR_USED_MEM_CURRENT  ? VT_POOL_USED
+                                 : attr == CU_MEMPOOL_ATTR_USED_MEM_HIGH     ? VT_POOL_USED_HIGH
+                                                                             : 0;
+    if (figure)
+        vt_event_poolinfo(&call, vt_pool_find(pool).device, (uint64_t)(uintptr_t)pool, figure,
+                          *(const cuuint64_t *)value);
+    return result;
+}

@@ -1,0 +1,168 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Memory of others: another process's by IPC, another library's as external memory or through
+ * OpenGL, EGL and VDPAU. It is recorded as objects, with the stacks that opened and closed it, and
+ * never added to what this process has.
+ */
+#include "books/books.h"
+#include "wrap.h"
+
+static CUresult opened(const struct vt_call *call, CUresult result, unsigned object,
+                       uint64_t handle) {
+    if (result == CUDA_SUCCESS && handle)
+        vt_event_object(call, object, handle, 0, vt_context_current());
+    return result;
+}
+
+static CUresult closed(const struct vt_call *call, CUresult result, unsigned object,
+                       const void *handle) {
+    if (result == CUDA_SUCCESS)
+        vt_event_object(call, object, (uint64_t)(uintptr_t)handle, VT_OBJECT_DESTROYED,
+                        vt_context_current());
+    return result;
+}
+
+/* --- other processes --- */
+
+VT_EXPORT CUresult cuIpcOpenMemHandle(CUdeviceptr *pdptr, CUipcMemHandle handle,
+                                      unsigned int Flags) {
+    VT_ENTER_DRIVER(cuIpcOpenMemHandle);
+    CUresult result = real(pdptr, handle, Flags);
+    return opened(&call, result, VT_OBJECT_EXTERNAL, VT_OUT(result, pdptr));
+}
+
+VT_EXPORT CUresult cuIpcOpenMemHandle_v2(CUdeviceptr *pdptr, CUipcMemHandle handle,
+                                         unsigned int Flags) {
+    VT_ENTER_DRIVER(cuIpcOpenMemHandle_v2);
+    CUresult result = real(pdptr, handle, Flags);
+    return opened(&call, result, VT_OBJECT_EXTERNAL, VT_OUT(result, pdptr));
+}
+
+VT_EXPORT CUresult cuIpcCloseMemHandle(CUdeviceptr dptr) {
+    VT_ENTER_DRIVER(cuIpcCloseMemHandle);
+    return closed(&call, real(dptr), VT_OBJECT_EXTERNAL, (const void *)(uintptr_t)dptr);
+}
+
+/* --- external memory --- */
+
+VT_EXPORT CUresult cuImportExternalMemory(CUexternalMemory *extMem_out,
+                                          const CUDA_EXTERNAL_MEMORY_HANDLE_DESC *memHandleDesc) {
+    VT_ENTER_DRIVER(cuImportExternalMemory);
+    CUresult result = real(extMem_out, memHandleDesc);
+    return opened(&call, result, VT_OBJECT_EXTERNAL, VT_OUT(result, extMem_out));
+}
+
+VT_EXPORT CUresult cuDestroyExternalMemory(CUexternalMemory extMem) {
+    VT_ENTER_DRIVER(cuDestroyExternalMemory);
+    return closed(&call, real(extMem), VT_OBJECT_EXTERNAL, extMem);
+}
+
+/* Freed by cuMemFree: event.c asks vt_share_take about addresses it does not know. */
+VT_EXPORT CUresult
+cuExternalMemoryGetMappedBuffer(CUdeviceptr *devPtr, CUexternalMemory extMem,
+                                const CUDA_EXTERNAL_MEMORY_BUFFER_DESC *bufferDesc) {
+    VT_ENTER_DRIVER(cuExternalMemoryGetMappedBuffer);
+    CUresult result = real(devPtr, extMem, bufferDesc);
+    uint64_t address = VT_OUT(result, devPtr);
+    if (address)
+        vt_share_seen(address);
+    return opened(&call, result, VT_OBJECT_EXTERNAL, address);
+}
+
+/* Freed by cuMipmappedArrayDestroy, in the same way. */
+VT_EXPORT CUresult cuExternalMemoryGetMappedMipmappedArray(
+    CUmipmappedArray *mipmap, CUexternalMemory extMem,
+    const CUDA_EXTERNAL_MEMORY_MIPMAPPED_ARRAY_DESC *mipmapDesc) {
+    VT_ENTER_DRIVER(cuExternalMemoryGetMappedMipmappedArray);
+    CUresult result = real(mipmap, extMem, mipmapDesc);
+    uint64_t handle = VT_OUT(result, mipmap);
+    if (handle)
+        vt_share_seen(handle);
+    return opened(&call, result, VT_OBJECT_EXTERNAL, handle);
+}
+
+/* --- graphics: registered for long, mapped for a moment --- */
+
+VT_EXPORT CUresult cuGraphicsGLRegisterBuffer(CUgraphicsResource *pCudaResource,
+                                              unsigned int buffer, unsigned int Flags);
+VT_EXPORT CUresult cuGraphicsGLRegisterImage(CUgraphicsResource *pCudaResource, unsigned int image,
+                                             unsigned int target, unsigned int Flags);
+VT_EXPORT CUresult cuGraphicsEGLRegisterImage(CUgraphicsResource *pCudaResource, void *image,
+                                              unsigned int flags);
+VT_EXPORT CUresult cuGraphicsVDPAURegisterVideoSurface(CUgraphicsResource *pCudaResource,
+                                                       unsigned int vdpSurface, unsigned int flags);
+VT_EXPORT CUresult cuGraphicsVDPAURegisterOutputSurface(CUgraphicsResource *pCudaResource,
+                                                        unsigned int vdpSurface,
+                                                        unsigned int flags);
+
+CUresult cuGraphicsGLRegisterBuffer(CUgraphicsResource *pCudaResource, unsigned int buffer,
+                                    unsigned int Flags) {
+    VT_ENTER_DRIVER(cuGraphicsGLRegisterBuffer);
+    CUresult result = real(pCudaResource, buffer, Flags);
+    return opened(&call, result, VT_OBJECT_GRAPHICS, VT_OUT(result, pCudaResource));
+}
+
+CUresult cuGraphicsGLRegisterImage(CUgraphicsResource *pCudaResource, unsigned int image,
+                                   unsigned int target, unsigned int Flags) {
+    VT_ENTER_DRIVER(cuGraphicsGLRegisterImage);
+    CUresult result = real(pCudaResource, image, target, Flags);
+    return opened(&call, result, VT_OBJECT_GRAPHICS, VT_OUT(result, pCudaResource));
+}
+
+CUresult cuGraphicsEGLRegisterImage(CUgraphicsResource *pCudaResource, void *image,
+                                    unsigned int flags) {
+    VT_ENTER_DRIVER(cuGraphicsEGLRegisterImage);
+    CUresult result = real(pCudaResource, image, flags);
+    return opened(&call, result, VT_OBJECT_GRAPHICS, VT_OUT(result, pCudaResource));
+}
+
+CUresult cuGraphicsVDPAURegisterVideoSurface(CUgraphicsResource *pCudaResource,
+                                             unsigned int vdpSurface, unsigned int flags) {
+    VT_ENTER_DRIVER(cuGraphicsVDPAURegisterVideoSurface);
+    CUresult result = real(pCudaResource, vdpSurface, flags);
+    return opened(&call, result, VT_OBJECT_GRAPHICS, VT_OUT(result, pCudaResource));
+}
+
+CUresult cuGraphicsVDPAURegisterOutputSurface(CUgraphicsResource *pCudaResource,
+                                              unsigned int vdpSurface, unsigned int flags) {
+    VT_ENTER_DRIVER(cuGraphicsVDPAURegisterOutputSurface);
+    CUresult result = real(pCudaResource, vdpSurface, flags);
+    return opened(&call, result, VT_OBJECT_GRAPHICS, VT_OUT(result, pCudaResource));
+}
+
+VT_EXPORT CUresult cuGraphicsUnregisterResource(CUgraphicsResource resource) {
+    VT_ENTER_DRIVER(cuGraphicsUnregisterResource);
+    return closed(&call, real(resource), VT_OBJECT_GRAPHICS, resource);
+}
+
+static CUresult moved(const struct vt_call *call, CUresult result, unsigned flag, unsigned count,
+                      const CUgraphicsResource *resources) {
+    for (unsigned i = 0; result == CUDA_SUCCESS && resources && i < count; i++)
+        vt_event_object(call, VT_OBJECT_GRAPHICS, (uint64_t)(uintptr_t)resources[i], flag,
+                        vt_context_current());
+    return result;
+}
+
+VT_EXPORT CUresult cuGraphicsMapResources(unsigned int count, CUgraphicsResource *resources,
+                                          CUstream hStream) {
+    VT_ENTER_DRIVER(cuGraphicsMapResources);
+    return moved(&call, real(count, resources, hStream), VT_OBJECT_MAPPED, count, resources);
+}
+
+VT_EXPORT CUresult cuGraphicsMapResources_ptsz(unsigned int count, CUgraphicsResource *resources,
+                                               CUstream hStream) {
+    VT_ENTER_DRIVER(cuGraphicsMapResources_ptsz);
+    return moved(&call, real(count, resources, hStream), VT_OBJECT_MAPPED, count, resources);
+}
+
+VT_EXPORT CUresult cuGraphicsUnmapResources(unsigned int count, CUgraphicsResource *resources,
+                                            CUstream hStream) {
+    VT_ENTER_DRIVER(cuGraphicsUnmapResources);
+    return moved(&call, real(count, resources, hStream), VT_OBJECT_UNMAPPED, count, resources);
+}
+
+VT_EXPORT CUresult cuGraphicsUnmapResources_ptsz(unsigned int count, CUgraphicsResource *resources,
+                                                 CUstream hStream) {
+    VT_ENTER_DRIVER(cuGraphicsUnmapResources_ptsz);
+    return moved(&call, real(count, resources, hStream), VT_OBJECT_UNMAPPED, count, resources);
+}

@@ -1,0 +1,193 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Streams: which device one is on (stream-ordered memory is the stream's device's), and when one is
+ * captured into a graph. Event records and waits matter only then: they are how other streams join
+ * a capture; at all other times they cost one read.
+ */
+#include "books/books.h"
+#include "base/atomic.h"
+#include "wrap.h"
+
+/* CU_EVENT_RECORD_EXTERNAL, CU_EVENT_WAIT_EXTERNAL: a node of the graph, joining nothing. */
+#define EXTERNAL 1u
+
+/* --- made and gone --- */
+
+static CUresult made(CUresult result, const CUstream *stream, unsigned device) {
+    if (result == CUDA_SUCCESS && stream)
+        vt_pool_stream_made(*stream, device);
+    return result;
+}
+
+VT_EXPORT CUresult cuStreamCreate(CUstream *phStream, unsigned int Flags) {
+    VT_ENTER_DRIVER(cuStreamCreate);
+    (void)call;
+    return made(real(phStream, Flags), phStream, vt_context_device(vt_context_current()));
+}
+
+VT_EXPORT CUresult cuStreamCreateWithPriority(CUstream *phStream, unsigned int flags,
+                                              int priority) {
+    VT_ENTER_DRIVER(cuStreamCreateWithPriority);
+    (void)call;
+    return made(real(phStream, flags, priority), phStream, vt_context_device(vt_context_current()));
+}
+
+VT_EXPORT CUresult cuGreenCtxStreamCreate(CUstream *phStream, CUgreenCtx greenCtx,
+                                          unsigned int flags, int priority) {
+    VT_ENTER_DRIVER(cuGreenCtxStreamCreate);
+    (void)call;
+    return made(real(phStream, greenCtx, flags, priority), phStream,
+                vt_context_device(vt_context_green(greenCtx)));
+}
+
+/* Before the call: the driver may give the handle to another thread's stream at once. A destroy
+ * that fails costs only that the stream's device is unknown from then on. */
+static void going(CUstream stream) {
+    vt_pool_stream_gone(stream);
+    if (VT_UNLIKELY(vt_get(&vt_graph_captures)))
+        vt_graph_capture_end(vt_graph_stream(stream, false), NULL);
+}
+
+VT_EXPORT CUresult cuStreamDestroy(CUstream hStream) {
+    VT_ENTER_DRIVER(cuStreamDestroy);
+    (void)call;
+    going(hStream);
+    return real(hStream);
+}
+
+VT_EXPORT CUresult cuStreamDestroy_v2(CUstream hStream) {
+    VT_ENTER_DRIVER(cuStreamDestroy_v2);
+    (void)call;
+    going(hStream);
+    return real(hStream);
+}
+
+/* --- captures --- */
+
+static CUresult begun(CUresult result, CUstream stream, bool per_thread, CUgraph into) {
+    if (result == CUDA_SUCCESS)
+        vt_graph_capture_begin(vt_graph_stream(stream, per_thread), into);
+    return result;
+}
+
+VT_EXPORT CUresult cuStreamBeginCapture(CUstream hStream) {
+    VT_ENTER_DRIVER(cuStreamBeginCapture);
+    (void)call;
+    return begun(real(hStream), hStream, false, NULL);
+}
+
+VT_EXPORT CUresult cuStreamBeginCapture_ptsz(CUstream hStream) {
+    VT_ENTER_DRIVER(cuStreamBeginCapture_ptsz);
+    (void)call;
+    return begun(real(hStream), hStream, true, NULL);
+}
+
+VT_EXPORT CUresult cuStreamBeginCapture_v2(CUstream hStream, CUstreamCaptureMode mode) {
+    VT_ENTER_DRIVER(cuStreamBeginCapture_v2);
+    (void)call;
+    return begun(real(hStream, mode), hStream, false, NULL);
+}
+
+VT_EXPORT CUresult cuStreamBeginCapture_v2_ptsz(CUstream hStream, CUstreamCaptureMode mode) {
+    VT_ENTER_DRIVER(cuStreamBeginCapture_v2_ptsz);
+    (void)call;
+    return begun(real(hStream, mode), hStream, true, NULL);
+}
+
+VT_EXPORT CUresult cuStreamBeginCaptureToGraph(CUstream hStream, CUgraph hGraph,
+                                               const CUgraphNode *dependencies,
+                                               const CUgraphEdgeData *dependencyData,
+                                               size_t numDependencies, CUstreamCaptureMode mode) {
+    VT_ENTER_DRIVER(cuStreamBeginCaptureToGraph);
+    (void)call;
+    return begun(real(hStream, hGraph, dependencies, dependencyData, numDependencies, mode),
+                 hStream, false, hGraph);
+}
+
+VT_EXPORT CUresult cuStreamBeginCaptureToGraph_ptsz(CUstream hStream, CUgraph hGraph,
+                                                    const CUgraphNode *dependencies,
+                                                    const CUgraphEdgeData *dependencyData,
+                                                    size_t numDependencies,
+                                                    CUstreamCaptureMode mode) {
+    VT_ENTER_DRIVER(cuStreamBeginCaptureToGraph_ptsz);
+    (void)call;
+    return begun(real(hStream, hGraph, dependencies, dependencyData, numDependencies, mode),
+                 hStream, true, hGraph);
+}
+
+/* An end that fails ends the capture too, unless it was not this call's to end. */
+static CUresult ended(CUresult result, CUstream stream, bool per_thread, const CUgraph *graph) {
+    if (result == CUDA_SUCCESS ||
+        (result != CUDA_ERROR_ILLEGAL_STATE && result != CUDA_ERROR_INVALID_VALUE &&
+         result != CUDA_ERROR_INVALID_HANDLE && result != CUDA_ERROR_STREAM_CAPTURE_UNMATCHED &&
+         result != CUDA_ERROR_STREAM_CAPTURE_WRONG_THREAD))
+        vt_graph_capture_end(vt_graph_stream(stream, per_thread),
+                             result == CUDA_SUCCESS && graph ? *graph : NULL);
+    return result;
+}
+
+VT_EXPORT CUresult cuStreamEndCapture(CUstream hStream, CUgraph *phGraph) {
+    VT_ENTER_DRIVER(cuStreamEndCapture);
+    (void)call;
+    return ended(real(hStream, phGraph), hStream, false, phGraph);
+}
+
+VT_EXPORT CUresult cuStreamEndCapture_ptsz(CUstream hStream, CUgraph *phGraph) {
+    VT_ENTER_DRIVER(cuStreamEndCapture_ptsz);
+    (void)call;
+    return ended(real(hStream, phGraph), hStream, true, phGraph);
+}
+
+/* --- how streams join one --- */
+
+static CUresult recorded(CUresult result, CUevent event, CUstream stream, bool per_thread) {
+    if (VT_UNLIKELY(vt_get(&vt_graph_captures)) && result == CUDA_SUCCESS)
+        vt_graph_event_recorded(event, vt_graph_stream(stream, per_thread));
+    return result;
+}
+
+VT_EXPORT CUresult cuEventRecord(CUevent hEvent, CUstream hStream) {
+    VT_ENTER_DRIVER(cuEventRecord);
+    (void)call;
+    return recorded(real(hEvent, hStream), hEvent, hStream, false);
+}
+
+VT_EXPORT CUresult cuEventRecord_ptsz(CUevent hEvent, CUstream hStream) {
+    VT_ENTER_DRIVER(cuEventRecord_ptsz);
+    (void)call;
+    return recorded(real(hEvent, hStream), hEvent, hStream, true);
+}
+
+VT_EXPORT CUresult cuEventRecordWithFlags(CUevent hEvent, CUstream hStream, unsigned int flags) {
+    VT_ENTER_DRIVER(cuEventRecordWithFlags);
+    (void)call;
+    CUresult result = real(hEvent, hStream, flags);
+    return flags & EXTERNAL ? result : recorded(result, hEvent, hStream, false);
+}
+
+VT_EXPORT CUresult cuEventRecordWithFlags_ptsz(CUevent hEvent, CUstream hStream,
+                                               unsigned int flags) {
+    VT_ENTER_DRIVER(cuEventRecordWithFlags_ptsz);
+    (void)call;
+    CUresult result = real(hEvent, hStream, flags);
+    return flags & EXTERNAL ? result : recorded(result, hEvent, hStream, true);
+}
+
+static CUresult waited(CUresult result, CUstream stream, bool per_thread, CUevent event,
+                       unsigned flags) {
+    if (VT_UNLIKELY(vt_get(&vt_graph_captures)) && result == CUDA_SUCCESS && !(flags & EXTERNAL))
+        vt_graph_event_waited(vt_graph_stream(stream, per_thread), event);
+    return result;
+}
+
+VT_EXPORT CUresult cuStreamWaitEvent(CUstream hStream, CUevent hEvent, unsigned int Flags) {
+    VT_ENTER_DRIVER(cuStreamWaitEvent);
+    (void)call;
+    return waited(real(hStream, hEvent, Flags), hStream, false, hEvent, Flags);
+}
+
+VT_EXPORT CUresult cuStreamWaitEvent_ptsz(CUstream hStream, CUevent hEvent, unsigned int Flags) {
+    VT_ENTER_DRIVER(cuStreamWaitEvent_ptsz);
+    (void)call;
+    return waited(real(hStream, hEvent, Flags), hStream, true, hEvent, Flags);
+}

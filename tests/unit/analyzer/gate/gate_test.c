@@ -1,0 +1,285 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * gate.c: which verdicts fail where, what a suppression, a baseline and the budgets change, who
+ * fails together, who is not like the others. Models are made by hand.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include "gate/gate.h"
+#include "gate/gate_formats.h"
+#include "vramtrace/log_format.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define MOST 8
+
+/* A model with processes that hold what a test says. */
+struct made {
+    struct vt_model model;
+    struct vt_process processes[MOST];
+    struct vt_site sites[MOST][VT_VERDICTS];
+    struct vt_device devices[MOST];
+    struct vt_stack stacks[VT_VERDICTS];
+    struct vt_frame frames[VT_VERDICTS];
+};
+
+static struct made *make(uint32_t processes) {
+    static const char *const functions[VT_VERDICTS] = {"lost_place",    "growing_place",
+                                                       "unfreed_place", "cache_place",
+                                                       "runtime_place", "freed_place"};
+    struct made *m = vt_alloc(1, sizeof *m);
+    m->model = (struct vt_model){.processes = m->processes, .process_count = processes};
+    for (int v = 0; v < VT_VERDICTS; v++) {
+        m->frames[v] = (struct vt_frame){.function = functions[v], .file = "x.c", .own = true};
+        m->stacks[v] = (struct vt_stack){.frames = &m->frames[v], .count = 1};
+    }
+    for (uint32_t i = 0; i < processes; i++) {
+        m->processes[i] = (struct vt_process){.rank = (int)(processes - 1 - i),
+                                              .pid = 100 + i,
+                                              .sites = m->sites[i],
+                                              .devices = &m->devices[i],
+                                              .device_count = 1};
+        m->devices[i] = (struct vt_device){.peak_bytes = 1000};
+    }
+    return m;
+}
+
+static void add(struct made *m, uint32_t process, enum vt_verdict verdict, uint64_t bytes) {
+    struct vt_process *p = &m->processes[process];
+    p->sites[p->site_count++] = (struct vt_site){.id = verdict,
+                                                 .verdict = verdict,
+                                                 .api = "cudaMalloc",
+                                                 .live_bytes = bytes,
+                                                 .live_count = 1,
+                                                 .stack = &m->stacks[verdict]};
+}
+
+/* The names of the verdicts that fail, in the order of the findings. */
+static const char *failing(const struct made *m, const struct vt_gate_options *options) {
+    static char names[256];
+    struct vt_gate gate;
+    vt_gate_judge(&m->model, options, &gate);
+    names[0] = 0;
+    for (uint32_t i = 0; i < gate.failures; i++)
+        snprintf(names + strlen(names), sizeof names - strlen(names), "%s ",
+                 gate.findings[i].site ? vt_verdict_names[gate.findings[i].site->verdict] : "peak");
+    assert_int_equal(gate.failed, names[0] != 0);
+    vt_gate_free(&gate);
+    return names;
+}
+
+static void verdicts(void **state) {
+    struct made *m = make(1);
+    struct vt_gate_options options = {.max_peak = VT_UNKNOWN};
+    (void)state;
+    for (int v = 0; v < VT_VERDICTS; v++)
+        add(m, 0, (enum vt_verdict)v, 100 + (uint64_t)v);
+    assert_string_equal(failing(m, &options), "unfreed growing lost ");
+    m->processes[0].python = true;
+    assert_string_equal(failing(m, &options), "growing lost ");
+    options.chosen = true;
+    assert_string_equal(failing(m, &options), "");
+    memset(options.fails, 1, sizeof options.fails); /* also those that never fail */
+    assert_string_equal(failing(m, &options), "unfreed growing lost ");
+    options.fails[VT_VERDICT_GROWING] = false;
+    assert_string_equal(failing(m, &options), "unfreed lost ");
+    /* budgets */
+    options.max_leaked = 201; /* 102 + 100 are held */
+    assert_string_equal(failing(m, &options), "unfreed lost ");
+    options.max_leaked = 202;
+    assert_string_equal(failing(m, &options), "");
+    options.max_peak = 999;
+    assert_string_equal(failing(m, &options), "peak ");
+    options.max_peak = 1000;
+    assert_string_equal(failing(m, &options), "");
+    free(m);
+}
+
+static void let_pass(void **state) {
+    struct made *m = make(2);
+    struct vt_suppression rule = {.pattern = "lost", .glob = "*lost*", .file = "f"};
+    struct vt_suppressions list = {.rules = &rule, .count = 1};
+    struct vt_baseline baseline = {0};
+    struct vt_gate_options options = {.max_peak = VT_UNKNOWN, .suppressions = &list};
+    struct vt_gate gate;
+    (void)state;
+    add(m, 0, VT_VERDICT_LOST, 500);
+    add(m, 0, VT_VERDICT_UNFREED, 70);
+    add(m, 1, VT_VERDICT_UNFREED, 60);
+    vt_gate_judge(&m->model, &options, &gate);
+    assert_int_equal(gate.failures, 2);
+    assert_int_equal(gate.counts[VT_GATE_SUPPRESSED], 1);
+    assert_int_equal(rule.sites, 1);
+    assert_int_equal(rule.bytes, 500);
+    /* the baseline of this: what was suppressed is not in it; the most of any process counts */
+    vt_gate_baseline(&gate, &baseline);
+    assert_int_equal(baseline.count, 1);
+    assert_int_equal(baseline.entries[0].bytes, 70);
+    vt_gate_free(&gate);
+    options.baseline = &baseline;
+    assert_string_equal(failing(m, &options), "");
+    m->sites[1][0].live_bytes = 71;
+    assert_string_equal(failing(m, &options), "unfreed ");
+    vt_gate_judge(&m->model, &options, &gate);
+    char *why = vt_gate_why(&gate, &gate.findings[0], false);
+    assert_non_null(strstr(why, "grown past the 70 B that the baseline accepts"));
+    free(why);
+    vt_gate_free(&gate);
+    /* the same place in pieces, on two devices: together they are what the baseline knows */
+    m->sites[1][0].live_bytes = 40;
+    add(m, 1, VT_VERDICT_UNFREED, 40);
+    m->sites[1][1].device = 1;
+    assert_string_equal(failing(m, &options), "unfreed unfreed ");
+    vt_baseline_free(&baseline);
+    free(m);
+}
+
+static void many(void **state) {
+    static const uint64_t bytes[] = {10, 12, 11, 25, 10};
+    struct made *m = make(5);
+    struct vt_gate_options options = {.max_peak = VT_UNKNOWN};
+    struct vt_gate gate;
+    struct vt_amount sum;
+    (void)state;
+    for (uint32_t i = 0; i < 5; i++)
+        add(m, i, VT_VERDICT_LOST, bytes[i]);
+    vt_gate_judge(&m->model, &options, &gate);
+    assert_int_equal(gate.failures, 5);
+    for (uint32_t i = 0; i < 5; i++) {
+        assert_int_equal(gate.processes[i].outlier, i == 3);
+        assert_int_equal(m->processes[gate.order[i]].rank, i); /* made in reverse */
+    }
+    assert_int_equal(gate.findings[0].process, 3); /* the worst first */
+    assert_int_equal(vt_gate_together(&gate, 0, &sum), 5);
+    assert_int_equal(sum.bytes, 68);
+    assert_int_equal(sum.blocks, 5);
+    assert_int_equal(vt_gate_together(&gate, 1, &sum), 0);
+    char *name = vt_gate_process_name(&m->processes[3], true);
+    assert_string_equal(name, "rank 1, unknown program");
+    free(name);
+    vt_gate_free(&gate);
+    /* of two none is unlike the others; nobody is where all are alike */
+    m->model.process_count = 2;
+    m->sites[1][0].live_bytes = 1000;
+    vt_gate_judge(&m->model, &options, &gate);
+    assert_false(gate.processes[0].outlier || gate.processes[1].outlier);
+    vt_gate_free(&gate);
+    m->model.process_count = 0;
+    vt_gate_judge(&m->model, &options, &gate);
+    assert_false(gate.failed);
+    vt_gate_free(&gate);
+    free(m);
+}
+
+/* What every format says of a judgement. Free it. */
+static char *write_as(const struct vt_gate *gate, const char *format, bool stable) {
+    char *text = NULL;
+    size_t length;
+    struct vt_gate_format_options how = {.stable = stable};
+    FILE *out = open_memstream(&text, &length);
+    assert_int_equal(vt_gate_format_find(format)->write(gate, &how, out), 0);
+    fclose(out);
+    return text;
+}
+
+static void says(const struct vt_gate *gate, const char *format, bool stable, const char *words) {
+    char *text = write_as(gate, format, stable);
+    if (!strstr(text, words))
+        fail_msg("%s: expected '%s', found:\n%s", format, words, text);
+    free(text);
+}
+
+/* Who grew and was freed only at exit fails with what was held then, not with nothing. */
+static void freed_at_exit(void **state) {
+    static const struct {
+        uint64_t live, held, allocs, grown;
+        const char *amount, *headline;
+    } rows[] = {
+        {0, 120, 120, 119, "7.50 MiB in 120 blocks, freed only at exit", "7.50 MiB"},
+        {10, 120, 120, 103, "7.50 MiB in 120 blocks, 110 of them freed only at exit", "7.50 MiB"},
+        {0, 1, 1, 0, "64.0 KiB in 1 block, freed only at exit", "64.0 KiB"},
+        /* the last block of 300 is not one of the 17 that were kept */
+        {0, 18, 300, 17, "1.06 MiB in 17 blocks, freed only at exit", "1.06 MiB"},
+        {17, 18, 300, 17, "1.06 MiB in 17 blocks", "1.06 MiB"},
+        /* most of it is live: that is what it is */
+        {60, 120, 120, 119, "3.75 MiB in 60 blocks", "3.75 MiB"},
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        struct made *m = make(1);
+        struct vt_gate_options options = {.max_peak = VT_UNKNOWN};
+        struct vt_gate gate;
+        struct vt_string headline = {0};
+        struct vt_growth growth = {.rises = 17, .blocks = rows[i].grown};
+        uint32_t first = 0;
+        struct vt_leak leak = {.verdict = VT_VERDICT_GROWING,
+                               .sites = &first,
+                               .site_count = 1,
+                               .growth = &growth,
+                               .live_count = rows[i].live,
+                               .held_count = rows[i].held};
+        add(m, 0, VT_VERDICT_GROWING, rows[i].live * 65536);
+        m->sites[0][0].live_count = rows[i].live;
+        m->sites[0][0].held_count = rows[i].held;
+        m->sites[0][0].held_bytes = rows[i].held * 65536;
+        m->sites[0][0].alloc_count = rows[i].allocs;
+        m->sites[0][0].growth = &growth;
+        m->processes[0].leaks = &leak;
+        m->processes[0].leak_count = 1;
+        vt_gate_judge(&m->model, &options, &gate);
+        char *amount = vt_amount_text(gate.findings[0].amount);
+        assert_string_equal(amount, rows[i].amount);
+        vt_string_format(&headline, "FAILED: 1 leak, %s\n", rows[i].headline);
+        says(&gate, "text", false, headline.text);
+        for (int format = 0; format < 4; format++)
+            says(&gate, (const char *const[]){"text", "junit", "sarif", "github"}[format], true,
+                 amount);
+        says(&gate, "json", false, "\"live_bytes\": ");
+        /* budgets and baselines judge what is said */
+        assert_int_equal(gate.findings[0].bytes, gate.findings[0].amount.bytes);
+        vt_string_free(&headline);
+        free(amount);
+        vt_gate_free(&gate);
+        free(m);
+    }
+}
+
+/* A pass says what was not judged. */
+static void went_with_context(void **state) {
+    static const char note[] = "29.7 MiB went";
+    static const char *const formats[] = {"text", "json", "junit", "sarif", "github"};
+    struct vt_gate_options options = {.max_peak = VT_UNKNOWN};
+    struct vt_gate gate;
+    (void)state;
+    for (uint32_t processes = 1; processes <= 2; processes++) {
+        struct made *m = make(processes);
+        m->processes[0].went_note = note;
+        vt_gate_judge(&m->model, &options, &gate);
+        assert_false(gate.failed);
+        says(&gate, "text", false, "leak check passed: no leak\n");
+        for (int i = 0; i < 5; i++)
+            says(&gate, formats[i], i & 1, note);
+        if (processes == 2)
+            says(&gate, "text", true, "NOTE          rank 1, unknown program: 29.7 MiB");
+        m->processes[0].went_note = NULL;
+        for (int i = 0; i < 5; i++) {
+            char *text = write_as(&gate, formats[i], false);
+            assert_null(strstr(text, "29.7 MiB went"));
+            free(text);
+        }
+        vt_gate_free(&gate);
+        free(m);
+    }
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {cmocka_unit_test(verdicts), cmocka_unit_test(let_pass),
+                                       cmocka_unit_test(many), cmocka_unit_test(freed_at_exit),
+                                       cmocka_unit_test(went_with_context)};
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

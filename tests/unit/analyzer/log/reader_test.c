@@ -1,0 +1,392 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The reader trusts nothing: logs cut at every byte, with flipped bits, of random bytes, of other
+ * versions. Everything that opens is also built into a model and written in every format, because
+ * damage that passes the reader must not hurt behind it.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include "report/formats.h"
+#include "tests/unit/analyzer/log_maker.c"
+#include "log/log_reader.h"
+
+#include <fcntl.h>
+#include <unistd.h>
+
+static char path[64];
+
+static int make_folder(void **state) {
+    static char folder[] = "/tmp/vt_reader_XXXXXX";
+    (void)state;
+    if (!mkdtemp(folder))
+        return -1;
+    snprintf(path, sizeof path, "%s/log.vtl", folder);
+    return 0;
+}
+
+static int remove_folder(void **state) {
+    (void)state;
+    unlink(path);
+    *strrchr(path, '/') = 0;
+    return rmdir(path);
+}
+
+static void save_bytes(const uint8_t *bytes, size_t length) {
+    FILE *out = fopen(path, "w");
+    assert_non_null(out);
+    assert_int_equal(fwrite(bytes, 1, length, out), length);
+    assert_int_equal(fclose(out), 0);
+}
+
+/* A small log with a record of every type. Records lie in the first bytes of each chunk. */
+static void make_small(struct vt_maker *m) {
+    uint64_t frames[] = {0x400100, 0x400200, vt_frame_python(1, 7), 0x700000};
+    struct vt_rec_note note = {vt_word(VT_REC_NOTE, 0, 0, 24), 5, 0};
+    uint8_t note_record[24] = {0};
+    struct vt_rec_object object = {vt_word(VT_REC_OBJECT, VT_OBJECT_CONTEXT, 30, 1), vt_when(0, 2),
+                                   77, 0, 0};
+    struct vt_rec_free_fail refused = {vt_word(VT_REC_FREE_FAIL, 1, 7, 1), vt_when(0, 900), 5, 1,
+                                       0};
+    memcpy(note_record, &note, sizeof note);
+    memcpy(note_record + sizeof note, "hello", 5);
+    maker_start(m);
+    maker_module(m, 0, 1, 0x400000, 0x500000, 0x400000, "\1\2\3\4", 4, "/nowhere/program");
+    maker_code(m, 0, 1, 3, "f", "/nowhere/x.py");
+    maker_stack(m, 0, 1, frames, 4);
+    maker_device(m, 0, 0, 1 << 30, "GPU");
+    maker_put(m, 0, note_record, sizeof note_record);
+    maker_put(m, 0, &object, sizeof object);
+    for (uint64_t i = 0; i < 6; i++)
+        maker_alloc(m, i & 1, 10 + i, VT_KIND_DEVICE, 2, 0, 1, 0x1000 + i * 512, 512, 0);
+    maker_alloc(m, 0, 20, VT_KIND_HOST, 16, VT_DEVICE_HOST, 1, 0x1000, 4096, 0);
+    maker_alloc(m, 0, 21, VT_KIND_BLOCK, 2, 0, 1, 0x1000, 256, 0);
+    maker_alloc(m, 0, 22, VT_KIND_MANAGED, 5, 0, 1, 0x9000, 4096, 0);
+    maker_free_at(m, 1, 30, VT_KIND_DEVICE, 0x1000);
+    maker_fail(m, 0, 31, 0, 1, 1ull << 31, 2);
+    maker_meminfo(m, 0, 32, 0, 1 << 29, 1 << 30);
+    maker_put(m, 0, &refused, sizeof refused);
+    maker_bulk(m, 1, 40, 0, false);
+    maker_alloc(m, 1, 50, VT_KIND_POOL, 8, 1, 1, 0x2000, 1024, 1);
+}
+
+/* Opens, builds, writes. Returns the open's result; the model's facts through `events` and
+ * `complete`. */
+static int read_all(uint64_t *events, bool *complete) {
+    const char *logs[] = {path};
+    struct vt_model_options options = {.device = -1};
+    struct vt_format_options how = {.native = true};
+    struct vt_model model;
+    struct vt_string message = {0};
+    int error = vt_model_build(logs, 1, &options, &model, &message);
+    if (error) {
+        assert_non_null(message.text);
+        assert_non_null(strstr(message.text, path));
+        vt_string_free(&message);
+        return error;
+    }
+    assert_null(message.text);
+    FILE *out = fopen("/dev/null", "w");
+    for (const struct vt_format *f = vt_formats; f->name; f++)
+        assert_int_equal(f->write(&model, &how, out), 0);
+    fclose(out);
+    *events = model.processes[0].events;
+    *complete = model.processes[0].complete;
+    vt_model_free(&model);
+    return 0;
+}
+
+static void whole_log(void **state) {
+    struct vt_maker m;
+    uint64_t events;
+    bool complete;
+    (void)state;
+    make_small(&m);
+    assert_int_equal(maker_save(&m, path), 0);
+    assert_int_equal(read_all(&events, &complete), 0);
+    assert_int_equal(events, 16);
+    assert_true(complete);
+    maker_free(&m);
+}
+
+/* Cut at every byte: before the header's end an error that says so, behind it a report that is
+ * never called complete. */
+static void cut_everywhere(void **state) {
+    struct vt_maker m;
+    uint64_t events, most = 0;
+    bool complete;
+    (void)state;
+    make_small(&m);
+    save_bytes(m.bytes, m.length);
+    for (size_t length = m.length; length-- > 0;) {
+        size_t in_chunk = length % VT_CHUNK_BYTES;
+        /* between the last record of a chunk and its end only zeros are lost */
+        if (length > sizeof(struct vt_log_header) && in_chunk > 2048 &&
+            in_chunk < VT_CHUNK_BYTES - 2)
+            length -= 509;
+        assert_int_equal(truncate(path, (off_t)length), 0);
+        int error = read_all(&events, &complete);
+        assert_int_equal(error, length < sizeof(struct vt_log_header) ? -EINVAL : 0);
+        if (error)
+            continue;
+        assert_false(complete);
+        assert_true(events <= 16);
+        most = events > most ? events : most;
+    }
+    assert_int_equal(most, 16);
+    maker_free(&m);
+}
+
+static uint64_t random_state;
+static uint64_t next_random(void) {
+    random_state ^= random_state << 13;
+    random_state ^= random_state >> 7;
+    return random_state ^= random_state << 17;
+}
+
+/* Random bytes in random places of the parts that hold something, 1 to 8 at a time. */
+static void flipped_bytes(void **state) {
+    struct vt_maker m;
+    uint64_t events;
+    bool complete;
+    (void)state;
+    make_small(&m);
+    uint8_t *bytes = malloc(m.length);
+    assert_non_null(bytes);
+    random_state = 20261121;
+    unsigned opened = 0;
+    for (int round = 0; round < 4000; round++) {
+        memcpy(bytes, m.bytes, m.length);
+        for (uint64_t n = next_random() % 8 + 1; n; n--) {
+            size_t chunk = next_random() % (m.length / VT_CHUNK_BYTES);
+            size_t at = chunk * VT_CHUNK_BYTES + next_random() % (chunk ? 1200 : 480);
+            bytes[at] = next_random() % 4 ? (uint8_t)next_random() : next_random() % 2 ? 0xff : 0;
+        }
+        save_bytes(bytes, m.length);
+        opened += !read_all(&events, &complete);
+    }
+    assert_true(opened > 1000);
+    free(bytes);
+    maker_free(&m);
+}
+
+static void random_bytes(void **state) {
+    uint8_t bytes[70000];
+    uint64_t events;
+    bool complete;
+    (void)state;
+    random_state = 42;
+    for (int round = 0; round < 50; round++) {
+        for (size_t i = 0; i < sizeof bytes; i++)
+            bytes[i] = (uint8_t)next_random();
+        save_bytes(bytes, sizeof bytes - (size_t)round);
+        assert_int_equal(read_all(&events, &complete), -EINVAL);
+        /* and with a good header in front of them */
+        struct vt_maker m;
+        maker_start(&m);
+        memcpy(bytes, m.bytes, sizeof(struct vt_log_header));
+        uint32_t magic = VT_CHUNK_MAGIC;
+        memcpy(bytes + VT_CHUNK_BYTES, &magic, sizeof magic);
+        save_bytes(bytes, sizeof bytes);
+        assert_int_equal(read_all(&events, &complete), 0);
+        assert_false(complete);
+        maker_free(&m);
+    }
+}
+
+static void refusal(void (*change)(struct vt_log_header *), const char *expected) {
+    struct vt_maker m;
+    struct vt_log log;
+    struct vt_string message = {0};
+    maker_start(&m);
+    change(maker_header(&m));
+    assert_int_equal(maker_save(&m, path), 0);
+    assert_int_equal(vt_log_open(path, &log, &message), -EINVAL);
+    if (!strstr(message.text, expected))
+        fail_msg("expected \"%s\" in \"%s\"", expected, message.text);
+    assert_non_null(strstr(message.text, "offset"));
+    vt_string_free(&message);
+    maker_free(&m);
+}
+
+static void newer(struct vt_log_header *h) {
+    h->version = 9;
+    h->version_min = 8;
+}
+static void reversed(struct vt_log_header *h) {
+    for (int i = 0; i < 8; i++)
+        h->magic[i] = VT_LOG_MAGIC[7 - i];
+}
+static void older(struct vt_log_header *h) {
+    h->version = 0;
+}
+static void unwritten(struct vt_log_header *h) {
+    memset(h, 0, sizeof *h);
+}
+static void other_chunks(struct vt_log_header *h) {
+    h->chunk_bytes = 4096;
+}
+
+static void refusals(void **state) {
+    (void)state;
+    refusal(newer, "format version 9 and needs a reader of version 8");
+    refusal(newer, "reads versions 1 to 1");
+    refusal(reversed, "reversed");
+    refusal(older, "found 0");
+    refusal(unwritten, "found zeros");
+    refusal(other_chunks, "expected chunks of 65536 bytes, found 4096");
+}
+
+/* A newer writer whose logs older readers can read. */
+static void newer_but_readable(void **state) {
+    struct vt_maker m;
+    uint64_t events;
+    bool complete;
+    (void)state;
+    make_small(&m);
+    maker_header(&m)->version = VT_LOG_VERSION + 1;
+    uint64_t unknown[3] = {vt_word(0xf0, 0, 0, 24), 1, 2};
+    maker_put(&m, 0, unknown, sizeof unknown);
+    maker_alloc(&m, 0, 60, VT_KIND_DEVICE, 2, 0, 1, 0x77000, 1, 0);
+    assert_int_equal(maker_save(&m, path), 0);
+    assert_int_equal(read_all(&events, &complete), 0);
+    assert_int_equal(events, 17);
+    assert_true(complete);
+    maker_free(&m);
+}
+
+/* A signal that killed the process costs a log that is mapped nothing, and one that is written in
+ * blocks perhaps its end. */
+static void killed(void **state) {
+    (void)state;
+    for (int buffered = 0; buffered < 2; buffered++) {
+        struct vt_maker m;
+        uint64_t events;
+        bool complete;
+        make_small(&m);
+        maker_header(&m)->exit_kind = VT_EXIT_SIGNALED;
+        maker_header(&m)->exit_status = 9;
+        maker_header(&m)->flags |= buffered ? VT_FLAG_BUFFERED : 0;
+        assert_int_equal(maker_save(&m, path), 0);
+        assert_int_equal(read_all(&events, &complete), 0);
+        assert_int_equal(complete, !buffered);
+        maker_free(&m);
+    }
+}
+
+/* A record of a type that no length is known of ends its chunk, and is told. */
+static void damage_is_told(void **state) {
+    struct vt_maker m;
+    struct vt_log log;
+    struct vt_string message = {0};
+    uint64_t bad = 0x1234567800000055ull;
+    (void)state;
+    make_small(&m);
+    size_t at = maker_put(&m, 0, &bad, sizeof bad);
+    assert_int_equal(maker_save(&m, path), 0);
+    assert_int_equal(vt_log_open(path, &log, &message), 0);
+    assert_int_equal(log.damage_count, 1);
+    assert_int_equal(log.damage[0].offset, at);
+    assert_int_equal(log.damage[0].found, bad);
+    assert_int_equal(log.events, 16);
+    vt_log_close(&log);
+    maker_free(&m);
+}
+
+static void empty_and_missing(void **state) {
+    struct vt_log log;
+    struct vt_string message = {0};
+    (void)state;
+    save_bytes((const uint8_t *)"", 0);
+    assert_int_equal(vt_log_open(path, &log, &message), -EINVAL);
+    assert_non_null(strstr(message.text, "empty file"));
+    message.length = 0;
+    assert_int_equal(vt_log_open("/nowhere/at/all.vtl", &log, &message), -ENOENT);
+    assert_int_equal(vt_log_open("/tmp", &log, &message), -EINVAL);
+    vt_string_free(&message);
+}
+
+/* A log of this very process that has no end is one that runs; events that a thread may yet be
+ * writing are left out. */
+static void running(void **state) {
+    struct vt_maker m;
+    struct vt_log log;
+    struct vt_string message = {0};
+    char text[1024], boot[64] = "";
+    (void)state;
+    make_small(&m);
+    struct vt_log_header *h = maker_header(&m);
+    maker_unended(&m);
+    h->pid = (uint32_t)getpid();
+    int fd = open("/proc/sys/kernel/random/boot_id", O_RDONLY);
+    assert_true(fd >= 0 && read(fd, boot, sizeof boot - 1) > 0);
+    close(fd);
+    memcpy(h->boot_id, boot, 36);
+    fd = open("/proc/self/stat", O_RDONLY);
+    ssize_t got = read(fd, text, sizeof text - 1);
+    close(fd);
+    assert_true(got > 0);
+    text[got] = 0;
+    char *at = strrchr(text, ')') + 2;
+    for (int field = 3; field < 22; field++)
+        at = strchr(at, ' ') + 1;
+    h->process_start = strtoull(at, NULL, 10);
+    /* thread 1 entered at 35: its BULK at 40 and ALLOC at 50, and whatever else comes after, may
+     * not be all there is */
+    ((struct vt_chunk_header *)(m.bytes + 2 * VT_CHUNK_BYTES))->entered_at = 35;
+    assert_int_equal(maker_save(&m, path), 0);
+    assert_int_equal(vt_log_open(path, &log, &message), 0);
+    assert_true(log.running);
+    assert_int_equal(log.frontier, 900);
+    assert_int_equal(log.last_ticks, 900);
+    vt_log_close(&log);
+    maker_header(&m)->process_start++;
+    assert_int_equal(maker_save(&m, path), 0);
+    assert_int_equal(vt_log_open(path, &log, &message), 0);
+    assert_false(log.running);
+    vt_log_close(&log);
+    maker_free(&m);
+}
+
+/* A module's place is taken by another: each stack is looked up in the map of its own time. */
+static void modules_have_lifetimes(void **state) {
+    struct vt_maker m;
+    struct vt_log log;
+    struct vt_string message = {0};
+    (void)state;
+    maker_start(&m);
+    maker_module(&m, 0, 10, 0x1000, 0x3000, 0x1000, "", 0, "/a");
+    maker_module(&m, 0, 20, 0x2000, 0x4000, 0x2000, "", 0, "/b");
+    maker_module(&m, 0, 30, 0x1000, 0x3000, 0x1000, "", 0, "/c");
+    assert_int_equal(maker_save(&m, path), 0);
+    assert_int_equal(vt_log_open(path, &log, &message), 0);
+    assert_string_equal(vt_log_module_at(&log, 0x2500, 15)->path, "/a");
+    assert_string_equal(vt_log_module_at(&log, 0x2500, 25)->path, "/b");
+    assert_string_equal(vt_log_module_at(&log, 0x2500, 35)->path, "/c");
+    assert_string_equal(vt_log_module_at(&log, 0x2500, 5)->path, "/a");
+    assert_string_equal(vt_log_module_at(&log, 0x3500, 35)->path, "/b");
+    assert_null(vt_log_module_at(&log, 0x4000, 35));
+    assert_null(vt_log_module_at(&log, 0xfff, 35));
+    vt_log_close(&log);
+    maker_free(&m);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(whole_log),
+        cmocka_unit_test(cut_everywhere),
+        cmocka_unit_test(flipped_bytes),
+        cmocka_unit_test(random_bytes),
+        cmocka_unit_test(refusals),
+        cmocka_unit_test(newer_but_readable),
+        cmocka_unit_test(killed),
+        cmocka_unit_test(damage_is_told),
+        cmocka_unit_test(empty_and_missing),
+        cmocka_unit_test(running),
+        cmocka_unit_test(modules_have_lifetimes),
+    };
+    return cmocka_run_group_tests(tests, make_folder, remove_folder);
+}

@@ -1,0 +1,386 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The replay's books against books that are kept the slow way: order across threads, peaks and what
+ * they were made of, replaced addresses, address spaces, contexts that take their memory with them,
+ * windows.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include "tests/unit/analyzer/log_maker.c"
+#include "model/model.h"
+#include "replay/replay.h"
+#include "log/sites.h"
+
+#include <unistd.h>
+
+static char path[64];
+
+static int make_folder(void **state) {
+    static char folder[] = "/tmp/vt_replay_XXXXXX";
+    (void)state;
+    if (!mkdtemp(folder))
+        return -1;
+    snprintf(path, sizeof path, "%s/log.vtl", folder);
+    return 0;
+}
+
+static int remove_folder(void **state) {
+    (void)state;
+    unlink(path);
+    *strrchr(path, '/') = 0;
+    return rmdir(path);
+}
+
+/* A log and its replay. */
+struct played {
+    struct vt_log log;
+    struct vt_replay r;
+};
+
+static void play(struct vt_maker *m, struct vt_window window, struct played *p) {
+    struct vt_string message = {0};
+    assert_int_equal(maker_save(m, path), 0);
+    assert_int_equal(vt_log_open(path, &p->log, &message), 0);
+    struct vt_sites *ids = vt_sites_open(&p->log);
+    vt_replay_run(&p->log, ids, window, &p->r);
+    vt_sites_close(ids);
+}
+
+static void unplay(struct played *p) {
+    vt_replay_free(&p->r);
+    vt_log_close(&p->log);
+}
+
+static const struct vt_window all = {0, VT_TICKS_MASK};
+
+/* What must hold of any replay. */
+static void check_sums(const struct vt_replay *r) {
+    for (unsigned d = 0; d < 256; d++) {
+        uint64_t live = 0, count = 0, at_peak = 0, frees = 0, allocated = 0;
+        const struct vt_replay_book *book = &r->devices[d].driver;
+        for (size_t i = 0; i < r->site_count; i++) {
+            const struct vt_replay_site *s = &r->sites[i];
+            if (s->device != d || s->layer != VT_LAYER_DRIVER)
+                continue;
+            live += s->live_bytes;
+            count += s->live_count;
+            at_peak += s->bytes_at_peak;
+            frees += s->free_count;
+            allocated += s->allocated_bytes;
+            assert_true(s->peak_bytes >= s->bytes_at_peak && s->peak_bytes >= s->live_bytes);
+        }
+        assert_int_equal(live, book->live_bytes);
+        assert_int_equal(count, book->live_count);
+        assert_int_equal(at_peak, book->peak_bytes);
+        assert_int_equal(frees, book->free_count);
+        assert_int_equal(allocated, book->allocated_bytes);
+    }
+}
+
+static uint64_t random_state;
+static uint64_t next_random(void) {
+    random_state ^= random_state << 13;
+    random_state ^= random_state >> 7;
+    return random_state ^= random_state << 17;
+}
+
+/* A program of 5 threads, 2 devices and 20 stacks on 300 addresses, whose books are kept here as it
+ * goes. Within a thread the records are shuffled a little, as a free that waited for the driver is
+ * written late. */
+static void against_slow_books(void **state) {
+    enum { SLOTS = 300, EVENTS = 20000, STACKS = 20 };
+    static struct {
+        uint64_t size;
+        unsigned stack, device;
+    } slot[SLOTS];
+    uint64_t live[2] = {0}, peak[2] = {0}, by_stack[2][STACKS] = {{0}}, at_peak[2][STACKS] = {{0}};
+    uint64_t allocs = 0, frees = 0;
+    struct vt_maker m;
+    struct {
+        bool used;
+        uint64_t ticks, address;
+    } late[5] = {{0}};
+    (void)state;
+    random_state = 7;
+    memset(slot, 0, sizeof slot);
+    maker_start(&m);
+    for (uint32_t i = 1; i <= STACKS; i++) {
+        uint64_t frame = 0x1000 + i;
+        maker_stack(&m, i % 5, i, &frame, 1);
+    }
+    for (uint64_t t = 1; t <= EVENTS; t++) {
+        unsigned thread = next_random() % 5, i = next_random() % SLOTS;
+        uint64_t address = 0x10000 + i * 512;
+        if (slot[i].size) {
+            live[slot[i].device] -= slot[i].size;
+            by_stack[slot[i].device][slot[i].stack] -= slot[i].size;
+            slot[i].size = 0;
+            frees++;
+            if (!late[thread].used && next_random() % 2) {
+                late[thread].used = true;
+                late[thread].ticks = t * 2;
+                late[thread].address = address;
+                continue;
+            }
+            maker_free_at(&m, thread, t * 2, VT_KIND_DEVICE, address);
+        } else {
+            slot[i].size = next_random() % 100000 + 1;
+            slot[i].stack = next_random() % STACKS;
+            slot[i].device = next_random() % 2;
+            maker_alloc(&m, thread, t * 2, VT_KIND_DEVICE, 2, slot[i].device, slot[i].stack + 1,
+                        address, slot[i].size, 0);
+            allocs++;
+            live[slot[i].device] += slot[i].size;
+            by_stack[slot[i].device][slot[i].stack] += slot[i].size;
+            for (int d = 0; d < 2; d++)
+                if (live[d] > peak[d]) {
+                    peak[d] = live[d];
+                    memcpy(at_peak[d], by_stack[d], sizeof at_peak[d]);
+                }
+        }
+        if (late[thread].used) {
+            late[thread].used = false;
+            maker_free_at(&m, thread, late[thread].ticks, VT_KIND_DEVICE, late[thread].address);
+        }
+    }
+    for (unsigned thread = 0; thread < 5; thread++)
+        if (late[thread].used)
+            maker_free_at(&m, thread, late[thread].ticks, VT_KIND_DEVICE, late[thread].address);
+    struct played p;
+    play(&m, all, &p);
+    assert_int_equal(p.r.events, EVENTS);
+    assert_int_equal(p.r.unknown_frees, 0);
+    assert_int_equal(p.r.replaced, 0);
+    check_sums(&p.r);
+    uint64_t alloc_count = 0, free_count = 0;
+    for (unsigned d = 0; d < 2; d++) {
+        assert_int_equal(p.r.devices[d].driver.live_bytes, live[d]);
+        assert_int_equal(p.r.devices[d].driver.peak_bytes, peak[d]);
+        alloc_count += p.r.devices[d].driver.alloc_count;
+        free_count += p.r.devices[d].driver.free_count;
+    }
+    assert_int_equal(alloc_count, allocs);
+    assert_int_equal(free_count, frees);
+    assert_int_equal(p.r.site_count, 2 * STACKS);
+    for (size_t i = 0; i < p.r.site_count; i++) {
+        const struct vt_replay_site *s = &p.r.sites[i];
+        uint64_t frame = p.log.frame_words[p.log.stacks[s->stack].frames];
+        assert_int_equal(s->live_bytes, by_stack[s->device][frame - 0x1001]);
+        assert_int_equal(s->bytes_at_peak, at_peak[s->device][frame - 0x1001]);
+    }
+    unplay(&p);
+    maker_free(&m);
+}
+
+/* At one and the same tick, on different threads, what frees comes first: the address is used
+ * again. */
+static void frees_come_first(void **state) {
+    struct vt_maker m;
+    struct played p;
+    (void)state;
+    maker_start(&m);
+    maker_alloc(&m, 0, 10, VT_KIND_DEVICE, 2, 0, 0, 0x1000, 100, 0);
+    maker_alloc(&m, 1, 20, VT_KIND_DEVICE, 2, 0, 0, 0x1000, 30, 0);
+    maker_free_at(&m, 0, 20, VT_KIND_DEVICE, 0x1000);
+    play(&m, all, &p);
+    assert_int_equal(p.r.replaced, 0);
+    assert_int_equal(p.r.devices[0].driver.live_bytes, 30);
+    assert_int_equal(p.r.devices[0].driver.peak_bytes, 100);
+    unplay(&p);
+    maker_free(&m);
+}
+
+static void spaces_are_apart(void **state) {
+    struct vt_maker m;
+    struct played p;
+    (void)state;
+    maker_start(&m);
+    maker_alloc(&m, 0, 1, VT_KIND_DEVICE, 2, 0, 0, 0x1000, 1, 0);
+    maker_alloc(&m, 0, 2, VT_KIND_HOST, 16, VT_DEVICE_HOST, 0, 0x1000, 2, 0);
+    maker_alloc(&m, 0, 3, VT_KIND_BLOCK, 2, 0, 0, 0x1000, 4, 0);
+    maker_alloc(&m, 0, 4, VT_KIND_PHYSICAL, 2, 0, 0, 0x1000, 8, 0);
+    maker_alloc(&m, 0, 5, VT_KIND_REGISTERED, 2, 0, 0, 0x1000, 16, 0);
+    maker_alloc(&m, 0, 6, VT_KIND_MANAGED, 5, 0, 0, 0x2000, 32, 0);
+    maker_free_at(&m, 0, 7, VT_KIND_HOST, 0x1000);
+    maker_free_at(&m, 0, 8, VT_KIND_NONE, 0x2000);
+    maker_free_at(&m, 0, 9, VT_KIND_NONE, 0x3000);
+    play(&m, all, &p);
+    assert_int_equal(p.r.replaced, 0);
+    assert_int_equal(p.r.unknown_frees, 1);
+    assert_int_equal(p.r.devices[0].driver.live_bytes, 9);
+    assert_int_equal(p.r.devices[0].framework.live_bytes, 4);
+    assert_int_equal(p.r.host.live_bytes, 16);
+    assert_int_equal(p.r.host.peak_bytes, 18);
+    assert_int_equal(p.r.managed.live_bytes, 0);
+    assert_int_equal(p.r.managed.peak_bytes, 32);
+    check_sums(&p.r);
+    unplay(&p);
+    maker_free(&m);
+}
+
+static void replacement(void **state) {
+    struct vt_maker m;
+    struct played p;
+    (void)state;
+    maker_start(&m);
+    maker_alloc(&m, 0, 1, VT_KIND_DEVICE, 2, 0, 0, 0x1000, 100, 0);
+    maker_alloc(&m, 0, 2, VT_KIND_DEVICE, 2, 0, 0, 0x1000, 7, 0);
+    play(&m, all, &p);
+    assert_int_equal(p.r.replaced, 1);
+    assert_int_equal(p.r.devices[0].driver.live_bytes, 7);
+    assert_int_equal(p.r.devices[0].driver.live_count, 1);
+    check_sums(&p.r);
+    unplay(&p);
+    maker_free(&m);
+}
+
+/* Many live things of three contexts, among them kinds that outlive a context. */
+static void contexts_end(void **state) {
+    struct vt_maker m;
+    struct played p;
+    (void)state;
+    maker_start(&m);
+    for (uint64_t i = 0; i < 9000; i++)
+        maker_alloc(&m, 0, 0, i % 4 == 3 ? VT_KIND_POOL : VT_KIND_DEVICE, 2, 0, 0, 0x1000 + i * 256,
+                    1, (unsigned)(i % 3));
+    maker_alloc(&m, 0, 0, VT_KIND_DEVICE, 2, 0, 0, 0x10, 1000, VT_CONTEXT_UNKNOWN);
+    maker_bulk(&m, 0, 0, 1, false);
+    maker_bulk(&m, 0, 0, 1, false);
+    maker_bulk(&m, 0, 0, 2, true); /* teardown frees nothing */
+    maker_bulk(&m, 0, 0, VT_CONTEXT_UNKNOWN, false);
+    maker_bulk(&m, 0, 0, 70000, false);
+    play(&m, all, &p);
+    /* of 3000 in context 1 a quarter are a pool's */
+    assert_int_equal(p.r.bulk_bytes, 2250);
+    assert_int_equal(p.r.devices[0].driver.live_bytes, 9000 - 2250 + 1000);
+    assert_int_equal(p.r.devices[0].driver.free_count, 2250);
+    check_sums(&p.r);
+    unplay(&p);
+    maker_free(&m);
+}
+
+static void windows(void **state) {
+    struct vt_maker m;
+    struct played p;
+    (void)state;
+    maker_start(&m);
+    maker_alloc(&m, 0, 10, VT_KIND_DEVICE, 2, 0, 0, 0x1000, 100, 0);
+    maker_alloc(&m, 0, 20, VT_KIND_DEVICE, 2, 0, 0, 0x2000, 50, 0);
+    maker_free_at(&m, 0, 30, VT_KIND_DEVICE, 0x2000);
+    maker_alloc(&m, 0, 40, VT_KIND_DEVICE, 2, 0, 0, 0x3000, 8, 0);
+    maker_free_at(&m, 0, 50, VT_KIND_DEVICE, 0x1000);
+    maker_alloc(&m, 0, 60, VT_KIND_DEVICE, 2, 0, 0, 0x4000, 16, 0);
+    play(&m, (struct vt_window){35, 50}, &p);
+    assert_int_equal(p.r.site_count, 2);
+    assert_true(p.r.sites[0].before);
+    assert_int_equal(p.r.sites[0].bytes_at_peak, 100);
+    assert_int_equal(p.r.sites[0].live_bytes, 0);
+    assert_int_equal(p.r.sites[0].alloc_count, 0);
+    assert_false(p.r.sites[1].before);
+    assert_int_equal(p.r.sites[1].live_bytes, 8);
+    assert_int_equal(p.r.devices[0].driver.peak_bytes, 108);
+    assert_int_equal(p.r.devices[0].driver.live_bytes, 8);
+    assert_int_equal(p.r.devices[0].driver.alloc_count, 1);
+    check_sums(&p.r);
+    unplay(&p);
+    /* a window that opens behind the last event */
+    play(&m, (struct vt_window){1000, VT_TICKS_MASK}, &p);
+    assert_int_equal(p.r.site_count, 1);
+    assert_int_equal(p.r.sites[0].live_bytes, 24);
+    check_sums(&p.r);
+    unplay(&p);
+    maker_free(&m);
+}
+
+/* Two runs of a program whose library was loaded elsewhere; and one where it is another build. */
+static uint64_t id_of(uint64_t base, const char *build_id, uint32_t line) {
+    struct vt_maker m;
+    struct played p;
+    uint64_t frames[] = {base + 0x123, vt_frame_python(4, line),
+                         VT_FRAME_INTERPRETER | (base + line), 0x999};
+    maker_start(&m);
+    maker_module(&m, 0, 0, base, base + 0x1000, base, build_id, (uint32_t)strlen(build_id),
+                 "/lib/x.so");
+    maker_code(&m, 0, 4, 1, "f", "/home/x.py");
+    maker_stack(&m, 0, 9, frames, 4);
+    maker_alloc(&m, 0, 0, VT_KIND_DEVICE, 1000, 0, 9, 0x1000, 1, 0);
+    play(&m, all, &p);
+    assert_int_equal(p.r.site_count, 1);
+    uint64_t id = p.r.sites[0].id;
+    unplay(&p);
+    maker_free(&m);
+    return id;
+}
+
+static void ids_are_stable(void **state) {
+    (void)state;
+    assert_int_equal(id_of(0x7f0000000000, "abc", 5), id_of(0x550000000000, "abc", 5));
+    assert_int_not_equal(id_of(0x7f0000000000, "abc", 5), id_of(0x7f0000000000, "abd", 5));
+    assert_int_not_equal(id_of(0x7f0000000000, "abc", 5), id_of(0x7f0000000000, "abc", 6));
+}
+
+static void failures(void **state) {
+    struct vt_maker m;
+    struct played p;
+    (void)state;
+    maker_start(&m);
+    uint64_t frames[] = {1, 2};
+    maker_stack(&m, 0, 1, frames, 1);
+    maker_stack(&m, 0, 2, frames + 1, 1);
+    maker_alloc(&m, 0, 0, VT_KIND_DEVICE, 2, 0, 1, 0x1000, 10, 0);
+    maker_alloc(&m, 0, 0, VT_KIND_DEVICE, 2, 0, 2, 0x2000, 20, 0);
+    maker_alloc(&m, 0, 0, VT_KIND_DEVICE, 2, 1, 2, 0x3000, 500, 0);
+    maker_fail(&m, 0, 0, 0, 1, 77, 2);
+    maker_fail(&m, 0, 0, 0, 1, 77, 1); /* an invalid value is no want of memory */
+    play(&m, all, &p);
+    assert_int_equal(p.r.devices[0].driver.failed_count, 2);
+    assert_int_equal(p.r.fail_count, 1);
+    assert_int_equal(p.r.fails[0].tracked_bytes, 30);
+    assert_int_equal(p.r.fails[0].holder_count, 2);
+    assert_int_equal(p.r.sites[p.r.fails[0].holders[0]].live_bytes, 20);
+    assert_int_equal(p.r.sites[p.r.fails[0].holders[1]].live_bytes, 10);
+    unplay(&p);
+    maker_free(&m);
+}
+
+/* The exit scan may name an address twice, whose end the tracer did not see, and ones that are not
+ * live: each allocation is lost once. */
+static void lost_once(void **state) {
+    struct vt_maker m;
+    struct played p;
+    struct {
+        struct vt_rec_lost lost;
+        uint64_t entries[4];
+    } r = {{vt_word(VT_REC_LOST, 0, 0, sizeof r), 4, 0},
+           {vt_lost_entry(0x1000, VT_SPACE_DEVICE), vt_lost_entry(0x2000, VT_SPACE_DEVICE),
+            vt_lost_entry(0x1000, VT_SPACE_DEVICE), vt_lost_entry(0x9000, VT_SPACE_DEVICE)}};
+    struct vt_rec_scan scan = {.word = vt_word(VT_REC_SCAN, 0, 0, sizeof scan), .lost = 4};
+    (void)state;
+    maker_start(&m);
+    uint64_t frame = 1;
+    maker_stack(&m, 0, 1, &frame, 1);
+    for (uint64_t address = 0x1000; address <= 0x3000; address += 0x1000)
+        maker_alloc(&m, 0, 0, VT_KIND_DEVICE, 2, 0, 1, address, 10, 0);
+    maker_put(&m, 0, &scan, sizeof scan);
+    maker_put(&m, 0, &r, sizeof r);
+    play(&m, all, &p);
+    assert_int_equal(p.r.sites[0].live_count, 3);
+    assert_int_equal(p.r.sites[0].lost_count, 2);
+    unplay(&p);
+    maker_free(&m);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(against_slow_books), cmocka_unit_test(frees_come_first),
+        cmocka_unit_test(spaces_are_apart),   cmocka_unit_test(replacement),
+        cmocka_unit_test(contexts_end),       cmocka_unit_test(windows),
+        cmocka_unit_test(ids_are_stable),     cmocka_unit_test(failures),
+        cmocka_unit_test(lost_once),
+    };
+    return cmocka_run_group_tests(tests, make_folder, remove_folder);
+}

@@ -1,0 +1,405 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * What the text report says of leaks, of memory that was freed only at exit, of a GPU whose size is
+ * not known and of an OOM that the program survived. Models are made by hand.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include "report/formats.h"
+#include "model/model.h"
+#include "vramtrace/log_format.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { SITES = 6, FRAMES = 6, KIB = 1024, MIB = 1024 * KIB };
+
+/* A Python process that ended well: sites, at most one leak of the first of them, a device. */
+struct made {
+    struct vt_model model;
+    struct vt_process process;
+    struct vt_site sites[SITES];
+    struct vt_stack stacks[SITES];
+    struct vt_frame frames[SITES][FRAMES];
+    struct vt_growth growth;
+    struct vt_leak leak;
+    uint32_t in_leak[SITES];
+    struct vt_device device;
+    struct vt_oom oom;
+};
+
+static struct made *make(void) {
+    struct made *m = vt_alloc(1, sizeof *m);
+    m->model = (struct vt_model){.processes = &m->process, .process_count = 1, .id_digits = 4};
+    m->process = (struct vt_process){.rank = -1,
+                                     .python = true,
+                                     .exit_kind = "exited",
+                                     .complete = true,
+                                     .duration = 10000000000,
+                                     .window_since = VT_UNKNOWN,
+                                     .window_until = VT_UNKNOWN,
+                                     .log = (char *)"x.vtl",
+                                     .sites = m->sites,
+                                     .leaks = &m->leak,
+                                     .devices = &m->device,
+                                     .device_count = 1,
+                                     .ooms = &m->oom};
+    m->device = (struct vt_device){
+        .total_bytes = 1024ull * MIB,
+        .driver_used_bytes = VT_UNKNOWN,
+        .untracked_bytes = VT_UNKNOWN,
+        .other_processes_bytes = VT_UNKNOWN,
+        .alloc_count = 1,
+        .fragmentation = {.ratio = -1, .worst.at = VT_UNKNOWN, .granule_waste_bytes = VT_UNKNOWN}};
+    m->growth = (struct vt_growth){.per = "step",
+                                   .marked = true,
+                                   .iterations = 120,
+                                   .since_iteration = 1,
+                                   .full_in_iterations = VT_UNKNOWN,
+                                   .rises = 103,
+                                   .chance = 0.0001};
+    m->leak = (struct vt_leak){.why = (char *)"why", .sites = m->in_leak};
+    return m;
+}
+
+/* A site that holds `live` of `allocs` blocks of a MiB at the end, `held` of them before; `where` is
+ * its stack: "FILE:LINE FILE:LINE", innermost first, all of them own. */
+static struct vt_site *add(struct made *m, enum vt_verdict verdict, uint64_t live, uint64_t held,
+                           uint64_t allocs, const char *where) {
+    uint32_t i = m->process.site_count++, n = 0;
+    struct vt_site *site = &m->sites[i];
+    char *words = vt_strdup(where), *rest = words;
+    for (char *word; (word = strsep(&rest, " ")); n++) {
+        char *colon = strchr(word, ':');
+        *colon = 0;
+        m->frames[i][n] = (struct vt_frame){.file = vt_strdup(word),
+                                            .line = (uint32_t)atoi(colon + 1),
+                                            .function = "f",
+                                            .offset = VT_UNKNOWN,
+                                            .python = true,
+                                            .own = true};
+    }
+    free(words);
+    m->stacks[i] = (struct vt_stack){.frames = m->frames[i], .count = n};
+    *site = (struct vt_site){.id = i + 1,
+                             .verdict = verdict,
+                             .why = (char *)"why",
+                             .api = "cuMemAlloc",
+                             .layer = VT_LAYER_DRIVER,
+                             .live_bytes = live * MIB,
+                             .live_count = live,
+                             .held_bytes = held * MIB,
+                             .held_count = held,
+                             .alloc_count = allocs,
+                             .bytes_at_peak = held * MIB,
+                             .count_at_peak = held,
+                             .first_at = VT_UNKNOWN,
+                             .stack = &m->stacks[i]};
+    snprintf(site->name, sizeof site->name, "%016x", i + 1);
+    m->device.peak_bytes += held * MIB;
+    if (verdict == VT_VERDICT_GROWING || verdict == VT_VERDICT_LOST) {
+        m->in_leak[m->leak.site_count++] = i;
+        m->process.leak_count = 1;
+        m->leak.verdict = verdict;
+        m->leak.live_bytes += live * MIB;
+        m->leak.live_count += live;
+        m->leak.held_bytes += held * MIB;
+        m->leak.held_count += held;
+        m->leak.stack = m->sites[m->in_leak[0]].stack;
+        site->growth = m->leak.growth = verdict == VT_VERDICT_GROWING ? &m->growth : NULL;
+        site->lost_count = verdict == VT_VERDICT_LOST ? live : 0;
+    }
+    return site;
+}
+
+static char *text_of(const struct made *m, const char *site) {
+    char *text = NULL;
+    size_t length;
+    struct vt_format_options how = {.site = site};
+    FILE *out = open_memstream(&text, &length);
+    assert_int_equal(vt_format_find("text")->write(&m->model, &how, out), 0);
+    fclose(out);
+    return text;
+}
+
+/* Each of the words, which end with a NULL, stands in it, in this order; no line is too wide. */
+static void says(const struct made *m, ...) {
+    va_list words;
+    char *text = text_of(m, NULL), *at = text;
+    va_start(words, m);
+    for (const char *word; (word = va_arg(words, const char *));) {
+        char *found = strstr(at, word);
+        if (!found)
+            fail_msg("expected '%s' (in its place), found:\n%s", word, text);
+        at = found + strlen(word);
+    }
+    va_end(words);
+    for (const char *line = text; *line; line += strcspn(line, "\n") + 1)
+        if (strcspn(line, "\n") > 80)
+            fail_msg("wider than 80 columns: %.*s", (int)strcspn(line, "\n"), line);
+    free(text);
+}
+
+static void says_not(const struct made *m, const char *words) {
+    char *text = text_of(m, NULL);
+    if (strstr(text, words))
+        fail_msg("'%s' is said:\n%s", words, text);
+    free(text);
+}
+
+static void done(struct made *m) {
+    for (int i = 0; i < SITES; i++)
+        for (int j = 0; j < FRAMES; j++)
+            free((char *)m->frames[i][j].file);
+    free(m);
+}
+
+/* The same amount in the headline, the evidence and the map. */
+static void leak_amounts(void **state) {
+    static const struct {
+        enum vt_verdict verdict;
+        uint64_t live, held, allocs, kept;
+        const char *headline, *evidence, *row;
+    } rows[] = {
+        {VT_VERDICT_GROWING, 120, 120, 120, 119, "LEAK   120 MiB kept and growing. Not a cache.\n",
+         "120 of 120 blocks never freed; 103 rises, p < 0.001", "L  growing        120 MiB   12 %"},
+        {VT_VERDICT_GROWING, 0, 120, 120, 119,
+         "LEAK   120 MiB kept and growing, freed only at exit. Not a cache.\n",
+         "120 of 120 blocks freed only at exit; 103 rises", "L  growing        120 MiB"},
+        {VT_VERDICT_GROWING, 10, 120, 120, 103,
+         "LEAK   120 MiB kept and growing, most of it freed only at exit. Not a cache.\n",
+         "120 of 120 blocks kept: 110 freed only at exit, 10 never; 103\n                rises",
+         "L  growing        120 MiB"},
+        {VT_VERDICT_GROWING, 0, 18, 300, 17, "LEAK   17.0 MiB kept and growing, freed only at exit",
+         "17 of 300 blocks freed only at exit", "L  growing       17.0 MiB"},
+        {VT_VERDICT_GROWING, 17, 18, 300, 17, "LEAK   17.0 MiB kept and growing. Not",
+         "17 of 300 blocks never freed", "L  growing       17.0 MiB"},
+        {VT_VERDICT_LOST, 1, 2, 52, 0, "LEAK   1.00 MiB lost: no pointer to it is left.\n",
+         "evidence      why", "X  lost          1.00 MiB"},
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        struct made *m = make();
+        m->growth.blocks = rows[i].kept;
+        add(m, rows[i].verdict, rows[i].live, rows[i].held, rows[i].allocs, "a.py:1");
+        says(m, rows[i].headline, rows[i].evidence, rows[i].row, "the leak above, 1 call site\n",
+             NULL);
+        done(m);
+    }
+}
+
+/* What came and went beside the leak was in use at the peak. */
+static void beside_the_leak(void **state) {
+    struct made *m = make();
+    (void)state;
+    add(m, VT_VERDICT_LOST, 1, 2, 52, "a.py:1");
+    add(m, VT_VERDICT_FREED, 0, 3, 3, "a.py:2");
+    says(m, "X  lost          1.00 MiB    0 %   the leak above, 1 call site\n",
+         "#  in use        4.00 MiB    0 %   2 call sites, freed later\n", "in all", NULL);
+    /* a peak at which not all of it had leaked yet */
+    m->sites[0].bytes_at_peak = MIB / 2;
+    says(m, "X  lost           512 KiB    0 %   part of the leak above, 1 call site\n", NULL);
+    done(m);
+}
+
+static void few_rises(void **state) {
+    struct made *m = make();
+    (void)state;
+    add(m, VT_VERDICT_GROWING, 99, 99, 99, "a.py:1");
+    m->growth.rises = 99;
+    says(m, "LEAK   99.0 MiB kept and growing. No known cache.\n", NULL);
+    m->growth.rises = 100;
+    says(m, "LEAK   99.0 MiB kept and growing. Not a cache.\n", NULL);
+    m->growth.rises = 1;
+    says(m, "never freed; 1 rise, p < 0.001\n", NULL);
+    done(m);
+}
+
+/* Of whose memory, where it is no GPU's; in lines that are no wider than others. */
+static void other_memory(void **state) {
+    struct made *m = make();
+    (void)state;
+    add(m, VT_VERDICT_GROWING, 0, 100, 100, "a.py:1")->layer = VT_LAYER_HOST;
+    says(m,
+         "LEAK   100 MiB of pinned host memory kept and growing, freed only at exit. Not a\n"
+         "    cache.\n",
+         NULL);
+    m->sites[0].layer = VT_LAYER_MANAGED;
+    says(m, "LEAK   100 MiB of managed memory kept and growing,", NULL);
+    add(m, VT_VERDICT_GROWING, 0, 1, 1, "a.py:1");
+    says(m, "LEAK   101 MiB of memory, managed memory too, kept and growing", NULL);
+    m->sites[0].layer = VT_LAYER_DRIVER;
+    says(m, "LEAK   101 MiB kept and growing", NULL);
+    done(m);
+}
+
+/* Own callers: one; of a helper as many as it takes to leave its file, four at most. */
+static void callers(void **state) {
+    struct made *m = make();
+    (void)state;
+    add(m, VT_VERDICT_GROWING, 100, 100, 100, "lib.py:22 train.py:7 train.py:9");
+    says(m, "  called from   train.py:7 in f\n  site          0000\n", NULL);
+    done(m);
+    m = make();
+    add(m, VT_VERDICT_GROWING, 100, 100, 100, "lib.py:22 lib.py:30 train.py:7 train.py:9");
+    says(m, "  called from   lib.py:30 in f\n                train.py:7 in f\n  site", NULL);
+    done(m);
+    m = make();
+    add(m, VT_VERDICT_GROWING, 100, 100, 100, "a.py:1 a.py:2 a.py:3 a.py:4 a.py:5 a.py:6");
+    says(m,
+         "called from   a.py:2 in f\n                a.py:3 in f\n"
+         "                a.py:4 in f\n                a.py:5 in f\n  site",
+         NULL);
+    done(m);
+    /* several together: each with the caller that is not in the helper's file */
+    m = make();
+    add(m, VT_VERDICT_GROWING, 100, 100, 100, "lib.py:22 lib.py:30 train.py:7");
+    add(m, VT_VERDICT_GROWING, 100, 100, 100, "lib.py:22 lib.py:31 train.py:7");
+    add(m, VT_VERDICT_GROWING, 100, 100, 100, "lib.py:25 train.py:8");
+    says(m, "  together        100 MiB  from lib.py:30 in f",
+         "                           from train.py:7 in f\n",
+         "                  100 MiB  from lib.py:31 in f",
+         "                           from train.py:7 in f\n", "100 MiB  lib.py:25 in f",
+         "                           from train.py:8 in f\n", "  how much", NULL);
+    done(m);
+}
+
+/* Rows of the peak that would read the same. */
+static void rows_apart(void **state) {
+    struct made *m = make();
+    (void)state;
+    add(m, VT_VERDICT_FREED, 0, 40, 40, "lib.py:22 lib.py:30 train.py:7");
+    add(m, VT_VERDICT_FREED, 0, 30, 30, "lib.py:22 lib.py:30 train.py:8");
+    add(m, VT_VERDICT_FREED, 0, 20, 20, "lib.py:22 lib.py:31 train.py:7");
+    add(m, VT_VERDICT_FREED, 0, 10, 10, "train.py:9");
+    m->device.total_bytes = VT_UNKNOWN;
+    says(m, "GPU 0   at its peak, 0.000 s   size not known; the bar is the peak\n",
+         "40.0 MiB  40 %   lib.py:22 in f", "from lib.py:30 in f\n", "from train.py:7 in f\n",
+         "30.0 MiB  30 %   lib.py:22 in f", "from lib.py:30 in f\n", "from train.py:8 in f\n",
+         "20.0 MiB  20 %   lib.py:22 in f", "from lib.py:31 in f\n", "10.0 MiB  10 %   train.py:9",
+         "\n                   cuMemAlloc\n  in all", NULL);
+    m->device.total_bytes = 1024ull * MIB;
+    says_not(m, "the bar is the peak");
+    m->sites[3].bytes_at_peak = 1;
+    says(m, "1 B  <1 %   train.py:9", NULL);
+    done(m);
+    /* a list stands above only where there is no leak */
+    m = make();
+    add(m, VT_VERDICT_UNFREED, 10, 10, 10, "a.py:1");
+    says(m, "STILL HELD", "peak           10.0 MiB, made of just what is listed above\n", NULL);
+    add(m, VT_VERDICT_LOST, 10, 10, 10, "a.py:2");
+    says(m, "LEAK", "peak           20.0 MiB, made of\n", "10.0 MiB  50 %   a.py:1", NULL);
+    done(m);
+}
+
+static void freed_only_at_exit(void **state) {
+    struct made *m = make();
+    (void)state;
+    add(m, VT_VERDICT_FREED, 0, 180, 180, "lib.py:22 all.py:7");
+    add(m, VT_VERDICT_FREED, 0, 20, 20, "all.py:9");
+    says(m, "NOTHING HELD AT THE END   everything that was allocated was freed\n",
+         "FREED ONLY AT EXIT   200 MiB in 200 blocks\n",
+         "  held when the process last allocated anything; most of it at lib.py:22 in f\n"
+         "  from all.py:7 in f\n",
+         NULL);
+    /* a note says that a context took some */
+    m->process.went_bytes = 50 * (uint64_t)MIB;
+    says(m, "everything that was allocated was freed, 50.0 MiB of\n    it with its context\n",
+         "FREED ONLY AT EXIT   200 MiB in 200 blocks, in part with its context\n", NULL);
+    m->process.went_bytes = 0;
+    /* who frees by hand says nothing with a few; with many at one place it does */
+    m->process.python = false;
+    says(m, "FREED ONLY AT EXIT", NULL);
+    m->sites[0].held_count = m->sites[1].held_count = 7;
+    says_not(m, "FREED ONLY AT EXIT");
+    m->process.python = true;
+    says(m, "FREED ONLY AT EXIT", NULL);
+    /* what is little beside the peak, and a single block that was just in use */
+    m->device.peak_bytes = 10000ull * MIB;
+    says_not(m, "FREED ONLY AT EXIT");
+    m->device.peak_bytes = 200 * (uint64_t)MIB;
+    m->sites[1].held_count = 0;
+    m->sites[0].held_count = 1;
+    says_not(m, "FREED ONLY AT EXIT");
+    /* what is not the program's own, and what is on no device */
+    m->device.live_count = 1;
+    says(m, "everything that was allocated was freed, but what\n    caches and CUDA's", NULL);
+    m->device.live_count = 0;
+    m->process.pinned.live_count = 1;
+    says(m, "NOTHING HELD AT THE END   all of the GPU's memory was freed; pinned host memory\n",
+         NULL);
+    m->process.pinned.live_count = 0;
+    /* where something is still held, that is the story */
+    m->sites[0].held_count = m->sites[0].live_count = 180;
+    m->sites[0].live_bytes = 180 * (uint64_t)MIB;
+    says(m, "STILL HELD AT THE END   180 MiB in 180 allocations", NULL);
+    says_not(m, "FREED ONLY AT EXIT");
+    done(m);
+}
+
+static void site_page(void **state) {
+    struct made *m = make();
+    (void)state;
+    add(m, VT_VERDICT_FREED, 0, 180, 180, "a.py:1");
+    char *text = text_of(m, m->sites[0].name);
+    assert_non_null(strstr(text, "  held at the end  0 B in 0 allocations\n"
+                                 "  before that      180 MiB in 180 allocations, when the process "
+                                 "last allocated\n                   anything\n"));
+    free(text);
+    m->sites[0].live_count = 180;
+    text = text_of(m, m->sites[0].name);
+    assert_null(strstr(text, "before that"));
+    free(text);
+    done(m);
+}
+
+/* An allocation that failed 0.5 s before the end, and its holder. */
+static void survived(void **state) {
+    struct made *m = make();
+    (void)state;
+    add(m, VT_VERDICT_FREED, 0, 100, 100, "lib.py:22 lib.py:30 train.py:7 train.py:9");
+    m->oom = (struct vt_oom){.at = 9500000000,
+                             .outcome = "raised",
+                             .requested_bytes = MIB,
+                             .driver_requested_bytes = VT_UNKNOWN,
+                             .free_bytes = VT_UNKNOWN,
+                             .free_said_at = VT_UNKNOWN,
+                             .cached_bytes = VT_UNKNOWN,
+                             .cause = "capacity",
+                             .why = (char *)"why",
+                             .holders = {0},
+                             .holder_bytes = {100 * MIB},
+                             .holder_count = 1,
+                             .stack = &m->stacks[0]};
+    m->process.oom_count = 1;
+    m->process.ooms_left_out = 19;
+    says(m, "OUT OF MEMORY   9.500 s, lib.py:22 in f\n",
+         "  then     the program went on for 0.500 s, and ended with exit status 0\n", "  asked",
+         "  held by    100 MiB  lib.py:22 in f", "                      from lib.py:30 in f\n",
+         "                      from train.py:7 in f\n",
+         "  19 other allocations failed as well; the program went on each time.\n", NULL);
+    says_not(m, "from train.py:9 in f");
+    m->process.exit_status = 1;
+    says(m, "  19 other allocations failed as well.\n", NULL);
+    says_not(m, "went on");
+    m->oom.at = 1000000000; /* a status of 1, but nine seconds later */
+    says(m, "  then     the program went on for 9.000 s, and ended with exit status 1\n", NULL);
+    m->process.exit_kind = "signaled";
+    says(m, "  then     the program went on for 9.000 s\n", NULL);
+    done(m);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(leak_amounts), cmocka_unit_test(beside_the_leak),
+        cmocka_unit_test(few_rises),    cmocka_unit_test(other_memory),
+        cmocka_unit_test(callers),      cmocka_unit_test(rows_apart),
+        cmocka_unit_test(site_page),    cmocka_unit_test(freed_only_at_exit),
+        cmocka_unit_test(survived),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,252 @@
+/* SPDX-License-Identifier: MIT */
+/* The tracer's lock-free books: tables, counted entries, numbered items, references to physical
+ * memory, and the bytes of arrays; by one thread, then by many at once. */
+#define _GNU_SOURCE
+#include "base/arena.h"
+#include "base/array_bytes.h"
+#include "books/books.h"
+#include "base/table.h"
+
+#include <pthread.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+
+#include <cmocka.h>
+
+static bool count_all(uint64_t key, const uint64_t words[VT_TABLE_WORDS], void *data) {
+    assert_int_equal(words[0], key + 1);
+    ++*(uint64_t *)data;
+    return key & 1;
+}
+
+/* A walk is part of a program's end: it must not have the kernel map the whole table. */
+static void walks(void **state) {
+    (void)state;
+    static struct vt_table table;
+    unsigned char there[128];
+    uint64_t n = 0, pages = 0;
+    assert_true(vt_table_insert(&table, 4, (uint64_t[3]){5, 0, 0}));
+    vt_table_each(&table, count_all, &n);
+    assert_int_equal(n, 1);
+    assert_int_equal(mincore(table.parts[0], sizeof there * 4096, there), 0);
+    for (size_t i = 0; i < sizeof there; i++)
+        pages += there[i] & 1;
+    assert_in_range(pages, 1, 31); /* neighbours that the kernel may add */
+}
+
+static void tables(void **state) {
+    (void)state;
+    static struct vt_table table;
+    uint64_t words[VT_TABLE_WORDS], n = 0;
+    enum { MANY = 200000 };                /* several tables' worth */
+    for (uint64_t key = 0; key < 3; key++) /* not keys */
+        assert_false(vt_table_insert(&table, key, (uint64_t[3]){1, 2, 3}));
+    assert_false(vt_table_find(&table, 0, words));
+    assert_false(vt_table_take(&table, 1, words));
+    for (uint64_t key = 3; key < MANY; key++)
+        assert_true(vt_table_insert(&table, key, (uint64_t[3]){key + 1, 2 * key, 3 * key}));
+    for (uint64_t key = 3; key < MANY; key++) {
+        assert_true(vt_table_find(&table, key, words));
+        assert_true(words[0] == key + 1 && words[1] == 2 * key && words[2] == 3 * key);
+    }
+    assert_false(vt_table_find(&table, MANY, words));
+    vt_table_each(&table, count_all, &n); /* takes the odd ones out */
+    assert_int_equal(n, MANY - 3);
+    for (uint64_t key = 3; key < MANY; key++)
+        assert_int_equal(vt_table_take(&table, key, words), !(key & 1));
+    n = 0;
+    vt_table_each(&table, count_all, &n);
+    assert_int_equal(n, 0);
+    assert_true(vt_table_insert(&table, ~0ull, (uint64_t[3]){0, 7, 0}));
+    assert_true(vt_table_replace(&table, ~0ull, (uint64_t[3]){0, 8, 0}));
+    assert_true(vt_table_take(&table, ~0ull, words) && words[1] == 8);
+    assert_false(vt_table_take(&table, ~0ull, words));
+}
+
+static void counted(void **state) {
+    (void)state;
+    static struct vt_table table;
+    uint64_t words[VT_TABLE_WORDS];
+    assert_false(vt_table_count_up(&table, 5, words));
+    assert_false(vt_table_count_down(&table, 5, words));
+    assert_true(vt_table_insert(&table, 5, (uint64_t[3]){1, 42, 0}));
+    assert_true(vt_table_count_up(&table, 5, words));
+    assert_true(vt_table_count_down(&table, 5, words));
+    assert_true(words[0] == 1 && words[1] == 42);
+    assert_true(vt_table_count_down(&table, 5, words));
+    assert_true(words[0] == 0 && words[1] == 42);
+    assert_false(vt_table_count_down(&table, 5, words));
+    assert_false(vt_table_find(&table, 5, words));
+}
+
+/* Threads take references and drop them; exactly one drop is the last. */
+enum { THREADS = 4, TURNS = 20000 };
+static struct vt_table shared;
+static uint64_t lasts;
+static uint64_t held[THREADS];
+
+static void *up_and_down(void *which) {
+    for (unsigned i = 0; i < TURNS; i++) {
+        uint64_t words[VT_TABLE_WORDS] = {1};
+        uint64_t key = 100 + i % 7;
+        if (!vt_table_count_up(&shared, key, NULL)) {
+            /* gone for now: make it again, as an import of a handle does */
+            vt_table_insert(&shared, key, (uint64_t[3]){1, 0, 0});
+        }
+        held[(size_t)which]++;
+        if (vt_table_count_down(&shared, key, words))
+            held[(size_t)which]--;
+        if (words[0] == 0)
+            __atomic_fetch_add(&lasts, 1, __ATOMIC_RELAXED);
+    }
+    return NULL;
+}
+
+static void counted_by_many(void **state) {
+    (void)state;
+    pthread_t threads[THREADS];
+    uint64_t words[VT_TABLE_WORDS];
+    for (size_t i = 0; i < THREADS; i++)
+        pthread_create(&threads[i], NULL, up_and_down, (void *)i);
+    for (size_t i = 0; i < THREADS; i++)
+        pthread_join(threads[i], NULL);
+    for (size_t i = 0; i < THREADS; i++)
+        assert_int_equal(held[i], 0); /* each reference was dropped */
+    for (uint64_t key = 100; key < 107; key++)
+        assert_false(vt_table_find(&shared, key, words)); /* and nothing is left */
+    assert_true(lasts > 0);
+}
+
+/* ---- numbered items ---- */
+
+struct item {
+    struct vt_item item;
+    uint64_t owner, zero;
+};
+static struct vt_arena arena = {.bytes = sizeof(struct item)};
+
+static void *take_and_give(void *which) {
+    uint32_t mine[50];
+    for (unsigned turn = 0; turn < 2000; turn++) {
+        for (unsigned i = 0; i < 50; i++) {
+            mine[i] = vt_arena_take(&arena);
+            struct item *item = vt_arena_get(&arena, mine[i]);
+            item->owner = (uintptr_t)which;
+        }
+        for (unsigned i = 0; i < 50; i++) {
+            struct item *item = vt_arena_get(&arena, mine[i]);
+            if (item->owner != (uintptr_t)which)
+                return (void *)1;
+            vt_arena_give(&arena, mine[i]);
+        }
+    }
+    return NULL;
+}
+
+static void items(void **state) {
+    (void)state;
+    pthread_t threads[THREADS];
+    void *result;
+    assert_null(vt_arena_get(&arena, 0));
+    for (uintptr_t i = 0; i < THREADS; i++)
+        pthread_create(&threads[i], NULL, take_and_give, (void *)(i + 1));
+    for (size_t i = 0; i < THREADS; i++) {
+        pthread_join(threads[i], &result);
+        assert_null(result); /* no item was two threads' at once */
+    }
+    assert_in_range(arena.used, 1, THREADS * 50); /* all were used again */
+}
+
+/* ---- physical memory ---- */
+
+static void references(void **state) {
+    (void)state;
+    unsigned kind, device;
+    uint64_t number, end;
+    uint64_t a = vt_vmm_made(1000, VT_KIND_PHYSICAL, 1);
+    assert_int_equal(vt_vmm_device(a), 1);
+    assert_int_equal(vt_vmm_hold_handle(1000), a);
+    vt_vmm_mapped(0x10000, 0x1000, a);
+    assert_int_equal(vt_vmm_hold_handle(1000), a);
+    vt_vmm_mapped(0x11000, 0x2000, a);
+    assert_true(vt_vmm_release(1000, &number) && number == a);
+    assert_false(vt_vmm_drop(a, &kind, &device));
+    assert_false(vt_vmm_release(1000, &number)); /* once too often */
+    assert_int_equal(vt_vmm_hold_handle(1000), 0);
+    /* the driver uses the handle again while the old memory is still mapped */
+    uint64_t b = vt_vmm_made(1000, VT_KIND_PHYSICAL_HOST, VT_DEVICE_HOST);
+    assert_int_not_equal(a, b);
+    assert_int_equal(vt_vmm_hold_address(0x12fff), a); /* inside the second mapping */
+    assert_int_equal(vt_vmm_hold_address(0x13000), 0);
+    assert_false(vt_vmm_drop(a, &kind, &device));
+    end = 0x10000;
+    assert_true(vt_vmm_unmapped(&end, 0x13000, &number) && number == a && end == 0x11000);
+    assert_false(vt_vmm_drop(a, &kind, &device));
+    assert_true(vt_vmm_unmapped(&end, 0x13000, &number) && number == a && end == 0x13000);
+    assert_false(vt_vmm_unmapped(&end, 0x13000, &number));
+    assert_true(vt_vmm_drop(a, &kind, &device));
+    assert_true(kind == VT_KIND_PHYSICAL && device == 1);
+    assert_false(vt_vmm_drop(a, &kind, &device));
+    assert_true(vt_vmm_release(1000, &number) && number == b);
+    assert_true(vt_vmm_drop(b, &kind, &device) && kind == VT_KIND_PHYSICAL_HOST);
+    /* a range with a hole */
+    uint64_t c = vt_vmm_made(~0ull - 50, 0, 0);
+    vt_vmm_mapped(0x20000, 0x1000, c);
+    vt_vmm_mapped(0x28000, 0x1000, c);
+    end = 0x1f000;
+    assert_true(vt_vmm_unmapped(&end, 0x30000, &number) && end == 0x21000);
+    assert_true(vt_vmm_unmapped(&end, 0x30000, &number) && end == 0x29000);
+    assert_false(vt_vmm_unmapped(&end, 0x30000, &number));
+}
+
+/* ---- arrays ---- */
+
+static uint64_t bytes(size_t w, size_t h, size_t d, int format, unsigned channels, unsigned flags,
+                      unsigned levels) {
+    CUDA_ARRAY3D_DESCRIPTOR what = {.Width = w,
+                                    .Height = h,
+                                    .Depth = d,
+                                    .Format = (CUarray_format)format,
+                                    .NumChannels = channels,
+                                    .Flags = flags};
+    return vt_array_bytes(&what, levels);
+}
+
+static void arrays(void **state) {
+    (void)state;
+    assert_int_equal(vt_array_bytes(NULL, 1), 0);
+    assert_int_equal(bytes(10, 0, 0, CU_AD_FORMAT_FLOAT, 4, 0, 1), 160);
+    assert_int_equal(bytes(10, 5, 0, CU_AD_FORMAT_HALF, 2, 0, 1), 200);
+    assert_int_equal(bytes(10, 0, 7, CU_AD_FORMAT_UNSIGNED_INT8, 1, CUDA_ARRAY3D_LAYERED, 1), 70);
+    assert_int_equal(bytes(10, 10, 6, CU_AD_FORMAT_UNSIGNED_INT16, 1, CUDA_ARRAY3D_CUBEMAP, 1),
+                     1200);
+    assert_int_equal(bytes(9, 5, 0, CU_AD_FORMAT_BC1_UNORM, 4, 0, 1), 3 * 2 * 8); /* in blocks */
+    assert_int_equal(bytes(9, 5, 0, CU_AD_FORMAT_BC7_UNORM, 4, 0, 1), 3 * 2 * 16);
+    assert_int_equal(bytes(1920, 1080, 0, CU_AD_FORMAT_NV12, 3, 0, 1), 3110400);
+    assert_int_equal(bytes(1920, 1080, 0, CU_AD_FORMAT_P010, 3, 0, 1), 2 * 3110400);
+    assert_int_equal(bytes(4, 4, 0, CU_AD_FORMAT_UNORM_INT8X4, 4, 0, 1), 64);
+    assert_int_equal(bytes(8, 8, 0, CU_AD_FORMAT_UNSIGNED_INT8, 1, 0, 3), 64 + 16 + 4);
+    assert_int_equal(bytes(8, 8, 0, CU_AD_FORMAT_UNSIGNED_INT8, 1, 0, 99), 64 + 16 + 4 + 1);
+    assert_int_equal(bytes(8, 2, 8, CU_AD_FORMAT_UNSIGNED_INT8, 1, 0, 99),
+                     8 * 2 * 8 + 4 * 1 * 4 + 2 * 1 * 2 + 1);
+    assert_int_equal(bytes(8, 8, 3, CU_AD_FORMAT_UNSIGNED_INT8, 1, CUDA_ARRAY3D_LAYERED, 2),
+                     3 * (64 + 16));
+    assert_int_equal(bytes(100, 100, 0, CU_AD_FORMAT_FLOAT, 1, CUDA_ARRAY3D_SPARSE, 1), 0);
+    assert_int_equal(bytes(100, 100, 0, CU_AD_FORMAT_FLOAT, 1, CUDA_ARRAY3D_DEFERRED_MAPPING, 4),
+                     0);
+    assert_int_equal(bytes(100, 100, 0, 0x7777, 1, 0, 1), 0); /* a format of tomorrow */
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(walks),           cmocka_unit_test(tables), cmocka_unit_test(counted),
+        cmocka_unit_test(counted_by_many), cmocka_unit_test(items),  cmocka_unit_test(references),
+        cmocka_unit_test(arrays),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
