@@ -41,8 +41,8 @@ static const struct option long_options[] = {
 struct options {
     bool json;
     uint32_t top;
-    const char **own; /* NULL-terminated */
-    uint32_t own_count;
+    const char **user_code; /* NULL-terminated */
+    uint32_t user_code_count;
 };
 
 /* --- text --- */
@@ -73,12 +73,12 @@ static void total(const char *what, uint64_t before, uint64_t after, bool bytes)
 /* Two places often share their innermost frame: the next own one tells them apart. */
 static void caller(const struct vt_diff_side *side) {
     const struct vt_stack *stack = side->site->stack;
-    for (uint32_t i = stack->own + 1; i < stack->count; i++) {
-        if (!stack->frames[i].own)
+    for (uint32_t i = stack->user_frame + 1; i < stack->count; i++) {
+        if (!stack->frames[i].user_code)
             continue;
-        char *place = vt_place_text(side->process, &stack->frames[i], VT_TEXT_WIDTH - 33);
-        printf("  %26sfrom %s\n", "", place);
-        free(place);
+        char *frame_text = vt_frame_text(side->process, &stack->frames[i], VT_TEXT_WIDTH - 33);
+        printf("  %26sfrom %s\n", "", frame_text);
+        free(frame_text);
         return;
     }
 }
@@ -86,11 +86,11 @@ static void caller(const struct vt_diff_side *side) {
 static void row(const struct vt_diff_row *r) {
     char a[VT_FORMAT_BYTES], b[VT_FORMAT_BYTES];
     const struct vt_diff_side *side = &r->sides[r->sides[1].there];
-    char *place =
-        vt_place_text(side->process, vt_stack_main_frame(side->site->stack), VT_TEXT_WIDTH - 28);
+    char *frame_text =
+        vt_frame_text(side->process, vt_stack_main_frame(side->site->stack), VT_TEXT_WIDTH - 28);
     char *call = vt_stack_key_call_text(side->site);
     printf("  %10s -> %10s  %s\n", vt_format_bytes(r->sides[0].live_bytes, a),
-           vt_format_bytes(r->sides[1].live_bytes, b), place);
+           vt_format_bytes(r->sides[1].live_bytes, b), frame_text);
     caller(side);
     printf("  %26s", "");
     for (int i = 0; i < 2; i++)
@@ -99,7 +99,7 @@ static void row(const struct vt_diff_row *r) {
     printf(", %s\n", call);
     if (r->likeness && r->likeness < 100)
         printf("  %26sthe stacks are %u %% alike\n", "", r->likeness);
-    free(place);
+    free(frame_text);
     free(call);
 }
 
@@ -221,7 +221,7 @@ static void write_json(const struct vt_diff *d) {
 
 /* The newest run of a folder, or a log. 0, or an exit status after the error was said. */
 static int build(char *const *argument, const struct options *o, struct vt_model *model) {
-    struct vt_model_options options = {.device = -1, .own = o->own};
+    struct vt_model_options options = {.device = -1, .user_code = o->user_code};
     struct vt_logs logs;
     struct vt_string message = {0};
     int error = vt_logs_find(argument, 1, NULL, &logs, &message);
@@ -281,13 +281,13 @@ static int parse_option(struct options *o, int option) {
                    ? 0
                    : vt_usage("diff", "--top: expected a number from 1, found '%s'", optarg);
     default:
-        o->own[o->own_count++] = optarg;
+        o->user_code[o->user_code_count++] = optarg;
         return 0;
     }
 }
 
 int vt_cmd_diff(int argc, char **argv) {
-    struct options o = {.top = 20, .own = vt_alloc((size_t)argc + 1, sizeof *o.own)};
+    struct options o = {.top = 20, .user_code = vt_alloc((size_t)argc + 1, sizeof *o.user_code)};
     int option, status = 0;
     bool asked = false;
     opterr = 0;
@@ -308,6 +308,6 @@ int vt_cmd_diff(int argc, char **argv) {
                           argc - optind);
     else if (!status)
         status = compare(argv + optind, &o);
-    free(o.own);
+    free(o.user_code);
     return status;
 }

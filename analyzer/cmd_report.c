@@ -51,8 +51,8 @@ struct options {
     struct vt_format_options format;
     const struct vt_format *writer;
     const char *output, *run;
-    const char **own;
-    size_t own_count, own_room;
+    const char **user_code;
+    size_t user_code_count, user_code_room;
 };
 
 enum {
@@ -148,12 +148,12 @@ static int parse_option(int option, struct options *o) {
         o->format.native = true;
         return 0;
     case O_OWN:
-        if (o->own_count + 1 >= o->own_room) {
-            o->own_room = o->own_room ? o->own_room * 2 : 8;
-            o->own = vt_realloc(o->own, o->own_room, sizeof *o->own);
+        if (o->user_code_count + 1 >= o->user_code_room) {
+            o->user_code_room = o->user_code_room ? o->user_code_room * 2 : 8;
+            o->user_code = vt_realloc(o->user_code, o->user_code_room, sizeof *o->user_code);
         }
-        o->own[o->own_count++] = optarg;
-        o->own[o->own_count] = NULL;
+        o->user_code[o->user_code_count++] = optarg;
+        o->user_code[o->user_code_count] = NULL;
         return 0;
     case O_DEVICE:
         if (parse_number(optarg, 253, &number))
@@ -274,7 +274,7 @@ int vt_cmd_report(int argc, char **argv) {
     while (!status && (option = getopt_long(argc, argv, "ho:", long_options, NULL)) != -1) {
         if (option == O_HELP || option == 'h') {
             print_help();
-            free(o.own);
+            free(o.user_code);
             return VT_STATUS_OK;
         }
         if (option == '?') {
@@ -285,10 +285,10 @@ int vt_cmd_report(int argc, char **argv) {
         }
     }
     if (!status) {
-        o.model.own = o.own;
+        o.model.user_code = o.user_code;
         o.format.colour = !o.output && isatty(1) && !(no_color && no_color[0]);
         status = report(&o, argv + optind, argc - optind);
     }
-    free(o.own);
+    free(o.user_code);
     return status;
 }

@@ -138,7 +138,7 @@ static int make_plan(int argc, char **argv, struct plan *plan, struct vt_string 
 
 /* What a run writes down, and where: the list of its logs; with a gate, and nobody saying where the
  * logs go, a folder for them that goes with the run. */
-struct place {
+struct paths {
     const char *outer; /* the list of the run that we are inside of */
     char *list;
     bool own_list;
@@ -147,42 +147,42 @@ struct place {
 };
 
 /* 0, or an exit status after an error was said. */
-static int make_place(const struct plan *plan, struct place *place) {
+static int open_paths(const struct plan *plan, struct paths *paths) {
     const char *output = getenv("VRAMTRACE_OUTPUT");
     bool judged = plan->options.given[VT_RUN_CHECK] || vt_run_options_each(&plan->options);
-    *place = (struct place){.outer = outer_list()};
-    place->own_list = !place->outer || judged; /* a gate judges its own command's logs alone */
-    place->list = place->own_list ? vt_run_logs_make_list() : vt_strdup(place->outer);
-    if (!place->list) {
+    *paths = (struct paths){.outer = outer_list()};
+    paths->own_list = !paths->outer || judged; /* a gate judges its own command's logs alone */
+    paths->list = paths->own_list ? vt_run_logs_make_list() : vt_strdup(paths->outer);
+    if (!paths->list) {
         vt_error("cannot make a temporary file in TMPDIR, /tmp or /dev/shm: %s", strerror(errno));
         return VT_STATUS_CANNOT_TRACE;
     }
     if (!judged || plan->options.given[VT_RUN_OUTPUT] || (output && *output))
         return 0;
-    place->folder = vt_run_check_folder();
-    return place->folder ? 0 : VT_STATUS_CANNOT_TRACE;
+    paths->folder = vt_run_check_folder();
+    return paths->folder ? 0 : VT_STATUS_CANNOT_TRACE;
 }
 
 /* Logs that nobody asked for stay where they are needed to understand a failure. */
-static void leave_place(struct place *place, int status, bool quiet) {
-    if (place->own_list && place->list)
-        unlink(place->list);
-    if (place->folder && !status) {
-        vt_run_check_remove(place->folder);
-    } else if (place->folder && !rmdir(place->folder)) {
+static void close_paths(struct paths *paths, int status, bool quiet) {
+    if (paths->own_list && paths->list)
+        unlink(paths->list);
+    if (paths->folder && !status) {
+        vt_run_check_remove(paths->folder);
+    } else if (paths->folder && !rmdir(paths->folder)) {
         /* nothing was written */
-    } else if (place->folder && !quiet) {
-        vt_error("logs kept in %s", place->folder);
+    } else if (paths->folder && !quiet) {
+        vt_error("logs kept in %s", paths->folder);
     }
-    if (place->share)
-        unlink(place->share);
-    free(place->share);
-    free(place->folder);
-    free(place->list);
+    if (paths->share)
+        unlink(paths->share);
+    free(paths->share);
+    free(paths->folder);
+    free(paths->list);
 }
 
-static int sweep(struct plan *plan, char **argv, const struct place *place, bool quiet) {
-    const char *folder = place->folder                        ? place->folder
+static int sweep(struct plan *plan, char **argv, const struct paths *paths, bool quiet) {
+    const char *folder = paths->folder                        ? paths->folder
                          : plan->options.value[VT_RUN_OUTPUT] ? plan->options.value[VT_RUN_OUTPUT]
                                                               : getenv("VRAMTRACE_OUTPUT");
     struct vt_run_inject inject = {
@@ -199,27 +199,27 @@ static int sweep(struct plan *plan, char **argv, const struct place *place, bool
     return vt_run_inject_each(&inject);
 }
 
-static int once(struct plan *plan, char **argv, const struct place *place, bool quiet,
+static int once(struct plan *plan, char **argv, const struct paths *paths, bool quiet,
                 struct vt_string *message) {
     struct vt_run_child child = {0};
     struct vt_run_logs logs;
     struct vt_run_nvml nvml = {0};
-    if (place->own_list) /* else the outer run's */
-        vt_run_nvml_start(&nvml, place->list, plan->libraries.sim_folder);
+    if (paths->own_list) /* else the outer run's */
+        vt_run_nvml_start(&nvml, paths->list, plan->libraries.sim_folder);
     int status = vt_run_child_run(plan->program, argv, plan->libraries.tracer, plan->simulated,
                                   &child, message);
     vt_run_nvml_stop(&nvml);
     if (status)
         return status;
     signal(SIGPIPE, SIG_IGN);
-    vt_run_logs_read(place->list, &logs);
+    vt_run_logs_read(paths->list, &logs);
     vt_run_logs_mark_killed(&logs, &child);
     if (plan->options.given[VT_RUN_CHECK])
         status = vt_run_check_judge(&plan->options.check, &child, &logs, quiet);
     else
         status = report(&child, &logs, quiet);
-    if (place->outer && place->own_list && !place->folder)
-        tell_outer(place->outer, &logs);
+    if (paths->outer && paths->own_list && !paths->folder)
+        tell_outer(paths->outer, &logs);
     vt_run_logs_free(&logs);
     vt_string_free(&child.untraced);
     return status;
@@ -228,29 +228,29 @@ static int once(struct plan *plan, char **argv, const struct place *place, bool 
 static int run(struct plan *plan, char **argv, struct vt_string *message) {
     const char *value = getenv("VRAMTRACE_QUIET");
     bool quiet = plan->options.given[VT_RUN_QUIET] || (value && !strcmp(value, "1"));
-    struct place place;
-    int status = make_place(plan, &place);
+    struct paths paths;
+    int status = open_paths(plan, &paths);
     if (!status) {
-        if (!place.outer)
+        if (!paths.outer)
             set_run_id();
-        if (place.own_list)
-            setenv("VRAMTRACE_RUN_LIST", place.list, 1);
-        if (place.folder) {
+        if (paths.own_list)
+            setenv("VRAMTRACE_RUN_LIST", paths.list, 1);
+        if (paths.folder) {
             struct vt_string folder = {0};
-            vt_string_format(&folder, "%s/", place.folder);
+            vt_string_format(&folder, "%s/", paths.folder);
             setenv("VRAMTRACE_OUTPUT", folder.text, 1);
             vt_string_free(&folder);
         }
         if (plan->simulated)
-            place.share = vt_run_nvml_share();
+            paths.share = vt_run_nvml_share();
         set_environment(&plan->options, &plan->libraries);
         if (vt_run_options_each(&plan->options))
-            status = sweep(plan, argv, &place, quiet);
+            status = sweep(plan, argv, &paths, quiet);
         else
-            status = once(plan, argv, &place,
-                          quiet || (place.outer && !plan->options.given[VT_RUN_CHECK]), message);
+            status = once(plan, argv, &paths,
+                          quiet || (paths.outer && !plan->options.given[VT_RUN_CHECK]), message);
     }
-    leave_place(&place, status, quiet);
+    close_paths(&paths, status, quiet);
     return status;
 }
 

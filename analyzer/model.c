@@ -10,7 +10,7 @@
 #include "judge/diagnose.h"
 #include "judge/growth.h"
 #include "log/hooks.h"
-#include "model/own.h"
+#include "model/user_code.h"
 #include "replay/phases.h"
 #include "replay/replay.h"
 #include "log/sites.h"
@@ -182,7 +182,7 @@ static void take_header(const struct build *b, const char *path, struct vt_proce
     p->simulated = h->flags & VT_FLAG_SIMULATED;
     p->python = b->log.code_count > 0;
     for (size_t i = 0; i < b->log.module_count && !p->python; i++)
-        p->python = vt_own_is_python(b->log.modules[i].path);
+        p->python = vt_user_code_is_python(b->log.modules[i].path);
     take_end(b, p);
     take_gaps(b, p);
 }
@@ -320,7 +320,7 @@ static int compare_sites(const void *a, const void *b) {
 /* Fills the sites, and says for each of the replay's where it went. */
 static uint32_t *take_sites(struct build *b) {
     struct vt_process *p = b->p;
-    uint32_t *place = vt_alloc(b->replay.site_count, sizeof *place);
+    uint32_t *index = vt_alloc(b->replay.site_count, sizeof *index);
     struct vt_map by_id = {0};
     p->sites = vt_alloc(b->replay.site_count, sizeof *p->sites);
     for (size_t i = 0; i < b->replay.site_count; i++)
@@ -331,9 +331,9 @@ static uint32_t *take_sites(struct build *b) {
     for (uint32_t i = 0; i < p->site_count; i++)
         vt_map_put(&by_id, p->sites[i].id, i);
     for (size_t i = 0; i < b->replay.site_count; i++)
-        place[i] = vt_map_get(&by_id, b->replay.sites[i].id);
+        index[i] = vt_map_get(&by_id, b->replay.sites[i].id);
     vt_map_free(&by_id);
-    return place;
+    return index;
 }
 static_assert(VT_MAP_NONE == VT_NO_SITE, "a site that was left out");
 
@@ -383,7 +383,7 @@ static const char *blocks_name(const struct build *b, unsigned device) {
 static void take_blocks(const struct build *b, unsigned ordinal, struct vt_device *device) {
     const struct vt_replay_device *from = &b->replay.devices[ordinal];
     const struct vt_reserve_device *reserve =
-        b->replay.framework ? vt_framework_device(b->replay.framework, ordinal) : NULL;
+        b->replay.segments ? vt_segments_device(b->replay.segments, ordinal) : NULL;
     device->has_blocks = from->framework.used || from->said;
     device->blocks = (struct vt_blocks){
         .name = blocks_name(b, ordinal),
@@ -405,7 +405,7 @@ static void take_blocks(const struct build *b, unsigned ordinal, struct vt_devic
 }
 
 static void take_device(struct build *b, unsigned ordinal, const struct vt_log_device *known,
-                        const uint32_t *place) {
+                        const uint32_t *index) {
     const struct vt_replay_device *from = &b->replay.devices[ordinal];
     struct vt_device *device = &b->p->devices[b->p->device_count++];
     *device = (struct vt_device){
@@ -425,7 +425,7 @@ static void take_device(struct build *b, unsigned ordinal, const struct vt_log_d
     };
     take_blocks(b, ordinal, device);
     take_driver_figures(b, from, device);
-    vt_fragmentation_measure(&b->log, &b->replay, b->clock, place, device);
+    vt_fragmentation_measure(&b->log, &b->replay, b->clock, index, device);
 }
 
 static struct vt_apart apart(const struct build *b, const struct vt_replay_book *book) {
@@ -440,7 +440,7 @@ static struct vt_apart apart(const struct build *b, const struct vt_replay_book 
     };
 }
 
-static void take_devices(struct build *b, const uint32_t *place) {
+static void take_devices(struct build *b, const uint32_t *index) {
     const struct vt_replay *r = &b->replay;
     b->p->devices = vt_alloc(256, sizeof *b->p->devices);
     for (unsigned d = 0; d < 256; d++) {
@@ -450,7 +450,7 @@ static void take_devices(struct build *b, const uint32_t *place) {
                 known = &b->log.devices[i];
         if ((known || r->devices[d].driver.used || r->devices[d].framework.used) && wanted(b, d) &&
             d != VT_DEVICE_HOST)
-            take_device(b, d, known, place);
+            take_device(b, d, known, index);
     }
     b->p->pinned = apart(b, &r->host);
     b->p->managed = apart(b, &r->managed);
@@ -552,15 +552,15 @@ static int add_process(struct vt_model *model, const char *path,
     vt_history_open(&history, b.log.events, iterations.begins, iterations.count, iterations.end);
     vt_replay_run_noting(&b.log, ids, window, &history, &b.replay);
     vt_sites_close(ids);
-    b.stacks = vt_stacks_open(&b.log, model->memory->symbols, options->own);
+    b.stacks = vt_stacks_open(&b.log, model->memory->symbols, options->user_code);
     model->memory->stacks[model->process_count - 1] = b.stacks;
     b.p->events = b.replay.events;
     b.classes = model->memory->classes;
     take_variables(&b);
-    uint32_t *place = take_sites(&b);
+    uint32_t *index = take_sites(&b);
     take_objects(&b);
-    take_devices(&b, place);
-    vt_oom_find(&(struct vt_oom_sources){&b.log, &b.replay, b.clock, place, b.stacks, b.classes,
+    take_devices(&b, index);
+    vt_oom_find(&(struct vt_oom_sources){&b.log, &b.replay, b.clock, index, b.stacks, b.classes,
                                          options->device},
                 b.p);
     vt_phases_take(&b.log, &b.replay, b.clock, window, b.p);
@@ -572,8 +572,8 @@ static int add_process(struct vt_model *model, const char *path,
         end = window.until;
     while (iterations.count && iterations.begins[iterations.count - 1] > end)
         iterations.count--;
-    vt_lifetime_measure(&b.replay, b.clock, end, place, b.p);
-    vt_growth_find(&b.replay, &history, &iterations, b.clock, end, place, b.p);
+    vt_lifetime_measure(&b.replay, b.clock, end, index, b.p);
+    vt_growth_find(&b.replay, &history, &iterations, b.clock, end, index, b.p);
     vt_stacks_notes(b.stacks, b.p);
     note_replay(&b);
     bool scanned = b.log.scan.word && b.p->window_until == VT_UNKNOWN;
@@ -581,7 +581,7 @@ static int add_process(struct vt_model *model, const char *path,
     b.p->scan_ns = scanned ? b.log.scan.ns : VT_UNKNOWN;
     vt_diagnose_sites(b.p);
     vt_oom_advise(b.p);
-    free(place);
+    free(index);
     vt_history_close(&history);
     vt_phases_iterations_free(&iterations);
     vt_replay_free(&b.replay);

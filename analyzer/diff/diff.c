@@ -24,14 +24,14 @@ const char *const vt_diff_names[VT_DIFF_STATES] = {
 #define FRAMES   64
 
 /* A place of one run, being matched. */
-struct place {
+struct group {
     struct vt_stack_key key;
     struct vt_diff_side side;
     bool matched;
 };
 
-struct places {
-    struct place *all;
+struct groups {
+    struct group *all;
     uint32_t count, room;
     struct vt_map by_hash;
 };
@@ -77,22 +77,22 @@ static double size_likeness(const struct vt_diff_side *a, const struct vt_diff_s
 
 /* --- places of a run --- */
 
-static void add_site(struct places *places, const struct vt_process *p,
+static void add_site(struct groups *groups, const struct vt_process *p,
                      const struct vt_site *site) {
     struct vt_stack_key key;
     vt_stack_key_make(site, &key);
-    uint32_t at = vt_map_get(&places->by_hash, key.hash);
+    uint32_t at = vt_map_get(&groups->by_hash, key.hash);
     if (at == VT_MAP_NONE) {
-        at = places->count;
-        VT_GROW(places->all, places->count, places->room);
-        vt_map_put(&places->by_hash, key.hash, at);
-        places->all[places->count++] = (struct place){
+        at = groups->count;
+        VT_GROW(groups->all, groups->count, groups->room);
+        vt_map_put(&groups->by_hash, key.hash, at);
+        groups->all[groups->count++] = (struct group){
             .key = key,
             .side = {.there = true, .process = p, .site = site, .verdict = site->verdict}};
     } else {
         vt_stack_key_free(&key);
     }
-    struct vt_diff_side *side = &places->all[at].side;
+    struct vt_diff_side *side = &groups->all[at].side;
     if (site->live_bytes > side->site->live_bytes) {
         side->site = site;
         side->process = p;
@@ -106,13 +106,13 @@ static void add_site(struct places *places, const struct vt_process *p,
     side->alloc_count += site->alloc_count;
 }
 
-static void collect(const struct vt_model *model, struct places *places,
+static void collect(const struct vt_model *model, struct groups *groups,
                     struct vt_diff_total *total) {
     *total = (struct vt_diff_total){.processes = model->process_count};
     for (uint32_t i = 0; i < model->process_count; i++) {
         const struct vt_process *p = &model->processes[i];
         for (uint32_t j = 0; j < p->site_count; j++) {
-            add_site(places, p, &p->sites[j]);
+            add_site(groups, p, &p->sites[j]);
             if (vt_gate_fails_by_default(p, p->sites[j].verdict))
                 total->leaked_bytes += p->sites[j].live_bytes;
         }
@@ -128,16 +128,16 @@ static void collect(const struct vt_model *model, struct places *places,
     }
 }
 
-static void free_places(struct places *places) {
-    for (uint32_t i = 0; i < places->count; i++)
-        vt_stack_key_free(&places->all[i].key);
-    free(places->all);
-    vt_map_free(&places->by_hash);
+static void free_groups(struct groups *groups) {
+    for (uint32_t i = 0; i < groups->count; i++)
+        vt_stack_key_free(&groups->all[i].key);
+    free(groups->all);
+    vt_map_free(&groups->by_hash);
 }
 
 /* --- matching --- */
 
-static void add_row(struct vt_diff *diff, struct place *before, struct place *after,
+static void add_row(struct vt_diff *diff, struct group *before, struct group *after,
                     double likeness) {
     struct vt_diff_row *row = &diff->rows[diff->count++];
     *row = (struct vt_diff_row){.likeness = (unsigned)(likeness * 100 + 0.5)};
@@ -160,7 +160,7 @@ static void add_row(struct vt_diff *diff, struct place *before, struct place *af
 
 /* Two left-over places that may be one. */
 struct pair {
-    struct place *before, *after;
+    struct group *before, *after;
     double score, likeness;
     uint64_t bytes;
 };
@@ -178,7 +178,7 @@ static int by_score(const void *a, const void *b) {
 
 /* Those that hold most first: where not all can be compared, these are. */
 static int by_size(const void *a, const void *b) {
-    const struct place *x = *(struct place *const *)a, *y = *(struct place *const *)b;
+    const struct group *x = *(struct group *const *)a, *y = *(struct group *const *)b;
     if (x->side.live_bytes != y->side.live_bytes)
         return x->side.live_bytes > y->side.live_bytes ? -1 : 1;
     if (x->side.allocated_bytes != y->side.allocated_bytes)
@@ -186,12 +186,12 @@ static int by_size(const void *a, const void *b) {
     return x->key.hash < y->key.hash ? -1 : x->key.hash > y->key.hash;
 }
 
-static struct place **left_over(struct places *places, uint32_t *count) {
-    struct place **left = vt_alloc(places->count, sizeof *left);
+static struct group **left_over(struct groups *groups, uint32_t *count) {
+    struct group **left = vt_alloc(groups->count, sizeof *left);
     *count = 0;
-    for (uint32_t i = 0; i < places->count; i++)
-        if (!places->all[i].matched)
-            left[(*count)++] = &places->all[i];
+    for (uint32_t i = 0; i < groups->count; i++)
+        if (!groups->all[i].matched)
+            left[(*count)++] = &groups->all[i];
     if (*count)
         qsort(left, *count, sizeof *left, by_size);
     if (*count > COMPARED)
@@ -199,9 +199,9 @@ static struct place **left_over(struct places *places, uint32_t *count) {
     return left;
 }
 
-static void match_alike(struct vt_diff *diff, struct places *before, struct places *after) {
+static void match_alike(struct vt_diff *diff, struct groups *before, struct groups *after) {
     uint32_t n, m, count = 0, room = 0;
-    struct place **a = left_over(before, &n), **b = left_over(after, &m);
+    struct group **a = left_over(before, &n), **b = left_over(after, &m);
     struct pair *pairs = NULL;
     for (uint32_t i = 0; i < n; i++)
         for (uint32_t j = 0; j < m; j++) {
@@ -247,7 +247,7 @@ static int by_change(const void *a, const void *b) {
 
 void vt_diff_make(const struct vt_model *before, const struct vt_model *after,
                   struct vt_diff *diff) {
-    struct places sides[2] = {{0}, {0}};
+    struct groups sides[2] = {{0}, {0}};
     *diff = (struct vt_diff){0};
     collect(before, &sides[0], &diff->totals[0]);
     collect(after, &sides[1], &diff->totals[1]);
@@ -266,8 +266,8 @@ void vt_diff_make(const struct vt_model *before, const struct vt_model *after,
             add_row(diff, NULL, &sides[1].all[i], 0);
     if (diff->count)
         qsort(diff->rows, diff->count, sizeof *diff->rows, by_change);
-    free_places(&sides[0]);
-    free_places(&sides[1]);
+    free_groups(&sides[0]);
+    free_groups(&sides[1]);
 }
 
 void vt_diff_free(struct vt_diff *diff) {

@@ -15,7 +15,7 @@
 static const char magic[] = "vramtrace-baseline ";
 
 struct vt_baseline_entry *vt_baseline_find(const struct vt_baseline *b, uint64_t hash) {
-    uint32_t at = vt_map_get(&b->places, hash);
+    uint32_t at = vt_map_get(&b->by_hash, hash);
     return at == VT_MAP_NONE ? NULL : &b->entries[at];
 }
 
@@ -63,7 +63,7 @@ static int finish(struct reader *r) {
                          r->path, e->line, same->line);
         return -EINVAL;
     }
-    vt_map_put(&r->baseline->places, e->key.hash, (uint32_t)(e - r->baseline->entries));
+    vt_map_put(&r->baseline->by_hash, e->key.hash, (uint32_t)(e - r->baseline->entries));
     return 0;
 }
 
@@ -175,7 +175,7 @@ void vt_baseline_raise(struct vt_baseline *b, struct vt_stack_key *key, uint64_t
     if (e) {
         vt_stack_key_free(key);
     } else {
-        vt_map_put(&b->places, key->hash, b->count);
+        vt_map_put(&b->by_hash, key->hash, b->count);
         e = append(b);
         e->key = *key;
         *key = (struct vt_stack_key){0};
@@ -221,9 +221,9 @@ int vt_baseline_write(struct vt_baseline *b, const char *path, struct vt_string 
     int error = 0;
     if (b->count)
         qsort(b->entries, b->count, sizeof *b->entries, by_name);
-    vt_map_free(&b->places); /* the entries moved */
+    vt_map_free(&b->by_hash); /* the entries moved */
     for (uint32_t i = 0; i < b->count; i++)
-        vt_map_put(&b->places, b->entries[i].key.hash, i);
+        vt_map_put(&b->by_hash, b->entries[i].key.hash, i);
     vt_string_format(&temporary, "%s.%ld.tmp", path, (long)getpid());
     FILE *out = fopen(temporary.text, "we");
     if (!out) {
@@ -250,6 +250,6 @@ void vt_baseline_free(struct vt_baseline *b) {
         vt_stack_key_free(&b->entries[i].key);
     free(b->entries);
     free(b->path);
-    vt_map_free(&b->places);
+    vt_map_free(&b->by_hash);
     *b = (struct vt_baseline){0};
 }

@@ -33,7 +33,7 @@ struct vt_baseline {
     char *path;
     struct vt_baseline_entry *entries;
     uint32_t count, room;
-    struct vt_map places; /* key.hash -> index */
+    struct vt_map by_hash; /* key.hash -> index */
 };
 
 /* 0, or -errno and a message that names file and line, what was expected and what was found. */

@@ -90,7 +90,7 @@ void vt_check_free(struct vt_check *check) {
     vt_suppress_free(&check->suppressions);
     vt_baseline_free(&check->baseline);
     free(check->reports);
-    free(check->own);
+    free(check->user_code);
     *check = (struct vt_check){0};
 }
 
@@ -155,12 +155,13 @@ static int add_suppressions(struct vt_check *check, const char *path) {
 }
 
 static void add_own(struct vt_check *check, const char *pattern) {
-    if (check->own_count + 1 >= check->own_room) {
-        check->own_room = check->own_room ? check->own_room * 2 : 8;
-        check->own = vt_realloc(check->own, check->own_room, sizeof *check->own);
+    if (check->user_code_count + 1 >= check->user_code_room) {
+        check->user_code_room = check->user_code_room ? check->user_code_room * 2 : 8;
+        check->user_code =
+            vt_realloc(check->user_code, check->user_code_room, sizeof *check->user_code);
     }
-    check->own[check->own_count++] = pattern;
-    check->own[check->own_count] = NULL;
+    check->user_code[check->user_code_count++] = pattern;
+    check->user_code[check->user_code_count] = NULL;
 }
 
 int vt_check_option(struct vt_check *check, const char *command, int option, const char *value) {
@@ -264,9 +265,9 @@ static int accept_all(struct vt_check *check, const struct vt_model *model, stru
 static int write_one(const struct vt_check *check, const struct vt_gate *gate,
                      const struct vt_gate_format *format, const char *file, FILE *out) {
     struct vt_gate_format_options how = check->how;
-    bool own = strcmp(file, "-") != 0;
+    bool to_file = strcmp(file, "-") != 0;
     const char *no_color = getenv("NO_COLOR");
-    FILE *to = own ? fopen(file, "we") : out;
+    FILE *to = to_file ? fopen(file, "we") : out;
     int error = to ? 0 : -errno;
     how.colour = to && isatty(fileno(to)) && !(no_color && no_color[0]);
     errno = 0;
@@ -274,11 +275,11 @@ static int write_one(const struct vt_check *check, const struct vt_gate *gate,
         error = format->write(gate, &how, to);
     if (to && (fflush(to) || ferror(to)) && !error)
         error = errno ? -errno : -EIO;
-    if (to && own && fclose(to) && !error)
+    if (to && to_file && fclose(to) && !error)
         error = -errno;
-    if (!error || (error == -EPIPE && !own))
+    if (!error || (error == -EPIPE && !to_file))
         return 0;
-    vt_error("cannot write the %s report to %s: %s", format->name, own ? file : "the output",
+    vt_error("cannot write the %s report to %s: %s", format->name, to_file ? file : "the output",
              strerror(-error));
     return VT_STATUS_USAGE;
 }
@@ -297,7 +298,8 @@ static int check_judged(const struct vt_model *model) {
 }
 
 int vt_check_run(struct vt_check *check, char *const *logs, uint32_t count, FILE *out) {
-    struct vt_model_options options = {.device = -1, .own = check->own, .classes = check->classes};
+    struct vt_model_options options = {
+        .device = -1, .user_code = check->user_code, .classes = check->classes};
     struct vt_model model;
     struct vt_gate gate;
     struct vt_string message = {0};

@@ -8,7 +8,7 @@
 #include "gate_formats.h"
 
 #include "commands.h"
-#include "model/place.h"
+#include "model/frame_text.h"
 
 #include <errno.h>
 #include <limits.h>
@@ -47,17 +47,17 @@ static void cell(FILE *out, const char *s) {
 static void annotation(const struct vt_gate *gate, const struct vt_gate_format_options *options,
                        const struct vt_gate_finding *f, uint32_t processes, FILE *out) {
     const struct vt_process *p = &gate->model->processes[f->process];
-    struct vt_gate_place place = {0};
+    struct vt_gate_location location = {0};
     char *sentence = vt_gate_sentence(gate, f, options->stable);
     char *name = vt_gate_process_name(p, options->stable);
     if (f->site)
-        vt_gate_place_find(p, f->site->stack, options->source_root, &place);
+        vt_gate_location_find(p, f->site->stack, options->source_root, &location);
     fputs("::error ", out);
-    if (place.file) {
+    if (location.file) {
         fputs("file=", out);
-        escape(out, place.file, true);
-        if (place.line)
-            fprintf(out, ",line=%u", place.line);
+        escape(out, location.file, true);
+        if (location.line)
+            fprintf(out, ",line=%u", location.line);
         fputc(',', out);
     }
     fprintf(out, "title=GPU memory%s %s::", f->site ? "" : " budget", vt_gate_kind(f));
@@ -70,7 +70,7 @@ static void annotation(const struct vt_gate *gate, const struct vt_gate_format_o
         fputc(')', out);
     }
     fputc('\n', out);
-    free(place.file);
+    free(location.file);
     free(sentence);
     free(name);
 }
@@ -99,12 +99,12 @@ static void summary_row(const struct vt_gate *gate, const struct vt_gate_format_
     const struct vt_process *p = &gate->model->processes[f->process];
     char bytes[VT_FORMAT_BYTES], blocks[VT_FORMAT_BYTES];
     char *why = vt_gate_why(gate, f, options->stable);
-    char *place =
-        f->site ? vt_place_text(p, vt_stack_main_frame(f->site->stack), UINT_MAX) : vt_strdup("");
+    char *frame_text =
+        f->site ? vt_frame_text(p, vt_stack_main_frame(f->site->stack), UINT_MAX) : vt_strdup("");
     char *name = vt_gate_process_name(p, options->stable);
     fprintf(out, "| %s | %s | %s | ", vt_gate_kind(f), vt_format_bytes(sum.bytes, bytes),
             f->site ? vt_format_count(sum.blocks, blocks) : "");
-    cell(out, place);
+    cell(out, frame_text);
     fputs(" | ", out);
     if (processes > 1)
         fprintf(out, "%u processes", processes);
@@ -114,7 +114,7 @@ static void summary_row(const struct vt_gate *gate, const struct vt_gate_format_
     cell(out, why);
     fputs(" |\n", out);
     free(why);
-    free(place);
+    free(frame_text);
     free(name);
 }
 

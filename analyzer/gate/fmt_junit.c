@@ -6,7 +6,7 @@
  */
 #include "gate_formats.h"
 
-#include "model/place.h"
+#include "model/frame_text.h"
 #include "vramtrace/log_format.h"
 
 #include <limits.h>
@@ -65,10 +65,10 @@ static void failure(const struct vt_gate *gate, const struct vt_gate_format_opti
     for (uint32_t i = 0; f->site && i < f->site->stack->count; i++) {
         if (f->site->stack->frames[i].interpreter)
             continue;
-        char *place = vt_place_text(p, &f->site->stack->frames[i], UINT_MAX);
+        char *frame_text = vt_frame_text(p, &f->site->stack->frames[i], UINT_MAX);
         fputs(i ? "\n  " : "  ", out);
-        escape(out, place);
-        free(place);
+        escape(out, frame_text);
+        free(frame_text);
     }
     fputs("</failure>\n", out);
     free(sentence);

@@ -8,7 +8,7 @@
 #include "base/json.h"
 
 #include "commands.h"
-#include "model/place.h"
+#include "model/frame_text.h"
 
 #include <limits.h>
 #include <stdlib.h>
@@ -50,35 +50,35 @@ static void text(struct vt_json *j, const char *name, const char *words) {
 }
 
 static void location(struct writer *w, const char *name, const struct vt_process *p,
-                     const struct vt_gate_place *place) {
+                     const struct vt_gate_location *where) {
     struct vt_json *j = &w->j;
     vt_json_open(j, name, '{');
-    if (place->file) {
-        char *reference = uri(place->file);
+    if (where->file) {
+        char *reference = uri(where->file);
         vt_json_open(j, "physicalLocation", '{');
         vt_json_open(j, "artifactLocation", '{');
         vt_json_string(j, "uri", reference);
-        if (place->inside)
+        if (where->inside)
             vt_json_string(j, "uriBaseId", "SRCROOT");
         vt_json_close(j, '}');
-        if (place->line) {
+        if (where->line) {
             vt_json_open(j, "region", '{');
-            vt_json_number(j, "startLine", place->line);
+            vt_json_number(j, "startLine", where->line);
             vt_json_close(j, '}');
         }
         vt_json_close(j, '}');
         free(reference);
     }
-    if (place->frame && place->frame->function) {
+    if (where->frame && where->frame->function) {
         vt_json_open(j, "logicalLocations", '[');
         vt_json_open(j, NULL, '{');
-        vt_json_string(j, "fullyQualifiedName", place->frame->function);
+        vt_json_string(j, "fullyQualifiedName", where->frame->function);
         vt_json_string(j, "kind", "function");
         vt_json_close(j, '}');
         vt_json_close(j, ']');
     }
-    if (place->frame) {
-        char *words = vt_place_text(p, place->frame, UINT_MAX);
+    if (where->frame) {
+        char *words = vt_frame_text(p, where->frame, UINT_MAX);
         text(j, "message", words);
         free(words);
     }
@@ -91,16 +91,16 @@ static void stack(struct writer *w, const struct vt_process *p, const struct vt_
     vt_json_open(j, NULL, '{');
     vt_json_open(j, "frames", '[');
     for (uint32_t i = 0; i < s->count; i++) {
-        struct vt_gate_place place;
+        struct vt_gate_location where;
         if (s->frames[i].interpreter)
             continue;
-        vt_gate_place_of(p, &s->frames[i], w->options->source_root, &place);
+        vt_gate_location_of(p, &s->frames[i], w->options->source_root, &where);
         vt_json_open(j, NULL, '{');
-        location(w, "location", p, &place);
+        location(w, "location", p, &where);
         if (s->frames[i].module)
             vt_json_string(j, "module", s->frames[i].module);
         vt_json_close(j, '}');
-        free(place.file);
+        free(where.file);
     }
     vt_json_close(j, ']');
     vt_json_close(j, '}');
@@ -118,11 +118,11 @@ static void result(struct writer *w, const struct vt_gate_finding *f) {
     text(j, "message", sentence);
     vt_json_open(j, "locations", '[');
     if (f->site) {
-        struct vt_gate_place place;
-        vt_gate_place_find(p, f->site->stack, w->options->source_root, &place);
-        if (place.file || place.frame)
-            location(w, NULL, p, &place);
-        free(place.file);
+        struct vt_gate_location where;
+        vt_gate_location_find(p, f->site->stack, w->options->source_root, &where);
+        if (where.file || where.frame)
+            location(w, NULL, p, &where);
+        free(where.file);
     }
     vt_json_close(j, ']');
     /* the same leak in the next build: what code hosts tell new results from old ones by */

@@ -5,7 +5,7 @@
 #define _GNU_SOURCE
 #include "gate_formats.h"
 
-#include "model/place.h"
+#include "model/frame_text.h"
 #include "vramtrace/log_format.h"
 
 #include <limits.h>
@@ -74,37 +74,37 @@ static char *inside(const char *path, const char *root) {
     return NULL;
 }
 
-void vt_gate_place_of(const struct vt_process *p, const struct vt_frame *frame, const char *root,
-                      struct vt_gate_place *place) {
-    *place = (struct vt_gate_place){.frame = frame};
+void vt_gate_location_of(const struct vt_process *p, const struct vt_frame *frame, const char *root,
+                         struct vt_gate_location *location) {
+    *location = (struct vt_gate_location){.frame = frame};
     if (!frame || !frame->file || !strncmp(frame->file, "<", 1))
         return;
     char *top = realpath(root ? root : ".", NULL);
     char *path = absolute(frame->file, p->cwd);
-    place->file = top ? inside(path, top) : NULL;
-    place->inside = place->file;
-    place->line = frame->line;
-    if (place->inside)
+    location->file = top ? inside(path, top) : NULL;
+    location->inside = location->file;
+    location->line = frame->line;
+    if (location->inside)
         free(path);
     else
-        place->file = path;
+        location->file = path;
     free(top);
 }
 
-void vt_gate_place_find(const struct vt_process *p, const struct vt_stack *stack, const char *root,
-                        struct vt_gate_place *place) {
+void vt_gate_location_find(const struct vt_process *p, const struct vt_stack *stack,
+                           const char *root, struct vt_gate_location *location) {
     const struct vt_frame *first = vt_stack_main_frame(stack);
-    vt_gate_place_of(p, first, root, place);
+    vt_gate_location_of(p, first, root, location);
     /* Annotations go to lines that are in the diff: an own frame further out that is in the tree
      * does better than an inner one that is not. */
-    for (uint32_t i = 0; !place->inside && i < stack->count; i++) {
-        struct vt_gate_place other;
-        if (!stack->frames[i].own)
+    for (uint32_t i = 0; !location->inside && i < stack->count; i++) {
+        struct vt_gate_location other;
+        if (!stack->frames[i].user_code)
             continue;
-        vt_gate_place_of(p, &stack->frames[i], root, &other);
+        vt_gate_location_of(p, &stack->frames[i], root, &other);
         if (other.inside) {
-            free(place->file);
-            *place = other;
+            free(location->file);
+            *location = other;
         } else {
             free(other.file);
         }
@@ -124,15 +124,15 @@ char *vt_gate_sentence(const struct vt_gate *gate, const struct vt_gate_finding 
     if (!f->site) {
         vt_string_format(&text, "GPU %u: %s", f->device, why);
     } else {
-        char *place = vt_place_text(p, vt_stack_main_frame(f->site->stack), UINT_MAX);
+        char *frame_text = vt_frame_text(p, vt_stack_main_frame(f->site->stack), UINT_MAX);
         char *call = vt_stack_key_call_text(f->site);
         char *amount = vt_amount_text(f->amount);
         vt_string_format(&text, "%s%s allocated at %s (%s). %s: %s", amount,
-                         f->amount.freed ? "," : "", place, call, vt_gate_kind(f), why);
+                         f->amount.freed ? "," : "", frame_text, call, vt_gate_kind(f), why);
         free(amount);
         if (f->leak && f->leak->advice && !stable)
             vt_string_format(&text, ". %s", f->leak->advice);
-        free(place);
+        free(frame_text);
         free(call);
     }
     free(why);

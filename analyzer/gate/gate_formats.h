@@ -39,16 +39,16 @@ int vt_fmt_github_write(const struct vt_gate *, const struct vt_gate_format_opti
 
 /* Where a code host shows a finding: a file below the source root. Everything NULL or 0 where no
  * frame has one. Free `file`. */
-struct vt_gate_place {
+struct vt_gate_location {
     char *file;    /* relative to the source root; absolute where it lies elsewhere */
     bool inside;   /* below the source root */
     uint32_t line; /* 0: unknown */
     const struct vt_frame *frame;
 };
-void vt_gate_place_find(const struct vt_process *process, const struct vt_stack *stack,
-                        const char *source_root, struct vt_gate_place *place);
-void vt_gate_place_of(const struct vt_process *process, const struct vt_frame *frame,
-                      const char *source_root, struct vt_gate_place *place);
+void vt_gate_location_find(const struct vt_process *process, const struct vt_stack *stack,
+                           const char *source_root, struct vt_gate_location *location);
+void vt_gate_location_of(const struct vt_process *process, const struct vt_frame *frame,
+                         const char *source_root, struct vt_gate_location *location);
 
 /* "12.0 MiB in 6 blocks allocated at leak.c:41 in new_buffer, unfreed: ..." Free it. */
 char *vt_gate_sentence(const struct vt_gate *gate, const struct vt_gate_finding *finding,

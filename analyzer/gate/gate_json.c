@@ -21,23 +21,23 @@ struct writer {
 static void frame(struct writer *w, const char *name, const struct vt_process *p,
                   const struct vt_frame *f) {
     struct vt_json *j = &w->j;
-    struct vt_gate_place place;
+    struct vt_gate_location location;
     if (!f) {
         vt_json_null(j, name);
         return;
     }
-    vt_gate_place_of(p, f, w->options->source_root, &place);
+    vt_gate_location_of(p, f, w->options->source_root, &location);
     vt_json_open(j, name, '{');
     vt_json_string(j, "function", f->function);
-    vt_json_string(j, "file", place.file ? place.file : f->file);
+    vt_json_string(j, "file", location.file ? location.file : f->file);
     vt_json_number(j, "line", f->line ? f->line : VT_UNKNOWN);
     vt_json_string(j, "module", f->module);
     if (!w->options->stable)
         vt_json_number(j, "offset", f->offset);
     vt_json_string(j, "language", f->python ? "python" : "native");
-    vt_json_boolean(j, "own", f->own);
+    vt_json_boolean(j, "own", f->user_code);
     vt_json_close(j, '}');
-    free(place.file);
+    free(location.file);
 }
 
 static void finding(struct writer *w, const struct vt_gate_finding *f) {

@@ -41,17 +41,17 @@ static void callers(const struct text *t, const struct vt_process *p,
         fprintf(t->out, "%sunknown: the log has no stack for it\n", label);
     for (uint32_t i = 0; i < stack->count && shown < CALLERS; i++) {
         const struct vt_frame *f = &stack->frames[i];
-        if (f != main_frame && (!shown || !f->own))
+        if (f != main_frame && (!shown || !f->user_code))
             continue;
-        char *place = vt_place_text(p, f, VT_TEXT_WIDTH - 16);
-        char *source = shown ? NULL : vt_place_source(p, f, VT_TEXT_WIDTH - 16);
-        fprintf(t->out, "%s%s\n", label, place);
+        char *frame_text = vt_frame_text(p, f, VT_TEXT_WIDTH - 16);
+        char *source = shown ? NULL : vt_frame_text_source(p, f, VT_TEXT_WIDTH - 16);
+        fprintf(t->out, "%s%s\n", label, frame_text);
         if (source)
             fprintf(t->out, "                %s%s%s\n", style(t, VT_STYLE_DIM), source,
                     style(t, VT_STYLE_NONE));
         label = shown ? "                " : "  called from   ";
         shown++;
-        free(place);
+        free(frame_text);
         free(source);
     }
 }

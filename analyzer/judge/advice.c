@@ -9,7 +9,7 @@
  */
 #include "diagnose.h"
 #include "keepers.h"
-#include "model/place.h"
+#include "model/frame_text.h"
 #include "pysource.h"
 #include "vramtrace/log_format.h"
 
@@ -146,7 +146,7 @@ static bool gradients_on(struct vt_pyfiles *files, const struct vt_stack *stack)
         const char *name = vt_pysource_name(f);
         if (matches(f->function, without_graph))
             return false;
-        if (f->python && f->own && (name[0] != '<' || !strcmp(name, "<module>"))) {
+        if (f->python && f->user_code && (name[0] != '<' || !strcmp(name, "<module>"))) {
             const struct vt_pysource *s = vt_pyfiles_get(files, f->file);
             uint32_t at = vt_pysource_frame(s, f);
             if (at == VT_NO_STATEMENT || may_be_off(s, at))
@@ -154,7 +154,7 @@ static bool gradients_on(struct vt_pyfiles *files, const struct vt_stack *stack)
             seen = true;
         }
         /* a trainer's loop from elsewhere turns them off by itself; PyTorch's own code does not */
-        if (seen && f->python && !f->own && f->file && strstr(f->file, "-packages/") &&
+        if (seen && f->python && !f->user_code && f->file && strstr(f->file, "-packages/") &&
             !strstr(f->file, "-packages/torch/"))
             return false;
     }
@@ -166,7 +166,8 @@ static const struct vt_frame *find_evaluation(struct vt_pyfiles *files,
                                               const struct vt_stack *stack) {
     for (uint32_t i = 0; i < stack->count; i++) {
         const struct vt_frame *f = &stack->frames[i];
-        const struct vt_pysource *s = f->own && f->python ? vt_pyfiles_get(files, f->file) : NULL;
+        const struct vt_pysource *s =
+            f->user_code && f->python ? vt_pyfiles_get(files, f->file) : NULL;
         uint32_t at = vt_pysource_frame(s, f);
         uint32_t scope = at == VT_NO_STATEMENT ? at : vt_pysource_scope(s, at);
         if (scope == VT_NO_STATEMENT)
@@ -181,9 +182,10 @@ static const struct vt_frame *find_evaluation(struct vt_pyfiles *files,
 
 static char *say_evaluation(const struct vt_process *p, const struct vt_frame *frame) {
     struct vt_string advice = {0};
-    char *place = vt_place_text(p, frame, PLACE + 10);
-    vt_string_format(&advice, "%s evaluates with gradients: put it under torch.no_grad()", place);
-    free(place);
+    char *frame_text = vt_frame_text(p, frame, PLACE + 10);
+    vt_string_format(&advice, "%s evaluates with gradients: put it under torch.no_grad()",
+                     frame_text);
+    free(frame_text);
     return advice.text;
 }
 
@@ -192,26 +194,26 @@ static char *say_evaluation(const struct vt_process *p, const struct vt_frame *f
 static char *find_gradients(struct vt_pyfiles *files, const struct vt_stack *stack) {
     const struct vt_frame *maker = find_frame(stack, gradient_maker), *caller = NULL;
     struct vt_string advice = {0};
-    bool own = false;
+    bool user_code = false;
     for (uint32_t i = 0; maker && i < stack->count; i++) {
         const struct vt_frame *f = &stack->frames[i];
-        if (!f->own || !f->python)
+        if (!f->user_code || !f->python)
             continue;
         const struct vt_pysource *s = vt_pyfiles_get(files, f->file);
         uint32_t at = vt_pysource_frame(s, f);
         if (at == VT_NO_STATEMENT || any_matches(s, 0, (uint32_t)s->count, gradient_reset))
             return NULL;
-        own = true;
+        user_code = true;
         if (!caller && matches(s->statements[at].text, "\\.backward\\("))
             caller = f;
     }
-    if (!maker || (own && !caller))
+    if (!maker || (user_code && !caller))
         return NULL;
-    char *place = caller ? vt_place_text(files->process, caller, PLACE) : NULL;
+    char *frame_text = caller ? vt_frame_text(files->process, caller, PLACE) : NULL;
     vt_string_format(&advice,
                      "gradients add up in %s: is optimizer.zero_grad() called before each step?",
-                     place ? place : "AccumulateGrad::apply");
-    free(place);
+                     frame_text ? frame_text : "AccumulateGrad::apply");
+    free(frame_text);
     return advice.text;
 }
 
@@ -224,7 +226,7 @@ static bool fits(const char *text) {
     while (*text) {
         size_t word = strcspn(text, " ");
         char *copy = vt_strndup(text, word);
-        unsigned columns = vt_place_columns(copy);
+        unsigned columns = vt_frame_text_columns(copy);
         free(copy);
         if (used && used + 1 + columns > COLUMNS) {
             lines++;
@@ -237,7 +239,7 @@ static bool fits(const char *text) {
 }
 
 /* `less`: how many of the parts that can be missed are left out. */
-static char *word_kept(const struct vt_keeper *k, const char *place, bool framework,
+static char *word_kept(const struct vt_keeper *k, const char *frame_text, bool framework,
                        bool evaluating, int less) {
     struct vt_string advice = {0};
     bool named = k->name[0] && less < 3, number = k->added || matches(k->name, statistic);
@@ -246,7 +248,7 @@ static char *word_kept(const struct vt_keeper *k, const char *place, bool framew
     vt_string_add(&advice, k->added ? " is added" : " is kept");
     if (less < 2)
         vt_string_format(&advice, " %s `%s`", k->added ? "to" : "in", k->container);
-    vt_string_format(&advice, " at %s: ", place);
+    vt_string_format(&advice, " at %s: ", frame_text);
     if (!framework)
         vt_string_add(&advice, number ? "keep its number" : "keep a host copy");
     else if (named && strlen(k->name) < 16)
@@ -261,12 +263,12 @@ static char *word_kept(const struct vt_keeper *k, const char *place, bool framew
 static char *say_kept(const struct vt_process *p, const struct vt_keeper *k, bool framework,
                       bool evaluating) {
     struct vt_frame at = {.python = true, .file = k->file, .line = k->line};
-    char *place = vt_place_text(p, &at, PLACE), *advice = NULL;
+    char *frame_text = vt_frame_text(p, &at, PLACE), *advice = NULL;
     for (int less = 0; less < 4 && (!advice || !fits(advice)); less++) {
         free(advice);
-        advice = word_kept(k, place, framework, evaluating, less);
+        advice = word_kept(k, frame_text, framework, evaluating, less);
     }
-    free(place);
+    free(frame_text);
     return advice;
 }
 
@@ -301,25 +303,25 @@ static char *find_teller(const struct vt_process *p, const struct vt_site *site)
     const struct vt_frame *main = vt_stack_main_frame(site->stack);
     const struct vt_frame *handle = find_frame(site->stack, handle_makers), *batch = NULL;
     struct vt_string advice = {0};
-    char *place = NULL;
+    char *frame_text = NULL;
     for (uint32_t i = 0; site->layer == VT_LAYER_HOST && i < site->stack->count && !batch; i++) {
         const struct vt_frame *f = &site->stack->frames[i];
-        if ((f->own || strstr(f->file ? f->file : "", "/torch/utils/data/")) &&
+        if ((f->user_code || strstr(f->file ? f->file : "", "/torch/utils/data/")) &&
             matches(f->function, loader))
             batch = f;
     }
-    if (handle && !handle->own && !handle->python) {
-        place = vt_place_text(p, main, PLACE);
+    if (handle && !handle->user_code && !handle->python) {
+        frame_text = vt_frame_text(p, main, PLACE);
         vt_string_format(&advice, "%s is called again and again at %s: reuse one handle",
-                         handle->function, place);
+                         handle->function, frame_text);
     } else if (batch) {
-        place = vt_place_text(p, batch, PLACE);
+        frame_text = vt_frame_text(p, batch, PLACE);
         vt_string_format(&advice,
                          "pinned batches of %s are not given back: reuse a fixed set of "
                          "buffers",
-                         place);
+                         frame_text);
     }
-    free(place);
+    free(frame_text);
     return advice.text;
 }
 
@@ -330,13 +332,14 @@ static char *find_unfreed(const struct vt_process *p, const struct vt_leak *leak
     const struct vt_frame *frame = vt_stack_main_frame(leak->stack);
     uint64_t allocs = 0, freed = 0;
     size_t i = 0;
-    if (!frame || frame->python || !frame->own || !site->api)
+    if (!frame || frame->python || !frame->user_code || !site->api)
         return NULL;
     while (i < sizeof frees / sizeof *frees &&
            strncmp(site->api, frees[i].api, strlen(frees[i].api)))
         i++;
     for (uint32_t j = 0; j < p->site_count; j++)
-        if (p->sites[j].stack && vt_stack_place(p->sites[j].stack) == vt_stack_place(leak->stack)) {
+        if (p->sites[j].stack &&
+            vt_stack_line_key(p->sites[j].stack) == vt_stack_line_key(leak->stack)) {
             allocs += p->sites[j].alloc_count;
             freed += p->sites[j].free_count;
         }
@@ -344,15 +347,15 @@ static char *find_unfreed(const struct vt_process *p, const struct vt_leak *leak
         return NULL;
     struct vt_string advice = {0};
     char a[VT_FORMAT_BYTES], b[VT_FORMAT_BYTES];
-    char *place = vt_place_text(p, frame, freed ? PLACE - 10 : PLACE);
+    char *frame_text = vt_frame_text(p, frame, freed ? PLACE - 10 : PLACE);
     if (!freed)
         vt_string_format(&advice, "no %s is ever called for what %s allocates", frees[i].free,
-                         place);
+                         frame_text);
     else if (leak->verdict == VT_VERDICT_LOST && freed >= leak->live_count * 2)
         vt_string_format(&advice, "%s of %s are freed: some path drops what %s made without %s",
-                         vt_format_count(freed, a), vt_format_count(allocs, b), place,
+                         vt_format_count(freed, a), vt_format_count(allocs, b), frame_text,
                          frees[i].free);
-    free(place);
+    free(frame_text);
     return advice.text;
 }
 

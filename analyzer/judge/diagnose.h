@@ -15,7 +15,7 @@
  * at the end, at its worst, over time; and which blocks keep it so. `place` says for each of the
  * replay's sites where it is in the model. */
 void vt_fragmentation_measure(const struct vt_log *log, const struct vt_replay *replay,
-                              struct vt_clock clock, const uint32_t *place,
+                              struct vt_clock clock, const uint32_t *index,
                               struct vt_device *device);
 /* Of what a replay's device holds now: the live blocks whose segments are at least half idle, by
  * site, the most idle bytes first. How many rows were filled. */
@@ -27,7 +27,7 @@ struct vt_oom_sources {
     const struct vt_log *log;
     const struct vt_replay *replay;
     struct vt_clock clock;
-    const uint32_t *place; /* where the replay's sites are in the model; VT_NO_SITE */
+    const uint32_t *index; /* where the replay's sites are in the model; VT_NO_SITE */
     struct vt_stacks *stacks;
     const struct vt_classes *classes;
     int device; /* only this one's; -1: all */
@@ -45,7 +45,7 @@ uint64_t vt_oom_others(const struct vt_process *process, unsigned device, uint64
 /* lifetime.c: fills vt_site.usual_life, longest_life and oldest_age. `place`: the replay's site ->
  * the process's; `end`: ticks. */
 void vt_lifetime_measure(const struct vt_replay *replay, struct vt_clock clock, uint64_t end,
-                         const uint32_t *place, struct vt_process *process);
+                         const uint32_t *index, struct vt_process *process);
 
 /* lifetime.c: adds to the evidence that what is live has outlived all others of its site by far;
  * nothing where it has not. */

@@ -5,7 +5,7 @@
  * way. replay.c asks for the last at each failed allocation, model.c for all at the end.
  *
  * Where a caching allocator's blocks are in the log, the driver allocations that held blocks are
- * its reserve (framework.c follows them). Where none are, what the driver handed out is in use as
+ * its reserve (segments.c follows them). Where none are, what the driver handed out is in use as
  * far as anyone can see; but if a caching allocator is known to be at work, or memory came from a
  * pool whose reserve the driver keeps to itself, then the answer is unknown.
  */
@@ -39,18 +39,18 @@ static const struct vt_fragmentation unknown = {
 /* --- what is in the way --- */
 
 static uint32_t block_site(const struct vt_replay *r, uint64_t address) {
-    const struct vt_live_entry *entry =
-        vt_live_find(&r->live, vt_live_key(address, VT_SPACE_BLOCK));
+    const struct vt_address *entry =
+        vt_addresses_find(&r->live, vt_address_key(address, VT_SPACE_BLOCK));
     return entry->key ? entry->site : VT_NO_SITE;
 }
 
 /* The pieces of a region: in use and the largest idle one. */
-static void sum_region(const struct vt_framework *f, const struct vt_region *region,
+static void sum_region(const struct vt_segments *f, const struct vt_region *region,
                        uint64_t *in_use, uint64_t *largest) {
     bool block;
     *in_use = *largest = 0;
     for (uint64_t at = region->start, end; at < region->end; at = end) {
-        end = vt_framework_piece(f, at, &block);
+        end = vt_segments_piece(f, at, &block);
         if (!end)
             return;
         if (block)
@@ -78,16 +78,16 @@ uint32_t vt_fragmentation_pins(const struct vt_replay *r, unsigned device,
     struct pin_row *rows = NULL;
     size_t count = 0, room = 0, cursor = 0;
     struct vt_region region;
-    for (uint64_t n = 1; vt_framework_region(r->framework, &cursor, &region); n++) {
+    for (uint64_t n = 1; vt_segments_region(r->segments, &cursor, &region); n++) {
         uint64_t in_use, largest, bytes = region.end - region.start;
         bool block;
         if (region.device != device)
             continue;
-        sum_region(r->framework, &region, &in_use, &largest);
+        sum_region(r->segments, &region, &in_use, &largest);
         if (!in_use || in_use > bytes / 2)
             continue;
         for (uint64_t at = region.start, end; at < region.end; at = end) {
-            end = vt_framework_piece(r->framework, at, &block);
+            end = vt_segments_piece(r->segments, at, &block);
             if (!end)
                 break;
             uint32_t site = block ? block_site(r, at) : VT_NO_SITE;
@@ -124,12 +124,12 @@ uint32_t vt_fragmentation_pins(const struct vt_replay *r, unsigned device,
 
 enum { PIECES_MOST = 200000 }; /* more would make no readable report */
 
-static void draw_map(const struct vt_replay *r, const uint32_t *place, unsigned device,
+static void draw_map(const struct vt_replay *r, const uint32_t *index, unsigned device,
                      struct vt_fragmentation *f) {
     uint32_t segment_room = 0, piece_room = 0;
     size_t cursor = 0;
     struct vt_region region;
-    while (vt_framework_region(r->framework, &cursor, &region)) {
+    while (vt_segments_region(r->segments, &cursor, &region)) {
         if (region.device != device)
             continue;
         if (f->piece_count >= PIECES_MOST) {
@@ -140,10 +140,10 @@ static void draw_map(const struct vt_replay *r, const uint32_t *place, unsigned 
         struct vt_segment_map *map = &f->segments[f->segment_count++];
         *map = (struct vt_segment_map){
             .address = region.start, .bytes = region.end - region.start, .first = f->piece_count};
-        sum_region(r->framework, &region, &map->in_use_bytes, &map->largest_free_bytes);
+        sum_region(r->segments, &region, &map->in_use_bytes, &map->largest_free_bytes);
         for (uint64_t at = region.start, end; at < region.end; at = end) {
             bool block;
-            end = vt_framework_piece(r->framework, at, &block);
+            end = vt_segments_piece(r->segments, at, &block);
             if (!end)
                 break;
             uint32_t site = block ? block_site(r, at) : VT_NO_SITE;
@@ -151,7 +151,7 @@ static void draw_map(const struct vt_replay *r, const uint32_t *place, unsigned 
             f->pieces[f->piece_count++] =
                 (struct vt_piece){.offset = at - region.start,
                                   .bytes = end - at,
-                                  .site = site == VT_NO_SITE ? VT_NO_SITE : place[site],
+                                  .site = site == VT_NO_SITE ? VT_NO_SITE : index[site],
                                   .idle = !block};
         }
         map->count = f->piece_count - map->first;
@@ -177,11 +177,11 @@ static uint64_t granule_waste(const struct vt_replay *r, unsigned device) {
     size_t count = 0;
     uint64_t taken = 0, asked = 0, end = 0;
     for (size_t i = 0; i <= r->live.mask; i++) {
-        const struct vt_live_entry *entry = &r->live.slots[i];
+        const struct vt_address *entry = &r->live.slots[i];
         if (!entry->key || entry->kind != VT_KIND_DEVICE ||
             r->sites[entry->site].device != device || r->sites[entry->site].segments)
             continue;
-        uint64_t start = vt_live_address(entry), size = entry->size_context & VT_SIZE_MASK;
+        uint64_t start = vt_address_of(entry), size = entry->size_context & VT_SIZE_MASK;
         spans[count++] =
             (struct span){start & ~(granule - 1), (start + size + granule - 1) & ~(granule - 1)};
         asked += size;
@@ -209,7 +209,7 @@ static struct vt_moment moment(struct vt_clock clock, const struct vt_reserve *f
                               .pinned_bytes = from->pinned};
 }
 
-static void measure_blocks(const struct vt_replay *r, struct vt_clock clock, const uint32_t *place,
+static void measure_blocks(const struct vt_replay *r, struct vt_clock clock, const uint32_t *index,
                            const struct vt_reserve_device *reserve, struct vt_device *device) {
     struct vt_fragmentation *f = &device->fragmentation;
     struct vt_replay_pin pins[VT_PINS];
@@ -230,25 +230,25 @@ static void measure_blocks(const struct vt_replay *r, struct vt_clock clock, con
     uint32_t count = vt_fragmentation_pins(r, device->ordinal, pins);
     f->pins = vt_alloc(count, sizeof *f->pins);
     for (uint32_t i = 0; i < count; i++)
-        f->pins[f->pin_count++] = (struct vt_pin){.site = place[pins[i].site],
+        f->pins[f->pin_count++] = (struct vt_pin){.site = index[pins[i].site],
                                                   .blocks = pins[i].blocks,
                                                   .block_bytes = pins[i].block_bytes,
                                                   .segments = pins[i].segments,
                                                   .pinned_bytes = pins[i].pinned_bytes};
-    draw_map(r, place, device->ordinal, f);
+    draw_map(r, index, device->ordinal, f);
 }
 
 void vt_fragmentation_measure(const struct vt_log *log, const struct vt_replay *replay,
-                              struct vt_clock clock, const uint32_t *place,
+                              struct vt_clock clock, const uint32_t *index,
                               struct vt_device *device) {
     unsigned ordinal = device->ordinal & 0xff;
     const struct vt_reserve_device *reserve =
-        replay->framework ? vt_framework_device(replay->framework, ordinal) : NULL;
+        replay->segments ? vt_segments_device(replay->segments, ordinal) : NULL;
     bool pooled = false;
     for (size_t i = 0; i < replay->site_count; i++)
         pooled |= replay->sites[i].pooled && replay->sites[i].device == ordinal;
     if (reserve)
-        measure_blocks(replay, clock, place, reserve, device);
+        measure_blocks(replay, clock, index, reserve, device);
     else if (replay->devices[ordinal].framework.used || pooled || has_caching_allocator(log))
         device->fragmentation = unknown;
     else

@@ -351,8 +351,8 @@ static uint32_t find_part(const struct search *s, const struct found *found, dou
 
 /* Sites of one place that do not grow by themselves, but together do: one line that is reached by
  * many ways, a few times by each. */
-static void judge_place(const struct search *s, const uint32_t *sites, uint32_t count,
-                        const uint32_t *place, struct vt_process *p) {
+static void judge_line(const struct search *s, const uint32_t *sites, uint32_t count,
+                       const uint32_t *index, struct vt_process *p) {
     struct curve sum = vt_growth_curve_of_place(s, sites, count);
     struct found found;
     if (find(s, &sum, &found)) {
@@ -370,7 +370,7 @@ static void judge_place(const struct search *s, const uint32_t *sites, uint32_t 
             uint32_t n = find_part(s, &found, from, sites[i], &first);
             if (n >= least)
                 vt_growth_describe(s, &found, s->rises + first, n, sites[i], p,
-                                   &p->sites[place[sites[i]]]);
+                                   &p->sites[index[sites[i]]]);
         }
     }
     free((void *)sum.samples);
@@ -380,25 +380,25 @@ static void judge_place(const struct search *s, const uint32_t *sites, uint32_t 
  * no place. */
 static uint64_t place_of(const struct vt_site *site) {
     const struct vt_stack *stack = site->stack;
-    uint64_t key = vt_stack_place(stack) + vt_mix(site->layer * 256 + site->device);
-    for (uint32_t i = stack->own + 1; i < stack->count; i++) {
+    uint64_t key = vt_stack_line_key(stack) + vt_mix(site->layer * 256 + site->device);
+    for (uint32_t i = stack->user_frame + 1; i < stack->count; i++) {
         const struct vt_frame *f = &stack->frames[i];
         const char *where = f->line ? f->file : f->module;
-        if (f->own)
+        if (f->user_code)
             return vt_mix(key) + vt_hash_bytes(f->line ? f->line : f->offset, where ? where : "",
                                                where ? strlen(where) : 0);
     }
     return key;
 }
 
-static void judge_places(const struct search *s, const uint32_t *place, struct vt_process *p) {
+static void judge_lines(const struct search *s, const uint32_t *index, struct vt_process *p) {
     uint32_t count = (uint32_t)s->replay->site_count;
     struct vt_map first_of = {0};
     uint32_t *next = vt_alloc(count, sizeof *next), *heads = vt_alloc(count, sizeof *heads);
     uint32_t *sites = vt_alloc(count, sizeof *sites);
     uint32_t head_count = 0;
     for (uint32_t i = count; i-- > 0;) {
-        struct vt_site *site = place[i] == VT_NO_SITE ? NULL : &p->sites[place[i]];
+        struct vt_site *site = index[i] == VT_NO_SITE ? NULL : &p->sites[index[i]];
         next[i] = VT_NO_SITE;
         if (!site || site->before || site->growth || !site->held_bytes)
             continue;
@@ -415,7 +415,7 @@ static void judge_places(const struct search *s, const uint32_t *place, struct v
         uint32_t n = 0;
         for (uint32_t site = heads[i]; site != VT_NO_SITE; site = next[site])
             sites[n++] = site;
-        judge_place(s, sites, n, place, p);
+        judge_line(s, sites, n, index, p);
     }
     free(next);
     free(heads);
@@ -438,11 +438,11 @@ static bool replaces(const struct search *s, const struct found *found, const st
 }
 
 /* The bucket in which a site last allocated for the first time. */
-static uint32_t find_newest(const struct search *s, const uint32_t *place) {
+static uint32_t find_newest(const struct search *s, const uint32_t *index) {
     uint32_t newest = 0;
     for (uint32_t i = 0; i < s->replay->site_count && i < s->history->site_room; i++) {
         const struct vt_site_history *h = &s->history->sites[i];
-        if (h->count && place[i] != VT_NO_SITE && h->samples[0].bucket > newest)
+        if (h->count && index[i] != VT_NO_SITE && h->samples[0].bucket > newest)
             newest = h->samples[0].bucket;
     }
     return newest;
@@ -450,25 +450,25 @@ static uint32_t find_newest(const struct search *s, const uint32_t *place) {
 
 void vt_growth_find(const struct vt_replay *replay, const struct vt_history *history,
                     const struct vt_iterations *iterations, struct vt_clock clock, uint64_t end,
-                    const uint32_t *place, struct vt_process *p) {
+                    const uint32_t *index, struct vt_process *p) {
     struct search s = {.replay = replay,
                        .history = history,
                        .iterations = iterations,
                        .clock = clock,
                        .end = end,
-                       .place = place,
+                       .index = index,
                        .python = p->python};
     if (!history->allocs)
         return;
     while (s.last_bucket + 1 < history->bucket_count &&
            history->buckets[s.last_bucket + 1].events <= history->events_at_last_alloc)
         s.last_bucket++;
-    s.newest_bucket = find_newest(&s, place);
+    s.newest_bucket = find_newest(&s, index);
     s.rises = vt_alloc(history->bucket_count + 1, sizeof *s.rises);
     for (uint32_t i = 0; i < replay->site_count; i++) {
-        if (place[i] == VT_NO_SITE)
+        if (index[i] == VT_NO_SITE)
             continue;
-        struct vt_site *site = &p->sites[place[i]];
+        struct vt_site *site = &p->sites[index[i]];
         struct curve c = vt_growth_curve(&s, i);
         struct found found;
         site->held_bytes = site->live_bytes;
@@ -478,6 +478,6 @@ void vt_growth_find(const struct vt_replay *replay, const struct vt_history *his
             vt_growth_describe(&s, &found, s.rises + found.first_rise, found.rise_count, i, p,
                                site);
     }
-    judge_places(&s, place, p);
+    judge_lines(&s, index, p);
     free(s.rises);
 }

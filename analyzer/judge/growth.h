@@ -16,7 +16,7 @@
  * which the process ended, or the log does. */
 void vt_growth_find(const struct vt_replay *replay, const struct vt_history *history,
                     const struct vt_iterations *iterations, struct vt_clock clock, uint64_t end,
-                    const uint32_t *place, struct vt_process *process);
+                    const uint32_t *index, struct vt_process *process);
 
 /* Mann-Kendall: the one-sided probability that `count` values without a trend rise as these do;
  * ties are corrected for. 1 where there are fewer than four, or no two that differ. */

@@ -224,8 +224,8 @@ static void draw(const struct search *s, const struct found *found, const struct
                        ? buckets[found->scale.end_bucket].events
                        : s->history->events_at_last_alloc + 1;
     for (uint32_t i = 0; i < count; i++) {
-        double place = (double)(buckets[rises[i].bucket].events - begin) / (double)(end - begin);
-        uint32_t part = (uint32_t)(place * VT_GROWTH_PARTS);
+        double position = (double)(buckets[rises[i].bucket].events - begin) / (double)(end - begin);
+        uint32_t part = (uint32_t)(position * VT_GROWTH_PARTS);
         g->shape[part < VT_GROWTH_PARTS ? part : VT_GROWTH_PARTS - 1] += (double)rises[i].bytes;
         g->bytes += rises[i].bytes;
         g->blocks += rises[i].count;
@@ -260,7 +260,7 @@ void vt_growth_describe(const struct search *s, const struct found *found, const
         if (beat == VT_NO_SITE)
             beat = own;
         g->per = "rhythm";
-        g->beat = s->place[beat] == VT_NO_SITE ? NULL : p->sites[s->place[beat]].stack;
+        g->beat = s->index[beat] == VT_NO_SITE ? NULL : p->sites[s->index[beat]].stack;
         g->iterations = s->replay->sites[beat].alloc_count;
         all = (double)g->iterations;
         find_outer_beat(s, beat, own, g);

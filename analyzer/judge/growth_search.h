@@ -24,7 +24,7 @@ struct search {
     const struct vt_history *history;
     const struct vt_iterations *iterations;
     struct vt_clock clock;
-    const uint32_t *place;  /* see vt_growth_find */
+    const uint32_t *index;  /* see vt_growth_find */
     bool python;            /* an interpreter's process */
     uint64_t end;           /* ticks */
     uint32_t last_bucket;   /* in which the process last allocated */

@@ -350,14 +350,14 @@ static void find_makers(struct vt_pyscene *scene, const struct vt_stack *stack, 
             copy_name(class, (struct vt_pytext){begin, (size_t)(name - 1 - begin)});
             scene->makers[scene->maker_count++] = class;
         }
-        if (f->own && name[0] != '<')
+        if (f->user_code && name[0] != '<')
             break;
     }
 }
 
 static bool is_asked(const struct vt_frame *frame) {
     const char *name = vt_pysource_name(frame);
-    return frame->own && frame->python && (name[0] != '<' || !strcmp(name, "<module>"));
+    return frame->user_code && frame->python && (name[0] != '<' || !strcmp(name, "<module>"));
 }
 
 /* Whether a frame outside of `inner` stands in a loop, or cannot be looked at. */

@@ -18,7 +18,7 @@ static bool fails(const struct vt_process *p, const struct vt_site *site) {
     return vt_gate_fails_by_default(p, site->verdict);
 }
 
-uint64_t vt_stack_place(const struct vt_stack *stack) {
+uint64_t vt_stack_line_key(const struct vt_stack *stack) {
     const struct vt_frame *f = vt_stack_main_frame(stack);
     if (!f)
         return 0;
@@ -48,11 +48,11 @@ static bool share_function(const struct vt_stack *a, const struct vt_stack *b) {
         return true;
     const struct vt_frame *outermost = NULL;
     for (uint32_t i = 0; i < a->count; i++)
-        if (a->frames[i].own)
+        if (a->frames[i].user_code)
             outermost = &a->frames[i];
     for (uint32_t i = 0; i < a->count; i++)
-        for (uint32_t j = 0; j < b->count && a->frames[i].own; j++)
-            if (b->frames[j].own && same_function(&a->frames[i], &b->frames[j]) &&
+        for (uint32_t j = 0; j < b->count && a->frames[i].user_code; j++)
+            if (b->frames[j].user_code && same_function(&a->frames[i], &b->frames[j]) &&
                 !same_function(&a->frames[i], outermost) &&
                 !(a->frames[i].function && !strcmp(a->frames[i].function, "main")))
                 return true;
@@ -104,7 +104,7 @@ static void add_growth(struct vt_growth *sum, const struct vt_growth *g) {
 struct gathering {
     struct vt_process *p;
     uint32_t *next_in_leak, *last_of, *first_of; /* sites of a leak, chained */
-    struct vt_map places;                        /* verdict and place -> leak */
+    struct vt_map by_line;                       /* verdict and place -> leak */
 };
 
 static void add_site(struct gathering *g, uint32_t leak, uint32_t i) {
@@ -148,16 +148,16 @@ static uint32_t find_partner(const struct gathering *g, const struct vt_site *si
 static void gather_site(struct gathering *g, uint32_t i) {
     struct vt_process *p = g->p;
     const struct vt_site *site = &p->sites[i];
-    uint64_t key = vt_stack_place(site->stack) * VT_VERDICTS + site->verdict;
-    uint32_t leak = vt_map_get(&g->places, key);
+    uint64_t key = vt_stack_line_key(site->stack) * VT_VERDICTS + site->verdict;
+    uint32_t leak = vt_map_get(&g->by_line, key);
     if (leak == VT_MAP_NONE && site->growth)
         leak = find_partner(g, site);
     if (leak == VT_MAP_NONE) {
         leak = p->leak_count++;
         p->leaks[leak] = (struct vt_leak){.verdict = site->verdict, .stack = site->stack};
     }
-    if (vt_map_get(&g->places, key) == VT_MAP_NONE)
-        vt_map_put(&g->places, key, leak);
+    if (vt_map_get(&g->by_line, key) == VT_MAP_NONE)
+        vt_map_put(&g->by_line, key, leak);
     add_site(g, leak, i);
 }
 
@@ -240,5 +240,5 @@ void vt_leaks_gather(struct vt_process *p) {
     free(g.next_in_leak);
     free(g.last_of);
     free(g.first_of);
-    vt_map_free(&g.places);
+    vt_map_free(&g.by_line);
 }

@@ -26,11 +26,11 @@ static uint64_t life_at(const struct vt_replay *r, const struct vt_replay_site *
 }
 
 void vt_lifetime_measure(const struct vt_replay *r, struct vt_clock clock, uint64_t end,
-                         const uint32_t *place, struct vt_process *p) {
+                         const uint32_t *index, struct vt_process *p) {
     for (uint32_t i = 0; i < r->site_count; i++) {
-        if (place[i] == VT_NO_SITE)
+        if (index[i] == VT_NO_SITE)
             continue;
-        struct vt_site *site = &p->sites[place[i]];
+        struct vt_site *site = &p->sites[index[i]];
         site->usual_life = site->longest_life = site->oldest_age = VT_UNKNOWN;
         uint64_t freed = 0;
         for (unsigned j = 0; j < VT_REPLAY_AGES; j++)
@@ -41,10 +41,10 @@ void vt_lifetime_measure(const struct vt_replay *r, struct vt_clock clock, uint6
         }
     }
     for (size_t i = 0; i <= r->live.mask; i++) {
-        const struct vt_live_entry *entry = &r->live.slots[i];
-        if (!entry->key || place[entry->site] == VT_NO_SITE)
+        const struct vt_address *entry = &r->live.slots[i];
+        if (!entry->key || index[entry->site] == VT_NO_SITE)
             continue;
-        struct vt_site *site = &p->sites[place[entry->site]];
+        struct vt_site *site = &p->sites[index[entry->site]];
         uint64_t born = entry->born * r->age_unit;
         uint64_t age = born < end ? vt_clock_ns(clock, end - born) : 0;
         if (!site->before && (site->oldest_age == VT_UNKNOWN || age > site->oldest_age))

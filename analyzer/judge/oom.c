@@ -283,11 +283,11 @@ static void take(const struct vt_oom_sources *s, const struct vt_process *p,
     else if (vt_classes_of_stack(s->classes, p, oom->stack, &oom->allocator) != VT_CLASS_CACHE)
         oom->allocator = NULL;
     for (uint32_t i = 0; i < from->holder_count; i++) {
-        oom->holders[i] = s->place[from->holders[i]];
+        oom->holders[i] = s->index[from->holders[i]];
         oom->holder_bytes[i] = from->holder_bytes[i];
     }
     for (uint32_t i = 0; i < from->pin_count; i++)
-        oom->pins[i] = (struct vt_pin){s->place[from->pins[i].site], from->pins[i].blocks,
+        oom->pins[i] = (struct vt_pin){s->index[from->pins[i].site], from->pins[i].blocks,
                                        from->pins[i].block_bytes, from->pins[i].segments,
                                        from->pins[i].pinned_bytes};
     take_free(s, p, from, oom);

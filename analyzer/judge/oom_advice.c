@@ -5,7 +5,7 @@
  */
 #define _GNU_SOURCE /* strcasestr */
 #include "diagnose.h"
-#include "model/place.h"
+#include "model/frame_text.h"
 
 #include "vramtrace/log_format.h"
 
@@ -29,27 +29,27 @@ static const char *torch_settings(const struct vt_process *p, const char **name)
 }
 
 /* The place of a site, in words; NULL: a filter left it out. */
-static char *site_place(const struct vt_process *p, uint32_t site) {
+static char *site_text(const struct vt_process *p, uint32_t site) {
     if (site == VT_NO_SITE)
         return NULL;
-    return vt_place_text(p, vt_stack_main_frame(p->sites[site].stack), 60);
+    return vt_frame_text(p, vt_stack_main_frame(p->sites[site].stack), 60);
 }
 
 static void name_pins(const struct vt_process *p, const struct vt_oom *oom,
                       struct vt_string *text) {
-    char *place = oom->pin_count ? site_place(p, oom->pins[0].site) : NULL;
-    if (!place)
+    char *frame_text = oom->pin_count ? site_text(p, oom->pins[0].site) : NULL;
+    if (!frame_text)
         return;
     const struct vt_pin *pin = &oom->pins[0];
     char blocks[VT_FORMAT_BYTES], segments[VT_FORMAT_BYTES];
     vt_string_format(text,
                      "%sallocate what is kept from %s elsewhere or earlier: its %s block%s of %s "
                      "hold%s %s segment%s with %s idle",
-                     text->length ? "; or " : "", place, vt_format_count(pin->blocks, blocks),
+                     text->length ? "; or " : "", frame_text, vt_format_count(pin->blocks, blocks),
                      pin->blocks == 1 ? "" : "s", BYTES(pin->block_bytes),
                      pin->blocks == 1 ? "s" : "", vt_format_count(pin->segments, segments),
                      pin->segments == 1 ? "" : "s", BYTES(pin->pinned_bytes));
-    free(place);
+    free(frame_text);
 }
 
 static void against_fragmentation(const struct vt_process *p, const struct vt_oom *oom,
@@ -75,14 +75,14 @@ static void against_capacity(const struct vt_process *p, const struct vt_oom *oo
         return;
     }
     uint32_t holder = oom->holder_count ? oom->holders[0] : VT_NO_SITE;
-    char *place = site_place(p, holder);
-    if (place) {
+    char *frame_text = site_text(p, holder);
+    if (frame_text) {
         enum vt_verdict verdict = p->sites[holder].verdict;
         bool leak = verdict == VT_VERDICT_GROWING || verdict == VT_VERDICT_LOST;
         vt_string_format(text, "%s what %s allocated: it held %s",
-                         leak ? "stop the growth of" : "free, or make smaller,", place,
+                         leak ? "stop the growth of" : "free, or make smaller,", frame_text,
                          BYTES(oom->holder_bytes[0]));
-        free(place);
+        free(frame_text);
     }
     uint64_t cached = oom->cached_bytes == VT_UNKNOWN ? 0 : oom->cached_bytes;
     if (oom->free_bytes != VT_UNKNOWN && oom->free_bytes + cached)

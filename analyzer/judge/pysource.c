@@ -4,7 +4,7 @@
  * are followed, and that is enough to tell where a statement begins and ends.
  */
 #include "pysource.h"
-#include "model/place.h"
+#include "model/frame_text.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -175,7 +175,7 @@ static void read_statements(struct reader *r) {
 }
 
 struct vt_pysource *vt_pysource_read(const struct vt_process *p, const char *file) {
-    FILE *in = file ? vt_place_open(p, file) : NULL;
+    FILE *in = file ? vt_frame_text_open_source(p, file) : NULL;
     if (!in)
         return NULL;
     char *bytes = vt_alloc(LONGEST_FILE + 1, 1);

@@ -72,7 +72,7 @@ static int compare_bytes(const void *a, const void *b) {
 
 struct steadiness vt_growth_steadiness(const struct rise *rises, uint32_t count, double end) {
     enum { WILD = 4 }; /* times the median: what is more counts as that */
-    double start = rises[0].at, span = end - start, blocks = 0, places = 0, bytes = 0, heavy = 0;
+    double start = rises[0].at, span = end - start, blocks = 0, positions = 0, bytes = 0, heavy = 0;
     struct steadiness found = {0};
     const struct rise *later = rises + 1;
     uint32_t n = count - 1;
@@ -83,14 +83,14 @@ struct steadiness vt_growth_steadiness(const struct rise *rises, uint32_t count,
     double most = WILD * (double)sizes[n / 2];
     free(sizes);
     for (uint32_t i = 0; i < n; i++) {
-        double place = (later[i].at - start) / span, size = (double)later[i].bytes;
+        double position = (later[i].at - start) / span, size = (double)later[i].bytes;
         size = size < most ? size : most;
         blocks += (double)later[i].count;
-        places += (double)later[i].count * place;
+        positions += (double)later[i].count * position;
         bytes += size;
-        heavy += size * place;
+        heavy += size * position;
     }
-    found.centre = places / blocks;
+    found.centre = positions / blocks;
     found.bytes_centre = heavy / bytes;
     found.dispersion = dispersion(later, n, start, end);
     found.error = sqrt(found.dispersion / (12 * blocks));

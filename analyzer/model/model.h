@@ -39,7 +39,7 @@ struct vt_frame {
     uint64_t offset;      /* of the call in the module's own terms; address in generated code;
                              VT_UNKNOWN: Python */
     bool python;
-    bool own;
+    bool user_code;
     bool interpreter; /* native, inside the Python interpreter: shown only where native frames are
                          asked for */
 };
@@ -48,8 +48,8 @@ struct vt_frame {
 struct vt_stack {
     struct vt_frame *frames;
     uint32_t count;
-    uint32_t own;  /* index of the own frame; `count`: there is none */
-    bool cut;      /* outermost frames are missing */
+    uint32_t user_frame; /* index of the innermost frame of user code; `count`: none */
+    bool cut;            /* outermost frames are missing */
     bool unplaced; /* Python frames stand first because their place among the native ones was not
                       found */
 };
@@ -114,7 +114,7 @@ struct vt_leak {
     uint64_t live_bytes, live_count; /* at the end */
     uint64_t held_bytes, held_count; /* when the process last allocated anything: more than live
                                         where all was freed at the very end */
-    const struct vt_stack *stack;    /* of its largest site: own frame and source */
+    const struct vt_stack *stack;    /* of its largest site: user frame and source */
     const uint32_t *sites;           /* indices into vt_process.sites, the largest first */
     uint32_t site_count;
     struct vt_growth *growth; /* of all its sites together; NULL: not growing */
@@ -322,11 +322,11 @@ struct vt_model {
 
 /* What part of the logs is asked for. Start it as {.device = -1}. */
 struct vt_model_options {
-    const char *since, *until; /* "90s", "80%", "epoch#3"; NULL: from the start, to the end */
-    const char *phase;         /* only while this phase lasted: a name, or "name#3"; NULL */
-    int device;                /* only this ordinal; -1: all */
-    const char *const *own;    /* patterns, NULL-terminated; NULL: none */
-    const char *classes;       /* a file with more rows for classes.def; NULL: none */
+    const char *since, *until;    /* "90s", "80%", "epoch#3"; NULL: from the start, to the end */
+    const char *phase;            /* only while this phase lasted: a name, or "name#3"; NULL */
+    int device;                   /* only this ordinal; -1: all */
+    const char *const *user_code; /* patterns, NULL-terminated; NULL: none */
+    const char *classes;          /* a file with more rows for classes.def; NULL: none */
 };
 
 /* Reads the logs and fills the model. 0, or -errno with `message` filled; a log that cannot be read
@@ -339,13 +339,13 @@ void vt_model_free(struct vt_model *model);
 /* Says something in the process's notes; the model keeps it. */
 void vt_model_note(struct vt_process *process, char *text);
 
-/* A hash of where a stack's main frame is: the same for all stacks of one place. */
-uint64_t vt_stack_place(const struct vt_stack *stack);
+/* A hash of the line that a stack's main frame is at: the same for all stacks from that line. */
+uint64_t vt_stack_line_key(const struct vt_stack *stack);
 
 /* "GPU-xxxxxxxx-xxxx-xxxx-xxxx-xxxxxxxxxxxx". Free it. */
 char *vt_model_uuid(const uint8_t uuid[16]);
 
-/* The own frame of a stack; the innermost one where none is own; NULL where the stack is empty. */
+/* A stack's frame of user code; its innermost frame where it has none; NULL where it is empty. */
 const struct vt_frame *vt_stack_main_frame(const struct vt_stack *stack);
 
 #endif

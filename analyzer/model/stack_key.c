@@ -4,7 +4,7 @@
  */
 #include "stack_key.h"
 
-#include "place.h"
+#include "frame_text.h"
 #include "vramtrace/log_format.h"
 
 #include <stdlib.h>
@@ -61,7 +61,7 @@ static char *clean(char *text) {
 
 static char *name_frame(const struct vt_frame *f) {
     struct vt_string name = {0};
-    char *function = vt_place_function(f);
+    char *function = vt_frame_text_function(f);
     if (function && !f->python)
         cut_clone(function);
     char *where = vt_strdup(f->file     ? vt_basename(f->file)
@@ -89,7 +89,7 @@ void vt_stack_key_make(const struct vt_site *site, struct vt_stack_key *key) {
     struct vt_string call = {0};
     *key = (struct vt_stack_key){0};
     for (uint32_t i = 0; i < stack->count; i++)
-        if (stack->frames[i].own)
+        if (stack->frames[i].user_code)
             end = i + 1;
     if (!end)
         end = stack->count;

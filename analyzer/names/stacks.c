@@ -5,7 +5,7 @@
  */
 #include "stacks.h"
 
-#include "model/own.h"
+#include "model/user_code.h"
 #include "replay/replay.h"
 #include "log/sites.h"
 
@@ -15,7 +15,7 @@
 struct vt_stacks {
     const struct vt_log *log;
     struct vt_symbols *symbols;
-    const char *const *own;
+    const char *const *user_code;
     struct vt_map known; /* 2 * stack + runtime -> made */
     struct vt_stack **made;
     size_t made_count, made_room;
@@ -28,11 +28,11 @@ struct vt_stacks {
 };
 
 struct vt_stacks *vt_stacks_open(const struct vt_log *log, struct vt_symbols *symbols,
-                                 const char *const *own_patterns) {
+                                 const char *const *user_code) {
     struct vt_stacks *s = vt_alloc(1, sizeof *s);
     s->log = log;
     s->symbols = symbols;
-    s->own = own_patterns;
+    s->user_code = user_code;
     s->module_count = log->module_count;
     s->code_count = log->code_count;
     s->paths = vt_alloc(log->module_count, sizeof *s->paths);
@@ -77,7 +77,7 @@ struct making {
 };
 
 static void add_frame(struct vt_stacks *s, struct making *m, struct vt_frame frame) {
-    frame.own = vt_own_frame(&frame, s->own);
+    frame.user_code = vt_user_code_frame(&frame, s->user_code);
     VT_GROW(m->frames, m->count, m->room);
     m->frames[m->count++] = frame;
 }
@@ -145,8 +145,8 @@ const struct vt_stack *vt_stacks_get(struct vt_stacks *s, uint32_t index, bool r
         .cut = raw->flags & (VT_STACK_CUT | VT_STACK_PYTHON_CUT),
         .unplaced = raw->flags & VT_STACK_UNORDERED,
     };
-    while (stack->own < stack->count && !stack->frames[stack->own].own)
-        stack->own++;
+    while (stack->user_frame < stack->count && !stack->frames[stack->user_frame].user_code)
+        stack->user_frame++;
     VT_GROW(s->made, s->made_count, s->made_room);
     s->made[s->made_count] = stack;
     vt_map_put(&s->known, key, (uint32_t)s->made_count++);
@@ -173,8 +173,8 @@ void vt_stacks_notes(const struct vt_stacks *s, struct vt_process *process) {
 }
 
 const struct vt_frame *vt_stack_main_frame(const struct vt_stack *stack) {
-    if (stack->own < stack->count)
-        return &stack->frames[stack->own];
+    if (stack->user_frame < stack->count)
+        return &stack->frames[stack->user_frame];
     for (uint32_t i = 0; i < stack->count; i++)
         if (!stack->frames[i].interpreter)
             return &stack->frames[i];

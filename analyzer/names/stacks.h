@@ -14,7 +14,7 @@ struct vt_stacks;
 
 /* All that is named must outlive it; so must it the model that uses its stacks. Never NULL. */
 struct vt_stacks *vt_stacks_open(const struct vt_log *log, struct vt_symbols *symbols,
-                                 const char *const *own_patterns);
+                                 const char *const *user_code);
 
 /* The stack with index `stack` in the log (VT_NO_STACK: an empty one), as a call of the CUDA
  * runtime or of the driver. */

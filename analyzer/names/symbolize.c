@@ -39,7 +39,7 @@ struct answer {
 struct vt_symbols {
     struct module *modules;
     uint32_t module_count;
-    struct vt_map places; /* module and address, mixed -> answer */
+    struct vt_map answer_of; /* module and address, mixed -> answer */
     struct answer *answers;
     uint32_t answer_count, answer_room;
     struct vt_symbol **rows; /* each answer's rows are one block: they never move */
@@ -70,7 +70,7 @@ void vt_symbols_close(struct vt_symbols *s) {
     free(s->rows);
     free(s->strings);
     free(s->answers);
-    vt_map_free(&s->places);
+    vt_map_free(&s->answer_of);
     vt_map_free(&s->string_by_hash);
     free(s);
 }
@@ -254,13 +254,13 @@ static uint32_t from_dwarf(struct vt_symbols *s, struct module *m, uint64_t addr
     Dwarf_Die *cu = dwfl_module_addrdie(m->dwfl_module, address, &bias);
     if (!cu)
         return 0;
-    struct vt_symbol place = {0};
+    struct vt_symbol symbol = {0};
     Dwarf_Line *line = dwarf_getsrc_die(cu, address - bias);
     int number;
     if (line) {
-        place.file = source_path(s, cu, dwarf_linesrc(line, NULL, NULL));
+        symbol.file = source_path(s, cu, dwarf_linesrc(line, NULL, NULL));
         if (!dwarf_lineno(line, &number) && number > 0)
-            place.line = (uint32_t)number;
+            symbol.line = (uint32_t)number;
     }
     Dwarf_Die *scopes = NULL, innermost;
     int count = dwarf_getscopes(cu, address - bias, &scopes);
@@ -276,16 +276,16 @@ static uint32_t from_dwarf(struct vt_symbols *s, struct module *m, uint64_t addr
         int tag = dwarf_tag(&scopes[i]);
         if (tag != DW_TAG_subprogram && tag != DW_TAG_inlined_subroutine)
             continue;
-        place.function = die_name(s, &scopes[i]);
-        out[found++] = place;
+        symbol.function = die_name(s, &scopes[i]);
+        out[found++] = symbol;
         if (tag == DW_TAG_subprogram)
             break;
-        call_site(s, cu, &scopes[i], &place);
+        call_site(s, cu, &scopes[i], &symbol);
     }
     if (count > 0)
         free(scopes);
-    if (!found && place.file)
-        out[found++] = place;
+    if (!found && symbol.file)
+        out[found++] = symbol;
     return found;
 }
 
@@ -294,8 +294,8 @@ uint32_t vt_symbols_at(struct vt_symbols *s, const char *path, const char *build
     struct module *m = module_of(s, path, build_id);
     if (m->state != VT_SYMBOLS_FOUND)
         return 0;
-    uint64_t place = vt_mix(address) ^ vt_mix(m->number + 1);
-    uint32_t known = vt_map_get(&s->places, place);
+    uint64_t key = vt_mix(address) ^ vt_mix(m->number + 1);
+    uint32_t known = vt_map_get(&s->answer_of, key);
     if (known == VT_MAP_NONE) {
         struct vt_symbol found[INLINE_MOST];
         uint32_t count = from_dwarf(s, m, address, found);
@@ -317,7 +317,7 @@ uint32_t vt_symbols_at(struct vt_symbols *s, const char *path, const char *build
         VT_GROW(s->answers, s->answer_count, s->answer_room);
         s->answers[s->answer_count] = (struct answer){(uint32_t)s->row_count++, count};
         known = s->answer_count++;
-        vt_map_put(&s->places, place, known);
+        vt_map_put(&s->answer_of, key, known);
     }
     *out = s->rows[s->answers[known].first];
     return s->answers[known].count;

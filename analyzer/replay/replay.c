@@ -43,7 +43,7 @@ struct walk {
     struct vt_fails fails;
 };
 
-static struct vt_replay_book *own_book(struct vt_replay *r, unsigned layer, unsigned device) {
+static struct vt_replay_book *book_of(struct vt_replay *r, unsigned layer, unsigned device) {
     switch (layer) {
     case VT_LAYER_HOST:
         return &r->host;
@@ -61,7 +61,7 @@ static struct vt_replay_book *own_book(struct vt_replay *r, unsigned layer, unsi
  * the driver layer stood there. (At the very moment when a segment makes the peak, the block that it
  * was made for is not yet in it.) */
 static void rise(struct vt_replay *r, unsigned layer, unsigned device, uint64_t ticks) {
-    struct vt_replay_book *book = own_book(r, layer, device);
+    struct vt_replay_book *book = book_of(r, layer, device);
     struct vt_replay_device *d = &r->devices[device];
     bool peak = book->live_bytes > book->peak_bytes;
     if (peak) {
@@ -111,7 +111,7 @@ static uint32_t add_site(struct walk *w, uint64_t id, uint32_t stack, unsigned h
         .device = (uint8_t)device,
         .first_ticks = VT_TICKS_MASK,
         /* at every peak so far it held nothing */
-        .seen = own_book(r, layer, device)->peaks,
+        .seen = book_of(r, layer, device)->peaks,
     };
     vt_map_put(&w->by_id, id, (uint32_t)r->site_count);
     return (uint32_t)r->site_count++;
@@ -199,22 +199,22 @@ static void on_sample(struct walk *w, const struct vt_rec_sample *s) {
  * address. */
 static void begin_framework(struct walk *w) {
     struct vt_replay *r = w->r;
-    r->framework = vt_framework_open();
+    r->segments = vt_segments_open();
     for (size_t i = 0; i <= r->live.mask; i++) {
-        const struct vt_live_entry *e = &r->live.slots[i];
+        const struct vt_address *e = &r->live.slots[i];
         if (e->key && vt_kind_space(e->kind) == VT_SPACE_DEVICE &&
             vt_kind_layer(e->kind) == VT_LAYER_DRIVER)
-            vt_framework_add(r->framework, vt_live_address(e), e->size_context & VT_SIZE_MASK,
-                             e->key, r->sites[e->site].device, false, 0);
+            vt_segments_add(r->segments, vt_address_of(e), e->size_context & VT_SIZE_MASK, e->key,
+                            r->sites[e->site].device, false, 0);
     }
 }
 
-static void take_off(struct walk *w, const struct vt_live_entry *entry) {
+static void take_off(struct walk *w, const struct vt_address *entry) {
     struct vt_replay *r = w->r;
     struct vt_replay_site *site = &r->sites[entry->site];
     uint64_t size = entry->size_context & VT_SIZE_MASK;
-    struct vt_replay_book *book = own_book(r, site->layer, site->device);
-    note_peak(site, own_book(r, site->layer, site->device));
+    struct vt_replay_book *book = book_of(r, site->layer, site->device);
+    note_peak(site, book_of(r, site->layer, site->device));
     if (w->history)
         vt_history_giving(w->history, entry->site, site->live_bytes, site->live_count);
     site->live_bytes -= size;
@@ -243,14 +243,15 @@ static void take_off(struct walk *w, const struct vt_live_entry *entry) {
 /* A block's driver memory went while it was live. */
 static void lose_block(void *context, uint64_t address) {
     struct walk *w = context;
-    struct vt_live_entry *entry = vt_live_find(&w->r->live, vt_live_key(address, VT_SPACE_BLOCK));
+    struct vt_address *entry =
+        vt_addresses_find(&w->r->live, vt_address_key(address, VT_SPACE_BLOCK));
     if (!entry->key)
         return;
     w->r->lost_blocks++;
     if (w->history)
         vt_history_event(w->history, w->now, false);
     take_off(w, entry);
-    vt_live_remove(&w->r->live, entry);
+    vt_addresses_remove(&w->r->live, entry);
 }
 
 /* A block: the device that it is on, whatever the framework says. */
@@ -264,15 +265,15 @@ static unsigned place_block(struct walk *w, const struct vt_rec_alloc *a) {
     d->said_allocated += size;
     if (d->said && d->said_allocated > d->said_peak)
         d->said_peak = d->said_allocated;
-    if (!r->framework)
+    if (!r->segments)
         begin_framework(w);
     const struct vt_segment *segment =
-        vt_framework_alloc(r->framework, a->address, size, vt_when_ticks(a->when), &first);
+        vt_segments_alloc(r->segments, a->address, size, vt_when_ticks(a->when), &first);
     if (!segment) {
         r->strays++;
         return said;
     }
-    const struct vt_live_entry *driver = vt_live_find(&r->live, segment->key);
+    const struct vt_address *driver = vt_addresses_find(&r->live, segment->key);
     if (first && driver->key) {
         r->sites[driver->site].segments = true;
         r->sites[driver->site].segments_hook = (uint16_t)vt_word_hook(a->word);
@@ -286,8 +287,8 @@ static void on_driver_alloc(struct walk *w, const struct vt_rec_alloc *a, uint64
                             unsigned device) {
     struct vt_replay *r = w->r;
     uint64_t size = a->size_context & VT_SIZE_MASK, ticks = vt_when_ticks(a->when);
-    if (r->framework && vt_kind_space(vt_word_kind(a->word)) == VT_SPACE_DEVICE)
-        vt_framework_add(r->framework, a->address, size, key, device, false, ticks);
+    if (r->segments && vt_kind_space(vt_word_kind(a->word)) == VT_SPACE_DEVICE)
+        vt_segments_add(r->segments, a->address, size, key, device, false, ticks);
     if (w->fails.pending)
         vt_fails_succeeded(&w->fails, r, w->tid, size, ticks);
 }
@@ -299,32 +300,32 @@ static void on_alloc(struct walk *w, const struct vt_rec_alloc *a) {
     uint64_t size = a->size_context & VT_SIZE_MASK;
     if (w->history)
         vt_history_event(w->history, w->now, true);
-    uint64_t key = vt_live_key(a->address, vt_kind_space(kind));
+    uint64_t key = vt_address_key(a->address, vt_kind_space(kind));
     if (layer == VT_LAYER_FRAMEWORK) {
-        if (r->framework)
-            vt_framework_free(r->framework, a->address, vt_when_ticks(a->when));
+        if (r->segments)
+            vt_segments_free(r->segments, a->address, vt_when_ticks(a->when));
         device = place_block(w, a);
-    } else if (layer == VT_LAYER_DRIVER && (r->framework || w->fails.pending)) {
+    } else if (layer == VT_LAYER_DRIVER && (r->segments || w->fails.pending)) {
         on_driver_alloc(w, a, key, device);
     }
     uint32_t index = site_of(w, a->word, device);
-    vt_live_reserve(&r->live);
-    struct vt_live_entry *entry = vt_live_find(&r->live, key);
+    vt_addresses_reserve(&r->live);
+    struct vt_address *entry = vt_addresses_find(&r->live, key);
     if (entry->key) {
         r->replaced++;
         take_off(w, entry);
     } else {
         r->live.used++;
     }
-    *entry = (struct vt_live_entry){key,
-                                    a->size_context,
-                                    index,
-                                    kind & 0xff,
-                                    (uint32_t)(w->now >> w->age_shift) & 0xffffff,
-                                    VT_NO_SAMPLE};
+    *entry = (struct vt_address){key,
+                                 a->size_context,
+                                 index,
+                                 kind & 0xff,
+                                 (uint32_t)(w->now >> w->age_shift) & 0xffffff,
+                                 VT_NO_SAMPLE};
     struct vt_replay_site *site = &r->sites[index];
-    struct vt_replay_book *book = own_book(r, layer, site->device);
-    note_peak(site, own_book(r, layer, site->device));
+    struct vt_replay_book *book = book_of(r, layer, site->device);
+    note_peak(site, book_of(r, layer, site->device));
     uint64_t ticks = vt_when_ticks(a->when);
     site->live_bytes += size;
     site->live_count++;
@@ -358,11 +359,11 @@ static void on_free(struct walk *w, const struct vt_rec_free *f) {
     struct vt_replay *r = w->r;
     unsigned space = vt_kind_space(vt_word_kind(f->word));
     uint64_t ticks = vt_when_ticks(f->when);
-    if (r->framework && space == VT_SPACE_DEVICE)
-        vt_framework_remove(r->framework, f->address, ticks, lose_block, w);
-    if (r->framework && space == VT_SPACE_BLOCK)
-        vt_framework_free(r->framework, f->address, ticks);
-    struct vt_live_entry *entry = vt_live_find(&r->live, vt_live_key(f->address, space));
+    if (r->segments && space == VT_SPACE_DEVICE)
+        vt_segments_remove(r->segments, f->address, ticks, lose_block, w);
+    if (r->segments && space == VT_SPACE_BLOCK)
+        vt_segments_free(r->segments, f->address, ticks);
+    struct vt_address *entry = vt_addresses_find(&r->live, vt_address_key(f->address, space));
     if (!entry->key) {
         r->unknown_frees++;
         return;
@@ -375,48 +376,48 @@ static void on_free(struct walk *w, const struct vt_rec_free *f) {
         said->said_allocated -= entry->size_context & VT_SIZE_MASK;
     }
     take_off(w, entry);
-    vt_live_remove(&r->live, entry);
+    vt_addresses_remove(&r->live, entry);
 }
 
 static void on_map(struct walk *w, const struct vt_rec_map *m) {
     struct vt_replay *r = w->r;
-    uint64_t key = vt_live_key(m->number, VT_SPACE_OBJECT), ticks = vt_when_ticks(m->when);
-    if (!r->framework)
+    uint64_t key = vt_address_key(m->number, VT_SPACE_OBJECT), ticks = vt_when_ticks(m->when);
+    if (!r->segments)
         begin_framework(w);
     if (!m->number) {
-        vt_framework_unmap(r->framework, m->address, m->address + m->size, ticks, lose_block, w);
+        vt_segments_unmap(r->segments, m->address, m->address + m->size, ticks, lose_block, w);
         return;
     }
-    const struct vt_live_entry *physical = vt_live_find(&r->live, key);
+    const struct vt_address *physical = vt_addresses_find(&r->live, key);
     unsigned device = physical->key ? r->sites[physical->site].device : vt_when_device(m->when);
-    vt_framework_add(r->framework, m->address, m->size, key, device, true, ticks);
+    vt_segments_add(r->segments, m->address, m->size, key, device, true, ticks);
 }
 
 /* A context's end. Entries move when others go, so first all are found, then they are taken out. */
 static void on_bulk(struct walk *w, const struct vt_rec_bulk *b) {
-    struct vt_live *live = &w->r->live;
+    struct vt_addresses *live = &w->r->live;
     if (b->teardown || b->context >= VT_CONTEXT_UNKNOWN || !w->context_live[b->context])
         return;
     uint64_t *keys = vt_alloc(w->context_live[b->context], sizeof *keys);
     size_t count = 0;
     for (size_t i = 0; i <= live->mask; i++) {
-        const struct vt_live_entry *entry = &live->slots[i];
+        const struct vt_address *entry = &live->slots[i];
         if (entry->key && entry->size_context >> 48 == b->context &&
             vt_kind_owner(entry->kind) == VT_OWNER_CONTEXT)
             keys[count++] = entry->key;
     }
     for (size_t i = 0; i < count; i++) {
-        struct vt_live_entry *entry = vt_live_find(live, keys[i]);
-        if (w->r->framework && vt_kind_space(entry->kind) == VT_SPACE_DEVICE) {
-            vt_framework_remove(w->r->framework, vt_live_address(entry), vt_when_ticks(b->when),
-                                lose_block, w);
-            entry = vt_live_find(live, keys[i]); /* blocks that went with it moved others */
+        struct vt_address *entry = vt_addresses_find(live, keys[i]);
+        if (w->r->segments && vt_kind_space(entry->kind) == VT_SPACE_DEVICE) {
+            vt_segments_remove(w->r->segments, vt_address_of(entry), vt_when_ticks(b->when),
+                               lose_block, w);
+            entry = vt_addresses_find(live, keys[i]); /* blocks that went with it moved others */
         }
         w->r->bulk_bytes += entry->size_context & VT_SIZE_MASK;
         if (w->history)
             vt_history_event(w->history, w->now, false);
         take_off(w, entry);
-        vt_live_remove(live, entry);
+        vt_addresses_remove(live, entry);
     }
     free(keys);
 }
@@ -424,7 +425,7 @@ static void on_bulk(struct walk *w, const struct vt_rec_bulk *b) {
 /* The refusal counts in its layer's book, whatever the reason. */
 static void on_fail(struct walk *w, const struct vt_rec_fail *f) {
     struct vt_replay_book *book =
-        own_book(w->r, vt_kind_layer(vt_word_kind(f->word)), vt_when_device(f->when));
+        book_of(w->r, vt_kind_layer(vt_word_kind(f->word)), vt_when_device(f->when));
     book->used = true;
     book->failed_count++;
     vt_fails_refused(&w->fails, w->r, w->log, w->tid, f);
@@ -553,13 +554,13 @@ static void begin_window(struct walk *w) {
     r->host = (struct vt_replay_book){.used = r->host.used};
     r->managed = (struct vt_replay_book){.used = r->managed.used};
     for (size_t i = 0; i <= r->live.mask; i++) {
-        struct vt_live_entry *entry = &r->live.slots[i];
+        struct vt_address *entry = &r->live.slots[i];
         if (!entry->key)
             continue;
         entry->site = before_site(w, &old_sites[entry->site]);
         entry->sample = VT_NO_SAMPLE;
         struct vt_replay_site *site = &r->sites[entry->site];
-        struct vt_replay_book *book = own_book(r, site->layer, site->device);
+        struct vt_replay_book *book = book_of(r, site->layer, site->device);
         uint64_t size = entry->size_context & VT_SIZE_MASK;
         site->peak_bytes = site->live_bytes += size;
         site->live_count++;
@@ -569,7 +570,7 @@ static void begin_window(struct walk *w) {
     /* the window opens on a peak, made of just this */
     for (size_t i = 0; i < r->site_count; i++) {
         struct vt_replay_site *site = &r->sites[i];
-        struct vt_replay_book *book = own_book(r, site->layer, site->device);
+        struct vt_replay_book *book = book_of(r, site->layer, site->device);
         book->peaks = 1;
         site->seen = 0;
     }
@@ -578,8 +579,8 @@ static void begin_window(struct walk *w) {
         r->devices[d].at_peak = true;
         r->devices[d].said_peak = r->devices[d].said_allocated;
     }
-    if (r->framework)
-        vt_framework_begin_window(r->framework, w->window.since);
+    if (r->segments)
+        vt_segments_begin_window(r->segments, w->window.since);
     for (unsigned d = 0; d < 256; d++)
         r->devices[d].driver.peak_ticks = r->devices[d].framework.peak_ticks = w->window.since;
     r->host.peak_ticks = r->managed.peak_ticks = w->window.since;
@@ -666,11 +667,11 @@ static void on_event(struct walk *w, const uint8_t *record) {
     }
 }
 
-static void prefetch(const struct vt_live *live, const uint8_t *record) {
+static void prefetch(const struct vt_addresses *live, const uint8_t *record) {
     uint64_t word, address;
     memcpy(&word, record, sizeof word);
     memcpy(&address, record + offsetof(struct vt_rec_free, address), sizeof address);
-    vt_live_prefetch(live, vt_live_key(address, vt_kind_space(vt_word_kind(word))));
+    vt_addresses_prefetch(live, vt_address_key(address, vt_kind_space(vt_word_kind(word))));
 }
 static_assert(offsetof(struct vt_rec_free, address) == offsetof(struct vt_rec_alloc, address),
               "prefetch reads either");
@@ -693,8 +694,8 @@ static void take_lost(struct vt_replay *r, const struct vt_log *log) {
         unsigned space = vt_lost_space(lost[i]);
         if ((i && lost[i] == lost[i - 1]) || space >= VT_SPACES)
             continue;
-        const struct vt_live_entry *entry =
-            vt_live_find(&r->live, vt_live_key(vt_lost_address(lost[i]), space));
+        const struct vt_address *entry =
+            vt_addresses_find(&r->live, vt_address_key(vt_lost_address(lost[i]), space));
         if (entry->key)
             r->sites[entry->site].lost_count++;
     }
@@ -719,7 +720,7 @@ void vt_replay_run_noting(const struct vt_log *log, struct vt_sites *ids, struct
     for (unsigned d = 0; d < 256; d++)
         replay->devices[d].untracked_least = UINT64_MAX;
     w.context_live = vt_alloc(VT_CONTEXT_UNKNOWN + 1, sizeof *w.context_live);
-    vt_live_start(&replay->live, 12);
+    vt_addresses_start(&replay->live, 12);
     struct vt_merge *merge = vt_merge_open(log, window.until);
     while (vt_merge_next(merge, &batch)) {
         uint32_t seen = batch.count + batch.ahead;
@@ -739,7 +740,7 @@ void vt_replay_run_noting(const struct vt_log *log, struct vt_sites *ids, struct
         take_lost(replay, log);
     for (size_t i = 0; i < replay->site_count; i++) {
         struct vt_replay_site *site = &replay->sites[i];
-        note_peak(site, own_book(replay, site->layer, site->device));
+        note_peak(site, book_of(replay, site->layer, site->device));
     }
     end_phases(&w);
     free(w.context_live);
@@ -760,7 +761,7 @@ void vt_replay_free(struct vt_replay *replay) {
     free(replay->samples);
     free(replay->objects);
     free(replay->phases);
-    vt_framework_close(replay->framework);
+    vt_segments_close(replay->segments);
     free(replay->live.slots);
     *replay = (struct vt_replay){0};
 }

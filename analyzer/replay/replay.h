@@ -6,9 +6,9 @@
 #ifndef VRAMTRACE_ANALYZER_REPLAY_H
 #define VRAMTRACE_ANALYZER_REPLAY_H
 
-#include "framework.h"
+#include "segments.h"
 #include "history.h"
-#include "live.h"
+#include "addresses.h"
 #include "log/log_reader.h"
 
 #define VT_NO_STACK    UINT32_MAX
@@ -141,9 +141,9 @@ struct vt_replay {
     struct vt_replay_object *objects;
     size_t object_count, object_room;
     struct vt_replay_phase *phases; /* as many as the log has, in its order */
-    uint64_t age_unit;              /* ticks in a unit of vt_live_entry.born */
-    struct vt_live live;            /* at the end */
-    struct vt_framework *framework; /* at the end; NULL: there were no blocks */
+    uint64_t age_unit;              /* ticks in a unit of vt_address.born */
+    struct vt_addresses live;       /* at the end */
+    struct vt_segments *segments;   /* at the end; NULL: there were no blocks */
     uint64_t events;
     uint64_t unknown_frees; /* of an address that was not live */
     uint64_t failed_frees;

@@ -64,7 +64,7 @@ static struct vt_replay_fail *add_fail(struct vt_replay *r, const struct vt_log 
     };
     find_holders(r, fail);
     const struct vt_reserve_device *reserve =
-        r->framework ? vt_framework_device(r->framework, device) : NULL;
+        r->segments ? vt_segments_device(r->segments, device) : NULL;
     if (reserve) {
         fail->cached = true;
         fail->mapped = reserve->mapped;

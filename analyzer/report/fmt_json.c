@@ -27,7 +27,7 @@ static void frame(struct vt_json *j, const char *name, const struct vt_frame *f)
     vt_json_string(j, "module", f->module);
     vt_json_number(j, "offset", f->offset);
     vt_json_string(j, "language", f->python ? "python" : "native");
-    vt_json_boolean(j, "own", f->own);
+    vt_json_boolean(j, "own", f->user_code);
     vt_json_close(j, '}');
 }
 
@@ -274,8 +274,8 @@ static void growth(struct vt_json *j, const struct vt_growth *g) {
 }
 
 static void leak(struct vt_json *j, const struct vt_process *p, const struct vt_leak *l) {
-    const struct vt_frame *own =
-        l->stack->own < l->stack->count ? &l->stack->frames[l->stack->own] : NULL;
+    const struct vt_frame *user_frame =
+        l->stack->user_frame < l->stack->count ? &l->stack->frames[l->stack->user_frame] : NULL;
     vt_json_open(j, NULL, '{');
     vt_json_string(j, "verdict", vt_verdict_names[l->verdict]);
     vt_json_string(j, "why", l->why);
@@ -284,8 +284,8 @@ static void leak(struct vt_json *j, const struct vt_process *p, const struct vt_
     vt_json_number(j, "live_count", l->live_count);
     vt_json_number(j, "held_bytes", l->held_bytes); /* when the process last allocated anything */
     vt_json_number(j, "held_count", l->held_count);
-    if (own)
-        frame(j, "own_frame", own);
+    if (user_frame)
+        frame(j, "own_frame", user_frame);
     else
         vt_json_null(j, "own_frame");
     vt_json_open(j, "sites", '[');

@@ -48,7 +48,7 @@ static size_t fitting(const char *text, unsigned width) {
     while (text[length]) {
         size_t next = length + strspn(text + length, " ");
         next += strcspn(text + next, " ");
-        columns += vt_place_columns(text + length) - vt_place_columns(text + next);
+        columns += vt_frame_text_columns(text + length) - vt_frame_text_columns(text + next);
         if (columns > width && length)
             break;
         length = next;
@@ -59,7 +59,7 @@ static size_t fitting(const char *text, unsigned width) {
 void vt_text_heading(const struct vt_text *t, const char *style, const char *heading,
                      const char *rest) {
     enum { GAP = 3, INDENT = 4 };
-    unsigned column = vt_place_columns(heading), gap = GAP;
+    unsigned column = vt_frame_text_columns(heading), gap = GAP;
     fprintf(t->out, "\n%s%s%s", vt_text_style(t, style), heading, vt_text_style(t, VT_STYLE_NONE));
     while (rest && *rest) {
         size_t length = fitting(rest, VT_TEXT_WIDTH - column - gap);
@@ -129,7 +129,7 @@ static void exit_text(const struct vt_process *p, char *out, size_t room) {
 
 /* Left and right parts of a line, on two lines where they do not fit on one. */
 static void two_sided(const struct vt_text *t, const char *left, const char *right) {
-    unsigned l = vt_place_columns(left), r = vt_place_columns(right);
+    unsigned l = vt_frame_text_columns(left), r = vt_frame_text_columns(right);
     if (l + 3 + r <= VT_TEXT_WIDTH)
         fprintf(t->out, "%s%*s%s\n", left, (int)(VT_TEXT_WIDTH - l - r), "", right);
     else
@@ -209,8 +209,8 @@ static void held_late(const struct vt_text *t) {
     if (first && rows.bytes >= peak / 4 && (p->python ? rows.blocks > 1 : first->blocks >= MANY)) {
         const struct vt_frame *frame = vt_stack_main_frame(first->site->stack);
         const struct vt_frame *outer = vt_rows_caller_elsewhere(first->site->stack);
-        char *place = vt_place_text(p, frame, VT_TEXT_WIDTH);
-        char *caller = outer ? vt_place_text(p, outer, VT_TEXT_WIDTH) : NULL;
+        char *frame_text = vt_frame_text(p, frame, VT_TEXT_WIDTH);
+        char *caller = outer ? vt_frame_text(p, outer, VT_TEXT_WIDTH) : NULL;
         struct vt_string rest = {0}, line = {0};
         vt_string_format(&rest, "%s in %s block%s%s", vt_format_bytes(rows.bytes, bytes),
                          vt_format_count(rows.blocks, count), rows.blocks == 1 ? "" : "s",
@@ -220,11 +220,11 @@ static void held_late(const struct vt_text *t) {
                          first->bytes == rows.bytes       ? "all"
                          : first->bytes >= rows.bytes / 2 ? "most"
                                                           : vt_format_bytes(first->bytes, part),
-                         place, caller ? " from " : "", caller ? caller : "");
+                         frame_text, caller ? " from " : "", caller ? caller : "");
         vt_text_wrap(t, "  ", 2, line.text);
         vt_string_free(&rest);
         vt_string_free(&line);
-        free(place);
+        free(frame_text);
         free(caller);
     }
     vt_rows_free(&rows);
@@ -333,7 +333,7 @@ static void next(const struct vt_text *t) {
     for (int i = 0; i < 2; i++) {
         if (!lines[i])
             continue;
-        unsigned columns = vt_place_columns(lines[i]);
+        unsigned columns = vt_frame_text_columns(lines[i]);
         unsigned gap_columns = columns < 47 ? 47 - columns : 2;
         bool fits = 6 + columns + gap_columns + strlen(what[i]) <= VT_TEXT_WIDTH;
         fprintf(t->out, "%s%s%s  %s", vt_text_style(t, VT_STYLE_HEAD), first ? "NEXT" : "    ",

@@ -7,7 +7,7 @@
 #define VRAMTRACE_ANALYZER_FMT_TEXT_H
 
 #include "formats.h"
-#include "model/place.h"
+#include "model/frame_text.h"
 
 #define VT_TEXT_WIDTH 80u
 

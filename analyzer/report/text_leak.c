@@ -92,19 +92,19 @@ static void heading(const struct vt_text *t, const struct vt_leak *leak) {
 
 static void print_place(const struct vt_text *t, const struct vt_leak *leak) {
     const struct vt_frame *frame = vt_stack_main_frame(leak->stack);
-    char *place = vt_place_text(t->process, frame, VT_TEXT_WIDTH - LABEL);
-    unsigned columns = LABEL + vt_place_columns(place);
+    char *frame_text = vt_frame_text(t->process, frame, VT_TEXT_WIDTH - LABEL);
+    unsigned columns = LABEL + vt_frame_text_columns(frame_text);
     unsigned left = columns + 3 < VT_TEXT_WIDTH ? VT_TEXT_WIDTH - columns - 3 : 0;
-    char *source = vt_place_source(t->process, frame, VT_TEXT_WIDTH - LABEL);
-    fprintf(t->out, "  allocated at  %s%s%s", vt_text_style(t, VT_STYLE_HEAD), place,
+    char *source = vt_frame_text_source(t->process, frame, VT_TEXT_WIDTH - LABEL);
+    fprintf(t->out, "  allocated at  %s%s%s", vt_text_style(t, VT_STYLE_HEAD), frame_text,
             vt_text_style(t, VT_STYLE_NONE));
-    if (source && vt_place_columns(source) <= left)
+    if (source && vt_frame_text_columns(source) <= left)
         fprintf(t->out, "   %s\n", source);
     else if (source)
         fprintf(t->out, "\n%*s%s\n", LABEL, "", source);
     else
         fputc('\n', t->out);
-    free(place);
+    free(frame_text);
     free(source);
 }
 
@@ -116,21 +116,21 @@ static void print_round(const struct vt_text *t, const struct vt_leak *leak) {
     if (!frame)
         return;
     struct vt_string s = {0};
-    if (beat != leak->stack && vt_stack_place(beat) == vt_stack_place(leak->stack))
-        for (uint32_t i = beat->own + 1; i < beat->count; i++)
-            if (beat->frames[i].own) {
+    if (beat != leak->stack && vt_stack_line_key(beat) == vt_stack_line_key(leak->stack))
+        for (uint32_t i = beat->user_frame + 1; i < beat->count; i++)
+            if (beat->frames[i].user_code) {
                 frame = &beat->frames[i];
                 break;
             }
-    char *place = vt_place_text(t->process, frame, VT_TEXT_WIDTH - LABEL - 20);
+    char *frame_text = vt_frame_text(t->process, frame, VT_TEXT_WIDTH - LABEL - 20);
     if (beat == leak->stack)
         vt_string_add(&s, "one allocation at this line");
     else
         vt_string_format(&s, "one allocation %s %s",
-                         frame == vt_stack_main_frame(beat) ? "at" : "for", place);
+                         frame == vt_stack_main_frame(beat) ? "at" : "for", frame_text);
     row(t, "a round is", s.text);
     vt_string_free(&s);
-    free(place);
+    free(frame_text);
 }
 
 static void print_growth(const struct vt_text *t, const struct vt_leak *leak) {
@@ -203,26 +203,26 @@ static void print_path(const struct vt_text *t, const struct vt_leak *leak, uint
     const struct vt_process *p = t->process;
     const struct vt_site *site = &p->sites[leak->sites[i]], *other = &p->sites[leak->sites[!i]];
     const struct vt_frame *caller = vt_rows_parting(site, other);
-    const struct vt_frame *own[VT_CALLERS];
-    if (!caller && vt_rows_same_line(site, other) && vt_rows_callers(site->stack, own))
-        caller = own[0]; /* instances of one template */
+    const struct vt_frame *user_callers[VT_CALLERS];
+    if (!caller && vt_rows_same_line(site, other) && vt_rows_callers(site->stack, user_callers))
+        caller = user_callers[0]; /* instances of one template */
     char bytes[VT_FORMAT_BYTES];
     unsigned width = VT_TEXT_WIDTH - LABEL - 11 - t->digits - 2 - (caller ? 5 : 0);
-    char *place = vt_place_text(p, caller ? caller : vt_stack_main_frame(site->stack), width);
-    int pad = (int)width - (int)vt_place_columns(place);
+    char *frame_text = vt_frame_text(p, caller ? caller : vt_stack_main_frame(site->stack), width);
+    int pad = (int)width - (int)vt_frame_text_columns(frame_text);
     fprintf(t->out, "  %-*s%9s  %s%s%*s  %.*s\n", LABEL - 2,
             i              ? ""
             : leak->growth ? "together"
                            : "paths",
             vt_format_bytes(vt_amount_of_site(site, leak).bytes, bytes), caller ? "from " : "",
-            place, pad > 0 ? pad : 0, "", (int)t->digits, site->name);
-    free(place);
+            frame_text, pad > 0 ? pad : 0, "", (int)t->digits, site->name);
+    free(frame_text);
     /* a helper's file says little; the caller may have said it already, or be further out */
     const struct vt_frame *outer = vt_rows_caller_elsewhere(site->stack);
     if (outer && (!caller || caller < outer)) {
-        place = vt_place_text(p, outer, VT_TEXT_WIDTH - LABEL - 16);
-        fprintf(t->out, "%*sfrom %s\n", LABEL + 11, "", place);
-        free(place);
+        frame_text = vt_frame_text(p, outer, VT_TEXT_WIDTH - LABEL - 16);
+        fprintf(t->out, "%*sfrom %s\n", LABEL + 11, "", frame_text);
+        free(frame_text);
     }
 }
 
@@ -233,9 +233,9 @@ static void print_sites(const struct vt_text *t, const struct vt_leak *leak) {
         const struct vt_frame *callers[VT_CALLERS];
         uint32_t count = vt_rows_callers(site->stack, callers);
         for (uint32_t i = 0; i < count; i++) {
-            char *place = vt_place_text(t->process, callers[i], VT_TEXT_WIDTH - LABEL);
-            row(t, i ? "" : "called from", place);
-            free(place);
+            char *frame_text = vt_frame_text(t->process, callers[i], VT_TEXT_WIDTH - LABEL);
+            row(t, i ? "" : "called from", frame_text);
+            free(frame_text);
         }
         char id[32];
         snprintf(id, sizeof id, "%.*s", (int)t->digits, site->name);

@@ -52,11 +52,11 @@ static void print_asked(const struct vt_text *t, const struct vt_oom *oom) {
 static void print_site(const struct vt_text *t, const char *label, const char *first,
                        const struct vt_site *site) {
     unsigned width = VT_TEXT_WIDTH - LABEL - 11 - t->digits - 2;
-    char *place = vt_place_text(t->process, vt_stack_main_frame(site->stack), width);
-    int pad = (int)width - (int)vt_place_columns(place);
-    fprintf(t->out, "%-*s%9s  %s%*s  %.*s\n", LABEL, label, first, place, pad > 0 ? pad : 0, "",
-            (int)t->digits, site->name);
-    free(place);
+    char *frame_text = vt_frame_text(t->process, vt_stack_main_frame(site->stack), width);
+    int pad = (int)width - (int)vt_frame_text_columns(frame_text);
+    fprintf(t->out, "%-*s%9s  %s%*s  %.*s\n", LABEL, label, first, frame_text, pad > 0 ? pad : 0,
+            "", (int)t->digits, site->name);
+    free(frame_text);
 }
 
 /* Who called that place, beneath its row. */
@@ -64,10 +64,10 @@ static void print_callers(const struct vt_text *t, const struct vt_site *site) {
     const struct vt_frame *callers[VT_CALLERS];
     uint32_t count = vt_rows_callers(site->stack, callers);
     for (uint32_t i = 0; i < count; i++) {
-        char *place = vt_place_text(t->process, callers[i], VT_TEXT_WIDTH - LABEL - 16);
-        fprintf(t->out, "%*s%sfrom %s%s\n", LABEL + 11, "", vt_text_style(t, VT_STYLE_DIM), place,
-                vt_text_style(t, VT_STYLE_NONE));
-        free(place);
+        char *frame_text = vt_frame_text(t->process, callers[i], VT_TEXT_WIDTH - LABEL - 16);
+        fprintf(t->out, "%*s%sfrom %s%s\n", LABEL + 11, "", vt_text_style(t, VT_STYLE_DIM),
+                frame_text, vt_text_style(t, VT_STYLE_NONE));
+        free(frame_text);
     }
 }
 
@@ -125,8 +125,8 @@ static void print_oom(const struct vt_text *t, const struct vt_oom *oom) {
     const struct vt_frame *frame = vt_stack_main_frame(oom->stack);
     struct vt_string rest = {0}, cause = {0};
     char at[VT_FORMAT_BYTES];
-    char *place = vt_place_text(p, frame, 50), *source = vt_place_source(p, frame, 69);
-    vt_string_format(&rest, "%s, %s", vt_format_duration(oom->at, at), place);
+    char *frame_text = vt_frame_text(p, frame, 50), *source = vt_frame_text_source(p, frame, 69);
+    vt_string_format(&rest, "%s, %s", vt_format_duration(oom->at, at), frame_text);
     bool alive = went_on(p, oom);
     vt_text_heading(t, alive ? VT_STYLE_WARN : VT_STYLE_BAD, "OUT OF MEMORY", rest.text);
     if (source)
@@ -140,7 +140,7 @@ static void print_oom(const struct vt_text *t, const struct vt_oom *oom) {
     print_holders(t, oom);
     if (oom->advice)
         vt_text_wrap(t, "  try", LABEL, oom->advice);
-    free(place);
+    free(frame_text);
     free(source);
     vt_string_free(&rest);
     vt_string_free(&cause);

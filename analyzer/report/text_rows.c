@@ -113,20 +113,20 @@ static void share_text(const struct vt_rows *rows, const struct vt_row *row, cha
                  vt_format_count(row->allocations, b));
 }
 
-static char *row_place(const struct vt_text *t, const struct vt_row *row, unsigned width) {
+static char *row_text(const struct vt_text *t, const struct vt_row *row, unsigned width) {
     const struct vt_frame *frame = vt_stack_main_frame(row->site->stack);
     struct vt_frame shown = frame ? *frame : (struct vt_frame){0};
     if (row->site->before)
         return vt_strdup("(allocated before --since)");
     if (!frame || t->options->by == VT_BY_SITE)
-        return vt_place_text(t->process, frame, width);
+        return vt_frame_text(t->process, frame, width);
     /* of the group's first site only what all of them have in common */
     shown.line = 0;
     if (t->options->by == VT_BY_MODULE && frame->module)
         return vt_strdup(frame->module);
     if (t->options->by != VT_BY_FUNCTION)
         shown.function = NULL;
-    return vt_place_text(t->process, &shown, width);
+    return vt_frame_text(t->process, &shown, width);
 }
 
 static bool same_text(const char *a, const char *b) {
@@ -170,20 +170,23 @@ bool vt_rows_same_line(const struct vt_site *a, const struct vt_site *b) {
 
 uint32_t vt_rows_callers(const struct vt_stack *stack, const struct vt_frame *callers[VT_CALLERS]) {
     uint32_t count = 0;
-    for (uint32_t i = stack ? stack->own + 1 : 1; stack && i < stack->count; i++) {
-        const struct vt_frame *frame = &stack->frames[i], *place = &stack->frames[stack->own];
-        if (!frame->own)
+    for (uint32_t i = stack ? stack->user_frame + 1 : 1; stack && i < stack->count; i++) {
+        const struct vt_frame *frame = &stack->frames[i],
+                              *main_frame = &stack->frames[stack->user_frame];
+        if (!frame->user_code)
             continue;
         callers[count++] = frame;
-        if (count == VT_CALLERS || !frame->file || !place->file || elsewhere(frame, place))
+        if (count == VT_CALLERS || !frame->file || !main_frame->file ||
+            elsewhere(frame, main_frame))
             break;
     }
     return count;
 }
 
 const struct vt_frame *vt_rows_caller_elsewhere(const struct vt_stack *stack) {
-    for (uint32_t i = stack ? stack->own + 1 : 1; stack && i < stack->count; i++)
-        if (stack->frames[i].own && elsewhere(&stack->frames[i], &stack->frames[stack->own]))
+    for (uint32_t i = stack ? stack->user_frame + 1 : 1; stack && i < stack->count; i++)
+        if (stack->frames[i].user_code &&
+            elsewhere(&stack->frames[i], &stack->frames[stack->user_frame]))
             return &stack->frames[i];
     return NULL;
 }
@@ -193,14 +196,14 @@ const struct vt_frame *vt_rows_caller_elsewhere(const struct vt_stack *stack) {
 static void print_callers(const struct vt_rows *rows, uint32_t shown, uint32_t i,
                           const struct vt_text *t, unsigned indent) {
     enum { MOST = 3 };
-    const struct vt_frame *callers[MOST + 1], *own[VT_CALLERS]; /* the outermost first */
+    const struct vt_frame *callers[MOST + 1], *user_callers[VT_CALLERS]; /* the outermost first */
     uint32_t count = 0;
     for (uint32_t j = 0; j < shown && t->options->by == VT_BY_SITE; j++) {
         const struct vt_frame *caller = vt_rows_parting(rows->rows[i].site, rows->rows[j].site);
         uint32_t at = 0;
         if (!caller && i != j && vt_rows_same_line(rows->rows[i].site, rows->rows[j].site) &&
-            vt_rows_callers(rows->rows[i].site->stack, own))
-            caller = own[0]; /* instances of one template */
+            vt_rows_callers(rows->rows[i].site->stack, user_callers))
+            caller = user_callers[0]; /* instances of one template */
         while (at < count && caller && callers[at] > caller)
             at++;
         if (!caller || (at < count && callers[at] == caller))
@@ -210,10 +213,10 @@ static void print_callers(const struct vt_rows *rows, uint32_t shown, uint32_t i
         count += count < MOST;
     }
     while (count-- > 0) {
-        char *place = vt_place_text(t->process, callers[count], VT_TEXT_WIDTH - indent - 5);
-        fprintf(t->out, "%*s%sfrom %s%s\n", (int)indent, "", vt_text_style(t, VT_STYLE_DIM), place,
-                vt_text_style(t, VT_STYLE_NONE));
-        free(place);
+        char *frame_text = vt_frame_text(t->process, callers[count], VT_TEXT_WIDTH - indent - 5);
+        fprintf(t->out, "%*s%sfrom %s%s\n", (int)indent, "", vt_text_style(t, VT_STYLE_DIM),
+                frame_text, vt_text_style(t, VT_STYLE_NONE));
+        free(frame_text);
     }
 }
 
@@ -221,9 +224,10 @@ static void print_callers(const struct vt_rows *rows, uint32_t shown, uint32_t i
 static void print_source(const struct vt_text *t, const struct vt_row *row, unsigned indent) {
     const struct vt_site *site = row->site;
     struct vt_string extra = {0};
-    char *source = t->options->by == VT_BY_SITE
-                       ? vt_place_source(t->process, vt_stack_main_frame(site->stack), 80 - indent)
-                       : NULL;
+    char *source =
+        t->options->by == VT_BY_SITE
+            ? vt_frame_text_source(t->process, vt_stack_main_frame(site->stack), 80 - indent)
+            : NULL;
     if (row->sites > 1)
         vt_string_format(&extra, "%u call sites", row->sites);
     else if (site->api && !(source && strstr(source, site->api)))
@@ -231,9 +235,9 @@ static void print_source(const struct vt_text *t, const struct vt_row *row, unsi
     if (t->process->device_count > 1 && site->device < VT_DEVICE_HOST)
         vt_string_format(&extra, "%sGPU %u", extra.length ? ", " : "", site->device);
     unsigned room = VT_TEXT_WIDTH - indent - (extra.length ? (unsigned)extra.length + 3 : 0);
-    if (source && vt_place_columns(source) > room) {
+    if (source && vt_frame_text_columns(source) > room) {
         free(source);
-        source = vt_place_source(t->process, vt_stack_main_frame(site->stack), room);
+        source = vt_frame_text_source(t->process, vt_stack_main_frame(site->stack), room);
     }
     if (source || extra.length)
         fprintf(t->out, "%*s%s%s%s%s%s\n", (int)indent, "", source ? source : "",
@@ -264,15 +268,15 @@ void vt_rows_print(const struct vt_rows *rows, const struct vt_text *t) {
         const struct vt_row *row = &rows->rows[i];
         char bytes[VT_FORMAT_BYTES], share[64];
         share_text(rows, row, share);
-        char *place = row_place(t, row, width);
-        int pad = (int)width - (int)vt_place_columns(place);
+        char *frame_text = row_text(t, row, width);
+        int pad = (int)width - (int)vt_frame_text_columns(frame_text);
         fprintf(t->out, "%10s  %-*s  %s%s%s", vt_format_bytes(row->bytes, bytes),
-                (int)share_columns, share, vt_text_style(t, VT_STYLE_HEAD), place,
+                (int)share_columns, share, vt_text_style(t, VT_STYLE_HEAD), frame_text,
                 vt_text_style(t, VT_STYLE_NONE));
         if (with_ids)
             fprintf(t->out, "%*s  %.*s", pad > 0 ? pad : 0, "", (int)t->digits, row->site->name);
         fputc('\n', t->out);
-        free(place);
+        free(frame_text);
         print_source(t, row, indent);
         print_callers(rows, rows->count < most ? rows->count : most, i, t, indent);
         bytes_left -= row->bytes;

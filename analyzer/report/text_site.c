@@ -13,23 +13,23 @@
 static void print_stack(const struct vt_text *t, const struct vt_stack *stack) {
     uint32_t hidden = 0;
     fputs("\n  stack, innermost first", t->out);
-    fputs(stack->own < stack->count ? "; > marks your own code\n" : "\n", t->out);
+    fputs(stack->user_frame < stack->count ? "; > marks your own code\n" : "\n", t->out);
     for (uint32_t i = 0; i < stack->count; i++) {
         const struct vt_frame *frame = &stack->frames[i];
         if (frame->interpreter && !t->options->native) {
             hidden++;
             continue;
         }
-        char *place = vt_place_text(t->process, frame, VT_TEXT_WIDTH - 4);
-        char *source = vt_place_source(t->process, frame, VT_TEXT_WIDTH - 8);
-        bool main_frame = i == stack->own;
-        fprintf(t->out, "  %c %s%s%s\n", frame->own ? '>' : ' ',
-                vt_text_style(t, main_frame ? VT_STYLE_HEAD : ""), place,
+        char *frame_text = vt_frame_text(t->process, frame, VT_TEXT_WIDTH - 4);
+        char *source = vt_frame_text_source(t->process, frame, VT_TEXT_WIDTH - 8);
+        bool main_frame = i == stack->user_frame;
+        fprintf(t->out, "  %c %s%s%s\n", frame->user_code ? '>' : ' ',
+                vt_text_style(t, main_frame ? VT_STYLE_HEAD : ""), frame_text,
                 vt_text_style(t, main_frame ? VT_STYLE_NONE : ""));
         if (source)
             fprintf(t->out, "        %s%s%s\n", vt_text_style(t, VT_STYLE_DIM), source,
                     vt_text_style(t, VT_STYLE_NONE));
-        free(place);
+        free(frame_text);
         free(source);
     }
     if (!stack->count)

@@ -12,7 +12,7 @@
 
 #include "commands.h"
 #include "log/merge.h"
-#include "model/place.h"
+#include "model/frame_text.h"
 #include "replay/replay.h"
 #include "run_check.h"
 #include "run_logs.h"
@@ -30,7 +30,7 @@
 #define ORDINALS 4 /* tried of a place */
 
 /* Where the command allocates: a stack and the function called, on whatever device. */
-struct place {
+struct target {
     uint64_t id;
     uint64_t ordinals[ORDINALS];
     uint32_t count; /* of ordinals kept */
@@ -39,7 +39,7 @@ struct place {
 
 struct sweep {
     const struct vt_run_inject *how;
-    struct place *places;
+    struct target *targets;
     uint32_t count, room;
     struct vt_map by_id;
     struct vt_baseline before; /* what leaks without any failure */
@@ -97,19 +97,19 @@ static void note_place(struct sweep *s, uint64_t id, uint64_t ordinal, bool inje
     (void)injected;
     if (at == VT_MAP_NONE) {
         at = s->count;
-        VT_GROW(s->places, s->count, s->room);
-        s->places[s->count++] = (struct place){.id = id};
+        VT_GROW(s->targets, s->count, s->room);
+        s->targets[s->count++] = (struct target){.id = id};
         vt_map_put(&s->by_id, id, at);
     }
-    if (s->places[at].count < ORDINALS)
-        s->places[at].ordinals[s->places[at].count++] = ordinal;
+    if (s->targets[at].count < ORDINALS)
+        s->targets[at].ordinals[s->targets[at].count++] = ordinal;
 }
 
 static void note_hit(struct sweep *s, uint64_t id, uint64_t ordinal, bool injected) {
     uint32_t at = injected ? vt_map_get(&s->by_id, id) : VT_MAP_NONE;
     (void)ordinal;
     if (at != VT_MAP_NONE)
-        s->places[at].hit = true;
+        s->targets[at].hit = true;
 }
 
 /* --- one run --- */
@@ -206,11 +206,12 @@ static void add_callers(const struct vt_process *p, const struct vt_stack *stack
     if (!stack->count)
         vt_string_add(text, " at an unknown place");
     for (uint32_t i = 0; i < stack->count && shown < 2; i++) {
-        if (!stack->frames[i].own && (shown || &stack->frames[i] != vt_stack_main_frame(stack)))
+        if (!stack->frames[i].user_code &&
+            (shown || &stack->frames[i] != vt_stack_main_frame(stack)))
             continue;
-        char *place = vt_place_text(p, &stack->frames[i], 60);
-        vt_string_format(text, "%s%s", shown++ ? ", from " : " at ", place);
-        free(place);
+        char *frame_text = vt_frame_text(p, &stack->frames[i], 60);
+        vt_string_format(text, "%s%s", shown++ ? ", from " : " at ", frame_text);
+        free(frame_text);
     }
 }
 
@@ -248,11 +249,11 @@ static uint32_t find_leaks(struct sweep *s, const struct vt_model *model, bool e
     vt_gate_judge(model, &options, &gate);
     for (uint32_t i = 0; i < gate.failures; i++) {
         const struct vt_gate_finding *f = &gate.findings[i];
-        char *place =
-            vt_place_text(&model->processes[f->process], vt_stack_main_frame(f->site->stack), 50);
+        char *frame_text =
+            vt_frame_text(&model->processes[f->process], vt_stack_main_frame(f->site->stack), 50);
         vt_string_format(text, "\n         %s (%s) allocated at %s",
-                         vt_format_bytes(f->bytes, bytes), vt_gate_kind(f), place);
-        free(place);
+                         vt_format_bytes(f->bytes, bytes), vt_gate_kind(f), frame_text);
+        free(frame_text);
         leaks++;
     }
     vt_gate_free(&gate);
@@ -260,7 +261,7 @@ static uint32_t find_leaks(struct sweep *s, const struct vt_model *model, bool e
 }
 
 static void say(struct sweep *s, uint64_t ordinal, const struct outcome *o) {
-    struct vt_model_options options = {.device = -1, .own = s->how->check->own};
+    struct vt_model_options options = {.device = -1, .user_code = s->how->check->user_code};
     struct vt_model model = {0};
     struct vt_string message = {0}, leaks = {0};
     const char *word = "ok";
@@ -308,7 +309,7 @@ static void say(struct sweep *s, uint64_t ordinal, const struct outcome *o) {
 
 /* The run without a failure: it must be one that works. */
 static int first_run(struct sweep *s, uint32_t *timeout_ms) {
-    struct vt_model_options options = {.device = -1, .own = s->how->check->own};
+    struct vt_model_options options = {.device = -1, .user_code = s->how->check->user_code};
     struct outcome o;
     struct vt_model model;
     struct vt_gate gate;
@@ -349,12 +350,12 @@ static int first_run(struct sweep *s, uint32_t *timeout_ms) {
 
 /* Tries a place until it was hit. */
 static int try_place(struct sweep *s, uint32_t index, uint32_t timeout_ms) {
-    for (uint32_t i = 0; i < s->places[index].count && !s->places[index].hit; i++) {
+    for (uint32_t i = 0; i < s->targets[index].count && !s->targets[index].hit; i++) {
         struct outcome o;
         if (s->how->max_runs && s->runs == s->how->max_runs)
             return 0;
         s->runs++;
-        uint64_t ordinal = s->places[index].ordinals[i];
+        uint64_t ordinal = s->targets[index].ordinals[i];
         int status = run_once(s, ordinal, timeout_ms, &o);
         for (size_t j = 0; !status && j < o.logs.count; j++)
             status = walk(s, o.logs.paths[j], note_hit);
@@ -376,10 +377,10 @@ int vt_run_inject_each(const struct vt_run_inject *how) {
         fprintf(stderr, "inject: %u place%s allocate%s; refusing each in turn\n", s.count,
                 s.count == 1 ? "" : "s", s.count == 1 ? "s" : "");
     for (uint32_t i = 0; !status && i < s.count; i++)
-        if (!s.places[i].hit)
+        if (!s.targets[i].hit)
             status = try_place(&s, i, timeout_ms);
     for (uint32_t i = 0; i < s.count; i++)
-        missed += !s.places[i].hit;
+        missed += !s.targets[i].hit;
     if (!status) {
         fprintf(stderr,
                 "inject: %u run%s: %u crash%s, %u hang%s, %u with leaks; %u failed cleanly, %u "
@@ -394,6 +395,6 @@ int vt_run_inject_each(const struct vt_run_inject *how) {
     }
     vt_baseline_free(&s.before);
     vt_map_free(&s.by_id);
-    free(s.places);
+    free(s.targets);
     return status;
 }

@@ -106,14 +106,14 @@ static int find_sim(struct vt_run_libraries *libraries, struct vt_string *messag
     char *own = folder_of(NULL), *beside = folder_of(libraries->tracer);
     const struct {
         const char *folder, *inside;
-    } places[] = {{own, "sim/"},
-                  {own, "../lib/vramtrace/sim/"},
-                  {beside, "sim/"},
-                  {beside, "vramtrace/sim/"}};
+    } candidates[] = {{own, "sim/"},
+                      {own, "../lib/vramtrace/sim/"},
+                      {beside, "sim/"},
+                      {beside, "vramtrace/sim/"}};
     int status = 0;
     size_t count = strcmp(own, beside) ? 4 : 2;
     for (size_t i = 0; i < count && !libraries->sim[0]; i++)
-        libraries->sim[0] = look(places[i].folder, places[i].inside, sim_names[0], &tried);
+        libraries->sim[0] = look(candidates[i].folder, candidates[i].inside, sim_names[0], &tried);
     if (!libraries->sim[0]) {
         vt_string_format(message, "cannot run on the simulated GPU: looked for its driver at %s",
                          tried.text);

@@ -31,7 +31,7 @@ static void add(struct made *m, const char *names, uint64_t size, uint64_t live,
     char *words = strdup(names), *rest = words, *word;
     while ((word = strsep(&rest, " ")))
         m->frames[n][m->stacks[n].count++] =
-            (struct vt_frame){.function = strdup(word), .file = "x.c", .own = true};
+            (struct vt_frame){.function = strdup(word), .file = "x.c", .user_code = true};
     free(words);
     m->stacks[n].frames = m->frames[n];
     m->sites[n] = (struct vt_site){.id = n + 1,

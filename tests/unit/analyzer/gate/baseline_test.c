@@ -46,7 +46,8 @@ static char *get(void) {
 }
 
 static void key_of(const struct vt_frame *frames, uint32_t count, struct vt_stack_key *key) {
-    struct vt_stack stack = {.frames = (struct vt_frame *)frames, .count = count, .own = count};
+    struct vt_stack stack = {
+        .frames = (struct vt_frame *)frames, .count = count, .user_frame = count};
     struct vt_site site = {.api = "cudaMalloc", .layer = VT_LAYER_DRIVER, .stack = &stack};
     vt_stack_key_make(&site, key);
 }
@@ -57,10 +58,10 @@ static void keys(void **state) {
          .file = "/a/b/get.cc",
          .line = 4,
          .module = "/l/libx.so.1.2",
-         .own = true},
-        {.function = "loop", .file = "run.py", .line = 9, .python = true, .own = true},
+         .user_code = true},
+        {.function = "loop", .file = "run.py", .line = 9, .python = true, .user_code = true},
         {.function = "_PyEval", .module = "/usr/bin/python3", .interpreter = true},
-        {.module = "/l/libx.so.1.2", .offset = 99, .own = true},
+        {.module = "/l/libx.so.1.2", .offset = 99, .user_code = true},
         {.function = "__libc_start_main", .module = "/lib/libc.so.6"}};
     /* moved lines, another folder, a new build of the library, a compiler's clone, no runner */
     const struct vt_frame there[] = {
@@ -68,9 +69,9 @@ static void keys(void **state) {
          .file = "/c/get.cc",
          .line = 40,
          .module = "/l/libx.so.2",
-         .own = true},
-        {.function = "loop", .file = "/d/run.py", .line = 10, .python = true, .own = true},
-        {.module = "/m/libx.so.2", .offset = 7, .own = true}};
+         .user_code = true},
+        {.function = "loop", .file = "/d/run.py", .line = 10, .python = true, .user_code = true},
+        {.module = "/m/libx.so.2", .offset = 7, .user_code = true}};
     struct vt_stack_key a, b, c;
     (void)state;
     key_of(here, 5, &a);
@@ -103,7 +104,8 @@ static void round_trip(void **state) {
     struct vt_string said = {0};
     (void)state;
     for (uint32_t i = 0; i < 5; i++) {
-        struct vt_frame frame = {.function = functions[i], .file = "a file (1).c", .own = true};
+        struct vt_frame frame = {
+            .function = functions[i], .file = "a file (1).c", .user_code = true};
         struct vt_stack_key key;
         key_of(&frame, 1, &key);
         vt_baseline_raise(&written, &key, 100 * i, i);

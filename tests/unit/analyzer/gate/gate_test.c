@@ -35,7 +35,8 @@ static struct made *make(uint32_t processes) {
     struct made *m = vt_alloc(1, sizeof *m);
     m->model = (struct vt_model){.processes = m->processes, .process_count = processes};
     for (int v = 0; v < VT_VERDICTS; v++) {
-        m->frames[v] = (struct vt_frame){.function = functions[v], .file = "x.c", .own = true};
+        m->frames[v] =
+            (struct vt_frame){.function = functions[v], .file = "x.c", .user_code = true};
         m->stacks[v] = (struct vt_stack){.frames = &m->frames[v], .count = 1};
     }
     for (uint32_t i = 0; i < processes; i++) {

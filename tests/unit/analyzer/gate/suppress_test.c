@@ -72,7 +72,7 @@ static void frames(void **state) {
         {.function = "allocate", .file = "/src/deep/alloc.c", .module = "/opt/lib/libdeep.so.3"},
         {.function = "train_step", .file = "/src/train.py", .python = true},
         {.module = "/opt/lib/libnames_missing.so"}};
-    const struct vt_stack stack = {.frames = all, .count = 3, .own = 1};
+    const struct vt_stack stack = {.frames = all, .count = 3, .user_frame = 1};
     static const struct {
         const char *line;
         bool found;

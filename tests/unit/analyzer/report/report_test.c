@@ -11,8 +11,8 @@
 
 #include "report/formats.h"
 #include "tests/unit/analyzer/log_maker.c"
-#include "model/own.h"
-#include "model/place.h"
+#include "model/user_code.h"
+#include "model/frame_text.h"
 
 #include <unistd.h>
 
@@ -323,8 +323,8 @@ static void text_is_80_wide(void **state) {
     char *text = write_as(&model, "text");
     for (char *line = strtok(text, "\n"); line; line = strtok(NULL, "\n"))
         /* the hints are commands to be copied, and hold the log's path as it is */
-        if (vt_place_columns(line) > 80 && !strstr(line, "vramtrace report"))
-            fail_msg("%u columns: %s", vt_place_columns(line), line);
+        if (vt_frame_text_columns(line) > 80 && !strstr(line, "vramtrace report"))
+            fail_msg("%u columns: %s", vt_frame_text_columns(line), line);
     free(text);
     vt_model_free(&model);
     maker_free(&m);
@@ -364,10 +364,10 @@ static void own_frames(void **state) {
                              .function = "at::torch_x::empty_y"};
     (void)state;
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
-        if (vt_own_frame(&rows[i].frame, NULL) != rows[i].own)
+        if (vt_user_code_frame(&rows[i].frame, NULL) != rows[i].own)
             fail_msg("row %zu: %s %s", i, rows[i].frame.module, rows[i].frame.file);
-    assert_true(vt_own_frame(&numba, patterns));
-    assert_true(vt_own_frame(&torch, patterns));
+    assert_true(vt_user_code_frame(&numba, patterns));
+    assert_true(vt_user_code_frame(&torch, patterns));
 }
 
 static void functions_in_short(void **state) {
@@ -403,7 +403,7 @@ static void functions_in_short(void **state) {
     (void)state;
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         struct vt_frame frame = {.function = rows[i][0]};
-        char *text = vt_place_function(&frame);
+        char *text = vt_frame_text_function(&frame);
         assert_string_equal(text, rows[i][1]);
         free(text);
     }
@@ -426,7 +426,7 @@ static void long_names_in_place(void **state) {
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         struct vt_frame frame = {
             .function = rows[i].function, .file = "x.cu", .line = 5, .module = "x"};
-        char *text = vt_place_text(&process, &frame, rows[i].width);
+        char *text = vt_frame_text(&process, &frame, rows[i].width);
         assert_string_equal(text, rows[i].text);
         free(text);
     }

@@ -81,7 +81,7 @@ static struct vt_site *add(struct made *m, enum vt_verdict verdict, uint64_t liv
                                             .function = "f",
                                             .offset = VT_UNKNOWN,
                                             .python = true,
-                                            .own = true};
+                                            .user_code = true};
     }
     free(words);
     m->stacks[i] = (struct vt_stack){.frames = m->frames[i], .count = n};

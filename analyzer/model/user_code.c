@@ -3,7 +3,7 @@
  * Whose code a frame is (see own.h): the one list of what is not the user's own. model.c asks for
  * each frame.
  */
-#include "own.h"
+#include "user_code.h"
 
 #include <fnmatch.h>
 #include <string.h>
@@ -126,7 +126,7 @@ static bool is_foreign_library(const char *path) {
     return false;
 }
 
-bool vt_own_is_python(const char *module_path) {
+bool vt_user_code_is_python(const char *module_path) {
     const char *name = vt_basename(module_path);
     for (size_t i = 0; i < sizeof interpreters / sizeof *interpreters; i++)
         if (!fnmatch(interpreters[i], name, 0))
@@ -170,7 +170,7 @@ static bool matches(const char *text, const char *pattern) {
     return match;
 }
 
-bool vt_own_frame(const struct vt_frame *frame, const char *const *patterns) {
+bool vt_user_code_frame(const struct vt_frame *frame, const char *const *patterns) {
     for (; patterns && *patterns; patterns++)
         if (matches(frame->function, *patterns) || matches(frame->file, *patterns) ||
             matches(frame->module, *patterns))
@@ -181,7 +181,7 @@ bool vt_own_frame(const struct vt_frame *frame, const char *const *patterns) {
         return frame->file && !is_foreign_path(frame->file) && !is_python_library(frame->file);
     if (!frame->module)
         return false; /* generated code: whoever wrote it, no line of it is known */
-    if (vt_own_is_python(frame->module) || is_foreign_library(frame->module) ||
+    if (vt_user_code_is_python(frame->module) || is_foreign_library(frame->module) ||
         is_foreign_path(frame->module) || is_python_library(frame->module))
         return false;
     /* the start-up code of a program has no file; its C library's crt files are not the user's */

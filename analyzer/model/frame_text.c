@@ -3,14 +3,14 @@
  * A frame in words (see place.h), for the formats that people read.
  */
 #define _GNU_SOURCE /* getline, memrchr */
-#include "place.h"
+#include "frame_text.h"
 
 #include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 
-unsigned vt_place_columns(const char *text) {
+unsigned vt_frame_text_columns(const char *text) {
     unsigned columns = 0;
     size_t left = strlen(text);
     while (left) {
@@ -25,7 +25,7 @@ unsigned vt_place_columns(const char *text) {
 
 /* Keeps the first `width` columns, in place; the last three become dots where something is lost. */
 static void cut_end(char *text, unsigned width) {
-    if (vt_place_columns(text) <= width)
+    if (vt_frame_text_columns(text) <= width)
         return;
     unsigned columns = 0;
     char *at = text;
@@ -39,7 +39,7 @@ static void cut_end(char *text, unsigned width) {
 
 /* Keeps the end of a path, from a slash on where one is near. Frees and replaces. */
 static char *cut_start(char *path, unsigned width) {
-    unsigned columns = vt_place_columns(path);
+    unsigned columns = vt_frame_text_columns(path);
     if (columns <= width)
         return path;
     const char *at = path;
@@ -54,7 +54,7 @@ static char *cut_start(char *path, unsigned width) {
     return cut.text;
 }
 
-char *vt_place_file(const struct vt_process *p, const struct vt_frame *frame) {
+char *vt_frame_text_file(const struct vt_process *p, const struct vt_frame *frame) {
     const char *file = frame->file;
     if (!file)
         return NULL;
@@ -114,7 +114,7 @@ static const char *past_inner(const char *open, const char *name) {
 
 /* Without parameters, template arguments, and the result that a template function's name begins
  * with: "void f<int>(int)" is "f<...>". */
-char *vt_place_function(const struct vt_frame *frame) {
+char *vt_frame_text_function(const struct vt_frame *frame) {
     const char *name = frame->function;
     if (!name)
         return NULL;
@@ -158,11 +158,11 @@ char *vt_place_function(const struct vt_frame *frame) {
 /* Drops scopes from the front, as many as it takes and the last one never. Frees and replaces. */
 static char *cut_scopes(char *function, unsigned width) {
     const char *kept = function;
-    unsigned columns = vt_place_columns(function);
+    unsigned columns = vt_frame_text_columns(function);
     for (const char *at = function; *at && columns > width;) {
         if (!strncmp(at, "::", 2)) {
             kept = at += 2;
-            columns = vt_place_columns(kept) + 3;
+            columns = vt_frame_text_columns(kept) + 3;
         } else {
             at = strchr("(<{", *at) ? past_bracket(at) : at + 1;
         }
@@ -175,26 +175,26 @@ static char *cut_scopes(char *function, unsigned width) {
     return cut.text;
 }
 
-char *vt_place_text(const struct vt_process *p, const struct vt_frame *frame, unsigned width) {
+char *vt_frame_text(const struct vt_process *p, const struct vt_frame *frame, unsigned width) {
     if (!frame)
         return vt_strdup("unknown (no stack)");
-    char *file = vt_place_file(p, frame), *function = vt_place_function(frame);
+    char *file = vt_frame_text_file(p, frame), *function = vt_frame_text_function(frame);
     struct vt_string text = {0};
     if (file) {
         char line[16] = "";
         if (frame->line)
             snprintf(line, sizeof line, ":%u", frame->line);
-        unsigned function_columns = function ? vt_place_columns(function) + 4 : 0;
+        unsigned function_columns = function ? vt_frame_text_columns(function) + 4 : 0;
         unsigned line_columns = (unsigned)strlen(line);
         /* the file gives way first, down to about its last part */
-        unsigned name_columns = vt_place_columns(vt_basename(file)) + 4 + line_columns;
+        unsigned name_columns = vt_frame_text_columns(vt_basename(file)) + 4 + line_columns;
         unsigned room =
             width > function_columns + line_columns ? width - function_columns - line_columns : 0;
         if (room < name_columns)
             room = name_columns;
         file = cut_start(file, room);
         if (function && width != UINT_MAX) {
-            unsigned used = vt_place_columns(file) + line_columns + 4;
+            unsigned used = vt_frame_text_columns(file) + line_columns + 4;
             function = cut_scopes(function, width > used ? width - used : 0);
         }
         vt_string_format(&text, "%s%s", file, line);
@@ -218,7 +218,7 @@ char *vt_place_text(const struct vt_process *p, const struct vt_frame *frame, un
 }
 
 /* The file may be named relative to the folder the process ran in. */
-FILE *vt_place_open(const struct vt_process *p, const char *file) {
+FILE *vt_frame_text_open_source(const struct vt_process *p, const char *file) {
     struct stat st;
     struct vt_string path = {0};
     if (file[0] != '/' && p->cwd)
@@ -233,10 +233,11 @@ FILE *vt_place_open(const struct vt_process *p, const char *file) {
     return in;
 }
 
-char *vt_place_source(const struct vt_process *p, const struct vt_frame *frame, unsigned width) {
+char *vt_frame_text_source(const struct vt_process *p, const struct vt_frame *frame,
+                           unsigned width) {
     if (!frame || !frame->file || !frame->line || width < 8)
         return NULL;
-    FILE *in = vt_place_open(p, frame->file);
+    FILE *in = vt_frame_text_open_source(p, frame->file);
     if (!in)
         return NULL;
     char *line = NULL;

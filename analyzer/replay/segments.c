@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Segments, blocks and idle pieces (see framework.h).
+ * Segments, blocks and idle pieces (see segments.h).
  *
  * Pieces are in a table by their start, idle ones also by their end: so a block is cut out of the
  * piece it comes from, and a freed one joined to its neighbours, without a search; an allocator
@@ -10,7 +10,7 @@
  * The largest idle piece: a heap that forgets lazily. A piece is pushed when it comes to be; one
  * that is at the top and no longer in the table is thrown away when somebody asks.
  */
-#include "framework.h"
+#include "segments.h"
 
 enum { LEAF = 256, IDLE = 0, BLOCK = 1, WALL = 2 };
 
@@ -33,47 +33,47 @@ struct device {
     uint32_t moment_room;
 };
 
-struct vt_framework {
+struct vt_segments {
     struct leaf **leaves; /* segments by start */
     size_t leaf_count, leaf_room;
-    struct vt_live pieces; /* start -> size_context: end, site: device, kind: IDLE, BLOCK */
-    struct vt_live ends;   /* end of an idle piece -> size_context: its start */
-    struct vt_live walls;
+    struct vt_addresses pieces; /* start -> size_context: end, site: device, kind: IDLE, BLOCK */
+    struct vt_addresses ends;   /* end of an idle piece -> size_context: its start */
+    struct vt_addresses walls;
     struct device devices[256];
 };
 
 /* --- tables --- */
 
-static struct vt_live_entry *get(const struct vt_live *table, uint64_t address) {
-    struct vt_live_entry *entry = vt_live_find(table, vt_live_key(address, 0));
+static struct vt_address *get(const struct vt_addresses *table, uint64_t address) {
+    struct vt_address *entry = vt_addresses_find(table, vt_address_key(address, 0));
     return entry->key ? entry : NULL;
 }
 
-static void put(struct vt_live *table, uint64_t address, uint64_t value, unsigned device,
+static void put(struct vt_addresses *table, uint64_t address, uint64_t value, unsigned device,
                 unsigned kind) {
-    uint64_t key = vt_live_key(address, 0);
-    vt_live_reserve(table);
-    struct vt_live_entry *entry = vt_live_find(table, key);
+    uint64_t key = vt_address_key(address, 0);
+    vt_addresses_reserve(table);
+    struct vt_address *entry = vt_addresses_find(table, key);
     table->used += !entry->key;
     *entry =
-        (struct vt_live_entry){.key = key, .size_context = value, .site = device, .kind = kind & 3};
+        (struct vt_address){.key = key, .size_context = value, .site = device, .kind = kind & 3};
 }
 
-static void take(struct vt_live *table, uint64_t address) {
-    struct vt_live_entry *entry = get(table, address);
+static void take(struct vt_addresses *table, uint64_t address) {
+    struct vt_address *entry = get(table, address);
     if (entry)
-        vt_live_remove(table, entry);
+        vt_addresses_remove(table, entry);
 }
 
-struct vt_framework *vt_framework_open(void) {
-    struct vt_framework *f = vt_alloc(1, sizeof *f);
-    vt_live_start(&f->pieces, 10);
-    vt_live_start(&f->ends, 10);
-    vt_live_start(&f->walls, 8);
+struct vt_segments *vt_segments_open(void) {
+    struct vt_segments *f = vt_alloc(1, sizeof *f);
+    vt_addresses_start(&f->pieces, 10);
+    vt_addresses_start(&f->ends, 10);
+    vt_addresses_start(&f->walls, 8);
     return f;
 }
 
-void vt_framework_close(struct vt_framework *f) {
+void vt_segments_close(struct vt_segments *f) {
     if (!f)
         return;
     for (size_t i = 0; i < f->leaf_count; i++)
@@ -92,7 +92,7 @@ void vt_framework_close(struct vt_framework *f) {
 /* --- segments by address --- */
 
 /* The place of the last segment that starts at or before `address`; false: there is none. */
-static bool floor_at(const struct vt_framework *f, uint64_t address, size_t *leaf, uint32_t *at) {
+static bool floor_at(const struct vt_segments *f, uint64_t address, size_t *leaf, uint32_t *at) {
     size_t low = 0, high = f->leaf_count;
     while (low < high) {
         size_t middle = (low + high) / 2;
@@ -116,7 +116,7 @@ static bool floor_at(const struct vt_framework *f, uint64_t address, size_t *lea
     return true;
 }
 
-static struct vt_segment *segment_with(const struct vt_framework *f, uint64_t address) {
+static struct vt_segment *segment_with(const struct vt_segments *f, uint64_t address) {
     size_t leaf;
     uint32_t at;
     if (!floor_at(f, address, &leaf, &at))
@@ -125,14 +125,14 @@ static struct vt_segment *segment_with(const struct vt_framework *f, uint64_t ad
     return address < s->end ? s : NULL;
 }
 
-static void insert_leaf(struct vt_framework *f, size_t at, struct leaf *leaf) {
+static void insert_leaf(struct vt_segments *f, size_t at, struct leaf *leaf) {
     VT_GROW(f->leaves, f->leaf_count, f->leaf_room);
     memmove(f->leaves + at + 1, f->leaves + at, (f->leaf_count - at) * sizeof *f->leaves);
     f->leaves[at] = leaf;
     f->leaf_count++;
 }
 
-static void insert_segment(struct vt_framework *f, struct vt_segment segment) {
+static void insert_segment(struct vt_segments *f, struct vt_segment segment) {
     size_t leaf = 0;
     uint32_t at = 0;
     if (floor_at(f, segment.start, &leaf, &at))
@@ -156,7 +156,7 @@ static void insert_segment(struct vt_framework *f, struct vt_segment segment) {
     l->count++;
 }
 
-static void erase_segment(struct vt_framework *f, uint64_t start) {
+static void erase_segment(struct vt_segments *f, uint64_t start) {
     size_t leaf;
     uint32_t at;
     if (!floor_at(f, start, &leaf, &at))
@@ -189,13 +189,13 @@ static void sift_down(struct device *d, size_t i) {
     d->heap[i] = row;
 }
 
-static bool is_idle(const struct vt_framework *f, const struct heap_row *row) {
-    const struct vt_live_entry *piece = get(&f->pieces, row->start);
+static bool is_idle(const struct vt_segments *f, const struct heap_row *row) {
+    const struct vt_address *piece = get(&f->pieces, row->start);
     return piece && piece->kind == IDLE && piece->size_context - row->start == row->size;
 }
 
 /* Forgets what is no longer so. */
-static void sweep(const struct vt_framework *f, struct device *d) {
+static void sweep(const struct vt_segments *f, struct device *d) {
     size_t kept = 0;
     for (size_t i = 0; i < d->heap_count; i++)
         if (is_idle(f, &d->heap[i]))
@@ -205,7 +205,7 @@ static void sweep(const struct vt_framework *f, struct device *d) {
         sift_down(d, i);
 }
 
-static void push(const struct vt_framework *f, struct device *d, uint64_t size, uint64_t start) {
+static void push(const struct vt_segments *f, struct device *d, uint64_t size, uint64_t start) {
     if (d->heap_count > 256 && d->heap_count > 4 * d->idle_count)
         sweep(f, d);
     VT_GROW(d->heap, d->heap_count, d->heap_room);
@@ -215,7 +215,7 @@ static void push(const struct vt_framework *f, struct device *d, uint64_t size, 
     d->heap[i] = (struct heap_row){size, start};
 }
 
-static uint64_t largest(const struct vt_framework *f, struct device *d) {
+static uint64_t largest(const struct vt_segments *f, struct device *d) {
     while (d->heap_count && !is_idle(f, &d->heap[0])) {
         d->heap[0] = d->heap[--d->heap_count];
         if (d->heap_count)
@@ -245,8 +245,8 @@ static void keep_moment(struct device *d) {
 }
 
 /* To be called after every change. */
-static void changed(const struct vt_framework *f, unsigned device, uint64_t ticks) {
-    struct device *d = &((struct vt_framework *)f)->devices[device];
+static void changed(const struct vt_segments *f, unsigned device, uint64_t ticks) {
+    struct device *d = &((struct vt_segments *)f)->devices[device];
     struct vt_reserve_device *r = &d->figures;
     if (!d->used)
         return;
@@ -260,12 +260,12 @@ static void changed(const struct vt_framework *f, unsigned device, uint64_t tick
     keep_moment(d);
 }
 
-const struct vt_reserve_device *vt_framework_device(struct vt_framework *f, unsigned device) {
+const struct vt_reserve_device *vt_segments_device(struct vt_segments *f, unsigned device) {
     struct device *d = &f->devices[device & 0xff];
     return d->used ? &d->figures : NULL;
 }
 
-void vt_framework_begin_window(struct vt_framework *f, uint64_t ticks) {
+void vt_segments_begin_window(struct vt_segments *f, uint64_t ticks) {
     for (unsigned i = 0; i < 256; i++) {
         struct device *d = &f->devices[i];
         struct vt_reserve_device *r = &d->figures;
@@ -279,7 +279,7 @@ void vt_framework_begin_window(struct vt_framework *f, uint64_t ticks) {
 
 /* --- pieces --- */
 
-static void remove_idle(struct vt_framework *f, uint64_t start, uint64_t end, unsigned device) {
+static void remove_idle(struct vt_segments *f, uint64_t start, uint64_t end, unsigned device) {
     take(&f->pieces, start);
     take(&f->ends, end);
     f->devices[device].idle_count--;
@@ -287,7 +287,7 @@ static void remove_idle(struct vt_framework *f, uint64_t start, uint64_t end, un
         f->devices[device].whole -= end - start;
 }
 
-static void insert_idle(struct vt_framework *f, uint64_t start, uint64_t end, unsigned device) {
+static void insert_idle(struct vt_segments *f, uint64_t start, uint64_t end, unsigned device) {
     put(&f->pieces, start, end, device, IDLE);
     put(&f->ends, end, start, device, IDLE);
     f->devices[device].idle_count++;
@@ -297,14 +297,14 @@ static void insert_idle(struct vt_framework *f, uint64_t start, uint64_t end, un
 }
 
 /* A new idle piece, joined to its idle neighbours where no wall is between. */
-static void add_idle(struct vt_framework *f, uint64_t start, uint64_t end, unsigned device) {
-    const struct vt_live_entry *before = get(&f->ends, start);
+static void add_idle(struct vt_segments *f, uint64_t start, uint64_t end, unsigned device) {
+    const struct vt_address *before = get(&f->ends, start);
     if (before && !get(&f->walls, start)) {
         uint64_t first = before->size_context;
         remove_idle(f, first, start, device);
         start = first;
     }
-    const struct vt_live_entry *after = get(&f->pieces, end);
+    const struct vt_address *after = get(&f->pieces, end);
     if (after && after->kind == IDLE && !get(&f->walls, end)) {
         uint64_t last = after->size_context;
         remove_idle(f, end, last, device);
@@ -314,7 +314,7 @@ static void add_idle(struct vt_framework *f, uint64_t start, uint64_t end, unsig
 }
 
 /* The start of the segments that touch this one without a wall, as far as they hold anything. */
-static uint64_t region_start(const struct vt_framework *f, const struct vt_segment *s) {
+static uint64_t region_start(const struct vt_segments *f, const struct vt_segment *s) {
     uint64_t start = s->start;
     while (s->mapped && s->start > 0) {
         const struct vt_segment *before = segment_with(f, start - 1);
@@ -326,19 +326,19 @@ static uint64_t region_start(const struct vt_framework *f, const struct vt_segme
 }
 
 /* The piece that holds `address`; NULL: none does. */
-static struct vt_live_entry *piece_with(const struct vt_framework *f, const struct vt_segment *s,
-                                        uint64_t address) {
-    struct vt_live_entry *piece = get(&f->pieces, address);
+static struct vt_address *piece_with(const struct vt_segments *f, const struct vt_segment *s,
+                                     uint64_t address) {
+    struct vt_address *piece = get(&f->pieces, address);
     if (piece || !s->holds)
         return piece;
     piece = get(&f->pieces, region_start(f, s));
     while (piece && piece->size_context <= address)
         piece = get(&f->pieces, piece->size_context);
-    return piece && vt_live_address(piece) <= address ? piece : NULL;
+    return piece && vt_address_of(piece) <= address ? piece : NULL;
 }
 
 /* The first block in it: from now on it is its allocator's reserve. */
-static void begin_segment(struct vt_framework *f, struct vt_segment *s) {
+static void begin_segment(struct vt_segments *f, struct vt_segment *s) {
     struct device *d = &f->devices[s->device];
     s->holds = true;
     d->used = true;
@@ -347,8 +347,8 @@ static void begin_segment(struct vt_framework *f, struct vt_segment *s) {
     add_idle(f, s->start, s->end, s->device);
 }
 
-const struct vt_segment *vt_framework_alloc(struct vt_framework *f, uint64_t address, uint64_t size,
-                                            uint64_t ticks, bool *first) {
+const struct vt_segment *vt_segments_alloc(struct vt_segments *f, uint64_t address, uint64_t size,
+                                           uint64_t ticks, bool *first) {
     struct vt_segment *s = segment_with(f, address);
     uint64_t end = address + size;
     *first = false;
@@ -368,10 +368,10 @@ const struct vt_segment *vt_framework_alloc(struct vt_framework *f, uint64_t add
         if (part->end >= end)
             break;
     }
-    const struct vt_live_entry *piece = piece_with(f, s, address);
+    const struct vt_address *piece = piece_with(f, s, address);
     if (!piece || piece->kind != IDLE || piece->size_context < end)
         return NULL;
-    uint64_t from = vt_live_address(piece), to = piece->size_context;
+    uint64_t from = vt_address_of(piece), to = piece->size_context;
     remove_idle(f, from, to, s->device);
     if (from < address)
         insert_idle(f, from, address, s->device);
@@ -383,8 +383,8 @@ const struct vt_segment *vt_framework_alloc(struct vt_framework *f, uint64_t add
     return s;
 }
 
-void vt_framework_free(struct vt_framework *f, uint64_t address, uint64_t ticks) {
-    const struct vt_live_entry *piece = get(&f->pieces, address);
+void vt_segments_free(struct vt_segments *f, uint64_t address, uint64_t ticks) {
+    const struct vt_address *piece = get(&f->pieces, address);
     if (!piece || piece->kind != BLOCK)
         return;
     uint64_t end = piece->size_context;
@@ -397,12 +397,12 @@ void vt_framework_free(struct vt_framework *f, uint64_t address, uint64_t ticks)
 
 /* --- driver memory --- */
 
-void vt_framework_add(struct vt_framework *f, uint64_t start, uint64_t size, uint64_t key,
-                      unsigned device, bool mapped, uint64_t ticks) {
-    if (!size || start + size < start || start + size > VT_LIVE_ADDRESS)
+void vt_segments_add(struct vt_segments *f, uint64_t start, uint64_t size, uint64_t key,
+                     unsigned device, bool mapped, uint64_t ticks) {
+    if (!size || start + size < start || start + size > VT_ADDRESS_MASK)
         return;
     /* what is still there went unseen */
-    vt_framework_unmap(f, start, start + size, ticks, NULL, NULL);
+    vt_segments_unmap(f, start, start + size, ticks, NULL, NULL);
     insert_segment(f,
                    (struct vt_segment){start, start + size, key, (uint8_t)device, mapped, false});
     if (!mapped) {
@@ -412,12 +412,12 @@ void vt_framework_add(struct vt_framework *f, uint64_t start, uint64_t size, uin
 }
 
 /* Takes the pieces between start and end out of a region: what of them sticks out stays, idle. */
-static void cut(struct vt_framework *f, const struct vt_segment *s, uint64_t start, uint64_t end,
-                vt_framework_gone *gone, void *context) {
+static void cut(struct vt_segments *f, const struct vt_segment *s, uint64_t start, uint64_t end,
+                vt_segments_gone *gone, void *context) {
     unsigned device = s->device;
-    struct vt_live_entry *piece = piece_with(f, s, start);
-    while (piece && vt_live_address(piece) < end) {
-        uint64_t from = vt_live_address(piece), to = piece->size_context;
+    struct vt_address *piece = piece_with(f, s, start);
+    while (piece && vt_address_of(piece) < end) {
+        uint64_t from = vt_address_of(piece), to = piece->size_context;
         if (piece->kind == BLOCK) {
             take(&f->pieces, from);
             f->devices[device].figures.now.in_use -= to - from;
@@ -435,8 +435,8 @@ static void cut(struct vt_framework *f, const struct vt_segment *s, uint64_t sta
     }
 }
 
-static void remove_segment(struct vt_framework *f, uint64_t start, uint64_t end, uint64_t ticks,
-                           vt_framework_gone *gone, void *context) {
+static void remove_segment(struct vt_segments *f, uint64_t start, uint64_t end, uint64_t ticks,
+                           vt_segments_gone *gone, void *context) {
     struct vt_segment *s = segment_with(f, start);
     unsigned device = s->device;
     if (s->holds) {
@@ -458,15 +458,15 @@ static void remove_segment(struct vt_framework *f, uint64_t start, uint64_t end,
         changed(f, device, ticks);
 }
 
-void vt_framework_remove(struct vt_framework *f, uint64_t start, uint64_t ticks,
-                         vt_framework_gone *gone, void *context) {
+void vt_segments_remove(struct vt_segments *f, uint64_t start, uint64_t ticks,
+                        vt_segments_gone *gone, void *context) {
     const struct vt_segment *s = segment_with(f, start);
     if (s && s->start == start && !s->mapped)
         remove_segment(f, s->start, s->end, ticks, gone, context);
 }
 
-void vt_framework_unmap(struct vt_framework *f, uint64_t start, uint64_t end, uint64_t ticks,
-                        vt_framework_gone *gone, void *context) {
+void vt_segments_unmap(struct vt_segments *f, uint64_t start, uint64_t end, uint64_t ticks,
+                       vt_segments_gone *gone, void *context) {
     for (;;) {
         size_t leaf;
         uint32_t at;
@@ -482,7 +482,7 @@ void vt_framework_unmap(struct vt_framework *f, uint64_t start, uint64_t end, ui
 
 /* --- walking --- */
 
-bool vt_framework_region(const struct vt_framework *f, size_t *at, struct vt_region *region) {
+bool vt_segments_region(const struct vt_segments *f, size_t *at, struct vt_region *region) {
     bool found = false;
     for (; *at < f->leaf_count * LEAF; ++*at) {
         const struct leaf *l = f->leaves[*at / LEAF];
@@ -504,8 +504,8 @@ bool vt_framework_region(const struct vt_framework *f, size_t *at, struct vt_reg
     return found;
 }
 
-uint64_t vt_framework_piece(const struct vt_framework *f, uint64_t start, bool *block) {
-    const struct vt_live_entry *piece = get(&f->pieces, start);
+uint64_t vt_segments_piece(const struct vt_segments *f, uint64_t start, bool *block) {
+    const struct vt_address *piece = get(&f->pieces, start);
     *block = piece && piece->kind == BLOCK;
     return piece ? piece->size_context : 0;
 }

@@ -11,10 +11,10 @@
  *
  * Bytes are bytes, times are ticks. Nothing here fails.
  */
-#ifndef VRAMTRACE_ANALYZER_FRAMEWORK_H
-#define VRAMTRACE_ANALYZER_FRAMEWORK_H
+#ifndef VRAMTRACE_ANALYZER_SEGMENTS_H
+#define VRAMTRACE_ANALYZER_SEGMENTS_H
 
-#include "live.h"
+#include "addresses.h"
 
 /* Memory in the hands of a device's caching allocators, at one moment. */
 struct vt_reserve {
@@ -38,43 +38,43 @@ struct vt_reserve_device {
 /* A driver allocation, as its caching allocator's segment or not. */
 struct vt_segment {
     uint64_t start, end;
-    uint64_t key; /* vt_live_key of the driver allocation */
+    uint64_t key; /* vt_address_key of the driver allocation */
     uint8_t device;
     bool mapped; /* physical memory mapped here: it has no wall towards its neighbours */
     bool holds;  /* a block has lain in it */
 };
 
-struct vt_framework;
+struct vt_segments;
 
-struct vt_framework *vt_framework_open(void); /* never NULL */
-void vt_framework_close(struct vt_framework *f);
+struct vt_segments *vt_segments_open(void); /* never NULL */
+void vt_segments_close(struct vt_segments *f);
 
 /* Driver memory comes. */
-void vt_framework_add(struct vt_framework *f, uint64_t start, uint64_t size, uint64_t key,
-                      unsigned device, bool mapped, uint64_t ticks);
+void vt_segments_add(struct vt_segments *f, uint64_t start, uint64_t size, uint64_t key,
+                     unsigned device, bool mapped, uint64_t ticks);
 
 /* Called with the address of each block that its memory was taken from, after it is off the books
  * here. It must not change `f`. */
-typedef void vt_framework_gone(void *context, uint64_t address);
+typedef void vt_segments_gone(void *context, uint64_t address);
 
 /* Driver memory goes: the allocation that begins at `start`; the mappings between start and end. */
-void vt_framework_remove(struct vt_framework *f, uint64_t start, uint64_t ticks,
-                         vt_framework_gone *gone, void *context);
-void vt_framework_unmap(struct vt_framework *f, uint64_t start, uint64_t end, uint64_t ticks,
-                        vt_framework_gone *gone, void *context);
+void vt_segments_remove(struct vt_segments *f, uint64_t start, uint64_t ticks,
+                        vt_segments_gone *gone, void *context);
+void vt_segments_unmap(struct vt_segments *f, uint64_t start, uint64_t end, uint64_t ticks,
+                       vt_segments_gone *gone, void *context);
 
 /* A block comes. The segment it lies in, valid until the next change; `first`: the first block in
  * it. NULL: it lies in no segment, or where a block is already: it is not on the books here, and
  * freeing it does nothing. */
-const struct vt_segment *vt_framework_alloc(struct vt_framework *f, uint64_t address, uint64_t size,
-                                            uint64_t ticks, bool *first);
-void vt_framework_free(struct vt_framework *f, uint64_t address, uint64_t ticks);
+const struct vt_segment *vt_segments_alloc(struct vt_segments *f, uint64_t address, uint64_t size,
+                                           uint64_t ticks, bool *first);
+void vt_segments_free(struct vt_segments *f, uint64_t address, uint64_t ticks);
 
 /* The peaks and the history begin anew. */
-void vt_framework_begin_window(struct vt_framework *f, uint64_t ticks);
+void vt_segments_begin_window(struct vt_segments *f, uint64_t ticks);
 
 /* A device's figures. NULL: it never had a segment. Valid until the next change. */
-const struct vt_reserve_device *vt_framework_device(struct vt_framework *f, unsigned device);
+const struct vt_reserve_device *vt_segments_device(struct vt_segments *f, unsigned device);
 
 /* A segment, or mapped ones that touch: what blocks and idle pieces tile. */
 struct vt_region {
@@ -83,8 +83,8 @@ struct vt_region {
     bool mapped;
 };
 /* Walks the regions by address. `at`: 0 at first. False: no more. */
-bool vt_framework_region(const struct vt_framework *f, size_t *at, struct vt_region *region);
+bool vt_segments_region(const struct vt_segments *f, size_t *at, struct vt_region *region);
 /* The piece that begins at `start`: its end, and whether it is a block. 0: none begins there. */
-uint64_t vt_framework_piece(const struct vt_framework *f, uint64_t start, bool *block);
+uint64_t vt_segments_piece(const struct vt_segments *f, uint64_t start, bool *block);
 
 #endif

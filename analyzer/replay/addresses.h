@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What is live at a moment of the replay: address -> size, context, site. Open addressing, 32 bytes
+ * The table of live allocations during the replay: address -> size, context, site. Open addressing, 32 bytes
  * a slot, linear probing, deletion by shifting back (no tombstones, so a run of allocate and free
  * never slows down). Inline, because the replay spends its time here; the caller prefetches. For
  * replay.c; the others only walk it.
  */
-#ifndef VRAMTRACE_ANALYZER_LIVE_H
-#define VRAMTRACE_ANALYZER_LIVE_H
+#ifndef VRAMTRACE_ANALYZER_ADDRESSES_H
+#define VRAMTRACE_ANALYZER_ADDRESSES_H
 
 #include "base/util.h"
 #include "vramtrace/log_format.h"
@@ -15,8 +15,8 @@
 #include <string.h>
 #include <sys/mman.h>
 
-struct vt_live_entry {
-    uint64_t key;          /* vt_live_key; 0: empty */
+struct vt_address {
+    uint64_t key;          /* vt_address_key; 0: empty */
     uint64_t size_context; /* as in struct vt_rec_alloc */
     uint32_t site;
     uint32_t kind : 8;
@@ -24,33 +24,33 @@ struct vt_live_entry {
     uint32_t sample;    /* of its site's history, in which it was allocated (vt_history_kept) */
 };
 
-struct vt_live {
-    struct vt_live_entry *slots;
+struct vt_addresses {
+    struct vt_address *slots;
     size_t mask, used;
     unsigned shift;
 };
 
 /* All address spaces in one table: the space stands in the three top bits, from 1, so that no key
  * is 0. No address reaches them. */
-#define VT_LIVE_ADDRESS 0x1fffffffffffffffull
+#define VT_ADDRESS_MASK 0x1fffffffffffffffull
 static_assert(VT_SPACES < 8, "three bits");
 
-static inline uint64_t vt_live_key(uint64_t address, unsigned space) {
-    return (address & VT_LIVE_ADDRESS) | (uint64_t)(space + 1) << 61;
+static inline uint64_t vt_address_key(uint64_t address, unsigned space) {
+    return (address & VT_ADDRESS_MASK) | (uint64_t)(space + 1) << 61;
 }
-static inline uint64_t vt_live_address(const struct vt_live_entry *entry) {
-    return entry->key & VT_LIVE_ADDRESS;
+static inline uint64_t vt_address_of(const struct vt_address *entry) {
+    return entry->key & VT_ADDRESS_MASK;
 }
 
-static inline size_t vt_live_home(const struct vt_live *live, uint64_t key) {
+static inline size_t vt_addresses_home(const struct vt_addresses *live, uint64_t key) {
     return (size_t)(key * 0x9e3779b97f4a7c15ull >> live->shift);
 }
 
-static inline void vt_live_prefetch(const struct vt_live *live, uint64_t key) {
-    __builtin_prefetch(&live->slots[vt_live_home(live, key)], 1);
+static inline void vt_addresses_prefetch(const struct vt_addresses *live, uint64_t key) {
+    __builtin_prefetch(&live->slots[vt_addresses_home(live, key)], 1);
 }
 
-static inline void vt_live_start(struct vt_live *live, unsigned bits) {
+static inline void vt_addresses_start(struct vt_addresses *live, unsigned bits) {
     enum { HUGE = 2 << 20 };
     size_t bytes = sizeof *live->slots << bits;
     if (bytes >= HUGE) {
@@ -72,27 +72,27 @@ static inline void vt_live_start(struct vt_live *live, unsigned bits) {
 }
 
 /* The slot that holds the key, or the empty one where it would go. */
-static inline struct vt_live_entry *vt_live_find(const struct vt_live *live, uint64_t key) {
-    size_t i = vt_live_home(live, key);
+static inline struct vt_address *vt_addresses_find(const struct vt_addresses *live, uint64_t key) {
+    size_t i = vt_addresses_home(live, key);
     while (live->slots[i].key != key && live->slots[i].key != 0)
         i = (i + 1) & live->mask;
     return &live->slots[i];
 }
 
-/* Makes room for one more: call before vt_live_find when about to add. */
-static inline void vt_live_reserve(struct vt_live *live) {
+/* Makes room for one more: call before vt_addresses_find when about to add. */
+static inline void vt_addresses_reserve(struct vt_addresses *live) {
     if (live->used < live->mask - live->mask / 4)
         return;
-    struct vt_live old = *live;
-    vt_live_start(live, 64 - old.shift + 1);
+    struct vt_addresses old = *live;
+    vt_addresses_start(live, 64 - old.shift + 1);
     for (size_t i = 0; i <= old.mask; i++)
         if (old.slots[i].key)
-            *vt_live_find(live, old.slots[i].key) = old.slots[i];
+            *vt_addresses_find(live, old.slots[i].key) = old.slots[i];
     live->used = old.used;
     free(old.slots);
 }
 
-static inline void vt_live_remove(struct vt_live *live, struct vt_live_entry *entry) {
+static inline void vt_addresses_remove(struct vt_addresses *live, struct vt_address *entry) {
     size_t hole = (size_t)(entry - live->slots), i = hole;
     for (;;) {
         i = (i + 1) & live->mask;
@@ -100,7 +100,7 @@ static inline void vt_live_remove(struct vt_live *live, struct vt_live_entry *en
         if (!key)
             break;
         /* it may move into the hole if its home does not lie behind the hole */
-        if (((i - vt_live_home(live, key)) & live->mask) >= ((i - hole) & live->mask)) {
+        if (((i - vt_addresses_home(live, key)) & live->mask) >= ((i - hole) & live->mask)) {
             live->slots[hole] = live->slots[i];
             hole = i;
         }

@@ -10,7 +10,7 @@
 #include <stdint.h>
 #include <cmocka.h>
 
-#include "replay/framework.h"
+#include "replay/segments.h"
 
 enum { SEGMENTS = 24, SEGMENT = 4096, UNIT = 64, SLOTS = SEGMENT / UNIT, STEPS = 40000 };
 
@@ -35,7 +35,7 @@ static void lose(void *context, uint64_t address) {
     m->lost++;
 }
 
-static void compare(struct vt_framework *f, const struct model *m) {
+static void compare(struct vt_segments *f, const struct model *m) {
     uint64_t reserved = 0, in_use = 0, largest = 0, pinned = 0;
     for (unsigned s = 0; s < SEGMENTS; s++) {
         uint64_t used = 0, run = 0;
@@ -50,7 +50,7 @@ static void compare(struct vt_framework *f, const struct model *m) {
         in_use += used;
         pinned += used ? SEGMENT - used : 0;
     }
-    const struct vt_reserve_device *d = vt_framework_device(f, 3);
+    const struct vt_reserve_device *d = vt_segments_device(f, 3);
     if (!d) {
         assert_int_equal(reserved, 0);
         return;
@@ -62,7 +62,7 @@ static void compare(struct vt_framework *f, const struct model *m) {
 }
 
 static void random_allocator(void **state) {
-    struct vt_framework *f = vt_framework_open();
+    struct vt_segments *f = vt_segments_open();
     static struct model m;
     uint64_t random = 88172645463325252ull;
     unsigned gone = 0;
@@ -74,26 +74,26 @@ static void random_allocator(void **state) {
         unsigned s = (unsigned)(random >> 8) % SEGMENTS, u = (unsigned)(random >> 20) % SLOTS;
         unsigned n = 1 + (unsigned)(random >> 32) % 6;
         if (!m.there[s]) {
-            vt_framework_add(f, base_of(s), SEGMENT, s + 1, 3, false, step + 1);
+            vt_segments_add(f, base_of(s), SEGMENT, s + 1, 3, false, step + 1);
             m.there[s] = true;
             m.holds[s] = false;
         } else if (random % 97 == 0) {
             unsigned before = m.lost;
-            vt_framework_remove(f, base_of(s), step + 1, lose, &m);
+            vt_segments_remove(f, base_of(s), step + 1, lose, &m);
             gone += m.lost - before;
             for (unsigned i = 0; i < SLOTS; i++)
                 assert_int_equal(m.block[s][i], 0);
             m.there[s] = false;
         } else if (m.block[s][u]) {
             unsigned start = m.block[s][u] - 1;
-            vt_framework_free(f, base_of(s) + (uint64_t)start * UNIT, step + 1);
+            vt_segments_free(f, base_of(s) + (uint64_t)start * UNIT, step + 1);
             for (unsigned i = start; i < SLOTS && m.block[s][i] == start + 1; i++)
                 m.block[s][i] = 0;
         } else {
             bool first, fits = u + n <= SLOTS;
             for (unsigned i = u; fits && i < u + n; i++)
                 fits = !m.block[s][i];
-            const struct vt_segment *segment = vt_framework_alloc(
+            const struct vt_segment *segment = vt_segments_alloc(
                 f, base_of(s) + (uint64_t)u * UNIT, (uint64_t)n * UNIT, step + 1, &first);
             assert_true((segment != NULL) == fits);
             if (u + n <= SLOTS) {
@@ -108,65 +108,65 @@ static void random_allocator(void **state) {
         compare(f, &m);
     }
     assert_true(gone > 100);
-    const struct vt_reserve_device *d = vt_framework_device(f, 3);
+    const struct vt_reserve_device *d = vt_segments_device(f, 3);
     assert_true(d->moment_count > VT_RESERVE_MOMENTS / 2 && d->moment_count <= VT_RESERVE_MOMENTS);
     assert_true(d->worst.pinned > SEGMENT);
     assert_true(d->worst.pinned <= d->worst.reserved - d->worst.in_use);
-    vt_framework_close(f);
+    vt_segments_close(f);
 }
 
 /* Mappings that touch are one: a block may lie across them, and holes join. */
 static void mapped(void **state) {
-    struct vt_framework *f = vt_framework_open();
+    struct vt_segments *f = vt_segments_open();
     size_t at = 0;
     bool first;
     struct vt_region region;
     (void)state;
     for (uint64_t i = 0; i < 4; i++)
-        vt_framework_add(f, 0x1000 + i * 0x100, 0x100, 10 + i, 0, true, i + 1);
-    assert_non_null(vt_framework_alloc(f, 0x1080, 0x200, 5, &first)); /* of three */
-    const struct vt_reserve_device *d = vt_framework_device(f, 0);
+        vt_segments_add(f, 0x1000 + i * 0x100, 0x100, 10 + i, 0, true, i + 1);
+    assert_non_null(vt_segments_alloc(f, 0x1080, 0x200, 5, &first)); /* of three */
+    const struct vt_reserve_device *d = vt_segments_device(f, 0);
     assert_int_equal(d->now.reserved, 0x300);
     assert_int_equal(d->now.largest, 0x80);
     assert_true(d->mapped);
-    assert_non_null(vt_framework_alloc(f, 0x1300, 0x40, 6, &first));
+    assert_non_null(vt_segments_alloc(f, 0x1300, 0x40, 6, &first));
     assert_true(first);
-    assert_true(vt_framework_region(f, &at, &region));
+    assert_true(vt_segments_region(f, &at, &region));
     assert_int_equal(region.end - region.start, 0x400);
-    assert_false(vt_framework_region(f, &at, &region));
-    vt_framework_free(f, 0x1080, 7);
-    assert_int_equal(vt_framework_device(f, 0)->now.largest, 0x300);
-    vt_framework_unmap(f, 0x1100, 0x1200, 8, NULL, NULL); /* a hole of address space */
-    assert_int_equal(vt_framework_device(f, 0)->now.largest, 0x100);
-    assert_int_equal(vt_framework_device(f, 0)->now.reserved, 0x300);
-    assert_null(vt_framework_alloc(f, 0x1080, 0x200, 9, &first));
+    assert_false(vt_segments_region(f, &at, &region));
+    vt_segments_free(f, 0x1080, 7);
+    assert_int_equal(vt_segments_device(f, 0)->now.largest, 0x300);
+    vt_segments_unmap(f, 0x1100, 0x1200, 8, NULL, NULL); /* a hole of address space */
+    assert_int_equal(vt_segments_device(f, 0)->now.largest, 0x100);
+    assert_int_equal(vt_segments_device(f, 0)->now.reserved, 0x300);
+    assert_null(vt_segments_alloc(f, 0x1080, 0x200, 9, &first));
     at = 0;
     unsigned regions = 0;
-    while (vt_framework_region(f, &at, &region))
+    while (vt_segments_region(f, &at, &region))
         regions++;
     assert_int_equal(regions, 2);
-    vt_framework_close(f);
+    vt_segments_close(f);
 }
 
 static void nowhere(void **state) {
-    struct vt_framework *f = vt_framework_open();
+    struct vt_segments *f = vt_segments_open();
     bool first;
     (void)state;
-    assert_null(vt_framework_alloc(f, 0x1000, 64, 1, &first));
-    vt_framework_free(f, 0x1000, 2);
-    vt_framework_remove(f, 0x1000, 3, NULL, NULL);
-    vt_framework_add(f, 0x1000, 0x1000, 1, 0, false, 4);
-    assert_null(vt_framework_device(f, 0));
-    assert_null(vt_framework_alloc(f, 0x1f00, 0x200, 5, &first)); /* sticks out */
-    assert_null(vt_framework_device(f, 0));
-    assert_null(vt_framework_alloc(f, 0x1f00, UINT64_MAX, 5, &first));
-    assert_null(vt_framework_alloc(f, 0x1f00, 0, 5, &first));
+    assert_null(vt_segments_alloc(f, 0x1000, 64, 1, &first));
+    vt_segments_free(f, 0x1000, 2);
+    vt_segments_remove(f, 0x1000, 3, NULL, NULL);
+    vt_segments_add(f, 0x1000, 0x1000, 1, 0, false, 4);
+    assert_null(vt_segments_device(f, 0));
+    assert_null(vt_segments_alloc(f, 0x1f00, 0x200, 5, &first)); /* sticks out */
+    assert_null(vt_segments_device(f, 0));
+    assert_null(vt_segments_alloc(f, 0x1f00, UINT64_MAX, 5, &first));
+    assert_null(vt_segments_alloc(f, 0x1f00, 0, 5, &first));
     /* memory that comes over other memory: what was there went unseen */
-    assert_non_null(vt_framework_alloc(f, 0x1000, 64, 6, &first));
-    vt_framework_add(f, 0x1800, 0x1000, 2, 1, false, 7);
-    assert_int_equal(vt_framework_device(f, 0)->now.reserved, 0);
-    assert_int_equal(vt_framework_alloc(f, 0x1800, 64, 8, &first)->device, 1);
-    vt_framework_close(f);
+    assert_non_null(vt_segments_alloc(f, 0x1000, 64, 6, &first));
+    vt_segments_add(f, 0x1800, 0x1000, 2, 1, false, 7);
+    assert_int_equal(vt_segments_device(f, 0)->now.reserved, 0);
+    assert_int_equal(vt_segments_alloc(f, 0x1800, 64, 8, &first)->device, 1);
+    vt_segments_close(f);
 }
 
 int main(void) {
