@@ -21,6 +21,7 @@
  * Each of these is tried by marked iterations first, then by the run's own rhythm (its events),
  * then by time.
  */
+#include "growth_limits.h"
 #include "growth_search.h"
 
 #include "vramtrace/log_format.h"
@@ -28,35 +29,6 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-
-enum {
-    MOST_WINDOWS = 64, /* of valleys */
-    MARKED_RISES = 6,  /* at least so many, by marked iterations */
-    RHYTHM_RISES = 8,  /* by the run's own rhythm */
-    TIME_RISES = 20,   /* by time alone */
-    CHANCE_RISES = 12, /* where chance spaces them */
-    KEPT_ALONE = 100,  /* blocks of one size, where nothing is ever given back */
-    KEPT_MIXED = 1000, /* of any size */
-    FLOW_RISES = 24,   /* of what remains of a flow */
-    PART_RISES = 3,    /* of a site that is part of a place that grows */
-    AHEAD = 6,         /* rounds that a thread may be ahead of the others */
-    LATE_RISES = 8,    /* where it began late */
-    SOME_BLOCKS = 32,  /* a loop that may have run a few rounds ahead of the others */
-    MANY_BLOCKS = 128, /* one that may have ended a little before the run did */
-    LOOP_BLOCKS = 64,  /* a loop and no setting up, also where something new came behind it */
-    REGULAR_PARTS = 4, /* the rise is so many times its longest pause, */
-    RANDOM_PARTS = 3,  /* or so many where there are */
-    RANDOM_RISES = 8   /* at least these rises: chance spaces them unevenly */
-};
-static const double significant = 0.02; /* of Mann-Kendall */
-static const double drifting = 4.5;     /* Student's t of a floor's steps, from valley to valley */
-static const double clockwork = 0.3;    /* dispersion of rises that chance does not space */
-/* Mean place of the blocks in the span since the first, of 0 to 1. Of a leak it is 0.5; of a cache
- * of n entries, all as likely, after n look-ups (it is filled to 63 %) 0.42, after 3/2 n 0.38. So
- * many standard errors above these it is no such cache. Behind a beginning that was left out a
- * cache looks steadier than it is. */
-static const double filling = 0.43, filling_warm = 0.46, errors_above = 1.7, surely = 0.52;
-static const double shrinking = 0.35; /* the same by bytes: blocks of a leak may differ in size */
 
 /* What is tried: rises of what kind, on which clock, from where on. */
 struct trial {
@@ -74,8 +46,8 @@ struct trial {
 static bool slows_down(const struct rise *rises, uint32_t count, double end, bool warm,
                        struct steadiness *steady) {
     *steady = vt_growth_steadiness(rises, count, end);
-    double least = (warm ? filling_warm : filling) + errors_above * steady->error;
-    return steady->centre < (least < surely ? least : surely) || steady->bytes_centre < shrinking;
+    double least = (warm ? FILLING_WARM : FILLING) + ERRORS_ABOVE * steady->error;
+    return steady->centre < (least < SURELY ? least : SURELY) || steady->bytes_centre < SHRINKING;
 }
 
 /* Whether the program was going round while this rose: with no iterations marked, memory must have
@@ -85,7 +57,8 @@ static bool goes_round(const struct search *s, const struct rise *rises, uint32_
     uint64_t first = buckets[rises[0].bucket].frees;
     uint64_t middle = buckets[rises[(count - 1) / 2].bucket].frees;
     uint64_t last = buckets[rises[count - 1].bucket].frees;
-    return middle > first && last > middle && last - first >= 4 && last - first >= count / 16;
+    return middle > first && last > middle && last - first >= ROUND_FREES &&
+           (double)(last - first) >= count * ROUND_SHARE;
 }
 
 /* Nothing at all is given back while this rises. Setting up does that too; but it does not make a
@@ -101,16 +74,18 @@ static bool only_keeps(const struct search *s, const struct trial *t) {
     }
     double span = (double)(buckets[last->bucket].ticks - buckets[rises->bucket].ticks);
     double tail = (double)(s->end - buckets[last->bucket].ticks);
-    return !t->floor && count >= (same ? KEPT_ALONE : KEPT_MIXED) &&
-           (s->python || !t->curve->freed_all) && tail <= span + 1e9 / s->clock.ns_per_tick;
+    return !t->floor && count >= (same ? KEPT_ALIKE : KEPT_MIXED) &&
+           (s->python || !t->curve->freed_all) &&
+           tail <= span + KEPT_TAIL * 1e9 / s->clock.ns_per_tick;
 }
 
 /* Time alone: rises far enough apart to be the work of iterations, spread to the very end. */
 static bool takes_time(const struct search *s, const struct rise *rises, uint32_t count) {
     double span = rises[count - 1].at - rises[0].at;
     double tail = (double)s->end - rises[count - 1].at;
-    double ms = 1e6 / s->clock.ns_per_tick;
-    return span >= 300 * ms && span / count >= 2 * ms && tail <= span / 8;
+    double second = 1e9 / s->clock.ns_per_tick;
+    return span >= TIME_SPAN * second && span / count >= TIME_EACH * second &&
+           tail <= span * TIME_TAIL;
 }
 
 /* How many standard errors the mean step between the valleys is above nothing: Student's t. A level
@@ -140,17 +115,18 @@ static double largest_drop(const double *values, uint32_t count) {
  * what was ever held in the first quarter. A pool or a queue whose entries change a little in size
  * is not. */
 static bool is_longer(const struct search *s, const struct curve *c, const struct rise *first) {
-    uint32_t i = 0, quarter = first->bucket + (s->last_bucket - first->bucket) / 4;
+    uint32_t i = 0,
+             early = first->bucket + (uint32_t)((s->last_bucket - first->bucket) * LONGER_EARLY);
     uint64_t high = 0, at_once = 0; /* that were live together, early */
     while (i < c->count && c->samples[i].bucket < first->bucket)
         i++;
-    for (; i < c->count && c->samples[i].bucket <= quarter; i++) {
+    for (; i < c->count && c->samples[i].bucket <= early; i++) {
         if (c->samples[i].last_bytes > high)
             high = c->samples[i].last_bytes;
         if (c->samples[i].high_count > at_once)
             at_once = c->samples[i].high_count;
     }
-    return c->held >= 2 * high && c->held_count <= at_once + 3;
+    return (double)c->held >= LONGER * (double)high && c->held_count <= at_once + LONGER_BLOCKS;
 }
 
 /* Up to when it could have risen: to the end of the scale, or as long as its thread was at work. A
@@ -160,7 +136,8 @@ static double find_end(const struct search *s, const struct trial *t, double las
     if (t->scale.kind == BY_RHYTHM && t->curve->alone)
         return t->scale.end;
     double done = vt_growth_position(s, t->scale.kind, t->curve->done) + each;
-    double ahead = t->scale.end - done, most = AHEAD * each > span / 5 ? AHEAD * each : span / 5;
+    double ahead = t->scale.end - done, rounds = AHEAD_ROUNDS * each;
+    double most = rounds > span * AHEAD_SHARE ? rounds : span * AHEAD_SHARE;
     return t->scale.whole && t->scale.kind != BY_TIME && done > last && ahead > 0 && ahead <= most
                ? done
                : t->scale.end;
@@ -176,9 +153,11 @@ static bool is_steady(const struct search *s, const struct trial *t) {
                                           : TIME_RISES;
     double start = rises[0].at, span = t->scale.end - start, longest = 0, before = start;
     if (t->curve->freed_all && !s->python)
-        least += least / 2; /* who frees all knew of all; an interpreter does that by itself */
+        least =
+            (uint32_t)(least *
+                       FREED_RISES); /* who frees all knew of all; an interpreter does that by itself */
     if (t->floor)
-        least += least / 2; /* a level says less than blocks do */
+        least = (uint32_t)(least * FLOOR_RISES); /* a level says less than blocks do */
     if (count < least || span <= 0)
         return false;
     uint64_t blocks = 0;
@@ -194,24 +173,26 @@ static bool is_steady(const struct search *s, const struct trial *t) {
     double tail = end - before - (kind == BY_ITERATION ? 1 : 0);
     if (kind == BY_TIME)
         tail = 0; /* takes_time asks */
-    double enough = blocks >= MANY_BLOCKS ? span / 12 : blocks >= SOME_BLOCKS ? span / 25 : 0;
-    if (tail > 1.5 * longest && tail > enough)
+    double enough = blocks >= MANY_BLOCKS   ? span * MANY_TAIL
+                    : blocks >= SOME_BLOCKS ? span * SOME_TAIL
+                                            : 0;
+    if (tail > TAIL_PAUSES * longest && tail > enough)
         return false;
     if (kind == BY_RHYTHM && blocks < LOOP_BLOCKS && s->newest_bucket > rises[count - 1].bucket)
         return false; /* what came behind is another part of the program */
     if (tail > longest)
         longest = tail;
-    if (span < (count >= RANDOM_RISES ? RANDOM_PARTS : REGULAR_PARTS) * longest)
+    if (span < (count >= IRREGULAR_RISES ? IRREGULAR_PARTS : REGULAR_PARTS) * longest)
         return false;
     /* it must fill the time since it was first seen; one that began late must have begun clearly */
     double active = t->scale.end - vt_growth_place(s, t->curve, kind, t->curve->samples);
-    if (span < 0.25 * active ||
-        (span < 0.6 * active && (count < LATE_RISES || t->gap < 2 * longest)))
+    if (span < ACTIVE_SHARE * active ||
+        (span < LATE_SHARE * active && (count < LATE_RISES || t->gap < LATE_PAUSE * longest)))
         return false;
     struct steadiness steady;
     if (slows_down(rises, count, end, t->warm, &steady))
         return false;
-    return steady.dispersion <= clockwork || count >= CHANCE_RISES;
+    return steady.dispersion <= CLOCKWORK || count >= CHANCE_RISES;
 }
 
 /* Whether the floor is more than a turn of a cycle, of what the site does all its life: nothing like
@@ -220,15 +201,16 @@ static bool is_steady(const struct search *s, const struct trial *t) {
 static bool stays_up(const struct search *s, const struct trial *t, uint32_t windows,
                      uint64_t bytes) {
     const struct curve *c = t->curve;
-    double valleys[MOST_WINDOWS + 1], start = vt_growth_place(s, c, t->scale.kind, c->samples);
+    double valleys[MOST_VALLEYS + 1], start = vt_growth_place(s, c, t->scale.kind, c->samples);
     if (start < t->scale.start)
         start = t->scale.start;
     vt_growth_valleys(s, c, &t->scale, start, windows, valleys);
-    if (largest_drop(valleys, windows + 1) > 0.5 * (double)bytes)
+    if (largest_drop(valleys, windows + 1) > FLOOR_DROP * (double)bytes)
         return false;
     return is_longer(s, c, s->rises + t->first) ||
-           (c->reach > 0 && t->all - t->first >= FLOW_RISES && bytes >= t->scale.held / 2 &&
-            drift(valleys, windows + 1) >= drifting);
+           (c->reach > 0 && t->all - t->first >= FLOW_RISES &&
+            (double)bytes >= (double)t->scale.held * FLOW_SHARE &&
+            drift(valleys, windows + 1) >= DRIFTING);
 }
 
 /* The trend over the valleys. Their windows are no shorter than the longest pause, so that each may
@@ -245,18 +227,20 @@ static bool trends(const struct search *s, const struct trial *t, double *chance
         before = at;
         bytes += i < count ? rises[i].bytes : 0;
     }
-    double valleys[MOST_WINDOWS + 1];
+    double valleys[MOST_VALLEYS + 1];
     uint32_t windows = (uint32_t)(span / longest);
-    windows = windows > MOST_WINDOWS ? MOST_WINDOWS : windows < 8 ? 8 : windows;
+    windows = windows > MOST_VALLEYS    ? MOST_VALLEYS
+              : windows < USUAL_VALLEYS ? USUAL_VALLEYS
+                                        : windows;
     if (t->scale.kind == BY_ITERATION && windows > span)
         windows = (uint32_t)span;
-    if (windows < 4)
+    if (windows < LEAST_VALLEYS)
         return false;
     if (t->floor && !stays_up(s, t, windows, bytes))
         return false;
     vt_growth_valleys(s, t->curve, &t->scale, start, windows, valleys);
     *chance = vt_growth_mann_kendall(valleys, windows + 1);
-    return *chance <= significant;
+    return *chance <= SIGNIFICANT;
 }
 
 /* Asks all of it of the rises from `first` on. */
@@ -290,8 +274,9 @@ static bool find_from(const struct search *s, struct trial *t, struct found *fou
     if (holds(s, t, found))
         return true;
     double begin = s->rises[0].at, whole = t->scale.end - begin;
-    const double warm[] = {begin + (t->scale.kind == BY_ITERATION ? 1 : whole / 50),
-                           begin + whole / 20, begin + whole / 10, begin + whole / 5};
+    const double warm[] = {
+        begin + (t->scale.kind == BY_ITERATION ? WARM_ITERATIONS : whole * WARM_FIRST),
+        begin + whole * WARM_SECOND, begin + whole * WARM_THIRD, begin + whole * WARM_LAST};
     uint32_t tried = 0;
     for (size_t i = 0; i < sizeof warm / sizeof *warm; i++) {
         uint32_t first = tried;
@@ -309,7 +294,7 @@ static bool find_from(const struct search *s, struct trial *t, struct found *fou
     for (uint32_t first = t->all - 1; first > 0; first--) {
         t->first = first;
         t->gap = s->rises[first].at - s->rises[first - 1].at;
-        if (t->gap * 8 >= whole && holds(s, t, found))
+        if (t->gap >= whole * PAUSE_SHARE && holds(s, t, found))
             return true;
     }
     return false;
@@ -364,7 +349,7 @@ static void judge_line(const struct search *s, const uint32_t *sites, uint32_t c
             often += n >= PART_RISES ? n : 0;
         }
         /* where most of it is of sites that rose several times, one that rose once is another thing */
-        if (often * 2 >= rises)
+        if (often >= rises * PART_SHARE)
             least = PART_RISES;
         for (uint32_t i = 0; i < count; i++) {
             uint32_t n = find_part(s, &found, from, sites[i], &first);
@@ -434,7 +419,7 @@ static bool replaces(const struct search *s, const struct found *found, const st
         if (p->sites[i].before && p->sites[i].layer == site->layer &&
             p->sites[i].device == site->device)
             given_back += p->sites[i].peak_bytes - p->sites[i].live_bytes;
-    return given_back >= kept / 2 && given_back;
+    return (double)given_back >= (double)kept * REPLACED && given_back;
 }
 
 /* The bucket in which a site last allocated for the first time. */

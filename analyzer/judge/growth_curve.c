@@ -4,6 +4,7 @@
  * samples of history.c, on a clock: the iterations that the program marked, the run's own events,
  * or time.
  */
+#include "growth_limits.h"
 #include "growth_search.h"
 
 #include <stdlib.h>
@@ -105,8 +106,8 @@ bool vt_growth_scale(const struct search *s, const struct curve *c, enum clock_k
                                                        : vt_growth_position(s, kind, cut);
         }
     }
-    return scale->end_bucket &&
-           (kind == BY_ITERATION ? scale->end - scale->start >= 4 : scale->end > scale->start);
+    return scale->end_bucket && (kind == BY_ITERATION ? scale->end - scale->start >= LEAST_VALLEYS
+                                                      : scale->end > scale->start);
 }
 
 /* --- rises --- */
@@ -197,14 +198,13 @@ void vt_growth_valleys(const struct search *s, const struct curve *c, const stru
  * ends + 1 such lives, the last is c times longer than any before with the chance
  * 1/(1+c) * 2/(2+c) * ... * ends/(ends+c). */
 static double times_longer(uint32_t ends) {
-    enum { ENOUGH = 64 };
-    if (ends > ENOUGH)
-        return 1.5;
-    for (double c = 1.5;; c *= 1.1) {
+    if (ends > LIFE_ENDS)
+        return LIFE_LEAST;
+    for (double c = LIFE_LEAST;; c *= 1.1) {
         double chance = 1;
         for (uint32_t i = 1; i <= ends; i++)
             chance *= i / (i + c);
-        if (chance <= 0.02)
+        if (chance <= LIFE_CHANCE)
             return c;
     }
 }
@@ -224,7 +224,7 @@ static double find_reach(const struct search *s, const struct curve *c) {
             double life = (double)(end - h->buckets[sample->oldest_freed].events);
             if (pass == 0 && life > longest)
                 longest = life;
-            ends += pass == 1 && life >= longest / 2;
+            ends += pass == 1 && life >= longest * LIFE_ORDER;
         }
     return longest > 0 ? longest * times_longer(ends) : 0;
 }
@@ -254,7 +254,7 @@ struct curve vt_growth_curve(const struct search *s, uint32_t site) {
     const struct vt_history_thread *thread = &s->history->threads[h->thread];
     c.done = bucket_of(s, thread->last);
     c.thread_end = thread->events - (thread->at == s->history->allocs ? thread->behind : 0);
-    c.alone = !h->shared && position_share(s, c.done) >= 0.25;
+    c.alone = !h->shared && position_share(s, c.done) >= ALONE_SHARE;
     c.reach = find_reach(s, &c);
     return c;
 }

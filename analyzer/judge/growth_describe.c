@@ -4,10 +4,12 @@
  * when the device is full. Where the program marked no iterations, a round of the run is counted by
  * the allocations of one site that keeps time.
  */
+#include "growth_limits.h"
 #include "growth_search.h"
 
 #include "vramtrace/log_format.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -67,10 +69,11 @@ static struct beat *find_even(const struct search *s, uint32_t first_bucket, uin
         if (thread != VT_NO_THREAD && (h->shared || h->thread != thread))
             continue;
         uint64_t all = allocs_before(s, i, end) - allocs_before(s, i, first_bucket);
-        bool even = all >= 5;
+        bool even = all >= BEAT_ALLOCS;
         for (int q = 0; q < 4 && even; q++) {
             uint64_t part = allocs_before(s, i, marks[q + 1]) - allocs_before(s, i, marks[q]);
-            even = part * 8 >= all && part * 5 <= all * 2 + 5;
+            even = (double)part >= (double)all * BEAT_LEAST &&
+                   (double)part <= (double)all * BEAT_MOST + BEAT_SLACK;
         }
         if (even)
             beats[(*count)++] = (struct beat){all, i};
@@ -80,17 +83,16 @@ static struct beat *find_even(const struct search *s, uint32_t first_bucket, uin
     return beats;
 }
 
-/* Whether `count` is so many times `base`, by about 1/32 of it. */
+/* Whether `count` is about so many times `base`. */
 static bool is_times(uint64_t count, uint64_t base, uint64_t times) {
-    uint64_t expected = base * times;
-    return count <= expected + expected / 32 + 1 && count + count / 32 + 1 >= expected;
+    double n = (double)count, expected = (double)(base * times);
+    return n <= expected + expected * BEAT_ALIKE + 1 && n + n * BEAT_ALIKE + 1 >= expected;
 }
 
 /* The site whose allocations are counted as iterations: the one that most others keep time with, by
  * allocating as often (which counts twice) or up to eight times as often; of two, the quicker.
  * VT_NO_SITE: none. */
 static uint32_t find_beat(const struct search *s, uint32_t first_bucket, uint32_t thread) {
-    enum { TIMES = 8, TEMPOS = 256 };
     struct tempo {
         uint64_t count; /* of its quickest site */
         uint32_t site, sites;
@@ -107,10 +109,11 @@ static uint32_t find_beat(const struct search *s, uint32_t first_bucket, uint32_
         }
     }
     for (uint32_t i = 0; i < n; i++) {
-        uint32_t votes = 2 * tempos[i].sites;
+        uint32_t votes = BEAT_VOTES * tempos[i].sites;
         for (uint32_t j = i + 1; j < n; j++) {
             uint64_t times = (tempos[j].count + tempos[i].count / 2) / tempos[i].count;
-            if (times >= 2 && times <= TIMES && is_times(tempos[j].count, tempos[i].count, times))
+            if (times >= 2 && times <= BEAT_TIMES &&
+                is_times(tempos[j].count, tempos[i].count, times))
                 votes += tempos[j].sites;
         }
         if (votes >= best_votes) {
@@ -153,7 +156,7 @@ static void find_outer_beat(const struct search *s, uint32_t beat, uint32_t own,
         uint64_t count = s->replay->sites[i].alloc_count,
                  length = count ? g->iterations / count : 0;
         const struct vt_site_history *h = &s->history->sites[i];
-        if (i == own || count < 2 || length < 8 || g->iterations % count ||
+        if (i == own || count < 2 || length < OUTER_ROUNDS || g->iterations % count ||
             length <= g->outer_iterations)
             continue;
         bool even = true;
@@ -164,9 +167,9 @@ static void find_outer_beat(const struct search *s, uint32_t beat, uint32_t own,
                 continue;
             uint64_t now = allocs_before(s, beat, h->samples[j].bucket);
             uint64_t rounds = now - before;
+            double apart = fabs((double)rounds - (double)length);
             even = h->samples[j].allocs == allocs + 1 &&
-                   (!allocs ||
-                    (rounds + length / 10 + 1 >= length && rounds <= length + length / 10 + 1));
+                   (!allocs || apart <= (double)length * OUTER_SLACK + 1);
             before = now;
             allocs++;
         }

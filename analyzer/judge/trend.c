@@ -2,6 +2,7 @@
 /*
  * The statistic that growth.c rests on. It looks at the order of values alone, so that a few wild ones (a batch that was larger, a trim that came late) do not decide.
  */
+#include "growth_limits.h"
 #include "growth_search.h"
 
 #include <math.h>
@@ -38,9 +39,10 @@ double vt_growth_mann_kendall(const double *values, uint32_t count) {
 
 /* The variance of the number of blocks in equal windows over its mean. */
 static double dispersion(const struct rise *rises, uint32_t count, double start, double end) {
-    enum { MOST = 16 };
-    double in[MOST] = {0}, all = 0, squares = 0;
-    int windows = count / 2 > MOST ? MOST : count < 8 ? 4 : (int)(count / 2);
+    double in[COUNT_WINDOWS] = {0}, all = 0, squares = 0;
+    int windows = count / 2 > COUNT_WINDOWS ? COUNT_WINDOWS
+                  : count / 2 < FEW_WINDOWS ? FEW_WINDOWS
+                                            : (int)(count / 2);
     for (uint32_t i = 0; i < count; i++) {
         int w = (int)((rises[i].at - start) / (end - start) * windows);
         in[w < 0 ? 0 : w < windows ? w : windows - 1] += (double)rises[i].count;
@@ -71,7 +73,6 @@ static int compare_bytes(const void *a, const void *b) {
 }
 
 struct steadiness vt_growth_steadiness(const struct rise *rises, uint32_t count, double end) {
-    enum { WILD = 4 }; /* times the median: what is more counts as that */
     double start = rises[0].at, span = end - start, blocks = 0, positions = 0, bytes = 0, heavy = 0;
     struct steadiness found = {0};
     const struct rise *later = rises + 1;
