@@ -7,6 +7,8 @@
 #ifndef VT_PRELOAD_SYS_H
 #define VT_PRELOAD_SYS_H
 
+#include "mappings.h"
+
 #include <stddef.h>
 #include <stdint.h>
 #include <sys/syscall.h>
@@ -36,22 +38,17 @@ static inline long vt_sys(long n, long a, long b, long c, long d, long e, long f
 #define VT_SYS6(n, a, b, c, d, e, f)                                                               \
     vt_sys((n), (long)(a), (long)(b), (long)(c), (long)(d), (long)(e), (long)(f))
 
-/* The library's own mappings are kept in a list (scan_own.c): they hold every live address, so the
- * exit scan must know them from the program's. All mapping and unmapping goes through these two. */
-void vt_scan_own(const void *start, size_t bytes);
-void vt_scan_disown(const void *start);
-
-/* NULL on failure. */
+/* All mapping and unmapping goes through these two: mappings.h must know of it. NULL on failure. */
 static inline void *vt_sys_mmap(size_t bytes, int prot, int flags, int fd, uint64_t offset) {
     long p = VT_SYS6(SYS_mmap, 0, bytes, prot, flags, fd, offset);
     if (p < 0 && p > -4096)
         return NULL;
-    vt_scan_own((void *)p, bytes);
+    vt_mappings_add((void *)p, bytes);
     return (void *)p;
 }
 
 static inline void vt_sys_munmap(void *start, size_t bytes) {
-    vt_scan_disown(start); /* first: once unmapped, the place may be another's at once */
+    vt_mappings_remove(start); /* first: once unmapped, the place may be another's at once */
     VT_SYS2(SYS_munmap, start, bytes);
 }
 

@@ -22,32 +22,12 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <time.h>
-#include <x86intrin.h>
 
 #define TIME_NS      5000000000u          /* VRAMTRACE_SCAN=auto: at most about this long ... */
 #define AUTO_BYTES   ((uint64_t)64 << 30) /* ... and this much resident memory */
 #define PAGE         4096u
 #define LIST_MOST    1000000u /* lost allocations written down */
 #define IN_REGISTERS 4u       /* of another thread's last allocations */
-
-void *vt_scan_take(struct vt_scan *scan, size_t bytes) {
-    void *p = vt_sys_mmap((bytes + PAGE - 1) & ~(size_t)(PAGE - 1), PROT_READ | PROT_WRITE,
-                          MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-    if (!p && !scan->stop)
-        scan->stop = "there is no memory for it";
-    return p;
-}
-
-bool vt_scan_goes_on(struct vt_scan *scan) {
-    uint64_t ticks = __rdtsc();
-    /* The clock costs a system call: about every half millisecond, whatever a tick is. */
-    if (scan->stop || ticks - scan->asked_ticks < 1u << 20)
-        return !scan->stop;
-    scan->asked_ticks = ticks;
-    if (vt_sys_clock_ns(CLOCK_MONOTONIC) > scan->deadline_ns)
-        scan->stop = "it takes too long";
-    return !scan->stop;
-}
 
 /* --- what to look for --- */
 

@@ -3,7 +3,6 @@
  * The exit scan, from inside: which of the live allocations does the process still know of? Its
  * files, in the order of the work:
  *
- *   scan_own.c    which mappings are ours
  *   scan.c        the door: what is looked for, when it is not, what is written down
  *   scan_read.c   reading memory that may vanish meanwhile
  *   scan_maps.c   what memory there is: modules' data, stacks of threads, the rest
@@ -17,13 +16,11 @@
 #ifndef VT_PRELOAD_SCAN_H
 #define VT_PRELOAD_SCAN_H
 
+#include "base/mappings.h"
+
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
-
-struct vt_range {
-    uintptr_t start, end;
-};
 
 /* --- scan.c --- */
 
@@ -34,13 +31,6 @@ void vt_scan_run(void *frame);
 /* The same, when a runtime is about to tear its context down from within exit: only where pinned or
  * managed memory is live, whose words would be gone later. */
 void vt_scan_before_teardown(void *frame);
-
-/* --- scan_own.c --- */
-
-/* vt_scan_own and vt_scan_disown: sys.h. */
-
-/* Copies what is ours, whole pages. False: there is more than is known here. */
-bool vt_scan_own_list(struct vt_range *out, uint32_t room, uint32_t *count);
 
 /* --- between the files --- */
 
@@ -152,13 +142,14 @@ struct vt_scan {
     void *flood; /* scan_flood.c's own */
 };
 
+/* scan_read.c */
+
 /* Mapped memory that lasts to the end of the process; NULL: there is none, and scan->stop says so.
  */
 void *vt_scan_take(struct vt_scan *scan, size_t bytes);
 /* Whether to go on: no stop, and time is left. */
 bool vt_scan_goes_on(struct vt_scan *scan);
 
-/* scan_read.c */
 bool vt_scan_read_open(struct vt_scan *scan);
 void vt_scan_read_close(struct vt_scan *scan);
 /* Whether resident pages of a private mapping may be read where they are: no other thread, and no

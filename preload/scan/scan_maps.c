@@ -423,7 +423,7 @@ bool vt_scan_look_around(struct vt_scan *scan) {
         v->steady = v->anonymous && v->private_ && !v->device && vt_scan_in_place(scan, v->start);
     }
     find_stacks(scan);
-    if (!vt_scan_own_list(scan->own, VT_SCAN_RANGES, &scan->own_count))
+    if (!vt_mappings_list(scan->own, VT_SCAN_RANGES, &scan->own_count))
         scan->stop = "it has too many threads";
     scan->own_count = in_order(scan->own, scan->own_count);
     scan->root_count = in_order(scan->roots, scan->root_count);

@@ -8,6 +8,8 @@
  * write takes any page that a load could. With one thread only, and signals held back, nothing can
  * vanish, and private memory is read in place.
  *
+ * The scan's own memory and its time limit are here too: every part asks for them.
+ *
  * Called by the other scan files.
  */
 #define _GNU_SOURCE
@@ -19,10 +21,34 @@
 #include <sys/mman.h>
 #include <sys/uio.h>
 #include <time.h>
+#include <x86intrin.h>
 
 #define PAGE        4096u
 #define GATHER_MOST 512u
 #define WINDOW      (2u << 20)
+
+/* --- memory of our own, and time --- */
+
+void *vt_scan_take(struct vt_scan *scan, size_t bytes) {
+    void *p = vt_sys_mmap((bytes + PAGE - 1) & ~(size_t)(PAGE - 1), PROT_READ | PROT_WRITE,
+                          MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    if (!p && !scan->stop)
+        scan->stop = "there is no memory for it";
+    return p;
+}
+
+bool vt_scan_goes_on(struct vt_scan *scan) {
+    uint64_t ticks = __rdtsc();
+    /* The clock costs a system call: about every half millisecond, whatever a tick is. */
+    if (scan->stop || ticks - scan->asked_ticks < 1u << 20)
+        return !scan->stop;
+    scan->asked_ticks = ticks;
+    if (vt_sys_clock_ns(CLOCK_MONOTONIC) > scan->deadline_ns)
+        scan->stop = "it takes too long";
+    return !scan->stop;
+}
+
+/* --- reading --- */
 
 bool vt_scan_read_open(struct vt_scan *scan) {
     scan->pid = (uint32_t)VT_SYS0(SYS_getpid);

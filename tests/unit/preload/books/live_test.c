@@ -15,11 +15,11 @@
 #include "books/live.c"
 
 #ifdef ALONE /* the exit scan is told which memory is ours: nobody asks here */
-void vt_scan_own(const void *start, size_t bytes) {
+void vt_mappings_add(const void *start, size_t bytes) {
     (void)start;
     (void)bytes;
 }
-void vt_scan_disown(const void *start) {
+void vt_mappings_remove(const void *start) {
     (void)start;
 }
 bool vt_limit_on; /* no limit is set */

@@ -1,0 +1,63 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Which mappings are the library's own. The kernel merges neighbours, so /proc/self/maps cannot
+ * tell; and our tables, logs and per-thread words name every live allocation. Called by sys.h
+ * whenever something is mapped or unmapped, from any thread; read by the exit scan. Lock-free, no
+ * allocation.
+ *
+ * A forked child inherits the list with the mappings that it names.
+ */
+#include "mappings.h"
+#include "atomic.h"
+
+#define MAPPINGS_MAX 16384u /* a recording thread takes two or three */
+
+static struct vt_range ours[MAPPINGS_MAX]; /* start 0: free, 1: being written; atomic */
+static uint32_t used;                      /* atomic: entries up to here were used at some time */
+static uint32_t hint = MAPPINGS_MAX;       /* atomic: one that was given back; MAPPINGS_MAX: none */
+static uint32_t missing;                   /* atomic: how often there was no room */
+
+static bool take(uint32_t i, const void *start, size_t bytes) {
+    if (vt_get(&ours[i].start) != 0 || !vt_claim(&ours[i].start, 0, 1))
+        return false;
+    vt_put(&ours[i].end, (uintptr_t)start + bytes);
+    vt_publish(&ours[i].start, (uintptr_t)start);
+    return true;
+}
+
+void vt_mappings_add(const void *start, size_t bytes) {
+    uint32_t n = vt_get(&hint);
+    if (n < MAPPINGS_MAX && take(n, start, bytes))
+        return;
+    while ((n = vt_get(&used)) < MAPPINGS_MAX)
+        if (vt_claim(&used, n, n + 1) && take(n, start, bytes))
+            return;
+    for (n = 0; n < MAPPINGS_MAX; n++)
+        if (take(n, start, bytes))
+            return;
+    vt_add(&missing, 1);
+}
+
+void vt_mappings_remove(const void *start) {
+    for (uint32_t i = 0, n = vt_get(&used); i < n; i++)
+        if (vt_see(&ours[i].start) == (uintptr_t)start) {
+            vt_publish(&ours[i].start, (uintptr_t)0);
+            vt_put(&hint, i);
+            return;
+        }
+}
+
+bool vt_mappings_list(struct vt_range *out, uint32_t room, uint32_t *count) {
+    *count = 0;
+    for (uint32_t i = 0, n = vt_get(&used); i < n && i < MAPPINGS_MAX; i++) {
+        struct vt_range r = {.start = vt_see(&ours[i].start), .end = vt_get(&ours[i].end)};
+        if (r.start <= 1)
+            continue;
+        if (*count == room)
+            return false;
+        r.start &= ~(uintptr_t)4095;
+        r.end = (r.end + 4095) & ~(uintptr_t)4095;
+        out[(*count)++] = r;
+    }
+    return vt_get(&missing) == 0;
+}
