@@ -10,6 +10,7 @@
 #pragma GCC diagnostic ignored "-Wnonnull-compare"
 #endif
 #include "preload.h"
+#include "base/libc.h"
 #include "exec.h"
 
 #include <errno.h>
@@ -23,9 +24,9 @@ typedef int execveat_function(int dirfd, const char *path, char *const argv[], c
                               int flags);
 
 /* Looks the real function up, marks the end, calls; back here only after a failure. */
-#define EXEC(type, name, ...)                                                                      \
+#define EXEC(type, function, ...)                                                                  \
     __extension__({                                                                                \
-        type *real_ = __extension__(type *) vt_init_next(name);                                    \
+        type *real_ = __extension__(type *) vt_libc_end(function);                                 \
         int result_ = -1;                                                                          \
         errno = ENOSYS;                                                                            \
         if (real_) {                                                                               \
@@ -37,28 +38,28 @@ typedef int execveat_function(int dirfd, const char *path, char *const argv[], c
     })
 
 VT_EXPORT int execve(const char *path, char *const argv[], char *const envp[]) {
-    return EXEC(execve_function, "execve", path, argv, envp);
+    return EXEC(execve_function, VT_LIBC_EXECVE, path, argv, envp);
 }
 
 VT_EXPORT int execv(const char *path, char *const argv[]) {
-    return EXEC(execv_function, "execv", path, argv);
+    return EXEC(execv_function, VT_LIBC_EXECV, path, argv);
 }
 
 VT_EXPORT int execvp(const char *file, char *const argv[]) {
-    return EXEC(execv_function, "execvp", file, argv);
+    return EXEC(execv_function, VT_LIBC_EXECVP, file, argv);
 }
 
 VT_EXPORT int execvpe(const char *file, char *const argv[], char *const envp[]) {
-    return EXEC(execve_function, "execvpe", file, argv, envp);
+    return EXEC(execve_function, VT_LIBC_EXECVPE, file, argv, envp);
 }
 
 VT_EXPORT int fexecve(int fd, char *const argv[], char *const envp[]) {
-    return EXEC(fexecve_function, "fexecve", fd, argv, envp);
+    return EXEC(fexecve_function, VT_LIBC_FEXECVE, fd, argv, envp);
 }
 
 VT_EXPORT int execveat(int dirfd, const char *path, char *const argv[], char *const envp[],
                        int flags) {
-    return EXEC(execveat_function, "execveat", dirfd, path, argv, envp, flags);
+    return EXEC(execveat_function, VT_LIBC_EXECVEAT, dirfd, path, argv, envp, flags);
 }
 
 /* The variadic ones become vectors on the stack, as in the C library. */

@@ -6,6 +6,5 @@
 
 void vt_init_exec_begins(void); /* writes END */
 void vt_init_exec_failed(void); /* takes it back */
-void *vt_init_next(const char *name);
 
 #endif

@@ -14,6 +14,7 @@
 #define _GNU_SOURCE
 #include "books/books.h"
 #include "base/atomic.h"
+#include "base/libc.h"
 #include "exec.h"
 #include "scan/scan.h"
 #include "base/sys.h"
@@ -125,22 +126,16 @@ extern int __cxa_at_quick_exit(void (*function)(void *), void *dso);
 __attribute__((constructor)) static void load(void) {
     vt_log_start_clock();
     vt_nvtx_load();
+    vt_libc_find_ends();
     on_exit(at_exit, NULL);
     __cxa_at_quick_exit(at_quick_exit_, NULL);
 }
 
-/* The next definition of a C library function behind us. */
-static void *next_of(const char *name) {
-    if (!vt_get(&vt_real_dlsym))
-        vt_lookup_resolve_libc();
-    return vt_real_dlsym((void *)-1l /* RTLD_NEXT */, name);
-}
-
-#define REAL(type, name) (__extension__(type) next_of(name))
-
+/* Safe in a signal handler and in a forked child of many threads, as the C library's is: nothing is
+ * looked up. */
 VT_EXPORT void _exit(int status) {
     finish(VT_EXIT_EXITED, status & 0xff);
-    void (*real)(int) = REAL(void (*)(int), "_exit");
+    void (*real)(int) = __extension__(void (*)(int)) vt_libc_end(VT_LIBC__EXIT);
     if (real)
         real(status);
     for (;;)
@@ -153,7 +148,7 @@ VT_EXPORT void _Exit(int status) {
 
 VT_EXPORT void quick_exit(int status) {
     quick_status = status;
-    void (*real)(int) = REAL(void (*)(int), "quick_exit");
+    void (*real)(int) = __extension__(void (*)(int)) vt_libc_end(VT_LIBC_QUICK_EXIT);
     if (real)
         real(status);
     _exit(status);
@@ -168,10 +163,6 @@ void vt_init_exec_begins(void) {
 void vt_init_exec_failed(void) {
     if (log_is_mine())
         vt_log_unend();
-}
-
-void *vt_init_next(const char *name) {
-    return next_of(name);
 }
 
 /* Return addresses within exit(): its last instruction calls what runs the handlers, so the address

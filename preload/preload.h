@@ -124,12 +124,7 @@ void *vt_elf_symbol(const struct vt_elf *object, const char *name, const char *v
 /* Whether that object has some exported symbol at exactly `address`. */
 bool vt_elf_names_address(const struct vt_elf *object, const void *address);
 
-/* --- lookup.c, real.c --- */
-
-/* The C library's own look-ups; set on first use. */
-extern void *(*vt_real_dlsym)(void *handle, const char *name);
-extern void *(*vt_real_dlvsym)(void *handle, const char *name, const char *version);
-void vt_lookup_resolve_libc(void);
+/* --- real.c --- */
 
 /* The real driver: one pointer per symbol variant, NULL where the driver has none. */
 struct vt_real_driver {

@@ -19,6 +19,7 @@
 #define _GNU_SOURCE
 #include "preload.h"
 #include "base/atomic.h"
+#include "base/libc.h"
 #include "base/sys.h"
 #include "base/table.h"
 
@@ -429,11 +430,9 @@ void *vt_nvtx_next(const char *symbol) {
     const char *path = vt_options_env("VRAMTRACE_NVTX_NEXT");
     if (!path || !*path)
         return NULL;
-    if (!vt_get(&vt_real_dlsym))
-        vt_lookup_resolve_libc();
     struct vt_elf self, its;
     void *handle = dlopen(path, RTLD_LAZY);
-    void *function = handle ? vt_real_dlsym(handle, symbol) : NULL;
+    void *function = handle ? vt_libc_dlsym(handle, symbol) : NULL;
     if (function && vt_elf_containing(slots, &self) && vt_elf_containing(function, &its) &&
         self.start == its.start) /* it names us, by another path */
         function = NULL;

@@ -12,6 +12,7 @@
 #define _GNU_SOURCE
 #include "preload.h"
 #include "base/atomic.h"
+#include "base/libc.h"
 
 #include <dlfcn.h>
 #include <errno.h>
@@ -119,16 +120,14 @@ static struct library unversioned = {.call = (void **)&unversioned_functions,
 
 /* The next definition behind us in the global scope; NULL: none. */
 static void *next_in_scope(const struct library *l, const char *symbol) {
-    if (!vt_get(&vt_real_dlsym))
-        vt_lookup_resolve_libc();
-    return l->node ? vt_real_dlvsym(RTLD_NEXT, symbol, l->node) : vt_real_dlsym(RTLD_NEXT, symbol);
+    return l->node ? vt_libc_dlvsym(RTLD_NEXT, symbol, l->node) : vt_libc_dlsym(RTLD_NEXT, symbol);
 }
 
 /* AddressSanitizer forbids all access between its shadow's halves, where CUDA maps its memory, unless
  * the user says otherwise: cuInit then fails with out-of-memory (google/sanitizers#629). */
 static bool shadow_gap_is_protected(void) {
     const char *options = vt_options_env("ASAN_OPTIONS");
-    return vt_real_dlsym(RTLD_DEFAULT, "__asan_init") &&
+    return vt_libc_dlsym(RTLD_DEFAULT, "__asan_init") &&
            !(options && strstr(options, "protect_shadow_gap=0"));
 }
 

@@ -17,34 +17,9 @@
  */
 #define _GNU_SOURCE
 #include "preload.h"
-#include "base/atomic.h"
+#include "base/libc.h"
 
 #include <dlfcn.h>
-
-void *(*vt_real_dlsym)(void *, const char *)__attribute__((visibility("hidden")));
-void *(*vt_real_dlvsym)(void *, const char *, const char *)__attribute__((visibility("hidden")));
-static int (*real_dlclose)(void *);
-
-/* The C library's own three, out of its symbol table: glibc 2.34 and later have them in libc.so.6,
- * older in libdl.so.2. No version is named, so a glibc of tomorrow works. May run before our
- * constructor: another library's may look things up. */
-void vt_lookup_resolve_libc(void) {
-    static const char *const homes[] = {"libc.so.", "libdl.so."};
-    struct vt_elf libc;
-    for (size_t i = 0; i < 2 && !vt_get(&vt_real_dlsym); i++) {
-        if (!vt_elf_named(homes[i], &libc))
-            continue;
-        void *dlsym_ = vt_elf_symbol(&libc, "dlsym", NULL);
-        void *dlvsym_ = vt_elf_symbol(&libc, "dlvsym", NULL);
-        void *dlclose_ = vt_elf_symbol(&libc, "dlclose", NULL);
-        if (!dlsym_ || !dlvsym_ || !dlclose_)
-            continue;
-        vt_put(&real_dlclose, __extension__(int (*)(void *)) dlclose_);
-        vt_put(&vt_real_dlvsym,
-               __extension__(void *(*)(void *, const char *, const char *)) dlvsym_);
-        vt_put(&vt_real_dlsym, __extension__(void *(*)(void *, const char *)) dlsym_);
-    }
-}
 
 /* Where this library begins and ends in memory; the linker's names. */
 extern const char __ehdr_start[] __attribute__((visibility("hidden")));
@@ -58,7 +33,7 @@ static bool is_ours(const void *address) {
  * there is something behind it; else the program must learn that there is no such function, and the
  * look-up that failed has left the message for its dlerror. */
 static void *ours(void *found, const char *name) {
-    return vt_real_dlsym(RTLD_NEXT, name) ? found : NULL;
+    return vt_libc_dlsym(RTLD_NEXT, name) ? found : NULL;
 }
 
 static bool may_be_cuda(const char *name) {
@@ -68,9 +43,7 @@ static bool may_be_cuda(const char *name) {
 /* dlsym on a handle that is neither RTLD_NEXT nor RTLD_DEFAULT; jumped to from lookup_entry.S. */
 void *vt_lookup_dlsym(void *handle, const char *name);
 void *vt_lookup_dlsym(void *handle, const char *name) {
-    if (VT_UNLIKELY(!vt_get(&vt_real_dlsym)))
-        vt_lookup_resolve_libc();
-    void *found = vt_real_dlsym(handle, name);
+    void *found = vt_libc_dlsym(handle, name);
     if (!found || !may_be_cuda(name))
         return found;
     return is_ours(found) ? ours(found, name) : vt_real_substitute(found, name);
@@ -78,16 +51,12 @@ void *vt_lookup_dlsym(void *handle, const char *name) {
 
 void *vt_lookup_dlvsym(void *handle, const char *name, const char *version);
 void *vt_lookup_dlvsym(void *handle, const char *name, const char *version) {
-    if (VT_UNLIKELY(!vt_get(&vt_real_dlvsym)))
-        vt_lookup_resolve_libc();
-    void *found = vt_real_dlvsym(handle, name, version);
+    void *found = vt_libc_dlvsym(handle, name, version);
     return found && may_be_cuda(name) && !is_ours(found) ? vt_real_substitute(found, name) : found;
 }
 
 VT_EXPORT int dlclose(void *handle) {
-    if (VT_UNLIKELY(!vt_get(&real_dlclose)))
-        vt_lookup_resolve_libc();
-    int result = real_dlclose(handle);
+    int result = vt_libc_dlclose(handle);
     vt_stack_modules_changed();
     return result;
 }

@@ -25,7 +25,7 @@ vt_dlsym_2_34:
     lea 1(%rdi), %rax
     cmp $1, %rax
     ja vt_lookup_dlsym
-    mov vt_real_dlsym(%rip), %rax
+    mov vt_libc_real_dlsym(%rip), %rax
     test %rax, %rax
     je 1f
     jmp *%rax
@@ -35,14 +35,14 @@ vt_dlsym_2_34:
     .cfi_adjust_cfa_offset 8
     sub $8, %rsp
     .cfi_adjust_cfa_offset 8
-    call vt_lookup_resolve_libc
+    call vt_libc_resolve
     add $8, %rsp
     .cfi_adjust_cfa_offset -8
     pop %rsi
     .cfi_adjust_cfa_offset -8
     pop %rdi
     .cfi_adjust_cfa_offset -8
-    mov vt_real_dlsym(%rip), %rax
+    mov vt_libc_real_dlsym(%rip), %rax
     jmp *%rax
     .cfi_endproc
     .size vt_dlsym_base, .-vt_dlsym_base
@@ -60,7 +60,7 @@ vt_dlvsym_2_34:
     lea 1(%rdi), %rax
     cmp $1, %rax
     ja vt_lookup_dlvsym
-    mov vt_real_dlvsym(%rip), %rax
+    mov vt_libc_real_dlvsym(%rip), %rax
     test %rax, %rax
     je 1f
     jmp *%rax
@@ -70,14 +70,14 @@ vt_dlvsym_2_34:
     .cfi_adjust_cfa_offset 8
     push %rdx
     .cfi_adjust_cfa_offset 8
-    call vt_lookup_resolve_libc
+    call vt_libc_resolve
     pop %rdx
     .cfi_adjust_cfa_offset -8
     pop %rsi
     .cfi_adjust_cfa_offset -8
     pop %rdi
     .cfi_adjust_cfa_offset -8
-    mov vt_real_dlvsym(%rip), %rax
+    mov vt_libc_real_dlvsym(%rip), %rax
     jmp *%rax
     .cfi_endproc
     .size vt_dlvsym_base, .-vt_dlvsym_base

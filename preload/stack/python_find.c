@@ -13,10 +13,8 @@
 #include <string.h>
 
 #include "python_layout.h"
+#include "base/libc.h"
 #include "base/sys.h"
-
-/* The C library's own look-up: ours is exported, and would look at itself (lookup.c). */
-extern void *(*vt_real_dlsym)(void *handle, const char *name);
 
 struct vt_pyimage vt_pyimage;
 
@@ -119,7 +117,7 @@ static bool program_is_python(void) {
 
 /* Where a symbol is looked up: everywhere, or in the libpython that was opened privately. */
 static void *handle_of_interpreter(void) {
-    if (vt_real_dlsym(RTLD_DEFAULT, "PyGILState_GetThisThreadState") != NULL)
+    if (vt_libc_dlsym(RTLD_DEFAULT, "PyGILState_GetThisThreadState") != NULL)
         return RTLD_DEFAULT;
     struct search s = {.address = 0};
     dl_iterate_phdr(look, &s);
@@ -170,13 +168,13 @@ bool vt_python_find(const char **why) {
     void *handle = handle_of_interpreter();
     const char *(*version)(void) = NULL;
     struct vt_pyimage *image = &vt_pyimage;
-    void *state = vt_real_dlsym(handle, "PyGILState_GetThisThreadState");
-    void *initialized = vt_real_dlsym(handle, "Py_IsInitialized");
-    void *code_type = vt_real_dlsym(handle, "PyCode_Type");
-    void *get_version = vt_real_dlsym(handle, "Py_GetVersion");
-    void *finalizing = vt_real_dlsym(handle, "Py_IsFinalizing");
+    void *state = vt_libc_dlsym(handle, "PyGILState_GetThisThreadState");
+    void *initialized = vt_libc_dlsym(handle, "Py_IsInitialized");
+    void *code_type = vt_libc_dlsym(handle, "PyCode_Type");
+    void *get_version = vt_libc_dlsym(handle, "Py_GetVersion");
+    void *finalizing = vt_libc_dlsym(handle, "Py_IsFinalizing");
     if (finalizing == NULL)
-        finalizing = vt_real_dlsym(handle, "_Py_IsFinalizing");
+        finalizing = vt_libc_dlsym(handle, "_Py_IsFinalizing");
     if (state == NULL)
         return false;
     if (initialized == NULL || code_type == NULL || get_version == NULL) {
@@ -190,7 +188,7 @@ bool vt_python_find(const char **why) {
         image->version[i] = text[i];
     *why = parse_version(text, &minor);
     if (*why == NULL)
-        *why = vt_python_layout(&image->at, minor, (uintptr_t)vt_real_dlsym(handle, "_PyRuntime"));
+        *why = vt_python_layout(&image->at, minor, (uintptr_t)vt_libc_dlsym(handle, "_PyRuntime"));
     if (*why == NULL)
         *why = vt_python_layout_check(&image->at, (uintptr_t)code_type);
     if (*why == NULL && finalizing == NULL)
@@ -202,13 +200,13 @@ bool vt_python_find(const char **why) {
     memcpy(&image->is_initialized, &initialized, sizeof initialized);
     memcpy(&image->is_finalizing, &finalizing, sizeof finalizing);
     if (image->at.one_state) {
-        void *newest = vt_real_dlsym(handle, "PyInterpreterState_Head");
-        void *main = vt_real_dlsym(handle, "PyInterpreterState_Main");
+        void *newest = vt_libc_dlsym(handle, "PyInterpreterState_Head");
+        void *main = vt_libc_dlsym(handle, "PyInterpreterState_Main");
         memcpy(&image->newest_interpreter, &newest, sizeof newest);
         memcpy(&image->main_interpreter, &main, sizeof main);
     }
     if (!image->at.anchors)
-        find_eval(vt_real_dlsym(handle, "_PyEval_EvalFrameDefault"));
+        find_eval(vt_libc_dlsym(handle, "_PyEval_EvalFrameDefault"));
     struct search s = {.address = (uintptr_t)state};
     dl_iterate_phdr(look, &s);
     pin(s.path);

@@ -17,6 +17,7 @@
 #define _GNU_SOURCE
 #include "preload.h"
 #include "base/atomic.h"
+#include "base/libc.h"
 #include "base/sys.h"
 
 #include <dlfcn.h>
@@ -42,17 +43,17 @@ static void arm_unwinder(void) {
     if (vt_see(&unwinder.backtrace))
         return;
     void *handle = dlopen("libunwind.so.8", RTLD_NOW | RTLD_LOCAL);
-    void *backtrace = handle ? vt_real_dlsym(handle, "unw_backtrace") : NULL;
+    void *backtrace = handle ? vt_libc_dlsym(handle, "unw_backtrace") : NULL;
     if (!backtrace) {
         vt_log_flag(VT_FLAG_NO_UNWINDER);
         dlerror();
         return;
     }
     vt_unwind_guard(backtrace);
-    *(void **)&unwinder.getcontext = vt_real_dlsym(handle, "_Ux86_64_getcontext");
-    *(void **)&unwinder.init_local = vt_real_dlsym(handle, "_ULx86_64_init_local");
-    *(void **)&unwinder.get_reg = vt_real_dlsym(handle, "_ULx86_64_get_reg");
-    *(void **)&unwinder.step = vt_real_dlsym(handle, "_ULx86_64_step");
+    *(void **)&unwinder.getcontext = vt_libc_dlsym(handle, "_Ux86_64_getcontext");
+    *(void **)&unwinder.init_local = vt_libc_dlsym(handle, "_ULx86_64_init_local");
+    *(void **)&unwinder.get_reg = vt_libc_dlsym(handle, "_ULx86_64_get_reg");
+    *(void **)&unwinder.step = vt_libc_dlsym(handle, "_ULx86_64_step");
     if (!unwinder.getcontext || !unwinder.init_local || !unwinder.get_reg)
         unwinder.step = NULL;
     /* The first unwind opens what it needs now, not at an event. */

@@ -16,14 +16,17 @@
 #include <unistd.h>
 #include <unwind.h>
 
+#include "base/libc.h"
 #include "stack/python.h"
 #include "stack/python_layout.h"
 
 #define EXPORT      __attribute__((visibility("default")))
 #define MOST_NATIVE 1024
 
-/* What lookup.c provides in the tracer. */
-void *(*vt_real_dlsym)(void *, const char *);
+/* What base/libc.c provides in the tracer. */
+void *vt_libc_dlsym(void *handle, const char *name) {
+    return dlsym(handle, name);
+}
 
 /* CPython's own daemon threads can crash it while it ends (seen: 3.12, once in some hundred runs). With
  * PROBE_GUARD=1 a fault says whether one of our captures was at it: that would be ours. */
@@ -59,7 +62,6 @@ static bool describe(const struct vt_pyframe *frame, struct vt_pycode *code) {
 }
 
 __attribute__((constructor)) static void start(void) {
-    vt_real_dlsym = dlsym;
     vt_python_resolve();
     if (getenv("PROBE_GUARD")) {
         signal(SIGSEGV, on_fault);
