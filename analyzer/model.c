@@ -488,6 +488,21 @@ static void take_objects(struct build *b) {
 }
 
 /* What the replay met that a reader should know. */
+/* Whether PyTorch's allocator took memory and none of its blocks was reported, though they were
+ * listened for: this version of it reports in a way that the tracer does not know. */
+static bool torch_is_mute(const struct build *b) {
+    const struct vt_process *p = b->p;
+    for (size_t i = 0; i < p->variable_count; i++)
+        if (!strcmp(p->variables[i].name, "VRAMTRACE_FRAMEWORK") &&
+            !strcmp(p->variables[i].value, "off"))
+            return false;
+    for (size_t i = 0; i < p->site_count && !b->replay.segments; i++)
+        if (p->sites[i].class == VT_CLASS_CACHE && p->sites[i].class_name &&
+            !strcmp(p->sites[i].class_name, "PyTorch"))
+            return true;
+    return false;
+}
+
 static void note_replay(const struct build *b) {
     const struct vt_replay *r = &b->replay;
     char n[VT_FORMAT_BYTES];
@@ -509,6 +524,9 @@ static void note_replay(const struct build *b) {
              "taken as freed with it.",
              vt_format_count(r->lost_blocks, n), plural(r->lost_blocks),
              r->lost_blocks == 1 ? "was" : "were");
+    if (torch_is_mute(b))
+        NOTE(b->p, "PyTorch: this version reports its blocks in a way that the tracer does not "
+                   "know; its memory is seen by segments only.");
     for (unsigned d = 0; d < 256; d++)
         if (r->devices[d].said_apart)
             NOTE(b->p,

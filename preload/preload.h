@@ -373,9 +373,6 @@ bool vt_nvtx_wanted(void);
 /* A function of the tool that the user had named before us. NULL: none. */
 void *vt_nvtx_next(const char *symbol);
 
-/* Looks at a PyTorch that was just seen loaded; says so when it reports in a way unknown here.
- * Within a recording. */
-void vt_torch_check(void);
 void vt_torch_forked(void);
 
 /* --- thread.c and log.c --- */

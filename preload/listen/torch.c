@@ -208,24 +208,6 @@ static void record_oom(uint64_t requested, uint64_t allocated, uint64_t reserved
     vt_event_close(&rec);
 }
 
-/* Said once, in the report. */
-static void note_once(const char *text) {
-    static uint32_t said; /* atomic */
-    if (vt_claim(&said, 0, 1))
-        vt_event_note(text);
-}
-
-void vt_torch_check(void) {
-    struct vt_elf object;
-    if (!vt_options.framework || !vt_elf_named("libc10.so", &object))
-        return;
-    for (unsigned f = USAGE_1_7; f <= USAGE_2_1; f++)
-        if (vt_elf_symbol(&object, names[f], NULL))
-            return;
-    note_once("PyTorch: this version's libc10.so reports its blocks in a way that this tracer does "
-              "not know; its memory is seen by segments only");
-}
-
 /* --- the doors: one a mangled name --- */
 
 #define CALLER __builtin_return_address(0)

@@ -20,7 +20,6 @@ struct scan {
     struct vt_thread *thread;
     uint64_t ticks; /* before the event under way was stamped: its stack lies in these modules */
     bool first;
-    bool torch; /* PyTorch is among the new ones */
 };
 
 static uint64_t
@@ -143,8 +142,6 @@ static int visit(struct dl_phdr_info *info, size_t size, void *data) {
     if (path && e.end && remember(e.start, e.end, path)) {
         uint32_t id_bytes = build_id_of(info, &id);
         write_module(scan, &e, path_from_root(path), id, id_bytes);
-        const char *slash = strrchr(path, '/');
-        scan->torch |= strncmp(slash ? slash + 1 : path, "libc10.so", 9) == 0;
     }
     return 0;
 }
@@ -157,8 +154,6 @@ void vt_modules_write(struct vt_thread *thread) {
         return;
     dl_iterate_phdr(visit, &scan);
     vt_publish(&scanning, 0);
-    if (scan.torch)
-        vt_torch_check();
 }
 
 void vt_modules_forked(void) {
