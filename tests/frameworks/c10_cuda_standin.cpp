@@ -27,8 +27,8 @@ extern "C" int cudaMemGetInfo(size_t *free, size_t *total);
 
 namespace {
 
-constexpr size_t MIN_BLOCK = 512, SMALL = 1 << 20, SMALL_SEGMENT = 2 << 20, LARGE_SEGMENT = 20 << 20,
-                 LARGE = 10 << 20, ROUND_LARGE = 2 << 20;
+constexpr size_t MIN_BLOCK = 512, SMALL = 1 << 20, SMALL_SEGMENT = 2 << 20,
+                 LARGE_SEGMENT = 20 << 20, LARGE = 10 << 20, ROUND_LARGE = 2 << 20;
 
 struct Block {
     char *address;
@@ -48,9 +48,12 @@ using Pool = std::set<Block *, BySize>;
 struct Device {
     std::recursive_mutex mutex;
     Pool small, large;
-    uint64_t allocated = 0, reserved = 0, peak_allocated = 0, peak_reserved = 0, retries = 0, ooms = 0;
+    uint64_t allocated = 0, reserved = 0, peak_allocated = 0, peak_reserved = 0, retries = 0,
+             ooms = 0;
 
-    Pool &pool(const Block *b) { return b->small ? small : large; }
+    Pool &pool(const Block *b) {
+        return b->small ? small : large;
+    }
 };
 
 Device devices[8];
