@@ -4,7 +4,10 @@
 # analyzer/ or tests/unit/ needs no edit here. tests/sim/sim.mk says how the simulated GPU is built (target `sim`).
 # `make` builds and uses no network; `make demo`, `test`, `check` and `bench` first install what they need.
 
-BUILD  ?= build
+# SANITIZE=address,undefined or SANITIZE=thread builds with these, in a folder of its own.
+SANITIZE ?=
+comma    := ,
+BUILD  ?= build$(if $(SANITIZE),/sanitize-$(subst $(comma),-,$(SANITIZE)))
 PREFIX ?= /usr/local
 DESTDIR ?=
 JOBS   ?= $(shell nproc 2>/dev/null || echo 2)
@@ -15,6 +18,9 @@ endif
 CFLAGS   ?= -O2 -g
 LDFLAGS  ?=
 WARNINGS := -Wall -Wextra -Wpedantic -Werror
+ifneq ($(SANITIZE),)
+override CFLAGS += -fsanitize=$(SANITIZE) -fno-sanitize-recover=all -fno-omit-frame-pointer
+endif
 VT_CFLAGS := -std=gnu17 $(WARNINGS) -MMD -MP -Iinclude
 
 # libunwind and Python walk frames through us: keep the frame pointer. TLS must not call the allocator on first
@@ -33,11 +39,17 @@ TEST_CFLAGS := $(VT_CFLAGS) -I. -DVT_BUILD_DIR='"$(abspath $(BUILD))"'
 TEST_LIBS   ?= -lcmocka
 
 .DEFAULT_GOAL := all
-.PHONY: all lib analyzer sim demo test test-build test-frameworks check check-setup check-format check-warnings \
-    check-rooms check-man bench install clean help deps
+.PHONY: all lib analyzer sim demo test test-build test-unit test-frameworks check check-setup check-format \
+    check-warnings check-rooms check-man compile_commands.json bench install clean help deps force
 .DELETE_ON_ERROR:
 
 all: lib analyzer sim ## build everything into build/ (the default; no network)
+
+# What everything is built with. The file changes when a flag does, and then everything is built again.
+FLAGS_FILE := $(BUILD)/.flags
+$(FLAGS_FILE): export VT_FLAGS := $(CC) $(CPPFLAGS) $(CFLAGS) $(LDFLAGS)
+$(FLAGS_FILE): force
+	@mkdir -p $(@D); echo "$$VT_FLAGS" | cmp -s - $@ || echo "$$VT_FLAGS" >$@
 
 # --- libvramtrace.so ------------------------------------------------------------------------------------------
 
@@ -57,16 +69,16 @@ $(BUILD)/libvramtrace.so: $(PRELOAD_OBJECTS) $(EXPORTS_MAP)
 	    -Wl,--version-script=$(EXPORTS_MAP) -Wl,-Bsymbolic -Wl,-z,now,-z,relro,-z,nodelete -Wl,--no-undefined \
 	    -Wl,--as-needed -o $@ $(PRELOAD_OBJECTS) $(PRELOAD_LIBS)
 
-$(PRELOAD_OBJ)/%.o: preload/%.c | deps
+$(PRELOAD_OBJ)/%.o: preload/%.c $(FLAGS_FILE) | deps
 	@mkdir -p $(@D)
 	$(CC) $(CPPFLAGS) $(CFLAGS) $(PRELOAD_CFLAGS) -c -o $@ $<
 
-$(PRELOAD_OBJ)/%.S.o: preload/%.S | deps
+$(PRELOAD_OBJ)/%.S.o: preload/%.S $(FLAGS_FILE) | deps
 	@mkdir -p $(@D)
 	$(CC) $(CPPFLAGS) $(CFLAGS) $(PRELOAD_CFLAGS) -c -o $@ $<
 
 define runtime_rule
-$(PRELOAD_OBJ)/%.$(1).o: preload/%.c | deps
+$(PRELOAD_OBJ)/%.$(1).o: preload/%.c $(FLAGS_FILE) | deps
 	@mkdir -p $$(@D)
 	$$(CC) $$(CPPFLAGS) $$(CFLAGS) $$(PRELOAD_CFLAGS) -DVT_CUDART=$(1) -c -o $$@ $$<
 endef
@@ -82,7 +94,7 @@ analyzer: $(BUILD)/vramtrace
 $(BUILD)/vramtrace: $(ANALYZER_OBJECTS)
 	$(CC) $(CFLAGS) $(LDFLAGS) -Wl,--as-needed -o $@ $^ $(ANALYZER_LIBS)
 
-$(ANALYZER_OBJ)/%.o: analyzer/%.c | deps
+$(ANALYZER_OBJ)/%.o: analyzer/%.c $(FLAGS_FILE) | deps
 	@mkdir -p $(@D)
 	$(CC) $(CPPFLAGS) $(CFLAGS) $(ANALYZER_CFLAGS) -c -o $@ $<
 
@@ -117,10 +129,10 @@ $(eval $(call unit_rule,analyzer,$(ANALYZER_LIBS)))
 
 # --- the benchmark's program, and the driver below it --------------------------------------------------------
 
-$(BUILD)/bench/pairs: tests/bench/pairs.c $(BUILD)/bench/libcuda.so.1
+$(BUILD)/bench/pairs: tests/bench/pairs.c $(FLAGS_FILE) $(BUILD)/bench/libcuda.so.1
 	$(CC) $(CPPFLAGS) $(CFLAGS) $(VT_CFLAGS) $(LDFLAGS) -o $@ $< -ldl -lpthread
 
-$(BUILD)/bench/libcuda.so.1: tests/bench/stub_cuda.c
+$(BUILD)/bench/libcuda.so.1: tests/bench/stub_cuda.c $(FLAGS_FILE)
 	@mkdir -p $(@D)
 	$(CC) $(CPPFLAGS) $(CFLAGS) $(VT_CFLAGS) -fPIC -shared $(LDFLAGS) -o $@ $<
 
@@ -128,7 +140,7 @@ $(BUILD)/bench/libcuda.so.1: tests/bench/stub_cuda.c
 
 # Asked once a build folder: is what we compile against here?
 deps: $(BUILD)/.deps
-$(BUILD)/.deps:
+$(BUILD)/.deps: $(FLAGS_FILE)
 	@CC='$(CC)' tests/setup.sh --check build
 	@mkdir -p $(@D) && touch $@
 
@@ -145,17 +157,21 @@ test: ## build and run every test (T=pattern: only those whose name has it)
 test-frameworks: all ## hold the tracer against real frameworks (PYTHON=one that has them); skips what is missing
 	@tests/frameworks/run-all --build $(BUILD) $(T)
 
+test-unit: ## build and run the unit tests alone; with SANITIZE=address,undefined or SANITIZE=thread under these
+	@tests/setup.sh unit
+	@$(MAKE) --no-print-directory -s -j$(JOBS) BUILD=$(BUILD) test-build
+	@tests/run --build $(BUILD) unit/$(T)
+
+# `make test` has all of this as tests of their own, but for the two whole builds: a build shows gcc's warnings, and
+# clang -fsyntax-only (case 722) shows clang's in seconds. Format, rooms and man pages cost seconds, too.
 check: check-format check-man check-warnings check-rooms ## formatting, rooms, man pages, warnings of gcc and clang
 	@echo "check: passed"
 
 check-setup:
 	@tests/setup.sh check
 
-CHECKED := $(wildcard include/*.h include/vramtrace/*.h $(foreach top,preload analyzer tests/unit, \
-    $(top)/*.[ch] $(top)/*/*.[ch] $(top)/*/*/*.[ch]) tests/*.h tests/cases/*/*.[ch] tests/cases/*/*.cpp examples/*.[ch])
-
-check-format: check-setup
-	@clang-format --dry-run -Werror $(CHECKED)
+check-format: check-setup ## every C and C++ source is as the one pinned clang-format writes it
+	@tools/check-format || [ $$? = 77 ]
 
 # Whole builds, since many warnings come from the optimizer; only what changed is built again.
 check-warnings: check-setup
@@ -169,6 +185,9 @@ check-rooms: lib analyzer ## print the order of the rooms, proved from the objec
 
 check-man:
 	@tools/check-man.sh $(wildcard doc/man/*.[1-8])
+
+compile_commands.json: ## what editors and clangd read: how each source is compiled
+	@$(MAKE) --no-print-directory -nB all test-build | tools/compile-commands >$@
 
 bench: ## measure: ns per event beside heaptrack, log bytes, start-up cost; precision and recall of verdicts
 	@tests/setup.sh bench
@@ -197,6 +216,6 @@ clean: ## remove everything built
 	rm -rf $(BUILD)
 
 help: ## this list
-	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-16s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
+	@awk -F ':.*## ' '/^[a-z_.-]+:.*## / { printf "make %-21s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
 
 -include $(wildcard $(BUILD)/obj/*/*.d $(BUILD)/obj/*/*/*.d $(BUILD)/tests/unit/*/*.d $(BUILD)/tests/unit/*/*/*.d)

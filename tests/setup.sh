@@ -1,13 +1,15 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
 #
-# Installs what a command of this project needs and the machine lacks. `make demo`, `make test`, `make check`
-# and `make bench` call it; `make` alone only asks it what is missing (--check), because a build uses no network.
+# Installs what a command of this project needs and the machine lacks. `make demo`, `make test`, `make test-unit`,
+# `make check` and `make bench` call it; `make` alone only asks it what is missing (--check), because a build uses
+# no network.
 #
-#   tests/setup.sh WHAT...           install for WHAT: build, demo, test, check, bench
+#   tests/setup.sh WHAT...           install for WHAT: build, demo, test, unit, check, bench
 #   tests/setup.sh --check WHAT...   install nothing; name what is missing and the command that installs it
 #   tests/setup.sh --python          print a Python that has Numba (PYTHON=... overrides)
 #   tests/setup.sh --checkers        print the folder of what checks other tools' formats (see make_checkers)
+#   tests/setup.sh --clang-format    print the one clang-format that formats this project, or why there is none
 #
 # It never prompts: root, or `sudo -n`; where that is refused it names the packages in one line and exits 1.
 # With everything in place it asks only for files and commands, so it costs milliseconds and works on
@@ -16,28 +18,28 @@ set -u
 here=$(cd "$(dirname "$0")/.." && pwd)
 venv=$here/build/venv
 checkers=$here/build/checkers
+clang_format=14.0.6
 
 # One row a package: the commands that need it, its Debian name, how to see that it is there
 # (cmd:NAME a command; hdr:NAME a C header; numba: a Python that has Numba; venv: Python can make environments).
 packages() {
     cat <<'ROWS'
-build,demo,test,check,bench gcc           cmd:gcc
-build,demo,test,check,bench libc6-dev     hdr:stdio.h
-build,demo,test,check,bench libunwind-dev hdr:libunwind.h
-build,demo,test,check,bench uthash-dev    hdr:uthash.h
-build,demo,test,check,bench libdw-dev     hdr:elfutils/libdwfl.h
-build,demo,test,check,bench libelf-dev    hdr:libelf.h
-demo,test,bench             python3       cmd:python3
-demo,test                   python3-numba numba
-test,check                  libcmocka-dev hdr:cmocka.h
-test                        python3-venv  venv
-test                        g++           cmd:g++
-test                        ffmpeg        cmd:ffmpeg
-test                        cmake         cmd:cmake
-test                        libgtest-dev  hdr:gtest/gtest.h
-check                       clang         cmd:clang
-check                       clang-format  cmd:clang-format
-bench                       heaptrack     cmd:heaptrack
+build,demo,test,unit,check,bench gcc           cmd:gcc
+build,demo,test,unit,check,bench libc6-dev     hdr:stdio.h
+build,demo,test,unit,check,bench libunwind-dev hdr:libunwind.h
+build,demo,test,unit,check,bench uthash-dev    hdr:uthash.h
+build,demo,test,unit,check,bench libdw-dev     hdr:elfutils/libdwfl.h
+build,demo,test,unit,check,bench libelf-dev    hdr:libelf.h
+demo,test,unit,check,bench       python3       cmd:python3
+demo,test                        python3-numba numba
+test,unit,check                  libcmocka-dev hdr:cmocka.h
+test,check                       python3-venv  venv
+test                             g++           cmd:g++
+test                             ffmpeg        cmd:ffmpeg
+test                             cmake         cmd:cmake
+test                             libgtest-dev  hdr:gtest/gtest.h
+check                            clang         cmd:clang
+bench                            heaptrack     cmd:heaptrack
 ROWS
 }
 
@@ -106,6 +108,26 @@ numba_from_pypi() {
         "$venv/bin/pip" -q install numba </dev/null
 }
 
+# The commands that are the pinned clang-format where they are here: Debian 12's, or PyPI's in build/checkers.
+find_clang_format() {
+    for found in clang-format clang-format-14 "$checkers/bin/clang-format"; do
+        case $("$found" --version 2>/dev/null) in *" $clang_format"*) echo "$found" && return 0 ;; esac
+    done
+    return 1
+}
+
+# Where it cannot be had its check is skipped, so nothing here is an error; it is tried once.
+make_clang_format() {
+    find_clang_format >/dev/null || [ -e "$checkers/tried-clang-format" ] && return
+    echo "setup: putting clang-format $clang_format into build/checkers" >&2
+    {
+        mkdir -p "$checkers" && touch "$checkers/tried-clang-format"
+        [ -x "$checkers/bin/pip" ] || python3 -m venv --system-site-packages "$checkers"
+        "$checkers/bin/pip" -q --disable-pip-version-check --retries 1 --timeout 20 install --ignore-installed \
+            clang-format=="$clang_format" </dev/null
+    } >/dev/null 2>&1
+}
+
 # pytest, and what judges JUnit XML and SARIF by the formats' own schemas: these come with other projects (pytest's
 # sources have JUnit's, Microsoft's matchers for jest have SARIF's). Tests that need what could not be had skip, so
 # nothing here is an error; it is tried once.
@@ -168,6 +190,11 @@ case ${1:-} in
     echo "$checkers"
     exit 0
     ;;
+--clang-format)
+    find_clang_format && exit 0
+    echo "clang-format $clang_format is not here and could not be installed: formatting not checked"
+    exit 1
+    ;;
 --check)
     shift
     want=$(missing "$@")
@@ -175,7 +202,7 @@ case ${1:-} in
     echo "missing: ${want% } (to install: sudo apt-get install ${want% })" >&2
     exit 1
     ;;
-build | demo | test | check | bench)
+build | demo | test | unit | check | bench)
     want=$(missing "$@")
     [ -z "$want" ] || install $want
     want=$(missing "$@")
@@ -184,10 +211,11 @@ build | demo | test | check | bench)
         exit 1
     fi
     case " $* " in *" test "*) make_checkers ;; esac
+    case " $* " in *" test "* | *" check "*) make_clang_format ;; esac
     exit 0
     ;;
 *)
-    echo "usage: tests/setup.sh [--check] build|demo|test|check|bench..., or tests/setup.sh --python|--checkers" >&2
+    echo "usage: tests/setup.sh [--check] build|demo|test|unit|check|bench..., or tests/setup.sh --python|--checkers|--clang-format" >&2
     exit 2
     ;;
 esac

@@ -37,12 +37,12 @@ $(SIM_OUT)/libcuda.so.1: $(SIM_DRIVER_OBJECTS) tests/sim/driver.map
 $(SIM_OUT)/libcuda.so: $(SIM_OUT)/libcuda.so.1
 	ln -sf libcuda.so.1 $@
 
-$(SIM_OUT)/nvml/libnvidia-ml.so.1: tests/sim/nvml/nvml.c tests/sim/share.h
+$(SIM_OUT)/nvml/libnvidia-ml.so.1: tests/sim/nvml/nvml.c tests/sim/share.h $(FLAGS_FILE)
 	@mkdir -p $(@D)
 	$(CC) -shared $(CPPFLAGS) $(CFLAGS) $(filter-out -MMD -MP,$(SIM_CFLAGS)) $(LDFLAGS) $(SIM_LDFLAGS) \
 	    -Wl,-soname,libnvidia-ml.so.1 -o $@ $<
 
-$(SIM_OBJ)/driver/%.o: tests/sim/driver/%.c
+$(SIM_OBJ)/driver/%.o: tests/sim/driver/%.c $(FLAGS_FILE)
 	@mkdir -p $(@D)
 	$(CC) $(CPPFLAGS) $(CFLAGS) $(SIM_CFLAGS) -c -o $@ $<
 
@@ -53,7 +53,7 @@ $(SIM_OUT)/libcudart.so.$(1): $(SIM_RUNTIME_SOURCES:tests/sim/runtime/%.c=$(SIM_
 	$$(CC) -shared $$(CFLAGS) $$(LDFLAGS) $(SIM_LDFLAGS) -Wl,-soname,libcudart.so.$(1) \
 	    -Wl,--version-script=tests/sim/runtime$(1).map -o $$@ $$(filter %.o,$$^) -ldl -lpthread
 
-$(SIM_OBJ)/runtime$(1)/%.o: tests/sim/runtime/%.c
+$(SIM_OBJ)/runtime$(1)/%.o: tests/sim/runtime/%.c $(FLAGS_FILE)
 	@mkdir -p $$(@D)
 	$$(CC) $$(CPPFLAGS) $$(CFLAGS) $(SIM_CFLAGS) -DSIM_CUDART=$(1) -c -o $$@ $$<
 endef
