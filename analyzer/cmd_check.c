@@ -5,6 +5,7 @@
  */
 #include "gate/check_options.h"
 #include "commands.h"
+#include "build.h"
 #include "log/find_logs.h"
 
 #include "log/log_reader.h"
@@ -139,7 +140,7 @@ int vt_cmd_check(int argc, char **argv) {
     const char *run = NULL;
     int option, status = 0;
     bool help = false;
-    vt_check_start(&c);
+    vt_check_start(&c, &vt_builder);
     opterr = 0;
     optind = 0;
     while (!status && !help && (option = getopt_long(argc, argv, "h", options, NULL)) != -1) {

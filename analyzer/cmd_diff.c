@@ -4,6 +4,7 @@
  * (diff.c), writes the table or the JSON.
  */
 #include "commands.h"
+#include "build.h"
 #include "diff/diff.h"
 #include "log/find_logs.h"
 #include "report/fmt_text.h"
@@ -227,7 +228,7 @@ static int build(char *const *argument, const struct options *o, struct vt_model
     int error = vt_logs_find(argument, 1, NULL, &logs, &message);
     if (!error)
         error =
-            vt_model_build((const char *const *)logs.paths, logs.count, &options, model, &message);
+            vt_build_model((const char *const *)logs.paths, logs.count, &options, model, &message);
     if (error)
         vt_error("%s", message.text);
     vt_string_free(&message);
@@ -255,14 +256,14 @@ static int compare(char *const *arguments, const struct options *o) {
             notes("  after", &after);
         }
         vt_diff_free(&diff);
-        vt_model_free(&after);
+        vt_build_free(&after);
         errno = 0;
         if ((fflush(stdout) || ferror(stdout)) && errno != EPIPE) {
             vt_error("standard output: %s", strerror(errno ? errno : EIO));
             status = VT_STATUS_INTERNAL;
         }
     }
-    vt_model_free(&before);
+    vt_build_free(&before);
     return status;
 }
 

@@ -4,6 +4,7 @@
  * to a format.
  */
 #include "commands.h"
+#include "build.h"
 #include "log/find_logs.h"
 #include "report/formats.h"
 
@@ -184,7 +185,7 @@ static int parse_option(int option, struct options *o) {
 static int check_site(const struct vt_model *model, const char *prefix) {
     for (uint32_t i = 0; i < model->process_count; i++)
         for (uint32_t j = 0; j < model->processes[i].site_count; j++)
-            if (vt_format_site_wanted(&model->processes[i].sites[j], prefix))
+            if (vt_site_wanted(&model->processes[i].sites[j], prefix))
                 return 0;
     vt_error("--site %s: no site of %s%s has an id that begins so", prefix, model->processes[0].log,
              model->process_count > 1 ? " and the others" : "");
@@ -247,7 +248,7 @@ static int report(struct options *o, char *const *arguments, int count) {
         vt_error("%s", message.text);
         goto out;
     }
-    if (vt_model_build((const char *const *)logs.paths, logs.count, &o->model, &model, &message)) {
+    if (vt_build_model((const char *const *)logs.paths, logs.count, &o->model, &model, &message)) {
         vt_error("%s", message.text);
         goto out;
     }
@@ -258,7 +259,7 @@ static int report(struct options *o, char *const *arguments, int count) {
         status = check_site(&model, o->format.site);
     if (!status)
         status = write_report(o, &model);
-    vt_model_free(&model);
+    vt_build_free(&model);
 out:
     vt_string_free(&message);
     vt_logs_free(&logs);

@@ -10,6 +10,7 @@
  */
 #define _GNU_SOURCE
 #include "commands.h"
+#include "build.h"
 #include "run/run_check.h"
 #include "run/run_elf.h"
 #include "run/run_inject.h"
@@ -117,7 +118,7 @@ struct plan {
 };
 
 static int make_plan(int argc, char **argv, struct plan *plan, struct vt_string *message) {
-    int status = vt_run_options_parse(argc, argv, &plan->options);
+    int status = vt_run_options_parse(argc, argv, &vt_builder, &plan->options);
     if (status || plan->options.given[VT_RUN_HELP])
         return status;
     if (plan->options.command == argc)

@@ -4,7 +4,6 @@
  */
 #include "diff.h"
 
-#include "gate/gate.h"
 #include "vramtrace/log_format.h"
 
 #include <stdlib.h>
@@ -113,7 +112,7 @@ static void collect(const struct vt_model *model, struct groups *groups,
         const struct vt_process *p = &model->processes[i];
         for (uint32_t j = 0; j < p->site_count; j++) {
             add_site(groups, p, &p->sites[j]);
-            if (vt_gate_fails_by_default(p, p->sites[j].verdict))
+            if (vt_verdict_fails_by_default(p, p->sites[j].verdict))
                 total->leaked_bytes += p->sites[j].live_bytes;
         }
         for (uint32_t j = 0; j < p->device_count; j++) {

@@ -82,8 +82,9 @@ void vt_check_help(FILE *out) {
           out);
 }
 
-void vt_check_start(struct vt_check *check) {
-    *check = (struct vt_check){.gate = {.max_peak = VT_UNKNOWN}, .format = vt_gate_formats};
+void vt_check_start(struct vt_check *check, const struct vt_model_builder *builder) {
+    *check = (struct vt_check){
+        .builder = builder, .gate = {.max_peak = VT_UNKNOWN}, .format = vt_gate_formats};
 }
 
 void vt_check_free(struct vt_check *check) {
@@ -303,14 +304,14 @@ int vt_check_run(struct vt_check *check, char *const *logs, uint32_t count, FILE
     struct vt_model model;
     struct vt_gate gate;
     struct vt_string message = {0};
-    if (vt_model_build((const char *const *)logs, count, &options, &model, &message)) {
+    if (check->builder->build((const char *const *)logs, count, &options, &model, &message)) {
         vt_error("%s", message.text);
         vt_string_free(&message);
         return VT_STATUS_USAGE;
     }
     int status = check_judged(&model), error;
     if (status) {
-        vt_model_free(&model);
+        check->builder->free(&model);
         return status;
     }
     vt_gate_judge(&model, &check->gate, &gate);
@@ -324,6 +325,6 @@ int vt_check_run(struct vt_check *check, char *const *logs, uint32_t count, FILE
     /* a gate that failed stays failed, whatever could not be written */
     status = gate.failed ? VT_STATUS_GATE : status ? status : error;
     vt_gate_free(&gate);
-    vt_model_free(&model);
+    check->builder->free(&model);
     return status;
 }

@@ -19,6 +19,7 @@ struct vt_check_report {
 
 /* Start it with vt_check_start, free with vt_check_free. */
 struct vt_check {
+    const struct vt_model_builder *builder;
     struct vt_gate_options gate;
     struct vt_gate_format_options how;
     const struct vt_gate_format *format;
@@ -39,7 +40,7 @@ struct vt_check {
 #define VT_CHECK_BASE 512
 extern const struct option vt_check_options[];
 
-void vt_check_start(struct vt_check *check);
+void vt_check_start(struct vt_check *check, const struct vt_model_builder *builder);
 void vt_check_free(struct vt_check *check);
 
 /* One option that getopt_long found, its value in `value`. 0, or an exit status after an error was

@@ -9,18 +9,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-bool vt_gate_fails_by_default(const struct vt_process *p, enum vt_verdict verdict) {
-    /* A Python interpreter leaves objects to the end of the process. */
-    return verdict == VT_VERDICT_LOST || verdict == VT_VERDICT_GROWING ||
-           (verdict == VT_VERDICT_UNFREED && !p->python);
-}
-
 static bool fails(const struct vt_gate_options *o, const struct vt_process *p,
                   const struct vt_site *site) {
     if (site->verdict == VT_VERDICT_FREED || site->verdict == VT_VERDICT_CACHE ||
         site->verdict == VT_VERDICT_RUNTIME)
         return false;
-    return o->chosen ? o->fails[site->verdict] : vt_gate_fails_by_default(p, site->verdict);
+    return o->chosen ? o->fails[site->verdict] : vt_verdict_fails_by_default(p, site->verdict);
 }
 
 /* --- findings --- */

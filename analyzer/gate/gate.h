@@ -68,9 +68,6 @@ struct vt_gate {
     uint64_t failing_bytes;            /* of the sites that fail, by their amounts */
 };
 
-/* Whether a verdict fails the gate where nobody chose otherwise. */
-bool vt_gate_fails_by_default(const struct vt_process *process, enum vt_verdict verdict);
-
 /* Judges. Both must outlive the result; free it with vt_gate_free. */
 void vt_gate_judge(const struct vt_model *model, const struct vt_gate_options *options,
                    struct vt_gate *gate);

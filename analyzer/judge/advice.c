@@ -359,7 +359,7 @@ static char *find_unfreed(const struct vt_process *p, const struct vt_leak *leak
     return advice.text;
 }
 
-char *vt_advice_for(const struct vt_process *p, const struct vt_leak *leak) {
+static char *advise(const struct vt_process *p, const struct vt_leak *leak) {
     const struct vt_site *site = &p->sites[leak->sites[0]];
     struct vt_pyfiles files = {.process = p};
     char *advice = NULL;
@@ -374,4 +374,9 @@ char *vt_advice_for(const struct vt_process *p, const struct vt_leak *leak) {
         advice = find_teller(p, site);
     vt_pyfiles_free(&files);
     return advice ? advice : find_unfreed(p, leak);
+}
+
+void vt_advice_add(struct vt_process *p) {
+    for (uint32_t i = 0; i < p->leak_count; i++)
+        p->leaks[i].advice = advise(p, &p->leaks[i]);
 }

@@ -2,7 +2,7 @@
 /*
  * Verdicts: what became of each site's memory, exactly one for each, with the evidence in one
  * sentence. The evidence itself is gathered elsewhere: the exit scan's by replay.c, growth by
- * growth.c, ages by lifetime.c. leaks.c makes leaks of the sites that fail. model.c calls.
+ * growth.c, ages by lifetime.c. leaks.c makes leaks of the sites that fail. build.c calls.
  *
  * In the order of the contract: what no pointer is left to is `lost`, also where it grew; what grew
  * is `growing`, also where all of it was freed at the very end; what is live is `unfreed`.
@@ -11,12 +11,6 @@
 
 #include <stdlib.h>
 #include <string.h>
-
-const char *const vt_verdict_names[VT_VERDICTS] = {
-    [VT_VERDICT_LOST] = "lost",       [VT_VERDICT_GROWING] = "growing",
-    [VT_VERDICT_UNFREED] = "unfreed", [VT_VERDICT_CACHE] = "cache",
-    [VT_VERDICT_RUNTIME] = "runtime", [VT_VERDICT_FREED] = "freed",
-};
 
 /* What the end of the books is: in a sentence after "live". */
 const char *vt_diagnose_end(const struct vt_process *p) {
@@ -135,5 +129,4 @@ static void judge(const struct vt_process *p, struct vt_site *site) {
 void vt_diagnose_sites(struct vt_process *p) {
     for (uint32_t i = 0; i < p->site_count; i++)
         judge(p, &p->sites[i]);
-    vt_leaks_gather(p);
 }

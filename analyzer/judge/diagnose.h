@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The questions asked of a finished replay, one file each. model.c asks them in this order.
+ * The questions asked of a finished replay, one file each. build.c asks them in this order.
  */
 #ifndef VRAMTRACE_ANALYZER_DIAGNOSE_H
 #define VRAMTRACE_ANALYZER_DIAGNOSE_H
@@ -17,10 +17,6 @@
 void vt_fragmentation_measure(const struct vt_log *log, const struct vt_replay *replay,
                               struct vt_clock clock, const uint32_t *index,
                               struct vt_device *device);
-/* Of what a replay's device holds now: the live blocks whose segments are at least half idle, by
- * site, the most idle bytes first. How many rows were filled. */
-uint32_t vt_fragmentation_pins(const struct vt_replay *replay, unsigned device,
-                               struct vt_replay_pin pins[VT_PINS]);
 
 /* oom.c: the failed allocations, with what became of each and why it failed. */
 struct vt_oom_sources {
@@ -51,7 +47,7 @@ void vt_lifetime_measure(const struct vt_replay *replay, struct vt_clock clock, 
  * nothing where it has not. */
 void vt_lifetime_say(const struct vt_site *site, struct vt_string *why);
 
-/* diagnose.c: gives every site its verdict, and has the failing ones gathered into leaks. */
+/* diagnose.c: gives every site its verdict. */
 void vt_diagnose_sites(struct vt_process *process);
 
 /* diagnose.c: what the end of the books is, to stand behind "live": "when the process ended". */
@@ -60,8 +56,8 @@ const char *vt_diagnose_end(const struct vt_process *process);
 /* leaks.c: gathers the failing sites into leaks, the gravest first. */
 void vt_leaks_gather(struct vt_process *process);
 
-/* advice.c: what the evidence of a leak suggests, one line that names the frame which shows it; the
- * caller frees. NULL: it suggests nothing. */
-char *vt_advice_for(const struct vt_process *process, const struct vt_leak *leak);
+/* advice.c: gives each leak what its evidence suggests: one line that names the frame which shows
+ * it, or none. */
+void vt_advice_add(struct vt_process *process);
 
 #endif

@@ -2,7 +2,7 @@
 /*
  * Fragmentation: of the memory that is reserved and not in use, how much is there, and how large is
  * its largest piece? At the end of the run, at its worst, over time; and which blocks are in the
- * way. replay.c asks for the last at each failed allocation, model.c for all at the end.
+ * way. replay/pins.c finds the last; build.c asks for all at the end.
  *
  * Where a caching allocator's blocks are in the log, the driver allocations that held blocks are
  * its reserve (segments.c follows them). Where none are, what the driver handed out is in use as
@@ -10,6 +10,8 @@
  * pool whose reserve the driver keeps to itself, then the answer is unknown.
  */
 #include "diagnose.h"
+
+#include "replay/pins.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -36,90 +38,6 @@ static const struct vt_fragmentation unknown = {
     .granule_waste_bytes = VT_UNKNOWN,
 };
 
-/* --- what is in the way --- */
-
-static uint32_t block_site(const struct vt_replay *r, uint64_t address) {
-    const struct vt_address *entry =
-        vt_addresses_find(&r->live, vt_address_key(address, VT_SPACE_BLOCK));
-    return entry->key ? entry->site : VT_NO_SITE;
-}
-
-/* The pieces of a region: in use and the largest idle one. */
-static void sum_region(const struct vt_segments *f, const struct vt_region *region,
-                       uint64_t *in_use, uint64_t *largest) {
-    bool block;
-    *in_use = *largest = 0;
-    for (uint64_t at = region->start, end; at < region->end; at = end) {
-        end = vt_segments_piece(f, at, &block);
-        if (!end)
-            return;
-        if (block)
-            *in_use += end - at;
-        else if (end - at > *largest)
-            *largest = end - at;
-    }
-}
-
-struct pin_row {
-    struct vt_replay_pin pin;
-    uint64_t region; /* the last one that was counted; regions count from 1 */
-};
-
-static int most_pinned_first(const void *a, const void *b) {
-    const struct pin_row *x = a, *y = b;
-    if (x->pin.pinned_bytes != y->pin.pinned_bytes)
-        return x->pin.pinned_bytes < y->pin.pinned_bytes ? 1 : -1;
-    return x->pin.site < y->pin.site ? -1 : x->pin.site > y->pin.site;
-}
-
-uint32_t vt_fragmentation_pins(const struct vt_replay *r, unsigned device,
-                               struct vt_replay_pin pins[VT_PINS]) {
-    struct vt_map known = {0};
-    struct pin_row *rows = NULL;
-    size_t count = 0, room = 0, cursor = 0;
-    struct vt_region region;
-    for (uint64_t n = 1; vt_segments_region(r->segments, &cursor, &region); n++) {
-        uint64_t in_use, largest, bytes = region.end - region.start;
-        bool block;
-        if (region.device != device)
-            continue;
-        sum_region(r->segments, &region, &in_use, &largest);
-        if (!in_use || in_use > bytes / 2)
-            continue;
-        for (uint64_t at = region.start, end; at < region.end; at = end) {
-            end = vt_segments_piece(r->segments, at, &block);
-            if (!end)
-                break;
-            uint32_t site = block ? block_site(r, at) : VT_NO_SITE;
-            if (site == VT_NO_SITE)
-                continue;
-            uint32_t i = vt_map_get(&known, site);
-            if (i == VT_MAP_NONE) {
-                i = (uint32_t)count;
-                VT_GROW(rows, count, room);
-                rows[count++] = (struct pin_row){.pin = {.site = site}};
-                vt_map_put(&known, site, i);
-            }
-            rows[i].pin.blocks++;
-            rows[i].pin.block_bytes += end - at;
-            if (rows[i].region != n) {
-                rows[i].region = n;
-                rows[i].pin.segments++;
-                rows[i].pin.pinned_bytes += bytes - in_use;
-            }
-        }
-    }
-    if (count)
-        qsort(rows, count, sizeof *rows, most_pinned_first);
-    if (count > VT_PINS)
-        count = VT_PINS;
-    for (size_t i = 0; i < count; i++)
-        pins[i] = rows[i].pin;
-    free(rows);
-    vt_map_free(&known);
-    return (uint32_t)count;
-}
-
 /* --- the map --- */
 
 enum { PIECES_MOST = 200000 }; /* more would make no readable report */
@@ -140,13 +58,13 @@ static void draw_map(const struct vt_replay *r, const uint32_t *index, unsigned 
         struct vt_segment_map *map = &f->segments[f->segment_count++];
         *map = (struct vt_segment_map){
             .address = region.start, .bytes = region.end - region.start, .first = f->piece_count};
-        sum_region(r->segments, &region, &map->in_use_bytes, &map->largest_free_bytes);
+        vt_segments_sum(r->segments, &region, &map->in_use_bytes, &map->largest_free_bytes);
         for (uint64_t at = region.start, end; at < region.end; at = end) {
             bool block;
             end = vt_segments_piece(r->segments, at, &block);
             if (!end)
                 break;
-            uint32_t site = block ? block_site(r, at) : VT_NO_SITE;
+            uint32_t site = block ? vt_pins_block_site(r, at) : VT_NO_SITE;
             VT_GROW(f->pieces, f->piece_count, piece_room);
             f->pieces[f->piece_count++] =
                 (struct vt_piece){.offset = at - region.start,
@@ -227,7 +145,7 @@ static void measure_blocks(const struct vt_replay *r, struct vt_clock clock, con
     f->moments = vt_alloc(reserve->moment_count, sizeof *f->moments);
     for (uint32_t i = 0; i < reserve->moment_count; i++)
         f->moments[f->moment_count++] = moment(clock, &reserve->moments[i]);
-    uint32_t count = vt_fragmentation_pins(r, device->ordinal, pins);
+    uint32_t count = vt_pins_find(r, device->ordinal, pins);
     f->pins = vt_alloc(count, sizeof *f->pins);
     for (uint32_t i = 0; i < count; i++)
         f->pins[f->pin_count++] = (struct vt_pin){.site = index[pins[i].site],

@@ -7,24 +7,13 @@
  */
 #include "diagnose.h"
 
-#include "gate/gate.h"
-
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 /* A leak is what the gate fails where nobody chose otherwise. */
 static bool fails(const struct vt_process *p, const struct vt_site *site) {
-    return vt_gate_fails_by_default(p, site->verdict);
-}
-
-uint64_t vt_stack_line_key(const struct vt_stack *stack) {
-    const struct vt_frame *f = vt_stack_main_frame(stack);
-    if (!f)
-        return 0;
-    const char *where = f->line ? f->file : f->module;
-    uint64_t hash = f->line ? f->line : f->offset;
-    return vt_hash_bytes(hash, where ? where : "", where ? strlen(where) : 0);
+    return vt_verdict_fails_by_default(p, site->verdict);
 }
 
 /* --- growing together --- */
@@ -232,7 +221,6 @@ void vt_leaks_gather(struct vt_process *p) {
             sites[n++] = site;
         leak->sites = sites;
         say_why(p, leak);
-        leak->advice = vt_advice_for(p, leak);
     }
     if (p->leak_count)
         qsort(p->leaks, p->leak_count, sizeof *p->leaks, compare_leaks);

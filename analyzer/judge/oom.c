@@ -2,7 +2,7 @@
 /*
  * Why was there no memory? For each failed allocation: what became of it, and which of capacity,
  * fragmentation, another process, a limit or a rehearsal was the cause, with the figures that show
- * it. What the figures do not show stays unknown, and says so. model.c asks; oom_advice.c says what
+ * it. What the figures do not show stays unknown, and says so. build.c asks; oom_advice.c says what
  * could be done.
  *
  * What the device had is what the driver told the program at the nearest moment, and what was

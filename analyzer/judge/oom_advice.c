@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * What could be done about a failed allocation: fitting its cause, and not in force already (the
- * tracer writes down the variables that say so). model.c asks, once every site has its verdict.
+ * tracer writes down the variables that say so). build.c asks, once every site has its verdict.
  */
 #define _GNU_SOURCE /* strcasestr */
 #include "diagnose.h"

@@ -2,7 +2,7 @@
 /*
  * What the driver says that a process uses, less what the books have: contexts, code, pools' idle
  * reserve, and whatever went past the tracer. From the samples that `vramtrace run` took through
- * NVML. For model.c.
+ * NVML. For build.c.
  */
 #ifndef VRAMTRACE_ANALYZER_UNTRACKED_H
 #define VRAMTRACE_ANALYZER_UNTRACKED_H

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Sites and their ids (see sites.h). replay.c asks for the id of each new (stack, API, layer,
- * device); model.c uses vt_sites_skip, so that what is shown is what was hashed.
+ * device); build.c uses vt_sites_skip, so that what is shown is what was hashed.
  */
 #include "sites.h"
 

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * THE model: what a report says, as plain results. model.c builds it from logs; every format reads
+ * THE model: what a report says, as plain results. build.c builds it from logs; every format reads
  * it and nothing else, so all formats tell one truth. Bytes are bytes, times are ns since the log's
  * first moment, and VT_UNKNOWN is never 0.
  *
- * Everything lives until vt_model_free; strings may be in any encoding, NULL means unknown.
+ * Everything lives until the builder frees it; strings may be in any encoding, NULL means unknown.
  */
 #ifndef VRAMTRACE_ANALYZER_MODEL_H
 #define VRAMTRACE_ANALYZER_MODEL_H
@@ -329,15 +329,30 @@ struct vt_model_options {
     const char *classes;          /* a file with more rows for classes.def; NULL: none */
 };
 
-/* Reads the logs and fills the model. 0, or -errno with `message` filled; a log that cannot be read
- * is an error, one that is damaged or unfinished is not. */
-int vt_model_build(const char *const *logs, uint32_t log_count,
-                   const struct vt_model_options *options, struct vt_model *model,
-                   struct vt_string *message);
-void vt_model_free(struct vt_model *model);
+/* How a model is made of logs, and given back: build.c at the top has the one that there is. Rooms
+ * below it that need models are handed this. `build` returns 0, or -errno with `message` filled. */
+struct vt_model_builder {
+    int (*build)(const char *const *logs, uint32_t log_count,
+                 const struct vt_model_options *options, struct vt_model *model,
+                 struct vt_string *message);
+    void (*free)(struct vt_model *model);
+};
 
-/* Says something in the process's notes; the model keeps it. */
-void vt_model_note(struct vt_process *process, char *text);
+/* Adds a sentence to the process's notes. */
+void vt_model_note(struct vt_process *process, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
+
+/* Frees what a process holds. */
+void vt_process_free(struct vt_process *process);
+
+/* The value of a variable of the process's environment, as far as the log has it; NULL. */
+const char *vt_process_variable(const struct vt_process *process, const char *name);
+
+/* Whether a verdict fails the gate where nobody chose otherwise. */
+bool vt_verdict_fails_by_default(const struct vt_process *process, enum vt_verdict verdict);
+
+/* Whether a site's id begins with `prefix`; true for NULL. */
+bool vt_site_wanted(const struct vt_site *site, const char *prefix);
 
 /* A hash of the line that a stack's main frame is at: the same for all stacks from that line. */
 uint64_t vt_stack_line_key(const struct vt_stack *stack);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Whose code a frame is (see own.h): the one list of what is not the user's own. model.c asks for
+ * Whose code a frame is (see own.h): the one list of what is not the user's own. build.c asks for
  * each frame.
  */
 #include "user_code.h"

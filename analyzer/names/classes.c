@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Classes of driver memory (see classes.h). model.c asks for each site of the driver layer.
+ * Classes of driver memory (see classes.h). build.c asks for each site of the driver layer.
  *
  * A library is told by the innermost frame that passes nothing on: memory that cuBLAS takes is
  * cuBLAS's, whoever called it, and memory that PyTorch's allocator takes for cuBLAS is PyTorch's. An
@@ -136,13 +136,6 @@ void vt_classes_close(struct vt_classes *c) {
 }
 
 /* --- matching --- */
-
-const char *vt_process_variable(const struct vt_process *p, const char *name) {
-    for (uint32_t i = 0; i < p->variable_count; i++)
-        if (!strcmp(p->variables[i].name, name))
-            return p->variables[i].value;
-    return NULL;
-}
 
 static bool module_matches(const char *pattern, const char *path) {
     return !fnmatch(pattern, strchr(pattern, '/') ? path : vt_basename(path), 0);

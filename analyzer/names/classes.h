@@ -34,7 +34,4 @@ enum vt_class vt_classes_of_stack(const struct vt_classes *classes,
  * program's. `end`: what the end is, after "live". */
 bool vt_classes_verdict(struct vt_site *site, const char *end);
 
-/* The value of a variable of the process's environment, as far as the log has it; NULL. */
-const char *vt_process_variable(const struct vt_process *process, const char *name);
-
 #endif

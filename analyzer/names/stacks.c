@@ -164,19 +164,8 @@ void vt_stacks_notes(const struct vt_stacks *s, struct vt_process *process) {
             said = s->met[j] && s->states[j] == s->states[i] && !strcmp(s->paths[i], s->paths[j]);
         if (said)
             continue;
-        struct vt_string text = {0};
-        vt_string_format(&text, "%s %s: its functions are shown as offsets.", s->paths[i],
-                         changed ? "changed since the run (its build id is another)"
-                                 : "is not there any more, or cannot be read");
-        vt_model_note(process, text.text);
+        vt_model_note(process, "%s %s: its functions are shown as offsets.", s->paths[i],
+                      changed ? "changed since the run (its build id is another)"
+                              : "is not there any more, or cannot be read");
     }
-}
-
-const struct vt_frame *vt_stack_main_frame(const struct vt_stack *stack) {
-    if (stack->user_frame < stack->count)
-        return &stack->frames[stack->user_frame];
-    for (uint32_t i = 0; i < stack->count; i++)
-        if (!stack->frames[i].interpreter)
-            return &stack->frames[i];
-    return stack->count ? stack->frames : NULL;
 }

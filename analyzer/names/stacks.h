@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * A log's stacks as the model shows them: our own frames skipped, names found, own frame chosen.
- * For model.c.
+ * For build.c.
  */
 #ifndef VRAMTRACE_ANALYZER_STACKS_H
 #define VRAMTRACE_ANALYZER_STACKS_H

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The symbolizer (see symbolize.h), for model.c.
+ * The symbolizer (see symbolize.h), for build.c.
  *
  * Each module is opened by itself, at the addresses that its file names, so the load address of the
  * traced process plays no part. Names come from DWARF where there is some, else from the ELF symbol

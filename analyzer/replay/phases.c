@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Phases (see phases.h). model.c asks for a window before the replay, for the iterations to cut the
+ * Phases (see phases.h). build.c asks for a window before the replay, for the iterations to cut the
  * history by, and for the list after it.
  */
 #include "phases.h"
@@ -236,11 +236,4 @@ void vt_phases_take(const struct vt_log *log, const struct vt_replay *replay, st
             .mark = mark,
         };
     }
-}
-
-void vt_phases_free(struct vt_process *p) {
-    for (uint32_t i = 0; i < p->phase_name_count; i++)
-        free(p->phase_names[i]);
-    free(p->phase_names);
-    free(p->phases);
 }

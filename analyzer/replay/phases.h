@@ -33,6 +33,5 @@ int vt_phases_find(const struct vt_log *log, const char *option, const char *tex
 /* Fills the process's phases: those that overlap the window. */
 void vt_phases_take(const struct vt_log *log, const struct vt_replay *replay, struct vt_clock clock,
                     struct vt_window window, struct vt_process *process);
-void vt_phases_free(struct vt_process *process);
 
 #endif

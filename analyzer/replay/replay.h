@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * The replay: events in order of time -> what was live when, for whom. One pass. Times are ticks
- * here; model.c turns them into nanoseconds.
+ * here; build.c turns them into nanoseconds.
  */
 #ifndef VRAMTRACE_ANALYZER_REPLAY_H
 #define VRAMTRACE_ANALYZER_REPLAY_H

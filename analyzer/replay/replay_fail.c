@@ -6,7 +6,7 @@
  */
 #include "replay_fail.h"
 
-#include "judge/diagnose.h"
+#include "pins.h"
 
 enum { OUT_OF_MEMORY = 2 }; /* CUDA_ERROR_OUT_OF_MEMORY and cudaErrorMemoryAllocation alike */
 
@@ -69,7 +69,7 @@ static struct vt_replay_fail *add_fail(struct vt_replay *r, const struct vt_log 
         fail->cached = true;
         fail->mapped = reserve->mapped;
         fail->reserve = reserve->now;
-        fail->pin_count = vt_fragmentation_pins(r, device, fail->pins);
+        fail->pin_count = vt_pins_find(r, device, fail->pins);
     }
     return fail;
 }

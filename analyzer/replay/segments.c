@@ -509,3 +509,18 @@ uint64_t vt_segments_piece(const struct vt_segments *f, uint64_t start, bool *bl
     *block = piece && piece->kind == BLOCK;
     return piece ? piece->size_context : 0;
 }
+
+void vt_segments_sum(const struct vt_segments *f, const struct vt_region *region, uint64_t *in_use,
+                     uint64_t *largest) {
+    bool block;
+    *in_use = *largest = 0;
+    for (uint64_t at = region->start, end; at < region->end; at = end) {
+        end = vt_segments_piece(f, at, &block);
+        if (!end)
+            return;
+        if (block)
+            *in_use += end - at;
+        else if (end - at > *largest)
+            *largest = end - at;
+    }
+}

@@ -86,5 +86,8 @@ struct vt_region {
 bool vt_segments_region(const struct vt_segments *f, size_t *at, struct vt_region *region);
 /* The piece that begins at `start`: its end, and whether it is a block. 0: none begins there. */
 uint64_t vt_segments_piece(const struct vt_segments *f, uint64_t start, bool *block);
+/* A region's bytes in use, and its largest idle piece. */
+void vt_segments_sum(const struct vt_segments *f, const struct vt_region *region, uint64_t *in_use,
+                     uint64_t *largest);
 
 #endif

@@ -386,7 +386,7 @@ static void process(struct vt_json *j, const struct vt_process *p,
     vt_json_open(j, "sites", '[');
     uint32_t written = 0;
     for (uint32_t i = 0; i < p->site_count && (!options->top || written < options->top); i++)
-        if (vt_format_site_wanted(&p->sites[i], options->site)) {
+        if (vt_site_wanted(&p->sites[i], options->site)) {
             site(j, &p->sites[i], options->native);
             written++;
         }

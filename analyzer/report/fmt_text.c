@@ -352,7 +352,7 @@ static void process(const struct vt_text *t) {
     head(t);
     if (t->options->site) {
         for (uint32_t i = 0; i < p->site_count; i++)
-            if (vt_format_site_wanted(&p->sites[i], t->options->site))
+            if (vt_site_wanted(&p->sites[i], t->options->site))
                 vt_text_site(t, &p->sites[i]);
         return;
     }

@@ -5,7 +5,6 @@
 #include "formats.h"
 
 #include <string.h>
-#include <strings.h>
 
 const struct vt_format vt_formats[] = {
     {"text", "for people: what is held, from where, and what a peak was made of",
@@ -20,8 +19,4 @@ const struct vt_format *vt_format_find(const char *name) {
         if (!strcmp(format->name, name))
             return format;
     return NULL;
-}
-
-bool vt_format_site_wanted(const struct vt_site *site, const char *prefix) {
-    return !prefix || !strncasecmp(site->name, prefix, strlen(prefix));
 }

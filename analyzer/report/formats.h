@@ -36,7 +36,4 @@ const struct vt_format *vt_format_find(const char *name); /* NULL: there is none
 int vt_fmt_text_write(const struct vt_model *, const struct vt_format_options *, FILE *);
 int vt_fmt_json_write(const struct vt_model *, const struct vt_format_options *, FILE *);
 
-/* Whether a site's id begins with `prefix`; true for NULL. */
-bool vt_format_site_wanted(const struct vt_site *site, const char *prefix);
-
 #endif

@@ -266,9 +266,9 @@ static void say(struct sweep *s, uint64_t ordinal, const struct outcome *o) {
     struct vt_string message = {0}, leaks = {0};
     const char *word = "ok";
     char how[64];
-    bool built =
-        o->logs.count && !vt_model_build((const char *const *)o->logs.paths,
-                                         (uint32_t)o->logs.count, &options, &model, &message);
+    bool built = o->logs.count && !s->how->check->builder->build((const char *const *)o->logs.paths,
+                                                                 (uint32_t)o->logs.count, &options,
+                                                                 &model, &message);
     char *where = built ? hit_text(&model) : NULL;
     uint32_t count = 0;
     if (o->child.timed_out) {
@@ -302,7 +302,7 @@ static void say(struct sweep *s, uint64_t ordinal, const struct outcome *o) {
     vt_string_free(&message);
     vt_string_free(&leaks);
     if (built)
-        vt_model_free(&model);
+        s->how->check->builder->free(&model);
 }
 
 /* --- the sweep --- */
@@ -330,15 +330,16 @@ static int first_run(struct sweep *s, uint32_t *timeout_ms) {
     }
     for (size_t i = 0; !status && i < o.logs.count; i++)
         status = walk(s, o.logs.paths[i], note_place);
-    if (!status && vt_model_build((const char *const *)o.logs.paths, (uint32_t)o.logs.count,
-                                  &options, &model, &message)) {
+    if (!status &&
+        s->how->check->builder->build((const char *const *)o.logs.paths, (uint32_t)o.logs.count,
+                                      &options, &model, &message)) {
         vt_error("%s", message.text);
         status = VT_STATUS_CANNOT_TRACE;
     } else if (!status) {
         vt_gate_judge(&model, &s->how->check->gate, &gate);
         vt_gate_baseline(&gate, &s->before);
         vt_gate_free(&gate);
-        vt_model_free(&model);
+        s->how->check->builder->free(&model);
     }
     *timeout_ms = s->how->timeout_ms ? s->how->timeout_ms
                   : o.took_ms < 6000 ? 60000

@@ -232,7 +232,8 @@ static struct option *long_options(void) {
     return longs;
 }
 
-int vt_run_options_parse(int argc, char **argv, struct vt_run_options *options) {
+int vt_run_options_parse(int argc, char **argv, const struct vt_model_builder *builder,
+                         struct vt_run_options *options) {
     struct option *longs = long_options();
     char shorts[2 + 3 * VT_RUN_OPTIONS] = "+:"; /* stop at the command; tell what is missing */
     char *at = shorts + 2;
@@ -245,7 +246,7 @@ int vt_run_options_parse(int argc, char **argv, struct vt_run_options *options) 
             *at++ = ':';
     }
     *options = (struct vt_run_options){0};
-    vt_check_start(&options->check);
+    vt_check_start(&options->check, builder);
     optind = 0; /* glibc: start anew */
     opterr = 0;
     for (int found; !status && (found = getopt_long(argc, argv, shorts, longs, NULL)) != -1;) {

@@ -36,7 +36,8 @@ struct vt_run_options {
 
 /* Parses and checks; options end at the first word that is none, or at "--". 0, or the exit status
  * after an error was said. Free it with vt_run_options_free in either case. */
-int vt_run_options_parse(int argc, char **argv, struct vt_run_options *options);
+int vt_run_options_parse(int argc, char **argv, const struct vt_model_builder *builder,
+                         struct vt_run_options *options);
 
 void vt_run_options_free(struct vt_run_options *options);
 

@@ -9,6 +9,7 @@
 #include <stdint.h>
 #include <cmocka.h>
 
+#include "build.h"
 #include "judge/growth_search.h"
 #include "tests/unit/analyzer/log_maker.c"
 #include "model/model.h"
@@ -87,7 +88,7 @@ static struct vt_process *finish(struct story *s, struct vt_model *model) {
     struct vt_string message = {0};
     assert_int_equal(maker_save(&s->maker, path), 0);
     maker_free(&s->maker);
-    assert_int_equal(vt_model_build(logs, 1, &options, model, &message), 0);
+    assert_int_equal(vt_build_model(logs, 1, &options, model, &message), 0);
     return model->processes;
 }
 
@@ -103,7 +104,7 @@ static const struct vt_growth *growth_of(const struct vt_process *p, uint32_t si
 static bool grows(struct story *s) {
     struct vt_model model;
     bool found = growth_of(finish(s, &model), 1) != NULL;
-    vt_model_free(&model);
+    vt_build_free(&model);
     return found;
 }
 
@@ -170,7 +171,7 @@ static void rhythm(void **state) {
     assert_int_equal(g->bytes, 100000);
     assert_null(growth_of(p, 4));
     assert_int_equal(p->leaks[0].verdict, VT_VERDICT_GROWING);
-    vt_model_free(&model);
+    vt_build_free(&model);
 }
 
 static void marked(void **state) {
@@ -193,7 +194,7 @@ static void marked(void **state) {
     assert_in_range(g->since_iteration, 100, 102);
     assert_in_range(g->bytes_per_iteration, 505, 515);
     assert_null(growth_of(model.processes, 2));
-    vt_model_free(&model);
+    vt_build_free(&model);
 }
 
 /* Everything is freed behind the last allocation: still growth. With one allocation behind, the
@@ -288,7 +289,7 @@ static void longer(void **state) {
     assert_non_null(g);
     assert_int_equal(g->bytes_per_iteration, 1000);
     assert_int_equal(g->iterations, 100);
-    vt_model_free(&model);
+    vt_build_free(&model);
 }
 
 /* The same numbers in every run: xorshift64*. */

@@ -11,6 +11,7 @@
 #include <cmocka.h>
 
 #include "tests/unit/analyzer/log_maker.c"
+#include "build.h"
 #include "model/model.h"
 
 #include <unistd.h>
@@ -44,7 +45,7 @@ static const struct vt_process *build(struct vt_maker *m, struct vt_model *model
     struct vt_model_options options = {.device = -1, .classes = classes_file};
     struct vt_string message = {0};
     assert_int_equal(maker_save(m, path), 0);
-    assert_int_equal(vt_model_build(logs, 1, &options, model, &message), 0);
+    assert_int_equal(vt_build_model(logs, 1, &options, model, &message), 0);
     return &model->processes[0];
 }
 
@@ -81,7 +82,7 @@ static const char *cause_with(uint64_t others, uint64_t held, uint64_t asked, bo
     assert_int_equal(p->oom_count, 1);
     assert_int_equal(p->ooms[0].free_bytes, 24 * GIB - others - held);
     snprintf(cause, sizeof cause, "%s", p->ooms[0].cause ? p->ooms[0].cause : "unknown");
-    vt_model_free(&model);
+    vt_build_free(&model);
     maker_free(&m);
     return cause;
 }
@@ -131,11 +132,11 @@ static void outcomes(void **state) {
     assert_true(p->ooms[4].driver_requested_bytes == VT_UNKNOWN);
     assert_non_null(strstr(p->ooms[4].advice, "set_per_process_memory_fraction"));
     assert_int_equal(p->devices[0].failed_count, 5);
-    vt_model_free(&model);
+    vt_build_free(&model);
     maker_unended(&m);
     p = build(&m, &model, NULL);
     assert_string_equal(p->ooms[1].outcome, "unknown"); /* the log ends first */
-    vt_model_free(&model);
+    vt_build_free(&model);
     maker_free(&m);
 }
 
@@ -195,7 +196,7 @@ static void classes_of_memory(void **state) {
                                         : rows[i].class == VT_CLASS_RUNTIME ? VT_VERDICT_RUNTIME
                                                                             : VT_VERDICT_UNFREED);
         assert_int_equal(model.processes[0].leak_count, rows[i].class == VT_CLASS_PROGRAM);
-        vt_model_free(&model);
+        vt_build_free(&model);
         maker_free(&m);
     }
 }
@@ -220,22 +221,22 @@ static void users_classes(void **state) {
         classed(&m, &model, "/x/libmine.so.1", NULL, NULL, VT_KIND_DEVICE, classes);
     assert_int_equal(site->class, VT_CLASS_CACHE);
     assert_string_equal(site->class_name, "My pool");
-    vt_model_free(&model);
+    vt_build_free(&model);
     maker_free(&m);
     site = classed(&m, &model, "/x/libc10_cuda.so", NULL, NULL, VT_KIND_DEVICE, classes);
     assert_int_equal(site->class, VT_CLASS_PROGRAM);
     assert_int_equal(site->verdict, VT_VERDICT_UNFREED);
-    vt_model_free(&model);
+    vt_build_free(&model);
     maker_free(&m);
     site = classed(&m, &model, "/opt/solvers/libs.so", NULL, NULL, VT_KIND_DEVICE, classes);
     assert_string_equal(site->class_name, "*/solvers/*");
-    vt_model_free(&model);
+    vt_build_free(&model);
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
         const char *logs[] = {path};
         struct vt_model_options options = {.device = -1, .classes = classes};
         struct vt_string message = {0};
         write_classes(bad[i]);
-        assert_int_equal(vt_model_build(logs, 1, &options, &model, &message), -EINVAL);
+        assert_int_equal(vt_build_model(logs, 1, &options, &model, &message), -EINVAL);
         assert_non_null(
             strstr(message.text, i == 3 ? "classes:2: expected" : "classes:1: expected"));
         vt_string_free(&message);
@@ -243,7 +244,7 @@ static void users_classes(void **state) {
     const char *logs[] = {path};
     struct vt_model_options options = {.device = -1, .classes = "/nowhere/classes"};
     struct vt_string message = {0};
-    assert_int_equal(vt_model_build(logs, 1, &options, &model, &message), -ENOENT);
+    assert_int_equal(vt_build_model(logs, 1, &options, &model, &message), -ENOENT);
     assert_non_null(strstr(message.text, "/nowhere/classes"));
     vt_string_free(&message);
     maker_free(&m);
@@ -271,7 +272,7 @@ static void blocks(void **state) {
     assert_int_equal(p->device_count, 1);
     assert_true(d->blocks.said_allocated == VT_UNKNOWN);
     assert_int_equal(p->note_count, 0);
-    vt_model_free(&model);
+    vt_build_free(&model);
     /* their memory goes under them; then the framework's count is another */
     maker_free_at(&m, 0, 0, VT_KIND_DEVICE, 0x100000);
     put_cacheinfo(&m, 17, 0);
@@ -282,7 +283,7 @@ static void blocks(void **state) {
     assert_int_equal(p->note_count, 2);
     assert_non_null(strstr(p->notes[0], "2 blocks of a caching allocator were live"));
     assert_non_null(strstr(p->notes[1], "came apart"));
-    vt_model_free(&model);
+    vt_build_free(&model);
     maker_free(&m);
 }
 

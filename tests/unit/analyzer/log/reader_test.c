@@ -10,6 +10,7 @@
 #include <stdint.h>
 #include <cmocka.h>
 
+#include "build.h"
 #include "report/formats.h"
 #include "tests/unit/analyzer/log_maker.c"
 #include "log/log_reader.h"
@@ -81,7 +82,7 @@ static int read_all(uint64_t *events, bool *complete) {
     struct vt_format_options how = {.native = true};
     struct vt_model model;
     struct vt_string message = {0};
-    int error = vt_model_build(logs, 1, &options, &model, &message);
+    int error = vt_build_model(logs, 1, &options, &model, &message);
     if (error) {
         assert_non_null(message.text);
         assert_non_null(strstr(message.text, path));
@@ -95,7 +96,7 @@ static int read_all(uint64_t *events, bool *complete) {
     fclose(out);
     *events = model.processes[0].events;
     *complete = model.processes[0].complete;
-    vt_model_free(&model);
+    vt_build_free(&model);
     return 0;
 }
 

@@ -9,6 +9,7 @@
 #include <stdint.h>
 #include <cmocka.h>
 
+#include "build.h"
 #include "report/formats.h"
 #include "tests/unit/analyzer/log_maker.c"
 #include "model/user_code.h"
@@ -39,7 +40,7 @@ static void build(struct vt_maker *m, const struct vt_model_options *options,
     const char *logs[] = {path};
     struct vt_string message = {0};
     assert_int_equal(maker_save(m, path), 0);
-    assert_int_equal(vt_model_build(logs, 1, options, model, &message), 0);
+    assert_int_equal(vt_build_model(logs, 1, options, model, &message), 0);
 }
 
 static char *write_as(const struct vt_model *model, const char *format) {
@@ -100,13 +101,13 @@ static void verdicts_and_leaks(void **state) {
     assert_null(p->ooms[1].cause);
     assert_int_equal(p->ooms[0].holder_count, 3);
     assert_int_equal(p->sites[p->ooms[0].holders[2]].verdict, VT_VERDICT_FREED);
-    vt_model_free(&model);
+    vt_build_free(&model);
     /* a Python process: unfreed memory fails no gate, so it is no leak */
     maker_code(&m, 0, 1, 1, "f", "x.py");
     build(&m, &options, &model);
     assert_int_equal(model.processes[0].leak_count, 0);
     assert_int_equal(model.processes[0].sites[0].verdict, VT_VERDICT_UNFREED);
-    vt_model_free(&model);
+    vt_build_free(&model);
     maker_free(&m);
 }
 
@@ -123,7 +124,7 @@ static void device_filter(void **state) {
     assert_int_equal(p->devices[0].ordinal, 1);
     assert_int_equal(p->site_count, 2); /* its own, and the pinned one */
     assert_int_equal(p->oom_count, 0);
-    vt_model_free(&model);
+    vt_build_free(&model);
     maker_free(&m);
 }
 
@@ -137,18 +138,18 @@ static void moments(void **state) {
     build(&m, &options, &model);
     assert_int_equal(model.processes[0].window_until, 2500);
     assert_int_equal(model.processes[0].events, 2);
-    vt_model_free(&model);
+    vt_build_free(&model);
     options.until = NULL;
     options.since = "2.5us";
     build(&m, &options, &model);
     assert_int_equal(model.processes[0].devices[0].alloc_count, 1);
     assert_int_equal(model.processes[0].devices[0].peak_bytes, 800000);
-    vt_model_free(&model);
+    vt_build_free(&model);
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
         const char *logs[] = {path};
         struct vt_string message = {0};
         options.since = bad[i];
-        assert_int_equal(vt_model_build(logs, 1, &options, &model, &message), -EINVAL);
+        assert_int_equal(vt_build_model(logs, 1, &options, &model, &message), -EINVAL);
         assert_non_null(strstr(message.text, "--since"));
         vt_string_free(&message);
     }
@@ -169,7 +170,7 @@ static void fragmentation(void **state) {
     assert_int_equal(model.processes[0].devices[0].fragmentation.reserved_bytes, 6000);
     assert_int_equal(model.processes[0].devices[0].fragmentation.free_bytes, 0);
     assert_true(model.processes[0].devices[0].fragmentation.ratio == 0);
-    vt_model_free(&model);
+    vt_build_free(&model);
     maker_alloc(&m, 0, 0, VT_KIND_BLOCK, 2, 0, 0, 0x10000 + 100, 300, 0);
     maker_alloc(&m, 0, 0, VT_KIND_BLOCK, 2, 0, 0, 0x10000 + 600, 100, 0);
     build(&m, &options, &model);
@@ -179,7 +180,7 @@ static void fragmentation(void **state) {
     assert_int_equal(f->free_bytes, 600);
     assert_int_equal(f->largest_free_bytes, 300);
     assert_true(f->ratio == 0.5);
-    vt_model_free(&model);
+    vt_build_free(&model);
     /* a block that lies in nothing that was seen is counted, said, and no part of this */
     maker_alloc(&m, 0, 0, VT_KIND_BLOCK, 2, 0, 0, 0x50, 100, 0);
     build(&m, &options, &model);
@@ -187,7 +188,7 @@ static void fragmentation(void **state) {
     assert_int_equal(model.processes[0].devices[0].fragmentation.in_use_bytes, 400);
     assert_int_equal(model.processes[0].devices[0].blocks.live_bytes, 500);
     assert_int_equal(model.processes[0].note_count, 1);
-    vt_model_free(&model);
+    vt_build_free(&model);
     maker_free(&m);
     /* all blocks lie in nothing that was seen: nothing is known */
     maker_start(&m);
@@ -196,7 +197,7 @@ static void fragmentation(void **state) {
     build(&m, &options, &model);
     assert_true(model.processes[0].devices[0].fragmentation.ratio < 0);
     assert_true(model.processes[0].devices[0].fragmentation.reserved_bytes == VT_UNKNOWN);
-    vt_model_free(&model);
+    vt_build_free(&model);
     maker_free(&m);
 }
 
@@ -302,7 +303,7 @@ static void json(void **state) {
     assert_non_null(strstr(text, "\"rank\": null"));
     assert_non_null(strstr(text, "\"uuid\": \"GPU-30313233-3435-3637-3839-616263646566\""));
     free(text);
-    vt_model_free(&model);
+    vt_build_free(&model);
     maker_free(&m);
 }
 
@@ -326,7 +327,7 @@ static void text_is_80_wide(void **state) {
         if (vt_frame_text_columns(line) > 80 && !strstr(line, "vramtrace report"))
             fail_msg("%u columns: %s", vt_frame_text_columns(line), line);
     free(text);
-    vt_model_free(&model);
+    vt_build_free(&model);
     maker_free(&m);
 }
 

@@ -16,7 +16,7 @@
 
 static int parse(struct vt_run_options *options, const char *first, const char *second) {
     char *argv[] = {"run", (char *)(uintptr_t)first, (char *)(uintptr_t)second, "word", NULL};
-    return vt_run_options_parse(second ? 4 : first ? 2 : 1, argv, options);
+    return vt_run_options_parse(second ? 4 : first ? 2 : 1, argv, NULL, options);
 }
 
 /* Each as --name=value and as --name value; with a command that has options of its own behind. */
@@ -105,7 +105,7 @@ static void test_set(void **state) {
     setenv("XLA_PYTHON_CLIENT_ALLOCATOR", "bfc", 1);
     setenv("VRAMTRACE_PYTHON", "off", 1);
     unsetenv("PYTORCH_NO_CUDA_MEMORY_CACHING");
-    assert_int_equal(vt_run_options_parse(9, argv, &options), 0);
+    assert_int_equal(vt_run_options_parse(9, argv, NULL, &options), 0);
     vt_run_options_set(&options);
     assert_string_equal(env("VRAMTRACE_OUTPUT"), "x.%p");
     assert_string_equal(env("VRAMTRACE_DEPTH"), "9"); /* the last one counts */

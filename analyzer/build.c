@@ -3,7 +3,7 @@
  * Builds the model: for each log, reader -> replay -> sites with names -> verdicts. Every command
  * that reports begins here.
  */
-#include "model/model.h"
+#include "build.h"
 
 #include "names/classes.h"
 #include "log/clock.h"
@@ -16,6 +16,8 @@
 #include "log/sites.h"
 #include "names/stacks.h"
 #include "judge/untracked.h"
+#include "model/model.h"
+#include "replay/window.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -37,19 +39,6 @@ struct build {
     struct vt_process *p;
     const struct vt_model_options *options;
 };
-
-void vt_model_note(struct vt_process *p, char *text) {
-    VT_GROW(p->notes, p->note_count, p->note_room);
-    p->notes[p->note_count++] = text;
-}
-
-/* Counts with the right plural; for the notes. */
-#define NOTE(p, ...)                                                                               \
-    do {                                                                                           \
-        struct vt_string note_ = {0};                                                              \
-        vt_string_format(&note_, __VA_ARGS__);                                                     \
-        vt_model_note(p, note_.text);                                                              \
-    } while (0)
 
 /* --- the process --- */
 
@@ -120,25 +109,29 @@ static void take_gaps(const struct build *b, struct vt_process *p) {
         ended && !log->cut && !log->damage_count &&
         !(h->exit_kind == VT_EXIT_SIGNALED && (log->in_flight || (h->flags & VT_FLAG_BUFFERED)));
     if (log->running)
-        NOTE(p, "The process is still running: this is what its log held so far.");
+        vt_model_note(p, "The process is still running: this is what its log held so far.");
     else if (!ended)
-        NOTE(p, "The log has no end: the process was killed, or the machine went down. Read up to "
-                "the last whole record of each thread.");
+        vt_model_note(
+            p, "The log has no end: the process was killed, or the machine went down. Read up to "
+               "the last whole record of each thread.");
     if (log->cut)
-        NOTE(p,
-             "The log is cut off after %s bytes: read up to the last whole record of each thread.",
-             vt_format_count(log->file_bytes, number));
+        vt_model_note(
+            p,
+            "The log is cut off after %s bytes: read up to the last whole record of each thread.",
+            vt_format_count(log->file_bytes, number));
     if (log->damage_count) {
         const struct vt_log_damage *d = &log->damage[0];
-        NOTE(p,
-             "The log is damaged at offset %llu (%s: found 0x%llx)%s; the rest of each such chunk "
-             "was left out.",
-             (unsigned long long)d->offset, d->what, (unsigned long long)d->found,
-             log->damage_count > 1 ? " and elsewhere" : "");
+        vt_model_note(
+            p,
+            "The log is damaged at offset %llu (%s: found 0x%llx)%s; the rest of each such chunk "
+            "was left out.",
+            (unsigned long long)d->offset, d->what, (unsigned long long)d->found,
+            log->damage_count > 1 ? " and elsewhere" : "");
     }
     if (ended && h->exit_kind == VT_EXIT_SIGNALED && log->in_flight)
-        NOTE(p, "When it was killed a thread was just about to record: at most one event per "
-                "thread is missing.");
+        vt_model_note(p,
+                      "When it was killed a thread was just about to record: at most one event per "
+                      "thread is missing.");
     for (size_t i = 0; i < sizeof reasons / sizeof *reasons; i++) {
         uint64_t count = h->dropped[reasons[i].reason];
         if (!count)
@@ -146,23 +139,24 @@ static void take_gaps(const struct build *b, struct vt_process *p) {
         vt_format_count(count, number);
         if (reasons[i].event) {
             p->dropped_events += count;
-            NOTE(p, "%s event%s dropped: %s.", number, plural(count), reasons[i].text);
+            vt_model_note(p, "%s event%s dropped: %s.", number, plural(count), reasons[i].text);
         } else {
-            NOTE(p, "%s %s.", number, reasons[i].text);
+            vt_model_note(p, "%s %s.", number, reasons[i].text);
         }
     }
     if (b->clock.guessed)
-        NOTE(p, "The log does not hold its clock's rate: times are estimates.");
+        vt_model_note(p, "The log does not hold its clock's rate: times are estimates.");
     if (h->flags & VT_FLAG_BUFFERED)
-        NOTE(p, "The log was written in blocks, not mapped: a kill can cost the last second.");
+        vt_model_note(
+            p, "The log was written in blocks, not mapped: a kill can cost the last second.");
     if (h->flags & VT_FLAG_NO_UNWINDER)
-        NOTE(p, "libunwind could not be opened: there are no native stacks.");
+        vt_model_note(p, "libunwind could not be opened: there are no native stacks.");
     if (h->flags & VT_FLAG_SHADOW_GAP)
-        NOTE(p,
-             "The program runs under AddressSanitizer, which protects addresses that CUDA needs: "
-             "on a real GPU its calls fail, unless ASAN_OPTIONS has protect_shadow_gap=0.");
+        vt_model_note(
+            p, "The program runs under AddressSanitizer, which protects addresses that CUDA needs: "
+               "on a real GPU its calls fail, unless ASAN_OPTIONS has protect_shadow_gap=0.");
     for (size_t i = 0; i < log->note_count; i++)
-        vt_model_note(p, vt_strdup(log->notes[i]));
+        vt_model_note(p, "%s", log->notes[i]);
 }
 
 static void take_header(const struct build *b, const char *path, struct vt_process *p) {
@@ -185,90 +179,6 @@ static void take_header(const struct build *b, const char *path, struct vt_proce
         p->python = vt_user_code_is_python(b->log.modules[i].path);
     take_end(b, p);
     take_gaps(b, p);
-}
-
-/* --- the window --- */
-
-/* "90s", "1.5m", "250ms", "0.5h", "80%", or bare seconds -> ticks. */
-static int parse_moment(const struct build *b, const char *option, const char *text,
-                        uint64_t *ticks, struct vt_string *message) {
-    static const struct {
-        const char *unit;
-        double ns;
-    } units[] = {{"", 1e9}, {"s", 1e9},  {"ms", 1e6},  {"us", 1e3},
-                 {"ns", 1}, {"m", 60e9}, {"h", 3600e9}};
-    char *end = NULL;
-    bool since = !strcmp(option, "--since");
-    struct vt_window span;
-    size_t count;
-    double value = text[0] >= '0' && text[0] <= '9' ? strtod(text, &end) : -1;
-    if (end && !strcmp(end, "%") && value <= 100) {
-        *ticks = vt_clock_ticks(b->clock, value / 100 * (double)b->p->duration);
-        return 0;
-    }
-    for (size_t i = 0; end && i < sizeof units / sizeof *units; i++)
-        if (!strcmp(end, units[i].unit)) {
-            *ticks = vt_clock_ticks(b->clock, value * units[i].ns);
-            return 0;
-        }
-    if (strchr(text, '#') || (text[0] && value < 0)) {
-        int error = vt_phases_find(&b->log, option, text, &span, &count, message);
-        *ticks = since ? span.since : span.until;
-        return error;
-    }
-    vt_string_format(message,
-                     "%s %s: expected a time since the start (90s, 250ms, 2m, 1h), a part of the "
-                     "run (80%%), or a phase (epoch#3)",
-                     option, text);
-    return -EINVAL;
-}
-
-static int find_window(const struct build *b, struct vt_window *window, struct vt_string *message) {
-    struct vt_process *p = b->p;
-    *window = (struct vt_window){0, VT_TICKS_MASK};
-    p->window_since = p->window_until = VT_UNKNOWN;
-    if (b->options->since) {
-        int error = parse_moment(b, "--since", b->options->since, &window->since, message);
-        if (error)
-            return error;
-        p->window_since = vt_clock_ns(b->clock, window->since);
-    }
-    if (b->options->until) {
-        int error = parse_moment(b, "--until", b->options->until, &window->until, message);
-        if (error)
-            return error;
-        p->window_until = vt_clock_ns(b->clock, window->until);
-    }
-    if (b->options->phase) {
-        struct vt_window span;
-        size_t count;
-        int error = vt_phases_find(&b->log, "--phase", b->options->phase, &span, &count, message);
-        if (error)
-            return error;
-        if (count > 1 && !strchr(b->options->phase, '#'))
-            NOTE(p,
-                 "There are %zu of phase %s: this is from the first one's begin to the last one's "
-                 "end. --phase %s#1 is the first alone.",
-                 count, b->options->phase, b->options->phase);
-        if (span.since > window->since)
-            window->since = span.since;
-        if (span.until < window->until)
-            window->until = span.until;
-        p->window_since = vt_clock_ns(b->clock, window->since);
-        if (window->until != VT_TICKS_MASK)
-            p->window_until = vt_clock_ns(b->clock, window->until);
-        if (window->since > window->until) {
-            vt_string_format(message, "--phase %s lies outside of --since and --until",
-                             b->options->phase);
-            return -EINVAL;
-        }
-    }
-    if (window->since > window->until) {
-        vt_string_format(message, "--since %s lies behind --until %s", b->options->since,
-                         b->options->until);
-        return -EINVAL;
-    }
-    return 0;
 }
 
 /* --- sites, devices --- */
@@ -336,15 +246,6 @@ static uint32_t *take_sites(struct build *b) {
     return index;
 }
 static_assert(VT_MAP_NONE == VT_NO_SITE, "a site that was left out");
-
-char *vt_model_uuid(const uint8_t uuid[16]) {
-    struct vt_string s = {0};
-    vt_string_add(&s, "GPU");
-    for (int i = 0; i < 16; i++)
-        vt_string_format(&s, "%s%02x", i == 0 || i == 4 || i == 6 || i == 8 || i == 10 ? "-" : "",
-                         uuid[i]);
-    return s.text;
-}
 
 /* What the driver said is used, when the program last asked. It speaks for all processes on the
  * device: what is not tracked is shared out by vt_oom_others. */
@@ -507,45 +408,51 @@ static void note_replay(const struct build *b) {
     const struct vt_replay *r = &b->replay;
     char n[VT_FORMAT_BYTES];
     if (r->unknown_frees && !b->options->since)
-        NOTE(b->p, "%s free%s of addresses whose allocation is not in the log.",
-             vt_format_count(r->unknown_frees, n), plural(r->unknown_frees));
+        vt_model_note(b->p, "%s free%s of addresses whose allocation is not in the log.",
+                      vt_format_count(r->unknown_frees, n), plural(r->unknown_frees));
     if (r->replaced)
-        NOTE(b->p,
-             "%s allocation%s came at addresses that were still live: their frees were not seen.",
-             vt_format_count(r->replaced, n), plural(r->replaced));
+        vt_model_note(
+            b->p,
+            "%s allocation%s came at addresses that were still live: their frees were not seen.",
+            vt_format_count(r->replaced, n), plural(r->replaced));
     if (r->strays)
-        NOTE(b->p,
-             "%s block%s of a caching allocator lie%s in no driver memory that was seen: their "
-             "bytes are counted, their segments are not known.",
-             vt_format_count(r->strays, n), plural(r->strays), r->strays == 1 ? "s" : "");
+        vt_model_note(
+            b->p,
+            "%s block%s of a caching allocator lie%s in no driver memory that was seen: their "
+            "bytes are counted, their segments are not known.",
+            vt_format_count(r->strays, n), plural(r->strays), r->strays == 1 ? "s" : "");
     if (r->lost_blocks)
-        NOTE(b->p,
-             "%s block%s of a caching allocator %s live when the memory around was given back: "
-             "taken as freed with it.",
-             vt_format_count(r->lost_blocks, n), plural(r->lost_blocks),
-             r->lost_blocks == 1 ? "was" : "were");
+        vt_model_note(
+            b->p,
+            "%s block%s of a caching allocator %s live when the memory around was given back: "
+            "taken as freed with it.",
+            vt_format_count(r->lost_blocks, n), plural(r->lost_blocks),
+            r->lost_blocks == 1 ? "was" : "were");
     if (torch_is_mute(b))
-        NOTE(b->p, "PyTorch: this version reports its blocks in a way that the tracer does not "
-                   "know; its memory is seen by segments only.");
+        vt_model_note(b->p,
+                      "PyTorch: this version reports its blocks in a way that the tracer does "
+                      "not know; its memory is seen by segments only.");
     for (unsigned d = 0; d < 256; d++)
         if (r->devices[d].said_apart)
-            NOTE(b->p,
-                 "PyTorch's own count of GPU %u and its blocks in the log came apart %s time%s; at "
-                 "the end it says %llu bytes allocated, the log has %llu.",
-                 d, vt_format_count(r->devices[d].said_apart, n), plural(r->devices[d].said_apart),
-                 (unsigned long long)r->devices[d].said_allocated,
-                 (unsigned long long)r->devices[d].blocks_bytes);
+            vt_model_note(
+                b->p,
+                "PyTorch's own count of GPU %u and its blocks in the log came apart %s time%s; at "
+                "the end it says %llu bytes allocated, the log has %llu.",
+                d, vt_format_count(r->devices[d].said_apart, n), plural(r->devices[d].said_apart),
+                (unsigned long long)r->devices[d].said_allocated,
+                (unsigned long long)r->devices[d].blocks_bytes);
     if (r->bulk_bytes) {
-        NOTE(b->p,
-             "%s was never freed by the program, but went with its context (cudaDeviceReset, "
-             "cuCtxDestroy): here it counts as freed.",
-             vt_format_bytes(r->bulk_bytes, n));
+        vt_model_note(
+            b->p,
+            "%s was never freed by the program, but went with its context (cudaDeviceReset, "
+            "cuCtxDestroy): here it counts as freed.",
+            vt_format_bytes(r->bulk_bytes, n));
         b->p->went_bytes = r->bulk_bytes;
         b->p->went_note = b->p->notes[b->p->note_count - 1];
     }
     if (r->failed_frees)
-        NOTE(b->p, "%s free%s refused by the driver.", vt_format_count(r->failed_frees, n),
-             r->failed_frees == 1 ? " was" : "s were");
+        vt_model_note(b->p, "%s free%s refused by the driver.", vt_format_count(r->failed_frees, n),
+                      r->failed_frees == 1 ? " was" : "s were");
 }
 
 static int add_process(struct vt_model *model, const char *path,
@@ -558,7 +465,7 @@ static int add_process(struct vt_model *model, const char *path,
     model->process_count++;
     b.clock = vt_clock_of(&b.log);
     take_header(&b, path, b.p);
-    error = find_window(&b, &window, message);
+    error = vt_window_find(&b.log, b.clock, options, b.p, &window, message);
     if (error) {
         vt_log_close(&b.log);
         return error;
@@ -598,6 +505,8 @@ static int add_process(struct vt_model *model, const char *path,
     b.p->scan_bytes = scanned ? b.log.scan.bytes : VT_UNKNOWN;
     b.p->scan_ns = scanned ? b.log.scan.ns : VT_UNKNOWN;
     vt_diagnose_sites(b.p);
+    vt_leaks_gather(b.p);
+    vt_advice_add(b.p);
     vt_oom_advise(b.p);
     free(index);
     vt_history_close(&history);
@@ -634,7 +543,7 @@ static unsigned count_digits(const struct vt_model *model) {
     return digits;
 }
 
-int vt_model_build(const char *const *logs, uint32_t log_count,
+int vt_build_model(const char *const *logs, uint32_t log_count,
                    const struct vt_model_options *options, struct vt_model *model,
                    struct vt_string *message) {
     *model = (struct vt_model){0};
@@ -642,7 +551,7 @@ int vt_model_build(const char *const *logs, uint32_t log_count,
     model->memory->symbols = vt_symbols_open();
     int bad = vt_classes_open(options->classes, &model->memory->classes, message);
     if (bad) {
-        vt_model_free(model);
+        vt_build_free(model);
         return bad;
     }
     model->memory->stacks = vt_alloc(log_count, sizeof *model->memory->stacks);
@@ -650,7 +559,7 @@ int vt_model_build(const char *const *logs, uint32_t log_count,
     for (uint32_t i = 0; i < log_count; i++) {
         int error = add_process(model, logs[i], options, message);
         if (error) {
-            vt_model_free(model);
+            vt_build_free(model);
             return error;
         }
     }
@@ -658,59 +567,9 @@ int vt_model_build(const char *const *logs, uint32_t log_count,
     return 0;
 }
 
-static void free_process(struct vt_process *p) {
-    for (uint32_t i = 0; i < p->command_count; i++)
-        free(p->command[i]);
-    for (uint32_t i = 0; i < p->note_count; i++)
-        free(p->notes[i]);
-    for (uint32_t i = 0; i < p->device_count; i++) {
-        struct vt_fragmentation *f = &p->devices[i].fragmentation;
-        free(p->devices[i].uuid);
-        free(p->devices[i].name);
-        free(f->moments);
-        free(f->pins);
-        free(f->segments);
-        free(f->pieces);
-    }
-    for (uint32_t i = 0; i < p->site_count; i++) {
-        free(p->sites[i].why);
-        free(p->sites[i].growth);
-    }
-    for (uint32_t i = 0; i < p->leak_count; i++) {
-        free(p->leaks[i].why);
-        free(p->leaks[i].advice);
-        free((void *)p->leaks[i].sites);
-        free(p->leaks[i].growth);
-    }
-    for (uint32_t i = 0; i < p->oom_count; i++) {
-        free(p->ooms[i].why);
-        free(p->ooms[i].advice);
-    }
-    for (uint32_t i = 0; i < p->variable_count; i++) {
-        free(p->variables[i].name);
-        free(p->variables[i].value);
-    }
-    free(p->variables);
-    free(p->command);
-    free(p->notes);
-    free(p->devices);
-    free(p->sites);
-    free(p->leaks);
-    free(p->ooms);
-    free(p->objects);
-    vt_phases_free(p);
-    free(p->log);
-    free(p->run_id);
-    free(p->host);
-    free(p->job);
-    free(p->version);
-    free(p->cwd);
-    free(p->exe);
-}
-
-void vt_model_free(struct vt_model *model) {
+void vt_build_free(struct vt_model *model) {
     for (uint32_t i = 0; i < model->process_count; i++) {
-        free_process(&model->processes[i]);
+        vt_process_free(&model->processes[i]);
         vt_stacks_close(model->memory->stacks[i]);
     }
     if (model->memory) {
@@ -722,3 +581,5 @@ void vt_model_free(struct vt_model *model) {
     free(model->processes);
     *model = (struct vt_model){0};
 }
+
+const struct vt_model_builder vt_builder = {vt_build_model, vt_build_free};

@@ -1,0 +1,126 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Small readers of the model, and the two that keep it: notes, and a process's end (see model.h).
+ */
+#define _GNU_SOURCE
+#include "model.h"
+
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+const char *const vt_verdict_names[VT_VERDICTS] = {
+    [VT_VERDICT_LOST] = "lost",       [VT_VERDICT_GROWING] = "growing",
+    [VT_VERDICT_UNFREED] = "unfreed", [VT_VERDICT_CACHE] = "cache",
+    [VT_VERDICT_RUNTIME] = "runtime", [VT_VERDICT_FREED] = "freed",
+};
+
+bool vt_verdict_fails_by_default(const struct vt_process *p, enum vt_verdict verdict) {
+    /* A Python interpreter leaves objects to the end of the process. */
+    return verdict == VT_VERDICT_LOST || verdict == VT_VERDICT_GROWING ||
+           (verdict == VT_VERDICT_UNFREED && !p->python);
+}
+
+bool vt_site_wanted(const struct vt_site *site, const char *prefix) {
+    return !prefix || !strncasecmp(site->name, prefix, strlen(prefix));
+}
+
+const char *vt_process_variable(const struct vt_process *p, const char *name) {
+    for (uint32_t i = 0; i < p->variable_count; i++)
+        if (!strcmp(p->variables[i].name, name))
+            return p->variables[i].value;
+    return NULL;
+}
+
+const struct vt_frame *vt_stack_main_frame(const struct vt_stack *stack) {
+    if (stack->user_frame < stack->count)
+        return &stack->frames[stack->user_frame];
+    for (uint32_t i = 0; i < stack->count; i++)
+        if (!stack->frames[i].interpreter)
+            return &stack->frames[i];
+    return stack->count ? stack->frames : NULL;
+}
+
+uint64_t vt_stack_line_key(const struct vt_stack *stack) {
+    const struct vt_frame *f = vt_stack_main_frame(stack);
+    if (!f)
+        return 0;
+    const char *where = f->line ? f->file : f->module;
+    uint64_t hash = f->line ? f->line : f->offset;
+    return vt_hash_bytes(hash, where ? where : "", where ? strlen(where) : 0);
+}
+
+char *vt_model_uuid(const uint8_t uuid[16]) {
+    struct vt_string s = {0};
+    vt_string_add(&s, "GPU");
+    for (int i = 0; i < 16; i++)
+        vt_string_format(&s, "%s%02x", i == 0 || i == 4 || i == 6 || i == 8 || i == 10 ? "-" : "",
+                         uuid[i]);
+    return s.text;
+}
+
+void vt_model_note(struct vt_process *p, const char *format, ...) {
+    char *text = NULL;
+    va_list args;
+    va_start(args, format);
+    int length = vasprintf(&text, format, args);
+    va_end(args);
+    if (length < 0)
+        return;
+    VT_GROW(p->notes, p->note_count, p->note_room);
+    p->notes[p->note_count++] = text;
+}
+
+void vt_process_free(struct vt_process *p) {
+    for (uint32_t i = 0; i < p->command_count; i++)
+        free(p->command[i]);
+    for (uint32_t i = 0; i < p->note_count; i++)
+        free(p->notes[i]);
+    for (uint32_t i = 0; i < p->device_count; i++) {
+        struct vt_fragmentation *f = &p->devices[i].fragmentation;
+        free(p->devices[i].uuid);
+        free(p->devices[i].name);
+        free(f->moments);
+        free(f->pins);
+        free(f->segments);
+        free(f->pieces);
+    }
+    for (uint32_t i = 0; i < p->site_count; i++) {
+        free(p->sites[i].why);
+        free(p->sites[i].growth);
+    }
+    for (uint32_t i = 0; i < p->leak_count; i++) {
+        free(p->leaks[i].why);
+        free(p->leaks[i].advice);
+        free((void *)p->leaks[i].sites);
+        free(p->leaks[i].growth);
+    }
+    for (uint32_t i = 0; i < p->oom_count; i++) {
+        free(p->ooms[i].why);
+        free(p->ooms[i].advice);
+    }
+    for (uint32_t i = 0; i < p->variable_count; i++) {
+        free(p->variables[i].name);
+        free(p->variables[i].value);
+    }
+    free(p->variables);
+    free(p->command);
+    free(p->notes);
+    free(p->devices);
+    free(p->sites);
+    free(p->leaks);
+    free(p->ooms);
+    free(p->objects);
+    for (uint32_t i = 0; i < p->phase_name_count; i++)
+        free(p->phase_names[i]);
+    free(p->phase_names);
+    free(p->phases);
+    free(p->log);
+    free(p->run_id);
+    free(p->host);
+    free(p->job);
+    free(p->version);
+    free(p->cwd);
+    free(p->exe);
+}

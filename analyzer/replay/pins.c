@@ -1,0 +1,75 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Pins: live blocks that keep mostly idle segments from being given back to the driver (see pins.h).
+ */
+#include "pins.h"
+
+#include "model/model.h"
+
+#include <stdlib.h>
+
+uint32_t vt_pins_block_site(const struct vt_replay *r, uint64_t address) {
+    const struct vt_address *entry =
+        vt_addresses_find(&r->live, vt_address_key(address, VT_SPACE_BLOCK));
+    return entry->key ? entry->site : VT_NO_SITE;
+}
+
+struct pin_row {
+    struct vt_replay_pin pin;
+    uint64_t region; /* the last one that was counted; regions count from 1 */
+};
+
+static int most_pinned_first(const void *a, const void *b) {
+    const struct pin_row *x = a, *y = b;
+    if (x->pin.pinned_bytes != y->pin.pinned_bytes)
+        return x->pin.pinned_bytes < y->pin.pinned_bytes ? 1 : -1;
+    return x->pin.site < y->pin.site ? -1 : x->pin.site > y->pin.site;
+}
+
+uint32_t vt_pins_find(const struct vt_replay *r, unsigned device,
+                      struct vt_replay_pin pins[VT_PINS]) {
+    struct vt_map known = {0};
+    struct pin_row *rows = NULL;
+    size_t count = 0, room = 0, cursor = 0;
+    struct vt_region region;
+    for (uint64_t n = 1; vt_segments_region(r->segments, &cursor, &region); n++) {
+        uint64_t in_use, largest, bytes = region.end - region.start;
+        bool block;
+        if (region.device != device)
+            continue;
+        vt_segments_sum(r->segments, &region, &in_use, &largest);
+        if (!in_use || in_use > bytes / 2)
+            continue;
+        for (uint64_t at = region.start, end; at < region.end; at = end) {
+            end = vt_segments_piece(r->segments, at, &block);
+            if (!end)
+                break;
+            uint32_t site = block ? vt_pins_block_site(r, at) : VT_NO_SITE;
+            if (site == VT_NO_SITE)
+                continue;
+            uint32_t i = vt_map_get(&known, site);
+            if (i == VT_MAP_NONE) {
+                i = (uint32_t)count;
+                VT_GROW(rows, count, room);
+                rows[count++] = (struct pin_row){.pin = {.site = site}};
+                vt_map_put(&known, site, i);
+            }
+            rows[i].pin.blocks++;
+            rows[i].pin.block_bytes += end - at;
+            if (rows[i].region != n) {
+                rows[i].region = n;
+                rows[i].pin.segments++;
+                rows[i].pin.pinned_bytes += bytes - in_use;
+            }
+        }
+    }
+    if (count)
+        qsort(rows, count, sizeof *rows, most_pinned_first);
+    if (count > VT_PINS)
+        count = VT_PINS;
+    for (size_t i = 0; i < count; i++)
+        pins[i] = rows[i].pin;
+    free(rows);
+    vt_map_free(&known);
+    return (uint32_t)count;
+}
