@@ -4,6 +4,26 @@
  *
  * A slot is found by hash and a bounded probe. Its key is EMPTY, GONE (was used), BUSY (being
  * written) or the entry's. A probe may stop at EMPTY: a slot never becomes EMPTY again.
+ *
+ * The key only says where to look; whether an entry is there is decided by the slot's `state`
+ * alone: its value (word 2), a bit THERE, and a generation, all in one 64-bit word.
+ *
+ *   insert   claims the key (EMPTY or GONE -> BUSY), writes the words, then the state with the next
+ *            generation and THERE, then the key.
+ *   look-up  reads state, words, key, state. Both states have one generation and are THERE: that
+ *            generation was in force all the while, so the key and the words are its own.
+ *   change   (take, count) exchanges the state that the look-up read. When that succeeds, no other
+ *            entry was in the slot since: a new one would have a new generation, and only one of
+ *            two takers finds THERE. The taker then sets the key to GONE; until it does, the slot
+ *            belongs to nobody.
+ *
+ * It would not do to exchange the key: a slot that was taken and then used again for the same key,
+ * between the look-up and the exchange, looks the same (cuCtxDestroy does this: its memory's
+ * addresses are another context's before we have taken them out). Nor would it do to exchange a
+ * plain count: that of the slot's next entry may be equal.
+ *
+ * A generation has 31 bits. A change is wrong only where a thread stands still between its look-up
+ * and its exchange while the slot is used a multiple of 2^31 times.
  */
 #include "table.h"
 #include "atomic.h"
@@ -18,6 +38,11 @@
 enum { EMPTY = 0, GONE = 1, BUSY = 2 };
 
 static_assert(sizeof(struct vt_slot) == 32, "two to a cache line");
+
+#define VALUE           0xffffffffull
+#define THERE           (1ull << 32)
+#define NEXT_GENERATION (1ull << 33)
+#define UPPER_HALF(x)   ((x) >> 32) /* generation and THERE */
 
 /* Behind a part's slots: a bit for each page of them that was ever written. Walks pass over the rest,
  * which most of a table is, instead of having the kernel map it. */
@@ -83,8 +108,11 @@ bool vt_table_insert(struct vt_table *table, uint64_t key, const uint64_t words[
             uint64_t has = vt_get(&s->key);
             if ((has != EMPTY && has != GONE) || !vt_claim(&s->key, has, BUSY))
                 continue;
-            for (unsigned w = 0; w < VT_TABLE_WORDS; w++)
-                vt_put(&s->word[w], words[w]);
+            /* Who reads one of these words is to see, after it, that the entry before is gone. */
+            vt_publish(&s->word[0], words[0]);
+            vt_publish(&s->word[1], words[1]);
+            uint64_t generation = (vt_get(&s->state) & ~(VALUE | THERE)) + NEXT_GENERATION;
+            vt_publish(&s->state, generation | THERE | (words[2] & VALUE));
             mark_page(p, part, (hash + i) & mask);
             vt_publish(&s->key, key);
             return true;
@@ -118,23 +146,57 @@ static bool search(const struct vt_table *table, uint64_t key, wanted want,
     return false;
 }
 
-/* The words, and whether the entry was still the same after they were read. */
-static bool read_words(struct vt_slot *s, uint64_t key, uint64_t words[VT_TABLE_WORDS]) {
-    for (unsigned w = 0; w < VT_TABLE_WORDS; w++)
-        words[w] = vt_see(&s->word[w]);
-    return vt_get(&s->key) == key;
+/* The words of the entry that is there, and the slot's state. False: the entry is not there. */
+static bool read_entry(const struct vt_slot *s, uint64_t key, uint64_t words[VT_TABLE_WORDS],
+                       uint64_t *state) {
+    *state = vt_see(&s->state);
+    words[0] = vt_see(&s->word[0]);
+    words[1] = vt_see(&s->word[1]);
+    words[2] = *state & VALUE;
+    return *state & THERE && vt_see(&s->key) == key &&
+           UPPER_HALF(vt_see(&s->state)) == UPPER_HALF(*state);
+}
+
+/* Ends the entry that had this state. False: another thread was faster, or counted. */
+static bool end_entry(struct vt_slot *s, uint64_t state) {
+    if (!vt_claim(&s->state, state, state & ~(VALUE | THERE)))
+        return false;
+    vt_publish(&s->key, (uint64_t)GONE);
+    return true;
+}
+
+static bool find_slot(struct vt_slot *s, uint64_t key, uint64_t words[VT_TABLE_WORDS]) {
+    uint64_t state;
+    return read_entry(s, key, words, &state);
 }
 
 static bool take_slot(struct vt_slot *s, uint64_t key, uint64_t words[VT_TABLE_WORDS]) {
-    return read_words(s, key, words) && vt_claim(&s->key, key, GONE);
+    uint64_t state;
+    while (read_entry(s, key, words, &state))
+        if (end_entry(s, state))
+            return true;
+    return false;
+}
+
+static bool take_own_slot(struct vt_slot *s, uint64_t key, uint64_t words[VT_TABLE_WORDS]) {
+    uint64_t state, has[VT_TABLE_WORDS];
+    while (read_entry(s, key, has, &state) && has[0] == words[0])
+        if (end_entry(s, state))
+            return true;
+    return false;
 }
 
 bool vt_table_find(const struct vt_table *table, uint64_t key, uint64_t words[VT_TABLE_WORDS]) {
-    return search(table, key, read_words, words);
+    return search(table, key, find_slot, words);
 }
 
 bool vt_table_take(struct vt_table *table, uint64_t key, uint64_t words[VT_TABLE_WORDS]) {
     return search(table, key, take_slot, words);
+}
+
+bool vt_table_take_own(struct vt_table *table, uint64_t key, uint64_t first_word) {
+    uint64_t words[VT_TABLE_WORDS] = {first_word};
+    return search(table, key, take_own_slot, words);
 }
 
 bool vt_table_replace(struct vt_table *table, uint64_t key, const uint64_t words[VT_TABLE_WORDS]) {
@@ -145,25 +207,22 @@ bool vt_table_replace(struct vt_table *table, uint64_t key, const uint64_t words
 
 /* --- counted entries --- */
 
-/* A count that has reached 0 belongs to the thread that took it there: it alone takes the slot out,
- * and to the others the entry is gone already. */
-
 static bool count_up(struct vt_slot *s, uint64_t key, uint64_t words[VT_TABLE_WORDS]) {
-    for (uint64_t n = vt_see(&s->word[0]); n; n = vt_see(&s->word[0]))
-        if (vt_claim(&s->word[0], n, n + 1)) {
-            read_words(s, key, words);
+    uint64_t state;
+    while (read_entry(s, key, words, &state))
+        if (vt_claim(&s->state, state, state + 1)) {
+            words[2]++;
             return true;
         }
     return false;
 }
 
+/* The thread that takes the last one away takes the entry out, in the same exchange. */
 static bool count_down(struct vt_slot *s, uint64_t key, uint64_t words[VT_TABLE_WORDS]) {
-    read_words(s, key, words);
-    for (uint64_t n = vt_see(&s->word[0]); n; n = vt_see(&s->word[0]))
-        if (vt_claim(&s->word[0], n, n - 1)) {
-            words[0] = n - 1;
-            if (n == 1)
-                vt_publish(&s->key, (uint64_t)GONE);
+    uint64_t state;
+    while (read_entry(s, key, words, &state))
+        if (words[2] > 1 ? vt_claim(&s->state, state, state - 1) : end_entry(s, state)) {
+            words[2]--;
             return true;
         }
     return false;
@@ -181,19 +240,26 @@ bool vt_table_count_down(struct vt_table *table, uint64_t key, uint64_t words[VT
 
 /* --- all of them --- */
 
-static void page_each(struct vt_slot *p,
-                      bool (*visit)(uint64_t key, const uint64_t words[VT_TABLE_WORDS], void *data),
-                      void *data) {
+struct walk {
+    bool (*visit)(uint64_t key, const uint64_t words[VT_TABLE_WORDS], void *data);
+    void (*taken)(uint64_t key, const uint64_t words[VT_TABLE_WORDS], void *data);
+    void *data;
+};
+
+static void page_each(struct vt_slot *p, const struct walk *walk) {
     for (unsigned i = 0; i < PAGE_SLOTS; i++) {
-        uint64_t key = vt_see(&p[i].key), words[VT_TABLE_WORDS];
-        if (key > BUSY && read_words(&p[i], key, words) && visit(key, words, data))
-            vt_claim(&p[i].key, key, GONE);
+        uint64_t key = vt_see(&p[i].key), words[VT_TABLE_WORDS], state;
+        if (key > BUSY && read_entry(&p[i], key, words, &state) &&
+            walk->visit(key, words, walk->data) && end_entry(&p[i], state) && walk->taken)
+            walk->taken(key, words, walk->data);
     }
 }
 
 void vt_table_each(struct vt_table *table,
                    bool (*visit)(uint64_t key, const uint64_t words[VT_TABLE_WORDS], void *data),
+                   void (*taken)(uint64_t key, const uint64_t words[VT_TABLE_WORDS], void *data),
                    void *data) {
+    const struct walk walk = {visit, taken, data};
     for (unsigned part = 0; part < VT_TABLE_PARTS; part++) {
         struct vt_slot *p = part_get(table, part);
         if (!p)
@@ -201,7 +267,7 @@ void vt_table_each(struct vt_table *table,
         const uint64_t *bits = part_bits(p, part);
         for (uint64_t w = 0; w < part_words(part); w++)
             for (uint64_t left = vt_see(&bits[w]); left; left &= left - 1)
-                page_each(p + (w * 64 + (unsigned)__builtin_ctzll(left)) * PAGE_SLOTS, visit, data);
+                page_each(p + (w * 64 + (unsigned)__builtin_ctzll(left)) * PAGE_SLOTS, &walk);
     }
 }
 

@@ -78,10 +78,10 @@ static void graph_put(uint32_t number) {
         return;
     for (uint32_t n = vt_see(&g->nodes), next; n; n = next) {
         const struct node *node = vt_arena_get(&nodes, n);
-        uint64_t words[VT_TABLE_WORDS];
         next = vt_get(&node->item.next);
-        if (!node->frees && vt_table_find(&addresses, node->address, words) && words[0] == n)
-            vt_table_take(&addresses, node->address, words);
+        /* The driver may have given the address to another thread's graph by now. */
+        if (!node->frees)
+            vt_table_take_own(&addresses, node->address, n);
         vt_arena_give(&nodes, n);
     }
     vt_arena_give(&graph_items, number);
@@ -302,8 +302,8 @@ void vt_graph_capture_end(uint64_t stream, CUgraph handle) {
         return;
     }
     uint64_t capture = words[0];
-    vt_table_each(&capturing, of_capture, &capture);
-    vt_table_each(&events, of_capture, &capture);
+    vt_table_each(&capturing, of_capture, NULL, &capture);
+    vt_table_each(&events, of_capture, NULL, &capture);
     vt_add(&vt_graph_captures, -1);
     if (!vt_table_take(&captures, capture, graph))
         return;

@@ -45,11 +45,14 @@ static struct vt_live unpack(uint64_t key, const uint64_t words[VT_TABLE_WORDS])
 }
 
 bool vt_live_insert(const struct vt_live *what) {
-    uint64_t words[VT_TABLE_WORDS];
-    pack(what, words);
+    uint64_t words[VT_TABLE_WORDS], was[VT_TABLE_WORDS];
     uint64_t key = key_of(what->address, what->kind);
-    return VT_UNLIKELY(vt_get(&ends)) ? vt_table_replace(&live, key, words)
-                                      : vt_table_insert(&live, key, words);
+    if (VT_UNLIKELY(vt_get(&ends)) && vt_table_take(&live, key, was)) {
+        const struct vt_live ended = unpack(key, was);
+        vt_limit_freed(&ended);
+    }
+    pack(what, words);
+    return vt_table_insert(&live, key, words);
 }
 
 void vt_live_contexts_end(void) {
@@ -84,7 +87,7 @@ static bool show(uint64_t key, const uint64_t words[VT_TABLE_WORDS], void *data)
 
 void vt_live_each(void (*visit)(const struct vt_live *what, void *data), void *data) {
     struct visitor visitor = {visit, data};
-    vt_table_each(&live, show, &visitor);
+    vt_table_each(&live, show, NULL, &visitor);
 }
 
 struct context_sum {
@@ -93,18 +96,21 @@ struct context_sum {
 };
 
 static bool in_context(uint64_t key, const uint64_t words[VT_TABLE_WORDS], void *data) {
+    const struct context_sum *sum = data;
+    struct vt_live what = unpack(key, words);
+    return what.context == sum->context && vt_kind_owner(what.kind) == VT_OWNER_CONTEXT;
+}
+
+static void ended_with_context(uint64_t key, const uint64_t words[VT_TABLE_WORDS], void *data) {
     struct context_sum *sum = data;
     struct vt_live what = unpack(key, words);
-    if (what.context != sum->context || vt_kind_owner(what.kind) != VT_OWNER_CONTEXT)
-        return false;
     sum->bytes += what.size;
     vt_limit_freed(&what);
-    return true;
 }
 
 uint64_t vt_live_remove_context(unsigned context) {
     struct context_sum sum = {.context = context};
-    vt_table_each(&live, in_context, &sum);
+    vt_table_each(&live, in_context, ended_with_context, &sum);
     return sum.bytes;
 }
 
@@ -126,14 +132,14 @@ static bool on_device(uint64_t key, const uint64_t words[VT_TABLE_WORDS], void *
 
 void vt_live_total(uint64_t *bytes, uint64_t *count) {
     struct total total = {.device = -1};
-    vt_table_each(&live, on_device, &total);
+    vt_table_each(&live, on_device, NULL, &total);
     *bytes = total.bytes;
     *count = total.count;
 }
 
 uint64_t vt_live_on_device(int device) {
     struct total total = {.device = device};
-    vt_table_each(&live, on_device, &total);
+    vt_table_each(&live, on_device, NULL, &total);
     return total.bytes;
 }
 

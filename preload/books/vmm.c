@@ -18,8 +18,8 @@
 #define FIRST_NUMBER 16u /* keys of a table start at 3 */
 #define KEY(x)       ((x) + FIRST_NUMBER)
 
-static struct vt_table numbers;  /* number -> references (counted), kind << 8 | device */
-static struct vt_table handles;  /* handle -> references by that handle (counted), number */
+static struct vt_table numbers;  /* number -> kind << 8 | device; counted: references */
+static struct vt_table handles;  /* handle -> number; counted: references by that handle */
 static struct vt_table mappings; /* address -> bytes, number */
 static uint64_t last;            /* atomic */
 
@@ -29,27 +29,27 @@ uint64_t vt_vmm_hold_handle(uint64_t handle) {
     uint64_t words[VT_TABLE_WORDS];
     if (!vt_table_find(&handles, KEY(handle), words))
         return 0;
-    return vt_table_count_up(&numbers, words[1], NULL) ? words[1] : 0;
+    return vt_table_count_up(&numbers, words[0], NULL) ? words[0] : 0;
 }
 
 bool vt_vmm_drop(uint64_t number, unsigned *kind, unsigned *device) {
     uint64_t words[VT_TABLE_WORDS];
-    if (!number || !vt_table_count_down(&numbers, number, words) || words[0])
+    if (!number || !vt_table_count_down(&numbers, number, words) || words[2])
         return false;
-    *kind = (unsigned)words[1] >> 8;
-    *device = words[1] & 0xff;
+    *kind = (unsigned)words[0] >> 8;
+    *device = words[0] & 0xff;
     return true;
 }
 
 unsigned vt_vmm_device(uint64_t number) {
     uint64_t words[VT_TABLE_WORDS];
-    return vt_table_find(&numbers, number, words) ? words[1] & 0xff : VT_DEVICE_UNKNOWN;
+    return vt_table_find(&numbers, number, words) ? words[0] & 0xff : VT_DEVICE_UNKNOWN;
 }
 
 /* --- handles --- */
 
 void vt_vmm_handle(uint64_t handle, uint64_t number) {
-    const uint64_t words[VT_TABLE_WORDS] = {1, number};
+    const uint64_t words[VT_TABLE_WORDS] = {number, 0, 1};
     /* Two threads that both find none make two entries for one number: their counts add up. */
     if (!vt_table_count_up(&handles, KEY(handle), NULL) &&
         !vt_table_insert(&handles, KEY(handle), words))
@@ -58,7 +58,7 @@ void vt_vmm_handle(uint64_t handle, uint64_t number) {
 
 uint64_t vt_vmm_made(uint64_t handle, unsigned kind, unsigned device) {
     uint64_t number = vt_add(&last, 1) + FIRST_NUMBER;
-    const uint64_t words[VT_TABLE_WORDS] = {1, (uint64_t)kind << 8 | (device & 0xff)};
+    const uint64_t words[VT_TABLE_WORDS] = {(uint64_t)kind << 8 | (device & 0xff), 0, 1};
     if (!vt_table_insert(&numbers, number, words))
         vt_log_drop(VT_DROP_LIVE);
     vt_vmm_handle(handle, number);
@@ -69,7 +69,7 @@ bool vt_vmm_release(uint64_t handle, uint64_t *number) {
     uint64_t words[VT_TABLE_WORDS];
     if (!vt_table_count_down(&handles, KEY(handle), words))
         return false;
-    *number = words[1];
+    *number = words[0];
     return true;
 }
 
@@ -101,7 +101,7 @@ static uint64_t mapping_in(uint64_t address, uint64_t size) {
     if (vt_table_find(&mappings, KEY(address), words))
         return KEY(address);
     struct range range = {.start = address, .end = address + size};
-    vt_table_each(&mappings, in_range, &range);
+    vt_table_each(&mappings, in_range, NULL, &range);
     return range.key;
 }
 

@@ -31,7 +31,7 @@ static void walks(void **state) {
     unsigned char there[128];
     uint64_t n = 0, pages = 0;
     assert_true(vt_table_insert(&table, 4, (uint64_t[3]){5, 0, 0}));
-    vt_table_each(&table, count_all, &n);
+    vt_table_each(&table, count_all, NULL, &n);
     assert_int_equal(n, 1);
     assert_int_equal(mincore(table.parts[0], sizeof there * 4096, there), 0);
     for (size_t i = 0; i < sizeof there; i++)
@@ -55,12 +55,12 @@ static void tables(void **state) {
         assert_true(words[0] == key + 1 && words[1] == 2 * key && words[2] == 3 * key);
     }
     assert_false(vt_table_find(&table, MANY, words));
-    vt_table_each(&table, count_all, &n); /* takes the odd ones out */
+    vt_table_each(&table, count_all, NULL, &n); /* takes the odd ones out */
     assert_int_equal(n, MANY - 3);
     for (uint64_t key = 3; key < MANY; key++)
         assert_int_equal(vt_table_take(&table, key, words), !(key & 1));
     n = 0;
-    vt_table_each(&table, count_all, &n);
+    vt_table_each(&table, count_all, NULL, &n);
     assert_int_equal(n, 0);
     assert_true(vt_table_insert(&table, ~0ull, (uint64_t[3]){0, 7, 0}));
     assert_true(vt_table_replace(&table, ~0ull, (uint64_t[3]){0, 8, 0}));
@@ -74,34 +74,103 @@ static void counted(void **state) {
     uint64_t words[VT_TABLE_WORDS];
     assert_false(vt_table_count_up(&table, 5, words));
     assert_false(vt_table_count_down(&table, 5, words));
-    assert_true(vt_table_insert(&table, 5, (uint64_t[3]){1, 42, 0}));
+    assert_true(vt_table_insert(&table, 5, (uint64_t[3]){42, 43, 1}));
     assert_true(vt_table_count_up(&table, 5, words));
+    assert_true(words[0] == 42 && words[1] == 43 && words[2] == 2);
     assert_true(vt_table_count_down(&table, 5, words));
-    assert_true(words[0] == 1 && words[1] == 42);
+    assert_true(words[0] == 42 && words[2] == 1);
     assert_true(vt_table_count_down(&table, 5, words));
-    assert_true(words[0] == 0 && words[1] == 42);
+    assert_true(words[0] == 42 && words[2] == 0);
     assert_false(vt_table_count_down(&table, 5, words));
     assert_false(vt_table_find(&table, 5, words));
 }
 
-/* Threads take references and drop them; exactly one drop is the last. */
-enum { THREADS = 4, TURNS = 20000 };
-static struct vt_table shared;
-static uint64_t lasts;
-static uint64_t held[THREADS];
+static void taken_by_its_owner(void **state) {
+    (void)state;
+    static struct vt_table table;
+    uint64_t words[VT_TABLE_WORDS];
+    assert_true(vt_table_insert(&table, 5, (uint64_t[3]){42, 0, 0}));
+    assert_false(vt_table_take_own(&table, 5, 41));
+    assert_true(vt_table_find(&table, 5, words));
+    assert_true(vt_table_take_own(&table, 5, 42));
+    assert_false(vt_table_find(&table, 5, words));
+}
 
-static void *up_and_down(void *which) {
+/* What another thread may do between a walk's look at an entry and the take: it gives the key, and
+ * with it the slot, to a new entry. That one stays. */
+static struct vt_table walked;
+static unsigned walk_took;
+
+static bool given_away(uint64_t key, const uint64_t words[VT_TABLE_WORDS], void *data) {
+    if (words[0] != 1)
+        return false;
+    assert_true(vt_table_replace(&walked, key, (uint64_t[3]){2, 0, 0}));
+    (void)data;
+    return true;
+}
+
+static void count_taken(uint64_t key, const uint64_t words[VT_TABLE_WORDS], void *data) {
+    (void)key;
+    (void)words;
+    ++*(unsigned *)data;
+}
+
+static void walk_meets_new_entry(void **state) {
+    (void)state;
+    uint64_t words[VT_TABLE_WORDS];
+    assert_true(vt_table_insert(&walked, 5, (uint64_t[3]){1, 0, 0}));
+    vt_table_each(&walked, given_away, count_taken, &walk_took);
+    assert_int_equal(walk_took, 0);
+    assert_true(vt_table_find(&walked, 5, words));
+    assert_int_equal(words[0], 2);
+}
+
+/* Threads make, count and end the same few entries, whose keys share their slots; exactly one drop
+ * is an entry's last, and every reference counts for the entry that was answered. */
+#ifdef ALONE /* sanitizers are slow */
+enum { TURNS = 20000 };
+#else
+enum { TURNS = 300000 };
+#endif
+enum { THREADS = 4, KEYS = 4 };
+static struct vt_table shared;
+static uint64_t inserts, lasts;
+static uint64_t key_of[KEYS];
+
+/* Keys that all begin their search at one slot. */
+static void find_keys(void) {
+    static struct vt_table table;
+    uint64_t words[VT_TABLE_WORDS], n = 0, first = 0;
+    assert_true(vt_table_insert(&table, 1000, (uint64_t[3]){0, 0, 0}));
+    while (table.parts[0][first].key != 1000)
+        first++;
+    assert_true(vt_table_take(&table, 1000, words));
+    for (uint64_t key = 1000; n < KEYS; key++) {
+        assert_true(vt_table_insert(&table, key, (uint64_t[3]){0, 0, 0}));
+        if (table.parts[0][first].key == key)
+            key_of[n++] = key;
+        assert_true(vt_table_take(&table, key, words));
+    }
+}
+
+static void *up_and_down(void *unused) {
+    (void)unused;
     for (unsigned i = 0; i < TURNS; i++) {
-        uint64_t words[VT_TABLE_WORDS] = {1};
-        uint64_t key = 100 + i % 7;
-        if (!vt_table_count_up(&shared, key, NULL)) {
+        uint64_t words[VT_TABLE_WORDS], key = key_of[i % KEYS];
+        if (!vt_table_count_up(&shared, key, words)) {
             /* gone for now: make it again, as an import of a handle does */
-            vt_table_insert(&shared, key, (uint64_t[3]){1, 0, 0});
+            words[0] = words[1] = key;
+            words[2] = 1;
+            vt_table_insert(&shared, key, words);
+            __atomic_fetch_add(&inserts, 1, __ATOMIC_RELAXED);
         }
-        held[(size_t)which]++;
-        if (vt_table_count_down(&shared, key, words))
-            held[(size_t)which]--;
-        if (words[0] == 0)
+        if (words[0] != key || words[1] != key)
+            return (void *)1; /* another entry's */
+        if (!vt_table_count_down(&shared, key, words))
+            return (void *)2; /* our reference was lost */
+        if (words[0] != key || words[1] != key)
+            return (void *)3;
+        if (words[2] == 0)
             __atomic_fetch_add(&lasts, 1, __ATOMIC_RELAXED);
     }
     return NULL;
@@ -111,15 +180,74 @@ static void counted_by_many(void **state) {
     (void)state;
     pthread_t threads[THREADS];
     uint64_t words[VT_TABLE_WORDS];
+    void *result;
+    find_keys();
     for (size_t i = 0; i < THREADS; i++)
-        pthread_create(&threads[i], NULL, up_and_down, (void *)i);
-    for (size_t i = 0; i < THREADS; i++)
-        pthread_join(threads[i], NULL);
-    for (size_t i = 0; i < THREADS; i++)
-        assert_int_equal(held[i], 0); /* each reference was dropped */
-    for (uint64_t key = 100; key < 107; key++)
-        assert_false(vt_table_find(&shared, key, words)); /* and nothing is left */
-    assert_true(lasts > 0);
+        pthread_create(&threads[i], NULL, up_and_down, NULL);
+    for (size_t i = 0; i < THREADS; i++) {
+        pthread_join(threads[i], &result);
+        assert_null(result);
+    }
+    for (size_t i = 0; i < KEYS; i++)
+        assert_false(vt_table_find(&shared, key_of[i], words)); /* nothing is left */
+    assert_int_equal(lasts, inserts);
+}
+
+/* The same with plain entries that hold their maker's number: who takes one gets it whole, and each
+ * is taken once. A walk takes some of them as well. */
+static struct vt_table plain;
+static uint64_t made_sum, taken_sum;
+
+static bool every_third(uint64_t key, const uint64_t words[VT_TABLE_WORDS], void *data) {
+    (void)key;
+    (void)data;
+    return words[0] % 3 == 0;
+}
+
+static void add_taken(uint64_t key, const uint64_t words[VT_TABLE_WORDS], void *data) {
+    (void)key;
+    (void)data;
+    __atomic_fetch_add(&taken_sum, words[0], __ATOMIC_RELAXED);
+}
+
+static void *make_and_take(void *which) {
+    for (uint64_t i = 0; i < TURNS; i++) {
+        uint64_t key = key_of[i % KEYS], number = i * THREADS + (uintptr_t)which;
+        uint64_t words[VT_TABLE_WORDS] = {number, ~number, (uint32_t)number};
+        vt_table_insert(&plain, key, words);
+        __atomic_fetch_add(&made_sum, number, __ATOMIC_RELAXED);
+        if (i % 8 == 0)
+            vt_table_each(&plain, every_third, add_taken, NULL);
+        if (vt_table_find(&plain, key, words) && words[0] != ~words[1])
+            return (void *)1;
+        if (!vt_table_take(&plain, key, words))
+            continue;
+        if (words[0] != ~words[1] || words[2] != (uint32_t)words[0])
+            return (void *)2;
+        add_taken(key, words, NULL);
+    }
+    return NULL;
+}
+
+static bool every(uint64_t key, const uint64_t words[VT_TABLE_WORDS], void *data) {
+    (void)key;
+    (void)words;
+    (void)data;
+    return true;
+}
+
+static void taken_by_many(void **state) {
+    (void)state;
+    pthread_t threads[THREADS];
+    void *result;
+    for (uintptr_t i = 0; i < THREADS; i++)
+        pthread_create(&threads[i], NULL, make_and_take, (void *)i);
+    for (size_t i = 0; i < THREADS; i++) {
+        pthread_join(threads[i], &result);
+        assert_null(result);
+    }
+    vt_table_each(&plain, every, add_taken, NULL);
+    assert_int_equal(made_sum, taken_sum);
 }
 
 /* ---- numbered items ---- */
@@ -244,8 +372,15 @@ static void arrays(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(walks),           cmocka_unit_test(tables), cmocka_unit_test(counted),
-        cmocka_unit_test(counted_by_many), cmocka_unit_test(items),  cmocka_unit_test(references),
+        cmocka_unit_test(walks),
+        cmocka_unit_test(tables),
+        cmocka_unit_test(counted),
+        cmocka_unit_test(taken_by_its_owner),
+        cmocka_unit_test(walk_meets_new_entry),
+        cmocka_unit_test(counted_by_many),
+        cmocka_unit_test(taken_by_many),
+        cmocka_unit_test(items),
+        cmocka_unit_test(references),
         cmocka_unit_test(arrays),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
