@@ -8,6 +8,7 @@
 #include "log/find_logs.h"
 #include "log/hooks.h"
 #include "log/log_reader.h"
+#include "log/records.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -56,275 +57,100 @@ static void print_text(FILE *out, const char *label, const uint8_t *text, size_t
     fputc('"', out);
 }
 
-/* --- records of fixed length --- */
+/* --- records, by their layout --- */
 
-static void print_hook(FILE *out, uint64_t word) {
-    const char *symbol = vt_hook_symbol(vt_word_hook(word));
-    if (symbol)
-        fprintf(out, " %s", symbol);
+static void print_frame(FILE *out, uint64_t word) {
+    if (word & VT_FRAME_PYTHON)
+        fprintf(out, " py:%u:%u", (unsigned)(word >> 32 & 0x3fffffff), (unsigned)word);
     else
-        fprintf(out, " hook=%u", vt_word_hook(word));
+        fprintf(out, " %s0x%" PRIx64, word & VT_FRAME_INTERPRETER ? "i:" : "",
+                (uint64_t)(word & ~VT_FRAME_INTERPRETER));
 }
 
-static void print_event(FILE *out, const uint8_t *record) {
-    static const char *const types[] = {
-        [VT_REC_ALLOC] = "ALLOC",       [VT_REC_FREE] = "FREE",
-        [VT_REC_FAIL] = "FAIL",         [VT_REC_FREE_FAIL] = "FREE_FAIL",
-        [VT_REC_BULK] = "BULK",         [VT_REC_MEMINFO] = "MEMINFO",
-        [VT_REC_OBJECT] = "OBJECT",     [VT_REC_CACHEINFO] = "CACHEINFO",
-        [VT_REC_POOLINFO] = "POOLINFO", [VT_REC_MAP] = "MAP",
-        [VT_REC_CACHEOOM] = "CACHEOOM", [VT_REC_PHASE] = "PHASE",
-        [VT_REC_SAMPLE] = "SAMPLE"};
-    union {
-        uint64_t word[8];
-        struct vt_rec_alloc alloc;
-        struct vt_rec_free free;
-        struct vt_rec_fail fail;
-        struct vt_rec_free_fail free_fail;
-        struct vt_rec_bulk bulk;
-        struct vt_rec_meminfo meminfo;
-        struct vt_rec_object object;
-        struct vt_rec_poolinfo poolinfo;
-        struct vt_rec_map map;
-        struct vt_rec_cacheinfo cacheinfo;
-        struct vt_rec_cacheoom cacheoom;
-        struct vt_rec_phase phase;
-        struct vt_rec_sample sample;
-    } u = {{0}};
-    uint64_t word;
-    memcpy(&word, record, sizeof word);
-    unsigned type = vt_word_type(word), kind = vt_word_kind(word);
-    memcpy(&u, record, vt_record_fixed_bytes(type));
-    fprintf(out, "%-9s ticks=%" PRIu64, types[type], vt_when_ticks(u.word[1]));
-    unsigned device = vt_when_device(u.word[1]);
+/* Bytes that are no number: an array, or the part that a field counts. */
+static void print_bytes(FILE *out, enum vt_record_show show, const char *label,
+                        const uint8_t *bytes, size_t length) {
+    if (show == VT_SHOW_TEXT) {
+        print_text(out, label, bytes, length);
+    } else if (show == VT_SHOW_BYTES) {
+        fprintf(out, " %s=", label);
+        for (size_t i = 0; i < length; i++)
+            fprintf(out, "%02x", bytes[i]);
+    } else {
+        for (uint64_t word; length; bytes += sizeof word, length -= sizeof word) {
+            memcpy(&word, bytes, sizeof word);
+            if (show == VT_SHOW_FRAMES)
+                print_frame(out, word);
+            else
+                fprintf(out, " %u:0x%" PRIx64, vt_lost_space(word), vt_lost_address(word));
+        }
+    }
+}
+
+static void print_field(FILE *out, const uint8_t *record, const struct vt_record_field *field) {
+    enum vt_record_show show = field->each ? VT_SHOW_NUMBER : field->show;
+    if (show == VT_SHOW_TEXT || show == VT_SHOW_BYTES) {
+        print_bytes(out, show, field->name, record + field->offset, field->bytes);
+        return;
+    }
+    uint64_t number = vt_record_number(record, field);
+    if (show == VT_SHOW_NUMBER)
+        fprintf(out, " %s=%" PRIu64, field->name, number);
+    else if (show == VT_SHOW_SIGNED)
+        fprintf(out, " %s=%" PRId64, field->name,
+                field->bytes == 4 ? (int32_t)number : (int64_t)number);
+    else if (show == VT_SHOW_HEX)
+        fprintf(out, " %s=0x%" PRIx64, field->name, number);
+    else if (show == VT_SHOW_SIZE)
+        fprintf(out, " size=%" PRIu64 " context=%u", (uint64_t)(number & VT_SIZE_MASK),
+                (unsigned)(number >> 48));
+}
+
+/* What every event has, from its first two words. */
+static void print_event(FILE *out, const struct vt_record_layout *layout, const uint8_t *record) {
+    uint64_t word[2];
+    memcpy(word, record, sizeof word);
+    unsigned kind = vt_word_kind(word[0]), device = vt_when_device(word[1]);
+    fprintf(out, " ticks=%" PRIu64, vt_when_ticks(word[1]));
     if (device == VT_DEVICE_HOST)
         fputs(" host", out);
     else if (device == VT_DEVICE_UNKNOWN)
         fputs(" device=?", out);
     else
         fprintf(out, " device=%u", device);
-    print_hook(out, word);
-    if (type == VT_REC_OBJECT || type == VT_REC_PHASE)
-        fprintf(out, " %s=%u", type == VT_REC_OBJECT ? "object" : "event", kind);
-    else if (type == VT_REC_POOLINFO)
-        fprintf(out, " figure=%u", kind);
+    const char *symbol = vt_hook_symbol(vt_word_hook(word[0]));
+    if (symbol)
+        fprintf(out, " %s", symbol);
     else
+        fprintf(out, " hook=%u", vt_word_hook(word[0]));
+    if (!strcmp(layout->kind, "kind"))
         fprintf(out, " kind=%s", kind_name(kind));
-    fprintf(out, " stack=%u", vt_word_high(word));
-    switch (type) {
-    case VT_REC_ALLOC:
-        fprintf(out, " address=0x%" PRIx64 " size=%" PRIu64 " context=%u", u.alloc.address,
-                (uint64_t)(u.alloc.size_context & VT_SIZE_MASK),
-                (unsigned)(u.alloc.size_context >> 48));
-        break;
-    case VT_REC_FREE:
-        fprintf(out, " address=0x%" PRIx64, u.free.address);
-        break;
-    case VT_REC_FAIL:
-        fprintf(out, " size=%" PRIu64 " result=%d flags=%u", u.fail.size, u.fail.result,
-                u.fail.flags);
-        break;
-    case VT_REC_FREE_FAIL:
-        fprintf(out, " address=0x%" PRIx64 " result=%d", u.free_fail.address, u.free_fail.result);
-        break;
-    case VT_REC_BULK:
-        fprintf(out, " context=%u teardown=%u bytes=%" PRIu64, u.bulk.context, u.bulk.teardown,
-                u.bulk.bytes);
-        break;
-    case VT_REC_MEMINFO:
-        fprintf(out, " free=%" PRIu64 " total=%" PRIu64, u.meminfo.free_bytes,
-                u.meminfo.total_bytes);
-        break;
-    case VT_REC_CACHEINFO:
-        fprintf(out, " allocated=%" PRIu64 " reserved=%" PRIu64, u.cacheinfo.allocated,
-                u.cacheinfo.reserved);
-        break;
-    case VT_REC_CACHEOOM:
-        fprintf(out, " requested=%" PRIu64 " allocated=%" PRIu64 " reserved=%" PRIu64,
-                u.cacheoom.requested, u.cacheoom.allocated, u.cacheoom.reserved);
-        break;
-    case VT_REC_PHASE:
-        fprintf(out, " began=%" PRIu64 " range=%" PRIu64 " name=%u domain=%u", u.phase.began,
-                u.phase.range, u.phase.name, u.phase.domain);
-        break;
-    case VT_REC_POOLINFO:
-        fprintf(out, " pool=0x%" PRIx64 " bytes=%" PRIu64, u.poolinfo.pool, u.poolinfo.bytes);
-        break;
-    case VT_REC_MAP:
-        fprintf(out, " address=0x%" PRIx64 " size=%" PRIu64 " number=%" PRIu64, u.map.address,
-                u.map.size, u.map.number);
-        break;
-    case VT_REC_SAMPLE:
-        fprintf(out,
-                " began=%" PRIu64 " gpu=%u used=%" PRIu64 " free=%" PRIu64 " own=%" PRId64
-                " others=%" PRId64 " processes=%u",
-                u.sample.began, u.sample.gpu, u.sample.used_bytes, u.sample.free_bytes,
-                (int64_t)u.sample.own_bytes, (int64_t)u.sample.others_bytes, u.sample.others);
-        break;
-    case VT_REC_OBJECT:
-        fprintf(out, " handle=0x%" PRIx64 " flags=%u context=%u", u.object.handle, u.object.flags,
-                u.object.context);
-        break;
-    }
-}
-
-/* --- records that say their length --- */
-
-static void print_stack(FILE *out, const uint8_t *record, uint32_t length) {
-    struct vt_rec_stack r;
-    memcpy(&r, record, sizeof r);
-    fprintf(out, "STACK     number=%u frames=%u flags=%u", r.number, r.frames, r.flags);
-    for (uint32_t i = 0, at = sizeof r; i < r.frames && at + 8 <= length; i++, at += 8) {
-        uint64_t word;
-        memcpy(&word, record + at, sizeof word);
-        if (word & VT_FRAME_PYTHON)
-            fprintf(out, " py:%u:%u", (unsigned)(word >> 32 & 0x3fffffff), (unsigned)word);
-        else
-            fprintf(out, " %s0x%" PRIx64, word & VT_FRAME_INTERPRETER ? "i:" : "",
-                    (uint64_t)(word & ~VT_FRAME_INTERPRETER));
-    }
-}
-
-static void print_module(FILE *out, const uint8_t *record, uint32_t length) {
-    struct vt_rec_module r;
-    memcpy(&r, record, sizeof r);
-    fprintf(out,
-            "MODULE    ticks=%" PRIu64 " start=0x%" PRIx64 " end=0x%" PRIx64 " bias=0x%" PRIx64,
-            r.ticks, r.start, r.end, r.bias);
-    if ((uint64_t)r.build_id_bytes + r.path_bytes > length - sizeof r)
-        return;
-    fputs(" build_id=", out);
-    for (uint32_t i = 0; i < r.build_id_bytes; i++)
-        fprintf(out, "%02x", record[sizeof r + i]);
-    print_text(out, "path", record + sizeof r + r.build_id_bytes, r.path_bytes);
-}
-
-static void print_device(FILE *out, const uint8_t *record) {
-    struct vt_rec_device r;
-    memcpy(&r, record, sizeof r);
-    fprintf(out, "DEVICE    ordinal=%u total=%" PRIu64 " uuid=", r.ordinal, r.total_bytes);
-    if (r.flags & VT_DEVICE_HAS_UUID)
-        for (int i = 0; i < 16; i++)
-            fprintf(out, "%02x", r.uuid[i]);
     else
-        fputc('?', out);
-    print_text(out, "name", (const uint8_t *)r.name, sizeof r.name);
+        fprintf(out, " %s=%u", layout->kind, kind);
+    fprintf(out, " stack=%u", vt_word_high(word[0]));
 }
 
-static void print_code(FILE *out, const uint8_t *record, uint32_t length) {
-    struct vt_rec_code r;
-    memcpy(&r, record, sizeof r);
-    fprintf(out, "CODE      number=%u first_line=%u", r.number, r.first_line);
-    if ((uint64_t)r.name_bytes + r.file_bytes > length - sizeof r)
-        return;
-    print_text(out, "name", record + sizeof r, r.name_bytes);
-    print_text(out, "file", record + sizeof r + r.name_bytes, r.file_bytes);
-}
-
-static void print_thread(FILE *out, const uint8_t *record) {
-    struct vt_rec_thread r;
-    memcpy(&r, record, sizeof r);
-    fprintf(out, "THREAD    tid=%u", r.tid);
-    print_text(out, "name", (const uint8_t *)r.name, sizeof r.name);
-}
-
-static void print_note(FILE *out, const uint8_t *record, uint32_t length) {
-    struct vt_rec_note r;
-    memcpy(&r, record, sizeof r);
-    fputs("NOTE     ", out);
-    if (r.text_bytes <= length - sizeof r)
-        print_text(out, "text", record + sizeof r, r.text_bytes);
-}
-
-static void print_variable(FILE *out, const uint8_t *record, uint32_t length) {
-    struct vt_rec_env r;
-    memcpy(&r, record, sizeof r);
-    fputs("ENV      ", out);
-    if ((uint64_t)r.name_bytes + r.value_bytes > length - sizeof r)
-        return;
-    print_text(out, "name", record + sizeof r, r.name_bytes);
-    print_text(out, "value", record + sizeof r + r.name_bytes, r.value_bytes);
-}
-
-static void print_name(FILE *out, const uint8_t *record, uint32_t length) {
-    struct vt_rec_name r;
-    memcpy(&r, record, sizeof r);
-    fprintf(out, "NAME      number=%u", r.number);
-    if (r.text_bytes <= length - sizeof r)
-        print_text(out, "text", record + sizeof r, r.text_bytes);
-}
-
-static void print_scan(FILE *out, const uint8_t *record) {
-    struct vt_rec_scan r;
-    memcpy(&r, record, sizeof r);
-    fprintf(out,
-            "SCAN      bytes=%" PRIu64 " ns=%" PRIu64 " looked_for=%u lost=%u threads=%u flags=%u "
-            "unread_pages=%u",
-            r.bytes, r.ns, r.looked_for, r.lost, r.threads, r.flags, r.unread_pages);
-}
-
-static void print_gpu(FILE *out, const uint8_t *record) {
-    struct vt_rec_gpu r;
-    memcpy(&r, record, sizeof r);
-    fprintf(out, "GPU       number=%u ordinal=%u total=%" PRIu64 " uuid=", r.number, r.ordinal,
-            r.total_bytes);
-    for (int i = 0; i < 16; i++)
-        fprintf(out, "%02x", r.uuid[i]);
-    print_text(out, "name", (const uint8_t *)r.name, sizeof r.name);
-}
-
-static void print_lost(FILE *out, const uint8_t *record, uint32_t length) {
-    struct vt_rec_lost r;
-    memcpy(&r, record, sizeof r);
-    fprintf(out, "LOST      count=%u", r.count);
-    for (uint32_t i = 0, at = sizeof r; i < r.count && at + 8 <= length; i++, at += 8) {
-        uint64_t entry;
-        memcpy(&entry, record + at, sizeof entry);
-        fprintf(out, " %u:0x%" PRIx64, vt_lost_space(entry), vt_lost_address(entry));
-    }
-}
-
-static void print_described(FILE *out, const uint8_t *record, uint32_t length) {
+static void print_record(FILE *out, const uint8_t *record, uint32_t length) {
     uint64_t word;
     memcpy(&word, record, sizeof word);
-    unsigned type = vt_word_type(word);
-    size_t least = type == VT_REC_STACK    ? sizeof(struct vt_rec_stack)
-                   : type == VT_REC_MODULE ? sizeof(struct vt_rec_module)
-                   : type == VT_REC_CODE   ? sizeof(struct vt_rec_code)
-                   : type == VT_REC_THREAD ? sizeof(struct vt_rec_thread)
-                   : type == VT_REC_DEVICE ? sizeof(struct vt_rec_device)
-                   : type == VT_REC_NOTE   ? sizeof(struct vt_rec_note)
-                   : type == VT_REC_NAME   ? sizeof(struct vt_rec_name)
-                   : type == VT_REC_SCAN   ? sizeof(struct vt_rec_scan)
-                   : type == VT_REC_LOST   ? sizeof(struct vt_rec_lost)
-                   : type == VT_REC_ENV    ? sizeof(struct vt_rec_env)
-                   : type == VT_REC_GPU    ? sizeof(struct vt_rec_gpu)
-                                           : 0;
-    if (!least || length < least)
-        fprintf(out, "TYPE_%02x   length=%u%s", type, length,
-                least ? " (too short for its type)" : " (unknown to this vramtrace)");
-    else if (type == VT_REC_STACK)
-        print_stack(out, record, length);
-    else if (type == VT_REC_MODULE)
-        print_module(out, record, length);
-    else if (type == VT_REC_CODE)
-        print_code(out, record, length);
-    else if (type == VT_REC_THREAD)
-        print_thread(out, record);
-    else if (type == VT_REC_DEVICE)
-        print_device(out, record);
-    else if (type == VT_REC_NOTE)
-        print_note(out, record, length);
-    else if (type == VT_REC_SCAN)
-        print_scan(out, record);
-    else if (type == VT_REC_LOST)
-        print_lost(out, record, length);
-    else if (type == VT_REC_ENV)
-        print_variable(out, record, length);
-    else if (type == VT_REC_GPU)
-        print_gpu(out, record);
-    else
-        print_name(out, record, length);
+    const struct vt_record_layout *layout = vt_record_layout(vt_word_type(word));
+    if (!layout || !vt_record_is_whole(record, length)) {
+        fprintf(out, "TYPE_%02x   length=%u%s", vt_word_type(word), length,
+                layout ? " (too short for what it holds)" : " (unknown to this vramtrace)");
+        return;
+    }
+    fprintf(out, "%-9s", layout->name);
+    if (layout->kind)
+        print_event(out, layout, record);
+    for (const struct vt_record_field *field = layout->fields; field->name; field++)
+        print_field(out, record, field);
+    const uint8_t *part = record + layout->bytes;
+    for (const struct vt_record_field *field = layout->fields; field->name; field++) {
+        size_t bytes = field->each ? vt_record_number(record, field) * field->each : 0;
+        if (field->each)
+            print_bytes(out, field->show, field->part, part, bytes);
+        part += bytes;
+    }
 }
 
 /* --- the file --- */
@@ -383,13 +209,8 @@ static void print_chunk(FILE *out, uint64_t number, const uint8_t *bytes, uint32
     uint32_t offset = sizeof head, length;
     const char *what;
     for (; (length = vt_log_next(bytes, offset, have, &what)); offset += length) {
-        uint64_t word;
-        memcpy(&word, bytes + offset, sizeof word);
         fprintf(out, "%10" PRIu64 "  ", base + offset);
-        if (vt_word_type(word) < 0x80)
-            print_event(out, bytes + offset);
-        else
-            print_described(out, bytes + offset, length);
+        print_record(out, bytes + offset, length);
         fputc('\n', out);
     }
     if (what) {

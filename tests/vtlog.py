@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""A second reader of logs, for tests alone: by the byte tables of include/vramtrace/log_format.h, sharing nothing with
-the analyzer, so that a mistake in one of the two shows.
+"""A second reader of logs, for tests alone: by the byte tables of include/vramtrace/log_format.h and records.def,
+sharing nothing with the analyzer, so that a mistake in one of the two shows.
 
     log = vtlog.Log("log.vtl")
     log.exit_kind, log.exit_status, log.dropped      the header's words

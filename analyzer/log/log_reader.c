@@ -13,6 +13,7 @@
 #include "log_reader.h"
 
 #include "log_tables.h"
+#include "records.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -240,7 +241,8 @@ static void scan_chunk(struct vt_log *log, struct scan *scan, uint64_t number, c
         if (vt_word_type(word[0]) >= 0x80) {
             if (!scan->times_only)
                 vt_log_take(log, bytes + offset, length);
-            if (vt_word_type(word[0]) == VT_REC_THREAD && length >= sizeof(struct vt_rec_thread))
+            if (vt_word_type(word[0]) == VT_REC_THREAD &&
+                vt_record_is_whole(bytes + offset, length))
                 tid = thread_of(bytes + offset);
             continue;
         }

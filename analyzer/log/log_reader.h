@@ -170,16 +170,13 @@ static inline uint32_t vt_log_next(const uint8_t *chunk, uint32_t offset, uint32
     memcpy(&word, chunk + offset, sizeof word);
     if (word == 0)
         return 0;
-    unsigned type = vt_word_type(word);
-    uint32_t length = vt_record_fixed_bytes(type);
-    if (type >= 0x80) {
-        length = vt_word_high(word);
-        if (length % 8 || length < 16 || length > VT_RECORD_MAX_BYTES) {
-            *what = "a record's length";
-            return 0;
-        }
-    } else if (!length) {
+    uint32_t length = vt_record_length(word);
+    if (vt_word_type(word) < 0x80 && !length) {
         *what = "a record's type";
+        return 0;
+    }
+    if (length % 8 || length < 16 || length > VT_RECORD_MAX_BYTES) {
+        *what = "a record's length";
         return 0;
     }
     if (length > end - offset) {

@@ -6,22 +6,15 @@
  */
 #include "log_tables.h"
 
+#include "records.h"
+
 #include <stdlib.h>
 #include <string.h>
 
-/* Where a record's variable part of `bytes` bytes, `before` bytes in, would end, if it fits; else
- * 0. */
-static bool fits(uint32_t length, uint64_t before, uint64_t bytes) {
-    return before <= length && bytes <= length - before;
-}
-
-static void take_stack(struct vt_log *log, const uint8_t *record, uint32_t length) {
+static void take_stack(struct vt_log *log, const uint8_t *record) {
     struct vt_rec_stack r;
-    if (length < sizeof r)
-        return;
     memcpy(&r, record, sizeof r);
-    if (!r.number || !fits(length, sizeof r, (uint64_t)r.frames * 8) ||
-        vt_map_get(&log->stack_numbers, r.number) != VT_MAP_NONE)
+    if (!r.number || vt_map_get(&log->stack_numbers, r.number) != VT_MAP_NONE)
         return;
     while (log->frame_count + r.frames > log->frame_room) {
         log->frame_room = log->frame_room ? log->frame_room * 2 : 4096;
@@ -36,13 +29,11 @@ static void take_stack(struct vt_log *log, const uint8_t *record, uint32_t lengt
     log->frame_count += r.frames;
 }
 
-static void take_module(struct vt_log *log, const uint8_t *record, uint32_t length) {
+static void take_module(struct vt_log *log, const uint8_t *record) {
     struct vt_rec_module r;
     struct vt_log_module m = {0};
-    if (length < sizeof r)
-        return;
     memcpy(&r, record, sizeof r);
-    if (r.start >= r.end || !fits(length, sizeof r, (uint64_t)r.build_id_bytes + r.path_bytes))
+    if (r.start >= r.end)
         return;
     uint32_t id_bytes = r.build_id_bytes < 64 ? r.build_id_bytes : 64;
     for (uint32_t i = 0; i < id_bytes; i++)
@@ -56,13 +47,10 @@ static void take_module(struct vt_log *log, const uint8_t *record, uint32_t leng
     log->modules[log->module_count++] = m;
 }
 
-static void take_code(struct vt_log *log, const uint8_t *record, uint32_t length) {
+static void take_code(struct vt_log *log, const uint8_t *record) {
     struct vt_rec_code r;
-    if (length < sizeof r)
-        return;
     memcpy(&r, record, sizeof r);
-    if (!fits(length, sizeof r, (uint64_t)r.name_bytes + r.file_bytes) ||
-        vt_map_get(&log->code_numbers, r.number) != VT_MAP_NONE)
+    if (vt_map_get(&log->code_numbers, r.number) != VT_MAP_NONE)
         return;
     const char *text = (const char *)record + sizeof r;
     VT_GROW(log->codes, log->code_count, log->code_room);
@@ -74,10 +62,8 @@ static void take_code(struct vt_log *log, const uint8_t *record, uint32_t length
     vt_map_put(&log->code_numbers, r.number, (uint32_t)log->code_count++);
 }
 
-static void take_thread(struct vt_log *log, const uint8_t *record, uint32_t length) {
+static void take_thread(struct vt_log *log, const uint8_t *record) {
     struct vt_rec_thread r;
-    if (length < sizeof r)
-        return;
     memcpy(&r, record, sizeof r);
     VT_GROW(log->threads, log->thread_count, log->thread_room);
     struct vt_log_thread *thread = &log->threads[log->thread_count++];
@@ -85,10 +71,8 @@ static void take_thread(struct vt_log *log, const uint8_t *record, uint32_t leng
     memcpy(thread->name, r.name, sizeof r.name);
 }
 
-static void take_device(struct vt_log *log, const uint8_t *record, uint32_t length) {
+static void take_device(struct vt_log *log, const uint8_t *record) {
     struct vt_rec_device r;
-    if (length < sizeof r)
-        return;
     memcpy(&r, record, sizeof r);
     if (r.ordinal >= VT_DEVICE_HOST)
         return;
@@ -111,11 +95,9 @@ static void take_device(struct vt_log *log, const uint8_t *record, uint32_t leng
         memcpy(device->name, r.name, sizeof r.name);
 }
 
-static void take_gpu(struct vt_log *log, const uint8_t *record, uint32_t length) {
+static void take_gpu(struct vt_log *log, const uint8_t *record) {
     struct vt_rec_gpu r;
     size_t at = log->gpu_count;
-    if (length < sizeof r)
-        return;
     memcpy(&r, record, sizeof r);
     while (at > 0 && log->gpus[at - 1].number >= r.number)
         at--;
@@ -134,13 +116,9 @@ static void take_gpu(struct vt_log *log, const uint8_t *record, uint32_t length)
     memcpy(gpu->name, r.name, sizeof r.name);
 }
 
-static void take_note(struct vt_log *log, const uint8_t *record, uint32_t length) {
+static void take_note(struct vt_log *log, const uint8_t *record) {
     struct vt_rec_note r;
-    if (length < sizeof r)
-        return;
     memcpy(&r, record, sizeof r);
-    if (!fits(length, sizeof r, r.text_bytes))
-        return;
     char *text = vt_strndup((const char *)record + sizeof r, r.text_bytes);
     for (size_t i = 0; i < log->note_count; i++)
         if (!strcmp(log->notes[i], text)) {
@@ -151,13 +129,10 @@ static void take_note(struct vt_log *log, const uint8_t *record, uint32_t length
     log->notes[log->note_count++] = text;
 }
 
-static void take_name(struct vt_log *log, const uint8_t *record, uint32_t length) {
+static void take_name(struct vt_log *log, const uint8_t *record) {
     struct vt_rec_name r;
-    if (length < sizeof r)
-        return;
     memcpy(&r, record, sizeof r);
-    if (!fits(length, sizeof r, r.text_bytes) ||
-        vt_map_get(&log->name_numbers, r.number) != VT_MAP_NONE)
+    if (vt_map_get(&log->name_numbers, r.number) != VT_MAP_NONE)
         return;
     VT_GROW(log->names, log->name_count, log->name_room);
     log->names[log->name_count] = vt_strndup((const char *)record + sizeof r, r.text_bytes);
@@ -225,34 +200,26 @@ void vt_log_pair_phases(struct vt_log *log) {
     vt_map_free(&ends);
 }
 
-/* log_format.h says what may be concluded from which. */
-static void take_scan(struct vt_log *log, const uint8_t *record, uint32_t length) {
+/* records.def says what may be concluded from which. */
+static void take_scan(struct vt_log *log, const uint8_t *record) {
     struct vt_rec_scan r;
-    if (length < sizeof r)
-        return;
     memcpy(&r, record, sizeof r);
     if (!(r.flags & (VT_SCAN_STOPPED | VT_SCAN_IN_DOUBT)))
         log->scan = r;
 }
 
-static void take_lost(struct vt_log *log, const uint8_t *record, uint32_t length) {
+static void take_lost(struct vt_log *log, const uint8_t *record) {
     struct vt_rec_lost r;
-    if (length < sizeof r)
-        return;
     memcpy(&r, record, sizeof r);
-    for (uint32_t i = 0, at = sizeof r; i < r.count && at + 8 <= length; i++, at += 8) {
+    for (uint32_t i = 0, at = sizeof r; i < r.count; i++, at += 8) {
         VT_GROW(log->lost, log->lost_count, log->lost_room);
         memcpy(&log->lost[log->lost_count++], record + at, 8);
     }
 }
 
-static void take_variable(struct vt_log *log, const uint8_t *record, uint32_t length) {
+static void take_variable(struct vt_log *log, const uint8_t *record) {
     struct vt_rec_env r;
-    if (length < sizeof r)
-        return;
     memcpy(&r, record, sizeof r);
-    if (!fits(length, sizeof r, (uint64_t)r.name_bytes + r.value_bytes))
-        return;
     const char *text = (const char *)record + sizeof r;
     VT_GROW(log->variables, log->variable_count, log->variable_room);
     log->variables[log->variable_count++] = (struct vt_log_variable){
@@ -260,43 +227,16 @@ static void take_variable(struct vt_log *log, const uint8_t *record, uint32_t le
 }
 
 void vt_log_take(struct vt_log *log, const uint8_t *record, uint32_t length) {
+    static void (*const takers[256])(struct vt_log *, const uint8_t *) = {
+        [VT_REC_STACK] = take_stack,   [VT_REC_MODULE] = take_module, [VT_REC_CODE] = take_code,
+        [VT_REC_THREAD] = take_thread, [VT_REC_DEVICE] = take_device, [VT_REC_GPU] = take_gpu,
+        [VT_REC_NOTE] = take_note,     [VT_REC_NAME] = take_name,     [VT_REC_SCAN] = take_scan,
+        [VT_REC_LOST] = take_lost,     [VT_REC_ENV] = take_variable,
+    };
     uint64_t word;
     memcpy(&word, record, sizeof word);
-    switch (vt_word_type(word)) {
-    case VT_REC_STACK:
-        take_stack(log, record, length);
-        break;
-    case VT_REC_MODULE:
-        take_module(log, record, length);
-        break;
-    case VT_REC_CODE:
-        take_code(log, record, length);
-        break;
-    case VT_REC_THREAD:
-        take_thread(log, record, length);
-        break;
-    case VT_REC_DEVICE:
-        take_device(log, record, length);
-        break;
-    case VT_REC_GPU:
-        take_gpu(log, record, length);
-        break;
-    case VT_REC_NOTE:
-        take_note(log, record, length);
-        break;
-    case VT_REC_NAME:
-        take_name(log, record, length);
-        break;
-    case VT_REC_SCAN:
-        take_scan(log, record, length);
-        break;
-    case VT_REC_LOST:
-        take_lost(log, record, length);
-        break;
-    case VT_REC_ENV:
-        take_variable(log, record, length);
-        break;
-    }
+    if (takers[vt_word_type(word)] && vt_record_is_whole(record, length))
+        takers[vt_word_type(word)](log, record);
 }
 
 const struct vt_log_stack *vt_log_stack(const struct vt_log *log, uint32_t number) {

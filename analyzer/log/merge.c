@@ -9,6 +9,8 @@
  */
 #include "merge.h"
 
+#include "records.h"
+
 #include <stdlib.h>
 #include <string.h>
 
@@ -46,7 +48,8 @@ static uint32_t tid_at(const struct run *run, uint32_t offset) {
 
 static void note_thread(struct run *run, uint32_t offset, uint32_t length) {
     struct vt_rec_thread r;
-    if (length < sizeof r || run->thread_count == sizeof run->threads / sizeof *run->threads)
+    if (!vt_record_is_whole(run->bytes + offset, length) ||
+        run->thread_count == sizeof run->threads / sizeof *run->threads)
         return;
     memcpy(&r, run->bytes + offset, sizeof r);
     if (run->threads[run->thread_count - 1].tid == r.tid)

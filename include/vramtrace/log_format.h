@@ -9,7 +9,8 @@
  * Byte order is the machine's (little-endian on every machine that has a CUDA driver); a reader that finds the magic
  * reversed says so. Offsets and sizes below are bytes. Everything is 8-byte aligned.
  *
- * Changing anything here: bump VT_LOG_VERSION, keep reading the old one, and put a log of it into tests/logs/.
+ * Changing anything here or in records.def: bump VT_LOG_VERSION, keep reading the old one, and put a log of it into
+ * tests/logs/ (tests/cases/115-old-logs).
  */
 #ifndef VRAMTRACE_LOG_FORMAT_H
 #define VRAMTRACE_LOG_FORMAT_H
@@ -163,7 +164,7 @@ static_assert(sizeof(struct vt_chunk_header) == 64, "one cache line");
 /* ------------------------------------------------------------------------------------------------------ records --
  * First word of every record:
  * OFFSET SIZE DESCRIPTION
- *      0    1 type: enum vt_record (0: nothing here yet, the end of the chunk so far)
+ *      0    1 type: enum vt_record, a row of records.def (0: nothing here yet, the end of the chunk so far)
  *      1    1 kind: enum vt_kind, or 0
  *      2    2 hook: the API's permanent id in hooks.def; a runtime call's own id (cudaMalloc), not the driver's beneath
  *      4    4 types below 0x80: the stack's number, 0 = unknown; their length is fixed by the type
@@ -173,38 +174,9 @@ static_assert(sizeof(struct vt_chunk_header) == 64, "one cache line");
  */
 enum vt_record {
     VT_REC_NONE = 0x00,
-    VT_REC_ALLOC = 0x01, /* struct vt_rec_alloc     an allocation that succeeded */
-    VT_REC_FREE = 0x02, /* struct vt_rec_free      a free that succeeded, stamped before the call */
-    VT_REC_FAIL = 0x03, /* struct vt_rec_fail      an allocation that the driver refused */
-    VT_REC_FREE_FAIL =
-        0x04, /* struct vt_rec_free_fail a free that the driver refused: nothing changed */
-    VT_REC_BULK =
-        0x05, /* struct vt_rec_bulk      a context's end: frees all its VT_OWNER_CONTEXT memory */
-    VT_REC_MEMINFO = 0x06, /* struct vt_rec_meminfo   what cuMemGetInfo told the program */
-    VT_REC_OBJECT =
-        0x07, /* struct vt_rec_object    a context, module, graph, ... made or destroyed */
-    VT_REC_POOLINFO =
-        0x08, /* struct vt_rec_poolinfo  what the driver told the program about a pool */
-    VT_REC_MAP =
-        0x09, /* struct vt_rec_map       physical memory is seen at an address, or no more */
-    VT_REC_SAMPLE = 0x0c, /* struct vt_rec_sample    what NVML said of a GPU, asked from outside */
-    /* 0x20 to 0x2f: what frameworks and the program itself say */
-    VT_REC_CACHEINFO =
-        0x20, /* struct vt_rec_cacheinfo a caching allocator's own totals, overheard */
-    VT_REC_CACHEOOM = 0x21, /* struct vt_rec_cacheoom  a framework's out-of-memory error */
-    VT_REC_PHASE = 0x22,    /* struct vt_rec_phase     a phase begins or ends; a mark */
-    VT_REC_STACK = 0x80,    /* struct vt_rec_stack     what a stack number stands for */
-    VT_REC_MODULE = 0x81,   /* struct vt_rec_module    a file mapped into the process */
-    VT_REC_CODE = 0x82,     /* struct vt_rec_code      a Python code object */
-    VT_REC_THREAD = 0x83,   /* struct vt_rec_thread    whose records follow in this chunk */
-    VT_REC_DEVICE =
-        0x84, /* struct vt_rec_device    what the program asked about a device; later ones add */
-    VT_REC_NOTE = 0x85, /* struct vt_rec_note      a sentence of the tracer's for the report */
-    VT_REC_NAME = 0x88, /* struct vt_rec_name      what a phase's name number stands for */
-    VT_REC_SCAN = 0x8c, /* struct vt_rec_scan      the search for pointers at the end was made */
-    VT_REC_LOST = 0x8d, /* struct vt_rec_lost      ... and found none to these allocations */
-    VT_REC_ENV = 0x8a,  /* struct vt_rec_env       a variable of the process's environment */
-    VT_REC_GPU = 0x90,  /* struct vt_rec_gpu       a GPU of the machine, as NVML describes it */
+#define VT_EVENT(number, NAME, name, bytes, kind, fields) VT_REC_##NAME = number,
+#define VT_ENTRY(number, NAME, name, bytes, fields)       VT_REC_##NAME = number,
+#include "vramtrace/records.def"
 };
 
 /* What kind of memory. The kind decides what ends it (vt_kind_owner), whose books it is in
@@ -336,75 +308,11 @@ static inline uint32_t vt_word_high(uint64_t w) {
     return (uint32_t)(w >> 32);
 }
 
-/* OFFSET SIZE DESCRIPTION (kind: which memory)
- *  0  8 first word: VT_REC_ALLOC
- *  8  8 when, stamped after the call
- * 16  8 address
- * 24  6 size in bytes, as the driver made it where it says so (pitch x height), else as asked
- * 30  2 context number (VT_CONTEXT_UNKNOWN: none seen) */
-struct vt_rec_alloc {
-    uint64_t word, when, address, size_context;
-};
-static_assert(sizeof(struct vt_rec_alloc) == 32, "byte table");
-
-/*  0  8 first word: VT_REC_FREE; kind 0, or VT_KIND_HOST / VT_KIND_BLOCK: whose address space the address is in
- *  8  8 when, stamped before the call
- * 16  8 address; need not be one that was ever allocated */
-struct vt_rec_free {
-    uint64_t word, when, address;
-};
-static_assert(sizeof(struct vt_rec_free) == 24, "byte table");
-
 /* Who refused an allocation: the driver (0), or we in its place, without asking it. */
 enum vt_fail_flag {
     VT_FAIL_LIMIT = 1,    /* it would have gone past VRAMTRACE_LIMIT */
     VT_FAIL_INJECTED = 2, /* VRAMTRACE_INJECT chose it */
 };
-
-/*  0  8 first word: VT_REC_FAIL, kind as if it had succeeded
- *  8  8 when
- * 16  8 bytes asked for (pitched: width x height)
- * 24  4 result code as the driver or runtime gave it
- * 28  4 flags: enum vt_fail_flag */
-struct vt_rec_fail {
-    uint64_t word, when, size;
-    int32_t result;
-    uint32_t flags;
-};
-static_assert(sizeof(struct vt_rec_fail) == 32, "byte table");
-
-/*  0  8 first word: VT_REC_FREE_FAIL
- *  8  8 when
- * 16  8 address
- * 24  4 result code
- * 28  4 zero */
-struct vt_rec_free_fail {
-    uint64_t word, when, address;
-    int32_t result;
-    uint32_t zero;
-};
-static_assert(sizeof(struct vt_rec_free_fail) == 32, "byte table");
-
-/*  0  8 first word: VT_REC_BULK; hook: which call ended the context
- *  8  8 when, stamped before the call
- * 16  4 context number: every live allocation of it whose kind is VT_OWNER_CONTEXT is freed
- * 20  4 1: teardown, from within exit: frees nothing in the books; 0: frees
- * 24  8 bytes that the tracer's own table held for it: a check */
-struct vt_rec_bulk {
-    uint64_t word, when;
-    uint32_t context, teardown;
-    uint64_t bytes;
-};
-static_assert(sizeof(struct vt_rec_bulk) == 32, "byte table");
-
-/*  0  8 first word: VT_REC_MEMINFO
- *  8  8 when, stamped after the call
- * 16  8 free bytes on the device
- * 24  8 total bytes */
-struct vt_rec_meminfo {
-    uint64_t word, when, free_bytes, total_bytes;
-};
-static_assert(sizeof(struct vt_rec_meminfo) == 32, "byte table");
 
 /* What an answer about a pool was about. */
 enum vt_pool_figure {
@@ -413,25 +321,6 @@ enum vt_pool_figure {
     VT_POOL_USED = 3, /* bytes that it has handed out */
     VT_POOL_USED_HIGH = 4
 };
-
-/*  0  8 first word: VT_REC_POOLINFO; kind: enum vt_pool_figure
- *  8  8 when, stamped after the call
- * 16  8 the pool's handle
- * 24  8 bytes */
-struct vt_rec_poolinfo {
-    uint64_t word, when, pool, bytes;
-};
-static_assert(sizeof(struct vt_rec_poolinfo) == 32, "byte table");
-
-/*  0  8 first word: VT_REC_MAP; kind VT_KIND_PHYSICAL
- *  8  8 when: a mapping's from after the call, an unmapping's from before it
- * 16  8 device address
- * 24  8 bytes
- * 32  8 the physical memory's address in VT_SPACE_OBJECT; 0: nothing is mapped there any more */
-struct vt_rec_map {
-    uint64_t word, when, address, size, number;
-};
-static_assert(sizeof(struct vt_rec_map) == 40, "byte table");
 
 enum vt_object {
     VT_OBJECT_CONTEXT = 1,
@@ -448,49 +337,6 @@ enum vt_object_flag {
     VT_OBJECT_UNMAPPED = 8 /* likewise: unmapped */
 };
 
-/*  0  8 first word: VT_REC_OBJECT; kind: enum vt_object
- *  8  8 when
- * 16  8 handle
- * 24  4 flags: enum vt_object_flag
- * 28  4 context number */
-struct vt_rec_object {
-    uint64_t word, when, handle;
-    uint32_t flags, context;
-};
-static_assert(sizeof(struct vt_rec_object) == 32, "byte table");
-
-/* A caching allocator's blocks are ALLOC and FREE records of kind VT_KIND_BLOCK. Their device is
- * what the framework said, which some of its versions say wrongly: the driver allocation that holds
- * the address is the better witness. A block that is allocated at an address where one is live
- * replaces it: a FREE of the old one stands before the ALLOC in the same chunk. Old versions name a
- * block by a host address of their own: such a block lies in no driver allocation, and is one all
- * the same.
- *
- * CACHEINFO: the allocator's own totals for that device, right after the event with the same `when`
- * in the same chunk. Written only where they cannot be told from the record before: from one
- * CACHEINFO to the next of a device, `allocated` moves by the size of each of its blocks' ALLOC and
- * FREE (the device as the framework said it), and `reserved` stands still.
- *  0  8 first word: VT_REC_CACHEINFO, kind VT_KIND_BLOCK; hook: which framework
- *  8  8 when
- * 16  8 bytes allocated: in blocks that are handed out
- * 24  8 bytes reserved: in segments that the allocator holds from the driver */
-struct vt_rec_cacheinfo {
-    uint64_t word, when, allocated, reserved;
-};
-static_assert(sizeof(struct vt_rec_cacheinfo) == 32, "byte table");
-
-/* The framework gave up and is about to raise its out-of-memory error, after it had emptied its
- * cache and tried again. The driver's FAIL records before it on the same thread, back to that
- * thread's last successful allocation, belong to it: they were raised. FAILs of a framework's
- * thread that are followed by a successful allocation on that thread instead were recovered from.
- *  0  8 first word: VT_REC_CACHEOOM, kind VT_KIND_BLOCK; hook: which framework; stack: of the
- * request 8  8 when 16  8 bytes requested, as the allocator rounded them 24  8 bytes allocated, as
- * above 32  8 bytes reserved, as above */
-struct vt_rec_cacheoom {
-    uint64_t word, when, requested, allocated, reserved;
-};
-static_assert(sizeof(struct vt_rec_cacheoom) == 40, "byte table");
-
 enum vt_phase_event {
     VT_PHASE_PUSH = 1,  /* a nested phase of this thread begins */
     VT_PHASE_POP = 2,   /* and ends */
@@ -499,21 +345,25 @@ enum vt_phase_event {
     VT_PHASE_MARK = 5,  /* a moment with a name */
 };
 
-/* A phase's begin and end carry the same range number; nothing else pairs them. One that has no end
- * was open at the log's end. An end whose range number was never seen begin is to be left out.
- * `began` is before `when` for a phase that was open before the log was: it is written down at its
- * thread's first event. Thread: the chunk's. Device: VT_DEVICE_UNKNOWN.
- *  0  8 first word: VT_REC_PHASE, kind: enum vt_phase_event
- *  8  8 when
- * 16  8 began: ticks since start; for POP and END those of its begin
- * 24  8 range: number of the phase, unique in the process, from 1; MARK: 0
- * 32  4 name number: VT_REC_NAME; 0: unknown
- * 36  4 name number of the NVTX domain; 0: the default domain, or vramtrace.h */
-struct vt_rec_phase {
-    uint64_t word, when, began, range;
-    uint32_t name, domain;
+enum vt_stack_flag {
+    VT_STACK_CUT = 1, /* deeper than VRAMTRACE_DEPTH: the outermost frames are missing */
+    VT_STACK_UNORDERED =
+        2, /* Python frames could not be placed among the native ones: they stand first */
+    VT_STACK_PYTHON_CUT = 4 /* more Python frames than we keep */
 };
-static_assert(sizeof(struct vt_rec_phase) == 40, "byte table");
+
+enum vt_device_flag { VT_DEVICE_HAS_UUID = 1 };
+enum vt_gpu_flag { VT_GPU_HAS_UUID = 1 };
+
+enum vt_scan_flag {
+    VT_SCAN_STOPPED = 1,  /* it was begun and given up: a NOTE says why */
+    VT_SCAN_IN_DOUBT = 2, /* memory that may hold pointers could not be read */
+    VT_SCAN_CUT = 4,      /* more were lost than are listed */
+};
+
+#define VT_SAMPLE_UNKNOWN UINT64_MAX
+#define VT_NAME_MAX_BYTES 200u
+#define VT_ENV_MAX_BYTES  1000u
 
 /* Frame words, innermost first. A native frame is a return address: look up address - 1. */
 #define VT_FRAME_PYTHON (1ull << 63) /* bits 0-31 line, bits 32-61 number of the code record */
@@ -523,144 +373,7 @@ static inline uint64_t vt_frame_python(uint32_t code, uint32_t line) {
     return VT_FRAME_PYTHON | (uint64_t)(code & 0x3fffffff) << 32 | line;
 }
 
-enum vt_stack_flag {
-    VT_STACK_CUT = 1, /* deeper than VRAMTRACE_DEPTH: the outermost frames are missing */
-    VT_STACK_UNORDERED =
-        2, /* Python frames could not be placed among the native ones: they stand first */
-    VT_STACK_PYTHON_CUT = 4 /* more Python frames than we keep */
-};
-
-/*  0  8 first word: VT_REC_STACK, length
- *  8  4 number of the stack, from 1
- * 12  2 frames that follow
- * 14  2 flags: enum vt_stack_flag
- * 16    frame words, 8 bytes each */
-struct vt_rec_stack {
-    uint64_t word;
-    uint32_t number;
-    uint16_t frames, flags;
-};
-static_assert(sizeof(struct vt_rec_stack) == 16, "byte table");
-
-/*  0  8 first word: VT_REC_MODULE, length
- *  8  8 ticks since start when it was first seen here (valid from its load on; unload is seen when another takes its place)
- * 16  8 first address mapped
- * 24  8 address after the last
- * 32  8 load bias: address - bias = address in the file's own terms
- * 40  4 bytes of build id
- * 44  4 bytes of path
- * 48    build id, then path, not terminated; zero up to a multiple of 8 */
-struct vt_rec_module {
-    uint64_t word, ticks, start, end, bias;
-    uint32_t build_id_bytes, path_bytes;
-};
-static_assert(sizeof(struct vt_rec_module) == 48, "byte table");
-
-/*  0  8 first word: VT_REC_CODE, length
- *  8  4 number of the code object
- * 12  4 first line
- * 16  4 bytes of the qualified name (before Python 3.11: the bare name)
- * 20  4 bytes of the file name
- * 24    name, then file, UTF-8, not terminated; zero up to a multiple of 8 */
-struct vt_rec_code {
-    uint64_t word;
-    uint32_t number, first_line, name_bytes, file_bytes;
-};
-static_assert(sizeof(struct vt_rec_code) == 24, "byte table");
-
-/*  0  8 first word: VT_REC_THREAD, length
- *  8  4 tid
- * 12  4 zero
- * 16 16 name, NUL-padded */
-struct vt_rec_thread {
-    uint64_t word;
-    uint32_t tid, zero;
-    char name[16];
-};
-static_assert(sizeof(struct vt_rec_thread) == 32, "byte table");
-
-enum vt_device_flag { VT_DEVICE_HAS_UUID = 1 };
-
-/* What the program itself asked the driver about a device. A field that it did not ask stays empty; later records fill in.
- *  0  8 first word: VT_REC_DEVICE, length
- *  8  4 ordinal in this process
- * 12  4 flags: enum vt_device_flag
- * 16  8 total memory, bytes; 0 unknown
- * 24 16 UUID
- * 40 64 name, NUL-padded; empty: unknown */
-struct vt_rec_device {
-    uint64_t word;
-    uint32_t ordinal, flags;
-    uint64_t total_bytes;
-    uint8_t uuid[16];
-    char name[64];
-};
-static_assert(sizeof(struct vt_rec_device) == 104, "byte table");
-
-/*  0  8 first word: VT_REC_NOTE, length
- *  8  4 bytes of text
- * 12  4 zero
- * 16    text, UTF-8; zero up to a multiple of 8 */
-struct vt_rec_note {
-    uint64_t word;
-    uint32_t text_bytes, zero;
-};
-static_assert(sizeof(struct vt_rec_note) == 16, "byte table");
-
-/* Written once a process, before the first record in the same chunk that uses the number; another
- * thread may use it before this record is whole: then the name is unknown until then.
- *  0  8 first word: VT_REC_NAME, length
- *  8  4 number, from 1
- * 12  4 bytes of text, at most VT_NAME_MAX_BYTES (longer names are cut)
- * 16    text, UTF-8 as the program gave it; zero up to a multiple of 8 */
-struct vt_rec_name {
-    uint64_t word;
-    uint32_t number, text_bytes;
-};
-static_assert(sizeof(struct vt_rec_name) == 16, "byte table");
-#define VT_NAME_MAX_BYTES 200u
-
-enum vt_scan_flag {
-    VT_SCAN_STOPPED = 1,  /* it was begun and given up: a NOTE says why */
-    VT_SCAN_IN_DOUBT = 2, /* memory that may hold pointers could not be read */
-    VT_SCAN_CUT = 4,      /* more were lost than are listed */
-};
-
-/* The exit scan: at the end of the process, which of the live allocations was a pointer left to?
- * What a reader must conclude:
- *   - No SCAN record: not looked (switched off, nothing live, killed, exec; where something stood in
- *     the way a NOTE says what). SCAN with VT_SCAN_STOPPED or VT_SCAN_IN_DOUBT: as if not looked.
- *     `reachable` is then unknown, and what is live is `unfreed`.
- *   - Else an allocation that is live at the log's end, and whose address and space stand in a LOST
- *     record, is `lost`. One that does not is `unfreed`: pointed to, or in doubt. That holds for
- *     kinds that are not looked for at all, too: framework blocks, physical memory, registrations.
- * LOST records stand before the SCAN record, in chunks of the same thread; an allocation may be
- * freed after it is listed (by another thread): then it is freed.
- *  0  8 first word: VT_REC_SCAN, length
- *  8  8 bytes of memory looked at
- * 16  8 ns that it took
- * 24  4 allocations looked for
- * 28  4 of these, listed in LOST records
- * 32  4 threads of the process then
- * 36  4 flags: enum vt_scan_flag
- * 40  4 pages that could not be read
- * 44  4 zero */
-struct vt_rec_scan {
-    uint64_t word, bytes, ns;
-    uint32_t looked_for, lost, threads, flags, unread_pages, zero;
-};
-static_assert(sizeof(struct vt_rec_scan) == 48, "byte table");
-
-/*  0  8 first word: VT_REC_LOST, length
- *  8  4 entries that follow
- * 12  4 zero
- * 16    entries, 8 bytes each: enum vt_space << 61 | address */
-struct vt_rec_lost {
-    uint64_t word;
-    uint32_t count, zero;
-};
-static_assert(sizeof(struct vt_rec_lost) == 16, "byte table");
-
+/* An entry of LOST: enum vt_space << 61 | address. */
 static inline uint64_t vt_lost_entry(uint64_t address, enum vt_space space) {
     return (uint64_t)space << 61 | (address & 0x1fffffffffffffffull);
 }
@@ -671,96 +384,67 @@ static inline enum vt_space vt_lost_space(uint64_t entry) {
     return (enum vt_space)(entry >> 61);
 }
 
-/* A variable that decides how GPU memory is taken, as it was at the first event. Of those that a
- * report wants to know; one that has no record was not set.
- *  0  8 first word: VT_REC_ENV, length
- *  8  4 bytes of the name
- * 12  4 bytes of the value, at most VT_ENV_MAX_BYTES (longer ones are cut)
- * 16    name, then value, not terminated; zero up to a multiple of 8 */
-struct vt_rec_env {
-    uint64_t word;
-    uint32_t name_bytes, value_bytes;
-};
-static_assert(sizeof(struct vt_rec_env) == 16, "byte table");
-#define VT_ENV_MAX_BYTES 1000u
+/* A caching allocator's blocks are ALLOC and FREE records of kind VT_KIND_BLOCK. Their device is
+ * what the framework said, which some of its versions say wrongly: the driver allocation that holds
+ * the address is the better witness. A block that is allocated at an address where one is live
+ * replaces it: a FREE of the old one stands before the ALLOC in the same chunk. Old versions name a
+ * block by a host address of their own: such a block lies in no driver allocation, and is one all
+ * the same. */
 
-/* Written from outside, by `vramtrace run`, into a chunk of its own, which it takes as a thread of
- * the process would; the chunk's tid is not one of the process's. Only where the log is mapped.
- *
- * GPU: before the first SAMPLE that names its number.
- *  0  8 first word: VT_REC_GPU, length
- *  8  4 number: NVML's index, which is the order on the PCI bus
- * 12  4 flags: enum vt_gpu_flag
- * 16  4 ordinal that the process should know it by, by the environment that it was started with;
- *       VT_DEVICE_UNKNOWN: none, or it cannot be told. A UUID that the program asked for is the
- *       better witness: the program may have changed its environment
- * 20  4 zero
- * 24  8 total memory, bytes
- * 32 16 UUID
- * 48 64 name, NUL-padded */
-enum vt_gpu_flag { VT_GPU_HAS_UUID = 1 };
-struct vt_rec_gpu {
-    uint64_t word;
-    uint32_t number, flags, ordinal, zero;
-    uint64_t total_bytes;
-    uint8_t uuid[16];
-    char name[64];
-};
-static_assert(sizeof(struct vt_rec_gpu) == 112, "byte table");
+/* The records' structs, struct vt_rec_alloc and so on: records.def is their byte table. */
+#define VT_EVENT(number, NAME, name, bytes, kind, fields)                                          \
+    struct vt_rec_##name {                                                                         \
+        uint64_t word, when;                                                                       \
+        fields                                                                                     \
+    };                                                                                             \
+    static_assert(sizeof(struct vt_rec_##name) == bytes, "byte table");
+#define VT_ENTRY(number, NAME, name, bytes, fields)                                                \
+    struct vt_rec_##name {                                                                         \
+        uint64_t word;                                                                             \
+        fields                                                                                     \
+    };                                                                                             \
+    static_assert(sizeof(struct vt_rec_##name) == bytes, "byte table");
+#define VT_FIELD(offset, type, name, show)             type name;
+#define VT_ARRAY(offset, type, name, elements, show)   type name[elements];
+#define VT_COUNT(offset, type, name, each, part, show) type name;
+#include "vramtrace/records.def"
 
-/* SAMPLE: no event of the process's. What the process did while NVML was asked, between `began` and
- * `when`, may or may not be in the figures.
- *  0  8 first word: VT_REC_SAMPLE, no stack
- *  8  8 when, stamped after the answer; device VT_DEVICE_UNKNOWN
- * 16  8 began: ticks since start, before the question
- * 24  8 bytes used on the GPU, by all processes
- * 32  8 bytes free on it
- * 40  8 bytes used by this process, VT_SAMPLE_UNKNOWN: not known
- * 48  8 bytes used by the other processes together, likewise
- * 56  4 number of the GPU record
- * 60  4 number of the other processes */
-#define VT_SAMPLE_UNKNOWN UINT64_MAX
-struct vt_rec_sample {
-    uint64_t word, when, began, used_bytes, free_bytes, own_bytes, others_bytes;
-    uint32_t gpu, others;
-};
-static_assert(sizeof(struct vt_rec_sample) == 64, "byte table");
+/* No code: for the compiler, that each field lies where its row says. */
+#define VT_EVENT(number, NAME, name, bytes, kind, fields)                                          \
+    VT_ENTRY(number, NAME, name, bytes, fields)
+#define VT_ENTRY(number, NAME, name, bytes, fields)                                                \
+    static inline void vt_rec_##name##_offsets(void) {                                             \
+        typedef struct vt_rec_##name record;                                                       \
+        fields                                                                                     \
+    }
+#define VT_FIELD(offset, type, name, show)                                                         \
+    static_assert(offsetof(record, name) == offset, "byte table");
+#define VT_ARRAY(offset, type, name, elements, show)   VT_FIELD(offset, type, name, show)
+#define VT_COUNT(offset, type, name, each, part, show) VT_FIELD(offset, type, name, show)
+#include "vramtrace/records.def"
 
 /* The largest record: what a writer must keep free, and what a reader may expect. */
 #define VT_RECORD_MAX_BYTES 8192u
 
-/* Length in bytes of a record of fixed type; 0 for an unknown type. */
-static inline uint32_t vt_record_fixed_bytes(unsigned type) {
+/* Bytes of a record's fixed part, which below 0x80 is all of it; 0: an unknown type. */
+static inline uint32_t vt_record_bytes(unsigned type) {
     switch (type) {
-    case VT_REC_ALLOC:
-        return sizeof(struct vt_rec_alloc);
-    case VT_REC_FREE:
-        return sizeof(struct vt_rec_free);
-    case VT_REC_FAIL:
-        return sizeof(struct vt_rec_fail);
-    case VT_REC_FREE_FAIL:
-        return sizeof(struct vt_rec_free_fail);
-    case VT_REC_BULK:
-        return sizeof(struct vt_rec_bulk);
-    case VT_REC_MEMINFO:
-        return sizeof(struct vt_rec_meminfo);
-    case VT_REC_POOLINFO:
-        return sizeof(struct vt_rec_poolinfo);
-    case VT_REC_MAP:
-        return sizeof(struct vt_rec_map);
-    case VT_REC_SAMPLE:
-        return sizeof(struct vt_rec_sample);
-    case VT_REC_OBJECT:
-        return sizeof(struct vt_rec_object);
-    case VT_REC_CACHEINFO:
-        return sizeof(struct vt_rec_cacheinfo);
-    case VT_REC_CACHEOOM:
-        return sizeof(struct vt_rec_cacheoom);
-    case VT_REC_PHASE:
-        return sizeof(struct vt_rec_phase);
+#define VT_EVENT(number, NAME, name, bytes, kind, fields)                                          \
+    case number:                                                                                   \
+        return bytes;
+#define VT_ENTRY(number, NAME, name, bytes, fields)                                                \
+    case number:                                                                                   \
+        return bytes;
+#include "vramtrace/records.def"
     default:
         return 0;
     }
+}
+
+/* Bytes of the record that begins with this word; 0: of an unknown type below 0x80. */
+static inline uint32_t vt_record_length(uint64_t word) {
+    unsigned type = vt_word_type(word);
+    return type < 0x80 ? vt_record_bytes(type) : vt_word_high(word);
 }
 
 /* clang-format on */

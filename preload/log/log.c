@@ -315,10 +315,9 @@ static void count_lost(struct vt_thread *t) {
     uint32_t used = vt_see(&t->used);
     while (t->flushed < used) {
         uint64_t word = *(const uint64_t *)((const char *)t->chunk + t->flushed);
-        uint32_t fixed = vt_record_fixed_bytes(vt_word_type(word));
-        if (fixed)
+        uint32_t bytes = vt_record_length(word);
+        if (vt_word_type(word) < 0x80)
             vt_log_drop(VT_DROP_LOG_FULL);
-        uint32_t bytes = fixed ? fixed : vt_word_high(word);
         t->flushed += bytes > 8 ? bytes : 8;
     }
 }

@@ -157,11 +157,10 @@ static void reach_last_of(struct vt_scan *scan, const struct vt_thread *t) {
     for (uint32_t at = sizeof(struct vt_chunk_header), length; at + 16 <= used; at += length) {
         struct vt_rec_alloc r;
         memcpy(&r.word, scan->buffer + at, sizeof r.word);
-        unsigned type = vt_word_type(r.word);
-        length = type >= 0x80 ? vt_word_high(r.word) : vt_record_fixed_bytes(type);
+        length = vt_record_length(r.word);
         if (length < 8 || length > used - at)
             break;
-        if (type == VT_REC_ALLOC && length >= sizeof r) {
+        if (vt_word_type(r.word) == VT_REC_ALLOC && length >= sizeof r) {
             memcpy(&r, scan->buffer + at, sizeof r);
             last[n++ % IN_REGISTERS] = r.address;
         }
