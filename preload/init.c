@@ -200,6 +200,7 @@ void vt_init_arm(void) {
     if (vt_see(&state) != ARMED) {
         if (vt_claim(&state, ASLEEP, ARMING)) {
             vt_options_read();
+            vt_limit_arm();
             make_guard();
             vt_publish(&state, (uint32_t)ARMED);
         }

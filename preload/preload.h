@@ -231,7 +231,6 @@ void vt_event_poolinfo(const struct vt_call *call, unsigned device, uint64_t poo
 void vt_event_map(const struct vt_call *call, uint64_t ticks, unsigned device, uint64_t address,
                   uint64_t size, uint64_t number);
 void vt_event_device(unsigned ordinal, const char *name, uint64_t total_bytes, const void *uuid);
-void vt_event_note(const char *text);
 
 /* A runtime call as a label for the driver events inside it (wrap_runtime.c). Nested calls: the
  * outermost counts. */
@@ -250,6 +249,7 @@ bool vt_event_label_end(const struct vt_label *label);
 /* VRAMTRACE_LIMIT, VRAMTRACE_INJECT or VRAMTRACE_ALARM is set. Without, nothing below costs more
  * than reading this. */
 extern bool vt_limit_on;
+void vt_limit_arm(void); /* when the options are read */
 
 /* Before an allocation: takes device memory from the limit of its device. False: it must not be
  * tried, and call->refused says why. */
@@ -444,6 +444,8 @@ void vt_log_enter(struct vt_thread *thread); /* sets entered_at */
 void vt_log_leave(struct vt_thread *thread);
 void vt_log_drop(enum vt_drop reason);
 void vt_log_flag(uint32_t flag);
+/* A sentence for the report. Within a recording. */
+void vt_log_note(const char *text);
 void vt_log_end(enum vt_exit kind, int status); /* the END mark; again: the last counts */
 void vt_log_unend(void);                        /* an exec that failed */
 const char *vt_log_path(void);

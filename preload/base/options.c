@@ -229,6 +229,4 @@ void vt_options_read(void) {
         if (value)
             variables[i].read(variables[i].name, value);
     }
-    vt_limit_on = vt_options.limit != UINT64_MAX || vt_options.inject || vt_options.alarm ||
-                  vt_options.alarm_percent;
 }

@@ -30,6 +30,11 @@ static uint64_t taken[DEVICES], live[DEVICES]; /* atomic */
 static uint64_t totals[DEVICES];               /* atomic: as the driver says; 0: not asked yet */
 static uint64_t tried;                         /* atomic: allocations so far */
 
+void vt_limit_arm(void) {
+    vt_limit_on = vt_options.limit != UINT64_MAX || vt_options.inject || vt_options.alarm ||
+                  vt_options.alarm_percent;
+}
+
 /* --- refusing --- */
 
 static bool injected(void) {

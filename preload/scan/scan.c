@@ -230,7 +230,7 @@ static void write_result(struct vt_thread *thread, const struct vt_scan *scan) {
 static void note(const char *why) {
     char text[256] = "the search for pointers at the end was left out: ";
     strncat(text, why, sizeof text - strlen(text) - 1);
-    vt_event_note(text);
+    vt_log_note(text);
 }
 
 /* --- the door --- */

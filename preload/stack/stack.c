@@ -236,7 +236,7 @@ static void note_python(void) {
     static uint32_t said; /* atomic */
     const char *why = NULL;
     if (vt_python_state(&why) == VT_PYTHON_REFUSED && why && vt_claim(&said, 0, 1))
-        vt_event_note(why);
+        vt_log_note(why);
 }
 
 static void write_stack(struct vt_thread *thread, uint32_t number, bool cut) {
