@@ -9,6 +9,8 @@
  * the call, with the stamp from before, when it is known whether the driver accepted it.
  */
 #include "books/books.h"
+#include "books/phases.h"
+#include "base/process.h"
 #include "base/atomic.h"
 #include "scan/scan.h"
 
@@ -19,7 +21,7 @@
  * counted, not recorded. */
 static struct vt_recording begin(void) {
     struct vt_recording r = {NULL, errno};
-    vt_init_check_fork();
+    vt_process_check_fork();
     if (VT_UNLIKELY(vt_tls.busy)) {
         vt_log_drop(VT_DROP_NESTED);
         return r;
@@ -29,8 +31,8 @@ static struct vt_recording begin(void) {
         vt_log_drop(VT_DROP_NO_MEMORY);
     if (VT_LIKELY(r.thread != NULL)) {
         vt_log_enter(r.thread);
-        if (VT_UNLIKELY(vt_get(&vt_phase_unwritten)))
-            vt_phase_write_open(r.thread);
+        if (VT_UNLIKELY(vt_get(&vt_phases_unwritten)))
+            vt_phases_write_open(r.thread);
         return r;
     }
     vt_tls.busy = 0;
@@ -161,7 +163,7 @@ struct vt_freeing vt_event_free_begin(uint64_t address, unsigned kind) {
     if (f.null)
         return f;
     int saved_errno = errno;
-    vt_init_check_fork();
+    vt_process_check_fork();
     if (vt_log_is_open() && !vt_tls.busy && vt_tls.thread)
         vt_log_enter(vt_tls.thread);
     f.ticks = vt_log_ticks();
@@ -232,15 +234,16 @@ void vt_event_freed(const struct vt_call *call, uint64_t ticks, uint64_t address
 
 uint64_t vt_event_bulk_begin(void) {
     void *frames[64];
-    vt_init_check_fork();
-    if (vt_log_is_open() && vt_init_in_exit(frames, vt_stack_raw(frames, 64)))
+    vt_process_check_fork();
+    if (vt_log_is_open() && vt_process_in_exit(frames, vt_stack_raw(frames, 64)))
         vt_scan_before_teardown(__builtin_frame_address(0));
     return vt_log_ticks();
 }
 
 void vt_event_bulk_end(const struct vt_call *call, uint64_t ticks, unsigned context) {
     void *frames[64];
-    bool teardown = vt_init_in_exit(frames, vt_stack_raw(frames, sizeof frames / sizeof frames[0]));
+    bool teardown =
+        vt_process_in_exit(frames, vt_stack_raw(frames, sizeof frames / sizeof frames[0]));
     /* A context that nothing was recorded in ends without a log of its own. */
     if (context == VT_CONTEXT_UNKNOWN || !vt_log_is_open())
         return;
@@ -358,7 +361,7 @@ void vt_event_device(unsigned ordinal, const char *name, uint64_t total_bytes, c
 /* --- labels --- */
 
 struct vt_label vt_event_label_begin(struct vt_call call) {
-    vt_init_check_fork(); /* it starts the thread's words anew: not in the middle of a label */
+    vt_process_check_fork(); /* it starts the thread's words anew: not in the middle of a label */
     struct vt_label label = {.call = call,
                              .ticks = vt_log_ticks(),
                              .events_before = vt_tls.events,

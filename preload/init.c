@@ -13,27 +13,16 @@
  */
 #define _GNU_SOURCE
 #include "books/books.h"
+#include "books/phases.h"
 #include "base/atomic.h"
 #include "base/libc.h"
+#include "base/process.h"
 #include "exec.h"
 #include "scan/scan.h"
 #include "base/sys.h"
 
-#include <sched.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
-
-#ifndef MADV_WIPEONFORK
-#define MADV_WIPEONFORK 18
-#endif
-
-enum { ASLEEP, ARMING, ARMED };
-
-static uint32_t state;   /* atomic */
-static uint32_t *guard;  /* atomic; 1 in memory that a fork wipes to 0 */
-static bool guard_wipes; /* the kernel does wipe it; else pids are compared */
-static uint32_t guard_pid;
 
 /* --- the exit line --- */
 
@@ -93,7 +82,7 @@ static void say_exit_line(void) {
 /* Whether the open log is this process's: not a forked child's that had no event yet, nor a vfork
  * child's, which runs in its parent's memory. */
 static bool log_is_mine(void) {
-    return vt_get(&guard) && (!guard_wipes || vt_get(guard)) && vt_log_is_open() &&
+    return vt_process_is_ours() && vt_log_is_open() &&
            vt_log_pid() == (uint32_t)VT_SYS0(SYS_getpid);
 }
 
@@ -165,56 +154,9 @@ void vt_init_exec_failed(void) {
         vt_log_unend();
 }
 
-/* Return addresses within exit(): its last instruction calls what runs the handlers, so the address
- * after its end counts. */
-bool vt_init_in_exit(void *const *frames, size_t count) {
-    static uintptr_t exit_start; /* atomic */
-    uintptr_t start = vt_get(&exit_start);
-    if (!start) {
-        struct vt_elf libc;
-        start = vt_elf_named("libc.so.", &libc) ? (uintptr_t)vt_elf_symbol(&libc, "exit", NULL) : 0;
-        vt_put(&exit_start, start);
-    }
-    for (size_t i = 0; start && i < count; i++)
-        if ((uintptr_t)frames[i] - 1 - start < 48)
-            return true;
-    return false;
-}
-
 /* --- arming and forks --- */
 
-static void make_guard(void) {
-    uint32_t *page = vt_sys_mmap(4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-    static uint32_t fallback;
-    guard_wipes = page && VT_SYS3(SYS_madvise, page, 4096, MADV_WIPEONFORK) == 0;
-    guard_pid = (uint32_t)VT_SYS0(SYS_getpid);
-    page = page ? page : &fallback;
-    *page = 1;
-    vt_publish(&guard, page);
-}
-
-/* Threads that come here together wait for the first one's options; it takes no lock. The unwinder
- * is opened by each that finds it missing: dlopen needs the loader's lock, which one that waited
- * might hold. */
-void vt_init_arm(void) {
-    if (vt_see(&state) != ARMED) {
-        if (vt_claim(&state, ASLEEP, ARMING)) {
-            vt_options_read();
-            vt_limit_arm();
-            make_guard();
-            vt_publish(&state, (uint32_t)ARMED);
-        }
-        while (vt_see(&state) != ARMED)
-            sched_yield();
-    }
-    vt_stack_arm();
-}
-
-bool vt_init_is_armed(void) {
-    return vt_see(&state) == ARMED;
-}
-
-static void become_own_process(void) {
+static void forked(void) {
     vt_log_forked();
     vt_live_forked();
     vt_stack_forked();
@@ -225,23 +167,13 @@ static void become_own_process(void) {
     vt_graph_forked();
     vt_share_forked();
     vt_limit_forked();
-    vt_phase_forked();
+    vt_phases_forked();
     vt_torch_forked();
     vt_thread_forked();
     /* Only the forking thread lives on: what the others had is gone with them. */
     memset(&vt_tls, 0, sizeof vt_tls);
     vt_put(&said, 0);
-    guard_pid = (uint32_t)VT_SYS0(SYS_getpid);
-    vt_put(guard, 1);
 }
 
-void vt_init_check_fork(void) {
-    uint32_t *g = vt_get(&guard);
-    if (VT_UNLIKELY(!g)) {
-        vt_init_arm();
-        return;
-    }
-    if (VT_LIKELY(guard_wipes ? vt_get(g) != 0 : guard_pid == (uint32_t)VT_SYS0(SYS_getpid)))
-        return;
-    become_own_process();
-}
+VT_PROCESS_STEPS static const struct vt_process_steps steps = {
+    .armed = vt_limit_arm, .open = vt_stack_arm, .forked = forked};

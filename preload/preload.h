@@ -29,6 +29,7 @@
 #define UNW_LOCAL_ONLY
 #include <libunwind.h>
 
+#include "base/mappings.h"
 #include "stack/python.h"
 #include "vramtrace/cuda_abi.h"
 #include "vramtrace/log_format.h"
@@ -47,22 +48,6 @@ enum vt_hook {
 #define VT_FRAMEWORK(id, symbol)                                           VT_HOOK_##symbol = id,
 #include "vramtrace/hooks.def"
 };
-
-/* --- init.c --- */
-
-/* Arms the library at the program's first reach for CUDA: options, unwinder, Python. Cheap when
- * armed. */
-void vt_init_arm(void);
-
-/* False in a forked child that has not been made a process of its own yet; makes it one. Call first
- * at every event. */
-void vt_init_check_fork(void);
-
-/* Whether vt_init_arm() was: the program has reached for CUDA. */
-bool vt_init_is_armed(void);
-
-/* Whether the calling code runs inside exit(), by its return addresses innermost first. */
-bool vt_init_in_exit(void *const *frames, size_t count);
 
 /* --- options.c --- */
 
@@ -116,6 +101,10 @@ bool vt_elf_named(const char *prefix, struct vt_elf *out);
 /* The first object, in load order, behind the one that `after` lies in, that defines the symbol.
  * False: none. Takes the loader's lock. */
 bool vt_elf_behind(const void *after, const char *symbol, struct vt_elf *out);
+
+/* Where a defined function of that object itself lies, as far as its symbol says. False: not there.
+ */
+bool vt_elf_function(const struct vt_elf *object, const char *name, struct vt_range *out);
 
 /* Address of a defined symbol of that object itself; with a version node (or NULL: its default
  * version). NULL: not there. */
@@ -350,19 +339,12 @@ void vt_modules_forked(void);
 
 /* Phases and marks of the program, from vramtrace.h and NVTX (nvtx.c). Only an open log takes them:
  * a phase alone opens none. One that is open when the log opens is written at its thread's next
- * event. `domain` is a number of vt_phase_domain(), 0 for the default; `name` is copied. */
+ * event. `domain` is a number of vt_phases_domain(), 0 for the default; `name` is copied. */
 int vt_phase_push(uint32_t domain, const char *name); /* its level, from 0; -1: too deep */
 int vt_phase_pop(uint32_t domain);                    /* the level that ended; -1: none was open */
 uint64_t vt_phase_start(uint32_t domain, const char *name); /* its range number */
 void vt_phase_end(uint64_t range);
 void vt_phase_mark(uint32_t domain, const char *name);
-uint32_t vt_phase_domain(const char *name); /* kept for the life of the process; 0: no room */
-
-/* How many open phases stand in no log yet. */
-extern uint32_t vt_phase_unwritten;
-/* Writes those of the calling thread, and of the process. Within a recording. */
-void vt_phase_write_open(struct vt_thread *thread);
-void vt_phase_forked(void);
 
 /* --- nvtx.c, torch.c --- */
 
@@ -407,7 +389,7 @@ struct vt_thread {
     uint32_t retry;                /* events to drop before trying to get a chunk again */
     bool named;                    /* its THREAD record stands in this chunk */
     struct vt_pystack python;      /* the last Python stack captured */
-    struct vt_phases *phases;      /* phase.c's; NULL: none yet */
+    struct vt_phases *phases;      /* books/phases.c's; NULL: none yet */
     struct vt_stack_scratch scratch;
 };
 

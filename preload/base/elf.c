@@ -227,13 +227,26 @@ static uint32_t find(const struct tables *t, const char *name, const char *versi
     return 0;
 }
 
-void *vt_elf_symbol(const struct vt_elf *object, const char *name, const char *version) {
+static const ElfW(Sym) *
+    symbol_of(const struct vt_elf *object, const char *name, const char *version) {
     struct tables t;
     read_tables(object, &t);
-    if (!t.symbols || !t.strings)
-        return NULL;
-    uint32_t i = find(&t, name, version);
-    return i ? (void *)(object->bias + t.symbols[i].st_value) : NULL;
+    uint32_t i = t.symbols && t.strings ? find(&t, name, version) : 0;
+    return i ? &t.symbols[i] : NULL;
+}
+
+void *vt_elf_symbol(const struct vt_elf *object, const char *name, const char *version) {
+    const ElfW(Sym) *symbol = symbol_of(object, name, version);
+    return symbol ? (void *)(object->bias + symbol->st_value) : NULL;
+}
+
+bool vt_elf_function(const struct vt_elf *object, const char *name, struct vt_range *out) {
+    const ElfW(Sym) *symbol = symbol_of(object, name, NULL);
+    if (!symbol)
+        return false;
+    out->start = object->bias + symbol->st_value;
+    out->end = out->start + symbol->st_size;
+    return true;
 }
 
 /* How many symbols a table has: the end of the last chain. */

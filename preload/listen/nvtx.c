@@ -20,6 +20,7 @@
 #include "preload.h"
 #include "base/atomic.h"
 #include "base/libc.h"
+#include "books/phases.h"
 #include "base/sys.h"
 #include "base/table.h"
 
@@ -398,7 +399,7 @@ static uint32_t number_domain(const char *name) {
     for (size_t i = 0; name && i < sizeof library_domains / sizeof library_domains[0]; i++)
         if (strncasecmp(name, library_domains[i], strlen(library_domains[i])) == 0)
             return IGNORED;
-    uint32_t number = name && *name ? vt_phase_domain(name) : 0;
+    uint32_t number = name && *name ? vt_phases_domain(name) : 0;
     return number || !name || !*name ? number : IGNORED; /* more domains than are kept apart */
 }
 

@@ -14,6 +14,7 @@
  */
 #include "preload.h"
 #include "base/atomic.h"
+#include "base/process.h"
 #include "base/table.h"
 
 #define MODULE_MEMORY 1
@@ -117,7 +118,7 @@ static void holds(const struct vt_live *what, void *data) {
 static struct heap *new_heap(const struct heap_description *d) {
     const struct range *r = d->specific;
     if (d->compatible != COMPATIBLE || d->bytes < sizeof *d || d->usage != USAGE_SUB_ALLOCATOR ||
-        d->type != TYPE_VIRTUAL || !r || d->specific_bytes < sizeof *r || !vt_init_is_armed() ||
+        d->type != TYPE_VIRTUAL || !r || d->specific_bytes < sizeof *r || !vt_process_is_armed() ||
         !vt_options.framework)
         return NULL;
     struct search s = {.address = (uint64_t)(uintptr_t)r->start};

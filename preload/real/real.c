@@ -13,6 +13,7 @@
 #include "preload.h"
 #include "base/atomic.h"
 #include "base/libc.h"
+#include "base/process.h"
 
 #include <dlfcn.h>
 #include <errno.h>
@@ -159,7 +160,7 @@ static void adopt(struct library *l, const struct vt_elf *object) {
     int saved_errno = errno;
     if (!vt_claim(&l->home, 0, object->start) && vt_see(&l->home) != object->start)
         return;
-    vt_init_arm();
+    vt_process_arm();
     fill(l, object);
     vt_publish(&l->ready, true);
     errno = saved_errno;
@@ -182,7 +183,7 @@ const struct vt_real_driver *vt_real_driver(void) {
     if (VT_UNLIKELY(!vt_see(&driver.ready)))
         adopt_loaded(&driver);
     else
-        vt_init_check_fork(); /* before the wrapper touches anything: contexts start anew too */
+        vt_process_check_fork(); /* before the wrapper touches anything: contexts start anew too */
     return &driver_functions;
 }
 

@@ -1,0 +1,109 @@
+/* SPDX-License-Identifier: MIT */
+/* Arming, forks, and whether exit() is under way (see process.h). */
+#define _GNU_SOURCE
+#include "process.h"
+#include "atomic.h"
+#include "preload.h"
+#include "sys.h"
+
+#include <sched.h>
+#include <sys/mman.h>
+
+#ifndef MADV_WIPEONFORK
+#define MADV_WIPEONFORK 18
+#endif
+
+/* The linker's names. Weak: without init.c there is no such section. */
+extern const struct vt_process_steps __start_vt_process_steps[]
+    __attribute__((weak, visibility("hidden")));
+extern const struct vt_process_steps __stop_vt_process_steps[]
+    __attribute__((weak, visibility("hidden")));
+
+#define STEP(name)                                                                                 \
+    do                                                                                             \
+        for (const struct vt_process_steps *steps_ = __start_vt_process_steps;                     \
+             steps_ != __stop_vt_process_steps; steps_++)                                          \
+            steps_->name();                                                                        \
+    while (0)
+
+enum { ASLEEP, ARMING, ARMED };
+
+static uint32_t state;   /* atomic */
+static uint32_t *guard;  /* atomic; 1 in memory that a fork wipes to 0 */
+static bool guard_wipes; /* the kernel does wipe it; else pids are compared */
+static uint32_t guard_pid;
+
+/* --- arming --- */
+
+static void make_guard(void) {
+    uint32_t *page = vt_sys_mmap(4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    static uint32_t fallback;
+    guard_wipes = page && VT_SYS3(SYS_madvise, page, 4096, MADV_WIPEONFORK) == 0;
+    guard_pid = (uint32_t)VT_SYS0(SYS_getpid);
+    page = page ? page : &fallback;
+    *page = 1;
+    vt_publish(&guard, page);
+}
+
+/* Threads that come here together wait for the first one's options; it takes no lock. What needs the
+ * loader's lock is opened by each that finds it missing: one that waited might hold that lock. */
+void vt_process_arm(void) {
+    if (vt_see(&state) != ARMED) {
+        if (vt_claim(&state, ASLEEP, ARMING)) {
+            vt_options_read();
+            STEP(armed);
+            make_guard();
+            vt_publish(&state, (uint32_t)ARMED);
+        }
+        while (vt_see(&state) != ARMED)
+            sched_yield();
+    }
+    STEP(open);
+}
+
+bool vt_process_is_armed(void) {
+    return vt_see(&state) == ARMED;
+}
+
+/* --- forks --- */
+
+static void become_own_process(void) {
+    STEP(forked);
+    guard_pid = (uint32_t)VT_SYS0(SYS_getpid);
+    vt_put(guard, 1);
+}
+
+void vt_process_check_fork(void) {
+    uint32_t *g = vt_get(&guard);
+    if (VT_UNLIKELY(!g)) {
+        vt_process_arm();
+        return;
+    }
+    if (VT_LIKELY(guard_wipes ? vt_get(g) != 0 : guard_pid == (uint32_t)VT_SYS0(SYS_getpid)))
+        return;
+    become_own_process();
+}
+
+bool vt_process_is_ours(void) {
+    return vt_get(&guard) && (!guard_wipes || vt_get(guard));
+}
+
+/* --- the end --- */
+
+/* Return addresses within exit(): its last instruction calls what runs the handlers, so the address
+ * after its end counts. */
+bool vt_process_in_exit(void *const *frames, size_t count) {
+    static struct vt_range exit_code; /* atomic; the start is published last */
+    struct vt_range code = {.start = vt_see(&exit_code.start)};
+    struct vt_elf libc;
+    if (code.start)
+        code.end = vt_get(&exit_code.end);
+    else if (vt_elf_named("libc.so.", &libc) && vt_elf_function(&libc, "exit", &code)) {
+        vt_put(&exit_code.end, code.end);
+        vt_publish(&exit_code.start, code.start);
+    }
+    for (size_t i = 0; i < count; i++)
+        if ((uintptr_t)frames[i] - 1 - code.start < code.end - code.start)
+            return true;
+    return false;
+}

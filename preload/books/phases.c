@@ -1,0 +1,202 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Which phases are open, so that each stands in the log even if it was begun before there was one.
+ *
+ * A phase alone opens no log: a process that never touches CUDA leaves no file. So what is open is
+ * kept: per thread, a stack with the names' text, and for ranges that may end on another thread a
+ * small table of the process. When the log opens, each is written at the next event of its thread
+ * (event.c asks vt_phases_unwritten), with the time at which it really began beside the time of
+ * writing: a record is never stamped earlier than what a reader may have taken already. A forked
+ * child's log gets those that were open at the fork in the same way.
+ *
+ * Names are numbered by the hash of their text, like stacks.
+ *
+ * Called by listen/phase.c, which hears of phases, and by event.c. Takes no lock, calls no malloc.
+ */
+#include "books.h"
+#include "phases.h"
+#include "base/atomic.h"
+#include "base/sys.h"
+
+#include <string.h>
+#include <sys/mman.h>
+
+#define RANGES 256u
+#define NAMES  (1u << 18)
+#define PROBES 64u
+
+/* One that START opened before there was a log. */
+struct waiting {
+    uint64_t range; /* atomic; 0: free, BUSY: being written */
+    struct vt_open_phase phase;
+};
+#define BUSY UINT64_MAX
+
+uint32_t vt_phases_unwritten;  /* atomic */
+static uint32_t waiting_count; /* atomic; those of them that are in `waiting` */
+
+static __thread struct vt_phases *own __attribute__((tls_model("initial-exec")));
+static struct waiting waiting[RANGES];
+
+/* --- names --- */
+
+static uint64_t *names; /* atomic; hashes of the names written */
+static char domains[VT_PHASE_DOMAINS][VT_NAME_MAX_BYTES + 1]; /* by number - 1; set once */
+static uint32_t domain_state[VT_PHASE_DOMAINS]; /* atomic; 0 free, 1 being written, 2 there */
+
+static uint64_t *names_table(void) {
+    uint64_t *t = vt_see(&names);
+    if (t)
+        return t;
+    uint64_t *fresh = vt_sys_mmap(NAMES * sizeof *t, PROT_READ | PROT_WRITE,
+                                  MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    if (!fresh || vt_claim(&names, NULL, fresh))
+        return fresh;
+    vt_sys_munmap(fresh, NAMES * sizeof *t);
+    return vt_see(&names);
+}
+
+static uint64_t hash_of(const char *text, uint32_t bytes) {
+    uint64_t h = 0xcbf29ce484222325ull ^ bytes;
+    for (uint32_t i = 0; i < bytes; i++)
+        h = (h ^ (unsigned char)text[i]) * 0x100000001b3ull;
+    h ^= h >> 29;
+    return h ? h : 1;
+}
+
+static void write_name(struct vt_thread *t, uint32_t number, const char *text, uint32_t n) {
+    uint32_t bytes = (uint32_t)sizeof(struct vt_rec_name) + ((n + 7) & ~7u);
+    struct vt_rec_name *r = (void *)vt_log_reserve(t, bytes);
+    if (!r)
+        return;
+    r->number = number;
+    r->text_bytes = n;
+    memset(r + 1, 0, bytes - sizeof *r);
+    memcpy(r + 1, text, n);
+    vt_log_commit(t, &r->word, vt_word(VT_REC_NAME, 0, 0, bytes), bytes);
+}
+
+/* A name's number, its slot from 1; written to the log by the one who claims the slot. 0: no room.
+ */
+static uint32_t name_number(struct vt_thread *t, const char *text, uint32_t bytes) {
+    uint64_t *table = names_table(), hash = hash_of(text, bytes);
+    for (uint32_t i = 0; table && i < PROBES; i++) {
+        uint32_t slot = (uint32_t)(hash + i) & (NAMES - 1);
+        if (!vt_see(&table[slot]) && vt_claim(&table[slot], 0, hash)) {
+            write_name(t, slot + 1, text, bytes);
+            return slot + 1;
+        }
+        if (vt_see(&table[slot]) == hash)
+            return slot + 1;
+    }
+    return 0;
+}
+
+uint32_t vt_phases_domain(const char *name) {
+    for (uint32_t i = 0; i < VT_PHASE_DOMAINS; i++) {
+        if (!vt_see(&domain_state[i]) && vt_claim(&domain_state[i], 0, 1)) {
+            strncpy(domains[i], name, VT_NAME_MAX_BYTES);
+            vt_publish(&domain_state[i], 2);
+            return i + 1;
+        }
+        if (vt_see(&domain_state[i]) == 2 && strncmp(domains[i], name, VT_NAME_MAX_BYTES) == 0)
+            return i + 1;
+    }
+    return 0;
+}
+
+/* --- records --- */
+
+void vt_phases_write(struct vt_thread *t, enum vt_phase_event what, const struct vt_open_phase *p) {
+    const char *domain = p->domain ? domains[p->domain - 1] : "";
+    uint32_t name = p->bytes ? name_number(t, p->text, p->bytes) : 0;
+    uint32_t of = *domain ? name_number(t, domain, (uint32_t)strlen(domain)) : 0;
+    struct vt_rec_phase *r = (void *)vt_log_reserve(t, sizeof *r);
+    if (!r)
+        return;
+    uint64_t now = vt_log_ticks();
+    r->when = vt_when(VT_DEVICE_UNKNOWN, now);
+    r->began = p->began < now ? p->began : now;
+    r->range = p->range;
+    r->name = name;
+    r->domain = of;
+    vt_log_commit(t, &r->word, vt_word(VT_REC_PHASE, what, 0, 0), sizeof *r);
+}
+
+static void wait_is_over(struct waiting *w) {
+    vt_add(&vt_phases_unwritten, -1);
+    vt_add(&waiting_count, -1);
+    vt_publish(&w->range, 0);
+}
+
+void vt_phases_write_open(struct vt_thread *t) {
+    for (uint32_t i = 0; own && i < own->depth; i++) {
+        struct vt_open_phase *p = &own->open[i];
+        if (p->written)
+            continue;
+        p->written = true;
+        vt_add(&vt_phases_unwritten, -1);
+        vt_phases_write(t, VT_PHASE_PUSH, p);
+    }
+    for (uint32_t i = 0; i < RANGES && vt_get(&waiting_count); i++) {
+        uint64_t range = vt_see(&waiting[i].range);
+        if (!range || range == BUSY || !vt_claim(&waiting[i].range, range, BUSY))
+            continue;
+        vt_phases_write(t, VT_PHASE_START, &waiting[i].phase);
+        wait_is_over(&waiting[i]);
+    }
+}
+
+/* --- phases of a thread --- */
+
+/* Made once, and taken over with the rest of a dead thread's; what that one left open stays open in
+ * the log. */
+struct vt_phases *vt_phases_own(bool make) {
+    struct vt_thread *thread;
+    if (VT_LIKELY(own != NULL) || !make || !(thread = vt_thread_self()))
+        return own;
+    if (!thread->phases)
+        thread->phases =
+            vt_sys_mmap(sizeof *own, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    own = thread->phases;
+    for (uint32_t i = 0; own && i < own->depth; i++)
+        if (!own->open[i].written)
+            vt_add(&vt_phases_unwritten, -1);
+    if (own)
+        own->depth = own->skipped = 0;
+    return own;
+}
+
+/* --- phases of the process --- */
+
+void vt_phases_wait(const struct vt_open_phase *p) {
+    for (uint32_t i = 0; i < RANGES; i++) {
+        if (vt_see(&waiting[i].range) || !vt_claim(&waiting[i].range, 0, BUSY))
+            continue;
+        waiting[i].phase = *p;
+        vt_add(&vt_phases_unwritten, 1);
+        vt_add(&waiting_count, 1);
+        vt_publish(&waiting[i].range, p->range);
+        break;
+    }
+}
+
+void vt_phases_wait_ends(uint64_t range) {
+    for (uint32_t i = 0; i < RANGES; i++)
+        if (vt_see(&waiting[i].range) == range && vt_claim(&waiting[i].range, range, BUSY))
+            wait_is_over(&waiting[i]);
+}
+
+/* The child's log has none of the names and none of the phases; its clock starts now. What other
+ * threads had open is gone with them. */
+void vt_phases_forked(void) {
+    if (vt_see(&names))
+        VT_SYS3(SYS_madvise, names, NAMES * sizeof *names, MADV_DONTNEED);
+    memset(waiting, 0, sizeof waiting);
+    vt_put(&waiting_count, 0);
+    for (uint32_t i = 0; own && i < own->depth; i++) {
+        own->open[i].written = false;
+        own->open[i].began = 0;
+    }
+    vt_put(&vt_phases_unwritten, own ? own->depth : 0);
+}
