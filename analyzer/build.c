@@ -96,9 +96,9 @@ static void take_gaps(const struct build *b, struct vt_process *p) {
         {VT_DROP_NESTED, true, "a signal handler allocated while its thread was being recorded"},
         {VT_DROP_NO_MEMORY, true, "no memory for the tracer's own tables"},
         {VT_DROP_LOG_LOST, true, "the program closed or replaced the log's file descriptor"},
-        {VT_DROP_STACKS, false, "stacks were not kept: no number was left for them"},
+        {VT_DROP_STACKS, false, "call stacks were not kept: their table was full"},
         {VT_DROP_LIVE, false, "allocations did not fit the tracer's live table"},
-        {VT_DROP_UNKNOWN, false, "CUDA calls were seen with no real function behind them"},
+        {VT_DROP_UNKNOWN, false, "CUDA calls failed because the real function was not found"},
     };
     const struct vt_log *log = &b->log;
     const struct vt_log_header *h = &log->header;
@@ -109,7 +109,7 @@ static void take_gaps(const struct build *b, struct vt_process *p) {
         ended && !log->cut && !log->damage_count &&
         !(h->exit_kind == VT_EXIT_SIGNALED && (log->in_flight || (h->flags & VT_FLAG_BUFFERED)));
     if (log->running)
-        vt_model_note(p, "The process is still running: this is what its log held so far.");
+        vt_model_note(p, "The process is still running: this report covers its log so far.");
     else if (!ended)
         vt_model_note(
             p, "The log has no end: the process was killed, or the machine went down. Read up to "
@@ -129,9 +129,8 @@ static void take_gaps(const struct build *b, struct vt_process *p) {
             log->damage_count > 1 ? " and elsewhere" : "");
     }
     if (ended && h->exit_kind == VT_EXIT_SIGNALED && log->in_flight)
-        vt_model_note(p,
-                      "When it was killed a thread was just about to record: at most one event per "
-                      "thread is missing.");
+        vt_model_note(p, "A thread was about to record an event when the process was killed: at "
+                         "most one event per thread is missing.");
     for (size_t i = 0; i < sizeof reasons / sizeof *reasons; i++) {
         uint64_t count = h->dropped[reasons[i].reason];
         if (!count)
@@ -145,10 +144,10 @@ static void take_gaps(const struct build *b, struct vt_process *p) {
         }
     }
     if (b->clock.guessed)
-        vt_model_note(p, "The log does not hold its clock's rate: times are estimates.");
+        vt_model_note(p, "The log lacks the rate of its clock: times are estimates.");
     if (h->flags & VT_FLAG_BUFFERED)
-        vt_model_note(
-            p, "The log was written in blocks, not mapped: a kill can cost the last second.");
+        vt_model_note(p, "The log was not memory-mapped: if the process is killed, its last second "
+                         "may be missing.");
     if (h->flags & VT_FLAG_NO_UNWINDER)
         vt_model_note(p, "libunwind could not be opened: there are no native stacks.");
     if (h->flags & VT_FLAG_SHADOW_GAP)
@@ -408,45 +407,42 @@ static void note_replay(const struct build *b) {
     const struct vt_replay *r = &b->replay;
     char n[VT_FORMAT_BYTES];
     if (r->unknown_frees && !b->options->since)
-        vt_model_note(b->p, "%s free%s of addresses whose allocation is not in the log.",
+        vt_model_note(b->p, "%s free%s had no matching allocation in the log.",
                       vt_format_count(r->unknown_frees, n), plural(r->unknown_frees));
     if (r->replaced)
         vt_model_note(
             b->p,
-            "%s allocation%s came at addresses that were still live: their frees were not seen.",
+            "%s allocation%s reused addresses that were still live: earlier frees were not seen.",
             vt_format_count(r->replaced, n), plural(r->replaced));
     if (r->strays)
-        vt_model_note(
-            b->p,
-            "%s block%s of a caching allocator lie%s in no driver memory that was seen: their "
-            "bytes are counted, their segments are not known.",
-            vt_format_count(r->strays, n), plural(r->strays), r->strays == 1 ? "s" : "");
+        vt_model_note(b->p,
+                      "%s block%s of a caching allocator lie%s outside all recorded driver memory: "
+                      "their bytes are counted, their segments are unknown.",
+                      vt_format_count(r->strays, n), plural(r->strays), r->strays == 1 ? "s" : "");
     if (r->lost_blocks)
-        vt_model_note(
-            b->p,
-            "%s block%s of a caching allocator %s live when the memory around was given back: "
-            "taken as freed with it.",
-            vt_format_count(r->lost_blocks, n), plural(r->lost_blocks),
-            r->lost_blocks == 1 ? "was" : "were");
+        vt_model_note(b->p,
+                      "%s block%s of a caching allocator %s live when the segment around was "
+                      "freed: counted as freed with it.",
+                      vt_format_count(r->lost_blocks, n), plural(r->lost_blocks),
+                      r->lost_blocks == 1 ? "was" : "were");
     if (torch_is_mute(b))
         vt_model_note(b->p,
                       "PyTorch: this version reports its blocks in a way that the tracer does "
                       "not know; its memory is seen by segments only.");
     for (unsigned d = 0; d < 256; d++)
         if (r->devices[d].said_apart)
-            vt_model_note(
-                b->p,
-                "PyTorch's own count of GPU %u and its blocks in the log came apart %s time%s; at "
-                "the end it says %llu bytes allocated, the log has %llu.",
-                d, vt_format_count(r->devices[d].said_apart, n), plural(r->devices[d].said_apart),
-                (unsigned long long)r->devices[d].said_allocated,
-                (unsigned long long)r->devices[d].blocks_bytes);
+            vt_model_note(b->p,
+                          "PyTorch's own totals for GPU %u disagreed with the log %s time%s; at "
+                          "the end PyTorch says %llu bytes are allocated, the log %llu.",
+                          d, vt_format_count(r->devices[d].said_apart, n),
+                          plural(r->devices[d].said_apart),
+                          (unsigned long long)r->devices[d].said_allocated,
+                          (unsigned long long)r->devices[d].blocks_bytes);
     if (r->bulk_bytes) {
-        vt_model_note(
-            b->p,
-            "%s was never freed by the program, but went with its context (cudaDeviceReset, "
-            "cuCtxDestroy): here it counts as freed.",
-            vt_format_bytes(r->bulk_bytes, n));
+        vt_model_note(b->p,
+                      "%s was released only when its context was destroyed (cudaDeviceReset, "
+                      "cuCtxDestroy); it counts as freed here.",
+                      vt_format_bytes(r->bulk_bytes, n));
         b->p->went_bytes = r->bulk_bytes;
         b->p->went_note = b->p->notes[b->p->note_count - 1];
     }

@@ -293,16 +293,17 @@ uint32_t vt_gate_together(const struct vt_gate *g, uint32_t index, struct vt_amo
 static void stable_why(const struct vt_site *site, const struct vt_amount *amount,
                        struct vt_string *why) {
     char live[VT_FORMAT_BYTES], all[VT_FORMAT_BYTES], freed[VT_FORMAT_BYTES];
-    vt_string_format(
-        why, "%s of its %s allocation%s live at the end", vt_format_count(site->live_count, live),
-        vt_format_count(site->alloc_count, all), site->alloc_count == 1 ? " was" : "s were");
+    vt_string_format(why, "%s of %s allocation%s %s still live at the end",
+                     vt_format_count(site->live_count, live),
+                     vt_format_count(site->alloc_count, all), site->alloc_count == 1 ? "" : "s",
+                     site->live_count == 1 ? "was" : "were");
     if (amount->freed)
         vt_string_format(why, ", %s %s freed only at exit", vt_format_count(amount->freed, freed),
                          amount->freed == 1 ? "was" : "were");
     if (site->verdict == VT_VERDICT_LOST)
-        vt_string_add(why, ", and no pointer was left to all of them");
+        vt_string_add(why, ", and some have no pointer left to them");
     if (site->verdict == VT_VERDICT_GROWING)
-        vt_string_add(why, "; it rose over the run, and would go on rising");
+        vt_string_add(why, "; live memory rose over the run and would go on rising");
 }
 
 char *vt_gate_why(const struct vt_gate *g, const struct vt_gate_finding *f, bool stable) {
@@ -322,7 +323,7 @@ char *vt_gate_why(const struct vt_gate *g, const struct vt_gate_finding *f, bool
     else
         vt_string_add(&why, f->site->why ? f->site->why : vt_verdict_names[f->site->verdict]);
     if (f->accepted_bytes != VT_UNKNOWN)
-        vt_string_format(&why, "; grown past the %s that the baseline accepts",
+        vt_string_format(&why, "; more than the %s that the baseline accepts",
                          vt_format_bytes(f->accepted_bytes, a));
     return why.text;
 }

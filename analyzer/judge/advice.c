@@ -183,7 +183,7 @@ static const struct vt_frame *find_evaluation(struct vt_pyfiles *files,
 static char *say_evaluation(const struct vt_process *p, const struct vt_frame *frame) {
     struct vt_string advice = {0};
     char *frame_text = vt_frame_text(p, frame, PLACE + 10);
-    vt_string_format(&advice, "%s evaluates with gradients: put it under torch.no_grad()",
+    vt_string_format(&advice, "%s evaluates with gradients: wrap it in torch.no_grad()",
                      frame_text);
     free(frame_text);
     return advice.text;
@@ -210,9 +210,9 @@ static char *find_gradients(struct vt_pyfiles *files, const struct vt_stack *sta
     if (!maker || (user_code && !caller))
         return NULL;
     char *frame_text = caller ? vt_frame_text(files->process, caller, PLACE) : NULL;
-    vt_string_format(&advice,
-                     "gradients add up in %s: is optimizer.zero_grad() called before each step?",
-                     frame_text ? frame_text : "AccumulateGrad::apply");
+    vt_string_format(
+        &advice, "gradients accumulate in %s: is optimizer.zero_grad() called before each step?",
+        frame_text ? frame_text : "AccumulateGrad::apply");
     free(frame_text);
     return advice.text;
 }
@@ -312,12 +312,12 @@ static char *find_teller(const struct vt_process *p, const struct vt_site *site)
     }
     if (handle && !handle->user_code && !handle->python) {
         frame_text = vt_frame_text(p, main, PLACE);
-        vt_string_format(&advice, "%s is called again and again at %s: reuse one handle",
+        vt_string_format(&advice, "%s is called repeatedly at %s: reuse one handle",
                          handle->function, frame_text);
     } else if (batch) {
         frame_text = vt_frame_text(p, batch, PLACE);
         vt_string_format(&advice,
-                         "pinned batches of %s are not given back: reuse a fixed set of "
+                         "pinned batches of %s are never freed: reuse a fixed set of "
                          "buffers",
                          frame_text);
     }
@@ -349,12 +349,12 @@ static char *find_unfreed(const struct vt_process *p, const struct vt_leak *leak
     char a[VT_FORMAT_BYTES], b[VT_FORMAT_BYTES];
     char *frame_text = vt_frame_text(p, frame, freed ? PLACE - 10 : PLACE);
     if (!freed)
-        vt_string_format(&advice, "no %s is ever called for what %s allocates", frees[i].free,
+        vt_string_format(&advice, "%s is never called for memory allocated at %s", frees[i].free,
                          frame_text);
     else if (leak->verdict == VT_VERDICT_LOST && freed >= leak->live_count * 2)
-        vt_string_format(&advice, "%s of %s are freed: some path drops what %s made without %s",
-                         vt_format_count(freed, a), vt_format_count(allocs, b), frame_text,
-                         frees[i].free);
+        vt_string_format(
+            &advice, "%s of %s are freed: some path drops memory allocated at %s without %s",
+            vt_format_count(freed, a), vt_format_count(allocs, b), frame_text, frees[i].free);
     free(frame_text);
     return advice.text;
 }

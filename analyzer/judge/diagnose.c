@@ -17,9 +17,9 @@ const char *vt_diagnose_end(const struct vt_process *p) {
     if (p->window_until != VT_UNKNOWN)
         return "when the window ends";
     if (!strcmp(p->exit_kind, "running"))
-        return "when the log was read; the process was still running";
+        return "when the log was read (the process was still running)";
     if (!strcmp(p->exit_kind, "unknown"))
-        return "where the log ends; it does not say how the process did";
+        return "where the log ends (the end of the process is not in it)";
     if (!strcmp(p->exit_kind, "signaled"))
         return "when the process was killed";
     if (!strcmp(p->exit_kind, "exec"))
@@ -46,7 +46,7 @@ static void say_lost(const struct vt_process *p, const struct vt_site *site,
         vt_string_format(why, "no pointer to %s of its %s live allocations",
                          vt_format_count(site->lost_count, lost),
                          vt_format_count(site->live_count, live));
-    vt_string_format(why, " was left in the process's memory (%s looked through in %llu ms)", bytes,
+    vt_string_format(why, " was left in the process's memory (%s searched in %llu ms)", bytes,
                      (unsigned long long)((p->scan_ns + 999999) / 1000000));
 }
 
@@ -56,15 +56,16 @@ static void say_growth(const struct vt_growth *g, struct vt_string *why) {
     vt_format_bytes(g->bytes_per_iteration, bytes);
     vt_format_count(g->rises, rises);
     if (g->marked)
-        vt_string_format(why, "kept %s more with each iteration of '%s', from number %llu of %s on",
-                         bytes, g->per, (unsigned long long)g->since_iteration,
-                         vt_format_count(g->iterations, all));
+        vt_string_format(
+            why, "live memory grew by %s in each iteration of '%s', from iteration %llu of %s on",
+            bytes, g->per, (unsigned long long)g->since_iteration,
+            vt_format_count(g->iterations, all));
     else if (g->iterations != VT_UNKNOWN)
-        vt_string_format(why, "kept %s more with each round of the run, from number %llu of %s on",
-                         bytes, (unsigned long long)g->since_iteration,
-                         vt_format_count(g->iterations, all));
+        vt_string_format(
+            why, "live memory grew by %s in each round of the run, from round %llu of %s on", bytes,
+            (unsigned long long)g->since_iteration, vt_format_count(g->iterations, all));
     else
-        vt_string_format(why, "kept %s more each second to the end of the run", bytes);
+        vt_string_format(why, "live memory grew by %s each second to the end of the run", bytes);
     vt_string_format(why, " (%s rise%s; Mann-Kendall p < %s)", rises, g->rises == 1 ? "" : "s",
                      g->chance < 0.001  ? "0.001"
                      : g->chance < 0.01 ? "0.01"
@@ -78,19 +79,19 @@ static void say_live(const struct vt_process *p, const struct vt_site *site,
     vt_format_count(site->live_count, live);
     vt_format_count(site->alloc_count, all);
     if (site->before)
-        vt_string_format(why, "allocated before the window; %s of it live %s",
-                         site->live_count ? live : "nothing", vt_diagnose_end(p));
+        vt_string_format(why, "allocated before the window; %s still live %s",
+                         site->live_count ? live : "none", vt_diagnose_end(p));
     else if (site->live_count && site->alloc_count == 1)
-        vt_string_format(why, "its one allocation was live %s", vt_diagnose_end(p));
+        vt_string_format(why, "its only allocation was still live %s", vt_diagnose_end(p));
     else if (site->live_count == site->alloc_count && site->live_count)
-        vt_string_format(why, "all of its %s allocations were live %s", all, vt_diagnose_end(p));
+        vt_string_format(why, "all %s allocations were still live %s", all, vt_diagnose_end(p));
     else if (site->live_count)
-        vt_string_format(why, "%s of its %s allocations were live %s", live, all,
-                         vt_diagnose_end(p));
+        vt_string_format(why, "%s of %s allocations %s still live %s", live, all,
+                         site->live_count == 1 ? "was" : "were", vt_diagnose_end(p));
     else if (site->alloc_count == 1)
-        vt_string_add(why, "its one allocation was freed");
+        vt_string_add(why, "its only allocation was freed");
     else
-        vt_string_format(why, "all of its %s allocations were freed", all);
+        vt_string_format(why, "all %s allocations were freed", all);
 }
 
 static void judge(const struct vt_process *p, struct vt_site *site) {
@@ -118,7 +119,7 @@ static void judge(const struct vt_process *p, struct vt_site *site) {
         vt_string_add(&why, why.length ? "; " : "");
         say_growth(site->growth, &why);
         if (!site->live_count)
-            vt_string_add(&why, "; freed only after the process had last allocated anything");
+            vt_string_add(&why, "; freed only after the process's last allocation");
     }
     if (!why.length)
         say_live(p, site, &why);

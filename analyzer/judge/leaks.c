@@ -164,16 +164,16 @@ static void say_why(const struct vt_process *p, struct vt_leak *leak) {
     if (leak->site_count == 1 || leak->verdict == VT_VERDICT_GROWING) {
         vt_string_add(&why, largest->why);
         if (leak->site_count > 1)
-            vt_string_format(&why, "; so did %u more call site%s with it", leak->site_count - 1,
+            vt_string_format(&why, "; %u more call site%s grew with it", leak->site_count - 1,
                              leak->site_count > 2 ? "s" : "");
     } else if (leak->verdict == VT_VERDICT_LOST) {
         vt_string_format(&why,
-                         "no pointer to %s of its %s live allocations, from %u call sites, was "
+                         "no pointer to %s of %s live allocations, from %u call sites, was "
                          "left in the process's memory",
                          vt_format_count(lost, all), vt_format_count(leak->live_count, live),
                          leak->site_count);
     } else {
-        vt_string_format(&why, "%s of its %s allocations, from %u call sites, were live %s",
+        vt_string_format(&why, "%s of %s allocations, from %u call sites, were still live %s",
                          vt_format_count(leak->live_count, live), vt_format_count(allocations, all),
                          leak->site_count, vt_diagnose_end(p));
     }

@@ -57,7 +57,7 @@ void vt_lifetime_say(const struct vt_site *site, struct vt_string *why) {
     if (!site->live_count || site->free_count < SIBLINGS || site->longest_life == VT_UNKNOWN ||
         site->oldest_age == VT_UNKNOWN || site->oldest_age / BY_FAR < site->longest_life)
         return;
-    vt_string_format(why, "; %s %s old, the others lived %s at most",
+    vt_string_format(why, "; %s %s old, while the freed ones lived at most %s",
                      site->live_count == 1 ? "it is" : "the oldest is",
                      vt_format_duration(site->oldest_age, oldest),
                      vt_format_duration(site->longest_life, longest));

@@ -145,13 +145,14 @@ static const char *outcome(const struct vt_oom_sources *s, const struct vt_proce
 static void say_not(const struct vt_oom *oom, bool fragmentation, struct vt_string *why) {
     if (fragmentation)
         vt_string_format(why,
-                         ". Not fragmentation: %s idle in the cache would not have been enough",
+                         ". Not fragmentation: the %s idle in the cache would not have been enough",
                          BYTES(oom->cached_bytes));
     if (oom->others_bytes == 0)
-        vt_string_add(why, fragmentation ? "; no other process" : ". No other process held any");
+        vt_string_add(why, fragmentation ? "; no other process held memory"
+                                         : ". No other process held memory");
     else if (oom->others_bytes != VT_UNKNOWN)
-        vt_string_format(why, "%s %s of other processes", fragmentation ? ";" : ". Beside it",
-                         BYTES(oom->others_bytes));
+        vt_string_format(why, "%s other processes held %s",
+                         fragmentation ? "; meanwhile" : ". Meanwhile", BYTES(oom->others_bytes));
 }
 
 static void say_capacity(const struct vt_oom *oom, uint64_t in_use, struct vt_string *why) {
@@ -181,13 +182,13 @@ static bool weigh(struct vt_oom *oom, struct vt_string *why) {
     }
     if (cached && (asked <= cached || (free != VT_UNKNOWN && asked <= cached + free))) {
         oom->cause = "fragmentation";
-        vt_string_format(why, "%s were idle inside %s's segments, in pieces of at most %s",
+        vt_string_format(why, "%s was idle inside %s's segments, in pieces of at most %s",
                          BYTES(cached), oom->allocator ? oom->allocator : "a caching allocator",
                          BYTES(oom->largest_free_bytes));
         if (free != VT_UNKNOWN)
-            vt_string_format(why, "%s %s free on the device", said ? ", and" : ", and at most",
+            vt_string_format(why, "%s %s was free on the device", said ? ", and" : ", and at most",
                              BYTES(free));
-        vt_string_format(why, ": together enough for %s, in one piece not", BYTES(asked));
+        vt_string_format(why, ": enough in total for %s, but not in one piece", BYTES(asked));
         return true;
     }
     if (!said)
@@ -195,16 +196,16 @@ static bool weigh(struct vt_oom *oom, struct vt_string *why) {
     if (asked <= free) {
         oom->cause = "fragmentation";
         vt_string_format(why,
-                         "the driver counted %s free and had no room for %s: not in one piece, or "
-                         "not of the kind that was asked for",
+                         "the driver reported %s free but could not provide %s: not in one piece, "
+                         "or not of the requested kind",
                          BYTES(free), BYTES(asked));
         return true;
     }
     if (others && asked <= free + cached + others) {
         oom->cause = "other-process";
         vt_string_format(why,
-                         "other processes held %s%s of the device's %s; this one held %s and %s "
-                         "were free",
+                         "other processes held %s%s of the device's %s; this one held %s, and %s "
+                         "was free",
                          BYTES(others),
                          oom->others_bytes == VT_UNKNOWN || oom->others_said ? "" : " (estimated)",
                          BYTES(oom->total_bytes), BYTES(oom->tracked_bytes), BYTES(free));
@@ -216,7 +217,7 @@ static bool weigh(struct vt_oom *oom, struct vt_string *why) {
                         ? oom->total_bytes - free - oom->tracked_bytes - others
                         : 0;
     if (rest)
-        vt_string_format(why, "; %s more were its contexts, loaded code and what is not tracked",
+        vt_string_format(why, "; another %s was untracked: contexts, loaded code, driver reserve",
                          BYTES(rest));
     say_not(oom, cached > 0, why);
     return true;
@@ -226,7 +227,7 @@ static void explain(const struct vt_replay_fail *from, struct vt_oom *oom) {
     struct vt_string why = {0};
     if (from->flags & VT_FAIL_LIMIT) {
         oom->cause = "limit";
-        vt_string_format(&why, "%s more would have gone past VRAMTRACE_LIMIT; this process held %s",
+        vt_string_format(&why, "%s more would have exceeded VRAMTRACE_LIMIT; this process held %s",
                          BYTES(from->size), BYTES(oom->tracked_bytes));
         if (oom->cached_bytes && oom->cached_bytes != VT_UNKNOWN)
             vt_string_format(&why, ", %s of it idle in a cache", BYTES(oom->cached_bytes));
@@ -236,8 +237,8 @@ static void explain(const struct vt_replay_fail *from, struct vt_oom *oom) {
     } else if (from->unasked) {
         oom->cause = "limit";
         vt_string_format(&why,
-                         "%s refused it without asking the driver, as it does past its own share "
-                         "of the device",
+                         "%s refused it without asking the driver, as it does above the share of "
+                         "the device that it may use",
                          oom->allocator);
     } else if (oom->layer == VT_LAYER_HOST) {
         vt_string_format(&why, "the system refused %s of pinned host memory",
@@ -251,7 +252,7 @@ static void explain(const struct vt_replay_fail *from, struct vt_oom *oom) {
         else
             vt_string_format(&why,
                              "this process held only %s of the device's %s: something else held "
-                             "the rest, or it was in pieces",
+                             "the rest, or the free memory was in pieces",
                              BYTES(oom->tracked_bytes), BYTES(oom->total_bytes));
     }
     oom->why = why.text;

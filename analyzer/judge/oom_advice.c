@@ -42,13 +42,14 @@ static void name_pins(const struct vt_process *p, const struct vt_oom *oom,
         return;
     const struct vt_pin *pin = &oom->pins[0];
     char blocks[VT_FORMAT_BYTES], segments[VT_FORMAT_BYTES];
-    vt_string_format(text,
-                     "%sallocate what is kept from %s elsewhere or earlier: its %s block%s of %s "
-                     "hold%s %s segment%s with %s idle",
-                     text->length ? "; or " : "", frame_text, vt_format_count(pin->blocks, blocks),
-                     pin->blocks == 1 ? "" : "s", BYTES(pin->block_bytes),
-                     pin->blocks == 1 ? "s" : "", vt_format_count(pin->segments, segments),
-                     pin->segments == 1 ? "" : "s", BYTES(pin->pinned_bytes));
+    vt_string_format(
+        text,
+        "%sallocate the blocks kept from %s earlier or in memory of their own: %s block%s "
+        "(%s) hold%s %s segment%s with %s idle",
+        text->length ? "; or " : "", frame_text, vt_format_count(pin->blocks, blocks),
+        pin->blocks == 1 ? "" : "s", BYTES(pin->block_bytes), pin->blocks == 1 ? "s" : "",
+        vt_format_count(pin->segments, segments), pin->segments == 1 ? "" : "s",
+        BYTES(pin->pinned_bytes));
     free(frame_text);
 }
 
@@ -71,7 +72,7 @@ static void against_fragmentation(const struct vt_process *p, const struct vt_oo
 static void against_capacity(const struct vt_process *p, const struct vt_oom *oom,
                              struct vt_string *text) {
     if (oom->requested_bytes > oom->total_bytes) {
-        vt_string_add(text, "ask for less at a time, or take a larger device");
+        vt_string_add(text, "ask for less at a time, or use a larger device");
         return;
     }
     uint32_t holder = oom->holder_count ? oom->holders[0] : VT_NO_SITE;
@@ -79,8 +80,8 @@ static void against_capacity(const struct vt_process *p, const struct vt_oom *oo
     if (frame_text) {
         enum vt_verdict verdict = p->sites[holder].verdict;
         bool leak = verdict == VT_VERDICT_GROWING || verdict == VT_VERDICT_LOST;
-        vt_string_format(text, "%s what %s allocated: it held %s",
-                         leak ? "stop the growth of" : "free, or make smaller,", frame_text,
+        vt_string_format(text, "%s memory allocated at %s: it held %s",
+                         leak ? "stop the growth of" : "free, or shrink, the", frame_text,
                          BYTES(oom->holder_bytes[0]));
         free(frame_text);
     }
@@ -113,7 +114,7 @@ static void advise(const struct vt_process *p, struct vt_oom *oom) {
     else if (!strcmp(oom->cause, "other-process"))
         vt_string_format(&text,
                          "end the other processes on this GPU (nvidia-smi lists them), or use "
-                         "another one by CUDA_VISIBLE_DEVICES; until then at most %s fit",
+                         "another one with CUDA_VISIBLE_DEVICES; until then at most %s fits",
                          BYTES(oom->free_bytes));
     oom->advice = text.text;
 }

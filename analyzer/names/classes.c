@@ -239,16 +239,16 @@ bool vt_classes_verdict(struct vt_site *site, const char *end) {
     if (site->class == VT_CLASS_PROGRAM || !site->live_count)
         return false;
     if (site->class == VT_CLASS_RUNTIME)
-        vt_string_format(&why, "%s keeps such memory for the life of the process; %s were live %s",
+        vt_string_format(&why,
+                         "%s keeps such memory for the life of the process; %s was still live %s",
                          site->class_name, bytes, end);
     else if (site->segments)
         vt_string_format(&why,
-                         "segments of %s's cache, %s %s; the blocks inside are judged one by one",
+                         "segments of %s's cache: %s %s; the blocks inside are judged one by one",
                          site->class_name, bytes, end);
     else
         vt_string_format(&why,
-                         "taken by %s, which hands it out itself; %s were live %s, and what was in "
-                         "use inside is not in the log",
+                         "cached by %s, whose blocks are not in the log; %s was still live %s",
                          site->class_name, bytes, end);
     site->verdict = site->class == VT_CLASS_CACHE ? VT_VERDICT_CACHE : VT_VERDICT_RUNTIME;
     site->why = why.text;

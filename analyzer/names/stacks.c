@@ -165,7 +165,7 @@ void vt_stacks_notes(const struct vt_stacks *s, struct vt_process *process) {
         if (said)
             continue;
         vt_model_note(process, "%s %s: its functions are shown as offsets.", s->paths[i],
-                      changed ? "changed since the run (its build id is another)"
-                              : "is not there any more, or cannot be read");
+                      changed ? "changed since the run (its build ID differs)"
+                              : "is gone or cannot be read");
     }
 }

@@ -71,11 +71,10 @@ int vt_window_find(const struct vt_log *log, struct vt_clock clock,
         if (error)
             return error;
         if (count > 1 && !strchr(options->phase, '#'))
-            vt_model_note(
-                p,
-                "There are %zu of phase %s: this is from the first one's begin to the last one's "
-                "end. --phase %s#1 is the first alone.",
-                count, options->phase, options->phase);
+            vt_model_note(p,
+                          "The run has %zu phases named %s: this report covers the first one's "
+                          "start to the last one's end. --phase %s#1 selects the first.",
+                          count, options->phase, options->phase);
         if (span.since > window->since)
             window->since = span.since;
         if (span.until < window->until)
@@ -84,13 +83,13 @@ int vt_window_find(const struct vt_log *log, struct vt_clock clock,
         if (window->until != VT_TICKS_MASK)
             p->window_until = vt_clock_ns(clock, window->until);
         if (window->since > window->until) {
-            vt_string_format(message, "--phase %s lies outside of --since and --until",
+            vt_string_format(message, "--phase %s lies outside --since and --until",
                              options->phase);
             return -EINVAL;
         }
     }
     if (window->since > window->until) {
-        vt_string_format(message, "--since %s lies behind --until %s", options->since,
+        vt_string_format(message, "--since %s is later than --until %s", options->since,
                          options->until);
         return -EINVAL;
     }

@@ -167,7 +167,7 @@ static void head(const struct vt_text *t) {
                 vt_text_style(t, VT_STYLE_WARN), vt_text_style(t, VT_STYLE_NONE));
     if (p->window_since != VT_UNKNOWN || p->window_until != VT_UNKNOWN) {
         char a[VT_FORMAT_BYTES], b[VT_FORMAT_BYTES];
-        fprintf(t->out, "only from %s to %s of the run\n",
+        fprintf(t->out, "showing only %s to %s of the run\n",
                 p->window_since == VT_UNKNOWN ? "the start"
                                               : vt_format_duration(p->window_since, a),
                 p->window_until == VT_UNKNOWN ? "the end" : vt_format_duration(p->window_until, b));
@@ -214,13 +214,14 @@ static void held_late(const struct vt_text *t) {
         struct vt_string rest = {0}, line = {0};
         vt_string_format(&rest, "%s in %s block%s%s", vt_format_bytes(rows.bytes, bytes),
                          vt_format_count(rows.blocks, count), rows.blocks == 1 ? "" : "s",
-                         p->went_bytes ? ", in part with its context" : "");
+                         p->went_bytes ? ", partly when its context was destroyed" : "");
         vt_text_heading(t, VT_STYLE_HEAD, "FREED ONLY AT EXIT", rest.text);
-        vt_string_format(&line, "held when the process last allocated anything; %s of it at %s%s%s",
+        vt_string_format(&line,
+                         "held until the process's last allocation; %s of it allocated at %s%s%s",
                          first->bytes == rows.bytes       ? "all"
                          : first->bytes >= rows.bytes / 2 ? "most"
                                                           : vt_format_bytes(first->bytes, part),
-                         frame_text, caller ? " from " : "", caller ? caller : "");
+                         frame_text, caller ? ", called from " : "", caller ? caller : "");
         vt_text_wrap(t, "  ", 2, line.text);
         vt_string_free(&rest);
         vt_string_free(&line);
@@ -241,13 +242,12 @@ static void say_freed(const struct vt_process *p, struct vt_string *rest) {
         vt_string_add(rest, "nothing was allocated");
         return;
     }
-    vt_string_add(rest, apart ? "all of the GPU's memory was freed"
-                              : "everything that was allocated was freed");
+    vt_string_add(rest, apart ? "all GPU memory was freed" : "everything allocated was freed");
     if (p->went_bytes)
-        vt_string_format(rest, ", %s of it with its context",
+        vt_string_format(rest, ", %s of it only when its context was destroyed",
                          vt_format_bytes(p->went_bytes, bytes));
     if (kept)
-        vt_string_add(rest, ", but what caches and CUDA's libraries keep");
+        vt_string_add(rest, ", except what caches and CUDA's libraries keep");
     if (apart)
         vt_string_format(rest, "; %s memory was not",
                          !p->managed.live_count  ? "pinned host"
@@ -296,7 +296,7 @@ static void apart(const struct vt_text *t, const char *heading, const struct vt_
     char a[VT_FORMAT_BYTES], b[VT_FORMAT_BYTES], c[VT_FORMAT_BYTES];
     if (!books->alloc_count && !books->peak_bytes && !books->failed_count)
         return;
-    vt_string_format(&rest, "%s held in %s allocation%s; at its peak %s",
+    vt_string_format(&rest, "%s held in %s allocation%s; peak %s",
                      vt_format_bytes(books->live_bytes, a), vt_format_count(books->live_count, b),
                      books->live_count == 1 ? "" : "s", vt_format_bytes(books->peak_bytes, c));
     vt_text_heading(t, VT_STYLE_HEAD, heading, rest.text);
@@ -318,19 +318,22 @@ static void next(const struct vt_text *t) {
     const struct vt_site *site = first_site < p->site_count ? &p->sites[first_site] : NULL;
     if (p->leak_count && p->leaks[0].site_count) /* what the first screen leads with */
         site = &p->sites[p->leaks[0].sites[0]];
-    char *lines[2] = {NULL, NULL};
+    char *lines[3] = {NULL, NULL, NULL};
     struct vt_string line = {0};
     if (site)
         vt_string_format(&line, "vramtrace report --site %.*s%s%s", (int)t->digits, site->name, gap,
                          log);
     lines[0] = line.text;
     line = (struct vt_string){0};
-    vt_string_format(&line, "vramtrace report --format json -o report.json%s%s", gap, log);
+    vt_string_format(&line, "vramtrace report --format json%s%s", gap, log);
     lines[1] = line.text;
-    static const char *const what[] = {"its stack and numbers", "the same for programs"};
+    if (p->leak_count)
+        lines[2] = vt_strdup("vramtrace diff BEFORE AFTER");
+    static const char *const what[] = {"its stack and numbers", "the same for programs",
+                                       "did the fix work?"};
     fputc('\n', t->out);
     bool first = true;
-    for (int i = 0; i < 2; i++) {
+    for (int i = 0; i < 3; i++) {
         if (!lines[i])
             continue;
         unsigned columns = vt_frame_text_columns(lines[i]);

@@ -7,10 +7,8 @@
 #include <string.h>
 
 const struct vt_format vt_formats[] = {
-    {"text", "for people: what is held, from where, and what a peak was made of",
-     vt_fmt_text_write},
-    {"json", "for programs: everything that is known, schema vramtrace-report/1",
-     vt_fmt_json_write},
+    {"text", "for people: leaks, failed allocations, devices and peaks", vt_fmt_text_write},
+    {"json", "for programs: everything known (schema vramtrace-report/1)", vt_fmt_json_write},
     {NULL, NULL, NULL},
 };
 

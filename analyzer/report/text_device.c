@@ -131,55 +131,54 @@ static void sum_parts(const struct vt_text *t, const struct vt_device *d, struct
         parts[OTHERS].bytes = d->other_processes_bytes;
 }
 
-/* What NVML said of this process, and how what is not in the books went. */
+/* The end of a sentence about the driver's figure: how it compares with what was recorded. */
+static void print_compared(const struct vt_text *t, const struct vt_device *d) {
+    char untracked[VT_FORMAT_BYTES];
+    if (d->untracked_bytes == 0)
+        fputs(": matches\n", t->out);
+    else if (d->untracked_bytes != VT_UNKNOWN)
+        fprintf(t->out, ";\n%17s%s untracked: contexts, loaded code, driver reserve\n", "",
+                vt_format_bytes(d->untracked_bytes, untracked));
+    else
+        fputc('\n', t->out);
+}
+
+/* What NVML said of this process, and how its untracked memory changed. */
 static void print_untracked(const struct vt_text *t, const struct vt_device *d) {
     const struct vt_untracked *u = &d->untracked;
     char a[VT_FORMAT_BYTES], b[VT_FORMAT_BYTES], c[VT_FORMAT_BYTES];
-    fprintf(t->out, "  driver's word  %s used by this process at %s",
+    fprintf(t->out, "  driver         reports %s for this process at %s",
             vt_format_bytes(d->driver_used_bytes, a), vt_format_duration(d->driver_used_at, b));
-    if (d->untracked_bytes == 0)
-        fputs(": as in these books\n", t->out);
-    else if (d->untracked_bytes != VT_UNKNOWN)
-        fprintf(t->out, ";\n%17s%s of it not in these books: contexts, code, reserve\n", "",
-                vt_format_bytes(d->untracked_bytes, c));
-    else
-        fputc('\n', t->out);
+    print_compared(t, d);
     if (d->other_processes_bytes != VT_UNKNOWN)
-        fprintf(t->out, "%17s%s used by other processes\n", "",
+        fprintf(t->out, "%17s%s for other processes\n", "",
                 vt_format_bytes(d->other_processes_bytes, a));
     if (u->samples > 1 && u->last_bytes > u->first_bytes &&
         u->last_bytes - u->first_bytes >= GROWTH_WORTH_SAYING)
-        fprintf(t->out, "  untracked      grew from %s to %s, at most %s at %s\n",
+        fprintf(t->out, "  untracked      grew from %s to %s; at most %s, at %s\n",
                 vt_format_bytes(u->first_bytes, a), vt_format_bytes(u->last_bytes, b),
                 vt_format_bytes(u->max_bytes, c),
                 vt_format_duration(u->max_at, (char[VT_FORMAT_BYTES]){0}));
 }
 
 static void print_driver_figures(const struct vt_text *t, const struct vt_device *d) {
-    char a[VT_FORMAT_BYTES], b[VT_FORMAT_BYTES], c[VT_FORMAT_BYTES];
+    char a[VT_FORMAT_BYTES], b[VT_FORMAT_BYTES];
     if (d->driver_used_bytes == VT_UNKNOWN)
         return;
     if (d->from_nvml) {
         print_untracked(t, d);
         return;
     }
-    if (d->other_processes_bytes != VT_UNKNOWN && d->other_processes_bytes) {
-        fprintf(t->out, "  driver's word  %s used, when the program asked at %s;\n",
-                vt_format_bytes(d->driver_used_bytes, a), vt_format_duration(d->driver_used_at, b));
-        fprintf(t->out, "%17s%s of it by other processes, %s not in these books\n", "",
+    fprintf(t->out, "  driver         told the program at %s that %s was in use",
+            vt_format_duration(d->driver_used_at, a), vt_format_bytes(d->driver_used_bytes, b));
+    if (d->other_processes_bytes != VT_UNKNOWN && d->other_processes_bytes)
+        fprintf(t->out, ";\n%17s%s by other processes, %s untracked\n", "",
                 vt_format_bytes(d->other_processes_bytes, a),
                 vt_format_bytes(d->untracked_bytes, b));
-        return;
-    }
-    fprintf(t->out, "  driver's word  %s used, when the program asked at %s",
-            vt_format_bytes(d->driver_used_bytes, a), vt_format_duration(d->driver_used_at, b));
-    if (d->untracked_bytes == 0)
-        fputs(": as in these books\n", t->out);
-    else if (d->untracked_bytes != VT_UNKNOWN)
-        fprintf(t->out, ";\n%17s%s of it not in these books\n", "",
-                vt_format_bytes(d->untracked_bytes, c));
+    else if (d->untracked_bytes == VT_UNKNOWN)
+        fputs(" by all processes\n", t->out);
     else
-        fprintf(t->out, ",\n%17sby all processes together\n", "");
+        print_compared(t, d);
 }
 
 /* The usual line, above which it is worth a thought: and only where the amount is, too. */
@@ -195,7 +194,7 @@ static void print_worst(const struct vt_text *t, const struct vt_fragmentation *
         return;
     double ratio = vt_fragmentation_ratio(idle, f->worst.largest_free_bytes);
     bool alarm = is_alarming(ratio, f->worst.pinned_bytes, f->worst.reserved_bytes);
-    fprintf(t->out, "  at its worst   %s%.2f at %s%s: %s idle, %s in one piece%s\n",
+    fprintf(t->out, "  at its worst   %s%.2f at %s%s: %s idle; largest %s%s\n",
             vt_text_style(t, alarm ? VT_STYLE_WARN : ""), ratio, vt_format_duration(f->worst.at, a),
             vt_text_style(t, alarm ? VT_STYLE_NONE : ""), vt_format_bytes(idle, b),
             vt_format_bytes(f->worst.largest_free_bytes, c), alarm ? "; above 0.30" : "");
@@ -206,10 +205,10 @@ static void print_blocks(const struct vt_text *t, const struct vt_device *d) {
     char c[VT_FORMAT_BYTES], e[VT_FORMAT_BYTES], f[VT_FORMAT_BYTES], g[VT_FORMAT_BYTES];
     if (!d->has_blocks)
         return;
-    fprintf(t->out, "  %-13s  %s in use at the most, %s at this peak", b->name,
+    fprintf(t->out, "  %-13s  at most %s in use, %s at this peak", b->name,
             vt_format_bytes(b->peak_bytes, c), vt_format_bytes(b->at_peak_bytes, e));
     if (b->reserved_bytes != VT_UNKNOWN)
-        fprintf(t->out, ";\n%17sat the end %s of %s reserved", "",
+        fprintf(t->out, ";\n%17sat the end %s in use of %s reserved", "",
                 vt_format_bytes(b->live_bytes, f), vt_format_bytes(b->reserved_bytes, g));
     fputc('\n', t->out);
     if (b->said_allocated != VT_UNKNOWN)
@@ -222,20 +221,20 @@ static void print_granules(const struct vt_text *t, const struct vt_fragmentatio
     char a[VT_FORMAT_BYTES];
     if (f->granule_waste_bytes == VT_UNKNOWN || f->granule_waste_bytes < 16u << 20)
         return;
-    fprintf(t->out, "  granules       about %s lost, if the driver keeps to granules of 2 MiB\n",
+    fprintf(t->out, "  rounding       to 2 MiB pages wastes up to %s (estimate)\n",
             vt_format_bytes(f->granule_waste_bytes, a));
 }
 
 static void print_fragmentation(const struct vt_text *t, const struct vt_fragmentation *f) {
     char a[VT_FORMAT_BYTES], b[VT_FORMAT_BYTES], c[VT_FORMAT_BYTES];
     if (f->ratio < 0)
-        fputs("  fragmentation  unknown: what its pools or caches keep is not in the log\n",
+        fputs("  fragmentation  unknown: the log does not show what pools and caches keep\n",
               t->out);
     else if (!f->free_bytes)
-        fputs("  fragmentation  none: nothing was reserved and idle at the end\n", t->out);
+        fputs("  fragmentation  none: no reserved memory was idle at the end\n", t->out);
     else
-        fprintf(t->out, "  fragmentation  %.2f: %s of %s reserved are idle, %s in one piece\n",
-                f->ratio, vt_format_bytes(f->free_bytes, a), vt_format_bytes(f->reserved_bytes, b),
+        fprintf(t->out, "  fragmentation  %.2f: %s of %s reserved is idle; largest %s\n", f->ratio,
+                vt_format_bytes(f->free_bytes, a), vt_format_bytes(f->reserved_bytes, b),
                 vt_format_bytes(f->largest_free_bytes, c));
 }
 
@@ -257,7 +256,7 @@ static void print_peak(const struct vt_text *t, const struct vt_device *d) {
     vt_rows_make(&rows, t, VT_ROWS_PEAK, d->ordinal);
     vt_format_bytes(d->peak_bytes, bytes);
     if (!t->process->leak_count && is_held_list(&rows, t)) { /* else there is no list */
-        fprintf(t->out, "  peak           %s, made of just what is listed above\n", bytes);
+        fprintf(t->out, "  peak           %s, all of it listed above\n", bytes);
     } else {
         fprintf(t->out, "  peak           %s, made of\n", bytes);
         vt_rows_print(&rows, t);
@@ -267,7 +266,7 @@ static void print_peak(const struct vt_text *t, const struct vt_device *d) {
 
 static void print_counts(const struct vt_text *t, const struct vt_device *d) {
     char a[VT_FORMAT_BYTES], f[VT_FORMAT_BYTES], b[VT_FORMAT_BYTES], m[VT_FORMAT_BYTES];
-    fprintf(t->out, "  in all         %s allocation%s of %s, %s freed",
+    fprintf(t->out, "  total          %s allocation%s, %s; %s freed",
             vt_format_count(d->alloc_count, a), d->alloc_count == 1 ? "" : "s",
             vt_format_bytes(d->allocated_bytes, b), vt_format_count(d->free_count, f));
     if (d->failed_count)
@@ -304,8 +303,8 @@ static void print_parts(const struct vt_text *t, const struct vt_device *d,
     static const char *const said[PARTS] = {
         [CACHE] = "reserved and not in use",
         [RUNTIME] = "kept by CUDA's libraries",
-        [UNTRACKED] = "contexts, loaded code (the driver's figure)",
-        [OTHERS] = "other processes (the driver's figure)",
+        [UNTRACKED] = "contexts, loaded code (driver's figure)",
+        [OTHERS] = "other processes (driver's figure)",
     };
     uint64_t sum = 0;
     for (unsigned i = 0; i < PARTS; i++)
@@ -328,11 +327,11 @@ static void print_parts(const struct vt_text *t, const struct vt_device *d,
         print_part(t, parts[i].letter, parts[i].name, parts[i].bytes, whole, rest.text);
         vt_string_free(&rest);
     }
+    /* the driver's figure tells whether others use the rest */
+    bool known = parts[UNTRACKED].bytes || d->untracked_bytes == 0;
     if (fits && whole > sum)
-        print_part(t, '.', "free", whole - sum, whole,
-                   parts[UNTRACKED].bytes || d->untracked_bytes == 0
-                       ? ""
-                       : "or not this program's allocations");
+        print_part(t, '.', known ? "free" : "the rest", whole - sum, whole,
+                   known ? "" : "free, or used by others");
 }
 
 void vt_text_device(const struct vt_text *t, const struct vt_device *d) {

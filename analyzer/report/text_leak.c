@@ -13,6 +13,7 @@
 #include <string.h>
 
 enum { LEAKS_SHOWN = 3, PATHS_SHOWN = 5, LABEL = 16, MANY_RISES = 100 };
+enum { FULL_WITHIN = 1000 }; /* times the run; a full device further away is not worth a line */
 
 /* "120 steps", "1 epoch", "40 rounds": what an iteration is called. */
 static const char *unit(const struct vt_growth *g) {
@@ -38,9 +39,9 @@ static const char *memory(const struct vt_process *p, const struct vt_leak *leak
     }
     return host == leak->site_count      ? " of pinned host memory"
            : managed == leak->site_count ? " of managed memory"
-           : host && managed             ? " of memory, pinned host and managed too,"
-           : host                        ? " of memory, pinned host memory too,"
-           : managed                     ? " of memory, managed memory too,"
+           : host && managed             ? " of memory (pinned host and managed included)"
+           : host                        ? " of memory (pinned host included)"
+           : managed                     ? " of memory (managed included)"
                                          : "";
 }
 
@@ -154,8 +155,9 @@ static void print_growth(const struct vt_text *t, const struct vt_leak *leak) {
     row(t, "since", s.text);
     s.length = 0;
     if (g->full_in_iterations == 0)
-        vt_string_add(&s, t->process->oom_count ? "it was: see OUT OF MEMORY below" : "it was");
-    else if (g->full_in_iterations != VT_UNKNOWN)
+        vt_string_add(&s, t->process->oom_count ? "yes: see OUT OF MEMORY below" : "yes");
+    else if (g->full_in_iterations != VT_UNKNOWN &&
+             g->full_in / FULL_WITHIN <= t->process->duration)
         vt_string_format(&s, "in %s %s%s, %s at this pace",
                          vt_format_count(g->full_in_iterations, a), unit(g),
                          plural(g->full_in_iterations), vt_format_duration(g->full_in, b));
@@ -192,7 +194,7 @@ static void print_evidence(const struct vt_text *t, const struct vt_leak *leak) 
                          : leak->growth->chance < 0.01 ? "0.01"
                                                        : "0.02");
         if (leak->verdict == VT_VERDICT_LOST)
-            vt_string_add(&s, "; no pointer to them in memory");
+            vt_string_add(&s, "; no pointer to them is left");
     }
     row(t, "evidence", s.text);
     vt_string_free(&s);
@@ -210,10 +212,7 @@ static void print_path(const struct vt_text *t, const struct vt_leak *leak, uint
     unsigned width = VT_TEXT_WIDTH - LABEL - 11 - t->digits - 2 - (caller ? 5 : 0);
     char *frame_text = vt_frame_text(p, caller ? caller : vt_stack_main_frame(site->stack), width);
     int pad = (int)width - (int)vt_frame_text_columns(frame_text);
-    fprintf(t->out, "  %-*s%9s  %s%s%*s  %.*s\n", LABEL - 2,
-            i              ? ""
-            : leak->growth ? "together"
-                           : "paths",
+    fprintf(t->out, "  %-*s%9s  %s%s%*s  %.*s\n", LABEL - 2, i ? "" : "sites",
             vt_format_bytes(vt_amount_of_site(site, leak).bytes, bytes), caller ? "from " : "",
             frame_text, pad > 0 ? pad : 0, "", (int)t->digits, site->name);
     free(frame_text);
@@ -226,19 +225,23 @@ static void print_path(const struct vt_text *t, const struct vt_leak *leak, uint
     }
 }
 
-/* The sites of a leak: its own, or all of them where it has several. */
+/* The callers of a leak that has one site; of several sites each row says its own. */
+static void print_callers(const struct vt_text *t, const struct vt_leak *leak) {
+    const struct vt_frame *callers[VT_CALLERS];
+    const struct vt_stack *stack = t->process->sites[leak->sites[0]].stack;
+    uint32_t count = leak->site_count == 1 ? vt_rows_callers(stack, callers) : 0;
+    for (uint32_t i = 0; i < count; i++) {
+        char *frame_text = vt_frame_text(t->process, callers[i], VT_TEXT_WIDTH - LABEL);
+        row(t, i ? "" : "called from", frame_text);
+        free(frame_text);
+    }
+}
+
+/* The ids of a leak's sites, with what each holds where there are several. */
 static void print_sites(const struct vt_text *t, const struct vt_leak *leak) {
     if (leak->site_count < 2) {
-        const struct vt_site *site = &t->process->sites[leak->sites[0]];
-        const struct vt_frame *callers[VT_CALLERS];
-        uint32_t count = vt_rows_callers(site->stack, callers);
-        for (uint32_t i = 0; i < count; i++) {
-            char *frame_text = vt_frame_text(t->process, callers[i], VT_TEXT_WIDTH - LABEL);
-            row(t, i ? "" : "called from", frame_text);
-            free(frame_text);
-        }
         char id[32];
-        snprintf(id, sizeof id, "%.*s", (int)t->digits, site->name);
+        snprintf(id, sizeof id, "%.*s", (int)t->digits, t->process->sites[leak->sites[0]].name);
         row(t, "site", id);
         return;
     }
@@ -251,14 +254,16 @@ static void print_sites(const struct vt_text *t, const struct vt_leak *leak) {
 static void print_leak(const struct vt_text *t, const struct vt_leak *leak) {
     heading(t, leak);
     print_place(t, leak);
-    print_sites(t, leak);
+    print_callers(t, leak);
     if (leak->growth)
         print_growth(t, leak);
     print_evidence(t, leak);
     if (leak->advice)
         row(t, "likely", leak->advice);
+    print_sites(t, leak);
     if (leak->verdict == VT_VERDICT_GROWING)
-        fputs("  This line allocated it; what keeps it may be elsewhere.\n", t->out);
+        fputs("  This line allocates the memory; the code that keeps it may be elsewhere.\n",
+              t->out);
 }
 
 void vt_text_leaks(const struct vt_text *t) {

@@ -39,8 +39,8 @@ static void print_asked(const struct vt_text *t, const struct vt_oom *oom) {
     uint64_t apart =
         oom->free_said_at > oom->at ? oom->free_said_at - oom->at : oom->at - oom->free_said_at;
     if (oom->free_said_at != VT_UNKNOWN && apart >= 1000000000)
-        vt_string_format(&text, " (by the driver's word %s %s)", vt_format_duration(apart, age),
-                         oom->free_said_at > oom->at ? "later" : "before");
+        vt_string_format(&text, " (driver's figure, %s %s)", vt_format_duration(apart, age),
+                         oom->free_said_at > oom->at ? "later" : "earlier");
     if (oom->cached_bytes != VT_UNKNOWN && oom->cached_bytes)
         vt_string_format(&text, ", %s idle in %s's cache", BYTES(oom->cached_bytes),
                          oom->allocator ? oom->allocator : "a framework");
@@ -93,10 +93,10 @@ static void print_pins(const struct vt_text *t, const struct vt_oom *oom) {
             continue;
         print_site(t, shown ? "" : "  pinned by", BYTES(pin->pinned_bytes),
                    &t->process->sites[pin->site]);
-        fprintf(t->out, "%*s%s idle around its %s block%s in %s segment%s%s\n", LABEL + 11, "",
-                BYTES(pin->pinned_bytes), vt_format_count(pin->blocks, a),
-                pin->blocks == 1 ? "" : "s", vt_format_count(pin->segments, b),
-                pin->segments == 1 ? "" : "s", shown ? "" : ": worth moving");
+        fprintf(t->out, "%*sits %s block%s hold%s %s segment%s, %s of them idle\n", LABEL + 11, "",
+                vt_format_count(pin->blocks, a), pin->blocks == 1 ? "" : "s",
+                pin->blocks == 1 ? "s" : "", vt_format_count(pin->segments, b),
+                pin->segments == 1 ? "" : "s", BYTES(pin->pinned_bytes));
         shown++;
     }
 }
@@ -113,9 +113,9 @@ static void print_after(const struct vt_text *t, const struct vt_oom *oom) {
     char after[VT_FORMAT_BYTES];
     struct vt_string text = {0};
     uint64_t ns = p->duration > oom->at ? p->duration - oom->at : 0;
-    vt_string_format(&text, "the program went on for %s", vt_format_duration(ns, after));
+    vt_string_format(&text, "the program continued for %s", vt_format_duration(ns, after));
     if (!strcmp(p->exit_kind, "exited"))
-        vt_string_format(&text, ", and ended with exit status %d", p->exit_status);
+        vt_string_format(&text, " and ended with exit status %d", p->exit_status);
     vt_text_wrap(t, "  then", LABEL, text.text);
     vt_string_free(&text);
 }
@@ -166,9 +166,9 @@ void vt_text_ooms(const struct vt_text *t) {
     if (others)
         fprintf(t->out, "  %s other allocation%s failed as well%s.\n", vt_format_count(others, n),
                 others == 1 ? "" : "s",
-                last && went_on(p, last) ? "; the program went on each time" : "");
+                last && went_on(p, last) ? "; the program continued each time" : "");
     if (recoveries)
-        fprintf(t->out, "%s%s allocation%s failed and succeeded when %s tried again.\n",
+        fprintf(t->out, "%s%s allocation%s failed, then succeeded when %s tried again.\n",
                 last ? "  " : "\n", vt_format_count(recoveries, n), recoveries == 1 ? "" : "s",
                 by ? by : "the program");
 }

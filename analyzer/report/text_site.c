@@ -33,15 +33,15 @@ static void print_stack(const struct vt_text *t, const struct vt_stack *stack) {
         free(source);
     }
     if (!stack->count)
-        fputs("    unknown: the log has no stack for it\n", t->out);
+        fputs("    unknown: the log has no stack for this site\n", t->out);
     if (stack->cut)
-        fputs("    ... cut here: VRAMTRACE_DEPTH frames were kept\n", t->out);
+        fputs("    ... cut here: VRAMTRACE_DEPTH limits the frames that are kept\n", t->out);
     if (stack->unplaced)
-        fputs("    (Python frames stand first: their place among the native ones was not found)\n",
+        fputs("    (Python frames come first: their position among the native ones is unknown)\n",
               t->out);
     if (hidden)
         fprintf(t->out,
-                "    (%u frame%s inside the Python interpreter left out; --native shows them)\n",
+                "    (%u frame%s inside the Python interpreter hidden; --native shows them)\n",
                 hidden, hidden == 1 ? "" : "s");
 }
 
@@ -63,21 +63,21 @@ void vt_text_site(const struct vt_text *t, const struct vt_site *s) {
     fprintf(t->out, "  held at the end  %s in %s allocation%s\n", vt_format_bytes(s->live_bytes, a),
             vt_format_count(s->live_count, b), s->live_count == 1 ? "" : "s");
     if (s->held_count > s->live_count) {
-        vt_string_format(&before, "%s in %s allocation%s, when the process last allocated anything",
+        vt_string_format(&before, "%s in %s allocation%s, until the process's last allocation",
                          vt_format_bytes(s->held_bytes, a), vt_format_count(s->held_count, b),
                          s->held_count == 1 ? "" : "s");
-        vt_text_wrap(t, "  before that", 19, before.text);
+        vt_text_wrap(t, "  before exit", 19, before.text);
     }
-    fprintf(t->out, "  its own peak     %s;  %s at the %s peak\n",
-            vt_format_bytes(s->peak_bytes, a), vt_format_bytes(s->bytes_at_peak, b),
+    fprintf(t->out, "  its own peak     %s; %s at the %s peak\n", vt_format_bytes(s->peak_bytes, a),
+            vt_format_bytes(s->bytes_at_peak, b),
             s->layer == VT_LAYER_HOST      ? "pinned memory's"
             : s->layer == VT_LAYER_MANAGED ? "managed memory's"
                                            : "device's");
-    fprintf(t->out, "  in all           %s allocation%s of %s, %s freed\n",
+    fprintf(t->out, "  total            %s allocation%s, %s; %s freed\n",
             vt_format_count(s->alloc_count, a), s->alloc_count == 1 ? "" : "s",
             vt_format_bytes(s->allocated_bytes, b), vt_format_count(s->free_count, c));
     if (s->first_at != VT_UNKNOWN)
-        fprintf(t->out, "  from, to         %s, %s\n", vt_format_duration(s->first_at, a),
+        fprintf(t->out, "  first, last      %s, %s\n", vt_format_duration(s->first_at, a),
                 vt_format_duration(s->last_at, d));
     vt_text_wrap(t, "  why", 19, s->why);
     print_stack(t, s->stack);

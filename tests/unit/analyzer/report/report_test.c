@@ -85,7 +85,7 @@ static void verdicts_and_leaks(void **state) {
     assert_int_equal(p->sites[0].verdict, VT_VERDICT_UNFREED);
     assert_int_equal(p->sites[3].live_bytes, 0);
     assert_int_equal(p->sites[3].verdict, VT_VERDICT_FREED);
-    assert_string_equal(p->sites[3].why, "its one allocation was freed");
+    assert_string_equal(p->sites[3].why, "its only allocation was freed");
     assert_string_equal(p->sites[0].api, "cudaMalloc");
     /* both sites at 0x401000 are one leak; the pinned one is another */
     assert_int_equal(p->leak_count, 2);

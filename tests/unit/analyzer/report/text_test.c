@@ -199,7 +199,7 @@ static void beside_the_leak(void **state) {
     add(m, VT_VERDICT_LOST, 1, 2, 52, "a.py:1");
     add(m, VT_VERDICT_FREED, 0, 3, 3, "a.py:2");
     says(m, "X  lost          1.00 MiB    0 %   the leak above, 1 call site\n",
-         "#  in use        4.00 MiB    0 %   2 call sites, freed later\n", "in all", NULL);
+         "#  in use        4.00 MiB    0 %   2 call sites, freed later\n", "  total", NULL);
     /* a peak at which not all of it had leaked yet */
     m->sites[0].bytes_at_peak = MIB / 2;
     says(m, "X  lost           512 KiB    0 %   part of the leak above, 1 call site\n", NULL);
@@ -231,7 +231,7 @@ static void other_memory(void **state) {
     m->sites[0].layer = VT_LAYER_MANAGED;
     says(m, "LEAK   100 MiB of managed memory kept and growing,", NULL);
     add(m, VT_VERDICT_GROWING, 0, 1, 1, "a.py:1");
-    says(m, "LEAK   101 MiB of memory, managed memory too, kept and growing", NULL);
+    says(m, "LEAK   101 MiB of memory (managed included) kept and growing", NULL);
     m->sites[0].layer = VT_LAYER_DRIVER;
     says(m, "LEAK   101 MiB kept and growing", NULL);
     done(m);
@@ -242,17 +242,17 @@ static void callers(void **state) {
     struct made *m = make();
     (void)state;
     add(m, VT_VERDICT_GROWING, 100, 100, 100, "lib.py:22 train.py:7 train.py:9");
-    says(m, "  called from   train.py:7 in f\n  site          0000\n", NULL);
+    says(m, "  called from   train.py:7 in f\n  how much", "\n  site          0000\n", NULL);
     done(m);
     m = make();
     add(m, VT_VERDICT_GROWING, 100, 100, 100, "lib.py:22 lib.py:30 train.py:7 train.py:9");
-    says(m, "  called from   lib.py:30 in f\n                train.py:7 in f\n  site", NULL);
+    says(m, "  called from   lib.py:30 in f\n                train.py:7 in f\n  how much", NULL);
     done(m);
     m = make();
     add(m, VT_VERDICT_GROWING, 100, 100, 100, "a.py:1 a.py:2 a.py:3 a.py:4 a.py:5 a.py:6");
     says(m,
          "called from   a.py:2 in f\n                a.py:3 in f\n"
-         "                a.py:4 in f\n                a.py:5 in f\n  site",
+         "                a.py:4 in f\n                a.py:5 in f\n  how much",
          NULL);
     done(m);
     /* several together: each with the caller that is not in the helper's file */
@@ -260,11 +260,11 @@ static void callers(void **state) {
     add(m, VT_VERDICT_GROWING, 100, 100, 100, "lib.py:22 lib.py:30 train.py:7");
     add(m, VT_VERDICT_GROWING, 100, 100, 100, "lib.py:22 lib.py:31 train.py:7");
     add(m, VT_VERDICT_GROWING, 100, 100, 100, "lib.py:25 train.py:8");
-    says(m, "  together        100 MiB  from lib.py:30 in f",
+    says(m, "  how much", "  sites           100 MiB  from lib.py:30 in f",
          "                           from train.py:7 in f\n",
          "                  100 MiB  from lib.py:31 in f",
          "                           from train.py:7 in f\n", "100 MiB  lib.py:25 in f",
-         "                           from train.py:8 in f\n", "  how much", NULL);
+         "                           from train.py:8 in f\n", NULL);
     done(m);
 }
 
@@ -281,7 +281,7 @@ static void rows_apart(void **state) {
          "40.0 MiB  40 %   lib.py:22 in f", "from lib.py:30 in f\n", "from train.py:7 in f\n",
          "30.0 MiB  30 %   lib.py:22 in f", "from lib.py:30 in f\n", "from train.py:8 in f\n",
          "20.0 MiB  20 %   lib.py:22 in f", "from lib.py:31 in f\n", "10.0 MiB  10 %   train.py:9",
-         "\n                   cuMemAlloc\n  in all", NULL);
+         "\n                   cuMemAlloc\n  total", NULL);
     m->device.total_bytes = 1024ull * MIB;
     says_not(m, "the bar is the peak");
     m->sites[3].bytes_at_peak = 1;
@@ -290,7 +290,7 @@ static void rows_apart(void **state) {
     /* a list stands above only where there is no leak */
     m = make();
     add(m, VT_VERDICT_UNFREED, 10, 10, 10, "a.py:1");
-    says(m, "STILL HELD", "peak           10.0 MiB, made of just what is listed above\n", NULL);
+    says(m, "STILL HELD", "peak           10.0 MiB, all of it listed above\n", NULL);
     add(m, VT_VERDICT_LOST, 10, 10, 10, "a.py:2");
     says(m, "LEAK", "peak           20.0 MiB, made of\n", "10.0 MiB  50 %   a.py:1", NULL);
     done(m);
@@ -301,15 +301,18 @@ static void freed_only_at_exit(void **state) {
     (void)state;
     add(m, VT_VERDICT_FREED, 0, 180, 180, "lib.py:22 all.py:7");
     add(m, VT_VERDICT_FREED, 0, 20, 20, "all.py:9");
-    says(m, "NOTHING HELD AT THE END   everything that was allocated was freed\n",
+    says(m, "NOTHING HELD AT THE END   everything allocated was freed\n",
          "FREED ONLY AT EXIT   200 MiB in 200 blocks\n",
-         "  held when the process last allocated anything; most of it at lib.py:22 in f\n"
-         "  from all.py:7 in f\n",
+         "  held until the process's last allocation; most of it allocated at lib.py:22 in\n"
+         "  f, called from all.py:7 in f\n",
          NULL);
     /* a note says that a context took some */
     m->process.went_bytes = 50 * (uint64_t)MIB;
-    says(m, "everything that was allocated was freed, 50.0 MiB of\n    it with its context\n",
-         "FREED ONLY AT EXIT   200 MiB in 200 blocks, in part with its context\n", NULL);
+    says(
+        m,
+        "everything allocated was freed, 50.0 MiB of it only\n    when its context was destroyed\n",
+        "FREED ONLY AT EXIT   200 MiB in 200 blocks, partly when its context was\n    destroyed\n",
+        NULL);
     m->process.went_bytes = 0;
     /* who frees by hand says nothing with a few; with many at one place it does */
     m->process.python = false;
@@ -327,11 +330,10 @@ static void freed_only_at_exit(void **state) {
     says_not(m, "FREED ONLY AT EXIT");
     /* what is not the program's own, and what is on no device */
     m->device.live_count = 1;
-    says(m, "everything that was allocated was freed, but what\n    caches and CUDA's", NULL);
+    says(m, "everything allocated was freed, except what caches and\n    CUDA's", NULL);
     m->device.live_count = 0;
     m->process.pinned.live_count = 1;
-    says(m, "NOTHING HELD AT THE END   all of the GPU's memory was freed; pinned host memory\n",
-         NULL);
+    says(m, "NOTHING HELD AT THE END   all GPU memory was freed; pinned host memory", NULL);
     m->process.pinned.live_count = 0;
     /* where something is still held, that is the story */
     m->sites[0].held_count = m->sites[0].live_count = 180;
@@ -347,12 +349,12 @@ static void site_page(void **state) {
     add(m, VT_VERDICT_FREED, 0, 180, 180, "a.py:1");
     char *text = text_of(m, m->sites[0].name);
     assert_non_null(strstr(text, "  held at the end  0 B in 0 allocations\n"
-                                 "  before that      180 MiB in 180 allocations, when the process "
-                                 "last allocated\n                   anything\n"));
+                                 "  before exit      180 MiB in 180 allocations, until the "
+                                 "process's last\n                   allocation\n"));
     free(text);
     m->sites[0].live_count = 180;
     text = text_of(m, m->sites[0].name);
-    assert_null(strstr(text, "before that"));
+    assert_null(strstr(text, "before exit"));
     free(text);
     done(m);
 }
@@ -378,18 +380,18 @@ static void survived(void **state) {
     m->process.oom_count = 1;
     m->process.ooms_left_out = 19;
     says(m, "OUT OF MEMORY   9.500 s, lib.py:22 in f\n",
-         "  then     the program went on for 0.500 s, and ended with exit status 0\n", "  asked",
+         "  then     the program continued for 0.500 s and ended with exit status 0\n", "  asked",
          "  held by    100 MiB  lib.py:22 in f", "                      from lib.py:30 in f\n",
          "                      from train.py:7 in f\n",
-         "  19 other allocations failed as well; the program went on each time.\n", NULL);
+         "  19 other allocations failed as well; the program continued each time.\n", NULL);
     says_not(m, "from train.py:9 in f");
     m->process.exit_status = 1;
     says(m, "  19 other allocations failed as well.\n", NULL);
-    says_not(m, "went on");
+    says_not(m, "the program continued");
     m->oom.at = 1000000000; /* a status of 1, but nine seconds later */
-    says(m, "  then     the program went on for 9.000 s, and ended with exit status 1\n", NULL);
+    says(m, "  then     the program continued for 9.000 s and ended with exit status 1\n", NULL);
     m->process.exit_kind = "signaled";
-    says(m, "  then     the program went on for 9.000 s\n", NULL);
+    says(m, "  then     the program continued for 9.000 s\n", NULL);
     done(m);
 }
 
