@@ -36,18 +36,16 @@ struct trial {
     struct scale scale;
     bool floor;
     uint32_t first, all; /* of search.rises */
-    double gap;          /* how long nothing rose before the first */
     bool warm;           /* something rose before it, that may have been warming up */
 };
 
 /* --- the questions --- */
 
 /* Whether rises become fewer, or smaller, towards the end: or so few are they that they may. */
-static bool slows_down(const struct rise *rises, uint32_t count, double end, bool warm,
-                       struct steadiness *steady) {
-    *steady = vt_growth_steadiness(rises, count, end);
-    double least = (warm ? FILLING_WARM : FILLING) + ERRORS_ABOVE * steady->error;
-    return steady->centre < (least < SURELY ? least : SURELY) || steady->bytes_centre < SHRINKING;
+static bool slows_down(const struct rise *rises, uint32_t count, double end, bool warm) {
+    struct steadiness steady = vt_growth_steadiness(rises, count, end);
+    double least = (warm ? FILLING_WARM : FILLING) + ERRORS_ABOVE * steady.error;
+    return steady.centre < (least < SURELY ? least : SURELY);
 }
 
 /* Whether the program was going round while this rose: with no iterations marked, memory must have
@@ -57,8 +55,7 @@ static bool goes_round(const struct search *s, const struct rise *rises, uint32_
     uint64_t first = buckets[rises[0].bucket].frees;
     uint64_t middle = buckets[rises[(count - 1) / 2].bucket].frees;
     uint64_t last = buckets[rises[count - 1].bucket].frees;
-    return middle > first && last > middle && last - first >= ROUND_FREES &&
-           (double)(last - first) >= count * ROUND_SHARE;
+    return middle > first && last > middle;
 }
 
 /* Nothing at all is given back while this rises. Setting up does that too; but it does not make a
@@ -99,48 +96,15 @@ static double drift(const double *values, uint32_t count) {
     return squares > 0 ? mean * sqrt((count - 1.0) * (count - 2) / squares) : INFINITY;
 }
 
-/* The most that is given back between any two of the values. */
-static double largest_drop(const double *values, uint32_t count) {
-    double high = 0, drop = 0;
-    for (uint32_t i = 0; i < count; i++) {
-        if (values[i] > high)
-            high = values[i];
-        if (high - values[i] > drop)
-            drop = high - values[i];
+/* Whether this is one buffer that is made anew, longer each time: no more blocks than when it began
+ * to rise, but twice the bytes. A pool or a queue whose entries change a little in size is not. */
+static bool is_longer(const struct curve *c, const struct rise *first) {
+    uint64_t bytes = 0, count = 0;
+    for (uint32_t i = 0; i < c->count && c->samples[i].bucket <= first->bucket; i++) {
+        bytes = c->samples[i].last_bytes;
+        count = c->samples[i].high_count;
     }
-    return drop;
-}
-
-/* Whether this is a buffer that is made anew, and longer: no more blocks than before, but twice of
- * what was ever held in the first quarter. A pool or a queue whose entries change a little in size
- * is not. */
-static bool is_longer(const struct search *s, const struct curve *c, const struct rise *first) {
-    uint32_t i = 0,
-             early = first->bucket + (uint32_t)((s->last_bucket - first->bucket) * LONGER_EARLY);
-    uint64_t high = 0, at_once = 0; /* that were live together, early */
-    while (i < c->count && c->samples[i].bucket < first->bucket)
-        i++;
-    for (; i < c->count && c->samples[i].bucket <= early; i++) {
-        if (c->samples[i].last_bytes > high)
-            high = c->samples[i].last_bytes;
-        if (c->samples[i].high_count > at_once)
-            at_once = c->samples[i].high_count;
-    }
-    return (double)c->held >= LONGER * (double)high && c->held_count <= at_once + LONGER_BLOCKS;
-}
-
-/* Up to when it could have risen: to the end of the scale, or as long as its thread was at work. A
- * loader runs a few rounds ahead, and is done when the others still have these before them. */
-static double find_end(const struct search *s, const struct trial *t, double last, uint32_t count) {
-    double span = last - s->rises[t->first].at, each = span / (count - 1);
-    if (t->scale.kind == BY_RHYTHM && t->curve->alone)
-        return t->scale.end;
-    double done = vt_growth_position(s, t->scale.kind, t->curve->done) + each;
-    double ahead = t->scale.end - done, rounds = AHEAD_ROUNDS * each;
-    double most = rounds > span * AHEAD_SHARE ? rounds : span * AHEAD_SHARE;
-    return t->scale.whole && t->scale.kind != BY_TIME && done > last && ahead > 0 && ahead <= most
-               ? done
-               : t->scale.end;
+    return (double)c->held >= LONGER * (double)bytes && c->held_count <= count;
 }
 
 /* Often enough, steadily, to the end. */
@@ -148,69 +112,38 @@ static bool is_steady(const struct search *s, const struct trial *t) {
     const struct rise *rises = s->rises + t->first;
     uint32_t count = t->all - t->first;
     enum clock_kind kind = t->scale.kind;
-    uint32_t least = kind == BY_ITERATION ? MARKED_RISES
-                     : kind == BY_RHYTHM  ? RHYTHM_RISES
-                                          : TIME_RISES;
+    uint32_t least = t->floor               ? FLOOR_RISES
+                     : kind == BY_ITERATION ? MARKED_RISES
+                     : kind == BY_RHYTHM    ? RHYTHM_RISES
+                                            : TIME_RISES;
     double start = rises[0].at, span = t->scale.end - start, longest = 0, before = start;
-    if (t->curve->freed_all && !s->python)
-        least =
-            (uint32_t)(least *
-                       FREED_RISES); /* who frees all knew of all; an interpreter does that by itself */
-    if (t->floor)
-        least = (uint32_t)(least * FLOOR_RISES); /* a level says less than blocks do */
     if (count < least || span <= 0)
         return false;
-    uint64_t blocks = 0;
     for (uint32_t i = 0; i < count; i++) {
         if (rises[i].at - before > longest)
             longest = rises[i].at - before;
         before = rises[i].at;
-        blocks += rises[i].count;
     }
-    double end = find_end(s, t, before, count);
-    span = end - start;
-    /* a clock that counts in steps: the last rise's own step is not a pause */
-    double tail = end - before - (kind == BY_ITERATION ? 1 : 0);
-    if (kind == BY_TIME)
-        tail = 0; /* takes_time asks */
-    double enough = blocks >= MANY_BLOCKS   ? span * MANY_TAIL
-                    : blocks >= SOME_BLOCKS ? span * SOME_TAIL
-                                            : 0;
-    if (tail > TAIL_PAUSES * longest && tail > enough)
+    /* an iteration's own length is not a pause; takes_time asks by time */
+    double tail = kind == BY_TIME ? 0 : t->scale.end - before - (kind == BY_ITERATION ? 1 : 0);
+    if (tail > TAIL_PAUSES * longest && tail > TAIL_SHARE * span)
         return false;
-    if (kind == BY_RHYTHM && blocks < LOOP_BLOCKS && s->newest_bucket > rises[count - 1].bucket)
-        return false; /* what came behind is another part of the program */
-    if (tail > longest)
-        longest = tail;
-    if (span < (count >= IRREGULAR_RISES ? IRREGULAR_PARTS : REGULAR_PARTS) * longest)
+    if (longest > span * LONGEST_PAUSE || tail > span * LONGEST_PAUSE)
         return false;
-    /* it must fill the time since it was first seen; one that began late must have begun clearly */
-    double active = t->scale.end - vt_growth_place(s, t->curve, kind, t->curve->samples);
-    if (span < ACTIVE_SHARE * active ||
-        (span < LATE_SHARE * active && (count < LATE_RISES || t->gap < LATE_PAUSE * longest)))
-        return false;
-    struct steadiness steady;
-    if (slows_down(rises, count, end, t->warm, &steady))
-        return false;
-    return steady.dispersion <= CLOCKWORK || count >= CHANCE_RISES;
+    return !slows_down(rises, count, t->scale.end, t->warm);
 }
 
 /* Whether the floor is more than a turn of a cycle, of what the site does all its life: nothing like
  * it was ever given back, and it is one buffer that gets longer, or most of what is held is what
  * remains of a flow of blocks that come and go, more come than go. */
-static bool stays_up(const struct search *s, const struct trial *t, uint32_t windows,
-                     uint64_t bytes) {
+static bool stays_up(const struct search *s, const struct trial *t, uint32_t windows) {
     const struct curve *c = t->curve;
     double valleys[MOST_VALLEYS + 1], start = vt_growth_place(s, c, t->scale.kind, c->samples);
     if (start < t->scale.start)
         start = t->scale.start;
     vt_growth_valleys(s, c, &t->scale, start, windows, valleys);
-    if (largest_drop(valleys, windows + 1) > FLOOR_DROP * (double)bytes)
-        return false;
-    return is_longer(s, c, s->rises + t->first) ||
-           (c->reach > 0 && t->all - t->first >= FLOW_RISES &&
-            (double)bytes >= (double)t->scale.held * FLOW_SHARE &&
-            drift(valleys, windows + 1) >= DRIFTING);
+    return is_longer(c, s->rises + t->first) ||
+           (c->reach > 0 && drift(valleys, windows + 1) >= DRIFTING);
 }
 
 /* The trend over the valleys. Their windows are no shorter than the longest pause, so that each may
@@ -219,13 +152,11 @@ static bool trends(const struct search *s, const struct trial *t, double *chance
     const struct rise *rises = s->rises + t->first;
     uint32_t count = t->all - t->first;
     double start = rises[0].at, span = t->scale.end - start, longest = 0, before = start;
-    uint64_t bytes = 0;
     for (uint32_t i = 0; i <= count; i++) {
         double at = i < count ? rises[i].at : t->scale.end;
         if (at - before > longest)
             longest = at - before;
         before = at;
-        bytes += i < count ? rises[i].bytes : 0;
     }
     double valleys[MOST_VALLEYS + 1];
     uint32_t windows = (uint32_t)(span / longest);
@@ -234,9 +165,7 @@ static bool trends(const struct search *s, const struct trial *t, double *chance
                                         : windows;
     if (t->scale.kind == BY_ITERATION && windows > span)
         windows = (uint32_t)span;
-    if (windows < LEAST_VALLEYS)
-        return false;
-    if (t->floor && !stays_up(s, t, windows, bytes))
+    if (t->floor && !stays_up(s, t, windows))
         return false;
     vt_growth_valleys(s, t->curve, &t->scale, start, windows, valleys);
     *chance = vt_growth_mann_kendall(valleys, windows + 1);
@@ -269,14 +198,12 @@ static bool find_from(const struct search *s, struct trial *t, struct found *fou
     if (!t->all)
         return false;
     t->first = 0;
-    t->gap = 0;
     t->warm = false;
     if (holds(s, t, found))
         return true;
     double begin = s->rises[0].at, whole = t->scale.end - begin;
-    const double warm[] = {
-        begin + (t->scale.kind == BY_ITERATION ? WARM_ITERATIONS : whole * WARM_FIRST),
-        begin + whole * WARM_SECOND, begin + whole * WARM_THIRD, begin + whole * WARM_LAST};
+    const double warm[] = {begin + whole * WARM_FIRST, begin + whole * WARM_SECOND,
+                           begin + whole * WARM_THIRD, begin + whole * WARM_LAST};
     uint32_t tried = 0;
     for (size_t i = 0; i < sizeof warm / sizeof *warm; i++) {
         uint32_t first = tried;
@@ -285,7 +212,6 @@ static bool find_from(const struct search *s, struct trial *t, struct found *fou
         if (first == tried || first == t->all)
             continue;
         t->first = tried = first;
-        t->gap = INFINITY;
         t->warm = i > 0;
         if (holds(s, t, found))
             return true;
@@ -293,8 +219,8 @@ static bool find_from(const struct search *s, struct trial *t, struct found *fou
     t->warm = false;
     for (uint32_t first = t->all - 1; first > 0; first--) {
         t->first = first;
-        t->gap = s->rises[first].at - s->rises[first - 1].at;
-        if (t->gap >= whole * PAUSE_SHARE && holds(s, t, found))
+        double pause = s->rises[first].at - s->rises[first - 1].at;
+        if (pause >= whole * PAUSE_SHARE && holds(s, t, found))
             return true;
     }
     return false;
@@ -342,18 +268,10 @@ static void judge_line(const struct search *s, const uint32_t *sites, uint32_t c
     struct found found;
     if (find(s, &sum, &found)) {
         double from = s->rises[found.first_rise].at;
-        uint32_t rises = 0, often = 0, first, least = 1;
+        uint32_t first;
         for (uint32_t i = 0; i < count; i++) {
             uint32_t n = find_part(s, &found, from, sites[i], &first);
-            rises += n;
-            often += n >= PART_RISES ? n : 0;
-        }
-        /* where most of it is of sites that rose several times, one that rose once is another thing */
-        if (often >= rises * PART_SHARE)
-            least = PART_RISES;
-        for (uint32_t i = 0; i < count; i++) {
-            uint32_t n = find_part(s, &found, from, sites[i], &first);
-            if (n >= least)
+            if (n)
                 vt_growth_describe(s, &found, s->rises + first, n, sites[i], p,
                                    &p->sites[index[sites[i]]]);
         }
@@ -422,17 +340,6 @@ static bool replaces(const struct search *s, const struct found *found, const st
     return (double)given_back >= (double)kept * REPLACED && given_back;
 }
 
-/* The bucket in which a site last allocated for the first time. */
-static uint32_t find_newest(const struct search *s, const uint32_t *index) {
-    uint32_t newest = 0;
-    for (uint32_t i = 0; i < s->replay->site_count && i < s->history->site_room; i++) {
-        const struct vt_site_history *h = &s->history->sites[i];
-        if (h->count && index[i] != VT_NO_SITE && h->samples[0].bucket > newest)
-            newest = h->samples[0].bucket;
-    }
-    return newest;
-}
-
 void vt_growth_find(const struct vt_replay *replay, const struct vt_history *history,
                     const struct vt_iterations *iterations, struct vt_clock clock, uint64_t end,
                     const uint32_t *index, struct vt_process *p) {
@@ -448,7 +355,6 @@ void vt_growth_find(const struct vt_replay *replay, const struct vt_history *his
     while (s.last_bucket + 1 < history->bucket_count &&
            history->buckets[s.last_bucket + 1].events <= history->events_at_last_alloc)
         s.last_bucket++;
-    s.newest_bucket = find_newest(&s, index);
     s.rises = vt_alloc(history->bucket_count + 1, sizeof *s.rises);
     for (uint32_t i = 0; i < replay->site_count; i++) {
         if (index[i] == VT_NO_SITE)

@@ -56,12 +56,6 @@ static uint32_t bucket_at(const struct search *s, double events) {
     return low;
 }
 
-/* The one that holds an event; the last one, for what comes behind the last allocation. */
-static uint32_t bucket_of(const struct search *s, uint64_t event) {
-    uint32_t next = bucket_at(s, (double)event + 1);
-    return next ? next - 1 : 0;
-}
-
 /* Where a bucket would be on the clock of the site's thread. */
 static double cut_place(const struct curve *c, uint32_t bucket) {
     for (uint32_t i = 0; i < c->count; i++)
@@ -106,8 +100,7 @@ bool vt_growth_scale(const struct search *s, const struct curve *c, enum clock_k
                                                        : vt_growth_position(s, kind, cut);
         }
     }
-    return scale->end_bucket && (kind == BY_ITERATION ? scale->end - scale->start >= LEAST_VALLEYS
-                                                      : scale->end > scale->start);
+    return scale->end_bucket && scale->end > scale->start;
 }
 
 /* --- rises --- */
@@ -193,48 +186,21 @@ void vt_growth_valleys(const struct search *s, const struct curve *c, const stru
 
 /* --- curves --- */
 
-/* How many times the longest life that was seen to end a life must last, for it to be unlikely (1
- * in 50) that it ends as well: where `ends` lives were of that order, and lives end by chance. Of
- * ends + 1 such lives, the last is c times longer than any before with the chance
- * 1/(1+c) * 2/(2+c) * ... * ends/(ends+c). */
-static double times_longer(uint32_t ends) {
-    if (ends > LIFE_ENDS)
-        return LIFE_LEAST;
-    for (double c = LIFE_LEAST;; c *= 1.1) {
-        double chance = 1;
-        for (uint32_t i = 1; i <= ends; i++)
-            chance *= i / (i + c);
-        if (chance <= LIFE_CHANCE)
-            return c;
-    }
-}
-
 /* For how many events a block must have lived to count as one that stays. */
 static double find_reach(const struct search *s, const struct curve *c) {
     const struct vt_history *h = s->history;
     double longest = 0;
-    uint32_t ends = 0;
-    for (int pass = 0; pass < 2; pass++)
-        for (uint32_t i = 0; i < c->count; i++) {
-            const struct vt_sample *sample = &c->samples[i];
-            if (sample->oldest_freed == VT_NO_BUCKET)
-                continue;
-            uint64_t end = sample->bucket < s->last_bucket ? h->buckets[sample->bucket + 1].events
-                                                           : h->events_at_last_alloc;
-            double life = (double)(end - h->buckets[sample->oldest_freed].events);
-            if (pass == 0 && life > longest)
-                longest = life;
-            ends += pass == 1 && life >= longest * LIFE_ORDER;
-        }
-    return longest > 0 ? longest * times_longer(ends) : 0;
-}
-
-/* How much of the run lies before the end of a bucket, by events. */
-static double position_share(const struct search *s, uint32_t bucket) {
-    const struct vt_history *h = s->history;
-    uint64_t end =
-        bucket < s->last_bucket ? h->buckets[bucket + 1].events : h->events_at_last_alloc;
-    return h->events_at_last_alloc ? (double)end / (double)h->events_at_last_alloc : 1;
+    for (uint32_t i = 0; i < c->count; i++) {
+        const struct vt_sample *sample = &c->samples[i];
+        if (sample->oldest_freed == VT_NO_BUCKET)
+            continue;
+        uint64_t end = sample->bucket < s->last_bucket ? h->buckets[sample->bucket + 1].events
+                                                       : h->events_at_last_alloc;
+        double life = (double)(end - h->buckets[sample->oldest_freed].events);
+        if (life > longest)
+            longest = life;
+    }
+    return longest * LIFE;
 }
 
 struct curve vt_growth_curve(const struct search *s, uint32_t site) {
@@ -252,9 +218,8 @@ struct curve vt_growth_curve(const struct search *s, uint32_t site) {
         c.count--;
     c.first = h->samples[0].bucket;
     const struct vt_history_thread *thread = &s->history->threads[h->thread];
-    c.done = bucket_of(s, thread->last);
     c.thread_end = thread->events - (thread->at == s->history->allocs ? thread->behind : 0);
-    c.alone = !h->shared && position_share(s, c.done) >= ALONE_SHARE;
+    c.alone = !h->shared;
     c.reach = find_reach(s, &c);
     return c;
 }
@@ -281,7 +246,6 @@ struct curve vt_growth_curve_of_place(const struct search *s, const uint32_t *si
         struct curve c = vt_growth_curve(s, sites[i]);
         sum.held += c.held;
         sum.freed_all &= c.freed_all;
-        sum.done = c.done > sum.done ? c.done : sum.done;
         for (uint32_t j = 0; j < c.count; j++) {
             all[n] = c.samples[j];
             all[n++].allocs = i; /* whose it is */

@@ -69,11 +69,10 @@ static struct beat *find_even(const struct search *s, uint32_t first_bucket, uin
         if (thread != VT_NO_THREAD && (h->shared || h->thread != thread))
             continue;
         uint64_t all = allocs_before(s, i, end) - allocs_before(s, i, first_bucket);
-        bool even = all >= BEAT_ALLOCS;
+        bool even = all > 0;
         for (int q = 0; q < 4 && even; q++) {
             uint64_t part = allocs_before(s, i, marks[q + 1]) - allocs_before(s, i, marks[q]);
-            even = (double)part >= (double)all * BEAT_LEAST &&
-                   (double)part <= (double)all * BEAT_MOST + BEAT_SLACK;
+            even = (double)part >= (double)all * BEAT_LEAST;
         }
         if (even)
             beats[(*count)++] = (struct beat){all, i};
@@ -156,7 +155,7 @@ static void find_outer_beat(const struct search *s, uint32_t beat, uint32_t own,
         uint64_t count = s->replay->sites[i].alloc_count,
                  length = count ? g->iterations / count : 0;
         const struct vt_site_history *h = &s->history->sites[i];
-        if (i == own || count < 2 || length < OUTER_ROUNDS || g->iterations % count ||
+        if (i == own || count < 2 || length < 2 || g->iterations % count ||
             length <= g->outer_iterations)
             continue;
         bool even = true;

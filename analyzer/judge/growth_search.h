@@ -24,12 +24,11 @@ struct search {
     const struct vt_history *history;
     const struct vt_iterations *iterations;
     struct vt_clock clock;
-    const uint32_t *index;  /* see vt_growth_find */
-    bool python;            /* an interpreter's process */
-    uint64_t end;           /* ticks */
-    uint32_t last_bucket;   /* in which the process last allocated */
-    uint32_t newest_bucket; /* in which a site last allocated for the first time */
-    struct rise *rises;     /* scratch: as many as there are buckets */
+    const uint32_t *index; /* see vt_growth_find */
+    bool python;           /* an interpreter's process */
+    uint64_t end;          /* ticks */
+    uint32_t last_bucket;  /* in which the process last allocated */
+    struct rise *rises;    /* scratch: as many as there are buckets */
 };
 
 /* What one site is, for the search: its samples up to the end that counts. */
@@ -42,7 +41,6 @@ struct curve {
     bool freed_all;      /* nothing of it was live at the very end */
     bool alone;          /* one thread allocated all: its own events are the rhythm */
     uint64_t thread_end; /* of these, up to the process's last allocation */
-    uint32_t done;       /* bucket of the last event of the thread that allocated here last */
     double reach; /* events: what is younger than that may still be given back, as others were */
 };
 
@@ -57,10 +55,9 @@ struct scale {
 
 /* How evenly rises come, from the first of them to the end. */
 struct steadiness {
-    double centre; /* the mean place of the blocks in the span, 0 to 1: one half when steady */
-    double error;  /* its standard error */
-    double bytes_centre; /* the same by bytes, those of single rises bounded */
-    double dispersion;   /* variance of their number over its mean: 0 like clockwork, 1 by chance */
+    double centre;     /* the mean place of the blocks in the span, 0 to 1: one half when steady */
+    double error;      /* its standard error */
+    double dispersion; /* variance of their number over its mean: 0 like clockwork, 1 by chance */
 };
 
 /* A growth that was found. */

@@ -40,9 +40,7 @@ double vt_growth_mann_kendall(const double *values, uint32_t count) {
 /* The variance of the number of blocks in equal windows over its mean. */
 static double dispersion(const struct rise *rises, uint32_t count, double start, double end) {
     double in[COUNT_WINDOWS] = {0}, all = 0, squares = 0;
-    int windows = count / 2 > COUNT_WINDOWS ? COUNT_WINDOWS
-                  : count / 2 < FEW_WINDOWS ? FEW_WINDOWS
-                                            : (int)(count / 2);
+    int windows = count / 2 > COUNT_WINDOWS ? COUNT_WINDOWS : (int)(count / 2);
     for (uint32_t i = 0; i < count; i++) {
         int w = (int)((rises[i].at - start) / (end - start) * windows);
         in[w < 0 ? 0 : w < windows ? w : windows - 1] += (double)rises[i].count;
@@ -67,32 +65,16 @@ static double unevenness(const struct rise *rises, uint32_t count, double start)
     return mean > 0 ? squares / (count - 1) / (mean * mean) : 0;
 }
 
-static int compare_bytes(const void *a, const void *b) {
-    uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
-    return x < y ? -1 : x > y;
-}
-
 struct steadiness vt_growth_steadiness(const struct rise *rises, uint32_t count, double end) {
-    double start = rises[0].at, span = end - start, blocks = 0, positions = 0, bytes = 0, heavy = 0;
+    double start = rises[0].at, blocks = 0, positions = 0;
     struct steadiness found = {0};
     const struct rise *later = rises + 1;
     uint32_t n = count - 1;
-    uint64_t *sizes = vt_alloc(n, sizeof *sizes);
-    for (uint32_t i = 0; i < n; i++)
-        sizes[i] = later[i].bytes;
-    qsort(sizes, n, sizeof *sizes, compare_bytes);
-    double most = WILD * (double)sizes[n / 2];
-    free(sizes);
     for (uint32_t i = 0; i < n; i++) {
-        double position = (later[i].at - start) / span, size = (double)later[i].bytes;
-        size = size < most ? size : most;
         blocks += (double)later[i].count;
-        positions += (double)later[i].count * position;
-        bytes += size;
-        heavy += size * position;
+        positions += (double)later[i].count * (later[i].at - start) / (end - start);
     }
     found.centre = positions / blocks;
-    found.bytes_centre = heavy / bytes;
     found.dispersion = dispersion(later, n, start, end);
     found.error = sqrt(found.dispersion / (12 * blocks));
     double uneven = unevenness(later, n, start), error = sqrt(uneven / (12 * n));
