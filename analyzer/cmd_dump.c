@@ -8,6 +8,7 @@
 #include "log/find_logs.h"
 #include "log/hooks.h"
 #include "log/log_reader.h"
+#include "log/nvml_file.h"
 #include "log/records.h"
 
 #include <errno.h>
@@ -226,6 +227,30 @@ static void print_chunk(FILE *out, uint64_t number, const uint8_t *bytes, uint32
     }
 }
 
+/* The file beside the log; offsets are its own. */
+static void print_nvml(FILE *out, const char *path, const struct vt_log_header *header) {
+    struct vt_nvml_file file;
+    vt_nvml_file_read(path, header, &file);
+    if (file.fault)
+        fprintf(out, "%10u  NVML      %s\n", 0u, file.fault);
+    if (file.bytes) {
+        fprintf(out, "%10u  NVML     ", 0u);
+        print_text(out, "file", (const uint8_t *)file.path, strlen(file.path));
+        fputc('\n', out);
+    }
+    uint32_t offset = sizeof(struct vt_nvml_header), length;
+    const char *what = NULL;
+    for (; file.bytes && (length = vt_log_next(file.bytes, offset, file.end, &what));
+         offset += length) {
+        fprintf(out, "%10u  ", offset);
+        print_record(out, file.bytes + offset, length);
+        fputc('\n', out);
+    }
+    if (what)
+        fprintf(out, "%10u  DAMAGED   %s; the rest of the file is left out\n", offset, what);
+    vt_nvml_file_free(&file);
+}
+
 static int dump(const char *path, FILE *out) {
     struct vt_log_header header;
     struct vt_string message = {0};
@@ -251,6 +276,7 @@ static int dump(const char *path, FILE *out) {
     }
     free(bytes);
     close(fd);
+    print_nvml(out, path, &header);
     return VT_STATUS_OK;
 }
 

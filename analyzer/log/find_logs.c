@@ -2,7 +2,8 @@
 /*
  * Which logs a command is about (see find_logs.h). A folder may hold logs of many runs; a run is
  * what shares a run id, or one log alone. A file in a folder that does not open like a log is not
- * one; a file that the user named must be.
+ * one; a file that the user named must be. (LOG.nvml is none, and is passed over where LOG is named
+ * too, as by a pattern of the shell's.)
  */
 #include "find_logs.h"
 
@@ -88,6 +89,18 @@ static bool in_run(const struct found *f, const struct found *newest, const char
     return f == newest || (f->run[0] && !strcmp(f->run, newest->run));
 }
 
+/* Whether a named file is LOG.nvml of a LOG that is named too. */
+static bool belongs_to_other(char *const *arguments, int count, const char *path) {
+    size_t length = strlen(path), suffix = strlen(VT_NVML_SUFFIX);
+    if (length <= suffix || strcmp(path + length - suffix, VT_NVML_SUFFIX))
+        return false;
+    for (int i = 0; i < count; i++)
+        if (strlen(arguments[i]) == length - suffix &&
+            !strncmp(arguments[i], path, length - suffix))
+            return true;
+    return false;
+}
+
 static void add(struct vt_logs *logs, const char *path) {
     VT_GROW(logs->paths, logs->count, logs->room);
     logs->paths[logs->count++] = vt_strdup(path);
@@ -147,7 +160,7 @@ int vt_logs_find(char *const *arguments, int count, const char *run, struct vt_l
             vt_string_format(message, "%s: %s", arguments[i], strerror(-error));
         } else if (S_ISDIR(st.st_mode)) {
             error = choose(arguments[i], false, run, logs, message);
-        } else {
+        } else if (!belongs_to_other(arguments, count, arguments[i])) {
             add(logs, arguments[i]);
         }
         if (error)

@@ -13,6 +13,7 @@
 #include "log_reader.h"
 
 #include "log_tables.h"
+#include "nvml_file.h"
 #include "records.h"
 
 #include <errno.h>
@@ -67,6 +68,10 @@ static int check_magic(const struct vt_log_header *h, size_t got, const char *pa
             message, path, 0,
             "expected the magic \"vramtrc\", found it reversed: a log of a machine of the "
             "other byte order");
+    if (got >= 8 && !memcmp(h->magic, VT_NVML_MAGIC, 8))
+        return refuse(message, path, 0,
+                      "found the samples that belong to a log: name the log, which is the file "
+                      "without " VT_NVML_SUFFIX);
     size_t shown = got < 8 ? got : 8;
     bool zeros = true;
     for (size_t i = 0; i < shown; i++) {
@@ -331,10 +336,11 @@ int vt_log_open(const char *path, struct vt_log *log, struct vt_string *message)
     log->path = vt_strdup(path);
     struct scan scan = {.oldest_entered = UINT64_MAX};
     log->running = vt_log_is_running(&log->header);
+    uint64_t sampled = vt_nvml_file_take(log); /* before the scans: a time that lies behind them */
     if (log->running) {
         scan.times_only = true;
         error = scan_all(log, &scan);
-        log->frontier = scan.newest;
+        log->frontier = scan.newest > sampled ? scan.newest : sampled;
     }
     scan = (struct scan){.oldest_entered = UINT64_MAX};
     if (!error)
@@ -345,7 +351,7 @@ int vt_log_open(const char *path, struct vt_log *log, struct vt_string *message)
         return error;
     }
     log->in_flight = scan.oldest_entered != UINT64_MAX;
-    log->last_ticks = scan.newest;
+    log->last_ticks = log->running && sampled > scan.newest ? sampled : scan.newest;
     if (log->running && scan.oldest_entered && scan.oldest_entered - 1 < log->frontier)
         log->frontier = scan.oldest_entered - 1;
     if (log->running && log->last_ticks > log->frontier)

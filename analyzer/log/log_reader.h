@@ -119,6 +119,8 @@ struct vt_log {
     size_t device_count, device_room;
     struct vt_log_gpu *gpus; /* by number */
     size_t gpu_count, gpu_room;
+    struct vt_rec_sample *samples; /* of LOG.nvml, in the order of time */
+    size_t sample_count, sample_room;
     char **notes;
     size_t note_count, note_room;
     struct vt_log_variable *variables; /* of the environment, those that the tracer writes down */

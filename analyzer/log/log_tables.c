@@ -116,10 +116,7 @@ static void take_gpu(struct vt_log *log, const uint8_t *record) {
     memcpy(gpu->name, r.name, sizeof r.name);
 }
 
-static void take_note(struct vt_log *log, const uint8_t *record) {
-    struct vt_rec_note r;
-    memcpy(&r, record, sizeof r);
-    char *text = vt_strndup((const char *)record + sizeof r, r.text_bytes);
+void vt_log_note(struct vt_log *log, char *text) {
     for (size_t i = 0; i < log->note_count; i++)
         if (!strcmp(log->notes[i], text)) {
             free(text);
@@ -127,6 +124,12 @@ static void take_note(struct vt_log *log, const uint8_t *record) {
         }
     VT_GROW(log->notes, log->note_count, log->note_room);
     log->notes[log->note_count++] = text;
+}
+
+static void take_note(struct vt_log *log, const uint8_t *record) {
+    struct vt_rec_note r;
+    memcpy(&r, record, sizeof r);
+    vt_log_note(log, vt_strndup((const char *)record + sizeof r, r.text_bytes));
 }
 
 static void take_name(struct vt_log *log, const uint8_t *record) {
@@ -307,6 +310,7 @@ void vt_log_free_tables(struct vt_log *log) {
     }
     free(log->variables);
     free(log->notes);
+    free(log->samples);
     for (size_t i = 0; i < log->name_count; i++)
         free(log->names[i]);
     free(log->names);

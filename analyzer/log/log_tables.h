@@ -12,6 +12,9 @@
  * so that newer tracers can add some. */
 void vt_log_take(struct vt_log *log, const uint8_t *record, uint32_t length);
 
+/* Adds a note, which the log frees, unless it is there already. */
+void vt_log_note(struct vt_log *log, char *text);
+
 /* Takes a VT_REC_PHASE of a thread. Its begin and its end may come in any order. */
 void vt_log_take_phase(struct vt_log *log, const uint8_t *record, uint32_t tid);
 

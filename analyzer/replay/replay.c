@@ -37,6 +37,8 @@ struct walk {
     uint64_t driver_bytes;               /* live, on all devices */
     uint64_t driver_high;                /* its highest since a phase last began or ended */
     uint64_t changed[VT_SAMPLE_DEVICES]; /* when the device's bytes last did; see on_sample */
+    size_t sample;                       /* the next of log->samples */
+    uint64_t sample_ticks;               /* its time; UINT64_MAX: there is none */
     uint32_t *open_phases;               /* indices */
     uint32_t open_count, open_room;
     uint32_t tid; /* whose event this is */
@@ -172,7 +174,7 @@ static void unsettle_samples(struct walk *w, unsigned device) {
 static void on_sample(struct walk *w, const struct vt_rec_sample *s) {
     struct vt_replay *r = w->r;
     uint64_t ticks = vt_when_ticks(s->when);
-    if (r->sample_count == VT_REPLAY_SAMPLES || s->began > ticks)
+    if (s->began > ticks)
         return;
     VT_GROW(r->samples, r->sample_count, r->sample_room);
     struct vt_replay_sample *sample = &r->samples[r->sample_count++];
@@ -592,6 +594,23 @@ static void begin_window(struct walk *w) {
 /* How many events ahead the live table is fetched: about the time of one miss. */
 enum { AHEAD = 16 };
 
+static void open_window(struct walk *w) {
+    w->window_waits = false;
+    begin_window(w);
+}
+
+/* What NVML said up to a time. */
+static void take_samples(struct walk *w, uint64_t until) {
+    while (w->sample_ticks <= until) {
+        if (w->window_waits && w->sample_ticks >= w->window.since)
+            open_window(w);
+        on_sample(w, &w->log->samples[w->sample++]);
+        w->sample_ticks = w->sample < w->log->sample_count
+                              ? vt_when_ticks(w->log->samples[w->sample].when)
+                              : UINT64_MAX;
+    }
+}
+
 static void on_event(struct walk *w, const uint8_t *record) {
     /* the record's bytes, copied: aligned, and the compiler keeps them in registers */
     union {
@@ -606,15 +625,15 @@ static void on_event(struct walk *w, const uint8_t *record) {
         struct vt_rec_map map;
         struct vt_rec_cacheinfo cacheinfo;
         struct vt_rec_cacheoom cacheoom;
-        struct vt_rec_sample sample;
     } u;
     memcpy(u.word, record, sizeof u.word);
-    w->now = vt_when_ticks(u.word[1]);
-    if (w->window_waits && vt_when_ticks(u.word[1]) >= w->window.since) {
-        w->window_waits = false;
-        begin_window(w);
-    }
-    w->r->events += vt_word_type(u.word[0]) != VT_REC_SAMPLE; /* which is nothing the process did */
+    uint64_t now = vt_when_ticks(u.word[1]);
+    if (now > w->sample_ticks)
+        take_samples(w, now - 1);
+    w->now = now;
+    if (w->window_waits && now >= w->window.since)
+        open_window(w);
+    w->r->events++;
     switch (vt_word_type(u.word[0])) {
     case VT_REC_ALLOC:
         memcpy(&u, record, sizeof u.alloc);
@@ -659,10 +678,6 @@ static void on_event(struct walk *w, const uint8_t *record) {
     case VT_REC_CACHEOOM:
         memcpy(&u, record, sizeof u.cacheoom);
         vt_fails_given_up(&w->fails, w->r, w->log, w->tid, &u.cacheoom);
-        break;
-    case VT_REC_SAMPLE:
-        memcpy(&u, record, sizeof u.sample);
-        on_sample(w, &u.sample);
         break;
     }
 }
@@ -709,6 +724,8 @@ void vt_replay_run_noting(const struct vt_log *log, struct vt_sites *ids, struct
                      .ids = ids,
                      .window = window,
                      .last_spot = UINT64_MAX,
+                     .sample_ticks =
+                         log->sample_count ? vt_when_ticks(log->samples[0].when) : UINT64_MAX,
                      .history = history};
     struct vt_batch batch;
     memset(replay, 0, sizeof *replay);
@@ -734,6 +751,7 @@ void vt_replay_run_noting(const struct vt_log *log, struct vt_sites *ids, struct
         }
     }
     vt_merge_close(merge);
+    take_samples(&w, window.until < log->frontier ? window.until : log->frontier);
     if (w.window_waits)
         begin_window(&w);
     if (window.until == VT_TICKS_MASK)

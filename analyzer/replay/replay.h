@@ -135,8 +135,7 @@ struct vt_replay {
     struct vt_replay_fail *fails; /* out-of-memory only; the first VT_REPLAY_FAILS of them */
     size_t fail_count, fail_room;
     uint64_t fails_left_out;
-    struct vt_replay_sample
-        *samples; /* in the order of time, the first VT_REPLAY_SAMPLES of them */
+    struct vt_replay_sample *samples; /* in the order of time */
     size_t sample_count, sample_room;
     struct vt_replay_object *objects;
     size_t object_count, object_room;
@@ -152,8 +151,7 @@ struct vt_replay {
     uint64_t replaced;    /* allocations at an address that was still live: a free was missed */
     uint64_t bulk_bytes;  /* what contexts took with them */
 };
-#define VT_REPLAY_FAILS   1000
-#define VT_REPLAY_SAMPLES 100000 /* more than `vramtrace run` writes */
+#define VT_REPLAY_FAILS 1000
 
 /* Which part of the run counts, in ticks. Allocations from before `since` are one site with
  * `before` set for each device and layer; the run ends at `until`. */

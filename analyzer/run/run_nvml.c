@@ -1,21 +1,16 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * The sampler (see run_nvml.h): a process of its own beside the command, since a driver that hangs
- * or a library that crashes must not keep `run` from its signals. It writes into the logs of other
- * processes while they are being written, under these rules:
- *   - It never waits for the traced process, and the traced process never for it: what they share
- *     are the two counts of chunks in the header, moved by compare-and-swap, and each writes only
- *     into chunks of its own.
- *   - A chunk's space is allocated before its number is taken: a disk that is full, or our end in
- *     between, leaves a log as it was. The last megabytes of a disk are the traced process's.
- *   - Records go in by pwrite, the first word last: a reader sees a whole record or none.
- *   - Only into logs of processes that run, of this format version, that are mapped
- *     (VT_FLAG_BUFFERED: the file's end is the process's own to move).
+ * or a library that crashes must not keep `run` from its signals. For each log that a process makes
+ * it writes a file of its own, LOG.nvml (see log_format.h), from the moment the log appears to the
+ * process's end. It only reads the logs. It appends whole records, so that its end at any moment
+ * leaves a file that can be read; where a record does not fit (the disk is full, a limit on the
+ * size of files), that file is done.
  */
 #define _GNU_SOURCE
 #include "run_nvml.h"
 
-#include "log/log_reader.h"
+#include "log/nvml_file.h"
 #include "nvml.h"
 
 #include <errno.h>
@@ -25,36 +20,28 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/inotify.h>
-#include <sys/mman.h>
 #include <sys/prctl.h>
-#include <sys/resource.h>
-#include <sys/stat.h>
-#include <sys/statvfs.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 
 enum {
-    MOST_LOGS = 512,      /* sampled at a time: a descriptor and a page each */
-    MOST_CHUNKS = 16,     /* in one log: 1 MiB */
-    MOST_GPUS = 16,       /* for a process that NVML does not list: these it may use */
-    KEEP_FREE = 16 << 20, /* bytes of the disk that are not ours to take */
-    KEEP_CHUNKS = 64,     /* likewise of a limit on the size of files */
-    SAME_INTERVAL = 128,  /* so many samples, then the interval doubles */
-    LONGEST_DOUBLED = 8,  /* times: 256 s */
-    STOP_MS = 1000,       /* how long its end is waited for: a driver may hold it */
-    IDLE_MS = 200,        /* where the list cannot be watched */
+    MOST_LOGS = 400,     /* sampled at a time: two descriptors each */
+    MOST_GPUS = 16,      /* for a process that NVML does not list: these it may use */
+    SAME_INTERVAL = 128, /* so many samples, then the interval doubles */
+    LONGEST_DOUBLED = 8, /* times: 256 s */
+    STOP_MS = 1000,      /* how long its end is waited for: a driver may hold it */
+    IDLE_MS = 200,       /* where the list cannot be watched */
 };
 static const unsigned first_ms[] = {50, 50, 150, 250, 500}; /* from one sample to the next */
 #define FIRST (sizeof first_ms / sizeof *first_ms)
 
-/* One log that is written into. */
+/* One log, and the file beside it. */
 struct target {
-    int fd;
-    struct vt_log_header *header; /* mapped; only `chunks` and `placed` are changed */
-    uint64_t chunk;               /* 0: none yet */
-    uint32_t used, chunks;
+    int log, fd;
+    struct vt_nvml_header header;
+    uint32_t bytes; /* written */
     uint32_t ordinals[VT_NVML_GPUS];
     uint64_t next_ns; /* when to sample next */
     unsigned count;
@@ -63,7 +50,6 @@ struct target {
 struct sampler {
     const char *list, *library; /* library NULL: the system's */
     bool simulated;
-    uint32_t most_chunks;
     off_t read; /* of the list */
     struct target *targets;
     size_t count, room;
@@ -86,76 +72,54 @@ static struct moment now(void) {
     return m;
 }
 
-/* --- writing --- */
+/* --- the files --- */
 
-static bool put(int fd, const void *bytes, size_t size, uint64_t offset) {
-    return pwrite(fd, bytes, size, (off_t)offset) == (ssize_t)size;
-}
-
-static bool has_room(const struct target *t, uint64_t chunk) {
-    struct statvfs fs;
-    struct rlimit limit;
-    if (fstatvfs(t->fd, &fs) || (uint64_t)fs.f_bavail * fs.f_frsize < KEEP_FREE)
+/* Appends to the file. False: nothing more goes into it. */
+static bool put(struct target *t, const void *bytes, uint32_t size) {
+    if (size > VT_NVML_MOST_BYTES - t->bytes || write(t->fd, bytes, size) != (ssize_t)size)
         return false;
-    if (prlimit((pid_t)t->header->pid, RLIMIT_FSIZE, NULL, &limit) &&
-        getrlimit(RLIMIT_FSIZE, &limit))
-        return false;
-    return limit.rlim_cur == RLIM_INFINITY ||
-           (chunk + KEEP_CHUNKS) * VT_CHUNK_BYTES <= limit.rlim_cur;
-}
-
-static bool take_chunk(struct target *t, uint32_t most) {
-    uint64_t number = __atomic_load_n(&t->header->chunks, __ATOMIC_RELAXED);
-    struct vt_chunk_header head = {.tid = (uint32_t)syscall(SYS_gettid)};
-    if (t->chunks >= most)
-        return false;
-    do {
-        if (!number || number > UINT32_MAX || !has_room(t, number) ||
-            fallocate(t->fd, 0, (off_t)(number * VT_CHUNK_BYTES), VT_CHUNK_BYTES))
-            return false;
-    } while (!__atomic_compare_exchange_n(&t->header->chunks, &number, number + 1, false,
-                                          __ATOMIC_RELAXED, __ATOMIC_RELAXED));
-    head.number = number;
-    uint64_t placed = __atomic_load_n(&t->header->placed, __ATOMIC_RELAXED);
-    while (placed <= number &&
-           !__atomic_compare_exchange_n(&t->header->placed, &placed, number + 1, false,
-                                        __ATOMIC_RELAXED, __ATOMIC_RELAXED))
-        ;
-    uint64_t at = number * VT_CHUNK_BYTES;
-    static const uint32_t magic = VT_CHUNK_MAGIC;
-    if (!put(t->fd, &head, sizeof head, at) || !put(t->fd, &magic, sizeof magic, at))
-        return false;
-    t->chunk = number;
-    t->used = sizeof head;
-    t->chunks++;
+    t->bytes += size;
     return true;
 }
-
-/* One record; it begins with its first word. False: nothing more goes into this log. */
-static bool write_record(struct target *t, const void *record, uint32_t bytes, uint32_t most) {
-    if ((!t->chunk || t->used + bytes + 8 > VT_CHUNK_BYTES) && !take_chunk(t, most))
-        return false;
-    uint64_t at = t->chunk * VT_CHUNK_BYTES + t->used;
-    if (!put(t->fd, (const char *)record + 8, bytes - 8, at + 8) || !put(t->fd, record, 8, at))
-        return false;
-    t->used += bytes;
-    return true;
-}
-
-/* --- the logs --- */
 
 static bool is_over(const struct target *t) {
-    struct vt_log_header copy;
-    if (__atomic_load_n(&t->header->exit_kind, __ATOMIC_ACQUIRE) != VT_EXIT_NONE)
-        return true;
-    memcpy(&copy, t->header, sizeof copy);
-    return !vt_log_is_running(&copy);
+    struct vt_log_header header;
+    struct vt_string message = {0};
+    uint64_t bytes;
+    bool over =
+        vt_log_read_header(t->log, "", &header, &bytes, &message) || !vt_log_is_running(&header);
+    vt_string_free(&message);
+    return over;
 }
 
 static void let_go(struct target *t) {
-    munmap(t->header, sizeof *t->header);
     close(t->fd);
+    close(t->log);
 }
+
+/* Whether a file is one of samples: left behind by a log that is gone, as another took its name. */
+static bool is_left_behind(const char *path) {
+    char magic[8];
+    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
+    bool ours = fd >= 0 && read(fd, magic, sizeof magic) == (ssize_t)sizeof magic &&
+                !memcmp(magic, VT_NVML_MAGIC, sizeof magic);
+    if (fd >= 0)
+        close(fd);
+    return ours;
+}
+
+/* Makes the file of a log, -1: it cannot be made, or something else has its name. */
+static int make_file(const char *log_path) {
+    enum { FLAGS = O_WRONLY | O_CREAT | O_EXCL | O_APPEND | O_NOFOLLOW | O_CLOEXEC };
+    char *path = vt_nvml_file_path(log_path);
+    int fd = open(path, FLAGS, 0600);
+    if (fd < 0 && errno == EEXIST && is_left_behind(path) && !unlink(path))
+        fd = open(path, FLAGS, 0600);
+    free(path);
+    return fd;
+}
+
+/* --- the logs --- */
 
 /* The environment that the process was started with. */
 static void read_environment(uint32_t pid, struct vt_string *out) {
@@ -172,7 +136,7 @@ static void read_environment(uint32_t pid, struct vt_string *out) {
 /* What the GPUs are: every one that is there, so that a program that never asks is told apart. */
 static bool describe(const struct sampler *s, struct target *t) {
     struct vt_string environment = {0};
-    read_environment(t->header->pid, &environment);
+    read_environment(t->header.pid, &environment);
     vt_nvml_ordinals(&s->nvml, environment.text ? environment.text : "", environment.length,
                      t->ordinals);
     vt_string_free(&environment);
@@ -187,7 +151,7 @@ static bool describe(const struct sampler *s, struct target *t) {
         };
         memcpy(r.uuid, gpu->uuid, sizeof r.uuid);
         memcpy(r.name, gpu->name, sizeof r.name);
-        if (!write_record(t, &r, sizeof r, s->most_chunks))
+        if (!put(t, &r, sizeof r))
             return false;
     }
     return true;
@@ -195,31 +159,31 @@ static bool describe(const struct sampler *s, struct target *t) {
 
 /* A log that a process has just made. */
 static void add(struct sampler *s, const char *path) {
-    struct target t = {.fd = open(path, O_RDWR | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK)};
+    struct target t = {.log = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK), .fd = -1};
     struct vt_log_header header;
     struct vt_string message = {0};
     uint64_t bytes;
-    if (t.fd < 0)
+    if (t.log < 0)
         return;
-    bool ours = s->count < MOST_LOGS && !vt_log_read_header(t.fd, path, &header, &bytes, &message);
+    bool ours = s->count < MOST_LOGS && !vt_log_read_header(t.log, path, &header, &bytes, &message);
     vt_string_free(&message);
-    if (!ours || header.version != VT_LOG_VERSION || bytes < VT_CHUNK_BYTES ||
-        header.flags & VT_FLAG_BUFFERED || !(header.flags & VT_FLAG_SIMULATED) == s->simulated ||
+    if (!ours || !(header.flags & VT_FLAG_SIMULATED) == s->simulated ||
         !vt_log_is_running(&header)) {
-        close(t.fd);
+        close(t.log);
         return;
     }
     /* only now: a run without CUDA never opens NVML */
     if (!s->opened && !vt_nvml_open(s->library, &s->nvml))
         _exit(0);
     s->opened = true;
-    t.header = mmap(NULL, sizeof *t.header, PROT_READ | PROT_WRITE, MAP_SHARED, t.fd, 0);
-    if (t.header == MAP_FAILED) {
-        close(t.fd);
+    t.fd = make_file(path);
+    if (t.fd < 0) {
+        close(t.log);
         return;
     }
+    t.header = vt_nvml_file_header(&header);
     t.next_ns = now().ns + first_ms[0] * 1000000ull;
-    if (is_over(&t) || !describe(s, &t)) {
+    if (!put(&t, &t.header, sizeof t.header) || !describe(s, &t)) {
         let_go(&t);
         return;
     }
@@ -249,8 +213,8 @@ static void read_list(struct sampler *s) {
 /* --- sampling --- */
 
 static uint64_t ticks_of(const struct target *t, struct moment m) {
-    uint64_t ticks = t->header->clock == VT_CLOCK_TSC ? m.tsc : m.ns;
-    return (ticks > t->header->start_ticks ? ticks - t->header->start_ticks : 1) & VT_TICKS_MASK;
+    uint64_t ticks = t->header.clock == VT_CLOCK_TSC ? m.tsc : m.ns;
+    return (ticks > t->header.start_ticks ? ticks - t->header.start_ticks : 1) & VT_TICKS_MASK;
 }
 
 /* The process's own figure on a GPU, VT_SAMPLE_UNKNOWN: it is not listed there; and the others'. */
@@ -291,12 +255,12 @@ struct round {
 };
 
 static bool write_samples(const struct sampler *s, struct target *t, const struct round *round) {
-    bool listed = is_listed(&s->nvml, t->header->pid);
+    bool listed = is_listed(&s->nvml, t->header.pid);
     for (uint32_t i = 0, written = 0; i < s->nvml.count && written < MOST_GPUS; i++) {
         const struct vt_nvml_gpu *gpu = &s->nvml.gpus[i];
         uint64_t others;
         uint32_t count;
-        uint64_t own = own_bytes(gpu, t->header->pid, &others, &count);
+        uint64_t own = own_bytes(gpu, t->header.pid, &others, &count);
         if (!round->answered[i] ||
             (listed ? own == VT_SAMPLE_UNKNOWN : t->ordinals[i] == UINT32_MAX))
             continue;
@@ -311,7 +275,7 @@ static bool write_samples(const struct sampler *s, struct target *t, const struc
             .gpu = gpu->number,
             .others = count,
         };
-        if (!write_record(t, &r, sizeof r, s->most_chunks))
+        if (!put(t, &r, sizeof r))
             return false;
         written++;
     }
@@ -399,7 +363,6 @@ static _Noreturn void go_on(struct sampler *s, pid_t parent) {
 
 void vt_run_nvml_start(struct vt_run_nvml *nvml, const char *list, const char *sim_folder) {
     const char *given = getenv("VRAMTRACE_TEST_NVML");
-    const char *bound = getenv("VRAMTRACE_MAX_LOG");
     struct vt_string library = {0};
     *nvml = (struct vt_run_nvml){0};
     if (given && *given)
@@ -414,7 +377,6 @@ void vt_run_nvml_start(struct vt_run_nvml *nvml, const char *list, const char *s
         .list = list,
         .library = library.text,
         .simulated = sim_folder != NULL,
-        .most_chunks = bound && *bound ? 1 : MOST_CHUNKS,
     };
     pid_t parent = getpid(), pid = fork();
     if (pid == 0)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What the driver says is used while a run goes on, sampled through NVML into the logs of its
- * processes. For cmd_run.c.
+ * What the driver says is used while a run goes on, sampled through NVML into a file beside each
+ * log, LOG.nvml. For cmd_run.c.
  */
 #ifndef VRAMTRACE_ANALYZER_RUN_NVML_H
 #define VRAMTRACE_ANALYZER_RUN_NVML_H

@@ -4,19 +4,21 @@
  *   alloc MIB      allocates and keeps
  *   oom MIB        allocates, and expects no memory
  *   module         loads one
- *   sleep MS
+ *   sampled        waits until the sampler has put down two samples: the second was begun after now
+ *   wait FILE      waits until there is such a file
  *   uuid           asks for the device's UUID
- *   buffered       nothing; for readability
  *   fill FILE MIB  writes a file of that size, or as much of it as there is room for
  *   kill           ends by SIGKILL
  * Uses the driver API; asks the driver nothing but what is said above.
  */
 #include <dlfcn.h>
+#include <dirent.h>
 #include <fcntl.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
 
 static void *driver;
@@ -32,6 +34,54 @@ static void expect(const char *what, int expected, int found) {
         printf("%s: expected %d, found %d\n", what, expected, found);
         exit(99);
     }
+}
+
+/* How many samples are in a file. */
+static int count_samples(const char *path) {
+    static unsigned char bytes[1 << 20];
+    int fd = open(path, O_RDONLY), samples = 0;
+    long length = fd < 0 ? 0 : (long)read(fd, bytes, sizeof bytes);
+    for (long at = 128; at + 8 <= length;) {
+        unsigned words[2];
+        memcpy(words, bytes + at, sizeof words);
+        at += (words[0] & 0xff) == 0x0c ? 64 : words[1] ? words[1] : 8;
+        samples += (words[0] & 0xff) == 0x0c && at <= length;
+    }
+    if (fd >= 0)
+        close(fd);
+    return samples;
+}
+
+/* How many are beside our log, which is one of our descriptors. */
+static int own_samples(void) {
+    char link[64], path[4096];
+    int samples = 0;
+    DIR *dir = opendir("/proc/self/fd");
+    for (struct dirent *entry; dir && (entry = readdir(dir));) {
+        snprintf(link, sizeof link, "/proc/self/fd/%.20s", entry->d_name);
+        long length = (long)readlink(link, path, sizeof path - 6);
+        if (length <= 0)
+            continue;
+        strcpy(path + length, ".nvml");
+        samples += count_samples(path);
+    }
+    closedir(dir);
+    return samples;
+}
+
+/* Ends the program where a thing does not happen. */
+static void wait_on(const char *what, int *tries) {
+    if (++*tries > 6000) {
+        printf("%s: waited in vain\n", what);
+        exit(97);
+    }
+    nanosleep(&(struct timespec){0, 5000000}, NULL);
+}
+
+static void wait_sampled(void) {
+    int tries = 0, before = own_samples();
+    while (own_samples() < before + 2)
+        wait_on("sampled", &tries);
 }
 
 static void fill(const char *path, long mib) {
@@ -61,9 +111,13 @@ int main(int argc, char **argv) {
             expect(word, 0, call("cuModuleLoadData", (long)&module, (long)"", 0));
         else if (!strcmp(word, "uuid"))
             expect(word, 0, call("cuDeviceGetUuid", (long)uuid, atol(argv[1]), 0));
-        else if (!strcmp(word, "sleep"))
-            usleep((useconds_t)atol(argv[++i]) * 1000);
-        else if (!strcmp(word, "fill"))
+        else if (!strcmp(word, "sampled"))
+            wait_sampled();
+        else if (!strcmp(word, "wait")) {
+            int tries = 0;
+            for (i++; access(argv[i], F_OK);)
+                wait_on(argv[i], &tries);
+        } else if (!strcmp(word, "fill"))
             fill(argv[i + 1], atol(argv[i + 2])), i += 2;
         else if (!strcmp(word, "kill"))
             raise(SIGKILL);

@@ -6,7 +6,7 @@
  * of its own, where no traced program finds it.
  *
  * VRAMTRACE_SIM_NVML=foreign: processes are listed under other numbers, as for a process in a
- * container. VRAMTRACE_SIM_NVML=slow: each question takes 3 s.
+ * container. VRAMTRACE_SIM_NVML=hung: who uses a GPU is never answered.
  */
 #include "tests/sim/share.h"
 
@@ -147,9 +147,6 @@ static struct memory memory_of(const char *device) {
     unsigned gpu = number_of(device);
     struct process process;
     struct memory memory = {.total = device_bytes};
-    const char *how = getenv("VRAMTRACE_SIM_NVML");
-    if (how != NULL && strcmp(how, "slow") == 0)
-        sleep(3);
     if (share == NULL)
         open_share();
     if (share != NULL && share->total[gpu] != 0)
@@ -184,6 +181,9 @@ int nvmlDeviceGetComputeRunningProcesses_v3(const char *device, unsigned *count,
                                             struct process *processes) {
     unsigned room = *count, found = 0;
     struct process process;
+    const char *how = getenv("VRAMTRACE_SIM_NVML");
+    while (how != NULL && strcmp(how, "hung") == 0)
+        pause();
     if (share == NULL)
         open_share();
     for (int i = 0; share != NULL && i < SIM_SHARE_SLOTS; i++) {

@@ -1,0 +1,142 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * LOG.nvml -> samples (see nvml_file.h). The log stands without it: a file that cannot be read, or
+ * that belongs to another log, costs the samples and leaves a note.
+ */
+#include "nvml_file.h"
+
+#include "log_tables.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+char *vt_nvml_file_path(const char *log_path) {
+    struct vt_string path = {0};
+    vt_string_format(&path, "%s" VT_NVML_SUFFIX, log_path);
+    return path.text;
+}
+
+struct vt_nvml_header vt_nvml_file_header(const struct vt_log_header *log) {
+    struct vt_nvml_header header = {
+        .magic = VT_NVML_MAGIC,
+        .version = VT_LOG_VERSION,
+        .version_min = VT_LOG_VERSION_MIN,
+        .clock = log->clock,
+        .pid = log->pid,
+        .start_ticks = log->start_ticks,
+        .process_start = log->process_start,
+    };
+    memcpy(header.run_id, log->run_id, sizeof header.run_id);
+    memcpy(header.boot_id, log->boot_id, sizeof header.boot_id);
+    return header;
+}
+
+static void refuse(struct vt_nvml_file *file, const char *why) {
+    struct vt_string text = {0};
+    vt_string_format(&text, "%s: its samples are left out: %s", vt_basename(file->path), why);
+    file->fault = text.text;
+}
+
+static const char *check_header(const struct vt_nvml_header *header,
+                                const struct vt_log_header *log) {
+    struct vt_nvml_header expected = vt_nvml_file_header(log);
+    if (memcmp(header->magic, expected.magic, sizeof header->magic))
+        return "it is not a file of samples";
+    if (header->version_min > VT_LOG_VERSION || header->version < VT_LOG_VERSION_MIN)
+        return "this vramtrace does not read its format version";
+    expected.version = header->version;
+    expected.version_min = header->version_min;
+    return memcmp(header, &expected, sizeof expected) ? "it belongs to another log" : NULL;
+}
+
+void vt_nvml_file_read(const char *log_path, const struct vt_log_header *log,
+                       struct vt_nvml_file *file) {
+    struct vt_nvml_header header;
+    struct stat st;
+    *file = (struct vt_nvml_file){.path = vt_nvml_file_path(log_path)};
+    int fd = open(file->path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+    if (fd < 0) {
+        if (errno != ENOENT)
+            refuse(file, strerror(errno));
+        return;
+    }
+    if (fstat(fd, &st) || !S_ISREG(st.st_mode)) {
+        refuse(file, "it is not a file");
+        close(fd);
+        return;
+    }
+    /* 8 bytes more: see `end` below */
+    uint8_t *bytes = vt_alloc(VT_NVML_MOST_BYTES + 8, 1);
+    uint32_t have = vt_log_read_at(fd, bytes, VT_NVML_MOST_BYTES, 0);
+    close(fd);
+    memcpy(&header, bytes, sizeof header);
+    const char *fault = NULL;
+    if (have < sizeof header) /* its writer may have ended just then */
+        fault = memcmp(bytes, VT_NVML_MAGIC, have < 8 ? have : 8) ? "it is not a file of samples"
+                                                                  : NULL;
+    else
+        fault = check_header(&header, log);
+    if (fault)
+        refuse(file, fault);
+    if (fault || have < sizeof header) {
+        free(bytes);
+        return;
+    }
+    file->bytes = bytes;
+    /* Four bytes hold no record. With them the end is never that of a chunk, in which a record that
+     * is cut means damage. */
+    file->end = (have & ~7u) + 4;
+}
+
+void vt_nvml_file_free(struct vt_nvml_file *file) {
+    free(file->path);
+    free(file->bytes);
+    free(file->fault);
+    *file = (struct vt_nvml_file){0};
+}
+
+static int compare_samples(const void *a, const void *b) {
+    const struct vt_rec_sample *x = a, *y = b;
+    return x->when < y->when ? -1 : x->when > y->when;
+}
+
+static void take_record(struct vt_log *log, const uint8_t *record, uint32_t length) {
+    uint64_t word;
+    memcpy(&word, record, sizeof word);
+    if (vt_word_type(word) == VT_REC_GPU)
+        vt_log_take(log, record, length);
+    if (vt_word_type(word) != VT_REC_SAMPLE)
+        return;
+    VT_GROW(log->samples, log->sample_count, log->sample_room);
+    struct vt_rec_sample *sample = &log->samples[log->sample_count++];
+    memcpy(sample, record, sizeof *sample);
+    sample->when = vt_when_ticks(sample->when); /* so that the order is that of time */
+}
+
+uint64_t vt_nvml_file_take(struct vt_log *log) {
+    struct vt_nvml_file file;
+    vt_nvml_file_read(log->path, &log->header, &file);
+    uint32_t offset = sizeof(struct vt_nvml_header), length;
+    const char *what = NULL;
+    for (; file.bytes && (length = vt_log_next(file.bytes, offset, file.end, &what));
+         offset += length)
+        take_record(log, file.bytes + offset, length);
+    if (what) {
+        struct vt_string text = {0};
+        vt_string_format(&text,
+                         "%s: offset %u: %s is damaged: the samples from there on are left out",
+                         vt_basename(file.path), offset, what);
+        vt_log_note(log, text.text);
+    }
+    if (file.fault)
+        vt_log_note(log, vt_strdup(file.fault));
+    vt_nvml_file_free(&file);
+    if (log->sample_count)
+        qsort(log->samples, log->sample_count, sizeof *log->samples, compare_samples);
+    return log->sample_count ? log->samples[log->sample_count - 1].when : 0;
+}
