@@ -124,7 +124,8 @@ $(BUILD)/tests/unit/$(1)/%: tests/unit/$(1)/%.c $(BUILD)/obj/$(1).a
 	$(CC) $(CPPFLAGS) $(CFLAGS) $(TEST_CFLAGS) -I$(1) $(LDFLAGS) -MF $$@.d -o $$@ $$< $(BUILD)/obj/$(1).a \
 	    $(TEST_LIBS) $(2)
 endef
-$(eval $(call unit_rule,preload,$(PRELOAD_LIBS)))
+# A sanitizer's own start must not meet our dlsym, _exit ...: the archive's symbols stay inside the program.
+$(eval $(call unit_rule,preload,$(PRELOAD_LIBS) $(if $(SANITIZE),-Wl$(comma)--exclude-libs$(comma)preload.a)))
 $(eval $(call unit_rule,analyzer,$(ANALYZER_LIBS)))
 
 # --- the benchmark's program, and the driver below it --------------------------------------------------------

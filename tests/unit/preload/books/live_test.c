@@ -40,7 +40,7 @@ void vt_limit_freed_(const struct vt_live *was) {
 
 #define THREADS 4
 #define OWN     20000u
-#ifdef ALONE /* sanitizers are slow */
+#if defined(__SANITIZE_THREAD__) || defined(__SANITIZE_ADDRESS__) /* these are slow */
 #define STEPS 60000u
 #define GROWN 120000u
 #else
