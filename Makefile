@@ -194,6 +194,8 @@ bench: ## measure: ns per event beside heaptrack, log bytes, start-up cost; prec
 	@tests/setup.sh bench
 	@$(MAKE) --no-print-directory -s -j$(JOBS) all $(BUILD)/bench/pairs
 	@tests/bench/run $(BUILD)
+	@echo; echo "programs that never use CUDA (tests/bench/idle):"
+	@tests/bench/idle $(BUILD)
 	@echo; echo "verdicts over the labelled corpus (tests/scenarios):"
 	@tests/scenarios/run --build $(BUILD) --jobs $(JOBS)
 	@echo; echo "growing, over programs that act by chance (tests/scenarios/random):"
