@@ -232,6 +232,13 @@ void vt_event_freed(const struct vt_call *call, uint64_t ticks, uint64_t address
     vt_event_free_end(call, &f, 0);
 }
 
+uint64_t vt_event_before_call(void) {
+    int saved_errno = errno;
+    vt_process_check_fork();
+    errno = saved_errno;
+    return vt_log_ticks();
+}
+
 uint64_t vt_event_bulk_begin(void) {
     void *frames[64];
     vt_process_check_fork();

@@ -202,11 +202,13 @@ void vt_event_close(const struct vt_recording *recording);
 struct vt_freeing vt_event_free_begin(uint64_t address, unsigned kind);
 void vt_event_free_end(const struct vt_call *call, const struct vt_freeing *f, int result);
 
-/* A free that the driver has done already, with the time from before it did (vt_event_bulk_begin):
- * for what is in the books under an address that the driver does not give out again by itself. */
+/* The time before a driver's call, for what is recorded after it. */
+uint64_t vt_event_before_call(void);
+
+/* A free that the driver has done already, with the time from before it did: for what is in the books under an address that the driver does not give out again by itself. */
 void vt_event_freed(const struct vt_call *call, uint64_t ticks, uint64_t address, unsigned kind);
 
-/* Around a context's end. `context` is its number. From within exit it is a teardown, and frees
+/* Around a context's end. The exit scan runs first where it is from within exit. `context` is its number. From within exit it is a teardown, and frees
  * nothing in the books. */
 uint64_t vt_event_bulk_begin(void);
 void vt_event_bulk_end(const struct vt_call *call, uint64_t ticks, unsigned context);

@@ -205,7 +205,7 @@ static void would_free(uint64_t address, void *data) {
 
 static CUresult launched(const struct vt_call *call, CUresult (*real)(CUgraphExec, CUstream),
                          CUgraphExec exec, CUstream stream) {
-    struct launch launch = {.call = call, .ticks = vt_event_bulk_begin()};
+    struct launch launch = {.call = call, .ticks = vt_event_before_call()};
     CUresult result = real(exec, stream);
     if (result == CUDA_SUCCESS) {
         vt_graph_launch(exec, allocated, freed, &launch);

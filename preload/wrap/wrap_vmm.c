@@ -47,7 +47,7 @@ VT_EXPORT CUresult cuMemCreate(CUmemGenericAllocationHandle *handle, size_t size
 
 VT_EXPORT CUresult cuMemRelease(CUmemGenericAllocationHandle handle) {
     VT_ENTER_DRIVER(cuMemRelease);
-    uint64_t ticks = vt_event_bulk_begin(), number = 0;
+    uint64_t ticks = vt_event_before_call(), number = 0;
     bool known = vt_vmm_release(handle, &number);
     CUresult result = real(handle);
     if (known && result == CUDA_SUCCESS)
@@ -59,7 +59,7 @@ VT_EXPORT CUresult cuMemRelease(CUmemGenericAllocationHandle handle) {
 
 VT_EXPORT CUresult cuMemRetainAllocationHandle(CUmemGenericAllocationHandle *handle, void *addr) {
     VT_ENTER_DRIVER(cuMemRetainAllocationHandle);
-    uint64_t ticks = vt_event_bulk_begin();
+    uint64_t ticks = vt_event_before_call();
     uint64_t number = vt_vmm_hold_address((uint64_t)(uintptr_t)addr);
     CUresult result = real(handle, addr);
     if (number && result == CUDA_SUCCESS && handle)
@@ -72,7 +72,7 @@ VT_EXPORT CUresult cuMemRetainAllocationHandle(CUmemGenericAllocationHandle *han
 VT_EXPORT CUresult cuMemMap(CUdeviceptr ptr, size_t size, size_t offset,
                             CUmemGenericAllocationHandle handle, unsigned long long flags) {
     VT_ENTER_DRIVER(cuMemMap);
-    uint64_t ticks = vt_event_bulk_begin();
+    uint64_t ticks = vt_event_before_call();
     uint64_t number = vt_vmm_hold_handle(handle);
     CUresult result = real(ptr, size, offset, handle, flags);
     if (!number)
@@ -88,7 +88,7 @@ VT_EXPORT CUresult cuMemMap(CUdeviceptr ptr, size_t size, size_t offset,
 
 VT_EXPORT CUresult cuMemUnmap(CUdeviceptr ptr, size_t size) {
     VT_ENTER_DRIVER(cuMemUnmap);
-    uint64_t ticks = vt_event_bulk_begin(), at = ptr, number;
+    uint64_t ticks = vt_event_before_call(), at = ptr, number;
     CUresult result = real(ptr, size);
     if (result != CUDA_SUCCESS)
         return result;
