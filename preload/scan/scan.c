@@ -280,13 +280,11 @@ static bool anything_held(void) {
     return held;
 }
 
-static void note_python_down(void) {
-    if (!anything_held())
-        return;
+static void note_alone(const char *why) {
     struct vt_recording recording = vt_event_open();
     if (!recording.thread)
         return;
-    note(PYTHON_DOWN);
+    note(why);
     vt_event_close(&recording);
 }
 
@@ -300,19 +298,21 @@ void vt_scan_run(void *frame) {
     /* First of all: an interpreter's daemon threads live on dangling memory from its end to the
      * process's (CPython's own; they crash if that takes long), so nothing is looked at here. */
     if (vt_python_state(NULL) == VT_PYTHON_ACTIVE && !python_lives()) {
-        note_python_down();
+        if (anything_held())
+            note_alone(PYTHON_DOWN);
         return;
     }
     struct vt_scan nothing = {.stop = NULL}, *scan = vt_scan_take(&nothing, sizeof *scan);
-    if (!scan)
+    if (!scan) {
+        note_alone(nothing.stop);
         return;
+    }
     gather_targets(scan);
-    if (!scan->target_count)
+    if (!scan->target_count && !scan->stop)
         return;
-    const char *why = refuse(scan);
+    const char *why = scan->stop ? scan->stop : refuse(scan);
     if (!why) {
         scan->frame = frame;
-        scan->threads = vt_scan_take(scan, VT_SCAN_THREADS * sizeof *scan->threads);
         vt_scan_find_threads(scan);
         /* Held back for as long as memory is read in place: a handler could unmap it. */
         uint64_t all = UINT64_MAX, held = 0;

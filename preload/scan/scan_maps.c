@@ -272,13 +272,16 @@ struct entry { /* linux_dirent64 */
 static void find_threads(struct vt_scan *scan) {
     uint32_t own = (uint32_t)VT_SYS0(SYS_gettid);
     char *block = vt_scan_take(scan, 32768);
+    scan->threads = vt_scan_take(scan, VT_SCAN_THREADS * sizeof *scan->threads);
+    scan->stacks_unknown = true;
+    if (!block || !scan->threads)
+        return;
     long fd = VT_SYS4(SYS_openat, AT_FDCWD, "/proc/self/task", O_RDONLY | O_DIRECTORY | O_CLOEXEC,
                       0),
          got = 0;
-    if (fd < 0 || !block) {
-        scan->stacks_unknown = true;
+    if (fd < 0)
         return;
-    }
+    scan->stacks_unknown = false;
     unsigned tries = 20;
     bool hidden = stack_pointer(own) == GONE; /* such files cannot be read here */
     while ((got = VT_SYS3(SYS_getdents64, fd, block, 32768)) > 0)

@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: MIT */
+/* The search for the process's threads when there is no memory for it: scan_maps.c is compiled here
+ * with a mapping that fails the Nth time. */
+#include "scan/scan.h"
+
+static int left; /* mappings until one fails */
+
+static void *take_or_not(struct vt_scan *scan, size_t bytes) {
+    if (left-- > 0)
+        return vt_scan_take(scan, bytes);
+    scan->stop = "no memory";
+    return 0;
+}
+#define vt_scan_take take_or_not
+#include "scan/scan_maps.c"
+#undef vt_scan_take
+
+#include <dirent.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+
+#include <cmocka.h>
+
+static unsigned descriptors(void) {
+    unsigned n = 0;
+    DIR *folder = opendir("/proc/self/fd");
+    assert_non_null(folder);
+    while (readdir(folder))
+        n++;
+    closedir(folder);
+    return n;
+}
+
+static void no_memory(void **state) {
+    (void)state;
+    unsigned before = descriptors();
+    for (int there = 0; there < 3; there++) {
+        struct vt_scan scan = {.stop = NULL};
+        left = there;
+        vt_scan_find_threads(&scan);
+        assert_int_equal(descriptors(), before);
+        assert_int_equal(scan.thread_count, there == 2 ? 1 : 0);
+        assert_int_equal(scan.stop == NULL, there == 2);
+        assert_int_equal(scan.alone, there == 2);
+    }
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {cmocka_unit_test(no_memory)};
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
