@@ -10,7 +10,7 @@
  * thread could be cancelled inside cuMemAlloc, which is none, and lose what it was just given.
  *
  * So the copy of libunwind that we use calls these functions of ours instead: its jump slots are
- * pointed here, once, before its first unwind. Where it is the program's own copy too (dlopen gives
+ * pointed here before its first unwind. Where it is the program's own copy too (dlopen gives
  * that when it is loaded already), it works there as well. Called by stack.c at arming.
  */
 #define _GNU_SOURCE
@@ -122,15 +122,15 @@ static void read_dynamic(struct relocations *r, const ElfW(Dyn) * d) {
     }
 }
 
-/* A slot may lie in the part that the loader made read-only after relocation. */
+/* A slot may lie in the part that the loader made read-only after relocation. Its page then stays
+ * writable: another thread may be here too, and would fault on a page that we closed again. */
 static void point(const struct relocations *r, void **slot, void *function) {
     uintptr_t page = (uintptr_t)slot & ~4095ul;
     bool relro = (uintptr_t)slot >= r->relro_start && (uintptr_t)slot < r->relro_end;
-    if (relro && VT_SYS3(SYS_mprotect, page, 4096, PROT_READ | PROT_WRITE) != 0)
+    if (vt_get(slot) == function ||
+        (relro && VT_SYS3(SYS_mprotect, page, 4096, PROT_READ | PROT_WRITE) != 0))
         return;
     vt_put(slot, function);
-    if (relro)
-        VT_SYS3(SYS_mprotect, page, 4096, PROT_READ);
 }
 
 static void point_slots(const struct relocations *r) {
@@ -173,8 +173,8 @@ static int visit(struct dl_phdr_info *info, size_t size, void *inside) {
     return 1;
 }
 
+/* Threads that arm together all do the whole work: none may unwind before it is done, and one that
+ * waited could hold the loader's lock that the working one needs. */
 void vt_unwind_guard(void *inside) {
-    static uint32_t done; /* atomic */
-    if (vt_claim(&done, 0, 1))
-        dl_iterate_phdr(visit, inside);
+    dl_iterate_phdr(visit, inside);
 }
