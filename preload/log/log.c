@@ -46,8 +46,9 @@ static struct vt_log_header early; /* takes counters and flags before there is a
 static struct vt_log_header *volatile counters = &early;
 
 static uint32_t clock_kind;
-static struct vt_clock_pair start, rate; /* the longest span known gives the best rate */
-static uint32_t calibrating;             /* atomic: a try-lock */
+static struct vt_clock_pair start, rate;    /* the longest span known gives the best rate */
+static uint64_t second_ticks = 1000000000u; /* atomic; a second, by that rate */
+static uint32_t calibrating;                /* atomic: a try-lock */
 
 /* --- time --- */
 
@@ -85,6 +86,8 @@ static void calibrate(void) {
     if (now.ticks - start.ticks > rate.ticks) {
         rate.ticks = now.ticks - start.ticks;
         rate.monotonic_ns = now.monotonic_ns - start.monotonic_ns;
+        if (rate.monotonic_ns)
+            vt_put(&second_ticks, (uint64_t)((double)rate.ticks * 1e9 / (double)rate.monotonic_ns));
     }
     vt_put(&header->calibration_monotonic_ns, start.monotonic_ns + rate.monotonic_ns);
     vt_publish(&header->calibration_ticks, start.ticks + rate.ticks);
@@ -448,7 +451,7 @@ void vt_log_leave(struct vt_thread *t) {
     if (VT_UNLIKELY(!t->chunk))
         return;
     vt_publish(&t->chunk->entered_at, 0);
-    if (VT_UNLIKELY(buffered) && vt_log_ticks() - t->flushed_ticks > 1000000000u) {
+    if (VT_UNLIKELY(buffered) && vt_log_ticks() - t->flushed_ticks > vt_get(&second_ticks)) {
         flush_chunk(t);
         write_out(header, sizeof *header, 0);
     }
