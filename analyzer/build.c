@@ -5,19 +5,11 @@
  */
 #include "build.h"
 
-#include "names/classes.h"
-#include "log/clock.h"
-#include "judge/diagnose.h"
-#include "judge/growth.h"
-#include "log/hooks.h"
-#include "model/user_code.h"
-#include "replay/phases.h"
-#include "replay/replay.h"
-#include "log/sites.h"
-#include "names/stacks.h"
-#include "judge/untracked.h"
+#include "names/names.h"
+#include "log/log.h"
+#include "judge/judge.h"
 #include "model/model.h"
-#include "replay/window.h"
+#include "replay/replay.h"
 
 #include <errno.h>
 #include <stdlib.h>

@@ -3,12 +3,10 @@
  * vramtrace check: the leak gate, on logs that are there. `vramtrace run --check` does the same
  * with the logs of a command that it runs (run_check.c).
  */
-#include "gate/check_options.h"
+#include "gate/gate.h"
 #include "commands.h"
 #include "build.h"
-#include "log/find_logs.h"
-
-#include "log/log_reader.h"
+#include "log/log.h"
 
 #include <dirent.h>
 #include <errno.h>

@@ -6,9 +6,9 @@
 #include "commands.h"
 #include "build.h"
 #include "diff/diff.h"
-#include "log/find_logs.h"
-#include "report/fmt_text.h"
-#include "base/json.h"
+#include "log/log.h"
+#include "report/report.h"
+#include "base/base.h"
 
 #include <errno.h>
 #include <getopt.h>

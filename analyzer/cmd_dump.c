@@ -5,11 +5,7 @@
  * the reader's own rule and says where that stops.
  */
 #include "commands.h"
-#include "log/find_logs.h"
-#include "log/hooks.h"
-#include "log/log_reader.h"
-#include "log/nvml_file.h"
-#include "log/records.h"
+#include "log/log.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -5,8 +5,8 @@
  */
 #include "commands.h"
 #include "build.h"
-#include "log/find_logs.h"
-#include "report/formats.h"
+#include "log/log.h"
+#include "report/report.h"
 
 #include <errno.h>
 #include <getopt.h>

@@ -11,14 +11,7 @@
 #define _GNU_SOURCE
 #include "commands.h"
 #include "build.h"
-#include "run/run_check.h"
-#include "run/run_elf.h"
-#include "run/run_inject.h"
-#include "run/run_logs.h"
-#include "run/run_nvml.h"
-#include "run/run_options.h"
-#include "run/run_preload.h"
-#include "run/run_program.h"
+#include "run/run.h"
 
 #include <errno.h>
 #include <fcntl.h>

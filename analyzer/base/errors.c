@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * How an error is said: one line on stderr (see commands.h). Called by every command.
+ * How an error is said: one line on stderr (see errors.h). Called by every command.
  */
-#include "commands.h"
+#include "errors.h"
 
 #include <stdarg.h>
 #include <stdio.h>

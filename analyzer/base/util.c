@@ -5,7 +5,7 @@
 #define _GNU_SOURCE /* vasprintf */
 #include "util.h"
 
-#include "commands.h"
+#include "base/base.h"
 
 #include <errno.h>
 #include <limits.h>

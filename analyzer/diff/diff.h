@@ -1,15 +1,16 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Two runs, site by site: what appeared, went, grew, shrank. Sites are matched by their call stacks
- * (stack_key.h), so a moved line or a new build changes nothing; what is left over is matched by
- * likeness, so that a renamed function or another caller between is the same place still. Sites of
- * all processes of a run count together. For cmd_diff.c.
+ * The door of diff/: two runs, site by site: what appeared, went, grew, shrank.
+ *
+ * Law: nothing that differs between two runs of the same program may show as a change. Sites
+ * are matched by their call stacks (stack_key.h), so a moved line or a new build changes nothing;
+ * what is left over is matched by likeness, so that a renamed function or another caller in between
+ * is still the same site. Sites of all processes of a run count together. Uses base and model.
  */
 #ifndef VRAMTRACE_ANALYZER_DIFF_H
 #define VRAMTRACE_ANALYZER_DIFF_H
 
 #include "model/model.h"
-#include "model/stack_key.h"
 
 enum vt_diff_state {
     VT_DIFF_APPEARED, /* holds memory at the end, and did not before */

@@ -17,7 +17,7 @@
 #ifndef VRAMTRACE_ANALYZER_BASELINE_H
 #define VRAMTRACE_ANALYZER_BASELINE_H
 
-#include "model/stack_key.h"
+#include "model/model.h"
 
 #define VT_BASELINE_VERSION 1u
 

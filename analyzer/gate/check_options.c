@@ -4,7 +4,9 @@
  */
 #include "check_options.h"
 
-#include "commands.h"
+#include "gate_formats.h"
+
+#include "base/base.h"
 
 #include <errno.h>
 #include <stdlib.h>

@@ -8,9 +8,10 @@
 #define VRAMTRACE_ANALYZER_CHECK_OPTIONS_H
 
 #include "gate.h"
-#include "gate_formats.h"
 
 #include <getopt.h>
+
+struct vt_gate_format;
 
 struct vt_check_report {
     const struct vt_gate_format *format;

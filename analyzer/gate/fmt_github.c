@@ -6,9 +6,10 @@
  * many processes is one of them.
  */
 #include "gate_formats.h"
+#include "gate_words.h"
 
-#include "commands.h"
-#include "model/frame_text.h"
+#include "base/base.h"
+#include "model/model.h"
 
 #include <errno.h>
 #include <limits.h>

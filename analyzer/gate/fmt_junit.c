@@ -5,8 +5,9 @@
  * device (pinned and managed memory) is a test case of its own where something is found.
  */
 #include "gate_formats.h"
+#include "gate_words.h"
 
-#include "model/frame_text.h"
+#include "model/model.h"
 #include "vramtrace/log_format.h"
 
 #include <limits.h>

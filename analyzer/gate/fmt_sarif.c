@@ -5,10 +5,10 @@
  * so rather than left out. Files are named relative to the source root.
  */
 #include "gate_formats.h"
-#include "base/json.h"
+#include "gate_words.h"
+#include "base/base.h"
 
-#include "commands.h"
-#include "model/frame_text.h"
+#include "model/model.h"
 
 #include <limits.h>
 #include <stdlib.h>

@@ -347,3 +347,7 @@ char *vt_gate_process_name(const struct vt_process *p, bool stable) {
         vt_string_format(&name, " (pid %u)", p->pid);
     return name.text;
 }
+
+const char *vt_gate_kind(const struct vt_gate_finding *f) {
+    return f->site ? vt_verdict_names[f->site->verdict] : "peak";
+}

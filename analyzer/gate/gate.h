@@ -1,19 +1,25 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * THE leak gate: what fails it, and why. `vramtrace check` and `vramtrace run --check` ask here;
- * the formats (gate_text.c, gate_json.c, fmt_junit.c, fmt_sarif.c, fmt_github.c) write what comes
- * out and decide nothing.
+ * The door of gate/: THE leak gate: what fails it, and why.
+ *
+ * Law: one judgement for `vramtrace check` and `vramtrace run --check`. gate.c decides; the formats
+ * (gate_text.c, gate_json.c, fmt_junit.c, fmt_sarif.c, fmt_github.c) write what comes out and
+ * decide nothing. Uses base, model, and of report the page.
  *
  * A site fails by its verdict, unless a suppression or the baseline lets it pass; a device fails by
  * its peak. Contract: lost and growing fail, unfreed in processes without Python; cache, runtime
  * and freed never.
+ *
+ *     gate.h             the judgement (below)
+ *     suppress.h         suppressions
+ *     baseline.h         baselines
+ *     check_options.h    the options, and all of it from logs to reports
  */
 #ifndef VRAMTRACE_ANALYZER_GATE_H
 #define VRAMTRACE_ANALYZER_GATE_H
 
-#include "model/amount.h"
-#include "baseline.h"
 #include "model/model.h"
+#include "baseline.h"
 #include "suppress.h"
 
 /* Start it as {.max_peak = VT_UNKNOWN}. */
@@ -83,10 +89,25 @@ uint32_t vt_gate_together(const struct vt_gate *gate, uint32_t index, struct vt_
 /* Why it fails, one sentence; what differs from run to run left out where `stable`. Free it. */
 char *vt_gate_why(const struct vt_gate *gate, const struct vt_gate_finding *finding, bool stable);
 
+/* The verdict's name, or "peak". */
+const char *vt_gate_kind(const struct vt_gate_finding *finding);
+
 /* "rank 3", or "train.py (pid 4711)", without the pid where `stable`. Free it. */
 char *vt_gate_process_name(const struct vt_process *process, bool stable);
 
 /* The process's main word: what a reader calls it. Points into the process. */
 const char *vt_gate_program(const struct vt_process *process);
+
+/* How a reader wants the judgement written. */
+struct vt_gate_format_options {
+    bool stable;             /* nothing that differs from run to run */
+    bool colour;             /* text: a terminal that wants it */
+    const char *source_root; /* NULL: the working folder */
+    char **left_out;         /* logs of other runs in the same folder */
+    uint32_t left_out_count;
+    const char *written; /* the baseline that was written; NULL: none */
+};
+
+#include "check_options.h"
 
 #endif

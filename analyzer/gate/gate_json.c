@@ -4,9 +4,9 @@
  * from run to run (pids, hosts, paths of logs, times, addresses, peaks) are left out.
  */
 #include "gate_formats.h"
-#include "base/json.h"
+#include "gate_words.h"
+#include "base/base.h"
 
-#include "commands.h"
 #include "vramtrace/log_format.h"
 
 #include <stdlib.h>

@@ -2,8 +2,9 @@
 /*
  * The gate's judgement as text. What fails in several processes at the same place is shown once.
  */
-#include "report/fmt_text.h"
+#include "report/report.h"
 #include "gate_formats.h"
+#include "gate_words.h"
 
 #include "vramtrace/log_format.h"
 

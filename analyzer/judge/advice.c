@@ -7,9 +7,9 @@
  * The source is read where it is there and no newer than the run, as for the lines that a report
  * shows. keepers.c finds the line that keeps what another one made.
  */
-#include "diagnose.h"
+#include "judge.h"
 #include "keepers.h"
-#include "model/frame_text.h"
+#include "model/model.h"
 #include "pysource.h"
 #include "vramtrace/log_format.h"
 

@@ -7,7 +7,9 @@
  * In the order of the contract: what no pointer is left to is `lost`, also where it grew; what grew
  * is `growing`, also where all of it was freed at the very end; what is live is `unfreed`.
  */
-#include "diagnose.h"
+#include "judge.h"
+
+#include "evidence.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -9,9 +9,9 @@
  * far as anyone can see; but if a caching allocator is known to be at work, or memory came from a
  * pool whose reserve the driver keeps to itself, then the answer is unknown.
  */
-#include "diagnose.h"
+#include "judge.h"
 
-#include "replay/pins.h"
+#include "replay/replay.h"
 
 #include <stdlib.h>
 #include <string.h>

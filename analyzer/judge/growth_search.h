@@ -6,7 +6,7 @@
 #ifndef VRAMTRACE_ANALYZER_GROWTH_SEARCH_H
 #define VRAMTRACE_ANALYZER_GROWTH_SEARCH_H
 
-#include "growth.h"
+#include "judge.h"
 
 /* In this bucket memory was taken that was never given back. */
 struct rise {
@@ -111,5 +111,9 @@ struct steadiness vt_growth_steadiness(const struct rise *rises, uint32_t count,
 void vt_growth_describe(const struct search *search, const struct found *found,
                         const struct rise *rises, uint32_t count, uint32_t own,
                         struct vt_process *process, struct vt_site *site);
+
+/* Mann-Kendall: the one-sided probability that `count` values without a trend rise as these do;
+ * ties are corrected for. 1 where there are fewer than four, or no two that differ. */
+double vt_growth_mann_kendall(const double *values, uint32_t count);
 
 #endif

@@ -5,7 +5,9 @@
  * are called from one function: a step that keeps its output keeps all that was made for it, and one
  * mistake must be one finding. diagnose.c calls.
  */
-#include "diagnose.h"
+#include "judge.h"
+
+#include "evidence.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -4,7 +4,9 @@
  * far. A block that was forgotten among thousands that were not shows so, also where its site does
  * not grow. diagnose.c adds it to the evidence.
  */
-#include "diagnose.h"
+#include "judge.h"
+
+#include "evidence.h"
 
 #include <stdlib.h>
 

@@ -11,8 +11,8 @@
  * size less what is tracked, which is too much by what others hold: then another process cannot be
  * told from memory that is not tracked, and neither is claimed.
  */
-#include "diagnose.h"
-#include "log/hooks.h"
+#include "judge.h"
+#include "log/log.h"
 #include "untracked.h"
 
 #include "vramtrace/log_format.h"

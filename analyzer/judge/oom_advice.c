@@ -4,8 +4,8 @@
  * tracer writes down the variables that say so). build.c asks, once every site has its verdict.
  */
 #define _GNU_SOURCE /* strcasestr */
-#include "diagnose.h"
-#include "model/frame_text.h"
+#include "judge.h"
+#include "model/model.h"
 
 #include "vramtrace/log_format.h"
 

@@ -4,7 +4,7 @@
  * are followed, and that is enough to tell where a statement begins and ends.
  */
 #include "pysource.h"
-#include "model/frame_text.h"
+#include "model/model.h"
 
 #include <stdlib.h>
 #include <string.h>

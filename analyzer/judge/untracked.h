@@ -2,12 +2,12 @@
 /*
  * What the driver says that a process uses, less what the books have: contexts, code, pools' idle
  * reserve, and whatever went past the tracer. From the samples that `vramtrace run` took through
- * NVML. For build.c.
+ * NVML. For oom.c; judge.h has what build.c asks.
  */
 #ifndef VRAMTRACE_ANALYZER_UNTRACKED_H
 #define VRAMTRACE_ANALYZER_UNTRACKED_H
 
-#include "log/clock.h"
+#include "log/log.h"
 #include "model/model.h"
 #include "replay/replay.h"
 
@@ -15,12 +15,6 @@
  * sample was ever taken. */
 const struct vt_log_gpu *vt_untracked_gpu(const struct vt_log *log, const struct vt_replay *replay,
                                           unsigned ordinal);
-
-/* Fills in what the samples say of the device: name, size and UUID where the program never asked,
- * and the driver's figures. Its ordinal and peak_at must be set. True: the figures of this process
- * are known; false: driver_used_bytes, untracked_bytes and `untracked` stay unknown. */
-bool vt_untracked_take(const struct vt_log *log, const struct vt_replay *replay,
-                       struct vt_clock clock, struct vt_device *device);
 
 /* The sample of the device's GPU that lies nearest to a moment, of those that the books can be
  * compared with; NULL: there is none. *tracked: what they had on the device then. */

@@ -5,7 +5,7 @@
 #ifndef VRAMTRACE_ANALYZER_FIND_LOGS_H
 #define VRAMTRACE_ANALYZER_FIND_LOGS_H
 
-#include "base/util.h"
+#include "base/base.h"
 
 struct vt_logs {
     char **paths;

@@ -13,7 +13,7 @@
 #ifndef VRAMTRACE_ANALYZER_LOG_READER_H
 #define VRAMTRACE_ANALYZER_LOG_READER_H
 
-#include "base/util.h"
+#include "base/base.h"
 #include "vramtrace/log_format.h"
 
 #include <string.h>

@@ -1,15 +1,22 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * THE model: what a report says, as plain results. build.c builds it from logs; every format reads
- * it and nothing else, so all formats tell one truth. Bytes are bytes, times are ns since the log's
- * first moment, and VT_UNKNOWN is never 0.
+ * The door of model/: THE model: everything that a report can say, as plain results.
  *
- * Everything lives until the builder frees it; strings may be in any encoding, NULL means unknown.
+ * Law: data only. build.c makes it from logs; every format reads it and nothing else, so all
+ * formats tell one truth. Bytes are bytes, times are ns since the log's first moment, VT_UNKNOWN is
+ * never 0. Everything lives until the builder frees it; strings may be in any encoding, NULL means
+ * unknown. Uses base.
+ *
+ *     model.h         the data, and its small readers (below)
+ *     frame_text.h    a frame in words, and its source line
+ *     user_code.h     whose code a frame is
+ *     stack_key.h     what a stack is called from one build to the next
+ *     amount.h        the bytes and blocks that are said of a leak
  */
 #ifndef VRAMTRACE_ANALYZER_MODEL_H
 #define VRAMTRACE_ANALYZER_MODEL_H
 
-#include "base/util.h"
+#include "base/base.h"
 
 #define VT_UNKNOWN UINT64_MAX /* of a 64-bit field: not known */
 
@@ -362,5 +369,10 @@ char *vt_model_uuid(const uint8_t uuid[16]);
 
 /* A stack's frame of user code; its innermost frame where it has none; NULL where it is empty. */
 const struct vt_frame *vt_stack_main_frame(const struct vt_stack *stack);
+
+#include "amount.h"
+#include "frame_text.h"
+#include "stack_key.h"
+#include "user_code.h"
 
 #endif

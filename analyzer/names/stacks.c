@@ -5,9 +5,9 @@
  */
 #include "stacks.h"
 
-#include "model/user_code.h"
+#include "model/model.h"
 #include "replay/replay.h"
-#include "log/sites.h"
+#include "log/log.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -6,7 +6,7 @@
 #ifndef VRAMTRACE_ANALYZER_STACKS_H
 #define VRAMTRACE_ANALYZER_STACKS_H
 
-#include "log/log_reader.h"
+#include "log/log.h"
 #include "model/model.h"
 #include "symbolize.h"
 

@@ -7,7 +7,7 @@
 #ifndef VRAMTRACE_ANALYZER_SYMBOLIZE_H
 #define VRAMTRACE_ANALYZER_SYMBOLIZE_H
 
-#include "base/util.h"
+#include "base/base.h"
 
 struct vt_symbols;
 

@@ -8,7 +8,7 @@
 #ifndef VRAMTRACE_ANALYZER_ADDRESSES_H
 #define VRAMTRACE_ANALYZER_ADDRESSES_H
 
-#include "base/util.h"
+#include "base/base.h"
 #include "vramtrace/log_format.h"
 
 #include <stdlib.h>

@@ -13,7 +13,7 @@
 #ifndef VRAMTRACE_ANALYZER_HISTORY_H
 #define VRAMTRACE_ANALYZER_HISTORY_H
 
-#include "base/util.h"
+#include "base/base.h"
 
 #define VT_HISTORY_BUCKETS 256u /* by events; and at most as many by iterations */
 

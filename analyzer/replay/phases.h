@@ -6,7 +6,7 @@
 #ifndef VRAMTRACE_ANALYZER_PHASES_H
 #define VRAMTRACE_ANALYZER_PHASES_H
 
-#include "log/clock.h"
+#include "log/log.h"
 #include "model/model.h"
 #include "replay.h"
 

@@ -10,9 +10,8 @@
  */
 #include "replay.h"
 
-#include "log/merge.h"
+#include "log/log.h"
 #include "replay_fail.h"
-#include "log/sites.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,7 +1,17 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The replay: events in order of time -> what was live when, for whom. One pass. Times are ticks
- * here; build.c turns them into nanoseconds.
+ * The door of replay/: events in order of time -> the books: what was live when, and for whom.
+ *
+ * Law: one pass over the events, whatever they are; times stay ticks, stacks stay numbers. Nothing
+ * is concluded here. Uses base, log and model.
+ *
+ *     replay.h       the replay itself, and what it found out (below)
+ *     addresses.h    the table of live allocations
+ *     segments.h     caching allocators' segments, with the blocks and idle pieces in them
+ *     history.h      how each site's live bytes went over the run
+ *     phases.h       phases that the program named, and the iterations among them
+ *     pins.h         blocks that keep segments from being given back
+ *     window.h       which part of the run counts
  */
 #ifndef VRAMTRACE_ANALYZER_REPLAY_H
 #define VRAMTRACE_ANALYZER_REPLAY_H
@@ -9,7 +19,7 @@
 #include "segments.h"
 #include "history.h"
 #include "addresses.h"
-#include "log/log_reader.h"
+#include "log/log.h"
 
 #define VT_NO_STACK    UINT32_MAX
 #define VT_REPLAY_AGES 25 /* an age has 24 bits */
@@ -169,5 +179,9 @@ void vt_replay_run(const struct vt_log *log, struct vt_sites *ids, struct vt_win
 void vt_replay_run_noting(const struct vt_log *log, struct vt_sites *ids, struct vt_window window,
                           struct vt_history *history, struct vt_replay *replay);
 void vt_replay_free(struct vt_replay *replay);
+
+#include "phases.h"
+#include "pins.h"
+#include "window.h"
 
 #endif

@@ -5,7 +5,7 @@
 #ifndef VRAMTRACE_ANALYZER_WINDOW_H
 #define VRAMTRACE_ANALYZER_WINDOW_H
 
-#include "log/clock.h"
+#include "log/log.h"
 #include "model/model.h"
 #include "replay.h"
 

@@ -5,7 +5,7 @@
  * added, never renamed.
  */
 #include "formats.h"
-#include "base/json.h"
+#include "base/base.h"
 
 #include "vramtrace/log_format.h"
 

@@ -15,65 +15,6 @@
 #include <string.h>
 #include <time.h>
 
-const char *vt_text_style(const struct vt_text *t, const char *escape) {
-    return t->options->colour ? escape : "";
-}
-
-void vt_text_wrap(const struct vt_text *t, const char *label, unsigned indent, const char *text) {
-    unsigned column = indent;
-    fprintf(t->out, "%-*s", (int)indent, label);
-    while (*text) {
-        size_t length = strcspn(text, " ");
-        if (column > indent && column + 1 + length > VT_TEXT_WIDTH) {
-            fprintf(t->out, "\n%*s", (int)indent, "");
-            column = indent;
-        }
-        if (column > indent) {
-            fputc(' ', t->out);
-            column++;
-        }
-        fwrite(text, 1, length, t->out);
-        column += (unsigned)length;
-        text += length;
-        text += strspn(text, " ");
-    }
-    fputc('\n', t->out);
-}
-
-/* How much of a text, in whole words, fits into so many columns: one word at least. The blanks
- * between words stay as they are. */
-static size_t fitting(const char *text, unsigned width) {
-    size_t length = 0;
-    unsigned columns = 0;
-    while (text[length]) {
-        size_t next = length + strspn(text + length, " ");
-        next += strcspn(text + next, " ");
-        columns += vt_frame_text_columns(text + length) - vt_frame_text_columns(text + next);
-        if (columns > width && length)
-            break;
-        length = next;
-    }
-    return length;
-}
-
-void vt_text_heading(const struct vt_text *t, const char *style, const char *heading,
-                     const char *rest) {
-    enum { GAP = 3, INDENT = 4 };
-    unsigned column = vt_frame_text_columns(heading), gap = GAP;
-    fprintf(t->out, "\n%s%s%s", vt_text_style(t, style), heading, vt_text_style(t, VT_STYLE_NONE));
-    while (rest && *rest) {
-        size_t length = fitting(rest, VT_TEXT_WIDTH - column - gap);
-        fprintf(t->out, "%*s", (int)gap, "");
-        fwrite(rest, 1, length, t->out);
-        rest += length + strspn(rest + length, " ");
-        if (*rest)
-            fputc('\n', t->out);
-        column = 0;
-        gap = INDENT;
-    }
-    fputc('\n', t->out);
-}
-
 /* --- the head --- */
 
 enum { COMMAND_COLUMNS = 2 * VT_TEXT_WIDTH - 3 };

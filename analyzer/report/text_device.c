@@ -3,7 +3,7 @@
  * The text report's picture of a device: at its peak, as a bar, with what it was made of; and what
  * is known of the rest.
  */
-#include "model/amount.h"
+#include "model/model.h"
 #include "fmt_text.h"
 
 #include "vramtrace/log_format.h"
@@ -11,41 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { BAR_COLUMNS = 76 };
 #define GROWTH_WORTH_SAYING ((uint64_t)1 << 20)
-
-/* A part of the bar. */
-struct part {
-    char letter;
-    const char *name;
-    uint64_t bytes;
-    uint32_t sites;
-    const char *style;
-};
-
-/* Each part its share of the columns; one that is there at all gets one, so that nothing is hidden.
- */
-static void print_bar(const struct vt_text *t, const struct part *parts, unsigned count,
-                      uint64_t whole) {
-    unsigned columns = 0;
-    fputs("  [", t->out);
-    for (unsigned i = 0; i < count; i++) {
-        unsigned n =
-            whole ? (unsigned)((double)parts[i].bytes / (double)whole * BAR_COLUMNS + 0.5) : 0;
-        if (parts[i].bytes && !n)
-            n = 1;
-        if (n > BAR_COLUMNS - columns)
-            n = BAR_COLUMNS - columns;
-        fputs(vt_text_style(t, parts[i].style), t->out);
-        for (unsigned j = 0; j < n; j++)
-            fputc(parts[i].letter, t->out);
-        fputs(vt_text_style(t, VT_STYLE_NONE), t->out);
-        columns += n;
-    }
-    for (; columns < BAR_COLUMNS; columns++)
-        fputc('.', t->out);
-    fputs("]\n", t->out);
-}
 
 static void print_part(const struct vt_text *t, char letter, const char *name, uint64_t bytes,
                        uint64_t whole, const char *rest) {
@@ -99,8 +65,8 @@ static bool was_there(const struct vt_site *site, const struct vt_device *d) {
 
 /* What the device was made of at its peak. Of a cache's segments what was in use inside belongs to
  * the blocks' sites, the rest is idle. */
-static void sum_parts(const struct vt_text *t, const struct vt_device *d, struct part *parts,
-                      struct vt_string names[PARTS]) {
+static void sum_parts(const struct vt_text *t, const struct vt_device *d,
+                      struct vt_text_part *parts, struct vt_string names[PARTS]) {
     uint64_t blocks = 0;
     const struct vt_leak **leaks = leaks_of_sites(t->process);
     for (uint32_t i = 0; i < t->process->site_count; i++) {
@@ -276,7 +242,7 @@ static void print_counts(const struct vt_text *t, const struct vt_device *d) {
 
 /* "the leak above, 2 call sites": what failed to be freed, as a row of the map. */
 static void say_failed(const struct vt_text *t, const struct vt_device *d, unsigned part,
-                       const struct part *row, struct vt_string *rest) {
+                       const struct vt_text_part *row, struct vt_string *rest) {
     const struct vt_process *p = t->process;
     uint32_t count = 0;
     uint64_t whole = 0;
@@ -299,7 +265,7 @@ static void say_failed(const struct vt_text *t, const struct vt_device *d, unsig
 }
 
 static void print_parts(const struct vt_text *t, const struct vt_device *d,
-                        const struct part *parts, const struct vt_string *names) {
+                        const struct vt_text_part *parts, const struct vt_string *names) {
     static const char *const said[PARTS] = {
         [CACHE] = "reserved and not in use",
         [RUNTIME] = "kept by CUDA's libraries",
@@ -311,7 +277,7 @@ static void print_parts(const struct vt_text *t, const struct vt_device *d,
         sum += parts[i].bytes;
     bool fits = d->total_bytes != VT_UNKNOWN && d->total_bytes >= d->peak_bytes;
     uint64_t whole = fits ? d->total_bytes : d->peak_bytes;
-    print_bar(t, parts, PARTS, whole);
+    vt_text_bar(t, parts, PARTS, whole);
     for (unsigned i = 0; i < PARTS; i++) {
         struct vt_string rest = {0};
         if (!parts[i].bytes)
@@ -335,7 +301,7 @@ static void print_parts(const struct vt_text *t, const struct vt_device *d,
 }
 
 void vt_text_device(const struct vt_text *t, const struct vt_device *d) {
-    struct part parts[PARTS] = {
+    struct vt_text_part parts[PARTS] = {
         [GROWING] = {'L', "growing", 0, 0, VT_STYLE_BAD},
         [LOST] = {'X', "lost", 0, 0, VT_STYLE_BAD},
         [UNFREED] = {'U', "unfreed", 0, 0, VT_STYLE_BAD},

@@ -4,7 +4,7 @@
  * long until the device is full, and the evidence. Then the phases, which tell data loading, model,
  * training and evaluation apart.
  */
-#include "model/amount.h"
+#include "model/model.h"
 #include "fmt_text.h"
 
 #include "vramtrace/log_format.h"

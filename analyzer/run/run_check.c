@@ -5,7 +5,7 @@
 #define _GNU_SOURCE
 #include "run_check.h"
 
-#include "commands.h"
+#include "base/base.h"
 
 #include <dirent.h>
 #include <errno.h>

@@ -6,7 +6,7 @@
 #ifndef VRAMTRACE_ANALYZER_RUN_CHECK_H
 #define VRAMTRACE_ANALYZER_RUN_CHECK_H
 
-#include "gate/check_options.h"
+#include "gate/gate.h"
 #include "run_child.h"
 #include "run_logs.h"
 

@@ -7,7 +7,7 @@
 #define _GNU_SOURCE
 #include "run_child.h"
 
-#include "commands.h"
+#include "base/base.h"
 #include "run_program.h"
 #include "run_signals.h"
 

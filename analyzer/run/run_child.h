@@ -6,7 +6,7 @@
 #ifndef VRAMTRACE_ANALYZER_RUN_CHILD_H
 #define VRAMTRACE_ANALYZER_RUN_CHILD_H
 
-#include "base/util.h"
+#include "base/base.h"
 
 #include <sys/types.h>
 

@@ -6,7 +6,7 @@
 #ifndef VRAMTRACE_ANALYZER_RUN_ELF_H
 #define VRAMTRACE_ANALYZER_RUN_ELF_H
 
-#include "base/util.h"
+#include "base/base.h"
 
 /* Whether the kernel would start it, and the loader preload into it. */
 struct vt_run_elf {

@@ -10,13 +10,12 @@
 #define _GNU_SOURCE
 #include "run_inject.h"
 
-#include "commands.h"
-#include "log/merge.h"
-#include "model/frame_text.h"
+#include "base/base.h"
+#include "log/log.h"
+#include "model/model.h"
 #include "replay/replay.h"
 #include "run_check.h"
 #include "run_logs.h"
-#include "log/sites.h"
 
 #include <errno.h>
 #include <fcntl.h>

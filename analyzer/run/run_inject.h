@@ -8,7 +8,7 @@
 #ifndef VRAMTRACE_ANALYZER_RUN_INJECT_H
 #define VRAMTRACE_ANALYZER_RUN_INJECT_H
 
-#include "gate/check_options.h"
+#include "gate/gate.h"
 #include "run_child.h"
 
 struct vt_run_inject {

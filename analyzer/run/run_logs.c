@@ -5,9 +5,9 @@
 #define _GNU_SOURCE
 #include "run_logs.h"
 
-#include "commands.h"
+#include "base/base.h"
 #include "replay/replay.h"
-#include "log/sites.h"
+#include "log/log.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -10,7 +10,7 @@
 #define _GNU_SOURCE
 #include "run_nvml.h"
 
-#include "log/nvml_file.h"
+#include "log/log.h"
 #include "nvml.h"
 
 #include <errno.h>

@@ -6,7 +6,7 @@
 #ifndef VRAMTRACE_ANALYZER_RUN_NVML_H
 #define VRAMTRACE_ANALYZER_RUN_NVML_H
 
-#include "base/util.h"
+#include "base/base.h"
 
 #include <sys/types.h>
 

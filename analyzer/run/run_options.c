@@ -5,7 +5,7 @@
  */
 #include "run_options.h"
 
-#include "commands.h"
+#include "base/base.h"
 
 #include <errno.h>
 #include <getopt.h>

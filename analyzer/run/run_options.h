@@ -6,7 +6,7 @@
 #ifndef VRAMTRACE_ANALYZER_RUN_OPTIONS_H
 #define VRAMTRACE_ANALYZER_RUN_OPTIONS_H
 
-#include "gate/check_options.h"
+#include "gate/gate.h"
 
 enum vt_run_option {
     VT_RUN_OUTPUT,

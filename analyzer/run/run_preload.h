@@ -6,7 +6,7 @@
 #ifndef VRAMTRACE_ANALYZER_RUN_PRELOAD_H
 #define VRAMTRACE_ANALYZER_RUN_PRELOAD_H
 
-#include "base/util.h"
+#include "base/base.h"
 
 #define VT_RUN_SIM_LIBRARIES 3
 

@@ -5,7 +5,7 @@
 #define _GNU_SOURCE
 #include "run_program.h"
 
-#include "commands.h"
+#include "base/base.h"
 #include "run_elf.h"
 
 #include <errno.h>

@@ -6,7 +6,7 @@
 #ifndef VRAMTRACE_ANALYZER_RUN_PROGRAM_H
 #define VRAMTRACE_ANALYZER_RUN_PROGRAM_H
 
-#include "base/util.h"
+#include "base/base.h"
 
 /* Finds a command as execvp does: a name with a slash as it stands, another one in the folders of
  * `search` (PATH's value; NULL: the system's default). 0 and *path (free it), or an exit status

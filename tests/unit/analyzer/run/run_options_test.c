@@ -2,7 +2,7 @@
 /*
  * run_options.c and run_preload.c: what is accepted, refused and put into the environment.
  */
-#include "commands.h"
+#include "base/base.h"
 #include "run/run_options.h"
 #include "run/run_preload.h"
 

@@ -4,7 +4,7 @@
  * be preloaded into it.
  */
 #define _GNU_SOURCE
-#include "commands.h"
+#include "base/base.h"
 #include "run/run_elf.h"
 #include "run/run_program.h"
 

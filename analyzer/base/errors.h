@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * How a command ends: the exit statuses that scripts rely on, and how an error is said.
+ */
+#ifndef VRAMTRACE_ANALYZER_ERRORS_H
+#define VRAMTRACE_ANALYZER_ERRORS_H
+
+#define VT_TOOL_VERSION "0.1.0"
+
+/* Exit statuses of `vramtrace`. `run` passes the command's own status through beside these. */
+enum vt_status {
+    VT_STATUS_OK = 0,
+    VT_STATUS_INTERNAL = 1, /* a fault of ours, or no memory */
+    VT_STATUS_USAGE = 2,    /* a bad option, or a log that cannot be read */
+    VT_STATUS_GATE = 23,    /* the leak gate failed: LeakSanitizer's number */
+    VT_STATUS_CANNOT_TRACE = 125,
+    VT_STATUS_NOT_EXECUTABLE = 126,
+    VT_STATUS_NOT_FOUND = 127,
+};
+
+/* One line on stderr, "vramtrace: " in front and a newline behind; colour only on a terminal
+ * without NO_COLOR. */
+void vt_error(const char *format, ...) __attribute__((format(printf, 1, 2)));
+
+/* vt_error, then "try 'vramtrace COMMAND --help'". Returns VT_STATUS_USAGE, so that a command can
+ * return it. */
+int vt_usage(const char *command, const char *format, ...) __attribute__((format(printf, 2, 3)));
+
+#endif

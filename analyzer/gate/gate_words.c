@@ -1,0 +1,166 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Where a finding is shown, and how it is said (see gate_words.h).
+ */
+#define _GNU_SOURCE
+#include "gate_words.h"
+
+#include "model/model.h"
+#include "vramtrace/log_format.h"
+
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+/* --- places --- */
+
+/* The path without "." and "..", as names alone tell; absolute. Free it. */
+static char *absolute(const char *file, const char *folder) {
+    struct vt_string joined = {0}, path = {0};
+    if (*file != '/')
+        vt_string_format(&joined, "%s/", folder ? folder : "");
+    vt_string_add(&joined, file);
+    vt_string_add(&path, "");
+    for (char *rest = joined.text, *part; (part = strsep(&rest, "/"));) {
+        if (!*part || !strcmp(part, "."))
+            continue;
+        if (!strcmp(part, "..")) {
+            char *slash = path.length ? strrchr(path.text, '/') : NULL;
+            if (slash) {
+                *slash = 0;
+                path.length = (size_t)(slash - path.text);
+            }
+            continue;
+        }
+        vt_string_format(&path, "/%s", part);
+    }
+    vt_string_free(&joined);
+    return path.text;
+}
+
+/* The path inside `root`, or NULL. A build elsewhere (a container, another checkout) is found by
+ * the longest end of its path that is a file below the root. Free it. */
+static char *inside(const char *path, const char *root) {
+    size_t length = strlen(root);
+    while (length > 1 && root[length - 1] == '/')
+        length--;
+    if (!strncmp(path, root, length) && (path[length] == '/' || length == 1))
+        return vt_strdup(path + length + (length > 1));
+    for (const char *end = strchr(path + (*path == '/'), '/'); end; end = strchr(end + 1, '/')) {
+        struct vt_string here = {0};
+        vt_string_format(&here, "%.*s%s", (int)length, root, end);
+        bool there = !access(here.text, F_OK);
+        vt_string_free(&here);
+        if (there)
+            return vt_strdup(end + 1);
+    }
+    return NULL;
+}
+
+void vt_gate_location_of(const struct vt_process *p, const struct vt_frame *frame, const char *root,
+                         struct vt_gate_location *location) {
+    *location = (struct vt_gate_location){.frame = frame};
+    if (!frame || !frame->file || !strncmp(frame->file, "<", 1))
+        return;
+    char *top = realpath(root ? root : ".", NULL);
+    char *path = absolute(frame->file, p->cwd);
+    location->file = top ? inside(path, top) : NULL;
+    location->inside = location->file;
+    location->line = frame->line;
+    if (location->inside)
+        free(path);
+    else
+        location->file = path;
+    free(top);
+}
+
+void vt_gate_location_find(const struct vt_process *p, const struct vt_stack *stack,
+                           const char *root, struct vt_gate_location *location) {
+    const struct vt_frame *first = vt_stack_main_frame(stack);
+    vt_gate_location_of(p, first, root, location);
+    /* Annotations go to lines that are in the diff: an own frame further out that is in the tree
+     * does better than an inner one that is not. */
+    for (uint32_t i = 0; !location->inside && i < stack->count; i++) {
+        struct vt_gate_location other;
+        if (!stack->frames[i].user_code)
+            continue;
+        vt_gate_location_of(p, &stack->frames[i], root, &other);
+        if (other.inside) {
+            free(location->file);
+            *location = other;
+        } else {
+            free(other.file);
+        }
+    }
+}
+
+/* --- words --- */
+
+char *vt_gate_sentence(const struct vt_gate *gate, const struct vt_gate_finding *f, bool stable) {
+    const struct vt_process *p = &gate->model->processes[f->process];
+    struct vt_string text = {0};
+    char *why = vt_gate_why(gate, f, stable);
+    if (!f->site) {
+        vt_string_format(&text, "GPU %u: %s", f->device, why);
+    } else {
+        char *frame_text = vt_frame_text(p, vt_stack_main_frame(f->site->stack), UINT_MAX);
+        char *call = vt_stack_key_call_text(f->site);
+        char *amount = vt_amount_text(f->amount);
+        vt_string_format(&text, "%s%s allocated at %s (%s). %s: %s", amount,
+                         f->amount.freed ? "," : "", frame_text, call, vt_gate_kind(f), why);
+        free(amount);
+        if (f->leak && f->leak->advice && !stable)
+            vt_string_format(&text, ". %s", f->leak->advice);
+        free(frame_text);
+        free(call);
+    }
+    free(why);
+    return text.text;
+}
+
+char *vt_gate_note(const struct vt_gate *gate, const struct vt_process *p, bool stable) {
+    struct vt_string note = {0};
+    if (!p->went_note)
+        return NULL;
+    if (gate->model->process_count > 1) {
+        char *name = vt_gate_process_name(p, stable);
+        vt_string_format(&note, "%s: ", name);
+        free(name);
+    }
+    vt_string_add(&note, p->went_note);
+    return note.text;
+}
+
+uint64_t vt_gate_dropped(const struct vt_gate *gate) {
+    uint64_t dropped = 0;
+    for (uint32_t i = 0; i < gate->model->process_count; i++)
+        dropped += gate->model->processes[i].dropped_events;
+    return dropped;
+}
+
+char *vt_gate_headline(const struct vt_gate *gate) {
+    uint32_t leaks = 0, peaks = 0;
+    char bytes[VT_FORMAT_BYTES];
+    struct vt_string line = {0};
+    for (uint32_t i = 0; i < gate->failures; i++)
+        *(gate->findings[i].site ? &leaks : &peaks) += 1;
+    if (!gate->model->process_count)
+        vt_string_add(&line, "passed: no CUDA call was seen, and that is allowed");
+    else if (!gate->failed && gate->counts[VT_GATE_TOLERATED])
+        vt_string_format(&line, "passed: %s leaked, within --max-leaked",
+                         vt_format_bytes(gate->bytes[VT_GATE_TOLERATED], bytes));
+    else if (!gate->failed)
+        vt_string_add(&line, gate->counts[VT_GATE_SUPPRESSED] + gate->counts[VT_GATE_ACCEPTED]
+                                 ? "passed: no new leak"
+                                 : "passed: no leak");
+    else
+        vt_string_add(&line, "FAILED: ");
+    if (gate->failed && leaks)
+        vt_string_format(&line, "%u leak%s, %s", leaks, leaks == 1 ? "" : "s",
+                         vt_format_bytes(gate->failing_bytes, bytes));
+    if (gate->failed && peaks)
+        vt_string_format(&line, "%s%u peak%s over budget", leaks ? "; " : "", peaks,
+                         peaks == 1 ? "" : "s");
+    return line.text;
+}
