@@ -56,7 +56,7 @@ $(FLAGS_FILE): force
 # Runtime wrappers are compiled once for each CUDA runtime whose symbol versions they carry.
 RUNTIMES        := 12 13
 PRELOAD_OBJ     := $(BUILD)/obj/preload
-RUNTIME_SOURCES := $(wildcard preload/wrap/wrap_runtime*.c)
+RUNTIME_SOURCES := $(wildcard preload/*/*_runtime*.c)
 PRELOAD_SOURCES := $(filter-out $(RUNTIME_SOURCES),$(wildcard preload/*.c preload/*/*.c))
 PRELOAD_OBJECTS := $(PRELOAD_SOURCES:preload/%.c=$(PRELOAD_OBJ)/%.o) \
     $(patsubst preload/%.S,$(PRELOAD_OBJ)/%.S.o,$(wildcard preload/*/*.S)) \

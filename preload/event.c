@@ -12,7 +12,6 @@
 #include "books/phases.h"
 #include "base/process.h"
 #include "base/atomic.h"
-#include "scan/scan.h"
 
 #include <errno.h>
 #include <string.h>
@@ -240,10 +239,7 @@ uint64_t vt_event_before_call(void) {
 }
 
 uint64_t vt_event_bulk_begin(void) {
-    void *frames[64];
     vt_process_check_fork();
-    if (vt_log_is_open() && vt_process_in_exit(frames, vt_stack_raw(frames, 64)))
-        vt_scan_before_teardown(__builtin_frame_address(0));
     return vt_log_ticks();
 }
 

@@ -113,36 +113,6 @@ void *vt_elf_symbol(const struct vt_elf *object, const char *name, const char *v
 /* Whether that object has some exported symbol at exactly `address`. */
 bool vt_elf_names_address(const struct vt_elf *object, const void *address);
 
-/* --- real.c --- */
-
-/* The real driver: one pointer per symbol variant, NULL where the driver has none. */
-struct vt_real_driver {
-#define VT_DRIVER(id, symbol, base, since, stream, role, prototype) CUresult(*symbol) prototype;
-#include "vramtrace/hooks.def"
-};
-
-/* The real runtime of one major version. */
-struct vt_real_cudart {
-#define VT_RUNTIME(id, symbol, since, until, role, prototype) cudaError_t(*symbol) prototype;
-#define VT_RUNTIME_AS(id, symbol, exported, since, until, role, prototype)                         \
-    cudaError_t(*symbol) prototype;
-#include "vramtrace/hooks.def"
-};
-
-/* The driver's functions; all NULL while no driver is loaded. Never NULL itself. */
-const struct vt_real_driver *vt_real_driver(void);
-
-/* The functions of runtime 12 or 13; all NULL while it is not loaded. Never NULL itself. */
-const struct vt_real_cudart *vt_real_cudart(unsigned major);
-
-/* The wrapper that stands for what a look-up found, or `found` itself. `name` is what was asked
- * for. */
-void *vt_real_substitute(void *found, const char *name);
-
-/* The same for an answer of cuGetProcAddress(base, version, flags). */
-void *vt_real_substitute_driver(void *found, const char *base, int version,
-                                unsigned long long flags);
-
 /* --- event.c --- */
 
 /* Who called us. Made by VT_CALL at the top of each wrapper. */

@@ -22,6 +22,7 @@
  */
 #include "preload.h"
 #include "base/atomic.h"
+#include "real/real.h"
 
 #include <string.h>
 

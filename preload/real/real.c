@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * What stands behind our wrappers: the real driver's and the real runtimes' functions, one pointer
- * per symbol variant, and the way back from a real function to its wrapper. Everything here is made
- * from hooks.def.
+ * per symbol variant, made from hooks.def. Called by every wrapper, and by route/.
  *
  * A library is adopted when the program first reaches it, and kept: the driver once, each major
  * version of the runtime once. What calls through is the next definition behind us in the global
@@ -10,7 +9,7 @@
  * library's own.
  */
 #define _GNU_SOURCE
-#include "preload.h"
+#include "real.h"
 #include "base/atomic.h"
 #include "base/libc.h"
 #include "base/process.h"
@@ -20,10 +19,8 @@
 #include <string.h>
 
 struct row {
-    const char *symbol, *base;
-    void *wrapper;
+    const char *symbol;
     unsigned since, until;
-    char stream; /* N, L, P: NONE, LEGACY, PTSZ */
 };
 
 /* One adopted library. `call` and `direct` are arrays beside `rows`. */
@@ -39,84 +36,61 @@ struct library {
     const char *prefix; /* file name it begins with */
 };
 
-#define NONE   'N'
-#define LEGACY 'L'
-#define PTSZ   'P'
-
-/* The wrappers, declared with the prototypes that hooks.def gives them. */
-#define VT_DRIVER(id, symbol, base, since, stream, role, prototype) CUresult symbol prototype;
-#define VT_RUNTIME(id, symbol, since, until, role, prototype)                                      \
-    cudaError_t vt_cudart12_##symbol prototype;                                                    \
-    cudaError_t vt_cudart13_##symbol prototype;
-#define VT_RUNTIME_AS(id, symbol, exported, since, until, role, prototype)                         \
-    cudaError_t vt_cudart12_##symbol prototype;                                                    \
-    cudaError_t vt_cudart13_##symbol prototype;
-#include "vramtrace/hooks.def"
-
 static const struct row driver_rows[] = {
-#define VT_DRIVER(id, symbol, base, since, stream, role, prototype)                                \
-    {#symbol, #base, __extension__(void *) symbol, since, 0, stream},
+#define VT_DRIVER(id, symbol, base, since, stream, role, prototype) {#symbol, since, 0},
 #include "vramtrace/hooks.def"
 };
 
-static const struct row cudart12_rows[] = {
-#define VT_RUNTIME(id, symbol, since, until, role, prototype)                                      \
-    {#symbol, NULL, __extension__(void *) vt_cudart12_##symbol, since, until, NONE},
+static const struct row cudart_rows[] = {
+#define VT_RUNTIME(id, symbol, since, until, role, prototype) {#symbol, since, until},
 #define VT_RUNTIME_AS(id, symbol, exported, since, until, role, prototype)                         \
-    {#exported, NULL, __extension__(void *) vt_cudart12_##symbol, since, until, NONE},
+    {#exported, since, until},
 #include "vramtrace/hooks.def"
 };
-
-static const struct row cudart13_rows[] = {
-#define VT_RUNTIME(id, symbol, since, until, role, prototype)                                      \
-    {#symbol, NULL, __extension__(void *) vt_cudart13_##symbol, since, until, NONE},
-#define VT_RUNTIME_AS(id, symbol, exported, since, until, role, prototype)                         \
-    {#exported, NULL, __extension__(void *) vt_cudart13_##symbol, since, until, NONE},
-#include "vramtrace/hooks.def"
-};
-
-#undef NONE
-#undef LEGACY
-#undef PTSZ
 
 #define COUNT(a) (sizeof(a) / sizeof(a)[0])
 
 static struct vt_real_driver driver_functions;
 static struct vt_real_cudart cudart12_functions, cudart13_functions;
-static void *driver_direct[COUNT(driver_rows)], *cudart12_direct[COUNT(cudart12_rows)],
-    *cudart13_direct[COUNT(cudart13_rows)];
+static void *driver_direct[COUNT(driver_rows)], *cudart12_direct[COUNT(cudart_rows)],
+    *cudart13_direct[COUNT(cudart_rows)];
 static_assert(sizeof driver_functions == sizeof driver_direct, "one pointer per row");
 static_assert(sizeof cudart12_functions == sizeof cudart12_direct, "one pointer per row");
 
-static struct library driver = {.call = (void **)&driver_functions,
-                                .direct = driver_direct,
-                                .rows = driver_rows,
-                                .count = COUNT(driver_rows),
-                                .prefix = "libcuda.so"};
-static struct library cudart12 = {.call = (void **)&cudart12_functions,
-                                  .direct = cudart12_direct,
-                                  .rows = cudart12_rows,
-                                  .count = COUNT(cudart12_rows),
-                                  .node = "libcudart.so.12",
-                                  .major = 12,
-                                  .prefix = "libcudart.so.12"};
-static struct library cudart13 = {.call = (void **)&cudart13_functions,
-                                  .direct = cudart13_direct,
-                                  .rows = cudart13_rows,
-                                  .count = COUNT(cudart13_rows),
-                                  .node = "libcudart.so.13",
-                                  .major = 13,
-                                  .prefix = "libcudart.so.13"};
+static struct library libraries[VT_REAL_LIBRARIES] = {
+    [VT_REAL_DRIVER] = {.call = (void **)&driver_functions,
+                        .direct = driver_direct,
+                        .rows = driver_rows,
+                        .count = COUNT(driver_rows),
+                        .prefix = "libcuda.so"},
+    [VT_REAL_CUDART12] = {.call = (void **)&cudart12_functions,
+                          .direct = cudart12_direct,
+                          .rows = cudart_rows,
+                          .count = COUNT(cudart_rows),
+                          .node = "libcudart.so.12",
+                          .major = 12,
+                          .prefix = "libcudart.so.12"},
+    [VT_REAL_CUDART13] = {.call = (void **)&cudart13_functions,
+                          .direct = cudart13_direct,
+                          .rows = cudart_rows,
+                          .count = COUNT(cudart_rows),
+                          .node = "libcudart.so.13",
+                          .major = 13,
+                          .prefix = "libcudart.so.13"},
+};
+static struct library *const driver = &libraries[VT_REAL_DRIVER],
+                             *const cudart12 = &libraries[VT_REAL_CUDART12],
+                             *const cudart13 = &libraries[VT_REAL_CUDART13];
 
 /* A caller that names no version (RTLD_DEFAULT, a plug-in that was not linked with the runtime) is
  * shown the default, which is 13's wrapper. Where there is no 13, it means whatever runtime there
  * is. */
 static struct vt_real_cudart unversioned_functions;
-static void *unversioned_direct[COUNT(cudart13_rows)];
+static void *unversioned_direct[COUNT(cudart_rows)];
 static struct library unversioned = {.call = (void **)&unversioned_functions,
                                      .direct = unversioned_direct,
-                                     .rows = cudart13_rows,
-                                     .count = COUNT(cudart13_rows),
+                                     .rows = cudart_rows,
+                                     .count = COUNT(cudart_rows),
                                      .prefix = "libcudart.so"};
 
 /* The next definition behind us in the global scope; NULL: none. */
@@ -140,9 +114,9 @@ static void fill(struct library *l, const struct vt_elf *object) {
         void *next = next_in_scope(l, l->rows[i].symbol);
         l->call[i] = next ? next : l->direct[i];
     }
-    if (l == &driver && vt_elf_symbol(object, "vramtrace_sim_driver", NULL))
+    if (l == driver && vt_elf_symbol(object, "vramtrace_sim_driver", NULL))
         vt_log_flag(VT_FLAG_SIMULATED);
-    if (l == &driver && shadow_gap_is_protected())
+    if (l == driver && shadow_gap_is_protected())
         vt_log_flag(VT_FLAG_SHADOW_GAP);
     /* From now on it must stay: our pointers lead into it, and something else could be loaded in
      * its place. The handle is kept for that. */
@@ -180,15 +154,15 @@ static void adopt_loaded(struct library *l) {
 }
 
 const struct vt_real_driver *vt_real_driver(void) {
-    if (VT_UNLIKELY(!vt_see(&driver.ready)))
-        adopt_loaded(&driver);
+    if (VT_UNLIKELY(!vt_see(&driver->ready)))
+        adopt_loaded(driver);
     else
         vt_process_check_fork(); /* before the wrapper touches anything: contexts start anew too */
     return &driver_functions;
 }
 
 const struct vt_real_cudart *vt_real_cudart(unsigned major) {
-    struct library *l = major == 12 ? &cudart12 : &cudart13;
+    struct library *l = major == 12 ? cudart12 : cudart13;
     if (VT_UNLIKELY(!vt_see(&l->ready)))
         adopt_loaded(l);
     if (VT_LIKELY(vt_see(&l->ready)))
@@ -198,92 +172,56 @@ const struct vt_real_cudart *vt_real_cudart(unsigned major) {
     return &unversioned_functions;
 }
 
-/* --- from real function to wrapper --- */
+/* --- for the way back, from a real function to its wrapper (route/) --- */
 
-static const struct row *row_named(const struct library *l, const char *symbol) {
+static bool has_row(const struct library *l, const char *symbol) {
     for (size_t i = 0; i < l->count; i++)
         if (strcmp(l->rows[i].symbol, symbol) == 0)
-            return &l->rows[i];
-    return NULL;
+            return true;
+    return false;
 }
 
-static void *wrapper_of(const struct library *l, const void *found) {
+size_t vt_real_row(enum vt_real_library library, const void *found) {
+    const struct library *l = &libraries[library];
     if (vt_see(&l->ready))
         for (size_t i = 0; i < l->count; i++)
             if (l->direct[i] == found || l->call[i] == found)
-                return l->rows[i].wrapper;
-    return NULL;
+                return i;
+    return VT_REAL_NO_ROW;
 }
 
 /* Which library a function named `symbol` in `object` belongs to; NULL: none of ours. */
 static struct library *library_of(const struct vt_elf *object, const char *symbol,
                                   const void *found) {
     /* Some other library's own cuMemAlloc is not a driver: all the rest would be missing in it. */
-    if (row_named(&driver, symbol))
-        return vt_elf_symbol(object, "cuInit", NULL) ? &driver : NULL;
-    if (row_named(&cudart12, symbol)) {
-        if (vt_elf_symbol(object, symbol, cudart12.node) == found &&
-            vt_elf_symbol(object, symbol, cudart13.node) != found)
-            return &cudart12;
-        if (vt_elf_symbol(object, symbol, cudart13.node) == found &&
-            vt_elf_symbol(object, symbol, cudart12.node) != found)
-            return &cudart13;
+    if (has_row(driver, symbol))
+        return vt_elf_symbol(object, "cuInit", NULL) ? driver : NULL;
+    if (has_row(cudart12, symbol)) {
+        if (vt_elf_symbol(object, symbol, cudart12->node) == found &&
+            vt_elf_symbol(object, symbol, cudart13->node) != found)
+            return cudart12;
+        if (vt_elf_symbol(object, symbol, cudart13->node) == found &&
+            vt_elf_symbol(object, symbol, cudart12->node) != found)
+            return cudart13;
     }
     return NULL;
 }
 
-void *vt_real_substitute(void *found, const char *name) {
-    static struct library *const libraries[] = {&driver, &cudart12, &cudart13};
-    for (size_t i = 0; i < COUNT(libraries); i++) {
-        void *wrapper = wrapper_of(libraries[i], found);
-        if (wrapper)
-            return wrapper;
-    }
-    if (vt_see(&driver.ready) && vt_see(&cudart12.ready) && vt_see(&cudart13.ready))
-        return found;
+bool vt_real_adopt(const void *found, const char *name, enum vt_real_library *library) {
     struct vt_elf object;
-    if ((!row_named(&driver, name) && !row_named(&cudart12, name)) ||
-        !vt_elf_containing(found, &object))
-        return found;
+    if (vt_see(&driver->ready) && vt_see(&cudart12->ready) && vt_see(&cudart13->ready))
+        return false;
+    if ((!has_row(driver, name) && !has_row(cudart12, name)) || !vt_elf_containing(found, &object))
+        return false;
     struct library *l = library_of(&object, name, found);
     if (!l || vt_see(&l->ready))
-        return found;
+        return false;
     adopt(l, &object);
-    void *wrapper = wrapper_of(l, found);
-    return wrapper ? wrapper : found;
+    *library = (enum vt_real_library)(l - libraries);
+    return true;
 }
 
-/* The row that a driver of that version is documented to answer with: the newest variant not newer
- * than `version`, of the stream kind that the flags ask for (2: the thread's own default stream).
- */
-static size_t row_by_rule(const char *base, int version, unsigned long long flags) {
-    size_t best = driver.count;
-    for (size_t i = 0; i < driver.count; i++) {
-        const struct row *r = &driver.rows[i];
-        if (strcmp(r->base, base) != 0 || (int)r->since > version ||
-            r->stream == ((flags & 2) ? 'L' : 'P'))
-            continue;
-        if (best == driver.count || r->since >= driver.rows[best].since)
-            best = i;
-    }
-    return best;
-}
-
-void *vt_real_substitute_driver(void *found, const char *base, int version,
-                                unsigned long long flags) {
-    vt_real_driver();
-    void *wrapper = wrapper_of(&driver, found);
-    if (wrapper)
-        return wrapper;
-    /* An address that no exported symbol has: a driver may answer with an entry of its own making.
-     * When some symbol does have it, it is a variant newer than this table: another prototype, so
-     * hands off. */
-    size_t row = row_by_rule(base, version, flags);
-    struct vt_elf object;
-    if (row == driver.count || !vt_elf_containing(found, &object) ||
-        vt_elf_names_address(&object, found))
-        return found;
-    if (!driver.call[row])
-        vt_put(&driver.call[row], found);
-    return driver.rows[row].wrapper;
+void vt_real_learn(size_t driver_row, void *found) {
+    if (!driver->call[driver_row])
+        vt_put(&driver->call[driver_row], found);
 }

@@ -6,10 +6,9 @@
  *   2. dlsym and dlvsym on a handle (ctypes, FFmpeg, cuFFT, XLA): lookup_entry.S, then here;
  *   3. cuGetProcAddress, which comes out of dlsym or out of itself (every CUDA runtime, static or
  * shared): here;
- *   4. cudaGetDriverEntryPoint and ...ByVersion: wrap_runtime.c.
+ *   4. cudaGetDriverEntryPoint and ...ByVersion: lookup_runtime.c.
  * The real look-up always runs first, and an answer that it refused is passed on untouched:
- * programs detect features by it. When it found something, the POINTER picks the wrapper (real.c),
- * never the name alone: one name has several variants.
+ * programs detect features by it. When it found something, substitute.c picks the wrapper.
  *
  * dlopen is never wrapped: the C library resolves RPATH and $ORIGIN by its caller. dlclose is: what
  * was mapped may be replaced by something else at the same address, which would give an old stack's
@@ -17,7 +16,9 @@
  */
 #define _GNU_SOURCE
 #include "preload.h"
+#include "substitute.h"
 #include "base/libc.h"
+#include "real/real.h"
 
 #include <dlfcn.h>
 
@@ -46,13 +47,13 @@ void *vt_lookup_dlsym(void *handle, const char *name) {
     void *found = vt_libc_dlsym(handle, name);
     if (!found || !may_be_cuda(name))
         return found;
-    return is_ours(found) ? ours(found, name) : vt_real_substitute(found, name);
+    return is_ours(found) ? ours(found, name) : vt_substitute(found, name);
 }
 
 void *vt_lookup_dlvsym(void *handle, const char *name, const char *version);
 void *vt_lookup_dlvsym(void *handle, const char *name, const char *version) {
     void *found = vt_libc_dlvsym(handle, name, version);
-    return found && may_be_cuda(name) && !is_ours(found) ? vt_real_substitute(found, name) : found;
+    return found && may_be_cuda(name) && !is_ours(found) ? vt_substitute(found, name) : found;
 }
 
 VT_EXPORT int dlclose(void *handle) {
@@ -70,7 +71,7 @@ VT_EXPORT CUresult cuGetProcAddress(const char *symbol, void **pfn, int cudaVers
         return CUDA_ERROR_NOT_INITIALIZED;
     CUresult result = real->cuGetProcAddress(symbol, pfn, cudaVersion, flags);
     if (result == CUDA_SUCCESS && pfn && *pfn && symbol)
-        *pfn = vt_real_substitute_driver(*pfn, symbol, cudaVersion, flags);
+        *pfn = vt_substitute_driver(*pfn, symbol, cudaVersion, flags);
     return result;
 }
 
@@ -82,6 +83,6 @@ VT_EXPORT CUresult cuGetProcAddress_v2(const char *symbol, void **pfn, int cudaV
         return CUDA_ERROR_NOT_INITIALIZED;
     CUresult result = real->cuGetProcAddress_v2(symbol, pfn, cudaVersion, flags, symbolStatus);
     if (result == CUDA_SUCCESS && pfn && *pfn && symbol)
-        *pfn = vt_real_substitute_driver(*pfn, symbol, cudaVersion, flags);
+        *pfn = vt_substitute_driver(*pfn, symbol, cudaVersion, flags);
     return result;
 }

@@ -3,7 +3,7 @@
  * The exit scan's door: which live allocations are still pointed to when the process ends. What is
  * not is `lost`, a leak without any doubt; what is may be meant to live as long as the process.
  *
- * Called by init.c before the END mark: from exit's last handler, _exit, quick_exit; by event.c
+ * Called by init.c before the END mark: from exit's last handler, _exit, quick_exit; by wrap_context.c
  * before a runtime that ends takes pinned memory away. What is freed after it is freed: so earlier is
  * only less exact. A process that is killed, or becomes another program, is not scanned.
  *

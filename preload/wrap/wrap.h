@@ -5,6 +5,7 @@
 #define VT_PRELOAD_WRAP_H
 
 #include "preload.h"
+#include "real/real.h"
 
 /* Declares `call` (who called) and `real` (the function behind us), or answers that there is none.
  */

@@ -8,6 +8,8 @@
  */
 #include "wrap.h"
 #include "base/atomic.h"
+#include "base/process.h"
+#include "scan/scan.h"
 
 #define DEVICES_MAX 64
 
@@ -20,9 +22,13 @@ static void made(const struct vt_call *call, CUcontext context, CUdevice dev, bo
 }
 
 /* Before the driver is asked: what goes with the context may be handed out again before we have
- * taken it out. Answers the moment. */
+ * taken it out. A runtime that ends inside exit() takes pinned memory away, whose words the exit
+ * scan needs: so the scan runs now. Answers the moment. */
 static uint64_t end_begins(void) {
+    void *frames[64];
     vt_live_contexts_end();
+    if (vt_log_is_open() && vt_process_in_exit(frames, vt_stack_raw(frames, 64)))
+        vt_scan_before_teardown(__builtin_frame_address(0));
     return vt_event_bulk_begin();
 }
 

@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The door of real/: the real functions behind our wrappers.
+ *
+ * Law: a library is adopted when the program first reaches it, never before, and kept loaded. A
+ * symbol variant has a pointer of its own; none is guessed from another. Uses base/ and log/.
+ */
+#ifndef VT_PRELOAD_REAL_H
+#define VT_PRELOAD_REAL_H
+
+#include "preload.h"
+
+/* The real driver: one pointer per symbol variant, NULL where the driver has none. */
+struct vt_real_driver {
+#define VT_DRIVER(id, symbol, base, since, stream, role, prototype) CUresult(*symbol) prototype;
+#include "vramtrace/hooks.def"
+};
+
+/* The real runtime of one major version. */
+struct vt_real_cudart {
+#define VT_RUNTIME(id, symbol, since, until, role, prototype) cudaError_t(*symbol) prototype;
+#define VT_RUNTIME_AS(id, symbol, exported, since, until, role, prototype)                         \
+    cudaError_t(*symbol) prototype;
+#include "vramtrace/hooks.def"
+};
+
+/* The driver's functions; all NULL while no driver is loaded. Never NULL itself. */
+const struct vt_real_driver *vt_real_driver(void);
+
+/* The functions of runtime 12 or 13; all NULL while it is not loaded. Never NULL itself. */
+const struct vt_real_cudart *vt_real_cudart(unsigned major);
+
+/* --- for route/, which keeps the wrappers --- */
+
+enum vt_real_library { VT_REAL_DRIVER, VT_REAL_CUDART12, VT_REAL_CUDART13, VT_REAL_LIBRARIES };
+#define VT_REAL_NO_ROW SIZE_MAX
+
+/* The row of hooks.def, counted within its library, whose real function `found` is. */
+size_t vt_real_row(enum vt_real_library library, const void *found);
+
+/* Adopts the library that `found`, looked up by `name`, is a function of. False: it is none of
+ * ours, or it was adopted before. */
+bool vt_real_adopt(const void *found, const char *name, enum vt_real_library *library);
+
+/* From now on `found` is the real function of that row, if it has none. */
+void vt_real_learn(size_t driver_row, void *found);
+
+#endif

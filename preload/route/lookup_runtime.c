@@ -1,0 +1,52 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The fourth way to the driver's functions: the runtime hands them out. A label like every runtime
+ * function's (wrap/wrap_runtime.c says how they are compiled, once for each major version), and what
+ * it found is replaced by our wrapper.
+ */
+#include "substitute.h"
+#include "wrap/wrap_runtime.h"
+
+static cudaError_t found(const struct vt_label *label, cudaError_t result, const char *symbol,
+                         void **funcPtr, int version, unsigned long long flags) {
+    vt_event_label_end(label);
+    if (result == cudaSuccess && symbol && funcPtr && *funcPtr)
+        *funcPtr = vt_substitute_driver(*funcPtr, symbol, version, flags);
+    return result;
+}
+
+EXPORT(cudaGetDriverEntryPoint);
+VT_EXPORT cudaError_t
+OURS(cudaGetDriverEntryPoint)(const char *symbol, void **funcPtr, unsigned long long flags,
+                              enum cudaDriverEntryPointQueryResult *driverStatus) {
+    ENTER(cudaGetDriverEntryPoint);
+    cudaError_t result = real(symbol, funcPtr, flags, driverStatus);
+    return found(&label, result, symbol, funcPtr, VT_CUDART * 1000, flags);
+}
+
+EXPORT(cudaGetDriverEntryPoint_ptsz);
+VT_EXPORT cudaError_t
+OURS(cudaGetDriverEntryPoint_ptsz)(const char *symbol, void **funcPtr, unsigned long long flags,
+                                   enum cudaDriverEntryPointQueryResult *driverStatus) {
+    ENTER(cudaGetDriverEntryPoint_ptsz);
+    cudaError_t result = real(symbol, funcPtr, flags, driverStatus);
+    return found(&label, result, symbol, funcPtr, VT_CUDART * 1000, flags ? flags : 2);
+}
+
+EXPORT(cudaGetDriverEntryPointByVersion);
+VT_EXPORT cudaError_t OURS(cudaGetDriverEntryPointByVersion)(
+    const char *symbol, void **funcPtr, unsigned int cudaVersion, unsigned long long flags,
+    enum cudaDriverEntryPointQueryResult *driverStatus) {
+    ENTER(cudaGetDriverEntryPointByVersion);
+    cudaError_t result = real(symbol, funcPtr, cudaVersion, flags, driverStatus);
+    return found(&label, result, symbol, funcPtr, (int)cudaVersion, flags);
+}
+
+EXPORT(cudaGetDriverEntryPointByVersion_ptsz);
+VT_EXPORT cudaError_t OURS(cudaGetDriverEntryPointByVersion_ptsz)(
+    const char *symbol, void **funcPtr, unsigned int cudaVersion, unsigned long long flags,
+    enum cudaDriverEntryPointQueryResult *driverStatus) {
+    ENTER(cudaGetDriverEntryPointByVersion_ptsz);
+    cudaError_t result = real(symbol, funcPtr, cudaVersion, flags, driverStatus);
+    return found(&label, result, symbol, funcPtr, (int)cudaVersion, flags ? flags : 2);
+}
