@@ -8,10 +8,9 @@
  * stamps an address is never seen reused before it is seen freed. A free's record is written after
  * the call, with the stamp from before, when it is known whether the driver accepted it.
  */
-#include "books/books.h"
-#include "books/phases.h"
-#include "base/process.h"
-#include "base/atomic.h"
+#include "event.h"
+#include "stack/stack.h"
+#include "base/base.h"
 
 #include <errno.h>
 #include <string.h>

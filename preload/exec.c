@@ -9,9 +9,8 @@
 #ifndef __clang__ /* which does not warn of it */
 #pragma GCC diagnostic ignored "-Wnonnull-compare"
 #endif
-#include "preload.h"
-#include "base/libc.h"
-#include "exec.h"
+#include "base/base.h"
+#include "init.h"
 
 #include <errno.h>
 #include <stdarg.h>

@@ -13,13 +13,11 @@
  */
 #define _GNU_SOURCE
 #include "books/books.h"
-#include "books/phases.h"
-#include "base/atomic.h"
-#include "base/libc.h"
-#include "base/process.h"
-#include "exec.h"
+#include "base/base.h"
+#include "init.h"
+#include "listen/listen.h"
+#include "stack/stack.h"
 #include "scan/scan.h"
-#include "base/sys.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -8,7 +8,7 @@
  * functions) and stack.c.
  */
 #define _GNU_SOURCE
-#include "preload.h"
+#include "elf.h"
 
 #include <elf.h>
 #include <link.h>

@@ -6,6 +6,7 @@
 #define _GNU_SOURCE
 #include "libc.h"
 #include "atomic.h"
+#include "elf.h"
 #include "preload.h"
 
 #include <dlfcn.h>

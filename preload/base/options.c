@@ -4,6 +4,7 @@
  * no stdio.
  */
 #define _GNU_SOURCE
+#include "options.h"
 #include "preload.h"
 #include "sys.h"
 

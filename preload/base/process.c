@@ -3,6 +3,8 @@
 #define _GNU_SOURCE
 #include "process.h"
 #include "atomic.h"
+#include "elf.h"
+#include "options.h"
 #include "preload.h"
 #include "sys.h"
 

@@ -1,17 +1,114 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What is kept beside the live table, so that a wrapper can tell what a call means without asking
- * the driver: which physical memory a handle and a mapping stand for (vmm.c), what kind of memory a
- * pool gives and whose a stream is (pool.c), what the nodes of a graph will allocate (graph.c), and
- * which addresses are another process's (share.c). For the wrappers of those families.
+ * The door of books/: what the calls so far add up to, so that a wrapper can tell what a call means
+ * without asking the driver. What is live (live.c), contexts (context.c), physical memory and its
+ * mappings (vmm.c), pools and streams (pool.c), graphs (graph.c), memory of other processes
+ * (share.c), limits (limit.c), open phases (phases.c, declared in phases.h).
  *
- * All of it is made of table.c's tables: no locks, no malloc. A handle that was not seen made is
- * unknown, and then nothing is claimed about it.
+ * Law: no locks, no malloc: table.c's tables. A handle that was not seen made is unknown, and then
+ * nothing is claimed about it. Uses base/ and log/.
  */
 #ifndef VT_PRELOAD_BOOKS_H
 #define VT_PRELOAD_BOOKS_H
 
-#include "preload.h"
+#include "base/base.h"
+#include "log/log.h"
+#include "phases.h"
+
+/* Who called us. Made by VT_CALL at the top of each wrapper. */
+struct vt_call {
+    unsigned hook;
+    uint8_t refused;         /* enum vt_fail_flag: we answer in the driver's place (limit.c) */
+    uint8_t reserved_device; /* where `reserved` was taken from */
+    void *caller;            /* return address: where the caller's stack starts */
+    uint64_t reserved;       /* bytes taken from the limit beforehand */
+};
+
+/* One live allocation, as live.c keeps it. */
+struct vt_live {
+    uint64_t address, size;
+    uint32_t stack;
+    uint16_t context, hook;
+    uint8_t kind, device;
+};
+
+/* --- live.c --- */
+
+/* What is live now: a lock-free table (address space, address) -> what it is. A kind stands for its
+ * space. */
+bool vt_live_insert(const struct vt_live *what); /* false: no room, counted by the caller */
+bool vt_live_remove(uint64_t address, unsigned kind, struct vt_live *taken); /* false: not known */
+bool vt_live_known(uint64_t address, unsigned kind);                         /* of just that kind */
+/* From now on contexts may end: their addresses may be handed out again before they are taken out. */
+void vt_live_contexts_end(void);
+/* Takes out all that ends with a context; answers their bytes. */
+uint64_t vt_live_remove_context(unsigned context);
+/* Sums what is live on the devices (driver layer). */
+void vt_live_total(uint64_t *bytes, uint64_t *count);
+uint64_t vt_live_on_device(int device); /* -1: all */
+/* Shows everything that is live; `visit` may free what it is shown. Walks the whole table. */
+void vt_live_each(void (*visit)(const struct vt_live *what, void *data), void *data);
+void vt_live_forked(void);
+
+/* --- limit.c --- */
+
+/* VRAMTRACE_LIMIT, VRAMTRACE_INJECT or VRAMTRACE_ALARM is set. Without, nothing below costs more
+ * than reading this. */
+extern bool vt_limit_on;
+void vt_limit_arm(void); /* when the options are read */
+
+/* Before an allocation: takes device memory from the limit of its device. False: it must not be
+ * tried, and call->refused says why. */
+bool vt_limit_take(struct vt_call *call, unsigned kind, unsigned device, uint64_t bytes);
+
+/* After it: what was taken becomes what is live now, or is given back (NULL: it failed, or its
+ * record was lost). */
+void vt_limit_settle_(const struct vt_call *call, const struct vt_live *now);
+/* After a free that the driver accepted. */
+void vt_limit_freed_(const struct vt_live *was);
+
+static inline void vt_limit_settle(const struct vt_call *call, const struct vt_live *now) {
+    if (VT_UNLIKELY(vt_limit_on))
+        vt_limit_settle_(call, now);
+}
+static inline void vt_limit_freed(const struct vt_live *was) {
+    if (VT_UNLIKELY(vt_limit_on))
+        vt_limit_freed_(was);
+}
+
+/* What the program may believe a device has: never more than the limit leaves. `total` is the
+ * driver's figure, remembered for VRAMTRACE_ALARM's percent. */
+uint64_t vt_limit_total(unsigned device, uint64_t total);
+uint64_t vt_limit_free(unsigned device, uint64_t free_bytes);
+void vt_limit_forked(void);
+
+/* --- context.c --- */
+
+/* Contexts are numbered; what the program does with them is watched, nothing is asked. */
+unsigned vt_context_made(CUcontext handle, unsigned device,
+                         bool primary);       /* its number, VT_CONTEXT_UNKNOWN when full */
+unsigned vt_context_number(CUcontext handle); /* adds one of unknown device */
+unsigned vt_context_primary(unsigned device);
+/* Before the driver ends it: from now on its handle is another's. Answers the handle, to be given
+ * back where the driver refuses. */
+uint64_t vt_context_ends(unsigned number);
+void vt_context_stays(unsigned number, uint64_t handle);
+void vt_context_gone(unsigned number);
+unsigned vt_context_device(unsigned number);
+void vt_context_set_device(unsigned number, unsigned device);
+/* A green context is a share of its device's primary one, which owns what is allocated in it: these
+ * answer and take that one's number. */
+unsigned vt_context_green_made(CUgreenCtx handle, unsigned device);
+unsigned vt_context_green(CUgreenCtx handle);
+void vt_context_green_gone(CUgreenCtx handle);
+void vt_context_alias(CUcontext handle, unsigned owner); /* the context that stands for it */
+/* The calling thread's stack of current contexts, as far as we saw it. */
+void vt_context_push(CUcontext handle);
+void vt_context_pop(void);
+void vt_context_replace(CUcontext handle);
+unsigned vt_context_current(
+    void); /* number; with none seen: the only one there is, else VT_CONTEXT_UNKNOWN */
+void vt_context_forked(void);
 
 /* --- vmm.c --- */
 

@@ -7,9 +7,8 @@
  *
  * A number is used again after its context's end: all that it owned ended with it.
  */
-#include "preload.h"
-#include "base/atomic.h"
-#include "base/table.h"
+#include "books.h"
+#include "base/base.h"
 
 #define CONTEXTS_MAX 4096u
 #define PRIMARY      0x100u

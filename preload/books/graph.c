@@ -16,9 +16,7 @@
  * wrap_pool.c.
  */
 #include "books.h"
-#include "base/arena.h"
-#include "base/atomic.h"
-#include "base/table.h"
+#include "base/base.h"
 
 struct node {
     struct vt_item item;

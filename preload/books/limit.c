@@ -17,8 +17,8 @@
  * VRAMTRACE_INJECT is every call that allocates any of the driver's kinds. An allocation whose
  * record is lost is not held against the limit, because its free would not be recognised either.
  */
-#include "preload.h"
-#include "base/atomic.h"
+#include "books.h"
+#include "base/base.h"
 
 #define DEVICES                                                                                    \
     256u /* every value of a record's device byte: those of unknown device share one               \

@@ -11,9 +11,8 @@
  *
  * Called by event.c on each event; read by the exit line.
  */
-#include "preload.h"
-#include "base/atomic.h"
-#include "base/table.h"
+#include "books.h"
+#include "base/base.h"
 
 static struct vt_table live;
 static uint32_t ends; /* atomic: contexts may have ended */

@@ -15,8 +15,7 @@
  */
 #include "books.h"
 #include "phases.h"
-#include "base/atomic.h"
-#include "base/sys.h"
+#include "base/base.h"
 
 #include <string.h>
 #include <sys/mman.h>

@@ -3,7 +3,7 @@
 #ifndef VT_PRELOAD_PHASES_H
 #define VT_PRELOAD_PHASES_H
 
-#include "preload.h"
+#include "log/log.h"
 
 #define VT_PHASE_DEPTH   64u
 #define VT_PHASE_DOMAINS 256u

@@ -6,7 +6,7 @@
  * Called by wrap_pool.c, wrap_stream.c and wrap_graph.c.
  */
 #include "books.h"
-#include "base/table.h"
+#include "base/base.h"
 
 /* CU_MEM_ALLOCATION_TYPE_MANAGED, which headers before CUDA 13's do not name. */
 #define TYPE_MANAGED 2

@@ -8,8 +8,7 @@
  * freed.
  */
 #include "books.h"
-#include "base/atomic.h"
-#include "base/table.h"
+#include "base/base.h"
 
 static struct vt_table imported; /* address -> nothing */
 static uint32_t any;             /* atomic: some were seen, ever */

@@ -12,8 +12,7 @@
  * Called by wrap_vmm.c.
  */
 #include "books.h"
-#include "base/atomic.h"
-#include "base/table.h"
+#include "base/base.h"
 
 #define FIRST_NUMBER 16u /* keys of a table start at 3 */
 #define KEY(x)       ((x) + FIRST_NUMBER)

@@ -17,12 +17,11 @@
  * The layout of tables and attributes is NVTX version 3's interface between programs and tools.
  */
 #define _GNU_SOURCE
-#include "preload.h"
-#include "base/atomic.h"
-#include "base/libc.h"
-#include "books/phases.h"
-#include "base/sys.h"
-#include "base/table.h"
+#include "nvtx.h"
+#include "listen.h"
+#include "phase.h"
+#include "base/base.h"
+#include "books/books.h"
 
 #include <dlfcn.h>
 #include <string.h>

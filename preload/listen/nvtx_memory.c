@@ -12,10 +12,10 @@
  *
  * The layout is NVTX's interface between programs and tools: module 1, compatibility 0x0102.
  */
-#include "preload.h"
-#include "base/atomic.h"
-#include "base/process.h"
-#include "base/table.h"
+#include "nvtx.h"
+#include "event.h"
+#include "stack/stack.h"
+#include "base/base.h"
 
 #define MODULE_MEMORY 1
 #define COMPATIBLE    0x0102

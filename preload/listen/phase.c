@@ -5,10 +5,9 @@
  *
  * Called from any thread, with any lock held; takes none, calls no malloc.
  */
-#include "preload.h"
-#include "base/atomic.h"
-#include "base/process.h"
-#include "books/phases.h"
+#include "phase.h"
+#include "event.h"
+#include "base/base.h"
 
 #include <string.h>
 

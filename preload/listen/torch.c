@@ -20,8 +20,10 @@
  * waited for. The first call of each function takes the loader's lock once, to find the real one:
  * PyTorch never loads a library while it holds that mutex.
  */
-#include "preload.h"
-#include "base/atomic.h"
+#include "listen.h"
+#include "event.h"
+#include "stack/stack.h"
+#include "base/base.h"
 #include "real/real.h"
 
 #include <string.h>

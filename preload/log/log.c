@@ -12,9 +12,8 @@
  * Called by event.c and stack.c; its end by init.c.
  */
 #define _GNU_SOURCE
-#include "log.h"
-#include "base/atomic.h"
-#include "base/sys.h"
+#include "log_file.h"
+#include "base/base.h"
 
 #include <cpuid.h>
 #include <errno.h>

@@ -5,7 +5,7 @@
  * report of a failed allocation knows what is in force and does not advise it again. Called by
  * log.c; no other variable leaves the process.
  */
-#include "log.h"
+#include "log_file.h"
 
 #include <string.h>
 

@@ -5,8 +5,8 @@
  * sets RANK after the process began).
  */
 #define _GNU_SOURCE
-#include "log.h"
-#include "base/sys.h"
+#include "log_file.h"
+#include "base/base.h"
 
 #include <fcntl.h>
 #include <string.h>

@@ -4,8 +4,8 @@
  * name that is free. Called once, by log.c, at the first record. No allocation.
  */
 #define _GNU_SOURCE
-#include "log.h"
-#include "base/sys.h"
+#include "log_file.h"
+#include "base/base.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -7,9 +7,8 @@
  * kernel no longer knows. A tid that was given to another thread meanwhile looks alive: then that
  * entry waits for a later time.
  */
-#include "preload.h"
-#include "base/atomic.h"
-#include "base/sys.h"
+#include "log.h"
+#include "base/base.h"
 
 #include <errno.h>
 #include <sys/mman.h>

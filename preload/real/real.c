@@ -10,9 +10,8 @@
  */
 #define _GNU_SOURCE
 #include "real.h"
-#include "base/atomic.h"
-#include "base/libc.h"
-#include "base/process.h"
+#include "base/base.h"
+#include "log/log.h"
 
 #include <dlfcn.h>
 #include <errno.h>

@@ -15,9 +15,10 @@
  * number to a new one.
  */
 #define _GNU_SOURCE
-#include "preload.h"
+#include "route.h"
+#include "stack/stack.h"
 #include "substitute.h"
-#include "base/libc.h"
+#include "base/base.h"
 #include "real/real.h"
 
 #include <dlfcn.h>

@@ -5,7 +5,7 @@
  * it found is replaced by our wrapper.
  */
 #include "substitute.h"
-#include "wrap/wrap_runtime.h"
+#include "wrap/wrap.h"
 
 static cudaError_t found(const struct vt_label *label, cudaError_t result, const char *symbol,
                          void **funcPtr, int version, unsigned long long flags) {

@@ -4,6 +4,7 @@
  * (its row in real/), never the name alone: one name has several variants. Made from hooks.def.
  */
 #include "substitute.h"
+#include "base/base.h"
 #include "real/real.h"
 
 #include <string.h>

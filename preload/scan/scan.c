@@ -12,11 +12,11 @@
  * itself: the last few allocations of every other living thread count as reached.
  */
 #define _GNU_SOURCE
-#include "scan.h"
-#include "base/atomic.h"
-#include "preload.h"
-#include "stack/python_layout.h"
-#include "base/sys.h"
+#include "scan_parts.h"
+#include "base/base.h"
+#include "books/books.h"
+#include "event.h"
+#include "stack/stack.h"
 
 #include <signal.h>
 #include <string.h>
@@ -235,14 +235,9 @@ static void note(const char *why) {
 
 /* --- the door --- */
 
-#define PYTHON_DOWN "Python had taken its objects down before"
-
 /* An interpreter that ended has dropped all its objects: what they held cannot be told from what the
- * program dropped itself. False also when that is not known. */
-static bool python_lives(void) {
-    return vt_pyimage.is_initialized && vt_pyimage.is_finalizing && vt_pyimage.is_initialized() &&
-           !vt_pyimage.is_finalizing();
-}
+ * program dropped itself. */
+#define PYTHON_DOWN "Python had taken its objects down before"
 
 /* The words that the caller's callers may still have in registers. */
 #define REGISTERS 6
@@ -259,7 +254,7 @@ static void look_for_all(struct vt_scan *scan, const uintptr_t *registers) {
         return;
     if (!vt_scan_look_around(scan))
         return;
-    if (scan->python && !python_lives()) {
+    if (scan->python && !vt_python_lives()) {
         scan->stop = PYTHON_DOWN;
         return;
     }
@@ -297,7 +292,7 @@ void vt_scan_run(void *frame) {
         return;
     /* First of all: an interpreter's daemon threads live on dangling memory from its end to the
      * process's (CPython's own; they crash if that takes long), so nothing is looked at here. */
-    if (vt_python_state(NULL) == VT_PYTHON_ACTIVE && !python_lives()) {
+    if (vt_python_state(NULL) == VT_PYTHON_ACTIVE && !vt_python_lives()) {
         if (anything_held())
             note_alone(PYTHON_DOWN);
         return;

@@ -20,7 +20,7 @@
  * Called by scan.c.
  */
 #define _GNU_SOURCE
-#include "scan.h"
+#include "scan_parts.h"
 
 #include <immintrin.h>
 #include <string.h>

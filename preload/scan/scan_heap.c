@@ -17,7 +17,7 @@
  *
  * Called by scan_maps.c for each piece of memory that is nothing else.
  */
-#include "scan.h"
+#include "scan_parts.h"
 
 #define PREV_INUSE  1u
 #define IS_MMAPPED  2u

@@ -12,9 +12,10 @@
  * No loader call: another thread may hold the loader's lock for ever.
  */
 #define _GNU_SOURCE
-#include "scan.h"
-#include "preload.h"
-#include "base/sys.h"
+#include "scan_parts.h"
+#include "log/log.h"
+#include "stack/stack.h"
+#include "base/base.h"
 
 #include <elf.h>
 #include <fcntl.h>

@@ -13,8 +13,8 @@
  * Called by the other scan files.
  */
 #define _GNU_SOURCE
-#include "scan.h"
-#include "base/sys.h"
+#include "scan_parts.h"
+#include "base/base.h"
 
 #include <fcntl.h>
 #include <string.h>

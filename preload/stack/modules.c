@@ -4,9 +4,8 @@
  * elsewhere. Called by stack.c when a stack is new: only then can an address be new.
  */
 #define _GNU_SOURCE
-#include "preload.h"
-#include "base/atomic.h"
-#include "base/sys.h"
+#include "stack.h"
+#include "base/base.h"
 
 #include <elf.h>
 #include <fcntl.h>

@@ -17,7 +17,7 @@
 #include <pthread.h>
 #include <string.h>
 
-#include "base/atomic.h"
+#include "base/base.h"
 #include "python.h"
 #include "python_layout.h"
 
@@ -94,6 +94,11 @@ enum vt_python_state vt_python_state(const char **why) {
     if (why != NULL)
         *why = now == VT_PYTHON_REFUSED ? reason : NULL;
     return now;
+}
+
+bool vt_python_lives(void) {
+    return vt_pyimage.is_initialized && vt_pyimage.is_finalizing && vt_pyimage.is_initialized() &&
+           !vt_pyimage.is_finalizing();
 }
 
 void vt_python_forked(void) {

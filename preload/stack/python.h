@@ -72,6 +72,10 @@ enum vt_python_state {
  * last call, and after 64 searches. */
 void vt_python_resolve(void);
 
+/* Whether the interpreter that was found is up: its objects are there. False also when that is not
+ * known. */
+bool vt_python_lives(void);
+
 /* Ends all reading of Python frames (VRAMTRACE_PYTHON=off). Call before vt_python_resolve. */
 void vt_python_switch_off(void);
 

@@ -13,8 +13,7 @@
 #include <string.h>
 
 #include "python_layout.h"
-#include "base/libc.h"
-#include "base/sys.h"
+#include "base/base.h"
 
 struct vt_pyimage vt_pyimage;
 

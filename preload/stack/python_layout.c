@@ -15,7 +15,7 @@
 #include <unistd.h>
 
 #include "python_layout.h"
-#include "base/sys.h"
+#include "base/base.h"
 
 #define OLDEST 8u
 #define NEWEST 15u

@@ -15,18 +15,47 @@
  * the loader's lock (dl_iterate_phdr), and blocks signals while it does.
  */
 #define _GNU_SOURCE
-#include "preload.h"
-#include "base/atomic.h"
-#include "base/libc.h"
-#include "base/sys.h"
+#include "stack.h"
+#include "base/base.h"
+#include "unwind_guard.h"
 
 #include <dlfcn.h>
 #include <errno.h>
 #include <string.h>
 #include <sys/mman.h>
 
+#define UNW_LOCAL_ONLY
+#include <libunwind.h>
+
 #define PROBES         128u
-#define OWN_FRAMES_MAX VT_OWN_FRAMES_MAX
+#define OWN_FRAMES_MAX 48u /* ours and a runtime's, before the caller's */
+
+/* Where a stack is put together. */
+struct scratch {
+    size_t first, n; /* the caller's frames among `frames` */
+    void *frames[VT_DEPTH_MAX + OWN_FRAMES_MAX];
+    /* The last event's stack: most events repeat it. */
+    size_t last_n;
+    uint64_t last_epoch;
+    uint32_t last_number; /* 0: none */
+    void *last_frames[VT_DEPTH_MAX];
+    uint64_t sp[VT_DEPTH_MAX];
+    uint64_t words[VT_DEPTH_MAX + VT_PYTHON_FRAMES];
+    unw_context_t context;
+    unw_cursor_t cursor;
+    struct vt_pycode code;
+};
+
+/* What is kept of a thread, in the room that struct vt_thread has for it. */
+struct kept {
+    struct vt_pystack python; /* the last Python stack captured */
+    struct scratch scratch;
+};
+static_assert(sizeof(struct kept) <= VT_THREAD_STACK_BYTES, "a thread has room for it");
+
+static struct kept *kept_of(struct vt_thread *thread) {
+    return (struct kept *)(void *)thread->stack;
+}
 
 /* libunwind's functions by the names its header's macros stand for on x86-64. */
 static struct {
@@ -185,7 +214,7 @@ static uint32_t code_number(struct vt_thread *thread, const struct vt_pycode *co
 
 /* Where each native frame lies on the stack: Python frames are placed by that. Slow (a microsecond
  * a frame), so only here. False: the unwinder took another way than the backtrace did. */
-static bool find_stack_pointers(struct vt_stack_scratch *s) {
+static bool find_stack_pointers(struct scratch *s) {
     unw_word_t ip = 0, sp = 0;
     size_t i = 0;
     if (!unwinder.step || unwinder.getcontext(&s->context) != 0 ||
@@ -207,27 +236,28 @@ static bool find_stack_pointers(struct vt_stack_scratch *s) {
 
 /* The frame words of the record: native frames, and Python frames in their places. */
 static size_t merge_python(struct vt_thread *thread, bool cut, uint64_t *words, unsigned *flags) {
-    struct vt_stack_scratch *s = &thread->scratch;
+    struct scratch *s = &kept_of(thread)->scratch;
     bool unordered = false;
     const struct vt_merge in = {.address = (const uint64_t *)(s->frames + s->first),
                                 .sp = find_stack_pointers(s) ? s->sp : NULL,
                                 .n = s->n,
                                 .cut = cut,
-                                .python = &thread->python,
+                                .python = &kept_of(thread)->python,
                                 .owns = vt_python_owns,
                                 .is_eval = vt_python_is_eval};
     size_t n = vt_python_merge(&in, words, &unordered);
     for (size_t i = 0; i < n; i++) {
         if (!(words[i] & VT_MERGED_PYTHON))
             continue;
-        if (!vt_python_describe(&thread->python.frames[words[i] & ~VT_MERGED_PYTHON], &s->code)) {
+        if (!vt_python_describe(&kept_of(thread)->python.frames[words[i] & ~VT_MERGED_PYTHON],
+                                &s->code)) {
             s->code =
                 (struct vt_pycode){.name_bytes = 1, .file_bytes = 1, .name = "?", .file = "?"};
         }
         words[i] = vt_frame_python(code_number(thread, &s->code), s->code.line);
     }
-    *flags |=
-        (unordered ? VT_STACK_UNORDERED : 0) | (thread->python.truncated ? VT_STACK_PYTHON_CUT : 0);
+    *flags |= (unordered ? VT_STACK_UNORDERED : 0) |
+              (kept_of(thread)->python.truncated ? VT_STACK_PYTHON_CUT : 0);
     return n;
 }
 
@@ -240,12 +270,12 @@ static void note_python(void) {
 }
 
 static void write_stack(struct vt_thread *thread, uint32_t number, bool cut) {
-    struct vt_stack_scratch *s = &thread->scratch;
+    struct scratch *s = &kept_of(thread)->scratch;
     unsigned flags = cut ? VT_STACK_CUT : 0;
     size_t n = s->n;
     vt_modules_write(thread);
     note_python();
-    if (thread->python.n_frames)
+    if (kept_of(thread)->python.n_frames)
         n = merge_python(thread, cut, s->words, &flags);
     else
         memcpy(s->words, s->frames + s->first, n * sizeof *s->words);
@@ -265,7 +295,7 @@ static void write_stack(struct vt_thread *thread, uint32_t number, bool cut) {
 
 /* Fills the thread's scratch with the native frames from `caller` outwards. True: the outermost are
  * missing. */
-static bool capture_native(struct vt_stack_scratch *s, void *caller) {
+static bool capture_native(struct scratch *s, void *caller) {
     size_t max = vt_options.depth + OWN_FRAMES_MAX, n = vt_stack_raw(s->frames, max);
     bool cut = n == max;
     for (s->first = 0; s->first < n && s->frames[s->first] != caller; s->first++)
@@ -280,7 +310,7 @@ static bool capture_native(struct vt_stack_scratch *s, void *caller) {
     return cut;
 }
 
-static uint64_t hash_stack(const struct vt_stack_scratch *s, const struct vt_pystack *python) {
+static uint64_t hash_stack(const struct scratch *s, const struct vt_pystack *python) {
     uint64_t h = 0x9e3779b97f4a7c15ull + vt_get(&epoch);
     for (size_t i = 0; i < s->n; i++)
         h = hash_word(h, (uint64_t)(uintptr_t)s->frames[s->first + i]);
@@ -292,13 +322,13 @@ static uint64_t hash_stack(const struct vt_stack_scratch *s, const struct vt_pys
 }
 
 /* Whether all that was captured is what the thread's last event had. */
-static bool is_last(const struct vt_stack_scratch *s, const struct vt_pystack *python) {
+static bool is_last(const struct scratch *s, const struct vt_pystack *python) {
     return s->last_number && s->n == s->last_n && s->last_epoch == vt_get(&epoch) &&
            (python->same || !python->n_frames) &&
            memcmp(s->frames + s->first, s->last_frames, s->n * sizeof *s->frames) == 0;
 }
 
-static void remember_last(struct vt_stack_scratch *s, uint32_t number) {
+static void remember_last(struct scratch *s, uint32_t number) {
     s->last_number = number;
     s->last_n = s->n;
     s->last_epoch = vt_get(&epoch);
@@ -306,15 +336,15 @@ static void remember_last(struct vt_stack_scratch *s, uint32_t number) {
 }
 
 uint32_t vt_stack_capture(struct vt_thread *thread, void *caller) {
-    struct vt_stack_scratch *s = &thread->scratch;
+    struct scratch *s = &kept_of(thread)->scratch;
     bool fresh, cut = capture_native(s, caller);
     if (vt_python_state(NULL) == VT_PYTHON_ACTIVE)
-        vt_python_capture(&thread->python);
-    if (is_last(s, &thread->python))
+        vt_python_capture(&kept_of(thread)->python);
+    if (is_last(s, &kept_of(thread)->python))
         return s->last_number;
-    if (!s->n && !thread->python.n_frames)
+    if (!s->n && !kept_of(thread)->python.n_frames)
         return 0;
-    uint32_t number = number_of(&stacks, hash_stack(s, &thread->python), &fresh);
+    uint32_t number = number_of(&stacks, hash_stack(s, &kept_of(thread)->python), &fresh);
     if (VT_UNLIKELY(!number))
         vt_log_drop(VT_DROP_STACKS);
     remember_last(s, number);

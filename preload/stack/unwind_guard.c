@@ -15,9 +15,9 @@
  */
 #define _GNU_SOURCE
 #include "preload.h"
-#include "base/atomic.h"
+#include "unwind_guard.h"
+#include "base/base.h"
 #include "python_layout.h"
-#include "base/sys.h"
 
 #include <elf.h>
 #include <errno.h>

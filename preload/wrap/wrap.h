@@ -1,10 +1,18 @@
 /* SPDX-License-Identifier: MIT */
-/* What every wrapper begins with. A wrapper reads in five lines: enter, call the real one, check,
- * event, return. */
+/*
+ * The door of wrap/: one wrapper a hook of hooks.def, by family; exported under the name of what it
+ * wraps. Here is what each begins with.
+ *
+ * Law: nothing but before, call, after: enter, call the real one, check, event, return. The driver's
+ * answer is passed on untouched. Uses all rooms before it.
+ *
+ * Parts: wrap_runtime.h, the same for the runtime's wrappers, which are labels; also for those in
+ * route/.
+ */
 #ifndef VT_PRELOAD_WRAP_H
 #define VT_PRELOAD_WRAP_H
 
-#include "preload.h"
+#include "event.h"
 #include "real/real.h"
 
 /* Declares `call` (who called) and `real` (the function behind us), or answers that there is none.
@@ -29,5 +37,9 @@
 
 /* What a successful call left in its out-parameter; 0 when it failed: then nothing may be read. */
 #define VT_OUT(result, pointer) ((result) == 0 && (pointer) ? (uint64_t)(uintptr_t) * (pointer) : 0)
+
+#ifdef VT_CUDART
+#include "wrap_runtime.h"
+#endif
 
 #endif

@@ -8,7 +8,7 @@
  * Not wrapped: cuMemMapArrayAsync, which puts tiles of cuMemCreate's memory under a sparse array.
  * Those bytes are counted as physical memory.
  */
-#include "base/array_bytes.h"
+#include "base/base.h"
 #include "wrap.h"
 
 static CUresult created(const struct vt_call *call, CUresult result, unsigned kind,

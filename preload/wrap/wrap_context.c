@@ -7,9 +7,9 @@
  * one ends it. That count is kept here too, because a release does not say whether it was the last.
  */
 #include "wrap.h"
-#include "base/atomic.h"
-#include "base/process.h"
+#include "base/base.h"
 #include "scan/scan.h"
+#include "stack/stack.h"
 
 #define DEVICES_MAX 64
 

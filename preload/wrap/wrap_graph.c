@@ -11,7 +11,7 @@
  * untracked).
  */
 #include "books/books.h"
-#include "base/atomic.h"
+#include "base/base.h"
 #include "wrap.h"
 
 #include <string.h>

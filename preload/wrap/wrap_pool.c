@@ -11,7 +11,7 @@
  * is. A pool that is destroyed lives on until its last allocation is freed.
  */
 #include "books/books.h"
-#include "base/atomic.h"
+#include "base/base.h"
 #include "wrap.h"
 
 /* --- allocate --- */

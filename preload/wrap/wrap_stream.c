@@ -5,7 +5,7 @@
  * a capture; at all other times they cost one read.
  */
 #include "books/books.h"
-#include "base/atomic.h"
+#include "base/base.h"
 #include "wrap.h"
 
 /* CU_EVENT_RECORD_EXTERNAL, CU_EVENT_WAIT_EXTERNAL: a node of the graph, joining nothing. */

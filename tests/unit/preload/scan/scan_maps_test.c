@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* The search for the process's threads when there is no memory for it: scan_maps.c is compiled here
  * with a mapping that fails the Nth time. */
-#include "scan/scan.h"
+#include "scan/scan_parts.h"
 
 static int left; /* mappings until one fails */
 

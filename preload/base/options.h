@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: MIT */
+/* The VRAMTRACE_* variables, and what we say on stderr (options.c). */
+#ifndef VT_PRELOAD_OPTIONS_H
+#define VT_PRELOAD_OPTIONS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct vt_options {
+    const char *output;     /* VRAMTRACE_OUTPUT as given, or NULL */
+    bool quiet;             /* VRAMTRACE_QUIET */
+    unsigned depth;         /* VRAMTRACE_DEPTH: native frames kept, 1..VT_DEPTH_MAX */
+    bool python;            /* VRAMTRACE_PYTHON */
+    bool framework;         /* VRAMTRACE_FRAMEWORK: caching allocators' blocks */
+    uint64_t limit;         /* VRAMTRACE_LIMIT: bytes a device; UINT64_MAX: none */
+    uint64_t inject;        /* VRAMTRACE_INJECT: the number of the allocation that fails; 0: none */
+    bool inject_on;         /* ... and every later one */
+    uint64_t alarm;         /* VRAMTRACE_ALARM: bytes; 0: none */
+    unsigned alarm_percent; /* ... or that share of the device; 0: none */
+    bool scan_off;          /* VRAMTRACE_SCAN=off: no search for pointers at the end */
+    uint64_t scan_bytes;    /* ... or the most resident memory to look through; 0: auto */
+};
+#define VT_DEPTH_MAX 256u
+
+extern struct vt_options vt_options;
+
+/* Reads the VRAMTRACE_* variables; a bad value is one line on stderr and the default. */
+void vt_options_read(void);
+
+/* A variable's value in the process's environment, or NULL. Not getenv: shells bring their own. */
+const char *vt_options_env(const char *name);
+
+/* One line on stderr, "vramtrace: " in front, if stderr is still what it was at the start. No
+ * stdio, no allocation. */
+void vt_options_say(const char *text);
+/* The same in three parts: no copy of a path is made, because the caller's stack may be small. */
+void vt_options_say_path(const char *before, const char *path, const char *after);
+
+#endif

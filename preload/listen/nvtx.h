@@ -1,0 +1,13 @@
+/* SPDX-License-Identifier: MIT */
+/* Inside listen/: what nvtx.c and nvtx_memory.c share. */
+#ifndef VT_PRELOAD_NVTX_H
+#define VT_PRELOAD_NVTX_H
+
+#include <stdbool.h>
+
+/* Whether NVTX's copies are to be answered at all: we are preloaded, and VRAMTRACE_NVTX is not 0. */
+bool vt_nvtx_wanted(void);
+/* A function of the tool that the user had named before us. NULL: none. */
+void *vt_nvtx_next(const char *symbol);
+
+#endif
