@@ -90,7 +90,7 @@ static void record_fail(struct vt_thread *t, const struct vt_call *call, const s
                   sizeof *r);
 }
 
-void vt_event_born(const struct vt_call *call, int result, struct vt_live what) {
+void vt_event_allocated(const struct vt_call *call, int result, struct vt_live what) {
     struct vt_recording rec = begin();
     vt_tls.events++;
     if (!rec.thread) {
@@ -120,12 +120,12 @@ void vt_event_born(const struct vt_call *call, int result, struct vt_live what) 
 void vt_event_alloc(const struct vt_call *call, int result, unsigned kind, uint64_t address,
                     uint64_t size) {
     unsigned context = vt_context_current();
-    vt_event_born(call, result,
-                  (struct vt_live){.address = address,
-                                   .size = size,
-                                   .context = (uint16_t)context,
-                                   .kind = (uint8_t)kind,
-                                   .device = (uint8_t)device_of(kind, context)});
+    vt_event_allocated(call, result,
+                       (struct vt_live){.address = address,
+                                        .size = size,
+                                        .context = (uint16_t)context,
+                                        .kind = (uint8_t)kind,
+                                        .device = (uint8_t)device_of(kind, context)});
 }
 
 bool vt_event_may_alloc(struct vt_call *call, unsigned kind, uint64_t size, unsigned device) {
@@ -133,11 +133,11 @@ bool vt_event_may_alloc(struct vt_call *call, unsigned kind, uint64_t size, unsi
         return true;
     if (vt_kind_layer(kind) == VT_LAYER_HOST)
         device = VT_DEVICE_HOST;
-    vt_event_born(call, CUDA_ERROR_OUT_OF_MEMORY,
-                  (struct vt_live){.size = size,
-                                   .context = (uint16_t)vt_context_current(),
-                                   .kind = (uint8_t)kind,
-                                   .device = (uint8_t)device});
+    vt_event_allocated(call, CUDA_ERROR_OUT_OF_MEMORY,
+                       (struct vt_live){.size = size,
+                                        .context = (uint16_t)vt_context_current(),
+                                        .kind = (uint8_t)kind,
+                                        .device = (uint8_t)device});
     return false;
 }
 

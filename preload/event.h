@@ -34,7 +34,7 @@ void vt_event_alloc(const struct vt_call *call, int result, unsigned kind, uint6
 /* The same for what the caller knows better: `what` has address, size, kind, device and context.
  * With a stack and a hook it is an allocation described earlier (a graph's node); without (0), the
  * stack and the name are the calling thread's. */
-void vt_event_born(const struct vt_call *call, int result, struct vt_live what);
+void vt_event_allocated(const struct vt_call *call, int result, struct vt_live what);
 /* With a limit or an injection in force, before an allocation: false when it must not be tried;
  * that is recorded then. */
 bool vt_event_may_alloc(struct vt_call *call, unsigned kind, uint64_t size, unsigned device);

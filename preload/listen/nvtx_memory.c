@@ -202,13 +202,13 @@ static void born(const struct vt_call *call, unsigned device, const struct range
     /* One that was registered before and never unregistered is replaced. */
     if (vt_live_known(address, VT_KIND_BLOCK))
         vt_event_freed(call, vt_log_ticks(), address, VT_KIND_BLOCK);
-    vt_event_born(call, 0,
-                  (struct vt_live){.address = address,
-                                   .size = r->bytes,
-                                   .context = VT_CONTEXT_UNKNOWN,
-                                   .hook = VT_HOOK_nvtx_memory,
-                                   .kind = VT_KIND_BLOCK,
-                                   .device = (uint8_t)device});
+    vt_event_allocated(call, 0,
+                       (struct vt_live){.address = address,
+                                        .size = r->bytes,
+                                        .context = VT_CONTEXT_UNKNOWN,
+                                        .hook = VT_HOOK_nvtx_memory,
+                                        .kind = VT_KIND_BLOCK,
+                                        .device = (uint8_t)device});
 }
 
 static const void *element(const void *elements, size_t bytes, size_t i) {
