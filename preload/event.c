@@ -237,12 +237,7 @@ uint64_t vt_event_before_call(void) {
     return vt_log_ticks();
 }
 
-uint64_t vt_event_bulk_begin(void) {
-    vt_process_check_fork();
-    return vt_log_ticks();
-}
-
-void vt_event_bulk_end(const struct vt_call *call, uint64_t ticks, unsigned context) {
+void vt_event_bulk(const struct vt_call *call, uint64_t ticks, unsigned context) {
     void *frames[64];
     bool teardown =
         vt_process_in_exit(frames, vt_stack_raw(frames, sizeof frames / sizeof frames[0]));

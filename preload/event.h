@@ -61,10 +61,9 @@ uint64_t vt_event_before_call(void);
  * under an address that the driver does not give out again by itself. */
 void vt_event_freed(const struct vt_call *call, uint64_t ticks, uint64_t address, unsigned kind);
 
-/* Around a context's end. `context` is its number. From within exit it is a teardown, and frees
- * nothing in the books. */
-uint64_t vt_event_bulk_begin(void);
-void vt_event_bulk_end(const struct vt_call *call, uint64_t ticks, unsigned context);
+/* A context's end, with the time from before it. `context` is its number. From within exit it is a
+ * teardown, and frees nothing in the books. */
+void vt_event_bulk(const struct vt_call *call, uint64_t ticks, unsigned context);
 
 void vt_event_object(const struct vt_call *call, unsigned object, uint64_t handle, unsigned flags,
                      unsigned context);

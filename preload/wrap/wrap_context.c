@@ -29,13 +29,13 @@ static uint64_t end_begins(void) {
     vt_live_contexts_end();
     if (vt_log_is_open() && vt_process_in_exit(frames, vt_stack_raw(frames, 64)))
         vt_scan_before_teardown(__builtin_frame_address(0));
-    return vt_event_bulk_begin();
+    return vt_event_before_call();
 }
 
 static void ended(const struct vt_call *call, uint64_t ticks, CUcontext context, unsigned number) {
     if (number == VT_CONTEXT_UNKNOWN)
         return;
-    vt_event_bulk_end(call, ticks, number);
+    vt_event_bulk(call, ticks, number);
     vt_event_object(call, VT_OBJECT_CONTEXT, (uint64_t)(uintptr_t)context, VT_OBJECT_DESTROYED,
                     number);
     vt_context_gone(number);
