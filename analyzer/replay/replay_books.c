@@ -1,0 +1,390 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The books of every site and device: what allocations, frees, mappings and the ends of contexts do
+ * to them, and how they begin anew where the window does (see walk.h).
+ *
+ * What a peak was made of, in one pass. A book counts its new peaks. A site remembers the count at
+ * which it last changed: when it changes again and the count has moved on, then what the site holds
+ * until now is what it held at the latest peak, and is noted. So nothing is copied when a peak
+ * rises, event after event, as it does while a program fills its memory.
+ */
+#include "walk.h"
+
+#include "log/log.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* The device's memory has changed: after what changed it is in the book. Blocks lie in driver
+ * memory, so the peak that their `at_peak` is about is the device's: the most that was in use while
+ * the driver layer stood there. (At the very moment when a segment makes the peak, the block that it
+ * was made for is not yet in it.) */
+static void rise(struct vt_replay *r, unsigned layer, unsigned device, uint64_t ticks) {
+    struct vt_replay_book *book = vt_walk_book(r, layer, device);
+    struct vt_replay_device *d = &r->devices[device];
+    bool peak = book->live_bytes > book->peak_bytes;
+    if (peak) {
+        book->peak_bytes = book->live_bytes;
+        book->peak_ticks = ticks;
+    }
+    if (layer == VT_LAYER_FRAMEWORK) {
+        if (!d->at_peak || book->live_bytes <= d->blocks_at_peak)
+            return;
+    } else {
+        book->peaks += peak;
+        if (layer != VT_LAYER_DRIVER)
+            return;
+        d->at_peak = peak;
+        if (!peak)
+            return;
+    }
+    d->blocks_at_peak = d->framework.live_bytes;
+    d->framework.peaks++;
+}
+
+/* Host and managed memory is no device's. */
+static bool has_device(unsigned layer) {
+    return layer == VT_LAYER_DRIVER || layer == VT_LAYER_FRAMEWORK;
+}
+
+/* --- sites --- */
+
+static uint32_t add_site(struct vt_walk *w, uint64_t id, uint32_t stack, unsigned hook,
+                         unsigned layer, unsigned device) {
+    struct vt_replay *r = w->r;
+    VT_GROW(r->sites, r->site_count, r->site_room);
+    r->sites[r->site_count] = (struct vt_replay_site){
+        .id = id,
+        .stack = stack,
+        .hook = (uint16_t)hook,
+        .layer = (uint8_t)layer,
+        .device = (uint8_t)device,
+        .first_ticks = VT_TICKS_MASK,
+        /* at every peak so far it held nothing */
+        .seen = vt_walk_book(r, layer, device)->peaks,
+    };
+    vt_map_put(&w->by_id, id, (uint32_t)r->site_count);
+    return (uint32_t)r->site_count++;
+}
+
+/* The site of an allocation, made when it is the first there. */
+static uint32_t site_of(struct vt_walk *w, uint64_t word, unsigned device) {
+    uint64_t spot = (word & ~0xffull) | device;
+    if (spot == w->last_spot)
+        return w->last_site;
+    uint32_t site = vt_map_get(&w->spots, spot);
+    if (site == VT_MAP_NONE) {
+        unsigned kind = vt_word_kind(word), layer = vt_kind_layer(kind), hook = vt_word_hook(word);
+        unsigned of = has_device(layer) ? device : VT_DEVICE_HOST;
+        uint32_t stack = vt_walk_stack(w, word);
+        uint64_t id = vt_sites_id(w->ids, stack, hook, layer, of);
+        site = vt_map_get(&w->by_id, id);
+        if (site == VT_MAP_NONE)
+            site = add_site(w, id, stack, hook, layer, of);
+        w->r->sites[site].pooled |= kind == VT_KIND_POOL;
+        vt_map_put(&w->spots, spot, site);
+    }
+    w->last_spot = spot;
+    w->last_site = site;
+    return site;
+}
+
+/* --- the books --- */
+
+/* Blocks are in the books of where they are: from their first on, driver memory is followed by
+ * address. */
+static void begin_framework(struct vt_walk *w) {
+    struct vt_replay *r = w->r;
+    r->segments = vt_segments_open();
+    for (size_t i = 0; i <= r->live.mask; i++) {
+        const struct vt_address *e = &r->live.slots[i];
+        if (e->key && vt_kind_space(e->kind) == VT_SPACE_DEVICE &&
+            vt_kind_layer(e->kind) == VT_LAYER_DRIVER)
+            vt_segments_add(r->segments, vt_address_of(e), e->size_context & VT_SIZE_MASK, e->key,
+                            r->sites[e->site].device, false, 0);
+    }
+}
+
+static void take_off(struct vt_walk *w, const struct vt_address *entry) {
+    struct vt_replay *r = w->r;
+    struct vt_replay_site *site = &r->sites[entry->site];
+    uint64_t size = entry->size_context & VT_SIZE_MASK;
+    struct vt_replay_book *book = vt_walk_book(r, site->layer, site->device);
+    vt_walk_note_peak(site, vt_walk_book(r, site->layer, site->device));
+    if (w->history)
+        vt_history_giving(w->history, entry->site, site->live_bytes, site->live_count);
+    site->live_bytes -= size;
+    site->live_count--;
+    site->free_count++;
+    uint32_t age = (uint32_t)(w->now >> w->age_shift) - entry->born;
+    site->lives[age ? 32 - __builtin_clz(age & 0xffffff) : 0]++;
+    if (site->layer == VT_LAYER_DRIVER) {
+        w->driver_bytes -= size;
+        vt_walk_unsettle_samples(w, site->device);
+    }
+    if (w->history) {
+        vt_history_level(w->history, entry->site, site->live_bytes, site->live_count,
+                         site->alloc_count);
+        vt_history_freed(w->history, entry->site, entry->sample, size);
+    }
+    book->live_bytes -= size;
+    book->live_count--;
+    book->free_count++;
+    if (site->layer == VT_LAYER_DRIVER)
+        r->devices[site->device].at_peak = false;
+    if (vt_kind_owner(entry->kind) == VT_OWNER_CONTEXT)
+        w->context_live[entry->size_context >> 48]--;
+}
+
+/* A block's driver memory went while it was live. */
+static void lose_block(void *context, uint64_t address) {
+    struct vt_walk *w = context;
+    struct vt_address *entry =
+        vt_addresses_find(&w->r->live, vt_address_key(address, VT_SPACE_BLOCK));
+    if (!entry->key)
+        return;
+    w->r->lost_blocks++;
+    if (w->history)
+        vt_history_event(w->history, w->now, false);
+    take_off(w, entry);
+    vt_addresses_remove(&w->r->live, entry);
+}
+
+/* A block: the device that it is on, whatever the framework says. */
+static unsigned place_block(struct vt_walk *w, const struct vt_rec_alloc *a) {
+    struct vt_replay *r = w->r;
+    unsigned said = vt_when_device(a->when);
+    uint64_t size = a->size_context & VT_SIZE_MASK;
+    struct vt_replay_device *d = &r->devices[said];
+    bool first;
+    d->blocks_bytes += size;
+    d->said_allocated += size;
+    if (d->said && d->said_allocated > d->said_peak)
+        d->said_peak = d->said_allocated;
+    if (!r->segments)
+        begin_framework(w);
+    const struct vt_segment *segment =
+        vt_segments_alloc(r->segments, a->address, size, vt_when_ticks(a->when), &first);
+    if (!segment) {
+        r->strays++;
+        return said;
+    }
+    const struct vt_address *driver = vt_addresses_find(&r->live, segment->key);
+    if (first && driver->key) {
+        r->sites[driver->site].segments = true;
+        r->sites[driver->site].segments_hook = (uint16_t)vt_word_hook(a->word);
+    }
+    return segment->device;
+}
+
+/* Driver memory that came: blocks may come to lie in it; and what failed before on this thread did
+ * not stay so. */
+static void on_driver_alloc(struct vt_walk *w, const struct vt_rec_alloc *a, uint64_t key,
+                            unsigned device) {
+    struct vt_replay *r = w->r;
+    uint64_t size = a->size_context & VT_SIZE_MASK, ticks = vt_when_ticks(a->when);
+    if (r->segments && vt_kind_space(vt_word_kind(a->word)) == VT_SPACE_DEVICE)
+        vt_segments_add(r->segments, a->address, size, key, device, false, ticks);
+    if (w->fails.pending)
+        vt_fails_succeeded(&w->fails, r, w->tid, size, ticks);
+}
+
+void vt_walk_alloc(struct vt_walk *w, const struct vt_rec_alloc *a) {
+    struct vt_replay *r = w->r;
+    unsigned kind = vt_word_kind(a->word), layer = vt_kind_layer(kind);
+    unsigned device = vt_when_device(a->when);
+    uint64_t size = a->size_context & VT_SIZE_MASK;
+    if (w->history)
+        vt_history_event(w->history, w->now, true);
+    uint64_t key = vt_address_key(a->address, vt_kind_space(kind));
+    if (layer == VT_LAYER_FRAMEWORK) {
+        if (r->segments)
+            vt_segments_free(r->segments, a->address, vt_when_ticks(a->when));
+        device = place_block(w, a);
+    } else if (layer == VT_LAYER_DRIVER && (r->segments || w->fails.pending)) {
+        on_driver_alloc(w, a, key, device);
+    }
+    uint32_t index = site_of(w, a->word, device);
+    vt_addresses_reserve(&r->live);
+    struct vt_address *entry = vt_addresses_find(&r->live, key);
+    if (entry->key) {
+        r->replaced++;
+        take_off(w, entry);
+    } else {
+        r->live.used++;
+    }
+    *entry = (struct vt_address){key,
+                                 a->size_context,
+                                 index,
+                                 kind & 0xff,
+                                 (uint32_t)(w->now >> w->age_shift) & 0xffffff,
+                                 VT_NO_SAMPLE};
+    struct vt_replay_site *site = &r->sites[index];
+    struct vt_replay_book *book = vt_walk_book(r, layer, site->device);
+    vt_walk_note_peak(site, vt_walk_book(r, layer, site->device));
+    uint64_t ticks = vt_when_ticks(a->when);
+    site->live_bytes += size;
+    site->live_count++;
+    site->allocated_bytes += size;
+    if (site->live_bytes > site->peak_bytes)
+        site->peak_bytes = site->live_bytes;
+    if (!site->alloc_count++)
+        site->first_ticks = ticks;
+    site->last_ticks = ticks;
+    if (w->history) {
+        vt_history_level(w->history, index, site->live_bytes, site->live_count, site->alloc_count);
+        entry->sample = vt_history_kept(w->history, index, size);
+    }
+    book->used = true;
+    book->live_bytes += size;
+    book->live_count++;
+    book->allocated_bytes += size;
+    book->alloc_count++;
+    if (layer == VT_LAYER_DRIVER) {
+        vt_walk_unsettle_samples(w, site->device);
+        w->driver_bytes += size;
+        if (w->driver_bytes > w->driver_high)
+            w->driver_high = w->driver_bytes;
+    }
+    rise(r, layer, site->device, ticks);
+    if (vt_kind_owner(kind) == VT_OWNER_CONTEXT)
+        w->context_live[a->size_context >> 48]++;
+}
+
+void vt_walk_free(struct vt_walk *w, const struct vt_rec_free *f) {
+    struct vt_replay *r = w->r;
+    unsigned space = vt_kind_space(vt_word_kind(f->word));
+    uint64_t ticks = vt_when_ticks(f->when);
+    if (r->segments && space == VT_SPACE_DEVICE)
+        vt_segments_remove(r->segments, f->address, ticks, lose_block, w);
+    if (r->segments && space == VT_SPACE_BLOCK)
+        vt_segments_free(r->segments, f->address, ticks);
+    struct vt_address *entry = vt_addresses_find(&r->live, vt_address_key(f->address, space));
+    if (!entry->key) {
+        r->unknown_frees++;
+        return;
+    }
+    if (w->history)
+        vt_history_event(w->history, w->now, false);
+    if (space == VT_SPACE_BLOCK) {
+        struct vt_replay_device *said = &r->devices[vt_when_device(f->when)];
+        said->blocks_bytes -= entry->size_context & VT_SIZE_MASK;
+        said->said_allocated -= entry->size_context & VT_SIZE_MASK;
+    }
+    take_off(w, entry);
+    vt_addresses_remove(&r->live, entry);
+}
+
+void vt_walk_map(struct vt_walk *w, const struct vt_rec_map *m) {
+    struct vt_replay *r = w->r;
+    uint64_t key = vt_address_key(m->number, VT_SPACE_OBJECT), ticks = vt_when_ticks(m->when);
+    if (!r->segments)
+        begin_framework(w);
+    if (!m->number) {
+        vt_segments_unmap(r->segments, m->address, m->address + m->size, ticks, lose_block, w);
+        return;
+    }
+    const struct vt_address *physical = vt_addresses_find(&r->live, key);
+    unsigned device = physical->key ? r->sites[physical->site].device : vt_when_device(m->when);
+    vt_segments_add(r->segments, m->address, m->size, key, device, true, ticks);
+}
+
+/* A context's end. Entries move when others go, so first all are found, then they are taken out. */
+void vt_walk_bulk(struct vt_walk *w, const struct vt_rec_bulk *b) {
+    struct vt_addresses *live = &w->r->live;
+    if (b->teardown || b->context >= VT_CONTEXT_UNKNOWN || !w->context_live[b->context])
+        return;
+    uint64_t *keys = vt_alloc(w->context_live[b->context], sizeof *keys);
+    size_t count = 0;
+    for (size_t i = 0; i <= live->mask; i++) {
+        const struct vt_address *entry = &live->slots[i];
+        if (entry->key && entry->size_context >> 48 == b->context &&
+            vt_kind_owner(entry->kind) == VT_OWNER_CONTEXT)
+            keys[count++] = entry->key;
+    }
+    for (size_t i = 0; i < count; i++) {
+        struct vt_address *entry = vt_addresses_find(live, keys[i]);
+        if (w->r->segments && vt_kind_space(entry->kind) == VT_SPACE_DEVICE) {
+            vt_segments_remove(w->r->segments, vt_address_of(entry), vt_when_ticks(b->when),
+                               lose_block, w);
+            entry = vt_addresses_find(live, keys[i]); /* blocks that went with it moved others */
+        }
+        w->r->bulk_bytes += entry->size_context & VT_SIZE_MASK;
+        if (w->history)
+            vt_history_event(w->history, w->now, false);
+        take_off(w, entry);
+        vt_addresses_remove(live, entry);
+    }
+    free(keys);
+}
+
+/* --- the window --- */
+
+/* What was live before the window is one site for each layer and device. */
+static uint32_t before_site(struct vt_walk *w, const struct vt_replay_site *old) {
+    uint64_t id = vt_sites_id(w->ids, VT_NO_STACK, 0, old->layer, old->device);
+    uint32_t index = vt_map_get(&w->by_id, id);
+    if (index == VT_MAP_NONE) {
+        index = add_site(w, id, VT_NO_STACK, 0, old->layer, old->device);
+        w->r->sites[index].before = true;
+        w->r->sites[index].pooled = old->pooled;
+    }
+    w->r->sites[index].segments |= old->segments;
+    w->r->sites[index].segments_hook |= old->segments_hook;
+    return index;
+}
+
+void vt_walk_begin_window(struct vt_walk *w) {
+    struct vt_replay *r = w->r;
+    struct vt_replay_site *old_sites = r->sites;
+    free(r->fails);
+    r->sites = NULL;
+    r->fails = NULL;
+    r->site_count = r->site_room = r->fail_count = r->fail_room = 0;
+    r->sample_count = 0;
+    r->fails_left_out = r->unknown_frees = r->failed_frees = r->replaced = r->bulk_bytes = 0;
+    vt_map_free(&w->spots);
+    vt_map_free(&w->by_id);
+    vt_fails_free(&w->fails);
+    w->last_spot = UINT64_MAX;
+    if (w->history)
+        vt_history_restart(w->history);
+    for (unsigned d = 0; d < 256; d++) {
+        r->devices[d].driver = (struct vt_replay_book){.used = r->devices[d].driver.used};
+        r->devices[d].framework = (struct vt_replay_book){.used = r->devices[d].framework.used};
+    }
+    r->host = (struct vt_replay_book){.used = r->host.used};
+    r->managed = (struct vt_replay_book){.used = r->managed.used};
+    for (size_t i = 0; i <= r->live.mask; i++) {
+        struct vt_address *entry = &r->live.slots[i];
+        if (!entry->key)
+            continue;
+        entry->site = before_site(w, &old_sites[entry->site]);
+        entry->sample = VT_NO_SAMPLE;
+        struct vt_replay_site *site = &r->sites[entry->site];
+        struct vt_replay_book *book = vt_walk_book(r, site->layer, site->device);
+        uint64_t size = entry->size_context & VT_SIZE_MASK;
+        site->peak_bytes = site->live_bytes += size;
+        site->live_count++;
+        book->peak_bytes = book->live_bytes += size;
+        book->live_count++;
+    }
+    /* the window opens on a peak, made of just this */
+    for (size_t i = 0; i < r->site_count; i++) {
+        struct vt_replay_site *site = &r->sites[i];
+        struct vt_replay_book *book = vt_walk_book(r, site->layer, site->device);
+        book->peaks = 1;
+        site->seen = 0;
+    }
+    for (unsigned d = 0; d < 256; d++) {
+        r->devices[d].blocks_at_peak = r->devices[d].framework.live_bytes;
+        r->devices[d].at_peak = true;
+        r->devices[d].said_peak = r->devices[d].said_allocated;
+    }
+    if (r->segments)
+        vt_segments_begin_window(r->segments, w->window.since);
+    for (unsigned d = 0; d < 256; d++)
+        r->devices[d].driver.peak_ticks = r->devices[d].framework.peak_ticks = w->window.since;
+    r->host.peak_ticks = r->managed.peak_ticks = w->window.since;
+    free(old_sites);
+}

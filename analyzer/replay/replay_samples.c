@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * What NVML said of a GPU, beside what the books said at that moment (see walk.h).
+ */
+#include "walk.h"
+
+/* --- samples --- */
+
+/* Slot of a device byte in vt_replay_sample.tracked; VT_SAMPLE_DEVICES: none. */
+static unsigned sample_slot(unsigned device) {
+    return device == VT_DEVICE_UNKNOWN      ? VT_SAMPLE_DEVICES - 1
+           : device < VT_SAMPLE_DEVICES - 1 ? device
+                                            : VT_SAMPLE_DEVICES;
+}
+
+/* A device's bytes are about to change, at w->now. A sample that ended just before may have seen
+ * the change already (an allocation is stamped when it is done) or not yet (a free is stamped
+ * before): "just" is as long again as the question took. */
+void vt_walk_unsettle_samples(struct vt_walk *w, unsigned device) {
+    unsigned slot = sample_slot(device);
+    if (slot == VT_SAMPLE_DEVICES)
+        return;
+    w->changed[slot] = w->now;
+    for (size_t i = w->r->sample_count; i-- > 0;) {
+        struct vt_replay_sample *sample = &w->r->samples[i];
+        if (w->now - sample->ticks > 2 * (sample->ticks - sample->began))
+            break;
+        sample->moved |= 1u << slot;
+    }
+}
+
+void vt_walk_sample(struct vt_walk *w, const struct vt_rec_sample *s) {
+    struct vt_replay *r = w->r;
+    uint64_t ticks = vt_when_ticks(s->when);
+    if (s->began > ticks)
+        return;
+    VT_GROW(r->samples, r->sample_count, r->sample_room);
+    struct vt_replay_sample *sample = &r->samples[r->sample_count++];
+    *sample = (struct vt_replay_sample){
+        .began = s->began,
+        .ticks = ticks,
+        .used_bytes = s->used_bytes,
+        .free_bytes = s->free_bytes,
+        .own_bytes = s->own_bytes,
+        .others_bytes = s->others_bytes,
+        .gpu = s->gpu,
+    };
+    for (unsigned d = 0; d < VT_SAMPLE_DEVICES; d++) {
+        unsigned device = d == VT_SAMPLE_DEVICES - 1 ? VT_DEVICE_UNKNOWN : d;
+        sample->tracked[d] = r->devices[device].driver.live_bytes;
+        if (w->changed[d] && w->changed[d] + (ticks - s->began) >= s->began)
+            sample->moved |= 1u << d;
+    }
+}

@@ -1,0 +1,84 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The replay while it walks: what its files share. For replay.c, replay_books.c, replay_samples.c.
+ */
+#ifndef VRAMTRACE_ANALYZER_WALK_H
+#define VRAMTRACE_ANALYZER_WALK_H
+
+#include "replay_fail.h"
+
+/* What the walk itself needs. */
+struct vt_walk {
+    struct vt_replay *r;
+    const struct vt_log *log;
+    struct vt_sites *ids;
+    struct vt_map spots;   /* first word of an allocation, type replaced by device -> site: no stack
+                              is hashed twice */
+    struct vt_map by_id;   /* site id -> site */
+    struct vt_map objects; /* handle and kind -> the object that has it now */
+    struct vt_window window;
+    bool window_waits;      /* its first event has not come yet */
+    uint32_t *context_live; /* live allocations that its end would free, for each context number */
+    uint64_t last_spot;
+    uint32_t last_site;
+    struct vt_history *history; /* NULL: not wanted */
+    unsigned age_shift;
+    uint64_t now;                        /* ticks of this event */
+    uint64_t driver_bytes;               /* live, on all devices */
+    uint64_t driver_high;                /* its highest since a phase last began or ended */
+    uint64_t changed[VT_SAMPLE_DEVICES]; /* when the device's bytes last did; see on_sample */
+    size_t sample;                       /* the next of log->samples */
+    uint64_t sample_ticks;               /* its time; UINT64_MAX: there is none */
+    uint32_t *open_phases;               /* indices */
+    uint32_t open_count, open_room;
+    uint32_t tid; /* whose event this is */
+    struct vt_fails fails;
+};
+
+static inline struct vt_replay_book *vt_walk_book(struct vt_replay *r, unsigned layer,
+                                                  unsigned device) {
+    switch (layer) {
+    case VT_LAYER_HOST:
+        return &r->host;
+    case VT_LAYER_MANAGED:
+        return &r->managed;
+    case VT_LAYER_FRAMEWORK:
+        return &r->devices[device].framework;
+    default:
+        return &r->devices[device].driver;
+    }
+}
+
+/* To be called before a site's live bytes change. */
+static inline void vt_walk_note_peak(struct vt_replay_site *site,
+                                     const struct vt_replay_book *book) {
+    if (site->seen != book->peaks) {
+        site->bytes_at_peak = site->live_bytes;
+        site->count_at_peak = site->live_count;
+        site->seen = book->peaks;
+    }
+}
+
+static inline uint32_t vt_walk_stack(const struct vt_walk *w, uint64_t word) {
+    const struct vt_log_stack *stack = vt_log_stack(w->log, vt_word_high(word));
+    return stack ? (uint32_t)(stack - w->log->stacks) : VT_NO_STACK;
+}
+
+/* --- replay_books.c --- */
+
+void vt_walk_alloc(struct vt_walk *w, const struct vt_rec_alloc *a);
+void vt_walk_free(struct vt_walk *w, const struct vt_rec_free *f);
+void vt_walk_map(struct vt_walk *w, const struct vt_rec_map *m);
+void vt_walk_bulk(struct vt_walk *w, const struct vt_rec_bulk *b); /* a context's end */
+
+/* The books begin anew, with what is live carried over. */
+void vt_walk_begin_window(struct vt_walk *w);
+
+/* --- replay_samples.c --- */
+
+void vt_walk_sample(struct vt_walk *w, const struct vt_rec_sample *s);
+
+/* A device's bytes are about to change, at w->now. */
+void vt_walk_unsettle_samples(struct vt_walk *w, unsigned device);
+
+#endif
