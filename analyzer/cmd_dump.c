@@ -157,9 +157,9 @@ static void print_header(FILE *out, const struct vt_log_header *h) {
                                         "stacks",   "live",   "unknown",   "?"};
     fprintf(out,
             "%10u  HEADER    version=%u min=%u clock=%u pid=%u ppid=%u rank=%d flags=0x%x "
-            "chunks=%" PRIu64 " events=%" PRIu64,
-            0u, h->version, h->version_min, h->clock, h->pid, h->ppid, h->rank, h->flags, h->chunks,
-            h->events);
+            "chunks=%" PRIu64,
+            0u, h->version, h->version_min, h->clock, h->pid, h->ppid, h->rank, h->flags,
+            h->chunks);
     fprintf(out,
             " start_ticks=%" PRIu64 " start_realtime_ns=%" PRIu64 " start_monotonic_ns=%" PRIu64,
             h->start_ticks, h->start_realtime_ns, h->start_monotonic_ns);

@@ -45,7 +45,7 @@ class Log:
             struct.unpack_from("<6IQ", data, 8)
         if (self.version, header_bytes, chunk_bytes) != (1, 4096, CHUNK):
             raise ValueError(f"{path}: version {self.version}, header {header_bytes}, chunks {chunk_bytes}")
-        self.chunks, self.events = struct.unpack_from("<QQ", data, 72)
+        self.chunks, = struct.unpack_from("<Q", data, 72)
         self.dropped = dict(zip(DROPS, struct.unpack_from("<8Q", data, 88)))
         kind, self.exit_status, self.exit_ticks, self.rank, self.flags = struct.unpack_from("<IiQiI", data, 152)
         self.exit_kind = KINDS[kind]

@@ -43,7 +43,7 @@
  *     56    8 calibration: ticks at a second moment (0: none yet)          } atomic, each pair written by one thread
  *     64    8 calibration: CLOCK_MONOTONIC at that moment, ns              } under a try-lock; ticks last
  *     72    8 number of chunks handed out, header included (atomic; may run ahead of the file's size)
- *     80    8 events recorded (a hint, folded in at chunk changes and at the end; readers count for themselves)
+ *     80    8 zero
  *     88   64 dropped events by reason: 8 atomic counters, enum vt_drop
  *    152    4 exit kind: enum vt_exit (atomic)
  *    156    4 exit status (exited: status; signaled: signal)
@@ -113,7 +113,7 @@ struct vt_log_header {
     uint64_t calibration_ticks;
     uint64_t calibration_monotonic_ns;
     uint64_t chunks;
-    uint64_t events;
+    uint64_t zero_too;
     uint64_t dropped[VT_DROP_REASONS];
     uint32_t exit_kind;
     int32_t exit_status;
