@@ -6,6 +6,7 @@
 #include "commands.h"
 
 #include "vramtrace/log_format.h"
+#include "vramtrace/version.h"
 
 #include <signal.h>
 #include <stdio.h>
@@ -48,7 +49,7 @@ int main(int argc, char **argv) {
         return VT_STATUS_OK;
     }
     if (!strcmp(argv[1], "--version") || !strcmp(argv[1], "-V")) {
-        printf("vramtrace %s (reads logs of format version %u to %u)\n", VT_TOOL_VERSION,
+        printf("vramtrace %s (reads logs of format version %u to %u)\n", VT_VERSION,
                VT_LOG_VERSION_MIN, VT_LOG_VERSION);
         return VT_STATUS_OK;
     }

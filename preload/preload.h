@@ -41,8 +41,8 @@
 
 #include "vramtrace/cuda_abi.h"
 #include "vramtrace/log_format.h"
+#include "vramtrace/version.h"
 
-#define VT_VERSION     "0.1.0"
 #define VT_EXPORT      __attribute__((visibility("default")))
 #define VT_LIKELY(x)   __builtin_expect(!!(x), 1)
 #define VT_UNLIKELY(x) __builtin_expect(!!(x), 0)

@@ -5,8 +5,6 @@
 #ifndef VRAMTRACE_ANALYZER_ERRORS_H
 #define VRAMTRACE_ANALYZER_ERRORS_H
 
-#define VT_TOOL_VERSION "0.1.0"
-
 /* Exit statuses of `vramtrace`. `run` passes the command's own status through beside these. */
 enum vt_status {
     VT_STATUS_OK = 0,

@@ -9,6 +9,7 @@
 #include "base/base.h"
 
 #include "model/model.h"
+#include "vramtrace/version.h"
 
 #include <limits.h>
 #include <stdlib.h>
@@ -153,7 +154,7 @@ static void tool(struct writer *w) {
     vt_json_open(j, "tool", '{');
     vt_json_open(j, "driver", '{');
     vt_json_string(j, "name", "vramtrace");
-    vt_json_string(j, "version", VT_TOOL_VERSION);
+    vt_json_string(j, "version", VT_VERSION);
     vt_json_open(j, "rules", '[');
     for (size_t i = 0; i < sizeof rules / sizeof *rules; i++) {
         vt_json_open(j, NULL, '{');

@@ -8,6 +8,7 @@
 #include "base/base.h"
 
 #include "vramtrace/log_format.h"
+#include "vramtrace/version.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -174,7 +175,7 @@ int vt_gate_json_write(const struct vt_gate *gate, const struct vt_gate_format_o
     struct vt_json *j = &w.j;
     vt_json_open(j, NULL, '{');
     vt_json_string(j, "schema", "vramtrace-check/1");
-    vt_json_string(j, "version", VT_TOOL_VERSION);
+    vt_json_string(j, "version", VT_VERSION);
     vt_json_string(j, "verdict", gate->failed ? "failed" : "passed");
     vt_json_number(j, "failures", gate->failures);
     vt_json_number(j, "leaked_bytes", gate->bytes[VT_GATE_FAILS] + gate->bytes[VT_GATE_TOLERATED]);
