@@ -24,54 +24,19 @@
 
 /* --- the exit line --- */
 
-static char *put_text(char *at, const char *s) {
-    while (*s)
-        *at++ = *s++;
-    *at = 0;
-    return at;
-}
-
-static char *put_number(char *at, uint64_t n) {
-    char digits[24];
-    size_t i = sizeof digits;
-    digits[--i] = 0;
-    do
-        digits[--i] = (char)('0' + n % 10);
-    while (n /= 10);
-    return put_text(at, digits + i);
-}
-
-/* As everywhere: 1024-based, two decimals from KiB on. */
-static char *put_bytes(char *at, uint64_t bytes) {
-    static const char *const units[] = {" B", " KiB", " MiB", " GiB", " TiB"};
-    size_t unit = 0;
-    uint64_t scaled = bytes * 100;
-    if (bytes > UINT64_MAX / 100)
-        scaled = UINT64_MAX;
-    for (; scaled >= 102400 && unit < 4; unit++)
-        scaled /= 1024;
-    at = put_number(at, scaled / 100);
-    if (unit) {
-        *at++ = '.';
-        *at++ = (char)('0' + scaled / 10 % 10);
-        *at++ = (char)('0' + scaled % 10);
-    }
-    return put_text(at, units[unit]);
-}
-
 static void say_exit_line(void) {
     char line[256], *at = line;
     uint64_t bytes, count, dropped = vt_log_dropped();
     vt_live_total(&bytes, &count);
-    at = put_number(at, count);
-    at = put_text(at, count == 1 ? " live allocation, " : " live allocations, ");
-    at = put_bytes(at, bytes);
+    at = vt_text_put_number(at, count);
+    at = vt_text_put(at, count == 1 ? " live allocation, " : " live allocations, ");
+    at = vt_text_put_size(at, bytes);
     if (dropped) {
-        at = put_text(at, "; ");
-        at = put_number(at, dropped);
-        at = put_text(at, " events not recorded");
+        at = vt_text_put(at, "; ");
+        at = vt_text_put_number(at, dropped);
+        at = vt_text_put(at, " events not recorded");
     }
-    put_text(at, "; vramtrace report ");
+    vt_text_put(at, "; vramtrace report ");
     vt_options_say_path(line, vt_log_path(), "");
 }
 

@@ -41,6 +41,7 @@
 
 #include "vramtrace/cuda_abi.h"
 #include "vramtrace/log_format.h"
+#include "vramtrace/text.h"
 #include "vramtrace/version.h"
 
 #define VT_EXPORT      __attribute__((visibility("default")))

@@ -6,10 +6,9 @@
 #include "util.h"
 
 #include "base/base.h"
+#include "vramtrace/text.h"
 
 #include <errno.h>
-#include <limits.h>
-#include <math.h>
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
@@ -17,16 +16,7 @@
 /* --- sizes and times --- */
 
 char *vt_format_bytes(uint64_t bytes, char out[VT_FORMAT_BYTES]) {
-    static const char *const units[] = {"B", "KiB", "MiB", "GiB", "TiB", "PiB", "EiB"};
-    double value = (double)bytes;
-    unsigned unit = 0;
-    /* 1023.5 would print as "1024 KiB" */
-    while (value >= 1023.5 && unit < 6) {
-        value /= 1024;
-        unit++;
-    }
-    int decimals = unit == 0 || value >= 99.95 ? 0 : value >= 9.995 ? 1 : 2;
-    snprintf(out, VT_FORMAT_BYTES, "%.*f %s", decimals, value, units[unit]);
+    vt_text_put_size(out, bytes);
     return out;
 }
 
@@ -52,49 +42,6 @@ char *vt_format_count(uint64_t count, char out[VT_FORMAT_BYTES]) {
     }
     *to = 0;
     return out;
-}
-
-int vt_parse_size(const char *text, uint64_t *bytes) {
-    static const char letters[] = "kmgtpe";
-    /* strtod would also take signs, blanks, "inf" and hex: only digits may start a size */
-    if (*text < '0' || *text > '9')
-        return -EINVAL;
-    if (text[0] == '0' && (text[1] == 'x' || text[1] == 'X'))
-        return -EINVAL;
-    size_t digits = strspn(text, "0123456789");
-    const char *end = text + digits;
-    uint64_t whole = 0;
-    for (size_t i = 0; i < digits; i++)
-        if (__builtin_mul_overflow(whole, 10, &whole) ||
-            __builtin_add_overflow(whole, (uint64_t)(text[i] - '0'), &whole))
-            return -ERANGE;
-    double fraction = 0;
-    if (*end == '.') {
-        double place = 0.1;
-        for (end++; *end >= '0' && *end <= '9'; end++, place /= 10)
-            fraction += (*end - '0') * place;
-    }
-    unsigned shift = 0;
-    if (*end && *end != 'b' && *end != 'B') {
-        const char *letter = strchr(letters, *end | 0x20);
-        if (!letter)
-            return -EINVAL;
-        shift = 10 * (unsigned)(letter - letters + 1);
-        end++;
-        if (*end == 'i' || *end == 'I') {
-            end++;
-            if (*end != 'b' && *end != 'B')
-                return -EINVAL;
-        }
-    }
-    if (*end == 'b' || *end == 'B')
-        end++;
-    if (*end)
-        return -EINVAL;
-    if (shift && whole > UINT64_MAX >> shift)
-        return -ERANGE;
-    *bytes = (whole << shift) + (uint64_t)ldexp(fraction, (int)shift);
-    return 0;
 }
 
 /* --- memory --- */

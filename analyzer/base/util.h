@@ -27,10 +27,6 @@ char *vt_format_duration(uint64_t ns, char out[VT_FORMAT_BYTES]);
 /* "2,911,440". Returns `out`. */
 char *vt_format_count(uint64_t count, char out[VT_FORMAT_BYTES]);
 
-/* Reads "1048576", "512M", "512MiB", "512MB", "1.5G": 1024-based, letter case ignored, nothing
- * behind. 0; -EINVAL: not a size; -ERANGE: does not fit 64 bits. */
-int vt_parse_size(const char *text, uint64_t *bytes);
-
 /* --- memory --- */
 
 /* Zeroed memory for `count` things of `size` bytes; never NULL: without memory there is no report

@@ -7,6 +7,7 @@
 #include "gate_formats.h"
 
 #include "base/base.h"
+#include "vramtrace/text.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -121,7 +122,7 @@ static int set_fail_on(struct vt_check *check, const char *command, const char *
 }
 
 static int set_size(const char *command, const char *name, const char *value, uint64_t *size) {
-    if (!vt_parse_size(value, size) && *size != VT_UNKNOWN)
+    if (!vt_text_read_size(value, size) && *size != VT_UNKNOWN)
         return 0;
     return vt_usage(command, "--%s: expected a size such as 1048576, 512M or 1.5G, found '%s'",
                     name, value);

@@ -16,6 +16,7 @@
 #include "untracked.h"
 
 #include "vramtrace/log_format.h"
+#include "vramtrace/text.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -42,7 +43,7 @@ uint64_t vt_oom_others(const struct vt_process *p, unsigned device, uint64_t at,
     if (p->simulated) {
         const char *size = vt_process_variable(p, "VRAMTRACE_SIM_OTHER");
         uint64_t others = 0;
-        if (!size || vt_parse_size(size, &others))
+        if (!size || vt_text_read_size(size, &others))
             return 0;
         return others < untracked ? others : untracked;
     }

@@ -6,6 +6,7 @@
 #include "run_options.h"
 
 #include "base/base.h"
+#include "vramtrace/text.h"
 
 #include <errno.h>
 #include <getopt.h>
@@ -49,7 +50,7 @@ static const char *check_switch(const char *value) {
 
 static bool is_size(const char *value) {
     uint64_t bytes;
-    return !vt_parse_size(value, &bytes) && bytes > 0;
+    return !vt_text_read_size(value, &bytes) && bytes > 0;
 }
 
 static const char *check_size(const char *value) {
@@ -68,16 +69,10 @@ static const char *check_inject(const char *value) {
 }
 
 static const char *check_alarm(const char *value) {
-    size_t length = strlen(value);
-    if (length && value[length - 1] == '%') {
-        char *end;
-        double percent = *value >= '0' && *value <= '9' ? strtod(value, &end) : 0;
-        if (percent > 0 && percent <= 100 && end == value + length - 1)
-            return NULL;
-    } else if (is_size(value)) {
-        return NULL;
-    }
-    return "a size such as 22G, or a percentage up to 100%";
+    uint32_t share;
+    return !vt_text_read_share(value, &share) || is_size(value)
+               ? NULL
+               : "a size such as 22G, or a share up to 100%";
 }
 
 static const char *check_max_runs(const char *value) {
@@ -118,8 +113,6 @@ static const struct row {
                        "whether Python's frames are put into call stacks (auto)"},
     [VT_RUN_FRAMEWORK] = {"framework", 0, VALUE, "auto|off", "VRAMTRACE_FRAMEWORK", check_switch,
                           "whether to see inside caching allocators (auto)"},
-    [VT_RUN_MAX_LOG] = {"max-log", 0, VALUE, "SIZE", "VRAMTRACE_MAX_LOG", check_size,
-                        "bound on the size of a log (none)"},
     [VT_RUN_LIMIT] = {"limit", 0, VALUE, "SIZE", "VRAMTRACE_LIMIT", check_size,
                       "at most this much device memory for each process on each GPU:\n"
                       "past it the driver answers out-of-memory (none)"},

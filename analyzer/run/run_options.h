@@ -14,7 +14,6 @@ enum vt_run_option {
     VT_RUN_DEPTH,
     VT_RUN_PYTHON,
     VT_RUN_FRAMEWORK,
-    VT_RUN_MAX_LOG,
     VT_RUN_LIMIT,
     VT_RUN_INJECT,
     VT_RUN_ALARM,

@@ -113,52 +113,8 @@ static void read_framework(const char *name, const char *value) {
         say_bad(name, value, "auto or off");
 }
 
-/* Digits; the first character behind them. NULL: there are none, or too many. */
-static const char *read_digits(const char *s, uint64_t *n) {
-    *n = 0;
-    if (*s < '0' || *s > '9')
-        return NULL;
-    for (; *s >= '0' && *s <= '9'; s++)
-        if (__builtin_mul_overflow(*n, 10, n) ||
-            __builtin_add_overflow(*n, (uint64_t)(*s - '0'), n))
-            return NULL;
-    return s;
-}
-
-/* part / place of 2^shift bytes, rounded down: place is at most 10^18, so nothing is lost. */
-static uint64_t part_of(uint64_t part, uint64_t place, unsigned shift) {
-    __extension__ typedef unsigned __int128 wide;
-    return (uint64_t)(((wide)part << shift) / place);
-}
-
-/* Bytes, or a number with a unit: 512M, 512MiB, 1.5G; 1024-based. As vt_parse_size() in analyzer/
- * reads them. False: not a size, or 0, or more than 64 bits hold. */
-static bool read_size(const char *s, uint64_t *bytes) {
-    static const char letters[] = "kmgtpe";
-    uint64_t whole, part = 0, place = 1;
-    s = read_digits(s, &whole);
-    if (!s)
-        return false;
-    if (*s == '.')
-        for (s++; *s >= '0' && *s <= '9'; s++)
-            if (place < 1000000000000000000u) { /* 18 places: all that a uint64_t holds */
-                part = part * 10 + (uint64_t)(*s - '0');
-                place *= 10;
-            }
-    unsigned shift = 0;
-    const char *letter = *s ? strchr(letters, *s | 0x20) : NULL;
-    if (letter) {
-        shift = 10 * (unsigned)(letter - letters + 1);
-        s++;
-        if (*s == 'i' && (s[1] == 'B' || s[1] == 'b'))
-            s++;
-    }
-    if (*s == 'B' || *s == 'b')
-        s++;
-    if (*s || (shift && whole > UINT64_MAX >> shift))
-        return false;
-    *bytes = (whole << shift) + part_of(part, place, shift);
-    return *bytes > 0;
+static bool read_size(const char *text, uint64_t *bytes) {
+    return vt_text_read_size(text, bytes) == 0 && *bytes > 0;
 }
 
 #define SIZES "a size above 0 in bytes, or like 512M, 512MiB, 1.5G"
@@ -171,9 +127,9 @@ static void read_limit(const char *name, const char *value) {
 }
 
 static void read_inject(const char *name, const char *value) {
-    uint64_t n;
-    const char *s = read_digits(value, &n);
-    if (!s || !n || (*s && strcmp(s, "+") != 0)) {
+    uint64_t n, part, place;
+    const char *s = vt_text_read_decimal(value, &n, &part, &place);
+    if (!s || !n || strchr(value, '.') || (*s && strcmp(s, "+") != 0)) {
         say_bad(name, value, "N or N+: the Nth allocation, counted from 1, or each from it on");
         return;
     }
@@ -182,14 +138,16 @@ static void read_inject(const char *name, const char *value) {
 }
 
 static void read_alarm(const char *name, const char *value) {
-    uint64_t n;
-    const char *s = read_digits(value, &n);
-    if (s && strcmp(s, "%") == 0 && n >= 1 && n <= 100)
-        vt_options.alarm_percent = (unsigned)n;
+    if (vt_text_read_share(value, &vt_options.alarm_share) == 0)
+        vt_options.alarm_text = value;
     else if (!read_size(value, &vt_options.alarm)) {
         vt_options.alarm = 0;
-        say_bad(name, value, SIZES ", or 1% to 100%");
+        say_bad(name, value, SIZES ", or a share up to 100%");
     }
+}
+
+static void read_max_log(const char *name, const char *value) {
+    say_bad(name, value, "nothing: bounded logs are not built yet");
 }
 
 /* Read where it is needed, in the constructor (nvtx.c); here a bad value is said. */
@@ -218,6 +176,7 @@ static const struct {
     {"VRAMTRACE_FRAMEWORK", read_framework}, {"VRAMTRACE_LIMIT", read_limit},
     {"VRAMTRACE_INJECT", read_inject},       {"VRAMTRACE_ALARM", read_alarm},
     {"VRAMTRACE_NVTX", read_nvtx},           {"VRAMTRACE_SCAN", read_scan},
+    {"VRAMTRACE_MAX_LOG", read_max_log},
 };
 
 void vt_options_read(void) {

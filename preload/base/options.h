@@ -17,7 +17,8 @@ struct vt_options {
     uint64_t inject;        /* VRAMTRACE_INJECT: the number of the allocation that fails; 0: none */
     bool inject_on;         /* ... and every later one */
     uint64_t alarm;         /* VRAMTRACE_ALARM: bytes; 0: none */
-    unsigned alarm_percent; /* ... or that share of the device; 0: none */
+    uint32_t alarm_share;   /* ... or that share of the device, of VT_TEXT_WHOLE; 0: none */
+    const char *alarm_text; /* ... as it was given */
     bool scan_off;          /* VRAMTRACE_SCAN=off: no search for pointers at the end */
     uint64_t scan_bytes;    /* ... or the most resident memory to look through; 0: auto */
 };

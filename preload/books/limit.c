@@ -32,7 +32,7 @@ static uint64_t tried;                         /* atomic: allocations so far */
 
 void vt_limit_arm(void) {
     vt_limit_on = vt_options.limit != UINT64_MAX || vt_options.inject || vt_options.alarm ||
-                  vt_options.alarm_percent;
+                  vt_options.alarm_share;
 }
 
 /* --- refusing --- */
@@ -71,64 +71,30 @@ bool vt_limit_take(struct vt_call *call, unsigned kind, unsigned device, uint64_
 
 /* --- the alarm --- */
 
-static char *put_text(char *at, const char *s) {
-    while (*s)
-        *at++ = *s++;
-    return at;
-}
-
-static char *put_number(char *at, uint64_t n) {
-    char digits[20];
-    unsigned i = sizeof digits;
-    do
-        digits[--i] = (char)('0' + n % 10);
-    while (n /= 10);
-    while (i < sizeof digits)
-        *at++ = digits[i++];
-    return at;
-}
-
-/* Two decimals of the largest unit that leaves a whole number, cut: what is shown was reached. */
-static char *put_bytes(char *at, uint64_t bytes) {
-    static const char *const units[] = {" B", " KiB", " MiB", " GiB", " TiB"};
-    unsigned unit = 0;
-    while (unit < 4 && bytes >> (10 * (unit + 1)))
-        unit++;
-    at = put_number(at, bytes >> 10 * unit);
-    if (unit) {
-        uint64_t hundredths = (bytes >> 10 * (unit - 1) & 1023) * 100 >> 10;
-        *at++ = '.';
-        *at++ = (char)('0' + hundredths / 10);
-        *at++ = (char)('0' + hundredths % 10);
-    }
-    return put_text(at, units[unit]);
-}
-
 static uint64_t alarm_bytes(unsigned device) {
-    if (!vt_options.alarm_percent)
+    if (!vt_options.alarm_share)
         return vt_options.alarm;
-    uint64_t total = vt_get(&totals[device]);
-    return total / 100 * vt_options.alarm_percent + total % 100 * vt_options.alarm_percent / 100;
+    return (uint64_t)((vt_text_wide)vt_get(&totals[device]) * vt_options.alarm_share /
+                      VT_TEXT_WHOLE);
 }
 
 static void say_alarm(unsigned device, uint64_t bytes, uint64_t mark) {
-    char line[256], *at = put_text(line, "alarm: ");
+    char line[256], *at = vt_text_put(line, "alarm: ");
     if (device == VT_DEVICE_UNKNOWN) {
-        at = put_text(at, "a GPU");
+        at = vt_text_put(at, "a GPU");
     } else {
-        at = put_text(at, "GPU ");
-        at = put_number(at, device);
+        at = vt_text_put(at, "GPU ");
+        at = vt_text_put_number(at, device);
     }
-    at = put_text(at, " holds ");
-    at = put_bytes(at, bytes);
-    at = put_text(at, " of this process's memory, past VRAMTRACE_ALARM at ");
-    at = put_bytes(at, mark);
-    if (vt_options.alarm_percent) {
-        at = put_text(at, " (");
-        at = put_number(at, vt_options.alarm_percent);
-        at = put_text(at, "%)");
+    at = vt_text_put(at, " holds ");
+    at = vt_text_put_size(at, bytes);
+    at = vt_text_put(at, " of this process's memory, past VRAMTRACE_ALARM at ");
+    at = vt_text_put_size(at, mark);
+    if (vt_options.alarm_share) {
+        at = vt_text_put(at, " (");
+        at = vt_text_put(at, vt_options.alarm_text);
+        vt_text_put(at, ")");
     }
-    *at = 0;
     vt_options_say(line);
 }
 

@@ -139,7 +139,8 @@ static void what_came_may_differ_from_what_was_taken(void **state) {
 
 static void an_alarm_in_percent(void **state) {
     (void)state;
-    vt_options.alarm_percent = 90;
+    vt_options.alarm_share = 900000;
+    vt_options.alarm_text = "90%";
     assert_int_equal(0, alarm_bytes(DEVICE)); /* no total known: none */
     vt_limit_total(DEVICE, 150754820096);
     assert_int_equal(135679338086, alarm_bytes(DEVICE));

@@ -1,0 +1,125 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Sizes and numbers as text, read and written by one rule on both sides: the tracer (in a process
+ * that is not its own, so nothing of the C library is called) and the command.
+ */
+#ifndef VRAMTRACE_TEXT_H
+#define VRAMTRACE_TEXT_H
+
+#include <errno.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+__extension__ typedef unsigned __int128 vt_text_wide;
+
+/* --- writing: each returns the end, where a NUL stands --- */
+
+static inline char *vt_text_put(char *at, const char *text) {
+    while (*text)
+        *at++ = *text++;
+    *at = 0;
+    return at;
+}
+
+static inline char *vt_text_put_number(char *at, uint64_t number) {
+    char digits[24];
+    unsigned i = sizeof digits;
+    digits[--i] = 0;
+    do
+        digits[--i] = (char)('0' + number % 10);
+    while (number /= 10);
+    return vt_text_put(at, digits + i);
+}
+
+/* 1024-based, with three digits, rounded to the nearest and halves to even, as printf does. From
+ * 1023.5 on the next unit is taken, since "1024 KiB" would stand there. At most 8 characters. */
+static inline char *vt_text_put_size(char *at, uint64_t bytes) {
+    static const char units[][5] = {" B", " KiB", " MiB", " GiB", " TiB", " PiB", " EiB"};
+    unsigned unit = 0, decimals = 0, power = 1;
+    while (unit < 6 && (vt_text_wide)bytes * 2 >= (vt_text_wide)2047 << 10 * unit)
+        unit++;
+    vt_text_wide one = (vt_text_wide)1 << 10 * unit;
+    if (unit)
+        decimals = (vt_text_wide)bytes * 100 >= one * 9995    ? 0
+                   : (vt_text_wide)bytes * 1000 >= one * 9995 ? 1
+                                                              : 2;
+    for (unsigned i = 0; i < decimals; i++)
+        power *= 10;
+    vt_text_wide scaled = (vt_text_wide)bytes * power, rest = scaled & (one - 1);
+    uint64_t shown = (uint64_t)(scaled >> 10 * unit);
+    if (rest * 2 > one || (rest * 2 == one && shown & 1))
+        shown++;
+    at = vt_text_put_number(at, shown / power);
+    if (decimals)
+        *at++ = '.';
+    while (power /= 10)
+        *at++ = (char)('0' + shown / power % 10);
+    return vt_text_put(at, units[unit]);
+}
+
+/* --- reading --- */
+
+/* A number with or without decimals: whole + part / place. The first character behind it, or NULL:
+ * there is none, or it is too large. Decimals beyond the 18th are passed over. */
+static inline const char *vt_text_read_decimal(const char *text, uint64_t *whole, uint64_t *part,
+                                               uint64_t *place) {
+    *whole = *part = 0;
+    *place = 1;
+    if (*text < '0' || *text > '9')
+        return NULL;
+    for (; *text >= '0' && *text <= '9'; text++)
+        if (__builtin_mul_overflow(*whole, 10, whole) ||
+            __builtin_add_overflow(*whole, (uint64_t)(*text - '0'), whole))
+            return NULL;
+    if (*text == '.')
+        for (text++; *text >= '0' && *text <= '9'; text++)
+            if (*place < 1000000000000000000u) { /* all that 64 bits hold */
+                *part = *part * 10 + (uint64_t)(*text - '0');
+                *place *= 10;
+            }
+    return text;
+}
+
+/* Bytes, or a number with a unit: 512M, 512MiB, 1.5G; 1024-based, in either case, rounded down. 0;
+ * -EINVAL: not a size; -ERANGE: more than 64 bits hold. */
+static inline int vt_text_read_size(const char *text, uint64_t *bytes) {
+    static const char letters[] = "kmgtpe";
+    uint64_t whole, part, place;
+    unsigned shift = 0;
+    bool digits = *text >= '0' && *text <= '9';
+    text = vt_text_read_decimal(text, &whole, &part, &place);
+    if (!text)
+        return digits ? -ERANGE : -EINVAL;
+    for (unsigned i = 0; letters[i]; i++)
+        if ((*text | 0x20) == letters[i])
+            shift = 10 * (i + 1);
+    if (shift)
+        text++;
+    if (shift && (*text == 'i' || *text == 'I') && (text[1] == 'B' || text[1] == 'b'))
+        text++;
+    if (*text == 'B' || *text == 'b')
+        text++;
+    if (*text)
+        return -EINVAL;
+    if (shift && whole > UINT64_MAX >> shift)
+        return -ERANGE;
+    *bytes = (whole << shift) + (uint64_t)(((vt_text_wide)part << shift) / place);
+    return 0;
+}
+
+/* A share: above 0% and up to 100%, decimals too. In millionths, rounded up to 1. Returns as above.
+ */
+#define VT_TEXT_WHOLE 1000000u
+static inline int vt_text_read_share(const char *text, uint32_t *millionths) {
+    uint64_t whole, part, place;
+    text = vt_text_read_decimal(text, &whole, &part, &place);
+    if (!text || text[0] != '%' || text[1])
+        return -EINVAL;
+    if (whole > 100 || (whole == 100 && part) || (!whole && !part))
+        return -ERANGE;
+    uint64_t found = whole * 10000 + (uint64_t)((vt_text_wide)part * 10000 / place);
+    *millionths = found ? (uint32_t)found : 1;
+    return 0;
+}
+
+#endif
