@@ -253,6 +253,8 @@ static void scan_chunk(struct vt_log *log, struct scan *scan, uint64_t number, c
         }
         if (vt_word_type(word[0]) == VT_REC_PHASE && !scan->times_only)
             vt_log_take_phase(log, bytes + offset, tid);
+        if (vt_word_type(word[0]) == VT_REC_SAMPLE && !scan->times_only)
+            vt_log_take_sample(log, bytes + offset);
         uint64_t ticks = vt_when_ticks(word[1]), key = vt_log_key(word[0], word[1]);
         chunk.events++;
         chunk.sorted &= key >= before;
@@ -362,6 +364,7 @@ int vt_log_open(const char *path, struct vt_log *log, struct vt_string *message)
     log->cut = log->file_bytes % VT_CHUNK_BYTES || (log->file_bytes < placed * VT_CHUNK_BYTES &&
                                                     !log->header.dropped[VT_DROP_LOG_FULL]);
     vt_log_sort_modules(log);
+    vt_log_sort_samples(log);
     vt_log_pair_phases(log);
     return 0;
 }

@@ -165,6 +165,23 @@ void vt_log_take_phase(struct vt_log *log, const uint8_t *record, uint32_t tid) 
     };
 }
 
+void vt_log_take_sample(struct vt_log *log, const uint8_t *record) {
+    VT_GROW(log->samples, log->sample_count, log->sample_room);
+    struct vt_rec_sample *sample = &log->samples[log->sample_count++];
+    memcpy(sample, record, sizeof *sample);
+    sample->when = vt_when_ticks(sample->when); /* so that the order is that of time */
+}
+
+static int compare_samples(const void *a, const void *b) {
+    const struct vt_rec_sample *x = a, *y = b;
+    return x->when < y->when ? -1 : x->when > y->when;
+}
+
+void vt_log_sort_samples(struct vt_log *log) {
+    if (log->sample_count)
+        qsort(log->samples, log->sample_count, sizeof *log->samples, compare_samples);
+}
+
 static int compare_phases(const void *a, const void *b) {
     const struct vt_log_phase *x = a, *y = b;
     if (x->began != y->began)

@@ -18,6 +18,12 @@ void vt_log_note(struct vt_log *log, char *text);
 /* Takes a VT_REC_PHASE of a thread. Its begin and its end may come in any order. */
 void vt_log_take_phase(struct vt_log *log, const uint8_t *record, uint32_t tid);
 
+/* Takes a VT_REC_SAMPLE: of LOG.nvml, or of the log itself, where early tracers had them. */
+void vt_log_take_sample(struct vt_log *log, const uint8_t *record);
+
+/* By time. */
+void vt_log_sort_samples(struct vt_log *log);
+
 void vt_log_sort_modules(struct vt_log *log);
 
 /* Pairs begins with ends and puts phases in order; once, when all are taken. What happened behind

@@ -100,22 +100,13 @@ void vt_nvml_file_free(struct vt_nvml_file *file) {
     *file = (struct vt_nvml_file){0};
 }
 
-static int compare_samples(const void *a, const void *b) {
-    const struct vt_rec_sample *x = a, *y = b;
-    return x->when < y->when ? -1 : x->when > y->when;
-}
-
 static void take_record(struct vt_log *log, const uint8_t *record, uint32_t length) {
     uint64_t word;
     memcpy(&word, record, sizeof word);
     if (vt_word_type(word) == VT_REC_GPU)
         vt_log_take(log, record, length);
-    if (vt_word_type(word) != VT_REC_SAMPLE)
-        return;
-    VT_GROW(log->samples, log->sample_count, log->sample_room);
-    struct vt_rec_sample *sample = &log->samples[log->sample_count++];
-    memcpy(sample, record, sizeof *sample);
-    sample->when = vt_when_ticks(sample->when); /* so that the order is that of time */
+    else if (vt_word_type(word) == VT_REC_SAMPLE)
+        vt_log_take_sample(log, record);
 }
 
 uint64_t vt_nvml_file_take(struct vt_log *log) {
@@ -136,7 +127,6 @@ uint64_t vt_nvml_file_take(struct vt_log *log) {
     if (file.fault)
         vt_log_note(log, vt_strdup(file.fault));
     vt_nvml_file_free(&file);
-    if (log->sample_count)
-        qsort(log->samples, log->sample_count, sizeof *log->samples, compare_samples);
+    vt_log_sort_samples(log);
     return log->sample_count ? log->samples[log->sample_count - 1].when : 0;
 }

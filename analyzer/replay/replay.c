@@ -148,7 +148,8 @@ static void on_event(struct vt_walk *w, const uint8_t *record) {
     w->now = now;
     if (w->window_waits && now >= w->window.since)
         open_window(w);
-    w->r->events++;
+    /* a sample is nothing that the process did; vt_log.samples has it already */
+    w->r->events += vt_word_type(u.word[0]) != VT_REC_SAMPLE;
     switch (vt_word_type(u.word[0])) {
     case VT_REC_ALLOC:
         memcpy(&u, record, sizeof u.alloc);
