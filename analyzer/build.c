@@ -463,8 +463,15 @@ static int add_process(struct vt_model *model, const char *path,
     struct vt_history history;
     vt_phases_iterations(&b.log, &iterations);
     vt_history_open(&history, b.log.events, iterations.begins, iterations.count, iterations.end);
-    vt_replay_run_noting(&b.log, ids, window, &history, &b.replay);
+    error = vt_replay_run_noting(&b.log, ids, window, &history, &b.replay, message);
     vt_sites_close(ids);
+    if (error) {
+        vt_history_close(&history);
+        vt_phases_iterations_free(&iterations);
+        vt_replay_free(&b.replay);
+        vt_log_close(&b.log);
+        return error;
+    }
     b.stacks = vt_stacks_open(&b.log, model->memory->symbols, options->user_code);
     model->memory->stacks[model->process_count - 1] = b.stacks;
     b.p->events = b.replay.events;

@@ -264,16 +264,23 @@ static int dump(const char *path, FILE *out) {
     }
     print_header(out, &header);
     uint8_t *bytes = vt_alloc(VT_CHUNK_BYTES, 1);
+    int error = 0;
     for (uint64_t number = 1; number * VT_CHUNK_BYTES < file_bytes && !ferror(out); number++) {
-        uint32_t have = vt_log_read_at(fd, bytes, VT_CHUNK_BYTES, number * VT_CHUNK_BYTES);
-        if (!have)
+        uint32_t have;
+        error = vt_log_read_at(fd, path, bytes, VT_CHUNK_BYTES, number * VT_CHUNK_BYTES, &have,
+                               &message);
+        if (error || !have)
             break;
         print_chunk(out, number, bytes, have);
     }
+    if (error)
+        vt_error("%s", message.text);
+    vt_string_free(&message);
     free(bytes);
     close(fd);
-    print_nvml(out, path, &header);
-    return VT_STATUS_OK;
+    if (!error)
+        print_nvml(out, path, &header);
+    return error ? VT_STATUS_USAGE : VT_STATUS_OK;
 }
 
 int vt_cmd_dump(int argc, char **argv) {

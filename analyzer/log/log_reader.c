@@ -104,19 +104,18 @@ int vt_log_read_header(int fd, const char *path, struct vt_log_header *h, uint64
     }
     *file_bytes = (uint64_t)st.st_size;
     memset(h, 0, sizeof *h);
-    ssize_t got = read_at(fd, h, sizeof *h, 0);
-    if (got < 0) {
-        vt_string_format(message, "%s: %s", path, strerror((int)-got));
-        return (int)got;
-    }
+    uint32_t got;
+    int error = vt_log_read_at(fd, path, h, sizeof *h, 0, &got, message);
+    if (error)
+        return error;
     if (got == 0)
         return refuse(message, path, 0, "expected a log's header of %zu bytes, found an empty file",
                       sizeof *h);
-    int error = check_magic(h, (size_t)got, path, message);
+    error = check_magic(h, got, path, message);
     if (error)
         return error;
-    if ((size_t)got < sizeof *h)
-        return refuse(message, path, (unsigned)got,
+    if (got < sizeof *h)
+        return refuse(message, path, got,
                       "expected a header of %zu bytes, found the end of the file: cut off",
                       sizeof *h);
     if (h->version_min > VT_LOG_VERSION)
@@ -286,28 +285,31 @@ static void scan_chunk(struct vt_log *log, struct scan *scan, uint64_t number, c
 }
 
 /* Walks all chunks. 0 or -errno. */
-static int scan_all(struct vt_log *log, struct scan *scan) {
+static int scan_all(struct vt_log *log, struct scan *scan, struct vt_string *message) {
     enum { BLOCK = 16 }; /* chunks in one read */
     struct stat st;
-    if (fstat(log->fd, &st))
-        return -errno;
+    if (fstat(log->fd, &st)) {
+        int failed = errno;
+        vt_string_format(message, "%s: %s", log->path, strerror(failed));
+        return -failed;
+    }
     log->file_bytes = (uint64_t)st.st_size;
     /* whole words, so that a chunk's copy can be walked by them */
     uint8_t *bytes = vt_alloc(BLOCK, VT_CHUNK_BYTES);
     int error = 0;
     for (uint64_t at = VT_CHUNK_BYTES; at < log->file_bytes;
          at += (uint64_t)BLOCK * VT_CHUNK_BYTES) {
-        ssize_t got = read_at(log->fd, bytes, (size_t)BLOCK * VT_CHUNK_BYTES, at);
-        if (got < 0) {
-            error = (int)got;
+        uint32_t got;
+        error =
+            vt_log_read_at(log->fd, log->path, bytes, BLOCK * VT_CHUNK_BYTES, at, &got, message);
+        if (error)
             break;
-        }
-        for (uint64_t done = 0; done < (uint64_t)got; done += VT_CHUNK_BYTES) {
-            uint64_t left = (uint64_t)got - done;
+        for (uint64_t done = 0; done < got; done += VT_CHUNK_BYTES) {
+            uint64_t left = got - done;
             uint32_t have = left < VT_CHUNK_BYTES ? (uint32_t)left : VT_CHUNK_BYTES;
             scan_chunk(log, scan, (at + done) / VT_CHUNK_BYTES, bytes + done, have);
         }
-        if ((uint64_t)got < (uint64_t)BLOCK * VT_CHUNK_BYTES)
+        if (got < (uint64_t)BLOCK * VT_CHUNK_BYTES)
             break;
     }
     free(bytes);
@@ -341,14 +343,13 @@ int vt_log_open(const char *path, struct vt_log *log, struct vt_string *message)
     uint64_t sampled = vt_nvml_file_take(log); /* before the scans: a time that lies behind them */
     if (log->running) {
         scan.times_only = true;
-        error = scan_all(log, &scan);
+        error = scan_all(log, &scan, message);
         log->frontier = scan.newest > sampled ? scan.newest : sampled;
     }
     scan = (struct scan){.oldest_entered = UINT64_MAX};
     if (!error)
-        error = scan_all(log, &scan);
+        error = scan_all(log, &scan, message);
     if (error) {
-        vt_string_format(message, "%s: %s", path, strerror(-error));
         vt_log_close(log);
         return error;
     }
@@ -379,12 +380,19 @@ void vt_log_close(struct vt_log *log) {
     *log = (struct vt_log){.fd = -1};
 }
 
-uint32_t vt_log_read_at(int fd, void *bytes, uint32_t size, uint64_t offset) {
-    ssize_t got = read_at(fd, bytes, size, offset);
-    return got < 0 ? 0 : (uint32_t)got;
+int vt_log_read_at(int fd, const char *path, void *bytes, uint32_t size, uint64_t offset,
+                   uint32_t *got, struct vt_string *message) {
+    ssize_t n = read_at(fd, bytes, size, offset);
+    *got = n < 0 ? 0 : (uint32_t)n;
+    if (n >= 0)
+        return 0;
+    vt_string_format(message, "%s: offset %llu: cannot be read: %s", path,
+                     (unsigned long long)offset, strerror((int)-n));
+    return (int)n;
 }
 
-uint32_t vt_log_read_chunk(const struct vt_log *log, const struct vt_log_chunk *chunk,
-                           void *bytes) {
-    return vt_log_read_at(log->fd, bytes, chunk->end, (uint64_t)chunk->number * VT_CHUNK_BYTES);
+int vt_log_read_chunk(const struct vt_log *log, const struct vt_log_chunk *chunk, void *bytes,
+                      uint32_t *got, struct vt_string *message) {
+    return vt_log_read_at(log->fd, log->path, bytes, chunk->end,
+                          (uint64_t)chunk->number * VT_CHUNK_BYTES, got, message);
 }

@@ -154,10 +154,11 @@ struct vt_log {
 int vt_log_open(const char *path, struct vt_log *log, struct vt_string *message);
 void vt_log_close(struct vt_log *log);
 
-/* Copies a chunk's trusted bytes, header included, to `bytes` (VT_CHUNK_BYTES, 8-aligned), and
- * returns their number: walk them with vt_log_next from sizeof(struct vt_chunk_header). Shorter
- * than chunk->end where the file was cut meanwhile. */
-uint32_t vt_log_read_chunk(const struct vt_log *log, const struct vt_log_chunk *chunk, void *bytes);
+/* Copies a chunk's trusted bytes, header included, to `bytes` (VT_CHUNK_BYTES, 8-aligned); *got:
+ * how many: walk them with vt_log_next from sizeof(struct vt_chunk_header). Fewer than chunk->end
+ * where the file was cut meanwhile. 0 or -errno, as vt_log_read_at. */
+int vt_log_read_chunk(const struct vt_log *log, const struct vt_log_chunk *chunk, void *bytes,
+                      uint32_t *got, struct vt_string *message);
 
 /* The length of the record at `offset` of `chunk`, of which `end` bytes are there: whole and within
  * bounds. 0: none is, and
@@ -211,8 +212,9 @@ bool vt_log_is_running(const struct vt_log_header *header);
 int vt_log_read_header(int fd, const char *path, struct vt_log_header *header, uint64_t *file_bytes,
                        struct vt_string *message);
 
-/* Bytes read at `offset`, all that are there up to `size`; 0 where none are or they cannot be read.
- */
-uint32_t vt_log_read_at(int fd, void *bytes, uint32_t size, uint64_t offset);
+/* Reads at `offset` up to `size` bytes; *got: how many are there. 0 or -errno, with the file, the
+ * offset and the reason in `message`. */
+int vt_log_read_at(int fd, const char *path, void *bytes, uint32_t size, uint64_t offset,
+                   uint32_t *got, struct vt_string *message);
 
 #endif

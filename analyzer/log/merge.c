@@ -36,6 +36,8 @@ struct vt_merge {
     size_t heap_count, heap_room;
     uint32_t taken; /* events of heap[0] that were handed out and are not yet passed */
     struct run *spare;
+    int error; /* of a chunk that could not be read; nothing is handed out after it */
+    struct vt_string message;
 };
 
 /* Whose an event is; `threads` that follow each other in a chunk took it over. */
@@ -179,7 +181,8 @@ static void free_runs(struct run *run) {
 static void load(struct vt_merge *merge) {
     const struct vt_log_chunk *chunk = merge->waiting[merge->waiting_at++];
     struct run *run = new_run(merge);
-    uint32_t end = vt_log_read_chunk(merge->log, chunk, run->bytes);
+    uint32_t end;
+    merge->error = vt_log_read_chunk(merge->log, chunk, run->bytes, &end, &merge->message);
     uint32_t offset = sizeof(struct vt_chunk_header), length;
     const char *what;
     run->count = run->at = 0;
@@ -245,10 +248,10 @@ bool vt_merge_next(struct vt_merge *merge, struct vt_batch *batch) {
         if (merge->heap_count)
             sift_down(merge, 0);
     }
-    while (merge->waiting_at < merge->waiting_count &&
+    while (!merge->error && merge->waiting_at < merge->waiting_count &&
            (!merge->heap_count || waiting_key(merge) <= key_of(merge->heap[0])))
         load(merge);
-    if (!merge->heap_count)
+    if (merge->error || !merge->heap_count)
         return false;
     struct run *run = merge->heap[0];
     if (key_of(run) > merge->last_key)
@@ -271,9 +274,11 @@ bool vt_merge_next(struct vt_merge *merge, struct vt_batch *batch) {
     return true;
 }
 
-void vt_merge_close(struct vt_merge *merge) {
-    if (!merge)
-        return;
+int vt_merge_close(struct vt_merge *merge, struct vt_string *message) {
+    int error = merge->error;
+    if (error)
+        vt_string_add(message, merge->message.text);
+    vt_string_free(&merge->message);
     for (size_t i = 0; i < merge->heap_count; i++) {
         merge->heap[i]->next_free = merge->spare;
         merge->spare = merge->heap[i];
@@ -282,4 +287,5 @@ void vt_merge_close(struct vt_merge *merge) {
     free(merge->heap);
     free(merge->waiting);
     free(merge);
+    return error;
 }

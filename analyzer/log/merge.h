@@ -25,6 +25,7 @@ struct vt_merge;
  * NULL. */
 struct vt_merge *vt_merge_open(const struct vt_log *log, uint64_t until);
 bool vt_merge_next(struct vt_merge *merge, struct vt_batch *batch); /* false: no more */
-void vt_merge_close(struct vt_merge *merge);
+/* 0, or -errno where the events ended early because a chunk could not be read: `message` says. */
+int vt_merge_close(struct vt_merge *merge, struct vt_string *message);
 
 #endif

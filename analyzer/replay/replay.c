@@ -233,8 +233,9 @@ static void take_lost(struct vt_replay *r, const struct vt_log *log) {
     free(lost);
 }
 
-void vt_replay_run_noting(const struct vt_log *log, struct vt_sites *ids, struct vt_window window,
-                          struct vt_history *history, struct vt_replay *replay) {
+int vt_replay_run_noting(const struct vt_log *log, struct vt_sites *ids, struct vt_window window,
+                         struct vt_history *history, struct vt_replay *replay,
+                         struct vt_string *message) {
     struct vt_walk w = {.r = replay,
                         .log = log,
                         .ids = ids,
@@ -266,7 +267,7 @@ void vt_replay_run_noting(const struct vt_log *log, struct vt_sites *ids, struct
             on_event(&w, batch.bytes + batch.offsets[i]);
         }
     }
-    vt_merge_close(merge);
+    int error = vt_merge_close(merge, message);
     take_samples(&w, window.until < log->frontier ? window.until : log->frontier);
     if (w.window_waits)
         vt_walk_begin_window(&w);
@@ -282,11 +283,12 @@ void vt_replay_run_noting(const struct vt_log *log, struct vt_sites *ids, struct
     vt_map_free(&w.by_id);
     vt_map_free(&w.objects);
     vt_fails_free(&w.fails);
+    return error;
 }
 
-void vt_replay_run(const struct vt_log *log, struct vt_sites *ids, struct vt_window window,
-                   struct vt_replay *replay) {
-    vt_replay_run_noting(log, ids, window, NULL, replay);
+int vt_replay_run(const struct vt_log *log, struct vt_sites *ids, struct vt_window window,
+                  struct vt_replay *replay, struct vt_string *message) {
+    return vt_replay_run_noting(log, ids, window, NULL, replay, message);
 }
 
 void vt_replay_free(struct vt_replay *replay) {

@@ -171,13 +171,15 @@ struct vt_window {
 
 struct vt_sites;
 
-/* Fills `replay`; free it with vt_replay_free. `ids` names the sites. */
-void vt_replay_run(const struct vt_log *log, struct vt_sites *ids, struct vt_window window,
-                   struct vt_replay *replay);
+/* Fills `replay`; free it with vt_replay_free, in any case. `ids` names the sites. 0, or -errno where
+ * the log could not be read to its end: `message` says. */
+int vt_replay_run(const struct vt_log *log, struct vt_sites *ids, struct vt_window window,
+                  struct vt_replay *replay, struct vt_string *message);
 
 /* The same, and notes in `history`, which was opened for it, how each site's level went. */
-void vt_replay_run_noting(const struct vt_log *log, struct vt_sites *ids, struct vt_window window,
-                          struct vt_history *history, struct vt_replay *replay);
+int vt_replay_run_noting(const struct vt_log *log, struct vt_sites *ids, struct vt_window window,
+                         struct vt_history *history, struct vt_replay *replay,
+                         struct vt_string *message);
 void vt_replay_free(struct vt_replay *replay);
 
 #include "phases.h"

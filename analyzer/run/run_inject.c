@@ -84,10 +84,13 @@ static int walk(struct sweep *sweep, const char *path, visit *each) {
                              0, 0),
                  ++ordinal, injected);
         }
-    vt_merge_close(merge);
+    int error = vt_merge_close(merge, &message);
+    if (error)
+        vt_error("%s", message.text);
+    vt_string_free(&message);
     vt_sites_close(sites);
     vt_log_close(&log);
-    return 0;
+    return error ? VT_STATUS_CANNOT_TRACE : 0;
 }
 static_assert(VT_NO_STACK == VT_MAP_NONE, "a stack that is not in the log");
 

@@ -148,7 +148,8 @@ static void sum_up(const char *path, struct summary *s) {
         s->dropped += log.header.dropped[reason];
     struct vt_sites *sites = vt_sites_open(&log);
     struct vt_replay replay = {0};
-    vt_replay_run(&log, sites, (struct vt_window){0, VT_TICKS_MASK}, &replay);
+    if (vt_replay_run(&log, sites, (struct vt_window){0, VT_TICKS_MASK}, &replay, &message))
+        s->fault = message.text;
     for (size_t i = 0; i < sizeof replay.devices / sizeof replay.devices[0]; i++) {
         s->bytes += replay.devices[i].driver.live_bytes;
         s->count += replay.devices[i].driver.live_count;

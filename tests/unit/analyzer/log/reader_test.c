@@ -14,7 +14,10 @@
 #include "report/formats.h"
 #include "tests/unit/analyzer/log_maker.c"
 #include "log/log_reader.h"
+#include "log/sites.h"
+#include "replay/replay.h"
 
+#include <errno.h>
 #include <fcntl.h>
 #include <unistd.h>
 
@@ -352,6 +355,43 @@ static void running(void **state) {
     maker_free(&m);
 }
 
+/* What cannot be read is no end: the reader says which file, where, and why. A folder's descriptor
+ * takes the log's place, as a disk that begins to fail would. */
+static void read_errors(void **state) {
+    struct vt_maker m;
+    struct vt_log log;
+    struct vt_replay replay;
+    struct vt_string message = {0}, expected = {0};
+    uint8_t bytes[8];
+    uint32_t got = 1;
+    (void)state;
+    make_small(&m);
+    assert_int_equal(maker_save(&m, path), 0);
+    assert_int_equal(vt_log_open(path, &log, &message), 0);
+    assert_int_equal(vt_log_read_at(log.fd, path, bytes, 8, log.file_bytes, &got, &message), 0);
+    assert_int_equal(got, 0); /* the end */
+    close(log.fd);
+    log.fd = open("/", O_RDONLY | O_CLOEXEC);
+    assert_true(log.fd >= 0);
+    assert_int_equal(vt_log_read_at(log.fd, path, bytes, 8, 77, &got, &message), -EISDIR);
+    vt_string_format(&expected, "%s: offset 77: cannot be read: %s", path, strerror(EISDIR));
+    assert_string_equal(message.text, expected.text);
+    vt_string_free(&message);
+    vt_string_free(&expected);
+    struct vt_sites *ids = vt_sites_open(&log);
+    assert_int_equal(
+        vt_replay_run(&log, ids, (struct vt_window){0, VT_TICKS_MASK}, &replay, &message), -EISDIR);
+    vt_string_format(&expected, "%s: offset %u: cannot be read: %s", path,
+                     (unsigned)(log.chunks[0].number * VT_CHUNK_BYTES), strerror(EISDIR));
+    assert_string_equal(message.text, expected.text);
+    vt_string_free(&message);
+    vt_string_free(&expected);
+    vt_replay_free(&replay);
+    vt_sites_close(ids);
+    vt_log_close(&log);
+    maker_free(&m);
+}
+
 /* A module's place is taken by another: each stack is looked up in the map of its own time. */
 static void modules_have_lifetimes(void **state) {
     struct vt_maker m;
@@ -387,6 +427,7 @@ int main(void) {
         cmocka_unit_test(damage_is_told),
         cmocka_unit_test(empty_and_missing),
         cmocka_unit_test(running),
+        cmocka_unit_test(read_errors),
         cmocka_unit_test(modules_have_lifetimes),
     };
     return cmocka_run_group_tests(tests, make_folder, remove_folder);

@@ -46,7 +46,7 @@ static void play(struct vt_maker *m, struct vt_window window, struct played *p) 
     assert_int_equal(maker_save(m, path), 0);
     assert_int_equal(vt_log_open(path, &p->log, &message), 0);
     struct vt_sites *ids = vt_sites_open(&p->log);
-    vt_replay_run(&p->log, ids, window, &p->r);
+    assert_int_equal(vt_replay_run(&p->log, ids, window, &p->r, &message), 0);
     vt_sites_close(ids);
 }
 
