@@ -1,25 +1,23 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Growth (see growth.h): does a site keep more and more, and would it go on?
+ * Growth (see growth.h): does a site keep more and more memory, and would it go on?
  *
- * What counts is what was kept: the blocks that were never freed (what is freed after the process's
- * last allocation is the end of the program, and takes nothing back). Where they were allocated,
- * memory rose. Blocks are looked at only once they are old: past the age at which blocks of their
- * site may still be freed, as a working set's, a queue's, a list's that is cleared now and then are.
+ * Memory rises where a block is allocated that is never freed. A block counts only once it is older
+ * than the blocks of its site that were freed. Frees after the process's last allocation belong to
+ * the end of the program and take nothing back.
  *
- * A site grows if it kept blocks
- *   - often enough, and steadily: the longest pause is a small part of the whole rise;
- *   - until the end: the last pause is no longer than others were;
- *   - without slowing down, as a cache does that fills: Laplace's test for a trend, turned round;
- *   - with its valleys, the lowest levels of equal windows, trending upwards (Mann-Kendall);
- *   - over iterations: ones that the program marked; or, with none, while memory was also being
- *     given back between the rises, so that the program was going round and not just setting up; or
- *     spread over time as setting up is not.
- * A buffer that is made anew, each time longer, keeps no block. So where there are no more blocks
- * but much larger ones, the same is asked of the site's floor: the least that it held from then on.
+ * A site grows if its rises
+ *   - are enough, with no long pause between them (is_steady);
+ *   - last until the end (is_steady);
+ *   - do not slow down as those of a filling cache do: Laplace's trend test (slows_down);
+ *   - lift the valleys, the lowest levels of equal windows: Mann-Kendall (trends);
+ *   - come from a program that goes round: by marked iterations, with frees in between, or spread
+ *     over time (goes_round, only_keeps, takes_time).
+ * A buffer that is made anew and longer keeps no block, nor does a queue that fills. Their floor is
+ * tested instead: the least that the site held from a moment on (stays_up).
  *
- * Each of these is tried by marked iterations first, then by the run's own rhythm (its events),
- * then by time.
+ * The tests are tried by marked iterations, then by the run's rhythm (its own events), then by time.
+ * Their limits stand in growth_limits.def; doc/GROWTH.md explains the statistics.
  */
 #include "growth_limits.h"
 #include "growth_search.h"
@@ -41,15 +39,15 @@ struct trial {
 
 /* --- the questions --- */
 
-/* Whether rises become fewer, or smaller, towards the end: or so few are they that they may. */
+/* Whether rises become fewer towards the end, or are too few to say that they do not. */
 static bool slows_down(const struct rise *rises, uint32_t count, double end, bool warm) {
     struct steadiness steady = vt_growth_steadiness(rises, count, end);
     double least = (warm ? FILLING_WARM : FILLING) + ERRORS_ABOVE * steady.error;
-    return steady.centre < (least < SURELY ? least : SURELY);
+    return steady.mean_position < (least < SURELY ? least : SURELY);
 }
 
-/* Whether the program was going round while this rose: with no iterations marked, memory must have
- * been given back in both halves of the rise (some queue their frees, so not between any two). */
+/* Whether the program was going round while this rose: memory must have been freed in both halves
+ * of the rise. (Not between any two rises: some programs queue their frees.) */
 static bool goes_round(const struct search *s, const struct rise *rises, uint32_t count) {
     const struct vt_bucket *buckets = s->history->buckets;
     uint64_t first = buckets[rises[0].bucket].frees;
@@ -58,8 +56,8 @@ static bool goes_round(const struct search *s, const struct rise *rises, uint32_
     return middle > first && last > middle;
 }
 
-/* Nothing at all is given back while this rises. Setting up does that too; but it does not make a
- * hundred blocks of one size in one place, or a thousand of any, and then end with them. */
+/* Nothing is freed while this rises. That may be setting up, but setting up does not make a hundred
+ * blocks of one size in one place, or a thousand of mixed sizes, and end with them. */
 static bool only_keeps(const struct search *s, const struct trial *t) {
     const struct vt_bucket *buckets = s->history->buckets;
     const struct rise *rises = s->rises + t->first, *last = s->rises + t->all - 1;
@@ -76,7 +74,7 @@ static bool only_keeps(const struct search *s, const struct trial *t) {
            tail <= span + KEPT_TAIL * 1e9 / s->clock.ns_per_tick;
 }
 
-/* Time alone: rises far enough apart to be the work of iterations, spread to the very end. */
+/* By time alone: rises far enough apart to be the work of iterations, to the very end. */
 static bool takes_time(const struct search *s, const struct rise *rises, uint32_t count) {
     double span = rises[count - 1].at - rises[0].at;
     double tail = (double)s->end - rises[count - 1].at;
@@ -85,8 +83,8 @@ static bool takes_time(const struct search *s, const struct rise *rises, uint32_
            tail <= span * TIME_TAIL;
 }
 
-/* How many standard errors the mean step between the valleys is above nothing: Student's t. A level
- * that wanders has steps that cancel each other. */
+/* Student's t of the steps from valley to valley: the mean step over its standard error. The steps
+ * of a level that wanders cancel each other. */
 static double drift(const double *values, uint32_t count) {
     double mean = (values[count - 1] - values[0]) / (count - 1), squares = 0;
     for (uint32_t i = 1; i < count; i++) {
@@ -96,8 +94,8 @@ static double drift(const double *values, uint32_t count) {
     return squares > 0 ? mean * sqrt((count - 1.0) * (count - 2) / squares) : INFINITY;
 }
 
-/* Whether this is one buffer that is made anew, longer each time: no more blocks than when it began
- * to rise, but twice the bytes. A pool or a queue whose entries change a little in size is not. */
+/* Whether one buffer is made anew, longer each time: no more blocks than at the first rise, but
+ * twice the bytes. A workspace that grows by a few percent is none. */
 static bool is_longer(const struct curve *c, const struct rise *first) {
     uint64_t bytes = 0, count = 0;
     for (uint32_t i = 0; i < c->count && c->samples[i].bucket <= first->bucket; i++) {
@@ -107,7 +105,7 @@ static bool is_longer(const struct curve *c, const struct rise *first) {
     return (double)c->held >= LONGER * (double)bytes && c->held_count <= count;
 }
 
-/* Often enough, steadily, to the end. */
+/* Whether the rises are enough, without long pauses, last to the end and do not slow down. */
 static bool is_steady(const struct search *s, const struct trial *t) {
     const struct rise *rises = s->rises + t->first;
     uint32_t count = t->all - t->first;
@@ -133,9 +131,8 @@ static bool is_steady(const struct search *s, const struct trial *t) {
     return !slows_down(rises, count, t->scale.end, t->warm);
 }
 
-/* Whether the floor is more than a turn of a cycle, of what the site does all its life: nothing like
- * it was ever given back, and it is one buffer that gets longer, or most of what is held is what
- * remains of a flow of blocks that come and go, more come than go. */
+/* Whether a floor shows growth: of a buffer that gets longer, or of a flow of blocks, some of which
+ * are freed, whose valleys rise. */
 static bool stays_up(const struct search *s, const struct trial *t, uint32_t windows) {
     const struct curve *c = t->curve;
     double valleys[MOST_VALLEYS + 1], start = vt_growth_place(s, c, t->scale.kind, c->samples);
@@ -143,11 +140,11 @@ static bool stays_up(const struct search *s, const struct trial *t, uint32_t win
         start = t->scale.start;
     vt_growth_valleys(s, c, &t->scale, start, windows, valleys);
     return is_longer(c, s->rises + t->first) ||
-           (c->reach > 0 && drift(valleys, windows + 1) >= DRIFTING);
+           (c->min_age > 0 && drift(valleys, windows + 1) >= DRIFTING);
 }
 
-/* The trend over the valleys. Their windows are no shorter than the longest pause, so that each may
- * well hold a rise. */
+/* The trend of the valleys. A window is as long as the longest pause, where that gives enough
+ * windows, so that each is likely to hold a rise. */
 static bool trends(const struct search *s, const struct trial *t, double *chance) {
     const struct rise *rises = s->rises + t->first;
     uint32_t count = t->all - t->first;
@@ -161,7 +158,7 @@ static bool trends(const struct search *s, const struct trial *t, double *chance
     double valleys[MOST_VALLEYS + 1];
     uint32_t windows = (uint32_t)(span / longest);
     windows = windows > MOST_VALLEYS    ? MOST_VALLEYS
-              : windows < USUAL_VALLEYS ? USUAL_VALLEYS
+              : windows < LEAST_VALLEYS ? LEAST_VALLEYS
                                         : windows;
     if (t->scale.kind == BY_ITERATION && windows > span)
         windows = (uint32_t)span;
@@ -172,7 +169,7 @@ static bool trends(const struct search *s, const struct trial *t, double *chance
     return *chance <= SIGNIFICANT;
 }
 
-/* Asks all of it of the rises from `first` on. */
+/* All tests, of the rises from `first` on. */
 static bool holds(const struct search *s, const struct trial *t, struct found *found) {
     const struct rise *rises = s->rises + t->first;
     uint32_t count = t->all - t->first;
@@ -186,14 +183,14 @@ static bool holds(const struct search *s, const struct trial *t, struct found *f
         return false;
     found->first_rise = t->first;
     found->begin = rises[0].bucket;
-    found->alone = t->curve->alone;
+    found->one_thread = t->curve->one_thread;
     found->rise_count = count;
     found->scale = t->scale;
     return true;
 }
 
-/* The earliest beginning from which the rise holds: the first rise of all; behind what may be
- * warming up; else behind the longest pauses. */
+/* The earliest beginning from which the tests hold: the first rise; after a warm-up; else after a
+ * long pause, the latest first. */
 static bool find_from(const struct search *s, struct trial *t, struct found *found) {
     if (!t->all)
         return false;
@@ -203,7 +200,7 @@ static bool find_from(const struct search *s, struct trial *t, struct found *fou
         return true;
     double begin = s->rises[0].at, whole = t->scale.end - begin;
     const double warm[] = {begin + whole * WARM_FIRST, begin + whole * WARM_SECOND,
-                           begin + whole * WARM_THIRD, begin + whole * WARM_LAST};
+                           begin + whole * WARM_LAST};
     uint32_t tried = 0;
     for (size_t i = 0; i < sizeof warm / sizeof *warm; i++) {
         uint32_t first = tried;
@@ -220,7 +217,7 @@ static bool find_from(const struct search *s, struct trial *t, struct found *fou
     for (uint32_t first = t->all - 1; first > 0; first--) {
         t->first = first;
         double pause = s->rises[first].at - s->rises[first - 1].at;
-        if (pause >= whole * PAUSE_SHARE && holds(s, t, found))
+        if (pause >= whole * LATE_PAUSE && holds(s, t, found))
             return true;
     }
     return false;
@@ -229,7 +226,7 @@ static bool find_from(const struct search *s, struct trial *t, struct found *fou
 static bool find(const struct search *s, const struct curve *c, struct found *found) {
     for (enum clock_kind kind = BY_ITERATION; kind <= BY_TIME; kind++) {
         struct trial t = {.curve = c};
-        if (kind == BY_ITERATION && s->iterations->shared && c->alone)
+        if (kind == BY_ITERATION && s->iterations->shared && c->one_thread)
             continue; /* its thread's own rhythm is the same in every run */
         if (vt_growth_scale(s, c, kind, true, &t.scale)) {
             t.all = vt_growth_kept(s, c, &t.scale);
@@ -248,7 +245,7 @@ static bool find(const struct search *s, const struct curve *c, struct found *fo
 
 /* --- one site, and places --- */
 
-/* A site's own rises in a growth that was found for its place: so many, from `first` on, in
+/* A site's own rises in a growth that was found for its line: how many, and from which on, in
  * search.rises. */
 static uint32_t find_part(const struct search *s, const struct found *found, double from,
                           uint32_t site, uint32_t *first) {

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What growth is looked for in (growth.c asks): how a site's memory went over the run, from the
- * samples of history.c, on a clock: the iterations that the program marked, the run's own events,
- * or time.
+ * The data that growth.c tests: a site's levels and rises over the run, from the samples of
+ * history.c, on one of three clocks: marked iterations, the run's own events, or time.
  */
 #include "growth_limits.h"
 #include "growth_search.h"
@@ -26,8 +25,8 @@ double vt_growth_position(const struct search *s, enum clock_kind kind, uint32_t
 
 double vt_growth_place(const struct search *s, const struct curve *c, enum clock_kind kind,
                        const struct vt_sample *sample) {
-    return kind == BY_RHYTHM && c->alone ? (double)sample->thread_events
-                                         : vt_growth_position(s, kind, sample->bucket);
+    return kind == BY_RHYTHM && c->one_thread ? (double)sample->thread_events
+                                              : vt_growth_position(s, kind, sample->bucket);
 }
 
 /* The level with which a bucket ends. */
@@ -87,17 +86,17 @@ bool vt_growth_scale(const struct search *s, const struct curve *c, enum clock_k
     } else {
         scale->start = kind == BY_TIME ? (double)h->first_alloc : 0;
         scale->end = kind == BY_TIME ? (double)s->end
-                     : c->alone      ? (double)c->thread_end + 1
+                     : c->one_thread ? (double)c->thread_end + 1
                                      : (double)h->events_at_last_alloc + 1;
     }
-    double events = (double)h->events_at_last_alloc + 1 - c->reach;
-    if (old && c->reach > 0) {
+    double events = (double)h->events_at_last_alloc + 1 - c->min_age;
+    if (old && c->min_age > 0) {
         uint32_t cut = events > 0 ? bucket_at(s, events) : 0;
         if (cut < scale->end_bucket) {
             scale->whole = false;
             scale->end_bucket = cut;
-            scale->end = kind == BY_RHYTHM && c->alone ? cut_place(c, cut)
-                                                       : vt_growth_position(s, kind, cut);
+            scale->end = kind == BY_RHYTHM && c->one_thread ? cut_place(c, cut)
+                                                            : vt_growth_position(s, kind, cut);
         }
     }
     return scale->end_bucket && scale->end > scale->start;
@@ -186,8 +185,8 @@ void vt_growth_valleys(const struct search *s, const struct curve *c, const stru
 
 /* --- curves --- */
 
-/* For how many events a block must have lived to count as one that stays. */
-static double find_reach(const struct search *s, const struct curve *c) {
+/* The age, in events, from which on a block counts as kept: well above the longest life that ended. */
+static double find_min_age(const struct search *s, const struct curve *c) {
     const struct vt_history *h = s->history;
     double longest = 0;
     for (uint32_t i = 0; i < c->count; i++) {
@@ -200,7 +199,7 @@ static double find_reach(const struct search *s, const struct curve *c) {
         if (life > longest)
             longest = life;
     }
-    return longest * LIFE;
+    return longest * OLD_ENOUGH;
 }
 
 struct curve vt_growth_curve(const struct search *s, uint32_t site) {
@@ -219,8 +218,8 @@ struct curve vt_growth_curve(const struct search *s, uint32_t site) {
     c.first = h->samples[0].bucket;
     const struct vt_history_thread *thread = &s->history->threads[h->thread];
     c.thread_end = thread->events - (thread->at == s->history->allocs ? thread->behind : 0);
-    c.alone = !h->shared;
-    c.reach = find_reach(s, &c);
+    c.one_thread = !h->shared;
+    c.min_age = find_min_age(s, &c);
     return c;
 }
 
@@ -275,6 +274,6 @@ struct curve vt_growth_curve_of_place(const struct search *s, const uint32_t *si
     sum.samples = out;
     sum.count = used;
     sum.first = used ? out[0].bucket : 0;
-    sum.reach = find_reach(s, &sum);
+    sum.min_age = find_min_age(s, &sum);
     return sum;
 }

@@ -257,8 +257,8 @@ void vt_growth_describe(const struct search *s, const struct found *found, const
         if (s->iterations->end < end_ticks)
             end_ticks = s->iterations->end;
     } else if (kind == BY_RHYTHM) {
-        beat =
-            find_beat(s, found->begin, found->alone ? s->history->sites[own].thread : VT_NO_THREAD);
+        beat = find_beat(s, found->begin,
+                         found->one_thread ? s->history->sites[own].thread : VT_NO_THREAD);
         if (beat == VT_NO_SITE)
             beat = own;
         g->per = "rhythm";

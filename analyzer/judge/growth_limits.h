@@ -6,11 +6,11 @@
 #define VRAMTRACE_ANALYZER_GROWTH_LIMITS_H
 
 enum {
-#define VT_GROWTH_COUNT(name, value, unit, decides) name = (value),
+#define VT_GROWTH_COUNT(name, value, ...) name = (value),
 #include "growth_limits.def"
 };
 
-#define VT_GROWTH_REAL(name, value, unit, decides) static const double name = (value);
+#define VT_GROWTH_REAL(name, value, ...) static const double name = (value);
 #include "growth_limits.def"
 
 #endif

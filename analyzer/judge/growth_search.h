@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What the search for growth shares: growth.c asks the questions, growth_curve.c has what they are
- * asked of, trend.c the statistics, and growth_describe.c says it.
+ * What the files of the search for growth share: growth.c has the tests, growth_curve.c their data,
+ * trend.c the statistics, growth_describe.c the figures that are reported.
  */
 #ifndef VRAMTRACE_ANALYZER_GROWTH_SEARCH_H
 #define VRAMTRACE_ANALYZER_GROWTH_SEARCH_H
 
 #include "judge.h"
 
-/* In this bucket memory was taken that was never given back. */
+/* Blocks were allocated in this bucket that were never freed. */
 struct rise {
     uint32_t bucket;
     double at;      /* on the clock that is tried */
@@ -39,9 +39,9 @@ struct curve {
     uint64_t held_count;
     uint32_t first;      /* bucket of its first sample */
     bool freed_all;      /* nothing of it was live at the very end */
-    bool alone;          /* one thread allocated all: its own events are the rhythm */
+    bool one_thread;     /* one thread allocated all: its own events are the rhythm */
     uint64_t thread_end; /* of these, up to the process's last allocation */
-    double reach; /* events: what is younger than that may still be given back, as others were */
+    double min_age;      /* events: younger blocks may still be freed, as others were */
 };
 
 /* A clock as a site sees it. */
@@ -55,8 +55,8 @@ struct scale {
 
 /* How evenly rises come, from the first of them to the end. */
 struct steadiness {
-    double centre;     /* the mean place of the blocks in the span, 0 to 1: one half when steady */
-    double error;      /* its standard error */
+    double mean_position; /* of the blocks in the span, 0 to 1: 0.5 when steady */
+    double error;         /* its standard error */
     double dispersion; /* variance of their number over its mean: 0 like clockwork, 1 by chance */
 };
 
@@ -64,7 +64,7 @@ struct steadiness {
 struct found {
     uint32_t first_rise, rise_count; /* in search.rises */
     uint32_t begin;                  /* bucket of the first */
-    bool alone;                      /* of one thread: see struct curve */
+    bool one_thread;                 /* of one thread: see struct curve */
     double chance;
     struct scale scale;
 };
@@ -86,9 +86,9 @@ double vt_growth_place(const struct search *search, const struct curve *curve, e
 bool vt_growth_scale(const struct search *search, const struct curve *curve, enum clock_kind kind,
                      bool old, struct scale *scale);
 
-/* Fills search.rises in order; returns how many. Those of one moment of the clock are one. `kept`:
- * of blocks that were allocated within the scale and never freed. `floor`: of the least that was
- * held from then on. */
+/* Fills search.rises in order; returns how many. Rises at the same moment of the clock are merged.
+ * `kept`: of blocks that were allocated within the scale and never freed. `floor`: of the least
+ * that was held from then on. */
 uint32_t vt_growth_kept(const struct search *search, const struct curve *curve,
                         const struct scale *scale);
 uint32_t vt_growth_floor(const struct search *search, const struct curve *curve,

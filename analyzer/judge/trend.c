@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The statistic that growth.c rests on. It looks at the order of values alone, so that a few wild ones (a batch that was larger, a trim that came late) do not decide.
+ * The statistics of growth.c: Mann-Kendall's test for a trend of levels, and the figures that
+ * Laplace's test for a trend of events needs. doc/GROWTH.md explains them.
  */
 #include "growth_limits.h"
 #include "growth_search.h"
@@ -74,7 +75,7 @@ struct steadiness vt_growth_steadiness(const struct rise *rises, uint32_t count,
         blocks += (double)later[i].count;
         positions += (double)later[i].count * (later[i].at - start) / (end - start);
     }
-    found.centre = positions / blocks;
+    found.mean_position = positions / blocks;
     found.dispersion = dispersion(later, n, start, end);
     found.error = sqrt(found.dispersion / (12 * blocks));
     double uneven = unevenness(later, n, start), error = sqrt(uneven / (12 * n));

@@ -129,23 +129,23 @@ static void steadiness(void **state) {
     for (uint32_t i = 0; i < 64; i++)
         rises[i] = (struct rise){i, i * 10.0, 100, 1};
     struct steadiness s = vt_growth_steadiness(rises, 64, 640);
-    assert_true(fabs(s.centre - 0.5) < 1e-9);
+    assert_true(fabs(s.mean_position - 0.5) < 1e-9);
     assert_true(s.dispersion < 0.1 && s.error < 0.01);
     /* a cache: the n-th new entry of 64 comes after -ln(1 - n/64) */
     for (uint32_t i = 0; i < 48; i++)
         rises[i] = (struct rise){i, -log(1 - i / 64.0), 100, 1};
     s = vt_growth_steadiness(rises, 48, -log(0.25));
-    assert_true(s.centre > 0.36 && s.centre < 0.40);
+    assert_true(s.mean_position > 0.36 && s.mean_position < 0.40);
     /* four blocks at a time, evenly: bursts are no chance */
     for (uint32_t i = 0; i < 64; i++)
         rises[i] = (struct rise){i, i / 4 * 40.0 + i % 4, 100, 1};
     s = vt_growth_steadiness(rises, 64, 640);
-    assert_true(s.dispersion < 1 && fabs(s.centre - 0.5) < 0.05);
+    assert_true(s.dispersion < 1 && fabs(s.mean_position - 0.5) < 0.05);
     /* one moment holds many blocks: they count */
     for (uint32_t i = 0; i < 8; i++)
         rises[i] = (struct rise){i, i * 10.0, 100, i == 1 ? 93 : 1};
     s = vt_growth_steadiness(rises, 8, 80);
-    assert_true(s.centre < 0.2);
+    assert_true(s.mean_position < 0.2);
 }
 
 static void rhythm(void **state) {
@@ -287,6 +287,95 @@ static void longer(void **state) {
     assert_int_equal(g->bytes_per_iteration, 1000);
     assert_int_equal(g->iterations, 100);
     vt_build_free(&model);
+}
+
+/* A program that only takes blocks, of mixed sizes or of one, each so long after the one before, and
+ * then goes on for a while. */
+struct taking {
+    const char *what;
+    int blocks;
+    bool mixed, grows;
+    double apart_ms, then_ms;
+};
+
+static void wait_ms(struct story *s, double ms) {
+    s->maker.ticks += (uint64_t)(ms * 1e6);
+}
+
+static void only_takes(void **state) {
+    static const struct taking rows[] = {
+        {"a record every 20 ms", 30, true, true, 20, 0},
+        {"too few of them", 19, true, false, 20, 0},
+        {"25 weights, read within 125 ms", 25, true, false, 5, 0},
+        {"250 weights, 1.5 ms each", 250, true, false, 1.5, 0},
+        {"30 weights within 600 ms, then 90 ms of work", 30, true, false, 20, 90},
+        {"160 weights of a model", 160, true, false, 0, 0},
+        {"a block in each of 120 rounds", 120, false, true, 0, 0},
+        {"120 layers, then 10 s of work", 120, false, false, 0, 10000},
+    };
+    bool wrong = false;
+    (void)state;
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        const struct taking *row = &rows[i];
+        struct story s;
+        begin(&s);
+        for (int j = 0; j < row->blocks; j++) {
+            wait_ms(&s, row->apart_ms);
+            take(&s, 1, row->mixed ? 1000 + (uint64_t)(j * 7 % 10) * 64 : 1000);
+        }
+        wait_ms(&s, row->then_ms);
+        maker_header(&s.maker)->exit_ticks = s.maker.ticks;
+        if (grows(&s) != row->grows) {
+            print_error("%s: expected %s\n", row->what, row->grows ? "growing" : "not growing");
+            wrong = true;
+        }
+    }
+    assert_false(wrong);
+}
+
+/* A buffer that is made anew 80 times, and gets longer by less than half in all: a workspace. */
+static void hardly_longer(void **state) {
+    struct story s;
+    uint64_t last = 0;
+    (void)state;
+    begin(&s);
+    for (uint64_t i = 0; i < 80; i++) {
+        work(&s);
+        uint64_t next = take(&s, 1, 100000 + i * 500);
+        if (last)
+            give(&s, last);
+        last = next;
+    }
+    assert_false(grows(&s));
+}
+
+/* In a window, blocks from before it are replaced one by one: no growth. Without the frees it is. */
+static void replaced(void **state) {
+    for (int gives = 0; gives < 2; gives++) {
+        struct story s;
+        struct vt_model model;
+        struct vt_model_options options = {.device = -1, .since = "0.5s"};
+        struct vt_string message = {0};
+        const char *logs[] = {path};
+        uint64_t old[100];
+        (void)state;
+        begin(&s);
+        for (int i = 0; i < 100; i++)
+            old[i] = take(&s, 1, 1000);
+        wait_ms(&s, 1000);
+        for (int i = 0; i < 100; i++) {
+            wait_ms(&s, 10);
+            work(&s);
+            take(&s, 1, 1000);
+            if (gives)
+                give(&s, old[i]);
+        }
+        assert_int_equal(maker_save(&s.maker, path), 0);
+        maker_free(&s.maker);
+        assert_int_equal(vt_build_model(logs, 1, &options, &model, &message), 0);
+        assert_int_equal(growth_of(model.processes, 1) != NULL, !gives);
+        vt_build_free(&model);
+    }
 }
 
 /* The same numbers in every run: xorshift64*. */
@@ -432,9 +521,12 @@ static void by_chance(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(statistic), cmocka_unit_test(steadiness),   cmocka_unit_test(rhythm),
-        cmocka_unit_test(marked),    cmocka_unit_test(freed_at_end), cmocka_unit_test(looks_alike),
-        cmocka_unit_test(longer),    cmocka_unit_test(by_chance),
+        cmocka_unit_test(statistic),    cmocka_unit_test(steadiness),
+        cmocka_unit_test(rhythm),       cmocka_unit_test(marked),
+        cmocka_unit_test(freed_at_end), cmocka_unit_test(looks_alike),
+        cmocka_unit_test(longer),       cmocka_unit_test(by_chance),
+        cmocka_unit_test(only_takes),   cmocka_unit_test(hardly_longer),
+        cmocka_unit_test(replaced),
     };
     return cmocka_run_group_tests(tests, make_folder, remove_folder);
 }
