@@ -16,9 +16,6 @@ struct vt_command {
     int (*entry)(int argc, char **argv);
 };
 
-/* Ends with a row whose name is NULL. */
-extern const struct vt_command vt_commands[];
-
 int vt_cmd_run(int argc, char **argv);
 int vt_cmd_report(int argc, char **argv);
 int vt_cmd_check(int argc, char **argv);

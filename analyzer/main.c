@@ -12,7 +12,8 @@
 #include <stdio.h>
 #include <string.h>
 
-const struct vt_command vt_commands[] = {
+/* Ends with a row whose name is NULL. */
+static const struct vt_command commands[] = {
     {"run", "start a command, traced", vt_cmd_run},
     {"report", "what a run still held, from where, and what its peak was made of", vt_cmd_report},
     {"check", "the leak gate: passes or fails a run, for CI", vt_cmd_check},
@@ -28,7 +29,7 @@ static void usage(FILE *out) {
           "afterwards.\n"
           "\n",
           out);
-    for (const struct vt_command *c = vt_commands; c->name; c++)
+    for (const struct vt_command *c = commands; c->name; c++)
         fprintf(out, "  %-8s %s\n", c->name, c->help);
     fputs("\n"
           "'vramtrace COMMAND --help' explains a command. Without `run`:\n"
@@ -53,7 +54,7 @@ int main(int argc, char **argv) {
                VT_LOG_VERSION_MIN, VT_LOG_VERSION);
         return VT_STATUS_OK;
     }
-    for (const struct vt_command *c = vt_commands; c->name; c++)
+    for (const struct vt_command *c = commands; c->name; c++)
         if (!strcmp(argv[1], c->name))
             return c->entry(argc - 1, argv + 1);
     vt_error("unknown command '%s'; 'vramtrace --help' lists them", argv[1]);

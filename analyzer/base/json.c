@@ -80,11 +80,6 @@ void vt_json_number(struct vt_json *j, const char *name, uint64_t value) {
     fprintf(j->out, "%" PRIu64, value);
 }
 
-void vt_json_signed(struct vt_json *j, const char *name, int64_t value) {
-    vt_json_key(j, name);
-    fprintf(j->out, "%" PRId64, value);
-}
-
 void vt_json_boolean(struct vt_json *j, const char *name, bool value) {
     vt_json_key(j, name);
     fputs(value ? "true" : "false", j->out);

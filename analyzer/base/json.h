@@ -25,7 +25,6 @@ void vt_json_key(struct vt_json *j, const char *name);
 void vt_json_null(struct vt_json *j, const char *name);
 void vt_json_string(struct vt_json *j, const char *name, const char *value); /* NULL: null */
 void vt_json_number(struct vt_json *j, const char *name, uint64_t value);    /* all ones: null */
-void vt_json_signed(struct vt_json *j, const char *name, int64_t value);
 void vt_json_boolean(struct vt_json *j, const char *name, bool value);
 
 #endif

@@ -46,7 +46,8 @@ static double frame_likeness(const char *a, const char *b) {
     return x && y && length == (size_t)(y - b) && *a != '?' && !memcmp(a, b, length) ? 0.95 : 0;
 }
 
-double vt_diff_likeness(const struct vt_stack_key *a, const struct vt_stack_key *b) {
+/* How alike two stacks are, 0 to 1: by the frames that they have in common, in order. */
+static double likeness_of(const struct vt_stack_key *a, const struct vt_stack_key *b) {
     double best[FRAMES + 1] = {0};
     uint32_t n = a->count < FRAMES ? a->count : FRAMES, m = b->count < FRAMES ? b->count : FRAMES;
     /* the longest common subsequence, a row at a time */
@@ -206,7 +207,7 @@ static void match_alike(struct vt_diff *diff, struct groups *before, struct grou
         for (uint32_t j = 0; j < m; j++) {
             if (strcmp(a[i]->key.call, b[j]->key.call))
                 continue;
-            double likeness = vt_diff_likeness(&a[i]->key, &b[j]->key);
+            double likeness = likeness_of(&a[i]->key, &b[j]->key);
             double score = 0.75 * likeness + 0.25 * size_likeness(&a[i]->side, &b[j]->side);
             if (score < ALIKE)
                 continue;

@@ -56,7 +56,4 @@ void vt_diff_make(const struct vt_model *before, const struct vt_model *after,
                   struct vt_diff *diff);
 void vt_diff_free(struct vt_diff *diff);
 
-/* How alike two stacks are, 0 to 1: by the frames that they have in common, in order. */
-double vt_diff_likeness(const struct vt_stack_key *a, const struct vt_stack_key *b);
-
 #endif

@@ -46,8 +46,10 @@ static bool is_listed(const struct vt_replay *replay, uint32_t gpu) {
     return false;
 }
 
-const struct vt_log_gpu *vt_untracked_gpu(const struct vt_log *log, const struct vt_replay *replay,
-                                          unsigned ordinal) {
+/* The GPU of the machine that a process knows by this ordinal; NULL: it cannot be told, or no
+ * sample was ever taken. */
+static const struct vt_log_gpu *gpu_of(const struct vt_log *log, const struct vt_replay *replay,
+                                       unsigned ordinal) {
     const struct vt_log_gpu *listed = NULL, *ordered = NULL;
     unsigned listed_count = 0, used_count = 0;
     for (size_t i = 0; i < log->gpu_count; i++) {
@@ -103,7 +105,7 @@ static uint64_t distance(uint64_t a, uint64_t b) {
 const struct vt_replay_sample *vt_untracked_near(const struct vt_log *log,
                                                  const struct vt_replay *replay, unsigned ordinal,
                                                  uint64_t ticks, uint64_t *tracked) {
-    const struct vt_log_gpu *gpu = vt_untracked_gpu(log, replay, ordinal);
+    const struct vt_log_gpu *gpu = gpu_of(log, replay, ordinal);
     const struct vt_replay_sample *nearest = NULL;
     for (size_t i = 0; gpu && i < replay->sample_count; i++) {
         const struct vt_replay_sample *sample = &replay->samples[i];
@@ -143,7 +145,7 @@ static void fill_in(const struct vt_log *log, const struct vt_replay *replay,
 bool vt_untracked_take(const struct vt_log *log, const struct vt_replay *replay,
                        struct vt_clock clock, struct vt_device *device) {
     unsigned ordinal = device->ordinal;
-    const struct vt_log_gpu *gpu = vt_untracked_gpu(log, replay, ordinal);
+    const struct vt_log_gpu *gpu = gpu_of(log, replay, ordinal);
     struct vt_untracked *u = &device->untracked;
     u->first_bytes = u->last_bytes = u->max_bytes = u->max_at = VT_UNKNOWN;
     u->samples = 0;

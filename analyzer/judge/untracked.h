@@ -11,11 +11,6 @@
 #include "model/model.h"
 #include "replay/replay.h"
 
-/* The GPU of the machine that a process knows by this ordinal; NULL: it cannot be told, or no
- * sample was ever taken. */
-const struct vt_log_gpu *vt_untracked_gpu(const struct vt_log *log, const struct vt_replay *replay,
-                                          unsigned ordinal);
-
 /* The sample of the device's GPU that lies nearest to a moment, of those that the books can be
  * compared with; NULL: there is none. *tracked: what they had on the device then. */
 const struct vt_replay_sample *vt_untracked_near(const struct vt_log *log,

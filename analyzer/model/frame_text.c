@@ -54,7 +54,9 @@ static char *cut_start(char *path, unsigned width) {
     return cut.text;
 }
 
-char *vt_frame_text_file(const struct vt_process *p, const struct vt_frame *frame) {
+/* The file as a reader knows it: relative to the process's folder where it lies inside, else as it
+ * is. NULL: unknown. */
+static char *file_of(const struct vt_process *p, const struct vt_frame *frame) {
     const char *file = frame->file;
     if (!file)
         return NULL;
@@ -178,7 +180,7 @@ static char *cut_scopes(char *function, unsigned width) {
 char *vt_frame_text(const struct vt_process *p, const struct vt_frame *frame, unsigned width) {
     if (!frame)
         return vt_strdup("unknown (no stack)");
-    char *file = vt_frame_text_file(p, frame), *function = vt_frame_text_function(frame);
+    char *file = file_of(p, frame), *function = vt_frame_text_function(frame);
     struct vt_string text = {0};
     if (file) {
         char line[16] = "";

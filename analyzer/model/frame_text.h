@@ -16,10 +16,6 @@ FILE *vt_frame_text_open_source(const struct vt_process *process, const char *fi
 
 /* All that follow return memory that the caller frees. */
 
-/* The file as a reader knows it: relative to the process's folder where it lies inside, else as it
- * is. NULL: unknown. */
-char *vt_frame_text_file(const struct vt_process *process, const struct vt_frame *frame);
-
 /* The function without C++ parameters, template arguments and result. NULL: unknown. */
 char *vt_frame_text_function(const struct vt_frame *frame);
 

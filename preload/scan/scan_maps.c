@@ -220,7 +220,7 @@ static bool read_maps(struct vt_scan *scan) {
     return !scan->stop;
 }
 
-struct vt_vma *vt_scan_vma_at(const struct vt_scan *scan, uintptr_t address) {
+static struct vt_vma *vma_at(const struct vt_scan *scan, uintptr_t address) {
     uint32_t low = 0, high = scan->vma_count;
     while (low < high) {
         uint32_t middle = (low + high) / 2;
@@ -326,7 +326,7 @@ static bool holds_thread_block(struct vt_scan *scan, const struct vt_vma *v, boo
 static void find_stacks(struct vt_scan *scan) {
     uintptr_t own_block;
     __asm__("mov %%fs:0, %0" : "=r"(own_block));
-    struct vt_vma *v = vt_scan_vma_at(scan, own_block);
+    struct vt_vma *v = vma_at(scan, own_block);
     if (v) {
         /* Modules' thread-local storage lies below the thread's block, what the loader made for it
          * above; other memory may have been merged on both sides. */
@@ -337,7 +337,7 @@ static void find_stacks(struct vt_scan *scan) {
     }
     for (uint32_t i = 0; i < scan->thread_count; i++) {
         uintptr_t sp = scan->threads[i].sp & ~(uintptr_t)7;
-        v = sp ? vt_scan_vma_at(scan, sp) : NULL;
+        v = sp ? vma_at(scan, sp) : NULL;
         if (!v) {
             scan->stacks_unknown = true;
             continue;
@@ -405,8 +405,7 @@ static uint32_t in_order(struct vt_range *a, uint32_t n) {
 static void find_device_memory(struct vt_scan *scan) {
     for (uint32_t i = 0; i < scan->target_count; i++) {
         const struct vt_target *t = &scan->targets[i];
-        struct vt_vma *v =
-            t->held || t->end - t->start == 1 ? NULL : vt_scan_vma_at(scan, t->start);
+        struct vt_vma *v = t->held || t->end - t->start == 1 ? NULL : vma_at(scan, t->start);
         if (v)
             v->device = true;
     }

@@ -156,7 +156,6 @@ size_t vt_scan_file(const char *path, char *to, size_t size);
 void vt_scan_find_threads(struct vt_scan *scan);
 bool vt_scan_look_around(struct vt_scan *scan);
 bool vt_scan_spans(struct vt_scan *scan);
-struct vt_vma *vt_scan_vma_at(const struct vt_scan *scan, uintptr_t address);
 struct vt_span *vt_scan_add_span(struct vt_scan *scan, uintptr_t start, uintptr_t end,
                                  unsigned kind, const struct vt_vma *vma);
 

@@ -8,21 +8,21 @@
 #include <stdint.h>
 #include <cmocka.h>
 
-#include "diff/diff.h"
+#include "../analyzer/diff/diff.c"
 #include "vramtrace/log_format.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-#define SITES  8
-#define FRAMES 6
+#define MADE_SITES  8
+#define MADE_FRAMES 6
 
 struct made {
     struct vt_model model;
     struct vt_process process;
-    struct vt_site sites[SITES];
-    struct vt_stack stacks[SITES];
-    struct vt_frame frames[SITES][FRAMES];
+    struct vt_site sites[MADE_SITES];
+    struct vt_stack stacks[MADE_SITES];
+    struct vt_frame frames[MADE_SITES][MADE_FRAMES];
 };
 
 /* A site with the functions of `names` ("a b c") as its stack, `live` of `all` blocks of `size`. */
@@ -60,7 +60,7 @@ static double alike(const char *a, const char *b) {
     add(&y, b, 1, 1, 1);
     vt_stack_key_make(&x.sites[0], &p);
     vt_stack_key_make(&y.sites[0], &q);
-    double found = vt_diff_likeness(&p, &q), back = vt_diff_likeness(&q, &p);
+    double found = likeness_of(&p, &q), back = likeness_of(&q, &p);
     assert_true(found == back);
     vt_stack_key_free(&p);
     vt_stack_key_free(&q);
