@@ -32,8 +32,8 @@
 
 enum { CLOSED, OPENING, OPEN, FAILED };
 
-static uint32_t state; /* atomic */
-static int log_fd = -1;
+static uint32_t state;  /* atomic */
+static int log_fd = -1; /* atomic */
 static dev_t log_device;
 static ino_t log_inode;
 static bool buffered;
@@ -95,35 +95,36 @@ static void calibrate(void) {
 
 /* --- the descriptor --- */
 
-static bool fd_is_ours(void) {
+static bool fd_is_ours(int fd) {
     struct stat st;
-    return log_fd >= 0 && VT_SYS2(SYS_fstat, log_fd, &st) == 0 && st.st_dev == log_device &&
+    return fd >= 0 && VT_SYS2(SYS_fstat, fd, &st) == 0 && st.st_dev == log_device &&
            st.st_ino == log_inode;
 }
 
 /* Programs count descriptors from 3 and expect the next to be the lowest: ours is moved away. */
-static void move_fd_up(void) {
-    long high = VT_SYS3(SYS_fcntl, log_fd, F_DUPFD_CLOEXEC, FD_AT_LEAST);
+static int moved_up(int fd) {
+    long high = VT_SYS3(SYS_fcntl, fd, F_DUPFD_CLOEXEC, FD_AT_LEAST);
     if (high < 0)
-        return;
-    VT_SYS1(SYS_close, log_fd);
-    log_fd = (int)high;
+        return fd;
+    VT_SYS1(SYS_close, fd);
+    return (int)high;
 }
 
 /* The program may have closed our descriptor, or opened something else in its place. Then it is
- * opened again by name. */
+ * opened again by name. Threads that find that together each open one: the first one's stays. */
 static bool fd_check(void) {
-    if (VT_LIKELY(fd_is_ours()))
+    int was = vt_get(&log_fd);
+    if (VT_LIKELY(fd_is_ours(was)))
         return true;
-    log_fd = (int)VT_SYS4(SYS_openat, AT_FDCWD, absolute, O_RDWR | O_CLOEXEC | O_NOFOLLOW, 0);
-    if (fd_is_ours()) {
-        move_fd_up();
-        return true;
+    int fresh = (int)VT_SYS4(SYS_openat, AT_FDCWD, absolute, O_RDWR | O_CLOEXEC | O_NOFOLLOW, 0);
+    if (fd_is_ours(fresh)) {
+        fresh = moved_up(fresh);
+        if (vt_claim(&log_fd, was, fresh))
+            return true;
     }
-    if (log_fd >= 0)
-        VT_SYS1(SYS_close, log_fd);
-    log_fd = -1;
-    return false;
+    if (fresh >= 0)
+        VT_SYS1(SYS_close, fresh);
+    return fd_is_ours(vt_get(&log_fd));
 }
 
 /* Growing past RLIMIT_FSIZE would send the program SIGXFSZ. */
@@ -235,7 +236,7 @@ static int open_file(void) {
     log_fd = vt_log_name_open(path, sizeof path);
     if (log_fd < 0)
         return log_fd;
-    move_fd_up();
+    log_fd = moved_up(log_fd);
     struct stat st;
     if (VT_SYS2(SYS_fstat, log_fd, &st) != 0)
         return -EIO;
@@ -520,7 +521,7 @@ void vt_log_unend(void) {
 
 /* The child's log is its own: the parent's descriptor, mappings and counts are left alone. */
 void vt_log_forked(void) {
-    if (fd_is_ours())
+    if (fd_is_ours(log_fd))
         VT_SYS1(SYS_close, log_fd);
     log_fd = -1;
     uint32_t simulated = vt_get(&counters->flags) & (VT_FLAG_SIMULATED | VT_FLAG_NO_UNWINDER);

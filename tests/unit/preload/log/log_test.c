@@ -1,5 +1,25 @@
 /* SPDX-License-Identifier: MIT */
-/* How long "once a second" is for a buffered log, on clocks of any frequency. */
+/* How long "once a second" is for a buffered log, on clocks of any frequency; and the descriptor. */
+#define _GNU_SOURCE
+#include "base/sys.h"
+
+#include <fcntl.h>
+
+/* Another thread, which comes just before a file is opened. */
+static void (*before_open)(void);
+
+static long let_other_go(long number) {
+    void (*other)(void) = number == SYS_openat ? before_open : 0;
+    if (other) {
+        before_open = 0;
+        other();
+    }
+    return number;
+}
+#undef VT_SYS4
+#define VT_SYS4(n, a, b, c, d)                                                                     \
+    vt_sys(let_other_go(n), (long)(a), (long)(b), (long)(c), (long)(d), 0, 0)
+
 #include "log/log.c"
 
 #include <setjmp.h>
@@ -7,6 +27,7 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <stdlib.h>
+#include <unistd.h>
 
 #include <cmocka.h>
 
@@ -56,8 +77,39 @@ static void flushed_when_due(void **state) {
     buffered = false;
 }
 
+static unsigned descriptors(void) {
+    unsigned n = 0;
+    for (int fd = 0; fd < 1024; fd++)
+        n += fcntl(fd, F_GETFD) >= 0;
+    return n;
+}
+
+static void check_descriptor(void) {
+    assert_true(fd_check());
+}
+
+/* The program has closed our descriptor, and two threads find that together. */
+static void descriptor_opened_by_one(void **state) {
+    struct stat st;
+    (void)state;
+    strcpy(absolute, "/tmp/vt_log_test_XXXXXX");
+    log_fd = mkstemp(absolute);
+    assert_true(log_fd >= 0 && fstat(log_fd, &st) == 0);
+    log_device = st.st_dev;
+    log_inode = st.st_ino;
+    unsigned before = descriptors();
+    close(log_fd);
+    before_open = check_descriptor;
+    check_descriptor();
+    assert_int_equal(descriptors(), before);
+    close(log_fd);
+    log_fd = -1;
+    unlink(absolute);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {cmocka_unit_test(second_by_any_clock),
-                                       cmocka_unit_test(flushed_when_due)};
+                                       cmocka_unit_test(flushed_when_due),
+                                       cmocka_unit_test(descriptor_opened_by_one)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
