@@ -22,13 +22,15 @@ typedef int fexecve_function(int fd, char *const argv[], char *const envp[]);
 typedef int execveat_function(int dirfd, const char *path, char *const argv[], char *const envp[],
                               int flags);
 
-/* Looks the real function up, marks the end, calls; back here only after a failure. */
+/* Looks the real function up, marks the end, calls; back here only after a failure. A vfork child's errno
+ * is its parent's: it changes only with a failure. */
 #define EXEC(type, function, ...)                                                                  \
     __extension__({                                                                                \
         type *real_ = __extension__(type *) vt_libc_end(function);                                 \
         int result_ = -1;                                                                          \
-        errno = ENOSYS;                                                                            \
-        if (real_) {                                                                               \
+        if (!real_) {                                                                              \
+            errno = ENOSYS;                                                                        \
+        } else {                                                                                   \
             vt_init_exec_begins();                                                                 \
             result_ = real_(__VA_ARGS__);                                                          \
             vt_init_exec_failed();                                                                 \

@@ -8,6 +8,7 @@
 #include "../../cuda_case.h"
 
 #include <dlfcn.h>
+#include <errno.h>
 #include <pthread.h>
 #include <spawn.h>
 #include <string.h>
@@ -56,11 +57,13 @@ static void plain_children(void) {
         }
         EXPECT(reap(child) == 0);
     }
+    errno = EDOM;
     pid_t child = vfork();
     if (!child) {
         execl("/bin/true", "true", NULL);
         _exit(1);
     }
+    EXPECT(errno == EDOM); /* a vfork child's is its parent's */
     EXPECT(reap(child) == 0);
     child = vfork();
     if (!child) {
