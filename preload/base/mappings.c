@@ -50,7 +50,11 @@ void vt_mappings_remove(const void *start) {
 bool vt_mappings_list(struct vt_range *out, uint32_t room, uint32_t *count) {
     *count = 0;
     for (uint32_t i = 0, n = vt_get(&used); i < n && i < MAPPINGS_MAX; i++) {
-        struct vt_range r = {.start = vt_see(&ours[i].start), .end = vt_get(&ours[i].end)};
+        struct vt_range r;
+        do { /* the entry may become another mapping's in between */
+            r.start = vt_see(&ours[i].start);
+            r.end = vt_see(&ours[i].end);
+        } while (r.start != vt_see(&ours[i].start));
         if (r.start <= 1)
             continue;
         if (*count == room)
