@@ -170,6 +170,26 @@ void vt_map_put(struct vt_map *map, uint64_t key, uint32_t value) {
     map->values[i] = value;
 }
 
+void vt_map_remove(struct vt_map *map, uint64_t key) {
+    if (!map->slots)
+        return;
+    size_t mask = map->slots - 1, hole = vt_mix(key) & mask;
+    while (map->values[hole] != VT_MAP_NONE && map->keys[hole] != key)
+        hole = (hole + 1) & mask;
+    if (map->values[hole] == VT_MAP_NONE)
+        return;
+    for (size_t i = (hole + 1) & mask; map->values[i] != VT_MAP_NONE; i = (i + 1) & mask) {
+        /* it may move into the hole if its home does not lie behind the hole */
+        if (((i - vt_mix(map->keys[i])) & mask) >= ((i - hole) & mask)) {
+            map->keys[hole] = map->keys[i];
+            map->values[hole] = map->values[i];
+            hole = i;
+        }
+    }
+    map->values[hole] = VT_MAP_NONE;
+    map->used--;
+}
+
 void vt_map_free(struct vt_map *map) {
     free(map->keys);
     free(map->values);

@@ -72,7 +72,8 @@ unsigned vt_utf8_length(const char *text, size_t left);
 
 /* --- map, hash --- */
 
-/* From any 64-bit key to a number. Open addressing, load at most 2/3. Start it as {0}. Free with
+/* From any 64-bit key to a number. Open addressing, load at most 2/3, no
+ * tombstones. Start it as {0}. Free with
  * vt_map_free. */
 struct vt_map {
     uint64_t *keys;
@@ -83,6 +84,7 @@ struct vt_map {
 
 uint32_t vt_map_get(const struct vt_map *map, uint64_t key);       /* VT_MAP_NONE: not there */
 void vt_map_put(struct vt_map *map, uint64_t key, uint32_t value); /* replaces */
+void vt_map_remove(struct vt_map *map, uint64_t key);              /* nothing where it is not */
 void vt_map_free(struct vt_map *map);
 
 /* Mixes all bits of a word (the finalizer of MurmurHash3): for tables, and as the step of

@@ -2,7 +2,7 @@
 /*
  * Segments, blocks and idle pieces (see segments.h).
  *
- * Pieces are in a table by their start, idle ones also by their end: so a block is cut out of the
+ * Pieces are found by their start, idle ones also by their end: so a block is cut out of the
  * piece it comes from, and a freed one joined to its neighbours, without a search; an allocator
  * places blocks where an idle piece begins. The exception is searched for from the segment's start.
  * Walls (a plain segment's both ends) are never joined across.
@@ -12,7 +12,7 @@
  */
 #include "segments.h"
 
-enum { LEAF = 256, IDLE = 0, BLOCK = 1, WALL = 2 };
+enum { LEAF = 256 };
 
 struct leaf {
     uint32_t count;
@@ -33,44 +33,64 @@ struct device {
     uint32_t moment_room;
 };
 
+/* A block, or an idle piece. */
+struct piece {
+    uint64_t start, end;
+    uint8_t device;
+    bool block;
+};
+
 struct vt_segments {
     struct leaf **leaves; /* segments by start */
     size_t leaf_count, leaf_room;
-    struct vt_addresses pieces; /* start -> size_context: end, site: device, kind: IDLE, BLOCK */
-    struct vt_addresses ends;   /* end of an idle piece -> size_context: its start */
-    struct vt_addresses walls;
+    struct piece *pieces;
+    uint32_t piece_count, piece_room;
+    uint32_t *unused; /* of `pieces` */
+    uint32_t unused_count, unused_room;
+    struct vt_map by_start; /* start -> piece */
+    struct vt_map by_end;   /* end -> piece, of the idle ones */
+    struct vt_map walls;    /* addresses; the value says nothing */
     struct device devices[256];
 };
 
-/* --- tables --- */
+/* --- pieces by address --- */
 
-static struct vt_address *get(const struct vt_addresses *table, uint64_t address) {
-    struct vt_address *entry = vt_addresses_find(table, vt_address_key(address, 0));
-    return entry->key ? entry : NULL;
+static struct piece *find(const struct vt_segments *f, const struct vt_map *map, uint64_t address) {
+    uint32_t i = vt_map_get(map, address);
+    return i == VT_MAP_NONE ? NULL : &f->pieces[i];
 }
 
-static void put(struct vt_addresses *table, uint64_t address, uint64_t value, unsigned device,
-                unsigned kind) {
-    uint64_t key = vt_address_key(address, 0);
-    vt_addresses_reserve(table);
-    struct vt_address *entry = vt_addresses_find(table, key);
-    table->used += !entry->key;
-    *entry =
-        (struct vt_address){.key = key, .size_context = value, .site = device, .kind = kind & 3};
+static bool is_wall(const struct vt_segments *f, uint64_t address) {
+    return vt_map_get(&f->walls, address) != VT_MAP_NONE;
 }
 
-static void take(struct vt_addresses *table, uint64_t address) {
-    struct vt_address *entry = get(table, address);
-    if (entry)
-        vt_addresses_remove(table, entry);
+static void insert_piece(struct vt_segments *f, struct piece piece) {
+    uint32_t i;
+    if (f->unused_count) {
+        i = f->unused[--f->unused_count];
+    } else {
+        VT_GROW(f->pieces, f->piece_count, f->piece_room);
+        i = f->piece_count++;
+    }
+    f->pieces[i] = piece;
+    vt_map_put(&f->by_start, piece.start, i);
+    if (!piece.block)
+        vt_map_put(&f->by_end, piece.end, i);
+}
+
+static void remove_piece(struct vt_segments *f, uint64_t start) {
+    uint32_t i = vt_map_get(&f->by_start, start);
+    if (i == VT_MAP_NONE)
+        return;
+    vt_map_remove(&f->by_start, start);
+    if (!f->pieces[i].block)
+        vt_map_remove(&f->by_end, f->pieces[i].end);
+    VT_GROW(f->unused, f->unused_count, f->unused_room);
+    f->unused[f->unused_count++] = i;
 }
 
 struct vt_segments *vt_segments_open(void) {
-    struct vt_segments *f = vt_alloc(1, sizeof *f);
-    vt_addresses_start(&f->pieces, 10);
-    vt_addresses_start(&f->ends, 10);
-    vt_addresses_start(&f->walls, 8);
-    return f;
+    return vt_alloc(1, sizeof(struct vt_segments));
 }
 
 void vt_segments_close(struct vt_segments *f) {
@@ -83,9 +103,11 @@ void vt_segments_close(struct vt_segments *f) {
         free(f->devices[i].figures.moments);
     }
     free(f->leaves);
-    free(f->pieces.slots);
-    free(f->ends.slots);
-    free(f->walls.slots);
+    free(f->pieces);
+    free(f->unused);
+    vt_map_free(&f->by_start);
+    vt_map_free(&f->by_end);
+    vt_map_free(&f->walls);
     free(f);
 }
 
@@ -190,8 +212,8 @@ static void sift_down(struct device *d, size_t i) {
 }
 
 static bool is_idle(const struct vt_segments *f, const struct heap_row *row) {
-    const struct vt_address *piece = get(&f->pieces, row->start);
-    return piece && piece->kind == IDLE && piece->size_context - row->start == row->size;
+    const struct piece *piece = find(f, &f->by_start, row->start);
+    return piece && !piece->block && piece->end - row->start == row->size;
 }
 
 /* Forgets what is no longer so. */
@@ -280,33 +302,31 @@ void vt_segments_begin_window(struct vt_segments *f, uint64_t ticks) {
 /* --- pieces --- */
 
 static void remove_idle(struct vt_segments *f, uint64_t start, uint64_t end, unsigned device) {
-    take(&f->pieces, start);
-    take(&f->ends, end);
+    remove_piece(f, start);
     f->devices[device].idle_count--;
-    if (get(&f->walls, start) && get(&f->walls, end))
+    if (is_wall(f, start) && is_wall(f, end))
         f->devices[device].whole -= end - start;
 }
 
 static void insert_idle(struct vt_segments *f, uint64_t start, uint64_t end, unsigned device) {
-    put(&f->pieces, start, end, device, IDLE);
-    put(&f->ends, end, start, device, IDLE);
+    insert_piece(f, (struct piece){start, end, (uint8_t)device, false});
     f->devices[device].idle_count++;
-    if (get(&f->walls, start) && get(&f->walls, end))
+    if (is_wall(f, start) && is_wall(f, end))
         f->devices[device].whole += end - start;
     push(f, &f->devices[device], end - start, start);
 }
 
 /* A new idle piece, joined to its idle neighbours where no wall is between. */
 static void add_idle(struct vt_segments *f, uint64_t start, uint64_t end, unsigned device) {
-    const struct vt_address *before = get(&f->ends, start);
-    if (before && !get(&f->walls, start)) {
-        uint64_t first = before->size_context;
+    const struct piece *before = find(f, &f->by_end, start);
+    if (before && !is_wall(f, start)) {
+        uint64_t first = before->start;
         remove_idle(f, first, start, device);
         start = first;
     }
-    const struct vt_address *after = get(&f->pieces, end);
-    if (after && after->kind == IDLE && !get(&f->walls, end)) {
-        uint64_t last = after->size_context;
+    const struct piece *after = find(f, &f->by_start, end);
+    if (after && !after->block && !is_wall(f, end)) {
+        uint64_t last = after->end;
         remove_idle(f, end, last, device);
         end = last;
     }
@@ -326,15 +346,15 @@ static uint64_t region_start(const struct vt_segments *f, const struct vt_segmen
 }
 
 /* The piece that holds `address`; NULL: none does. */
-static struct vt_address *piece_with(const struct vt_segments *f, const struct vt_segment *s,
-                                     uint64_t address) {
-    struct vt_address *piece = get(&f->pieces, address);
+static struct piece *piece_with(const struct vt_segments *f, const struct vt_segment *s,
+                                uint64_t address) {
+    struct piece *piece = find(f, &f->by_start, address);
     if (piece || !s->holds)
         return piece;
-    piece = get(&f->pieces, region_start(f, s));
-    while (piece && piece->size_context <= address)
-        piece = get(&f->pieces, piece->size_context);
-    return piece && vt_address_of(piece) <= address ? piece : NULL;
+    piece = find(f, &f->by_start, region_start(f, s));
+    while (piece && piece->end <= address)
+        piece = find(f, &f->by_start, piece->end);
+    return piece && piece->start <= address ? piece : NULL;
 }
 
 /* The first block in it: from now on it is its allocator's reserve. */
@@ -368,28 +388,28 @@ const struct vt_segment *vt_segments_alloc(struct vt_segments *f, uint64_t addre
         if (part->end >= end)
             break;
     }
-    const struct vt_address *piece = piece_with(f, s, address);
-    if (!piece || piece->kind != IDLE || piece->size_context < end)
+    const struct piece *piece = piece_with(f, s, address);
+    if (!piece || piece->block || piece->end < end)
         return NULL;
-    uint64_t from = vt_address_of(piece), to = piece->size_context;
+    uint64_t from = piece->start, to = piece->end;
     remove_idle(f, from, to, s->device);
     if (from < address)
         insert_idle(f, from, address, s->device);
     if (end < to)
         insert_idle(f, end, to, s->device);
-    put(&f->pieces, address, end, s->device, BLOCK);
+    insert_piece(f, (struct piece){address, end, s->device, true});
     f->devices[s->device].figures.now.in_use += size;
     changed(f, s->device, ticks);
     return s;
 }
 
 void vt_segments_free(struct vt_segments *f, uint64_t address, uint64_t ticks) {
-    const struct vt_address *piece = get(&f->pieces, address);
-    if (!piece || piece->kind != BLOCK)
+    const struct piece *piece = find(f, &f->by_start, address);
+    if (!piece || !piece->block)
         return;
-    uint64_t end = piece->size_context;
-    unsigned device = piece->site;
-    take(&f->pieces, address);
+    uint64_t end = piece->end;
+    unsigned device = piece->device;
+    remove_piece(f, address);
     f->devices[device].figures.now.in_use -= end - address;
     add_idle(f, address, end, device);
     changed(f, device, ticks);
@@ -406,8 +426,8 @@ void vt_segments_add(struct vt_segments *f, uint64_t start, uint64_t size, uint6
     insert_segment(f,
                    (struct vt_segment){start, start + size, key, (uint8_t)device, mapped, false});
     if (!mapped) {
-        put(&f->walls, start, 0, 0, WALL);
-        put(&f->walls, start + size, 0, 0, WALL);
+        vt_map_put(&f->walls, start, 0);
+        vt_map_put(&f->walls, start + size, 0);
     }
 }
 
@@ -415,11 +435,11 @@ void vt_segments_add(struct vt_segments *f, uint64_t start, uint64_t size, uint6
 static void cut(struct vt_segments *f, const struct vt_segment *s, uint64_t start, uint64_t end,
                 vt_segments_gone *gone, void *context) {
     unsigned device = s->device;
-    struct vt_address *piece = piece_with(f, s, start);
-    while (piece && vt_address_of(piece) < end) {
-        uint64_t from = vt_address_of(piece), to = piece->size_context;
-        if (piece->kind == BLOCK) {
-            take(&f->pieces, from);
+    struct piece *piece = piece_with(f, s, start);
+    while (piece && piece->start < end) {
+        uint64_t from = piece->start, to = piece->end;
+        if (piece->block) {
+            remove_piece(f, from);
             f->devices[device].figures.now.in_use -= to - from;
             if (gone)
                 gone(context, from);
@@ -431,7 +451,7 @@ static void cut(struct vt_segments *f, const struct vt_segment *s, uint64_t star
             add_idle(f, from, start, device);
         if (to > end)
             add_idle(f, end, to, device);
-        piece = to < end ? get(&f->pieces, to) : NULL;
+        piece = to < end ? find(f, &f->by_start, to) : NULL;
     }
 }
 
@@ -448,9 +468,9 @@ static void remove_segment(struct vt_segments *f, uint64_t start, uint64_t end, 
         const struct vt_segment *before = start ? segment_with(f, start - 1) : NULL;
         const struct vt_segment *after = segment_with(f, end);
         if (!before || before->mapped)
-            take(&f->walls, start);
+            vt_map_remove(&f->walls, start);
         if (!after || after->mapped)
-            take(&f->walls, end);
+            vt_map_remove(&f->walls, end);
     }
     bool held = s->holds;
     erase_segment(f, s->start);
@@ -505,9 +525,9 @@ bool vt_segments_region(const struct vt_segments *f, size_t *at, struct vt_regio
 }
 
 uint64_t vt_segments_piece(const struct vt_segments *f, uint64_t start, bool *block) {
-    const struct vt_address *piece = get(&f->pieces, start);
-    *block = piece && piece->kind == BLOCK;
-    return piece ? piece->size_context : 0;
+    const struct piece *piece = find(f, &f->by_start, start);
+    *block = piece && piece->block;
+    return piece ? piece->end : 0;
 }
 
 void vt_segments_sum(const struct vt_segments *f, const struct vt_region *region, uint64_t *in_use,
