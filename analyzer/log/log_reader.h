@@ -37,6 +37,8 @@ struct vt_log_module {
     char build_id[129]; /* lower-case hex; "" where unknown */
 };
 
+#define VT_NO_STACK UINT32_MAX /* for an index into vt_log.stacks */
+
 struct vt_log_stack {
     uint64_t frames; /* index of its first frame word in vt_log.frame_words */
     uint64_t ticks;  /* of the event it was first written for */

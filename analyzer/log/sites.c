@@ -6,7 +6,6 @@
 #include "sites.h"
 
 #include "hooks.h"
-#include "replay/replay.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -27,8 +27,8 @@ struct module {
     enum vt_symbols_state state;
     Dwfl *dwfl;
     Dwfl_Module *dwfl_module;
-    uint32_t number;
-    char key[]; /* path, newline, build id */
+    struct vt_map answer_of; /* address -> answer */
+    char key[];              /* path, newline, build id */
 };
 
 /* What is known of one address of one module: rows of vt_symbols.rows. */
@@ -36,17 +36,19 @@ struct answer {
     uint32_t first, count;
 };
 
+/* A text that is kept once. */
+struct string {
+    UT_hash_handle hh;
+    char text[];
+};
+
 struct vt_symbols {
     struct module *modules;
-    uint32_t module_count;
-    struct vt_map answer_of; /* module and address, mixed -> answer */
     struct answer *answers;
     uint32_t answer_count, answer_room;
     struct vt_symbol **rows; /* each answer's rows are one block: they never move */
     size_t row_count, row_room;
-    char **strings; /* everything to free */
-    size_t string_count, string_room;
-    struct vt_map string_by_hash;
+    struct string *strings;
 };
 
 struct vt_symbols *vt_symbols_open(void) {
@@ -55,36 +57,38 @@ struct vt_symbols *vt_symbols_open(void) {
 
 void vt_symbols_close(struct vt_symbols *s) {
     struct module *m, *next;
+    struct string *string, *after;
     if (!s)
         return;
     HASH_ITER(hh, s->modules, m, next) {
         HASH_DEL(s->modules, m);
         if (m->dwfl)
             dwfl_end(m->dwfl);
+        vt_map_free(&m->answer_of);
         free(m);
+    }
+    HASH_ITER(hh, s->strings, string, after) {
+        HASH_DEL(s->strings, string);
+        free(string);
     }
     for (size_t i = 0; i < s->row_count; i++)
         free(s->rows[i]);
-    for (size_t i = 0; i < s->string_count; i++)
-        free(s->strings[i]);
     free(s->rows);
-    free(s->strings);
     free(s->answers);
-    vt_map_free(&s->answer_of);
-    vt_map_free(&s->string_by_hash);
     free(s);
 }
 
 /* A copy that lives as long as the symbolizer; the same text is kept once. */
 static const char *keep(struct vt_symbols *s, const char *text) {
-    uint64_t hash = vt_hash_bytes(0, text, strlen(text));
-    uint32_t known = vt_map_get(&s->string_by_hash, hash);
-    if (known != VT_MAP_NONE && !strcmp(s->strings[known], text))
-        return s->strings[known];
-    VT_GROW(s->strings, s->string_count, s->string_room);
-    s->strings[s->string_count] = vt_strdup(text);
-    vt_map_put(&s->string_by_hash, hash, (uint32_t)s->string_count);
-    return s->strings[s->string_count++];
+    struct string *string;
+    size_t length = strlen(text);
+    HASH_FIND(hh, s->strings, text, length, string);
+    if (!string) {
+        string = vt_alloc(1, sizeof *string + length + 1);
+        memcpy(string->text, text, length);
+        HASH_ADD_KEYPTR(hh, s->strings, string->text, length, string);
+    }
+    return string->text;
 }
 
 /* --- modules --- */
@@ -141,7 +145,6 @@ static struct module *module_of(struct vt_symbols *s, const char *path, const ch
         free(m);
         return known;
     }
-    m->number = s->module_count++;
     open_module(m, path, build_id);
     HASH_ADD_STR(s->modules, key, m);
     return m;
@@ -294,8 +297,7 @@ uint32_t vt_symbols_at(struct vt_symbols *s, const char *path, const char *build
     struct module *m = module_of(s, path, build_id);
     if (m->state != VT_SYMBOLS_FOUND)
         return 0;
-    uint64_t key = vt_mix(address) ^ vt_mix(m->number + 1);
-    uint32_t known = vt_map_get(&s->answer_of, key);
+    uint32_t known = vt_map_get(&m->answer_of, address);
     if (known == VT_MAP_NONE) {
         struct vt_symbol found[INLINE_MOST];
         uint32_t count = from_dwarf(s, m, address, found);
@@ -317,7 +319,7 @@ uint32_t vt_symbols_at(struct vt_symbols *s, const char *path, const char *build
         VT_GROW(s->answers, s->answer_count, s->answer_room);
         s->answers[s->answer_count] = (struct answer){(uint32_t)s->row_count++, count};
         known = s->answer_count++;
-        vt_map_put(&s->answer_of, key, known);
+        vt_map_put(&m->answer_of, address, known);
     }
     *out = s->rows[s->answers[known].first];
     return s->answers[known].count;

@@ -21,7 +21,6 @@
 #include "addresses.h"
 #include "log/log.h"
 
-#define VT_NO_STACK    UINT32_MAX
 #define VT_REPLAY_AGES 25 /* an age has 24 bits */
 #define VT_HOLDERS     8  /* how many of the largest holders are kept for a failed allocation */
 
