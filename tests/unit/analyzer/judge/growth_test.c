@@ -225,6 +225,14 @@ static void looks_alike(void **state) {
         give(&s, ring[i]);
     assert_false(grows(&s));
 
+    uint64_t layers[120]; /* the same, of more layers than setting up is believed to make */
+    begin(&s);
+    for (int i = 0; i < 120; i++)
+        layers[i] = take(&s, 1, 100);
+    for (int i = 0; i < 120; i++)
+        give(&s, layers[i]);
+    assert_false(grows(&s));
+
     begin(&s); /* a cache that fills */
     memset(ring, 0, sizeof ring);
     for (int i = 0; i < 200; i++) {
@@ -331,6 +339,22 @@ static void only_takes(void **state) {
         }
     }
     assert_false(wrong);
+}
+
+/* One line that is reached in 12 ways, three times in each: no site of it grows alone. */
+static void one_line(void **state) {
+    struct story s;
+    (void)state;
+    begin(&s);
+    for (uint32_t i = 0; i < 12; i++) {
+        uint64_t frames[] = {0x401000, 0x402000, 0x410000 + 0x1000 * i};
+        maker_stack(&s.maker, 0, 10 + i, frames, 3);
+    }
+    for (uint32_t i = 0; i < 36; i++) {
+        work(&s);
+        take(&s, 10 + i * 7 % 12, 1000);
+    }
+    assert_true(grows(&s));
 }
 
 /* A buffer that is made anew 80 times, and gets longer by less than half in all: a workspace. */
@@ -526,7 +550,7 @@ int main(void) {
         cmocka_unit_test(freed_at_end), cmocka_unit_test(looks_alike),
         cmocka_unit_test(longer),       cmocka_unit_test(by_chance),
         cmocka_unit_test(only_takes),   cmocka_unit_test(hardly_longer),
-        cmocka_unit_test(replaced),
+        cmocka_unit_test(replaced),     cmocka_unit_test(one_line),
     };
     return cmocka_run_group_tests(tests, make_folder, remove_folder);
 }
