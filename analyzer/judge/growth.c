@@ -28,16 +28,16 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* What is tried: rises of what kind, on which clock, from where on. */
+/* What the tests look at: which rises, on which clock, from which on. */
 struct trial {
     const struct curve *curve;
     struct scale scale;
     bool floor;
     uint32_t first, all; /* of search.rises */
-    bool warm;           /* something rose before it, that may have been warming up */
+    bool warm;           /* a warm-up was skipped before it */
 };
 
-/* --- the questions --- */
+/* --- the tests --- */
 
 /* Whether rises become fewer towards the end, or are too few to say that they do not. */
 static bool slows_down(const struct rise *rises, uint32_t count, double end, bool warm) {
@@ -135,7 +135,8 @@ static bool is_steady(const struct search *s, const struct trial *t) {
  * are freed, whose valleys rise. */
 static bool stays_up(const struct search *s, const struct trial *t, uint32_t windows) {
     const struct curve *c = t->curve;
-    double valleys[MOST_VALLEYS + 1], start = vt_growth_place(s, c, t->scale.kind, c->samples);
+    double valleys[MOST_VALLEYS + 1],
+        start = vt_growth_sample_position(s, c, t->scale.kind, c->samples);
     if (start < t->scale.start)
         start = t->scale.start;
     vt_growth_valleys(s, c, &t->scale, start, windows, valleys);
@@ -243,7 +244,7 @@ static bool find(const struct search *s, const struct curve *c, struct found *fo
     return false;
 }
 
-/* --- one site, and places --- */
+/* --- sites, and lines of several sites --- */
 
 /* A site's own rises in a growth that was found for its line: how many, and from which on, in
  * search.rises. */
@@ -257,11 +258,11 @@ static uint32_t find_part(const struct search *s, const struct found *found, dou
     return n - *first;
 }
 
-/* Sites of one place that do not grow by themselves, but together do: one line that is reached by
- * many ways, a few times by each. */
+/* Sites of one line that do not grow alone but do together: the line is reached in many ways, a few
+ * times in each. */
 static void judge_line(const struct search *s, const uint32_t *sites, uint32_t count,
                        const uint32_t *index, struct vt_process *p) {
-    struct curve sum = vt_growth_curve_of_place(s, sites, count);
+    struct curve sum = vt_growth_curve_of_line(s, sites, count);
     struct found found;
     if (find(s, &sum, &found)) {
         double from = s->rises[found.first_rise].at;
@@ -276,9 +277,9 @@ static void judge_line(const struct search *s, const uint32_t *sites, uint32_t c
     free((void *)sum.samples);
 }
 
-/* The line, and the one that it was called from: a helper that all of a program allocates through is
- * no place. */
-static uint64_t place_of(const struct vt_site *site) {
+/* A key for the line and the line that it was called from: a shared allocation helper is not a call
+ * site. */
+static uint64_t line_of(const struct vt_site *site) {
     const struct vt_stack *stack = site->stack;
     uint64_t key = vt_stack_line_key(stack) + vt_mix(site->layer * 256 + site->device);
     for (uint32_t i = stack->user_frame + 1; i < stack->count; i++) {
@@ -302,7 +303,7 @@ static void judge_lines(const struct search *s, const uint32_t *index, struct vt
         next[i] = VT_NO_SITE;
         if (!site || site->before || site->growth || !site->held_bytes)
             continue;
-        uint64_t key = place_of(site);
+        uint64_t key = line_of(site);
         uint32_t head = vt_map_get(&first_of, key);
         if (head != VT_MAP_NONE)
             next[i] = head;
@@ -323,8 +324,8 @@ static void judge_lines(const struct search *s, const uint32_t *index, struct vt
     vt_map_free(&first_of);
 }
 
-/* In a window, what is kept may replace what was there before it: whose place that was is not known
- * any more, so it is compared with all of the same memory. */
+/* In a window, kept blocks may replace blocks from before it. The sites of those are not known, so
+ * all memory of the same layer and device is compared. */
 static bool replaces(const struct search *s, const struct found *found, const struct vt_process *p,
                      const struct vt_site *site) {
     uint64_t kept = 0, given_back = 0;

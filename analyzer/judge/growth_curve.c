@@ -23,8 +23,8 @@ double vt_growth_position(const struct search *s, enum clock_kind kind, uint32_t
     }
 }
 
-double vt_growth_place(const struct search *s, const struct curve *c, enum clock_kind kind,
-                       const struct vt_sample *sample) {
+double vt_growth_sample_position(const struct search *s, const struct curve *c,
+                                 enum clock_kind kind, const struct vt_sample *sample) {
     return kind == BY_RHYTHM && c->one_thread ? (double)sample->thread_events
                                               : vt_growth_position(s, kind, sample->bucket);
 }
@@ -56,7 +56,7 @@ static uint32_t bucket_at(const struct search *s, double events) {
 }
 
 /* Where a bucket would be on the clock of the site's thread. */
-static double cut_place(const struct curve *c, uint32_t bucket) {
+static double thread_position(const struct curve *c, uint32_t bucket) {
     for (uint32_t i = 0; i < c->count; i++)
         if (c->samples[i].bucket >= bucket)
             return (double)c->samples[i].thread_events;
@@ -95,7 +95,7 @@ bool vt_growth_scale(const struct search *s, const struct curve *c, enum clock_k
         if (cut < scale->end_bucket) {
             scale->whole = false;
             scale->end_bucket = cut;
-            scale->end = kind == BY_RHYTHM && c->one_thread ? cut_place(c, cut)
+            scale->end = kind == BY_RHYTHM && c->one_thread ? thread_position(c, cut)
                                                             : vt_growth_position(s, kind, cut);
         }
     }
@@ -108,7 +108,7 @@ uint32_t vt_growth_kept(const struct search *s, const struct curve *c, const str
     uint32_t count = 0;
     for (uint32_t i = 0; i < c->count && c->samples[i].bucket < scale->end_bucket; i++) {
         const struct vt_sample *sample = &c->samples[i];
-        double where = vt_growth_place(s, c, scale->kind, sample);
+        double where = vt_growth_sample_position(s, c, scale->kind, sample);
         if (!sample->kept_bytes || where < scale->start)
             continue;
         if (where >= scale->end)
@@ -141,7 +141,7 @@ uint32_t vt_growth_floor(const struct search *s, const struct curve *c, const st
             low = i ? c->samples[i - 1].last_bytes : 0;
         if (low >= floor)
             continue;
-        double where = vt_growth_place(s, c, scale->kind, sample);
+        double where = vt_growth_sample_position(s, c, scale->kind, sample);
         if (where < scale->start)
             break;
         if (at < room && !(s->rises[at].at > where)) {
@@ -163,14 +163,15 @@ void vt_growth_valleys(const struct search *s, const struct curve *c, const stru
     double width = (scale->end - start) / count;
     uint64_t level = 0;
     uint32_t i = 0;
-    for (; i < c->count && vt_growth_place(s, c, scale->kind, &c->samples[i]) < start; i++)
+    for (; i < c->count && vt_growth_sample_position(s, c, scale->kind, &c->samples[i]) < start;
+         i++)
         level = c->samples[i].last_bytes;
     for (uint32_t w = 0; w < count; w++) {
         double end = start + width * (w + 1);
         uint64_t low = level;
         for (; i < c->count && c->samples[i].bucket < scale->end_bucket; i++) {
             const struct vt_sample *sample = &c->samples[i];
-            if (w + 1 < count && vt_growth_place(s, c, scale->kind, sample) >= end)
+            if (w + 1 < count && vt_growth_sample_position(s, c, scale->kind, sample) >= end)
                 break;
             if (sample->bucket == s->last_bucket)
                 continue;
@@ -230,11 +231,11 @@ static int by_bucket(const void *a, const void *b) {
     return x->allocs < y->allocs ? -1 : x->allocs > y->allocs;
 }
 
-/* In a bucket in which several changed, the lowest is taken to be the lowest of each at once: a
- * growth can be missed by that, never made up. */
-struct curve vt_growth_curve_of_place(const struct search *s, const uint32_t *sites,
-                                      uint32_t count) {
-    struct curve sum = {.freed_all = true}; /* held_count: not asked of places */
+/* Where several sites changed in one bucket, the sum of their lowest levels is its lowest: a growth
+ * can be missed by that, never made up. */
+struct curve vt_growth_curve_of_line(const struct search *s, const uint32_t *sites,
+                                     uint32_t count) {
+    struct curve sum = {.freed_all = true}; /* held_count: not needed of lines */
     uint32_t room = 0;
     for (uint32_t i = 0; i < count; i++)
         room += vt_growth_curve(s, sites[i]).count;

@@ -18,7 +18,7 @@ struct rise {
 
 enum clock_kind { BY_ITERATION, BY_RHYTHM, BY_TIME };
 
-/* What is common to all sites. */
+/* The same for all sites. */
 struct search {
     const struct vt_replay *replay;
     const struct vt_history *history;
@@ -31,11 +31,11 @@ struct search {
     struct rise *rises;    /* scratch: as many as there are buckets */
 };
 
-/* What one site is, for the search: its samples up to the end that counts. */
+/* One site: its samples up to the process's last allocation. */
 struct curve {
     const struct vt_sample *samples;
-    uint32_t count; /* of those that count */
-    uint64_t held;  /* at the end that counts */
+    uint32_t count;
+    uint64_t held; /* at the last allocation */
     uint64_t held_count;
     uint32_t first;      /* bucket of its first sample */
     bool freed_all;      /* nothing of it was live at the very end */
@@ -53,7 +53,7 @@ struct scale {
     bool whole;          /* to the end of the run, or of its iterations: nothing is too young */
 };
 
-/* How evenly rises come, from the first of them to the end. */
+/* How evenly rises come, from the first to the end. */
 struct steadiness {
     double mean_position; /* of the blocks in the span, 0 to 1: 0.5 when steady */
     double error;         /* its standard error */
@@ -71,18 +71,18 @@ struct found {
 
 /* --- growth_curve.c --- */
 
-/* The curve of a site; of several that are one place, of which the caller frees `samples`. */
+/* The curve of a site; of the sites of one line, of which the caller frees `samples`. */
 struct curve vt_growth_curve(const struct search *search, uint32_t site);
-struct curve vt_growth_curve_of_place(const struct search *search, const uint32_t *sites,
-                                      uint32_t count);
+struct curve vt_growth_curve_of_line(const struct search *search, const uint32_t *sites,
+                                     uint32_t count);
 
-/* Where a bucket begins on a clock; where a sample is, on the clock of its site's thread. */
+/* Where a bucket begins on a clock; the same of a sample, by the rhythm on its thread's own clock. */
 double vt_growth_position(const struct search *search, enum clock_kind kind, uint32_t bucket);
-double vt_growth_place(const struct search *search, const struct curve *curve, enum clock_kind kind,
-                       const struct vt_sample *sample);
+double vt_growth_sample_position(const struct search *search, const struct curve *curve,
+                                 enum clock_kind kind, const struct vt_sample *sample);
 
-/* What is looked at on this clock; `old`: up to the moment since when blocks may be too young to
- * be judged. False: the clock is not there, or there is no such stretch. */
+/* The part of the run to look at, on this clock; `old`: only as long as blocks are old enough to be
+ * judged. False: there is no such clock, or no such part. */
 bool vt_growth_scale(const struct search *search, const struct curve *curve, enum clock_kind kind,
                      bool old, struct scale *scale);
 
@@ -107,7 +107,7 @@ struct steadiness vt_growth_steadiness(const struct rise *rises, uint32_t count,
 /* --- growth_describe.c --- */
 
 /* Fills the growth of a site: `rises`, `count` of them, are its own, of a growth that was found for
- * it or for its place. `own`: the replay's index of the site. */
+ * it or for its line. `own`: the replay's index of the site. */
 void vt_growth_describe(const struct search *search, const struct found *found,
                         const struct rise *rises, uint32_t count, uint32_t own,
                         struct vt_process *process, struct vt_site *site);

@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * How each site's live bytes went over the run, in little room: the run is cut into some hundred
- * buckets, and of each bucket in which a site changed its lowest and its last level are kept.
+ * The course of each site's live bytes over the run, in little memory: the run is cut into some
+ * hundred buckets, and each bucket in which a site changed keeps its lowest and its last level.
  *
- * Buckets end after equal numbers of allocations and frees (a clock that is the same in every run
- * of the same program, as time is not), and wherever an iteration begins that the program marked:
- * so windows of iterations, of events and of time can all be put together from them. A run of few
- * events has one bucket for each.
+ * Buckets end after equal numbers of allocations and frees (the same in every run of the same
+ * program, unlike time), and wherever the program marked the begin of an iteration: so windows by
+ * iterations, by events and by time can all be made of them. A short run has a bucket per event.
  *
  * replay.c fills it, growth.c reads it.
  */
@@ -15,7 +14,9 @@
 
 #include "base/base.h"
 
-#define VT_HISTORY_BUCKETS 256u /* by events; and at most as many by iterations */
+/* By events, and at most as many by iterations. Laplace's test needs about a hundred rises where
+ * they come by chance (doc/GROWTH.md): this is twice as many, and some kilobytes a site. */
+#define VT_HISTORY_BUCKETS 256u
 
 struct vt_bucket {
     uint64_t ticks;         /* of its first event */
@@ -25,9 +26,9 @@ struct vt_bucket {
     bool after;             /* the last marked iteration had ended */
 };
 
-/* A site in one bucket. A level is what it held between events; the lowest counts what it came
- * with. What is freed behind the process's last allocation is freed at its end: it still counts as
- * kept, and as no life that was lived. */
+/* A site in one bucket. A level is what it held between two events; the lowest includes the level
+ * that it began with. Frees after the process's last allocation still count as kept; they are not
+ * lifetimes. */
 struct vt_sample {
     uint32_t bucket;
     uint32_t allocs; /* of the site, up to the bucket's end (cut at 2^32) */
@@ -46,7 +47,7 @@ struct vt_sample {
 struct vt_site_history {
     struct vt_sample *samples; /* by bucket */
     uint32_t count, room;
-    /* what it held when the process last allocated anything: before all is freed at the end */
+    /* held when the process last allocated anything: before the frees at the end */
     uint64_t held_bytes, held_count, held_at;
     uint32_t thread; /* of vt_history.threads, that last allocated here */
     bool shared;     /* several did */
@@ -95,7 +96,7 @@ void vt_history_open(struct vt_history *history, uint64_t events, const uint64_t
                      size_t edge_count, uint64_t edges_end);
 void vt_history_close(struct vt_history *history);
 
-/* Forgets all: the window begins here. */
+/* Forgets everything: the window begins here. */
 void vt_history_restart(struct vt_history *history);
 
 /* The events that follow are this thread's. To be called before the first. */
@@ -133,8 +134,7 @@ static inline void vt_history_event(struct vt_history *h, uint64_t ticks, bool a
     h->events++;
 }
 
-/* A site is about to give something back: what it holds until now it held at the last allocation.
- */
+/* A site is about to free a block: what it holds now, it held at the last allocation. */
 void vt_history_giving(struct vt_history *history, uint32_t site, uint64_t bytes, uint64_t count);
 
 /* A site's level has changed. `allocs`: its allocations so far. */
@@ -144,7 +144,7 @@ void vt_history_level(struct vt_history *history, uint32_t site, uint64_t bytes,
 /* A block of the site, whose level has just been noted, was allocated: the sample to give to
  * vt_history_freed when it goes. VT_NO_SAMPLE there: it is from before the window. */
 uint32_t vt_history_kept(struct vt_history *history, uint32_t site, uint64_t bytes);
-/* It goes; the site's level has just been noted. */
+/* It is freed; the site's level has just been noted. */
 void vt_history_freed(struct vt_history *history, uint32_t site, uint32_t sample, uint64_t bytes);
 
 /* What the site held when the process last allocated; `bytes` and `count`: what it holds at the
