@@ -201,6 +201,7 @@ bench: ## measure: ns per event beside heaptrack, log bytes, start-up cost; prec
 	@echo; echo "growing, over programs that act by chance (tests/scenarios/random):"
 	@tests/scenarios/random/run --build $(BUILD) --jobs $(JOBS)
 	@VT_SEEDS=100 tests/run --build $(BUILD) 310-random
+	@VT_SCAN_SECONDS=1 tests/run --build $(BUILD) 612-scan-size
 
 INSTALL ?= install
 install: all ## install under PREFIX (/usr/local), DESTDIR in front

@@ -73,7 +73,7 @@ int main() {
         pthread_t t[4];
         for (int k = 0; k < 4; k++)
             pthread_create(&t[k], nullptr, k % 2 ? throws : cancelled, nullptr);
-        usleep(500);
+        usleep(500); /* some of their work, or none */
 #ifndef OWN_UNWIND
         for (int k = 0; k < 4; k += 2)
             pthread_cancel(t[k]);

@@ -83,11 +83,24 @@ NOINLINE static void in_thread_local(void) {
 }
 
 static sem_t ready, never;
+static pid_t other; /* the thread that posts `ready`, and then waits for ever */
+static void until_it_waits() {
+    char path[64], state = 0;
+    sem_wait(&ready);
+    snprintf(path, sizeof path, "/proc/self/task/%d/stat", (int)other);
+    while (state != 'S') {
+        FILE *stat = fopen(path, "r");
+        CHECK(!stat || fscanf(stat, "%*d (%*[^)]) %c", &state) != 1);
+        fclose(stat);
+        sched_yield();
+    }
+}
 static void *holder(void *) {
     CHECK(cuCtxSetCurrent(context));
     volatile CUdeviceptr mine = allocate();
     for (int i = 0; i < 8; i++) /* no longer the thread's last allocations */
         CHECK(cuMemFree_v2(allocate()));
+    other = gettid();
     sem_post(&ready);
     while (sem_wait(&never) != 0)
         ;
@@ -96,8 +109,7 @@ static void *holder(void *) {
 NOINLINE static void on_other_stack(void) {
     pthread_t thread;
     pthread_create(&thread, NULL, holder, NULL);
-    sem_wait(&ready);
-    usleep(20000);
+    until_it_waits();
 }
 
 static void *own_stack_holder(void *) {
@@ -105,6 +117,7 @@ static void *own_stack_holder(void *) {
     kept_by_thread = allocate();
     for (int i = 0; i < 8; i++)
         CHECK(cuMemFree_v2(allocate()));
+    other = gettid();
     sem_post(&ready);
     while (sem_wait(&never) != 0)
         ;
@@ -113,13 +126,13 @@ static void *own_stack_holder(void *) {
 NOINLINE static void in_other_thread_local(void) {
     pthread_t thread;
     pthread_create(&thread, NULL, own_stack_holder, NULL);
-    sem_wait(&ready);
-    usleep(20000);
+    until_it_waits();
 }
 
 /* A thread that is on a coroutine's stack: its own waits meanwhile. */
 static ucontext_t outside, inside;
 static void coroutine(void) {
+    other = gettid();
     sem_post(&ready);
     while (sem_wait(&never) != 0)
         ;
@@ -140,8 +153,7 @@ static void *switches(void *) {
 NOINLINE static void on_suspended_stack(void) {
     pthread_t thread;
     pthread_create(&thread, NULL, switches, NULL);
-    sem_wait(&ready);
-    usleep(20000);
+    until_it_waits();
 }
 
 NOINLINE static void interior(void) {

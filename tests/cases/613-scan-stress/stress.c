@@ -96,6 +96,6 @@ int main(int argc, char **argv) {
         pthread_t thread;
         CHECK(pthread_create(&thread, NULL, all[i], (void *)(size_t)(i + 1)));
     }
-    usleep(argc > 1 ? (unsigned)atoi(argv[1]) : 1000);
+    usleep(argc > 1 ? (unsigned)atoi(argv[1]) : 1000); /* their work: any moment of it will do */
     _exit(7); /* no handler, no destructor: the others run to the last */
 }

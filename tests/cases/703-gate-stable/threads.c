@@ -45,7 +45,7 @@ static void *work(void *argument) {
         else if (cuMemFree_v2(a))
             _exit(98);
         if (i % 50 == me)
-            usleep(100);
+            usleep(100); /* its work */
     }
     return NULL;
 }

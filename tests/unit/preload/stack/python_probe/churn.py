@@ -69,7 +69,7 @@ def work(thread):
 threads = [threading.Thread(target=work, args=(t,)) for t in range(8)]
 for t in threads:
     t.start()
-end = time.monotonic() + seconds
+end = time.monotonic() + seconds  # how much work; nothing is judged by it
 while time.monotonic() < end:
     gc.collect()
     time.sleep(0.01)

@@ -49,10 +49,10 @@ def last():
     if not (n == 1 and buf.value.startswith(b"last\t")):
         os.write(2, b"atexit saw " + buf.value)
         os._exit(9)
-    time.sleep(0.002)
+    time.sleep(0.002)  # its work
 
 
-time.sleep(0.02)
+time.sleep(0.02)  # the work of all of them
 if how == "exit":
     sys.exit(0)
 if how == "_exit":
