@@ -2,14 +2,17 @@
 /*
  * A life in someone else's process, from start to end.
  *
- *   load      the constructor notes the time and registers the end handler: nothing else, because
- * most processes that inherit LD_PRELOAD never use CUDA arming    at the first reach for CUDA:
- * options, fork guard, unwinder fork      a child finds its guard word wiped at its first event,
- * drops what it inherited, and starts its own log end       the END mark and the exit line.
- * Registered by the constructor, so it runs after every static destructor and after Python's
- * finalization (exit runs handlers last-in-first-out, and the constructor is before them all); a
- * plain destructor of ours would run before those, and late frees would look like leaks. _exit,
- * _Exit, quick_exit and exec* pass no handler: they are wrapped.
+ *   load    The constructor notes the time, finds what stands behind _exit and exec*, and registers
+ *           the end handler. Nothing else: most processes that inherit LD_PRELOAD never use CUDA.
+ *   arming  At the first reach for CUDA: options, fork guard, unwinder (base/process.c).
+ *   fork    A child finds its guard word wiped at its first event. It drops what it inherited, and
+ *           starts a log of its own.
+ *   end     The exit scan, the END mark and the exit line.
+ *
+ * The end handler is registered by the constructor, so it runs after every static destructor and
+ * after Python's finalization: exit runs handlers last-in-first-out. A plain destructor of ours would
+ * run before those, and late frees would look like leaks. _exit, _Exit, quick_exit and exec* pass no
+ * handler: they are wrapped.
  */
 #define _GNU_SOURCE
 #include "books/books.h"
@@ -123,7 +126,6 @@ static void forked(void) {
     vt_log_forked();
     vt_live_forked();
     vt_stack_forked();
-    vt_modules_forked();
     vt_context_forked();
     vt_vmm_forked();
     vt_pool_forked();

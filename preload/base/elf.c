@@ -4,8 +4,7 @@
  *
  * Why not dlsym: we export dlsym, so our own calls would come back to us; it leaves a message for
  * the program's next dlerror; and it cannot see into an object that was opened RTLD_LOCAL without a
- * handle. Called by lookup.c (the C library's own dlsym), real.c (the driver's and the runtimes'
- * functions) and stack.c.
+ * handle. Called by libc.c (the C library's own dlsym), by real/ and by route/.
  */
 #define _GNU_SOURCE
 #include "elf.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The VRAMTRACE_* variables, and what we say on stderr. Called at arming, by init.c. No allocation,
+ * The VRAMTRACE_* variables, and what we say on stderr. Called at arming, by process.c. No allocation,
  * no stdio.
  */
 #define _GNU_SOURCE

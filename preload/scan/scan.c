@@ -170,10 +170,10 @@ static void reach_last_of(struct vt_scan *scan, const struct vt_thread *t) {
 }
 
 static void reach_registers(struct vt_scan *scan) {
-    uint32_t own = (uint32_t)VT_SYS0(SYS_gettid);
+    uint32_t self = (uint32_t)VT_SYS0(SYS_gettid);
     for (struct vt_thread *t = vt_thread_first(); t; t = t->next) {
         uint32_t tid = vt_see(&t->tid);
-        if (tid != own && lives(scan, tid))
+        if (tid != self && lives(scan, tid))
             reach_last_of(scan, t);
     }
 }
@@ -241,7 +241,7 @@ static void note(const char *why) {
 
 /* The words that the caller's callers may still have in registers. */
 #define REGISTERS 6
-static inline __attribute__((always_inline)) void own_registers(uintptr_t r[REGISTERS]) {
+static inline __attribute__((always_inline)) void read_registers(uintptr_t r[REGISTERS]) {
     __asm__ volatile("movq %%rbx, 0(%0)\n\tmovq %%rbp, 8(%0)\n\tmovq %%r12, 16(%0)\n\t"
                      "movq %%r13, 24(%0)\n\tmovq %%r14, 32(%0)\n\tmovq %%r15, 40(%0)"
                      :
@@ -286,7 +286,7 @@ static void note_alone(const char *why) {
 void vt_scan_run(void *frame) {
     static uint32_t scanned; /* atomic: the process that was; a forked child has another pid */
     uintptr_t registers[REGISTERS];
-    own_registers(registers);
+    read_registers(registers);
     uint32_t pid = (uint32_t)VT_SYS0(SYS_getpid), before = vt_get(&scanned);
     if (vt_options.scan_off || before == pid || !vt_claim(&scanned, before, pid))
         return;

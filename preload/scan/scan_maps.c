@@ -271,7 +271,7 @@ struct entry { /* linux_dirent64 */
 };
 
 static void find_threads(struct vt_scan *scan) {
-    uint32_t own = (uint32_t)VT_SYS0(SYS_gettid);
+    uint32_t self = (uint32_t)VT_SYS0(SYS_gettid);
     char *block = vt_scan_take(scan, 32768);
     scan->threads = vt_scan_take(scan, VT_SCAN_THREADS * sizeof *scan->threads);
     scan->stacks_unknown = true;
@@ -284,7 +284,7 @@ static void find_threads(struct vt_scan *scan) {
         return;
     scan->stacks_unknown = false;
     unsigned tries = 20;
-    bool hidden = stack_pointer(own) == GONE; /* such files cannot be read here */
+    bool hidden = stack_pointer(self) == GONE; /* such files cannot be read here */
     while ((got = VT_SYS3(SYS_getdents64, fd, block, 32768)) > 0)
         for (long at = 0; at < got; at += ((struct entry *)(block + at))->length) {
             uint32_t tid = 0;
@@ -296,7 +296,7 @@ static void find_threads(struct vt_scan *scan) {
                 scan->stacks_unknown = true;
                 break;
             }
-            uintptr_t sp = tid == own ? (uintptr_t)scan->frame : stack_pointer(tid);
+            uintptr_t sp = tid == self ? (uintptr_t)scan->frame : stack_pointer(tid);
             /* One that just ended looks as if it ran, for a moment. */
             for (; !sp && tries; tries--) {
                 static const long moment[2] = {0, 200000};
@@ -324,16 +324,16 @@ static bool holds_thread_block(struct vt_scan *scan, const struct vt_vma *v, boo
 }
 
 static void find_stacks(struct vt_scan *scan) {
-    uintptr_t own_block;
-    __asm__("mov %%fs:0, %0" : "=r"(own_block));
-    struct vt_vma *v = vma_at(scan, own_block);
+    uintptr_t block;
+    __asm__("mov %%fs:0, %0" : "=r"(block));
+    struct vt_vma *v = vma_at(scan, block);
     if (v) {
         /* Modules' thread-local storage lies below the thread's block, what the loader made for it
          * above; other memory may have been merged on both sides. */
         uintptr_t below = scan->tls_bytes + AROUND_BLOCK;
         add_range(scan, scan->roots, &scan->root_count,
-                  own_block - v->start > below ? own_block - below : v->start,
-                  v->end - own_block > AROUND_BLOCK ? own_block + AROUND_BLOCK : v->end);
+                  block - v->start > below ? block - below : v->start,
+                  v->end - block > AROUND_BLOCK ? block + AROUND_BLOCK : v->end);
     }
     for (uint32_t i = 0; i < scan->thread_count; i++) {
         uintptr_t sp = scan->threads[i].sp & ~(uintptr_t)7;
@@ -413,7 +413,7 @@ static void find_device_memory(struct vt_scan *scan) {
 
 bool vt_scan_look_around(struct vt_scan *scan) {
     scan->vmas = vt_scan_take(scan, VT_SCAN_VMAS * sizeof *scan->vmas);
-    scan->own = vt_scan_take(scan, VT_SCAN_RANGES * sizeof *scan->own);
+    scan->ours = vt_scan_take(scan, VT_SCAN_RANGES * sizeof *scan->ours);
     scan->roots = vt_scan_take(scan, VT_SCAN_RANGES * sizeof *scan->roots);
     scan->books = vt_scan_take(scan, VT_SCAN_RANGES * sizeof *scan->books);
     scan->dead = vt_scan_take(scan, VT_SCAN_RANGES * sizeof *scan->dead);
@@ -426,9 +426,9 @@ bool vt_scan_look_around(struct vt_scan *scan) {
         v->steady = v->anonymous && v->private_ && !v->device && vt_scan_in_place(scan, v->start);
     }
     find_stacks(scan);
-    if (!vt_mappings_list(scan->own, VT_SCAN_RANGES, &scan->own_count))
+    if (!vt_mappings_list(scan->ours, VT_SCAN_RANGES, &scan->our_count))
         scan->stop = "it has too many threads";
-    scan->own_count = in_order(scan->own, scan->own_count);
+    scan->our_count = in_order(scan->ours, scan->our_count);
     scan->root_count = in_order(scan->roots, scan->root_count);
     scan->books_count = in_order(scan->books, scan->books_count);
     scan->dead_count = in_order(scan->dead, scan->dead_count);
@@ -491,7 +491,7 @@ bool vt_scan_spans(struct vt_scan *scan) {
         if (scan->targets[i].held)
             held[held_count++] = (struct vt_range){scan->targets[i].start, scan->targets[i].end};
     /* The strongest first. What is held is not merged: each is reached for itself. */
-    struct cursor own = {scan->own, scan->own_count, 0}, holds = {held, held_count, 0},
+    struct cursor ours = {scan->ours, scan->our_count, 0}, holds = {held, held_count, 0},
                   dead = {scan->dead, scan->dead_count, 0},
                   books = {scan->books, scan->books_count, 0},
                   roots = {scan->roots, scan->root_count, 0};
@@ -500,15 +500,15 @@ bool vt_scan_spans(struct vt_scan *scan) {
         uintptr_t plain = v->start; /* where the plain piece under way began */
         for (uintptr_t pos = v->start, until; pos < v->end && !scan->stop; pos = until) {
             until = v->end;
-            bool is_own = covers(&own, pos, &until), is_held = covers(&holds, pos, &until),
+            bool is_ours = covers(&ours, pos, &until), is_held = covers(&holds, pos, &until),
                  is_dead = covers(&dead, pos, &until), is_books = covers(&books, pos, &until),
                  is_root = covers(&roots, pos, &until);
-            if (!is_own && !is_held && !is_dead && !is_books && !is_root)
+            if (!is_ours && !is_held && !is_dead && !is_books && !is_root)
                 continue;
             if (plain < pos)
                 piece(scan, v, plain, pos);
             plain = until;
-            if (is_own || (is_dead && !is_held))
+            if (is_ours || (is_dead && !is_held))
                 continue;
             struct vt_span *s = vt_scan_add_span(scan, pos, until,
                                                  is_held    ? VT_SPAN_PLAIN

@@ -101,8 +101,8 @@ struct vt_scan {
     void *frame;
     struct vt_vma *vmas;
     uint32_t vma_count;
-    struct vt_range *own, *roots, *books, *dead;
-    uint32_t own_count, root_count, books_count, dead_count;
+    struct vt_range *ours, *roots, *books, *dead;
+    uint32_t our_count, root_count, books_count, dead_count;
     struct vt_range libc;   /* its data */
     struct vt_range loader; /* the dynamic loader's data */
     size_t tls_bytes;       /* modules' thread-local storage, of one thread */

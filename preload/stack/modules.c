@@ -4,7 +4,7 @@
  * elsewhere. Called by stack.c when a stack is new: only then can an address be new.
  */
 #define _GNU_SOURCE
-#include "stack.h"
+#include "modules.h"
 #include "base/base.h"
 
 #include <elf.h>
@@ -88,12 +88,12 @@ static void write_module(struct scan *scan, const struct vt_elf *e, const char *
     vt_log_commit(t, &r->word, vt_word(VT_REC_MODULE, 0, 0, bytes), bytes);
 }
 
-static char place[PATH_BYTES_MAX]; /* under the try-lock */
+static char path_buffer[PATH_BYTES_MAX]; /* under the try-lock */
 
 static const char *program_path(void) {
-    long n = VT_SYS3(SYS_readlink, "/proc/self/exe", place, sizeof place - 1);
-    place[n > 0 ? n : 0] = 0;
-    return place;
+    long n = VT_SYS3(SYS_readlink, "/proc/self/exe", path_buffer, sizeof path_buffer - 1);
+    path_buffer[n > 0 ? n : 0] = 0;
+    return path_buffer;
 }
 
 /* The path from the root: what the loader was given (dlopen("./plugin.so")) may count from a folder
@@ -103,13 +103,13 @@ static const char *path_from_root(const char *path) {
         return path;
     while (strncmp(path, "./", 2) == 0)
         path += 2;
-    long n = VT_SYS2(SYS_getcwd, place, sizeof place); /* with its NUL */
-    if (n <= 0 || *place != '/' || (size_t)n + strlen(path) + 1 > sizeof place)
+    long n = VT_SYS2(SYS_getcwd, path_buffer, sizeof path_buffer); /* with its NUL */
+    if (n <= 0 || *path_buffer != '/' || (size_t)n + strlen(path) + 1 > sizeof path_buffer)
         return path;
     if (n > 2)
-        place[n++ - 1] = '/';
-    strcpy(place + n - 1, path);
-    return place;
+        path_buffer[n++ - 1] = '/';
+    strcpy(path_buffer + n - 1, path);
+    return path_buffer;
 }
 
 static int visit(struct dl_phdr_info *info, size_t size, void *data) {

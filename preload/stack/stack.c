@@ -17,6 +17,7 @@
 #define _GNU_SOURCE
 #include "stack.h"
 #include "base/base.h"
+#include "modules.h"
 #include "unwind_guard.h"
 
 #include <dlfcn.h>
@@ -365,5 +366,6 @@ uint32_t vt_stack_capture(struct vt_thread *thread, void *caller) {
 void vt_stack_forked(void) {
     forget(&stacks);
     forget(&codes);
+    vt_modules_forked();
     vt_python_forked();
 }

@@ -26,11 +26,4 @@ void vt_stack_modules_changed(void);
 
 void vt_stack_forked(void);
 
-/* --- modules.c --- */
-
-/* Writes the modules that are new since the last call. Takes the loader's lock; skips when another
- * thread is at it. */
-void vt_modules_write(struct vt_thread *thread);
-void vt_modules_forked(void);
-
 #endif

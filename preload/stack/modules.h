@@ -1,0 +1,13 @@
+/* SPDX-License-Identifier: MIT */
+/* Inside stack/: which files are mapped where (modules.c). */
+#ifndef VT_PRELOAD_MODULES_H
+#define VT_PRELOAD_MODULES_H
+
+#include "log/log.h"
+
+/* Writes the modules that are new since the last call. Takes the loader's lock; skips when another
+ * thread is at it. */
+void vt_modules_write(struct vt_thread *thread);
+void vt_modules_forked(void);
+
+#endif
