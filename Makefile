@@ -180,9 +180,8 @@ check-warnings: check-setup
 	    $(MAKE) --no-print-directory -s -j$(JOBS) BUILD=$(BUILD)/check-$$cc CC=$$cc all test-build || exit 1; \
 	done
 
-# --report: until every room is as the plan says, what stands against it is only printed.
 check-rooms: lib analyzer ## print the order of the rooms, proved from the object files
-	@tools/check-rooms --report $(BUILD)
+	@tools/check-rooms $(BUILD)
 
 check-man:
 	@tools/check-man.sh $(wildcard doc/man/*.[1-8])

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* families NAME: one family of memory, step by step. After each step the tracer's live bytes are the
- * driver's, on both devices. */
+/* families NAME: one family of memory; after each step our live bytes are the driver's, on both devices. */
 #define _GNU_SOURCE
 #include "families.h"
 
@@ -15,8 +14,6 @@ static void start(void) {
     CHECK(cuDevicePrimaryCtxRetain(&contexts[1], 1));
     CHECK(cuCtxSetCurrent(contexts[0]));
 }
-
-/* ---- virtual memory management ---- */
 
 static void vmm(void) {
     CUmemAllocationProp prop = PINNED;
@@ -594,9 +591,9 @@ int main(int argc, char **argv) {
         families[i].run();
         for (int device = 0; device < 2; device++)
             for (int kind = 0; kind < VRAMTRACE_SIM_KINDS; kind++)
-                printf("%d %d %llu %llu\n", device, kind,
-                       (unsigned long long)vramtrace_sim_kind_bytes(device, kind),
-                       (unsigned long long)vramtrace_sim_kind_count(device, kind));
+                printf("%d %d %ju %ju\n", device, kind,
+                       (uintmax_t)vramtrace_sim_kind_bytes(device, kind),
+                       (uintmax_t)vramtrace_sim_kind_count(device, kind));
         return 0;
     }
     return argc != 1;
