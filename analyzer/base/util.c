@@ -170,14 +170,15 @@ void vt_map_put(struct vt_map *map, uint64_t key, uint32_t value) {
     map->values[i] = value;
 }
 
-void vt_map_remove(struct vt_map *map, uint64_t key) {
+uint32_t vt_map_remove(struct vt_map *map, uint64_t key) {
     if (!map->slots)
-        return;
+        return VT_MAP_NONE;
     size_t mask = map->slots - 1, hole = vt_mix(key) & mask;
     while (map->values[hole] != VT_MAP_NONE && map->keys[hole] != key)
         hole = (hole + 1) & mask;
-    if (map->values[hole] == VT_MAP_NONE)
-        return;
+    uint32_t removed = map->values[hole];
+    if (removed == VT_MAP_NONE)
+        return VT_MAP_NONE;
     for (size_t i = (hole + 1) & mask; map->values[i] != VT_MAP_NONE; i = (i + 1) & mask) {
         /* it may move into the hole if its home does not lie behind the hole */
         if (((i - vt_mix(map->keys[i])) & mask) >= ((i - hole) & mask)) {
@@ -188,6 +189,7 @@ void vt_map_remove(struct vt_map *map, uint64_t key) {
     }
     map->values[hole] = VT_MAP_NONE;
     map->used--;
+    return removed;
 }
 
 void vt_map_free(struct vt_map *map) {

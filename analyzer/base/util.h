@@ -84,7 +84,7 @@ struct vt_map {
 
 uint32_t vt_map_get(const struct vt_map *map, uint64_t key);       /* VT_MAP_NONE: not there */
 void vt_map_put(struct vt_map *map, uint64_t key, uint32_t value); /* replaces */
-void vt_map_remove(struct vt_map *map, uint64_t key);              /* nothing where it is not */
+uint32_t vt_map_remove(struct vt_map *map, uint64_t key);          /* what was there; VT_MAP_NONE */
 void vt_map_free(struct vt_map *map);
 
 /* Mixes all bits of a word (the finalizer of MurmurHash3): for tables, and as the step of

@@ -79,10 +79,9 @@ static void insert_piece(struct vt_segments *f, struct piece piece) {
 }
 
 static void remove_piece(struct vt_segments *f, uint64_t start) {
-    uint32_t i = vt_map_get(&f->by_start, start);
+    uint32_t i = vt_map_remove(&f->by_start, start);
     if (i == VT_MAP_NONE)
         return;
-    vt_map_remove(&f->by_start, start);
     if (!f->pieces[i].block)
         vt_map_remove(&f->by_end, f->pieces[i].end);
     VT_GROW(f->unused, f->unused_count, f->unused_room);

@@ -21,7 +21,7 @@ static void random_steps(void **state) {
     uint64_t random = 1;
     for (unsigned k = 0; k < KEYS; k++)
         values[k] = VT_MAP_NONE;
-    vt_map_remove(&map, 7); /* of an empty one */
+    assert_int_equal(vt_map_remove(&map, 7), VT_MAP_NONE); /* of an empty one */
     for (unsigned i = 0; i < STEPS; i++) {
         random = vt_mix(random + i);
         unsigned k = (unsigned)(random % KEYS);
@@ -32,8 +32,8 @@ static void random_steps(void **state) {
             vt_map_put(&map, k, i);
         } else {
             there -= values[k] != VT_MAP_NONE;
+            assert_int_equal(vt_map_remove(&map, k), values[k]);
             values[k] = VT_MAP_NONE;
-            vt_map_remove(&map, k);
         }
         assert_int_equal(map.used, there);
         if (i % 64 == 0)
