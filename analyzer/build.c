@@ -420,7 +420,7 @@ static void note_replay(const struct build *b) {
     if (torch_is_mute(b))
         vt_model_note(b->p,
                       "PyTorch: this version reports its blocks in a way that the tracer does "
-                      "not know; its memory is seen by segments only.");
+                      "not know; only its segments are recorded.");
     for (unsigned d = 0; d < 256; d++)
         if (r->devices[d].said_apart)
             vt_model_note(b->p,

@@ -19,13 +19,13 @@
 static void print_help(void) {
     fputs("usage: vramtrace check [options] [LOG...]\n"
           "\n"
-          "The leak gate: passes or fails what logs say, with the exit status 0 or 23. LOG is a\n"
-          "log, or a folder: its newest run. Without one: the newest run in the current folder.\n"
+          "The leak gate: exits with 0 if a run passes, with 23 if it leaks. LOG is a log,\n"
+          "or a folder, which stands for its newest run. Default: the newest run here.\n"
           "\n",
           stdout);
     vt_check_help(stdout);
-    fputs("  --run ID          of a folder: the run whose id begins so, or all\n"
-          "  --help            this\n",
+    fputs("  --run ID          in a folder: the run whose id begins like this, or all\n"
+          "  --help            print this text\n",
           stdout);
 }
 

@@ -20,14 +20,14 @@
 static const char help[] =
     "usage: vramtrace diff [options] BEFORE AFTER\n"
     "\n"
-    "Compares two runs site by site: what holds memory at the end that did not, what does no\n"
-    "more, what grew, what shrank. BEFORE and AFTER are logs, or folders: their newest runs.\n"
-    "Sites are matched by their call stacks, over edited files and new builds.\n"
+    "Compares what two runs hold at the end, site by site: what is new, gone, larger\n"
+    "or smaller. BEFORE and AFTER are logs, or folders, which stand for their newest\n"
+    "runs. Sites are matched by call stack, even if files were edited or rebuilt.\n"
     "\n"
-    "  --format NAME     text, or json (schema vramtrace-diff/1)\n"
-    "  --top N           rows of each kind in text (20)\n"
-    "  --own PATTERN     frames whose function, file or module match are your own code\n"
-    "  --help            this\n";
+    "  --format NAME     text or json (schema vramtrace-diff/1)\n"
+    "  --top N           rows of each kind (text: 20)\n"
+    "  --own PATTERN     your own code: frames whose function, file or module match\n"
+    "  --help            print this text\n";
 
 enum { O_FORMAT = 256, O_TOP, O_OWN, O_HELP };
 
@@ -99,7 +99,7 @@ static void row(const struct vt_diff_row *r) {
                r->sides[i].there ? vt_verdict_names[r->sides[i].verdict] : "not there");
     printf(", %s\n", call);
     if (r->likeness && r->likeness < 100)
-        printf("  %26sthe stacks are %u %% alike\n", "", r->likeness);
+        printf("  %26sstacks %u %% alike\n", "", r->likeness);
     free(frame_text);
     free(call);
 }
@@ -138,9 +138,9 @@ static void write_text(const struct vt_diff *d, const struct options *o) {
     total("leaked", a->leaked_bytes, b->leaked_bytes, true);
     total("held at the end", a->live_bytes, b->live_bytes, true);
     total("  blocks", a->live_count, b->live_count, false);
-    total("peak of a GPU", a->peak_bytes, b->peak_bytes, true);
+    total("largest GPU peak", a->peak_bytes, b->peak_bytes, true);
     total("allocations", a->alloc_count, b->alloc_count, false);
-    total("out of memory", a->ooms, b->ooms, false);
+    total("out-of-memory errors", a->ooms, b->ooms, false);
     if (a->processes > 1 || b->processes > 1)
         total("processes", a->processes, b->processes, false);
     uint32_t at = 0;
@@ -157,7 +157,7 @@ static void write_text(const struct vt_diff *d, const struct options *o) {
         at += count;
     }
     if (at == 0)
-        puts("\nno site holds more or less at the end than before");
+        puts("\nevery site holds as much at the end as before");
 }
 
 /* --- json --- */
@@ -280,7 +280,7 @@ static int parse_option(struct options *o, int option) {
         o->top = (uint32_t)strtoul(optarg, &end, 10);
         return *optarg >= '1' && *optarg <= '9' && !*end && !errno
                    ? 0
-                   : vt_usage("diff", "--top: expected a number from 1, found '%s'", optarg);
+                   : vt_usage("diff", "--top: expected a number of at least 1, found '%s'", optarg);
     default:
         o->user_code[o->user_code_count++] = optarg;
         return 0;

@@ -18,9 +18,9 @@
 static const char help[] =
     "usage: vramtrace dump [LOG...]\n"
     "\n"
-    "Prints a log's records, one a line, in the order of the file: offset, type, fields. Times\n"
-    "are ticks since the start. Says where a chunk is damaged or ends. Without LOG: the newest\n"
-    "run in the current folder; a folder: its newest run (--run ID|all).\n";
+    "Prints a log's records, one per line, in file order: offset, type, fields. Times\n"
+    "are ticks since the start. Damaged and cut-off chunks are marked. A folder\n"
+    "stands for its newest run (--run ID|all). Default: the newest run here.\n";
 
 static const char *kind_name(unsigned kind) {
     static const char *const names[] = {
@@ -200,7 +200,7 @@ static void print_chunk(FILE *out, uint64_t number, const uint8_t *bytes, uint32
         return;
     fprintf(out, "%10" PRIu64 "  CHUNK     number=%" PRIu64 " tid=%u entered_at=%" PRIu64 "%s\n",
             base, head.number, head.tid, head.entered_at,
-            head.magic == VT_CHUNK_MAGIC ? "" : " (wrong magic: left out)");
+            head.magic == VT_CHUNK_MAGIC ? "" : " (wrong magic: skipped)");
     if (head.magic != VT_CHUNK_MAGIC)
         return;
     uint32_t offset = sizeof head, length;
@@ -215,7 +215,7 @@ static void print_chunk(FILE *out, uint64_t number, const uint8_t *bytes, uint32
         memcpy(&word, bytes + offset, sizeof word);
         fprintf(out,
                 "%10" PRIu64 "  DAMAGED   %s: found 0x%016" PRIx64
-                "; the rest of the chunk is left out\n",
+                "; the rest of the chunk is skipped\n",
                 base + offset, what, word);
     } else if (have < VT_CHUNK_BYTES) {
         fprintf(out, "%10" PRIu64 "  CUT       the file ends within a chunk, at %" PRIu64 "\n",

@@ -17,28 +17,27 @@
 static const char help_head[] =
     "usage: vramtrace report [options] [LOG...]\n"
     "\n"
-    "Explains a run: what it still held at its end, by call site; its devices and peaks;\n"
-    "allocations that failed. LOG is a log, or a folder: its newest run. Without one: the\n"
-    "newest run in the current folder.\n"
+    "Explains a run: its leaks, failed allocations, devices and peaks. LOG is a log,\n"
+    "or a folder, which stands for its newest run. Default: the newest run here.\n"
     "\n"
     "  --format NAME     one of:\n";
 static const char help_tail[] =
-    "  -o, --output FILE write there instead of to the terminal\n"
+    "  -o, --output FILE write to this file, not to the terminal\n"
     "  --top N           rows in each list (text: 10; json: all)\n"
     "  --by WHAT         group by site, function, file or module\n"
-    "  --site ID         one site alone, with its stack; the first digits of its id do\n"
-    "  --native          also frames inside the Python interpreter\n"
-    "  --own PATTERN     frames whose function, file or module match are your own code;\n"
-    "                    '*' stands for anything; may be given again\n"
-    "  --device N        only this GPU\n"
+    "  --site ID         one site with its stack; a unique prefix of the id is enough\n"
+    "  --native          also show frames inside the Python interpreter\n"
+    "  --own PATTERN     your own code: frames whose function, file or module match;\n"
+    "                    '*' matches anything; may be repeated\n"
+    "  --device N        show only this GPU\n"
     "  --since, --until TIME\n"
-    "                    only this part of the run: 90s, 250ms, 2m, 1h, 80%, or a phase\n"
-    "                    that the program named: epoch#3\n"
-    "  --phase NAME      only while this phase lasted; NAME#3: the third of that name\n"
-    "  --classes FILE    more frames whose memory is a cache's or a CUDA library's: lines of\n"
-    "                    CLASS WHAT PATTERN [NAME], see the manual\n"
-    "  --run ID          of a folder: the run whose id begins so, or all\n"
-    "  --help            this\n";
+    "                    show only this part of the run: 90s, 250ms, 2m, 1h, 80%, or\n"
+    "                    a phase that the program named: epoch#3\n"
+    "  --phase NAME      show only this phase; NAME#3: the third of that name\n"
+    "  --classes FILE    more caches and CUDA libraries, as lines of\n"
+    "                    CLASS WHAT PATTERN [NAME] (see vramtrace-report(1))\n"
+    "  --run ID          in a folder: the run whose id begins like this, or all\n"
+    "  --help            print this text\n";
 
 static void print_help(void) {
     fputs(help_head, stdout);
@@ -137,7 +136,7 @@ static int parse_option(int option, struct options *o) {
         return 0;
     case O_TOP:
         if (parse_number(optarg, UINT32_MAX, &number) || !number)
-            return vt_usage("report", "--top %s: expected a number from 1", optarg);
+            return vt_usage("report", "--top %s: expected a number of at least 1", optarg);
         o->format.top = (uint32_t)number;
         return 0;
     case O_BY:
@@ -187,8 +186,8 @@ static int check_site(const struct vt_model *model, const char *prefix) {
         for (uint32_t j = 0; j < model->processes[i].site_count; j++)
             if (vt_site_wanted(&model->processes[i].sites[j], prefix))
                 return 0;
-    vt_error("--site %s: no site of %s%s has an id that begins so", prefix, model->processes[0].log,
-             model->process_count > 1 ? " and the others" : "");
+    vt_error("--site %s: no site of %s%s has an id that begins like this", prefix,
+             model->processes[0].log, model->process_count > 1 ? " and the others" : "");
     return VT_STATUS_USAGE;
 }
 
@@ -209,7 +208,7 @@ static int check_window(const struct vt_model *model, const struct vt_model_opti
         return VT_STATUS_USAGE;
     }
     if (options->since && !begun) {
-        vt_error("--since %s: %s%s ran for %s only", options->since, p->log, others,
+        vt_error("--since %s: %s%s ran for only %s", options->since, p->log, others,
                  vt_format_duration(longest, text));
         return VT_STATUS_USAGE;
     }

@@ -30,7 +30,7 @@ static int check_known(const struct vt_run_options *options, const char *tracer)
         if (!options->given[i] || !variable ||
             vt_run_elf_contains(fd, variable, strlen(variable) + 1))
             continue;
-        vt_error("%s: this version of the tracer (%s) does not have it",
+        vt_error("%s: this version of the tracer (%s) does not support it",
                  vt_run_options_name((enum vt_run_option)i), tracer);
         status = VT_STATUS_USAGE;
     }

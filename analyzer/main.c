@@ -14,19 +14,19 @@
 
 /* Ends with a row whose name is NULL. */
 static const struct vt_command commands[] = {
-    {"run", "start a command, traced", vt_cmd_run},
-    {"report", "what a run still held, from where, and what its peak was made of", vt_cmd_report},
-    {"check", "the leak gate: passes or fails a run, for CI", vt_cmd_check},
-    {"diff", "what changed between two runs", vt_cmd_diff},
-    {"dump", "a log's records, one a line", vt_cmd_dump},
+    {"run", "run a command with its GPU memory traced", vt_cmd_run},
+    {"report", "explain a run: leaks, failed allocations, devices and peaks", vt_cmd_report},
+    {"check", "the leak gate for CI: pass or fail a run", vt_cmd_check},
+    {"diff", "show what changed between two runs", vt_cmd_diff},
+    {"dump", "print a log's records, one per line", vt_cmd_dump},
     {NULL, NULL, NULL},
 };
 
 static void usage(FILE *out) {
     fputs("usage: vramtrace COMMAND [options] [LOG...]\n"
           "\n"
-          "Sees every GPU memory allocation of a process, with its call stack; explains it "
-          "afterwards.\n"
+          "Traces every GPU memory allocation of a process with its call stack, and\n"
+          "explains it afterwards.\n"
           "\n",
           out);
     for (const struct vt_command *c = commands; c->name; c++)

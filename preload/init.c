@@ -37,7 +37,7 @@ static void say_exit_line(void) {
     if (dropped) {
         at = vt_text_put(at, "; ");
         at = vt_text_put_number(at, dropped);
-        at = vt_text_put(at, " events not recorded");
+        at = vt_text_put(at, " events dropped");
     }
     vt_text_put(at, "; vramtrace report ");
     vt_options_say_path(line, vt_log_path(), "");

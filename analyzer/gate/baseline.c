@@ -83,8 +83,9 @@ static int read_first(struct reader *r, const char *line) {
     if (version <= VT_BASELINE_VERSION)
         return 0;
     vt_string_format(r->message,
-                     "%s:1: a baseline of version %" PRIu64 "; this vramtrace reads version %u: "
-                     "use the newer vramtrace, or write it anew with --write-baseline",
+                     "%s:1: a baseline of version %" PRIu64
+                     "; this vramtrace reads version %u: use the newer vramtrace, or rewrite it "
+                     "with --write-baseline",
                      r->path, version, VT_BASELINE_VERSION);
     return -EINVAL;
 }
@@ -201,12 +202,12 @@ static int by_name(const void *a, const void *b) {
 }
 
 static void write_to(const struct vt_baseline *b, FILE *out) {
-    fprintf(out,
-            "%s%u\n"
-            "# Leaks that 'vramtrace check --baseline' lets pass while no process holds more of "
-            "them.\n"
-            "# Written by --write-baseline. Delete an entry when its leak is fixed.\n",
-            magic, VT_BASELINE_VERSION);
+    fprintf(
+        out,
+        "%s%u\n"
+        "# Leaks that 'vramtrace check --baseline' accepts while no process holds more of them.\n"
+        "# Written by --write-baseline. Delete an entry when its leak is fixed.\n",
+        magic, VT_BASELINE_VERSION);
     for (uint32_t i = 0; i < b->count; i++) {
         const struct vt_baseline_entry *e = &b->entries[i];
         fprintf(out, "\nleak %s: %" PRIu64 " bytes in %" PRIu64 " blocks\n", e->key.call, e->bytes,

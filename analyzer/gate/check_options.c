@@ -56,32 +56,33 @@ const struct option vt_check_options[] = {
 };
 
 void vt_check_help(FILE *out) {
-    fputs("  --fail-on LIST    verdicts that fail: lost, growing, unfreed, with commas between\n"
-          "                    (lost,growing; unfreed too in processes without Python)\n"
+    fputs("  --fail-on LIST    verdicts that fail, separated by commas: lost, growing,\n"
+          "                    unfreed (default: lost,growing, and unfreed in processes\n"
+          "                    without Python)\n"
           "  --strict          --fail-on lost,growing,unfreed\n"
-          "  --max-leaked SIZE failing sites of all processes together may hold this much (0)\n"
+          "  --max-leaked SIZE pass while all failing sites together hold no more (0)\n"
           "  --max-peak SIZE   fail when a process uses more than this of a GPU\n"
           "  --suppressions FILE\n"
-          "                    lines leak:PATTERN: sites with a frame that matches pass; may be\n"
-          "                    given again\n"
-          "  --no-builtin      without the built-in suppressions\n"
+          "                    lines leak:PATTERN: a site with a matching frame passes; may\n"
+          "                    be repeated\n"
+          "  --no-builtin      do not use the built-in suppressions\n"
           "  --print-suppressions\n"
-          "                    print the built-in suppressions, do nothing else\n"
-          "  --baseline FILE   leaks in it pass, unless they grew\n"
+          "                    print the built-in suppressions and exit\n"
+          "  --baseline FILE   leaks listed in it pass, unless they grew\n"
           "  --write-baseline FILE\n"
-          "                    accept today's leaks: write them there\n"
-          "  --own PATTERN     frames whose function, file or module match are your own code\n"
-          "  --classes FILE    more frames whose memory is a cache's or a CUDA library's\n"
-          "  --source-root DIR reports name files relative to it (the working folder)\n"
-          "  --stable          leave out what differs from run to run: pids, times, addresses\n"
-          "  --allow-no-cuda   pass where there was no CUDA call at all\n"
-          "  --ignore-status   with run: whether the command failed does not matter\n",
+          "                    accept the leaks of this run: write them to FILE\n"
+          "  --own PATTERN     your own code: frames whose function, file or module match\n"
+          "  --classes FILE    more caches and CUDA libraries (see vramtrace-report(1))\n"
+          "  --source-root DIR show file names relative to DIR (the working folder)\n"
+          "  --stable          leave out what differs between runs: pids, times, addresses\n"
+          "  --allow-no-cuda   pass even if there was no CUDA call\n"
+          "  --ignore-status   with run: judge even if the command failed\n",
           out);
     fputs("  --format NAME     one of:\n", out);
     for (const struct vt_gate_format *f = vt_gate_formats; f->name; f++)
         fprintf(out, "                      %-6s %s\n", f->name, f->help);
     fputs("  --report FORMAT=FILE\n"
-          "                    also in this format, to this file; may be given again\n",
+          "                    also write this format to this file; may be repeated\n",
           out);
 }
 
@@ -294,8 +295,8 @@ static int check_judged(const struct vt_model *model) {
         const struct vt_process *p = &model->processes[i];
         if (p->events || !p->dropped_events)
             continue;
-        vt_error("%s: all of its %llu events were dropped: expected some to judge, found none",
-                 p->log, (unsigned long long)p->dropped_events);
+        vt_error("%s: nothing to judge: all %llu events were dropped", p->log,
+                 (unsigned long long)p->dropped_events);
         return VT_STATUS_USAGE;
     }
     return 0;

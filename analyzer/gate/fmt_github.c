@@ -84,7 +84,7 @@ static void notices(const struct vt_gate *gate, const struct vt_gate_format_opti
         char *note = vt_gate_note(gate, &gate->model->processes[gate->order[i]], options->stable);
         if (note) {
             shown++;
-            fputs("::notice title=GPU memory went with its context::", out);
+            fputs("::notice title=GPU memory released only with its context::", out);
             escape(out, note, false);
             fputc('\n', out);
         }
@@ -182,7 +182,7 @@ int vt_fmt_github_write(const struct vt_gate *gate, const struct vt_gate_format_
     notices(gate, options, out);
     fprintf(out, "leak check %s\n", headline);
     if (left)
-        fprintf(out, "%u more place%s not annotated; the step summary has %s\n", left,
+        fprintf(out, "%u more place%s not annotated; the step summary lists %s\n", left,
                 left == 1 ? " is" : "s are", left == 1 ? "it" : "them");
     free(headline);
     if (!path || !*path)

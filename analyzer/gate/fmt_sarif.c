@@ -18,11 +18,10 @@
 static const struct {
     const char *id, *name, *text;
 } rules[] = {
-    {"lost", "LostGpuMemory",
-     "GPU memory that was live at the end, and to which no pointer was left."},
+    {"lost", "LostGpuMemory", "GPU memory that was live at the end with no pointer left to it."},
     {"growing", "GrowingGpuMemory",
-     "GPU memory that rose over the run's iterations and would go on rising."},
-    {"unfreed", "UnfreedGpuMemory", "GPU memory that was never given back."},
+     "GPU memory that grew over the run's iterations and would go on growing."},
+    {"unfreed", "UnfreedGpuMemory", "GPU memory that was never freed."},
     {"peak", "PeakGpuMemory", "A process used more GPU memory than its budget."},
 };
 

@@ -323,7 +323,7 @@ char *vt_gate_why(const struct vt_gate *g, const struct vt_gate_finding *f, bool
     else
         vt_string_add(&why, f->site->why ? f->site->why : vt_verdict_names[f->site->verdict]);
     if (f->accepted_bytes != VT_UNKNOWN)
-        vt_string_format(&why, "; more than the %s that the baseline accepts",
+        vt_string_format(&why, "; grown beyond the %s that the baseline accepts",
                          vt_format_bytes(f->accepted_bytes, a));
     return why.text;
 }

@@ -39,7 +39,7 @@ static void callers(const struct text *t, const struct vt_process *p,
     const char *label = "  allocated at  ";
     uint32_t shown = 0;
     if (!main_frame)
-        fprintf(t->out, "%sunknown: the log has no stack for it\n", label);
+        fprintf(t->out, "%sunknown: the log has no stack for this site\n", label);
     for (uint32_t i = 0; i < stack->count && shown < CALLERS; i++) {
         const struct vt_frame *f = &stack->frames[i];
         if (f != main_frame && (!shown || !f->user_code))
@@ -111,7 +111,7 @@ static bool failure(const struct text *t, uint32_t index) {
         free(amount);
         callers(t, p, f->site->stack);
     } else {
-        fprintf(t->out, "GPU %u is past its budget\n", f->device);
+        fprintf(t->out, "GPU %u is over its budget\n", f->device);
     }
     char *why = vt_gate_why(t->gate, f, t->options->stable);
     wrap(t, "  why", 16, why);
@@ -145,7 +145,7 @@ static void processes(const struct text *t) {
         if (!t->options->stable)
             fprintf(t->out, ", peak %s", vt_format_bytes(g->peak_bytes, b));
         fprintf(t->out, "%s%s\n", p->complete ? "" : ", log incomplete",
-                g->outlier ? "  <- not like the others" : "");
+                g->outlier ? "  <- unlike the others" : "");
         free(name);
     }
     if (shown < model->process_count)
@@ -180,7 +180,7 @@ static void passed_by(const struct text *t) {
                 t->options->written, (unsigned long long)g->counts[VT_GATE_ACCEPTED],
                 g->counts[VT_GATE_ACCEPTED] == 1 ? "" : "s");
     for (uint32_t i = 0; i < t->options->left_out_count && !t->options->stable; i++)
-        fprintf(t->out, "  left out      %s: a log of another run\n", t->options->left_out[i]);
+        fprintf(t->out, "  ignored       %s: a log of another run\n", t->options->left_out[i]);
 }
 
 static void what_was_judged(const struct text *t) {
@@ -202,11 +202,11 @@ static void what_was_judged(const struct text *t) {
                 simulated ? ", on the simulated GPU" : "");
     }
     if (incomplete)
-        fprintf(t->out, "  incomplete    %s; judged on what is there\n",
-                model->process_count == 1 ? "the log has no end, or is damaged"
-                                          : "some logs have no end, or are damaged");
+        fprintf(t->out, "  incomplete    %s; judged as far as possible\n",
+                model->process_count == 1 ? "the log is cut off or damaged"
+                                          : "some logs are cut off or damaged");
     if (vt_gate_dropped(t->gate))
-        fprintf(t->out, "  dropped       %s event%s not in the logs: leaks may be missing here\n",
+        fprintf(t->out, "  dropped       %s event%s not recorded: leaks may be missing here\n",
                 vt_format_count(vt_gate_dropped(t->gate), number),
                 vt_gate_dropped(t->gate) == 1 ? " is" : "s are");
 }
@@ -225,7 +225,7 @@ static void notes(const struct text *t) {
         free(note);
     }
     if (left)
-        fprintf(t->out, "%16sand of %u more process%s\n", "", left, left == 1 ? "" : "es");
+        fprintf(t->out, "%16sand %u more process%s\n", "", left, left == 1 ? "" : "es");
 }
 
 int vt_gate_text_write(const struct vt_gate *gate, const struct vt_gate_format_options *options,

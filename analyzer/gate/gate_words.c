@@ -146,7 +146,7 @@ char *vt_gate_headline(const struct vt_gate *gate) {
     for (uint32_t i = 0; i < gate->failures; i++)
         *(gate->findings[i].site ? &leaks : &peaks) += 1;
     if (!gate->model->process_count)
-        vt_string_add(&line, "passed: no CUDA call was seen, and that is allowed");
+        vt_string_add(&line, "passed: no CUDA call was seen, which is allowed");
     else if (!gate->failed && gate->counts[VT_GATE_TOLERATED])
         vt_string_format(&line, "passed: %s leaked, within --max-leaked",
                          vt_format_bytes(gate->bytes[VT_GATE_TOLERATED], bytes));

@@ -68,7 +68,7 @@ static char *glob_of(const char *pattern) {
 /* What is wrong with a pattern, into `message` behind "FILE:LINE: ". */
 static bool refuse(const char *pattern, const char *glob, struct vt_string *message) {
     if (!*pattern) {
-        vt_string_add(message, "expected a pattern behind 'leak:', found nothing");
+        vt_string_add(message, "expected a pattern after 'leak:', found nothing");
         return true;
     }
     if (glob[strspn(glob, "*")] == 0) {
@@ -79,7 +79,7 @@ static bool refuse(const char *pattern, const char *glob, struct vt_string *mess
         if (matches(glob, everywhere[i].text)) {
             vt_string_format(message,
                              "leak:%s would suppress everything: it matches '%s', %s; expected "
-                             "a pattern that is about one place",
+                             "a narrower pattern",
                              pattern, everywhere[i].text, everywhere[i].what);
             return true;
         }

@@ -120,11 +120,10 @@ static int choose(const char *path, bool here, const char *run, struct vt_logs *
     uint32_t chosen = logs->count - before;
     left_out = folder.count - chosen;
     if (!folder.count) {
-        vt_string_format(
-            message,
-            "no log %s%s: expected files that vramtrace wrote (*.vtl), found none; name a log, or "
-            "trace a program with 'vramtrace run'",
-            here ? "" : "in ", where);
+        vt_string_format(message,
+                         "no log %s%s: expected *.vtl files, found none; name a log, or trace a "
+                         "program with 'vramtrace run'",
+                         here ? "" : "in ", where);
         error = -ENOENT;
     } else if (!chosen) {
         vt_string_format(message, "no log %s%s has a run id that begins with %s", here ? "" : "in ",

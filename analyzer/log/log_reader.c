@@ -64,10 +64,9 @@ static int check_magic(const struct vt_log_header *h, size_t got, const char *pa
     if (got >= 8 && !memcmp(h->magic, magic, 8))
         return 0;
     if (got >= 8 && !memcmp(h->magic, reversed, 8))
-        return refuse(
-            message, path, 0,
-            "expected the magic \"vramtrc\", found it reversed: a log of a machine of the "
-            "other byte order");
+        return refuse(message, path, 0,
+                      "expected the magic \"vramtrc\", found it reversed: a log from a machine "
+                      "with the other byte order");
     if (got >= 8 && !memcmp(h->magic, VT_NVML_MAGIC, 8))
         return refuse(message, path, 0,
                       "found the samples that belong to a log: name the log, which is the file "
@@ -99,7 +98,7 @@ int vt_log_read_header(int fd, const char *path, struct vt_log_header *h, uint64
     }
     if (!S_ISREG(st.st_mode)) {
         vt_string_format(message, "%s: expected a log file, found %s", path,
-                         S_ISDIR(st.st_mode) ? "a folder" : "something that is not a file");
+                         S_ISDIR(st.st_mode) ? "a folder" : "something else");
         return -EINVAL;
     }
     *file_bytes = (uint64_t)st.st_size;

@@ -197,8 +197,8 @@ int vt_phases_find(const struct vt_log *log, const char *option, const char *tex
     if (span->since != VT_TICKS_MASK)
         return 0;
     if (*count)
-        vt_string_format(message, "%s %s: this log has %zu of that name, counted from 1", option,
-                         text, *count);
+        vt_string_format(message, "%s %s: this log has %zu phases of that name, counted from 1",
+                         option, text, *count);
     else {
         vt_string_format(message,
                          "%s %s: expected %sa phase that the program named; this log has none of "

@@ -8,7 +8,7 @@
 
 const struct vt_format vt_formats[] = {
     {"text", "for people: leaks, failed allocations, devices and peaks", vt_fmt_text_write},
-    {"json", "for programs: everything known (schema vramtrace-report/1)", vt_fmt_json_write},
+    {"json", "for programs: everything (schema vramtrace-report/1)", vt_fmt_json_write},
     {NULL, NULL, NULL},
 };
 

@@ -61,8 +61,8 @@ static void find_reason(const struct vt_check *check, const struct vt_run_child 
     else if (logs->failed)
         vt_string_add(why, "cannot judge: a process could not write its log");
     else if (!logs->count && !check->allow_no_cuda)
-        vt_string_add(why, "nothing was judged: no CUDA call was seen (--allow-no-cuda lets that "
-                           "pass)");
+        vt_string_add(why,
+                      "nothing was judged: no CUDA call was seen (--allow-no-cuda lets this pass)");
 }
 
 /* The gate, its text on the standard error or, where it passes quietly, nowhere. */

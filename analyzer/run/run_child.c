@@ -125,8 +125,8 @@ static void look(struct vt_run_child *child, const char *library, bool simulated
             return;
         vt_string_format(&why, "cannot trace %s (pid %d): %s", program, (int)child->pid,
                          secure ? "the system started it in secure mode, which ignores LD_PRELOAD"
-                         : told ? "LD_PRELOAD was not honoured"
-                                : "LD_PRELOAD was taken out of its environment on the way to it");
+                         : told ? "LD_PRELOAD was ignored"
+                                : "LD_PRELOAD was removed from its environment before it started");
     }
     vt_string_free(&child->untraced);
     child->untraced = why;

@@ -294,7 +294,7 @@ static void say(struct sweep *s, uint64_t ordinal, const struct outcome *o) {
     bool bad = strcmp(word, "ok") != 0;
     if (bad || !s->how->quiet)
         fprintf(stderr, "%-6s %s (allocation %llu): %s%s\n", word,
-                where ? where : "a place that was not reached this time",
+                where ? where : "a site that was not reached in this run",
                 (unsigned long long)ordinal, how, leaks.length ? leaks.text : "");
     if (bad && o->output)
         fprintf(stderr, "         its output: %s\n", o->output);
@@ -321,8 +321,8 @@ static int first_run(struct sweep *s, uint32_t *timeout_ms) {
         vt_error("%s", o.child.untraced.text);
         status = VT_STATUS_CANNOT_TRACE;
     } else if (!status && (o.child.signal || (o.child.status && !s->how->check->ignore_status))) {
-        vt_error("--inject each: the command fails by itself, with status %d: expected one that "
-                 "works while no allocation fails",
+        vt_error("--inject each: the command fails with status %d even when no allocation fails; "
+                 "expected a command that succeeds",
                  o.child.status);
         status = o.child.status;
     } else if (!status && (!o.logs.count || o.logs.failed)) {
@@ -377,7 +377,7 @@ int vt_run_inject_each(const struct vt_run_inject *how) {
     signal(SIGPIPE, SIG_IGN);
     int status = first_run(&s, &timeout_ms);
     if (!status && !how->quiet)
-        fprintf(stderr, "inject: %u place%s allocate%s; refusing each in turn\n", s.count,
+        fprintf(stderr, "inject: %u site%s allocate%s; refusing each in turn\n", s.count,
                 s.count == 1 ? "" : "s", s.count == 1 ? "s" : "");
     for (uint32_t i = 0; !status && i < s.count; i++)
         if (!s.targets[i].hit)
@@ -387,11 +387,11 @@ int vt_run_inject_each(const struct vt_run_inject *how) {
     if (!status) {
         fprintf(stderr,
                 "inject: %u run%s: %u crash%s, %u hang%s, %u with leaks; %u failed cleanly, %u "
-                "went on\n",
+                "recovered\n",
                 s.runs, s.runs == 1 ? "" : "s", s.crashes, s.crashes == 1 ? "" : "es", s.hangs,
                 s.hangs == 1 ? "" : "s", s.leaks, s.failed_well, s.survived);
         if (missed)
-            fprintf(stderr, "inject: %u place%s not tried or not reached%s\n", missed,
+            fprintf(stderr, "inject: %u site%s not tried or not reached%s\n", missed,
                     missed == 1 ? " was" : "s were",
                     how->max_runs && s.runs == how->max_runs ? " (--max-runs)" : "");
         status = s.crashes || s.hangs || s.leaks ? VT_STATUS_GATE : VT_STATUS_OK;

@@ -58,7 +58,7 @@ static const char *check_size(const char *value) {
 }
 
 static const char *check_inject(const char *value) {
-    static const char allowed[] = "N or N+, with N a number from 1, or each";
+    static const char allowed[] = "N or N+ (N at least 1), or each";
     if (!strcmp(value, "each"))
         return NULL;
     size_t digits = strspn(value, "0123456789");
@@ -76,11 +76,11 @@ static const char *check_alarm(const char *value) {
 }
 
 static const char *check_max_runs(const char *value) {
-    return read_number(value, 1, 1000000) ? NULL : "a number from 1";
+    return read_number(value, 1, 1000000) ? NULL : "a number of at least 1";
 }
 
 static const char *check_timeout(const char *value) {
-    return read_number(value, 1, 1000000) ? NULL : "a number of seconds from 1";
+    return read_number(value, 1, 1000000) ? NULL : "a number of seconds, at least 1";
 }
 
 /* "24G", "24G,2" */
@@ -104,38 +104,38 @@ static const struct row {
     const char *help;
 } table[VT_RUN_OPTIONS] = {
     [VT_RUN_OUTPUT] = {"output", 'o', VALUE, "PATH", "VRAMTRACE_OUTPUT", check_output,
-                       "where the logs go: %p pid, %h host, %e program, %r rank, %j job,\n"
-                       "%q{VAR}; a folder: a default name in it (vramtrace.%h.%p.vtl)"},
-    [VT_RUN_QUIET] = {"quiet", 'q', FLAG, NULL, NULL, NULL, "print no lines at the end"},
+                       "where the logs go: %p pid, %h host, %e program, %r rank, %j job, %q{VAR}; "
+                       "in a folder the default name (vramtrace.%h.%p.vtl)"},
+    [VT_RUN_QUIET] = {"quiet", 'q', FLAG, NULL, NULL, NULL, "print nothing at the end"},
     [VT_RUN_DEPTH] = {"depth", 0, VALUE, "N", "VRAMTRACE_DEPTH", check_depth,
-                      "the most native frames kept of a call stack (64)"},
+                      "keep at most N native frames of a call stack (64)"},
     [VT_RUN_PYTHON] = {"python", 0, VALUE, "auto|off", "VRAMTRACE_PYTHON", check_switch,
-                       "whether Python's frames are put into call stacks (auto)"},
+                       "whether call stacks include Python frames (auto)"},
     [VT_RUN_FRAMEWORK] = {"framework", 0, VALUE, "auto|off", "VRAMTRACE_FRAMEWORK", check_switch,
-                          "whether to see inside caching allocators (auto)"},
+                          "whether to record the blocks of caching allocators (auto)"},
     [VT_RUN_LIMIT] = {"limit", 0, VALUE, "SIZE", "VRAMTRACE_LIMIT", check_size,
-                      "at most this much device memory for each process on each GPU:\n"
-                      "past it the driver answers out-of-memory (none)"},
+                      "at most this much device memory per process and GPU; above it the driver "
+                      "returns out-of-memory (none)"},
     [VT_RUN_INJECT] = {"inject", 0, VALUE, "N|N+|each", "VRAMTRACE_INJECT", check_inject,
-                       "make the Nth driver allocation, or every one from it on, answer\n"
-                       "out-of-memory (none); each: run the command once for each place\n"
-                       "that allocates, and report crashes, hangs and leaks"},
+                       "make the Nth driver allocation, or every one from the Nth on, fail with "
+                       "out-of-memory (none); each: run the command once for each site that "
+                       "allocates; report crashes, hangs and leaks"},
     [VT_RUN_ALARM] = {"alarm", 0, VALUE, "SIZE|N%", "VRAMTRACE_ALARM", check_alarm,
-                      "a line each time the use of a GPU rises above this (none)"},
+                      "print a line each time a GPU's use rises above this (none)"},
     [VT_RUN_SIM] = {"sim", 0, MAYBE, "SIZE[,N]", NULL, check_sim,
-                    "run on the simulated GPU: N of them (1), each of that size (24G)"},
+                    "run on N simulated GPUs (1) of this size (24G)"},
     [VT_RUN_UNCACHED] = {"uncached", 0, FLAG, NULL, NULL, NULL,
-                         "turn off the caching allocators of known frameworks by their own\n"
-                         "switches, where they are not set already:"},
+                         "turn off the caching allocators of known frameworks: sets these "
+                         "variables where you have not set them:"},
     [VT_RUN_CHECK] = {"check", 0, FLAG, NULL, NULL, NULL,
-                      "apply the leak gate when the command ends; the options of\n"
-                      "vramtrace-check(1) may be given too"},
+                      "apply the leak gate when the command ends; the options of "
+                      "vramtrace-check(1) are accepted too"},
     [VT_RUN_MAX_RUNS] = {"max-runs", 0, VALUE, "N", NULL, check_max_runs,
                          "with --inject each: at most this many runs (all)"},
     [VT_RUN_TIMEOUT] = {"timeout", 0, VALUE, "SECONDS", NULL, check_timeout,
-                        "with --inject each: a run that takes longer hangs (ten times the\n"
-                        "first one, 60 at least)"},
-    [VT_RUN_HELP] = {"help", 'h', FLAG, NULL, NULL, NULL, "this text"},
+                        "with --inject each: a run that takes longer counts as hung (ten times the "
+                        "first run, at least 60)"},
+    [VT_RUN_HELP] = {"help", 'h', FLAG, NULL, NULL, NULL, "print this text"},
 };
 
 /* What --uncached sets. PyTorch looks at the variable's presence only. */
@@ -186,12 +186,12 @@ static int missing(const char *word) {
 static int check_together(const struct vt_run_options *o) {
     bool each = vt_run_options_each(o);
     if (o->check.given && !o->given[VT_RUN_CHECK] && !each)
-        return vt_usage("run", "--%s: expected --check with it", o->check.last);
+        return vt_usage("run", "--%s: works only with --check", o->check.last);
     if (!each && (o->given[VT_RUN_MAX_RUNS] || o->given[VT_RUN_TIMEOUT]))
-        return vt_usage("run", "--%s: expected --inject each with it",
+        return vt_usage("run", "--%s: works only with --inject each",
                         o->given[VT_RUN_MAX_RUNS] ? "max-runs" : "timeout");
     if (each && (o->check.report_count || o->check.write_baseline))
-        return vt_usage("run", "--inject each: writes no reports and no baseline");
+        return vt_usage("run", "--inject each: cannot write reports or a baseline");
     return 0;
 }
 
@@ -280,11 +280,25 @@ uint32_t vt_run_options_timeout(const struct vt_run_options *options) {
     return number_of(options, VT_RUN_TIMEOUT) * 1000;
 }
 
+/* One option: its name, and beside it the help in lines that end before column 80. */
+static void print_wrapped(const char *left, const char *help) {
+    enum { LEFT = 26, COLUMNS = 80 - 2 - LEFT };
+    while (*help) {
+        size_t length = strlen(help);
+        if (length > COLUMNS)
+            for (length = COLUMNS; help[length] != ' ';)
+                length--;
+        printf("  %-*s%.*s\n", LEFT, left, (int)length, help);
+        help += length + (help[length] == ' ');
+        left = "";
+    }
+}
+
 void vt_run_options_help(void) {
     puts("usage: vramtrace run [option ...] [--] command [argument ...]\n"
          "\n"
-         "Runs a command with the GPU memory of all its processes traced into logs, one for each\n"
-         "process that uses CUDA. Exits with the command's status; see vramtrace-run(1).\n");
+         "Runs a command and traces the GPU memory of all its processes. Each process\n"
+         "that uses CUDA writes a log. Exits with the command's own status.\n");
     for (int i = 0; i < VT_RUN_OPTIONS; i++) {
         const struct row *row = &table[i];
         char left[64], letter[8] = "    ";
@@ -295,15 +309,11 @@ void vt_run_options_help(void) {
                  : row->takes == VALUE ? "="
                                        : "",
                  row->argument ? row->argument : "", row->takes == MAYBE ? "]" : "");
-        for (const char *line = row->help; line; line = strchr(line, '\n')) {
-            line += *line == '\n';
-            printf("  %-26s%.*s\n", left, (int)strcspn(line, "\n"), line);
-            left[0] = 0;
-        }
+        print_wrapped(left, row->help);
         for (size_t j = 0; j < COUNT(switches) && i == VT_RUN_UNCACHED; j++)
             printf("  %-28s%s=%s\n", "", switches[j].variable, switches[j].value);
     }
-    puts("\nAn option wins over the VRAMTRACE_ variable that it stands for (see libvramtrace(7)).");
+    puts("\nAn option overrides its VRAMTRACE_ variable; see vramtrace-run(1).");
 }
 
 void vt_run_options_set(const struct vt_run_options *options) {

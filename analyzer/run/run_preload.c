@@ -56,9 +56,9 @@ static const char *fault_of(const char *path) {
         return "it is for another machine";
     /* LD_PRELOAD is a list of paths with blanks or colons between them, and no way to quote. */
     if (strpbrk(path, " :\t\n"))
-        return "its path has a blank or a colon in it, which LD_PRELOAD cannot carry";
+        return "its path contains a blank or a colon, which LD_PRELOAD cannot carry";
     if (strchr(path, '$'))
-        return "its path has a $ in it, which the loader would replace";
+        return "its path contains a $, which the loader would expand";
     return NULL;
 }
 

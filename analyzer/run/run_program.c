@@ -145,7 +145,7 @@ static int judge_elf(int fd, const char *path, const struct vt_run_elf *elf, boo
     char why[512], own[64];
     struct stat st;
     if (!elf->native) {
-        snprintf(why, sizeof why, "it is a program for %s, libvramtrace.so here is for %s",
+        snprintf(why, sizeof why, "it is a program for %s, but this libvramtrace.so is for %s",
                  elf->machine, vt_run_elf_own_machine(own));
         return cannot_trace(message, path, why);
     }
@@ -154,17 +154,16 @@ static int judge_elf(int fd, const char *path, const struct vt_run_elf *elf, boo
     const char *privilege = fstat(fd, &st) ? NULL : gained_privilege(fd, &st);
     if (privilege) {
         snprintf(why, sizeof why,
-                 "it %s, and such programs ignore LD_PRELOAD; run a copy of it without that",
-                 privilege);
+                 "it %s, and such programs ignore LD_PRELOAD; run a copy without it", privilege);
         return cannot_trace(message, path, why);
     }
     /* Without PT_INTERP but with a name: the loader itself (ld.so PROGRAM), which does preload. */
     if (!elf->interpreted && !elf->has_soname)
         return cannot_trace(message, path,
-                            "it is statically linked, and only the dynamic loader preloads; link "
-                            "it without -static");
+                            "it is statically linked, and LD_PRELOAD needs the dynamic loader; "
+                            "link it without -static");
     if (!strncmp(vt_basename(elf->loader), "ld-musl-", 8)) {
-        snprintf(why, sizeof why, "its C library is musl (%s), libvramtrace.so's is glibc",
+        snprintf(why, sizeof why, "its C library is musl (%s), but libvramtrace.so needs glibc",
                  elf->loader);
         return cannot_trace(message, path, why);
     }
@@ -175,8 +174,8 @@ static int judge_elf(int fd, const char *path, const struct vt_run_elf *elf, boo
     }
     if (simulated && vt_run_elf_has_static_runtime(fd))
         return cannot_trace(message, path,
-                            "it carries NVIDIA's CUDA runtime inside itself, which runs on a real "
-                            "GPU only; build it with -cudart shared (CMake: "
+                            "NVIDIA's CUDA runtime is linked into it statically and needs a real "
+                            "GPU; build it with -cudart shared (CMake: "
                             "CMAKE_CUDA_RUNTIME_LIBRARY=Shared) to run it on the simulated one");
     return 0;
 }

@@ -67,9 +67,9 @@ static void say_bad(const char *name, const char *value, const char *allowed) {
     strncat(text, name, 64);
     strcat(text, "=");
     strncat(text, value, 128);
-    strcat(text, " is not valid: allowed is ");
+    strcat(text, " is not valid; expected ");
     strncat(text, allowed, 128);
-    strcat(text, "; going on with the default");
+    strcat(text, "; using the default");
     vt_options_say(text);
 }
 
@@ -117,7 +117,7 @@ static bool read_size(const char *text, uint64_t *bytes) {
     return vt_text_read_size(text, bytes) == 0 && *bytes > 0;
 }
 
-#define SIZES "a size above 0 in bytes, or like 512M, 512MiB, 1.5G"
+#define SIZES "a size above 0, in bytes or like 512M, 512MiB, 1.5G"
 
 static void read_limit(const char *name, const char *value) {
     if (!read_size(value, &vt_options.limit)) {
@@ -130,7 +130,8 @@ static void read_inject(const char *name, const char *value) {
     uint64_t n, part, place;
     const char *s = vt_text_read_decimal(value, &n, &part, &place);
     if (!s || !n || strchr(value, '.') || (*s && strcmp(s, "+") != 0)) {
-        say_bad(name, value, "N or N+: the Nth allocation, counted from 1, or each from it on");
+        say_bad(name, value,
+                "N or N+ (the Nth allocation, or all from the Nth on; N is at least 1)");
         return;
     }
     vt_options.inject = n;

@@ -88,7 +88,7 @@ static void say_alarm(unsigned device, uint64_t bytes, uint64_t mark) {
     }
     at = vt_text_put(at, " holds ");
     at = vt_text_put_size(at, bytes);
-    at = vt_text_put(at, " of this process's memory, past VRAMTRACE_ALARM at ");
+    at = vt_text_put(at, " for this process, above VRAMTRACE_ALARM of ");
     at = vt_text_put_size(at, mark);
     if (vt_options.alarm_share) {
         at = vt_text_put(at, " (");

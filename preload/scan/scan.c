@@ -228,7 +228,7 @@ static void write_result(struct vt_thread *thread, const struct vt_scan *scan) {
 }
 
 static void note(const char *why) {
-    char text[256] = "the search for pointers at the end was left out: ";
+    char text[256] = "the search for pointers at exit was skipped: ";
     strncat(text, why, sizeof text - strlen(text) - 1);
     vt_log_note(text);
 }
@@ -237,7 +237,7 @@ static void note(const char *why) {
 
 /* An interpreter that ended has dropped all its objects: what they held cannot be told from what the
  * program dropped itself. */
-#define PYTHON_DOWN "Python had taken its objects down before"
+#define PYTHON_DOWN "Python had already destroyed its objects"
 
 /* The words that the caller's callers may still have in registers. */
 #define REGISTERS 6

@@ -114,7 +114,7 @@ static struct vt_target *target_at(const struct vt_scan *scan, uintptr_t address
 
 static void push(struct flood *f, uintptr_t start, uintptr_t end) {
     if (f->depth == STACK_MOST / sizeof *f->stack)
-        f->scan->stop = "its memory is too branched";
+        f->scan->stop = "its pointers are nested too deeply";
     else
         f->stack[f->depth++] = (struct vt_range){start, end};
 }

@@ -64,7 +64,7 @@ static void add_range(struct vt_scan *scan, struct vt_range *list, uint32_t *cou
     if (start >= end)
         return;
     if (*count == VT_SCAN_RANGES)
-        scan->stop = "it has too many pieces of memory";
+        scan->stop = "the process has too many pieces of memory";
     else
         list[(*count)++] = (struct vt_range){start, end};
 }
@@ -185,7 +185,7 @@ static void note_line(struct vt_scan *scan, struct around *a, const char *line) 
     }
     if (access[0] == 'r' && access[1] == 'w') {
         if (scan->vma_count == VT_SCAN_VMAS) {
-            scan->stop = "it has too many mappings";
+            scan->stop = "the process has too many mappings";
             return;
         }
         bool nameless = !*s || begins(s, "[anon") || begins(s, "[heap]") || begins(s, "[stack");
@@ -427,7 +427,7 @@ bool vt_scan_look_around(struct vt_scan *scan) {
     }
     find_stacks(scan);
     if (!vt_mappings_list(scan->ours, VT_SCAN_RANGES, &scan->our_count))
-        scan->stop = "it has too many threads";
+        scan->stop = "the process has too many threads";
     scan->our_count = in_order(scan->ours, scan->our_count);
     scan->root_count = in_order(scan->roots, scan->root_count);
     scan->books_count = in_order(scan->books, scan->books_count);
@@ -449,7 +449,7 @@ struct vt_span *vt_scan_add_span(struct vt_scan *scan, uintptr_t start, uintptr_
     if (start >= end)
         return NULL;
     if (scan->span_count == VT_SCAN_SPANS) {
-        scan->stop = "it has too many pieces of memory";
+        scan->stop = "the process has too many pieces of memory";
         return NULL;
     }
     struct vt_span *s = &scan->spans[scan->span_count++];

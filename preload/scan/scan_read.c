@@ -33,7 +33,7 @@ void *vt_scan_take(struct vt_scan *scan, size_t bytes) {
     void *p = vt_sys_mmap((bytes + PAGE - 1) & ~(size_t)(PAGE - 1), PROT_READ | PROT_WRITE,
                           MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     if (!p && !scan->stop)
-        scan->stop = "there is no memory for it";
+        scan->stop = "not enough memory";
     return p;
 }
 
@@ -44,7 +44,7 @@ bool vt_scan_goes_on(struct vt_scan *scan) {
         return !scan->stop;
     scan->asked_ticks = ticks;
     if (vt_sys_clock_ns(CLOCK_MONOTONIC) > scan->deadline_ns)
-        scan->stop = "it takes too long";
+        scan->stop = "it took too long";
     return !scan->stop;
 }
 

@@ -52,7 +52,7 @@ static void refuse(const char *why) {
         append(" ");
         append(vt_pyimage.version);
     }
-    append(": no Python frames, native ones only: ");
+    append(": only native frames are recorded: ");
     append(why);
     vt_publish(&state, VT_PYTHON_REFUSED);
 }
@@ -344,7 +344,7 @@ static __attribute__((noinline)) bool walk_carefully(struct walk *w, uintptr_t t
     if (w->fault || (!whole && w->frames < VT_PYTHON_FRAMES)) {
         w->frames = w->groups = 0;
         if (vt_see(&state) == VT_PYTHON_ACTIVE)
-            refuse("its chain of frames does not look right");
+            refuse("its chain of frames is not as expected");
         return false;
     }
     if (w->frames > 0)

@@ -130,7 +130,7 @@ static const char *parse_version(const char *text, unsigned *minor) {
     for (; *p >= '0' && *p <= '9'; p++)
         major = major * 10 + (unsigned)(*p - '0');
     if (major != 3 || *p++ != '.')
-        return "only Python 3 is read";
+        return "only Python 3 is supported";
     for (; *p >= '0' && *p <= '9' && m < 1000; p++)
         m = m * 10 + (unsigned)(*p - '0');
     *minor = m;
@@ -177,7 +177,7 @@ bool vt_python_find(const char **why) {
     if (state == NULL)
         return false;
     if (initialized == NULL || code_type == NULL || get_version == NULL) {
-        *why = "it does not export what reading its frames needs";
+        *why = "it does not export the symbols that reading its frames needs";
         return true;
     }
     memcpy(&version, &get_version, sizeof version);
@@ -191,7 +191,7 @@ bool vt_python_find(const char **why) {
     if (*why == NULL)
         *why = vt_python_layout_check(&image->at, (uintptr_t)code_type);
     if (*why == NULL && finalizing == NULL)
-        *why = "it does not say when it is shutting down";
+        *why = "it does not show when it is shutting down";
     if (*why != NULL)
         return true;
     image->code_type = (uintptr_t)code_type;

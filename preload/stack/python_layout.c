@@ -185,12 +185,12 @@ static bool take(uint16_t *to, const unsigned char *from, size_t offset) {
 static const char *read_published(struct vt_pylayout *at, unsigned minor, uintptr_t runtime) {
     unsigned char o[PUBLISHED_BYTES];
     if (runtime == 0)
-        return "it does not publish where its frames lie (no _PyRuntime symbol)";
+        return "it does not publish where its frames are (no _PyRuntime symbol)";
     if (!vt_python_peek(o, runtime, sizeof o) || memcmp(o, COOKIE, 8) != 0)
-        return "it does not publish where its frames lie (no xdebugpy table)";
+        return "it does not publish where its frames are (no xdebugpy table)";
     uint64_t version = word_at(o, 8);
     if (version >> 16 != (0x300u | minor))
-        return "the table of offsets that it publishes is another version's";
+        return "its table of offsets is for another version";
     bool free_threaded = word_at(o, 16) != 0;
     if (free_threaded && minor >= 14)
         return "free-threaded Python 3.14 and later keeps bytecode per thread, which is not read "
@@ -217,7 +217,7 @@ static const char *read_published(struct vt_pylayout *at, unsigned minor, uintpt
               take(&at->text_length, o, published[row].text_state + 8) &&
               take(&at->text_ascii, o, published[row].text_state + 16);
     if (!ok)
-        return "the table of offsets that it publishes does not look right";
+        return "its table of offsets is not as expected";
     /* Not published: they follow from their neighbours in the same structures. */
     at->version = at->first_line + 24;
     at->first_traceable = at->bytecode - 16;
@@ -229,9 +229,9 @@ static const char *read_published(struct vt_pylayout *at, unsigned minor, uintpt
 
 const char *vt_python_layout(struct vt_pylayout *at, unsigned minor, uintptr_t runtime) {
     if (minor < OLDEST)
-        return "Python before 3.8 is not read";
+        return "Python before 3.8 is not supported";
     if (minor > NEWEST)
-        return "this version of Python is newer than this vramtrace knows (3.8 to 3.15)";
+        return "this Python is newer than this vramtrace supports (3.8 to 3.15)";
     if (minor >= 13)
         return read_published(at, minor, runtime);
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
@@ -240,7 +240,7 @@ const char *vt_python_layout(struct vt_pylayout *at, unsigned minor, uintptr_t r
             return NULL;
         }
     }
-    return "this version of Python is not known";
+    return "this version of Python is not supported";
 }
 
 /* PyMemberDef: name, type, offset, flags, doc. */
@@ -265,7 +265,7 @@ static bool peek_text(char *to, size_t room, uintptr_t from) {
 }
 
 const char *vt_python_layout_check(const struct vt_pylayout *at, uintptr_t code_type) {
-    static const char unreadable[] = "its code type does not look right";
+    static const char unreadable[] = "its code type is not as expected";
     const struct {
         const char *name;
         uint16_t offset;
@@ -293,10 +293,10 @@ const char *vt_python_layout_check(const struct vt_pylayout *at, uintptr_t code_
             if (strcmp(name, expected[k].name) != 0)
                 continue;
             if (m.offset != expected[k].offset)
-                return "its code objects are laid out differently from this version's release";
+                return "its code objects differ from the released version's";
             found |= 1u << k;
         }
     }
     unsigned all = at->qualname ? 31u : 23u;
-    return found == all ? NULL : "its code type does not name the members that this version has";
+    return found == all ? NULL : "its code type lacks members that this version has";
 }

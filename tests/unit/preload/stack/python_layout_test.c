@@ -37,7 +37,7 @@ static void expect_reason(const char *why, const char *part) {
 static void versions(void **state) {
     (void)state;
     expect_reason(layout(7), "before 3.8");
-    expect_reason(layout(16), "newer than this vramtrace knows");
+    expect_reason(layout(16), "newer than this vramtrace supports");
     for (unsigned minor = 8; minor <= 12; minor++) {
         struct vt_pylayout at;
         assert_null(vt_python_layout(&at, minor, 0));
@@ -50,14 +50,14 @@ static void published(void **state) {
     (void)state;
     publish(0x030e0af0, false);
     assert_null(layout(14));
-    expect_reason(layout(13), "another version's");
+    expect_reason(layout(13), "for another version");
     publish(0x030e0af0, true);
     expect_reason(layout(14), "free-threaded");
     publish(0x030d00f0, true);
     assert_null(layout(13));
     publish(0x030d00f0, false);
     runtime[184 / 8] = 1u << 20; /* thread_state.current_frame */
-    expect_reason(layout(13), "does not look right");
+    expect_reason(layout(13), "is not as expected");
     runtime[0]++;
     expect_reason(layout(13), "xdebugpy");
     struct vt_pylayout at;
@@ -83,14 +83,14 @@ static void code_type(void **state) {
     type[at.type_members / 8] = (uintptr_t)members;
     assert_null(vt_python_layout_check(&at, (uintptr_t)type));
     members[4].offset = 144;
-    expect_reason(vt_python_layout_check(&at, (uintptr_t)type), "laid out differently");
+    expect_reason(vt_python_layout_check(&at, (uintptr_t)type), "differ from the released");
     members[4].name = "co_other";
-    expect_reason(vt_python_layout_check(&at, (uintptr_t)type), "does not name");
+    expect_reason(vt_python_layout_check(&at, (uintptr_t)type), "lacks members");
     members[4].name = (const char *)8;
-    expect_reason(vt_python_layout_check(&at, (uintptr_t)type), "does not look right");
+    expect_reason(vt_python_layout_check(&at, (uintptr_t)type), "is not as expected");
     type[at.type_members / 8] = 0;
-    expect_reason(vt_python_layout_check(&at, (uintptr_t)type), "does not look right");
-    expect_reason(vt_python_layout_check(&at, 16), "does not look right");
+    expect_reason(vt_python_layout_check(&at, (uintptr_t)type), "is not as expected");
+    expect_reason(vt_python_layout_check(&at, 16), "is not as expected");
 }
 
 int main(void) {
