@@ -45,7 +45,7 @@ static void *new_buffer(size_t bytes) {
     return buffer;
 }
 
-/* A table for the whole run, given back at its end: the clean part. */
+/* A table for the whole run, freed at its end: this part is clean. */
 static void *make_table(void) {
     unsigned char gamma[256];
     void *table = new_buffer(TABLE_BYTES);
@@ -61,7 +61,7 @@ static int is_scene_cut(int frame) {
 }
 
 /* Every frame gets a scratch buffer. At a scene cut there is nothing to blend with, and the early
- * way out forgets it. */
+ * return forgets to free it. */
 static void scale_frame(const unsigned char *in, unsigned char *out, int frame) {
     void *scratch = new_buffer(FRAME_BYTES);
     CHECK(cudaMemcpy(scratch, in, FRAME_BYTES, cudaMemcpyHostToDevice));

@@ -10,7 +10,7 @@
  *     cc -g examples/leak_driver.c -o leak_driver -L build/sim -lcuda
  *     vramtrace run --sim ./leak_driver && vramtrace report
  *
- * It answers requests out of a cache. The cache has a size, and one kind of request gets round it.
+ * It answers requests from a cache of limited size, and one kind of request bypasses the cache.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -53,7 +53,7 @@ static CUdeviceptr load_entry(void) {
     return entry;
 }
 
-/* A new entry drives out the one that had its place: the cache never grows. */
+/* A new entry replaces the one in its slot: the cache never grows. */
 static void answer_cached(int key) {
     CUdeviceptr *place = &cache[key % CACHE_ENTRIES];
     if (*place != 0)
@@ -61,14 +61,14 @@ static void answer_cached(int key) {
     *place = load_entry();
 }
 
-/* Entries that must not be cached were meant to be dropped by the caller. */
+/* The caller is supposed to free entries that must not be cached. */
 static CUdeviceptr answer_uncached(void) {
     return load_entry();
 }
 
 static void serve(int request) {
     if (request % 5 == 0)
-        answer_uncached(); /* the leak: nobody keeps what came back */
+        answer_uncached(); /* the leak: nobody keeps the result */
     else
         answer_cached(request);
 }

@@ -9,7 +9,7 @@ allocations and copies are used, no kernels, so it runs on the simulated GPU as 
     vramtrace run -o train.vtl -- python3 examples/train.py
     vramtrace report train.vtl
 
---fixed runs it with the mistake mended: compare the two reports.
+--fixed runs it without the mistake: compare the two reports.
 """
 
 import argparse
@@ -23,14 +23,14 @@ import traceback
 import numpy as np
 from numba import config, cuda
 
-# Numba frees arrays in batches. At once instead: what is held at the end is then what this script holds.
+# Numba frees arrays in batches. Free them at once, so that only this script's own memory is held at the end.
 config.CUDA_DEALLOCS_COUNT = 0
 
 history = []  # the loss of every step, for the curve at the end
 
 
 class Dataset:
-    """Random images in host memory, put together into batches by a thread of its own."""
+    """Random images in host memory; a thread of its own makes batches of them."""
 
     def __init__(self, images, batch_size):
         rng = np.random.default_rng(seed=7)
@@ -48,7 +48,7 @@ class Dataset:
 
 
 class Model:
-    """Two dense layers and the room for their gradients, on the GPU for the model's whole life."""
+    """Two dense layers and their gradients, on the GPU as long as the model lives."""
 
     def __init__(self, inputs, hidden, classes):
         self.classes = classes
@@ -60,7 +60,7 @@ class Model:
         self.gradients = [cuda.device_array_like(weight) for weight in self.weights]
 
     def forward(self, images):
-        """Returns the scores of a batch, a new array on the GPU; the activations end with the call."""
+        """Returns the scores of a batch, in a new array on the GPU; the activations are freed when it returns."""
         activations = cuda.device_array((len(images), self.hidden), dtype=np.float32)
         scores = cuda.device_array((len(activations), self.classes), dtype=np.float32)
         scores.copy_to_device(np.zeros(scores.shape, dtype=np.float32))
