@@ -37,6 +37,7 @@
 #define CUDA_ARRAY3D_SPARSE 0x40
 #define CUDA_ARRAY3D_DEFERRED_MAPPING 0x80
 #define CUDA_ARRAY3D_VIDEO_ENCODE_DECODE 0x100
+#define CU_GRAPH_COND_ASSIGN_DEFAULT 0x1
 #define CU_DEVICE_CPU ((CUdevice)-1)
 #define CU_DEVICE_INVALID ((CUdevice)-2)
 
@@ -69,6 +70,8 @@ typedef struct CUmemPoolHandle_st *CUmemoryPool;
 typedef struct CUuserObject_st *CUuserObject;
 typedef cuuint64_t CUgraphConditionalHandle;
 typedef struct CUgraphDeviceUpdatableNode_st *CUgraphDeviceNode;
+typedef struct CUlinkState_st *CUlinkState;
+typedef size_t (*CUoccupancyB2DSize)(int blockSize);
 typedef struct CUasyncCallbackEntry_st *CUasyncCallbackHandle;
 typedef struct CUgreenCtx_st *CUgreenCtx;
 typedef struct CUuuid_st {
@@ -148,7 +151,15 @@ typedef struct CUDA_GRAPH_INSTANTIATE_PARAMS_st {
 typedef struct CUlaunchMemSyncDomainMap_st {
     unsigned char default_, remote;
 } CUlaunchMemSyncDomainMap;
-typedef union CUlaunchAttributeValue_union CUlaunchAttributeValue;
+/* Only what a stream can have is spelt out; the bytes keep the size. */
+typedef union CUlaunchAttributeValue_union {
+    char pad[64];
+    CUaccessPolicyWindow accessPolicyWindow;
+    CUsynchronizationPolicy syncPolicy;
+    int priority;
+    CUlaunchMemSyncDomainMap memSyncDomainMap;
+    CUlaunchMemSyncDomain memSyncDomain;
+} CUlaunchAttributeValue;
 typedef struct CUlaunchAttribute_st CUlaunchAttribute;
 typedef struct CUlaunchConfig_st {
     unsigned int gridDimX, gridDimY;
@@ -443,7 +454,14 @@ typedef struct CUDA_MEM_ALLOC_NODE_PARAMS_v2_st {
 typedef struct CUDA_MEM_FREE_NODE_PARAMS_st {
     CUdeviceptr dptr;
 } CUDA_MEM_FREE_NODE_PARAMS;
-/* Of the kinds of node only those that concern memory are spelt out; the words keep the size. */
+typedef struct CUDA_CONDITIONAL_NODE_PARAMS {
+    CUgraphConditionalHandle handle;
+    CUgraphConditionalNodeType type;
+    unsigned int size;
+    CUgraph *phGraph_out;
+    CUcontext ctx;
+} CUDA_CONDITIONAL_NODE_PARAMS;
+/* Of the kinds of node only memory's and the conditional are spelt out; the words keep the size. */
 typedef struct CUgraphNodeParams_st {
     CUgraphNodeType type;
     int reserved0[3];
@@ -451,6 +469,7 @@ typedef struct CUgraphNodeParams_st {
         long long reserved1[29];
         CUDA_MEM_ALLOC_NODE_PARAMS_v2 alloc;
         CUDA_MEM_FREE_NODE_PARAMS free;
+        CUDA_CONDITIONAL_NODE_PARAMS conditional;
     };
     long long reserved2;
 } CUgraphNodeParams;

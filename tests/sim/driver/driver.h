@@ -21,10 +21,11 @@
 #include "tests/sim/sim.h"
 #include "vramtrace/cuda_abi.h"
 
-#define SIM_DRIVER_VERSION 13000
-#define SIM_MAX_DEVICES    64
-#define SIM_GRANULE        ((size_t)2 << 20) /* of pools and of cuMemCreate */
-#define SIM_LIMITS         16
+#define SIM_DRIVER_VERSION  13000
+#define SIM_MAX_DEVICES     64
+#define SIM_GRANULE         ((size_t)2 << 20) /* of pools and of cuMemCreate */
+#define SIM_LIMITS          16
+#define SIM_MULTIPROCESSORS 108
 
 /* ---- address space (arena.c) ---- */
 
@@ -136,6 +137,7 @@ enum sim_object_kind {
     SIM_OBJECT_GREEN,
     SIM_OBJECT_TEXTURE,
     SIM_OBJECT_USER,
+    SIM_OBJECT_LINK,
 };
 
 struct sim_object {
@@ -240,11 +242,14 @@ bool sim_pool_give_back(struct sim_device *device, size_t wanted);
 
 /* ---- streams (stream.c) ---- */
 
+#define SIM_STREAM_ATTRIBUTES (CU_LAUNCH_ATTRIBUTE_MEM_SYNC_DOMAIN + 1) /* by their numbers */
+
 struct sim_stream {
     struct sim_object object;
     struct sim_device *device;
     unsigned flags;
     int priority;
+    CUstreamAttrValue attributes[SIM_STREAM_ATTRIBUTES]; /* kept for the program, nothing more */
     struct sim_graph *capture; /* being recorded into; NULL: not captured */
     struct sim_stream *origin; /* the stream that the capture began on */
     struct sim_stream *joined; /* list of those that joined, from the origin on */

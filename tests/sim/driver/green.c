@@ -8,7 +8,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define PROCESSORS  108
 #define LEAST_GROUP 4
 
 /* ---- resources ---- */
@@ -16,7 +15,7 @@
 static void all_processors(CUdevResource *out) {
     memset(out, 0, sizeof *out);
     out->type = CU_DEV_RESOURCE_TYPE_SM;
-    out->sm.smCount = PROCESSORS;
+    out->sm.smCount = SIM_MULTIPROCESSORS;
 }
 
 CUresult cuDeviceGetDevResource(CUdevice device, CUdevResource *out, CUdevResourceType type) {

@@ -67,14 +67,19 @@ SIM_TWINS(cuLaunchKernelEx, _ptsz,
 
 /* ---- occupancy: as for a kernel that needs little ---- */
 
+/* How many blocks of so many threads are resident at once on a multiprocessor of 64 warps. */
+static int resident(int threads) {
+    int warps = (threads + 31) / 32;
+    return threads > 1024 ? 0 : 64 / warps < 32 ? 64 / warps : 32;
+}
+
 static CUresult blocks_per_sm(int *blocks, CUfunction function, int threads) {
     SIM_ENTER();
     if (sim_object_get(function, SIM_OBJECT_FUNCTION) == NULL)
         return CUDA_ERROR_INVALID_HANDLE;
     if (blocks == NULL || threads <= 0)
         return CUDA_ERROR_INVALID_VALUE;
-    int warps = (threads + 31) / 32;
-    *blocks = threads > 1024 ? 0 : 64 / warps < 32 ? 64 / warps : 32;
+    *blocks = resident(threads);
     return CUDA_SUCCESS;
 }
 
@@ -89,6 +94,45 @@ CUresult cuOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(int *blocks, CUfun
                                                               unsigned int flags) {
     (void)shared;
     return flags > 1 ? CUDA_ERROR_INVALID_VALUE : blocks_per_sm(blocks, function, threads);
+}
+
+/* The largest block with which most threads are resident, and the grid that fills the device. */
+static CUresult best_block(int *grid, int *block, CUfunction function, CUoccupancyB2DSize shared,
+                           int limit) {
+    SIM_ENTER_CONTEXT(context);
+    (void)context;
+    if (sim_object_get(function, SIM_OBJECT_FUNCTION) == NULL)
+        return CUDA_ERROR_INVALID_HANDLE;
+    if (grid == NULL || block == NULL)
+        return CUDA_ERROR_INVALID_VALUE;
+    int largest = limit > 0 && limit < 1024 ? limit : 1024, best = 0;
+    for (int aligned = (largest + 31) / 32 * 32; aligned > 0; aligned -= 32) {
+        int threads = aligned < largest ? aligned : largest;
+        if (shared != NULL) { /* asked as a driver asks; shared memory limits nothing here */
+            sim_unlock_for_callback();
+            shared(threads);
+            sim_relock();
+        }
+        if (threads * resident(threads) > best) {
+            best = threads * resident(threads);
+            *block = threads;
+            *grid = resident(threads) * SIM_MULTIPROCESSORS;
+        }
+    }
+    return CUDA_SUCCESS;
+}
+
+CUresult cuOccupancyMaxPotentialBlockSize(int *grid, int *block, CUfunction function,
+                                          CUoccupancyB2DSize shared, size_t bytes, int limit) {
+    (void)bytes;
+    return best_block(grid, block, function, shared, limit);
+}
+
+CUresult cuOccupancyMaxPotentialBlockSizeWithFlags(int *grid, int *block, CUfunction function,
+                                                   CUoccupancyB2DSize shared, size_t bytes,
+                                                   int limit, unsigned int flags) {
+    (void)bytes;
+    return flags > 1 ? CUDA_ERROR_INVALID_VALUE : best_block(grid, block, function, shared, limit);
 }
 
 CUresult cuOccupancyAvailableDynamicSMemPerBlock(size_t *bytes, CUfunction function, int blocks,

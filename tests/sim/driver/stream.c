@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
+#include <unistd.h>
 
 /* The default streams are not handles: 0 and 1 are the legacy one, 2 is the thread's own. They can
  * be captured as little as the real legacy one (the thread's own can, there). */
@@ -33,6 +34,10 @@ static void drop_stream(struct sim_object *object) {
     sim_object_free(object);
 }
 
+static int in_range(int priority) {
+    return priority > 0 ? 0 : priority < -5 ? -5 : priority;
+}
+
 struct sim_stream *sim_stream_new(struct sim_context *context, unsigned flags, int priority) {
     struct sim_stream *stream =
         sim_object_new(sizeof *stream, SIM_OBJECT_STREAM, context, drop_stream);
@@ -40,7 +45,7 @@ struct sim_stream *sim_stream_new(struct sim_context *context, unsigned flags, i
         return NULL;
     stream->device = context->device;
     stream->flags = flags;
-    stream->priority = priority > 0 ? 0 : priority < -5 ? -5 : priority;
+    stream->priority = in_range(priority);
     return stream;
 }
 
@@ -183,17 +188,52 @@ static CUresult cuStreamAttachMemAsync_on(CUstream handle, CUdeviceptr address, 
                                                                  : CUDA_ERROR_INVALID_VALUE;
 }
 
-static CUresult cuStreamCopyAttributes_on(CUstream to, CUstream from) {
+/* ---- attributes: hints for kernels, which do not run; they are kept ---- */
+
+static CUresult cuStreamCopyAttributes_on(CUstream to, CUstream from_handle) {
     ENTER_STREAM(stream, to);
-    return sim_stream_get(from, context) != NULL ? CUDA_SUCCESS : CUDA_ERROR_INVALID_HANDLE;
+    struct sim_stream *from = sim_stream_get(from_handle, context);
+    if (from == NULL)
+        return CUDA_ERROR_INVALID_HANDLE;
+    memmove(stream->attributes, from->attributes, sizeof stream->attributes);
+    stream->priority = from->priority;
+    return CUDA_SUCCESS;
+}
+
+/* Other attributes are of launches and of kernel nodes. */
+static bool is_of_streams(CUstreamAttrID attribute) {
+    return attribute == CU_LAUNCH_ATTRIBUTE_ACCESS_POLICY_WINDOW ||
+           attribute == CU_LAUNCH_ATTRIBUTE_SYNCHRONIZATION_POLICY ||
+           attribute == CU_LAUNCH_ATTRIBUTE_PRIORITY ||
+           attribute == CU_LAUNCH_ATTRIBUTE_MEM_SYNC_DOMAIN_MAP ||
+           attribute == CU_LAUNCH_ATTRIBUTE_MEM_SYNC_DOMAIN;
 }
 
 static CUresult cuStreamSetAttribute_on(CUstream handle, CUstreamAttrID attribute,
                                         const CUstreamAttrValue *value) {
     ENTER_STREAM(stream, handle);
-    (void)attribute;
-    return value != NULL ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE;
+    if (value == NULL || !is_of_streams(attribute))
+        return CUDA_ERROR_INVALID_VALUE;
+    stream->attributes[attribute] = *value;
+    if (attribute == CU_LAUNCH_ATTRIBUTE_PRIORITY)
+        stream->priority = in_range(value->priority);
+    return CUDA_SUCCESS;
 }
+
+static CUresult cuStreamGetAttribute_on(CUstream handle, CUstreamAttrID attribute,
+                                        CUstreamAttrValue *value) {
+    ENTER_STREAM(stream, handle);
+    if (value == NULL || !is_of_streams(attribute))
+        return CUDA_ERROR_INVALID_VALUE;
+    *value = stream->attributes[attribute];
+    if (attribute == CU_LAUNCH_ATTRIBUTE_PRIORITY)
+        value->priority = stream->priority;
+    if (attribute == CU_LAUNCH_ATTRIBUTE_SYNCHRONIZATION_POLICY && value->syncPolicy == 0)
+        value->syncPolicy = CU_SYNC_POLICY_AUTO; /* never set */
+    return CUDA_SUCCESS;
+}
+
+/* ---- words in memory ---- */
 
 /* Waits and writes of words in device memory, as programs use them to signal each other. */
 static CUresult write_value(CUstream handle, CUdeviceptr address, cuuint64_t value, size_t bytes) {
@@ -237,6 +277,9 @@ SIM_TWINS(cuStreamCopyAttributes, _ptsz, (CUstream to, CUstream from), (to, from
 SIM_TWINS(cuStreamSetAttribute, _ptsz,
           (CUstream s, CUstreamAttrID attribute, const CUstreamAttrValue *value),
           (s, attribute, value), (SIM_PT(s), attribute, value))
+SIM_TWINS(cuStreamGetAttribute, _ptsz,
+          (CUstream s, CUstreamAttrID attribute, CUstreamAttrValue *value), (s, attribute, value),
+          (SIM_PT(s), attribute, value))
 SIM_TWINS(cuStreamWriteValue32_v2, _ptsz, (CUstream s, CUdeviceptr a, cuuint32_t v, unsigned int f),
           (s, a, v, f), (SIM_PT(s), a, v, f))
 SIM_TWINS(cuStreamWriteValue64_v2, _ptsz, (CUstream s, CUdeviceptr a, cuuint64_t v, unsigned int f),
@@ -254,8 +297,9 @@ struct sim_event {
 
 CUresult cuEventCreate(CUevent *out, unsigned int flags) {
     SIM_ENTER_CONTEXT(context);
-    if (out == NULL || (flags & ~7U) != 0)
-        return CUDA_ERROR_INVALID_VALUE;
+    if (out == NULL || (flags & ~7U) != 0 ||
+        (flags & (CU_EVENT_INTERPROCESS | CU_EVENT_DISABLE_TIMING)) == CU_EVENT_INTERPROCESS)
+        return CUDA_ERROR_INVALID_VALUE; /* what is shared has no times */
     struct sim_event *event = sim_object_new(sizeof *event, SIM_OBJECT_EVENT, context, NULL);
     if (event == NULL)
         return CUDA_ERROR_OUT_OF_MEMORY;
@@ -347,4 +391,43 @@ CUresult cuEventElapsedTime(float *ms, CUevent start, CUevent end) {
 
 CUresult cuEventElapsedTime_v2(float *ms, CUevent start, CUevent end) {
     return elapsed(ms, start, end);
+}
+
+/* ---- events of other processes: nothing is ever under way, so another's event is a new one ---- */
+
+struct event_note {
+    char magic[8];
+    int pid;
+    unsigned long long id;
+};
+#define EVENT_MAGIC "vt-simE"
+
+CUresult cuIpcGetEventHandle(CUipcEventHandle *out, CUevent handle) {
+    SIM_ENTER_CONTEXT(context);
+    (void)context;
+    struct sim_event *event = sim_object_get(handle, SIM_OBJECT_EVENT);
+    if (event == NULL || (event->flags & CU_EVENT_INTERPROCESS) == 0)
+        return CUDA_ERROR_INVALID_HANDLE;
+    if (out == NULL)
+        return CUDA_ERROR_INVALID_VALUE;
+    struct event_note note = {.magic = EVENT_MAGIC, .pid = getpid(), .id = event->object.id};
+    memset(out, 0, sizeof *out);
+    memcpy(out, &note, sizeof note);
+    return CUDA_SUCCESS;
+}
+
+CUresult cuIpcOpenEventHandle(CUevent *out, CUipcEventHandle handle) {
+    SIM_ENTER_CONTEXT(context);
+    struct event_note note;
+    memcpy(&note, &handle, sizeof note);
+    if (out == NULL || memcmp(note.magic, EVENT_MAGIC, sizeof note.magic) != 0)
+        return CUDA_ERROR_INVALID_VALUE;
+    if (note.pid == getpid())
+        return CUDA_ERROR_INVALID_CONTEXT; /* only another process may open it */
+    struct sim_event *event = sim_object_new(sizeof *event, SIM_OBJECT_EVENT, context, NULL);
+    if (event == NULL)
+        return CUDA_ERROR_OUT_OF_MEMORY;
+    event->flags = CU_EVENT_INTERPROCESS | CU_EVENT_DISABLE_TIMING;
+    *out = (CUevent)(void *)event;
+    return CUDA_SUCCESS;
 }

@@ -186,6 +186,93 @@ COPY_2D(cudaMemcpy2DArrayToArray,
         (cudaArray_t to, size_t tx, size_t ty, cudaArray_const_t from, size_t fx, size_t fy, ROWS),
         ARRAY(to, tx, ty), ARRAY(from, fx, fy))
 
+/* ---- arrays, by bytes ---- */
+
+static size_t element_of(const CUDA_ARRAY3D_DESCRIPTOR *array) {
+    size_t bytes =
+        array->Format == CU_AD_FORMAT_UNSIGNED_INT8 || array->Format == CU_AD_FORMAT_SIGNED_INT8 ? 1
+        : array->Format == CU_AD_FORMAT_UNSIGNED_INT16 ||
+                array->Format == CU_AD_FORMAT_SIGNED_INT16 || array->Format == CU_AD_FORMAT_HALF
+            ? 2
+            : 4;
+    return bytes * array->NumChannels;
+}
+
+/* The bytes of an array's row (SIZE_MAX: a straight line has one). What is wrong with the end. */
+static cudaError_t row_of(const struct plane *end, size_t count, size_t *row) {
+    CUDA_ARRAY3D_DESCRIPTOR array;
+    *row = SIZE_MAX;
+    if (end->array == NULL)
+        return cudaSuccess;
+    CUresult result = rt.array3DGetDescriptor(&array, (CUarray)(uintptr_t)end->array);
+    if (result != CUDA_SUCCESS)
+        return (cudaError_t)result;
+    *row = array.Width * element_of(&array);
+    size_t rows = array.Height != 0 ? array.Height : 1;
+    return end->x < *row && end->y < rows && count <= (rows - end->y) * *row - end->x
+               ? cudaSuccess
+               : cudaErrorInvalidValue;
+}
+
+static void advance(struct plane *end, size_t bytes, size_t row) {
+    if (end->array == NULL) {
+        end->address = (const char *)end->address + bytes;
+    } else {
+        end->x += bytes;
+        end->y += end->x / row;
+        end->x %= row;
+    }
+}
+
+static size_t least(size_t a, size_t b) {
+    return a < b ? a : b;
+}
+
+/* A run of bytes that goes on from row to row: in pieces that are rectangles in both ends. */
+static cudaError_t copy_run(bool pt, struct plane to, struct plane from, size_t count,
+                            enum cudaMemcpyKind kind, bool async, cudaStream_t stream) {
+    size_t to_row, from_row;
+    RT_ENTER_CONTEXT();
+    cudaError_t error = row_of(&to, count, &to_row);
+    if (error == cudaSuccess)
+        error = row_of(&from, count, &from_row);
+    while (error == cudaSuccess && count != 0) {
+        size_t width = least(count, least(to_row - to.x, from_row - from.x)), height = 1;
+        if ((to.array == NULL || width == to_row) && (from.array == NULL || width == from_row))
+            height = count / width; /* whole rows of both */
+        to.pitch = from.pitch = width;
+        error = copy_flat(pt, to, from, width, height, kind, async, stream);
+        advance(&to, width * height, to_row);
+        advance(&from, width * height, from_row);
+        count -= width * height;
+    }
+    return error == cudaSuccess ? cudaSuccess : rt_fail(error);
+}
+
+/* name, suffix of the twin, parameters, the two ends, whether it is asynchronous and on what */
+#define COPY_RUN(name, suffix, params, to, from, async, stream)                                    \
+    cudaError_t name params {                                                                      \
+        return copy_run(false, to, from, count, kind, async, stream);                              \
+    }                                                                                              \
+    cudaError_t name##suffix params {                                                              \
+        return copy_run(true, to, from, count, kind, async, stream);                               \
+    }
+#define P_TO_ARRAY                                                                                 \
+    cudaArray_t to, size_t x, size_t y, const void *from, size_t count, enum cudaMemcpyKind kind
+#define P_FROM_ARRAY                                                                               \
+    void *to, cudaArray_const_t from, size_t x, size_t y, size_t count, enum cudaMemcpyKind kind
+
+COPY_RUN(cudaMemcpyToArray, _ptds, (P_TO_ARRAY), ARRAY(to, x, y), LINEAR(from, 0), false, NULL)
+COPY_RUN(cudaMemcpyToArrayAsync, _ptsz, (P_TO_ARRAY, cudaStream_t stream), ARRAY(to, x, y),
+         LINEAR(from, 0), true, stream)
+COPY_RUN(cudaMemcpyFromArray, _ptds, (P_FROM_ARRAY), LINEAR(to, 0), ARRAY(from, x, y), false, NULL)
+COPY_RUN(cudaMemcpyFromArrayAsync, _ptsz, (P_FROM_ARRAY, cudaStream_t stream), LINEAR(to, 0),
+         ARRAY(from, x, y), true, stream)
+COPY_RUN(cudaMemcpyArrayToArray, _ptds,
+         (cudaArray_t to, size_t tx, size_t ty, cudaArray_const_t from, size_t fx, size_t fy,
+          size_t count, enum cudaMemcpyKind kind),
+         ARRAY(to, tx, ty), ARRAY(from, fx, fy), false, NULL)
+
 /* ---- three dimensions ---- */
 
 static bool deep(const struct cudaMemcpy3DParms *p, CUDA_MEMCPY3D *out) {
@@ -196,16 +283,8 @@ static bool deep(const struct cudaMemcpy3DParms *p, CUDA_MEMCPY3D *out) {
     size_t element = 1;
     CUDA_ARRAY3D_DESCRIPTOR array;
     CUarray any = (CUarray)(void *)(p->srcArray != NULL ? p->srcArray : p->dstArray);
-    if (any != NULL && rt.array3DGetDescriptor(&array, any) == CUDA_SUCCESS) {
-        size_t bits =
-            array.Format == CU_AD_FORMAT_UNSIGNED_INT8 || array.Format == CU_AD_FORMAT_SIGNED_INT8
-                ? 1
-            : array.Format == CU_AD_FORMAT_UNSIGNED_INT16 ||
-                    array.Format == CU_AD_FORMAT_SIGNED_INT16 || array.Format == CU_AD_FORMAT_HALF
-                ? 2
-                : 4;
-        element = bits * array.NumChannels;
-    }
+    if (any != NULL && rt.array3DGetDescriptor(&array, any) == CUDA_SUCCESS)
+        element = element_of(&array);
     *out = (CUDA_MEMCPY3D){
         .srcXInBytes = p->srcPos.x * (p->srcArray != NULL ? element : 1),
         .srcY = p->srcPos.y,

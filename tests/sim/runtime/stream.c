@@ -27,6 +27,19 @@ RT_FORWARD_TWINS(cudaStreamAttachMemAsync, _ptsz,
 RT_FORWARD_TWINS(cudaLaunchHostFunc, _ptsz, (cudaStream_t s, cudaHostFn_t function, void *data),
                  launchHostFunc, (s, function, data))
 
+/* Attributes have the same numbers and layouts in both interfaces. */
+RT_FORWARD_TWINS(cudaStreamCopyAttributes, _ptsz, (cudaStream_t to, cudaStream_t from),
+                 streamCopyAttributes, (to, from))
+RT_FORWARD_TWINS(cudaStreamGetAttribute, _ptsz,
+                 (cudaStream_t s, cudaLaunchAttributeID attribute, cudaLaunchAttributeValue *value),
+                 streamGetAttribute,
+                 (s, (CUstreamAttrID)attribute, (CUstreamAttrValue *)(void *)value))
+RT_FORWARD_TWINS(cudaStreamSetAttribute, _ptsz,
+                 (cudaStream_t s, cudaLaunchAttributeID attribute,
+                  const cudaLaunchAttributeValue *value),
+                 streamSetAttribute,
+                 (s, (CUstreamAttrID)attribute, (const CUstreamAttrValue *)(const void *)value))
+
 /* The two callback types differ in the name of the error's type only. */
 RT_FORWARD_TWINS(cudaStreamAddCallback, _ptsz,
                  (cudaStream_t s, cudaStreamCallback_t callback, void *data, unsigned int flags),

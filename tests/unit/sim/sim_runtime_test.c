@@ -6,39 +6,7 @@
  */
 #include "sim_test.h"
 
-#include <dlfcn.h>
 #include <pthread.h>
-
-struct runtime {
-    void *handle;
-    const char *version;
-};
-
-static struct runtime open_runtime(const char *number) {
-    static char path[4096];
-    struct runtime rt = {.version =
-                             strcmp(number, "12") == 0 ? "libcudart.so.12" : "libcudart.so.13"};
-    snprintf(path, sizeof path, "%slibcudart.so.%s", SIM_DIR, number);
-    rt.handle = dlopen(path, RTLD_NOW | RTLD_LOCAL);
-    EXPECT(rt.handle != NULL);
-    return rt;
-}
-
-static void *find(struct runtime rt, const char *name) {
-    void *address = dlvsym(rt.handle, name, rt.version);
-    if (address == NULL)
-        fprintf(stderr, "%s: no %s\n", rt.version, name);
-    EXPECT(address != NULL);
-    return address;
-}
-
-/* A typed pointer to a runtime's function. */
-#define FUNCTION(rt, name, params)                                                                 \
-    cudaError_t(*name) params;                                                                     \
-    do {                                                                                           \
-        void *found_ = find(rt, #name);                                                            \
-        memcpy(&name, &found_, sizeof found_);                                                     \
-    } while (0)
 
 static void errors_of(struct runtime rt) {
     void *p = NULL;

@@ -7,6 +7,7 @@
 #ifndef SIM_TEST_H
 #define SIM_TEST_H
 
+#include <dlfcn.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -139,5 +140,38 @@ static inline size_t available(void) {
     OK(cuMemGetInfo_v2(&free_bytes, &total));
     return free_bytes;
 }
+
+/* ---- the simulated runtimes, opened side by side ---- */
+
+struct runtime {
+    void *handle;
+    const char *version;
+};
+
+static inline struct runtime open_runtime(const char *number) {
+    static char path[4096];
+    struct runtime rt = {.version =
+                             strcmp(number, "12") == 0 ? "libcudart.so.12" : "libcudart.so.13"};
+    snprintf(path, sizeof path, "%slibcudart.so.%s", SIM_DIR, number);
+    rt.handle = dlopen(path, RTLD_NOW | RTLD_LOCAL);
+    EXPECT(rt.handle != NULL);
+    return rt;
+}
+
+static inline void *find(struct runtime rt, const char *name) {
+    void *address = dlvsym(rt.handle, name, rt.version);
+    if (address == NULL)
+        fprintf(stderr, "%s: no %s\n", rt.version, name);
+    EXPECT(address != NULL);
+    return address;
+}
+
+/* A typed pointer to a runtime's function. */
+#define FUNCTION(rt, name, params)                                                                 \
+    cudaError_t(*name) params;                                                                     \
+    do {                                                                                           \
+        void *found_ = find(rt, #name);                                                            \
+        memcpy(&name, &found_, sizeof found_);                                                     \
+    } while (0)
 
 #endif /* SIM_TEST_H */
