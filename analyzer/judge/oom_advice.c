@@ -81,7 +81,7 @@ static void against_capacity(const struct vt_process *p, const struct vt_oom *oo
         enum vt_verdict verdict = p->sites[holder].verdict;
         bool leak = verdict == VT_VERDICT_GROWING || verdict == VT_VERDICT_LOST;
         vt_string_format(text, "%s memory allocated at %s: it held %s",
-                         leak ? "stop the growth of" : "free, or shrink, the", frame_text,
+                         leak ? "stop the leak of" : "free, or shrink, the", frame_text,
                          BYTES(oom->holder_bytes[0]));
         free(frame_text);
     }
