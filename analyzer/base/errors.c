@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * How an error is said: one line on stderr (see errors.h). Called by every command.
+ * Error messages (see errors.h). Every command uses them.
  */
 #include "errors.h"
 

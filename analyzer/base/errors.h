@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * How a command ends: the exit statuses that scripts rely on, and how an error is said.
+ * How a command ends: the exit statuses that scripts rely on, and error messages on stderr.
  */
 #ifndef VRAMTRACE_ANALYZER_ERRORS_H
 #define VRAMTRACE_ANALYZER_ERRORS_H
 
-/* Exit statuses of `vramtrace`. `run` passes the command's own status through beside these. */
+/* Exit statuses of `vramtrace`. `run` also passes on the traced command's own status. */
 enum vt_status {
     VT_STATUS_OK = 0,
-    VT_STATUS_INTERNAL = 1, /* a fault of ours, or no memory */
+    VT_STATUS_INTERNAL = 1, /* a bug in vramtrace, or out of memory */
     VT_STATUS_USAGE = 2,    /* a bad option, or a log that cannot be read */
     VT_STATUS_GATE = 23,    /* the leak gate failed: LeakSanitizer's number */
     VT_STATUS_CANNOT_TRACE = 125,
@@ -16,8 +16,8 @@ enum vt_status {
     VT_STATUS_NOT_FOUND = 127,
 };
 
-/* One line on stderr, "vramtrace: " in front and a newline behind; colour only on a terminal
- * without NO_COLOR. */
+/* Prints one line on stderr, "vramtrace: " and the message, which needs no newline. Coloured only
+ * on a terminal, and not where NO_COLOR is set. */
 void vt_error(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
 /* vt_error, then "try 'vramtrace COMMAND --help'". Returns VT_STATUS_USAGE, so that a command can

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A JSON writer, for every format that is JSON: it keeps count of commas and indentation, and what
- * it writes is valid UTF-8 whatever it was given.
+ * A JSON writer. It writes the commas and the indentation, and always valid UTF-8: bytes that are
+ * none become U+FFFD. Write errors stay in `out`; the caller looks at ferror.
  */
 #ifndef VRAMTRACE_ANALYZER_JSON_H
 #define VRAMTRACE_ANALYZER_JSON_H
@@ -12,19 +12,20 @@
 struct vt_json {
     FILE *out;
     unsigned depth;
-    bool first; /* nothing stands yet in what is open */
+    bool first; /* the object or array that is open is still empty */
 };
 
-/* `name` is the key, NULL in an array; `bracket` '{' or '[', and '}' or ']' to close. */
+/* `name`, here and below: the key, or NULL in an array. `bracket`: '{' or '[', to close '}' or ']'.
+ * */
 void vt_json_open(struct vt_json *j, const char *name, char bracket);
 void vt_json_close(struct vt_json *j, char bracket);
 
-/* The comma, the new line and the key alone: the caller writes the value. */
+/* Writes the comma, the new line and the key; the caller writes the value. */
 void vt_json_key(struct vt_json *j, const char *name);
 
 void vt_json_null(struct vt_json *j, const char *name);
-void vt_json_string(struct vt_json *j, const char *name, const char *value); /* NULL: null */
-void vt_json_number(struct vt_json *j, const char *name, uint64_t value);    /* all ones: null */
+void vt_json_string(struct vt_json *j, const char *name, const char *value); /* NULL becomes null */
+void vt_json_number(struct vt_json *j, const char *name, uint64_t value);    /* UINT64_MAX: null */
 void vt_json_boolean(struct vt_json *j, const char *name, bool value);
 
 #endif

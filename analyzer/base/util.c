@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Small things that several files of the analyzer need (see util.h for what each promises).
+ * What several files of the analyzer need (see util.h).
  */
 #define _GNU_SOURCE /* vasprintf */
 #include "util.h"
@@ -46,7 +46,7 @@ char *vt_format_count(uint64_t count, char out[VT_FORMAT_BYTES]) {
 
 /* --- memory --- */
 
-static void *there(void *memory, size_t count, size_t size) {
+static void *or_exit(void *memory, size_t count, size_t size) {
     if (memory)
         return memory;
     vt_error("no memory: asked for %zu x %zu bytes", count, size);
@@ -54,11 +54,11 @@ static void *there(void *memory, size_t count, size_t size) {
 }
 
 void *vt_alloc(size_t count, size_t size) {
-    return there(calloc(count ? count : 1, size ? size : 1), count, size);
+    return or_exit(calloc(count ? count : 1, size ? size : 1), count, size);
 }
 
 void *vt_realloc(void *old, size_t count, size_t size) {
-    return there(reallocarray(old, count ? count : 1, size ? size : 1), count, size);
+    return or_exit(reallocarray(old, count ? count : 1, size ? size : 1), count, size);
 }
 
 char *vt_printable(char *text) {
@@ -69,11 +69,11 @@ char *vt_printable(char *text) {
 }
 
 char *vt_strndup(const char *text, size_t length) {
-    return there(strndup(text, length), length, 1);
+    return or_exit(strndup(text, length), length, 1);
 }
 
 char *vt_strdup(const char *text) {
-    return there(strdup(text), strlen(text), 1);
+    return or_exit(strdup(text), strlen(text), 1);
 }
 
 /* --- strings --- */
@@ -99,7 +99,7 @@ void vt_string_format(struct vt_string *s, const char *format, ...) {
     int length = vasprintf(&made, format, args);
     va_end(args);
     if (length < 0)
-        there(NULL, 1, 1);
+        or_exit(NULL, 1, 1);
     vt_string_add_bytes(s, made, (size_t)length);
     free(made);
 }
@@ -126,7 +126,7 @@ unsigned vt_utf8_length(const char *text, size_t left) {
     for (unsigned i = 1; i < length; i++)
         if ((b[i] & 0xc0) != 0x80)
             return 0;
-    /* overlong forms, surrogates, beyond U+10FFFF */
+    /* overlong forms, surrogates, and what lies beyond U+10FFFF */
     if ((b[0] == 0xe0 && b[1] < 0xa0) || (b[0] == 0xed && b[1] > 0x9f) ||
         (b[0] == 0xf0 && b[1] < 0x90) || (b[0] == 0xf4 && b[1] > 0x8f))
         return 0;
@@ -180,7 +180,7 @@ uint32_t vt_map_remove(struct vt_map *map, uint64_t key) {
     if (removed == VT_MAP_NONE)
         return VT_MAP_NONE;
     for (size_t i = (hole + 1) & mask; map->values[i] != VT_MAP_NONE; i = (i + 1) & mask) {
-        /* it may move into the hole if its home does not lie behind the hole */
+        /* It may move into the hole unless its own first slot lies between the hole and here. */
         if (((i - vt_mix(map->keys[i])) & mask) >= ((i - hole) & mask)) {
             map->keys[hole] = map->keys[i];
             map->values[hole] = map->values[i];
@@ -204,7 +204,7 @@ uint64_t vt_hash_bytes(uint64_t seed, const void *bytes, size_t length) {
     while (length) {
         uint64_t word = 0;
         size_t take = length < 8 ? length : 8;
-        /* byte by byte into the word, so that the hash is the same on every machine */
+        /* Byte by byte, so that the byte order of the machine does not matter. */
         for (size_t i = 0; i < take; i++)
             word |= (uint64_t)b[i] << (8 * i);
         hash = vt_mix(hash ^ word) + 0x9e3779b97f4a7c15ull;
