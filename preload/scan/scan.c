@@ -297,9 +297,10 @@ void vt_scan_run(void *frame) {
             note_alone(PYTHON_DOWN);
         return;
     }
-    struct vt_scan nothing = {.stop = NULL}, *scan = vt_scan_take(&nothing, sizeof *scan);
+    /* Not on the stack, which may be a thread's of 16 KiB. */
+    struct vt_scan *scan = vt_scan_memory(sizeof *scan);
     if (!scan) {
-        note_alone(nothing.stop);
+        note_alone(VT_SCAN_NO_MEMORY);
         return;
     }
     gather_targets(scan);

@@ -128,8 +128,11 @@ struct vt_scan {
 
 /* scan_read.c */
 
-/* Mapped memory that lasts to the end of the process; NULL: there is none, and scan->stop says so.
- */
+#define VT_SCAN_NO_MEMORY "not enough memory"
+
+/* Zeroed memory of that many bytes, mapped; it lasts to the end of the process. NULL: there is none. */
+void *vt_scan_memory(size_t bytes);
+/* The same; NULL is said in scan->stop. */
 void *vt_scan_take(struct vt_scan *scan, size_t bytes);
 /* Whether to go on: no stop, and time is left. */
 bool vt_scan_goes_on(struct vt_scan *scan);

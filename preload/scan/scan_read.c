@@ -29,11 +29,15 @@
 
 /* --- memory of our own, and time --- */
 
+void *vt_scan_memory(size_t bytes) {
+    return vt_sys_mmap((bytes + PAGE - 1) & ~(size_t)(PAGE - 1), PROT_READ | PROT_WRITE,
+                       MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+}
+
 void *vt_scan_take(struct vt_scan *scan, size_t bytes) {
-    void *p = vt_sys_mmap((bytes + PAGE - 1) & ~(size_t)(PAGE - 1), PROT_READ | PROT_WRITE,
-                          MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    void *p = vt_scan_memory(bytes);
     if (!p && !scan->stop)
-        scan->stop = "not enough memory";
+        scan->stop = VT_SCAN_NO_MEMORY;
     return p;
 }
 
