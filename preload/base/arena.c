@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Numbered items (see arena.h). The free ones are a stack whose head carries a count of its
- * changes: a thread that was held up between reading the head and replacing it fails when the head
- * has moved, even when it has moved back.
+ * Numbered items (see arena.h). Free items form a stack. Its head carries a change count, so that a
+ * thread that was delayed between reading and replacing the head fails even when the same item is
+ * on top again (the ABA problem).
  */
 #include "arena.h"
 #include "atomic.h"

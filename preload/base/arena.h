@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Items of one size, named by number from 1, taken and given back without locks and without malloc.
- * Memory is never unmapped, so an item may be read while another thread gives it back. For graph.c.
+ * Fixed-size items, identified by a number from 1, allocated and freed without locks or malloc.
+ * Blocks are never unmapped, so a thread may read an item while another frees it. For graph.c.
  */
 #ifndef VT_PRELOAD_ARENA_H
 #define VT_PRELOAD_ARENA_H
@@ -9,18 +9,19 @@
 #include <stdint.h>
 
 #define VT_ARENA_BLOCKS 1024u
-#define VT_ARENA_ITEMS  4096u /* in a block */
+#define VT_ARENA_ITEMS  4096u /* per block */
 
-/* The first member of an item; the owner's to use while it has the item. */
+/* The first member of every item. Its owner may use it while the item is taken. */
 struct vt_item {
     uint32_t next; /* atomic */
     uint32_t zero;
 };
 
 struct vt_arena {
-    uint32_t bytes;                         /* of an item */
-    uint32_t used;                          /* atomic: numbers ever taken */
-    uint64_t free;                          /* atomic: changes << 32 | first free item, 0: none */
+    uint32_t bytes;                         /* size of an item */
+    uint32_t used;                          /* atomic: how many numbers were ever taken */
+    uint64_t free;                          /* atomic: change count << 32 | first free item
+                                             * (0: none) */
     unsigned char *blocks[VT_ARENA_BLOCKS]; /* atomic */
 };
 

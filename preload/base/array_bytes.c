@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* The bytes of an array (see array_bytes.h). */
 #include "array_bytes.h"
 
-/* A format's shape: bytes for each channel of an element; or, when `block` is set, bytes for a
- * block of 4 x 4 elements; or, for a picture of several planes, bytes for each 2 x 2 elements. */
+/* The unit that a format is counted in: bytes per channel of an element, bytes per 4 x 4 block, or
+ * (for a picture of several planes) bytes per 2 x 2 elements. */
 struct shape {
     uint8_t channel, block, picture;
 };
@@ -50,12 +49,12 @@ static struct shape shape_of(unsigned format) {
     case CU_AD_FORMAT_BC7_UNORM:
     case CU_AD_FORMAT_BC7_UNORM_SRGB:
         return (struct shape){.block = 16};
-    case CU_AD_FORMAT_NV12: /* 4:2:0: four of luma, two of chroma */
+    case CU_AD_FORMAT_NV12: /* 4:2:0: 4 luma, 2 chroma samples */
         return (struct shape){.picture = 6};
     case CU_AD_FORMAT_P010:
     case CU_AD_FORMAT_P016:
         return (struct shape){.picture = 12};
-    case CU_AD_FORMAT_NV16: /* 4:2:2: four of luma, four of chroma */
+    case CU_AD_FORMAT_NV16: /* 4:2:2: 4 luma, 4 chroma samples */
     case CU_AD_FORMAT_YUY2:
         return (struct shape){.picture = 8};
     case CU_AD_FORMAT_P210:
@@ -63,7 +62,7 @@ static struct shape shape_of(unsigned format) {
     case CU_AD_FORMAT_Y210:
     case CU_AD_FORMAT_Y216:
         return (struct shape){.picture = 16};
-    case CU_AD_FORMAT_Y444_PLANAR8: /* 4:4:4: three times four */
+    case CU_AD_FORMAT_Y444_PLANAR8: /* 4:4:4: 3 times 4 samples */
     case CU_AD_FORMAT_YUV444_8bit_SemiPlanar:
         return (struct shape){.picture = 12};
     case CU_AD_FORMAT_Y444_PLANAR10:
@@ -96,14 +95,14 @@ uint64_t vt_array_bytes(const CUDA_ARRAY3D_DESCRIPTOR *d, unsigned levels) {
     if (!d || d->Flags & (CUDA_ARRAY3D_SPARSE | CUDA_ARRAY3D_DEFERRED_MAPPING))
         return 0;
     struct shape shape = shape_of((unsigned)d->Format);
-    /* Layers and the faces of a cube stand in the depth, and do not shrink from level to level. */
+    /* Depth counts layers and cube faces, whose number does not shrink from level to level. */
     bool layered = d->Flags & (CUDA_ARRAY3D_LAYERED | CUDA_ARRAY3D_CUBEMAP);
     uint64_t width = d->Width, height = at_least_1(d->Height), depth = at_least_1(d->Depth);
     uint64_t bytes = 0;
     for (unsigned level = 0; level < at_least_1(levels); level++) {
         bytes += plane_bytes(shape, d->NumChannels, width, height) * depth;
         if (width <= 1 && height <= 1 && (layered || depth <= 1))
-            break; /* a chain ends there, however many levels were asked for */
+            break; /* a mip chain ends here, however many levels were asked for */
         width = at_least_1(width / 2);
         height = at_least_1(height / 2);
         depth = layered ? depth : at_least_1(depth / 2);

@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The memory orders this library uses, all of them, with the pairs they form. Nothing else in
- * preload/ names an order.
+ * All memory orders that this library uses, and how they pair. Nothing else in preload/ names
+ * an order.
  *
- *   vt_publish, vt_see  release store, acquire load: what was written before the publish is seen
- *                       after the see. Pairs: a record's first word (writer: log.c; reader: another
- *                       process), the state of a thing made once (real.c, log.c), a slot's key
- *                       (table.c, stack.c).
- *   vt_put, vt_get      relaxed: counters, hints, words that only their own thread writes.
- *   vt_claim            compare-and-swap, acquire-release: who wins does the work. Never waited for.
+ *   vt_publish, vt_see  release store and acquire load: a thread that sees the value also sees
+ *                       everything written before it was published. Pairs: a record's first word
+ *                       (written by log.c, read by another process), the state of something that is
+ *                       made once (real.c, log.c), a slot's key (table.c, stack.c).
+ *   vt_put, vt_get      relaxed: counters, hints, and words that only their own thread writes.
+ *   vt_claim            compare-and-swap, acquire-release: the winner does the work; nobody waits.
  *   vt_add              relaxed fetch-add: numbers handed out, counters.
- *   vt_or               release fetch-or: flags, and marks of what was written before (stack.c).
+ *   vt_or               release fetch-or: flags, and marks for what was written before (stack.c).
  */
 #ifndef VT_PRELOAD_ATOMIC_H
 #define VT_PRELOAD_ATOMIC_H

@@ -1,18 +1,20 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The door of base/: ground to stand on in a process that is not ours.
+ * The door of base/: basic tools that are safe inside a process that is not ours.
  *
- * Law: no CUDA, no log, no malloc, no stdio; nothing waits. Uses no other room. One exception, where
- * it is stated: process.h calls init.c through a table.
+ * Law: no CUDA, no log, no malloc, no stdio; nothing waits. It uses no other room, with one
+ * exception: process.h calls init.c through a table.
  *
- * Its parts, each declared in a header of its own:
- *   atomic.h       the memory orders, all of them
- *   sys.h          system calls, and the two functions that map and unmap
- *   mappings.h     which mappings are the library's own
- *   table.h        a lock-free table;  arena.h: numbered items
- *   elf.h          symbols of loaded objects;  libc.h: the C library's functions behind ours
- *   options.h      the VRAMTRACE_* variables, and a line on stderr
- *   process.h      arming, forks, and whether exit() is under way
+ * Each part has a header of its own:
+ *   atomic.h       all memory orders
+ *   sys.h          system calls, and the two functions that map and unmap memory
+ *   mappings.h     the list of the library's own mappings
+ *   table.h        a lock-free table
+ *   arena.h        numbered items
+ *   elf.h          symbols of loaded objects
+ *   libc.h         the C library's functions behind those that we export
+ *   options.h      the VRAMTRACE_* variables, and messages on stderr
+ *   process.h      arming, forks, and whether exit() is running
  *   array_bytes.h  the size of a CUDA array
  */
 #ifndef VT_PRELOAD_BASE_H

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Symbols of objects that are loaded already, read from their own tables.
+ * Symbols of loaded objects, read from the objects' own tables.
  *
  * Why not dlsym: we export dlsym, so our own calls would come back to us; it leaves a message for
  * the program's next dlerror; and it cannot see into an object that was opened RTLD_LOCAL without a
- * handle. Called by libc.c (the C library's own dlsym), by real/ and by route/.
+ * handle. Called by libc.c (to find the C library's dlsym), by real/ and by route/.
  */
 #define _GNU_SOURCE
 #include "elf.h"
@@ -12,8 +12,8 @@
 #include <elf.h>
 #include <link.h>
 
-/* No string functions of the C library: the first look-up may come from within another preloaded
- * library's start (AddressSanitizer's), whose own versions of them do not work yet. */
+/* No C library string functions: the first look-up may come from another preloaded library's start
+ * (AddressSanitizer's), when its versions of them do not work yet. */
 static bool same(const char *a, const char *b) {
     while (*a && *a == *b)
         a++, b++;
@@ -32,7 +32,7 @@ struct search {
     struct vt_elf *out;
 };
 
-/* The tables of one object, as its dynamic section names them. */
+/* The tables that an object's dynamic section points to. */
 struct tables {
     const ElfW(Sym) * symbols;
     const char *strings;
@@ -43,8 +43,8 @@ struct tables {
     const char *soname;
 };
 
-/* Whether an address in a dynamic section was relocated by the loader already (glibc does) or is
- * still an offset (vDSO). */
+/* The loader may have relocated the addresses in a dynamic section (glibc does), or they are still
+ * offsets (vDSO). */
 static const void *at(const struct vt_elf *o, ElfW(Addr) value) {
     return (const void *)(value < o->bias ? value + o->bias : value);
 }
@@ -168,7 +168,7 @@ bool vt_elf_behind(const void *after, const char *symbol, struct vt_elf *out) {
     return dl_iterate_phdr(match_behind, &b) == 1;
 }
 
-/* The name of a version index, NULL when it is the object's base or unknown. */
+/* The name of a version index. NULL: the object's base version, or unknown. */
 static const char *version_name(const struct tables *t, unsigned index) {
     const ElfW(Verdef) *d = t->definitions;
     while (d) {
@@ -201,10 +201,10 @@ static uint32_t gnu_hash(const char *name) {
     return h;
 }
 
-/* Index of the symbol, 0: none. */
+/* The symbol's index, or 0. */
 static uint32_t find(const struct tables *t, const char *name, const char *version) {
     if (t->gnu_hash) {
-        /* buckets, first symbol, bloom words, shift; then bloom, buckets, chains */
+        /* header: buckets, first symbol, bloom words, shift; then bloom, buckets, chains */
         const uint32_t *h = t->gnu_hash;
         const uint32_t *buckets = (const uint32_t *)((const ElfW(Addr) *)(h + 4) + h[2]);
         const uint32_t *chains = buckets + h[0];
@@ -248,7 +248,7 @@ bool vt_elf_function(const struct vt_elf *object, const char *name, struct vt_ra
     return true;
 }
 
-/* How many symbols a table has: the end of the last chain. */
+/* The number of symbols in a table, from the end of the last chain. */
 static uint32_t count_symbols(const struct tables *t) {
     if (t->hash)
         return t->hash[1];

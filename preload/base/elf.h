@@ -12,31 +12,31 @@
 /* A loaded object, found by address. */
 struct vt_elf {
     uintptr_t bias;
-    const void *dynamic;  /* its PT_DYNAMIC */
-    const char *name;     /* as the loader knows it; the loader's memory */
+    const void *dynamic;  /* its PT_DYNAMIC segment */
+    const char *name;     /* the loader's name for it, in the loader's memory */
     uintptr_t start, end; /* mapped range */
 };
 
-/* The object that `address` lies in. False: none. Takes the loader's lock. */
+/* The object that contains `address`. False: none. Takes the loader's lock. */
 bool vt_elf_containing(const void *address, struct vt_elf *out);
 
 /* The first object whose file name or SONAME begins with `prefix`. False: none. Takes the loader's
  * lock. */
 bool vt_elf_named(const char *prefix, struct vt_elf *out);
 
-/* The first object, in load order, behind the one that `after` lies in, that defines the symbol.
- * False: none. Takes the loader's lock. */
+/* The first object after the one containing `after`, in load order, that defines the symbol. False:
+ * none. Takes the loader's lock. */
 bool vt_elf_behind(const void *after, const char *symbol, struct vt_elf *out);
 
-/* Where a defined function of that object itself lies, as far as its symbol says. False: not there.
- */
+/* The address range of a function that this object defines, by its symbol's size. False:
+ * not defined. */
 bool vt_elf_function(const struct vt_elf *object, const char *name, struct vt_range *out);
 
-/* Address of a defined symbol of that object itself; with a version node (or NULL: its default
- * version). NULL: not there. */
+/* The address of a symbol that this object defines. `version` NULL: the default version. NULL:
+ * not defined. */
 void *vt_elf_symbol(const struct vt_elf *object, const char *name, const char *version);
 
-/* Whether that object has some exported symbol at exactly `address`. */
+/* Whether this object exports a symbol at exactly `address`. */
 bool vt_elf_names_address(const struct vt_elf *object, const void *address);
 
 #endif

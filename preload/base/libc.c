@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The C library's own functions (see libc.h). Used by the rooms that look symbols up, by
- * lookup_entry.S (which jumps to the pointers), and by init.c and exec.c.
+ * The C library's own functions (see libc.h). Used by the rooms that look symbols up, by init.c and
+ * exec.c, and by lookup_entry.S, which jumps to the pointers.
  */
 #define _GNU_SOURCE
 #include "libc.h"
@@ -11,18 +11,19 @@
 
 #include <dlfcn.h>
 
-/* Read by lookup_entry.S too. Set last to first: who sees dlsym sees the others. */
+/* Also read by lookup_entry.S. dlsym is published last: a thread that sees it sees the others. */
 void *(*vt_libc_real_dlsym)(void *, const char *)__attribute__((visibility("hidden")));
 void *(*vt_libc_real_dlvsym)(void *, const char *,
                              const char *)__attribute__((visibility("hidden")));
 static int (*real_dlclose)(void *);
 
-static void *ends[VT_LIBC_ENDS]; /* atomic; NULL: not looked for, &none: there is none */
+static void *ends[VT_LIBC_ENDS]; /* atomic; NULL: not looked up yet, &none: there is none */
 static char none;
 
-/* The C library's own three, out of its symbol table: glibc 2.34 and later have them in libc.so.6,
- * older in libdl.so.2. No version is named, so a glibc of tomorrow works. May run before our
- * constructor: another library's may look things up. Called by lookup_entry.S too. */
+/* Finds the three functions in the C library's symbol table: in libc.so.6 since glibc 2.34, in
+ * libdl.so.2 before. It names no version, so it also works with a future glibc. It may run
+ * before our constructor, when another library's constructor looks something up. lookup_entry.S
+ * calls it too. */
 void vt_libc_resolve(void);
 void vt_libc_resolve(void) {
     static const char *const homes[] = {"libc.so.", "libdl.so."};
@@ -63,8 +64,6 @@ int vt_libc_dlclose(void *handle) {
     return real ? real(handle) : -1;
 }
 
-/* --- the ends of a process --- */
-
 void *vt_libc_end(enum vt_libc_end function) {
     static const char *const names[] = {
         [VT_LIBC__EXIT] = "_exit",     [VT_LIBC_QUICK_EXIT] = "quick_exit",
@@ -76,7 +75,7 @@ void *vt_libc_end(enum vt_libc_end function) {
     if (VT_UNLIKELY(!found)) {
         found = vt_libc_dlsym(RTLD_NEXT, names[function]);
         if (!found)
-            dlerror(); /* a message that the program must not find */
+            dlerror(); /* clears the message, which the program must not see */
         vt_publish(&ends[function], found ? found : &none);
     }
     return found == &none ? NULL : found;

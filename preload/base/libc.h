@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The C library's own functions behind those that this library exports under the same names. A call
- * by name from our code would come back to us. Everyone here calls these.
+ * The C library's own functions behind those that this library exports under the same names. Our
+ * code calls these, because a call by name would come back to us.
  */
 #ifndef VT_PRELOAD_LIBC_H
 #define VT_PRELOAD_LIBC_H
 
-/* dlsym, dlvsym and dlclose of the C library. dlsym and dlvsym answer NULL when it has none. */
+/* dlsym, dlvsym and dlclose of the C library. dlsym and dlvsym return NULL when it has none. */
 void *vt_libc_dlsym(void *handle, const char *name);
 void *vt_libc_dlvsym(void *handle, const char *name, const char *version);
 int vt_libc_dlclose(void *handle);
 
-/* Functions that may be called from a signal handler, so nothing is looked up when they are. */
+/* Functions that a program may call in a signal handler, where nothing may be looked up. */
 enum vt_libc_end {
     VT_LIBC__EXIT,
     VT_LIBC_QUICK_EXIT,
@@ -24,11 +24,11 @@ enum vt_libc_end {
     VT_LIBC_ENDS
 };
 
-/* Looks them all up. In the constructor. */
+/* Looks them all up. Called by the constructor. */
 void vt_libc_find_ends(void);
 
-/* The next definition behind ours in the global scope, so other preloaded libraries stay in the
- * chain. Looked up now if the constructor has not run yet. NULL: there is none. */
+/* The next definition after ours in the global scope, so that other preloaded libraries stay in the
+ * chain. Looks it up now if the constructor has not run yet. NULL: there is none. */
 void *vt_libc_end(enum vt_libc_end function);
 
 #endif

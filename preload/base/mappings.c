@@ -1,21 +1,20 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Which mappings are the library's own. The kernel merges neighbours, so /proc/self/maps cannot
- * tell; and our tables, logs and per-thread words name every live allocation. Called by sys.h
- * whenever something is mapped or unmapped, from any thread; read by the exit scan. Lock-free, no
- * allocation.
- *
- * A forked child inherits the list with the mappings that it names.
+ * The library's own mappings. /proc/self/maps cannot tell them apart, because the kernel merges
+ * neighbours; and our tables, logs and per-thread data hold the address of every live allocation.
+ * sys.h calls this from any thread when it maps or unmaps; the exit scan reads the list. Lock-free,
+ * no allocation. A forked child inherits the list together with the mappings.
  */
 #include "mappings.h"
 #include "atomic.h"
 
-#define MAPPINGS_MAX 16384u /* a recording thread takes two or three */
+#define MAPPINGS_MAX 16384u /* a recording thread uses two or three */
 
 static struct vt_range ours[MAPPINGS_MAX]; /* start 0: free, 1: being written; atomic */
-static uint32_t used;                      /* atomic: entries up to here were used at some time */
-static uint32_t hint = MAPPINGS_MAX;       /* atomic: one that was given back; MAPPINGS_MAX: none */
-static uint32_t missing;                   /* atomic: how often there was no room */
+static uint32_t used;                      /* atomic: entries below this were used at some time */
+static uint32_t hint = MAPPINGS_MAX;       /* atomic: an entry that became free;
+                                            * MAPPINGS_MAX: none */
+static uint32_t missing;                   /* atomic: how often the list was full */
 
 static bool take(uint32_t i, const void *start, size_t bytes) {
     if (vt_get(&ours[i].start) != 0 || !vt_claim(&ours[i].start, 0, 1))
@@ -51,7 +50,7 @@ bool vt_mappings_list(struct vt_range *out, uint32_t room, uint32_t *count) {
     *count = 0;
     for (uint32_t i = 0, n = vt_get(&used); i < n && i < MAPPINGS_MAX; i++) {
         struct vt_range r;
-        do { /* the entry may become another mapping's in between */
+        do { /* another mapping may reuse the entry meanwhile */
             r.start = vt_see(&ours[i].start);
             r.end = vt_see(&ours[i].end);
         } while (r.start != vt_see(&ours[i].start));

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The VRAMTRACE_* variables, and what we say on stderr. Called at arming, by process.c. No allocation,
- * no stdio.
+ * The VRAMTRACE_* variables, and messages on stderr. Called by process.c when the library is armed.
+ * No allocation, no stdio.
  */
 #define _GNU_SOURCE
 #include "options.h"
@@ -28,9 +28,7 @@ const char *vt_options_env(const char *name) {
     return NULL;
 }
 
-/* --- a line on stderr --- */
-
-/* Descriptor 2 may have become a socket or a data file of the program's by the end. */
+/* By the end, the program may have made descriptor 2 a socket or a data file. */
 static bool stderr_is_the_same(void) {
     struct stat st;
     return stderr_known && VT_SYS2(SYS_fstat, 2, &st) == 0 && st.st_dev == stderr_device &&
@@ -45,8 +43,7 @@ void vt_options_say_path(const char *before, const char *path, const char *after
     for (size_t i = 0; i < sizeof parts / sizeof parts[0]; i++)
         line[i] = (struct iovec){.iov_base = (void *)(uintptr_t)parts[i],
                                  .iov_len = strnlen(parts[i], 8192)};
-    /* A closed pipe must not kill the program: SIGPIPE (13) is held back, and taken away when it is
-     * ours. */
+    /* A closed pipe must not kill the program: SIGPIPE (13) is blocked, and ours is discarded. */
     uint64_t pipe_signal = 1ull << 12, mask = 0, pending = 0;
     VT_SYS4(SYS_rt_sigpending, &pending, sizeof pending, 0, 0);
     VT_SYS4(SYS_rt_sigprocmask, 0 /* SIG_BLOCK */, &pipe_signal, &mask, sizeof mask);
@@ -72,8 +69,6 @@ static void say_bad(const char *name, const char *value, const char *allowed) {
     strcat(text, "; using the default");
     vt_options_say(text);
 }
-
-/* --- the variables --- */
 
 static void read_output(const char *name, const char *value) {
     (void)name;
@@ -151,7 +146,7 @@ static void read_max_log(const char *name, const char *value) {
     say_bad(name, value, "nothing: bounded logs are not built yet");
 }
 
-/* Read where it is needed, in the constructor (nvtx.c); here a bad value is said. */
+/* nvtx.c reads this variable in the constructor; here we only report a bad value. */
 static void read_nvtx(const char *name, const char *value) {
     if (strcmp(value, "0") != 0 && strcmp(value, "1") != 0)
         say_bad(name, value, "0 or 1");
@@ -167,7 +162,7 @@ static void read_scan(const char *name, const char *value) {
     }
 }
 
-/* One row a variable. */
+/* One row per variable. */
 static const struct {
     const char *name;
     void (*read)(const char *name, const char *value);

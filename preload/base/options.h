@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The VRAMTRACE_* variables, and what we say on stderr (options.c). */
+/* The VRAMTRACE_* variables, and messages on stderr (options.c). */
 #ifndef VT_PRELOAD_OPTIONS_H
 #define VT_PRELOAD_OPTIONS_H
 
@@ -13,29 +13,30 @@ struct vt_options {
     unsigned depth;         /* VRAMTRACE_DEPTH: native frames kept, 1..VT_DEPTH_MAX */
     bool python;            /* VRAMTRACE_PYTHON */
     bool framework;         /* VRAMTRACE_FRAMEWORK: caching allocators' blocks */
-    uint64_t limit;         /* VRAMTRACE_LIMIT: bytes a device; UINT64_MAX: none */
-    uint64_t inject;        /* VRAMTRACE_INJECT: the number of the allocation that fails; 0: none */
+    uint64_t limit;         /* VRAMTRACE_LIMIT: bytes per device; UINT64_MAX: none */
+    uint64_t inject;        /* VRAMTRACE_INJECT: which allocation fails, counted from 1; 0: none */
     bool inject_on;         /* ... and every later one */
     uint64_t alarm;         /* VRAMTRACE_ALARM: bytes; 0: none */
-    uint32_t alarm_share;   /* ... or that share of the device, of VT_TEXT_WHOLE; 0: none */
-    const char *alarm_text; /* ... as it was given */
-    bool scan_off;          /* VRAMTRACE_SCAN=off: no search for pointers at the end */
-    uint64_t scan_bytes;    /* ... or the most resident memory to look through; 0: auto */
+    uint32_t alarm_share;   /* ... or a share of the device, in units of 1/VT_TEXT_WHOLE; 0: none */
+    const char *alarm_text; /* ... as given */
+    bool scan_off;          /* VRAMTRACE_SCAN=off: no search for pointers at exit */
+    uint64_t scan_bytes;    /* ... or the most resident memory to scan, in bytes; 0: auto */
 };
 #define VT_DEPTH_MAX 256u
 
 extern struct vt_options vt_options;
 
-/* Reads the VRAMTRACE_* variables; a bad value is one line on stderr and the default. */
+/* Reads the VRAMTRACE_* variables. A bad value gives one line on stderr, and the default
+ * is used. */
 void vt_options_read(void);
 
-/* A variable's value in the process's environment, or NULL. Not getenv: shells bring their own. */
+/* A variable's value in the process's environment, or NULL. Not getenv: shells define their own. */
 const char *vt_options_env(const char *name);
 
-/* One line on stderr, "vramtrace: " in front, if stderr is still what it was at the start. No
- * stdio, no allocation. */
+/* Writes one line, prefixed "vramtrace: ", if stderr is still what it was at the start. No stdio,
+ * no allocation. */
 void vt_options_say(const char *text);
-/* The same in three parts: no copy of a path is made, because the caller's stack may be small. */
+/* The same in three parts. A path is not copied, because the caller's stack may be small. */
 void vt_options_say_path(const char *before, const char *path, const char *after);
 
 #endif

@@ -15,7 +15,7 @@
 #define MADV_WIPEONFORK 18
 #endif
 
-/* The linker's names. Weak: without init.c there is no such section. */
+/* Defined by the linker. Weak, because without init.c there is no such section. */
 extern const struct vt_process_steps __start_vt_process_steps[]
     __attribute__((weak, visibility("hidden")));
 extern const struct vt_process_steps __stop_vt_process_steps[]
@@ -31,11 +31,9 @@ extern const struct vt_process_steps __stop_vt_process_steps[]
 enum { ASLEEP, ARMING, ARMED };
 
 static uint32_t state;   /* atomic */
-static uint32_t *guard;  /* atomic; 1 in memory that a fork wipes to 0 */
-static bool guard_wipes; /* the kernel does wipe it; else pids are compared */
+static uint32_t *guard;  /* atomic; 1, in memory that a fork wipes to 0 */
+static bool guard_wipes; /* the kernel wipes it; otherwise pids are compared */
 static uint32_t guard_pid;
-
-/* --- arming --- */
 
 static void make_guard(void) {
     uint32_t *page = vt_sys_mmap(4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
@@ -47,8 +45,9 @@ static void make_guard(void) {
     vt_publish(&guard, page);
 }
 
-/* Threads that come here together wait for the first one's options; it takes no lock. What needs the
- * loader's lock is opened by each that finds it missing: one that waited might hold that lock. */
+/* Threads that arrive together wait until the first one has read the options, which takes no lock.
+ * Each thread then opens what is still missing and needs the loader's lock: a thread that waited
+ * might hold that lock. */
 void vt_process_arm(void) {
     if (vt_see(&state) != ARMED) {
         if (vt_claim(&state, ASLEEP, ARMING)) {
@@ -66,8 +65,6 @@ void vt_process_arm(void) {
 bool vt_process_is_armed(void) {
     return vt_see(&state) == ARMED;
 }
-
-/* --- forks --- */
 
 static void become_own_process(void) {
     STEP(forked);
@@ -90,10 +87,8 @@ bool vt_process_is_ours(void) {
     return vt_get(&guard) && (!guard_wipes || vt_get(guard));
 }
 
-/* --- the end --- */
-
-/* Return addresses within exit(): its last instruction calls what runs the handlers, so the address
- * after its end counts. */
+/* exit()'s last instruction calls the code that runs the handlers, so the return address just after
+ * its end counts too. */
 bool vt_process_in_exit(void *const *frames, size_t count) {
     static struct vt_range exit_code; /* atomic; the start is published last */
     struct vt_range code = {.start = vt_see(&exit_code.start)};

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * System calls made directly, so that no other interposer, no sanitizer and no cancellation point
- * is on our path, and errno stays the program's. Each answers the kernel's value: negative errno on
- * failure.
+ * Direct system calls: no other interposer, sanitizer or cancellation point lies on our path, and
+ * errno stays the program's. Each returns the kernel's value: negative errno on failure.
  */
 #ifndef VT_PRELOAD_SYS_H
 #define VT_PRELOAD_SYS_H
@@ -38,7 +37,7 @@ static inline long vt_sys(long n, long a, long b, long c, long d, long e, long f
 #define VT_SYS6(n, a, b, c, d, e, f)                                                               \
     vt_sys((n), (long)(a), (long)(b), (long)(c), (long)(d), (long)(e), (long)(f))
 
-/* All mapping and unmapping goes through these two: mappings.h must know of it. NULL on failure. */
+/* Every mapping goes through these two, so that mappings.h knows of it. NULL on failure. */
 static inline void *vt_sys_mmap(size_t bytes, int prot, int flags, int fd, uint64_t offset) {
     long p = VT_SYS6(SYS_mmap, 0, bytes, prot, flags, fd, offset);
     if (p < 0 && p > -4096)
@@ -48,7 +47,7 @@ static inline void *vt_sys_mmap(size_t bytes, int prot, int flags, int fd, uint6
 }
 
 static inline void vt_sys_munmap(void *start, size_t bytes) {
-    vt_mappings_remove(start); /* first: once unmapped, the place may be another's at once */
+    vt_mappings_remove(start); /* first: once unmapped, the address may be reused at once */
     VT_SYS2(SYS_munmap, start, bytes);
 }
 

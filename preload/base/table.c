@@ -1,29 +1,29 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The lock-free table (see table.h for what it promises and who uses it).
+ * The lock-free table (see table.h for its guarantees and users).
  *
  * A slot is found by hash and a bounded probe. Its key is EMPTY, GONE (was used), BUSY (being
- * written) or the entry's. A probe may stop at EMPTY: a slot never becomes EMPTY again.
+ * written) or the entry's key. A probe may stop at EMPTY, because a slot never becomes EMPTY again.
  *
- * The key only says where to look; whether an entry is there is decided by the slot's `state`
- * alone: its value (word 2), a bit THERE, and a generation, all in one 64-bit word.
+ * The key only says where to look. The slot's `state` alone decides whether an entry is there. It
+ * holds the value (word 2), a bit THERE and a generation, all in one 64-bit word.
  *
- *   insert   claims the key (EMPTY or GONE -> BUSY), writes the words, then the state with the next
- *            generation and THERE, then the key.
- *   look-up  reads state, words, key, state. Both states have one generation and are THERE: that
- *            generation was in force all the while, so the key and the words are its own.
- *   change   (take, count) exchanges the state that the look-up read. When that succeeds, no other
- *            entry was in the slot since: a new one would have a new generation, and only one of
- *            two takers finds THERE. The taker then sets the key to GONE; until it does, the slot
+ *   insert   claims the key (EMPTY or GONE -> BUSY), then writes the words, the state with the next
+ *            generation and THERE, and the key.
+ *   look-up  reads state, words, key, state. If both states have the same generation and THERE,
+ *            that generation held throughout, so the key and the words belong to it.
+ *   change   (take, count) exchanges the state that the look-up read. If that succeeds, no other
+ *            entry used the slot since: a new entry would have a new generation, and only one of
+ *            two takers finds THERE. The taker then sets the key to GONE; until then, the slot
  *            belongs to nobody.
  *
- * It would not do to exchange the key: a slot that was taken and then used again for the same key,
- * between the look-up and the exchange, looks the same (cuCtxDestroy does this: its memory's
- * addresses are another context's before we have taken them out). Nor would it do to exchange a
- * plain count: that of the slot's next entry may be equal.
+ * Exchanging the key would not be enough: if the slot is taken and reused for the same key between
+ * the look-up and the exchange, it looks unchanged (this happens with cuCtxDestroy: another context
+ * may get the same addresses before we have removed the old ones). Nor would exchanging a plain
+ * count: the slot's next entry may have the same count.
  *
- * A generation has 31 bits. A change is wrong only where a thread stands still between its look-up
- * and its exchange while the slot is used a multiple of 2^31 times.
+ * A generation has 31 bits. A change goes wrong only if a thread stalls between its look-up and its
+ * exchange while the slot is reused a multiple of 2^31 times.
  */
 #include "table.h"
 #include "atomic.h"
@@ -44,8 +44,8 @@ static_assert(sizeof(struct vt_slot) == 32, "two to a cache line");
 #define NEXT_GENERATION (1ull << 33)
 #define UPPER_HALF(x)   ((x) >> 32) /* generation and THERE */
 
-/* Behind a part's slots: a bit for each page of them that was ever written. Walks pass over the rest,
- * which most of a table is, instead of having the kernel map it. */
+/* After a part's slots: one bit for each page of slots that was ever written. Most of a table never
+ * is. A walk skips those pages, so that the kernel need not map them. */
 #define PAGE_SLOTS 128u
 static_assert(PAGE_SLOTS * sizeof(struct vt_slot) == 4096, "a page");
 static_assert(FIRST_SLOTS % (64 * PAGE_SLOTS) == 0, "whole words of bits");
@@ -108,7 +108,8 @@ bool vt_table_insert(struct vt_table *table, uint64_t key, const uint64_t words[
             uint64_t has = vt_get(&s->key);
             if ((has != EMPTY && has != GONE) || !vt_claim(&s->key, has, BUSY))
                 continue;
-            /* Who reads one of these words is to see, after it, that the entry before is gone. */
+            /* A thread that reads one of these words must then also see that the previous entry
+             * is gone. */
             vt_publish(&s->word[0], words[0]);
             vt_publish(&s->word[1], words[1]);
             uint64_t generation = (vt_get(&s->state) & ~(VALUE | THERE)) + NEXT_GENERATION;
@@ -121,7 +122,7 @@ bool vt_table_insert(struct vt_table *table, uint64_t key, const uint64_t words[
     return false;
 }
 
-/* What a look-up wants of the slots that have the key: true ends it. */
+/* Called for each slot that has the key; true ends the search. */
 typedef bool (*wanted)(struct vt_slot *slot, uint64_t key, uint64_t words[VT_TABLE_WORDS]);
 
 static bool search(const struct vt_table *table, uint64_t key, wanted want,
@@ -146,7 +147,7 @@ static bool search(const struct vt_table *table, uint64_t key, wanted want,
     return false;
 }
 
-/* The words of the entry that is there, and the slot's state. False: the entry is not there. */
+/* Reads a slot's words and state. False: the entry is not there. */
 static bool read_entry(const struct vt_slot *s, uint64_t key, uint64_t words[VT_TABLE_WORDS],
                        uint64_t *state) {
     *state = vt_see(&s->state);
@@ -157,7 +158,7 @@ static bool read_entry(const struct vt_slot *s, uint64_t key, uint64_t words[VT_
            UPPER_HALF(vt_see(&s->state)) == UPPER_HALF(*state);
 }
 
-/* Ends the entry that had this state. False: another thread was faster, or counted. */
+/* Ends the entry with this state. False: another thread changed it first. */
 static bool end_entry(struct vt_slot *s, uint64_t state) {
     if (!vt_claim(&s->state, state, state & ~(VALUE | THERE)))
         return false;
@@ -205,8 +206,6 @@ bool vt_table_replace(struct vt_table *table, uint64_t key, const uint64_t words
     return vt_table_insert(table, key, words);
 }
 
-/* --- counted entries --- */
-
 static bool count_up(struct vt_slot *s, uint64_t key, uint64_t words[VT_TABLE_WORDS]) {
     uint64_t state;
     while (read_entry(s, key, words, &state))
@@ -217,7 +216,7 @@ static bool count_up(struct vt_slot *s, uint64_t key, uint64_t words[VT_TABLE_WO
     return false;
 }
 
-/* The thread that takes the last one away takes the entry out, in the same exchange. */
+/* The thread that takes the count to 0 removes the entry in the same exchange. */
 static bool count_down(struct vt_slot *s, uint64_t key, uint64_t words[VT_TABLE_WORDS]) {
     uint64_t state;
     while (read_entry(s, key, words, &state))
@@ -237,8 +236,6 @@ bool vt_table_count_down(struct vt_table *table, uint64_t key, uint64_t words[VT
     uint64_t unused[VT_TABLE_WORDS];
     return search(table, key, count_down, words ? words : unused);
 }
-
-/* --- all of them --- */
 
 struct walk {
     bool (*visit)(uint64_t key, const uint64_t words[VT_TABLE_WORDS], void *data);

@@ -1,18 +1,19 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A lock-free table: key -> three words. No malloc, nobody waits, and nothing is ever unmapped, so
- * a slot's address stays good for the life of the process.
+ * A lock-free table: key -> three words. It calls no malloc, nobody waits, and nothing is ever
+ * unmapped, so a slot's address stays valid for the life of the process.
  *
  * Guarantees:
- *   - An entry is seen whole or not at all.
- *   - Who takes an entry out has it alone: of two takers one gets it. A take and a count concern the
- * entry whose words they return, also when the same key is taken out and inserted again meanwhile.
- *   - It grows by further tables, each four times the one before; an insert fails only when the
- * kernel gives no memory or every table is full.
- * One key at a time is the caller's affair: a second insert of a key that is there makes a second
- * entry (for counted entries, see below, that is harmless).
+ *   - A reader sees an entry whole or not at all.
+ *   - When two threads take the same entry, only one gets it. A take or a count applies to the
+ *     entry whose words it returns, even if the same key is removed and inserted again meanwhile.
+ *   - The table grows by adding parts, each four times as large as the one before. An insert fails
+ *     only when the kernel gives no memory or every part is full.
+ * The caller must not insert a key that is present: that makes a second entry (harmless for counted
+ * entries, see below).
  *
- * Used by live.c (what is live), vmm.c (handles and mappings), pool.c, graph.c, wrap_share.c.
+ * Used by live.c (live allocations), vmm.c (handles and mappings), pool.c, graph.c, share.c
+ * and context.c.
  */
 #ifndef VT_PRELOAD_TABLE_H
 #define VT_PRELOAD_TABLE_H
@@ -33,33 +34,33 @@ struct vt_table {
     struct vt_slot *parts[VT_TABLE_PARTS]; /* atomic */
 };
 
-/* Keys are any numbers from 3 on; a lower one is never found and never inserted. Word 2 has 32 bits.
+/* Keys are numbers from 3 up; a lower key is never inserted and never found. Word 2 has 32 bits.
  * False: no room. */
 bool vt_table_insert(struct vt_table *table, uint64_t key, const uint64_t words[VT_TABLE_WORDS]);
-/* Copies an entry's words. False: there is none. */
+/* Copies an entry's words. False: no entry. */
 bool vt_table_find(const struct vt_table *table, uint64_t key, uint64_t words[VT_TABLE_WORDS]);
-/* Takes an entry out; `words` gets what it was. False: there is none. */
+/* Removes an entry and returns its words. False: no entry. */
 bool vt_table_take(struct vt_table *table, uint64_t key, uint64_t words[VT_TABLE_WORDS]);
-/* Takes an entry out only while its word 0 is that: it may have been replaced. */
+/* Removes an entry only if its word 0 is `first_word`: it may have been replaced meanwhile. */
 bool vt_table_take_own(struct vt_table *table, uint64_t key, uint64_t first_word);
-/* Puts an entry in the place of one with the same key. */
+/* Replaces the entry with this key, or inserts one. */
 bool vt_table_replace(struct vt_table *table, uint64_t key, const uint64_t words[VT_TABLE_WORDS]);
 
-/* Counted entries: word 2 is a count above 0. These two change it, and take the entry out when it
- * reaches 0 (then `words` is what it was, with count 0). False: there is no such entry. `words` may
+/* Counted entries: word 2 is a count above 0. These two change the count, and remove the entry
+ * when it reaches 0; `words` then returns the entry with count 0. False: no entry. `words` may
  * be NULL. */
 bool vt_table_count_up(struct vt_table *table, uint64_t key, uint64_t words[VT_TABLE_WORDS]);
 bool vt_table_count_down(struct vt_table *table, uint64_t key, uint64_t words[VT_TABLE_WORDS]);
 
-/* Calls `visit` for each entry. Where that answers true, the entry is taken out, and then `taken` is
- * called (NULL: nothing is); but not where another thread took it out first. Entries that come or go
- * meanwhile may be missed. Walks the whole table: not for every event. */
+/* Calls `visit` for each entry. When it returns true, the entry is removed and `taken` is called
+ * (may be NULL), unless another thread removed it first. Entries that come or go meanwhile may be
+ * missed. It walks the whole table, so do not call it on every event. */
 void vt_table_each(struct vt_table *table,
                    bool (*visit)(uint64_t key, const uint64_t words[VT_TABLE_WORDS], void *data),
                    void (*taken)(uint64_t key, const uint64_t words[VT_TABLE_WORDS], void *data),
                    void *data);
 
-/* In a forked child: starts empty. The old memory stays mapped: copies that nobody touches. */
+/* In a forked child: starts empty. The old memory stays mapped; nobody touches those pages. */
 void vt_table_forget(struct vt_table *table);
 
 #endif
