@@ -97,6 +97,11 @@ void vt_event_allocated(const struct vt_call *call, int result, struct vt_live w
         vt_limit_settle(call, NULL);
         return;
     }
+    if (result == 0 && vt_is_no_memory(what.address, what.size, what.kind)) {
+        vt_limit_settle(call, NULL);
+        end(&rec);
+        return;
+    }
     uint64_t ticks = vt_log_ticks();
     struct vt_call label = labelled(call);
     if (what.hook)

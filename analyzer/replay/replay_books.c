@@ -194,6 +194,8 @@ void vt_walk_alloc(struct vt_walk *w, const struct vt_rec_alloc *a) {
     unsigned kind = vt_word_kind(a->word), layer = vt_kind_layer(kind);
     unsigned device = vt_when_device(a->when);
     uint64_t size = a->size_context & VT_SIZE_MASK;
+    if (vt_is_no_memory(a->address, size, kind))
+        return; /* an early tracer wrote it down */
     if (w->history)
         vt_history_event(w->history, w->now, true);
     uint64_t key = vt_address_key(a->address, vt_kind_space(kind));

@@ -16,6 +16,7 @@
 #define VRAMTRACE_LOG_FORMAT_H
 
 #include <assert.h>
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -284,6 +285,12 @@ static inline enum vt_space vt_kind_space(unsigned kind) {
     default:
         return VT_SPACE_DEVICE;
     }
+}
+
+/* Whether a call that succeeded returned no memory, as cudaMalloc(&p, 0) does: it is in nobody's
+ * books. An array of a format whose size is not known is memory all the same. */
+static inline bool vt_is_no_memory(uint64_t address, uint64_t size, unsigned kind) {
+    return address == 0 || (size == 0 && vt_kind_space(kind) != VT_SPACE_OBJECT);
 }
 
 /* Whether the end of its context frees a kind. Source: cuda.h 13.0, cuCtxDestroy: frees what
