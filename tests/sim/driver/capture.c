@@ -121,13 +121,14 @@ static CUresult cuStreamEndCapture_on(CUstream handle, CUgraph *out) {
     struct sim_stream *stream = sim_stream_get(handle, context);
     if (stream == NULL)
         return CUDA_ERROR_INVALID_HANDLE;
-    if (out == NULL)
+    if (out == NULL && !stream->to_graph) /* of a graph of its own the program needs no handle */
         return CUDA_ERROR_INVALID_VALUE;
     if (stream->capture == NULL)
         return CUDA_ERROR_ILLEGAL_STATE;
     if (stream->origin != stream)
         return CUDA_ERROR_STREAM_CAPTURE_UNMATCHED;
-    *out = (CUgraph)(void *)stream->capture;
+    if (out != NULL)
+        *out = (CUgraph)(void *)stream->capture;
     end(stream);
     return CUDA_SUCCESS;
 }
@@ -256,6 +257,8 @@ CUresult cuThreadExchangeStreamCaptureMode(CUstreamCaptureMode *mode) {
 
 static CUresult record(struct sim_stream *stream, CUgraphNodeType type, struct sim_node **out) {
     struct sim_node *before = stream->tail;
+    if (!sim_graph_takes(stream->capture, type))
+        return CUDA_ERROR_NOT_SUPPORTED;
     struct sim_node *node = sim_graph_add(stream->capture, type, &before, before != NULL);
     if (node == NULL)
         return CUDA_ERROR_OUT_OF_MEMORY;

@@ -138,6 +138,7 @@ enum sim_object_kind {
     SIM_OBJECT_TEXTURE,
     SIM_OBJECT_USER,
     SIM_OBJECT_LINK,
+    SIM_OBJECT_HANDLE, /* of a graph's condition */
 };
 
 struct sim_object {

@@ -13,6 +13,7 @@ static void drop_node(struct sim_object *object) {
         sim_graph_memory_put(node->memory);
     if (node->child != NULL)
         sim_object_drop(node->child);
+    sim_graph_drop_bodies(node);
     free(node->before);
     sim_object_free(object);
 }
@@ -22,6 +23,7 @@ static void drop_graph(struct sim_object *object) {
     for (size_t i = 0; i < graph->count; i++)
         sim_object_drop(graph->nodes[i]);
     free(graph->nodes);
+    sim_graph_drop_handles(graph);
     sim_object_free(object);
 }
 
@@ -73,9 +75,11 @@ bool sim_graph_copy_into(struct sim_graph *to, const struct sim_graph *from) {
         *node = *old;
         node->object = kept.object;
         node->graph = to;
+        node->origin = old->object.id;
         node->before = NULL;
         node->before_count = 0;
         node->child = NULL;
+        node->bodies = NULL;
         if (node->memory != NULL)
             node->memory->references++;
         for (size_t j = 0; j < old->before_count; j++) {
@@ -90,6 +94,8 @@ bool sim_graph_copy_into(struct sim_graph *to, const struct sim_graph *from) {
                 return false;
             node->child->is_child = true;
         }
+        if (!sim_graph_copy_bodies(node, old))
+            return false;
     }
     return true;
 }
@@ -157,9 +163,15 @@ CUresult cuGraphClone(CUgraph *out, CUgraph original) {
 
 /* ---- adding nodes ---- */
 
-/* Checks the arguments that every cuGraphAdd*Node has, and adds a node of the type. */
-static CUresult add(CUgraphNode *out, CUgraph handle, const CUgraphNode *before, size_t count,
-                    CUgraphNodeType type, struct sim_node **node) {
+bool sim_graph_takes(const struct sim_graph *graph, CUgraphNodeType type) {
+    return !graph->is_body || type == CU_GRAPH_NODE_TYPE_KERNEL ||
+           type == CU_GRAPH_NODE_TYPE_EMPTY || type == CU_GRAPH_NODE_TYPE_GRAPH ||
+           type == CU_GRAPH_NODE_TYPE_MEMSET || type == CU_GRAPH_NODE_TYPE_MEMCPY ||
+           type == CU_GRAPH_NODE_TYPE_CONDITIONAL;
+}
+
+CUresult sim_graph_add_checked(CUgraphNode *out, CUgraph handle, const CUgraphNode *before,
+                               size_t count, CUgraphNodeType type, struct sim_node **node) {
     struct sim_graph *graph = graph_of(handle);
     if (out == NULL || graph == NULL || (before == NULL && count != 0))
         return CUDA_ERROR_INVALID_VALUE;
@@ -168,6 +180,8 @@ static CUresult add(CUgraphNode *out, CUgraph handle, const CUgraphNode *before,
         if (it == NULL || it->graph != graph)
             return CUDA_ERROR_INVALID_VALUE;
     }
+    if (!sim_graph_takes(graph, type))
+        return CUDA_ERROR_NOT_SUPPORTED;
     *node = sim_graph_add(graph, type, (struct sim_node *const *)(const void *)before, count);
     if (*node == NULL)
         return CUDA_ERROR_OUT_OF_MEMORY;
@@ -175,7 +189,7 @@ static CUresult add(CUgraphNode *out, CUgraph handle, const CUgraphNode *before,
     return CUDA_SUCCESS;
 }
 
-static void remove_node(struct sim_node *node) {
+void sim_graph_remove(struct sim_node *node) {
     struct sim_graph *graph = node->graph;
     size_t kept = 0;
     for (size_t i = 0; i < graph->count; i++) {
@@ -197,7 +211,7 @@ static void remove_node(struct sim_node *node) {
 #define ADD_NODE(type)                                                                             \
     SIM_ENTER();                                                                                   \
     struct sim_node *node;                                                                         \
-    CUresult result = add(out, graph, before, count, type, &node);                                 \
+    CUresult result = sim_graph_add_checked(out, graph, before, count, type, &node);               \
     if (result != CUDA_SUCCESS)                                                                    \
     return result
 
@@ -233,19 +247,27 @@ CUresult cuGraphAddMemcpyNode(ADD_PARAMS, const CUDA_MEMCPY3D *params, CUcontext
     return CUDA_SUCCESS;
 }
 
-CUresult cuGraphAddMemsetNode(ADD_PARAMS, const CUDA_MEMSET_NODE_PARAMS *params,
-                              CUcontext context) {
-    (void)context;
+CUresult sim_graph_fill_of(const CUDA_MEMSET_NODE_PARAMS *params, struct sim_fill *fill) {
     if (params == NULL ||
         (params->elementSize != 1 && params->elementSize != 2 && params->elementSize != 4))
         return CUDA_ERROR_INVALID_VALUE;
+    *fill = (struct sim_fill){.to = params->dst,
+                              .pitch = params->pitch,
+                              .element = params->elementSize,
+                              .width = params->width,
+                              .height = params->height,
+                              .value = params->value};
+    return CUDA_SUCCESS;
+}
+
+CUresult cuGraphAddMemsetNode(ADD_PARAMS, const CUDA_MEMSET_NODE_PARAMS *params,
+                              CUcontext context) {
+    struct sim_fill fill;
+    (void)context;
+    if (sim_graph_fill_of(params, &fill) != CUDA_SUCCESS)
+        return CUDA_ERROR_INVALID_VALUE;
     ADD_NODE(CU_GRAPH_NODE_TYPE_MEMSET);
-    node->fill = (struct sim_fill){.to = params->dst,
-                                   .pitch = params->pitch,
-                                   .element = params->elementSize,
-                                   .width = params->width,
-                                   .height = params->height,
-                                   .value = params->value};
+    node->fill = fill;
     return CUDA_SUCCESS;
 }
 
@@ -266,7 +288,7 @@ CUresult cuGraphAddChildGraphNode(ADD_PARAMS, CUgraph child_handle) {
     CUresult result = clone(&copy, child);
     if (result != CUDA_SUCCESS)
         return result;
-    result = add(out, graph, before, count, CU_GRAPH_NODE_TYPE_GRAPH, &node);
+    result = sim_graph_add_checked(out, graph, before, count, CU_GRAPH_NODE_TYPE_GRAPH, &node);
     if (result != CUDA_SUCCESS) {
         sim_object_drop(copy);
         return result;
@@ -294,7 +316,7 @@ static CUresult add_alloc(ADD_PARAMS, CUDA_MEM_ALLOC_NODE_PARAMS *params) {
     ADD_NODE(CU_GRAPH_NODE_TYPE_MEM_ALLOC);
     result = sim_graph_alloc_node(node, params);
     if (result != CUDA_SUCCESS)
-        remove_node(node);
+        sim_graph_remove(node);
     return result;
 }
 
@@ -314,7 +336,7 @@ CUresult cuGraphAddMemFreeNode(ADD_PARAMS, CUdeviceptr address) {
     return add_free(out, graph, before, count, address);
 }
 
-/* The one call for every type: only the memory types and empty nodes are carried here. */
+/* The one call for every type: memory's, conditions, and nodes that do nothing here. */
 static CUresult add_any(ADD_PARAMS, CUgraphNodeParams *params) {
     if (params == NULL)
         return CUDA_ERROR_INVALID_VALUE;
@@ -329,6 +351,8 @@ static CUresult add_any(ADD_PARAMS, CUgraphNodeParams *params) {
     }
     case CU_GRAPH_NODE_TYPE_MEM_FREE:
         return add_free(out, graph, before, count, params->free.dptr);
+    case CU_GRAPH_NODE_TYPE_CONDITIONAL:
+        return sim_graph_add_condition(out, graph, before, count, &params->conditional);
     case CU_GRAPH_NODE_TYPE_EMPTY:
     case CU_GRAPH_NODE_TYPE_KERNEL: {
         ADD_NODE(params->type);
@@ -356,7 +380,7 @@ CUresult cuGraphDestroyNode(CUgraphNode handle) {
         return CUDA_ERROR_INVALID_VALUE;
     if (node->type == CU_GRAPH_NODE_TYPE_MEM_ALLOC || node->type == CU_GRAPH_NODE_TYPE_MEM_FREE)
         return CUDA_ERROR_NOT_SUPPORTED;
-    remove_node(node);
+    sim_graph_remove(node);
     return CUDA_SUCCESS;
 }
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Graphs of the simulated driver. graph.c builds them, graph_exec.c runs them and owns the memory
+ * Graphs of the simulated driver. graph.c builds them, graph_params.c changes their nodes,
+ * graph_condition.c knows nodes that run on a condition, graph_exec.c runs graphs and owns the memory
  * of their allocation nodes, capture.c records streams into them.
  *
  * Memory: a node that allocates has an address from the start and memory only from a launch to the
@@ -27,8 +28,17 @@ struct sim_fill {
     unsigned value;
 };
 
+/* What decides whether a conditional node's bodies run. Only kernels could change it, and none runs:
+ * it is what the program's handle said when the node was made. */
+struct sim_condition {
+    CUgraphConditionalNodeType type;
+    bool assigned; /* each launch begins with `value`; else nobody ever says one */
+    unsigned value;
+};
+
 struct sim_node {
     struct sim_object object;
+    unsigned long long origin; /* the id of the node that this is a copy of; 0: of none */
     struct sim_graph *graph;
     CUgraphNodeType type;
     struct sim_node **before; /* the nodes it depends on */
@@ -42,6 +52,9 @@ struct sim_node {
     CUDA_KERNEL_NODE_PARAMS kernel;
     struct sim_graph *child;
     CUevent event;
+    struct sim_condition condition;
+    struct sim_graph **bodies; /* of a conditional node */
+    size_t body_count;
 };
 
 struct sim_graph {
@@ -49,6 +62,14 @@ struct sim_graph {
     struct sim_node **nodes; /* in the order of their making: a topological one */
     size_t count, room;
     bool is_child;
+    bool is_body;               /* of a conditional node, at any depth: no memory in it */
+    struct sim_handle *handles; /* its conditions' */
+};
+
+struct sim_exec {
+    struct sim_object object;
+    struct sim_graph *graph; /* its own copy: the program may change or destroy the original */
+    cuuint64_t flags;
 };
 
 /* ---- graph.c ---- */
@@ -58,6 +79,23 @@ struct sim_graph *sim_graph_new(void);
 struct sim_node *sim_graph_add(struct sim_graph *graph, CUgraphNodeType type,
                                struct sim_node *const *before, size_t before_count);
 bool sim_graph_copy_into(struct sim_graph *to, const struct sim_graph *from);
+/* Whether nodes of a type may be in the graph: bodies have only what runs on the device. */
+bool sim_graph_takes(const struct sim_graph *graph, CUgraphNodeType type);
+/* What every cuGraphAdd*Node begins with: checks the arguments and adds a node of the type. */
+CUresult sim_graph_add_checked(CUgraphNode *out, CUgraph handle, const CUgraphNode *before,
+                               size_t count, CUgraphNodeType type, struct sim_node **node);
+void sim_graph_remove(struct sim_node *node);
+CUresult sim_graph_fill_of(const CUDA_MEMSET_NODE_PARAMS *params, struct sim_fill *fill);
+
+/* ---- graph_condition.c ---- */
+
+CUresult sim_graph_add_condition(CUgraphNode *out, CUgraph graph, const CUgraphNode *before,
+                                 size_t count, CUDA_CONDITIONAL_NODE_PARAMS *params);
+bool sim_graph_copy_bodies(struct sim_node *to, const struct sim_node *from);
+void sim_graph_drop_bodies(struct sim_node *node);
+void sim_graph_drop_handles(struct sim_graph *graph);
+/* The body that a launch runs, or NULL. */
+struct sim_graph *sim_graph_chosen(const struct sim_node *node);
 
 /* ---- graph_exec.c ---- */
 

@@ -6,12 +6,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-struct sim_exec {
-    struct sim_object object;
-    struct sim_graph *graph; /* its own copy: the program may change or destroy the original */
-    cuuint64_t flags;
-};
-
 /* ---- memory ---- */
 
 struct sim_graph_memory *sim_graph_memory_new(struct sim_device *device, size_t bytes) {
@@ -204,7 +198,7 @@ static CUgraphExecUpdateResult update(struct sim_exec *exec, struct sim_graph *g
         struct sim_node *now = exec->graph->nodes[i], *next = graph->nodes[i];
         if (now->type != next->type)
             return CU_GRAPH_EXEC_UPDATE_ERROR_NODE_TYPE_CHANGED;
-        if (now->memory != NULL)
+        if (now->memory != NULL || now->bodies != NULL)
             return CU_GRAPH_EXEC_UPDATE_ERROR_NOT_SUPPORTED;
     }
     for (size_t i = 0; i < graph->count; i++) {
@@ -281,6 +275,11 @@ static CUresult run(struct sim_graph *graph) {
         case CU_GRAPH_NODE_TYPE_GRAPH:
             result = run(node->child);
             break;
+        case CU_GRAPH_NODE_TYPE_CONDITIONAL: {
+            struct sim_graph *body = sim_graph_chosen(node);
+            result = body != NULL ? run(body) : CUDA_SUCCESS;
+            break;
+        }
         default: /* kernels are accepted and not run */
             break;
         }

@@ -275,8 +275,8 @@ COPY_RUN(cudaMemcpyArrayToArray, _ptds,
 
 /* ---- three dimensions ---- */
 
-static bool deep(const struct cudaMemcpy3DParms *p, CUDA_MEMCPY3D *out) {
-    if ((p->srcArray == NULL) == (p->srcPtr.ptr == NULL) ||
+bool rt_copy_deep(const struct cudaMemcpy3DParms *p, CUDA_MEMCPY3D *out) {
+    if (p == NULL || (p->srcArray == NULL) == (p->srcPtr.ptr == NULL) ||
         (p->dstArray == NULL) == (p->dstPtr.ptr == NULL) || p->kind > cudaMemcpyDefault)
         return false;
     /* Extents and positions count elements where an array takes part, bytes elsewhere. */
@@ -310,11 +310,23 @@ static bool deep(const struct cudaMemcpy3DParms *p, CUDA_MEMCPY3D *out) {
     return true;
 }
 
+bool rt_copy_straight(void *to, const void *from, size_t bytes, enum cudaMemcpyKind kind,
+                      CUDA_MEMCPY3D *out) {
+    *out = (CUDA_MEMCPY3D){.srcMemoryType = CU_MEMORYTYPE_UNIFIED,
+                           .srcDevice = RT_ADDRESS(from),
+                           .dstMemoryType = CU_MEMORYTYPE_UNIFIED,
+                           .dstDevice = RT_ADDRESS(to),
+                           .WidthInBytes = bytes,
+                           .Height = 1,
+                           .Depth = 1};
+    return kind <= cudaMemcpyDefault;
+}
+
 static cudaError_t copy_deep(bool pt, const struct cudaMemcpy3DParms *p, bool async,
                              cudaStream_t stream) {
     CUDA_MEMCPY3D params;
     RT_ENTER_CONTEXT();
-    if (p == NULL || !deep(p, &params))
+    if (!rt_copy_deep(p, &params))
         return rt_fail(cudaErrorInvalidValue);
     return rt_result(async ? RT_PICK(pt, memcpy3DAsync)(&params, stream)
                            : RT_PICK(pt, memcpy3D)(&params));

@@ -2,8 +2,6 @@
 /* Graphs in the simulated runtime: the driver's, under the runtime's names. */
 #include "runtime.h"
 
-#include <string.h>
-
 #define NODE cudaGraphNode_t *out, cudaGraph_t graph, const cudaGraphNode_t *before, size_t count
 
 RT_FORWARD(cudaGraphCreate, (cudaGraph_t * out, unsigned int flags), graphCreate, (out, flags))
@@ -12,8 +10,6 @@ RT_FORWARD(cudaGraphClone, (cudaGraph_t * out, cudaGraph_t graph), graphClone, (
 RT_FORWARD(cudaGraphAddEmptyNode, (NODE), graphAddEmptyNode, (out, graph, before, count))
 RT_FORWARD(cudaGraphAddChildGraphNode, (NODE, cudaGraph_t child), graphAddChildGraphNode,
            (out, graph, before, count, child))
-RT_FORWARD(cudaGraphAddHostNode, (NODE, const struct cudaHostNodeParams *params), graphAddHostNode,
-           (out, graph, before, count, (const CUDA_HOST_NODE_PARAMS *)(const void *)params))
 RT_FORWARD(cudaGraphAddMemAllocNode, (NODE, struct cudaMemAllocNodeParams *params),
            graphAddMemAllocNode,
            (out, graph, before, count, (CUDA_MEM_ALLOC_NODE_PARAMS *)(void *)params))
@@ -30,61 +26,12 @@ RT_FORWARD(cudaGraphGetNodes, (cudaGraph_t graph, cudaGraphNode_t *nodes, size_t
            graphGetNodes, (graph, nodes, count))
 RT_FORWARD(cudaGraphGetRootNodes, (cudaGraph_t graph, cudaGraphNode_t *nodes, size_t *count),
            graphGetRootNodes, (graph, nodes, count))
+RT_FORWARD(cudaGraphNodeFindInClone,
+           (cudaGraphNode_t * out, cudaGraphNode_t node, cudaGraph_t clone), graphNodeFindInClone,
+           (out, node, clone))
 RT_FORWARD(cudaGraphDestroyNode, (cudaGraphNode_t node), graphDestroyNode, (node))
 
-cudaError_t cudaGraphAddKernelNode(NODE, const struct cudaKernelNodeParams *params) {
-    CUDA_KERNEL_NODE_PARAMS kernel = {0};
-    RT_ENTER_CONTEXT();
-    if (params == NULL)
-        return rt_fail(cudaErrorInvalidValue);
-    cudaError_t error = rt_kernel_of(params->func, &kernel.func);
-    if (error != cudaSuccess)
-        return rt_fail(error);
-    kernel.gridDimX = params->gridDim.x;
-    kernel.gridDimY = params->gridDim.y;
-    kernel.gridDimZ = params->gridDim.z;
-    kernel.blockDimX = params->blockDim.x;
-    kernel.blockDimY = params->blockDim.y;
-    kernel.blockDimZ = params->blockDim.z;
-    kernel.sharedMemBytes = params->sharedMemBytes;
-    kernel.kernelParams = params->kernelParams;
-    kernel.extra = params->extra;
-    return rt_result(rt.graphAddKernelNode(out, graph, before, count, &kernel));
-}
-
-cudaError_t cudaGraphAddMemcpyNode1D(NODE, void *to, const void *from, size_t bytes,
-                                     enum cudaMemcpyKind kind) {
-    CUcontext context = NULL;
-    RT_ENTER_CONTEXT();
-    if (kind > cudaMemcpyDefault)
-        return rt_fail(cudaErrorInvalidMemcpyDirection);
-    CUDA_MEMCPY3D copy = {.srcMemoryType = CU_MEMORYTYPE_UNIFIED,
-                          .srcDevice = RT_ADDRESS(from),
-                          .dstMemoryType = CU_MEMORYTYPE_UNIFIED,
-                          .dstDevice = RT_ADDRESS(to),
-                          .WidthInBytes = bytes,
-                          .Height = 1,
-                          .Depth = 1};
-    rt.ctxGetCurrent(&context);
-    return rt_result(rt.graphAddMemcpyNode(out, graph, before, count, &copy, context));
-}
-
-cudaError_t cudaGraphAddMemsetNode(NODE, const struct cudaMemsetParams *params) {
-    CUcontext context = NULL;
-    RT_ENTER_CONTEXT();
-    if (params == NULL)
-        return rt_fail(cudaErrorInvalidValue);
-    CUDA_MEMSET_NODE_PARAMS fill = {.dst = RT_ADDRESS(params->dst),
-                                    .pitch = params->pitch,
-                                    .value = params->value,
-                                    .elementSize = params->elementSize,
-                                    .width = params->width,
-                                    .height = params->height};
-    rt.ctxGetCurrent(&context);
-    return rt_result(rt.graphAddMemsetNode(out, graph, before, count, &fill, context));
-}
-
-/* Only the memory kinds of nodes, whose parameters are laid out alike in both interfaces. */
+/* Memory's nodes and conditions, whose parameters are laid out alike in both interfaces. */
 static cudaError_t add_any(cudaGraphNode_t *out, cudaGraph_t graph, const cudaGraphNode_t *before,
                            const cudaGraphEdgeData *data, size_t count,
                            struct cudaGraphNodeParams *params) {

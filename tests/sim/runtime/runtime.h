@@ -115,6 +115,10 @@ cudaError_t rt_kernel_of(const void *host, CUfunction *out);
 /* The device address and size of a registered variable. */
 cudaError_t rt_symbol_of(const void *host, CUdeviceptr *address, size_t *bytes);
 void rt_unload_all(void);
+/* The driver's description of a 3D copy, and of a straight one. False: the program's is wrong. */
+bool rt_copy_deep(const struct cudaMemcpy3DParms *p, CUDA_MEMCPY3D *out);
+bool rt_copy_straight(void *to, const void *from, size_t bytes, enum cudaMemcpyKind kind,
+                      CUDA_MEMCPY3D *out);
 /* CUDA_ARRAY3D_DESCRIPTOR from the runtime's description. False: no such format. */
 bool rt_array_format(const struct cudaChannelFormatDesc *desc, CUarray_format *format,
                      unsigned *channels);
