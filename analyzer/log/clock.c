@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Ticks <-> nanoseconds (see clock.h). The rate comes from two pairs of (ticks, CLOCK_MONOTONIC). A
- * process that was killed early has only the first; the same machine, not rebooted since, can still
- * give the second, because both clocks run on.
+ * Ticks <-> nanoseconds (see clock.h). The rate comes from two pairs of (ticks, CLOCK_MONOTONIC).
+ * The log of a process that was killed early has only the first. If the machine has not rebooted
+ * since, the current time gives the second, because both clocks are still running.
  */
 #include "clock.h"
 
@@ -11,12 +11,12 @@
 #include <time.h>
 #include <unistd.h>
 
-/* A rate that a counter can have: 50 MHz (some virtual machines) to 20 GHz. */
+/* Counters run at 50 MHz (some virtual machines) to 20 GHz. */
 static bool plausible(double ns_per_tick) {
     return ns_per_tick >= 0.05 && ns_per_tick <= 20;
 }
 
-/* Pairs closer than this give a rate that is off by their own error. */
+/* Between pairs closer than this, the error of each reading spoils the rate. */
 enum { APART_NS = 1000000 };
 
 static double rate(const struct vt_log_header *h, uint64_t ticks, uint64_t monotonic_ns) {
@@ -53,6 +53,6 @@ struct vt_clock vt_clock_of(const struct vt_log *log) {
             return (struct vt_clock){.ns_per_tick = r};
     }
 #endif
-    /* what most server processors' counters run at */
+    /* 2.5 GHz: a common rate of server processors' counters */
     return (struct vt_clock){.ns_per_tick = 0.4, .guessed = true};
 }

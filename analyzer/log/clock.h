@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Ticks <-> nanoseconds, through the calibration pairs in a log's header.
+ * Ticks <-> nanoseconds, by the two calibration pairs in a log's header.
  */
 #ifndef VRAMTRACE_ANALYZER_CLOCK_H
 #define VRAMTRACE_ANALYZER_CLOCK_H
@@ -9,10 +9,11 @@
 
 struct vt_clock {
     double ns_per_tick;
-    bool guessed; /* the log holds no second pair and is of another boot: times are only
-                     proportional */
+    bool guessed; /* no second pair, and the machine was booted since: times are only proportional
+                     */
 };
 
+/* Never fails: see `guessed`. */
 struct vt_clock vt_clock_of(const struct vt_log *log);
 
 static inline uint64_t vt_clock_ns(struct vt_clock clock, uint64_t ticks) {

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Which logs a command is about (see find_logs.h). A folder may hold logs of many runs; a run is
- * what shares a run id, or one log alone. A file in a folder that does not open like a log is not
- * one; a file that the user named must be. (LOG.nvml is none, and is passed over where LOG is named
- * too, as by a pattern of the shell's.)
+ * Which logs a command reads (see find_logs.h). A folder may hold logs of many runs; logs with the
+ * same run id are one run, and a log without an id is a run by itself. In a folder, files that are
+ * no logs are ignored; a file that the user names must be a log. LOG.nvml is not, but is ignored if
+ * LOG is named too, because a shell pattern such as *.vtl* names both.
  */
 #include "find_logs.h"
 
@@ -54,7 +54,7 @@ static void look_at(struct folder *folder, const char *path) {
     vt_string_free(&message);
 }
 
-/* `any_name`: also files that are not called .vtl: the user pointed at this folder. */
+/* `any_name`: look also at files without .vtl in the name, because the user named this folder. */
 static int look_into(struct folder *folder, const char *path, bool any_name,
                      struct vt_string *message) {
     DIR *dir = opendir(path);
@@ -89,7 +89,7 @@ static bool in_run(const struct found *f, const struct found *newest, const char
     return f == newest || (f->run[0] && !strcmp(f->run, newest->run));
 }
 
-/* Whether a named file is LOG.nvml of a LOG that is named too. */
+/* Whether `path` is the LOG.nvml of a log among the arguments. */
 static bool belongs_to_other(char *const *arguments, int count, const char *path) {
     size_t length = strlen(path), suffix = strlen(VT_NVML_SUFFIX);
     if (length <= suffix || strcmp(path + length - suffix, VT_NVML_SUFFIX))

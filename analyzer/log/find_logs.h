@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Which logs a command is about: files as named, a folder's newest run, the newest run here.
+ * Which logs a command reads: the files that are named, the newest run in a folder that is named,
+ * or the newest run in the current folder.
  */
 #ifndef VRAMTRACE_ANALYZER_FIND_LOGS_H
 #define VRAMTRACE_ANALYZER_FIND_LOGS_H
@@ -10,11 +11,11 @@
 struct vt_logs {
     char **paths;
     uint32_t count, room;
-    char *said; /* how they were chosen, one line; NULL: they were named */
+    char *said; /* which run was chosen, one line; NULL: no choice was made */
 };
 
-/* Fills `logs` from the command's arguments (none: the current folder). `run`: NULL for the newest
- * run of a folder, "all", or the beginning of a run's id. 0, or -errno with `message`. Free with
+/* Fills `logs` from the command's arguments (none: the current folder). `run`: NULL for a folder's
+ * newest run, "all", or a prefix of a run id. Returns 0, or -errno with `message`. Free with
  * vt_logs_free in either case. */
 int vt_logs_find(char *const *arguments, int count, const char *run, struct vt_logs *logs,
                  struct vt_string *message);

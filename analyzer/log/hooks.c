@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The names of the hooked functions. hooks.def gives a driver row's program name in its column
- * `base`; a runtime row has none, because the runtime renames only by _ptsz and _ptds, which stand
- * here.
+ * The names of the hooked functions (see hooks.h). A driver row in hooks.def has the name that
+ * programs write in its column `base`; a runtime row needs none.
  */
 #include "hooks.h"
 

@@ -2,17 +2,18 @@
 /*
  * The door of log/: bytes of a log -> records and names, in order of time.
  *
- * Law: trust nothing that the file says. Whatever it holds, and also while it is being written or
- * cut, nothing that leaves this room points outside what was read and checked. Uses base.
+ * Law: trust nothing that the file says. Whatever it holds, and even while it is being written or
+ * truncated, every pointer and length that leaves this room lies within bytes that were read and
+ * checked. Uses base.
  *
- *     log_reader.h    a log opened: its header, chunks, and everything in it but the events
- *     records.h       what records.def says of each type of record
+ *     log_reader.h    opens a log: its header, its chunks, and everything in it except the events
+ *     records.h       the layout of each record type, from records.def
  *     merge.h         the events of all threads, in order of time
  *     nvml_file.h     the samples of LOG.nvml
  *     clock.h         ticks <-> nanoseconds
- *     sites.h         which events are of one call site, and the site's id
+ *     sites.h         call sites and their ids
  *     hooks.h         the names of the hooked functions
- *     find_logs.h     which files a command is about
+ *     find_logs.h     which logs a command reads
  */
 #ifndef VRAMTRACE_ANALYZER_LOG_H
 #define VRAMTRACE_ANALYZER_LOG_H

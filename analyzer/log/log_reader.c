@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The reader: bytes -> trust (see log_reader.h). Nothing is read from the file in place: a chunk is
- * copied with pread, its copy is checked, and only the copy is used. A mapping would be no faster
- * by much, and a file that is cut while mapped kills its reader.
+ * The reader (see log_reader.h). A chunk is copied with pread, the copy is checked, and only the
+ * copy is used. Mapping the file would be hardly faster, and truncating a mapped file kills its
+ * reader.
  *
- * A log that is still being written is read up to a frontier of time. A record that another thread
- * has stamped but not yet published may be older than one that we see; so first the newest time in
- * the file is found (scan one), then every thread's `entered_at`, read before its records (scan
- * two), bounds what may still come: behind the smaller of the two nothing is missing, and what lies
- * after it is left out.
+ * A log that is still being written is read up to a point in time, the frontier. A thread may have
+ * taken the time of a record that it has not published yet, and that record may be older than some
+ * that are visible. So the first scan finds the newest time in the file. The second scan reads each
+ * thread's `entered_at` before its records: nothing that is still to come is older. Up to the
+ * smaller of the two times nothing is missing; later events are ignored.
  */
 #include "log_reader.h"
 
@@ -24,7 +24,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* pread until `size` bytes, the end, or an error: bytes read, or -errno. */
+/* Reads `size` bytes unless the file ends: returns the bytes read, or -errno. */
 static ssize_t read_at(int fd, void *to, size_t size, uint64_t offset) {
     size_t done = 0;
     while (done < size) {
@@ -165,8 +165,8 @@ bool vt_log_is_running(const struct vt_log_header *header) {
     if (got <= 0)
         return false;
     text[got] = 0;
-    /* field 2 is the name in brackets and may hold anything: count from its last bracket. Field 3
-     * is the state. */
+    /* Field 2 is the name in brackets and may hold anything, so count from the last bracket. Field
+     * 3 is the state. */
     const char *at = strrchr(text, ')');
     if (!at || at[1] != ' ' || at[2] == 'Z' || at[2] == 'X')
         return false;
@@ -182,8 +182,9 @@ static void note_damage(struct vt_log *log, uint64_t offset, const char *what, u
     log->damage[log->damage_count++] = (struct vt_log_damage){offset, what, found};
 }
 
-/* A thread, over all of its chunks. The chunk that it leaves in the middle of an event keeps its
- * entered_at; so only the latest counts, and only if nothing newer of that thread was published. */
+/* A thread, over all of its chunks. A thread that changes chunks in the middle of an event leaves
+ * entered_at set in the old one. So only the latest counts, and only if the thread published
+ * nothing newer. */
 struct writer {
     uint64_t entered, newest;
 };
@@ -192,7 +193,7 @@ struct writer {
 struct scan {
     bool times_only; /* scan one of a running log */
     uint64_t newest;
-    uint64_t oldest_entered; /* smallest entered_at that was set and still holds */
+    uint64_t oldest_entered; /* smallest entered_at that still counts */
     struct writer *writers;
     size_t writer_count, writer_room;
     struct vt_map by_tid; /* tid -> index into writers */
@@ -215,7 +216,6 @@ static uint32_t thread_of(const uint8_t *record) {
     return r.tid;
 }
 
-/* Walks one chunk's copy. */
 static void scan_chunk(struct vt_log *log, struct scan *scan, uint64_t number, const uint8_t *bytes,
                        uint32_t have) {
     struct vt_chunk_header head;
@@ -234,7 +234,7 @@ static void scan_chunk(struct vt_log *log, struct scan *scan, uint64_t number, c
         writer->entered = head.entered_at;
     struct vt_log_chunk chunk = {
         .number = (uint32_t)number, .tid = head.tid, .first_ticks = UINT64_MAX, .sorted = true};
-    size_t waiting = log->stack_count; /* stacks of this chunk that no event came for yet */
+    size_t waiting = log->stack_count; /* the first stack whose event has not come yet */
     uint64_t before = 0;
     const char *what;
     uint32_t offset = sizeof head, length, tid = head.tid;
@@ -283,7 +283,6 @@ static void scan_chunk(struct vt_log *log, struct scan *scan, uint64_t number, c
     log->chunks[log->chunk_count++] = chunk;
 }
 
-/* Walks all chunks. 0 or -errno. */
 static int scan_all(struct vt_log *log, struct scan *scan, struct vt_string *message) {
     enum { BLOCK = 16 }; /* chunks in one read */
     struct stat st;
@@ -293,7 +292,6 @@ static int scan_all(struct vt_log *log, struct scan *scan, struct vt_string *mes
         return -failed;
     }
     log->file_bytes = (uint64_t)st.st_size;
-    /* whole words, so that a chunk's copy can be walked by them */
     uint8_t *bytes = vt_alloc(BLOCK, VT_CHUNK_BYTES);
     int error = 0;
     for (uint64_t at = VT_CHUNK_BYTES; at < log->file_bytes;
@@ -339,7 +337,8 @@ int vt_log_open(const char *path, struct vt_log *log, struct vt_string *message)
     log->path = vt_strdup(path);
     struct scan scan = {.oldest_entered = UINT64_MAX};
     log->running = vt_log_is_running(&log->header);
-    uint64_t sampled = vt_nvml_file_take(log); /* before the scans: a time that lies behind them */
+    uint64_t sampled = vt_nvml_file_take(log); /* before the scans, so that no sample is newer than
+                                                  the events that they see */
     if (log->running) {
         scan.times_only = true;
         error = scan_all(log, &scan, message);
@@ -358,8 +357,8 @@ int vt_log_open(const char *path, struct vt_log *log, struct vt_string *message)
         log->frontier = scan.oldest_entered - 1;
     if (log->running && log->last_ticks > log->frontier)
         log->last_ticks = log->frontier;
-    /* A writer whose disk is full hands out chunks that never come to be: it counts those as drops.
-     */
+    /* On a full disk the tracer hands out chunks that are never written, and counts their events as
+     * dropped. */
     uint64_t placed = log->header.placed < UINT32_MAX ? log->header.placed : 0;
     log->cut = log->file_bytes % VT_CHUNK_BYTES || (log->file_bytes < placed * VT_CHUNK_BYTES &&
                                                     !log->header.dropped[VT_DROP_LOG_FULL]);

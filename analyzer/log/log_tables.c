@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The reader's tables: stacks, modules, Python code objects, threads, devices and notes, as
- * log_reader.c meets them, and the look-ups in them. A record may come twice (two threads that
- * raced, a chunk that was taken over): the first one counts.
+ * The reader's tables (see log_tables.h) and the look-ups in them. A stack, code object or name may
+ * be recorded twice, by threads that race or in a chunk that was taken over: the first counts.
  */
 #include "log_tables.h"
 
@@ -142,8 +141,8 @@ static void take_name(struct vt_log *log, const uint8_t *record) {
     vt_map_put(&log->name_numbers, r.number, (uint32_t)log->name_count++);
 }
 
-/* Until vt_log_pair_phases an end stands in the list like a begin, with `ended` set and `written`
- * not; and names are numbers, since a name may stand in a chunk that comes later. */
+/* Until vt_log_pair_phases, an end is a row of its own, with `written` VT_TICKS_MASK, and names are
+ * still numbers, since a name may be recorded in a later chunk. */
 void vt_log_take_phase(struct vt_log *log, const uint8_t *record, uint32_t tid) {
     struct vt_rec_phase r;
     memcpy(&r, record, sizeof r);
@@ -169,7 +168,7 @@ void vt_log_take_sample(struct vt_log *log, const uint8_t *record) {
     VT_GROW(log->samples, log->sample_count, log->sample_room);
     struct vt_rec_sample *sample = &log->samples[log->sample_count++];
     memcpy(sample, record, sizeof *sample);
-    sample->when = vt_when_ticks(sample->when); /* so that the order is that of time */
+    sample->when = vt_when_ticks(sample->when); /* so that it can be compared */
 }
 
 static int compare_samples(const void *a, const void *b) {
@@ -220,7 +219,7 @@ void vt_log_pair_phases(struct vt_log *log) {
     vt_map_free(&ends);
 }
 
-/* records.def says what may be concluded from which. */
+/* records.def says which scans are conclusive. */
 static void take_scan(struct vt_log *log, const uint8_t *record) {
     struct vt_rec_scan r;
     memcpy(&r, record, sizeof r);
@@ -264,7 +263,6 @@ const struct vt_log_stack *vt_log_stack(const struct vt_log *log, uint32_t numbe
     return index == VT_MAP_NONE ? NULL : &log->stacks[index];
 }
 
-/* By start address; of the same place the earlier first. */
 static int compare_modules(const void *a, const void *b) {
     const struct vt_log_module *x = a, *y = b;
     if (x->start != y->start)
@@ -295,8 +293,9 @@ const struct vt_log_module *vt_log_module_at(const struct vt_log *log, uint64_t 
         else
             high = middle;
     }
-    /* Of those that cover the address: the last that was there by then; else the first that came
-     * after, since modules are looked for only when a stack meets an address that none covers. */
+    /* Of the modules that cover the address, take the last one seen up to `ticks`; if there is
+     * none, the first one seen later, because the tracer looks for modules only when a stack has an
+     * address that no known module covers. */
     const struct vt_log_module *best = NULL;
     for (size_t i = low; i-- > 0 && log->module_reach[i] > address;) {
         const struct vt_log_module *m = &log->modules[i];

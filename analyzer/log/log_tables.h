@@ -1,33 +1,31 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The part of the reader that keeps what is not an event: for log_reader.c alone.
+ * The reader's tables: everything that is not an event. For log_reader.c and nvml_file.c.
  */
 #ifndef VRAMTRACE_ANALYZER_LOG_TABLES_H
 #define VRAMTRACE_ANALYZER_LOG_TABLES_H
 
 #include "log_reader.h"
 
-/* Takes a record of a type from 0x80, `length` bytes, whole and within bounds, into the log's
- * tables. A record whose inner lengths do not fit it is left out; an unknown type is passed over,
- * so that newer tracers can add some. */
+/* Adds a complete record of a type from 0x80 to the log's tables. Ignores a record whose inner
+ * lengths exceed `length`, and an unknown type, so that newer tracers can add types. */
 void vt_log_take(struct vt_log *log, const uint8_t *record, uint32_t length);
 
-/* Adds a note, which the log frees, unless it is there already. */
+/* Adds a note unless there is an equal one. Takes over `text`, which is freed with the log. */
 void vt_log_note(struct vt_log *log, char *text);
 
-/* Takes a VT_REC_PHASE of a thread. Its begin and its end may come in any order. */
+/* Adds a VT_REC_PHASE of a thread. A phase's begin and end may come in any order. */
 void vt_log_take_phase(struct vt_log *log, const uint8_t *record, uint32_t tid);
 
-/* Takes a VT_REC_SAMPLE: of LOG.nvml, or of the log itself, where early tracers had them. */
+/* Adds a VT_REC_SAMPLE: from LOG.nvml, or from the log itself, as early tracers wrote them. */
 void vt_log_take_sample(struct vt_log *log, const uint8_t *record);
 
-/* By time. */
 void vt_log_sort_samples(struct vt_log *log);
 
 void vt_log_sort_modules(struct vt_log *log);
 
-/* Pairs begins with ends and puts phases in order; once, when all are taken. What happened behind
- * vt_log.frontier has not happened yet. */
+/* Pairs begins with ends and sorts the phases. Call it once, after the last record. Ignores what is
+ * later than vt_log.frontier. */
 void vt_log_pair_phases(struct vt_log *log);
 void vt_log_free_tables(struct vt_log *log);
 

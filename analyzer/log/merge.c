@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Chunks -> one stream in the order of time (see merge.h).
+ * Chunks -> one stream of events by time (see merge.h).
  *
- * Inside a chunk the order is nearly right: a free is stamped before its call and written after it,
- * and an allocation can come between. Each chunk is sorted on its own as it is read; chunks then
- * meet in a heap. A chunk is read only when time reaches its first event, and let go after its
- * last: in memory are as many chunks as threads were writing at once.
+ * Inside a chunk the order is nearly right: a free has the time before its call but is written
+ * after it, and an allocation can come between. So each chunk is sorted when it is read, and a heap
+ * merges the chunks. A chunk is in memory only from its first event to its last, so there are never
+ * more than threads that wrote at the same time.
  */
 #include "merge.h"
 
@@ -22,25 +22,25 @@ struct run {
     uint32_t count, at;
     struct {
         uint32_t offset, tid;
-    } threads[8]; /* who writes from this offset on; more are not told apart */
+    } threads[8]; /* who wrote from this offset on; further threads count as the last */
     uint32_t thread_count;
     struct run *next_free;
 };
 
 struct vt_merge {
     const struct vt_log *log;
-    uint64_t last_key;                   /* events beyond are left out */
+    uint64_t last_key;                   /* later events are ignored */
     const struct vt_log_chunk **waiting; /* by the time of their first event */
     size_t waiting_count, waiting_at;
     struct run **heap; /* the run with the smallest key first */
     size_t heap_count, heap_room;
-    uint32_t taken; /* events of heap[0] that were handed out and are not yet passed */
+    uint32_t taken; /* events of heap[0] in the batch that the caller has */
     struct run *spare;
-    int error; /* of a chunk that could not be read; nothing is handed out after it */
+    int error; /* a chunk could not be read: there are no further events */
     struct vt_string message;
 };
 
-/* Whose an event is; `threads` that follow each other in a chunk took it over. */
+/* The thread of an event: a chunk can pass from one thread to the next. */
 static uint32_t tid_at(const struct run *run, uint32_t offset) {
     uint32_t i = run->thread_count;
     while (i > 1 && run->threads[i - 1].offset > offset)
@@ -56,14 +56,14 @@ static void note_thread(struct run *run, uint32_t offset, uint32_t length) {
     memcpy(&r, run->bytes + offset, sizeof r);
     if (run->threads[run->thread_count - 1].tid == r.tid)
         return;
-    /* nothing stands before the first: the chunk's header names the last writer */
+    /* The chunk's header names the last writer, so this record decides for the first events. */
     if (run->thread_count == 1 && !run->count)
         run->thread_count = 0;
     run->threads[run->thread_count].offset = offset;
     run->threads[run->thread_count++].tid = r.tid;
 }
 
-/* An event is at least 24 bytes. */
+/* the most events in a chunk: none is shorter than a free */
 enum {
     RUN_EVENTS = (VT_CHUNK_BYTES - sizeof(struct vt_chunk_header)) / sizeof(struct vt_rec_free)
 };
@@ -92,7 +92,7 @@ static int compare_rows(const void *a, const void *b) {
     return (int)x->offset - (int)y->offset;
 }
 
-/* For a chunk whose times are all over the place, which only a damaged one is. */
+/* For a damaged chunk, whose times are in no order: insertion sort would take too long. */
 static void sort_anyhow(struct run *run) {
     struct sort_row *rows = vt_alloc(run->count, sizeof *rows);
     for (uint32_t i = 0; i < run->count; i++)
@@ -210,7 +210,7 @@ static void load(struct vt_merge *merge) {
     }
 }
 
-/* --- what is asked --- */
+/* --- the stream --- */
 
 static int compare_chunks(const void *a, const void *b) {
     const struct vt_log_chunk *x = *(const struct vt_log_chunk *const *)a;
@@ -256,7 +256,7 @@ bool vt_merge_next(struct vt_merge *merge, struct vt_batch *batch) {
     struct run *run = merge->heap[0];
     if (key_of(run) > merge->last_key)
         return false;
-    /* how far this run leads: to the next run's event, the next chunk's, or the end */
+    /* the batch ends at the next run's event, the next chunk's, or the end */
     uint64_t limit = merge->last_key;
     for (size_t i = 1; i < 3 && i < merge->heap_count; i++)
         if (key_of(merge->heap[i]) < limit)

@@ -1,17 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The order of events: a log's chunks are one thread's each; this hands out the events of all of
- * them by time, what frees first (vt_log_key). For replay.c, and for whatever else walks a log in
- * order.
+ * The events of all threads in the order of vt_log_key. In the file, each chunk holds the events of
+ * one thread at a time. For the replay.
  */
 #ifndef VRAMTRACE_ANALYZER_MERGE_H
 #define VRAMTRACE_ANALYZER_MERGE_H
 
 #include "log_reader.h"
 
-/* Some events that follow each other in time: each at bytes + offsets[i], whole and within bounds.
- * Behind them `ahead` more offsets may be looked at: later events of the same chunk, for
- * prefetching. Valid until the next call. */
+/* Events that follow each other in time, each a complete record at bytes + offsets[i]. `ahead` more
+ * offsets follow: later events of the same chunk, for prefetching. Valid until the next call. */
 struct vt_batch {
     const uint8_t *bytes;
     const uint16_t *offsets;
@@ -21,11 +19,12 @@ struct vt_batch {
 
 struct vt_merge;
 
-/* Starts at the first event, ends after the last one whose time is at most `until` ticks. Never
- * NULL. */
+/* All events up to the time `until`, in ticks. Never NULL; the log must outlive it. Free it with
+ * vt_merge_close. */
 struct vt_merge *vt_merge_open(const struct vt_log *log, uint64_t until);
 bool vt_merge_next(struct vt_merge *merge, struct vt_batch *batch); /* false: no more */
-/* 0, or -errno where the events ended early because a chunk could not be read: `message` says. */
+/* Frees it. Returns 0, or -errno with `message` if the events ended early, because a chunk could
+ * not be read. */
 int vt_merge_close(struct vt_merge *merge, struct vt_string *message);
 
 #endif

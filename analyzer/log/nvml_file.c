@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * LOG.nvml -> samples (see nvml_file.h). The log stands without it: a file that cannot be read, or
- * that belongs to another log, costs the samples and leaves a note.
+ * LOG.nvml -> samples (see nvml_file.h). The log does not depend on it: if the file cannot be read
+ * or belongs to another log, there are no samples, and a note says why.
  */
 #include "nvml_file.h"
 
@@ -84,7 +84,7 @@ void vt_nvml_file_read(const char *log_path, const struct vt_log_header *log,
     }
     memcpy(&header, bytes, sizeof header);
     const char *fault = NULL;
-    if (have < sizeof header) /* its writer may have ended just then */
+    if (have < sizeof header) /* its writer may have been killed here */
         fault = memcmp(bytes, VT_NVML_MAGIC, have < 8 ? have : 8) ? "it is not a file of samples"
                                                                   : NULL;
     else
@@ -96,8 +96,8 @@ void vt_nvml_file_read(const char *log_path, const struct vt_log_header *log,
         return;
     }
     file->bytes = bytes;
-    /* Four bytes hold no record. With them the end is never that of a chunk, in which a record that
-     * is cut means damage. */
+    /* Four more bytes hold no record, but keep `end` from being VT_CHUNK_BYTES, where vt_log_next
+     * would take a truncated record for damage. */
     file->end = (have & ~7u) + 4;
 }
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The layout of records (see records.h), made from records.def, the one list.
+ * The layout of records (see records.h), generated from records.def.
  */
 #include "records.h"
 
@@ -37,7 +37,7 @@ bool vt_record_is_whole(const uint8_t *record, uint32_t length) {
     const struct vt_record_layout *layout = vt_record_layout(vt_word_type(word));
     if (!layout || length < layout->bytes)
         return false;
-    uint64_t end = layout->bytes; /* a few counts of 32 bits: no overflow */
+    uint64_t end = layout->bytes; /* cannot overflow: a few counts of 32 bits */
     for (const struct vt_record_field *field = layout->fields; field->name; field++)
         if (field->each)
             end += vt_record_number(record, field) * field->each;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * How records are laid out, as data, made from records.def: for the reader's bounds check and for
- * `vramtrace dump`.
+ * The layout of each record type as data, generated from records.def. For the reader's bounds check
+ * and for `vramtrace dump`.
  */
 #ifndef VRAMTRACE_ANALYZER_RECORDS_H
 #define VRAMTRACE_ANALYZER_RECORDS_H
@@ -9,7 +9,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* How `dump` prints a field, or the part that it counts. */
+/* How `dump` prints a field, or the part whose elements the field counts. */
 enum vt_record_show {
     VT_SHOW_NOT,
     VT_SHOW_NUMBER,
@@ -23,28 +23,27 @@ enum vt_record_show {
 };
 
 struct vt_record_field {
-    const char *name; /* NULL: behind the last field */
+    const char *name; /* NULL: end of the list */
     uint16_t offset, bytes;
-    uint16_t each;    /* bytes of an element of the part that the field counts; 0: counts none */
-    const char *part; /* the part's name */
-    enum vt_record_show show; /* of the part, where there is one; else of the field */
+    uint16_t each;            /* for a count: bytes of an element of the part; else 0 */
+    const char *part;         /* the part's name */
+    enum vt_record_show show; /* of the part if there is one, else of the field */
 };
 
 struct vt_record_layout {
     const char *name; /* "ALLOC" */
-    const char *kind; /* what its kind byte is called; NULL: it has none, nor `when` and a stack */
-    uint16_t bytes;   /* before the parts */
+    const char *kind; /* name of its kind byte; NULL: no event, so without kind, time and stack */
+    uint16_t bytes;   /* without the parts */
     const struct vt_record_field *fields;
 };
 
-/* NULL: a type that this vramtrace does not know. */
+/* A constant; NULL: unknown type. */
 const struct vt_record_layout *vt_record_layout(unsigned type);
 
 /* The number in a field of up to 8 bytes. */
 uint64_t vt_record_number(const uint8_t *record, const struct vt_record_field *field);
 
-/* Whether the type of a record of `length` bytes is known, and the record holds all of its fields
- * and what they count. */
+/* Whether the record's type is known, and `length` bytes hold all of its fields and parts. */
 bool vt_record_is_whole(const uint8_t *record, uint32_t length);
 
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Sites and their ids (see sites.h). replay.c asks for the id of each new (stack, API, layer,
- * device); build.c uses vt_sites_skip, so that what is shown is what was hashed.
+ * Call sites and their ids (see sites.h). The replay asks for ids; names/stacks.c hides the frames
+ * that vt_sites_skip counts, so that the frames in a report are those in the id.
  */
 #include "sites.h"
 
@@ -12,8 +12,8 @@
 
 struct vt_sites {
     const struct vt_log *log;
-    uint64_t
-        *stack_hash[2]; /* by the stack's index, of driver and runtime calls; 0: not yet made */
+    /* by the stack's index, for driver and for runtime calls; 0: not computed yet */
+    uint64_t *stack_hash[2];
     uint64_t *module_hash, *code_hash;
 };
 
@@ -73,7 +73,7 @@ static uint64_t hash_frame(const struct vt_sites *sites, const struct vt_log_sta
     uint64_t address = word - 1;
     const struct vt_log_module *m = vt_log_module_at(log, address, stack->ticks);
     if (!m) {
-        /* Generated code: where it lies differs from run to run, but only by whole pages. */
+        /* Generated code: its address differs from run to run, but only by whole pages. */
         return vt_mix(4 ^ (address & 0xfff));
     }
     return vt_mix(sites->module_hash[m - log->modules] ^ (address - m->bias));
@@ -87,8 +87,7 @@ static uint64_t hash_stack(struct vt_sites *sites, uint32_t index, bool runtime)
     const uint64_t *words = sites->log->frame_words + stack->frames;
     uint64_t hash = 5;
     for (uint32_t i = vt_sites_skip(sites->log, stack, runtime); i < stack->count; i++) {
-        /* what the interpreter does between two Python frames is not where an allocation comes from
-         */
+        /* The interpreter's native frames between two Python frames do not identify a call site. */
         if (!(words[i] & VT_FRAME_PYTHON) && words[i] & VT_FRAME_INTERPRETER)
             continue;
         hash = vt_mix(hash + 0x9e3779b97f4a7c15ull) ^ hash_frame(sites, stack, words[i]);
