@@ -77,6 +77,9 @@ $(PRELOAD_OBJ)/%.S.o: preload/%.S $(FLAGS_FILE) | deps
 	@mkdir -p $(@D)
 	$(CC) $(CPPFLAGS) $(CFLAGS) $(PRELOAD_CFLAGS) -c -o $@ $<
 
+# These are what the compiler would call for them.
+$(PRELOAD_OBJ)/base/string.o: override PRELOAD_CFLAGS += -fno-builtin
+
 define runtime_rule
 $(PRELOAD_OBJ)/%.$(1).o: preload/%.c $(FLAGS_FILE) | deps
 	@mkdir -p $$(@D)

@@ -82,7 +82,7 @@ __attribute__((constructor)) static void load(void) {
     vt_log_start_clock();
     vt_nvtx_load();
     vt_libc_find_ends();
-    on_exit(at_exit, NULL);
+    vt_libc_on_exit(at_exit, NULL);
     __cxa_at_quick_exit(at_quick_exit_, NULL);
 }
 

@@ -12,7 +12,8 @@
  *   table.h        a lock-free table
  *   arena.h        numbered items
  *   elf.h          symbols of loaded objects
- *   libc.h         the C library's functions behind those that we export
+ *   libc.h         the C library's functions behind those that we export, and past sanitizers
+ *   string.c       our own versions of the functions of <string.h>
  *   options.h      the VRAMTRACE_* variables, and messages on stderr
  *   process.h      arming, forks, and whether exit() is running
  *   array_bytes.h  the size of a CUDA array

@@ -8,12 +8,11 @@
  */
 #define _GNU_SOURCE
 #include "elf.h"
+#include "libc.h"
 
 #include <elf.h>
 #include <link.h>
 
-/* No C library string functions: the first look-up may come from another preloaded library's start
- * (AddressSanitizer's), when its versions of them do not work yet. */
 static bool same(const char *a, const char *b) {
     while (*a && *a == *b)
         a++, b++;
@@ -136,12 +135,23 @@ static int match_prefix(struct dl_phdr_info *info, size_t size, void *data) {
 
 bool vt_elf_containing(const void *address, struct vt_elf *out) {
     struct search s = {.address = address, .out = out};
-    return dl_iterate_phdr(match_address, &s) == 1;
+    return vt_libc_each_object(match_address, &s) == 1;
+}
+
+bool vt_elf_at_start(const struct link_map *first, const char *prefix, struct vt_elf *out) {
+    for (const struct link_map *m = first; m; m = m->l_next) {
+        struct tables t;
+        *out = (struct vt_elf){.bias = m->l_addr, .dynamic = m->l_ld, .name = m->l_name};
+        read_tables(out, &t);
+        if (has_prefix(m->l_name, prefix) || has_prefix(t.soname, prefix))
+            return true;
+    }
+    return false;
 }
 
 bool vt_elf_named(const char *prefix, struct vt_elf *out) {
     struct search s = {.prefix = prefix, .out = out};
-    return dl_iterate_phdr(match_prefix, &s) == 1;
+    return vt_libc_each_object(match_prefix, &s) == 1;
 }
 
 struct behind {
@@ -165,7 +175,7 @@ static int match_behind(struct dl_phdr_info *info, size_t size, void *data) {
 
 bool vt_elf_behind(const void *after, const char *symbol, struct vt_elf *out) {
     struct behind b = {.after = after, .symbol = symbol, .out = out};
-    return dl_iterate_phdr(match_behind, &b) == 1;
+    return vt_libc_each_object(match_behind, &b) == 1;
 }
 
 /* The name of a version index. NULL: the object's base version, or unknown. */
@@ -236,7 +246,10 @@ static const ElfW(Sym) *
 
 void *vt_elf_symbol(const struct vt_elf *object, const char *name, const char *version) {
     const ElfW(Sym) *symbol = symbol_of(object, name, version);
-    return symbol ? (void *)(object->bias + symbol->st_value) : NULL;
+    /* The address of an indirect function is that of the code that chooses the real one. */
+    return symbol && ELF64_ST_TYPE(symbol->st_info) != STT_GNU_IFUNC
+               ? (void *)(object->bias + symbol->st_value)
+               : NULL;
 }
 
 bool vt_elf_function(const struct vt_elf *object, const char *name, struct vt_range *out) {

@@ -5,6 +5,7 @@
 
 #include "mappings.h"
 
+#include <link.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -23,6 +24,10 @@ bool vt_elf_containing(const void *address, struct vt_elf *out);
 /* The first object whose file name or SONAME begins with `prefix`. False: none. Takes the loader's
  * lock. */
 bool vt_elf_named(const char *prefix, struct vt_elf *out);
+
+/* The same, from the loader's own list, starting at `first`. Takes no lock and calls nothing, so only
+ * for objects that are never unloaded. Does not fill in the range. */
+bool vt_elf_at_start(const struct link_map *first, const char *prefix, struct vt_elf *out);
 
 /* The first object after the one containing `after`, in load order, that defines the symbol. False:
  * none. Takes the loader's lock. */

@@ -10,37 +10,71 @@
 #include "preload.h"
 
 #include <dlfcn.h>
+#include <link.h>
 
 /* Also read by lookup_entry.S. dlsym is published last: a thread that sees it sees the others. */
 void *(*vt_libc_real_dlsym)(void *, const char *)__attribute__((visibility("hidden")));
 void *(*vt_libc_real_dlvsym)(void *, const char *,
                              const char *)__attribute__((visibility("hidden")));
-static int (*real_dlclose)(void *);
+
+/* The others, in the order of `names`. */
+enum real { DLCLOSE, DLOPEN, DLERROR, ON_EXIT, EACH_OBJECT, REALS };
+static const char *const names[REALS] = {
+    [DLCLOSE] = "dlclose",
+    [DLOPEN] = "dlopen",
+    [DLERROR] = "dlerror",
+    [ON_EXIT] = "on_exit",
+    [EACH_OBJECT] = "dl_iterate_phdr",
+};
+static void *reals[REALS]; /* atomic */
 
 static void *ends[VT_LIBC_ENDS]; /* atomic; NULL: not looked up yet, &none: there is none */
 static char none;
 
-/* Finds the three functions in the C library's symbol table: in libc.so.6 since glibc 2.34, in
- * libdl.so.2 before. It names no version, so it also works with a future glibc. It may run
- * before our constructor, when another library's constructor looks something up. lookup_entry.S
- * calls it too. */
+/* Looks up in one of the C library's objects what is still missing. */
+static void take_from(const struct vt_elf *libc) {
+    for (enum real r = 0; r < REALS; r++)
+        if (!vt_see(&reals[r]))
+            vt_publish(&reals[r], vt_elf_symbol(libc, names[r], NULL));
+    void *dlsym_ = vt_elf_symbol(libc, "dlsym", NULL);
+    void *dlvsym_ = vt_elf_symbol(libc, "dlvsym", NULL);
+    if (!dlsym_ || !dlvsym_)
+        return;
+    vt_publish(&vt_libc_real_dlvsym,
+               __extension__(void *(*)(void *, const char *, const char *)) dlvsym_);
+    vt_publish(&vt_libc_real_dlsym, __extension__(void *(*)(void *, const char *)) dlsym_);
+}
+
+/* Finds the functions in the C library's symbol table. glibc has them all in libc.so.6 since 2.34, and some
+ * in libdl.so.2 before. It names no version, so it also works with a future glibc.
+ *
+ * It may run before our constructor, and before a sanitizer is ready, because a sanitizer looks symbols up
+ * while it starts. So it calls no function of the C library, and finds it on the loader's own list. The list
+ * is read without a lock: the libraries that the program was started with stand at its head and are never
+ * unloaded, and the C library is one of them. lookup_entry.S calls this too. */
 void vt_libc_resolve(void);
 void vt_libc_resolve(void) {
     static const char *const homes[] = {"libc.so.", "libdl.so."};
     struct vt_elf libc;
-    for (size_t i = 0; i < 2 && !vt_see(&vt_libc_real_dlsym); i++) {
-        if (!vt_elf_named(homes[i], &libc))
-            continue;
-        void *dlsym_ = vt_elf_symbol(&libc, "dlsym", NULL);
-        void *dlvsym_ = vt_elf_symbol(&libc, "dlvsym", NULL);
-        void *dlclose_ = vt_elf_symbol(&libc, "dlclose", NULL);
-        if (!dlsym_ || !dlvsym_ || !dlclose_)
-            continue;
-        vt_publish(&real_dlclose, __extension__(int (*)(void *)) dlclose_);
-        vt_publish(&vt_libc_real_dlvsym,
-                   __extension__(void *(*)(void *, const char *, const char *)) dlvsym_);
-        vt_publish(&vt_libc_real_dlsym, __extension__(void *(*)(void *, const char *)) dlsym_);
-    }
+    for (size_t i = 0; i < 2 && !vt_see(&vt_libc_real_dlsym); i++)
+        if (vt_elf_at_start(_r_debug.r_map, homes[i], &libc))
+            take_from(&libc);
+}
+
+void *vt_libc_own(const char *name) {
+    static const char *const homes[] = {"libc.so.", "libpthread.so."};
+    struct vt_elf libc;
+    void *found = NULL;
+    for (size_t i = 0; i < 2 && !found; i++)
+        if (vt_elf_at_start(_r_debug.r_map, homes[i], &libc))
+            found = vt_elf_symbol(&libc, name, NULL);
+    return found;
+}
+
+static void *real_of(enum real r) {
+    if (VT_UNLIKELY(!vt_see(&reals[r])))
+        vt_libc_resolve();
+    return vt_see(&reals[r]);
 }
 
 void *vt_libc_dlsym(void *handle, const char *name) {
@@ -58,14 +92,37 @@ void *vt_libc_dlvsym(void *handle, const char *name, const char *version) {
 }
 
 int vt_libc_dlclose(void *handle) {
-    if (VT_UNLIKELY(!vt_see(&real_dlclose)))
-        vt_libc_resolve();
-    __typeof__(real_dlclose) real = vt_see(&real_dlclose);
+    int (*real)(void *) = __extension__(int (*)(void *)) real_of(DLCLOSE);
     return real ? real(handle) : -1;
 }
 
+void *vt_libc_dlopen(const char *path, int flags) {
+    void *(*real)(const char *, int) = __extension__(void *(*)(const char *, int)) real_of(DLOPEN);
+    return real ? real(path, flags) : NULL;
+}
+
+void vt_libc_dlerror_clear(void) {
+    char *(*real)(void) = __extension__(char *(*)(void)) real_of(DLERROR);
+    if (real)
+        real();
+}
+
+int vt_libc_on_exit(void (*function)(int status, void *data), void *data) {
+    int (*real)(void (*)(int, void *), void *) =
+        __extension__(int (*)(void (*)(int, void *), void *)) real_of(ON_EXIT);
+    return real ? real(function, data) : -1;
+}
+
+int vt_libc_each_object(int (*visit)(struct dl_phdr_info *info, size_t size, void *data),
+                        void *data) {
+    int (*real)(int (*)(struct dl_phdr_info *, size_t, void *), void *) =
+        __extension__(int (*)(int (*)(struct dl_phdr_info *, size_t, void *), void *))
+            real_of(EACH_OBJECT);
+    return real ? real(visit, data) : -1;
+}
+
 void *vt_libc_end(enum vt_libc_end function) {
-    static const char *const names[] = {
+    static const char *const end_names[] = {
         [VT_LIBC__EXIT] = "_exit",     [VT_LIBC_QUICK_EXIT] = "quick_exit",
         [VT_LIBC_EXECVE] = "execve",   [VT_LIBC_EXECV] = "execv",
         [VT_LIBC_EXECVP] = "execvp",   [VT_LIBC_EXECVPE] = "execvpe",
@@ -73,9 +130,9 @@ void *vt_libc_end(enum vt_libc_end function) {
     };
     void *found = vt_see(&ends[function]);
     if (VT_UNLIKELY(!found)) {
-        found = vt_libc_dlsym(RTLD_NEXT, names[function]);
+        found = vt_libc_dlsym(RTLD_NEXT, end_names[function]);
         if (!found)
-            dlerror(); /* clears the message, which the program must not see */
+            vt_libc_dlerror_clear();
         vt_publish(&ends[function], found ? found : &none);
     }
     return found == &none ? NULL : found;

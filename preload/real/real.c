@@ -120,9 +120,9 @@ static void fill(struct library *l, const struct vt_elf *object) {
     /* From now on it must stay: our pointers lead into it, and something else could be loaded in
      * its place. The handle is kept for that. */
     if (object->name && *object->name)
-        dlopen(object->name, RTLD_LAZY | RTLD_NOLOAD | RTLD_NODELETE);
+        vt_libc_dlopen(object->name, RTLD_LAZY | RTLD_NOLOAD | RTLD_NODELETE);
     /* RTLD_NEXT look-ups that found nothing left a message that the program must not find. */
-    dlerror();
+    vt_libc_dlerror_clear();
 }
 
 /* Adopts `object` as this library, once. A second object of the same kind is passed through: its
@@ -148,7 +148,7 @@ static void adopt_loaded(struct library *l) {
     if (vt_elf_named(l->prefix, &object) || (next && vt_elf_containing(next, &object)))
         adopt(l, &object);
     else
-        dlerror();
+        vt_libc_dlerror_clear();
     errno = saved_errno;
 }
 

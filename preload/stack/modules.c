@@ -151,7 +151,7 @@ void vt_modules_write(struct vt_thread *thread) {
         .thread = thread, .ticks = entered ? entered : vt_log_ticks(), .first = true};
     if (!vt_claim(&scanning, 0, 1))
         return;
-    dl_iterate_phdr(visit, &scan);
+    vt_libc_each_object(visit, &scan);
     vt_publish(&scanning, 0);
 }
 

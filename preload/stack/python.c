@@ -67,7 +67,7 @@ void vt_python_resolve(void) {
     if (vt_see(&state) != VT_PYTHON_ABSENT || !vt_claim(&searching, 0, 1))
         return;
     unsigned long long libraries = 0;
-    dl_iterate_phdr(count_libraries, &libraries);
+    vt_libc_each_object(count_libraries, &libraries);
     if (vt_see(&state) == VT_PYTHON_ABSENT && searches < MOST_SEARCHES &&
         libraries != libraries_seen) {
         const char *why;
@@ -80,7 +80,7 @@ void vt_python_resolve(void) {
                 refuse(why);
         }
         /* Our failed look-ups must not be what the program's next dlerror() tells it. */
-        (void)dlerror();
+        vt_libc_dlerror_clear();
     }
     vt_publish(&searching, 0);
 }

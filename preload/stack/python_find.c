@@ -119,8 +119,8 @@ static void *handle_of_interpreter(void) {
     if (vt_libc_dlsym(RTLD_DEFAULT, "PyGILState_GetThisThreadState") != NULL)
         return RTLD_DEFAULT;
     struct search s = {.address = 0};
-    dl_iterate_phdr(look, &s);
-    return s.found && s.path[0] ? dlopen(s.path, RTLD_LAZY | RTLD_NOLOAD) : RTLD_DEFAULT;
+    vt_libc_each_object(look, &s);
+    return s.found && s.path[0] ? vt_libc_dlopen(s.path, RTLD_LAZY | RTLD_NOLOAD) : RTLD_DEFAULT;
 }
 
 /* "3.11.7 (main, ...": the minor version, or the reason why this one is not read. */
@@ -149,7 +149,7 @@ static const char *parse_version(const char *text, unsigned *minor) {
  * embedding program may close its libpython. The program itself cannot go. */
 static void pin(const char *path) {
     if (path[0])
-        (void)dlopen(path, RTLD_LAZY | RTLD_NOLOAD | RTLD_NODELETE);
+        (void)vt_libc_dlopen(path, RTLD_LAZY | RTLD_NOLOAD | RTLD_NODELETE);
 }
 
 static void find_eval(void *eval) {
@@ -207,7 +207,7 @@ bool vt_python_find(const char **why) {
     if (!image->at.anchors)
         find_eval(vt_libc_dlsym(handle, "_PyEval_EvalFrameDefault"));
     struct search s = {.address = (uintptr_t)state};
-    dl_iterate_phdr(look, &s);
+    vt_libc_each_object(look, &s);
     pin(s.path);
     bool all = s.path[0] ? strncmp(base_name(s.path), "libpython", 9) == 0 : program_is_python();
     image->text_start = all || s.symbols_lo == 0 ? s.text_start : s.symbols_lo;

@@ -72,11 +72,11 @@ static uint64_t epoch; /* atomic; another one after a library was unloaded */
 static void arm_unwinder(void) {
     if (vt_see(&unwinder.backtrace))
         return;
-    void *handle = dlopen("libunwind.so.8", RTLD_NOW | RTLD_LOCAL);
+    void *handle = vt_libc_dlopen("libunwind.so.8", RTLD_NOW | RTLD_LOCAL);
     void *backtrace = handle ? vt_libc_dlsym(handle, "unw_backtrace") : NULL;
     if (!backtrace) {
         vt_log_flag(VT_FLAG_NO_UNWINDER);
-        dlerror();
+        vt_libc_dlerror_clear();
         return;
     }
     vt_unwind_guard(backtrace);

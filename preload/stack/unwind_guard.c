@@ -9,7 +9,11 @@
  * from one and a byte written into the other. And read, write and open are cancellation points: a
  * thread could be cancelled inside cuMemAlloc, which is none, and lose what it was just given.
  *
- * So the copy of libunwind that we use calls these functions of ours instead: its jump slots are
+ * And in a program with a sanitizer built in, the C library's functions are the sanitizer's, which does
+ * not know libunwind's memory, and whose state of a thread ends before libunwind has freed its own (it waits
+ * for the last round of thread-specific destructors).
+ *
+ * So the copy of libunwind that we use calls functions of ours, or the C library's own, instead: its jump slots are
  * pointed here before its first unwind. Where it is the program's own copy too (dlopen gives
  * that when it is loaded already), it works there as well. Called by stack.c at arming.
  */
@@ -81,16 +85,60 @@ static int guard_msync(void *address, size_t bytes, int flags) {
     return (int)answer(VT_SYS3(SYS_msync, address, bytes, flags));
 }
 
+static void *guard_mmap(void *at, size_t bytes, int prot, int flags, int fd, long offset) {
+    return (void *)answer(VT_SYS6(SYS_mmap, at, bytes, prot, flags, fd, offset));
+}
+
+static int guard_munmap(void *start, size_t bytes) {
+    return (int)answer(VT_SYS2(SYS_munmap, start, bytes));
+}
+
+#define OURS(f)                                                                                    \
+    { #f, __extension__(void *) f }
+#define OF_THE_C_LIBRARY(name)                                                                     \
+    { name, NULL }
+
 static const struct {
     const char *name;
     void *function;
 } guards[] = {
-    {"write", __extension__(void *) guard_write},     {"read", __extension__(void *) guard_read},
-    {"syscall", __extension__(void *) guard_syscall}, {"pipe", __extension__(void *) guard_pipe},
-    {"pipe2", __extension__(void *) guard_pipe2},     {"open", __extension__(void *) guard_open},
-    {"open64", __extension__(void *) guard_open},     {"close", __extension__(void *) guard_close},
+    {"write", __extension__(void *) guard_write},
+    {"read", __extension__(void *) guard_read},
+    {"syscall", __extension__(void *) guard_syscall},
+    {"pipe", __extension__(void *) guard_pipe},
+    {"pipe2", __extension__(void *) guard_pipe2},
+    {"open", __extension__(void *) guard_open},
+    {"open64", __extension__(void *) guard_open},
+    {"close", __extension__(void *) guard_close},
     {"msync", __extension__(void *) guard_msync},
+    {"mmap", __extension__(void *) guard_mmap},
+    {"munmap", __extension__(void *) guard_munmap},
+    {"dl_iterate_phdr", __extension__(void *) vt_libc_each_object},
+    OURS(memchr),
+    OURS(memcpy),
+    OURS(memmove),
+    OURS(memset),
+    OURS(stpcpy),
+    OURS(strcmp),
+    OURS(strcpy),
+    OURS(strlen),
+    OURS(strncpy),
+    OURS(strrchr),
+    OF_THE_C_LIBRARY("pthread_mutex_init"),
+    OF_THE_C_LIBRARY("pthread_mutex_lock"),
+    OF_THE_C_LIBRARY("pthread_mutex_unlock"),
+    OF_THE_C_LIBRARY("pthread_once"),
+    OF_THE_C_LIBRARY("sigfillset"),
+    OF_THE_C_LIBRARY("sigprocmask"),
 };
+
+/* What a name is pointed at; NULL: it stays as it is. */
+static void *guard_of(const char *name) {
+    for (size_t g = 0; g < sizeof guards / sizeof guards[0]; g++)
+        if (strcmp(name, guards[g].name) == 0)
+            return guards[g].function ? guards[g].function : vt_libc_own(name);
+    return NULL;
+}
 
 /* The object's tables that say where its pointers to other objects' functions are. */
 struct relocations {
@@ -141,9 +189,9 @@ static void point_slots(const struct relocations *r) {
             if (type != R_X86_64_JUMP_SLOT && type != R_X86_64_GLOB_DAT)
                 continue;
             const char *name = r->strings + r->symbols[ELF64_R_SYM(rela->r_info)].st_name;
-            for (size_t g = 0; g < sizeof guards / sizeof guards[0]; g++)
-                if (strcmp(name, guards[g].name) == 0)
-                    point(r, (void **)(r->bias + rela->r_offset), guards[g].function);
+            void *function = guard_of(name);
+            if (function)
+                point(r, (void **)(r->bias + rela->r_offset), function);
         }
 }
 
@@ -176,5 +224,5 @@ static int visit(struct dl_phdr_info *info, size_t size, void *inside) {
 /* Threads that arm together all do the whole work: none may unwind before it is done, and one that
  * waited could hold the loader's lock that the working one needs. */
 void vt_unwind_guard(void *inside) {
-    dl_iterate_phdr(visit, inside);
+    vt_libc_each_object(visit, inside);
 }

@@ -2,6 +2,7 @@
 /* Two threads that arm at once: the second comes while the first has not begun. It must find, when
  * it returns, what the first is about to do. The guarded object is this program. */
 #define _GNU_SOURCE
+#include "base/libc.h"
 #include <link.h>
 
 static void (*second_thread)(void);
@@ -11,9 +12,9 @@ static int iterate_after(int (*visit)(struct dl_phdr_info *, size_t, void *), vo
     second_thread = 0;
     if (second)
         second();
-    return dl_iterate_phdr(visit, data);
+    return vt_libc_each_object(visit, data);
 }
-#define dl_iterate_phdr iterate_after
+#define vt_libc_each_object iterate_after
 #include "stack/unwind_guard.c"
 
 #include <setjmp.h>

@@ -12,6 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/syscall.h>
+#include <link.h>
 #include <time.h>
 #include <unistd.h>
 #include <unwind.h>
@@ -26,6 +27,18 @@
 /* What base/libc.c provides in the tracer. */
 void *vt_libc_dlsym(void *handle, const char *name) {
     return dlsym(handle, name);
+}
+
+void *vt_libc_dlopen(const char *path, int flags) {
+    return dlopen(path, flags);
+}
+
+void vt_libc_dlerror_clear(void) {
+    dlerror();
+}
+
+int vt_libc_each_object(int (*visit)(struct dl_phdr_info *, size_t, void *), void *data) {
+    return dl_iterate_phdr(visit, data);
 }
 
 /* CPython's own daemon threads can crash it while it ends (seen: 3.12, once in some hundred runs). With
