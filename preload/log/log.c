@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The log file: opened at the first record, then handed out to threads in chunks.
- * include/vramtrace/log_format.h says what the bytes mean.
+ * The log file: opened at the first record, then handed out to threads in chunks. The bytes are
+ * described in include/vramtrace/log_format.h.
  *
- * Two ways to write. Mapped (the usual): a chunk's space is really allocated, then mapped shared,
- * so what is written survives SIGKILL with nothing to flush, and a full disk is an error code here,
- * not a SIGBUS in the program. (Someone truncating the file under us is the one exception.)
- * Buffered, where the file system cannot promise that space (NFS, FUSE, copy-on-write): chunks lie
- * in our own memory and are written when they are full, once a second, and at the end.
+ * There are two ways to write. Mapped (the usual one): a chunk's space is allocated in the file,
+ * then mapped shared. So what was written survives SIGKILL without a flush, and a full disk is an
+ * error code here and not a SIGBUS in the program (unless someone truncates the file). Buffered,
+ * where the file system cannot guarantee that space (NFS, FUSE, copy-on-write): chunks lie in our
+ * own memory and are written when they are full, once a second, and at the end.
  *
- * Called by event.c and stack.c; its end by init.c.
+ * Called by event.c and stack.c; init.c ends it.
  */
 #define _GNU_SOURCE
 #include "log_file.h"
@@ -28,7 +28,7 @@
 #include <x86intrin.h>
 
 #define RETRY_AFTER_DROPS 4096u
-#define FD_AT_LEAST       512 /* out of the way of programs that count descriptors from 3 */
+#define FD_AT_LEAST       512 /* clear of programs that count descriptors from 3 */
 
 enum { CLOSED, OPENING, OPEN, FAILED };
 
@@ -37,19 +37,17 @@ static int log_fd = -1; /* atomic */
 static dev_t log_device;
 static ino_t log_inode;
 static bool buffered;
-static char path[VT_PATH_MAX];     /* as the user is told it */
-static char absolute[VT_PATH_MAX]; /* to open it again after the program closed our descriptor */
+static char path[VT_PATH_MAX];     /* as shown to the user */
+static char absolute[VT_PATH_MAX]; /* for reopening it after the program closed our descriptor */
 
 static struct vt_log_header *header;
-static struct vt_log_header early; /* takes counters and flags before there is a file */
+static struct vt_log_header early; /* counters and flags before the file exists */
 static struct vt_log_header *volatile counters = &early;
 
 static uint32_t clock_kind;
-static struct vt_clock_pair start, rate;    /* the longest span known gives the best rate */
-static uint64_t second_ticks = 1000000000u; /* atomic; a second, by that rate */
+static struct vt_clock_pair start, rate;    /* the longest known span gives the best rate */
+static uint64_t second_ticks = 1000000000u; /* atomic; ticks per second, by that rate */
 static uint32_t calibrating;                /* atomic: a try-lock */
-
-/* --- time --- */
 
 static uint64_t raw_ticks(void) {
     if (VT_LIKELY(clock_kind == VT_CLOCK_TSC)) {
@@ -76,8 +74,8 @@ uint64_t vt_log_ticks(void) {
     return raw_ticks() - start.ticks;
 }
 
-/* The second calibration pair, later and so better. Ticks go last: a reader that sees them sees the
- * time too. */
+/* Measures the second calibration pair: the later, the better. Ticks are written last, so a reader
+ * that sees them also sees the time. */
 static void calibrate(void) {
     if (!vt_claim(&calibrating, 0, 1))
         return;
@@ -93,15 +91,13 @@ static void calibrate(void) {
     vt_publish(&calibrating, 0);
 }
 
-/* --- the descriptor --- */
-
 static bool fd_is_ours(int fd) {
     struct stat st;
     return fd >= 0 && VT_SYS2(SYS_fstat, fd, &st) == 0 && st.st_dev == log_device &&
            st.st_ino == log_inode;
 }
 
-/* Programs count descriptors from 3 and expect the next to be the lowest: ours is moved away. */
+/* Programs expect the next descriptor to be the lowest free one, so ours is moved up. */
 static int moved_up(int fd) {
     long high = VT_SYS3(SYS_fcntl, fd, F_DUPFD_CLOEXEC, FD_AT_LEAST);
     if (high < 0)
@@ -110,8 +106,9 @@ static int moved_up(int fd) {
     return (int)high;
 }
 
-/* The program may have closed our descriptor, or opened something else in its place. Then it is
- * opened again by name. Threads that find that together each open one: the first one's stays. */
+/* The program may have closed our descriptor, or opened something else in its place. Then we open
+ * the file again by name. Threads that notice this together each open it; the first one's
+ * descriptor stays. */
 static bool fd_check(void) {
     int was = vt_get(&log_fd);
     if (VT_LIKELY(fd_is_ours(was)))
@@ -133,7 +130,7 @@ static bool size_allowed(uint64_t bytes) {
     return VT_SYS4(SYS_prlimit64, 0, RLIMIT_FSIZE, NULL, &limit) < 0 || bytes <= limit.rlim_cur;
 }
 
-/* Space for a chunk; 0 or negative errno. */
+/* Allocates a chunk's space in the file. 0 or negative errno. */
 static long allocate(uint64_t number) {
     long result;
     if (!size_allowed((number + 1) * VT_CHUNK_BYTES))
@@ -160,10 +157,7 @@ static bool write_out(const void *data, uint64_t bytes, uint64_t offset) {
     return true;
 }
 
-/* --- opening it --- */
-
-/* File systems where allocated space is no promise that a later store succeeds. Magic numbers:
- * statfs(2). */
+/* File systems where a store to allocated space can still fail. Magic numbers: statfs(2). */
 static bool must_buffer(void) {
     static const unsigned long unsafe[] = {0x6969 /* NFS */,          0x65735546 /* FUSE */,
                                            0x9123683e /* btrfs */,    0x2fc12fc1 /* ZFS */,
@@ -190,11 +184,11 @@ static void remember_absolute(void) {
         strcat(absolute, path);
 }
 
-/* `vramtrace run` collects the names of the logs that its processes made; "!" in front says that
- * this one could not be. */
+/* `vramtrace run` collects the names of its processes' logs; a leading "!" says that this log could
+ * not be made. */
 static void tell_run(bool made) {
     const char *list = vt_options_env("VRAMTRACE_RUN_LIST");
-    static char line[VT_PATH_MAX + 2]; /* one thread at a time opens a log */
+    static char line[VT_PATH_MAX + 2]; /* one thread at a time opens the log */
     size_t n = made ? 0 : 1, length = strlen(made ? absolute : path);
     if (!list || !*list)
         return;
@@ -282,7 +276,7 @@ static bool open_log(void) {
     tell_run(false);
     say_cannot_open(-result);
     if (log_fd >= 0) {
-        VT_SYS3(SYS_unlinkat, AT_FDCWD, absolute, 0); /* we made it, and it says nothing */
+        VT_SYS3(SYS_unlinkat, AT_FDCWD, absolute, 0); /* we made it, and it is empty */
         VT_SYS1(SYS_close, log_fd);
         log_fd = -1;
     }
@@ -291,8 +285,8 @@ static bool open_log(void) {
     return false;
 }
 
-/* Exception to "waits for nobody": threads whose first events come together wait for the one that
- * opens the file. It needs no lock of anyone's while they wait. */
+/* An exception to "waits for nobody": when several threads have their first event together, they
+ * wait for the one that opens the file. It takes no lock that they might hold. */
 bool vt_log_ready(void) {
     uint32_t s = vt_see(&state);
     if (VT_LIKELY(s == OPEN))
@@ -308,13 +302,11 @@ bool vt_log_is_open(void) {
     return vt_see(&state) == OPEN;
 }
 
-/* --- chunks --- */
-
 static uint64_t chunk_offset(const struct vt_thread *t) {
     return t->chunk_number * VT_CHUNK_BYTES;
 }
 
-/* Buffered: the events of a chunk that could not be written and will not be, one drop each. */
+/* Buffered: counts one drop for each event in a chunk that cannot be written. */
 static void count_lost(struct vt_thread *t) {
     uint32_t used = vt_see(&t->used);
     while (t->flushed < used) {
@@ -326,8 +318,9 @@ static void count_lost(struct vt_thread *t) {
     }
 }
 
-/* The header counts a chunk once the file reaches there: a process may end between a thread's
- * reserving a number and its space, and a file that is shorter than its header says was cut. */
+/* The header counts a chunk only once the file is long enough for it. A process may end after a
+ * thread reserved a number and before it allocated the space, and a reader takes a file that is
+ * shorter than its header says for a truncated one. */
 static void count_chunk(uint64_t number) {
     uint64_t counted;
     while ((counted = vt_get(&header->placed)) <= number &&
@@ -338,8 +331,8 @@ static void count_chunk(uint64_t number) {
 static bool flush_chunk(struct vt_thread *t) {
     if (!buffered || !t->chunk)
         return true;
-    /* Everything up to `used` is whole records; what a reader finds behind is a hole: zeroes. Its
-     * last word, always zero, gives the file the chunk's whole length. */
+    /* Only whole records lie below `used`; a reader sees zeroes after them. The chunk's last word,
+     * always zero, is written first so that the file has the chunk's whole length. */
     uint32_t used = vt_see(&t->used), last = VT_CHUNK_BYTES - 8;
     bool written = (t->flushed > sizeof *t->chunk ||
                     write_out((const char *)t->chunk + last, 8, chunk_offset(t) + last)) &&
@@ -353,7 +346,7 @@ static bool flush_chunk(struct vt_thread *t) {
 }
 
 static void release_chunk(struct vt_thread *t) {
-    vt_publish(&t->chunk->entered_at, 0); /* the next chunk says it from here on */
+    vt_publish(&t->chunk->entered_at, 0); /* the new chunk carries `entered_at` from now on */
     if (!flush_chunk(t))
         count_lost(t);
     vt_sys_munmap(t->chunk, VT_CHUNK_BYTES);
@@ -361,8 +354,7 @@ static void release_chunk(struct vt_thread *t) {
     t->chunk_number = 0;
 }
 
-/* A fresh chunk for a thread. Its number stays reserved when there is no space, for the next try.
- */
+/* Gives a thread a new chunk. Without space, its number stays reserved for the next attempt. */
 static bool take_chunk(struct vt_thread *t) {
     if (t->retry) {
         t->retry--;
@@ -399,18 +391,18 @@ static bool take_chunk(struct vt_thread *t) {
 }
 
 static uint64_t *room(struct vt_thread *t, uint32_t bytes) {
-    /* One zero word always stays behind the last record: a reader's end. */
+    /* A zero word always follows the last record; readers stop there. */
     if (VT_UNLIKELY(t->chunk && t->used + bytes + 8 > VT_CHUNK_BYTES))
         release_chunk(t);
     if (VT_UNLIKELY(!t->chunk) && !take_chunk(t))
         return NULL;
     uint64_t *record = (uint64_t *)((char *)t->chunk + t->used);
-    /* A thread that was killed in the middle of a record may have left words here. */
+    /* A thread that was killed while writing a record may have left words here. */
     record[bytes / 8] = 0;
     return record;
 }
 
-static uint32_t environment_written; /* atomic: once a log */
+static uint32_t environment_written; /* atomic: once per log */
 
 static void name_thread(struct vt_thread *t) {
     struct vt_rec_thread *r = (void *)room(t, sizeof *r);
@@ -474,8 +466,6 @@ void vt_log_note(const char *text) {
     vt_log_commit(t, &r->word, vt_word(VT_REC_NOTE, 0, 0, bytes), bytes);
 }
 
-/* --- counts and the end --- */
-
 void vt_log_drop(enum vt_drop reason) {
     vt_add(&counters->dropped[reason], 1);
 }
@@ -484,7 +474,7 @@ void vt_log_flag(uint32_t flag) {
     vt_or(&counters->flags, flag);
 }
 
-/* Events that are missing; the reasons that are not events are not counted in. */
+/* Missing events. Reasons that are not about events are left out. */
 uint64_t vt_log_dropped(void) {
     uint64_t n = 0;
     for (unsigned r = 0; r <= VT_DROP_LOG_LOST; r++)
@@ -520,7 +510,7 @@ void vt_log_unend(void) {
         vt_publish(&header->exit_kind, (uint32_t)VT_EXIT_NONE);
 }
 
-/* The child's log is its own: the parent's descriptor, mappings and counts are left alone. */
+/* The child opens a log of its own, and leaves the parent's file, mappings and counts alone. */
 void vt_log_forked(void) {
     if (fd_is_ours(log_fd))
         VT_SYS1(SYS_close, log_fd);

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Variables of the process's environment that decide how GPU memory is taken: allocator settings,
- * devices that may be seen, our own limit. Written once, into the log's first chunk, so that a
- * report of a failed allocation knows what is in force and does not advise it again. Called by
- * log.c; no other variable leaves the process.
+ * Environment variables that influence GPU memory: allocator settings, visible devices, our own
+ * limit. They are written once, into the log's first chunk, so that the report of a failed
+ * allocation knows what is already set and does not advise it again. Called by log.c. No other
+ * variable is recorded.
  */
 #include "log_file.h"
 

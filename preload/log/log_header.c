@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What the log's header says of the process: who it is, where, since when, how it was started.
- * Called once, by log.c, at the first record: launchers set the rank late (torch.multiprocessing
- * sets RANK after the process began).
+ * What the log's header says about the process: its identity, host, start time and command line.
+ * Called once, by log.c, at the first record and not at load: launchers set the rank late
+ * (torch.multiprocessing sets RANK after the process started).
  */
 #define _GNU_SOURCE
 #include "log_file.h"
@@ -13,7 +13,7 @@
 #include <sys/utsname.h>
 #include <time.h>
 
-/* A file's first bytes; how many. The buffer is NUL-terminated. */
+/* Reads a file's beginning and returns its length. The buffer is NUL-terminated. */
 static size_t read_file(const char *path, char *buffer, size_t size) {
     long fd = VT_SYS4(SYS_openat, AT_FDCWD, path, O_RDONLY | O_CLOEXEC, 0);
     size_t used = 0;
@@ -47,7 +47,7 @@ static int32_t number(const char *s) {
     return (int32_t)n;
 }
 
-/* 32 hex digits: the run's, or new ones for a process that no `vramtrace run` started. */
+/* 32 hex digits: the run's id, or a random one for a process that `vramtrace run` did not start. */
 static void fill_run_id(char *id) {
     static const char hex[] = "0123456789abcdef";
     const char *given = vt_options_env("VRAMTRACE_RUN_ID");
@@ -63,7 +63,7 @@ static void fill_run_id(char *id) {
     }
 }
 
-/* Field 22 of /proc/self/stat; the second, the name in parentheses, may contain anything. */
+/* Field 22 of /proc/self/stat. Field 2, the name in parentheses, may contain any character. */
 static uint64_t process_start(void) {
     char stat[1024];
     read_file("/proc/self/stat", stat, sizeof stat);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Where a process's log goes: VRAMTRACE_OUTPUT's template, the folders on the way, and the first
- * name that is free. Called once, by log.c, at the first record. No allocation.
+ * Where a process's log goes: the template in VRAMTRACE_OUTPUT, its folders, and the first free
+ * name. Called once, by log.c, at the first record. No allocation.
  */
 #define _GNU_SOURCE
 #include "log_file.h"
@@ -16,7 +16,7 @@
 #define DEFAULT_NAME "vramtrace.%h.%p.vtl"
 #define NAMES_TRIED  100000u
 
-/* Text that is built up and never overflows: past its end it is marked as cut. */
+/* A text under construction. It never overflows: text that does not fit sets `cut`. */
 struct text {
     char *at;
     size_t left;
@@ -48,8 +48,8 @@ static void put_value(struct text *t, const char *value) {
     put(t, value ? value : "", value ? strlen(value) : 0, true);
 }
 
-/* The first of several variables that is set; launchers name the same thing differently (facts:
- * RANK first, Slurm's only within a step, because a batch script has SLURM_PROCID=0 too). */
+/* The first variable that is set: launchers name the rank differently. RANK comes first. Slurm's
+ * only counts within a step, because a batch script has SLURM_PROCID=0 too. */
 const char *vt_log_name_rank(void) {
     static const char *const names[] = {"RANK", "OMPI_COMM_WORLD_RANK", "PMIX_RANK", "PMI_RANK",
                                         "MV2_COMM_WORLD_RANK"};
@@ -80,7 +80,7 @@ static void put_program(struct text *t) {
     put_value(t, slash ? slash + 1 : exe);
 }
 
-/* One %-escape; returns the first character after it. */
+/* Expands one %-escape. Returns the first character after it. */
 static const char *put_escape(struct text *t, const char *s) {
     struct utsname host;
     const char *rank = vt_log_name_rank(), *job = vt_log_name_job(), *close;
@@ -113,7 +113,7 @@ static const char *put_escape(struct text *t, const char *s) {
             return close + 1;
         }
         /* fall through */
-    default: /* not one of ours: as it stands */
+    default: /* not one of ours: copied unchanged */
         put(t, "%", 1, false);
         return s;
     }
@@ -135,7 +135,7 @@ static bool is_folder(const char *path) {
     return VT_SYS4(SYS_newfstatat, AT_FDCWD, path, &st, 0) == 0 && S_ISDIR(st.st_mode);
 }
 
-/* Makes the folders that lead to `path`, itself not. A failure shows when the file is opened. */
+/* Makes the folders above `path`. A failure shows when the file is opened. */
 static void make_folders(char *path) {
     for (char *s = path + 1; *s; s++) {
         if (*s != '/')

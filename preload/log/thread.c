@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What each recording thread has, and who takes it over when the thread is gone.
+ * Per-thread data, and how a later thread takes it over.
  *
- * No thread-exit hook: those allocate, and run too late for frees made by other destructors.
- * Instead a new thread looks at a few of the existing entries and takes over one whose thread the
- * kernel no longer knows. A tid that was given to another thread meanwhile looks alive: then that
- * entry waits for a later time.
+ * There is no thread-exit hook: such hooks allocate, and run too late for frees made by other
+ * destructors. Instead, a new thread looks at a few existing entries and takes over one whose
+ * thread the kernel no longer knows. If the kernel has reused the tid, the entry looks alive and
+ * stays for another time.
  */
 #include "log.h"
 #include "base/base.h"
@@ -18,7 +18,7 @@
 __thread struct vt_tls vt_tls __attribute__((tls_model("initial-exec"), visibility("hidden")));
 
 static struct vt_thread *all;  /* atomic: every entry */
-static struct vt_thread *hand; /* atomic: where the search for a dead one goes on */
+static struct vt_thread *hand; /* atomic: where the next search for a dead thread starts */
 
 struct vt_thread *vt_thread_first(void) {
     return vt_see(&all);
@@ -32,7 +32,7 @@ static bool is_dead(uint32_t tid) {
     return VT_SYS3(SYS_tgkill, vt_log_pid(), tid, 0) == -ESRCH;
 }
 
-/* An entry of a thread that is gone, now `tid`'s. NULL: none found in a few tries. */
+/* Gives a dead thread's entry to `tid`. NULL: none found in a few tries. */
 static struct vt_thread *take_over(uint32_t tid) {
     struct vt_thread *t = vt_get(&hand);
     for (unsigned i = 0; i < TAKEOVER_TRIES; i++) {
@@ -41,7 +41,8 @@ static struct vt_thread *take_over(uint32_t tid) {
         if (!t)
             return NULL;
         uint32_t owner = vt_see(&t->tid);
-        /* An entry under our own tid that our own thread does not know is a dead namesake's. */
+        /* An entry with our own tid that this thread does not own is from a dead thread with the
+         * same tid. */
         if ((owner == tid || is_dead(owner)) && vt_claim(&t->tid, owner, tid)) {
             vt_put(&hand, t->next);
             t->named = false;
