@@ -1,27 +1,27 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Which context and which device an allocation belongs to, without asking the driver: contexts are
- * numbered when the program makes or mentions them, and each thread's stack of current ones is
- * followed through the calls that change it (wrap_context.c). A context that is made current behind
- * our back is learned when the program asks for it.
+ * Which context and device an allocation belongs to, without asking the driver. Contexts get a
+ * number when the program makes or mentions them. Each thread's stack of current contexts is
+ * followed through the calls that change it (wrap_context.c). If something else made a context
+ * current, we learn of it when the program asks for the current one.
  *
- * A number is used again after its context's end: all that it owned ended with it.
+ * A context's number is reused after it ended, because everything that it owned ended with it.
  */
 #include "books.h"
 #include "base/base.h"
 
 #define CONTEXTS_MAX 4096u
 #define PRIMARY      0x100u
-#define ENDING       1u /* no handle: what is allocated in it is still in our tables */
+#define ENDING       1u /* not a handle: what was allocated in it is still in our tables */
 
 struct context {
     uint64_t handle; /* atomic; 0: free; ENDING */
     uint32_t device; /* atomic; device | PRIMARY */
-    uint32_t owner;  /* atomic; whose is what is allocated in it: number + 1, 0: its own */
+    uint32_t owner;  /* atomic; number + 1 of the context that owns its allocations; 0: itself */
 };
 
 static struct context contexts[CONTEXTS_MAX];
-static uint32_t used; /* atomic: slots that were ever taken */
+static uint32_t used; /* atomic: slots ever taken */
 
 static unsigned find(uint64_t handle) {
     for (unsigned i = 0, n = vt_see(&used); i < n; i++)
@@ -50,7 +50,7 @@ static unsigned add(uint64_t handle, uint32_t device) {
 
 unsigned vt_context_made(CUcontext handle, unsigned device, bool primary) {
     unsigned n = add((uint64_t)(uintptr_t)handle, device | (primary ? PRIMARY : 0));
-    /* Known before it was made: it was mentioned first, with no device. */
+    /* The context may have been mentioned before, without a device. */
     if (n != VT_CONTEXT_UNKNOWN)
         vt_put(&contexts[n].device, device | (primary ? PRIMARY : 0));
     return n;
@@ -93,8 +93,6 @@ void vt_context_set_device(unsigned number, unsigned device) {
         vt_put(&contexts[number].device, device);
 }
 
-/* --- green contexts: shares of a primary one --- */
-
 static struct vt_table greens; /* handle -> number of the primary context */
 
 unsigned vt_context_green_made(CUgreenCtx handle, unsigned device) {
@@ -123,8 +121,6 @@ void vt_context_alias(CUcontext handle, unsigned owner) {
     vt_put(&contexts[n].owner, owner + 1);
 }
 
-/* --- the thread's own stack --- */
-
 #define DEPTH_MAX (sizeof vt_tls.contexts / sizeof vt_tls.contexts[0])
 
 void vt_context_push(CUcontext handle) {
@@ -139,7 +135,7 @@ void vt_context_pop(void) {
         vt_tls.context_depth--;
 }
 
-/* cuCtxSetCurrent: replaces the top; NULL takes it off. */
+/* cuCtxSetCurrent: replaces the top; NULL pops it. */
 void vt_context_replace(CUcontext handle) {
     vt_context_pop();
     if (handle)
@@ -161,7 +157,7 @@ unsigned vt_context_current(void) {
     return only;
 }
 
-/* A child of a process that used CUDA cannot use its contexts. */
+/* A child cannot use the contexts of a parent that used CUDA. */
 void vt_context_forked(void) {
     for (unsigned i = 0, n = vt_see(&used); i < n; i++)
         vt_put(&contexts[i].handle, 0);

@@ -1,27 +1,27 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What the memory nodes of graphs will do, so that a launch can be booked without asking.
+ * What a graph's memory nodes will do, so that a launch can be recorded without asking the driver.
  *
- * A node that allocates has an address from the start, and memory only from a launch until a free:
+ * An allocation node has an address from the start. It has memory only from a launch until a free:
  * by a free node (of this or another graph), by cuMemFree or cuMemFreeAsync, or by the next launch
- * of a graph that was instantiated to free its own leftovers. What one launch allocates and frees
- * again is a transient of the launch: it is never booked as live. Sources: cuda.h 13.0, graph
- * memory nodes; a graph with memory nodes has one executable at a time, is not cloned, and loses no
- * nodes.
+ * of a graph that was instantiated to free its leftovers. What one launch allocates and frees again
+ * is transient and never counts as live. Source: cuda.h 13.0, graph memory nodes; a graph with
+ * memory nodes has one executable at a time, cannot be cloned, and cannot lose nodes.
  *
- * A capture is the same, made by stream operations: while a stream is captured, its stream-ordered
- * calls become nodes. Other streams join through events.
+ * A capture is handled alike: while a stream is captured, its stream-ordered calls become nodes.
+ * Other streams join the capture through events.
  *
- * Graphs without memory nodes leave nothing here. Called by wrap_graph.c, wrap_stream.c and
- * wrap_pool.c.
+ * Graphs without memory nodes are not kept here. Called by wrap_graph.c, wrap_stream.c
+ * and wrap_pool.c.
  */
 #include "books.h"
 #include "base/base.h"
 
 struct node {
     struct vt_item item;
-    uint32_t order;       /* in its graph, from 0 */
-    uint32_t freed_order; /* atomic; an allocation: of the node that frees it in this graph */
+    uint32_t order;       /* position in its graph, from 0 */
+    uint32_t freed_order; /* atomic; allocation nodes: the order of the node that frees it in
+                           * this graph */
     uint32_t stack;
     uint16_t hook;
     uint8_t device;
@@ -32,8 +32,8 @@ struct node {
 
 struct graph {
     struct vt_item item;
-    uint32_t references; /* atomic: its handle or its capture, and each executable */
-    uint32_t nodes;      /* atomic: the newest; 0: none */
+    uint32_t references; /* atomic: one for its handle or capture, one per executable */
+    uint32_t nodes;      /* atomic: the newest node; 0: none */
     uint32_t count;      /* atomic: nodes ever added */
 };
 
@@ -42,20 +42,18 @@ uint32_t vt_graph_captures, vt_graph_any; /* atomic */
 static struct vt_arena nodes = {.bytes = sizeof(struct node)};
 static struct vt_arena graph_items = {.bytes = sizeof(struct graph)};
 static struct vt_table graphs;    /* handle -> graph */
-static struct vt_table execs;     /* handle -> graph, nodes of it at instantiation */
-static struct vt_table addresses; /* of allocation nodes -> node, graph */
+static struct vt_table execs;     /* handle -> graph, its node count at instantiation */
+static struct vt_table addresses; /* an allocation node's address -> node, graph */
 static struct vt_table captures;  /* number -> graph */
-static struct vt_table capturing; /* stream -> capture, 1: began on it */
-static struct vt_table events;    /* event -> capture it was recorded in */
+static struct vt_table capturing; /* stream -> capture, 1 if it began here */
+static struct vt_table events;    /* event -> the capture that it was recorded in */
 static uint64_t last_capture;     /* atomic */
 
-#define FIRST_CAPTURE 16u /* keys of a table start at 3 */
+#define FIRST_CAPTURE 16u /* table keys start at 3 */
 
 static uint64_t key(const void *handle) {
     return (uint64_t)(uintptr_t)handle;
 }
-
-/* --- graphs --- */
 
 static uint32_t graph_new(void) {
     uint32_t number = vt_arena_take(&graph_items);
@@ -77,7 +75,7 @@ static void graph_put(uint32_t number) {
     for (uint32_t n = vt_see(&g->nodes), next; n; n = next) {
         const struct node *node = vt_arena_get(&nodes, n);
         next = vt_get(&node->item.next);
-        /* The driver may have given the address to another thread's graph by now. */
+        /* The driver may already have given the address to another thread's graph. */
         if (!node->frees)
             vt_table_take_own(&addresses, node->address, n);
         vt_arena_give(&nodes, n);
@@ -126,8 +124,6 @@ struct vt_graph_end vt_graph_ends(CUgraph handle) {
 void vt_graph_ended(CUgraph handle, const struct vt_graph_end *end, bool refused) {
     ended(&graphs, key(handle), end, refused);
 }
-
-/* --- nodes --- */
 
 static void push(struct graph *g, uint32_t n) {
     struct node *node = vt_arena_get(&nodes, n);
@@ -204,8 +200,6 @@ void vt_graph_child_moved(CUgraph parent, CUgraph child) {
     vt_put(&from->nodes, 0);
 }
 
-/* --- executables --- */
-
 void vt_graph_instantiated(CUgraphExec exec, CUgraph handle) {
     uint32_t number = graph_find(handle);
     struct graph *g = vt_arena_get(&graph_items, number);
@@ -213,7 +207,8 @@ void vt_graph_instantiated(CUgraphExec exec, CUgraph handle) {
         return;
     const uint64_t words[VT_TABLE_WORDS] = {number, vt_get(&g->count)};
     vt_add(&g->references, 1);
-    const struct vt_graph_end unseen = vt_graph_exec_ends(exec); /* of the same handle */
+    const struct vt_graph_end unseen = vt_graph_exec_ends(exec); /* an executable with the
+                                                                  * same handle */
     vt_graph_exec_ended(exec, &unseen, false);
     vt_table_insert(&execs, key(exec), words);
 }
@@ -236,7 +231,7 @@ void vt_graph_launch(CUgraphExec exec, void (*alloc)(const struct vt_live *what,
     for (uint32_t n = g ? vt_see(&g->nodes) : 0; n; n = vt_get(&node->item.next)) {
         node = vt_arena_get(&nodes, n);
         if (node->order >= words[1] || vt_get(&node->freed_order) < words[1])
-            continue; /* added later; freed again in the same launch */
+            continue; /* added later, or freed again in the same launch */
         if (node->frees)
             freed(node->address, data);
         else
@@ -251,11 +246,9 @@ void vt_graph_launch(CUgraphExec exec, void (*alloc)(const struct vt_live *what,
     }
 }
 
-/* --- captures --- */
-
 uint64_t vt_graph_stream(CUstream stream, bool per_thread) {
     if (stream == CU_STREAM_PER_THREAD || (per_thread && !stream))
-        return key(&vt_tls) | 1; /* odd: no stream's handle */
+        return key(&vt_tls) | 1; /* odd, so it is not a stream handle */
     return key(stream);
 }
 
@@ -296,7 +289,7 @@ static bool of_capture(uint64_t key_, const uint64_t words[VT_TABLE_WORDS], void
 void vt_graph_capture_end(uint64_t stream, CUgraph handle) {
     uint64_t words[VT_TABLE_WORDS], graph[VT_TABLE_WORDS];
     if (!vt_table_find(&capturing, stream, words) || !words[1]) {
-        vt_table_take(&capturing, stream, words); /* one that had joined, and is no more */
+        vt_table_take(&capturing, stream, words); /* it had joined a capture that has ended */
         return;
     }
     uint64_t capture = words[0];
@@ -307,9 +300,9 @@ void vt_graph_capture_end(uint64_t stream, CUgraph handle) {
         return;
     const struct graph *g = vt_arena_get(&graph_items, (uint32_t)graph[0]);
     if (handle && g && vt_see(&g->nodes) && graph_find(handle) != graph[0]) {
-        graph_gone(handle); /* of the same handle, whose end was not seen */
+        graph_gone(handle); /* a graph with the same handle, whose end we did not see */
         vt_table_insert(&graphs, key(handle), graph);
-        return; /* the capture's reference is the handle's now */
+        return; /* the handle takes over the capture's reference */
     }
     graph_put((uint32_t)graph[0]);
 }
@@ -340,7 +333,7 @@ void vt_graph_free_captured(uint64_t stream, uint64_t address) {
     add(graph_captured(stream), NULL, address, true);
 }
 
-/* Nothing of a parent's graphs works in a child. */
+/* A child cannot use its parent's graphs. */
 void vt_graph_forked(void) {
     vt_put(&vt_graph_captures, 0);
     vt_put(&vt_graph_any, 0);

@@ -1,41 +1,36 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * VRAMTRACE_LIMIT, VRAMTRACE_INJECT and VRAMTRACE_ALARM: allocations that are refused in the
- * driver's place, and a line on stderr when a device's total rises past a mark. Called by the
- * driver wrappers (VT_MAY_ALLOC) and by event.c; with none of the three set, each call is one
- * branch.
+ * VRAMTRACE_LIMIT, VRAMTRACE_INJECT and VRAMTRACE_ALARM: allocations refused before the driver sees
+ * them, and a line on stderr when a device's total passes a mark. Called by the driver wrappers
+ * (VT_MAY_ALLOC) and by event.c. When none of the three is set, each call costs one branch.
  *
- * Two sums a device. `taken` is what is live and what is being tried: it grows before the driver is
- * called and shrinks after the driver has really freed, so at no moment is more than the limit in
- * use. `live` is what the driver has given and the live table holds.
+ * There are two sums per device. `taken` counts live allocations and attempts: it grows before the
+ * driver is called and shrinks after the driver has freed, so the limit is never exceeded, not even
+ * for a moment. `live` counts what the driver has given and the live table holds.
  *
- * `taken` grows by compare-and-swap and not by add-then-check: a large request that is about to be
- * refused would for a moment push out a small one that fits.
+ * `taken` grows by compare-and-swap, not by add-then-check: otherwise a large request that is about
+ * to be refused could briefly push out a small one that fits.
  *
- * What is limited is the driver layer, device memory: not managed memory, which need not be on the
- * device, not pinned host memory, not a framework's blocks, which lie inside. What is counted for
- * VRAMTRACE_INJECT is every call that allocates any of the driver's kinds. An allocation whose
- * record is lost is not held against the limit, because its free would not be recognised either.
+ * The limit covers device memory of the driver layer. It leaves out managed memory, which need not
+ * be on the device, pinned host memory, and framework blocks, which lie inside driver blocks.
+ * VRAMTRACE_INJECT counts every call that allocates any of the driver's kinds. An allocation whose
+ * record is lost does not count against the limit, because its free would not be recognised either.
  */
 #include "books.h"
 #include "base/base.h"
 
-#define DEVICES                                                                                    \
-    256u /* every value of a record's device byte: those of unknown device share one               \
-          */
+#define DEVICES 256u /* one per value of a record's device byte; unknown devices share one */
 
 bool vt_limit_on;
 
 static uint64_t taken[DEVICES], live[DEVICES]; /* atomic */
-static uint64_t totals[DEVICES];               /* atomic: as the driver says; 0: not asked yet */
+static uint64_t totals[DEVICES];               /* atomic: by the driver; 0: not asked yet */
 static uint64_t tried;                         /* atomic: allocations so far */
 
 void vt_limit_arm(void) {
     vt_limit_on = vt_options.limit != UINT64_MAX || vt_options.inject || vt_options.alarm ||
                   vt_options.alarm_share;
 }
-
-/* --- refusing --- */
 
 static bool injected(void) {
     if (!vt_options.inject)
@@ -69,8 +64,6 @@ bool vt_limit_take(struct vt_call *call, unsigned kind, unsigned device, uint64_
     return !call->refused;
 }
 
-/* --- the alarm --- */
-
 static uint64_t alarm_bytes(unsigned device) {
     if (!vt_options.alarm_share)
         return vt_options.alarm;
@@ -98,8 +91,6 @@ static void say_alarm(unsigned device, uint64_t bytes, uint64_t mark) {
     vt_options_say(line);
 }
 
-/* --- keeping the sums --- */
-
 static void came(unsigned device, uint64_t bytes) {
     uint64_t before = vt_add(&live[device], bytes), mark = alarm_bytes(device);
     if (mark && before < mark && bytes >= mark - before)
@@ -109,8 +100,8 @@ static void came(unsigned device, uint64_t bytes) {
 void vt_limit_settle_(const struct vt_call *call, const struct vt_live *now) {
     if (now && vt_kind_layer(now->kind) != VT_LAYER_DRIVER)
         now = NULL;
-    /* In one step on the device, where what was taken and what came of it are the same or nearly: a
-     * moment of both would refuse another thread's request that fits. */
+    /* One addition when both are on the same device: if the reservation and the allocation counted
+     * together for a moment, another thread's request that fits could be refused. */
     if (now && call->reserved_device == now->device) {
         vt_add(&taken[now->device], now->size - call->reserved);
     } else {
@@ -129,8 +120,6 @@ void vt_limit_freed_(const struct vt_live *was) {
     vt_add(&taken[was->device], 0 - was->size);
 }
 
-/* --- what the program may believe --- */
-
 uint64_t vt_limit_total(unsigned device, uint64_t total) {
     vt_put(&totals[device & 0xff], total);
     return total < vt_options.limit ? total : vt_options.limit;
@@ -142,8 +131,7 @@ uint64_t vt_limit_free(unsigned device, uint64_t free_bytes) {
     return free_bytes < left ? free_bytes : left;
 }
 
-/* A child has none of its parent's memory; injection goes on counting in each process for itself.
- */
+/* A child has none of its parent's memory. Each process counts for VRAMTRACE_INJECT on its own. */
 void vt_limit_forked(void) {
     for (unsigned i = 0; i < DEVICES; i++) {
         vt_put(&taken[i], 0);

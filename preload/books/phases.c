@@ -1,17 +1,18 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Which phases are open, so that each stands in the log even if it was begun before there was one.
+ * Open phases, kept so that each gets into the log even if it began before the log was opened.
  *
- * A phase alone opens no log: a process that never touches CUDA leaves no file. So what is open is
- * kept: per thread, a stack with the names' text, and for ranges that may end on another thread a
- * small table of the process. When the log opens, each is written at the next event of its thread
- * (event.c asks vt_phases_unwritten), with the time at which it really began beside the time of
- * writing: a record is never stamped earlier than what a reader may have taken already. A forked
- * child's log gets those that were open at the fork in the same way.
+ * A phase alone opens no log: a process that never touches CUDA leaves no file. So open phases are
+ * kept in memory: each thread has a stack of them with their names, and ranges that may end on
+ * another thread are in a small table of the process. After the log was opened, each phase is
+ * written at its thread's next event (event.c checks vt_phases_unwritten). The record has both the
+ * time of writing and the time when the phase began, because a record's stamp must not be earlier
+ * than what a reader has already read. A forked child's log gets the phases that were open at the
+ * fork in the same way.
  *
  * Names are numbered by the hash of their text, like stacks.
  *
- * Called by listen/phase.c, which hears of phases, and by event.c. Takes no lock, calls no malloc.
+ * Called by listen/phase.c, which receives phases, and by event.c. Takes no lock, calls no malloc.
  */
 #include "books.h"
 #include "phases.h"
@@ -24,7 +25,7 @@
 #define NAMES  (1u << 18)
 #define PROBES 64u
 
-/* One that START opened before there was a log. */
+/* A range that began before there was a log. */
 struct waiting {
     uint64_t range; /* atomic; 0: free, BUSY: being written */
     struct vt_open_phase phase;
@@ -32,16 +33,14 @@ struct waiting {
 #define BUSY UINT64_MAX
 
 uint32_t vt_phases_unwritten;  /* atomic */
-static uint32_t waiting_count; /* atomic; those of them that are in `waiting` */
+static uint32_t waiting_count; /* atomic; how many of them are in `waiting` */
 
 static __thread struct vt_phases *own __attribute__((tls_model("initial-exec")));
 static struct waiting waiting[RANGES];
 
-/* --- names --- */
-
-static uint64_t *names; /* atomic; hashes of the names written */
+static uint64_t *names; /* atomic; hashes of the names already written */
 static char domains[VT_PHASE_DOMAINS][VT_NAME_MAX_BYTES + 1]; /* by number - 1; set once */
-static uint32_t domain_state[VT_PHASE_DOMAINS]; /* atomic; 0 free, 1 being written, 2 there */
+static uint32_t domain_state[VT_PHASE_DOMAINS]; /* atomic; 0: free, 1: being written, 2: ready */
 
 static uint64_t *names_table(void) {
     uint64_t *t = vt_see(&names);
@@ -75,8 +74,8 @@ static void write_name(struct vt_thread *t, uint32_t number, const char *text, u
     vt_log_commit(t, &r->word, vt_word(VT_REC_NAME, 0, 0, bytes), bytes);
 }
 
-/* A name's number, its slot from 1; written to the log by the one who claims the slot. 0: no room.
- */
+/* A name's number, which is its slot, from 1. The thread that claims the slot writes it to the log.
+ * 0: no room. */
 static uint32_t name_number(struct vt_thread *t, const char *text, uint32_t bytes) {
     uint64_t *table = names_table(), hash = hash_of(text, bytes);
     for (uint32_t i = 0; table && i < PROBES; i++) {
@@ -103,8 +102,6 @@ uint32_t vt_phases_domain(const char *name) {
     }
     return 0;
 }
-
-/* --- records --- */
 
 void vt_phases_write(struct vt_thread *t, enum vt_phase_event what, const struct vt_open_phase *p) {
     const char *domain = p->domain ? domains[p->domain - 1] : "";
@@ -146,10 +143,8 @@ void vt_phases_write_open(struct vt_thread *t) {
     }
 }
 
-/* --- phases of a thread --- */
-
-/* Made once, and taken over with the rest of a dead thread's; what that one left open stays open in
- * the log. */
+/* Made once per thread entry, and taken over with it after the thread dies; the phases that a dead
+ * thread left open stay open in the log. */
 struct vt_phases *vt_phases_own(bool make) {
     struct vt_thread *thread;
     if (VT_LIKELY(own != NULL) || !make || !(thread = vt_thread_self()))
@@ -165,8 +160,6 @@ struct vt_phases *vt_phases_own(bool make) {
         own->depth = own->skipped = 0;
     return own;
 }
-
-/* --- phases of the process --- */
 
 void vt_phases_wait(const struct vt_open_phase *p) {
     for (uint32_t i = 0; i < RANGES; i++) {
@@ -186,8 +179,8 @@ void vt_phases_wait_ends(uint64_t range) {
             wait_is_over(&waiting[i]);
 }
 
-/* The child's log has none of the names and none of the phases; its clock starts now. What other
- * threads had open is gone with them. */
+/* The child's log has no names and no phases yet, and its clock starts now. Phases of other threads
+ * are gone. */
 void vt_phases_forked(void) {
     if (vt_see(&names))
         VT_SYS3(SYS_madvise, names, NAMES * sizeof *names, MADV_DONTNEED);

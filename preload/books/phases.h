@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Open phases, and the records of phases (see phases.c). For listen/phase.c and event.c. */
+/* Open phases and their records (see phases.c). For listen/phase.c and event.c. */
 #ifndef VT_PRELOAD_PHASES_H
 #define VT_PRELOAD_PHASES_H
 
@@ -15,29 +15,29 @@ struct vt_open_phase {
     char text[VT_NAME_MAX_BYTES];
 };
 
-/* Those of a thread, outermost first. */
+/* A thread's open phases, outermost first. */
 struct vt_phases {
-    uint32_t depth, skipped; /* skipped: pushed past VT_PHASE_DEPTH, not popped yet */
+    uint32_t depth, skipped; /* skipped: pushed beyond VT_PHASE_DEPTH and not popped yet */
     struct vt_open_phase open[VT_PHASE_DEPTH];
 };
 
-/* How many open phases stand in no log yet. */
+/* How many open phases are not in the log yet. */
 extern uint32_t vt_phases_unwritten;
-/* Writes those of the calling thread, and of the process. Within a recording. */
+/* Writes those of the calling thread and of the process. Only while recording (event.h). */
 void vt_phases_write_open(struct vt_thread *thread);
 
-/* Writes one record, with the records of its names where they are new. Within a recording. */
+/* Writes one record, preceded by NAME records for names that are new. Only while recording. */
 void vt_phases_write(struct vt_thread *thread, enum vt_phase_event what,
                      const struct vt_open_phase *phase);
 
-/* The calling thread's. NULL: it has none (and `make` is false), or no memory. */
+/* The calling thread's phases. NULL: it has none and `make` is false, or no memory. */
 struct vt_phases *vt_phases_own(bool make);
 
-/* A range of the process that was begun while there was no log; and its end. */
+/* A process-wide range that began before there was a log, and its end. */
 void vt_phases_wait(const struct vt_open_phase *phase);
 void vt_phases_wait_ends(uint64_t range);
 
-/* A domain's number, from 1; kept for the life of the process. 0: no room. */
+/* A domain's number, from 1; valid for the life of the process. 0: no room. */
 uint32_t vt_phases_domain(const char *name);
 
 void vt_phases_forked(void);

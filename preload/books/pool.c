@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Which pool gives what kind of memory on which device, and which device a stream is on. Learned
- * when the program makes or asks for a pool, or makes a stream.
+ * Which kind of memory a pool gives and on which device, and the device of a stream. Learned when
+ * the program makes or asks for a pool, or makes a stream.
  *
  * Called by wrap_pool.c, wrap_stream.c and wrap_graph.c.
  */
 #include "books.h"
 #include "base/base.h"
 
-/* CU_MEM_ALLOCATION_TYPE_MANAGED, which headers before CUDA 13's do not name. */
+/* CU_MEM_ALLOCATION_TYPE_MANAGED, which headers before CUDA 13 do not define. */
 #define TYPE_MANAGED 2
 
 static struct vt_table pools;   /* handle -> kind << 8 | device */
@@ -55,7 +55,7 @@ void vt_pool_stream_gone(CUstream stream) {
     vt_table_take(&streams, (uint64_t)(uintptr_t)stream, words);
 }
 
-/* Handles 0, 1 and 2 are the default streams of the current context: never in the table. */
+/* Handles 0, 1 and 2 are the current context's default streams, which are never in the table. */
 unsigned vt_pool_stream_device(CUstream stream) {
     uint64_t words[VT_TABLE_WORDS];
     return vt_table_find(&streams, (uint64_t)(uintptr_t)stream, words)

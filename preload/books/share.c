@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Device addresses of memory that is another's: imported by IPC, as external memory, or out of
- * another process's pool. They are never in the live table, but cuMemFree and cuMemFreeAsync take
- * some of them, and then nothing of this process's own is freed.
+ * Device addresses of memory that other processes own: imported by IPC, as external memory, or from
+ * another process's pool. They are never in the live table. cuMemFree and cuMemFreeAsync accept
+ * some of them, and then nothing of this process is freed.
  *
- * Called by wrap_share.c and wrap_pool.c when they come, by event.c when an unknown address is
- * freed.
+ * Called by wrap_share.c and wrap_pool.c for imports, and by event.c when an unknown address
+ * is freed.
  */
 #include "books.h"
 #include "base/base.h"
 
 static struct vt_table imported; /* address -> nothing */
-static uint32_t any;             /* atomic: some were seen, ever */
+static uint32_t any;             /* atomic: whether any was ever seen */
 
 void vt_share_seen(uint64_t address) {
     const uint64_t words[VT_TABLE_WORDS] = {0};

@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Who refers to physical memory. A program makes it (cuMemCreate), maps it, and may release the
- * handle while it is mapped (ggml does, at once) or take further references by address (NCCL does);
- * it ends with the last of them. The driver's figures are followed, not asked.
+ * References to physical memory. A program makes it (cuMemCreate), maps it, and may release the
+ * handle while it is mapped (ggml does so at once) or take further references by address (NCCL
+ * does). The memory ends with its last reference. We count references ourselves and do not ask
+ * the driver.
  *
- * A reference is added here before the driver's call that makes it, and taken off after the call
- * that ends it: so what the driver still holds is never at 0 here. Only a handle is taken out
- * before its release, because the driver may give the same handle to another thread's memory before
+ * A reference is added here before the driver's call that makes it, and dropped after the call that
+ * ends it, so that the count is never 0 while the driver still holds the memory. Only a handle's
+ * entry is removed before its release: the driver may give the same handle to another thread before
  * our call returns.
  *
  * Called by wrap_vmm.c.
@@ -14,15 +15,13 @@
 #include "books.h"
 #include "base/base.h"
 
-#define FIRST_NUMBER 16u /* keys of a table start at 3 */
+#define FIRST_NUMBER 16u /* table keys start at 3 */
 #define KEY(x)       ((x) + FIRST_NUMBER)
 
-static struct vt_table numbers;  /* number -> kind << 8 | device; counted: references */
-static struct vt_table handles;  /* handle -> number; counted: references by that handle */
+static struct vt_table numbers;  /* number -> kind << 8 | device; counts references */
+static struct vt_table handles;  /* handle -> number; counts references through this handle */
 static struct vt_table mappings; /* address -> bytes, number */
 static uint64_t last;            /* atomic */
-
-/* --- references --- */
 
 uint64_t vt_vmm_hold_handle(uint64_t handle) {
     uint64_t words[VT_TABLE_WORDS];
@@ -45,11 +44,9 @@ unsigned vt_vmm_device(uint64_t number) {
     return vt_table_find(&numbers, number, words) ? words[0] & 0xff : VT_DEVICE_UNKNOWN;
 }
 
-/* --- handles --- */
-
 void vt_vmm_handle(uint64_t handle, uint64_t number) {
     const uint64_t words[VT_TABLE_WORDS] = {number, 0, 1};
-    /* Two threads that both find none make two entries for one number: their counts add up. */
+    /* If two threads both find no entry, they make two for one number; the counts add up. */
     if (!vt_table_count_up(&handles, KEY(handle), NULL) &&
         !vt_table_insert(&handles, KEY(handle), words))
         vt_log_drop(VT_DROP_LIVE);
@@ -72,8 +69,6 @@ bool vt_vmm_release(uint64_t handle, uint64_t *number) {
     return true;
 }
 
-/* --- mappings --- */
-
 void vt_vmm_mapped(uint64_t address, uint64_t size, uint64_t number) {
     const uint64_t words[VT_TABLE_WORDS] = {size, number};
     if (!vt_table_replace(&mappings, KEY(address), words))
@@ -82,7 +77,7 @@ void vt_vmm_mapped(uint64_t address, uint64_t size, uint64_t number) {
 
 struct range {
     uint64_t start, end; /* first byte, byte after the last */
-    uint64_t key;        /* found: the first mapping's; 0: none */
+    uint64_t key;        /* result: the first mapping's key; 0: none */
 };
 
 static bool in_range(uint64_t key, const uint64_t words[VT_TABLE_WORDS], void *data) {
@@ -94,7 +89,7 @@ static bool in_range(uint64_t key, const uint64_t words[VT_TABLE_WORDS], void *d
     return false;
 }
 
-/* The key of a mapping in a range: the one that starts it, as is usual, else any. */
+/* The key of a mapping in a range: usually the one at its start, otherwise any. */
 static uint64_t mapping_in(uint64_t address, uint64_t size) {
     uint64_t words[VT_TABLE_WORDS];
     if (vt_table_find(&mappings, KEY(address), words))
