@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The one door: every record passes here. Wrappers say what happened; this file decides when it
- * happened, on which device and in which context, under which API's name and stack, and keeps the
- * live table and the log in step.
+ * Every record of memory events passes here. Wrappers report a call; this file adds the time, the
+ * device and context, the API name and the stack, and keeps the live table and the log consistent.
  *
- * Time: an allocation is stamped after the driver's call and a free before it, so in the order of
- * stamps an address is never seen reused before it is seen freed. A free's record is written after
- * the call, with the stamp from before, when it is known whether the driver accepted it.
+ * Time: an allocation is stamped after the driver's call and a free before it, so in time order an
+ * address is never reused before it is freed. A free's record is written after the call, when we
+ * know whether the driver accepted it, with the stamp from before.
  */
 #include "event.h"
 #include "stack/stack.h"
@@ -15,7 +14,7 @@
 #include <errno.h>
 #include <string.h>
 
-/* Between begin() and end() the thread is busy: a signal handler that allocates in between is
+/* Between begin() and end() the thread is busy: if a signal handler allocates then, the event is
  * counted, not recorded. */
 static struct vt_recording begin(void) {
     struct vt_recording r = {NULL, errno};
@@ -52,7 +51,7 @@ void vt_event_close(const struct vt_recording *recording) {
     end(recording);
 }
 
-/* The name and the stack's start: the outermost runtime call's when we are inside one. */
+/* Within a runtime call, the name and caller are those of the outermost runtime call. */
 static struct vt_call labelled(const struct vt_call *call) {
     if (vt_tls.label_depth)
         return (struct vt_call){.hook = vt_tls.label_hook, .caller = vt_tls.label_caller};
@@ -62,8 +61,6 @@ static struct vt_call labelled(const struct vt_call *call) {
 static unsigned device_of(unsigned kind, unsigned context) {
     return vt_kind_layer(kind) == VT_LAYER_HOST ? VT_DEVICE_HOST : vt_context_device(context);
 }
-
-/* --- allocations --- */
 
 static void record_alloc(struct vt_thread *t, const struct vt_call *call,
                          const struct vt_live *what, uint64_t ticks) {
@@ -159,8 +156,6 @@ uint32_t vt_event_stack(const struct vt_call *call, uint16_t *hook) {
     return stack;
 }
 
-/* --- frees --- */
-
 struct vt_freeing vt_event_free_begin(uint64_t address, unsigned kind) {
     struct vt_freeing f = {.address = address, .kind = kind, .null = address == 0};
     if (f.null)
@@ -201,7 +196,7 @@ static void record_free_fail(struct vt_thread *t, const struct vt_call *call,
 }
 
 void vt_event_free_end(const struct vt_call *call, const struct vt_freeing *f, int result) {
-    if (f->null) { /* frees nothing, and is no news */
+    if (f->null) { /* frees nothing, so it is not recorded */
         vt_tls.events++;
         return;
     }
@@ -246,7 +241,7 @@ void vt_event_bulk(const struct vt_call *call, uint64_t ticks, unsigned context)
     void *frames[64];
     bool teardown =
         vt_process_in_exit(frames, vt_stack_raw(frames, sizeof frames / sizeof frames[0]));
-    /* A context that nothing was recorded in ends without a log of its own. */
+    /* A context without recorded events does not open a log. */
     if (context == VT_CONTEXT_UNKNOWN || !vt_log_is_open())
         return;
     uint64_t bytes = teardown ? 0 : vt_live_remove_context(context);
@@ -268,8 +263,6 @@ void vt_event_bulk(const struct vt_call *call, uint64_t ticks, unsigned context)
         vt_log_flag(VT_FLAG_TEARDOWN);
     end(&rec);
 }
-
-/* --- what is not memory --- */
 
 void vt_event_object(const struct vt_call *call, unsigned object, uint64_t handle, unsigned flags,
                      unsigned context) {
@@ -360,10 +353,9 @@ void vt_event_device(unsigned ordinal, const char *name, uint64_t total_bytes, c
     end(&rec);
 }
 
-/* --- labels --- */
-
 struct vt_label vt_event_label_begin(struct vt_call call) {
-    vt_process_check_fork(); /* it starts the thread's words anew: not in the middle of a label */
+    vt_process_check_fork(); /* it clears the thread's vt_tls in a child, which must not happen
+                              * inside a label */
     struct vt_label label = {.call = call,
                              .ticks = vt_log_ticks(),
                              .events_before = vt_tls.events,

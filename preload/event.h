@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The one door to the log for what happens to memory: every record passes event.c. Books, stacks and
- * the log meet there, and nowhere else.
+ * The only way to record memory events: books, stacks and the log meet in event.c, and
+ * nowhere else.
  *
- * Law: between its begin and its end a thread is busy, and what happens in between on the same thread
- * is counted, not recorded. errno stays the program's. Uses base/, log/, books/ and stack/.
+ * Law: between an event's begin and end, its thread is busy; further events on the same thread are
+ * counted, not recorded. errno stays the program's. Uses base/, log/, books/ and stack/.
  */
 #ifndef VT_PRELOAD_EVENT_H
 #define VT_PRELOAD_EVENT_H
@@ -12,37 +12,37 @@
 #include "books/books.h"
 #include "log/log.h"
 
-/* Made at the top of each wrapper. */
+/* The calling hook and its caller; made at the top of each wrapper. */
 #define VT_CALL(symbol)                                                                            \
     ((struct vt_call){.hook = VT_HOOK_##symbol, .caller = __builtin_return_address(0)})
 
-/* A free under way: stamped, and taken out of the live table, before the real call. */
+/* A free in progress: stamped, and removed from the live table, before the real call. */
 struct vt_freeing {
     uint64_t ticks, address;
-    struct vt_live was; /* what it was, if known */
+    struct vt_live was; /* the live entry, if `known` */
     unsigned kind;
     bool known, null;
-    bool shared; /* another's memory: nothing of this process's is freed */
+    bool shared; /* imported memory: nothing of this process is freed */
 };
 
-/* An allocation came back from the driver: recorded when it succeeded (`address`, `size` in bytes)
- * and when it was refused
- * (`size` as asked, address 0). It belongs to the calling thread's current context. */
+/* Records an allocation after the driver's call, whether it succeeded (`address`, and `size`
+ * in bytes) or failed (`size` as requested, address 0). It belongs to the calling thread's
+ * current context. */
 void vt_event_alloc(const struct vt_call *call, int result, unsigned kind, uint64_t address,
                     uint64_t size);
 
-/* The same for what the caller knows better: `what` has address, size, kind, device and context.
- * With a stack and a hook it is an allocation described earlier (a graph's node); without (0), the
- * stack and the name are the calling thread's. */
+/* The same, for a caller that knows device and context: `what` has address, size, kind, device and
+ * context. If `what` has a stack and a hook, it is an allocation described earlier (a graph node);
+ * otherwise (0) the calling thread's stack and API name are used. */
 void vt_event_allocated(const struct vt_call *call, int result, struct vt_live what);
-/* With a limit or an injection in force, before an allocation: false when it must not be tried;
- * that is recorded then. */
+/* Before an allocation, with a limit or an injection in force. False: it must not be tried; the
+ * refusal is recorded here. */
 bool vt_event_may_alloc(struct vt_call *call, unsigned kind, uint64_t size, unsigned device);
-/* The calling thread's stack and the name it called by, for an allocation recorded later. */
+/* The calling thread's stack and API name, for an allocation that is recorded later. */
 uint32_t vt_event_stack(const struct vt_call *call, uint16_t *hook);
 
-/* The door itself, for files that write records of their own kinds (torch.c, phase.c). `thread`
- * NULL: nothing can be recorded, and that is counted; then there is nothing to close. */
+/* For files that write their own kinds of records (torch.c, phase.c). If `thread` is NULL, nothing
+ * can be recorded, which is counted, and vt_event_close() must not be called. */
 struct vt_recording {
     struct vt_thread *thread;
     int saved_errno;
@@ -50,19 +50,20 @@ struct vt_recording {
 struct vt_recording vt_event_open(void);
 void vt_event_close(const struct vt_recording *recording);
 
-/* Around a free. `kind`: any of the address's space; the free may turn out to be of another. */
+/* Called before and after a free. `kind` selects the address space (device, host); the block's own
+ * kind may differ. */
 struct vt_freeing vt_event_free_begin(uint64_t address, unsigned kind);
 void vt_event_free_end(const struct vt_call *call, const struct vt_freeing *f, int result);
 
-/* The time before a driver's call, for what is recorded after it. */
+/* The time before a driver's call, for a record that is written after it. */
 uint64_t vt_event_before_call(void);
 
-/* A free that the driver has done already, with the time from before it did: for what is in the books
- * under an address that the driver does not give out again by itself. */
+/* Records a free that the driver has already done. `ticks` is the time before it. For objects whose
+ * handle the driver never reuses. */
 void vt_event_freed(const struct vt_call *call, uint64_t ticks, uint64_t address, unsigned kind);
 
-/* A context's end, with the time from before it. `context` is its number. From within exit it is a
- * teardown, and frees nothing in the books. */
+/* Records a context's end. `ticks` is the time before it, `context` its number. Inside exit it is a
+ * teardown, and the live table keeps its entries. */
 void vt_event_bulk(const struct vt_call *call, uint64_t ticks, unsigned context);
 
 void vt_event_object(const struct vt_call *call, unsigned object, uint64_t handle, unsigned flags,
@@ -70,21 +71,21 @@ void vt_event_object(const struct vt_call *call, unsigned object, uint64_t handl
 void vt_event_meminfo(const struct vt_call *call, uint64_t free_bytes, uint64_t total_bytes);
 void vt_event_poolinfo(const struct vt_call *call, unsigned device, uint64_t pool,
                        enum vt_pool_figure figure, uint64_t bytes);
-/* `number` is the physical memory's that lies there now; 0: none any more. */
+/* `number` is the physical memory mapped there; 0: unmapped. */
 void vt_event_map(const struct vt_call *call, uint64_t ticks, unsigned device, uint64_t address,
                   uint64_t size, uint64_t number);
 void vt_event_device(unsigned ordinal, const char *name, uint64_t total_bytes, const void *uuid);
 
-/* A runtime call as a label for the driver events inside it (wrap_runtime.c). Nested calls: the
+/* A runtime call labels the driver events inside it (wrap_runtime.c). When calls are nested, the
  * outermost counts. */
 struct vt_label {
     struct vt_call call;
-    uint64_t ticks; /* when it was opened */
+    uint64_t ticks; /* when the call began */
     uint32_t events_before;
     bool outermost;
 };
 struct vt_label vt_event_label_begin(struct vt_call call);
-/* True when no driver event happened inside: then the runtime wrapper records for itself. */
+/* True when no driver event happened inside: then the runtime wrapper records the event itself. */
 bool vt_event_label_end(const struct vt_label *label);
 
 #endif

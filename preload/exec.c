@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * exec*: the process goes on as another program, so this log ends. All of the family is wrapped,
- * since the C library calls its own inside without passing our doors. An exec that fails returns,
- * and the END mark is taken back.
+ * exec*: the process continues as another program, so this log ends. The whole family is wrapped,
+ * because the C library's functions call each other internally and not through our exports. An exec
+ * that fails returns, and the END mark is removed.
  */
 #define _GNU_SOURCE
-/* The C library declares the first argument nonnull, and copes with NULL all the same; so do we. */
-#ifndef __clang__ /* which does not warn of it */
+/* The C library declares the first argument nonnull, but accepts NULL; so do we. */
+#ifndef __clang__ /* clang does not warn about it */
 #pragma GCC diagnostic ignored "-Wnonnull-compare"
 #endif
 #include "base/base.h"
@@ -22,8 +22,8 @@ typedef int fexecve_function(int fd, char *const argv[], char *const envp[]);
 typedef int execveat_function(int dirfd, const char *path, char *const argv[], char *const envp[],
                               int flags);
 
-/* Looks the real function up, marks the end, calls; back here only after a failure. A vfork child's errno
- * is its parent's: it changes only with a failure. */
+/* Looks the real function up, marks the end, and calls it; it only returns after a failure. A vfork
+ * child shares its parent's errno, so errno changes only with a failure. */
 #define EXEC(type, function, ...)                                                                  \
     __extension__({                                                                                \
         type *real_ = __extension__(type *) vt_libc_end(function);                                 \
@@ -63,7 +63,7 @@ VT_EXPORT int execveat(int dirfd, const char *path, char *const argv[], char *co
     return EXEC(execveat_function, VT_LIBC_EXECVEAT, dirfd, path, argv, envp, flags);
 }
 
-/* The variadic ones become vectors on the stack, as in the C library. */
+/* The variadic functions build a vector on the stack, as in the C library. */
 static size_t count(va_list list) {
     size_t n = 1;
     while (va_arg(list, char *))
@@ -81,7 +81,7 @@ static void gather(char **argv, const char *first, size_t n, va_list list) {
         argv[i] = va_arg(list, char *);
 }
 
-/* Declares argv[] from the variadic arguments after `arg`; `list` is left just behind the NULL. */
+/* Declares argv[] from the variadic arguments after `arg`; `list` ends just after the NULL. */
 #define GATHER(arg)                                                                                \
     va_list list, counting;                                                                        \
     va_start(list, arg);                                                                           \

@@ -1,18 +1,19 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A life in someone else's process, from start to end.
+ * The library's life in a process, from start to end.
  *
- *   load    The constructor notes the time, finds what stands behind _exit and exec*, and registers
- *           the end handler. Nothing else: most processes that inherit LD_PRELOAD never use CUDA.
- *   arming  At the first reach for CUDA: options, fork guard, unwinder (base/process.c).
- *   fork    A child finds its guard word wiped at its first event. It drops what it inherited, and
- *           starts a log of its own.
+ *   load    The constructor notes the time, finds the functions behind _exit and exec*, and
+ *           registers the end handler. Nothing else: most processes that inherit LD_PRELOAD never
+ *           use CUDA.
+ *   arming  At the first use of CUDA: options, fork guard, unwinder (base/process.c).
+ *   fork    At its first event, a child finds its guard word wiped. It drops what it inherited, and
+ *           starts its own log.
  *   end     The exit scan, the END mark and the exit line.
  *
- * The end handler is registered by the constructor, so it runs after every static destructor and
- * after Python's finalization: exit runs handlers last-in-first-out. A plain destructor of ours would
- * run before those, and late frees would look like leaks. _exit, _Exit, quick_exit and exec* pass no
- * handler: they are wrapped.
+ * exit runs handlers last-in-first-out. The constructor registers ours early, so it runs after
+ * every static destructor and after Python's finalization. A plain destructor of ours would run
+ * before those, and late frees would look like leaks. _exit, _Exit, quick_exit and exec* run no
+ * handler, so we wrap them.
  */
 #define _GNU_SOURCE
 #include "books/books.h"
@@ -24,8 +25,6 @@
 
 #include <stdlib.h>
 #include <string.h>
-
-/* --- the exit line --- */
 
 static void say_exit_line(void) {
     char line[256], *at = line;
@@ -43,16 +42,14 @@ static void say_exit_line(void) {
     vt_options_say_path(line, vt_log_path(), "");
 }
 
-/* --- the end --- */
-
-/* Whether the open log is this process's: not a forked child's that had no event yet, nor a vfork
- * child's, which runs in its parent's memory. */
+/* Whether the open log is this process's. A forked child that had no event yet still has its
+ * parent's log, and a vfork child runs in its parent's memory. */
 static bool log_is_mine(void) {
     return vt_process_is_ours() && vt_log_is_open() &&
            vt_log_pid() == (uint32_t)VT_SYS0(SYS_getpid);
 }
 
-static uint32_t said; /* atomic: one line a process, also when two threads end it at once */
+static uint32_t said; /* atomic: one line per process, even when two threads end it at once */
 
 static inline __attribute__((always_inline)) void finish(enum vt_exit kind, int status) {
     if (!log_is_mine())
@@ -86,8 +83,8 @@ __attribute__((constructor)) static void load(void) {
     __cxa_at_quick_exit(at_quick_exit_, NULL);
 }
 
-/* Safe in a signal handler and in a forked child of many threads, as the C library's is: nothing is
- * looked up. */
+/* Safe in a signal handler and in a forked child of many threads, like the C library's: it looks
+ * nothing up. */
 VT_EXPORT void _exit(int status) {
     finish(VT_EXIT_EXITED, status & 0xff);
     void (*real)(int) = __extension__(void (*)(int)) vt_libc_end(VT_LIBC__EXIT);
@@ -109,8 +106,6 @@ VT_EXPORT void quick_exit(int status) {
     _exit(status);
 }
 
-/* --- exec* --- */
-
 void vt_init_exec_begins(void) {
     finish(VT_EXIT_EXEC, 0);
 }
@@ -119,8 +114,6 @@ void vt_init_exec_failed(void) {
     if (log_is_mine())
         vt_log_unend();
 }
-
-/* --- arming and forks --- */
 
 static void forked(void) {
     vt_log_forked();
@@ -135,7 +128,7 @@ static void forked(void) {
     vt_phases_forked();
     vt_torch_forked();
     vt_thread_forked();
-    /* Only the forking thread lives on: what the others had is gone with them. */
+    /* Only the forking thread lives on. */
     memset(&vt_tls, 0, sizeof vt_tls);
     vt_put(&said, 0);
 }

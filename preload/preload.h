@@ -1,35 +1,34 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What runs inside someone else's process. This is the law of the whole folder; each room's own stands
- * at its door, ROOM/ROOM.h.
+ * What runs inside someone else's process. This is the law of the whole folder; each room's law is
+ * in its door, ROOM/ROOM.h.
  *
  * The law:
  *   - The program's result never changes. We return what the driver returned, keep errno, never
- * exit, never abort. When we cannot record, we count (vt_log_drop) and the report says it.
+ *     exit and never abort. When we cannot record, we count (vt_log_drop), and the report says so.
  *   - The record path (event.c and what it calls) takes no lock, calls no malloc, no stdio and no
- * CUDA, and can be entered from any thread at any time: a framework's allocator mutex or Python's
- * GIL may be held. It waits for nobody. Two exceptions, stated where they stand: a stack never seen
- * before (libunwind's cache and the loader's lock, stack.c), and the first look-ups and the log's
- * opening (real.c, log.c).
- *   - Nothing happens before the program first reaches for CUDA: no file, no output, no library
- * opened.
- *   - System calls are made directly (sys.h). File descriptors are the program's: ours is checked
- * before each use.
+ *     CUDA, and may be entered from any thread at any time: the caller may hold a framework's
+ *     allocator mutex or Python's GIL. It waits for nobody. Two exceptions, explained where they
+ *     occur: a stack never seen before (libunwind's cache and the loader's lock, stack.c), and the
+ *     first look-ups and the opening of the log (real.c, log.c).
+ *   - Nothing happens before the program first uses CUDA: no file, no output, no library opened.
+ *   - System calls are made directly (sys.h). The program may close any file descriptor, so ours is
+ *     checked before each use.
  *
- * The rooms stand in an order, and each uses only those before it (tools/check-rooms proves it):
- *   base/    ground: tables, symbols, system calls, options
- *   log/     where records go
- *   books/   what the calls so far add up to
+ * The rooms have an order; each uses only those before it (tools/check-rooms proves it):
+ *   base/    basic tools: tables, symbols, system calls, options
+ *   log/     where records are written
+ *   books/   the state that follows from the calls so far
  *   stack/   who is calling
- *   event.c  the one door to the log: time, stack, books and record meet here
- *   scan/    what still points to it, at the end
+ *   event.c  the only way to the log: joins time, stack, books and record
+ *   scan/    what still points to a block at exit
  *   real/    the real functions behind ours
- *   wrap/    one wrapper a hook
- *   route/   how a program is led to our wrappers
- *   listen/  what programs tell us unasked
- *   init.c   a life from load to end; exec.c, which ends it early
+ *   wrap/    one wrapper per hook
+ *   route/   how a program reaches our wrappers
+ *   listen/  what programs report themselves
+ *   init.c   from load to end; exec.c: ends by exec
  *
- * Reading order: init.c, route/lookup.c, real/real.c, wrap/wrap_device.c (what a wrapper looks like),
+ * Reading order: init.c, route/lookup.c, real/real.c, wrap/wrap_device.c (a typical wrapper),
  * event.c, log/log.c, books/live.c, stack/stack.c.
  */
 #ifndef VT_PRELOAD_PRELOAD_H
@@ -48,7 +47,7 @@
 #define VT_LIKELY(x)   __builtin_expect(!!(x), 1)
 #define VT_UNLIKELY(x) __builtin_expect(!!(x), 0)
 
-/* The permanent ids of hooks.def by name: VT_HOOK_cuMemAlloc_v2, VT_HOOK_cudaMalloc, ... */
+/* The permanent ids of hooks.def, by name: VT_HOOK_cuMemAlloc_v2, VT_HOOK_cudaMalloc, ... */
 enum vt_hook {
     VT_HOOK_NONE = 0,
 #define VT_DRIVER(id, symbol, base, since, stream, role, prototype)        VT_HOOK_##symbol = id,
