@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * What ordinary programs use besides memory: copies to arrays by bytes, attributes of streams,
- * launch shapes, code linked at run time, and events of other processes.
+ * launch shapes, code linked at run time, events of other processes, compressible memory.
  */
 #include "sim_test.h"
 
@@ -24,6 +24,10 @@ CUresult cuEventDestroy_v2(CUevent);
 CUresult cuEventQuery(CUevent);
 CUresult cuEventRecord(CUevent, CUstream);
 CUresult cuStreamWaitEvent(CUstream, CUevent, unsigned int);
+CUresult cuDeviceGetAttribute(int *, CUdevice_attribute, CUdevice);
+CUresult cuMemCreate(CUmemGenericAllocationHandle *, size_t, const CUmemAllocationProp *, unsigned long long);
+CUresult cuMemRelease(CUmemGenericAllocationHandle);
+CUresult cuMemGetAllocationPropertiesFromHandle(CUmemAllocationProp *, CUmemGenericAllocationHandle);
 CUresult cuIpcGetEventHandle(CUipcEventHandle *, CUevent);
 CUresult cuIpcOpenEventHandle(CUevent *, CUipcEventHandle);
 /* clang-format on */
@@ -258,11 +262,37 @@ static void shared_events(void **state) {
     in_child(NULL, shared_events_body);
 }
 
+/* ---- compressible memory ---- */
+
+/* Compression saves bandwidth, not memory: it takes as much of the device as any other. */
+static void compressible_body(void) {
+    CUmemAllocationProp prop = {.type = CU_MEM_ALLOCATION_TYPE_PINNED,
+                                .location = {.type = CU_MEM_LOCATION_TYPE_DEVICE, .id = 0},
+                                .allocFlags = {.compressionType = 1}};
+    CUmemAllocationProp found = {0};
+    CUmemGenericAllocationHandle handle;
+    int supported = 0;
+    new_context(0);
+    OK(cuDeviceGetAttribute(&supported, CU_DEVICE_ATTRIBUTE_GENERIC_COMPRESSION_SUPPORTED, 0));
+    EXPECT(supported == 1);
+    OK(cuMemCreate(&handle, 4 * MIB, &prop, 0));
+    OK(cuMemGetAllocationPropertiesFromHandle(&found, handle));
+    EXPECT(found.allocFlags.compressionType == 1);
+    EXPECT(vramtrace_sim_kind_bytes(0, VRAMTRACE_SIM_PHYSICAL) == 4 * MIB);
+    OK(cuMemRelease(handle));
+    EXPECT(available() == 24 * GIB);
+}
+
+static void compressible(void **state) {
+    (void)state;
+    in_child(NULL, compressible_body);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(array_bytes),   cmocka_unit_test(stream_attributes),
         cmocka_unit_test(shapes),        cmocka_unit_test(linked),
-        cmocka_unit_test(shared_events),
+        cmocka_unit_test(shared_events), cmocka_unit_test(compressible),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
