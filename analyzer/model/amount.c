@@ -1,18 +1,18 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * How much a leak is (see amount.h).
+ * The amount of a leak (see amount.h).
  */
 #include "amount.h"
 
-/* Whether what it held at the last allocation is what counts. */
+/* Whether it counts what it held at the last allocation. */
 static bool counts_as_held(const struct vt_leak *leak) {
     return leak && leak->verdict == VT_VERDICT_GROWING && leak->live_count < leak->held_count &&
            leak->live_count * 2 < leak->held_count;
 }
 
-/* Of the blocks that a site held at the last allocation those that it kept. Where few are kept of
- * many that are made, the newest one is most likely no part of the leak: it was about to be freed
- * like its siblings. The growth has counted those that were old enough to tell. */
+/* The blocks that a site had kept at the last allocation. Where it keeps only few of its blocks,
+ * the newest one was probably about to be freed like most others, so the count is that of the
+ * growth, which leaves out blocks that are too young to tell. */
 static uint64_t kept(const struct vt_site *site) {
     uint64_t grown = site->growth ? site->growth->blocks : 0;
     bool few = grown && grown < site->held_count && site->held_count * 4 < site->alloc_count;

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * How much a leak is: one answer, for the report's headline and map and for the gate's formats.
+ * How many bytes and blocks a leak counts, for the report's headline and map and for the gate.
  *
- * Live at the end is what counts. Only where something grew, and most of it was given back behind
- * the process's last allocation (an interpreter's last cleaning up, a queue of frees that is emptied
- * at exit), is it what was held when that allocation was made: by then it had leaked.
+ * A leak counts what is live at the end. The exception is a growing leak that was mostly freed
+ * after the process's last allocation, by an interpreter's finalization or a queue of frees that is
+ * flushed at exit: it counts what it held at that allocation, because until then it had leaked.
  */
 #ifndef VRAMTRACE_ANALYZER_AMOUNT_H
 #define VRAMTRACE_ANALYZER_AMOUNT_H
@@ -13,13 +13,13 @@
 
 struct vt_amount {
     uint64_t bytes, blocks;
-    uint64_t freed; /* blocks of these that were freed only at exit; the others never were */
+    uint64_t freed; /* of these blocks, those that were freed at exit; the others never were */
 };
 
-/* Of a site that is part of `leak` (NULL: of none; what is live then). */
+/* The amount of a site of `leak`; NULL: of a site of no leak, what is live. */
 struct vt_amount vt_amount_of_site(const struct vt_site *site, const struct vt_leak *leak);
 
-/* Of all of a leak's sites together. */
+/* The sum over all sites of a leak. */
 struct vt_amount vt_amount_of_leak(const struct vt_process *process, const struct vt_leak *leak);
 
 void vt_amount_add(struct vt_amount *sum, struct vt_amount part);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A frame in words (see place.h), for the formats that people read.
+ * A frame as text (see frame_text.h).
  */
 #define _GNU_SOURCE /* getline, memrchr */
 #include "frame_text.h"
@@ -23,7 +23,7 @@ unsigned vt_frame_text_columns(const char *text) {
     return columns;
 }
 
-/* Keeps the first `width` columns, in place; the last three become dots where something is lost. */
+/* Cuts to `width` columns, in place; a text that was cut ends in three dots. */
 static void cut_end(char *text, unsigned width) {
     if (vt_frame_text_columns(text) <= width)
         return;
@@ -37,7 +37,7 @@ static void cut_end(char *text, unsigned width) {
     strcpy(at, width >= 3 ? "..." : "");
 }
 
-/* Keeps the end of a path, from a slash on where one is near. Frees and replaces. */
+/* Cuts the beginning of a path, up to a slash if there is one. Frees `path`. */
 static char *cut_start(char *path, unsigned width) {
     unsigned columns = vt_frame_text_columns(path);
     if (columns <= width)
@@ -54,8 +54,7 @@ static char *cut_start(char *path, unsigned width) {
     return cut.text;
 }
 
-/* The file as a reader knows it: relative to the process's folder where it lies inside, else as it
- * is. NULL: unknown. */
+/* The file, relative to the process's working directory if it is inside. NULL: unknown. */
 static char *file_of(const struct vt_process *p, const struct vt_frame *frame) {
     const char *file = frame->file;
     if (!file)
@@ -70,7 +69,7 @@ static char *file_of(const struct vt_process *p, const struct vt_frame *frame) {
     return vt_printable(vt_strdup(file));
 }
 
-/* Past the bracket that closes the one at `at`; the end of the text where none does. */
+/* After the bracket that closes the one at `at`; the end of the text if none does. */
 static const char *past_bracket(const char *at) {
     int depth = 0;
     for (; *at; at++) {
@@ -89,8 +88,8 @@ static bool is_letter(char c) {
     return c == '_' || (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
 }
 
-/* The length of "operator" and its sign where `at` is at one, else 0. The sign may look like a
- * bracket: "operator()", "operator<<". */
+/* The length of "operator()", "operator<<" and the like at `at`, else 0: their brackets close
+ * nothing. */
 static size_t operator_length(const char *name, const char *at) {
     static const char word[] = "operator";
     size_t length = sizeof word - 1;
@@ -103,8 +102,8 @@ static size_t operator_length(const char *name, const char *at) {
     return length;
 }
 
-/* Where a name goes on after parentheses that belong to it: the parameters of a function that the
- * rest lies in, "f(int) const::{lambda()#1}::operator()". NULL: they are its own parameters. */
+/* Where the name continues after parentheses that hold the parameters of an enclosing function, as
+ * in "f(int) const::{lambda()#1}::operator()". NULL: they are the function's own parameters. */
 static const char *past_inner(const char *open, const char *name) {
     const char *after = past_bracket(open), *scope = after;
     while (!strncmp(scope, " const", 6) || !strncmp(scope, " &", 2))
@@ -114,8 +113,6 @@ static const char *past_inner(const char *open, const char *name) {
     return open == name || open[-1] == ' ' ? after : NULL;
 }
 
-/* Without parameters, template arguments, and the result that a template function's name begins
- * with: "void f<int>(int)" is "f<...>". */
 char *vt_frame_text_function(const struct vt_frame *frame) {
     const char *name = frame->function;
     if (!name)
@@ -157,7 +154,7 @@ char *vt_frame_text_function(const struct vt_frame *frame) {
     return vt_printable(out.text);
 }
 
-/* Drops scopes from the front, as many as it takes and the last one never. Frees and replaces. */
+/* Drops leading scopes until it fits, but never the function's own name. Frees `function`. */
 static char *cut_scopes(char *function, unsigned width) {
     const char *kept = function;
     unsigned columns = vt_frame_text_columns(function);
@@ -188,7 +185,7 @@ char *vt_frame_text(const struct vt_process *p, const struct vt_frame *frame, un
             snprintf(line, sizeof line, ":%u", frame->line);
         unsigned function_columns = function ? vt_frame_text_columns(function) + 4 : 0;
         unsigned line_columns = (unsigned)strlen(line);
-        /* the file gives way first, down to about its last part */
+        /* the file is shortened first, down to its base name */
         unsigned name_columns = vt_frame_text_columns(vt_basename(file)) + 4 + line_columns;
         unsigned room =
             width > function_columns + line_columns ? width - function_columns - line_columns : 0;
@@ -219,7 +216,7 @@ char *vt_frame_text(const struct vt_process *p, const struct vt_frame *frame, un
     return text.text;
 }
 
-/* The file may be named relative to the folder the process ran in. */
+/* `file` may be relative to the process's working directory. */
 FILE *vt_frame_text_open_source(const struct vt_process *p, const char *file) {
     struct stat st;
     struct vt_string path = {0};

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Small readers of the model, and the two that keep it: notes, and a process's end (see model.h).
+ * The functions of model.h.
  */
 #define _GNU_SOURCE
 #include "model.h"
@@ -17,7 +17,7 @@ const char *const vt_verdict_names[VT_VERDICTS] = {
 };
 
 bool vt_verdict_fails_by_default(const struct vt_process *p, enum vt_verdict verdict) {
-    /* A Python interpreter leaves objects to the end of the process. */
+    /* A Python interpreter does not free all objects at exit. */
     return verdict == VT_VERDICT_LOST || verdict == VT_VERDICT_GROWING ||
            (verdict == VT_VERDICT_UNFREED && !p->python);
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Names of stacks that outlive a build (see stack_key.h).
+ * Names of stacks that stay the same from one build to the next (see stack_key.h).
  */
 #include "stack_key.h"
 
@@ -32,7 +32,7 @@ char *vt_stack_key_call_text(const struct vt_site *s) {
     return text.text;
 }
 
-/* What a compiler adds to the name of a function that it split or specialized. */
+/* Removes what a compiler adds to the name of a function that it split or specialized. */
 static void cut_clone(char *name) {
     static const char *const marks[] = {" [clone", ".constprop.", ".isra.", ".part.",
                                         ".cold",   ".lto_priv.",  ".llvm."};
@@ -43,15 +43,14 @@ static void cut_clone(char *name) {
     }
 }
 
-/* "libfoo.so.1.2" -> "libfoo.so", "libfoo-5ac6.so" as it is. */
+/* "libfoo.so.1.2" -> "libfoo.so", but "libfoo-5ac6.so" stays. */
 static void cut_version(char *module) {
     char *at = strstr(module, ".so.");
     if (at)
         at[3] = 0;
 }
 
-/* One line each in a baseline: what would break the line, or be taken for blanks around it, goes.
- */
+/* In a baseline each frame is one line, so control characters must go. */
 static char *clean(char *text) {
     for (char *at = text; *at; at++)
         if ((unsigned char)*at < 0x20 || *at == 0x7f)
@@ -98,7 +97,7 @@ void vt_stack_key_make(const struct vt_site *site, struct vt_stack_key *key) {
         if (stack->frames[i].interpreter)
             continue;
         char *name = name_frame(&stack->frames[i]);
-        /* frames without names are all alike: their number is what tells stacks apart */
+        /* nameless frames all look alike, so their number must tell stacks apart */
         if (key->count && name[0] != '?' && !strcmp(name, key->frames[key->count - 1]))
             free(name);
         else

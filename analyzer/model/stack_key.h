@@ -1,36 +1,36 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What a call stack is called from one build to the next. A site's id is of one build: offsets and
- * line numbers are in it. Baselines and comparisons of two runs need what stays when a line moves
- * or a library is built anew: the functions' names and the files' without their folders. For
- * baseline.c, diff.c, gate.c.
+ * Names of call stacks that stay the same from one build to the next. A site's id contains offsets
+ * and line numbers, so it changes with every build. Baselines and comparisons of two runs need a
+ * key that does not: the names of the functions, and of the files without folders. For gate/ and
+ * diff/.
  */
 #ifndef VRAMTRACE_ANALYZER_STACK_KEY_H
 #define VRAMTRACE_ANALYZER_STACK_KEY_H
 
 #include "model.h"
 
-/* Frames as "function (file)", innermost first: without the interpreter's own, without what stands
- * outward of the outermost own frame (the C library's start, a test runner), a recursion once.
- * Never empty. */
+/* Frames as "function (file)", innermost first; never empty. Left out are frames of the
+ * interpreter, frames outside the outermost frame of user code (the C library's start-up, a test
+ * runner), and repeated frames of a recursion. */
 struct vt_stack_key {
     char *call; /* layer and API: "driver cudaMalloc" */
     char **frames;
     uint32_t count;
-    uint64_t hash; /* of all of it */
+    uint64_t hash; /* of `call` and `frames` */
 };
 
 /* Free with vt_stack_key_free. */
 void vt_stack_key_make(const struct vt_site *site, struct vt_stack_key *key);
 void vt_stack_key_free(struct vt_stack_key *key);
 
-/* The hash over a call and frames, as vt_stack_key_make makes it. */
+/* The hash of a key with these parts. */
 uint64_t vt_stack_key_hash(const char *call, char *const *frames, uint32_t count);
 
-/* "driver", "framework", "host", "managed" */
+/* "driver", "framework", "host", "managed"; else "unknown". Constants. */
 const char *vt_stack_key_layer(unsigned layer);
 
-/* "cudaMalloc on GPU 0", "cuMemAllocHost, pinned host memory": what was called. Free it. */
+/* "cudaMalloc on GPU 0", "cuMemAllocHost, pinned host memory". Free it. */
 char *vt_stack_key_call_text(const struct vt_site *site);
 
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Whose code a frame is (see own.h): the one list of what is not the user's own. build.c asks for
+ * Which frames are user code (see user_code.h), by a list of what is not. names/stacks.c asks for
  * each frame.
  */
 #include "user_code.h"
@@ -8,10 +8,10 @@
 #include <fnmatch.h>
 #include <string.h>
 
-/* Names of shared libraries, up to where ".so" or a version begins, that belong to someone else. A
- * name ending in '*' stands for all that begin so. */
+/* Shared libraries that are not user code: names without ".so" and version. '*' at the end matches
+ * any rest. */
 static const char *const foreign_libraries[] = {
-    /* ours, and the CUDA driver and toolkit */
+    /* the tracer, the CUDA driver and toolkit */
     "libvramtrace*",
     "libcuda",
     "libcudart",
@@ -40,7 +40,7 @@ static const char *const foreign_libraries[] = {
     "libnvvm*",
     "libdali*",
     "libcaffe2_nvrtc*",
-    /* the C and C++ libraries, the loader, the thread and OpenMP runtimes */
+    /* C and C++ libraries, the loader, thread and OpenMP runtimes */
     "libc",
     "libm",
     "libdl",
@@ -94,16 +94,16 @@ static const char *const foreign_libraries[] = {
     "libggml*",
 };
 
-/* Anywhere in the path of a source file or a module. */
+/* These may be anywhere in the path of a source file or module. */
 static const char *const foreign_folders[] = {
     "/site-packages/", "/dist-packages/",  "/cuda/include/", "/targets/x86_64-linux/include/",
     "/include/c++/",   "/include/thrust/", "/include/cub/",  "/include/rmm/",
 };
 
-/* Programs that are an interpreter. */
+/* Programs that are the interpreter. */
 static const char *const interpreters[] = {"python*", "pypy*"};
 
-/* Whether `name`, cut at ".so" or a version, is the row or begins as it says. */
+/* Whether `name` without ".so" and version matches a row of the list. */
 static bool library_is(const char *name, size_t length, const char *row) {
     size_t row_length = strlen(row);
     if (row_length && row[row_length - 1] == '*')
@@ -114,8 +114,7 @@ static bool library_is(const char *name, size_t length, const char *row) {
 static bool is_foreign_library(const char *path) {
     const char *name = vt_basename(path);
     const char *end = strstr(name, ".so");
-    /* "libc-2.31.so", "libavutil-5ac6.so.58": wheels and old glibc put a version before the ".so"
-     */
+    /* wheels and old glibc put a version before ".so": "libc-2.31.so", "libavutil-5ac6.so.58" */
     size_t length = end ? (size_t)(end - name) : strlen(name);
     const char *dash = memchr(name, '-', length);
     size_t bare = dash && dash[1] >= '0' && dash[1] <= '9' ? (size_t)(dash - name) : length;
@@ -141,8 +140,8 @@ static bool is_foreign_path(const char *path) {
     return false;
 }
 
-/* Python's own library: /usr/lib/python3.11/threading.py, .../lib64/python3.12/json/..., and
- * modules frozen into it. */
+/* The standard library: /usr/lib/python3.11/threading.py, .../lib64/python3.12/json/..., and frozen
+ * modules. */
 static bool is_python_library(const char *file) {
     if (!strncmp(file, "<frozen ", 8))
         return true;
@@ -180,11 +179,11 @@ bool vt_user_code_frame(const struct vt_frame *frame, const char *const *pattern
     if (frame->python)
         return frame->file && !is_foreign_path(frame->file) && !is_python_library(frame->file);
     if (!frame->module)
-        return false; /* generated code: whoever wrote it, no line of it is known */
+        return false; /* generated code has no source line */
     if (vt_user_code_is_python(frame->module) || is_foreign_library(frame->module) ||
         is_foreign_path(frame->module) || is_python_library(frame->module))
         return false;
-    /* the start-up code of a program has no file; its C library's crt files are not the user's */
+    /* the C library's start-up code in a program has no file */
     if (frame->function &&
         (!strcmp(frame->function, "_start") || !strcmp(frame->function, "__libc_start_main")))
         return false;
