@@ -5,7 +5,7 @@
  *
  * Default: our own declarations (no CUDA header is needed to build anything here). With
  * -DVT_USE_CUDA_HEADERS: the real <cuda.h> and <cuda_runtime_api.h>, every symbol variant visible
- * and none renamed. Both give the same layouts; tests/unit/sim_abi_test.c checks it.
+ * and none renamed. Both give the same layouts; tests/sim/check_abi.py checks it.
  */
 #ifndef VRAMTRACE_CUDA_ABI_H
 #define VRAMTRACE_CUDA_ABI_H

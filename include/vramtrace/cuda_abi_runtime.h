@@ -13,22 +13,8 @@
 /* clang-format off */
 
 #define cudaHostAllocDefault 0x00
-#define cudaHostAllocPortable 0x01
-#define cudaHostAllocMapped 0x02
-#define cudaHostAllocWriteCombined 0x04
-#define cudaHostRegisterDefault 0x00
-#define cudaStreamDefault 0x00
-#define cudaStreamNonBlocking 0x01
-#define cudaStreamLegacy ((cudaStream_t)0x1)
-#define cudaStreamPerThread ((cudaStream_t)0x2)
-#define cudaEventDefault 0x00
-#define cudaEventDisableTiming 0x02
-#define cudaIpcMemLazyEnablePeerAccess 0x01
 #define cudaMemAttachGlobal 0x01
-#define cudaMemAttachHost 0x02
-#define cudaArrayDefault 0x00
 #define cudaCpuDeviceId ((int)-1)
-#define cudaInvalidDeviceId ((int)-2)
 
 struct dim3 {
     unsigned int x, y;
@@ -46,9 +32,8 @@ enum cudaError {
     cudaErrorTextureNotBound, cudaErrorSynchronizationError, cudaErrorInvalidFilterSetting,
     cudaErrorInvalidNormSetting, cudaErrorMixedDeviceExecution, cudaErrorNotYetImplemented = 31,
     cudaErrorMemoryValueTooLarge, cudaErrorStubLibrary = 34, cudaErrorInsufficientDriver,
-    cudaErrorCallRequiresNewerDriver, cudaErrorInvalidSurface,
-    cudaErrorDuplicateVariableName = 43, cudaErrorDuplicateTextureName,
-    cudaErrorDuplicateSurfaceName, cudaErrorDevicesUnavailable,
+    cudaErrorCallRequiresNewerDriver, cudaErrorInvalidSurface, cudaErrorDuplicateVariableName = 43,
+    cudaErrorDuplicateTextureName, cudaErrorDuplicateSurfaceName, cudaErrorDevicesUnavailable,
     cudaErrorIncompatibleDriverContext = 49, cudaErrorMissingConfiguration = 52,
     cudaErrorPriorLaunchFailure, cudaErrorLaunchMaxDepthExceeded = 65,
     cudaErrorLaunchFileScopedTex, cudaErrorLaunchFileScopedSurf, cudaErrorSyncDepthExceeded,
@@ -56,58 +41,39 @@ enum cudaError {
     cudaErrorNoDevice = 100, cudaErrorInvalidDevice, cudaErrorDeviceNotLicensed,
     cudaErrorSoftwareValidityNotEstablished, cudaErrorStartupFailure = 127,
     cudaErrorInvalidKernelImage = 200, cudaErrorDeviceUninitialized,
-    cudaErrorMapBufferObjectFailed = 205, cudaErrorUnmapBufferObjectFailed,
-    cudaErrorArrayIsMapped, cudaErrorAlreadyMapped, cudaErrorNoKernelImageForDevice,
-    cudaErrorAlreadyAcquired, cudaErrorNotMapped, cudaErrorNotMappedAsArray,
-    cudaErrorNotMappedAsPointer, cudaErrorECCUncorrectable, cudaErrorUnsupportedLimit,
-    cudaErrorDeviceAlreadyInUse, cudaErrorPeerAccessUnsupported, cudaErrorInvalidPtx,
-    cudaErrorInvalidGraphicsContext, cudaErrorNvlinkUncorrectable, cudaErrorJitCompilerNotFound,
-    cudaErrorUnsupportedPtxVersion, cudaErrorJitCompilationDisabled,
-    cudaErrorUnsupportedExecAffinity, cudaErrorUnsupportedDevSideSync, cudaErrorContained,
-    cudaErrorInvalidSource = 300, cudaErrorFileNotFound, cudaErrorSharedObjectSymbolNotFound,
-    cudaErrorSharedObjectInitFailed, cudaErrorOperatingSystem,
-    cudaErrorInvalidResourceHandle = 400, cudaErrorIllegalState, cudaErrorLossyQuery,
-    cudaErrorSymbolNotFound = 500, cudaErrorNotReady = 600, cudaErrorIllegalAddress = 700,
-    cudaErrorLaunchOutOfResources, cudaErrorLaunchTimeout, cudaErrorLaunchIncompatibleTexturing,
-    cudaErrorPeerAccessAlreadyEnabled, cudaErrorPeerAccessNotEnabled,
-    cudaErrorSetOnActiveProcess = 708, cudaErrorContextIsDestroyed, cudaErrorAssert,
-    cudaErrorTooManyPeers, cudaErrorHostMemoryAlreadyRegistered, cudaErrorHostMemoryNotRegistered,
-    cudaErrorHardwareStackError, cudaErrorIllegalInstruction, cudaErrorMisalignedAddress,
-    cudaErrorInvalidAddressSpace, cudaErrorInvalidPc, cudaErrorLaunchFailure,
-    cudaErrorCooperativeLaunchTooLarge, cudaErrorTensorMemoryLeak, cudaErrorNotPermitted = 800,
-    cudaErrorNotSupported, cudaErrorSystemNotReady, cudaErrorSystemDriverMismatch,
-    cudaErrorCompatNotSupportedOnDevice, cudaErrorMpsConnectionFailed, cudaErrorMpsRpcFailure,
-    cudaErrorMpsServerNotReady, cudaErrorMpsMaxClientsReached, cudaErrorMpsMaxConnectionsReached,
-    cudaErrorMpsClientTerminated, cudaErrorCdpNotSupported, cudaErrorCdpVersionMismatch,
-    cudaErrorStreamCaptureUnsupported = 900, cudaErrorStreamCaptureInvalidated,
-    cudaErrorStreamCaptureMerge, cudaErrorStreamCaptureUnmatched, cudaErrorStreamCaptureUnjoined,
+    cudaErrorMapBufferObjectFailed = 205, cudaErrorUnmapBufferObjectFailed, cudaErrorArrayIsMapped,
+    cudaErrorAlreadyMapped, cudaErrorNoKernelImageForDevice, cudaErrorAlreadyAcquired,
+    cudaErrorNotMapped, cudaErrorNotMappedAsArray, cudaErrorNotMappedAsPointer,
+    cudaErrorECCUncorrectable, cudaErrorUnsupportedLimit, cudaErrorDeviceAlreadyInUse,
+    cudaErrorPeerAccessUnsupported, cudaErrorInvalidPtx, cudaErrorInvalidGraphicsContext,
+    cudaErrorNvlinkUncorrectable, cudaErrorJitCompilerNotFound, cudaErrorUnsupportedPtxVersion,
+    cudaErrorJitCompilationDisabled, cudaErrorUnsupportedExecAffinity,
+    cudaErrorUnsupportedDevSideSync, cudaErrorContained, cudaErrorInvalidSource = 300,
+    cudaErrorFileNotFound, cudaErrorSharedObjectSymbolNotFound, cudaErrorSharedObjectInitFailed,
+    cudaErrorOperatingSystem, cudaErrorInvalidResourceHandle = 400, cudaErrorIllegalState,
+    cudaErrorLossyQuery, cudaErrorSymbolNotFound = 500, cudaErrorNotReady = 600,
+    cudaErrorIllegalAddress = 700, cudaErrorLaunchOutOfResources, cudaErrorLaunchTimeout,
+    cudaErrorLaunchIncompatibleTexturing, cudaErrorPeerAccessAlreadyEnabled,
+    cudaErrorPeerAccessNotEnabled, cudaErrorSetOnActiveProcess = 708, cudaErrorContextIsDestroyed,
+    cudaErrorAssert, cudaErrorTooManyPeers, cudaErrorHostMemoryAlreadyRegistered,
+    cudaErrorHostMemoryNotRegistered, cudaErrorHardwareStackError, cudaErrorIllegalInstruction,
+    cudaErrorMisalignedAddress, cudaErrorInvalidAddressSpace, cudaErrorInvalidPc,
+    cudaErrorLaunchFailure, cudaErrorCooperativeLaunchTooLarge, cudaErrorTensorMemoryLeak,
+    cudaErrorNotPermitted = 800, cudaErrorNotSupported, cudaErrorSystemNotReady,
+    cudaErrorSystemDriverMismatch, cudaErrorCompatNotSupportedOnDevice,
+    cudaErrorMpsConnectionFailed, cudaErrorMpsRpcFailure, cudaErrorMpsServerNotReady,
+    cudaErrorMpsMaxClientsReached, cudaErrorMpsMaxConnectionsReached, cudaErrorMpsClientTerminated,
+    cudaErrorCdpNotSupported, cudaErrorCdpVersionMismatch, cudaErrorStreamCaptureUnsupported = 900,
+    cudaErrorStreamCaptureInvalidated, cudaErrorStreamCaptureMerge,
+    cudaErrorStreamCaptureUnmatched, cudaErrorStreamCaptureUnjoined,
     cudaErrorStreamCaptureIsolation, cudaErrorStreamCaptureImplicit, cudaErrorCapturedEvent,
     cudaErrorStreamCaptureWrongThread, cudaErrorTimeout, cudaErrorGraphExecUpdateFailure,
     cudaErrorExternalDevice, cudaErrorInvalidClusterSize, cudaErrorFunctionNotLoaded,
-    cudaErrorInvalidResourceType, cudaErrorInvalidResourceConfiguration, cudaErrorUnknown = 999,
-    cudaErrorApiFailureBase = 0x2710
+    cudaErrorInvalidResourceType, cudaErrorInvalidResourceConfiguration, cudaErrorUnknown = 999
 };
 enum cudaChannelFormatKind {
     cudaChannelFormatKindSigned, cudaChannelFormatKindUnsigned, cudaChannelFormatKindFloat,
-    cudaChannelFormatKindNone, cudaChannelFormatKindNV12,
-    cudaChannelFormatKindUnsignedNormalized8X1, cudaChannelFormatKindUnsignedNormalized8X2,
-    cudaChannelFormatKindUnsignedNormalized8X4, cudaChannelFormatKindUnsignedNormalized16X1,
-    cudaChannelFormatKindUnsignedNormalized16X2, cudaChannelFormatKindUnsignedNormalized16X4,
-    cudaChannelFormatKindSignedNormalized8X1, cudaChannelFormatKindSignedNormalized8X2,
-    cudaChannelFormatKindSignedNormalized8X4, cudaChannelFormatKindSignedNormalized16X1,
-    cudaChannelFormatKindSignedNormalized16X2, cudaChannelFormatKindSignedNormalized16X4,
-    cudaChannelFormatKindUnsignedBlockCompressed1,
-    cudaChannelFormatKindUnsignedBlockCompressed1SRGB,
-    cudaChannelFormatKindUnsignedBlockCompressed2,
-    cudaChannelFormatKindUnsignedBlockCompressed2SRGB,
-    cudaChannelFormatKindUnsignedBlockCompressed3,
-    cudaChannelFormatKindUnsignedBlockCompressed3SRGB,
-    cudaChannelFormatKindUnsignedBlockCompressed4, cudaChannelFormatKindSignedBlockCompressed4,
-    cudaChannelFormatKindUnsignedBlockCompressed5, cudaChannelFormatKindSignedBlockCompressed5,
-    cudaChannelFormatKindUnsignedBlockCompressed6H, cudaChannelFormatKindSignedBlockCompressed6H,
-    cudaChannelFormatKindUnsignedBlockCompressed7,
-    cudaChannelFormatKindUnsignedBlockCompressed7SRGB,
-    cudaChannelFormatKindUnsignedNormalized1010102
+    cudaChannelFormatKindNone
 };
 struct cudaChannelFormatDesc {
     int x, y;
@@ -135,8 +101,8 @@ enum cudaMemoryType {
     cudaMemoryTypeUnregistered, cudaMemoryTypeHost, cudaMemoryTypeDevice, cudaMemoryTypeManaged
 };
 enum cudaMemcpyKind {
-    cudaMemcpyHostToHost, cudaMemcpyHostToDevice, cudaMemcpyDeviceToHost,
-    cudaMemcpyDeviceToDevice, cudaMemcpyDefault
+    cudaMemcpyHostToHost, cudaMemcpyHostToDevice, cudaMemcpyDeviceToHost, cudaMemcpyDeviceToDevice,
+    cudaMemcpyDefault
 };
 struct cudaPitchedPtr {
     void *ptr;
@@ -178,9 +144,7 @@ struct cudaMemsetParams {
     unsigned int value, elementSize;
     size_t width, height;
 };
-enum cudaAccessProperty {
-    cudaAccessPropertyNormal, cudaAccessPropertyStreaming, cudaAccessPropertyPersisting
-};
+enum cudaAccessProperty { cudaAccessPropertyNormal };
 struct cudaAccessPolicyWindow {
     void *base_ptr;
     size_t num_bytes;
@@ -192,19 +156,10 @@ struct cudaHostNodeParams {
     cudaHostFn_t fn;
     void *userData;
 };
-enum cudaStreamCaptureStatus {
-    cudaStreamCaptureStatusNone, cudaStreamCaptureStatusActive, cudaStreamCaptureStatusInvalidated
-};
-enum cudaStreamCaptureMode {
-    cudaStreamCaptureModeGlobal, cudaStreamCaptureModeThreadLocal, cudaStreamCaptureModeRelaxed
-};
-enum cudaSynchronizationPolicy {
-    cudaSyncPolicyAuto = 1, cudaSyncPolicySpin, cudaSyncPolicyYield, cudaSyncPolicyBlockingSync
-};
-enum cudaClusterSchedulingPolicy {
-    cudaClusterSchedulingPolicyDefault, cudaClusterSchedulingPolicySpread,
-    cudaClusterSchedulingPolicyLoadBalancing
-};
+enum cudaStreamCaptureStatus { cudaStreamCaptureStatusNone };
+enum cudaStreamCaptureMode { cudaStreamCaptureModeGlobal };
+enum cudaSynchronizationPolicy { cudaSyncPolicyAuto = 1 };
+enum cudaClusterSchedulingPolicy { cudaClusterSchedulingPolicyDefault };
 struct cudaResourceDesc;
 struct cudaResourceViewDesc;
 struct cudaPointerAttributes;
@@ -219,70 +174,28 @@ struct cudaFuncAttributes {
     int requiredClusterDepth, clusterSchedulingPolicyPreference;
     int nonPortableClusterSizeAllowed, reserved[16];
 };
-enum cudaFuncAttribute {
-    cudaFuncAttributeMaxDynamicSharedMemorySize = 8,
-    cudaFuncAttributePreferredSharedMemoryCarveout, cudaFuncAttributeClusterDimMustBeSet,
-    cudaFuncAttributeRequiredClusterWidth, cudaFuncAttributeRequiredClusterHeight,
-    cudaFuncAttributeRequiredClusterDepth, cudaFuncAttributeNonPortableClusterSizeAllowed,
-    cudaFuncAttributeClusterSchedulingPolicyPreference, cudaFuncAttributeMax
-};
-enum cudaFuncCache {
-    cudaFuncCachePreferNone, cudaFuncCachePreferShared, cudaFuncCachePreferL1,
-    cudaFuncCachePreferEqual
-};
-enum cudaSharedMemConfig {
-    cudaSharedMemBankSizeDefault, cudaSharedMemBankSizeFourByte, cudaSharedMemBankSizeEightByte
-};
-enum cudaLimit {
-    cudaLimitStackSize, cudaLimitPrintfFifoSize, cudaLimitMallocHeapSize,
-    cudaLimitDevRuntimeSyncDepth, cudaLimitDevRuntimePendingLaunchCount,
-    cudaLimitMaxL2FetchGranularity, cudaLimitPersistingL2CacheSize
-};
-enum cudaMemoryAdvise {
-    cudaMemAdviseSetReadMostly = 1, cudaMemAdviseUnsetReadMostly,
-    cudaMemAdviseSetPreferredLocation, cudaMemAdviseUnsetPreferredLocation,
-    cudaMemAdviseSetAccessedBy, cudaMemAdviseUnsetAccessedBy
-};
-enum cudaMemRangeAttribute {
-    cudaMemRangeAttributeReadMostly = 1, cudaMemRangeAttributePreferredLocation,
-    cudaMemRangeAttributeAccessedBy, cudaMemRangeAttributeLastPrefetchLocation,
-    cudaMemRangeAttributePreferredLocationType, cudaMemRangeAttributePreferredLocationId,
-    cudaMemRangeAttributeLastPrefetchLocationType, cudaMemRangeAttributeLastPrefetchLocationId
-};
-enum cudaFlushGPUDirectRDMAWritesScope {
-    cudaFlushGPUDirectRDMAWritesToOwner = 100, cudaFlushGPUDirectRDMAWritesToAllDevices = 200
-};
+enum cudaFuncAttribute { cudaFuncAttributeMaxDynamicSharedMemorySize = 8 };
+enum cudaFuncCache { cudaFuncCachePreferNone };
+enum cudaSharedMemConfig { cudaSharedMemBankSizeDefault };
+enum cudaLimit { cudaLimitMallocHeapSize = 2 };
+enum cudaMemoryAdvise { cudaMemAdviseSetReadMostly = 1 };
+enum cudaMemRangeAttribute { cudaMemRangeAttributeReadMostly = 1 };
+enum cudaFlushGPUDirectRDMAWritesScope { cudaFlushGPUDirectRDMAWritesToOwner = 100 };
 enum cudaFlushGPUDirectRDMAWritesTarget { cudaFlushGPUDirectRDMAWritesTargetCurrentDevice };
 enum cudaDeviceAttr { cudaDevAttrMaxThreadsPerBlock = 1 };
-enum cudaMemPoolAttr {
-    cudaMemPoolReuseFollowEventDependencies = 1, cudaMemPoolReuseAllowOpportunistic,
-    cudaMemPoolReuseAllowInternalDependencies, cudaMemPoolAttrReleaseThreshold,
-    cudaMemPoolAttrReservedMemCurrent, cudaMemPoolAttrReservedMemHigh,
-    cudaMemPoolAttrUsedMemCurrent, cudaMemPoolAttrUsedMemHigh
-};
-enum cudaMemLocationType {
-    cudaMemLocationTypeInvalid, cudaMemLocationTypeNone = 0, cudaMemLocationTypeDevice,
-    cudaMemLocationTypeHost, cudaMemLocationTypeHostNuma, cudaMemLocationTypeHostNumaCurrent
-};
+enum cudaMemPoolAttr { cudaMemPoolReuseFollowEventDependencies = 1 };
+enum cudaMemLocationType { cudaMemLocationTypeDevice = 1 };
 struct cudaMemLocation {
     enum cudaMemLocationType type;
     int id;
 };
-enum cudaMemAccessFlags {
-    cudaMemAccessFlagsProtNone, cudaMemAccessFlagsProtRead, cudaMemAccessFlagsProtReadWrite = 3
-};
+enum cudaMemAccessFlags { cudaMemAccessFlagsProtNone };
 struct cudaMemAccessDesc {
     struct cudaMemLocation location;
     enum cudaMemAccessFlags flags;
 };
-enum cudaMemAllocationType {
-    cudaMemAllocationTypeInvalid, cudaMemAllocationTypePinned, cudaMemAllocationTypeManaged,
-    cudaMemAllocationTypeMax = 0x7fffffff
-};
-enum cudaMemAllocationHandleType {
-    cudaMemHandleTypeNone, cudaMemHandleTypePosixFileDescriptor, cudaMemHandleTypeWin32,
-    cudaMemHandleTypeWin32Kmt = 4, cudaMemHandleTypeFabric = 8
-};
+enum cudaMemAllocationType { cudaMemAllocationTypePinned = 1 };
+enum cudaMemAllocationHandleType { cudaMemHandleTypeNone };
 struct cudaMemPoolProps {
     enum cudaMemAllocationType allocType;
     enum cudaMemAllocationHandleType handleTypes;
@@ -310,24 +223,14 @@ struct cudaMemAllocNodeParamsV2 {
 struct cudaMemFreeNodeParams {
     void *dptr;
 };
-enum cudaGraphMemAttributeType {
-    cudaGraphMemAttrUsedMemCurrent, cudaGraphMemAttrUsedMemHigh,
-    cudaGraphMemAttrReservedMemCurrent, cudaGraphMemAttrReservedMemHigh
-};
-enum cudaMemcpySrcAccessOrder {
-    cudaMemcpySrcAccessOrderInvalid, cudaMemcpySrcAccessOrderStream,
-    cudaMemcpySrcAccessOrderDuringApiCall, cudaMemcpySrcAccessOrderAny,
-    cudaMemcpySrcAccessOrderMax = 0x7fffffff
-};
+enum cudaGraphMemAttributeType { cudaGraphMemAttrUsedMemCurrent };
+enum cudaMemcpySrcAccessOrder { cudaMemcpySrcAccessOrderInvalid };
 struct cudaMemcpyAttributes {
     enum cudaMemcpySrcAccessOrder srcAccessOrder;
     struct cudaMemLocation srcLocHint, dstLocHint;
     unsigned int flags;
 };
-enum cudaMemcpy3DOperandType {
-    cudaMemcpyOperandTypePointer = 1, cudaMemcpyOperandTypeArray,
-    cudaMemcpyOperandTypeMax = 0x7fffffff
-};
+enum cudaMemcpy3DOperandType { cudaMemcpyOperandTypePointer = 1 };
 struct cudaOffset3D {
     size_t x, y;
     size_t z;
@@ -352,11 +255,7 @@ struct cudaMemcpy3DBatchOp {
     enum cudaMemcpySrcAccessOrder srcAccessOrder;
     unsigned int flags;
 };
-enum cudaDeviceP2PAttr {
-    cudaDevP2PAttrPerformanceRank = 1, cudaDevP2PAttrAccessSupported,
-    cudaDevP2PAttrNativeAtomicSupported, cudaDevP2PAttrCudaArrayAccessSupported,
-    cudaDevP2PAttrOnlyPartialNativeAtomicSupported
-};
+enum cudaDeviceP2PAttr { cudaDevP2PAttrPerformanceRank = 1 };
 typedef struct CUuuid_st cudaUUID_t;
 struct cudaDeviceProp;
 typedef struct cudaIpcEventHandle_st {
@@ -368,12 +267,7 @@ typedef struct cudaIpcMemHandle_st {
 typedef struct cudaMemFabricHandle_st {
     char reserved[64];
 } cudaMemFabricHandle_t;
-enum cudaExternalMemoryHandleType {
-    cudaExternalMemoryHandleTypeOpaqueFd = 1, cudaExternalMemoryHandleTypeOpaqueWin32,
-    cudaExternalMemoryHandleTypeOpaqueWin32Kmt, cudaExternalMemoryHandleTypeD3D12Heap,
-    cudaExternalMemoryHandleTypeD3D12Resource, cudaExternalMemoryHandleTypeD3D11Resource,
-    cudaExternalMemoryHandleTypeD3D11ResourceKmt, cudaExternalMemoryHandleTypeNvSciBuf
-};
+enum cudaExternalMemoryHandleType { cudaExternalMemoryHandleTypeOpaqueFd = 1 };
 struct cudaExternalMemoryHandleDesc {
     enum cudaExternalMemoryHandleType type;
     union {
@@ -414,9 +308,7 @@ typedef unsigned long long cudaGraphConditionalHandle;
 typedef struct CUfunc_st *cudaFunction_t;
 typedef struct CUkern_st *cudaKernel_t;
 enum cudaJitOption { cudaJitMaxRegisters };
-enum cudaLibraryOption {
-    cudaLibraryHostUniversalFunctionAndDataTable, cudaLibraryBinaryIsPreserved
-};
+enum cudaLibraryOption { cudaLibraryHostUniversalFunctionAndDataTable };
 typedef struct CUlib_st *cudaLibrary_t;
 typedef struct CUmemPoolHandle_st *cudaMemPool_t;
 struct cudaKernelNodeParams {
@@ -427,13 +319,7 @@ struct cudaKernelNodeParams {
 };
 struct cudaExternalSemaphoreSignalNodeParams;
 struct cudaExternalSemaphoreWaitNodeParams;
-enum cudaGraphNodeType {
-    cudaGraphNodeTypeKernel, cudaGraphNodeTypeMemcpy, cudaGraphNodeTypeMemset,
-    cudaGraphNodeTypeHost, cudaGraphNodeTypeGraph, cudaGraphNodeTypeEmpty,
-    cudaGraphNodeTypeWaitEvent, cudaGraphNodeTypeEventRecord, cudaGraphNodeTypeExtSemaphoreSignal,
-    cudaGraphNodeTypeExtSemaphoreWait, cudaGraphNodeTypeMemAlloc, cudaGraphNodeTypeMemFree,
-    cudaGraphNodeTypeConditional = 13, cudaGraphNodeTypeCount
-};
+enum cudaGraphNodeType { cudaGraphNodeTypeMemAlloc = 10 };
 struct cudaGraphNodeParams {
     enum cudaGraphNodeType type;
     int reserved0[3];
@@ -449,17 +335,8 @@ typedef struct cudaGraphEdgeData_st {
     unsigned char type, reserved[5];
 } cudaGraphEdgeData;
 typedef struct CUgraphExec_st *cudaGraphExec_t;
-enum cudaGraphExecUpdateResult {
-    cudaGraphExecUpdateSuccess, cudaGraphExecUpdateError, cudaGraphExecUpdateErrorTopologyChanged,
-    cudaGraphExecUpdateErrorNodeTypeChanged, cudaGraphExecUpdateErrorFunctionChanged,
-    cudaGraphExecUpdateErrorParametersChanged, cudaGraphExecUpdateErrorNotSupported,
-    cudaGraphExecUpdateErrorUnsupportedFunctionChange, cudaGraphExecUpdateErrorAttributesChanged
-};
-typedef enum cudaGraphInstantiateResult {
-    cudaGraphInstantiateSuccess, cudaGraphInstantiateError, cudaGraphInstantiateInvalidStructure,
-    cudaGraphInstantiateNodeOperationNotSupported,
-    cudaGraphInstantiateMultipleDevicesNotSupported, cudaGraphInstantiateConditionalHandleUnused
-} cudaGraphInstantiateResult;
+enum cudaGraphExecUpdateResult { cudaGraphExecUpdateSuccess };
+typedef enum cudaGraphInstantiateResult { cudaGraphInstantiateSuccess } cudaGraphInstantiateResult;
 typedef struct cudaGraphInstantiateParams_st {
     unsigned long long flags;
     cudaStream_t uploadStream;
@@ -475,9 +352,7 @@ enum cudaDriverEntryPointQueryResult {
     cudaDriverEntryPointSuccess, cudaDriverEntryPointSymbolNotFound,
     cudaDriverEntryPointVersionNotSufficent
 };
-typedef enum cudaLaunchMemSyncDomain {
-    cudaLaunchMemSyncDomainDefault, cudaLaunchMemSyncDomainRemote
-} cudaLaunchMemSyncDomain;
+typedef enum cudaLaunchMemSyncDomain { cudaLaunchMemSyncDomainDefault } cudaLaunchMemSyncDomain;
 typedef struct cudaLaunchMemSyncDomainMap_st {
     unsigned char default_, remote;
 } cudaLaunchMemSyncDomainMap;
