@@ -27,10 +27,8 @@
 
 typedef uint32_t cuuint32_t;
 typedef uint64_t cuuint64_t;
-typedef unsigned long long CUdeviceptr_v2;
-typedef CUdeviceptr_v2 CUdeviceptr;
-typedef int CUdevice_v1;
-typedef CUdevice_v1 CUdevice;
+typedef unsigned long long CUdeviceptr;
+typedef int CUdevice;
 typedef struct CUctx_st *CUcontext;
 typedef struct CUmod_st *CUmodule;
 typedef struct CUfunc_st *CUfunction;
@@ -41,56 +39,41 @@ typedef struct CUmipmappedArray_st *CUmipmappedArray;
 typedef struct CUevent_st *CUevent;
 typedef struct CUstream_st *CUstream;
 typedef struct CUgraphicsResource_st *CUgraphicsResource;
-typedef unsigned long long CUtexObject_v1;
-typedef CUtexObject_v1 CUtexObject;
-typedef unsigned long long CUsurfObject_v1;
-typedef CUsurfObject_v1 CUsurfObject;
+typedef unsigned long long CUtexObject;
+typedef unsigned long long CUsurfObject;
 typedef struct CUextMemory_st *CUexternalMemory;
-typedef struct CUextSemaphore_st *CUexternalSemaphore;
 typedef struct CUgraph_st *CUgraph;
 typedef struct CUgraphNode_st *CUgraphNode;
 typedef struct CUgraphExec_st *CUgraphExec;
 typedef struct CUmemPoolHandle_st *CUmemoryPool;
 typedef struct CUuserObject_st *CUuserObject;
 typedef cuuint64_t CUgraphConditionalHandle;
-typedef struct CUgraphDeviceUpdatableNode_st *CUgraphDeviceNode;
 typedef struct CUlinkState_st *CUlinkState;
 typedef size_t (*CUoccupancyB2DSize)(int blockSize);
-typedef struct CUasyncCallbackEntry_st *CUasyncCallbackHandle;
 typedef struct CUgreenCtx_st *CUgreenCtx;
 typedef struct CUuuid_st {
     char bytes[16];
 } CUuuid;
-typedef struct CUmemFabricHandle_st {
-    unsigned char data[64];
-} CUmemFabricHandle_v1;
-typedef CUmemFabricHandle_v1 CUmemFabricHandle;
 typedef struct CUipcEventHandle_st {
     char reserved[64];
-} CUipcEventHandle_v1;
-typedef CUipcEventHandle_v1 CUipcEventHandle;
+} CUipcEventHandle;
 typedef struct CUipcMemHandle_st {
     char reserved[64];
-} CUipcMemHandle_v1;
-typedef CUipcMemHandle_v1 CUipcMemHandle;
-typedef struct CUasyncNotificationInfo_st CUasyncNotificationInfo;
-typedef void (*CUasyncCallback)(CUasyncNotificationInfo *info, void *userData, CUasyncCallbackHandle callback);
+} CUipcMemHandle;
 typedef struct CUdevprop_st {
     int maxThreadsPerBlock, maxThreadsDim[3];
     int maxGridSize[3], sharedMemPerBlock;
     int totalConstantMemory, SIMDWidth;
     int memPitch, regsPerBlock;
     int clockRate, textureAlign;
-} CUdevprop_v1;
-typedef CUdevprop_v1 CUdevprop;
+} CUdevprop;
 typedef void (*CUhostFn)(void *userData);
 typedef struct CUaccessPolicyWindow_st {
     void *base_ptr;
     size_t num_bytes;
     float hitRatio;
     CUaccessProperty hitProp, missProp;
-} CUaccessPolicyWindow_v1;
-typedef CUaccessPolicyWindow_v1 CUaccessPolicyWindow;
+} CUaccessPolicyWindow;
 typedef struct CUDA_KERNEL_NODE_PARAMS_st {
     CUfunction func;
     unsigned int gridDimX, gridDimY;
@@ -108,20 +91,17 @@ typedef struct CUDA_KERNEL_NODE_PARAMS_v2_st {
     void **kernelParams, **extra;
     CUkernel kern;
     CUcontext ctx;
-} CUDA_KERNEL_NODE_PARAMS_v2;
-typedef CUDA_KERNEL_NODE_PARAMS_v2 CUDA_KERNEL_NODE_PARAMS;
+} CUDA_KERNEL_NODE_PARAMS;
 typedef struct CUDA_MEMSET_NODE_PARAMS_st {
     CUdeviceptr dst;
     size_t pitch;
     unsigned int value, elementSize;
     size_t width, height;
-} CUDA_MEMSET_NODE_PARAMS_v1;
-typedef CUDA_MEMSET_NODE_PARAMS_v1 CUDA_MEMSET_NODE_PARAMS;
+} CUDA_MEMSET_NODE_PARAMS;
 typedef struct CUDA_HOST_NODE_PARAMS_st {
     CUhostFn fn;
     void *userData;
-} CUDA_HOST_NODE_PARAMS_v1;
-typedef CUDA_HOST_NODE_PARAMS_v1 CUDA_HOST_NODE_PARAMS;
+} CUDA_HOST_NODE_PARAMS;
 typedef struct CUgraphEdgeData_st {
     unsigned char from_port, to_port;
     unsigned char type, reserved[5];
@@ -154,21 +134,16 @@ typedef struct CUlaunchConfig_st {
     CUlaunchAttribute *attrs;
     unsigned int numAttrs;
 } CUlaunchConfig;
-typedef CUlaunchAttributeValue CUkernelNodeAttrValue_v1;
-typedef CUkernelNodeAttrValue_v1 CUkernelNodeAttrValue;
-typedef CUlaunchAttributeValue CUstreamAttrValue_v1;
-typedef CUstreamAttrValue_v1 CUstreamAttrValue;
+typedef CUlaunchAttributeValue CUstreamAttrValue;
 typedef struct CUexecAffinitySmCount_st {
     unsigned int val;
-} CUexecAffinitySmCount_v1;
-typedef CUexecAffinitySmCount_v1 CUexecAffinitySmCount;
+} CUexecAffinitySmCount;
 typedef struct CUexecAffinityParam_st {
     CUexecAffinityType type;
     union {
         CUexecAffinitySmCount smCount;
     } param;
-} CUexecAffinityParam_v1;
-typedef CUexecAffinityParam_v1 CUexecAffinityParam;
+} CUexecAffinityParam;
 typedef struct CUctxCigParam_st {
     CUcigDataType sharedDataType;
     void *sharedData;
@@ -193,8 +168,7 @@ typedef struct CUDA_MEMCPY2D_st {
     CUarray dstArray;
     size_t dstPitch, WidthInBytes;
     size_t Height;
-} CUDA_MEMCPY2D_v2;
-typedef CUDA_MEMCPY2D_v2 CUDA_MEMCPY2D;
+} CUDA_MEMCPY2D;
 typedef struct CUDA_MEMCPY3D_st {
     size_t srcXInBytes, srcY;
     size_t srcZ, srcLOD;
@@ -214,8 +188,7 @@ typedef struct CUDA_MEMCPY3D_st {
     size_t dstPitch, dstHeight;
     size_t WidthInBytes, Height;
     size_t Depth;
-} CUDA_MEMCPY3D_v2;
-typedef CUDA_MEMCPY3D_v2 CUDA_MEMCPY3D;
+} CUDA_MEMCPY3D;
 typedef struct CUDA_MEMCPY3D_PEER_st {
     size_t srcXInBytes, srcY;
     size_t srcZ, srcLOD;
@@ -235,21 +208,18 @@ typedef struct CUDA_MEMCPY3D_PEER_st {
     size_t dstPitch, dstHeight;
     size_t WidthInBytes, Height;
     size_t Depth;
-} CUDA_MEMCPY3D_PEER_v1;
-typedef CUDA_MEMCPY3D_PEER_v1 CUDA_MEMCPY3D_PEER;
+} CUDA_MEMCPY3D_PEER;
 typedef struct CUDA_ARRAY_DESCRIPTOR_st {
     size_t Width, Height;
     CUarray_format Format;
     unsigned int NumChannels;
-} CUDA_ARRAY_DESCRIPTOR_v2;
-typedef CUDA_ARRAY_DESCRIPTOR_v2 CUDA_ARRAY_DESCRIPTOR;
+} CUDA_ARRAY_DESCRIPTOR;
 typedef struct CUDA_ARRAY3D_DESCRIPTOR_st {
     size_t Width, Height;
     size_t Depth;
     CUarray_format Format;
     unsigned int NumChannels, Flags;
-} CUDA_ARRAY3D_DESCRIPTOR_v2;
-typedef CUDA_ARRAY3D_DESCRIPTOR_v2 CUDA_ARRAY3D_DESCRIPTOR;
+} CUDA_ARRAY3D_DESCRIPTOR;
 typedef struct CUDA_ARRAY_SPARSE_PROPERTIES_st {
     struct {
         unsigned int width, height;
@@ -258,19 +228,14 @@ typedef struct CUDA_ARRAY_SPARSE_PROPERTIES_st {
     unsigned int miptailFirstLevel;
     unsigned long long miptailSize;
     unsigned int flags, reserved[4];
-} CUDA_ARRAY_SPARSE_PROPERTIES_v1;
-typedef CUDA_ARRAY_SPARSE_PROPERTIES_v1 CUDA_ARRAY_SPARSE_PROPERTIES;
+} CUDA_ARRAY_SPARSE_PROPERTIES;
 typedef struct CUDA_ARRAY_MEMORY_REQUIREMENTS_st {
     size_t size, alignment;
     unsigned int reserved[4];
-} CUDA_ARRAY_MEMORY_REQUIREMENTS_v1;
-typedef CUDA_ARRAY_MEMORY_REQUIREMENTS_v1 CUDA_ARRAY_MEMORY_REQUIREMENTS;
-typedef struct CUDA_RESOURCE_DESC_st CUDA_RESOURCE_DESC_v1;
-typedef CUDA_RESOURCE_DESC_v1 CUDA_RESOURCE_DESC;
-typedef struct CUDA_TEXTURE_DESC_st CUDA_TEXTURE_DESC_v1;
-typedef CUDA_TEXTURE_DESC_v1 CUDA_TEXTURE_DESC;
-typedef struct CUDA_RESOURCE_VIEW_DESC_st CUDA_RESOURCE_VIEW_DESC_v1;
-typedef CUDA_RESOURCE_VIEW_DESC_v1 CUDA_RESOURCE_VIEW_DESC;
+} CUDA_ARRAY_MEMORY_REQUIREMENTS;
+typedef struct CUDA_RESOURCE_DESC_st CUDA_RESOURCE_DESC;
+typedef struct CUDA_TEXTURE_DESC_st CUDA_TEXTURE_DESC;
+typedef struct CUDA_RESOURCE_VIEW_DESC_st CUDA_RESOURCE_VIEW_DESC;
 typedef struct CUDA_EXTERNAL_MEMORY_HANDLE_DESC_st {
     CUexternalMemoryHandleType type;
     union {
@@ -283,31 +248,17 @@ typedef struct CUDA_EXTERNAL_MEMORY_HANDLE_DESC_st {
     } handle;
     unsigned long long size;
     unsigned int flags, reserved[16];
-} CUDA_EXTERNAL_MEMORY_HANDLE_DESC_v1;
-typedef CUDA_EXTERNAL_MEMORY_HANDLE_DESC_v1 CUDA_EXTERNAL_MEMORY_HANDLE_DESC;
+} CUDA_EXTERNAL_MEMORY_HANDLE_DESC;
 typedef struct CUDA_EXTERNAL_MEMORY_BUFFER_DESC_st {
     unsigned long long offset, size;
     unsigned int flags, reserved[16];
-} CUDA_EXTERNAL_MEMORY_BUFFER_DESC_v1;
-typedef CUDA_EXTERNAL_MEMORY_BUFFER_DESC_v1 CUDA_EXTERNAL_MEMORY_BUFFER_DESC;
+} CUDA_EXTERNAL_MEMORY_BUFFER_DESC;
 typedef struct CUDA_EXTERNAL_MEMORY_MIPMAPPED_ARRAY_DESC_st {
     unsigned long long offset;
     CUDA_ARRAY3D_DESCRIPTOR arrayDesc;
     unsigned int numLevels, reserved[16];
-} CUDA_EXTERNAL_MEMORY_MIPMAPPED_ARRAY_DESC_v1;
-typedef CUDA_EXTERNAL_MEMORY_MIPMAPPED_ARRAY_DESC_v1 CUDA_EXTERNAL_MEMORY_MIPMAPPED_ARRAY_DESC;
-typedef struct CUDA_EXTERNAL_SEMAPHORE_HANDLE_DESC_st CUDA_EXTERNAL_SEMAPHORE_HANDLE_DESC_v1;
-typedef CUDA_EXTERNAL_SEMAPHORE_HANDLE_DESC_v1 CUDA_EXTERNAL_SEMAPHORE_HANDLE_DESC;
-typedef struct CUDA_EXTERNAL_SEMAPHORE_SIGNAL_PARAMS_st CUDA_EXTERNAL_SEMAPHORE_SIGNAL_PARAMS_v1;
-typedef CUDA_EXTERNAL_SEMAPHORE_SIGNAL_PARAMS_v1 CUDA_EXTERNAL_SEMAPHORE_SIGNAL_PARAMS;
-typedef struct CUDA_EXTERNAL_SEMAPHORE_WAIT_PARAMS_st CUDA_EXTERNAL_SEMAPHORE_WAIT_PARAMS_v1;
-typedef CUDA_EXTERNAL_SEMAPHORE_WAIT_PARAMS_v1 CUDA_EXTERNAL_SEMAPHORE_WAIT_PARAMS;
-typedef struct CUDA_EXT_SEM_SIGNAL_NODE_PARAMS_st CUDA_EXT_SEM_SIGNAL_NODE_PARAMS_v1;
-typedef CUDA_EXT_SEM_SIGNAL_NODE_PARAMS_v1 CUDA_EXT_SEM_SIGNAL_NODE_PARAMS;
-typedef struct CUDA_EXT_SEM_WAIT_NODE_PARAMS_st CUDA_EXT_SEM_WAIT_NODE_PARAMS_v1;
-typedef CUDA_EXT_SEM_WAIT_NODE_PARAMS_v1 CUDA_EXT_SEM_WAIT_NODE_PARAMS;
-typedef unsigned long long CUmemGenericAllocationHandle_v1;
-typedef CUmemGenericAllocationHandle_v1 CUmemGenericAllocationHandle;
+} CUDA_EXTERNAL_MEMORY_MIPMAPPED_ARRAY_DESC;
+typedef unsigned long long CUmemGenericAllocationHandle;
 typedef struct CUarrayMapInfo_st {
     CUresourcetype resourceType;
     union {
@@ -335,13 +286,11 @@ typedef struct CUarrayMapInfo_st {
     unsigned long long offset;
     unsigned int deviceBitMask, flags;
     unsigned int reserved[2];
-} CUarrayMapInfo_v1;
-typedef CUarrayMapInfo_v1 CUarrayMapInfo;
+} CUarrayMapInfo;
 typedef struct CUmemLocation_st {
     CUmemLocationType type;
     int id;
-} CUmemLocation_v1;
-typedef CUmemLocation_v1 CUmemLocation;
+} CUmemLocation;
 typedef struct CUmemAllocationProp_st {
     CUmemAllocationType type;
     CUmemAllocationHandleType requestedHandleTypes;
@@ -352,24 +301,20 @@ typedef struct CUmemAllocationProp_st {
         unsigned short usage;
         unsigned char reserved[4];
     } allocFlags;
-} CUmemAllocationProp_v1;
-typedef CUmemAllocationProp_v1 CUmemAllocationProp;
+} CUmemAllocationProp;
 typedef struct CUmulticastObjectProp_st {
     unsigned int numDevices;
     size_t size;
     unsigned long long handleTypes, flags;
-} CUmulticastObjectProp_v1;
-typedef CUmulticastObjectProp_v1 CUmulticastObjectProp;
+} CUmulticastObjectProp;
 typedef struct CUmemAccessDesc_st {
     CUmemLocation location;
     CUmemAccess_flags flags;
-} CUmemAccessDesc_v1;
-typedef CUmemAccessDesc_v1 CUmemAccessDesc;
+} CUmemAccessDesc;
 typedef struct CUgraphExecUpdateResultInfo_st {
     CUgraphExecUpdateResult result;
     CUgraphNode errorNode, errorFromNode;
-} CUgraphExecUpdateResultInfo_v1;
-typedef CUgraphExecUpdateResultInfo_v1 CUgraphExecUpdateResultInfo;
+} CUgraphExecUpdateResultInfo;
 typedef struct CUmemPoolProps_st {
     CUmemAllocationType allocType;
     CUmemAllocationHandleType handleTypes;
@@ -378,57 +323,21 @@ typedef struct CUmemPoolProps_st {
     size_t maxSize;
     unsigned short usage;
     unsigned char reserved[54];
-} CUmemPoolProps_v1;
-typedef CUmemPoolProps_v1 CUmemPoolProps;
+} CUmemPoolProps;
 typedef struct CUmemPoolPtrExportData_st {
     unsigned char reserved[64];
-} CUmemPoolPtrExportData_v1;
-typedef CUmemPoolPtrExportData_v1 CUmemPoolPtrExportData;
+} CUmemPoolPtrExportData;
 typedef struct CUmemcpyAttributes_st {
     CUmemcpySrcAccessOrder srcAccessOrder;
     CUmemLocation srcLocHint, dstLocHint;
     unsigned int flags;
-} CUmemcpyAttributes_v1;
-typedef CUmemcpyAttributes_v1 CUmemcpyAttributes;
-typedef struct CUoffset3D_st {
-    size_t x, y;
-    size_t z;
-} CUoffset3D_v1;
-typedef CUoffset3D_v1 CUoffset3D;
-typedef struct CUextent3D_st {
-    size_t width, height;
-    size_t depth;
-} CUextent3D_v1;
-typedef CUextent3D_v1 CUextent3D;
-typedef struct CUmemcpy3DOperand_st {
-    CUmemcpy3DOperandType type;
-    union {
-        struct {
-            CUdeviceptr ptr;
-            size_t rowLength, layerHeight;
-            CUmemLocation locHint;
-        } ptr;
-        struct {
-            CUarray array;
-            CUoffset3D offset;
-        } array;
-    } op;
-} CUmemcpy3DOperand_v1;
-typedef CUmemcpy3DOperand_v1 CUmemcpy3DOperand;
-typedef struct CUDA_MEMCPY3D_BATCH_OP_st {
-    CUmemcpy3DOperand src, dst;
-    CUextent3D extent;
-    CUmemcpySrcAccessOrder srcAccessOrder;
-    unsigned int flags;
-} CUDA_MEMCPY3D_BATCH_OP_v1;
-typedef CUDA_MEMCPY3D_BATCH_OP_v1 CUDA_MEMCPY3D_BATCH_OP;
+} CUmemcpyAttributes;
 typedef struct CUDA_MEM_ALLOC_NODE_PARAMS_v1_st {
     CUmemPoolProps poolProps;
     const CUmemAccessDesc *accessDescs;
     size_t accessDescCount, bytesize;
     CUdeviceptr dptr;
-} CUDA_MEM_ALLOC_NODE_PARAMS_v1;
-typedef CUDA_MEM_ALLOC_NODE_PARAMS_v1 CUDA_MEM_ALLOC_NODE_PARAMS;
+} CUDA_MEM_ALLOC_NODE_PARAMS;
 typedef struct CUDA_MEM_ALLOC_NODE_PARAMS_v2_st {
     CUmemPoolProps poolProps;
     const CUmemAccessDesc *accessDescs;
@@ -469,8 +378,7 @@ typedef struct CUdevResource_st {
         CUdevSmResource sm;
         unsigned char _oversize[48];
     };
-} CUdevResource_v1;
-typedef CUdevResource_v1 CUdevResource;
+} CUdevResource;
 typedef unsigned int CUdeviceptr_v1;
 typedef struct CUDA_MEMCPY2D_v1_st {
     unsigned int srcXInBytes, srcY;

@@ -19,9 +19,6 @@ typedef enum CUstream_flags_enum { CU_STREAM_NON_BLOCKING = 1 } CUstream_flags;
 typedef enum CUevent_flags_enum {
     CU_EVENT_DISABLE_TIMING = 2, CU_EVENT_INTERPROCESS = 4
 } CUevent_flags;
-typedef enum CUasyncNotificationType_enum {
-    CU_ASYNC_NOTIFICATION_TYPE_OVER_BUDGET = 1
-} CUasyncNotificationType;
 typedef enum CUarray_format_enum {
     CU_AD_FORMAT_UNSIGNED_INT8 = 1, CU_AD_FORMAT_UNSIGNED_INT16, CU_AD_FORMAT_UNSIGNED_INT32,
     CU_AD_FORMAT_SIGNED_INT8 = 8, CU_AD_FORMAT_SIGNED_INT16, CU_AD_FORMAT_SIGNED_INT32,
@@ -40,8 +37,6 @@ typedef enum CUarray_format_enum {
     CU_AD_FORMAT_Y444_PLANAR10, CU_AD_FORMAT_YUV444_8bit_SemiPlanar,
     CU_AD_FORMAT_YUV444_16bit_SemiPlanar, CU_AD_FORMAT_UNORM_INT_101010_2 = 80
 } CUarray_format;
-typedef enum CUaddress_mode_enum { CU_TR_ADDRESS_MODE_WRAP } CUaddress_mode;
-typedef enum CUfilter_mode_enum { CU_TR_FILTER_MODE_POINT } CUfilter_mode;
 typedef enum CUdevice_attribute_enum {
     CU_DEVICE_ATTRIBUTE_MAX_THREADS_PER_BLOCK = 1, CU_DEVICE_ATTRIBUTE_MAX_BLOCK_DIM_X,
     CU_DEVICE_ATTRIBUTE_MAX_BLOCK_DIM_Y, CU_DEVICE_ATTRIBUTE_MAX_BLOCK_DIM_Z,
@@ -176,7 +171,6 @@ typedef enum CUsharedconfig_enum { CU_SHARED_MEM_CONFIG_DEFAULT_BANK_SIZE } CUsh
 typedef enum CUmemorytype_enum {
     CU_MEMORYTYPE_HOST = 1, CU_MEMORYTYPE_DEVICE, CU_MEMORYTYPE_ARRAY, CU_MEMORYTYPE_UNIFIED
 } CUmemorytype;
-typedef enum CUcomputemode_enum { CU_COMPUTEMODE_DEFAULT } CUcomputemode;
 typedef enum CUmem_advise_enum { CU_MEM_ADVISE_SET_READ_MOSTLY = 1 } CUmem_advise;
 typedef enum CUmem_range_attribute_enum {
     CU_MEM_RANGE_ATTRIBUTE_PREFERRED_LOCATION = 2,
@@ -187,12 +181,6 @@ typedef enum CUjit_option_enum {
     CU_JIT_ERROR_LOG_BUFFER, CU_JIT_ERROR_LOG_BUFFER_SIZE_BYTES
 } CUjit_option;
 typedef enum CUjitInputType_enum { CU_JIT_INPUT_PTX = 1, CU_JIT_INPUT_LIBRARY = 4 } CUjitInputType;
-typedef enum CUgraphicsRegisterFlags_enum {
-    CU_GRAPHICS_REGISTER_FLAGS_NONE
-} CUgraphicsRegisterFlags;
-typedef enum CUgraphicsMapResourceFlags_enum {
-    CU_GRAPHICS_MAP_RESOURCE_FLAGS_NONE
-} CUgraphicsMapResourceFlags;
 typedef enum CUlimit_enum {
     CU_LIMIT_STACK_SIZE, CU_LIMIT_PRINTF_FIFO_SIZE, CU_LIMIT_MALLOC_HEAP_SIZE,
     CU_LIMIT_DEV_RUNTIME_SYNC_DEPTH, CU_LIMIT_DEV_RUNTIME_PENDING_LAUNCH_COUNT,
@@ -216,16 +204,12 @@ typedef enum CUgraphInstantiateResult_enum {
     CUDA_GRAPH_INSTANTIATE_SUCCESS, CUDA_GRAPH_INSTANTIATE_ERROR
 } CUgraphInstantiateResult;
 typedef enum CUsynchronizationPolicy_enum { CU_SYNC_POLICY_AUTO = 1 } CUsynchronizationPolicy;
-typedef enum CUclusterSchedulingPolicy_enum {
-    CU_CLUSTER_SCHEDULING_POLICY_DEFAULT
-} CUclusterSchedulingPolicy;
 typedef enum CUlaunchMemSyncDomain_enum { CU_LAUNCH_MEM_SYNC_DOMAIN_DEFAULT } CUlaunchMemSyncDomain;
 typedef enum CUlaunchAttributeID_enum {
     CU_LAUNCH_ATTRIBUTE_ACCESS_POLICY_WINDOW = 1, CU_LAUNCH_ATTRIBUTE_COOPERATIVE,
     CU_LAUNCH_ATTRIBUTE_SYNCHRONIZATION_POLICY, CU_LAUNCH_ATTRIBUTE_PRIORITY = 8,
     CU_LAUNCH_ATTRIBUTE_MEM_SYNC_DOMAIN_MAP, CU_LAUNCH_ATTRIBUTE_MEM_SYNC_DOMAIN
 } CUlaunchAttributeID;
-typedef CUlaunchAttributeID CUkernelNodeAttrID;
 typedef enum CUstreamCaptureStatus_enum {
     CU_STREAM_CAPTURE_STATUS_NONE, CU_STREAM_CAPTURE_STATUS_ACTIVE
 } CUstreamCaptureStatus;
@@ -289,13 +273,9 @@ typedef enum cudaError_enum {
 typedef enum CUdevice_P2PAttribute_enum {
     CU_DEVICE_P2P_ATTRIBUTE_PERFORMANCE_RANK = 1
 } CUdevice_P2PAttribute;
-typedef enum CUresourceViewFormat_enum { CU_RES_VIEW_FORMAT_NONE } CUresourceViewFormat;
 typedef enum CUexternalMemoryHandleType_enum {
     CU_EXTERNAL_MEMORY_HANDLE_TYPE_OPAQUE_FD = 1, CU_EXTERNAL_MEMORY_HANDLE_TYPE_NVSCIBUF = 8
 } CUexternalMemoryHandleType;
-typedef enum CUexternalSemaphoreHandleType_enum {
-    CU_EXTERNAL_SEMAPHORE_HANDLE_TYPE_OPAQUE_FD = 1
-} CUexternalSemaphoreHandleType;
 typedef enum CUmemAllocationHandleType_enum {
     CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR = 1
 } CUmemAllocationHandleType;
@@ -313,15 +293,11 @@ typedef enum CUmemAllocationType_enum {
 typedef enum CUmemAllocationGranularity_flags_enum {
     CU_MEM_ALLOC_GRANULARITY_RECOMMENDED = 1
 } CUmemAllocationGranularity_flags;
-typedef enum CUmemRangeHandleType_enum {
-    CU_MEM_RANGE_HANDLE_TYPE_DMA_BUF_FD = 1
-} CUmemRangeHandleType;
 typedef enum CUarraySparseSubresourceType_enum {
     CU_ARRAY_SPARSE_SUBRESOURCE_TYPE_SPARSE_LEVEL
 } CUarraySparseSubresourceType;
 typedef enum CUmemOperationType_enum { CU_MEM_OPERATION_TYPE_UNMAP = 2 } CUmemOperationType;
 typedef enum CUmemHandleType_enum { CU_MEM_HANDLE_TYPE_GENERIC } CUmemHandleType;
-typedef enum CUmemAllocationCompType_enum { CU_MEM_ALLOCATION_COMP_NONE } CUmemAllocationCompType;
 typedef enum CUmulticastGranularity_flags_enum {
     CU_MULTICAST_GRANULARITY_MINIMUM
 } CUmulticastGranularity_flags;
@@ -338,9 +314,6 @@ typedef enum CUmemPool_attribute_enum {
 typedef enum CUmemcpySrcAccessOrder_enum {
     CU_MEMCPY_SRC_ACCESS_ORDER_INVALID
 } CUmemcpySrcAccessOrder;
-typedef enum CUmemcpy3DOperandType_enum {
-    CU_MEMCPY_OPERAND_TYPE_POINTER = 1
-} CUmemcpy3DOperandType;
 typedef enum CUgraphMem_attribute_enum {
     CU_GRAPH_MEM_ATTR_USED_MEM_CURRENT, CU_GRAPH_MEM_ATTR_USED_MEM_HIGH,
     CU_GRAPH_MEM_ATTR_RESERVED_MEM_CURRENT, CU_GRAPH_MEM_ATTR_RESERVED_MEM_HIGH
@@ -351,14 +324,10 @@ typedef enum CUflushGPUDirectRDMAWritesScope_enum {
 typedef enum CUflushGPUDirectRDMAWritesTarget_enum {
     CU_FLUSH_GPU_DIRECT_RDMA_WRITES_TARGET_CURRENT_CTX
 } CUflushGPUDirectRDMAWritesTarget;
-typedef enum CUuserObject_flags_enum { CU_USER_OBJECT_NO_DESTRUCTOR_SYNC = 1 } CUuserObject_flags;
 typedef enum CUgraphInstantiate_flags_enum {
     CUDA_GRAPH_INSTANTIATE_FLAG_AUTO_FREE_ON_LAUNCH = 1
 } CUgraphInstantiate_flags;
 typedef enum CUmoduleLoadingMode_enum { CU_MODULE_LAZY_LOADING = 2 } CUmoduleLoadingMode;
-typedef enum CUfunctionLoadingState_enum {
-    CU_FUNCTION_LOADING_STATE_UNLOADED
-} CUfunctionLoadingState;
 typedef enum { CU_GREEN_CTX_DEFAULT_STREAM = 1 } CUgreenCtxCreate_flags;
 typedef enum {
     CU_DEV_RESOURCE_TYPE_INVALID, CU_DEV_RESOURCE_TYPE_SM, CU_DEV_RESOURCE_TYPE_MAX

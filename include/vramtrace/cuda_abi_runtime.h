@@ -127,29 +127,11 @@ struct cudaMemcpy3DParms {
     struct cudaExtent extent;
     enum cudaMemcpyKind kind;
 };
-struct cudaMemcpy3DPeerParms {
-    cudaArray_t srcArray;
-    struct cudaPos srcPos;
-    struct cudaPitchedPtr srcPtr;
-    int srcDevice;
-    cudaArray_t dstArray;
-    struct cudaPos dstPos;
-    struct cudaPitchedPtr dstPtr;
-    int dstDevice;
-    struct cudaExtent extent;
-};
 struct cudaMemsetParams {
     void *dst;
     size_t pitch;
     unsigned int value, elementSize;
     size_t width, height;
-};
-enum cudaAccessProperty { cudaAccessPropertyNormal };
-struct cudaAccessPolicyWindow {
-    void *base_ptr;
-    size_t num_bytes;
-    float hitRatio;
-    enum cudaAccessProperty hitProp, missProp;
 };
 typedef void (*cudaHostFn_t)(void *userData);
 struct cudaHostNodeParams {
@@ -158,8 +140,6 @@ struct cudaHostNodeParams {
 };
 enum cudaStreamCaptureStatus { cudaStreamCaptureStatusNone };
 enum cudaStreamCaptureMode { cudaStreamCaptureModeGlobal };
-enum cudaSynchronizationPolicy { cudaSyncPolicyAuto = 1 };
-enum cudaClusterSchedulingPolicy { cudaClusterSchedulingPolicyDefault };
 struct cudaResourceDesc;
 struct cudaResourceViewDesc;
 struct cudaPointerAttributes;
@@ -180,8 +160,6 @@ enum cudaSharedMemConfig { cudaSharedMemBankSizeDefault };
 enum cudaLimit { cudaLimitMallocHeapSize = 2 };
 enum cudaMemoryAdvise { cudaMemAdviseSetReadMostly = 1 };
 enum cudaMemRangeAttribute { cudaMemRangeAttributeReadMostly = 1 };
-enum cudaFlushGPUDirectRDMAWritesScope { cudaFlushGPUDirectRDMAWritesToOwner = 100 };
-enum cudaFlushGPUDirectRDMAWritesTarget { cudaFlushGPUDirectRDMAWritesTargetCurrentDevice };
 enum cudaDeviceAttr { cudaDevAttrMaxThreadsPerBlock = 1 };
 enum cudaMemPoolAttr { cudaMemPoolReuseFollowEventDependencies = 1 };
 enum cudaMemLocationType { cudaMemLocationTypeDevice = 1 };
@@ -224,37 +202,6 @@ struct cudaMemFreeNodeParams {
     void *dptr;
 };
 enum cudaGraphMemAttributeType { cudaGraphMemAttrUsedMemCurrent };
-enum cudaMemcpySrcAccessOrder { cudaMemcpySrcAccessOrderInvalid };
-struct cudaMemcpyAttributes {
-    enum cudaMemcpySrcAccessOrder srcAccessOrder;
-    struct cudaMemLocation srcLocHint, dstLocHint;
-    unsigned int flags;
-};
-enum cudaMemcpy3DOperandType { cudaMemcpyOperandTypePointer = 1 };
-struct cudaOffset3D {
-    size_t x, y;
-    size_t z;
-};
-struct cudaMemcpy3DOperand {
-    enum cudaMemcpy3DOperandType type;
-    union {
-        struct {
-            void *ptr;
-            size_t rowLength, layerHeight;
-            struct cudaMemLocation locHint;
-        } ptr;
-        struct {
-            cudaArray_t array;
-            struct cudaOffset3D offset;
-        } array;
-    } op;
-};
-struct cudaMemcpy3DBatchOp {
-    struct cudaMemcpy3DOperand src, dst;
-    struct cudaExtent extent;
-    enum cudaMemcpySrcAccessOrder srcAccessOrder;
-    unsigned int flags;
-};
 enum cudaDeviceP2PAttr { cudaDevP2PAttrPerformanceRank = 1 };
 typedef struct CUuuid_st cudaUUID_t;
 struct cudaDeviceProp;
@@ -264,9 +211,6 @@ typedef struct cudaIpcEventHandle_st {
 typedef struct cudaIpcMemHandle_st {
     char reserved[64];
 } cudaIpcMemHandle_t;
-typedef struct cudaMemFabricHandle_st {
-    char reserved[64];
-} cudaMemFabricHandle_t;
 enum cudaExternalMemoryHandleType { cudaExternalMemoryHandleTypeOpaqueFd = 1 };
 struct cudaExternalMemoryHandleDesc {
     enum cudaExternalMemoryHandleType type;
@@ -292,18 +236,13 @@ struct cudaExternalMemoryMipmappedArrayDesc {
     unsigned int flags, numLevels;
     unsigned int reserved[16];
 };
-struct cudaExternalSemaphoreHandleDesc;
-struct cudaExternalSemaphoreSignalParams;
-struct cudaExternalSemaphoreWaitParams;
 typedef enum cudaError cudaError_t;
 typedef struct CUstream_st *cudaStream_t;
 typedef struct CUevent_st *cudaEvent_t;
 typedef struct cudaGraphicsResource *cudaGraphicsResource_t;
 typedef struct CUexternalMemory_st *cudaExternalMemory_t;
-typedef struct CUexternalSemaphore_st *cudaExternalSemaphore_t;
 typedef struct CUgraph_st *cudaGraph_t;
 typedef struct CUgraphNode_st *cudaGraphNode_t;
-typedef struct CUuserObject_st *cudaUserObject_t;
 typedef unsigned long long cudaGraphConditionalHandle;
 typedef struct CUfunc_st *cudaFunction_t;
 typedef struct CUkern_st *cudaKernel_t;
@@ -317,8 +256,6 @@ struct cudaKernelNodeParams {
     unsigned int sharedMemBytes;
     void **kernelParams, **extra;
 };
-struct cudaExternalSemaphoreSignalNodeParams;
-struct cudaExternalSemaphoreWaitNodeParams;
 enum cudaGraphNodeType { cudaGraphNodeTypeMemAlloc = 10 };
 struct cudaGraphNodeParams {
     enum cudaGraphNodeType type;
@@ -347,15 +284,10 @@ typedef struct cudaGraphExecUpdateResultInfo_st {
     enum cudaGraphExecUpdateResult result;
     cudaGraphNode_t errorNode, errorFromNode;
 } cudaGraphExecUpdateResultInfo;
-typedef struct CUgraphDeviceUpdatableNode_st *cudaGraphDeviceNode_t;
 enum cudaDriverEntryPointQueryResult {
     cudaDriverEntryPointSuccess, cudaDriverEntryPointSymbolNotFound,
     cudaDriverEntryPointVersionNotSufficent
 };
-typedef enum cudaLaunchMemSyncDomain { cudaLaunchMemSyncDomainDefault } cudaLaunchMemSyncDomain;
-typedef struct cudaLaunchMemSyncDomainMap_st {
-    unsigned char default_, remote;
-} cudaLaunchMemSyncDomainMap;
 typedef enum cudaLaunchAttributeID { cudaLaunchAttributeIgnore } cudaLaunchAttributeID;
 typedef union cudaLaunchAttributeValue cudaLaunchAttributeValue;
 typedef struct cudaLaunchAttribute_st cudaLaunchAttribute;
@@ -366,12 +298,6 @@ typedef struct cudaLaunchConfig_st {
     cudaLaunchAttribute *attrs;
     unsigned int numAttrs;
 } cudaLaunchConfig_t;
-typedef struct cudaAsyncCallbackEntry *cudaAsyncCallbackHandle_t;
-typedef enum cudaAsyncNotificationType_enum {
-    cudaAsyncNotificationTypeOverBudget = 1
-} cudaAsyncNotificationType;
-typedef struct cudaAsyncNotificationInfo cudaAsyncNotificationInfo_t;
-typedef void (*cudaAsyncCallback)(cudaAsyncNotificationInfo_t *, void *, cudaAsyncCallbackHandle_t);
 typedef unsigned long long cudaSurfaceObject_t;
 struct cudaTextureDesc;
 typedef unsigned long long cudaTextureObject_t;
