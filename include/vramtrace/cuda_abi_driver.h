@@ -135,24 +135,8 @@ typedef struct CUlaunchConfig_st {
     unsigned int numAttrs;
 } CUlaunchConfig;
 typedef CUlaunchAttributeValue CUstreamAttrValue;
-typedef struct CUexecAffinitySmCount_st {
-    unsigned int val;
-} CUexecAffinitySmCount;
-typedef struct CUexecAffinityParam_st {
-    CUexecAffinityType type;
-    union {
-        CUexecAffinitySmCount smCount;
-    } param;
-} CUexecAffinityParam;
-typedef struct CUctxCigParam_st {
-    CUcigDataType sharedDataType;
-    void *sharedData;
-} CUctxCigParam;
-typedef struct CUctxCreateParams_st {
-    CUexecAffinityParam *execAffinityParams;
-    int numExecAffinityParams;
-    CUctxCigParam *cigParams;
-} CUctxCreateParams;
+typedef struct CUexecAffinityParam_st CUexecAffinityParam;
+typedef struct CUctxCreateParams_st CUctxCreateParams;
 typedef void (*CUstreamCallback)(CUstream hStream, CUresult status, void *userData);
 typedef struct CUDA_MEMCPY2D_st {
     size_t srcXInBytes, srcY;
@@ -327,11 +311,7 @@ typedef struct CUmemPoolProps_st {
 typedef struct CUmemPoolPtrExportData_st {
     unsigned char reserved[64];
 } CUmemPoolPtrExportData;
-typedef struct CUmemcpyAttributes_st {
-    CUmemcpySrcAccessOrder srcAccessOrder;
-    CUmemLocation srcLocHint, dstLocHint;
-    unsigned int flags;
-} CUmemcpyAttributes;
+typedef struct CUmemcpyAttributes_st CUmemcpyAttributes;
 typedef struct CUDA_MEM_ALLOC_NODE_PARAMS_v1_st {
     CUmemPoolProps poolProps;
     const CUmemAccessDesc *accessDescs;

@@ -84,19 +84,8 @@ typedef struct cudaArray *cudaArray_t;
 typedef const struct cudaArray *cudaArray_const_t;
 typedef struct cudaMipmappedArray *cudaMipmappedArray_t;
 typedef const struct cudaMipmappedArray *cudaMipmappedArray_const_t;
-struct cudaArraySparseProperties {
-    struct {
-        unsigned int width, height;
-        unsigned int depth;
-    } tileExtent;
-    unsigned int miptailFirstLevel;
-    unsigned long long miptailSize;
-    unsigned int flags, reserved[4];
-};
-struct cudaArrayMemoryRequirements {
-    size_t size, alignment;
-    unsigned int reserved[4];
-};
+struct cudaArraySparseProperties;
+struct cudaArrayMemoryRequirements;
 enum cudaMemoryType {
     cudaMemoryTypeUnregistered, cudaMemoryTypeHost, cudaMemoryTypeDevice, cudaMemoryTypeManaged
 };
@@ -134,10 +123,7 @@ struct cudaMemsetParams {
     size_t width, height;
 };
 typedef void (*cudaHostFn_t)(void *userData);
-struct cudaHostNodeParams {
-    cudaHostFn_t fn;
-    void *userData;
-};
+struct cudaHostNodeParams;
 enum cudaStreamCaptureStatus { cudaStreamCaptureStatusNone };
 enum cudaStreamCaptureMode { cudaStreamCaptureModeGlobal };
 struct cudaResourceDesc;
@@ -168,10 +154,7 @@ struct cudaMemLocation {
     int id;
 };
 enum cudaMemAccessFlags { cudaMemAccessFlagsProtNone };
-struct cudaMemAccessDesc {
-    struct cudaMemLocation location;
-    enum cudaMemAccessFlags flags;
-};
+struct cudaMemAccessDesc;
 enum cudaMemAllocationType { cudaMemAllocationTypePinned = 1 };
 enum cudaMemAllocationHandleType { cudaMemHandleTypeNone };
 struct cudaMemPoolProps {
@@ -183,9 +166,7 @@ struct cudaMemPoolProps {
     unsigned short usage;
     unsigned char reserved[54];
 };
-struct cudaMemPoolPtrExportData {
-    unsigned char reserved[64];
-};
+struct cudaMemPoolPtrExportData;
 struct cudaMemAllocNodeParams {
     struct cudaMemPoolProps poolProps;
     const struct cudaMemAccessDesc *accessDescs;
@@ -267,23 +248,10 @@ struct cudaGraphNodeParams {
     };
     long long reserved2;
 };
-typedef struct cudaGraphEdgeData_st {
-    unsigned char from_port, to_port;
-    unsigned char type, reserved[5];
-} cudaGraphEdgeData;
+typedef struct cudaGraphEdgeData_st cudaGraphEdgeData;
 typedef struct CUgraphExec_st *cudaGraphExec_t;
-enum cudaGraphExecUpdateResult { cudaGraphExecUpdateSuccess };
-typedef enum cudaGraphInstantiateResult { cudaGraphInstantiateSuccess } cudaGraphInstantiateResult;
-typedef struct cudaGraphInstantiateParams_st {
-    unsigned long long flags;
-    cudaStream_t uploadStream;
-    cudaGraphNode_t errNode_out;
-    cudaGraphInstantiateResult result_out;
-} cudaGraphInstantiateParams;
-typedef struct cudaGraphExecUpdateResultInfo_st {
-    enum cudaGraphExecUpdateResult result;
-    cudaGraphNode_t errorNode, errorFromNode;
-} cudaGraphExecUpdateResultInfo;
+typedef struct cudaGraphInstantiateParams_st cudaGraphInstantiateParams;
+typedef struct cudaGraphExecUpdateResultInfo_st cudaGraphExecUpdateResultInfo;
 enum cudaDriverEntryPointQueryResult {
     cudaDriverEntryPointSuccess, cudaDriverEntryPointSymbolNotFound,
     cudaDriverEntryPointVersionNotSufficent
