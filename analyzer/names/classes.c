@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Classes of driver memory (see classes.h). build.c asks for each site of the driver layer.
+ * Who owns driver memory (see classes.h). build.c asks for each site of the driver layer.
  *
- * A library is told by the innermost frame that passes nothing on: memory that cuBLAS takes is
- * cuBLAS's, whoever called it, and memory that PyTorch's allocator takes for cuBLAS is PyTorch's. An
- * allocator that lives in headers is told by its functions.
+ * The innermost native frame outside pass-through libraries decides: memory that cuBLAS allocates
+ * is cuBLAS's, whoever called it; memory that PyTorch's allocator allocates for cuBLAS is
+ * PyTorch's. An allocator in headers has no library, so its functions decide.
  */
 #include "classes.h"
 
@@ -64,7 +64,6 @@ static int index_in(const char *text, const char *const *names, int count) {
     return -1;
 }
 
-/* 0, or -EINVAL with what is wrong in `message`. */
 static int take_line(struct vt_classes *c, const char *file, unsigned line, char *text,
                      struct vt_string *message) {
     static const char *const classes[] = {"program", "cache", "runtime"};
@@ -148,7 +147,7 @@ static bool passes_on(const struct vt_frame *frame) {
     return false;
 }
 
-/* The frame whose module counts; NULL: a Python frame comes first, or the stack is unknown. */
+/* The frame that decides; NULL: a Python frame comes first, or the stack is unknown. */
 static const struct vt_frame *taker(const struct vt_stack *stack) {
     for (uint32_t i = 0; i < stack->count; i++) {
         const struct vt_frame *frame = &stack->frames[i];
@@ -170,7 +169,7 @@ static bool excepted(const struct row *row, const struct vt_process *p) {
     return value && !fnmatch(equals + 1, value, 0);
 }
 
-/* Parameters are no part of a function's name here: they would name other people's types. */
+/* Compares without parameters, because they can contain other libraries' types. */
 static bool function_matches(const char *pattern, const char *function) {
     const char *parameters = strchr(function, '(');
     if (!parameters || parameters == function)
@@ -223,7 +222,7 @@ void vt_classes_judge(const struct vt_classes *c, const struct vt_process *p, bo
         return;
     site->class = vt_classes_of_stack(c, p, site->stack, &site->class_name);
     if (site->segments && site->class != VT_CLASS_CACHE) {
-        /* its blocks are the proof; the frames may not have been seen */
+        /* its blocks prove it, even if the stack is incomplete */
         site->class = VT_CLASS_CACHE;
         site->class_name = vt_classes_allocator(blocks_hook);
     } else if (pooled && site->class == VT_CLASS_CACHE) {

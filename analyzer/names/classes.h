@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Classes of driver memory: a caching allocator's, a CUDA library's own, or the program's. By the
- * frames that made it; the list is in classes.def, and a user's file adds to it.
+ * Who owns driver memory: a caching allocator, a CUDA library, or the program. The frames of its
+ * stack decide, by the list in classes.def and the user's own file.
  */
 #ifndef VRAMTRACE_ANALYZER_CLASSES_H
 #define VRAMTRACE_ANALYZER_CLASSES_H
@@ -10,28 +10,29 @@
 
 struct vt_classes;
 
-/* The built-in list, with the rows of `file` before it (NULL: none). 0, or -errno with a message
- * that names file, line, expected and found. Free with vt_classes_close; what vt_classes_find gives
- * lives as long. */
+/* Loads the built-in list, with the rows of `file` before it (NULL: none). Returns 0, or -errno
+ * with a `message` that names the file, the line, what was expected and what was found. After 0,
+ * free with vt_classes_close; names live until then. */
 int vt_classes_open(const char *file, struct vt_classes **classes, struct vt_string *message);
 void vt_classes_close(struct vt_classes *classes);
 
-/* Gives a driver site its class and class_name. `blocks_hook`: of the blocks
- * in it, where there are any. Stream-ordered memory (`pooled`) is never a cache:
- * the driver hands out as the program asks. */
+/* Sets the class and class_name of a driver site. `blocks_hook`: the hook of the blocks in it, if
+ * there are any. Stream-ordered memory (`pooled`) is never a cache, since each allocation is one
+ * that the program asked for. */
 void vt_classes_judge(const struct vt_classes *classes, const struct vt_process *process,
                       bool pooled, unsigned blocks_hook, struct vt_site *site);
 
-/* Who reports blocks through a hook: "PyTorch". */
+/* The framework whose blocks come from this hook: "PyTorch". A constant. */
 const char *vt_classes_allocator(unsigned hook);
 
-/* The class that an allocation from this stack would have. */
+/* The class of an allocation from this stack, and its *name; NULL: the program. */
 enum vt_class vt_classes_of_stack(const struct vt_classes *classes,
                                   const struct vt_process *process, const struct vt_stack *stack,
                                   const char **name);
 
-/* Gives a site that belongs to a cache or a CUDA library its verdict and why; false: it is the
- * program's. `end`: what the end is, after "live". */
+/* Sets the verdict of a site that belongs to a cache or a CUDA library, and its `why` (the site
+ * owns it). False: it is the program's. `end`: phrase for how the log ended, as in "live when the
+ * process ended". */
 bool vt_classes_verdict(struct vt_site *site, const char *end);
 
 #endif

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The door of names/: addresses -> names, and who allocates under them.
+ * The door of names/: addresses -> functions, files and lines; stacks -> who allocates.
  *
- * Law: a name that is not certain is not given: a file that changed since the run has none. Names
- * live as long as what they were asked of. Uses base, log and model.
+ * Law: no name is better than a wrong one: a file that changed since the run gives none. Names live
+ * as long as the object that returned them. Uses base, log and model.
  *
- *     symbolize.h    an address in a module -> functions, files, lines
+ *     symbolize.h    an address in a module -> functions, files and lines
  *     stacks.h       a log's stacks as the model shows them
- *     classes.h      caches of frameworks, memory of CUDA libraries, memory of the program
+ *     classes.h      who owns driver memory: a caching allocator, a CUDA library, or the program
  */
 #ifndef VRAMTRACE_ANALYZER_NAMES_H
 #define VRAMTRACE_ANALYZER_NAMES_H

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A log's stacks as the model shows them (see stacks.h). The strings of a frame belong to the log's
- * tables (copied here, because the log is closed before the model is read) or to the symbolizer.
+ * A log's stacks as the model shows them (see stacks.h). The strings of a frame belong to the
+ * symbolizer, or are copies of the log's, which is closed before the model is read.
  */
 #include "stacks.h"
 
@@ -22,7 +22,7 @@ struct vt_stacks {
     char **paths;              /* of modules, by index in the log */
     struct vt_log_code *codes; /* copies */
     size_t module_count, code_count;
-    enum vt_symbols_state *states; /* of modules that were met */
+    enum vt_symbols_state *states; /* of modules that occur in a stack */
     bool *met;
     struct vt_stack empty;
 };
@@ -70,7 +70,7 @@ void vt_stacks_close(struct vt_stacks *s) {
     free(s);
 }
 
-/* A stack being made. */
+/* A stack under construction. */
 struct making {
     struct vt_frame *frames;
     size_t count, room;
@@ -94,7 +94,7 @@ static void add_python(struct vt_stacks *s, struct making *m, uint64_t word) {
 }
 
 static void add_native(struct vt_stacks *s, struct making *m, uint64_t word, uint64_t ticks) {
-    /* a return address may be the first of the next line, or function */
+    /* a return address can already belong to the next line or function */
     uint64_t address = (word & ~VT_FRAME_INTERPRETER) - 1;
     const struct vt_log_module *module = vt_log_module_at(s->log, address, ticks);
     struct vt_frame frame = {.interpreter = word & VT_FRAME_INTERPRETER, .offset = address};
@@ -156,7 +156,7 @@ const struct vt_stack *vt_stacks_get(struct vt_stacks *s, uint32_t index, bool r
 void vt_stacks_notes(const struct vt_stacks *s, struct vt_process *process) {
     for (size_t i = 0; i < s->module_count; i++) {
         bool changed = s->states[i] == VT_SYMBOLS_CHANGED, said = false;
-        /* what has no path never was a file: the vdso, generated code */
+        /* the vdso and generated code have no file */
         bool missing = s->states[i] == VT_SYMBOLS_MISSING && s->paths[i][0] == '/';
         if (!s->met[i] || !(changed || missing))
             continue;

@@ -2,10 +2,10 @@
 /*
  * The symbolizer (see symbolize.h), for build.c.
  *
- * Each module is opened by itself, at the addresses that its file names, so the load address of the
- * traced process plays no part. Names come from DWARF where there is some, else from the ELF symbol
- * table; the line from DWARF alone. The build id of the file on disk must be the log's: a library
- * that was updated since would give wrong names with a straight face.
+ * Each module is opened alone, at the addresses in its file, so the load address in the traced
+ * process does not matter. Names come from DWARF, or from the ELF symbol table if there is none;
+ * lines only from DWARF. The file's build id must equal the log's, because a library that was
+ * updated since would give wrong names.
  */
 #include "symbolize.h"
 
@@ -19,7 +19,7 @@
 #include <unistd.h>
 #include <uthash.h>
 
-/* libstdc++'s, or libc++abi's: part of the C++ ABI, declared in a header for C++ only. */
+/* Part of the C++ ABI; its header is for C++ only. */
 char *__cxa_demangle(const char *name, char *buffer, size_t *length, int *status);
 
 struct module {
@@ -31,12 +31,11 @@ struct module {
     char key[];              /* path, newline, build id */
 };
 
-/* What is known of one address of one module: rows of vt_symbols.rows. */
+/* The functions at one address of a module: rows of vt_symbols.rows. */
 struct answer {
     uint32_t first, count;
 };
 
-/* A text that is kept once. */
 struct string {
     UT_hash_handle hh;
     char text[];
@@ -46,7 +45,7 @@ struct vt_symbols {
     struct module *modules;
     struct answer *answers;
     uint32_t answer_count, answer_room;
-    struct vt_symbol **rows; /* each answer's rows are one block: they never move */
+    struct vt_symbol **rows; /* one memory block for each answer, so that rows never move */
     size_t row_count, row_room;
     struct string *strings;
 };
@@ -78,7 +77,7 @@ void vt_symbols_close(struct vt_symbols *s) {
     free(s);
 }
 
-/* A copy that lives as long as the symbolizer; the same text is kept once. */
+/* A copy that lives as long as the symbolizer; equal texts share one. */
 static const char *keep(struct vt_symbols *s, const char *text) {
     struct string *string;
     size_t length = strlen(text);
@@ -97,7 +96,7 @@ static bool same_build_id(Elf *elf, const char *expected) {
     const void *id;
     ssize_t length = elf ? dwelf_elf_gnu_build_id(elf, &id) : -1;
     if (!expected[0])
-        return true; /* the log does not know: believe the path */
+        return true; /* not in the log, so the path must do */
     if (length <= 0 || (size_t)length * 2 != strlen(expected))
         return false;
     for (ssize_t i = 0; i < length; i++) {
@@ -110,8 +109,8 @@ static bool same_build_id(Elf *elf, const char *expected) {
 }
 
 static void open_module(struct module *m, const char *path, const char *build_id) {
-    /* elfutils keeps pointers to both for as long as the Dwfl lives */
-    static char *debug_path; /* NULL: its standard, .debug and /usr/lib/debug */
+    /* elfutils keeps pointers to both as long as the Dwfl lives */
+    static char *debug_path; /* NULL: the default, .debug and /usr/lib/debug */
     static const Dwfl_Callbacks callbacks = {
         .find_elf = dwfl_build_id_find_elf,
         .find_debuginfo = dwfl_standard_find_debuginfo,
@@ -166,7 +165,7 @@ static const char *demangled(struct vt_symbols *s, const char *name) {
     return kept;
 }
 
-/* "a::b::" of a function that has no linkage name: inlined for good, or local to its file. */
+/* "a::b::", for a function without a linkage name: always inlined, or local to its file. */
 static void add_scopes(struct vt_string *name, Dwarf_Die *die) {
     Dwarf_Attribute memory;
     Dwarf_Die origin, *scopes = NULL;
@@ -214,7 +213,7 @@ static const char *die_name(struct vt_symbols *s, Dwarf_Die *die) {
     return kept;
 }
 
-/* The compiler's file names are relative to the folder it ran in. */
+/* DWARF's file names are relative to the folder where the compiler ran. */
 static const char *source_path(struct vt_symbols *s, Dwarf_Die *cu, const char *file) {
     Dwarf_Attribute memory;
     if (!file)
@@ -233,7 +232,7 @@ static const char *source_path(struct vt_symbols *s, Dwarf_Die *cu, const char *
     return kept;
 }
 
-/* Where an inlined function was called: it is the place in the function around it. */
+/* Where an inlined function was called: the line in the enclosing function. */
 static void call_site(struct vt_symbols *s, Dwarf_Die *cu, Dwarf_Die *inlined,
                       struct vt_symbol *symbol) {
     Dwarf_Attribute memory;
@@ -250,7 +249,7 @@ static void call_site(struct vt_symbols *s, Dwarf_Die *cu, Dwarf_Die *inlined,
 
 enum { INLINE_MOST = 64 };
 
-/* Functions at an address by DWARF. Returns how many `out` now has. */
+/* Finds the functions at an address. Returns how many. */
 static uint32_t from_dwarf(struct vt_symbols *s, struct module *m, uint64_t address,
                            struct vt_symbol out[INLINE_MOST]) {
     Dwarf_Addr bias;
@@ -269,8 +268,8 @@ static uint32_t from_dwarf(struct vt_symbols *s, struct module *m, uint64_t addr
     int count = dwarf_getscopes(cu, address - bias, &scopes);
     if (count <= 0)
         return 0;
-    /* The scopes of an inlined function are those of its source text; the DIE's own parents are
-     * where it was put. */
+    /* The scopes of an inlined function are those in the source; the parents of its DIE are where
+     * it was inlined. */
     innermost = scopes[0];
     free(scopes);
     count = dwarf_getscopes_die(&innermost, &scopes);
