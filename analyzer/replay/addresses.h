@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The table of live allocations during the replay: address -> size, context, site. Open addressing, 32 bytes
- * a slot, linear probing, deletion by shifting back (no tombstones, so a run of allocate and free
- * never slows down). Inline, because the replay spends its time here; the caller prefetches. For
- * replay.c; the others only walk it.
+ * The table of live allocations during the replay: address -> size, context, site. The replay
+ * spends its time here, so the functions are inline, a slot has 32 bytes, and callers prefetch.
+ * Linear probing; deletion shifts entries back, because tombstones would slow down a long run. The
+ * replay changes it; others only walk the slots.
  */
 #ifndef VRAMTRACE_ANALYZER_ADDRESSES_H
 #define VRAMTRACE_ANALYZER_ADDRESSES_H
@@ -20,8 +20,8 @@ struct vt_address {
     uint64_t size_context; /* as in struct vt_rec_alloc */
     uint32_t site;
     uint32_t kind : 8;
-    uint32_t born : 24; /* when it was allocated, in the replay's age_unit */
-    uint32_t sample;    /* of its site's history, in which it was allocated (vt_history_kept) */
+    uint32_t born : 24; /* when it was allocated, in units of vt_replay.age_unit */
+    uint32_t sample;    /* from vt_history_kept */
 };
 
 struct vt_addresses {
@@ -30,8 +30,8 @@ struct vt_addresses {
     unsigned shift;
 };
 
-/* All address spaces in one table: the space stands in the three top bits, from 1, so that no key
- * is 0. No address reaches them. */
+/* One table holds all address spaces: a key has the space + 1 in its three top bits, which no
+ * address uses, so no key is 0. */
 #define VT_ADDRESS_MASK 0x1fffffffffffffffull
 static_assert(VT_SPACES < 8, "three bits");
 
@@ -50,11 +50,12 @@ static inline void vt_addresses_prefetch(const struct vt_addresses *live, uint64
     __builtin_prefetch(&live->slots[vt_addresses_home(live, key)], 1);
 }
 
+/* An empty table of 2^bits slots. Free `slots` with free(). */
 static inline void vt_addresses_start(struct vt_addresses *live, unsigned bits) {
     enum { HUGE = 2 << 20 };
     size_t bytes = sizeof *live->slots << bits;
     if (bytes >= HUGE) {
-        /* in a large table nearly every look-up would miss the TLB as well */
+        /* in a large table of small pages nearly every look-up would also miss the TLB */
         live->slots = aligned_alloc(HUGE, (bytes + HUGE - 1) & ~(size_t)(HUGE - 1));
         if (live->slots) {
             madvise(live->slots, bytes, MADV_HUGEPAGE);
@@ -64,14 +65,13 @@ static inline void vt_addresses_start(struct vt_addresses *live, unsigned bits) 
         live->slots = calloc((size_t)1 << bits, sizeof *live->slots);
     }
     if (!live->slots)
-        live->slots =
-            vt_alloc((size_t)1 << bits, sizeof *live->slots); /* says that there is none */
+        live->slots = vt_alloc((size_t)1 << bits, sizeof *live->slots); /* exits with a message */
     live->mask = ((size_t)1 << bits) - 1;
     live->shift = 64 - bits;
     live->used = 0;
 }
 
-/* The slot that holds the key, or the empty one where it would go. */
+/* The slot with the key, or the empty slot for it. Valid until an entry is added or removed. */
 static inline struct vt_address *vt_addresses_find(const struct vt_addresses *live, uint64_t key) {
     size_t i = vt_addresses_home(live, key);
     while (live->slots[i].key != key && live->slots[i].key != 0)
@@ -79,7 +79,7 @@ static inline struct vt_address *vt_addresses_find(const struct vt_addresses *li
     return &live->slots[i];
 }
 
-/* Makes room for one more: call before vt_addresses_find when about to add. */
+/* Makes room for one more entry: call it before vt_addresses_find, to add. */
 static inline void vt_addresses_reserve(struct vt_addresses *live) {
     if (live->used < live->mask - live->mask / 4)
         return;
@@ -99,7 +99,7 @@ static inline void vt_addresses_remove(struct vt_addresses *live, struct vt_addr
         uint64_t key = live->slots[i].key;
         if (!key)
             break;
-        /* it may move into the hole if its home does not lie behind the hole */
+        /* It may move into the hole unless its own first slot lies between the hole and here. */
         if (((i - vt_addresses_home(live, key)) & live->mask) >= ((i - hole) & live->mask)) {
             live->slots[hole] = live->slots[i];
             hole = i;

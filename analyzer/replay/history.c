@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The levels of sites over the run (see history.h). The replay calls these for every event, so they
- * do next to nothing within a bucket.
+ * Each site's live bytes over the run (see history.h). The replay calls these for every event, so
+ * they do very little within a bucket.
  */
 #include "history.h"
 
@@ -61,7 +61,6 @@ void vt_history_thread(struct vt_history *h, uint32_t tid) {
 void vt_history_turn(struct vt_history *h, uint64_t ticks) {
     while (h->next_edge < h->edge_count && ticks >= h->edges[h->next_edge])
         h->next_edge += h->edges_in_bucket;
-    /* all edges before next_edge have been passed */
     size_t begun = h->next_edge < h->edge_count ? h->next_edge : h->edge_count;
     while (begun > 0 && ticks < h->edges[begun - 1])
         begun--;

@@ -1,45 +1,44 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The course of each site's live bytes over the run, in little memory: the run is cut into some
- * hundred buckets, and each bucket in which a site changed keeps its lowest and its last level.
+ * Each site's live bytes over the run, in little memory: the run is divided into some hundred
+ * buckets, and a site has a sample for each bucket in which it changed, with its lowest and last
+ * level.
  *
- * Buckets end after equal numbers of allocations and frees (the same in every run of the same
- * program, unlike time), and wherever the program marked the begin of an iteration: so windows by
- * iterations, by events and by time can all be made of them. A short run has a bucket per event.
+ * A bucket ends after a fixed number of allocations and frees, which unlike time is the same in
+ * every run of a program, and where the program marked the begin of an iteration. So buckets can be
+ * combined into windows by iterations, by events and by time. A short run has a bucket per event.
  *
- * replay.c fills it, growth.c reads it.
+ * The replay fills it, judge/growth.c reads it.
  */
 #ifndef VRAMTRACE_ANALYZER_HISTORY_H
 #define VRAMTRACE_ANALYZER_HISTORY_H
 
 #include "base/base.h"
 
-/* By events, and at most as many by iterations. Laplace's test needs about a hundred rises where
- * they come by chance (doc/GROWTH.md): this is twice as many, and some kilobytes a site. */
+/* By events, and at most as many again by iterations. Laplace's test needs about a hundred rises if
+ * they come at random (doc/GROWTH.md); this is twice as many, at some kilobytes a site. */
 #define VT_HISTORY_BUCKETS 256u
 
 struct vt_bucket {
-    uint64_t ticks;         /* of its first event */
-    uint64_t events;        /* allocations and frees before it */
-    uint64_t allocs, frees; /* of these */
-    uint32_t iteration;     /* marked iterations that had begun before its first event */
-    bool after;             /* the last marked iteration had ended */
+    uint64_t ticks;  /* of its first event */
+    uint64_t events; /* allocations and frees before it */
+    uint64_t allocs, frees;
+    uint32_t iteration; /* marked iterations that began before its first event */
+    bool after;         /* the last marked iteration has ended */
 };
 
-/* A site in one bucket. A level is what it held between two events; the lowest includes the level
- * that it began with. Frees after the process's last allocation still count as kept; they are not
- * lifetimes. */
+/* A site in one bucket. The lowest level includes the one at its begin. Frees after the process's
+ * last allocation count as kept; they are not lifetimes. */
 struct vt_sample {
     uint32_t bucket;
-    uint32_t allocs; /* of the site, up to the bucket's end (cut at 2^32) */
+    uint32_t allocs; /* of the site up to the bucket's end, at most UINT32_MAX */
     uint64_t low_bytes, last_bytes;
     uint32_t low_count, high_count, last_count;
-    uint32_t kept_count; /* allocated in it and never freed */
+    uint32_t kept_count; /* allocated in the bucket and never freed */
     uint64_t kept_bytes;
-    uint64_t
-        thread_events;     /* of the thread that allocates here, before the bucket's first change */
-    uint32_t oldest_freed; /* of the blocks that were freed in it, in which bucket the oldest was
-                              allocated; VT_NO_BUCKET: none was freed */
+    uint64_t thread_events; /* of vt_site_history.thread, before the first change */
+    uint32_t oldest_freed;  /* the bucket in which the oldest block was allocated that was freed in
+                              this one; VT_NO_BUCKET: none */
 };
 #define VT_NO_BUCKET UINT32_MAX
 #define VT_NO_SAMPLE UINT32_MAX
@@ -47,66 +46,66 @@ struct vt_sample {
 struct vt_site_history {
     struct vt_sample *samples; /* by bucket */
     uint32_t count, room;
-    /* held when the process last allocated anything: before the frees at the end */
+    /* held at the process's last allocation, that is, before the frees at exit */
     uint64_t held_bytes, held_count, held_at;
-    uint32_t thread; /* of vt_history.threads, that last allocated here */
-    bool shared;     /* several did */
+    uint32_t thread; /* the last that allocated here: index in vt_history.threads */
+    bool shared;     /* several threads allocated here */
 };
 
 #define VT_NO_THREAD UINT32_MAX
 struct vt_history_thread {
-    uint64_t last;   /* its last event, among all */
-    uint64_t events; /* its own, so far */
-    uint64_t behind; /* of these, since the last allocation of all, which was number `at` */
+    uint64_t last;   /* number of its last event among all events */
+    uint64_t events; /* its own events so far */
+    uint64_t behind; /* of these, since the process's last allocation, which was number `at` */
     uint64_t at;
 };
 
-/* A block that was freed since the last allocation. */
+/* A block that was freed since the process's last allocation. */
 struct vt_freed {
     uint32_t site;
-    uint32_t born, died; /* samples of the site */
+    uint32_t born, died; /* indices of samples of the site */
     uint64_t bytes;
 };
 
 struct vt_history {
     struct vt_bucket *buckets;
     uint32_t bucket_count, bucket_room;
-    struct vt_site_history *sites; /* by the replay's index */
+    struct vt_site_history *sites; /* parallel to vt_replay.sites */
     size_t site_room;
-    uint64_t events, allocs, frees;   /* so far; at the end: all */
+    uint64_t events, allocs, frees;   /* so far */
     uint64_t first_alloc, last_alloc; /* ticks */
-    uint64_t events_at_last_alloc;    /* before it */
-    uint64_t events_in_bucket;        /* what one by events may hold */
-    uint64_t next_event;              /* where the next one by events begins */
-    const uint64_t *edges;            /* ticks at which marked iterations begin; not ours */
+    uint64_t events_at_last_alloc;    /* events before it */
+    uint64_t events_in_bucket;        /* the most that a bucket holds */
+    uint64_t next_event;              /* where the next bucket by events begins */
+    const uint64_t *edges;            /* ticks at which marked iterations begin; the caller's */
     size_t edge_count, next_edge;
     size_t edges_in_bucket;
-    uint64_t edges_end; /* ticks at which the last of them ended */
+    uint64_t edges_end; /* ticks at which the last iteration ended */
     bool after;
-    struct vt_history_thread *threads;          /* there is always one */
-    uint32_t thread, thread_count, thread_room; /* thread: whose events come now */
+    struct vt_history_thread *threads;          /* never empty */
+    uint32_t thread, thread_count, thread_room; /* thread: the current one */
     struct vt_map by_tid;
-    struct vt_freed *freed; /* booked when the next allocation comes */
+    struct vt_freed *freed; /* counted at the next allocation */
     size_t freed_count, freed_room;
 };
 
-/* `events`: about how many will come. `edges`: begins of marked iterations, in order (0: none);
- * they must outlive it. */
+/* `events`: roughly how many will come. `edges`: begins of marked iterations in order (count 0:
+ * none), which must outlive the history. Free with vt_history_close. */
 void vt_history_open(struct vt_history *history, uint64_t events, const uint64_t *edges,
                      size_t edge_count, uint64_t edges_end);
 void vt_history_close(struct vt_history *history);
 
-/* Forgets everything: the window begins here. */
+/* Forgets everything, because the window begins here. */
 void vt_history_restart(struct vt_history *history);
 
-/* The events that follow are this thread's. To be called before the first. */
+/* Sets the thread of the following events. Call it before the first event. */
 void vt_history_thread(struct vt_history *history, uint32_t tid);
 
-/* Begins a new bucket; books what was freed. For vt_history_event alone. */
+/* Begin a new bucket; count what was freed. For vt_history_event alone. */
 void vt_history_turn(struct vt_history *history, uint64_t ticks);
 void vt_history_settle(struct vt_history *history);
 
-/* An allocation or a free is about to be booked. */
+/* To be called before an allocation or a free. */
 static inline void vt_history_event(struct vt_history *h, uint64_t ticks, bool alloc) {
     if (h->events == h->next_event ||
         (h->next_edge < h->edge_count && ticks >= h->edges[h->next_edge]) ||
@@ -134,21 +133,22 @@ static inline void vt_history_event(struct vt_history *h, uint64_t ticks, bool a
     h->events++;
 }
 
-/* A site is about to free a block: what it holds now, it held at the last allocation. */
+/* To be called before a free, with what the site holds: it held that at the process's last
+ * allocation. */
 void vt_history_giving(struct vt_history *history, uint32_t site, uint64_t bytes, uint64_t count);
 
-/* A site's level has changed. `allocs`: its allocations so far. */
+/* To be called after a site's level changed. `allocs`: its allocations so far. */
 void vt_history_level(struct vt_history *history, uint32_t site, uint64_t bytes, uint64_t count,
                       uint64_t allocs);
 
-/* A block of the site, whose level has just been noted, was allocated: the sample to give to
- * vt_history_freed when it goes. VT_NO_SAMPLE there: it is from before the window. */
+/* To be called after vt_history_level for an allocation. Returns the sample to pass to
+ * vt_history_freed for this block. For a block from before the window that is VT_NO_SAMPLE. */
 uint32_t vt_history_kept(struct vt_history *history, uint32_t site, uint64_t bytes);
-/* It is freed; the site's level has just been noted. */
+/* To be called after vt_history_level for a free. */
 void vt_history_freed(struct vt_history *history, uint32_t site, uint32_t sample, uint64_t bytes);
 
-/* What the site held when the process last allocated; `bytes` and `count`: what it holds at the
- * end. */
+/* Changes `bytes` and `count` from what the site holds at the end to what it held at the process's
+ * last allocation. */
 void vt_history_held(const struct vt_history *history, uint32_t site, uint64_t *bytes,
                      uint64_t *count);
 

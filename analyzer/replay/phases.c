@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Phases (see phases.h). build.c asks for a window before the replay, for the iterations to cut the
- * history by, and for the list after it.
+ * Phases (see phases.h). build.c uses them before the replay for the window and for the history's
+ * iterations, and after it for the list.
  */
 #include "phases.h"
 
@@ -11,7 +11,7 @@
 
 /* --- iterations --- */
 
-/* Below FEW a trend cannot be told from chance; from ENOUGH on the outermost name is taken. */
+/* Below FEW a trend may be chance; from ENOUGH on the outermost name is taken. */
 enum { FEW = 5, ENOUGH = 8 };
 
 /* All phases of one name, on one thread, at one depth. */
@@ -21,11 +21,11 @@ struct kind {
 
 struct thread {
     uint32_t tid, open_count, open_room;
-    uint64_t *open; /* when the phases that are open end, the outermost first */
+    uint64_t *open; /* the ends of its open phases, the outermost first */
     uint64_t events;
 };
 
-/* The thread of this number, made when it is met. */
+/* Finds or adds the thread. */
 static struct thread *thread_of(struct thread **threads, uint32_t *count, uint32_t *room,
                                 struct vt_map *by_tid, uint32_t tid) {
     uint32_t index = vt_map_get(by_tid, tid);
@@ -38,7 +38,7 @@ static struct thread *thread_of(struct thread **threads, uint32_t *count, uint32
     return &(*threads)[index];
 }
 
-/* How many phases of its thread a phase lies in; then it is open itself. */
+/* How many of the thread's open phases enclose `phase`, which is then added to them. */
 static uint32_t depth_of(struct thread *t, const struct vt_log_phase *phase) {
     while (t->open_count && t->open[t->open_count - 1] <= phase->began)
         t->open_count--;
@@ -54,7 +54,7 @@ static uint64_t kind_key(const struct kind *k) {
     return vt_mix(vt_mix((uint64_t)k->name << 32 | k->domain) + ((uint64_t)k->tid << 8 | k->depth));
 }
 
-/* Whether `a` serves better than `b` as the iteration. */
+/* Whether `a` is a better iteration than `b`. */
 static bool better(const struct kind *a, uint64_t a_events, const struct kind *b,
                    uint64_t b_events) {
     bool a_enough = a->count >= ENOUGH, b_enough = b->count >= ENOUGH;
@@ -69,7 +69,7 @@ static bool better(const struct kind *a, uint64_t a_events, const struct kind *b
     return a->name < b->name;
 }
 
-/* Workers that share the iterations have them by the same name, as deep. */
+/* Workers that share the iterations use the same name at the same depth. */
 static bool same_but_thread(const struct kind *a, const struct kind *b) {
     return a->name == b->name && a->domain == b->domain && a->depth == b->depth;
 }
@@ -127,7 +127,7 @@ void vt_phases_iterations(const struct vt_log *log, struct vt_iterations *out) {
             if (!same_but_thread(&kinds[kind_of[i]], &kinds[best]))
                 continue;
             out->begins[out->count++] = phase->began;
-            /* a mark lasts until the next; so does the last one, as far as anyone knows */
+            /* a mark lasts until the next one; the last has no known end */
             uint64_t end = phase->range ? phase->ended : VT_TICKS_MASK;
             if (end > out->end)
                 out->end = end;
@@ -150,7 +150,7 @@ void vt_phases_iterations_free(struct vt_iterations *iterations) {
 
 /* --- by name --- */
 
-/* What there is instead, for someone who mistyped: each name once, as many as fit a line. */
+/* Lists the names that do exist, for a user who mistyped: each once, as many as fit a line. */
 static void say_names(const struct vt_log *log, struct vt_string *message) {
     bool *said = vt_alloc(log->name_count, sizeof *said);
     unsigned count = 0;

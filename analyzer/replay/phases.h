@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Phases that the program named: as the model shows them, as moments for --since and --until, and
- * as the iterations that growth is measured by.
+ * Phases that the program named: as a list in the model, as moments for --since and --until, and as
+ * the iterations by which growth is measured.
  */
 #ifndef VRAMTRACE_ANALYZER_PHASES_H
 #define VRAMTRACE_ANALYZER_PHASES_H
@@ -10,27 +10,27 @@
 #include "model/model.h"
 #include "replay.h"
 
-/* A phase name, or a mark, that repeats. */
+/* A phase or a mark that repeats. */
 struct vt_iterations {
-    uint32_t name;    /* of vt_log.names; where count is 0 the program marked none */
+    uint32_t name;    /* index in vt_log.names */
     uint64_t *begins; /* ticks, in order */
-    size_t count;
-    uint64_t end; /* ticks at which the last ended */
-    bool shared;  /* several threads have them, in an order that is another in each run */
+    size_t count;     /* 0: the program marked no iterations */
+    uint64_t end;     /* ticks at which the last ended */
+    bool shared;      /* several threads have them, so their order varies from run to run */
 };
 
-/* Chooses them: of the thread that records most, the outermost name that repeats often enough to
- * show a trend; then its repetitions on all threads. Free with vt_phases_iterations_free. */
+/* Chooses the iterations: on the thread with the most events, the outermost name that repeats often
+ * enough to show a trend; then its repetitions on all threads. Always free `iterations`. */
 void vt_phases_iterations(const struct vt_log *log, struct vt_iterations *iterations);
 void vt_phases_iterations_free(struct vt_iterations *iterations);
 
-/* A stretch of the run by name: "eval": from its first begin to its last end; "eval#3": the third
- * of that name, in order of begin. Ticks; `count`: how many there are of the name. 0, or -EINVAL
- * with `message`: `option` is where the text was given. */
+/* Finds a phase's time span in ticks: "eval" from the first begin to the last end of that name,
+ * "eval#3" the third of them. `count`: how many phases have the name. Returns 0, or -EINVAL with a
+ * `message` about `option`, the option that had `text`. */
 int vt_phases_find(const struct vt_log *log, const char *option, const char *text,
                    struct vt_window *span, size_t *count, struct vt_string *message);
 
-/* Fills the process's phases: those that overlap the window. */
+/* Adds the phases that overlap the window to the process, which owns them. */
 void vt_phases_take(const struct vt_log *log, const struct vt_replay *replay, struct vt_clock clock,
                     struct vt_window window, struct vt_process *process);
 

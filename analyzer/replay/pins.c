@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Pins: live blocks that keep mostly idle segments from being given back to the driver (see pins.h).
+ * Blocks that keep segments from being released (see pins.h).
  */
 #include "pins.h"
 
@@ -16,7 +16,7 @@ uint32_t vt_pins_block_site(const struct vt_replay *r, uint64_t address) {
 
 struct pin_row {
     struct vt_replay_pin pin;
-    uint64_t region; /* the last one that was counted; regions count from 1 */
+    uint64_t region; /* the last one that was counted, from 1 */
 };
 
 static int most_pinned_first(const void *a, const void *b) {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The replay (see replay.h): walks the merged events once. What they do to memory is in
- * replay_books.c; here are the walk itself, refusals, objects and phases.
+ * The replay (see replay.h) walks the merged events once. Events that change memory are in
+ * replay_books.c; this file has the walk, refusals, objects and phases.
  */
 #include "replay.h"
 
@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The refusal counts in its layer's book, whatever the reason. */
+/* Counts a failure in its layer's book, whatever the reason. */
 static void on_fail(struct vt_walk *w, const struct vt_rec_fail *f) {
     struct vt_replay_book *book =
         vt_walk_book(w->r, vt_kind_layer(vt_word_kind(f->word)), vt_when_device(f->when));
@@ -33,7 +33,7 @@ static void on_cacheinfo(struct vt_walk *w, const struct vt_rec_cacheinfo *c) {
 static void on_object(struct vt_walk *w, const struct vt_rec_object *o) {
     struct vt_replay *r = w->r;
     unsigned kind = vt_word_kind(o->word);
-    /* a moment in an object's life, or none at all: neither made nor destroyed */
+    /* these neither create nor destroy an object */
     if (kind == VT_OBJECT_LIMIT || o->flags & (VT_OBJECT_MAPPED | VT_OBJECT_UNMAPPED))
         return;
     uint64_t key = vt_mix(o->handle) + kind;
@@ -58,7 +58,8 @@ static void on_object(struct vt_walk *w, const struct vt_rec_object *o) {
 
 /* --- phases --- */
 
-/* Before the set of open phases changes: all that are open have seen this high level. */
+/* Before the set of open phases changes: every open phase has reached the highest level since the
+ * last change. */
 static void settle_phases(struct vt_walk *w) {
     for (uint32_t i = 0; i < w->open_count; i++) {
         struct vt_replay_phase *phase = &w->r->phases[w->open_phases[i]];
@@ -96,7 +97,7 @@ static void on_phase(struct vt_walk *w, const struct vt_rec_phase *p) {
     }
 }
 
-/* Those still open end with the log. */
+/* Phases that are still open end with the log. */
 static void end_phases(struct vt_walk *w) {
     settle_phases(w);
     for (uint32_t i = 0; i < w->open_count; i++)
@@ -106,7 +107,7 @@ static void end_phases(struct vt_walk *w) {
 
 /* --- the walk --- */
 
-/* How many events ahead the live table is fetched: about the time of one miss. */
+/* How many events ahead to prefetch from the table: about the time of one cache miss. */
 enum { AHEAD = 16 };
 
 static void open_window(struct vt_walk *w) {
@@ -114,7 +115,7 @@ static void open_window(struct vt_walk *w) {
     vt_walk_begin_window(w);
 }
 
-/* What NVML said up to a time. */
+/* Takes NVML's samples up to a time. */
 static void take_samples(struct vt_walk *w, uint64_t until) {
     while (w->sample_ticks <= until) {
         if (w->window_waits && w->sample_ticks >= w->window.since)
@@ -127,7 +128,7 @@ static void take_samples(struct vt_walk *w, uint64_t until) {
 }
 
 static void on_event(struct vt_walk *w, const uint8_t *record) {
-    /* the record's bytes, copied: aligned, and the compiler keeps them in registers */
+    /* a copy of the record: aligned, and the compiler keeps it in registers */
     union {
         uint64_t word[2];
         struct vt_rec_alloc alloc;
@@ -148,7 +149,7 @@ static void on_event(struct vt_walk *w, const uint8_t *record) {
     w->now = now;
     if (w->window_waits && now >= w->window.since)
         open_window(w);
-    /* a sample is nothing that the process did; vt_log.samples has it already */
+    /* the process did not make samples, and vt_log.samples has them already */
     w->r->events += vt_word_type(u.word[0]) != VT_REC_SAMPLE;
     switch (vt_word_type(u.word[0])) {
     case VT_REC_ALLOC:
@@ -212,8 +213,8 @@ static int compare_words(const void *a, const void *b) {
     return x < y ? -1 : x > y;
 }
 
-/* What the exit scan found no pointer to. An address space, or an allocation, that is not known any
- * more says nothing; nor does one that is said again, whose end the tracer did not see. */
+/* Counts the allocations to which the exit scan found no pointer. Entries of unknown address spaces
+ * or allocations do not count, nor do repeated ones: the tracer missed the free between. */
 static void take_lost(struct vt_replay *r, const struct vt_log *log) {
     size_t count = log->scan.word ? log->lost_count : 0;
     uint64_t *lost = vt_alloc(count, sizeof *lost);

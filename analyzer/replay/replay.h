@@ -1,17 +1,18 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The door of replay/: events in order of time -> the books: what was live when, and for whom.
+ * The door of replay/: events in order of time -> the books: how much each call site, device and
+ * caching allocator held, and when.
  *
- * Law: one pass over the events, whatever they are; times stay ticks, stacks stay numbers. Nothing
- * is concluded here. Uses base, log and model.
+ * Law: one pass over the events, which may be wrong in any way. Times are ticks, stacks are
+ * indices, sizes are bytes. The replay counts; it draws no conclusions. Uses base, log and model.
  *
- *     replay.h       the replay itself, and what it found out (below)
+ *     replay.h       the replay and its result (below)
  *     addresses.h    the table of live allocations
- *     segments.h     caching allocators' segments, with the blocks and idle pieces in them
- *     history.h      how each site's live bytes went over the run
+ *     segments.h     caching allocators' segments, and the blocks and idle pieces in them
+ *     history.h      each site's live bytes over the run
  *     phases.h       phases that the program named, and the iterations among them
- *     pins.h         blocks that keep segments from being given back
- *     window.h       which part of the run counts
+ *     pins.h         blocks that keep segments from being released
+ *     window.h       --since, --until and --phase
  */
 #ifndef VRAMTRACE_ANALYZER_REPLAY_H
 #define VRAMTRACE_ANALYZER_REPLAY_H
@@ -21,62 +22,62 @@
 #include "addresses.h"
 #include "log/log.h"
 
-#define VT_REPLAY_AGES 25 /* an age has 24 bits */
-#define VT_HOLDERS     8  /* how many of the largest holders are kept for a failed allocation */
+#define VT_REPLAY_AGES 25 /* vt_address.born has 24 bits */
+#define VT_HOLDERS     8  /* the largest holders at a failed allocation */
 
-/* The books of one site. Bytes and counts are exact; `at_peak` is what it held when the device's
- * driver layer (host sites: when pinned memory) was at its peak. */
+/* The books of one site; all figures are exact. `at_peak`: what it held at the peak of the device's
+ * driver layer (for host sites: of pinned memory). */
 struct vt_replay_site {
     uint64_t id;    /* vt_sites_id */
     uint32_t stack; /* index in vt_log.stacks, VT_NO_STACK */
     uint16_t hook;
     uint8_t layer, device;
-    bool before;            /* not a site: what was live before the window began */
-    bool pooled;            /* some of it is from a pool of the driver's */
-    bool segments;          /* a caching allocator's blocks lay in it */
-    uint16_t segments_hook; /* whose: the hook of the first block */
+    bool before;            /* no call site: what was live when the window began */
+    bool pooled;            /* some of it is from a stream-ordered pool */
+    bool segments;          /* a caching allocator used it: blocks lay in it */
+    uint16_t segments_hook; /* the hook of the first block */
     uint64_t live_bytes, live_count;
     uint64_t peak_bytes;
     uint64_t bytes_at_peak, count_at_peak;
     uint64_t allocated_bytes, alloc_count, free_count;
-    uint64_t lost_count;              /* of those live at the end, those that nothing points to */
+    uint64_t lost_count;              /* live at the end, without any pointer to them */
     uint64_t first_ticks, last_ticks; /* of its allocations */
-    uint32_t lives[VT_REPLAY_AGES];   /* how long the freed ones lived: lives[n] of them for 2^(n-1)
-                                         age units or more, below 2^n */
-    uint64_t seen;                    /* vt_replay_book.peaks when it last changed: see replay.c */
+    uint32_t lives[VT_REPLAY_AGES];   /* histogram of the lifetimes of freed blocks: lives[n] is the
+                                         count from 2^(n-1) age units to below 2^n */
+    uint64_t seen;                    /* vt_replay_book.peaks at its last change */
 };
 
-/* What the driver told the program about a device's memory. */
+/* The driver's answer when the program asked how much memory is free. */
 struct vt_replay_info {
-    uint64_t ticks; /* 0: it never asked */
+    uint64_t ticks; /* 0: never asked */
     uint64_t free_bytes, total_bytes;
-    uint64_t tracked; /* driver layer, this process, at that moment */
+    uint64_t tracked; /* driver layer of this process at that moment */
 };
 
-/* The books of one device's layer. */
+/* The books of one layer of a device. */
 struct vt_replay_book {
     bool used;
     uint64_t live_bytes, live_count;
     uint64_t peak_bytes, peak_ticks;
-    uint64_t peaks; /* how often a new peak was reached */
+    uint64_t peaks; /* number of new peaks so far */
     uint64_t allocated_bytes, alloc_count, free_count, failed_count;
 };
 
 struct vt_replay_device {
     struct vt_replay_book driver, framework;
-    /* the last time that the program asked how much is free */
+
     struct vt_replay_info info;
-    uint64_t untracked_least; /* of all such answers: used and not tracked; UINT64_MAX: none */
-    /* a framework's own totals for the device that it said, as overheard; what its blocks in the
-     * log sum up to; how often the two came apart */
+    uint64_t untracked_least; /* used but not tracked, the least of all answers; UINT64_MAX: none */
+    /* the framework's own totals, as recorded; the sum of its blocks in the log; how often the two
+     * disagreed */
     bool said;
     uint64_t said_allocated, said_reserved, said_peak, blocks_bytes, said_apart;
-    /* framework layer: the most in use while the driver layer stood at its peak */
+    /* framework layer: the most in use while the driver layer was at its peak */
     uint64_t blocks_at_peak;
-    bool at_peak; /* it stands there now */
+    bool at_peak; /* it is now */
 };
 
-/* Live blocks of one site that keep segments from being given back, which are mostly idle. */
+/* Live blocks of a site that keep mostly idle segments from being released. */
 struct vt_replay_pin {
     uint32_t site;
     uint32_t blocks, segments;
@@ -85,7 +86,7 @@ struct vt_replay_pin {
 };
 #define VT_PINS 8
 
-/* An allocation that the driver refused, or that a framework gave up on without asking it. */
+/* An allocation that the driver refused, or that a framework failed by itself. */
 struct vt_replay_fail {
     uint64_t ticks, size, tracked_bytes;
     uint32_t stack;
@@ -97,30 +98,30 @@ struct vt_replay_fail {
     uint32_t holders[VT_HOLDERS]; /* sites, the largest first */
     uint64_t holder_bytes[VT_HOLDERS];
     uint32_t tid;
-    uint32_t attempts;       /* refusals of the driver that were one request of a framework */
-    bool raised;             /* the framework said that it gives up */
-    bool unasked;            /* and had not asked the driver */
-    bool merged;             /* part of a later one: leave it out */
-    uint64_t framework_size; /* what the framework was asked for; 0: not known */
-    uint64_t next_size, next_ticks; /* the next allocation of driver memory on the same thread that
-                                       succeeded; next_size 0: none did */
-    struct vt_replay_info before, after; /* the answers nearest in time */
+    uint32_t attempts;       /* refusals by the driver that belong to one request of a framework */
+    bool raised;             /* the framework raised an error */
+    bool unasked;            /* without asking the driver */
+    bool merged;             /* counted in a later one: ignore it */
+    uint64_t framework_size; /* the request to the framework; 0: unknown */
+    uint64_t next_size, next_ticks; /* the thread's next successful allocation of driver memory;
+                                       next_size 0: none */
+    struct vt_replay_info before, after; /* the driver's nearest answers */
     bool cached;                         /* `reserve` is known */
-    bool mapped;                         /* it was mapped piece by piece */
+    bool mapped;                         /* with expandable segments */
     struct vt_reserve reserve;
     struct vt_replay_pin pins[VT_PINS]; /* the most pinned bytes first */
     uint32_t pin_count;
-    uint32_t open_next; /* of the thread's fails that nothing was heard of since: index + 1 */
+    uint32_t open_next; /* the thread's previous open fail: index + 1 (vt_fails.open) */
 };
 
-/* What NVML said of a GPU, beside what the books said then. */
-#define VT_SAMPLE_DEVICES 17 /* ordinals 0 to 15, and what is on a device that is not known */
+/* A sample from NVML, with the books at that moment. */
+#define VT_SAMPLE_DEVICES 17 /* ordinals 0 to 15, and the unknown device */
 struct vt_replay_sample {
     uint64_t began, ticks;
     uint64_t used_bytes, free_bytes, own_bytes, others_bytes; /* as in struct vt_rec_sample */
     uint32_t gpu;
-    uint32_t moved; /* a bit for each of `tracked`: it changed while NVML was asked, or too soon
-                       after for the figure to be sure */
+    uint32_t moved; /* a bit for each of `tracked`: it changed during the query, or so soon after
+                       that NVML may have seen the change */
     uint64_t tracked[VT_SAMPLE_DEVICES];
 };
 
@@ -130,7 +131,7 @@ struct vt_replay_object {
     uint8_t kind, device;
 };
 
-/* Driver-layer bytes of all devices together, over one of vt_log.phases. */
+/* Driver-layer bytes of all devices during one of vt_log.phases. */
 struct vt_replay_phase {
     bool seen, ended;
     uint64_t live_at_start, live_at_end, peak_bytes;
@@ -140,42 +141,42 @@ struct vt_replay {
     struct vt_replay_site *sites;
     size_t site_count, site_room;
     struct vt_replay_device devices[256]; /* by the device byte of the record */
-    struct vt_replay_book host, managed;  /* of no device */
-    struct vt_replay_fail *fails; /* out-of-memory only; the first VT_REPLAY_FAILS of them */
+    struct vt_replay_book host, managed;  /* memory of no device */
+    struct vt_replay_fail *fails;         /* out of memory only, at most VT_REPLAY_FAILS */
     size_t fail_count, fail_room;
     uint64_t fails_left_out;
-    struct vt_replay_sample *samples; /* in the order of time */
+    struct vt_replay_sample *samples; /* by time */
     size_t sample_count, sample_room;
     struct vt_replay_object *objects;
     size_t object_count, object_room;
-    struct vt_replay_phase *phases; /* as many as the log has, in its order */
+    struct vt_replay_phase *phases; /* parallel to vt_log.phases */
     uint64_t age_unit;              /* ticks in a unit of vt_address.born */
     struct vt_addresses live;       /* at the end */
-    struct vt_segments *segments;   /* at the end; NULL: there were no blocks */
+    struct vt_segments *segments;   /* at the end; NULL: no blocks */
     uint64_t events;
-    uint64_t unknown_frees; /* of an address that was not live */
+    uint64_t unknown_frees; /* of an address that is not live */
     uint64_t failed_frees;
-    uint64_t strays;      /* blocks that lie in no driver memory that was seen, or over others */
-    uint64_t lost_blocks; /* blocks whose driver memory was given back under them */
+    uint64_t strays;      /* blocks in no known driver memory, or overlapping others */
+    uint64_t lost_blocks; /* blocks whose driver memory was freed before them */
     uint64_t replaced;    /* allocations at an address that was still live: a free was missed */
-    uint64_t bulk_bytes;  /* what contexts took with them */
+    uint64_t bulk_bytes;  /* released when contexts were destroyed */
 };
 #define VT_REPLAY_FAILS 1000
 
-/* Which part of the run counts, in ticks. Allocations from before `since` are one site with
- * `before` set for each device and layer; the run ends at `until`. */
+/* The part of the run to count, in ticks. What is live at `since` belongs to one site with `before`
+ * set, for each device and layer. */
 struct vt_window {
     uint64_t since, until; /* 0, VT_TICKS_MASK: all */
 };
 
 struct vt_sites;
 
-/* Fills `replay`; free it with vt_replay_free, in any case. `ids` names the sites. 0, or -errno where
- * the log could not be read to its end: `message` says. */
+/* Fills `replay`; free it with vt_replay_free even after an error. `ids` gives the sites their ids.
+ * Returns 0, or -errno with `message` if the log could not be read to its end. */
 int vt_replay_run(const struct vt_log *log, struct vt_sites *ids, struct vt_window window,
                   struct vt_replay *replay, struct vt_string *message);
 
-/* The same, and notes in `history`, which was opened for it, how each site's level went. */
+/* Does the same, and fills `history`, which the caller has opened. */
 int vt_replay_run_noting(const struct vt_log *log, struct vt_sites *ids, struct vt_window window,
                          struct vt_history *history, struct vt_replay *replay,
                          struct vt_string *message);

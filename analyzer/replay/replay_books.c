@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The books of every site and device: what allocations, frees, mappings and the ends of contexts do
- * to them, and how they begin anew where the window does (see walk.h).
+ * The books of every site and device: how allocations, frees, mappings and the ends of contexts
+ * change them, and how they restart at the begin of the window (see walk.h).
  *
- * What a peak was made of, in one pass. A book counts its new peaks. A site remembers the count at
- * which it last changed: when it changes again and the count has moved on, then what the site holds
- * until now is what it held at the latest peak, and is noted. So nothing is copied when a peak
- * rises, event after event, as it does while a program fills its memory.
+ * What each site held at the peak, in one pass: a book counts its new peaks, and a site remembers
+ * the count at its last change. If the count is higher when the site changes again, the site held
+ * the same at the latest peak, so that is recorded before the change. Thus a new peak copies
+ * nothing, although every allocation makes one while a program fills the memory.
  */
 #include "walk.h"
 
@@ -15,10 +15,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The device's memory has changed: after what changed it is in the book. Blocks lie in driver
- * memory, so the peak that their `at_peak` is about is the device's: the most that was in use while
- * the driver layer stood there. (At the very moment when a segment makes the peak, the block that it
- * was made for is not yet in it.) */
+/* To be called after a device's memory changed. Blocks lie in driver memory, so their `at_peak`
+ * means the driver layer's peak: the most that was in use while the driver layer was there. (When a
+ * new segment makes the peak, the block that needs it comes later.) */
 static void rise(struct vt_replay *r, unsigned layer, unsigned device, uint64_t ticks) {
     struct vt_replay_book *book = vt_walk_book(r, layer, device);
     struct vt_replay_device *d = &r->devices[device];
@@ -42,7 +41,7 @@ static void rise(struct vt_replay *r, unsigned layer, unsigned device, uint64_t 
     d->framework.peaks++;
 }
 
-/* Host and managed memory is no device's. */
+/* Host and managed memory belongs to no device. */
 static bool has_device(unsigned layer) {
     return layer == VT_LAYER_DRIVER || layer == VT_LAYER_FRAMEWORK;
 }
@@ -60,14 +59,14 @@ static uint32_t add_site(struct vt_walk *w, uint64_t id, uint32_t stack, unsigne
         .layer = (uint8_t)layer,
         .device = (uint8_t)device,
         .first_ticks = VT_TICKS_MASK,
-        /* at every peak so far it held nothing */
+        /* it held nothing at the peaks so far */
         .seen = vt_walk_book(r, layer, device)->peaks,
     };
     vt_map_put(&w->by_id, id, (uint32_t)r->site_count);
     return (uint32_t)r->site_count++;
 }
 
-/* The site of an allocation, made when it is the first there. */
+/* Finds or adds the site of an allocation. */
 static uint32_t site_of(struct vt_walk *w, uint64_t word, unsigned device) {
     uint64_t spot = (word & ~0xffull) | device;
     if (spot == w->last_spot)
@@ -91,8 +90,7 @@ static uint32_t site_of(struct vt_walk *w, uint64_t word, unsigned device) {
 
 /* --- the books --- */
 
-/* Blocks are in the books of where they are: from their first on, driver memory is followed by
- * address. */
+/* From the first block on, driver memory is tracked by address, to find each block's device. */
 static void begin_framework(struct vt_walk *w) {
     struct vt_replay *r = w->r;
     r->segments = vt_segments_open();
@@ -136,7 +134,7 @@ static void take_off(struct vt_walk *w, const struct vt_address *entry) {
         w->context_live[entry->size_context >> 48]--;
 }
 
-/* A block's driver memory went while it was live. */
+/* A live block's driver memory was freed. */
 static void lose_block(void *context, uint64_t address) {
     struct vt_walk *w = context;
     struct vt_address *entry =
@@ -150,7 +148,7 @@ static void lose_block(void *context, uint64_t address) {
     vt_addresses_remove(&w->r->live, entry);
 }
 
-/* A block: the device that it is on, whatever the framework says. */
+/* Adds a block to its segment. Returns the device of that memory, whatever the framework says. */
 static unsigned place_block(struct vt_walk *w, const struct vt_rec_alloc *a) {
     struct vt_replay *r = w->r;
     unsigned said = vt_when_device(a->when);
@@ -177,8 +175,7 @@ static unsigned place_block(struct vt_walk *w, const struct vt_rec_alloc *a) {
     return segment->device;
 }
 
-/* Driver memory that came: blocks may come to lie in it; and what failed before on this thread did
- * not stay so. */
+/* New driver memory may become a segment, and ends the thread's series of failures. */
 static void on_driver_alloc(struct vt_walk *w, const struct vt_rec_alloc *a, uint64_t key,
                             unsigned device) {
     struct vt_replay *r = w->r;
@@ -291,7 +288,7 @@ void vt_walk_map(struct vt_walk *w, const struct vt_rec_map *m) {
     vt_segments_add(r->segments, m->address, m->size, key, device, true, ticks);
 }
 
-/* A context's end. Entries move when others go, so first all are found, then they are taken out. */
+/* Removing an entry moves others, so first all entries of the context are found, then removed. */
 void vt_walk_bulk(struct vt_walk *w, const struct vt_rec_bulk *b) {
     struct vt_addresses *live = &w->r->live;
     if (b->teardown || b->context >= VT_CONTEXT_UNKNOWN || !w->context_live[b->context])
@@ -309,7 +306,7 @@ void vt_walk_bulk(struct vt_walk *w, const struct vt_rec_bulk *b) {
         if (w->r->segments && vt_kind_space(entry->kind) == VT_SPACE_DEVICE) {
             vt_segments_remove(w->r->segments, vt_address_of(entry), vt_when_ticks(b->when),
                                lose_block, w);
-            entry = vt_addresses_find(live, keys[i]); /* blocks that went with it moved others */
+            entry = vt_addresses_find(live, keys[i]); /* removing its blocks moved others */
         }
         w->r->bulk_bytes += entry->size_context & VT_SIZE_MASK;
         if (w->history)
@@ -322,7 +319,7 @@ void vt_walk_bulk(struct vt_walk *w, const struct vt_rec_bulk *b) {
 
 /* --- the window --- */
 
-/* What was live before the window is one site for each layer and device. */
+/* One site for each layer and device has everything from before the window. */
 static uint32_t before_site(struct vt_walk *w, const struct vt_replay_site *old) {
     uint64_t id = vt_sites_id(w->ids, VT_NO_STACK, 0, old->layer, old->device);
     uint32_t index = vt_map_get(&w->by_id, id);
@@ -371,7 +368,7 @@ void vt_walk_begin_window(struct vt_walk *w) {
         book->peak_bytes = book->live_bytes += size;
         book->live_count++;
     }
-    /* the window opens on a peak, made of just this */
+    /* what is live now is the first peak of the window */
     for (size_t i = 0; i < r->site_count; i++) {
         struct vt_replay_site *site = &r->sites[i];
         struct vt_replay_book *book = vt_walk_book(r, site->layer, site->device);

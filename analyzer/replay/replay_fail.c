@@ -1,22 +1,22 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Failed allocations in the replay (see replay_fail.h): each with what is known of its device at
- * that moment, and with what its thread was heard of next. A framework's refusals and its error are
- * brought together by thread: between them it gives back its cache and tries again.
+ * Failed allocations (see replay_fail.h). Each gets the state of its device at that moment, and
+ * what its thread did next. The thread also connects the driver's refusals with the framework's
+ * error: between them the framework releases its cache and tries again.
  */
 #include "replay_fail.h"
 
 #include "pins.h"
 
-enum { OUT_OF_MEMORY = 2 }; /* CUDA_ERROR_OUT_OF_MEMORY and cudaErrorMemoryAllocation alike */
+enum { OUT_OF_MEMORY = 2 }; /* both CUDA_ERROR_OUT_OF_MEMORY and cudaErrorMemoryAllocation */
 
 static uint32_t stack_index(const struct vt_log *log, uint64_t word) {
     const struct vt_log_stack *stack = vt_log_stack(log, vt_word_high(word));
     return stack ? (uint32_t)(stack - log->stacks) : VT_NO_STACK;
 }
 
-/* The sites that hold most of a device at this moment: of a caching allocator's segments those of
- * the blocks inside. */
+/* The sites that hold most of a device at this moment. For a caching allocator's segments these are
+ * the sites of the blocks inside. */
 static void find_holders(const struct vt_replay *r, struct vt_replay_fail *fail) {
     for (uint32_t i = 0; i < r->site_count; i++) {
         const struct vt_replay_site *site = &r->sites[i];
@@ -39,8 +39,7 @@ static void find_holders(const struct vt_replay *r, struct vt_replay_fail *fail)
         fail->holder_bytes[i] = r->sites[fail->holders[i]].live_bytes;
 }
 
-/* A failed allocation, and all that is known of its device at this moment. NULL: there are too many
- * of them. */
+/* Adds a failed allocation with the state of its device. NULL: there are too many already. */
 static struct vt_replay_fail *add_fail(struct vt_replay *r, const struct vt_log *log, uint32_t tid,
                                        uint64_t word, uint64_t when, uint64_t size) {
     unsigned device = vt_when_device(when);
@@ -89,8 +88,8 @@ void vt_fails_refused(struct vt_fails *fails, struct vt_replay *r, const struct 
     fails->pending++;
 }
 
-/* A framework gives up: its thread's refusals since the last success were tries at this request.
- * The last of them stays, since before it the framework gave back what it could. */
+/* The thread's refusals since its last success all belong to this request. The last of them counts,
+ * because before it the framework released what it could. */
 void vt_fails_given_up(struct vt_fails *fails, struct vt_replay *r, const struct vt_log *log,
                        uint32_t tid, const struct vt_rec_cacheoom *o) {
     uint32_t next = vt_map_get(&fails->open, tid), attempts = 0;

@@ -1,10 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What NVML said of a GPU, beside what the books said at that moment (see walk.h).
+ * NVML's samples, with the books at that moment (see walk.h).
  */
 #include "walk.h"
-
-/* --- samples --- */
 
 /* Slot of a device byte in vt_replay_sample.tracked; VT_SAMPLE_DEVICES: none. */
 static unsigned sample_slot(unsigned device) {
@@ -13,9 +11,9 @@ static unsigned sample_slot(unsigned device) {
                                             : VT_SAMPLE_DEVICES;
 }
 
-/* A device's bytes are about to change, at w->now. A sample that ended just before may have seen
- * the change already (an allocation is stamped when it is done) or not yet (a free is stamped
- * before): "just" is as long again as the question took. */
+/* A sample that ended just before the change may have seen it already, since an allocation has the
+ * time of its end; or not yet, since a free has the time of its begin. "Just before" means within
+ * the time that the query took. */
 void vt_walk_unsettle_samples(struct vt_walk *w, unsigned device) {
     unsigned slot = sample_slot(device);
     if (slot == VT_SAMPLE_DEVICES)

@@ -2,13 +2,13 @@
 /*
  * Segments, blocks and idle pieces (see segments.h).
  *
- * Pieces are found by their start, idle ones also by their end: so a block is cut out of the
- * piece it comes from, and a freed one joined to its neighbours, without a search; an allocator
- * places blocks where an idle piece begins. The exception is searched for from the segment's start.
- * Walls (a plain segment's both ends) are never joined across.
+ * Pieces are found by their start, idle ones also by their end. So a block is cut out of an idle
+ * piece, and a freed block is joined to idle neighbours, without a search, since allocators put
+ * blocks at the start of an idle piece. A block elsewhere is searched for from the segment's start.
+ * Idle pieces are never joined across a wall, which is an end of a segment that is not mapped.
  *
- * The largest idle piece: a heap that forgets lazily. A piece is pushed when it comes to be; one
- * that is at the top and no longer in the table is thrown away when somebody asks.
+ * A heap finds the largest idle piece. Every new idle piece is pushed; pieces that no longer exist
+ * are dropped when they reach the top.
  */
 #include "segments.h"
 
@@ -28,8 +28,8 @@ struct device {
     bool used;
     struct heap_row *heap;
     size_t heap_count, heap_room, idle_count;
-    uint64_t whole;           /* bytes of idle pieces that are whole segments */
-    uint64_t changes, stride; /* every how many changes a moment is kept */
+    uint64_t whole;           /* bytes of segments that are completely idle */
+    uint64_t changes, stride; /* a moment is kept every `stride` changes */
     uint32_t moment_room;
 };
 
@@ -49,7 +49,7 @@ struct vt_segments {
     uint32_t unused_count, unused_room;
     struct vt_map by_start; /* start -> piece */
     struct vt_map by_end;   /* end -> piece, of the idle ones */
-    struct vt_map walls;    /* addresses; the value says nothing */
+    struct vt_map walls;    /* a set of addresses: the values mean nothing */
     struct device devices[256];
 };
 
@@ -112,7 +112,7 @@ void vt_segments_close(struct vt_segments *f) {
 
 /* --- segments by address --- */
 
-/* The place of the last segment that starts at or before `address`; false: there is none. */
+/* Finds the last segment that starts at or before `address`; false: none. */
 static bool floor_at(const struct vt_segments *f, uint64_t address, size_t *leaf, uint32_t *at) {
     size_t low = 0, high = f->leaf_count;
     while (low < high) {
@@ -215,7 +215,7 @@ static bool is_idle(const struct vt_segments *f, const struct heap_row *row) {
     return piece && !piece->block && piece->end - row->start == row->size;
 }
 
-/* Forgets what is no longer so. */
+/* Drops all pieces that no longer exist. */
 static void sweep(const struct vt_segments *f, struct device *d) {
     size_t kept = 0;
     for (size_t i = 0; i < d->heap_count; i++)
@@ -315,7 +315,7 @@ static void insert_idle(struct vt_segments *f, uint64_t start, uint64_t end, uns
     push(f, &f->devices[device], end - start, start);
 }
 
-/* A new idle piece, joined to its idle neighbours where no wall is between. */
+/* Adds an idle piece, joined to its idle neighbours unless a wall is between. */
 static void add_idle(struct vt_segments *f, uint64_t start, uint64_t end, unsigned device) {
     const struct piece *before = find(f, &f->by_end, start);
     if (before && !is_wall(f, start)) {
@@ -332,7 +332,7 @@ static void add_idle(struct vt_segments *f, uint64_t start, uint64_t end, unsign
     insert_idle(f, start, end, device);
 }
 
-/* The start of the segments that touch this one without a wall, as far as they hold anything. */
+/* The start of the region that contains `s`. */
 static uint64_t region_start(const struct vt_segments *f, const struct vt_segment *s) {
     uint64_t start = s->start;
     while (s->mapped && s->start > 0) {
@@ -344,7 +344,7 @@ static uint64_t region_start(const struct vt_segments *f, const struct vt_segmen
     return start;
 }
 
-/* The piece that holds `address`; NULL: none does. */
+/* The piece that contains `address`; NULL: none. */
 static struct piece *piece_with(const struct vt_segments *f, const struct vt_segment *s,
                                 uint64_t address) {
     struct piece *piece = find(f, &f->by_start, address);
@@ -356,7 +356,7 @@ static struct piece *piece_with(const struct vt_segments *f, const struct vt_seg
     return piece && piece->start <= address ? piece : NULL;
 }
 
-/* The first block in it: from now on it is its allocator's reserve. */
+/* Its first block: from now on the segment counts as reserve. */
 static void begin_segment(struct vt_segments *f, struct vt_segment *s) {
     struct device *d = &f->devices[s->device];
     s->holds = true;
@@ -374,7 +374,7 @@ const struct vt_segment *vt_segments_alloc(struct vt_segments *f, uint64_t addre
     if (!s || !size || end < address)
         return NULL;
     *first = !s->holds;
-    /* a block may lie across mappings that touch: all must be there before any is begun */
+    /* A block may span adjacent mappings: check that they are complete before changing any. */
     for (const struct vt_segment *part = s; part->end < end;) {
         const struct vt_segment *after = segment_with(f, part->end);
         if (!part->mapped || !after || !after->mapped || after->device != s->device)
@@ -420,7 +420,7 @@ void vt_segments_add(struct vt_segments *f, uint64_t start, uint64_t size, uint6
                      unsigned device, bool mapped, uint64_t ticks) {
     if (!size || start + size < start || start + size > VT_ADDRESS_MASK)
         return;
-    /* what is still there went unseen */
+    /* what was there before was freed or unmapped unseen */
     vt_segments_unmap(f, start, start + size, ticks, NULL, NULL);
     insert_segment(f,
                    (struct vt_segment){start, start + size, key, (uint8_t)device, mapped, false});
@@ -430,7 +430,7 @@ void vt_segments_add(struct vt_segments *f, uint64_t start, uint64_t size, uint6
     }
 }
 
-/* Takes the pieces between start and end out of a region: what of them sticks out stays, idle. */
+/* Removes the pieces from start to end; parts outside become idle. */
 static void cut(struct vt_segments *f, const struct vt_segment *s, uint64_t start, uint64_t end,
                 vt_segments_gone *gone, void *context) {
     unsigned device = s->device;
@@ -445,7 +445,7 @@ static void cut(struct vt_segments *f, const struct vt_segment *s, uint64_t star
         } else {
             remove_idle(f, from, to, device);
         }
-        /* of a region's pieces none reaches out of it, so these lie in mappings that stay */
+        /* no piece leaves its region, so these parts lie in mappings that stay */
         if (from < start)
             add_idle(f, from, start, device);
         if (to > end)
@@ -463,7 +463,7 @@ static void remove_segment(struct vt_segments *f, uint64_t start, uint64_t end, 
         f->devices[device].figures.now.reserved -= end - start;
     }
     if (!s->mapped) {
-        /* a neighbour's wall may be the same: it puts its own back when it is asked for */
+        /* a neighbour may have a wall at the same address, and must keep it */
         const struct vt_segment *before = start ? segment_with(f, start - 1) : NULL;
         const struct vt_segment *after = segment_with(f, end);
         if (!before || before->mapped)
@@ -489,7 +489,7 @@ void vt_segments_unmap(struct vt_segments *f, uint64_t start, uint64_t end, uint
     for (;;) {
         size_t leaf;
         uint32_t at;
-        /* the last segment that begins before `end`: from there downwards */
+        /* downwards, from the last segment that begins before `end` */
         if (end <= start || !floor_at(f, end - 1, &leaf, &at))
             return;
         const struct vt_segment s = f->leaves[leaf]->s[at];

@@ -1,37 +1,37 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The replay while it walks: what its files share. For replay.c, replay_books.c, replay_samples.c.
+ * The state of a replay while it walks the events, for replay.c, replay_books.c and
+ * replay_samples.c.
  */
 #ifndef VRAMTRACE_ANALYZER_WALK_H
 #define VRAMTRACE_ANALYZER_WALK_H
 
 #include "replay_fail.h"
 
-/* What the walk itself needs. */
 struct vt_walk {
     struct vt_replay *r;
     const struct vt_log *log;
     struct vt_sites *ids;
-    struct vt_map spots;   /* first word of an allocation, type replaced by device -> site: no stack
-                              is hashed twice */
+    struct vt_map spots;   /* first word of an allocation, with the device for its type -> site, so
+                              that no stack is hashed twice */
     struct vt_map by_id;   /* site id -> site */
-    struct vt_map objects; /* handle and kind -> the object that has it now */
+    struct vt_map objects; /* handle and kind -> the object that exists now */
     struct vt_window window;
-    bool window_waits;      /* its first event has not come yet */
-    uint32_t *context_live; /* live allocations that its end would free, for each context number */
+    bool window_waits;      /* it has not begun yet */
+    uint32_t *context_live; /* by context number: live allocations that its end would free */
     uint64_t last_spot;
     uint32_t last_site;
-    struct vt_history *history; /* NULL: not wanted */
+    struct vt_history *history; /* NULL: not requested */
     unsigned age_shift;
-    uint64_t now;                        /* ticks of this event */
+    uint64_t now;                        /* ticks of the current event */
     uint64_t driver_bytes;               /* live, on all devices */
-    uint64_t driver_high;                /* its highest since a phase last began or ended */
-    uint64_t changed[VT_SAMPLE_DEVICES]; /* when the device's bytes last did; see on_sample */
+    uint64_t driver_high;                /* its maximum since a phase last began or ended */
+    uint64_t changed[VT_SAMPLE_DEVICES]; /* by device: ticks of the last change */
     size_t sample;                       /* the next of log->samples */
-    uint64_t sample_ticks;               /* its time; UINT64_MAX: there is none */
-    uint32_t *open_phases;               /* indices */
+    uint64_t sample_ticks;               /* its time; UINT64_MAX: none */
+    uint32_t *open_phases;               /* indices in vt_log.phases */
     uint32_t open_count, open_room;
-    uint32_t tid; /* whose event this is */
+    uint32_t tid; /* thread of the current event */
     struct vt_fails fails;
 };
 
@@ -49,7 +49,7 @@ static inline struct vt_replay_book *vt_walk_book(struct vt_replay *r, unsigned 
     }
 }
 
-/* To be called before a site's live bytes change. */
+/* To be called before a site's live bytes change: see replay_books.c. */
 static inline void vt_walk_note_peak(struct vt_replay_site *site,
                                      const struct vt_replay_book *book) {
     if (site->seen != book->peaks) {
@@ -69,16 +69,16 @@ static inline uint32_t vt_walk_stack(const struct vt_walk *w, uint64_t word) {
 void vt_walk_alloc(struct vt_walk *w, const struct vt_rec_alloc *a);
 void vt_walk_free(struct vt_walk *w, const struct vt_rec_free *f);
 void vt_walk_map(struct vt_walk *w, const struct vt_rec_map *m);
-void vt_walk_bulk(struct vt_walk *w, const struct vt_rec_bulk *b); /* a context's end */
+void vt_walk_bulk(struct vt_walk *w, const struct vt_rec_bulk *b); /* a context is destroyed */
 
-/* The books begin anew, with what is live carried over. */
+/* Restarts the books at the begin of the window, with what is live then. */
 void vt_walk_begin_window(struct vt_walk *w);
 
 /* --- replay_samples.c --- */
 
 void vt_walk_sample(struct vt_walk *w, const struct vt_rec_sample *s);
 
-/* A device's bytes are about to change, at w->now. */
+/* To be called before a device's bytes change, at w->now. */
 void vt_walk_unsettle_samples(struct vt_walk *w, unsigned device);
 
 #endif

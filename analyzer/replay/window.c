@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * --since, --until and --phase as a window of the run (see window.h).
+ * --since, --until and --phase (see window.h).
  */
 #include "window.h"
 
