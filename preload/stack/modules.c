@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Which files are mapped where, so that the analyzer can turn addresses into names later and
- * elsewhere. Called by stack.c when a stack is new: only then can an address be new.
+ * Which files are mapped where, so that the analyzer can later turn addresses into names, on
+ * another machine too. Called by stack.c for a new stack, because only a new stack can have
+ * new addresses.
  */
 #define _GNU_SOURCE
 #include "modules.h"
@@ -17,16 +18,16 @@
 
 struct scan {
     struct vt_thread *thread;
-    uint64_t ticks; /* before the event under way was stamped: its stack lies in these modules */
+    uint64_t ticks; /* before the current event's stamp, because its stack lies in these modules */
     bool first;
 };
 
 static uint64_t
-    known[KNOWN_MAX]; /* identities of modules written, open addressing; under the try-lock */
+    known[KNOWN_MAX]; /* hashes of the written modules, open addressing; under the try-lock */
 static unsigned long long seen_adds, seen_subs;
 static uint32_t scanning; /* atomic: a try-lock */
 
-/* The GNU build id among the object's notes; its length, 0: none. */
+/* Finds the GNU build id in the object's notes. Returns its length; 0: none. */
 static uint32_t build_id_of(const struct dl_phdr_info *info, const unsigned char **id) {
     for (unsigned i = 0; i < info->dlpi_phnum; i++) {
         const ElfW(Phdr) *p = &info->dlpi_phdr[i];
@@ -48,7 +49,7 @@ static uint32_t build_id_of(const struct dl_phdr_info *info, const unsigned char
     return 0;
 }
 
-/* Marks a module as written; false when it was already, or when there is no more room for marks. */
+/* Marks a module as written. False: it was already, or the table is full. */
 static bool remember(uint64_t start, uint64_t end, const char *path) {
     uint64_t h = start * 0x9e3779b97f4a7c15ull ^ end;
     for (const char *c = path; *c; c++)
@@ -96,14 +97,15 @@ static const char *program_path(void) {
     return path_buffer;
 }
 
-/* The path from the root: what the loader was given (dlopen("./plugin.so")) may count from a folder
- * that the program leaves, and is not where the analyzer runs. The vDSO has a name and no path. */
+/* The absolute path. What the loader was given (dlopen("./plugin.so")) may be relative to a
+ * folder that the program leaves, or that differs where the analyzer runs. The vDSO has a name
+ * and no path. */
 static const char *path_from_root(const char *path) {
     if (*path == '/' || !strchr(path, '/'))
         return path;
     while (strncmp(path, "./", 2) == 0)
         path += 2;
-    long n = VT_SYS2(SYS_getcwd, path_buffer, sizeof path_buffer); /* with its NUL */
+    long n = VT_SYS2(SYS_getcwd, path_buffer, sizeof path_buffer); /* includes the NUL */
     if (n <= 0 || *path_buffer != '/' || (size_t)n + strlen(path) + 1 > sizeof path_buffer)
         return path;
     if (n > 2)
@@ -117,8 +119,8 @@ static int visit(struct dl_phdr_info *info, size_t size, void *data) {
     if (scan->first && size >= offsetof(struct dl_phdr_info, dlpi_subs) + sizeof info->dlpi_subs) {
         if (info->dlpi_adds == seen_adds && info->dlpi_subs == seen_subs)
             return 1;
-        /* What was unloaded may come back at the same place: forget, so that it is written again.
-         */
+        /* An unloaded module may return at the same address: forget all, so that it is
+         * written again. */
         if (info->dlpi_subs != seen_subs)
             memset(known, 0, sizeof known);
         seen_adds = info->dlpi_adds;

@@ -5,8 +5,8 @@
 
 #include "log/log.h"
 
-/* Writes the modules that are new since the last call. Takes the loader's lock; skips when another
- * thread is at it. */
+/* Writes the modules that are new since the last call. Takes the loader's lock. Does nothing while
+ * another thread is writing them. */
 void vt_modules_write(struct vt_thread *thread);
 void vt_modules_forked(void);
 

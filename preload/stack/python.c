@@ -1,15 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Reads the calling thread's Python frames where they lie, without the GIL. event.c's stacks need
- * them: stack.c calls capture at each event, the rest at a stack's first sight.
+ * Reads the calling thread's Python frames in place, without the GIL. stack.c calls capture at each
+ * event, and the rest when a stack is new.
  *
- * Why this is safe: a thread inside one of our wrappers runs no Python code of its own until the
- * wrapper returns, so its frames, their code objects and those objects' strings stay where they are
- * and as they are; other threads only read them. What can be wrong is our idea of the structures.
- * So: the version is known or says itself where its fields lie, the code type's member table must
- * agree (python_layout.c), the first walk ever goes through reads that cannot fault, and every
- * frame's code object must be of the code type. When one of these fails Python frames are off for
- * good, and the report says why.
+ * Why this is safe: a thread inside one of our wrappers runs no Python code until the wrapper
+ * returns. So its frames, their code objects and the objects' strings neither move nor change;
+ * other threads only read them. What can be wrong is our idea of the structures. So the version is
+ * known or publishes its own offsets; the code type's member table must agree (python_layout.c);
+ * the first walk uses reads that cannot fault; and every frame's code object must have the code
+ * type. If any of these fails, Python frames are off for good, and the report says why.
  */
 #define _GNU_SOURCE
 #include <dlfcn.h>
@@ -21,21 +20,18 @@
 #include "python.h"
 #include "python_layout.h"
 
-#define MOST_SEARCHES 64u
-#define MOST_STEPS    65536u /* a longer chain is a circle */
-#define MOST_STEPS_PAST                                                                            \
-    1024u /* frames walked after the last one kept, to find where their C frame lies */
+#define MOST_SEARCHES     64u
+#define MOST_STEPS        65536u /* a longer chain must be a cycle */
+#define MOST_STEPS_PAST   1024u  /* frames walked after the last one kept, to find its C frame */
 #define MOST_INTERPRETERS 64u
 #define MOST_STATES       1024u
 
-static int state = VT_PYTHON_ABSENT; /* enum vt_python_state; published after what it speaks of */
-static int searching;                /* claimed by the thread that searches */
+static int state = VT_PYTHON_ABSENT; /* enum vt_python_state; published last */
+static int searching;                /* claimed by the searching thread */
 static unsigned searches;
 static unsigned long long libraries_seen;
-static int walked_once; /* a walk with careful reads came out right */
+static int walked_once; /* a walk with careful reads succeeded */
 static char reason[192];
-
-/* --- finding and refusing --- */
 
 static void append(const char *text) {
     size_t n = strlen(reason), k = strlen(text);
@@ -79,7 +75,8 @@ void vt_python_resolve(void) {
             else
                 refuse(why);
         }
-        /* Our failed look-ups must not be what the program's next dlerror() tells it. */
+        /* Clears the message of our failed look-ups, which the program's next dlerror() must
+         * not return. */
         vt_libc_dlerror_clear();
     }
     vt_publish(&searching, 0);
@@ -115,14 +112,12 @@ bool vt_python_is_eval(uintptr_t return_address) {
            return_address - 1 < vt_pyimage.eval_end;
 }
 
-/* --- the walk --- */
-
-/* A walk under way. `careful` is a constant in each of the two copies that the compiler makes of
- * what follows. */
+/* A walk in progress. `careful` is constant in each of the two copies that the compiler makes of
+ * the code below. */
 struct walk {
     struct vt_pystack *out;
     uint32_t frames, groups, group_first;
-    uint64_t changed; /* any bit: something differs from what stood there */
+    uint64_t changed; /* any bit: something differs from the previous capture */
     bool careful, fault;
 };
 
@@ -152,13 +147,13 @@ ALWAYS_INLINE uint8_t byte(struct walk *w, uintptr_t at) {
     return v;
 }
 
-/* Whether this can be the address of an object at all. */
+/* Whether this can be an object's address. */
 ALWAYS_INLINE bool plausible(uintptr_t p) {
     return p >= 0x10000 && p < 1ull << 47 && (p & 7) == 0;
 }
 
-/* The last characters of a string, which tell "churn 17" from "churn 18" made at the same address.
- * A short string's word reaches into its padding, which stays what it is while the string lives. */
+/* The end of a string, which tells "churn 17" from "churn 18" at the same address. A short string's
+ * word includes its padding, which does not change while the string lives. */
 ALWAYS_INLINE uint64_t text_tail(struct walk *w, const struct vt_pylayout *at, uintptr_t text) {
     const uint32_t compact = 1u << 5; /* the characters follow the object; 3.8 to 3.11 */
     if (!plausible(text) || !(half(w, text + at->text_state) & compact))
@@ -167,12 +162,12 @@ ALWAYS_INLINE uint64_t text_tail(struct walk *w, const struct vt_pylayout *at, u
     return word(w, text + at->text_ascii + (length > 8 ? length - 8 : 0)) ^ length << 48;
 }
 
-/* Which code object this is. From 3.12 on each has a number of its own, until 2^32 of them were
- * made. Before: its name by address and content (a name's hash is computed when it is interned,
- * which a code object's name is), its qualified name and file by address and end, its line table by
- * address, length and start, its first line. The address alone names the wrong function in half of
- * all captures while code is made and dropped; and without the file's text two methods of the same
- * name, line and size, in files whose names were made at the same address, are one. */
+/* Identifies a code object. From 3.12 on each has a number of its own, until 2^32 were made. Before
+ * that we combine its name (address and hash; the hash exists because code names are interned), its
+ * qualified name and file (address and end), its line table (address, length, start) and its first
+ * line. The address alone gives the wrong function in half of all captures while code objects come
+ * and go. Without the file's text, two methods with the same name, line and size are mixed up if
+ * their files' names were made at the same address. */
 ALWAYS_INLINE uint64_t tag_of(struct walk *w, const struct vt_pylayout *at, uintptr_t code) {
     uint64_t first_line = half(w, code + at->first_line);
     if (at->version) {
@@ -197,7 +192,7 @@ ALWAYS_INLINE uint64_t tag_of(struct walk *w, const struct vt_pylayout *at, uint
     return h ^ h >> 29;
 }
 
-/* Adds a frame. False: no room. What is no code object (None, a trampoline) is passed over. */
+/* Adds a frame. False: no room. Anything but a code object (None, a trampoline) is skipped. */
 ALWAYS_INLINE bool add(struct walk *w, const struct vt_pylayout *at, uintptr_t code,
                        uint32_t lasti) {
     if (w->frames == VT_PYTHON_FRAMES)
@@ -209,7 +204,7 @@ ALWAYS_INLINE bool add(struct walk *w, const struct vt_pylayout *at, uintptr_t c
     return true;
 }
 
-/* Ends a group at the C frame of `anchor`. */
+/* Ends a group, whose C frame contains `anchor`. */
 ALWAYS_INLINE void close_group(struct walk *w, uintptr_t anchor) {
     uint32_t count = w->frames - w->group_first;
     if (count == 0)
@@ -224,7 +219,7 @@ ALWAYS_INLINE bool is_code(struct walk *w, const struct vt_pylayout *at, uintptr
     return plausible(code) && word(w, code + at->ob_type) == vt_pyimage.code_type;
 }
 
-/* 3.8 to 3.10. Answers false when the chain broke off. */
+/* 3.8 to 3.10. False: the chain broke off. */
 ALWAYS_INLINE bool walk_objects(struct walk *w, const struct vt_pylayout *at, uintptr_t thread) {
     uintptr_t frame = word(w, thread + at->state_frame);
     uintptr_t cframe = at->anchors ? word(w, thread + at->state_cframe) : 0;
@@ -244,8 +239,8 @@ ALWAYS_INLINE bool walk_objects(struct walk *w, const struct vt_pylayout *at, ui
     return frame == 0 && !w->fault;
 }
 
-/* From 3.11 on: the offset of a frame's instruction, or -1 for one that has not begun and that
- * Python does not show. */
+/* From 3.11 on: the offset of a frame's instruction. -1: the frame has not started, and Python does
+ * not show it. */
 ALWAYS_INLINE int64_t instruction(struct walk *w, const struct vt_pylayout *at, uintptr_t frame,
                                   uintptr_t code, uint8_t owner) {
     enum { OWNED_BY_GENERATOR = 1 };
@@ -257,7 +252,7 @@ ALWAYS_INLINE int64_t instruction(struct walk *w, const struct vt_pylayout *at, 
 
 ALWAYS_INLINE bool add_frame(struct walk *w, const struct vt_pylayout *at, uintptr_t frame,
                              uint8_t owner) {
-    uintptr_t code = word(w, frame + at->code) & ~(uintptr_t)7; /* 3.14: the low bits are a tag */
+    uintptr_t code = word(w, frame + at->code) & ~(uintptr_t)7; /* 3.14: low bits are a tag */
     if (!is_code(w, at, code))
         return true;
     int64_t lasti = instruction(w, at, frame, code, owner);
@@ -322,7 +317,7 @@ ALWAYS_INLINE bool walk_shims(struct walk *w, const struct vt_pylayout *at, uint
     return frame == 0 && past == 0 && !w->fault;
 }
 
-/* Answers whether all of it was read. */
+/* False: not all of it was read. */
 ALWAYS_INLINE bool walk_chain(struct walk *w, uintptr_t thread) {
     const struct vt_pylayout *at = &vt_pyimage.at;
     switch ((enum vt_pychain)at->chain) {
@@ -336,8 +331,8 @@ ALWAYS_INLINE bool walk_chain(struct walk *w, uintptr_t thread) {
     return false;
 }
 
-/* The first walks, until one came out right: a structure that is not what we think it is turns
- * Python frames off. */
+/* The first walks, until one succeeds. A structure that is not as expected turns Python
+ * frames off. */
 static __attribute__((noinline)) bool walk_carefully(struct walk *w, uintptr_t thread) {
     w->careful = true;
     bool whole = walk_chain(w, thread);
@@ -352,12 +347,10 @@ static __attribute__((noinline)) bool walk_carefully(struct walk *w, uintptr_t t
     return whole;
 }
 
-/* --- whose frames --- */
-
-/* 3.8 to 3.11 with sub-interpreters: the interpreter names only the state that this thread had
- * first, and the frames may be another's. Looks through all states for those of this thread, newest
- * interpreter first, and takes the innermost. Other threads may make and drop states meanwhile, so
- * every read is a careful one; a state of this thread stays. */
+/* 3.8 to 3.11 with sub-interpreters: the interpreter only names the thread's first state, but the
+ * frames may belong to another. This looks through all states of this thread, newest interpreter
+ * first, and takes the innermost. Other threads may make and drop states meanwhile, so every read
+ * is careful; this thread's states stay. */
 static __attribute__((noinline)) uintptr_t innermost_state(uintptr_t first, uintptr_t interpreter) {
     const struct vt_pylayout *at = &vt_pyimage.at;
     uintptr_t best = first, best_anchor = UINTPTR_MAX;
@@ -385,15 +378,15 @@ static __attribute__((noinline)) uintptr_t innermost_state(uintptr_t first, uint
     return best;
 }
 
-/* The calling thread's interpreter state, or 0: it runs no Python, or Python is not up. `others` is
- * set when the thread runs another interpreter's frames further out. */
+/* The calling thread's interpreter state. 0: the thread runs no Python, or Python is not running.
+ * `others` is set when another interpreter's frames are further out on this thread. */
 static inline uintptr_t own_state(bool *others) {
     const struct vt_pyimage *image = &vt_pyimage;
     if (!image->is_initialized() || image->is_finalizing())
         return 0;
     uintptr_t thread = (uintptr_t)image->this_state();
-    /* A daemon thread's state is freed by finalization while the thread still remembers it: then
-     * these words are no longer its own. */
+    /* Finalization frees a daemon thread's state while the thread still refers to it; the memory
+     * may then hold something else. */
     if (!plausible(thread) ||
         *(const uintptr_t *)(thread + image->at.state_thread) != (uintptr_t)pthread_self())
         return 0;

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Finds the Python interpreter in this process: the few functions and variables that reading its
- * frames needs, its version, and where its code lies. Nothing of it is known at link time: the
- * program itself may be the interpreter, may be linked to libpython, or may have opened it, even
- * privately.
+ * Finds the Python interpreter in this process: the few functions and variables needed for reading
+ * its frames, its version, and where its code is. Nothing is known at link time: the program may be
+ * the interpreter, may be linked to libpython, or may have opened it, even privately.
  *
  * Called by python.c at arming and after later library loads. Takes the loader's lock.
  */
@@ -17,14 +16,14 @@
 
 struct vt_pyimage vt_pyimage;
 
-/* What dl_iterate_phdr is asked for. */
+/* A search by dl_iterate_phdr. */
 struct search {
-    uintptr_t address; /* in: find the object that holds it; 0: find one named libpython* */
+    uintptr_t address; /* in: find the object that contains it; 0: find one named libpython* */
     char path[1024];   /* out: its path; empty for the program itself */
     bool found;        /* out */
     uintptr_t text_start, text_end; /* out: its code */
     uintptr_t symbols_lo,
-        symbols_hi; /* out: its functions named Py* and _Py*, from first to last */
+        symbols_hi; /* out: from its first to its last function named Py* or _Py* */
 };
 
 static const char *base_name(const char *path) {
@@ -32,14 +31,14 @@ static const char *base_name(const char *path) {
     return slash ? slash + 1 : path;
 }
 
-/* The loader relocates some pointers of the dynamic section and some not. */
+/* The loader relocates some pointers of the dynamic section and leaves others. */
 static uintptr_t dynamic_pointer(const struct dl_phdr_info *info, uintptr_t value) {
     return value < info->dlpi_addr ? info->dlpi_addr + value : value;
 }
 
-/* The span of the object's own functions named Py... or _Py...: where the interpreter lies in a
- * program that carries it inside. The number of symbols is not written down anywhere but in the
- * classic hash table; by convention the string table follows the symbols. */
+/* The range of the object's functions named Py... or _Py...: where the interpreter is in a program
+ * that embeds it. Only the classic hash table states the number of symbols; by convention, the
+ * string table follows the symbols. */
 static void span_of_python(const struct dl_phdr_info *info, const ElfW(Dyn) * dynamic,
                            struct search *s) {
     uintptr_t symbols = 0, strings = 0;
@@ -103,8 +102,8 @@ static int look(struct dl_phdr_info *info, size_t size, void *arg) {
     return 1;
 }
 
-/* Whether the running program is an interpreter by name, so that all of its code is the
- * interpreter's. */
+/* Whether the running program is an interpreter, by its name. Then all of its code is
+ * the interpreter's. */
 static bool program_is_python(void) {
     char path[1024];
     long n = VT_SYS3(SYS_readlink, "/proc/self/exe", path, sizeof path - 1);
@@ -114,7 +113,7 @@ static bool program_is_python(void) {
     return strncmp(base_name(path), "python", 6) == 0;
 }
 
-/* Where a symbol is looked up: everywhere, or in the libpython that was opened privately. */
+/* Where to look symbols up: everywhere, or in a libpython that was opened privately. */
 static void *handle_of_interpreter(void) {
     if (vt_libc_dlsym(RTLD_DEFAULT, "PyGILState_GetThisThreadState") != NULL)
         return RTLD_DEFAULT;
@@ -123,7 +122,8 @@ static void *handle_of_interpreter(void) {
     return s.found && s.path[0] ? vt_libc_dlopen(s.path, RTLD_LAZY | RTLD_NOLOAD) : RTLD_DEFAULT;
 }
 
-/* "3.11.7 (main, ...": the minor version, or the reason why this one is not read. */
+/* Reads the minor version from "3.11.7 (main, ...". Returns NULL or the reason why it is
+ * not supported. */
 static const char *parse_version(const char *text, unsigned *minor) {
     unsigned major = 0, m = 0;
     const char *p = text;
@@ -145,8 +145,8 @@ static const char *parse_version(const char *text, unsigned *minor) {
                                                            : NULL;
 }
 
-/* Keeps the interpreter's image where it is: its functions are called on the record path, and an
- * embedding program may close its libpython. The program itself cannot go. */
+/* Keeps the interpreter loaded: the record path calls its functions, and an embedding program may
+ * close its libpython. The program itself cannot be unloaded. */
 static void pin(const char *path) {
     if (path[0])
         (void)vt_libc_dlopen(path, RTLD_LAZY | RTLD_NOLOAD | RTLD_NODELETE);

@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Where each word lies in a CPython of a given minor version. From 3.13 on the interpreter
- * publishes that itself
- * (_Py_DebugOffsets, at the start of _PyRuntime); before, a row per version here. Either way the
- * result is compared with what the code type's own member table says, so that a build with other
- * structures is refused and not misread.
+ * The offsets of the fields in a CPython of a given minor version. From 3.13 on, the interpreter
+ * publishes them (_Py_DebugOffsets, at the start of _PyRuntime); for earlier versions, there is one
+ * row each here. Either way the result is compared with the code type's member table, so that a
+ * build with other structures is refused and not misread.
  *
  * Source of the numbers: the structure definitions in CPython's Include/ of each version, 64-bit
  * builds. python_find.c calls this, once.
@@ -20,7 +19,7 @@
 #define OLDEST 8u
 #define NEWEST 15u
 
-/* What 3.8 to 3.11 share. */
+/* Common to 3.8 to 3.11. */
 #define COMMON_TEXT                                                                                \
     .ob_type = 8, .bytes_size = 16, .bytes_data = 32, .text_length = 16, .text_hash = 24,          \
     .text_state = 32, .text_ascii = 48, .text_compact = 72, .type_members = 240
@@ -31,7 +30,7 @@
 #define CODE_38  .first_line = 40, .file = 104, .name = 112, .lines_table = 120
 #define CODE_311 .file = 112, .name = 120, .qualname = 128, .lines_table = 136
 
-/* 3.8 to 3.12, one row each. */
+/* 3.8 to 3.12, one row per version. */
 static const struct vt_pylayout rows[] = {
     {
         .minor = 8,
@@ -128,8 +127,7 @@ static const struct vt_pylayout rows[] = {
     },
 };
 
-/* Where _Py_DebugOffsets itself keeps each group of offsets; its layout differs per minor version.
- */
+/* Where _Py_DebugOffsets keeps each group of offsets. Its own layout differs per minor version. */
 static const struct {
     unsigned minor;
     uint16_t current_frame, thread_id, previous, file, ob_type, bytes_size, text_state;
@@ -147,16 +145,16 @@ bool vt_python_peek(void *to, uintptr_t address, size_t bytes) {
     long pid = VT_SYS0(SYS_getpid);
     if (VT_SYS6(SYS_process_vm_readv, pid, &local, 1, &remote, 1, 0) == (long)bytes)
         return true;
-    /* Refused outright (seccomp, hardened kernels)? Then ask another way: the kernel copies a
-     * signal set from us before it looks at the invalid `how`, so EFAULT is "not readable" and
-     * EINVAL is "readable"; neither changes a mask. */
+    /* Is the call refused altogether (seccomp, hardened kernels)? Then use another: the kernel
+     * copies a signal set from us before it looks at the invalid `how`, so EFAULT means "not
+     * readable" and EINVAL "readable"; neither changes a mask. */
     uintptr_t own = (uintptr_t)&local;
     struct iovec self = {(void *)own, 1};
     char byte;
     struct iovec into = {&byte, 1};
     if (VT_SYS6(SYS_process_vm_readv, pid, &into, 1, &self, 1, 0) == 1)
         return false;
-    /* To that call NULL is no set at all, and past the user's half the sum below would wrap. */
+    /* That call takes NULL as no set, and beyond the user half the sum below would wrap. */
     const uintptr_t first = 4096, past = (uintptr_t)1 << 47;
     if (address < first || address >= past || bytes > past - address)
         return false;
@@ -175,7 +173,7 @@ static uint64_t word_at(const unsigned char *bytes, size_t offset) {
     return v;
 }
 
-/* Copies one published offset; false when no structure could be that large. */
+/* Copies one published offset. False: no structure is that large. */
 static bool take(uint16_t *to, const unsigned char *from, size_t offset) {
     uint64_t v = word_at(from, offset);
     *to = (uint16_t)v;
@@ -218,7 +216,7 @@ static const char *read_published(struct vt_pylayout *at, unsigned minor, uintpt
               take(&at->text_ascii, o, published[row].text_state + 16);
     if (!ok)
         return "its table of offsets is not as expected";
-    /* Not published: they follow from their neighbours in the same structures. */
+    /* Not published; they follow from neighbours in the same structures. */
     at->version = at->first_line + 24;
     at->first_traceable = at->bytecode - 16;
     at->text_hash = at->text_length + 8;
@@ -250,7 +248,7 @@ struct member {
     uintptr_t flags, doc;
 };
 
-/* The first bytes of a string of which only the address is known: a page may end behind it. */
+/* The first bytes of a string at a known address; the page after it may not be mapped. */
 static bool peek_text(char *to, size_t room, uintptr_t from) {
     memset(to, 0, room);
     if (vt_python_peek(to, from, room - 1))

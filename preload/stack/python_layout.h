@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Inside the Python half: where each word lies in the interpreter found, and what was found. Used
- * by python.c, python_find.c, python_layout.c and python_names.c; nobody else.
+ * Inside the Python half: the interpreter that was found, and the offsets of its fields. Only for
+ * python.c, python_find.c, python_layout.c and python_names.c.
  */
 #ifndef VT_PRELOAD_PYTHON_LAYOUT_H
 #define VT_PRELOAD_PYTHON_LAYOUT_H
@@ -10,30 +10,28 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* How a thread's frames hang together, and so what tells where one call of the interpreter's loop
- * ends. */
+/* How a thread's frames are linked, which also tells where one call of the interpreter's
+ * loop ends. */
 enum vt_pychain {
     VT_CHAIN_OBJECTS, /* 3.8-3.10: frame objects, one per call of the loop */
-    VT_CHAIN_ENTRY,   /* 3.11: frames, the last of a call is marked is_entry; one _PyCFrame per call
-                       */
-    VT_CHAIN_SHIM,    /* 3.12 on: frames, each call ends with a frame that lies in its C frame */
+    VT_CHAIN_ENTRY,   /* 3.11: frames, a call's last has is_entry; one _PyCFrame per call */
+    VT_CHAIN_SHIM,    /* 3.12 on: frames; each call ends with a frame that lies in its C frame */
 };
 
 enum vt_pylines {
     VT_LINES_LNOTAB,    /* 3.8, 3.9: (address delta, signed line delta) */
-    VT_LINES_RANGES,    /* 3.10: the same, -128 for none, ranges */
+    VT_LINES_RANGES,    /* 3.10: the same with ranges, -128 for no line */
     VT_LINES_LOCATIONS, /* 3.11 on: location table */
 };
 
-/* Offsets in bytes. What a version does not have is 0 and not read. */
+/* Offsets in bytes. A field that a version does not have is 0 and is not read. */
 struct vt_pylayout {
     uint8_t minor;
     uint8_t chain, lines;
     bool anchors;       /* each call of the loop leaves a stack address in the chain */
-    bool one_state;     /* PyGILState_GetThisThreadState names the thread's first state for
-                           ever: 3.8-3.11 */
+    bool one_state;     /* 3.8-3.11: this_state() always returns the thread's first state */
     uint8_t lasti_unit; /* frame objects: bytes per unit of f_lasti */
-    bool tlbc;          /* free-threaded 3.14 on: bytecode per thread */
+    bool tlbc;          /* free-threaded 3.14 on: bytecode copies per thread */
     uint16_t state_frame, state_cframe, state_thread, state_next;
     uint16_t cframe_current, cframe_previous;
     uint16_t interp_threads; /* one_state: head of an interpreter's list of states */
@@ -44,7 +42,8 @@ struct vt_pylayout {
     uint16_t type_members;
 };
 
-/* The interpreter as found. Written once before the state becomes ACTIVE, constant after that. */
+/* The interpreter that was found. Written once before the state becomes ACTIVE;
+ * constant afterwards. */
 struct vt_pyimage {
     struct vt_pylayout at;
     char version[24]; /* "3.11.7" */
@@ -54,25 +53,25 @@ struct vt_pyimage {
     void *(*this_state)(void); /* PyGILState_GetThisThreadState */
     void *(*newest_interpreter)(void);
     void *(*main_interpreter)(void);
-    uintptr_t text_start, text_end; /* the interpreter's own code */
-    uintptr_t eval_start, eval_end; /* _PyEval_EvalFrameDefault, as far as its symbol says; versions
-                                       without anchors */
+    uintptr_t text_start, text_end; /* the interpreter's code */
+    uintptr_t eval_start, eval_end; /* _PyEval_EvalFrameDefault; without anchors */
 };
 extern struct vt_pyimage vt_pyimage;
 
-/* An interpreter's address space is trusted only after these have been read with care: true when
- * `bytes` bytes could be copied from `address`, however wrong that address is. About 2 us. */
+/* Copies `bytes` bytes from `address`, without faulting however wrong the address is. True: all
+ * were copied. An interpreter's structures are trusted only after such reads. About 2 us. */
 bool vt_python_peek(void *to, uintptr_t address, size_t bytes);
 
-/* Fills in `at` for a version. `runtime` is the address of _PyRuntime or 0. NULL, or the reason why
- * not (static memory). */
+/* Fills in `at` for a version. `runtime` is the address of _PyRuntime, or 0. Returns NULL, or the
+ * reason for a failure (static memory). */
 const char *vt_python_layout(struct vt_pylayout *at, unsigned minor, uintptr_t runtime);
 
-/* Compares `at` with what the code type says about its own members. NULL, or the reason why not. */
+/* Compares `at` with the code type's own member table. Returns NULL, or the reason for
+ * a mismatch. */
 const char *vt_python_layout_check(const struct vt_pylayout *at, uintptr_t code_type);
 
-/* Finds an interpreter and fills vt_pyimage. False: none there. `why` is set when there is one that
- * is not to be read. */
+/* Finds an interpreter and fills vt_pyimage. False: not found. `why` is set when there is one that
+ * cannot be read. */
 bool vt_python_find(const char **why);
 
 #endif

@@ -1,13 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * One stack out of two: the native frames, in which each Python call is a loop inside the
- * interpreter, and the Python frames that those loops ran. stack.c calls this when it sees a stack
- * for the first time.
+ * Merges two stacks into one: the native frames, where each Python call is a loop inside the
+ * interpreter, and the Python frames that those loops ran. stack.c calls this for a new stack.
  *
- * A loop keeps an object on its C stack whose address the Python chain holds: the anchor. The
- * native frame in which the anchor lies is that loop, whatever its symbol is called or whether it
- * has one (some builds split the loop's function, so that its symbol covers a thousandth of it).
- * Python 3.8 and 3.9 leave no anchor: there the frames whose return address lies in the loop's
+ * A loop keeps an object on its C stack, the anchor, and the Python chain holds its address. The
+ * native frame that contains the anchor is that loop, whatever its symbol is called and even
+ * without one (some builds split the loop's function, so that its symbol covers a thousandth of
+ * it). Python 3.8 and 3.9 leave no anchor. There, the frames whose return address is in the loop's
  * function are counted off one by one.
  */
 #include "python.h"
@@ -29,8 +28,8 @@ static void put_native(struct merger *m, size_t i) {
     m->out[m->n++] = m->in->owns(address) ? address | VT_MERGED_INTERPRETER : address;
 }
 
-/* Whether anchors can be used: all there, all on this stack, each further out than the one before.
- */
+/* Whether the anchors are usable: all present, all on this stack, each further out than
+ * the last. */
 static bool anchors_hold(const struct vt_merge *in) {
     const struct vt_pystack *py = in->python;
     uint64_t before = 0;
@@ -38,7 +37,7 @@ static bool anchors_hold(const struct vt_merge *in) {
         return false;
     for (uint32_t g = 0; g < py->n_groups; g++) {
         uint64_t anchor = py->groups[g].anchor;
-        /* The outermost group of a chain that was cut may lack its end. */
+        /* The outermost group of a truncated chain may lack its end. */
         if (anchor == 0 && g > 0 && g + 1 == py->n_groups && py->truncated)
             continue;
         if (anchor <= before || (in->n > 0 && anchor < in->sp[0]))
@@ -69,8 +68,8 @@ size_t vt_python_merge(const struct vt_merge *in, uint64_t *out, bool *unordered
             loops_left = true;
         put_native(&m, i);
     }
-    /* What is left belongs to native frames further out than those kept. Else something does not
-     * fit. */
+    /* The rest must belong to native frames beyond those that were kept; otherwise the two do
+     * not match. */
     bool rest_is_outside = in->cut;
     if (can && !rest_is_outside && group + 1 == py->n_groups && in->n > 0)
         rest_is_outside = by_anchor && py->groups[group].anchor >= in->sp[in->n - 1];

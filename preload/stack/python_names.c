@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * What a Python frame's code object says: name, file, first line, and the line of a bytecode
- * offset. Read in place while the frame is alive: it is what keeps the code object and its strings
- * where they are. Called at a stack's first sight.
+ * offset. Read in place, while the frame keeps the code object and its strings alive. Called for a
+ * new stack.
  */
 #include <string.h>
 
 #include "python.h"
 #include "python_layout.h"
 
-/* Bytes of line table: a function of a million lines has less. */
+/* A line table in bytes; that of a function with a million lines is smaller. */
 #define LONGEST_TABLE (16u << 20)
 #define LONGEST_TEXT  (1u << 20)
 
@@ -21,8 +21,8 @@ static uint32_t half(uintptr_t at) {
     return *(const uint32_t *)at;
 }
 
-/* One code point as UTF-8; a lone surrogate is U+FFFD, as in every report of ours. Answers the
- * bytes written. */
+/* Writes one code point as UTF-8; a lone surrogate becomes U+FFFD, as in our reports. Returns the
+ * number of bytes. */
 static unsigned put_utf8(uint32_t c, char *to) {
     if (c > 0x10ffff || (c >= 0xd800 && c < 0xe000))
         c = 0xfffd;
@@ -48,8 +48,7 @@ static unsigned put_utf8(uint32_t c, char *to) {
     return 4;
 }
 
-/* A str object's text as UTF-8, at most `room` bytes. False: not a string in a form that we know.
- */
+/* A str object's text as UTF-8, at most `room` bytes. False: not a string in a known form. */
 static bool read_text(uintptr_t text, char *to, uint32_t room, uint32_t *bytes) {
     const struct vt_pylayout *at = &vt_pyimage.at;
     *bytes = 0;
@@ -61,7 +60,7 @@ static bool read_text(uintptr_t text, char *to, uint32_t room, uint32_t *bytes) 
     bool compact = state >> 5 & 1, ascii = state >> 6 & 1;
     if ((kind != 1 && kind != 2 && kind != 4) || length > LONGEST_TEXT)
         return false;
-    /* A subclass of str keeps its characters elsewhere. */
+    /* A subclass of str has its characters elsewhere. */
     uintptr_t data = !compact ? word(text + at->text_compact)
                               : text + (ascii ? at->text_ascii : at->text_compact);
     if (data == 0)
@@ -82,7 +81,7 @@ static bool read_text(uintptr_t text, char *to, uint32_t room, uint32_t *bytes) 
     return true;
 }
 
-/* The three encodings. Each answers the line, 0 for none. `lasti` is in bytes. */
+/* The three encodings. Each function returns the line, or 0 for none. `lasti` is in bytes. */
 
 static uint32_t line_by_lnotab(const uint8_t *p, const uint8_t *end, uint32_t first,
                                uint32_t lasti) {
@@ -110,8 +109,8 @@ static uint32_t line_by_ranges(const uint8_t *p, const uint8_t *end, uint32_t fi
     return 0;
 }
 
-/* A signed variable-length number: six bits a byte, lowest first, bit 6 goes on; bit 0 of the whole
- * is the sign. */
+/* A signed variable-length number: six bits per byte, lowest first; bit 6 continues it; bit 0 of
+ * the result is the sign. */
 static int32_t signed_number(const uint8_t *p, const uint8_t *end) {
     uint32_t v = 0;
     for (unsigned shift = 0; p < end && shift < 32; shift += 6, p++) {
@@ -136,7 +135,7 @@ static uint32_t line_by_locations(const uint8_t *p, const uint8_t *end, uint32_t
             line += code - ONE_LINE_0;
         if (address > lasti)
             return code == NONE ? 0 : line;
-        /* Columns are of no interest: only an entry's first byte has bit 7. */
+        /* Columns are not needed: only an entry's first byte has bit 7. */
         while (p < end && !(*p & 0x80))
             p++;
     }

@@ -1,18 +1,17 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Stacks: captured, and each different one numbered and written to the log.
+ * Captures stacks; each distinct one gets a number and is written to the log.
  *
- * libunwind is opened privately (RTLD_LOCAL) at arming: linked, it would enter the global scope
- * with the preload and capture _Unwind_RaiseException and its kin for every library loaded later,
- * C++ exceptions included.
+ * libunwind is opened privately (RTLD_LOCAL) at arming. If we linked it, it would enter the global
+ * scope with the preload and replace _Unwind_RaiseException and its relatives for every library
+ * loaded later, C++ exceptions included.
  *
- * A number is a slot of one hash table of stacks' hashes, so two threads that meet the same stack
- * agree on its number without a word. A stack's record stands in the log before the first event
- * that names it; a number whose record is missing (the disk was full) is an unknown stack to the
- * reader.
+ * A number is a slot in one hash table of stack hashes, so two threads with the same stack get the
+ * same number without communicating. A stack's record is in the log before the first event that
+ * names it. If its record is missing (the disk was full), the reader takes the stack as unknown.
  *
- * Exception to the record path's law: a stack that was never seen takes libunwind's cache lock and
- * the loader's lock (dl_iterate_phdr), and blocks signals while it does.
+ * An exception to the record path's law: a new stack takes libunwind's cache lock and the loader's
+ * lock (dl_iterate_phdr), and blocks signals meanwhile.
  */
 #define _GNU_SOURCE
 #include "stack.h"
@@ -29,13 +28,13 @@
 #include <libunwind.h>
 
 #define PROBES         128u
-#define OWN_FRAMES_MAX 48u /* ours and a runtime's, before the caller's */
+#define OWN_FRAMES_MAX 48u /* our frames and a runtime's, before the caller's */
 
-/* Where a stack is put together. */
+/* Working memory for one stack. */
 struct scratch {
     size_t first, n; /* the caller's frames among `frames` */
     void *frames[VT_DEPTH_MAX + OWN_FRAMES_MAX];
-    /* The last event's stack: most events repeat it. */
+    /* The previous event's stack: most events repeat it. */
     size_t last_n;
     uint64_t last_epoch;
     uint32_t last_number; /* 0: none */
@@ -47,7 +46,7 @@ struct scratch {
     struct vt_pycode code;
 };
 
-/* What is kept of a thread, in the room that struct vt_thread has for it. */
+/* What is kept per thread, in struct vt_thread's `stack`. */
 struct kept {
     struct vt_pystack python; /* the last Python stack captured */
     struct scratch scratch;
@@ -58,7 +57,7 @@ static struct kept *kept_of(struct vt_thread *thread) {
     return (struct kept *)(void *)thread->stack;
 }
 
-/* libunwind's functions by the names its header's macros stand for on x86-64. */
+/* libunwind's functions, by the x86-64 names behind its header's macros. */
 static struct {
     int (*backtrace)(void **buffer, int size); /* atomic, set last */
     int (*getcontext)(unw_context_t *context);
@@ -67,7 +66,7 @@ static struct {
     int (*get_reg)(unw_cursor_t *cursor, int reg, unw_word_t *value);
 } unwinder;
 
-static uint64_t epoch; /* atomic; another one after a library was unloaded */
+static uint64_t epoch; /* atomic; changes after a library was unloaded */
 
 static void arm_unwinder(void) {
     if (vt_see(&unwinder.backtrace))
@@ -86,7 +85,7 @@ static void arm_unwinder(void) {
     *(void **)&unwinder.step = vt_libc_dlsym(handle, "_ULx86_64_step");
     if (!unwinder.getcontext || !unwinder.init_local || !unwinder.get_reg)
         unwinder.step = NULL;
-    /* The first unwind opens what it needs now, not at an event. */
+    /* A first unwind opens what libunwind needs now, not at an event. */
     void *frames[8];
     __typeof__(unwinder.backtrace) function =
         __extension__(__typeof__(unwinder.backtrace)) backtrace;
@@ -126,9 +125,7 @@ static uint64_t hash_text(uint64_t h, const char *text, size_t n) {
     return h < 2 ? 2 : h;
 }
 
-/* --- numbering --- */
-
-/* Hashes of things that were written once; a thing's number is its slot, from 1. */
+/* Hashes of items that are written to the log once. An item's number is its slot, from 1. */
 struct numbering {
     uint64_t *slots; /* atomic; 0: free */
     uint32_t count;  /* a power of two */
@@ -152,12 +149,12 @@ static uint64_t *slots_of(struct numbering *n) {
     return vt_see(&n->slots);
 }
 
-#define WRITTEN 1ull /* the lowest bit of a slot: the thing's record stands in the log */
+#define WRITTEN 1ull /* lowest bit of a slot: the item's record is in the log */
 
-/* The number of a hash, from 1; 0: no room. *fresh: its record may not stand in the log yet, so the
- * caller writes it and says so with mark_written. Threads that meet a new thing together may all
- * write it: twice is no harm, but a thread that trusted another to do it would name a stack that
- * nobody can look up, if the other is killed first. */
+/* The number of a hash, from 1; 0: no room. *fresh: its record may not be in the log yet, so the
+ * caller writes it and then calls mark_written. Threads that see a new item at the same time may
+ * all write it. That does no harm; but if one relied on another, which is then killed before it
+ * wrote, the log would name a stack that has no record. */
 static uint32_t number_of(struct numbering *numbering, uint64_t hash, bool *fresh) {
     uint64_t *slots = slots_of(numbering);
     hash &= ~WRITTEN;
@@ -186,10 +183,7 @@ static void forget(struct numbering *n) {
         VT_SYS3(SYS_madvise, n->slots, n->count * sizeof *n->slots, MADV_DONTNEED);
 }
 
-/* --- a stack never seen before --- */
-
-/* The number of a Python code object's text; its record is written when the text is new. 0: no
- * room. */
+/* The number of a Python code object's text; writes its record if the text is new. 0: no room. */
 static uint32_t code_number(struct vt_thread *thread, const struct vt_pycode *code) {
     uint64_t h = hash_text(code->first_line + 1, code->name, code->name_bytes);
     bool fresh;
@@ -213,8 +207,8 @@ static uint32_t code_number(struct vt_thread *thread, const struct vt_pycode *co
     return number;
 }
 
-/* Where each native frame lies on the stack: Python frames are placed by that. Slow (a microsecond
- * a frame), so only here. False: the unwinder took another way than the backtrace did. */
+/* Finds each native frame's stack pointer, which places the Python frames. It takes a microsecond
+ * per frame, so it is only done here. False: the unwinder's steps differ from the backtrace. */
 static bool find_stack_pointers(struct scratch *s) {
     unw_word_t ip = 0, sp = 0;
     size_t i = 0;
@@ -235,7 +229,7 @@ static bool find_stack_pointers(struct scratch *s) {
     return i == s->n;
 }
 
-/* The frame words of the record: native frames, and Python frames in their places. */
+/* The record's frame words: native frames, with the Python frames in their places. */
 static size_t merge_python(struct vt_thread *thread, bool cut, uint64_t *words, unsigned *flags) {
     struct scratch *s = &kept_of(thread)->scratch;
     bool unordered = false;
@@ -262,7 +256,7 @@ static size_t merge_python(struct vt_thread *thread, bool cut, uint64_t *words, 
     return n;
 }
 
-/* Said once: why there are no Python frames, when there is an interpreter. */
+/* Notes once why there are no Python frames although there is an interpreter. */
 static void note_python(void) {
     static uint32_t said; /* atomic */
     const char *why = NULL;
@@ -292,16 +286,14 @@ static void write_stack(struct vt_thread *thread, uint32_t number, bool cut) {
     mark_written(&stacks, number);
 }
 
-/* --- at each event --- */
-
-/* Fills the thread's scratch with the native frames from `caller` outwards. True: the outermost are
- * missing. */
+/* Fills the scratch with the native frames from `caller` outwards. True: the outermost
+ * are missing. */
 static bool capture_native(struct scratch *s, void *caller) {
     size_t max = vt_options.depth + OWN_FRAMES_MAX, n = vt_stack_raw(s->frames, max);
     bool cut = n == max;
     for (s->first = 0; s->first < n && s->frames[s->first] != caller; s->first++)
         ;
-    if (s->first == n) /* an unwinder that lost its way: what it found is better than nothing */
+    if (s->first == n) /* the unwinder missed the caller: keep what it found */
         s->first = 0;
     s->n = n - s->first;
     if (s->n > vt_options.depth) {
@@ -322,7 +314,7 @@ static uint64_t hash_stack(const struct scratch *s, const struct vt_pystack *pyt
     return h < 2 ? 2 : h;
 }
 
-/* Whether all that was captured is what the thread's last event had. */
+/* Whether the stack equals that of the thread's previous event. */
 static bool is_last(const struct scratch *s, const struct vt_pystack *python) {
     return s->last_number && s->n == s->last_n && s->last_epoch == vt_get(&epoch) &&
            (python->same || !python->n_frames) &&
@@ -350,8 +342,8 @@ uint32_t vt_stack_capture(struct vt_thread *thread, void *caller) {
         vt_log_drop(VT_DROP_STACKS);
     remember_last(s, number);
     if (VT_UNLIKELY(fresh)) {
-        /* An interpreter may have come by a later dlopen; it is looked for where time does not
-         * matter. */
+        /* A later dlopen may have brought an interpreter. This is the place to look for it, because
+         * a new stack is slow anyway. */
         if (vt_python_state(NULL) == VT_PYTHON_ABSENT) {
             vt_python_resolve();
             if (vt_python_state(NULL) == VT_PYTHON_ACTIVE)
@@ -362,7 +354,7 @@ uint32_t vt_stack_capture(struct vt_thread *thread, void *caller) {
     return number;
 }
 
-/* The child writes its own log: every stack is new again. */
+/* The child writes its own log, where every stack is new. */
 void vt_stack_forked(void) {
     forget(&stacks);
     forget(&codes);

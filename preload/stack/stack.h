@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The door of stack/: who is calling. Native and Python frames, merged, each different stack numbered
- * and written to the log once; and the modules that its addresses lie in.
+ * The door of stack/: who is calling. It captures native and Python frames and merges them. Each
+ * distinct stack gets a number and is written to the log once, with the modules that its addresses
+ * lie in.
  *
- * Law: a stack that was seen before takes no lock. A new one takes libunwind's cache lock and the
- * loader's lock (stack.c says why). Python's frames are read in place, without the GIL. Uses base/
- * and log/.
+ * Law: a known stack takes no lock. A new one takes libunwind's cache lock and the loader's lock
+ * (stack.c says why). Python frames are read in place, without the GIL. Uses base/ and log/.
  *
- * Parts: python.h, the Python half (used by the exit scan for the interpreter's state).
+ * Part: python.h, the Python half (the exit scan asks it for the interpreter's state).
  */
 #ifndef VT_PRELOAD_STACK_H
 #define VT_PRELOAD_STACK_H
@@ -15,12 +15,12 @@
 #include "log/log.h"
 #include "python.h"
 
-/* Opens the unwinder. Once, at arming. */
+/* Opens the unwinder. Called once, at arming. */
 void vt_stack_arm(void);
-/* The number of the calling thread's stack from `caller` outwards; written to the log when new. 0:
- * unknown. */
+/* The number of the calling thread's stack from `caller` outwards. Writes the stack to the log if
+ * it is new. 0: unknown. */
 uint32_t vt_stack_capture(struct vt_thread *thread, void *caller);
-/* Raw return addresses of the calling thread, innermost first. */
+/* Stores the calling thread's return addresses, innermost first. Returns their number. */
 size_t vt_stack_raw(void **frames, size_t max);
 void vt_stack_modules_changed(void);
 

@@ -1,21 +1,21 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Keeps libunwind's hands off the program's descriptors, and its threads' cancellation out of our
- * calls.
+ * Keeps libunwind off the program's descriptors, and keeps thread cancellation out of our calls.
  *
- * libunwind asks whether memory can be read by writing a byte of it into a pipe of its own, and
- * empties that by reading a byte. The pipe takes two low descriptors of the program's; a program
- * that closes what it did not open and gets the same numbers for its own files then has a byte read
- * from one and a byte written into the other. And read, write and open are cancellation points: a
- * thread could be cancelled inside cuMemAlloc, which is none, and lose what it was just given.
+ * libunwind tests whether memory is readable by writing a byte of it into a pipe of its own, and
+ * empties the pipe by reading a byte. The pipe takes two low descriptors of the program's. If the
+ * program closes descriptors that it did not open and gets the same numbers for its own files,
+ * libunwind reads a byte from one file and writes a byte into the other. Also, read, write and open
+ * are cancellation points: a thread could be cancelled inside cuMemAlloc, which is none, and lose
+ * its new allocation.
  *
- * And in a program with a sanitizer built in, the C library's functions are the sanitizer's, which does
- * not know libunwind's memory, and whose state of a thread ends before libunwind has freed its own (it waits
- * for the last round of thread-specific destructors).
+ * In a program with a sanitizer built in, libunwind would call the sanitizer's functions instead of
+ * the C library's. The sanitizer does not know libunwind's memory, and its state of a thread ends
+ * before libunwind has freed its own, in the last round of thread-specific destructors.
  *
- * So the copy of libunwind that we use calls functions of ours, or the C library's own, instead: its jump slots are
- * pointed here before its first unwind. Where it is the program's own copy too (dlopen gives
- * that when it is loaded already), it works there as well. Called by stack.c at arming.
+ * So our copy of libunwind calls functions of ours, or the C library's, instead: its jump slots are
+ * redirected before its first unwind. If that is also the program's own copy (dlopen returns it if
+ * it is loaded already), this works there too. Called by stack.c at arming.
  */
 #define _GNU_SOURCE
 #include "preload.h"
@@ -32,7 +32,7 @@
 #include <string.h>
 #include <sys/mman.h>
 
-#define NO_DESCRIPTOR INT_MAX /* what our pipe is made of: no descriptor ever has this number */
+#define NO_DESCRIPTOR INT_MAX /* both ends of our pipe: no real descriptor has this number */
 
 static long answer(long result) {
     if (result >= 0 || result < -4095)
@@ -51,12 +51,12 @@ static ssize_t guard_write(int fd, const void *from, size_t n) {
     return n == 1 ? can_be_read(from) : answer(VT_SYS3(SYS_write, fd, from, n));
 }
 
-/* One byte is the pipe being emptied: it is empty. More is a file that it has opened. */
+/* One byte: it empties the pipe, which is always empty. More: it reads a file that it opened. */
 static ssize_t guard_read(int fd, void *to, size_t n) {
     return answer(n == 1 ? -EAGAIN : VT_SYS3(SYS_read, fd, to, n));
 }
 
-/* Called as if it were variadic: the arguments are in the same registers. */
+/* Called as a variadic function; the arguments are in the same registers. */
 static long guard_syscall(long number, long a, long b, long c, long d, long e, long f) {
     if (number == SYS_write)
         return guard_write((int)a, (const void *)b, (size_t)c);
@@ -140,7 +140,7 @@ static void *guard_of(const char *name) {
     return NULL;
 }
 
-/* The object's tables that say where its pointers to other objects' functions are. */
+/* The object's tables that locate its pointers to other objects' functions. */
 struct relocations {
     uintptr_t bias, relro_start, relro_end;
     const ElfW(Sym) * symbols;
@@ -171,7 +171,7 @@ static void read_dynamic(struct relocations *r, const ElfW(Dyn) * d) {
 }
 
 /* A slot may lie in the part that the loader made read-only after relocation. Its page then stays
- * writable: another thread may be here too, and would fault on a page that we closed again. */
+ * writable: another thread may be here too, and would fault if we protected it again. */
 static void point(const struct relocations *r, void **slot, void *function) {
     uintptr_t page = (uintptr_t)slot & ~4095ul;
     bool relro = (uintptr_t)slot >= r->relro_start && (uintptr_t)slot < r->relro_end;
@@ -221,8 +221,8 @@ static int visit(struct dl_phdr_info *info, size_t size, void *inside) {
     return 1;
 }
 
-/* Threads that arm together all do the whole work: none may unwind before it is done, and one that
- * waited could hold the loader's lock that the working one needs. */
+/* Threads that arm together all do the whole work: none may unwind before it is done, and a waiting
+ * thread could hold the loader's lock that the working thread needs. */
 void vt_unwind_guard(void *inside) {
     vt_libc_each_object(visit, inside);
 }
