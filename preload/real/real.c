@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What stands behind our wrappers: the real driver's and the real runtimes' functions, one pointer
- * per symbol variant, made from hooks.def. Called by every wrapper, and by route/.
+ * The functions behind our wrappers: those of the real driver and the real runtimes, one pointer
+ * per symbol variant, generated from hooks.def. Called by every wrapper, and by route/.
  *
- * A library is adopted when the program first reaches it, and kept: the driver once, each major
- * version of the runtime once. What calls through is the next definition behind us in the global
- * scope where there is one (so that other preloaded libraries stay in the chain), else the
- * library's own.
+ * A library is adopted when the program first uses it, and then kept: the driver once, each major
+ * version of the runtime once. We call the next definition after ours in the global scope if there
+ * is one (so that other preloaded libraries stay in the chain), else the library's own.
  */
 #define _GNU_SOURCE
 #include "real.h"
@@ -24,15 +23,15 @@ struct row {
 
 /* One adopted library. `call` and `direct` are arrays beside `rows`. */
 struct library {
-    uintptr_t home; /* atomic: where the adopted object starts; 0: none yet */
-    bool ready;     /* atomic: the pointers below are there */
+    uintptr_t home; /* atomic: start address of the adopted object; 0: none yet */
+    bool ready;     /* atomic: the pointers below are filled in */
     void **call;    /* what our wrappers call; the same memory as the typed struct */
-    void **direct;  /* the library's own functions: what look-ups find */
+    void **direct;  /* the library's own functions, as look-ups return them */
     const struct row *rows;
     size_t count;
-    const char *node;   /* version node of its symbols, NULL: none */
-    unsigned major;     /* of a runtime; 0: the driver */
-    const char *prefix; /* file name it begins with */
+    const char *node;   /* version node of its symbols; NULL: none */
+    unsigned major;     /* a runtime's major version; 0: the driver */
+    const char *prefix; /* start of its file name */
 };
 
 static const struct row driver_rows[] = {
@@ -81,9 +80,9 @@ static struct library *const driver = &libraries[VT_REAL_DRIVER],
                              *const cudart12 = &libraries[VT_REAL_CUDART12],
                              *const cudart13 = &libraries[VT_REAL_CUDART13];
 
-/* A caller that names no version (RTLD_DEFAULT, a plug-in that was not linked with the runtime) is
- * shown the default, which is 13's wrapper. Where there is no 13, it means whatever runtime there
- * is. */
+/* A caller that names no version (RTLD_DEFAULT, a plug-in not linked with the runtime) gets the
+ * default version, which is runtime 13's wrapper. Without runtime 13, this serves whatever runtime
+ * is loaded. */
 static struct vt_real_cudart unversioned_functions;
 static void *unversioned_direct[COUNT(cudart_rows)];
 static struct library unversioned = {.call = (void **)&unversioned_functions,
@@ -92,13 +91,13 @@ static struct library unversioned = {.call = (void **)&unversioned_functions,
                                      .count = COUNT(cudart_rows),
                                      .prefix = "libcudart.so"};
 
-/* The next definition behind us in the global scope; NULL: none. */
+/* The next definition after ours in the global scope; NULL: none. */
 static void *next_in_scope(const struct library *l, const char *symbol) {
     return l->node ? vt_libc_dlvsym(RTLD_NEXT, symbol, l->node) : vt_libc_dlsym(RTLD_NEXT, symbol);
 }
 
-/* AddressSanitizer forbids all access between its shadow's halves, where CUDA maps its memory, unless
- * the user says otherwise: cuInit then fails with out-of-memory (google/sanitizers#629). */
+/* AddressSanitizer forbids access to the gap in its shadow memory, where CUDA maps its memory,
+ * unless the user allows it. cuInit then fails with out-of-memory (google/sanitizers#629). */
 static bool shadow_gap_is_protected(void) {
     const char *options = vt_options_env("ASAN_OPTIONS");
     return vt_libc_dlsym(RTLD_DEFAULT, "__asan_init") &&
@@ -108,7 +107,7 @@ static bool shadow_gap_is_protected(void) {
 static void fill(struct library *l, const struct vt_elf *object) {
     for (size_t i = 0; i < l->count; i++) {
         if (l->major && (l->major < l->rows[i].since || l->major > l->rows[i].until))
-            continue; /* another prototype, or no such function */
+            continue; /* another prototype, or no such function in this version */
         l->direct[i] = vt_elf_symbol(object, l->rows[i].symbol, l->node);
         void *next = next_in_scope(l, l->rows[i].symbol);
         l->call[i] = next ? next : l->direct[i];
@@ -117,18 +116,18 @@ static void fill(struct library *l, const struct vt_elf *object) {
         vt_log_flag(VT_FLAG_SIMULATED);
     if (l == driver && shadow_gap_is_protected())
         vt_log_flag(VT_FLAG_SHADOW_GAP);
-    /* From now on it must stay: our pointers lead into it, and something else could be loaded in
-     * its place. The handle is kept for that. */
+    /* It must stay loaded from now on, because our pointers lead into it and something else could
+     * be loaded in its place. So the handle is never closed. */
     if (object->name && *object->name)
         vt_libc_dlopen(object->name, RTLD_LAZY | RTLD_NOLOAD | RTLD_NODELETE);
-    /* RTLD_NEXT look-ups that found nothing left a message that the program must not find. */
+    /* Clears the message of our failed RTLD_NEXT look-ups, which the program must not see. */
     vt_libc_dlerror_clear();
 }
 
 /* Adopts `object` as this library, once. A second object of the same kind is passed through: its
- * look-ups find no wrapper. Threads that come here together all do the work, which gives the same
- * pointers each time: one that waited for another could wait for ever, since the work needs the
- * loader's lock, which the waiting one may hold (it may be in dlopen). */
+ * look-ups get no wrapper. Threads that arrive together all do the work, with the same result. If
+ * one waited for another, it could wait for ever: the work needs the loader's lock, which the
+ * waiting thread may hold (it may be in dlopen). */
 static void adopt(struct library *l, const struct vt_elf *object) {
     int saved_errno = errno;
     if (!vt_claim(&l->home, 0, object->start) && vt_see(&l->home) != object->start)
@@ -139,8 +138,8 @@ static void adopt(struct library *l, const struct vt_elf *object) {
     errno = saved_errno;
 }
 
-/* The library is called by an exported wrapper, without a look-up before: it must be loaded
- * already, or nothing is done. */
+/* An exported wrapper was called without a look-up before. The library must be loaded already;
+ * otherwise nothing is done. */
 static void adopt_loaded(struct library *l) {
     struct vt_elf object;
     int saved_errno = errno;
@@ -156,7 +155,7 @@ const struct vt_real_driver *vt_real_driver(void) {
     if (VT_UNLIKELY(!vt_see(&driver->ready)))
         adopt_loaded(driver);
     else
-        vt_process_check_fork(); /* before the wrapper touches anything: contexts start anew too */
+        vt_process_check_fork(); /* first: a child's contexts start anew too */
     return &driver_functions;
 }
 
@@ -170,8 +169,6 @@ const struct vt_real_cudart *vt_real_cudart(unsigned major) {
         adopt_loaded(&unversioned);
     return &unversioned_functions;
 }
-
-/* --- for the way back, from a real function to its wrapper (route/) --- */
 
 static bool has_row(const struct library *l, const char *symbol) {
     for (size_t i = 0; i < l->count; i++)
@@ -189,10 +186,11 @@ size_t vt_real_row(enum vt_real_library library, const void *found) {
     return VT_REAL_NO_ROW;
 }
 
-/* Which library a function named `symbol` in `object` belongs to; NULL: none of ours. */
+/* The library that a function `symbol` of `object` belongs to. NULL: not one of these. */
 static struct library *library_of(const struct vt_elf *object, const char *symbol,
                                   const void *found) {
-    /* Some other library's own cuMemAlloc is not a driver: all the rest would be missing in it. */
+    /* Another library may define its own cuMemAlloc; it is no driver, and the other functions would
+     * be missing. */
     if (has_row(driver, symbol))
         return vt_elf_symbol(object, "cuInit", NULL) ? driver : NULL;
     if (has_row(cudart12, symbol)) {

@@ -2,8 +2,8 @@
 /*
  * The door of real/: the real functions behind our wrappers.
  *
- * Law: a library is adopted when the program first reaches it, never before, and kept loaded. A
- * symbol variant has a pointer of its own; none is guessed from another. Uses base/ and log/.
+ * Law: a library is adopted when the program first uses it, never before, and then stays loaded.
+ * Each symbol variant has its own pointer; none is derived from another. Uses base/ and log/.
  */
 #ifndef VT_PRELOAD_REAL_H
 #define VT_PRELOAD_REAL_H
@@ -30,19 +30,18 @@ const struct vt_real_driver *vt_real_driver(void);
 /* The functions of runtime 12 or 13; all NULL while it is not loaded. Never NULL itself. */
 const struct vt_real_cudart *vt_real_cudart(unsigned major);
 
-/* --- for route/, which keeps the wrappers --- */
-
 enum vt_real_library { VT_REAL_DRIVER, VT_REAL_CUDART12, VT_REAL_CUDART13, VT_REAL_LIBRARIES };
 #define VT_REAL_NO_ROW SIZE_MAX
 
-/* The row of hooks.def, counted within its library, whose real function `found` is. */
+/* The row of hooks.def, counted within its library, whose real function is `found`;
+ * else VT_REAL_NO_ROW. */
 size_t vt_real_row(enum vt_real_library library, const void *found);
 
-/* Adopts the library that `found`, looked up by `name`, is a function of. False: it is none of
- * ours, or it was adopted before. */
+/* Adopts the library that contains `found`, which was looked up as `name`. False: not a CUDA
+ * library, or already adopted. */
 bool vt_real_adopt(const void *found, const char *name, enum vt_real_library *library);
 
-/* From now on `found` is the real function of that row, if it has none. */
+/* Makes `found` the real function of that row, if the row has none. */
 void vt_real_learn(size_t driver_row, void *found);
 
 #endif
