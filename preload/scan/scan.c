@@ -1,15 +1,17 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The exit scan's door: which live allocations are still pointed to when the process ends. What is
- * not is `lost`, a leak without any doubt; what is may be meant to live as long as the process.
+ * The exit scan: which live allocations are still pointed to when the process ends. One
+ * without a pointer is `lost`, a certain leak; one with a pointer may be meant to live as long
+ * as the process.
  *
- * Called by init.c before the END mark: from exit's last handler, _exit, quick_exit; by wrap_context.c
- * before a runtime that ends takes pinned memory away. What is freed after it is freed: so earlier is
- * only less exact. A process that is killed, or becomes another program, is not scanned.
+ * Called by init.c before the END mark, from exit's last handler, _exit and quick_exit; and by
+ * wrap_context.c before a runtime that ends frees pinned memory. Later is better, because memory
+ * that is freed before the scan is no leak. A process that is killed or calls exec is not scanned.
  *
- * Other threads run on meanwhile. A word that is moved from a place not yet looked at to one that
- * was is missed, and so is one that is only in a register of theirs, which a process cannot read of
- * itself: the last few allocations of every other living thread count as reached.
+ * Other threads continue meanwhile. The scan misses a pointer that moves from memory not yet
+ * scanned to memory already scanned. It also misses one that is only in another thread's
+ * register, which a process cannot read; so the last few allocations of every other living thread
+ * count as reached.
  */
 #define _GNU_SOURCE
 #include "scan_parts.h"
@@ -23,13 +25,11 @@
 #include <sys/mman.h>
 #include <time.h>
 
-#define TIME_NS      5000000000u          /* VRAMTRACE_SCAN=auto: at most about this long ... */
+#define TIME_NS      5000000000u          /* VRAMTRACE_SCAN=auto: at most about this time ... */
 #define AUTO_BYTES   ((uint64_t)64 << 30) /* ... and this much resident memory */
 #define PAGE         4096u
-#define LIST_MOST    1000000u /* lost allocations written down */
-#define IN_REGISTERS 4u       /* of another thread's last allocations */
-
-/* --- what to look for --- */
+#define LIST_MOST    1000000u /* most lost allocations that are written */
+#define IN_REGISTERS 4u       /* per thread: last allocations that count as reached */
 
 struct gathering {
     struct vt_scan *scan;
@@ -46,8 +46,8 @@ static void count_target(const struct vt_live *what, void *data) {
     ++*(uint32_t *)data;
 }
 
-/* Not looked for: a framework's blocks lie in what is looked for; physical memory has no address of
- * its own, and what was registered is the program's own memory. */
+/* Some kinds are left out: framework blocks lie inside other targets, physical memory has no
+ * address of its own, and registered memory is the program's own. */
 static void take_target(const struct vt_live *what, void *data) {
     struct gathering *g = data;
     uint64_t size = what->size ? what->size : 1;
@@ -58,12 +58,12 @@ static void take_target(const struct vt_live *what, void *data) {
     case VT_KIND_REGISTERED:
         return;
     case VT_KIND_ARRAY:
-    case VT_KIND_MIPMAP: /* a handle: only it itself names it */
+    case VT_KIND_MIPMAP: /* only the handle itself refers to it */
         size = 1;
         break;
     }
     if (g->scan->target_count == g->room)
-        return; /* made meanwhile by another thread */
+        return; /* another thread allocated it meanwhile */
     g->scan->targets[g->scan->target_count++] = (struct vt_target){.start = what->address,
                                                                    .end = what->address + size,
                                                                    .kind = what->kind,
@@ -104,8 +104,6 @@ static void gather_targets(struct vt_scan *scan) {
     scan->target_high = a[n - 1].end;
 }
 
-/* --- what is allowed --- */
-
 static const char *refuse(struct vt_scan *scan) {
     char text[128];
     uint64_t most = vt_options.scan_bytes ? vt_options.scan_bytes : AUTO_BYTES, pages = 0;
@@ -118,12 +116,10 @@ static const char *refuse(struct vt_scan *scan) {
         return vt_options.scan_bytes ? "more memory is resident than VRAMTRACE_SCAN allows"
                                      : "more than 64 GiB are resident (VRAMTRACE_SCAN=SIZE)";
     scan->started_ns = vt_sys_clock_ns(CLOCK_MONOTONIC);
-    /* Who set a size of his own allows its time too: a GiB a second and the default. */
+    /* A user who sets a size gets time for it: a second per GiB, added to the default. */
     scan->deadline_ns = scan->started_ns + TIME_NS + (vt_options.scan_bytes >> 30) * 1000000000u;
     return NULL;
 }
-
-/* --- registers of the others --- */
 
 static bool lives(const struct vt_scan *scan, uint32_t tid) {
     for (uint32_t i = 0; i < scan->thread_count; i++)
@@ -145,8 +141,8 @@ static void reach_exactly(struct vt_scan *scan, uint64_t address) {
         scan->targets[low].reached = true;
 }
 
-/* The last allocations that a thread's chunk of the log tells of. The thread may give it up
- * meanwhile, so it is copied first. */
+/* The last allocations in a thread's log chunk. The thread may unmap the chunk meanwhile, so it is
+ * copied first. */
 static void reach_last_of(struct vt_scan *scan, const struct vt_thread *t) {
     const uint8_t *chunk = (const uint8_t *)vt_get(&t->chunk);
     uint32_t used = vt_see(&t->used), n = 0;
@@ -177,8 +173,6 @@ static void reach_registers(struct vt_scan *scan) {
             reach_last_of(scan, t);
     }
 }
-
-/* --- writing it down --- */
 
 static uint32_t write_lost(struct vt_thread *thread, const struct vt_scan *scan, bool *cut) {
     enum { IN_RECORD = (VT_RECORD_MAX_BYTES - sizeof(struct vt_rec_lost)) / 8 };
@@ -233,13 +227,11 @@ static void note(const char *why) {
     vt_log_note(text);
 }
 
-/* --- the door --- */
-
-/* An interpreter that ended has dropped all its objects: what they held cannot be told from what the
+/* When an interpreter ends, it drops all its objects. What they held then looks like what the
  * program dropped itself. */
 #define PYTHON_DOWN "Python had already destroyed its objects"
 
-/* The words that the caller's callers may still have in registers. */
+/* The callers may still have pointers in these registers. */
 #define REGISTERS 6
 static inline __attribute__((always_inline)) void read_registers(uintptr_t r[REGISTERS]) {
     __asm__ volatile("movq %%rbx, 0(%0)\n\tmovq %%rbp, 8(%0)\n\tmovq %%r12, 16(%0)\n\t"
@@ -284,14 +276,14 @@ static void note_alone(const char *why) {
 }
 
 void vt_scan_run(void *frame) {
-    static uint32_t scanned; /* atomic: the process that was; a forked child has another pid */
+    static uint32_t scanned; /* atomic: pid of the scanned process; a child has another */
     uintptr_t registers[REGISTERS];
     read_registers(registers);
     uint32_t pid = (uint32_t)VT_SYS0(SYS_getpid), before = vt_get(&scanned);
     if (vt_options.scan_off || before == pid || !vt_claim(&scanned, before, pid))
         return;
-    /* First of all: an interpreter's daemon threads live on dangling memory from its end to the
-     * process's (CPython's own; they crash if that takes long), so nothing is looked at here. */
+    /* This check comes first. After its end, the interpreter's daemon threads run on freed memory
+     * (CPython's own bug; they crash if the process takes long to end), so nothing is scanned. */
     if (vt_python_state(NULL) == VT_PYTHON_ACTIVE && !vt_python_lives()) {
         if (anything_held())
             note_alone(PYTHON_DOWN);
@@ -310,7 +302,7 @@ void vt_scan_run(void *frame) {
     if (!why) {
         scan->frame = frame;
         vt_scan_find_threads(scan);
-        /* Held back for as long as memory is read in place: a handler could unmap it. */
+        /* Signals are blocked while memory is read in place: a handler could unmap it. */
         uint64_t all = UINT64_MAX, held = 0;
         VT_SYS4(SYS_rt_sigprocmask, SIG_SETMASK, &all, &held, sizeof all);
         look_for_all(scan, registers);

@@ -1,21 +1,20 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The door of scan/: which of the live allocations does the process still know of when it ends?
+ * The door of scan/: which live allocations does the process still point to when it ends?
  *
- * Law: all of it runs once, at the end, on one thread, in mapped memory of its own: no malloc, no
- * lock, no CUDA call. Whatever cannot be made out counts as memory that is in use and reached, so
- * that an allocation is called lost only where nothing speaks against it. Uses base/, log/, books/,
- * stack/ and event.c.
+ * Law: it runs once, at the end, on one thread, in mapped memory of its own: no malloc, no lock, no
+ * CUDA call. Memory whose use is unknown counts as in use and reached, so an allocation is called
+ * lost only when nothing points to it. Uses base/, log/, books/, stack/ and event.c.
  */
 #ifndef VT_PRELOAD_SCAN_H
 #define VT_PRELOAD_SCAN_H
 
-/* Looks, and writes what it found to the log. Once a process, before the END mark; anything that
- * stands in the way is a note in the log. `frame`: the stack below it is dead. */
+/* Scans, and writes the result to the log. Once per process, before the END mark. If it cannot run,
+ * it writes a note with the reason. The stack below `frame` is dead. */
 void vt_scan_run(void *frame);
 
-/* The same, when a runtime is about to tear its context down from within exit: only where pinned or
- * managed memory is live, whose words would be gone later. */
+/* The same, when a runtime is about to destroy its context inside exit. Runs only if pinned or
+ * managed memory is live, because its contents would be gone later. */
 void vt_scan_before_teardown(void *frame);
 
 #endif

@@ -1,20 +1,21 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * From what a program can always reach along every pointer, as a garbage collector marks: module
- * data, stacks, registers; from there block to block. A word that points into a live allocation on
- * the way: the program still knows it.
+ * Marks like a garbage collector: it starts from what a program can always reach (module data,
+ * stacks, registers) and follows every pointer from block to block. If it finds a pointer into a
+ * live allocation, the program still knows the allocation.
  *
- * CUDA's libraries keep every live address in books of their own, so their data is no root. That is
- * not enough, because a handle that the program holds (a context, a stream) leads into their memory
- * too. So the flood runs twice. The first starts from their data and stays in malloc's memory: what
- * it marks may be theirs. The second is the program's. It enters such memory by the program's own
- * pointers only, one block deep: a handle's block is entered and what hangs behind it is not, while
- * a block of the program's that a library happens to know is entered all the same by the program's
- * pointer to it. A find in such a block is a hint: it counts, unless words at the same place of
- * equal blocks hold nearly every live address, as only books do.
+ * CUDA's libraries keep every live address in tables of their own, so their data is no root. That
+ * is not enough: a handle that the program holds (a context, a stream) also leads into their
+ * memory. So the flood runs twice. The first run starts from the libraries' data and stays in
+ * malloc's memory: what it marks may be theirs. The second is the program's. It enters marked
+ * memory only through the program's own pointers, and only one block deep: it scans a handle's
+ * block but not what that block points to. A program's block that a library also knows is still
+ * scanned, through the program's pointer to it. A pointer found in a marked block is a hint. It
+ * counts, unless words at the same offset in blocks of equal size hold nearly every live address,
+ * as only such tables do.
  *
- * A pointer may point anywhere into its allocation, but not just behind it, and must be aligned.
- * Python's integers keep an address as two digits of 30 bits in one word; those are found too. An
+ * A pointer may point anywhere into its allocation, but not just past its end, and must be aligned.
+ * Python's integers hold an address as two digits of 30 bits in one word; those are found too. An
  * address that was xor-ed, shifted or written to a file is not.
  *
  * Called by scan.c.
@@ -27,37 +28,37 @@
 
 #define STACK_MOST ((size_t)1 << 27)
 #define BATCH      256u
-#define FEW        8u /* pieces that wait: not worth a batch */
+#define FEW        8u /* pieces left: too few for a batch */
 #define WINDOW     ((uintptr_t)2 << 20)
 #define WINDOWS    3u
-#define NOT_MEMORY ((uintptr_t)1 << 40) /* a sanitizer's shadow: no words, and no end to it */
+#define NOT_MEMORY                                                                                 \
+    ((uintptr_t)1 << 40) /* a sanitizer's shadow memory: huge, and
+                                         * without pointers */
 #define DIGITS     0xC0000000C0000000ull
 #define HINTS_MOST 65536u
-#define BOOKS_FROM 8u /* fewer live allocations tell nothing about a pattern */
+#define BOOKS_FROM 8u /* with fewer live allocations, a pattern proves nothing */
 
 struct hint {
     uint32_t target;
-    uint32_t block_bytes, offset; /* where it stood */
+    uint32_t block_bytes, offset; /* where it was found */
 };
 
 struct flood {
     struct vt_scan *scan;
     enum vt_mark mark;
-    /* what is to be looked at: pieces of memory in one of the known spans */
+    /* still to be scanned: pieces of memory inside known spans */
     struct vt_range *stack;
     size_t depth;
-    /* words worth a second look */
+    /* words in these ranges get a closer look */
     int64_t low[WINDOWS], high[WINDOWS];
-    /* the piece being looked at */
-    bool theirs; /* marked as perhaps books */
+    /* the piece being scanned */
+    bool theirs; /* marked: may be a library's tables */
     uintptr_t block, block_end;
     struct hint *hints;
     uint32_t hint_count;
-    bool hints_lost; /* more than there is room for */
+    bool hints_lost; /* there were more than fit */
     const struct vt_span *last;
 };
-
-/* --- look-ups --- */
 
 struct vt_span *vt_scan_span_at(const struct vt_scan *scan, uintptr_t address) {
     uint32_t low = 0, high = scan->span_count;
@@ -110,8 +111,6 @@ static struct vt_target *target_at(const struct vt_scan *scan, uintptr_t address
                                                                            : NULL;
 }
 
-/* --- marking --- */
-
 static void push(struct flood *f, uintptr_t start, uintptr_t end) {
     if (f->depth == STACK_MOST / sizeof *f->stack)
         f->scan->stop = "its pointers are nested too deeply";
@@ -119,7 +118,7 @@ static void push(struct flood *f, uintptr_t start, uintptr_t end) {
         f->stack[f->depth++] = (struct vt_range){start, end};
 }
 
-/* Whether the first flood came by here. */
+/* Whether the first run marked it. */
 static bool is_theirs(const struct vt_span *s, uintptr_t start) {
     if (s->kind == VT_SPAN_CELLS)
         return vt_bit(s->bits[VT_BITS_MARK + VT_MARK_BOOKS], (start - s->base) / 16);
@@ -137,7 +136,7 @@ static void reach(struct flood *f, uintptr_t address) {
     if (s->kind == VT_SPAN_ROOT || s->kind == VT_SPAN_BOOKS)
         return;
     if (f->mark == VT_MARK_BOOKS && !s->heap) {
-        s->marked[VT_MARK_BOOKS] = true; /* known to them; not looked into */
+        s->marked[VT_MARK_BOOKS] = true; /* marked, but not scanned */
         return;
     }
     struct vt_range cell = {s->start, s->end};
@@ -163,7 +162,8 @@ static void find(struct flood *f, uintptr_t value, uintptr_t at) {
         return;
     if (!f->theirs) {
         t->reached = true;
-        /* What is in it would count, and is not there any more: a runtime that ended took it. */
+        /* Its contents may hold pointers, but it is already unmapped: a runtime that ended
+         * took it. */
         if (t->held && !vt_scan_span_at(f->scan, value))
             f->scan->in_doubt = true;
         return;
@@ -181,10 +181,8 @@ static void find(struct flood *f, uintptr_t value, uintptr_t at) {
                                               .offset = (uint32_t)(at - f->block)};
 }
 
-/* --- the words --- */
-
-/* What the dynamic loader itself points to it mapped itself. It unmaps its cache of libraries before
- * the program starts and goes on naming the place, which a pinned block may have been given since. */
+/* The dynamic loader points only to what it mapped itself. It unmaps its library cache before the
+ * program starts but keeps the address, which a pinned block may have got since. */
 static bool is_stale(const struct vt_scan *scan, uint64_t word, uintptr_t at) {
     return at - scan->loader.start < scan->loader.end - scan->loader.start && target_at(scan, word);
 }
@@ -208,8 +206,8 @@ static __attribute__((noinline)) void look(struct flood *f, uint64_t word, uintp
         }
 }
 
-/* `words` may be a copy; `at` is where they were. Any word of interest lies in one of the windows,
- * or is two digits of a number in the targets' range. */
+/* `words` may be a copy of the memory at `at`. A pointer lies in one of the windows, or is two
+ * digits of a number in the targets' range. */
 static void words_plain(struct flood *f, const uint64_t *words, size_t count, uintptr_t at) {
     uint64_t span = f->scan->target_high - f->scan->target_low, low = f->scan->target_low;
     for (size_t i = 0; i < count; i++) {
@@ -264,8 +262,8 @@ static void look_at(struct flood *f, const void *bytes, size_t count, uintptr_t 
         words_plain(f, bytes, count / 8, at);
 }
 
-/* Words lie in the windows by where memory is: below 4 GiB (a program that is not relocated, and its
- * heap), below the mappings (a heap), and at the mappings. */
+/* Pointers lie in one of three ranges: below 4 GiB (a program at a fixed address, and its heap),
+ * below the mappings (a heap), and at the mappings. */
 static void set_windows(struct flood *f) {
     static const uint64_t bounds[WINDOWS + 1] = {0, 1ull << 32, 0x700000000000, INT64_MAX};
     const struct vt_scan *scan = f->scan;
@@ -290,15 +288,13 @@ static void set_windows(struct flood *f) {
     }
 }
 
-/* --- memory --- */
-
 static void piece_of(struct flood *f, const struct vt_span *s, uintptr_t start, uintptr_t end) {
     f->block = start;
     f->block_end = end;
     f->theirs = f->mark == VT_MARK_USER && s->heap && is_theirs(s, start);
 }
 
-/* What can be read of a part, page by page where some cannot. */
+/* Scans what can be read of a part, page by page if some pages cannot. */
 static void look_through_part(struct flood *f, const struct vt_span *s, struct vt_range part) {
     struct vt_scan *scan = f->scan;
     if (vt_scan_gather(scan, &part, 1) == 1) {
@@ -318,7 +314,7 @@ static void look_through_part(struct flood *f, const struct vt_span *s, struct v
     }
 }
 
-/* A large piece: by its resident pages. */
+/* Scans the resident pages of a large piece. */
 static void look_through(struct flood *f, const struct vt_span *s, uintptr_t start, uintptr_t end) {
     struct vt_scan *scan = f->scan;
     if (end - start > NOT_MEMORY)
@@ -347,9 +343,9 @@ static void look_through(struct flood *f, const struct vt_span *s, uintptr_t sta
     }
 }
 
-/* A copy of a small block out of the last window read; NULL: it is not in there. A long list has one
- * block after the other to read, and each read costs a system call: so when few wait, the block's
- * surroundings are read with it (`fetch`). */
+/* A small block's copy in the last window that was read; NULL: it is not there. In a long list, one
+ * block leads to the next, and each read costs a system call. So when few pieces wait, `fetch`
+ * reads the block's surroundings with it. */
 static const void *from_window(struct vt_scan *scan, const struct vt_span *s, struct vt_range r,
                                bool fetch) {
     enum { SIZE = 16384 };
@@ -367,10 +363,10 @@ static const void *from_window(struct vt_scan *scan, const struct vt_span *s, st
     return scan->peeked + (r.start - from);
 }
 
-/* Takes pieces off the stack until it is empty. Small ones are read many at a time. */
+/* Scans pieces from the stack until it is empty. Small ones are read in batches. */
 static void drain(struct flood *f) {
     struct vt_scan *scan = f->scan;
-    static struct vt_range batch[BATCH]; /* one scan a process; the stack may be small */
+    static struct vt_range batch[BATCH]; /* one scan per process; the stack may be small */
     while (f->depth && vt_scan_goes_on(scan)) {
         uint32_t n = 0;
         size_t bytes = 0;
@@ -378,8 +374,8 @@ static void drain(struct flood *f) {
             struct vt_range r = f->stack[f->depth - 1];
             const struct vt_span *s = vt_scan_span_at(scan, r.start);
             size_t size = r.end - r.start;
-            /* A block of a heap that was walked is all there; of other memory only its resident
-             * pages can be read in place. */
+            /* A block of a heap that was walked is readable in whole; of other memory, only the
+             * resident pages can be read in place. */
             bool in_place = scan->alone && s->steady, whole = s->kind == VT_SPAN_CELLS;
             if (size > VT_SCAN_BUFFER || s->every_page || in_place) {
                 f->depth--;
@@ -416,7 +412,7 @@ static void drain(struct flood *f) {
                 at += size;
             }
             done += have;
-            if (have == 0) { /* gone, in whole or in part */
+            if (have == 0) { /* unmapped, at least in part */
                 const struct vt_range *r = &batch[done++];
                 look_through(f, vt_scan_span_at(scan, r->start), r->start, r->end);
             }
@@ -424,9 +420,7 @@ static void drain(struct flood *f) {
     }
 }
 
-/* --- the hints --- */
-
-/* How many targets are found at that place of such blocks. */
+/* How many targets were found at this offset in blocks of this size. */
 static uint32_t found_at(const struct flood *f, const struct hint *where) {
     uint32_t n = 0, last = UINT32_MAX;
     for (uint32_t i = 0; i < f->hint_count; i++) {
@@ -443,7 +437,7 @@ static uint32_t found_at(const struct flood *f, const struct hint *where) {
 static void weigh_hints(struct flood *f) {
     struct vt_scan *scan = f->scan;
     uint32_t enough = scan->target_count - scan->target_count / 10;
-    struct hint known[64]; /* the places already weighed; `target`: whether they are books */
+    struct hint known[64]; /* offsets already weighed; `target`: these are tables */
     uint32_t known_count = 0;
     for (uint32_t i = 0; i < f->hint_count; i++) {
         const struct hint *h = &f->hints[i];
@@ -463,13 +457,11 @@ static void weigh_hints(struct flood *f) {
         if (books || t->reached)
             continue;
         t->reached = true;
-        /* What is in it was perhaps not looked at. */
+        /* Its contents may not have been scanned. */
         if (t->held)
             scan->in_doubt = true;
     }
 }
-
-/* --- the flood --- */
 
 static void flood(struct flood *f, enum vt_mark mark, unsigned root_kind) {
     struct vt_scan *scan = f->scan;

@@ -1,21 +1,20 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Two allocators whose memory is known block by block: the C library's malloc and Python's small
- * objects. A freed block keeps the words that it held; so a scan that cannot tell which blocks are
- * in use finds what a program forgot long ago.
+ * objects. A freed block keeps its old words, so a scan that cannot tell which blocks are in use
+ * would follow pointers that the program forgot long ago.
  *
- * Everything is read, nothing called. Each step is checked, and what does not add up to the last
- * byte is left as plain memory: reached as a whole. Programs that bring their own malloc are left so
- * too.
+ * Memory is only read, and no allocator function is called. Each step is checked. A region that
+ * does not add up to the last byte is treated as plain memory, which is reached as a whole; so is
+ * the memory of any other malloc.
  *
- * glibc's malloc, 2.26 to 2.41 (malloc/malloc.c, malloc/arena.c): chunks follow each other without
- * gaps, each with its size and three flags in the word before its memory; whether a chunk is in use
- * stands in the next one's flags. Chunks that wait in a thread's cache or a fast bin look in use:
- * those lists are walked afterwards.
- * CPython's small objects, 3.8 to 3.14 (Objects/obmalloc.c): pools of 4 or 16 KiB, aligned, of
- * equal blocks behind a header of 48 bytes, with a list of the freed ones.
+ * glibc's malloc, 2.26 to 2.41 (malloc/malloc.c, malloc/arena.c): chunks are adjacent, each with
+ * its size and three flags in the word before its memory. The next chunk's flags tell whether a
+ * chunk is in use. Chunks in a thread's cache or a fast bin look used, so those lists are walked
+ * afterwards. CPython's small objects, 3.8 to 3.14 (Objects/obmalloc.c): aligned pools of 4 or 16
+ * KiB with blocks of equal size after a header of 48 bytes, and a list of the freed ones.
  *
- * Called by scan_maps.c for each piece of memory that is nothing else.
+ * Called by scan_maps.c for each piece of memory that has no other meaning.
  */
 #include "scan_parts.h"
 
@@ -24,28 +23,29 @@
 #define NON_MAIN    4u
 #define FLAGS       7u
 #define SMALLEST    32u
-#define HEAP_BYTES  ((uintptr_t)64 << 20) /* an arena's heaps are aligned to this */
+#define HEAP_BYTES  ((uintptr_t)64 << 20) /* an arena's heaps have this alignment */
 #define STATE_BYTES 0x898u                /* struct malloc_state */
-#define STATE_FAST  0x10u                 /* its fast bins' heads */
+#define STATE_FAST  0x10u                 /* heads of its fast bins */
 #define STATE_TOP   0x60u
 #define STATE_BINS  0x70u
 #define FAST_BINS   10u
 #define BINS        127u
 
-#define TCACHE_CHUNK  0x290u /* tcache_perthread_struct with its header: 64 counts, 64 heads */
+#define TCACHE_CHUNK                                                                               \
+    0x290u /* tcache_perthread_struct with its chunk header: 64 counts,
+                              * 64 heads */
 #define TCACHE_BINS   64u
-#define TCACHE_LENGTH 1024u /* longer lists are not believed */
+#define TCACHE_LENGTH 1024u /* a longer list must be wrong */
 #define FAST_LENGTH   (1u << 20)
 
-/* --- cells --- */
-
-/* A region under walk. A cell is a chunk's memory: from 16 behind its start to 16 behind its end. */
+/* A region during its walk. A cell is a chunk's memory: from 16 bytes after the chunk's start to 16
+ * bytes after its end. */
 struct region {
     struct vt_scan *scan;
     const struct vt_vma *vma;
     uintptr_t base;
     uint64_t *bits[4];
-    uintptr_t from; /* the CELLS span under way starts here */
+    uintptr_t from; /* start of the current CELLS span */
     bool heap;
 };
 
@@ -68,7 +68,7 @@ static void cell(struct region *r, uintptr_t start, bool in_use) {
         vt_bit_set(r->bits[VT_BITS_DEAD], i);
 }
 
-/* Makes a span of the cells up to `end`. */
+/* Makes a span from the cells up to `end`. */
 static void cells_until(struct region *r, uintptr_t end, uintptr_t next) {
     struct vt_span *s = vt_scan_add_span(r->scan, r->from, end, VT_SPAN_CELLS, r->vma);
     if (s) {
@@ -88,15 +88,13 @@ static void large_cell(struct region *r, uintptr_t start, uintptr_t end) {
         s->heap = r->heap;
 }
 
-/* --- glibc's chunks --- */
-
-/* The size word of a chunk. */
 static uint64_t size_word(struct vt_scan *scan, uintptr_t chunk) {
     return vt_scan_peek(scan, chunk + 8);
 }
 
-/* Makes cells of a row of chunks from `first` to the top, which ends at `end`. Answers where the top
- * begins. 0: it is no such row, or it changed under the walk; then nothing was made. */
+/* Makes cells from adjacent chunks, from `first` to the top chunk, which ends at `end`.
+ * Returns the top chunk's address. 0: these are not chunks, or they changed meanwhile; then
+ * nothing was made. */
 static uintptr_t take_chunks(struct region *r, uintptr_t first, uintptr_t end, unsigned non_main) {
     struct vt_scan *scan = r->scan;
     uint32_t spans_before = scan->span_count, tcaches_before = scan->tcache_count;
@@ -106,10 +104,10 @@ static uintptr_t take_chunks(struct region *r, uintptr_t first, uintptr_t end, u
         uint64_t word = size_word(scan, p), size = word & ~(uint64_t)FLAGS;
         if (word & IS_MMAPPED || size > end - p)
             break;
-        if (last) { /* whether it is in use stands here */
+        if (last) { /* the previous chunk's state is here */
             bool in_use = word & PREV_INUSE;
             if (in_use && last_main != non_main)
-                break; /* only what is free may lack its arena's flag */
+                break; /* only a free chunk may lack its arena's flag */
             if (in_use && last_size > VT_CELL_MAX)
                 large_cell(r, last + 16, p + 16);
             else
@@ -117,7 +115,7 @@ static uintptr_t take_chunks(struct region *r, uintptr_t first, uintptr_t end, u
             if (last_size == TCACHE_CHUNK && in_use && scan->tcache_count < VT_SCAN_TCACHES)
                 scan->tcaches[scan->tcache_count++] = last;
         }
-        /* The top carries no flag of its arena. A heap that was left for the next one ends with two
+        /* The top chunk has no arena flag. A heap that was replaced by a newer one ends with two
          * small fences. */
         if (p + size == end || (size <= 16 && end - p <= 64)) {
             top = p;
@@ -152,7 +150,7 @@ static bool main_heap(struct vt_scan *scan, const struct vt_vma *vma, uintptr_t 
     return top != 0;
 }
 
-/* One heap of another arena: struct heap_info {arena, previous heap, size, ...} at its start. */
+/* A heap of another arena. It starts with struct heap_info {arena, previous heap, size, ...}. */
 static uintptr_t arena_heap(struct vt_scan *scan, const struct vt_vma *vma, uintptr_t start,
                             uintptr_t end) {
     uint64_t arena = vt_scan_peek(scan, start), previous = vt_scan_peek(scan, start + 8),
@@ -166,7 +164,8 @@ static uintptr_t arena_heap(struct vt_scan *scan, const struct vt_vma *vma, uint
     struct region r;
     if (!region_begin(&r, scan, vma, start, end, true))
         return 0;
-    /* Behind the arena's own words; a later heap's own words grew with the C library's versions. */
+    /* The first heap's chunks follow the arena's own data; a later heap has only heap_info, which
+     * grew with glibc's versions. */
     for (unsigned skip = 0x20; skip <= 0x40; skip += 0x10) {
         uintptr_t chunk = first_heap ? (arena + STATE_BYTES + 15) & ~(uintptr_t)15 : start + skip;
         if (!take_chunks(&r, chunk, end, NON_MAIN))
@@ -178,7 +177,8 @@ static uintptr_t arena_heap(struct vt_scan *scan, const struct vt_vma *vma, uint
     return 0;
 }
 
-/* A chunk with a mapping of its own; other memory may follow. Where it ends, 0: none starts here. */
+/* A chunk with a mapping of its own, perhaps followed by other memory. Returns its end; 0: there is
+ * none here. */
 static uintptr_t mapped_chunk(struct vt_scan *scan, uintptr_t start, uintptr_t end) {
     uint64_t word = size_word(scan, start), size = word & ~(uint64_t)FLAGS;
     return (word & FLAGS) == IS_MMAPPED && size % 4096 == 0 && size >= 4096 &&
@@ -187,9 +187,7 @@ static uintptr_t mapped_chunk(struct vt_scan *scan, uintptr_t start, uintptr_t e
                : 0;
 }
 
-/* --- what is freed --- */
-
-/* The chunk whose memory is at `memory`, if it is one in use of that size. */
+/* Whether the chunk with this memory is in use and has this size. */
 static bool is_chunk(struct vt_scan *scan, uintptr_t memory, uint64_t size, struct vt_span **span) {
     *span = vt_scan_span_at(scan, memory);
     struct vt_range cell;
@@ -202,15 +200,15 @@ static void drop_chunk(struct vt_span *span, uintptr_t memory) {
     vt_bit_set(span->bits[VT_BITS_DEAD], (memory - span->base) / 16);
 }
 
-/* A list of freed chunks of one size, by the addresses of their memory. Its links lie there, since
- * 2.32 xor-ed with their own place shifted. `length` 0: up to its end. True: it is one; `drop` takes
- * its chunks out. */
+/* A list of freed chunks of one size; its links are in the chunks' memory, and since 2.32 xor-ed
+ * with their own shifted address. `length` 0: up to the list's end. False: not such a list. `drop`
+ * marks its chunks as free. */
 static bool free_list(struct vt_scan *scan, uintptr_t memory, uint64_t size, uint32_t length,
                       bool by_chunk, bool hidden, bool drop) {
     uint32_t most = length ? length : FAST_LENGTH;
     for (uint32_t i = 0; memory && i < most; i++) {
         struct vt_span *span;
-        /* When dropping, all were in use a moment ago; one that comes twice ends it. */
+        /* When dropping, all were in use before; a chunk that comes twice ends the list. */
         if (memory % 16 || !is_chunk(scan, memory, size, &span))
             return false;
         uint64_t next = vt_scan_peek(scan, memory);
@@ -248,7 +246,7 @@ static void drop_tcache(struct vt_scan *scan, uintptr_t chunk) {
             drop_list(scan, heads[i], SMALLEST + 16 * i, counts[i], false);
 }
 
-/* Whether an arena's words are where `state` says: every bin that is empty points to itself. */
+/* Whether an arena's data is at `state`: every empty bin points to itself. */
 static bool is_arena(struct vt_scan *scan, uintptr_t state) {
     unsigned empty = 0;
     for (unsigned i = 0; i < BINS; i++) {
@@ -277,7 +275,8 @@ void vt_scan_heap_free_lists(struct vt_scan *scan) {
         drop_tcache(scan, scan->tcaches[i]);
     for (uint32_t i = 0; i < scan->arena_count && vt_scan_goes_on(scan); i++)
         drop_fast(scan, scan->arenas[i]);
-    /* The main arena is in the C library's data, under no name: it names the top chunk. */
+    /* The main arena is in the C library's data, without a symbol. It is found because it names the
+     * top chunk. */
     if (scan->main_top)
         for (uintptr_t p = scan->libc.start; p < scan->libc.end && vt_scan_goes_on(scan); p += 8)
             if (vt_scan_peek(scan, p) == scan->main_top && p - scan->libc.start >= STATE_TOP &&
@@ -287,8 +286,6 @@ void vt_scan_heap_free_lists(struct vt_scan *scan) {
             }
 }
 
-/* --- Python's pools --- */
-
 #define POOL_HEADER 48u
 #define POOL_BLOCKS (16384 / 16)
 
@@ -297,7 +294,8 @@ struct pool {
     uint32_t arena, class, next_offset, max_next_offset;
 };
 
-/* A pool of `bytes` at `start`: the freed blocks of its list are set in `freed`. */
+/* Whether a pool of `bytes` bytes is at `start`. `freed` gets a bit for each block in its
+ * free list. */
 static bool is_pool(struct vt_scan *scan, uintptr_t start, uint32_t bytes, uint32_t *size,
                     uint32_t *made, uint64_t freed[POOL_BLOCKS / 64]) {
     uint64_t tail = vt_scan_peek(scan, start + 40), head = vt_scan_peek(scan, start + 32);
@@ -333,11 +331,11 @@ static void pool_cells(struct region *r, uintptr_t start, uint32_t bytes, uint32
         cell(r, start + POOL_HEADER + (uintptr_t)made * size, false);
 }
 
-/* Makes cells of the pools in a piece of memory, plain spans of what lies between. */
+/* Makes cells from the pools in a piece of memory, and plain spans from what lies between. */
 static void pools(struct vt_scan *scan, const struct vt_vma *vma, uintptr_t start, uintptr_t end) {
     struct region r;
     uint64_t freed[POOL_BLOCKS / 64];
-    uintptr_t p = (start + 4095) & ~(uintptr_t)4095, plain = start; /* done up to there */
+    uintptr_t p = (start + 4095) & ~(uintptr_t)4095, plain = start; /* done up to here */
     bool in_pools = false;
     if (!region_begin(&r, scan, vma, start & ~(uintptr_t)4095, end, false))
         return;
@@ -370,11 +368,9 @@ static void pools(struct vt_scan *scan, const struct vt_vma *vma, uintptr_t star
     vt_scan_add_span(scan, plain, end, VT_SPAN_PLAIN, vma);
 }
 
-/* --- the whole --- */
-
 void vt_scan_heap_piece(struct vt_scan *scan, const struct vt_vma *vma, uintptr_t start,
                         uintptr_t end) {
-    /* In place only where malloc is: what else a mapping holds may be out of bounds page by page. */
+    /* In place only where malloc is: elsewhere in a mapping, single pages may be unreadable. */
     bool malloced = vma->heap || start % HEAP_BYTES == 0;
     scan->in_place =
         vma->steady && malloced ? (struct vt_range){start, end} : (struct vt_range){0, 0};

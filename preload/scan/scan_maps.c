@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What memory the process has, and what each piece of it is to the exit scan: the mappings as
- * /proc/self/maps lists them, cut at the bounds that matter.
+ * The process's memory, and what each piece means to the exit scan: the mappings in
+ * /proc/self/maps, cut into pieces.
  *
- *   - A module's data is known exactly from its own program headers; the anonymous memory behind a
- * file's last page is its .bss only that far, because the kernel merges what lies next to it.
- *   - A thread's stack is reached from its stack pointer up. Registers of other threads cannot be
- * read without ptrace, which a process may not do to itself; scan.c allows for that.
- *   - A dead thread's stack, kept by the C library for the next one, holds only remains.
+ *   - A module's data is known exactly from its program headers. The anonymous memory after a
+ *     file's last page is .bss only that far, because the kernel merges adjacent mappings.
+ *   - A thread's stack is scanned from its stack pointer up. Reading other threads' registers needs
+ *     ptrace, which a process cannot use on itself; scan.c allows for that.
+ *   - A dead thread's stack, which the C library keeps for reuse, holds only remains.
  *
- * No loader call: another thread may hold the loader's lock for ever.
+ * It never calls the loader: another thread may hold the loader's lock for ever.
  */
 #define _GNU_SOURCE
 #include "scan_parts.h"
@@ -23,9 +23,7 @@
 
 #define PAGE         ((uintptr_t)4096)
 #define AROUND_BLOCK 32768u
-#define RED_ZONE     128u /* below the stack pointer, still in use */
-
-/* --- text --- */
+#define RED_ZONE     128u /* used, though below the stack pointer */
 
 static const char *hex(const char *s, uintptr_t *value) {
     *value = 0;
@@ -42,7 +40,8 @@ static bool begins(const char *s, const char *with) {
     return strncmp(s, with, strlen(with)) == 0;
 }
 
-/* CUDA's own libraries: what they keep is not the program's knowledge. */
+/* CUDA's own libraries: a pointer in their data does not mean that the program knows
+ * an allocation. */
 static bool is_cuda(const char *path) {
     static const char *const names[] = {
         "libcuda.so",  "libcudart",        "libcudadebugger", "libnvidia-",    "libcublas",
@@ -57,8 +56,6 @@ static bool is_cuda(const char *path) {
     return false;
 }
 
-/* --- modules --- */
-
 static void add_range(struct vt_scan *scan, struct vt_range *list, uint32_t *count, uintptr_t start,
                       uintptr_t end) {
     if (start >= end)
@@ -69,13 +66,12 @@ static void add_range(struct vt_scan *scan, struct vt_range *list, uint32_t *cou
         list[(*count)++] = (struct vt_range){start, end};
 }
 
-/* Which modules are what. */
 struct module {
     uintptr_t base;
-    char path[256]; /* its end, where it is long */
+    char path[256]; /* the end of a long path */
 };
 
-static char here; /* in our own data */
+static char here; /* an address in our own data */
 
 static void note_module(struct vt_scan *scan, const struct module *m) {
     Elf64_Ehdr head;
@@ -104,7 +100,7 @@ static void note_module(struct vt_scan *scan, const struct module *m) {
         uintptr_t start = bias + s->p_vaddr, end = start + s->p_memsz;
         start &= ~(uintptr_t)7;
         end = (end + 7) & ~(uintptr_t)7;
-        if ((uintptr_t)&here - start < end - start) /* ours, whatever its file is called */
+        if ((uintptr_t)&here - start < end - start) /* this library, whatever its file is called */
             add_range(scan, scan->dead, &scan->dead_count, start, end);
         else if (is_cuda(m->path))
             add_range(scan, scan->books, &scan->books_count, start, end);
@@ -119,8 +115,6 @@ static void note_module(struct vt_scan *scan, const struct module *m) {
         scan->python = true;
 }
 
-/* --- mappings --- */
-
 /* Reads /proc/self/maps line by line. */
 struct lines {
     int fd;
@@ -128,7 +122,7 @@ struct lines {
     char text[8192];
 };
 
-/* The next line, its end cut off when it is very long; NULL: no more. */
+/* The next line, truncated if it is very long; NULL: no more. */
 static char *next_line(struct lines *l) {
     for (;;) {
         char *line = l->text + l->at, *end = memchr(line, '\n', l->have - l->at);
@@ -153,7 +147,7 @@ static char *next_line(struct lines *l) {
 
 struct around {
     struct module module;
-    uintptr_t untouchable_end; /* of the mapping before, when it cannot be touched */
+    uintptr_t untouchable_end; /* the previous mapping's end, if it is inaccessible */
 };
 
 static void note_line(struct vt_scan *scan, struct around *a, const char *line) {
@@ -232,12 +226,10 @@ static struct vt_vma *vma_at(const struct vt_scan *scan, uintptr_t address) {
     return low < scan->vma_count && scan->vmas[low].start <= address ? &scan->vmas[low] : NULL;
 }
 
-/* --- threads --- */
-
 #define GONE ((uintptr_t)1)
 
-/* A blocked thread's stack pointer, the last but one number of /proc/self/task/TID/syscall. 0: it
- * runs; GONE. */
+/* A blocked thread's stack pointer: the last but one number in /proc/self/task/TID/syscall. 0: it
+ * is running. GONE: there is no such thread. */
 static uintptr_t stack_pointer(uint32_t tid) {
     char path[64] = "/proc/self/task/", text[256], *at = path + strlen(path), digits[12];
     size_t n = 0;
@@ -284,7 +276,7 @@ static void find_threads(struct vt_scan *scan) {
         return;
     scan->stacks_unknown = false;
     unsigned tries = 20;
-    bool hidden = stack_pointer(self) == GONE; /* such files cannot be read here */
+    bool hidden = stack_pointer(self) == GONE; /* these files cannot be read here */
     while ((got = VT_SYS3(SYS_getdents64, fd, block, 32768)) > 0)
         for (long at = 0; at < got; at += ((struct entry *)(block + at))->length) {
             uint32_t tid = 0;
@@ -297,7 +289,7 @@ static void find_threads(struct vt_scan *scan) {
                 break;
             }
             uintptr_t sp = tid == self ? (uintptr_t)scan->frame : stack_pointer(tid);
-            /* One that just ended looks as if it ran, for a moment. */
+            /* A thread that just ended looks running for a moment. */
             for (; !sp && tries; tries--) {
                 static const long moment[2] = {0, 200000};
                 VT_SYS2(SYS_nanosleep, moment, NULL);
@@ -310,8 +302,9 @@ static void find_threads(struct vt_scan *scan) {
     VT_SYS1(SYS_close, fd);
 }
 
-/* The C library's block for a thread, at the top of its stack's mapping: it names itself twice, and
- * has the thread's number, which is 0 when the thread has ended and -1 when it was joined. `*ended`: it did. */
+/* The C library's block for a thread, at the top of the stack's mapping. It names itself twice and
+ * has the thread's id, which is 0 when the thread has ended and -1 when it was joined; then *ended
+ * is set. */
 static bool holds_thread_block(struct vt_scan *scan, const struct vt_vma *v, bool *ended) {
     enum { TID = 0x2d0 };
     uintptr_t from = v->end - v->start > 16384 ? v->end - 16384 : v->start;
@@ -328,8 +321,8 @@ static void find_stacks(struct vt_scan *scan) {
     __asm__("mov %%fs:0, %0" : "=r"(block));
     struct vt_vma *v = vma_at(scan, block);
     if (v) {
-        /* Modules' thread-local storage lies below the thread's block, what the loader made for it
-         * above; other memory may have been merged on both sides. */
+        /* Modules' thread-local storage lies below the thread's block, the loader's data for it
+         * above; the kernel may have merged other memory on both sides. */
         uintptr_t below = scan->tls_bytes + AROUND_BLOCK;
         add_range(scan, scan->roots, &scan->root_count,
                   block - v->start > below ? block - below : v->start,
@@ -344,7 +337,7 @@ static void find_stacks(struct vt_scan *scan) {
         }
         v->stack = true;
         uintptr_t from = sp - RED_ZONE > v->start ? sp - RED_ZONE : v->start;
-        if (v->heap) { /* a stack that the program made out of its heap: where it begins is not known */
+        if (v->heap) { /* a stack inside the program's heap: its bounds are unknown */
             add_range(scan, scan->roots, &scan->root_count, v->start, v->end);
             continue;
         }
@@ -355,7 +348,7 @@ static void find_stacks(struct vt_scan *scan) {
         v = &scan->vmas[i];
         if (!v->guarded || v->stack || !v->anonymous || v->device)
             continue;
-        /* A living thread may be on another stack just now, a signal's or a coroutine's. */
+        /* A living thread may be using another stack now: a signal's or a coroutine's. */
         bool ended = false, block = holds_thread_block(scan, v, &ended);
         if (block && ended)
             add_range(scan, scan->dead, &scan->dead_count, v->start, v->end);
@@ -364,9 +357,7 @@ static void find_stacks(struct vt_scan *scan) {
     }
 }
 
-/* --- in order --- */
-
-/* Heap sort by start, then all that touch or overlap become one. */
+/* Heap sort by start; then ranges that touch or overlap are merged. */
 static void sift(struct vt_range *a, uint32_t i, uint32_t n) {
     for (uint32_t child; (child = 2 * i + 1) < n; i = child) {
         if (child + 1 < n && a[child + 1].start > a[child].start)
@@ -400,8 +391,8 @@ static uint32_t in_order(struct vt_range *a, uint32_t n) {
     return kept;
 }
 
-/* A mapping that a live allocation of device memory lies in is the device's, also in the simulated
- * one, whose memory could be read: a program cannot follow pointers that are there. */
+/* A mapping that contains live device memory belongs to the device, even if it is readable, as in
+ * the simulated driver: a program cannot follow pointers in device memory. */
 static void find_device_memory(struct vt_scan *scan) {
     for (uint32_t i = 0; i < scan->target_count; i++) {
         const struct vt_target *t = &scan->targets[i];
@@ -440,8 +431,6 @@ void vt_scan_find_threads(struct vt_scan *scan) {
     scan->alone = scan->thread_count == 1 && !scan->stacks_unknown;
 }
 
-/* --- spans --- */
-
 struct vt_span *vt_scan_add_span(struct vt_scan *scan, uintptr_t start, uintptr_t end,
                                  unsigned kind, const struct vt_vma *vma) {
     start = (start + 7) & ~(uintptr_t)7;
@@ -457,13 +446,13 @@ struct vt_span *vt_scan_add_span(struct vt_scan *scan, uintptr_t start, uintptr_
     return s;
 }
 
-/* One list of ranges while going up through memory. */
+/* A position in a sorted list of ranges. */
 struct cursor {
     const struct vt_range *list;
     uint32_t count, at;
 };
 
-/* Whether `pos` is in one of its ranges; *until comes down to where that changes. */
+/* Whether `pos` is in one of the ranges; lowers *until to where that changes. */
 static bool covers(struct cursor *c, uintptr_t pos, uintptr_t *until) {
     while (c->at < c->count && c->list[c->at].end <= pos)
         c->at++;
@@ -490,14 +479,15 @@ bool vt_scan_spans(struct vt_scan *scan) {
     for (uint32_t i = 0; i < scan->target_count; i++)
         if (scan->targets[i].held)
             held[held_count++] = (struct vt_range){scan->targets[i].start, scan->targets[i].end};
-    /* The strongest first. What is held is not merged: each is reached for itself. */
+    /* The first that covers a piece decides. Held ranges are not merged: each is
+     * reached separately. */
     struct cursor ours = {scan->ours, scan->our_count, 0}, holds = {held, held_count, 0},
                   dead = {scan->dead, scan->dead_count, 0},
                   books = {scan->books, scan->books_count, 0},
                   roots = {scan->roots, scan->root_count, 0};
     for (uint32_t i = 0; i < scan->vma_count && vt_scan_goes_on(scan); i++) {
         const struct vt_vma *v = &scan->vmas[i];
-        uintptr_t plain = v->start; /* where the plain piece under way began */
+        uintptr_t plain = v->start; /* start of the current plain piece */
         for (uintptr_t pos = v->start, until; pos < v->end && !scan->stop; pos = until) {
             until = v->end;
             bool is_ours = covers(&ours, pos, &until), is_held = covers(&holds, pos, &until),

@@ -1,16 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Reads memory of our own process that may vanish while it is read.
+ * Reads our own process's memory, which may be unmapped meanwhile.
  *
- * Other threads run on while the scan reads, and unmap what they like; so memory is copied by
- * process_vm_readv, which fails where a load would fault. What that refuses (a driver's pinned
- * pages, and everything under some seccomp filters) is written to a memory file and read there: a
- * write takes any page that a load could. With one thread only, and signals held back, nothing can
- * vanish, and private memory is read in place.
+ * Other threads continue during the scan and may unmap anything. So memory is copied by
+ * process_vm_readv, which fails where a load would fault. What that call refuses (a driver's pinned
+ * pages, or everything under some seccomp filters) is written to a memory file and read from there:
+ * a write accepts any page that a load can read. With only one thread and signals blocked, nothing
+ * can be unmapped, so private memory is read in place.
  *
- * The scan's own memory and its time limit are here too: every part asks for them.
- *
- * Called by the other scan files.
+ * The scan's own memory and its time limit are here too, because every part needs them. Called by
+ * the other scan files.
  */
 #define _GNU_SOURCE
 #include "scan_parts.h"
@@ -27,8 +26,6 @@
 #define GATHER_MOST 512u
 #define WINDOW      (2u << 20)
 
-/* --- memory of our own, and time --- */
-
 void *vt_scan_memory(size_t bytes) {
     return vt_sys_mmap((bytes + PAGE - 1) & ~(size_t)(PAGE - 1), PROT_READ | PROT_WRITE,
                        MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
@@ -43,7 +40,7 @@ void *vt_scan_take(struct vt_scan *scan, size_t bytes) {
 
 bool vt_scan_goes_on(struct vt_scan *scan) {
     uint64_t ticks = __rdtsc();
-    /* The clock costs a system call: about every half millisecond, whatever a tick is. */
+    /* The clock costs a system call, so it is read only about every half millisecond. */
     if (scan->stop || ticks - scan->asked_ticks < 1u << 20)
         return !scan->stop;
     scan->asked_ticks = ticks;
@@ -51,8 +48,6 @@ bool vt_scan_goes_on(struct vt_scan *scan) {
         scan->stop = "it took too long";
     return !scan->stop;
 }
-
-/* --- reading --- */
 
 bool vt_scan_read_open(struct vt_scan *scan) {
     scan->pid = (uint32_t)VT_SYS0(SYS_getpid);
@@ -72,9 +67,9 @@ void vt_scan_read_close(struct vt_scan *scan) {
         VT_SYS1(SYS_close, scan->memfd);
 }
 
-/* Bytes copied, from the first on. */
+/* Copies the ranges. Returns how many bytes were copied, from the first on. */
 static size_t copy(struct vt_scan *scan, void *to, const struct vt_range *ranges, uint32_t count) {
-    static struct iovec remote[GATHER_MOST]; /* one scan a process; the stack may be small */
+    static struct iovec remote[GATHER_MOST]; /* one scan per process; the stack may be small */
     struct iovec local;
     size_t bytes = 0;
     for (uint32_t i = 0; i < count; i++) {
@@ -93,12 +88,12 @@ static size_t copy(struct vt_scan *scan, void *to, const struct vt_range *ranges
     return n < 0 ? 0 : (size_t)n;
 }
 
-/* The other way: for at most VT_SCAN_BUFFER bytes. */
+/* Copies at most VT_SCAN_BUFFER bytes through a memory file. */
 static bool copy_by_file(struct vt_scan *scan, void *to, uintptr_t from, size_t bytes) {
     if (scan->memfd == -1) {
         scan->memfd = (int)VT_SYS2(SYS_memfd_create, "vramtrace-scan", 1 /* MFD_CLOEXEC */);
         if (scan->memfd < 0)
-            scan->memfd = -2; /* not again */
+            scan->memfd = -2; /* do not try again */
     }
     return scan->memfd >= 0 && VT_SYS4(SYS_pwrite64, scan->memfd, from, bytes, 0) == (long)bytes &&
            VT_SYS4(SYS_pread64, scan->memfd, to, bytes, 0) == (long)bytes;
@@ -121,7 +116,7 @@ uint64_t vt_scan_peek(struct vt_scan *scan, uintptr_t from) {
     if (from >= scan->in_place.start && from + sizeof word <= scan->in_place.end)
         return *(const uint64_t *)from;
     if (from < scan->peeked_at || from + sizeof word > scan->peeked_end) {
-        /* As much as there is: a page at least. */
+        /* As much as can be read, at least a page. */
         uintptr_t start = from & ~(uintptr_t)(PAGE - 1);
         struct vt_range r = {start, start + VT_SCAN_BUFFER};
         scan->peeked_at = scan->peeked_end = start;
@@ -160,7 +155,7 @@ bool vt_scan_resident(struct vt_scan *scan, uintptr_t from, uintptr_t until, str
         return from < until;
     if (VT_SYS4(SYS_pread64, scan->pagemap, scan->page_entries, pages * 8, first * 8) !=
         (long)(pages * 8))
-        return from < until; /* not told: read it */
+        return from < until; /* unknown: read it */
     size_t i = 0, held = 3;  /* present, or in swap: the two highest bits */
     while (i < pages && !(scan->page_entries[i] >> 62 & held))
         i++;
