@@ -1,18 +1,18 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * How a program is led to our wrappers. There are four routes by which it finds CUDA:
- *   1. exported symbols (it links the driver or a shared runtime): ours stand in front, nothing to
- * do here;
+ * How a program reaches our wrappers. It finds CUDA in one of four ways:
+ *   1. exported symbols (it links the driver or a shared runtime): ours come first, nothing to do
+ *   here;
  *   2. dlsym and dlvsym on a handle (ctypes, FFmpeg, cuFFT, XLA): lookup_entry.S, then here;
- *   3. cuGetProcAddress, which comes out of dlsym or out of itself (every CUDA runtime, static or
- * shared): here;
+ *   3. cuGetProcAddress, itself found by dlsym or by cuGetProcAddress (every CUDA runtime, static
+ *   or shared): here;
  *   4. cudaGetDriverEntryPoint and ...ByVersion: lookup_runtime.c.
- * The real look-up always runs first, and an answer that it refused is passed on untouched:
- * programs detect features by it. When it found something, substitute.c picks the wrapper.
+ * The real look-up always runs first, and a failure is passed on unchanged: programs detect
+ * features that way. When it succeeded, substitute.c selects the wrapper.
  *
- * dlopen is never wrapped: the C library resolves RPATH and $ORIGIN by its caller. dlclose is: what
- * was mapped may be replaced by something else at the same address, which would give an old stack's
- * number to a new one.
+ * dlopen is never wrapped: the C library resolves RPATH and $ORIGIN by its caller. dlclose is,
+ * because another library may be mapped at the same address later, and an old stack's number would
+ * then stand for a new stack.
  */
 #define _GNU_SOURCE
 #include "route.h"
@@ -23,7 +23,7 @@
 
 #include <dlfcn.h>
 
-/* Where this library begins and ends in memory; the linker's names. */
+/* The bounds of this library in memory, defined by the linker. */
 extern const char __ehdr_start[] __attribute__((visibility("hidden")));
 extern const char _end[] __attribute__((visibility("hidden")));
 
@@ -31,9 +31,9 @@ static bool is_ours(const void *address) {
     return (uintptr_t)address - (uintptr_t)__ehdr_start < (size_t)(_end - __ehdr_start);
 }
 
-/* A handle of the whole process (dlopen(NULL)) finds our own export first. It is the answer where
- * there is something behind it; else the program must learn that there is no such function, and the
- * look-up that failed has left the message for its dlerror. */
+/* A handle of the whole process (dlopen(NULL)) finds our own export first. We return it if there is
+ * a real function behind it. Otherwise the program must learn that there is none; our failed
+ * look-up left the message for its dlerror. */
 static void *ours(void *found, const char *name) {
     return vt_libc_dlsym(RTLD_NEXT, name) ? found : NULL;
 }
@@ -42,7 +42,7 @@ static bool may_be_cuda(const char *name) {
     return name && name[0] == 'c' && name[1] == 'u';
 }
 
-/* dlsym on a handle that is neither RTLD_NEXT nor RTLD_DEFAULT; jumped to from lookup_entry.S. */
+/* dlsym on a handle other than RTLD_NEXT and RTLD_DEFAULT; lookup_entry.S jumps here. */
 void *vt_lookup_dlsym(void *handle, const char *name);
 void *vt_lookup_dlsym(void *handle, const char *name) {
     void *found = vt_libc_dlsym(handle, name);
@@ -62,8 +62,6 @@ VT_EXPORT int dlclose(void *handle) {
     vt_stack_modules_changed();
     return result;
 }
-
-/* --- the driver's own look-up function --- */
 
 VT_EXPORT CUresult cuGetProcAddress(const char *symbol, void **pfn, int cudaVersion,
                                     cuuint64_t flags) {

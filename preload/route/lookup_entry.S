@@ -2,14 +2,14 @@
 /*
  * dlsym and dlvsym as the program calls them.
  *
- * RTLD_NEXT (-1) and RTLD_DEFAULT (0) are answered by the C library according to WHO calls it, by return address. So those
- * two are always passed on by a jump, never by a call from our own code, whatever the name: else another interposer behind
- * us would be shown itself. Every other handle goes to lookup.c.
+ * The C library answers RTLD_NEXT (-1) and RTLD_DEFAULT (0) according to its caller's return
+ * address. So those two are always passed on by a jump, never by a call from our code: otherwise
+ * another interposer behind us would find itself. Every other handle goes to lookup.c.
  */
 /*
- * Each is exported under both versions that the C library has it by: another interposer in front of us that asks for
- * dlsym by version (dlvsym(RTLD_NEXT, "dlsym", "GLIBC_2.2.5"), as many do) would find the C library's past us, and with it
- * the driver.
+ * Both are exported under each version that the C library uses. An interposer in front of us may
+ * ask for dlsym by version (dlvsym(RTLD_NEXT, "dlsym", "GLIBC_2.2.5"), as many do). Without that
+ * version here, it would find the C library's, and then the driver, past us.
  */
     .text
 

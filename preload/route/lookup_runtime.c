@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The fourth way to the driver's functions: the runtime hands them out. A label like every runtime
- * function's (wrap/wrap_runtime.c says how they are compiled, once for each major version), and what
- * it found is replaced by our wrapper.
+ * The fourth way to the driver's functions: the runtime returns them. Each of these is a label like
+ * every runtime wrapper (wrap/wrap_runtime.c explains how they are compiled once per major
+ * version), and then replaces the function that it found by our wrapper.
  */
 #include "substitute.h"
 #include "wrap/wrap.h"

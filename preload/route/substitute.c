@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Which wrapper stands for the function that a look-up found. The real function's POINTER picks it
- * (its row in real/), never the name alone: one name has several variants. Made from hooks.def.
+ * Which wrapper replaces the function that a look-up found. The real function's pointer
+ * decides (its row in real/), never the name alone: one name has several variants. Generated
+ * from hooks.def.
  */
 #include "substitute.h"
 #include "base/base.h"
@@ -62,8 +63,6 @@ void *vt_substitute(void *found, const char *name) {
     return wrapper ? wrapper : found;
 }
 
-/* --- answers of cuGetProcAddress --- */
-
 #define NONE   'N'
 #define LEGACY 'L'
 #define PTSZ   'P'
@@ -83,9 +82,8 @@ static const struct {
 
 #define COUNT(a) (sizeof(a) / sizeof(a)[0])
 
-/* The row that a driver of that version is documented to answer with: the newest variant not newer
- * than `version`, of the stream kind that the flags ask for (2: the thread's own default stream).
- */
+/* The row that a driver of that version returns according to the documentation: the newest variant
+ * not newer than `version`, of the stream kind in the flags (2: per-thread default stream). */
 static size_t row_by_rule(const char *base, int version, unsigned long long flags) {
     size_t best = VT_REAL_NO_ROW;
     for (size_t i = 0; i < COUNT(driver_rows); i++) {
@@ -103,9 +101,9 @@ void *vt_substitute_driver(void *found, const char *base, int version, unsigned 
     void *wrapper = wrapper_of(VT_REAL_DRIVER, found);
     if (wrapper)
         return wrapper;
-    /* An address that no exported symbol has: a driver may answer with an entry of its own making.
-     * When some symbol does have it, it is a variant newer than this table: another prototype, so
-     * hands off. */
+    /* No exported symbol has this address: the driver may return an entry of its own. If a
+     * symbol has it, it is a variant newer than our table, with another prototype, and must not
+     * be wrapped. */
     size_t row = row_by_rule(base, version, flags);
     struct vt_elf object;
     if (row == VT_REAL_NO_ROW || !vt_elf_containing(found, &object) ||
