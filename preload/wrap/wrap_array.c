@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Arrays: opaque memory for textures, known by handle. Their bytes are computed (array_bytes.h).
- * The levels of a mip chain and the planes of an array are views, with nothing of their own. Sparse
- * and deferred arrays have no memory yet: they are known here, so that their end is no free of
- * something unknown, and are not in the log.
+ * Arrays: opaque memory for textures, identified by handle. Their size is computed (array_bytes.h).
+ * Mip levels and planes are views without memory of their own. Sparse and deferred arrays have no
+ * memory yet: they are in the live table, so that destroying one is not an unknown free, but not in
+ * the log.
  *
- * Not wrapped: cuMemMapArrayAsync, which puts tiles of cuMemCreate's memory under a sparse array.
- * Those bytes are counted as physical memory.
+ * Not wrapped: cuMemMapArrayAsync, which maps tiles of cuMemCreate's memory into a sparse array.
+ * Those bytes already count as physical memory.
  */
 #include "base/base.h"
 #include "wrap.h"
@@ -111,7 +111,8 @@ VT_EXPORT CUresult cuMipmappedArrayCreate(CUmipmappedArray *pHandle,
                    result == CUDA_SUCCESS && pHandle ? *pHandle : NULL, bytes);
 }
 
-/* A chain over imported memory (wrap_share.c) is not in the live table: its end is no free. */
+/* A mip chain over imported memory (wrap_share.c) is not in the live table, so destroying it
+ * frees nothing. */
 VT_EXPORT CUresult cuMipmappedArrayDestroy(CUmipmappedArray hMipmappedArray) {
     VT_ENTER_DRIVER(cuMipmappedArrayDestroy);
     const struct vt_freeing freeing =

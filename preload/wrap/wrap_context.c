@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Contexts: made, made current, ended. Their end frees what they own in bulk; which context is
- * current says whose an allocation is and on which device.
+ * Contexts: created, made current, destroyed. The end of a context frees everything it owns. The
+ * current context determines the owner and device of an allocation.
  *
- * Primary contexts are counted by the driver: each retain is answered by a release, and the last
- * one ends it. That count is kept here too, because a release does not say whether it was the last.
+ * The driver counts references to primary contexts: each retain is matched by a release, and the
+ * last one ends the context. We count too, because a release does not tell whether it was the last.
  */
 #include "wrap.h"
 #include "base/base.h"
@@ -21,9 +21,9 @@ static void made(const struct vt_call *call, CUcontext context, CUdevice dev, bo
                     primary ? VT_OBJECT_PRIMARY : 0, number);
 }
 
-/* Before the driver is asked: what goes with the context may be handed out again before we have
- * taken it out. A runtime that ends inside exit() takes pinned memory away, whose words the exit
- * scan needs: so the scan runs now. Answers the moment. */
+/* Before the driver is called: it may reuse a context's addresses before we have removed their
+ * entries. When a runtime ends inside exit(), its pinned memory, which the exit scan needs, goes
+ * away, so the scan runs now. Returns the time. */
 static uint64_t end_begins(void) {
     void *frames[64];
     vt_live_contexts_end();
@@ -41,7 +41,7 @@ static void ended(const struct vt_call *call, uint64_t ticks, CUcontext context,
     vt_context_gone(number);
 }
 
-/* The driver takes it off the thread's stack where it is current. */
+/* The driver pops a context that is current on this thread. */
 static void destroyed(const struct vt_call *call, uint64_t ticks, CUcontext context,
                       unsigned number) {
     if (number != VT_CONTEXT_UNKNOWN && vt_context_current() == number)
@@ -49,9 +49,7 @@ static void destroyed(const struct vt_call *call, uint64_t ticks, CUcontext cont
     ended(call, ticks, context, number);
 }
 
-/* --- making --- */
-
-/* A context that was just made is current on the thread that made it. */
+/* A new context is current on the thread that made it. */
 static void made_current(const struct vt_call *call, CUresult result, CUcontext *pctx,
                          CUdevice dev) {
     if (result != CUDA_SUCCESS || !pctx)
@@ -90,8 +88,8 @@ VT_EXPORT CUresult cuCtxCreate_v4(CUcontext *pctx, CUctxCreateParams *ctxCreateP
     return result;
 }
 
-/* Contexts that share with OpenGL and with VDPAU. Their headers are not CUDA's own: a VdpDevice is an
- * unsigned int, and its look-up function is only passed on. */
+/* Contexts for sharing with OpenGL and VDPAU. CUDA's headers do not define their types: a VdpDevice
+ * is an unsigned int, and its look-up function is only passed on. */
 VT_EXPORT CUresult cuGLCtxCreate(CUcontext *pCtx, unsigned int Flags, CUdevice device) {
     VT_ENTER_DRIVER(cuGLCtxCreate);
     CUresult result = real(pCtx, Flags, device);
@@ -131,8 +129,6 @@ VT_EXPORT CUresult cuDevicePrimaryCtxRetain(CUcontext *pctx, CUdevice dev) {
         made(&call, *pctx, dev, true);
     return result;
 }
-
-/* --- ending --- */
 
 static CUresult destroy(const struct vt_call *call, CUresult (*real)(CUcontext), CUcontext ctx) {
     uint64_t ticks = end_begins();
@@ -194,11 +190,9 @@ VT_EXPORT CUresult cuDevicePrimaryCtxRelease_v2(CUdevice dev) {
     return release(&call, real, dev);
 }
 
-/* --- current on this thread --- */
-
-/* Deprecated since CUDA 4: Attach adds a use to the current context, Detach takes one away, the
- * last one ends it. Programs that still call Detach have made one context and made no Attach; that
- * is what is followed here. */
+/* Deprecated since CUDA 4: Attach adds a reference to the current context, Detach drops one, and
+ * the last one ends the context. Programs that still call Detach create one context and never call
+ * Attach, so we treat a Detach as the end. */
 VT_EXPORT CUresult cuCtxAttach(CUcontext *pctx, unsigned int flags) {
     VT_ENTER_DRIVER(cuCtxAttach);
     CUresult result = real(pctx, flags);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Device memory: linear, pitched and managed, and its free. v1 symbols have 32-bit sizes and
- * pointers. */
+/* Device memory: linear, pitched and managed, and its free. v1 symbols have 32-bit sizes
+ * and pointers. */
 #include "wrap.h"
 
 VT_EXPORT CUresult cuMemAlloc(CUdeviceptr_v1 *dptr, unsigned int bytesize) {
@@ -19,7 +19,8 @@ VT_EXPORT CUresult cuMemAlloc_v2(CUdeviceptr *dptr, size_t bytesize) {
     return result;
 }
 
-/* A pitched allocation holds what the driver made of the width, not what was asked. */
+/* A pitched allocation's size follows from the pitch that the driver chose, not from the
+ * requested width. */
 VT_EXPORT CUresult cuMemAllocPitch(CUdeviceptr_v1 *dptr, unsigned int *pPitch,
                                    unsigned int WidthInBytes, unsigned int Height,
                                    unsigned int ElementSizeBytes) {

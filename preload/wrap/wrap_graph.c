@@ -1,22 +1,20 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Graphs: nodes that allocate and free are remembered (graph.c), and a launch is booked from them.
- * An allocation carries the name and the stack of the call that added its node: that is the code
- * that asked for the memory; the launch may be anywhere. Executables are recorded as objects: each
+ * Graphs: books/graph.c remembers the nodes that allocate and free, and a launch is recorded from
+ * them. An allocation carries the API name and stack of the call that added its node, because that
+ * code asked for the memory; the launch may be anywhere. Executables are recorded as objects: each
  * holds device memory of a size that the driver does not tell.
  *
  * Not wrapped: cuGraphClone and cuGraphAddChildGraphNode (a graph with memory nodes cannot be
- * cloned), cuGraphDestroyNode (memory nodes cannot be removed), cuGraphUpload (reserves, allocates
- * nothing), cuDeviceGraphMemTrim and cuDeviceSetGraphMemAttribute (the reserve, which is
- * untracked).
+ * cloned), cuGraphDestroyNode (memory nodes cannot be removed), cuGraphUpload (reserves, but
+ * does not allocate), cuDeviceGraphMemTrim and cuDeviceSetGraphMemAttribute (they change the
+ * untracked reserve).
  */
 #include "books/books.h"
 #include "base/base.h"
 #include "wrap.h"
 
 #include <string.h>
-
-/* --- nodes --- */
 
 static void added_alloc(const struct vt_call *call, CUresult result, CUgraph graph,
                         const CUmemPoolProps *props, uint64_t address, uint64_t size) {
@@ -56,9 +54,9 @@ VT_EXPORT CUresult cuGraphAddMemFreeNode(CUgraphNode *phGraphNode, CUgraph hGrap
     return result;
 }
 
-/* A node's parameters, by type. A child graph that is handed over (not copied: then it has no
- * memory nodes) comes with its own; headers before 12.9 do not name that field, so it is read by
- * its place: the graph's handle, then who owns it. */
+/* A node's parameters, by type. A child graph that is moved into the parent brings its memory
+ * nodes; a copied one has none. Headers before 12.9 do not define that field, so it is read by
+ * offset: the graph's handle, then its ownership. */
 static void added(const struct vt_call *call, CUresult result, CUgraph graph,
                   const CUgraphNodeParams *params) {
     if (!params)
@@ -71,7 +69,7 @@ static void added(const struct vt_call *call, CUresult result, CUgraph graph,
     } else if (result == CUDA_SUCCESS && params->type == CU_GRAPH_NODE_TYPE_GRAPH) {
         struct {
             CUgraph graph;
-            int owner; /* 0: copied; 1: handed over */
+            int owner; /* 0: copied; 1: moved */
         } child;
         memcpy(&child, &params->alloc, sizeof child);
         if (child.owner == 1)
@@ -98,8 +96,6 @@ VT_EXPORT CUresult cuGraphAddNode_v2(CUgraphNode *phGraphNode, CUgraph hGraph,
     added(&call, result, hGraph, nodeParams);
     return result;
 }
-
-/* --- executables --- */
 
 static CUresult made(const struct vt_call *call, CUresult result, const CUgraphExec *exec,
                      CUgraph graph) {
@@ -145,7 +141,7 @@ VT_EXPORT CUresult cuGraphInstantiateWithParams_ptsz(
     return made(&call, real(phGraphExec, hGraph, instantiateParams), phGraphExec, hGraph);
 }
 
-/* What a destroyed executable allocated and nobody freed stays allocated. */
+/* Memory that a destroyed executable allocated stays allocated until it is freed. */
 VT_EXPORT CUresult cuGraphExecDestroy(CUgraphExec hGraphExec) {
     VT_ENTER_DRIVER(cuGraphExecDestroy);
     const struct vt_graph_end end = vt_graph_exec_ends(hGraphExec);
@@ -167,16 +163,14 @@ VT_EXPORT CUresult cuGraphDestroy(CUgraph hGraph) {
     return result;
 }
 
-/* --- launches --- */
-
 struct launch {
     const struct vt_call *call;
-    uint64_t ticks; /* before it */
+    uint64_t ticks; /* before the launch */
     struct vt_live refused;
 };
 
-/* Still there from the launch before: the executable frees its own leftovers, or the driver would
- * not have launched it. */
+/* The address may still be live from the previous launch. Then the executable frees its own
+ * leftovers first; otherwise the driver would have refused the launch. */
 static void allocated(const struct vt_live *what, void *data) {
     const struct launch *launch = data;
     if (vt_live_known(what->address, VT_KIND_GRAPH))

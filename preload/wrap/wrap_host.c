@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Pinned host memory: its own books, never added to a device's. Made by the driver, or the
- * program's own and registered: those are address spaces of their own, as both may name one
- * address.
+ * Pinned host memory, which never counts for a device. The driver allocates it, or the program
+ * registers its own memory. These are two address spaces, because both may have the same address.
  */
 #include "wrap.h"
 

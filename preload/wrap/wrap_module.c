@@ -2,8 +2,8 @@
 /*
  * Objects that hold device memory of a size that no call tells: modules and libraries (code,
  * `__device__` variables), limits that size a context's heaps and stacks, green contexts. They are
- * recorded with their stacks, so that a rise of what is untracked can be laid beside what was done
- * at that time.
+ * recorded with their stacks, so that a rise in untracked memory can be compared with what the
+ * program did at that time.
  */
 #include "books/books.h"
 #include "wrap.h"
@@ -88,8 +88,6 @@ VT_EXPORT CUresult cuCtxSetLimit(CUlimit limit, size_t value) {
     return result;
 }
 
-/* --- green contexts: a share of a device's primary context --- */
-
 VT_EXPORT CUresult cuGreenCtxCreate(CUgreenCtx *phCtx, CUdevResourceDesc desc, CUdevice dev,
                                     unsigned int flags) {
     VT_ENTER_DRIVER(cuGreenCtxCreate);
@@ -111,7 +109,7 @@ VT_EXPORT CUresult cuGreenCtxDestroy(CUgreenCtx hCtx) {
     return result;
 }
 
-/* The context that stands for a green one: what is allocated in it is the primary context's. */
+/* A green context as a CUcontext: its allocations belong to the primary context. */
 VT_EXPORT CUresult cuCtxFromGreenCtx(CUcontext *pContext, CUgreenCtx hCtx) {
     VT_ENTER_DRIVER(cuCtxFromGreenCtx);
     CUresult result = real(pContext, hCtx);

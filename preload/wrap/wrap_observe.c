@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What the program asks the driver about devices, overheard: we make no CUDA call of our own. What
- * is recorded is the driver's answer; what the program gets is that, within VRAMTRACE_LIMIT.
+ * What the program asks the driver about devices; we make no CUDA calls of our own. The log gets
+ * the driver's answer; the program gets it reduced to VRAMTRACE_LIMIT.
  */
 #include "wrap.h"
 

@@ -1,22 +1,21 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Stream-ordered memory, from a stream's device's current pool or from a named one. Each function
- * exists twice: the _ptsz variant takes stream 0 as the thread's own; it must call the driver's
- * _ptsz variant. On a stream that is captured these calls add nodes to a graph, and no memory
- * changes hands (graph.c).
+ * Stream-ordered memory, from the current pool of a stream's device or from a named pool. Each
+ * function exists twice: the _ptsz variant takes stream 0 as the thread's own default stream and
+ * must call the driver's _ptsz variant. On a stream that is being captured, these calls add nodes
+ * to a graph and neither allocate nor free (graph.c).
  *
- * Counted is what a pool hands out. What it reserves is known only when the program asks
- * (cuMemPoolGetAttribute); so cuMemPoolTrimTo and cuMemPoolSetAttribute change nothing here, nor do
- * cuDeviceSetMemPool and cuMemSetMemPool: a device's current pool is on that device, whichever it
- * is. A pool that is destroyed lives on until its last allocation is freed.
+ * We count what a pool hands out. What it reserves is known only when the program asks
+ * (cuMemPoolGetAttribute). So cuMemPoolTrimTo and cuMemPoolSetAttribute change nothing here, and
+ * neither do cuDeviceSetMemPool and cuMemSetMemPool: a device's current pool is on that device in
+ * any case. A destroyed pool lives until its last allocation is freed.
  */
 #include "books/books.h"
 #include "base/base.h"
 #include "wrap.h"
 
-/* --- allocate --- */
-
-/* What an allocation will be. A named pool may be on the host, managed, or on another device. */
+/* Describes an allocation in advance. A named pool may be on the host, managed, or on
+ * another device. */
 static struct vt_live described(const CUmemoryPool *pool, CUstream stream, uint64_t size) {
     struct vt_pool from =
         pool ? vt_pool_find(*pool) : (struct vt_pool){VT_KIND_POOL, VT_DEVICE_UNKNOWN};
@@ -33,7 +32,7 @@ static bool captured(CUstream stream, bool per_thread) {
            vt_graph_captured(vt_graph_stream(stream, per_thread));
 }
 
-/* The driver's answer while the stream is captured: an address, and no memory yet. */
+/* While the stream is captured, the driver returns an address without memory. */
 static CUresult to_graph(const struct vt_call *call, CUresult result, const CUdeviceptr *dptr,
                          CUstream stream, bool per_thread, struct vt_live what) {
     what.kind = VT_KIND_GRAPH;
@@ -92,13 +91,11 @@ VT_EXPORT CUresult cuMemAllocFromPoolAsync_ptsz(CUdeviceptr *dptr, size_t bytesi
     return allocated(&call, real(dptr, bytesize, pool, hStream), dptr, what);
 }
 
-/* --- free --- */
-
 static CUresult freed(const struct vt_call *call, CUresult (*real)(CUdeviceptr, CUstream),
                       CUdeviceptr dptr, CUstream stream, bool per_thread) {
     if (captured(stream, per_thread)) {
         CUresult result = real(dptr, stream);
-        vt_tls.events++; /* a runtime's label is answered: nothing was freed */
+        vt_tls.events++; /* a runtime's label sees a driver event, though nothing was freed */
         if (result == CUDA_SUCCESS)
             vt_graph_free_captured(vt_graph_stream(stream, per_thread), dptr);
         return result;
@@ -119,8 +116,6 @@ VT_EXPORT CUresult cuMemFreeAsync_ptsz(CUdeviceptr dptr, CUstream hStream) {
     return freed(&call, real, dptr, hStream, true);
 }
 
-/* --- pools --- */
-
 static CUresult seen(CUresult result, const CUmemoryPool *pool, struct vt_pool what) {
     if (result == CUDA_SUCCESS && pool)
         vt_pool_seen(*pool, what);
@@ -139,7 +134,7 @@ VT_EXPORT CUresult cuMemPoolCreate(CUmemoryPool *pool, const CUmemPoolProps *poo
                      : result;
 }
 
-/* Before the call: the handle may be another thread's new pool at once. */
+/* Before the call, because another thread may get the same handle at once. */
 VT_EXPORT CUresult cuMemPoolDestroy(CUmemoryPool pool) {
     VT_ENTER_DRIVER(cuMemPoolDestroy);
     (void)call;
@@ -177,7 +172,7 @@ VT_EXPORT CUresult cuMemGetMemPool(CUmemoryPool *pool, CUmemLocation *location,
     return seen(real(pool, location, type), pool, vt_pool_of(type, location));
 }
 
-/* Another process's pool: it allocates nothing here, its pointers are imported one by one. */
+/* Another process's pool: it allocates nothing here; its pointers are imported one by one. */
 VT_EXPORT CUresult cuMemPoolImportFromShareableHandle(CUmemoryPool *pool_out, void *handle,
                                                       CUmemAllocationHandleType handleType,
                                                       unsigned long long flags) {

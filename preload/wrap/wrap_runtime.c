@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The runtime's functions, as labels: a cudaMalloc is one event, the driver's beneath it, under the
- * name and with the stack of the call that the program wrote. Only when no driver event happened
- * inside does the wrapper record for itself.
+ * The runtime's functions, as labels. A cudaMalloc is one event: the driver's allocation inside it,
+ * under the name and with the stack of the runtime call in the program. Only if no driver event
+ * happened inside does the wrapper record the event itself.
  *
- * Compiled once for each major version (VT_CUDART = 12, 13) and exported under that version's node:
- * a program linked against libcudart.so.12 asks for cudaMalloc@libcudart.so.12, finds that one, and
- * is passed on to that runtime, whatever else is loaded. A runtime of another version asks for
- * another node and passes us by; its driver calls are still recorded.
+ * Compiled once per major version (VT_CUDART = 12, 13) and exported under that version's node. A
+ * program linked against libcudart.so.12 asks for cudaMalloc@libcudart.so.12, finds our wrapper for
+ * 12, and reaches that runtime, whatever else is loaded. A runtime of another version has another
+ * node, so its calls do not reach us; its driver calls are still recorded.
  */
 #include "wrap_runtime.h"
 

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What the runtime's wrappers (wrap_runtime*.c) begin with; see wrap_runtime.c for what they are.
- */
+/* The start of every runtime wrapper (wrap_runtime*.c); wrap_runtime.c explains them. */
 #ifndef VT_PRELOAD_WRAP_RUNTIME_H
 #define VT_PRELOAD_WRAP_RUNTIME_H
 
@@ -11,7 +10,7 @@
 #define TEXT_(x)            #x
 #define TEXT(x)             TEXT_(x)
 #if VT_CUDART == 13
-#define AT "@@libcudart.so.13" /* what a program linked without versions gets */
+#define AT "@@libcudart.so.13" /* for programs linked without versions */
 #else
 #define AT "@libcudart.so." TEXT(VT_CUDART)
 #endif
@@ -26,7 +25,7 @@
     cudaError_t OURS(symbol) prototype;
 #include "vramtrace/hooks.def"
 
-/* Declares `call`, `real` and opens the label. */
+/* Declares `call` and `real`, and opens the label. */
 #define ENTER(symbol)                                                                              \
     const struct vt_call call = VT_CALL(symbol);                                                   \
     __typeof__(vt_real_cudart(VT_CUDART)->symbol) real = vt_real_cudart(VT_CUDART)->symbol;        \
@@ -43,8 +42,7 @@ static inline cudaError_t allocated(const struct vt_label *label, cudaError_t re
     return result;
 }
 
-/* A free that the driver layer did not show is recorded with the time at which the label was
- * opened: before the call. */
+/* A free without a driver event gets the time at which the label began, before the call. */
 static inline cudaError_t freed(const struct vt_label *label, cudaError_t result, uint64_t address,
                                 unsigned kind) {
     if (!vt_event_label_end(label) || !address)
@@ -55,7 +53,7 @@ static inline cudaError_t freed(const struct vt_label *label, cudaError_t result
     return result;
 }
 
-/* A call that is a label and nothing else: what it does is seen in the driver beneath it. */
+/* A call that is only a label: its effect is recorded by the driver wrappers inside it. */
 static inline cudaError_t labelled(const struct vt_label *label, cudaError_t result) {
     vt_event_label_end(label);
     return result;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The runtime's names for memory of others, as labels (see wrap_runtime.c). */
+/* The runtime's names for imported memory, as labels (see wrap_runtime.c). */
 #include "wrap_runtime.h"
 
 EXPORT(cudaMemPoolImportPointer);

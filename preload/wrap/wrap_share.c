@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Memory of others: another process's by IPC, another library's as external memory or through
+ * Imported memory: another process's by IPC, another library's as external memory or through
  * OpenGL, EGL and VDPAU. It is recorded as objects, with the stacks that opened and closed it, and
- * never added to what this process has.
+ * never counts as this process's memory.
  */
 #include "books/books.h"
 #include "wrap.h"
@@ -21,8 +21,6 @@ static CUresult closed(const struct vt_call *call, CUresult result, unsigned obj
                         vt_context_current());
     return result;
 }
-
-/* --- other processes --- */
 
 VT_EXPORT CUresult cuIpcOpenMemHandle(CUdeviceptr *pdptr, CUipcMemHandle handle,
                                       unsigned int Flags) {
@@ -43,8 +41,6 @@ VT_EXPORT CUresult cuIpcCloseMemHandle(CUdeviceptr dptr) {
     return closed(&call, real(dptr), VT_OBJECT_EXTERNAL, (const void *)(uintptr_t)dptr);
 }
 
-/* --- external memory --- */
-
 VT_EXPORT CUresult cuImportExternalMemory(CUexternalMemory *extMem_out,
                                           const CUDA_EXTERNAL_MEMORY_HANDLE_DESC *memHandleDesc) {
     VT_ENTER_DRIVER(cuImportExternalMemory);
@@ -57,7 +53,7 @@ VT_EXPORT CUresult cuDestroyExternalMemory(CUexternalMemory extMem) {
     return closed(&call, real(extMem), VT_OBJECT_EXTERNAL, extMem);
 }
 
-/* Freed by cuMemFree: event.c asks vt_share_take about addresses it does not know. */
+/* Freed by cuMemFree: event.c calls vt_share_take for an unknown address. */
 VT_EXPORT CUresult
 cuExternalMemoryGetMappedBuffer(CUdeviceptr *devPtr, CUexternalMemory extMem,
                                 const CUDA_EXTERNAL_MEMORY_BUFFER_DESC *bufferDesc) {
@@ -81,7 +77,7 @@ VT_EXPORT CUresult cuExternalMemoryGetMappedMipmappedArray(
     return opened(&call, result, VT_OBJECT_EXTERNAL, handle);
 }
 
-/* --- graphics: registered for long, mapped for a moment --- */
+/* Graphics resources: registered for a long time, mapped briefly. */
 
 VT_EXPORT CUresult cuGraphicsGLRegisterBuffer(CUgraphicsResource *pCudaResource,
                                               unsigned int buffer, unsigned int Flags);

@@ -1,17 +1,16 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Streams: which device one is on (stream-ordered memory is the stream's device's), and when one is
- * captured into a graph. Event records and waits matter only then: they are how other streams join
- * a capture; at all other times they cost one read.
+ * Streams: the device of each (stream-ordered memory is on the stream's device), and captures into
+ * a graph. Event records and waits matter only during a capture, because other streams join it
+ * through them; at other times they cost one read.
  */
 #include "books/books.h"
 #include "base/base.h"
 #include "wrap.h"
 
-/* CU_EVENT_RECORD_EXTERNAL, CU_EVENT_WAIT_EXTERNAL: a node of the graph, joining nothing. */
+/* CU_EVENT_RECORD_EXTERNAL, CU_EVENT_WAIT_EXTERNAL: becomes a graph node; no stream joins
+ * the capture. */
 #define EXTERNAL 1u
-
-/* --- made and gone --- */
 
 static CUresult made(CUresult result, const CUstream *stream, unsigned device) {
     if (result == CUDA_SUCCESS && stream)
@@ -40,8 +39,8 @@ VT_EXPORT CUresult cuGreenCtxStreamCreate(CUstream *phStream, CUgreenCtx greenCt
                 vt_context_device(vt_context_green(greenCtx)));
 }
 
-/* Before the call: the driver may give the handle to another thread's stream at once. A destroy
- * that fails costs only that the stream's device is unknown from then on. */
+/* Before the call, because the driver may give the handle to another thread's stream at once. If
+ * the destroy fails, the stream's device is unknown from then on, and nothing else is lost. */
 static void going(CUstream stream) {
     vt_pool_stream_gone(stream);
     if (VT_UNLIKELY(vt_get(&vt_graph_captures)))
@@ -61,8 +60,6 @@ VT_EXPORT CUresult cuStreamDestroy_v2(CUstream hStream) {
     going(hStream);
     return real(hStream);
 }
-
-/* --- captures --- */
 
 static CUresult begun(CUresult result, CUstream stream, bool per_thread, CUgraph into) {
     if (result == CUDA_SUCCESS)
@@ -115,7 +112,7 @@ VT_EXPORT CUresult cuStreamBeginCaptureToGraph_ptsz(CUstream hStream, CUgraph hG
                  hStream, true, hGraph);
 }
 
-/* An end that fails ends the capture too, unless it was not this call's to end. */
+/* A failed end ends the capture too, unless this call had no right to end it. */
 static CUresult ended(CUresult result, CUstream stream, bool per_thread, const CUgraph *graph) {
     if (result == CUDA_SUCCESS ||
         (result != CUDA_ERROR_ILLEGAL_STATE && result != CUDA_ERROR_INVALID_VALUE &&
@@ -137,8 +134,6 @@ VT_EXPORT CUresult cuStreamEndCapture_ptsz(CUstream hStream, CUgraph *phGraph) {
     (void)call;
     return ended(real(hStream, phGraph), hStream, true, phGraph);
 }
-
-/* --- how streams join one --- */
 
 static CUresult recorded(CUresult result, CUevent event, CUstream stream, bool per_thread) {
     if (VT_UNLIKELY(vt_get(&vt_graph_captures)) && result == CUDA_SUCCESS)

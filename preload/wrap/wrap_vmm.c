@@ -1,18 +1,18 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Virtual memory management: physical memory, its handles and its mappings. Bytes are counted once,
- * for the physical memory, on the device it was asked for; reserved addresses are no memory, and a
- * mapping only refers to it (vmm.c). Imported handles and multicast objects refer to memory that is
- * counted elsewhere.
+ * for the physical memory, on the device that it was requested on. Reserved addresses are not
+ * memory, and a mapping only refers to it (vmm.c). Imported handles and multicast objects refer to
+ * memory that is counted elsewhere.
  *
- * Not wrapped, because they make no memory and hold none that is not held by a handle or a mapping:
- * cuMemAddressReserve, cuMemAddressFree, cuMemSetAccess, cuMemExportToShareableHandle. Exporting
- * keeps memory alive in other processes; whose it is then, this process cannot know.
+ * Not wrapped, because they neither allocate nor hold a reference beyond handles and mappings:
+ * cuMemAddressReserve, cuMemAddressFree, cuMemSetAccess, cuMemExportToShareableHandle. An export
+ * can keep memory alive in other processes, but this process cannot know.
  */
 #include "books/books.h"
 #include "wrap.h"
 
-/* Where a property asks memory to be. NULL and nonsense are the driver's to refuse. */
+/* Where a property requests memory. The driver refuses NULL and invalid values itself. */
 static unsigned device_of(const CUmemAllocationProp *prop, unsigned *kind) {
     bool host = prop && prop->location.type != CU_MEM_LOCATION_TYPE_DEVICE;
     *kind = host ? VT_KIND_PHYSICAL_HOST : VT_KIND_PHYSICAL;
@@ -100,14 +100,12 @@ VT_EXPORT CUresult cuMemUnmap(CUdeviceptr ptr, size_t size) {
     return result;
 }
 
-/* --- memory of others --- */
-
 static void referred(const struct vt_call *call, CUresult result,
                      const CUmemGenericAllocationHandle *handle) {
     if (result != CUDA_SUCCESS || !handle)
         return;
-    /* Imported by the process that exported it, memory has the handle that it had: counted already,
-     * and referred to once more. */
+    /* When a process imports memory that it exported itself, it gets the same handle: already
+     * counted, and referenced once more. */
     uint64_t number = vt_vmm_hold_handle(*handle);
     if (number) {
         vt_vmm_handle(*handle, number);
@@ -126,7 +124,7 @@ VT_EXPORT CUresult cuMemImportFromShareableHandle(CUmemGenericAllocationHandle *
     return result;
 }
 
-/* A multicast object lies over memory of several devices that is bound to it. */
+/* A multicast object covers memory of several devices that is bound to it. */
 VT_EXPORT CUresult cuMulticastCreate(CUmemGenericAllocationHandle *mcHandle,
                                      const CUmulticastObjectProp *prop) {
     VT_ENTER_DRIVER(cuMulticastCreate);
