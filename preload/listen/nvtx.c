@@ -1,20 +1,20 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * NVTX ranges and marks as phases, with no change to the program (torch.cuda.nvtx, nvtx.annotate,
- * C).
+ * Records NVTX ranges and marks as phases, without a change to the program (torch.cuda.nvtx,
+ * nvtx.annotate, C).
  *
- * Each library that uses NVTX carries its own copy of it. At its first call a copy opens the
- * library that NVTX_INJECTION64_PATH names and hands it a table of slots for its functions. That
- * variable is the only road: so the constructor names us there. A tool that was named already
- * (Nsight) is kept in VRAMTRACE_NVTX_NEXT and attached first; where it has filled a slot, our
- * function calls it, and its answers (levels, ids, handles) are the program's. A slot that it left
- * alone holds NVTX's own first call, which must not be called from here: it would wait for this
- * attaching to end.
+ * Each library that uses NVTX has its own copy of it. At its first call, a copy opens the library
+ * named by NVTX_INJECTION64_PATH and gives it a table of function slots. There is no other way in,
+ * so the constructor sets that variable to our path. If it named a tool before (Nsight), the name
+ * is kept in VRAMTRACE_NVTX_NEXT and that tool is attached first. If the tool filled a slot, our
+ * function calls it, and the program gets its answers (levels, ids, handles). A slot that the tool
+ * left alone holds NVTX's own first-call function. We must not call that one: it would wait for
+ * this initialization to end.
  *
- * What libraries report about themselves in domains of their own (NCCL, cuBLAS, ...) is not the
- * program's phases: library_domains. Everything else is.
+ * What libraries report about themselves in their own domains (NCCL, cuBLAS, ...) is not a phase of
+ * the program: see library_domains. Everything else is.
  *
- * The layout of tables and attributes is NVTX version 3's interface between programs and tools.
+ * The layout of tables and attributes is the tool interface of NVTX version 3.
  */
 #define _GNU_SOURCE
 #include "nvtx.h"
@@ -30,15 +30,13 @@
 #include <unistd.h>
 #include <wchar.h>
 
-/* Domains that libraries made for themselves, by the beginning of the name, any case. */
+/* Domains that libraries use for themselves, by the start of the name, ignoring case. */
 static const char *const library_domains[] = {
     "NCCL",     "cuBLAS",  "cuDNN",   "cuSPARSE",  "cuSOLVER", "cuFFT",  "cuRAND",
     "cuTENSOR", "cuDSS",   "NPP",     "nvJPEG",    "TSL",      "XLA",    "CCCL",
     "CUB",      "thrust",  "NVSHMEM", "libcudf",   "cudf_",    "librmm", "rmm_",
     "libraft",  "libcuml", "libcuvs", "libkvikio", "TensorRT", "DALI",   "UCX",
     "UCC",      "MPI",     "OpenACC", "Triton",    "cuda_core"};
-
-/* --- NVTX's interface --- */
 
 typedef void (*slot_function)(void);
 
@@ -51,7 +49,7 @@ typedef const void *(*get_table)(uint32_t which);
 enum { TABLE_CALLBACKS = 1 };
 enum { MODULE_CORE = 1, MODULE_CORE2 = 5 };
 enum { MESSAGE_ASCII = 1, MESSAGE_WIDE = 2, MESSAGE_REGISTERED = 3 };
-#define NO_TRACKING (-2) /* what a push or pop answers where nobody keeps levels */
+#define NO_TRACKING (-2) /* what push and pop return when no tool tracks levels */
 
 struct attributes {
     uint16_t version, bytes;
@@ -113,7 +111,8 @@ static void *register_w(void *domain, const wchar_t *text);
 static void *domain_create_a(const char *name);
 static void *domain_create_w(const wchar_t *name);
 
-/* The other tool's functions: the same for every copy of NVTX, as ours are. NULL: it has none. */
+/* The other tool's functions, which are the same for every copy of NVTX, as ours are. NULL: it
+ * has none. */
 static struct {
 #define SLOT(module, index, name) __typeof__(&name) name;
     SLOTS(SLOT)
@@ -138,21 +137,19 @@ static const struct {
 #undef SLOT
 };
 
-/* --- texts and handles --- */
-
 struct text {
     uint32_t domain;
     char text[VT_NAME_MAX_BYTES + 1];
 };
-#define IGNORED   UINT32_MAX /* a domain whose ranges are no phases */
+#define IGNORED   UINT32_MAX /* a domain whose ranges are not recorded */
 #define ARENA_MAX (1u << 24)
 
-/* What handles of our own making point to. Never given back: NVTX has no call that ends a string.
- */
+/* Handles that we make point in here. Nothing is freed, because NVTX has no call that ends
+ * a string. */
 static char *arena;         /* atomic */
 static uint32_t arena_used; /* atomic */
 
-/* Handles and ids that the other tool made -> struct text, range number. */
+/* Handles and ids made by the other tool -> struct text, range number. */
 static struct vt_table handles, ranges;
 
 static char *arena_start(void) {
@@ -167,7 +164,7 @@ static char *arena_start(void) {
     return vt_see(&arena);
 }
 
-/* NULL: no more room; its ranges have no name then. */
+/* NULL: no room; its ranges then have no name. */
 static struct text *new_text(const char *s, uint32_t domain) {
     char *a = arena_start();
     size_t n = s ? strnlen(s, VT_NAME_MAX_BYTES) : 0;
@@ -198,7 +195,7 @@ static const struct text *text_of(const void *handle) {
     return (const struct text *)(uintptr_t)words[0];
 }
 
-/* The handle that the program gets: the other tool's where it has one, remembered. */
+/* The program's handle: the other tool's if it made one, with our text remembered for it. */
 static void *handle_for(struct text *text, void *theirs) {
     const uint64_t words[VT_TABLE_WORDS] = {(uint64_t)(uintptr_t)text};
     if (!theirs)
@@ -213,12 +210,12 @@ static uint32_t domain_of(const void *handle) {
     return t ? t->domain : 0;
 }
 
-/* A handle of ours means nothing to the other tool. */
+/* The other tool does not know our handles. */
 static void *for_next(void *handle) {
     return is_ours(handle) ? NULL : handle;
 }
 
-/* UTF-8, cut to what a name may hold. */
+/* Converts to UTF-8, cut to a name's maximum length. */
 static const char *narrow(char to[VT_NAME_MAX_BYTES + 1], const wchar_t *from) {
     size_t n = 0;
     for (; from && *from && n + 4 <= VT_NAME_MAX_BYTES; from++) {
@@ -251,8 +248,6 @@ static const char *message(const struct attributes *a, char buffer[VT_NAME_MAX_B
     }
 }
 
-/* --- what happens --- */
-
 static void mark(uint32_t domain, const char *name) {
     if (domain != IGNORED)
         vt_phase_mark(domain, name);
@@ -266,7 +261,7 @@ static int pop_of(uint32_t domain) {
     return domain == IGNORED ? NO_TRACKING : vt_phase_pop(domain);
 }
 
-/* The other tool numbers ranges in its own way, and may well use one of our numbers. */
+/* The other tool numbers its ranges itself and may use one of our numbers. */
 static uint64_t range_key(uint64_t theirs) {
     return theirs << 2 | 3;
 }
@@ -399,7 +394,7 @@ static uint32_t number_domain(const char *name) {
         if (strncasecmp(name, library_domains[i], strlen(library_domains[i])) == 0)
             return IGNORED;
     uint32_t number = name && *name ? vt_phases_domain(name) : 0;
-    return number || !name || !*name ? number : IGNORED; /* more domains than are kept apart */
+    return number || !name || !*name ? number : IGNORED; /* too many domains */
 }
 
 static void *domain_create_a(const char *name) {
@@ -413,8 +408,6 @@ static void *domain_create_w(const wchar_t *name) {
     return handle_for(new_text(text, number_domain(text)),
                       next.domain_create_w ? next.domain_create_w(name) : NULL);
 }
-
-/* --- attaching --- */
 
 VT_EXPORT int InitializeInjectionNvtx2(get_table get);
 
@@ -434,7 +427,7 @@ void *vt_nvtx_next(const char *symbol) {
     void *handle = vt_libc_dlopen(path, RTLD_LAZY);
     void *function = handle ? vt_libc_dlsym(handle, symbol) : NULL;
     if (function && vt_elf_containing(slots, &self) && vt_elf_containing(function, &its) &&
-        self.start == its.start) /* it names us, by another path */
+        self.start == its.start) /* it is this library, by another path */
         function = NULL;
     if (!function)
         vt_libc_dlerror_clear();
@@ -447,8 +440,8 @@ static bool attach_next(get_table get) {
     return function && function(get) != 0;
 }
 
-/* Preloaded, we were loaded before the C library. A process that has inherited the variable without
- * the preload opens us here for the first time, after it: it is not traced. */
+/* A preload is loaded before the C library. A process that inherited the variable without the
+ * preload opens us later, after the C library, and is not traced. */
 static bool is_preloaded(void) {
     struct vt_elf libc;
     return vt_elf_behind(slots, "fexecve", &libc);
@@ -463,7 +456,7 @@ bool vt_nvtx_wanted(void) {
     return !is_off() && is_preloaded();
 }
 
-/* Called by each copy of NVTX in the process, at its first use. 0: it goes on without a tool. */
+/* Each copy of NVTX calls this at its first use. 0: it continues without a tool. */
 int InitializeInjectionNvtx2(get_table get) {
     slot_function before[SLOT_COUNT];
     const struct callbacks *callbacks = get(TABLE_CALLBACKS);
@@ -480,8 +473,8 @@ int InitializeInjectionNvtx2(get_table get) {
         if (!slot)
             continue;
         if (attached && *slot != before[i]) {
-            /* A tool with another function for each copy cannot be told apart here: its own goes
-             * before our phases. */
+            /* A tool with different functions per copy cannot be told apart here, so it keeps the
+             * slot and we lose these phases. */
             if (!vt_claim(theirs, NULL, *slot) && vt_get(theirs) != *slot)
                 continue;
         }
@@ -490,9 +483,7 @@ int InitializeInjectionNvtx2(get_table get) {
     return 1;
 }
 
-/* --- being found --- */
-
-/* Where "NAME=" stands in the environment, or its end. */
+/* The index of "NAME=" in the environment, or of its end. */
 static size_t place_of(const char *name) {
     size_t n = strlen(name), i = 0;
     while (environ[i] && strncmp(environ[i], name, n) != 0)
@@ -505,16 +496,16 @@ static char *join(char *at, const char *name, const char *value) {
     return stpcpy(at, value) + 1;
 }
 
-/* Called by the constructor, in every process that inherits the preload, so: no malloc (the
- * program's own may not be ready), and not setenv (a shell brings its own). The environment becomes
- * a copy in pages of ours; who changes it later changes or copies that, as with any environment. */
+/* The constructor calls this in every process that inherits the preload. So it uses no malloc (the
+ * program's may not be ready) and no setenv (a shell defines its own). The environment becomes a
+ * copy in our pages; whoever changes it later changes or copies that, like any environment. */
 void vt_nvtx_load(void) {
     static const char injection[] = "NVTX_INJECTION64_PATH=", kept[] = "VRAMTRACE_NVTX_NEXT=";
     struct vt_elf self;
     char folder[4096] = "";
     if (is_off() || !environ || !vt_elf_containing(injection, &self) || !self.name || !*self.name)
         return;
-    /* The path must hold in another folder, too. */
+    /* The path must stay valid in another folder. */
     if (self.name[0] != '/' && VT_SYS2(SYS_getcwd, folder, sizeof folder - 1) > 0)
         strcat(folder, "/");
     size_t folder_bytes = strlen(folder), n = 0;
@@ -525,7 +516,7 @@ void vt_nvtx_load(void) {
     if (strncmp(old, folder, folder_bytes) == 0 && strcmp(old + folder_bytes, self.name) == 0)
         return; /* inherited from a traced parent */
     size_t texts = sizeof injection + sizeof kept + folder_bytes + strlen(self.name) + strlen(old);
-    /* Zero words behind the end, for who looks for the auxiliary vector there. */
+    /* Zero words after the end, for code that looks for the auxiliary vector there. */
     size_t words = n + 2 + 1 + 4;
     char **fresh = vt_sys_mmap((words * sizeof *fresh + texts + 4095) & ~(size_t)4095,
                                PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
@@ -533,7 +524,7 @@ void vt_nvtx_load(void) {
         return;
     memcpy(fresh, environ, n * sizeof *fresh);
     char *at = (char *)(fresh + words);
-    fresh[old_at] = at; /* in the old one's place, or behind the last */
+    fresh[old_at] = at; /* replaces the old one, or follows the last */
     at = stpcpy(at, injection);
     at = join(at, folder, self.name);
     if (*old) {

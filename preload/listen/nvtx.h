@@ -5,7 +5,7 @@
 
 #include <stdbool.h>
 
-/* Whether NVTX's copies are to be answered at all: we are preloaded, and VRAMTRACE_NVTX is not 0. */
+/* Whether to attach to NVTX: we are preloaded, and VRAMTRACE_NVTX is not 0. */
 bool vt_nvtx_wanted(void);
 /* A function of the tool that the user had named before us. NULL: none. */
 void *vt_nvtx_next(const char *symbol);

@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * NVTX's memory extension: a pool that says which heap it manages and which regions of it are handed
- * out. Regions inside device memory become blocks of the framework layer.
+ * NVTX's memory extension: a pool reports which heap it manages and which regions of the heap it
+ * hands out. Regions inside device memory become blocks of the framework layer.
  *
- * Each extension of NVTX asks the injected library for one more function. With us in the slot the
- * tool behind us would lose all its extensions if we did not pass them on; that is done for every
- * one of them, and the memory extension's slots are also filled here.
+ * Each NVTX extension asks the injected library for one more function. We have taken the other
+ * tool's place, so it would lose all its extensions if we did not pass them on. We do that for
+ * every extension, and also fill the memory extension's slots.
  *
- * Recorded is a region of a heap that lies in a driver allocation: a heap's own device is that of
- * the allocation. Heaps in host memory are let alone, and regions of no heap.
+ * A region is recorded if its heap lies in a driver allocation; the heap is on that allocation's
+ * device. Heaps in host memory and regions without a heap are ignored.
  *
- * The layout is NVTX's interface between programs and tools: module 1, compatibility 0x0102.
+ * The layout is NVTX's tool interface: module 1, compatibility 0x0102.
  */
 #include "nvtx.h"
 #include "event.h"
@@ -46,7 +46,8 @@ struct range {
     const void *start;
 };
 
-/* Registering has `heap`; resizing has none, and its fields move up: see struct resize_batch. */
+/* A register batch has `heap`. A resize batch has none, and its fields move up: see
+ * struct resize_batch. */
 struct register_batch {
     uint16_t compatible, bytes;
     uint32_t type;
@@ -71,9 +72,9 @@ struct unregister_batch {
 };
 
 enum { USAGE_SUB_ALLOCATOR = 1, TYPE_VIRTUAL = 1, BY_START = 1, BY_HANDLE = 2 };
-#define NO_TOOL ((void *)(intptr_t)-1) /* what registering a heap answers where nobody listens */
+#define NO_TOOL ((void *)(intptr_t)-1) /* what heap_register returns without a tool */
 
-/* The slots that we fill, in the order of their numbers. */
+/* The other tool's functions for the slots that we fill, in slot order. */
 static struct {
     void *(*heap_register)(void *domain, const struct heap_description *);
     void (*heap_unregister)(void *domain, void *heap);
@@ -93,10 +94,8 @@ struct heap {
 #define BUSY UINT64_MAX
 static struct heap heaps[HEAPS];
 
-/* Handles that the other tool made -> heap's index, region's start. */
+/* Handles made by the other tool -> heap's index, region's start. */
 static struct vt_table heap_handles, region_handles;
-
-/* --- heaps --- */
 
 struct search {
     uint64_t address;
@@ -114,7 +113,7 @@ static void holds(const struct vt_live *what, void *data) {
     s->found = true;
 }
 
-/* A pool has few heaps and registers them once: the walk does not matter. */
+/* A pool registers few heaps, each once, so walking the live table is cheap enough. */
 static struct heap *new_heap(const struct heap_description *d) {
     const struct range *r = d->specific;
     if (d->compatible != COMPATIBLE || d->bytes < sizeof *d || d->usage != USAGE_SUB_ALLOCATOR ||
@@ -193,13 +192,11 @@ static void heap_unregister(void *domain, void *handle) {
         next.heap_unregister(domain, handle);
 }
 
-/* --- regions --- */
-
 static void born(const struct vt_call *call, unsigned device, const struct range *r) {
     uint64_t address = (uint64_t)(uintptr_t)r->start;
     if (!address || !r->bytes)
         return;
-    /* One that was registered before and never unregistered is replaced. */
+    /* Replaces a region that was registered before and never unregistered. */
     if (vt_live_known(address, VT_KIND_BLOCK))
         vt_event_freed(call, vt_log_ticks(), address, VT_KIND_BLOCK);
     vt_event_allocated(call, 0,
@@ -228,7 +225,7 @@ static void regions_register(void *domain, const struct register_batch *b) {
         if (!b->handles)
             continue;
         const uint64_t words[VT_TABLE_WORDS] = {(uint64_t)(uintptr_t)r->start};
-        if (!next.regions_register) /* its start is the handle, too */
+        if (!next.regions_register) /* the start serves as the handle */
             __extension__ b->handles[i] = (void *)(uintptr_t)r->start;
         else if (!vt_table_replace(&region_handles, (uint64_t)(uintptr_t)b->handles[i], words))
             vt_log_drop(VT_DROP_LIVE);
@@ -274,13 +271,11 @@ static void regions_unregister(void *domain, const struct unregister_batch *b) {
         next.regions_unregister(domain, b);
 }
 
-/* --- attaching --- */
-
 VT_EXPORT int InitializeInjectionNvtxExtension(struct module_info *info);
 
-/* Called by each extension of each copy of NVTX, at its first use. 0 is a failure, by which a program
- * takes the whole domain to be unobserved and stops its ranges, too: so an extension that we have no
- * part in is answered 1, with no slot filled. */
+/* Each extension of each copy of NVTX calls this at its first use. 0 is a failure: the program then
+ * takes the whole domain for unobserved and stops its ranges too. So we return 1 for an extension
+ * that we do not support, and fill no slot. */
 int InitializeInjectionNvtxExtension(struct module_info *info) {
     const intptr_t functions[SLOTS] = {(intptr_t)heap_register,  (intptr_t)heap_unregister,
                                        (intptr_t)heap_reset,     (intptr_t)regions_register,
@@ -298,7 +293,7 @@ int InitializeInjectionNvtxExtension(struct module_info *info) {
     for (size_t i = 0; i < SLOTS; i++) {
         intptr_t *slot = &info->segments->slots[i], *other = (intptr_t *)&next + i;
         bool filled = attached && *slot != 0 && *slot != 1;
-        /* As in nvtx.c: a tool with another function for each copy goes before us. */
+        /* As in nvtx.c: a tool with different functions per copy keeps the slot. */
         if (filled && !vt_claim(other, 0, *slot) && vt_get(other) != *slot)
             continue;
         *slot = functions[i];

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Phases and marks that the program names itself, through include/vramtrace.h or NVTX (nvtx.c). What
- * is open is kept in books/phases.c, also before there is a log.
+ * Phases and marks that the program names, through include/vramtrace.h or NVTX (nvtx.c). Open
+ * phases are kept in books/phases.c, even before there is a log.
  *
- * Called from any thread, with any lock held; takes none, calls no malloc.
+ * Called from any thread, with any lock held. Takes no lock, calls no malloc.
  */
 #include "phase.h"
 #include "event.h"
@@ -13,7 +13,7 @@
 
 static uint64_t last_range; /* atomic */
 
-/* Whether there is a log to write to; in a forked child, after it has let go of its parent's. */
+/* Whether there is a log to write to. A forked child first drops its parent's. */
 static bool log_is_open(void) {
     if (!vt_process_is_armed())
         return false;
@@ -30,7 +30,7 @@ static void fill(struct vt_open_phase *p, uint32_t domain, const char *name) {
         memcpy(p->text, name, p->bytes);
 }
 
-/* Writes one record now, if there is a log. True: it is written. */
+/* Writes one record now, if there is a log. False: not written. */
 static bool record(enum vt_phase_event what, const struct vt_open_phase *p) {
     if (!log_is_open())
         return false;
@@ -41,8 +41,6 @@ static bool record(enum vt_phase_event what, const struct vt_open_phase *p) {
     vt_event_close(&rec);
     return true;
 }
-
-/* --- phases of a thread --- */
 
 static int level_of(const struct vt_phases *t, uint32_t domain) {
     int level = 0;
@@ -62,7 +60,8 @@ int vt_phase_push(uint32_t domain, const char *name) {
     struct vt_open_phase *p = &t->open[t->depth];
     int level = level_of(t, domain);
     fill(p, domain, name);
-    /* What is open already goes first, so this one joins the stack only afterwards. */
+    /* Recording writes the phases that are already open first, so this one is pushed
+     * only afterwards. */
     p->written = record(VT_PHASE_PUSH, p);
     if (!p->written)
         vt_add(&vt_phases_unwritten, 1);
@@ -81,8 +80,8 @@ int vt_phase_pop(uint32_t domain) {
         i--;
     if (!i)
         return -1;
-    /* Recorded while it is still on the stack: one that was begun before there was a log is written
-     * on the way. One that ends before there is one is no news. */
+    /* Recorded while it is still on the stack, so that a phase that began before there was a log is
+     * written first. A phase that ends before there is a log is not recorded. */
     record(VT_PHASE_POP, &t->open[--i]);
     if (!t->open[i].written)
         vt_add(&vt_phases_unwritten, -1);
@@ -90,8 +89,6 @@ int vt_phase_pop(uint32_t domain) {
     t->depth--;
     return level_of(t, domain);
 }
-
-/* --- phases of the process, and marks --- */
 
 uint64_t vt_phase_start(uint32_t domain, const char *name) {
     struct vt_open_phase p;
@@ -118,7 +115,7 @@ void vt_phase_mark(uint32_t domain, const char *name) {
     record(VT_PHASE_MARK, &p);
 }
 
-/* --- what include/vramtrace.h calls: names that stay --- */
+/* Called by include/vramtrace.h; these names are permanent. */
 
 VT_EXPORT void vramtrace_v1_mark(const char *name);
 VT_EXPORT void vramtrace_v1_push(const char *name);
@@ -139,8 +136,8 @@ void vramtrace_v1_pop(void) {
     vt_phase_pop(0);
 }
 
-/* Driver-layer bytes of a device, or of all (-1). Walks the live table: for a test's assertion or a
- * line a step, not for an inner loop. */
+/* Live driver-layer bytes of a device, or of all (-1). It walks the live table: fit for a test's
+ * assertion or once per step, not for an inner loop. */
 int64_t vramtrace_v1_live_bytes(int device) {
     if (!log_is_open())
         return 0;
@@ -151,7 +148,7 @@ int vramtrace_v1_active(void) {
     return 1;
 }
 
-/* The driver that is loaded, or that this process would load first: it need not have been used. */
+/* Whether the loaded driver, or the one that this process would load, is the simulated one. */
 int vramtrace_v1_simulated(void) {
     struct vt_elf object;
     return vt_elf_named("libcuda.so", &object) &&

@@ -1,23 +1,23 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * PyTorch's blocks: what its caching allocator hands out inside the segments that it takes from the
- * driver. libc10_cuda.so reports each block to its profiler through a function of libc10.so;
- * another object, so the call passes the dynamic linker, and finds us in front. We record and pass
- * it on.
+ * PyTorch's blocks: what its caching allocator hands out from the segments that it takes from the
+ * driver. libc10_cuda.so reports each block to its profiler through a function in libc10.so. That
+ * is another object, so the call goes through the dynamic linker, which finds ours first. We record
+ * the block and pass the call on.
  *
- * The function has had five shapes, each with its own mangled name, so all are exported. Seen in
- * wheels: 2.13 has reportMemoryUsageToProfiler(void *, long, size_t, size_t, Device) and
+ * The function has had five signatures with different mangled names, and all are exported. In the
+ * wheels, 2.13 has reportMemoryUsageToProfiler(void *, long, size_t, size_t, Device) and
  * reportOutOfMemoryToProfiler(long, size_t, size_t, Device), both exported without a version.
  *
- * Its Device is two bytes, in a register whose upper bits mean nothing: type, index; once four
- * bytes, of which the index is the upper half. Only the type can be trusted, so the index goes into
- * the log as it is, and the analyzer puts a block where the driver allocation is that holds it. Why
- * not here: it would take a search by range in the live table, which is keyed by exact address; an
- * ordered table of segments without a lock costs every driver event, for what the analyzer has to
- * find out anyway, to draw segments and their holes.
+ * Its Device is two bytes (type, index) in a register whose upper bits are undefined; once it was
+ * four bytes, with the index in the upper half. Only the type can be trusted. So the index goes
+ * into the log unchanged, and the analyzer assigns a block to the driver allocation that contains
+ * it. Doing that here would need a search by range, and the live table is keyed by exact address; a
+ * lock-free ordered table of segments would slow down every driver event. The analyzer needs the
+ * assignment anyway, to draw segments and their holes.
  *
- * All of this runs under the allocator's own mutex, and perhaps with Python's GIL held: nothing is
- * waited for. The first call of each function takes the loader's lock once, to find the real one:
+ * All of this runs under the allocator's mutex, and perhaps with Python's GIL held, so it never
+ * waits. The first call of each function takes the loader's lock once, to find the real one;
  * PyTorch never loads a library while it holds that mutex.
  */
 #include "listen.h"
@@ -28,9 +28,7 @@
 
 #include <string.h>
 
-#define C10_CUDA 1u /* c10::DeviceType::CUDA; CPU is 0. ROCm builds say CUDA too */
-
-/* --- the real functions --- */
+#define C10_CUDA 1u /* c10::DeviceType::CUDA; CPU is 0. ROCm builds report CUDA too */
 
 enum function {
     USAGE_1_6,
@@ -53,11 +51,11 @@ static const char *const names[FUNCTIONS] = {
     [OOM_2_1] = "_ZN3c1027reportOutOfMemoryToProfilerElmmNS_6DeviceE",
 };
 
-static void *real[FUNCTIONS]; /* atomic; NULL: not looked for, &none: there is none */
+static void *real[FUNCTIONS]; /* atomic; NULL: not looked up yet, &none: there is none */
 static char none;
 
-/* The next object behind us that has it: another interposer's, else libc10.so, which is not in the
- * global scope (Python opens it privately), so RTLD_NEXT does not find it. */
+/* The next object behind us that defines it: another interposer, else libc10.so. RTLD_NEXT does not
+ * find that one, because Python opens it privately, outside the global scope. */
 static void *next(enum function f) {
     void *found = vt_get(&real[f]);
     if (VT_UNLIKELY(!found)) {
@@ -76,8 +74,9 @@ static void *next(enum function f) {
             next_(__VA_ARGS__);                                                                    \
     } while (0)
 
-/* Whether a report is about CUDA memory and to be recorded. A process that says CUDA and has no
- * CUDA driver (ROCm) is let alone; it is asked for a few times only, since that takes a search. */
+/* Whether a report is about CUDA memory and should be recorded. A process that reports CUDA
+ * but has no CUDA driver (ROCm) is ignored. The check takes a search, so it is given up after
+ * a few failures. */
 static bool is_wanted(uint64_t device) {
     static uint32_t misses; /* atomic */
     if ((device & 0xff) != C10_CUDA)
@@ -93,17 +92,16 @@ static bool is_wanted(uint64_t device) {
     return vt_options.framework;
 }
 
-/* --- totals --- */
-
-/* What a reader of the log knows the allocator's totals to be, by the device that the framework
- * says. One thread at a time for a device: its allocator's mutex is held. */
+/* The allocator's totals as a reader of the log computes them, by the framework's device number.
+ * For each device, one thread at a time: it holds the allocator's mutex. */
 static struct { uint64_t allocated, reserved; /* atomic */ } known[256];
 
 static void moved(unsigned device, uint64_t bytes) {
     vt_put(&known[device].allocated, vt_get(&known[device].allocated) + bytes);
 }
 
-/* Written only when it is news: mostly when a segment came or went. */
+/* Writes the totals only if they changed otherwise than by logged blocks: mostly when a segment
+ * came or went. */
 static void write_totals(struct vt_thread *t, unsigned device, uint64_t ticks, uint64_t allocated,
                          uint64_t reserved) {
     if (vt_get(&known[device].allocated) == allocated &&
@@ -121,18 +119,16 @@ static void write_totals(struct vt_thread *t, unsigned device, uint64_t ticks, u
                   sizeof *r);
 }
 
-/* --- blocks --- */
-
 struct report {
     uint64_t address;
-    int64_t size; /* below 0: freed */
+    int64_t size; /* negative: freed */
     unsigned device;
     bool has_totals;
     uint64_t allocated, reserved;
 };
 
-/* Takes the block at an address off the books, if there is one. A free of one that was never seen
- * is written all the same: the report counts it. */
+/* Removes the block at an address from the live table. A free of an unknown block is also written,
+ * because the report counts those. */
 static void record_free(struct vt_thread *t, const struct report *report, uint64_t ticks,
                         bool only_known) {
     struct vt_live was;
@@ -188,7 +184,7 @@ static void record_report(const struct report *report, void *caller) {
     vt_event_close(&rec);
 }
 
-/* -1 is "the current one", which the allocator does not say: unknown. */
+/* -1 means the current device, which the allocator does not tell: unknown. */
 static unsigned index_of(uint64_t device) {
     return (unsigned)(device >> 8 & 0xff);
 }
@@ -211,11 +207,11 @@ static void record_oom(uint64_t requested, uint64_t allocated, uint64_t reserved
     vt_event_close(&rec);
 }
 
-/* --- the doors: one a mangled name --- */
+/* The exported functions, one per mangled name. */
 
 #define CALLER __builtin_return_address(0)
 
-/* Without an address there is nothing to tell one block from another by. */
+/* Without an address, blocks cannot be told apart, so it is only passed on. */
 VT_EXPORT void _ZN3c1027reportMemoryUsageToProfilerENS_6DeviceEl(uint64_t device, int64_t size);
 void _ZN3c1027reportMemoryUsageToProfilerENS_6DeviceEl(uint64_t device, int64_t size) {
     PASS_ON(USAGE_1_6, _ZN3c1027reportMemoryUsageToProfilerENS_6DeviceEl, device, size);
@@ -306,7 +302,7 @@ void _ZN3c1027reportOutOfMemoryToProfilerElmmNS_6DeviceE(int64_t size, size_t al
             device);
 }
 
-/* The child's log knows nothing yet; its parent's blocks are not its own. */
+/* The child's log has no totals yet; its parent's blocks are not its own. */
 void vt_torch_forked(void) {
     memset(known, 0, sizeof known);
 }
