@@ -354,8 +354,7 @@ void vt_event_device(unsigned ordinal, const char *name, uint64_t total_bytes, c
 }
 
 struct vt_label vt_event_label_begin(struct vt_call call) {
-    vt_process_check_fork(); /* it clears the thread's vt_tls in a child, which must not happen
-                              * inside a label */
+    vt_process_check_fork(); /* it clears a child's vt_tls: not inside a label */
     struct vt_label label = {.call = call,
                              .ticks = vt_log_ticks(),
                              .events_before = vt_tls.events,

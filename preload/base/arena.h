@@ -20,8 +20,7 @@ struct vt_item {
 struct vt_arena {
     uint32_t bytes;                         /* size of an item */
     uint32_t used;                          /* atomic: how many numbers were ever taken */
-    uint64_t free;                          /* atomic: change count << 32 | first free item
-                                             * (0: none) */
+    uint64_t free;                          /* atomic: changes << 32 | first free item (0: none) */
     unsigned char *blocks[VT_ARENA_BLOCKS]; /* atomic */
 };
 

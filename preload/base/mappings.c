@@ -12,8 +12,7 @@
 
 static struct vt_range ours[MAPPINGS_MAX]; /* start 0: free, 1: being written; atomic */
 static uint32_t used;                      /* atomic: entries below this were used at some time */
-static uint32_t hint = MAPPINGS_MAX;       /* atomic: an entry that became free;
-                                            * MAPPINGS_MAX: none */
+static uint32_t hint = MAPPINGS_MAX;       /* atomic: an entry that is free; MAPPINGS_MAX: none */
 static uint32_t missing;                   /* atomic: how often the list was full */
 
 static bool take(uint32_t i, const void *start, size_t bytes) {

@@ -36,8 +36,7 @@ struct vt_live {
  * address space (device, host). */
 bool vt_live_insert(const struct vt_live *what); /* false: no room; the caller counts it */
 bool vt_live_remove(uint64_t address, unsigned kind, struct vt_live *taken); /* false: unknown */
-bool vt_live_known(uint64_t address, unsigned kind);                         /* of exactly
-                                                                              * this kind */
+bool vt_live_known(uint64_t address, unsigned kind);                         /* of this kind */
 /* Contexts may end from now on: the driver may reuse addresses before their entries are removed. */
 void vt_live_contexts_end(void);
 /* Removes all allocations that end with a context; returns their bytes. */
@@ -82,8 +81,7 @@ void vt_limit_forked(void);
 /* Contexts are numbered. We follow the program's calls and never ask the driver. */
 unsigned vt_context_made(CUcontext handle, unsigned device,
                          bool primary);       /* its number; VT_CONTEXT_UNKNOWN when full */
-unsigned vt_context_number(CUcontext handle); /* an unseen handle gets a number, with
-                                               * unknown device */
+unsigned vt_context_number(CUcontext handle); /* new ones have no known device */
 unsigned vt_context_primary(unsigned device);
 /* Before the driver destroys it: from now on its handle may name another context. Returns the
  * handle, for vt_context_stays() if the driver refuses. */

@@ -20,8 +20,7 @@
 struct node {
     struct vt_item item;
     uint32_t order;       /* position in its graph, from 0 */
-    uint32_t freed_order; /* atomic; allocation nodes: the order of the node that frees it in
-                           * this graph */
+    uint32_t freed_order; /* atomic; order of the node that frees this one here */
     uint32_t stack;
     uint16_t hook;
     uint8_t device;
@@ -207,8 +206,7 @@ void vt_graph_instantiated(CUgraphExec exec, CUgraph handle) {
         return;
     const uint64_t words[VT_TABLE_WORDS] = {number, vt_get(&g->count)};
     vt_add(&g->references, 1);
-    const struct vt_graph_end unseen = vt_graph_exec_ends(exec); /* an executable with the
-                                                                  * same handle */
+    const struct vt_graph_end unseen = vt_graph_exec_ends(exec); /* one with the same handle */
     vt_graph_exec_ended(exec, &unseen, false);
     vt_table_insert(&execs, key(exec), words);
 }
