@@ -8,7 +8,7 @@
 #ifndef VT_TESTS_CUDA_CASE_H
 #define VT_TESTS_CUDA_CASE_H
 
-#include "vramtrace/cuda_abi.h"
+#include "../tests/sim/cuda_abi_sim.h"
 #include "../tests/sim/sim.h"
 
 #include <stdio.h>

@@ -12,15 +12,7 @@
 /* Tables of facts, packed. */
 /* clang-format off */
 
-#define cudaHostAllocDefault 0x00
-#define cudaMemAttachGlobal 0x01
-#define cudaCpuDeviceId ((int)-1)
 
-struct dim3 {
-    unsigned int x, y;
-    unsigned int z;
-};
-typedef struct dim3 dim3;
 enum cudaError {
     cudaSuccess, cudaErrorInvalidValue, cudaErrorMemoryAllocation, cudaErrorInitializationError,
     cudaErrorCudartUnloading, cudaErrorProfilerDisabled, cudaErrorProfilerNotInitialized,
@@ -84,15 +76,6 @@ typedef struct cudaArray *cudaArray_t;
 typedef const struct cudaArray *cudaArray_const_t;
 typedef struct cudaMipmappedArray *cudaMipmappedArray_t;
 typedef const struct cudaMipmappedArray *cudaMipmappedArray_const_t;
-struct cudaArraySparseProperties;
-struct cudaArrayMemoryRequirements;
-enum cudaMemoryType {
-    cudaMemoryTypeUnregistered, cudaMemoryTypeHost, cudaMemoryTypeDevice, cudaMemoryTypeManaged
-};
-enum cudaMemcpyKind {
-    cudaMemcpyHostToHost, cudaMemcpyHostToDevice, cudaMemcpyDeviceToHost, cudaMemcpyDeviceToDevice,
-    cudaMemcpyDefault
-};
 struct cudaPitchedPtr {
     void *ptr;
     size_t pitch, xsize;
@@ -102,58 +85,12 @@ struct cudaExtent {
     size_t width, height;
     size_t depth;
 };
-struct cudaPos {
-    size_t x, y;
-    size_t z;
-};
-struct cudaMemcpy3DParms {
-    cudaArray_t srcArray;
-    struct cudaPos srcPos;
-    struct cudaPitchedPtr srcPtr;
-    cudaArray_t dstArray;
-    struct cudaPos dstPos;
-    struct cudaPitchedPtr dstPtr;
-    struct cudaExtent extent;
-    enum cudaMemcpyKind kind;
-};
-struct cudaMemsetParams {
-    void *dst;
-    size_t pitch;
-    unsigned int value, elementSize;
-    size_t width, height;
-};
-typedef void (*cudaHostFn_t)(void *userData);
-struct cudaHostNodeParams;
-enum cudaStreamCaptureStatus { cudaStreamCaptureStatusNone };
-enum cudaStreamCaptureMode { cudaStreamCaptureModeGlobal };
-struct cudaResourceDesc;
-struct cudaResourceViewDesc;
-struct cudaPointerAttributes;
-struct cudaFuncAttributes {
-    size_t sharedSizeBytes, constSizeBytes;
-    size_t localSizeBytes;
-    int maxThreadsPerBlock, numRegs;
-    int ptxVersion, binaryVersion;
-    int cacheModeCA, maxDynamicSharedSizeBytes;
-    int preferredShmemCarveout, clusterDimMustBeSet;
-    int requiredClusterWidth, requiredClusterHeight;
-    int requiredClusterDepth, clusterSchedulingPolicyPreference;
-    int nonPortableClusterSizeAllowed, reserved[16];
-};
-enum cudaFuncAttribute { cudaFuncAttributeMaxDynamicSharedMemorySize = 8 };
-enum cudaFuncCache { cudaFuncCachePreferNone };
-enum cudaSharedMemConfig { cudaSharedMemBankSizeDefault };
 enum cudaLimit { cudaLimitMallocHeapSize = 2 };
-enum cudaMemoryAdvise { cudaMemAdviseSetReadMostly = 1 };
-enum cudaMemRangeAttribute { cudaMemRangeAttributeReadMostly = 1 };
-enum cudaDeviceAttr { cudaDevAttrMaxThreadsPerBlock = 1 };
-enum cudaMemPoolAttr { cudaMemPoolReuseFollowEventDependencies = 1 };
 enum cudaMemLocationType { cudaMemLocationTypeDevice = 1 };
 struct cudaMemLocation {
     enum cudaMemLocationType type;
     int id;
 };
-enum cudaMemAccessFlags { cudaMemAccessFlagsProtNone };
 struct cudaMemAccessDesc;
 enum cudaMemAllocationType { cudaMemAllocationTypePinned = 1 };
 enum cudaMemAllocationHandleType { cudaMemHandleTypeNone };
@@ -182,13 +119,7 @@ struct cudaMemAllocNodeParamsV2 {
 struct cudaMemFreeNodeParams {
     void *dptr;
 };
-enum cudaGraphMemAttributeType { cudaGraphMemAttrUsedMemCurrent };
-enum cudaDeviceP2PAttr { cudaDevP2PAttrPerformanceRank = 1 };
 typedef struct CUuuid_st cudaUUID_t;
-struct cudaDeviceProp;
-typedef struct cudaIpcEventHandle_st {
-    char reserved[64];
-} cudaIpcEventHandle_t;
 typedef struct cudaIpcMemHandle_st {
     char reserved[64];
 } cudaIpcMemHandle_t;
@@ -224,19 +155,10 @@ typedef struct cudaGraphicsResource *cudaGraphicsResource_t;
 typedef struct CUexternalMemory_st *cudaExternalMemory_t;
 typedef struct CUgraph_st *cudaGraph_t;
 typedef struct CUgraphNode_st *cudaGraphNode_t;
-typedef unsigned long long cudaGraphConditionalHandle;
-typedef struct CUfunc_st *cudaFunction_t;
-typedef struct CUkern_st *cudaKernel_t;
 enum cudaJitOption { cudaJitMaxRegisters };
 enum cudaLibraryOption { cudaLibraryHostUniversalFunctionAndDataTable };
 typedef struct CUlib_st *cudaLibrary_t;
 typedef struct CUmemPoolHandle_st *cudaMemPool_t;
-struct cudaKernelNodeParams {
-    void *func;
-    dim3 gridDim, blockDim;
-    unsigned int sharedMemBytes;
-    void **kernelParams, **extra;
-};
 enum cudaGraphNodeType { cudaGraphNodeTypeMemAlloc = 10 };
 struct cudaGraphNodeParams {
     enum cudaGraphNodeType type;
@@ -251,25 +173,10 @@ struct cudaGraphNodeParams {
 typedef struct cudaGraphEdgeData_st cudaGraphEdgeData;
 typedef struct CUgraphExec_st *cudaGraphExec_t;
 typedef struct cudaGraphInstantiateParams_st cudaGraphInstantiateParams;
-typedef struct cudaGraphExecUpdateResultInfo_st cudaGraphExecUpdateResultInfo;
 enum cudaDriverEntryPointQueryResult {
     cudaDriverEntryPointSuccess, cudaDriverEntryPointSymbolNotFound,
     cudaDriverEntryPointVersionNotSufficent
 };
-typedef enum cudaLaunchAttributeID { cudaLaunchAttributeIgnore } cudaLaunchAttributeID;
-typedef union cudaLaunchAttributeValue cudaLaunchAttributeValue;
-typedef struct cudaLaunchAttribute_st cudaLaunchAttribute;
-typedef struct cudaLaunchConfig_st {
-    dim3 gridDim, blockDim;
-    size_t dynamicSmemBytes;
-    cudaStream_t stream;
-    cudaLaunchAttribute *attrs;
-    unsigned int numAttrs;
-} cudaLaunchConfig_t;
-typedef unsigned long long cudaSurfaceObject_t;
-struct cudaTextureDesc;
-typedef unsigned long long cudaTextureObject_t;
-typedef void (*cudaStreamCallback_t)(cudaStream_t stream, cudaError_t status, void *userData);
 
 /* clang-format on */
 

@@ -16,7 +16,7 @@
 #include <stdlib.h>
 #include <time.h>
 
-#include "vramtrace/cuda_abi.h"
+#include "../sim/cuda_abi_sim.h"
 
 static CUresult (*alloc_memory)(CUdeviceptr *, size_t);
 static CUresult (*free_memory)(CUdeviceptr);

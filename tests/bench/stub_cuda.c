@@ -7,7 +7,7 @@
 #include <stdint.h>
 #include <stdlib.h>
 
-#include "vramtrace/cuda_abi.h"
+#include "../sim/cuda_abi_sim.h"
 
 #define EXPORT __attribute__((visibility("default")))
 

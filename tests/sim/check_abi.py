@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Compares include/vramtrace/cuda_abi*.h, our own declarations of CUDA's types, with real CUDA headers.
+"""Compares include/vramtrace/cuda_abi*.h and cuda_abi_sim.h, our own declarations of CUDA's types, with real CUDA headers.
 
     tests/sim/check_abi.py INCLUDE [FALLBACK-INCLUDE]     a folder with cuda.h and cuda_runtime_api.h
 
@@ -18,7 +18,8 @@ import sys
 import tempfile
 
 SRC = pathlib.Path(__file__).resolve().parent.parent.parent
-PARTS = ("cuda_abi_enums.h", "cuda_abi_driver.h", "cuda_abi_runtime.h")
+PARTS = ("include/vramtrace/cuda_abi_enums.h", "include/vramtrace/cuda_abi_driver.h",
+         "include/vramtrace/cuda_abi_runtime.h", "tests/sim/cuda_abi_sim.h")
 # CUDA 13 appended fields to these; who reads them reads the front part only.
 GREW_IN_13 = {"sizeof(CUdevSmResource)", "sizeof(struct cudaExternalMemoryHandleDesc)",
               "sizeof(struct cudaExternalMemoryBufferDesc)", "sizeof(struct cudaExternalMemoryMipmappedArrayDesc)"}
@@ -28,7 +29,7 @@ COUNTERS = re.compile(r"_MAX$|Max$|_COUNT$|Count$|NUM_OPTIONS$")
 
 def declarations():
     """Returns (constants, types, fields): names as C spells them; fields as (type, field)."""
-    text = "".join((SRC / "include" / "vramtrace" / part).read_text() for part in PARTS)
+    text = "".join((SRC / part).read_text() for part in PARTS)
     text = re.sub(r"/\*.*?\*/", "", text, flags=re.S)
     constants = re.findall(r"^#define ((?:CU|cuda)\w+) (?:0x)?\d+$", text, flags=re.M)
     for body in re.findall(r"enum \w* ?\{([^}]*)\}", text):
@@ -49,11 +50,11 @@ def declarations():
 
 
 def probe(entries, real):
-    flags = [f"-I{SRC / 'include'}", "-std=gnu17", "-w"]
+    flags = [f"-I{SRC}", f"-I{SRC / 'include'}", "-std=gnu17", "-w"]
     if real:
         flags += ["-DVT_USE_CUDA_HEADERS", "-isystem", real[0]] + [f for d in real[1:] for f in ("-idirafter", d)]
     lines = [f'    printf("%s %lld\\n", "{label}", (long long)({expression}));' for label, expression in entries]
-    program = "#include <stddef.h>\n#include <stdio.h>\n#include \"vramtrace/cuda_abi.h\"\nint main(void)\n{\n"
+    program = "#include <stddef.h>\n#include <stdio.h>\n#include \"tests/sim/cuda_abi_sim.h\"\nint main(void)\n{\n"
     return program + "\n".join(lines) + "\n    return 0;\n}\n", flags
 
 

@@ -19,7 +19,7 @@
 #include <stdint.h>
 
 #include "tests/sim/sim.h"
-#include "vramtrace/cuda_abi.h"
+#include "tests/sim/cuda_abi_sim.h"
 
 #define SIM_DRIVER_VERSION  13000
 #define SIM_MAX_DEVICES     64

@@ -15,7 +15,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "vramtrace/cuda_abi.h"
+#include "tests/sim/cuda_abi_sim.h"
 
 #if SIM_CUDART == 12
 #define RT_VERSION 12090

@@ -21,7 +21,7 @@
 #include <cmocka.h>
 
 #include "tests/sim/sim.h"
-#include "vramtrace/cuda_abi.h"
+#include "tests/sim/cuda_abi_sim.h"
 
 #define SIM_DIR VT_BUILD_DIR "/sim/"
 #define MIB     ((size_t)1 << 20)
