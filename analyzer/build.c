@@ -187,15 +187,18 @@ static void take_site(const struct build *b, const struct vt_replay_site *from,
         .layer = from->layer,
         .device = from->device,
         .before = from->before,
-        .live_bytes = from->live_bytes,
-        .live_count = from->live_count,
+        .live_bytes = from->live_bytes + from->went_bytes,
+        .live_count = from->live_count + from->went_count,
+        .went_bytes = from->went_bytes,
+        .went_count = from->went_count,
+        .went_by = from->went_count ? vt_hook_name(from->went_hook) : NULL,
         .lost_count = from->lost_count,
         .peak_bytes = from->peak_bytes,
         .bytes_at_peak = from->bytes_at_peak,
         .count_at_peak = from->count_at_peak,
         .allocated_bytes = from->allocated_bytes,
         .alloc_count = from->alloc_count,
-        .free_count = from->free_count,
+        .free_count = from->free_count - from->went_count,
         .first_at = from->alloc_count ? vt_clock_ns(b->clock, from->first_ticks) : VT_UNKNOWN,
         .last_at = from->alloc_count ? vt_clock_ns(b->clock, from->last_ticks) : VT_UNKNOWN,
         .stack = vt_stacks_get(b->stacks, from->stack, vt_hook_is_runtime(from->hook)),
@@ -430,17 +433,27 @@ static void note_replay(const struct build *b) {
                           plural(r->devices[d].said_apart),
                           (unsigned long long)r->devices[d].said_allocated,
                           (unsigned long long)r->devices[d].blocks_bytes);
-    if (r->bulk_bytes) {
-        vt_model_note(b->p,
-                      "%s was released only when its context was destroyed (cudaDeviceReset, "
-                      "cuCtxDestroy); it counts as freed here.",
-                      vt_format_bytes(r->bulk_bytes, n));
-        b->p->went_bytes = r->bulk_bytes;
-        b->p->went_note = b->p->notes[b->p->note_count - 1];
-    }
     if (r->failed_frees)
         vt_model_note(b->p, "%s free%s refused by the driver.", vt_format_count(r->failed_frees, n),
                       r->failed_frees == 1 ? " was" : "s were");
+}
+
+/* Memory that its context's end took. Where it fails the gate it is named there; else a note says it. */
+static void note_went(struct vt_process *p) {
+    const char *by = NULL;
+    char n[VT_FORMAT_BYTES];
+    for (uint32_t i = 0; i < p->site_count; i++) {
+        const struct vt_site *site = &p->sites[i];
+        if (site->verdict == VT_VERDICT_CACHE || site->verdict == VT_VERDICT_RUNTIME)
+            continue;
+        p->went_bytes += site->went_bytes;
+        by = by ? by : site->went_by;
+    }
+    if (!p->went_bytes || vt_verdict_fails_by_default(p, VT_VERDICT_UNFREED))
+        return;
+    vt_model_note(p, "%s was never freed: it went with its context (%s).",
+                  vt_format_bytes(p->went_bytes, n), by ? by : "an unknown call");
+    p->went_note = p->notes[p->note_count - 1];
 }
 
 static int add_process(struct vt_model *model, const char *path,
@@ -500,6 +513,7 @@ static int add_process(struct vt_model *model, const char *path,
     b.p->scan_bytes = scanned ? b.log.scan.bytes : VT_UNKNOWN;
     b.p->scan_ns = scanned ? b.log.scan.ns : VT_UNKNOWN;
     vt_diagnose_sites(b.p);
+    note_went(b.p);
     vt_leaks_gather(b.p);
     vt_advice_add(b.p);
     vt_oom_advise(b.p);

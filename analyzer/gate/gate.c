@@ -293,10 +293,15 @@ uint32_t vt_gate_together(const struct vt_gate *g, uint32_t index, struct vt_amo
 static void stable_why(const struct vt_site *site, const struct vt_amount *amount,
                        struct vt_string *why) {
     char live[VT_FORMAT_BYTES], all[VT_FORMAT_BYTES], freed[VT_FORMAT_BYTES];
-    vt_string_format(why, "%s of %s allocation%s %s still live at the end",
-                     vt_format_count(site->live_count, live),
+    vt_string_format(why, "%s of %s allocation%s %s %s", vt_format_count(site->live_count, live),
                      vt_format_count(site->alloc_count, all), site->alloc_count == 1 ? "" : "s",
-                     site->live_count == 1 ? "was" : "were");
+                     site->live_count == 1 ? "was" : "were",
+                     site->went_count ? "never freed" : "still live at the end");
+    if (site->went_count)
+        vt_string_format(why, ", %s went with %s context (%s)",
+                         vt_format_count(site->went_count, freed),
+                         site->went_count == 1 ? "its" : "their",
+                         site->went_by ? site->went_by : "an unknown call");
     if (amount->freed)
         vt_string_format(why, ", %s %s freed only at exit", vt_format_count(amount->freed, freed),
                          amount->freed == 1 ? "was" : "were");

@@ -29,25 +29,39 @@ const char *vt_diagnose_end(const struct vt_process *p) {
     return "when the process ended";
 }
 
+void vt_diagnose_went(uint64_t went, uint64_t live, const char *by, struct vt_string *why) {
+    char number[VT_FORMAT_BYTES];
+    if (!went)
+        return;
+    vt_string_format(why, "; %s took ", by ? by : "an unknown call");
+    if (live == 1)
+        vt_string_add(why, "it with its context");
+    else if (went == live)
+        vt_string_add(why, "them with their context");
+    else
+        vt_string_format(why, "%s of them with %s context", vt_format_count(went, number),
+                         went == 1 ? "its" : "their");
+}
+
 /* A framework's blocks, and physical memory by its handles, are not looked for. */
 static bool looked_for(const struct vt_process *p, const struct vt_site *site) {
-    return p->scan_bytes != VT_UNKNOWN && site->live_count && !site->before &&
+    return p->scan_bytes != VT_UNKNOWN && site->live_count > site->went_count && !site->before &&
            site->layer != VT_LAYER_FRAMEWORK;
 }
 
 static void say_lost(const struct vt_process *p, const struct vt_site *site,
                      struct vt_string *why) {
+    uint64_t searched = site->live_count - site->went_count;
     char lost[VT_FORMAT_BYTES], live[VT_FORMAT_BYTES], bytes[VT_FORMAT_BYTES];
     vt_format_bytes(p->scan_bytes, bytes);
-    if (site->live_count == 1)
+    if (searched == 1)
         vt_string_add(why, "no pointer to it");
-    else if (site->lost_count == site->live_count)
+    else if (site->lost_count == searched)
         vt_string_format(why, "no pointer to any of its %s live allocations",
-                         vt_format_count(site->live_count, live));
+                         vt_format_count(searched, live));
     else
         vt_string_format(why, "no pointer to %s of its %s live allocations",
-                         vt_format_count(site->lost_count, lost),
-                         vt_format_count(site->live_count, live));
+                         vt_format_count(site->lost_count, lost), vt_format_count(searched, live));
     vt_string_format(why, " was left in the process's memory (%s searched in %llu ms)", bytes,
                      (unsigned long long)((p->scan_ns + 999999) / 1000000));
 }
@@ -80,7 +94,14 @@ static void say_live(const struct vt_process *p, const struct vt_site *site,
     char live[VT_FORMAT_BYTES], all[VT_FORMAT_BYTES];
     vt_format_count(site->live_count, live);
     vt_format_count(site->alloc_count, all);
-    if (site->before)
+    if (site->went_count) {
+        if (site->live_count == 1)
+            vt_string_add(why, site->alloc_count == 1 ? "its only allocation was never freed"
+                                                      : "one allocation was never freed");
+        else
+            vt_string_format(why, "%s of %s allocations were never freed", live, all);
+        vt_diagnose_went(site->went_count, site->live_count, site->went_by, why);
+    } else if (site->before)
         vt_string_format(why, "allocated before the window; %s still live %s",
                          site->live_count ? live : "none", vt_diagnose_end(p));
     else if (site->live_count && site->alloc_count == 1)
@@ -122,6 +143,7 @@ static void judge(const struct vt_process *p, struct vt_site *site) {
         say_growth(site->growth, &why);
         if (!site->live_count)
             vt_string_add(&why, "; freed only after the process's last allocation");
+        vt_diagnose_went(site->went_count, site->live_count, site->went_by, &why);
     }
     if (!why.length)
         say_live(p, site, &why);

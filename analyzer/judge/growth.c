@@ -363,6 +363,10 @@ void vt_growth_find(const struct vt_replay *replay, const struct vt_history *his
         site->held_bytes = site->live_bytes;
         site->held_count = site->live_count;
         vt_history_held(history, i, &site->held_bytes, &site->held_count);
+        if (site->held_count < site->live_count) { /* some went with an earlier context */
+            site->held_bytes = site->live_bytes;
+            site->held_count = site->live_count;
+        }
         if (!site->before && c.count && find(&s, &c, &found) && !replaces(&s, &found, p, site))
             vt_growth_describe(&s, &found, s.rises + found.first_rise, found.rise_count, i, p,
                                site);

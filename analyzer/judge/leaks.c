@@ -156,12 +156,13 @@ static void gather_site(struct gathering *g, uint32_t i) {
 
 static void say_why(const struct vt_process *p, struct vt_leak *leak) {
     char live[VT_FORMAT_BYTES], all[VT_FORMAT_BYTES];
-    uint64_t allocations = 0, lost = 0;
+    uint64_t allocations = 0, lost = 0, went = 0;
     struct vt_string why = {0};
     const struct vt_site *largest = &p->sites[leak->sites[0]];
     for (uint32_t i = 0; i < leak->site_count; i++) {
         allocations += p->sites[leak->sites[i]].alloc_count;
         lost += p->sites[leak->sites[i]].lost_count;
+        went += p->sites[leak->sites[i]].went_count;
     }
     if (leak->site_count == 1 || leak->verdict == VT_VERDICT_GROWING) {
         vt_string_add(&why, largest->why);
@@ -172,12 +173,14 @@ static void say_why(const struct vt_process *p, struct vt_leak *leak) {
         vt_string_format(&why,
                          "no pointer to %s of %s live allocations, from %u call sites, was "
                          "left in the process's memory",
-                         vt_format_count(lost, all), vt_format_count(leak->live_count, live),
+                         vt_format_count(lost, all), vt_format_count(leak->live_count - went, live),
                          leak->site_count);
     } else {
-        vt_string_format(&why, "%s of %s allocations, from %u call sites, were still live %s",
+        vt_string_format(&why, "%s of %s allocations, from %u call sites, were %s%s",
                          vt_format_count(leak->live_count, live), vt_format_count(allocations, all),
-                         leak->site_count, vt_diagnose_end(p));
+                         leak->site_count, went ? "never freed" : "still live ",
+                         went ? "" : vt_diagnose_end(p));
+        vt_diagnose_went(went, leak->live_count, largest->went_by, &why);
     }
     leak->why = why.text;
 }

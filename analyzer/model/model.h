@@ -93,6 +93,8 @@ struct vt_site {
     unsigned device; /* ordinal; VT_DEVICE_HOST for host and managed memory; VT_DEVICE_UNKNOWN */
     bool before;     /* no call site: everything that was live when --since began */
     uint64_t live_bytes, live_count;
+    uint64_t went_bytes, went_count; /* of these, what went with its context before the end */
+    const char *went_by;             /* the call that took it; NULL: nothing went, or unknown */
     uint64_t held_bytes, held_count; /* at the process's last allocation */
     struct vt_growth *growth;        /* NULL: does not grow */
     uint64_t lost_count;             /* live blocks without any pointer to them */
@@ -288,8 +290,8 @@ struct vt_process {
     char **notes; /* sentences; first those that say why it is incomplete */
     uint32_t note_count, note_room;
     uint64_t events, dropped_events;
-    uint64_t went_bytes;                 /* released only when contexts were destroyed */
-    const char *went_note;               /* the note about it, one of `notes`; NULL: none */
+    uint64_t went_bytes;   /* of its own memory, that went with its context: no call freed it */
+    const char *went_note; /* the note about it if it does not fail, one of `notes`; NULL: none */
     uint64_t window_since, window_until; /* VT_UNKNOWN: no limit */
     uint64_t scan_bytes, scan_ns;        /* scanned at exit; VT_UNKNOWN: no conclusive exit scan */
 

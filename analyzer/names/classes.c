@@ -237,6 +237,8 @@ bool vt_classes_verdict(struct vt_site *site, const char *end) {
     vt_format_bytes(site->live_bytes, bytes);
     if (site->class == VT_CLASS_PROGRAM || !site->live_count)
         return false;
+    if (site->went_count == site->live_count)
+        end = "when its context ended";
     if (site->class == VT_CLASS_RUNTIME)
         vt_string_format(&why,
                          "%s keeps such memory for the life of the process; %s was still live %s",

@@ -40,7 +40,10 @@ struct vt_replay_site {
     uint64_t peak_bytes;
     uint64_t bytes_at_peak, count_at_peak;
     uint64_t allocated_bytes, alloc_count, free_count;
-    uint64_t lost_count;              /* live at the end, without any pointer to them */
+    uint64_t went_bytes,
+        went_count;      /* of these frees: it went with its context, no call freed it */
+    uint16_t went_hook;  /* the last call that ended such a context */
+    uint64_t lost_count; /* live at the end, without any pointer to them */
     uint64_t first_ticks, last_ticks; /* of its allocations */
     uint32_t lives[VT_REPLAY_AGES];   /* histogram of the lifetimes of freed blocks: lives[n] is the
                                          count from 2^(n-1) age units to below 2^n */
@@ -159,7 +162,6 @@ struct vt_replay {
     uint64_t strays;      /* blocks in no known driver memory, or overlapping others */
     uint64_t lost_blocks; /* blocks whose driver memory was freed before them */
     uint64_t replaced;    /* allocations at an address that was still live: a free was missed */
-    uint64_t bulk_bytes;  /* released when contexts were destroyed */
 };
 #define VT_REPLAY_FAILS 1000
 

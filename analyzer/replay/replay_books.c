@@ -114,8 +114,14 @@ static void take_off(struct vt_walk *w, const struct vt_address *entry) {
     site->live_bytes -= size;
     site->live_count--;
     site->free_count++;
-    uint32_t age = (uint32_t)(w->now >> w->age_shift) - entry->born;
-    site->lives[age ? 32 - __builtin_clz(age & 0xffffff) : 0]++;
+    if (w->context_end) {
+        site->went_bytes += size;
+        site->went_count++;
+        site->went_hook = (uint16_t)vt_word_hook(w->context_end->word);
+    } else {
+        uint32_t age = (uint32_t)(w->now >> w->age_shift) - entry->born;
+        site->lives[age ? 32 - __builtin_clz(age & 0xffffff) : 0]++;
+    }
     if (site->layer == VT_LAYER_DRIVER) {
         w->driver_bytes -= size;
         vt_walk_unsettle_samples(w, site->device);
@@ -301,6 +307,7 @@ void vt_walk_bulk(struct vt_walk *w, const struct vt_rec_bulk *b) {
             vt_kind_owner(entry->kind) == VT_OWNER_CONTEXT)
             keys[count++] = entry->key;
     }
+    w->context_end = b;
     for (size_t i = 0; i < count; i++) {
         struct vt_address *entry = vt_addresses_find(live, keys[i]);
         if (w->r->segments && vt_kind_space(entry->kind) == VT_SPACE_DEVICE) {
@@ -308,12 +315,12 @@ void vt_walk_bulk(struct vt_walk *w, const struct vt_rec_bulk *b) {
                                lose_block, w);
             entry = vt_addresses_find(live, keys[i]); /* removing its blocks moved others */
         }
-        w->r->bulk_bytes += entry->size_context & VT_SIZE_MASK;
         if (w->history)
             vt_history_event(w->history, w->now, false);
         take_off(w, entry);
         vt_addresses_remove(live, entry);
     }
+    w->context_end = NULL;
     free(keys);
 }
 
@@ -341,7 +348,7 @@ void vt_walk_begin_window(struct vt_walk *w) {
     r->fails = NULL;
     r->site_count = r->site_room = r->fail_count = r->fail_room = 0;
     r->sample_count = 0;
-    r->fails_left_out = r->unknown_frees = r->failed_frees = r->replaced = r->bulk_bytes = 0;
+    r->fails_left_out = r->unknown_frees = r->failed_frees = r->replaced = 0;
     vt_map_free(&w->spots);
     vt_map_free(&w->by_id);
     vt_fails_free(&w->fails);

@@ -31,7 +31,8 @@ struct vt_walk {
     uint64_t sample_ticks;               /* its time; UINT64_MAX: none */
     uint32_t *open_phases;               /* indices in vt_log.phases */
     uint32_t open_count, open_room;
-    uint32_t tid; /* thread of the current event */
+    uint32_t tid;                          /* thread of the current event */
+    const struct vt_rec_bulk *context_end; /* the one whose blocks are being taken off, or NULL */
     struct vt_fails fails;
 };
 

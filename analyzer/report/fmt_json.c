@@ -311,6 +311,7 @@ static void site(struct vt_json *j, const struct vt_site *s, bool native) {
     device_number(j, "device", s->device);
     vt_json_number(j, "live_bytes", s->live_bytes);
     vt_json_number(j, "live_count", s->live_count);
+    vt_json_number(j, "went_bytes", s->went_bytes); /* of live_bytes, taken by a context's end */
     vt_json_number(j, "held_bytes", s->held_bytes);
     vt_json_number(j, "held_count", s->held_count);
     vt_json_number(j, "peak_bytes", s->peak_bytes);

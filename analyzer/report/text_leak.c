@@ -67,21 +67,26 @@ static void heading(const struct vt_text *t, const struct vt_leak *leak) {
     char number_lost[VT_FORMAT_BYTES], number_live[VT_FORMAT_BYTES];
     struct vt_amount amount = vt_amount_of_leak(p, leak);
     bool growing = leak->growth != NULL;
-    uint64_t lost = 0, live = 0;
+    uint64_t lost = 0, live = 0, went = 0;
     for (uint32_t i = 0; i < leak->site_count; i++) {
         lost += p->sites[leak->sites[i]].lost_count;
         live += p->sites[leak->sites[i]].live_count;
+        went += p->sites[leak->sites[i]].went_count;
     }
     vt_string_format(&rest, "%s%s", vt_format_bytes(amount.bytes, bytes), memory(p, leak));
-    if (leak->verdict == VT_VERDICT_LOST && lost == live)
+    if (leak->verdict == VT_VERDICT_LOST && lost == live - went)
         vt_string_format(&rest, " lost%s: no pointer to it is left.",
                          growing ? ", and growing" : "");
     else if (leak->verdict == VT_VERDICT_LOST)
         vt_string_format(&rest, "%s: no pointer to %s of %s blocks is left.",
                          growing ? " lost and growing" : " lost in part",
-                         vt_format_count(lost, number_lost), vt_format_count(live, number_live));
+                         vt_format_count(lost, number_lost),
+                         vt_format_count(live - went, number_live));
     else if (growing)
         say_growing(p, leak, amount, &rest);
+    else if (went)
+        vt_string_add(&rest, went == live ? " never freed: it went with its context."
+                                          : " never freed; part of it went with its context.");
     else
         vt_string_format(&rest, " still allocated %s.",
                          p->window_until != VT_UNKNOWN ? "when the window ends"

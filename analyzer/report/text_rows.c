@@ -48,14 +48,19 @@ static int larger_first(const void *a, const void *b) {
     return x->key < y->key ? -1 : x->key > y->key;
 }
 
+/* What is still held at the end: without what its context took before. */
+static uint64_t held_count(const struct vt_site *site) {
+    return site->live_count - site->went_count;
+}
+
 static bool belongs(const struct vt_site *site, enum vt_rows_what what, unsigned device) {
     if (what == VT_ROWS_PINNED || what == VT_ROWS_MANAGED)
         return site->layer == (what == VT_ROWS_PINNED ? VT_LAYER_HOST : VT_LAYER_MANAGED) &&
-               site->live_count;
+               held_count(site);
     if (site->layer != VT_LAYER_FRAMEWORK &&
         (site->layer != VT_LAYER_DRIVER || site->class != VT_CLASS_PROGRAM))
         return false; /* of a cache what is in it, of CUDA's libraries nothing */
-    return what == VT_ROWS_HELD   ? site->live_count > 0
+    return what == VT_ROWS_HELD   ? held_count(site) > 0
            : what == VT_ROWS_LATE ? site->held_count > 0
                                   : site->device == device && site->count_at_peak > 0;
 }
@@ -70,10 +75,10 @@ void vt_rows_make(struct vt_rows *rows, const struct vt_text *t, enum vt_rows_wh
             continue;
         uint64_t bytes = what == VT_ROWS_PEAK   ? site->bytes_at_peak
                          : what == VT_ROWS_LATE ? site->held_bytes
-                                                : site->live_bytes;
+                                                : site->live_bytes - site->went_bytes;
         uint64_t blocks = what == VT_ROWS_PEAK   ? site->count_at_peak
                           : what == VT_ROWS_LATE ? site->held_count
-                                                 : site->live_count;
+                                                 : held_count(site);
         uint64_t key = row_key(site, t->options->by);
         uint32_t index = vt_map_get(&known, key);
         if (index == VT_MAP_NONE) {

@@ -60,8 +60,10 @@ void vt_text_site(const struct vt_text *t, const struct vt_site *s) {
     vt_string_format(&rest, "   %s", vt_verdict_names[s->verdict]);
     vt_string_format(&why, "SITE %s", s->name);
     vt_text_heading(t, VT_STYLE_HEAD, why.text, rest.text);
-    fprintf(t->out, "  held at the end  %s in %s allocation%s\n", vt_format_bytes(s->live_bytes, a),
-            vt_format_count(s->live_count, b), s->live_count == 1 ? "" : "s");
+    fprintf(t->out, "  %s%s in %s allocation%s\n",
+            s->went_count ? "never freed      " : "held at the end  ",
+            vt_format_bytes(s->live_bytes, a), vt_format_count(s->live_count, b),
+            s->live_count == 1 ? "" : "s");
     if (s->held_count > s->live_count) {
         vt_string_format(&before, "%s in %s allocation%s, until the process's last allocation",
                          vt_format_bytes(s->held_bytes, a), vt_format_count(s->held_count, b),
