@@ -5,6 +5,7 @@
  */
 #include "user_code.h"
 
+#include <ctype.h>
 #include <fnmatch.h>
 #include <string.h>
 
@@ -96,9 +97,16 @@ static const char *const foreign_libraries[] = {
 
 /* These may be anywhere in the path of a source file or module. */
 static const char *const foreign_folders[] = {
-    "/site-packages/", "/dist-packages/",  "/cuda/include/", "/targets/x86_64-linux/include/",
-    "/include/c++/",   "/include/thrust/", "/include/cub/",  "/include/rmm/",
+    "/site-packages/", "/dist-packages/", "/include/c++/", "/include/rmm/", "/usr/include/",
 };
+
+/* Libraries of headers, by a folder in a header's path. A source file in such a folder may be the
+ * user's. */
+static const char *const foreign_headers[] = {"/cccl/", "/thrust/", "/cub/", "/libcudacxx/"};
+static const char *const header_endings[] = {".h", ".hpp", ".cuh", ".inl"};
+
+/* What the names of functions in CUDA's headers begin with. */
+static const char *const foreign_namespaces[] = {"thrust::", "cub::", "cuda::std::"};
 
 /* Programs that are the interpreter. */
 static const char *const interpreters[] = {"python*", "pypy*"};
@@ -133,11 +141,82 @@ bool vt_user_code_is_python(const char *module_path) {
     return library_is(name, strlen(name), "libpython*");
 }
 
+/* Whether the `length` bytes at `name` are a version, as in "12.4". */
+static bool is_version(const char *name, size_t length) {
+    return length && strspn(name, "0123456789.") >= length;
+}
+
+/* .../cuda/include/, .../cuda-13.0/include/, .../cuda/12.4/include/, .../targets/sbsa-linux/include/:
+ * the toolkit's headers, wherever it is installed. */
+static bool is_toolkit_path(const char *path) {
+    for (const char *at = strstr(path, "/include/"); at; at = strstr(at + 1, "/include/")) {
+        const char *folder = at;
+        while (folder > path && folder[-1] != '/')
+            folder--;
+        size_t length = (size_t)(at - folder), version = 4;
+        if (length >= 4 && !memcmp(folder, "cuda", 4)) {
+            version += length > 4 && (folder[4] == '-' || folder[4] == '_');
+            if (length == 4 || is_version(folder + version, length - version))
+                return true;
+        }
+        if (folder - path >= 9 && !memcmp(folder - 9, "/targets/", 9))
+            return true;
+        if (folder - path >= 6 && !memcmp(folder - 6, "/cuda/", 6) && is_version(folder, length))
+            return true;
+    }
+    return false;
+}
+
+static bool is_header(const char *path) {
+    const char *ending = strrchr(vt_basename(path), '.');
+    for (size_t i = 0; ending && i < sizeof header_endings / sizeof *header_endings; i++)
+        if (!strcmp(ending, header_endings[i]))
+            return true;
+    return false;
+}
+
 static bool is_foreign_path(const char *path) {
     for (size_t i = 0; i < sizeof foreign_folders / sizeof *foreign_folders; i++)
         if (strstr(path, foreign_folders[i]))
             return true;
-    return false;
+    for (size_t i = 0; i < sizeof foreign_headers / sizeof *foreign_headers; i++)
+        if (strstr(path, foreign_headers[i]) && is_header(path))
+            return true;
+    return is_toolkit_path(path);
+}
+
+/* Where the name of a demangled function begins: templates have their result type before it. */
+static const char *bare_name(const char *function) {
+    const char *start = function;
+    int depth = 0;
+    for (const char *at = function; *at; at++) {
+        if (*at == '<' || *at == '{')
+            depth++;
+        else if ((*at == '>' || *at == '}') && depth)
+            depth--;
+        else if (*at == ' ' && !depth)
+            start = at + 1;
+        else if (*at == '(' && !depth) {
+            if (strncmp(at, "(anonymous namespace)", strlen("(anonymous namespace)")) != 0)
+                break;
+            at += strlen("(anonymous namespace)") - 1;
+        }
+    }
+    return start;
+}
+
+/* A function of CUDA's headers: of Thrust and CUB, and cudaMalloc<float>, cudaMallocManaged<float>
+ * and their like, which only pass on to the runtime's. */
+static bool is_foreign_function(const char *function) {
+    const char *name = bare_name(function);
+    for (size_t i = 0; i < sizeof foreign_namespaces / sizeof *foreign_namespaces; i++)
+        if (!strncmp(name, foreign_namespaces[i], strlen(foreign_namespaces[i])))
+            return true;
+    if (strncmp(name, "cudaMalloc", strlen("cudaMalloc")) != 0)
+        return false;
+    while (isalpha((unsigned char)*name))
+        name++;
+    return *name == '<';
 }
 
 /* The standard library: /usr/lib/python3.11/threading.py, .../lib64/python3.12/json/..., and frozen
@@ -185,7 +264,8 @@ bool vt_user_code_frame(const struct vt_frame *frame, const char *const *pattern
         return false;
     /* the C library's start-up code in a program has no file */
     if (frame->function &&
-        (!strcmp(frame->function, "_start") || !strcmp(frame->function, "__libc_start_main")))
+        (!strcmp(frame->function, "_start") || !strcmp(frame->function, "__libc_start_main") ||
+         is_foreign_function(frame->function)))
         return false;
     return !frame->file || !is_foreign_path(frame->file);
 }
