@@ -9,6 +9,8 @@
  */
 #include "symbolize.h"
 
+#include "scopes.h"
+
 #include <dwarf.h>
 #include <elfutils/libdw.h>
 #include <elfutils/libdwelf.h>
@@ -27,6 +29,7 @@ struct module {
     enum vt_symbols_state state;
     Dwfl *dwfl;
     Dwfl_Module *dwfl_module;
+    struct vt_scopes scopes;
     struct vt_map answer_of; /* address -> answer */
     char key[];              /* path, newline, build id */
 };
@@ -64,6 +67,7 @@ void vt_symbols_close(struct vt_symbols *s) {
         if (m->dwfl)
             dwfl_end(m->dwfl);
         vt_map_free(&m->answer_of);
+        vt_scopes_free(&m->scopes);
         free(m);
     }
     HASH_ITER(hh, s->strings, string, after) {
@@ -165,21 +169,32 @@ static const char *demangled(struct vt_symbols *s, const char *name) {
     return kept;
 }
 
-/* "a::b::", for a function without a linkage name: always inlined, or local to its file. */
-static void add_scopes(struct vt_string *name, Dwarf_Die *die) {
-    Dwarf_Attribute memory;
-    Dwarf_Die origin, *scopes = NULL;
-    Dwarf_Attribute *link = dwarf_attr(die, DW_AT_abstract_origin, &memory);
-    if (!link)
-        link = dwarf_attr(die, DW_AT_specification, &memory);
-    if (link && dwarf_formref_die(link, &origin)) {
-        add_scopes(name, &origin);
-        return;
+/* The DIE that tells where in the source a function stands: an inlined or outlined copy names it. */
+static Dwarf_Die declaration_of(Dwarf_Die *die) {
+    Dwarf_Die found = *die, next;
+    for (int steps = 0; steps < 16; steps++, found = next) {
+        Dwarf_Attribute memory;
+        Dwarf_Attribute *link = dwarf_attr(&found, DW_AT_abstract_origin, &memory);
+        if (!link)
+            link = dwarf_attr(&found, DW_AT_specification, &memory);
+        if (!link || !dwarf_formref_die(link, &next))
+            break;
     }
-    int count = dwarf_getscopes_die(die, &scopes);
-    for (int i = count - 1; i > 0; i--) {
-        int tag = dwarf_tag(&scopes[i]);
-        const char *scope = dwarf_diename(&scopes[i]), *call = dwarf_diename(die);
+    return found;
+}
+
+/* "a::b::", for a function without a linkage name: always inlined, or local to its file. */
+static void add_scopes(struct vt_scopes *scopes, struct vt_string *name, Dwarf_Die *die) {
+    enum { MOST = 64 };
+    Dwarf_Die around[MOST], outer = declaration_of(die);
+    const char *call = dwarf_diename(die);
+    int count = 0;
+    while (count < MOST && vt_scopes_outward(scopes, &outer))
+        around[count++] = outer;
+    while (count-- > 0) {
+        int tag = dwarf_tag(&around[count]);
+        const char *scope = dwarf_diename(&around[count]);
+        size_t length = scope ? strlen(scope) : 0;
         if (tag == DW_TAG_namespace)
             scope = scope ? scope : "(anonymous namespace)";
         else if (tag == DW_TAG_class_type || tag == DW_TAG_structure_type)
@@ -188,13 +203,13 @@ static void add_scopes(struct vt_string *name, Dwarf_Die *die) {
                                                           : "(anonymous class)";
         else if (tag != DW_TAG_subprogram || !scope)
             continue;
+        else if (call && !strncmp(call, scope, length) && call[length] == '.')
+            continue; /* main._omp_fn.0 says where it stands */
         vt_string_format(name, "%s::", scope);
     }
-    if (count > 0)
-        free(scopes);
 }
 
-static const char *die_name(struct vt_symbols *s, Dwarf_Die *die) {
+static const char *die_name(struct vt_symbols *s, struct module *m, Dwarf_Die *die) {
     Dwarf_Attribute memory;
     Dwarf_Attribute *linkage = dwarf_attr_integrate(die, DW_AT_linkage_name, &memory);
     if (!linkage)
@@ -206,7 +221,7 @@ static const char *die_name(struct vt_symbols *s, Dwarf_Die *die) {
     if (!name)
         return NULL;
     struct vt_string whole = {0};
-    add_scopes(&whole, die);
+    add_scopes(&m->scopes, &whole, die);
     vt_string_add(&whole, name);
     const char *kept = keep(s, whole.text);
     vt_string_free(&whole);
@@ -249,11 +264,18 @@ static void call_site(struct vt_symbols *s, Dwarf_Die *cu, Dwarf_Die *inlined,
 
 enum { INLINE_MOST = 64 };
 
+/* The compile unit of an address. libdw finds it by a table that gcc writes and clang does not. */
+static Dwarf_Die *unit_at(struct module *m, uint64_t address, Dwarf_Addr *bias, Dwarf_Die *memory) {
+    Dwarf_Die *cu = dwfl_module_addrdie(m->dwfl_module, address, bias);
+    Dwarf *dwarf = cu ? NULL : dwfl_module_getdwarf(m->dwfl_module, bias);
+    return dwarf && vt_scopes_unit(&m->scopes, dwarf, address - *bias, memory) ? memory : cu;
+}
+
 /* Finds the functions at an address. Returns how many. */
 static uint32_t from_dwarf(struct vt_symbols *s, struct module *m, uint64_t address,
                            struct vt_symbol out[INLINE_MOST]) {
     Dwarf_Addr bias;
-    Dwarf_Die *cu = dwfl_module_addrdie(m->dwfl_module, address, &bias);
+    Dwarf_Die unit, *cu = unit_at(m, address, &bias, &unit);
     if (!cu)
         return 0;
     struct vt_symbol symbol = {0};
@@ -264,29 +286,15 @@ static uint32_t from_dwarf(struct vt_symbols *s, struct module *m, uint64_t addr
         if (!dwarf_lineno(line, &number) && number > 0)
             symbol.line = (uint32_t)number;
     }
-    Dwarf_Die *scopes = NULL, innermost;
-    int count = dwarf_getscopes(cu, address - bias, &scopes);
-    if (count <= 0)
-        return 0;
-    /* The scopes of an inlined function are those in the source; the parents of its DIE are where
-     * it was inlined. */
-    innermost = scopes[0];
-    free(scopes);
-    count = dwarf_getscopes_die(&innermost, &scopes);
+    Dwarf_Die around[INLINE_MOST];
     uint32_t found = 0;
-    for (int i = 0; i < count && found < INLINE_MOST; i++) {
-        int tag = dwarf_tag(&scopes[i]);
-        if (tag != DW_TAG_subprogram && tag != DW_TAG_inlined_subroutine)
-            continue;
-        symbol.function = die_name(s, &scopes[i]);
-        out[found++] = symbol;
-        if (tag == DW_TAG_subprogram)
-            break;
-        call_site(s, cu, &scopes[i], &symbol);
+    uint32_t count = vt_scopes_at(&m->scopes, cu, address - bias, around, INLINE_MOST);
+    for (; found < count; found++) {
+        symbol.function = die_name(s, m, &around[found]);
+        out[found] = symbol;
+        call_site(s, cu, &around[found], &symbol);
     }
-    if (count > 0)
-        free(scopes);
-    if (!found && symbol.file)
+    if (!found && line)
         out[found++] = symbol;
     return found;
 }

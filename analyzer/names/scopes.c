@@ -1,0 +1,176 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The functions around an address (see scopes.h).
+ *
+ * libdw's dwarf_getscopes is not used: it enters a function only where the address lies in it, but
+ * the code of a lambda, of a local class, of an OpenMP region and of a nested function lies outside
+ * the function that holds its DIE; and it does not find its way from link-time optimized code to
+ * functions of another unit. So each compile unit that is asked about is walked once. Its code
+ * ranges are kept sorted: a question is a binary search, however large the unit is.
+ */
+#include "scopes.h"
+
+#include <dwarf.h>
+#include <stdlib.h>
+
+enum { DEPTH_MOST = 256, NONE = UINT32_MAX };
+
+/* A scope, or a compile unit: its DIE and the scope around it. */
+struct vt_scopes_node {
+    Dwarf_Die die;
+    uint32_t outer;
+};
+
+/* A piece of a node's code, and the smallest piece around it. */
+struct vt_scopes_range {
+    Dwarf_Addr low, high;
+    uint32_t node, outer;
+};
+
+void vt_scopes_free(struct vt_scopes *s) {
+    for (uint32_t i = 0; i < s->unit_count; i++)
+        free(s->unit[i].row);
+    free(s->unit);
+    free(s->node);
+    free(s->all_units.row);
+    vt_map_free(&s->units);
+    vt_map_free(&s->nodes);
+}
+
+/* --- ranges --- */
+
+static void add_ranges(struct vt_scopes_ranges *ranges, Dwarf_Die *die, uint32_t node) {
+    Dwarf_Addr base, low, high;
+    for (ptrdiff_t at = 0; (at = dwarf_ranges(die, at, &base, &low, &high)) > 0;) {
+        if (low >= high)
+            continue;
+        VT_GROW(ranges->row, ranges->count, ranges->room);
+        ranges->row[ranges->count++] = (struct vt_scopes_range){low, high, node, NONE};
+    }
+}
+
+/* Nodes are numbered outermost first, so that of equal ranges the outer scope's comes first. */
+static int compare_ranges(const void *a, const void *b) {
+    const struct vt_scopes_range *x = a, *y = b;
+    if (x->low != y->low)
+        return x->low < y->low ? -1 : 1;
+    if (x->high != y->high)
+        return x->high > y->high ? -1 : 1;
+    return x->node < y->node ? -1 : x->node > y->node;
+}
+
+/* To be called once all are added. */
+static void sort_ranges(struct vt_scopes_ranges *ranges) {
+    struct vt_scopes_range *row = ranges->row;
+    if (ranges->count)
+        qsort(row, ranges->count, sizeof *row, compare_ranges);
+    for (uint32_t i = 0, around = NONE; i < ranges->count; around = i++) {
+        while (around != NONE && row[around].high <= row[i].low)
+            around = row[around].outer;
+        row[i].outer = around;
+    }
+}
+
+/* The node of the smallest range around an address. */
+static uint32_t node_at(const struct vt_scopes_ranges *ranges, Dwarf_Addr address) {
+    uint32_t low = 0, high = ranges->count;
+    while (low < high) {
+        uint32_t middle = (low + high) / 2;
+        if (ranges->row[middle].low <= address)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    uint32_t i = low ? low - 1 : NONE;
+    while (i != NONE && ranges->row[i].high <= address)
+        i = ranges->row[i].outer;
+    return i == NONE ? NONE : ranges->row[i].node;
+}
+
+/* --- units --- */
+
+static uint32_t add_node(struct vt_scopes *s, const Dwarf_Die *die, uint32_t outer) {
+    VT_GROW(s->node, s->node_count, s->node_room);
+    s->node[s->node_count] = (struct vt_scopes_node){*die, outer};
+    return s->node_count++;
+}
+
+bool vt_scopes_unit(struct vt_scopes *s, Dwarf *dwarf, Dwarf_Addr address, Dwarf_Die *cu) {
+    if (!s->has_all_units) {
+        Dwarf_Off at = 0, next;
+        size_t header;
+        Dwarf_Die die;
+        s->has_all_units = true;
+        for (; !dwarf_nextcu(dwarf, at, &next, &header, NULL, NULL, NULL); at = next)
+            if (dwarf_offdie(dwarf, at + header, &die))
+                add_ranges(&s->all_units, &die, add_node(s, &die, NONE));
+        sort_ranges(&s->all_units);
+    }
+    uint32_t node = node_at(&s->all_units, address);
+    if (node != NONE)
+        *cu = s->node[node].die;
+    return node != NONE;
+}
+
+static bool is_scope(int tag) {
+    return tag == DW_TAG_subprogram || tag == DW_TAG_inlined_subroutine ||
+           tag == DW_TAG_lexical_block || tag == DW_TAG_namespace || tag == DW_TAG_class_type ||
+           tag == DW_TAG_structure_type || tag == DW_TAG_union_type || tag == DW_TAG_module ||
+           tag == DW_TAG_try_block || tag == DW_TAG_catch_block;
+}
+
+static void walk(struct vt_scopes *s, struct vt_scopes_ranges *ranges, Dwarf_Die *parent,
+                 uint32_t outer, unsigned depth) {
+    Dwarf_Die die;
+    if (depth == DEPTH_MOST || dwarf_child(parent, &die))
+        return;
+    do {
+        if (!is_scope(dwarf_tag(&die)))
+            continue;
+        uint32_t node = add_node(s, &die, outer);
+        vt_map_put(&s->nodes, (uintptr_t)die.addr, node);
+        add_ranges(ranges, &die, node);
+        walk(s, ranges, &die, node, depth + 1);
+    } while (!dwarf_siblingof(&die, &die));
+}
+
+/* The ranges of a unit's functions and blocks. */
+static const struct vt_scopes_ranges *ranges_of(struct vt_scopes *s, Dwarf_Die *cu) {
+    uint32_t known = vt_map_get(&s->units, (uintptr_t)cu->cu);
+    if (known != VT_MAP_NONE)
+        return &s->unit[known];
+    struct vt_scopes_ranges ranges = {0};
+    walk(s, &ranges, cu, NONE, 0);
+    sort_ranges(&ranges);
+    VT_GROW(s->unit, s->unit_count, s->unit_room);
+    s->unit[s->unit_count] = ranges;
+    vt_map_put(&s->units, (uintptr_t)cu->cu, s->unit_count);
+    return &s->unit[s->unit_count++];
+}
+
+uint32_t vt_scopes_at(struct vt_scopes *s, Dwarf_Die *cu, Dwarf_Addr address, Dwarf_Die *out,
+                      uint32_t most) {
+    uint32_t found = 0;
+    uint32_t node = node_at(ranges_of(s, cu), address);
+    for (; node != NONE && found < most; node = s->node[node].outer) {
+        int tag = dwarf_tag(&s->node[node].die);
+        if (tag != DW_TAG_subprogram && tag != DW_TAG_inlined_subroutine)
+            continue;
+        out[found++] = s->node[node].die;
+        if (tag == DW_TAG_subprogram)
+            break;
+    }
+    return found;
+}
+
+bool vt_scopes_outward(struct vt_scopes *s, Dwarf_Die *die) {
+    Dwarf_Die cu;
+    if (!dwarf_diecu(die, &cu, NULL, NULL))
+        return false;
+    ranges_of(s, &cu);
+    uint32_t node = vt_map_get(&s->nodes, (uintptr_t)die->addr);
+    if (node == VT_MAP_NONE || s->node[node].outer == NONE)
+        return false;
+    *die = s->node[s->node[node].outer].die;
+    return true;
+}
