@@ -11,12 +11,12 @@
 #include "base/base.h"
 #include "wrap.h"
 
-static CUresult created(const struct vt_call *call, CUresult result, unsigned kind,
-                        const void *handle, uint64_t bytes) {
+static CUresult created(const struct vt_call *call, CUresult result, unsigned kind, uint64_t handle,
+                        uint64_t bytes) {
     if (result != CUDA_SUCCESS || bytes)
-        vt_event_alloc(call, (int)result, kind, (uint64_t)(uintptr_t)handle, bytes);
+        vt_event_alloc(call, (int)result, kind, handle, bytes);
     else if (handle)
-        vt_live_insert(&(struct vt_live){.address = (uint64_t)(uintptr_t)handle,
+        vt_live_insert(&(struct vt_live){.address = handle,
                                          .kind = (uint8_t)kind,
                                          .context = (uint16_t)vt_context_current(),
                                          .device = VT_DEVICE_UNKNOWN});
@@ -31,54 +31,36 @@ static void destroyed(const struct vt_call *call, CUresult result,
         vt_live_insert(&freeing->was);
 }
 
-static CUDA_ARRAY3D_DESCRIPTOR wide(const CUDA_ARRAY3D_DESCRIPTOR_v1 *d) {
-    return (CUDA_ARRAY3D_DESCRIPTOR){.Width = d->Width,
-                                     .Height = d->Height,
-                                     .Depth = d->Depth,
-                                     .Format = d->Format,
-                                     .NumChannels = d->NumChannels,
-                                     .Flags = d->Flags};
-}
+/* The bytes of what an older or flatter descriptor describes. */
+#define ARRAY_BYTES(d, depth, flags)                                                               \
+    vt_array_bytes((d) ? &(CUDA_ARRAY3D_DESCRIPTOR){(d)->Width, (d)->Height, (depth), (d)->Format, \
+                                                    (d)->NumChannels, (flags)}                     \
+                       : NULL,                                                                     \
+                   1)
 
 VT_EXPORT CUresult cuArrayCreate(CUarray *pHandle, const CUDA_ARRAY_DESCRIPTOR_v1 *pAllocateArray) {
     VT_ENTER_DRIVER(cuArrayCreate);
-    const CUDA_ARRAY_DESCRIPTOR_v1 *d = pAllocateArray;
-    CUDA_ARRAY3D_DESCRIPTOR full = {.Width = d ? d->Width : 0,
-                                    .Height = d ? d->Height : 0,
-                                    .Format = d ? d->Format : 0,
-                                    .NumChannels = d ? d->NumChannels : 0};
-    uint64_t bytes = vt_array_bytes(&full, 1);
+    uint64_t bytes = ARRAY_BYTES(pAllocateArray, 0, 0);
     VT_MAY_ALLOC(VT_KIND_ARRAY, bytes);
     CUresult result = real(pHandle, pAllocateArray);
-    return created(&call, result, VT_KIND_ARRAY,
-                   result == CUDA_SUCCESS && pHandle ? *pHandle : NULL, bytes);
+    return created(&call, result, VT_KIND_ARRAY, VT_OUT(result, pHandle), bytes);
 }
 
 VT_EXPORT CUresult cuArrayCreate_v2(CUarray *pHandle, const CUDA_ARRAY_DESCRIPTOR *pAllocateArray) {
     VT_ENTER_DRIVER(cuArrayCreate_v2);
-    const CUDA_ARRAY_DESCRIPTOR *d = pAllocateArray;
-    CUDA_ARRAY3D_DESCRIPTOR full = {.Width = d ? d->Width : 0,
-                                    .Height = d ? d->Height : 0,
-                                    .Format = d ? d->Format : 0,
-                                    .NumChannels = d ? d->NumChannels : 0};
-    uint64_t bytes = vt_array_bytes(&full, 1);
+    uint64_t bytes = ARRAY_BYTES(pAllocateArray, 0, 0);
     VT_MAY_ALLOC(VT_KIND_ARRAY, bytes);
     CUresult result = real(pHandle, pAllocateArray);
-    return created(&call, result, VT_KIND_ARRAY,
-                   result == CUDA_SUCCESS && pHandle ? *pHandle : NULL, bytes);
+    return created(&call, result, VT_KIND_ARRAY, VT_OUT(result, pHandle), bytes);
 }
 
 VT_EXPORT CUresult cuArray3DCreate(CUarray *pHandle,
                                    const CUDA_ARRAY3D_DESCRIPTOR_v1 *pAllocateArray) {
     VT_ENTER_DRIVER(cuArray3DCreate);
-    CUDA_ARRAY3D_DESCRIPTOR full = {0};
-    if (pAllocateArray)
-        full = wide(pAllocateArray);
-    uint64_t bytes = vt_array_bytes(&full, 1);
+    uint64_t bytes = ARRAY_BYTES(pAllocateArray, pAllocateArray->Depth, pAllocateArray->Flags);
     VT_MAY_ALLOC(VT_KIND_ARRAY, bytes);
     CUresult result = real(pHandle, pAllocateArray);
-    return created(&call, result, VT_KIND_ARRAY,
-                   result == CUDA_SUCCESS && pHandle ? *pHandle : NULL, bytes);
+    return created(&call, result, VT_KIND_ARRAY, VT_OUT(result, pHandle), bytes);
 }
 
 VT_EXPORT CUresult cuArray3DCreate_v2(CUarray *pHandle,
@@ -87,8 +69,7 @@ VT_EXPORT CUresult cuArray3DCreate_v2(CUarray *pHandle,
     uint64_t bytes = vt_array_bytes(pAllocateArray, 1);
     VT_MAY_ALLOC(VT_KIND_ARRAY, bytes);
     CUresult result = real(pHandle, pAllocateArray);
-    return created(&call, result, VT_KIND_ARRAY,
-                   result == CUDA_SUCCESS && pHandle ? *pHandle : NULL, bytes);
+    return created(&call, result, VT_KIND_ARRAY, VT_OUT(result, pHandle), bytes);
 }
 
 VT_EXPORT CUresult cuArrayDestroy(CUarray hArray) {
@@ -107,8 +88,7 @@ VT_EXPORT CUresult cuMipmappedArrayCreate(CUmipmappedArray *pHandle,
     uint64_t bytes = vt_array_bytes(pMipmappedArrayDesc, numMipmapLevels);
     VT_MAY_ALLOC(VT_KIND_MIPMAP, bytes);
     CUresult result = real(pHandle, pMipmappedArrayDesc, numMipmapLevels);
-    return created(&call, result, VT_KIND_MIPMAP,
-                   result == CUDA_SUCCESS && pHandle ? *pHandle : NULL, bytes);
+    return created(&call, result, VT_KIND_MIPMAP, VT_OUT(result, pHandle), bytes);
 }
 
 /* A mip chain over imported memory (wrap_share.c) is not in the live table, so destroying it
