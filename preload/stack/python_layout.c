@@ -30,58 +30,26 @@
 #define CODE_38  .first_line = 40, .file = 104, .name = 112, .lines_table = 120
 #define CODE_311 .file = 112, .name = 120, .qualname = 128, .lines_table = 136
 
-/* 3.8 to 3.12, one row per version. */
+/* 3.8 to 3.12, one row per layout, newest first. */
 static const struct vt_pylayout rows[] = {
     {
-        .minor = 8,
-        .chain = VT_CHAIN_OBJECTS,
-        .lines = VT_LINES_LNOTAB,
-        .one_state = true,
-        .lasti_unit = 1,
-        .state_frame = 24,
-        .state_thread = 176,
-        .state_next = 8,
-        .interp_threads = 8,
-        .previous = 24,
-        .code = 32,
-        .lasti = 104,
-        CODE_38,
-        COMMON_TEXT,
-    },
-    {
-        .minor = 9,
-        .chain = VT_CHAIN_OBJECTS,
-        .lines = VT_LINES_LNOTAB,
-        .one_state = true,
-        .lasti_unit = 1,
-        .state_frame = 24,
-        .state_thread = 176,
-        .state_next = 8,
-        .interp_threads = 8,
-        .previous = 24,
-        .code = 32,
-        .lasti = 104,
-        CODE_38,
-        COMMON_TEXT,
-    },
-    {
-        .minor = 10,
-        .chain = VT_CHAIN_OBJECTS,
-        .lines = VT_LINES_RANGES,
-        .one_state = true,
+        .minor = 12,
+        .chain = VT_CHAIN_SHIM,
+        .lines = VT_LINES_LOCATIONS,
         .anchors = true,
-        .lasti_unit = 2,
-        .state_frame = 24,
-        .state_cframe = 48,
-        .state_thread = 176,
-        .state_next = 8,
-        .cframe_previous = 8,
-        .interp_threads = 8,
-        .previous = 24,
-        .code = 32,
-        .lasti = 96,
-        CODE_38,
-        COMMON_TEXT,
+        .state_cframe = 56,
+        .state_thread = 136,
+        .cframe_current = 0,
+        .previous = 8,
+        .code = 0,
+        .lasti = 56,
+        .owner = 70,
+        .first_line = 68,
+        CODE_311,
+        .bytecode = 192,
+        .first_traceable = 176,
+        .version = 92,
+        COMMON_TEXT_312,
     },
     {
         .minor = 11,
@@ -107,23 +75,39 @@ static const struct vt_pylayout rows[] = {
         COMMON_TEXT,
     },
     {
-        .minor = 12,
-        .chain = VT_CHAIN_SHIM,
-        .lines = VT_LINES_LOCATIONS,
+        .minor = 10,
+        .chain = VT_CHAIN_OBJECTS,
+        .lines = VT_LINES_RANGES,
+        .one_state = true,
         .anchors = true,
-        .state_cframe = 56,
-        .state_thread = 136,
-        .cframe_current = 0,
-        .previous = 8,
-        .code = 0,
-        .lasti = 56,
-        .owner = 70,
-        .first_line = 68,
-        CODE_311,
-        .bytecode = 192,
-        .first_traceable = 176,
-        .version = 92,
-        COMMON_TEXT_312,
+        .lasti_unit = 2,
+        .state_frame = 24,
+        .state_cframe = 48,
+        .state_thread = 176,
+        .state_next = 8,
+        .cframe_previous = 8,
+        .interp_threads = 8,
+        .previous = 24,
+        .code = 32,
+        .lasti = 96,
+        CODE_38,
+        COMMON_TEXT,
+    },
+    {
+        .minor = 8,
+        .chain = VT_CHAIN_OBJECTS,
+        .lines = VT_LINES_LNOTAB,
+        .one_state = true,
+        .lasti_unit = 1,
+        .state_frame = 24,
+        .state_thread = 176,
+        .state_next = 8,
+        .interp_threads = 8,
+        .previous = 24,
+        .code = 32,
+        .lasti = 104,
+        CODE_38,
+        COMMON_TEXT,
     },
 };
 
@@ -232,13 +216,12 @@ const char *vt_python_layout(struct vt_pylayout *at, unsigned minor, uintptr_t r
         return "this Python is newer than this vramtrace supports (3.8 to 3.15)";
     if (minor >= 13)
         return read_published(at, minor, runtime);
-    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
-        if (rows[i].minor == minor) {
-            *at = rows[i];
-            return NULL;
-        }
-    }
-    return "this version of Python is not supported";
+    const struct vt_pylayout *row = rows;
+    while (row->minor > minor)
+        row++;
+    *at = *row;
+    at->minor = (uint8_t)minor;
+    return NULL;
 }
 
 /* PyMemberDef: name, type, offset, flags, doc. */
