@@ -18,7 +18,7 @@
 /* Declares `call` (the caller) and `real` (the function behind us). Returns an error if there
  * is none. */
 #define VT_ENTER_DRIVER(symbol)                                                                    \
-    struct vt_call call = VT_CALL(symbol);                                                         \
+    struct vt_call call __attribute__((unused)) = VT_CALL(symbol);                                 \
     __typeof__(vt_real_driver()->symbol) real = vt_real_driver()->symbol;                          \
     if (VT_UNLIKELY(!real)) {                                                                      \
         vt_log_drop(VT_DROP_UNKNOWN);                                                              \

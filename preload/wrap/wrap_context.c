@@ -198,7 +198,6 @@ VT_EXPORT CUresult cuCtxAttach(CUcontext *pctx, unsigned int flags) {
     CUresult result = real(pctx, flags);
     if (result == CUDA_SUCCESS && pctx)
         vt_context_number(*pctx);
-    (void)call;
     return result;
 }
 
@@ -217,7 +216,6 @@ VT_EXPORT CUresult cuCtxPushCurrent(CUcontext ctx) {
     CUresult result = real(ctx);
     if (result == CUDA_SUCCESS)
         vt_context_push(ctx);
-    (void)call;
     return result;
 }
 
@@ -226,7 +224,6 @@ VT_EXPORT CUresult cuCtxPushCurrent_v2(CUcontext ctx) {
     CUresult result = real(ctx);
     if (result == CUDA_SUCCESS)
         vt_context_push(ctx);
-    (void)call;
     return result;
 }
 
@@ -235,7 +232,6 @@ VT_EXPORT CUresult cuCtxPopCurrent(CUcontext *pctx) {
     CUresult result = real(pctx);
     if (result == CUDA_SUCCESS)
         vt_context_pop();
-    (void)call;
     return result;
 }
 
@@ -244,7 +240,6 @@ VT_EXPORT CUresult cuCtxPopCurrent_v2(CUcontext *pctx) {
     CUresult result = real(pctx);
     if (result == CUDA_SUCCESS)
         vt_context_pop();
-    (void)call;
     return result;
 }
 
@@ -253,7 +248,6 @@ VT_EXPORT CUresult cuCtxSetCurrent(CUcontext ctx) {
     CUresult result = real(ctx);
     if (result == CUDA_SUCCESS)
         vt_context_replace(ctx);
-    (void)call;
     return result;
 }
 
@@ -262,7 +256,6 @@ VT_EXPORT CUresult cuCtxGetCurrent(CUcontext *pctx) {
     CUresult result = real(pctx);
     if (result == CUDA_SUCCESS && pctx && *pctx)
         vt_context_replace(*pctx);
-    (void)call;
     return result;
 }
 
@@ -271,6 +264,5 @@ VT_EXPORT CUresult cuCtxGetDevice(CUdevice *device) {
     CUresult result = real(device);
     if (result == CUDA_SUCCESS && device)
         vt_context_set_device(vt_context_current(), (unsigned)*device);
-    (void)call;
     return result;
 }

@@ -50,7 +50,6 @@ VT_EXPORT CUresult cuGraphAddMemFreeNode(CUgraphNode *phGraphNode, CUgraph hGrap
     CUresult result = real(phGraphNode, hGraph, dependencies, numDependencies, dptr);
     if (result == CUDA_SUCCESS)
         vt_graph_free_node(hGraph, dptr);
-    (void)call;
     return result;
 }
 
@@ -159,7 +158,6 @@ VT_EXPORT CUresult cuGraphDestroy(CUgraph hGraph) {
     const struct vt_graph_end end = vt_graph_ends(hGraph);
     CUresult result = real(hGraph);
     vt_graph_ended(hGraph, &end, result != CUDA_SUCCESS);
-    (void)call;
     return result;
 }
 

@@ -115,6 +115,5 @@ VT_EXPORT CUresult cuCtxFromGreenCtx(CUcontext *pContext, CUgreenCtx hCtx) {
     CUresult result = real(pContext, hCtx);
     if (result == CUDA_SUCCESS && pContext)
         vt_context_alias(*pContext, vt_context_green(hCtx));
-    (void)call;
     return result;
 }

@@ -40,7 +40,6 @@ VT_EXPORT CUresult cuDeviceGetName(char *name, int len, CUdevice dev) {
     CUresult result = real(name, len, dev);
     if (result == CUDA_SUCCESS && name && len > 0)
         vt_event_device((unsigned)dev, name, 0, NULL);
-    (void)call;
     return result;
 }
 
@@ -52,7 +51,6 @@ VT_EXPORT CUresult cuDeviceTotalMem(unsigned int *bytes, CUdevice dev) {
         if (VT_UNLIKELY(vt_limit_on))
             *bytes = (unsigned)vt_limit_total((unsigned)dev, *bytes);
     }
-    (void)call;
     return result;
 }
 
@@ -64,7 +62,6 @@ VT_EXPORT CUresult cuDeviceTotalMem_v2(size_t *bytes, CUdevice dev) {
         if (VT_UNLIKELY(vt_limit_on))
             *bytes = vt_limit_total((unsigned)dev, *bytes);
     }
-    (void)call;
     return result;
 }
 
@@ -73,7 +70,6 @@ VT_EXPORT CUresult cuDeviceGetUuid(CUuuid *uuid, CUdevice dev) {
     CUresult result = real(uuid, dev);
     if (result == CUDA_SUCCESS && uuid)
         vt_event_device((unsigned)dev, NULL, 0, uuid);
-    (void)call;
     return result;
 }
 
@@ -82,6 +78,5 @@ VT_EXPORT CUresult cuDeviceGetUuid_v2(CUuuid *uuid, CUdevice dev) {
     CUresult result = real(uuid, dev);
     if (result == CUDA_SUCCESS && uuid)
         vt_event_device((unsigned)dev, NULL, 0, uuid);
-    (void)call;
     return result;
 }

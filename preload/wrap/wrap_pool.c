@@ -128,7 +128,6 @@ static struct vt_pool on_device(CUdevice device) {
 
 VT_EXPORT CUresult cuMemPoolCreate(CUmemoryPool *pool, const CUmemPoolProps *poolProps) {
     VT_ENTER_DRIVER(cuMemPoolCreate);
-    (void)call;
     CUresult result = real(pool, poolProps);
     return poolProps ? seen(result, pool, vt_pool_of(poolProps->allocType, &poolProps->location))
                      : result;
@@ -137,7 +136,6 @@ VT_EXPORT CUresult cuMemPoolCreate(CUmemoryPool *pool, const CUmemPoolProps *poo
 /* Before the call, because another thread may get the same handle at once. */
 VT_EXPORT CUresult cuMemPoolDestroy(CUmemoryPool pool) {
     VT_ENTER_DRIVER(cuMemPoolDestroy);
-    (void)call;
     const struct vt_pool was = vt_pool_find(pool);
     vt_pool_gone(pool);
     CUresult result = real(pool);
@@ -148,27 +146,23 @@ VT_EXPORT CUresult cuMemPoolDestroy(CUmemoryPool pool) {
 
 VT_EXPORT CUresult cuDeviceGetDefaultMemPool(CUmemoryPool *pool_out, CUdevice dev) {
     VT_ENTER_DRIVER(cuDeviceGetDefaultMemPool);
-    (void)call;
     return seen(real(pool_out, dev), pool_out, on_device(dev));
 }
 
 VT_EXPORT CUresult cuDeviceGetMemPool(CUmemoryPool *pool, CUdevice dev) {
     VT_ENTER_DRIVER(cuDeviceGetMemPool);
-    (void)call;
     return seen(real(pool, dev), pool, on_device(dev));
 }
 
 VT_EXPORT CUresult cuMemGetDefaultMemPool(CUmemoryPool *pool_out, CUmemLocation *location,
                                           CUmemAllocationType type) {
     VT_ENTER_DRIVER(cuMemGetDefaultMemPool);
-    (void)call;
     return seen(real(pool_out, location, type), pool_out, vt_pool_of(type, location));
 }
 
 VT_EXPORT CUresult cuMemGetMemPool(CUmemoryPool *pool, CUmemLocation *location,
                                    CUmemAllocationType type) {
     VT_ENTER_DRIVER(cuMemGetMemPool);
-    (void)call;
     return seen(real(pool, location, type), pool, vt_pool_of(type, location));
 }
 
@@ -177,7 +171,6 @@ VT_EXPORT CUresult cuMemPoolImportFromShareableHandle(CUmemoryPool *pool_out, vo
                                                       CUmemAllocationHandleType handleType,
                                                       unsigned long long flags) {
     VT_ENTER_DRIVER(cuMemPoolImportFromShareableHandle);
-    (void)call;
     return seen(real(pool_out, handle, handleType, flags), pool_out,
                 (struct vt_pool){VT_KIND_POOL, VT_DEVICE_UNKNOWN});
 }

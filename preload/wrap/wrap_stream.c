@@ -20,21 +20,18 @@ static CUresult made(CUresult result, const CUstream *stream, unsigned device) {
 
 VT_EXPORT CUresult cuStreamCreate(CUstream *phStream, unsigned int Flags) {
     VT_ENTER_DRIVER(cuStreamCreate);
-    (void)call;
     return made(real(phStream, Flags), phStream, vt_context_device(vt_context_current()));
 }
 
 VT_EXPORT CUresult cuStreamCreateWithPriority(CUstream *phStream, unsigned int flags,
                                               int priority) {
     VT_ENTER_DRIVER(cuStreamCreateWithPriority);
-    (void)call;
     return made(real(phStream, flags, priority), phStream, vt_context_device(vt_context_current()));
 }
 
 VT_EXPORT CUresult cuGreenCtxStreamCreate(CUstream *phStream, CUgreenCtx greenCtx,
                                           unsigned int flags, int priority) {
     VT_ENTER_DRIVER(cuGreenCtxStreamCreate);
-    (void)call;
     return made(real(phStream, greenCtx, flags, priority), phStream,
                 vt_context_device(vt_context_green(greenCtx)));
 }
@@ -49,14 +46,12 @@ static void going(CUstream stream) {
 
 VT_EXPORT CUresult cuStreamDestroy(CUstream hStream) {
     VT_ENTER_DRIVER(cuStreamDestroy);
-    (void)call;
     going(hStream);
     return real(hStream);
 }
 
 VT_EXPORT CUresult cuStreamDestroy_v2(CUstream hStream) {
     VT_ENTER_DRIVER(cuStreamDestroy_v2);
-    (void)call;
     going(hStream);
     return real(hStream);
 }
@@ -69,25 +64,21 @@ static CUresult begun(CUresult result, CUstream stream, bool per_thread, CUgraph
 
 VT_EXPORT CUresult cuStreamBeginCapture(CUstream hStream) {
     VT_ENTER_DRIVER(cuStreamBeginCapture);
-    (void)call;
     return begun(real(hStream), hStream, false, NULL);
 }
 
 VT_EXPORT CUresult cuStreamBeginCapture_ptsz(CUstream hStream) {
     VT_ENTER_DRIVER(cuStreamBeginCapture_ptsz);
-    (void)call;
     return begun(real(hStream), hStream, true, NULL);
 }
 
 VT_EXPORT CUresult cuStreamBeginCapture_v2(CUstream hStream, CUstreamCaptureMode mode) {
     VT_ENTER_DRIVER(cuStreamBeginCapture_v2);
-    (void)call;
     return begun(real(hStream, mode), hStream, false, NULL);
 }
 
 VT_EXPORT CUresult cuStreamBeginCapture_v2_ptsz(CUstream hStream, CUstreamCaptureMode mode) {
     VT_ENTER_DRIVER(cuStreamBeginCapture_v2_ptsz);
-    (void)call;
     return begun(real(hStream, mode), hStream, true, NULL);
 }
 
@@ -96,7 +87,6 @@ VT_EXPORT CUresult cuStreamBeginCaptureToGraph(CUstream hStream, CUgraph hGraph,
                                                const CUgraphEdgeData *dependencyData,
                                                size_t numDependencies, CUstreamCaptureMode mode) {
     VT_ENTER_DRIVER(cuStreamBeginCaptureToGraph);
-    (void)call;
     return begun(real(hStream, hGraph, dependencies, dependencyData, numDependencies, mode),
                  hStream, false, hGraph);
 }
@@ -107,7 +97,6 @@ VT_EXPORT CUresult cuStreamBeginCaptureToGraph_ptsz(CUstream hStream, CUgraph hG
                                                     size_t numDependencies,
                                                     CUstreamCaptureMode mode) {
     VT_ENTER_DRIVER(cuStreamBeginCaptureToGraph_ptsz);
-    (void)call;
     return begun(real(hStream, hGraph, dependencies, dependencyData, numDependencies, mode),
                  hStream, true, hGraph);
 }
@@ -125,13 +114,11 @@ static CUresult ended(CUresult result, CUstream stream, bool per_thread, const C
 
 VT_EXPORT CUresult cuStreamEndCapture(CUstream hStream, CUgraph *phGraph) {
     VT_ENTER_DRIVER(cuStreamEndCapture);
-    (void)call;
     return ended(real(hStream, phGraph), hStream, false, phGraph);
 }
 
 VT_EXPORT CUresult cuStreamEndCapture_ptsz(CUstream hStream, CUgraph *phGraph) {
     VT_ENTER_DRIVER(cuStreamEndCapture_ptsz);
-    (void)call;
     return ended(real(hStream, phGraph), hStream, true, phGraph);
 }
 
@@ -143,19 +130,16 @@ static CUresult recorded(CUresult result, CUevent event, CUstream stream, bool p
 
 VT_EXPORT CUresult cuEventRecord(CUevent hEvent, CUstream hStream) {
     VT_ENTER_DRIVER(cuEventRecord);
-    (void)call;
     return recorded(real(hEvent, hStream), hEvent, hStream, false);
 }
 
 VT_EXPORT CUresult cuEventRecord_ptsz(CUevent hEvent, CUstream hStream) {
     VT_ENTER_DRIVER(cuEventRecord_ptsz);
-    (void)call;
     return recorded(real(hEvent, hStream), hEvent, hStream, true);
 }
 
 VT_EXPORT CUresult cuEventRecordWithFlags(CUevent hEvent, CUstream hStream, unsigned int flags) {
     VT_ENTER_DRIVER(cuEventRecordWithFlags);
-    (void)call;
     CUresult result = real(hEvent, hStream, flags);
     return flags & EXTERNAL ? result : recorded(result, hEvent, hStream, false);
 }
@@ -163,7 +147,6 @@ VT_EXPORT CUresult cuEventRecordWithFlags(CUevent hEvent, CUstream hStream, unsi
 VT_EXPORT CUresult cuEventRecordWithFlags_ptsz(CUevent hEvent, CUstream hStream,
                                                unsigned int flags) {
     VT_ENTER_DRIVER(cuEventRecordWithFlags_ptsz);
-    (void)call;
     CUresult result = real(hEvent, hStream, flags);
     return flags & EXTERNAL ? result : recorded(result, hEvent, hStream, true);
 }
@@ -177,12 +160,10 @@ static CUresult waited(CUresult result, CUstream stream, bool per_thread, CUeven
 
 VT_EXPORT CUresult cuStreamWaitEvent(CUstream hStream, CUevent hEvent, unsigned int Flags) {
     VT_ENTER_DRIVER(cuStreamWaitEvent);
-    (void)call;
     return waited(real(hStream, hEvent, Flags), hStream, false, hEvent, Flags);
 }
 
 VT_EXPORT CUresult cuStreamWaitEvent_ptsz(CUstream hStream, CUevent hEvent, unsigned int Flags) {
     VT_ENTER_DRIVER(cuStreamWaitEvent_ptsz);
-    (void)call;
     return waited(real(hStream, hEvent, Flags), hStream, true, hEvent, Flags);
 }
