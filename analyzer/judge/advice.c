@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Advice: one line where the evidence of a leak is that of a mistake which is often made, with the
- * frame that shows it. What is known stands in the tables below, as data. Where nothing matches it
- * is silent, and where the source leaves doubt: a guess would be read as a finding. leaks.c asks.
+ * Advice: one line for a leak whose evidence shows a common mistake, with the frame that shows it.
+ * The tables below list these mistakes. If nothing matches, or the source leaves doubt, there is no
+ * advice, because readers take a guess for a finding. build.c calls.
  *
- * The source is read where it is there and no newer than the run, as for the lines that a report
- * shows. keepers.c finds the line that keeps what another one made.
+ * Source files are read only if they are not newer than the run. keepers.c finds the line that
+ * keeps what another one made.
  */
 #include "judge.h"
 #include "keepers.h"
@@ -19,23 +19,23 @@
 
 enum {
     SITES_ASKED = 4,
-    PLACE = 40 /* columns: an advice takes two lines */
+    FRAME_COLUMNS = 40 /* so that a line of advice takes two lines */
 };
 
-/* --- what is known --- */
+/* --- common mistakes --- */
 
-/* Functions of CUDA's libraries that hand out memory of their own. */
+/* Functions of CUDA libraries that create handles with memory of their own. */
 static const char handle_makers[] = "^(cublasCreate(_v2)?|cublas(Lt|Xt)Create|cudnnCreate|"
                                     "cusparseCreate|cusolver(Dn|Sp|Rf|Mg)Create|"
                                     "curandCreateGenerator|cutensorCreate|cufft(Create|Plan(1d|2d|"
                                     "3d|Many)|(Xt)?MakePlan[A-Za-z0-9]*)|"
                                     "ncclCommInit[A-Za-z]*|ncclCommSplit)$";
 
-/* Autograd's: a parameter's gradient is added to. */
+/* Autograd's function that adds to a parameter's gradient. */
 static const char gradient_maker[] = "(^|::)AccumulateGrad(::|$)";
 static const char gradient_reset[] = "zero_grad|\\.grad=None|\\.grad\\.zero_|set_to_none";
 
-/* What a function is called, or its class, that fetches batches. */
+/* Names of functions, or their classes, that fetch batches. */
 static const char loader[] =
     "(^|[._:])((load|next|fetch|get|read|make|pin)_(next_)?batch(es)?|prefetch|_?pin_memory_loop)"
     "($|[^A-Za-z0-9_])|"
@@ -43,7 +43,8 @@ static const char loader[] =
     "(^|[._:])([A-Za-z0-9_]+_)?loader([._:]|$)|"
     "(^|[._:])(Prefetcher|[A-Za-z0-9_]*[a-z0-9]Prefetcher)([._:]|$)";
 
-/* Functions that evaluate. Not all that begin with "test": so does what a test runner calls. */
+/* Names of functions that evaluate a model. Not all that begin with "test", because a test runner
+ * calls such functions too. */
 static const char evaluation[] =
     "^_?((eval|evaluate|validate|validation|predict|infer|inference)(_[a-z0-9_]+)?|"
     "test(_(epoch|loop|step|model|one_epoch))?|val_(epoch|loop|step))$";
@@ -51,7 +52,7 @@ static const char without_graph[] =
     "no_grad|inference_mode|set_grad_enabled|requires_grad|enable_grad|decorate_context";
 static const char trains[] =
     "\\.backward\\(|\\.zero_grad\\(|optim[a-z_]*\\.step\\(|autograd\\.grad\\(";
-/* `with` and decorators that leave gradients as they are; any other may turn them off. */
+/* `with` and decorators that do not change gradients; any other may turn them off. */
 static const char harmless_with[] =
     "^with "
     "?\\(?([a-z_]+\\.)*(autocast|amp|device|stream|open|profile|record_function|range|annotate|"
@@ -60,11 +61,11 @@ static const char harmless_decorator[] = "^@([a-z_]+\\.)*(staticmethod|classmeth
                                          "annotate|profile|lru_cache|cache|timer?)"
                                          "($|\\()";
 
-/* Variables of which a number is worth keeping. */
+/* Names of variables whose values a program collects as statistics. */
 static const char statistic[] =
     "(^|[._])(loss|losses|error|err|cost|metric|metrics|acc|accuracy|score)[0-9]*(_|$)|[a-z]Loss$";
 
-/* What gives back what an API handed out. */
+/* The function that frees what an API allocates. */
 static const struct {
     const char *api, *free;
 } frees[] = {
@@ -76,7 +77,7 @@ static const struct {
     {"cudaMallocArray", "cudaFreeArray"},
     {"cudaMalloc3DArray", "cudaFreeArray"},
     {"cudaMallocMipmappedArray", "cudaFreeMipmappedArray"},
-    {"cudaMalloc", "cudaFree"}, /* and all that begin so */
+    {"cudaMalloc", "cudaFree"}, /* a prefix: also cudaMallocPitch and others */
     {"cuMemAllocHost", "cuMemFreeHost"},
     {"cuMemHostAlloc", "cuMemFreeHost"},
     {"cuMemHostRegister", "cuMemHostUnregister"},
@@ -99,7 +100,7 @@ static bool matches(const char *text, const char *pattern) {
     return match;
 }
 
-/* Whether a statement from `from` to before `to` matches. */
+/* Whether a statement from `from` up to `to`, exclusive, matches. */
 static bool any_matches(const struct vt_pysource *s, uint32_t from, uint32_t to,
                         const char *pattern) {
     for (uint32_t i = from; i < to; i++)
@@ -117,9 +118,9 @@ static const struct vt_frame *find_frame(const struct vt_stack *stack, const cha
 
 /* --- gradients --- */
 
-/* Whether something in this frame's function may have turned gradients off: anything that says so
- * before the call, a decorator or a `with` around it that is not known. Beyond the module's own code
- * only what stands around the call counts: a module's beginning is long. */
+/* Whether this frame's function may have turned gradients off: by a statement before the call, or
+ * by an unknown decorator or `with` around it. At module level only what encloses the call counts,
+ * because much else comes before it. */
 static bool may_be_off(const struct vt_pysource *s, uint32_t at) {
     uint32_t scope = vt_pysource_scope(s, at);
     uint32_t begin = scope == VT_NO_STATEMENT ? 0 : scope;
@@ -138,7 +139,7 @@ static bool may_be_off(const struct vt_pysource *s, uint32_t at) {
     return any_matches(s, 0, (uint32_t)s->count, "set_grad_enabled|requires_grad");
 }
 
-/* Whether all that was called to make a block is seen to leave gradients on. */
+/* Whether gradients are certainly on in all functions on the stack. */
 static bool gradients_on(struct vt_pyfiles *files, const struct vt_stack *stack) {
     bool seen = false;
     for (uint32_t i = 0; i < stack->count; i++) {
@@ -153,7 +154,7 @@ static bool gradients_on(struct vt_pyfiles *files, const struct vt_stack *stack)
                 return false;
             seen = true;
         }
-        /* a trainer's loop from elsewhere turns them off by itself; PyTorch's own code does not */
+        /* a third-party trainer's loop may turn them off; PyTorch's own code does not */
         if (seen && f->python && !f->user_code && f->file && strstr(f->file, "-packages/") &&
             !strstr(f->file, "-packages/torch/"))
             return false;
@@ -161,7 +162,7 @@ static bool gradients_on(struct vt_pyfiles *files, const struct vt_stack *stack)
     return seen && !stack->cut;
 }
 
-/* The frame of a function that evaluates and trains nothing; NULL: none. */
+/* The frame of a function that evaluates and does not train; NULL: none. */
 static const struct vt_frame *find_evaluation(struct vt_pyfiles *files,
                                               const struct vt_stack *stack) {
     for (uint32_t i = 0; i < stack->count; i++) {
@@ -173,7 +174,7 @@ static const struct vt_frame *find_evaluation(struct vt_pyfiles *files,
         if (scope == VT_NO_STATEMENT)
             continue;
         if (any_matches(s, scope, vt_pysource_end(s, scope), trains))
-            return NULL; /* nor does one that it is called by: that searches, or tunes */
+            return NULL; /* an evaluation inside training is a search or tuning */
         if (matches(vt_pysource_name(f), evaluation))
             return f;
     }
@@ -182,15 +183,15 @@ static const struct vt_frame *find_evaluation(struct vt_pyfiles *files,
 
 static char *say_evaluation(const struct vt_process *p, const struct vt_frame *frame) {
     struct vt_string advice = {0};
-    char *frame_text = vt_frame_text(p, frame, PLACE + 10);
+    char *frame_text = vt_frame_text(p, frame, FRAME_COLUMNS + 10);
     vt_string_format(&advice, "%s evaluates with gradients: wrap it in torch.no_grad()",
                      frame_text);
     free(frame_text);
     return advice.text;
 }
 
-/* Gradients that are added up and, as far as the source on the stack shows, never reset. Autograd has
- * threads of its own: where nothing of the user's is on the stack, that is all that can be said. */
+/* Gradients that accumulate and that the source on the stack never resets. Autograd has its own
+ * threads, whose stacks may have no frame of user code; then the advice names none. */
 static char *find_gradients(struct vt_pyfiles *files, const struct vt_stack *stack) {
     const struct vt_frame *maker = find_frame(stack, gradient_maker), *caller = NULL;
     struct vt_string advice = {0};
@@ -209,7 +210,7 @@ static char *find_gradients(struct vt_pyfiles *files, const struct vt_stack *sta
     }
     if (!maker || (user_code && !caller))
         return NULL;
-    char *frame_text = caller ? vt_frame_text(files->process, caller, PLACE) : NULL;
+    char *frame_text = caller ? vt_frame_text(files->process, caller, FRAME_COLUMNS) : NULL;
     vt_string_format(
         &advice, "gradients accumulate in %s: is optimizer.zero_grad() called before each step?",
         frame_text ? frame_text : "AccumulateGrad::apply");
@@ -219,7 +220,7 @@ static char *find_gradients(struct vt_pyfiles *files, const struct vt_stack *sta
 
 /* --- what is kept, handles, loaders, frees --- */
 
-/* Whether a text takes no more than two of a report's lines. */
+/* Whether a text takes at most two lines of a report. */
 static bool fits(const char *text) {
     enum { COLUMNS = 64 };
     unsigned lines = 1, used = 0;
@@ -238,7 +239,7 @@ static bool fits(const char *text) {
     return lines <= 2;
 }
 
-/* `less`: how many of the parts that can be missed are left out. */
+/* `less`: how many optional parts to leave out. */
 static char *word_kept(const struct vt_keeper *k, const char *frame_text, bool framework,
                        bool evaluating, int less) {
     struct vt_string advice = {0};
@@ -263,7 +264,7 @@ static char *word_kept(const struct vt_keeper *k, const char *frame_text, bool f
 static char *say_kept(const struct vt_process *p, const struct vt_keeper *k, bool framework,
                       bool evaluating) {
     struct vt_frame at = {.python = true, .file = k->file, .line = k->line};
-    char *frame_text = vt_frame_text(p, &at, PLACE), *advice = NULL;
+    char *frame_text = vt_frame_text(p, &at, FRAME_COLUMNS), *advice = NULL;
     for (int less = 0; less < 4 && (!advice || !fits(advice)); less++) {
         free(advice);
         advice = word_kept(k, frame_text, framework, evaluating, less);
@@ -272,7 +273,7 @@ static char *say_kept(const struct vt_process *p, const struct vt_keeper *k, boo
     return advice;
 }
 
-/* What a block's way through the source shows. */
+/* Advice from the path of a block through the source. */
 static char *find_kept(struct vt_pyfiles *files, const struct vt_leak *leak) {
     const struct vt_process *p = files->process;
     const struct vt_site *first = &p->sites[leak->sites[0]];
@@ -282,7 +283,7 @@ static char *find_kept(struct vt_pyfiles *files, const struct vt_leak *leak) {
     for (uint32_t i = 0; i < leak->site_count; i++)
         allocs += p->sites[leak->sites[i]].alloc_count;
     struct vt_keepers_facts facts = {
-        /* what was freed when all ended was kept all the same; the last one may have been let go */
+        /* blocks that were freed at exit were kept until then; the last one may be an exception */
         .none_freed = leak->held_count + allocs / 20 + 1 >= allocs,
         .repeats = leak->growth->outer_iterations > 0,
     };
@@ -298,8 +299,8 @@ static char *find_kept(struct vt_pyfiles *files, const struct vt_leak *leak) {
     return NULL;
 }
 
-/* Handles and pinned batches: the name of a function says it. */
-static char *find_teller(const struct vt_process *p, const struct vt_site *site) {
+/* Handles and pinned batches, which a function's name shows. */
+static char *find_by_name(const struct vt_process *p, const struct vt_site *site) {
     const struct vt_frame *main = vt_stack_main_frame(site->stack);
     const struct vt_frame *handle = find_frame(site->stack, handle_makers), *batch = NULL;
     struct vt_string advice = {0};
@@ -311,11 +312,11 @@ static char *find_teller(const struct vt_process *p, const struct vt_site *site)
             batch = f;
     }
     if (handle && !handle->user_code && !handle->python) {
-        frame_text = vt_frame_text(p, main, PLACE);
+        frame_text = vt_frame_text(p, main, FRAME_COLUMNS);
         vt_string_format(&advice, "%s is called repeatedly at %s: reuse one handle",
                          handle->function, frame_text);
     } else if (batch) {
-        frame_text = vt_frame_text(p, batch, PLACE);
+        frame_text = vt_frame_text(p, batch, FRAME_COLUMNS);
         vt_string_format(&advice,
                          "pinned batches of %s are never freed: reuse a fixed set of "
                          "buffers",
@@ -325,8 +326,8 @@ static char *find_teller(const struct vt_process *p, const struct vt_site *site)
     return advice.text;
 }
 
-/* Native code that never frees; or mostly does, and lost the rest. All ways to the place count: what
- * one caller keeps another may free. */
+/* Native code that never frees its blocks, or frees most and loses the rest. All sites of the leak
+ * count, because one caller may free what another one keeps. */
 static char *find_unfreed(const struct vt_process *p, const struct vt_leak *leak) {
     const struct vt_site *site = &p->sites[leak->sites[0]];
     const struct vt_frame *frame = vt_stack_main_frame(leak->stack);
@@ -347,7 +348,7 @@ static char *find_unfreed(const struct vt_process *p, const struct vt_leak *leak
         return NULL;
     struct vt_string advice = {0};
     char a[VT_FORMAT_BYTES], b[VT_FORMAT_BYTES];
-    char *frame_text = vt_frame_text(p, frame, freed ? PLACE - 10 : PLACE);
+    char *frame_text = vt_frame_text(p, frame, freed ? FRAME_COLUMNS - 10 : FRAME_COLUMNS);
     if (!freed)
         vt_string_format(&advice, "%s is never called for memory allocated at %s", frees[i].free,
                          frame_text);
@@ -364,14 +365,14 @@ static char *advise(const struct vt_process *p, const struct vt_leak *leak) {
     struct vt_pyfiles files = {.process = p};
     char *advice = NULL;
     if (leak->growth && site->layer != VT_LAYER_HOST)
-        advice = find_teller(p, site);
+        advice = find_by_name(p, site);
     if (leak->growth && !advice)
         advice = find_gradients(&files, site->stack);
-    /* what no pointer is left to, nothing keeps */
+    /* nothing keeps a block without pointers to it */
     if (leak->growth && !advice && leak->verdict == VT_VERDICT_GROWING)
         advice = find_kept(&files, leak);
     if (leak->growth && !advice)
-        advice = find_teller(p, site);
+        advice = find_by_name(p, site);
     vt_pyfiles_free(&files);
     return advice ? advice : find_unfreed(p, leak);
 }

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Verdicts: what became of each site's memory, exactly one for each, with the evidence in one
- * sentence. The evidence itself is gathered elsewhere: the exit scan's by replay.c, growth by
- * growth.c, ages by lifetime.c. leaks.c makes leaks of the sites that fail. build.c calls.
+ * Verdicts: exactly one for each site, with the evidence in one sentence. The evidence comes from
+ * elsewhere: the exit scan from the replay, growth from growth.c, lifetimes from lifetime.c.
+ * build.c calls.
  *
- * In the order of the contract: what no pointer is left to is `lost`, also where it grew; what grew
- * is `growing`, also where all of it was freed at the very end; what is live is `unfreed`.
+ * The first that fits counts: memory without a pointer to it is `lost`, even if it grew; memory
+ * that grew is `growing`, even if all of it was freed at exit; live memory is `unfreed`.
  */
 #include "judge.h"
 
@@ -14,7 +14,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* What the end of the books is: in a sentence after "live". */
 const char *vt_diagnose_end(const struct vt_process *p) {
     if (p->window_until != VT_UNKNOWN)
         return "when the window ends";
@@ -43,7 +42,7 @@ void vt_diagnose_went(uint64_t went, uint64_t live, const char *by, struct vt_st
                          went == 1 ? "its" : "their");
 }
 
-/* A framework's blocks, and physical memory by its handles, are not looked for. */
+/* The exit scan looks neither for a framework's blocks nor for handles of physical memory. */
 static bool looked_for(const struct vt_process *p, const struct vt_site *site) {
     return p->scan_bytes != VT_UNKNOWN && site->live_count > site->went_count && !site->before &&
            site->layer != VT_LAYER_FRAMEWORK;
@@ -66,7 +65,7 @@ static void say_lost(const struct vt_process *p, const struct vt_site *site,
                      (unsigned long long)((p->scan_ns + 999999) / 1000000));
 }
 
-/* "by 5.00 MiB in each iteration of 'step', ...": what is known of a growth. */
+/* Adds "by 5.00 MiB in each iteration of 'step', ...". */
 static void say_growth(const struct vt_growth *g, struct vt_string *why) {
     char bytes[VT_FORMAT_BYTES], rises[VT_FORMAT_BYTES], all[VT_FORMAT_BYTES];
     vt_format_bytes(g->bytes_per_iteration, bytes);
@@ -88,7 +87,7 @@ static void say_growth(const struct vt_growth *g, struct vt_string *why) {
                                         : "0.02");
 }
 
-/* How many of its allocations were live at the end. */
+/* Adds how many of its allocations are live. */
 static void say_live(const struct vt_process *p, const struct vt_site *site,
                      struct vt_string *why) {
     char live[VT_FORMAT_BYTES], all[VT_FORMAT_BYTES];
@@ -120,8 +119,8 @@ static void say_live(const struct vt_process *p, const struct vt_site *site,
 static void judge(const struct vt_process *p, struct vt_site *site) {
     struct vt_string why = {0};
     site->reachable = -1;
-    /* A cache grows by what is inside, and that is judged by itself. What a CUDA library keeps for
-     * life is no longer for life when it makes more and more. */
+    /* A cache grows because of the blocks inside, which are judged themselves. A CUDA library keeps
+     * memory for life, but not more and more. */
     if (site->class == VT_CLASS_CACHE) {
         free(site->growth);
         site->growth = NULL;

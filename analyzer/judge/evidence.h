@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Parts of the sentences that say why. For the files of this room alone.
+ * Parts of the sentences of evidence. For this room alone.
  */
 #ifndef VRAMTRACE_ANALYZER_EVIDENCE_H
 #define VRAMTRACE_ANALYZER_EVIDENCE_H
 
 #include "model/model.h"
 
-/* lifetime.c: adds to the evidence that what is live has outlived all others of its site by far;
- * nothing where it has not. */
+/* lifetime.c: adds to `why` that the live blocks are far older than the freed ones ever became, if
+ * they are. */
 void vt_lifetime_say(const struct vt_site *site, struct vt_string *why);
 
-/* diagnose.c: what the end of the books is, to stand behind "live": "when the process ended". */
+/* diagnose.c: phrase for how the log ended, as in "live when the process ended". A constant. */
 const char *vt_diagnose_end(const struct vt_process *process);
 
 /* diagnose.c: adds who took `went` blocks of `live`, where a context's end did: "; cuCtxDestroy took

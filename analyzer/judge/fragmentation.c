@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Fragmentation: of the memory that is reserved and not in use, how much is there, and how large is
- * its largest piece? At the end of the run, at its worst, over time; and which blocks are in the
- * way. replay/pins.c finds the last; build.c asks for all at the end.
+ * Fragmentation: how much memory is reserved but not in use, and how large is its largest piece? At
+ * the end of the run, at its worst, and over time; and which blocks are in the way (by
+ * replay/pins.c). build.c calls.
  *
- * Where a caching allocator's blocks are in the log, the driver allocations that held blocks are
- * its reserve (segments.c follows them). Where none are, what the driver handed out is in use as
- * far as anyone can see; but if a caching allocator is known to be at work, or memory came from a
- * pool whose reserve the driver keeps to itself, then the answer is unknown.
+ * If the log has a caching allocator's blocks, the driver allocations that contained blocks are its
+ * reserve (replay/segments.c). If it has none, all driver memory counts as in use. But the answer
+ * is unknown if a caching allocator's library is loaded, or if memory came from a stream-ordered
+ * pool, whose reserve the driver does not report.
  */
 #include "judge.h"
 
@@ -16,7 +16,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Libraries whose presence means that driver allocations are an allocator's segments. */
+/* Libraries with a caching allocator. */
 static const char *const caching[] = {"libc10_cuda", "libtorch_cuda", "libtensorflow",
                                       "xla_cuda",    "libjax",        "librmm"};
 
@@ -40,7 +40,7 @@ static const struct vt_fragmentation unknown = {
 
 /* --- the map --- */
 
-enum { PIECES_MOST = 200000 }; /* more would make no readable report */
+enum { PIECES_MOST = 200000 }; /* no report with more is readable */
 
 static void draw_map(const struct vt_replay *r, const uint32_t *index, unsigned device,
                      struct vt_fragmentation *f) {
@@ -87,8 +87,8 @@ static int compare_spans(const void *a, const void *b) {
     return x->start < y->start ? -1 : x->start > y->start;
 }
 
-/* What plain allocations take more than they asked for, if the driver keeps memory in granules of
- * 2 MiB, each of which is some allocation's or several's. An estimate: the driver does not say. */
+/* An estimate of the waste by plain allocations, if the driver reserves 2 MiB pages, which
+ * allocations may share. The driver does not tell. */
 static uint64_t granule_waste(const struct vt_replay *r, unsigned device) {
     const uint64_t granule = 2u << 20;
     struct span *spans = vt_alloc(r->live.used, sizeof *spans);

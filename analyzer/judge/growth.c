@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Growth (see growth.h): does a site keep more and more memory, and would it go on?
+ * Growth (see judge.h): does a site keep more and more memory, and would it continue?
  *
  * Memory rises where a block is allocated that is never freed. A block counts only once it is older
  * than the blocks of its site that were freed. Frees after the process's last allocation belong to
@@ -11,13 +11,14 @@
  *   - last until the end (is_steady);
  *   - do not slow down as those of a filling cache do: Laplace's trend test (slows_down);
  *   - lift the valleys, the lowest levels of equal windows: Mann-Kendall (trends);
- *   - come from a program that goes round: by marked iterations, with frees in between, or spread
- *     over time (goes_round, only_keeps, takes_time).
- * A buffer that is made anew and longer keeps no block, nor does a queue that fills. Their floor is
- * tested instead: the least that the site held from a moment on (stays_up).
+ *   - come from a program that repeats something: marked iterations, frees in between, or rises
+ * spread over time (goes_round, only_keeps, takes_time).
+ * A buffer that is reallocated larger keeps no block, nor does a queue that fills. For these the
+ * floor is tested instead: the least that the site held from a moment on (stays_up).
  *
- * The tests are tried by marked iterations, then by the run's rhythm (its own events), then by time.
- * Their limits stand in growth_limits.def; doc/GROWTH.md explains the statistics.
+ * The tests are tried by marked iterations, then by the run's rhythm (its own events), then by
+ * time.
+ * Their limits are in growth_limits.def; doc/GROWTH.md explains the statistics.
  */
 #include "growth_limits.h"
 #include "growth_search.h"
@@ -28,7 +29,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* What the tests look at: which rises, on which clock, from which on. */
+/* What the tests examine: rises on a clock. */
 struct trial {
     const struct curve *curve;
     struct scale scale;
@@ -39,15 +40,15 @@ struct trial {
 
 /* --- the tests --- */
 
-/* Whether rises become fewer towards the end, or are too few to say that they do not. */
+/* Whether rises become rarer towards the end, or are too few to exclude that. */
 static bool slows_down(const struct rise *rises, uint32_t count, double end, bool warm) {
     struct steadiness steady = vt_growth_steadiness(rises, count, end);
     double least = (warm ? FILLING_WARM : FILLING) + ERRORS_ABOVE * steady.error;
     return steady.mean_position < (least < SURELY ? least : SURELY);
 }
 
-/* Whether the program was going round while this rose: memory must have been freed in both halves
- * of the rise. (Not between any two rises: some programs queue their frees.) */
+/* Whether the program repeated something while this rose: memory must have been freed in both
+ * halves of the rise. (Not between any two rises: some programs queue their frees.) */
 static bool goes_round(const struct search *s, const struct rise *rises, uint32_t count) {
     const struct vt_bucket *buckets = s->history->buckets;
     uint64_t first = buckets[rises[0].bucket].frees;
@@ -56,8 +57,8 @@ static bool goes_round(const struct search *s, const struct rise *rises, uint32_
     return middle > first && last > middle;
 }
 
-/* Nothing is freed while this rises. That may be setting up, but setting up does not make a hundred
- * blocks of one size in one place, or a thousand of mixed sizes, and end with them. */
+/* Nothing is freed while this rises. A program that sets up does that too, but it does not end with
+ * a hundred blocks of one size from one call site, or with a thousand of mixed sizes. */
 static bool only_keeps(const struct search *s, const struct trial *t) {
     const struct vt_bucket *buckets = s->history->buckets;
     const struct rise *rises = s->rises + t->first, *last = s->rises + t->all - 1;
@@ -74,7 +75,7 @@ static bool only_keeps(const struct search *s, const struct trial *t) {
            tail <= span + KEPT_TAIL * 1e9 / s->clock.ns_per_tick;
 }
 
-/* By time alone: rises far enough apart to be the work of iterations, to the very end. */
+/* By time alone: rises far enough apart to come from iterations, until the end. */
 static bool takes_time(const struct search *s, const struct rise *rises, uint32_t count) {
     double span = rises[count - 1].at - rises[0].at;
     double tail = (double)s->end - rises[count - 1].at;
@@ -84,7 +85,7 @@ static bool takes_time(const struct search *s, const struct rise *rises, uint32_
 }
 
 /* Student's t of the steps from valley to valley: the mean step over its standard error. The steps
- * of a level that wanders cancel each other. */
+ * of a level that moves at random cancel out. */
 static double drift(const double *values, uint32_t count) {
     double mean = (values[count - 1] - values[0]) / (count - 1), squares = 0;
     for (uint32_t i = 1; i < count; i++) {
@@ -94,8 +95,8 @@ static double drift(const double *values, uint32_t count) {
     return squares > 0 ? mean * sqrt((count - 1.0) * (count - 2) / squares) : INFINITY;
 }
 
-/* Whether one buffer is made anew, longer each time: no more blocks than at the first rise, but
- * twice the bytes. A workspace that grows by a few percent is none. */
+/* Whether one buffer is reallocated larger and larger: no more blocks than at the first rise, but
+ * twice the bytes. A workspace that grows by a few percent does not count. */
 static bool is_longer(const struct curve *c, const struct rise *first) {
     uint64_t bytes = 0, count = 0;
     for (uint32_t i = 0; i < c->count && c->samples[i].bucket <= first->bucket; i++) {
@@ -122,7 +123,7 @@ static bool is_steady(const struct search *s, const struct trial *t) {
             longest = rises[i].at - before;
         before = rises[i].at;
     }
-    /* an iteration's own length is not a pause; takes_time asks by time */
+    /* the length of one iteration is not a pause; by time, takes_time tests this */
     double tail = kind == BY_TIME ? 0 : t->scale.end - before - (kind == BY_ITERATION ? 1 : 0);
     if (tail > TAIL_PAUSES * longest && tail > TAIL_SHARE * span)
         return false;
@@ -131,8 +132,8 @@ static bool is_steady(const struct search *s, const struct trial *t) {
     return !slows_down(rises, count, t->scale.end, t->warm);
 }
 
-/* Whether a floor shows growth: of a buffer that gets longer, or of a flow of blocks, some of which
- * are freed, whose valleys rise. */
+/* Whether a floor shows growth: of a buffer that gets larger, or of a queue of blocks whose valleys
+ * rise although some blocks are freed. */
 static bool stays_up(const struct search *s, const struct trial *t, uint32_t windows) {
     const struct curve *c = t->curve;
     double valleys[MOST_VALLEYS + 1],
@@ -170,7 +171,7 @@ static bool trends(const struct search *s, const struct trial *t, double *chance
     return *chance <= SIGNIFICANT;
 }
 
-/* All tests, of the rises from `first` on. */
+/* All tests on the rises from `first` on. */
 static bool holds(const struct search *s, const struct trial *t, struct found *found) {
     const struct rise *rises = s->rises + t->first;
     uint32_t count = t->all - t->first;
@@ -190,8 +191,8 @@ static bool holds(const struct search *s, const struct trial *t, struct found *f
     return true;
 }
 
-/* The earliest beginning from which the tests hold: the first rise; after a warm-up; else after a
- * long pause, the latest first. */
+/* Finds a start from which the tests hold: the first rise; after a warm-up; or after a long pause,
+ * trying the latest pause first. */
 static bool find_from(const struct search *s, struct trial *t, struct found *found) {
     if (!t->all)
         return false;
@@ -228,7 +229,7 @@ static bool find(const struct search *s, const struct curve *c, struct found *fo
     for (enum clock_kind kind = BY_ITERATION; kind <= BY_TIME; kind++) {
         struct trial t = {.curve = c};
         if (kind == BY_ITERATION && s->iterations->shared && c->one_thread)
-            continue; /* its thread's own rhythm is the same in every run */
+            continue; /* the thread's own rhythm is better: it is the same in every run */
         if (vt_growth_scale(s, c, kind, true, &t.scale)) {
             t.all = vt_growth_kept(s, c, &t.scale);
             if (find_from(s, &t, found))
@@ -246,8 +247,8 @@ static bool find(const struct search *s, const struct curve *c, struct found *fo
 
 /* --- sites, and lines of several sites --- */
 
-/* A site's own rises in a growth that was found for its line: how many, and from which on, in
- * search.rises. */
+/* Finds a site's own rises in a growth that was found for its line. Returns how many; *first: the
+ * first in search.rises. */
 static uint32_t find_part(const struct search *s, const struct found *found, double from,
                           uint32_t site, uint32_t *first) {
     struct curve c = vt_growth_curve(s, site);
@@ -258,8 +259,8 @@ static uint32_t find_part(const struct search *s, const struct found *found, dou
     return n - *first;
 }
 
-/* Sites of one line that do not grow alone but do together: the line is reached in many ways, a few
- * times in each. */
+/* Sites of one line of code that grow together but not alone, because the line is called on many
+ * paths, a few times on each. */
 static void judge_line(const struct search *s, const uint32_t *sites, uint32_t count,
                        const uint32_t *index, struct vt_process *p) {
     struct curve sum = vt_growth_curve_of_line(s, sites, count);
@@ -324,8 +325,8 @@ static void judge_lines(const struct search *s, const uint32_t *index, struct vt
     vt_map_free(&first_of);
 }
 
-/* In a window, kept blocks may replace blocks from before it. The sites of those are not known, so
- * all memory of the same layer and device is compared. */
+/* In a window, kept blocks may replace blocks from before it, whose sites are unknown. So this
+ * compares all memory of the same layer and device. */
 static bool replaces(const struct search *s, const struct found *found, const struct vt_process *p,
                      const struct vt_site *site) {
     uint64_t kept = 0, given_back = 0;

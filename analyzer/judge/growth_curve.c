@@ -29,7 +29,7 @@ double vt_growth_sample_position(const struct search *s, const struct curve *c,
                                               : vt_growth_position(s, kind, sample->bucket);
 }
 
-/* The level with which a bucket ends. */
+/* The level at the end of a bucket. */
 static uint64_t level_after(const struct curve *c, uint32_t bucket) {
     uint32_t low = 0, high = c->count;
     while (low < high) {
@@ -42,7 +42,7 @@ static uint64_t level_after(const struct curve *c, uint32_t bucket) {
     return low ? c->samples[low - 1].last_bytes : 0;
 }
 
-/* The first bucket that begins behind so many events. */
+/* The first bucket that begins after this many events. */
 static uint32_t bucket_at(const struct search *s, double events) {
     uint32_t low = 0, high = s->last_bucket + 1;
     while (low < high) {
@@ -55,7 +55,7 @@ static uint32_t bucket_at(const struct search *s, double events) {
     return low;
 }
 
-/* Where a bucket would be on the clock of the site's thread. */
+/* A bucket's position on the clock of the site's thread. */
 static double thread_position(const struct curve *c, uint32_t bucket) {
     for (uint32_t i = 0; i < c->count; i++)
         if (c->samples[i].bucket >= bucket)
@@ -75,13 +75,13 @@ bool vt_growth_scale(const struct search *s, const struct curve *c, enum clock_k
         while (last > 0 && h->buckets[last - 1].after)
             last--;
         if (last < scale->end_bucket && last) {
-            /* what rose in the loop and was given back since is not held */
+            /* what rose in the loop but was freed since is not held */
             uint64_t level = level_after(c, last - 1);
             scale->held = level < c->held ? level : c->held;
         }
         scale->end_bucket = last;
         scale->start = 1;
-        /* those in which nothing was allocated count as well */
+        /* iterations without allocations count as well */
         scale->end = (double)s->iterations->count + 1;
     } else {
         scale->start = kind == BY_TIME ? (double)h->first_alloc : 0;
@@ -130,12 +130,12 @@ uint32_t vt_growth_floor(const struct search *s, const struct curve *c, const st
     uint32_t i = c->count;
     while (i > 0 && c->samples[i - 1].bucket >= scale->end_bucket)
         i--;
-    /* the last allocation of all may be working memory: what it replaces is not freed yet */
+    /* the last allocation may be a temporary whose predecessor is not freed yet */
     if (i >= 2 && c->samples[i - 2].last_bytes < floor)
         floor = c->samples[i - 2].last_bytes;
     while (i-- > 0) {
         const struct vt_sample *sample = &c->samples[i];
-        /* the bucket of the last allocation also holds what was freed behind it */
+        /* the bucket of the last allocation includes frees after it */
         uint64_t low = sample->low_bytes;
         if (sample->bucket == s->last_bucket)
             low = i ? c->samples[i - 1].last_bytes : 0;
@@ -186,7 +186,8 @@ void vt_growth_valleys(const struct search *s, const struct curve *c, const stru
 
 /* --- curves --- */
 
-/* The age, in events, from which on a block counts as kept: well above the longest life that ended. */
+/* The age in events from which a block counts as kept: well above the longest lifetime of freed
+ * blocks. */
 static double find_min_age(const struct search *s, const struct curve *c) {
     const struct vt_history *h = s->history;
     double longest = 0;
@@ -231,8 +232,8 @@ static int by_bucket(const void *a, const void *b) {
     return x->allocs < y->allocs ? -1 : x->allocs > y->allocs;
 }
 
-/* Where several sites changed in one bucket, the sum of their lowest levels is its lowest: a growth
- * can be missed by that, never made up. */
+/* If several sites changed in one bucket, the sum of their lowest levels counts as the lowest. That
+ * can hide a growth, but never invent one. */
 struct curve vt_growth_curve_of_line(const struct search *s, const uint32_t *sites,
                                      uint32_t count) {
     struct curve sum = {.freed_all = true}; /* held_count: not needed of lines */
@@ -248,7 +249,7 @@ struct curve vt_growth_curve_of_line(const struct search *s, const uint32_t *sit
         sum.freed_all &= c.freed_all;
         for (uint32_t j = 0; j < c.count; j++) {
             all[n] = c.samples[j];
-            all[n++].allocs = i; /* whose it is */
+            all[n++].allocs = i; /* the site of the sample, for the merge below */
         }
     }
     if (n)

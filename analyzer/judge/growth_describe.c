@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What is said of a growth that growth.c has found: how much in each iteration, since which, and
- * when the device is full. Where the program marked no iterations, a round of the run is counted by
- * the allocations of one site that keeps time.
+ * The figures of a growth: how much per iteration, since which iteration, and when the device is
+ * full. If the program marked no iterations, the allocations of one regular site (the beat) count
+ * as iterations.
  */
 #include "growth_limits.h"
 #include "growth_search.h"
@@ -15,7 +15,7 @@
 
 /* --- the run's rhythm --- */
 
-/* Allocations of a site before a bucket. */
+/* How often a site allocated before a bucket. */
 static uint64_t allocs_before(const struct search *s, uint32_t site, uint32_t bucket) {
     const struct vt_site_history *h = &s->history->sites[site];
     uint32_t low = 0, high = h->count;
@@ -29,7 +29,7 @@ static uint64_t allocs_before(const struct search *s, uint32_t site, uint32_t bu
     return low ? h->samples[low - 1].allocs : 0;
 }
 
-/* A site that could be the run's beat, and how often it allocated while the growth lasted. */
+/* A candidate for the beat, and how often it allocated during the growth. */
 struct beat {
     uint64_t count;
     uint32_t site;
@@ -42,8 +42,9 @@ static int compare_beats(const void *a, const void *b) {
     return x->site < y->site ? -1 : x->site > y->site;
 }
 
-/* The sites that allocate all through the growth evenly, sorted by how often; the caller frees. Of one
- * thread alone, where it is given: what others do meanwhile differs from run to run. */
+/* The sites that allocate evenly during the whole growth, sorted by how often; the caller frees
+ * them. If a thread is given, only its sites, because what the others do meanwhile differs from run
+ * to run. */
 static struct beat *find_even(const struct search *s, uint32_t first_bucket, uint32_t thread,
                               uint32_t *count) {
     size_t site_count = s->replay->site_count;
@@ -82,18 +83,18 @@ static struct beat *find_even(const struct search *s, uint32_t first_bucket, uin
     return beats;
 }
 
-/* Whether `count` is about so many times `base`. */
+/* Whether `count` is about `times` times `base`. */
 static bool is_times(uint64_t count, uint64_t base, uint64_t times) {
     double n = (double)count, expected = (double)(base * times);
     return n <= expected + expected * BEAT_ALIKE + 1 && n + n * BEAT_ALIKE + 1 >= expected;
 }
 
-/* The site whose allocations are counted as iterations: the one that most others keep time with, by
- * allocating as often (which counts twice) or up to eight times as often; of two, the quicker.
- * VT_NO_SITE: none. */
+/* Finds the site whose allocations count as iterations: the one for which the most other sites
+ * allocate equally often (which counts twice) or up to eight times as often; of two, the more
+ * frequent. VT_NO_SITE: none. */
 static uint32_t find_beat(const struct search *s, uint32_t first_bucket, uint32_t thread) {
     struct tempo {
-        uint64_t count; /* of its quickest site */
+        uint64_t count; /* of its most frequent site */
         uint32_t site, sites;
     } tempos[TEMPOS];
     uint32_t count, n = 0, best = VT_NO_SITE, best_votes = 0;
@@ -124,9 +125,9 @@ static uint32_t find_beat(const struct search *s, uint32_t first_bucket, uint32_
     return best;
 }
 
-/* --- what is said of it --- */
+/* --- the figures --- */
 
-/* The phase that a whole number of the iterations makes up: what has them inside, the innermost. */
+/* Finds the innermost phase that contains a whole number of iterations. */
 static void find_outer_phase(const struct vt_process *p, struct vt_growth *g) {
     uint64_t count = 0;
     const struct vt_phase *first = NULL;
@@ -147,8 +148,8 @@ static void find_outer_phase(const struct vt_process *p, struct vt_growth *g) {
     }
 }
 
-/* The same of the run's rhythm: a site that allocates once in so many rounds, as evenly as can be,
- * and is not the one that grows. */
+/* The same by rhythm: the most regular site that allocates once in several iterations and is not
+ * the one that grows. */
 static void find_outer_beat(const struct search *s, uint32_t beat, uint32_t own,
                             struct vt_growth *g) {
     for (uint32_t i = 0; i < s->replay->site_count && i < s->history->site_room; i++) {
@@ -177,7 +178,8 @@ static void find_outer_beat(const struct search *s, uint32_t beat, uint32_t own,
     }
 }
 
-/* How much more the device takes; VT_UNKNOWN where its size is, or where it is no device's. */
+/* The bytes that are left on the site's device; VT_UNKNOWN if its size is unknown or the memory has
+ * no device. */
 static uint64_t room_left(const struct vt_process *p, const struct vt_site *site) {
     for (uint32_t i = 0; i < p->device_count; i++) {
         const struct vt_device *d = &p->devices[i];
@@ -194,7 +196,7 @@ static uint64_t room_left(const struct vt_process *p, const struct vt_site *site
     return VT_UNKNOWN;
 }
 
-/* When the growth fills the device. An allocation that was refused there says that it has. */
+/* Computes when the growth fills the device. A refused allocation means that it is full. */
 static void foresee(const struct vt_process *p, const struct vt_site *site,
                     struct vt_growth *growth, double ns) {
     uint64_t room = room_left(p, site);
@@ -208,7 +210,7 @@ static void foresee(const struct vt_process *p, const struct vt_site *site,
     growth->full_in = (uint64_t)((double)growth->full_in_iterations * ns);
 }
 
-/* How many of its iterations lie before a bucket, on the clock that the growth was found on. */
+/* How many iterations come before a bucket, on the clock on which the growth was found. */
 static double iterations_before(const struct search *s, enum clock_kind kind, uint32_t beat,
                                 uint32_t bucket) {
     if (kind == BY_RHYTHM)
@@ -217,7 +219,7 @@ static double iterations_before(const struct search *s, enum clock_kind kind, ui
     return kind == BY_TIME ? at * s->clock.ns_per_tick / 1e9 : at - 1;
 }
 
-/* Its course: the share of each part of the span. */
+/* Fills the shape: the share of each part of the span. */
 static void draw(const struct search *s, const struct found *found, const struct rise *rises,
                  uint32_t count, struct vt_growth *g) {
     const struct vt_bucket *buckets = s->history->buckets;
@@ -276,7 +278,7 @@ void vt_growth_describe(const struct search *s, const struct found *found, const
     double between = iterations_before(s, kind, beat, last) - before, length = all - before;
     g->since_iteration = kind == BY_TIME ? VT_UNKNOWN : (uint64_t)before + 1;
     length = length < 1e-9 ? 1e-9 : length;
-    /* from rise to rise: what came behind the last is no part of it */
+    /* from first to last rise: the time after the last does not count */
     double each = count > 1 && between > 0 ? (double)(g->bytes - rises[0].bytes) / between
                                            : (double)g->bytes / length;
     g->bytes_per_iteration = (uint64_t)(each + 0.5);

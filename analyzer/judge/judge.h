@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The door of judge/: what the books mean. Each file puts one question to a finished replay, or to
- * the model as it is so far, and writes the answer into the model; build.c asks them in turn.
+ * The door of judge/: conclusions from the books. Each file answers one question about a finished
+ * replay, or about the model as far as it is filled, and writes the answer into the model, which
+ * owns it. build.c calls them in the order that they need. Nothing here fails.
  *
- * Law: say nothing that the evidence does not show. A verdict has its evidence in one sentence, and
- * a figure that cannot be known is VT_UNKNOWN. Uses base, log, model, replay and names.
+ * Law: state only what the evidence shows. A verdict has its evidence in one sentence; an unknown
+ * figure is VT_UNKNOWN. `index`, everywhere: a replay's site -> its index in vt_process.sites, or
+ * VT_NO_SITE. Uses base, log, model, replay and names.
  */
 #ifndef VRAMTRACE_ANALYZER_JUDGE_H
 #define VRAMTRACE_ANALYZER_JUDGE_H
@@ -14,58 +16,54 @@
 #include "model/model.h"
 #include "replay/replay.h"
 
-/* fragmentation.c: how much of a device's memory is reserved and not in use, in how many pieces:
- * at the end, at its worst, over time; and which blocks keep it so. `index` says for each of the
- * replay's sites where it is in the model. */
+/* fragmentation.c: fills vt_device.fragmentation: memory that is reserved but not in use, at the
+ * end, at its worst, over time; and the blocks that keep it reserved. */
 void vt_fragmentation_measure(const struct vt_log *log, const struct vt_replay *replay,
                               struct vt_clock clock, const uint32_t *index,
                               struct vt_device *device);
 
-/* oom.c: the failed allocations, with what became of each and why it failed. */
+/* oom.c: fills the process's ooms: the failed allocations, their outcome and cause. */
 struct vt_oom_sources {
     const struct vt_log *log;
     const struct vt_replay *replay;
     struct vt_clock clock;
-    const uint32_t *index; /* where the replay's sites are in the model; VT_NO_SITE */
+    const uint32_t *index;
     struct vt_stacks *stacks;
     const struct vt_classes *classes;
-    int device; /* only this one's; -1: all */
+    int device; /* only this ordinal's; -1: all */
 };
 void vt_oom_find(const struct vt_oom_sources *sources, struct vt_process *process);
 
-/* ... and what could be done, once the sites have their verdicts. */
+/* oom_advice.c: adds advice to the ooms. The sites must have their verdicts. */
 void vt_oom_advise(struct vt_process *process);
 
-/* How much of what the driver says is used, and is not tracked, other processes hold at a moment (an
- * estimate; the process's objects must be filled in). */
+/* oom.c: an estimate of what other processes hold at a moment, in bytes, of memory that is used but
+ * not tracked. The process's objects must be filled in. */
 uint64_t vt_oom_others(const struct vt_process *process, unsigned device, uint64_t at,
                        uint64_t untracked_bytes, uint64_t total_bytes);
 
-/* lifetime.c: fills vt_site.usual_life, longest_life and oldest_age. `index`: the replay's site ->
- * the process's; `end`: ticks. */
+/* lifetime.c: fills vt_site.usual_life, longest_life and oldest_age. `end`: ticks. */
 void vt_lifetime_measure(const struct vt_replay *replay, struct vt_clock clock, uint64_t end,
                          const uint32_t *index, struct vt_process *process);
 
-/* diagnose.c: gives every site its verdict. */
+/* diagnose.c: sets every site's verdict and why. */
 void vt_diagnose_sites(struct vt_process *process);
 
-/* leaks.c: gathers the failing sites into leaks, the gravest first. */
+/* leaks.c: groups the failing sites into leaks, the worst first. */
 void vt_leaks_gather(struct vt_process *process);
 
-/* advice.c: gives each leak what its evidence suggests: one line that names the frame which shows
- * it, or none. */
+/* advice.c: adds one line of advice to each leak whose evidence suggests a common mistake. */
 void vt_advice_add(struct vt_process *process);
 
-/* growth.c: gives each site of the process that grows its vt_site.growth, and all that allocated their
- * vt_site.held_*. `index`: the replay's site -> the process's, VT_NO_SITE for none. `end`: ticks at
- * which the process ended, or the log does. */
+/* growth.c: fills vt_site.growth of each site that grows, and vt_site.held_* of each that
+ * allocated. `end`: ticks at the end of the process or of the log. */
 void vt_growth_find(const struct vt_replay *replay, const struct vt_history *history,
                     const struct vt_iterations *iterations, struct vt_clock clock, uint64_t end,
                     const uint32_t *index, struct vt_process *process);
 
-/* untracked.c: fills in what the samples say of the device: name, size and UUID where the program never asked,
- * and the driver's figures. Its ordinal and peak_at must be set. True: the figures of this process
- * are known; false: driver_used_bytes, untracked_bytes and `untracked` stay unknown. */
+/* untracked.c: fills the device from NVML's samples: name, size and UUID, unless they are known,
+ * and the driver's figures. Its ordinal and peak_at must be set. Returns whether this process's own
+ * figures are known; else driver_used_bytes, untracked_bytes and `untracked` stay unknown. */
 bool vt_untracked_take(const struct vt_log *log, const struct vt_replay *replay,
                        struct vt_clock clock, struct vt_device *device);
 

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Leaks: which failing sites are one. Those of one place (the same own frame, reached on different
- * ways) are; and those that grow in the same iterations, where one's code calls the other's or both
- * are called from one function: a step that keeps its output keeps all that was made for it, and one
- * mistake must be one finding. diagnose.c calls.
+ * Groups failing sites into leaks, so that one mistake is one finding. Sites belong together if
+ * they have the same user frame, reached by different paths; or if they grow in the same iterations
+ * and one's code calls the other's, or one function calls both: a step that keeps its output keeps
+ * everything that was allocated for it. build.c calls.
  */
 #include "judge.h"
 
@@ -13,7 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A leak is what the gate fails where nobody chose otherwise. */
+/* Leaks are the sites that fail the gate by default. */
 static bool fails(const struct vt_process *p, const struct vt_site *site) {
     return vt_verdict_fails_by_default(p, site->verdict);
 }
@@ -29,8 +29,8 @@ static bool same_function(const struct vt_frame *a, const struct vt_frame *b) {
            same_text(a->module, b->module);
 }
 
-/* Whether a function of the user's own is on both stacks. The outermost one counts only where both
- * allocate in it itself: all of a program is called from its main function. */
+/* Whether both stacks have a function of user code in common. The outermost one, usually the main
+ * function, counts only if both allocate in it directly. */
 static bool share_function(const struct vt_stack *a, const struct vt_stack *b) {
     const struct vt_frame *x = vt_stack_main_frame(a), *y = vt_stack_main_frame(b);
     if (!x || !y)
@@ -50,7 +50,7 @@ static bool share_function(const struct vt_stack *a, const struct vt_stack *b) {
     return false;
 }
 
-/* Whether two growths began together and took the same course since. */
+/* Whether two growths began together and have the same shape. */
 static bool in_step(const struct vt_growth *a, const struct vt_growth *b) {
     double apart = 0;
     if (!same_text(a->per, b->per))
@@ -89,13 +89,13 @@ static void add_growth(struct vt_growth *sum, const struct vt_growth *g) {
     }
 }
 
-/* --- gathering --- */
+/* --- grouping --- */
 
-/* Sites come sorted, the largest first; so the first of a leak is its largest. */
+/* Sites come by size, so the first site of a leak is its largest. */
 struct gathering {
     struct vt_process *p;
     uint32_t *next_in_leak, *last_of, *first_of; /* sites of a leak, chained */
-    struct vt_map by_line;                       /* verdict and place -> leak */
+    struct vt_map by_line;                       /* verdict and line -> leak */
 };
 
 static void add_site(struct gathering *g, uint32_t leak, uint32_t i) {
@@ -121,8 +121,8 @@ static void add_site(struct gathering *g, uint32_t leak, uint32_t i) {
     }
 }
 
-/* A leak that this site grows in step with. Only the first few are asked, so that a process with
- * thousands of leaks is not compared with itself for minutes. */
+/* A leak that grows together with this site. Compares only with the first few, because a process
+ * can have thousands of leaks. */
 static uint32_t find_partner(const struct gathering *g, const struct vt_site *site) {
     enum { ASKED = 256 };
     const struct vt_process *p = g->p;
@@ -152,7 +152,7 @@ static void gather_site(struct gathering *g, uint32_t i) {
     add_site(g, leak, i);
 }
 
-/* --- what is said --- */
+/* --- evidence and order --- */
 
 static void say_why(const struct vt_process *p, struct vt_leak *leak) {
     char live[VT_FORMAT_BYTES], all[VT_FORMAT_BYTES];
@@ -194,7 +194,7 @@ static int compare_leaks(const void *a, const void *b) {
     return x->sites[0] < y->sites[0] ? -1 : x->sites[0] > y->sites[0];
 }
 
-/* Of sites that were all freed at the end, what they held then says which is the largest. */
+/* By what they held: sites that were freed at exit have nothing live. */
 static int compare_held(const void *a, const void *b) {
     const struct vt_site *const *x = a, *const *y = b;
     if ((*x)->held_bytes != (*y)->held_bytes)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Ages: how long a site's allocations usually live, and whether what is live has outlived them by
- * far. A block that was forgotten among thousands that were not shows so, also where its site does
+ * Lifetimes: how long a site's blocks usually live, and whether the live ones are far older. That
+ * shows a single block that was forgotten among thousands that were freed, even if the site does
  * not grow. diagnose.c adds it to the evidence.
  */
 #include "judge.h"
@@ -11,11 +11,11 @@
 #include <stdlib.h>
 
 enum {
-    SIBLINGS = 8, /* freed ones, from which on there is something usual */
-    BY_FAR = 16   /* times the longest life of these */
+    SIBLINGS = 8, /* freed blocks that show what is usual */
+    BY_FAR = 16   /* times the longest of their lifetimes */
 };
 
-/* Upper end of the class in which the n-th shortest life is. */
+/* Upper bound of the histogram class with the n-th shortest lifetime. */
 static uint64_t life_at(const struct vt_replay *r, const struct vt_replay_site *site,
                         struct vt_clock clock, uint64_t n) {
     uint64_t seen = 0;

@@ -1,15 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Why was there no memory? For each failed allocation: what became of it, and which of capacity,
- * fragmentation, another process, a limit or a rehearsal was the cause, with the figures that show
- * it. What the figures do not show stays unknown, and says so. build.c asks; oom_advice.c says what
- * could be done.
+ * Why was there no memory? For each failed allocation, this finds the outcome and the cause:
+ * capacity, fragmentation, another process, a limit, or a rehearsal; with the figures that show it.
+ * If they do not show a cause, it stays unknown. build.c calls; oom_advice.c adds the advice.
  *
- * What the device had is what the driver told the program at the nearest moment, and what was
- * allocated or freed since then is allowed for; where the program never asked, what NVML told
- * `vramtrace run`, which also knows what other processes held. Without either it is the device's
- * size less what is tracked, which is too much by what others hold: then another process cannot be
- * told from memory that is not tracked, and neither is claimed.
+ * Free memory is what the driver told the program at the nearest moment, corrected for allocations
+ * and frees since. If the program never asked, it is what NVML told `vramtrace run`, which also
+ * knows what other processes held. Without either it is the device's size minus tracked memory,
+ * which includes what other processes hold and what is untracked; these cannot be told apart then,
+ * so neither is named as the cause.
  */
 #include "judge.h"
 #include "log/log.h"
@@ -34,8 +33,8 @@ static uint64_t contexts_at(const struct vt_process *p, unsigned device, uint64_
     return count;
 }
 
-/* What a context and the code loaded into it may take, untracked, of a real device: some hundred
- * MiB each; the rest must be someone else's. On the simulated GPU it is known. */
+/* A context and its code take up to some hundred MiB, untracked; the rest must belong to others. On
+ * the simulated GPU the size is known. */
 uint64_t vt_oom_others(const struct vt_process *p, unsigned device, uint64_t at, uint64_t untracked,
                        uint64_t total) {
     const uint64_t most = 2ull << 30;
@@ -102,7 +101,7 @@ static void take_free(const struct vt_oom_sources *s, const struct vt_process *p
     }
 }
 
-/* Whether a caching allocator holds memory here whose inside is not in the log. */
+/* Whether a caching allocator holds memory here whose blocks are not in the log. */
 static bool has_unseen_cache(const struct vt_process *p, unsigned device) {
     for (uint32_t i = 0; i < p->site_count; i++)
         if (p->sites[i].device == device && p->sites[i].class == VT_CLASS_CACHE &&
@@ -122,7 +121,7 @@ static void take_cache(const struct vt_process *p, const struct vt_replay_fail *
     }
 }
 
-/* --- what became of it --- */
+/* --- the outcome --- */
 
 static const char *outcome(const struct vt_oom_sources *s, const struct vt_process *p,
                            const struct vt_replay_fail *from) {
@@ -142,7 +141,7 @@ static const char *outcome(const struct vt_oom_sources *s, const struct vt_proce
 
 #define BYTES(n) vt_format_bytes((n), (char[VT_FORMAT_BYTES]){0})
 
-/* What was looked at and was not it. */
+/* Adds which other causes were excluded. */
 static void say_not(const struct vt_oom *oom, bool fragmentation, struct vt_string *why) {
     if (fragmentation)
         vt_string_format(why,
@@ -165,7 +164,7 @@ static void say_capacity(const struct vt_oom *oom, uint64_t in_use, struct vt_st
                            in_use < oom->tracked_bytes ? ", most of it in use" : "");
 }
 
-/* Causes that the books and the driver's word together show. True: one was found. */
+/* Looks for a cause that the books and the driver's figures show. True: found one. */
 static bool weigh(struct vt_oom *oom, struct vt_string *why) {
     uint64_t cached = oom->cached_bytes == VT_UNKNOWN ? 0 : oom->cached_bytes;
     uint64_t in_use = oom->tracked_bytes > cached ? oom->tracked_bytes - cached : 0;
@@ -173,7 +172,7 @@ static bool weigh(struct vt_oom *oom, struct vt_string *why) {
     bool said = oom->free_said_at != VT_UNKNOWN;
     uint64_t others = oom->others_bytes == VT_UNKNOWN ? 0 : oom->others_bytes;
     if (oom->requested_bytes < asked || asked == VT_UNKNOWN)
-        asked = oom->requested_bytes; /* a segment is more than was needed */
+        asked = oom->requested_bytes; /* a segment can be larger than the request */
     if (oom->total_bytes != VT_UNKNOWN &&
         (asked > oom->total_bytes || in_use > oom->total_bytes - asked)) {
         oom->cause = "capacity";

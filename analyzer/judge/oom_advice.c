@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What could be done about a failed allocation: fitting its cause, and not in force already (the
- * tracer writes down the variables that say so). build.c asks, once every site has its verdict.
+ * Advice for a failed allocation, by its cause. It never recommends a setting that is in effect
+ * already, which the recorded environment variables show. build.c calls, after every site has its
+ * verdict.
  */
 #define _GNU_SOURCE /* strcasestr */
 #include "judge.h"
@@ -15,7 +16,7 @@
 
 #define BYTES(n) vt_format_bytes((n), (char[VT_FORMAT_BYTES]){0})
 
-/* PyTorch's settings, under whichever name; the variable's name too. */
+/* PyTorch's allocator settings, from whichever variable is set, and the variable's name. */
 static const char *torch_settings(const struct vt_process *p, const char **name) {
     static const char *const names[] = {"PYTORCH_ALLOC_CONF", "PYTORCH_CUDA_ALLOC_CONF",
                                         "PYTORCH_HIP_ALLOC_CONF"};
@@ -28,7 +29,7 @@ static const char *torch_settings(const struct vt_process *p, const char **name)
     return "";
 }
 
-/* The place of a site, in words; NULL: a filter left it out. */
+/* A site's main frame as text; NULL: filtered out. The caller frees it. */
 static char *site_text(const struct vt_process *p, uint32_t site) {
     if (site == VT_NO_SITE)
         return NULL;

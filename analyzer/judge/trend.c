@@ -52,8 +52,8 @@ static double dispersion(const struct rise *rises, uint32_t count, double start,
     return squares / (windows - 1) / (all / windows);
 }
 
-/* The squared coefficient of variation of the pauses between rises: what the dispersion comes to
- * where each is one block. It knows a clock's ticks from chance with fewer of them. */
+/* The squared coefficient of variation of the pauses between rises, which equals the dispersion if
+ * each rise is one block. It tells regular from random rises with fewer of them. */
 static double unevenness(const struct rise *rises, uint32_t count, double start) {
     double before = start, mean = 0, squares = 0;
     for (uint32_t i = 0; i < count; i++)

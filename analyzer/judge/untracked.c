@@ -2,13 +2,13 @@
 /*
  * Samples -> untracked bytes (see untracked.h).
  *
- * Which GPU is which ordinal? NVML counts GPUs as they sit in the machine, a process as its
- * environment orders them. Told, in this order, by
- *   - the UUID, where the program asked for it and the tracer overheard;
- *   - there being one GPU;
- *   - NVML's list: the process uses one GPU that no UUID named, and its books know one such device;
- *   - the order that the process's environment gave when it started: as long as it does not
- *     contradict the list.
+ * Which GPU is which ordinal? NVML numbers the GPUs of the machine, but a process numbers them by
+ * its environment. The answer comes, in this order, from
+ *   - the UUID, if the program asked for it, so that it is in the log;
+ *   - the fact that there is only one GPU;
+ *   - NVML's list, if it has the process on one GPU without a known UUID and the log has one such
+ * device;
+ *   - the order by the process's environment when it started, unless that contradicts the list.
  */
 #include "untracked.h"
 
@@ -24,7 +24,7 @@ static const struct vt_log_device *device_of(const struct vt_log *log, unsigned 
     return NULL;
 }
 
-/* The ordinal whose UUID the program asked for and which is this GPU's; VT_DEVICE_UNKNOWN: none. */
+/* The ordinal with this GPU's UUID; VT_DEVICE_UNKNOWN: none. */
 static unsigned named_ordinal(const struct vt_log *log, const struct vt_log_gpu *gpu) {
     for (size_t i = 0; i < log->device_count; i++)
         if (gpu->has_uuid && log->devices[i].has_uuid &&
@@ -46,8 +46,7 @@ static bool is_listed(const struct vt_replay *replay, uint32_t gpu) {
     return false;
 }
 
-/* The GPU of the machine that a process knows by this ordinal; NULL: it cannot be told, or no
- * sample was ever taken. */
+/* The GPU that the process knows by this ordinal; NULL: unknown, or there are no samples. */
 static const struct vt_log_gpu *gpu_of(const struct vt_log *log, const struct vt_replay *replay,
                                        unsigned ordinal) {
     const struct vt_log_gpu *listed = NULL, *ordered = NULL;
@@ -66,7 +65,7 @@ static const struct vt_log_gpu *gpu_of(const struct vt_log *log, const struct vt
         if (gpu->ordinal == ordinal)
             ordered = gpu;
     }
-    if (has_uuid(log, ordinal)) /* of a GPU that NVML does not show us */
+    if (has_uuid(log, ordinal)) /* NVML does not show us this GPU */
         return NULL;
     if (log->gpu_count == 1)
         return ordinal == 0 || ordinal == VT_DEVICE_UNKNOWN ? &log->gpus[0] : NULL;
@@ -81,7 +80,7 @@ static const struct vt_log_gpu *gpu_of(const struct vt_log *log, const struct vt
     return ordered;
 }
 
-/* What the books had on the device at a sample; UINT64_MAX: they cannot say. */
+/* The bytes in the books for the device at a sample; UINT64_MAX: unknown. */
 static uint64_t tracked_at(const struct vt_log *log, const struct vt_replay_sample *sample,
                            unsigned ordinal) {
     uint64_t stray = sample->tracked[VT_SAMPLE_DEVICES - 1];
@@ -92,7 +91,7 @@ static uint64_t tracked_at(const struct vt_log *log, const struct vt_replay_samp
     return sample->tracked[ordinal] + stray;
 }
 
-/* Whether the figure of the books is that of the moment. */
+/* Whether the books certainly did not change during the sample. */
 static bool is_steady(const struct vt_replay_sample *sample, unsigned ordinal) {
     unsigned slot = ordinal == VT_DEVICE_UNKNOWN ? 0 : ordinal;
     return !(sample->moved & (1u << slot | 1u << (VT_SAMPLE_DEVICES - 1)));
@@ -129,14 +128,14 @@ static void note_course(struct vt_untracked *u, uint64_t untracked, uint64_t at)
     }
 }
 
-/* What the program never asked. */
+/* Fills in what the program never asked for. */
 static void fill_in(const struct vt_log *log, const struct vt_replay *replay,
                     const struct vt_log_gpu *gpu, struct vt_device *device) {
     if (!device->name && gpu->name[0])
         device->name = vt_strdup(gpu->name);
     if (device->total_bytes == VT_UNKNOWN && gpu->total_bytes)
         device->total_bytes = gpu->total_bytes;
-    /* GPUs of a machine are mostly of one kind, so only this could be wrong */
+    /* the GPUs of a machine are mostly of one model, so only the UUID could be wrong */
     bool sure = log->gpu_count == 1 || is_listed(replay, gpu->number);
     if (!device->uuid && gpu->has_uuid && sure)
         device->uuid = vt_model_uuid(gpu->uuid);
@@ -164,7 +163,7 @@ bool vt_untracked_take(const struct vt_log *log, const struct vt_replay *replay,
             rest = sample->own_bytes - tracked;
             note_course(u, rest, vt_clock_ns(clock, sample->ticks));
         }
-        /* one that tells comes before one that does not */
+        /* a sample with a figure for untracked memory is better than one without */
         bool tells = rest != VT_UNKNOWN, told = untracked != VT_UNKNOWN;
         if (!nearest || tells > told ||
             (tells == told && distance(sample->ticks, peak) < distance(nearest->ticks, peak))) {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What the driver says that a process uses, less what the books have: contexts, code, pools' idle
- * reserve, and whatever went past the tracer. From the samples that `vramtrace run` took through
- * NVML. For oom.c; judge.h has what build.c asks.
+ * Untracked memory: what the driver says that the process uses, minus what the log has. It consists
+ * of contexts, code, the idle reserve of pools, and allocations that the tracer missed. The figures
+ * come from the samples that `vramtrace run` took through NVML. For oom.c; build.c uses judge.h.
  */
 #ifndef VRAMTRACE_ANALYZER_UNTRACKED_H
 #define VRAMTRACE_ANALYZER_UNTRACKED_H
@@ -11,8 +11,8 @@
 #include "model/model.h"
 #include "replay/replay.h"
 
-/* The sample of the device's GPU that lies nearest to a moment, of those that the books can be
- * compared with; NULL: there is none. *tracked: what they had on the device then. */
+/* The sample of the device's GPU nearest to a moment, among those that can be compared with the
+ * books; NULL: none. It belongs to `replay`. *tracked: the bytes in the books at that time. */
 const struct vt_replay_sample *vt_untracked_near(const struct vt_log *log,
                                                  const struct vt_replay *replay, unsigned ordinal,
                                                  uint64_t ticks, uint64_t *tracked);
