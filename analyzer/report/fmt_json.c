@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The report as JSON, schema vramtrace-report/1: every key always there, null for what is not
- * known, integers for bytes and nanoseconds, valid UTF-8 whatever the file names were. Keys may be
- * added, never renamed.
+ * The report as JSON, schema vramtrace-report/1. Every key is always present, null if unknown;
+ * bytes and nanoseconds are integers. Keys may be added, but never renamed.
  */
 #include "formats.h"
 #include "base/base.h"
@@ -140,7 +139,7 @@ static void pins(struct vt_json *j, const struct vt_process *p, const struct vt_
     vt_json_close(j, ']');
 }
 
-/* Segments with their pieces: [offset, bytes, site], site null for what is idle. */
+/* Segments with their pieces: [offset, bytes, site]; the site of an idle piece is null. */
 static void segments(struct vt_json *j, const struct vt_process *p,
                      const struct vt_fragmentation *f) {
     vt_json_open(j, "segments", '[');
@@ -282,7 +281,7 @@ static void leak(struct vt_json *j, const struct vt_process *p, const struct vt_
     vt_json_string(j, "advice", l->advice);
     vt_json_number(j, "live_bytes", l->live_bytes);
     vt_json_number(j, "live_count", l->live_count);
-    vt_json_number(j, "held_bytes", l->held_bytes); /* when the process last allocated anything */
+    vt_json_number(j, "held_bytes", l->held_bytes); /* at the process's last allocation */
     vt_json_number(j, "held_count", l->held_count);
     if (user_frame)
         frame(j, "own_frame", user_frame);

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The report for people: 80 columns, what matters first. What is still held leads, by call site,
- * the biggest first; then each device at its peak and what that was made of; then what could be
- * done next. It says only what the model knows.
+ * The report for people: 80 columns, the most important first. It begins with what is still held,
+ * by call site, the largest first; then comes each device at its peak, with its parts; then what to
+ * do next.
  *
- * Called by cmd_report.c through formats.c. The lists of places are in text_rows.c, a device's
- * picture in text_device.c, the page of one site in text_site.c.
+ * The lists of call sites are in text_rows.c, a device in text_device.c, the page of one site in
+ * text_site.c.
  */
 #include "fmt_text.h"
 
@@ -19,7 +19,7 @@
 
 enum { COMMAND_COLUMNS = 2 * VT_TEXT_WIDTH - 3 };
 
-/* The command as it would be typed, as much as two lines hold. */
+/* The command as a user would type it, cut to two lines. */
 static void command_text(const struct vt_process *p, struct vt_string *s) {
     for (uint32_t i = 0; i < p->command_count; i++) {
         const char *word = p->command[i];
@@ -42,7 +42,7 @@ static void command_text(const struct vt_process *p, struct vt_string *s) {
     for (char *at = s->text; at && *at; at++)
         if ((unsigned char)*at < 0x20)
             *at = ' ';
-    /* the JSON has all of it */
+    /* the JSON has the whole command */
     size_t end = 0;
     for (unsigned columns = 0; columns < COMMAND_COLUMNS && end < s->length; columns++) {
         unsigned bytes = vt_utf8_length(s->text + end, s->length - end);
@@ -68,7 +68,7 @@ static void exit_text(const struct vt_process *p, char *out, size_t room) {
         snprintf(out, room, "end not recorded");
 }
 
-/* Left and right parts of a line, on two lines where they do not fit on one. */
+/* The left and right parts of a line, on two lines if they do not fit on one. */
 static void two_sided(const struct vt_text *t, const char *left, const char *right) {
     unsigned l = vt_frame_text_columns(left), r = vt_frame_text_columns(right);
     if (l + 3 + r <= VT_TEXT_WIDTH)
@@ -135,10 +135,13 @@ static void notes(const struct vt_text *t) {
 
 /* --- what is held --- */
 
-/* What was held until the program had done its work, and freed behind its last allocation: where an
- * interpreter cleans up, that says nothing about who wanted to keep it. */
+/* Memory that was held at the process's last allocation and freed after it. In a process with an
+ * interpreter this is usual and says nothing about the program. */
 static void held_late(const struct vt_text *t) {
-    enum { MANY = 8 }; /* blocks of one place, which a program that frees all itself gathers */
+    enum {
+        MANY = 8
+    }; /* blocks of one call site that accumulated until a program freed them at
+                          exit */
     const struct vt_process *p = t->process;
     struct vt_rows rows;
     char bytes[VT_FORMAT_BYTES], count[VT_FORMAT_BYTES], part[VT_FORMAT_BYTES];
@@ -172,7 +175,7 @@ static void held_late(const struct vt_text *t) {
     vt_rows_free(&rows);
 }
 
-/* What is true where no site holds device memory: caches may, and other memory may be held. */
+/* Says what else may be held if no call site holds device memory: caches and other memory. */
 static void say_freed(const struct vt_process *p, struct vt_string *rest) {
     uint64_t kept = 0;
     char bytes[VT_FORMAT_BYTES];
@@ -207,7 +210,7 @@ static void held(const struct vt_text *t) {
         say_freed(p, &rest);
         if (!ended)
             vt_string_add(&rest, windowed ? " in this window" : ", as far as the log goes");
-        /* green only where nothing is missing */
+        /* green only if the log is complete */
         vt_text_heading(
             t, ended && !p->dropped_events && !p->went_bytes ? VT_STYLE_GOOD : VT_STYLE_HEAD,
             ended ? "NOTHING HELD AT THE END" : "NOTHING HELD", rest.text);
@@ -229,7 +232,7 @@ static void held(const struct vt_text *t) {
     vt_rows_free(&rows);
 }
 
-/* Memory that is no device's. */
+/* Memory of no device. */
 static void apart(const struct vt_text *t, const char *heading, const struct vt_apart *books,
                   enum vt_rows_what what) {
     struct vt_rows rows;
@@ -248,7 +251,7 @@ static void apart(const struct vt_text *t, const char *heading, const struct vt_
     vt_string_free(&rest);
 }
 
-/* --- what is next --- */
+/* --- what to do next --- */
 
 static void next(const struct vt_text *t) {
     const struct vt_process *p = t->process;
@@ -257,7 +260,7 @@ static void next(const struct vt_text *t) {
     while (first_site < p->site_count && p->sites[first_site].before)
         first_site++;
     const struct vt_site *site = first_site < p->site_count ? &p->sites[first_site] : NULL;
-    if (p->leak_count && p->leaks[0].site_count) /* what the first screen leads with */
+    if (p->leak_count && p->leaks[0].site_count) /* the site at the top of the report */
         site = &p->sites[p->leaks[0].sites[0]];
     char *lines[3] = {NULL, NULL, NULL};
     struct vt_string line = {0};

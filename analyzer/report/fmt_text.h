@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What the files of the text format share: fmt_text.c (the whole), text_rows.c (lists of places),
- * text_device.c (a device at its peak), text_site.c (one site alone).
+ * The parts of the text format, for its files: fmt_text.c writes the whole report, text_rows.c
+ * lists of call sites, text_device.c a device at its peak, text_site.c one site.
  */
 #ifndef VRAMTRACE_ANALYZER_FMT_TEXT_H
 #define VRAMTRACE_ANALYZER_FMT_TEXT_H
@@ -16,12 +16,12 @@ enum vt_rows_what {
     VT_ROWS_MANAGED, /* managed memory live at the end */
     VT_ROWS_PINNED,  /* pinned host memory live at the end */
     VT_ROWS_PEAK,    /* what a device held at its peak */
-    VT_ROWS_LATE,    /* device memory held when the process last allocated, all devices */
+    VT_ROWS_LATE,    /* device memory held at the process's last allocation, all devices */
 };
 
-/* A place, or what --by groups by. */
+/* A site, or a group of them by --by. */
 struct vt_row {
-    const struct vt_site *site; /* its largest */
+    const struct vt_site *site; /* the largest of the group */
     uint64_t key;
     uint64_t bytes, blocks; /* held, or at the peak */
     uint64_t allocations;
@@ -32,44 +32,44 @@ struct vt_rows {
     enum vt_rows_what what;
     struct vt_row *rows; /* the largest first */
     uint32_t count, room;
-    uint64_t bytes, blocks; /* all rows together */
+    uint64_t bytes, blocks; /* sums */
 };
 
 void vt_rows_make(struct vt_rows *rows, const struct vt_text *t, enum vt_rows_what what,
                   unsigned device);
 void vt_rows_print(const struct vt_rows *rows, const struct vt_text *t);
 
-/* Where the paths to two sites of the same place part: a frame of `site`. NULL: the places differ,
- * or nothing outside. */
+/* The innermost frame of `site` outside the common innermost frames of two sites. NULL: the
+ * innermost frames differ, or there is no frame outside. */
 const struct vt_frame *vt_rows_parting(const struct vt_site *site, const struct vt_site *other);
 void vt_rows_free(struct vt_rows *rows);
 
-/* Whether two sites are of one source line, though perhaps of functions that differ. */
+/* Whether two sites have the same source line, perhaps in different functions. */
 bool vt_rows_same_line(const struct vt_site *site, const struct vt_site *other);
 
-/* Your own code that called a place, innermost first: one frame; of a helper, whose caller lies in
- * the same file, as many as it takes to leave that file. Returns how many. */
+/* The callers of a stack's user frame in user code, innermost first: one frame, or if that is in
+ * the same file, more of them until one is in another file. Returns how many. */
 #define VT_CALLERS 4
 uint32_t vt_rows_callers(const struct vt_stack *stack, const struct vt_frame *callers[VT_CALLERS]);
 
-/* The nearest own caller of a place that lies in another file. NULL: none is known. */
+/* The nearest caller in user code that is in another file than the user frame. NULL: none. */
 const struct vt_frame *vt_rows_caller_elsewhere(const struct vt_stack *stack);
 
-/* "call site", "function", "file", "module": what a row is. */
+/* What a row is: "call site", "function", "file", "module". A constant. */
 const char *vt_rows_noun(const struct vt_text *t);
 
 /* --- text_leak.c, text_device.c, text_map.c, text_oom.c, text_site.c --- */
 
-/* The leaks, the gravest first. */
+/* The leaks, the worst first. */
 void vt_text_leaks(const struct vt_text *t);
 
-/* A row for each name of phases; nothing where there are none. */
+/* The phases, one row for each name. */
 void vt_text_phases(const struct vt_text *t);
 
-/* What failed for want of memory. */
+/* The allocations that failed for lack of memory. */
 void vt_text_ooms(const struct vt_text *t);
 
-/* A device's segments, each with its blocks and holes. */
+/* A device's segments, with blocks and holes. */
 void vt_text_map(const struct vt_text *t, const struct vt_device *device);
 
 void vt_text_device(const struct vt_text *t, const struct vt_device *device);

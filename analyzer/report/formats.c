@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * THE list of a report's formats (see formats.h), for cmd_report.c.
+ * The list of report formats (see formats.h).
  */
 #include "formats.h"
 

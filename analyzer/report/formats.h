@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * THE list of a report's formats. Each receives a finished model and writes it; none computes
- * anything that another would have to compute as well. How to add one: doc/HOWTO-ADD-A-FORMAT.md.
+ * The list of report formats. How to add one: doc/HOWTO-ADD-A-FORMAT.md.
  */
 #ifndef VRAMTRACE_ANALYZER_FORMATS_H
 #define VRAMTRACE_ANALYZER_FORMATS_H
@@ -10,28 +9,28 @@
 
 enum vt_by { VT_BY_SITE, VT_BY_FUNCTION, VT_BY_FILE, VT_BY_MODULE };
 
-/* How the reader wants to see it. */
+/* The user's choices. */
 struct vt_format_options {
-    uint32_t top;        /* rows of a list; 0: the format's own choice */
-    enum vt_by by;       /* text: what rows are grouped by */
+    uint32_t top;        /* rows of a list; 0: the format's default */
+    enum vt_by by;       /* text: how to group rows */
     const char *site;    /* only sites whose id begins with this; NULL: all */
-    bool native;         /* also the frames inside the Python interpreter */
-    bool map;            /* text: a device's segments, with their blocks and holes */
-    bool colour;         /* text: the output is a terminal that wants colour */
-    const char *heading; /* text: a line to open with; NULL: none */
-    bool found;          /* the log was found, not named: hints need not name it */
+    bool native;         /* show frames inside the Python interpreter too */
+    bool map;            /* text: show a device's segments, with blocks and holes */
+    bool colour;         /* text: use colour */
+    const char *heading; /* text: the first line; NULL: none */
+    bool found;          /* the user did not name the log, so hints need not */
 };
 
 struct vt_format {
     const char *name, *help;
-    /* Writes the whole report. 0 or -errno (what ferror says of `out` is the caller's to check). */
+    /* Writes the whole report. Returns 0 or -errno; the caller checks ferror(out). */
     int (*write)(const struct vt_model *model, const struct vt_format_options *options, FILE *out);
 };
 
 /* Ends with a row whose name is NULL. */
 extern const struct vt_format vt_formats[];
 
-const struct vt_format *vt_format_find(const char *name); /* NULL: there is none */
+const struct vt_format *vt_format_find(const char *name); /* NULL: unknown name */
 
 int vt_fmt_text_write(const struct vt_model *, const struct vt_format_options *, FILE *);
 int vt_fmt_json_write(const struct vt_model *, const struct vt_format_options *, FILE *);

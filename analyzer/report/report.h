@@ -2,11 +2,11 @@
 /*
  * The door of report/: a finished model -> a report.
  *
- * Law: a format writes; it computes nothing that another format would have to compute as well, and
- * asks nothing but the model. Uses base and model.
+ * Law: a format reads only the model, and computes nothing that another format needs as well. Uses
+ * base and model.
  *
- *     formats.h      the list of formats
- *     text_page.h    the page that people read: colours, wrapped text, headings, bars
+ *     formats.h      the list of formats, and their options
+ *     text_page.h    text output: colours, wrapped text, headings, bars
  */
 #ifndef VRAMTRACE_ANALYZER_REPORT_H
 #define VRAMTRACE_ANALYZER_REPORT_H

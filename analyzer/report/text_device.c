@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The text report's picture of a device: at its peak, as a bar, with what it was made of; and what
- * is known of the rest.
+ * The text report's part about a device: its memory at the peak, as a bar with a row for each part;
+ * and what is known of the rest.
  */
 #include "model/model.h"
 #include "fmt_text.h"
@@ -43,13 +43,13 @@ static unsigned part_of(const struct vt_site *site) {
     }
 }
 
-/* Adds a name to "PyTorch, CuPy", once. */
+/* Adds a name to a list such as "PyTorch, CuPy", once. */
 static void add_name(struct vt_string *names, const char *name) {
     if (name && !(names->text && strstr(names->text, name)))
         vt_string_format(names, "%s%s", names->length ? ", " : "", name);
 }
 
-/* Of each site the leak that it is part of, or NULL. Free it. */
+/* For each site the leak that it is part of, or NULL. Free it. */
 static const struct vt_leak **leaks_of_sites(const struct vt_process *p) {
     const struct vt_leak **leaks = vt_alloc(p->site_count, sizeof *leaks);
     for (uint32_t i = 0; i < p->leak_count; i++)
@@ -63,8 +63,8 @@ static bool was_there(const struct vt_site *site, const struct vt_device *d) {
            site->device == d->ordinal && site->count_at_peak;
 }
 
-/* What the device was made of at its peak. Of a cache's segments what was in use inside belongs to
- * the blocks' sites, the rest is idle. */
+/* Sums up what the device held at its peak, by part. In a cache's segments, memory in use belongs
+ * to the sites of the blocks; the rest is idle. */
 static void sum_parts(const struct vt_text *t, const struct vt_device *d,
                       struct vt_text_part *parts, struct vt_string names[PARTS]) {
     uint64_t blocks = 0;
@@ -78,7 +78,7 @@ static void sum_parts(const struct vt_text *t, const struct vt_device *d,
         if (site->layer == VT_LAYER_FRAMEWORK)
             blocks += site->bytes_at_peak;
         if (part <= UNFREED) {
-            /* the leak is what the headline says; what came and went beside it was in use */
+            /* not more leaked than the headline says; the site's other blocks were in use */
             uint64_t leaked = vt_amount_of_site(site, leaks[i]).bytes;
             bytes = bytes < leaked ? bytes : leaked;
             parts[IN_USE].bytes += site->bytes_at_peak - bytes;
@@ -109,7 +109,7 @@ static void print_compared(const struct vt_text *t, const struct vt_device *d) {
         fputc('\n', t->out);
 }
 
-/* What NVML said of this process, and how its untracked memory changed. */
+/* NVML's figure for this process, and how its untracked memory changed. */
 static void print_untracked(const struct vt_text *t, const struct vt_device *d) {
     const struct vt_untracked *u = &d->untracked;
     char a[VT_FORMAT_BYTES], b[VT_FORMAT_BYTES], c[VT_FORMAT_BYTES];
@@ -147,12 +147,12 @@ static void print_driver_figures(const struct vt_text *t, const struct vt_device
         print_compared(t, d);
 }
 
-/* The usual line, above which it is worth a thought: and only where the amount is, too. */
+/* A high ratio matters only if the amount is large too. */
 static bool is_alarming(double ratio, uint64_t idle, uint64_t reserved) {
     return ratio > VT_FRAGMENTATION_ALARM && idle > reserved / 16;
 }
 
-/* The moment when most was idle and could not be given back. */
+/* The moment when most idle memory could not be released. */
 static void print_worst(const struct vt_text *t, const struct vt_fragmentation *f) {
     char a[VT_FORMAT_BYTES], b[VT_FORMAT_BYTES], c[VT_FORMAT_BYTES];
     uint64_t idle = f->worst.reserved_bytes - f->worst.in_use_bytes;
@@ -204,7 +204,7 @@ static void print_fragmentation(const struct vt_text *t, const struct vt_fragmen
                 vt_format_bytes(f->largest_free_bytes, c));
 }
 
-/* Whether the list of what is held says already what the peak was made of. */
+/* Whether the list of held memory shows the peak already. */
 static bool is_held_list(const struct vt_rows *peak, const struct vt_text *t) {
     struct vt_rows held;
     vt_rows_make(&held, t, VT_ROWS_HELD, 0);
@@ -215,13 +215,13 @@ static bool is_held_list(const struct vt_rows *peak, const struct vt_text *t) {
     return same;
 }
 
-/* What the peak was made of, by place. */
+/* The peak by call site. */
 static void print_peak(const struct vt_text *t, const struct vt_device *d) {
     struct vt_rows rows;
     char bytes[VT_FORMAT_BYTES];
     vt_rows_make(&rows, t, VT_ROWS_PEAK, d->ordinal);
     vt_format_bytes(d->peak_bytes, bytes);
-    if (!t->process->leak_count && is_held_list(&rows, t)) { /* else there is no list */
+    if (!t->process->leak_count && is_held_list(&rows, t)) { /* with leaks there is no such list */
         fprintf(t->out, "  peak           %s, all of it listed above\n", bytes);
     } else {
         fprintf(t->out, "  peak           %s, made of\n", bytes);
@@ -240,7 +240,7 @@ static void print_counts(const struct vt_text *t, const struct vt_device *d) {
     fputc('\n', t->out);
 }
 
-/* "the leak above, 2 call sites": what failed to be freed, as a row of the map. */
+/* Adds "the leak above, 2 call sites", for the bar's row of leaks. */
 static void say_failed(const struct vt_text *t, const struct vt_device *d, unsigned part,
                        const struct vt_text_part *row, struct vt_string *rest) {
     const struct vt_process *p = t->process;
@@ -254,7 +254,7 @@ static void say_failed(const struct vt_text *t, const struct vt_device *d, unsig
         count += here;
         whole += here ? vt_amount_of_leak(p, &p->leaks[i]).bytes : 0;
     }
-    if (count == 1) /* a peak before the end may come before all of it */
+    if (count == 1) /* an early peak may include only a part of it */
         vt_string_format(rest, "%s%s, ", row->bytes < whole ? "part of " : "",
                          p->leak_count == 1 ? "the leak above" : "1 of the leaks above");
     else if (count)
@@ -293,7 +293,7 @@ static void print_parts(const struct vt_text *t, const struct vt_device *d,
         print_part(t, parts[i].letter, parts[i].name, parts[i].bytes, whole, rest.text);
         vt_string_free(&rest);
     }
-    /* the driver's figure tells whether others use the rest */
+    /* only the driver's figure shows whether others use the rest */
     bool known = parts[UNTRACKED].bytes || d->untracked_bytes == 0;
     if (fits && whole > sum)
         print_part(t, '.', known ? "free" : "the rest", whole - sum, whole,

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * The text report's map of a device's segments at the end of the run (report --device N): one line
- * a segment, '#' what is in use, '.' what is idle, '+' where both share a column; the most idle
- * first. Called by text_device.c.
+ * for each segment, the most idle first; '#' is in use, '.' idle, '+' both.
  */
 #include "fmt_text.h"
 
@@ -10,7 +9,7 @@
 
 enum { MAP_COLUMNS = 44, SEGMENTS_SHOWN = 24 };
 
-static const struct vt_fragmentation *sorted_of; /* qsort has no context of its own */
+static const struct vt_fragmentation *sorted_of; /* for qsort, which passes no context */
 
 static int most_idle_first(const void *a, const void *b) {
     const struct vt_segment_map *x = &sorted_of->segments[*(const uint32_t *)a];

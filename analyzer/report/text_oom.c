@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The text report's OUT OF MEMORY block: the last failure that was not recovered from in full, since
- * it is the one that mattered most likely; the others by number. Called by fmt_text.c.
+ * The text report's OUT OF MEMORY block: the last failure without a recovery, which most likely
+ * mattered; of the others only their number.
  */
 #include "fmt_text.h"
 
@@ -18,7 +18,7 @@ static bool recovered(const struct vt_oom *oom) {
     return !strcmp(oom->outcome, "recovered");
 }
 
-/* What was asked, and what there was. */
+/* The request, and what was free. */
 static void print_asked(const struct vt_text *t, const struct vt_oom *oom) {
     struct vt_string text = {0};
     char age[VT_FORMAT_BYTES];
@@ -59,7 +59,7 @@ static void print_site(const struct vt_text *t, const char *label, const char *f
     free(frame_text);
 }
 
-/* Who called that place, beneath its row. */
+/* The callers of a site, below its row. */
 static void print_callers(const struct vt_text *t, const struct vt_site *site) {
     const struct vt_frame *callers[VT_CALLERS];
     uint32_t count = vt_rows_callers(site->stack, callers);
@@ -82,7 +82,7 @@ static void print_holders(const struct vt_text *t, const struct vt_oom *oom) {
     }
 }
 
-/* The blocks that keep segments which are mostly idle. */
+/* The blocks that keep mostly idle segments from being released. */
 static void print_pins(const struct vt_text *t, const struct vt_oom *oom) {
     if (!oom->cause || strcmp(oom->cause, "fragmentation"))
         return;
@@ -101,7 +101,7 @@ static void print_pins(const struct vt_text *t, const struct vt_oom *oom) {
     }
 }
 
-/* Whether the program lived with it: it came to a good end, or worked on for long. */
+/* Whether the program coped: it ended well, or continued for long. */
 static bool went_on(const struct vt_process *p, const struct vt_oom *oom) {
     uint64_t after = p->duration > oom->at ? p->duration - oom->at : 0;
     return (!strcmp(p->exit_kind, "exited") && !p->exit_status) ||

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Colours, wrapped text, headings and bars (see text_page.h).
+ * Text output for people (see text_page.h).
  */
 #include "text_page.h"
 
@@ -35,8 +35,8 @@ void vt_text_wrap(const struct vt_text *t, const char *label, unsigned indent, c
     fputc('\n', t->out);
 }
 
-/* How much of a text, in whole words, fits into so many columns: one word at least. The blanks
- * between words stay as they are. */
+/* How many bytes of whole words fit into `width` columns: at least one word. Blanks between words
+ * stay. */
 static size_t fitting(const char *text, unsigned width) {
     size_t length = 0;
     unsigned columns = 0;

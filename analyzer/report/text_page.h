@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The page that people read: its width, its colours, wrapped text, headings, bars. For every file
- * that writes text: the report's, the gate's, cmd_diff.c. Which formats there are it does not know.
+ * Text output for people: its width, colours, wrapped text, headings, bars. For the text formats of
+ * the report and the gate, and for cmd_diff.c. Write errors stay in `out`.
  */
 #ifndef VRAMTRACE_ANALYZER_TEXT_PAGE_H
 #define VRAMTRACE_ANALYZER_TEXT_PAGE_H
@@ -17,24 +17,23 @@
 #define VT_STYLE_WARN "\033[1;33m"
 #define VT_STYLE_DIM  "\033[2m"
 
-/* One process being written. */
+/* The process to write. */
 struct vt_text {
     const struct vt_model *model;
     const struct vt_process *process;
     const struct vt_format_options *options;
     FILE *out;
-    unsigned digits; /* of a site's id that are shown */
+    unsigned digits; /* to show of a site's id */
 };
 
-/* The escape, or nothing where colour is off. */
+/* Returns `escape`, or "" without colour. */
 const char *vt_text_style(const struct vt_text *t, const char *escape);
 
-/* An empty line, the heading, then `rest` (NULL: nothing) on the same line; what is too long for it
- * goes on below. */
+/* Writes an empty line, the heading, then `rest` (NULL: nothing) on the same line, wrapped. */
 void vt_text_heading(const struct vt_text *t, const char *style, const char *heading,
                      const char *rest);
 
-/* Text broken at blanks, each line `indent` columns in; before the first stands the label. */
+/* Writes text wrapped at blanks, each line after `indent` columns; the first after the label. */
 void vt_text_wrap(const struct vt_text *t, const char *label, unsigned indent, const char *text);
 
 /* A part of a bar. */
@@ -46,8 +45,8 @@ struct vt_text_part {
     const char *style;
 };
 
-/* A bar in which each part has its share of the columns; a part that is there at all gets one, so
- * that nothing is hidden. */
+/* Writes a bar in which each part has its share of the columns; every part that is not 0 has at
+ * least one column. */
 void vt_text_bar(const struct vt_text *t, const struct vt_text_part *parts, unsigned count,
                  uint64_t whole);
 

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The text report's lists of places: how much, how many blocks, where, with the source line
- * beneath. A row is a site, or with
- * --by all sites of one function, file or module.
+ * The text report's lists of call sites: how much, how many blocks, where, and the source line
+ * below. A row is a site, or with --by all sites of one function, file or module.
  */
 #include "fmt_text.h"
 
@@ -22,7 +21,7 @@ static uint64_t hash_text(uint64_t seed, const char *text) {
     return text ? vt_hash_bytes(seed, text, strlen(text)) : seed;
 }
 
-/* What must be the same for two sites to stand in one row. */
+/* Sites with the same key share a row. */
 static uint64_t row_key(const struct vt_site *site, enum vt_by by) {
     const struct vt_frame *frame = vt_stack_main_frame(site->stack);
     if (by == VT_BY_SITE)
@@ -59,7 +58,7 @@ static bool belongs(const struct vt_site *site, enum vt_rows_what what, unsigned
                held_count(site);
     if (site->layer != VT_LAYER_FRAMEWORK &&
         (site->layer != VT_LAYER_DRIVER || site->class != VT_CLASS_PROGRAM))
-        return false; /* of a cache what is in it, of CUDA's libraries nothing */
+        return false; /* list a cache's blocks instead, and no memory of CUDA libraries */
     return what == VT_ROWS_HELD   ? held_count(site) > 0
            : what == VT_ROWS_LATE ? site->held_count > 0
                                   : site->device == device && site->count_at_peak > 0;
@@ -105,7 +104,7 @@ void vt_rows_free(struct vt_rows *rows) {
     *rows = (struct vt_rows){0};
 }
 
-/* "3 of 3", or "12 %" of a peak; what is there is never 0 %. */
+/* "3 of 3", or "12 %" of a peak, rounded up from 0 %. */
 static void share_text(const struct vt_rows *rows, const struct vt_row *row, char out[64]) {
     char a[VT_FORMAT_BYTES], b[VT_FORMAT_BYTES];
     if (rows->what == VT_ROWS_PEAK) {
@@ -125,7 +124,7 @@ static char *row_text(const struct vt_text *t, const struct vt_row *row, unsigne
         return vt_strdup("(allocated before --since)");
     if (!frame || t->options->by == VT_BY_SITE)
         return vt_frame_text(t->process, frame, width);
-    /* of the group's first site only what all of them have in common */
+    /* show only what all sites of the group have in common */
     shown.line = 0;
     if (t->options->by == VT_BY_MODULE && frame->module)
         return vt_strdup(frame->module);
@@ -138,7 +137,7 @@ static bool same_text(const char *a, const char *b) {
     return a == b || (a && b && !strcmp(a, b));
 }
 
-/* Whether two frames read the same. */
+/* Whether two frames look the same in a report. */
 static bool same_frame(const struct vt_frame *a, const struct vt_frame *b) {
     if (!same_text(a->function, b->function) || a->line != b->line)
         return false;
@@ -154,7 +153,7 @@ const struct vt_frame *vt_rows_parting(const struct vt_site *site, const struct 
     const struct vt_frame *a_end = site->stack->frames + site->stack->count;
     const struct vt_frame *b_end = other->stack->frames + other->stack->count;
     while (a < a_end && b < b_end && (a->interpreter || b->interpreter || same_frame(a, b))) {
-        const struct vt_frame *at = a; /* the interpreter's own frames say nothing */
+        const struct vt_frame *at = a; /* frames of the interpreter do not count */
         a += a->interpreter || !b->interpreter;
         b += b->interpreter || !at->interpreter;
     }
@@ -196,8 +195,8 @@ const struct vt_frame *vt_rows_caller_elsewhere(const struct vt_stack *stack) {
     return NULL;
 }
 
-/* For a row that looks like others that are shown: what called it there, wherever its way and that
- * of one of them part; of more than a few such frames the outer ones, which are the rarer. */
+/* For a row that looks like another one in the list: its callers where the two paths differ. If
+ * there are more than a few, the outer ones, because fewer rows share them. */
 static void print_callers(const struct vt_rows *rows, uint32_t shown, uint32_t i,
                           const struct vt_text *t, unsigned indent) {
     enum { MOST = 3 };
@@ -208,7 +207,7 @@ static void print_callers(const struct vt_rows *rows, uint32_t shown, uint32_t i
         uint32_t at = 0;
         if (!caller && i != j && vt_rows_same_line(rows->rows[i].site, rows->rows[j].site) &&
             vt_rows_callers(rows->rows[i].site->stack, user_callers))
-            caller = user_callers[0]; /* instances of one template */
+            caller = user_callers[0]; /* instances of the same template */
         while (at < count && caller && callers[at] > caller)
             at++;
         if (!caller || (at < count && callers[at] == caller))
@@ -225,7 +224,7 @@ static void print_callers(const struct vt_rows *rows, uint32_t shown, uint32_t i
     }
 }
 
-/* The second line: the source, and what it does not say itself. */
+/* The second line: the source, and the facts that it does not show. */
 static void print_source(const struct vt_text *t, const struct vt_row *row, unsigned indent) {
     const struct vt_site *site = row->site;
     struct vt_string extra = {0};

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The text report's page about one site (--site ID): its numbers and its whole stack with the
- * source lines.
+ * The text report about one site (--site ID): its figures, and its whole stack with source lines.
  */
 #include "fmt_text.h"
 
