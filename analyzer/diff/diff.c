@@ -14,15 +14,15 @@ const char *const vt_diff_names[VT_DIFF_STATES] = {
     [VT_DIFF_WENT] = "went",         [VT_DIFF_SAME] = "same",
 };
 
-/* Below this, two places are two. A stack of three frames of which one was renamed, allocating the
- * same sizes, is the same place; without the sizes it is not. */
+/* Sites less alike than this are different. If one of three frames was renamed, sites with equal
+ * sizes are the same, with different sizes they are not. */
 #define ALIKE    0.7
-/* Left-over places of each run that are compared: each with each. */
+/* The most remaining sites of each run to compare, each with each. */
 #define COMPARED 500
-/* Frames of a stack that are compared: the innermost. */
+/* How many innermost frames of a stack to compare. */
 #define FRAMES   64
 
-/* A place of one run, being matched. */
+/* The sites of one run with the same key. */
 struct group {
     struct vt_stack_key key;
     struct vt_diff_side side;
@@ -42,11 +42,11 @@ static double frame_likeness(const char *a, const char *b) {
         return 1;
     const char *x = strrchr(a, '('), *y = strrchr(b, '(');
     size_t length = x ? (size_t)(x - a) : 0;
-    /* the same function in a file of another name */
+    /* the same function in a renamed file */
     return x && y && length == (size_t)(y - b) && *a != '?' && !memcmp(a, b, length) ? 0.95 : 0;
 }
 
-/* How alike two stacks are, 0 to 1: by the frames that they have in common, in order. */
+/* The likeness of two stacks, from 0 to 1: by the frames that they have in common, in order. */
 static double likeness_of(const struct vt_stack_key *a, const struct vt_stack_key *b) {
     double best[FRAMES + 1] = {0};
     uint32_t n = a->count < FRAMES ? a->count : FRAMES, m = b->count < FRAMES ? b->count : FRAMES;
@@ -75,7 +75,7 @@ static double size_likeness(const struct vt_diff_side *a, const struct vt_diff_s
     return x > 0 && y > 0 ? (x < y ? x / y : y / x) : 0;
 }
 
-/* --- places of a run --- */
+/* --- sites of a run --- */
 
 static void add_site(struct groups *groups, const struct vt_process *p,
                      const struct vt_site *site) {
@@ -158,7 +158,7 @@ static void add_row(struct vt_diff *diff, struct group *before, struct group *af
         after->matched = true;
 }
 
-/* Two left-over places that may be one. */
+/* Two remaining sites that may be the same. */
 struct pair {
     struct group *before, *after;
     double score, likeness;
@@ -176,7 +176,7 @@ static int by_score(const void *a, const void *b) {
     return x->after->key.hash < y->after->key.hash ? -1 : x->after->key.hash > y->after->key.hash;
 }
 
-/* Those that hold most first: where not all can be compared, these are. */
+/* The largest first, because only COMPARED of them are compared. */
 static int by_size(const void *a, const void *b) {
     const struct group *x = *(struct group *const *)a, *y = *(struct group *const *)b;
     if (x->side.live_bytes != y->side.live_bytes)
