@@ -23,8 +23,10 @@
 #include "stack/stack.h"
 #include "scan/scan.h"
 
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 static void say_exit_line(void) {
     char line[256], *at = line;
@@ -113,6 +115,29 @@ void vt_init_exec_begins(void) {
 void vt_init_exec_failed(void) {
     if (log_is_mine())
         vt_log_unend();
+}
+
+/* A child of fork continues where its parent was, which may be in the middle of a record. */
+static pid_t fork_by(enum vt_libc_end function) {
+    pid_t (*real)(void) = __extension__(pid_t(*)(void)) vt_libc_end(function);
+    if (!real) {
+        errno = ENOSYS;
+        return -1;
+    }
+    pid_t child = real();
+    if (child == 0)
+        vt_log_child();
+    return child;
+}
+
+VT_EXPORT pid_t fork(void) {
+    return fork_by(VT_LIBC_FORK);
+}
+
+/* fork without the handlers of pthread_atfork, since glibc 2.34. */
+VT_EXPORT pid_t _Fork(void);
+VT_EXPORT pid_t _Fork(void) {
+    return fork_by(VT_LIBC__FORK);
 }
 
 static void forked(void) {

@@ -127,6 +127,7 @@ void *vt_libc_end(enum vt_libc_end function) {
         [VT_LIBC_EXECVE] = "execve",   [VT_LIBC_EXECV] = "execv",
         [VT_LIBC_EXECVP] = "execvp",   [VT_LIBC_EXECVPE] = "execvpe",
         [VT_LIBC_FEXECVE] = "fexecve", [VT_LIBC_EXECVEAT] = "execveat",
+        [VT_LIBC_FORK] = "fork",       [VT_LIBC__FORK] = "_Fork",
     };
     void *found = vt_see(&ends[function]);
     if (VT_UNLIKELY(!found)) {

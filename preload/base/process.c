@@ -83,6 +83,11 @@ void vt_process_check_fork(void) {
     become_own_process();
 }
 
+bool vt_process_is_fresh_child(void) {
+    const uint32_t *g = vt_get(&guard);
+    return g && guard_wipes && !vt_get(g);
+}
+
 bool vt_process_is_ours(void) {
     return vt_get(&guard) && (!guard_wipes || vt_get(guard));
 }

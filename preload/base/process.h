@@ -30,6 +30,9 @@ bool vt_process_is_armed(void);
 /* Turns a forked child into a process of its own. Call it first in every event. */
 void vt_process_check_fork(void);
 
+/* Whether this is a forked child that has not become a process of its own yet. */
+bool vt_process_is_fresh_child(void);
+
 /* False before the first event, and in a forked child that has had no event yet. */
 bool vt_process_is_ours(void);
 

@@ -49,6 +49,8 @@ static struct vt_clock_pair start, rate;    /* the longest known span gives the 
 static uint64_t second_ticks = 1000000000u; /* atomic; ticks per second, by that rate */
 static uint32_t calibrating;                /* atomic: a try-lock */
 
+static bool foreign; /* this is a forked child, and the open log is still its parent's */
+
 static uint64_t raw_ticks(void) {
     if (VT_LIKELY(clock_kind == VT_CLOCK_TSC)) {
         _mm_lfence();
@@ -329,7 +331,7 @@ static void count_chunk(uint64_t number) {
 }
 
 static bool flush_chunk(struct vt_thread *t) {
-    if (!buffered || !t->chunk)
+    if (!buffered || !t->chunk || t->orphan)
         return true;
     /* Only whole records lie below `used`; a reader sees zeroes after them. The chunk's last word,
      * always zero, is written first so that the file has the chunk's whole length. */
@@ -349,13 +351,17 @@ static void release_chunk(struct vt_thread *t) {
     vt_publish(&t->chunk->entered_at, 0); /* the new chunk carries `entered_at` from now on */
     if (!flush_chunk(t))
         count_lost(t);
-    vt_sys_munmap(t->chunk, VT_CHUNK_BYTES);
-    t->chunk = NULL;
+    /* In this order, so that `chunk` is mapped whenever a signal handler forks. */
+    struct vt_chunk_header *c = t->chunk;
+    vt_publish(&t->chunk, NULL);
+    vt_sys_munmap(c, VT_CHUNK_BYTES);
     t->chunk_number = 0;
 }
 
 /* Gives a thread a new chunk. Without space, its number stays reserved for the next attempt. */
 static bool take_chunk(struct vt_thread *t) {
+    if (foreign || !vt_log_is_open())
+        return false;
     if (t->retry) {
         t->retry--;
         return false;
@@ -383,7 +389,11 @@ static bool take_chunk(struct vt_thread *t) {
     c->number = t->chunk_number;
     t->used = t->flushed = sizeof *c;
     t->named = false;
-    t->chunk = c;
+    vt_publish(&t->chunk, c);
+    if (VT_UNLIKELY(vt_get(&foreign))) { /* a signal handler has just forked, see vt_log_child */
+        vt_put(&t->chunk, NULL);
+        return false;
+    }
     vt_publish(&c->magic, VT_CHUNK_MAGIC);
     vt_log_enter(t);
     calibrate();
@@ -391,6 +401,8 @@ static bool take_chunk(struct vt_thread *t) {
 }
 
 static uint64_t *room(struct vt_thread *t, uint32_t bytes) {
+    if (VT_UNLIKELY(t->orphan || vt_process_is_fresh_child()))
+        return NULL;
     /* A zero word always follows the last record; readers stop there. */
     if (VT_UNLIKELY(t->chunk && t->used + bytes + 8 > VT_CHUNK_BYTES))
         release_chunk(t);
@@ -425,7 +437,7 @@ uint64_t *vt_log_reserve(struct vt_thread *t, uint32_t bytes) {
             vt_log_environment_write(t);
         record = room(t, bytes);
     }
-    if (VT_UNLIKELY(!record))
+    if (VT_UNLIKELY(!record) && !t->orphan && !vt_process_is_fresh_child())
         vt_log_drop(VT_DROP_LOG_FULL);
     return record;
 }
@@ -441,7 +453,7 @@ void vt_log_enter(struct vt_thread *t) {
 }
 
 void vt_log_leave(struct vt_thread *t) {
-    if (VT_UNLIKELY(!t->chunk))
+    if (VT_UNLIKELY(!t->chunk || t->orphan))
         return;
     vt_publish(&t->chunk->entered_at, 0);
     if (VT_UNLIKELY(buffered) && vt_log_ticks() - t->flushed_ticks > vt_get(&second_ticks)) {
@@ -487,7 +499,7 @@ const char *vt_log_path(void) {
 }
 
 uint32_t vt_log_pid(void) {
-    return header ? header->pid : (uint32_t)VT_SYS0(SYS_getpid);
+    return vt_log_is_open() ? header->pid : (uint32_t)VT_SYS0(SYS_getpid);
 }
 
 void vt_log_end(enum vt_exit kind, int status) {
@@ -510,8 +522,36 @@ void vt_log_unend(void) {
         vt_publish(&header->exit_kind, (uint32_t)VT_EXIT_NONE);
 }
 
+/* A signal handler may fork in the middle of a record, and return. Then both parent and child finish that
+ * record, and the chunk is shared memory. The parent does not wait, so it may have written more records by the
+ * time the child goes on. The zero that the child stores after its record would hide them from a reader.
+ *
+ * So the child replaces its mapping of the chunk by private memory at the same address. Pointers that the
+ * interrupted code holds stay valid, and nobody sees what it stores. `t->chunk` is set before anything but the
+ * chunk's header is written, and cleared before the chunk is unmapped. If the interrupted code is just taking a
+ * chunk, it finds `foreign` set and gives it up. The counters in the log's header are still shared: a chunk
+ * number that the child reserves leaves a hole, which readers allow for.
+ *
+ * init.c calls this in its wrappers of fork. A child that was made in another way finds its guard word wiped
+ * before it starts another record (room), but it can still damage the log within the few instructions from
+ * that check to the end of the record. */
+void vt_log_child(void) {
+    struct vt_thread *t = vt_tls.thread;
+    if (!vt_log_is_open() || foreign)
+        return;
+    vt_publish(&foreign, true);
+    if (!t || !vt_tls.busy)
+        return;
+    vt_publish(&t->orphan, true);
+    if (t->chunk && !buffered)
+        VT_SYS6(SYS_mmap, t->chunk, VT_CHUNK_BYTES, PROT_READ | PROT_WRITE,
+                MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0);
+}
+
 /* The child opens a log of its own, and leaves the parent's file, mappings and counts alone. */
 void vt_log_forked(void) {
+    vt_log_child();
+    foreign = false;
     if (fd_is_ours(log_fd))
         VT_SYS1(SYS_close, log_fd);
     log_fd = -1;
@@ -520,9 +560,9 @@ void vt_log_forked(void) {
     vt_put(&environment_written, 0);
     early.flags = simulated;
     counters = &early;
-    header = NULL;
     path[0] = absolute[0] = 0;
     start = clock_pair();
     vt_put(&calibrating, 0);
+    header = &early; /* not NULL: interrupted code may still use it */
     vt_publish(&state, (uint32_t)CLOSED);
 }

@@ -25,6 +25,7 @@ struct vt_thread {
     uint64_t flushed_ticks;        /* buffered mode: when the chunk was last written out */
     uint32_t flushed;              /* ... and how many of its bytes were */
     uint32_t retry;                /* events to drop before trying to get a chunk again */
+    bool orphan;                   /* in a forked child: it was writing a record of the parent */
     bool named;                    /* this chunk has the thread's THREAD record */
     struct vt_phases *phases;      /* owned by books/phases.c; NULL: none yet */
     _Alignas(64) unsigned char stack[VT_THREAD_STACK_BYTES]; /* owned by stack.c */
@@ -70,6 +71,9 @@ void vt_log_unend(void);                        /* after an exec that failed */
 const char *vt_log_path(void);
 uint64_t vt_log_dropped(void);
 uint32_t vt_log_pid(void);
+/* Stops a forked child from writing into its parent's log. To be called as soon as the child runs. Safe in a
+ * signal handler. */
+void vt_log_child(void);
 void vt_log_forked(void);
 
 #endif
