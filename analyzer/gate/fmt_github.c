@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The gate's judgement as GitHub workflow commands: an annotation at the line of each leak, and the
+ * The gate's judgement as GitHub workflow commands: an annotation at each line that fails, and the
  * step summary (Markdown, appended to the file that GITHUB_STEP_SUMMARY names). GitHub shows ten
- * errors of a step and drops the rest, so ten are written, the worst first; a place that fails in
- * many processes is one of them.
+ * errors of a step and drops the rest, so ten are written, the worst first. The summary has all;
+ * where there is none, the others are plain lines of the step's log.
  */
 #include "gate_formats.h"
 #include "gate_words.h"
@@ -17,7 +17,8 @@
 #include <string.h>
 
 #define ANNOTATIONS 10
-#define ROWS        50 /* of the summary's table */
+#define ROWS        1000 /* of the summary's table: GitHub takes 1 MiB of a step */
+#define NOTES       50
 
 /* `property`: between the command's name and "::", where ':' and ',' mean something. */
 static void escape(FILE *out, const char *s, bool property) {
@@ -46,10 +47,11 @@ static void cell(FILE *out, const char *s) {
 }
 
 static void annotation(const struct vt_gate *gate, const struct vt_gate_format_options *options,
-                       const struct vt_gate_finding *f, uint32_t processes, FILE *out) {
+                       const struct vt_gate_line *line, FILE *out) {
+    const struct vt_gate_finding *f = &gate->findings[line->first];
     const struct vt_process *p = &gate->model->processes[f->process];
     struct vt_gate_location location = {0};
-    char *sentence = vt_gate_sentence(gate, f, options->stable);
+    char *sentence = vt_gate_sentence(gate, line, options->stable);
     char *name = vt_gate_process_name(p, options->stable);
     if (f->site)
         vt_gate_location_find(p, f->site->stack, options->source_root, &location);
@@ -63,17 +65,35 @@ static void annotation(const struct vt_gate *gate, const struct vt_gate_format_o
     }
     fprintf(out, "title=GPU memory%s %s::", f->site ? "" : " budget", vt_gate_kind(f));
     escape(out, sentence, false);
-    if (processes > 1)
-        fprintf(out, " (in %u processes)", processes);
-    else if (gate->model->process_count > 1) {
+    if (line->processes == 1 && gate->model->process_count > 1) {
         fputs(" (in ", out);
         escape(out, name, false);
         fputc(')', out);
+    } else if (line->processes > 1 && !f->site) {
+        fprintf(out, " (in %u processes)", line->processes);
     }
     fputc('\n', out);
     free(location.file);
     free(sentence);
     free(name);
+}
+
+/* The lines past the annotations that are shown, in the step's log, as compilers write them. */
+static void plain_lines(const struct vt_gate *gate, const struct vt_gate_format_options *options,
+                        uint32_t from, FILE *out) {
+    for (uint32_t i = from; i < gate->line_count; i++) {
+        const struct vt_gate_finding *f = &gate->findings[gate->lines[i].first];
+        const struct vt_process *p = &gate->model->processes[f->process];
+        struct vt_gate_location location = {0};
+        char *sentence = vt_gate_sentence(gate, &gate->lines[i], options->stable);
+        if (f->site)
+            vt_gate_location_find(p, f->site->stack, options->source_root, &location);
+        if (location.file && location.line)
+            fprintf(out, "%s:%u: ", location.file, location.line);
+        fprintf(out, "%s\n", sentence);
+        free(location.file);
+        free(sentence);
+    }
 }
 
 /* Notices; GitHub shows ten of a step. */
@@ -93,22 +113,20 @@ static void notices(const struct vt_gate *gate, const struct vt_gate_format_opti
 }
 
 static void summary_row(const struct vt_gate *gate, const struct vt_gate_format_options *options,
-                        uint32_t index, FILE *out) {
-    const struct vt_gate_finding *f = &gate->findings[index];
-    struct vt_amount sum;
-    uint32_t processes = vt_gate_together(gate, index, &sum);
+                        const struct vt_gate_line *line, FILE *out) {
+    const struct vt_gate_finding *f = &gate->findings[line->first];
     const struct vt_process *p = &gate->model->processes[f->process];
     char bytes[VT_FORMAT_BYTES], blocks[VT_FORMAT_BYTES];
-    char *why = vt_gate_why(gate, f, options->stable);
+    char *why = vt_gate_why(gate, line, options->stable);
     char *frame_text =
         f->site ? vt_frame_text(p, vt_stack_main_frame(f->site->stack), UINT_MAX) : vt_strdup("");
     char *name = vt_gate_process_name(p, options->stable);
-    fprintf(out, "| %s | %s | %s | ", vt_gate_kind(f), vt_format_bytes(sum.bytes, bytes),
-            f->site ? vt_format_count(sum.blocks, blocks) : "");
+    fprintf(out, "| %s | %s | %s | ", vt_gate_kind(f), vt_format_bytes(line->amount.bytes, bytes),
+            f->site ? vt_format_count(line->amount.blocks, blocks) : "");
     cell(out, frame_text);
     fputs(" | ", out);
-    if (processes > 1)
-        fprintf(out, "%u processes", processes);
+    if (line->processes > 1)
+        fprintf(out, "%u processes", line->processes);
     else
         cell(out, name);
     fputs(" | ", out);
@@ -122,25 +140,16 @@ static void summary_row(const struct vt_gate *gate, const struct vt_gate_format_
 static void summary(const struct vt_gate *gate, const struct vt_gate_format_options *options,
                     FILE *out) {
     char *headline = vt_gate_headline(gate);
-    uint32_t rows = 0, left = 0;
-    struct vt_amount sum;
     fputs("### GPU memory leak check\n\n", out);
     fprintf(out, "%s %s\n", gate->failed ? ":x:" : ":white_check_mark:", headline);
     if (gate->failures)
         fputs("\n| verdict | held | blocks | allocated at | process | why |\n"
               "| --- | ---: | ---: | --- | --- | --- |\n",
               out);
-    for (uint32_t i = 0; i < gate->failures; i++) {
-        uint32_t processes = vt_gate_together(gate, i, &sum);
-        if (processes && rows < ROWS) {
-            rows++;
-            summary_row(gate, options, i, out);
-        } else {
-            left += processes > 0;
-        }
-    }
-    if (left)
-        fprintf(out, "\nand %u more\n", left);
+    for (uint32_t i = 0; i < gate->line_count && i < ROWS; i++)
+        summary_row(gate, options, &gate->lines[i], out);
+    if (gate->line_count > ROWS)
+        fprintf(out, "\n%u more lines are in the step's log\n", gate->line_count - ROWS);
     for (uint32_t i = 0; i < gate->model->process_count; i++)
         if (gate->processes[gate->order[i]].outlier) {
             char *name =
@@ -150,7 +159,7 @@ static void summary(const struct vt_gate *gate, const struct vt_gate_format_opti
             fputc('\n', out);
             free(name);
         }
-    for (uint32_t i = 0, shown = 0; i < gate->model->process_count && shown < ROWS; i++) {
+    for (uint32_t i = 0, shown = 0; i < gate->model->process_count && shown < NOTES; i++) {
         char *note = vt_gate_note(gate, &gate->model->processes[gate->order[i]], options->stable);
         if (note) {
             shown++;
@@ -164,30 +173,13 @@ static void summary(const struct vt_gate *gate, const struct vt_gate_format_opti
     free(headline);
 }
 
-int vt_fmt_github_write(const struct vt_gate *gate, const struct vt_gate_format_options *options,
-                        FILE *out) {
+/* Appends to the file that GitHub named; false where there is none, or it cannot be written, which
+ * changes nothing about the verdict. */
+static bool write_summary(const struct vt_gate *gate,
+                          const struct vt_gate_format_options *options) {
     const char *path = getenv("GITHUB_STEP_SUMMARY");
-    uint32_t written = 0, left = 0;
-    struct vt_amount sum;
-    char *headline = vt_gate_headline(gate);
-    for (uint32_t i = 0; i < gate->failures; i++) {
-        uint32_t processes = vt_gate_together(gate, i, &sum);
-        if (processes && written < ANNOTATIONS) {
-            written++;
-            annotation(gate, options, &gate->findings[i], processes, out);
-        } else {
-            left += processes > 0;
-        }
-    }
-    notices(gate, options, out);
-    fprintf(out, "leak check %s\n", headline);
-    if (left)
-        fprintf(out, "%u more place%s not annotated; the step summary lists %s\n", left,
-                left == 1 ? " is" : "s are", left == 1 ? "it" : "them");
-    free(headline);
     if (!path || !*path)
-        return 0;
-    /* a summary that cannot be written changes nothing about the verdict */
+        return false;
     errno = 0;
     FILE *file = fopen(path, "ae");
     if (file) {
@@ -199,5 +191,23 @@ int vt_fmt_github_write(const struct vt_gate *gate, const struct vt_gate_format_
         bad |= fclose(file) != 0;
     if (bad)
         vt_error("GITHUB_STEP_SUMMARY: %s: %s", path, strerror(errno));
+    return !bad;
+}
+
+int vt_fmt_github_write(const struct vt_gate *gate, const struct vt_gate_format_options *options,
+                        FILE *out) {
+    char *headline = vt_gate_headline(gate);
+    for (uint32_t i = 0; i < gate->line_count && i < ANNOTATIONS; i++)
+        annotation(gate, options, &gate->lines[i], out);
+    notices(gate, options, out);
+    fprintf(out, "leak check %s\n", headline);
+    free(headline);
+    bool summed = write_summary(gate, options);
+    if (gate->line_count <= ANNOTATIONS)
+        return 0;
+    uint32_t left = gate->line_count - ANNOTATIONS;
+    fprintf(out, "%u more line%s, past GitHub's ten annotations%s\n", left,
+            left == 1 ? " fails" : "s fail", summed ? "; the step summary lists them" : ":");
+    plain_lines(gate, options, summed ? ROWS : ANNOTATIONS, out);
     return 0;
 }

@@ -58,7 +58,8 @@ static unsigned bucket(unsigned device) {
 static void failure(const struct vt_gate *gate, const struct vt_gate_format_options *options,
                     const struct vt_gate_finding *f, FILE *out) {
     const struct vt_process *p = &gate->model->processes[f->process];
-    char *sentence = vt_gate_sentence(gate, f, options->stable);
+    struct vt_gate_line line = vt_gate_line_of(gate, f);
+    char *sentence = vt_gate_sentence(gate, &line, options->stable);
     fputs("      <failure", out);
     attribute(out, "type", vt_gate_kind(f));
     attribute(out, "message", sentence);

@@ -29,6 +29,8 @@ struct writer {
     struct vt_json j;
     const struct vt_gate *gate;
     const struct vt_gate_format_options *options;
+    struct stack_line *lines; /* of the findings, for their fingerprints */
+    uint32_t line_count;
 };
 
 /* A path as a URI reference: what may not stand in one is percent-encoded. Free it. */
@@ -107,11 +109,62 @@ static void stack(struct writer *w, const struct vt_process *p, const struct vt_
     vt_json_close(j, ']');
 }
 
+/* A line of a stack that is called the same for all its lines. */
+struct stack_line {
+    uint64_t group;
+    uint32_t line;
+};
+
+static uint32_t line_number(const struct vt_gate_finding *f) {
+    const struct vt_frame *frame = f->site ? vt_stack_main_frame(f->site->stack) : NULL;
+    return frame ? frame->line : 0;
+}
+
+static int by_stack_line(const void *a, const void *b) {
+    const struct stack_line *x = a, *y = b;
+    if (x->group != y->group)
+        return x->group < y->group ? -1 : 1;
+    return (x->line > y->line) - (x->line < y->line);
+}
+
+/* Each stack and line once, sorted. */
+static void find_stack_lines(struct writer *w) {
+    uint32_t kept = 0;
+    w->lines = vt_alloc(w->gate->count, sizeof *w->lines);
+    for (uint32_t i = 0; i < w->gate->count; i++)
+        w->lines[i] =
+            (struct stack_line){w->gate->findings[i].group, line_number(&w->gate->findings[i])};
+    if (w->gate->count)
+        qsort(w->lines, w->gate->count, sizeof *w->lines, by_stack_line);
+    for (uint32_t i = 0; i < w->gate->count; i++)
+        if (!i || by_stack_line(&w->lines[i], &w->lines[kept - 1]))
+            w->lines[kept++] = w->lines[i];
+    w->line_count = kept;
+}
+
+/* What code hosts tell new results from old ones by: the names on the stack, which outlive a build,
+ * and which of its lines it is, counted from the first that leaks. */
+static void fingerprint(struct writer *w, const struct vt_gate_finding *f) {
+    struct stack_line key = {f->group, line_number(f)},
+                      *at = bsearch(&key, w->lines, w->line_count, sizeof key, by_stack_line);
+    uint32_t before = 0;
+    char text[32];
+    while (at - before > w->lines && (at - before - 1)->group == f->group)
+        before++;
+    int length = snprintf(text, sizeof text, "%016llx", (unsigned long long)f->group);
+    if (before)
+        snprintf(text + length, sizeof text - (size_t)length, ":%u", before + 1);
+    vt_json_open(&w->j, "partialFingerprints", '{');
+    vt_json_string(&w->j, "vramtraceStack/v1", text);
+    vt_json_close(&w->j, '}');
+}
+
 static void result(struct writer *w, const struct vt_gate_finding *f) {
     static const char *const levels[] = {"error", "warning", "note", "note"};
     struct vt_json *j = &w->j;
     const struct vt_process *p = &w->gate->model->processes[f->process];
-    char *sentence = vt_gate_sentence(w->gate, f, w->options->stable), fingerprint[17];
+    struct vt_gate_line line = vt_gate_line_of(w->gate, f);
+    char *sentence = vt_gate_sentence(w->gate, &line, w->options->stable);
     vt_json_open(j, NULL, '{');
     vt_json_string(j, "ruleId", vt_gate_kind(f));
     vt_json_string(j, "level", levels[f->outcome]);
@@ -125,11 +178,7 @@ static void result(struct writer *w, const struct vt_gate_finding *f) {
         free(where.file);
     }
     vt_json_close(j, ']');
-    /* the same leak in the next build: what code hosts tell new results from old ones by */
-    snprintf(fingerprint, sizeof fingerprint, "%016llx", (unsigned long long)f->group);
-    vt_json_open(j, "partialFingerprints", '{');
-    vt_json_string(j, "vramtraceStack/v1", fingerprint);
-    vt_json_close(j, '}');
+    fingerprint(w, f);
     if (f->outcome == VT_GATE_ACCEPTED)
         vt_json_string(j, "baselineState", "unchanged");
     vt_json_open(j, "suppressions", '[');
@@ -221,6 +270,7 @@ int vt_fmt_sarif_write(const struct vt_gate *gate, const struct vt_gate_format_o
         free(reference);
     }
     notes(&w);
+    find_stack_lines(&w);
     vt_json_open(j, "results", '[');
     for (uint32_t i = 0; i < gate->count; i++)
         result(&w, &gate->findings[i]);
@@ -229,6 +279,7 @@ int vt_fmt_sarif_write(const struct vt_gate *gate, const struct vt_gate_format_o
     vt_json_close(j, ']');
     vt_json_close(j, '}');
     fputc('\n', out);
+    free(w.lines);
     free(root);
     return 0;
 }

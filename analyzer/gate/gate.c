@@ -3,6 +3,7 @@
  * The leak gate (see gate.h).
  */
 #include "gate.h"
+#include "gate_lines.h"
 
 #include "vramtrace/log_format.h"
 
@@ -19,12 +20,13 @@ static bool fails(const struct vt_gate_options *o, const struct vt_process *p,
 
 /* --- findings --- */
 
-static const struct vt_leak *leak_of(const struct vt_process *p, uint32_t site) {
+/* The leak of each site; NULL: none. Free it. */
+static const struct vt_leak **leaks_by_site(const struct vt_process *p) {
+    const struct vt_leak **of = vt_alloc(p->site_count, sizeof *of);
     for (uint32_t i = 0; i < p->leak_count; i++)
         for (uint32_t j = 0; j < p->leaks[i].site_count; j++)
-            if (p->leaks[i].sites[j] == site)
-                return &p->leaks[i];
-    return NULL;
+            of[p->leaks[i].sites[j]] = &p->leaks[i];
+    return of;
 }
 
 static struct vt_gate_finding *append(struct vt_gate *g, uint32_t *room) {
@@ -35,6 +37,7 @@ static struct vt_gate_finding *append(struct vt_gate *g, uint32_t *room) {
 
 static void find_leaks(struct vt_gate *g, uint32_t process, uint32_t *room) {
     const struct vt_process *p = &g->model->processes[process];
+    const struct vt_leak **leaks = leaks_by_site(p);
     for (uint32_t i = 0; i < p->site_count; i++) {
         const struct vt_site *site = &p->sites[i];
         struct vt_stack_key key;
@@ -45,7 +48,7 @@ static void find_leaks(struct vt_gate *g, uint32_t process, uint32_t *room) {
         f->process = process;
         f->device = site->device;
         f->site = site;
-        f->leak = leak_of(p, i);
+        f->leak = leaks[i];
         f->amount = vt_amount_of_site(site, f->leak);
         f->bytes = f->amount.bytes;
         f->blocks = f->amount.blocks;
@@ -56,6 +59,7 @@ static void find_leaks(struct vt_gate *g, uint32_t process, uint32_t *room) {
         if (f->rule >= 0)
             f->outcome = VT_GATE_SUPPRESSED;
     }
+    free(leaks);
 }
 
 static void find_peaks(struct vt_gate *g, uint32_t process, uint32_t *room) {
@@ -72,22 +76,42 @@ static void find_peaks(struct vt_gate *g, uint32_t process, uint32_t *room) {
     }
 }
 
+/* Of the findings of one process, from `start` on: what those of one stack hold together. */
+static void sum_groups(struct vt_gate *g, uint32_t start) {
+    struct vt_map first = {0};
+    for (uint32_t i = start; i < g->count; i++) {
+        struct vt_gate_finding *f = &g->findings[i];
+        if (!f->site || f->rule >= 0)
+            continue;
+        if (vt_map_get(&first, f->group) == VT_MAP_NONE)
+            vt_map_put(&first, f->group, i);
+        struct vt_gate_finding *sum = &g->findings[vt_map_get(&first, f->group)];
+        sum->group_bytes += f->bytes;
+        sum->group_blocks += f->blocks;
+    }
+    for (uint32_t i = start; i < g->count; i++) {
+        struct vt_gate_finding *f = &g->findings[i];
+        if (!f->site || f->rule >= 0)
+            continue;
+        const struct vt_gate_finding *sum = &g->findings[vt_map_get(&first, f->group)];
+        f->group_bytes = sum->group_bytes;
+        f->group_blocks = sum->group_blocks;
+    }
+    vt_map_free(&first);
+}
+
 /* The findings of one process from `start` on, against the baseline: sites that differ in what the
  * baseline does not know (lines, devices) are judged together. */
 static void apply_baseline(struct vt_gate *g, uint32_t start) {
     for (uint32_t i = start; g->options->baseline && i < g->count; i++) {
         struct vt_gate_finding *f = &g->findings[i];
-        uint64_t bytes = 0;
         struct vt_baseline_entry *e = f->site && f->outcome == VT_GATE_FAILS
                                           ? vt_baseline_find(g->options->baseline, f->group)
                                           : NULL;
         if (!e)
             continue;
-        for (uint32_t j = start; j < g->count; j++)
-            if (g->findings[j].site && g->findings[j].rule < 0 && g->findings[j].group == f->group)
-                bytes += g->findings[j].bytes;
         e->seen = true;
-        if (bytes > e->bytes)
+        if (f->group_bytes > e->bytes)
             f->accepted_bytes = e->bytes;
         else
             f->outcome = VT_GATE_ACCEPTED;
@@ -223,6 +247,7 @@ void vt_gate_judge(const struct vt_model *model, const struct vt_gate_options *o
         uint32_t start = g->count;
         g->order[i] = i;
         find_leaks(g, i, &room);
+        sum_groups(g, start);
         apply_baseline(g, start);
         find_peaks(g, i, &room);
     }
@@ -232,12 +257,15 @@ void vt_gate_judge(const struct vt_model *model, const struct vt_gate_options *o
     sorted = g;
     if (g->count)
         qsort(g->findings, g->count, sizeof *g->findings, by_badness);
+    vt_gate_lines_make(g);
     if (model->process_count)
         qsort(g->order, model->process_count, sizeof *g->order, by_process);
 }
 
 void vt_gate_free(struct vt_gate *g) {
     free(g->findings);
+    free(g->lines);
+    free(g->leaks);
     free(g->processes);
     free(g->order);
     *g = (struct vt_gate){0};
@@ -250,87 +278,11 @@ void vt_gate_baseline(const struct vt_gate *g, struct vt_baseline *baseline) {
     for (uint32_t i = 0; i < g->count; i++) {
         const struct vt_gate_finding *f = &g->findings[i];
         struct vt_stack_key key;
-        uint64_t bytes = 0, blocks = 0;
         if (!f->site || f->outcome == VT_GATE_SUPPRESSED)
             continue;
-        for (uint32_t j = 0; j < g->count; j++) {
-            const struct vt_gate_finding *other = &g->findings[j];
-            if (other->site && other->process == f->process && other->group == f->group &&
-                other->outcome != VT_GATE_SUPPRESSED) {
-                bytes += other->bytes;
-                blocks += other->blocks;
-            }
-        }
         vt_stack_key_make(f->site, &key);
-        vt_baseline_raise(baseline, &key, bytes, blocks);
+        vt_baseline_raise(baseline, &key, f->group_bytes, f->group_blocks);
     }
-}
-
-uint32_t vt_gate_together(const struct vt_gate *g, uint32_t index, struct vt_amount *sum) {
-    const struct vt_gate_finding *f = &g->findings[index];
-    bool *has = vt_alloc(g->model->process_count, sizeof *has);
-    uint32_t processes = 0;
-    *sum = (struct vt_amount){0};
-    for (uint32_t i = 0; i < g->failures; i++) {
-        const struct vt_gate_finding *other = &g->findings[i];
-        if (other->group != f->group || !other->site != !f->site ||
-            (f->site && other->site->verdict != f->site->verdict))
-            continue;
-        if (i < index) {
-            processes = 0;
-            break;
-        }
-        vt_amount_add(sum, other->amount);
-        processes += !has[other->process];
-        has[other->process] = true;
-    }
-    free(has);
-    return processes;
-}
-
-/* The evidence in figures that a program decides: not in times, rates, or what a search came across.
- */
-static void stable_why(const struct vt_site *site, const struct vt_amount *amount,
-                       struct vt_string *why) {
-    char live[VT_FORMAT_BYTES], all[VT_FORMAT_BYTES], freed[VT_FORMAT_BYTES];
-    vt_string_format(why, "%s of %s allocation%s %s %s", vt_format_count(site->live_count, live),
-                     vt_format_count(site->alloc_count, all), site->alloc_count == 1 ? "" : "s",
-                     site->live_count == 1 ? "was" : "were",
-                     site->went_count ? "never freed" : "still live at the end");
-    if (site->went_count)
-        vt_string_format(why, ", %s went with %s context (%s)",
-                         vt_format_count(site->went_count, freed),
-                         site->went_count == 1 ? "its" : "their",
-                         site->went_by ? site->went_by : "an unknown call");
-    if (amount->freed)
-        vt_string_format(why, ", %s %s freed only at exit", vt_format_count(amount->freed, freed),
-                         amount->freed == 1 ? "was" : "were");
-    if (site->verdict == VT_VERDICT_LOST)
-        vt_string_add(why, ", and some have no pointer left to them");
-    if (site->verdict == VT_VERDICT_GROWING)
-        vt_string_add(why, "; live memory rose over the run and would go on rising");
-}
-
-char *vt_gate_why(const struct vt_gate *g, const struct vt_gate_finding *f, bool stable) {
-    char a[VT_FORMAT_BYTES], b[VT_FORMAT_BYTES];
-    struct vt_string why = {0};
-    if (!f->site) {
-        vt_format_bytes(g->options->max_peak, b);
-        if (stable)
-            vt_string_format(&why, "its peak is over --max-peak %s", b);
-        else
-            vt_string_format(&why, "its peak of %s is over --max-peak %s",
-                             vt_format_bytes(f->bytes, a), b);
-        return why.text;
-    }
-    if (stable)
-        stable_why(f->site, &f->amount, &why);
-    else
-        vt_string_add(&why, f->site->why ? f->site->why : vt_verdict_names[f->site->verdict]);
-    if (f->accepted_bytes != VT_UNKNOWN)
-        vt_string_format(&why, "; grown beyond the %s that the baseline accepts",
-                         vt_format_bytes(f->accepted_bytes, a));
-    return why.text;
 }
 
 const char *vt_gate_program(const struct vt_process *p) {

@@ -11,6 +11,7 @@
  * and freed never.
  *
  *     gate.h             the judgement (below)
+ *     gate_lines.h       failures as the lines and leaks that a reader sees
  *     suppress.h         suppressions
  *     baseline.h         baselines
  *     check_options.h    the options, and all of it from logs to reports
@@ -50,7 +51,31 @@ struct vt_gate_finding {
     struct vt_amount amount;    /* of the leak, as is shown; of a device: its peak */
     uint64_t accepted_bytes;    /* the baseline's figure that it grew past; VT_UNKNOWN: not in it */
     int64_t rule;               /* of the suppression; -1 */
-    uint64_t group;             /* the same for the same place in several processes */
+    uint64_t group; /* the stack by names, as baselines have it: several lines may share it */
+    uint64_t group_bytes, group_blocks; /* of all in the process that share it, not suppressed */
+    uint32_t line; /* index into vt_gate.lines; of what does not fail: undefined */
+};
+
+/* The failures at one line of the source, in however many processes; or a device's that are past
+ * their budget. */
+struct vt_gate_line {
+    uint32_t first, count; /* of vt_gate.findings, the worst first */
+    uint32_t leak;         /* index into vt_gate.leaks */
+    uint32_t sites, processes;
+    struct vt_amount amount;
+    uint64_t live_count, lost_count, went_count, alloc_count;
+    const char
+        *went_by; /* the call that took its worst failure's; NULL: unknown, or nothing went */
+    bool one_device;
+    uint64_t badness;
+};
+
+/* Lines that rise together, or have one cause for another reason (judge/leaks.c): one mistake. */
+struct vt_gate_leak {
+    uint32_t first, count; /* of vt_gate.lines, the worst first */
+    uint32_t processes;
+    struct vt_amount amount;
+    uint64_t badness;
 };
 
 struct vt_gate_process {
@@ -66,8 +91,12 @@ struct vt_gate {
     const struct vt_model *model;
     const struct vt_gate_options *options;
     bool failed;
-    struct vt_gate_finding *findings; /* failures first, the worst of them first */
+    struct vt_gate_finding
+        *findings; /* failures first, in the order of the leaks and their lines */
     uint32_t count, failures;
+    struct vt_gate_line *lines; /* of the failures, in the order of the leaks */
+    struct vt_gate_leak *leaks; /* the worst first */
+    uint32_t line_count, leak_count;
     struct vt_gate_process *processes; /* as in the model */
     uint32_t *order;                   /* processes by rank, then by what they are: no pids */
     uint64_t counts[4], bytes[4];      /* sites, by outcome */
@@ -82,12 +111,12 @@ void vt_gate_free(struct vt_gate *gate);
 /* The leaks that are neither suppressed nor past a budget, as a new baseline. Free it. */
 void vt_gate_baseline(const struct vt_gate *gate, struct vt_baseline *baseline);
 
-/* The failures at the place of failure `index`, in however many processes: their sum. Returns the
- * number of those processes; 0: an earlier failure is at the same place. */
-uint32_t vt_gate_together(const struct vt_gate *gate, uint32_t index, struct vt_amount *sum);
+/* One finding alone, as a line: what is said of it is then of nothing else. */
+struct vt_gate_line vt_gate_line_of(const struct vt_gate *gate,
+                                    const struct vt_gate_finding *finding);
 
 /* Why it fails, one sentence; what differs from run to run left out where `stable`. Free it. */
-char *vt_gate_why(const struct vt_gate *gate, const struct vt_gate_finding *finding, bool stable);
+char *vt_gate_why(const struct vt_gate *gate, const struct vt_gate_line *line, bool stable);
 
 /* The verdict's name, or "peak". */
 const char *vt_gate_kind(const struct vt_gate_finding *finding);

@@ -45,7 +45,8 @@ static void finding(struct writer *w, const struct vt_gate_finding *f) {
     static const char *const outcomes[] = {"failed", "tolerated", "suppressed", "accepted"};
     struct vt_json *j = &w->j;
     const struct vt_process *p = &w->gate->model->processes[f->process];
-    char *why = vt_gate_why(w->gate, f, w->options->stable);
+    struct vt_gate_line line = vt_gate_line_of(w->gate, f);
+    char *why = vt_gate_why(w->gate, &line, w->options->stable);
     vt_json_open(j, NULL, '{');
     vt_json_string(j, "outcome", outcomes[f->outcome]);
     vt_json_string(j, "kind", vt_gate_kind(f));
@@ -125,6 +126,55 @@ static void process(struct writer *w, uint32_t index) {
     vt_json_close(j, '}');
 }
 
+static void leak_line(struct writer *w, const struct vt_gate_line *line) {
+    struct vt_json *j = &w->j;
+    const struct vt_gate_finding *f = &w->gate->findings[line->first];
+    const struct vt_process *p = &w->gate->model->processes[f->process];
+    char *why = vt_gate_why(w->gate, line, w->options->stable);
+    struct vt_map named = {0};
+    vt_json_open(j, NULL, '{');
+    vt_json_number(j, "bytes", line->amount.bytes);
+    vt_json_number(j, "blocks", line->amount.blocks);
+    vt_json_number(j, "processes", line->processes);
+    vt_json_string(j, "why", why);
+    frame(w, "own_frame", p, vt_stack_main_frame(f->site->stack));
+    vt_json_open(j, "sites", '[');
+    for (uint32_t i = line->first; i < line->first + line->count; i++) {
+        const struct vt_site *site = w->gate->findings[i].site;
+        if (vt_map_get(&named, site->id) == VT_MAP_NONE)
+            vt_json_string(j, NULL, site->name);
+        vt_map_put(&named, site->id, i);
+    }
+    vt_map_free(&named);
+    vt_json_close(j, ']');
+    vt_json_close(j, '}');
+    free(why);
+}
+
+/* The failures by leak and line, over all processes; a device past its budget is in none. */
+static void leaks(struct writer *w) {
+    struct vt_json *j = &w->j;
+    const struct vt_gate *g = w->gate;
+    vt_json_open(j, "leaks", '[');
+    for (uint32_t i = 0; i < g->leak_count; i++) {
+        const struct vt_gate_leak *leak = &g->leaks[i];
+        const struct vt_gate_finding *worst = &g->findings[g->lines[leak->first].first];
+        if (!worst->site)
+            continue;
+        vt_json_open(j, NULL, '{');
+        vt_json_string(j, "kind", vt_gate_kind(worst));
+        vt_json_number(j, "bytes", leak->amount.bytes);
+        vt_json_number(j, "blocks", leak->amount.blocks);
+        vt_json_number(j, "processes", leak->processes);
+        vt_json_open(j, "lines", '[');
+        for (uint32_t k = leak->first; k < leak->first + leak->count; k++)
+            leak_line(w, &g->lines[k]);
+        vt_json_close(j, ']');
+        vt_json_close(j, '}');
+    }
+    vt_json_close(j, ']');
+}
+
 static void rules(struct writer *w) {
     struct vt_json *j = &w->j;
     const struct vt_gate_options *o = w->gate->options;
@@ -182,6 +232,7 @@ int vt_gate_json_write(const struct vt_gate *gate, const struct vt_gate_format_o
     vt_json_number(j, "suppressed_bytes", gate->bytes[VT_GATE_SUPPRESSED]);
     vt_json_number(j, "accepted_bytes", gate->bytes[VT_GATE_ACCEPTED]);
     rules(&w);
+    leaks(&w);
     vt_json_open(j, "processes", '[');
     for (uint32_t i = 0; i < gate->model->process_count; i++)
         process(&w, gate->order[i]);

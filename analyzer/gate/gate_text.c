@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The gate's judgement as text. What fails in several processes at the same place is shown once.
+ * The gate's judgement as text. A leak is shown once, with all its lines, however many processes
+ * have it.
  */
 #include "report/report.h"
 #include "gate_formats.h"
@@ -12,7 +13,7 @@
 #include <string.h>
 
 #define CALLERS   8  /* frames shown of a stack */
-#define PLACES    20 /* places shown */
+#define LEAKS     20 /* leaks shown in full */
 #define NOTES     4  /* of processes */
 #define PROCESSES 16 /* lines of the table of processes */
 
@@ -57,71 +58,138 @@ static void callers(const struct text *t, const struct vt_process *p,
     }
 }
 
-/* The processes that have the place in common: "in 8 processes: ranks 0, 1, 2, ..." */
-static void owners(const struct text *t, const struct vt_gate_finding *first, uint32_t processes) {
+/* The processes that have the leak in common: "8 processes, rank 0, 1, 2, ..." */
+static void owners(const struct text *t, const struct vt_gate_leak *leak) {
+    const struct vt_gate *g = t->gate;
     struct vt_string line = {0};
-    bool seen = false;
-    if (t->gate->model->process_count == 1)
-        return;
-    if (processes == 1) {
-        char *name =
-            vt_gate_process_name(&t->gate->model->processes[first->process], t->options->stable);
-        vt_string_add(&line, name);
-        free(name);
-    } else {
-        vt_string_format(&line, "%u processes", processes);
-        for (uint32_t i = 0; i < t->gate->model->process_count; i++) {
-            uint32_t process = t->gate->order[i];
-            const struct vt_process *p = &t->gate->model->processes[process];
-            for (uint32_t j = 0; j < t->gate->failures; j++) {
-                const struct vt_gate_finding *f = &t->gate->findings[j];
-                if (f->process != process || f->group != first->group || !f->site != !first->site)
-                    continue;
-                if (p->rank >= 0)
-                    vt_string_format(&line, "%s %d", seen ? "," : ", rank", p->rank);
-                seen |= p->rank >= 0;
-                break;
-            }
+    bool *has = vt_alloc(g->model->process_count, sizeof *has), seen = false;
+    for (uint32_t i = leak->first; i < leak->first + leak->count; i++)
+        for (uint32_t j = 0; j < g->lines[i].count; j++)
+            has[g->findings[g->lines[i].first + j].process] = true;
+    if (leak->processes > 1)
+        vt_string_format(&line, "%u processes", leak->processes);
+    for (uint32_t i = 0; i < g->model->process_count; i++) {
+        const struct vt_process *p = &g->model->processes[g->order[i]];
+        if (!has[g->order[i]])
+            continue;
+        if (leak->processes == 1) {
+            char *name = vt_gate_process_name(p, t->options->stable);
+            vt_string_add(&line, name);
+            free(name);
+        } else if (p->rank >= 0) {
+            vt_string_format(&line, "%s %d", seen ? "," : ", rank", p->rank);
+            seen = true;
         }
     }
-    wrap(t, "  in", 16, line.text);
+    if (g->model->process_count > 1)
+        wrap(t, "  in", 16, line.text);
     vt_string_free(&line);
+    free(has);
 }
 
-/* One place that fails; false: it was shown with an earlier one. */
-static bool failure(const struct text *t, uint32_t index) {
-    const struct vt_gate_finding *f = &t->gate->findings[index];
-    const struct vt_process *p = &t->gate->model->processes[f->process];
-    struct vt_amount sum;
-    uint32_t processes = vt_gate_together(t->gate, index, &sum);
-    if (!processes)
-        return false;
+/* One line of the source: what it holds, where it is, the site that holds most of it. */
+static void line_row(const struct text *t, const char *label, const struct vt_gate_line *line) {
+    const struct vt_gate_finding *f = &t->gate->findings[line->first];
+    char bytes[VT_FORMAT_BYTES], count[VT_FORMAT_BYTES], blocks[VT_FORMAT_BYTES + 16];
+    unsigned digits = t->gate->model->id_digits, width = VT_TEXT_WIDTH - 16 - 26 - digits;
+    char *frame_text = vt_frame_text(&t->gate->model->processes[f->process],
+                                     vt_stack_main_frame(f->site->stack), width);
+    int pad = (int)width - (int)vt_frame_text_columns(frame_text);
+    snprintf(blocks, sizeof blocks, "%s block%s", vt_format_count(line->amount.blocks, count),
+             line->amount.blocks == 1 ? "" : "s");
+    fprintf(t->out, "%-16s%9s  %11s  %s%*s  %.*s\n", label,
+            vt_format_bytes(line->amount.bytes, bytes), blocks, frame_text, pad > 0 ? pad : 0, "",
+            (int)digits, f->site->name);
+    free(frame_text);
+}
+
+/* The ids of the call sites of one line. */
+static void site_ids(const struct text *t, const struct vt_gate_line *line) {
+    enum { IDS = 12 };
+    struct vt_string ids = {0};
+    uint32_t shown = 0;
+    for (uint32_t i = line->first; i < line->first + line->count && shown < IDS; i++) {
+        char id[20];
+        snprintf(id, sizeof id, "%s%.*s", shown ? " " : "", (int)t->gate->model->id_digits,
+                 t->gate->findings[i].site->name);
+        if (ids.text && strstr(ids.text, id + (shown != 0)))
+            continue;
+        vt_string_add(&ids, id);
+        shown++;
+    }
+    if (line->sites > shown)
+        vt_string_format(&ids, " and %u more", line->sites - shown);
+    wrap(t, line->sites > 1 ? "  sites" : "  site", 16, ids.text);
+    vt_string_free(&ids);
+}
+
+static void leak_heading(const struct text *t, const struct vt_gate_leak *leak) {
+    const struct vt_gate_line *line = &t->gate->lines[leak->first];
+    char *amount = vt_amount_text(leak->amount);
+    struct vt_string words = {0};
+    vt_string_format(&words, "%s, %s", vt_gate_kind(&t->gate->findings[line->first]), amount);
+    if (leak->count > 1)
+        vt_string_format(&words, ", at %u lines", leak->count);
+    char *call = leak->count == 1 ? vt_gate_call_text(t->gate, line) : NULL;
+    bool fits = call && strlen("LEAK     ") + words.length + strlen(call) <= VT_TEXT_WIDTH;
+    fprintf(t->out, "%s%s%s\n", words.text, fits ? "   " : "", fits ? call : "");
+    if (call && !fits)
+        wrap(t, "  allocated by", 16, call);
+    vt_string_free(&words);
+    free(amount);
+    free(call);
+}
+
+/* A leak, its worst line in full. */
+static void failure(const struct text *t, const struct vt_gate_leak *leak) {
+    const struct vt_gate_line *line = &t->gate->lines[leak->first];
+    const struct vt_gate_finding *f = &t->gate->findings[line->first];
     fprintf(t->out, "\n%s%s%s  ", style(t, VT_STYLE_BAD), f->site ? "LEAK" : "PEAK",
             style(t, VT_STYLE_NONE));
     if (f->site) {
-        char *call = vt_stack_key_call_text(f->site), *amount = vt_amount_text(sum);
-        bool fits =
-            strlen("LEAK  ,    ") + strlen(vt_gate_kind(f)) + strlen(amount) + strlen(call) <=
-            VT_TEXT_WIDTH;
-        fprintf(t->out, "%s, %s%s%s\n", vt_gate_kind(f), amount, fits ? "   " : "",
-                fits ? call : "");
-        if (!fits)
-            wrap(t, "  allocated by", 16, call);
-        free(call);
-        free(amount);
-        callers(t, p, f->site->stack);
+        leak_heading(t, leak);
+        callers(t, &t->gate->model->processes[f->process], f->site->stack);
+        if (line->sites > 1)
+            fprintf(t->out, "                and from %u more call site%s\n", line->sites - 1,
+                    line->sites == 2 ? "" : "s");
     } else {
         fprintf(t->out, "GPU %u is over its budget\n", f->device);
     }
-    char *why = vt_gate_why(t->gate, f, t->options->stable);
-    wrap(t, "  why", 16, why);
+    struct vt_string words = {0};
+    char *why = vt_gate_why(t->gate, line, t->options->stable);
+    vt_string_format(&words, "%s%s", leak->count > 1 ? "of this line: " : "", why);
+    wrap(t, "  why", 16, words.text);
+    vt_string_free(&words);
     free(why);
     if (f->leak && f->leak->advice && !t->options->stable)
         wrap(t, "  likely", 16, f->leak->advice);
-    owners(t, f, processes);
-    if (f->site)
-        fprintf(t->out, "  site          %.*s\n", (int)t->gate->model->id_digits, f->site->name);
-    return true;
+    owners(t, leak);
+    for (uint32_t i = 0; i < leak->count && leak->count > 1; i++)
+        line_row(t, i ? "" : "  all lines", line + i);
+    if (f->site && leak->count == 1)
+        site_ids(t, line);
+}
+
+/* What is not shown in full: a row for each line. */
+static void more(const struct text *t, uint32_t shown) {
+    const struct vt_gate *g = t->gate;
+    uint64_t sum = 0;
+    char bytes[VT_FORMAT_BYTES];
+    if (shown == g->leak_count)
+        return;
+    for (uint32_t i = shown; i < g->leak_count; i++)
+        if (g->findings[g->lines[g->leaks[i].first].first].site)
+            sum += g->leaks[i].amount.bytes;
+    fprintf(t->out, "\n%sMORE%s  %u more fail%s, %s\n", style(t, VT_STYLE_BAD),
+            style(t, VT_STYLE_NONE), g->leak_count - shown, g->leak_count - shown == 1 ? "s" : "",
+            vt_format_bytes(sum, bytes));
+    for (uint32_t i = g->leaks[shown].first; i < g->line_count; i++) {
+        const struct vt_gate_finding *f = &g->findings[g->lines[i].first];
+        if (f->site)
+            line_row(t, "", &g->lines[i]);
+        else
+            fprintf(t->out, "%-16sGPU %u is over its budget\n", "", f->device);
+    }
 }
 
 /* Rank by rank, those that fail first where not all fit. */
@@ -232,22 +300,16 @@ int vt_gate_text_write(const struct vt_gate *gate, const struct vt_gate_format_o
                        FILE *out) {
     struct text t = {.gate = gate, .options = options, .out = out};
     char *headline = vt_gate_headline(gate);
-    uint32_t shown = 0, left = 0;
-    struct vt_amount sum;
+    uint32_t shown = 0;
     fprintf(out, "%sleak check %s%s\n", style(&t, gate->failed ? VT_STYLE_BAD : VT_STYLE_GOOD),
             headline, style(&t, VT_STYLE_NONE));
     free(headline);
     what_was_judged(&t);
     passed_by(&t);
     notes(&t);
-    for (uint32_t i = 0; i < gate->failures; i++) {
-        if (shown < PLACES)
-            shown += failure(&t, i);
-        else
-            left += vt_gate_together(gate, i, &sum) > 0;
-    }
-    if (left)
-        fprintf(out, "\nand %u more place%s\n", left, left == 1 ? " that fails" : "s that fail");
+    for (; shown < gate->leak_count && shown < LEAKS; shown++)
+        failure(&t, &gate->leaks[shown]);
+    more(&t, shown);
     processes(&t);
     return 0;
 }

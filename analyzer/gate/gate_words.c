@@ -97,21 +97,45 @@ void vt_gate_location_find(const struct vt_process *p, const struct vt_stack *st
 
 /* --- words --- */
 
-char *vt_gate_sentence(const struct vt_gate *gate, const struct vt_gate_finding *f, bool stable) {
+char *vt_gate_call_text(const struct vt_gate *gate, const struct vt_gate_line *line) {
+    struct vt_site site = *gate->findings[line->first].site;
+    site.device = line->one_device ? site.device : VT_DEVICE_UNKNOWN;
+    return vt_stack_key_call_text(&site);
+}
+
+/* "Same leak as train.py:41 in step." for lines of a leak but its first, which has the advice. */
+static void say_leak(const struct vt_gate *gate, const struct vt_gate_line *line, bool stable,
+                     struct vt_string *text) {
+    const struct vt_gate_finding *f = &gate->findings[line->first];
+    const struct vt_gate_leak *leak =
+        f->line < gate->line_count ? &gate->leaks[gate->lines[f->line].leak] : NULL;
+    const struct vt_gate_line *first = leak ? &gate->lines[leak->first] : NULL;
+    if (f->outcome == VT_GATE_FAILS && first && first != &gate->lines[f->line]) {
+        const struct vt_gate_finding *other = &gate->findings[first->first];
+        char *frame_text = vt_frame_text(&gate->model->processes[other->process],
+                                         vt_stack_main_frame(other->site->stack), UINT_MAX);
+        vt_string_format(text, ". Same leak as %s", frame_text);
+        free(frame_text);
+    } else if (f->leak && f->leak->advice && !stable) {
+        vt_string_format(text, ". %s", f->leak->advice);
+    }
+}
+
+char *vt_gate_sentence(const struct vt_gate *gate, const struct vt_gate_line *line, bool stable) {
+    const struct vt_gate_finding *f = &gate->findings[line->first];
     const struct vt_process *p = &gate->model->processes[f->process];
     struct vt_string text = {0};
-    char *why = vt_gate_why(gate, f, stable);
+    char *why = vt_gate_why(gate, line, stable);
     if (!f->site) {
         vt_string_format(&text, "GPU %u: %s", f->device, why);
     } else {
         char *frame_text = vt_frame_text(p, vt_stack_main_frame(f->site->stack), UINT_MAX);
-        char *call = vt_stack_key_call_text(f->site);
-        char *amount = vt_amount_text(f->amount);
+        char *call = vt_gate_call_text(gate, line);
+        char *amount = vt_amount_text(line->amount);
         vt_string_format(&text, "%s%s allocated at %s (%s). %s: %s", amount,
-                         f->amount.freed ? "," : "", frame_text, call, vt_gate_kind(f), why);
+                         line->amount.freed ? "," : "", frame_text, call, vt_gate_kind(f), why);
+        say_leak(gate, line, stable, &text);
         free(amount);
-        if (f->leak && f->leak->advice && !stable)
-            vt_string_format(&text, ". %s", f->leak->advice);
         free(frame_text);
         free(call);
     }
@@ -140,11 +164,17 @@ uint64_t vt_gate_dropped(const struct vt_gate *gate) {
 }
 
 char *vt_gate_headline(const struct vt_gate *gate) {
-    uint32_t leaks = 0, peaks = 0;
+    uint32_t leaks = 0, lines = 0, peaks = 0;
     char bytes[VT_FORMAT_BYTES];
     struct vt_string line = {0};
-    for (uint32_t i = 0; i < gate->failures; i++)
-        *(gate->findings[i].site ? &leaks : &peaks) += 1;
+    for (uint32_t i = 0; i < gate->leak_count; i++) {
+        const struct vt_gate_leak *leak = &gate->leaks[i];
+        const struct vt_gate_line *first = &gate->lines[leak->first];
+        bool is_leak = gate->findings[first->first].site != NULL;
+        leaks += is_leak;
+        lines += is_leak ? leak->count : 0;
+        peaks += is_leak ? 0 : first->count;
+    }
     if (!gate->model->process_count)
         vt_string_add(&line, "passed: no CUDA call was seen, which is allowed");
     else if (!gate->failed && gate->counts[VT_GATE_TOLERATED])
@@ -157,8 +187,11 @@ char *vt_gate_headline(const struct vt_gate *gate) {
     else
         vt_string_add(&line, "FAILED: ");
     if (gate->failed && leaks)
-        vt_string_format(&line, "%u leak%s, %s", leaks, leaks == 1 ? "" : "s",
-                         vt_format_bytes(gate->failing_bytes, bytes));
+        vt_string_format(&line, "%u leak%s", leaks, leaks == 1 ? "" : "s");
+    if (gate->failed && lines > leaks)
+        vt_string_format(&line, " at %u lines", lines);
+    if (gate->failed && leaks)
+        vt_string_format(&line, ", %s", vt_format_bytes(gate->failing_bytes, bytes));
     if (gate->failed && peaks)
         vt_string_format(&line, "%s%u peak%s over budget", leaks ? "; " : "", peaks,
                          peaks == 1 ? "" : "s");

@@ -20,9 +20,12 @@ void vt_gate_location_find(const struct vt_process *process, const struct vt_sta
 void vt_gate_location_of(const struct vt_process *process, const struct vt_frame *frame,
                          const char *source_root, struct vt_gate_location *location);
 
-/* "12.0 MiB in 6 blocks allocated at leak.c:41 in new_buffer, unfreed: ..." Free it. */
-char *vt_gate_sentence(const struct vt_gate *gate, const struct vt_gate_finding *finding,
-                       bool stable);
+/* "12.0 MiB in 6 blocks allocated at leak.c:41 in new_buffer (cudaMalloc on GPU 0). unfreed: ..."
+ * Free it. */
+char *vt_gate_sentence(const struct vt_gate *gate, const struct vt_gate_line *line, bool stable);
+
+/* "cudaMalloc on GPU 0"; of several GPUs, none is named. Free it. */
+char *vt_gate_call_text(const struct vt_gate *gate, const struct vt_gate_line *line);
 
 /* What the reader of a judgement must know of a process, whatever came out: that memory went with a
  * context which the program never freed, and so was not judged. A sentence, with the process's name

@@ -242,18 +242,44 @@ static void print_callers(const struct vt_text *t, const struct vt_leak *leak) {
     }
 }
 
+/* Which of a leak's sites are shown: those that hold most, and the largest of each further line. Free
+ * it. */
+static bool *choose_sites(const struct vt_process *p, const struct vt_leak *leak) {
+    bool *shown = vt_alloc(leak->site_count, sizeof *shown);
+    struct vt_map lines = {0};
+    for (uint32_t i = 0; i < leak->site_count; i++) {
+        uint64_t line = vt_stack_line_key(p->sites[leak->sites[i]].stack);
+        shown[i] = i < PATHS_SHOWN || vt_map_get(&lines, line) == VT_MAP_NONE;
+        vt_map_put(&lines, line, i);
+    }
+    vt_map_free(&lines);
+    return shown;
+}
+
 /* The ids of a leak's sites, with what each holds where there are several. */
 static void print_sites(const struct vt_text *t, const struct vt_leak *leak) {
+    uint64_t left_bytes = 0;
+    uint32_t left = 0;
+    char bytes[VT_FORMAT_BYTES];
     if (leak->site_count < 2) {
         char id[32];
         snprintf(id, sizeof id, "%.*s", (int)t->digits, t->process->sites[leak->sites[0]].name);
         row(t, "site", id);
         return;
     }
-    for (uint32_t i = 0; i < leak->site_count && i < PATHS_SHOWN; i++)
-        print_path(t, leak, i);
-    if (leak->site_count > PATHS_SHOWN)
-        fprintf(t->out, "%*sand %u more\n", LABEL, "", leak->site_count - PATHS_SHOWN);
+    bool *shown = choose_sites(t->process, leak);
+    for (uint32_t i = 0; i < leak->site_count; i++) {
+        if (shown[i]) {
+            print_path(t, leak, i);
+            continue;
+        }
+        left_bytes += vt_amount_of_site(&t->process->sites[leak->sites[i]], leak).bytes;
+        left++;
+    }
+    if (left)
+        fprintf(t->out, "%*s%9s  in %u more call site%s of these lines\n", LABEL, "",
+                vt_format_bytes(left_bytes, bytes), left, plural(left));
+    free(shown);
 }
 
 static void print_leak(const struct vt_text *t, const struct vt_leak *leak) {
@@ -271,6 +297,34 @@ static void print_leak(const struct vt_text *t, const struct vt_leak *leak) {
               t->out);
 }
 
+/* A leak that is not shown in full: a row for each line, with what its sites hold together. */
+static void print_lines(const struct vt_text *t, const struct vt_leak *leak) {
+    const struct vt_process *p = t->process;
+    struct vt_map lines = {0};
+    uint64_t *bytes = vt_alloc(leak->site_count, sizeof *bytes);
+    unsigned width = VT_TEXT_WIDTH - 2 - 9 - 2 - 2 - t->digits;
+    for (uint32_t i = 0; i < leak->site_count; i++) {
+        const struct vt_site *site = &p->sites[leak->sites[i]];
+        uint64_t key = vt_stack_line_key(site->stack);
+        if (vt_map_get(&lines, key) == VT_MAP_NONE)
+            vt_map_put(&lines, key, i);
+        bytes[vt_map_get(&lines, key)] += vt_amount_of_site(site, leak).bytes;
+    }
+    for (uint32_t i = 0; i < leak->site_count; i++) {
+        const struct vt_site *site = &p->sites[leak->sites[i]];
+        char held[VT_FORMAT_BYTES];
+        if (vt_map_get(&lines, vt_stack_line_key(site->stack)) != i)
+            continue;
+        char *frame_text = vt_frame_text(p, vt_stack_main_frame(site->stack), width);
+        int pad = (int)width - (int)vt_frame_text_columns(frame_text);
+        fprintf(t->out, "  %9s  %s%*s  %.*s\n", vt_format_bytes(bytes[i], held), frame_text,
+                pad > 0 ? pad : 0, "", (int)t->digits, site->name);
+        free(frame_text);
+    }
+    vt_map_free(&lines);
+    free(bytes);
+}
+
 void vt_text_leaks(const struct vt_text *t) {
     const struct vt_process *p = t->process;
     uint32_t most = t->options->top ? t->options->top : LEAKS_SHOWN, shown = 0;
@@ -281,8 +335,11 @@ void vt_text_leaks(const struct vt_text *t) {
     for (uint32_t i = shown; i < p->leak_count; i++)
         rest += vt_amount_of_leak(p, &p->leaks[i]).bytes;
     if (shown < p->leak_count)
-        fprintf(t->out, "\n%u more leak%s, %s (--top %u shows them)\n", p->leak_count - shown,
-                plural(p->leak_count - shown), vt_format_bytes(rest, bytes), p->leak_count);
+        fprintf(t->out, "\n%u more leak%s, %s (--top %u shows %s in full)\n", p->leak_count - shown,
+                plural(p->leak_count - shown), vt_format_bytes(rest, bytes), p->leak_count,
+                p->leak_count - shown == 1 ? "it" : "them");
+    for (uint32_t i = shown; i < p->leak_count; i++)
+        print_lines(t, &p->leaks[i]);
 }
 
 /* --- phases --- */

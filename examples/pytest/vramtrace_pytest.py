@@ -34,7 +34,6 @@ import pytest
 from _pytest.runner import runtestprotocol
 
 MAGIC = b"vramtrc\x01"  # what a log begins with
-SHOWN_SITES = 5
 UNITS = {"": 1, "K": 1 << 10, "M": 1 << 20, "G": 1 << 30, "T": 1 << 40}
 
 
@@ -147,16 +146,19 @@ class Watch:
         sites = [s for s in (found or {}).get("sites", ()) if s["live_bytes"] and not s["before_window"]]
         blocks = [s for s in sites if s["layer"] == "framework"]
         sites = [s for s in sites if s["layer"] == "driver" and not (blocks and s["verdict"] == "cache")] + blocks
-        sites.sort(key=lambda site: -site["live_bytes"])
-        for site in sites[:SHOWN_SITES]:
+        lines = {}
+        for site in sites:
             own = next((f for f in site["stack"] if f["own"]), None) or next(iter(site["stack"]), None)
             where = "unknown place" if own is None else own["function"] or "?"
             if own and own["file"]:
                 file = os.path.relpath(own["file"]) if os.path.exists(own["file"]) else own["file"]
                 where = f"{file}:{own['line']}: in {own['function']}"
-            blocks = site["live_count"]
-            yield (f"{where}: {format_size(site['live_bytes'])} in {blocks} block{'' if blocks == 1 else 's'} "
-                   f"({site['api']}) allocated here and never freed")
+            line = lines.setdefault((where, site["api"]), [0, 0])
+            line[0] += site["live_bytes"]
+            line[1] += site["live_count"]
+        for (where, api), (held, blocks) in sorted(lines.items(), key=lambda line: -line[1][0]):
+            yield (f"{where}: {format_size(held)} in {blocks} block{'' if blocks == 1 else 's'} "
+                   f"({api}) allocated here and never freed")
 
 
 def settle():

@@ -127,7 +127,7 @@ static void let_pass(void **state) {
     m->sites[1][0].live_bytes = 71;
     assert_string_equal(failing(m, &options), "unfreed ");
     vt_gate_judge(&m->model, &options, &gate);
-    char *why = vt_gate_why(&gate, &gate.findings[0], false);
+    char *why = vt_gate_why(&gate, &gate.lines[0], false);
     assert_non_null(strstr(why, "grown beyond the 70 B that the baseline accepts"));
     free(why);
     vt_gate_free(&gate);
@@ -145,7 +145,6 @@ static void many(void **state) {
     struct made *m = make(5);
     struct vt_gate_options options = {.max_peak = VT_UNKNOWN};
     struct vt_gate gate;
-    struct vt_amount sum;
     (void)state;
     for (uint32_t i = 0; i < 5; i++)
         add(m, i, VT_VERDICT_LOST, bytes[i]);
@@ -156,10 +155,10 @@ static void many(void **state) {
         assert_int_equal(m->processes[gate.order[i]].rank, i); /* made in reverse */
     }
     assert_int_equal(gate.findings[0].process, 3); /* the worst first */
-    assert_int_equal(vt_gate_together(&gate, 0, &sum), 5);
-    assert_int_equal(sum.bytes, 68);
-    assert_int_equal(sum.blocks, 5);
-    assert_int_equal(vt_gate_together(&gate, 1, &sum), 0);
+    assert_int_equal(gate.line_count, 1);
+    assert_int_equal(gate.lines[0].processes, 5);
+    assert_int_equal(gate.lines[0].amount.bytes, 68);
+    assert_int_equal(gate.lines[0].amount.blocks, 5);
     char *name = vt_gate_process_name(&m->processes[3], true);
     assert_string_equal(name, "rank 1, unknown program");
     free(name);
