@@ -119,20 +119,12 @@ VT_EXPORT cudaError_t OURS(cudaFreeHost)(void *ptr) {
     return freed(&label, result, (uint64_t)(uintptr_t)ptr, VT_KIND_HOST);
 }
 
-EXPORT(cudaDeviceReset);
-VT_EXPORT cudaError_t OURS(cudaDeviceReset)(void) {
-    ENTER(cudaDeviceReset);
-    cudaError_t result = real();
-    vt_event_label_end(&label);
-    return result;
-}
+LABEL(cudaDeviceReset, (void), ());
 
 #if VT_CUDART <= 12
 EXPORT(cudaThreadExit);
 #endif
 VT_EXPORT cudaError_t OURS(cudaThreadExit)(void) {
     ENTER(cudaThreadExit);
-    cudaError_t result = real();
-    vt_event_label_end(&label);
-    return result;
+    return labelled(&label, real());
 }

@@ -59,4 +59,12 @@ static inline cudaError_t labelled(const struct vt_label *label, cudaError_t res
     return result;
 }
 
+/* The whole wrapper of such a call. */
+#define LABEL(symbol, parameters, arguments)                                                       \
+    VT_EXPORT cudaError_t OURS(symbol) parameters {                                                \
+        ENTER(symbol);                                                                             \
+        return labelled(&label, real arguments);                                                   \
+    }                                                                                              \
+    EXPORT(symbol)
+
 #endif

@@ -5,22 +5,14 @@
  */
 #include "wrap_runtime.h"
 
-EXPORT(cudaGraphAddMemAllocNode);
-VT_EXPORT cudaError_t OURS(cudaGraphAddMemAllocNode)(cudaGraphNode_t *pGraphNode, cudaGraph_t graph,
-                                                     const cudaGraphNode_t *pDependencies,
-                                                     size_t numDependencies,
-                                                     struct cudaMemAllocNodeParams *nodeParams) {
-    ENTER(cudaGraphAddMemAllocNode);
-    return labelled(&label, real(pGraphNode, graph, pDependencies, numDependencies, nodeParams));
-}
-
-EXPORT(cudaGraphAddMemFreeNode);
-VT_EXPORT cudaError_t OURS(cudaGraphAddMemFreeNode)(cudaGraphNode_t *pGraphNode, cudaGraph_t graph,
-                                                    const cudaGraphNode_t *pDependencies,
-                                                    size_t numDependencies, void *dptr) {
-    ENTER(cudaGraphAddMemFreeNode);
-    return labelled(&label, real(pGraphNode, graph, pDependencies, numDependencies, dptr));
-}
+LABEL(cudaGraphAddMemAllocNode,
+      (cudaGraphNode_t * pGraphNode, cudaGraph_t graph, const cudaGraphNode_t *pDependencies,
+       size_t numDependencies, struct cudaMemAllocNodeParams *nodeParams),
+      (pGraphNode, graph, pDependencies, numDependencies, nodeParams));
+LABEL(cudaGraphAddMemFreeNode,
+      (cudaGraphNode_t * pGraphNode, cudaGraph_t graph, const cudaGraphNode_t *pDependencies,
+       size_t numDependencies, void *dptr),
+      (pGraphNode, graph, pDependencies, numDependencies, dptr));
 
 #if VT_CUDART >= 13
 EXPORT(cudaGraphAddNode);
@@ -59,49 +51,20 @@ VT_EXPORT cudaError_t OURS(cudaGraphAddNode_v2)(cudaGraphNode_t *pGraphNode, cud
                                  nodeParams));
 }
 
-EXPORT(cudaGraphInstantiate);
-VT_EXPORT cudaError_t OURS(cudaGraphInstantiate)(cudaGraphExec_t *pGraphExec, cudaGraph_t graph,
-                                                 unsigned long long flags) {
-    ENTER(cudaGraphInstantiate);
-    return labelled(&label, real(pGraphExec, graph, flags));
-}
-
-EXPORT(cudaGraphInstantiateWithFlags);
-VT_EXPORT cudaError_t OURS(cudaGraphInstantiateWithFlags)(cudaGraphExec_t *pGraphExec,
-                                                          cudaGraph_t graph,
-                                                          unsigned long long flags) {
-    ENTER(cudaGraphInstantiateWithFlags);
-    return labelled(&label, real(pGraphExec, graph, flags));
-}
-
-EXPORT(cudaGraphInstantiateWithParams);
-VT_EXPORT cudaError_t OURS(cudaGraphInstantiateWithParams)(
-    cudaGraphExec_t *pGraphExec, cudaGraph_t graph, cudaGraphInstantiateParams *instantiateParams) {
-    ENTER(cudaGraphInstantiateWithParams);
-    return labelled(&label, real(pGraphExec, graph, instantiateParams));
-}
-
-EXPORT(cudaGraphInstantiateWithParams_ptsz);
-VT_EXPORT cudaError_t OURS(cudaGraphInstantiateWithParams_ptsz)(
-    cudaGraphExec_t *pGraphExec, cudaGraph_t graph, cudaGraphInstantiateParams *instantiateParams) {
-    ENTER(cudaGraphInstantiateWithParams_ptsz);
-    return labelled(&label, real(pGraphExec, graph, instantiateParams));
-}
-
-EXPORT(cudaGraphLaunch);
-VT_EXPORT cudaError_t OURS(cudaGraphLaunch)(cudaGraphExec_t graphExec, cudaStream_t stream) {
-    ENTER(cudaGraphLaunch);
-    return labelled(&label, real(graphExec, stream));
-}
-
-EXPORT(cudaGraphLaunch_ptsz);
-VT_EXPORT cudaError_t OURS(cudaGraphLaunch_ptsz)(cudaGraphExec_t graphExec, cudaStream_t stream) {
-    ENTER(cudaGraphLaunch_ptsz);
-    return labelled(&label, real(graphExec, stream));
-}
-
-EXPORT(cudaGraphExecDestroy);
-VT_EXPORT cudaError_t OURS(cudaGraphExecDestroy)(cudaGraphExec_t graphExec) {
-    ENTER(cudaGraphExecDestroy);
-    return labelled(&label, real(graphExec));
-}
+LABEL(cudaGraphInstantiate,
+      (cudaGraphExec_t * pGraphExec, cudaGraph_t graph, unsigned long long flags),
+      (pGraphExec, graph, flags));
+LABEL(cudaGraphInstantiateWithFlags,
+      (cudaGraphExec_t * pGraphExec, cudaGraph_t graph, unsigned long long flags),
+      (pGraphExec, graph, flags));
+LABEL(cudaGraphInstantiateWithParams,
+      (cudaGraphExec_t * pGraphExec, cudaGraph_t graph,
+       cudaGraphInstantiateParams *instantiateParams),
+      (pGraphExec, graph, instantiateParams));
+LABEL(cudaGraphInstantiateWithParams_ptsz,
+      (cudaGraphExec_t * pGraphExec, cudaGraph_t graph,
+       cudaGraphInstantiateParams *instantiateParams),
+      (pGraphExec, graph, instantiateParams));
+LABEL(cudaGraphLaunch, (cudaGraphExec_t graphExec, cudaStream_t stream), (graphExec, stream));
+LABEL(cudaGraphLaunch_ptsz, (cudaGraphExec_t graphExec, cudaStream_t stream), (graphExec, stream));
+LABEL(cudaGraphExecDestroy, (cudaGraphExec_t graphExec), (graphExec));
