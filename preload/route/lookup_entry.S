@@ -13,19 +13,20 @@
  */
     .text
 
-    .globl vt_dlsym_base, vt_dlsym_2_34
-    .type vt_dlsym_base, @function
-    .type vt_dlsym_2_34, @function
-    .symver vt_dlsym_base, dlsym@GLIBC_2.2.5
-    .symver vt_dlsym_2_34, dlsym@@GLIBC_2.34
-vt_dlsym_base:
-vt_dlsym_2_34:
+.macro ENTRY name
+    .globl vt_\name\()_base, vt_\name\()_2_34
+    .type vt_\name\()_base, @function
+    .type vt_\name\()_2_34, @function
+    .symver vt_\name\()_base, \name\()@GLIBC_2.2.5
+    .symver vt_\name\()_2_34, \name\()@@GLIBC_2.34
+vt_\name\()_base:
+vt_\name\()_2_34:
     .cfi_startproc
     endbr64
     lea 1(%rdi), %rax
     cmp $1, %rax
-    ja vt_lookup_dlsym
-    mov vt_libc_real_dlsym(%rip), %rax
+    ja vt_lookup_\name
+    mov vt_libc_real_\name(%rip), %rax
     test %rax, %rax
     je 1f
     jmp *%rax
@@ -33,42 +34,7 @@ vt_dlsym_2_34:
     .cfi_adjust_cfa_offset 8
     push %rsi
     .cfi_adjust_cfa_offset 8
-    sub $8, %rsp
-    .cfi_adjust_cfa_offset 8
-    call vt_libc_resolve
-    add $8, %rsp
-    .cfi_adjust_cfa_offset -8
-    pop %rsi
-    .cfi_adjust_cfa_offset -8
-    pop %rdi
-    .cfi_adjust_cfa_offset -8
-    mov vt_libc_real_dlsym(%rip), %rax
-    jmp *%rax
-    .cfi_endproc
-    .size vt_dlsym_base, .-vt_dlsym_base
-    .size vt_dlsym_2_34, .-vt_dlsym_2_34
-
-    .globl vt_dlvsym_base, vt_dlvsym_2_34
-    .type vt_dlvsym_base, @function
-    .type vt_dlvsym_2_34, @function
-    .symver vt_dlvsym_base, dlvsym@GLIBC_2.2.5
-    .symver vt_dlvsym_2_34, dlvsym@@GLIBC_2.34
-vt_dlvsym_base:
-vt_dlvsym_2_34:
-    .cfi_startproc
-    endbr64
-    lea 1(%rdi), %rax
-    cmp $1, %rax
-    ja vt_lookup_dlvsym
-    mov vt_libc_real_dlvsym(%rip), %rax
-    test %rax, %rax
-    je 1f
-    jmp *%rax
-1:  push %rdi
-    .cfi_adjust_cfa_offset 8
-    push %rsi
-    .cfi_adjust_cfa_offset 8
-    push %rdx
+    push %rdx /* dlvsym's third; it also aligns the stack */
     .cfi_adjust_cfa_offset 8
     call vt_libc_resolve
     pop %rdx
@@ -77,10 +43,14 @@ vt_dlvsym_2_34:
     .cfi_adjust_cfa_offset -8
     pop %rdi
     .cfi_adjust_cfa_offset -8
-    mov vt_libc_real_dlvsym(%rip), %rax
+    mov vt_libc_real_\name(%rip), %rax
     jmp *%rax
     .cfi_endproc
-    .size vt_dlvsym_base, .-vt_dlvsym_base
-    .size vt_dlvsym_2_34, .-vt_dlvsym_2_34
+    .size vt_\name\()_base, .-vt_\name\()_base
+    .size vt_\name\()_2_34, .-vt_\name\()_2_34
+.endm
+
+    ENTRY dlsym
+    ENTRY dlvsym
 
     .section .note.GNU-stack, "", @progbits
