@@ -67,60 +67,43 @@ struct attributes {
 };
 static_assert(sizeof(struct attributes) == 48, "nvtxEventAttributes_t, version 2 and 3");
 
-/* The slots that we fill: one row each, X(module, index, function). */
+/* The slots that we fill: one row each. */
 #define SLOTS(X)                                                                                   \
-    X(MODULE_CORE, 1, mark_ex)                                                                     \
-    X(MODULE_CORE, 2, mark_a)                                                                      \
-    X(MODULE_CORE, 3, mark_w)                                                                      \
-    X(MODULE_CORE, 4, start_ex)                                                                    \
-    X(MODULE_CORE, 5, start_a)                                                                     \
-    X(MODULE_CORE, 6, start_w)                                                                     \
-    X(MODULE_CORE, 7, end_any)                                                                     \
-    X(MODULE_CORE, 8, push_ex)                                                                     \
-    X(MODULE_CORE, 9, push_a)                                                                      \
-    X(MODULE_CORE, 10, push_w)                                                                     \
-    X(MODULE_CORE, 11, pop)                                                                        \
-    X(MODULE_CORE2, 1, domain_mark)                                                                \
-    X(MODULE_CORE2, 2, domain_start)                                                               \
-    X(MODULE_CORE2, 3, domain_end)                                                                 \
-    X(MODULE_CORE2, 4, domain_push)                                                                \
-    X(MODULE_CORE2, 5, domain_pop)                                                                 \
-    X(MODULE_CORE2, 10, register_a)                                                                \
-    X(MODULE_CORE2, 11, register_w)                                                                \
-    X(MODULE_CORE2, 12, domain_create_a)                                                           \
-    X(MODULE_CORE2, 13, domain_create_w)
+    X(MODULE_CORE, 1, void, mark_ex, (const struct attributes *a))                                 \
+    X(MODULE_CORE, 2, void, mark_a, (const char *name))                                            \
+    X(MODULE_CORE, 3, void, mark_w, (const wchar_t *name))                                         \
+    X(MODULE_CORE, 4, uint64_t, start_ex, (const struct attributes *a))                            \
+    X(MODULE_CORE, 5, uint64_t, start_a, (const char *name))                                       \
+    X(MODULE_CORE, 6, uint64_t, start_w, (const wchar_t *name))                                    \
+    X(MODULE_CORE, 7, void, end_any, (uint64_t id))                                                \
+    X(MODULE_CORE, 8, int, push_ex, (const struct attributes *a))                                  \
+    X(MODULE_CORE, 9, int, push_a, (const char *name))                                             \
+    X(MODULE_CORE, 10, int, push_w, (const wchar_t *name))                                         \
+    X(MODULE_CORE, 11, int, pop, (void))                                                           \
+    X(MODULE_CORE2, 1, void, domain_mark, (void *domain, const struct attributes *a))              \
+    X(MODULE_CORE2, 2, uint64_t, domain_start, (void *domain, const struct attributes *a))         \
+    X(MODULE_CORE2, 3, void, domain_end, (void *domain, uint64_t id))                              \
+    X(MODULE_CORE2, 4, int, domain_push, (void *domain, const struct attributes *a))               \
+    X(MODULE_CORE2, 5, int, domain_pop, (void *domain))                                            \
+    X(MODULE_CORE2, 10, void *, register_a, (void *domain, const char *text))                      \
+    X(MODULE_CORE2, 11, void *, register_w, (void *domain, const wchar_t *text))                   \
+    X(MODULE_CORE2, 12, void *, domain_create_a, (const char *name))                               \
+    X(MODULE_CORE2, 13, void *, domain_create_w, (const wchar_t *name))
 
-static void mark_ex(const struct attributes *a);
-static void mark_a(const char *name);
-static void mark_w(const wchar_t *name);
-static uint64_t start_ex(const struct attributes *a);
-static uint64_t start_a(const char *name);
-static uint64_t start_w(const wchar_t *name);
-static void end_any(uint64_t id);
-static int push_ex(const struct attributes *a);
-static int push_a(const char *name);
-static int push_w(const wchar_t *name);
-static int pop(void);
-static void domain_mark(void *domain, const struct attributes *a);
-static uint64_t domain_start(void *domain, const struct attributes *a);
-static void domain_end(void *domain, uint64_t id);
-static int domain_push(void *domain, const struct attributes *a);
-static int domain_pop(void *domain);
-static void *register_a(void *domain, const char *text);
-static void *register_w(void *domain, const wchar_t *text);
-static void *domain_create_a(const char *name);
-static void *domain_create_w(const wchar_t *name);
+#define SLOT(module, index, result, name, parameters) static result name parameters;
+SLOTS(SLOT)
+#undef SLOT
 
 /* The other tool's functions, which are the same for every copy of NVTX, as ours are. NULL: it
  * has none. */
 static struct {
-#define SLOT(module, index, name) __typeof__(&name) name;
+#define SLOT(module, index, result, name, parameters) __typeof__(&name) name;
     SLOTS(SLOT)
 #undef SLOT
 } next;
 
 enum {
-#define SLOT(module, index, name) SLOT_##name,
+#define SLOT(module, index, result, name, parameters) SLOT_##name,
     SLOTS(SLOT)
 #undef SLOT
         SLOT_COUNT
@@ -132,7 +115,8 @@ static const struct {
     unsigned index;
     slot_function ours;
 } slots[SLOT_COUNT] = {
-#define SLOT(module, index, name) {module, index, __extension__(slot_function) name},
+#define SLOT(module, index, result, name, parameters)                                              \
+    {module, index, __extension__(slot_function) name},
     SLOTS(SLOT)
 #undef SLOT
 };
