@@ -80,47 +80,37 @@ VT_EXPORT CUresult cuExternalMemoryGetMappedMipmappedArray(
 /* Graphics resources: registered for a long time, mapped briefly. */
 
 VT_EXPORT CUresult cuGraphicsGLRegisterBuffer(CUgraphicsResource *pCudaResource,
-                                              unsigned int buffer, unsigned int Flags);
-VT_EXPORT CUresult cuGraphicsGLRegisterImage(CUgraphicsResource *pCudaResource, unsigned int image,
-                                             unsigned int target, unsigned int Flags);
-VT_EXPORT CUresult cuGraphicsEGLRegisterImage(CUgraphicsResource *pCudaResource, void *image,
-                                              unsigned int flags);
-VT_EXPORT CUresult cuGraphicsVDPAURegisterVideoSurface(CUgraphicsResource *pCudaResource,
-                                                       unsigned int vdpSurface, unsigned int flags);
-VT_EXPORT CUresult cuGraphicsVDPAURegisterOutputSurface(CUgraphicsResource *pCudaResource,
-                                                        unsigned int vdpSurface,
-                                                        unsigned int flags);
-
-CUresult cuGraphicsGLRegisterBuffer(CUgraphicsResource *pCudaResource, unsigned int buffer,
-                                    unsigned int Flags) {
+                                              unsigned int buffer, unsigned int Flags) {
     VT_ENTER_DRIVER(cuGraphicsGLRegisterBuffer);
     CUresult result = real(pCudaResource, buffer, Flags);
     return opened(&call, result, VT_OBJECT_GRAPHICS, VT_OUT(result, pCudaResource));
 }
 
-CUresult cuGraphicsGLRegisterImage(CUgraphicsResource *pCudaResource, unsigned int image,
-                                   unsigned int target, unsigned int Flags) {
+VT_EXPORT CUresult cuGraphicsGLRegisterImage(CUgraphicsResource *pCudaResource, unsigned int image,
+                                             unsigned int target, unsigned int Flags) {
     VT_ENTER_DRIVER(cuGraphicsGLRegisterImage);
     CUresult result = real(pCudaResource, image, target, Flags);
     return opened(&call, result, VT_OBJECT_GRAPHICS, VT_OUT(result, pCudaResource));
 }
 
-CUresult cuGraphicsEGLRegisterImage(CUgraphicsResource *pCudaResource, void *image,
-                                    unsigned int flags) {
+VT_EXPORT CUresult cuGraphicsEGLRegisterImage(CUgraphicsResource *pCudaResource, void *image,
+                                              unsigned int flags) {
     VT_ENTER_DRIVER(cuGraphicsEGLRegisterImage);
     CUresult result = real(pCudaResource, image, flags);
     return opened(&call, result, VT_OBJECT_GRAPHICS, VT_OUT(result, pCudaResource));
 }
 
-CUresult cuGraphicsVDPAURegisterVideoSurface(CUgraphicsResource *pCudaResource,
-                                             unsigned int vdpSurface, unsigned int flags) {
+VT_EXPORT CUresult cuGraphicsVDPAURegisterVideoSurface(CUgraphicsResource *pCudaResource,
+                                                       unsigned int vdpSurface,
+                                                       unsigned int flags) {
     VT_ENTER_DRIVER(cuGraphicsVDPAURegisterVideoSurface);
     CUresult result = real(pCudaResource, vdpSurface, flags);
     return opened(&call, result, VT_OBJECT_GRAPHICS, VT_OUT(result, pCudaResource));
 }
 
-CUresult cuGraphicsVDPAURegisterOutputSurface(CUgraphicsResource *pCudaResource,
-                                              unsigned int vdpSurface, unsigned int flags) {
+VT_EXPORT CUresult cuGraphicsVDPAURegisterOutputSurface(CUgraphicsResource *pCudaResource,
+                                                        unsigned int vdpSurface,
+                                                        unsigned int flags) {
     VT_ENTER_DRIVER(cuGraphicsVDPAURegisterOutputSurface);
     CUresult result = real(pCudaResource, vdpSurface, flags);
     return opened(&call, result, VT_OBJECT_GRAPHICS, VT_OUT(result, pCudaResource));
