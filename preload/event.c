@@ -112,10 +112,13 @@ void vt_event_allocated(const struct vt_call *call, int result, struct vt_live w
             vt_log_drop(VT_DROP_LIVE);
         vt_limit_settle(call, kept ? &what : NULL);
         record_alloc(rec.thread, &label, &what, ticks);
+        vt_tls.ask = (uint8_t)vt_peak_allocated(&what);
     } else {
         vt_limit_settle(call, NULL);
         record_fail(rec.thread, &label, &what, ticks, result, call->refused);
+        vt_tls.ask = result == CUDA_ERROR_OUT_OF_MEMORY && !call->refused ? VT_ASK_MEMORY : 0;
     }
+    vt_tls.ask_device = what.device;
     end(&rec);
 }
 
@@ -210,10 +213,12 @@ void vt_event_free_end(const struct vt_call *call, const struct vt_freeing *f, i
         vt_share_back(f->address);
     struct vt_recording rec = begin();
     vt_tls.events++;
-    if (f->known && result == 0)
+    if (f->known && result == 0) {
         vt_limit_freed(&f->was);
-    else if (f->known && !vt_live_insert(&f->was))
+        vt_peak_freed(&f->was);
+    } else if (f->known && !vt_live_insert(&f->was)) {
         vt_log_drop(VT_DROP_LIVE);
+    }
     if (!rec.thread)
         return;
     struct vt_call label = labelled(call);

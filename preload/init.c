@@ -150,6 +150,7 @@ static void forked(void) {
     vt_graph_forked();
     vt_share_forked();
     vt_limit_forked();
+    vt_peak_forked();
     vt_phases_forked();
     vt_torch_forked();
     vt_thread_forked();

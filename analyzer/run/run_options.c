@@ -48,6 +48,10 @@ static const char *check_switch(const char *value) {
     return !strcmp(value, "auto") || !strcmp(value, "off") ? NULL : "auto or off";
 }
 
+static const char *check_on_off(const char *value) {
+    return !strcmp(value, "on") || !strcmp(value, "off") ? NULL : "on or off";
+}
+
 static bool is_size(const char *value) {
     uint64_t bytes;
     return !vt_text_read_size(value, &bytes) && bytes > 0;
@@ -113,6 +117,9 @@ static const struct row {
                        "whether call stacks include Python frames (auto)"},
     [VT_RUN_FRAMEWORK] = {"framework", 0, VALUE, "auto|off", "VRAMTRACE_FRAMEWORK", check_switch,
                           "whether to record the blocks of caching allocators (auto)"},
+    [VT_RUN_ASK] = {"ask", 0, VALUE, "on|off", "VRAMTRACE_ASK", check_on_off,
+                    "ask the driver for each device's name and size once, and for its free memory "
+                    "after refusals and new peaks (on)"},
     [VT_RUN_LIMIT] = {"limit", 0, VALUE, "SIZE", "VRAMTRACE_LIMIT", check_size,
                       "at most this much device memory per process and GPU; above it the driver "
                       "returns out-of-memory (none)"},

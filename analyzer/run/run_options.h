@@ -14,6 +14,7 @@ enum vt_run_option {
     VT_RUN_DEPTH,
     VT_RUN_PYTHON,
     VT_RUN_FRAMEWORK,
+    VT_RUN_ASK,
     VT_RUN_LIMIT,
     VT_RUN_INJECT,
     VT_RUN_ALARM,

@@ -14,7 +14,7 @@
 #include <unistd.h>
 
 struct vt_options vt_options = {
-    .depth = 64, .python = true, .framework = true, .limit = UINT64_MAX};
+    .depth = 64, .python = true, .framework = true, .ask = true, .limit = UINT64_MAX};
 
 static dev_t stderr_device;
 static ino_t stderr_inode;
@@ -108,6 +108,13 @@ static void read_framework(const char *name, const char *value) {
         say_bad(name, value, "auto or off");
 }
 
+static void read_ask(const char *name, const char *value) {
+    if (strcmp(value, "on") == 0 || strcmp(value, "off") == 0)
+        vt_options.ask = value[1] == 'n';
+    else
+        say_bad(name, value, "on or off");
+}
+
 static bool read_size(const char *text, uint64_t *bytes) {
     return vt_text_read_size(text, bytes) == 0 && *bytes > 0;
 }
@@ -167,11 +174,17 @@ static const struct {
     const char *name;
     void (*read)(const char *name, const char *value);
 } variables[] = {
-    {"VRAMTRACE_OUTPUT", read_output},       {"VRAMTRACE_QUIET", read_quiet},
-    {"VRAMTRACE_DEPTH", read_depth},         {"VRAMTRACE_PYTHON", read_python},
-    {"VRAMTRACE_FRAMEWORK", read_framework}, {"VRAMTRACE_LIMIT", read_limit},
-    {"VRAMTRACE_INJECT", read_inject},       {"VRAMTRACE_ALARM", read_alarm},
-    {"VRAMTRACE_NVTX", read_nvtx},           {"VRAMTRACE_SCAN", read_scan},
+    {"VRAMTRACE_OUTPUT", read_output},
+    {"VRAMTRACE_QUIET", read_quiet},
+    {"VRAMTRACE_DEPTH", read_depth},
+    {"VRAMTRACE_PYTHON", read_python},
+    {"VRAMTRACE_FRAMEWORK", read_framework},
+    {"VRAMTRACE_LIMIT", read_limit},
+    {"VRAMTRACE_INJECT", read_inject},
+    {"VRAMTRACE_ALARM", read_alarm},
+    {"VRAMTRACE_ASK", read_ask},
+    {"VRAMTRACE_NVTX", read_nvtx},
+    {"VRAMTRACE_SCAN", read_scan},
     {"VRAMTRACE_MAX_LOG", read_max_log},
 };
 

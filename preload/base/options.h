@@ -13,6 +13,7 @@ struct vt_options {
     unsigned depth;         /* VRAMTRACE_DEPTH: native frames kept, 1..VT_DEPTH_MAX */
     bool python;            /* VRAMTRACE_PYTHON */
     bool framework;         /* VRAMTRACE_FRAMEWORK: caching allocators' blocks */
+    bool ask;               /* VRAMTRACE_ASK: whether to ask the driver about its devices */
     uint64_t limit;         /* VRAMTRACE_LIMIT: bytes per device; UINT64_MAX: none */
     uint64_t inject;        /* VRAMTRACE_INJECT: which allocation fails, counted from 1; 0: none */
     bool inject_on;         /* ... and every later one */

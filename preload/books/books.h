@@ -3,7 +3,7 @@
  * The door of books/: the state that follows from the calls so far, so that a wrapper can interpret
  * a call without asking the driver. Live allocations (live.c), contexts (context.c), physical
  * memory and its mappings (vmm.c), pools and streams (pool.c), graphs (graph.c), other processes'
- * memory (share.c), limits (limit.c), open phases (phases.c, declared in phases.h).
+ * memory (share.c), peaks (peak.c), limits (limit.c), open phases (phases.c, declared in phases.h).
  *
  * Law: no locks, no malloc: the tables of table.c. A handle whose creation we did not see is
  * unknown, and nothing is claimed about it. Uses base/ and log/.
@@ -47,6 +47,16 @@ uint64_t vt_live_on_device(int device); /* bytes; -1: all devices */
 /* Calls `visit` for every live allocation; `visit` may free it. Walks the whole table. */
 void vt_live_each(void (*visit)(const struct vt_live *what, void *data), void *data);
 void vt_live_forked(void);
+
+/* --- peak.c --- */
+
+/* What is worth asking the driver about a device after an allocation; wrap/ask.c does. */
+enum { VT_ASK_MEMORY = 1 /* free and total bytes */, VT_ASK_DEVICE = 2 /* name, size, UUID */ };
+unsigned vt_peak_allocated(const struct vt_live *what); /* VT_ASK_* or 0 */
+void vt_peak_freed(const struct vt_live *was);
+void vt_peak_forked(void);
+
+/* --- limit.c --- */
 
 /* Whether VRAMTRACE_LIMIT, VRAMTRACE_INJECT or VRAMTRACE_ALARM is set. If not, reading this is all
  * that the functions below cost. */

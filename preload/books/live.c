@@ -105,6 +105,7 @@ static void ended_with_context(uint64_t key, const uint64_t words[VT_TABLE_WORDS
     struct vt_live what = unpack(key, words);
     sum->bytes += what.size;
     vt_limit_freed(&what);
+    vt_peak_freed(&what);
 }
 
 uint64_t vt_live_remove_context(unsigned context) {

@@ -42,6 +42,8 @@ struct vt_tls {
     void *label_caller;
     uint16_t contexts[14];
     uint32_t context_depth;
+    uint8_t ask,
+        ask_device; /* VT_ASK_*: what event.c leaves for wrap/ask.c to ask, about which device */
 };
 extern __thread struct vt_tls vt_tls __attribute__((tls_model("initial-exec")));
 

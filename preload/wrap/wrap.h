@@ -35,6 +35,17 @@
     if (VT_UNLIKELY(vt_limit_on) && !vt_event_may_alloc(&call, (kind), (bytes), (device)))         \
     return CUDA_ERROR_OUT_OF_MEMORY
 
+/* ask.c: records an allocation as vt_event_alloc and vt_event_allocated do, then asks the driver what
+ * is worth asking after it. */
+void vt_ask_alloc(const struct vt_call *call, int result, unsigned kind, uint64_t address,
+                  uint64_t size);
+void vt_ask_allocated(const struct vt_call *call, int result, struct vt_live what);
+void vt_ask_(const struct vt_call *call);
+static inline void vt_ask(const struct vt_call *call) {
+    if (VT_UNLIKELY(vt_tls.ask))
+        vt_ask_(call);
+}
+
 /* What a successful call stored in its out-parameter; 0 after a failure, when it must not
  * be read. */
 #define VT_OUT(result, pointer) ((result) == 0 && (pointer) ? (uint64_t)(uintptr_t) * (pointer) : 0)

@@ -14,7 +14,7 @@
 static CUresult created(const struct vt_call *call, CUresult result, unsigned kind, uint64_t handle,
                         uint64_t bytes) {
     if (result != CUDA_SUCCESS || bytes)
-        vt_event_alloc(call, (int)result, kind, handle, bytes);
+        vt_ask_alloc(call, (int)result, kind, handle, bytes);
     else if (handle)
         vt_live_insert(&(struct vt_live){.address = handle,
                                          .kind = (uint8_t)kind,

@@ -7,7 +7,7 @@ VT_EXPORT CUresult cuMemAlloc(CUdeviceptr_v1 *dptr, unsigned int bytesize) {
     VT_ENTER_DRIVER(cuMemAlloc);
     VT_MAY_ALLOC(VT_KIND_DEVICE, bytesize);
     CUresult result = real(dptr, bytesize);
-    vt_event_alloc(&call, (int)result, VT_KIND_DEVICE, VT_OUT(result, dptr), bytesize);
+    vt_ask_alloc(&call, (int)result, VT_KIND_DEVICE, VT_OUT(result, dptr), bytesize);
     return result;
 }
 
@@ -15,7 +15,7 @@ VT_EXPORT CUresult cuMemAlloc_v2(CUdeviceptr *dptr, size_t bytesize) {
     VT_ENTER_DRIVER(cuMemAlloc_v2);
     VT_MAY_ALLOC(VT_KIND_DEVICE, bytesize);
     CUresult result = real(dptr, bytesize);
-    vt_event_alloc(&call, (int)result, VT_KIND_DEVICE, VT_OUT(result, dptr), bytesize);
+    vt_ask_alloc(&call, (int)result, VT_KIND_DEVICE, VT_OUT(result, dptr), bytesize);
     return result;
 }
 
@@ -28,8 +28,8 @@ VT_EXPORT CUresult cuMemAllocPitch(CUdeviceptr_v1 *dptr, unsigned int *pPitch,
     VT_MAY_ALLOC(VT_KIND_DEVICE, (uint64_t)WidthInBytes * Height);
     CUresult result = real(dptr, pPitch, WidthInBytes, Height, ElementSizeBytes);
     uint64_t pitch = VT_OUT(result, pPitch);
-    vt_event_alloc(&call, (int)result, VT_KIND_DEVICE, VT_OUT(result, dptr),
-                   (pitch ? pitch : WidthInBytes) * Height);
+    vt_ask_alloc(&call, (int)result, VT_KIND_DEVICE, VT_OUT(result, dptr),
+                 (pitch ? pitch : WidthInBytes) * Height);
     return result;
 }
 
@@ -39,8 +39,8 @@ VT_EXPORT CUresult cuMemAllocPitch_v2(CUdeviceptr *dptr, size_t *pPitch, size_t 
     VT_MAY_ALLOC(VT_KIND_DEVICE, (uint64_t)WidthInBytes * Height);
     CUresult result = real(dptr, pPitch, WidthInBytes, Height, ElementSizeBytes);
     uint64_t pitch = VT_OUT(result, pPitch);
-    vt_event_alloc(&call, (int)result, VT_KIND_DEVICE, VT_OUT(result, dptr),
-                   (pitch ? pitch : WidthInBytes) * Height);
+    vt_ask_alloc(&call, (int)result, VT_KIND_DEVICE, VT_OUT(result, dptr),
+                 (pitch ? pitch : WidthInBytes) * Height);
     return result;
 }
 
@@ -48,7 +48,7 @@ VT_EXPORT CUresult cuMemAllocManaged(CUdeviceptr *dptr, size_t bytesize, unsigne
     VT_ENTER_DRIVER(cuMemAllocManaged);
     VT_MAY_ALLOC(VT_KIND_MANAGED, bytesize);
     CUresult result = real(dptr, bytesize, flags);
-    vt_event_alloc(&call, (int)result, VT_KIND_MANAGED, VT_OUT(result, dptr), bytesize);
+    vt_ask_alloc(&call, (int)result, VT_KIND_MANAGED, VT_OUT(result, dptr), bytesize);
     return result;
 }
 

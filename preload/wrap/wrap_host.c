@@ -9,7 +9,7 @@ VT_EXPORT CUresult cuMemAllocHost(void **pp, unsigned int bytesize) {
     VT_ENTER_DRIVER(cuMemAllocHost);
     VT_MAY_ALLOC(VT_KIND_HOST, bytesize);
     CUresult result = real(pp, bytesize);
-    vt_event_alloc(&call, (int)result, VT_KIND_HOST, VT_OUT(result, pp), bytesize);
+    vt_ask_alloc(&call, (int)result, VT_KIND_HOST, VT_OUT(result, pp), bytesize);
     return result;
 }
 
@@ -17,7 +17,7 @@ VT_EXPORT CUresult cuMemAllocHost_v2(void **pp, size_t bytesize) {
     VT_ENTER_DRIVER(cuMemAllocHost_v2);
     VT_MAY_ALLOC(VT_KIND_HOST, bytesize);
     CUresult result = real(pp, bytesize);
-    vt_event_alloc(&call, (int)result, VT_KIND_HOST, VT_OUT(result, pp), bytesize);
+    vt_ask_alloc(&call, (int)result, VT_KIND_HOST, VT_OUT(result, pp), bytesize);
     return result;
 }
 
@@ -25,7 +25,7 @@ VT_EXPORT CUresult cuMemHostAlloc(void **pp, size_t bytesize, unsigned int Flags
     VT_ENTER_DRIVER(cuMemHostAlloc);
     VT_MAY_ALLOC(VT_KIND_HOST, bytesize);
     CUresult result = real(pp, bytesize, Flags);
-    vt_event_alloc(&call, (int)result, VT_KIND_HOST, VT_OUT(result, pp), bytesize);
+    vt_ask_alloc(&call, (int)result, VT_KIND_HOST, VT_OUT(result, pp), bytesize);
     return result;
 }
 
@@ -41,8 +41,8 @@ VT_EXPORT CUresult cuMemHostRegister(void *p, size_t bytesize, unsigned int Flag
     VT_ENTER_DRIVER(cuMemHostRegister);
     VT_MAY_ALLOC(VT_KIND_REGISTERED, bytesize);
     CUresult result = real(p, bytesize, Flags);
-    vt_event_alloc(&call, (int)result, VT_KIND_REGISTERED, result ? 0 : (uint64_t)(uintptr_t)p,
-                   bytesize);
+    vt_ask_alloc(&call, (int)result, VT_KIND_REGISTERED, result ? 0 : (uint64_t)(uintptr_t)p,
+                 bytesize);
     return result;
 }
 
@@ -50,8 +50,8 @@ VT_EXPORT CUresult cuMemHostRegister_v2(void *p, size_t bytesize, unsigned int F
     VT_ENTER_DRIVER(cuMemHostRegister_v2);
     VT_MAY_ALLOC(VT_KIND_REGISTERED, bytesize);
     CUresult result = real(p, bytesize, Flags);
-    vt_event_alloc(&call, (int)result, VT_KIND_REGISTERED, result ? 0 : (uint64_t)(uintptr_t)p,
-                   bytesize);
+    vt_ask_alloc(&call, (int)result, VT_KIND_REGISTERED, result ? 0 : (uint64_t)(uintptr_t)p,
+                 bytesize);
     return result;
 }
 

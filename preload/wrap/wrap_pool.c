@@ -38,7 +38,7 @@ static CUresult to_graph(const struct vt_call *call, CUresult result, const CUde
     what.kind = VT_KIND_GRAPH;
     what.address = VT_OUT(result, dptr);
     if (result != CUDA_SUCCESS) {
-        vt_event_allocated(call, (int)result, what);
+        vt_ask_allocated(call, (int)result, what);
     } else if (what.address) {
         what.stack = vt_event_stack(call, &what.hook);
         vt_graph_alloc_captured(vt_graph_stream(stream, per_thread), &what);
@@ -49,7 +49,7 @@ static CUresult to_graph(const struct vt_call *call, CUresult result, const CUde
 static CUresult allocated(const struct vt_call *call, CUresult result, const CUdeviceptr *dptr,
                           struct vt_live what) {
     what.address = VT_OUT(result, dptr);
-    vt_event_allocated(call, (int)result, what);
+    vt_ask_allocated(call, (int)result, what);
     return result;
 }
 

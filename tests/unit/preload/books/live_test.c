@@ -22,6 +22,9 @@ void vt_mappings_add(const void *start, size_t bytes) {
 void vt_mappings_remove(const void *start) {
     (void)start;
 }
+void vt_peak_freed(const struct vt_live *was) {
+    (void)was;
+}
 #endif
 
 /* The limit's books: what was given back to them. */

@@ -1,0 +1,78 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * When it is worth asking the driver about a device: at its first allocation, and whenever what this
+ * process holds of it has risen 5 % above the figure that was asked about last. event.c tells of
+ * each allocation and free; wrap/ask.c asks.
+ *
+ * The sums are kept loosely: a thread adds to a device's sum only when its own part has moved by a
+ * mebibyte, so threads do not write to one cache line at each event. A sum is therefore off by less
+ * than a mebibyte a thread, which only moves the moment of the question.
+ */
+#include "books.h"
+#include "base/base.h"
+
+#define DEVICES 256u      /* every value of a record's device byte */
+#define STEP    (1 << 20) /* bytes that a thread may hold back */
+#define RISE(bytes)                                                                                \
+    ((bytes) / 20) /* 5 %, DESIGN's figure: about 230 questions from 1 MiB to 80 GiB */
+
+static struct {
+    uint64_t bytes; /* atomic: driver memory of this process, less what threads hold back */
+    uint64_t asked; /* atomic: the bytes at the last question */
+    uint32_t known; /* atomic: its name and size were asked for */
+} devices[DEVICES];
+
+static __thread struct {
+    uint64_t process; /* whose part this is: vt_tls.generation of the time */
+    int64_t bytes;
+    unsigned device;
+} part __attribute__((tls_model("initial-exec")));
+
+static uint64_t give(void) {
+    uint64_t by = (uint64_t)part.bytes;
+    part.bytes = 0;
+    return vt_add(&devices[part.device].bytes, by) + by;
+}
+
+static bool moved(unsigned device, int64_t by) {
+    if (part.process != vt_tls.generation) {
+        part.process = vt_tls.generation;
+        part.bytes = 0;
+    }
+    if (part.device != device) {
+        if (part.bytes)
+            give();
+        part.device = device;
+    }
+    part.bytes += by;
+    return part.bytes >= STEP || part.bytes <= -STEP;
+}
+
+unsigned vt_peak_allocated(const struct vt_live *what) {
+    unsigned device = what->device, questions = 0;
+    if (vt_kind_layer(what->kind) != VT_LAYER_DRIVER || device >= VT_DEVICE_UNKNOWN)
+        return 0;
+    if (!vt_get(&devices[device].known) && vt_claim(&devices[device].known, 0, 1))
+        questions = VT_ASK_DEVICE | VT_ASK_MEMORY;
+    if (!moved(device, (int64_t)what->size))
+        return questions;
+    uint64_t bytes = give(), asked = vt_get(&devices[device].asked);
+    if ((int64_t)bytes > (int64_t)(asked + RISE(asked)) &&
+        vt_claim(&devices[device].asked, asked, bytes))
+        questions |= VT_ASK_MEMORY;
+    return questions;
+}
+
+void vt_peak_freed(const struct vt_live *was) {
+    if (vt_kind_layer(was->kind) == VT_LAYER_DRIVER && was->device < VT_DEVICE_UNKNOWN &&
+        moved(was->device, -(int64_t)was->size))
+        give();
+}
+
+void vt_peak_forked(void) {
+    for (unsigned i = 0; i < DEVICES; i++) {
+        vt_put(&devices[i].bytes, 0);
+        vt_put(&devices[i].asked, 0);
+        vt_put(&devices[i].known, 0);
+    }
+}
