@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * NVML, by names and numbers (see nvml.h). Its interface is declared here as far as it is used:
- * there is no header to build against on most machines.
+ * NVML (see nvml.h). This file declares what it uses of the interface, because most machines have
+ * no header to build against.
  */
 #define _GNU_SOURCE
 #include "nvml.h"
@@ -18,12 +18,12 @@ struct memory {
     unsigned long long total, free, used;
 };
 struct memory_v2 {
-    unsigned version; /* size and number */
+    unsigned version; /* size of the struct, and number */
     unsigned long long total, reserved, free, used;
 };
 struct process_v2 { /* and v3 */
     unsigned pid;
-    unsigned long long bytes; /* all ones: not available */
+    unsigned long long bytes; /* UINT64_MAX: not available */
     unsigned gpu_instance, compute_instance;
 };
 static_assert(sizeof(struct process_v2) == 24, "as NVML has it");
@@ -38,17 +38,17 @@ struct vt_nvml_library {
     int (*shut_down)(void);
     int (*memory)(device_t, struct memory *);
     int (*memory_v2)(device_t, struct memory_v2 *);
-    processes_fn *lists[3]; /* compute, graphics, clients of the multi-process service */
+    processes_fn *lists[3]; /* compute, graphics, multi-process service */
     device_t devices[VT_NVML_GPUS];
 };
 
-/* The first of these functions that the library has; NULL: none. */
+/* The function `name`, else `older`; NULL: the library has neither. */
 static void *find(void *handle, const char *name, const char *older) {
     void *function = dlsym(handle, name);
     return function || !older ? function : dlsym(handle, older);
 }
 
-/* A pointer to data is no pointer to a function in ISO C; in POSIX it is. */
+/* POSIX, not ISO C, allows a function's address in a data pointer. */
 #define FIND(target, ...) ((target) = __extension__(__typeof__(target)) find(__VA_ARGS__))
 
 bool vt_nvml_parse_uuid(const char *text, uint8_t uuid[16]) {
@@ -69,7 +69,7 @@ bool vt_nvml_parse_uuid(const char *text, uint8_t uuid[16]) {
     return n == 32;
 }
 
-/* What a GPU is. False: not one to be sampled. */
+/* Fills in the fixed fields. False: do not sample this GPU. */
 static bool describe(void *handle, device_t device, struct vt_nvml_gpu *gpu) {
     int (*uuid)(device_t, char *, unsigned), (*name)(device_t, char *, unsigned);
     int (*mig)(device_t, unsigned *, unsigned *);
@@ -93,7 +93,7 @@ static bool read_memory(struct vt_nvml *nvml, uint32_t i) {
     struct vt_nvml_gpu *gpu = &nvml->gpus[i];
     struct memory_v2 v2 = {.version = sizeof v2 | 2u << 24};
     struct memory v1;
-    /* the second version does not count what the driver keeps for itself as used */
+    /* version 2 does not count the driver's own reserve as used */
     if (l->memory_v2 && l->memory_v2(l->devices[i], &v2) == SUCCESS) {
         gpu->total_bytes = v2.total;
         gpu->used_bytes = v2.used;
@@ -108,7 +108,7 @@ static bool read_memory(struct vt_nvml *nvml, uint32_t i) {
     return true;
 }
 
-/* A process may be in several lists, with the same figure in each. */
+/* A process can be in several lists, with the same figure in each. */
 static void add_process(struct vt_nvml_gpu *gpu, pid_t pid, uint64_t bytes) {
     struct vt_nvml_process *p = gpu->processes;
     size_t i = 0;
@@ -126,7 +126,7 @@ static bool read_list(processes_fn *list, device_t device, struct vt_nvml_gpu *g
     unsigned room = 64;
     struct process_v2 *entries = NULL;
     int result = INSUFFICIENT_SIZE;
-    /* more may come between two questions */
+    /* the list can grow between two calls */
     for (int tries = 0; tries < 5 && result == INSUFFICIENT_SIZE; tries++) {
         unsigned count = room;
         entries = vt_realloc(entries, room, sizeof *entries);
@@ -211,7 +211,7 @@ static const char *variable(const char *environment, size_t length, const char *
     size_t name_length = strlen(name);
     for (size_t at = 0; at < length;) {
         size_t here = strnlen(environment + at, length - at);
-        if (at + here == length) /* cut off */
+        if (at + here == length) /* truncated */
             return NULL;
         if (here > name_length && !strncmp(environment + at, name, name_length) &&
             environment[at + name_length] == '=')
@@ -221,7 +221,7 @@ static const char *variable(const char *environment, size_t length, const char *
     return NULL;
 }
 
-/* "GPU-7673", as short as it likes while it fits one GPU only. */
+/* "GPU-7673": any prefix of a UUID that fits only one GPU. */
 static uint32_t gpu_named(const struct vt_nvml *nvml, const char *word, size_t length) {
     uint32_t found = UINT32_MAX;
     for (uint32_t i = 0; i < nvml->count; i++) {
@@ -250,8 +250,8 @@ void vt_nvml_ordinals(const struct vt_nvml *nvml, const char *environment, size_
                       uint32_t ordinals[VT_NVML_GPUS]) {
     const char *list = variable(environment, length, "CUDA_VISIBLE_DEVICES");
     const char *order = variable(environment, length, "CUDA_DEVICE_ORDER");
-    /* By default CUDA counts the fastest first, which among GPUs of one kind is the bus order. One
-     * that was left out has its number all the same. */
+    /* By default CUDA puts the fastest first; GPUs of one model are in bus order. GPUs that are
+     * left out (MIG) have numbers too. */
     bool by_number = (order && !strcmp(order, "PCI_BUS_ID")) || are_alike(nvml);
     uint32_t next = 0, last = nvml->count ? nvml->gpus[nvml->count - 1].number : 0;
     for (uint32_t i = 0; i < VT_NVML_GPUS; i++)
@@ -270,13 +270,13 @@ void vt_nvml_ordinals(const struct vt_nvml *nvml, const char *environment, size_
         } else {
             long number = strtol(list, &end, 10);
             if (end == list || end > list + word || number < 0 || number > (long)last)
-                return; /* the driver, too, reads no further */
+                return; /* the driver also stops here */
             for (uint32_t i = 0; by_number && i < nvml->count; i++)
                 if (nvml->gpus[i].number == (uint32_t)number)
                     found = i;
         }
         if (found != UINT32_MAX && ordinals[found] != UINT32_MAX) {
-            /* named twice: the process sees none */
+            /* with a duplicate the process sees no GPU */
             for (uint32_t i = 0; i < nvml->count; i++)
                 ordinals[i] = UINT32_MAX;
             return;

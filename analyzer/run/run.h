@@ -1,20 +1,20 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The door of run/: starts a program traced, watches it, and says what came of it.
+ * The door of run/: starts a traced program, watches it, and reports how it ended.
  *
- * Law: the command gets what it would get without us: its arguments, files, signals and exit
- * status. What would keep the tracer out is said before anything starts. Uses base, log, model,
- * replay and gate; models are made by the builder that cmd_run.c hands in.
+ * Law: the command gets the same arguments, files, signals and exit status as without vramtrace.
+ * What would prevent tracing is reported before anything starts. Uses base, log, model, replay and
+ * gate; models come from the builder that cmd_run.c passes.
  *
  *     run_options.h    the options
- *     run_program.h    which file a command is, and whether it can be traced
- *     run_elf.h        what its headers say
- *     run_preload.h    what is preloaded
+ *     run_program.h    finds a command's file, and whether it can be traced
+ *     run_elf.h        the ELF headers of that file
+ *     run_preload.h    the libraries to preload
  *     run_child.h      the command as a process
- *     run_nvml.h       what the driver says meanwhile
- *     run_logs.h       the logs that it left, and the lines at the end
+ *     run_nvml.h       samples from NVML while it runs
+ *     run_logs.h       the logs that it wrote, and the lines at the end
  *     run_check.h      --check: the gate at the end
- *     run_inject.h     --inject each: one run for each place that allocates
+ *     run_inject.h     --inject each: one run for each call site that allocates
  */
 #ifndef VRAMTRACE_ANALYZER_RUN_H
 #define VRAMTRACE_ANALYZER_RUN_H

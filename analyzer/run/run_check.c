@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The leak gate at the end of a run (see run_check.h).
+ * The leak gate after a run (see run_check.h).
  */
 #define _GNU_SOURCE
 #include "run_check.h"
@@ -20,7 +20,7 @@ char *vt_run_check_folder(void) {
     for (size_t i = 0; i < sizeof folders / sizeof folders[0]; i++) {
         struct vt_string path = {0};
         vt_string_format(&path, "%s/vramtrace-check.XXXXXX", folders[i]);
-        /* the path becomes VRAMTRACE_OUTPUT, in which a % has a meaning */
+        /* the path goes into VRAMTRACE_OUTPUT, where % is special */
         if (!strchr(path.text, '%') && mkdtemp(path.text))
             return path.text;
         error = errno;
@@ -53,7 +53,7 @@ void vt_run_check_remove(const char *folder) {
     rmdir(folder);
 }
 
-/* Why there is nothing to judge; empty: there is. */
+/* Why there is nothing to judge; stays empty if there is. */
 static void find_reason(const struct vt_check *check, const struct vt_run_child *child,
                         const struct vt_run_logs *logs, struct vt_string *why) {
     if (child->untraced.length)
@@ -65,7 +65,7 @@ static void find_reason(const struct vt_check *check, const struct vt_run_child 
                       "nothing was judged: no CUDA call was seen (--allow-no-cuda lets this pass)");
 }
 
-/* The gate, its text on the standard error or, where it passes quietly, nowhere. */
+/* Runs the gate, and writes its text to stderr unless it passes and `quiet` is set. */
 static int judge(struct vt_check *check, const struct vt_run_logs *logs, bool quiet) {
     char *text = NULL;
     size_t length = 0;
@@ -103,6 +103,6 @@ int vt_run_check_judge(struct vt_check *check, const struct vt_run_child *child,
                  child->status);
         return VT_STATUS_CANNOT_TRACE;
     }
-    /* What a signal ended did not come to its end: its leaks may have lain ahead. */
+    /* A command that a signal ended may not have reached its leaks, so it does not pass. */
     return child->signal ? child->status : VT_STATUS_OK;
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * `vramtrace run --check`: the leak gate at the end of a command, and what its exit status is then.
- * For cmd_run.c and run_inject.c.
+ * `vramtrace run --check`: the leak gate after a command has ended, and the exit status. For
+ * cmd_run.c and run_inject.c.
  */
 #ifndef VRAMTRACE_ANALYZER_RUN_CHECK_H
 #define VRAMTRACE_ANALYZER_RUN_CHECK_H
@@ -10,16 +10,16 @@
 #include "run_child.h"
 #include "run_logs.h"
 
-/* Makes a folder for logs that nobody asked to keep. Free it. NULL: it cannot be made, and why was
- * said. */
+/* Creates a folder for temporary logs and returns its path. Free it. NULL: failed, and an error was
+ * printed. */
 char *vt_run_check_folder(void);
 
-/* Removes the folder and what is in it, two levels deep. */
+/* Removes the folder and its contents, two levels deep. */
 void vt_run_check_remove(const char *folder);
 
-/* Judges the logs of a command that has ended; the text goes to the standard error, with `quiet`
- * only where it fails. Returns the exit status: the command's own where it failed; else what the
- * gate says; VT_STATUS_CANNOT_TRACE where there was nothing to judge. */
+/* Judges the logs of a command that has ended, and writes the text to stderr, with `quiet` only if
+ * it fails. Returns the exit status: the command's own if it failed, else the gate's, or
+ * VT_STATUS_CANNOT_TRACE if there was nothing to judge. */
 int vt_run_check_judge(struct vt_check *check, const struct vt_run_child *child,
                        const struct vt_run_logs *logs, bool quiet);
 

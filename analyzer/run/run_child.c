@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The traced command as a process (see run_child.h). Everything is done by one thread that waits
- * for signals with sigtimedwait: no handlers, so the command's dispositions are never touched, and
- * what was ignored when we were started (nohup) is ignored in the command too.
+ * The traced command as a process (see run_child.h). One thread waits for signals with
+ * sigtimedwait. There are no handlers, so the command inherits all dispositions unchanged, and
+ * signals that were ignored when we started (nohup) are ignored in the command too.
  */
 #define _GNU_SOURCE
 #include "run_child.h"
@@ -35,7 +35,8 @@ static uint64_t now_tsc(void) {
 #endif
 }
 
-/* A file of /proc/PID, whole. False: it cannot be read (any more). */
+/* Reads a whole file of /proc/PID. False: it cannot be read, for instance because the process
+ * ended. */
 static bool read_proc(pid_t pid, const char *name, struct vt_string *out) {
     char path[64], block[16384];
     snprintf(path, sizeof path, "/proc/%d/%s", (int)pid, name);
@@ -56,7 +57,7 @@ static uint64_t start_of(pid_t pid) {
     struct vt_string stat;
     if (!read_proc(pid, "stat", &stat))
         return 0;
-    /* field 2 is the name in parentheses, and may hold anything */
+    /* field 2 is the name in parentheses and may contain anything */
     const char *at = strrchr(stat.text, ')');
     for (int field = 2; field < 22 && at; field++)
         at = strchr(at + 1, ' ');
@@ -67,7 +68,8 @@ static uint64_t start_of(pid_t pid) {
 
 /* --- is it traced --- */
 
-/* Secure mode: no LD_PRELOAD. The file was judged before; this sees what a security module did. */
+/* Secure mode ignores LD_PRELOAD. The file was checked before the start; this also sees what a
+ * security module did. */
 static bool is_secure(pid_t pid) {
     struct vt_string auxv;
     bool secure = false;
@@ -82,13 +84,13 @@ static bool is_secure(pid_t pid) {
     return secure;
 }
 
-/* Whether the process was started with the library in its LD_PRELOAD. */
+/* Whether the process started with the library in LD_PRELOAD. */
 static bool is_told(pid_t pid, const char *library) {
     struct vt_string environment;
     bool told = false;
     if (!read_proc(pid, "environ", &environment))
         return false;
-    /* variables end with NUL each; vt_string adds one more */
+    /* a NUL ends each variable; vt_string adds one more */
     for (size_t at = 0; at < environment.length; at += strlen(environment.text + at) + 1)
         told |= !strncmp(environment.text + at, "LD_PRELOAD=", 11) &&
                 strstr(environment.text + at, library);
@@ -96,9 +98,9 @@ static bool is_told(pid_t pid, const char *library) {
     return told;
 }
 
-/* Looks whether the process has the tracer in it. The command may have become another program by
- * exec, on a way that we cannot see beforehand: `env -i`, a wrapper script, a static program. What
- * cannot be read, or is just starting, is not judged: `untraced` stays as it was. */
+/* Checks whether the tracer is loaded. The command may have executed another program, in a way that
+ * cannot be seen before: `env -i`, a wrapper script, a static program. If the process cannot be
+ * read, or is just starting, `untraced` stays as it was. */
 static void look(struct vt_run_child *child, const char *library, bool simulated) {
     struct vt_string maps, why = {0};
     char exe[64], program[4096];
@@ -120,7 +122,7 @@ static void look(struct vt_run_child *child, const char *library, bool simulated
     bool told = is_told(child->pid, library);
     if (vt_run_program_inspect(program, simulated, &why) == 0) {
         vt_string_free(&why);
-        /* preloads are mapped before libc: with neither, the loader is not that far yet */
+        /* the loader maps preloads before libc; without both, it is not that far yet */
         if (told && !secure && !has_libc)
             return;
         vt_string_format(&why, "cannot trace %s (pid %d): %s", program, (int)child->pid,
@@ -132,13 +134,13 @@ static void look(struct vt_run_child *child, const char *library, bool simulated
     child->untraced = why;
 }
 
-/* When to look, in ms after the start: often enough for what runs long, never a burden. */
+/* When to check, in ms after the start: a few times, so that it costs nothing. */
 static const unsigned looks[] = {100, 300, 1000, 5000, 30000};
 #define LOOKS (sizeof looks / sizeof looks[0])
 
 /* --- start --- */
 
-/* In the child. Exec as execvp does it, on the file that was judged; what fails is told by `fd`. */
+/* In the child: execs like execvp, but the file that was checked. Writes an error to `fd`. */
 static _Noreturn void become(const char *path, char **argv, const sigset_t *mask, bool chld_ignored,
                              int fd) {
     if (chld_ignored)
@@ -150,7 +152,7 @@ static _Noreturn void become(const char *path, char **argv, const sigset_t *mask
     int file = open(path, O_RDONLY | O_CLOEXEC);
     ssize_t got = file < 0 ? 0 : read(file, magic, sizeof magic);
     if (error == ENOEXEC && !(got == 4 && !memcmp(magic, ELFMAG, SELFMAG))) {
-        /* a script without a first line of its own */
+        /* a script without a "#!" line */
         size_t count = 0;
         while (argv[count])
             count++;
@@ -167,12 +169,12 @@ static _Noreturn void become(const char *path, char **argv, const sigset_t *mask
     _exit(VT_STATUS_NOT_EXECUTABLE);
 }
 
-/* 0, or errno of the fork or the exec. */
+/* Returns 0, or errno of the fork or the exec. */
 static int start(const char *path, char **argv, const sigset_t *mask, struct vt_run_child *child) {
     int ends[2], error = 0;
     if (pipe2(ends, O_CLOEXEC))
         return errno;
-    /* With SIGCHLD ignored the kernel throws exit statuses away; the command gets it as it was. */
+    /* If SIGCHLD is ignored, the kernel drops exit statuses. The command keeps the old setting. */
     bool chld_ignored = signal(SIGCHLD, SIG_DFL) == SIG_IGN;
     fflush(NULL);
     child->pid = fork();
@@ -196,20 +198,20 @@ static int start(const char *path, char **argv, const sigset_t *mask, struct vt_
 
 /* --- wait --- */
 
-/* Stops as the shell expects it of a job: by SIGTSTP itself, which an orphaned group ignores. */
+/* Stops as a shell expects of a job: by SIGTSTP, which an orphaned group ignores. */
 static void stop_here(void) {
     sigset_t one;
     sigemptyset(&one);
     sigaddset(&one, SIGTSTP);
     raise(SIGTSTP);
-    sigprocmask(SIG_UNBLOCK, &one, NULL); /* here we stop, and go on after SIGCONT */
+    sigprocmask(SIG_UNBLOCK, &one, NULL); /* stops here, until SIGCONT */
     sigprocmask(SIG_BLOCK, &one, NULL);
 }
 
 static void deal_with(const siginfo_t *info, const struct vt_run_child *child,
                       const struct vt_run_witness *witness) {
     bool alone = vt_run_signals_alone(witness, info);
-    /* A command that made a group of its own (a shell with job control) got nothing of ours. */
+    /* A command that made its own group (a shell with job control) did not get the signal. */
     if (!alone && info->si_code != SI_KERNEL && getpgid(child->pid) != getpgrp())
         alone = true;
     if (alone && info->si_pid != child->pid)
@@ -218,8 +220,8 @@ static void deal_with(const siginfo_t *info, const struct vt_run_child *child,
         stop_here();
 }
 
-/* The process and all that it started, as far as they can be found, the parents first: they start
- * no more then. */
+/* Kills the process and all descendants that can be found; parents first, so that they start no
+ * more. */
 static void kill_tree(pid_t pid) {
     struct vt_string children = {0};
     char name[64];
@@ -281,13 +283,13 @@ int vt_run_child_run(const char *path, char **argv, const char *library, bool si
     *child = (struct vt_run_child){.timeout_ms = child->timeout_ms};
     vt_run_signals_watched(&watched);
     sigprocmask(SIG_BLOCK, &watched, &mask);
-    vt_run_signals_start(&witness); /* first: it must not miss what the command gets */
+    vt_run_signals_start(&witness); /* first, so that it misses no signal that the command gets */
     int error = start(path, argv, &mask, child);
     if (!error)
         wait_for(child, &witness, library, simulated);
     vt_run_signals_stop(&witness);
-    /* What came in its last moment was for the command: it must not end us before we reported. Who
-     * signals each process by itself may come to us only after the command has died of it. */
+    /* Someone who signals each process separately may reach us after the command died of that
+     * signal. It must not end us before the report. */
     if (!error && child->signal && sigismember(&watched, child->signal) == 1)
         signal(child->signal, SIG_IGN);
     while (sigtimedwait(&watched, NULL, &(struct timespec){0}) > 0)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Program files, looked at from outside (see run_elf.h). Read with pread and bounds of our own: the
- * file may be anything.
+ * ELF headers of program files (see run_elf.h). All reads are bounded, because the file may be
+ * anything.
  */
 #define _GNU_SOURCE
 #include "run_elf.h"
@@ -13,10 +13,10 @@
 #include <string.h>
 #include <unistd.h>
 
-#define HEADERS_MAX 512   /* program headers looked at; real programs have a dozen */
-#define DYNAMIC_MAX 65536 /* bytes of the dynamic section looked at */
+#define HEADERS_MAX 512   /* most program headers to read; real programs have a dozen */
+#define DYNAMIC_MAX 65536 /* most bytes of the dynamic section to read */
 
-/* Reads exactly `size` bytes at `offset`; false: they are not there. */
+/* Reads exactly `size` bytes at `offset`; false: it cannot. */
 static bool read_at(int fd, void *to, size_t size, uint64_t offset) {
     for (size_t done = 0; done < size;) {
         ssize_t got = pread(fd, (char *)to + done, size - done, (off_t)(offset + done));
@@ -46,7 +46,7 @@ static char *name_machine(unsigned bits, unsigned machine, char out[64]) {
     return out;
 }
 
-/* Our own header, which the kernel mapped: what this build is for. */
+/* This program's header in memory. */
 static const ElfW(Ehdr) * own_header(void) {
     extern const ElfW(Ehdr) __ehdr_start __attribute__((visibility("hidden")));
     return &__ehdr_start;
@@ -104,7 +104,7 @@ void vt_run_elf_read(int fd, struct vt_run_elf *elf) {
 bool vt_run_elf_contains(int fd, const void *bytes, size_t length) {
     enum { BLOCK = 1 << 20 };
     char *block = vt_alloc(BLOCK + 4096, 1);
-    size_t kept = 0; /* the end of the block before: what we look for may begin there */
+    size_t kept = 0; /* the end of the last block, where a match may begin */
     bool found = false;
     for (off_t at = 0; !found;) {
         ssize_t got = pread(fd, block + kept, BLOCK, at);
@@ -123,10 +123,10 @@ bool vt_run_elf_contains(int fd, const void *bytes, size_t length) {
 }
 
 /*
- * The runtime's own strings, which every version since CUDA 11.3 carries and no optimization
- * removes; a stripped program has no symbols left to look for. All four together: a program that
- * opens the driver itself has the first two at most, one that prints the runtime's errors the
- * others. Kept in halves, so that this program does not carry them itself.
+ * Looks for strings of the runtime, because a stripped program has no symbols. Every version since
+ * CUDA 11.3 contains them, and no optimization removes them. All four must be there: a program that
+ * opens the driver itself may have the first two, one that prints the runtime's errors the others.
+ * They are split here so that this program does not contain them.
  */
 bool vt_run_elf_has_static_runtime(int fd) {
     static const char *const marks[][2] = {
@@ -138,7 +138,7 @@ bool vt_run_elf_has_static_runtime(int fd) {
     for (size_t i = 0; i < sizeof marks / sizeof marks[0]; i++) {
         char mark[128];
         int length = snprintf(mark, sizeof mark, "%s%s", marks[i][0], marks[i][1]);
-        if (!vt_run_elf_contains(fd, mark, (size_t)length + 1)) /* with its NUL */
+        if (!vt_run_elf_contains(fd, mark, (size_t)length + 1)) /* including NUL */
             return false;
     }
     return true;

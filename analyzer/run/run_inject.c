@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The sweep over a command's allocating places (see run_inject.h).
+ * --inject each (see run_inject.h).
  *
- * VRAMTRACE_INJECT counts calls, so a place is named by the ordinal of its first call in the first
- * run. With threads the order may differ the next time: which place was really hit is read from the
- * log of the run in which it was, and places that were not hit are tried again at their other
- * ordinals.
+ * VRAMTRACE_INJECT counts calls, so a site is selected by the ordinal of its first call in the
+ * first run. With threads the order can differ in the next run. So the log of each run shows which
+ * site was really hit, and sites that were not hit are tried again at their other ordinals.
  */
 #define _GNU_SOURCE
 #include "run_inject.h"
@@ -26,13 +25,13 @@
 #include <time.h>
 #include <unistd.h>
 
-#define ORDINALS 4 /* tried of a place */
+#define ORDINALS 4 /* to try for each site */
 
-/* Where the command allocates: a stack and the function called, on whatever device. */
+/* A site: a stack and the function called, on any device. */
 struct target {
     uint64_t id;
     uint64_t ordinals[ORDINALS];
-    uint32_t count; /* of ordinals kept */
+    uint32_t count; /* of `ordinals` */
     bool hit;
 };
 
@@ -41,16 +40,16 @@ struct sweep {
     struct target *targets;
     uint32_t count, room;
     struct vt_map by_id;
-    struct vt_baseline before; /* what leaks without any failure */
+    struct vt_baseline before; /* the leaks of the first run */
     uint32_t runs, crashes, hangs, leaks, missed;
     uint32_t survived, failed_well;
 };
 
-/* --- what a log says --- */
+/* --- reading a log --- */
 
 typedef void visit(struct sweep *sweep, uint64_t id, uint64_t ordinal, bool injected);
 
-/* Every call that VRAMTRACE_INJECT counts, in order. */
+/* Calls `each` for every call that VRAMTRACE_INJECT counts, in order. */
 static int walk(struct sweep *sweep, const char *path, visit *each) {
     struct vt_log log;
     struct vt_string message = {0};
@@ -77,7 +76,7 @@ static int walk(struct sweep *sweep, const char *path, visit *each) {
                 continue;
             }
             if (kind == VT_KIND_BLOCK || kind == VT_KIND_GRAPH)
-                continue; /* no call of its own */
+                continue; /* not a call that is counted */
             uint32_t stack = vt_map_get(&log.stack_numbers, vt_word_high(word));
             each(sweep,
                  vt_sites_id(sites, stack == VT_MAP_NONE ? VT_NO_STACK : stack, vt_word_hook(word),
@@ -94,7 +93,7 @@ static int walk(struct sweep *sweep, const char *path, visit *each) {
 }
 static_assert(VT_NO_STACK == VT_MAP_NONE, "a stack that is not in the log");
 
-static void note_place(struct sweep *s, uint64_t id, uint64_t ordinal, bool injected) {
+static void note_site(struct sweep *s, uint64_t id, uint64_t ordinal, bool injected) {
     uint32_t at = vt_map_get(&s->by_id, id);
     (void)injected;
     if (at == VT_MAP_NONE) {
@@ -120,7 +119,7 @@ struct outcome {
     struct vt_run_child child;
     struct vt_run_logs logs;
     uint64_t took_ms;
-    char *output; /* the file with what it printed; NULL: it was passed on */
+    char *output; /* the file with its output; NULL: not redirected */
 };
 
 static uint64_t now_ms(void) {
@@ -129,7 +128,7 @@ static uint64_t now_ms(void) {
     return (uint64_t)t.tv_sec * 1000 + (uint64_t)t.tv_nsec / 1000000;
 }
 
-/* Sends what is written to 1 and 2 to a file; returns what restore needs. */
+/* Redirects stdout and stderr to a file; `saved` is for restore. */
 static void redirect(const char *path, int saved[2]) {
     int fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
     fflush(NULL);
@@ -151,7 +150,7 @@ static void restore(const int saved[2]) {
         }
 }
 
-/* `ordinal` 0: without a failure. 0, or an exit status: it could not be started. */
+/* `ordinal` 0: without a failure. Returns 0, or an exit status if it could not be started. */
 static int run_once(struct sweep *s, uint64_t ordinal, uint32_t timeout_ms, struct outcome *o) {
     struct vt_string folder = {0}, output = {0}, number = {0}, message = {0};
     int saved[2];
@@ -199,9 +198,10 @@ static void outcome_free(struct outcome *o) {
     free(o->output);
 }
 
-/* --- what came of it --- */
+/* --- the outcome --- */
 
-/* " at a.c:41 in new_buffer, from a.c:60 in scale": two places often share their innermost frame. */
+/* Adds " at a.c:41 in new_buffer, from a.c:60 in scale", since sites often share their innermost
+ * frame. */
 static void add_callers(const struct vt_process *p, const struct vt_stack *stack,
                         struct vt_string *text) {
     uint32_t shown = 0;
@@ -217,7 +217,7 @@ static void add_callers(const struct vt_process *p, const struct vt_stack *stack
     }
 }
 
-/* Where the failure hit, in words. */
+/* The site that was hit, as text. Free it. */
 static char *hit_text(const struct vt_model *model) {
     for (uint32_t i = 0; i < model->process_count; i++) {
         const struct vt_process *p = &model->processes[i];
@@ -234,8 +234,8 @@ static char *hit_text(const struct vt_model *model) {
     return NULL;
 }
 
-/* What the gate finds that the first run did not have. A command that reports the error and ends
- * leaves its memory to the system; that is no leak unless --strict says so. */
+/* Finds leaks that the first run did not have. A command that reports the error and exits leaves
+ * its memory to the system; that is no leak, except with --strict. */
 static uint32_t find_leaks(struct sweep *s, const struct vt_model *model, bool ended_badly,
                            struct vt_string *text) {
     struct vt_gate gate;
@@ -309,7 +309,7 @@ static void say(struct sweep *s, uint64_t ordinal, const struct outcome *o) {
 
 /* --- the sweep --- */
 
-/* The run without a failure: it must be one that works. */
+/* The run without a failure must succeed. */
 static int first_run(struct sweep *s, uint32_t *timeout_ms) {
     struct vt_model_options options = {.device = -1, .user_code = s->how->check->user_code};
     struct outcome o;
@@ -331,7 +331,7 @@ static int first_run(struct sweep *s, uint32_t *timeout_ms) {
         status = VT_STATUS_CANNOT_TRACE;
     }
     for (size_t i = 0; !status && i < o.logs.count; i++)
-        status = walk(s, o.logs.paths[i], note_place);
+        status = walk(s, o.logs.paths[i], note_site);
     if (!status &&
         s->how->check->builder->build((const char *const *)o.logs.paths, (uint32_t)o.logs.count,
                                       &options, &model, &message)) {
@@ -351,8 +351,8 @@ static int first_run(struct sweep *s, uint32_t *timeout_ms) {
     return status;
 }
 
-/* Tries a place until it was hit. */
-static int try_place(struct sweep *s, uint32_t index, uint32_t timeout_ms) {
+/* Tries a site until it was hit. */
+static int try_site(struct sweep *s, uint32_t index, uint32_t timeout_ms) {
     for (uint32_t i = 0; i < s->targets[index].count && !s->targets[index].hit; i++) {
         struct outcome o;
         if (s->how->max_runs && s->runs == s->how->max_runs)
@@ -381,7 +381,7 @@ int vt_run_inject_each(const struct vt_run_inject *how) {
                 s.count == 1 ? "" : "s", s.count == 1 ? "s" : "");
     for (uint32_t i = 0; !status && i < s.count; i++)
         if (!s.targets[i].hit)
-            status = try_place(&s, i, timeout_ms);
+            status = try_site(&s, i, timeout_ms);
     for (uint32_t i = 0; i < s.count; i++)
         missed += !s.targets[i].hit;
     if (!status) {

@@ -15,7 +15,7 @@
 #include <string.h>
 #include <unistd.h>
 
-/* --- which --- */
+/* --- the list --- */
 
 char *vt_run_logs_make_list(void) {
     const char *given = getenv("TMPDIR");
@@ -60,22 +60,22 @@ void vt_run_logs_free(struct vt_run_logs *logs) {
     *logs = (struct vt_run_logs){0};
 }
 
-/* --- killed --- */
+/* --- a killed process --- */
 
 static bool put(int fd, const void *field, size_t size, size_t offset) {
     return pwrite(fd, field, size, (off_t)offset) == (ssize_t)size;
 }
 
-/* Writes one field of the header; false: it could not be. */
+/* Writes one field of the header; false: it cannot. */
 #define PUT(fd, header, field)                                                                     \
     put(fd, &(header)->field, sizeof(header)->field, offsetof(struct vt_log_header, field))
 
-/* When it ended, in the log's ticks. It may have died before it took a second look at the clocks;
- * they are ours as well. */
+/* Writes the time of its end in the log's ticks, and a second calibration pair if the process died
+ * before it wrote one: its clocks are ours too. */
 static bool put_time(int fd, struct vt_log_header *h, const struct vt_run_child *child) {
     uint64_t ticks = h->clock == VT_CLOCK_MONOTONIC ? child->ended_ns : child->ended_tsc;
     if (ticks <= h->start_ticks || child->ended_ns <= h->start_monotonic_ns)
-        return true; /* no clock of that kind here: the time stays unknown */
+        return true; /* this machine lacks that clock, so the time stays unknown */
     h->exit_ticks = ticks - h->start_ticks;
     if (!PUT(fd, h, exit_ticks))
         return false;
@@ -86,7 +86,7 @@ static bool put_time(int fd, struct vt_log_header *h, const struct vt_run_child 
     return PUT(fd, h, calibration_monotonic_ns) && PUT(fd, h, calibration_ticks);
 }
 
-/* The kind goes last: it says that the rest is there. */
+/* Writes the kind last, because it makes the other fields valid. */
 static bool put_killed(int fd, struct vt_log_header *h, const struct vt_run_child *child) {
     h->exit_status = child->signal;
     h->exit_kind = VT_EXIT_SIGNALED;
@@ -114,14 +114,14 @@ void vt_run_logs_mark_killed(const struct vt_run_logs *logs, const struct vt_run
 
 /* --- the lines --- */
 
-/* What a log says of its process. */
+/* A log's process, for its line. */
 struct summary {
     const char *path;
-    char *program; /* NULL: the log cannot be read, and `fault` says why */
+    char *program; /* NULL: the log cannot be read; `fault` says why */
     char *fault;
     uint32_t pid;
     uint64_t bytes, count, dropped;
-    bool running, replaced; /* replaced: the process went on as another program */
+    bool running, replaced; /* replaced: the process executed another program */
 };
 
 static char *program_of(const struct vt_log_header *h) {
@@ -159,8 +159,7 @@ static void sum_up(const char *path, struct summary *s) {
     vt_log_close(&log);
 }
 
-/* A path as it can be pasted into a shell; relative where it lies in the working folder. Free it.
- */
+/* A path quoted for a shell, and relative if it is in the current folder. Free it. */
 static char *as_typed(const char *path) {
     static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
                                 "0123456789_./+,:=@%^-";
@@ -205,7 +204,7 @@ static void say_line(FILE *out, const struct summary *s) {
     free(typed);
 }
 
-/* Readable ones first, then those that hold most; else as they came. */
+/* Readable logs first, then by bytes, then by their order in the list. */
 static int by_bytes(const void *a, const void *b) {
     const struct summary *x = a, *y = b;
     if (!x->program != !y->program)
@@ -215,7 +214,7 @@ static int by_bytes(const void *a, const void *b) {
     return x->path < y->path ? -1 : x->path > y->path;
 }
 
-/* The folder of all of them, NULL: there is no such. Free it. */
+/* The folder that contains all logs; NULL: there is none. Free it. */
 static char *common_folder(const struct summary *all, size_t count) {
     size_t length = (size_t)(vt_basename(all[0].path) - all[0].path);
     for (size_t i = 1; i < count; i++)
@@ -252,8 +251,8 @@ void vt_run_logs_say(const struct vt_run_logs *logs, FILE *out) {
     size_t count = 0;
     for (size_t i = 0; i < logs->count; i++)
         sum_up(logs->paths[i], &all[count++]);
-    /* A log that ended by exec is the same process's first part: it has no line of its own unless
-     * it is all that there is, or holds something. */
+    /* A log that ended by exec is the first part of a process. It gets a line only if it is the
+     * only log or holds something. */
     size_t kept = 0;
     for (size_t i = 0; i < count; i++) {
         if (all[i].replaced && !all[i].count && count > 1)

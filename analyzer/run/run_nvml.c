@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The sampler (see run_nvml.h): a process of its own beside the command, since a driver that hangs
- * or a library that crashes must not keep `run` from its signals. For each log that a process makes
- * it writes a file of its own, LOG.nvml (see log_format.h), from the moment the log appears to the
- * process's end. It only reads the logs. It appends whole records, so that its end at any moment
- * leaves a file that can be read; where a record does not fit (the disk is full, a limit on the
- * size of files), that file is done.
+ * The sampler (see run_nvml.h). It is a separate process, because a driver that hangs or a library
+ * that crashes must not keep `run` from handling signals. For each log it writes LOG.nvml (see
+ * log_format.h), from the moment the log appears until its process ends. It only reads the logs. It
+ * appends complete records, so the file can be read even if the sampler is killed; if a record does
+ * not fit (a full disk, a file size limit), it stops writing that file.
  */
 #define _GNU_SOURCE
 #include "run_nvml.h"
@@ -27,17 +26,17 @@
 #include <unistd.h>
 
 enum {
-    MOST_LOGS = 400,     /* sampled at a time: two descriptors each */
-    MOST_GPUS = 16,      /* for a process that NVML does not list: these it may use */
-    SAME_INTERVAL = 128, /* so many samples, then the interval doubles */
-    LONGEST_DOUBLED = 8, /* times: 256 s */
-    STOP_MS = 1000,      /* how long its end is waited for: a driver may hold it */
-    IDLE_MS = 200,       /* where the list cannot be watched */
+    MOST_LOGS = 400,     /* at a time: each takes two descriptors */
+    MOST_GPUS = 16,      /* to sample for a process that NVML does not list, since it may use any */
+    SAME_INTERVAL = 128, /* samples until the interval doubles */
+    LONGEST_DOUBLED = 8, /* times: then it is 256 s */
+    STOP_MS = 1000,      /* how long to wait for its end: it may hang in the driver */
+    IDLE_MS = 200,       /* if inotify cannot watch the list */
 };
 static const unsigned first_ms[] = {50, 50, 150, 250, 500}; /* from one sample to the next */
 #define FIRST (sizeof first_ms / sizeof *first_ms)
 
-/* One log, and the file beside it. */
+/* A log, and its LOG.nvml. */
 struct target {
     int log, fd;
     struct vt_nvml_header header;
@@ -48,9 +47,9 @@ struct target {
 };
 
 struct sampler {
-    const char *list, *library; /* library NULL: the system's */
+    const char *list, *library; /* of NVML; NULL: the system's */
     bool simulated;
-    off_t read; /* of the list */
+    off_t read; /* position in the list */
     struct target *targets;
     size_t count, room;
     bool opened;
@@ -74,7 +73,7 @@ static struct moment now(void) {
 
 /* --- the files --- */
 
-/* Appends to the file. False: nothing more goes into it. */
+/* Appends to the file. False: it is full. */
 static bool put(struct target *t, const void *bytes, uint32_t size) {
     if (size > VT_NVML_MOST_BYTES - t->bytes || write(t->fd, bytes, size) != (ssize_t)size)
         return false;
@@ -97,7 +96,7 @@ static void let_go(struct target *t) {
     close(t->log);
 }
 
-/* Whether a file is one of samples: left behind by a log that is gone, as another took its name. */
+/* Whether a file has samples: then it belongs to an older log of the same name, which is gone. */
 static bool is_left_behind(const char *path) {
     char magic[8];
     int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
@@ -108,7 +107,7 @@ static bool is_left_behind(const char *path) {
     return ours;
 }
 
-/* Makes the file of a log, -1: it cannot be made, or something else has its name. */
+/* Creates the LOG.nvml of a log; -1: it cannot, or another file has the name. */
 static int make_file(const char *log_path) {
     enum { FLAGS = O_WRONLY | O_CREAT | O_EXCL | O_APPEND | O_NOFOLLOW | O_CLOEXEC };
     char *path = vt_nvml_file_path(log_path);
@@ -133,7 +132,8 @@ static void read_environment(uint32_t pid, struct vt_string *out) {
         close(fd);
 }
 
-/* What the GPUs are: every one that is there, so that a program that never asks is told apart. */
+/* Writes a record for every GPU, so that the analyzer can identify the GPU even if the program
+ * asked for no UUID. */
 static bool describe(const struct sampler *s, struct target *t) {
     struct vt_string environment = {0};
     read_environment(t->header.pid, &environment);
@@ -157,7 +157,7 @@ static bool describe(const struct sampler *s, struct target *t) {
     return true;
 }
 
-/* A log that a process has just made. */
+/* Adds a new log. */
 static void add(struct sampler *s, const char *path) {
     struct target t = {.log = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK), .fd = -1};
     struct vt_log_header header;
@@ -172,7 +172,7 @@ static void add(struct sampler *s, const char *path) {
         close(t.log);
         return;
     }
-    /* only now: a run without CUDA never opens NVML */
+    /* not earlier, so that a run without CUDA never opens NVML */
     if (!s->opened && !vt_nvml_open(s->library, &s->nvml))
         _exit(0);
     s->opened = true;
@@ -191,7 +191,7 @@ static void add(struct sampler *s, const char *path) {
     s->targets[s->count++] = t;
 }
 
-/* The lines that have come to the list; one that is not whole yet is left for the next time. */
+/* Reads new lines of the list; an incomplete line waits for the next time. */
 static void read_list(struct sampler *s) {
     FILE *file = fopen(s->list, "re");
     char *line = NULL;
@@ -217,7 +217,7 @@ static uint64_t ticks_of(const struct target *t, struct moment m) {
     return (ticks > t->header.start_ticks ? ticks - t->header.start_ticks : 1) & VT_TICKS_MASK;
 }
 
-/* The process's own figure on a GPU, VT_SAMPLE_UNKNOWN: it is not listed there; and the others'. */
+/* The process's own bytes on a GPU (VT_SAMPLE_UNKNOWN: it is not listed), and the others'. */
 static uint64_t own_bytes(const struct vt_nvml_gpu *gpu, uint32_t pid, uint64_t *others,
                           uint32_t *count) {
     uint64_t own = VT_SAMPLE_UNKNOWN;
@@ -233,7 +233,7 @@ static uint64_t own_bytes(const struct vt_nvml_gpu *gpu, uint32_t pid, uint64_t 
         *others = *others == VT_SAMPLE_UNKNOWN || p->bytes == UINT64_MAX ? VT_SAMPLE_UNKNOWN
                                                                          : *others + p->bytes;
     }
-    /* Who is not listed may be listed under the number that it has outside of its container. */
+    /* an unlisted process may be listed under its pid on the host (container) */
     if (own == VT_SAMPLE_UNKNOWN)
         *others = VT_SAMPLE_UNKNOWN;
     return own;
@@ -248,7 +248,7 @@ static bool is_listed(const struct vt_nvml *nvml, uint32_t pid) {
     return false;
 }
 
-/* What one round of questions found. */
+/* NVML's answers in one round. */
 struct round {
     bool answered[VT_NVML_GPUS];
     struct moment began[VT_NVML_GPUS], ended[VT_NVML_GPUS];
@@ -289,7 +289,7 @@ static uint64_t interval_ns(unsigned count) {
     return 1000000000ull << (doubled < LONGEST_DOUBLED ? doubled : LONGEST_DOUBLED);
 }
 
-/* One round, for every log that is due within a tenth of a second. */
+/* Takes one round of samples, for every log that is due within 0.1 s. */
 static void sample(struct sampler *s) {
     static struct round round;
     uint64_t due = now().ns + 100000000u;
@@ -318,7 +318,7 @@ static void sample(struct sampler *s) {
 
 /* --- the process --- */
 
-/* Holds nothing of the run's: whoever reads the command's output must see its end. */
+/* Closes the run's descriptors, so that a reader of the command's output sees its end. */
 static void close_all(void) {
     if (syscall(SYS_close_range, 0, ~0u, 0))
         for (int i = 0; i < 1024; i++)

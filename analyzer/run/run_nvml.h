@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What the driver says is used while a run goes on, sampled through NVML into a file beside each
- * log, LOG.nvml. For cmd_run.c.
+ * Samples of the driver's figures during a run, through NVML, in a file beside each log, LOG.nvml.
+ * For cmd_run.c.
  */
 #ifndef VRAMTRACE_ANALYZER_RUN_NVML_H
 #define VRAMTRACE_ANALYZER_RUN_NVML_H
@@ -11,18 +11,18 @@
 #include <sys/types.h>
 
 struct vt_run_nvml {
-    pid_t pid; /* of the process that samples; 0: none */
+    pid_t pid; /* the sampling process; 0: none */
 };
 
-/* Starts to sample for the processes whose logs the list file names (see run_logs.h), those that
- * are named later too. `sim_folder`: of the simulated GPU, whose own NVML is asked then; NULL: the
- * real one. Where there is no NVML nothing happens, in silence. */
+/* Starts sampling for the processes whose logs the list file names (see run_logs.h), now or later.
+ * `sim_folder`: folder of the simulated GPU, whose NVML is used; NULL: the real one. Without NVML
+ * nothing happens, and nothing is printed. */
 void vt_run_nvml_start(struct vt_run_nvml *nvml, const char *list, const char *sim_folder);
 void vt_run_nvml_stop(struct vt_run_nvml *nvml);
 
-/* For processes on the simulated GPU: makes the file in which they tell its NVML what they use, and
- * sets VRAMTRACE_SIM_SHARE to it. Returns its path (free it; the caller unlinks it), NULL: none was
- * made, because an outer run has, or there is no place for it. */
+/* For processes on the simulated GPU: creates the file in which they report their memory to its
+ * NVML, and sets VRAMTRACE_SIM_SHARE. Returns its path; the caller frees it and unlinks the file.
+ * NULL: none was created, because an outer run has one or no folder allows it. */
 char *vt_run_nvml_share(void);
 
 #endif

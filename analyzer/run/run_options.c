@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The options table of `vramtrace run` (see run_options.h). A row with a variable is handed to the
- * tracer through it; what the tracer would only warn about is refused here, before anything starts.
+ * The options table of `vramtrace run` (see run_options.h). A row's variable passes the value to
+ * the tracer. The tracer can only warn about a bad value, so it is refused here, before anything
+ * starts.
  */
 #include "run_options.h"
 
@@ -13,12 +14,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Checks read a value; they return what is allowed where it is not, else NULL. */
+/* A check returns NULL, or for a bad value which values are allowed. */
 typedef const char *check(const char *value);
 
 static bool read_number(const char *text, unsigned long long least, unsigned long long most) {
     char *end;
-    if (*text < '0' || *text > '9') /* strtoull takes blanks and signs */
+    if (*text < '0' || *text > '9') /* strtoull accepts blanks and signs */
         return false;
     errno = 0;
     unsigned long long n = strtoull(text, &end, 10);
@@ -103,7 +104,7 @@ static const struct row {
     char letter; /* 0: none */
     int takes;
     const char *argument; /* as the help shows it */
-    const char *variable; /* the tracer's, NULL: none */
+    const char *variable; /* the tracer's; NULL: none */
     check *check;
     const char *help;
 } table[VT_RUN_OPTIONS] = {
@@ -145,7 +146,7 @@ static const struct row {
     [VT_RUN_HELP] = {"help", 'h', FLAG, NULL, NULL, NULL, "print this text"},
 };
 
-/* What --uncached sets. PyTorch looks at the variable's presence only. */
+/* What --uncached sets. For PyTorch any value counts. */
 static const struct {
     const char *variable, *value;
 } switches[] = {
@@ -155,7 +156,7 @@ static const struct {
 };
 
 #define COUNT(array) (sizeof(array) / sizeof(array)[0])
-#define LONG_BASE    256 /* getopt's value of a row: above every letter */
+#define LONG_BASE    256 /* getopt's values for rows: above all letters */
 
 const char *vt_run_options_variable(enum vt_run_option option) {
     return table[option].variable;
@@ -175,7 +176,7 @@ static int check_value(enum vt_run_option option, const char *value) {
     return vt_usage("run", "--%s: expected %s, found '%s'", row->name, allowed, value);
 }
 
-/* What getopt did not know. */
+/* Reports an option that getopt does not know. */
 static int refuse(char **argv, int seen) {
     if (optopt && optopt < LONG_BASE && optopt != seen)
         return vt_usage("run", "unknown option '-%c'", optopt);
@@ -189,7 +190,7 @@ static int missing(const char *word) {
     return vt_usage("run", "%s: expected a value", word);
 }
 
-/* Options of the gate that make no sense without it. */
+/* Refuses combinations of options that make no sense. */
 static int check_together(const struct vt_run_options *o) {
     bool each = vt_run_options_each(o);
     if (o->check.given && !o->given[VT_RUN_CHECK] && !each)
@@ -227,7 +228,7 @@ static struct option *long_options(void) {
         longs[count] =
             (struct option){table[count].name, table[count].takes, NULL, LONG_BASE + (int)count};
     for (size_t i = 0; i < more; i++)
-        if (strcmp(vt_check_options[i].name, "print-suppressions")) /* a question, not an option */
+        if (strcmp(vt_check_options[i].name, "print-suppressions")) /* `run` has no use for it */
             longs[count++] = vt_check_options[i];
     return longs;
 }
@@ -235,7 +236,7 @@ static struct option *long_options(void) {
 int vt_run_options_parse(int argc, char **argv, const struct vt_model_builder *builder,
                          struct vt_run_options *options) {
     struct option *longs = long_options();
-    char shorts[2 + 3 * VT_RUN_OPTIONS] = "+:"; /* stop at the command; tell what is missing */
+    char shorts[2 + 3 * VT_RUN_OPTIONS] = "+:"; /* stop at the command; report missing values */
     char *at = shorts + 2;
     int status = 0;
     for (int i = 0; i < VT_RUN_OPTIONS; i++) {
@@ -247,7 +248,7 @@ int vt_run_options_parse(int argc, char **argv, const struct vt_model_builder *b
     }
     *options = (struct vt_run_options){0};
     vt_check_start(&options->check, builder);
-    optind = 0; /* glibc: start anew */
+    optind = 0; /* glibc: restart */
     opterr = 0;
     for (int found; !status && (found = getopt_long(argc, argv, shorts, longs, NULL)) != -1;) {
         if (found == '?' && optopt >= LONG_BASE)
@@ -287,7 +288,7 @@ uint32_t vt_run_options_timeout(const struct vt_run_options *options) {
     return number_of(options, VT_RUN_TIMEOUT) * 1000;
 }
 
-/* One option: its name, and beside it the help in lines that end before column 80. */
+/* Prints an option and its help, wrapped at column 80. */
 static void print_wrapped(const char *left, const char *help) {
     enum { LEFT = 26, COLUMNS = 80 - 2 - LEFT };
     while (*help) {

@@ -18,7 +18,7 @@
 static const char *const sim_names[VT_RUN_SIM_LIBRARIES] = {"libcuda.so.1", "libcudart.so.12",
                                                             "libcudart.so.13"};
 
-/* The folder of a path, of this program where `path` is NULL. Free it. */
+/* The folder of `path`; NULL: of this program. Free it. */
 static char *folder_of(const char *path) {
     char own[PATH_MAX] = ".";
     if (!path) {
@@ -30,7 +30,8 @@ static char *folder_of(const char *path) {
     return slash ? vt_strndup(path, (size_t)(slash - path)) : vt_strdup(".");
 }
 
-/* FOLDER/INSIDE/NAME, absolute, if it is there; else NULL, and `tried` names it. Free it. */
+/* The absolute path of FOLDER/INSIDE/NAME if it exists (free it); else NULL, after adding it to
+ * `tried`. */
 static char *look(const char *folder, const char *inside, const char *name,
                   struct vt_string *tried) {
     struct vt_string path = {0};
@@ -42,7 +43,7 @@ static char *look(const char *folder, const char *inside, const char *name,
     return found;
 }
 
-/* What the loader would make of it as a preload. NULL: nothing bad. */
+/* Why the loader cannot preload it; NULL: it can. */
 static const char *fault_of(const char *path) {
     struct vt_run_elf elf;
     int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
@@ -54,7 +55,7 @@ static const char *fault_of(const char *path) {
         return "it is not a shared library";
     if (!elf.native)
         return "it is for another machine";
-    /* LD_PRELOAD is a list of paths with blanks or colons between them, and no way to quote. */
+    /* Blanks and colons separate the paths in LD_PRELOAD, and cannot be quoted. */
     if (strpbrk(path, " :\t\n"))
         return "its path contains a blank or a colon, which LD_PRELOAD cannot carry";
     if (strchr(path, '$'))

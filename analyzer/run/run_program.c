@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * From a command's first word to a verdict on its program (see run_program.h).
+ * The file of a command, and whether it can be traced (see run_program.h).
  */
 #define _GNU_SOURCE
 #include "run_program.h"
@@ -18,12 +18,12 @@
 #include <sys/xattr.h>
 #include <unistd.h>
 
-#define SCRIPT_LEVELS 4   /* the kernel follows a script's script this far */
-#define SCRIPT_LINE   256 /* and reads this much of each one's first line */
+#define SCRIPT_LEVELS 4   /* the kernel allows this many nested scripts */
+#define SCRIPT_LINE   256 /* and reads this much of each first line */
 
 /* --- finding it --- */
 
-/* 0: a file that can be executed; else why not, as exec would say it. */
+/* 0 if the file can be executed, else the errno that exec would return. */
 static int judge_file(const char *path) {
     struct stat st;
     if (stat(path, &st))
@@ -35,7 +35,7 @@ static int judge_file(const char *path) {
     return access(path, X_OK) ? errno : 0;
 }
 
-/* Says what judge_file found. Returns the exit status. */
+/* Reports the error of judge_file. Returns the exit status. */
 static int refuse_file(const char *path, int error, struct vt_string *message) {
     if (error == ENOENT || error == ENOTDIR) {
         vt_string_format(message, "%s: command not found: %s", path, strerror(error));
@@ -70,7 +70,7 @@ int vt_run_program_find(const char *command, const char *search, char **path,
     }
     char *fallback = search ? NULL : default_search();
     const char *at = search ? search : fallback;
-    struct vt_string there = {0}; /* the first file of that name that cannot be executed */
+    struct vt_string there = {0}; /* the first match that cannot be executed */
     int why = 0;
     while (*command) {
         size_t length = strcspn(at, ":");
@@ -109,24 +109,25 @@ int vt_run_program_find(const char *command, const char *search, char **path,
 
 /* --- judging it --- */
 
-/* Whether the kernel gives more privilege to this file than its caller has. */
+/* Whether the file has capabilities that its caller lacks. */
 static bool gains_capabilities(int fd) {
-    uint32_t words[6]; /* struct vfs_ns_cap_data: magic and flags, then permitted and inheritable */
+    uint32_t words[6]; /* vfs_ns_cap_data: magic and flags, then capabilities */
     ssize_t got = fgetxattr(fd, "security.capability", words, sizeof words);
-    if (got < 12 || getuid() == 0) /* root gains none that count */
+    if (got < 12 || getuid() == 0) /* root has them already */
         return false;
     return (words[0] & 1) || words[1] || (got >= 20 && words[3]);
 }
 
-/* Programs that run with more privilege than their caller are started in the loader's secure mode,
- * which ignores LD_PRELOAD (ld.so(8)). NULL: it is not one. */
+/* A program with more privileges than its caller starts in the loader's secure mode, which ignores
+ * LD_PRELOAD (ld.so(8)). Returns why it has them; NULL: it does not. */
 static const char *gained_privilege(int fd, const struct stat *st) {
     struct statvfs fs;
     if (!fstatvfs(fd, &fs) && (fs.f_flag & ST_NOSUID))
         return NULL;
     if (gains_capabilities(fd))
         return "has file capabilities";
-    if (prctl(PR_GET_NO_NEW_PRIVS, 0, 0, 0, 0) == 1) /* turns off the two below, not those above */
+    if (prctl(PR_GET_NO_NEW_PRIVS, 0, 0, 0, 0) == 1) /* disables set-user-ID and set-group-ID, but
+                                                        not capabilities */
         return NULL;
     if ((st->st_mode & S_ISUID) && st->st_uid != getuid())
         return "is setuid";
@@ -150,14 +151,14 @@ static int judge_elf(int fd, const char *path, const struct vt_run_elf *elf, boo
         return cannot_trace(message, path, why);
     }
     if (!elf->whole)
-        return 0; /* cut or foreign: the kernel says what it thinks of it */
+        return 0; /* truncated or foreign: let exec report it */
     const char *privilege = fstat(fd, &st) ? NULL : gained_privilege(fd, &st);
     if (privilege) {
         snprintf(why, sizeof why,
                  "it %s, and such programs ignore LD_PRELOAD; run a copy without it", privilege);
         return cannot_trace(message, path, why);
     }
-    /* Without PT_INTERP but with a name: the loader itself (ld.so PROGRAM), which does preload. */
+    /* Without PT_INTERP but with a name it is the loader (ld.so PROGRAM), which does preload. */
     if (!elf->interpreted && !elf->has_soname)
         return cannot_trace(message, path,
                             "it is statically linked, and LD_PRELOAD needs the dynamic loader; "
@@ -180,7 +181,7 @@ static int judge_elf(int fd, const char *path, const struct vt_run_elf *elf, boo
     return 0;
 }
 
-/* The interpreter that a "#!" line names, in `line` itself; NULL: it is none. */
+/* The interpreter in a "#!" line, as a part of `line`; NULL: no such line. */
 static char *read_interpreter(int fd, char line[SCRIPT_LINE + 1]) {
     ssize_t got = pread(fd, line, SCRIPT_LINE, 0);
     if (got < 3 || line[0] != '#' || line[1] != '!')

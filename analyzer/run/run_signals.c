@@ -16,14 +16,14 @@
 #include <time.h>
 #include <unistd.h>
 
-/* What the witness says: shorter than PIPE_BUF, so whole. */
-struct word {
+/* A report of the witness: shorter than PIPE_BUF, so written atomically. */
+struct report {
     int signal;
     uint64_t at_ns;
 };
 
 #define WAIT_MS  50
-#define FRESH_NS 500000000ull /* older words are about a signal that was dealt with long ago */
+#define FRESH_NS 500000000ull /* older reports are about earlier signals */
 
 static uint64_t now_ns(void) {
     struct timespec t;
@@ -39,7 +39,7 @@ void vt_run_signals_watched(sigset_t *set) {
         sigaddset(set, watched[i]);
 }
 
-/* Holds nothing open but its pipe: whoever reads the command's output must see its end. */
+/* Closes everything but the pipe, so that a reader of the command's output sees its end. */
 static void close_all_but(int fd) {
     dup2(fd, 0);
     if (syscall(SYS_close_range, 1, ~0u, 0))
@@ -57,9 +57,9 @@ static _Noreturn void stand_by(int fd, pid_t parent) {
     if (getppid() != parent)
         _exit(0);
     for (;;) {
-        struct word word = {.signal = sigwaitinfo(&all, NULL)};
-        word.at_ns = now_ns();
-        if (word.signal > 0 && write(0, &word, sizeof word) < 0 && errno == EPIPE)
+        struct report report = {.signal = sigwaitinfo(&all, NULL)};
+        report.at_ns = now_ns();
+        if (report.signal > 0 && write(0, &report, sizeof report) < 0 && errno == EPIPE)
             _exit(0);
     }
 }
@@ -89,7 +89,7 @@ void vt_run_signals_stop(struct vt_run_witness *witness) {
     *witness = (struct vt_run_witness){.fd = -1};
 }
 
-/* Whether the witness was sent the signal as well, but has not run since. */
+/* Whether the signal is pending in the witness, which has not run since. */
 static bool is_pending(pid_t witness, int number) {
     char path[64], line[256];
     unsigned long long pending = 0;
@@ -104,22 +104,22 @@ static bool is_pending(pid_t witness, int number) {
 }
 
 bool vt_run_signals_alone(const struct vt_run_witness *witness, const siginfo_t *info) {
-    if (info->si_code == SI_KERNEL) /* the terminal's: to the whole group */
+    if (info->si_code == SI_KERNEL) /* from the terminal, to the whole group */
         return false;
     if (!witness->pid)
         return true;
     struct pollfd wait = {.fd = witness->fd, .events = POLLIN};
     uint64_t start = now_ns();
-    /* A busy machine may let the witness wait for long; its last wait is for a word on its way. */
+    /* On a busy machine the witness may run late. The last wait is for a report on its way. */
     for (int waits = 1; waits > 0;) {
-        struct word word;
+        struct report report;
         if (poll(&wait, 1, WAIT_MS) <= 0) {
             waits = is_pending(witness->pid, info->si_signo) ? 2 : waits - 1;
             continue;
         }
-        if (read(witness->fd, &word, sizeof word) != (ssize_t)sizeof word)
-            return true; /* it is gone */
-        if (word.signal == info->si_signo && word.at_ns + FRESH_NS > start)
+        if (read(witness->fd, &report, sizeof report) != (ssize_t)sizeof report)
+            return true; /* the witness is gone */
+        if (report.signal == info->si_signo && report.at_ns + FRESH_NS > start)
             return false;
     }
     return true;
