@@ -21,7 +21,7 @@ struct vt_model_memory {
     struct vt_classes *classes;
 };
 
-/* One log on its way into the model. */
+/* The parts of one log's process while it is built. */
 struct build {
     struct vt_log log;
     struct vt_clock clock;
@@ -77,7 +77,7 @@ static const char *plural(uint64_t count) {
     return count == 1 ? "" : "s";
 }
 
-/* What the log lacks, for the reader of the report. */
+/* Adds notes about what the log lacks. */
 static void take_gaps(const struct build *b, struct vt_process *p) {
     static const struct {
         enum vt_drop reason;
@@ -221,7 +221,7 @@ static int compare_sites(const void *a, const void *b) {
     return 0;
 }
 
-/* Fills the sites, and says for each of the replay's where it went. */
+/* Fills the sites. Returns the index that judge.h describes; free it. */
 static uint32_t *take_sites(struct build *b) {
     struct vt_process *p = b->p;
     uint32_t *index = vt_alloc(b->replay.site_count, sizeof *index);
@@ -241,8 +241,8 @@ static uint32_t *take_sites(struct build *b) {
 }
 static_assert(VT_MAP_NONE == VT_NO_SITE, "a site that was left out");
 
-/* What the driver said is used, when the program last asked. It speaks for all processes on the
- * device: what is not tracked is shared out by vt_oom_others. */
+/* Takes the driver's figure from when the program last asked. It is for all processes on the
+ * device; vt_oom_others divides what is not tracked. */
 static void take_driver_figures(const struct build *b, const struct vt_replay_device *from,
                                 struct vt_device *device) {
     const struct vt_replay_info *info = &from->info;
@@ -351,7 +351,7 @@ static void take_devices(struct build *b, const uint32_t *index) {
     b->p->managed = apart(b, &r->managed);
 }
 
-/* --- the others --- */
+/* --- variables, objects, notes --- */
 
 static void take_variables(struct build *b) {
     struct vt_process *p = b->p;
@@ -382,9 +382,8 @@ static void take_objects(struct build *b) {
     }
 }
 
-/* What the replay met that a reader should know. */
-/* Whether PyTorch's allocator took memory and none of its blocks was reported, though they were
- * listened for: this version of it reports in a way that the tracer does not know. */
+/* Whether PyTorch's allocator took memory but reported no blocks although the tracer listened: then
+ * it is a version that reports in a way unknown to the tracer. */
 static bool torch_is_mute(const struct build *b) {
     const struct vt_process *p = b->p;
     for (size_t i = 0; i < p->variable_count; i++)
@@ -438,7 +437,7 @@ static void note_replay(const struct build *b) {
                       r->failed_frees == 1 ? " was" : "s were");
 }
 
-/* Memory that its context's end took. Where it fails the gate it is named there; else a note says it. */
+/* Adds a note about memory that went with its context, unless it fails the gate, which names it. */
 static void note_went(struct vt_process *p) {
     const char *by = NULL;
     char n[VT_FORMAT_BYTES];
@@ -525,14 +524,15 @@ static int add_process(struct vt_model *model, const char *path,
     return 0;
 }
 
-/* --- the whole --- */
+/* --- the model --- */
 
 static int compare_ids(const void *a, const void *b) {
     uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
     return x < y ? -1 : x > y;
 }
 
-/* How many hex digits tell all sites apart: neighbours in order differ at the latest. */
+/* How many hex digits make all site ids distinct: sorted, neighbours have the longest common
+ * prefix. */
 static unsigned count_digits(const struct vt_model *model) {
     size_t count = 0, n = 0;
     unsigned digits = 4;

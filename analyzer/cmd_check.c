@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * vramtrace check: the leak gate, on logs that are there. `vramtrace run --check` does the same
- * with the logs of a command that it runs (run_check.c).
+ * vramtrace check: the leak gate for existing logs. `vramtrace run --check` does the same with the
+ * logs of a command that it runs (run_check.c).
  */
 #include "gate/gate.h"
 #include "commands.h"
@@ -31,7 +31,7 @@ static void print_help(void) {
 
 enum { O_RUN = 256, O_HELP };
 
-/* The gate's options, and those of this command. Free it. */
+/* The gate's options and this command's. Free it. */
 static struct option *long_options(void) {
     static const struct option more[] = {{"run", required_argument, NULL, O_RUN},
                                          {"help", no_argument, NULL, O_HELP},
@@ -45,13 +45,13 @@ static struct option *long_options(void) {
     return all;
 }
 
-/* A file that is called like a log, lies among the logs and is none that can be read would be
- * passed over in silence: an error instead. */
+/* Reports a file with the name of a log that cannot be read, which the search for logs would ignore
+ * silently. */
 static int check_folder(const char *folder) {
     DIR *dir = opendir(folder);
     int status = 0;
     if (!dir)
-        return 0; /* who looks for the logs will say so */
+        return 0; /* the search for logs reports it */
     for (struct dirent *entry; !status && (entry = readdir(dir));) {
         const char *suffix = strstr(entry->d_name, ".vtl");
         struct vt_string path = {0}, message = {0};
@@ -86,7 +86,8 @@ static bool has(const struct vt_logs *logs, const char *path) {
     return false;
 }
 
-/* Logs of other runs in the folders that were named: said, so that nobody takes them for judged. */
+/* Finds logs of other runs in the named folders. The reports list them, because they are not
+ * judged. */
 static void find_left_out(char *const *arguments, int count, const struct vt_logs *chosen,
                           struct vt_logs *all, struct vt_gate_format_options *how) {
     struct vt_string message = {0};

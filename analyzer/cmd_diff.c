@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * vramtrace diff: what changed between two runs. Parses its options, builds both models, compares
- * (diff.c), writes the table or the JSON.
+ * them (diff.c), and writes the table or the JSON.
  */
 #include "commands.h"
 #include "build.h"
@@ -71,7 +71,7 @@ static void total(const char *what, uint64_t before, uint64_t after, bool bytes)
     putchar('\n');
 }
 
-/* Two places often share their innermost frame: the next own one tells them apart. */
+/* Sites often share their innermost frame, so this prints the next frame of user code too. */
 static void caller(const struct vt_diff_side *side) {
     const struct vt_stack *stack = side->site->stack;
     for (uint32_t i = stack->user_frame + 1; i < stack->count; i++) {
@@ -104,7 +104,7 @@ static void row(const struct vt_diff_row *r) {
     free(call);
 }
 
-/* What a reader must know of the logs: a binary that is not the one that ran has no names. */
+/* Prints the notes of the logs: for instance that a binary changed, so names are missing. */
 static void notes(const char *what, const struct vt_model *model) {
     struct vt_text text = {.options = &(struct vt_format_options){0}, .out = stdout};
     for (uint32_t i = 0; i < model->process_count; i++)
@@ -112,7 +112,7 @@ static void notes(const char *what, const struct vt_model *model) {
             vt_text_wrap(&text, what, 10, model->processes[i].notes[j]);
 }
 
-/* Which run this is: of a folder the newest was taken. */
+/* Prints which run was chosen: in a folder the newest. */
 static void name_run(const char *label, const struct vt_model *model) {
     const struct vt_process *p = &model->processes[0];
     char date[32] = "";
@@ -220,7 +220,8 @@ static void write_json(const struct vt_diff *d) {
 
 /* --- the command --- */
 
-/* The newest run of a folder, or a log. 0, or an exit status after the error was said. */
+/* Builds the model of a log, or of a folder's newest run. Returns 0, or an exit status after it
+ * printed an error. */
 static int build(char *const *argument, const struct options *o, struct vt_model *model) {
     struct vt_model_options options = {.device = -1, .user_code = o->user_code};
     struct vt_logs logs;

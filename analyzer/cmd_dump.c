@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * vramtrace dump: a log's records, one a line, in the order of the file: offset, type, fields. For
- * debugging the tool itself, so it uses as little of the rest as it can: it walks the chunks with
- * the reader's own rule and says where that stops.
+ * vramtrace dump: a log's records in the order of the file, one line each: offset, type, fields. It
+ * is for debugging vramtrace, so it uses little of the rest: it walks the chunks with vt_log_next
+ * and shows where that stops.
  */
 #include "commands.h"
 #include "log/log.h"
@@ -42,7 +42,7 @@ static const char *kind_name(unsigned kind) {
     return kind < sizeof names / sizeof *names && names[kind] ? names[kind] : "?";
 }
 
-/* Text of a log, made harmless for a terminal. */
+/* Prints text from a log with control characters escaped. */
 static void print_text(FILE *out, const char *label, const uint8_t *text, size_t length) {
     fprintf(out, " %s=\"", label);
     for (size_t i = 0; i < length && text[i]; i++) {
@@ -64,7 +64,7 @@ static void print_frame(FILE *out, uint64_t word) {
                 (uint64_t)(word & ~VT_FRAME_INTERPRETER));
 }
 
-/* Bytes that are no number: an array, or the part that a field counts. */
+/* Prints an array, or the part that a field counts. */
 static void print_bytes(FILE *out, enum vt_record_show show, const char *label,
                         const uint8_t *bytes, size_t length) {
     if (show == VT_SHOW_TEXT) {
@@ -103,7 +103,7 @@ static void print_field(FILE *out, const uint8_t *record, const struct vt_record
                 (unsigned)(number >> 48));
 }
 
-/* What every event has, from its first two words. */
+/* Prints the fields that every event has in its first two words. */
 static void print_event(FILE *out, const struct vt_record_layout *layout, const uint8_t *record) {
     uint64_t word[2];
     memcpy(word, record, sizeof word);
@@ -223,7 +223,7 @@ static void print_chunk(FILE *out, uint64_t number, const uint8_t *bytes, uint32
     }
 }
 
-/* The file beside the log; offsets are its own. */
+/* Prints LOG.nvml, with offsets in that file. */
 static void print_nvml(FILE *out, const char *path, const struct vt_log_header *header) {
     struct vt_nvml_file file;
     vt_nvml_file_read(path, header, &file);

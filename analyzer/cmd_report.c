@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * vramtrace report: the post-mortem. Parses its options, finds the logs, builds the model, hands it
- * to a format.
+ * vramtrace report: parses its options, finds the logs, builds the model, and calls a format.
  */
 #include "commands.h"
 #include "build.h"
@@ -89,7 +88,7 @@ static const struct option long_options[] = {
     {NULL, 0, NULL, 0},
 };
 
-/* 0 and the number, or -1. */
+/* Returns 0 with the number, or -1. */
 static int parse_number(const char *text, unsigned long most, unsigned long *number) {
     char *end;
     errno = 0;
@@ -125,7 +124,7 @@ static int parse_site(const char *text) {
     return vt_usage("report", "--site %s: expected an id as the report shows it, like 3f2a", text);
 }
 
-/* 0: go on; else the exit status, and the error was said. */
+/* Returns 0, or an exit status after it printed an error. */
 static int parse_option(int option, struct options *o) {
     unsigned long number;
     switch (option) {
@@ -180,7 +179,7 @@ static int parse_option(int option, struct options *o) {
     return 0;
 }
 
-/* A site that was asked for and is nowhere is a mistake, not an empty report. */
+/* If no site has this id, that is an error, not an empty report. */
 static int check_site(const struct vt_model *model, const char *prefix) {
     for (uint32_t i = 0; i < model->process_count; i++)
         for (uint32_t j = 0; j < model->processes[i].site_count; j++)
@@ -191,7 +190,7 @@ static int check_site(const struct vt_model *model, const char *prefix) {
     return VT_STATUS_USAGE;
 }
 
-/* Nor is a GPU that nobody used, or a part of the run after its end. */
+/* The same for a GPU that no process used, and for a window after the end of the run. */
 static int check_window(const struct vt_model *model, const struct vt_model_options *options) {
     const struct vt_process *p = model->processes;
     const char *others = model->process_count > 1 ? " and the others" : "";

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * `vramtrace run`: starts a command traced, in this order: options, program, libraries,
- * environment, process, logs. Whatever would make the trace fail is found before the command
- * starts, where it can be; the files run_*.c have one step each.
+ * vramtrace run: starts a traced command. The steps are options, program, libraries, environment,
+ * process and logs, each in a file run_*.c. Whatever would prevent tracing is found before the
+ * command starts, if possible.
  *
  * Internal variables, for the processes of one run: VRAMTRACE_RUN_ID (32 hex digits, goes into each
- * log's header), VRAMTRACE_RUN_LIST (the file that each log's path is appended to). A run inside a
- * run joins it: the outer one lists its processes.
+ * log's header), VRAMTRACE_RUN_LIST (the file that each log's path is appended to). A nested run
+ * joins the enclosing one, which lists its processes.
  */
 #define _GNU_SOURCE
 #include "commands.h"
@@ -21,8 +21,8 @@
 #include <sys/random.h>
 #include <unistd.h>
 
-/* The tracer may be older than this program, or another build: an option that it does not know
- * must not be dropped in silence. Returns an exit status. */
+/* The tracer may be older than this program, and would ignore an unknown option silently. Returns
+ * an exit status. */
 static int check_known(const struct vt_run_options *options, const char *tracer) {
     int fd = open(tracer, O_RDONLY | O_CLOEXEC), status = 0;
     for (int i = 0; fd >= 0 && i < VT_RUN_OPTIONS && !status; i++) {
@@ -49,7 +49,7 @@ static void set_run_id(void) {
     setenv("VRAMTRACE_RUN_ID", id, 1);
 }
 
-/* The list of the run that we are inside of, NULL: of none. */
+/* The list of logs of the enclosing run; NULL: there is none. */
 static const char *outer_list(void) {
     const char *id = getenv("VRAMTRACE_RUN_ID"), *list = getenv("VRAMTRACE_RUN_LIST");
     return id && *id && list && *list && !access(list, W_OK) ? list : NULL;
@@ -58,14 +58,14 @@ static const char *outer_list(void) {
 static void set_environment(const struct vt_run_options *options,
                             const struct vt_run_libraries *libraries) {
     vt_run_options_set(options);
-    setenv("VRAMTRACE_QUIET", "1", 1); /* the lines are ours to print */
+    setenv("VRAMTRACE_QUIET", "1", 1); /* this program prints the lines */
     char *preload = vt_run_preload_value(libraries, getenv("LD_PRELOAD"));
     setenv("LD_PRELOAD", preload, 1);
     free(preload);
     if (!libraries->sim_folder)
         return;
-    /* The preloaded driver answers to "libcuda.so.1" wherever a program looks; to "libcuda.so",
-     * which some ask for, only by this. */
+    /* The preloaded driver is found as "libcuda.so.1"; some programs load "libcuda.so", which needs
+     * this path. */
     const char *folders = getenv("LD_LIBRARY_PATH");
     struct vt_string path = {0};
     vt_string_format(&path, "%s%s%s", libraries->sim_folder, folders && *folders ? ":" : "",
@@ -74,7 +74,7 @@ static void set_environment(const struct vt_run_options *options,
     vt_string_free(&path);
 }
 
-/* The end without a gate: prints the lines. Returns the exit status. */
+/* Prints the lines at the end of a run without a gate. Returns the exit status. */
 static int report(const struct vt_run_child *child, const struct vt_run_logs *found, bool quiet) {
     const struct vt_run_logs logs = *found;
     int status = child->status;
@@ -93,7 +93,7 @@ static int report(const struct vt_run_child *child, const struct vt_run_logs *fo
     return status;
 }
 
-/* The logs of a run inside a run are the outer one's as well. */
+/* Adds the logs of a nested run to the list of the enclosing run. */
 static void tell_outer(const char *outer, const struct vt_run_logs *logs) {
     FILE *list = fopen(outer, "ae");
     for (size_t i = 0; list && i < logs->count; i++)
@@ -102,7 +102,7 @@ static void tell_outer(const char *outer, const struct vt_run_logs *logs) {
         fclose(list);
 }
 
-/* What was given on the command line, found and judged. */
+/* The checked command line. */
 struct plan {
     struct vt_run_options options;
     struct vt_run_libraries libraries;
@@ -130,22 +130,22 @@ static int make_plan(int argc, char **argv, struct plan *plan, struct vt_string 
     return status;
 }
 
-/* What a run writes down, and where: the list of its logs; with a gate, and nobody saying where the
- * logs go, a folder for them that goes with the run. */
+/* The files of a run: the list of its logs; and with a gate but no --output, a temporary folder for
+ * the logs. */
 struct paths {
-    const char *outer; /* the list of the run that we are inside of */
+    const char *outer; /* the list of the enclosing run */
     char *list;
     bool own_list;
-    char *folder; /* NULL: the logs are the user's */
-    char *share;  /* of the simulated GPU; NULL: none was made */
+    char *folder; /* NULL: the user keeps the logs */
+    char *share;  /* of the simulated GPU; NULL: none */
 };
 
-/* 0, or an exit status after an error was said. */
+/* Returns 0, or an exit status after it printed an error. */
 static int open_paths(const struct plan *plan, struct paths *paths) {
     const char *output = getenv("VRAMTRACE_OUTPUT");
     bool judged = plan->options.given[VT_RUN_CHECK] || vt_run_options_each(&plan->options);
     *paths = (struct paths){.outer = outer_list()};
-    paths->own_list = !paths->outer || judged; /* a gate judges its own command's logs alone */
+    paths->own_list = !paths->outer || judged; /* a gate judges only its own command's logs */
     paths->list = paths->own_list ? vt_run_logs_make_list() : vt_strdup(paths->outer);
     if (!paths->list) {
         vt_error("cannot make a temporary file in TMPDIR, /tmp or /dev/shm: %s", strerror(errno));
@@ -157,14 +157,14 @@ static int open_paths(const struct plan *plan, struct paths *paths) {
     return paths->folder ? 0 : VT_STATUS_CANNOT_TRACE;
 }
 
-/* Logs that nobody asked for stay where they are needed to understand a failure. */
+/* Removes temporary logs, unless they can explain a failure. */
 static void close_paths(struct paths *paths, int status, bool quiet) {
     if (paths->own_list && paths->list)
         unlink(paths->list);
     if (paths->folder && !status) {
         vt_run_check_remove(paths->folder);
     } else if (paths->folder && !rmdir(paths->folder)) {
-        /* nothing was written */
+        /* the folder was empty */
     } else if (paths->folder && !quiet) {
         vt_error("logs kept in %s", paths->folder);
     }
@@ -198,7 +198,7 @@ static int once(struct plan *plan, char **argv, const struct paths *paths, bool 
     struct vt_run_child child = {0};
     struct vt_run_logs logs;
     struct vt_run_nvml nvml = {0};
-    if (paths->own_list) /* else the outer run's */
+    if (paths->own_list) /* else the enclosing run samples */
         vt_run_nvml_start(&nvml, paths->list, plan->libraries.sim_folder);
     int status = vt_run_child_run(plan->program, argv, plan->libraries.tracer, plan->simulated,
                                   &child, message);

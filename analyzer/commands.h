@@ -1,18 +1,16 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The shape of the commands table. main.c holds the table; each cmd_NAME.c holds the one entry
- * `vt_cmd_NAME`.
+ * The commands. main.c has the table; each cmd_NAME.c has `vt_cmd_NAME`.
  */
 #ifndef VRAMTRACE_ANALYZER_COMMANDS_H
 #define VRAMTRACE_ANALYZER_COMMANDS_H
 
 #include "base/base.h"
 
-/* One row of the commands table. `entry` gets argv with argv[0] = the command's name, and returns
- * the exit status. */
+/* A row of the table. `entry` gets the command's name as argv[0], and returns the exit status. */
 struct vt_command {
     const char *name;
-    const char *help; /* one line, no full stop */
+    const char *help; /* one line without a full stop */
     int (*entry)(int argc, char **argv);
 };
 

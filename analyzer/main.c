@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * vramtrace: finds the command and hands over to it. THE list of commands; each has a file of its
- * own, cmd_NAME.c, which parses its options, builds the model and chooses a format.
+ * vramtrace: the list of commands. Each is in a file cmd_NAME.c, which parses its options, builds
+ * the model and chooses a format.
  */
 #include "commands.h"
 
@@ -38,8 +38,8 @@ static void usage(FILE *out) {
 }
 
 int main(int argc, char **argv) {
-    /* `vramtrace report | head` is no error of ours: write errors are seen where the output is
-     * closed */
+    /* `vramtrace report | head` must not end with a signal: each command checks its output for
+     * errors */
     signal(SIGPIPE, SIG_IGN);
     if (argc < 2) {
         usage(stderr);
