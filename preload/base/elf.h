@@ -25,20 +25,18 @@ bool vt_elf_containing(const void *address, struct vt_elf *out);
  * lock. */
 bool vt_elf_named(const char *prefix, struct vt_elf *out);
 
-/* The same, from the loader's own list, starting at `first`. Takes no lock and calls nothing, so only
- * for objects that are never unloaded. Does not fill in the range. */
+/* The same, from the loader's own list, starting at `first`. Takes no lock and calls nothing, so
+ * use it only for objects that are never unloaded. Does not fill in the range. */
 bool vt_elf_at_start(const struct link_map *first, const char *prefix, struct vt_elf *out);
 
 /* The first object after the one containing `after`, in load order, that defines the symbol. False:
  * none. Takes the loader's lock. */
 bool vt_elf_behind(const void *after, const char *symbol, struct vt_elf *out);
 
-/* The address range of a function that this object defines, by its symbol's size. False:
- * not defined. */
+/* The address range of a function that this object defines, by its symbol's size. False: none. */
 bool vt_elf_function(const struct vt_elf *object, const char *name, struct vt_range *out);
 
-/* The address of a symbol that this object defines. `version` NULL: the default version. NULL:
- * not defined. */
+/* The address of a symbol that this object defines; `version` NULL: its default one. NULL: none. */
 void *vt_elf_symbol(const struct vt_elf *object, const char *name, const char *version);
 
 /* Whether this object exports a symbol at exactly `address`. */

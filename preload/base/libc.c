@@ -31,7 +31,7 @@ static void *reals[REALS]; /* atomic */
 static void *ends[VT_LIBC_ENDS]; /* atomic; NULL: not looked up yet, &none: there is none */
 static char none;
 
-/* Looks up in one of the C library's objects what is still missing. */
+/* Looks up the functions that are still missing in one of the C library's objects. */
 static void take_from(const struct vt_elf *libc) {
     for (enum real r = 0; r < REALS; r++)
         if (!vt_see(&reals[r]))
@@ -45,13 +45,14 @@ static void take_from(const struct vt_elf *libc) {
     vt_publish(&vt_libc_real_dlsym, __extension__(void *(*)(void *, const char *)) dlsym_);
 }
 
-/* Finds the functions in the C library's symbol table. glibc has them all in libc.so.6 since 2.34, and some
- * in libdl.so.2 before. It names no version, so it also works with a future glibc.
+/* Finds the functions in the C library's symbol table. glibc has them all in libc.so.6 since 2.34,
+ * and some in libdl.so.2 before. It names no version, so it also works with a future glibc.
  *
- * It may run before our constructor, and before a sanitizer is ready, because a sanitizer looks symbols up
- * while it starts. So it calls no function of the C library, and finds it on the loader's own list. The list
- * is read without a lock: the libraries that the program was started with stand at its head and are never
- * unloaded, and the C library is one of them. lookup_entry.S calls this too. */
+ * It may run before our constructor, and before a sanitizer is ready, because a sanitizer looks
+ * symbols up while it starts. So it calls no function of the C library, and finds the library on
+ * the loader's own list. The list is read without a lock: the libraries that the program was
+ * started with come first and are never unloaded, and the C library is one of them. lookup_entry.S
+ * calls this too. */
 void vt_libc_resolve(void);
 void vt_libc_resolve(void) {
     static const char *const homes[] = {"libc.so.", "libdl.so."};

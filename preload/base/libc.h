@@ -10,16 +10,17 @@
 
 struct dl_phdr_info; /* <link.h> has it under _GNU_SOURCE only */
 
-/* Functions of the C library itself, past any library that replaces them: a sanitizer's are not ready while
- * a program starts, and later they report our memory, because they do not see our writes. They return NULL
- * (-1; nothing is visited) when it has no such function. */
+/* Functions of the C library itself, past any library that replaces them. A sanitizer's are not
+ * ready while a program starts, and later they report errors in our memory, because they do not see
+ * our writes. If it has no such function, they return NULL or -1, or visit nothing. */
 void *vt_libc_dlsym(void *handle, const char *name);
 void *vt_libc_dlvsym(void *handle, const char *name, const char *version);
 int vt_libc_dlclose(void *handle);
 void *vt_libc_dlopen(const char *path, int flags);
 void vt_libc_dlerror_clear(void); /* clears a message that the program must not see */
 int vt_libc_on_exit(void (*function)(int status, void *data), void *data);
-/* One of its functions by name. NULL: none, or one whose variant it chooses at run time (strlen, ...). */
+/* A C library function by name. NULL: there is none, or its variant is chosen at run time
+ * (strlen, ...). */
 void *vt_libc_own(const char *name);
 /* dl_iterate_phdr. Takes the loader's lock. */
 int vt_libc_each_object(int (*visit)(struct dl_phdr_info *info, size_t size, void *data),

@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Our own versions of the functions of <string.h> that the library uses. They are hidden, so our calls, and the calls
- * that the compiler makes to copy a struct, reach no other library. In a program with a sanitizer, the C library's names
- * are the sanitizer's. Its functions are not ready while the program starts. Later they check our memory against
- * instrumented writes, which ours are not, and end the program for a race or an unwritten byte that is not there.
+ * Our own versions of the functions of <string.h> that the library uses. They are hidden, so our
+ * calls, and the calls that the compiler makes to copy a struct, reach no other library. In a
+ * program with a sanitizer, the C library's names are the sanitizer's. Its functions are not ready
+ * while the program starts. Later they check our memory against instrumented writes, which ours are
+ * not, and end the program for a race or an uninitialized read that does not exist.
  *
- * Compiled with -fno-builtin: otherwise the compiler would turn some of them into calls of themselves. Long copies use
- * the processor's string instructions.
+ * Compiled with -fno-builtin: otherwise the compiler would make some of them call themselves. Long
+ * copies use the processor's string instructions.
+ *
  */
 #define _GNU_SOURCE
 #include <stddef.h>
