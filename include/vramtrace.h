@@ -1,21 +1,21 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * vramtrace.h: marks and phases for programs that want them in the report.
+ * vramtrace.h: marks and phases in the report, for programs that want them.
  *
  *     #include <vramtrace.h>
  *
  *     for (int epoch = 0; epoch < 20; epoch++) {
- *         vramtrace_push("epoch");           a name that repeats is an iteration: growth is
- *         ...                                measured from one to the next
+ *         vramtrace_push("epoch");           each repetition of a name is an iteration;
+ *         ...                                growth is measured from one to the next
  *         vramtrace_pop();
  *     }
  *
- * Nothing to link. In a process that is not traced each call is a test of a pointer and does
- * nothing, so the calls can stay in the program. C99 and C++11; GCC and Clang on Linux. All of it
- * may be called from any thread, before CUDA is used and after; a program that never uses CUDA
- * leaves no trace file whatever it marks.
+ * There is nothing to link. In a process that is not traced, each call tests a pointer and does
+ * nothing, so the calls can stay in the program. C99 and C++11; GCC and Clang on Linux. Every
+ * function may be called from any thread, before or after the first use of CUDA. A program that
+ * never uses CUDA leaves no trace file, whatever it marks.
  *
- * In a program linked fully static the calls do nothing: there is no preloading into it.
+ * In a statically linked program, the calls do nothing, because it cannot be preloaded.
  */
 #ifndef VRAMTRACE_H
 #define VRAMTRACE_H
@@ -26,10 +26,10 @@
 extern "C" {
 #endif
 
-/* libvramtrace.so's own functions. Weak: absent where it is not preloaded. Not to be called
- * directly, but as below: their addresses are read from the dynamic linker's table, because in a
- * program that is not position-independent the linker takes a weak function that nobody defines to
- * be absent for ever. */
+/* libvramtrace.so's functions. Weak: absent without the preload. Do not call them directly, but
+ * through the functions below, which read the addresses from the dynamic linker's table: in a
+ * program that is not position-independent, the linker takes an undefined weak function as absent
+ * for good. */
 extern void vramtrace_v1_mark(const char *name) __attribute__((weak));
 extern void vramtrace_v1_push(const char *name) __attribute__((weak));
 extern void vramtrace_v1_pop(void) __attribute__((weak));
@@ -49,7 +49,7 @@ extern int vramtrace_v1_simulated(void) __attribute__((weak));
 #define VRAMTRACE_FIND_(function, pointer) ((pointer) = &function)
 #endif
 
-/* A moment with a name: a line in the timeline. The name is copied; at most 200 bytes are kept. */
+/* Marks a moment: a line in the timeline. The name is copied; at most 200 bytes are kept. */
 static inline void vramtrace_mark(const char *name) {
     void (*call)(const char *);
     VRAMTRACE_FIND_(vramtrace_v1_mark, call);
@@ -57,7 +57,7 @@ static inline void vramtrace_mark(const char *name) {
         call(name);
 }
 
-/* A phase of the calling thread begins. Phases nest; at most 64 deep. The name is copied. */
+/* Begins a phase of the calling thread. Phases nest, at most 64 deep. The name is copied. */
 static inline void vramtrace_push(const char *name) {
     void (*call)(const char *);
     VRAMTRACE_FIND_(vramtrace_v1_push, call);
@@ -65,7 +65,7 @@ static inline void vramtrace_push(const char *name) {
         call(name);
 }
 
-/* The innermost phase that this thread began ends. Without one: nothing. */
+/* Ends the innermost phase that this thread began. Does nothing if there is none. */
 static inline void vramtrace_pop(void) {
     void (*call)(void);
     VRAMTRACE_FIND_(vramtrace_v1_pop, call);
@@ -73,9 +73,10 @@ static inline void vramtrace_pop(void) {
         call();
 }
 
-/* Bytes of device memory that this process holds on a device now, by its ordinal; -1: on all. As
- * the driver handed them out: not managed memory, not pinned host memory. 0 when not traced. Walks
- * the tracer's table: for an assertion in a test or a line a step, not for an inner loop. */
+/* Bytes of device memory that this process now holds on the device with this ordinal, or on all
+ * devices (-1), as allocated from the driver: without managed memory and pinned host memory. 0 when
+ * not traced. It walks the tracer's table: fit for a test's assertion or once per step, not for an
+ * inner loop. */
 static inline int64_t vramtrace_live_bytes(int device) {
     int64_t (*call)(int);
     VRAMTRACE_FIND_(vramtrace_v1_live_bytes, call);
@@ -89,8 +90,8 @@ static inline int vramtrace_active(void) {
     return call ? call() : 0;
 }
 
-/* 1 when the process runs on vramtrace's simulated GPU (`vramtrace run --sim`), else 0; 0 when not
- * traced. */
+/* 1 if the process runs on vramtrace's simulated GPU (`vramtrace run --sim`), else 0. 0 when
+ * not traced. */
 static inline int vramtrace_simulated(void) {
     int (*call)(void);
     VRAMTRACE_FIND_(vramtrace_v1_simulated, call);

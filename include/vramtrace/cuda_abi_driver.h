@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Types of the CUDA driver interface: our own declarations of its layouts, for machines without
- * CUDA headers. Types that are only ever pointed at stay incomplete. Included by cuda_abi.h only.
+ * Types of the CUDA driver interface: our own declarations of their layouts, for machines
+ * without CUDA headers. Types that are only used through pointers stay incomplete. Included by
+ * cuda_abi.h only.
  */
 #ifndef VRAMTRACE_CUDA_ABI_DRIVER_H
 #define VRAMTRACE_CUDA_ABI_DRIVER_H
@@ -148,7 +149,7 @@ typedef struct CUDA_CONDITIONAL_NODE_PARAMS {
     CUgraph *phGraph_out;
     CUcontext ctx;
 } CUDA_CONDITIONAL_NODE_PARAMS;
-/* Of the kinds of node only memory's and the conditional are spelt out; the words keep the size. */
+/* Only memory nodes and the conditional node are spelled out; `words` keeps the size. */
 typedef struct CUgraphNodeParams_st {
     CUgraphNodeType type;
     int reserved0[3];
@@ -176,4 +177,4 @@ typedef struct CUDA_ARRAY3D_DESCRIPTOR_v1_st {
 
 /* clang-format on */
 
-#endif /* VRAMTRACE_CUDA_ABI_DRIVER_H */
+#endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Enumerations of the CUDA driver interface: our own declarations of its numbers, for machines
+ * Enumerations of the CUDA driver interface: our own declarations of their numbers, for machines
  * without CUDA headers. Included by cuda_abi.h only; the other two parts are cuda_abi_driver.h and
  * cuda_abi_runtime.h. tests/sim/check_abi.py compares all three with the real headers.
  */
@@ -130,4 +130,4 @@ typedef enum CUmemPool_attribute_enum {
 
 /* clang-format on */
 
-#endif /* VRAMTRACE_CUDA_ABI_ENUMS_H */
+#endif

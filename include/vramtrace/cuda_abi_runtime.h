@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Types of the CUDA runtime interface: our own declarations of its layouts (CUDA 13; those that
- * CUDA 12 has otherwise are in cuda_abi.h, with the version in their name), for machines without
- * CUDA headers. Included by cuda_abi.h only.
+ * Types of the CUDA runtime interface: our own declarations of their layouts, for machines without
+ * CUDA headers. They are CUDA 13's; those that differ in CUDA 12 are in cuda_abi.h, with the
+ * version in their name. Included by cuda_abi.h only.
  */
 #ifndef VRAMTRACE_CUDA_ABI_RUNTIME_H
 #define VRAMTRACE_CUDA_ABI_RUNTIME_H
@@ -180,4 +180,4 @@ enum cudaDriverEntryPointQueryResult {
 
 /* clang-format on */
 
-#endif /* VRAMTRACE_CUDA_ABI_RUNTIME_H */
+#endif

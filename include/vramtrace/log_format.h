@@ -1,16 +1,19 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * THE log: every byte that libvramtrace.so writes and vramtrace reads.
+ * The log format: every byte that libvramtrace.so writes and vramtrace reads.
  *
- * One file per process. The file is a row of 64 KiB chunks. Chunk 0 is the file header; every other chunk belongs to one
- * thread at a time, which alone writes into it. A record is published by one release store of its first word, so a reader
- * that stops at the first zero word of a chunk has every whole record and nothing else, at any moment, also after SIGKILL.
+ * There is one file per process, made of 64 KiB chunks. Chunk 0 is the file header. Every other
+ * chunk belongs to one thread at a time, and only that thread writes into it. A record is published
+ * by one release store of its first word. So a reader that stops at the first zero word of a chunk
+ * has every whole record and nothing else, at any moment, even after SIGKILL.
  *
- * Byte order is the machine's (little-endian on every machine that has a CUDA driver); a reader that finds the magic
- * reversed says so. Offsets and sizes below are bytes. Everything is 8-byte aligned.
+ * The byte order is the machine's (little-endian on every machine that has a CUDA driver); a
+ * reader that finds the magic reversed says so. Offsets and sizes below are in bytes. Everything
+ * is 8-byte aligned.
  *
- * Changing anything here or in records.def: bump VT_LOG_VERSION, keep reading the old one, and put a log of it into
- * tests/logs/ (tests/cases/115-old-logs).
+ * If you change anything here or in records.def, increase VT_LOG_VERSION, keep reading the old
+ * version, and add a log of it to tests/logs/ (tests/cases/115-old-logs).
+ *
  */
 #ifndef VRAMTRACE_LOG_FORMAT_H
 #define VRAMTRACE_LOG_FORMAT_H
@@ -20,15 +23,13 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* clang-format off: byte tables, which it would fold into prose */
-
 #define VT_LOG_MAGIC       "vramtrc\x01"
 #define VT_LOG_VERSION     1u /* written */
-#define VT_LOG_VERSION_MIN 1u /* lowest that a reader of today reads */
+#define VT_LOG_VERSION_MIN 1u /* the lowest that today's reader reads */
 #define VT_CHUNK_BYTES     65536u
 #define VT_CHUNK_MAGIC     0x4b435456u /* "VTCK" */
 
-/* ------------------------------------------------------------------------------------------- file header (chunk 0) --
+/* The file header (chunk 0).
  * OFFSET SIZE DESCRIPTION
  *      0    8 magic, VT_LOG_MAGIC
  *      8    4 version written
@@ -41,9 +42,9 @@
  *           event); record times count from here
  *     40    8 start: CLOCK_REALTIME, ns
  *     48    8 start: CLOCK_MONOTONIC, ns
- *     56    8 calibration: ticks at a second moment (0: none yet)          } atomic, each pair written by one thread
- *     64    8 calibration: CLOCK_MONOTONIC at that moment, ns              } under a try-lock; ticks last
- *     72    8 number of chunks handed out, header included (atomic; may run ahead of the file's size)
+ *     56    8 calibration: ticks at a second moment (0: none yet)   } atomic; a thread writes the pair
+ *     64    8 calibration: CLOCK_MONOTONIC at that moment, ns       } under a try-lock, ticks last
+ *     72    8 number of chunks handed out, header included (atomic; the file may be shorter)
  *     80    8 zero
  *     88   64 dropped events by reason: 8 atomic counters, enum vt_drop
  *    152    4 exit kind: enum vt_exit (atomic)
@@ -58,46 +59,47 @@
  *    344   40 job id (Slurm, torchrun, ...), text
  *    384    4 parent pid
  *    388    4 command: bytes used below
- *    392    8 process start time, clock ticks since boot (field 22 of /proc/PID/stat): with pid and boot id, one process
+ *    392    8 process start time, clock ticks since boot (field 22 of /proc/PID/stat); with pid and
+ *           boot id, it identifies the process
  *    400 1024 command line, arguments separated by NUL, cut at the end
  *   1424  512 executable path, NUL-terminated, cut at the end
  *   1936  512 working directory, likewise
- *   2448    8 number of chunks that have their place in the file, header included (atomic; a shorter file was cut)
+ *   2448    8 number of chunks that have space in the file, header included (atomic; a shorter file was
+ *           truncated)
  *   2456 1640 zero
  */
 enum vt_log_clock {
     VT_CLOCK_MONOTONIC = 1, /* ticks are ns of CLOCK_MONOTONIC */
     VT_CLOCK_TSC =
-        2, /* ticks of an invariant time stamp counter; the two calibration pairs give its rate */
+        2, /* ticks of an invariant time stamp counter; the calibration pairs give its rate */
 };
 
 enum vt_exit {
-    VT_EXIT_NONE = 0,     /* still running, or died without a word */
+    VT_EXIT_NONE = 0,     /* still running, or died without notice */
     VT_EXIT_EXITED = 1,   /* exit, _exit, quick_exit, return from main */
     VT_EXIT_EXEC = 2,     /* replaced itself by exec */
-    VT_EXIT_SIGNALED = 3, /* written from outside, by `vramtrace run`, which saw it die */
+    VT_EXIT_SIGNALED = 3, /* written by `vramtrace run`, which saw it die */
 };
 
 /* Why an event is missing. Shown in every report. */
 enum vt_drop {
-    VT_DROP_LOG_FULL = 0,  /* no space on the disk, file size limit, mapping refused */
-    VT_DROP_NESTED = 1,    /* a signal handler allocated while its own thread was being recorded */
+    VT_DROP_LOG_FULL = 0,  /* no disk space, file size limit, mapping refused */
+    VT_DROP_NESTED = 1,    /* a signal handler allocated while its thread was recording */
     VT_DROP_NO_MEMORY = 2, /* no memory for the tracer's own tables */
-    VT_DROP_LOG_LOST =
-        3, /* the program closed or replaced our file descriptor and the file is gone */
-    VT_DROP_STACKS = 4,  /* not events: stacks that no number was left for */
-    VT_DROP_LIVE = 5,    /* not events: allocations the live table had no room for */
-    VT_DROP_UNKNOWN = 6, /* not events: CUDA calls seen with no real function behind them */
+    VT_DROP_LOG_LOST = 3,  /* the program closed or replaced our descriptor, and the file is gone */
+    VT_DROP_STACKS = 4,    /* not events: stacks for which no number was left */
+    VT_DROP_LIVE = 5,      /* not events: allocations for which the live table had no room */
+    VT_DROP_UNKNOWN = 6,   /* not events: CUDA calls without a real function behind them */
     VT_DROP_REASONS = 8
 };
 
 enum vt_log_flag {
     VT_FLAG_SIMULATED = 1,   /* the driver is vramtrace's simulated GPU */
-    VT_FLAG_BUFFERED = 2,    /* not mapped: written in blocks; a kill can cost the last second */
+    VT_FLAG_BUFFERED = 2,    /* not mapped: written in blocks; a kill can lose the last second */
     VT_FLAG_NO_UNWINDER = 4, /* libunwind could not be opened: no native stacks */
     VT_FLAG_COMMAND_CUT = 8, /* the command line did not fit */
-    VT_FLAG_TEARDOWN = 16,   /* the runtime tore its contexts down from within exit */
-    VT_FLAG_SHADOW_GAP = 32, /* AddressSanitizer protects the addresses that CUDA maps */
+    VT_FLAG_TEARDOWN = 16,   /* the runtime destroyed its contexts inside exit */
+    VT_FLAG_SHADOW_GAP = 32, /* AddressSanitizer protects the addresses that CUDA needs */
 };
 
 struct vt_log_header {
@@ -142,14 +144,14 @@ static_assert(offsetof(struct vt_log_header, run_id) == 176, "byte table");
 static_assert(offsetof(struct vt_log_header, command) == 400, "byte table");
 static_assert(offsetof(struct vt_log_header, placed) == 2448, "byte table");
 
-/* ------------------------------------------------------------------------------------------------- chunk header --
+/* The header of every other chunk.
  * OFFSET SIZE DESCRIPTION
  *      0    4 magic, VT_CHUNK_MAGIC (0: the chunk was never taken: skip it)
  *      4    4 tid of the thread that writes here now (atomic; a dead one's chunk may be taken over)
  *      8    8 number of this chunk in the file
- *     16    8 entered_at: ticks since start, set before the thread stamps an event and cleared (0) after it is
- *             published (atomic). The smallest entered_at of all chunks bounds what may still appear: no record older
- *             than that will.
+ *     16    8 entered_at: ticks since start, set before the thread stamps an event and cleared
+ *             (0) after the event is published (atomic). No record older than the smallest entered_at of
+ *             all chunks can still appear.
  *     24   40 zero
  *     64      records
  */
@@ -162,10 +164,10 @@ struct vt_chunk_header {
 };
 static_assert(sizeof(struct vt_chunk_header) == 64, "one cache line");
 
-/* ------------------------------------------------------------------------------------------- the file LOG.nvml --
- * What NVML said while `vramtrace run` ran. It stands beside the log LOG and belongs to it by its header; only the
- * sampler writes it, only at its end: this header, then GPU and SAMPLE records, nothing else. A record that the end of
- * the file cuts is not there. The log itself never holds these records.
+/* The file LOG.nvml: what NVML reported while `vramtrace run` ran. It lies beside the log LOG, and its
+ * header says which log it belongs to. Only the sampler writes it, by appending: this header, then GPU
+ * and SAMPLE records, nothing else. A reader ignores a truncated last record. The log itself never has
+ * these records.
  * OFFSET SIZE DESCRIPTION
  *      0    8 magic, VT_NVML_MAGIC
  *      8    4 version written: VT_LOG_VERSION
@@ -180,7 +182,7 @@ static_assert(sizeof(struct vt_chunk_header) == 64, "one cache line");
  */
 #define VT_NVML_MAGIC      "vramnvm\x01"
 #define VT_NVML_SUFFIX     ".nvml"
-#define VT_NVML_MOST_BYTES (1u << 20) /* no writer makes it longer, no reader reads more */
+#define VT_NVML_MOST_BYTES (1u << 20) /* the longest that is written or read */
 struct vt_nvml_header {
     char magic[8];
     uint32_t version, version_min;
@@ -192,16 +194,15 @@ struct vt_nvml_header {
 };
 static_assert(sizeof(struct vt_nvml_header) == 128, "byte table");
 
-/* ------------------------------------------------------------------------------------------------------ records --
- * First word of every record:
+/* Records. The first word of every record:
  * OFFSET SIZE DESCRIPTION
- *      0    1 type: enum vt_record, a row of records.def (0: nothing here yet, the end of the chunk so far)
+ *      0    1 type: enum vt_record, a row of records.def (0: the chunk ends here so far)
  *      1    1 kind: enum vt_kind, or 0
- *      2    2 hook: the API's permanent id in hooks.def; a runtime call's own id (cudaMalloc), not the driver's beneath
- *      4    4 types below 0x80: the stack's number, 0 = unknown; their length is fixed by the type
+ *      2    2 hook: the API's permanent id in hooks.def; a runtime call's own (cudaMalloc), not the driver's
+ *      4    4 types below 0x80: the stack's number, 0 = unknown; the type determines the length
  *             types from 0x80:  the record's length in bytes, a multiple of 8
- * Second word of every type below 0x80: `when` = device << 56 | ticks since start (56 bits: 277 days at 3 GHz).
- * Device VT_DEVICE_UNKNOWN: no context that we saw made; VT_DEVICE_HOST: host memory.
+ * The second word of every type below 0x80: `when` = device << 56 | ticks since start (56 bits: 277
+ * days at 3 GHz). Device VT_DEVICE_UNKNOWN: no context whose creation we saw; VT_DEVICE_HOST: host memory.
  */
 enum vt_record {
     VT_REC_NONE = 0x00,
@@ -210,13 +211,13 @@ enum vt_record {
 #include "vramtrace/records.def"
 };
 
-/* What kind of memory. The kind decides what ends it (vt_kind_owner), whose books it is in
+/* What kind of memory. The kind determines what ends it (vt_kind_owner), which totals it counts in
  * (vt_kind_layer), and what its address means (vt_kind_space). Append, never reuse. */
 enum vt_kind {
     VT_KIND_NONE = 0,
     VT_KIND_DEVICE = 1,        /* cuMemAlloc, cuMemAllocPitch */
     VT_KIND_MANAGED = 2,       /* cuMemAllocManaged */
-    VT_KIND_POOL = 3,          /* cuMemAllocAsync, cuMemAllocFromPoolAsync: a device pool's */
+    VT_KIND_POOL = 3,          /* cuMemAllocAsync, cuMemAllocFromPoolAsync: from a device pool */
     VT_KIND_HOST = 4,          /* cuMemAllocHost, cuMemHostAlloc */
     VT_KIND_PHYSICAL = 5,      /* cuMemCreate on a device */
     VT_KIND_PHYSICAL_HOST = 6, /* cuMemCreate on the host */
@@ -224,13 +225,13 @@ enum vt_kind {
     VT_KIND_MIPMAP = 8,        /* cuMipmappedArrayCreate */
     VT_KIND_POOL_MANAGED = 9,  /* stream-ordered, from a pool of managed memory */
     VT_KIND_POOL_HOST = 10,    /* stream-ordered, from a pool of host memory */
-    VT_KIND_GRAPH = 11,        /* made by an allocation node of a graph that was launched */
+    VT_KIND_GRAPH = 11,        /* from an allocation node of a launched graph */
     VT_KIND_REGISTERED = 12,   /* cuMemHostRegister: the program's own memory, pinned */
-    VT_KIND_BLOCK = 16, /* a caching allocator's block inside driver memory: framework layer */
+    VT_KIND_BLOCK = 16, /* a caching allocator's block inside driver memory (framework layer) */
 };
 
-/* Layers are never added to each other. MANAGED stands beside DRIVER: it may be on any device, or
- * on the host, so no device's bytes. */
+/* Layers are never added up. Managed memory is a layer beside the driver's: it may be on any device
+ * or on the host, so it belongs to no device's total. */
 enum vt_layer {
     VT_LAYER_DRIVER = 0,
     VT_LAYER_FRAMEWORK = 1,
@@ -239,17 +240,17 @@ enum vt_layer {
 };
 enum vt_owner { VT_OWNER_NONE = 0, VT_OWNER_CONTEXT = 1 };
 
-/* What an address is: two live allocations never have the same address in the same space. */
+/* An address space: two live allocations in the same space never have the same address. */
 enum vt_space {
-    VT_SPACE_DEVICE = 0,     /* a device address: all that cuMemFree and cuMemFreeAsync free */
-    VT_SPACE_HOST = 1,       /* a host address: what cuMemFreeHost frees */
+    VT_SPACE_DEVICE = 0,     /* device address: what cuMemFree and cuMemFreeAsync free */
+    VT_SPACE_HOST = 1,       /* host address: what cuMemFreeHost frees */
     VT_SPACE_BLOCK = 2,      /* a framework block's device address */
-    VT_SPACE_OBJECT = 3,     /* no address: an array's handle, or the tracer's own number */
-    VT_SPACE_REGISTERED = 4, /* a host address: what cuMemHostUnregister ends */
+    VT_SPACE_OBJECT = 3,     /* not an address: an array's handle, or the tracer's own number */
+    VT_SPACE_REGISTERED = 4, /* host address: what cuMemHostUnregister ends */
     VT_SPACES = 5
 };
 
-/* The layer whose books a kind is in. */
+/* The layer that a kind counts in. */
 static inline enum vt_layer vt_kind_layer(unsigned kind) {
     switch (kind) {
     case VT_KIND_HOST:
@@ -267,8 +268,8 @@ static inline enum vt_layer vt_kind_layer(unsigned kind) {
     }
 }
 
-/* The space that a kind's addresses are in. The tracer's table and the analyzer's are keyed by it:
- * a free names an address and a space, and need not know the kind. */
+/* The space of a kind's addresses. The tracer's and the analyzer's tables are keyed by it: a free
+ * names an address and a space, and need not know the kind. */
 static inline enum vt_space vt_kind_space(unsigned kind) {
     switch (kind) {
     case VT_KIND_HOST:
@@ -293,9 +294,9 @@ static inline bool vt_is_no_memory(uint64_t address, uint64_t size, unsigned kin
     return address == 0 || (size == 0 && vt_kind_space(kind) != VT_SPACE_OBJECT);
 }
 
-/* Whether the end of its context frees a kind. Source: cuda.h 13.0, cuCtxDestroy: frees what
- * cuMemAlloc, cuMemAllocHost, cuMemAllocManaged, cuMemAllocPitch and the array functions made; not
- * cuMemCreate, not the stream-ordered allocator, not a graph's memory. A registration ends with the
+/* Whether the end of its context frees a kind. Source: cuda.h 13.0, cuCtxDestroy: it frees what
+ * cuMemAlloc, cuMemAllocHost, cuMemAllocManaged, cuMemAllocPitch and the array functions
+ * allocated; not cuMemCreate's, stream-ordered or graph memory. A registration ends with the
  * context that made it. */
 static inline enum vt_owner vt_kind_owner(unsigned kind) {
     switch (kind) {
@@ -327,7 +328,7 @@ static inline uint64_t vt_when_ticks(uint64_t when) {
     return when & VT_TICKS_MASK;
 }
 
-/* The first word. */
+/* A record's first word. */
 static inline uint64_t vt_word(unsigned type, unsigned kind, unsigned hook, uint32_t high) {
     return (uint64_t)high << 32 | (uint64_t)(hook & 0xffff) << 16 | (uint64_t)(kind & 0xff) << 8 |
            (type & 0xff);
@@ -345,15 +346,15 @@ static inline uint32_t vt_word_high(uint64_t w) {
     return (uint32_t)(w >> 32);
 }
 
-/* Who refused an allocation: the driver (0), or we in its place, without asking it. */
+/* Who refused an allocation: the driver (0), or the tracer before the driver saw it. */
 enum vt_fail_flag {
-    VT_FAIL_LIMIT = 1,    /* it would have gone past VRAMTRACE_LIMIT */
-    VT_FAIL_INJECTED = 2, /* VRAMTRACE_INJECT chose it */
+    VT_FAIL_LIMIT = 1,    /* it would have exceeded VRAMTRACE_LIMIT */
+    VT_FAIL_INJECTED = 2, /* VRAMTRACE_INJECT selected it */
 };
 
-/* What an answer about a pool was about. */
+/* What a POOLINFO record reports. */
 enum vt_pool_figure {
-    VT_POOL_RESERVED = 1, /* bytes that the pool holds from the device now */
+    VT_POOL_RESERVED = 1, /* bytes that the pool now holds from the device */
     VT_POOL_RESERVED_HIGH = 2,
     VT_POOL_USED = 3, /* bytes that it has handed out */
     VT_POOL_USED_HIGH = 4
@@ -365,37 +366,37 @@ enum vt_object {
     VT_OBJECT_GRAPH = 3,
     VT_OBJECT_GRAPHICS = 4,
     VT_OBJECT_EXTERNAL = 5,
-    VT_OBJECT_LIMIT = 6 /* no object: cuCtxSetLimit; handle = limit << 56 | value */
+    VT_OBJECT_LIMIT = 6 /* not an object: cuCtxSetLimit; handle = limit << 56 | value */
 };
 enum vt_object_flag {
     VT_OBJECT_DESTROYED = 1,
     VT_OBJECT_PRIMARY = 2,
-    VT_OBJECT_MAPPED = 4,  /* neither made nor destroyed: mapped */
-    VT_OBJECT_UNMAPPED = 8 /* likewise: unmapped */
+    VT_OBJECT_MAPPED = 4,  /* mapped, neither made nor destroyed */
+    VT_OBJECT_UNMAPPED = 8 /* unmapped, likewise */
 };
 
 enum vt_phase_event {
-    VT_PHASE_PUSH = 1,  /* a nested phase of this thread begins */
-    VT_PHASE_POP = 2,   /* and ends */
-    VT_PHASE_START = 3, /* a phase of the process begins; it may end on another thread */
-    VT_PHASE_END = 4,   /* and ends */
-    VT_PHASE_MARK = 5,  /* a moment with a name */
+    VT_PHASE_PUSH = 1,  /* begins a nested phase of this thread */
+    VT_PHASE_POP = 2,   /* ends it */
+    VT_PHASE_START = 3, /* begins a phase of the process, which may end on another thread */
+    VT_PHASE_END = 4,   /* ends it */
+    VT_PHASE_MARK = 5,  /* a named moment */
 };
 
 enum vt_stack_flag {
     VT_STACK_CUT = 1, /* deeper than VRAMTRACE_DEPTH: the outermost frames are missing */
     VT_STACK_UNORDERED =
-        2, /* Python frames could not be placed among the native ones: they stand first */
-    VT_STACK_PYTHON_CUT = 4 /* more Python frames than we keep */
+        2, /* Python frames could not be placed among the native ones: they come first */
+    VT_STACK_PYTHON_CUT = 4 /* there were too many Python frames to keep */
 };
 
 enum vt_device_flag { VT_DEVICE_HAS_UUID = 1 };
 enum vt_gpu_flag { VT_GPU_HAS_UUID = 1 };
 
 enum vt_scan_flag {
-    VT_SCAN_STOPPED = 1,  /* it was begun and given up: a NOTE says why */
+    VT_SCAN_STOPPED = 1,  /* started and given up: a NOTE says why */
     VT_SCAN_IN_DOUBT = 2, /* memory that may hold pointers could not be read */
-    VT_SCAN_CUT = 4,      /* more were lost than are listed */
+    VT_SCAN_CUT = 4,      /* more allocations were lost than are listed */
 };
 
 #define VT_SAMPLE_UNKNOWN UINT64_MAX
@@ -403,9 +404,9 @@ enum vt_scan_flag {
 #define VT_ENV_MAX_BYTES  1000u
 
 /* Frame words, innermost first. A native frame is a return address: look up address - 1. */
-#define VT_FRAME_PYTHON (1ull << 63) /* bits 0-31 line, bits 32-61 number of the code record */
+#define VT_FRAME_PYTHON (1ull << 63) /* bits 0-31 line, bits 32-61 number of the CODE record */
 #define VT_FRAME_INTERPRETER                                                                       \
-    (1ull << 62) /* native, and inside the Python interpreter: shown with --native only */
+    (1ull << 62) /* native, inside the Python interpreter: only shown with --native */
 static inline uint64_t vt_frame_python(uint32_t code, uint32_t line) {
     return VT_FRAME_PYTHON | (uint64_t)(code & 0x3fffffff) << 32 | line;
 }
@@ -422,13 +423,13 @@ static inline enum vt_space vt_lost_space(uint64_t entry) {
 }
 
 /* A caching allocator's blocks are ALLOC and FREE records of kind VT_KIND_BLOCK. Their device is
- * what the framework said, which some of its versions say wrongly: the driver allocation that holds
- * the address is the better witness. A block that is allocated at an address where one is live
- * replaces it: a FREE of the old one stands before the ALLOC in the same chunk. Old versions name a
- * block by a host address of their own: such a block lies in no driver allocation, and is one all
+ * the framework's, which some versions report wrongly; the driver allocation that contains the
+ * address is more reliable. A block that is allocated at a live block's address replaces it: a
+ * FREE of the old one precedes the ALLOC in the same chunk. Old versions identify a block by a
+ * host address of their own. Such a block lies in no driver allocation, but counts as a block all
  * the same. */
 
-/* The records' structs, struct vt_rec_alloc and so on: records.def is their byte table. */
+/* The records' structs, struct vt_rec_alloc and so on; records.def is their byte table. */
 #define VT_EVENT(number, NAME, name, bytes, kind, fields)                                          \
     struct vt_rec_##name {                                                                         \
         uint64_t word, when;                                                                       \
@@ -446,7 +447,7 @@ static inline enum vt_space vt_lost_space(uint64_t entry) {
 #define VT_COUNT(offset, type, name, each, part, show) type name;
 #include "vramtrace/records.def"
 
-/* No code: for the compiler, that each field lies where its row says. */
+/* Makes the compiler check that each field has the offset in its row; no code. */
 #define VT_EVENT(number, NAME, name, bytes, kind, fields)                                          \
     VT_ENTRY(number, NAME, name, bytes, fields)
 #define VT_ENTRY(number, NAME, name, bytes, fields)                                                \
@@ -460,10 +461,11 @@ static inline enum vt_space vt_lost_space(uint64_t entry) {
 #define VT_COUNT(offset, type, name, each, part, show) VT_FIELD(offset, type, name, show)
 #include "vramtrace/records.def"
 
-/* The largest record: what a writer must keep free, and what a reader may expect. */
+/* The largest record: the space that a writer keeps free and the most that a reader expects. */
 #define VT_RECORD_MAX_BYTES 8192u
 
-/* Bytes of a record's fixed part, which below 0x80 is all of it; 0: an unknown type. */
+/* The size of a record's fixed part, which is the whole record below type 0x80; 0: an
+ * unknown type. */
 static inline uint32_t vt_record_bytes(unsigned type) {
     switch (type) {
 #define VT_EVENT(number, NAME, name, bytes, kind, fields)                                          \
@@ -478,12 +480,10 @@ static inline uint32_t vt_record_bytes(unsigned type) {
     }
 }
 
-/* Bytes of the record that begins with this word; 0: of an unknown type below 0x80. */
+/* The length of the record that starts with this word; 0: an unknown type below 0x80. */
 static inline uint32_t vt_record_length(uint64_t word) {
     unsigned type = vt_word_type(word);
     return type < 0x80 ? vt_record_bytes(type) : vt_word_high(word);
 }
-
-/* clang-format on */
 
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Sizes and numbers as text, read and written by one rule on both sides: the tracer (in a process
- * that is not its own, so nothing of the C library is called) and the command.
+ * Sizes and numbers as text, read and written by the same rules in the tracer and in the command.
+ * No C library calls, because the tracer runs in a process that is not its own.
  */
 #ifndef VRAMTRACE_TEXT_H
 #define VRAMTRACE_TEXT_H
@@ -12,7 +12,7 @@
 
 __extension__ typedef unsigned __int128 vt_text_wide;
 
-/* --- writing: each returns the end, where a NUL stands --- */
+/* --- writing: each returns the end, where it puts a NUL --- */
 
 static inline char *vt_text_put(char *at, const char *text) {
     while (*text)
@@ -31,8 +31,8 @@ static inline char *vt_text_put_number(char *at, uint64_t number) {
     return vt_text_put(at, digits + i);
 }
 
-/* 1024-based, with three digits, rounded to the nearest and halves to even, as printf does. From
- * 1023.5 on the next unit is taken, since "1024 KiB" would stand there. At most 8 characters. */
+/* Units of 1024, with three digits, rounded to nearest, halves to even, as printf does. From 1023.5
+ * on, the next unit is used, because it would read "1024 KiB". At most 8 characters. */
 static inline char *vt_text_put_size(char *at, uint64_t bytes) {
     static const char units[][5] = {" B", " KiB", " MiB", " GiB", " TiB", " PiB", " EiB"};
     unsigned unit = 0, decimals = 0, power = 1;
@@ -59,8 +59,8 @@ static inline char *vt_text_put_size(char *at, uint64_t bytes) {
 
 /* --- reading --- */
 
-/* A number with or without decimals: whole + part / place. The first character behind it, or NULL:
- * there is none, or it is too large. Decimals beyond the 18th are passed over. */
+/* A number with or without decimals: whole + part / place. Returns the first character after it;
+ * NULL: no number, or too large. Decimals beyond the 18th are ignored. */
 static inline const char *vt_text_read_decimal(const char *text, uint64_t *whole, uint64_t *part,
                                                uint64_t *place) {
     *whole = *part = 0;
@@ -73,15 +73,15 @@ static inline const char *vt_text_read_decimal(const char *text, uint64_t *whole
             return NULL;
     if (*text == '.')
         for (text++; *text >= '0' && *text <= '9'; text++)
-            if (*place < 1000000000000000000u) { /* all that 64 bits hold */
+            if (*place < 1000000000000000000u) { /* the most that 64 bits hold */
                 *part = *part * 10 + (uint64_t)(*text - '0');
                 *place *= 10;
             }
     return text;
 }
 
-/* Bytes, or a number with a unit: 512M, 512MiB, 1.5G; 1024-based, in either case, rounded down. 0;
- * -EINVAL: not a size; -ERANGE: more than 64 bits hold. */
+/* Reads bytes, or a number with a unit: 512M, 512MiB, 1.5G; units of 1024, in either case, rounded
+ * down. Returns 0; -EINVAL: not a size; -ERANGE: more than 64 bits. */
 static inline int vt_text_read_size(const char *text, uint64_t *bytes) {
     static const char letters[] = "kmgtpe";
     uint64_t whole, part, place;
@@ -107,8 +107,8 @@ static inline int vt_text_read_size(const char *text, uint64_t *bytes) {
     return 0;
 }
 
-/* A share: above 0% and up to 100%, decimals too. In millionths, rounded up to 1. Returns as above.
- */
+/* Reads a share: above 0% and up to 100%, with decimals. In millionths, rounded up to 1. Returns
+ * the same. */
 #define VT_TEXT_WHOLE 1000000u
 static inline int vt_text_read_share(const char *text, uint32_t *millionths) {
     uint64_t whole, part, place;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The version of the project: of the tracer, written into each log, and of the command. */
+/* The project's version, which the command prints and each log contains. */
 #ifndef VRAMTRACE_VERSION_H
 #define VRAMTRACE_VERSION_H
 
