@@ -42,8 +42,8 @@
  *           event); record times count from here
  *     40    8 start: CLOCK_REALTIME, ns
  *     48    8 start: CLOCK_MONOTONIC, ns
- *     56    8 calibration: ticks at a second moment (0: none yet)   } atomic; a thread writes the pair
- *     64    8 calibration: CLOCK_MONOTONIC at that moment, ns       } under a try-lock, ticks last
+ *     56    8 calibration: ticks at a later moment (0: none yet)  } atomic; one thread writes both
+ *     64    8 calibration: CLOCK_MONOTONIC at that moment, ns     } under a try-lock, ticks last
  *     72    8 number of chunks handed out, header included (atomic; the file may be shorter)
  *     80    8 zero
  *     88   64 dropped events by reason: 8 atomic counters, enum vt_drop
@@ -64,8 +64,8 @@
  *    400 1024 command line, arguments separated by NUL, cut at the end
  *   1424  512 executable path, NUL-terminated, cut at the end
  *   1936  512 working directory, likewise
- *   2448    8 number of chunks that have space in the file, header included (atomic; a shorter file was
- *           truncated)
+ *   2448    8 number of chunks that have space in the file, header included (atomic; a shorter file
+ *           was truncated)
  *   2456 1640 zero
  */
 enum vt_log_clock {
@@ -150,8 +150,8 @@ static_assert(offsetof(struct vt_log_header, placed) == 2448, "byte table");
  *      4    4 tid of the thread that writes here now (atomic; a dead one's chunk may be taken over)
  *      8    8 number of this chunk in the file
  *     16    8 entered_at: ticks since start, set before the thread stamps an event and cleared
- *             (0) after the event is published (atomic). No record older than the smallest entered_at of
- *             all chunks can still appear.
+ *             (0) after the event is published (atomic). No record older than the smallest
+ *             entered_at of all chunks can still appear.
  *     24   40 zero
  *     64      records
  */
@@ -164,10 +164,10 @@ struct vt_chunk_header {
 };
 static_assert(sizeof(struct vt_chunk_header) == 64, "one cache line");
 
-/* The file LOG.nvml: what NVML reported while `vramtrace run` ran. It lies beside the log LOG, and its
- * header says which log it belongs to. Only the sampler writes it, by appending: this header, then GPU
- * and SAMPLE records, nothing else. A reader ignores a truncated last record. The log itself never has
- * these records.
+/* The file LOG.nvml: what NVML reported while `vramtrace run` ran. It lies beside the log LOG, and
+ * its header says which log it belongs to. Only the sampler writes it, by appending: this header,
+ * then GPU and SAMPLE records, nothing else. A reader ignores a truncated last record. The log
+ * itself never has these records.
  * OFFSET SIZE DESCRIPTION
  *      0    8 magic, VT_NVML_MAGIC
  *      8    4 version written: VT_LOG_VERSION
@@ -198,11 +198,12 @@ static_assert(sizeof(struct vt_nvml_header) == 128, "byte table");
  * OFFSET SIZE DESCRIPTION
  *      0    1 type: enum vt_record, a row of records.def (0: the chunk ends here so far)
  *      1    1 kind: enum vt_kind, or 0
- *      2    2 hook: the API's permanent id in hooks.def; a runtime call's own (cudaMalloc), not the driver's
+ *      2    2 hook: the API's id in hooks.def; the runtime call's (cudaMalloc), not the driver's
  *      4    4 types below 0x80: the stack's number, 0 = unknown; the type determines the length
  *             types from 0x80:  the record's length in bytes, a multiple of 8
  * The second word of every type below 0x80: `when` = device << 56 | ticks since start (56 bits: 277
- * days at 3 GHz). Device VT_DEVICE_UNKNOWN: no context whose creation we saw; VT_DEVICE_HOST: host memory.
+ * days at 3 GHz). Device VT_DEVICE_UNKNOWN: no context whose creation we saw; VT_DEVICE_HOST: host
+ * memory.
  */
 enum vt_record {
     VT_REC_NONE = 0x00,

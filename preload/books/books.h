@@ -32,8 +32,8 @@ struct vt_live {
     uint8_t kind, device;
 };
 
-/* Live allocations: a lock-free table (address space, address) -> allocation. `kind` selects the
- * address space (device, host). */
+/* live.c: live allocations, a lock-free table (address space, address) -> allocation. `kind`
+ * selects the address space (device, host). */
 bool vt_live_insert(const struct vt_live *what); /* false: no room; the caller counts it */
 bool vt_live_remove(uint64_t address, unsigned kind, struct vt_live *taken); /* false: unknown */
 bool vt_live_known(uint64_t address, unsigned kind);                         /* of this kind */
@@ -48,18 +48,14 @@ uint64_t vt_live_on_device(int device); /* bytes; -1: all devices */
 void vt_live_each(void (*visit)(const struct vt_live *what, void *data), void *data);
 void vt_live_forked(void);
 
-/* --- peak.c --- */
-
-/* What is worth asking the driver about a device after an allocation; wrap/ask.c does. */
+/* peak.c: what is worth asking the driver about a device after an allocation; wrap/ask.c asks. */
 enum { VT_ASK_MEMORY = 1 /* free and total bytes */, VT_ASK_DEVICE = 2 /* name, size, UUID */ };
 unsigned vt_peak_allocated(const struct vt_live *what); /* VT_ASK_* or 0 */
 void vt_peak_freed(const struct vt_live *was);
 void vt_peak_forked(void);
 
-/* --- limit.c --- */
-
-/* Whether VRAMTRACE_LIMIT, VRAMTRACE_INJECT or VRAMTRACE_ALARM is set. If not, reading this is all
- * that the functions below cost. */
+/* limit.c: whether VRAMTRACE_LIMIT, VRAMTRACE_INJECT or VRAMTRACE_ALARM is set. If not, reading
+ * this is all that the functions below cost. */
 extern bool vt_limit_on;
 void vt_limit_arm(void); /* called when the options are read */
 
@@ -88,17 +84,17 @@ uint64_t vt_limit_total(unsigned device, uint64_t total);
 uint64_t vt_limit_free(unsigned device, uint64_t free_bytes);
 void vt_limit_forked(void);
 
-/* Contexts are numbered. We follow the program's calls and never ask the driver. */
+/* context.c: contexts are numbered. We follow the program's calls and never ask the driver. */
 unsigned vt_context_made(CUcontext handle, unsigned device,
                          bool primary);       /* its number; VT_CONTEXT_UNKNOWN when full */
 unsigned vt_context_number(CUcontext handle); /* new ones have no known device */
-unsigned vt_context_primary(unsigned device);
+unsigned vt_context_primary(unsigned device); /* VT_CONTEXT_UNKNOWN: none seen */
 /* Before the driver destroys it: from now on its handle may name another context. Returns the
  * handle, for vt_context_stays() if the driver refuses. */
 uint64_t vt_context_ends(unsigned number);
-void vt_context_stays(unsigned number, uint64_t handle);
-void vt_context_gone(unsigned number);
-unsigned vt_context_device(unsigned number);
+void vt_context_stays(unsigned number, uint64_t handle); /* the driver refused */
+void vt_context_gone(unsigned number);                   /* its number is free for reuse */
+unsigned vt_context_device(unsigned number);             /* VT_DEVICE_UNKNOWN: unknown */
 void vt_context_set_device(unsigned number, unsigned device);
 /* A green context is a share of its device's primary context, which owns its allocations. These
  * functions return and take the primary's number. */
@@ -114,8 +110,8 @@ unsigned vt_context_current(
     void); /* its number; if none was seen: the only context there is, else VT_CONTEXT_UNKNOWN */
 void vt_context_forked(void);
 
-/* Physical memory gets a number of our own, because the driver reuses handles. It ends when no
- * handle and no mapping refers to it. */
+/* vmm.c: physical memory gets a number of our own, because the driver reuses handles. It ends when
+ * no handle and no mapping refers to it. */
 
 /* Returns the number. `kind` 0: not this process's memory (imported, multicast). */
 uint64_t vt_vmm_made(uint64_t handle, unsigned kind, unsigned device);
@@ -135,9 +131,10 @@ void vt_vmm_mapped(uint64_t address, uint64_t size, uint64_t number);
 /* Removes the first mapping between *address and `end`, and moves *address past it. False: none
  * left. Cheap while mappings are adjacent, as they are within one range. */
 bool vt_vmm_unmapped(uint64_t *address, uint64_t end, uint64_t *number);
-unsigned vt_vmm_device(uint64_t number);
+unsigned vt_vmm_device(uint64_t number); /* VT_DEVICE_UNKNOWN: unknown */
 void vt_vmm_forked(void);
 
+/* pool.c: what a pool gives. */
 struct vt_pool {
     unsigned kind;   /* VT_KIND_POOL, _POOL_MANAGED, _POOL_HOST */
     unsigned device; /* VT_DEVICE_UNKNOWN: the stream's device */
@@ -156,7 +153,8 @@ void vt_pool_stream_gone(CUstream stream);
 unsigned vt_pool_stream_device(CUstream stream);
 void vt_pool_forked(void);
 
-/* Captures in progress, over all threads. While it is 0, stream operations skip the look-up. */
+/* graph.c: captures in progress, over all threads. While it is 0, stream operations skip
+ * the look-up. */
 extern uint32_t vt_graph_captures;
 /* Whether any graph ever had memory nodes. While it is 0, launches skip the look-up. */
 extern uint32_t vt_graph_any;
@@ -196,7 +194,7 @@ void vt_graph_launch(CUgraphExec exec, void (*alloc)(const struct vt_live *what,
                      void (*freed)(uint64_t address, void *data), void *data);
 void vt_graph_forked(void);
 
-/* Device addresses of memory that belongs to other processes, though cuMemFree accepts them. */
+/* share.c: device addresses of other processes' memory, though cuMemFree accepts them. */
 void vt_share_seen(uint64_t address);
 bool vt_share_take(uint64_t address); /* false: not imported */
 void vt_share_back(uint64_t address); /* the free failed */

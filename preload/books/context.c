@@ -93,24 +93,24 @@ void vt_context_set_device(unsigned number, unsigned device) {
         vt_put(&contexts[number].device, device);
 }
 
-static struct vt_table greens; /* handle -> number of the primary context */
+static struct vt_table green_contexts; /* handle -> number of the primary context */
 
 unsigned vt_context_green_made(CUgreenCtx handle, unsigned device) {
     unsigned number = vt_context_primary(device);
     const uint64_t words[VT_TABLE_WORDS] = {number};
-    vt_table_replace(&greens, (uint64_t)(uintptr_t)handle, words);
+    vt_table_replace(&green_contexts, (uint64_t)(uintptr_t)handle, words);
     return number;
 }
 
 unsigned vt_context_green(CUgreenCtx handle) {
     uint64_t words[VT_TABLE_WORDS];
-    return vt_table_find(&greens, (uint64_t)(uintptr_t)handle, words) ? (unsigned)words[0]
-                                                                      : VT_CONTEXT_UNKNOWN;
+    return vt_table_find(&green_contexts, (uint64_t)(uintptr_t)handle, words) ? (unsigned)words[0]
+                                                                              : VT_CONTEXT_UNKNOWN;
 }
 
 void vt_context_green_gone(CUgreenCtx handle) {
     uint64_t words[VT_TABLE_WORDS];
-    vt_table_take(&greens, (uint64_t)(uintptr_t)handle, words);
+    vt_table_take(&green_contexts, (uint64_t)(uintptr_t)handle, words);
 }
 
 void vt_context_alias(CUcontext handle, unsigned owner) {
@@ -162,5 +162,5 @@ void vt_context_forked(void) {
     for (unsigned i = 0, n = vt_see(&used); i < n; i++)
         vt_put(&contexts[i].handle, 0);
     vt_put(&used, 0);
-    vt_table_forget(&greens);
+    vt_table_forget(&green_contexts);
 }

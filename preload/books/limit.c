@@ -91,7 +91,7 @@ static void say_alarm(unsigned device, uint64_t bytes, uint64_t mark) {
     vt_options_say(line);
 }
 
-static void came(unsigned device, uint64_t bytes) {
+static void live_grows(unsigned device, uint64_t bytes) {
     uint64_t before = vt_add(&live[device], bytes), mark = alarm_bytes(device);
     if (mark && before < mark && bytes >= mark - before)
         say_alarm(device, before + bytes, mark);
@@ -110,7 +110,7 @@ void vt_limit_settle_(const struct vt_call *call, const struct vt_live *now) {
         vt_add(&taken[call->reserved_device], 0 - call->reserved);
     }
     if (now)
-        came(now->device, now->size);
+        live_grows(now->device, now->size);
 }
 
 void vt_limit_freed_(const struct vt_live *was) {

@@ -119,7 +119,7 @@ void vt_phases_write(struct vt_thread *t, enum vt_phase_event what, const struct
     vt_log_commit(t, &r->word, vt_word(VT_REC_PHASE, what, 0, 0), sizeof *r);
 }
 
-static void wait_is_over(struct waiting *w) {
+static void waiting_remove(struct waiting *w) {
     vt_add(&vt_phases_unwritten, -1);
     vt_add(&waiting_count, -1);
     vt_publish(&w->range, 0);
@@ -139,7 +139,7 @@ void vt_phases_write_open(struct vt_thread *t) {
         if (!range || range == BUSY || !vt_claim(&waiting[i].range, range, BUSY))
             continue;
         vt_phases_write(t, VT_PHASE_START, &waiting[i].phase);
-        wait_is_over(&waiting[i]);
+        waiting_remove(&waiting[i]);
     }
 }
 
@@ -176,7 +176,7 @@ void vt_phases_wait(const struct vt_open_phase *p) {
 void vt_phases_wait_ends(uint64_t range) {
     for (uint32_t i = 0; i < RANGES; i++)
         if (vt_see(&waiting[i].range) == range && vt_claim(&waiting[i].range, range, BUSY))
-            wait_is_over(&waiting[i]);
+            waiting_remove(&waiting[i]);
 }
 
 /* The child's log has no names and no phases yet, and its clock starts now. Phases of other threads

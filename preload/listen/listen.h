@@ -12,6 +12,6 @@
 /* In the constructor: makes NVTX find us. No allocation. */
 void vt_nvtx_load(void);
 
-void vt_torch_forked(void);
+void vt_torch_forked(void); /* in a forked child: forgets the totals */
 
 #endif

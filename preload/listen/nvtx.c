@@ -468,7 +468,7 @@ int InitializeInjectionNvtx2(get_table get) {
 }
 
 /* The index of "NAME=" in the environment, or of its end. */
-static size_t place_of(const char *name) {
+static size_t variable_index(const char *name) {
     size_t n = strlen(name), i = 0;
     while (environ[i] && strncmp(environ[i], name, n) != 0)
         i++;
@@ -495,7 +495,7 @@ void vt_nvtx_load(void) {
     size_t folder_bytes = strlen(folder), n = 0;
     while (environ[n])
         n++;
-    size_t old_at = place_of(injection);
+    size_t old_at = variable_index(injection);
     const char *old = environ[old_at] ? environ[old_at] + sizeof injection - 1 : "";
     if (strncmp(old, folder, folder_bytes) == 0 && strcmp(old + folder_bytes, self.name) == 0)
         return; /* inherited from a traced parent */
@@ -512,7 +512,7 @@ void vt_nvtx_load(void) {
     at = stpcpy(at, injection);
     at = join(at, folder, self.name);
     if (*old) {
-        size_t kept_at = place_of(kept);
+        size_t kept_at = variable_index(kept);
         fresh[kept_at < n ? kept_at : n] = at;
         join(at, kept, old);
     }

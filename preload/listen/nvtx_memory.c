@@ -192,7 +192,7 @@ static void heap_unregister(void *domain, void *handle) {
         next.heap_unregister(domain, handle);
 }
 
-static void born(const struct vt_call *call, unsigned device, const struct range *r) {
+static void region_allocated(const struct vt_call *call, unsigned device, const struct range *r) {
     uint64_t address = (uint64_t)(uintptr_t)r->start;
     if (!address || !r->bytes)
         return;
@@ -221,7 +221,7 @@ static void regions_register(void *domain, const struct register_batch *b) {
         return;
     for (size_t i = 0; i < b->count; i++) {
         const struct range *r = element(b->elements, b->element_bytes, i);
-        born(&call, heap->device, r);
+        region_allocated(&call, heap->device, r);
         if (!b->handles)
             continue;
         const uint64_t words[VT_TABLE_WORDS] = {(uint64_t)(uintptr_t)r->start};
@@ -246,7 +246,7 @@ static void regions_resize(void *domain, const struct resize_batch *b) {
             uint64_t start = vt_see(&heaps[h].start);
             if (start && start != BUSY && address >= start && address < heaps[h].end &&
                 vt_live_known(address, VT_KIND_BLOCK)) {
-                born(&call, heaps[h].device, r);
+                region_allocated(&call, heaps[h].device, r);
                 break;
             }
         }

@@ -11,7 +11,7 @@
 int vt_phase_push(uint32_t domain, const char *name); /* its level, from 0; -1: too deep */
 int vt_phase_pop(uint32_t domain);                    /* the level that ended; -1: none was open */
 uint64_t vt_phase_start(uint32_t domain, const char *name); /* its range number */
-void vt_phase_end(uint64_t range);
+void vt_phase_end(uint64_t range);                          /* an unknown number does nothing */
 void vt_phase_mark(uint32_t domain, const char *name);
 
 #endif

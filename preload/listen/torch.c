@@ -96,7 +96,7 @@ static bool is_wanted(uint64_t device) {
  * For each device, one thread at a time: it holds the allocator's mutex. */
 static struct { uint64_t allocated, reserved; /* atomic */ } known[256];
 
-static void moved(unsigned device, uint64_t bytes) {
+static void known_allocated_add(unsigned device, uint64_t bytes) {
     vt_put(&known[device].allocated, vt_get(&known[device].allocated) + bytes);
 }
 
@@ -134,7 +134,7 @@ static void record_free(struct vt_thread *t, const struct report *report, uint64
     struct vt_live was;
     bool found = vt_live_remove(report->address, VT_KIND_BLOCK, &was);
     if (found)
-        moved(was.device, 0 - was.size);
+        known_allocated_add(was.device, 0 - was.size);
     else if (only_known)
         return;
     struct vt_rec_free *r = (void *)vt_log_reserve(t, sizeof *r);
@@ -165,7 +165,7 @@ static void record_alloc(struct vt_thread *t, const struct report *report, uint6
     r->size_context = (what.size & VT_SIZE_MASK) | (uint64_t)what.context << 48;
     vt_log_commit(t, &r->word, vt_word(VT_REC_ALLOC, VT_KIND_BLOCK, VT_HOOK_torch, what.stack),
                   sizeof *r);
-    moved(what.device, what.size);
+    known_allocated_add(what.device, what.size);
 }
 
 static void record_report(const struct report *report, void *caller) {

@@ -49,8 +49,8 @@ extern __thread struct vt_tls vt_tls __attribute__((tls_model("initial-exec")));
 
 /* The calling thread's data, new or taken over when it has none yet. NULL: no memory. */
 struct vt_thread *vt_thread_self(void);
-struct vt_thread *vt_thread_first(void);
-void vt_thread_forked(void);
+struct vt_thread *vt_thread_first(void); /* in the list of all; NULL: it is empty */
+void vt_thread_forked(void);             /* in a forked child: empties the list */
 
 /* Opens the log at the first record. False: there is no log and there will be none. */
 bool vt_log_ready(void);
@@ -63,19 +63,19 @@ uint64_t *vt_log_reserve(struct vt_thread *thread, uint32_t bytes);
 /* Publishes a record whose body is written, by storing its first word. */
 void vt_log_commit(struct vt_thread *thread, uint64_t *record, uint64_t word, uint32_t bytes);
 void vt_log_enter(struct vt_thread *thread); /* sets entered_at */
-void vt_log_leave(struct vt_thread *thread);
-void vt_log_drop(enum vt_drop reason);
-void vt_log_flag(uint32_t flag);
+void vt_log_leave(struct vt_thread *thread); /* clears it */
+void vt_log_drop(enum vt_drop reason);       /* counts one event that is not recorded */
+void vt_log_flag(uint32_t flag);             /* enum vt_log_flag; also before there is a log */
 /* A sentence for the report. Only while recording (event.h). */
 void vt_log_note(const char *text);
 void vt_log_end(enum vt_exit kind, int status); /* the END mark; the last call counts */
 void vt_log_unend(void);                        /* after an exec that failed */
-const char *vt_log_path(void);
-uint64_t vt_log_dropped(void);
-uint32_t vt_log_pid(void);
-/* Stops a forked child from writing into its parent's log. To be called as soon as the child runs. Safe in a
- * signal handler. */
+const char *vt_log_path(void);                  /* static memory; before the log opens: "" */
+uint64_t vt_log_dropped(void);                  /* how many events are missing */
+uint32_t vt_log_pid(void);                      /* of the process that the log is about */
+/* Stops a forked child from writing into its parent's log. Call it as soon as the child runs. Safe in
+ * a signal handler. */
 void vt_log_child(void);
-void vt_log_forked(void);
+void vt_log_forked(void); /* in a forked child: there is no log yet */
 
 #endif

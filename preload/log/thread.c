@@ -17,8 +17,8 @@
 
 __thread struct vt_tls vt_tls __attribute__((tls_model("initial-exec"), visibility("hidden")));
 
-static struct vt_thread *all;  /* atomic: every entry */
-static struct vt_thread *hand; /* atomic: where the next search for a dead thread starts */
+static struct vt_thread *all;         /* atomic: every entry */
+static struct vt_thread *search_from; /* atomic: where the next search for a dead thread starts */
 
 struct vt_thread *vt_thread_first(void) {
     return vt_see(&all);
@@ -34,7 +34,7 @@ static bool is_dead(uint32_t tid) {
 
 /* Gives a dead thread's entry to `tid`. NULL: none found in a few tries. */
 static struct vt_thread *take_over(uint32_t tid) {
-    struct vt_thread *t = vt_get(&hand);
+    struct vt_thread *t = vt_get(&search_from);
     for (unsigned i = 0; i < TAKEOVER_TRIES; i++) {
         if (!t)
             t = vt_see(&all);
@@ -44,14 +44,14 @@ static struct vt_thread *take_over(uint32_t tid) {
         /* An entry with our own tid that this thread does not own is from a dead thread with the
          * same tid. */
         if ((owner == tid || is_dead(owner)) && vt_claim(&t->tid, owner, tid)) {
-            vt_put(&hand, t->next);
+            vt_put(&search_from, t->next);
             t->named = false;
             t->retry = 0;
             return t;
         }
         t = t->next;
     }
-    vt_put(&hand, t);
+    vt_put(&search_from, t);
     return NULL;
 }
 
@@ -78,5 +78,5 @@ struct vt_thread *vt_thread_self(void) {
 
 void vt_thread_forked(void) {
     vt_put(&all, NULL);
-    vt_put(&hand, NULL);
+    vt_put(&search_from, NULL);
 }

@@ -31,9 +31,7 @@
 #define FEW        8u /* pieces left: too few for a batch */
 #define WINDOW     ((uintptr_t)2 << 20)
 #define WINDOWS    3u
-#define NOT_MEMORY                                                                                 \
-    ((uintptr_t)1 << 40) /* a sanitizer's shadow memory: huge, and
-                                         * without pointers */
+#define NOT_MEMORY ((uintptr_t)1 << 40) /* a sanitizer's shadow memory */
 #define DIGITS     0xC0000000C0000000ull
 #define HINTS_MOST 65536u
 #define BOOKS_FROM 8u /* with fewer live allocations, a pattern proves nothing */

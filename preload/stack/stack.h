@@ -22,8 +22,7 @@ void vt_stack_arm(void);
 uint32_t vt_stack_capture(struct vt_thread *thread, void *caller);
 /* Stores the calling thread's return addresses, innermost first. Returns their number. */
 size_t vt_stack_raw(void **frames, size_t max);
-void vt_stack_modules_changed(void);
-
+void vt_stack_modules_changed(void); /* after a dlclose: old addresses may mean new code */
 void vt_stack_forked(void);
 
 #endif

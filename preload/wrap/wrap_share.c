@@ -121,8 +121,8 @@ VT_EXPORT CUresult cuGraphicsUnregisterResource(CUgraphicsResource resource) {
     return closed(&call, real(resource), VT_OBJECT_GRAPHICS, resource);
 }
 
-static CUresult moved(const struct vt_call *call, CUresult result, unsigned flag, unsigned count,
-                      const CUgraphicsResource *resources) {
+static CUresult mapped_or_unmapped(const struct vt_call *call, CUresult result, unsigned flag,
+                                   unsigned count, const CUgraphicsResource *resources) {
     for (unsigned i = 0; result == CUDA_SUCCESS && resources && i < count; i++)
         vt_event_object(call, VT_OBJECT_GRAPHICS, (uint64_t)(uintptr_t)resources[i], flag,
                         vt_context_current());
@@ -132,23 +132,27 @@ static CUresult moved(const struct vt_call *call, CUresult result, unsigned flag
 VT_EXPORT CUresult cuGraphicsMapResources(unsigned int count, CUgraphicsResource *resources,
                                           CUstream hStream) {
     VT_ENTER_DRIVER(cuGraphicsMapResources);
-    return moved(&call, real(count, resources, hStream), VT_OBJECT_MAPPED, count, resources);
+    return mapped_or_unmapped(&call, real(count, resources, hStream), VT_OBJECT_MAPPED, count,
+                              resources);
 }
 
 VT_EXPORT CUresult cuGraphicsMapResources_ptsz(unsigned int count, CUgraphicsResource *resources,
                                                CUstream hStream) {
     VT_ENTER_DRIVER(cuGraphicsMapResources_ptsz);
-    return moved(&call, real(count, resources, hStream), VT_OBJECT_MAPPED, count, resources);
+    return mapped_or_unmapped(&call, real(count, resources, hStream), VT_OBJECT_MAPPED, count,
+                              resources);
 }
 
 VT_EXPORT CUresult cuGraphicsUnmapResources(unsigned int count, CUgraphicsResource *resources,
                                             CUstream hStream) {
     VT_ENTER_DRIVER(cuGraphicsUnmapResources);
-    return moved(&call, real(count, resources, hStream), VT_OBJECT_UNMAPPED, count, resources);
+    return mapped_or_unmapped(&call, real(count, resources, hStream), VT_OBJECT_UNMAPPED, count,
+                              resources);
 }
 
 VT_EXPORT CUresult cuGraphicsUnmapResources_ptsz(unsigned int count, CUgraphicsResource *resources,
                                                  CUstream hStream) {
     VT_ENTER_DRIVER(cuGraphicsUnmapResources_ptsz);
-    return moved(&call, real(count, resources, hStream), VT_OBJECT_UNMAPPED, count, resources);
+    return mapped_or_unmapped(&call, real(count, resources, hStream), VT_OBJECT_UNMAPPED, count,
+                              resources);
 }

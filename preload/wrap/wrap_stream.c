@@ -38,7 +38,7 @@ VT_EXPORT CUresult cuGreenCtxStreamCreate(CUstream *phStream, CUgreenCtx greenCt
 
 /* Before the call, because the driver may give the handle to another thread's stream at once. If
  * the destroy fails, the stream's device is unknown from then on, and nothing else is lost. */
-static void going(CUstream stream) {
+static void destroy_begins(CUstream stream) {
     vt_pool_stream_gone(stream);
     if (VT_UNLIKELY(vt_get(&vt_graph_captures)))
         vt_graph_capture_end(vt_graph_stream(stream, false), NULL);
@@ -46,13 +46,13 @@ static void going(CUstream stream) {
 
 VT_EXPORT CUresult cuStreamDestroy(CUstream hStream) {
     VT_ENTER_DRIVER(cuStreamDestroy);
-    going(hStream);
+    destroy_begins(hStream);
     return real(hStream);
 }
 
 VT_EXPORT CUresult cuStreamDestroy_v2(CUstream hStream) {
     VT_ENTER_DRIVER(cuStreamDestroy_v2);
-    going(hStream);
+    destroy_begins(hStream);
     return real(hStream);
 }
 
