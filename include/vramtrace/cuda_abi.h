@@ -15,8 +15,8 @@
 
 #ifdef VT_USE_CUDA_HEADERS
 
-/* Declares cuMemAlloc beside cuMemAlloc_v2 and cuMemAllocAsync beside cuMemAllocAsync_ptsz, and leaves
- * no macro that renames one to the other. */
+/* Declares cuMemAlloc beside cuMemAlloc_v2 and cuMemAllocAsync beside cuMemAllocAsync_ptsz, and
+ * leaves no macro that renames one to the other. */
 #define __CUDA_API_VERSION_INTERNAL 1
 #include <cuda.h>
 #include <cuda_runtime_api.h>

@@ -289,8 +289,8 @@ static inline enum vt_space vt_kind_space(unsigned kind) {
     }
 }
 
-/* Whether a call that succeeded returned no memory, as cudaMalloc(&p, 0) does: it is in nobody's
- * books. An array of a format whose size is not known is memory all the same. */
+/* Whether a call that succeeded returned no memory, as cudaMalloc(&p, 0) does; then it is not
+ * counted. An array whose format has an unknown size counts as memory all the same. */
 static inline bool vt_is_no_memory(uint64_t address, uint64_t size, unsigned kind) {
     return address == 0 || (size == 0 && vt_kind_space(kind) != VT_SPACE_OBJECT);
 }

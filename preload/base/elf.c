@@ -246,7 +246,7 @@ static const ElfW(Sym) *
 
 void *vt_elf_symbol(const struct vt_elf *object, const char *name, const char *version) {
     const ElfW(Sym) *symbol = symbol_of(object, name, version);
-    /* The address of an indirect function is that of the code that chooses the real one. */
+    /* An indirect function's address is that of the code that selects the real one. */
     return symbol && ELF64_ST_TYPE(symbol->st_info) != STT_GNU_IFUNC
                ? (void *)(object->bias + symbol->st_value)
                : NULL;

@@ -17,7 +17,7 @@ void *(*vt_libc_real_dlsym)(void *, const char *)__attribute__((visibility("hidd
 void *(*vt_libc_real_dlvsym)(void *, const char *,
                              const char *)__attribute__((visibility("hidden")));
 
-/* The others, in the order of `names`. */
+/* The other functions, in the order of `names`. */
 enum real { DLCLOSE, DLOPEN, DLERROR, ON_EXIT, EACH_OBJECT, REALS };
 static const char *const names[REALS] = {
     [DLCLOSE] = "dlclose",

@@ -15,7 +15,7 @@
 #include "log/log.h"
 #include "phases.h"
 
-/* Who called us. Made by VT_CALL at the top of each wrapper. */
+/* The call being wrapped. Made by VT_CALL at the top of each wrapper. */
 struct vt_call {
     unsigned hook;
     uint8_t refused;         /* enum vt_fail_flag: we refuse instead of the driver (limit.c) */

@@ -7,7 +7,7 @@
 
 /* Whether to attach to NVTX: we are preloaded, and VRAMTRACE_NVTX is not 0. */
 bool vt_nvtx_wanted(void);
-/* A function of the tool that the user had named before us. NULL: none. */
+/* A function of the tool that was named in our place before. NULL: none. */
 void *vt_nvtx_next(const char *symbol);
 
 #endif

@@ -7,7 +7,7 @@
  * is none. */
 void *vt_substitute(void *found, const char *name);
 
-/* The same for an answer of cuGetProcAddress(base, version, flags). */
+/* The same for a result of cuGetProcAddress(base, version, flags). */
 void *vt_substitute_driver(void *found, const char *base, int version, unsigned long long flags);
 
 #endif

@@ -289,7 +289,7 @@ void vt_scan_run(void *frame) {
             note_alone(PYTHON_DOWN);
         return;
     }
-    /* Not on the stack, which may be a thread's of 16 KiB. */
+    /* Not on the stack: a thread's may have only 16 KiB. */
     struct vt_scan *scan = vt_scan_memory(sizeof *scan);
     if (!scan) {
         note_alone(VT_SCAN_NO_MEMORY);

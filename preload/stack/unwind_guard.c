@@ -132,7 +132,7 @@ static const struct {
     OF_THE_C_LIBRARY("sigprocmask"),
 };
 
-/* What a name is pointed at; NULL: it stays as it is. */
+/* The function that replaces a name; NULL: it is not replaced. */
 static void *guard_of(const char *name) {
     for (size_t g = 0; g < sizeof guards / sizeof guards[0]; g++)
         if (strcmp(name, guards[g].name) == 0)

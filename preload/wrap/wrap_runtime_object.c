@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The runtime's names for arrays, registered host memory and objects with hidden memory, as labels
- * (see wrap_runtime.c).
+ * The runtime's names for arrays, registered host memory and objects that hold memory of unknown
+ * size, as labels (see wrap_runtime.c).
  */
 #include "wrap_runtime.h"
 
