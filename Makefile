@@ -202,6 +202,8 @@ bench: ## measure: ns per event beside heaptrack, log bytes, start-up cost; prec
 	@tests/scenarios/run --build $(BUILD) --jobs $(JOBS)
 	@echo; echo "growing, over programs that act by chance (tests/scenarios/random):"
 	@tests/scenarios/random/run --build $(BUILD) --jobs $(JOBS)
+	@echo; echo "one free removed at a time (tests/mutants):"
+	@tests/mutants/run --build $(BUILD) --jobs $(JOBS)
 	@VT_SEEDS=100 tests/run --build $(BUILD) 310-random
 	@VT_SCAN_SECONDS=1 tests/run --build $(BUILD) 612-scan-size
 
