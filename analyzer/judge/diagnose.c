@@ -5,12 +5,14 @@
  * build.c calls.
  *
  * The first that fits counts: memory without a pointer to it is `lost`, even if it grew; memory
- * that grew is `growing`, even if all of it was freed at exit; live memory is `unfreed`.
+ * that grew is `growing`, in Python processes even if all of it was freed at exit; live memory is
+ * `unfreed`.
  */
 #include "judge.h"
 
 #include "evidence.h"
 
+#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -116,18 +118,31 @@ static void say_live(const struct vt_process *p, const struct vt_site *site,
         vt_string_format(why, "all %s allocations were freed", all);
 }
 
+static void forget_growth(struct vt_site *site) {
+    free(site->growth);
+    site->growth = NULL;
+}
+
+/* A site that rose to the end, all of which the program then freed itself: it lost track of nothing. */
+static void say_tidied(const struct vt_process *p, struct vt_site *site, struct vt_string *why) {
+    say_live(p, site, why);
+    vt_string_add(why, ", after its last allocation; until then ");
+    say_growth(site->growth, why);
+    forget_growth(site);
+}
+
 static void judge(const struct vt_process *p, struct vt_site *site) {
     struct vt_string why = {0};
     site->reachable = -1;
     /* A cache grows because of the blocks inside, which are judged themselves. A CUDA library keeps
      * memory for life, but not more and more. */
-    if (site->class == VT_CLASS_CACHE) {
-        free(site->growth);
-        site->growth = NULL;
-    }
+    if (site->class == VT_CLASS_CACHE)
+        forget_growth(site);
     if (!site->growth && vt_classes_verdict(site, vt_diagnose_end(p)))
         return;
     site->verdict = site->live_count ? VT_VERDICT_UNFREED : VT_VERDICT_FREED;
+    if (site->growth && vt_site_tidied(p, site))
+        say_tidied(p, site, &why);
     if (site->growth)
         site->verdict = VT_VERDICT_GROWING;
     if (looked_for(p, site)) {
@@ -150,7 +165,29 @@ static void judge(const struct vt_process *p, struct vt_site *site) {
     site->why = why.text;
 }
 
+/* What rose to the end and was freed is no leak, but a reader may want to know. */
+static void note_tidied(struct vt_process *p, const struct vt_site *largest, uint32_t count) {
+    char bytes[VT_FORMAT_BYTES], more[48] = "";
+    char *text = vt_frame_text(p, vt_stack_main_frame(largest->stack), UINT_MAX);
+    if (count > 1)
+        snprintf(more, sizeof more, " (and %u more call site%s)", count - 1, count > 2 ? "s" : "");
+    vt_model_note(p,
+                  "%s%s: rose steadily to %s until the last allocation, then the program freed it.",
+                  text, more, vt_format_bytes(largest->held_bytes, bytes));
+    free(text);
+}
+
 void vt_diagnose_sites(struct vt_process *p) {
-    for (uint32_t i = 0; i < p->site_count; i++)
-        judge(p, &p->sites[i]);
+    const struct vt_site *largest = NULL;
+    uint32_t tidied = 0;
+    for (uint32_t i = 0; i < p->site_count; i++) {
+        struct vt_site *site = &p->sites[i];
+        bool grew = site->growth && site->class != VT_CLASS_CACHE && vt_site_tidied(p, site);
+        judge(p, site);
+        tidied += grew;
+        if (grew && (!largest || site->held_bytes > largest->held_bytes))
+            largest = site;
+    }
+    if (largest)
+        note_tidied(p, largest, tidied);
 }

@@ -71,7 +71,6 @@ static bool only_keeps(const struct search *s, const struct trial *t) {
     double span = (double)(buckets[last->bucket].ticks - buckets[rises->bucket].ticks);
     double tail = (double)(s->end - buckets[last->bucket].ticks);
     return !t->floor && count >= (same ? KEPT_ALIKE : KEPT_MIXED) &&
-           (s->python || !t->curve->freed_all) &&
            tail <= span + KEPT_TAIL * 1e9 / s->clock.ns_per_tick;
 }
 
@@ -302,7 +301,7 @@ static void judge_lines(const struct search *s, const uint32_t *index, struct vt
     for (uint32_t i = count; i-- > 0;) {
         struct vt_site *site = index[i] == VT_NO_SITE ? NULL : &p->sites[index[i]];
         next[i] = VT_NO_SITE;
-        if (!site || site->before || site->growth || !site->held_bytes)
+        if (!site || site->before || site->growth || !site->held_bytes || vt_site_tidied(p, site))
             continue;
         uint64_t key = line_of(site);
         uint32_t head = vt_map_get(&first_of, key);

@@ -211,7 +211,6 @@ struct curve vt_growth_curve(const struct search *s, uint32_t site) {
     if (!h || !h->count)
         return c;
     c.held_count = s->replay->sites[site].live_count;
-    c.freed_all = !c.held_count;
     vt_history_held(s->history, site, &c.held, &c.held_count);
     c.samples = h->samples;
     c.count = h->count;
@@ -236,7 +235,7 @@ static int by_bucket(const void *a, const void *b) {
  * can hide a growth, but never invent one. */
 struct curve vt_growth_curve_of_line(const struct search *s, const uint32_t *sites,
                                      uint32_t count) {
-    struct curve sum = {.freed_all = true}; /* held_count: not needed of lines */
+    struct curve sum = {0}; /* held_count: not needed of lines */
     uint32_t room = 0;
     for (uint32_t i = 0; i < count; i++)
         room += vt_growth_curve(s, sites[i]).count;
@@ -246,7 +245,6 @@ struct curve vt_growth_curve_of_line(const struct search *s, const uint32_t *sit
     for (uint32_t i = 0; i < count; i++) {
         struct curve c = vt_growth_curve(s, sites[i]);
         sum.held += c.held;
-        sum.freed_all &= c.freed_all;
         for (uint32_t j = 0; j < c.count; j++) {
             all[n] = c.samples[j];
             all[n++].allocs = i; /* the site of the sample, for the merge below */

@@ -38,7 +38,6 @@ struct curve {
     uint64_t held; /* at the last allocation */
     uint64_t held_count;
     uint32_t first;      /* bucket of its first sample */
-    bool freed_all;      /* nothing was live at the end */
     bool one_thread;     /* one thread made all allocations, so its own events are the rhythm */
     uint64_t thread_end; /* that thread's events up to the process's last allocation */
     double min_age;      /* in events: younger blocks may still be freed */

@@ -22,6 +22,10 @@ bool vt_verdict_fails_by_default(const struct vt_process *p, enum vt_verdict ver
            (verdict == VT_VERDICT_UNFREED && !p->python);
 }
 
+bool vt_site_tidied(const struct vt_process *process, const struct vt_site *site) {
+    return !process->python && !site->live_count;
+}
+
 bool vt_site_wanted(const struct vt_site *site, const char *prefix) {
     return !prefix || !strncasecmp(site->name, prefix, strlen(prefix));
 }

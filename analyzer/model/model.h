@@ -355,6 +355,10 @@ const char *vt_process_variable(const struct vt_process *process, const char *na
 /* Whether a verdict fails the gate by default. */
 bool vt_verdict_fails_by_default(const struct vt_process *process, enum vt_verdict verdict);
 
+/* Whether the program itself freed all of a site. An interpreter gives everything back when it
+ * finalizes, so of its processes that is not known. */
+bool vt_site_tidied(const struct vt_process *process, const struct vt_site *site);
+
 /* Whether a site's id begins with `prefix`; NULL matches all. */
 bool vt_site_wanted(const struct vt_site *site, const char *prefix);
 

@@ -74,9 +74,10 @@ static void some_kept(void) {
     }
 }
 
+/* All but one: who frees everything has no leak. */
 static void freed_at_end(void) {
     never_freed();
-    for (int i = 0; i < ROUNDS; i++)
+    for (int i = 1; i < ROUNDS; i++)
         FREE(list[i]);
 }
 

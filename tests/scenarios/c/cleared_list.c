@@ -18,7 +18,7 @@ int main(int argc, char **argv) {
                 FREE(list[--count]);
         }
     }
-    while (count)
+    while (count && !leaking)
         FREE(list[--count]);
     return 0;
 }

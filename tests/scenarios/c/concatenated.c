@@ -14,6 +14,7 @@ int main(int argc, char **argv) {
             FREE(all);
         all = longer;
     }
-    FREE(all);
+    if (!leaking)
+        FREE(all);
     return 0;
 }

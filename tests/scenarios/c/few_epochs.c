@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Six epochs, marked, with steps in them: a list that each epoch makes longer; or clears. */
+/* Six epochs, marked, with steps in them: a list that each epoch makes longer; or clears at its end. */
 #include "scene.h"
 
 static CUdeviceptr *kept;
@@ -18,7 +18,5 @@ int main(int argc, char **argv) {
             FREE(kept[--count]);
         vramtrace_pop();
     }
-    while (count)
-        FREE(kept[--count]);
     return 0;
 }

@@ -12,7 +12,7 @@ int main(int argc, char **argv) {
         if (leaking || i < 90)
             held[i] = ALLOC(128 * KIB); /* LEAK */
     }
-    for (int i = 0; i < 300; i++)
+    for (int i = 0; i < 300 && !leaking; i++)
         if (held[i])
             FREE(held[i]);
     return 0;

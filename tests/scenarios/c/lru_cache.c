@@ -14,7 +14,7 @@ int main(int argc, char **argv) {
             FREE(entries[slot]);
         entries[slot] = ALLOC(128 * KIB); /* LEAK */
     }
-    for (int i = 0; i < 300; i++)
+    for (int i = 0; i < 300 && !leaking; i++)
         if (entries[i])
             FREE(entries[i]);
     return 0;

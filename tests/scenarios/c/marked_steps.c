@@ -13,7 +13,7 @@ int main(int argc, char **argv) {
             kept[i] = ALLOC(MIB); /* LEAK */
         vramtrace_pop();
     }
-    for (int i = 0; i < 60; i++)
+    for (int i = 0; i < 60 && !leaking; i++)
         if (kept[i])
             FREE(kept[i]);
     return 0;

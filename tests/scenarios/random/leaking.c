@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Families that leak: their memory would go on rising if the program ran on. What leaks is still
- * pointed to, so that only its growth tells it from memory in use; nothing but the two families of
- * freed_at_end gives it back.
+ * pointed to, so that only its growth tells it from memory in use; nothing gives it back. (The
+ * two families of freed_at_end do, and so are clean: see `families`.)
  */
 #include "random.h"
 
