@@ -20,26 +20,29 @@ static void print_help(void) {
     fputs("usage: vramtrace check [options] [LOG...]\n"
           "\n"
           "The leak gate: exits with 0 if a run passes, with 23 if it leaks. LOG is a log,\n"
-          "or a folder, which stands for its newest run. Default: the newest run here.\n"
+          "which stands for its run, or a folder, which stands for its newest run.\n"
+          "Default: the newest run here.\n"
           "\n",
           stdout);
     vt_check_help(stdout);
     fputs("  --run ID          in a folder: the run whose id begins like this, or all\n"
+          "  --only            only the logs that are named, not all of their runs\n"
           "  --help            print this text\n",
           stdout);
 }
 
-enum { O_RUN = 256, O_HELP };
+enum { O_RUN = 256, O_ONLY, O_HELP };
 
 /* The gate's options and this command's. Free it. */
 static struct option *long_options(void) {
     static const struct option more[] = {{"run", required_argument, NULL, O_RUN},
+                                         {"only", no_argument, NULL, O_ONLY},
                                          {"help", no_argument, NULL, O_HELP},
                                          {NULL, 0, NULL, 0}};
     size_t count = 0;
     while (vt_check_options[count].name)
         count++;
-    struct option *all = vt_alloc(count + 3, sizeof *all);
+    struct option *all = vt_alloc(count + sizeof more / sizeof *more, sizeof *all);
     memcpy(all, vt_check_options, count * sizeof *all);
     memcpy(all + count, more, sizeof more);
     return all;
@@ -105,7 +108,8 @@ static bool is_folder(const char *path) {
     return !stat(path, &st) && S_ISDIR(st.st_mode);
 }
 
-static int check(struct vt_check *c, char *const *arguments, int count, const char *run) {
+static int check(struct vt_check *c, char *const *arguments, int count, const char *run,
+                 bool only) {
     struct vt_logs logs = {0}, all = {0};
     struct vt_string message = {0};
     int status = 0, error;
@@ -122,6 +126,11 @@ static int check(struct vt_check *c, char *const *arguments, int count, const ch
         vt_error("%s", message.text);
         status = VT_STATUS_USAGE;
     } else {
+        uint32_t found = logs.count;
+        if (!error && !only && !run)
+            vt_logs_complete(&logs);
+        c->how.added = logs.paths + found;
+        c->how.added_count = logs.count - found;
         if (!error)
             find_left_out(arguments, count, &logs, &all, &c->how);
         status = vt_check_run(c, logs.paths, logs.count, stdout);
@@ -138,7 +147,7 @@ int vt_cmd_check(int argc, char **argv) {
     struct option *options = long_options();
     const char *run = NULL;
     int option, status = 0;
-    bool help = false;
+    bool help = false, only = false;
     vt_check_start(&c, &vt_builder);
     opterr = 0;
     optind = 0;
@@ -147,6 +156,8 @@ int vt_cmd_check(int argc, char **argv) {
             help = true;
         else if (option == O_RUN)
             run = optarg;
+        else if (option == O_ONLY)
+            only = true;
         else if (option == '?')
             status = vt_usage("check", "%s: unknown option, or its value is missing",
                               argv[optind > 1 ? optind - 1 : 1]);
@@ -158,7 +169,7 @@ int vt_cmd_check(int argc, char **argv) {
     else if (!status && c.print_suppressions)
         fputs(vt_suppress_builtin, stdout);
     else if (!status && !(status = vt_check_ready(&c)))
-        status = check(&c, argv + optind, argc - optind, run);
+        status = check(&c, argv + optind, argc - optind, run, only);
     vt_check_free(&c);
     free(options);
     return status;

@@ -201,6 +201,9 @@ int vt_fmt_github_write(const struct vt_gate *gate, const struct vt_gate_format_
         annotation(gate, options, &gate->lines[i], out);
     notices(gate, options, out);
     fprintf(out, "leak check %s\n", headline);
+    if (options->added_count)
+        fprintf(out, "judged with them: %u more log%s of the same run\n", options->added_count,
+                options->added_count == 1 ? "" : "s");
     free(headline);
     bool summed = write_summary(gate, options);
     if (gate->line_count <= ANNOTATIONS)

@@ -134,6 +134,8 @@ struct vt_gate_format_options {
     const char *source_root; /* NULL: the working folder */
     char **left_out;         /* logs of other runs in the same folder */
     uint32_t left_out_count;
+    char **added; /* logs of the same run that were judged without being named */
+    uint32_t added_count;
     const char *written; /* the baseline that was written; NULL: none */
 };
 

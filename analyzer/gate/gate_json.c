@@ -239,6 +239,10 @@ int vt_gate_json_write(const struct vt_gate *gate, const struct vt_gate_format_o
     vt_json_close(j, ']');
     unused(&w);
     if (!options->stable) {
+        vt_json_open(j, "added", '[');
+        for (uint32_t i = 0; i < options->added_count; i++)
+            vt_json_string(j, NULL, options->added[i]);
+        vt_json_close(j, ']');
         vt_json_open(j, "left_out", '[');
         for (uint32_t i = 0; i < options->left_out_count; i++)
             vt_json_string(j, NULL, options->left_out[i]);

@@ -269,6 +269,11 @@ static void what_was_judged(const struct text *t) {
         fprintf(t->out, "  judged        %u processes%s\n", model->process_count,
                 simulated ? ", on the simulated GPU" : "");
     }
+    if (t->options->stable && t->options->added_count)
+        fprintf(t->out, "  with them     %u more log%s of the same run\n", t->options->added_count,
+                t->options->added_count == 1 ? "" : "s");
+    for (uint32_t i = 0; i < t->options->added_count && !t->options->stable; i++)
+        fprintf(t->out, "  with them     %s: a log of the same run\n", t->options->added[i]);
     if (incomplete)
         fprintf(t->out, "  incomplete    %s; judged as far as possible\n",
                 model->process_count == 1 ? "the log is cut off or damaged"

@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Which logs a command reads (see find_logs.h). A folder may hold logs of many runs; logs with the
- * same run id are one run, and a log without an id is a run by itself. In a folder, files that are
+ * same run id are one run. Processes that no `vramtrace run` started have an id each: of these, a
+ * parent, its children, and what a process became by exec are one run. In a folder, files that are
  * no logs are ignored; a file that the user names must be a log. LOG.nvml is not, but is ignored if
  * LOG is named too, because a shell pattern such as *.vtl* names both.
  */
 #include "find_logs.h"
 
+#include "clock.h"
 #include "log_reader.h"
 
 #include <dirent.h>
@@ -21,8 +23,13 @@
 /* A log in a folder. */
 struct found {
     char *path;
-    char run[41];
-    uint64_t started; /* CLOCK_REALTIME, ns */
+    char run[41], boot[41], host[65];
+    uint32_t pid, ppid;
+    uint64_t process_start;  /* since boot, in the kernel's clock ticks */
+    uint64_t started, ended; /* CLOCK_REALTIME, ns; ended UINT64_MAX: unknown */
+    dev_t device;
+    ino_t inode;
+    bool chosen;
 };
 
 struct folder {
@@ -37,25 +44,57 @@ static int newest_first(const void *a, const void *b) {
     return strcmp(x->path, y->path);
 }
 
+/* When the process ended, in CLOCK_REALTIME. */
+static uint64_t end_of(const struct vt_log_header *header) {
+    struct vt_log log = {.header = *header};
+    if (header->exit_kind == VT_EXIT_NONE || header->exit_ticks >= VT_TICKS_MASK)
+        return UINT64_MAX;
+    return header->start_realtime_ns + vt_clock_ns(vt_clock_of(&log), header->exit_ticks);
+}
+
 static void look_at(struct folder *folder, const char *path) {
     struct vt_log_header header;
+    struct stat st;
     struct vt_string message = {0};
     uint64_t bytes;
     int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
     if (fd < 0)
         return;
-    if (!vt_log_read_header(fd, path, &header, &bytes, &message)) {
+    if (!vt_log_read_header(fd, path, &header, &bytes, &message) && !fstat(fd, &st)) {
         VT_GROW(folder->found, folder->count, folder->room);
         struct found *f = &folder->found[folder->count++];
-        *f = (struct found){.path = vt_strdup(path), .started = header.start_realtime_ns};
+        *f = (struct found){.path = vt_strdup(path),
+                            .pid = header.pid,
+                            .ppid = header.ppid,
+                            .process_start = header.process_start,
+                            .started = header.start_realtime_ns,
+                            .ended = end_of(&header),
+                            .device = st.st_dev,
+                            .inode = st.st_ino};
         snprintf(f->run, sizeof f->run, "%s", header.run_id);
+        snprintf(f->boot, sizeof f->boot, "%s", header.boot_id);
+        snprintf(f->host, sizeof f->host, "%s", header.host);
     }
     close(fd);
     vt_string_free(&message);
 }
 
-/* `any_name`: look also at files without .vtl in the name, because the user named this folder. */
-static int look_into(struct folder *folder, const char *path, bool any_name,
+/* "out.vtl" of "out.vtl.2": how much of the name stands before the number that keeps it apart. */
+static size_t stem_length(const char *name) {
+    size_t length = strlen(name);
+    while (length && name[length - 1] >= '0' && name[length - 1] <= '9')
+        length--;
+    return length > 1 && name[length] && name[length - 1] == '.' ? length - 1 : strlen(name);
+}
+
+static bool same_stem(const char *a, const char *b) {
+    size_t length = stem_length(a);
+    return length == stem_length(b) && !memcmp(a, b, length);
+}
+
+/* Files with .vtl in their names, and those that are called like `beside` but for a number; all
+ * files if it is NULL, because the user named this folder. */
+static int look_into(struct folder *folder, const char *path, const char *beside,
                      struct vt_string *message) {
     DIR *dir = opendir(path);
     if (!dir) {
@@ -67,7 +106,7 @@ static int look_into(struct folder *folder, const char *path, bool any_name,
         struct vt_string file = {0};
         if (entry->d_name[0] == '.' ||
             (entry->d_type != DT_REG && entry->d_type != DT_UNKNOWN && entry->d_type != DT_LNK) ||
-            (!any_name && !strstr(entry->d_name, ".vtl")))
+            (beside && !strstr(entry->d_name, ".vtl") && !same_stem(entry->d_name, beside)))
             continue;
         if (strcmp(path, "."))
             vt_string_format(&file, "%s%s", path, path[strlen(path) - 1] == '/' ? "" : "/");
@@ -81,12 +120,55 @@ static int look_into(struct folder *folder, const char *path, bool any_name,
     return 0;
 }
 
-static bool in_run(const struct found *f, const struct found *newest, const char *run) {
-    if (run && !strcmp(run, "all"))
-        return true;
-    if (run)
-        return f->run[0] && !strncasecmp(f->run, run, strlen(run));
-    return f == newest || (f->run[0] && !strcmp(f->run, newest->run));
+/* Whether one process started the other, or is the same one. */
+static bool related(const struct found *a, const struct found *b) {
+    enum { SLACK_NS = 1000000000 }; /* what clocks may be apart */
+    if (!a->boot[0] || strcmp(a->boot, b->boot) != 0 || strcmp(a->host, b->host) != 0)
+        return false;
+    if (a->pid == b->pid)
+        return a->process_start == b->process_start;
+    const struct found *parent = b->ppid == a->pid ? a : a->ppid == b->pid ? b : NULL;
+    const struct found *child = parent == a ? b : a;
+    /* else the number was given to another process in between */
+    return parent && parent->process_start <= child->process_start &&
+           (parent->ended == UINT64_MAX || child->started <= parent->ended + SLACK_NS);
+}
+
+static bool same_run(const struct found *a, const struct found *b) {
+    return (a->run[0] && !strcmp(a->run, b->run)) || related(a, b);
+}
+
+/* Chooses all logs of the runs of those that are chosen. */
+static void choose_runs(struct folder *folder) {
+    uint32_t *todo = vt_alloc(folder->count, sizeof *todo), count = 0;
+    for (uint32_t i = 0; i < folder->count; i++)
+        if (folder->found[i].chosen)
+            todo[count++] = i;
+    for (uint32_t at = 0; at < count; at++)
+        for (uint32_t i = 0; i < folder->count; i++)
+            if (!folder->found[i].chosen && same_run(&folder->found[todo[at]], &folder->found[i])) {
+                folder->found[i].chosen = true;
+                todo[count++] = i;
+            }
+    free(todo);
+}
+
+/* `run`: see find_logs.h. */
+static void choose_logs(struct folder *folder, const char *run) {
+    for (uint32_t i = 0; i < folder->count; i++) {
+        struct found *f = &folder->found[i];
+        f->chosen = !run                  ? i == 0
+                    : !strcmp(run, "all") ? true
+                                          : f->run[0] && !strncasecmp(f->run, run, strlen(run));
+    }
+    if (!run)
+        choose_runs(folder);
+}
+
+static void folder_free(struct folder *folder) {
+    for (uint32_t i = 0; i < folder->count; i++)
+        free(folder->found[i].path);
+    free(folder->found);
 }
 
 /* Whether `path` is the LOG.nvml of a log among the arguments. */
@@ -110,12 +192,13 @@ static int choose(const char *path, bool here, const char *run, struct vt_logs *
                   struct vt_string *message) {
     struct folder folder = {0};
     const char *where = here ? "here" : path;
-    int error = look_into(&folder, path, !here, message);
+    int error = look_into(&folder, path, here ? "" : NULL, message);
     uint32_t before = logs->count, left_out;
     if (error)
         return error;
+    choose_logs(&folder, run);
     for (uint32_t i = 0; i < folder.count; i++)
-        if (in_run(&folder.found[i], &folder.found[0], run))
+        if (folder.found[i].chosen)
             add(logs, folder.found[i].path);
     uint32_t chosen = logs->count - before;
     left_out = folder.count - chosen;
@@ -140,9 +223,7 @@ static int choose(const char *path, bool here, const char *run, struct vt_logs *
         free(logs->said);
         logs->said = said.text;
     }
-    for (uint32_t i = 0; i < folder.count; i++)
-        free(folder.found[i].path);
-    free(folder.found);
+    folder_free(&folder);
     return error;
 }
 
@@ -166,6 +247,48 @@ int vt_logs_find(char *const *arguments, int count, const char *run, struct vt_l
             return error;
     }
     return 0;
+}
+
+/* Whether a log is one of the first `count` of a list, under whatever name. */
+static bool is_listed(const struct found *f, const struct vt_logs *logs, uint32_t count) {
+    for (uint32_t i = 0; i < count; i++) {
+        struct stat st;
+        if (!stat(logs->paths[i], &st) && st.st_dev == f->device && st.st_ino == f->inode)
+            return true;
+    }
+    return false;
+}
+
+/* The folder of a file. Free it. */
+static char *folder_of(const char *path) {
+    const char *slash = strrchr(path, '/');
+    return !slash ? vt_strdup(".") : vt_strndup(path, slash == path ? 1 : (size_t)(slash - path));
+}
+
+void vt_logs_complete(struct vt_logs *logs) {
+    uint32_t named = logs->count;
+    char *last = NULL;
+    for (uint32_t i = 0; i < named; i++) {
+        const char *name = vt_basename(logs->paths[i]);
+        struct vt_string message = {0};
+        struct folder folder = {0};
+        char *path = folder_of(logs->paths[i]);
+        /* most are in one folder, and are called what all logs are */
+        bool done = last && !strcmp(last, path) && strstr(name, ".vtl");
+        if (!done && !look_into(&folder, path, name, &message)) {
+            for (uint32_t j = 0; j < folder.count; j++)
+                folder.found[j].chosen = is_listed(&folder.found[j], logs, named);
+            choose_runs(&folder);
+            for (uint32_t j = 0; j < folder.count; j++)
+                if (folder.found[j].chosen && !is_listed(&folder.found[j], logs, logs->count))
+                    add(logs, folder.found[j].path);
+        }
+        folder_free(&folder);
+        vt_string_free(&message);
+        free(last);
+        last = path;
+    }
+    free(last);
 }
 
 void vt_logs_free(struct vt_logs *logs) {

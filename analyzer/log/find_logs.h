@@ -19,6 +19,9 @@ struct vt_logs {
  * vt_logs_free in either case. */
 int vt_logs_find(char *const *arguments, int count, const char *run, struct vt_logs *logs,
                  struct vt_string *message);
+
+/* Adds the other logs of the same runs that are in the folders of those that `logs` has. */
+void vt_logs_complete(struct vt_logs *logs);
 void vt_logs_free(struct vt_logs *logs);
 
 #endif
