@@ -1,29 +1,30 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * When it is worth asking the driver about a device: at its first allocation, and whenever what this
- * process holds of it has risen 5 % above the figure that was asked about last. event.c tells of
- * each allocation and free; wrap/ask.c asks.
+ * When it is worth asking the driver about a device: at its first allocation, and whenever this
+ * process's memory on it has risen 5 % since the last question. event.c reports each allocation and
+ * free; wrap/ask.c asks.
  *
- * The sums are kept loosely: a thread adds to a device's sum only when its own part has moved by a
- * mebibyte, so threads do not write to one cache line at each event. A sum is therefore off by less
- * than a mebibyte a thread, which only moves the moment of the question.
+ * The sums are approximate: a thread adds to a device's sum only when its own part has changed by a
+ * mebibyte, so that threads do not write to the same cache line at each event. A sum is therefore
+ * off by less than a mebibyte per thread, which only shifts the time of the question.
+ *
  */
 #include "books.h"
 #include "base/base.h"
 
-#define DEVICES 256u      /* every value of a record's device byte */
-#define STEP    (1 << 20) /* bytes that a thread may hold back */
+#define DEVICES 256u      /* one per value of a record's device byte */
+#define STEP    (1 << 20) /* bytes that a thread may keep in its part */
 #define RISE(bytes)                                                                                \
     ((bytes) / 20) /* 5 %, DESIGN's figure: about 230 questions from 1 MiB to 80 GiB */
 
 static struct {
-    uint64_t bytes; /* atomic: driver memory of this process, less what threads hold back */
+    uint64_t bytes; /* atomic: driver memory of this process, without the threads' parts */
     uint64_t asked; /* atomic: the bytes at the last question */
     uint32_t known; /* atomic: its name and size were asked for */
 } devices[DEVICES];
 
 static __thread struct {
-    uint64_t process; /* whose part this is: vt_tls.generation of the time */
+    uint64_t process; /* vt_tls.generation when the part began */
     int64_t bytes;
     unsigned device;
 } part __attribute__((tls_model("initial-exec")));

@@ -522,19 +522,21 @@ void vt_log_unend(void) {
         vt_publish(&header->exit_kind, (uint32_t)VT_EXIT_NONE);
 }
 
-/* A signal handler may fork in the middle of a record, and return. Then both parent and child finish that
- * record, and the chunk is shared memory. The parent does not wait, so it may have written more records by the
- * time the child goes on. The zero that the child stores after its record would hide them from a reader.
+/* A signal handler may fork in the middle of a record, and return. Then both parent and child
+ * finish that record in the same shared chunk. The parent does not wait, so it may have written
+ * more records by the time the child goes on. The zero that the child stores after its record would
+ * hide them from a reader.
  *
- * So the child replaces its mapping of the chunk by private memory at the same address. Pointers that the
- * interrupted code holds stay valid, and nobody sees what it stores. `t->chunk` is set before anything but the
- * chunk's header is written, and cleared before the chunk is unmapped. If the interrupted code is just taking a
- * chunk, it finds `foreign` set and gives it up. The counters in the log's header are still shared: a chunk
- * number that the child reserves leaves a hole, which readers allow for.
+ * So the child replaces its mapping of the chunk by private memory at the same address. Pointers
+ * that the interrupted code holds stay valid, and nobody sees what it stores. `t->chunk` is set
+ * before anything but the chunk's header is written, and cleared before the chunk is unmapped. If
+ * the interrupted code is just taking a chunk, it finds `foreign` set and gives it up. The counters
+ * in the log's header are still shared: a chunk number that the child reserves leaves a hole, which
+ * readers accept.
  *
- * init.c calls this in its wrappers of fork. A child that was made in another way finds its guard word wiped
- * before it starts another record (room), but it can still damage the log within the few instructions from
- * that check to the end of the record. */
+ * init.c calls this in its wrappers of fork. A child made in another way finds its guard word wiped
+ * before it starts another record (room), but it can still damage the log within the few
+ * instructions from that check to the end of the record. */
 void vt_log_child(void) {
     struct vt_thread *t = vt_tls.thread;
     if (!vt_log_is_open() || foreign)

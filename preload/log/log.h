@@ -42,8 +42,7 @@ struct vt_tls {
     void *label_caller;
     uint16_t contexts[14];
     uint32_t context_depth;
-    uint8_t ask,
-        ask_device; /* VT_ASK_*: what event.c leaves for wrap/ask.c to ask, about which device */
+    uint8_t ask, ask_device; /* VT_ASK_*: what wrap/ask.c is to ask, and for which device */
 };
 extern __thread struct vt_tls vt_tls __attribute__((tls_model("initial-exec")));
 
@@ -73,8 +72,8 @@ void vt_log_unend(void);                        /* after an exec that failed */
 const char *vt_log_path(void);                  /* static memory; before the log opens: "" */
 uint64_t vt_log_dropped(void);                  /* how many events are missing */
 uint32_t vt_log_pid(void);                      /* of the process that the log is about */
-/* Stops a forked child from writing into its parent's log. Call it as soon as the child runs. Safe in
- * a signal handler. */
+/* Stops a forked child from writing into its parent's log. Call it as soon as the child runs. Safe
+ * in a signal handler. */
 void vt_log_child(void);
 void vt_log_forked(void); /* in a forked child: there is no log yet */
 

@@ -1,13 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What we ask the driver ourselves (VRAMTRACE_ASK=off: nothing), so that a log tells how large the
- * device is and what others hold of it: a device's name, size and UUID after the first allocation on
- * it; free and total memory after a refusal and after a new peak (books/peak.c says when).
+ * What we ask the driver ourselves (VRAMTRACE_ASK=off: nothing), so that a log shows how large the
+ * device is and how much of it others use: a device's name, size and UUID after the first
+ * allocation on it; free and total memory after a refusal and after a new peak (books/peak.c
+ * decides when).
  *
- * Always through the real function, on the thread that just allocated, where the program itself
- * called the driver a moment ago. Never while a stream is captured, which a call of another's might
- * end; never from within exit. No context is ever made: without one that is current and on that
- * device, memory is not asked about.
+ * We call the real function on the thread that just allocated, because the program has just called
+ * the driver there itself. We never ask while a stream is captured, because another call might end
+ * the capture, and never inside exit. We never make a context: without a current one on that
+ * device, we do not ask about memory.
+ *
  */
 #include "stack/stack.h"
 #include "wrap.h"

@@ -35,8 +35,8 @@
     if (VT_UNLIKELY(vt_limit_on) && !vt_event_may_alloc(&call, (kind), (bytes), (device)))         \
     return CUDA_ERROR_OUT_OF_MEMORY
 
-/* ask.c: records an allocation as vt_event_alloc and vt_event_allocated do, then asks the driver what
- * is worth asking after it. */
+/* ask.c: records an allocation as vt_event_alloc and vt_event_allocated do, then asks the driver
+ * about the device if that is worth it. */
 void vt_ask_alloc(const struct vt_call *call, int result, unsigned kind, uint64_t address,
                   uint64_t size);
 void vt_ask_allocated(const struct vt_call *call, int result, struct vt_live what);

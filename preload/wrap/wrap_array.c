@@ -31,7 +31,7 @@ static void destroyed(const struct vt_call *call, CUresult result,
         vt_live_insert(&freeing->was);
 }
 
-/* The bytes of what an older or flatter descriptor describes. */
+/* The size of an array from an older or two-dimensional descriptor. */
 #define ARRAY_BYTES(d, depth, flags)                                                               \
     vt_array_bytes((d) ? &(CUDA_ARRAY3D_DESCRIPTOR){(d)->Width, (d)->Height, (depth), (d)->Format, \
                                                     (d)->NumChannels, (flags)}                     \
