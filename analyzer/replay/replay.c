@@ -15,9 +15,10 @@
 static void on_fail(struct vt_walk *w, const struct vt_rec_fail *f) {
     struct vt_replay_book *book =
         vt_walk_book(w->r, vt_kind_layer(vt_word_kind(f->word)), vt_when_device(f->when));
-    book->used = true;
+    bool no_room = vt_fails_refused(&w->fails, w->r, w->log, w->tid, f);
     book->failed_count++;
-    vt_fails_refused(&w->fails, w->r, w->log, w->tid, f);
+    /* a thread that still allocates when its context is gone reaches no device */
+    book->used |= no_room || vt_when_device(f->when) != VT_DEVICE_UNKNOWN;
 }
 
 static void on_cacheinfo(struct vt_walk *w, const struct vt_rec_cacheinfo *c) {

@@ -73,19 +73,20 @@ static struct vt_replay_fail *add_fail(struct vt_replay *r, const struct vt_log 
     return fail;
 }
 
-void vt_fails_refused(struct vt_fails *fails, struct vt_replay *r, const struct vt_log *log,
+bool vt_fails_refused(struct vt_fails *fails, struct vt_replay *r, const struct vt_log *log,
                       uint32_t tid, const struct vt_rec_fail *f) {
     if (f->result != OUT_OF_MEMORY)
-        return;
+        return false;
     struct vt_replay_fail *fail = add_fail(r, log, tid, f->word, f->when, f->size);
     if (!fail)
-        return;
+        return true;
     fail->result = f->result;
     fail->flags = f->flags;
     uint32_t open = vt_map_get(&fails->open, tid);
     fail->open_next = open == VT_MAP_NONE ? 0 : open;
     vt_map_put(&fails->open, tid, (uint32_t)r->fail_count);
     fails->pending++;
+    return true;
 }
 
 /* The thread's refusals since its last success all belong to this request. The last of them counts,

@@ -17,8 +17,8 @@ struct vt_fails {
                               answer */
 };
 
-/* The driver, or the tracer for it (a limit), refused on this thread. */
-void vt_fails_refused(struct vt_fails *fails, struct vt_replay *r, const struct vt_log *log,
+/* The driver, or the tracer for it (a limit), refused on this thread. Whether for want of memory. */
+bool vt_fails_refused(struct vt_fails *fails, struct vt_replay *r, const struct vt_log *log,
                       uint32_t tid, const struct vt_rec_fail *f);
 /* A framework raised its error. */
 void vt_fails_given_up(struct vt_fails *fails, struct vt_replay *r, const struct vt_log *log,

@@ -341,13 +341,24 @@ static void failures(void **state) {
     maker_alloc(&m, 0, 0, VT_KIND_DEVICE, 2, 1, 2, 0x3000, 500, 0);
     maker_fail(&m, 0, 0, 0, 1, 77, 2);
     maker_fail(&m, 0, 0, 0, 1, 77, 1); /* an invalid value is no want of memory */
+    /* a thread goes on when its context is gone: no device was asked */
+    maker_fail(&m, 0, 0, VT_DEVICE_UNKNOWN, 1, 77, 709);
     play(&m, all, &p);
     assert_int_equal(p.r.devices[0].driver.failed_count, 2);
+    assert_true(p.r.devices[0].driver.used);
+    assert_false(p.r.devices[VT_DEVICE_UNKNOWN].driver.used);
     assert_int_equal(p.r.fail_count, 1);
     assert_int_equal(p.r.fails[0].tracked_bytes, 30);
     assert_int_equal(p.r.fails[0].holder_count, 2);
     assert_int_equal(p.r.sites[p.r.fails[0].holders[0]].live_bytes, 20);
     assert_int_equal(p.r.sites[p.r.fails[0].holders[1]].live_bytes, 10);
+    unplay(&p);
+    maker_free(&m);
+
+    maker_start(&m); /* but one that had no room was */
+    maker_fail(&m, 0, 0, VT_DEVICE_UNKNOWN, 1, 77, 2);
+    play(&m, all, &p);
+    assert_true(p.r.devices[VT_DEVICE_UNKNOWN].driver.used);
     unplay(&p);
     maker_free(&m);
 }
