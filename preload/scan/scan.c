@@ -25,8 +25,8 @@
 #include <sys/mman.h>
 #include <time.h>
 
-#define TIME_NS      5000000000u          /* VRAMTRACE_SCAN=auto: at most about this time ... */
-#define AUTO_BYTES   ((uint64_t)64 << 30) /* ... and this much resident memory */
+#define AUTO_BYTES   ((uint64_t)64 << 30) /* VRAMTRACE_SCAN=auto: at most this much memory */
+#define WORK_MOST    ((uint64_t)64 << 30) /* ... and work: about 5 s on two slow cores */
 #define PAGE         4096u
 #define LIST_MOST    1000000u /* most lost allocations that are written */
 #define IN_REGISTERS 4u       /* per thread: last allocations that count as reached */
@@ -116,8 +116,8 @@ static const char *refuse(struct vt_scan *scan) {
         return vt_options.scan_bytes ? "more memory is resident than VRAMTRACE_SCAN allows"
                                      : "more than 64 GiB are resident (VRAMTRACE_SCAN=SIZE)";
     scan->started_ns = vt_sys_clock_ns(CLOCK_MONOTONIC);
-    /* A user who sets a size gets time for it: a second per GiB, added to the default. */
-    scan->deadline_ns = scan->started_ns + TIME_NS + (vt_options.scan_bytes >> 30) * 1000000000u;
+    /* A user who sets a size gets it searched: both floods, copied. */
+    scan->most_work = WORK_MOST + 8 * vt_options.scan_bytes;
     return NULL;
 }
 
@@ -267,11 +267,57 @@ static bool anything_held(void) {
     return held;
 }
 
+#define BIT(signal) (1ull << ((signal)-1))
+
+/* Signals that the program handles. Every other one may arrive: it ends the process, as it must, or
+ * does nothing. */
+static uint64_t handled_signals(void) {
+    struct { /* the kernel's struct sigaction */
+        uintptr_t handler, flags, restorer;
+        uint64_t mask;
+    } a;
+    uint64_t handled = 0;
+    for (int n = 1; n <= 64; n++)
+        if (VT_SYS4(SYS_rt_sigaction, n, NULL, &a, sizeof a.mask) == 0 && a.handler > 1)
+            handled |= BIT(n);
+    return handled;
+}
+
+/* A handler could unmap what is read in place, so it waits. What usually ends the process does not
+ * wait for long: the scan stops then. Returns the mask to restore. */
+static uint64_t hold_signals(struct vt_scan *scan) {
+    uint64_t handled = handled_signals(), before = 0;
+    VT_SYS4(SYS_rt_sigprocmask, SIG_BLOCK, &handled, &before, sizeof before);
+    scan->ending = handled & ~before & (BIT(SIGHUP) | BIT(SIGINT) | BIT(SIGQUIT) | BIT(SIGTERM));
+    return before;
+}
+
 static void note_alone(const char *why) {
     struct vt_recording recording = vt_event_open();
     if (!recording.thread)
         return;
     note(why);
+    vt_event_close(&recording);
+}
+
+static void look_and_write(struct vt_scan *scan, void *frame, const uintptr_t *registers) {
+    const char *why = scan->stop ? scan->stop : refuse(scan);
+    if (!why) {
+        scan->frame = frame;
+        vt_scan_find_threads(scan);
+        look_for_all(scan, registers);
+        vt_scan_read_close(scan);
+        why = scan->stop;
+        if (!why && scan->in_doubt)
+            why = "memory that may hold pointers could not be read";
+    }
+    struct vt_recording recording = vt_event_open();
+    if (!recording.thread)
+        return;
+    if (why)
+        note(why);
+    if (scan->started_ns)
+        write_result(recording.thread, scan);
     vt_event_close(&recording);
 }
 
@@ -298,28 +344,9 @@ void vt_scan_run(void *frame) {
     gather_targets(scan);
     if (!scan->target_count && !scan->stop)
         return;
-    const char *why = scan->stop ? scan->stop : refuse(scan);
-    if (!why) {
-        scan->frame = frame;
-        vt_scan_find_threads(scan);
-        /* Signals are blocked while memory is read in place: a handler could unmap it. */
-        uint64_t all = UINT64_MAX, held = 0;
-        VT_SYS4(SYS_rt_sigprocmask, SIG_SETMASK, &all, &held, sizeof all);
-        look_for_all(scan, registers);
-        VT_SYS4(SYS_rt_sigprocmask, SIG_SETMASK, &held, NULL, sizeof held);
-        vt_scan_read_close(scan);
-        why = scan->stop;
-        if (!why && scan->in_doubt)
-            why = "memory that may hold pointers could not be read";
-    }
-    struct vt_recording recording = vt_event_open();
-    if (!recording.thread)
-        return;
-    if (why)
-        note(why);
-    if (scan->started_ns)
-        write_result(recording.thread, scan);
-    vt_event_close(&recording);
+    uint64_t mask = hold_signals(scan);
+    look_and_write(scan, frame, registers);
+    VT_SYS4(SYS_rt_sigprocmask, SIG_SETMASK, &mask, NULL, sizeof mask);
 }
 
 void vt_scan_before_teardown(void *frame) {

@@ -254,6 +254,7 @@ __attribute__((target("avx2"))) static void words_avx2(struct flood *f, const ui
 
 static void look_at(struct flood *f, const void *bytes, size_t count, uintptr_t at) {
     f->scan->bytes += count;
+    f->scan->work += count;
     if (__builtin_cpu_supports("avx2"))
         words_avx2(f, bytes, count / 8, at);
     else
@@ -322,11 +323,14 @@ static void look_through(struct flood *f, const struct vt_span *s, uintptr_t sta
         window = (at & ~(WINDOW - 1)) + WINDOW;
         if (window > end)
             window = end;
+        if (!scan->alone)
+            vt_scan_forget_pages(scan);
         for (struct vt_range run = {at, window}; run.start < window; run.start = run.end) {
+            bool present = false;
             run.end = window;
-            if (!s->every_page && !vt_scan_resident(scan, run.start, window, &run))
+            if (!s->every_page && !vt_scan_resident(scan, run.start, window, &run, &present))
                 break;
-            if (scan->alone && s->steady)
+            if (scan->alone && s->steady && present)
                 look_at(f, (const void *)run.start, run.end - run.start, run.start);
             else
                 for (uintptr_t p = run.start; p < run.end && vt_scan_goes_on(scan);
@@ -339,6 +343,15 @@ static void look_through(struct flood *f, const struct vt_span *s, uintptr_t sta
                 return;
         }
     }
+}
+
+/* Whether all pages were present when the cells were made. */
+static bool is_present(const struct vt_span *s, uintptr_t start, uintptr_t end) {
+    size_t first = s->base / 4096, last = (end - 1) / 4096 - first;
+    for (size_t page = start / 4096 - first; page <= last; page++)
+        if (!vt_bit(s->pages, page))
+            return false;
+    return true;
 }
 
 /* A small block's copy in the last window that was read; NULL: it is not there. In a long list, one
@@ -354,6 +367,8 @@ static const void *from_window(struct vt_scan *scan, const struct vt_span *s, st
     uintptr_t from = r.start & ~(uintptr_t)(SIZE - 1), until = from + SIZE;
     from = from < s->start ? s->start : from;
     until = until > s->end ? s->end : until;
+    if (!is_present(s, from, until))
+        return NULL;
     scan->peeked_at = scan->peeked_end = from;
     if (!vt_scan_read(scan, scan->peeked, from, until - from))
         return NULL;
@@ -372,10 +387,11 @@ static void drain(struct flood *f) {
             struct vt_range r = f->stack[f->depth - 1];
             const struct vt_span *s = vt_scan_span_at(scan, r.start);
             size_t size = r.end - r.start;
-            /* A block of a heap that was walked is readable in whole; of other memory, only the
-             * resident pages can be read in place. */
-            bool in_place = scan->alone && s->steady, whole = s->kind == VT_SPAN_CELLS;
-            if (size > VT_SCAN_BUFFER || s->every_page || in_place) {
+            /* A block of a heap that was walked is readable in whole, if its pages are present; of
+             * other memory, only pages with contents are read. */
+            bool in_place = scan->alone && s->steady,
+                 whole = s->kind == VT_SPAN_CELLS && is_present(s, r.start, r.end);
+            if (in_place || !whole) {
                 f->depth--;
                 if (in_place && whole) {
                     piece_of(f, s, r.start, r.end);
@@ -387,7 +403,7 @@ static void drain(struct flood *f) {
                     return;
                 continue;
             }
-            const void *copy = whole ? from_window(scan, s, r, n + f->depth < FEW) : NULL;
+            const void *copy = from_window(scan, s, r, n + f->depth < FEW);
             if (copy) {
                 f->depth--;
                 piece_of(f, s, r.start, r.end);

@@ -44,20 +44,21 @@ struct region {
     struct vt_scan *scan;
     const struct vt_vma *vma;
     uintptr_t base;
-    uint64_t *bits[4];
+    uint64_t *bits[4], *pages;
     uintptr_t from; /* start of the current CELLS span */
     bool heap;
 };
 
 static bool region_begin(struct region *r, struct vt_scan *scan, const struct vt_vma *vma,
                          uintptr_t start, uintptr_t end, bool heap) {
-    size_t words = (end - start) / 1024 + 2;
-    uint64_t *bits = vt_scan_take(scan, 4 * words * sizeof *bits);
+    size_t words = (end - start) / 1024 + 2, page_words = words / 256 + 2;
+    uint64_t *bits = vt_scan_take(scan, (4 * words + page_words) * sizeof *bits);
     if (!bits)
         return false;
     *r = (struct region){.scan = scan, .vma = vma, .base = start, .from = start, .heap = heap};
     for (unsigned i = 0; i < 4; i++)
         r->bits[i] = bits + i * words;
+    r->pages = bits + 4 * words;
     return true;
 }
 
@@ -76,6 +77,8 @@ static void cells_until(struct region *r, uintptr_t end, uintptr_t next) {
         s->heap = r->heap;
         for (unsigned i = 0; i < 4; i++)
             s->bits[i] = r->bits[i];
+        s->pages = r->pages;
+        vt_scan_note_present(r->scan, r->base, r->from, end, r->pages);
     }
     r->from = next;
 }
@@ -370,7 +373,6 @@ static void pools(struct vt_scan *scan, const struct vt_vma *vma, uintptr_t star
 
 void vt_scan_heap_piece(struct vt_scan *scan, const struct vt_vma *vma, uintptr_t start,
                         uintptr_t end) {
-    /* In place only where malloc is: elsewhere in a mapping, single pages may be unreadable. */
     bool malloced = vma->heap || start % HEAP_BYTES == 0;
     scan->in_place =
         vma->steady && malloced ? (struct vt_range){start, end} : (struct vt_range){0, 0};

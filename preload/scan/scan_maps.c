@@ -414,7 +414,8 @@ bool vt_scan_look_around(struct vt_scan *scan) {
     find_device_memory(scan);
     for (uint32_t i = 0; i < scan->vma_count; i++) {
         struct vt_vma *v = &scan->vmas[i];
-        v->steady = v->anonymous && v->private_ && !v->device && vt_scan_in_place(scan, v->start);
+        v->steady =
+            v->anonymous && v->private_ && !v->device && vt_scan_in_place(scan, v->start, v->end);
     }
     find_stacks(scan);
     if (!vt_mappings_list(scan->ours, VT_SCAN_RANGES, &scan->our_count))

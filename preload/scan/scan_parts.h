@@ -39,11 +39,12 @@ struct vt_span {
     uintptr_t start, end;
     uint8_t kind;
     bool heap;         /* the C library's heap: CUDA's tables may lie here */
-    bool steady;       /* resident pages can be read in place */
+    bool steady;       /* pages that are present can be read in place */
     bool every_page;   /* scan pages that are not resident too: a driver may hold them elsewhere */
     bool marked[2];    /* ROOT, BOOKS, PLAIN; see enum vt_mark */
     uintptr_t base;    /* CELLS: where the bit maps start */
     uint64_t *bits[4]; /* CELLS: one bit per 16 bytes; see enum vt_bits */
+    uint64_t *pages;   /* CELLS: one bit per page from that of `base` on: it is present */
 };
 
 enum vt_bits { VT_BITS_START, VT_BITS_DEAD, VT_BITS_MARK };
@@ -56,7 +57,7 @@ enum vt_mark { VT_MARK_BOOKS, VT_MARK_USER }; /* bits[VT_BITS_MARK + mark] */
 struct vt_vma {
     uintptr_t start, end;
     bool private_, anonymous, heap;
-    bool steady;  /* resident pages can be read in place */
+    bool steady;  /* pages that are present can be read in place */
     bool guarded; /* an inaccessible mapping lies just below: it may be a stack */
     bool device;  /* a device's file, or it contains a live allocation of device memory */
     bool stack;   /* a living thread's, or the remains of a dead one's */
@@ -76,8 +77,10 @@ struct vt_thread_seen {
 
 struct vt_scan {
     const char *stop; /* why it ended early; NULL: it did not */
-    uint64_t started_ns, deadline_ns, asked_ticks;
-    uint64_t bytes; /* scanned so far */
+    uint64_t started_ns, asked_ticks;
+    uint64_t work, most_work; /* in bytes read in place: the same on every machine */
+    uint64_t ending;          /* signals that end the scan: the program handles them */
+    uint64_t bytes;           /* scanned so far */
     uint32_t unread_pages;
     bool in_doubt; /* reached memory could not be read: nothing can be called lost */
 
@@ -86,14 +89,15 @@ struct vt_scan {
     uintptr_t target_low, target_high;
 
     /* scan_read.c */
-    bool alone;    /* no other thread, and signals blocked: memory does not change */
+    bool alone;    /* no other thread, handled signals blocked: memory does not change */
     bool no_readv; /* process_vm_readv is refused */
     uint32_t pid;
     int pagemap, memfd;
     void *memfd_window;
-    uint64_t *page_entries; /* 512 */
-    uint8_t *buffer;        /* VT_SCAN_BUFFER */
-    uint8_t *peeked;        /* VT_SCAN_BUFFER, for vt_scan_peek */
+    uint64_t *page_entries; /* 512: those of the window that begins at `window` */
+    uintptr_t window;
+    uint8_t *buffer; /* VT_SCAN_BUFFER */
+    uint8_t *peeked; /* VT_SCAN_BUFFER, for vt_scan_peek */
     uintptr_t peeked_at, peeked_end;
     struct vt_range in_place; /* what vt_scan_peek reads in place */
 
@@ -134,14 +138,19 @@ struct vt_scan {
 void *vt_scan_memory(size_t bytes);
 /* The same; when it returns NULL, scan->stop says so. */
 void *vt_scan_take(struct vt_scan *scan, size_t bytes);
-/* False: scan->stop is set, or the time is up. */
+/* Counts a step. False: scan->stop is set, which this does too: past the limit, or when a signal
+ * that the program handles waits to end it. */
 bool vt_scan_goes_on(struct vt_scan *scan);
 
 bool vt_scan_read_open(struct vt_scan *scan);
 void vt_scan_read_close(struct vt_scan *scan);
-/* Whether resident pages of a private mapping can be read in place: no other thread, and no
+/* Whether pages of a private mapping that are present can be read in place: no other thread, and no
  * protection key forbids it (process_vm_readv would not notice one). */
-bool vt_scan_in_place(struct vt_scan *scan, uintptr_t address);
+bool vt_scan_in_place(struct vt_scan *scan, uintptr_t start, uintptr_t end);
+/* Sets the bits of the pages from `start` to `end` that are present, counted from the page of
+ * `base`. All of them, where that cannot be known. */
+void vt_scan_note_present(struct vt_scan *scan, uintptr_t base, uintptr_t start, uintptr_t end,
+                          uint64_t *bits);
 /* All of it, or false. */
 bool vt_scan_read(struct vt_scan *scan, void *to, uintptr_t from, size_t bytes);
 /* The word at `from`, which must be 8-aligned; 0 if it cannot be read. Made for
@@ -150,9 +159,12 @@ uint64_t vt_scan_peek(struct vt_scan *scan, uintptr_t from);
 /* Reads ranges, together at most VT_SCAN_BUFFER bytes, one after the other into scan->buffer.
  * Returns how many were read; the next one could not be. */
 uint32_t vt_scan_gather(struct vt_scan *scan, const struct vt_range *ranges, uint32_t count);
-/* The first run of pages in [from, until) with contents. False: none. `until` must be at most 2 MiB
- * after `from`. */
-bool vt_scan_resident(struct vt_scan *scan, uintptr_t from, uintptr_t until, struct vt_range *run);
+/* The first run of pages in [from, until) with contents: all of them present, or none. False: there
+ * is none. The range must lie in one window of 2 MiB. */
+bool vt_scan_resident(struct vt_scan *scan, uintptr_t from, uintptr_t until, struct vt_range *run,
+                      bool *present);
+/* What was known of pages may have changed. */
+void vt_scan_forget_pages(struct vt_scan *scan);
 /* Reads a small file of /proc, up to size - 1 bytes, and adds a zero. Returns its length. */
 size_t vt_scan_file(const char *path, char *to, size_t size);
 

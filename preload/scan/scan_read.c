@@ -5,11 +5,14 @@
  * Other threads continue during the scan and may unmap anything. So memory is copied by
  * process_vm_readv, which fails where a load would fault. What that call refuses (a driver's pinned
  * pages, or everything under some seccomp filters) is written to a memory file and read from there:
- * a write accepts any page that a load can read. With only one thread and signals blocked, nothing
- * can be unmapped, so private memory is read in place.
+ * a write accepts any page that a load can read. With only one thread and handled signals blocked,
+ * nothing can be unmapped, so private memory is read in place, as far as its pages are present.
+ * Pages that pagemap shows as swapped may be guard pages, on which a load faults: they are copied.
+ * Private pages that are neither are empty. They are not read: a userfaultfd may let the reader
+ * wait for ever.
  *
- * The scan's own memory and its time limit are here too, because every part needs them. Called by
- * the other scan files.
+ * The scan's own memory and its limit are here too, because every part needs them. Called by the
+ * other scan files.
  */
 #define _GNU_SOURCE
 #include "scan_parts.h"
@@ -19,12 +22,19 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/uio.h>
-#include <time.h>
 #include <x86intrin.h>
 
 #define PAGE        4096u
 #define GATHER_MOST 512u
-#define WINDOW      (2u << 20)
+#define WINDOW      ((uintptr_t)2 << 20)
+#define NO_WINDOW   UINTPTR_MAX
+#define PRESENT     (1ull << 63) /* words of pagemap */
+#define SWAPPED     (1ull << 62) /* or another thing that is no page: a guard, for one */
+
+/* What a step, a look at pagemap and a copied byte cost, in bytes read in place. */
+#define STEP_WORK   1024u
+#define WINDOW_WORK 131072u
+#define COPY_WORK   2u
 
 void *vt_scan_memory(size_t bytes) {
     return vt_sys_mmap((bytes + PAGE - 1) & ~(size_t)(PAGE - 1), PROT_READ | PROT_WRITE,
@@ -39,19 +49,23 @@ void *vt_scan_take(struct vt_scan *scan, size_t bytes) {
 }
 
 bool vt_scan_goes_on(struct vt_scan *scan) {
-    uint64_t ticks = __rdtsc();
-    /* The clock costs a system call, so it is read only about every half millisecond. */
+    uint64_t ticks = __rdtsc(), pending = 0;
+    scan->work += STEP_WORK;
+    if (!scan->stop && scan->work > scan->most_work)
+        scan->stop = "there is too much to search (VRAMTRACE_SCAN=SIZE)";
+    /* A system call, so only about every half millisecond. */
     if (scan->stop || ticks - scan->asked_ticks < 1u << 20)
         return !scan->stop;
     scan->asked_ticks = ticks;
-    if (vt_sys_clock_ns(CLOCK_MONOTONIC) > scan->deadline_ns)
-        scan->stop = "it took too long";
+    if (VT_SYS2(SYS_rt_sigpending, &pending, sizeof pending) == 0 && pending & scan->ending)
+        scan->stop = "a signal arrived";
     return !scan->stop;
 }
 
 bool vt_scan_read_open(struct vt_scan *scan) {
     scan->pid = (uint32_t)VT_SYS0(SYS_getpid);
     scan->memfd = -1;
+    scan->window = NO_WINDOW;
     scan->pagemap =
         (int)VT_SYS4(SYS_openat, AT_FDCWD, "/proc/self/pagemap", O_RDONLY | O_CLOEXEC, 0);
     scan->buffer = vt_scan_take(scan, VT_SCAN_BUFFER);
@@ -85,6 +99,7 @@ static size_t copy(struct vt_scan *scan, void *to, const struct vt_range *ranges
         return 0;
     if (n < 0)
         scan->no_readv = true;
+    scan->work += n > 0 ? (uint64_t)n * COPY_WORK : 0;
     return n < 0 ? 0 : (size_t)n;
 }
 
@@ -99,9 +114,47 @@ static bool copy_by_file(struct vt_scan *scan, void *to, uintptr_t from, size_t 
            VT_SYS4(SYS_pread64, scan->memfd, to, bytes, 0) == (long)bytes;
 }
 
-bool vt_scan_in_place(struct vt_scan *scan, uintptr_t address) {
+/* The words of pagemap for the window around an address. What cannot be known looks swapped: it is
+ * copied. */
+static const uint64_t *window_at(struct vt_scan *scan, uintptr_t address) {
+    uintptr_t window = address & ~(WINDOW - 1);
+    if (scan->window == window)
+        return scan->page_entries;
+    long bytes = WINDOW / PAGE * 8,
+         got = VT_SYS4(SYS_pread64, scan->pagemap, scan->page_entries, bytes, window / PAGE * 8);
+    scan->work += WINDOW_WORK;
+    scan->window = window;
+    /* It ends where the address space does. */
+    for (size_t i = got > 0 ? (size_t)got / 8 : 0; i < WINDOW / PAGE; i++)
+        scan->page_entries[i] = got > 0 ? 0 : SWAPPED;
+    return scan->page_entries;
+}
+
+static bool is_present(struct vt_scan *scan, uintptr_t address) {
+    return window_at(scan, address)[address % WINDOW / PAGE] & PRESENT;
+}
+
+void vt_scan_note_present(struct vt_scan *scan, uintptr_t base, uintptr_t start, uintptr_t end,
+                          uint64_t *bits) {
+    for (uintptr_t p = start & ~(uintptr_t)(PAGE - 1); p < end; p += PAGE)
+        if (scan->pagemap < 0 || is_present(scan, p))
+            vt_bit_set(bits, p / PAGE - base / PAGE);
+}
+
+bool vt_scan_in_place(struct vt_scan *scan, uintptr_t start, uintptr_t end) {
     uint8_t byte;
-    return scan->alone && scan->pagemap >= 0 && copy_by_file(scan, &byte, address, 1);
+    if (!scan->alone || scan->pagemap < 0)
+        return false;
+    /* A page to try, among the first ones or the last ones. */
+    uintptr_t first = start & ~(WINDOW - 1), last = (end - 1) & ~(WINDOW - 1);
+    for (uintptr_t window = first;; window = last) {
+        uintptr_t until = window + WINDOW < end ? window + WINDOW : end;
+        for (uintptr_t p = window < start ? start : window; p < until; p += PAGE)
+            if (is_present(scan, p))
+                return copy_by_file(scan, &byte, p, 1);
+        if (window == last)
+            return false;
+    }
 }
 
 bool vt_scan_read(struct vt_scan *scan, void *to, uintptr_t from, size_t bytes) {
@@ -113,13 +166,19 @@ bool vt_scan_read(struct vt_scan *scan, void *to, uintptr_t from, size_t bytes) 
 
 uint64_t vt_scan_peek(struct vt_scan *scan, uintptr_t from) {
     uint64_t word;
-    if (from >= scan->in_place.start && from + sizeof word <= scan->in_place.end)
+    if (from >= scan->in_place.start && from + sizeof word <= scan->in_place.end &&
+        is_present(scan, from))
         return *(const uint64_t *)from;
     if (from < scan->peeked_at || from + sizeof word > scan->peeked_end) {
         /* As much as can be read, at least a page. */
         uintptr_t start = from & ~(uintptr_t)(PAGE - 1);
-        struct vt_range r = {start, start + VT_SCAN_BUFFER};
+        uintptr_t window = (start & ~(WINDOW - 1)) + WINDOW, until = start + VT_SCAN_BUFFER;
+        struct vt_range r;
+        bool present;
         scan->peeked_at = scan->peeked_end = start;
+        if (!vt_scan_resident(scan, start, until < window ? until : window, &r, &present) ||
+            r.start > start)
+            return 0;
         size_t n = copy(scan, scan->peeked, &r, 1) & ~(size_t)(PAGE - 1);
         if (!n && copy_by_file(scan, scan->peeked, start, PAGE))
             n = PAGE;
@@ -147,28 +206,32 @@ uint32_t vt_scan_gather(struct vt_scan *scan, const struct vt_range *ranges, uin
     return count;
 }
 
-bool vt_scan_resident(struct vt_scan *scan, uintptr_t from, uintptr_t until, struct vt_range *run) {
-    uintptr_t first = from / PAGE, last = (until + PAGE - 1) / PAGE;
-    size_t pages = last - first;
+bool vt_scan_resident(struct vt_scan *scan, uintptr_t from, uintptr_t until, struct vt_range *run,
+                      bool *present) {
     *run = (struct vt_range){from, until};
-    if (pages > WINDOW / PAGE || scan->pagemap < 0)
+    *present = false;
+    if (scan->pagemap < 0 || from >= until)
         return from < until;
-    if (VT_SYS4(SYS_pread64, scan->pagemap, scan->page_entries, pages * 8, first * 8) !=
-        (long)(pages * 8))
-        return from < until; /* unknown: read it */
-    size_t i = 0, held = 3;  /* present, or in swap: the two highest bits */
-    while (i < pages && !(scan->page_entries[i] >> 62 & held))
+    const uint64_t *words = window_at(scan, from);
+    uintptr_t window = scan->window;
+    size_t i = (from - window) / PAGE, last = (until - window + PAGE - 1) / PAGE;
+    while (i < last && !(words[i] & (PRESENT | SWAPPED)))
         i++;
-    if (i == pages)
+    if (i == last)
         return false;
     size_t end = i;
-    while (end < pages && scan->page_entries[end] >> 62 & held)
+    *present = words[i] & PRESENT;
+    while (end < last && words[end] & (PRESENT | SWAPPED) && !!(words[end] & PRESENT) == *present)
         end++;
-    if ((first + i) * PAGE > from)
-        run->start = (first + i) * PAGE;
-    if ((first + end) * PAGE < until)
-        run->end = (first + end) * PAGE;
+    if (window + i * PAGE > from)
+        run->start = window + i * PAGE;
+    if (window + end * PAGE < until)
+        run->end = window + end * PAGE;
     return true;
+}
+
+void vt_scan_forget_pages(struct vt_scan *scan) {
+    scan->window = NO_WINDOW;
 }
 
 size_t vt_scan_file(const char *path, char *to, size_t size) {
