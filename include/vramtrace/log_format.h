@@ -13,7 +13,6 @@
  *
  * If you change anything here or in records.def, increase VT_LOG_VERSION, keep reading the old
  * version, and add a log of it to tests/logs/ (tests/cases/115-old-logs).
- *
  */
 #ifndef VRAMTRACE_LOG_FORMAT_H
 #define VRAMTRACE_LOG_FORMAT_H

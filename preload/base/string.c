@@ -8,7 +8,6 @@
  *
  * Compiled with -fno-builtin: otherwise the compiler would make some of them call themselves. Long
  * copies use the processor's string instructions.
- *
  */
 #define _GNU_SOURCE
 #include <stddef.h>

@@ -7,7 +7,6 @@
  * The sums are approximate: a thread adds to a device's sum only when its own part has changed by a
  * mebibyte, so that threads do not write to the same cache line at each event. A sum is therefore
  * off by less than a mebibyte per thread, which only shifts the time of the question.
- *
  */
 #include "books.h"
 #include "base/base.h"

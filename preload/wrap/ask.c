@@ -9,7 +9,6 @@
  * the driver there itself. We never ask while a stream is captured, because another call might end
  * the capture, and never inside exit. We never make a context: without a current one on that
  * device, we do not ask about memory.
- *
  */
 #include "stack/stack.h"
 #include "wrap.h"
