@@ -27,12 +27,11 @@ static struct vt_baseline_entry *append(struct vt_baseline *b) {
 
 /* --- reading --- */
 
-/* A file being read. */
 struct reader {
     const char *path;
     uint32_t line;
     struct vt_baseline *baseline;
-    struct vt_baseline_entry *open; /* its frames are being read; NULL: none */
+    struct vt_baseline_entry *open; /* the entry whose frames come next; NULL: none */
     uint32_t frame_room;
     struct vt_string *message;
 };
@@ -43,7 +42,7 @@ static int wrong(struct reader *r, const char *expected, const char *found) {
     return -EINVAL;
 }
 
-/* The entry that was open is whole. */
+/* Completes the open entry. */
 static int finish(struct reader *r) {
     struct vt_baseline_entry *e = r->open;
     r->open = NULL;
@@ -187,7 +186,7 @@ void vt_baseline_raise(struct vt_baseline *b, struct vt_stack_key *key, uint64_t
         e->blocks = blocks;
 }
 
-/* By name, never by size: a leak that grew stays where it is in a diff. */
+/* By name, not by size, so that a leak that grew keeps its position in a diff. */
 static int by_name(const void *a, const void *b) {
     const struct vt_stack_key *x = &((const struct vt_baseline_entry *)a)->key;
     const struct vt_stack_key *y = &((const struct vt_baseline_entry *)b)->key;
@@ -222,7 +221,7 @@ int vt_baseline_write(struct vt_baseline *b, const char *path, struct vt_string 
     int error = 0;
     if (b->count)
         qsort(b->entries, b->count, sizeof *b->entries, by_name);
-    vt_map_free(&b->by_hash); /* the entries moved */
+    vt_map_free(&b->by_hash); /* the sort moved the entries */
     for (uint32_t i = 0; i < b->count; i++)
         vt_map_put(&b->by_hash, b->entries[i].key.hash, i);
     vt_string_format(&temporary, "%s.%ld.tmp", path, (long)getpid());

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Baselines: today's leaks, accepted until they grow. A file of text, sorted, to be kept beside the
- * source and read in its diffs; what names a leak in it outlives moved lines and new builds
- * (stack_key.h). For cmd_check.c, gate.c.
+ * Baselines: known leaks, accepted until they grow. A sorted text file, to be kept beside the
+ * source and read in its diffs. Its names for leaks stay the same when lines move and in new builds
+ * (stack_key.h). For check_options.c and gate.c.
  *
  *     vramtrace-baseline 1
  *     # comments
@@ -12,7 +12,7 @@
  *       scale_frame (leak.c)
  *       main (leak.c)
  *
- * The bytes are the most that one process may hold of it.
+ * The bytes are the most that one process may hold.
  */
 #ifndef VRAMTRACE_ANALYZER_BASELINE_H
 #define VRAMTRACE_ANALYZER_BASELINE_H
@@ -25,7 +25,7 @@ struct vt_baseline_entry {
     struct vt_stack_key key;
     uint64_t bytes, blocks;
     uint32_t line; /* in the file */
-    bool seen;     /* gate.c: the run still has it */
+    bool seen;     /* set by gate.c: the run still has it */
 };
 
 /* Start it as {0}; free with vt_baseline_free. */
@@ -36,19 +36,20 @@ struct vt_baseline {
     struct vt_map by_hash; /* key.hash -> index */
 };
 
-/* 0, or -errno and a message that names file and line, what was expected and what was found. */
+/* Reads a file. Returns 0, or -errno with a `message` that names the file, the line, what was
+ * expected and what was found. Free it in either case. */
 int vt_baseline_read(const char *path, struct vt_baseline *baseline, struct vt_string *message);
 
-/* The entry of a key, NULL: there is none. */
+/* The entry with this key; NULL: none. Valid until the baseline changes. */
 struct vt_baseline_entry *vt_baseline_find(const struct vt_baseline *baseline, uint64_t hash);
 
-/* Adds an entry, or raises the one that is there to these figures where they are larger. Takes the
- * key over. */
+/* Adds an entry, or raises the figures of the existing one to these if they are larger. Takes over
+ * `key`. */
 void vt_baseline_raise(struct vt_baseline *baseline, struct vt_stack_key *key, uint64_t bytes,
                        uint64_t blocks);
 
-/* Writes it, sorted, in one step: a reader sees the old file or the new one. 0, or -errno and a
- * message. */
+/* Sorts and writes it in one step: a reader sees the old file or the new one. Returns 0, or -errno
+ * with `message`. */
 int vt_baseline_write(struct vt_baseline *baseline, const char *path, struct vt_string *message);
 
 void vt_baseline_free(struct vt_baseline *baseline);

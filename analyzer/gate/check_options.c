@@ -246,7 +246,7 @@ int vt_check_ready(struct vt_check *check) {
 
 /* --- judging --- */
 
-/* Today's leaks become the baseline, and are judged by it. */
+/* Writes the current leaks as the baseline, and judges by it. */
 static int accept_all(struct vt_check *check, const struct vt_model *model, struct vt_gate *gate) {
     struct vt_string message = {0};
     struct vt_baseline today;
@@ -266,7 +266,7 @@ static int accept_all(struct vt_check *check, const struct vt_model *model, stru
     return error ? VT_STATUS_USAGE : 0;
 }
 
-/* One report, to `file`, or to `out` where it is "-". */
+/* Writes a report to `file`; "-": to `out`. */
 static int write_one(const struct vt_check *check, const struct vt_gate *gate,
                      const struct vt_gate_format *format, const char *file, FILE *out) {
     struct vt_gate_format_options how = check->how;
@@ -289,7 +289,7 @@ static int write_one(const struct vt_check *check, const struct vt_gate *gate,
     return VT_STATUS_USAGE;
 }
 
-/* A log from which nothing can be told must not pass for one in which nothing was found. */
+/* A log without usable data must not pass as if nothing leaked. */
 static int check_judged(const struct vt_model *model) {
     for (uint32_t i = 0; i < model->process_count; i++) {
         const struct vt_process *p = &model->processes[i];
@@ -326,7 +326,7 @@ int vt_check_run(struct vt_check *check, char *const *logs, uint32_t count, FILE
         int bad = write_one(check, &gate, check->reports[i].format, check->reports[i].file, out);
         error = error ? error : bad;
     }
-    /* a gate that failed stays failed, whatever could not be written */
+    /* a failed gate takes priority over a report that cannot be written */
     status = gate.failed ? VT_STATUS_GATE : status ? status : error;
     vt_gate_free(&gate);
     check->builder->free(&model);

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The options of the leak gate: one table for `vramtrace check` and `vramtrace run --check`, and
- * the judgement that they ask for, from logs to reports. For cmd_check.c, run_options.c,
- * run_check.c.
+ * The options of the leak gate, one table for `vramtrace check` and `vramtrace run --check`, and
+ * the way from logs to reports. For cmd_check.c, run_options.c and run_check.c.
  */
 #ifndef VRAMTRACE_ANALYZER_CHECK_OPTIONS_H
 #define VRAMTRACE_ANALYZER_CHECK_OPTIONS_H
@@ -15,7 +14,7 @@ struct vt_gate_format;
 
 struct vt_check_report {
     const struct vt_gate_format *format;
-    const char *file; /* "-": the command's own output */
+    const char *file; /* "-": the command's output */
 };
 
 /* Start it with vt_check_start, free with vt_check_free. */
@@ -33,30 +32,29 @@ struct vt_check {
     struct vt_baseline baseline;
     const char *baseline_file, *write_baseline;
     bool allow_no_cuda, ignore_status, print_suppressions, no_builtin;
-    bool given;       /* any of them: for run, which refuses them without --check */
-    const char *last; /* the name of the option given last */
+    bool given;       /* any option was given: `run` refuses them without --check */
+    const char *last; /* the name of the last one */
 };
 
-/* The rows for getopt_long, values from VT_CHECK_BASE on; ends with a row of zeroes. */
+/* For getopt_long, with values from VT_CHECK_BASE on; a row of zeros ends it. */
 #define VT_CHECK_BASE 512
 extern const struct option vt_check_options[];
 
 void vt_check_start(struct vt_check *check, const struct vt_model_builder *builder);
 void vt_check_free(struct vt_check *check);
 
-/* One option that getopt_long found, its value in `value`. 0, or an exit status after an error was
- * said. Values must outlive `check`. */
+/* Takes an option from getopt_long. Returns 0, or an exit status after it printed an error. `value`
+ * must outlive `check`. */
 int vt_check_option(struct vt_check *check, const char *command, int option, const char *value);
 
-/* After the last option: reads the suppressions and the baseline. 0, or an exit status after an
- * error was said. */
+/* Call it after the last option: reads the suppressions and the baseline. Returns as above. */
 int vt_check_ready(struct vt_check *check);
 
-/* Prints what --help says of the options. */
+/* Prints the options for --help. */
 void vt_check_help(FILE *out);
 
-/* Judges logs, writes the reports, the main one to `out`. `left_out`: see gate_formats.h. Returns
- * VT_STATUS_OK, _GATE, _USAGE (a log or an output that cannot be used) or _INTERNAL. */
+/* Judges logs and writes the reports, the main one to `out`. Returns VT_STATUS_OK, _GATE, _USAGE (a
+ * log or an output cannot be used) or _INTERNAL. */
 int vt_check_run(struct vt_check *check, char *const *logs, uint32_t count, FILE *out);
 
 #endif

@@ -17,10 +17,10 @@
 #include <string.h>
 
 #define ANNOTATIONS 10
-#define ROWS        1000 /* of the summary's table: GitHub takes 1 MiB of a step */
+#define ROWS        1000 /* of the summary's table: GitHub accepts 1 MiB per step */
 #define NOTES       50
 
-/* `property`: between the command's name and "::", where ':' and ',' mean something. */
+/* `property`: between the command's name and "::", where ':' and ',' are special. */
 static void escape(FILE *out, const char *s, bool property) {
     size_t left = strlen(s);
     while (left) {
@@ -78,7 +78,7 @@ static void annotation(const struct vt_gate *gate, const struct vt_gate_format_o
     free(name);
 }
 
-/* The lines past the annotations that are shown, in the step's log, as compilers write them. */
+/* Lines for which there is no annotation left go to the step's log, as compilers write them. */
 static void plain_lines(const struct vt_gate *gate, const struct vt_gate_format_options *options,
                         uint32_t from, FILE *out) {
     for (uint32_t i = from; i < gate->line_count; i++) {
@@ -96,7 +96,7 @@ static void plain_lines(const struct vt_gate *gate, const struct vt_gate_format_
     }
 }
 
-/* Notices; GitHub shows ten of a step. */
+/* Notices, of which GitHub shows ten per step. */
 static void notices(const struct vt_gate *gate, const struct vt_gate_format_options *options,
                     FILE *out) {
     uint32_t shown = 0;
@@ -173,8 +173,8 @@ static void summary(const struct vt_gate *gate, const struct vt_gate_format_opti
     free(headline);
 }
 
-/* Appends to the file that GitHub named; false where there is none, or it cannot be written, which
- * changes nothing about the verdict. */
+/* Appends to the file that GitHub names. False if there is none or it cannot be written; the result
+ * of the gate stays the same. */
 static bool write_summary(const struct vt_gate *gate,
                           const struct vt_gate_format_options *options) {
     const char *path = getenv("GITHUB_STEP_SUMMARY");

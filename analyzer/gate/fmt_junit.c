@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The gate's judgement as JUnit XML, as CI servers read it (the schema of Jenkins' xUnit plugin): a
- * test suite, a test case for each process and device, a failure for each site. What is on no
- * device (pinned and managed memory) is a test case of its own where something is found.
+ * The gate's result as JUnit XML, by the schema of Jenkins' xUnit plugin: a test suite with a test
+ * case for each process and device, and a failure for each site. Pinned and managed memory is one
+ * more test case if it has findings.
  */
 #include "gate_formats.h"
 #include "gate_words.h"
@@ -14,7 +14,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* XML 1.0 has no way to write most control characters; U+FFFE and U+FFFF are none of its own. */
+/* XML 1.0 cannot represent most control characters, nor U+FFFE and U+FFFF. */
 static void escape(FILE *out, const char *s) {
     size_t left = strlen(s);
     while (left) {
@@ -105,7 +105,7 @@ static void test_case(const struct vt_gate *gate, const struct vt_gate_format_op
     free(who);
 }
 
-/* What is to be known of the processes, on the suite: it is of no one device. */
+/* The processes' notes, on the suite because they belong to no device. */
 static void notes(const struct vt_gate *gate, const struct vt_gate_format_options *options,
                   FILE *out) {
     bool open = false;
@@ -122,7 +122,7 @@ static void notes(const struct vt_gate *gate, const struct vt_gate_format_option
         fputs("</system-out>\n", out);
 }
 
-/* Which test cases a process has: one for each device that it has, and where something failed. */
+/* A process has a test case for each of its devices, and wherever something failed. */
 static bool wanted(const struct vt_gate *gate, uint32_t process, unsigned device, bool *failed) {
     const struct vt_process *p = &gate->model->processes[process];
     bool known = false;
@@ -132,7 +132,7 @@ static bool wanted(const struct vt_gate *gate, uint32_t process, unsigned device
     for (uint32_t i = 0; i < gate->failures; i++)
         *failed |=
             gate->findings[i].process == process && bucket(gate->findings[i].device) == device;
-    /* a process that has no device at all still passed */
+    /* a process without any device passes */
     return known || *failed || (!p->device_count && device == VT_DEVICE_HOST);
 }
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The gate's judgement as SARIF 2.1.0 (OASIS), which code hosts show beside the source. A rule for
- * each way to fail, a result for each site; what was suppressed or is in the baseline is said to be
- * so rather than left out. Files are named relative to the source root.
+ * The gate's result as SARIF 2.1.0 (OASIS), which code hosts show beside the source: a rule for
+ * each way to fail, a result for each site. Suppressed and accepted sites are included and marked.
+ * Paths are relative to the source root.
  */
 #include "gate_formats.h"
 #include "gate_words.h"
@@ -33,7 +33,7 @@ struct writer {
     uint32_t line_count;
 };
 
-/* A path as a URI reference: what may not stand in one is percent-encoded. Free it. */
+/* A path as a URI reference, percent-encoded. Free it. */
 static char *uri(const char *path) {
     static const char plain[] =
         "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-._~/+@,=";
@@ -109,7 +109,7 @@ static void stack(struct writer *w, const struct vt_process *p, const struct vt_
     vt_json_close(j, ']');
 }
 
-/* A line of a stack that is called the same for all its lines. */
+/* A source line among those whose stacks have the same key. */
 struct stack_line {
     uint64_t group;
     uint32_t line;
@@ -142,8 +142,8 @@ static void find_stack_lines(struct writer *w) {
     w->line_count = kept;
 }
 
-/* What code hosts tell new results from old ones by: the names on the stack, which outlive a build,
- * and which of its lines it is, counted from the first that leaks. */
+/* Code hosts recognize old results by this. It consists of the stack's key, which is the same in
+ * the next build, and the number of the line among the leaking lines with that key. */
 static void fingerprint(struct writer *w, const struct vt_gate_finding *f) {
     struct stack_line key = {f->group, line_number(f)},
                       *at = bsearch(&key, w->lines, w->line_count, sizeof key, by_stack_line);
@@ -216,7 +216,7 @@ static void tool(struct writer *w) {
     vt_json_close(j, '}');
 }
 
-/* What is to be known of the processes: notifications of the run of the tool. */
+/* The processes' notes, as notifications of the tool's run. */
 static void notes(struct writer *w) {
     struct vt_json *j = &w->j;
     const struct vt_gate *gate = w->gate;

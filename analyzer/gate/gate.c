@@ -76,7 +76,7 @@ static void find_peaks(struct vt_gate *g, uint32_t process, uint32_t *room) {
     }
 }
 
-/* Of the findings of one process, from `start` on: what those of one stack hold together. */
+/* Fills group_bytes and group_blocks of one process's findings, from `start` on. */
 static void sum_groups(struct vt_gate *g, uint32_t start) {
     struct vt_map first = {0};
     for (uint32_t i = start; i < g->count; i++) {
@@ -100,8 +100,8 @@ static void sum_groups(struct vt_gate *g, uint32_t start) {
     vt_map_free(&first);
 }
 
-/* The findings of one process from `start` on, against the baseline: sites that differ in what the
- * baseline does not know (lines, devices) are judged together. */
+/* Compares one process's findings, from `start` on, with the baseline. Sites with the same key are
+ * judged together, because the baseline has no lines or devices. */
 static void apply_baseline(struct vt_gate *g, uint32_t start) {
     for (uint32_t i = start; g->options->baseline && i < g->count; i++) {
         struct vt_gate_finding *f = &g->findings[i];
@@ -118,7 +118,7 @@ static void apply_baseline(struct vt_gate *g, uint32_t start) {
     }
 }
 
-/* --max-leaked: all of it passes, or none of it. */
+/* --max-leaked: all failures pass together, or none. */
 static void apply_tolerance(struct vt_gate *g) {
     uint64_t bytes = 0;
     for (uint32_t i = 0; i < g->count; i++)
@@ -141,7 +141,7 @@ static int compare_commands(const struct vt_process *a, const struct vt_process 
     return (a->command_count > b->command_count) - (a->command_count < b->command_count);
 }
 
-static const struct vt_gate *sorted; /* for qsort: one thread */
+static const struct vt_gate *sorted; /* for qsort, which passes no context */
 
 static uint32_t rank_key(const struct vt_process *p) {
     return p->rank < 0 ? UINT32_MAX : (uint32_t)p->rank;
@@ -192,8 +192,8 @@ static int by_number(const void *a, const void *b) {
     return x < y ? -1 : x > y;
 }
 
-/* Who is not like the others: of three processes or more, those that hold more than twice what the
- * middle one does. Ranks of one job are expected to do the same. */
+/* Ranks of one job usually hold the same. Among three or more processes, an outlier holds more than
+ * twice the median. */
 static void find_outliers(struct vt_gate *g) {
     uint32_t n = g->model->process_count;
     uint64_t *bytes = vt_alloc(n, sizeof *bytes);
@@ -271,7 +271,7 @@ void vt_gate_free(struct vt_gate *g) {
     *g = (struct vt_gate){0};
 }
 
-/* --- what came of it --- */
+/* --- the result --- */
 
 void vt_gate_baseline(const struct vt_gate *g, struct vt_baseline *baseline) {
     *baseline = (struct vt_baseline){0};

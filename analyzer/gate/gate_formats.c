@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * THE list of the gate's formats (see gate_formats.h).
+ * The list of the gate's formats (see gate_formats.h).
  */
 #include "gate_formats.h"
 

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * THE list of the gate's formats. Each receives the finished judgement and writes it; none decides
- * anything. For check_options.c.
+ * The list of the gate's formats, for check_options.c.
  */
 #ifndef VRAMTRACE_ANALYZER_GATE_FORMATS_H
 #define VRAMTRACE_ANALYZER_GATE_FORMATS_H
@@ -10,7 +9,7 @@
 
 struct vt_gate_format {
     const char *name, *help;
-    /* Writes the whole. 0 or -errno; what ferror says of `out` is the caller's to check. */
+    /* Writes everything. Returns 0 or -errno; the caller checks ferror(out). */
     int (*write)(const struct vt_gate *gate, const struct vt_gate_format_options *options,
                  FILE *out);
 };
@@ -18,7 +17,7 @@ struct vt_gate_format {
 /* Ends with a row whose name is NULL. */
 extern const struct vt_gate_format vt_gate_formats[];
 
-const struct vt_gate_format *vt_gate_format_find(const char *name); /* NULL: there is none */
+const struct vt_gate_format *vt_gate_format_find(const char *name); /* NULL: unknown name */
 
 int vt_gate_text_write(const struct vt_gate *, const struct vt_gate_format_options *, FILE *);
 int vt_gate_json_write(const struct vt_gate *, const struct vt_gate_format_options *, FILE *);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The gate's judgement as JSON, schema vramtrace-check/1. With --stable, keys whose values differ
- * from run to run (pids, hosts, paths of logs, times, addresses, peaks) are left out.
+ * The gate's result as JSON, schema vramtrace-check/1. --stable omits keys whose values differ from
+ * run to run (pids, hosts, paths of logs, times, addresses, peaks).
  */
 #include "gate_formats.h"
 #include "gate_words.h"
@@ -151,7 +151,7 @@ static void leak_line(struct writer *w, const struct vt_gate_line *line) {
     free(why);
 }
 
-/* The failures by leak and line, over all processes; a device past its budget is in none. */
+/* The failures by leak and line, of all processes, without devices over their budget. */
 static void leaks(struct writer *w) {
     struct vt_json *j = &w->j;
     const struct vt_gate *g = w->gate;

@@ -13,13 +13,14 @@
 
 /* --- lines --- */
 
-/* Of one line: what is said must be true of all of it, so verdict and call are the same, too. */
+/* Findings with the same key are one line. Verdict and call are in it, so that what a report says
+ * holds for all of them. */
 static uint64_t line_key(const struct vt_gate_finding *f) {
     if (!f->site)
         return vt_mix(f->device);
     const struct vt_frame *frame = vt_stack_main_frame(f->site->stack);
     const char *api = f->site->api ? f->site->api : "";
-    /* addresses of generated code differ from process to process */
+    /* addresses of generated code differ between processes */
     uint64_t key =
         frame && (frame->line || frame->module) ? vt_stack_line_key(f->site->stack) : f->group;
     return vt_hash_bytes(key + (uint64_t)f->site->verdict * 8 + f->site->layer, api, strlen(api));
@@ -44,7 +45,7 @@ static void add_to_line(const struct vt_gate *g, struct vt_gate_line *line,
     line->alloc_count += f->site->alloc_count;
 }
 
-/* Numbers the lines in the order of their worst finding, which `first` is until all is sorted. */
+/* Numbers the lines in the order of their worst finding, which is in `first` until the sort. */
 static void find_lines(struct vt_gate *g) {
     struct vt_map known = {0};
     uint32_t room = 0;
@@ -108,7 +109,7 @@ static void find_leaks(struct vt_gate *g) {
 
 /* --- order --- */
 
-static const struct vt_gate *sorted; /* for qsort: one thread */
+static const struct vt_gate *sorted; /* for qsort, which passes no context */
 
 static int by_leak(const void *a, const void *b) {
     uint32_t i = *(const uint32_t *)a, j = *(const uint32_t *)b;
@@ -116,7 +117,7 @@ static int by_leak(const void *a, const void *b) {
     return x != y ? (x > y ? -1 : 1) : i < j ? -1 : i > j;
 }
 
-/* Lines of leaks that are numbered in their final order. */
+/* By leak, in the final order, then by badness. */
 static int by_line(const void *a, const void *b) {
     uint32_t i = *(const uint32_t *)a, j = *(const uint32_t *)b;
     const struct vt_gate_line *x = &sorted->lines[i], *y = &sorted->lines[j];
@@ -127,7 +128,7 @@ static int by_line(const void *a, const void *b) {
     return i < j ? -1 : i > j;
 }
 
-/* Numbers 0 to count - 1 in an order. Free it. */
+/* The numbers 0 to count - 1, sorted. Free it. */
 static uint32_t *order_of(uint32_t count, int (*compare)(const void *, const void *)) {
     uint32_t *order = vt_alloc(count, sizeof *order);
     for (uint32_t i = 0; i < count; i++)
@@ -173,7 +174,7 @@ static void sort_lines(struct vt_gate *g) {
     free(place);
 }
 
-/* By line; those of one stay in their order. */
+/* Sorts the failures by line, and keeps their order within a line. */
 static void sort_failures(struct vt_gate *g) {
     struct vt_gate_finding *failures = vt_alloc(g->failures, sizeof *failures);
     uint32_t *next = vt_alloc(g->line_count, sizeof *next);
@@ -187,7 +188,7 @@ static void sort_failures(struct vt_gate *g) {
     free(next);
 }
 
-/* How many different sites and processes failures have. */
+/* Counts the different sites and processes of each line and leak. */
 static void count_different(struct vt_gate *g) {
     uint32_t *line_of = vt_alloc(g->model->process_count, sizeof *line_of);
     uint32_t *leak_of = vt_alloc(g->model->process_count, sizeof *leak_of);
@@ -237,8 +238,7 @@ static void say_counts(const struct vt_gate_line *line, const char *from, struct
                          line->went_by ? line->went_by : "an unknown call");
 }
 
-/* The evidence in figures that a program decides: not in times, rates, or what a search came across.
- */
+/* The evidence without times, rates, and other figures that vary from run to run. */
 static void stable_why(const struct vt_gate_line *line, enum vt_verdict verdict, const char *from,
                        struct vt_string *why) {
     char freed[VT_FORMAT_BYTES];
@@ -253,7 +253,7 @@ static void stable_why(const struct vt_gate_line *line, enum vt_verdict verdict,
         vt_string_add(why, "; live memory rose over the run and would go on rising");
 }
 
-/* Of several failures at a line. */
+/* For a line with several failures. */
 static void common_why(const struct vt_gate_line *line, const struct vt_site *worst,
                        const char *from, struct vt_string *why) {
     char lost[VT_FORMAT_BYTES], live[VT_FORMAT_BYTES];
@@ -267,7 +267,7 @@ static void common_why(const struct vt_gate_line *line, const struct vt_site *wo
         vt_string_format(why, "; of the largest: %s", worst->why);
 }
 
-/* Of a device past its budget. */
+/* For a device over its budget. */
 static void peak_why(const struct vt_gate *g, const struct vt_gate_finding *f, bool stable,
                      struct vt_string *why) {
     char a[VT_FORMAT_BYTES], b[VT_FORMAT_BYTES];

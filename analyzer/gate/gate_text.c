@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The gate's judgement as text. A leak is shown once, with all its lines, however many processes
- * have it.
+ * The gate's result as text. Each leak appears once, with all its lines and processes.
  */
 #include "report/report.h"
 #include "gate_formats.h"
@@ -12,10 +11,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define CALLERS   8  /* frames shown of a stack */
-#define LEAKS     20 /* leaks shown in full */
+#define CALLERS   8  /* frames of a stack to show */
+#define LEAKS     20 /* leaks to show in full */
 #define NOTES     4  /* of processes */
-#define PROCESSES 16 /* lines of the table of processes */
+#define PROCESSES 16 /* rows of the table of processes */
 
 struct text {
     const struct vt_gate *gate;
@@ -27,7 +26,6 @@ static const char *style(const struct text *t, const char *escape) {
     return t->options->colour ? escape : "";
 }
 
-/* Broken at blanks, `indent` columns in. */
 static void wrap(const struct text *t, const char *label, unsigned indent, const char *words) {
     struct vt_format_options options = {.colour = t->options->colour};
     struct vt_text text = {.options = &options, .out = t->out};
@@ -58,7 +56,7 @@ static void callers(const struct text *t, const struct vt_process *p,
     }
 }
 
-/* The processes that have the leak in common: "8 processes, rank 0, 1, 2, ..." */
+/* The processes with this leak: "8 processes, rank 0, 1, 2, ..." */
 static void owners(const struct text *t, const struct vt_gate_leak *leak) {
     const struct vt_gate *g = t->gate;
     struct vt_string line = {0};
@@ -87,7 +85,7 @@ static void owners(const struct text *t, const struct vt_gate_leak *leak) {
     free(has);
 }
 
-/* One line of the source: what it holds, where it is, the site that holds most of it. */
+/* A row for a source line: what it holds, where it is, its largest site. */
 static void line_row(const struct text *t, const char *label, const struct vt_gate_line *line) {
     const struct vt_gate_finding *f = &t->gate->findings[line->first];
     char bytes[VT_FORMAT_BYTES], count[VT_FORMAT_BYTES], blocks[VT_FORMAT_BYTES + 16];
@@ -140,7 +138,7 @@ static void leak_heading(const struct text *t, const struct vt_gate_leak *leak) 
     free(call);
 }
 
-/* A leak, its worst line in full. */
+/* A leak, with its worst line in full. */
 static void failure(const struct text *t, const struct vt_gate_leak *leak) {
     const struct vt_gate_line *line = &t->gate->lines[leak->first];
     const struct vt_gate_finding *f = &t->gate->findings[line->first];
@@ -170,7 +168,7 @@ static void failure(const struct text *t, const struct vt_gate_leak *leak) {
         site_ids(t, line);
 }
 
-/* What is not shown in full: a row for each line. */
+/* Leaks that are not shown in full: a row for each line. */
 static void more(const struct text *t, uint32_t shown) {
     const struct vt_gate *g = t->gate;
     uint64_t sum = 0;
@@ -192,7 +190,7 @@ static void more(const struct text *t, uint32_t shown) {
     }
 }
 
-/* Rank by rank, those that fail first where not all fit. */
+/* A row for each process, by rank; if not all fit, the failing ones first. */
 static void processes(const struct text *t) {
     const struct vt_model *model = t->gate->model;
     uint32_t shown = 0;
@@ -284,7 +282,7 @@ static void what_was_judged(const struct text *t) {
                 vt_gate_dropped(t->gate) == 1 ? " is" : "s are");
 }
 
-/* A pass beside one of these says less than it seems to. */
+/* Notes that limit what a pass means. */
 static void notes(const struct text *t) {
     const struct vt_model *model = t->gate->model;
     uint32_t shown = 0, left = 0;

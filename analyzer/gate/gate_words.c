@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Where a finding is shown, and how it is said (see gate_words.h).
+ * Where to show a finding, and its sentences (see gate_words.h).
  */
 #define _GNU_SOURCE
 #include "gate_words.h"
@@ -13,9 +13,9 @@
 #include <string.h>
 #include <unistd.h>
 
-/* --- places --- */
+/* --- locations --- */
 
-/* The path without "." and "..", as names alone tell; absolute. Free it. */
+/* The absolute path without "." and "..", without looking at links. Free it. */
 static char *absolute(const char *file, const char *folder) {
     struct vt_string joined = {0}, path = {0};
     if (*file != '/')
@@ -39,8 +39,8 @@ static char *absolute(const char *file, const char *folder) {
     return path.text;
 }
 
-/* The path inside `root`, or NULL. A build elsewhere (a container, another checkout) is found by
- * the longest end of its path that is a file below the root. Free it. */
+/* The path relative to `root`; NULL: it is outside. For a build elsewhere (a container, another
+ * checkout), the longest end of the path that is a file below the root. Free it. */
 static char *inside(const char *path, const char *root) {
     size_t length = strlen(root);
     while (length > 1 && root[length - 1] == '/')
@@ -79,8 +79,8 @@ void vt_gate_location_find(const struct vt_process *p, const struct vt_stack *st
                            const char *root, struct vt_gate_location *location) {
     const struct vt_frame *first = vt_stack_main_frame(stack);
     vt_gate_location_of(p, first, root, location);
-    /* Annotations go to lines that are in the diff: an own frame further out that is in the tree
-     * does better than an inner one that is not. */
+    /* Code hosts show annotations at files of the repository, so an outer frame of user code below
+     * the root is better than an inner one outside. */
     for (uint32_t i = 0; !location->inside && i < stack->count; i++) {
         struct vt_gate_location other;
         if (!stack->frames[i].user_code)
@@ -95,7 +95,7 @@ void vt_gate_location_find(const struct vt_process *p, const struct vt_stack *st
     }
 }
 
-/* --- words --- */
+/* --- sentences --- */
 
 char *vt_gate_call_text(const struct vt_gate *gate, const struct vt_gate_line *line) {
     struct vt_site site = *gate->findings[line->first].site;
@@ -103,7 +103,8 @@ char *vt_gate_call_text(const struct vt_gate *gate, const struct vt_gate_line *l
     return vt_stack_key_call_text(&site);
 }
 
-/* "Same leak as train.py:41 in step." for lines of a leak but its first, which has the advice. */
+/* Adds "Same leak as train.py:41 in step." to all lines of a leak but the first, which gets the
+ * advice. */
 static void say_leak(const struct vt_gate *gate, const struct vt_gate_line *line, bool stable,
                      struct vt_string *text) {
     const struct vt_gate_finding *f = &gate->findings[line->first];

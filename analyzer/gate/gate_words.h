@@ -1,16 +1,17 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What the gate's formats share: where a finding is shown, and how it is said. None of it decides.
+ * For the gate's formats: where to show a finding, and its sentences.
  */
 #ifndef VRAMTRACE_ANALYZER_GATE_WORDS_H
 #define VRAMTRACE_ANALYZER_GATE_WORDS_H
 
 #include "gate.h"
 
-/* Where a code host shows a finding: a file below the source root. Everything NULL or 0 where no
- * frame has one. Free `file`. */
+/* The source line at which a code host shows a finding. Everything is NULL or 0 if no frame has
+ * one. The caller frees `file`. `_find` chooses a frame of the stack, if possible one below the
+ * source root; `_of` is for a given frame. */
 struct vt_gate_location {
-    char *file;    /* relative to the source root; absolute where it lies elsewhere */
+    char *file;    /* relative to the source root, or absolute if outside */
     bool inside;   /* below the source root */
     uint32_t line; /* 0: unknown */
     const struct vt_frame *frame;
@@ -24,18 +25,17 @@ void vt_gate_location_of(const struct vt_process *process, const struct vt_frame
  * Free it. */
 char *vt_gate_sentence(const struct vt_gate *gate, const struct vt_gate_line *line, bool stable);
 
-/* "cudaMalloc on GPU 0"; of several GPUs, none is named. Free it. */
+/* "cudaMalloc on GPU 0"; without the GPU if there are several. Free it. */
 char *vt_gate_call_text(const struct vt_gate *gate, const struct vt_gate_line *line);
 
-/* What the reader of a judgement must know of a process, whatever came out: that memory went with a
- * context which the program never freed, and so was not judged. A sentence, with the process's name
- * where there are several. Free it. NULL: nothing. */
+/* A sentence about memory that went with its context and so was not judged, with the process's name
+ * if there are several. NULL: there is none. Free it. */
 char *vt_gate_note(const struct vt_gate *gate, const struct vt_process *process, bool stable);
 
-/* How many events the logs lost: figures are then lower bounds. */
+/* How many events the logs lost: if any, all figures are lower bounds. */
 uint64_t vt_gate_dropped(const struct vt_gate *gate);
 
-/* "passed: nothing leaked", "FAILED: 2 leaks, 13.0 MiB": the judgement in a line. Free it. */
+/* The result in a line: "passed: nothing leaked", "FAILED: 2 leaks, 13.0 MiB". Free it. */
 char *vt_gate_headline(const struct vt_gate *gate);
 
 #endif

@@ -13,8 +13,8 @@ const char vt_suppress_builtin[] =
 #include "suppressions_builtin.def"
     ;
 
-/* What stands in every stack of a process of some kind, most often at its outer end. A pattern that
- * matches one of these would turn the gate off, which is never what was meant. */
+/* Frames that are in every stack of some kind of process, mostly the outermost. A pattern that
+ * matches one of them would turn the gate off by mistake. */
 static const struct {
     const char *text, *what;
 } everywhere[] = {
@@ -31,7 +31,7 @@ static const struct {
     {"Py_RunMain", "every Python process's function"},
 };
 
-/* Shell-like, with '*' only. */
+/* Matches like a shell, with '*' only. */
 static bool matches(const char *glob, const char *text) {
     const char *star = NULL, *again = NULL;
     while (*text) {
@@ -65,7 +65,7 @@ static char *glob_of(const char *pattern) {
     return glob.text;
 }
 
-/* What is wrong with a pattern, into `message` behind "FILE:LINE: ". */
+/* Whether a pattern is bad; adds the reason to `message`. */
 static bool refuse(const char *pattern, const char *glob, struct vt_string *message) {
     if (!*pattern) {
         vt_string_add(message, "expected a pattern after 'leak:', found nothing");
@@ -95,7 +95,7 @@ static void add(struct vt_suppressions *list, const char *pattern, char *glob, c
                                                          .line = line};
 }
 
-/* A line without the blanks around it; "" for a comment. */
+/* The line without surrounding blanks; "" for a comment. */
 static char *trim(char *line) {
     line += strspn(line, " \t");
     if (*line == '#')
@@ -106,7 +106,6 @@ static char *trim(char *line) {
     return line;
 }
 
-/* 0, or -EINVAL with the message. */
 static int add_line(struct vt_suppressions *list, const char *path, uint32_t number, char *text,
                     struct vt_string *message) {
     struct vt_string fault = {0};

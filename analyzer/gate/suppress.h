@@ -1,14 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Suppressions: leaks that the gate lets pass because somebody said so, in LeakSanitizer's lines.
+ * Suppressions: leaks that the gate ignores, by rules in the format of LeakSanitizer.
  *
  *     # cuFoo keeps its tables for good
  *     leak:libcufoo.so
  *     leak:^init_*_tables$
  *
- * A pattern is looked for in the function, the file and the module of every frame of a stack,
- * native or Python: anywhere in them, '^' and '$' anchor it, '*' stands for anything. For
- * cmd_check.c, gate.c.
+ * A pattern matches anywhere in the function, the file or the module of any frame, native or
+ * Python; '^' and '$' anchor it, '*' matches anything. For check_options.c and gate.c.
  */
 #ifndef VRAMTRACE_ANALYZER_SUPPRESS_H
 #define VRAMTRACE_ANALYZER_SUPPRESS_H
@@ -16,11 +15,11 @@
 #include "model/model.h"
 
 struct vt_suppression {
-    char *pattern; /* as it was written */
-    char *glob;    /* as it is matched: '*' in front and behind where there is no anchor */
+    char *pattern; /* as the user wrote it */
+    char *glob;    /* with '*' at each end without an anchor */
     char *file;    /* NULL: built in */
     uint32_t line;
-    uint64_t sites, bytes; /* what it suppressed: gate.c counts */
+    uint64_t sites, bytes; /* what it suppressed, counted by gate.c */
 };
 
 /* Start it as {0}; free with vt_suppress_free. */
@@ -32,11 +31,11 @@ struct vt_suppressions {
 /* The built-in list, in the syntax of a file. */
 extern const char vt_suppress_builtin[];
 
-/* Adds the rules of a file. 0, or -errno and a message with file and line: it cannot be read, is
- * empty, has a line that is none, or one that would suppress everything. */
+/* Adds the rules of a file. Returns 0, or -errno with a `message` that names the file and the line,
+ * if it cannot be read, is empty, or has a line that is no rule or would suppress everything. */
 int vt_suppress_read(struct vt_suppressions *list, const char *path, struct vt_string *message);
 
-/* Adds the built-in list: to be called after the user's files, whose rules win. */
+/* Adds the built-in list. Call it after the user's files, whose rules come first. */
 void vt_suppress_add_builtin(struct vt_suppressions *list);
 
 /* The index of the first rule that matches the stack, or -1. */
