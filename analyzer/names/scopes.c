@@ -2,11 +2,11 @@
 /*
  * The functions around an address (see scopes.h).
  *
- * libdw's dwarf_getscopes is not used: it enters a function only where the address lies in it, but
- * the code of a lambda, of a local class, of an OpenMP region and of a nested function lies outside
- * the function that holds its DIE; and it does not find its way from link-time optimized code to
- * functions of another unit. So each compile unit that is asked about is walked once. Its code
- * ranges are kept sorted: a question is a binary search, however large the unit is.
+ * libdw's dwarf_getscopes is not enough: it enters a function only if the address is inside. But
+ * the code of lambdas, local classes, OpenMP regions and nested functions is outside the function
+ * that contains their DIE; and in link-time optimized code it does not find functions of other
+ * units. So each compile unit is read once, and its code ranges are kept sorted for a binary
+ * search.
  */
 #include "scopes.h"
 
@@ -15,13 +15,13 @@
 
 enum { DEPTH_MOST = 256, NONE = UINT32_MAX };
 
-/* A scope, or a compile unit: its DIE and the scope around it. */
+/* A scope or a compile unit: its DIE, and the enclosing scope. */
 struct vt_scopes_node {
     Dwarf_Die die;
     uint32_t outer;
 };
 
-/* A piece of a node's code, and the smallest piece around it. */
+/* A range of a node's code, and the smallest range around it. */
 struct vt_scopes_range {
     Dwarf_Addr low, high;
     uint32_t node, outer;
@@ -49,7 +49,7 @@ static void add_ranges(struct vt_scopes_ranges *ranges, Dwarf_Die *die, uint32_t
     }
 }
 
-/* Nodes are numbered outermost first, so that of equal ranges the outer scope's comes first. */
+/* Nodes are numbered from the outside, so of equal ranges the outer scope's comes first. */
 static int compare_ranges(const void *a, const void *b) {
     const struct vt_scopes_range *x = a, *y = b;
     if (x->low != y->low)

@@ -10,27 +10,28 @@
 
 #include <elfutils/libdw.h>
 
-/* Pieces of code by address. */
+/* Ranges of code, sorted by address. */
 struct vt_scopes_ranges {
     struct vt_scopes_range *row;
     uint32_t count, room;
 };
 
-/* What is known of one module. Start it as {0}; the Dwarf must outlive it. */
+/* The scopes of a module that were read so far. Start it as {0}; free with vt_scopes_free. The
+ * Dwarf must outlive it. */
 struct vt_scopes {
     struct vt_map units, nodes; /* compile unit, address of a DIE in memory -> its index */
     struct vt_scopes_ranges *unit;
     struct vt_scopes_node *node;
     uint32_t unit_count, unit_room, node_count, node_room;
-    struct vt_scopes_ranges all_units; /* of the whole module, once it was asked for */
+    struct vt_scopes_ranges all_units; /* of the whole module; see has_all_units */
     bool has_all_units;
 };
 
-/* The compile unit that has code at `address`, by the units' own ranges. */
+/* Finds the compile unit with code at `address`, by the units' ranges. False: there is none. */
 bool vt_scopes_unit(struct vt_scopes *s, Dwarf *dwarf, Dwarf_Addr address, Dwarf_Die *cu);
 
-/* The functions of compile unit `cu` around `address`: innermost first, inlined ones up to the one
- * that was compiled by itself. Returns how many of `out` were filled: 0 where none is known. */
+/* Finds the functions of `cu` around `address`, innermost first: inlined ones, up to one that is
+ * not. Returns how many of `out` it filled, at most `most`; 0: none is known. */
 uint32_t vt_scopes_at(struct vt_scopes *s, Dwarf_Die *cu, Dwarf_Addr address, Dwarf_Die *out,
                       uint32_t most);
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The text report's first answer: each leak, with where it was allocated, how much, since when, how
- * long until the device is full, and the evidence. Then the phases, which tell data loading, model,
- * training and evaluation apart.
+ * The text report's first part: each leak, with its size, where it was allocated, since when, how
+ * long until the device is full, and the evidence. Then the phases, such as data loading, training
+ * and evaluation.
  */
 #include "model/model.h"
 #include "fmt_text.h"
@@ -13,9 +13,9 @@
 #include <string.h>
 
 enum { LEAKS_SHOWN = 3, PATHS_SHOWN = 5, LABEL = 16, MANY_RISES = 100 };
-enum { FULL_WITHIN = 1000 }; /* times the run; a full device further away is not worth a line */
+enum { FULL_WITHIN = 1000 }; /* times the run; what is further away is not worth a line */
 
-/* "120 steps", "1 epoch", "40 rounds": what an iteration is called. */
+/* The name of an iteration: "step", "second", "round". */
 static const char *unit(const struct vt_growth *g) {
     return g->marked ? g->per : g->iterations == VT_UNKNOWN ? "second" : "round";
 }
@@ -30,7 +30,7 @@ static void row(const struct vt_text *t, const char *label, const char *text) {
     vt_text_wrap(t, full, LABEL, text);
 }
 
-/* Where it is, if not on a GPU. */
+/* The kind of memory, if not a GPU's. */
 static const char *memory(const struct vt_process *p, const struct vt_leak *leak) {
     uint32_t host = 0, managed = 0;
     for (uint32_t i = 0; i < leak->site_count; i++) {
@@ -45,7 +45,7 @@ static const char *memory(const struct vt_process *p, const struct vt_leak *leak
                                          : "";
 }
 
-/* When what was not kept to the very end was freed. */
+/* When the blocks that are not live were freed. */
 static const char *end(const struct vt_process *p) {
     return p->window_until != VT_UNKNOWN || !p->complete ? "at the end" : "at exit";
 }
@@ -56,7 +56,7 @@ static void say_growing(const struct vt_process *p, const struct vt_leak *leak,
     if (amount.freed)
         vt_string_format(rest, ", %sfreed only %s",
                          amount.freed < amount.blocks ? "most of it " : "", end(p));
-    /* a cache that is not full yet has fewer */
+    /* a filling cache has fewer rises */
     vt_string_add(rest, leak->growth->rises >= MANY_RISES ? ". Not a cache." : ". No known cache.");
 }
 
@@ -114,8 +114,8 @@ static void print_place(const struct vt_text *t, const struct vt_leak *leak) {
     free(source);
 }
 
-/* What a round is, where the program marked none. Where all is allocated in one helper, its caller
- * says more. */
+/* What a round is, if the program marked no iterations. The caller of a shared allocation helper
+ * says more than the helper. */
 static void print_round(const struct vt_text *t, const struct vt_leak *leak) {
     const struct vt_stack *beat = leak->growth->beat;
     const struct vt_frame *frame = beat ? vt_stack_main_frame(beat) : NULL;
@@ -171,7 +171,7 @@ static void print_growth(const struct vt_text *t, const struct vt_leak *leak) {
     vt_string_free(&s);
 }
 
-/* Counts of all the leak's sites, and the test. */
+/* The counts of the leak's sites, and the trend test. */
 static void print_evidence(const struct vt_text *t, const struct vt_leak *leak) {
     const struct vt_process *p = t->process;
     char a[VT_FORMAT_BYTES], b[VT_FORMAT_BYTES], c[VT_FORMAT_BYTES];
@@ -205,14 +205,14 @@ static void print_evidence(const struct vt_text *t, const struct vt_leak *leak) 
     vt_string_free(&s);
 }
 
-/* One line a site: what it holds, where its path parts from the others', its id. */
+/* A line for a site: what it holds, where its path differs from the others', its id. */
 static void print_path(const struct vt_text *t, const struct vt_leak *leak, uint32_t i) {
     const struct vt_process *p = t->process;
     const struct vt_site *site = &p->sites[leak->sites[i]], *other = &p->sites[leak->sites[!i]];
     const struct vt_frame *caller = vt_rows_parting(site, other);
     const struct vt_frame *user_callers[VT_CALLERS];
     if (!caller && vt_rows_same_line(site, other) && vt_rows_callers(site->stack, user_callers))
-        caller = user_callers[0]; /* instances of one template */
+        caller = user_callers[0]; /* instances of the same template */
     char bytes[VT_FORMAT_BYTES];
     unsigned width = VT_TEXT_WIDTH - LABEL - 11 - t->digits - 2 - (caller ? 5 : 0);
     char *frame_text = vt_frame_text(p, caller ? caller : vt_stack_main_frame(site->stack), width);
@@ -221,7 +221,7 @@ static void print_path(const struct vt_text *t, const struct vt_leak *leak, uint
             vt_format_bytes(vt_amount_of_site(site, leak).bytes, bytes), caller ? "from " : "",
             frame_text, pad > 0 ? pad : 0, "", (int)t->digits, site->name);
     free(frame_text);
-    /* a helper's file says little; the caller may have said it already, or be further out */
+    /* name a caller outside the helper's file, unless the frame above is it or further out */
     const struct vt_frame *outer = vt_rows_caller_elsewhere(site->stack);
     if (outer && (!caller || caller < outer)) {
         frame_text = vt_frame_text(p, outer, VT_TEXT_WIDTH - LABEL - 16);
@@ -230,7 +230,7 @@ static void print_path(const struct vt_text *t, const struct vt_leak *leak, uint
     }
 }
 
-/* The callers of a leak that has one site; of several sites each row says its own. */
+/* The callers of a leak with one site; with several sites each row has its own. */
 static void print_callers(const struct vt_text *t, const struct vt_leak *leak) {
     const struct vt_frame *callers[VT_CALLERS];
     const struct vt_stack *stack = t->process->sites[leak->sites[0]].stack;
@@ -242,8 +242,7 @@ static void print_callers(const struct vt_text *t, const struct vt_leak *leak) {
     }
 }
 
-/* Which of a leak's sites are shown: those that hold most, and the largest of each further line. Free
- * it. */
+/* Chooses the sites to show: the largest, and the largest of each further line. Free it. */
 static bool *choose_sites(const struct vt_process *p, const struct vt_leak *leak) {
     bool *shown = vt_alloc(leak->site_count, sizeof *shown);
     struct vt_map lines = {0};
@@ -256,7 +255,7 @@ static bool *choose_sites(const struct vt_process *p, const struct vt_leak *leak
     return shown;
 }
 
-/* The ids of a leak's sites, with what each holds where there are several. */
+/* The ids of a leak's sites, with what each holds if there are several. */
 static void print_sites(const struct vt_text *t, const struct vt_leak *leak) {
     uint64_t left_bytes = 0;
     uint32_t left = 0;
@@ -297,7 +296,7 @@ static void print_leak(const struct vt_text *t, const struct vt_leak *leak) {
               t->out);
 }
 
-/* A leak that is not shown in full: a row for each line, with what its sites hold together. */
+/* A leak that is not shown in full: a row for each line, with the sum of its sites. */
 static void print_lines(const struct vt_text *t, const struct vt_leak *leak) {
     const struct vt_process *p = t->process;
     struct vt_map lines = {0};
@@ -348,7 +347,7 @@ void vt_text_leaks(const struct vt_text *t) {
 struct named {
     const struct vt_phase *first, *last;
     uint64_t count, total, peak_bytes;
-    int64_t left; /* bytes, of all of them together */
+    int64_t left; /* bytes, the sum of all */
 };
 
 static void add_phase(struct named *n, const struct vt_phase *f) {
