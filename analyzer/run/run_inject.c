@@ -206,7 +206,7 @@ static void add_callers(const struct vt_process *p, const struct vt_stack *stack
                         struct vt_string *text) {
     uint32_t shown = 0;
     if (!stack->count)
-        vt_string_add(text, " at an unknown place");
+        vt_string_add(text, " at an unknown call site");
     for (uint32_t i = 0; i < stack->count && shown < 2; i++) {
         if (!stack->frames[i].user_code &&
             (shown || &stack->frames[i] != vt_stack_main_frame(stack)))
