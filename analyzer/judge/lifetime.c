@@ -47,8 +47,8 @@ void vt_lifetime_measure(const struct vt_replay *r, struct vt_clock clock, uint6
         if (!entry->key || index[entry->site] == VT_NO_SITE)
             continue;
         struct vt_site *site = &p->sites[index[entry->site]];
-        uint64_t born = entry->born * r->age_unit;
-        uint64_t age = born < end ? vt_clock_ns(clock, end - born) : 0;
+        uint64_t allocated_at = entry->allocated_at * r->age_unit;
+        uint64_t age = allocated_at < end ? vt_clock_ns(clock, end - allocated_at) : 0;
         if (!site->before && (site->oldest_age == VT_UNKNOWN || age > site->oldest_age))
             site->oldest_age = age;
     }

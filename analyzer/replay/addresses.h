@@ -20,8 +20,8 @@ struct vt_address {
     uint64_t size_context; /* as in struct vt_rec_alloc */
     uint32_t site;
     uint32_t kind : 8;
-    uint32_t born : 24; /* when it was allocated, in units of vt_replay.age_unit */
-    uint32_t sample;    /* from vt_history_kept */
+    uint32_t allocated_at : 24; /* when it was allocated, in units of vt_replay.age_unit */
+    uint32_t sample;            /* from vt_history_kept */
 };
 
 struct vt_addresses {

@@ -147,18 +147,18 @@ void vt_history_freed(struct vt_history *h, uint32_t site, uint32_t sample, uint
         return;
     VT_GROW(h->freed, h->freed_count, h->freed_room);
     h->freed[h->freed_count++] = (struct vt_freed){
-        .site = site, .born = sample, .died = h->sites[site].count - 1, .bytes = bytes};
+        .site = site, .allocated_in = sample, .freed_in = h->sites[site].count - 1, .bytes = bytes};
 }
 
 void vt_history_settle(struct vt_history *h) {
     for (size_t i = 0; i < h->freed_count; i++) {
         const struct vt_freed *f = &h->freed[i];
-        struct vt_sample *born = &h->sites[f->site].samples[f->born];
-        struct vt_sample *died = &h->sites[f->site].samples[f->died];
-        born->kept_bytes -= f->bytes;
-        born->kept_count--;
-        if (born->bucket < died->oldest_freed)
-            died->oldest_freed = born->bucket;
+        struct vt_sample *first = &h->sites[f->site].samples[f->allocated_in];
+        struct vt_sample *last = &h->sites[f->site].samples[f->freed_in];
+        first->kept_bytes -= f->bytes;
+        first->kept_count--;
+        if (first->bucket < last->oldest_freed)
+            last->oldest_freed = first->bucket;
     }
     h->freed_count = 0;
 }

@@ -63,7 +63,7 @@ struct vt_history_thread {
 /* A block that was freed since the process's last allocation. */
 struct vt_freed {
     uint32_t site;
-    uint32_t born, died; /* indices of samples of the site */
+    uint32_t allocated_in, freed_in; /* indices of samples of the site */
     uint64_t bytes;
 };
 

@@ -22,7 +22,7 @@
 #include "addresses.h"
 #include "log/log.h"
 
-#define VT_REPLAY_AGES 25 /* vt_address.born has 24 bits */
+#define VT_REPLAY_AGES 25 /* vt_address.allocated_at has 24 bits */
 #define VT_HOLDERS     8  /* the largest holders at a failed allocation */
 
 /* The books of one site; all figures are exact. `at_peak`: what it held at the peak of the device's
@@ -153,7 +153,7 @@ struct vt_replay {
     struct vt_replay_object *objects;
     size_t object_count, object_room;
     struct vt_replay_phase *phases; /* parallel to vt_log.phases */
-    uint64_t age_unit;              /* ticks in a unit of vt_address.born */
+    uint64_t age_unit;              /* ticks in a unit of vt_address.allocated_at */
     struct vt_addresses live;       /* at the end */
     struct vt_segments *segments;   /* at the end; NULL: no blocks */
     uint64_t events;

@@ -119,7 +119,7 @@ static void take_off(struct vt_walk *w, const struct vt_address *entry) {
         site->went_count++;
         site->went_hook = (uint16_t)vt_word_hook(w->context_end->word);
     } else {
-        uint32_t age = (uint32_t)(w->now >> w->age_shift) - entry->born;
+        uint32_t age = (uint32_t)(w->now >> w->age_shift) - entry->allocated_at;
         site->lives[age ? 32 - __builtin_clz(age & 0xffffff) : 0]++;
     }
     if (site->layer == VT_LAYER_DRIVER) {
