@@ -42,8 +42,7 @@ static const struct option long_options[] = {
 struct options {
     bool json;
     uint32_t top;
-    const char **user_code; /* NULL-terminated */
-    uint32_t user_code_count;
+    struct vt_texts user_code;
 };
 
 /* --- text --- */
@@ -223,7 +222,7 @@ static void write_json(const struct vt_diff *d) {
 /* Builds the model of a log, or of a folder's newest run. Returns 0, or an exit status after it
  * printed an error. */
 static int build(char *const *argument, const struct options *o, struct vt_model *model) {
-    struct vt_model_options options = {.device = -1, .user_code = o->user_code};
+    struct vt_model_options options = {.device = -1, .user_code = o->user_code.items};
     struct vt_logs logs;
     struct vt_string message = {0};
     int error = vt_logs_find(argument, 1, NULL, &logs, &message);
@@ -283,13 +282,13 @@ static int parse_option(struct options *o, int option) {
                    ? 0
                    : vt_usage("diff", "--top: expected a number of at least 1, found '%s'", optarg);
     default:
-        o->user_code[o->user_code_count++] = optarg;
+        vt_texts_add(&o->user_code, optarg);
         return 0;
     }
 }
 
 int vt_cmd_diff(int argc, char **argv) {
-    struct options o = {.top = 20, .user_code = vt_alloc((size_t)argc + 1, sizeof *o.user_code)};
+    struct options o = {.top = 20};
     int option, status = 0;
     bool asked = false;
     opterr = 0;
@@ -310,6 +309,6 @@ int vt_cmd_diff(int argc, char **argv) {
                           argc - optind);
     else if (!status)
         status = compare(argv + optind, &o);
-    free(o.user_code);
+    free(o.user_code.items);
     return status;
 }

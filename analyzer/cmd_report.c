@@ -50,8 +50,7 @@ struct options {
     struct vt_format_options format;
     const struct vt_format *writer;
     const char *output, *run;
-    const char **user_code;
-    size_t user_code_count, user_code_room;
+    struct vt_texts user_code;
 };
 
 enum {
@@ -147,12 +146,7 @@ static int parse_option(int option, struct options *o) {
         o->format.native = true;
         return 0;
     case O_OWN:
-        if (o->user_code_count + 1 >= o->user_code_room) {
-            o->user_code_room = o->user_code_room ? o->user_code_room * 2 : 8;
-            o->user_code = vt_realloc(o->user_code, o->user_code_room, sizeof *o->user_code);
-        }
-        o->user_code[o->user_code_count++] = optarg;
-        o->user_code[o->user_code_count] = NULL;
+        vt_texts_add(&o->user_code, optarg);
         return 0;
     case O_DEVICE:
         if (parse_number(optarg, 253, &number))
@@ -273,7 +267,7 @@ int vt_cmd_report(int argc, char **argv) {
     while (!status && (option = getopt_long(argc, argv, "ho:", long_options, NULL)) != -1) {
         if (option == O_HELP || option == 'h') {
             print_help();
-            free(o.user_code);
+            free(o.user_code.items);
             return VT_STATUS_OK;
         }
         if (option == '?') {
@@ -284,10 +278,10 @@ int vt_cmd_report(int argc, char **argv) {
         }
     }
     if (!status) {
-        o.model.user_code = o.user_code;
+        o.model.user_code = o.user_code.items;
         o.format.colour = !o.output && isatty(1) && !(no_color && no_color[0]);
         status = report(&o, argv + optind, argc - optind);
     }
-    free(o.user_code);
+    free(o.user_code.items);
     return status;
 }

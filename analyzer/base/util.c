@@ -88,6 +88,13 @@ void vt_string_add_bytes(struct vt_string *s, const char *bytes, size_t length) 
     s->text[s->length] = 0;
 }
 
+void vt_texts_add(struct vt_texts *list, const char *text) {
+    VT_GROW(list->items, list->count, list->room);
+    list->items[list->count++] = text;
+    VT_GROW(list->items, list->count, list->room);
+    list->items[list->count] = NULL;
+}
+
 void vt_string_add(struct vt_string *s, const char *text) {
     vt_string_add_bytes(s, text, strlen(text));
 }

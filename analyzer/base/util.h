@@ -48,6 +48,14 @@ char *vt_printable(char *text);
         }                                                                                          \
     } while (0)
 
+/* Texts that others keep, NULL-terminated. Start it as {0}; free `items`, which is NULL until a text
+ * is added. */
+struct vt_texts {
+    const char **items;
+    size_t count, room;
+};
+void vt_texts_add(struct vt_texts *list, const char *text);
+
 /* --- strings --- */
 
 /* A string that grows. Start it as {0}; `text` is NULL until something is added. Free with

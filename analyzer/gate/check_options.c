@@ -95,7 +95,7 @@ void vt_check_free(struct vt_check *check) {
     vt_suppress_free(&check->suppressions);
     vt_baseline_free(&check->baseline);
     free(check->reports);
-    free(check->user_code);
+    free(check->user_code.items);
     *check = (struct vt_check){0};
 }
 
@@ -159,16 +159,6 @@ static int add_suppressions(struct vt_check *check, const char *path) {
     return error ? VT_STATUS_USAGE : 0;
 }
 
-static void add_own(struct vt_check *check, const char *pattern) {
-    if (check->user_code_count + 1 >= check->user_code_room) {
-        check->user_code_room = check->user_code_room ? check->user_code_room * 2 : 8;
-        check->user_code =
-            vt_realloc(check->user_code, check->user_code_room, sizeof *check->user_code);
-    }
-    check->user_code[check->user_code_count++] = pattern;
-    check->user_code[check->user_code_count] = NULL;
-}
-
 int vt_check_option(struct vt_check *check, const char *command, int option, const char *value) {
     check->given = true;
     check->last = vt_check_options[option - VT_CHECK_BASE].name;
@@ -209,7 +199,7 @@ int vt_check_option(struct vt_check *check, const char *command, int option, con
         check->classes = value;
         return 0;
     case O_OWN:
-        add_own(check, value);
+        vt_texts_add(&check->user_code, value);
         return 0;
     case O_ALLOW_NO_CUDA:
         check->allow_no_cuda = true;
@@ -304,7 +294,7 @@ static int check_judged(const struct vt_model *model) {
 
 int vt_check_run(struct vt_check *check, char *const *logs, uint32_t count, FILE *out) {
     struct vt_model_options options = {
-        .device = -1, .user_code = check->user_code, .classes = check->classes};
+        .device = -1, .user_code = check->user_code.items, .classes = check->classes};
     struct vt_model model;
     struct vt_gate gate;
     struct vt_string message = {0};

@@ -25,9 +25,8 @@ struct vt_check {
     const struct vt_gate_format *format;
     struct vt_check_report *reports;
     uint32_t report_count, report_room;
-    const char **user_code;
+    struct vt_texts user_code;
     const char *classes; /* a file with more rows for classes.def; NULL: none */
-    uint32_t user_code_count, user_code_room;
     struct vt_suppressions suppressions;
     struct vt_baseline baseline;
     const char *baseline_file, *write_baseline;

@@ -263,7 +263,7 @@ static uint32_t find_leaks(struct sweep *s, const struct vt_model *model, bool e
 }
 
 static void say(struct sweep *s, uint64_t ordinal, const struct outcome *o) {
-    struct vt_model_options options = {.device = -1, .user_code = s->how->check->user_code};
+    struct vt_model_options options = {.device = -1, .user_code = s->how->check->user_code.items};
     struct vt_model model = {0};
     struct vt_string message = {0}, leaks = {0};
     const char *word = "ok";
@@ -311,7 +311,7 @@ static void say(struct sweep *s, uint64_t ordinal, const struct outcome *o) {
 
 /* The run without a failure must succeed. */
 static int first_run(struct sweep *s, uint32_t *timeout_ms) {
-    struct vt_model_options options = {.device = -1, .user_code = s->how->check->user_code};
+    struct vt_model_options options = {.device = -1, .user_code = s->how->check->user_code.items};
     struct outcome o;
     struct vt_model model;
     struct vt_gate gate;
