@@ -84,3 +84,10 @@ void vt_json_boolean(struct vt_json *j, const char *name, bool value) {
     vt_json_key(j, name);
     fputs(value ? "true" : "false", j->out);
 }
+
+void vt_json_strings(struct vt_json *j, const char *name, char *const *values, uint32_t count) {
+    vt_json_open(j, name, '[');
+    for (uint32_t i = 0; i < count; i++)
+        vt_json_string(j, NULL, values[i]);
+    vt_json_close(j, ']');
+}

@@ -27,5 +27,6 @@ void vt_json_null(struct vt_json *j, const char *name);
 void vt_json_string(struct vt_json *j, const char *name, const char *value); /* NULL becomes null */
 void vt_json_number(struct vt_json *j, const char *name, uint64_t value);    /* UINT64_MAX: null */
 void vt_json_boolean(struct vt_json *j, const char *name, bool value);
+void vt_json_strings(struct vt_json *j, const char *name, char *const *values, uint32_t count);
 
 #endif

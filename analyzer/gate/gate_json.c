@@ -6,6 +6,7 @@
 #include "gate_formats.h"
 #include "gate_words.h"
 #include "base/base.h"
+#include "report/report.h"
 
 #include "vramtrace/log_format.h"
 #include "vramtrace/version.h"
@@ -21,23 +22,13 @@ struct writer {
 
 static void frame(struct writer *w, const char *name, const struct vt_process *p,
                   const struct vt_frame *f) {
-    struct vt_json *j = &w->j;
     struct vt_gate_location location;
     if (!f) {
-        vt_json_null(j, name);
+        vt_json_null(&w->j, name);
         return;
     }
     vt_gate_location_of(p, f, w->options->source_root, &location);
-    vt_json_open(j, name, '{');
-    vt_json_string(j, "function", f->function);
-    vt_json_string(j, "file", location.file ? location.file : f->file);
-    vt_json_number(j, "line", f->line ? f->line : VT_UNKNOWN);
-    vt_json_string(j, "module", f->module);
-    if (!w->options->stable)
-        vt_json_number(j, "offset", f->offset);
-    vt_json_string(j, "language", f->python ? "python" : "native");
-    vt_json_boolean(j, "own", f->user_code);
-    vt_json_close(j, '}');
+    vt_fmt_json_frame(&w->j, name, f, location.file ? location.file : f->file, w->options->stable);
     free(location.file);
 }
 
@@ -94,10 +85,7 @@ static void process(struct writer *w, uint32_t index) {
         vt_json_string(j, "host", p->host);
     }
     vt_json_number(j, "rank", p->rank < 0 ? VT_UNKNOWN : (uint64_t)p->rank);
-    vt_json_open(j, "command", '[');
-    for (uint32_t i = 0; i < p->command_count; i++)
-        vt_json_string(j, NULL, p->command[i]);
-    vt_json_close(j, ']');
+    vt_json_strings(j, "command", p->command, p->command_count);
     vt_json_boolean(j, "python", p->python);
     vt_json_boolean(j, "simulated", p->simulated);
     vt_json_boolean(j, "complete", p->complete);
@@ -239,14 +227,8 @@ int vt_gate_json_write(const struct vt_gate *gate, const struct vt_gate_format_o
     vt_json_close(j, ']');
     unused(&w);
     if (!options->stable) {
-        vt_json_open(j, "added", '[');
-        for (uint32_t i = 0; i < options->added_count; i++)
-            vt_json_string(j, NULL, options->added[i]);
-        vt_json_close(j, ']');
-        vt_json_open(j, "left_out", '[');
-        for (uint32_t i = 0; i < options->left_out_count; i++)
-            vt_json_string(j, NULL, options->left_out[i]);
-        vt_json_close(j, ']');
+        vt_json_strings(j, "added", options->added, options->added_count);
+        vt_json_strings(j, "left_out", options->left_out, options->left_out_count);
     }
     vt_json_close(j, '}');
     fputc('\n', out);

@@ -18,13 +18,15 @@ static void device_number(struct vt_json *j, const char *name, unsigned device) 
 
 /* --- stacks --- */
 
-static void frame(struct vt_json *j, const char *name, const struct vt_frame *f) {
+void vt_fmt_json_frame(struct vt_json *j, const char *name, const struct vt_frame *f,
+                       const char *file, bool stable) {
     vt_json_open(j, name, '{');
     vt_json_string(j, "function", f->function);
-    vt_json_string(j, "file", f->file);
+    vt_json_string(j, "file", file);
     vt_json_number(j, "line", f->line ? f->line : VT_UNKNOWN);
     vt_json_string(j, "module", f->module);
-    vt_json_number(j, "offset", f->offset);
+    if (!stable)
+        vt_json_number(j, "offset", f->offset);
     vt_json_string(j, "language", f->python ? "python" : "native");
     vt_json_boolean(j, "own", f->user_code);
     vt_json_close(j, '}');
@@ -34,7 +36,7 @@ static void stack(struct vt_json *j, const struct vt_stack *s, bool native) {
     vt_json_open(j, "stack", '[');
     for (uint32_t i = 0; i < s->count; i++)
         if (native || !s->frames[i].interpreter)
-            frame(j, NULL, &s->frames[i]);
+            vt_fmt_json_frame(j, NULL, &s->frames[i], s->frames[i].file, false);
     vt_json_close(j, ']');
     vt_json_boolean(j, "stack_cut", s->cut);
 }
@@ -60,10 +62,7 @@ static void header(struct vt_json *j, const struct vt_process *p) {
     vt_json_string(j, "host", p->host);
     vt_json_number(j, "rank", p->rank < 0 ? VT_UNKNOWN : (uint64_t)p->rank);
     vt_json_string(j, "job", p->job);
-    vt_json_open(j, "command", '[');
-    for (uint32_t i = 0; i < p->command_count; i++)
-        vt_json_string(j, NULL, p->command[i]);
-    vt_json_close(j, ']');
+    vt_json_strings(j, "command", p->command, p->command_count);
     started_at(j, p->started_at);
     vt_json_number(j, "duration_ns", p->duration);
     vt_json_boolean(j, "simulated", p->simulated);
@@ -80,10 +79,7 @@ static void header(struct vt_json *j, const struct vt_process *p) {
     vt_json_boolean(j, "complete", p->complete);
     vt_json_number(j, "events", p->events);
     vt_json_number(j, "dropped_events", p->dropped_events);
-    vt_json_open(j, "notes", '[');
-    for (uint32_t i = 0; i < p->note_count; i++)
-        vt_json_string(j, NULL, p->notes[i]);
-    vt_json_close(j, ']');
+    vt_json_strings(j, "notes", p->notes, p->note_count);
     if (p->window_since == VT_UNKNOWN && p->window_until == VT_UNKNOWN) {
         vt_json_null(j, "window");
     } else {
@@ -284,7 +280,7 @@ static void leak(struct vt_json *j, const struct vt_process *p, const struct vt_
     vt_json_number(j, "held_bytes", l->held_bytes); /* at the process's last allocation */
     vt_json_number(j, "held_count", l->held_count);
     if (user_frame)
-        frame(j, "own_frame", user_frame);
+        vt_fmt_json_frame(j, "own_frame", user_frame, user_frame->file, false);
     else
         vt_json_null(j, "own_frame");
     vt_json_open(j, "sites", '[');

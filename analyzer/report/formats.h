@@ -35,4 +35,9 @@ const struct vt_format *vt_format_find(const char *name); /* NULL: unknown name 
 int vt_fmt_text_write(const struct vt_model *, const struct vt_format_options *, FILE *);
 int vt_fmt_json_write(const struct vt_model *, const struct vt_format_options *, FILE *);
 
+/* A frame as JSON, in `file`; without its offset where `stable`. The gate writes it too. */
+struct vt_json;
+void vt_fmt_json_frame(struct vt_json *j, const char *name, const struct vt_frame *f,
+                       const char *file, bool stable);
+
 #endif
