@@ -50,74 +50,61 @@ static void destroyed(const struct vt_call *call, uint64_t ticks, CUcontext cont
 }
 
 /* A new context is current on the thread that made it. */
-static void made_current(const struct vt_call *call, CUresult result, CUcontext *pctx,
-                         CUdevice dev) {
-    if (result != CUDA_SUCCESS || !pctx)
-        return;
-    made(call, *pctx, dev, false);
-    vt_context_push(*pctx);
+static CUresult made_current(const struct vt_call *call, CUresult result, CUcontext *pctx,
+                             CUdevice dev) {
+    if (result == CUDA_SUCCESS && pctx) {
+        made(call, *pctx, dev, false);
+        vt_context_push(*pctx);
+    }
+    return result;
 }
 
 VT_EXPORT CUresult cuCtxCreate(CUcontext *pctx, unsigned int flags, CUdevice dev) {
     VT_ENTER_DRIVER(cuCtxCreate);
-    CUresult result = real(pctx, flags, dev);
-    made_current(&call, result, pctx, dev);
-    return result;
+    return made_current(&call, real(pctx, flags, dev), pctx, dev);
 }
 
 VT_EXPORT CUresult cuCtxCreate_v2(CUcontext *pctx, unsigned int flags, CUdevice dev) {
     VT_ENTER_DRIVER(cuCtxCreate_v2);
-    CUresult result = real(pctx, flags, dev);
-    made_current(&call, result, pctx, dev);
-    return result;
+    return made_current(&call, real(pctx, flags, dev), pctx, dev);
 }
 
 VT_EXPORT CUresult cuCtxCreate_v3(CUcontext *pctx, CUexecAffinityParam *paramsArray, int numParams,
                                   unsigned int flags, CUdevice dev) {
     VT_ENTER_DRIVER(cuCtxCreate_v3);
-    CUresult result = real(pctx, paramsArray, numParams, flags, dev);
-    made_current(&call, result, pctx, dev);
-    return result;
+    return made_current(&call, real(pctx, paramsArray, numParams, flags, dev), pctx, dev);
 }
 
 VT_EXPORT CUresult cuCtxCreate_v4(CUcontext *pctx, CUctxCreateParams *ctxCreateParams,
                                   unsigned int flags, CUdevice dev) {
     VT_ENTER_DRIVER(cuCtxCreate_v4);
-    CUresult result = real(pctx, ctxCreateParams, flags, dev);
-    made_current(&call, result, pctx, dev);
-    return result;
+    return made_current(&call, real(pctx, ctxCreateParams, flags, dev), pctx, dev);
 }
 
 /* Contexts for sharing with OpenGL and VDPAU. CUDA's headers do not define their types: a VdpDevice
  * is an unsigned int, and its look-up function is only passed on. */
 VT_EXPORT CUresult cuGLCtxCreate(CUcontext *pCtx, unsigned int Flags, CUdevice device) {
     VT_ENTER_DRIVER(cuGLCtxCreate);
-    CUresult result = real(pCtx, Flags, device);
-    made_current(&call, result, pCtx, device);
-    return result;
+    return made_current(&call, real(pCtx, Flags, device), pCtx, device);
 }
 
 VT_EXPORT CUresult cuVDPAUCtxCreate(CUcontext *pCtx, unsigned int flags, CUdevice device,
                                     unsigned int vdpDevice, void *vdpGetProcAddress) {
     VT_ENTER_DRIVER(cuVDPAUCtxCreate);
-    CUresult result = real(pCtx, flags, device, vdpDevice, vdpGetProcAddress);
-    made_current(&call, result, pCtx, device);
-    return result;
+    return made_current(&call, real(pCtx, flags, device, vdpDevice, vdpGetProcAddress), pCtx,
+                        device);
 }
 
 VT_EXPORT CUresult cuGLCtxCreate_v2(CUcontext *pCtx, unsigned int Flags, CUdevice device) {
     VT_ENTER_DRIVER(cuGLCtxCreate_v2);
-    CUresult result = real(pCtx, Flags, device);
-    made_current(&call, result, pCtx, device);
-    return result;
+    return made_current(&call, real(pCtx, Flags, device), pCtx, device);
 }
 
 VT_EXPORT CUresult cuVDPAUCtxCreate_v2(CUcontext *pCtx, unsigned int flags, CUdevice device,
                                        unsigned int vdpDevice, void *vdpGetProcAddress) {
     VT_ENTER_DRIVER(cuVDPAUCtxCreate_v2);
-    CUresult result = real(pCtx, flags, device, vdpDevice, vdpGetProcAddress);
-    made_current(&call, result, pCtx, device);
-    return result;
+    return made_current(&call, real(pCtx, flags, device, vdpDevice, vdpGetProcAddress), pCtx,
+                        device);
 }
 
 VT_EXPORT CUresult cuDevicePrimaryCtxRetain(CUcontext *pctx, CUdevice dev) {
