@@ -326,9 +326,31 @@ static char *find_by_name(const struct vt_process *p, const struct vt_site *site
     return advice.text;
 }
 
-/* Native code that never frees its blocks, or frees most and loses the rest. All sites of the leak
+/* What each line allocated and freed, over all stacks that lead to it. */
+struct lines {
+    struct vt_map by_key; /* vt_stack_line_key -> index */
+    uint64_t *allocs, *freed;
+};
+
+static void count_lines(const struct vt_process *p, struct lines *lines) {
+    lines->allocs = vt_alloc(p->site_count, sizeof *lines->allocs);
+    lines->freed = vt_alloc(p->site_count, sizeof *lines->freed);
+    for (uint32_t i = 0; i < p->site_count; i++) {
+        if (!p->sites[i].stack)
+            continue;
+        uint64_t key = vt_stack_line_key(p->sites[i].stack);
+        uint32_t line = vt_map_get(&lines->by_key, key);
+        if (line == VT_MAP_NONE)
+            vt_map_put(&lines->by_key, key, line = i);
+        lines->allocs[line] += p->sites[i].alloc_count;
+        lines->freed[line] += p->sites[i].free_count;
+    }
+}
+
+/* Native code that never frees its blocks, or frees most and loses the rest. All sites of the line
  * count, because one caller may free what another one keeps. */
-static char *find_unfreed(const struct vt_process *p, const struct vt_leak *leak) {
+static char *find_unfreed(const struct vt_process *p, const struct lines *lines,
+                          const struct vt_leak *leak) {
     const struct vt_site *site = &p->sites[leak->sites[0]];
     const struct vt_frame *frame = vt_stack_main_frame(leak->stack);
     uint64_t allocs = 0, freed = 0;
@@ -338,12 +360,11 @@ static char *find_unfreed(const struct vt_process *p, const struct vt_leak *leak
     while (i < sizeof frees / sizeof *frees &&
            strncmp(site->api, frees[i].api, strlen(frees[i].api)))
         i++;
-    for (uint32_t j = 0; j < p->site_count; j++)
-        if (p->sites[j].stack &&
-            vt_stack_line_key(p->sites[j].stack) == vt_stack_line_key(leak->stack)) {
-            allocs += p->sites[j].alloc_count;
-            freed += p->sites[j].free_count;
-        }
+    uint32_t line = vt_map_get(&lines->by_key, vt_stack_line_key(leak->stack));
+    if (line != VT_MAP_NONE) {
+        allocs = lines->allocs[line];
+        freed = lines->freed[line];
+    }
     if (i == sizeof frees / sizeof *frees || allocs < 4 || !leak->live_count)
         return NULL;
     struct vt_string advice = {0};
@@ -360,7 +381,8 @@ static char *find_unfreed(const struct vt_process *p, const struct vt_leak *leak
     return advice.text;
 }
 
-static char *advise(const struct vt_process *p, const struct vt_leak *leak) {
+static char *advise(const struct vt_process *p, const struct lines *lines,
+                    const struct vt_leak *leak) {
     const struct vt_site *site = &p->sites[leak->sites[0]];
     struct vt_pyfiles files = {.process = p};
     char *advice = NULL;
@@ -374,10 +396,15 @@ static char *advise(const struct vt_process *p, const struct vt_leak *leak) {
     if (leak->growth && !advice)
         advice = find_by_name(p, site);
     vt_pyfiles_free(&files);
-    return advice ? advice : find_unfreed(p, leak);
+    return advice ? advice : find_unfreed(p, lines, leak);
 }
 
 void vt_advice_add(struct vt_process *p) {
+    struct lines lines = {0};
+    count_lines(p, &lines);
     for (uint32_t i = 0; i < p->leak_count; i++)
-        p->leaks[i].advice = advise(p, &p->leaks[i]);
+        p->leaks[i].advice = advise(p, &lines, &p->leaks[i]);
+    vt_map_free(&lines.by_key);
+    free(lines.allocs);
+    free(lines.freed);
 }
