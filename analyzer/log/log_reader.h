@@ -108,7 +108,7 @@ struct vt_log {
     size_t stack_count, stack_room;
     struct vt_map stack_numbers;   /* number -> index into stacks */
     struct vt_log_module *modules; /* by start address */
-    uint64_t *module_reach;        /* largest end of modules[0..i] */
+    struct vt_module_index *module_index;
     size_t module_count, module_room;
     struct vt_log_code *codes;
     size_t code_count, code_room;

@@ -5,6 +5,8 @@
  */
 #include "log_tables.h"
 
+#include "module_index.h"
+
 #include "records.h"
 
 #include <stdlib.h>
@@ -274,38 +276,14 @@ void vt_log_sort_modules(struct vt_log *log) {
     if (!log->module_count)
         return;
     qsort(log->modules, log->module_count, sizeof *log->modules, compare_modules);
-    log->module_reach = vt_alloc(log->module_count, sizeof *log->module_reach);
-    uint64_t reach = 0;
-    for (size_t i = 0; i < log->module_count; i++) {
-        if (log->modules[i].end > reach)
-            reach = log->modules[i].end;
-        log->module_reach[i] = reach;
-    }
+    log->module_index = vt_module_index_make(log->modules, log->module_count);
 }
 
 const struct vt_log_module *vt_log_module_at(const struct vt_log *log, uint64_t address,
                                              uint64_t ticks) {
-    size_t low = 0, high = log->module_count;
-    while (low < high) {
-        size_t middle = (low + high) / 2;
-        if (log->modules[middle].start <= address)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    /* Of the modules that cover the address, take the last one seen up to `ticks`; if there is
-     * none, the first one seen later, because the tracer looks for modules only when a stack has an
-     * address that no known module covers. */
-    const struct vt_log_module *best = NULL;
-    for (size_t i = low; i-- > 0 && log->module_reach[i] > address;) {
-        const struct vt_log_module *m = &log->modules[i];
-        if (m->end <= address)
-            continue;
-        if (!best || (m->ticks <= ticks ? best->ticks > ticks || m->ticks > best->ticks
-                                        : best->ticks > ticks && m->ticks < best->ticks))
-            best = m;
-    }
-    return best;
+    uint32_t i =
+        log->module_index ? vt_module_index_at(log->module_index, address, ticks) : VT_MAP_NONE;
+    return i == VT_MAP_NONE ? NULL : &log->modules[i];
 }
 
 void vt_log_free_tables(struct vt_log *log) {
@@ -318,7 +296,7 @@ void vt_log_free_tables(struct vt_log *log) {
     for (size_t i = 0; i < log->note_count; i++)
         free(log->notes[i]);
     free(log->modules);
-    free(log->module_reach);
+    vt_module_index_free(log->module_index);
     free(log->codes);
     for (size_t i = 0; i < log->variable_count; i++) {
         free(log->variables[i].name);

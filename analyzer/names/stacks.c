@@ -154,18 +154,20 @@ const struct vt_stack *vt_stacks_get(struct vt_stacks *s, uint32_t index, bool r
 }
 
 void vt_stacks_notes(const struct vt_stacks *s, struct vt_process *process) {
+    struct vt_map said = {0};
     for (size_t i = 0; i < s->module_count; i++) {
-        bool changed = s->states[i] == VT_SYMBOLS_CHANGED, said = false;
+        bool changed = s->states[i] == VT_SYMBOLS_CHANGED;
         /* the vdso and generated code have no file */
         bool missing = s->states[i] == VT_SYMBOLS_MISSING && s->paths[i][0] == '/';
         if (!s->met[i] || !(changed || missing))
             continue;
-        for (size_t j = 0; j < i && !said; j++)
-            said = s->met[j] && s->states[j] == s->states[i] && !strcmp(s->paths[i], s->paths[j]);
-        if (said)
+        uint64_t key = vt_hash_bytes(s->states[i], s->paths[i], strlen(s->paths[i]));
+        if (vt_map_get(&said, key) != VT_MAP_NONE)
             continue;
+        vt_map_put(&said, key, 0);
         vt_model_note(process, "%s %s: its functions are shown as offsets.", s->paths[i],
                       changed ? "changed since the run (its build ID differs)"
                               : "is gone or cannot be read");
     }
+    vt_map_free(&said);
 }

@@ -2,15 +2,16 @@
 /*
  * Segments, blocks and idle pieces (see segments.h).
  *
- * Pieces are found by their start, idle ones also by their end. So a block is cut out of an idle
- * piece, and a freed block is joined to idle neighbours, without a search, since allocators put
- * blocks at the start of an idle piece. A block elsewhere is searched for from the segment's start.
+ * A block is cut out of an idle piece, and a freed block is joined to idle neighbours, without a
+ * search, since allocators put blocks at the start of an idle piece (see pieces.c).
  * Idle pieces are never joined across a wall, which is an end of a segment that is not mapped.
  *
  * A heap finds the largest idle piece. Every new idle piece is pushed; pieces that no longer exist
  * are dropped when they reach the top.
  */
 #include "segments.h"
+
+#include "pieces.h"
 
 enum { LEAF = 256 };
 
@@ -33,63 +34,22 @@ struct device {
     uint32_t moment_room;
 };
 
-/* A block, or an idle piece. */
-struct piece {
-    uint64_t start, end;
-    uint8_t device;
-    bool block;
-};
-
 struct vt_segments {
     struct leaf **leaves; /* segments by start */
     size_t leaf_count, leaf_room;
-    struct piece *pieces;
-    uint32_t piece_count, piece_room;
-    uint32_t *unused; /* of `pieces` */
-    uint32_t unused_count, unused_room;
-    struct vt_map by_start; /* start -> piece */
-    struct vt_map by_end;   /* end -> piece, of the idle ones */
-    struct vt_map walls;    /* a set of addresses: the values mean nothing */
+    struct vt_pieces pieces;
+    struct vt_map walls; /* a set of addresses: the values mean nothing */
     struct device devices[256];
 };
-
-/* --- pieces by address --- */
-
-static struct piece *find(const struct vt_segments *f, const struct vt_map *map, uint64_t address) {
-    uint32_t i = vt_map_get(map, address);
-    return i == VT_MAP_NONE ? NULL : &f->pieces[i];
-}
 
 static bool is_wall(const struct vt_segments *f, uint64_t address) {
     return vt_map_get(&f->walls, address) != VT_MAP_NONE;
 }
 
-static void insert_piece(struct vt_segments *f, struct piece piece) {
-    uint32_t i;
-    if (f->unused_count) {
-        i = f->unused[--f->unused_count];
-    } else {
-        VT_GROW(f->pieces, f->piece_count, f->piece_room);
-        i = f->piece_count++;
-    }
-    f->pieces[i] = piece;
-    vt_map_put(&f->by_start, piece.start, i);
-    if (!piece.block)
-        vt_map_put(&f->by_end, piece.end, i);
-}
-
-static void remove_piece(struct vt_segments *f, uint64_t start) {
-    uint32_t i = vt_map_remove(&f->by_start, start);
-    if (i == VT_MAP_NONE)
-        return;
-    if (!f->pieces[i].block)
-        vt_map_remove(&f->by_end, f->pieces[i].end);
-    VT_GROW(f->unused, f->unused_count, f->unused_room);
-    f->unused[f->unused_count++] = i;
-}
-
 struct vt_segments *vt_segments_open(void) {
-    return vt_alloc(1, sizeof(struct vt_segments));
+    struct vt_segments *f = vt_alloc(1, sizeof *f);
+    vt_pieces_open(&f->pieces);
+    return f;
 }
 
 void vt_segments_close(struct vt_segments *f) {
@@ -102,10 +62,7 @@ void vt_segments_close(struct vt_segments *f) {
         free(f->devices[i].figures.moments);
     }
     free(f->leaves);
-    free(f->pieces);
-    free(f->unused);
-    vt_map_free(&f->by_start);
-    vt_map_free(&f->by_end);
+    vt_pieces_close(&f->pieces);
     vt_map_free(&f->walls);
     free(f);
 }
@@ -211,8 +168,9 @@ static void sift_down(struct device *d, size_t i) {
 }
 
 static bool is_idle(const struct vt_segments *f, const struct heap_row *row) {
-    const struct piece *piece = find(f, &f->by_start, row->start);
-    return piece && !piece->block && piece->end - row->start == row->size;
+    uint32_t i = vt_pieces_at(&f->pieces, row->start);
+    const struct vt_segment_piece *piece = &f->pieces.row[i];
+    return i && !piece->block && piece->end - row->start == row->size;
 }
 
 /* Drops all pieces that no longer exist. */
@@ -300,60 +258,57 @@ void vt_segments_begin_window(struct vt_segments *f, uint64_t ticks) {
 
 /* --- pieces --- */
 
-static void remove_idle(struct vt_segments *f, uint64_t start, uint64_t end, unsigned device) {
-    remove_piece(f, start);
-    f->devices[device].idle_count--;
-    if (is_wall(f, start) && is_wall(f, end))
-        f->devices[device].whole -= end - start;
+/* A piece is idle from now on (1), or no longer (-1). */
+static void count_idle(struct vt_segments *f, uint32_t i, int sign) {
+    const struct vt_segment_piece *piece = &f->pieces.row[i];
+    struct device *d = &f->devices[piece->device];
+    uint64_t size = piece->end - piece->start;
+    d->idle_count += (size_t)sign;
+    if (is_wall(f, piece->start) && is_wall(f, piece->end))
+        d->whole += sign > 0 ? size : -size;
+    if (sign > 0)
+        push(f, d, size, piece->start);
 }
 
-static void insert_idle(struct vt_segments *f, uint64_t start, uint64_t end, unsigned device) {
-    insert_piece(f, (struct piece){start, end, (uint8_t)device, false});
-    f->devices[device].idle_count++;
-    if (is_wall(f, start) && is_wall(f, end))
-        f->devices[device].whole += end - start;
-    push(f, &f->devices[device], end - start, start);
+/* Whether the pieces a and b, of which b is the next by address, are one idle piece. */
+static bool are_one(const struct vt_segments *f, uint32_t a, uint32_t b) {
+    const struct vt_segment_piece *x = &f->pieces.row[a], *y = &f->pieces.row[b];
+    return a && b && !x->block && !y->block && x->end == y->start && x->device == y->device &&
+           !is_wall(f, y->start);
 }
 
-/* Adds an idle piece, joined to its idle neighbours unless a wall is between. */
+/* A new or freed piece: joined to its idle neighbours unless a wall is between. */
+static void make_idle(struct vt_segments *f, uint32_t i) {
+    struct vt_segment_piece *row = f->pieces.row;
+    uint32_t before = row[i].prev, after = row[i].next;
+    row[i].block = false;
+    if (are_one(f, i, after)) {
+        count_idle(f, after, -1);
+        row[i].end = row[after].end;
+        vt_pieces_remove(&f->pieces, after);
+    }
+    if (are_one(f, before, i)) {
+        count_idle(f, before, -1);
+        row[before].end = row[i].end;
+        vt_pieces_remove(&f->pieces, i);
+        i = before;
+    }
+    count_idle(f, i, 1);
+}
+
 static void add_idle(struct vt_segments *f, uint64_t start, uint64_t end, unsigned device) {
-    const struct piece *before = find(f, &f->by_end, start);
-    if (before && !is_wall(f, start)) {
-        uint64_t first = before->start;
-        remove_idle(f, first, start, device);
-        start = first;
-    }
-    const struct piece *after = find(f, &f->by_start, end);
-    if (after && !after->block && !is_wall(f, end)) {
-        uint64_t last = after->end;
-        remove_idle(f, end, last, device);
-        end = last;
-    }
-    insert_idle(f, start, end, device);
+    struct vt_segment_piece piece = {.start = start, .end = end, .device = (uint8_t)device};
+    make_idle(f, vt_pieces_insert(&f->pieces, vt_pieces_floor(&f->pieces, start), piece));
 }
 
-/* The start of the region that contains `s`. */
-static uint64_t region_start(const struct vt_segments *f, const struct vt_segment *s) {
-    uint64_t start = s->start;
-    while (s->mapped && s->start > 0) {
-        const struct vt_segment *before = segment_with(f, start - 1);
-        if (!before || !before->mapped || !before->holds || before->device != s->device)
-            break;
-        start = before->start;
-    }
-    return start;
-}
-
-/* The piece that contains `address`; NULL: none. */
-static struct piece *piece_with(const struct vt_segments *f, const struct vt_segment *s,
-                                uint64_t address) {
-    struct piece *piece = find(f, &f->by_start, address);
-    if (piece || !s->holds)
-        return piece;
-    piece = find(f, &f->by_start, region_start(f, s));
-    while (piece && piece->end <= address)
-        piece = find(f, &f->by_start, piece->end);
-    return piece && piece->start <= address ? piece : NULL;
+/* The piece that contains `address`; 0: none. */
+static uint32_t piece_with(const struct vt_segments *f, const struct vt_segment *s,
+                           uint64_t address) {
+    uint32_t i = vt_pieces_at(&f->pieces, address);
+    if (i || !s->holds)
+        return i;
+    i = vt_pieces_floor(&f->pieces, address);
+    return i && f->pieces.row[i].end > address ? i : 0;
 }
 
 /* Its first block: from now on the segment counts as reserve. */
@@ -387,30 +342,34 @@ const struct vt_segment *vt_segments_alloc(struct vt_segments *f, uint64_t addre
         if (part->end >= end)
             break;
     }
-    const struct piece *piece = piece_with(f, s, address);
-    if (!piece || piece->block || piece->end < end)
+    uint32_t i = piece_with(f, s, address);
+    if (!i || f->pieces.row[i].block || f->pieces.row[i].end < end)
         return NULL;
-    uint64_t from = piece->start, to = piece->end;
-    remove_idle(f, from, to, s->device);
-    if (from < address)
-        insert_idle(f, from, address, s->device);
-    if (end < to)
-        insert_idle(f, end, to, s->device);
-    insert_piece(f, (struct piece){address, end, s->device, true});
+    struct vt_segment_piece block = {.start = address, .end = end, .device = s->device};
+    struct vt_segment_piece rest = {.start = end, .end = f->pieces.row[i].end, .device = s->device};
+    count_idle(f, i, -1);
+    if (f->pieces.row[i].start < address) {
+        f->pieces.row[i].end = address;
+        count_idle(f, i, 1);
+        i = vt_pieces_insert(&f->pieces, i, block);
+    }
+    f->pieces.row[i].end = end;
+    f->pieces.row[i].block = true;
+    if (end < rest.end)
+        count_idle(f, vt_pieces_insert(&f->pieces, i, rest), 1);
     f->devices[s->device].figures.now.in_use += size;
     changed(f, s->device, ticks);
     return s;
 }
 
 void vt_segments_free(struct vt_segments *f, uint64_t address, uint64_t ticks) {
-    const struct piece *piece = find(f, &f->by_start, address);
-    if (!piece || !piece->block)
+    uint32_t i = vt_pieces_at(&f->pieces, address);
+    const struct vt_segment_piece *piece = &f->pieces.row[i];
+    if (!i || !piece->block)
         return;
-    uint64_t end = piece->end;
     unsigned device = piece->device;
-    remove_piece(f, address);
-    f->devices[device].figures.now.in_use -= end - address;
-    add_idle(f, address, end, device);
+    f->devices[device].figures.now.in_use -= piece->end - address;
+    make_idle(f, i);
     changed(f, device, ticks);
 }
 
@@ -434,23 +393,23 @@ void vt_segments_add(struct vt_segments *f, uint64_t start, uint64_t size, uint6
 static void cut(struct vt_segments *f, const struct vt_segment *s, uint64_t start, uint64_t end,
                 vt_segments_gone *gone, void *context) {
     unsigned device = s->device;
-    struct piece *piece = piece_with(f, s, start);
-    while (piece && piece->start < end) {
-        uint64_t from = piece->start, to = piece->end;
-        if (piece->block) {
-            remove_piece(f, from);
-            f->devices[device].figures.now.in_use -= to - from;
+    uint32_t i = piece_with(f, s, start);
+    while (i && f->pieces.row[i].start < end) {
+        struct vt_segment_piece piece = f->pieces.row[i];
+        if (!piece.block)
+            count_idle(f, i, -1);
+        vt_pieces_remove(&f->pieces, i);
+        if (piece.block) {
+            f->devices[device].figures.now.in_use -= piece.end - piece.start;
             if (gone)
-                gone(context, from);
-        } else {
-            remove_idle(f, from, to, device);
+                gone(context, piece.start);
         }
         /* no piece leaves its region, so these parts lie in mappings that stay */
-        if (from < start)
-            add_idle(f, from, start, device);
-        if (to > end)
-            add_idle(f, end, to, device);
-        piece = to < end ? find(f, &f->by_start, to) : NULL;
+        if (piece.start < start)
+            add_idle(f, piece.start, start, device);
+        if (piece.end > end)
+            add_idle(f, end, piece.end, device);
+        i = piece.end < end ? vt_pieces_at(&f->pieces, piece.end) : 0;
     }
 }
 
@@ -524,9 +483,9 @@ bool vt_segments_region(const struct vt_segments *f, size_t *at, struct vt_regio
 }
 
 uint64_t vt_segments_piece(const struct vt_segments *f, uint64_t start, bool *block) {
-    const struct piece *piece = find(f, &f->by_start, start);
-    *block = piece && piece->block;
-    return piece ? piece->end : 0;
+    uint32_t i = vt_pieces_at(&f->pieces, start);
+    *block = i && f->pieces.row[i].block;
+    return i ? f->pieces.row[i].end : 0;
 }
 
 void vt_segments_sum(const struct vt_segments *f, const struct vt_region *region, uint64_t *in_use,

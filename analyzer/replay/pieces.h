@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The pieces of segments: blocks and idle memory, by address. For segments.c.
+ */
+#ifndef VRAMTRACE_ANALYZER_PIECES_H
+#define VRAMTRACE_ANALYZER_PIECES_H
+
+#include "base/base.h"
+
+/* A block, or an idle piece. Its start never changes. */
+struct vt_segment_piece {
+    uint64_t start, end;
+    uint32_t prev, next; /* by address, whether they touch or not; 0: none */
+    uint32_t tower;
+    uint8_t device;
+    bool block;
+};
+
+struct vt_pieces {
+    struct vt_segment_piece *row; /* 0 is the list's head and no piece: it stands for "none" */
+    uint32_t count, room;
+    uint32_t *unused; /* of `row` */
+    uint32_t unused_count, unused_room;
+    struct vt_map by_start;
+    struct vt_pieces_tower *tower;
+    uint32_t tower_count, tower_room;
+    uint32_t *unused_tower;
+    uint32_t unused_tower_count, unused_tower_room;
+    uint64_t random;
+};
+
+void vt_pieces_open(struct vt_pieces *p);
+void vt_pieces_close(struct vt_pieces *p);
+
+/* The piece that begins at `start`; the last one that begins at or before `address`. 0: none. */
+uint32_t vt_pieces_at(const struct vt_pieces *p, uint64_t start);
+uint32_t vt_pieces_floor(const struct vt_pieces *p, uint64_t address);
+
+/* Adds a piece behind `before`, which is 0 or the last one that begins before it. Moves `row`. */
+uint32_t vt_pieces_insert(struct vt_pieces *p, uint32_t before, struct vt_segment_piece piece);
+void vt_pieces_remove(struct vt_pieces *p, uint32_t i);
+
+#endif
