@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What simulated processes tell the simulated NVML, through the file that VRAMTRACE_SIM_SHARE
- * names: how much each uses of each GPU. A process takes a slot at cuInit (driver/share.c) and
- * alone writes there; slots of dead processes are taken over. Fields are read and written with
- * atomic operations: nobody waits.
+ * How much memory each simulated process uses on each GPU, in the file that VRAMTRACE_SIM_SHARE
+ * names, for the simulated NVML. A process takes a slot at cuInit (driver/share.c), and only it
+ * writes there; it can take over the slot of a dead process. All accesses are atomic, so nobody
+ * waits.
  */
 #ifndef VRAMTRACE_SIM_SHARE_H
 #define VRAMTRACE_SIM_SHARE_H

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What the simulated driver tells a test beyond CUDA: its own count of what is allocated, so that
- * a tracer's books can be compared with the truth. Find the functions with dlsym in libcuda.so.1;
- * a real driver has none of them.
+ * Functions of the simulated driver for tests: its own count of what is allocated, to compare a
+ * tracer's books with the truth. Find them with dlsym in libcuda.so.1; a real driver has none of
+ * them.
  *
- * Counting rules, the same as the report's: bytes as asked for (pitched: pitch * height; arrays:
- * their elements, tightly packed, all mipmap levels together), reserved address space is nothing, imported memory is
- * another process's.
+ * It counts as the report does: the requested bytes (pitched memory: pitch * height; arrays: their
+ * elements, tightly packed, with all mipmap levels), but neither reserved address space nor
+ * imported memory.
  */
 #ifndef VRAMTRACE_SIM_H
 #define VRAMTRACE_SIM_H

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Address space for simulated device memory: a range reserved once, out of which addresses are
- * handed by size class, last freed first reused (so a tracer sees addresses come back at once).
- * A device of 141 GiB costs nothing until its bytes are touched. Called by memory.c and its like,
- * with the driver's lock held.
+ * Address space for simulated device memory: one reserved range, from which addresses are allocated
+ * by size class. The last one freed is reused first, so a tracer sees reused addresses at once. A
+ * device of 141 GiB costs nothing until its bytes are touched. The caller holds the driver's lock.
  */
 #include "driver.h"
 

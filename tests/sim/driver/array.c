@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Arrays and mipmapped arrays of the simulated driver. Counted is what the elements take, tightly
- * packed; taken off the device is what a driver takes, with rows and the whole padded. Sparse and
+ * Arrays and mipmapped arrays of the simulated driver. The count has the elements, tightly packed;
+ * the device loses what a driver takes, with padding of rows and of the whole array. Sparse and
  * deferred arrays have no memory until it is mapped to them (array_map.c).
  */
 #include "array.h"

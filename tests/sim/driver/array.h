@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Arrays of the simulated driver: array.c makes them, array_map.c maps memory behind sparse ones,
+/* Arrays of the simulated driver: array.c creates them, array_map.c maps memory to sparse ones,
  * copy_shape.c copies them, external.c and graphics.c import them. */
 #ifndef SIM_ARRAY_H
 #define SIM_ARRAY_H

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Memory behind the tiles of sparse and deferred arrays: each tile mapped keeps its physical memory
- * alive. Copies do not reach it: such arrays stay unmapped to them. */
+/* Memory behind the tiles of sparse and deferred arrays: a mapped tile keeps its physical memory
+ * alive. Copies treat such arrays as unmapped. */
 #include "array.h"
 #include "graph.h"
 #include "vmm.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Contexts of the simulated driver: created, current per thread, primary with its counter, and the
- * mass free that destroying one is. Memory of cuMemCreate and of pools outlives them.
+ * Contexts of the simulated driver: the current one of each thread, primary ones with their
+ * reference count, and destruction, which frees all memory except that of cuMemCreate and of pools.
  */
 #include "driver.h"
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Straight copies and fills of the simulated driver: bytes really move, at once, whatever stream
- * they are ordered on (a stream under capture gets a node instead). Device addresses are checked
- * against what is allocated, as the real driver does; shapes (2D, 3D, arrays) are in copy_shape.c.
+ * Linear copies and fills of the simulated driver. Bytes really move, and at once, on whatever
+ * stream (a stream under capture gets a node instead). Device addresses must be allocated, as in
+ * the real driver. 2D, 3D and array copies are in copy_shape.c.
  */
 #include "graph.h"
 

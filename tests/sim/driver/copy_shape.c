@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Copies of the simulated driver that have a shape: 2D, 3D, between peers, and to, from and between
- * arrays. Every one becomes a CUDA_MEMCPY3D, which copies row by row. The 32-bit variants are
- * widened.
+ * 2D, 3D, peer and array copies of the simulated driver. Each becomes a CUDA_MEMCPY3D, which is
+ * copied row by row. The 32-bit variants are widened.
  */
 #include "array.h"
 #include "graph.h"

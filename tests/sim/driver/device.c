@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What the simulated devices say of themselves. The figures are those of a mid-size data-centre GPU
- * of compute capability 8.0: enough for programs that choose a code path by them.
+ * Attributes of the simulated devices: those of a mid-size data-centre GPU of compute capability
+ * 8.0, enough for programs that choose a code path by them.
  */
 #include "driver.h"
 

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The simulated driver's inside: state shared by the families of functions in this folder.
+ * The internal state of the simulated driver, for the files in this folder.
  *
  * Room rules.
  * - One lock (recursive) guards everything. An exported function takes it with SIM_ENTER or
- *   SIM_ENTER_CONTEXT in its first line and gives it back by leaving its scope, however it leaves.
+ * SIM_ENTER_CONTEXT in its first line; leaving the scope in any way releases it.
  * - No exported function calls another exported one: a tracer must see one event for one call.
- * - Every handle is a struct that begins with struct sim_object and is looked up in the registry
- *   before it is believed: programs pass stale and foreign handles, and a driver answers those.
- * - The addresses given out lie in ordinary malloc'd structures, as in a real driver: a tracer that
- *   scans for lost pointers must cope with that.
+ * - Every handle is a struct that begins with struct sim_object. It is looked up in the registry
+ * before use, because a driver must reject stale and foreign handles.
+ * - The structures are allocated with malloc and contain device addresses, as in a real driver: a
+ * tracer that scans for lost pointers must cope with that.
  */
 #ifndef SIM_DRIVER_H
 #define SIM_DRIVER_H

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Names and texts of the simulated driver's errors. A text is made from the name, in lower case and
- * without its prefix, except for those that programs are known to look for.
+ * Names and texts of the simulated driver's errors. A text is the name in lower case without its
+ * prefix, except for texts that programs are known to search for.
  */
 #include "driver.h"
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Memory of others in the simulated driver: IPC handles, external memory, pools of another process.
- * Imported ranges are fresh memory here, not the other side's bytes; what matters is that they have
- * addresses, that they are freed their own way, and that they take nothing off a device.
+ * Imported memory in the simulated driver: IPC handles, external memory, pools of another process.
+ * It is new memory here, not the bytes of the exporter; what matters is that it has addresses, is
+ * freed by its own functions, and uses nothing of a device.
  */
 #include "array.h"
 #include "pool.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Graphs of the simulated driver: made, cloned, asked for their nodes and edges. See graph.h. */
+/* Graphs of the simulated driver: creation, cloning, nodes and edges. See graph.h. */
 #include "graph.h"
 
 #include <stdlib.h>

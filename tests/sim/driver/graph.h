@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Graphs of the simulated driver. graph.c builds them, graph_params.c changes their nodes,
- * graph_condition.c knows nodes that run on a condition, graph_exec.c runs graphs and owns the memory
- * of their allocation nodes, capture.c records streams into them.
+ * graph_condition.c has conditional nodes, graph_exec.c runs graphs and owns the memory of their
+ * allocation nodes, capture.c records streams into graphs.
  *
- * Memory: a node that allocates has an address from the start and memory only from a launch to the
- * free that follows, wherever that free comes from. The device's graph reserve grows with use and
+ * An allocation node has an address from the start, but memory only from a launch until the next
+ * free, from whatever source. The device's graph reserve grows with use and
  * shrinks only by cuDeviceGraphMemTrim.
  */
 #ifndef SIM_GRAPH_H

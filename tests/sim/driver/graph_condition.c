@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Conditional nodes of the simulated driver. A condition is a word that kernels set, and no kernel
- * runs here: the default of the program's handle decides alone, and where the handle has none no
- * body runs. A WHILE body runs once, because nothing would end it.
+ * Conditional nodes of the simulated driver. Kernels set a condition, and no kernel runs here, so
+ * the default value of the handle decides; without a default no body runs. A WHILE body runs once,
+ * because nothing would end it.
  */
 #include "graph.h"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Graphs of the simulated driver, run: instantiation, launches, and the memory of allocation
- * nodes. See graph.h. */
+/* Execution of graphs in the simulated driver: instantiation, launches, and the memory of
+ * allocation nodes. See graph.h. */
 #include "graph.h"
 
 #include <stdlib.h>

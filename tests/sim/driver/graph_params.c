@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Parameters of nodes of the simulated driver, asked for and changed: of a graph, and of what was
- * made of it (an executable, a clone), whose nodes are found by the node that they are copies of.
- * Kernels' parameters are taken and never used.
+ * Getting and setting the parameters of graph nodes in the simulated driver, also in executables
+ * and clones, whose nodes are found by the original node. Parameters of kernels are accepted and
+ * never used.
  */
 #include "graph.h"
 

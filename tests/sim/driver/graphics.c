@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Graphics interoperation of the simulated driver: there is no graphics here, but resources can be
- * registered and mapped, as fresh memory that belongs to nobody's count. Enough for a program's
- * interoperation path to be walked through. EGL streams are not carried (unsupported.c).
+ * Graphics interoperation of the simulated driver: there is no graphics, but resources can be
+ * registered and mapped, as new memory that is not counted. That is enough to run a program's
+ * interoperation code. EGL streams are not supported (unsupported.c).
  */
 #include "array.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Pinned host memory of the simulated driver: allocated by it, or the program's own, registered.
- * Freed with the context, as the real driver's.
+ * Pinned host memory of the simulated driver: allocated, or registered by the program. Destroying
+ * the context frees it, as in the real driver.
  */
 #include "driver.h"
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* See journal.h. One write a line, so that a killed program's journal is whole. */
+/* See journal.h. Each line is one write, so a killed program's journal has only complete lines. */
 #include "journal.h"
 
 #include <fcntl.h>

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Launches of the simulated driver: the arguments are checked, the kernel does not run. Occupancy
- * answers and texture and surface objects, which programs make on the way to a launch, are here
- * too.
+ * Kernel launches of the simulated driver: arguments are checked, but no kernel runs. Also
+ * occupancy, and texture and surface objects, which programs need before a launch.
  */
 #include "graph.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Code linked at run time (cuLink*): inputs are checked and not read, as images are everywhere
- * here, and what comes out is an image that cuModuleLoadData takes. All of it is host memory.
+ * Run-time linking (cuLink*): inputs are checked but not read, like all images here. The result is
+ * an image for cuModuleLoadData, in host memory.
  */
 #include "driver.h"
 

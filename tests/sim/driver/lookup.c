@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * cuGetProcAddress of the simulated driver, both variants: of a function's variants the newest one
- * that the asked version had, per-thread where that was asked for and exists. Everything comes out
- * of driver_symbols.def. Addresses are this library's own even when another one interposes.
+ * Both variants of cuGetProcAddress. They return the newest variant of a function in the requested
+ * version, the per-thread one if it is requested and exists, by driver_symbols.def. Addresses are
+ * always in this library, even if another one interposes.
  */
 #include "driver.h"
 #include "symbols.h"

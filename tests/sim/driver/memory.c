@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Device memory of the simulated driver: cuMemAlloc and its kin, what cuMemGetInfo says, and the
- * blocks that other families (pools, graphs) get from here. Exact by design: a device gives
- * precisely as many bytes as it has.
+ * Device memory of the simulated driver: cuMemAlloc and related functions, cuMemGetInfo, and memory
+ * for pools and graphs. Exact by design: all bytes of a device can be allocated, and no more.
  */
 #include "driver.h"
 

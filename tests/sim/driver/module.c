@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Modules, libraries and kernels of the simulated driver: images are taken without being read, a
- * function of any name is found in them, and a launch is accepted and does nothing. A module's
- * variable, however, gets real memory at its first look-up, so that copies to symbols work; it is
- * in no count, as the real driver's is in no allocation call.
+ * Modules, libraries and kernels of the simulated driver: images are accepted without being read, a
+ * function of any name exists in them, and a launch does nothing. But a module's variable gets real
+ * memory at its first look-up, so that copies to symbols work; it is not counted, because in the
+ * real driver no allocation call makes it.
  */
 #include "graph.h"
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What the simulated driver knows about a pointer: cuPointerGetAttribute and its kin. */
+/* Attributes of pointers in the simulated driver: cuPointerGetAttribute and related functions. */
 #include "pool.h"
 
 #include <string.h>

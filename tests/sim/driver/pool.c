@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Stream-ordered allocation of the simulated driver. A pool reserves device memory in granules as
- * its use grows and gives it back down to its release threshold at the next synchronisation;
- * streams are not ordered against each other here, so a free is over when it returns. On a stream
- * that is being captured both calls become nodes of the graph (graph.c).
+ * Stream-ordered allocation of the simulated driver. A pool reserves device memory in granules when
+ * its use grows, and at the next synchronisation releases what exceeds its release threshold.
+ * Streams are not ordered against each other here, so a free is complete when it returns. On a
+ * stream under capture both calls become graph nodes (graph.c).
  */
 #include "graph.h"
 #include "pool.h"

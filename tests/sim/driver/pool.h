@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* A memory pool of the simulated driver: pool.c works it, external.c exports and imports it. */
+/* Memory pools of the simulated driver: pool.c implements them, external.c exports and imports. */
 #ifndef SIM_POOL_H
 #define SIM_POOL_H
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What the simulated driver knows by address: handles it gave out, and ranges of memory. Both are
- * balanced trees of malloc'd nodes (tsearch). Called with the driver's lock held.
+ * The simulated driver's handles and memory ranges by address, in balanced trees of malloc'd nodes
+ * (tsearch). The caller holds the driver's lock.
  */
 #include "driver.h"
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Tells the simulated NVML what this process uses (see tests/sim/share.h). Called with the driver's
- * lock held: by cuInit, and whenever a device's bytes change. Without VRAMTRACE_SIM_SHARE nothing is
- * told.
+ * Reports this process's memory to the simulated NVML (see tests/sim/share.h), if
+ * VRAMTRACE_SIM_SHARE is set. Called with the driver's lock held, by cuInit and when a device's
+ * bytes change.
  */
 #include "tests/sim/share.h"
 #include "driver.h"

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The simulated driver's state: its lock, its start (cuInit), the devices that the environment asks
- * for, the fork rule, and the truth interface of sim.h. Every exported function comes through
- * sim_enter.
+ * The simulated driver's state: its lock, cuInit, the devices that the environment requests, the
+ * rule for forks, and the functions of sim.h. Every exported function calls sim_enter.
  */
 #include "driver.h"
 #include "journal.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Streams and events of the simulated driver. Everything is done by the time a call returns, so
- * they are always idle; what they are for here is being valid handles, and capture (graph.c).
+ * Streams and events of the simulated driver. All work is complete when a call returns, so streams
+ * are always idle; they serve as valid handles, and for capture (capture.c).
  */
 #include "graph.h"
 
@@ -393,7 +393,8 @@ CUresult cuEventElapsedTime_v2(float *ms, CUevent start, CUevent end) {
     return elapsed(ms, start, end);
 }
 
-/* ---- events of other processes: nothing is ever under way, so another's event is a new one ---- */
+/* ---- events of other processes: nothing is ever under way, so another's event is a new one ----
+ * */
 
 struct event_note {
     char magic[8];

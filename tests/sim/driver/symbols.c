@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The table of what the simulated driver exports, made of driver_symbols.def. Only addresses are
- * wanted here, so the functions are declared as what they are to the linker: names.
+ * The table of the simulated driver's exported symbols, generated from driver_symbols.def. It needs
+ * only addresses, so the functions are declared without their prototypes.
  */
 #include "symbols.h"
 

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * An answer for every symbol of the driver that nobody implements here: weak definitions of all of
- * driver_symbols.def, which the real ones in the other files replace at link time. A program that
- * calls one gets CUDA_ERROR_NOT_SUPPORTED, and the log says so once.
+ * Weak definitions of all functions in driver_symbols.def. Definitions in the other files replace
+ * them at link time. The rest return CUDA_ERROR_NOT_SUPPORTED, and log that once.
  */
 #include "driver.h"
 

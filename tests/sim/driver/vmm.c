@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Virtual memory management of the simulated driver. Physical memory is a piece of a file without
- * a name, one for each device, so that it can be mapped at several addresses; reserved addresses
- * are mapped without access. Memory is freed when its last handle and its last mapping are gone,
- * in whatever order; contexts have nothing to do with it.
+ * Virtual memory management of the simulated driver. Physical memory is a part of an unnamed file,
+ * one for each device, so it can be mapped at several addresses; reserved addresses are mapped
+ * without access. Memory is freed with its last handle or mapping, whichever goes last,
+ * independently of contexts.
  */
 #include "vmm.h"
 

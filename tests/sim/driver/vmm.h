@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Physical memory of the simulated driver (cuMemCreate): vmm.c makes and maps it, vmm_share.c
- * passes it between processes and binds it to multicast objects, array_map.c puts it behind sparse
+/* Physical memory of the simulated driver (cuMemCreate): vmm.c creates and maps it, vmm_share.c
+ * passes it between processes and binds it to multicast objects, array_map.c maps it to sparse
  * arrays. */
 #ifndef SIM_VMM_H
 #define SIM_VMM_H

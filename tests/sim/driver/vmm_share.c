@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Physical memory of the simulated driver, shared: exported as a file descriptor that another
- * process (or this one) imports, and bound to multicast objects. What is imported is somebody
- * else's: it takes nothing off a device.
+ * Shared physical memory of the simulated driver: exported as a file descriptor, imported by
+ * another process or this one, and bound to multicast objects. Imported memory uses nothing of a
+ * device.
  */
 #include "vmm.h"
 

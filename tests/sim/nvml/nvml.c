@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The simulated NVML, libnvidia-ml.so.1: what `vramtrace run --sim` asks. It describes the GPUs that
- * the environment asks for (the simulated driver's variables) and adds up what the processes on them
- * tell (tests/sim/share.h). Only the functions that vramtrace calls are there; so it lies in a folder
- * of its own, where no traced program finds it.
+ * The simulated NVML, libnvidia-ml.so.1, for `vramtrace run --sim`. It describes the GPUs that the
+ * simulated driver's variables request, and sums up what their processes report
+ * (tests/sim/share.h). It has only the functions that vramtrace calls, so it is in a separate
+ * folder, where no traced program finds it.
  *
- * VRAMTRACE_SIM_NVML=foreign: processes are listed under other numbers, as for a process in a
- * container. VRAMTRACE_SIM_NVML=hung: who uses a GPU is never answered.
+ * VRAMTRACE_SIM_NVML=foreign: processes have other pids, as seen from inside a container.
+ * VRAMTRACE_SIM_NVML=hung: the query for a GPU's processes never returns.
  */
 #include "tests/sim/share.h"
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Arrays in the simulated runtime: a channel description becomes the driver's format. */
+/* Arrays in the simulated runtime: converts channel descriptions to the driver's formats. */
 #include "runtime.h"
 
 #include <string.h>

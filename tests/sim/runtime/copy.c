@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Copies and fills in the simulated runtime: each becomes the driver call that its direction names.
- */
+/* Copies and fills in the simulated runtime: each becomes the driver call for its direction. */
 #include "runtime.h"
 
 #include <string.h>

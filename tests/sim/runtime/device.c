@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Devices and whole contexts in the simulated runtime. cudaDeviceProp is kept in version 13's
- * layout; the runtime 12 answers in its own, and in CUDA 11's under the unsuffixed name.
+ * Devices and whole contexts in the simulated runtime. cudaDeviceProp is stored in the layout of
+ * version 13; runtime 12 converts it to its own, and for the unsuffixed name to CUDA 11's.
  */
 #include "runtime.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Names and texts of the simulated runtimes' errors. A text is made from the name: its prefix falls
- * away, its words are taken apart; except for those that programs are known to look for.
+ * Names and texts of the simulated runtimes' errors. A text is the words of the name without its
+ * prefix, except for texts that programs are known to search for.
  */
 #include "runtime.h"
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Graphs in the simulated runtime: the driver's, under the runtime's names. */
+/* Graphs in the simulated runtime call the driver's. */
 #include "runtime.h"
 
 #define NODE cudaGraphNode_t *out, cudaGraph_t graph, const cudaGraphNode_t *before, size_t count

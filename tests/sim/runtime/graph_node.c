@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Nodes of graphs in the simulated runtime whose parameters the runtime describes its own way:
- * added, and changed in a graph and in an executable. See graph.c for all else about graphs.
+ * Graph nodes in the simulated runtime whose parameter types differ from the driver's: adding them,
+ * and changing them in a graph or an executable. Everything else is in graph.c.
  */
 #include "runtime.h"
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Code in the simulated runtime: what nvcc's start-up code registers, kernels found by their host
- * functions, launches (accepted, not run), and libraries. Images are loaded at the first use of
- * something in them; managed variables force it before there is any context.
+ * Code in the simulated runtime: registration by nvcc's start-up code, kernels by their host
+ * functions, launches (which run nothing), and libraries. An image is loaded at the first use of
+ * its contents; managed variables load it before any context exists.
  */
 #include "runtime.h"
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Memory in the simulated runtime: allocations of every kind, pools, what a pointer is. */
+/* Memory in the simulated runtime: allocations of every kind, pools, pointer attributes. */
 #include "runtime.h"
 
 #include <string.h>

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The simulated CUDA runtimes' inside. One set of sources, compiled once for each version with
- * SIM_CUDART=12 or 13: libcudart.so.12 and .13 differ in symbols, in a few prototypes and in the
+ * The internals of the simulated CUDA runtimes. The sources are compiled once for each version,
+ * with SIM_CUDART=12 or 13: libcudart.so.12 and .13 differ in symbols, in a few prototypes and in
+ * the
  * layouts that cuda_abi.h gives a version suffix.
  *
- * A runtime here is a thin layer, as the real one is: it finds the driver (start.c), makes the
- * primary context at first use, translates, and remembers the last error of each thread. Every
+ * Like the real one, the runtime is a thin layer: it finds the driver (start.c), creates the
+ * primary context at first use, translates calls, and keeps the last error of each thread. Every
  * exported function begins with RT_ENTER or RT_ENTER_CONTEXT and ends with rt_result or rt_fail.
  */
 #ifndef SIM_RUNTIME_H

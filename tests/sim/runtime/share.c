@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Memory of others in the simulated runtime: other processes', and of graphics libraries. Texture
- * and surface objects, which look at memory, are here too. */
+/* Imported memory in the simulated runtime, from other processes and graphics libraries. Also
+ * texture and surface objects. */
 #include "runtime.h"
 
 #include <string.h>

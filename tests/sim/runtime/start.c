@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * How a simulated runtime comes to life: it finds the driver exactly as NVIDIA's does (one dlopen,
- * one dlsym, then everything through the cuGetProcAddress that came out of cuGetProcAddress), asks
- * the devices what they are, and makes the primary context at first use. At exit it gives the
- * context back and frees nothing. The last error lives here too.
+ * The start of a simulated runtime: it finds the driver like NVIDIA's (one dlopen, one dlsym, then
+ * everything through the cuGetProcAddress that cuGetProcAddress returns), reads the devices'
+ * attributes, and creates the primary context at first use. At exit it releases the context and
+ * frees nothing. Also the last error.
  */
 #include "runtime.h"
 

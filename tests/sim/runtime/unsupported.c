@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * An answer for every symbol of the runtime that nobody implements here: weak definitions of all
- * of runtime_symbols.def for this version, which the real ones replace at link time. A program
- * that calls one gets cudaErrorNotSupported, as its last error too, and VRAMTRACE_SIM_LOG says so
- * once.
+ * Weak definitions of all functions of this version in runtime_symbols.def. Definitions in the
+ * other files replace them at link time. The rest return cudaErrorNotSupported, set it as the last
+ * error, and log it once in VRAMTRACE_SIM_LOG.
  */
 #include "runtime.h"
 
