@@ -14,16 +14,52 @@
 #include <errno.h>
 #include <string.h>
 
+/* Whether two frames of this thread are on different stacks: one of them is on a signal handler's own. */
+static bool on_different_stacks(uintptr_t a, uintptr_t b) {
+    struct {
+        uintptr_t start;
+        int flags;
+        size_t bytes;
+    } handlers;
+    if (VT_SYS2(SYS_sigaltstack, NULL, &handlers) != 0)
+        return true;
+    return (a - handlers.start < handlers.bytes) != (b - handlers.start < handlers.bytes);
+}
+
+/* Whether the frame of a record or a label is gone, seen from the frame `here`. What the record or the label
+ * calls has a frame further down, and so has a signal handler that interrupted it, unless the handler is on a
+ * stack of its own. A frame can be gone without an end because a signal handler jumped out of it. */
+static bool has_ended(uintptr_t frame, uintptr_t here) {
+    return here >= frame && !on_different_stacks(frame, here);
+}
+
+static bool is_jumped_over(uintptr_t frame, uintptr_t target) {
+    return frame < target && !on_different_stacks(frame, target);
+}
+
+void vt_event_jumped(uintptr_t target) {
+    if (vt_tls.busy && is_jumped_over(vt_tls.busy, target)) {
+        vt_log_drop(VT_DROP_NESTED);
+        if (vt_tls.thread)
+            vt_log_leave(vt_tls.thread);
+        vt_tls.busy = 0;
+    }
+    if (vt_tls.label_depth && is_jumped_over(vt_tls.label_frame, target))
+        vt_tls.label_depth = 0;
+}
+
 /* Between begin() and end() the thread is busy: if a signal handler allocates then, the event is
  * counted, not recorded. */
-static struct vt_recording begin(void) {
+static inline __attribute__((always_inline)) struct vt_recording begin(void) {
+    const uintptr_t here = (uintptr_t)__builtin_frame_address(0);
     struct vt_recording r = {NULL, errno};
     vt_process_check_fork();
     if (VT_UNLIKELY(vt_tls.busy)) {
-        vt_log_drop(VT_DROP_NESTED);
-        return r;
+        vt_log_drop(VT_DROP_NESTED); /* this event, or the one that was jumped out of */
+        if (!has_ended(vt_tls.busy, here))
+            return r;
     }
-    vt_tls.busy = 1;
+    vt_tls.busy = here;
     if (VT_LIKELY(vt_log_ready()) && !(r.thread = vt_thread_self()))
         vt_log_drop(VT_DROP_NO_MEMORY);
     if (VT_LIKELY(r.thread != NULL)) {
@@ -53,7 +89,7 @@ void vt_event_close(const struct vt_recording *recording) {
 
 /* Within a runtime call, the name and caller are those of the outermost runtime call. */
 static struct vt_call labelled(const struct vt_call *call) {
-    if (vt_tls.label_depth)
+    if (vt_tls.label_depth && !has_ended(vt_tls.label_frame, (uintptr_t)__builtin_frame_address(0)))
         return (struct vt_call){.hook = vt_tls.label_hook, .caller = vt_tls.label_caller};
     return *call;
 }
@@ -360,11 +396,15 @@ void vt_event_device(unsigned ordinal, const char *name, uint64_t total_bytes, c
 
 struct vt_label vt_event_label_begin(struct vt_call call) {
     vt_process_check_fork(); /* it clears a child's vt_tls: not inside a label */
+    const uintptr_t here = (uintptr_t)__builtin_frame_address(0);
+    if (VT_UNLIKELY(vt_tls.label_depth) && has_ended(vt_tls.label_frame, here))
+        vt_tls.label_depth = 0;
     struct vt_label label = {.call = call,
                              .ticks = vt_log_ticks(),
                              .events_before = vt_tls.events,
-                             .outermost = vt_tls.label_depth == 0};
-    if (label.outermost) {
+                             .depth = vt_tls.label_depth};
+    if (label.depth == 0) {
+        vt_tls.label_frame = here;
         vt_tls.label_hook = call.hook;
         vt_tls.label_caller = call.caller;
     }
@@ -373,6 +413,7 @@ struct vt_label vt_event_label_begin(struct vt_call call) {
 }
 
 bool vt_event_label_end(const struct vt_label *label) {
-    vt_tls.label_depth--;
+    vt_tls.label_depth =
+        label->depth; /* not one less: a signal handler may have jumped out of labels */
     return vt_tls.events == label->events_before;
 }

@@ -82,8 +82,11 @@ struct vt_label {
     struct vt_call call;
     uint64_t ticks; /* when the call began */
     uint32_t events_before;
-    bool outermost;
+    uint32_t depth; /* labels around it */
 };
+/* A longjmp of this thread to a frame at `target`: ends the record and the labels that it leaves. */
+void vt_event_jumped(uintptr_t target);
+
 struct vt_label vt_event_label_begin(struct vt_call call);
 /* True when no driver event happened inside: then the runtime wrapper records the event itself. */
 bool vt_event_label_end(const struct vt_label *label);

@@ -124,11 +124,20 @@ int vt_libc_each_object(int (*visit)(struct dl_phdr_info *info, size_t size, voi
 
 void *vt_libc_end(enum vt_libc_end function) {
     static const char *const end_names[] = {
-        [VT_LIBC__EXIT] = "_exit",     [VT_LIBC_QUICK_EXIT] = "quick_exit",
-        [VT_LIBC_EXECVE] = "execve",   [VT_LIBC_EXECV] = "execv",
-        [VT_LIBC_EXECVP] = "execvp",   [VT_LIBC_EXECVPE] = "execvpe",
-        [VT_LIBC_FEXECVE] = "fexecve", [VT_LIBC_EXECVEAT] = "execveat",
-        [VT_LIBC_FORK] = "fork",       [VT_LIBC__FORK] = "_Fork",
+        [VT_LIBC__EXIT] = "_exit",
+        [VT_LIBC_QUICK_EXIT] = "quick_exit",
+        [VT_LIBC_EXECVE] = "execve",
+        [VT_LIBC_EXECV] = "execv",
+        [VT_LIBC_EXECVP] = "execvp",
+        [VT_LIBC_EXECVPE] = "execvpe",
+        [VT_LIBC_FEXECVE] = "fexecve",
+        [VT_LIBC_EXECVEAT] = "execveat",
+        [VT_LIBC_FORK] = "fork",
+        [VT_LIBC__FORK] = "_Fork",
+        [VT_LIBC_LONGJMP] = "longjmp",
+        [VT_LIBC__LONGJMP] = "_longjmp",
+        [VT_LIBC_SIGLONGJMP] = "siglongjmp",
+        [VT_LIBC_LONGJMP_CHK] = "__longjmp_chk",
     };
     void *found = vt_see(&ends[function]);
     if (VT_UNLIKELY(!found)) {

@@ -38,6 +38,10 @@ enum vt_libc_end {
     VT_LIBC_EXECVEAT,
     VT_LIBC_FORK,
     VT_LIBC__FORK,
+    VT_LIBC_LONGJMP,
+    VT_LIBC__LONGJMP,
+    VT_LIBC_SIGLONGJMP,
+    VT_LIBC_LONGJMP_CHK,
     VT_LIBC_ENDS
 };
 

@@ -49,6 +49,7 @@ static void make_guard(void) {
  * Each thread then opens what is still missing and needs the loader's lock: a thread that waited
  * might hold that lock. */
 void vt_process_arm(void) {
+    uint64_t held = vt_sys_hold_signals();
     if (vt_see(&state) != ARMED) {
         if (vt_claim(&state, ASLEEP, ARMING)) {
             vt_options_read();
@@ -60,6 +61,7 @@ void vt_process_arm(void) {
             sched_yield();
     }
     STEP(open);
+    vt_sys_let_signals(held);
 }
 
 bool vt_process_is_armed(void) {

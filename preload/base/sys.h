@@ -51,6 +51,18 @@ static inline void vt_sys_munmap(void *start, size_t bytes) {
     VT_SYS2(SYS_munmap, start, bytes);
 }
 
+/* Holds all signals back from the calling thread, for what a handler must not jump out of: the loader's lock,
+ * and a state that other threads wait for. Returns what to give to the second. */
+static inline uint64_t vt_sys_hold_signals(void) {
+    uint64_t all = ~0ull, was = 0;
+    VT_SYS4(SYS_rt_sigprocmask, 0 /* SIG_BLOCK */, &all, &was, sizeof all);
+    return was;
+}
+
+static inline void vt_sys_let_signals(uint64_t was) {
+    VT_SYS4(SYS_rt_sigprocmask, 2 /* SIG_SETMASK */, &was, NULL, sizeof was);
+}
+
 static inline uint64_t vt_sys_clock_ns(int clock) {
     struct {
         long sec, nsec;

@@ -293,8 +293,12 @@ bool vt_log_ready(void) {
     uint32_t s = vt_see(&state);
     if (VT_LIKELY(s == OPEN))
         return true;
-    if (s == CLOSED && vt_claim(&state, CLOSED, OPENING))
-        vt_publish(&state, open_log() ? OPEN : FAILED);
+    if (s == CLOSED) {
+        uint64_t held = vt_sys_hold_signals();
+        if (vt_claim(&state, CLOSED, OPENING))
+            vt_publish(&state, open_log() ? OPEN : FAILED);
+        vt_sys_let_signals(held);
+    }
     while ((s = vt_see(&state)) == OPENING)
         sched_yield();
     return s == OPEN;
@@ -331,7 +335,7 @@ static void count_chunk(uint64_t number) {
 }
 
 static bool flush_chunk(struct vt_thread *t) {
-    if (!buffered || !t->chunk || t->orphan)
+    if (!buffered || !t->chunk || !t->chunk_number || t->orphan)
         return true;
     /* Only whole records lie below `used`; a reader sees zeroes after them. The chunk's last word,
      * always zero, is written first so that the file has the chunk's whole length. */
@@ -351,11 +355,12 @@ static void release_chunk(struct vt_thread *t) {
     vt_publish(&t->chunk->entered_at, 0); /* the new chunk carries `entered_at` from now on */
     if (!flush_chunk(t))
         count_lost(t);
-    /* In this order, so that `chunk` is mapped whenever a signal handler forks. */
+    /* In this order, because a signal handler may fork, or jump out of here for good: `chunk` is mapped, and
+     * no number is used twice. */
     struct vt_chunk_header *c = t->chunk;
+    vt_publish(&t->chunk_number, 0);
     vt_publish(&t->chunk, NULL);
     vt_sys_munmap(c, VT_CHUNK_BYTES);
-    t->chunk_number = 0;
 }
 
 /* Gives a thread a new chunk. Without space, its number stays reserved for the next attempt. */
@@ -389,12 +394,13 @@ static bool take_chunk(struct vt_thread *t) {
     c->number = t->chunk_number;
     t->used = t->flushed = sizeof *c;
     t->named = false;
+    vt_publish(&c->magic,
+               VT_CHUNK_MAGIC); /* before a jump out of here can leave the chunk without it */
     vt_publish(&t->chunk, c);
     if (VT_UNLIKELY(vt_get(&foreign))) { /* a signal handler has just forked, see vt_log_child */
         vt_put(&t->chunk, NULL);
         return false;
     }
-    vt_publish(&c->magic, VT_CHUNK_MAGIC);
     vt_log_enter(t);
     calibrate();
     return true;

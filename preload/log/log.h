@@ -34,9 +34,10 @@ struct vt_thread {
 /* Everything the library keeps in thread-local storage. */
 struct vt_tls {
     struct vt_thread *thread;
-    uint64_t generation; /* of the process: a forked child has another */
-    uint32_t busy;       /* inside the record path */
-    uint32_t events;     /* driver events so far; labels compare it */
+    uint64_t generation;   /* of the process: a forked child has another */
+    uintptr_t busy;        /* frame of the record that is being written; 0: none */
+    uintptr_t label_frame; /* frame of the outermost label */
+    uint32_t events;       /* driver events so far; labels compare it */
     uint32_t label_depth;
     uint32_t label_hook;
     void *label_caller;

@@ -151,10 +151,12 @@ void vt_modules_write(struct vt_thread *thread) {
     uint64_t entered = thread->chunk ? vt_get(&thread->chunk->entered_at) : 0;
     struct scan scan = {
         .thread = thread, .ticks = entered ? entered : vt_log_ticks(), .first = true};
-    if (!vt_claim(&scanning, 0, 1))
-        return;
-    vt_libc_each_object(visit, &scan);
-    vt_publish(&scanning, 0);
+    uint64_t held = vt_sys_hold_signals();
+    if (vt_claim(&scanning, 0, 1)) {
+        vt_libc_each_object(visit, &scan);
+        vt_publish(&scanning, 0);
+    }
+    vt_sys_let_signals(held);
 }
 
 void vt_modules_forked(void) {

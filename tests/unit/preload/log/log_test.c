@@ -60,6 +60,7 @@ static struct vt_thread thread;
 static void flushed_when_due(void **state) {
     (void)state;
     thread.chunk = calloc(1, VT_CHUNK_BYTES);
+    thread.chunk_number = 1;
     thread.used = sizeof *thread.chunk;
     buffered = true;
     header = &no_file;
