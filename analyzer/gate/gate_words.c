@@ -39,17 +39,20 @@ static char *absolute(const char *file, const char *folder) {
     return path.text;
 }
 
-/* The path relative to `root`; NULL: it is outside. For a build elsewhere (a container, another
- * checkout), the longest end of the path that is a file below the root. Free it. */
-static char *inside(const char *path, const char *root) {
+/* The path below `root`, or NULL. Free it. */
+static char *below(const char *path, const char *root) {
     size_t length = strlen(root);
-    while (length > 1 && root[length - 1] == '/')
-        length--;
-    if (!strncmp(path, root, length) && (path[length] == '/' || length == 1))
-        return vt_strdup(path + length + (length > 1));
+    if (strncmp(path, root, length) != 0 || (path[length] != '/' && length > 1))
+        return NULL;
+    return vt_strdup(path + length + (length > 1));
+}
+
+/* The longest end of a path that is a file below `root`: so is a build elsewhere found, in a container
+ * or another checkout. NULL: there is none. Free it. */
+static char *by_its_end(const char *path, const char *root) {
     for (const char *end = strchr(path + (*path == '/'), '/'); end; end = strchr(end + 1, '/')) {
         struct vt_string here = {0};
-        vt_string_format(&here, "%.*s%s", (int)length, root, end);
+        vt_string_format(&here, "%s%s", strcmp(root, "/") ? root : "", end);
         bool there = !access(here.text, F_OK);
         vt_string_free(&here);
         if (there)
@@ -58,20 +61,45 @@ static char *inside(const char *path, const char *root) {
     return NULL;
 }
 
+/* A file that the compiler named relative to a folder of its own: it is what the name says only if it
+ * is there, because libc's are named so, too. The user's own is also looked for by its end. Sets
+ * `file` and `inside`, or neither. */
+static void find_relative(const struct vt_process *p, const char *top,
+                          struct vt_gate_location *location) {
+    const struct vt_frame *frame = location->frame;
+    char *path = absolute(frame->file, p->cwd), *in_root = absolute(frame->file, top);
+    if (!access(path, F_OK))
+        location->file = below(path, top);
+    if (!location->file && !access(in_root, F_OK))
+        location->file = below(in_root, top);
+    if (!location->file && frame->user_code)
+        location->file = by_its_end(path, top);
+    location->inside = location->file;
+    if (!location->file && !access(path, F_OK))
+        location->file = vt_strdup(path);
+    free(path);
+    free(in_root);
+}
+
 void vt_gate_location_of(const struct vt_process *p, const struct vt_frame *frame, const char *root,
                          struct vt_gate_location *location) {
     *location = (struct vt_gate_location){.frame = frame};
     if (!frame || !frame->file || !strncmp(frame->file, "<", 1))
         return;
     char *top = realpath(root ? root : ".", NULL);
-    char *path = absolute(frame->file, p->cwd);
-    location->file = top ? inside(path, top) : NULL;
-    location->inside = location->file;
     location->line = frame->line;
-    if (location->inside)
-        free(path);
-    else
-        location->file = path;
+    if (*frame->file != '/') {
+        find_relative(p, top ? top : "/", location);
+    } else {
+        char *path = absolute(frame->file, NULL);
+        char *in_root = top ? below(path, top) : NULL;
+        if (top && !in_root)
+            in_root = by_its_end(path, top);
+        location->inside = in_root;
+        location->file = in_root ? in_root : path;
+        if (in_root)
+            free(path);
+    }
     free(top);
 }
 
