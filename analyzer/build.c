@@ -14,6 +14,8 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 struct vt_model_memory {
     struct vt_symbols *symbols;
@@ -455,6 +457,15 @@ static void note_went(struct vt_process *p) {
     p->went_note = p->notes[p->note_count - 1];
 }
 
+/* Whoever wrote the log and its modules chose which files and lines are shown as source. */
+static void take_owner(struct build *b) {
+    struct stat st;
+    b->p->hides_source = !b->options->source && (fstat(b->log.fd, &st) || st.st_uid != geteuid());
+    if (b->p->hides_source)
+        vt_model_note(b->p, "The log is another user's: source lines are not shown (--source "
+                            "shows them).");
+}
+
 static int add_process(struct vt_model *model, const char *path,
                        const struct vt_model_options *options, struct vt_string *message) {
     struct build b = {.p = &model->processes[model->process_count], .options = options};
@@ -507,6 +518,7 @@ static int add_process(struct vt_model *model, const char *path,
     vt_lifetime_measure(&b.replay, b.clock, end, index, b.p);
     vt_growth_find(&b.replay, &history, &iterations, b.clock, end, index, b.p);
     vt_stacks_notes(b.stacks, b.p);
+    take_owner(&b);
     note_replay(&b);
     bool scanned = b.log.scan.word && b.p->window_until == VT_UNKNOWN;
     b.p->scan_bytes = scanned ? b.log.scan.bytes : VT_UNKNOWN;

@@ -25,6 +25,7 @@ static const char help_tail[] =
     "  --top N           rows in each list (text: 10; json: all)\n"
     "  --by WHAT         group by site, function, file or module\n"
     "  --site ID         one site with its stack; a unique prefix of the id is enough\n"
+    "  --source          show source lines although the log is another user's\n"
     "  --native          also show frames inside the Python interpreter\n"
     "  --own PATTERN     your own code: frames whose function, file or module match;\n"
     "                    '*' matches anything; may be repeated\n"
@@ -59,6 +60,7 @@ enum {
     O_BY,
     O_SITE,
     O_NATIVE,
+    O_SOURCE,
     O_OWN,
     O_DEVICE,
     O_SINCE,
@@ -70,21 +72,14 @@ enum {
 };
 
 static const struct option long_options[] = {
-    {"format", required_argument, NULL, O_FORMAT},
-    {"output", required_argument, NULL, 'o'},
-    {"top", required_argument, NULL, O_TOP},
-    {"by", required_argument, NULL, O_BY},
-    {"site", required_argument, NULL, O_SITE},
-    {"native", no_argument, NULL, O_NATIVE},
-    {"own", required_argument, NULL, O_OWN},
-    {"device", required_argument, NULL, O_DEVICE},
-    {"since", required_argument, NULL, O_SINCE},
-    {"until", required_argument, NULL, O_UNTIL},
-    {"phase", required_argument, NULL, O_PHASE},
-    {"run", required_argument, NULL, O_RUN},
-    {"classes", required_argument, NULL, O_CLASSES},
-    {"help", no_argument, NULL, O_HELP},
-    {NULL, 0, NULL, 0},
+    {"format", required_argument, NULL, O_FORMAT}, {"output", required_argument, NULL, 'o'},
+    {"top", required_argument, NULL, O_TOP},       {"by", required_argument, NULL, O_BY},
+    {"site", required_argument, NULL, O_SITE},     {"native", no_argument, NULL, O_NATIVE},
+    {"source", no_argument, NULL, O_SOURCE},       {"own", required_argument, NULL, O_OWN},
+    {"device", required_argument, NULL, O_DEVICE}, {"since", required_argument, NULL, O_SINCE},
+    {"until", required_argument, NULL, O_UNTIL},   {"phase", required_argument, NULL, O_PHASE},
+    {"run", required_argument, NULL, O_RUN},       {"classes", required_argument, NULL, O_CLASSES},
+    {"help", no_argument, NULL, O_HELP},           {NULL, 0, NULL, 0},
 };
 
 /* Returns 0 with the number, or -1. */
@@ -144,6 +139,9 @@ static int parse_option(int option, struct options *o) {
         return parse_site(optarg);
     case O_NATIVE:
         o->format.native = true;
+        return 0;
+    case O_SOURCE:
+        o->model.source = true;
         return 0;
     case O_OWN:
         vt_texts_add(&o->user_code, optarg);

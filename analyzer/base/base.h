@@ -11,12 +11,14 @@
  *
  *     util.h      sizes and times as text, memory, strings and arrays that grow, the map, hashes
  *     json.h      a JSON writer
+ *     files.h     opens regular files
  *     errors.h    exit statuses, error messages
  */
 #ifndef VRAMTRACE_ANALYZER_BASE_H
 #define VRAMTRACE_ANALYZER_BASE_H
 
 #include "errors.h"
+#include "files.h"
 #include "json.h"
 #include "util.h"
 

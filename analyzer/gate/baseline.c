@@ -136,10 +136,11 @@ int vt_baseline_read(const char *path, struct vt_baseline *baseline, struct vt_s
     size_t room = 0;
     int error = 0;
     *baseline = (struct vt_baseline){0};
-    FILE *file = fopen(path, "re");
+    const char *why;
+    FILE *file = vt_file_stream(path, &why);
     if (!file) {
         error = -errno;
-        vt_string_format(message, "baseline: %s: %s", path, strerror(-error));
+        vt_string_format(message, "baseline: %s: %s", path, why);
         if (error == -ENOENT)
             vt_string_add(message, "; --write-baseline makes one");
         return error;

@@ -128,7 +128,8 @@ static int add_line(struct vt_suppressions *list, const char *path, uint32_t num
 }
 
 int vt_suppress_read(struct vt_suppressions *list, const char *path, struct vt_string *message) {
-    FILE *file = fopen(path, "re");
+    const char *why;
+    FILE *file = vt_file_stream(path, &why);
     char *line = NULL;
     size_t room = 0;
     uint32_t number = 0;
@@ -136,7 +137,7 @@ int vt_suppress_read(struct vt_suppressions *list, const char *path, struct vt_s
     int error = 0;
     if (!file) {
         error = -errno;
-        vt_string_format(message, "suppressions: %s: %s", path, strerror(-error));
+        vt_string_format(message, "suppressions: %s: %s", path, why);
         return error;
     }
     errno = 0;

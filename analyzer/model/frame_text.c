@@ -223,8 +223,12 @@ FILE *vt_frame_text_open_source(const struct vt_process *p, const char *file) {
     if (file[0] != '/' && p->cwd)
         vt_string_format(&path, "%s/", p->cwd);
     vt_string_add(&path, file);
-    FILE *in = stat(path.text, &st) || !S_ISREG(st.st_mode) ? NULL : fopen(path.text, "re");
+    FILE *in = p->hides_source ? NULL : vt_file_stream(path.text, NULL);
     vt_string_free(&path);
+    if (in && fstat(fileno(in), &st)) {
+        fclose(in);
+        return NULL;
+    }
     if (in && p->started_at && (uint64_t)st.st_mtim.tv_sec > p->started_at / 1000000000) {
         fclose(in);
         in = NULL;

@@ -10,8 +10,8 @@
 
 #include <stdio.h>
 
-/* Opens a source file, which the caller closes. NULL: it does not exist, or changed after the run
- * began. */
+/* Opens a source file, which the caller closes. NULL: it does not exist, changed after the run
+ * began, or the process hides its sources. */
 FILE *vt_frame_text_open_source(const struct vt_process *process, const char *file);
 
 /* The caller frees what the following functions return. */

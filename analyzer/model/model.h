@@ -284,6 +284,7 @@ struct vt_process {
     uint64_t started_at; /* CLOCK_REALTIME, ns */
     uint64_t duration;
     bool simulated, python;
+    bool hides_source;     /* the log is another user's: it may name any file of the reader's */
     const char *exit_kind; /* "exited", "signaled", "exec", "running", "unknown" */
     int exit_status;       /* or VT_NO_STATUS */
     bool complete;
@@ -330,6 +331,7 @@ struct vt_model_options {
     const char *phase;            /* only during this phase: a name, or "name#3"; NULL */
     int device;                   /* only this ordinal; -1: all */
     const char *const *user_code; /* patterns of user code, NULL-terminated; NULL: none */
+    bool source;                  /* show source lines although a log is another user's */
     const char *classes;          /* a file with more rows for classes.def; NULL: none */
 };
 

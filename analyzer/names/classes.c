@@ -101,10 +101,11 @@ int vt_classes_open(const char *file, struct vt_classes **classes, struct vt_str
     int error = 0;
     if (!file)
         return 0;
-    FILE *in = fopen(file, "re");
+    const char *why;
+    FILE *in = vt_file_stream(file, &why);
     if (!in) {
         error = errno;
-        vt_string_format(message, "%s: %s", file, strerror(error));
+        vt_string_format(message, "%s: %s", file, why);
         error = -error;
     }
     for (unsigned n = 1; !error && getline(&line, &room, in) >= 0; n++)

@@ -18,6 +18,7 @@
 #include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 #include <uthash.h>
 
@@ -112,27 +113,57 @@ static bool same_build_id(Elf *elf, const char *expected) {
     return true;
 }
 
+/* elfutils looks for NAME beside the module, in .debug, and in the system's folder. It would wait
+ * for a FIFO's writer there. */
+static bool is_odd_file(const char *folder, const char *module, const char *name) {
+    struct vt_string path = {0};
+    struct stat st;
+    vt_string_format(&path, "%s%.*s/%s", folder, (int)(vt_basename(module) - module), module, name);
+    bool odd = !stat(path.text, &st) && !S_ISREG(st.st_mode);
+    vt_string_free(&path);
+    return odd;
+}
+
+static int find_debuginfo(Dwfl_Module *module, void **data, const char *module_name,
+                          Dwarf_Addr base, const char *file, const char *link, GElf_Word crc,
+                          char **found) {
+    struct vt_string hidden = {0};
+    vt_string_format(&hidden, ".debug/%s", link ? link : "");
+    bool odd = file && link &&
+               (is_odd_file("", file, link) || is_odd_file("", file, hidden.text) ||
+                is_odd_file("/usr/lib/debug", file, link));
+    vt_string_free(&hidden);
+    return odd ? -1
+               : dwfl_standard_find_debuginfo(module, data, module_name, base, file, link, crc,
+                                              found);
+}
+
 static void open_module(struct module *m, const char *path, const char *build_id) {
     /* elfutils keeps pointers to both as long as the Dwfl lives */
     static char *debug_path; /* NULL: the default, .debug and /usr/lib/debug */
     static const Dwfl_Callbacks callbacks = {
         .find_elf = dwfl_build_id_find_elf,
-        .find_debuginfo = dwfl_standard_find_debuginfo,
+        .find_debuginfo = find_debuginfo,
         .section_address = dwfl_offline_section_address,
         .debuginfo_path = &debug_path,
     };
     GElf_Addr bias;
     m->state = VT_SYMBOLS_MISSING;
-    if (path[0] != '/' || access(path, R_OK))
+    int fd = path[0] == '/' ? vt_file_open(path, NULL) : -1;
+    if (fd < 0)
         return;
     m->dwfl = dwfl_begin(&callbacks);
-    if (!m->dwfl)
+    if (!m->dwfl) {
+        close(fd);
         return;
+    }
     dwfl_report_begin(m->dwfl);
-    m->dwfl_module = dwfl_report_elf(m->dwfl, vt_basename(path), path, -1, 0, true);
+    m->dwfl_module = dwfl_report_elf(m->dwfl, vt_basename(path), path, fd, 0, true);
     dwfl_report_end(m->dwfl, NULL, NULL);
-    if (!m->dwfl_module)
+    if (!m->dwfl_module) {
+        close(fd); /* else it is the module's */
         return;
+    }
     Elf *elf = dwfl_module_getelf(m->dwfl_module, &bias);
     m->state = !elf                           ? VT_SYMBOLS_MISSING
                : same_build_id(elf, build_id) ? VT_SYMBOLS_FOUND

@@ -1,0 +1,17 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Opening files that users, logs and debug information name.
+ */
+#ifndef VRAMTRACE_ANALYZER_FILES_H
+#define VRAMTRACE_ANALYZER_FILES_H
+
+#include <stdio.h>
+
+/* Opens a regular file for reading; never waits, as for a FIFO's writer. Returns the descriptor, or
+ * -errno with a reason in `why` (may be NULL). */
+int vt_file_open(const char *path, const char **why);
+
+/* The same as a stream. NULL: errno says why, and `why` as above. */
+FILE *vt_file_stream(const char *path, const char **why);
+
+#endif
