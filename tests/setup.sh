@@ -38,6 +38,7 @@ test                             g++           cmd:g++
 test                             ffmpeg        cmd:ffmpeg
 test                             cmake         cmd:cmake
 test                             libgtest-dev  hdr:gtest/gtest.h
+test                             musl-tools    cmd:musl-gcc
 check                            clang         cmd:clang
 bench                            heaptrack     cmd:heaptrack
 ROWS

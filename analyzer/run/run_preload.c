@@ -8,6 +8,7 @@
 #include "base/base.h"
 #include "run_elf.h"
 
+#include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
@@ -154,7 +155,31 @@ void vt_run_preload_free(struct vt_run_libraries *libraries) {
     *libraries = (struct vt_run_libraries){0};
 }
 
+/* The loader of another C library (musl) ends a program whose preloads need glibc, but passes over those that
+ * it does not find. Only glibc's replaces $LIB, by a folder such as lib/x86_64-linux-gnu or lib64; so behind
+ * this prefix, which leads back to the root, only glibc's finds a library. */
+#define GLIBC_ONLY "/$LIB/../../../.."
+
+/* Whether glibc's loader finds a library behind the prefix: not where that folder is missing (NixOS). Asked
+ * for the C library, which is loaded already. */
+static bool prefix_works(void) {
+    Dl_info info;
+    struct vt_string path = {0};
+    void *inside = dlsym(RTLD_DEFAULT, "gnu_get_libc_version");
+    if (!inside || !dladdr(inside, &info) || !info.dli_fname || *info.dli_fname != '/')
+        return false;
+    vt_string_format(&path, GLIBC_ONLY "%s", info.dli_fname);
+    void *handle = dlopen(path.text, RTLD_LAZY | RTLD_NOLOAD);
+    vt_string_free(&path);
+    if (handle)
+        dlclose(handle);
+    return handle != NULL;
+}
+
 static bool is_ours(const struct vt_run_libraries *libraries, const char *word, size_t length) {
+    const size_t prefix = strlen(GLIBC_ONLY);
+    if (length > prefix && !memcmp(word, GLIBC_ONLY, prefix))
+        word += prefix, length -= prefix;
     const char *ours[1 + VT_RUN_SIM_LIBRARIES] = {libraries->tracer, libraries->sim[0],
                                                   libraries->sim[1], libraries->sim[2]};
     for (size_t i = 0; i < 1 + VT_RUN_SIM_LIBRARIES; i++)
@@ -165,7 +190,8 @@ static bool is_ours(const struct vt_run_libraries *libraries, const char *word, 
 
 char *vt_run_preload_value(const struct vt_run_libraries *libraries, const char *user) {
     struct vt_string value = {0};
-    vt_string_add(&value, libraries->tracer);
+    const char *prefix = prefix_works() ? GLIBC_ONLY : "";
+    vt_string_format(&value, "%s%s", prefix, libraries->tracer);
     for (const char *word = user ? user : ""; *(word += strspn(word, " :"));) {
         size_t length = strcspn(word, " :");
         if (!is_ours(libraries, word, length)) {
@@ -176,6 +202,6 @@ char *vt_run_preload_value(const struct vt_run_libraries *libraries, const char 
     }
     for (size_t i = 0; i < VT_RUN_SIM_LIBRARIES; i++)
         if (libraries->sim[i])
-            vt_string_format(&value, ":%s", libraries->sim[i]);
+            vt_string_format(&value, ":%s%s", prefix, libraries->sim[i]);
     return value.text;
 }

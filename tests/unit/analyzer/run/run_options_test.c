@@ -165,13 +165,18 @@ static void expect_preload(const char *expected, bool simulated, const char *use
 
 static void test_preload(void **state) {
     (void)state;
-    expect_preload("/l/t.so", false, NULL);
-    expect_preload("/l/t.so", false, " : ");
-    expect_preload("/l/t.so:a.so:/b/c.so", false, "a.so /b/c.so:");
-    expect_preload("/l/t.so:a.so", false, "/l/t.so:a.so:/l/t.so");
-    expect_preload("/l/t.so:/l/t.so.1", false, "/l/t.so.1");
-    expect_preload("/l/t.so:/s/cuda.so:/s/rt12.so:/s/rt13.so", true, NULL);
-    expect_preload("/l/t.so:a.so:/s/cuda.so:/s/rt12.so:/s/rt13.so", true, "/s/cuda.so:a.so");
+    expect_preload("/$LIB/../../../../l/t.so", false, NULL);
+    expect_preload("/$LIB/../../../../l/t.so", false, " : ");
+    expect_preload("/$LIB/../../../../l/t.so:a.so:/b/c.so", false, "a.so /b/c.so:");
+    expect_preload("/$LIB/../../../../l/t.so:a.so", false, "/l/t.so:a.so:/l/t.so");
+    expect_preload("/$LIB/../../../../l/t.so:a.so", false, "/$LIB/../../../../l/t.so:a.so");
+    expect_preload("/$LIB/../../../../l/t.so:/l/t.so.1", false, "/l/t.so.1");
+    expect_preload("/$LIB/../../../../l/t.so:/$LIB/../../../../s/cuda.so:/$LIB/../../../../s/"
+                   "rt12.so:/$LIB/../../../../s/rt13.so",
+                   true, NULL);
+    expect_preload("/$LIB/../../../../l/t.so:a.so:/$LIB/../../../../s/cuda.so:/$LIB/../../../../s/"
+                   "rt12.so:/$LIB/../../../../s/rt13.so",
+                   true, "/s/cuda.so:a.so");
 }
 
 int main(void) {
