@@ -137,6 +137,8 @@ static void take_gaps(const struct build *b, struct vt_process *p) {
             vt_model_note(p, "%s %s.", number, reasons[i].text);
         }
     }
+    p->unsure_events = log->live_listed ? 0 : p->dropped_events;
+    p->unwritten_events = h->dropped[VT_DROP_LOG_FULL] + h->dropped[VT_DROP_LOG_LOST];
     if (b->clock.guessed)
         vt_model_note(p, "The log lacks the rate of its clock: times are estimates.");
     if (h->flags & VT_FLAG_BUFFERED)

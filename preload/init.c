@@ -53,11 +53,28 @@ static bool log_is_mine(void) {
 
 static uint32_t said; /* atomic: one line per process, even when two threads end it at once */
 
+static void list_live(const struct vt_live *what, void *unused) {
+    (void)unused;
+    vt_log_list_add(&(struct vt_log_live){
+        .word = vt_word(what->device, what->kind, what->hook, what->stack),
+        .address = what->address,
+        .size_context = (what->size & VT_SIZE_MASK) | (uint64_t)what->context << 48});
+}
+
+/* Where events were dropped, among them frees, the live table has the last word. */
+static void list_all_live(void) {
+    if (!vt_log_dropped() || !vt_log_list_begin())
+        return;
+    vt_live_each(list_live, NULL);
+    vt_log_list_done();
+}
+
 static inline __attribute__((always_inline)) void finish(enum vt_exit kind, int status) {
     if (!log_is_mine())
         return;
     if (kind != VT_EXIT_EXEC)
         vt_scan_run(__builtin_frame_address(0));
+    list_all_live();
     vt_log_end(kind, status);
     if (!vt_options.quiet && kind != VT_EXIT_EXEC && vt_claim(&said, 0, 1))
         say_exit_line();

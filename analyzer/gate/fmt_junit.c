@@ -100,7 +100,11 @@ static void test_case(const struct vt_gate *gate, const struct vt_gate_format_op
         failed = true;
         failure(gate, options, f, out);
     }
-    fputs(failed ? "    </testcase>\n" : "/>\n", out);
+    uint64_t lost = gate->processes[process].open_events;
+    if (lost)
+        fprintf(out, ">\n      <error message=\"cannot be judged: %llu events lost\"/>\n",
+                (unsigned long long)lost);
+    fputs(failed || lost ? "    </testcase>\n" : "/>\n", out);
     vt_string_free(&name);
     free(who);
 }
@@ -138,19 +142,20 @@ static bool wanted(const struct vt_gate *gate, uint32_t process, unsigned device
 
 int vt_fmt_junit_write(const struct vt_gate *gate, const struct vt_gate_format_options *options,
                        FILE *out) {
-    uint32_t tests = 0, failures = 0;
+    uint32_t tests = 0, failures = 0, errors = 0;
     bool failed;
     for (uint32_t i = 0; i < gate->model->process_count; i++)
         for (unsigned device = 0; device < 256; device++)
             if (wanted(gate, i, device, &failed)) {
                 tests++;
                 failures += failed;
+                errors += gate->processes[i].open_events > 0;
             }
     fprintf(out,
             "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuites>\n"
-            "  <testsuite name=\"vramtrace\" tests=\"%u\" failures=\"%u\" errors=\"0\" "
+            "  <testsuite name=\"vramtrace\" tests=\"%u\" failures=\"%u\" errors=\"%u\" "
             "skipped=\"0\">\n",
-            tests, failures);
+            tests, failures, errors);
     for (uint32_t i = 0; i < gate->model->process_count; i++)
         for (unsigned device = 0; device < 256; device++)
             if (wanted(gate, gate->order[i], device, &failed))

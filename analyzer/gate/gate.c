@@ -35,13 +35,28 @@ static struct vt_gate_finding *append(struct vt_gate *g, uint32_t *room) {
     return &g->findings[g->count++];
 }
 
+/* Whether it leaks though events were lost, each of which could have been one of its frees. What the
+ * exit scan looked for was live in the tracer's own table. */
+static bool is_certain(const struct vt_process *p, const struct vt_site *site) {
+    return site->verdict == VT_VERDICT_LOST || site->live_count > p->unsure_events ||
+           !p->unsure_events;
+}
+
+/* Lost events that leave open whether a process without failures passes: any where it is not known
+ * what was live at the end; else those that would have shown growth or a peak. */
+static uint64_t open_events(const struct vt_gate *g, const struct vt_process *p) {
+    if (p->unsure_events)
+        return p->unsure_events;
+    return p->python || g->options->max_peak != VT_UNKNOWN ? p->unwritten_events : 0;
+}
+
 static void find_leaks(struct vt_gate *g, uint32_t process, uint32_t *room) {
     const struct vt_process *p = &g->model->processes[process];
     const struct vt_leak **leaks = leaks_by_site(p);
     for (uint32_t i = 0; i < p->site_count; i++) {
         const struct vt_site *site = &p->sites[i];
         struct vt_stack_key key;
-        if (!fails(g->options, p, site))
+        if (!fails(g->options, p, site) || !is_certain(p, site))
             continue;
         struct vt_gate_finding *f = append(g, room);
         vt_stack_key_make(site, &key);
@@ -253,6 +268,10 @@ void vt_gate_judge(const struct vt_model *model, const struct vt_gate_options *o
     }
     apply_tolerance(g);
     sum_up(g);
+    for (uint32_t i = 0; i < model->process_count && !g->failed; i++) {
+        g->processes[i].open_events = open_events(g, &model->processes[i]);
+        g->open_events += g->processes[i].open_events;
+    }
     find_outliers(g);
     sorted = g;
     if (g->count)

@@ -79,6 +79,7 @@ struct vt_gate_leak {
 
 struct vt_gate_process {
     bool failed;
+    uint64_t open_events; /* events were lost that could change a pass */
     uint32_t failures;
     uint64_t leaked_bytes, leaked_blocks; /* of failing and tolerated sites */
     uint64_t shown_bytes;                 /* the same, as shown */
@@ -90,6 +91,7 @@ struct vt_gate {
     const struct vt_model *model;
     const struct vt_gate_options *options;
     bool failed;
+    uint64_t open_events; /* not failed, but so many lost events leave the verdict open */
     struct vt_gate_finding *findings; /* failures first, in the order of leaks and lines */
     uint32_t count, failures;
     struct vt_gate_line *lines; /* in the order of the leaks */

@@ -206,7 +206,8 @@ static void processes(const struct text *t) {
             continue;
         shown++;
         char *name = vt_gate_process_name(p, t->options->stable);
-        fprintf(t->out, "  %-6s  %-36s  leaked %s", g->failed ? "FAILED" : "passed", name,
+        fprintf(t->out, "  %-6s  %-36s  leaked %s",
+                g->failed ? "FAILED" : vt_gate_verdict(false, g->open_events), name,
                 vt_format_bytes(g->shown_bytes, a));
         if (!t->options->stable)
             fprintf(t->out, ", peak %s", vt_format_bytes(g->peak_bytes, b));
@@ -304,8 +305,9 @@ int vt_gate_text_write(const struct vt_gate *gate, const struct vt_gate_format_o
     struct text t = {.gate = gate, .options = options, .out = out};
     char *headline = vt_gate_headline(gate);
     uint32_t shown = 0;
-    fprintf(out, "%sleak check %s%s\n", style(&t, gate->failed ? VT_STYLE_BAD : VT_STYLE_GOOD),
-            headline, style(&t, VT_STYLE_NONE));
+    fprintf(out, "%sleak check %s%s\n",
+            style(&t, gate->failed || gate->open_events ? VT_STYLE_BAD : VT_STYLE_GOOD), headline,
+            style(&t, VT_STYLE_NONE));
     free(headline);
     what_was_judged(&t);
     passed_by(&t);

@@ -185,6 +185,10 @@ char *vt_gate_note(const struct vt_gate *gate, const struct vt_process *p, bool 
     return note.text;
 }
 
+const char *vt_gate_verdict(bool failed, uint64_t open_events) {
+    return failed ? "failed" : open_events ? "open" : "passed";
+}
+
 uint64_t vt_gate_dropped(const struct vt_gate *gate) {
     uint64_t dropped = 0;
     for (uint32_t i = 0; i < gate->model->process_count; i++)
@@ -206,6 +210,10 @@ char *vt_gate_headline(const struct vt_gate *gate) {
     }
     if (!gate->model->process_count)
         vt_string_add(&line, "passed: no CUDA call was seen, which is allowed");
+    else if (gate->open_events)
+        vt_string_format(&line, "cannot be judged: %s event%s lost",
+                         vt_format_count(gate->open_events, bytes),
+                         gate->open_events == 1 ? "" : "s");
     else if (!gate->failed && gate->counts[VT_GATE_TOLERATED])
         vt_string_format(&line, "passed: %s leaked, within --max-leaked",
                          vt_format_bytes(gate->bytes[VT_GATE_TOLERATED], bytes));

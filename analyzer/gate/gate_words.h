@@ -35,6 +35,9 @@ char *vt_gate_note(const struct vt_gate *gate, const struct vt_process *process,
 /* How many events the logs lost: if any, all figures are lower bounds. */
 uint64_t vt_gate_dropped(const struct vt_gate *gate);
 
+/* "passed", "failed", or "open": lost events leave it open. */
+const char *vt_gate_verdict(bool failed, uint64_t open_events);
+
 /* The result in a line: "passed: nothing leaked", "FAILED: 2 leaks, 13.0 MiB". Free it. */
 char *vt_gate_headline(const struct vt_gate *gate);
 

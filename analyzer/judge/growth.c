@@ -235,7 +235,8 @@ static bool find(const struct search *s, const struct curve *c, struct found *fo
                 return true;
         }
         t.floor = true;
-        if (c->held_count && vt_growth_scale(s, c, kind, false, &t.scale) && t.scale.held) {
+        if (c->held_count && !s->replay->corrected &&
+            vt_growth_scale(s, c, kind, false, &t.scale) && t.scale.held) {
             t.all = vt_growth_floor(s, c, &t.scale);
             if (find_from(s, &t, found))
                 return true;

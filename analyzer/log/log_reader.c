@@ -320,6 +320,23 @@ static int scan_all(struct vt_log *log, struct scan *scan, struct vt_string *mes
     return error;
 }
 
+/* The live list behind the header. One that is not all of it, or misses what the tracer's own table
+ * had no room for, is left out. */
+static int read_live_list(struct vt_log *log, struct vt_string *message) {
+    const struct vt_log_header *h = &log->header;
+    uint32_t got;
+    if (!(h->flags & VT_FLAG_LIVE_LISTED) || h->live_listed != h->live_total ||
+        h->live_listed > VT_LIVE_LISTED_MOST || h->dropped[VT_DROP_LIVE] ||
+        (h->exit_kind != VT_EXIT_EXITED && h->exit_kind != VT_EXIT_EXEC))
+        return 0;
+    uint32_t bytes = (uint32_t)(h->live_listed * sizeof *log->live);
+    log->live = vt_alloc((size_t)h->live_listed, sizeof *log->live);
+    int error = vt_log_read_at(log->fd, log->path, log->live, bytes, sizeof *h, &got, message);
+    log->live_listed = !error && got == bytes;
+    log->live_count = log->live_listed ? (size_t)h->live_listed : 0;
+    return error;
+}
+
 int vt_log_open(const char *path, struct vt_log *log, struct vt_string *message) {
     *log = (struct vt_log){.fd = -1, .frontier = VT_TICKS_MASK};
     int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
@@ -347,6 +364,8 @@ int vt_log_open(const char *path, struct vt_log *log, struct vt_string *message)
     scan = (struct scan){.oldest_entered = UINT64_MAX};
     if (!error)
         error = scan_all(log, &scan, message);
+    if (!error)
+        error = read_live_list(log, message);
     if (error) {
         vt_log_close(log);
         return error;
@@ -372,6 +391,7 @@ void vt_log_close(struct vt_log *log) {
     vt_log_free_tables(log);
     free(log->chunks);
     free(log->damage);
+    free(log->live);
     free(log->path);
     if (log->fd >= 0)
         close(log->fd);

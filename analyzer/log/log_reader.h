@@ -137,6 +137,11 @@ struct vt_log {
     uint64_t *lost;          /* vt_lost_entry, in the log's order */
     size_t lost_count, lost_room;
 
+    /* the live list: what was live at header.exit_ticks, whatever the records say */
+    bool live_listed; /* all of it */
+    struct vt_log_live *live;
+    size_t live_count;
+
     uint64_t events;     /* in all chunks */
     uint64_t last_ticks; /* largest time of an event */
     uint64_t frontier;   /* later events are ignored, because threads were still writing;

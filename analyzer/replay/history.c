@@ -163,6 +163,12 @@ void vt_history_settle(struct vt_history *h) {
     h->freed_count = 0;
 }
 
+void vt_history_corrected(struct vt_history *h) {
+    vt_history_settle(h);
+    for (size_t i = 0; i < h->site_room; i++)
+        h->sites[i].held_at = UINT64_MAX;
+}
+
 void vt_history_held(const struct vt_history *h, uint32_t site, uint64_t *bytes, uint64_t *count) {
     const struct vt_site_history *s = site < h->site_room ? &h->sites[site] : NULL;
     if (s && s->held_at == h->allocs && h->allocs) {

@@ -152,4 +152,8 @@ void vt_history_freed(struct vt_history *history, uint32_t site, uint32_t sample
 void vt_history_held(const struct vt_history *history, uint32_t site, uint64_t *bytes,
                      uint64_t *count);
 
+/* The tracer's live list has corrected what is live: frees since the last allocation were made
+ * earlier and not recorded. They count like any other free, not as the program's end. */
+void vt_history_corrected(struct vt_history *history);
+
 #endif

@@ -147,6 +147,8 @@ static void on_event(struct vt_walk *w, const uint8_t *record) {
     uint64_t now = vt_when_ticks(u.word[1]);
     if (now > w->sample_ticks)
         take_samples(w, now - 1);
+    if (now > w->correct_at)
+        vt_walk_correct(w);
     w->now = now;
     if (w->window_waits && now >= w->window.since)
         open_window(w);
@@ -245,6 +247,9 @@ int vt_replay_run_noting(const struct vt_log *log, struct vt_sites *ids, struct 
                         .last_spot = UINT64_MAX,
                         .sample_ticks =
                             log->sample_count ? vt_when_ticks(log->samples[0].when) : UINT64_MAX,
+                        .correct_at = log->live_listed && window.until >= log->header.exit_ticks
+                                          ? log->header.exit_ticks
+                                          : UINT64_MAX,
                         .history = history};
     struct vt_batch batch;
     memset(replay, 0, sizeof *replay);
@@ -273,6 +278,8 @@ int vt_replay_run_noting(const struct vt_log *log, struct vt_sites *ids, struct 
     take_samples(&w, window.until < log->frontier ? window.until : log->frontier);
     if (w.window_waits)
         vt_walk_begin_window(&w);
+    if (w.correct_at != UINT64_MAX && !error)
+        vt_walk_correct(&w);
     if (window.until == VT_TICKS_MASK)
         take_lost(replay, log);
     for (size_t i = 0; i < replay->site_count; i++) {

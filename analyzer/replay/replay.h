@@ -154,6 +154,7 @@ struct vt_replay {
     size_t object_count, object_room;
     struct vt_replay_phase *phases; /* parallel to vt_log.phases */
     uint64_t age_unit;              /* ticks in a unit of vt_address.allocated_at */
+    bool corrected;                 /* by the live list: earlier levels are too high */
     struct vt_addresses live;       /* at the end */
     struct vt_segments *segments;   /* at the end; NULL: no blocks */
     uint64_t events;

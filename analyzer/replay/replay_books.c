@@ -324,6 +324,64 @@ void vt_walk_bulk(struct vt_walk *w, const struct vt_rec_bulk *b) {
     free(keys);
 }
 
+/* --- the live list --- */
+
+static uint64_t listed_key(const struct vt_log_live *l) {
+    return vt_address_key(l->address, vt_kind_space(vt_word_kind(l->word)));
+}
+
+/* Whether this allocation is the listed one, not an earlier one at its address. */
+static bool is_listed(const struct vt_walk *w, const struct vt_address *entry,
+                      const struct vt_log_live *l) {
+    return entry->size_context == l->size_context && entry->kind == vt_word_kind(l->word) &&
+           (w->r->sites[entry->site].before ||
+            w->r->sites[entry->site].stack == vt_walk_stack(w, l->word));
+}
+
+/* Frees that could not be recorded are made up for, then allocations. Blocks go before the driver
+ * memory around them. */
+void vt_walk_correct(struct vt_walk *w) {
+    struct vt_replay *r = w->r;
+    struct vt_map listed = {0};
+    for (size_t i = 0; i < w->log->live_count; i++)
+        vt_map_put(&listed, listed_key(&w->log->live[i]), (uint32_t)i);
+    struct vt_rec_free *gone = vt_alloc(r->live.used, sizeof *gone);
+    size_t count = 0;
+    for (int blocks = 1; blocks >= 0; blocks--)
+        for (size_t i = 0; i <= r->live.mask; i++) {
+            const struct vt_address *entry = &r->live.slots[i];
+            if (!entry->key || (vt_kind_space(entry->kind) == VT_SPACE_BLOCK) != blocks)
+                continue;
+            uint32_t at = vt_map_get(&listed, entry->key);
+            if (at == VT_MAP_NONE || !is_listed(w, entry, &w->log->live[at]))
+                gone[count++] = (struct vt_rec_free){
+                    .word = vt_word(VT_REC_FREE, entry->kind, 0, 0),
+                    .when = vt_when(r->sites[entry->site].device, w->now),
+                    .address = vt_address_of(entry),
+                };
+        }
+    for (size_t i = 0; i < count; i++)
+        vt_walk_free(w, &gone[i]);
+    for (size_t i = 0; i < w->log->live_count; i++) {
+        const struct vt_log_live *l = &w->log->live[i];
+        if (vt_addresses_find(&r->live, listed_key(l))->key)
+            continue;
+        struct vt_rec_alloc alloc = {
+            .word = (l->word & ~0xffull) | VT_REC_ALLOC,
+            .when = vt_when(vt_word_type(l->word), w->now),
+            .address = l->address,
+            .size_context = l->size_context,
+        };
+        vt_walk_alloc(w, &alloc);
+    }
+    if (w->history)
+        vt_history_corrected(w->history);
+    r->corrected = true;
+    w->correct_at = UINT64_MAX;
+    free(gone);
+    vt_map_free(&listed);
+}
+
 /* --- the window --- */
 
 /* One site for each layer and device has everything from before the window. */

@@ -31,7 +31,8 @@ struct vt_walk {
     uint64_t sample_ticks;               /* its time; UINT64_MAX: none */
     uint32_t *open_phases;               /* indices in vt_log.phases */
     uint32_t open_count, open_room;
-    uint32_t tid;                          /* thread of the current event */
+    uint32_t tid;        /* thread of the current event */
+    uint64_t correct_at; /* when the live list was made; UINT64_MAX: none, or corrected already */
     const struct vt_rec_bulk *context_end; /* the one whose blocks are being taken off, or NULL */
     struct vt_fails fails;
 };
@@ -71,6 +72,9 @@ void vt_walk_alloc(struct vt_walk *w, const struct vt_rec_alloc *a);
 void vt_walk_free(struct vt_walk *w, const struct vt_rec_free *f);
 void vt_walk_map(struct vt_walk *w, const struct vt_rec_map *m);
 void vt_walk_bulk(struct vt_walk *w, const struct vt_rec_bulk *b); /* a context is destroyed */
+
+/* What is live becomes what the log's live list says. */
+void vt_walk_correct(struct vt_walk *w);
 
 /* Restarts the books at the begin of the window, with what is live then. */
 void vt_walk_begin_window(struct vt_walk *w);

@@ -65,7 +65,13 @@
  *   1936  512 working directory, likewise
  *   2448    8 number of chunks that have space in the file, header included (atomic; a shorter file
  *           was truncated)
- *   2456 1640 zero
+ *   2456    8 live list: allocations that were live at the end
+ *   2464    8 live list: of these, how many are listed behind the header
+ *   2472 1624 zero
+ *
+ * If events were dropped, what is live cannot be told from the records. Then the tracer lists it
+ * together with the exit kind (VT_FLAG_LIVE_LISTED), behind this header: struct vt_log_live, as many
+ * as fit in chunk 0, whose space was allocated when the file was made.
  */
 enum vt_log_clock {
     VT_CLOCK_MONOTONIC = 1, /* ticks are ns of CLOCK_MONOTONIC */
@@ -99,6 +105,7 @@ enum vt_log_flag {
     VT_FLAG_COMMAND_CUT = 8, /* the command line did not fit */
     VT_FLAG_TEARDOWN = 16,   /* the runtime destroyed its contexts inside exit */
     VT_FLAG_SHADOW_GAP = 32, /* AddressSanitizer protects the addresses that CUDA needs */
+    VT_FLAG_LIVE_LISTED = 64 /* the live list is there */
 };
 
 struct vt_log_header {
@@ -134,14 +141,29 @@ struct vt_log_header {
     char exe[512];
     char cwd[512];
     uint64_t placed;
-    char zero[1640];
+    uint64_t live_total, live_listed;
+    char zero[1624];
 };
+
+/* An entry of the live list.
+ * OFFSET SIZE DESCRIPTION
+ *      0    8 as the first word of its ALLOC record, but the type byte is the device
+ *      8    8 address
+ *     16    8 size and context, as in its ALLOC record
+ */
+struct vt_log_live {
+    uint64_t word, address, size_context;
+};
+static_assert(sizeof(struct vt_log_live) == 24, "byte table");
+#define VT_LIVE_LISTED_MOST                                                                        \
+    ((VT_CHUNK_BYTES - sizeof(struct vt_log_header)) / sizeof(struct vt_log_live))
 static_assert(sizeof(struct vt_log_header) == 4096, "the header is one page");
 static_assert(offsetof(struct vt_log_header, dropped) == 88, "byte table");
 static_assert(offsetof(struct vt_log_header, exit_kind) == 152, "byte table");
 static_assert(offsetof(struct vt_log_header, run_id) == 176, "byte table");
 static_assert(offsetof(struct vt_log_header, command) == 400, "byte table");
 static_assert(offsetof(struct vt_log_header, placed) == 2448, "byte table");
+static_assert(offsetof(struct vt_log_header, live_total) == 2456, "byte table");
 
 /* The header of every other chunk.
  * OFFSET SIZE DESCRIPTION

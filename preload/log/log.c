@@ -253,9 +253,9 @@ static bool open_log(void) {
     int result = open_file();
     if (result == 0) {
         struct vt_log_header *h =
-            buffered
-                ? vt_sys_mmap(sizeof *h, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0)
-                : vt_sys_mmap(sizeof *h, PROT_READ | PROT_WRITE, MAP_SHARED, log_fd, 0);
+            buffered ? vt_sys_mmap(VT_CHUNK_BYTES, PROT_READ | PROT_WRITE,
+                                   MAP_PRIVATE | MAP_ANONYMOUS, -1, 0)
+                     : vt_sys_mmap(VT_CHUNK_BYTES, PROT_READ | PROT_WRITE, MAP_SHARED, log_fd, 0);
         if (h) {
             vt_log_header_fill(h, &start, clock_kind);
             h->flags |= vt_get(&early.flags) | (buffered ? VT_FLAG_BUFFERED : 0);
@@ -266,7 +266,8 @@ static bool open_log(void) {
             header = h;
             counters = h;
             calibrate();
-            if (!buffered || write_out(h, sizeof *h, 0)) {
+            /* all of the chunk, for the live list at the end */
+            if (!buffered || write_out(h, VT_CHUNK_BYTES, 0)) {
                 tell_run(true);
                 return true;
             }
@@ -508,6 +509,27 @@ uint32_t vt_log_pid(void) {
     return vt_log_is_open() ? header->pid : (uint32_t)VT_SYS0(SYS_getpid);
 }
 
+static uint32_t listing; /* atomic: one thread lists what is live */
+
+bool vt_log_list_begin(void) {
+    if (!vt_log_is_open() || !vt_claim(&listing, 0, 1))
+        return false;
+    header->live_total = header->live_listed = 0;
+    return true;
+}
+
+void vt_log_list_add(const struct vt_log_live *entry) {
+    if (header->live_total++ >= VT_LIVE_LISTED_MOST)
+        return;
+    struct vt_log_live *list = (void *)(header + 1);
+    list[header->live_listed++] = *entry;
+}
+
+void vt_log_list_done(void) {
+    vt_log_flag(VT_FLAG_LIVE_LISTED);
+    vt_publish(&listing, 0);
+}
+
 void vt_log_end(enum vt_exit kind, int status) {
     if (!vt_log_is_open())
         return;
@@ -520,7 +542,7 @@ void vt_log_end(enum vt_exit kind, int status) {
     for (struct vt_thread *t = vt_thread_first(); t; t = t->next)
         if (!flush_chunk(t))
             count_lost(t);
-    write_out(header, sizeof *header, 0);
+    write_out(header, VT_CHUNK_BYTES, 0);
 }
 
 void vt_log_unend(void) {
@@ -566,6 +588,7 @@ void vt_log_forked(void) {
     uint32_t simulated = vt_get(&counters->flags) & (VT_FLAG_SIMULATED | VT_FLAG_NO_UNWINDER);
     memset(&early, 0, sizeof early);
     vt_put(&environment_written, 0);
+    vt_put(&listing, 0);
     early.flags = simulated;
     counters = &early;
     path[0] = absolute[0] = 0;

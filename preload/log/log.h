@@ -68,6 +68,11 @@ void vt_log_drop(enum vt_drop reason);       /* counts one event that is not rec
 void vt_log_flag(uint32_t flag);             /* enum vt_log_flag; also before there is a log */
 /* A sentence for the report. Only while recording (event.h). */
 void vt_log_note(const char *text);
+/* The list of what is live at the end, where events were dropped: begin, add each, done; then
+ * vt_log_end. It has its space from the log's start. False: another thread lists already. */
+bool vt_log_list_begin(void);
+void vt_log_list_add(const struct vt_log_live *entry);
+void vt_log_list_done(void);
 void vt_log_end(enum vt_exit kind, int status); /* the END mark; the last call counts */
 void vt_log_unend(void);                        /* after an exec that failed */
 const char *vt_log_path(void);                  /* static memory; before the log opens: "" */
