@@ -17,6 +17,8 @@
 #include <time.h>
 #include <unistd.h>
 
+static FILE *page; /* where the text goes */
+
 static const char help[] =
     "usage: vramtrace diff [options] BEFORE AFTER\n"
     "\n"
@@ -62,12 +64,12 @@ static const char *change(uint64_t before, uint64_t after, bool bytes, char out[
 
 static void total(const char *what, uint64_t before, uint64_t after, bool bytes) {
     char a[VT_FORMAT_BYTES], b[VT_FORMAT_BYTES], c[48];
-    printf("  %-22s %12s %12s", what,
-           bytes ? vt_format_bytes(before, a) : vt_format_count(before, a),
-           bytes ? vt_format_bytes(after, b) : vt_format_count(after, b));
+    fprintf(page, "  %-22s %12s %12s", what,
+            bytes ? vt_format_bytes(before, a) : vt_format_count(before, a),
+            bytes ? vt_format_bytes(after, b) : vt_format_count(after, b));
     if (before != after)
-        printf(" %14s", change(before, after, bytes, c));
-    putchar('\n');
+        fprintf(page, " %14s", change(before, after, bytes, c));
+    fputc('\n', page);
 }
 
 /* Sites often share their innermost frame, so this prints the next frame of user code too. */
@@ -77,7 +79,7 @@ static void caller(const struct vt_diff_side *side) {
         if (!stack->frames[i].user_code)
             continue;
         char *frame_text = vt_frame_text(side->process, &stack->frames[i], VT_TEXT_WIDTH - 33);
-        printf("  %26sfrom %s\n", "", frame_text);
+        fprintf(page, "  %26sfrom %s\n", "", frame_text);
         free(frame_text);
         return;
     }
@@ -89,23 +91,23 @@ static void row(const struct vt_diff_row *r) {
     char *frame_text =
         vt_frame_text(side->process, vt_stack_main_frame(side->site->stack), VT_TEXT_WIDTH - 28);
     char *call = vt_stack_key_call_text(side->site);
-    printf("  %10s -> %10s  %s\n", vt_format_bytes(r->sides[0].live_bytes, a),
-           vt_format_bytes(r->sides[1].live_bytes, b), frame_text);
+    fprintf(page, "  %10s -> %10s  %s\n", vt_format_bytes(r->sides[0].live_bytes, a),
+            vt_format_bytes(r->sides[1].live_bytes, b), frame_text);
     caller(side);
-    printf("  %26s", "");
+    fprintf(page, "  %26s", "");
     for (int i = 0; i < 2; i++)
-        printf("%s%s", i ? " -> " : "",
-               r->sides[i].there ? vt_verdict_names[r->sides[i].verdict] : "not there");
-    printf(", %s\n", call);
+        fprintf(page, "%s%s", i ? " -> " : "",
+                r->sides[i].there ? vt_verdict_names[r->sides[i].verdict] : "not there");
+    fprintf(page, ", %s\n", call);
     if (r->likeness && r->likeness < 100)
-        printf("  %26sstacks %u %% alike\n", "", r->likeness);
+        fprintf(page, "  %26sstacks %u %% alike\n", "", r->likeness);
     free(frame_text);
     free(call);
 }
 
 /* Prints the notes of the logs: for instance that a binary changed, so names are missing. */
 static void notes(const char *what, const struct vt_model *model) {
-    struct vt_text text = {.options = &(struct vt_format_options){0}, .out = stdout};
+    struct vt_text text = {.options = &(struct vt_format_options){0}, .out = page};
     for (uint32_t i = 0; i < model->process_count; i++)
         for (uint32_t j = 0; j < model->processes[i].note_count; j++)
             vt_text_wrap(&text, what, 10, model->processes[i].notes[j]);
@@ -119,10 +121,12 @@ static void name_run(const char *label, const struct vt_model *model) {
     struct tm tm;
     if (p->started_at && localtime_r(&started, &tm))
         strftime(date, sizeof date, ", %Y-%m-%d %H:%M:%S", &tm);
-    printf("%-7s %s", label, p->log);
+    char *log = vt_printable(vt_strdup(p->log));
+    fprintf(page, "%-7s %s", label, log);
+    free(log);
     if (model->process_count > 1)
-        printf(" and %u more", model->process_count - 1);
-    puts(date);
+        fprintf(page, " and %u more", model->process_count - 1);
+    fprintf(page, "%s\n", date);
 }
 
 static void write_text(const struct vt_diff *d, const struct options *o) {
@@ -133,7 +137,7 @@ static void write_text(const struct vt_diff *d, const struct options *o) {
     const char *no_color = getenv("NO_COLOR");
     bool colour = isatty(1) && !(no_color && no_color[0]);
     const struct vt_diff_total *a = &d->totals[0], *b = &d->totals[1];
-    printf("  %-22s %12s %12s %14s\n", "", "before", "after", "change");
+    fprintf(page, "  %-22s %12s %12s %14s\n", "", "before", "after", "change");
     total("leaked", a->leaked_bytes, b->leaked_bytes, true);
     total("held at the end", a->live_bytes, b->live_bytes, true);
     total("  blocks", a->live_count, b->live_count, false);
@@ -146,17 +150,17 @@ static void write_text(const struct vt_diff *d, const struct options *o) {
     for (int state = 0; state < VT_DIFF_SAME; state++) {
         uint32_t count = d->counts[state];
         if (count)
-            printf("\n%s%s%s   %u site%s\n",
-                   style(colour, state < VT_DIFF_SHRANK ? VT_STYLE_BAD : VT_STYLE_GOOD),
-                   headings[state], style(colour, VT_STYLE_NONE), count, count == 1 ? "" : "s");
+            fprintf(page, "\n%s%s%s   %u site%s\n",
+                    style(colour, state < VT_DIFF_SHRANK ? VT_STYLE_BAD : VT_STYLE_GOOD),
+                    headings[state], style(colour, VT_STYLE_NONE), count, count == 1 ? "" : "s");
         for (uint32_t i = 0; i < count && i < o->top; i++)
             row(&d->rows[at + i]);
         if (count > o->top)
-            printf("  and %u more (--top)\n", count - o->top);
+            fprintf(page, "  and %u more (--top)\n", count - o->top);
         at += count;
     }
     if (at == 0)
-        puts("\nevery site holds as much at the end as before");
+        fputs("\nevery site holds as much at the end as before\n", page);
 }
 
 /* --- json --- */
@@ -248,12 +252,16 @@ static int compare(char *const *arguments, const struct options *o) {
         if (o->json) {
             write_json(&diff);
         } else {
+            const char *no_color = getenv("NO_COLOR");
+            struct vt_page text;
+            page = vt_page_open(&text);
             name_run("before", &before);
             name_run("after", &after);
-            putchar('\n');
+            fputc('\n', page);
             write_text(&diff, o);
             notes("  before", &before);
             notes("  after", &after);
+            vt_page_close(&text, isatty(1) && !(no_color && no_color[0]), stdout);
         }
         vt_diff_free(&diff);
         vt_build_free(&after);

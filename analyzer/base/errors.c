@@ -2,7 +2,10 @@
 /*
  * Error messages (see errors.h). Every command uses them.
  */
+#define _GNU_SOURCE
 #include "errors.h"
+
+#include "util.h"
 
 #include <stdarg.h>
 #include <stdio.h>
@@ -14,9 +17,13 @@ static void say(const char *format, va_list args) {
     const char *no_color = getenv("NO_COLOR");
     int colour = isatty(2) && !(no_color && no_color[0]);
     fflush(stdout);
-    fputs(colour ? "\033[1;31mvramtrace:\033[0m " : "vramtrace: ", stderr);
-    vfprintf(stderr, format, args);
-    fputc('\n', stderr);
+    char *line = NULL;
+    if (vasprintf(&line, format, args) < 0)
+        line = NULL;
+    /* names in logs and files may hold anything */
+    fprintf(stderr, "%s%s\n", colour ? "\033[1;31mvramtrace:\033[0m " : "vramtrace: ",
+            line ? vt_printable(line) : "no memory");
+    free(line);
 }
 
 void vt_error(const char *format, ...) {

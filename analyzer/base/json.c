@@ -25,6 +25,8 @@ static void text(struct vt_json *j, const char *s, size_t length) {
             fputs("\\t", j->out);
         else if (c < 0x20 || c == 0x7f)
             fprintf(j->out, "\\u%04x", c);
+        else if (c == 0xc2 && (unsigned char)s[i + 1] < 0xa0)
+            fprintf(j->out, "\\u%04x", (unsigned char)s[i + 1]);
         else
             fwrite(s + i, 1, bytes, j->out);
         i += bytes;
@@ -38,8 +40,10 @@ void vt_json_key(struct vt_json *j, const char *name) {
     j->first = false;
     if (j->depth)
         fprintf(j->out, "\n%*s", (int)j->depth, "");
-    if (name)
-        fprintf(j->out, "\"%s\": ", name);
+    if (name) {
+        text(j, name, strlen(name));
+        fputs(": ", j->out);
+    }
 }
 
 void vt_json_open(struct vt_json *j, const char *name, char bracket) {

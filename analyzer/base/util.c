@@ -61,11 +61,70 @@ void *vt_realloc(void *old, size_t count, size_t size) {
     return or_exit(reallocarray(old, count ? count : 1, size ? size : 1), count, size);
 }
 
+/* Bytes of the character at `text` if a terminal shows it; 0 if it obeys it, or cannot decode it:
+ * the control characters of ASCII and of Latin-1 (U+0080 to U+009F), and what is not UTF-8. */
+static unsigned shown_length(const char *text, size_t left) {
+    unsigned bytes = vt_utf8_length(text, left);
+    unsigned char first = (unsigned char)*text;
+    bool control =
+        first < 0x20 || first == 0x7f || (first == 0xc2 && (unsigned char)text[1] < 0xa0);
+    return bytes && !control ? bytes : 0;
+}
+
 char *vt_printable(char *text) {
-    for (char *at = text; at && *at; at++)
-        if ((unsigned char)*at < 0x20 || *at == 0x7f)
-            *at = *at == '\t' ? ' ' : '?';
+    char *to = text;
+    size_t left = text ? strlen(text) : 0;
+    for (const char *at = text; left;) {
+        unsigned shown = shown_length(at, left), bytes = vt_utf8_length(at, left);
+        bytes = bytes ? bytes : 1;
+        if (shown)
+            memmove(to, at, shown);
+        else
+            *to = *at == '\t' || *at == '\n' ? ' ' : '?';
+        to += shown ? shown : 1;
+        at += bytes;
+        left -= bytes;
+    }
+    if (to)
+        *to = 0;
     return text;
+}
+
+/* The length of one of our own styles (report/text_page.h) at `text`, else 0. */
+static size_t style_length(const char *text) {
+    static const char *const styles[] = {"\033[0m",    "\033[1m",    "\033[2m",
+                                         "\033[1;31m", "\033[1;32m", "\033[1;33m"};
+    for (size_t i = 0; i < sizeof styles / sizeof *styles; i++)
+        if (!strncmp(text, styles[i], strlen(styles[i])))
+            return strlen(styles[i]);
+    return 0;
+}
+
+FILE *vt_page_open(struct vt_page *page) {
+    *page = (struct vt_page){0};
+    page->stream = open_memstream(&page->text, &page->length);
+    if (!page->stream) {
+        vt_error("no memory");
+        exit(VT_STATUS_INTERNAL);
+    }
+    return page->stream;
+}
+
+void vt_page_close(struct vt_page *page, bool colour, FILE *to) {
+    fclose(page->stream);
+    for (size_t at = 0; at < page->length;) {
+        const char *text = page->text + at;
+        size_t style = colour ? style_length(text) : 0;
+        size_t bytes = *text == '\n' ? 1 : style ? style : shown_length(text, page->length - at);
+        if (bytes)
+            fwrite(text, 1, bytes, to);
+        else
+            fputc(*text == '\t' ? ' ' : '?', to);
+        if (!bytes)
+            bytes = vt_utf8_length(text, page->length - at);
+        at += bytes ? bytes : 1;
+    }
+    free(page->text);
 }
 
 char *vt_strndup(const char *text, size_t length) {

@@ -35,9 +35,21 @@ void *vt_alloc(size_t count, size_t size);
 void *vt_realloc(void *old, size_t count, size_t size);
 char *vt_strdup(const char *text);
 char *vt_strndup(const char *text, size_t length); /* at most `length` bytes */
-/* Replaces control characters, which a terminal would obey: a tab by a space, others by '?'.
- * Changes `text` in place and returns it; NULL is allowed. */
+/* Makes one line that a terminal shows as it is: control characters, which it would obey, and what
+ * is not UTF-8 become '?', tabs and ends of lines a space. Changes `text` in place and returns it;
+ * NULL is allowed. */
 char *vt_printable(char *text);
+
+/* The door through which text leaves: what was written to the stream reaches `to` when the page is
+ * closed, without anything that a terminal would obey but ends of lines and, if `colour`, our own
+ * styles. Strings that may not end a line go through vt_printable before. */
+struct vt_page {
+    FILE *stream;
+    char *text;
+    size_t length;
+};
+FILE *vt_page_open(struct vt_page *page);
+void vt_page_close(struct vt_page *page, bool colour, FILE *to);
 
 /* Makes room for one more item: the array `items` holds `count` and has space for `room`. */
 #define VT_GROW(items, count, room)                                                                \

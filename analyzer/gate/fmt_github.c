@@ -184,7 +184,9 @@ static bool write_summary(const struct vt_gate *gate,
     errno = 0;
     FILE *file = fopen(path, "ae");
     if (file) {
-        summary(gate, options, file);
+        struct vt_page page;
+        summary(gate, options, vt_page_open(&page));
+        vt_page_close(&page, false, file);
         fflush(file);
     }
     bool bad = !file || ferror(file);
@@ -196,7 +198,9 @@ static bool write_summary(const struct vt_gate *gate,
 }
 
 int vt_fmt_github_write(const struct vt_gate *gate, const struct vt_gate_format_options *options,
-                        FILE *out) {
+                        FILE *to) {
+    struct vt_page page;
+    FILE *out = vt_page_open(&page);
     char *headline = vt_gate_headline(gate);
     for (uint32_t i = 0; i < gate->line_count && i < ANNOTATIONS; i++)
         annotation(gate, options, &gate->lines[i], out);
@@ -207,11 +211,11 @@ int vt_fmt_github_write(const struct vt_gate *gate, const struct vt_gate_format_
                 options->added_count == 1 ? "" : "s");
     free(headline);
     bool summed = write_summary(gate, options);
-    if (gate->line_count <= ANNOTATIONS)
-        return 0;
-    uint32_t left = gate->line_count - ANNOTATIONS;
-    fprintf(out, "%u more line%s, past GitHub's ten annotations%s\n", left,
-            left == 1 ? " fails" : "s fail", summed ? "; the step summary lists them" : ":");
+    uint32_t left = gate->line_count > ANNOTATIONS ? gate->line_count - ANNOTATIONS : 0;
+    if (left)
+        fprintf(out, "%u more line%s, past GitHub's ten annotations%s\n", left,
+                left == 1 ? " fails" : "s fail", summed ? "; the step summary lists them" : ":");
     plain_lines(gate, options, summed ? ROWS : ANNOTATIONS, out);
+    vt_page_close(&page, false, to);
     return 0;
 }

@@ -21,6 +21,7 @@ static void escape(FILE *out, const char *s) {
         unsigned bytes = vt_utf8_length(s, left);
         unsigned char c = (unsigned char)*s;
         bool bad = !bytes || (c < 0x20 && !strchr("\t\n\r", c)) || c == 0x7f ||
+                   (c == 0xc2 && (unsigned char)s[1] < 0xa0) ||
                    (bytes == 3 && !memcmp(s, "\xef\xbf\xbe", 3)) ||
                    (bytes == 3 && !memcmp(s, "\xef\xbf\xbf", 3));
         if (bad)

@@ -321,7 +321,7 @@ char *vt_gate_process_name(const struct vt_process *p, bool stable) {
     vt_string_add(&name, vt_gate_program(p));
     if (!stable)
         vt_string_format(&name, " (pid %u)", p->pid);
-    return name.text;
+    return vt_printable(name.text);
 }
 
 const char *vt_gate_kind(const struct vt_gate_finding *f) {

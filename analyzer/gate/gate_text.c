@@ -219,6 +219,12 @@ static void processes(const struct text *t) {
         fprintf(t->out, "  and %u more\n", model->process_count - shown);
 }
 
+static void log_line(const struct text *t, const char *label, const char *path, const char *what) {
+    char *shown = vt_printable(vt_strdup(path));
+    fprintf(t->out, "%-16s%s: %s\n", label, shown, what);
+    free(shown);
+}
+
 static void passed_by(const struct text *t) {
     const struct vt_gate *g = t->gate;
     char bytes[VT_FORMAT_BYTES];
@@ -247,7 +253,7 @@ static void passed_by(const struct text *t) {
                 t->options->written, (unsigned long long)g->counts[VT_GATE_ACCEPTED],
                 g->counts[VT_GATE_ACCEPTED] == 1 ? "" : "s");
     for (uint32_t i = 0; i < t->options->left_out_count && !t->options->stable; i++)
-        fprintf(t->out, "  ignored       %s: a log of another run\n", t->options->left_out[i]);
+        log_line(t, "  ignored", t->options->left_out[i], "a log of another run");
 }
 
 static void what_was_judged(const struct text *t) {
@@ -272,7 +278,7 @@ static void what_was_judged(const struct text *t) {
         fprintf(t->out, "  with them     %u more log%s of the same run\n", t->options->added_count,
                 t->options->added_count == 1 ? "" : "s");
     for (uint32_t i = 0; i < t->options->added_count && !t->options->stable; i++)
-        fprintf(t->out, "  with them     %s: a log of the same run\n", t->options->added[i]);
+        log_line(t, "  with them", t->options->added[i], "a log of the same run");
     if (incomplete)
         fprintf(t->out, "  incomplete    %s; judged as far as possible\n",
                 model->process_count == 1 ? "the log is cut off or damaged"
@@ -301,7 +307,9 @@ static void notes(const struct text *t) {
 }
 
 int vt_gate_text_write(const struct vt_gate *gate, const struct vt_gate_format_options *options,
-                       FILE *out) {
+                       FILE *to) {
+    struct vt_page page;
+    FILE *out = vt_page_open(&page);
     struct text t = {.gate = gate, .options = options, .out = out};
     char *headline = vt_gate_headline(gate);
     uint32_t shown = 0;
@@ -316,5 +324,6 @@ int vt_gate_text_write(const struct vt_gate *gate, const struct vt_gate_format_o
         failure(&t, &gate->leaks[shown]);
     more(&t, shown);
     processes(&t);
+    vt_page_close(&page, options->colour, to);
     return 0;
 }

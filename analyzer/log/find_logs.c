@@ -221,7 +221,7 @@ static int choose(const char *path, bool here, const char *run, struct vt_logs *
         if (left_out)
             vt_string_format(&said, "   (%u older left out; --run all)", left_out);
         free(logs->said);
-        logs->said = said.text;
+        logs->said = vt_printable(said.text);
     }
     folder_free(&folder);
     return error;

@@ -39,9 +39,8 @@ static void command_text(const struct vt_process *p, struct vt_string *s) {
     }
     if (!p->command_count)
         vt_string_add(s, p->exe ? p->exe : "(command unknown)");
-    for (char *at = s->text; at && *at; at++)
-        if ((unsigned char)*at < 0x20)
-            *at = ' ';
+    if (s->text)
+        s->length = strlen(vt_printable(s->text));
     /* the JSON has the whole command */
     size_t end = 0;
     for (unsigned columns = 0; columns < COMMAND_COLUMNS && end < s->length; columns++) {
@@ -94,7 +93,7 @@ static void head(const struct vt_text *t) {
     if (p->rank >= 0)
         vt_string_format(&right, "  rank %d", p->rank);
     vt_string_format(&right, "  pid %u  %s", p->pid, date);
-    two_sided(t, command.text, right.text);
+    two_sided(t, command.text, vt_printable(right.text));
     exit_text(p, ended, sizeof ended);
     vt_string_format(&left, "%s %s, %s", p->complete ? "ran" : "log up to",
                      vt_format_duration(p->duration, duration), ended);
@@ -123,9 +122,7 @@ static void notes(const struct vt_text *t) {
     for (uint32_t i = 0; i < p->note_count; i++) {
         struct vt_string note = {0};
         vt_string_add(&note, p->notes[i]);
-        for (char *at = note.text; *at; at++)
-            if ((unsigned char)*at < 0x20)
-                *at = ' ';
+        vt_printable(note.text);
         if (!i)
             fputc('\n', t->out);
         vt_text_wrap(t, "NOTE", 6, note.text);
@@ -267,10 +264,10 @@ static void next(const struct vt_text *t) {
     if (site)
         vt_string_format(&line, "vramtrace report --site %.*s%s%s", (int)t->digits, site->name, gap,
                          log);
-    lines[0] = line.text;
+    lines[0] = vt_printable(line.text);
     line = (struct vt_string){0};
     vt_string_format(&line, "vramtrace report --format json%s%s", gap, log);
-    lines[1] = line.text;
+    lines[1] = vt_printable(line.text);
     if (p->leak_count)
         lines[2] = vt_strdup("vramtrace diff BEFORE AFTER");
     static const char *const what[] = {"its stack and numbers", "the same for programs",
@@ -317,7 +314,9 @@ static void process(const struct vt_text *t) {
 }
 
 int vt_fmt_text_write(const struct vt_model *model, const struct vt_format_options *options,
-                      FILE *out) {
+                      FILE *to) {
+    struct vt_page page;
+    FILE *out = vt_page_open(&page);
     if (options->heading)
         fprintf(out, "%s\n\n", options->heading);
     for (uint32_t i = 0; i < model->process_count; i++) {
@@ -334,5 +333,6 @@ int vt_fmt_text_write(const struct vt_model *model, const struct vt_format_optio
         }
         process(&t);
     }
+    vt_page_close(&page, options->colour, to);
     return 0;
 }

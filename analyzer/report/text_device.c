@@ -321,6 +321,8 @@ void vt_text_device(const struct vt_text *t, const struct vt_device *d) {
     vt_string_add(&rest, d->name                           ? d->name
                          : d->ordinal == VT_DEVICE_UNKNOWN ? "(its context was not seen)"
                                                            : "");
+    vt_printable(rest.text);
+    rest.length = strlen(rest.text);
     if (d->total_bytes != VT_UNKNOWN)
         vt_string_format(&rest, "%s%s", rest.length ? "   " : "",
                          vt_format_bytes(d->total_bytes, bytes));

@@ -127,7 +127,7 @@ struct summary {
 static char *program_of(const struct vt_log_header *h) {
     char *first = vt_strndup(h->command, h->command_bytes);
     const char *name = vt_basename(*first ? first : h->exe);
-    char *program = vt_strdup(*name ? name : "(unknown)");
+    char *program = vt_printable(vt_strdup(*name ? name : "(unknown)"));
     free(first);
     return program;
 }
