@@ -32,8 +32,8 @@ static uint64_t now_ns(void) {
 }
 
 void vt_run_signals_watched(sigset_t *set) {
-    static const int watched[] = {SIGHUP,  SIGINT,  SIGQUIT, SIGTERM, SIGUSR1,
-                                  SIGUSR2, SIGTSTP, SIGCONT, SIGCHLD};
+    static const int watched[] = {SIGHUP,  SIGINT,   SIGQUIT, SIGTERM, SIGUSR1, SIGUSR2,
+                                  SIGALRM, SIGWINCH, SIGTSTP, SIGCONT, SIGCHLD};
     sigemptyset(set);
     for (size_t i = 0; i < sizeof watched / sizeof watched[0]; i++)
         sigaddset(set, watched[i]);
