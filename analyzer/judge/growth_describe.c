@@ -207,7 +207,7 @@ static void foresee(const struct vt_process *p, const struct vt_site *site,
     if (room == VT_UNKNOWN || !growth->bytes_per_iteration)
         return;
     growth->full_in_iterations = room / growth->bytes_per_iteration;
-    growth->full_in = (uint64_t)((double)growth->full_in_iterations * ns);
+    growth->full_in = vt_judge_ahead((double)growth->full_in_iterations * ns);
 }
 
 /* How many iterations come before a bucket, on the clock on which the growth was found. */

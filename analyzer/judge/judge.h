@@ -49,6 +49,11 @@ void vt_lifetime_measure(const struct vt_replay *replay, struct vt_clock clock, 
 /* diagnose.c: sets every site's verdict and why. */
 void vt_diagnose_sites(struct vt_process *process);
 
+/* A time ahead, in ns; VT_UNKNOWN: past what 64 bits hold. */
+static inline uint64_t vt_judge_ahead(double ns) {
+    return ns < 0x1p63 ? (uint64_t)ns : VT_UNKNOWN;
+}
+
 /* leaks.c: groups the failing sites into leaks, the worst first. */
 void vt_leaks_gather(struct vt_process *process);
 

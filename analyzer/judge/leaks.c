@@ -74,6 +74,8 @@ static void add_growth(struct vt_growth *sum, const struct vt_growth *g) {
     double ns = sum->full_in_iterations && sum->full_in_iterations != VT_UNKNOWN
                     ? (double)sum->full_in / (double)sum->full_in_iterations
                     : 0;
+    if (sum->full_in == VT_UNKNOWN)
+        ns = INFINITY;
     sum->bytes_per_iteration += g->bytes_per_iteration;
     sum->bytes += g->bytes;
     sum->blocks += g->blocks;
@@ -85,7 +87,7 @@ static void add_growth(struct vt_growth *sum, const struct vt_growth *g) {
     }
     if (room != VT_UNKNOWN && sum->bytes_per_iteration) {
         sum->full_in_iterations = room / sum->bytes_per_iteration;
-        sum->full_in = (uint64_t)((double)sum->full_in_iterations * ns);
+        sum->full_in = vt_judge_ahead((double)sum->full_in_iterations * ns);
     }
 }
 

@@ -17,7 +17,8 @@ static void take_stack(struct vt_log *log, const uint8_t *record) {
     memcpy(&r, record, sizeof r);
     if (!r.number || vt_map_get(&log->stack_numbers, r.number) != VT_MAP_NONE)
         return;
-    while (log->frame_count + r.frames > log->frame_room) {
+    /* Never NULL once there is a stack, even one without frames: readers add to the pointer. */
+    while (!log->frame_words || log->frame_count + r.frames > log->frame_room) {
         log->frame_room = log->frame_room ? log->frame_room * 2 : 4096;
         log->frame_words = vt_realloc(log->frame_words, log->frame_room, sizeof *log->frame_words);
     }

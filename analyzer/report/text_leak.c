@@ -161,7 +161,7 @@ static void print_growth(const struct vt_text *t, const struct vt_leak *leak) {
     s.length = 0;
     if (g->full_in_iterations == 0)
         vt_string_add(&s, t->process->oom_count ? "yes: see OUT OF MEMORY below" : "yes");
-    else if (g->full_in_iterations != VT_UNKNOWN &&
+    else if (g->full_in_iterations != VT_UNKNOWN && g->full_in != VT_UNKNOWN &&
              g->full_in / FULL_WITHIN <= t->process->duration)
         vt_string_format(&s, "in %s %s%s, %s at this pace",
                          vt_format_count(g->full_in_iterations, a), unit(g),

@@ -392,6 +392,22 @@ static void read_errors(void **state) {
     maker_free(&m);
 }
 
+/* Readers add a stack's offset to the pointer, which must not be NULL then. */
+static void stacks_without_frames(void **state) {
+    struct vt_maker m;
+    struct vt_log log;
+    struct vt_string message = {0};
+    (void)state;
+    maker_start(&m);
+    maker_stack(&m, 0, 1, NULL, 0);
+    assert_int_equal(maker_save(&m, path), 0);
+    maker_free(&m);
+    assert_int_equal(vt_log_open(path, &log, &message), 0);
+    assert_int_equal(log.stack_count, 1);
+    assert_non_null(log.frame_words);
+    vt_log_close(&log);
+}
+
 /* A module's place is taken by another: each stack is looked up in the map of its own time. */
 static void modules_have_lifetimes(void **state) {
     struct vt_maker m;
@@ -428,6 +444,7 @@ int main(void) {
         cmocka_unit_test(empty_and_missing),
         cmocka_unit_test(running),
         cmocka_unit_test(read_errors),
+        cmocka_unit_test(stacks_without_frames),
         cmocka_unit_test(modules_have_lifetimes),
     };
     return cmocka_run_group_tests(tests, make_folder, remove_folder);
