@@ -52,7 +52,10 @@ static void set_run_id(void) {
 /* The list of logs of the enclosing run; NULL: there is none. */
 static const char *outer_list(void) {
     const char *id = getenv("VRAMTRACE_RUN_ID"), *list = getenv("VRAMTRACE_RUN_LIST");
-    return id && *id && list && *list && !access(list, W_OK) ? list : NULL;
+    int fd = id && *id && list && *list ? vt_run_logs_open_list(list) : -1;
+    if (fd >= 0)
+        close(fd);
+    return fd >= 0 ? list : NULL;
 }
 
 static void set_environment(const struct vt_run_options *options,
@@ -95,7 +98,8 @@ static int report(const struct vt_run_child *child, const struct vt_run_logs *fo
 
 /* Adds the logs of a nested run to the list of the enclosing run. */
 static void tell_outer(const char *outer, const struct vt_run_logs *logs) {
-    FILE *list = fopen(outer, "ae");
+    int fd = vt_run_logs_open_list(outer);
+    FILE *list = fd >= 0 ? fdopen(fd, "a") : NULL;
     for (size_t i = 0; list && i < logs->count; i++)
         fprintf(list, "%s\n", logs->paths[i]);
     if (list)

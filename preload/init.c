@@ -40,8 +40,9 @@ static void say_exit_line(void) {
         at = vt_text_put_number(at, dropped);
         at = vt_text_put(at, " events dropped");
     }
-    vt_text_put(at, "; vramtrace report ");
-    vt_options_say_path(line, vt_log_path(), "");
+    bool deleted = vt_log_is_deleted();
+    vt_text_put(at, deleted ? "; but its log " : "; vramtrace report ");
+    vt_options_say_path(line, vt_log_path(), deleted ? " was deleted" : "");
 }
 
 /* Whether the open log is this process's. A forked child that had no event yet still has its

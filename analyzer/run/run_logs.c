@@ -13,6 +13,7 @@
 #include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 /* --- the list --- */
@@ -24,13 +25,32 @@ char *vt_run_logs_make_list(void) {
         struct vt_string path = {0};
         vt_string_format(&path, "%s/vramtrace-run.XXXXXX", folders[i]);
         int fd = mkostemp(path.text, O_CLOEXEC);
-        if (fd >= 0) {
+        bool marked = fd >= 0 && write(fd, VT_RUN_LIST_MARK, sizeof VT_RUN_LIST_MARK - 1) ==
+                                     (ssize_t)sizeof VT_RUN_LIST_MARK - 1;
+        if (fd >= 0)
             close(fd);
+        if (marked)
             return path.text;
-        }
+        if (fd >= 0)
+            unlink(path.text);
         vt_string_free(&path);
     }
     return NULL;
+}
+
+int vt_run_logs_open_list(const char *list) {
+    static const char mark[] = VT_RUN_LIST_MARK;
+    char begin[sizeof mark - 1];
+    struct stat st;
+    int fd = open(list, O_RDWR | O_APPEND | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY);
+    if (fd < 0)
+        return -1;
+    if (!fstat(fd, &st) && S_ISREG(st.st_mode) && st.st_uid == geteuid() &&
+        pread(fd, begin, sizeof begin, 0) == (ssize_t)sizeof begin &&
+        !memcmp(begin, mark, sizeof begin))
+        return fd;
+    close(fd);
+    return -1;
 }
 
 void vt_run_logs_read(const char *list, struct vt_run_logs *logs) {
@@ -121,6 +141,7 @@ struct summary {
     char *fault;
     uint32_t pid;
     uint64_t bytes, count, dropped;
+    bool deleted;
     bool running, replaced; /* replaced: the process executed another program */
 };
 
@@ -138,6 +159,7 @@ static void sum_up(const char *path, struct summary *s) {
     *s = (struct summary){.path = path};
     if (vt_log_open(path, &log, &message)) {
         s->fault = message.text;
+        s->deleted = access(path, F_OK) && errno == ENOENT;
         return;
     }
     s->program = program_of(&log.header);
@@ -193,11 +215,16 @@ static void say_live(FILE *out, uint64_t count, uint64_t bytes, uint64_t dropped
 }
 
 static void say_line(FILE *out, const struct summary *s) {
-    if (!s->program) {
+    if (!s->program && !s->deleted) {
         fprintf(out, "vramtrace: %s\n", s->fault);
         return;
     }
     char *typed = as_typed(s->path);
+    if (s->deleted) {
+        fprintf(out, "vramtrace: the log %s was deleted before the command ended\n", typed);
+        free(typed);
+        return;
+    }
     fprintf(out, "vramtrace: %s (pid %u): ", s->program, s->pid);
     say_live(out, s->count, s->bytes, s->dropped);
     fprintf(out, "%s; vramtrace report %s\n", s->running ? ", still running" : "", typed);

@@ -3,7 +3,7 @@
  * The logs of a run's processes: finds them, completes the log of a command that was killed, prints
  * the lines at the end. For cmd_run.c.
  *
- * The tracer in each process appends the absolute path of its log, and a newline, to the file that
+ * The list begins with VT_RUN_LIST_MARK. The tracer in each process appends the absolute path of its log, and a newline, to the file that
  * VRAMTRACE_RUN_LIST names. If it could not create the log, it appends "!" and the path, and prints
  * why.
  */
@@ -18,9 +18,11 @@ struct vt_run_logs {
     size_t failed; /* logs that could not be created */
 };
 
-/* Creates the empty list file in TMPDIR (/tmp) and returns its path; the caller frees it and
- * unlinks the file. NULL: failed, see errno. */
+/* Creates the list file in TMPDIR (/tmp), with its first line, and returns its path; the caller
+ * frees it and unlinks the file. NULL: failed, see errno. */
 char *vt_run_logs_make_list(void);
+/* Opens a list to append to it: only one of ours that vt_run_logs_make_list made. -1: it is not. */
+int vt_run_logs_open_list(const char *list);
 
 /* Reads the list file; a missing one counts as empty. Free with vt_run_logs_free. */
 void vt_run_logs_read(const char *list, struct vt_run_logs *logs);

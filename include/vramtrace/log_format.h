@@ -28,6 +28,9 @@
 #define VT_CHUNK_BYTES     65536u
 #define VT_CHUNK_MAGIC     0x4b435456u /* "VTCK" */
 
+/* A run's list of logs begins with this line; a file that does not is not written to. */
+#define VT_RUN_LIST_MARK "# logs of a vramtrace run\n"
+
 /* The file header (chunk 0).
  * OFFSET SIZE DESCRIPTION
  *      0    8 magic, VT_LOG_MAGIC

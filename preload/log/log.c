@@ -186,25 +186,6 @@ static void remember_absolute(void) {
         strcat(absolute, path);
 }
 
-/* `vramtrace run` collects the names of its processes' logs; a leading "!" says that this log could
- * not be made. */
-static void tell_run(bool made) {
-    const char *list = vt_options_env("VRAMTRACE_RUN_LIST");
-    static char line[VT_PATH_MAX + 2]; /* one thread at a time opens the log */
-    size_t n = made ? 0 : 1, length = strlen(made ? absolute : path);
-    if (!list || !*list)
-        return;
-    long fd = VT_SYS4(SYS_openat, AT_FDCWD, list, O_WRONLY | O_APPEND | O_CLOEXEC, 0);
-    if (fd < 0)
-        return;
-    line[0] = '!';
-    memcpy(line + n, made ? absolute : path, length);
-    n += length;
-    line[n] = '\n';
-    VT_SYS3(SYS_write, fd, line, n + 1);
-    VT_SYS1(SYS_close, fd);
-}
-
 static void say_cannot_open(int error) {
     char text[256] = ": ";
     static const struct {
@@ -268,7 +249,7 @@ static bool open_log(void) {
             calibrate();
             /* all of the chunk, for the live list at the end */
             if (!buffered || write_out(h, VT_CHUNK_BYTES, 0)) {
-                tell_run(true);
+                vt_log_run_tell(absolute, true);
                 return true;
             }
             result = -ENOSPC;
@@ -276,7 +257,7 @@ static bool open_log(void) {
             result = -ENOMEM;
         }
     }
-    tell_run(false);
+    vt_log_run_tell(path, false);
     say_cannot_open(-result);
     if (log_fd >= 0) {
         VT_SYS3(SYS_unlinkat, AT_FDCWD, absolute, 0); /* we made it, and it is empty */
@@ -503,6 +484,11 @@ uint64_t vt_log_dropped(void) {
 
 const char *vt_log_path(void) {
     return path;
+}
+
+bool vt_log_is_deleted(void) {
+    struct stat st;
+    return fd_is_ours(log_fd) && VT_SYS2(SYS_fstat, log_fd, &st) == 0 && st.st_nlink == 0;
 }
 
 uint32_t vt_log_pid(void) {

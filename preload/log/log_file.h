@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Shared by the files of log/: log.c (the file and its chunks), log_name.c (its name), log_header.c
- * (what the header says about the process), log_environment.c.
+ * (what the header says about the process), log_environment.c, log_run.c (the list of logs).
  */
 #ifndef VT_PRELOAD_LOG_FILE_H
 #define VT_PRELOAD_LOG_FILE_H
@@ -21,6 +21,10 @@ int vt_log_name_open(char *path, size_t size);
 /* Rank and job from the launcher's variables; NULL: none. The text belongs to the environment. */
 const char *vt_log_name_rank(void);
 const char *vt_log_name_job(void);
+
+/* Adds the log to the list of the run that this process belongs to, if it does. A leading "!" says
+ * that the log could not be made. */
+void vt_log_run_tell(const char *path, bool made);
 
 /* Writes the environment variables that influence GPU memory, as the thread's next records. */
 void vt_log_environment_write(struct vt_thread *t);
