@@ -123,6 +123,7 @@ struct vt_log {
     size_t sample_count, sample_room;
     char **notes;
     size_t note_count, note_room;
+    struct vt_map note_keys;           /* hash of the text -> index into notes */
     struct vt_log_variable *variables; /* the environment variables that the tracer records */
     size_t variable_count, variable_room;
 

@@ -119,11 +119,13 @@ static void take_gpu(struct vt_log *log, const uint8_t *record) {
 }
 
 void vt_log_note(struct vt_log *log, char *text) {
-    for (size_t i = 0; i < log->note_count; i++)
-        if (!strcmp(log->notes[i], text)) {
-            free(text);
-            return;
-        }
+    uint64_t key = vt_hash_bytes(0, text, strlen(text));
+    uint32_t known = vt_map_get(&log->note_keys, key);
+    if (known != VT_MAP_NONE && !strcmp(log->notes[known], text)) {
+        free(text);
+        return;
+    }
+    vt_map_put(&log->note_keys, key, (uint32_t)log->note_count);
     VT_GROW(log->notes, log->note_count, log->note_room);
     log->notes[log->note_count++] = text;
 }
@@ -305,6 +307,7 @@ void vt_log_free_tables(struct vt_log *log) {
     }
     free(log->variables);
     free(log->notes);
+    vt_map_free(&log->note_keys);
     free(log->samples);
     for (size_t i = 0; i < log->name_count; i++)
         free(log->names[i]);

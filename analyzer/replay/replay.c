@@ -260,7 +260,7 @@ int vt_replay_run_noting(const struct vt_log *log, struct vt_sites *ids, struct 
     w.window_waits = window.since > 0;
     for (unsigned d = 0; d < 256; d++)
         replay->devices[d].untracked_least = UINT64_MAX;
-    w.context_live = vt_alloc(VT_CONTEXT_UNKNOWN + 1, sizeof *w.context_live);
+    w.contexts = vt_alloc(VT_CONTEXT_UNKNOWN + 1, sizeof *w.contexts);
     vt_addresses_start(&replay->live, 12);
     struct vt_merge *merge = vt_merge_open(log, window.until);
     while (vt_merge_next(merge, &batch)) {
@@ -287,7 +287,9 @@ int vt_replay_run_noting(const struct vt_log *log, struct vt_sites *ids, struct 
         vt_walk_note_peak(site, vt_walk_book(replay, site->layer, site->device));
     }
     end_phases(&w);
-    free(w.context_live);
+    for (unsigned i = 0; i <= VT_CONTEXT_UNKNOWN; i++)
+        free(w.contexts[i].keys);
+    free(w.contexts);
     vt_map_free(&w.spots);
     vt_map_free(&w.by_id);
     vt_map_free(&w.objects);

@@ -137,7 +137,7 @@ static void take_off(struct vt_walk *w, const struct vt_address *entry) {
     if (site->layer == VT_LAYER_DRIVER)
         r->devices[site->device].at_peak = false;
     if (vt_kind_owner(entry->kind) == VT_OWNER_CONTEXT)
-        w->context_live[entry->size_context >> 48]--;
+        w->contexts[entry->size_context >> 48].live--;
 }
 
 /* A live block's driver memory was freed. */
@@ -190,6 +190,34 @@ static void on_driver_alloc(struct vt_walk *w, const struct vt_rec_alloc *a, uin
         vt_segments_add(r->segments, a->address, size, key, device, false, ticks);
     if (w->fails.pending)
         vt_fails_succeeded(&w->fails, r, w->tid, size, ticks);
+}
+
+static bool is_of_context(const struct vt_address *entry, unsigned context) {
+    return entry->key && entry->size_context >> 48 == context &&
+           vt_kind_owner(entry->kind) == VT_OWNER_CONTEXT;
+}
+
+static void list_in_context(struct vt_walk *w, const struct vt_address *entry) {
+    unsigned context = entry->size_context >> 48;
+    struct vt_walk_context *c = &w->contexts[context];
+    /* leave out what was freed meanwhile; at most every other addition pays for that */
+    if (c->count == c->room && c->count / 4 > c->live) {
+        uint32_t kept = 0;
+        for (uint32_t i = 0; i < c->count; i++)
+            if (is_of_context(vt_addresses_find(&w->r->live, c->keys[i]), context))
+                c->keys[kept++] = c->keys[i];
+        c->count = kept;
+        if (kept > c->room / 2)
+            c->keys = vt_realloc(c->keys, c->room *= 2, sizeof *c->keys);
+    }
+    VT_GROW(c->keys, c->count, c->room);
+    c->keys[c->count++] = entry->key;
+}
+
+static void add_to_context(struct vt_walk *w, const struct vt_address *entry) {
+    w->contexts[entry->size_context >> 48].live++;
+    if (w->lists_contexts && entry->size_context >> 48 != VT_CONTEXT_UNKNOWN)
+        list_in_context(w, entry);
 }
 
 void vt_walk_alloc(struct vt_walk *w, const struct vt_rec_alloc *a) {
@@ -253,7 +281,7 @@ void vt_walk_alloc(struct vt_walk *w, const struct vt_rec_alloc *a) {
     }
     rise(r, layer, site->device, ticks);
     if (vt_kind_owner(kind) == VT_OWNER_CONTEXT)
-        w->context_live[a->size_context >> 48]++;
+        add_to_context(w, entry);
 }
 
 void vt_walk_free(struct vt_walk *w, const struct vt_rec_free *f) {
@@ -294,26 +322,34 @@ void vt_walk_map(struct vt_walk *w, const struct vt_rec_map *m) {
     vt_segments_add(r->segments, m->address, m->size, key, device, true, ticks);
 }
 
-/* Removing an entry moves others, so first all entries of the context are found, then removed. */
+/* From the first end of a context on, each context's allocations are listed: a program may end
+ * thousands of contexts. */
+static void list_contexts(struct vt_walk *w) {
+    const struct vt_addresses *live = &w->r->live;
+    if (w->lists_contexts)
+        return;
+    w->lists_contexts = true;
+    for (size_t i = 0; i <= live->mask; i++)
+        if (live->slots[i].key && vt_kind_owner(live->slots[i].kind) == VT_OWNER_CONTEXT)
+            list_in_context(w, &live->slots[i]);
+}
+
 void vt_walk_bulk(struct vt_walk *w, const struct vt_rec_bulk *b) {
     struct vt_addresses *live = &w->r->live;
-    if (b->teardown || b->context >= VT_CONTEXT_UNKNOWN || !w->context_live[b->context])
+    if (b->teardown || b->context >= VT_CONTEXT_UNKNOWN || !w->contexts[b->context].live)
         return;
-    uint64_t *keys = vt_alloc(w->context_live[b->context], sizeof *keys);
-    size_t count = 0;
-    for (size_t i = 0; i <= live->mask; i++) {
-        const struct vt_address *entry = &live->slots[i];
-        if (entry->key && entry->size_context >> 48 == b->context &&
-            vt_kind_owner(entry->kind) == VT_OWNER_CONTEXT)
-            keys[count++] = entry->key;
-    }
+    list_contexts(w);
+    struct vt_walk_context ended = w->contexts[b->context];
+    w->contexts[b->context] = (struct vt_walk_context){.live = ended.live};
     w->context_end = b;
-    for (size_t i = 0; i < count; i++) {
-        struct vt_address *entry = vt_addresses_find(live, keys[i]);
+    for (uint32_t i = 0; i < ended.count; i++) {
+        struct vt_address *entry = vt_addresses_find(live, ended.keys[i]);
+        if (!is_of_context(entry, b->context))
+            continue; /* freed since, or listed twice */
         if (w->r->segments && vt_kind_space(entry->kind) == VT_SPACE_DEVICE) {
             vt_segments_remove(w->r->segments, vt_address_of(entry), vt_when_ticks(b->when),
                                lose_block, w);
-            entry = vt_addresses_find(live, keys[i]); /* removing its blocks moved others */
+            entry = vt_addresses_find(live, ended.keys[i]); /* removing its blocks moved others */
         }
         if (w->history)
             vt_history_event(w->history, w->now, false);
@@ -321,7 +357,7 @@ void vt_walk_bulk(struct vt_walk *w, const struct vt_rec_bulk *b) {
         vt_addresses_remove(live, entry);
     }
     w->context_end = NULL;
-    free(keys);
+    free(ended.keys);
 }
 
 /* --- the live list --- */

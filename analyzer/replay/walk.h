@@ -8,6 +8,12 @@
 
 #include "replay_fail.h"
 
+/* What a context's end would free. */
+struct vt_walk_context {
+    uint64_t *keys; /* all that is live is among these; some were freed, some stand here twice */
+    uint32_t count, room, live;
+};
+
 struct vt_walk {
     struct vt_replay *r;
     const struct vt_log *log;
@@ -17,8 +23,9 @@ struct vt_walk {
     struct vt_map by_id;   /* site id -> site */
     struct vt_map objects; /* handle and kind -> the object that exists now */
     struct vt_window window;
-    bool window_waits;      /* it has not begun yet */
-    uint32_t *context_live; /* by context number: live allocations that its end would free */
+    bool window_waits;                /* it has not begun yet */
+    struct vt_walk_context *contexts; /* by context number */
+    bool lists_contexts;              /* their keys are kept */
     uint64_t last_spot;
     uint32_t last_site;
     struct vt_history *history; /* NULL: not requested */
