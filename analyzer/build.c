@@ -441,24 +441,6 @@ static void note_replay(const struct build *b) {
                       r->failed_frees == 1 ? " was" : "s were");
 }
 
-/* Adds a note about memory that went with its context, unless it fails the gate, which names it. */
-static void note_went(struct vt_process *p) {
-    const char *by = NULL;
-    char n[VT_FORMAT_BYTES];
-    for (uint32_t i = 0; i < p->site_count; i++) {
-        const struct vt_site *site = &p->sites[i];
-        if (site->verdict == VT_VERDICT_CACHE || site->verdict == VT_VERDICT_RUNTIME)
-            continue;
-        p->went_bytes += site->went_bytes;
-        by = by ? by : site->went_by;
-    }
-    if (!p->went_bytes || vt_verdict_fails_by_default(p, VT_VERDICT_UNFREED))
-        return;
-    vt_model_note(p, "%s was never freed: it went with its context (%s).",
-                  vt_format_bytes(p->went_bytes, n), by ? by : "an unknown call");
-    p->went_note = p->notes[p->note_count - 1];
-}
-
 /* Whoever wrote the log and its modules chose which files and lines are shown as source. */
 static void take_owner(struct build *b) {
     struct stat st;
@@ -526,7 +508,6 @@ static int add_process(struct vt_model *model, const char *path,
     b.p->scan_bytes = scanned ? b.log.scan.bytes : VT_UNKNOWN;
     b.p->scan_ns = scanned ? b.log.scan.ns : VT_UNKNOWN;
     vt_diagnose_sites(b.p);
-    note_went(b.p);
     vt_leaks_gather(b.p);
     vt_advice_add(b.p);
     vt_oom_advise(b.p);

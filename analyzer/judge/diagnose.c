@@ -177,6 +177,24 @@ static void note_tidied(struct vt_process *p, const struct vt_site *largest, uin
     free(text);
 }
 
+/* Adds a note about memory that went with its context, unless it fails the gate, which names it. */
+static void note_went(struct vt_process *p) {
+    const char *by = NULL;
+    char n[VT_FORMAT_BYTES];
+    for (uint32_t i = 0; i < p->site_count; i++) {
+        const struct vt_site *site = &p->sites[i];
+        if (site->verdict == VT_VERDICT_CACHE || site->verdict == VT_VERDICT_RUNTIME)
+            continue;
+        p->went_bytes += site->went_bytes;
+        by = by ? by : site->went_by;
+    }
+    if (!p->went_bytes || vt_verdict_fails_by_default(p, VT_VERDICT_UNFREED))
+        return;
+    vt_model_note(p, "%s was never freed: it went with its context (%s).",
+                  vt_format_bytes(p->went_bytes, n), by ? by : "an unknown call");
+    p->went_note = p->notes[p->note_count - 1];
+}
+
 void vt_diagnose_sites(struct vt_process *p) {
     const struct vt_site *largest = NULL;
     uint32_t tidied = 0;
@@ -190,4 +208,5 @@ void vt_diagnose_sites(struct vt_process *p) {
     }
     if (largest)
         note_tidied(p, largest, tidied);
+    note_went(p);
 }
