@@ -49,7 +49,7 @@ static void say_exit_line(void) {
  * parent's log, and a vfork child runs in its parent's memory. */
 static bool log_is_mine(void) {
     return vt_process_is_ours() && vt_log_is_open() &&
-           vt_log_pid() == (uint32_t)VT_SYS0(SYS_getpid);
+           (vt_get(&vt_sys_sealed) || vt_log_pid() == (uint32_t)VT_SYS0(SYS_getpid));
 }
 
 static uint32_t said; /* atomic: one line per process, even when two threads end it at once */
@@ -73,7 +73,7 @@ static void list_all_live(void) {
 static inline __attribute__((always_inline)) void finish(enum vt_exit kind, int status) {
     if (!log_is_mine())
         return;
-    if (kind != VT_EXIT_EXEC)
+    if (kind != VT_EXIT_EXEC && !vt_get(&vt_sys_sealed))
         vt_scan_run(__builtin_frame_address(0));
     list_all_live();
     vt_log_end(kind, status);
@@ -99,6 +99,7 @@ __attribute__((constructor)) static void load(void) {
     vt_log_start_clock();
     vt_nvtx_load();
     vt_libc_find_ends();
+    vt_seal_load();
     vt_libc_on_exit(at_exit, NULL);
     __cxa_at_quick_exit(at_quick_exit_, NULL);
 }

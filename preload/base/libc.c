@@ -138,6 +138,7 @@ void *vt_libc_end(enum vt_libc_end function) {
         [VT_LIBC__LONGJMP] = "_longjmp",
         [VT_LIBC_SIGLONGJMP] = "siglongjmp",
         [VT_LIBC_LONGJMP_CHK] = "__longjmp_chk",
+        [VT_LIBC_PRCTL] = "prctl",
     };
     void *found = vt_see(&ends[function]);
     if (VT_UNLIKELY(!found)) {

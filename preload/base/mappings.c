@@ -10,6 +10,8 @@
 
 #define MAPPINGS_MAX 16384u /* a recording thread uses two or three */
 
+bool vt_sys_sealed; /* atomic */
+
 static struct vt_range ours[MAPPINGS_MAX]; /* start 0: free, 1: being written; atomic */
 static uint32_t used;                      /* atomic: entries below this were used at some time */
 static uint32_t hint = MAPPINGS_MAX;       /* atomic: an entry that is free; MAPPINGS_MAX: none */

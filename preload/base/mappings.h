@@ -14,6 +14,9 @@ struct vt_range {
     uintptr_t start, end;
 };
 
+/* Here because whoever makes a system call lists mappings: see sys.h. */
+extern bool vt_sys_sealed;
+
 void vt_mappings_add(const void *start, size_t bytes);
 void vt_mappings_remove(const void *start);
 

@@ -49,6 +49,8 @@ static void make_guard(void) {
  * Each thread then opens what is still missing and needs the loader's lock: a thread that waited
  * might hold that lock. */
 void vt_process_arm(void) {
+    if (vt_get(&vt_sys_sealed)) /* too late: opening the unwinder takes system calls */
+        return;
     uint64_t held = vt_sys_hold_signals();
     if (vt_see(&state) != ARMED) {
         if (vt_claim(&state, ASLEEP, ARMING)) {

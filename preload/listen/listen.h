@@ -12,6 +12,9 @@
 /* In the constructor: makes NVTX find us. No allocation. */
 void vt_nvtx_load(void);
 
+/* In the constructor: finds the C library's syscall, which is then jumped to. */
+void vt_seal_load(void);
+
 void vt_torch_forked(void); /* in a forked child: forgets the totals */
 
 #endif

@@ -49,13 +49,21 @@ static struct vt_clock_pair start, rate;    /* the longest known span gives the 
 static uint64_t second_ticks = 1000000000u; /* atomic; ticks per second, by that rate */
 static uint32_t calibrating;                /* atomic: a try-lock */
 
-static bool foreign; /* this is a forked child, and the open log is still its parent's */
+#define KEPT_CHUNKS 24u
+static struct vt_chunk_header
+    *kept[KEPT_CHUNKS]; /* atomic; mapped beforehand, see vt_log_keep_room */
+static bool foreign;    /* this is a forked child, and the open log is still its parent's */
+
+#define CLOCK_STOPPED 0xffu /* a value of clock_kind, never in a log */
+static uint64_t stopped;    /* atomic: the time then, counted up so that the events stay in order */
 
 static uint64_t raw_ticks(void) {
     if (VT_LIKELY(clock_kind == VT_CLOCK_TSC)) {
         _mm_lfence();
         return __rdtsc();
     }
+    if (clock_kind == CLOCK_STOPPED)
+        return vt_add(&stopped, 1) + 1;
     return vt_sys_clock_ns(CLOCK_MONOTONIC);
 }
 
@@ -72,6 +80,13 @@ void vt_log_start_clock(void) {
     start = clock_pair();
 }
 
+void vt_log_stop_clock(bool tsc) {
+    if (clock_kind == CLOCK_STOPPED || (!tsc && clock_kind == VT_CLOCK_TSC))
+        return;
+    vt_put(&stopped, raw_ticks());
+    clock_kind = CLOCK_STOPPED;
+}
+
 uint64_t vt_log_ticks(void) {
     return raw_ticks() - start.ticks;
 }
@@ -82,7 +97,7 @@ static void calibrate(void) {
     if (!vt_claim(&calibrating, 0, 1))
         return;
     struct vt_clock_pair now = clock_pair();
-    if (now.ticks - start.ticks > rate.ticks) {
+    if (!vt_get(&vt_sys_sealed) && now.ticks - start.ticks > rate.ticks) {
         rate.ticks = now.ticks - start.ticks;
         rate.monotonic_ns = now.monotonic_ns - start.monotonic_ns;
         if (rate.monotonic_ns)
@@ -186,30 +201,6 @@ static void remember_absolute(void) {
         strcat(absolute, path);
 }
 
-static void say_cannot_open(int error) {
-    char text[256] = ": ";
-    static const struct {
-        int error;
-        const char *text;
-    } known[] = {
-        {EACCES, "permission denied"},
-        {EROFS, "the file system is read-only"},
-        {ENOSPC, "no space left on the device"},
-        {EDQUOT, "the disk quota is used up"},
-        {ENOENT, "a folder in that path cannot be created"},
-        {ENOTDIR, "a part of that path is not a folder"},
-        {ENAMETOOLONG, "the name is too long"},
-        {EFBIG, "the file size limit (ulimit -f) is too small: at least 128 KiB are needed"},
-        {EMFILE, "too many open files"}};
-    const char *why = "the system call failed";
-    for (size_t i = 0; i < sizeof known / sizeof known[0]; i++)
-        if (known[i].error == error)
-            why = known[i].text;
-    strcat(text, why);
-    strcat(text, "; this process is not recorded (set VRAMTRACE_OUTPUT to write elsewhere)");
-    vt_options_say_path("cannot write the log ", path[0] ? path : "(name too long)", text);
-}
-
 static int open_file(void) {
     log_fd = vt_log_name_open(path, sizeof path);
     if (log_fd < 0)
@@ -258,7 +249,7 @@ static bool open_log(void) {
         }
     }
     vt_log_run_tell(path, false);
-    say_cannot_open(-result);
+    vt_log_name_say_cannot_open(path, -result);
     if (log_fd >= 0) {
         VT_SYS3(SYS_unlinkat, AT_FDCWD, absolute, 0); /* we made it, and it is empty */
         VT_SYS1(SYS_close, log_fd);
@@ -346,6 +337,34 @@ static void release_chunk(struct vt_thread *t) {
 }
 
 /* Gives a thread a new chunk. Without space, its number stays reserved for the next attempt. */
+static struct vt_chunk_header *take_kept(void) {
+    for (size_t i = 0; vt_get(&vt_sys_sealed) && i < KEPT_CHUNKS; i++) {
+        struct vt_chunk_header *c = vt_see(&kept[i]);
+        if (c && vt_claim(&kept[i], c, NULL))
+            return c;
+    }
+    return NULL;
+}
+
+void vt_log_keep_room(struct vt_thread *t) {
+    for (size_t i = 0; i < KEPT_CHUNKS && !kept[i]; i++) {
+        uint64_t number = vt_add(&header->chunks, 1);
+        if (buffered || !fd_check() || allocate(number) != 0)
+            break;
+        struct vt_chunk_header *c = vt_sys_mmap(VT_CHUNK_BYTES, PROT_READ | PROT_WRITE, MAP_SHARED,
+                                                log_fd, number * VT_CHUNK_BYTES);
+        if (!c)
+            break;
+        count_chunk(number);
+        c->number = number;
+        vt_publish(&kept[i], c);
+    }
+    if (!flush_chunk(t))
+        count_lost(t);
+    if (buffered)
+        write_out(header, sizeof *header, 0);
+}
+
 static bool take_chunk(struct vt_thread *t) {
     if (foreign || !vt_log_is_open())
         return false;
@@ -353,11 +372,15 @@ static bool take_chunk(struct vt_thread *t) {
         t->retry--;
         return false;
     }
+    struct vt_chunk_header *c = take_kept();
+    if (c)
+        t->chunk_number = c->number;
     if (!t->chunk_number)
         t->chunk_number = vt_add(&header->chunks, 1);
-    struct vt_chunk_header *c = NULL;
     enum vt_drop reason = VT_DROP_LOG_FULL;
-    if (buffered)
+    if (c)
+        ;
+    else if (buffered)
         c = vt_sys_mmap(VT_CHUNK_BYTES, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     else if (!fd_check())
         reason = VT_DROP_LOG_LOST;
@@ -366,7 +389,7 @@ static bool take_chunk(struct vt_thread *t) {
                         chunk_offset(t));
     if (!c) {
         t->retry = RETRY_AFTER_DROPS;
-        if (reason == VT_DROP_LOG_LOST)
+        if (reason == VT_DROP_LOG_LOST && !vt_get(&vt_sys_sealed))
             vt_log_drop(reason);
         return false;
     }
@@ -580,6 +603,7 @@ void vt_log_forked(void) {
     path[0] = absolute[0] = 0;
     start = clock_pair();
     vt_put(&calibrating, 0);
+    memset(kept, 0, sizeof kept);
     header = &early; /* not NULL: interrupted code may still use it */
     vt_publish(&state, (uint32_t)CLOSED);
 }

@@ -55,6 +55,8 @@ void vt_thread_forked(void);             /* in a forked child: empties the list 
 /* Opens the log at the first record. False: there is no log and there will be none. */
 bool vt_log_ready(void);
 bool vt_log_is_open(void);
+/* From now on system calls, and with `tsc` the processor's time stamp counter too, may not be used. */
+void vt_log_stop_clock(bool tsc);
 void vt_log_start_clock(void); /* when the library is loaded: all times count from here */
 uint64_t vt_log_ticks(void);   /* ticks since then; ordered after every earlier access */
 /* Reserves `bytes` for a record in the thread's chunk; a zero word follows it. NULL: no space, and
@@ -79,6 +81,8 @@ const char *vt_log_path(void);                  /* static memory; before the log
 bool vt_log_is_deleted(void);                   /* false also where it cannot be known */
 uint64_t vt_log_dropped(void);                  /* how many events are missing */
 uint32_t vt_log_pid(void);                      /* of the process that the log is about */
+/* Before system calls are given up: maps chunks that threads take when they need one. Within a recording. */
+void vt_log_keep_room(struct vt_thread *thread);
 /* Stops a forked child from writing into its parent's log. Call it as soon as the child runs. Safe
  * in a signal handler. */
 void vt_log_child(void);

@@ -18,6 +18,8 @@ struct vt_clock_pair {
 /* Opens a new file for this process and stores its name in `path`. Returns a descriptor or
  * negative errno. */
 int vt_log_name_open(char *path, size_t size);
+/* Says on stderr that the log at `path` could not be written, and why (errno, positive). */
+void vt_log_name_say_cannot_open(const char *path, int error);
 /* Rank and job from the launcher's variables; NULL: none. The text belongs to the environment. */
 const char *vt_log_name_rank(void);
 const char *vt_log_name_job(void);

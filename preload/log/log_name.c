@@ -172,3 +172,27 @@ int vt_log_name_open(char *path, size_t size) {
             return -ENAMETOOLONG;
     }
 }
+
+void vt_log_name_say_cannot_open(const char *path, int error) {
+    char text[256] = ": ";
+    static const struct {
+        int error;
+        const char *text;
+    } known[] = {
+        {EACCES, "permission denied"},
+        {EROFS, "the file system is read-only"},
+        {ENOSPC, "no space left on the device"},
+        {EDQUOT, "the disk quota is used up"},
+        {ENOENT, "a folder in that path cannot be created"},
+        {ENOTDIR, "a part of that path is not a folder"},
+        {ENAMETOOLONG, "the name is too long"},
+        {EFBIG, "the file size limit (ulimit -f) is too small: at least 128 KiB are needed"},
+        {EMFILE, "too many open files"}};
+    const char *why = "the system call failed";
+    for (size_t i = 0; i < sizeof known / sizeof known[0]; i++)
+        if (known[i].error == error)
+            why = known[i].text;
+    strcat(text, why);
+    strcat(text, "; this process is not recorded (set VRAMTRACE_OUTPUT to write elsewhere)");
+    vt_options_say_path("cannot write the log ", path[0] ? path : "(name too long)", text);
+}

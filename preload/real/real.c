@@ -93,6 +93,8 @@ static struct library unversioned = {.call = (void **)&unversioned_functions,
 
 /* The next definition after ours in the global scope; NULL: none. */
 static void *next_in_scope(const struct library *l, const char *symbol) {
+    if (vt_get(&vt_sys_sealed)) /* a look-up that finds nothing allocates its message */
+        return NULL;
     return l->node ? vt_libc_dlvsym(RTLD_NEXT, symbol, l->node) : vt_libc_dlsym(RTLD_NEXT, symbol);
 }
 
@@ -114,11 +116,11 @@ static void fill(struct library *l, const struct vt_elf *object) {
     }
     if (l == driver && vt_elf_symbol(object, "vramtrace_sim_driver", NULL))
         vt_log_flag(VT_FLAG_SIMULATED);
-    if (l == driver && shadow_gap_is_protected())
+    if (l == driver && !vt_get(&vt_sys_sealed) && shadow_gap_is_protected())
         vt_log_flag(VT_FLAG_SHADOW_GAP);
     /* It must stay loaded from now on, because our pointers lead into it and something else could
      * be loaded in its place. So the handle is never closed. */
-    if (object->name && *object->name)
+    if (object->name && *object->name && !vt_get(&vt_sys_sealed))
         vt_libc_dlopen(object->name, RTLD_LAZY | RTLD_NOLOAD | RTLD_NODELETE);
     /* Clears the message of our failed RTLD_NEXT look-ups, which the program must not see. */
     vt_libc_dlerror_clear();

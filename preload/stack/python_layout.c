@@ -125,6 +125,8 @@ static const struct {
 #define PUBLISHED_BYTES 768u
 
 bool vt_python_peek(void *to, uintptr_t address, size_t bytes) {
+    if (vt_get(&vt_sys_sealed)) /* no system call may be asked whether it can be read */
+        return false;
     struct iovec local = {to, bytes}, remote = {(void *)address, bytes};
     long pid = VT_SYS0(SYS_getpid);
     if (VT_SYS6(SYS_process_vm_readv, pid, &local, 1, &remote, 1, 0) == (long)bytes)

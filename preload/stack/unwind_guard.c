@@ -93,6 +93,14 @@ static int guard_munmap(void *start, size_t bytes) {
     return (int)answer(VT_SYS2(SYS_munmap, start, bytes));
 }
 
+static int guard_sigprocmask(int how, const void *set, void *was) {
+    return (int)answer(VT_SYS4(SYS_rt_sigprocmask, how, set, was, 8));
+}
+
+static int guard_mincore(void *start, size_t bytes, unsigned char *out) {
+    return (int)answer(VT_SYS3(SYS_mincore, start, bytes, out));
+}
+
 #define OURS(f)                                                                                    \
     { #f, __extension__(void *) f }
 #define OF_THE_C_LIBRARY(name)                                                                     \
@@ -129,7 +137,8 @@ static const struct {
     OF_THE_C_LIBRARY("pthread_mutex_unlock"),
     OF_THE_C_LIBRARY("pthread_once"),
     OF_THE_C_LIBRARY("sigfillset"),
-    OF_THE_C_LIBRARY("sigprocmask"),
+    {"sigprocmask", __extension__(void *) guard_sigprocmask},
+    {"mincore", __extension__(void *) guard_mincore},
 };
 
 /* The function that replaces a name; NULL: it is not replaced. */

@@ -29,6 +29,8 @@ void *vt_libc_dlsym(void *handle, const char *name) {
     return dlsym(handle, name);
 }
 
+bool vt_sys_sealed;
+
 void *vt_libc_dlopen(const char *path, int flags) {
     return dlopen(path, flags);
 }

@@ -1,0 +1,80 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * seals HOW COUNT: pairs of allocation and free, then a seccomp filter that kills the process for any call but read,
+ * write, the ends and the way back from a handler, then COUNT more pairs, some from a place that did not call before.
+ *   prctl, syscall   the filter, set by either
+ *   strict           seccomp's own strict mode
+ *   first            nothing of CUDA before the filter
+ *   refused          a filter that the kernel refuses: nothing changes
+ */
+#define _GNU_SOURCE
+#include "../../../cuda_case.h"
+
+#include <errno.h>
+#include <linux/filter.h>
+#include <linux/seccomp.h>
+#include <stddef.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#define ALLOW(n)                                                                                   \
+    BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, (n), 0, 1), BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW)
+
+static struct sock_filter filter[] = {
+    BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
+    ALLOW(SYS_read),
+    ALLOW(SYS_write),
+    ALLOW(SYS_exit),
+    ALLOW(SYS_exit_group),
+    ALLOW(SYS_rt_sigreturn),
+    BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_KILL_PROCESS),
+};
+
+static void pairs(unsigned n) {
+    for (unsigned i = 0; i < n; i++) {
+        CUdeviceptr p;
+        CHECK(cuMemAlloc_v2(&p, 4096));
+        CHECK(cuMemFree_v2(p));
+    }
+}
+
+static __attribute__((noinline)) void pairs_from_elsewhere(unsigned n) {
+    pairs(n);
+    __asm__ volatile("");
+}
+
+int main(int argc, char **argv) {
+    EXPECT(argc > 2);
+    const char *how = argv[1];
+    unsigned n = (unsigned)atoi(argv[2]);
+    struct sock_fprog program = {sizeof filter / sizeof filter[0], filter};
+    if (strcmp(how, "first") != 0) {
+        start_cuda();
+        pairs(1000);
+    }
+    CHECK(prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0));
+    if (strcmp(how, "strict") == 0) {
+        CHECK(prctl(PR_SET_SECCOMP, SECCOMP_MODE_STRICT));
+    } else if (strcmp(how, "syscall") == 0) {
+        CHECK(syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, 0, &program));
+    } else if (strcmp(how, "refused") == 0) {
+        struct sock_fprog none = {0, filter};
+        EXPECT(prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &none) == -1 && errno == EINVAL);
+        EXPECT(syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, 0, &none) == -1 && errno == EINVAL);
+    } else {
+        CHECK(prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program));
+    }
+    if (strcmp(how, "first") == 0)
+        start_cuda();
+    pairs(n);
+    pairs_from_elsewhere(10);
+    CUdeviceptr kept;
+    CHECK(cuMemAlloc_v2(&kept, 12345));
+    if (write(1, "done\n", 5) != 5)
+        return 9;
+    if (strcmp(how, "strict") == 0)
+        syscall(SYS_exit, 3);
+    return 3;
+}
