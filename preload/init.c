@@ -40,9 +40,9 @@ static void say_exit_line(void) {
         at = vt_text_put_number(at, dropped);
         at = vt_text_put(at, " events dropped");
     }
-    bool deleted = vt_log_is_deleted();
-    vt_text_put(at, deleted ? "; but its log " : "; vramtrace report ");
-    vt_options_say_path(line, vt_log_path(), deleted ? " was deleted" : "");
+    const char *fate = vt_log_fate();
+    vt_text_put(at, fate ? "; but its log " : "; vramtrace report ");
+    vt_options_say_path(line, vt_log_path(), fate ? fate : "");
 }
 
 /* Whether the open log is this process's. A forked child that had no event yet still has its

@@ -65,3 +65,12 @@ bool vt_mappings_list(struct vt_range *out, uint32_t room, uint32_t *count) {
     }
     return vt_get(&missing) == 0;
 }
+
+bool vt_mappings_hold(uintptr_t address) {
+    for (uint32_t i = 0, n = vt_get(&used); i < n && i < MAPPINGS_MAX; i++) {
+        uintptr_t start = vt_see(&ours[i].start);
+        if (start > 1 && address >= start && address < vt_see(&ours[i].end))
+            return true;
+    }
+    return false;
+}

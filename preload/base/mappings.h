@@ -20,6 +20,9 @@ extern bool vt_sys_sealed;
 void vt_mappings_add(const void *start, size_t bytes);
 void vt_mappings_remove(const void *start);
 
+/* Whether one of them holds the address. Safe in a signal handler. */
+bool vt_mappings_hold(uintptr_t address);
+
 /* Copies the list; ranges are whole pages. False: the list is incomplete, or `room` is
  * too small. */
 bool vt_mappings_list(struct vt_range *out, uint32_t room, uint32_t *count);

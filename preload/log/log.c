@@ -5,7 +5,7 @@
  *
  * There are two ways to write. Mapped (the usual one): a chunk's space is allocated in the file,
  * then mapped shared. So what was written survives SIGKILL without a flush, and a full disk is an
- * error code here and not a SIGBUS in the program (unless someone truncates the file). Buffered,
+ * error code here and not a SIGBUS in the program (if someone truncates the file: log_fault.c). Buffered,
  * where the file system cannot guarantee that space (NFS, FUSE, copy-on-write): chunks lie in our
  * own memory and are written when they are full, once a second, and at the end.
  *
@@ -37,6 +37,7 @@ static int log_fd = -1; /* atomic */
 static dev_t log_device;
 static ino_t log_inode;
 static bool buffered;
+static uint32_t log_pid;           /* the header's, which may be lost */
 static char path[VT_PATH_MAX];     /* as shown to the user */
 static char absolute[VT_PATH_MAX]; /* for reopening it after the program closed our descriptor */
 
@@ -229,12 +230,15 @@ static bool open_log(void) {
                                    MAP_PRIVATE | MAP_ANONYMOUS, -1, 0)
                      : vt_sys_mmap(VT_CHUNK_BYTES, PROT_READ | PROT_WRITE, MAP_SHARED, log_fd, 0);
         if (h) {
+            if (!buffered)
+                vt_log_fault_watch();
             vt_log_header_fill(h, &start, clock_kind);
             h->flags |= vt_get(&early.flags) | (buffered ? VT_FLAG_BUFFERED : 0);
             for (size_t i = 0; i < VT_DROP_REASONS; i++)
                 h->dropped[i] = vt_get(&early.dropped[i]);
             vt_put(&h->chunks, 1);
             vt_put(&h->placed, 1);
+            log_pid = h->pid;
             header = h;
             counters = h;
             calibrate();
@@ -382,7 +386,7 @@ static bool take_chunk(struct vt_thread *t) {
         ;
     else if (buffered)
         c = vt_sys_mmap(VT_CHUNK_BYTES, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-    else if (!fd_check())
+    else if (vt_log_fault_seen() || !fd_check())
         reason = VT_DROP_LOG_LOST;
     else if (allocate(t->chunk_number) == 0)
         c = vt_sys_mmap(VT_CHUNK_BYTES, PROT_READ | PROT_WRITE, MAP_SHARED, log_fd,
@@ -493,13 +497,15 @@ const char *vt_log_path(void) {
     return path;
 }
 
-bool vt_log_is_deleted(void) {
+const char *vt_log_fate(void) {
     struct stat st;
-    return fd_is_ours(log_fd) && VT_SYS2(SYS_fstat, log_fd, &st) == 0 && st.st_nlink == 0;
+    if (fd_is_ours(log_fd) && VT_SYS2(SYS_fstat, log_fd, &st) == 0 && st.st_nlink == 0)
+        return " was deleted";
+    return vt_log_fault_seen() ? " was truncated" : NULL;
 }
 
 uint32_t vt_log_pid(void) {
-    return vt_log_is_open() ? header->pid : (uint32_t)VT_SYS0(SYS_getpid);
+    return vt_log_is_open() ? log_pid : (uint32_t)VT_SYS0(SYS_getpid);
 }
 
 static uint32_t listing; /* atomic: one thread lists what is live */

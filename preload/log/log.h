@@ -78,10 +78,12 @@ void vt_log_list_done(void);
 void vt_log_end(enum vt_exit kind, int status); /* the END mark; the last call counts */
 void vt_log_unend(void);                        /* after an exec that failed */
 const char *vt_log_path(void);                  /* static memory; before the log opens: "" */
-bool vt_log_is_deleted(void);                   /* false also where it cannot be known */
-uint64_t vt_log_dropped(void);                  /* how many events are missing */
-uint32_t vt_log_pid(void);                      /* of the process that the log is about */
-/* Before system calls are given up: maps chunks that threads take when they need one. Within a recording. */
+/* What happened to the file, after "its log PATH"; NULL: nothing that is known of. */
+const char *vt_log_fate(void);
+uint64_t vt_log_dropped(void); /* how many events are missing */
+uint32_t vt_log_pid(void);     /* of the process that the log is about */
+/* Before system calls are given up: maps chunks that threads take when they need one. Within a
+ * recording. */
 void vt_log_keep_room(struct vt_thread *thread);
 /* Stops a forked child from writing into its parent's log. Call it as soon as the child runs. Safe
  * in a signal handler. */

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Shared by the files of log/: log.c (the file and its chunks), log_name.c (its name), log_header.c
- * (what the header says about the process), log_environment.c, log_run.c (the list of logs).
+ * (what the header says about the process), log_environment.c, log_run.c (the list of logs),
+ * log_fault.c (when the file is truncated).
  */
 #ifndef VT_PRELOAD_LOG_FILE_H
 #define VT_PRELOAD_LOG_FILE_H
@@ -23,6 +24,11 @@ void vt_log_name_say_cannot_open(const char *path, int error);
 /* Rank and job from the launcher's variables; NULL: none. The text belongs to the environment. */
 const char *vt_log_name_rank(void);
 const char *vt_log_name_job(void);
+
+/* Keeps the process alive if someone truncates the mapped log. */
+void vt_log_fault_watch(void);
+/* Whether that has happened since: the log is lost. */
+bool vt_log_fault_seen(void);
 
 /* Adds the log to the list of the run that this process belongs to, if it does. A leading "!" says
  * that the log could not be made. */

@@ -287,6 +287,8 @@ static uint64_t handled_signals(void) {
  * wait for long: the scan stops then. Returns the mask to restore. */
 static uint64_t hold_signals(struct vt_scan *scan) {
     uint64_t handled = handled_signals(), before = 0;
+    /* A fault cannot wait; a truncated log is one (log_fault.c). */
+    handled &= ~(BIT(SIGBUS) | BIT(SIGSEGV) | BIT(SIGILL) | BIT(SIGFPE) | BIT(SIGTRAP));
     VT_SYS4(SYS_rt_sigprocmask, SIG_BLOCK, &handled, &before, sizeof before);
     scan->ending = handled & ~before & (BIT(SIGHUP) | BIT(SIGINT) | BIT(SIGQUIT) | BIT(SIGTERM));
     return before;

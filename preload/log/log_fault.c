@@ -1,0 +1,69 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Someone truncates the log while it is written. A store to its mapping is then a SIGBUS, which
+ * would kill the program, and no mapping of a file is safe from that. So there is a handler, which
+ * puts private memory in the page's place; the store is repeated there, and the log counts as lost.
+ *
+ * It is installed when the log opens, and only where the program has no handler of its own: then a
+ * SIGBUS ends the process. A SIGBUS that is not about our mappings does so as before. A handler that
+ * the program installs later replaces ours; from then on a truncated log is a fault as any other.
+ *
+ * Called by log.c. The handler does nothing but system calls and loads.
+ */
+#define _GNU_SOURCE
+#include "log_file.h"
+#include "base/base.h"
+
+#include <signal.h>
+#include <sys/mman.h>
+
+#define PAGE 4096u
+
+/* The kernel's struct sigaction. */
+struct action {
+    uintptr_t handler;
+    unsigned long flags;
+    void (*restorer)(void);
+    uint64_t mask;
+};
+#define FROM_KERNEL 0x04000000u /* SA_RESTORER */
+
+static uint32_t truncated; /* atomic */
+
+/* Returns from a handler. The instructions are those that debuggers and unwinders know. */
+void vt_log_fault_return(void);
+__asm__(".text\n.type vt_log_fault_return, @function\n.hidden vt_log_fault_return\n"
+        "vt_log_fault_return:\n\tmovq $15, %rax\n\tsyscall\n"
+        ".size vt_log_fault_return, .-vt_log_fault_return\n");
+
+static void on_fault(int number, siginfo_t *info, void *context) {
+    (void)context;
+    uintptr_t page = (uintptr_t)info->si_addr & ~(uintptr_t)(PAGE - 1);
+    if (info->si_code == BUS_ADRERR && vt_mappings_hold((uintptr_t)info->si_addr) &&
+        VT_SYS6(SYS_mmap, page, PAGE, PROT_READ | PROT_WRITE,
+                MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0) == (long)page) {
+        vt_put(&truncated, 1);
+        return;
+    }
+    /* Not ours: the process ends as without us. A fault happens again; what was sent is sent again,
+     * with what it said. */
+    static const struct action none = {0};
+    VT_SYS4(SYS_rt_sigaction, number, &none, NULL, sizeof none.mask);
+    if (info->si_code <= 0 || info->si_code == SI_KERNEL)
+        VT_SYS4(SYS_rt_tgsigqueueinfo, VT_SYS0(SYS_getpid), VT_SYS0(SYS_gettid), number, info);
+}
+
+void vt_log_fault_watch(void) {
+    struct action now,
+        ours = {.handler = (uintptr_t)on_fault,
+                .flags = SA_SIGINFO | SA_ONSTACK | SA_NODEFER | SA_RESTART | FROM_KERNEL,
+                .restorer = vt_log_fault_return};
+    vt_put(&truncated, 0);
+    if (VT_SYS4(SYS_rt_sigaction, SIGBUS, NULL, &now, sizeof now.mask) == 0 &&
+        now.handler == (uintptr_t)SIG_DFL)
+        VT_SYS4(SYS_rt_sigaction, SIGBUS, &ours, NULL, sizeof ours.mask);
+}
+
+bool vt_log_fault_seen(void) {
+    return vt_get(&truncated) != 0;
+}
