@@ -129,7 +129,7 @@ static int check(struct vt_check *c, char *const *arguments, int count, const ch
         uint32_t found = logs.count;
         if (!error && !only && !run)
             vt_logs_complete(&logs);
-        c->how.added = logs.paths + found;
+        c->how.added = found ? logs.paths + found : NULL;
         c->how.added_count = logs.count - found;
         if (!error)
             find_left_out(arguments, count, &logs, &all, &c->how);
