@@ -74,8 +74,8 @@ void vt_text_bar(const struct vt_text *t, const struct vt_text_part *parts, unsi
     unsigned columns = 0;
     fputs("  [", t->out);
     for (unsigned i = 0; i < count; i++) {
-        unsigned n =
-            whole ? (unsigned)((double)parts[i].bytes / (double)whole * BAR_COLUMNS + 0.5) : 0;
+        double share = whole ? (double)parts[i].bytes / (double)whole : 0;
+        unsigned n = share < 1 ? (unsigned)(share * BAR_COLUMNS + 0.5) : BAR_COLUMNS;
         if (parts[i].bytes && !n)
             n = 1;
         if (n > BAR_COLUMNS - columns)
