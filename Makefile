@@ -104,6 +104,7 @@ $(ANALYZER_OBJ)/%.o: analyzer/%.c $(FLAGS_FILE) | deps
 # --- the simulated GPU ----------------------------------------------------------------------------------------
 
 -include tests/sim/sim.mk
+-include tests/fuzz/fuzz.mk
 
 # --- unit tests -----------------------------------------------------------------------------------------------
 
