@@ -17,21 +17,26 @@
     "vramtrace's library is written for Linux on x86-64; see CONTRIBUTING.md for what another machine needs"
 #endif
 
-/* Once vt_sys_sealed is set (listen/seal.c), a system call might end the process: each fails at once, but for the
- * end itself. */
-static inline long vt_sys(long n, long a, long b, long c, long d, long e, long f) {
+/* Where the process ends without it. */
+static inline long vt_sys_anyway(long n, long a, long b, long c, long d, long e, long f) {
     register long r10 __asm__("r10") = d;
     register long r8 __asm__("r8") = e;
     register long r9 __asm__("r9") = f;
     long result;
-    if (__builtin_expect(__atomic_load_n(&vt_sys_sealed, __ATOMIC_RELAXED), 0) &&
-        n != SYS_exit_group)
-        return -1; /* EPERM */
     __asm__ volatile("syscall"
                      : "=a"(result)
                      : "a"(n), "D"(a), "S"(b), "d"(c), "r"(r10), "r"(r8), "r"(r9)
                      : "rcx", "r11", "memory");
     return result;
+}
+
+/* Once vt_sys_sealed is set (listen/seal.c), a system call might end the process: each fails at once, but for the
+ * end itself. */
+static inline long vt_sys(long n, long a, long b, long c, long d, long e, long f) {
+    if (__builtin_expect(__atomic_load_n(&vt_sys_sealed, __ATOMIC_RELAXED), 0) &&
+        n != SYS_exit_group)
+        return -1; /* EPERM */
+    return vt_sys_anyway(n, a, b, c, d, e, f);
 }
 
 #define VT_SYS0(n)             vt_sys((n), 0, 0, 0, 0, 0, 0)

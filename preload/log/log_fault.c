@@ -40,17 +40,19 @@ static void on_fault(int number, siginfo_t *info, void *context) {
     (void)context;
     uintptr_t page = (uintptr_t)info->si_addr & ~(uintptr_t)(PAGE - 1);
     if (info->si_code == BUS_ADRERR && vt_mappings_hold((uintptr_t)info->si_addr) &&
-        VT_SYS6(SYS_mmap, page, PAGE, PROT_READ | PROT_WRITE,
-                MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0) == (long)page) {
+        vt_sys_anyway(SYS_mmap, (long)page, PAGE, PROT_READ | PROT_WRITE,
+                      MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0) == (long)page) {
         vt_put(&truncated, 1);
         return;
     }
     /* Not ours: the process ends as without us. A fault happens again; what was sent is sent again,
      * with what it said. */
     static const struct action none = {0};
-    VT_SYS4(SYS_rt_sigaction, number, &none, NULL, sizeof none.mask);
+    if (vt_sys_anyway(SYS_rt_sigaction, number, (long)&none, 0, sizeof none.mask, 0, 0) != 0)
+        VT_SYS1(SYS_exit_group, 128 + number); /* forbidden; a fault would come back for ever */
     if (info->si_code <= 0 || info->si_code == SI_KERNEL)
-        VT_SYS4(SYS_rt_tgsigqueueinfo, VT_SYS0(SYS_getpid), VT_SYS0(SYS_gettid), number, info);
+        vt_sys_anyway(SYS_rt_tgsigqueueinfo, vt_sys_anyway(SYS_getpid, 0, 0, 0, 0, 0, 0),
+                      vt_sys_anyway(SYS_gettid, 0, 0, 0, 0, 0, 0), number, (long)info, 0, 0);
 }
 
 void vt_log_fault_watch(void) {
