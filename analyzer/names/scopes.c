@@ -13,7 +13,8 @@
 #include <dwarf.h>
 #include <stdlib.h>
 
-enum { DEPTH_MOST = 256, NONE = UINT32_MAX };
+enum { DEPTH_MOST = 256 };
+#define NONE UINT32_MAX
 
 /* A scope or a compile unit: its DIE, and the enclosing scope. */
 struct vt_scopes_node {

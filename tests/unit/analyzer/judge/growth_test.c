@@ -3,70 +3,10 @@
  * Growth on logs made for the test: what rises and what only looks so, the figures that are given,
  * by marked iterations and by rhythm; the statistic itself; leaks that are one.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
-
-#include "build.h"
+#include "growth_story.h"
 #include "judge/growth_search.h"
-#include "tests/unit/analyzer/log_maker.c"
-#include "model/model.h"
 
 #include <math.h>
-#include <unistd.h>
-
-static char path[64];
-
-static int make_folder(void **state) {
-    static char folder[] = "/tmp/vt_growth_XXXXXX";
-    (void)state;
-    if (!mkdtemp(folder))
-        return -1;
-    snprintf(path, sizeof path, "%s/log.vtl", folder);
-    return 0;
-}
-
-static int remove_folder(void **state) {
-    (void)state;
-    unlink(path);
-    *strrchr(path, '/') = 0;
-    return rmdir(path);
-}
-
-/* A log in the making. Addresses are handed out, never twice; sites are stacks of one frame. */
-struct story {
-    struct vt_maker maker;
-    uint64_t next;
-    uint64_t range;
-    unsigned thread; /* what comes next is its */
-};
-
-static void begin(struct story *s) {
-    *s = (struct story){.next = 0x10000};
-    maker_start(&s->maker);
-    maker_module(&s->maker, 0, 0, 0x400000, 0x500000, 0x400000, "id", 2, "/opt/program");
-    for (uint32_t i = 1; i <= 4; i++) {
-        uint64_t frames[] = {0x400000 + 0x1000 * i};
-        maker_stack(&s->maker, 0, i, frames, 1);
-    }
-}
-
-static uint64_t take(struct story *s, uint32_t site, uint64_t size) {
-    uint64_t address = s->next;
-    s->next += size + 256;
-    maker_alloc(&s->maker, s->thread, 0, VT_KIND_DEVICE, 2, 0, site, address, size, 0);
-    return address;
-}
-
-static void give(struct story *s, uint64_t address) {
-    maker_free_at(&s->maker, s->thread, 0, VT_KIND_DEVICE, address);
-}
-
-static void work(struct story *s) {
-    give(s, take(s, 4, 4096));
-}
 
 static void phase(struct story *s, bool push) {
     uint8_t name[24] = {0};
@@ -81,32 +21,6 @@ static void phase(struct story *s, bool push) {
     p.began = ++s->maker.ticks;
     p.when = vt_when(VT_DEVICE_UNKNOWN, p.began);
     maker_put(&s->maker, s->thread, &p, sizeof p);
-}
-
-static struct vt_process *finish(struct story *s, struct vt_model *model) {
-    const char *logs[] = {path};
-    struct vt_model_options options = {.device = -1};
-    struct vt_string message = {0};
-    assert_int_equal(maker_save(&s->maker, path), 0);
-    maker_free(&s->maker);
-    assert_int_equal(vt_build_model(logs, 1, &options, model, &message), 0);
-    return model->processes;
-}
-
-/* The growth of the site whose stack is that number; NULL: none. */
-static const struct vt_growth *growth_of(const struct vt_process *p, uint32_t site) {
-    for (uint32_t i = 0; i < p->site_count; i++)
-        if (p->sites[i].stack->count && p->sites[i].stack->frames[0].offset == 0x1000 * site - 1)
-            return p->sites[i].growth;
-    fail();
-    return NULL;
-}
-
-static bool grows(struct story *s) {
-    struct vt_model model;
-    bool found = growth_of(finish(s, &model), 1) != NULL;
-    vt_build_free(&model);
-    return found;
 }
 
 static void statistic(void **state) {
@@ -439,162 +353,14 @@ static void replaced(void **state) {
     }
 }
 
-/* The same numbers in every run: xorshift64*. */
-static double chance(uint64_t *seed) {
-    *seed ^= *seed >> 12;
-    *seed ^= *seed << 25;
-    *seed ^= *seed >> 27;
-    return (double)(*seed * 0x2545f4914f6cdd1dull >> 11) / 9007199254740992.0;
-}
-
-enum { ROOM = 4096 };
-
-/* What a program does at a site, by chance. `step`: 0 to `steps` - 1. */
-struct heap {
-    struct story *story;
-    uint64_t seed, blocks[ROOM];
-    uint32_t count; /* of blocks, where they are a list */
-};
-
-static void drop(struct heap *h, uint32_t i) {
-    give(h->story, h->blocks[i]);
-    memmove(&h->blocks[i], &h->blocks[i + 1], (--h->count - i) * sizeof *h->blocks);
-}
-
-static void cache_fills(struct heap *h) {
-    uint64_t *entry = &h->blocks[(uint32_t)(chance(&h->seed) * 40)];
-    if (!*entry)
-        *entry = take(h->story, 1, 1000);
-}
-
-static void cache_replaces(struct heap *h) {
-    uint64_t *entry = &h->blocks[(uint32_t)(chance(&h->seed) * 30)];
-    if (*entry)
-        give(h->story, *entry);
-    *entry = take(h->story, 1, 1000 + (uint64_t)(chance(&h->seed) * 1000));
-}
-
-static void cleared_by_chance(struct heap *h) {
-    h->blocks[h->count++] = take(h->story, 1, 1000);
-    if (chance(&h->seed) < 0.08)
-        while (h->count)
-            drop(h, h->count - 1);
-}
-
-static void queue_wanders(struct heap *h) {
-    if (chance(&h->seed) < 0.5)
-        h->blocks[h->count++] = take(h->story, 1, 1000);
-    else if (h->count)
-        drop(h, 0);
-}
-
-static void stack_wanders(struct heap *h) {
-    if (chance(&h->seed) < 0.5)
-        h->blocks[h->count++] = take(h->story, 1, 1000);
-    else if (h->count)
-        drop(h, h->count - 1);
-}
-
-static void lives_by_chance(struct heap *h) {
-    h->blocks[h->count++] = take(h->story, 1, 1000);
-    for (uint32_t i = h->count; i-- > 0;)
-        if (chance(&h->seed) < 0.02)
-            drop(h, i);
-}
-
-static void leaks_by_chance(struct heap *h) {
-    if (chance(&h->seed) < 0.2)
-        take(h->story, 1, 1000);
-}
-
-static void leaks_among_others(struct heap *h) {
-    uint64_t block = take(h->story, 1, 1000);
-    if (chance(&h->seed) < 0.1)
-        return;
-    h->blocks[h->count++] = block;
-    if (h->count > 5)
-        drop(h, (uint32_t)(chance(&h->seed) * h->count));
-}
-
-static void leaks_each_time(struct heap *h) {
-    take(h->story, 1, 1000 + (uint64_t)(chance(&h->seed) * 9000));
-}
-
-/* How many of 20 seeds are called growing. */
-static int growing(void (*step)(struct heap *), int steps) {
-    int found = 0;
-    for (uint64_t seed = 1; seed <= 20; seed++) {
-        struct story s;
-        struct heap *h = vt_alloc(1, sizeof *h);
-        begin(&s);
-        *h = (struct heap){.story = &s, .seed = seed * 0x9e3779b97f4a7c15ull};
-        for (int i = 0; i < steps; i++) {
-            step(h);
-            work(&s);
-        }
-        found += grows(&s);
-        free(h);
-    }
-    return found;
-}
-
-/* Programs that act by chance, in runs of different lengths: what does not leak raises no alarm
- * (short runs of a filling cache: 1 of 20 at most), what leaks is found once there is enough of it. */
-static void by_chance(void **state) {
-    static const struct {
-        const char *name;
-        void (*step)(struct heap *);
-        int steps, least, most;
-    } rows[] = {
-        {"cache fills", cache_fills, 60, 0, 1},
-        {"cache fills", cache_fills, 200, 0, 0},
-        {"cache fills", cache_fills, 1000, 0, 0},
-        {"cache replaces", cache_replaces, 60, 0, 1},
-        {"cache replaces", cache_replaces, 1000, 0, 0},
-        {"cleared by chance", cleared_by_chance, 60, 0, 1},
-        {"cleared by chance", cleared_by_chance, 200, 0, 0},
-        {"cleared by chance", cleared_by_chance, 1000, 0, 0},
-        {"queue wanders", queue_wanders, 200, 0, 0},
-        {"queue wanders", queue_wanders, 1000, 0, 0},
-        {"stack wanders", stack_wanders, 200, 0, 1},
-        {"stack wanders", stack_wanders, 1000, 0, 1},
-        {"lives by chance", lives_by_chance, 60, 0, 1},
-        {"lives by chance", lives_by_chance, 200, 0, 0},
-        {"lives by chance", lives_by_chance, 1000, 0, 0},
-        {"leaks each time", leaks_each_time, 30, 20, 20},
-        {"leaks each time", leaks_each_time, 1000, 20, 20},
-        {"leaks by chance", leaks_by_chance, 1000, 18, 20},
-        {"leaks among others", leaks_among_others, 1000, 15, 20},
-        {"leaks among others", leaks_among_others, 3000, 18, 20},
-    };
-    bool wrong = false;
-    (void)state;
-    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
-        int found = growing(rows[i].step, rows[i].steps);
-        if (found < rows[i].least || found > rows[i].most) {
-            print_error("%s, %d steps: %d of 20 are called growing, expected %d to %d\n",
-                        rows[i].name, rows[i].steps, found, rows[i].least, rows[i].most);
-            wrong = true;
-        }
-    }
-    assert_false(wrong);
-}
-
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(statistic),
-        cmocka_unit_test(steadiness),
-        cmocka_unit_test(rhythm),
-        cmocka_unit_test(marked),
-        cmocka_unit_test(freed_at_end),
-        cmocka_unit_test(looks_alike),
-        cmocka_unit_test(longer),
-        cmocka_unit_test(by_chance),
-        cmocka_unit_test(only_takes),
-        cmocka_unit_test(hardly_longer),
-        cmocka_unit_test(replaced),
-        cmocka_unit_test(one_line),
-        cmocka_unit_test(marked_by_threads),
+        cmocka_unit_test(statistic),     cmocka_unit_test(steadiness),
+        cmocka_unit_test(rhythm),        cmocka_unit_test(marked),
+        cmocka_unit_test(freed_at_end),  cmocka_unit_test(looks_alike),
+        cmocka_unit_test(longer),        cmocka_unit_test(only_takes),
+        cmocka_unit_test(hardly_longer), cmocka_unit_test(replaced),
+        cmocka_unit_test(one_line),      cmocka_unit_test(marked_by_threads),
     };
     return cmocka_run_group_tests(tests, make_folder, remove_folder);
 }
