@@ -507,7 +507,7 @@ static int add_process(struct vt_model *model, const char *path,
     bool scanned = b.log.scan.word && b.p->window_until == VT_UNKNOWN;
     b.p->scan_bytes = scanned ? b.log.scan.bytes : VT_UNKNOWN;
     b.p->scan_ns = scanned ? b.log.scan.ns : VT_UNKNOWN;
-    vt_diagnose_sites(b.p);
+    vt_verdicts_give(b.p);
     vt_leaks_gather(b.p);
     vt_advice_add(b.p);
     vt_oom_advise(b.p);

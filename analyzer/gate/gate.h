@@ -3,7 +3,7 @@
  * The door of gate/: the leak gate: what fails it, and why.
  *
  * Law: one judgement for `vramtrace check` and `vramtrace run --check`. gate.c decides; the formats
- * (gate_text.c, gate_json.c, fmt_junit.c, fmt_sarif.c, fmt_github.c) only write. Sizes are in
+ * (gate_text.c, gate_json.c, gate_junit.c, gate_sarif.c, gate_github.c) only write. Sizes are in
  * bytes. Uses base, model, and of report text_page.h.
  *
  * A site fails by its verdict, unless a suppression or the baseline allows it; a device fails by

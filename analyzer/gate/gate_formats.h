@@ -21,8 +21,8 @@ const struct vt_gate_format *vt_gate_format_find(const char *name); /* NULL: unk
 
 int vt_gate_text_write(const struct vt_gate *, const struct vt_gate_format_options *, FILE *);
 int vt_gate_json_write(const struct vt_gate *, const struct vt_gate_format_options *, FILE *);
-int vt_fmt_junit_write(const struct vt_gate *, const struct vt_gate_format_options *, FILE *);
-int vt_fmt_sarif_write(const struct vt_gate *, const struct vt_gate_format_options *, FILE *);
-int vt_fmt_github_write(const struct vt_gate *, const struct vt_gate_format_options *, FILE *);
+int vt_gate_junit_write(const struct vt_gate *, const struct vt_gate_format_options *, FILE *);
+int vt_gate_sarif_write(const struct vt_gate *, const struct vt_gate_format_options *, FILE *);
+int vt_gate_github_write(const struct vt_gate *, const struct vt_gate_format_options *, FILE *);
 
 #endif

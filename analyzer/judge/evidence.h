@@ -11,11 +11,11 @@
  * they are. */
 void vt_lifetime_say(const struct vt_site *site, struct vt_string *why);
 
-/* diagnose.c: phrase for how the log ended, as in "live when the process ended". A constant. */
-const char *vt_diagnose_end(const struct vt_process *process);
+/* verdicts.c: phrase for how the log ended, as in "live when the process ended". A constant. */
+const char *vt_verdicts_end(const struct vt_process *process);
 
-/* diagnose.c: adds who took `went` blocks of `live`, where a context's end did: "; cuCtxDestroy took
+/* verdicts.c: adds who took `went` blocks of `live`, where a context's end did: "; cuCtxDestroy took
  * them with their context". `by`: NULL: not known. */
-void vt_diagnose_went(uint64_t went, uint64_t live, const char *by, struct vt_string *why);
+void vt_verdicts_went(uint64_t went, uint64_t live, const char *by, struct vt_string *why);
 
 #endif

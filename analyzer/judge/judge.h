@@ -4,6 +4,12 @@
  * replay, or about the model as far as it is filled, and writes the answer into the model, which
  * owns it. build.c calls them in the order that they need. Nothing here fails.
  *
+ *   verdicts.c       each site's verdict        leaks.c    failing sites, grouped
+ *   growth*.c        what grows                 advice.c   what to do about a leak
+ *   oom.c            why memory ran out         oom_advice.c   ... and what to do
+ *   fragmentation.c  reserved and not in use    untracked.c    what the driver says beyond the log
+ *   lifetime.c       how long blocks lived
+ *
  * Law: state only what the evidence shows. A verdict has its evidence in one sentence; an unknown
  * figure is VT_UNKNOWN. `index`, everywhere: a replay's site -> its index in vt_process.sites, or
  * VT_NO_SITE. Uses base, log, model, replay and names.
@@ -46,8 +52,8 @@ uint64_t vt_oom_others(const struct vt_process *process, unsigned device, uint64
 void vt_lifetime_measure(const struct vt_replay *replay, struct vt_clock clock, uint64_t end,
                          const uint32_t *index, struct vt_process *process);
 
-/* diagnose.c: sets every site's verdict and why. */
-void vt_diagnose_sites(struct vt_process *process);
+/* verdicts.c: sets every site's verdict and why. */
+void vt_verdicts_give(struct vt_process *process);
 
 /* A time ahead, in ns; VT_UNKNOWN: past what 64 bits hold. */
 static inline uint64_t vt_judge_ahead(double ns) {

@@ -3,7 +3,7 @@
  * Groups failing sites into leaks, so that one mistake is one finding. Sites belong together if
  * they have the same user frame, reached by different paths; or if they grow in the same iterations
  * and one's code calls the other's, or one function calls both: a step that keeps its output keeps
- * everything that was allocated for it. build.c calls.
+ * everything that was allocated for it. Which sites fail is verdicts.c's answer. build.c calls.
  */
 #include "judge.h"
 
@@ -181,8 +181,8 @@ static void say_why(const struct vt_process *p, struct vt_leak *leak) {
         vt_string_format(&why, "%s of %s allocations, from %u call sites, were %s%s",
                          vt_format_count(leak->live_count, live), vt_format_count(allocations, all),
                          leak->site_count, went ? "never freed" : "still live ",
-                         went ? "" : vt_diagnose_end(p));
-        vt_diagnose_went(went, leak->live_count, largest->went_by, &why);
+                         went ? "" : vt_verdicts_end(p));
+        vt_verdicts_went(went, leak->live_count, largest->went_by, &why);
     }
     leak->why = why.text;
 }

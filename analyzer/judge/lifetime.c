@@ -2,7 +2,7 @@
 /*
  * Lifetimes: how long a site's blocks usually live, and whether the live ones are far older. That
  * shows a single block that was forgotten among thousands that were freed, even if the site does
- * not grow. diagnose.c adds it to the evidence.
+ * not grow. verdicts.c adds it to the evidence.
  */
 #include "judge.h"
 

@@ -2,7 +2,7 @@
 /*
  * The exit scan: which live allocations are still pointed to when the process ends. One
  * without a pointer is `lost`, a certain leak; one with a pointer may be meant to live as long
- * as the process.
+ * as the process. scan_flood.c follows the pointers; analyzer/judge/verdicts.c gives the verdict.
  *
  * Called by init.c before the END mark, from exit's last handler, _exit and quick_exit; and by
  * wrap_context.c before a runtime that ends frees pinned memory. Later is better, because memory

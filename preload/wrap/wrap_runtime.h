@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The start of every runtime wrapper (wrap_runtime*.c); wrap_runtime.c explains them. */
+/* The start of every runtime wrapper (wrap_runtime*.c); wrap_runtime.c explains them. What a result
+ * means for the books, also that of a call that fails, is event.c's. */
 #ifndef VT_PRELOAD_WRAP_RUNTIME_H
 #define VT_PRELOAD_WRAP_RUNTIME_H
 

@@ -16,7 +16,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-const char *vt_diagnose_end(const struct vt_process *p) {
+const char *vt_verdicts_end(const struct vt_process *p) {
     if (p->window_until != VT_UNKNOWN)
         return "when the window ends";
     if (!strcmp(p->exit_kind, "running"))
@@ -30,7 +30,7 @@ const char *vt_diagnose_end(const struct vt_process *p) {
     return "when the process ended";
 }
 
-void vt_diagnose_went(uint64_t went, uint64_t live, const char *by, struct vt_string *why) {
+void vt_verdicts_went(uint64_t went, uint64_t live, const char *by, struct vt_string *why) {
     char number[VT_FORMAT_BYTES];
     if (!went)
         return;
@@ -101,17 +101,17 @@ static void say_live(const struct vt_process *p, const struct vt_site *site,
                                                       : "one allocation was never freed");
         else
             vt_string_format(why, "%s of %s allocations were never freed", live, all);
-        vt_diagnose_went(site->went_count, site->live_count, site->went_by, why);
+        vt_verdicts_went(site->went_count, site->live_count, site->went_by, why);
     } else if (site->before)
         vt_string_format(why, "allocated before the window; %s still live %s",
-                         site->live_count ? live : "none", vt_diagnose_end(p));
+                         site->live_count ? live : "none", vt_verdicts_end(p));
     else if (site->live_count && site->alloc_count == 1)
-        vt_string_format(why, "its only allocation was still live %s", vt_diagnose_end(p));
+        vt_string_format(why, "its only allocation was still live %s", vt_verdicts_end(p));
     else if (site->live_count == site->alloc_count && site->live_count)
-        vt_string_format(why, "all %s allocations were still live %s", all, vt_diagnose_end(p));
+        vt_string_format(why, "all %s allocations were still live %s", all, vt_verdicts_end(p));
     else if (site->live_count)
         vt_string_format(why, "%s of %s allocations %s still live %s", live, all,
-                         site->live_count == 1 ? "was" : "were", vt_diagnose_end(p));
+                         site->live_count == 1 ? "was" : "were", vt_verdicts_end(p));
     else if (site->alloc_count == 1)
         vt_string_add(why, "its only allocation was freed");
     else
@@ -138,7 +138,7 @@ static void judge(const struct vt_process *p, struct vt_site *site) {
      * memory for life, but not more and more. */
     if (site->class == VT_CLASS_CACHE)
         forget_growth(site);
-    if (!site->growth && vt_classes_verdict(site, vt_diagnose_end(p)))
+    if (!site->growth && vt_classes_verdict(site, vt_verdicts_end(p)))
         return;
     site->verdict = site->live_count ? VT_VERDICT_UNFREED : VT_VERDICT_FREED;
     if (site->growth && vt_site_tidied(p, site))
@@ -157,7 +157,7 @@ static void judge(const struct vt_process *p, struct vt_site *site) {
         say_growth(site->growth, &why);
         if (!site->live_count)
             vt_string_add(&why, "; freed only after the process's last allocation");
-        vt_diagnose_went(site->went_count, site->live_count, site->went_by, &why);
+        vt_verdicts_went(site->went_count, site->live_count, site->went_by, &why);
     }
     if (!why.length)
         say_live(p, site, &why);
@@ -195,7 +195,7 @@ static void note_went(struct vt_process *p) {
     p->went_note = p->notes[p->note_count - 1];
 }
 
-void vt_diagnose_sites(struct vt_process *p) {
+void vt_verdicts_give(struct vt_process *p) {
     const struct vt_site *largest = NULL;
     uint32_t tidied = 0;
     for (uint32_t i = 0; i < p->site_count; i++) {

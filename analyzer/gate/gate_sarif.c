@@ -246,8 +246,8 @@ static void notes(struct writer *w) {
     }
 }
 
-int vt_fmt_sarif_write(const struct vt_gate *gate, const struct vt_gate_format_options *options,
-                       FILE *out) {
+int vt_gate_sarif_write(const struct vt_gate *gate, const struct vt_gate_format_options *options,
+                        FILE *out) {
     struct writer w = {.j = {.out = out, .first = true}, .gate = gate, .options = options};
     struct vt_json *j = &w.j;
     char *root = realpath(options->source_root ? options->source_root : ".", NULL);

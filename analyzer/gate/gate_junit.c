@@ -141,8 +141,8 @@ static bool wanted(const struct vt_gate *gate, uint32_t process, unsigned device
     return known || *failed || (!p->device_count && device == VT_DEVICE_HOST);
 }
 
-int vt_fmt_junit_write(const struct vt_gate *gate, const struct vt_gate_format_options *options,
-                       FILE *out) {
+int vt_gate_junit_write(const struct vt_gate *gate, const struct vt_gate_format_options *options,
+                        FILE *out) {
     uint32_t tests = 0, failures = 0, errors = 0;
     bool failed;
     for (uint32_t i = 0; i < gate->model->process_count; i++)

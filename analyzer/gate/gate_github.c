@@ -197,8 +197,8 @@ static bool write_summary(const struct vt_gate *gate,
     return !bad;
 }
 
-int vt_fmt_github_write(const struct vt_gate *gate, const struct vt_gate_format_options *options,
-                        FILE *to) {
+int vt_gate_github_write(const struct vt_gate *gate, const struct vt_gate_format_options *options,
+                         FILE *to) {
     struct vt_page page;
     FILE *out = vt_page_open(&page);
     char *headline = vt_gate_headline(gate);
