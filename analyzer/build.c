@@ -521,32 +521,6 @@ static int add_process(struct vt_model *model, const char *path,
 
 /* --- the model --- */
 
-static int compare_ids(const void *a, const void *b) {
-    uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
-    return x < y ? -1 : x > y;
-}
-
-/* How many hex digits make all site ids distinct: sorted, neighbours have the longest common
- * prefix. */
-static unsigned count_digits(const struct vt_model *model) {
-    size_t count = 0, n = 0;
-    unsigned digits = 4;
-    for (uint32_t i = 0; i < model->process_count; i++)
-        count += model->processes[i].site_count;
-    uint64_t *ids = vt_alloc(count, sizeof *ids);
-    for (uint32_t i = 0; i < model->process_count; i++)
-        for (uint32_t j = 0; j < model->processes[i].site_count; j++)
-            ids[n++] = model->processes[i].sites[j].id;
-    if (count)
-        qsort(ids, count, sizeof *ids, compare_ids);
-    for (size_t i = 1; i < count; i++)
-        while (digits < 16 && ids[i] != ids[i - 1] &&
-               ids[i] >> (64 - 4 * digits) == ids[i - 1] >> (64 - 4 * digits))
-            digits++;
-    free(ids);
-    return digits;
-}
-
 int vt_build_model(const char *const *logs, uint32_t log_count,
                    const struct vt_model_options *options, struct vt_model *model,
                    struct vt_string *message) {
@@ -567,7 +541,7 @@ int vt_build_model(const char *const *logs, uint32_t log_count,
             return error;
         }
     }
-    model->id_digits = count_digits(model);
+    model->id_digits = vt_model_id_digits(model);
     return 0;
 }
 

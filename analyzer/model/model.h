@@ -346,6 +346,9 @@ struct vt_model_builder {
     void (*free)(struct vt_model *model);
 };
 
+/* What id_digits is: how many hex digits make all site ids distinct, at least 4. */
+unsigned vt_model_id_digits(const struct vt_model *model);
+
 /* Adds a sentence to the process's notes. */
 void vt_model_note(struct vt_process *process, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
