@@ -15,6 +15,7 @@
 #include "books/live.c"
 
 #ifdef ALONE /* the exit scan is told which memory is ours: nobody asks here */
+bool vt_sys_sealed;
 void vt_mappings_add(const void *start, size_t bytes) {
     (void)start;
     (void)bytes;
