@@ -59,7 +59,7 @@ struct mutant_books {
     size_t n_blocks, room;
     char (*frees)[256];
     size_t n_frees;
-    int open;
+    int written;
 };
 
 MUTANT_ONE struct mutant_books *mutant_books(void) {
@@ -70,6 +70,8 @@ MUTANT_ONE struct mutant_books *mutant_books(void) {
 MUTANT_ONE void mutant_write(void) {
     struct mutant_books *b = mutant_books();
     const char *frees = getenv("MUTANT_FREES"), *live = getenv("MUTANT_LIVE");
+    if (b->written++)
+        return;
     FILE *out = frees ? fopen(frees, "a") : 0;
     for (size_t i = 0; out && i < b->n_frees; i++)
         fprintf(out, "%s\n", b->frees[i]);
@@ -82,11 +84,9 @@ MUTANT_ONE void mutant_write(void) {
         fclose(out);
 }
 
-MUTANT_ONE void mutant_open(struct mutant_books *b) {
-    if (b->open)
-        return;
-    b->open = 1;
-    atexit(mutant_write);
+/* After the handlers of atexit and the destructors of C++, which may still free. */
+__attribute__((destructor)) static void mutant_end(void) {
+    mutant_write();
 }
 
 MUTANT_ONE const char *mutant_name(const char *path) {
@@ -100,7 +100,6 @@ MUTANT_ONE void mutant_alloc(unsigned long long address, unsigned long long byte
     if (!address || !bytes)
         return;
     pthread_mutex_lock(&b->lock);
-    mutant_open(b);
     if (b->n_blocks == b->room) {
         b->room = b->room ? 2 * b->room : 1024;
         b->blocks = (struct mutant_block *)realloc(b->blocks, b->room * sizeof *b->blocks);
@@ -122,7 +121,6 @@ MUTANT_ONE int mutant_free(unsigned long long address, const char *file, int lin
     if (skip && strcmp(skip, name) == 0)
         return 1;
     pthread_mutex_lock(&b->lock);
-    mutant_open(b);
     size_t i = 0;
     while (i < b->n_frees && strcmp(b->frees[i], name) != 0)
         i++;
