@@ -51,6 +51,8 @@ void vt_live_forked(void);
 /* peak.c: what is worth asking the driver about a device after an allocation; wrap/ask.c asks. */
 enum { VT_ASK_MEMORY = 1 /* free and total bytes */, VT_ASK_DEVICE = 2 /* name, size, UUID */ };
 unsigned vt_peak_allocated(const struct vt_live *what); /* VT_ASK_* or 0 */
+/* Nothing could be asked now: the next allocation on the device asks for all of it again. */
+void vt_peak_unasked(unsigned device);
 void vt_peak_freed(const struct vt_live *was);
 void vt_peak_forked(void);
 

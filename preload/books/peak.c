@@ -63,6 +63,11 @@ unsigned vt_peak_allocated(const struct vt_live *what) {
     return questions;
 }
 
+void vt_peak_unasked(unsigned device) {
+    vt_put(&devices[device].asked, 0);
+    vt_put(&devices[device].known, 0);
+}
+
 void vt_peak_freed(const struct vt_live *was) {
     if (vt_kind_layer(was->kind) == VT_LAYER_DRIVER && was->device < VT_DEVICE_UNKNOWN &&
         moved(was->device, -(int64_t)was->size))

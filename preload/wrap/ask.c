@@ -45,7 +45,11 @@ void vt_ask_(const struct vt_call *call) {
     int saved_errno = errno;
     void *frames[64];
     vt_tls.ask = 0;
-    if (!vt_options.ask || vt_get(&vt_graph_captures) ||
+    if (vt_options.ask && vt_get(&vt_graph_captures)) {
+        vt_peak_unasked(device);
+        return;
+    }
+    if (!vt_options.ask ||
         vt_process_in_exit(frames, vt_stack_raw(frames, sizeof frames / sizeof frames[0])))
         return;
     if (questions & VT_ASK_DEVICE)

@@ -46,6 +46,8 @@ int main(int argc, char **argv) {
         CHECK(cuStreamBeginCapture_v2(stream, CU_STREAM_CAPTURE_MODE_RELAXED));
         take(100 * MIB);
         CHECK(cuStreamEndCapture(stream, &graph));
+        if (argc > 2)
+            take(MIB);
     } else if (!strcmp(scene, "exit")) {
         take(2 * MIB);
         atexit(take_late);
