@@ -9,7 +9,7 @@
 const struct vt_gate_format vt_gate_formats[] = {
     {"text", "for people", vt_gate_text_write},
     {"json", "for programs: schema vramtrace-check/1", vt_gate_json_write},
-    {"junit", "JUnit XML: a test case for each process and GPU", vt_gate_junit_write},
+    {"junit", "JUnit XML: a test case for each failing line", vt_gate_junit_write},
     {"sarif", "SARIF 2.1.0: code hosts show it beside the source", vt_gate_sarif_write},
     {"github", "GitHub workflow commands, and the step summary", vt_gate_github_write},
     {NULL, NULL, NULL},

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * The gate's result as JUnit XML, by the schema of Jenkins' xUnit plugin: a test suite with a test
- * case for each process and device, and a failure for each site. Pinned and managed memory is one
- * more test case if it has findings.
+ * case for each failing line, and one for each process and device where nothing fails. A test case
+ * has one failure at most, because GitLab and Jenkins show no more of it; its name has no process
+ * id and is there once, because they compare runs by it.
  */
 #include "gate_formats.h"
 #include "gate_words.h"
@@ -50,64 +51,166 @@ static void attribute(FILE *out, const char *name, const char *value) {
     fputc('"', out);
 }
 
+/* A test suite while it is written. */
+struct suite {
+    const struct vt_gate *gate;
+    const struct vt_gate_format_options *options;
+    FILE *out;
+    struct vt_map names; /* hash of a name -> how many test cases have it */
+};
+
 static unsigned bucket(unsigned device) {
     return device == VT_DEVICE_UNKNOWN ? VT_DEVICE_UNKNOWN
            : device >= VT_DEVICE_HOST  ? VT_DEVICE_HOST
                                        : device;
 }
 
-static void failure(const struct vt_gate *gate, const struct vt_gate_format_options *options,
-                    const struct vt_gate_finding *f, FILE *out) {
-    const struct vt_process *p = &gate->model->processes[f->process];
-    struct vt_gate_line line = vt_gate_line_of(gate, f);
-    char *sentence = vt_gate_sentence(gate, &line, options->stable);
-    fputs("      <failure", out);
-    attribute(out, "type", vt_gate_kind(f));
-    attribute(out, "message", sentence);
-    fputs(">", out);
-    for (uint32_t i = 0; f->site && i < f->site->stack->count; i++) {
+/* Begins a test case; its element stays open. Takes over `name`. */
+static void begin_case(struct suite *s, char *name, const struct vt_process *p) {
+    struct vt_string unique = {0};
+    const char *program = vt_gate_program(p);
+    uint64_t key = vt_hash_bytes(vt_hash_bytes(0, program, strlen(program)), name, strlen(name));
+    uint32_t same = vt_map_get(&s->names, key);
+    same = same == VT_MAP_NONE ? 1 : same + 1;
+    vt_map_put(&s->names, key, same);
+    vt_string_add(&unique, name);
+    if (same > 1)
+        vt_string_format(&unique, " (%u)", same);
+    fputs("    <testcase", s->out);
+    attribute(s->out, "name", unique.text);
+    attribute(s->out, "classname", program);
+    vt_string_free(&unique);
+    free(name);
+}
+
+/* --- what fails --- */
+
+/* The processes of a line: "in rank 0, hold (pid 41); rank 1, hold (pid 42)". */
+static void processes(struct suite *s, const struct vt_gate_line *line) {
+    const struct vt_gate *g = s->gate;
+    bool *has = vt_alloc(g->model->process_count, sizeof *has);
+    uint32_t shown = 0;
+    for (uint32_t i = line->first; i < line->first + line->count; i++)
+        has[g->findings[i].process] = true;
+    for (uint32_t i = 0; i < g->model->process_count && g->model->process_count > 1; i++) {
+        if (!has[g->order[i]])
+            continue;
+        char *who = vt_gate_process_name(&g->model->processes[g->order[i]], s->options->stable);
+        fputs(shown++ ? "; " : "in ", s->out);
+        escape(s->out, who);
+        free(who);
+    }
+    fputs(shown ? "\n" : "", s->out);
+    free(has);
+}
+
+static void frames(struct suite *s, const struct vt_gate_finding *f) {
+    const struct vt_process *p = &s->gate->model->processes[f->process];
+    for (uint32_t i = 0; i < f->site->stack->count; i++) {
         if (f->site->stack->frames[i].interpreter)
             continue;
         char *frame_text = vt_frame_text(p, &f->site->stack->frames[i], UINT_MAX);
-        fputs(i ? "\n  " : "  ", out);
-        escape(out, frame_text);
+        fputs("  ", s->out);
+        escape(s->out, frame_text);
+        fputc('\n', s->out);
         free(frame_text);
     }
-    fputs("</failure>\n", out);
+}
+
+/* The stack of each call site of a line, with what it holds if there are several. */
+static void stacks(struct suite *s, const struct vt_gate_line *line) {
+    enum { STACKS = 16 };
+    struct vt_map seen = {0};
+    for (uint32_t i = line->first; i < line->first + line->count && seen.used < STACKS; i++) {
+        const struct vt_gate_finding *f = &s->gate->findings[i];
+        if (!f->site || vt_map_get(&seen, f->site->id) != VT_MAP_NONE)
+            continue;
+        vt_map_put(&seen, f->site->id, i);
+        if (line->sites > 1) {
+            char *amount = vt_amount_text(f->amount);
+            fprintf(s->out, "%s%s:\n", seen.used > 1 ? "\n" : "", amount);
+            free(amount);
+        }
+        frames(s, f);
+    }
+    if (line->sites > seen.used)
+        fprintf(s->out, "\nand %u more call sites\n", line->sites - (uint32_t)seen.used);
+    vt_map_free(&seen);
+}
+
+/* "leak: src/leak.c:41 in new_buffer (cudaMalloc on GPU 0)", "peak: GPU 0": the same on every machine
+ * if the file is below the source root. Free it. */
+static char *line_name(const struct suite *s, const struct vt_gate_line *line) {
+    const struct vt_gate_finding *f = &s->gate->findings[line->first];
+    const struct vt_process *p = &s->gate->model->processes[f->process];
+    struct vt_string name = {0};
+    if (!f->site) {
+        vt_string_format(&name, "peak: GPU %u", f->device);
+        return name.text;
+    }
+    const struct vt_frame *frame = vt_stack_main_frame(f->site->stack);
+    char *frame_text = vt_frame_text(p, frame, UINT_MAX), *call = vt_gate_call_text(s->gate, line);
+    struct vt_gate_location where;
+    vt_gate_location_of(p, frame, s->options->source_root, &where);
+    if (where.inside && where.line && frame->function)
+        vt_string_format(&name, "leak: %s:%u in %s (%s)", where.file, where.line, frame->function,
+                         call);
+    else
+        vt_string_format(&name, "leak: %s (%s)", frame_text, call);
+    free(where.file);
+    free(frame_text);
+    free(call);
+    return name.text;
+}
+
+static void failing_line(struct suite *s, const struct vt_gate_line *line) {
+    const struct vt_gate_finding *f = &s->gate->findings[line->first];
+    char *sentence = vt_gate_sentence(s->gate, line, s->options->stable);
+    begin_case(s, line_name(s, line), &s->gate->model->processes[f->process]);
+    fputs(">\n      <failure", s->out);
+    attribute(s->out, "type", vt_gate_kind(f));
+    attribute(s->out, "message", sentence);
+    fputs(">", s->out);
+    processes(s, line);
+    stacks(s, line);
+    fputs("</failure>\n    </testcase>\n", s->out);
     free(sentence);
 }
 
-static void test_case(const struct vt_gate *gate, const struct vt_gate_format_options *options,
-                      uint32_t process, unsigned device, FILE *out) {
+/* --- what does not --- */
+
+/* Whether a process has a test case for a device: if nothing failed there, and it has the device, or
+ * none at all. */
+static bool wanted(const struct vt_gate *gate, uint32_t process, unsigned device) {
     const struct vt_process *p = &gate->model->processes[process];
+    bool known = !p->device_count && device == VT_DEVICE_HOST && !gate->processes[process].failed;
+    for (uint32_t i = 0; i < p->device_count; i++)
+        known |= bucket(p->devices[i].ordinal) == device;
+    for (uint32_t i = 0; i < gate->failures && known; i++)
+        known = gate->findings[i].process != process || bucket(gate->findings[i].device) != device;
+    return known;
+}
+
+static void passing_device(struct suite *s, uint32_t process, unsigned device) {
+    const struct vt_process *p = &s->gate->model->processes[process];
+    uint64_t lost = s->gate->processes[process].open_events;
     struct vt_string name = {0};
-    char *who = vt_gate_process_name(p, options->stable);
-    bool failed = false;
+    char *who = vt_gate_process_name(p, s->options->stable);
     vt_string_add(&name, who);
     if (device < VT_DEVICE_HOST)
         vt_string_format(&name, ", GPU %u", device);
     else
         vt_string_add(&name, device == VT_DEVICE_HOST ? ", host and managed memory"
                                                       : ", memory of an unknown GPU");
-    fputs("    <testcase", out);
-    attribute(out, "name", name.text);
-    attribute(out, "classname", vt_gate_program(p));
-    for (uint32_t i = 0; i < gate->failures; i++) {
-        const struct vt_gate_finding *f = &gate->findings[i];
-        if (f->process != process || bucket(f->device) != device)
-            continue;
-        if (!failed)
-            fputs(">\n", out);
-        failed = true;
-        failure(gate, options, f, out);
-    }
-    uint64_t lost = gate->processes[process].open_events;
-    if (lost)
-        fprintf(out, ">\n      <error message=\"cannot be judged: %llu events lost\"/>\n",
-                (unsigned long long)lost);
-    fputs(failed || lost ? "    </testcase>\n" : "/>\n", out);
-    vt_string_free(&name);
     free(who);
+    begin_case(s, name.text, p);
+    if (lost)
+        fprintf(s->out,
+                ">\n      <error message=\"cannot be judged: %llu events lost\"/>\n"
+                "    </testcase>\n",
+                (unsigned long long)lost);
+    else
+        fputs("/>\n", s->out);
 }
 
 /* The processes' notes, on the suite because they belong to no device. */
@@ -127,41 +230,29 @@ static void notes(const struct vt_gate *gate, const struct vt_gate_format_option
         fputs("</system-out>\n", out);
 }
 
-/* A process has a test case for each of its devices, and wherever something failed. */
-static bool wanted(const struct vt_gate *gate, uint32_t process, unsigned device, bool *failed) {
-    const struct vt_process *p = &gate->model->processes[process];
-    bool known = false;
-    *failed = false;
-    for (uint32_t i = 0; i < p->device_count; i++)
-        known |= bucket(p->devices[i].ordinal) == device;
-    for (uint32_t i = 0; i < gate->failures; i++)
-        *failed |=
-            gate->findings[i].process == process && bucket(gate->findings[i].device) == device;
-    /* a process without any device passes */
-    return known || *failed || (!p->device_count && device == VT_DEVICE_HOST);
-}
-
 int vt_gate_junit_write(const struct vt_gate *gate, const struct vt_gate_format_options *options,
                         FILE *out) {
-    uint32_t tests = 0, failures = 0, errors = 0;
-    bool failed;
+    struct suite s = {.gate = gate, .options = options, .out = out};
+    uint32_t passing = 0, errors = 0;
     for (uint32_t i = 0; i < gate->model->process_count; i++)
         for (unsigned device = 0; device < 256; device++)
-            if (wanted(gate, i, device, &failed)) {
-                tests++;
-                failures += failed;
+            if (wanted(gate, i, device)) {
+                passing++;
                 errors += gate->processes[i].open_events > 0;
             }
     fprintf(out,
             "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuites>\n"
             "  <testsuite name=\"vramtrace\" tests=\"%u\" failures=\"%u\" errors=\"%u\" "
             "skipped=\"0\">\n",
-            tests, failures, errors);
+            gate->line_count + passing, gate->line_count, errors);
+    for (uint32_t i = 0; i < gate->line_count; i++)
+        failing_line(&s, &gate->lines[i]);
     for (uint32_t i = 0; i < gate->model->process_count; i++)
         for (unsigned device = 0; device < 256; device++)
-            if (wanted(gate, gate->order[i], device, &failed))
-                test_case(gate, options, gate->order[i], device, out);
+            if (wanted(gate, gate->order[i], device))
+                passing_device(&s, gate->order[i], device);
     notes(gate, options, out);
     fputs("  </testsuite>\n</testsuites>\n", out);
+    vt_map_free(&s.names);
     return 0;
 }

@@ -267,9 +267,10 @@ static void common_why(const struct vt_gate_line *line, const struct vt_site *wo
         vt_string_format(why, "; of the largest: %s", worst->why);
 }
 
-/* For a device over its budget. */
-static void peak_why(const struct vt_gate *g, const struct vt_gate_finding *f, bool stable,
+/* For a device over its budget; the same device of several processes is one line. */
+static void peak_why(const struct vt_gate *g, const struct vt_gate_line *line, bool stable,
                      struct vt_string *why) {
+    const struct vt_gate_finding *f = &g->findings[line->first];
     char a[VT_FORMAT_BYTES], b[VT_FORMAT_BYTES];
     vt_format_bytes(g->options->max_peak, b);
     if (stable)
@@ -277,6 +278,10 @@ static void peak_why(const struct vt_gate *g, const struct vt_gate_finding *f, b
     else
         vt_string_format(why, "its peak of %s is over --max-peak %s", vt_format_bytes(f->bytes, a),
                          b);
+    if (line->count > 1)
+        vt_string_format(why, "; so %s of %u more process%s",
+                         line->count == 2 ? "is that" : "are those", line->count - 1,
+                         line->count == 2 ? "" : "es");
 }
 
 char *vt_gate_why(const struct vt_gate *g, const struct vt_gate_line *line, bool stable) {
@@ -284,7 +289,7 @@ char *vt_gate_why(const struct vt_gate *g, const struct vt_gate_line *line, bool
     char a[VT_FORMAT_BYTES], b[VT_FORMAT_BYTES];
     struct vt_string why = {0}, from = {0};
     if (!f->site) {
-        peak_why(g, f, stable, &why);
+        peak_why(g, line, stable, &why);
         return why.text;
     }
     vt_string_add(&from, "");
