@@ -10,7 +10,7 @@
 #pragma GCC diagnostic ignored "-Wnonnull-compare"
 #endif
 #include "base/base.h"
-#include "init.h"
+#include "life.h"
 
 #include <errno.h>
 #include <stdarg.h>
@@ -31,9 +31,9 @@ typedef int execveat_function(int dirfd, const char *path, char *const argv[], c
         if (!real_) {                                                                              \
             errno = ENOSYS;                                                                        \
         } else {                                                                                   \
-            vt_init_exec_begins();                                                                 \
+            vt_exit_exec_begins();                                                                 \
             result_ = real_(__VA_ARGS__);                                                          \
-            vt_init_exec_failed();                                                                 \
+            vt_exit_exec_failed();                                                                 \
         }                                                                                          \
         result_;                                                                                   \
     })

@@ -27,9 +27,9 @@
  *   wrap/    one wrapper per hook
  *   route/   how a program reaches our wrappers
  *   listen/  what programs report themselves
- *   init.c   from load to end; exec.c: ends by exec
+ *   load.c, fork.c, exec.c, exit.c   a process's life, from load to end
  *
- * Reading order: init.c, route/lookup.c, real/real.c, wrap/wrap_device.c (a typical wrapper),
+ * Reading order: load.c, exit.c, route/lookup.c, real/real.c, wrap/wrap_device.c (a typical wrapper),
  * event.c, log/log.c, books/live.c, stack/stack.c.
  */
 #ifndef VT_PRELOAD_PRELOAD_H

@@ -3,7 +3,7 @@
  * The door of base/: basic tools that are safe inside a process that is not ours.
  *
  * Law: no CUDA, no log, no malloc, no stdio; nothing waits. It uses no other room, with one
- * exception: process.h calls init.c through a table.
+ * exception: process.h calls load.c's steps through a table.
  *
  * Each part has a header of its own:
  *   atomic.h       all memory orders

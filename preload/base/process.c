@@ -15,7 +15,7 @@
 #define MADV_WIPEONFORK 18
 #endif
 
-/* Defined by the linker. Weak, because without init.c there is no such section. */
+/* Defined by the linker. Weak, because without load.c there is no such section. */
 extern const struct vt_process_steps __start_vt_process_steps[]
     __attribute__((weak, visibility("hidden")));
 extern const struct vt_process_steps __stop_vt_process_steps[]

@@ -2,7 +2,7 @@
 /*
  * What every room asks about our process: is it armed, is it a forked child, is it inside exit()?
  * Arming and forks concern every room, so process.c calls up to them through one table, which
- * init.c fills. Only here is the order of the rooms reversed.
+ * load.c fills. Only here is the order of the rooms reversed.
  */
 #ifndef VT_PRELOAD_PROCESS_H
 #define VT_PRELOAD_PROCESS_H
@@ -12,7 +12,7 @@
 
 /* The table lies in a section of its own, whose start and end the linker defines. So it exists
  * before any constructor runs; another library's constructor may call CUDA before ours. A unit test
- * without init.c has no table, and arming does nothing. */
+ * without load.c has no table, and arming does nothing. */
 struct vt_process_steps {
     void (*armed)(void);  /* called once, by one thread while others wait: must take no lock */
     void (*open)(void);   /* called next, by each thread that arms: may take the loader's lock */

@@ -4,7 +4,7 @@
  * include/vramtrace.h; nvtx.c), blocks of caching allocators (torch.c; nvtx_memory.c).
  *
  * Law: a report is passed on to the tool that it was meant for. Only a block of memory opens a log.
- * Uses all rooms before it. The program enters it; init.c uses the two functions below.
+ * Uses all rooms before it. The program enters it; load.c and fork.c use the functions below.
  */
 #ifndef VT_PRELOAD_LISTEN_H
 #define VT_PRELOAD_LISTEN_H

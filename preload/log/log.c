@@ -9,7 +9,7 @@
  * where the file system cannot guarantee that space (NFS, FUSE, copy-on-write): chunks lie in our
  * own memory and are written when they are full, once a second, and at the end.
  *
- * Called by event.c and stack.c; init.c ends it.
+ * Called by event.c and stack.c; exit.c ends it.
  */
 #define _GNU_SOURCE
 #include "log_file.h"
@@ -561,7 +561,7 @@ void vt_log_unend(void) {
  * in the log's header are still shared: a chunk number that the child reserves leaves a hole, which
  * readers accept.
  *
- * init.c calls this in its wrappers of fork. A child made in another way finds its guard word wiped
+ * fork.c calls this in its wrappers of fork. A child made in another way finds its guard word wiped
  * before it starts another record (room), but it can still damage the log within the few
  * instructions from that check to the end of the record. */
 void vt_log_child(void) {

@@ -4,7 +4,7 @@
  * without a pointer is `lost`, a certain leak; one with a pointer may be meant to live as long
  * as the process. scan_flood.c follows the pointers; analyzer/judge/verdicts.c gives the verdict.
  *
- * Called by init.c before the END mark, from exit's last handler, _exit and quick_exit; and by
+ * Called by exit.c before the END mark, from exit's last handler, _exit and quick_exit; and by
  * wrap_context.c before a runtime that ends frees pinned memory. Later is better, because memory
  * that is freed before the scan is no leak. A process that is killed or calls exec is not scanned.
  *

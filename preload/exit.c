@@ -1,31 +1,19 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The library's life in a process, from start to end.
+ * The end of a process: the exit scan, the END mark, and the exit line (say_exit_line).
  *
- *   load    The constructor notes the time, finds the functions behind _exit and exec*, and
- *           registers the end handler. Nothing else: most processes that inherit LD_PRELOAD never
- *           use CUDA.
- *   arming  At the first use of CUDA: options, fork guard, unwinder (base/process.c).
- *   fork    At its first event, a child finds its guard word wiped. It drops what it inherited, and
- *           starts its own log.
- *   end     The exit scan, the END mark and the exit line.
- *
- * exit runs handlers last-in-first-out. The constructor registers ours early, so it runs after
- * every static destructor and after Python's finalization. A plain destructor of ours would run
- * before those, and late frees would look like leaks. _exit, _Exit, quick_exit and exec* run no
- * handler, so we wrap them.
+ * exit runs handlers last-in-first-out. load.c registers ours early, so it runs after every static
+ * destructor and after Python's finalization. A plain destructor of ours would run before those,
+ * and late frees would look like leaks. _exit, _Exit and quick_exit run no handler, so they are
+ * wrapped here; exec.c wraps exec*.
  */
 #define _GNU_SOURCE
 #include "books/books.h"
 #include "base/base.h"
-#include "init.h"
-#include "listen/listen.h"
-#include "stack/stack.h"
+#include "life.h"
 #include "scan/scan.h"
 
-#include <errno.h>
 #include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
 static void say_exit_line(void) {
@@ -81,27 +69,16 @@ static inline __attribute__((always_inline)) void finish(enum vt_exit kind, int 
         say_exit_line();
 }
 
-static void at_exit(int status, void *unused) {
+void vt_exit_handler(int status, void *unused) {
     (void)unused;
     finish(VT_EXIT_EXITED, status & 0xff);
 }
 
 static int quick_status;
 
-static void at_quick_exit_(void *unused) {
+void vt_exit_quick_handler(void *unused) {
     (void)unused;
     finish(VT_EXIT_EXITED, quick_status & 0xff);
-}
-
-extern int __cxa_at_quick_exit(void (*function)(void *), void *dso);
-
-__attribute__((constructor)) static void load(void) {
-    vt_log_start_clock();
-    vt_nvtx_load();
-    vt_libc_find_ends();
-    vt_seal_load();
-    vt_libc_on_exit(at_exit, NULL);
-    __cxa_at_quick_exit(at_quick_exit_, NULL);
 }
 
 /* Safe in a signal handler and in a forked child of many threads, like the C library's: it looks
@@ -127,56 +104,15 @@ VT_EXPORT void quick_exit(int status) {
     _exit(status);
 }
 
-void vt_init_exec_begins(void) {
+void vt_exit_exec_begins(void) {
     finish(VT_EXIT_EXEC, 0);
 }
 
-void vt_init_exec_failed(void) {
+void vt_exit_exec_failed(void) {
     if (log_is_mine())
         vt_log_unend();
 }
 
-/* A child of fork continues where its parent was, which may be in the middle of a record. */
-static pid_t fork_by(enum vt_libc_end function) {
-    pid_t (*real)(void) = __extension__(pid_t(*)(void)) vt_libc_end(function);
-    if (!real) {
-        errno = ENOSYS;
-        return -1;
-    }
-    pid_t child = real();
-    if (child == 0)
-        vt_log_child();
-    return child;
-}
-
-VT_EXPORT pid_t fork(void) {
-    return fork_by(VT_LIBC_FORK);
-}
-
-/* fork without the handlers of pthread_atfork, since glibc 2.34. */
-VT_EXPORT pid_t _Fork(void);
-VT_EXPORT pid_t _Fork(void) {
-    return fork_by(VT_LIBC__FORK);
-}
-
-static void forked(void) {
-    vt_log_forked();
-    vt_live_forked();
-    vt_stack_forked();
-    vt_context_forked();
-    vt_vmm_forked();
-    vt_pool_forked();
-    vt_graph_forked();
-    vt_share_forked();
-    vt_limit_forked();
-    vt_peak_forked();
-    vt_phases_forked();
-    vt_torch_forked();
-    vt_thread_forked();
-    /* Only the forking thread lives on. */
-    memset(&vt_tls, 0, sizeof vt_tls);
+void vt_exit_forked(void) {
     vt_put(&said, 0);
 }
-
-VT_PROCESS_STEPS static const struct vt_process_steps steps = {
-    .armed = vt_limit_arm, .open = vt_stack_arm, .forked = forked};

@@ -1,0 +1,59 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * fork: the child must not write into its parent's log. Right after the call it drops what the
+ * parent was in the middle of (vt_log_child). At its first event, base/process.c finds the guard
+ * word wiped, and vt_fork_happened lets each room forget what it inherited; the child then starts
+ * a log of its own. A child made in another way (clone, vfork) is found by the guard word alone.
+ */
+#define _GNU_SOURCE
+#include "books/books.h"
+#include "base/base.h"
+#include "life.h"
+#include "listen/listen.h"
+#include "stack/stack.h"
+
+#include <errno.h>
+#include <string.h>
+#include <unistd.h>
+
+/* A child of fork continues where its parent was, which may be in the middle of a record. */
+static pid_t fork_by(enum vt_libc_end function) {
+    pid_t (*real)(void) = __extension__(pid_t(*)(void)) vt_libc_end(function);
+    if (!real) {
+        errno = ENOSYS;
+        return -1;
+    }
+    pid_t child = real();
+    if (child == 0)
+        vt_log_child();
+    return child;
+}
+
+VT_EXPORT pid_t fork(void) {
+    return fork_by(VT_LIBC_FORK);
+}
+
+/* fork without the handlers of pthread_atfork, since glibc 2.34. */
+VT_EXPORT pid_t _Fork(void);
+VT_EXPORT pid_t _Fork(void) {
+    return fork_by(VT_LIBC__FORK);
+}
+
+void vt_fork_happened(void) {
+    vt_log_forked();
+    vt_live_forked();
+    vt_stack_forked();
+    vt_context_forked();
+    vt_vmm_forked();
+    vt_pool_forked();
+    vt_graph_forked();
+    vt_share_forked();
+    vt_limit_forked();
+    vt_peak_forked();
+    vt_phases_forked();
+    vt_torch_forked();
+    vt_thread_forked();
+    vt_exit_forked();
+    /* Only the forking thread lives on. */
+    memset(&vt_tls, 0, sizeof vt_tls);
+}
