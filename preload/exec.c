@@ -2,7 +2,7 @@
 /*
  * exec*: the process continues as another program, so this log ends. The whole family is wrapped,
  * because the C library's functions call each other internally and not through our exports. An exec
- * that fails returns, and the END mark is removed.
+ * that fails returns, and the END mark is removed. fork is in fork.c.
  */
 #define _GNU_SOURCE
 /* The C library declares the first argument nonnull, but accepts NULL; so do we. */

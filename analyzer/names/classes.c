@@ -5,6 +5,9 @@
  * The innermost native frame outside pass-through libraries decides: memory that cuBLAS allocates
  * is cuBLAS's, whoever called it; memory that PyTorch's allocator allocates for cuBLAS is
  * PyTorch's. An allocator in headers has no library, so its functions decide.
+ *
+ * vt_classes_verdict turns a class into the verdict `cache` or `runtime`; judge/verdicts.c calls it
+ * for each site that does not grow. The rows are in classes.def.
  */
 #include "classes.h"
 

@@ -2,7 +2,7 @@
 /*
  * Reads the calling thread's Python frames in place, without the GIL. stack.c calls capture at each
  * event, and the rest when a stack is new. Beside it: python_find.c (which interpreter), python_layout.c
- * (where its fields are), python_names.c (functions, files and lines), python_merge.c (with the native
+ * (where its fields are), python_code.c (functions, files and lines), python_merge.c (with the native
  * frames).
  *
  * Why this is safe: a thread inside one of our wrappers runs no Python code until the wrapper

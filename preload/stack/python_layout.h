@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Inside the Python half: the interpreter that was found, and the offsets of its fields. Only for
- * python.c, python_find.c, python_layout.c and python_names.c.
+ * python.c, python_find.c, python_layout.c and python_code.c.
  */
 #ifndef VT_PRELOAD_PYTHON_LAYOUT_H
 #define VT_PRELOAD_PYTHON_LAYOUT_H

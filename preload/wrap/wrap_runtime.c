@@ -2,7 +2,8 @@
 /*
  * The runtime's functions, as labels. A cudaMalloc is one event: the driver's allocation inside it,
  * under the name and with the stack of the runtime call in the program. Only if no driver event
- * happened inside does the wrapper record the event itself.
+ * happened inside does the wrapper report the event itself. A call that fails (cudaFree of what is
+ * not allocated, cudaMalloc without memory) is handled in event.c like any other.
  *
  * Compiled once per major version (VT_CUDART = 12, 13) and exported under that version's node. A
  * program linked against libcudart.so.12 asks for cudaMalloc@libcudart.so.12, finds our wrapper for
