@@ -30,7 +30,7 @@ static void say_exit_line(void) {
     }
     const char *fate = vt_log_fate();
     vt_text_put(at, fate ? "; but its log " : "; vramtrace report ");
-    vt_options_say_path(line, vt_log_path(), fate ? fate : "");
+    vt_say_path(line, vt_log_path(), fate ? fate : "");
 }
 
 /* Whether the open log is this process's. A forked child that had no event yet still has its

@@ -14,7 +14,8 @@
  *   elf.h          symbols of loaded objects
  *   libc.h         the C library's functions behind those that we export, and past sanitizers
  *   string.c       our own versions of the functions of <string.h>
- *   options.h      the VRAMTRACE_* variables, and messages on stderr
+ *   options.h      the VRAMTRACE_* variables
+ *   say.h          lines on stderr
  *   process.h      arming, forks, and whether exit() is running
  *   array_bytes.h  the size of a CUDA array
  */
@@ -31,6 +32,7 @@
 #include "mappings.h"
 #include "options.h"
 #include "process.h"
+#include "say.h"
 #include "sys.h"
 #include "table.h"
 

@@ -1,24 +1,18 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The VRAMTRACE_* variables, and messages on stderr. Called by process.c when the library is armed.
+ * The VRAMTRACE_* variables. Called by process.c when the library is armed.
  * No allocation, no stdio.
  */
 #define _GNU_SOURCE
 #include "options.h"
 #include "preload.h"
-#include "sys.h"
+#include "say.h"
 
 #include <string.h>
-#include <sys/stat.h>
-#include <sys/uio.h>
 #include <unistd.h>
 
 struct vt_options vt_options = {
     .depth = 64, .python = true, .framework = true, .ask = true, .limit = UINT64_MAX};
-
-static dev_t stderr_device;
-static ino_t stderr_inode;
-static bool stderr_known;
 
 const char *vt_options_env(const char *name) {
     size_t n = strlen(name);
@@ -26,37 +20,6 @@ const char *vt_options_env(const char *name) {
         if (strncmp(*e, name, n) == 0 && (*e)[n] == '=')
             return *e + n + 1;
     return NULL;
-}
-
-/* By the end, the program may have made descriptor 2 a socket or a data file. */
-static bool stderr_is_the_same(void) {
-    struct stat st;
-    return stderr_known && VT_SYS2(SYS_fstat, 2, &st) == 0 && st.st_dev == stderr_device &&
-           st.st_ino == stderr_inode;
-}
-
-void vt_options_say_path(const char *before, const char *path, const char *after) {
-    const char *parts[] = {"vramtrace: ", before, path, after, "\n"};
-    struct iovec line[sizeof parts / sizeof parts[0]];
-    if (!stderr_is_the_same())
-        return;
-    for (size_t i = 0; i < sizeof parts / sizeof parts[0]; i++)
-        line[i] = (struct iovec){.iov_base = (void *)(uintptr_t)parts[i],
-                                 .iov_len = strnlen(parts[i], 8192)};
-    /* A closed pipe must not kill the program: SIGPIPE (13) is blocked, and ours is discarded. */
-    uint64_t pipe_signal = 1ull << 12, mask = 0, pending = 0;
-    VT_SYS4(SYS_rt_sigpending, &pending, sizeof pending, 0, 0);
-    VT_SYS4(SYS_rt_sigprocmask, 0 /* SIG_BLOCK */, &pipe_signal, &mask, sizeof mask);
-    long written = VT_SYS3(SYS_writev, 2, line, sizeof line / sizeof line[0]);
-    if (written < 0 && !(pending & pipe_signal)) {
-        uint64_t no_wait[2] = {0, 0};
-        VT_SYS4(SYS_rt_sigtimedwait, &pipe_signal, NULL, no_wait, sizeof pipe_signal);
-    }
-    VT_SYS4(SYS_rt_sigprocmask, 2 /* SIG_SETMASK */, &mask, NULL, sizeof mask);
-}
-
-void vt_options_say(const char *text) {
-    vt_options_say_path(text, "", "");
 }
 
 static void say_bad(const char *name, const char *value, const char *allowed) {
@@ -67,7 +30,7 @@ static void say_bad(const char *name, const char *value, const char *allowed) {
     strcat(text, " is not valid; expected ");
     strncat(text, allowed, 128);
     strcat(text, "; using the default");
-    vt_options_say(text);
+    vt_say(text);
 }
 
 static void read_output(const char *name, const char *value) {
@@ -189,10 +152,7 @@ static const struct {
 };
 
 void vt_options_read(void) {
-    struct stat st;
-    stderr_known = VT_SYS2(SYS_fstat, 2, &st) == 0;
-    stderr_device = st.st_dev;
-    stderr_inode = st.st_ino;
+    vt_say_begin();
     for (size_t i = 0; i < sizeof variables / sizeof variables[0]; i++) {
         const char *value = vt_options_env(variables[i].name);
         if (value)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The VRAMTRACE_* variables, and messages on stderr (options.c). */
+/* The VRAMTRACE_* variables (options.c). */
 #ifndef VT_PRELOAD_OPTIONS_H
 #define VT_PRELOAD_OPTIONS_H
 
@@ -33,11 +33,5 @@ void vt_options_read(void);
 
 /* A variable's value in the process's environment, or NULL. Not getenv: shells define their own. */
 const char *vt_options_env(const char *name);
-
-/* Writes one line, prefixed "vramtrace: ", if stderr is still what it was at the start. No stdio,
- * no allocation. */
-void vt_options_say(const char *text);
-/* The same in three parts. A path is not copied, because the caller's stack may be small. */
-void vt_options_say_path(const char *before, const char *path, const char *after);
 
 #endif

@@ -88,7 +88,7 @@ static void say_alarm(unsigned device, uint64_t bytes, uint64_t mark) {
         at = vt_text_put(at, vt_options.alarm_text);
         vt_text_put(at, ")");
     }
-    vt_options_say(line);
+    vt_say(line);
 }
 
 static void live_grows(unsigned device, uint64_t bytes) {

@@ -194,5 +194,5 @@ void vt_log_name_say_cannot_open(const char *path, int error) {
             why = known[i].text;
     strcat(text, why);
     strcat(text, "; this process is not recorded (set VRAMTRACE_OUTPUT to write elsewhere)");
-    vt_options_say_path("cannot write the log ", path[0] ? path : "(name too long)", text);
+    vt_say_path("cannot write the log ", path[0] ? path : "(name too long)", text);
 }

@@ -1,0 +1,15 @@
+/* SPDX-License-Identifier: MIT */
+/* Lines on stderr (say.c). */
+#ifndef VT_PRELOAD_SAY_H
+#define VT_PRELOAD_SAY_H
+
+/* Remembers what stderr is. options.c calls it first, when the library is armed. */
+void vt_say_begin(void);
+
+/* Writes one line, prefixed "vramtrace: ", if stderr is still what it was at the start. No stdio,
+ * no allocation. */
+void vt_say(const char *text);
+/* The same in three parts. A path is not copied, because the caller's stack may be small. */
+void vt_say_path(const char *before, const char *path, const char *after);
+
+#endif
