@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Ticks <-> nanoseconds (see clock.h). The rate comes from two pairs of (ticks, CLOCK_MONOTONIC).
- * The log of a process that was killed early has only the first. If the machine has not rebooted
- * since, the current time gives the second, because both clocks are still running.
+ * Ticks <-> nanoseconds (see clock.h). The rate comes from two pairs of (ticks, CLOCK_MONOTONIC) in
+ * the log, however close they are: the tracer measures the second one again as the process grows
+ * older, so it is never far from the events. So all readers of a log get the same nanoseconds. If the
+ * log has only the first pair and the machine has not rebooted since, the current time gives the
+ * second, because both clocks are still running.
  */
 #include "clock.h"
 
@@ -16,11 +18,8 @@ static bool plausible(double ns_per_tick) {
     return ns_per_tick >= 0.05 && ns_per_tick <= 20;
 }
 
-/* Between pairs closer than this, the error of each reading spoils the rate. */
-enum { APART_NS = 1000000 };
-
 static double rate(const struct vt_log_header *h, uint64_t ticks, uint64_t monotonic_ns) {
-    if (ticks <= h->start_ticks || monotonic_ns < h->start_monotonic_ns + APART_NS)
+    if (ticks <= h->start_ticks || monotonic_ns <= h->start_monotonic_ns)
         return 0;
     return (double)(monotonic_ns - h->start_monotonic_ns) / (double)(ticks - h->start_ticks);
 }

@@ -90,8 +90,8 @@ static bool put(int fd, const void *field, size_t size, size_t offset) {
 #define PUT(fd, header, field)                                                                     \
     put(fd, &(header)->field, sizeof(header)->field, offsetof(struct vt_log_header, field))
 
-/* Writes the time of its end in the log's ticks, and a second calibration pair if the process died
- * before it wrote one: its clocks are ours too. */
+/* Writes the time of its end in the log's ticks, and the second calibration pair, which is better than
+ * the process's own, because it is later: its clocks are ours too. */
 static bool put_time(int fd, struct vt_log_header *h, const struct vt_run_child *child) {
     uint64_t ticks = h->clock == VT_CLOCK_MONOTONIC ? child->ended_ns : child->ended_tsc;
     if (ticks <= h->start_ticks || child->ended_ns <= h->start_monotonic_ns)
@@ -99,11 +99,10 @@ static bool put_time(int fd, struct vt_log_header *h, const struct vt_run_child 
     h->exit_ticks = ticks - h->start_ticks;
     if (!PUT(fd, h, exit_ticks))
         return false;
-    if (h->calibration_ticks)
+    if (ticks <= h->calibration_ticks)
         return true;
-    h->calibration_monotonic_ns = child->ended_ns;
-    h->calibration_ticks = ticks;
-    return PUT(fd, h, calibration_monotonic_ns) && PUT(fd, h, calibration_ticks);
+    const uint64_t pair[] = {ticks, child->ended_ns}; /* at once: half a pair is a wrong rate */
+    return put(fd, pair, sizeof pair, offsetof(struct vt_log_header, calibration_ticks));
 }
 
 /* Writes the kind last, because it makes the other fields valid. */

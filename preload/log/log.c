@@ -21,9 +21,7 @@
 #include <sched.h>
 #include <string.h>
 #include <sys/mman.h>
-#include <sys/resource.h>
 #include <sys/stat.h>
-#include <sys/vfs.h>
 #include <time.h>
 #include <x86intrin.h>
 
@@ -49,6 +47,7 @@ static uint32_t clock_kind;
 static struct vt_clock_pair start, rate;    /* the longest known span gives the best rate */
 static uint64_t second_ticks = 1000000000u; /* atomic; ticks per second, by that rate */
 static uint32_t calibrating;                /* atomic: a try-lock */
+static uint64_t calibrate_at; /* atomic: ticks from which the rate is measured again */
 
 #define KEPT_CHUNKS 24u
 static struct vt_chunk_header
@@ -56,6 +55,8 @@ static struct vt_chunk_header
 static bool foreign;    /* this is a forked child, and the open log is still its parent's */
 
 #define CLOCK_STOPPED 0xffu /* a value of clock_kind, never in a log */
+#define READINGS      4u
+#define CLOSE_TICKS   4096u /* one or two microseconds */
 static uint64_t stopped;    /* atomic: the time then, counted up so that the events stay in order */
 
 static uint64_t raw_ticks(void) {
@@ -68,10 +69,19 @@ static uint64_t raw_ticks(void) {
     return vt_sys_clock_ns(CLOCK_MONOTONIC);
 }
 
+/* The thread may be interrupted between the two readings, so the closest of a few pairs counts. */
 static struct vt_clock_pair clock_pair(void) {
-    struct vt_clock_pair p = {.monotonic_ns = vt_sys_clock_ns(CLOCK_MONOTONIC)};
-    p.ticks = raw_ticks();
-    return p;
+    struct vt_clock_pair best = {0, 0};
+    uint64_t apart = UINT64_MAX;
+    for (unsigned i = 0; i < READINGS && apart > CLOSE_TICKS; i++) {
+        uint64_t before = raw_ticks(), ns = vt_sys_clock_ns(CLOCK_MONOTONIC),
+                 took = raw_ticks() - before;
+        if (took >= apart)
+            continue;
+        apart = took;
+        best = (struct vt_clock_pair){before + took / 2, ns};
+    }
+    return best;
 }
 
 void vt_log_start_clock(void) {
@@ -92,19 +102,24 @@ uint64_t vt_log_ticks(void) {
     return raw_ticks() - start.ticks;
 }
 
-/* Measures the second calibration pair: the later, the better. Ticks are written last, so a reader
- * that sees them also sees the time. */
+/* Measures the second calibration pair; the longer the span, the better. It is measured again each
+ * time the process is twice as old (vt_log_enter). So a time in the log is off by at most twice the
+ * error of a reading, also in the log of a killed process, and readers need no clock of their own.
+ * Ticks are 0 while the time changes. */
 static void calibrate(void) {
     if (!vt_claim(&calibrating, 0, 1))
         return;
-    struct vt_clock_pair now = clock_pair();
-    if (!vt_get(&vt_sys_sealed) && now.ticks - start.ticks > rate.ticks) {
+    bool running = clock_kind != CLOCK_STOPPED && !vt_get(&vt_sys_sealed);
+    struct vt_clock_pair now = running ? clock_pair() : start;
+    if (running && now.ticks - start.ticks > rate.ticks) {
         rate.ticks = now.ticks - start.ticks;
         rate.monotonic_ns = now.monotonic_ns - start.monotonic_ns;
         if (rate.monotonic_ns)
             vt_put(&second_ticks, (uint64_t)((double)rate.ticks * 1e9 / (double)rate.monotonic_ns));
     }
-    vt_put(&header->calibration_monotonic_ns, start.monotonic_ns + rate.monotonic_ns);
+    vt_put(&calibrate_at, running ? 2 * rate.ticks : UINT64_MAX);
+    vt_publish(&header->calibration_ticks, (uint64_t)0);
+    vt_publish(&header->calibration_monotonic_ns, start.monotonic_ns + rate.monotonic_ns);
     vt_publish(&header->calibration_ticks, start.ticks + rate.ticks);
     vt_publish(&calibrating, 0);
 }
@@ -142,16 +157,10 @@ static bool fd_check(void) {
     return fd_is_ours(vt_get(&log_fd));
 }
 
-/* Growing past RLIMIT_FSIZE would send the program SIGXFSZ. */
-static bool size_allowed(uint64_t bytes) {
-    struct rlimit limit;
-    return VT_SYS4(SYS_prlimit64, 0, RLIMIT_FSIZE, NULL, &limit) < 0 || bytes <= limit.rlim_cur;
-}
-
 /* Allocates a chunk's space in the file. 0 or negative errno. */
 static long allocate(uint64_t number) {
     long result;
-    if (!size_allowed((number + 1) * VT_CHUNK_BYTES))
+    if (!vt_log_space_allowed((number + 1) * VT_CHUNK_BYTES))
         return -EFBIG;
     do
         result = VT_SYS4(SYS_fallocate, log_fd, 0, number * VT_CHUNK_BYTES, VT_CHUNK_BYTES);
@@ -160,7 +169,7 @@ static long allocate(uint64_t number) {
 }
 
 static bool write_out(const void *data, uint64_t bytes, uint64_t offset) {
-    if (!fd_check() || !size_allowed(offset + bytes))
+    if (!fd_check() || !vt_log_space_allowed(offset + bytes))
         return false;
     while (bytes) {
         long n = VT_SYS4(SYS_pwrite64, log_fd, data, bytes, offset);
@@ -173,25 +182,6 @@ static bool write_out(const void *data, uint64_t bytes, uint64_t offset) {
         bytes -= (uint64_t)n;
     }
     return true;
-}
-
-/* File systems where a store to allocated space can still fail. Magic numbers: statfs(2). */
-static bool must_buffer(void) {
-    static const unsigned long unsafe[] = {0x6969 /* NFS */,          0x65735546 /* FUSE */,
-                                           0x9123683e /* btrfs */,    0x2fc12fc1 /* ZFS */,
-                                           0xff534d42 /* CIFS */,     0xfe534d42 /* SMB2 */,
-                                           0x0bd00bd0 /* Lustre */,   0x47504653 /* GPFS */,
-                                           0xca451a4e /* bcachefs */, 0x01021997 /* 9P */};
-    struct statfs fs;
-    const char *forced = vt_options_env("VRAMTRACE_TEST_BUFFERED");
-    if (forced && *forced == '1')
-        return true;
-    if (VT_SYS2(SYS_fstatfs, log_fd, &fs) != 0)
-        return false;
-    for (size_t i = 0; i < sizeof unsafe / sizeof unsafe[0]; i++)
-        if (((unsigned long)fs.f_type & 0xffffffffu) == unsafe[i])
-            return true;
-    return false;
 }
 
 static void remember_absolute(void) {
@@ -213,8 +203,8 @@ static int open_file(void) {
     log_device = st.st_dev;
     log_inode = st.st_ino;
     remember_absolute();
-    buffered = must_buffer();
-    long result = buffered ? (size_allowed(2 * VT_CHUNK_BYTES) ? 0 : -EFBIG) : allocate(0);
+    buffered = vt_log_space_is_unsure(log_fd);
+    long result = buffered ? (vt_log_space_allowed(2 * VT_CHUNK_BYTES) ? 0 : -EFBIG) : allocate(0);
     if (result == -EOPNOTSUPP || result == -ENOSYS) {
         buffered = true;
         result = 0;
@@ -351,6 +341,7 @@ static struct vt_chunk_header *take_kept(void) {
 }
 
 void vt_log_keep_room(struct vt_thread *t) {
+    calibrate(); /* for the last time */
     for (size_t i = 0; i < KEPT_CHUNKS && !kept[i]; i++) {
         uint64_t number = vt_add(&header->chunks, 1);
         if (buffered || !fd_check() || allocate(number) != 0)
@@ -463,8 +454,12 @@ void vt_log_commit(struct vt_thread *t, uint64_t *record, uint64_t word, uint32_
 }
 
 void vt_log_enter(struct vt_thread *t) {
-    if (VT_LIKELY(t->chunk != NULL))
-        vt_put(&t->chunk->entered_at, vt_log_ticks());
+    if (VT_UNLIKELY(!t->chunk))
+        return;
+    uint64_t now = vt_log_ticks();
+    vt_put(&t->chunk->entered_at, now);
+    if (VT_UNLIKELY(now > vt_get(&calibrate_at)))
+        calibrate();
 }
 
 void vt_log_leave(struct vt_thread *t) {

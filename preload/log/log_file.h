@@ -2,7 +2,7 @@
 /*
  * Shared by the files of log/: log.c (the file and its chunks), log_name.c (its name), log_header.c
  * (what the header says about the process), log_environment.c, log_run.c (the list of logs),
- * log_fault.c (when the file is truncated).
+ * log_fault.c (when the file is truncated), log_space.c (how far it may grow).
  */
 #ifndef VT_PRELOAD_LOG_FILE_H
 #define VT_PRELOAD_LOG_FILE_H
@@ -29,6 +29,11 @@ const char *vt_log_name_job(void);
 void vt_log_fault_watch(void);
 /* Whether that has happened since: the log is lost. */
 bool vt_log_fault_seen(void);
+
+/* Whether the file may be that long. Growing past RLIMIT_FSIZE would send the program SIGXFSZ. */
+bool vt_log_space_allowed(uint64_t bytes);
+/* Whether a store to space that was allocated in the file can still fail. */
+bool vt_log_space_is_unsure(int fd);
 
 /* Adds the log to the list of the run that this process belongs to, if it does. A leading "!" says
  * that the log could not be made. */

@@ -132,6 +132,9 @@ static void test_mark_killed(void **state) {
     h.calibration_ticks = 4000;
     h.calibration_monotonic_ns = 4001;
     add(&logs, "calibrated", &h);
+    h.calibration_ticks = 6000;
+    h.calibration_monotonic_ns = 6001;
+    add(&logs, "calibrated-later", &h);
     h.magic[0] = 'X';
     add(&logs, "not-a-log", &h);
     vt_run_logs_mark_killed(&logs, &child);
@@ -144,8 +147,12 @@ static void test_mark_killed(void **state) {
     assert_int_equal(h.calibration_monotonic_ns, 5000);
     h = get("calibrated");
     assert_int_equal(h.exit_kind, VT_EXIT_SIGNALED);
-    assert_int_equal(h.calibration_ticks, 4000);
-    assert_int_equal(h.calibration_monotonic_ns, 4001);
+    assert_int_equal(h.calibration_ticks, 5000); /* the later pair is the better one */
+    assert_int_equal(h.calibration_monotonic_ns, 5000);
+    h = get("calibrated-later");
+    assert_int_equal(h.exit_kind, VT_EXIT_SIGNALED);
+    assert_int_equal(h.calibration_ticks, 6000);
+    assert_int_equal(h.calibration_monotonic_ns, 6001);
     assert_int_equal(get("before-exec").exit_kind, VT_EXIT_EXEC);
     assert_int_equal(get("other-pid").exit_kind, VT_EXIT_NONE);
     assert_int_equal(get("other-start").exit_kind, VT_EXIT_NONE);

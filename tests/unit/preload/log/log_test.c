@@ -56,6 +56,46 @@ static void second_by_any_clock(void **state) {
 
 static struct vt_thread thread;
 
+/* As time passes, the log's own rate follows, so that a killed process's log needs no other. */
+static void rate_is_never_far_behind(void **state) {
+    struct vt_chunk_header chunk = {0};
+    (void)state;
+    thread.chunk = &chunk;
+    header = &no_file;
+    rate = (struct vt_clock_pair){0, 0};
+    vt_log_start_clock();
+    calibrate();
+    for (uint64_t second = 1000000000u, age = 1; age < 100; age *= 3) {
+        start.ticks -= age * 3 * second;
+        start.monotonic_ns -= age * second;
+        no_file.calibration_ticks -= age * 3 * second;
+        no_file.calibration_monotonic_ns -= age * second;
+        vt_log_enter(&thread);
+        vt_log_leave(&thread);
+        uint64_t ticks = no_file.calibration_ticks - start.ticks,
+                 ns = no_file.calibration_monotonic_ns - start.monotonic_ns;
+        assert_in_range(vt_log_ticks(), ticks, 2 * ticks);
+        assert_in_range(ticks, ns * 5 / 2, ns * 7 / 2);
+    }
+    thread.chunk = NULL;
+    header = NULL;
+}
+
+/* Without a clock nothing is measured: ticks that are only counted have no rate. */
+static void no_rate_of_stopped_clock(void **state) {
+    (void)state;
+    header = &no_file;
+    rate = (struct vt_clock_pair){0, 0};
+    vt_log_start_clock();
+    calibrate();
+    start.monotonic_ns -= 1000000000u;
+    const struct vt_clock_pair measured = rate;
+    vt_log_stop_clock(true);
+    calibrate();
+    assert_memory_equal(&rate, &measured, sizeof rate);
+    header = NULL;
+}
+
 /* A chunk that is not due is not written out: the write is told by its time. */
 static void flushed_when_due(void **state) {
     (void)state;
@@ -109,8 +149,9 @@ static void descriptor_opened_by_one(void **state) {
 }
 
 int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(second_by_any_clock),
-                                       cmocka_unit_test(flushed_when_due),
-                                       cmocka_unit_test(descriptor_opened_by_one)};
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(second_by_any_clock), cmocka_unit_test(rate_is_never_far_behind),
+        cmocka_unit_test(no_rate_of_stopped_clock), cmocka_unit_test(flushed_when_due),
+        cmocka_unit_test(descriptor_opened_by_one)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * How far a log may grow, and whether its file system keeps what it promised. Called by log.c, which
+ * writes with system calls where a store to mapped space could fail.
+ */
+#define _GNU_SOURCE
+#include "log_file.h"
+#include "base/base.h"
+
+#include <sys/resource.h>
+#include <sys/vfs.h>
+
+bool vt_log_space_allowed(uint64_t bytes) {
+    struct rlimit limit;
+    return VT_SYS4(SYS_prlimit64, 0, RLIMIT_FSIZE, NULL, &limit) < 0 || bytes <= limit.rlim_cur;
+}
+
+/* The numbers are those of statfs(2). */
+bool vt_log_space_is_unsure(int fd) {
+    static const unsigned long unsafe[] = {0x6969 /* NFS */,          0x65735546 /* FUSE */,
+                                           0x9123683e /* btrfs */,    0x2fc12fc1 /* ZFS */,
+                                           0xff534d42 /* CIFS */,     0xfe534d42 /* SMB2 */,
+                                           0x0bd00bd0 /* Lustre */,   0x47504653 /* GPFS */,
+                                           0xca451a4e /* bcachefs */, 0x01021997 /* 9P */};
+    struct statfs fs;
+    const char *forced = vt_options_env("VRAMTRACE_TEST_BUFFERED");
+    if (forced && *forced == '1')
+        return true;
+    if (VT_SYS2(SYS_fstatfs, fd, &fs) != 0)
+        return false;
+    for (size_t i = 0; i < sizeof unsafe / sizeof unsafe[0]; i++)
+        if (((unsigned long)fs.f_type & 0xffffffffu) == unsafe[i])
+            return true;
+    return false;
+}
