@@ -35,11 +35,34 @@ static struct vt_gate_finding *append(struct vt_gate *g, uint32_t *room) {
     return &g->findings[g->count++];
 }
 
-/* Whether it leaks though events were lost, each of which could have been one of its frees. What the
+/* Whether a site that grew while the log had room must have grown on: it holds as much at the end as
+ * it would at that rate, with the events as a clock. A cache that filled meanwhile holds less. */
+static bool grew_on(const struct vt_process *p, const struct vt_site *site) {
+    double seen = (double)(site->live_count - site->unrecorded_count);
+    double events = (double)p->events, all = events + (double)p->unwritten_events;
+    return (double)site->live_count * events >= 0.95 * seen * all;
+}
+
+/* Whether it fails though events were lost, each of which could have been one of its frees. What the
  * exit scan looked for was live in the tracer's own table. */
-static bool is_certain(const struct vt_process *p, const struct vt_site *site) {
-    return site->verdict == VT_VERDICT_LOST || site->live_count > p->unsure_events ||
-           !p->unsure_events;
+static bool is_certain(const struct vt_gate_options *o, const struct vt_process *p,
+                       const struct vt_site *site) {
+    struct vt_site unfreed = *site;
+    unfreed.verdict = VT_VERDICT_UNFREED;
+    if (site->verdict == VT_VERDICT_LOST)
+        return true;
+    if (p->unsure_events && site->live_count <= p->unsure_events)
+        return false;
+    return site->verdict != VT_VERDICT_GROWING || !p->unwritten_events ||
+           (site->live_count && fails(o, p, &unfreed)) || grew_on(p, site);
+}
+
+/* Whether only lost events hide if a device kept within its budget. */
+static bool peak_is_open(const struct vt_gate_options *o, const struct vt_process *p) {
+    for (uint32_t i = 0; i < p->device_count; i++)
+        if (p->devices[i].peak_bytes > o->max_peak && p->devices[i].sure_peak_bytes <= o->max_peak)
+            return true;
+    return false;
 }
 
 /* Lost events that leave open whether a process without failures passes: any where it is not known
@@ -47,6 +70,8 @@ static bool is_certain(const struct vt_process *p, const struct vt_site *site) {
 static uint64_t open_events(const struct vt_gate *g, const struct vt_process *p) {
     if (p->unsure_events)
         return p->unsure_events;
+    if (peak_is_open(g->options, p))
+        return p->dropped_events;
     return p->python || g->options->max_peak != VT_UNKNOWN ? p->unwritten_events : 0;
 }
 
@@ -56,7 +81,7 @@ static void find_leaks(struct vt_gate *g, uint32_t process, uint32_t *room) {
     for (uint32_t i = 0; i < p->site_count; i++) {
         const struct vt_site *site = &p->sites[i];
         struct vt_stack_key key;
-        if (!fails(g->options, p, site) || !is_certain(p, site))
+        if (!fails(g->options, p, site) || !is_certain(g->options, p, site))
             continue;
         struct vt_gate_finding *f = append(g, room);
         vt_stack_key_make(site, &key);
@@ -81,12 +106,12 @@ static void find_peaks(struct vt_gate *g, uint32_t process, uint32_t *room) {
     const struct vt_process *p = &g->model->processes[process];
     for (uint32_t i = 0; i < p->device_count; i++) {
         const struct vt_device *d = &p->devices[i];
-        if (d->peak_bytes <= g->options->max_peak)
+        if (d->sure_peak_bytes <= g->options->max_peak)
             continue;
         struct vt_gate_finding *f = append(g, room);
         f->process = process;
         f->device = d->ordinal;
-        f->bytes = f->amount.bytes = d->peak_bytes;
+        f->bytes = f->amount.bytes = d->sure_peak_bytes;
         f->group = d->ordinal;
     }
 }

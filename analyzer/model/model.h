@@ -98,6 +98,7 @@ struct vt_site {
     uint64_t held_bytes, held_count; /* at the process's last allocation */
     struct vt_growth *growth;        /* NULL: does not grow */
     uint64_t lost_count;             /* live blocks without any pointer to them */
+    uint64_t unrecorded_count;       /* live blocks whose records the log had to drop */
     uint64_t peak_bytes;             /* the site's own peak */
     uint64_t bytes_at_peak;          /* at its device's peak (host, managed: at that layer's) */
     uint64_t count_at_peak;
@@ -198,6 +199,7 @@ struct vt_device {
     char *name;
     uint64_t total_bytes;
     uint64_t live_bytes, live_count, peak_bytes, peak_at;
+    uint64_t sure_peak_bytes; /* less than peak_bytes where frees may have been lost before it */
     uint64_t allocated_bytes, alloc_count, free_count, failed_count;
     bool has_blocks; /* of caching allocators: see `blocks` */
     struct vt_blocks blocks;

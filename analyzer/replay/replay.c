@@ -237,6 +237,14 @@ static void take_lost(struct vt_replay *r, const struct vt_log *log) {
     free(lost);
 }
 
+/* The first event that was lost; a log that does not say when is sure of nothing. */
+static uint64_t sure_until(const struct vt_log_header *h) {
+    uint64_t dropped = 0;
+    for (unsigned reason = 0; reason <= VT_DROP_LOG_LOST; reason++)
+        dropped += h->dropped[reason];
+    return dropped ? h->first_drop : UINT64_MAX;
+}
+
 int vt_replay_run_noting(const struct vt_log *log, struct vt_sites *ids, struct vt_window window,
                          struct vt_history *history, struct vt_replay *replay,
                          struct vt_string *message) {
@@ -257,6 +265,7 @@ int vt_replay_run_noting(const struct vt_log *log, struct vt_sites *ids, struct 
     while (log->last_ticks >> w.age_shift >= 1 << 24)
         w.age_shift++;
     replay->age_unit = 1ull << w.age_shift;
+    replay->sure_until = sure_until(&log->header);
     w.window_waits = window.since > 0;
     for (unsigned d = 0; d < 256; d++)
         replay->devices[d].untracked_least = UINT64_MAX;

@@ -41,9 +41,10 @@ struct vt_replay_site {
     uint64_t bytes_at_peak, count_at_peak;
     uint64_t allocated_bytes, alloc_count, free_count;
     uint64_t went_bytes,
-        went_count;      /* of these frees: it went with its context, no call freed it */
-    uint16_t went_hook;  /* the last call that ended such a context */
-    uint64_t lost_count; /* live at the end, without any pointer to them */
+        went_count;            /* of these frees: it went with its context, no call freed it */
+    uint16_t went_hook;        /* the last call that ended such a context */
+    uint64_t lost_count;       /* live at the end, without any pointer to them */
+    uint64_t unrecorded_count; /* live at the end by the live list alone: their records were lost */
     uint64_t first_ticks, last_ticks; /* of its allocations */
     uint32_t lives[VT_REPLAY_AGES];   /* histogram of the lifetimes of freed blocks: lives[n] is the
                                          count from 2^(n-1) age units to below 2^n */
@@ -62,7 +63,8 @@ struct vt_replay_book {
     bool used;
     uint64_t live_bytes, live_count;
     uint64_t peak_bytes, peak_ticks;
-    uint64_t peaks; /* number of new peaks so far */
+    uint64_t peaks;     /* number of new peaks so far */
+    uint64_t sure_peak; /* at least so much was live, whatever events were lost */
     uint64_t allocated_bytes, alloc_count, free_count, failed_count;
 };
 
@@ -155,6 +157,7 @@ struct vt_replay {
     struct vt_replay_phase *phases; /* parallel to vt_log.phases */
     uint64_t age_unit;              /* ticks in a unit of vt_address.allocated_at */
     bool corrected;                 /* by the live list: earlier levels are too high */
+    uint64_t sure_until;            /* ticks; no event before was lost */
     struct vt_addresses live;       /* at the end */
     struct vt_segments *segments;   /* at the end; NULL: no blocks */
     uint64_t events;

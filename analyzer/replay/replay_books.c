@@ -25,6 +25,8 @@ static void rise(struct vt_replay *r, unsigned layer, unsigned device, uint64_t 
     if (peak) {
         book->peak_bytes = book->live_bytes;
         book->peak_ticks = ticks;
+        if (ticks < r->sure_until)
+            book->sure_peak = book->live_bytes;
     }
     if (layer == VT_LAYER_FRAMEWORK) {
         if (!d->at_peak || book->live_bytes <= d->blocks_at_peak)
@@ -409,7 +411,13 @@ void vt_walk_correct(struct vt_walk *w) {
             .size_context = l->size_context,
         };
         vt_walk_alloc(w, &alloc);
+        const struct vt_address *entry = vt_addresses_find(&r->live, listed_key(l));
+        if (entry->key)
+            r->sites[entry->site].unrecorded_count++;
     }
+    for (unsigned d = 0; d < 256; d++)
+        if (r->devices[d].driver.sure_peak < r->devices[d].driver.live_bytes)
+            r->devices[d].driver.sure_peak = r->devices[d].driver.live_bytes;
     if (w->history)
         vt_history_corrected(w->history);
     r->corrected = true;

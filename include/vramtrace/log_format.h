@@ -70,7 +70,9 @@
  *           was truncated)
  *   2456    8 live list: allocations that were live at the end
  *   2464    8 live list: of these, how many are listed behind the header
- *   2472 1624 zero
+ *   2472    8 ticks when the first event was dropped: the log has all before it. 0: none was, or unknown
+ *           (atomic)
+ *   2480 1616 zero
  *
  * If events were dropped, what is live cannot be told from the records. Then the tracer lists it
  * together with the exit kind (VT_FLAG_LIVE_LISTED), behind this header: struct vt_log_live, as many
@@ -145,7 +147,8 @@ struct vt_log_header {
     char cwd[512];
     uint64_t placed;
     uint64_t live_total, live_listed;
-    char zero[1624];
+    uint64_t first_drop;
+    char zero[1616];
 };
 
 /* An entry of the live list.
@@ -167,6 +170,7 @@ static_assert(offsetof(struct vt_log_header, run_id) == 176, "byte table");
 static_assert(offsetof(struct vt_log_header, command) == 400, "byte table");
 static_assert(offsetof(struct vt_log_header, placed) == 2448, "byte table");
 static_assert(offsetof(struct vt_log_header, live_total) == 2456, "byte table");
+static_assert(offsetof(struct vt_log_header, first_drop) == 2472, "byte table");
 
 /* The header of every other chunk.
  * OFFSET SIZE DESCRIPTION

@@ -226,6 +226,7 @@ static bool open_log(void) {
             h->flags |= vt_get(&early.flags) | (buffered ? VT_FLAG_BUFFERED : 0);
             for (size_t i = 0; i < VT_DROP_REASONS; i++)
                 h->dropped[i] = vt_get(&early.dropped[i]);
+            h->first_drop = vt_get(&early.first_drop);
             vt_put(&h->chunks, 1);
             vt_put(&h->placed, 1);
             log_pid = h->pid;
@@ -473,6 +474,8 @@ void vt_log_leave(struct vt_thread *t) {
 }
 
 void vt_log_drop(enum vt_drop reason) {
+    if (reason <= VT_DROP_LOG_LOST && !vt_get(&counters->first_drop))
+        vt_claim(&counters->first_drop, 0, vt_log_ticks() | 1);
     vt_add(&counters->dropped[reason], 1);
 }
 
