@@ -51,6 +51,8 @@ struct mutant_block {
     unsigned long long address, bytes;
     const char *file;
     int line;
+    int node; /* by an allocation node of a graph: counts only once `lost` */
+    int lost; /* a free of it was switched off */
 };
 
 struct mutant_books {
@@ -79,7 +81,8 @@ MUTANT_ONE void mutant_write(void) {
         fclose(out);
     out = live ? fopen(live, "a") : 0;
     for (size_t i = 0; out && i < b->n_blocks; i++)
-        fprintf(out, "%s:%d %llu\n", b->blocks[i].file, b->blocks[i].line, b->blocks[i].bytes);
+        if (!b->blocks[i].node || b->blocks[i].lost)
+            fprintf(out, "%s:%d %llu\n", b->blocks[i].file, b->blocks[i].line, b->blocks[i].bytes);
     if (out)
         fclose(out);
 }
@@ -95,7 +98,7 @@ MUTANT_ONE const char *mutant_name(const char *path) {
 }
 
 MUTANT_ONE void mutant_alloc(unsigned long long address, unsigned long long bytes, const char *file,
-                             int line) {
+                             int line, int node) {
     struct mutant_books *b = mutant_books();
     if (!address || !bytes)
         return;
@@ -109,6 +112,8 @@ MUTANT_ONE void mutant_alloc(unsigned long long address, unsigned long long byte
     block->bytes = bytes;
     block->file = mutant_name(file);
     block->line = line;
+    block->node = node;
+    block->lost = 0;
     pthread_mutex_unlock(&b->lock);
 }
 
@@ -118,23 +123,25 @@ MUTANT_ONE int mutant_free(unsigned long long address, const char *file, int lin
     char name[256];
     const char *skip = getenv("MUTANT_SKIP");
     snprintf(name, sizeof name, "%s:%d:%d", mutant_name(file), line, n);
-    if (skip && strcmp(skip, name) == 0)
-        return 1;
+    int off = skip && strcmp(skip, name) == 0;
     pthread_mutex_lock(&b->lock);
     size_t i = 0;
     while (i < b->n_frees && strcmp(b->frees[i], name) != 0)
         i++;
-    if (address && i == b->n_frees) {
+    if (address && i == b->n_frees && !off) {
         b->frees = (char(*)[256])realloc(b->frees, (i + 1) * sizeof *b->frees);
         memcpy(b->frees[b->n_frees++], name, sizeof name);
     }
     for (i = b->n_blocks; i-- > 0;)
         if (b->blocks[i].address == address) {
-            b->blocks[i] = b->blocks[--b->n_blocks];
+            if (b->blocks[i].node)
+                b->blocks[i].lost = off;
+            else if (!off)
+                b->blocks[i] = b->blocks[--b->n_blocks];
             break;
         }
     pthread_mutex_unlock(&b->lock);
-    return 0;
+    return off;
 }
 
 /* The call itself stands in the caller's own frame, so the caller's line is what a tracer sees. */
@@ -143,7 +150,7 @@ MUTANT_ONE int mutant_free(unsigned long long address, const char *file, int lin
         MUTANT_AUTO mutant_p = where;                                                              \
         MUTANT_AUTO mutant_r = call;                                                               \
         if ((int)mutant_r == 0)                                                                    \
-            mutant_alloc((unsigned long long)*mutant_p, bytes, __FILE__, __LINE__);                \
+            mutant_alloc((unsigned long long)*mutant_p, bytes, __FILE__, __LINE__, 0);             \
         mutant_r;                                                                                  \
     })
 #define MUTANT_FREE(f, result, p, ...)                                                             \
@@ -171,6 +178,15 @@ MUTANT_ONE int mutant_free(unsigned long long address, const char *file, int lin
 #define cudaMalloc3DArray(p, ...) MUTANT_ALLOC(1, cudaMalloc3DArray(mutant_p, __VA_ARGS__), p)
 #define cudaMallocMipmappedArray(p, ...)                                                           \
     MUTANT_ALLOC(1, cudaMallocMipmappedArray(mutant_p, __VA_ARGS__), p)
+#define cudaGraphAddMemAllocNode(node, graph, after, n, params)                                    \
+    __extension__({                                                                                \
+        struct cudaMemAllocNodeParams *mutant_q = params;                                          \
+        cudaError_t mutant_r = cudaGraphAddMemAllocNode(node, graph, after, n, mutant_q);          \
+        if (mutant_r == cudaSuccess)                                                               \
+            mutant_alloc((unsigned long long)mutant_q->dptr, mutant_q->bytesize, __FILE__,         \
+                         __LINE__, 1);                                                             \
+        mutant_r;                                                                                  \
+    })
 #define cudaFree(p)               MUTANT_FREE(cudaFree, cudaError_t, p)
 #define cudaFreeHost(p)           MUTANT_FREE(cudaFreeHost, cudaError_t, p)
 #define cudaFreeAsync(p, s)       MUTANT_FREE(cudaFreeAsync, cudaError_t, p, s)
