@@ -3,7 +3,7 @@
  * Every record of memory events passes here. Wrappers report a call; this file adds the time, the
  * device and context, the API name and the stack, and keeps the live table and the log consistent.
  * A refused allocation is recorded as FAIL; a free that the driver refuses puts the block back into
- * the live table and is recorded as FREE_FAIL.
+ * the live table and is recorded as FREE_FAIL. (The analyzer counts it in replay.c; build.c says it.)
  *
  * Time: an allocation is stamped after the driver's call and a free before it, so in time order an
  * address is never reused before it is freed. A free's record is written after the call, when we
