@@ -149,10 +149,10 @@ static char *line_name(const struct suite *s, const struct vt_gate_line *line) {
         return name.text;
     }
     const struct vt_frame *frame = vt_stack_main_frame(f->site->stack);
-    char *frame_text = vt_frame_text(p, frame, UINT_MAX), *call = vt_gate_call_text(s->gate, line);
+    char *frame_text = vt_gate_frame_text(p, f->site), *call = vt_gate_call_text(s->gate, line);
     struct vt_gate_location where;
     vt_gate_location_of(p, frame, s->options->source_root, &where);
-    if (where.inside && where.line && frame->function)
+    if (frame && where.inside && where.line && frame->function)
         vt_string_format(&name, "leak: %s:%u in %s (%s)", where.file, where.line, frame->function,
                          call);
     else

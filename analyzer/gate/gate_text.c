@@ -260,9 +260,11 @@ static void what_was_judged(const struct text *t) {
     const struct vt_model *model = t->gate->model;
     char number[VT_FORMAT_BYTES];
     uint32_t incomplete = 0, simulated = 0;
+    bool unsure = false;
     for (uint32_t i = 0; i < model->process_count; i++) {
         incomplete += !model->processes[i].complete;
         simulated += model->processes[i].simulated;
+        unsure |= model->processes[i].unsure_events > 0;
     }
     if (!model->process_count)
         return;
@@ -284,9 +286,10 @@ static void what_was_judged(const struct text *t) {
                 model->process_count == 1 ? "the log is cut off or damaged"
                                           : "some logs are cut off or damaged");
     if (vt_gate_dropped(t->gate))
-        fprintf(t->out, "  dropped       %s event%s not recorded: leaks may be missing here\n",
+        fprintf(t->out, "  dropped       %s event%s not recorded: %s\n",
                 vt_format_count(vt_gate_dropped(t->gate), number),
-                vt_gate_dropped(t->gate) == 1 ? " is" : "s are");
+                vt_gate_dropped(t->gate) == 1 ? " is" : "s are",
+                unsure ? "leaks may be missing here" : "what was live at the end is known");
 }
 
 /* Notes that limit what a pass means. */

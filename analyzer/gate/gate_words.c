@@ -125,6 +125,11 @@ void vt_gate_location_find(const struct vt_process *p, const struct vt_stack *st
 
 /* --- sentences --- */
 
+char *vt_gate_frame_text(const struct vt_process *p, const struct vt_site *site) {
+    const struct vt_frame *frame = vt_stack_main_frame(site->stack);
+    return frame ? vt_frame_text(p, frame, UINT_MAX) : vt_strdup("an unknown line");
+}
+
 char *vt_gate_call_text(const struct vt_gate *gate, const struct vt_gate_line *line) {
     struct vt_site site = *gate->findings[line->first].site;
     site.device = line->one_device ? site.device : VT_DEVICE_UNKNOWN;
@@ -158,7 +163,7 @@ char *vt_gate_sentence(const struct vt_gate *gate, const struct vt_gate_line *li
     if (!f->site) {
         vt_string_format(&text, "GPU %u: %s", f->device, why);
     } else {
-        char *frame_text = vt_frame_text(p, vt_stack_main_frame(f->site->stack), UINT_MAX);
+        char *frame_text = vt_gate_frame_text(p, f->site);
         char *call = vt_gate_call_text(gate, line);
         char *amount = vt_amount_text(line->amount);
         vt_string_format(&text, "%s%s allocated at %s (%s). %s: %s", amount,

@@ -25,6 +25,9 @@ void vt_gate_location_of(const struct vt_process *process, const struct vt_frame
  * Free it. */
 char *vt_gate_sentence(const struct vt_gate *gate, const struct vt_gate_line *line, bool stable);
 
+/* "leak.c:41 in new_buffer"; "an unknown line" if the log has no stack. Free it. */
+char *vt_gate_frame_text(const struct vt_process *process, const struct vt_site *site);
+
 /* "cudaMalloc on GPU 0"; without the GPU if there are several. Free it. */
 char *vt_gate_call_text(const struct vt_gate *gate, const struct vt_gate_line *line);
 

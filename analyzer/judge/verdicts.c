@@ -89,13 +89,30 @@ static void say_growth(const struct vt_growth *g, struct vt_string *why) {
                                         : "0.02");
 }
 
+/* Says what is live by the live list alone: such a site made more allocations than the log has. */
+static void say_unrecorded(const struct vt_process *p, const struct vt_site *site,
+                           struct vt_string *why) {
+    char live[VT_FORMAT_BYTES], lost[VT_FORMAT_BYTES];
+    vt_string_format(why, "%s allocation%s still live %s; the log had no room for ",
+                     vt_format_count(site->live_count, live),
+                     site->live_count == 1 ? " was" : "s were", vt_verdicts_end(p));
+    if (site->unrecorded_count < site->live_count)
+        vt_string_format(why, "%s of them", vt_format_count(site->unrecorded_count, lost));
+    else
+        vt_string_add(why, site->live_count == 1 ? "it" : "them");
+    if (!site->stack->count)
+        vt_string_add(why, ", nor for the call stack");
+}
+
 /* Adds how many of its allocations are live. */
 static void say_live(const struct vt_process *p, const struct vt_site *site,
                      struct vt_string *why) {
     char live[VT_FORMAT_BYTES], all[VT_FORMAT_BYTES];
     vt_format_count(site->live_count, live);
     vt_format_count(site->alloc_count, all);
-    if (site->went_count) {
+    if (site->unrecorded_count && !site->went_count) {
+        say_unrecorded(p, site, why);
+    } else if (site->went_count) {
         if (site->live_count == 1)
             vt_string_add(why, site->alloc_count == 1 ? "its only allocation was never freed"
                                                       : "one allocation was never freed");
