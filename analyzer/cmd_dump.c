@@ -42,14 +42,19 @@ static const char *kind_name(unsigned kind) {
     return kind < sizeof names / sizeof *names && names[kind] ? names[kind] : "?";
 }
 
-/* Prints text from a log with control characters escaped. */
+/* Prints text from a log. Bytes that a terminal would obey, or that are not UTF-8, are escaped, and
+ * so is what ends the text. */
 static void print_text(FILE *out, const char *label, const uint8_t *text, size_t length) {
+    const char *at = (const char *)text;
     fprintf(out, " %s=\"", label);
-    for (size_t i = 0; i < length && text[i]; i++) {
-        if (text[i] < 0x20 || text[i] == 0x7f || text[i] == '"')
-            fprintf(out, "\\x%02x", text[i]);
+    for (size_t left = strnlen(at, length); left;) {
+        unsigned shown = *at == '"' || *at == '\\' ? 0 : vt_shown_length(at, left);
+        if (shown)
+            fwrite(at, 1, shown, out);
         else
-            fputc(text[i], out);
+            fprintf(out, "\\x%02x", (unsigned char)*at);
+        at += shown ? shown : 1;
+        left -= shown ? shown : 1;
     }
     fputc('"', out);
 }
@@ -230,7 +235,7 @@ static void print_nvml(FILE *out, const char *path, const struct vt_log_header *
     struct vt_nvml_file file;
     vt_nvml_file_read(path, header, &file);
     if (file.fault)
-        fprintf(out, "%10u  NVML      %s\n", 0u, file.fault);
+        fprintf(out, "%10u  NVML      %s\n", 0u, vt_printable(file.fault));
     if (file.bytes) {
         fprintf(out, "%10u  NVML     ", 0u);
         print_text(out, "file", (const uint8_t *)file.path, strlen(file.path));
@@ -310,8 +315,10 @@ int vt_cmd_dump(int argc, char **argv) {
         status = VT_STATUS_USAGE;
     }
     for (uint32_t i = 0; !status && i < logs.count; i++) {
+        char *path = vt_printable(vt_strdup(logs.paths[i]));
         if (logs.count > 1)
-            printf("%s%s:\n", i ? "\n" : "", logs.paths[i]);
+            printf("%s%s:\n", i ? "\n" : "", path);
+        free(path);
         status = dump(logs.paths[i], stdout);
     }
     if (!status && fflush(stdout) && errno != EPIPE) {

@@ -61,9 +61,7 @@ void *vt_realloc(void *old, size_t count, size_t size) {
     return or_exit(reallocarray(old, count ? count : 1, size ? size : 1), count, size);
 }
 
-/* Bytes of the character at `text` if a terminal shows it; 0 if it obeys it, or cannot decode it:
- * the control characters of ASCII and of Latin-1 (U+0080 to U+009F), and what is not UTF-8. */
-static unsigned shown_length(const char *text, size_t left) {
+unsigned vt_shown_length(const char *text, size_t left) {
     unsigned bytes = vt_utf8_length(text, left);
     unsigned char first = (unsigned char)*text;
     bool control =
@@ -75,7 +73,7 @@ char *vt_printable(char *text) {
     char *to = text;
     size_t left = text ? strlen(text) : 0;
     for (const char *at = text; left;) {
-        unsigned shown = shown_length(at, left), bytes = vt_utf8_length(at, left);
+        unsigned shown = vt_shown_length(at, left), bytes = vt_utf8_length(at, left);
         bytes = bytes ? bytes : 1;
         if (shown)
             memmove(to, at, shown);
@@ -115,7 +113,7 @@ void vt_page_close(struct vt_page *page, bool colour, FILE *to) {
     for (size_t at = 0; at < page->length;) {
         const char *text = page->text + at;
         size_t style = colour ? style_length(text) : 0;
-        size_t bytes = *text == '\n' ? 1 : style ? style : shown_length(text, page->length - at);
+        size_t bytes = *text == '\n' ? 1 : style ? style : vt_shown_length(text, page->length - at);
         if (bytes)
             fwrite(text, 1, bytes, to);
         else

@@ -89,6 +89,10 @@ const char *vt_basename(const char *path);
  * is not valid. */
 unsigned vt_utf8_length(const char *text, size_t left);
 
+/* The same if a terminal shows it; 0 if it obeys it, or cannot decode it: the control characters of
+ * ASCII and of Latin-1 (U+0080 to U+009F), and what is not UTF-8. */
+unsigned vt_shown_length(const char *text, size_t left);
+
 /* --- map, hash --- */
 
 /* From a 64-bit key to a 32-bit number, with open addressing. Start it as {0}; free with
