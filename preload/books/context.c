@@ -12,14 +12,17 @@
 
 #define CONTEXTS_MAX 4096u
 #define PRIMARY      0x100u
+#define KNOWN        0x200u
 #define ENDING       1u /* not a handle: what was allocated in it is still in our tables */
 
 struct context {
     uint64_t handle; /* atomic; 0: free; ENDING */
-    uint32_t device; /* atomic; device | PRIMARY */
+    uint32_t device; /* atomic; device | PRIMARY | KNOWN; 0: unknown */
     uint32_t owner;  /* atomic; number + 1 of the context that owns its allocations; 0: itself */
 };
 
+/* A free slot has neither device nor owner, so nobody takes those of its last context for those of the
+ * next. */
 static struct context contexts[CONTEXTS_MAX];
 static uint32_t used; /* atomic: slots ever taken */
 
@@ -30,41 +33,46 @@ static unsigned find(uint64_t handle) {
     return VT_CONTEXT_UNKNOWN;
 }
 
-static unsigned add(uint64_t handle, uint32_t device) {
+/* The number of a handle; new ones have no known device. Threads that add a handle at the same time try
+ * the slots in the same order, so that all but one find it there. (They would get two numbers if a
+ * lower slot became free at that very moment.) */
+static unsigned add(uint64_t handle) {
     if (!handle)
         return VT_CONTEXT_UNKNOWN;
     unsigned n = find(handle);
     if (n != VT_CONTEXT_UNKNOWN)
         return n;
     for (unsigned i = 0; i < CONTEXTS_MAX; i++) {
-        if (vt_get(&contexts[i].handle) || !vt_claim(&contexts[i].handle, 0, handle))
-            continue;
-        vt_put(&contexts[i].device, device);
-        vt_put(&contexts[i].owner, 0);
         for (uint32_t u = vt_get(&used); u < i + 1 && !vt_claim(&used, u, i + 1); u = vt_get(&used))
             ;
-        return i;
+        if ((!vt_see(&contexts[i].handle) && vt_claim(&contexts[i].handle, 0, handle)) ||
+            vt_see(&contexts[i].handle) == handle)
+            return i;
     }
     return VT_CONTEXT_UNKNOWN;
 }
 
+static void set_device(unsigned number, uint32_t device) {
+    vt_put(&contexts[number].device, device | KNOWN);
+}
+
 unsigned vt_context_made(CUcontext handle, unsigned device, bool primary) {
-    unsigned n = add((uint64_t)(uintptr_t)handle, device | (primary ? PRIMARY : 0));
-    /* The context may have been mentioned before, without a device. */
+    unsigned n = add((uint64_t)(uintptr_t)handle);
     if (n != VT_CONTEXT_UNKNOWN)
-        vt_put(&contexts[n].device, device | (primary ? PRIMARY : 0));
+        set_device(n, device | (primary ? PRIMARY : 0));
     return n;
 }
 
 unsigned vt_context_number(CUcontext handle) {
-    unsigned n = add((uint64_t)(uintptr_t)handle, VT_DEVICE_UNKNOWN);
+    unsigned n = add((uint64_t)(uintptr_t)handle);
     uint32_t owner = n == VT_CONTEXT_UNKNOWN ? 0 : vt_get(&contexts[n].owner);
     return owner ? owner - 1 : n;
 }
 
 unsigned vt_context_primary(unsigned device) {
     for (unsigned i = 0, n = vt_see(&used); i < n; i++)
-        if (vt_see(&contexts[i].handle) && vt_get(&contexts[i].device) == (device | PRIMARY))
+        if (vt_see(&contexts[i].handle) &&
+            vt_get(&contexts[i].device) == (device | PRIMARY | KNOWN))
             return i;
     return VT_CONTEXT_UNKNOWN;
 }
@@ -80,17 +88,22 @@ void vt_context_stays(unsigned number, uint64_t handle) {
 }
 
 void vt_context_gone(unsigned number) {
-    if (number < CONTEXTS_MAX)
-        vt_publish(&contexts[number].handle, 0);
+    if (number >= CONTEXTS_MAX)
+        return;
+    vt_put(&contexts[number].device, 0);
+    vt_put(&contexts[number].owner, 0);
+    vt_publish(&contexts[number].handle, 0);
 }
 
 unsigned vt_context_device(unsigned number) {
-    return number < CONTEXTS_MAX ? vt_get(&contexts[number].device) & 0xff : VT_DEVICE_UNKNOWN;
+    uint32_t device = number < CONTEXTS_MAX ? vt_get(&contexts[number].device) : 0;
+    return device & KNOWN ? device & 0xff : VT_DEVICE_UNKNOWN;
 }
 
 void vt_context_set_device(unsigned number, unsigned device) {
-    if (number < CONTEXTS_MAX && vt_context_device(number) == VT_DEVICE_UNKNOWN)
-        vt_put(&contexts[number].device, device);
+    if (number < CONTEXTS_MAX && vt_see(&contexts[number].handle) &&
+        vt_context_device(number) == VT_DEVICE_UNKNOWN)
+        set_device(number, device);
 }
 
 static struct vt_table green_contexts; /* handle -> number of the primary context */
@@ -114,10 +127,11 @@ void vt_context_green_gone(CUgreenCtx handle) {
 }
 
 void vt_context_alias(CUcontext handle, unsigned owner) {
-    unsigned n = add((uint64_t)(uintptr_t)handle, VT_DEVICE_UNKNOWN);
+    unsigned n = add((uint64_t)(uintptr_t)handle);
     if (n == VT_CONTEXT_UNKNOWN || owner == VT_CONTEXT_UNKNOWN || n == owner)
         return;
-    vt_put(&contexts[n].device, vt_context_device(owner));
+    if (vt_context_device(owner) != VT_DEVICE_UNKNOWN)
+        set_device(n, vt_context_device(owner));
     vt_put(&contexts[n].owner, owner + 1);
 }
 
@@ -160,7 +174,7 @@ unsigned vt_context_current(void) {
 /* A child cannot use the contexts of a parent that used CUDA. */
 void vt_context_forked(void) {
     for (unsigned i = 0, n = vt_see(&used); i < n; i++)
-        vt_put(&contexts[i].handle, 0);
+        vt_context_gone(i);
     vt_put(&used, 0);
     vt_table_forget(&green_contexts);
 }

@@ -114,6 +114,8 @@ VT_EXPORT CUresult cuDevicePrimaryCtxRetain(CUcontext *pctx, CUdevice dev) {
         return result;
     if (vt_add(&retained[dev], 1) <= 0)
         made(&call, *pctx, dev, true);
+    else /* the thread that retained it first may not have come here yet */
+        vt_context_made(*pctx, (unsigned)dev & 0xff, true);
     return result;
 }
 
