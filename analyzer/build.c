@@ -90,7 +90,7 @@ static void take_gaps(const struct build *b, struct vt_process *p) {
         {VT_DROP_NESTED, true, "a signal handler allocated while its thread was being recorded"},
         {VT_DROP_NO_MEMORY, true, "no memory for the tracer's own tables"},
         {VT_DROP_LOG_LOST, true, "the program closed or replaced the log's file descriptor"},
-        {VT_DROP_STACKS, false, "call stacks were not kept: their table was full"},
+        {VT_DROP_STACKS, false, "call stacks were not kept: no space for them"},
         {VT_DROP_LIVE, false, "allocations did not fit the tracer's live table"},
         {VT_DROP_UNKNOWN, false, "CUDA calls failed because the real function was not found"},
     };

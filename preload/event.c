@@ -380,7 +380,7 @@ void vt_event_device(unsigned ordinal, const char *name, uint64_t total_bytes, c
     struct vt_recording rec = begin();
     if (!rec.thread)
         return;
-    struct vt_rec_device *r = (void *)vt_log_reserve(rec.thread, sizeof *r);
+    struct vt_rec_device *r = (void *)vt_log_reserve_entry(rec.thread, sizeof *r);
     if (r) {
         r->ordinal = ordinal;
         r->flags = uuid ? VT_DEVICE_HAS_UUID : 0;

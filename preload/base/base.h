@@ -11,6 +11,7 @@
  *   mappings.h     the list of the library's own mappings
  *   table.h        a lock-free table
  *   arena.h        numbered items
+ *   numbering.h    numbers for what is written to the log once
  *   elf.h          symbols of loaded objects
  *   libc.h         the C library's functions behind those that we export, and past sanitizers
  *   string.c       our own versions of the functions of <string.h>
@@ -30,6 +31,7 @@
 #include "elf.h"
 #include "libc.h"
 #include "mappings.h"
+#include "numbering.h"
 #include "options.h"
 #include "process.h"
 #include "say.h"

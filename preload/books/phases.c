@@ -64,7 +64,7 @@ static uint64_t hash_of(const char *text, uint32_t bytes) {
 
 static void write_name(struct vt_thread *t, uint32_t number, const char *text, uint32_t n) {
     uint32_t bytes = (uint32_t)sizeof(struct vt_rec_name) + ((n + 7) & ~7u);
-    struct vt_rec_name *r = (void *)vt_log_reserve(t, bytes);
+    struct vt_rec_name *r = (void *)vt_log_reserve_entry(t, bytes);
     if (!r)
         return;
     r->number = number;

@@ -169,19 +169,8 @@ static long allocate(uint64_t number) {
 }
 
 static bool write_out(const void *data, uint64_t bytes, uint64_t offset) {
-    if (!fd_check() || !vt_log_space_allowed(offset + bytes))
-        return false;
-    while (bytes) {
-        long n = VT_SYS4(SYS_pwrite64, log_fd, data, bytes, offset);
-        if (n == -EINTR)
-            continue;
-        if (n <= 0)
-            return false;
-        data = (const char *)data + n;
-        offset += (uint64_t)n;
-        bytes -= (uint64_t)n;
-    }
-    return true;
+    return fd_check() && vt_log_space_allowed(offset + bytes) &&
+           vt_log_space_write(log_fd, data, bytes, offset);
 }
 
 static void remember_absolute(void) {
@@ -280,7 +269,7 @@ static uint64_t chunk_offset(const struct vt_thread *t) {
     return t->chunk_number * VT_CHUNK_BYTES;
 }
 
-/* Buffered: counts one drop for each event in a chunk that cannot be written. */
+/* Buffered: counts one drop for each event and each stack in a chunk that cannot be written. */
 static void count_lost(struct vt_thread *t) {
     uint32_t used = vt_see(&t->used);
     while (t->flushed < used) {
@@ -288,6 +277,8 @@ static void count_lost(struct vt_thread *t) {
         uint32_t bytes = vt_record_length(word);
         if (vt_word_type(word) < 0x80)
             vt_log_drop(VT_DROP_LOG_FULL);
+        else if (vt_word_type(word) == VT_REC_STACK)
+            vt_log_drop(VT_DROP_STACKS);
         t->flushed += bytes > 8 ? bytes : 8;
     }
 }
@@ -436,7 +427,7 @@ static void name_thread(struct vt_thread *t) {
     vt_log_commit(t, &r->word, vt_word(VT_REC_THREAD, 0, 0, sizeof *r), sizeof *r);
 }
 
-uint64_t *vt_log_reserve(struct vt_thread *t, uint32_t bytes) {
+uint64_t *vt_log_reserve_entry(struct vt_thread *t, uint32_t bytes) {
     uint64_t *record = room(t, bytes);
     if (VT_UNLIKELY(record && !t->named)) {
         name_thread(t);
@@ -444,6 +435,11 @@ uint64_t *vt_log_reserve(struct vt_thread *t, uint32_t bytes) {
             vt_log_environment_write(t);
         record = room(t, bytes);
     }
+    return record;
+}
+
+uint64_t *vt_log_reserve(struct vt_thread *t, uint32_t bytes) {
+    uint64_t *record = vt_log_reserve_entry(t, bytes);
     if (VT_UNLIKELY(!record) && !t->orphan && !vt_process_is_fresh_child())
         vt_log_drop(VT_DROP_LOG_FULL);
     return record;

@@ -59,9 +59,11 @@ bool vt_log_is_open(void);
 void vt_log_stop_clock(bool tsc);
 void vt_log_start_clock(void); /* when the library is loaded: all times count from here */
 uint64_t vt_log_ticks(void);   /* ticks since then; ordered after every earlier access */
-/* Reserves `bytes` for a record in the thread's chunk; a zero word follows it. NULL: no space, and
- * that is counted. */
+/* Reserves `bytes` for an event's record in the thread's chunk; a zero word follows it. NULL: no space,
+ * and a dropped event is counted. */
 uint64_t *vt_log_reserve(struct vt_thread *thread, uint32_t bytes);
+/* The same for what is no event (VT_ENTRY in records.def): nothing is counted. */
+uint64_t *vt_log_reserve_entry(struct vt_thread *thread, uint32_t bytes);
 /* Publishes a record whose body is written, by storing its first word. */
 void vt_log_commit(struct vt_thread *thread, uint64_t *record, uint64_t word, uint32_t bytes);
 void vt_log_enter(struct vt_thread *thread); /* sets entered_at */

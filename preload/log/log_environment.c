@@ -35,7 +35,7 @@ static void write_variable(struct vt_thread *t, const char *name, const char *va
     uint32_t name_bytes = (uint32_t)strlen(name);
     uint32_t value_bytes = (uint32_t)strnlen(value, VT_ENV_MAX_BYTES);
     uint32_t bytes = (uint32_t)sizeof *r + ((name_bytes + value_bytes + 7) & ~7u);
-    r = (void *)vt_log_reserve(t, bytes);
+    r = (void *)vt_log_reserve_entry(t, bytes);
     if (!r)
         return;
     r->name_bytes = name_bytes;

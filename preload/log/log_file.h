@@ -34,6 +34,8 @@ bool vt_log_fault_seen(void);
 bool vt_log_space_allowed(uint64_t bytes);
 /* Whether a store to space that was allocated in the file can still fail. */
 bool vt_log_space_is_unsure(int fd);
+/* False: not all of it was written. */
+bool vt_log_space_write(int fd, const void *data, uint64_t bytes, uint64_t offset);
 
 /* Adds the log to the list of the run that this process belongs to, if it does. A leading "!" says
  * that the log could not be made. */

@@ -11,7 +11,7 @@ void vt_log_note(const char *text) {
         return;
     uint32_t n = (uint32_t)strnlen(text, 1024),
              bytes = (uint32_t)(sizeof(struct vt_rec_note) + ((n + 7) & ~7u));
-    struct vt_rec_note *r = (void *)vt_log_reserve(t, bytes);
+    struct vt_rec_note *r = (void *)vt_log_reserve_entry(t, bytes);
     if (!r)
         return;
     r->text_bytes = n;

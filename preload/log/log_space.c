@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * How far a log may grow, and whether its file system keeps what it promised. Called by log.c, which
- * writes with system calls where a store to mapped space could fail.
+ * How far a log may grow, and whether its file system keeps what it promised; where a store to mapped
+ * space could fail, what is written with system calls. Called by log.c.
  */
 #define _GNU_SOURCE
 #include "log_file.h"
 #include "base/base.h"
 
+#include <errno.h>
 #include <sys/resource.h>
 #include <sys/vfs.h>
 
@@ -32,4 +33,18 @@ bool vt_log_space_is_unsure(int fd) {
         if (((unsigned long)fs.f_type & 0xffffffffu) == unsafe[i])
             return true;
     return false;
+}
+
+bool vt_log_space_write(int fd, const void *data, uint64_t bytes, uint64_t offset) {
+    while (bytes) {
+        long n = VT_SYS4(SYS_pwrite64, fd, data, bytes, offset);
+        if (n == -EINTR)
+            continue;
+        if (n <= 0)
+            return false;
+        data = (const char *)data + n;
+        offset += (uint64_t)n;
+        bytes -= (uint64_t)n;
+    }
+    return true;
 }

@@ -185,7 +185,7 @@ static uint32_t write_lost(struct vt_thread *thread, const struct vt_scan *scan,
             break;
         uint32_t bytes = (uint32_t)(sizeof(struct vt_rec_lost) + 8 * n);
         struct vt_rec_lost *r =
-            written + n > LIST_MOST ? NULL : (void *)vt_log_reserve(thread, bytes);
+            written + n > LIST_MOST ? NULL : (void *)vt_log_reserve_entry(thread, bytes);
         if (!r) {
             *cut = true;
             break;
@@ -206,7 +206,7 @@ static uint32_t write_lost(struct vt_thread *thread, const struct vt_scan *scan,
 static void write_result(struct vt_thread *thread, const struct vt_scan *scan) {
     bool cut = false;
     uint32_t lost = scan->stop || scan->in_doubt ? 0 : write_lost(thread, scan, &cut);
-    struct vt_rec_scan *r = (void *)vt_log_reserve(thread, sizeof *r);
+    struct vt_rec_scan *r = (void *)vt_log_reserve_entry(thread, sizeof *r);
     if (!r)
         return;
     r->bytes = scan->bytes;

@@ -72,7 +72,7 @@ static void write_module(struct scan *scan, const struct vt_elf *e, const char *
     struct vt_thread *t = scan->thread;
     uint32_t path_bytes = (uint32_t)strnlen(path, PATH_BYTES_MAX);
     uint32_t bytes = (uint32_t)(sizeof(struct vt_rec_module) + ((id_bytes + path_bytes + 7) & ~7u));
-    struct vt_rec_module *r = (void *)vt_log_reserve(t, bytes);
+    struct vt_rec_module *r = (void *)vt_log_reserve_entry(t, bytes);
     if (!r)
         return;
     r->ticks = scan->ticks;

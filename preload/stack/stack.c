@@ -27,7 +27,6 @@
 #define UNW_LOCAL_ONLY
 #include <libunwind.h>
 
-#define PROBES         128u
 #define OWN_FRAMES_MAX 48u /* our frames and a runtime's, before the caller's */
 
 /* Working memory for one stack. */
@@ -125,74 +124,19 @@ static uint64_t hash_text(uint64_t h, const char *text, size_t n) {
     return h < 2 ? 2 : h;
 }
 
-/* Hashes of items that are written to the log once. An item's number is its slot, from 1. */
-struct numbering {
-    uint64_t *slots; /* atomic; 0: free */
-    uint32_t count;  /* a power of two */
-};
-
-static struct numbering stacks = {.count = 1u << 22};
-static struct numbering codes = {.count = 1u << 18};
-
-static uint64_t *slots_of(struct numbering *n) {
-    uint64_t *slots = vt_see(&n->slots);
-    if (VT_LIKELY(slots != NULL))
-        return slots;
-    size_t bytes = n->count * sizeof *slots;
-    uint64_t *fresh = vt_sys_mmap(bytes, PROT_READ | PROT_WRITE,
-                                  MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-    if (!fresh)
-        return NULL;
-    if (vt_claim(&n->slots, NULL, fresh))
-        return fresh;
-    vt_sys_munmap(fresh, bytes);
-    return vt_see(&n->slots);
-}
-
-#define WRITTEN 1ull /* lowest bit of a slot: the item's record is in the log */
-
-/* The number of a hash, from 1; 0: no room. *fresh: its record may not be in the log yet, so the
- * caller writes it and then calls mark_written. Threads that see a new item at the same time may
- * all write it. That does no harm; but if one relied on another, which is then killed before it
- * wrote, the log would name a stack that has no record. */
-static uint32_t number_of(struct numbering *numbering, uint64_t hash, bool *fresh) {
-    uint64_t *slots = slots_of(numbering);
-    hash &= ~WRITTEN;
-    *fresh = false;
-    for (uint32_t i = 0; slots && i < PROBES; i++) {
-        uint32_t slot = (uint32_t)((hash >> 1) + i) & (numbering->count - 1);
-        uint64_t has = vt_see(&slots[slot]);
-        if (!has && vt_claim(&slots[slot], 0, hash))
-            has = hash;
-        else if (!has)
-            has = vt_see(&slots[slot]);
-        if ((has & ~WRITTEN) == hash) {
-            *fresh = !(has & WRITTEN);
-            return slot + 1;
-        }
-    }
-    return 0;
-}
-
-static void mark_written(struct numbering *numbering, uint32_t number) {
-    vt_or(&numbering->slots[number - 1], WRITTEN);
-}
-
-static void forget(struct numbering *n) {
-    if (vt_see(&n->slots))
-        VT_SYS3(SYS_madvise, n->slots, n->count * sizeof *n->slots, MADV_DONTNEED);
-}
+static struct vt_numbering stacks = {.count = 1u << 22};
+static struct vt_numbering codes = {.count = 1u << 18};
 
 /* The number of a Python code object's text; writes its record if the text is new. 0: no room. */
 static uint32_t code_number(struct vt_thread *thread, const struct vt_pycode *code) {
     uint64_t h = hash_text(code->first_line + 1, code->name, code->name_bytes);
     bool fresh;
-    uint32_t number = number_of(&codes, hash_text(h, code->file, code->file_bytes), &fresh);
+    uint32_t number = vt_numbering_of(&codes, hash_text(h, code->file, code->file_bytes), &fresh);
     if (!fresh)
         return number;
     uint32_t text = code->name_bytes + code->file_bytes;
     uint32_t bytes = (uint32_t)sizeof(struct vt_rec_code) + ((text + 7) & ~7u);
-    struct vt_rec_code *r = (void *)vt_log_reserve(thread, bytes);
+    struct vt_rec_code *r = (void *)vt_log_reserve_entry(thread, bytes);
     if (!r)
         return 0;
     r->number = number;
@@ -203,7 +147,7 @@ static uint32_t code_number(struct vt_thread *thread, const struct vt_pycode *co
     memcpy(r + 1, code->name, code->name_bytes);
     memcpy((char *)(r + 1) + code->name_bytes, code->file, code->file_bytes);
     vt_log_commit(thread, &r->word, vt_word(VT_REC_CODE, 0, 0, bytes), bytes);
-    mark_written(&codes, number);
+    vt_numbering_written(&codes, number);
     return number;
 }
 
@@ -264,10 +208,13 @@ static void note_python(void) {
         vt_log_note(why);
 }
 
-static void write_stack(struct vt_thread *thread, uint32_t number, bool cut) {
+/* False: there is no room. */
+static bool write_stack(struct vt_thread *thread, uint32_t number, bool cut) {
     struct scratch *s = &kept_of(thread)->scratch;
     unsigned flags = cut ? VT_STACK_CUT : 0;
     size_t n = s->n;
+    if (!thread->chunk && thread->retry) /* there was none, and it is not tried again yet */
+        return false;
     vt_modules_write(thread);
     note_python();
     if (kept_of(thread)->python.n_frames)
@@ -275,15 +222,16 @@ static void write_stack(struct vt_thread *thread, uint32_t number, bool cut) {
     else
         memcpy(s->words, s->frames + s->first, n * sizeof *s->words);
     uint32_t bytes = (uint32_t)(sizeof(struct vt_rec_stack) + n * sizeof *s->words);
-    struct vt_rec_stack *r = (void *)vt_log_reserve(thread, bytes);
+    struct vt_rec_stack *r = (void *)vt_log_reserve_entry(thread, bytes);
     if (!r)
-        return;
+        return false;
     r->number = number;
     r->frames = (uint16_t)n;
     r->flags = (uint16_t)flags;
     memcpy(r + 1, s->words, n * sizeof *s->words);
     vt_log_commit(thread, &r->word, vt_word(VT_REC_STACK, 0, 0, bytes), bytes);
-    mark_written(&stacks, number);
+    vt_numbering_written(&stacks, number);
+    return true;
 }
 
 /* Fills the scratch with the native frames from `caller` outwards. True: the outermost
@@ -337,10 +285,9 @@ uint32_t vt_stack_capture(struct vt_thread *thread, void *caller) {
         return s->last_number;
     if (!s->n && !kept_of(thread)->python.n_frames)
         return 0;
-    uint32_t number = number_of(&stacks, hash_stack(s, &kept_of(thread)->python), &fresh);
+    uint32_t number = vt_numbering_of(&stacks, hash_stack(s, &kept_of(thread)->python), &fresh);
     if (VT_UNLIKELY(!number))
         vt_log_drop(VT_DROP_STACKS);
-    remember_last(s, number);
     if (VT_UNLIKELY(fresh)) {
         /* A later dlopen may have brought an interpreter. This is the place to look for it, because
          * a new stack is slow anyway. */
@@ -349,15 +296,21 @@ uint32_t vt_stack_capture(struct vt_thread *thread, void *caller) {
             if (vt_python_state(NULL) == VT_PYTHON_ACTIVE)
                 return vt_stack_capture(thread, caller);
         }
-        write_stack(thread, number, cut);
+        if (!write_stack(thread, number, cut)) {
+            if (vt_numbering_unwritten(&stacks, number))
+                vt_log_drop(VT_DROP_STACKS);
+            s->last_number = 0; /* so that the next event tries again */
+            return number;
+        }
     }
+    remember_last(s, number);
     return number;
 }
 
 /* The child writes its own log, where every stack is new. */
 void vt_stack_forked(void) {
-    forget(&stacks);
-    forget(&codes);
+    vt_numbering_forget(&stacks);
+    vt_numbering_forget(&codes);
     vt_modules_forked();
     vt_python_forked();
 }

@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Numbers for items that are written to the log once and named by number afterwards: stacks, Python
+ * code, names of phases. An item is known by the hash of its content; its number is the hash's slot
+ * in one table, from 1. So threads that have the same item get the same number without
+ * communicating. Lock-free; calls no malloc.
+ */
+#ifndef VT_PRELOAD_NUMBERING_H
+#define VT_PRELOAD_NUMBERING_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+struct vt_numbering {
+    uint64_t *slots; /* atomic; 0: free */
+    uint32_t count;  /* a power of two */
+};
+
+/* The number of a hash; 0: no room. *fresh: its record may not be in the log yet, so the caller writes
+ * it and then calls vt_numbering_written(). Threads that see a new item at the same time may all write
+ * it. That does no harm; but if one relied on another, which is then killed before it wrote, the log
+ * would name an item that has no record. */
+uint32_t vt_numbering_of(struct vt_numbering *numbering, uint64_t hash, bool *fresh);
+void vt_numbering_written(struct vt_numbering *numbering, uint32_t number);
+/* There was no room for its record. True: for the first time. */
+bool vt_numbering_unwritten(struct vt_numbering *numbering, uint32_t number);
+/* In a forked child, whose log has no records yet. */
+void vt_numbering_forget(struct vt_numbering *numbering);
+
+#endif
