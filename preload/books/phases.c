@@ -22,8 +22,6 @@
 #include <sys/mman.h>
 
 #define RANGES 256u
-#define NAMES  (1u << 18)
-#define PROBES 64u
 
 /* A range that began before there was a log. */
 struct waiting {
@@ -38,56 +36,35 @@ static uint32_t waiting_count; /* atomic; how many of them are in `waiting` */
 static __thread struct vt_phases *own __attribute__((tls_model("initial-exec")));
 static struct waiting waiting[RANGES];
 
-static uint64_t *names; /* atomic; hashes of the names already written */
+static struct vt_numbering names = {.count = 1u << 18};
 static char domains[VT_PHASE_DOMAINS][VT_NAME_MAX_BYTES + 1]; /* by number - 1; set once */
 static uint32_t domain_state[VT_PHASE_DOMAINS]; /* atomic; 0: free, 1: being written, 2: ready */
-
-static uint64_t *names_table(void) {
-    uint64_t *t = vt_see(&names);
-    if (t)
-        return t;
-    uint64_t *fresh = vt_sys_mmap(NAMES * sizeof *t, PROT_READ | PROT_WRITE,
-                                  MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-    if (!fresh || vt_claim(&names, NULL, fresh))
-        return fresh;
-    vt_sys_munmap(fresh, NAMES * sizeof *t);
-    return vt_see(&names);
-}
 
 static uint64_t hash_of(const char *text, uint32_t bytes) {
     uint64_t h = 0xcbf29ce484222325ull ^ bytes;
     for (uint32_t i = 0; i < bytes; i++)
         h = (h ^ (unsigned char)text[i]) * 0x100000001b3ull;
     h ^= h >> 29;
-    return h ? h : 1;
+    return h;
 }
 
-static void write_name(struct vt_thread *t, uint32_t number, const char *text, uint32_t n) {
+/* A name's number; writes its record if the name is new. 0: no room. */
+static uint32_t name_number(struct vt_thread *t, const char *text, uint32_t n) {
+    bool fresh;
+    uint32_t number = vt_numbering_of(&names, hash_of(text, n), &fresh);
+    if (!fresh)
+        return number;
     uint32_t bytes = (uint32_t)sizeof(struct vt_rec_name) + ((n + 7) & ~7u);
     struct vt_rec_name *r = (void *)vt_log_reserve_entry(t, bytes);
     if (!r)
-        return;
+        return number; /* its next phase tries again */
     r->number = number;
     r->text_bytes = n;
     memset(r + 1, 0, bytes - sizeof *r);
     memcpy(r + 1, text, n);
     vt_log_commit(t, &r->word, vt_word(VT_REC_NAME, 0, 0, bytes), bytes);
-}
-
-/* A name's number, which is its slot, from 1. The thread that claims the slot writes it to the log.
- * 0: no room. */
-static uint32_t name_number(struct vt_thread *t, const char *text, uint32_t bytes) {
-    uint64_t *table = names_table(), hash = hash_of(text, bytes);
-    for (uint32_t i = 0; table && i < PROBES; i++) {
-        uint32_t slot = (uint32_t)(hash + i) & (NAMES - 1);
-        if (!vt_see(&table[slot]) && vt_claim(&table[slot], 0, hash)) {
-            write_name(t, slot + 1, text, bytes);
-            return slot + 1;
-        }
-        if (vt_see(&table[slot]) == hash)
-            return slot + 1;
-    }
-    return 0;
+    vt_numbering_written(&names, number);
+    return number;
 }
 
 uint32_t vt_phases_domain(const char *name) {
@@ -182,8 +159,7 @@ void vt_phases_wait_ends(uint64_t range) {
 /* The child's log has no names and no phases yet, and its clock starts now. Phases of other threads
  * are gone. */
 void vt_phases_forked(void) {
-    if (vt_see(&names))
-        VT_SYS3(SYS_madvise, names, NAMES * sizeof *names, MADV_DONTNEED);
+    vt_numbering_forget(&names);
     memset(waiting, 0, sizeof waiting);
     vt_put(&waiting_count, 0);
     for (uint32_t i = 0; own && i < own->depth; i++) {
