@@ -18,8 +18,8 @@
 
 struct scan {
     struct vt_thread *thread;
-    uint64_t ticks; /* before the current event's stamp, because its stack lies in these modules */
-    bool first;
+    uint64_t ticks;  /* before the current event's stamp, because its stack lies in these modules */
+    bool first, all; /* all: there was room for each */
 };
 
 static uint64_t
@@ -49,32 +49,33 @@ static uint32_t build_id_of(const struct dl_phdr_info *info, const unsigned char
     return 0;
 }
 
-/* Marks a module as written. False: it was already, or the table is full. */
-static bool remember(uint64_t start, uint64_t end, const char *path) {
+static uint64_t hash_of(uint64_t start, uint64_t end, const char *path) {
     uint64_t h = start * 0x9e3779b97f4a7c15ull ^ end;
     for (const char *c = path; *c; c++)
         h = (h ^ (unsigned char)*c) * 0x100000001b3ull;
-    h |= 1;
-    for (uint32_t i = 0; i < 64; i++) {
-        uint64_t *slot = &known[((h >> 20) + i) & (KNOWN_MAX - 1)];
-        if (*slot == h)
-            return false;
-        if (!*slot) {
-            *slot = h;
-            return true;
-        }
-    }
-    return false;
+    return h | 1;
 }
 
-static void write_module(struct scan *scan, const struct vt_elf *e, const char *path,
+/* The place of a hash among those that were written, or the free one where it belongs. NULL: the table
+ * is full. */
+static uint64_t *place_of(uint64_t hash) {
+    for (uint32_t i = 0; i < 64; i++) {
+        uint64_t *slot = &known[((hash >> 20) + i) & (KNOWN_MAX - 1)];
+        if (!*slot || *slot == hash)
+            return slot;
+    }
+    return NULL;
+}
+
+/* False: there is no room. */
+static bool write_module(struct scan *scan, const struct vt_elf *e, const char *path,
                          const unsigned char *id, uint32_t id_bytes) {
     struct vt_thread *t = scan->thread;
     uint32_t path_bytes = (uint32_t)strnlen(path, PATH_BYTES_MAX);
     uint32_t bytes = (uint32_t)(sizeof(struct vt_rec_module) + ((id_bytes + path_bytes + 7) & ~7u));
     struct vt_rec_module *r = (void *)vt_log_reserve_entry(t, bytes);
     if (!r)
-        return;
+        return false;
     r->ticks = scan->ticks;
     r->start = e->start;
     r->end = e->end;
@@ -87,6 +88,7 @@ static void write_module(struct scan *scan, const struct vt_elf *e, const char *
         memcpy(text, id, id_bytes);
     memcpy(text + id_bytes, path, path_bytes);
     vt_log_commit(t, &r->word, vt_word(VT_REC_MODULE, 0, 0, bytes), bytes);
+    return true;
 }
 
 static char path_buffer[PATH_BYTES_MAX]; /* under the try-lock */
@@ -139,21 +141,29 @@ static int visit(struct dl_phdr_info *info, size_t size, void *data) {
         e.start = start < e.start ? start : e.start;
         e.end = start + p->p_memsz > e.end ? start + p->p_memsz : e.end;
     }
+    if (!path || !e.end)
+        return 0;
+    uint64_t hash = hash_of(e.start, e.end, path), *place = place_of(hash);
+    if (place && *place == hash)
+        return 0;
     const unsigned char *id = NULL;
-    if (path && e.end && remember(e.start, e.end, path)) {
-        uint32_t id_bytes = build_id_of(info, &id);
-        write_module(scan, &e, path_from_root(path), id, id_bytes);
-    }
+    uint32_t id_bytes = build_id_of(info, &id);
+    if (!write_module(scan, &e, path_from_root(path), id, id_bytes))
+        scan->all = false;
+    else if (place)
+        *place = hash;
     return 0;
 }
 
 void vt_modules_write(struct vt_thread *thread) {
     uint64_t entered = thread->chunk ? vt_get(&thread->chunk->entered_at) : 0;
     struct scan scan = {
-        .thread = thread, .ticks = entered ? entered : vt_log_ticks(), .first = true};
+        .thread = thread, .ticks = entered ? entered : vt_log_ticks(), .first = true, .all = true};
     uint64_t held = vt_sys_hold_signals();
     if (vt_claim(&scanning, 0, 1)) {
         vt_libc_each_object(visit, &scan);
+        if (!scan.all) /* the next new stack tries again */
+            seen_adds = 0;
         vt_publish(&scanning, 0);
     }
     vt_sys_let_signals(held);
