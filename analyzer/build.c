@@ -48,7 +48,6 @@ static void take_command(const struct vt_log_header *h, struct vt_process *p) {
         p->command[p->command_count++] = vt_strndup(h->command + at, length);
         at += (uint32_t)length + 1;
     }
-    p->command_cut = h->flags & VT_FLAG_COMMAND_CUT;
 }
 
 static void take_end(const struct build *b, struct vt_process *p) {

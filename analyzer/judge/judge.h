@@ -48,7 +48,7 @@ void vt_oom_advise(struct vt_process *process);
 uint64_t vt_oom_others(const struct vt_process *process, unsigned device, uint64_t at,
                        uint64_t untracked_bytes, uint64_t total_bytes);
 
-/* lifetime.c: fills vt_site.usual_life, longest_life and oldest_age. `end`: ticks. */
+/* lifetime.c: fills vt_site.longest_life and oldest_age. `end`: ticks. */
 void vt_lifetime_measure(const struct vt_replay *replay, struct vt_clock clock, uint64_t end,
                          const uint32_t *index, struct vt_process *process);
 

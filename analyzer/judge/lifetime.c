@@ -15,32 +15,16 @@ enum {
     BY_FAR = 16   /* times the longest of their lifetimes */
 };
 
-/* Upper bound of the histogram class with the n-th shortest lifetime. */
-static uint64_t life_at(const struct vt_replay *r, const struct vt_replay_site *site,
-                        struct vt_clock clock, uint64_t n) {
-    uint64_t seen = 0;
-    for (unsigned i = 0; i < VT_REPLAY_AGES; i++) {
-        seen += site->lives[i];
-        if (seen > n)
-            return vt_clock_ns(clock, r->age_unit << i);
-    }
-    return VT_UNKNOWN;
-}
-
 void vt_lifetime_measure(const struct vt_replay *r, struct vt_clock clock, uint64_t end,
                          const uint32_t *index, struct vt_process *p) {
     for (uint32_t i = 0; i < r->site_count; i++) {
         if (index[i] == VT_NO_SITE)
             continue;
         struct vt_site *site = &p->sites[index[i]];
-        site->usual_life = site->longest_life = site->oldest_age = VT_UNKNOWN;
-        uint64_t freed = 0;
+        site->longest_life = site->oldest_age = VT_UNKNOWN;
         for (unsigned j = 0; j < VT_REPLAY_AGES; j++)
-            freed += r->sites[i].lives[j];
-        if (freed && !site->before) {
-            site->usual_life = life_at(r, &r->sites[i], clock, freed / 2);
-            site->longest_life = life_at(r, &r->sites[i], clock, freed - 1);
-        }
+            if (r->sites[i].lives[j] && !site->before)
+                site->longest_life = vt_clock_ns(clock, r->age_unit << j);
     }
     for (size_t i = 0; i <= r->live.mask; i++) {
         const struct vt_address *entry = &r->live.slots[i];

@@ -103,10 +103,9 @@ struct vt_site {
     uint64_t bytes_at_peak;          /* at its device's peak (host, managed: at that layer's) */
     uint64_t count_at_peak;
     uint64_t allocated_bytes, alloc_count, free_count;
-    uint64_t first_at, last_at;        /* of its allocations; VT_UNKNOWN: none */
-    uint64_t usual_life, longest_life; /* ns, of freed blocks: median and maximum, rounded up to a
-                                          power of two; VT_UNKNOWN: none */
-    uint64_t oldest_age;               /* ns, of the oldest live block; VT_UNKNOWN: none */
+    uint64_t first_at, last_at; /* of its allocations; VT_UNKNOWN: none */
+    uint64_t longest_life; /* ns, of freed blocks, rounded up to a power of two; VT_UNKNOWN: none */
+    uint64_t oldest_age;   /* ns, of the oldest live block; VT_UNKNOWN: none */
     const struct vt_stack *stack;
     enum vt_class class;    /* of driver memory */
     const char *class_name; /* "PyTorch", "cuBLAS"; NULL: the program's */
@@ -282,7 +281,6 @@ struct vt_process {
     int rank; /* -1: unknown */
     char **command;
     uint32_t command_count;
-    bool command_cut;
     uint64_t started_at; /* CLOCK_REALTIME, ns */
     uint64_t duration;
     bool simulated, python;

@@ -41,7 +41,7 @@ struct sweep {
     uint32_t count, room;
     struct vt_map by_id;
     struct vt_baseline before; /* the leaks of the first run */
-    uint32_t runs, crashes, hangs, leaks, missed;
+    uint32_t runs, crashes, hangs, leaks;
     uint32_t survived, failed_well;
 };
 

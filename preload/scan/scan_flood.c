@@ -54,7 +54,6 @@ struct flood {
     uintptr_t block, block_end;
     struct hint *hints;
     uint32_t hint_count;
-    bool hints_lost; /* there were more than fit */
     const struct vt_span *last;
 };
 
@@ -168,12 +167,10 @@ static void find(struct flood *f, uintptr_t value, uintptr_t at) {
     }
     if (t->reached)
         return;
-    if (f->hint_count == HINTS_MOST) {
-        f->hints_lost = true;
+    if (f->hint_count == HINTS_MOST) { /* more than fit: rather reached than lost */
         t->reached = true;
         return;
     }
-    t->hinted = true;
     f->hints[f->hint_count++] = (struct hint){.target = (uint32_t)(t - f->scan->targets),
                                               .block_bytes = (uint32_t)(f->block_end - f->block),
                                               .offset = (uint32_t)(at - f->block)};

@@ -24,7 +24,6 @@ struct vt_target {
     uint8_t kind;
     bool held; /* host or managed memory: its contents count once it is reached */
     bool reached;
-    bool hinted; /* reached only from what may be a driver's tables: see scan_flood.c */
 };
 
 enum vt_span_kind {
@@ -93,7 +92,6 @@ struct vt_scan {
     bool no_readv; /* process_vm_readv is refused */
     uint32_t pid;
     int pagemap, memfd;
-    void *memfd_window;
     uint64_t *page_entries; /* 512: those of the window that begins at `window` */
     uintptr_t window;
     uint8_t *buffer; /* VT_SCAN_BUFFER */

@@ -31,7 +31,6 @@ struct vt_pylayout {
     bool anchors;       /* each call of the loop leaves a stack address in the chain */
     bool one_state;     /* 3.8-3.11: this_state() always returns the thread's first state */
     uint8_t lasti_unit; /* frame objects: bytes per unit of f_lasti */
-    bool tlbc;          /* free-threaded 3.14 on: bytecode copies per thread */
     uint16_t state_frame, state_cframe, state_thread, state_next;
     uint16_t cframe_current, cframe_previous;
     uint16_t interp_threads; /* one_state: head of an interpreter's list of states */
