@@ -95,7 +95,6 @@ static void take_gaps(const struct build *b, struct vt_process *p) {
     };
     const struct vt_log *log = &b->log;
     const struct vt_log_header *h = &log->header;
-    char number[VT_FORMAT_BYTES];
     bool ended = h->exit_kind == VT_EXIT_EXITED || h->exit_kind == VT_EXIT_EXEC ||
                  h->exit_kind == VT_EXIT_SIGNALED;
     p->complete =
@@ -111,7 +110,7 @@ static void take_gaps(const struct build *b, struct vt_process *p) {
         vt_model_note(
             p,
             "The log is cut off after %s bytes: read up to the last whole record of each thread.",
-            vt_format_count(log->file_bytes, number));
+            VT_NUMBER(log->file_bytes));
     if (log->damage_count) {
         const struct vt_log_damage *d = &log->damage[0];
         vt_model_note(
@@ -128,7 +127,7 @@ static void take_gaps(const struct build *b, struct vt_process *p) {
         uint64_t count = h->dropped[reasons[i].reason];
         if (!count)
             continue;
-        vt_format_count(count, number);
+        const char *number = VT_NUMBER(count);
         if (reasons[i].event) {
             p->dropped_events += count;
             vt_model_note(p, "%s event%s dropped: %s.", number, plural(count), reasons[i].text);
@@ -404,25 +403,24 @@ static bool torch_is_mute(const struct build *b) {
 
 static void note_replay(const struct build *b) {
     const struct vt_replay *r = &b->replay;
-    char n[VT_FORMAT_BYTES];
     if (r->unknown_frees && !b->options->since)
         vt_model_note(b->p, "%s free%s had no matching allocation in the log.",
-                      vt_format_count(r->unknown_frees, n), plural(r->unknown_frees));
+                      VT_NUMBER(r->unknown_frees), plural(r->unknown_frees));
     if (r->replaced)
         vt_model_note(
             b->p,
             "%s allocation%s reused addresses that were still live: earlier frees were not seen.",
-            vt_format_count(r->replaced, n), plural(r->replaced));
+            VT_NUMBER(r->replaced), plural(r->replaced));
     if (r->strays)
         vt_model_note(b->p,
                       "%s block%s of a caching allocator lie%s outside all recorded driver memory: "
                       "their bytes are counted, their segments are unknown.",
-                      vt_format_count(r->strays, n), plural(r->strays), r->strays == 1 ? "s" : "");
+                      VT_NUMBER(r->strays), plural(r->strays), r->strays == 1 ? "s" : "");
     if (r->lost_blocks)
         vt_model_note(b->p,
                       "%s block%s of a caching allocator %s live when the segment around was "
                       "freed: counted as freed with it.",
-                      vt_format_count(r->lost_blocks, n), plural(r->lost_blocks),
+                      VT_NUMBER(r->lost_blocks), plural(r->lost_blocks),
                       r->lost_blocks == 1 ? "was" : "were");
     if (torch_is_mute(b))
         vt_model_note(b->p,
@@ -433,12 +431,11 @@ static void note_replay(const struct build *b) {
             vt_model_note(b->p,
                           "PyTorch's own totals for GPU %u disagreed with the log %s time%s; at "
                           "the end PyTorch says %llu bytes are allocated, the log %llu.",
-                          d, vt_format_count(r->devices[d].said_apart, n),
-                          plural(r->devices[d].said_apart),
+                          d, VT_NUMBER(r->devices[d].said_apart), plural(r->devices[d].said_apart),
                           (unsigned long long)r->devices[d].said_allocated,
                           (unsigned long long)r->devices[d].blocks_bytes);
     if (r->failed_frees)
-        vt_model_note(b->p, "%s free%s refused by the driver.", vt_format_count(r->failed_frees, n),
+        vt_model_note(b->p, "%s free%s refused by the driver.", VT_NUMBER(r->failed_frees),
                       r->failed_frees == 1 ? " was" : "s were");
 }
 

@@ -55,18 +55,15 @@ static const char *style(bool colour, const char *escape) {
 
 /* "+1.50 MiB", "-1". */
 static const char *change(uint64_t before, uint64_t after, bool bytes, char out[48]) {
-    char text[VT_FORMAT_BYTES];
     uint64_t by = before > after ? before - after : after - before;
-    snprintf(out, 48, "%c%s", before > after ? '-' : '+',
-             bytes ? vt_format_bytes(by, text) : vt_format_count(by, text));
+    snprintf(out, 48, "%c%s", before > after ? '-' : '+', bytes ? VT_BYTES(by) : VT_NUMBER(by));
     return out;
 }
 
 static void total(const char *what, uint64_t before, uint64_t after, bool bytes) {
-    char a[VT_FORMAT_BYTES], b[VT_FORMAT_BYTES], c[48];
-    fprintf(page, "  %-22s %12s %12s", what,
-            bytes ? vt_format_bytes(before, a) : vt_format_count(before, a),
-            bytes ? vt_format_bytes(after, b) : vt_format_count(after, b));
+    char c[48];
+    fprintf(page, "  %-22s %12s %12s", what, bytes ? VT_BYTES(before) : VT_NUMBER(before),
+            bytes ? VT_BYTES(after) : VT_NUMBER(after));
     if (before != after)
         fprintf(page, " %14s", change(before, after, bytes, c));
     fputc('\n', page);
@@ -86,13 +83,12 @@ static void caller(const struct vt_diff_side *side) {
 }
 
 static void row(const struct vt_diff_row *r) {
-    char a[VT_FORMAT_BYTES], b[VT_FORMAT_BYTES];
     const struct vt_diff_side *side = &r->sides[r->sides[1].there];
     char *frame_text =
         vt_frame_text(side->process, vt_stack_main_frame(side->site->stack), VT_TEXT_WIDTH - 28);
     char *call = vt_stack_key_call_text(side->site);
-    fprintf(page, "  %10s -> %10s  %s\n", vt_format_bytes(r->sides[0].live_bytes, a),
-            vt_format_bytes(r->sides[1].live_bytes, b), frame_text);
+    fprintf(page, "  %10s -> %10s  %s\n", VT_BYTES(r->sides[0].live_bytes),
+            VT_BYTES(r->sides[1].live_bytes), frame_text);
     caller(side);
     fprintf(page, "  %26s", "");
     for (int i = 0; i < 2; i++)

@@ -188,7 +188,6 @@ static int check_window(const struct vt_model *model, const struct vt_model_opti
     const char *others = model->process_count > 1 ? " and the others" : "";
     uint32_t devices = 0, begun = 0;
     uint64_t longest = 0;
-    char text[VT_FORMAT_BYTES];
     for (uint32_t i = 0; i < model->process_count; i++) {
         devices += p[i].device_count;
         begun += p[i].window_since == VT_UNKNOWN || p[i].window_since <= p[i].duration;
@@ -200,7 +199,7 @@ static int check_window(const struct vt_model *model, const struct vt_model_opti
     }
     if (options->since && !begun) {
         vt_error("--since %s: %s%s ran for only %s", options->since, p->log, others,
-                 vt_format_duration(longest, text));
+                 VT_DURATION(longest));
         return VT_STATUS_USAGE;
     }
     return VT_STATUS_OK;

@@ -26,6 +26,12 @@ char *vt_format_duration(uint64_t ns, char out[VT_FORMAT_BYTES]);
 /* "2,911,440". Returns `out`. */
 char *vt_format_count(uint64_t count, char out[VT_FORMAT_BYTES]);
 
+/* The same with buffers of their own, which live until the block ends in which they stand; the body
+ * of an `if` is a block even without braces. */
+#define VT_BYTES(bytes)  vt_format_bytes((bytes), (char[VT_FORMAT_BYTES]){0})
+#define VT_DURATION(ns)  vt_format_duration((ns), (char[VT_FORMAT_BYTES]){0})
+#define VT_NUMBER(count) vt_format_count((count), (char[VT_FORMAT_BYTES]){0})
+
 /* --- memory --- */
 
 /* These never return NULL: out of memory, no report can be written, so they print a message and

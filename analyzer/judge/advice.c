@@ -368,15 +368,14 @@ static char *find_unfreed(const struct vt_process *p, const struct lines *lines,
     if (i == sizeof frees / sizeof *frees || allocs < 4 || !leak->live_count)
         return NULL;
     struct vt_string advice = {0};
-    char a[VT_FORMAT_BYTES], b[VT_FORMAT_BYTES];
     char *frame_text = vt_frame_text(p, frame, freed ? FRAME_COLUMNS - 10 : FRAME_COLUMNS);
     if (!freed)
         vt_string_format(&advice, "%s is never called for memory allocated at %s", frees[i].free,
                          frame_text);
     else if (leak->verdict == VT_VERDICT_LOST && freed >= leak->live_count * 2)
-        vt_string_format(
-            &advice, "%s of %s are freed: some path drops memory allocated at %s without %s",
-            vt_format_count(freed, a), vt_format_count(allocs, b), frame_text, frees[i].free);
+        vt_string_format(&advice,
+                         "%s of %s are freed: some path drops memory allocated at %s without %s",
+                         VT_NUMBER(freed), VT_NUMBER(allocs), frame_text, frees[i].free);
     free(frame_text);
     return advice.text;
 }

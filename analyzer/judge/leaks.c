@@ -157,7 +157,6 @@ static void gather_site(struct gathering *g, uint32_t i) {
 /* --- evidence and order --- */
 
 static void say_why(const struct vt_process *p, struct vt_leak *leak) {
-    char live[VT_FORMAT_BYTES], all[VT_FORMAT_BYTES];
     uint64_t allocations = 0, lost = 0, went = 0;
     struct vt_string why = {0};
     const struct vt_site *largest = &p->sites[leak->sites[0]];
@@ -175,13 +174,11 @@ static void say_why(const struct vt_process *p, struct vt_leak *leak) {
         vt_string_format(&why,
                          "no pointer to %s of %s live allocations, from %u call sites, was "
                          "left in the process's memory",
-                         vt_format_count(lost, all), vt_format_count(leak->live_count - went, live),
-                         leak->site_count);
+                         VT_NUMBER(lost), VT_NUMBER(leak->live_count - went), leak->site_count);
     } else {
         vt_string_format(&why, "%s of %s allocations, from %u call sites, were %s%s",
-                         vt_format_count(leak->live_count, live), vt_format_count(allocations, all),
-                         leak->site_count, went ? "never freed" : "still live ",
-                         went ? "" : vt_verdicts_end(p));
+                         VT_NUMBER(leak->live_count), VT_NUMBER(allocations), leak->site_count,
+                         went ? "never freed" : "still live ", went ? "" : vt_verdicts_end(p));
         vt_verdicts_went(went, leak->live_count, largest->went_by, &why);
     }
     leak->why = why.text;

@@ -39,12 +39,10 @@ void vt_lifetime_measure(const struct vt_replay *r, struct vt_clock clock, uint6
 }
 
 void vt_lifetime_say(const struct vt_site *site, struct vt_string *why) {
-    char longest[VT_FORMAT_BYTES], oldest[VT_FORMAT_BYTES];
     if (!site->live_count || site->free_count < SIBLINGS || site->longest_life == VT_UNKNOWN ||
         site->oldest_age == VT_UNKNOWN || site->oldest_age / BY_FAR < site->longest_life)
         return;
     vt_string_format(why, "; %s %s old, while the freed ones lived at most %s",
                      site->live_count == 1 ? "it is" : "the oldest is",
-                     vt_format_duration(site->oldest_age, oldest),
-                     vt_format_duration(site->longest_life, longest));
+                     VT_DURATION(site->oldest_age), VT_DURATION(site->longest_life));
 }

@@ -139,28 +139,27 @@ static const char *outcome(const struct vt_oom_sources *s, const struct vt_proce
 
 /* --- the cause --- */
 
-#define BYTES(n) vt_format_bytes((n), (char[VT_FORMAT_BYTES]){0})
-
 /* Adds which other causes were excluded. */
 static void say_not(const struct vt_oom *oom, bool fragmentation, struct vt_string *why) {
     if (fragmentation)
         vt_string_format(why,
                          ". Not fragmentation: the %s idle in the cache would not have been enough",
-                         BYTES(oom->cached_bytes));
+                         VT_BYTES(oom->cached_bytes));
     if (oom->others_bytes == 0)
         vt_string_add(why, fragmentation ? "; no other process held memory"
                                          : ". No other process held memory");
     else if (oom->others_bytes != VT_UNKNOWN)
         vt_string_format(why, "%s other processes held %s",
-                         fragmentation ? "; meanwhile" : ". Meanwhile", BYTES(oom->others_bytes));
+                         fragmentation ? "; meanwhile" : ". Meanwhile",
+                         VT_BYTES(oom->others_bytes));
 }
 
 static void say_capacity(const struct vt_oom *oom, uint64_t in_use, struct vt_string *why) {
     oom->requested_bytes > oom->total_bytes
         ? vt_string_format(why, "%s is more than the whole device has (%s)",
-                           BYTES(oom->requested_bytes), BYTES(oom->total_bytes))
+                           VT_BYTES(oom->requested_bytes), VT_BYTES(oom->total_bytes))
         : vt_string_format(why, "this process held %s of the device's %s%s",
-                           BYTES(oom->tracked_bytes), BYTES(oom->total_bytes),
+                           VT_BYTES(oom->tracked_bytes), VT_BYTES(oom->total_bytes),
                            in_use < oom->tracked_bytes ? ", most of it in use" : "");
 }
 
@@ -183,12 +182,12 @@ static bool weigh(struct vt_oom *oom, struct vt_string *why) {
     if (cached && (asked <= cached || (free != VT_UNKNOWN && asked <= cached + free))) {
         oom->cause = "fragmentation";
         vt_string_format(why, "%s was idle inside %s's segments, in pieces of at most %s",
-                         BYTES(cached), oom->allocator ? oom->allocator : "a caching allocator",
-                         BYTES(oom->largest_free_bytes));
+                         VT_BYTES(cached), oom->allocator ? oom->allocator : "a caching allocator",
+                         VT_BYTES(oom->largest_free_bytes));
         if (free != VT_UNKNOWN)
             vt_string_format(why, "%s %s was free on the device", said ? ", and" : ", and at most",
-                             BYTES(free));
-        vt_string_format(why, ": enough in total for %s, but not in one piece", BYTES(asked));
+                             VT_BYTES(free));
+        vt_string_format(why, ": enough in total for %s, but not in one piece", VT_BYTES(asked));
         return true;
     }
     if (!said)
@@ -198,7 +197,7 @@ static bool weigh(struct vt_oom *oom, struct vt_string *why) {
         vt_string_format(why,
                          "the driver reported %s free but could not provide %s: not in one piece, "
                          "or not of the requested kind",
-                         BYTES(free), BYTES(asked));
+                         VT_BYTES(free), VT_BYTES(asked));
         return true;
     }
     if (others && asked <= free + cached + others) {
@@ -206,9 +205,9 @@ static bool weigh(struct vt_oom *oom, struct vt_string *why) {
         vt_string_format(why,
                          "other processes held %s%s of the device's %s; this one held %s, and %s "
                          "was free",
-                         BYTES(others),
+                         VT_BYTES(others),
                          oom->others_bytes == VT_UNKNOWN || oom->others_said ? "" : " (estimated)",
-                         BYTES(oom->total_bytes), BYTES(oom->tracked_bytes), BYTES(free));
+                         VT_BYTES(oom->total_bytes), VT_BYTES(oom->tracked_bytes), VT_BYTES(free));
         return true;
     }
     oom->cause = "capacity";
@@ -218,7 +217,7 @@ static bool weigh(struct vt_oom *oom, struct vt_string *why) {
                         : 0;
     if (rest)
         vt_string_format(why, "; another %s was untracked: contexts, loaded code, driver reserve",
-                         BYTES(rest));
+                         VT_BYTES(rest));
     say_not(oom, cached > 0, why);
     return true;
 }
@@ -228,9 +227,9 @@ static void explain(const struct vt_replay_fail *from, struct vt_oom *oom) {
     if (from->flags & VT_FAIL_LIMIT) {
         oom->cause = "limit";
         vt_string_format(&why, "%s more would have exceeded VRAMTRACE_LIMIT; this process held %s",
-                         BYTES(from->size), BYTES(oom->tracked_bytes));
+                         VT_BYTES(from->size), VT_BYTES(oom->tracked_bytes));
         if (oom->cached_bytes && oom->cached_bytes != VT_UNKNOWN)
-            vt_string_format(&why, ", %s of it idle in a cache", BYTES(oom->cached_bytes));
+            vt_string_format(&why, ", %s of it idle in a cache", VT_BYTES(oom->cached_bytes));
     } else if (from->flags & VT_FAIL_INJECTED) {
         oom->cause = "injected";
         vt_string_add(&why, "VRAMTRACE_INJECT chose this allocation to fail");
@@ -242,18 +241,18 @@ static void explain(const struct vt_replay_fail *from, struct vt_oom *oom) {
                          oom->allocator);
     } else if (oom->layer == VT_LAYER_HOST) {
         vt_string_format(&why, "the system refused %s of pinned host memory",
-                         BYTES(oom->requested_bytes));
+                         VT_BYTES(oom->requested_bytes));
     } else if (!weigh(oom, &why)) {
         if (oom->total_bytes == VT_UNKNOWN)
             vt_string_format(&why,
                              "this process held %s; the device's size is not in the log, because "
                              "the program never asked for it",
-                             BYTES(oom->tracked_bytes));
+                             VT_BYTES(oom->tracked_bytes));
         else
             vt_string_format(&why,
                              "this process held only %s of the device's %s: something else held "
                              "the rest, or the free memory was in pieces",
-                             BYTES(oom->tracked_bytes), BYTES(oom->total_bytes));
+                             VT_BYTES(oom->tracked_bytes), VT_BYTES(oom->total_bytes));
     }
     oom->why = why.text;
 }

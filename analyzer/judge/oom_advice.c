@@ -14,8 +14,6 @@
 #include <string.h>
 #include <strings.h>
 
-#define BYTES(n) vt_format_bytes((n), (char[VT_FORMAT_BYTES]){0})
-
 /* PyTorch's allocator settings, from whichever variable is set, and the variable's name. */
 static const char *torch_settings(const struct vt_process *p, const char **name) {
     static const char *const names[] = {"PYTORCH_ALLOC_CONF", "PYTORCH_CUDA_ALLOC_CONF",
@@ -42,15 +40,13 @@ static void name_pins(const struct vt_process *p, const struct vt_oom *oom,
     if (!frame_text)
         return;
     const struct vt_pin *pin = &oom->pins[0];
-    char blocks[VT_FORMAT_BYTES], segments[VT_FORMAT_BYTES];
     vt_string_format(
         text,
         "%sallocate the blocks kept from %s earlier or in memory of their own: %s block%s "
         "(%s) hold%s %s segment%s with %s idle",
-        text->length ? "; or " : "", frame_text, vt_format_count(pin->blocks, blocks),
-        pin->blocks == 1 ? "" : "s", BYTES(pin->block_bytes), pin->blocks == 1 ? "s" : "",
-        vt_format_count(pin->segments, segments), pin->segments == 1 ? "" : "s",
-        BYTES(pin->pinned_bytes));
+        text->length ? "; or " : "", frame_text, VT_NUMBER(pin->blocks),
+        pin->blocks == 1 ? "" : "s", VT_BYTES(pin->block_bytes), pin->blocks == 1 ? "s" : "",
+        VT_NUMBER(pin->segments), pin->segments == 1 ? "" : "s", VT_BYTES(pin->pinned_bytes));
     free(frame_text);
 }
 
@@ -65,7 +61,7 @@ static void against_fragmentation(const struct vt_process *p, const struct vt_oo
     name_pins(p, oom, text);
     if (oom->largest_free_bytes != VT_UNKNOWN && oom->largest_free_bytes)
         vt_string_format(text, "%sask for pieces of at most %s", text->length ? "; or " : "",
-                         BYTES(oom->largest_free_bytes));
+                         VT_BYTES(oom->largest_free_bytes));
     if (torch && expandable)
         vt_string_add(text, " (expandable segments are on already)");
 }
@@ -83,13 +79,13 @@ static void against_capacity(const struct vt_process *p, const struct vt_oom *oo
         bool leak = verdict == VT_VERDICT_GROWING || verdict == VT_VERDICT_LOST;
         vt_string_format(text, "%s memory allocated at %s: it held %s",
                          leak ? "stop the leak of" : "free, or shrink, the", frame_text,
-                         BYTES(oom->holder_bytes[0]));
+                         VT_BYTES(oom->holder_bytes[0]));
         free(frame_text);
     }
     uint64_t cached = oom->cached_bytes == VT_UNKNOWN ? 0 : oom->cached_bytes;
     if (oom->free_bytes != VT_UNKNOWN && oom->free_bytes + cached)
         vt_string_format(text, "%sask for at most %s", text->length ? "; or " : "",
-                         BYTES(oom->free_bytes + cached));
+                         VT_BYTES(oom->free_bytes + cached));
 }
 
 static void against_limit(const struct vt_process *p, const struct vt_oom *oom,
@@ -116,7 +112,7 @@ static void advise(const struct vt_process *p, struct vt_oom *oom) {
         vt_string_format(&text,
                          "end the other processes on this GPU (nvidia-smi lists them), or use "
                          "another one with CUDA_VISIBLE_DEVICES; until then at most %s fits",
-                         BYTES(oom->free_bytes));
+                         VT_BYTES(oom->free_bytes));
     oom->advice = text.text;
 }
 

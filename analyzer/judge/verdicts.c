@@ -31,7 +31,6 @@ const char *vt_verdicts_end(const struct vt_process *p) {
 }
 
 void vt_verdicts_went(uint64_t went, uint64_t live, const char *by, struct vt_string *why) {
-    char number[VT_FORMAT_BYTES];
     if (!went)
         return;
     vt_string_format(why, "; %s took ", by ? by : "an unknown call");
@@ -40,7 +39,7 @@ void vt_verdicts_went(uint64_t went, uint64_t live, const char *by, struct vt_st
     else if (went == live)
         vt_string_add(why, "them with their context");
     else
-        vt_string_format(why, "%s of them with %s context", vt_format_count(went, number),
+        vt_string_format(why, "%s of them with %s context", VT_NUMBER(went),
                          went == 1 ? "its" : "their");
 }
 
@@ -53,34 +52,30 @@ static bool looked_for(const struct vt_process *p, const struct vt_site *site) {
 static void say_lost(const struct vt_process *p, const struct vt_site *site,
                      struct vt_string *why) {
     uint64_t searched = site->live_count - site->went_count;
-    char lost[VT_FORMAT_BYTES], live[VT_FORMAT_BYTES], bytes[VT_FORMAT_BYTES];
-    vt_format_bytes(p->scan_bytes, bytes);
+    const char *bytes = VT_BYTES(p->scan_bytes);
     if (searched == 1)
         vt_string_add(why, "no pointer to it");
     else if (site->lost_count == searched)
-        vt_string_format(why, "no pointer to any of its %s live allocations",
-                         vt_format_count(searched, live));
+        vt_string_format(why, "no pointer to any of its %s live allocations", VT_NUMBER(searched));
     else
         vt_string_format(why, "no pointer to %s of its %s live allocations",
-                         vt_format_count(site->lost_count, lost), vt_format_count(searched, live));
+                         VT_NUMBER(site->lost_count), VT_NUMBER(searched));
     vt_string_format(why, " was left in the process's memory (%s searched in %llu ms)", bytes,
                      (unsigned long long)((p->scan_ns + 999999) / 1000000));
 }
 
 /* Adds "by 5.00 MiB in each iteration of 'step', ...". */
 static void say_growth(const struct vt_growth *g, struct vt_string *why) {
-    char bytes[VT_FORMAT_BYTES], rises[VT_FORMAT_BYTES], all[VT_FORMAT_BYTES];
-    vt_format_bytes(g->bytes_per_iteration, bytes);
-    vt_format_count(g->rises, rises);
+    const char *bytes = VT_BYTES(g->bytes_per_iteration);
+    const char *rises = VT_NUMBER(g->rises);
     if (g->marked)
         vt_string_format(
             why, "live memory grew by %s in each iteration of '%s', from iteration %llu of %s on",
-            bytes, g->per, (unsigned long long)g->since_iteration,
-            vt_format_count(g->iterations, all));
+            bytes, g->per, (unsigned long long)g->since_iteration, VT_NUMBER(g->iterations));
     else if (g->iterations != VT_UNKNOWN)
         vt_string_format(
             why, "live memory grew by %s in each round of the run, from round %llu of %s on", bytes,
-            (unsigned long long)g->since_iteration, vt_format_count(g->iterations, all));
+            (unsigned long long)g->since_iteration, VT_NUMBER(g->iterations));
     else
         vt_string_format(why, "live memory grew by %s each second to the end of the run", bytes);
     vt_string_format(why, " (%s rise%s; Mann-Kendall p < %s)", rises, g->rises == 1 ? "" : "s",
@@ -92,12 +87,11 @@ static void say_growth(const struct vt_growth *g, struct vt_string *why) {
 /* Says what is live by the live list alone: such a site made more allocations than the log has. */
 static void say_unrecorded(const struct vt_process *p, const struct vt_site *site,
                            struct vt_string *why) {
-    char live[VT_FORMAT_BYTES], lost[VT_FORMAT_BYTES];
     vt_string_format(why, "%s allocation%s still live %s; the log had no room for ",
-                     vt_format_count(site->live_count, live),
-                     site->live_count == 1 ? " was" : "s were", vt_verdicts_end(p));
+                     VT_NUMBER(site->live_count), site->live_count == 1 ? " was" : "s were",
+                     vt_verdicts_end(p));
     if (site->unrecorded_count < site->live_count)
-        vt_string_format(why, "%s of them", vt_format_count(site->unrecorded_count, lost));
+        vt_string_format(why, "%s of them", VT_NUMBER(site->unrecorded_count));
     else
         vt_string_add(why, site->live_count == 1 ? "it" : "them");
     if (!site->stack->count)
@@ -107,9 +101,8 @@ static void say_unrecorded(const struct vt_process *p, const struct vt_site *sit
 /* Adds how many of its allocations are live. */
 static void say_live(const struct vt_process *p, const struct vt_site *site,
                      struct vt_string *why) {
-    char live[VT_FORMAT_BYTES], all[VT_FORMAT_BYTES];
-    vt_format_count(site->live_count, live);
-    vt_format_count(site->alloc_count, all);
+    const char *live = VT_NUMBER(site->live_count);
+    const char *all = VT_NUMBER(site->alloc_count);
     if (site->unrecorded_count && !site->went_count) {
         say_unrecorded(p, site, why);
     } else if (site->went_count) {
@@ -184,20 +177,19 @@ static void judge(const struct vt_process *p, struct vt_site *site) {
 
 /* What rose to the end and was freed is no leak, but a reader may want to know. */
 static void note_tidied(struct vt_process *p, const struct vt_site *largest, uint32_t count) {
-    char bytes[VT_FORMAT_BYTES], more[48] = "";
+    char more[48] = "";
     char *text = vt_frame_text(p, vt_stack_main_frame(largest->stack), UINT_MAX);
     if (count > 1)
         snprintf(more, sizeof more, " (and %u more call site%s)", count - 1, count > 2 ? "s" : "");
     vt_model_note(p,
                   "%s%s: rose steadily to %s until the last allocation, then the program freed it.",
-                  text, more, vt_format_bytes(largest->held_bytes, bytes));
+                  text, more, VT_BYTES(largest->held_bytes));
     free(text);
 }
 
 /* Adds a note about memory that went with its context, unless it fails the gate, which names it. */
 static void note_went(struct vt_process *p) {
     const char *by = NULL;
-    char n[VT_FORMAT_BYTES];
     for (uint32_t i = 0; i < p->site_count; i++) {
         const struct vt_site *site = &p->sites[i];
         if (site->verdict == VT_VERDICT_CACHE || site->verdict == VT_VERDICT_RUNTIME)
@@ -207,8 +199,8 @@ static void note_went(struct vt_process *p) {
     }
     if (!p->went_bytes || vt_verdict_fails_by_default(p, VT_VERDICT_UNFREED))
         return;
-    vt_model_note(p, "%s was never freed: it went with its context (%s).",
-                  vt_format_bytes(p->went_bytes, n), by ? by : "an unknown call");
+    vt_model_note(p, "%s was never freed: it went with its context (%s).", VT_BYTES(p->went_bytes),
+                  by ? by : "an unknown call");
     p->went_note = p->notes[p->note_count - 1];
 }
 

@@ -41,14 +41,12 @@ struct vt_amount vt_amount_of_leak(const struct vt_process *p, const struct vt_l
 }
 
 char *vt_amount_text(struct vt_amount amount) {
-    char bytes[VT_FORMAT_BYTES], blocks[VT_FORMAT_BYTES], freed[VT_FORMAT_BYTES];
     struct vt_string text = {0};
-    vt_string_format(&text, "%s in %s block%s", vt_format_bytes(amount.bytes, bytes),
-                     vt_format_count(amount.blocks, blocks), amount.blocks == 1 ? "" : "s");
+    vt_string_format(&text, "%s in %s block%s", VT_BYTES(amount.bytes), VT_NUMBER(amount.blocks),
+                     amount.blocks == 1 ? "" : "s");
     if (amount.freed && amount.freed == amount.blocks)
         vt_string_add(&text, ", freed only at exit");
     else if (amount.freed)
-        vt_string_format(&text, ", %s of them freed only at exit",
-                         vt_format_count(amount.freed, freed));
+        vt_string_format(&text, ", %s of them freed only at exit", VT_NUMBER(amount.freed));
     return text.text;
 }

@@ -236,9 +236,8 @@ void vt_classes_judge(const struct vt_classes *c, const struct vt_process *p, bo
 }
 
 bool vt_classes_verdict(struct vt_site *site, const char *end) {
-    char bytes[VT_FORMAT_BYTES];
     struct vt_string why = {0};
-    vt_format_bytes(site->live_bytes, bytes);
+    const char *bytes = VT_BYTES(site->live_bytes);
     if (site->class == VT_CLASS_PROGRAM || !site->live_count)
         return false;
     if (site->went_count == site->live_count)

@@ -80,8 +80,7 @@ static void two_sided(const struct vt_text *t, const char *left, const char *rig
 static void head(const struct vt_text *t) {
     const struct vt_process *p = t->process;
     struct vt_string command = {0}, right = {0}, left = {0};
-    char date[32] = "", duration[VT_FORMAT_BYTES], events[VT_FORMAT_BYTES], ended[96];
-    char dropped[VT_FORMAT_BYTES];
+    char date[32] = "", ended[96];
     time_t started = (time_t)(p->started_at / 1000000000);
     struct tm tm;
     if (p->started_at && localtime_r(&started, &tm))
@@ -96,21 +95,19 @@ static void head(const struct vt_text *t) {
     two_sided(t, command.text, vt_printable(right.text));
     exit_text(p, ended, sizeof ended);
     vt_string_format(&left, "%s %s, %s", p->complete ? "ran" : "log up to",
-                     vt_format_duration(p->duration, duration), ended);
+                     VT_DURATION(p->duration), ended);
     right.length = 0;
     vt_string_format(&right, "log %s, %s events, %s dropped",
-                     p->complete ? "complete" : "INCOMPLETE", vt_format_count(p->events, events),
-                     vt_format_count(p->dropped_events, dropped));
+                     p->complete ? "complete" : "INCOMPLETE", VT_NUMBER(p->events),
+                     VT_NUMBER(p->dropped_events));
     two_sided(t, left.text, right.text);
     if (p->simulated)
         fprintf(t->out, "%sSIMULATED GPU%s: memory behaves as on a device, kernels did not run.\n",
                 vt_text_style(t, VT_STYLE_WARN), vt_text_style(t, VT_STYLE_NONE));
     if (p->window_since != VT_UNKNOWN || p->window_until != VT_UNKNOWN) {
-        char a[VT_FORMAT_BYTES], b[VT_FORMAT_BYTES];
         fprintf(t->out, "showing only %s to %s of the run\n",
-                p->window_since == VT_UNKNOWN ? "the start"
-                                              : vt_format_duration(p->window_since, a),
-                p->window_until == VT_UNKNOWN ? "the end" : vt_format_duration(p->window_until, b));
+                p->window_since == VT_UNKNOWN ? "the start" : VT_DURATION(p->window_since),
+                p->window_until == VT_UNKNOWN ? "the end" : VT_DURATION(p->window_until));
     }
     vt_string_free(&command);
     vt_string_free(&right);
@@ -141,7 +138,6 @@ static void held_late(const struct vt_text *t) {
                           exit */
     const struct vt_process *p = t->process;
     struct vt_rows rows;
-    char bytes[VT_FORMAT_BYTES], count[VT_FORMAT_BYTES], part[VT_FORMAT_BYTES];
     uint64_t peak = 0;
     vt_rows_make(&rows, t, VT_ROWS_LATE, 0);
     for (uint32_t i = 0; i < p->device_count; i++)
@@ -153,15 +149,15 @@ static void held_late(const struct vt_text *t) {
         char *frame_text = vt_frame_text(p, frame, VT_TEXT_WIDTH);
         char *caller = outer ? vt_frame_text(p, outer, VT_TEXT_WIDTH) : NULL;
         struct vt_string rest = {0}, line = {0};
-        vt_string_format(&rest, "%s in %s block%s%s", vt_format_bytes(rows.bytes, bytes),
-                         vt_format_count(rows.blocks, count), rows.blocks == 1 ? "" : "s",
+        vt_string_format(&rest, "%s in %s block%s%s", VT_BYTES(rows.bytes), VT_NUMBER(rows.blocks),
+                         rows.blocks == 1 ? "" : "s",
                          p->went_bytes ? ", partly when its context was destroyed" : "");
         vt_text_heading(t, VT_STYLE_HEAD, "FREED ONLY AT EXIT", rest.text);
         vt_string_format(&line,
                          "held until the process's last allocation; %s of it allocated at %s%s%s",
                          first->bytes == rows.bytes       ? "all"
                          : first->bytes >= rows.bytes / 2 ? "most"
-                                                          : vt_format_bytes(first->bytes, part),
+                                                          : VT_BYTES(first->bytes),
                          frame_text, caller ? ", called from " : "", caller ? caller : "");
         vt_text_wrap(t, "  ", 2, line.text);
         vt_string_free(&rest);
@@ -175,7 +171,6 @@ static void held_late(const struct vt_text *t) {
 /* Says what else may be held if no call site holds device memory: caches and other memory. */
 static void say_freed(const struct vt_process *p, struct vt_string *rest) {
     uint64_t kept = 0;
-    char bytes[VT_FORMAT_BYTES];
     bool apart = p->pinned.live_count || p->managed.live_count;
     for (uint32_t i = 0; i < p->device_count; i++)
         kept += p->devices[i].live_count;
@@ -186,7 +181,7 @@ static void say_freed(const struct vt_process *p, struct vt_string *rest) {
     vt_string_add(rest, apart ? "all GPU memory was freed" : "everything allocated was freed");
     if (p->went_bytes)
         vt_string_format(rest, ", %s of it only when its context was destroyed",
-                         vt_format_bytes(p->went_bytes, bytes));
+                         VT_BYTES(p->went_bytes));
     if (kept)
         vt_string_add(rest, ", except what caches and CUDA's libraries keep");
     if (apart)
@@ -199,7 +194,6 @@ static void say_freed(const struct vt_process *p, struct vt_string *rest) {
 static void held(const struct vt_text *t) {
     const struct vt_process *p = t->process;
     struct vt_rows rows;
-    char bytes[VT_FORMAT_BYTES], count[VT_FORMAT_BYTES];
     struct vt_string rest = {0};
     vt_rows_make(&rows, t, VT_ROWS_HELD, 0);
     bool windowed = p->window_until != VT_UNKNOWN, ended = !windowed && p->complete;
@@ -214,10 +208,9 @@ static void held(const struct vt_text *t) {
         if (ended)
             held_late(t);
     } else {
-        vt_string_format(&rest, "%s in %s allocation%s, by %u %s%s",
-                         vt_format_bytes(rows.bytes, bytes), vt_format_count(rows.blocks, count),
-                         rows.blocks == 1 ? "" : "s", rows.count, vt_rows_noun(t),
-                         rows.count == 1 ? "" : "s");
+        vt_string_format(&rest, "%s in %s allocation%s, by %u %s%s", VT_BYTES(rows.bytes),
+                         VT_NUMBER(rows.blocks), rows.blocks == 1 ? "" : "s", rows.count,
+                         vt_rows_noun(t), rows.count == 1 ? "" : "s");
         vt_text_heading(t, VT_STYLE_BAD,
                         ended      ? "STILL HELD AT THE END"
                         : windowed ? "HELD AT THE WINDOW'S END"
@@ -234,12 +227,11 @@ static void apart(const struct vt_text *t, const char *heading, const struct vt_
                   enum vt_rows_what what) {
     struct vt_rows rows;
     struct vt_string rest = {0};
-    char a[VT_FORMAT_BYTES], b[VT_FORMAT_BYTES], c[VT_FORMAT_BYTES];
     if (!books->alloc_count && !books->peak_bytes && !books->failed_count)
         return;
-    vt_string_format(&rest, "%s held in %s allocation%s; peak %s",
-                     vt_format_bytes(books->live_bytes, a), vt_format_count(books->live_count, b),
-                     books->live_count == 1 ? "" : "s", vt_format_bytes(books->peak_bytes, c));
+    vt_string_format(&rest, "%s held in %s allocation%s; peak %s", VT_BYTES(books->live_bytes),
+                     VT_NUMBER(books->live_count), books->live_count == 1 ? "" : "s",
+                     VT_BYTES(books->peak_bytes));
     vt_text_heading(t, VT_STYLE_HEAD, heading, rest.text);
     vt_rows_make(&rows, t, what, 0);
     if (rows.count)

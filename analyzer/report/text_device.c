@@ -15,8 +15,7 @@
 
 static void print_part(const struct vt_text *t, char letter, const char *name, uint64_t bytes,
                        uint64_t whole, const char *rest) {
-    char text[VT_FORMAT_BYTES];
-    fprintf(t->out, "  %c  %-12s %9s", letter, name, vt_format_bytes(bytes, text));
+    fprintf(t->out, "  %c  %-12s %9s", letter, name, VT_BYTES(bytes));
     if (whole) {
         double share = 100.0 * (double)bytes / (double)whole;
         fprintf(t->out, "  %s%.0f %%", share < 9.5 ? "  " : share < 99.5 ? " " : "", share);
@@ -99,12 +98,11 @@ static void sum_parts(const struct vt_text *t, const struct vt_device *d,
 
 /* The end of a sentence about the driver's figure: how it compares with what was recorded. */
 static void print_compared(const struct vt_text *t, const struct vt_device *d) {
-    char untracked[VT_FORMAT_BYTES];
     if (d->untracked_bytes == 0)
         fputs(": matches\n", t->out);
     else if (d->untracked_bytes != VT_UNKNOWN)
         fprintf(t->out, ";\n%17s%s untracked: contexts, loaded code, driver reserve\n", "",
-                vt_format_bytes(d->untracked_bytes, untracked));
+                VT_BYTES(d->untracked_bytes));
     else
         fputc('\n', t->out);
 }
@@ -112,23 +110,19 @@ static void print_compared(const struct vt_text *t, const struct vt_device *d) {
 /* NVML's figure for this process, and how its untracked memory changed. */
 static void print_untracked(const struct vt_text *t, const struct vt_device *d) {
     const struct vt_untracked *u = &d->untracked;
-    char a[VT_FORMAT_BYTES], b[VT_FORMAT_BYTES], c[VT_FORMAT_BYTES];
     fprintf(t->out, "  driver         reports %s for this process at %s",
-            vt_format_bytes(d->driver_used_bytes, a), vt_format_duration(d->driver_used_at, b));
+            VT_BYTES(d->driver_used_bytes), VT_DURATION(d->driver_used_at));
     print_compared(t, d);
     if (d->other_processes_bytes != VT_UNKNOWN)
-        fprintf(t->out, "%17s%s for other processes\n", "",
-                vt_format_bytes(d->other_processes_bytes, a));
+        fprintf(t->out, "%17s%s for other processes\n", "", VT_BYTES(d->other_processes_bytes));
     if (u->samples > 1 && u->last_bytes > u->first_bytes &&
         u->last_bytes - u->first_bytes >= GROWTH_WORTH_SAYING)
         fprintf(t->out, "  untracked      grew from %s to %s; at most %s, at %s\n",
-                vt_format_bytes(u->first_bytes, a), vt_format_bytes(u->last_bytes, b),
-                vt_format_bytes(u->max_bytes, c),
-                vt_format_duration(u->max_at, (char[VT_FORMAT_BYTES]){0}));
+                VT_BYTES(u->first_bytes), VT_BYTES(u->last_bytes), VT_BYTES(u->max_bytes),
+                VT_DURATION(u->max_at));
 }
 
 static void print_driver_figures(const struct vt_text *t, const struct vt_device *d) {
-    char a[VT_FORMAT_BYTES], b[VT_FORMAT_BYTES];
     if (d->driver_used_bytes == VT_UNKNOWN)
         return;
     if (d->from_nvml) {
@@ -136,11 +130,10 @@ static void print_driver_figures(const struct vt_text *t, const struct vt_device
         return;
     }
     fprintf(t->out, "  driver         told the program at %s that %s was in use",
-            vt_format_duration(d->driver_used_at, a), vt_format_bytes(d->driver_used_bytes, b));
+            VT_DURATION(d->driver_used_at), VT_BYTES(d->driver_used_bytes));
     if (d->other_processes_bytes != VT_UNKNOWN && d->other_processes_bytes)
         fprintf(t->out, ";\n%17s%s by other processes, %s untracked\n", "",
-                vt_format_bytes(d->other_processes_bytes, a),
-                vt_format_bytes(d->untracked_bytes, b));
+                VT_BYTES(d->other_processes_bytes), VT_BYTES(d->untracked_bytes));
     else if (d->untracked_bytes == VT_UNKNOWN)
         fputs(" by all processes\n", t->out);
     else
@@ -154,45 +147,41 @@ static bool is_alarming(double ratio, uint64_t idle, uint64_t reserved) {
 
 /* The moment when most idle memory could not be released. */
 static void print_worst(const struct vt_text *t, const struct vt_fragmentation *f) {
-    char a[VT_FORMAT_BYTES], b[VT_FORMAT_BYTES], c[VT_FORMAT_BYTES];
     uint64_t idle = f->worst.reserved_bytes - f->worst.in_use_bytes;
     if (f->worst.at == VT_UNKNOWN)
         return;
     double ratio = vt_fragmentation_ratio(idle, f->worst.largest_free_bytes);
     bool alarm = is_alarming(ratio, f->worst.pinned_bytes, f->worst.reserved_bytes);
     fprintf(t->out, "  at its worst   %s%.2f at %s%s: %s idle; largest %s%s\n",
-            vt_text_style(t, alarm ? VT_STYLE_WARN : ""), ratio, vt_format_duration(f->worst.at, a),
-            vt_text_style(t, alarm ? VT_STYLE_NONE : ""), vt_format_bytes(idle, b),
-            vt_format_bytes(f->worst.largest_free_bytes, c), alarm ? "; above 0.30" : "");
+            vt_text_style(t, alarm ? VT_STYLE_WARN : ""), ratio, VT_DURATION(f->worst.at),
+            vt_text_style(t, alarm ? VT_STYLE_NONE : ""), VT_BYTES(idle),
+            VT_BYTES(f->worst.largest_free_bytes), alarm ? "; above 0.30" : "");
 }
 
 static void print_blocks(const struct vt_text *t, const struct vt_device *d) {
     const struct vt_blocks *b = &d->blocks;
-    char c[VT_FORMAT_BYTES], e[VT_FORMAT_BYTES], f[VT_FORMAT_BYTES], g[VT_FORMAT_BYTES];
     if (!d->has_blocks)
         return;
-    fprintf(t->out, "  %-13s  at most %s in use, %s at this peak", b->name,
-            vt_format_bytes(b->peak_bytes, c), vt_format_bytes(b->at_peak_bytes, e));
+    fprintf(t->out, "  %-13s  at most %s in use, %s at this peak", b->name, VT_BYTES(b->peak_bytes),
+            VT_BYTES(b->at_peak_bytes));
     if (b->reserved_bytes != VT_UNKNOWN)
-        fprintf(t->out, ";\n%17sat the end %s in use of %s reserved", "",
-                vt_format_bytes(b->live_bytes, f), vt_format_bytes(b->reserved_bytes, g));
+        fprintf(t->out, ";\n%17sat the end %s in use of %s reserved", "", VT_BYTES(b->live_bytes),
+                VT_BYTES(b->reserved_bytes));
     fputc('\n', t->out);
     if (b->said_allocated != VT_UNKNOWN)
         fprintf(t->out, "%17sits own counters: %s allocated, %s reserved%s\n", "",
-                vt_format_bytes(b->said_allocated, c), vt_format_bytes(b->said_reserved, e),
+                VT_BYTES(b->said_allocated), VT_BYTES(b->said_reserved),
                 b->said_apart ? " (they differ: see NOTE)" : "");
 }
 
 static void print_granules(const struct vt_text *t, const struct vt_fragmentation *f) {
-    char a[VT_FORMAT_BYTES];
     if (f->granule_waste_bytes == VT_UNKNOWN || f->granule_waste_bytes < 16u << 20)
         return;
     fprintf(t->out, "  rounding       to 2 MiB pages wastes up to %s (estimate)\n",
-            vt_format_bytes(f->granule_waste_bytes, a));
+            VT_BYTES(f->granule_waste_bytes));
 }
 
 static void print_fragmentation(const struct vt_text *t, const struct vt_fragmentation *f) {
-    char a[VT_FORMAT_BYTES], b[VT_FORMAT_BYTES], c[VT_FORMAT_BYTES];
     if (f->ratio < 0)
         fputs("  fragmentation  unknown: the log does not show what pools and caches keep\n",
               t->out);
@@ -200,8 +189,8 @@ static void print_fragmentation(const struct vt_text *t, const struct vt_fragmen
         fputs("  fragmentation  none: no reserved memory was idle at the end\n", t->out);
     else
         fprintf(t->out, "  fragmentation  %.2f: %s of %s reserved is idle; largest %s\n", f->ratio,
-                vt_format_bytes(f->free_bytes, a), vt_format_bytes(f->reserved_bytes, b),
-                vt_format_bytes(f->largest_free_bytes, c));
+                VT_BYTES(f->free_bytes), VT_BYTES(f->reserved_bytes),
+                VT_BYTES(f->largest_free_bytes));
 }
 
 /* Whether the list of held memory shows the peak already. */
@@ -218,9 +207,8 @@ static bool is_held_list(const struct vt_rows *peak, const struct vt_text *t) {
 /* The peak by call site. */
 static void print_peak(const struct vt_text *t, const struct vt_device *d) {
     struct vt_rows rows;
-    char bytes[VT_FORMAT_BYTES];
     vt_rows_make(&rows, t, VT_ROWS_PEAK, d->ordinal);
-    vt_format_bytes(d->peak_bytes, bytes);
+    const char *bytes = VT_BYTES(d->peak_bytes);
     if (!t->process->leak_count && is_held_list(&rows, t)) { /* with leaks there is no such list */
         fprintf(t->out, "  peak           %s, all of it listed above\n", bytes);
     } else {
@@ -231,12 +219,10 @@ static void print_peak(const struct vt_text *t, const struct vt_device *d) {
 }
 
 static void print_counts(const struct vt_text *t, const struct vt_device *d) {
-    char a[VT_FORMAT_BYTES], f[VT_FORMAT_BYTES], b[VT_FORMAT_BYTES], m[VT_FORMAT_BYTES];
-    fprintf(t->out, "  total          %s allocation%s, %s; %s freed",
-            vt_format_count(d->alloc_count, a), d->alloc_count == 1 ? "" : "s",
-            vt_format_bytes(d->allocated_bytes, b), vt_format_count(d->free_count, f));
+    fprintf(t->out, "  total          %s allocation%s, %s; %s freed", VT_NUMBER(d->alloc_count),
+            d->alloc_count == 1 ? "" : "s", VT_BYTES(d->allocated_bytes), VT_NUMBER(d->free_count));
     if (d->failed_count)
-        fprintf(t->out, "; %s refused", vt_format_count(d->failed_count, m));
+        fprintf(t->out, "; %s refused", VT_NUMBER(d->failed_count));
     fputc('\n', t->out);
 }
 
@@ -313,7 +299,6 @@ void vt_text_device(const struct vt_text *t, const struct vt_device *d) {
     };
     struct vt_string names[PARTS] = {{0}};
     struct vt_string title = {0}, rest = {0};
-    char bytes[VT_FORMAT_BYTES], at[VT_FORMAT_BYTES];
     if (d->ordinal == VT_DEVICE_UNKNOWN)
         vt_string_add(&title, "GPU ?");
     else
@@ -324,8 +309,7 @@ void vt_text_device(const struct vt_text *t, const struct vt_device *d) {
     vt_printable(rest.text);
     rest.length = strlen(rest.text);
     if (d->total_bytes != VT_UNKNOWN)
-        vt_string_format(&rest, "%s%s", rest.length ? "   " : "",
-                         vt_format_bytes(d->total_bytes, bytes));
+        vt_string_format(&rest, "%s%s", rest.length ? "   " : "", VT_BYTES(d->total_bytes));
     if (!d->alloc_count && !d->peak_bytes) {
         vt_string_format(&rest, "%snothing was allocated", rest.length ? "   " : "");
         vt_text_heading(t, VT_STYLE_HEAD, title.text, rest.text);
@@ -335,8 +319,7 @@ void vt_text_device(const struct vt_text *t, const struct vt_device *d) {
         return;
     }
     bool whole = d->total_bytes != VT_UNKNOWN && d->total_bytes >= d->peak_bytes;
-    vt_string_format(&rest, "%sat its peak, %s", rest.length ? "   " : "",
-                     vt_format_duration(d->peak_at, at));
+    vt_string_format(&rest, "%sat its peak, %s", rest.length ? "   " : "", VT_DURATION(d->peak_at));
     if (!whole)
         vt_string_format(&rest, "   %sthe bar is the peak",
                          d->total_bytes == VT_UNKNOWN ? "size not known; " : "");

@@ -62,9 +62,7 @@ static void say_growing(const struct vt_process *p, const struct vt_leak *leak,
 
 static void heading(const struct vt_text *t, const struct vt_leak *leak) {
     const struct vt_process *p = t->process;
-    char bytes[VT_FORMAT_BYTES];
     struct vt_string rest = {0};
-    char number_lost[VT_FORMAT_BYTES], number_live[VT_FORMAT_BYTES];
     struct vt_amount amount = vt_amount_of_leak(p, leak);
     bool growing = leak->growth != NULL;
     uint64_t lost = 0, live = 0, went = 0;
@@ -73,15 +71,14 @@ static void heading(const struct vt_text *t, const struct vt_leak *leak) {
         live += p->sites[leak->sites[i]].live_count;
         went += p->sites[leak->sites[i]].went_count;
     }
-    vt_string_format(&rest, "%s%s", vt_format_bytes(amount.bytes, bytes), memory(p, leak));
+    vt_string_format(&rest, "%s%s", VT_BYTES(amount.bytes), memory(p, leak));
     if (leak->verdict == VT_VERDICT_LOST && lost == live - went)
         vt_string_format(&rest, " lost%s: no pointer to it is left.",
                          growing ? ", and growing" : "");
     else if (leak->verdict == VT_VERDICT_LOST)
         vt_string_format(&rest, "%s: no pointer to %s of %s blocks is left.",
-                         growing ? " lost and growing" : " lost in part",
-                         vt_format_count(lost, number_lost),
-                         vt_format_count(live - went, number_live));
+                         growing ? " lost and growing" : " lost in part", VT_NUMBER(lost),
+                         VT_NUMBER(live - went));
     else if (growing)
         say_growing(p, leak, amount, &rest);
     else if (went)
@@ -141,31 +138,29 @@ static void print_round(const struct vt_text *t, const struct vt_leak *leak) {
 
 static void print_growth(const struct vt_text *t, const struct vt_leak *leak) {
     const struct vt_growth *g = leak->growth;
-    char a[VT_FORMAT_BYTES], b[VT_FORMAT_BYTES], c[VT_FORMAT_BYTES];
     struct vt_string s = {0};
-    vt_string_format(&s, "%s per %s", vt_format_bytes(g->bytes_per_iteration, a), unit(g));
+    vt_string_format(&s, "%s per %s", VT_BYTES(g->bytes_per_iteration), unit(g));
     if (g->outer_iterations)
         vt_string_format(&s, "; %s per %s%s%s",
-                         vt_format_bytes(g->bytes_per_iteration * g->outer_iterations, b),
-                         g->outer ? g->outer : vt_format_count(g->outer_iterations, c),
+                         VT_BYTES(g->bytes_per_iteration * g->outer_iterations),
+                         g->outer ? g->outer : VT_NUMBER(g->outer_iterations),
                          g->outer ? "" : " rounds", g->outer ? "" : " (an epoch?)");
     row(t, "how much", s.text);
     print_round(t, leak);
     s.length = 0;
     if (g->iterations != VT_UNKNOWN)
-        vt_string_format(&s, "%s %s of %s (%s)", unit(g), vt_format_count(g->since_iteration, a),
-                         vt_format_count(g->iterations, b), vt_format_duration(g->since, c));
+        vt_string_format(&s, "%s %s of %s (%s)", unit(g), VT_NUMBER(g->since_iteration),
+                         VT_NUMBER(g->iterations), VT_DURATION(g->since));
     else
-        vt_string_format(&s, "%s", vt_format_duration(g->since, c));
+        vt_string_format(&s, "%s", VT_DURATION(g->since));
     row(t, "since", s.text);
     s.length = 0;
     if (g->full_in_iterations == 0)
         vt_string_add(&s, t->process->oom_count ? "yes: see OUT OF MEMORY below" : "yes");
     else if (g->full_in_iterations != VT_UNKNOWN && g->full_in != VT_UNKNOWN &&
              g->full_in / FULL_WITHIN <= t->process->duration)
-        vt_string_format(&s, "in %s %s%s, %s at this pace",
-                         vt_format_count(g->full_in_iterations, a), unit(g),
-                         plural(g->full_in_iterations), vt_format_duration(g->full_in, b));
+        vt_string_format(&s, "in %s %s%s, %s at this pace", VT_NUMBER(g->full_in_iterations),
+                         unit(g), plural(g->full_in_iterations), VT_DURATION(g->full_in));
     if (s.length)
         row(t, "device full", s.text);
     vt_string_free(&s);
@@ -174,7 +169,6 @@ static void print_growth(const struct vt_text *t, const struct vt_leak *leak) {
 /* The counts of the leak's sites, and the trend test. */
 static void print_evidence(const struct vt_text *t, const struct vt_leak *leak) {
     const struct vt_process *p = t->process;
-    char a[VT_FORMAT_BYTES], b[VT_FORMAT_BYTES], c[VT_FORMAT_BYTES];
     struct vt_string s = {0};
     struct vt_amount amount = vt_amount_of_leak(p, leak);
     uint64_t allocs = 0;
@@ -183,17 +177,16 @@ static void print_evidence(const struct vt_text *t, const struct vt_leak *leak) 
     if (!leak->growth) {
         vt_string_add(&s, leak->why);
     } else {
-        vt_string_format(&s, "%s of %s block%s ", vt_format_count(amount.blocks, a),
-                         vt_format_count(allocs, b), plural(allocs));
+        vt_string_format(&s, "%s of %s block%s ", VT_NUMBER(amount.blocks), VT_NUMBER(allocs),
+                         plural(allocs));
         if (!amount.freed)
             vt_string_add(&s, "never freed");
         else if (amount.freed == amount.blocks)
             vt_string_format(&s, "freed only %s", end(p));
         else
-            vt_string_format(&s, "kept: %s freed only %s, %s never",
-                             vt_format_count(amount.freed, a), end(p),
-                             vt_format_count(amount.blocks - amount.freed, c));
-        vt_string_format(&s, "; %s rise%s, p < %s", vt_format_count(leak->growth->rises, a),
+            vt_string_format(&s, "kept: %s freed only %s, %s never", VT_NUMBER(amount.freed),
+                             end(p), VT_NUMBER(amount.blocks - amount.freed));
+        vt_string_format(&s, "; %s rise%s, p < %s", VT_NUMBER(leak->growth->rises),
                          plural(leak->growth->rises),
                          leak->growth->chance < 0.001  ? "0.001"
                          : leak->growth->chance < 0.01 ? "0.01"
@@ -213,13 +206,12 @@ static void print_path(const struct vt_text *t, const struct vt_leak *leak, uint
     const struct vt_frame *user_callers[VT_CALLERS];
     if (!caller && vt_rows_same_line(site, other) && vt_rows_callers(site->stack, user_callers))
         caller = user_callers[0]; /* instances of the same template */
-    char bytes[VT_FORMAT_BYTES];
     unsigned width = VT_TEXT_WIDTH - LABEL - 11 - t->digits - 2 - (caller ? 5 : 0);
     char *frame_text = vt_frame_text(p, caller ? caller : vt_stack_main_frame(site->stack), width);
     int pad = (int)width - (int)vt_frame_text_columns(frame_text);
     fprintf(t->out, "  %-*s%9s  %s%s%*s  %.*s\n", LABEL - 2, i ? "" : "sites",
-            vt_format_bytes(vt_amount_of_site(site, leak).bytes, bytes), caller ? "from " : "",
-            frame_text, pad > 0 ? pad : 0, "", (int)t->digits, site->name);
+            VT_BYTES(vt_amount_of_site(site, leak).bytes), caller ? "from " : "", frame_text,
+            pad > 0 ? pad : 0, "", (int)t->digits, site->name);
     free(frame_text);
     /* name a caller outside the helper's file, unless the frame above is it or further out */
     const struct vt_frame *outer = vt_rows_caller_elsewhere(site->stack);
@@ -259,7 +251,6 @@ static bool *choose_sites(const struct vt_process *p, const struct vt_leak *leak
 static void print_sites(const struct vt_text *t, const struct vt_leak *leak) {
     uint64_t left_bytes = 0;
     uint32_t left = 0;
-    char bytes[VT_FORMAT_BYTES];
     if (leak->site_count < 2) {
         char id[32];
         snprintf(id, sizeof id, "%.*s", (int)t->digits, t->process->sites[leak->sites[0]].name);
@@ -277,7 +268,7 @@ static void print_sites(const struct vt_text *t, const struct vt_leak *leak) {
     }
     if (left)
         fprintf(t->out, "%*s%9s  in %u more call site%s of these lines\n", LABEL, "",
-                vt_format_bytes(left_bytes, bytes), left, plural(left));
+                VT_BYTES(left_bytes), left, plural(left));
     free(shown);
 }
 
@@ -311,13 +302,12 @@ static void print_lines(const struct vt_text *t, const struct vt_leak *leak) {
     }
     for (uint32_t i = 0; i < leak->site_count; i++) {
         const struct vt_site *site = &p->sites[leak->sites[i]];
-        char held[VT_FORMAT_BYTES];
         if (vt_map_get(&lines, vt_stack_line_key(site->stack)) != i)
             continue;
         char *frame_text = vt_frame_text(p, vt_stack_main_frame(site->stack), width);
         int pad = (int)width - (int)vt_frame_text_columns(frame_text);
-        fprintf(t->out, "  %9s  %s%*s  %.*s\n", vt_format_bytes(bytes[i], held), frame_text,
-                pad > 0 ? pad : 0, "", (int)t->digits, site->name);
+        fprintf(t->out, "  %9s  %s%*s  %.*s\n", VT_BYTES(bytes[i]), frame_text, pad > 0 ? pad : 0,
+                "", (int)t->digits, site->name);
         free(frame_text);
     }
     vt_map_free(&lines);
@@ -327,7 +317,6 @@ static void print_lines(const struct vt_text *t, const struct vt_leak *leak) {
 void vt_text_leaks(const struct vt_text *t) {
     const struct vt_process *p = t->process;
     uint32_t most = t->options->top ? t->options->top : LEAKS_SHOWN, shown = 0;
-    char bytes[VT_FORMAT_BYTES];
     for (; shown < p->leak_count && shown < most; shown++)
         print_leak(t, &p->leaks[shown]);
     uint64_t rest = 0;
@@ -335,7 +324,7 @@ void vt_text_leaks(const struct vt_text *t) {
         rest += vt_amount_of_leak(p, &p->leaks[i]).bytes;
     if (shown < p->leak_count)
         fprintf(t->out, "\n%u more leak%s, %s (--top %u shows %s in full)\n", p->leak_count - shown,
-                plural(p->leak_count - shown), vt_format_bytes(rest, bytes), p->leak_count,
+                plural(p->leak_count - shown), VT_BYTES(rest), p->leak_count,
                 p->leak_count - shown == 1 ? "it" : "them");
     for (uint32_t i = shown; i < p->leak_count; i++)
         print_lines(t, &p->leaks[i]);
@@ -390,8 +379,7 @@ void vt_text_phases(const struct vt_text *t) {
     uint32_t most = t->options->top ? t->options->top : SHOWN;
     for (uint32_t i = 0; i < count && i < most; i++) {
         const struct named *n = &names[i];
-        char a[VT_FORMAT_BYTES], b[VT_FORMAT_BYTES], c[VT_FORMAT_BYTES], d[VT_FORMAT_BYTES];
-        char e[VT_FORMAT_BYTES], change[VT_FORMAT_BYTES + 1], name[25];
+        char change[VT_FORMAT_BYTES + 1], name[25];
         uint64_t left = (uint64_t)(n->left < 0 ? -n->left : n->left);
         snprintf(name, sizeof name, "%s", n->first->name);
         for (char *at = name; *at; at++)
@@ -401,12 +389,11 @@ void vt_text_phases(const struct vt_text *t) {
                  n->left < 0 ? "-"
                  : left      ? "+"
                              : "",
-                 vt_format_bytes(left, e));
-        fprintf(t->out, "  %-24s %7s %9s %9s %9s %10s\n", name, vt_format_count(n->count, a),
-                vt_format_bytes(n->first->live_at_start, b),
-                n->last->live_at_end == VT_UNKNOWN ? "open"
-                                                   : vt_format_bytes(n->last->live_at_end, c),
-                vt_format_bytes(n->peak_bytes, d), change);
+                 VT_BYTES(left));
+        fprintf(t->out, "  %-24s %7s %9s %9s %9s %10s\n", name, VT_NUMBER(n->count),
+                VT_BYTES(n->first->live_at_start),
+                n->last->live_at_end == VT_UNKNOWN ? "open" : VT_BYTES(n->last->live_at_end),
+                VT_BYTES(n->peak_bytes), change);
     }
     if (count > most || more)
         fprintf(t->out, "  and %u more name%s\n", count - (count < most ? count : most) + more,

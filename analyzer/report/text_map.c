@@ -49,10 +49,10 @@ void vt_text_map(const struct vt_text *t, const struct vt_device *d) {
     fprintf(t->out, "  segments       at the end, the most idle first: # in use, . idle, + both\n");
     for (uint32_t i = 0; i < f->segment_count && i < most; i++) {
         const struct vt_segment_map *s = &f->segments[order[i]];
-        char line[MAP_COLUMNS + 1], size[VT_FORMAT_BYTES];
+        char line[MAP_COLUMNS + 1];
         draw(f, s, line);
         fprintf(t->out, "  0x%012llx %9s  [%s]\n", (unsigned long long)s->address,
-                vt_format_bytes(s->bytes, size), line);
+                VT_BYTES(s->bytes), line);
     }
     if (f->segment_count > most)
         fprintf(t->out, "%17s%u more (--top %u shows them)\n", "", f->segment_count - most,

@@ -12,8 +12,6 @@
 
 enum { LABEL = 11, HOLDERS_SHOWN = 3 };
 
-#define BYTES(n) vt_format_bytes((n), (char[VT_FORMAT_BYTES]){0})
-
 static bool recovered(const struct vt_oom *oom) {
     return !strcmp(oom->outcome, "recovered");
 }
@@ -21,28 +19,27 @@ static bool recovered(const struct vt_oom *oom) {
 /* The request, and what was free. */
 static void print_asked(const struct vt_text *t, const struct vt_oom *oom) {
     struct vt_string text = {0};
-    char age[VT_FORMAT_BYTES];
-    vt_string_add(&text, BYTES(oom->requested_bytes));
+    vt_string_add(&text, VT_BYTES(oom->requested_bytes));
     if (oom->layer == VT_LAYER_HOST)
         vt_string_add(&text, " of pinned host memory");
     if (oom->api)
         vt_string_format(&text, " by %s", oom->api);
     if (oom->driver_requested_bytes != VT_UNKNOWN &&
         oom->driver_requested_bytes != oom->requested_bytes)
-        vt_string_format(&text, " (a segment of %s)", BYTES(oom->driver_requested_bytes));
+        vt_string_format(&text, " (a segment of %s)", VT_BYTES(oom->driver_requested_bytes));
     if (oom->layer != VT_LAYER_HOST)
-        vt_string_format(&text, "; this process held %s", BYTES(oom->tracked_bytes));
+        vt_string_format(&text, "; this process held %s", VT_BYTES(oom->tracked_bytes));
     if (oom->free_bytes != VT_UNKNOWN && oom->free_said_at == VT_UNKNOWN)
-        vt_string_format(&text, "; at most %s free on the device", BYTES(oom->free_bytes));
+        vt_string_format(&text, "; at most %s free on the device", VT_BYTES(oom->free_bytes));
     else if (oom->free_bytes != VT_UNKNOWN)
-        vt_string_format(&text, "; %s free on the device", BYTES(oom->free_bytes));
+        vt_string_format(&text, "; %s free on the device", VT_BYTES(oom->free_bytes));
     uint64_t apart =
         oom->free_said_at > oom->at ? oom->free_said_at - oom->at : oom->at - oom->free_said_at;
     if (oom->free_said_at != VT_UNKNOWN && apart >= 1000000000)
-        vt_string_format(&text, " (driver's figure, %s %s)", vt_format_duration(apart, age),
+        vt_string_format(&text, " (driver's figure, %s %s)", VT_DURATION(apart),
                          oom->free_said_at > oom->at ? "later" : "earlier");
     if (oom->cached_bytes != VT_UNKNOWN && oom->cached_bytes)
-        vt_string_format(&text, ", %s idle in %s's cache", BYTES(oom->cached_bytes),
+        vt_string_format(&text, ", %s idle in %s's cache", VT_BYTES(oom->cached_bytes),
                          oom->allocator ? oom->allocator : "a framework");
     vt_text_wrap(t, "  asked", LABEL, text.text);
     vt_string_free(&text);
@@ -75,7 +72,7 @@ static void print_holders(const struct vt_text *t, const struct vt_oom *oom) {
     for (uint32_t i = 0, shown = 0; i < oom->holder_count && shown < HOLDERS_SHOWN; i++) {
         if (oom->holders[i] == VT_NO_SITE)
             continue;
-        print_site(t, shown ? "" : "  held by", BYTES(oom->holder_bytes[i]),
+        print_site(t, shown ? "" : "  held by", VT_BYTES(oom->holder_bytes[i]),
                    &t->process->sites[oom->holders[i]]);
         print_callers(t, &t->process->sites[oom->holders[i]]);
         shown++;
@@ -88,15 +85,14 @@ static void print_pins(const struct vt_text *t, const struct vt_oom *oom) {
         return;
     for (uint32_t i = 0, shown = 0; i < oom->pin_count && shown < HOLDERS_SHOWN; i++) {
         const struct vt_pin *pin = &oom->pins[i];
-        char a[VT_FORMAT_BYTES], b[VT_FORMAT_BYTES];
         if (pin->site == VT_NO_SITE)
             continue;
-        print_site(t, shown ? "" : "  pinned by", BYTES(pin->pinned_bytes),
+        print_site(t, shown ? "" : "  pinned by", VT_BYTES(pin->pinned_bytes),
                    &t->process->sites[pin->site]);
         fprintf(t->out, "%*sits %s block%s hold%s %s segment%s, %s of them idle\n", LABEL + 11, "",
-                vt_format_count(pin->blocks, a), pin->blocks == 1 ? "" : "s",
-                pin->blocks == 1 ? "s" : "", vt_format_count(pin->segments, b),
-                pin->segments == 1 ? "" : "s", BYTES(pin->pinned_bytes));
+                VT_NUMBER(pin->blocks), pin->blocks == 1 ? "" : "s", pin->blocks == 1 ? "s" : "",
+                VT_NUMBER(pin->segments), pin->segments == 1 ? "" : "s",
+                VT_BYTES(pin->pinned_bytes));
         shown++;
     }
 }
@@ -110,10 +106,9 @@ static bool went_on(const struct vt_process *p, const struct vt_oom *oom) {
 
 static void print_after(const struct vt_text *t, const struct vt_oom *oom) {
     const struct vt_process *p = t->process;
-    char after[VT_FORMAT_BYTES];
     struct vt_string text = {0};
     uint64_t ns = p->duration > oom->at ? p->duration - oom->at : 0;
-    vt_string_format(&text, "the program continued for %s", vt_format_duration(ns, after));
+    vt_string_format(&text, "the program continued for %s", VT_DURATION(ns));
     if (!strcmp(p->exit_kind, "exited"))
         vt_string_format(&text, " and ended with exit status %d", p->exit_status);
     vt_text_wrap(t, "  then", LABEL, text.text);
@@ -124,9 +119,8 @@ static void print_oom(const struct vt_text *t, const struct vt_oom *oom) {
     const struct vt_process *p = t->process;
     const struct vt_frame *frame = vt_stack_main_frame(oom->stack);
     struct vt_string rest = {0}, cause = {0};
-    char at[VT_FORMAT_BYTES];
     char *frame_text = vt_frame_text(p, frame, 50), *source = vt_frame_text_source(p, frame, 69);
-    vt_string_format(&rest, "%s, %s", vt_format_duration(oom->at, at), frame_text);
+    vt_string_format(&rest, "%s, %s", VT_DURATION(oom->at), frame_text);
     bool alive = went_on(p, oom);
     vt_text_heading(t, alive ? VT_STYLE_WARN : VT_STYLE_BAD, "OUT OF MEMORY", rest.text);
     if (source)
@@ -151,7 +145,6 @@ void vt_text_ooms(const struct vt_text *t) {
     const struct vt_oom *last = NULL;
     const char *by = NULL;
     uint64_t recoveries = 0, others = p->ooms_left_out;
-    char n[VT_FORMAT_BYTES];
     for (uint32_t i = 0; i < p->oom_count; i++) {
         if (recovered(&p->ooms[i])) {
             recoveries++;
@@ -164,11 +157,11 @@ void vt_text_ooms(const struct vt_text *t) {
     if (last)
         print_oom(t, last);
     if (others)
-        fprintf(t->out, "  %s other allocation%s failed as well%s.\n", vt_format_count(others, n),
+        fprintf(t->out, "  %s other allocation%s failed as well%s.\n", VT_NUMBER(others),
                 others == 1 ? "" : "s",
                 last && went_on(p, last) ? "; the program continued each time" : "");
     if (recoveries)
         fprintf(t->out, "%s%s allocation%s failed, then succeeded when %s tried again.\n",
-                last ? "  " : "\n", vt_format_count(recoveries, n), recoveries == 1 ? "" : "s",
+                last ? "  " : "\n", VT_NUMBER(recoveries), recoveries == 1 ? "" : "s",
                 by ? by : "the program");
 }

@@ -106,15 +106,13 @@ void vt_rows_free(struct vt_rows *rows) {
 
 /* "3 of 3", or "12 %" of a peak, rounded up from 0 %. */
 static void share_text(const struct vt_rows *rows, const struct vt_row *row, char out[64]) {
-    char a[VT_FORMAT_BYTES], b[VT_FORMAT_BYTES];
     if (rows->what == VT_ROWS_PEAK) {
         double share = rows->bytes ? 100.0 * (double)row->bytes / (double)rows->bytes : 0;
         snprintf(out, 64, row->bytes && share < 0.5 ? "<1 %%" : "%.0f %%", share);
     } else if (row->site->before && row->sites == 1)
-        snprintf(out, 64, "%s", vt_format_count(row->blocks, a));
+        snprintf(out, 64, "%s", VT_NUMBER(row->blocks));
     else
-        snprintf(out, 64, "%s of %s", vt_format_count(row->blocks, a),
-                 vt_format_count(row->allocations, b));
+        snprintf(out, 64, "%s of %s", VT_NUMBER(row->blocks), VT_NUMBER(row->allocations));
 }
 
 static char *row_text(const struct vt_text *t, const struct vt_row *row, unsigned width) {
@@ -270,13 +268,12 @@ void vt_rows_print(const struct vt_rows *rows, const struct vt_text *t) {
     uint64_t bytes_left = rows->bytes;
     for (uint32_t i = 0; i < rows->count && i < most; i++) {
         const struct vt_row *row = &rows->rows[i];
-        char bytes[VT_FORMAT_BYTES], share[64];
+        char share[64];
         share_text(rows, row, share);
         char *frame_text = row_text(t, row, width);
         int pad = (int)width - (int)vt_frame_text_columns(frame_text);
-        fprintf(t->out, "%10s  %-*s  %s%s%s", vt_format_bytes(row->bytes, bytes),
-                (int)share_columns, share, vt_text_style(t, VT_STYLE_HEAD), frame_text,
-                vt_text_style(t, VT_STYLE_NONE));
+        fprintf(t->out, "%10s  %-*s  %s%s%s", VT_BYTES(row->bytes), (int)share_columns, share,
+                vt_text_style(t, VT_STYLE_HEAD), frame_text, vt_text_style(t, VT_STYLE_NONE));
         if (with_ids)
             fprintf(t->out, "%*s  %.*s", pad > 0 ? pad : 0, "", (int)t->digits, row->site->name);
         fputc('\n', t->out);
@@ -286,9 +283,8 @@ void vt_rows_print(const struct vt_rows *rows, const struct vt_text *t) {
         bytes_left -= row->bytes;
     }
     if (rows->count > most) {
-        char bytes[VT_FORMAT_BYTES];
-        fprintf(t->out, "%10s  in %u more %s%s (--top %u shows them)\n",
-                vt_format_bytes(bytes_left, bytes), rows->count - most, vt_rows_noun(t),
-                rows->count - most == 1 ? "" : "s", rows->count);
+        fprintf(t->out, "%10s  in %u more %s%s (--top %u shows them)\n", VT_BYTES(bytes_left),
+                rows->count - most, vt_rows_noun(t), rows->count - most == 1 ? "" : "s",
+                rows->count);
     }
 }

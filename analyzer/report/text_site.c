@@ -45,7 +45,6 @@ static void print_stack(const struct vt_text *t, const struct vt_stack *stack) {
 }
 
 void vt_text_site(const struct vt_text *t, const struct vt_site *s) {
-    char a[VT_FORMAT_BYTES], b[VT_FORMAT_BYTES], c[VT_FORMAT_BYTES], d[VT_FORMAT_BYTES];
     struct vt_string rest = {0}, why = {0}, before = {0};
     vt_string_add(&rest, s->before ? "allocated before --since"
                          : s->api  ? s->api
@@ -60,26 +59,24 @@ void vt_text_site(const struct vt_text *t, const struct vt_site *s) {
     vt_string_format(&why, "SITE %s", s->name);
     vt_text_heading(t, VT_STYLE_HEAD, why.text, rest.text);
     fprintf(t->out, "  %s%s in %s allocation%s\n",
-            s->went_count ? "never freed      " : "held at the end  ",
-            vt_format_bytes(s->live_bytes, a), vt_format_count(s->live_count, b),
-            s->live_count == 1 ? "" : "s");
+            s->went_count ? "never freed      " : "held at the end  ", VT_BYTES(s->live_bytes),
+            VT_NUMBER(s->live_count), s->live_count == 1 ? "" : "s");
     if (s->held_count > s->live_count) {
         vt_string_format(&before, "%s in %s allocation%s, until the process's last allocation",
-                         vt_format_bytes(s->held_bytes, a), vt_format_count(s->held_count, b),
+                         VT_BYTES(s->held_bytes), VT_NUMBER(s->held_count),
                          s->held_count == 1 ? "" : "s");
         vt_text_wrap(t, "  before exit", 19, before.text);
     }
-    fprintf(t->out, "  its own peak     %s; %s at the %s peak\n", vt_format_bytes(s->peak_bytes, a),
-            vt_format_bytes(s->bytes_at_peak, b),
+    fprintf(t->out, "  its own peak     %s; %s at the %s peak\n", VT_BYTES(s->peak_bytes),
+            VT_BYTES(s->bytes_at_peak),
             s->layer == VT_LAYER_HOST      ? "pinned memory's"
             : s->layer == VT_LAYER_MANAGED ? "managed memory's"
                                            : "device's");
-    fprintf(t->out, "  total            %s allocation%s, %s; %s freed\n",
-            vt_format_count(s->alloc_count, a), s->alloc_count == 1 ? "" : "s",
-            vt_format_bytes(s->allocated_bytes, b), vt_format_count(s->free_count, c));
+    fprintf(t->out, "  total            %s allocation%s, %s; %s freed\n", VT_NUMBER(s->alloc_count),
+            s->alloc_count == 1 ? "" : "s", VT_BYTES(s->allocated_bytes), VT_NUMBER(s->free_count));
     if (s->first_at != VT_UNKNOWN)
-        fprintf(t->out, "  first, last      %s, %s\n", vt_format_duration(s->first_at, a),
-                vt_format_duration(s->last_at, d));
+        fprintf(t->out, "  first, last      %s, %s\n", VT_DURATION(s->first_at),
+                VT_DURATION(s->last_at));
     vt_text_wrap(t, "  why", 19, s->why);
     print_stack(t, s->stack);
     vt_string_free(&rest);

@@ -241,7 +241,6 @@ static uint32_t find_leaks(struct sweep *s, const struct vt_model *model, bool e
     struct vt_gate gate;
     struct vt_gate_options options = s->how->check->gate;
     uint32_t leaks = 0;
-    char bytes[VT_FORMAT_BYTES];
     options.baseline = &s->before;
     options.max_peak = VT_UNKNOWN;
     if (ended_badly && !options.chosen) {
@@ -253,8 +252,8 @@ static uint32_t find_leaks(struct sweep *s, const struct vt_model *model, bool e
         const struct vt_gate_finding *f = &gate.findings[i];
         char *frame_text =
             vt_frame_text(&model->processes[f->process], vt_stack_main_frame(f->site->stack), 50);
-        vt_string_format(text, "\n         %s (%s) allocated at %s",
-                         vt_format_bytes(f->bytes, bytes), vt_gate_kind(f), frame_text);
+        vt_string_format(text, "\n         %s (%s) allocated at %s", VT_BYTES(f->bytes),
+                         vt_gate_kind(f), frame_text);
         free(frame_text);
         leaks++;
     }

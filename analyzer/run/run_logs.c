@@ -205,12 +205,10 @@ static char *as_typed(const char *path) {
 
 /* "3 live allocations, 1.50 GiB" */
 static void say_live(FILE *out, uint64_t count, uint64_t bytes, uint64_t dropped) {
-    char size[VT_FORMAT_BYTES], number[VT_FORMAT_BYTES];
-    fprintf(out, "%s live allocation%s, %s", vt_format_count(count, number), count == 1 ? "" : "s",
-            vt_format_bytes(bytes, size));
+    fprintf(out, "%s live allocation%s, %s", VT_NUMBER(count), count == 1 ? "" : "s",
+            VT_BYTES(bytes));
     if (dropped)
-        fprintf(out, ", %s event%s dropped", vt_format_count(dropped, number),
-                dropped == 1 ? "" : "s");
+        fprintf(out, ", %s event%s dropped", VT_NUMBER(dropped), dropped == 1 ? "" : "s");
 }
 
 static void say_line(FILE *out, const struct summary *s) {
@@ -257,8 +255,8 @@ static void say_total(FILE *out, const struct summary *all, size_t count) {
         total.bytes += all[i].bytes;
         total.dropped += all[i].dropped;
     }
-    char number[VT_FORMAT_BYTES], *folder = common_folder(all, count);
-    fprintf(out, "vramtrace: %s processes in all: ", vt_format_count(count, number));
+    char *folder = common_folder(all, count);
+    fprintf(out, "vramtrace: %s processes in all: ", VT_NUMBER(count));
     say_live(out, total.count, total.bytes, total.dropped);
     char *here = getcwd(NULL, 0);
     char *typed = folder ? as_typed(folder) : NULL;
