@@ -133,6 +133,16 @@ char *vt_strdup(const char *text) {
     return or_exit(strdup(text), strlen(text), 1);
 }
 
+static int compare_words(const void *a, const void *b) {
+    uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
+    return x < y ? -1 : x > y;
+}
+
+void vt_sort_words(uint64_t *words, size_t count) {
+    if (count)
+        qsort(words, count, sizeof *words, compare_words);
+}
+
 /* --- strings --- */
 
 void vt_string_add_bytes(struct vt_string *s, const char *bytes, size_t length) {

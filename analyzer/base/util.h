@@ -74,6 +74,8 @@ struct vt_texts {
 };
 void vt_texts_add(struct vt_texts *list, const char *text);
 
+void vt_sort_words(uint64_t *words, size_t count); /* the smallest first; NULL if there are none */
+
 /* --- strings --- */
 
 /* A string that grows. Start it as {0}; `text` is NULL until something is added. Free with

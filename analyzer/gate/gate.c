@@ -227,11 +227,6 @@ static int by_badness(const void *a, const void *b) {
                                     : (x->device > y->device) - (x->device < y->device);
 }
 
-static int by_number(const void *a, const void *b) {
-    uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
-    return x < y ? -1 : x > y;
-}
-
 /* Ranks of one job usually hold the same. Among three or more processes, an outlier holds more than
  * twice the median. */
 static void find_outliers(struct vt_gate *g) {
@@ -239,8 +234,7 @@ static void find_outliers(struct vt_gate *g) {
     uint64_t *bytes = vt_alloc(n, sizeof *bytes);
     for (uint32_t i = 0; i < n; i++)
         bytes[i] = g->processes[i].leaked_bytes;
-    if (n)
-        qsort(bytes, n, sizeof *bytes, by_number);
+    vt_sort_words(bytes, n);
     for (uint32_t i = 0; i < n && n >= 3; i++)
         g->processes[i].outlier = g->processes[i].leaked_bytes / 2 > bytes[n / 2] ||
                                   (g->processes[i].leaked_bytes && !bytes[n / 2]);

@@ -129,11 +129,6 @@ void vt_process_free(struct vt_process *p) {
     free(p->exe);
 }
 
-static int compare_ids(const void *a, const void *b) {
-    uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
-    return x < y ? -1 : x > y;
-}
-
 /* Sorted, neighbours have the longest common prefix. */
 unsigned vt_model_id_digits(const struct vt_model *model) {
     size_t count = 0, n = 0;
@@ -144,8 +139,7 @@ unsigned vt_model_id_digits(const struct vt_model *model) {
     for (uint32_t i = 0; i < model->process_count; i++)
         for (uint32_t j = 0; j < model->processes[i].site_count; j++)
             ids[n++] = model->processes[i].sites[j].id;
-    if (count)
-        qsort(ids, count, sizeof *ids, compare_ids);
+    vt_sort_words(ids, count);
     for (size_t i = 1; i < count; i++)
         while (digits < 16 && ids[i] != ids[i - 1] &&
                ids[i] >> (64 - 4 * digits) == ids[i - 1] >> (64 - 4 * digits))

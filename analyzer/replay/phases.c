@@ -74,11 +74,6 @@ static bool same_but_thread(const struct kind *a, const struct kind *b) {
     return a->name == b->name && a->domain == b->domain && a->depth == b->depth;
 }
 
-static int compare_ticks(const void *a, const void *b) {
-    uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
-    return x < y ? -1 : x > y;
-}
-
 void vt_phases_iterations(const struct vt_log *log, struct vt_iterations *out) {
     struct vt_map by_tid = {0}, by_kind = {0};
     struct thread *threads = NULL;
@@ -132,7 +127,7 @@ void vt_phases_iterations(const struct vt_log *log, struct vt_iterations *out) {
             if (end > out->end)
                 out->end = end;
         }
-        qsort(out->begins, out->count, sizeof *out->begins, compare_ticks);
+        vt_sort_words(out->begins, out->count);
     }
     for (uint32_t i = 0; i < thread_count; i++)
         free(threads[i].open);

@@ -211,20 +211,14 @@ static void prefetch(const struct vt_addresses *live, const uint8_t *record) {
 static_assert(offsetof(struct vt_rec_free, address) == offsetof(struct vt_rec_alloc, address),
               "prefetch reads either");
 
-static int compare_words(const void *a, const void *b) {
-    uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
-    return x < y ? -1 : x > y;
-}
-
 /* Counts the allocations to which the exit scan found no pointer. Entries of unknown address spaces
  * or allocations do not count, nor do repeated ones: the tracer missed the free between. */
 static void take_lost(struct vt_replay *r, const struct vt_log *log) {
     size_t count = log->scan.word ? log->lost_count : 0;
     uint64_t *lost = vt_alloc(count, sizeof *lost);
-    if (count) {
+    if (count)
         memcpy(lost, log->lost, count * sizeof *lost);
-        qsort(lost, count, sizeof *lost, compare_words);
-    }
+    vt_sort_words(lost, count);
     for (size_t i = 0; i < count; i++) {
         unsigned space = vt_lost_space(lost[i]);
         if ((i && lost[i] == lost[i - 1]) || space >= VT_SPACES)
