@@ -15,7 +15,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
-#include <unistd.h>
 
 static FILE *page; /* where the text goes */
 
@@ -130,8 +129,7 @@ static void write_text(const struct vt_diff *d, const struct options *o) {
                                                          [VT_DIFF_GREW] = "GREW",
                                                          [VT_DIFF_SHRANK] = "SHRANK",
                                                          [VT_DIFF_WENT] = "WENT"};
-    const char *no_color = getenv("NO_COLOR");
-    bool colour = isatty(1) && !(no_color && no_color[0]);
+    bool colour = vt_wants_colour(1);
     const struct vt_diff_total *a = &d->totals[0], *b = &d->totals[1];
     fprintf(page, "  %-22s %12s %12s %14s\n", "", "before", "after", "change");
     total("leaked", a->leaked_bytes, b->leaked_bytes, true);
@@ -229,11 +227,8 @@ static int build(char *const *argument, const struct options *o, struct vt_model
     if (!error)
         error =
             vt_build_model((const char *const *)logs.paths, logs.count, &options, model, &message);
-    if (error)
-        vt_error("%s", message.text);
-    vt_string_free(&message);
     vt_logs_free(&logs);
-    return error ? VT_STATUS_USAGE : 0;
+    return vt_error_status(error, &message);
 }
 
 static int compare(char *const *arguments, const struct options *o) {
@@ -248,7 +243,6 @@ static int compare(char *const *arguments, const struct options *o) {
         if (o->json) {
             write_json(&diff);
         } else {
-            const char *no_color = getenv("NO_COLOR");
             struct vt_page text;
             page = vt_page_open(&text);
             name_run("before", &before);
@@ -257,7 +251,7 @@ static int compare(char *const *arguments, const struct options *o) {
             write_text(&diff, o);
             notes("  before", &before);
             notes("  after", &after);
-            vt_page_close(&text, isatty(1) && !(no_color && no_color[0]), stdout);
+            vt_page_close(&text, vt_wants_colour(1), stdout);
         }
         vt_diff_free(&diff);
         vt_build_free(&after);

@@ -264,10 +264,8 @@ static int dump(const char *path, FILE *out) {
         return VT_STATUS_USAGE;
     }
     if (vt_log_read_header(fd, path, &header, &file_bytes, &message)) {
-        vt_error("%s", message.text);
-        vt_string_free(&message);
         close(fd);
-        return VT_STATUS_USAGE;
+        return vt_error_status(1, &message);
     }
     print_header(out, &header);
     uint8_t *bytes = vt_alloc(VT_CHUNK_BYTES, 1);
@@ -280,14 +278,11 @@ static int dump(const char *path, FILE *out) {
             break;
         print_chunk(out, number, bytes, have);
     }
-    if (error)
-        vt_error("%s", message.text);
-    vt_string_free(&message);
     free(bytes);
     close(fd);
     if (!error)
         print_nvml(out, path, &header);
-    return error ? VT_STATUS_USAGE : VT_STATUS_OK;
+    return vt_error_status(error, &message);
 }
 
 int vt_cmd_dump(int argc, char **argv) {
@@ -310,10 +305,8 @@ int vt_cmd_dump(int argc, char **argv) {
                             argv[optind - 1]);
         run = optarg;
     }
-    if (vt_logs_find(argv + optind, argc - optind, run, &logs, &message)) {
-        vt_error("%s", message.text);
-        status = VT_STATUS_USAGE;
-    }
+    status =
+        vt_error_status(vt_logs_find(argv + optind, argc - optind, run, &logs, &message), &message);
     for (uint32_t i = 0; !status && i < logs.count; i++) {
         char *path = vt_printable(vt_strdup(logs.paths[i]));
         if (logs.count > 1)
@@ -325,7 +318,6 @@ int vt_cmd_dump(int argc, char **argv) {
         vt_error("standard output: %s", strerror(errno));
         status = VT_STATUS_INTERNAL;
     }
-    vt_string_free(&message);
     vt_logs_free(&logs);
     return status;
 }

@@ -11,7 +11,6 @@
 #include <getopt.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 static const char help_head[] =
     "usage: vramtrace report [options] [LOG...]\n"
@@ -232,15 +231,13 @@ static int report(struct options *o, char *const *arguments, int count) {
     struct vt_logs logs;
     struct vt_model model;
     struct vt_string message = {0};
-    int status = VT_STATUS_USAGE;
-    if (vt_logs_find(arguments, count, o->run, &logs, &message)) {
-        vt_error("%s", message.text);
+    int error = vt_logs_find(arguments, count, o->run, &logs, &message);
+    if (!error)
+        error = vt_build_model((const char *const *)logs.paths, logs.count, &o->model, &model,
+                               &message);
+    int status = vt_error_status(error, &message);
+    if (status)
         goto out;
-    }
-    if (vt_build_model((const char *const *)logs.paths, logs.count, &o->model, &model, &message)) {
-        vt_error("%s", message.text);
-        goto out;
-    }
     o->format.heading = logs.said;
     o->format.found = count == 0;
     status = check_window(&model, &o->model);
@@ -250,7 +247,6 @@ static int report(struct options *o, char *const *arguments, int count) {
         status = write_report(o, &model);
     vt_build_free(&model);
 out:
-    vt_string_free(&message);
     vt_logs_free(&logs);
     return status;
 }
@@ -258,7 +254,6 @@ out:
 int vt_cmd_report(int argc, char **argv) {
     struct options o = {.model = {.device = -1}, .writer = vt_formats};
     int option, status = 0;
-    const char *no_color = getenv("NO_COLOR");
     opterr = 0;
     optind = 1;
     while (!status && (option = getopt_long(argc, argv, "ho:", long_options, NULL)) != -1) {
@@ -276,7 +271,7 @@ int vt_cmd_report(int argc, char **argv) {
     }
     if (!status) {
         o.model.user_code = o.user_code.items;
-        o.format.colour = !o.output && isatty(1) && !(no_color && no_color[0]);
+        o.format.colour = !o.output && vt_wants_colour(1);
         status = report(&o, argv + optind, argc - optind);
     }
     free(o.user_code.items);

@@ -12,16 +12,19 @@
 #include <stdlib.h>
 #include <unistd.h>
 
+bool vt_wants_colour(int fd) {
+    const char *no_color = getenv("NO_COLOR");
+    return isatty(fd) && !(no_color && no_color[0]);
+}
+
 static void say(const char *format, va_list args) __attribute__((format(printf, 1, 0)));
 static void say(const char *format, va_list args) {
-    const char *no_color = getenv("NO_COLOR");
-    int colour = isatty(2) && !(no_color && no_color[0]);
     fflush(stdout);
     char *line = NULL;
     if (vasprintf(&line, format, args) < 0)
         line = NULL;
     /* names in logs and files may hold anything */
-    fprintf(stderr, "%s%s\n", colour ? "\033[1;31mvramtrace:\033[0m " : "vramtrace: ",
+    fprintf(stderr, "%s%s\n", vt_wants_colour(2) ? "\033[1;31mvramtrace:\033[0m " : "vramtrace: ",
             line ? vt_printable(line) : "no memory");
     free(line);
 }
@@ -31,6 +34,13 @@ void vt_error(const char *format, ...) {
     va_start(args, format);
     say(format, args);
     va_end(args);
+}
+
+int vt_error_status(int error, struct vt_string *message) {
+    if (error)
+        vt_error("%s", message->text);
+    vt_string_free(message);
+    return error ? VT_STATUS_USAGE : 0;
 }
 
 int vt_usage(const char *command, const char *format, ...) {

@@ -5,6 +5,8 @@
 #ifndef VRAMTRACE_ANALYZER_ERRORS_H
 #define VRAMTRACE_ANALYZER_ERRORS_H
 
+#include <stdbool.h>
+
 /* Exit statuses of `vramtrace`. `run` also passes on the traced command's own status. */
 enum vt_status {
     VT_STATUS_OK = 0,
@@ -16,9 +18,17 @@ enum vt_status {
     VT_STATUS_NOT_FOUND = 127,
 };
 
-/* Prints one line on stderr, "vramtrace: " and the message, which needs no newline. Coloured only
- * on a terminal, and not where NO_COLOR is set. */
+/* Prints one line on stderr, "vramtrace: " and the message, which needs no newline. Coloured if
+ * stderr may be. */
 void vt_error(const char *format, ...) __attribute__((format(printf, 1, 2)));
+
+/* Whether text on this descriptor may be coloured: a terminal, and NO_COLOR is not set. */
+bool vt_wants_colour(int fd);
+
+/* The end of a step that fills `message` if it fails: prints the message if `error`, and frees it.
+ * Returns VT_STATUS_USAGE, or 0 if there was no error. */
+struct vt_string;
+int vt_error_status(int error, struct vt_string *message);
 
 /* vt_error, then "try 'vramtrace COMMAND --help'". Returns VT_STATUS_USAGE, so that a command can
  * return it. */

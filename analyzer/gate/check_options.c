@@ -152,11 +152,7 @@ static int add_report(struct vt_check *check, const char *command, const char *v
 
 static int add_suppressions(struct vt_check *check, const char *path) {
     struct vt_string message = {0};
-    int error = vt_suppress_read(&check->suppressions, path, &message);
-    if (error)
-        vt_error("%s", message.text);
-    vt_string_free(&message);
-    return error ? VT_STATUS_USAGE : 0;
+    return vt_error_status(vt_suppress_read(&check->suppressions, path, &message), &message);
 }
 
 int vt_check_option(struct vt_check *check, const char *command, int option, const char *value) {
@@ -219,19 +215,15 @@ int vt_check_option(struct vt_check *check, const char *command, int option, con
 
 int vt_check_ready(struct vt_check *check) {
     struct vt_string message = {0};
-    int status = 0;
+    int error = 0;
     if (!check->no_builtin)
         vt_suppress_add_builtin(&check->suppressions);
     check->gate.suppressions = &check->suppressions;
     if (check->baseline_file) {
-        if (vt_baseline_read(check->baseline_file, &check->baseline, &message)) {
-            vt_error("%s", message.text);
-            status = VT_STATUS_USAGE;
-        }
+        error = vt_baseline_read(check->baseline_file, &check->baseline, &message);
         check->gate.baseline = &check->baseline;
     }
-    vt_string_free(&message);
-    return status;
+    return vt_error_status(error, &message);
 }
 
 /* --- judging --- */
@@ -242,9 +234,7 @@ static int accept_all(struct vt_check *check, const struct vt_model *model, stru
     struct vt_baseline today;
     vt_gate_baseline(gate, &today);
     int error = vt_baseline_write(&today, check->write_baseline, &message);
-    if (error)
-        vt_error("%s", message.text);
-    vt_string_free(&message);
+    int status = vt_error_status(error, &message);
     vt_baseline_free(&check->baseline);
     check->baseline = today;
     check->gate.baseline = &check->baseline;
@@ -253,7 +243,7 @@ static int accept_all(struct vt_check *check, const struct vt_model *model, stru
         check->suppressions.rules[i].sites = check->suppressions.rules[i].bytes = 0;
     vt_gate_free(gate);
     vt_gate_judge(model, &check->gate, gate);
-    return error ? VT_STATUS_USAGE : 0;
+    return status;
 }
 
 /* Writes a report to `file`; "-": to `out`. */
@@ -261,10 +251,9 @@ static int write_one(const struct vt_check *check, const struct vt_gate *gate,
                      const struct vt_gate_format *format, const char *file, FILE *out) {
     struct vt_gate_format_options how = check->how;
     bool to_file = strcmp(file, "-") != 0;
-    const char *no_color = getenv("NO_COLOR");
     FILE *to = to_file ? fopen(file, "we") : out;
     int error = to ? 0 : -errno;
-    how.colour = to && isatty(fileno(to)) && !(no_color && no_color[0]);
+    how.colour = to && vt_wants_colour(fileno(to));
     errno = 0;
     if (to)
         error = format->write(gate, &how, to);
@@ -298,11 +287,8 @@ int vt_check_run(struct vt_check *check, char *const *logs, uint32_t count, FILE
     struct vt_model model;
     struct vt_gate gate;
     struct vt_string message = {0};
-    if (check->builder->build((const char *const *)logs, count, &options, &model, &message)) {
-        vt_error("%s", message.text);
-        vt_string_free(&message);
-        return VT_STATUS_USAGE;
-    }
+    if (check->builder->build((const char *const *)logs, count, &options, &model, &message))
+        return vt_error_status(1, &message);
     int status = check_judged(&model), error;
     if (status) {
         check->builder->free(&model);

@@ -55,11 +55,8 @@ static int walk(struct sweep *sweep, const char *path, visit *each) {
     struct vt_string message = {0};
     struct vt_batch batch;
     uint64_t ordinal = 0;
-    if (vt_log_open(path, &log, &message)) {
-        vt_error("%s", message.text);
-        vt_string_free(&message);
+    if (vt_error_status(vt_log_open(path, &log, &message), &message))
         return VT_STATUS_CANNOT_TRACE;
-    }
     struct vt_sites *sites = vt_sites_open(&log);
     struct vt_merge *merge = vt_merge_open(&log, VT_TICKS_MASK);
     while (vt_merge_next(merge, &batch))
@@ -83,10 +80,7 @@ static int walk(struct sweep *sweep, const char *path, visit *each) {
                              0, 0),
                  ++ordinal, injected);
         }
-    int error = vt_merge_close(merge, &message);
-    if (error)
-        vt_error("%s", message.text);
-    vt_string_free(&message);
+    int error = vt_error_status(vt_merge_close(merge, &message), &message);
     vt_sites_close(sites);
     vt_log_close(&log);
     return error ? VT_STATUS_CANNOT_TRACE : 0;
