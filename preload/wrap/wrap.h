@@ -15,6 +15,8 @@
 #include "event.h"
 #include "real/real.h"
 
+#include <string.h>
+
 /* Declares `call` (the caller) and `real` (the function behind us). Returns an error if there
  * is none. */
 #define VT_ENTER_DRIVER(symbol)                                                                    \
@@ -49,6 +51,26 @@ static inline void vt_ask(const struct vt_call *call) {
 /* What a successful call stored in its out-parameter; 0 after a failure, when it must not
  * be read. */
 #define VT_OUT(result, pointer) ((result) == 0 && (pointer) ? (uint64_t)(uintptr_t) * (pointer) : 0)
+
+/* The end of a wrapper whose call makes or destroys an object: memory that no call sizes, or that is
+ * not this process's. `out`: where the call stores the object's handle or address, of 64 bits. */
+static inline CUresult vt_object_made(const struct vt_call *call, CUresult result, unsigned kind,
+                                      const void *out) {
+    uint64_t handle = 0;
+    if (result == CUDA_SUCCESS && out)
+        memcpy(&handle, out, sizeof handle);
+    if (handle)
+        vt_event_object(call, kind, handle, 0, vt_context_current());
+    return result;
+}
+
+static inline CUresult vt_object_gone(const struct vt_call *call, CUresult result, unsigned kind,
+                                      const void *handle) {
+    if (result == CUDA_SUCCESS)
+        vt_event_object(call, kind, (uint64_t)(uintptr_t)handle, VT_OBJECT_DESTROYED,
+                        vt_context_current());
+    return result;
+}
 
 #ifdef VT_CUDART
 #include "wrap_runtime.h"

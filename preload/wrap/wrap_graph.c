@@ -98,12 +98,9 @@ VT_EXPORT CUresult cuGraphAddNode_v2(CUgraphNode *phGraphNode, CUgraph hGraph,
 
 static CUresult made(const struct vt_call *call, CUresult result, const CUgraphExec *exec,
                      CUgraph graph) {
-    if (result != CUDA_SUCCESS || !exec)
-        return result;
-    if (vt_get(&vt_graph_any))
+    if (result == CUDA_SUCCESS && exec && vt_get(&vt_graph_any))
         vt_graph_instantiated(*exec, graph);
-    vt_event_object(call, VT_OBJECT_GRAPH, (uint64_t)(uintptr_t)*exec, 0, vt_context_current());
-    return result;
+    return vt_object_made(call, result, VT_OBJECT_GRAPH, exec);
 }
 
 VT_EXPORT CUresult cuGraphInstantiate(CUgraphExec *phGraphExec, CUgraph hGraph,
@@ -146,11 +143,7 @@ VT_EXPORT CUresult cuGraphExecDestroy(CUgraphExec hGraphExec) {
     const struct vt_graph_end end = vt_graph_exec_ends(hGraphExec);
     CUresult result = real(hGraphExec);
     vt_graph_exec_ended(hGraphExec, &end, result != CUDA_SUCCESS);
-    if (result != CUDA_SUCCESS)
-        return result;
-    vt_event_object(&call, VT_OBJECT_GRAPH, (uint64_t)(uintptr_t)hGraphExec, VT_OBJECT_DESTROYED,
-                    vt_context_current());
-    return result;
+    return vt_object_gone(&call, result, VT_OBJECT_GRAPH, hGraphExec);
 }
 
 VT_EXPORT CUresult cuGraphDestroy(CUgraph hGraph) {

@@ -8,47 +8,31 @@
 #include "books/books.h"
 #include "wrap.h"
 
-static CUresult made(const struct vt_call *call, CUresult result, uint64_t handle) {
-    if (result == CUDA_SUCCESS && handle)
-        vt_event_object(call, VT_OBJECT_MODULE, handle, 0, vt_context_current());
-    return result;
-}
-
-static CUresult gone(const struct vt_call *call, CUresult result, const void *handle) {
-    if (result == CUDA_SUCCESS)
-        vt_event_object(call, VT_OBJECT_MODULE, (uint64_t)(uintptr_t)handle, VT_OBJECT_DESTROYED,
-                        vt_context_current());
-    return result;
-}
-
 VT_EXPORT CUresult cuModuleLoad(CUmodule *module, const char *fname) {
     VT_ENTER_DRIVER(cuModuleLoad);
-    CUresult result = real(module, fname);
-    return made(&call, result, VT_OUT(result, module));
+    return vt_object_made(&call, real(module, fname), VT_OBJECT_MODULE, module);
 }
 
 VT_EXPORT CUresult cuModuleLoadData(CUmodule *module, const void *image) {
     VT_ENTER_DRIVER(cuModuleLoadData);
-    CUresult result = real(module, image);
-    return made(&call, result, VT_OUT(result, module));
+    return vt_object_made(&call, real(module, image), VT_OBJECT_MODULE, module);
 }
 
 VT_EXPORT CUresult cuModuleLoadDataEx(CUmodule *module, const void *image, unsigned int numOptions,
                                       CUjit_option *options, void **optionValues) {
     VT_ENTER_DRIVER(cuModuleLoadDataEx);
-    CUresult result = real(module, image, numOptions, options, optionValues);
-    return made(&call, result, VT_OUT(result, module));
+    return vt_object_made(&call, real(module, image, numOptions, options, optionValues),
+                          VT_OBJECT_MODULE, module);
 }
 
 VT_EXPORT CUresult cuModuleLoadFatBinary(CUmodule *module, const void *fatCubin) {
     VT_ENTER_DRIVER(cuModuleLoadFatBinary);
-    CUresult result = real(module, fatCubin);
-    return made(&call, result, VT_OUT(result, module));
+    return vt_object_made(&call, real(module, fatCubin), VT_OBJECT_MODULE, module);
 }
 
 VT_EXPORT CUresult cuModuleUnload(CUmodule hmod) {
     VT_ENTER_DRIVER(cuModuleUnload);
-    return gone(&call, real(hmod), hmod);
+    return vt_object_gone(&call, real(hmod), VT_OBJECT_MODULE, hmod);
 }
 
 VT_EXPORT CUresult cuLibraryLoadData(CUlibrary *library, const void *code, CUjit_option *jitOptions,
@@ -56,9 +40,10 @@ VT_EXPORT CUresult cuLibraryLoadData(CUlibrary *library, const void *code, CUjit
                                      CUlibraryOption *libraryOptions, void **libraryOptionValues,
                                      unsigned int numLibraryOptions) {
     VT_ENTER_DRIVER(cuLibraryLoadData);
-    CUresult result = real(library, code, jitOptions, jitOptionsValues, numJitOptions,
-                           libraryOptions, libraryOptionValues, numLibraryOptions);
-    return made(&call, result, VT_OUT(result, library));
+    return vt_object_made(&call,
+                          real(library, code, jitOptions, jitOptionsValues, numJitOptions,
+                               libraryOptions, libraryOptionValues, numLibraryOptions),
+                          VT_OBJECT_MODULE, library);
 }
 
 VT_EXPORT CUresult cuLibraryLoadFromFile(CUlibrary *library, const char *fileName,
@@ -68,14 +53,15 @@ VT_EXPORT CUresult cuLibraryLoadFromFile(CUlibrary *library, const char *fileNam
                                          void **libraryOptionValues,
                                          unsigned int numLibraryOptions) {
     VT_ENTER_DRIVER(cuLibraryLoadFromFile);
-    CUresult result = real(library, fileName, jitOptions, jitOptionsValues, numJitOptions,
-                           libraryOptions, libraryOptionValues, numLibraryOptions);
-    return made(&call, result, VT_OUT(result, library));
+    return vt_object_made(&call,
+                          real(library, fileName, jitOptions, jitOptionsValues, numJitOptions,
+                               libraryOptions, libraryOptionValues, numLibraryOptions),
+                          VT_OBJECT_MODULE, library);
 }
 
 VT_EXPORT CUresult cuLibraryUnload(CUlibrary library) {
     VT_ENTER_DRIVER(cuLibraryUnload);
-    return gone(&call, real(library), library);
+    return vt_object_gone(&call, real(library), VT_OBJECT_MODULE, library);
 }
 
 VT_EXPORT CUresult cuCtxSetLimit(CUlimit limit, size_t value) {

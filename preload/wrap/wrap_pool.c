@@ -179,11 +179,9 @@ VT_EXPORT CUresult cuMemPoolImportPointer(CUdeviceptr *ptr_out, CUmemoryPool poo
                                           CUmemPoolPtrExportData *shareData) {
     VT_ENTER_DRIVER(cuMemPoolImportPointer);
     CUresult result = real(ptr_out, pool, shareData);
-    if (result == CUDA_SUCCESS && ptr_out) {
+    if (result == CUDA_SUCCESS && ptr_out)
         vt_share_seen(*ptr_out);
-        vt_event_object(&call, VT_OBJECT_EXTERNAL, *ptr_out, 0, vt_context_current());
-    }
-    return result;
+    return vt_object_made(&call, result, VT_OBJECT_EXTERNAL, ptr_out);
 }
 
 VT_EXPORT CUresult cuMemPoolGetAttribute(CUmemoryPool pool, CUmemPool_attribute attr, void *value) {

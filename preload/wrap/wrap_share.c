@@ -7,50 +7,32 @@
 #include "books/books.h"
 #include "wrap.h"
 
-static CUresult opened(const struct vt_call *call, CUresult result, unsigned object,
-                       uint64_t handle) {
-    if (result == CUDA_SUCCESS && handle)
-        vt_event_object(call, object, handle, 0, vt_context_current());
-    return result;
-}
-
-static CUresult closed(const struct vt_call *call, CUresult result, unsigned object,
-                       const void *handle) {
-    if (result == CUDA_SUCCESS)
-        vt_event_object(call, object, (uint64_t)(uintptr_t)handle, VT_OBJECT_DESTROYED,
-                        vt_context_current());
-    return result;
-}
-
 VT_EXPORT CUresult cuIpcOpenMemHandle(CUdeviceptr *pdptr, CUipcMemHandle handle,
                                       unsigned int Flags) {
     VT_ENTER_DRIVER(cuIpcOpenMemHandle);
-    CUresult result = real(pdptr, handle, Flags);
-    return opened(&call, result, VT_OBJECT_EXTERNAL, VT_OUT(result, pdptr));
+    return vt_object_made(&call, real(pdptr, handle, Flags), VT_OBJECT_EXTERNAL, pdptr);
 }
 
 VT_EXPORT CUresult cuIpcOpenMemHandle_v2(CUdeviceptr *pdptr, CUipcMemHandle handle,
                                          unsigned int Flags) {
     VT_ENTER_DRIVER(cuIpcOpenMemHandle_v2);
-    CUresult result = real(pdptr, handle, Flags);
-    return opened(&call, result, VT_OBJECT_EXTERNAL, VT_OUT(result, pdptr));
+    return vt_object_made(&call, real(pdptr, handle, Flags), VT_OBJECT_EXTERNAL, pdptr);
 }
 
 VT_EXPORT CUresult cuIpcCloseMemHandle(CUdeviceptr dptr) {
     VT_ENTER_DRIVER(cuIpcCloseMemHandle);
-    return closed(&call, real(dptr), VT_OBJECT_EXTERNAL, (const void *)(uintptr_t)dptr);
+    return vt_object_gone(&call, real(dptr), VT_OBJECT_EXTERNAL, (const void *)(uintptr_t)dptr);
 }
 
 VT_EXPORT CUresult cuImportExternalMemory(CUexternalMemory *extMem_out,
                                           const CUDA_EXTERNAL_MEMORY_HANDLE_DESC *memHandleDesc) {
     VT_ENTER_DRIVER(cuImportExternalMemory);
-    CUresult result = real(extMem_out, memHandleDesc);
-    return opened(&call, result, VT_OBJECT_EXTERNAL, VT_OUT(result, extMem_out));
+    return vt_object_made(&call, real(extMem_out, memHandleDesc), VT_OBJECT_EXTERNAL, extMem_out);
 }
 
 VT_EXPORT CUresult cuDestroyExternalMemory(CUexternalMemory extMem) {
     VT_ENTER_DRIVER(cuDestroyExternalMemory);
-    return closed(&call, real(extMem), VT_OBJECT_EXTERNAL, extMem);
+    return vt_object_gone(&call, real(extMem), VT_OBJECT_EXTERNAL, extMem);
 }
 
 /* Freed by cuMemFree: event.c calls vt_share_take for an unknown address. */
@@ -59,10 +41,9 @@ cuExternalMemoryGetMappedBuffer(CUdeviceptr *devPtr, CUexternalMemory extMem,
                                 const CUDA_EXTERNAL_MEMORY_BUFFER_DESC *bufferDesc) {
     VT_ENTER_DRIVER(cuExternalMemoryGetMappedBuffer);
     CUresult result = real(devPtr, extMem, bufferDesc);
-    uint64_t address = VT_OUT(result, devPtr);
-    if (address)
-        vt_share_seen(address);
-    return opened(&call, result, VT_OBJECT_EXTERNAL, address);
+    if (VT_OUT(result, devPtr))
+        vt_share_seen(VT_OUT(result, devPtr));
+    return vt_object_made(&call, result, VT_OBJECT_EXTERNAL, devPtr);
 }
 
 /* Freed by cuMipmappedArrayDestroy, in the same way. */
@@ -71,10 +52,9 @@ VT_EXPORT CUresult cuExternalMemoryGetMappedMipmappedArray(
     const CUDA_EXTERNAL_MEMORY_MIPMAPPED_ARRAY_DESC *mipmapDesc) {
     VT_ENTER_DRIVER(cuExternalMemoryGetMappedMipmappedArray);
     CUresult result = real(mipmap, extMem, mipmapDesc);
-    uint64_t handle = VT_OUT(result, mipmap);
-    if (handle)
-        vt_share_seen(handle);
-    return opened(&call, result, VT_OBJECT_EXTERNAL, handle);
+    if (VT_OUT(result, mipmap))
+        vt_share_seen(VT_OUT(result, mipmap));
+    return vt_object_made(&call, result, VT_OBJECT_EXTERNAL, mipmap);
 }
 
 /* Graphics resources: registered for a long time, mapped briefly. */
@@ -82,43 +62,43 @@ VT_EXPORT CUresult cuExternalMemoryGetMappedMipmappedArray(
 VT_EXPORT CUresult cuGraphicsGLRegisterBuffer(CUgraphicsResource *pCudaResource,
                                               unsigned int buffer, unsigned int Flags) {
     VT_ENTER_DRIVER(cuGraphicsGLRegisterBuffer);
-    CUresult result = real(pCudaResource, buffer, Flags);
-    return opened(&call, result, VT_OBJECT_GRAPHICS, VT_OUT(result, pCudaResource));
+    return vt_object_made(&call, real(pCudaResource, buffer, Flags), VT_OBJECT_GRAPHICS,
+                          pCudaResource);
 }
 
 VT_EXPORT CUresult cuGraphicsGLRegisterImage(CUgraphicsResource *pCudaResource, unsigned int image,
                                              unsigned int target, unsigned int Flags) {
     VT_ENTER_DRIVER(cuGraphicsGLRegisterImage);
-    CUresult result = real(pCudaResource, image, target, Flags);
-    return opened(&call, result, VT_OBJECT_GRAPHICS, VT_OUT(result, pCudaResource));
+    return vt_object_made(&call, real(pCudaResource, image, target, Flags), VT_OBJECT_GRAPHICS,
+                          pCudaResource);
 }
 
 VT_EXPORT CUresult cuGraphicsEGLRegisterImage(CUgraphicsResource *pCudaResource, void *image,
                                               unsigned int flags) {
     VT_ENTER_DRIVER(cuGraphicsEGLRegisterImage);
-    CUresult result = real(pCudaResource, image, flags);
-    return opened(&call, result, VT_OBJECT_GRAPHICS, VT_OUT(result, pCudaResource));
+    return vt_object_made(&call, real(pCudaResource, image, flags), VT_OBJECT_GRAPHICS,
+                          pCudaResource);
 }
 
 VT_EXPORT CUresult cuGraphicsVDPAURegisterVideoSurface(CUgraphicsResource *pCudaResource,
                                                        unsigned int vdpSurface,
                                                        unsigned int flags) {
     VT_ENTER_DRIVER(cuGraphicsVDPAURegisterVideoSurface);
-    CUresult result = real(pCudaResource, vdpSurface, flags);
-    return opened(&call, result, VT_OBJECT_GRAPHICS, VT_OUT(result, pCudaResource));
+    return vt_object_made(&call, real(pCudaResource, vdpSurface, flags), VT_OBJECT_GRAPHICS,
+                          pCudaResource);
 }
 
 VT_EXPORT CUresult cuGraphicsVDPAURegisterOutputSurface(CUgraphicsResource *pCudaResource,
                                                         unsigned int vdpSurface,
                                                         unsigned int flags) {
     VT_ENTER_DRIVER(cuGraphicsVDPAURegisterOutputSurface);
-    CUresult result = real(pCudaResource, vdpSurface, flags);
-    return opened(&call, result, VT_OBJECT_GRAPHICS, VT_OUT(result, pCudaResource));
+    return vt_object_made(&call, real(pCudaResource, vdpSurface, flags), VT_OBJECT_GRAPHICS,
+                          pCudaResource);
 }
 
 VT_EXPORT CUresult cuGraphicsUnregisterResource(CUgraphicsResource resource) {
     VT_ENTER_DRIVER(cuGraphicsUnregisterResource);
-    return closed(&call, real(resource), VT_OBJECT_GRAPHICS, resource);
+    return vt_object_gone(&call, real(resource), VT_OBJECT_GRAPHICS, resource);
 }
 
 static CUresult mapped_or_unmapped(const struct vt_call *call, CUresult result, unsigned flag,
