@@ -59,13 +59,15 @@ void vt_ask_(const struct vt_call *call) {
     errno = saved_errno;
 }
 
-void vt_ask_alloc(const struct vt_call *call, int result, unsigned kind, uint64_t address,
-                  uint64_t size) {
-    vt_event_alloc(call, result, kind, address, size);
+CUresult vt_ask_alloc(const struct vt_call *call, CUresult result, unsigned kind, uint64_t address,
+                      uint64_t size) {
+    vt_event_alloc(call, (int)result, kind, address, size);
     vt_ask(call);
+    return result;
 }
 
-void vt_ask_allocated(const struct vt_call *call, int result, struct vt_live what) {
-    vt_event_allocated(call, result, what);
+CUresult vt_ask_allocated(const struct vt_call *call, CUresult result, struct vt_live what) {
+    vt_event_allocated(call, (int)result, what);
     vt_ask(call);
+    return result;
 }

@@ -38,10 +38,10 @@
     return CUDA_ERROR_OUT_OF_MEMORY
 
 /* ask.c: records an allocation as vt_event_alloc and vt_event_allocated do, then asks the driver
- * about the device if that is worth it. */
-void vt_ask_alloc(const struct vt_call *call, int result, unsigned kind, uint64_t address,
-                  uint64_t size);
-void vt_ask_allocated(const struct vt_call *call, int result, struct vt_live what);
+ * about the device if that is worth it. They return `result`. */
+CUresult vt_ask_alloc(const struct vt_call *call, CUresult result, unsigned kind, uint64_t address,
+                      uint64_t size);
+CUresult vt_ask_allocated(const struct vt_call *call, CUresult result, struct vt_live what);
 void vt_ask_(const struct vt_call *call);
 static inline void vt_ask(const struct vt_call *call) {
     if (VT_UNLIKELY(vt_tls.ask))

@@ -14,8 +14,8 @@
 static CUresult created(const struct vt_call *call, CUresult result, unsigned kind, uint64_t handle,
                         uint64_t bytes) {
     if (result != CUDA_SUCCESS || bytes)
-        vt_ask_alloc(call, (int)result, kind, handle, bytes);
-    else if (handle)
+        return vt_ask_alloc(call, result, kind, handle, bytes);
+    if (handle)
         vt_live_insert(&(struct vt_live){.address = handle,
                                          .kind = (uint8_t)kind,
                                          .context = (uint16_t)vt_context_current(),

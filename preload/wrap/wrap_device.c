@@ -7,16 +7,14 @@ VT_EXPORT CUresult cuMemAlloc(CUdeviceptr_v1 *dptr, unsigned int bytesize) {
     VT_ENTER_DRIVER(cuMemAlloc);
     VT_MAY_ALLOC(VT_KIND_DEVICE, bytesize);
     CUresult result = real(dptr, bytesize);
-    vt_ask_alloc(&call, (int)result, VT_KIND_DEVICE, VT_OUT(result, dptr), bytesize);
-    return result;
+    return vt_ask_alloc(&call, result, VT_KIND_DEVICE, VT_OUT(result, dptr), bytesize);
 }
 
 VT_EXPORT CUresult cuMemAlloc_v2(CUdeviceptr *dptr, size_t bytesize) {
     VT_ENTER_DRIVER(cuMemAlloc_v2);
     VT_MAY_ALLOC(VT_KIND_DEVICE, bytesize);
     CUresult result = real(dptr, bytesize);
-    vt_ask_alloc(&call, (int)result, VT_KIND_DEVICE, VT_OUT(result, dptr), bytesize);
-    return result;
+    return vt_ask_alloc(&call, result, VT_KIND_DEVICE, VT_OUT(result, dptr), bytesize);
 }
 
 /* A pitched allocation's size follows from the pitch that the driver chose, not from the
@@ -28,9 +26,8 @@ VT_EXPORT CUresult cuMemAllocPitch(CUdeviceptr_v1 *dptr, unsigned int *pPitch,
     VT_MAY_ALLOC(VT_KIND_DEVICE, (uint64_t)WidthInBytes * Height);
     CUresult result = real(dptr, pPitch, WidthInBytes, Height, ElementSizeBytes);
     uint64_t pitch = VT_OUT(result, pPitch);
-    vt_ask_alloc(&call, (int)result, VT_KIND_DEVICE, VT_OUT(result, dptr),
-                 (pitch ? pitch : WidthInBytes) * Height);
-    return result;
+    return vt_ask_alloc(&call, result, VT_KIND_DEVICE, VT_OUT(result, dptr),
+                        (pitch ? pitch : WidthInBytes) * Height);
 }
 
 VT_EXPORT CUresult cuMemAllocPitch_v2(CUdeviceptr *dptr, size_t *pPitch, size_t WidthInBytes,
@@ -39,17 +36,15 @@ VT_EXPORT CUresult cuMemAllocPitch_v2(CUdeviceptr *dptr, size_t *pPitch, size_t 
     VT_MAY_ALLOC(VT_KIND_DEVICE, (uint64_t)WidthInBytes * Height);
     CUresult result = real(dptr, pPitch, WidthInBytes, Height, ElementSizeBytes);
     uint64_t pitch = VT_OUT(result, pPitch);
-    vt_ask_alloc(&call, (int)result, VT_KIND_DEVICE, VT_OUT(result, dptr),
-                 (pitch ? pitch : WidthInBytes) * Height);
-    return result;
+    return vt_ask_alloc(&call, result, VT_KIND_DEVICE, VT_OUT(result, dptr),
+                        (pitch ? pitch : WidthInBytes) * Height);
 }
 
 VT_EXPORT CUresult cuMemAllocManaged(CUdeviceptr *dptr, size_t bytesize, unsigned int flags) {
     VT_ENTER_DRIVER(cuMemAllocManaged);
     VT_MAY_ALLOC(VT_KIND_MANAGED, bytesize);
     CUresult result = real(dptr, bytesize, flags);
-    vt_ask_alloc(&call, (int)result, VT_KIND_MANAGED, VT_OUT(result, dptr), bytesize);
-    return result;
+    return vt_ask_alloc(&call, result, VT_KIND_MANAGED, VT_OUT(result, dptr), bytesize);
 }
 
 VT_EXPORT CUresult cuMemFree(CUdeviceptr_v1 dptr) {

@@ -25,7 +25,7 @@ static void added_alloc(const struct vt_call *call, CUresult result, CUgraph gra
                            .kind = VT_KIND_GRAPH,
                            .device = (uint8_t)pool.device};
     if (result != CUDA_SUCCESS) {
-        vt_ask_allocated(call, (int)result, what);
+        vt_ask_allocated(call, result, what);
         return;
     }
     what.stack = vt_event_stack(call, &what.hook);
@@ -166,7 +166,7 @@ static void allocated(const struct vt_live *what, void *data) {
     const struct launch *launch = data;
     if (vt_live_known(what->address, VT_KIND_GRAPH))
         vt_event_freed(launch->call, launch->ticks, what->address, VT_KIND_GRAPH);
-    vt_ask_allocated(launch->call, 0, *what);
+    vt_ask_allocated(launch->call, CUDA_SUCCESS, *what);
 }
 
 static void freed(uint64_t address, void *data) {
@@ -197,7 +197,7 @@ static CUresult launched(const struct vt_call *call, CUresult (*real)(CUgraphExe
     } else if (result == CUDA_ERROR_OUT_OF_MEMORY) {
         vt_graph_launch(exec, would_allocate, would_free, &launch);
         if (launch.refused.size)
-            vt_ask_allocated(call, (int)result, launch.refused);
+            vt_ask_allocated(call, result, launch.refused);
     }
     return result;
 }

@@ -9,24 +9,21 @@ VT_EXPORT CUresult cuMemAllocHost(void **pp, unsigned int bytesize) {
     VT_ENTER_DRIVER(cuMemAllocHost);
     VT_MAY_ALLOC(VT_KIND_HOST, bytesize);
     CUresult result = real(pp, bytesize);
-    vt_ask_alloc(&call, (int)result, VT_KIND_HOST, VT_OUT(result, pp), bytesize);
-    return result;
+    return vt_ask_alloc(&call, result, VT_KIND_HOST, VT_OUT(result, pp), bytesize);
 }
 
 VT_EXPORT CUresult cuMemAllocHost_v2(void **pp, size_t bytesize) {
     VT_ENTER_DRIVER(cuMemAllocHost_v2);
     VT_MAY_ALLOC(VT_KIND_HOST, bytesize);
     CUresult result = real(pp, bytesize);
-    vt_ask_alloc(&call, (int)result, VT_KIND_HOST, VT_OUT(result, pp), bytesize);
-    return result;
+    return vt_ask_alloc(&call, result, VT_KIND_HOST, VT_OUT(result, pp), bytesize);
 }
 
 VT_EXPORT CUresult cuMemHostAlloc(void **pp, size_t bytesize, unsigned int Flags) {
     VT_ENTER_DRIVER(cuMemHostAlloc);
     VT_MAY_ALLOC(VT_KIND_HOST, bytesize);
     CUresult result = real(pp, bytesize, Flags);
-    vt_ask_alloc(&call, (int)result, VT_KIND_HOST, VT_OUT(result, pp), bytesize);
-    return result;
+    return vt_ask_alloc(&call, result, VT_KIND_HOST, VT_OUT(result, pp), bytesize);
 }
 
 VT_EXPORT CUresult cuMemFreeHost(void *p) {
@@ -41,18 +38,16 @@ VT_EXPORT CUresult cuMemHostRegister(void *p, size_t bytesize, unsigned int Flag
     VT_ENTER_DRIVER(cuMemHostRegister);
     VT_MAY_ALLOC(VT_KIND_REGISTERED, bytesize);
     CUresult result = real(p, bytesize, Flags);
-    vt_ask_alloc(&call, (int)result, VT_KIND_REGISTERED, result ? 0 : (uint64_t)(uintptr_t)p,
-                 bytesize);
-    return result;
+    return vt_ask_alloc(&call, result, VT_KIND_REGISTERED, result ? 0 : (uint64_t)(uintptr_t)p,
+                        bytesize);
 }
 
 VT_EXPORT CUresult cuMemHostRegister_v2(void *p, size_t bytesize, unsigned int Flags) {
     VT_ENTER_DRIVER(cuMemHostRegister_v2);
     VT_MAY_ALLOC(VT_KIND_REGISTERED, bytesize);
     CUresult result = real(p, bytesize, Flags);
-    vt_ask_alloc(&call, (int)result, VT_KIND_REGISTERED, result ? 0 : (uint64_t)(uintptr_t)p,
-                 bytesize);
-    return result;
+    return vt_ask_alloc(&call, result, VT_KIND_REGISTERED, result ? 0 : (uint64_t)(uintptr_t)p,
+                        bytesize);
 }
 
 VT_EXPORT CUresult cuMemHostUnregister(void *p) {

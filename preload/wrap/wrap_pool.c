@@ -37,9 +37,9 @@ static CUresult to_graph(const struct vt_call *call, CUresult result, const CUde
                          CUstream stream, bool per_thread, struct vt_live what) {
     what.kind = VT_KIND_GRAPH;
     what.address = VT_OUT(result, dptr);
-    if (result != CUDA_SUCCESS) {
-        vt_ask_allocated(call, (int)result, what);
-    } else if (what.address) {
+    if (result != CUDA_SUCCESS)
+        return vt_ask_allocated(call, result, what);
+    if (what.address) {
         what.stack = vt_event_stack(call, &what.hook);
         vt_graph_alloc_captured(vt_graph_stream(stream, per_thread), &what);
     }
@@ -49,8 +49,7 @@ static CUresult to_graph(const struct vt_call *call, CUresult result, const CUde
 static CUresult allocated(const struct vt_call *call, CUresult result, const CUdeviceptr *dptr,
                           struct vt_live what) {
     what.address = VT_OUT(result, dptr);
-    vt_ask_allocated(call, (int)result, what);
-    return result;
+    return vt_ask_allocated(call, result, what);
 }
 
 VT_EXPORT CUresult cuMemAllocAsync(CUdeviceptr *dptr, size_t bytesize, CUstream hStream) {

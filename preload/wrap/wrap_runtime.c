@@ -15,8 +15,7 @@
 EXPORT(cudaMalloc);
 VT_EXPORT cudaError_t OURS(cudaMalloc)(void **devPtr, size_t size) {
     ENTER(cudaMalloc);
-    cudaError_t result = real(devPtr, size);
-    return allocated(&label, result, VT_KIND_DEVICE, VT_OUT(result, devPtr), size);
+    return allocated(&label, real(devPtr, size), VT_KIND_DEVICE, devPtr, size);
 }
 
 EXPORT(cudaMallocPitch);
@@ -25,8 +24,7 @@ VT_EXPORT cudaError_t OURS(cudaMallocPitch)(void **devPtr, size_t *pitch, size_t
     ENTER(cudaMallocPitch);
     cudaError_t result = real(devPtr, pitch, width, height);
     uint64_t row = VT_OUT(result, pitch);
-    return allocated(&label, result, VT_KIND_DEVICE, VT_OUT(result, devPtr),
-                     (row ? row : width) * height);
+    return allocated(&label, result, VT_KIND_DEVICE, devPtr, (row ? row : width) * height);
 }
 
 EXPORT(cudaMalloc3D);
@@ -35,38 +33,33 @@ VT_EXPORT cudaError_t OURS(cudaMalloc3D)(struct cudaPitchedPtr *pitchedDevPtr,
     ENTER(cudaMalloc3D);
     cudaError_t result = real(pitchedDevPtr, extent);
     bool made = result == cudaSuccess && pitchedDevPtr;
-    return allocated(&label, result, VT_KIND_DEVICE,
-                     made ? (uint64_t)(uintptr_t)pitchedDevPtr->ptr : 0,
+    return allocated(&label, result, VT_KIND_DEVICE, made ? &pitchedDevPtr->ptr : NULL,
                      (made ? pitchedDevPtr->pitch : extent.width) * extent.height * extent.depth);
 }
 
 EXPORT(cudaMallocManaged);
 VT_EXPORT cudaError_t OURS(cudaMallocManaged)(void **devPtr, size_t size, unsigned int flags) {
     ENTER(cudaMallocManaged);
-    cudaError_t result = real(devPtr, size, flags);
-    return allocated(&label, result, VT_KIND_MANAGED, VT_OUT(result, devPtr), size);
+    return allocated(&label, real(devPtr, size, flags), VT_KIND_MANAGED, devPtr, size);
 }
 
 EXPORT(cudaMallocAsync);
 VT_EXPORT cudaError_t OURS(cudaMallocAsync)(void **devPtr, size_t size, cudaStream_t hStream) {
     ENTER(cudaMallocAsync);
-    cudaError_t result = real(devPtr, size, hStream);
-    return allocated(&label, result, VT_KIND_POOL, VT_OUT(result, devPtr), size);
+    return allocated(&label, real(devPtr, size, hStream), VT_KIND_POOL, devPtr, size);
 }
 
 EXPORT(cudaMallocAsync_ptsz);
 VT_EXPORT cudaError_t OURS(cudaMallocAsync_ptsz)(void **devPtr, size_t size, cudaStream_t hStream) {
     ENTER(cudaMallocAsync_ptsz);
-    cudaError_t result = real(devPtr, size, hStream);
-    return allocated(&label, result, VT_KIND_POOL, VT_OUT(result, devPtr), size);
+    return allocated(&label, real(devPtr, size, hStream), VT_KIND_POOL, devPtr, size);
 }
 
 EXPORT(cudaMallocFromPoolAsync);
 VT_EXPORT cudaError_t OURS(cudaMallocFromPoolAsync)(void **ptr, size_t size, cudaMemPool_t memPool,
                                                     cudaStream_t stream) {
     ENTER(cudaMallocFromPoolAsync);
-    cudaError_t result = real(ptr, size, memPool, stream);
-    return allocated(&label, result, VT_KIND_POOL, VT_OUT(result, ptr), size);
+    return allocated(&label, real(ptr, size, memPool, stream), VT_KIND_POOL, ptr, size);
 }
 
 EXPORT(cudaMallocFromPoolAsync_ptsz);
@@ -74,50 +67,43 @@ VT_EXPORT cudaError_t OURS(cudaMallocFromPoolAsync_ptsz)(void **ptr, size_t size
                                                          cudaMemPool_t memPool,
                                                          cudaStream_t stream) {
     ENTER(cudaMallocFromPoolAsync_ptsz);
-    cudaError_t result = real(ptr, size, memPool, stream);
-    return allocated(&label, result, VT_KIND_POOL, VT_OUT(result, ptr), size);
+    return allocated(&label, real(ptr, size, memPool, stream), VT_KIND_POOL, ptr, size);
 }
 
 EXPORT(cudaMallocHost);
 VT_EXPORT cudaError_t OURS(cudaMallocHost)(void **ptr, size_t size) {
     ENTER(cudaMallocHost);
-    cudaError_t result = real(ptr, size);
-    return allocated(&label, result, VT_KIND_HOST, VT_OUT(result, ptr), size);
+    return allocated(&label, real(ptr, size), VT_KIND_HOST, ptr, size);
 }
 
 EXPORT(cudaHostAlloc);
 VT_EXPORT cudaError_t OURS(cudaHostAlloc)(void **pHost, size_t size, unsigned int flags) {
     ENTER(cudaHostAlloc);
-    cudaError_t result = real(pHost, size, flags);
-    return allocated(&label, result, VT_KIND_HOST, VT_OUT(result, pHost), size);
+    return allocated(&label, real(pHost, size, flags), VT_KIND_HOST, pHost, size);
 }
 
 EXPORT(cudaFree);
 VT_EXPORT cudaError_t OURS(cudaFree)(void *devPtr) {
     ENTER(cudaFree);
-    cudaError_t result = real(devPtr);
-    return freed(&label, result, (uint64_t)(uintptr_t)devPtr, VT_KIND_DEVICE);
+    return freed(&label, real(devPtr), devPtr, VT_KIND_DEVICE);
 }
 
 EXPORT(cudaFreeAsync);
 VT_EXPORT cudaError_t OURS(cudaFreeAsync)(void *devPtr, cudaStream_t hStream) {
     ENTER(cudaFreeAsync);
-    cudaError_t result = real(devPtr, hStream);
-    return freed(&label, result, (uint64_t)(uintptr_t)devPtr, VT_KIND_DEVICE);
+    return freed(&label, real(devPtr, hStream), devPtr, VT_KIND_DEVICE);
 }
 
 EXPORT(cudaFreeAsync_ptsz);
 VT_EXPORT cudaError_t OURS(cudaFreeAsync_ptsz)(void *devPtr, cudaStream_t hStream) {
     ENTER(cudaFreeAsync_ptsz);
-    cudaError_t result = real(devPtr, hStream);
-    return freed(&label, result, (uint64_t)(uintptr_t)devPtr, VT_KIND_DEVICE);
+    return freed(&label, real(devPtr, hStream), devPtr, VT_KIND_DEVICE);
 }
 
 EXPORT(cudaFreeHost);
 VT_EXPORT cudaError_t OURS(cudaFreeHost)(void *ptr) {
     ENTER(cudaFreeHost);
-    cudaError_t result = real(ptr);
-    return freed(&label, result, (uint64_t)(uintptr_t)ptr, VT_KIND_HOST);
+    return freed(&label, real(ptr), ptr, VT_KIND_HOST);
 }
 
 LABEL(cudaDeviceReset, (void), ());

@@ -36,19 +36,20 @@
     }                                                                                              \
     const struct vt_label label = vt_event_label_begin(call)
 
+/* `out`: where the call stores the address. */
 static inline cudaError_t allocated(const struct vt_label *label, cudaError_t result, unsigned kind,
-                                    uint64_t address, uint64_t size) {
+                                    void *const *out, uint64_t size) {
     if (vt_event_label_end(label))
-        vt_event_alloc(&label->call, (int)result, kind, address, size);
+        vt_event_alloc(&label->call, (int)result, kind, VT_OUT(result, out), size);
     return result;
 }
 
 /* A free without a driver event gets the time at which the label began, before the call. */
-static inline cudaError_t freed(const struct vt_label *label, cudaError_t result, uint64_t address,
-                                unsigned kind) {
-    if (!vt_event_label_end(label) || !address)
+static inline cudaError_t freed(const struct vt_label *label, cudaError_t result,
+                                const void *pointer, unsigned kind) {
+    if (!vt_event_label_end(label) || !pointer)
         return result;
-    struct vt_freeing freeing = vt_event_free_begin(address, kind);
+    struct vt_freeing freeing = vt_event_free_begin((uint64_t)(uintptr_t)pointer, kind);
     freeing.ticks = label->ticks;
     vt_event_free_end(&label->call, &freeing, (int)result);
     return result;

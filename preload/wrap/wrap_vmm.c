@@ -36,13 +36,13 @@ VT_EXPORT CUresult cuMemCreate(CUmemGenericAllocationHandle *handle, size_t size
     VT_MAY_ALLOC_ON(kind, size, device);
     CUresult result = real(handle, size, prop, flags);
     bool made = result == CUDA_SUCCESS && handle;
-    vt_ask_allocated(&call, (int)result,
-                     (struct vt_live){.address = made ? vt_vmm_made(*handle, kind, device) : 0,
-                                      .size = size,
-                                      .context = VT_CONTEXT_UNKNOWN,
-                                      .kind = (uint8_t)kind,
-                                      .device = (uint8_t)device});
-    return result;
+    return vt_ask_allocated(
+        &call, result,
+        (struct vt_live){.address = made ? vt_vmm_made(*handle, kind, device) : 0,
+                         .size = size,
+                         .context = VT_CONTEXT_UNKNOWN,
+                         .kind = (uint8_t)kind,
+                         .device = (uint8_t)device});
 }
 
 VT_EXPORT CUresult cuMemRelease(CUmemGenericAllocationHandle handle) {
