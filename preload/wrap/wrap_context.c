@@ -141,42 +141,37 @@ VT_EXPORT CUresult cuCtxDestroy_v2(CUcontext ctx) {
     return destroy(&call, real, ctx);
 }
 
-static CUresult reset(const struct vt_call *call, CUresult (*real)(CUdevice), CUdevice dev) {
+/* A reset ends the context however often it was retained, a release only with the last reference. */
+static CUresult end_primary(const struct vt_call *call, CUresult (*real)(CUdevice), CUdevice dev,
+                            bool release) {
     uint64_t ticks = end_begins();
     unsigned number = vt_context_primary((unsigned)dev);
     CUresult result = real(dev);
-    if (result == CUDA_SUCCESS)
-        ended(call, ticks, NULL, number);
-    return result;
-}
-
-static CUresult release(const struct vt_call *call, CUresult (*real)(CUdevice), CUdevice dev) {
-    uint64_t ticks = end_begins();
-    unsigned number = vt_context_primary((unsigned)dev);
-    CUresult result = real(dev);
-    if (result == CUDA_SUCCESS && dev >= 0 && dev < DEVICES_MAX && vt_add(&retained[dev], -1) == 1)
+    bool last = !release || (result == CUDA_SUCCESS && dev >= 0 && dev < DEVICES_MAX &&
+                             vt_add(&retained[dev], -1) == 1);
+    if (result == CUDA_SUCCESS && last)
         ended(call, ticks, NULL, number);
     return result;
 }
 
 VT_EXPORT CUresult cuDevicePrimaryCtxReset(CUdevice dev) {
     VT_ENTER_DRIVER(cuDevicePrimaryCtxReset);
-    return reset(&call, real, dev);
+    return end_primary(&call, real, dev, false);
 }
 
 VT_EXPORT CUresult cuDevicePrimaryCtxReset_v2(CUdevice dev) {
     VT_ENTER_DRIVER(cuDevicePrimaryCtxReset_v2);
-    return reset(&call, real, dev);
+    return end_primary(&call, real, dev, false);
 }
 
 VT_EXPORT CUresult cuDevicePrimaryCtxRelease(CUdevice dev) {
     VT_ENTER_DRIVER(cuDevicePrimaryCtxRelease);
-    return release(&call, real, dev);
+    return end_primary(&call, real, dev, true);
 }
 
 VT_EXPORT CUresult cuDevicePrimaryCtxRelease_v2(CUdevice dev) {
     VT_ENTER_DRIVER(cuDevicePrimaryCtxRelease_v2);
-    return release(&call, real, dev);
+    return end_primary(&call, real, dev, true);
 }
 
 /* Deprecated since CUDA 4: Attach adds a reference to the current context, Detach drops one, and
