@@ -57,25 +57,25 @@ static int check_folder(const char *folder) {
         return 0; /* the search for logs reports it */
     for (struct dirent *entry; !status && (entry = readdir(dir));) {
         const char *suffix = strstr(entry->d_name, ".vtl");
-        struct vt_string path = {0}, message = {0};
+        struct vt_string message = {0};
         struct vt_log_header header;
         struct stat st;
         uint64_t bytes;
         if (!suffix || (suffix[4] && suffix[4 + 1 + strspn(suffix + 5, "0123456789")]))
             continue;
-        vt_string_format(&path, "%s/%s", folder, entry->d_name);
-        int fd = open(path.text, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+        char *path = vt_formatted("%s/%s", folder, entry->d_name);
+        int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
         if (fd < 0) {
-            vt_error("%s: %s", path.text, strerror(errno));
+            vt_error("%s: %s", path, strerror(errno));
             status = VT_STATUS_USAGE;
         } else if (!fstat(fd, &st) && S_ISREG(st.st_mode) &&
-                   vt_log_read_header(fd, path.text, &header, &bytes, &message)) {
+                   vt_log_read_header(fd, path, &header, &bytes, &message)) {
             vt_error("%s", message.text);
             status = VT_STATUS_USAGE;
         }
         if (fd >= 0)
             close(fd);
-        vt_string_free(&path);
+        free(path);
         vt_string_free(&message);
     }
     closedir(dir);

@@ -70,11 +70,10 @@ static void set_environment(const struct vt_run_options *options,
     /* The preloaded driver is found as "libcuda.so.1"; some programs load "libcuda.so", which needs
      * this path. */
     const char *folders = getenv("LD_LIBRARY_PATH");
-    struct vt_string path = {0};
-    vt_string_format(&path, "%s%s%s", libraries->sim_folder, folders && *folders ? ":" : "",
-                     folders ? folders : "");
-    setenv("LD_LIBRARY_PATH", path.text, 1);
-    vt_string_free(&path);
+    char *path = vt_formatted("%s%s%s", libraries->sim_folder, folders && *folders ? ":" : "",
+                              folders ? folders : "");
+    setenv("LD_LIBRARY_PATH", path, 1);
+    free(path);
 }
 
 /* Prints the lines at the end of a run without a gate. Returns the exit status. */
@@ -234,10 +233,9 @@ static int run(struct plan *plan, char **argv, struct vt_string *message) {
         if (paths.own_list)
             setenv("VRAMTRACE_RUN_LIST", paths.list, 1);
         if (paths.folder) {
-            struct vt_string folder = {0};
-            vt_string_format(&folder, "%s/", paths.folder);
-            setenv("VRAMTRACE_OUTPUT", folder.text, 1);
-            vt_string_free(&folder);
+            char *folder = vt_formatted("%s/", paths.folder);
+            setenv("VRAMTRACE_OUTPUT", folder, 1);
+            free(folder);
         }
         if (plan->simulated)
             paths.share = vt_run_nvml_share();

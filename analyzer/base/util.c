@@ -138,6 +138,20 @@ static int compare_words(const void *a, const void *b) {
     return x < y ? -1 : x > y;
 }
 
+static char *print(const char *format, va_list args) __attribute__((format(printf, 1, 0)));
+static char *print(const char *format, va_list args) {
+    char *text;
+    return or_exit(vasprintf(&text, format, args) < 0 ? NULL : text, 1, 1);
+}
+
+char *vt_formatted(const char *format, ...) {
+    va_list args;
+    va_start(args, format);
+    char *text = print(format, args);
+    va_end(args);
+    return text;
+}
+
 void vt_sort_words(uint64_t *words, size_t count) {
     if (count)
         qsort(words, count, sizeof *words, compare_words);
@@ -167,14 +181,11 @@ void vt_string_add(struct vt_string *s, const char *text) {
 }
 
 void vt_string_format(struct vt_string *s, const char *format, ...) {
-    char *made = NULL;
     va_list args;
     va_start(args, format);
-    int length = vasprintf(&made, format, args);
+    char *made = print(format, args);
     va_end(args);
-    if (length < 0)
-        or_exit(NULL, 1, 1);
-    vt_string_add_bytes(s, made, (size_t)length);
+    vt_string_add(s, made);
     free(made);
 }
 

@@ -41,6 +41,7 @@ void *vt_alloc(size_t count, size_t size);
 void *vt_realloc(void *old, size_t count, size_t size);
 char *vt_strdup(const char *text);
 char *vt_strndup(const char *text, size_t length); /* at most `length` bytes */
+char *vt_formatted(const char *format, ...) __attribute__((format(printf, 1, 2)));
 /* Makes one line that a terminal shows as it is: control characters, which it would obey, and what
  * is not UTF-8 become '?', tabs and ends of lines a space. Changes `text` in place and returns it;
  * NULL is allowed. */

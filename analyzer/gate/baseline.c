@@ -218,15 +218,14 @@ static void write_to(const struct vt_baseline *b, FILE *out) {
 }
 
 int vt_baseline_write(struct vt_baseline *b, const char *path, struct vt_string *message) {
-    struct vt_string temporary = {0};
     int error = 0;
     if (b->count)
         qsort(b->entries, b->count, sizeof *b->entries, by_name);
     vt_map_free(&b->by_hash); /* the sort moved the entries */
     for (uint32_t i = 0; i < b->count; i++)
         vt_map_put(&b->by_hash, b->entries[i].key.hash, i);
-    vt_string_format(&temporary, "%s.%ld.tmp", path, (long)getpid());
-    FILE *out = fopen(temporary.text, "we");
+    char *temporary = vt_formatted("%s.%ld.tmp", path, (long)getpid());
+    FILE *out = fopen(temporary, "we");
     if (!out) {
         error = -errno;
     } else {
@@ -235,14 +234,14 @@ int vt_baseline_write(struct vt_baseline *b, const char *path, struct vt_string 
             error = errno ? -errno : -EIO;
         if (fclose(out) && !error)
             error = -errno;
-        if (!error && rename(temporary.text, path))
+        if (!error && rename(temporary, path))
             error = -errno;
         if (error)
-            unlink(temporary.text);
+            unlink(temporary);
     }
     if (error)
         vt_string_format(message, "baseline: cannot write %s: %s", path, strerror(-error));
-    vt_string_free(&temporary);
+    free(temporary);
     return error;
 }
 

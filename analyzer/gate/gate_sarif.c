@@ -258,15 +258,14 @@ int vt_gate_sarif_write(const struct vt_gate *gate, const struct vt_gate_format_
     vt_json_open(j, NULL, '{');
     tool(&w);
     if (root) {
-        struct vt_string folder = {0};
-        vt_string_format(&folder, "%s/", strcmp(root, "/") ? root : "");
-        char *reference = uri(folder.text);
+        char *folder = vt_formatted("%s/", strcmp(root, "/") ? root : "");
+        char *reference = uri(folder);
         vt_json_open(j, "originalUriBaseIds", '{');
         vt_json_open(j, "SRCROOT", '{');
         vt_json_string(j, "uri", reference);
         vt_json_close(j, '}');
         vt_json_close(j, '}');
-        vt_string_free(&folder);
+        free(folder);
         free(reference);
     }
     notes(&w);

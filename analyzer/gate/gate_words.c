@@ -51,10 +51,9 @@ static char *below(const char *path, const char *root) {
  * or another checkout. NULL: there is none. Free it. */
 static char *by_its_end(const char *path, const char *root) {
     for (const char *end = strchr(path + (*path == '/'), '/'); end; end = strchr(end + 1, '/')) {
-        struct vt_string here = {0};
-        vt_string_format(&here, "%s%s", strcmp(root, "/") ? root : "", end);
-        bool there = !access(here.text, F_OK);
-        vt_string_free(&here);
+        char *here = vt_formatted("%s%s", strcmp(root, "/") ? root : "", end);
+        bool there = !access(here, F_OK);
+        free(here);
         if (there)
             return vt_strdup(end + 1);
     }

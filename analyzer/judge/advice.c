@@ -182,12 +182,11 @@ static const struct vt_frame *find_evaluation(struct vt_pyfiles *files,
 }
 
 static char *say_evaluation(const struct vt_process *p, const struct vt_frame *frame) {
-    struct vt_string advice = {0};
     char *frame_text = vt_frame_text(p, frame, FRAME_COLUMNS + 10);
-    vt_string_format(&advice, "%s evaluates with gradients: wrap it in torch.no_grad()",
-                     frame_text);
+    char *advice =
+        vt_formatted("%s evaluates with gradients: wrap it in torch.no_grad()", frame_text);
     free(frame_text);
-    return advice.text;
+    return advice;
 }
 
 /* Gradients that accumulate and that the source on the stack never resets. Autograd has its own

@@ -16,9 +16,7 @@
 #include <unistd.h>
 
 char *vt_nvml_file_path(const char *log_path) {
-    struct vt_string path = {0};
-    vt_string_format(&path, "%s" VT_NVML_SUFFIX, log_path);
-    return path.text;
+    return vt_formatted("%s" VT_NVML_SUFFIX, log_path);
 }
 
 struct vt_nvml_header vt_nvml_file_header(const struct vt_log_header *log) {
@@ -37,9 +35,7 @@ struct vt_nvml_header vt_nvml_file_header(const struct vt_log_header *log) {
 }
 
 static void refuse(struct vt_nvml_file *file, const char *why) {
-    struct vt_string text = {0};
-    vt_string_format(&text, "%s: its samples are left out: %s", vt_basename(file->path), why);
-    file->fault = text.text;
+    file->fault = vt_formatted("%s: its samples are left out: %s", vt_basename(file->path), why);
 }
 
 static const char *check_header(const struct vt_nvml_header *header,
@@ -125,13 +121,10 @@ uint64_t vt_nvml_file_take(struct vt_log *log) {
     for (; file.bytes && (length = vt_log_next(file.bytes, offset, file.end, &what));
          offset += length)
         take_record(log, file.bytes + offset, length);
-    if (what) {
-        struct vt_string text = {0};
-        vt_string_format(&text,
-                         "%s: offset %u: %s is damaged: the samples from there on are left out",
-                         vt_basename(file.path), offset, what);
-        vt_log_note(log, text.text);
-    }
+    if (what)
+        vt_log_note(log, vt_formatted(
+                             "%s: offset %u: %s is damaged: the samples from there on are left out",
+                             vt_basename(file.path), offset, what));
     if (file.fault)
         vt_log_note(log, vt_strdup(file.fault));
     vt_nvml_file_free(&file);

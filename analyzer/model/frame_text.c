@@ -48,10 +48,9 @@ static char *cut_start(char *path, unsigned width) {
         at += bytes ? bytes : 1;
     }
     const char *slash = strchr(at, '/');
-    struct vt_string cut = {0};
-    vt_string_format(&cut, "...%s", slash ? slash : at);
+    char *cut = vt_formatted("...%s", slash ? slash : at);
     free(path);
-    return cut.text;
+    return cut;
 }
 
 /* The file, relative to the process's working directory if it is inside. NULL: unknown. */
@@ -168,10 +167,9 @@ static char *cut_scopes(char *function, unsigned width) {
     }
     if (kept == function)
         return function;
-    struct vt_string cut = {0};
-    vt_string_format(&cut, "...%s", kept);
+    char *cut = vt_formatted("...%s", kept);
     free(function);
-    return cut.text;
+    return cut;
 }
 
 char *vt_frame_text(const struct vt_process *p, const struct vt_frame *frame, unsigned width) {

@@ -59,7 +59,6 @@ static char *clean(char *text) {
 }
 
 static char *name_frame(const struct vt_frame *f) {
-    struct vt_string name = {0};
     char *function = vt_frame_text_function(f);
     if (function && !f->python)
         cut_clone(function);
@@ -68,11 +67,11 @@ static char *name_frame(const struct vt_frame *f) {
                                         : "");
     if (!f->file)
         cut_version(where);
-    vt_string_format(&name, "%s (%s)", function && *function ? function : "?",
-                     *where ? where : "unknown");
+    char *name =
+        vt_formatted("%s (%s)", function && *function ? function : "?", *where ? where : "unknown");
     free(function);
     free(where);
-    return clean(name.text);
+    return clean(name);
 }
 
 uint64_t vt_stack_key_hash(const char *call, char *const *frames, uint32_t count) {
@@ -85,7 +84,6 @@ uint64_t vt_stack_key_hash(const char *call, char *const *frames, uint32_t count
 void vt_stack_key_make(const struct vt_site *site, struct vt_stack_key *key) {
     const struct vt_stack *stack = site->stack;
     uint32_t end = 0;
-    struct vt_string call = {0};
     *key = (struct vt_stack_key){0};
     for (uint32_t i = 0; i < stack->count; i++)
         if (stack->frames[i].user_code)
@@ -105,9 +103,8 @@ void vt_stack_key_make(const struct vt_site *site, struct vt_stack_key *key) {
     }
     if (!key->count)
         key->frames[key->count++] = vt_strdup("? (no stack)");
-    vt_string_format(&call, "%s %s", vt_stack_key_layer(site->layer),
-                     site->api ? site->api : "unknown");
-    key->call = clean(call.text);
+    key->call = clean(
+        vt_formatted("%s %s", vt_stack_key_layer(site->layer), site->api ? site->api : "unknown"));
     key->hash = vt_stack_key_hash(key->call, key->frames, key->count);
 }
 

@@ -7,6 +7,7 @@
 
 #include <ctype.h>
 #include <fnmatch.h>
+#include <stdlib.h>
 #include <string.h>
 
 /* Shared libraries that are not user code: names without ".so" and version. '*' at the end matches
@@ -241,10 +242,9 @@ static bool matches(const char *text, const char *pattern) {
         return false;
     if (!strchr(pattern, '*'))
         return strstr(text, pattern) != NULL;
-    struct vt_string anywhere = {0};
-    vt_string_format(&anywhere, "*%s*", pattern);
-    bool match = !fnmatch(anywhere.text, text, 0);
-    vt_string_free(&anywhere);
+    char *anywhere = vt_formatted("*%s*", pattern);
+    bool match = !fnmatch(anywhere, text, 0);
+    free(anywhere);
     return match;
 }
 

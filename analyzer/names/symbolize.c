@@ -116,23 +116,22 @@ static bool same_build_id(Elf *elf, const char *expected) {
 /* elfutils looks for NAME beside the module, in .debug, and in the system's folder. It would wait
  * for a FIFO's writer there. */
 static bool is_odd_file(const char *folder, const char *module, const char *name) {
-    struct vt_string path = {0};
     struct stat st;
-    vt_string_format(&path, "%s%.*s/%s", folder, (int)(vt_basename(module) - module), module, name);
-    bool odd = !stat(path.text, &st) && !S_ISREG(st.st_mode);
-    vt_string_free(&path);
+    char *path =
+        vt_formatted("%s%.*s/%s", folder, (int)(vt_basename(module) - module), module, name);
+    bool odd = !stat(path, &st) && !S_ISREG(st.st_mode);
+    free(path);
     return odd;
 }
 
 static int find_debuginfo(Dwfl_Module *module, void **data, const char *module_name,
                           Dwarf_Addr base, const char *file, const char *link, GElf_Word crc,
                           char **found) {
-    struct vt_string hidden = {0};
-    vt_string_format(&hidden, ".debug/%s", link ? link : "");
+    char *hidden = vt_formatted(".debug/%s", link ? link : "");
     bool odd = file && link &&
-               (is_odd_file("", file, link) || is_odd_file("", file, hidden.text) ||
+               (is_odd_file("", file, link) || is_odd_file("", file, hidden) ||
                 is_odd_file("/usr/lib/debug", file, link));
-    vt_string_free(&hidden);
+    free(hidden);
     return odd ? -1
                : dwfl_standard_find_debuginfo(module, data, module_name, base, file, link, crc,
                                               found);
@@ -271,10 +270,9 @@ static const char *source_path(struct vt_symbols *s, Dwarf_Die *cu, const char *
         return keep(s, file);
     while (!strncmp(file, "./", 2))
         file += 2;
-    struct vt_string path = {0};
-    vt_string_format(&path, "%s/%s", folder, file);
-    const char *kept = keep(s, path.text);
-    vt_string_free(&path);
+    char *path = vt_formatted("%s/%s", folder, file);
+    const char *kept = keep(s, path);
+    free(path);
     return kept;
 }
 

@@ -117,13 +117,11 @@ static void head(const struct vt_text *t) {
 static void notes(const struct vt_text *t) {
     const struct vt_process *p = t->process;
     for (uint32_t i = 0; i < p->note_count; i++) {
-        struct vt_string note = {0};
-        vt_string_add(&note, p->notes[i]);
-        vt_printable(note.text);
+        char *note = vt_printable(vt_strdup(p->notes[i]));
         if (!i)
             fputc('\n', t->out);
-        vt_text_wrap(t, "NOTE", 6, note.text);
-        vt_string_free(&note);
+        vt_text_wrap(t, "NOTE", 6, note);
+        free(note);
     }
 }
 
@@ -148,20 +146,19 @@ static void held_late(const struct vt_text *t) {
         const struct vt_frame *outer = vt_rows_caller_elsewhere(first->site->stack);
         char *frame_text = vt_frame_text(p, frame, VT_TEXT_WIDTH);
         char *caller = outer ? vt_frame_text(p, outer, VT_TEXT_WIDTH) : NULL;
-        struct vt_string rest = {0}, line = {0};
-        vt_string_format(&rest, "%s in %s block%s%s", VT_BYTES(rows.bytes), VT_NUMBER(rows.blocks),
-                         rows.blocks == 1 ? "" : "s",
-                         p->went_bytes ? ", partly when its context was destroyed" : "");
-        vt_text_heading(t, VT_STYLE_HEAD, "FREED ONLY AT EXIT", rest.text);
-        vt_string_format(&line,
-                         "held until the process's last allocation; %s of it allocated at %s%s%s",
+        char *rest = vt_formatted("%s in %s block%s%s", VT_BYTES(rows.bytes),
+                                  VT_NUMBER(rows.blocks), rows.blocks == 1 ? "" : "s",
+                                  p->went_bytes ? ", partly when its context was destroyed" : "");
+        vt_text_heading(t, VT_STYLE_HEAD, "FREED ONLY AT EXIT", rest);
+        char *line =
+            vt_formatted("held until the process's last allocation; %s of it allocated at %s%s%s",
                          first->bytes == rows.bytes       ? "all"
                          : first->bytes >= rows.bytes / 2 ? "most"
                                                           : VT_BYTES(first->bytes),
                          frame_text, caller ? ", called from " : "", caller ? caller : "");
-        vt_text_wrap(t, "  ", 2, line.text);
-        vt_string_free(&rest);
-        vt_string_free(&line);
+        vt_text_wrap(t, "  ", 2, line);
+        free(rest);
+        free(line);
         free(frame_text);
         free(caller);
     }
@@ -226,18 +223,17 @@ static void held(const struct vt_text *t) {
 static void apart(const struct vt_text *t, const char *heading, const struct vt_apart *books,
                   enum vt_rows_what what) {
     struct vt_rows rows;
-    struct vt_string rest = {0};
     if (!books->alloc_count && !books->peak_bytes && !books->failed_count)
         return;
-    vt_string_format(&rest, "%s held in %s allocation%s; peak %s", VT_BYTES(books->live_bytes),
-                     VT_NUMBER(books->live_count), books->live_count == 1 ? "" : "s",
-                     VT_BYTES(books->peak_bytes));
-    vt_text_heading(t, VT_STYLE_HEAD, heading, rest.text);
+    char *rest = vt_formatted("%s held in %s allocation%s; peak %s", VT_BYTES(books->live_bytes),
+                              VT_NUMBER(books->live_count), books->live_count == 1 ? "" : "s",
+                              VT_BYTES(books->peak_bytes));
+    vt_text_heading(t, VT_STYLE_HEAD, heading, rest);
     vt_rows_make(&rows, t, what, 0);
     if (rows.count)
         vt_rows_print(&rows, t);
     vt_rows_free(&rows);
-    vt_string_free(&rest);
+    free(rest);
 }
 
 /* --- what to do next --- */
@@ -252,14 +248,10 @@ static void next(const struct vt_text *t) {
     if (p->leak_count && p->leaks[0].site_count) /* the site at the top of the report */
         site = &p->sites[p->leaks[0].sites[0]];
     char *lines[3] = {NULL, NULL, NULL};
-    struct vt_string line = {0};
     if (site)
-        vt_string_format(&line, "vramtrace report --site %.*s%s%s", (int)t->digits, site->name, gap,
-                         log);
-    lines[0] = vt_printable(line.text);
-    line = (struct vt_string){0};
-    vt_string_format(&line, "vramtrace report --format json%s%s", gap, log);
-    lines[1] = vt_printable(line.text);
+        lines[0] = vt_printable(
+            vt_formatted("vramtrace report --site %.*s%s%s", (int)t->digits, site->name, gap, log));
+    lines[1] = vt_printable(vt_formatted("vramtrace report --format json%s%s", gap, log));
     if (p->leak_count)
         lines[2] = vt_strdup("vramtrace diff BEFORE AFTER");
     static const char *const what[] = {"its stack and numbers", "the same for programs",

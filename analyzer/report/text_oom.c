@@ -118,26 +118,25 @@ static void print_after(const struct vt_text *t, const struct vt_oom *oom) {
 static void print_oom(const struct vt_text *t, const struct vt_oom *oom) {
     const struct vt_process *p = t->process;
     const struct vt_frame *frame = vt_stack_main_frame(oom->stack);
-    struct vt_string rest = {0}, cause = {0};
     char *frame_text = vt_frame_text(p, frame, 50), *source = vt_frame_text_source(p, frame, 69);
-    vt_string_format(&rest, "%s, %s", VT_DURATION(oom->at), frame_text);
+    char *rest = vt_formatted("%s, %s", VT_DURATION(oom->at), frame_text);
     bool alive = went_on(p, oom);
-    vt_text_heading(t, alive ? VT_STYLE_WARN : VT_STYLE_BAD, "OUT OF MEMORY", rest.text);
+    vt_text_heading(t, alive ? VT_STYLE_WARN : VT_STYLE_BAD, "OUT OF MEMORY", rest);
     if (source)
         fprintf(t->out, "%*s%s\n", LABEL, "", source);
     if (alive)
         print_after(t, oom);
     print_asked(t, oom);
-    vt_string_format(&cause, "%s: %s.", oom->cause ? oom->cause : "unknown", oom->why);
-    vt_text_wrap(t, "  cause", LABEL, cause.text);
+    char *cause = vt_formatted("%s: %s.", oom->cause ? oom->cause : "unknown", oom->why);
+    vt_text_wrap(t, "  cause", LABEL, cause);
     print_pins(t, oom);
     print_holders(t, oom);
     if (oom->advice)
         vt_text_wrap(t, "  try", LABEL, oom->advice);
     free(frame_text);
     free(source);
-    vt_string_free(&rest);
-    vt_string_free(&cause);
+    free(rest);
+    free(cause);
 }
 
 void vt_text_ooms(const struct vt_text *t) {

@@ -45,7 +45,7 @@ static void print_stack(const struct vt_text *t, const struct vt_stack *stack) {
 }
 
 void vt_text_site(const struct vt_text *t, const struct vt_site *s) {
-    struct vt_string rest = {0}, why = {0}, before = {0};
+    struct vt_string rest = {0};
     vt_string_add(&rest, s->before ? "allocated before --since"
                          : s->api  ? s->api
                                    : "an unknown call");
@@ -56,16 +56,17 @@ void vt_text_site(const struct vt_text *t, const struct vt_site *s) {
     else if (s->layer == VT_LAYER_MANAGED)
         vt_string_add(&rest, ", managed memory");
     vt_string_format(&rest, "   %s", vt_verdict_names[s->verdict]);
-    vt_string_format(&why, "SITE %s", s->name);
-    vt_text_heading(t, VT_STYLE_HEAD, why.text, rest.text);
+    char *heading = vt_formatted("SITE %s", s->name);
+    vt_text_heading(t, VT_STYLE_HEAD, heading, rest.text);
     fprintf(t->out, "  %s%s in %s allocation%s\n",
             s->went_count ? "never freed      " : "held at the end  ", VT_BYTES(s->live_bytes),
             VT_NUMBER(s->live_count), s->live_count == 1 ? "" : "s");
     if (s->held_count > s->live_count) {
-        vt_string_format(&before, "%s in %s allocation%s, until the process's last allocation",
-                         VT_BYTES(s->held_bytes), VT_NUMBER(s->held_count),
-                         s->held_count == 1 ? "" : "s");
-        vt_text_wrap(t, "  before exit", 19, before.text);
+        char *before = vt_formatted("%s in %s allocation%s, until the process's last allocation",
+                                    VT_BYTES(s->held_bytes), VT_NUMBER(s->held_count),
+                                    s->held_count == 1 ? "" : "s");
+        vt_text_wrap(t, "  before exit", 19, before);
+        free(before);
     }
     fprintf(t->out, "  its own peak     %s; %s at the %s peak\n", VT_BYTES(s->peak_bytes),
             VT_BYTES(s->bytes_at_peak),
@@ -80,6 +81,5 @@ void vt_text_site(const struct vt_text *t, const struct vt_site *s) {
     vt_text_wrap(t, "  why", 19, s->why);
     print_stack(t, s->stack);
     vt_string_free(&rest);
-    vt_string_free(&why);
-    vt_string_free(&before);
+    free(heading);
 }

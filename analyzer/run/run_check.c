@@ -18,13 +18,12 @@ char *vt_run_check_folder(void) {
     const char *folders[] = {given && *given == '/' ? given : "/tmp", "/tmp", "/dev/shm"};
     int error = 0;
     for (size_t i = 0; i < sizeof folders / sizeof folders[0]; i++) {
-        struct vt_string path = {0};
-        vt_string_format(&path, "%s/vramtrace-check.XXXXXX", folders[i]);
+        char *path = vt_formatted("%s/vramtrace-check.XXXXXX", folders[i]);
         /* the path goes into VRAMTRACE_OUTPUT, where % is special */
-        if (!strchr(path.text, '%') && mkdtemp(path.text))
-            return path.text;
+        if (!strchr(path, '%') && mkdtemp(path))
+            return path;
         error = errno;
-        vt_string_free(&path);
+        free(path);
     }
     vt_error("cannot make a temporary folder in TMPDIR, /tmp or /dev/shm: %s", strerror(error));
     return NULL;
@@ -35,15 +34,14 @@ static void remove_inside(const char *folder, int levels) {
     if (!dir)
         return;
     for (struct dirent *entry; (entry = readdir(dir));) {
-        struct vt_string path = {0};
         if (!strcmp(entry->d_name, ".") || !strcmp(entry->d_name, ".."))
             continue;
-        vt_string_format(&path, "%s/%s", folder, entry->d_name);
-        if (unlink(path.text) && levels > 1) {
-            remove_inside(path.text, levels - 1);
-            rmdir(path.text);
+        char *path = vt_formatted("%s/%s", folder, entry->d_name);
+        if (unlink(path) && levels > 1) {
+            remove_inside(path, levels - 1);
+            rmdir(path);
         }
-        vt_string_free(&path);
+        free(path);
     }
     closedir(dir);
 }

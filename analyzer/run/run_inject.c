@@ -146,7 +146,7 @@ static void restore(const int saved[2]) {
 
 /* `ordinal` 0: without a failure. Returns 0, or an exit status if it could not be started. */
 static int run_once(struct sweep *s, uint64_t ordinal, uint32_t timeout_ms, struct outcome *o) {
-    struct vt_string folder = {0}, output = {0}, number = {0}, message = {0};
+    struct vt_string message = {0};
     int saved[2];
     *o = (struct outcome){0};
     char *list = vt_run_logs_make_list();
@@ -154,18 +154,18 @@ static int run_once(struct sweep *s, uint64_t ordinal, uint32_t timeout_ms, stru
         vt_error("cannot make a temporary file: %s", strerror(errno));
         return VT_STATUS_CANNOT_TRACE;
     }
-    vt_string_format(&folder, "%s/%llu/", s->how->folder, (unsigned long long)ordinal);
-    vt_string_format(&output, "%s/%llu.txt", s->how->folder, (unsigned long long)ordinal);
-    vt_string_format(&number, "%llu", (unsigned long long)ordinal);
-    setenv("VRAMTRACE_OUTPUT", folder.text, 1);
+    char *folder = vt_formatted("%s/%llu/", s->how->folder, (unsigned long long)ordinal);
+    char *output = vt_formatted("%s/%llu.txt", s->how->folder, (unsigned long long)ordinal);
+    char *number = vt_formatted("%llu", (unsigned long long)ordinal);
+    setenv("VRAMTRACE_OUTPUT", folder, 1);
     setenv("VRAMTRACE_RUN_LIST", list, 1);
     if (ordinal)
-        setenv("VRAMTRACE_INJECT", number.text, 1);
+        setenv("VRAMTRACE_INJECT", number, 1);
     else
         unsetenv("VRAMTRACE_INJECT");
     uint64_t start = now_ms();
     if (ordinal)
-        redirect(output.text, saved);
+        redirect(output, saved);
     o->child.timeout_ms = timeout_ms;
     int status = vt_run_child_run(s->how->program, s->how->argv, s->how->tracer, s->how->simulated,
                                   &o->child, &message);
@@ -177,10 +177,10 @@ static int run_once(struct sweep *s, uint64_t ordinal, uint32_t timeout_ms, stru
     unlink(list);
     if (status)
         vt_error("%s", message.text);
-    o->output = ordinal ? vt_strdup(output.text) : NULL;
-    vt_string_free(&folder);
-    vt_string_free(&output);
-    vt_string_free(&number);
+    o->output = ordinal ? vt_strdup(output) : NULL;
+    free(folder);
+    free(output);
+    free(number);
     vt_string_free(&message);
     free(list);
     return status;

@@ -22,18 +22,17 @@ char *vt_run_logs_make_list(void) {
     const char *given = getenv("TMPDIR");
     const char *folders[] = {given && *given == '/' ? given : "/tmp", "/tmp", "/dev/shm"};
     for (size_t i = 0; i < sizeof folders / sizeof folders[0]; i++) {
-        struct vt_string path = {0};
-        vt_string_format(&path, "%s/vramtrace-run.XXXXXX", folders[i]);
-        int fd = mkostemp(path.text, O_CLOEXEC);
+        char *path = vt_formatted("%s/vramtrace-run.XXXXXX", folders[i]);
+        int fd = mkostemp(path, O_CLOEXEC);
         bool marked = fd >= 0 && write(fd, VT_RUN_LIST_MARK, sizeof VT_RUN_LIST_MARK - 1) ==
                                      (ssize_t)sizeof VT_RUN_LIST_MARK - 1;
         if (fd >= 0)
             close(fd);
         if (marked)
-            return path.text;
+            return path;
         if (fd >= 0)
-            unlink(path.text);
-        vt_string_free(&path);
+            unlink(path);
+        free(path);
     }
     return NULL;
 }

@@ -405,15 +405,14 @@ char *vt_run_nvml_share(void) {
     if (outer && *outer)
         return NULL;
     for (size_t i = 0; i < sizeof folders / sizeof *folders; i++) {
-        struct vt_string path = {0};
-        vt_string_format(&path, "%s/vramtrace-sim.XXXXXX", folders[i]);
-        int fd = mkostemp(path.text, O_CLOEXEC);
+        char *path = vt_formatted("%s/vramtrace-sim.XXXXXX", folders[i]);
+        int fd = mkostemp(path, O_CLOEXEC);
         if (fd >= 0) {
             close(fd);
-            setenv("VRAMTRACE_SIM_SHARE", path.text, 1);
-            return path.text;
+            setenv("VRAMTRACE_SIM_SHARE", path, 1);
+            return path;
         }
-        vt_string_free(&path);
+        free(path);
     }
     return NULL;
 }

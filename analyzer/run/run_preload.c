@@ -35,12 +35,11 @@ static char *folder_of(const char *path) {
  * `tried`. */
 static char *look(const char *folder, const char *inside, const char *name,
                   struct vt_string *tried) {
-    struct vt_string path = {0};
-    vt_string_format(&path, "%s/%s%s", folder, inside, name);
-    char *found = realpath(path.text, NULL);
+    char *path = vt_formatted("%s/%s%s", folder, inside, name);
+    char *found = realpath(path, NULL);
     if (!found)
-        vt_string_format(tried, "%s%s", tried->length ? ", " : "", path.text);
-    vt_string_free(&path);
+        vt_string_format(tried, "%s%s", tried->length ? ", " : "", path);
+    free(path);
     return found;
 }
 
@@ -164,13 +163,12 @@ void vt_run_preload_free(struct vt_run_libraries *libraries) {
  * for the C library, which is loaded already. */
 static bool prefix_works(void) {
     Dl_info info;
-    struct vt_string path = {0};
     void *inside = dlsym(RTLD_DEFAULT, "gnu_get_libc_version");
     if (!inside || !dladdr(inside, &info) || !info.dli_fname || *info.dli_fname != '/')
         return false;
-    vt_string_format(&path, GLIBC_ONLY "%s", info.dli_fname);
-    void *handle = dlopen(path.text, RTLD_LAZY | RTLD_NOLOAD);
-    vt_string_free(&path);
+    char *path = vt_formatted(GLIBC_ONLY "%s", info.dli_fname);
+    void *handle = dlopen(path, RTLD_LAZY | RTLD_NOLOAD);
+    free(path);
     if (handle)
         dlclose(handle);
     return handle != NULL;
