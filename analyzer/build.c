@@ -74,10 +74,6 @@ static void take_end(const struct build *b, struct vt_process *p) {
     p->duration = vt_clock_ns(b->clock, end);
 }
 
-static const char *plural(uint64_t count) {
-    return count == 1 ? "" : "s";
-}
-
 /* Adds notes about what the log lacks. */
 static void take_gaps(const struct build *b, struct vt_process *p) {
     static const struct {
@@ -130,7 +126,7 @@ static void take_gaps(const struct build *b, struct vt_process *p) {
         const char *number = VT_NUMBER(count);
         if (reasons[i].event) {
             p->dropped_events += count;
-            vt_model_note(p, "%s event%s dropped: %s.", number, plural(count), reasons[i].text);
+            vt_model_note(p, "%s event%s dropped: %s.", number, vt_plural(count), reasons[i].text);
         } else {
             vt_model_note(p, "%s %s.", number, reasons[i].text);
         }
@@ -405,22 +401,22 @@ static void note_replay(const struct build *b) {
     const struct vt_replay *r = &b->replay;
     if (r->unknown_frees && !b->options->since)
         vt_model_note(b->p, "%s free%s had no matching allocation in the log.",
-                      VT_NUMBER(r->unknown_frees), plural(r->unknown_frees));
+                      VT_NUMBER(r->unknown_frees), vt_plural(r->unknown_frees));
     if (r->replaced)
         vt_model_note(
             b->p,
             "%s allocation%s reused addresses that were still live: earlier frees were not seen.",
-            VT_NUMBER(r->replaced), plural(r->replaced));
+            VT_NUMBER(r->replaced), vt_plural(r->replaced));
     if (r->strays)
         vt_model_note(b->p,
                       "%s block%s of a caching allocator lie%s outside all recorded driver memory: "
                       "their bytes are counted, their segments are unknown.",
-                      VT_NUMBER(r->strays), plural(r->strays), r->strays == 1 ? "s" : "");
+                      VT_NUMBER(r->strays), vt_plural(r->strays), r->strays == 1 ? "s" : "");
     if (r->lost_blocks)
         vt_model_note(b->p,
                       "%s block%s of a caching allocator %s live when the segment around was "
                       "freed: counted as freed with it.",
-                      VT_NUMBER(r->lost_blocks), plural(r->lost_blocks),
+                      VT_NUMBER(r->lost_blocks), vt_plural(r->lost_blocks),
                       r->lost_blocks == 1 ? "was" : "were");
     if (torch_is_mute(b))
         vt_model_note(b->p,
@@ -431,7 +427,8 @@ static void note_replay(const struct build *b) {
             vt_model_note(b->p,
                           "PyTorch's own totals for GPU %u disagreed with the log %s time%s; at "
                           "the end PyTorch says %llu bytes are allocated, the log %llu.",
-                          d, VT_NUMBER(r->devices[d].said_apart), plural(r->devices[d].said_apart),
+                          d, VT_NUMBER(r->devices[d].said_apart),
+                          vt_plural(r->devices[d].said_apart),
                           (unsigned long long)r->devices[d].said_allocated,
                           (unsigned long long)r->devices[d].blocks_bytes);
     if (r->failed_frees)

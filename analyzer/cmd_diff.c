@@ -146,7 +146,7 @@ static void write_text(const struct vt_diff *d, const struct options *o) {
         if (count)
             fprintf(page, "\n%s%s%s   %u site%s\n",
                     style(colour, state < VT_DIFF_SHRANK ? VT_STYLE_BAD : VT_STYLE_GOOD),
-                    headings[state], style(colour, VT_STYLE_NONE), count, count == 1 ? "" : "s");
+                    headings[state], style(colour, VT_STYLE_NONE), count, vt_plural(count));
         for (uint32_t i = 0; i < count && i < o->top; i++)
             row(&d->rows[at + i]);
         if (count > o->top)

@@ -32,6 +32,11 @@ char *vt_format_count(uint64_t count, char out[VT_FORMAT_BYTES]);
 #define VT_DURATION(ns)  vt_format_duration((ns), (char[VT_FORMAT_BYTES]){0})
 #define VT_NUMBER(count) vt_format_count((count), (char[VT_FORMAT_BYTES]){0})
 
+/* The ending of a noun after this number. */
+static inline const char *vt_plural(uint64_t count) {
+    return count == 1 ? "" : "s";
+}
+
 /* --- memory --- */
 
 /* These never return NULL: out of memory, no report can be written, so they print a message and

@@ -208,7 +208,7 @@ int vt_gate_github_write(const struct vt_gate *gate, const struct vt_gate_format
     fprintf(out, "leak check %s\n", headline);
     if (options->added_count)
         fprintf(out, "judged with them: %u more log%s of the same run\n", options->added_count,
-                options->added_count == 1 ? "" : "s");
+                vt_plural(options->added_count));
     free(headline);
     bool summed = write_summary(gate, options);
     uint32_t left = gate->line_count > ANNOTATIONS ? gate->line_count - ANNOTATIONS : 0;

@@ -94,7 +94,7 @@ static void line_row(const struct text *t, const char *label, const struct vt_ga
                                      vt_stack_main_frame(f->site->stack), width);
     int pad = (int)width - (int)vt_frame_text_columns(frame_text);
     snprintf(blocks, sizeof blocks, "%s block%s", vt_format_count(line->amount.blocks, count),
-             line->amount.blocks == 1 ? "" : "s");
+             vt_plural(line->amount.blocks));
     fprintf(t->out, "%-16s%9s  %11s  %s%*s  %.*s\n", label,
             vt_format_bytes(line->amount.bytes, bytes), blocks, frame_text, pad > 0 ? pad : 0, "",
             (int)digits, f->site->name);
@@ -231,12 +231,12 @@ static void passed_by(const struct text *t) {
     if (g->counts[VT_GATE_SUPPRESSED])
         fprintf(t->out, "  suppressed    %llu site%s, %s\n",
                 (unsigned long long)g->counts[VT_GATE_SUPPRESSED],
-                g->counts[VT_GATE_SUPPRESSED] == 1 ? "" : "s",
+                vt_plural(g->counts[VT_GATE_SUPPRESSED]),
                 vt_format_bytes(g->bytes[VT_GATE_SUPPRESSED], bytes));
     if (g->counts[VT_GATE_ACCEPTED])
         fprintf(t->out, "  in baseline   %llu site%s, %s\n",
                 (unsigned long long)g->counts[VT_GATE_ACCEPTED],
-                g->counts[VT_GATE_ACCEPTED] == 1 ? "" : "s",
+                vt_plural(g->counts[VT_GATE_ACCEPTED]),
                 vt_format_bytes(g->bytes[VT_GATE_ACCEPTED], bytes));
     const struct vt_suppressions *s = g->options->suppressions;
     for (uint32_t i = 0; s && i < s->count; i++)
@@ -251,7 +251,7 @@ static void passed_by(const struct text *t) {
     if (t->options->written)
         fprintf(t->out, "  written       %s: %llu site%s accepted from now on\n",
                 t->options->written, (unsigned long long)g->counts[VT_GATE_ACCEPTED],
-                g->counts[VT_GATE_ACCEPTED] == 1 ? "" : "s");
+                vt_plural(g->counts[VT_GATE_ACCEPTED]));
     for (uint32_t i = 0; i < t->options->left_out_count && !t->options->stable; i++)
         log_line(t, "  ignored", t->options->left_out[i], "a log of another run");
 }
@@ -278,7 +278,7 @@ static void what_was_judged(const struct text *t) {
     }
     if (t->options->stable && t->options->added_count)
         fprintf(t->out, "  with them     %u more log%s of the same run\n", t->options->added_count,
-                t->options->added_count == 1 ? "" : "s");
+                vt_plural(t->options->added_count));
     for (uint32_t i = 0; i < t->options->added_count && !t->options->stable; i++)
         log_line(t, "  with them", t->options->added[i], "a log of the same run");
     if (incomplete)

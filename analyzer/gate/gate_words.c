@@ -216,8 +216,7 @@ char *vt_gate_headline(const struct vt_gate *gate) {
         vt_string_add(&line, "passed: no CUDA call was seen, which is allowed");
     else if (gate->open_events)
         vt_string_format(&line, "cannot be judged: %s event%s lost",
-                         vt_format_count(gate->open_events, bytes),
-                         gate->open_events == 1 ? "" : "s");
+                         vt_format_count(gate->open_events, bytes), vt_plural(gate->open_events));
     else if (!gate->failed && gate->counts[VT_GATE_TOLERATED])
         vt_string_format(&line, "passed: %s leaked, within --max-leaked",
                          vt_format_bytes(gate->bytes[VT_GATE_TOLERATED], bytes));
@@ -228,13 +227,13 @@ char *vt_gate_headline(const struct vt_gate *gate) {
     else
         vt_string_add(&line, "FAILED: ");
     if (gate->failed && leaks)
-        vt_string_format(&line, "%u leak%s", leaks, leaks == 1 ? "" : "s");
+        vt_string_format(&line, "%u leak%s", leaks, vt_plural(leaks));
     if (gate->failed && lines > leaks)
         vt_string_format(&line, " at %u lines", lines);
     if (gate->failed && leaks)
         vt_string_format(&line, ", %s", vt_format_bytes(gate->failing_bytes, bytes));
     if (gate->failed && peaks)
         vt_string_format(&line, "%s%u peak%s over budget", leaks ? "; " : "", peaks,
-                         peaks == 1 ? "" : "s");
+                         vt_plural(peaks));
     return line.text;
 }

@@ -44,9 +44,9 @@ static void name_pins(const struct vt_process *p, const struct vt_oom *oom,
         text,
         "%sallocate the blocks kept from %s earlier or in memory of their own: %s block%s "
         "(%s) hold%s %s segment%s with %s idle",
-        text->length ? "; or " : "", frame_text, VT_NUMBER(pin->blocks),
-        pin->blocks == 1 ? "" : "s", VT_BYTES(pin->block_bytes), pin->blocks == 1 ? "s" : "",
-        VT_NUMBER(pin->segments), pin->segments == 1 ? "" : "s", VT_BYTES(pin->pinned_bytes));
+        text->length ? "; or " : "", frame_text, VT_NUMBER(pin->blocks), vt_plural(pin->blocks),
+        VT_BYTES(pin->block_bytes), pin->blocks == 1 ? "s" : "", VT_NUMBER(pin->segments),
+        vt_plural(pin->segments), VT_BYTES(pin->pinned_bytes));
     free(frame_text);
 }
 

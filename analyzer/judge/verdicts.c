@@ -78,7 +78,7 @@ static void say_growth(const struct vt_growth *g, struct vt_string *why) {
             (unsigned long long)g->since_iteration, VT_NUMBER(g->iterations));
     else
         vt_string_format(why, "live memory grew by %s each second to the end of the run", bytes);
-    vt_string_format(why, " (%s rise%s; Mann-Kendall p < %s)", rises, g->rises == 1 ? "" : "s",
+    vt_string_format(why, " (%s rise%s; Mann-Kendall p < %s)", rises, vt_plural(g->rises),
                      g->chance < 0.001  ? "0.001"
                      : g->chance < 0.01 ? "0.01"
                                         : "0.02");

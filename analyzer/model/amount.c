@@ -43,7 +43,7 @@ struct vt_amount vt_amount_of_leak(const struct vt_process *p, const struct vt_l
 char *vt_amount_text(struct vt_amount amount) {
     struct vt_string text = {0};
     vt_string_format(&text, "%s in %s block%s", VT_BYTES(amount.bytes), VT_NUMBER(amount.blocks),
-                     amount.blocks == 1 ? "" : "s");
+                     vt_plural(amount.blocks));
     if (amount.freed && amount.freed == amount.blocks)
         vt_string_add(&text, ", freed only at exit");
     else if (amount.freed)

@@ -147,7 +147,7 @@ static void held_late(const struct vt_text *t) {
         char *frame_text = vt_frame_text(p, frame, VT_TEXT_WIDTH);
         char *caller = outer ? vt_frame_text(p, outer, VT_TEXT_WIDTH) : NULL;
         char *rest = vt_formatted("%s in %s block%s%s", VT_BYTES(rows.bytes),
-                                  VT_NUMBER(rows.blocks), rows.blocks == 1 ? "" : "s",
+                                  VT_NUMBER(rows.blocks), vt_plural(rows.blocks),
                                   p->went_bytes ? ", partly when its context was destroyed" : "");
         vt_text_heading(t, VT_STYLE_HEAD, "FREED ONLY AT EXIT", rest);
         char *line =
@@ -206,8 +206,8 @@ static void held(const struct vt_text *t) {
             held_late(t);
     } else {
         vt_string_format(&rest, "%s in %s allocation%s, by %u %s%s", VT_BYTES(rows.bytes),
-                         VT_NUMBER(rows.blocks), rows.blocks == 1 ? "" : "s", rows.count,
-                         vt_rows_noun(t), rows.count == 1 ? "" : "s");
+                         VT_NUMBER(rows.blocks), vt_plural(rows.blocks), rows.count,
+                         vt_rows_noun(t), vt_plural(rows.count));
         vt_text_heading(t, VT_STYLE_BAD,
                         ended      ? "STILL HELD AT THE END"
                         : windowed ? "HELD AT THE WINDOW'S END"
@@ -226,7 +226,7 @@ static void apart(const struct vt_text *t, const char *heading, const struct vt_
     if (!books->alloc_count && !books->peak_bytes && !books->failed_count)
         return;
     char *rest = vt_formatted("%s held in %s allocation%s; peak %s", VT_BYTES(books->live_bytes),
-                              VT_NUMBER(books->live_count), books->live_count == 1 ? "" : "s",
+                              VT_NUMBER(books->live_count), vt_plural(books->live_count),
                               VT_BYTES(books->peak_bytes));
     vt_text_heading(t, VT_STYLE_HEAD, heading, rest);
     vt_rows_make(&rows, t, what, 0);

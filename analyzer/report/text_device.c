@@ -220,7 +220,7 @@ static void print_peak(const struct vt_text *t, const struct vt_device *d) {
 
 static void print_counts(const struct vt_text *t, const struct vt_device *d) {
     fprintf(t->out, "  total          %s allocation%s, %s; %s freed", VT_NUMBER(d->alloc_count),
-            d->alloc_count == 1 ? "" : "s", VT_BYTES(d->allocated_bytes), VT_NUMBER(d->free_count));
+            vt_plural(d->alloc_count), VT_BYTES(d->allocated_bytes), VT_NUMBER(d->free_count));
     if (d->failed_count)
         fprintf(t->out, "; %s refused", VT_NUMBER(d->failed_count));
     fputc('\n', t->out);
@@ -245,7 +245,7 @@ static void say_failed(const struct vt_text *t, const struct vt_device *d, unsig
                          p->leak_count == 1 ? "the leak above" : "1 of the leaks above");
     else if (count)
         vt_string_format(rest, "%u leaks, ", count);
-    vt_string_format(rest, "%u call site%s", row->sites, row->sites == 1 ? "" : "s");
+    vt_string_format(rest, "%u call site%s", row->sites, vt_plural(row->sites));
     if (!count)
         vt_string_format(rest, " that hold%s memory at the end", row->sites == 1 ? "s" : "");
 }
@@ -275,7 +275,7 @@ static void print_parts(const struct vt_text *t, const struct vt_device *d,
             say_failed(t, d, i, &parts[i], &rest);
         else
             vt_string_format(&rest, "%u call site%s, freed later", parts[i].sites,
-                             parts[i].sites == 1 ? "" : "s");
+                             vt_plural(parts[i].sites));
         print_part(t, parts[i].letter, parts[i].name, parts[i].bytes, whole, rest.text);
         vt_string_free(&rest);
     }

@@ -20,10 +20,6 @@ static const char *unit(const struct vt_growth *g) {
     return g->marked ? g->per : g->iterations == VT_UNKNOWN ? "second" : "round";
 }
 
-static const char *plural(uint64_t count) {
-    return count == 1 ? "" : "s";
-}
-
 static void row(const struct vt_text *t, const char *label, const char *text) {
     char full[32];
     snprintf(full, sizeof full, "  %s", label);
@@ -160,7 +156,7 @@ static void print_growth(const struct vt_text *t, const struct vt_leak *leak) {
     else if (g->full_in_iterations != VT_UNKNOWN && g->full_in != VT_UNKNOWN &&
              g->full_in / FULL_WITHIN <= t->process->duration)
         vt_string_format(&s, "in %s %s%s, %s at this pace", VT_NUMBER(g->full_in_iterations),
-                         unit(g), plural(g->full_in_iterations), VT_DURATION(g->full_in));
+                         unit(g), vt_plural(g->full_in_iterations), VT_DURATION(g->full_in));
     if (s.length)
         row(t, "device full", s.text);
     vt_string_free(&s);
@@ -178,7 +174,7 @@ static void print_evidence(const struct vt_text *t, const struct vt_leak *leak) 
         vt_string_add(&s, leak->why);
     } else {
         vt_string_format(&s, "%s of %s block%s ", VT_NUMBER(amount.blocks), VT_NUMBER(allocs),
-                         plural(allocs));
+                         vt_plural(allocs));
         if (!amount.freed)
             vt_string_add(&s, "never freed");
         else if (amount.freed == amount.blocks)
@@ -187,7 +183,7 @@ static void print_evidence(const struct vt_text *t, const struct vt_leak *leak) 
             vt_string_format(&s, "kept: %s freed only %s, %s never", VT_NUMBER(amount.freed),
                              end(p), VT_NUMBER(amount.blocks - amount.freed));
         vt_string_format(&s, "; %s rise%s, p < %s", VT_NUMBER(leak->growth->rises),
-                         plural(leak->growth->rises),
+                         vt_plural(leak->growth->rises),
                          leak->growth->chance < 0.001  ? "0.001"
                          : leak->growth->chance < 0.01 ? "0.01"
                                                        : "0.02");
@@ -268,7 +264,7 @@ static void print_sites(const struct vt_text *t, const struct vt_leak *leak) {
     }
     if (left)
         fprintf(t->out, "%*s%9s  in %u more call site%s of these lines\n", LABEL, "",
-                VT_BYTES(left_bytes), left, plural(left));
+                VT_BYTES(left_bytes), left, vt_plural(left));
     free(shown);
 }
 
@@ -324,7 +320,7 @@ void vt_text_leaks(const struct vt_text *t) {
         rest += vt_amount_of_leak(p, &p->leaks[i]).bytes;
     if (shown < p->leak_count)
         fprintf(t->out, "\n%u more leak%s, %s (--top %u shows %s in full)\n", p->leak_count - shown,
-                plural(p->leak_count - shown), VT_BYTES(rest), p->leak_count,
+                vt_plural(p->leak_count - shown), VT_BYTES(rest), p->leak_count,
                 p->leak_count - shown == 1 ? "it" : "them");
     for (uint32_t i = shown; i < p->leak_count; i++)
         print_lines(t, &p->leaks[i]);
@@ -397,7 +393,7 @@ void vt_text_phases(const struct vt_text *t) {
     }
     if (count > most || more)
         fprintf(t->out, "  and %u more name%s\n", count - (count < most ? count : most) + more,
-                plural(count - (count < most ? count : most) + more));
+                vt_plural(count - (count < most ? count : most) + more));
     free(names);
     vt_map_free(&by_name);
 }

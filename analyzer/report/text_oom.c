@@ -90,9 +90,8 @@ static void print_pins(const struct vt_text *t, const struct vt_oom *oom) {
         print_site(t, shown ? "" : "  pinned by", VT_BYTES(pin->pinned_bytes),
                    &t->process->sites[pin->site]);
         fprintf(t->out, "%*sits %s block%s hold%s %s segment%s, %s of them idle\n", LABEL + 11, "",
-                VT_NUMBER(pin->blocks), pin->blocks == 1 ? "" : "s", pin->blocks == 1 ? "s" : "",
-                VT_NUMBER(pin->segments), pin->segments == 1 ? "" : "s",
-                VT_BYTES(pin->pinned_bytes));
+                VT_NUMBER(pin->blocks), vt_plural(pin->blocks), pin->blocks == 1 ? "s" : "",
+                VT_NUMBER(pin->segments), vt_plural(pin->segments), VT_BYTES(pin->pinned_bytes));
         shown++;
     }
 }
@@ -157,10 +156,10 @@ void vt_text_ooms(const struct vt_text *t) {
         print_oom(t, last);
     if (others)
         fprintf(t->out, "  %s other allocation%s failed as well%s.\n", VT_NUMBER(others),
-                others == 1 ? "" : "s",
+                vt_plural(others),
                 last && went_on(p, last) ? "; the program continued each time" : "");
     if (recoveries)
         fprintf(t->out, "%s%s allocation%s failed, then succeeded when %s tried again.\n",
-                last ? "  " : "\n", VT_NUMBER(recoveries), recoveries == 1 ? "" : "s",
+                last ? "  " : "\n", VT_NUMBER(recoveries), vt_plural(recoveries),
                 by ? by : "the program");
 }

@@ -284,7 +284,6 @@ void vt_rows_print(const struct vt_rows *rows, const struct vt_text *t) {
     }
     if (rows->count > most) {
         fprintf(t->out, "%10s  in %u more %s%s (--top %u shows them)\n", VT_BYTES(bytes_left),
-                rows->count - most, vt_rows_noun(t), rows->count - most == 1 ? "" : "s",
-                rows->count);
+                rows->count - most, vt_rows_noun(t), vt_plural(rows->count - most), rows->count);
     }
 }

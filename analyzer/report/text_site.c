@@ -41,7 +41,7 @@ static void print_stack(const struct vt_text *t, const struct vt_stack *stack) {
     if (hidden)
         fprintf(t->out,
                 "    (%u frame%s inside the Python interpreter hidden; --native shows them)\n",
-                hidden, hidden == 1 ? "" : "s");
+                hidden, vt_plural(hidden));
 }
 
 void vt_text_site(const struct vt_text *t, const struct vt_site *s) {
@@ -60,11 +60,11 @@ void vt_text_site(const struct vt_text *t, const struct vt_site *s) {
     vt_text_heading(t, VT_STYLE_HEAD, heading, rest.text);
     fprintf(t->out, "  %s%s in %s allocation%s\n",
             s->went_count ? "never freed      " : "held at the end  ", VT_BYTES(s->live_bytes),
-            VT_NUMBER(s->live_count), s->live_count == 1 ? "" : "s");
+            VT_NUMBER(s->live_count), vt_plural(s->live_count));
     if (s->held_count > s->live_count) {
         char *before = vt_formatted("%s in %s allocation%s, until the process's last allocation",
                                     VT_BYTES(s->held_bytes), VT_NUMBER(s->held_count),
-                                    s->held_count == 1 ? "" : "s");
+                                    vt_plural(s->held_count));
         vt_text_wrap(t, "  before exit", 19, before);
         free(before);
     }
@@ -74,7 +74,7 @@ void vt_text_site(const struct vt_text *t, const struct vt_site *s) {
             : s->layer == VT_LAYER_MANAGED ? "managed memory's"
                                            : "device's");
     fprintf(t->out, "  total            %s allocation%s, %s; %s freed\n", VT_NUMBER(s->alloc_count),
-            s->alloc_count == 1 ? "" : "s", VT_BYTES(s->allocated_bytes), VT_NUMBER(s->free_count));
+            vt_plural(s->alloc_count), VT_BYTES(s->allocated_bytes), VT_NUMBER(s->free_count));
     if (s->first_at != VT_UNKNOWN)
         fprintf(t->out, "  first, last      %s, %s\n", VT_DURATION(s->first_at),
                 VT_DURATION(s->last_at));

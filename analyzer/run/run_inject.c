@@ -371,7 +371,7 @@ int vt_run_inject_each(const struct vt_run_inject *how) {
     int status = first_run(&s, &timeout_ms);
     if (!status && !how->quiet)
         fprintf(stderr, "inject: %u site%s allocate%s; refusing each in turn\n", s.count,
-                s.count == 1 ? "" : "s", s.count == 1 ? "s" : "");
+                vt_plural(s.count), s.count == 1 ? "s" : "");
     for (uint32_t i = 0; !status && i < s.count; i++)
         if (!s.targets[i].hit)
             status = try_site(&s, i, timeout_ms);
@@ -381,8 +381,8 @@ int vt_run_inject_each(const struct vt_run_inject *how) {
         fprintf(stderr,
                 "inject: %u run%s: %u crash%s, %u hang%s, %u with leaks; %u failed cleanly, %u "
                 "recovered\n",
-                s.runs, s.runs == 1 ? "" : "s", s.crashes, s.crashes == 1 ? "" : "es", s.hangs,
-                s.hangs == 1 ? "" : "s", s.leaks, s.failed_well, s.survived);
+                s.runs, vt_plural(s.runs), s.crashes, s.crashes == 1 ? "" : "es", s.hangs,
+                vt_plural(s.hangs), s.leaks, s.failed_well, s.survived);
         if (missed)
             fprintf(stderr, "inject: %u site%s not tried or not reached%s\n", missed,
                     missed == 1 ? " was" : "s were",

@@ -204,10 +204,9 @@ static char *as_typed(const char *path) {
 
 /* "3 live allocations, 1.50 GiB" */
 static void say_live(FILE *out, uint64_t count, uint64_t bytes, uint64_t dropped) {
-    fprintf(out, "%s live allocation%s, %s", VT_NUMBER(count), count == 1 ? "" : "s",
-            VT_BYTES(bytes));
+    fprintf(out, "%s live allocation%s, %s", VT_NUMBER(count), vt_plural(count), VT_BYTES(bytes));
     if (dropped)
-        fprintf(out, ", %s event%s dropped", VT_NUMBER(dropped), dropped == 1 ? "" : "s");
+        fprintf(out, ", %s event%s dropped", VT_NUMBER(dropped), vt_plural(dropped));
 }
 
 static void say_line(FILE *out, const struct summary *s) {
