@@ -8,7 +8,10 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <poll.h>
+#include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -40,4 +43,65 @@ FILE *vt_file_stream(const char *path, const char **why) {
     else if (!file)
         close(fd);
     return file;
+}
+
+/* --- pipes that the shell opened for us --- */
+
+#define PIPE_MOST    (64u << 20) /* bytes; a list is some KiB */
+#define PIPE_WAIT_MS 30000       /* without a byte */
+
+/* The descriptor of ours that a path like /dev/fd/63 names; -1: none. It is not opened again: that
+ * could wait for a writer. */
+static int named_descriptor(const char *path) {
+    static const char *const folders[] = {"/dev/fd/", "/proc/self/fd/"};
+    if (!strcmp(path, "/dev/stdin"))
+        return STDIN_FILENO;
+    for (size_t i = 0; i < sizeof folders / sizeof *folders; i++) {
+        size_t length = strlen(folders[i]);
+        const char *digits = path + length;
+        if (!strncmp(path, folders[i], length) && *digits &&
+            strspn(digits, "0123456789") == strlen(digits) && strlen(digits) < 9)
+            return atoi(digits);
+    }
+    return -1;
+}
+
+/* Copies what comes out of a pipe. Returns 0 or -errno: its writer may hold it open for ever, or
+ * write without end. */
+static int drain(int from, int to) {
+    char bytes[1 << 16];
+    for (size_t sum = 0; sum <= PIPE_MOST;) {
+        struct pollfd ready = {.fd = from, .events = POLLIN};
+        int some = poll(&ready, 1, PIPE_WAIT_MS);
+        if (some < 0 && errno == EINTR)
+            continue;
+        if (some <= 0)
+            return some ? -errno : -ETIMEDOUT;
+        ssize_t got = read(from, bytes, sizeof bytes);
+        if (got < 0 && (errno == EINTR || errno == EAGAIN))
+            continue;
+        if (got <= 0)
+            return got ? -errno : 0;
+        if (write(to, bytes, (size_t)got) != got)
+            return errno ? -errno : -EIO;
+        sum += (size_t)got;
+    }
+    return -EFBIG;
+}
+
+FILE *vt_file_stream_given(const char *path, const char **why) {
+    struct stat st;
+    int pipe = named_descriptor(path);
+    if (pipe < 0 || fstat(pipe, &st) || !S_ISFIFO(st.st_mode))
+        return vt_file_stream(path, why);
+    int copy = memfd_create("pipe", MFD_CLOEXEC), error = copy < 0 ? -errno : drain(pipe, copy);
+    FILE *file = error || lseek(copy, 0, SEEK_SET) ? NULL : fdopen(copy, "r");
+    if (file)
+        return file;
+    error = error ? -error : errno;
+    if (copy >= 0)
+        close(copy);
+    *why = error == ETIMEDOUT ? "its writer wrote nothing for 30 s" : strerror(error);
+    errno = error;
+    return NULL;
 }

@@ -14,4 +14,8 @@ int vt_file_open(const char *path, const char **why);
 /* The same as a stream. NULL: errno says why, and `why` as above. */
 FILE *vt_file_stream(const char *path, const char **why);
 
+/* The same for a file that the user named. It may also be a pipe that is open in this process, as of
+ * the shell's <(...): it is read to its end, but not for ever. */
+FILE *vt_file_stream_given(const char *path, const char **why);
+
 #endif

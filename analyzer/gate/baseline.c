@@ -137,7 +137,7 @@ int vt_baseline_read(const char *path, struct vt_baseline *baseline, struct vt_s
     int error = 0;
     *baseline = (struct vt_baseline){0};
     const char *why;
-    FILE *file = vt_file_stream(path, &why);
+    FILE *file = vt_file_stream_given(path, &why);
     if (!file) {
         error = -errno;
         vt_string_format(message, "baseline: %s: %s", path, why);

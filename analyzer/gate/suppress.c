@@ -129,7 +129,7 @@ static int add_line(struct vt_suppressions *list, const char *path, uint32_t num
 
 int vt_suppress_read(struct vt_suppressions *list, const char *path, struct vt_string *message) {
     const char *why;
-    FILE *file = vt_file_stream(path, &why);
+    FILE *file = vt_file_stream_given(path, &why);
     char *line = NULL;
     size_t room = 0;
     uint32_t number = 0;

@@ -105,7 +105,7 @@ int vt_classes_open(const char *file, struct vt_classes **classes, struct vt_str
     if (!file)
         return 0;
     const char *why;
-    FILE *in = vt_file_stream(file, &why);
+    FILE *in = vt_file_stream_given(file, &why);
     if (!in) {
         error = errno;
         vt_string_format(message, "%s: %s", file, why);
