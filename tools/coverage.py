@@ -109,7 +109,7 @@ def page(rows, hooks):
              "Made by `tools/coverage.py` from `include/vramtrace/hooks.def` and `doc/coverage.excused`; not to be edited.", "",
              "Every function of CUDA 13.0's driver and of the CUDA runtimes 12 and 13 whose name says that it allocates, frees,",
              "maps, imports or holds something. A driver call is recorded; a runtime call names the driver call inside it.",
-             "What escapes all of them (the context itself, the variables of modules, what kernels need, video coders inside the",
+             "Memory that none of them allocates (the context itself, modules' variables, kernels' local memory, video codecs in the",
              "driver) shows as `untracked`.", "",
              f"{count} of these {len(rows)} are hooked ({len(hooks)} functions in all), {len(rows) - count} are not, on purpose.",
              "", "| function | hooked | what it does, or why it is not |", "| --- | --- | --- |"]

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * A test program for the CTest recipe: copies a buffer to the GPU and back. With --fail-early it
- * takes the way out that forgets the second buffer, so its test fails under the gate.
+ * returns early without freeing the second buffer, so its test fails under the gate.
  */
 #include <dlfcn.h>
 #include <stdio.h>

@@ -12,10 +12,10 @@
  *
  *     vramtrace run --check -- ./tests
  *
- * Each test is a phase in the trace, so a report can be cut to it. How much was left is said here; the
- * call stacks come from the gate (--check) or `vramtrace report`. Needs vramtrace.h, and nothing to
- * link; where the program is not traced it does nothing. What a fixture keeps for all tests of a
- * suite (SetUpTestSuite) is allocated before the first of them starts, and does not count.
+ * Each test is a phase in the trace, so a report can be limited to it. The listener says how much a
+ * test left; the call stacks come from the gate (--check) or `vramtrace report`. It needs vramtrace.h
+ * and links to nothing. In a program that is not traced it does nothing. What SetUpTestSuite
+ * allocates does not count, because that happens before the first test starts.
  */
 #ifndef VRAMTRACE_GTEST_H
 #define VRAMTRACE_GTEST_H
@@ -30,7 +30,7 @@ namespace vramtrace {
 
 class LeakListener : public testing::EmptyTestEventListener {
   public:
-    /* A test may leave this many bytes. */
+    /* allowed: the bytes that a test may leave */
     explicit LeakListener(std::int64_t allowed = 0) : allowed_(allowed) {}
 
     void OnTestStart(const testing::TestInfo &test) override {
@@ -39,7 +39,7 @@ class LeakListener : public testing::EmptyTestEventListener {
         vramtrace_push(name.c_str());
     }
 
-    /* A failure that is added here still counts for the test that ends. */
+    /* A failure added here still counts for the test that ends. */
     void OnTestEnd(const testing::TestInfo &test) override {
         vramtrace_pop();
         const std::int64_t left = vramtrace_live_bytes(-1) - before_;
@@ -52,8 +52,8 @@ class LeakListener : public testing::EmptyTestEventListener {
     std::int64_t allowed_, before_ = 0;
 };
 
-/* Behind the listener that prints: ends are told in reverse order, so ours fails the test before that
- * one says "OK". */
+/* Appended after the listener that prints. OnTestEnd runs in reverse order, so ours fails the test
+ * before that one prints "OK". */
 inline void FailOnLeaks(std::int64_t allowed = 0) {
     testing::UnitTest::GetInstance()->listeners().Append(new LeakListener(allowed));
 }
