@@ -199,6 +199,8 @@ bench: ## measure: ns per event beside heaptrack, log bytes, start-up cost; prec
 	@tests/bench/run $(BUILD)
 	@echo; echo "programs that never use CUDA (tests/bench/idle):"
 	@tests/bench/idle $(BUILD)
+	@echo; echo "the analyzer's work, at 10,000 and 100,000 of each thing (tests/cases/631-time):"
+	@VRAMTRACE_CASE_SIZES="10000 100000" VRAMTRACE_CASE_LIMIT=1800 tests/run --build $(BUILD) 631-time
 	@echo; echo "verdicts over the labelled corpus (tests/scenarios):"
 	@tests/scenarios/run --build $(BUILD) --jobs $(JOBS)
 	@echo; echo "growing, over programs that act by chance (tests/scenarios/random):"
