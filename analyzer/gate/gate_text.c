@@ -15,6 +15,7 @@
 #define LEAKS     20 /* leaks to show in full */
 #define NOTES     4  /* of processes */
 #define PROCESSES 16 /* rows of the table of processes */
+#define LISTED    20 /* rules that are unused, and entries of a baseline */
 
 struct text {
     const struct vt_gate *gate;
@@ -225,6 +226,30 @@ static void log_line(const struct text *t, const char *label, const char *path, 
     free(shown);
 }
 
+static void rest(const struct text *t, uint32_t count) {
+    char number[VT_FORMAT_BYTES];
+    if (count > LISTED)
+        fprintf(t->out, "%16sand %s more\n", "", vt_format_count(count - LISTED, number));
+}
+
+/* Rules that suppressed nothing, and entries of the baseline that the run does not have. */
+static void unused(const struct text *t) {
+    const struct vt_suppressions *s = t->gate->options->suppressions;
+    const struct vt_baseline *b = t->gate->options->baseline;
+    uint32_t count = 0;
+    for (uint32_t i = 0; s && i < s->count; i++)
+        if (s->rules[i].file && !s->rules[i].sites && count++ < LISTED)
+            fprintf(t->out, "  unused        %s:%u: leak:%s\n", s->rules[i].file, s->rules[i].line,
+                    s->rules[i].pattern);
+    rest(t, count);
+    count = 0;
+    for (uint32_t i = 0; b && i < b->count; i++)
+        if (!b->entries[i].seen && count++ < LISTED)
+            fprintf(t->out, "  fixed?        %s:%u: not seen: %s, %s\n", b->path,
+                    b->entries[i].line, b->entries[i].key.call, b->entries[i].key.frames[0]);
+    rest(t, count);
+}
+
 static void passed_by(const struct text *t) {
     const struct vt_gate *g = t->gate;
     char bytes[VT_FORMAT_BYTES];
@@ -238,16 +263,7 @@ static void passed_by(const struct text *t) {
                 (unsigned long long)g->counts[VT_GATE_ACCEPTED],
                 vt_plural(g->counts[VT_GATE_ACCEPTED]),
                 vt_format_bytes(g->bytes[VT_GATE_ACCEPTED], bytes));
-    const struct vt_suppressions *s = g->options->suppressions;
-    for (uint32_t i = 0; s && i < s->count; i++)
-        if (s->rules[i].file && !s->rules[i].sites)
-            fprintf(t->out, "  unused        %s:%u: leak:%s\n", s->rules[i].file, s->rules[i].line,
-                    s->rules[i].pattern);
-    const struct vt_baseline *b = g->options->baseline;
-    for (uint32_t i = 0; b && i < b->count; i++)
-        if (!b->entries[i].seen)
-            fprintf(t->out, "  fixed?        %s:%u: not seen: %s, %s\n", b->path,
-                    b->entries[i].line, b->entries[i].key.call, b->entries[i].key.frames[0]);
+    unused(t);
     if (t->options->written)
         fprintf(t->out, "  written       %s: %llu site%s accepted from now on\n",
                 t->options->written, (unsigned long long)g->counts[VT_GATE_ACCEPTED],
@@ -289,7 +305,9 @@ static void what_was_judged(const struct text *t) {
         fprintf(t->out, "  dropped       %s event%s not recorded: %s\n",
                 vt_format_count(vt_gate_dropped(t->gate), number),
                 vt_gate_dropped(t->gate) == 1 ? " is" : "s are",
-                unsure ? "leaks may be missing here" : "what was live at the end is known");
+                unsure                 ? "leaks may be missing here"
+                : t->gate->open_events ? "growth or a peak may be missing here"
+                                       : "what was live at the end is known");
 }
 
 /* Notes that limit what a pass means. */
