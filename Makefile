@@ -39,11 +39,11 @@ TEST_CFLAGS := $(VT_CFLAGS) -I. -DVT_BUILD_DIR='"$(abspath $(BUILD))"'
 TEST_LIBS   ?= -lcmocka
 
 .DEFAULT_GOAL := all
-.PHONY: all lib analyzer sim demo test test-build test-unit test-frameworks check check-setup check-format \
+.PHONY: all lib analyzer sim python demo test test-build test-unit test-frameworks check check-setup check-format \
     check-warnings check-rooms check-man compile_commands.json bench install clean help deps force
 .DELETE_ON_ERROR:
 
-all: lib analyzer sim ## build everything into build/ (the default; no network)
+all: lib analyzer sim python ## build everything into build/ (the default; no network)
 
 # What everything is built with. The file changes when a flag does, and then everything is built again.
 FLAGS_FILE := $(BUILD)/.flags
@@ -100,6 +100,14 @@ $(BUILD)/vramtrace: $(ANALYZER_OBJECTS)
 $(ANALYZER_OBJ)/%.o: analyzer/%.c $(FLAGS_FILE) | deps
 	@mkdir -p $(@D)
 	$(CC) $(CPPFLAGS) $(CFLAGS) $(ANALYZER_CFLAGS) -c -o $@ $<
+
+# --- the pytest plugin, where `vramtrace run --check` finds it --------------------------------------------------
+
+python: $(BUILD)/python/vramtrace_pytest.py
+
+$(BUILD)/python/%.py: examples/pytest/%.py
+	@mkdir -p $(@D)
+	cp $< $@
 
 # --- the simulated GPU ----------------------------------------------------------------------------------------
 
@@ -218,6 +226,7 @@ install: all ## install under PREFIX (/usr/local), DESTDIR in front
 	$(if $(wildcard include/*.h),$(INSTALL) -m 644 $(wildcard include/*.h) $(DESTDIR)$(PREFIX)/include/)
 	cp -P $(BUILD)/sim/lib*.so* $(DESTDIR)$(PREFIX)/lib/vramtrace/sim/
 	$(INSTALL) -D -m 755 -t $(DESTDIR)$(PREFIX)/lib/vramtrace/sim/nvml $(BUILD)/sim/nvml/lib*.so*
+	$(INSTALL) -D -m 644 -t $(DESTDIR)$(PREFIX)/lib/vramtrace/python $(BUILD)/python/vramtrace_pytest.py
 	for page in doc/man/*.[1-8]; do \
 	    $(INSTALL) -D -m 644 $$page \
 	        $(DESTDIR)$(PREFIX)/share/man/man$${page##*.}/$${page##*/} || exit 1; \

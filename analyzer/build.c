@@ -496,6 +496,7 @@ static int add_process(struct vt_model *model, const char *path,
         iterations.count--;
     vt_lifetime_measure(&b.replay, b.clock, end, index, b.p);
     vt_growth_find(&b.replay, &history, &iterations, b.clock, end, index, b.p);
+    vt_tests_take(&b.replay, index, b.p);
     vt_stacks_notes(b.stacks, b.p);
     take_owner(&b);
     note_replay(&b);

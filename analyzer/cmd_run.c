@@ -76,6 +76,19 @@ static void set_environment(const struct vt_run_options *options,
     free(path);
 }
 
+/* Has pytest load the plugin that judges each test. Without it the gate still judges the run. */
+static void set_pytest(const struct vt_check *check, const char *program, char *const *argv,
+                       const char *tracer, bool quiet) {
+    if (!vt_run_pytest_is(argv))
+        return;
+    const char *why = vt_run_pytest_is_isolated(program, argv)
+                          ? "its Python ignores PYTHONPATH (-I or -E)"
+                      : vt_run_pytest_set(check, tracer) ? NULL
+                                                         : "the plugin is not installed";
+    if (why && !quiet)
+        vt_error("pytest's tests are judged together, not each: %s", why);
+}
+
 /* Prints the lines at the end of a run without a gate. Returns the exit status. */
 static int report(const struct vt_run_child *child, const struct vt_run_logs *found, bool quiet) {
     const struct vt_run_logs logs = *found;
@@ -240,6 +253,8 @@ static int run(struct plan *plan, char **argv, struct vt_string *message) {
         if (plan->simulated)
             paths.share = vt_run_nvml_share();
         set_environment(&plan->options, &plan->libraries);
+        if (plan->options.given[VT_RUN_CHECK] && !vt_run_options_each(&plan->options))
+            set_pytest(&plan->options.check, plan->program, argv, plan->libraries.tracer, quiet);
         if (vt_run_options_each(&plan->options))
             status = sweep(plan, argv, &paths, quiet);
         else

@@ -96,6 +96,7 @@ void vt_check_free(struct vt_check *check) {
     vt_baseline_free(&check->baseline);
     free(check->reports);
     free(check->user_code.items);
+    vt_string_free(&check->words);
     *check = (struct vt_check){0};
 }
 
@@ -158,6 +159,9 @@ static int add_suppressions(struct vt_check *check, const char *path) {
 int vt_check_option(struct vt_check *check, const char *command, int option, const char *value) {
     check->given = true;
     check->last = vt_check_options[option - VT_CHECK_BASE].name;
+    if (option != O_FORMAT && option != O_REPORT && option != O_MAX_PEAK && option != O_PRINT)
+        vt_string_format(&check->words, "%s--%s%s%s", check->words.length ? "\n" : "", check->last,
+                         value ? "=" : "", value ? value : "");
     switch (option) {
     case O_FAIL_ON:
         return set_fail_on(check, command, value);

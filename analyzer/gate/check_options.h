@@ -31,8 +31,9 @@ struct vt_check {
     struct vt_baseline baseline;
     const char *baseline_file, *write_baseline;
     bool allow_no_cuda, ignore_status, print_suppressions, no_builtin;
-    bool given;       /* any option was given: `run` refuses them without --check */
-    const char *last; /* the name of the last one */
+    bool given;             /* any option was given: `run` refuses them without --check */
+    const char *last;       /* the name of the last one */
+    struct vt_string words; /* those that decide what fails, one a line, as they were given */
 };
 
 /* For getopt_long, with values from VT_CHECK_BASE on; a row of zeros ends it. */

@@ -15,6 +15,8 @@ static bool fails(const struct vt_gate_options *o, const struct vt_process *p,
     if (site->verdict == VT_VERDICT_FREED || site->verdict == VT_VERDICT_CACHE ||
         site->verdict == VT_VERDICT_RUNTIME)
         return false;
+    if (site->verdict == VT_VERDICT_UNFREED && vt_site_is_fixtures(site))
+        return false;
     return o->chosen ? o->fails[site->verdict] : vt_verdict_fails_by_default(p, site->verdict);
 }
 
@@ -100,6 +102,27 @@ static void find_leaks(struct vt_gate *g, uint32_t process, uint32_t *room) {
             f->outcome = VT_GATE_SUPPRESSED;
     }
     free(leaks);
+}
+
+/* Counts what had too few rounds to be judged, unless it fails all the same or is suppressed. */
+static void find_unjudged(struct vt_gate *g, uint32_t process) {
+    const struct vt_process *p = &g->model->processes[process];
+    struct vt_gate_process *to = &g->processes[process];
+    for (uint32_t i = 0; i < p->site_count; i++) {
+        const struct vt_site *site = &p->sites[i];
+        if (!site->unjudged || fails(g->options, p, site))
+            continue;
+        int64_t rule =
+            g->options->suppressions ? vt_suppress_find(g->options->suppressions, site->stack) : -1;
+        if (rule >= 0) {
+            g->options->suppressions->rules[rule].sites++;
+            continue;
+        }
+        to->unjudged++;
+        to->unjudged_bytes += site->held_bytes;
+    }
+    g->unjudged += to->unjudged;
+    g->unjudged_bytes += to->unjudged_bytes;
 }
 
 static void find_peaks(struct vt_gate *g, uint32_t process, uint32_t *room) {
@@ -283,6 +306,7 @@ void vt_gate_judge(const struct vt_model *model, const struct vt_gate_options *o
         find_leaks(g, i, &room);
         sum_groups(g, start);
         apply_baseline(g, start);
+        find_unjudged(g, i);
         find_peaks(g, i, &room);
     }
     apply_tolerance(g);

@@ -84,7 +84,9 @@ struct vt_gate_process {
     uint64_t leaked_bytes, leaked_blocks; /* of failing and tolerated sites */
     uint64_t shown_bytes;                 /* the same, as shown */
     uint64_t peak_bytes;                  /* the largest of its devices */
-    bool outlier;                         /* it leaks, and holds more than twice the median */
+    uint32_t unjudged; /* sites that are held, but had too few rounds to be judged */
+    uint64_t unjudged_bytes;
+    bool outlier; /* it leaks, and holds more than twice the median */
 };
 
 struct vt_gate {
@@ -92,6 +94,8 @@ struct vt_gate {
     const struct vt_gate_options *options;
     bool failed;
     uint64_t open_events; /* not failed, but so many lost events leave the verdict open */
+    uint32_t unjudged;    /* of all processes */
+    uint64_t unjudged_bytes;
     struct vt_gate_finding *findings; /* failures first, in the order of leaks and lines */
     uint32_t count, failures;
     struct vt_gate_line *lines; /* in the order of the leaks */

@@ -104,7 +104,7 @@ static void notices(const struct vt_gate *gate, const struct vt_gate_format_opti
         char *note = vt_gate_note(gate, &gate->model->processes[gate->order[i]], options->stable);
         if (note) {
             shown++;
-            fputs("::notice title=GPU memory released only with its context::", out);
+            fputs("::notice title=GPU memory::", out);
             escape(out, note, false);
             fputc('\n', out);
         }

@@ -32,6 +32,14 @@ static void frame(struct writer *w, const char *name, const struct vt_process *p
     free(location.file);
 }
 
+/* What had too few rounds to be judged. */
+static void unjudged(struct vt_json *j, uint32_t sites, uint64_t bytes) {
+    vt_json_open(j, "unjudged", '{');
+    vt_json_number(j, "sites", sites);
+    vt_json_number(j, "bytes", bytes);
+    vt_json_close(j, '}');
+}
+
 static void finding(struct writer *w, const struct vt_gate_finding *f) {
     static const char *const outcomes[] = {"failed", "tolerated", "suppressed", "accepted"};
     struct vt_json *j = &w->j;
@@ -59,6 +67,7 @@ static void finding(struct writer *w, const struct vt_gate_finding *f) {
             vt_json_null(j, "suppression");
         if (!w->options->stable)
             vt_json_string(j, "advice", f->leak ? f->leak->advice : NULL);
+        vt_json_string(j, "test", f->site->tested ? f->site->tested->test : NULL);
         frame(w, "own_frame", p, vt_stack_main_frame(f->site->stack));
         vt_json_open(j, "stack", '[');
         for (uint32_t i = 0; i < f->site->stack->count; i++)
@@ -91,6 +100,7 @@ static void process(struct writer *w, uint32_t index) {
     vt_json_boolean(j, "complete", p->complete);
     vt_json_number(j, "dropped_events", p->dropped_events);
     vt_json_string(j, "note", p->went_note);
+    unjudged(j, g->unjudged, g->unjudged_bytes);
     vt_json_boolean(j, "outlier", g->outlier);
     vt_json_number(j, "leaked_bytes", g->leaked_bytes);
     vt_json_number(j, "leaked_count", g->leaked_blocks);
@@ -219,6 +229,7 @@ int vt_gate_json_write(const struct vt_gate *gate, const struct vt_gate_format_o
     vt_json_number(j, "leaked_bytes", gate->bytes[VT_GATE_FAILS] + gate->bytes[VT_GATE_TOLERATED]);
     vt_json_number(j, "suppressed_bytes", gate->bytes[VT_GATE_SUPPRESSED]);
     vt_json_number(j, "accepted_bytes", gate->bytes[VT_GATE_ACCEPTED]);
+    unjudged(j, gate->unjudged, gate->unjudged_bytes);
     rules(&w);
     leaks(&w);
     vt_json_open(j, "processes", '[');

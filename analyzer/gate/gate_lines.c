@@ -239,8 +239,9 @@ static void say_counts(const struct vt_gate_line *line, const char *from, struct
 }
 
 /* The evidence without times, rates, and other figures that vary from run to run. */
-static void stable_why(const struct vt_gate_line *line, enum vt_verdict verdict, const char *from,
-                       struct vt_string *why) {
+static void stable_why(const struct vt_gate_line *line, const struct vt_site *worst,
+                       const char *from, struct vt_string *why) {
+    enum vt_verdict verdict = worst->verdict;
     char freed[VT_FORMAT_BYTES];
     say_counts(line, from, why);
     if (line->amount.freed)
@@ -249,7 +250,9 @@ static void stable_why(const struct vt_gate_line *line, enum vt_verdict verdict,
                          line->amount.freed == 1 ? "was" : "were");
     if (verdict == VT_VERDICT_LOST)
         vt_string_add(why, ", and some have no pointer left to them");
-    if (verdict == VT_VERDICT_GROWING)
+    if (worst->tested && worst->tested->fails)
+        vt_string_format(why, "; kept by %s", worst->tested->test);
+    else if (verdict == VT_VERDICT_GROWING)
         vt_string_add(why, "; live memory rose over the run and would go on rising");
 }
 
@@ -300,7 +303,7 @@ char *vt_gate_why(const struct vt_gate *g, const struct vt_gate_line *line, bool
     if (from.length)
         vt_string_add(&from, ",");
     if (stable)
-        stable_why(line, f->site->verdict, from.text, &why);
+        stable_why(line, f->site, from.text, &why);
     else if (line->count > 1)
         common_why(line, f->site, from.text, &why);
     else

@@ -176,16 +176,38 @@ char *vt_gate_sentence(const struct vt_gate *gate, const struct vt_gate_line *li
     return text.text;
 }
 
+/* Adds "4 sites (1.2 MiB) were not judged: too few rounds. The largest: a.py:12 in f." */
+static void say_unjudged(const struct vt_process *p, const struct vt_gate_process *g,
+                         const char *before, struct vt_string *text) {
+    const struct vt_site *largest = NULL;
+    char bytes[VT_FORMAT_BYTES];
+    for (uint32_t i = 0; i < p->site_count; i++)
+        if (p->sites[i].unjudged && (!largest || p->sites[i].held_bytes > largest->held_bytes))
+            largest = &p->sites[i];
+    char *frame = vt_frame_text(p, vt_stack_main_frame(largest->stack), UINT_MAX);
+    vt_string_format(text, "%s%u site%s (%s) %s not judged: too few rounds. %s at %s%s%s.", before,
+                     g->unjudged, g->unjudged == 1 ? "" : "s",
+                     vt_format_bytes(g->unjudged_bytes, bytes), g->unjudged == 1 ? "was" : "were",
+                     g->unjudged == 1 ? "It was allocated" : "The largest was allocated", frame,
+                     largest->tested && largest->tested->test ? ", and left by " : "",
+                     largest->tested && largest->tested->test ? largest->tested->test : "");
+    free(frame);
+}
+
 char *vt_gate_note(const struct vt_gate *gate, const struct vt_process *p, bool stable) {
+    const struct vt_gate_process *g = &gate->processes[p - gate->model->processes];
     struct vt_string note = {0};
-    if (!p->went_note)
+    if (!p->went_note && !g->unjudged)
         return NULL;
     if (gate->model->process_count > 1) {
         char *name = vt_gate_process_name(p, stable);
         vt_string_format(&note, "%s: ", name);
         free(name);
     }
-    vt_string_add(&note, p->went_note);
+    if (p->went_note)
+        vt_string_add(&note, p->went_note);
+    if (g->unjudged)
+        say_unjudged(p, g, p->went_note ? " " : "", &note);
     return note.text;
 }
 
@@ -226,6 +248,14 @@ char *vt_gate_headline(const struct vt_gate *gate) {
                                  : "passed: no leak");
     else
         vt_string_add(&line, "FAILED: ");
+    if (!gate->failed && !gate->open_events && gate->unjudged)
+        vt_string_format(&line, "%s; %u site%s (%s) not judged: too few rounds",
+                         gate->counts[VT_GATE_SUPPRESSED] + gate->counts[VT_GATE_ACCEPTED] +
+                                 gate->counts[VT_GATE_TOLERATED]
+                             ? ""
+                             : " found",
+                         gate->unjudged, gate->unjudged == 1 ? "" : "s",
+                         vt_format_bytes(gate->unjudged_bytes, bytes));
     if (gate->failed && leaks)
         vt_string_format(&line, "%u leak%s", leaks, vt_plural(leaks));
     if (gate->failed && lines > leaks)

@@ -8,7 +8,7 @@
  *   growth*.c        what grows                 advice.c   what to do about a leak
  *   oom.c            why memory ran out         oom_advice.c   ... and what to do
  *   fragmentation.c  reserved and not in use    untracked.c    what the driver says beyond the log
- *   lifetime.c       how long blocks lived
+ *   lifetime.c       how long blocks lived      tests.c        what the pytest plugin told
  *
  * Law: state only what the evidence shows. A verdict has its evidence in one sentence; an unknown
  * figure is VT_UNKNOWN. `index`, everywhere: a replay's site -> its index in vt_process.sites, or
@@ -71,6 +71,14 @@ void vt_advice_add(struct vt_process *process);
 void vt_growth_find(const struct vt_replay *replay, const struct vt_history *history,
                     const struct vt_iterations *iterations, struct vt_clock clock, uint64_t end,
                     const uint32_t *index, struct vt_process *process);
+
+/* tests.c: what the pytest plugin told: fills vt_site.tested and `unjudged`, and gives the sites that
+ * a test failed for a growth. Their held_* must be filled in. */
+void vt_tests_take(const struct vt_replay *replay, const uint32_t *index,
+                   struct vt_process *process);
+
+/* Adds "; held by fixture `model` (module scope)", where one holds memory of the site, to its why. */
+void vt_tests_say_fixture(const struct vt_site *site, struct vt_string *why);
 
 /* untracked.c: fills the device from NVML's samples: name, size and UUID, unless they are known,
  * and the driver's figures. Its ordinal and peak_at must be set. Returns whether this process's own

@@ -123,6 +123,11 @@ static void add_site(struct gathering *g, uint32_t leak, uint32_t i) {
     }
 }
 
+/* Whether one test failed for both: what it kept with each of as many rounds. */
+static bool same_test(const struct vt_tested *a, const struct vt_tested *b) {
+    return a && b && a->fails && b->fails && a->rounds == b->rounds && same_text(a->test, b->test);
+}
+
 /* A leak that grows together with this site. Compares only with the first few, because a process
  * can have thousands of leaks. */
 static uint32_t find_partner(const struct gathering *g, const struct vt_site *site) {
@@ -132,7 +137,7 @@ static uint32_t find_partner(const struct gathering *g, const struct vt_site *si
         const struct vt_site *other = &p->sites[g->first_of[i]];
         if (p->leaks[i].verdict == site->verdict && other->growth && other->layer == site->layer &&
             other->device == site->device && in_step(other->growth, site->growth) &&
-            share_function(other->stack, site->stack))
+            (share_function(other->stack, site->stack) || same_test(other->tested, site->tested)))
             return i;
     }
     return VT_MAP_NONE;

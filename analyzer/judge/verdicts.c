@@ -98,6 +98,18 @@ static void say_unrecorded(const struct vt_process *p, const struct vt_site *sit
         vt_string_add(why, ", nor for the call stack");
 }
 
+/* Adds what a test kept: its rounds are its own, not the run's. */
+static void say_kept(const struct vt_tested *t, struct vt_string *why) {
+    char bytes[VT_FORMAT_BYTES], blocks[VT_FORMAT_BYTES], rounds[VT_FORMAT_BYTES];
+    vt_string_format(why, "%s kept %s in %s block%s", t->test,
+                     vt_format_bytes(t->left_bytes, bytes), vt_format_count(t->left_count, blocks),
+                     t->left_count == 1 ? "" : "s");
+    if (t->rounds > 1)
+        vt_string_format(why, ", more with each of %s rounds", vt_format_count(t->rounds, rounds));
+    if (t->tests > 1)
+        vt_string_format(why, "; %u more test%s left some", t->tests - 1, t->tests > 2 ? "s" : "");
+}
+
 /* Adds how many of its allocations are live. */
 static void say_live(const struct vt_process *p, const struct vt_site *site,
                      struct vt_string *why) {
@@ -164,13 +176,17 @@ static void judge(const struct vt_process *p, struct vt_site *site) {
         say_lost(p, site, &why);
     if (site->growth) {
         vt_string_add(&why, why.length ? "; " : "");
-        say_growth(site->growth, &why);
+        if (site->tested && site->tested->fails)
+            say_kept(site->tested, &why);
+        else
+            say_growth(site->growth, &why);
         if (!site->live_count)
             vt_string_add(&why, "; freed only after the process's last allocation");
         vt_verdicts_went(site->went_count, site->live_count, site->went_by, &why);
     }
     if (!why.length)
         say_live(p, site, &why);
+    vt_tests_say_fixture(site, &why);
     vt_lifetime_say(site, &why);
     site->why = why.text;
 }

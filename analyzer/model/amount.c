@@ -20,7 +20,8 @@ static uint64_t kept(const struct vt_site *site) {
 }
 
 struct vt_amount vt_amount_of_site(const struct vt_site *site, const struct vt_leak *leak) {
-    if (!counts_as_held(leak) || site->held_count <= site->live_count)
+    bool kept_by_test = leak && site->tested && site->tested->fails;
+    if ((!counts_as_held(leak) && !kept_by_test) || site->held_count <= site->live_count)
         return (struct vt_amount){site->live_bytes, site->live_count, 0};
     uint64_t blocks = kept(site), others = site->held_count - blocks;
     uint64_t each = site->held_bytes / site->held_count;

@@ -4,7 +4,8 @@
  *
  * A leak counts what is live at the end. The exception is a growing leak that was mostly freed
  * after the process's last allocation, by an interpreter's finalization or a queue of frees that is
- * flushed at exit: it counts what it held at that allocation, because until then it had leaked.
+ * flushed at exit: it counts what it held at that allocation, because until then it had leaked. So
+ * does a site that a pytest test failed for: it was judged when the test ended.
  */
 #ifndef VRAMTRACE_ANALYZER_AMOUNT_H
 #define VRAMTRACE_ANALYZER_AMOUNT_H

@@ -26,6 +26,22 @@ bool vt_site_tidied(const struct vt_process *process, const struct vt_site *site
     return !process->python && !site->live_count;
 }
 
+bool vt_site_is_fixtures(const struct vt_site *site) {
+    const struct vt_tested *t = site->tested;
+    return t && t->fixture && site->live_count && t->fixture_count >= site->live_count;
+}
+
+uint32_t vt_process_unjudged(const struct vt_process *p, uint64_t *bytes) {
+    uint32_t sites = 0;
+    *bytes = 0;
+    for (uint32_t i = 0; i < p->site_count; i++)
+        if (p->sites[i].unjudged) {
+            sites++;
+            *bytes += p->sites[i].held_bytes;
+        }
+    return sites;
+}
+
 bool vt_site_wanted(const struct vt_site *site, const char *prefix) {
     return !prefix || !strncasecmp(site->name, prefix, strlen(prefix));
 }
@@ -76,6 +92,15 @@ void vt_model_note(struct vt_process *p, const char *format, ...) {
     p->notes[p->note_count++] = text;
 }
 
+static void free_tested(struct vt_tested *t) {
+    if (!t)
+        return;
+    free(t->fixture);
+    free(t->scope);
+    free(t->test);
+    free(t);
+}
+
 void vt_process_free(struct vt_process *p) {
     for (uint32_t i = 0; i < p->command_count; i++)
         free(p->command[i]);
@@ -93,6 +118,7 @@ void vt_process_free(struct vt_process *p) {
     for (uint32_t i = 0; i < p->site_count; i++) {
         free(p->sites[i].why);
         free(p->sites[i].growth);
+        free_tested(p->sites[i].tested);
     }
     for (uint32_t i = 0; i < p->leak_count; i++) {
         free(p->leaks[i].why);

@@ -82,6 +82,20 @@ struct vt_growth {
     double shape[VT_GROWTH_PARTS]; /* shares of `bytes` in equal parts of the events */
 };
 
+/* What the pytest plugin said of a site's memory. The counts are of what is live at the end. */
+struct vt_tested {
+    char *fixture, *scope; /* of the fixture that holds it, or most of it; NULL: none does */
+    uint64_t fixture_bytes, fixture_count;
+    uint64_t models_bytes, models_count; /* held by models that are no fixture's */
+    uint64_t models;                     /* how many */
+    char
+        *test; /* the test that left most of it behind, among those of the worst kind; NULL: none */
+    bool fails; /* it kept more with each of many rounds, or more than its limit allows */
+    uint32_t rounds;
+    uint64_t left_bytes, left_count; /* by this test */
+    uint32_t tests;                  /* how many left some of it behind */
+};
+
 struct vt_site {
     uint64_t id;
     char name[17]; /* the id in hex */
@@ -97,6 +111,8 @@ struct vt_site {
     const char *went_by;             /* the call that took it; NULL: nothing went, or unknown */
     uint64_t held_bytes, held_count; /* at the process's last allocation */
     struct vt_growth *growth;        /* NULL: does not grow */
+    struct vt_tested *tested;        /* NULL: the pytest plugin said nothing of it */
+    bool unjudged;                   /* it is held, but its rounds were too few to call it a leak */
     uint64_t lost_count;             /* live blocks without any pointer to them */
     uint64_t unrecorded_count;       /* live blocks whose records the log had to drop */
     uint64_t peak_bytes;             /* the site's own peak */
@@ -365,6 +381,12 @@ bool vt_verdict_fails_by_default(const struct vt_process *process, enum vt_verdi
 /* Whether the program itself freed all of a site. An interpreter gives everything back when it
  * finalizes, so of its processes that is not known. */
 bool vt_site_tidied(const struct vt_process *process, const struct vt_site *site);
+
+/* Whether all that is live of it is held by a pytest fixture of a wider scope than one test. */
+bool vt_site_is_fixtures(const struct vt_site *site);
+
+/* How much is not judged: the sites, and what they hold. */
+uint32_t vt_process_unjudged(const struct vt_process *process, uint64_t *bytes);
 
 /* Whether a site's id begins with `prefix`; NULL matches all. */
 bool vt_site_wanted(const struct vt_site *site, const char *prefix);

@@ -98,7 +98,8 @@ static const char *const foreign_libraries[] = {
 
 /* These may be anywhere in the path of a source file or module. */
 static const char *const foreign_folders[] = {
-    "/site-packages/", "/dist-packages/", "/include/c++/", "/include/rmm/", "/usr/include/",
+    "/site-packages/", "/dist-packages/", "/include/c++/",
+    "/include/rmm/",   "/usr/include/",   "/vramtrace_pytest.py", /* our pytest plugin */
 };
 
 /* Libraries of headers, by a folder in a header's path. A source file in such a folder may be the

@@ -13,6 +13,7 @@
  *     phases.h       phases that the program named, and the iterations among them
  *     pins.h         blocks that keep segments from being released
  *     window.h       --since, --until and --phase
+ *     told.h         what the pytest plugin tells of its tests and fixtures
  */
 #ifndef VRAMTRACE_ANALYZER_REPLAY_H
 #define VRAMTRACE_ANALYZER_REPLAY_H
@@ -20,6 +21,7 @@
 #include "segments.h"
 #include "history.h"
 #include "addresses.h"
+#include "told.h"
 #include "log/log.h"
 
 #define VT_REPLAY_AGES 25 /* vt_address.allocated_at has 24 bits */
@@ -160,6 +162,7 @@ struct vt_replay {
     uint64_t sure_until;            /* ticks; no event before was lost */
     struct vt_addresses live;       /* at the end */
     struct vt_segments *segments;   /* at the end; NULL: no blocks */
+    struct vt_told told;
     uint64_t events;
     uint64_t unknown_frees; /* of an address that is not live */
     uint64_t failed_frees;

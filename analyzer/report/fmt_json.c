@@ -291,6 +291,25 @@ static void leak(struct vt_json *j, const struct vt_process *p, const struct vt_
     vt_json_close(j, '}');
 }
 
+/* What the pytest plugin said; the counts are of what is live at the end. */
+static void tested(struct vt_json *j, const struct vt_tested *t) {
+    if (!t) {
+        vt_json_null(j, "tested");
+        return;
+    }
+    vt_json_open(j, "tested", '{');
+    vt_json_string(j, "fixture", t->fixture);
+    vt_json_string(j, "scope", t->scope);
+    vt_json_number(j, "fixture_bytes", t->fixture_bytes);
+    vt_json_number(j, "fixture_count", t->fixture_count);
+    vt_json_number(j, "models", t->models);
+    vt_json_number(j, "models_bytes", t->models_bytes);
+    vt_json_number(j, "models_count", t->models_count);
+    vt_json_string(j, "test", t->test);
+    vt_json_boolean(j, "fails", t->fails);
+    vt_json_close(j, '}');
+}
+
 static void site(struct vt_json *j, const struct vt_site *s, bool native) {
     static const char *const layers[] = {"driver", "framework", "host", "managed"};
     vt_json_open(j, NULL, '{');
@@ -320,6 +339,8 @@ static void site(struct vt_json *j, const struct vt_site *s, bool native) {
     vt_json_string(j, "class", s->layer == VT_LAYER_DRIVER ? classes[s->class] : NULL);
     vt_json_string(j, "class_name", s->class_name);
     vt_json_boolean(j, "before_window", s->before);
+    vt_json_boolean(j, "unjudged", s->unjudged); /* too few rounds */
+    tested(j, s->tested);
     stack(j, s->stack, native);
     vt_json_close(j, '}');
 }
@@ -375,6 +396,12 @@ static void process(struct vt_json *j, const struct vt_process *p,
     vt_json_close(j, '}');
     apart(j, "pinned_host", &p->pinned);
     apart(j, "managed", &p->managed);
+    uint64_t unjudged_bytes;
+    uint32_t unjudged = vt_process_unjudged(p, &unjudged_bytes);
+    vt_json_open(j, "unjudged", '{'); /* too few rounds */
+    vt_json_number(j, "sites", unjudged);
+    vt_json_number(j, "bytes", unjudged_bytes);
+    vt_json_close(j, '}');
     vt_json_open(j, "leaks", '[');
     for (uint32_t i = 0; i < p->leak_count; i++)
         leak(j, p, &p->leaks[i]);

@@ -274,6 +274,9 @@ static void print_leak(const struct vt_text *t, const struct vt_leak *leak) {
     print_callers(t, leak);
     if (leak->growth)
         print_growth(t, leak);
+    const struct vt_tested *tested = t->process->sites[leak->sites[0]].tested;
+    if (tested && tested->fails)
+        row(t, "in test", tested->test);
     print_evidence(t, leak);
     if (leak->advice)
         row(t, "likely", leak->advice);

@@ -14,6 +14,7 @@
  *     run_nvml.h       samples from NVML while it runs
  *     run_logs.h       the logs that it wrote, and the lines at the end
  *     run_check.h      --check: the gate at the end
+ *     run_pytest.h     --check: pytest loads the plugin that judges each test
  *     run_inject.h     --inject each: one run for each call site that allocates
  */
 #ifndef VRAMTRACE_ANALYZER_RUN_H
@@ -28,5 +29,6 @@
 #include "run_options.h"
 #include "run_preload.h"
 #include "run_program.h"
+#include "run_pytest.h"
 
 #endif

@@ -29,6 +29,10 @@ class Tensor:
         if not self.address:
             raise OutOfMemory(f"CUDA out of memory. Tried to allocate {size} bytes")
 
+    @property
+    def __cuda_array_interface__(self):
+        return {"data": (self.address, False), "shape": (0,), "typestr": "|u1", "version": 3}
+
     def __del__(self, free=cuda.standin_free):
         if self.address:
             free(self.address)

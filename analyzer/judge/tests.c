@@ -1,0 +1,133 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * What the pytest plugin told (replay/told.h): which sites a test left memory of, and what a fixture
+ * of a wider scope holds. A site that a test failed for grows: its rounds are the test's. One that a
+ * test left too little of is `unjudged`. build.c calls, between growth and verdicts.
+ */
+#include "judge.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static struct vt_tested *tested(struct vt_site *site) {
+    if (!site->tested)
+        site->tested = vt_alloc(1, sizeof *site->tested);
+    return site->tested;
+}
+
+/* Counts the named blocks that are still live. */
+static void take_blocks(const struct vt_replay *r, const uint32_t *index, struct vt_process *p) {
+    struct vt_map models = {0}; /* site and model, once each */
+    for (uint32_t i = 0; i < r->told.block_count; i++) {
+        const struct vt_told_block *b = &r->told.blocks[i];
+        const struct vt_told_holder *holder = &r->told.holders[b->holder];
+        const struct vt_address *entry = vt_addresses_find(&r->live, b->key);
+        if (vt_map_get(&r->told.by_key, b->key) != i || !entry->key || entry->site != b->site ||
+            entry->allocated_at != b->allocated_at || index[b->site] == VT_NO_SITE)
+            continue;
+        struct vt_site *site = &p->sites[index[b->site]];
+        if (site->class != VT_CLASS_PROGRAM)
+            continue; /* whoever makes the first call makes caches and workspaces */
+        struct vt_tested *t = tested(site);
+        uint64_t bytes = entry->size_context & VT_SIZE_MASK;
+        if (holder->model) {
+            uint64_t pair = (uint64_t)b->site << 32 | b->holder;
+            t->models += vt_map_get(&models, pair) == VT_MAP_NONE;
+            vt_map_put(&models, pair, i);
+            t->models_bytes += bytes;
+            t->models_count++;
+            continue;
+        }
+        t->fixture_bytes += bytes;
+        t->fixture_count++;
+        if (!t->fixture) {
+            t->fixture = vt_strdup(holder->name);
+            t->scope = vt_strdup(holder->scope);
+        }
+    }
+    vt_map_free(&models);
+}
+
+static bool is_worse(const struct vt_told_left *left, const struct vt_tested *than) {
+    if (!than->test || left->fails != than->fails)
+        return !than->test || left->fails;
+    return left->bytes > than->left_bytes;
+}
+
+static void take_left(const struct vt_told *told, struct vt_process *p) {
+    struct vt_map by_id = {0};
+    for (uint32_t i = 0; i < p->site_count && told->left_count; i++)
+        vt_map_put(&by_id, p->sites[i].id, i);
+    for (uint32_t i = 0; i < told->left_count; i++) {
+        const struct vt_told_left *left = &told->left[i];
+        uint32_t at = vt_map_get(&by_id, left->site);
+        if (at == VT_MAP_NONE)
+            continue;
+        struct vt_tested *t = tested(&p->sites[at]);
+        t->tests++;
+        if (!is_worse(left, t))
+            continue;
+        free(t->test);
+        t->test = vt_strdup(left->test);
+        t->fails = left->fails;
+        t->rounds = left->rounds;
+        t->left_bytes = left->bytes;
+        t->left_count = left->blocks;
+    }
+    vt_map_free(&by_id);
+}
+
+/* The growth within a test: its level rose with each round and fell with none. By Mann-Kendall one
+ * order of n levels in n! does. */
+static void grow(struct vt_site *site) {
+    const struct vt_tested *t = site->tested;
+    double chance = 1;
+    for (uint32_t i = 2; i <= t->rounds && chance > 1e-9; i++)
+        chance /= i;
+    if (site->held_count < t->left_count) { /* it was freed later, but the test had failed */
+        site->held_bytes = t->left_bytes;
+        site->held_count = t->left_count;
+    }
+    if (site->growth)
+        return;
+    site->growth = vt_alloc(1, sizeof *site->growth);
+    *site->growth = (struct vt_growth){
+        .per = "rhythm",
+        .iterations = t->rounds,
+        .beat = site->stack,
+        .bytes_per_iteration = t->left_bytes / t->rounds,
+        .since_iteration = 1,
+        .since = site->first_at,
+        .full_in_iterations = VT_UNKNOWN,
+        .full_in = VT_UNKNOWN,
+        .bytes = t->left_bytes,
+        .rises = t->rounds,
+        .blocks = t->left_count,
+        .chance = chance,
+    };
+}
+
+void vt_tests_take(const struct vt_replay *replay, const uint32_t *index, struct vt_process *p) {
+    take_blocks(replay, index, p);
+    take_left(&replay->told, p);
+    for (uint32_t i = 0; i < p->site_count; i++) {
+        struct vt_site *site = &p->sites[i];
+        if (!site->tested || !site->tested->test)
+            continue;
+        if (site->tested->fails)
+            grow(site);
+        else
+            site->unjudged = !site->growth && site->held_count > site->tested->fixture_count;
+    }
+}
+
+void vt_tests_say_fixture(const struct vt_site *site, struct vt_string *why) {
+    const struct vt_tested *t = site->tested;
+    char count[VT_FORMAT_BYTES];
+    if (!t || !t->fixture || !site->live_count)
+        return;
+    vt_string_add(why, "; ");
+    if (t->fixture_count < site->live_count)
+        vt_string_format(why, "%s of them ", vt_format_count(t->fixture_count, count));
+    vt_string_format(why, "held by fixture `%s` (%s scope)", t->fixture, t->scope);
+}

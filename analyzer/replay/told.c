@@ -1,0 +1,135 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * What the pytest plugin tells (see told.h). replay.c calls, for each mark.
+ */
+#include "told.h"
+
+#include "log/log.h"
+#include "replay.h"
+#include "walk.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define PREFIX "vramtrace:"
+
+bool vt_told_is(const char *name) {
+    return !strncmp(name, PREFIX, strlen(PREFIX));
+}
+
+/* The holder of this scope and name, which may be new. */
+static uint32_t holder_of(struct vt_told *t, const char *scope, const char *name) {
+    uint64_t key = vt_hash_bytes(vt_hash_bytes(0, scope, strlen(scope)), name, strlen(name));
+    uint32_t known = vt_map_get(&t->by_name, key);
+    if (known != VT_MAP_NONE)
+        return known;
+    vt_map_put(&t->by_name, key, t->holder_count);
+    VT_GROW(t->holders, t->holder_count, t->holder_room);
+    t->holders[t->holder_count] = (struct vt_told_holder){
+        .scope = vt_strdup(scope), .name = vt_strdup(name), .model = !strcmp(scope, "model")};
+    return t->holder_count++;
+}
+
+static bool is_same(const struct vt_told_block *block, const struct vt_address *entry) {
+    return entry->key && entry->site == block->site && entry->allocated_at == block->allocated_at;
+}
+
+/* A fixture's block stays the fixture's, also where a model is said to hold it. */
+static void tag(struct vt_told *t, const struct vt_address *entry, uint32_t holder) {
+    uint32_t known = vt_map_get(&t->by_key, entry->key);
+    if (known != VT_MAP_NONE && is_same(&t->blocks[known], entry)) {
+        if (t->holders[t->blocks[known].holder].model)
+            t->blocks[known].holder = holder;
+        return;
+    }
+    VT_GROW(t->blocks, t->block_count, t->block_room);
+    vt_map_put(&t->by_key, entry->key, t->block_count);
+    t->blocks[t->block_count++] =
+        (struct vt_told_block){entry->key, entry->site, entry->allocated_at, holder};
+}
+
+static void on_made(struct vt_walk *w, const char *scope, const char *name) {
+    struct vt_told *t = &w->r->told;
+    /* A set-up that made the first CUDA call began before there was a log. */
+    uint64_t began = t->depth ? t->began[--t->depth] : 0;
+    uint32_t holder = holder_of(t, scope, name), since = (uint32_t)(began >> w->age_shift);
+    const struct vt_addresses *live = &w->r->live;
+    if (t->made++ >= VT_TOLD_MADE)
+        return;
+    for (size_t i = 0; i <= live->mask; i++) {
+        const struct vt_address *entry = &live->slots[i];
+        if (!entry->key || entry->allocated_at < since)
+            continue;
+        uint32_t known = vt_map_get(&t->by_key, entry->key);
+        if (known == VT_MAP_NONE || !is_same(&t->blocks[known], entry))
+            tag(t, entry, holder);
+    }
+}
+
+static void on_held(struct vt_walk *w, const char *scope, const char *name, const char *addresses) {
+    struct vt_told *t = &w->r->told;
+    uint32_t holder = holder_of(t, scope, name);
+    for (const char *at = addresses; *at;) {
+        char *end;
+        uint64_t address = strtoull(at, &end, 16);
+        if (end == at)
+            return;
+        for (unsigned space = 0; space < VT_SPACES; space++) {
+            const struct vt_address *entry =
+                vt_addresses_find(&w->r->live, vt_address_key(address, space));
+            if (entry->key)
+                tag(t, entry, holder);
+        }
+        at = *end == ',' ? end + 1 : end;
+    }
+}
+
+static void on_left(struct vt_told *t, const char *text) {
+    struct vt_told_left left = {0};
+    char verdict[8];
+    unsigned long long bytes, blocks, site;
+    int at = 0;
+    if (sscanf(text, "%7s %u %llu %llu %llx %n", verdict, &left.rounds, &bytes, &blocks, &site,
+               &at) != 5 ||
+        !at || !left.rounds || !blocks)
+        return;
+    left.fails = !strcmp(verdict, "fails");
+    left.bytes = bytes;
+    left.blocks = blocks;
+    left.site = site;
+    left.test = vt_printable(vt_strdup(text + at));
+    VT_GROW(t->left, t->left_count, t->left_room);
+    t->left[t->left_count++] = left;
+}
+
+void vt_told_take(struct vt_walk *w, const char *name) {
+    struct vt_told *t = &w->r->told;
+    const char *text = name + strlen(PREFIX);
+    char scope[32], holder[VT_NAME_MAX_BYTES + 1];
+    int at = 0;
+    if (!strcmp(text, "setup")) {
+        if (t->depth < VT_TOLD_DEPTH)
+            t->began[t->depth++] = w->now;
+    } else if (sscanf(text, "made %31s %200s", scope, holder) == 2) {
+        on_made(w, scope, vt_printable(holder));
+    } else if (sscanf(text, "held %31s %200s %n", scope, holder, &at) == 2 && at) {
+        on_held(w, scope, vt_printable(holder), text + at);
+    } else if (!strncmp(text, "left ", 5)) {
+        on_left(t, text + 5);
+    }
+}
+
+void vt_told_free(struct vt_told *t) {
+    for (uint32_t i = 0; i < t->holder_count; i++) {
+        free(t->holders[i].scope);
+        free(t->holders[i].name);
+    }
+    for (uint32_t i = 0; i < t->left_count; i++)
+        free(t->left[i].test);
+    free(t->blocks);
+    free(t->holders);
+    free(t->left);
+    vt_map_free(&t->by_key);
+    vt_map_free(&t->by_name);
+    *t = (struct vt_told){0};
+}

@@ -1,0 +1,63 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * What the pytest plugin tells of its tests and fixtures, in marks whose names begin with
+ * "vramtrace:". judge/tests.c draws the conclusions.
+ *
+ *     vramtrace:setup                      a fixture's set-up begins
+ *     vramtrace:made SCOPE NAME            it is over: what it allocated is the fixture's
+ *     vramtrace:held SCOPE NAME HEX,HEX    what lies at these addresses is held by the fixture;
+ *                                          SCOPE "model": by a model, which is no fixture's
+ *     vramtrace:left fails|short ROUNDS BYTES BLOCKS SITE TEST
+ *                                          a test is over, and left this of a site behind
+ */
+#ifndef VRAMTRACE_ANALYZER_TOLD_H
+#define VRAMTRACE_ANALYZER_TOLD_H
+
+#include "base/base.h"
+
+struct vt_told_holder {
+    char *scope, *name;
+    bool model;
+};
+
+/* A block that was live when it was named. The address may have been reused since: it is still the
+ * same block if the live table has its site and time. */
+struct vt_told_block {
+    uint64_t key; /* vt_address_key */
+    uint32_t site, allocated_at;
+    uint32_t holder; /* index in holders */
+};
+
+struct vt_told_left {
+    uint64_t site; /* its id */
+    uint64_t bytes, blocks;
+    uint32_t rounds;
+    bool fails;
+    char *test;
+};
+
+#define VT_TOLD_DEPTH 16    /* set-ups within set-ups */
+#define VT_TOLD_MADE  10000 /* set-ups whose blocks are looked for: each walks the live table */
+
+struct vt_told {
+    struct vt_told_block *blocks;
+    struct vt_told_holder *holders;
+    struct vt_told_left *left;
+    uint32_t block_count, block_room, holder_count, holder_room, left_count, left_room;
+    struct vt_map by_key;          /* of blocks; the newest of an address */
+    struct vt_map by_name;         /* of holders: a hash of scope and name */
+    uint64_t began[VT_TOLD_DEPTH]; /* ticks of the set-ups that are not over */
+    uint32_t depth, made;
+};
+
+struct vt_walk;
+
+/* Whether a mark of this name is the plugin's: reports do not list it. */
+bool vt_told_is(const char *name);
+
+/* Takes such a mark, in the order of the events. Ignores what it does not understand. */
+void vt_told_take(struct vt_walk *walk, const char *name);
+
+void vt_told_free(struct vt_told *told);
+
+#endif

@@ -1,0 +1,117 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Finds pytest in a command, and has it load the plugin (see run_pytest.h).
+ */
+#define _GNU_SOURCE
+#include "run_pytest.h"
+
+#include "base/base.h"
+
+#include <fcntl.h>
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#define PLUGIN "vramtrace_pytest"
+
+static bool is_pytest(const char *word) {
+    const char *name = vt_basename(word);
+    return !strcmp(name, "pytest") || !strcmp(name, "py.test") || !strncmp(name, "pytest-3", 8) ||
+           !strncmp(name, "py.test-3", 9) ||
+           (strpbrk(word, " ;\n") && (strstr(word, "pytest") || strstr(word, "py.test")));
+}
+
+bool vt_run_pytest_is(char *const *argv) {
+    for (; *argv; argv++)
+        if (is_pytest(*argv))
+            return true;
+    return false;
+}
+
+static bool is_python(const char *word) {
+    const char *name = vt_basename(word);
+    return !strncmp(name, "python", 6) || !strncmp(name, "pypy", 4);
+}
+
+/* Whether a word such as "-sE" has the option -E or -I, before one with a value (-W, -X, -m, -c). */
+static bool isolates(const char *word) {
+    if (word[0] != '-' || word[1] == '-')
+        return false;
+    char first = word[1 + strcspn(word + 1, "IEWXmc")];
+    return first == 'I' || first == 'E';
+}
+
+bool vt_run_pytest_is_isolated(const char *program, char *const *argv) {
+    char line[256], *rest = line;
+    bool isolated = false;
+    for (; *argv && !is_pytest(*argv); argv++)
+        if (is_python(*argv))
+            for (char *const *word = argv + 1; *word && (*word)[0] == '-' && strcmp(*word, "-m");
+                 word++)
+                isolated |= isolates(*word);
+    int fd = open(program, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
+    ssize_t got = fd < 0 ? -1 : pread(fd, line, sizeof line - 1, 0);
+    if (fd >= 0)
+        close(fd);
+    if (got < 2 || strncmp(line, "#!", 2) != 0)
+        return isolated;
+    line[got] = 0;
+    line[strcspn(line, "\n")] = 0;
+    for (char *word; (word = strsep(&rest, " \t"));)
+        isolated |= isolates(word);
+    return isolated;
+}
+
+/* FOLDER/INSIDE, if the plugin is there (free it); else NULL. */
+static char *plugin_in(const char *folder, const char *inside) {
+    struct vt_string path = {0};
+    vt_string_format(&path, "%s/%s/" PLUGIN ".py", folder, inside);
+    char *found = realpath(path.text, NULL);
+    vt_string_free(&path);
+    if (found)
+        *strrchr(found, '/') = 0;
+    return found;
+}
+
+/* The folder of the plugin, in the places where the simulated GPU's libraries are looked for; NULL:
+ * it is in none. Free it. */
+static char *find_plugin(const char *own, const char *tracer) {
+    char *here = vt_strndup(own, (size_t)(vt_basename(own) - own));
+    char *beside = vt_strndup(tracer, (size_t)(vt_basename(tracer) - tracer));
+    char *found = plugin_in(here, "python");
+    found = found ? found : plugin_in(here, "../lib/vramtrace/python");
+    found = found ? found : plugin_in(beside, "python");
+    found = found ? found : plugin_in(beside, "vramtrace/python");
+    free(here);
+    free(beside);
+    return found;
+}
+
+/* Adds a part to a variable, behind what the user has there. */
+static void append(const char *variable, char separator, const char *part) {
+    const char *before = getenv(variable);
+    struct vt_string value = {0};
+    if (before && *before)
+        vt_string_format(&value, "%s%c", before, separator);
+    vt_string_add(&value, part);
+    setenv(variable, value.text, 1);
+    vt_string_free(&value);
+}
+
+bool vt_run_pytest_set(const struct vt_check *check, const char *tracer) {
+    char own[PATH_MAX];
+    ssize_t got = readlink("/proc/self/exe", own, sizeof own - 1);
+    own[got > 0 ? got : 0] = 0;
+    char *folder = find_plugin(own, tracer);
+    if (!folder || strchr(folder, ':')) {
+        free(folder);
+        return false;
+    }
+    append("PYTHONPATH", ':', folder);
+    append("PYTEST_PLUGINS", ',', PLUGIN);
+    setenv("VRAMTRACE_COMMAND", own, 0);
+    setenv("VRAMTRACE_CHECK", check->words.length ? check->words.text : "", 1);
+    free(folder);
+    return true;
+}
