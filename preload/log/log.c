@@ -220,13 +220,14 @@ static bool open_log(void) {
             vt_put(&h->placed, 1);
             log_pid = h->pid;
             header = h;
-            counters = h;
             calibrate();
             /* all of the chunk, for the live list at the end */
             if (!buffered || write_out(h, VT_CHUNK_BYTES, 0)) {
+                counters = h; /* stays mapped: threads that record nothing count here, too */
                 vt_log_run_tell(absolute, true);
                 return true;
             }
+            vt_sys_munmap(h, VT_CHUNK_BYTES);
             result = -ENOSPC;
         } else {
             result = -ENOMEM;
@@ -240,7 +241,6 @@ static bool open_log(void) {
         log_fd = -1;
     }
     header = NULL;
-    counters = &early;
     return false;
 }
 

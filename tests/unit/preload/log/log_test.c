@@ -20,6 +20,15 @@ static long let_other_go(long number) {
 #define VT_SYS4(n, a, b, c, d)                                                                     \
     vt_sys(let_other_go(n), (long)(a), (long)(b), (long)(c), (long)(d), 0, 0)
 
+#include "log/log_file.h"
+
+static bool disk_is_full;
+
+static bool write_if_there_is_room(int fd, const void *data, uint64_t bytes, uint64_t offset) {
+    return !disk_is_full && vt_log_space_write(fd, data, bytes, offset);
+}
+#define vt_log_space_write write_if_there_is_room
+
 #include "log/log.c"
 
 #include <setjmp.h>
@@ -118,6 +127,32 @@ static void flushed_when_due(void **state) {
     buffered = false;
 }
 
+/* A buffered log whose first write fails leaves nothing: no file, no descriptor, no memory. */
+static void nothing_left_of_failed_log(void **state) {
+    static struct vt_range ours[16384];
+    uint32_t before, after;
+    (void)state;
+    setenv("VRAMTRACE_TEST_BUFFERED", "1", 1);
+    vt_options.output = "/tmp/vt_log_test.%p.vtl";
+    vt_log_start_clock();
+    assert_true(vt_mappings_list(ours, 16384, &before));
+    disk_is_full = true;
+    assert_false(vt_log_ready());
+    disk_is_full = false;
+    assert_true(vt_mappings_list(ours, 16384, &after));
+    assert_int_equal(after, before);
+    assert_int_equal(log_fd, -1);
+    assert_int_equal(access(path, F_OK), -1);
+    vt_log_drop(VT_DROP_NESTED); /* is counted all the same */
+    assert_int_equal(vt_log_dropped(), 1);
+    vt_log_forked();
+    assert_true(vt_log_ready());
+    unlink(path);
+    vt_log_forked();
+    buffered = false;
+    unsetenv("VRAMTRACE_TEST_BUFFERED");
+}
+
 static unsigned descriptors(void) {
     unsigned n = 0;
     for (int fd = 0; fd < 1024; fd++)
@@ -150,8 +185,8 @@ static void descriptor_opened_by_one(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(second_by_any_clock), cmocka_unit_test(rate_is_never_far_behind),
-        cmocka_unit_test(no_rate_of_stopped_clock), cmocka_unit_test(flushed_when_due),
-        cmocka_unit_test(descriptor_opened_by_one)};
+        cmocka_unit_test(second_by_any_clock),        cmocka_unit_test(rate_is_never_far_behind),
+        cmocka_unit_test(no_rate_of_stopped_clock),   cmocka_unit_test(flushed_when_due),
+        cmocka_unit_test(nothing_left_of_failed_log), cmocka_unit_test(descriptor_opened_by_one)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
