@@ -153,11 +153,12 @@ static struct text *new_text(const char *s, uint32_t domain) {
     char *a = arena_start();
     size_t n = s ? strnlen(s, VT_NAME_MAX_BYTES) : 0;
     uint32_t bytes = (uint32_t)((offsetof(struct text, text) + n + 1 + 7) & ~(size_t)7);
-    if (!a || vt_get(&arena_used) > ARENA_MAX - bytes)
-        return NULL;
-    uint32_t at = vt_add(&arena_used, bytes);
-    if (at > ARENA_MAX - bytes)
-        return NULL;
+    uint32_t at;
+    do {
+        at = vt_get(&arena_used);
+        if (!a || at > ARENA_MAX - bytes)
+            return NULL;
+    } while (!vt_claim(&arena_used, at, at + bytes));
     struct text *t = (void *)(a + at);
     t->domain = domain;
     if (n)
