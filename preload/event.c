@@ -39,6 +39,29 @@ static bool is_jumped_over(uintptr_t frame, uintptr_t target) {
     return frame < target && !on_different_stacks(frame, target);
 }
 
+/* Stamps what is recorded after a call of the driver. Until call_ends(), entered_at stays at this time,
+ * whatever else the thread records meanwhile. A call within this one needs nothing: its time is later.
+ */
+static uint64_t call_begins(void) {
+    const uintptr_t here = (uintptr_t)__builtin_frame_address(0);
+    struct vt_thread *t = vt_tls.thread;
+    if (!t || vt_tls.busy || !vt_log_is_open() || (t->held && !has_ended(vt_tls.call_frame, here)))
+        return vt_log_ticks();
+    t->held = 0;
+    vt_log_enter(t);
+    vt_tls.call_frame = here;
+    return t->held = vt_log_ticks();
+}
+
+static void call_ends(uint64_t ticks) {
+    struct vt_thread *t = vt_tls.thread;
+    if (!t || !t->held || t->held != ticks)
+        return;
+    t->held = 0;
+    if (!vt_tls.busy)
+        vt_log_leave(t);
+}
+
 void vt_event_jumped(uintptr_t target) {
     if (vt_tls.busy && is_jumped_over(vt_tls.busy, target)) {
         vt_log_drop(VT_DROP_NESTED);
@@ -48,6 +71,8 @@ void vt_event_jumped(uintptr_t target) {
     }
     if (vt_tls.label_depth && is_jumped_over(vt_tls.label_frame, target))
         vt_tls.label_depth = 0;
+    if (vt_tls.thread && vt_tls.thread->held && is_jumped_over(vt_tls.call_frame, target))
+        call_ends(vt_tls.thread->held);
 }
 
 /* Between begin() and end() the thread is busy: if a signal handler allocates then, the event is
@@ -203,9 +228,7 @@ struct vt_freeing vt_event_free_begin(uint64_t address, unsigned kind) {
         return f;
     int saved_errno = errno;
     vt_process_check_fork();
-    if (vt_log_is_open() && !vt_tls.busy && vt_tls.thread)
-        vt_log_enter(vt_tls.thread);
-    f.ticks = vt_log_ticks();
+    f.ticks = f.held = call_begins();
     f.known = vt_live_remove(address, kind, &f.was);
     f.shared = !f.known && vt_share_take(address);
     errno = saved_errno;
@@ -236,7 +259,7 @@ static void record_free_fail(struct vt_thread *t, const struct vt_call *call,
     vt_log_commit(t, &r->word, vt_word(VT_REC_FREE_FAIL, f->kind, call->hook, stack), sizeof *r);
 }
 
-void vt_event_free_end(const struct vt_call *call, const struct vt_freeing *f, int result) {
+static void freed(const struct vt_call *call, const struct vt_freeing *f, int result) {
     if (f->null) { /* frees nothing, so it is not recorded */
         vt_tls.events++;
         return;
@@ -267,17 +290,27 @@ void vt_event_free_end(const struct vt_call *call, const struct vt_freeing *f, i
     end(&rec);
 }
 
+void vt_event_free_end(const struct vt_call *call, const struct vt_freeing *f, int result) {
+    freed(call, f, result);
+    call_ends(f->held);
+}
+
 void vt_event_freed(const struct vt_call *call, uint64_t ticks, uint64_t address, unsigned kind) {
     struct vt_freeing f = {.ticks = ticks, .address = address, .kind = kind};
     f.known = vt_live_remove(address, kind, &f.was);
-    vt_event_free_end(call, &f, 0);
+    freed(call, &f, 0);
 }
 
 uint64_t vt_event_before_call(void) {
     int saved_errno = errno;
     vt_process_check_fork();
+    uint64_t ticks = call_begins();
     errno = saved_errno;
-    return vt_log_ticks();
+    return ticks;
+}
+
+void vt_event_after_call(uint64_t ticks) {
+    call_ends(ticks);
 }
 
 void vt_event_bulk(const struct vt_call *call, uint64_t ticks, unsigned context) {

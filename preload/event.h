@@ -19,6 +19,7 @@
 /* A free in progress: stamped, and removed from the live table, before the real call. */
 struct vt_freeing {
     uint64_t ticks, address;
+    uint64_t held;      /* for event.c: the call's time, to be given back */
     struct vt_live was; /* the live entry, if `known` */
     unsigned kind;
     bool known, null;
@@ -55,8 +56,10 @@ void vt_event_close(const struct vt_recording *recording);
 struct vt_freeing vt_event_free_begin(uint64_t address, unsigned kind);
 void vt_event_free_end(const struct vt_call *call, const struct vt_freeing *f, int result);
 
-/* The time before a driver's call, for a record that is written after it. */
+/* The time before a driver's call, for records that are written after it; and when they are written,
+ * with that time. In between the log says that a record of that time may come. */
 uint64_t vt_event_before_call(void);
+void vt_event_after_call(uint64_t ticks);
 
 /* Records a free that the driver has already done. `ticks` is the time before it. For objects whose
  * handle the driver never reuses. */

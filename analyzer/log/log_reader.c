@@ -182,9 +182,8 @@ static void note_damage(struct vt_log *log, uint64_t offset, const char *what, u
     log->damage[log->damage_count++] = (struct vt_log_damage){offset, what, found};
 }
 
-/* A thread, over all of its chunks. A thread that changes chunks in the middle of an event leaves
- * entered_at set in the old one. So only the latest counts, and only if the thread published
- * nothing newer. */
+/* A thread, over all of its chunks. If it published something newer than its entered_at, that may have
+ * been the event that it entered for. */
 struct writer {
     uint64_t entered, newest;
 };
@@ -193,7 +192,8 @@ struct writer {
 struct scan {
     bool times_only; /* scan one of a running log */
     uint64_t newest;
-    uint64_t oldest_entered; /* smallest entered_at that still counts */
+    uint64_t oldest_entered; /* smallest entered_at; a record of that time may come */
+    bool in_flight;          /* ... and has not come from a thread that was killed */
     struct writer *writers;
     size_t writer_count, writer_room;
     struct vt_map by_tid; /* tid -> index into writers */
@@ -232,6 +232,8 @@ static void scan_chunk(struct vt_log *log, struct scan *scan, uint64_t number, c
     struct writer *writer = writer_of(scan, head.tid);
     if (head.entered_at > writer->entered)
         writer->entered = head.entered_at;
+    if (head.entered_at && head.entered_at < scan->oldest_entered)
+        scan->oldest_entered = head.entered_at;
     struct vt_log_chunk chunk = {
         .number = (uint32_t)number, .tid = head.tid, .first_ticks = UINT64_MAX, .sorted = true};
     size_t waiting = log->stack_count; /* the first stack whose event has not come yet */
@@ -312,8 +314,7 @@ static int scan_all(struct vt_log *log, struct scan *scan, struct vt_string *mes
     free(bytes);
     for (size_t i = 0; i < scan->writer_count; i++) {
         const struct writer *w = &scan->writers[i];
-        if (w->entered && w->entered >= w->newest && w->entered < scan->oldest_entered)
-            scan->oldest_entered = w->entered;
+        scan->in_flight |= w->entered && w->entered >= w->newest;
     }
     free(scan->writers);
     vt_map_free(&scan->by_tid);
@@ -370,9 +371,9 @@ int vt_log_open(const char *path, struct vt_log *log, struct vt_string *message)
         vt_log_close(log);
         return error;
     }
-    log->in_flight = scan.oldest_entered != UINT64_MAX;
+    log->in_flight = scan.in_flight;
     log->last_ticks = log->running && sampled > scan.newest ? sampled : scan.newest;
-    if (log->running && scan.oldest_entered && scan.oldest_entered - 1 < log->frontier)
+    if (log->running && scan.oldest_entered - 1 < log->frontier)
         log->frontier = scan.oldest_entered - 1;
     if (log->running && log->last_ticks > log->frontier)
         log->last_ticks = log->frontier;

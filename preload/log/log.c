@@ -453,7 +453,7 @@ void vt_log_commit(struct vt_thread *t, uint64_t *record, uint64_t word, uint32_
 void vt_log_enter(struct vt_thread *t) {
     if (VT_UNLIKELY(!t->chunk))
         return;
-    uint64_t now = vt_log_ticks();
+    uint64_t now = t->held ? t->held : vt_log_ticks();
     vt_put(&t->chunk->entered_at, now);
     if (VT_UNLIKELY(now > vt_get(&calibrate_at)))
         calibrate();
@@ -462,7 +462,7 @@ void vt_log_enter(struct vt_thread *t) {
 void vt_log_leave(struct vt_thread *t) {
     if (VT_UNLIKELY(!t->chunk || t->orphan))
         return;
-    vt_publish(&t->chunk->entered_at, 0);
+    vt_publish(&t->chunk->entered_at, t->held);
     if (VT_UNLIKELY(buffered) && vt_log_ticks() - t->flushed_ticks > vt_get(&second_ticks)) {
         flush_chunk(t);
         write_out(header, sizeof *header, 0);

@@ -25,9 +25,10 @@ struct vt_thread {
     uint64_t flushed_ticks;        /* buffered mode: when the chunk was last written out */
     uint32_t flushed;              /* ... and how many of its bytes were */
     uint32_t retry;                /* events to drop before trying to get a chunk again */
-    bool orphan;                   /* in a forked child: it was writing a record of the parent */
-    bool named;                    /* this chunk has the thread's THREAD record */
-    struct vt_phases *phases;      /* owned by books/phases.c; NULL: none yet */
+    uint64_t held; /* time of a call in progress, whose record comes after it (event.c); 0: none */
+    bool orphan;   /* in a forked child: it was writing a record of the parent */
+    bool named;    /* this chunk has the thread's THREAD record */
+    struct vt_phases *phases; /* owned by books/phases.c; NULL: none yet */
     _Alignas(64) unsigned char stack[VT_THREAD_STACK_BYTES]; /* owned by stack.c */
 };
 
@@ -36,6 +37,7 @@ struct vt_tls {
     struct vt_thread *thread;
     uint64_t generation;   /* of the process: a forked child has another */
     uintptr_t busy;        /* frame of the record that is being written; 0: none */
+    uintptr_t call_frame;  /* frame of the call whose time thread->held is */
     uintptr_t label_frame; /* frame of the outermost label */
     uint32_t events;       /* driver events so far; labels compare it */
     uint32_t label_depth;
@@ -66,8 +68,9 @@ uint64_t *vt_log_reserve(struct vt_thread *thread, uint32_t bytes);
 uint64_t *vt_log_reserve_entry(struct vt_thread *thread, uint32_t bytes);
 /* Publishes a record whose body is written, by storing its first word. */
 void vt_log_commit(struct vt_thread *thread, uint64_t *record, uint64_t word, uint32_t bytes);
-void vt_log_enter(struct vt_thread *thread); /* sets entered_at */
-void vt_log_leave(struct vt_thread *thread); /* clears it */
+void vt_log_enter(
+    struct vt_thread *thread); /* sets entered_at, to the time that is held if one is */
+void vt_log_leave(struct vt_thread *thread); /* clears it, or sets it to that time */
 void vt_log_drop(enum vt_drop reason);       /* counts one event that is not recorded */
 void vt_log_flag(uint32_t flag);             /* enum vt_log_flag; also before there is a log */
 /* A sentence for the report. Only while recording (event.h). */

@@ -47,6 +47,7 @@ static struct vt_thread *take_over(uint32_t tid) {
             vt_put(&search_from, t->next);
             t->named = false;
             t->retry = 0;
+            t->held = 0;
             return t;
         }
         t = t->next;

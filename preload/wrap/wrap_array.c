@@ -29,6 +29,7 @@ static void destroyed(const struct vt_call *call, CUresult result,
         vt_event_free_end(call, freeing, (int)result);
     else if (result != CUDA_SUCCESS)
         vt_live_insert(&freeing->was);
+    vt_event_after_call(freeing->held);
 }
 
 /* The size of an array from an older or two-dimensional descriptor. */

@@ -128,6 +128,7 @@ static CUresult destroy(const struct vt_call *call, CUresult (*real)(CUcontext),
         destroyed(call, ticks, ctx, number);
     else
         vt_context_stays(number, handle);
+    vt_event_after_call(ticks);
     return result;
 }
 
@@ -151,6 +152,7 @@ static CUresult end_primary(const struct vt_call *call, CUresult (*real)(CUdevic
                              vt_add(&retained[dev], -1) == 1);
     if (result == CUDA_SUCCESS && last)
         ended(call, ticks, NULL, number);
+    vt_event_after_call(ticks);
     return result;
 }
 
@@ -192,6 +194,7 @@ VT_EXPORT CUresult cuCtxDetach(CUcontext ctx) {
     CUresult result = real(ctx);
     if (result == CUDA_SUCCESS)
         ended(&call, ticks, ctx, number);
+    vt_event_after_call(ticks);
     return result;
 }
 

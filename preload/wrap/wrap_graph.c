@@ -199,6 +199,7 @@ static CUresult launched(const struct vt_call *call, CUresult (*real)(CUgraphExe
         if (launch.refused.size)
             vt_ask_allocated(call, result, launch.refused);
     }
+    vt_event_after_call(launch.ticks);
     return result;
 }
 

@@ -54,6 +54,7 @@ VT_EXPORT CUresult cuMemRelease(CUmemGenericAllocationHandle handle) {
         drop(&call, ticks, number);
     else if (known)
         vt_vmm_handle(handle, number);
+    vt_event_after_call(ticks);
     return result;
 }
 
@@ -66,6 +67,7 @@ VT_EXPORT CUresult cuMemRetainAllocationHandle(CUmemGenericAllocationHandle *han
         vt_vmm_handle(*handle, number);
     else
         drop(&call, ticks, number);
+    vt_event_after_call(ticks);
     return result;
 }
 
@@ -75,14 +77,13 @@ VT_EXPORT CUresult cuMemMap(CUdeviceptr ptr, size_t size, size_t offset,
     uint64_t ticks = vt_event_before_call();
     uint64_t number = vt_vmm_hold_handle(handle);
     CUresult result = real(ptr, size, offset, handle, flags);
-    if (!number)
-        return result;
-    if (result == CUDA_SUCCESS) {
+    if (number && result == CUDA_SUCCESS) {
         vt_vmm_mapped(ptr, size, number);
         vt_event_map(&call, vt_log_ticks(), vt_vmm_device(number), ptr, size, number);
     } else {
         drop(&call, ticks, number);
     }
+    vt_event_after_call(ticks);
     return result;
 }
 
@@ -90,13 +91,12 @@ VT_EXPORT CUresult cuMemUnmap(CUdeviceptr ptr, size_t size) {
     VT_ENTER_DRIVER(cuMemUnmap);
     uint64_t ticks = vt_event_before_call(), at = ptr, number;
     CUresult result = real(ptr, size);
-    if (result != CUDA_SUCCESS)
-        return result;
     bool any = false;
-    for (; vt_vmm_unmapped(&at, ptr + size, &number); any = true)
+    for (; result == CUDA_SUCCESS && vt_vmm_unmapped(&at, ptr + size, &number); any = true)
         drop(&call, ticks, number);
     if (any)
         vt_event_map(&call, ticks, VT_DEVICE_UNKNOWN, ptr, size, 0);
+    vt_event_after_call(ticks);
     return result;
 }
 
