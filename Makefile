@@ -225,8 +225,10 @@ install: all ## install under PREFIX (/usr/local), DESTDIR in front
 	$(INSTALL) -m 755 $(BUILD)/libvramtrace.so $(DESTDIR)$(PREFIX)/lib/
 	$(if $(wildcard include/*.h),$(INSTALL) -m 644 $(wildcard include/*.h) $(DESTDIR)$(PREFIX)/include/)
 	cp -P $(BUILD)/sim/lib*.so* $(DESTDIR)$(PREFIX)/lib/vramtrace/sim/
-	$(INSTALL) -D -m 755 -t $(DESTDIR)$(PREFIX)/lib/vramtrace/sim/nvml $(BUILD)/sim/nvml/lib*.so*
 	$(INSTALL) -D -m 644 -t $(DESTDIR)$(PREFIX)/lib/vramtrace/python $(BUILD)/python/vramtrace_pytest.py
+	for folder in nvml numb; do \
+	    $(INSTALL) -D -m 755 -t $(DESTDIR)$(PREFIX)/lib/vramtrace/sim/$$folder $(BUILD)/sim/$$folder/lib*.so* || exit 1; \
+	done
 	for page in doc/man/*.[1-8]; do \
 	    $(INSTALL) -D -m 644 $$page \
 	        $(DESTDIR)$(PREFIX)/share/man/man$${page##*.}/$${page##*/} || exit 1; \

@@ -8,6 +8,7 @@
 #include "base/base.h"
 #include "run_elf.h"
 
+#include <dirent.h>
 #include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -16,8 +17,10 @@
 #include <string.h>
 #include <unistd.h>
 
-static const char *const sim_names[VT_RUN_SIM_LIBRARIES] = {"libcuda.so.1", "libcudart.so.12",
-                                                            "libcudart.so.13"};
+static const char *const sim_names[] = {"libcuda.so.1", "libcudart.so.12", "libcudart.so.13",
+                                        "nvml/libnvidia-ml.so.1"};
+/* All libraries in here come with them. */
+#define NUMB "numb"
 
 /* The folder of `path`; NULL: of this program. Free it. */
 static char *folder_of(const char *path) {
@@ -102,40 +105,79 @@ static int find_tracer(struct vt_run_libraries *libraries, struct vt_string *mes
     return status;
 }
 
-static int find_sim(struct vt_run_libraries *libraries, struct vt_string *message) {
-    struct vt_string tried = {0};
-    char *own = folder_of(NULL), *beside = folder_of(libraries->tracer);
+/* The folder of the simulated GPU; NULL: not found, `tried` says where. */
+static char *find_sim_folder(const char *tracer, struct vt_string *tried) {
+    char *own = folder_of(NULL), *beside = folder_of(tracer), *driver = NULL;
     const struct {
         const char *folder, *inside;
     } candidates[] = {{own, "sim/"},
                       {own, "../lib/vramtrace/sim/"},
                       {beside, "sim/"},
                       {beside, "vramtrace/sim/"}};
-    int status = 0;
     size_t count = strcmp(own, beside) ? 4 : 2;
-    for (size_t i = 0; i < count && !libraries->sim[0]; i++)
-        libraries->sim[0] = look(candidates[i].folder, candidates[i].inside, sim_names[0], &tried);
-    if (!libraries->sim[0]) {
-        vt_string_format(message, "cannot run on the simulated GPU: looked for its driver at %s",
-                         tried.text);
-        status = VT_STATUS_CANNOT_TRACE;
-    } else {
-        libraries->sim_folder = folder_of(libraries->sim[0]);
-    }
-    for (size_t i = 0; i < VT_RUN_SIM_LIBRARIES && !status; i++) {
-        if (!libraries->sim[i])
-            libraries->sim[i] = look(libraries->sim_folder, "", sim_names[i], &tried);
-        if (!libraries->sim[i]) {
-            vt_string_format(message, "cannot run on the simulated GPU: looked for %s in %s",
-                             sim_names[i], libraries->sim_folder);
-            status = VT_STATUS_CANNOT_TRACE;
-        } else if (fault_of(libraries->sim[i])) {
-            status = refuse(message, libraries->sim[i], fault_of(libraries->sim[i]));
-        }
-    }
-    vt_string_free(&tried);
+    for (size_t i = 0; i < count && !driver; i++)
+        driver = look(candidates[i].folder, candidates[i].inside, sim_names[0], tried);
+    char *folder = driver ? folder_of(driver) : NULL;
+    free(driver);
     free(own);
     free(beside);
+    return folder;
+}
+
+static int is_library(const struct dirent *entry) {
+    return !strncmp(entry->d_name, "lib", 3) && strstr(entry->d_name, ".so");
+}
+
+/* Adds NAME of the simulated GPU's folder to the libraries. */
+static int add_sim(struct vt_run_libraries *libraries, const char *inside, const char *name,
+                   struct vt_string *message) {
+    struct vt_string tried = {0};
+    char *found = look(libraries->sim_folder, inside, name, &tried);
+    int status = 0;
+    if (!found) {
+        vt_string_format(message, "cannot run on the simulated GPU: looked for %s%s in %s", inside,
+                         name, libraries->sim_folder);
+        status = VT_STATUS_CANNOT_TRACE;
+    } else if (fault_of(found)) {
+        status = refuse(message, found, fault_of(found));
+    }
+    if (found) {
+        libraries->sim =
+            vt_realloc(libraries->sim, libraries->sim_count + 1, sizeof *libraries->sim);
+        libraries->sim[libraries->sim_count++] = found;
+    }
+    vt_string_free(&tried);
+    return status;
+}
+
+static int find_sim(struct vt_run_libraries *libraries, struct vt_string *message) {
+    struct vt_string tried = {0}, folder = {0};
+    struct dirent **entries = NULL;
+    int status = 0;
+    libraries->sim_folder = find_sim_folder(libraries->tracer, &tried);
+    if (!libraries->sim_folder) {
+        vt_string_format(message, "cannot run on the simulated GPU: looked for its driver at %s",
+                         tried.text);
+        vt_string_free(&tried);
+        return VT_STATUS_CANNOT_TRACE;
+    }
+    for (size_t i = 0; i < sizeof sim_names / sizeof *sim_names && !status; i++)
+        status = add_sim(libraries, "", sim_names[i], message);
+    vt_string_format(&folder, "%s/" NUMB, libraries->sim_folder);
+    int count = scandir(folder.text, &entries, is_library, alphasort);
+    if (count <= 0 && !status) {
+        vt_string_format(message, "cannot run on the simulated GPU: looked for libraries in %s",
+                         folder.text);
+        status = VT_STATUS_CANNOT_TRACE;
+    }
+    for (int i = 0; i < count; i++) {
+        if (!status)
+            status = add_sim(libraries, NUMB "/", entries[i]->d_name, message);
+        free(entries[i]);
+    }
+    free(entries);
+    vt_string_free(&folder);
+    vt_string_free(&tried);
     return status;
 }
 
@@ -149,8 +191,9 @@ int vt_run_preload_find(bool simulated, struct vt_run_libraries *libraries,
 void vt_run_preload_free(struct vt_run_libraries *libraries) {
     free(libraries->tracer);
     free(libraries->sim_folder);
-    for (size_t i = 0; i < VT_RUN_SIM_LIBRARIES; i++)
+    for (size_t i = 0; i < libraries->sim_count; i++)
         free(libraries->sim[i]);
+    free(libraries->sim);
     *libraries = (struct vt_run_libraries){0};
 }
 
@@ -178,11 +221,11 @@ static bool is_ours(const struct vt_run_libraries *libraries, const char *word, 
     const size_t prefix = strlen(GLIBC_ONLY);
     if (length > prefix && !memcmp(word, GLIBC_ONLY, prefix))
         word += prefix, length -= prefix;
-    const char *ours[1 + VT_RUN_SIM_LIBRARIES] = {libraries->tracer, libraries->sim[0],
-                                                  libraries->sim[1], libraries->sim[2]};
-    for (size_t i = 0; i < 1 + VT_RUN_SIM_LIBRARIES; i++)
-        if (ours[i] && strlen(ours[i]) == length && !memcmp(ours[i], word, length))
+    for (size_t i = 0; i <= libraries->sim_count; i++) {
+        const char *ours = i < libraries->sim_count ? libraries->sim[i] : libraries->tracer;
+        if (ours && strlen(ours) == length && !memcmp(ours, word, length))
             return true;
+    }
     return false;
 }
 
@@ -198,8 +241,7 @@ char *vt_run_preload_value(const struct vt_run_libraries *libraries, const char 
         }
         word += length;
     }
-    for (size_t i = 0; i < VT_RUN_SIM_LIBRARIES; i++)
-        if (libraries->sim[i])
-            vt_string_format(&value, ":%s%s", prefix, libraries->sim[i]);
+    for (size_t i = 0; i < libraries->sim_count; i++)
+        vt_string_format(&value, ":%s%s", prefix, libraries->sim[i]);
     return value.text;
 }

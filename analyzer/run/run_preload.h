@@ -8,12 +8,11 @@
 
 #include "base/base.h"
 
-#define VT_RUN_SIM_LIBRARIES 3
-
 struct vt_run_libraries {
-    char *tracer;                    /* absolute */
-    char *sim[VT_RUN_SIM_LIBRARIES]; /* absolute; NULL: not requested */
-    char *sim_folder;                /* likewise */
+    char *tracer;     /* absolute */
+    char **sim;       /* the simulated GPU's, absolute, the driver first; NULL: not requested */
+    size_t sim_count; /* how many */
+    char *sim_folder; /* absolute; NULL: not requested */
 };
 
 /* Finds the tracer's library in VRAMTRACE_LIBRARY, beside this program, or in ../lib; with

@@ -1,11 +1,12 @@
 # SPDX-License-Identifier: MIT
 #
-# Builds the simulated GPU into $(BUILD)/sim: a CUDA driver and two CUDA runtimes of our own. Part of the
+# Builds the simulated GPU into $(BUILD)/sim: a CUDA driver, two CUDA runtimes, and numb libraries of our own. Part of the
 # top Makefile, and usable alone from the repository's root: make -f tests/sim/sim.mk sim
 
 BUILD    ?= build
 CFLAGS   ?= -O2 -g
 WARNINGS ?= -Wall -Wextra -Wpedantic -Werror
+comma    := ,
 
 SIM_OUT := $(BUILD)/sim
 SIM_OBJ := $(BUILD)/obj/sim
@@ -25,6 +26,18 @@ SIM_RUNTIME_SOURCES := $(wildcard tests/sim/runtime/*.c)
 
 SIM_LIBS := $(SIM_OUT)/libcuda.so.1 $(SIM_OUT)/libcuda.so $(SIM_CUDARTS:%=$(SIM_OUT)/libcudart.so.%) \
     $(SIM_OUT)/nvml/libnvidia-ml.so.1
+
+# The numb libraries (tests/sim/numb/numb.h): list, file name, CUDA's major version, and whether the names have
+# a version, as the real ones have.
+SIM_NUMB := \
+    cublas:libcublas.so.12:12:V cublas:libcublas.so.13:13:V \
+    cublaslt:libcublasLt.so.12:12:V cublaslt:libcublasLt.so.13:13:V \
+    cufft:libcufft.so.11:12:V cufft:libcufft.so.12:13:V \
+    cusolver:libcusolver.so.11:12:V cusolver:libcusolver.so.12:13:V \
+    cusparse:libcusparse.so.12:13:V curand:libcurand.so.10:13:V cudnn:libcudnn.so.9:13:V \
+    cupti:libcupti.so.12:12:V cupti:libcupti.so.13:13:V \
+    nccl:libnccl.so.2:13: cusparselt:libcusparseLt.so.0:13:
+SIM_LIBS += $(foreach n,$(SIM_NUMB),$(SIM_OUT)/numb/$(word 2,$(subst :, ,$(n)))) $(SIM_OUT)/numb/libsimload.so
 
 .PHONY: sim
 sim: $(SIM_LIBS)
@@ -58,6 +71,35 @@ $(SIM_OBJ)/runtime$(1)/%.o: tests/sim/runtime/%.c $(FLAGS_FILE)
 	$$(CC) $$(CPPFLAGS) $$(CFLAGS) $(SIM_CFLAGS) -DSIM_CUDART=$(1) -c -o $$@ $$<
 endef
 $(foreach v,$(SIM_CUDARTS),$(eval $(call sim_runtime_rules,$(v))))
+
+# $(1): list, $(2): file name, $(3): major version, $(4): versioned?
+define sim_numb_rules
+$(SIM_OUT)/numb/$(2): $(patsubst tests/sim/numb/%.c,$(SIM_OBJ)/numb$(3)/%.o,$(wildcard tests/sim/numb/$(1).c \
+    tests/sim/numb/$(1)_*.c) tests/sim/numb/numb.c) $(SIM_OBJ)/numb$(3)/stubs_$(1).o
+	@mkdir -p $$(@D)
+	$(if $(4),@echo '$(2) { global: *; };' >$(SIM_OBJ)/numb$(3)/$(1).map)
+	$$(CC) -shared $$(CFLAGS) $$(LDFLAGS) $(SIM_LDFLAGS) -Wl,-soname,$(2) \
+	    $(if $(4),-Wl$(comma)--version-script=$(SIM_OBJ)/numb$(3)/$(1).map) -o $$@ $$(filter %.o,$$^) -ldl -lpthread
+
+$(SIM_OBJ)/numb$(3)/stubs_$(1).o: tests/sim/numb/stubs.c $(FLAGS_FILE)
+	@mkdir -p $$(@D)
+	$$(CC) $$(CPPFLAGS) $$(CFLAGS) $(SIM_CFLAGS) -fvisibility=hidden \
+	    -DNUMB_NAMES='"tests/sim/numb/names/$(1).def"' -c -o $$@ $$<
+endef
+$(foreach n,$(SIM_NUMB),$(eval $(call sim_numb_rules,$(word 1,$(subst :, ,$(n))),$(word 2,$(subst :, \
+    ,$(n))),$(word 3,$(subst :, ,$(n))),$(word 4,$(subst :, ,$(n))))))
+
+define sim_numb_objects
+$(SIM_OBJ)/numb$(1)/%.o: tests/sim/numb/%.c $(FLAGS_FILE)
+	@mkdir -p $$(@D)
+	$$(CC) $$(CPPFLAGS) $$(CFLAGS) $(SIM_CFLAGS) -fvisibility=hidden -DNUMB_MAJOR=$(1) -c -o $$@ $$<
+endef
+$(foreach v,$(SIM_CUDARTS),$(eval $(call sim_numb_objects,$(v))))
+
+$(SIM_OUT)/numb/libsimload.so: tests/sim/numb/load.c $(FLAGS_FILE)
+	@mkdir -p $(@D)
+	$(CC) -shared $(CPPFLAGS) $(CFLAGS) $(filter-out -MMD -MP,$(SIM_CFLAGS)) -O2 -fvisibility=hidden $(LDFLAGS) \
+	    $(filter-out -Wl$(comma)-Bsymbolic,$(SIM_LDFLAGS)) -Wl,-soname,libsimload.so -o $@ $< -ldl
 
 -include $(wildcard $(SIM_OBJ)/*/*.d)
 

@@ -152,12 +152,9 @@ static void test_set_little(void **state) {
 }
 
 static void expect_preload(const char *expected, bool simulated, const char *user) {
-    struct vt_run_libraries libraries = {.tracer = "/l/t.so"};
-    if (simulated) {
-        libraries.sim[0] = "/s/cuda.so";
-        libraries.sim[1] = "/s/rt12.so";
-        libraries.sim[2] = "/s/rt13.so";
-    }
+    char *sim[] = {"/s/cuda.so", "/s/rt12.so", "/s/rt13.so"};
+    struct vt_run_libraries libraries = {
+        .tracer = "/l/t.so", .sim = sim, .sim_count = simulated ? 3 : 0};
     char *found = vt_run_preload_value(&libraries, user);
     assert_string_equal(expected, found);
     free(found);
