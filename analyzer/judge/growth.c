@@ -245,6 +245,24 @@ static bool find(const struct search *s, const struct curve *c, struct found *fo
     return false;
 }
 
+/* Whether a site keeps more up to the end, but in rounds too few for the tests: nothing is known. */
+static bool is_short(const struct search *s, const struct curve *c) {
+    struct trial t = {.curve = c};
+    if (!vt_growth_scale(s, c, BY_RHYTHM, true, &t.scale))
+        return false;
+    t.all = vt_growth_kept(s, c, &t.scale);
+    if (t.all < 2)
+        return false;
+    const struct rise *rises = s->rises;
+    double longest = 0, tail = t.scale.end - rises[t.all - 1].at;
+    for (uint32_t i = 1; i < t.all; i++)
+        if (rises[i].at - rises[i - 1].at > longest)
+            longest = rises[i].at - rises[i - 1].at;
+    if (tail > TAIL_PAUSES * longest && tail > TAIL_SHARE * (t.scale.end - rises[0].at))
+        return false;
+    return t.all < RHYTHM_RISES || (!goes_round(s, rises, t.all) && !only_keeps(s, &t));
+}
+
 /* --- sites, and lines of several sites --- */
 
 /* Finds a site's own rises in a growth that was found for its line. Returns how many; *first: the
@@ -373,5 +391,13 @@ void vt_growth_find(const struct vt_replay *replay, const struct vt_history *his
                                site);
     }
     judge_lines(&s, index, p);
+    for (uint32_t i = 0; i < replay->site_count && p->python && !replay->told.any; i++) {
+        struct vt_site *site = index[i] == VT_NO_SITE ? NULL : &p->sites[index[i]];
+        if (!site || site->before || site->growth || !site->held_bytes ||
+            site->class != VT_CLASS_PROGRAM)
+            continue;
+        struct curve c = vt_growth_curve(&s, i);
+        site->unjudged = c.count && is_short(&s, &c);
+    }
     free(s.rises);
 }

@@ -64,7 +64,7 @@ static void take_left(const struct vt_told *told, struct vt_process *p) {
         if (at == VT_MAP_NONE)
             continue;
         struct vt_tested *t = tested(&p->sites[at]);
-        t->tests++;
+        t->tests += !t->test || strcmp(t->test, left->test) != 0; /* a test may run again */
         if (!is_worse(left, t))
             continue;
         free(t->test);

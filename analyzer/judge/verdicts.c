@@ -172,8 +172,10 @@ static void judge(const struct vt_process *p, struct vt_site *site) {
         if (site->lost_count)
             site->verdict = VT_VERDICT_LOST;
     }
-    if (site->verdict == VT_VERDICT_LOST)
+    if (site->verdict == VT_VERDICT_LOST) {
+        site->unjudged = false;
         say_lost(p, site, &why);
+    }
     if (site->growth) {
         vt_string_add(&why, why.length ? "; " : "");
         if (site->tested && site->tested->fails)

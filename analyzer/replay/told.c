@@ -107,6 +107,7 @@ void vt_told_take(struct vt_walk *w, const char *name) {
     const char *text = name + strlen(PREFIX);
     char scope[32], holder[VT_NAME_MAX_BYTES + 1];
     int at = 0;
+    t->any = true;
     if (!strcmp(text, "setup")) {
         if (t->depth < VT_TOLD_DEPTH)
             t->began[t->depth++] = w->now;

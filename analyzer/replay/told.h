@@ -3,6 +3,7 @@
  * What the pytest plugin tells of its tests and fixtures, in marks whose names begin with
  * "vramtrace:". judge/tests.c draws the conclusions.
  *
+ *     vramtrace:tests                      the plugin judges the tests of this process
  *     vramtrace:setup                      a fixture's set-up begins
  *     vramtrace:made SCOPE NAME            it is over: what it allocated is the fixture's
  *     vramtrace:held SCOPE NAME HEX,HEX    what lies at these addresses is held by the fixture;
@@ -44,6 +45,7 @@ struct vt_told {
     struct vt_told_holder *holders;
     struct vt_told_left *left;
     uint32_t block_count, block_room, holder_count, holder_room, left_count, left_room;
+    bool any;                      /* the plugin judged the tests */
     struct vt_map by_key;          /* of blocks; the newest of an address */
     struct vt_map by_name;         /* of holders: a hash of scope and name */
     uint64_t began[VT_TOLD_DEPTH]; /* ticks of the set-ups that are not over */

@@ -383,8 +383,13 @@ def held(tracer):
 
 # --- the plugin ---
 
-# Others that run a test in a way of their own: they keep it, and what is left is then said with the teardown.
-RUNNERS = ("rerunfailures", "flaky", "pytest_forked", "forked", "pytest_retry")
+
+def runs_otherwise(item):
+    """Whether another plugin runs the test in a way of its own: it keeps it, and a leak is then said with the teardown."""
+    config = item.config
+    if item.get_closest_marker("flaky") or any(config.getoption(name, None) for name in ("reruns", "retries", "forked")):
+        return True
+    return any(config.pluginmanager.hasplugin(name) for name in ("flaky", "flaky.flaky_pytest_plugin"))
 
 
 class Plugin:
@@ -421,7 +426,7 @@ class Plugin:
         if not self.tracer.active:
             return None
         self.watch = Watch(self.tracer, self.fixtures, item)
-        if any(item.config.pluginmanager.hasplugin(name) for name in RUNNERS):
+        if runs_otherwise(item):
             return None
         item.ihook.pytest_runtest_logstart(nodeid=item.nodeid, location=item.location)
         reports = runtestprotocol(item, nextitem=nextitem, log=False)
@@ -438,7 +443,7 @@ class Plugin:
     def pytest_runtest_makereport(self, item, call):
         outcome = yield
         report, watch = outcome.get_result(), self.watch
-        if not watch or watch.item is not item or not any(item.config.pluginmanager.hasplugin(name) for name in RUNNERS):
+        if not watch or watch.item is not item or not runs_otherwise(item):
             return
         if report.when == "call":
             watch.call = report
@@ -523,6 +528,8 @@ class Plugin:
     @pytest.hookimpl(trylast=True)
     def pytest_sessionfinish(self, session, exitstatus):
         """Where leaks alone failed tests, the exit status is the gate's."""
+        if self.tracer.active:
+            self.tracer.mark("tests")
         if "VRAMTRACE_CHECK" in os.environ and self.leaks and self.leaks == self.failures and int(exitstatus) == 1:
             session.exitstatus = LEAK_STATUS
 
