@@ -70,18 +70,6 @@ static void take_target(const struct vt_live *what, void *data) {
                                                                    .held = is_held(what->kind)};
 }
 
-static void sift(struct vt_target *a, uint32_t i, uint32_t n) {
-    for (uint32_t child; (child = 2 * i + 1) < n; i = child) {
-        if (child + 1 < n && a[child + 1].start > a[child].start)
-            child++;
-        if (a[i].start >= a[child].start)
-            return;
-        struct vt_target t = a[i];
-        a[i] = a[child];
-        a[child] = t;
-    }
-}
-
 static void gather_targets(struct vt_scan *scan) {
     struct gathering g = {.scan = scan};
     vt_live_each(count_target, &g.room);
@@ -92,14 +80,7 @@ static void gather_targets(struct vt_scan *scan) {
     uint32_t n = scan->target_count;
     if (!n)
         return;
-    for (uint32_t i = n / 2; i-- > 0;)
-        sift(a, i, n);
-    for (uint32_t i = n; i-- > 1;) {
-        struct vt_target t = a[0];
-        a[0] = a[i];
-        a[i] = t;
-        sift(a, 0, i);
-    }
+    vt_scan_sort(a, n, sizeof *a);
     scan->target_low = a[0].start;
     scan->target_high = a[n - 1].end;
 }

@@ -58,15 +58,7 @@ struct flood {
 };
 
 struct vt_span *vt_scan_span_at(const struct vt_scan *scan, uintptr_t address) {
-    uint32_t low = 0, high = scan->span_count;
-    while (low < high) {
-        uint32_t middle = (low + high) / 2;
-        if (scan->spans[middle].end <= address)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low < scan->span_count && scan->spans[low].start <= address ? &scan->spans[low] : NULL;
+    return vt_scan_around(scan->spans, scan->span_count, sizeof *scan->spans, address);
 }
 
 bool vt_scan_cell_at(const struct vt_span *span, uintptr_t address, struct vt_range *cell) {
@@ -96,16 +88,7 @@ bool vt_scan_cell_at(const struct vt_span *span, uintptr_t address, struct vt_ra
 }
 
 static struct vt_target *target_at(const struct vt_scan *scan, uintptr_t address) {
-    uint32_t low = 0, high = scan->target_count;
-    while (low < high) {
-        uint32_t middle = (low + high) / 2;
-        if (scan->targets[middle].end <= address)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low < scan->target_count && scan->targets[low].start <= address ? &scan->targets[low]
-                                                                           : NULL;
+    return vt_scan_around(scan->targets, scan->target_count, sizeof *scan->targets, address);
 }
 
 static void push(struct flood *f, uintptr_t start, uintptr_t end) {

@@ -215,15 +215,7 @@ static bool read_maps(struct vt_scan *scan) {
 }
 
 static struct vt_vma *vma_at(const struct vt_scan *scan, uintptr_t address) {
-    uint32_t low = 0, high = scan->vma_count;
-    while (low < high) {
-        uint32_t middle = (low + high) / 2;
-        if (scan->vmas[middle].end <= address)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low < scan->vma_count && scan->vmas[low].start <= address ? &scan->vmas[low] : NULL;
+    return vt_scan_around(scan->vmas, scan->vma_count, sizeof *scan->vmas, address);
 }
 
 #define GONE ((uintptr_t)1)
@@ -357,28 +349,39 @@ static void find_stacks(struct vt_scan *scan) {
     }
 }
 
-/* Heap sort by start; then ranges that touch or overlap are merged. */
-static void sift(struct vt_range *a, uint32_t i, uint32_t n) {
-    for (uint32_t child; (child = 2 * i + 1) < n; i = child) {
-        if (child + 1 < n && a[child + 1].start > a[child].start)
-            child++;
-        if (a[i].start >= a[child].start)
-            return;
-        struct vt_range t = a[i];
-        a[i] = a[child];
-        a[child] = t;
+typedef uintptr_t word __attribute__((may_alias)); /* of items of any type */
+
+static void swap(word *a, word *b, size_t words) {
+    for (size_t i = 0; i < words; i++) {
+        word t = a[i];
+        a[i] = b[i];
+        b[i] = t;
     }
 }
 
-static uint32_t in_order(struct vt_range *a, uint32_t n) {
-    for (uint32_t i = n / 2; i-- > 0;)
-        sift(a, i, n);
-    for (uint32_t i = n; i-- > 1;) {
-        struct vt_range t = a[0];
-        a[0] = a[i];
-        a[i] = t;
-        sift(a, 0, i);
+static void sift(word *items, size_t i, size_t count, size_t words) {
+    for (size_t child; (child = 2 * i + 1) < count; i = child) {
+        if (child + 1 < count && items[(child + 1) * words] > items[child * words])
+            child++;
+        if (items[i * words] >= items[child * words])
+            return;
+        swap(items + i * words, items + child * words, words);
     }
+}
+
+void vt_scan_sort(void *items, size_t count, size_t bytes) {
+    const size_t words = bytes / sizeof(word);
+    for (size_t i = count / 2; i-- > 0;)
+        sift(items, i, count, words);
+    for (size_t i = count; i-- > 1;) {
+        swap(items, (word *)items + i * words, words);
+        sift(items, 0, i, words);
+    }
+}
+
+/* Sorts ranges, and merges those that touch or overlap. */
+static uint32_t in_order(struct vt_range *a, uint32_t n) {
+    vt_scan_sort(a, n, sizeof *a);
     uint32_t kept = 0;
     for (uint32_t i = 0; i < n; i++) {
         if (kept && a[i].start <= a[kept - 1].end) {

@@ -62,6 +62,22 @@ struct vt_vma {
     bool stack;   /* a living thread's, or the remains of a dead one's */
 };
 
+/* Of items that begin with their start and end, like those above, are in order and do not overlap:
+ * the one around an address, or NULL. Inline, because the flood asks for each word that it reads. */
+static inline void *vt_scan_around(void *items, uint32_t count, size_t bytes, uintptr_t address) {
+    uint32_t low = 0, high = count;
+    while (low < high) {
+        uint32_t middle = (low + high) / 2;
+        const uintptr_t *item = (void *)((char *)items + middle * bytes);
+        if (item[1] <= address)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    uintptr_t *found = (void *)((char *)items + low * bytes);
+    return low < count && found[0] <= address ? found : NULL;
+}
+
 #define VT_SCAN_VMAS    65536u
 #define VT_SCAN_SPANS   262144u
 #define VT_SCAN_RANGES  32768u
@@ -170,6 +186,8 @@ size_t vt_scan_file(const char *path, char *to, size_t size);
 void vt_scan_find_threads(struct vt_scan *scan);
 bool vt_scan_look_around(struct vt_scan *scan);
 bool vt_scan_spans(struct vt_scan *scan);
+/* Sorts such items by their start (heap sort: it needs no memory). Their size is whole words. */
+void vt_scan_sort(void *items, size_t count, size_t bytes);
 struct vt_span *vt_scan_add_span(struct vt_scan *scan, uintptr_t start, uintptr_t end,
                                  unsigned kind, const struct vt_vma *vma);
 
