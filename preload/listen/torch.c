@@ -123,8 +123,6 @@ struct report {
     uint64_t address;
     int64_t size; /* negative: freed */
     unsigned device;
-    bool has_totals;
-    uint64_t allocated, reserved;
 };
 
 /* Removes the block at an address from the live table. A free of an unknown block is also written,
@@ -168,29 +166,35 @@ static void record_alloc(struct vt_thread *t, const struct report *report, uint6
     known_allocated_add(what.device, what.size);
 }
 
-static void record_report(const struct report *report, void *caller) {
-    if (!report->address || !report->size)
-        return;
-    struct vt_recording rec = vt_event_open();
-    if (!rec.thread)
-        return;
-    uint64_t ticks = vt_log_ticks();
-    if (report->size > 0)
-        record_alloc(rec.thread, report, ticks, caller);
-    else
-        record_free(rec.thread, report, ticks, false);
-    if (report->has_totals)
-        write_totals(rec.thread, report->device, ticks, report->allocated, report->reserved);
-    vt_event_close(&rec);
-}
-
 /* -1 means the current device, which the allocator does not tell: unknown. */
 static unsigned index_of(uint64_t device) {
     return (unsigned)(device >> 8 & 0xff);
 }
 
+/* `totals`: what is allocated and what is reserved, or NULL. */
+static void record_usage(const void *block, int64_t size, const uint64_t totals[2], uint64_t device,
+                         void *caller) {
+    if (!is_wanted(device) || !block || !size)
+        return;
+    const struct report report = {
+        .address = (uint64_t)(uintptr_t)block, .size = size, .device = index_of(device)};
+    struct vt_recording rec = vt_event_open();
+    if (!rec.thread)
+        return;
+    uint64_t ticks = vt_log_ticks();
+    if (size > 0)
+        record_alloc(rec.thread, &report, ticks, caller);
+    else
+        record_free(rec.thread, &report, ticks, false);
+    if (totals)
+        write_totals(rec.thread, report.device, ticks, totals[0], totals[1]);
+    vt_event_close(&rec);
+}
+
 static void record_oom(uint64_t requested, uint64_t allocated, uint64_t reserved, uint64_t device,
                        void *caller) {
+    if (!is_wanted(device))
+        return;
     struct vt_recording rec = vt_event_open();
     if (!rec.thread)
         return;
@@ -221,11 +225,7 @@ VT_EXPORT void _ZN3c1027reportMemoryUsageToProfilerEPvlNS_6DeviceE(void *block, 
                                                                    uint64_t device);
 void _ZN3c1027reportMemoryUsageToProfilerEPvlNS_6DeviceE(void *block, int64_t size,
                                                          uint64_t device) {
-    if (is_wanted(device)) {
-        const struct report report = {
-            .address = (uint64_t)(uintptr_t)block, .size = size, .device = index_of(device)};
-        record_report(&report, CALLER);
-    }
+    record_usage(block, size, NULL, device, CALLER);
     PASS_ON(USAGE_1_7, _ZN3c1027reportMemoryUsageToProfilerEPvlNS_6DeviceE, block, size, device);
 }
 
@@ -236,15 +236,8 @@ VT_EXPORT void _ZN3c1027reportMemoryUsageToProfilerEPvlllNS_6DeviceE(void *block
 void _ZN3c1027reportMemoryUsageToProfilerEPvlllNS_6DeviceE(void *block, int64_t size,
                                                            int64_t allocated, int64_t reserved,
                                                            uint64_t device) {
-    if (is_wanted(device)) {
-        const struct report report = {.address = (uint64_t)(uintptr_t)block,
-                                      .size = size,
-                                      .device = index_of(device),
-                                      .has_totals = allocated >= 0 && reserved >= 0,
-                                      .allocated = (uint64_t)allocated,
-                                      .reserved = (uint64_t)reserved};
-        record_report(&report, CALLER);
-    }
+    const uint64_t totals[] = {(uint64_t)allocated, (uint64_t)reserved};
+    record_usage(block, size, allocated >= 0 && reserved >= 0 ? totals : NULL, device, CALLER);
     PASS_ON(USAGE_1_10, _ZN3c1027reportMemoryUsageToProfilerEPvlllNS_6DeviceE, block, size,
             allocated, reserved, device);
 }
@@ -256,15 +249,8 @@ VT_EXPORT void _ZN3c1027reportMemoryUsageToProfilerEPvlmmNS_6DeviceE(void *block
 void _ZN3c1027reportMemoryUsageToProfilerEPvlmmNS_6DeviceE(void *block, int64_t size,
                                                            size_t allocated, size_t reserved,
                                                            uint64_t device) {
-    if (is_wanted(device)) {
-        const struct report report = {.address = (uint64_t)(uintptr_t)block,
-                                      .size = size,
-                                      .device = index_of(device),
-                                      .has_totals = true,
-                                      .allocated = allocated,
-                                      .reserved = reserved};
-        record_report(&report, CALLER);
-    }
+    const uint64_t totals[] = {allocated, reserved};
+    record_usage(block, size, totals, device, CALLER);
     PASS_ON(USAGE_2_1, _ZN3c1027reportMemoryUsageToProfilerEPvlmmNS_6DeviceE, block, size,
             allocated, reserved, device);
 }
@@ -274,8 +260,7 @@ VT_EXPORT void _ZN3c1027reportOutOfMemoryToProfilerElllNS_6DeviceE(int64_t size,
                                                                    uint64_t device);
 void _ZN3c1027reportOutOfMemoryToProfilerElllNS_6DeviceE(int64_t size, int64_t allocated,
                                                          int64_t reserved, uint64_t device) {
-    if (is_wanted(device))
-        record_oom((uint64_t)size, (uint64_t)allocated, (uint64_t)reserved, device, CALLER);
+    record_oom((uint64_t)size, (uint64_t)allocated, (uint64_t)reserved, device, CALLER);
     PASS_ON(OOM_1_10, _ZN3c1027reportOutOfMemoryToProfilerElllNS_6DeviceE, size, allocated,
             reserved, device);
 }
@@ -285,8 +270,7 @@ VT_EXPORT void _ZN3c1027reportOutOfMemoryToProfilerEmmmNS_6DeviceE(size_t size, 
                                                                    uint64_t device);
 void _ZN3c1027reportOutOfMemoryToProfilerEmmmNS_6DeviceE(size_t size, size_t allocated,
                                                          size_t reserved, uint64_t device) {
-    if (is_wanted(device))
-        record_oom(size, allocated, reserved, device, CALLER);
+    record_oom(size, allocated, reserved, device, CALLER);
     PASS_ON(OOM_2_0, _ZN3c1027reportOutOfMemoryToProfilerEmmmNS_6DeviceE, size, allocated, reserved,
             device);
 }
@@ -296,8 +280,7 @@ VT_EXPORT void _ZN3c1027reportOutOfMemoryToProfilerElmmNS_6DeviceE(int64_t size,
                                                                    uint64_t device);
 void _ZN3c1027reportOutOfMemoryToProfilerElmmNS_6DeviceE(int64_t size, size_t allocated,
                                                          size_t reserved, uint64_t device) {
-    if (is_wanted(device))
-        record_oom((uint64_t)size, allocated, reserved, device, CALLER);
+    record_oom((uint64_t)size, allocated, reserved, device, CALLER);
     PASS_ON(OOM_2_1, _ZN3c1027reportOutOfMemoryToProfilerElmmNS_6DeviceE, size, allocated, reserved,
             device);
 }
