@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Opening files (see files.h). Whoever wrote a log chose the paths in it: a FIFO there would wait for
+ * Opening and reading files (see files.h). Whoever wrote a log chose the paths in it: a FIFO there would wait for
  * ever, and opening a device may do something.
  */
 #define _GNU_SOURCE
@@ -43,6 +43,21 @@ FILE *vt_file_stream(const char *path, const char **why) {
     else if (!file)
         close(fd);
     return file;
+}
+
+ssize_t vt_file_read_at(int fd, void *to, size_t size, uint64_t offset) {
+    size_t done = 0;
+    while (done < size) {
+        ssize_t got = pread(fd, (char *)to + done, size - done, (off_t)(offset + done));
+        if (got < 0 && errno == EINTR)
+            continue;
+        if (got < 0)
+            return -errno;
+        if (got == 0)
+            break;
+        done += (size_t)got;
+    }
+    return (ssize_t)done;
 }
 
 /* --- pipes that the shell opened for us --- */

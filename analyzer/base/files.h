@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Opening files that users, logs and debug information name.
+ * Opening and reading files that users, logs and debug information name.
  */
 #ifndef VRAMTRACE_ANALYZER_FILES_H
 #define VRAMTRACE_ANALYZER_FILES_H
 
+#include <stdint.h>
 #include <stdio.h>
+#include <sys/types.h>
 
 /* Opens a regular file for reading; never waits, as for a FIFO's writer. Returns the descriptor, or
  * -errno with a reason in `why` (may be NULL). */
@@ -17,5 +19,8 @@ FILE *vt_file_stream(const char *path, const char **why);
 /* The same for a file that the user named. It may also be a pipe that is open in this process, as of
  * the shell's <(...): it is read to its end, but not for ever. */
 FILE *vt_file_stream_given(const char *path, const char **why);
+
+/* Reads `size` bytes unless the file ends: returns the bytes read, or -errno. */
+ssize_t vt_file_read_at(int fd, void *to, size_t size, uint64_t offset);
 
 #endif

@@ -194,6 +194,10 @@ void vt_string_free(struct vt_string *s) {
     *s = (struct vt_string){0};
 }
 
+bool vt_same_text(const char *a, const char *b) {
+    return a == b || (a && b && !strcmp(a, b));
+}
+
 const char *vt_basename(const char *path) {
     const char *slash = strrchr(path, '/');
     return slash ? slash + 1 : path;

@@ -96,6 +96,8 @@ void vt_string_format(struct vt_string *s, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 void vt_string_free(struct vt_string *s);
 
+bool vt_same_text(const char *a, const char *b); /* NULL is only the same as NULL */
+
 /* The part after the last slash; it points into `path`. */
 const char *vt_basename(const char *path);
 

@@ -20,13 +20,9 @@ static bool fails(const struct vt_process *p, const struct vt_site *site) {
 
 /* --- growing together --- */
 
-static bool same_text(const char *a, const char *b) {
-    return a == b || (a && b && !strcmp(a, b));
-}
-
 static bool same_function(const struct vt_frame *a, const struct vt_frame *b) {
-    return a->function && same_text(a->function, b->function) && same_text(a->file, b->file) &&
-           same_text(a->module, b->module);
+    return a->function && vt_same_text(a->function, b->function) &&
+           vt_same_text(a->file, b->file) && vt_same_text(a->module, b->module);
 }
 
 /* Whether both stacks have a function of user code in common. The outermost one, usually the main
@@ -53,7 +49,7 @@ static bool share_function(const struct vt_stack *a, const struct vt_stack *b) {
 /* Whether two growths began together and have the same shape. */
 static bool in_step(const struct vt_growth *a, const struct vt_growth *b) {
     double apart = 0;
-    if (!same_text(a->per, b->per))
+    if (!vt_same_text(a->per, b->per))
         return false;
     for (uint32_t i = 0; i < VT_GROWTH_PARTS; i++)
         apart += fabs(a->shape[i] - b->shape[i]) / 2;
@@ -125,7 +121,8 @@ static void add_site(struct gathering *g, uint32_t leak, uint32_t i) {
 
 /* Whether one test failed for both: what it kept with each of as many rounds. */
 static bool same_test(const struct vt_tested *a, const struct vt_tested *b) {
-    return a && b && a->fails && b->fails && a->rounds == b->rounds && same_text(a->test, b->test);
+    return a && b && a->fails && b->fails && a->rounds == b->rounds &&
+           vt_same_text(a->test, b->test);
 }
 
 /* A leak that grows together with this site. Compares only with the first few, because a process

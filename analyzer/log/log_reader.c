@@ -24,22 +24,6 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* Reads `size` bytes unless the file ends: returns the bytes read, or -errno. */
-static ssize_t read_at(int fd, void *to, size_t size, uint64_t offset) {
-    size_t done = 0;
-    while (done < size) {
-        ssize_t got = pread(fd, (char *)to + done, size - done, (off_t)(offset + done));
-        if (got < 0 && errno == EINTR)
-            continue;
-        if (got < 0)
-            return -errno;
-        if (got == 0)
-            break;
-        done += (size_t)got;
-    }
-    return (ssize_t)done;
-}
-
 /* --- header --- */
 
 static int refuse(struct vt_string *message, const char *path, unsigned offset, const char *format,
@@ -151,7 +135,7 @@ bool vt_log_is_running(const struct vt_log_header *header) {
     int fd = open("/proc/sys/kernel/random/boot_id", O_RDONLY | O_CLOEXEC);
     if (fd < 0)
         return false;
-    ssize_t got = read_at(fd, text, sizeof text - 1, 0);
+    ssize_t got = vt_file_read_at(fd, text, sizeof text - 1, 0);
     close(fd);
     size_t length = strlen(header->boot_id);
     if (got < (ssize_t)length || !length || memcmp(text, header->boot_id, length))
@@ -160,7 +144,7 @@ bool vt_log_is_running(const struct vt_log_header *header) {
     fd = open(path, O_RDONLY | O_CLOEXEC);
     if (fd < 0)
         return false;
-    got = read_at(fd, text, sizeof text - 1, 0);
+    got = vt_file_read_at(fd, text, sizeof text - 1, 0);
     close(fd);
     if (got <= 0)
         return false;
@@ -401,7 +385,7 @@ void vt_log_close(struct vt_log *log) {
 
 int vt_log_read_at(int fd, const char *path, void *bytes, uint32_t size, uint64_t offset,
                    uint32_t *got, struct vt_string *message) {
-    ssize_t n = read_at(fd, bytes, size, offset);
+    ssize_t n = vt_file_read_at(fd, bytes, size, offset);
     *got = n < 0 ? 0 : (uint32_t)n;
     if (n >= 0)
         return 0;

@@ -131,16 +131,12 @@ static char *row_text(const struct vt_text *t, const struct vt_row *row, unsigne
     return vt_frame_text(t->process, &shown, width);
 }
 
-static bool same_text(const char *a, const char *b) {
-    return a == b || (a && b && !strcmp(a, b));
-}
-
 /* Whether two frames look the same in a report. */
 static bool same_frame(const struct vt_frame *a, const struct vt_frame *b) {
-    if (!same_text(a->function, b->function) || a->line != b->line)
+    if (!vt_same_text(a->function, b->function) || a->line != b->line)
         return false;
-    return a->line ? same_text(a->file, b->file)
-                   : a->offset == b->offset && same_text(a->module, b->module);
+    return a->line ? vt_same_text(a->file, b->file)
+                   : a->offset == b->offset && vt_same_text(a->module, b->module);
 }
 
 const struct vt_frame *vt_rows_parting(const struct vt_site *site, const struct vt_site *other) {

@@ -18,15 +18,7 @@
 
 /* Reads exactly `size` bytes at `offset`; false: it cannot. */
 static bool read_at(int fd, void *to, size_t size, uint64_t offset) {
-    for (size_t done = 0; done < size;) {
-        ssize_t got = pread(fd, (char *)to + done, size - done, (off_t)(offset + done));
-        if (got < 0 && errno == EINTR)
-            continue;
-        if (got <= 0)
-            return false;
-        done += (size_t)got;
-    }
-    return true;
+    return vt_file_read_at(fd, to, size, offset) == (ssize_t)size;
 }
 
 static char *name_machine(unsigned bits, unsigned machine, char out[64]) {
