@@ -160,7 +160,7 @@ static struct run *new_run(struct vt_merge *merge) {
         return run;
     }
     run = vt_alloc(1, sizeof *run);
-    run->bytes = vt_alloc(VT_CHUNK_BYTES, 1);
+    run->bytes = vt_alloc(VT_CHUNK_BYTES + VT_BATCH_READABLE, 1);
     run->keys = vt_alloc(RUN_EVENTS, sizeof *run->keys);
     run->offsets = vt_alloc(RUN_EVENTS, sizeof *run->offsets);
     return run;

@@ -8,6 +8,9 @@
 
 #include "log_reader.h"
 
+/* Bytes that can be read at an event, which may be shorter: then the next record's follow. */
+enum { VT_BATCH_READABLE = 64 };
+
 /* Events that follow each other in time, each a complete record at bytes + offsets[i]. `ahead` more
  * offsets follow: later events of the same chunk, for prefetching. Valid until the next call. */
 struct vt_batch {

@@ -149,7 +149,8 @@ static void on_event(struct vt_walk *w, const uint8_t *record) {
         struct vt_rec_cacheinfo cacheinfo;
         struct vt_rec_cacheoom cacheoom;
     } u;
-    memcpy(u.word, record, sizeof u.word);
+    static_assert(sizeof u <= VT_BATCH_READABLE, "the batch has these bytes");
+    memcpy(&u, record, sizeof u);
     uint64_t now = vt_when_ticks(u.word[1]);
     if (now > w->sample_ticks)
         take_samples(w, now - 1);
@@ -162,47 +163,37 @@ static void on_event(struct vt_walk *w, const uint8_t *record) {
     w->r->events += vt_word_type(u.word[0]) != VT_REC_SAMPLE;
     switch (vt_word_type(u.word[0])) {
     case VT_REC_ALLOC:
-        memcpy(&u, record, sizeof u.alloc);
         vt_walk_alloc(w, &u.alloc);
         break;
     case VT_REC_FREE:
-        memcpy(&u, record, sizeof u.free);
         vt_walk_free(w, &u.free);
         break;
     case VT_REC_FAIL:
-        memcpy(&u, record, sizeof u.fail);
         on_fail(w, &u.fail);
         break;
     case VT_REC_FREE_FAIL:
         w->r->failed_frees++;
         break;
     case VT_REC_BULK:
-        memcpy(&u, record, sizeof u.bulk);
         vt_walk_bulk(w, &u.bulk);
         break;
     case VT_REC_MEMINFO:
-        memcpy(&u, record, sizeof u.meminfo);
         w->r->devices[vt_when_device(u.meminfo.when)].driver.used = true;
         vt_fails_asked(&w->fails, w->r, &u.meminfo);
         break;
     case VT_REC_OBJECT:
-        memcpy(&u, record, sizeof u.object);
         on_object(w, &u.object);
         break;
     case VT_REC_PHASE:
-        memcpy(&u, record, sizeof u.phase);
         on_phase(w, &u.phase);
         break;
     case VT_REC_MAP:
-        memcpy(&u, record, sizeof u.map);
         vt_walk_map(w, &u.map);
         break;
     case VT_REC_CACHEINFO:
-        memcpy(&u, record, sizeof u.cacheinfo);
         on_cacheinfo(w, &u.cacheinfo);
         break;
     case VT_REC_CACHEOOM:
-        memcpy(&u, record, sizeof u.cacheoom);
         vt_fails_given_up(&w->fails, w->r, w->log, w->tid, &u.cacheoom);
         break;
     }
