@@ -116,13 +116,12 @@ static void summary_row(const struct vt_gate *gate, const struct vt_gate_format_
                         const struct vt_gate_line *line, FILE *out) {
     const struct vt_gate_finding *f = &gate->findings[line->first];
     const struct vt_process *p = &gate->model->processes[f->process];
-    char bytes[VT_FORMAT_BYTES], blocks[VT_FORMAT_BYTES];
     char *why = vt_gate_why(gate, line, options->stable);
     char *frame_text =
         f->site ? vt_frame_text(p, vt_stack_main_frame(f->site->stack), UINT_MAX) : vt_strdup("");
     char *name = vt_gate_process_name(p, options->stable);
-    fprintf(out, "| %s | %s | %s | ", vt_gate_kind(f), vt_format_bytes(line->amount.bytes, bytes),
-            f->site ? vt_format_count(line->amount.blocks, blocks) : "");
+    fprintf(out, "| %s | %s | %s | ", vt_gate_kind(f), VT_BYTES(line->amount.bytes),
+            f->site ? VT_NUMBER(line->amount.blocks) : "");
     cell(out, frame_text);
     fputs(" | ", out);
     if (line->processes > 1)

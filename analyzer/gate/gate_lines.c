@@ -226,14 +226,12 @@ void vt_gate_lines_make(struct vt_gate *g) {
 
 /* "3 of 4 allocations were never freed, 2 went with their context (cuCtxDestroy)" */
 static void say_counts(const struct vt_gate_line *line, const char *from, struct vt_string *why) {
-    char live[VT_FORMAT_BYTES], all[VT_FORMAT_BYTES], went[VT_FORMAT_BYTES];
-    vt_string_format(why, "%s of %s allocation%s%s %s %s", vt_format_count(line->live_count, live),
-                     vt_format_count(line->alloc_count, all), line->alloc_count == 1 ? "" : "s",
-                     from, line->live_count == 1 ? "was" : "were",
+    vt_string_format(why, "%s of %s allocation%s%s %s %s", VT_NUMBER(line->live_count),
+                     VT_NUMBER(line->alloc_count), vt_plural(line->alloc_count), from,
+                     line->live_count == 1 ? "was" : "were",
                      line->went_count ? "never freed" : "still live at the end");
     if (line->went_count)
-        vt_string_format(why, ", %s went with %s context (%s)",
-                         vt_format_count(line->went_count, went),
+        vt_string_format(why, ", %s went with %s context (%s)", VT_NUMBER(line->went_count),
                          line->went_count == 1 ? "its" : "their",
                          line->went_by ? line->went_by : "an unknown call");
 }
@@ -242,11 +240,9 @@ static void say_counts(const struct vt_gate_line *line, const char *from, struct
 static void stable_why(const struct vt_gate_line *line, const struct vt_site *worst,
                        const char *from, struct vt_string *why) {
     enum vt_verdict verdict = worst->verdict;
-    char freed[VT_FORMAT_BYTES];
     say_counts(line, from, why);
     if (line->amount.freed)
-        vt_string_format(why, ", %s %s freed only at exit",
-                         vt_format_count(line->amount.freed, freed),
+        vt_string_format(why, ", %s %s freed only at exit", VT_NUMBER(line->amount.freed),
                          line->amount.freed == 1 ? "was" : "were");
     if (verdict == VT_VERDICT_LOST)
         vt_string_add(why, ", and some have no pointer left to them");
@@ -259,11 +255,10 @@ static void stable_why(const struct vt_gate_line *line, const struct vt_site *wo
 /* For a line with several failures. */
 static void common_why(const struct vt_gate_line *line, const struct vt_site *worst,
                        const char *from, struct vt_string *why) {
-    char lost[VT_FORMAT_BYTES], live[VT_FORMAT_BYTES];
     if (worst->verdict == VT_VERDICT_LOST)
         vt_string_format(why, "no pointer to %s of %s live allocations%s was left in memory",
-                         vt_format_count(line->lost_count, lost),
-                         vt_format_count(line->live_count - line->went_count, live), from);
+                         VT_NUMBER(line->lost_count),
+                         VT_NUMBER(line->live_count - line->went_count), from);
     else
         say_counts(line, from, why);
     if (worst->verdict == VT_VERDICT_GROWING && worst->why)
@@ -274,13 +269,11 @@ static void common_why(const struct vt_gate_line *line, const struct vt_site *wo
 static void peak_why(const struct vt_gate *g, const struct vt_gate_line *line, bool stable,
                      struct vt_string *why) {
     const struct vt_gate_finding *f = &g->findings[line->first];
-    char a[VT_FORMAT_BYTES], b[VT_FORMAT_BYTES];
-    vt_format_bytes(g->options->max_peak, b);
+    const char *most = VT_BYTES(g->options->max_peak);
     if (stable)
-        vt_string_format(why, "its peak is over --max-peak %s", b);
+        vt_string_format(why, "its peak is over --max-peak %s", most);
     else
-        vt_string_format(why, "its peak of %s is over --max-peak %s", vt_format_bytes(f->bytes, a),
-                         b);
+        vt_string_format(why, "its peak of %s is over --max-peak %s", VT_BYTES(f->bytes), most);
     if (line->count > 1)
         vt_string_format(why, "; so %s of %u more process%s",
                          line->count == 2 ? "is that" : "are those", line->count - 1,
@@ -289,7 +282,6 @@ static void peak_why(const struct vt_gate *g, const struct vt_gate_line *line, b
 
 char *vt_gate_why(const struct vt_gate *g, const struct vt_gate_line *line, bool stable) {
     const struct vt_gate_finding *f = &g->findings[line->first];
-    char a[VT_FORMAT_BYTES], b[VT_FORMAT_BYTES];
     struct vt_string why = {0}, from = {0};
     if (!f->site) {
         peak_why(g, line, stable, &why);
@@ -311,13 +303,13 @@ char *vt_gate_why(const struct vt_gate *g, const struct vt_gate_line *line, bool
     if (f->accepted_bytes != VT_UNKNOWN &&
         (f->group_bytes == f->bytes || f->group_bytes == line->amount.bytes))
         vt_string_format(&why, "; grown beyond the %s that the baseline accepts",
-                         vt_format_bytes(f->accepted_bytes, a));
+                         VT_BYTES(f->accepted_bytes));
     else if (f->accepted_bytes != VT_UNKNOWN)
         vt_string_format(
             &why,
             "; its function holds %s by such calls, more than the %s that the baseline "
             "accepts",
-            vt_format_bytes(f->group_bytes, b), vt_format_bytes(f->accepted_bytes, a));
+            VT_BYTES(f->group_bytes), VT_BYTES(f->accepted_bytes));
     vt_string_free(&from);
     return why.text;
 }

@@ -89,16 +89,15 @@ static void owners(const struct text *t, const struct vt_gate_leak *leak) {
 /* A row for a source line: what it holds, where it is, its largest site. */
 static void line_row(const struct text *t, const char *label, const struct vt_gate_line *line) {
     const struct vt_gate_finding *f = &t->gate->findings[line->first];
-    char bytes[VT_FORMAT_BYTES], count[VT_FORMAT_BYTES], blocks[VT_FORMAT_BYTES + 16];
+    char blocks[VT_FORMAT_BYTES + 16];
     unsigned digits = t->gate->model->id_digits, width = VT_TEXT_WIDTH - 16 - 26 - digits;
     char *frame_text = vt_frame_text(&t->gate->model->processes[f->process],
                                      vt_stack_main_frame(f->site->stack), width);
     int pad = (int)width - (int)vt_frame_text_columns(frame_text);
-    snprintf(blocks, sizeof blocks, "%s block%s", vt_format_count(line->amount.blocks, count),
+    snprintf(blocks, sizeof blocks, "%s block%s", VT_NUMBER(line->amount.blocks),
              vt_plural(line->amount.blocks));
-    fprintf(t->out, "%-16s%9s  %11s  %s%*s  %.*s\n", label,
-            vt_format_bytes(line->amount.bytes, bytes), blocks, frame_text, pad > 0 ? pad : 0, "",
-            (int)digits, f->site->name);
+    fprintf(t->out, "%-16s%9s  %11s  %s%*s  %.*s\n", label, VT_BYTES(line->amount.bytes), blocks,
+            frame_text, pad > 0 ? pad : 0, "", (int)digits, f->site->name);
     free(frame_text);
 }
 
@@ -173,7 +172,6 @@ static void failure(const struct text *t, const struct vt_gate_leak *leak) {
 static void more(const struct text *t, uint32_t shown) {
     const struct vt_gate *g = t->gate;
     uint64_t sum = 0;
-    char bytes[VT_FORMAT_BYTES];
     if (shown == g->leak_count)
         return;
     for (uint32_t i = shown; i < g->leak_count; i++)
@@ -181,7 +179,7 @@ static void more(const struct text *t, uint32_t shown) {
             sum += g->leaks[i].amount.bytes;
     fprintf(t->out, "\n%sMORE%s  %u more fail%s, %s\n", style(t, VT_STYLE_BAD),
             style(t, VT_STYLE_NONE), g->leak_count - shown, g->leak_count - shown == 1 ? "s" : "",
-            vt_format_bytes(sum, bytes));
+            VT_BYTES(sum));
     for (uint32_t i = g->leaks[shown].first; i < g->line_count; i++) {
         const struct vt_gate_finding *f = &g->findings[g->lines[i].first];
         if (f->site)
@@ -202,16 +200,15 @@ static void processes(const struct text *t) {
         uint32_t at = t->gate->order[i];
         const struct vt_process *p = &model->processes[at];
         const struct vt_gate_process *g = &t->gate->processes[at];
-        char a[VT_FORMAT_BYTES], b[VT_FORMAT_BYTES];
         if (model->process_count > PROCESSES && (!g->failed || shown >= PROCESSES))
             continue;
         shown++;
         char *name = vt_gate_process_name(p, t->options->stable);
         fprintf(t->out, "  %-6s  %-36s  leaked %s",
                 g->failed ? "FAILED" : vt_gate_verdict(false, g->open_events), name,
-                vt_format_bytes(g->shown_bytes, a));
+                VT_BYTES(g->shown_bytes));
         if (!t->options->stable)
-            fprintf(t->out, ", peak %s", vt_format_bytes(g->peak_bytes, b));
+            fprintf(t->out, ", peak %s", VT_BYTES(g->peak_bytes));
         fprintf(t->out, "%s%s\n", p->complete ? "" : ", log incomplete",
                 g->outlier ? "  <- unlike the others" : "");
         free(name);
@@ -227,9 +224,8 @@ static void log_line(const struct text *t, const char *label, const char *path, 
 }
 
 static void rest(const struct text *t, uint32_t count) {
-    char number[VT_FORMAT_BYTES];
     if (count > LISTED)
-        fprintf(t->out, "%16sand %s more\n", "", vt_format_count(count - LISTED, number));
+        fprintf(t->out, "%16sand %s more\n", "", VT_NUMBER(count - LISTED));
 }
 
 /* Rules that suppressed nothing, and entries of the baseline that the run does not have. */
@@ -252,17 +248,14 @@ static void unused(const struct text *t) {
 
 static void passed_by(const struct text *t) {
     const struct vt_gate *g = t->gate;
-    char bytes[VT_FORMAT_BYTES];
     if (g->counts[VT_GATE_SUPPRESSED])
         fprintf(t->out, "  suppressed    %llu site%s, %s\n",
                 (unsigned long long)g->counts[VT_GATE_SUPPRESSED],
-                vt_plural(g->counts[VT_GATE_SUPPRESSED]),
-                vt_format_bytes(g->bytes[VT_GATE_SUPPRESSED], bytes));
+                vt_plural(g->counts[VT_GATE_SUPPRESSED]), VT_BYTES(g->bytes[VT_GATE_SUPPRESSED]));
     if (g->counts[VT_GATE_ACCEPTED])
         fprintf(t->out, "  in baseline   %llu site%s, %s\n",
                 (unsigned long long)g->counts[VT_GATE_ACCEPTED],
-                vt_plural(g->counts[VT_GATE_ACCEPTED]),
-                vt_format_bytes(g->bytes[VT_GATE_ACCEPTED], bytes));
+                vt_plural(g->counts[VT_GATE_ACCEPTED]), VT_BYTES(g->bytes[VT_GATE_ACCEPTED]));
     unused(t);
     if (t->options->written)
         fprintf(t->out, "  written       %s: %llu site%s accepted from now on\n",
@@ -274,7 +267,6 @@ static void passed_by(const struct text *t) {
 
 static void what_was_judged(const struct text *t) {
     const struct vt_model *model = t->gate->model;
-    char number[VT_FORMAT_BYTES];
     uint32_t incomplete = 0, simulated = 0;
     bool unsure = false;
     for (uint32_t i = 0; i < model->process_count; i++) {
@@ -303,7 +295,7 @@ static void what_was_judged(const struct text *t) {
                                           : "some logs are cut off or damaged");
     if (vt_gate_dropped(t->gate))
         fprintf(t->out, "  dropped       %s event%s not recorded: %s\n",
-                vt_format_count(vt_gate_dropped(t->gate), number),
+                VT_NUMBER(vt_gate_dropped(t->gate)),
                 vt_gate_dropped(t->gate) == 1 ? " is" : "s are",
                 unsure                 ? "leaks may be missing here"
                 : t->gate->open_events ? "growth or a peak may be missing here"

@@ -180,14 +180,13 @@ char *vt_gate_sentence(const struct vt_gate *gate, const struct vt_gate_line *li
 static void say_unjudged(const struct vt_process *p, const struct vt_gate_process *g,
                          const char *before, struct vt_string *text) {
     const struct vt_site *largest = NULL;
-    char bytes[VT_FORMAT_BYTES];
     for (uint32_t i = 0; i < p->site_count; i++)
         if (p->sites[i].unjudged && (!largest || p->sites[i].held_bytes > largest->held_bytes))
             largest = &p->sites[i];
     char *frame = vt_frame_text(p, vt_stack_main_frame(largest->stack), UINT_MAX);
     vt_string_format(text, "%s%u site%s (%s) %s not judged: too few rounds. %s at %s%s%s.", before,
-                     g->unjudged, g->unjudged == 1 ? "" : "s",
-                     vt_format_bytes(g->unjudged_bytes, bytes), g->unjudged == 1 ? "was" : "were",
+                     g->unjudged, g->unjudged == 1 ? "" : "s", VT_BYTES(g->unjudged_bytes),
+                     g->unjudged == 1 ? "was" : "were",
                      g->unjudged == 1 ? "It was allocated" : "The largest was allocated", frame,
                      largest->tested && largest->tested->test ? ", and left by " : "",
                      largest->tested && largest->tested->test ? largest->tested->test : "");
@@ -224,7 +223,6 @@ uint64_t vt_gate_dropped(const struct vt_gate *gate) {
 
 char *vt_gate_headline(const struct vt_gate *gate) {
     uint32_t leaks = 0, lines = 0, peaks = 0;
-    char bytes[VT_FORMAT_BYTES];
     struct vt_string line = {0};
     for (uint32_t i = 0; i < gate->leak_count; i++) {
         const struct vt_gate_leak *leak = &gate->leaks[i];
@@ -237,11 +235,11 @@ char *vt_gate_headline(const struct vt_gate *gate) {
     if (!gate->model->process_count)
         vt_string_add(&line, "passed: no CUDA call was seen, which is allowed");
     else if (gate->open_events)
-        vt_string_format(&line, "cannot be judged: %s event%s lost",
-                         vt_format_count(gate->open_events, bytes), vt_plural(gate->open_events));
+        vt_string_format(&line, "cannot be judged: %s event%s lost", VT_NUMBER(gate->open_events),
+                         vt_plural(gate->open_events));
     else if (!gate->failed && gate->counts[VT_GATE_TOLERATED])
         vt_string_format(&line, "passed: %s leaked, within --max-leaked",
-                         vt_format_bytes(gate->bytes[VT_GATE_TOLERATED], bytes));
+                         VT_BYTES(gate->bytes[VT_GATE_TOLERATED]));
     else if (!gate->failed)
         vt_string_add(&line, gate->counts[VT_GATE_SUPPRESSED] + gate->counts[VT_GATE_ACCEPTED]
                                  ? "passed: no new leak"
@@ -255,13 +253,13 @@ char *vt_gate_headline(const struct vt_gate *gate) {
                              ? ""
                              : " found",
                          gate->unjudged, gate->unjudged == 1 ? "" : "s",
-                         vt_format_bytes(gate->unjudged_bytes, bytes));
+                         VT_BYTES(gate->unjudged_bytes));
     if (gate->failed && leaks)
         vt_string_format(&line, "%u leak%s", leaks, vt_plural(leaks));
     if (gate->failed && lines > leaks)
         vt_string_format(&line, " at %u lines", lines);
     if (gate->failed && leaks)
-        vt_string_format(&line, ", %s", vt_format_bytes(gate->failing_bytes, bytes));
+        vt_string_format(&line, ", %s", VT_BYTES(gate->failing_bytes));
     if (gate->failed && peaks)
         vt_string_format(&line, "%s%u peak%s over budget", leaks ? "; " : "", peaks,
                          vt_plural(peaks));

@@ -123,11 +123,10 @@ void vt_tests_take(const struct vt_replay *replay, const uint32_t *index, struct
 
 void vt_tests_say_fixture(const struct vt_site *site, struct vt_string *why) {
     const struct vt_tested *t = site->tested;
-    char count[VT_FORMAT_BYTES];
     if (!t || !t->fixture || !site->live_count)
         return;
     vt_string_add(why, "; ");
     if (t->fixture_count < site->live_count)
-        vt_string_format(why, "%s of them ", vt_format_count(t->fixture_count, count));
+        vt_string_format(why, "%s of them ", VT_NUMBER(t->fixture_count));
     vt_string_format(why, "held by fixture `%s` (%s scope)", t->fixture, t->scope);
 }

@@ -100,12 +100,10 @@ static void say_unrecorded(const struct vt_process *p, const struct vt_site *sit
 
 /* Adds what a test kept: its rounds are its own, not the run's. */
 static void say_kept(const struct vt_tested *t, struct vt_string *why) {
-    char bytes[VT_FORMAT_BYTES], blocks[VT_FORMAT_BYTES], rounds[VT_FORMAT_BYTES];
-    vt_string_format(why, "%s kept %s in %s block%s", t->test,
-                     vt_format_bytes(t->left_bytes, bytes), vt_format_count(t->left_count, blocks),
-                     t->left_count == 1 ? "" : "s");
+    vt_string_format(why, "%s kept %s in %s block%s", t->test, VT_BYTES(t->left_bytes),
+                     VT_NUMBER(t->left_count), vt_plural(t->left_count));
     if (t->rounds > 1)
-        vt_string_format(why, ", more with each of %s rounds", vt_format_count(t->rounds, rounds));
+        vt_string_format(why, ", more with each of %s rounds", VT_NUMBER(t->rounds));
     if (t->tests > 1)
         vt_string_format(why, "; %u more test%s left some", t->tests - 1, t->tests > 2 ? "s" : "");
 }
