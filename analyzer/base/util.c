@@ -12,6 +12,7 @@
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 /* --- sizes and times --- */
 
@@ -42,6 +43,12 @@ char *vt_format_count(uint64_t count, char out[VT_FORMAT_BYTES]) {
     }
     *to = 0;
     return out;
+}
+
+uint64_t vt_now_ns(void) {
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
 }
 
 /* --- memory --- */

@@ -32,6 +32,9 @@ char *vt_format_count(uint64_t count, char out[VT_FORMAT_BYTES]);
 #define VT_DURATION(ns)  vt_format_duration((ns), (char[VT_FORMAT_BYTES]){0})
 #define VT_NUMBER(count) vt_format_count((count), (char[VT_FORMAT_BYTES]){0})
 
+/* The time of CLOCK_MONOTONIC, which the log's header has too. */
+uint64_t vt_now_ns(void);
+
 /* The ending of a noun after this number. */
 static inline const char *vt_plural(uint64_t count) {
     return count == 1 ? "" : "s";

@@ -10,7 +10,6 @@
 
 #include <fcntl.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
 
 /* Counters run at 50 MHz (some virtual machines) to 20 GHz. */
@@ -44,10 +43,8 @@ struct vt_clock vt_clock_of(const struct vt_log *log) {
         return (struct vt_clock){.ns_per_tick = r};
 #ifdef __x86_64__
     if (same_boot(h)) {
-        struct timespec now;
-        clock_gettime(CLOCK_MONOTONIC, &now);
-        r = rate(h, __builtin_ia32_rdtsc(),
-                 (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec);
+        uint64_t now = vt_now_ns();
+        r = rate(h, __builtin_ia32_rdtsc(), now);
         if (plausible(r))
             return (struct vt_clock){.ns_per_tick = r};
     }

@@ -17,11 +17,6 @@ struct vt_module_index {
     uint32_t *listed;
 };
 
-static int compare_edges(const void *a, const void *b) {
-    const uint64_t *x = a, *y = b;
-    return *x < *y ? -1 : *x > *y;
-}
-
 static int compare_times(const void *a, const void *b) {
     const struct vt_log_module *const *x = a, *const *y = b;
     if ((*x)->ticks != (*y)->ticks)
@@ -73,10 +68,9 @@ struct vt_module_index *vt_module_index_make(const struct vt_log_module *modules
         index->edges[2 * i] = modules[i].start;
         index->edges[2 * i + 1] = modules[i].end;
     }
-    if (count) {
-        qsort(index->edges, 2 * count, sizeof *index->edges, compare_edges);
+    vt_sort_words(index->edges, 2 * count);
+    if (count)
         qsort(order, count, sizeof *order, compare_times);
-    }
     for (size_t i = 0; i < 2 * count; i++)
         if (!i || index->edges[i] != index->edges[index->edge_count - 1])
             index->edges[index->edge_count++] = index->edges[i];

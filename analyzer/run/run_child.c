@@ -21,12 +21,6 @@
 #include <time.h>
 #include <unistd.h>
 
-static uint64_t now_ns(void) {
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
-}
-
 static uint64_t now_tsc(void) {
 #if defined(__x86_64__) || defined(__i386__)
     return __builtin_ia32_rdtsc();
@@ -243,13 +237,13 @@ static void wait_for(struct vt_run_child *child, const struct vt_run_witness *wi
                      const char *library, bool simulated) {
     sigset_t watched;
     vt_run_signals_watched(&watched);
-    uint64_t begun = now_ns();
+    uint64_t begun = vt_now_ns();
     int status = 0;
     for (size_t next = 0;;) {
         pid_t done = waitpid(child->pid, &status, WNOHANG);
         if (done == child->pid || (done < 0 && errno != EINTR))
             break;
-        uint64_t passed = (now_ns() - begun) / 1000000u;
+        uint64_t passed = (vt_now_ns() - begun) / 1000000u;
         if (next < LOOKS && passed >= looks[next]) {
             look(child, library, simulated);
             next++;
@@ -270,7 +264,7 @@ static void wait_for(struct vt_run_child *child, const struct vt_run_witness *wi
         if (signal > 0 && signal != SIGCHLD)
             deal_with(&info, child, witness);
     }
-    child->ended_ns = now_ns();
+    child->ended_ns = vt_now_ns();
     child->ended_tsc = now_tsc();
     child->signal = WIFSIGNALED(status) ? WTERMSIG(status) : 0;
     child->status = child->signal ? 128 + child->signal : WEXITSTATUS(status);

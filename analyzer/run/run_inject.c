@@ -22,7 +22,6 @@
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
 
 #define ORDINALS 4 /* to try for each site */
@@ -116,12 +115,6 @@ struct outcome {
     char *output; /* the file with its output; NULL: not redirected */
 };
 
-static uint64_t now_ms(void) {
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (uint64_t)t.tv_sec * 1000 + (uint64_t)t.tv_nsec / 1000000;
-}
-
 /* Redirects stdout and stderr to a file; `saved` is for restore. */
 static void redirect(const char *path, int saved[2]) {
     int fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
@@ -163,7 +156,7 @@ static int run_once(struct sweep *s, uint64_t ordinal, uint32_t timeout_ms, stru
         setenv("VRAMTRACE_INJECT", number, 1);
     else
         unsetenv("VRAMTRACE_INJECT");
-    uint64_t start = now_ms();
+    uint64_t start = vt_now_ns();
     if (ordinal)
         redirect(output, saved);
     o->child.timeout_ms = timeout_ms;
@@ -171,7 +164,7 @@ static int run_once(struct sweep *s, uint64_t ordinal, uint32_t timeout_ms, stru
                                   &o->child, &message);
     if (ordinal)
         restore(saved);
-    o->took_ms = now_ms() - start;
+    o->took_ms = (vt_now_ns() - start) / 1000000;
     vt_run_logs_read(list, &o->logs);
     vt_run_logs_mark_killed(&o->logs, &o->child);
     unlink(list);

@@ -61,9 +61,7 @@ struct moment {
 };
 
 static struct moment now(void) {
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    struct moment m = {.ns = (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec};
+    struct moment m = {.ns = vt_now_ns()};
 #if defined(__x86_64__)
     __builtin_ia32_lfence();
     m.tsc = __builtin_ia32_rdtsc();

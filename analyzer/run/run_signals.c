@@ -5,6 +5,8 @@
 #define _GNU_SOURCE
 #include "run_signals.h"
 
+#include "base/base.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
@@ -13,7 +15,6 @@
 #include <sys/prctl.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
-#include <time.h>
 #include <unistd.h>
 
 /* A report of the witness: shorter than PIPE_BUF, so written atomically. */
@@ -24,12 +25,6 @@ struct report {
 
 #define WAIT_MS  50
 #define FRESH_NS 500000000ull /* older reports are about earlier signals */
-
-static uint64_t now_ns(void) {
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
-}
 
 void vt_run_signals_watched(sigset_t *set) {
     static const int watched[] = {SIGHUP,  SIGINT,   SIGQUIT, SIGTERM, SIGUSR1, SIGUSR2,
@@ -58,7 +53,7 @@ static _Noreturn void stand_by(int fd, pid_t parent) {
         _exit(0);
     for (;;) {
         struct report report = {.signal = sigwaitinfo(&all, NULL)};
-        report.at_ns = now_ns();
+        report.at_ns = vt_now_ns();
         if (report.signal > 0 && write(0, &report, sizeof report) < 0 && errno == EPIPE)
             _exit(0);
     }
@@ -109,7 +104,7 @@ bool vt_run_signals_alone(const struct vt_run_witness *witness, const siginfo_t 
     if (!witness->pid)
         return true;
     struct pollfd wait = {.fd = witness->fd, .events = POLLIN};
-    uint64_t start = now_ns();
+    uint64_t start = vt_now_ns();
     /* On a busy machine the witness may run late. The last wait is for a report on its way. */
     for (int waits = 1; waits > 0;) {
         struct report report;
