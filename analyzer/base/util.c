@@ -141,8 +141,7 @@ char *vt_strdup(const char *text) {
 }
 
 static int compare_words(const void *a, const void *b) {
-    uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
-    return x < y ? -1 : x > y;
+    return VT_ORDER({*(const uint64_t *)a, *(const uint64_t *)b});
 }
 
 static char *print(const char *format, va_list args) __attribute__((format(printf, 1, 0)));

@@ -83,6 +83,18 @@ struct vt_texts {
 };
 void vt_texts_add(struct vt_texts *list, const char *text);
 
+/* For qsort: pairs of keys, unsigned whole numbers. The first two that differ decide, and the smaller
+ * comes first: {x->bytes, y->bytes} puts the smallest item first, {y->bytes, x->bytes} the largest. */
+#define VT_ORDER(...)                                                                              \
+    vt_order((const uint64_t[][2]){__VA_ARGS__},                                                   \
+             sizeof(const uint64_t[][2]){__VA_ARGS__} / sizeof(uint64_t[2]))
+static inline int vt_order(const uint64_t (*keys)[2], size_t count) {
+    for (size_t i = 0; i < count; i++)
+        if (keys[i][0] != keys[i][1])
+            return keys[i][0] < keys[i][1] ? -1 : 1;
+    return 0;
+}
+
 void vt_sort_words(uint64_t *words, size_t count); /* the smallest first; NULL if there are none */
 
 /* --- strings --- */

@@ -169,21 +169,15 @@ static int by_score(const void *a, const void *b) {
     const struct pair *x = a, *y = b;
     if (x->score != y->score)
         return x->score > y->score ? -1 : 1;
-    if (x->bytes != y->bytes)
-        return x->bytes > y->bytes ? -1 : 1;
-    if (x->before->key.hash != y->before->key.hash)
-        return x->before->key.hash < y->before->key.hash ? -1 : 1;
-    return x->after->key.hash < y->after->key.hash ? -1 : x->after->key.hash > y->after->key.hash;
+    return VT_ORDER({y->bytes, x->bytes}, {x->before->key.hash, y->before->key.hash},
+                    {x->after->key.hash, y->after->key.hash});
 }
 
 /* The largest first, because only COMPARED of them are compared. */
 static int by_size(const void *a, const void *b) {
     const struct group *x = *(struct group *const *)a, *y = *(struct group *const *)b;
-    if (x->side.live_bytes != y->side.live_bytes)
-        return x->side.live_bytes > y->side.live_bytes ? -1 : 1;
-    if (x->side.allocated_bytes != y->side.allocated_bytes)
-        return x->side.allocated_bytes > y->side.allocated_bytes ? -1 : 1;
-    return x->key.hash < y->key.hash ? -1 : x->key.hash > y->key.hash;
+    return VT_ORDER({y->side.live_bytes, x->side.live_bytes},
+                    {y->side.allocated_bytes, x->side.allocated_bytes}, {x->key.hash, y->key.hash});
 }
 
 static struct group **left_over(struct groups *groups, uint32_t *count) {
@@ -236,13 +230,8 @@ static uint64_t id_of(const struct vt_diff_row *row) {
 
 static int by_change(const void *a, const void *b) {
     const struct vt_diff_row *x = a, *y = b;
-    if (x->state != y->state)
-        return x->state < y->state ? -1 : 1;
-    if (change(x) != change(y))
-        return change(x) > change(y) ? -1 : 1;
-    if (x->sides[1].live_bytes != y->sides[1].live_bytes)
-        return x->sides[1].live_bytes > y->sides[1].live_bytes ? -1 : 1;
-    return id_of(x) < id_of(y) ? -1 : id_of(x) > id_of(y);
+    return VT_ORDER({x->state, y->state}, {change(y), change(x)},
+                    {y->sides[1].live_bytes, x->sides[1].live_bytes}, {id_of(x), id_of(y)});
 }
 
 void vt_diff_make(const struct vt_model *before, const struct vt_model *after,

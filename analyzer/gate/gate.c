@@ -219,13 +219,8 @@ static int by_process(const void *a, const void *b) {
     int order = compare_commands(x, y);
     if (order)
         return order;
-    if (u->leaked_bytes != v->leaked_bytes)
-        return u->leaked_bytes > v->leaked_bytes ? -1 : 1;
-    if (u->leaked_blocks != v->leaked_blocks)
-        return u->leaked_blocks > v->leaked_blocks ? -1 : 1;
-    if (u->failures != v->failures)
-        return u->failures > v->failures ? -1 : 1;
-    return x->pid < y->pid ? -1 : x->pid > y->pid;
+    return VT_ORDER({v->leaked_bytes, u->leaked_bytes}, {v->leaked_blocks, u->leaked_blocks},
+                    {v->failures, u->failures}, {x->pid, y->pid});
 }
 
 static uint64_t badness(const struct vt_gate_finding *f) {

@@ -113,19 +113,14 @@ static const struct vt_gate *sorted; /* for qsort, which passes no context */
 
 static int by_leak(const void *a, const void *b) {
     uint32_t i = *(const uint32_t *)a, j = *(const uint32_t *)b;
-    uint64_t x = sorted->leaks[i].badness, y = sorted->leaks[j].badness;
-    return x != y ? (x > y ? -1 : 1) : i < j ? -1 : i > j;
+    return VT_ORDER({sorted->leaks[j].badness, sorted->leaks[i].badness}, {i, j});
 }
 
 /* By leak, in the final order, then by badness. */
 static int by_line(const void *a, const void *b) {
     uint32_t i = *(const uint32_t *)a, j = *(const uint32_t *)b;
     const struct vt_gate_line *x = &sorted->lines[i], *y = &sorted->lines[j];
-    if (x->leak != y->leak)
-        return x->leak < y->leak ? -1 : 1;
-    if (x->badness != y->badness)
-        return x->badness > y->badness ? -1 : 1;
-    return i < j ? -1 : i > j;
+    return VT_ORDER({x->leak, y->leak}, {y->badness, x->badness}, {i, j});
 }
 
 /* The numbers 0 to count - 1, sorted. Free it. */

@@ -122,9 +122,7 @@ static uint32_t line_number(const struct vt_gate_finding *f) {
 
 static int by_stack_line(const void *a, const void *b) {
     const struct stack_line *x = a, *y = b;
-    if (x->group != y->group)
-        return x->group < y->group ? -1 : 1;
-    return (x->line > y->line) - (x->line < y->line);
+    return VT_ORDER({x->group, y->group}, {x->line, y->line});
 }
 
 /* Each stack and line once, sorted. */

@@ -84,7 +84,7 @@ struct span {
 
 static int compare_spans(const void *a, const void *b) {
     const struct span *x = a, *y = b;
-    return x->start < y->start ? -1 : x->start > y->start;
+    return VT_ORDER({x->start, y->start});
 }
 
 /* An estimate of the waste by plain allocations, if the driver reserves 2 MiB pages, which

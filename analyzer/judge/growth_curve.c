@@ -226,9 +226,7 @@ struct curve vt_growth_curve(const struct search *s, uint32_t site) {
 
 static int by_bucket(const void *a, const void *b) {
     const struct vt_sample *x = a, *y = b;
-    if (x->bucket != y->bucket)
-        return x->bucket < y->bucket ? -1 : 1;
-    return x->allocs < y->allocs ? -1 : x->allocs > y->allocs;
+    return VT_ORDER({x->bucket, y->bucket}, {x->allocs, y->allocs});
 }
 
 /* If several sites changed in one bucket, the sum of their lowest levels counts as the lowest. That

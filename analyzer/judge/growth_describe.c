@@ -37,9 +37,7 @@ struct beat {
 
 static int compare_beats(const void *a, const void *b) {
     const struct beat *x = a, *y = b;
-    if (x->count != y->count)
-        return x->count < y->count ? -1 : 1;
-    return x->site < y->site ? -1 : x->site > y->site;
+    return VT_ORDER({x->count, y->count}, {x->site, y->site});
 }
 
 /* The sites that allocate evenly during the whole growth, sorted by how often; the caller frees

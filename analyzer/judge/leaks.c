@@ -188,19 +188,15 @@ static void say_why(const struct vt_process *p, struct vt_leak *leak) {
 
 static int compare_leaks(const void *a, const void *b) {
     const struct vt_leak *x = a, *y = b;
-    if (x->verdict != y->verdict)
-        return x->verdict < y->verdict ? -1 : 1;
-    if (x->held_bytes != y->held_bytes)
-        return x->held_bytes < y->held_bytes ? 1 : -1;
-    return x->sites[0] < y->sites[0] ? -1 : x->sites[0] > y->sites[0];
+    return VT_ORDER({x->verdict, y->verdict}, {y->held_bytes, x->held_bytes},
+                    {x->sites[0], y->sites[0]});
 }
 
 /* By what they held: sites that were freed at exit have nothing live. */
 static int compare_held(const void *a, const void *b) {
-    const struct vt_site *const *x = a, *const *y = b;
-    if ((*x)->held_bytes != (*y)->held_bytes)
-        return (*x)->held_bytes < (*y)->held_bytes ? 1 : -1;
-    return *x < *y ? -1 : *x > *y;
+    const struct vt_site *x = *(const struct vt_site *const *)a;
+    const struct vt_site *y = *(const struct vt_site *const *)b;
+    return VT_ORDER({y->held_bytes, x->held_bytes}, {(uintptr_t)x, (uintptr_t)y});
 }
 
 void vt_leaks_gather(struct vt_process *p) {

@@ -178,7 +178,7 @@ void vt_log_take_sample(struct vt_log *log, const uint8_t *record) {
 
 static int compare_samples(const void *a, const void *b) {
     const struct vt_rec_sample *x = a, *y = b;
-    return x->when < y->when ? -1 : x->when > y->when;
+    return VT_ORDER({x->when, y->when});
 }
 
 void vt_log_sort_samples(struct vt_log *log) {
@@ -188,9 +188,7 @@ void vt_log_sort_samples(struct vt_log *log) {
 
 static int compare_phases(const void *a, const void *b) {
     const struct vt_log_phase *x = a, *y = b;
-    if (x->began != y->began)
-        return x->began < y->began ? -1 : 1;
-    return x->range < y->range ? -1 : x->range > y->range;
+    return VT_ORDER({x->began, y->began}, {x->range, y->range});
 }
 
 void vt_log_pair_phases(struct vt_log *log) {
@@ -270,9 +268,7 @@ const struct vt_log_stack *vt_log_stack(const struct vt_log *log, uint32_t numbe
 
 static int compare_modules(const void *a, const void *b) {
     const struct vt_log_module *x = a, *y = b;
-    if (x->start != y->start)
-        return x->start < y->start ? -1 : 1;
-    return x->ticks < y->ticks ? -1 : x->ticks > y->ticks;
+    return VT_ORDER({x->start, y->start}, {x->ticks, y->ticks});
 }
 
 void vt_log_sort_modules(struct vt_log *log) {

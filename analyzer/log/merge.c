@@ -87,9 +87,7 @@ struct sort_row {
 
 static int compare_rows(const void *a, const void *b) {
     const struct sort_row *x = a, *y = b;
-    if (x->key != y->key)
-        return x->key < y->key ? -1 : 1;
-    return (int)x->offset - (int)y->offset;
+    return VT_ORDER({x->key, y->key}, {x->offset, y->offset});
 }
 
 /* For a damaged chunk, whose times are in no order: insertion sort would take too long. */
@@ -215,9 +213,7 @@ static void load(struct vt_merge *merge) {
 static int compare_chunks(const void *a, const void *b) {
     const struct vt_log_chunk *x = *(const struct vt_log_chunk *const *)a;
     const struct vt_log_chunk *y = *(const struct vt_log_chunk *const *)b;
-    if (x->first_ticks != y->first_ticks)
-        return x->first_ticks < y->first_ticks ? -1 : 1;
-    return x->number < y->number ? -1 : 1;
+    return VT_ORDER({x->first_ticks, y->first_ticks}, {x->number, y->number});
 }
 
 struct vt_merge *vt_merge_open(const struct vt_log *log, uint64_t until) {

@@ -18,10 +18,9 @@ struct vt_module_index {
 };
 
 static int compare_times(const void *a, const void *b) {
-    const struct vt_log_module *const *x = a, *const *y = b;
-    if ((*x)->ticks != (*y)->ticks)
-        return (*x)->ticks < (*y)->ticks ? -1 : 1;
-    return *x < *y ? -1 : *x > *y; /* by their places */
+    const struct vt_log_module *x = *(const struct vt_log_module *const *)a;
+    const struct vt_log_module *y = *(const struct vt_log_module *const *)b;
+    return VT_ORDER({x->ticks, y->ticks}, {(uintptr_t)x, (uintptr_t)y}); /* by their places */
 }
 
 /* How many edges lie at or below an address. */

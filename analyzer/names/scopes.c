@@ -53,11 +53,7 @@ static void add_ranges(struct vt_scopes_ranges *ranges, Dwarf_Die *die, uint32_t
 /* Nodes are numbered from the outside, so of equal ranges the outer scope's comes first. */
 static int compare_ranges(const void *a, const void *b) {
     const struct vt_scopes_range *x = a, *y = b;
-    if (x->low != y->low)
-        return x->low < y->low ? -1 : 1;
-    if (x->high != y->high)
-        return x->high > y->high ? -1 : 1;
-    return x->node < y->node ? -1 : x->node > y->node;
+    return VT_ORDER({x->low, y->low}, {y->high, x->high}, {x->node, y->node});
 }
 
 /* To be called once all are added. */

@@ -21,9 +21,7 @@ struct pin_row {
 
 static int most_pinned_first(const void *a, const void *b) {
     const struct pin_row *x = a, *y = b;
-    if (x->pin.pinned_bytes != y->pin.pinned_bytes)
-        return x->pin.pinned_bytes < y->pin.pinned_bytes ? 1 : -1;
-    return x->pin.site < y->pin.site ? -1 : x->pin.site > y->pin.site;
+    return VT_ORDER({y->pin.pinned_bytes, x->pin.pinned_bytes}, {x->pin.site, y->pin.site});
 }
 
 uint32_t vt_pins_find(const struct vt_replay *r, unsigned device,

@@ -14,10 +14,8 @@ static const struct vt_fragmentation *sorted_of; /* for qsort, which passes no c
 static int most_idle_first(const void *a, const void *b) {
     const struct vt_segment_map *x = &sorted_of->segments[*(const uint32_t *)a];
     const struct vt_segment_map *y = &sorted_of->segments[*(const uint32_t *)b];
-    uint64_t p = x->bytes - x->in_use_bytes, q = y->bytes - y->in_use_bytes;
-    if (p != q)
-        return p < q ? 1 : -1;
-    return x->address < y->address ? -1 : x->address > y->address;
+    return VT_ORDER({y->bytes - y->in_use_bytes, x->bytes - x->in_use_bytes},
+                    {x->address, y->address});
 }
 
 static void draw(const struct vt_fragmentation *f, const struct vt_segment_map *s,

@@ -40,11 +40,7 @@ static uint64_t row_key(const struct vt_site *site, enum vt_by by) {
 
 static int larger_first(const void *a, const void *b) {
     const struct vt_row *x = a, *y = b;
-    if (x->bytes != y->bytes)
-        return x->bytes < y->bytes ? 1 : -1;
-    if (x->blocks != y->blocks)
-        return x->blocks < y->blocks ? 1 : -1;
-    return x->key < y->key ? -1 : x->key > y->key;
+    return VT_ORDER({y->bytes, x->bytes}, {y->blocks, x->blocks}, {x->key, y->key});
 }
 
 /* What is still held at the end: without what its context took before. */

@@ -229,11 +229,8 @@ static void say_line(FILE *out, const struct summary *s) {
 /* Readable logs first, then by bytes, then by their order in the list. */
 static int by_bytes(const void *a, const void *b) {
     const struct summary *x = a, *y = b;
-    if (!x->program != !y->program)
-        return !x->program - !y->program;
-    if (x->bytes != y->bytes)
-        return x->bytes > y->bytes ? -1 : 1;
-    return x->path < y->path ? -1 : x->path > y->path;
+    return VT_ORDER({!x->program, !y->program}, {y->bytes, x->bytes},
+                    {(uintptr_t)x->path, (uintptr_t)y->path});
 }
 
 /* The folder that contains all logs; NULL: there is none. Free it. */
