@@ -229,8 +229,7 @@ static uint32_t *take_sites(struct build *b) {
     for (size_t i = 0; i < b->replay.site_count; i++)
         if (wanted(b, b->replay.sites[i].device))
             take_site(b, &b->replay.sites[i], &p->sites[p->site_count++]);
-    if (p->site_count)
-        qsort(p->sites, p->site_count, sizeof *p->sites, compare_sites);
+    vt_sort(p->sites, p->site_count, sizeof *p->sites, compare_sites);
     for (uint32_t i = 0; i < p->site_count; i++)
         vt_map_put(&by_id, p->sites[i].id, i);
     for (size_t i = 0; i < b->replay.site_count; i++)

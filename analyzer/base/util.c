@@ -159,8 +159,12 @@ char *vt_formatted(const char *format, ...) {
 }
 
 void vt_sort_words(uint64_t *words, size_t count) {
+    vt_sort(words, count, sizeof *words, compare_words);
+}
+
+void vt_sort(void *items, size_t count, size_t size, int (*compare)(const void *, const void *)) {
     if (count)
-        qsort(words, count, sizeof *words, compare_words);
+        qsort(items, count, size, compare);
 }
 
 /* --- strings --- */

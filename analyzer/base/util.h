@@ -83,7 +83,7 @@ struct vt_texts {
 };
 void vt_texts_add(struct vt_texts *list, const char *text);
 
-/* For qsort: pairs of keys, unsigned whole numbers. The first two that differ decide, and the smaller
+/* For vt_sort: pairs of keys, unsigned whole numbers. The first two that differ decide, and the smaller
  * comes first: {x->bytes, y->bytes} puts the smallest item first, {y->bytes, x->bytes} the largest. */
 #define VT_ORDER(...)                                                                              \
     vt_order((const uint64_t[][2]){__VA_ARGS__},                                                   \
@@ -95,7 +95,9 @@ static inline int vt_order(const uint64_t (*keys)[2], size_t count) {
     return 0;
 }
 
-void vt_sort_words(uint64_t *words, size_t count); /* the smallest first; NULL if there are none */
+/* qsort, but `items` may be NULL if there are none. Of words, the smallest first. */
+void vt_sort(void *items, size_t count, size_t size, int (*compare)(const void *, const void *));
+void vt_sort_words(uint64_t *words, size_t count);
 
 /* --- strings --- */
 

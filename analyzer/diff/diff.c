@@ -186,8 +186,7 @@ static struct group **left_over(struct groups *groups, uint32_t *count) {
     for (uint32_t i = 0; i < groups->count; i++)
         if (!groups->all[i].matched)
             left[(*count)++] = &groups->all[i];
-    if (*count)
-        qsort(left, *count, sizeof *left, by_size);
+    vt_sort(left, *count, sizeof *left, by_size);
     if (*count > COMPARED)
         *count = COMPARED;
     return left;
@@ -209,8 +208,7 @@ static void match_alike(struct vt_diff *diff, struct groups *before, struct grou
             pairs[count++] = (struct pair){a[i], b[j], score, likeness,
                                            a[i]->side.live_bytes + b[j]->side.live_bytes};
         }
-    if (count)
-        qsort(pairs, count, sizeof *pairs, by_score);
+    vt_sort(pairs, count, sizeof *pairs, by_score);
     for (uint32_t i = 0; i < count; i++)
         if (!pairs[i].before->matched && !pairs[i].after->matched)
             add_row(diff, pairs[i].before, pairs[i].after, pairs[i].likeness);
@@ -253,8 +251,7 @@ void vt_diff_make(const struct vt_model *before, const struct vt_model *after,
     for (uint32_t i = 0; i < sides[1].count; i++)
         if (!sides[1].all[i].matched)
             add_row(diff, NULL, &sides[1].all[i], 0);
-    if (diff->count)
-        qsort(diff->rows, diff->count, sizeof *diff->rows, by_change);
+    vt_sort(diff->rows, diff->count, sizeof *diff->rows, by_change);
     free_groups(&sides[0]);
     free_groups(&sides[1]);
 }

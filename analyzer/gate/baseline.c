@@ -219,8 +219,7 @@ static void write_to(const struct vt_baseline *b, FILE *out) {
 
 int vt_baseline_write(struct vt_baseline *b, const char *path, struct vt_string *message) {
     int error = 0;
-    if (b->count)
-        qsort(b->entries, b->count, sizeof *b->entries, by_name);
+    vt_sort(b->entries, b->count, sizeof *b->entries, by_name);
     vt_map_free(&b->by_hash); /* the sort moved the entries */
     for (uint32_t i = 0; i < b->count; i++)
         vt_map_put(&b->by_hash, b->entries[i].key.hash, i);

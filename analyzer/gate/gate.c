@@ -312,11 +312,9 @@ void vt_gate_judge(const struct vt_model *model, const struct vt_gate_options *o
     }
     find_outliers(g);
     sorted = g;
-    if (g->count)
-        qsort(g->findings, g->count, sizeof *g->findings, by_badness);
+    vt_sort(g->findings, g->count, sizeof *g->findings, by_badness);
     vt_gate_lines_make(g);
-    if (model->process_count)
-        qsort(g->order, model->process_count, sizeof *g->order, by_process);
+    vt_sort(g->order, model->process_count, sizeof *g->order, by_process);
 }
 
 void vt_gate_free(struct vt_gate *g) {

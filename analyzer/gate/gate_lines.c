@@ -128,8 +128,7 @@ static uint32_t *order_of(uint32_t count, int (*compare)(const void *, const voi
     uint32_t *order = vt_alloc(count, sizeof *order);
     for (uint32_t i = 0; i < count; i++)
         order[i] = i;
-    if (count)
-        qsort(order, count, sizeof *order, compare);
+    vt_sort(order, count, sizeof *order, compare);
     return order;
 }
 

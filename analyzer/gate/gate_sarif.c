@@ -132,8 +132,7 @@ static void find_stack_lines(struct writer *w) {
     for (uint32_t i = 0; i < w->gate->count; i++)
         w->lines[i] =
             (struct stack_line){w->gate->findings[i].group, line_number(&w->gate->findings[i])};
-    if (w->gate->count)
-        qsort(w->lines, w->gate->count, sizeof *w->lines, by_stack_line);
+    vt_sort(w->lines, w->gate->count, sizeof *w->lines, by_stack_line);
     for (uint32_t i = 0; i < w->gate->count; i++)
         if (!i || by_stack_line(&w->lines[i], &w->lines[kept - 1]))
             w->lines[kept++] = w->lines[i];

@@ -104,8 +104,7 @@ static uint64_t granule_waste(const struct vt_replay *r, unsigned device) {
             (struct span){start & ~(granule - 1), (start + size + granule - 1) & ~(granule - 1)};
         asked += size;
     }
-    if (count)
-        qsort(spans, count, sizeof *spans, compare_spans);
+    vt_sort(spans, count, sizeof *spans, compare_spans);
     for (size_t i = 0; i < count; i++) {
         uint64_t start = spans[i].start > end ? spans[i].start : end;
         if (spans[i].end > start) {

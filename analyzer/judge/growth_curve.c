@@ -248,8 +248,7 @@ struct curve vt_growth_curve_of_line(const struct search *s, const uint32_t *sit
             all[n++].allocs = i; /* the site of the sample, for the merge below */
         }
     }
-    if (n)
-        qsort(all, n, sizeof *all, by_bucket);
+    vt_sort(all, n, sizeof *all, by_bucket);
     uint64_t total = 0;
     for (uint32_t i = 0; i < n;) {
         struct vt_sample sample = {

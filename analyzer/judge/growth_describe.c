@@ -76,8 +76,7 @@ static struct beat *find_even(const struct search *s, uint32_t first_bucket, uin
         if (even)
             beats[(*count)++] = (struct beat){all, i};
     }
-    if (*count)
-        qsort(beats, *count, sizeof *beats, compare_beats);
+    vt_sort(beats, *count, sizeof *beats, compare_beats);
     return beats;
 }
 

@@ -212,8 +212,7 @@ void vt_leaks_gather(struct vt_process *p) {
         if (fails(p, &p->sites[i]))
             order[count++] = &p->sites[i];
     }
-    if (count)
-        qsort(order, count, sizeof *order, compare_held);
+    vt_sort(order, count, sizeof *order, compare_held);
     for (uint32_t i = 0; i < count; i++)
         gather_site(&g, (uint32_t)(order[i] - p->sites));
     for (uint32_t i = 0; i < p->leak_count; i++) {
@@ -224,8 +223,7 @@ void vt_leaks_gather(struct vt_process *p) {
         leak->sites = sites;
         say_why(p, leak);
     }
-    if (p->leak_count)
-        qsort(p->leaks, p->leak_count, sizeof *p->leaks, compare_leaks);
+    vt_sort(p->leaks, p->leak_count, sizeof *p->leaks, compare_leaks);
     free(order);
     free(g.next_in_leak);
     free(g.last_of);

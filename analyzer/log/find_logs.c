@@ -115,8 +115,7 @@ static int look_into(struct folder *folder, const char *path, const char *beside
         vt_string_free(&file);
     }
     closedir(dir);
-    if (folder->count)
-        qsort(folder->found, folder->count, sizeof *folder->found, newest_first);
+    vt_sort(folder->found, folder->count, sizeof *folder->found, newest_first);
     return 0;
 }
 

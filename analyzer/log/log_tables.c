@@ -182,8 +182,7 @@ static int compare_samples(const void *a, const void *b) {
 }
 
 void vt_log_sort_samples(struct vt_log *log) {
-    if (log->sample_count)
-        qsort(log->samples, log->sample_count, sizeof *log->samples, compare_samples);
+    vt_sort(log->samples, log->sample_count, sizeof *log->samples, compare_samples);
 }
 
 static int compare_phases(const void *a, const void *b) {
@@ -213,8 +212,7 @@ void vt_log_pair_phases(struct vt_log *log) {
         log->phases[kept++] = phase;
     }
     log->phase_count = kept;
-    if (kept)
-        qsort(log->phases, kept, sizeof *log->phases, compare_phases);
+    vt_sort(log->phases, kept, sizeof *log->phases, compare_phases);
     for (size_t i = 0; i < kept; i++)
         if (log->phases[i].range)
             vt_map_put(&log->phase_ranges, log->phases[i].range, (uint32_t)i);

@@ -226,8 +226,7 @@ struct vt_merge *vt_merge_open(const struct vt_log *log, uint64_t until) {
     for (size_t i = 0; i < log->chunk_count; i++)
         if (log->chunks[i].events)
             merge->waiting[merge->waiting_count++] = &log->chunks[i];
-    if (merge->waiting_count)
-        qsort(merge->waiting, merge->waiting_count, sizeof *merge->waiting, compare_chunks);
+    vt_sort(merge->waiting, merge->waiting_count, sizeof *merge->waiting, compare_chunks);
     return merge;
 }
 

@@ -68,8 +68,7 @@ struct vt_module_index *vt_module_index_make(const struct vt_log_module *modules
         index->edges[2 * i + 1] = modules[i].end;
     }
     vt_sort_words(index->edges, 2 * count);
-    if (count)
-        qsort(order, count, sizeof *order, compare_times);
+    vt_sort(order, count, sizeof *order, compare_times);
     for (size_t i = 0; i < 2 * count; i++)
         if (!i || index->edges[i] != index->edges[index->edge_count - 1])
             index->edges[index->edge_count++] = index->edges[i];

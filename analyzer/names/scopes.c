@@ -59,8 +59,7 @@ static int compare_ranges(const void *a, const void *b) {
 /* To be called once all are added. */
 static void sort_ranges(struct vt_scopes_ranges *ranges) {
     struct vt_scopes_range *row = ranges->row;
-    if (ranges->count)
-        qsort(row, ranges->count, sizeof *row, compare_ranges);
+    vt_sort(row, ranges->count, sizeof *row, compare_ranges);
     for (uint32_t i = 0, around = NONE; i < ranges->count; around = i++) {
         while (around != NONE && row[around].high <= row[i].low)
             around = row[around].outer;

@@ -61,8 +61,7 @@ uint32_t vt_pins_find(const struct vt_replay *r, unsigned device,
             }
         }
     }
-    if (count)
-        qsort(rows, count, sizeof *rows, most_pinned_first);
+    vt_sort(rows, count, sizeof *rows, most_pinned_first);
     if (count > VT_PINS)
         count = VT_PINS;
     for (size_t i = 0; i < count; i++)

@@ -90,8 +90,7 @@ void vt_rows_make(struct vt_rows *rows, const struct vt_text *t, enum vt_rows_wh
         rows->bytes += bytes;
         rows->blocks += blocks;
     }
-    if (rows->count)
-        qsort(rows->rows, rows->count, sizeof *rows->rows, larger_first);
+    vt_sort(rows->rows, rows->count, sizeof *rows->rows, larger_first);
     vt_map_free(&known);
 }
 
