@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Texts that NVTX registers lie in memory of a fixed size: nvtx.c is compiled here with exchanges that
  * let another thread go first. */
+#define _GNU_SOURCE /* before the first header, as in nvtx.c */
 #include "base/atomic.h"
 
 static void (*between)(void);
