@@ -3,9 +3,12 @@
 refers to them. Its libraries are opened privately, as PyTorch's are; they lie in the folder STANDIN names.
 
     x = Tensor(4 << 20)          a tensor of 4 MiB on GPU 0; OutOfMemory where there is no room
+    with stream(1): ...          requests from another stream than 0
+    limit(1 << 30)               as torch.cuda.set_per_process_memory_fraction
     stats()["allocated"]         the allocator's own counters
 """
 
+import contextlib
 import ctypes
 import os
 
@@ -15,6 +18,7 @@ cuda = ctypes.CDLL(f"{FOLDER}/libc10_cuda_standin.so")
 cuda.standin_malloc.restype = ctypes.c_void_p
 cuda.standin_malloc.argtypes = [ctypes.c_size_t, ctypes.c_int]
 cuda.standin_free.argtypes = [ctypes.c_void_p]
+cuda.standin_limit.argtypes = [ctypes.c_int, ctypes.c_uint64]
 cuda.standin_say.argtypes = [ctypes.c_void_p, ctypes.c_int64, ctypes.c_int, ctypes.c_int]
 
 
@@ -57,3 +61,14 @@ def profiler():
 
 def empty_cache():
     cuda.standin_empty_cache()
+
+
+@contextlib.contextmanager
+def stream(number):
+    cuda.standin_stream(number)
+    yield
+    cuda.standin_stream(0)
+
+
+def limit(most, device=0):
+    cuda.standin_limit(device, most)
