@@ -481,9 +481,9 @@ static int add_process(struct vt_model *model, const char *path,
     uint32_t *index = take_sites(&b);
     take_objects(&b);
     take_devices(&b, index);
-    vt_oom_find(&(struct vt_oom_sources){&b.log, &b.replay, b.clock, index, b.stacks, b.classes,
-                                         options->device},
-                b.p);
+    struct vt_oom_sources ooms = {&b.log,   &b.replay, b.clock, index,
+                                  b.stacks, b.classes, window,  options->device};
+    vt_oom_find(&ooms, b.p);
     vt_phases_take(&b.log, &b.replay, b.clock, window, b.p);
     uint64_t end =
         b.log.header.exit_ticks > b.log.last_ticks && b.log.header.exit_ticks < window.until
@@ -505,6 +505,8 @@ static int add_process(struct vt_model *model, const char *path,
     vt_verdicts_give(b.p);
     vt_leaks_gather(b.p);
     vt_advice_add(b.p);
+    vt_oom_explain(&ooms, b.p);
+    vt_oom_try_settings(&ooms, b.p);
     vt_oom_advise(b.p);
     free(index);
     vt_history_close(&history);

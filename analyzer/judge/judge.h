@@ -6,7 +6,8 @@
  *
  *   verdicts.c       each site's verdict        leaks.c    failing sites, grouped
  *   growth*.c        what grows                 advice.c   what to do about a leak
- *   oom.c            why memory ran out         oom_advice.c   ... and what to do
+ *   oom.c            where memory ran out       oom_cause.c    ... why
+ *   oom_advice.c     ... and what to do         oom_setting.c  ... and what a setting would do
  *   fragmentation.c  reserved and not in use    untracked.c    what the driver says beyond the log
  *   lifetime.c       how long blocks lived      tests.c        what the pytest plugin told
  *
@@ -28,7 +29,8 @@ void vt_fragmentation_measure(const struct vt_log *log, const struct vt_replay *
                               struct vt_clock clock, const uint32_t *index,
                               struct vt_device *device);
 
-/* oom.c: fills the process's ooms: the failed allocations, their outcome and cause. */
+/* oom.c: fills the process's ooms: the failed allocations, their figures and outcomes; and
+ * vt_site.bytes_at_oom. */
 struct vt_oom_sources {
     const struct vt_log *log;
     const struct vt_replay *replay;
@@ -36,11 +38,19 @@ struct vt_oom_sources {
     const uint32_t *index;
     struct vt_stacks *stacks;
     const struct vt_classes *classes;
+    struct vt_window window;
     int device; /* only this ordinal's; -1: all */
 };
 void vt_oom_find(const struct vt_oom_sources *sources, struct vt_process *process);
 
-/* oom_advice.c: adds advice to the ooms. The sites must have their verdicts. */
+/* oom_cause.c: adds causes to the ooms. The process must have its leaks. */
+void vt_oom_explain(const struct vt_oom_sources *sources, struct vt_process *process);
+
+/* oom_setting.c: looks for a setting of PyTorch's allocator under which the process had not run out
+ * of memory. The causes must be known. */
+void vt_oom_try_settings(const struct vt_oom_sources *sources, struct vt_process *process);
+
+/* oom_advice.c: adds advice to the ooms, after all of that. */
 void vt_oom_advise(struct vt_process *process);
 
 /* oom.c: an estimate of what other processes hold at a moment, in bytes, of memory that is used but

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Why was there no memory? For each failed allocation, this finds the outcome and the cause:
- * capacity, fragmentation, another process, a limit, or a rehearsal; with the figures that show it.
- * If they do not show a cause, it stays unknown. build.c calls; oom_advice.c adds the advice.
+ * Where was there no memory? For each failed allocation, this finds the outcome, and the figures of
+ * its device at that moment. build.c calls; oom_cause.c says why.
  *
  * Free memory is what the driver told the program at the nearest moment, corrected for allocations
  * and frees since. If the program never asked, it is what NVML told `vramtrace run`, which also
@@ -119,6 +118,16 @@ static void take_cache(const struct vt_process *p, const struct vt_replay_fail *
     } else if (oom->layer != VT_LAYER_HOST && !has_unseen_cache(p, oom->device)) {
         oom->cached_bytes = oom->largest_free_bytes = 0;
     }
+    oom->cache = (struct vt_oom_cache){
+        .known = from->packing.known,
+        .need_bytes = from->packing.need,
+        .reserved_bytes = from->reserve.reserved,
+        .usable_bytes = from->packing.idle_usable,
+        .largest_usable_bytes = from->packing.largest_usable,
+        .other_pool_bytes = from->packing.idle_other_pool,
+        .other_stream_bytes = from->packing.idle_other_stream,
+        .releasable_bytes = from->releasable,
+    };
 }
 
 /* --- the outcome --- */
@@ -135,126 +144,6 @@ static const char *outcome(const struct vt_oom_sources *s, const struct vt_proce
         return same ? "recovered" : "unknown";
     }
     return p->complete ? "raised" : "unknown";
-}
-
-/* --- the cause --- */
-
-/* Adds which other causes were excluded. */
-static void say_not(const struct vt_oom *oom, bool fragmentation, struct vt_string *why) {
-    if (fragmentation)
-        vt_string_format(why,
-                         ". Not fragmentation: the %s idle in the cache would not have been enough",
-                         VT_BYTES(oom->cached_bytes));
-    if (oom->others_bytes == 0)
-        vt_string_add(why, fragmentation ? "; no other process held memory"
-                                         : ". No other process held memory");
-    else if (oom->others_bytes != VT_UNKNOWN)
-        vt_string_format(why, "%s other processes held %s",
-                         fragmentation ? "; meanwhile" : ". Meanwhile",
-                         VT_BYTES(oom->others_bytes));
-}
-
-static void say_capacity(const struct vt_oom *oom, uint64_t in_use, struct vt_string *why) {
-    oom->requested_bytes > oom->total_bytes
-        ? vt_string_format(why, "%s is more than the whole device has (%s)",
-                           VT_BYTES(oom->requested_bytes), VT_BYTES(oom->total_bytes))
-        : vt_string_format(why, "this process held %s of the device's %s%s",
-                           VT_BYTES(oom->tracked_bytes), VT_BYTES(oom->total_bytes),
-                           in_use < oom->tracked_bytes ? ", most of it in use" : "");
-}
-
-/* Looks for a cause that the books and the driver's figures show. True: found one. */
-static bool weigh(struct vt_oom *oom, struct vt_string *why) {
-    uint64_t cached = oom->cached_bytes == VT_UNKNOWN ? 0 : oom->cached_bytes;
-    uint64_t in_use = oom->tracked_bytes > cached ? oom->tracked_bytes - cached : 0;
-    uint64_t asked = oom->driver_requested_bytes, free = oom->free_bytes;
-    bool said = oom->free_said_at != VT_UNKNOWN;
-    uint64_t others = oom->others_bytes == VT_UNKNOWN ? 0 : oom->others_bytes;
-    if (oom->requested_bytes < asked || asked == VT_UNKNOWN)
-        asked = oom->requested_bytes; /* a segment can be larger than the request */
-    if (oom->total_bytes != VT_UNKNOWN &&
-        (asked > oom->total_bytes || in_use > oom->total_bytes - asked)) {
-        oom->cause = "capacity";
-        say_capacity(oom, in_use, why);
-        say_not(oom, cached > 0, why);
-        return true;
-    }
-    if (cached && (asked <= cached || (free != VT_UNKNOWN && asked <= cached + free))) {
-        oom->cause = "fragmentation";
-        vt_string_format(why, "%s was idle inside %s's segments, in pieces of at most %s",
-                         VT_BYTES(cached), oom->allocator ? oom->allocator : "a caching allocator",
-                         VT_BYTES(oom->largest_free_bytes));
-        if (free != VT_UNKNOWN)
-            vt_string_format(why, "%s %s was free on the device", said ? ", and" : ", and at most",
-                             VT_BYTES(free));
-        vt_string_format(why, ": enough in total for %s, but not in one piece", VT_BYTES(asked));
-        return true;
-    }
-    if (!said)
-        return false;
-    if (asked <= free) {
-        oom->cause = "fragmentation";
-        vt_string_format(why,
-                         "the driver reported %s free but could not provide %s: not in one piece, "
-                         "or not of the requested kind",
-                         VT_BYTES(free), VT_BYTES(asked));
-        return true;
-    }
-    if (others && asked <= free + cached + others) {
-        oom->cause = "other-process";
-        vt_string_format(why,
-                         "other processes held %s%s of the device's %s; this one held %s, and %s "
-                         "was free",
-                         VT_BYTES(others),
-                         oom->others_bytes == VT_UNKNOWN || oom->others_said ? "" : " (estimated)",
-                         VT_BYTES(oom->total_bytes), VT_BYTES(oom->tracked_bytes), VT_BYTES(free));
-        return true;
-    }
-    oom->cause = "capacity";
-    say_capacity(oom, in_use, why);
-    uint64_t rest = oom->total_bytes - free > oom->tracked_bytes + others
-                        ? oom->total_bytes - free - oom->tracked_bytes - others
-                        : 0;
-    if (rest)
-        vt_string_format(why, "; another %s was untracked: contexts, loaded code, driver reserve",
-                         VT_BYTES(rest));
-    say_not(oom, cached > 0, why);
-    return true;
-}
-
-static void explain(const struct vt_replay_fail *from, struct vt_oom *oom) {
-    struct vt_string why = {0};
-    if (from->flags & VT_FAIL_LIMIT) {
-        oom->cause = "limit";
-        vt_string_format(&why, "%s more would have exceeded VRAMTRACE_LIMIT; this process held %s",
-                         VT_BYTES(from->size), VT_BYTES(oom->tracked_bytes));
-        if (oom->cached_bytes && oom->cached_bytes != VT_UNKNOWN)
-            vt_string_format(&why, ", %s of it idle in a cache", VT_BYTES(oom->cached_bytes));
-    } else if (from->flags & VT_FAIL_INJECTED) {
-        oom->cause = "injected";
-        vt_string_add(&why, "VRAMTRACE_INJECT chose this allocation to fail");
-    } else if (from->unasked) {
-        oom->cause = "limit";
-        vt_string_format(&why,
-                         "%s refused it without asking the driver, as it does above the share of "
-                         "the device that it may use",
-                         oom->allocator);
-    } else if (oom->layer == VT_LAYER_HOST) {
-        vt_string_format(&why, "the system refused %s of pinned host memory",
-                         VT_BYTES(oom->requested_bytes));
-    } else if (!weigh(oom, &why)) {
-        if (oom->total_bytes == VT_UNKNOWN)
-            vt_string_format(&why,
-                             "this process held %s; the device's size is not in the log, because "
-                             "the program never asked for it",
-                             VT_BYTES(oom->tracked_bytes));
-        else
-            vt_string_format(&why,
-                             "this process held only %s of the device's %s: something else held "
-                             "the rest, or the free memory was in pieces",
-                             VT_BYTES(oom->tracked_bytes), VT_BYTES(oom->total_bytes));
-    }
-    oom->why = why.text;
 }
 
 /* --- the whole --- */
@@ -292,7 +181,18 @@ static void take(const struct vt_oom_sources *s, const struct vt_process *p,
                                        from->pins[i].pinned_bytes};
     take_free(s, p, from, oom);
     take_cache(p, from, oom);
-    explain(from, oom);
+}
+
+/* What each site held at the failure that mattered. */
+static void take_held(const struct vt_oom_sources *s, struct vt_process *p) {
+    const struct vt_oom *oom = vt_process_oom(p);
+    const struct vt_replay_fail *from = oom ? &s->replay->fails[oom->number] : NULL;
+    for (uint32_t i = 0; i < p->site_count; i++)
+        p->sites[i].bytes_at_oom =
+            from && from->held && p->sites[i].device == oom->device ? 0 : VT_UNKNOWN;
+    for (uint32_t i = 0; from && i < from->held_count; i++)
+        if (s->index[from->held[i].site] != VT_NO_SITE)
+            p->sites[s->index[from->held[i].site]].bytes_at_oom = from->held[i].bytes;
 }
 
 void vt_oom_find(const struct vt_oom_sources *s, struct vt_process *p) {
@@ -308,5 +208,7 @@ void vt_oom_find(const struct vt_oom_sources *s, struct vt_process *p) {
         struct vt_oom *oom = &p->ooms[p->oom_count++];
         oom->device = device;
         take(s, p, from, oom);
+        oom->number = (uint32_t)i;
     }
+    take_held(s, p);
 }

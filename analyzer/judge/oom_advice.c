@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Advice for a failed allocation, by its cause. It never recommends a setting that is in effect
- * already, which the recorded environment variables show. build.c calls, after every site has its
- * verdict.
+ * Advice for a failed allocation, by its cause. A setting is advised only if the run would have
+ * passed with it (oom_setting.c), and smaller requests only if they would have found room. build.c
+ * calls, after every site has its verdict.
  */
-#define _GNU_SOURCE /* strcasestr */
 #include "judge.h"
 #include "model/model.h"
 
@@ -34,36 +33,102 @@ static char *site_text(const struct vt_process *p, uint32_t site) {
     return vt_frame_text(p, vt_stack_main_frame(p->sites[site].stack), 60);
 }
 
+/* The next clause begins. */
+static void separate(struct vt_string *text) {
+    vt_string_add(text, text->length ? "; or " : "");
+}
+
 static void name_pins(const struct vt_process *p, const struct vt_oom *oom,
                       struct vt_string *text) {
     char *frame_text = oom->pin_count ? site_text(p, oom->pins[0].site) : NULL;
     if (!frame_text)
         return;
     const struct vt_pin *pin = &oom->pins[0];
+    separate(text);
     vt_string_format(
         text,
-        "%sallocate the blocks kept from %s earlier or in memory of their own: %s block%s "
+        "allocate the blocks kept from %s earlier or in memory of their own: %s block%s "
         "(%s) hold%s %s segment%s with %s idle",
-        text->length ? "; or " : "", frame_text, VT_NUMBER(pin->blocks), vt_plural(pin->blocks),
-        VT_BYTES(pin->block_bytes), pin->blocks == 1 ? "s" : "", VT_NUMBER(pin->segments),
-        vt_plural(pin->segments), VT_BYTES(pin->pinned_bytes));
+        frame_text, VT_NUMBER(pin->blocks), vt_plural(pin->blocks), VT_BYTES(pin->block_bytes),
+        pin->blocks == 1 ? "s" : "", VT_NUMBER(pin->segments), vt_plural(pin->segments),
+        VT_BYTES(pin->pinned_bytes));
     free(frame_text);
+}
+
+/* PyTorch's settings with another one, in place of one of the same name. */
+static void name_setting(const struct vt_process *p, const struct vt_oom *oom,
+                         struct vt_string *text) {
+    const char *name, *rest = torch_settings(p, &name);
+    size_t length = strcspn(oom->setting, ":") + 1;
+    separate(text);
+    vt_string_format(text, "set %s=", name);
+    while (*rest) {
+        size_t item = strcspn(rest, ",");
+        const char *start = rest + strspn(rest, " ");
+        if (item && strncasecmp(start, oom->setting, length))
+            vt_string_format(text, "%.*s,", (int)(rest + item - start), start);
+        rest += item + (rest[item] == ',');
+    }
+    vt_string_add(text, oom->setting);
+}
+
+/* The largest request below the failed one that had found room; 0: none. */
+static uint64_t would_fit(const struct vt_oom *oom) {
+    const uint64_t mib = 1 << 20;
+    uint64_t free = oom->free_bytes == VT_UNKNOWN ? 0 : oom->free_bytes, fits = free;
+    if (oom->cache.known) {
+        bool small = oom->requested_bytes <= mib;
+        uint64_t unit = oom->expandable ? 20 * mib : 2 * mib;
+        fits = small || free < 10 * mib ? 0 : free / unit * unit;
+        if (oom->cache.largest_usable_bytes > fits)
+            fits = oom->cache.largest_usable_bytes;
+    }
+    return fits < oom->requested_bytes ? fits : 0;
+}
+
+static void ask_for_less(const struct vt_oom *oom, struct vt_string *text) {
+    uint64_t fits = would_fit(oom);
+    if (!fits)
+        return;
+    separate(text);
+    vt_string_format(text, "ask for at most %s at a time", VT_BYTES(fits));
 }
 
 static void against_fragmentation(const struct vt_process *p, const struct vt_oom *oom,
                                   struct vt_string *text) {
-    const char *name, *settings = torch_settings(p, &name);
-    bool torch = oom->allocator && !strcmp(oom->allocator, "PyTorch");
-    bool expandable = oom->expandable || strcasestr(settings, "expandable_segments:true");
-    if (torch && !expandable)
-        vt_string_format(text, "set %s=%s%sexpandable_segments:True", name, settings,
-                         settings[0] ? "," : "");
+    if (oom->setting)
+        name_setting(p, oom, text);
     name_pins(p, oom, text);
-    if (oom->largest_free_bytes != VT_UNKNOWN && oom->largest_free_bytes)
-        vt_string_format(text, "%sask for pieces of at most %s", text->length ? "; or " : "",
-                         VT_BYTES(oom->largest_free_bytes));
-    if (torch && expandable)
+    ask_for_less(oom, text);
+    if (oom->expandable && text->length)
         vt_string_add(text, " (expandable segments are on already)");
+}
+
+static bool is_leak(const struct vt_process *p, uint32_t site) {
+    return site != VT_NO_SITE && (p->sites[site].verdict == VT_VERDICT_GROWING ||
+                                  p->sites[site].verdict == VT_VERDICT_LOST);
+}
+
+/* What to free: the largest holder, but a leak before all others if leaks are why it is full.
+ * Returns whether that grows. */
+static bool name_holder(const struct vt_process *p, const struct vt_oom *oom,
+                        struct vt_string *text) {
+    uint32_t at = 0;
+    for (uint32_t i = 0; i < oom->holder_count && oom->leaked_bytes * 2 > oom->tracked_bytes; i++)
+        if (is_leak(p, oom->holders[i])) {
+            at = i;
+            break;
+        }
+    uint32_t holder = oom->holder_count ? oom->holders[at] : VT_NO_SITE;
+    char *frame_text = site_text(p, holder);
+    if (!frame_text)
+        return false;
+    separate(text);
+    vt_string_format(text, "%s memory allocated at %s: it held %s",
+                     is_leak(p, holder) ? "stop the leak of" : "free, or shrink, the", frame_text,
+                     VT_BYTES(oom->holder_bytes[at]));
+    free(frame_text);
+    return p->sites[holder].verdict == VT_VERDICT_GROWING;
 }
 
 static void against_capacity(const struct vt_process *p, const struct vt_oom *oom,
@@ -72,20 +137,19 @@ static void against_capacity(const struct vt_process *p, const struct vt_oom *oo
         vt_string_add(text, "ask for less at a time, or use a larger device");
         return;
     }
-    uint32_t holder = oom->holder_count ? oom->holders[0] : VT_NO_SITE;
-    char *frame_text = site_text(p, holder);
-    if (frame_text) {
-        enum vt_verdict verdict = p->sites[holder].verdict;
-        bool leak = verdict == VT_VERDICT_GROWING || verdict == VT_VERDICT_LOST;
-        vt_string_format(text, "%s memory allocated at %s: it held %s",
-                         leak ? "stop the leak of" : "free, or shrink, the", frame_text,
-                         VT_BYTES(oom->holder_bytes[0]));
-        free(frame_text);
-    }
-    uint64_t cached = oom->cached_bytes == VT_UNKNOWN ? 0 : oom->cached_bytes;
-    if (oom->free_bytes != VT_UNKNOWN && oom->free_bytes + cached)
-        vt_string_format(text, "%sask for at most %s", text->length ? "; or " : "",
-                         VT_BYTES(oom->free_bytes + cached));
+    uint64_t idle = oom->cache.releasable_bytes;
+    if (oom->setting)
+        name_setting(p, oom, text);
+    /* PyTorch itself had released it */
+    if (!oom->allocator && idle && oom->free_bytes != VT_UNKNOWN &&
+        oom->requested_bytes <= oom->free_bytes + idle)
+        vt_string_format(text,
+                         "call torch.cuda.empty_cache() before it: %s was idle in PyTorch's "
+                         "segments, which only PyTorch can use",
+                         VT_BYTES(idle));
+    /* smaller requests do not help against what grows */
+    if (!name_holder(p, oom, text))
+        ask_for_less(oom, text);
 }
 
 static void against_limit(const struct vt_process *p, const struct vt_oom *oom,
@@ -96,6 +160,14 @@ static void against_limit(const struct vt_process *p, const struct vt_oom *oom,
     else
         vt_string_format(text, "raise VRAMTRACE_LIMIT%s%s%s, or ask for less",
                          limit ? " (it is " : "", limit ? limit : "", limit ? ")" : "");
+}
+
+static void against_others(const struct vt_oom *oom, struct vt_string *text) {
+    uint64_t fits = would_fit(oom);
+    vt_string_add(text, "end the other processes on this GPU (nvidia-smi lists them), or use "
+                        "another one with CUDA_VISIBLE_DEVICES");
+    if (fits)
+        vt_string_format(text, "; until then at most %s fits", VT_BYTES(fits));
 }
 
 static void advise(const struct vt_process *p, struct vt_oom *oom) {
@@ -109,10 +181,7 @@ static void advise(const struct vt_process *p, struct vt_oom *oom) {
     else if (!strcmp(oom->cause, "limit"))
         against_limit(p, oom, &text);
     else if (!strcmp(oom->cause, "other-process"))
-        vt_string_format(&text,
-                         "end the other processes on this GPU (nvidia-smi lists them), or use "
-                         "another one with CUDA_VISIBLE_DEVICES; until then at most %s fits",
-                         VT_BYTES(oom->free_bytes));
+        against_others(oom, &text);
     oom->advice = text.text;
 }
 

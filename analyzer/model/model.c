@@ -129,6 +129,7 @@ void vt_process_free(struct vt_process *p) {
     for (uint32_t i = 0; i < p->oom_count; i++) {
         free(p->ooms[i].why);
         free(p->ooms[i].advice);
+        free(p->ooms[i].setting);
     }
     for (uint32_t i = 0; i < p->variable_count; i++) {
         free(p->variables[i].name);
@@ -153,6 +154,13 @@ void vt_process_free(struct vt_process *p) {
     free(p->version);
     free(p->cwd);
     free(p->exe);
+}
+
+const struct vt_oom *vt_process_oom(const struct vt_process *p) {
+    for (uint32_t i = p->oom_count; i-- > 0;)
+        if (strcmp(p->ooms[i].outcome, "recovered"))
+            return &p->ooms[i];
+    return NULL;
 }
 
 /* Sorted, neighbours have the longest common prefix. */

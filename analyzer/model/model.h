@@ -118,6 +118,8 @@ struct vt_site {
     uint64_t peak_bytes;             /* the site's own peak */
     uint64_t bytes_at_peak;          /* at its device's peak (host, managed: at that layer's) */
     uint64_t count_at_peak;
+    uint64_t bytes_at_oom; /* when memory ran out (vt_process_oom); VT_UNKNOWN: it did not, or not
+                              on its device, or unknown */
     uint64_t allocated_bytes, alloc_count, free_count;
     uint64_t first_at, last_at; /* of its allocations; VT_UNKNOWN: none */
     uint64_t longest_life; /* ns, of freed blocks, rounded up to a power of two; VT_UNKNOWN: none */
@@ -228,6 +230,16 @@ struct vt_device {
     struct vt_fragmentation fragmentation;
 };
 
+/* PyTorch's segments at a failed request, by the rules of its allocator. */
+struct vt_oom_cache {
+    bool known;          /* the request's size, and all blocks: the three below */
+    uint64_t need_bytes; /* what the same live blocks without holes, and the request, would take */
+    uint64_t reserved_bytes;                       /* what the segments take */
+    uint64_t usable_bytes, largest_usable_bytes;   /* idle, where this request may use it */
+    uint64_t other_pool_bytes, other_stream_bytes; /* idle, where it may not */
+    uint64_t releasable_bytes;                     /* idle in whole segments; always known */
+};
+
 /* An allocation that failed for lack of memory. A framework that releases its cache and tries again
  * makes one request with several refusals; the figures are of the last. */
 struct vt_oom {
@@ -250,8 +262,12 @@ struct vt_oom {
     const char *allocator;  /* who requested it: "PyTorch"; NULL: the program */
     uint64_t tracked_bytes; /* driver layer, this process */
     uint64_t cached_bytes, largest_free_bytes;
-    const char *cause; /* "capacity", ...; NULL: unknown */
+    struct vt_oom_cache cache;
+    uint64_t leaked_bytes; /* held by sites that grow or are lost */
+    uint32_t leak_count;   /* the leaks that they belong to */
+    const char *cause;     /* "capacity", ...; NULL: unknown */
     char *why, *advice;
+    char *setting; /* of PyTorch's allocator, under which the run would have passed; NULL: none */
     uint32_t holders[8]; /* indices into vt_process.sites, the largest first; VT_NO_SITE: filtered
                             out */
     uint64_t holder_bytes[8];
@@ -260,6 +276,7 @@ struct vt_oom {
     bool unasked;          /* the framework refused it without asking the driver */
     struct vt_pin pins[8]; /* the most pinned first */
     uint32_t pin_count;
+    uint32_t number; /* in the replay */
     const struct vt_stack *stack;
 };
 
@@ -374,6 +391,9 @@ void vt_process_free(struct vt_process *process);
 
 /* The value of an environment variable; NULL: not set, or not recorded. Points into the process. */
 const char *vt_process_variable(const struct vt_process *process, const char *name);
+
+/* The failure that most likely mattered: the last one without a recovery. NULL: none. */
+const struct vt_oom *vt_process_oom(const struct vt_process *process);
 
 /* Whether a verdict fails the gate by default. */
 bool vt_verdict_fails_by_default(const struct vt_process *process, enum vt_verdict verdict);

@@ -194,7 +194,7 @@ static void on_event(struct vt_walk *w, const uint8_t *record) {
         on_cacheinfo(w, &u.cacheinfo);
         break;
     case VT_REC_CACHEOOM:
-        vt_fails_given_up(&w->fails, w->r, w->log, w->tid, &u.cacheoom);
+        vt_fails_given_up(&w->fails, w->r, w->log, w->tid, &u.cacheoom, w->rehearsal);
         break;
     }
 }
@@ -236,9 +236,21 @@ static uint64_t sure_until(const struct vt_log_header *h) {
     return dropped ? h->first_drop : UINT64_MAX;
 }
 
-int vt_replay_run_noting(const struct vt_log *log, struct vt_sites *ids, struct vt_window window,
-                         struct vt_history *history, struct vt_replay *replay,
-                         struct vt_string *message) {
+const char *vt_replay_torch_settings(const struct vt_log *log, const char **name) {
+    static const char *const names[] = {"PYTORCH_ALLOC_CONF", "PYTORCH_CUDA_ALLOC_CONF",
+                                        "PYTORCH_HIP_ALLOC_CONF"};
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        for (size_t j = 0; j < log->variable_count; j++)
+            if (!strcmp(log->variables[j].name, *name = names[i]) && log->variables[j].value[0])
+                return log->variables[j].value;
+    *name = "PYTORCH_CUDA_ALLOC_CONF";
+    return "";
+}
+
+static int run(const struct vt_log *log, struct vt_sites *ids, struct vt_window window,
+               struct vt_history *history, struct vt_rehearsal *rehearsal, struct vt_replay *replay,
+               struct vt_string *message) {
+    const char *variable;
     struct vt_walk w = {.r = replay,
                         .log = log,
                         .ids = ids,
@@ -249,10 +261,13 @@ int vt_replay_run_noting(const struct vt_log *log, struct vt_sites *ids, struct 
                         .correct_at = log->live_listed && window.until >= log->header.exit_ticks
                                           ? log->header.exit_ticks
                                           : UINT64_MAX,
-                        .history = history};
+                        .history = history,
+                        .rehearsal = rehearsal};
     struct vt_batch batch;
     memset(replay, 0, sizeof *replay);
     replay->phases = vt_alloc(log->phase_count, sizeof *replay->phases);
+    replay->settings = vt_cache_settings_read(vt_replay_torch_settings(log, &variable));
+    replay->packing_work = VT_PACKING_WORK;
     while (log->last_ticks >> w.age_shift >= 1 << 24)
         w.age_shift++;
     replay->age_unit = 1ull << w.age_shift;
@@ -297,6 +312,18 @@ int vt_replay_run_noting(const struct vt_log *log, struct vt_sites *ids, struct 
     return error;
 }
 
+int vt_replay_run_noting(const struct vt_log *log, struct vt_sites *ids, struct vt_window window,
+                         struct vt_history *history, struct vt_replay *replay,
+                         struct vt_string *message) {
+    return run(log, ids, window, history, NULL, replay, message);
+}
+
+int vt_replay_rehearse(const struct vt_log *log, struct vt_sites *ids, struct vt_window window,
+                       struct vt_rehearsal *rehearsal, struct vt_replay *replay,
+                       struct vt_string *message) {
+    return run(log, ids, window, NULL, rehearsal, replay, message);
+}
+
 int vt_replay_run(const struct vt_log *log, struct vt_sites *ids, struct vt_window window,
                   struct vt_replay *replay, struct vt_string *message) {
     return vt_replay_run_noting(log, ids, window, NULL, replay, message);
@@ -304,7 +331,7 @@ int vt_replay_run(const struct vt_log *log, struct vt_sites *ids, struct vt_wind
 
 void vt_replay_free(struct vt_replay *replay) {
     free(replay->sites);
-    free(replay->fails);
+    vt_fails_drop(replay);
     free(replay->samples);
     free(replay->objects);
     free(replay->phases);

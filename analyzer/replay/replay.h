@@ -12,12 +12,17 @@
  *     history.h      each site's live bytes over the run
  *     phases.h       phases that the program named, and the iterations among them
  *     pins.h         blocks that keep segments from being released
+ *     cache_model.h  a model of PyTorch's allocator, for the two below
+ *     packing.h      whether a failed request had found room without holes
+ *     rehearsal.h    whether it had passed under other settings
  *     window.h       --since, --until and --phase
  *     told.h         what the pytest plugin tells of its tests and fixtures
  */
 #ifndef VRAMTRACE_ANALYZER_REPLAY_H
 #define VRAMTRACE_ANALYZER_REPLAY_H
 
+#include "packing.h"
+#include "rehearsal.h"
 #include "segments.h"
 #include "history.h"
 #include "addresses.h"
@@ -93,6 +98,12 @@ struct vt_replay_pin {
 };
 #define VT_PINS 8
 
+/* What a site held when an allocation failed. */
+struct vt_replay_held {
+    uint32_t site;
+    uint64_t bytes;
+};
+
 /* An allocation that the driver refused, or that a framework failed by itself. */
 struct vt_replay_fail {
     uint64_t ticks, size, tracked_bytes;
@@ -116,8 +127,14 @@ struct vt_replay_fail {
     bool cached;                         /* `reserve` is known */
     bool mapped;                         /* with expandable segments */
     struct vt_reserve reserve;
+    uint64_t releasable;                /* in segments that are wholly idle */
+    struct vt_packing packing;          /* of a framework's request that was given up */
     struct vt_replay_pin pins[VT_PINS]; /* the most pinned bytes first */
     uint32_t pin_count;
+    struct vt_replay_held *held; /* all sites that held memory of the device; only of the last
+                                    failure of all, and of the last that a framework raised */
+    uint32_t held_count;
+    uint32_t rehearsed; /* vt_rehearsal_request */
     uint32_t open_next; /* the thread's previous open fail: index + 1 (vt_fails.open) */
 };
 
@@ -152,7 +169,9 @@ struct vt_replay {
     struct vt_replay_fail *fails;         /* out of memory only, at most VT_REPLAY_FAILS */
     size_t fail_count, fail_room;
     uint64_t fails_left_out;
-    struct vt_replay_sample *samples; /* by time */
+    struct vt_cache_settings settings; /* of PyTorch's allocator */
+    uint64_t packing_work;             /* what is left for vt_packing_find */
+    struct vt_replay_sample *samples;  /* by time */
     size_t sample_count, sample_room;
     struct vt_replay_object *objects;
     size_t object_count, object_room;
@@ -189,7 +208,16 @@ int vt_replay_run(const struct vt_log *log, struct vt_sites *ids, struct vt_wind
 int vt_replay_run_noting(const struct vt_log *log, struct vt_sites *ids, struct vt_window window,
                          struct vt_history *history, struct vt_replay *replay,
                          struct vt_string *message);
+
+/* Does the same under other settings of a framework: fills only the fails' `rehearsed`. */
+int vt_replay_rehearse(const struct vt_log *log, struct vt_sites *ids, struct vt_window window,
+                       struct vt_rehearsal *rehearsal, struct vt_replay *replay,
+                       struct vt_string *message);
 void vt_replay_free(struct vt_replay *replay);
+
+/* The settings of PyTorch's allocator by the recorded variables, the first that is set; "" none.
+ * *name: that variable's. */
+const char *vt_replay_torch_settings(const struct vt_log *log, const char **name);
 
 #include "phases.h"
 #include "pins.h"

@@ -96,6 +96,8 @@ static uint32_t site_of(struct vt_walk *w, uint64_t word, unsigned device) {
 static void begin_framework(struct vt_walk *w) {
     struct vt_replay *r = w->r;
     r->segments = vt_segments_open();
+    if (r->settings.max_split != UINT64_MAX)
+        vt_segments_one_stream(r->segments);
     for (size_t i = 0; i <= r->live.mask; i++) {
         const struct vt_address *e = &r->live.slots[i];
         if (e->key && vt_kind_space(e->kind) == VT_SPACE_DEVICE &&
@@ -110,6 +112,8 @@ static void take_off(struct vt_walk *w, const struct vt_address *entry) {
     struct vt_replay_site *site = &r->sites[entry->site];
     uint64_t size = entry->size_context & VT_SIZE_MASK;
     struct vt_replay_book *book = vt_walk_book(r, site->layer, site->device);
+    if (w->rehearsal && vt_kind_space(entry->kind) == VT_SPACE_BLOCK)
+        vt_rehearsal_free(w->rehearsal, vt_address_of(entry));
     vt_walk_note_peak(site, vt_walk_book(r, site->layer, site->device));
     if (w->history)
         vt_history_giving(w->history, entry->site, site->live_bytes, site->live_count);
@@ -156,30 +160,37 @@ static void lose_block(void *context, uint64_t address) {
     vt_addresses_remove(&w->r->live, entry);
 }
 
+/* A caching allocator uses this driver memory from now on. */
+static void begin_segment(void *context, const struct vt_segment *segment) {
+    struct vt_walk *w = context;
+    const struct vt_address *driver = vt_addresses_find(&w->r->live, segment->key);
+    if (!driver->key)
+        return;
+    w->r->sites[driver->site].segments = true;
+    w->r->sites[driver->site].segments_hook = w->block_hook;
+}
+
 /* Adds a block to its segment. Returns the device of that memory, whatever the framework says. */
 static unsigned place_block(struct vt_walk *w, const struct vt_rec_alloc *a) {
     struct vt_replay *r = w->r;
     unsigned said = vt_when_device(a->when);
     uint64_t size = a->size_context & VT_SIZE_MASK;
     struct vt_replay_device *d = &r->devices[said];
-    bool first;
     d->blocks_bytes += size;
     d->said_allocated += size;
     if (d->said && d->said_allocated > d->said_peak)
         d->said_peak = d->said_allocated;
     if (!r->segments)
         begin_framework(w);
+    w->block_hook = (uint16_t)vt_word_hook(a->word);
+    w->stream = 0;
     const struct vt_segment *segment =
-        vt_segments_alloc(r->segments, a->address, size, vt_when_ticks(a->when), &first);
+        vt_segments_alloc(r->segments, a->address, size, vt_when_ticks(a->when), begin_segment, w);
     if (!segment) {
         r->strays++;
         return said;
     }
-    const struct vt_address *driver = vt_addresses_find(&r->live, segment->key);
-    if (first && driver->key) {
-        r->sites[driver->site].segments = true;
-        r->sites[driver->site].segments_hook = (uint16_t)vt_word_hook(a->word);
-    }
+    w->stream = segment->stream;
     return segment->device;
 }
 
@@ -190,7 +201,9 @@ static void on_driver_alloc(struct vt_walk *w, const struct vt_rec_alloc *a, uin
     uint64_t size = a->size_context & VT_SIZE_MASK, ticks = vt_when_ticks(a->when);
     if (r->segments && vt_kind_space(vt_word_kind(a->word)) == VT_SPACE_DEVICE)
         vt_segments_add(r->segments, a->address, size, key, device, false, ticks);
-    if (w->fails.pending)
+    /* what the driver provided counts only when it is mapped: an allocator with expandable segments
+     * gives the parts of a request back if one of them is refused */
+    if (w->fails.pending && vt_word_kind(a->word) != VT_KIND_PHYSICAL)
         vt_fails_succeeded(&w->fails, r, w->tid, size, ticks);
 }
 
@@ -284,6 +297,8 @@ void vt_walk_alloc(struct vt_walk *w, const struct vt_rec_alloc *a) {
     rise(r, layer, site->device, ticks);
     if (vt_kind_owner(kind) == VT_OWNER_CONTEXT)
         add_to_context(w, entry);
+    if (w->rehearsal && layer == VT_LAYER_FRAMEWORK && device == w->rehearsal->device)
+        vt_rehearsal_alloc(w->rehearsal, a->address, size, w->stream);
 }
 
 void vt_walk_free(struct vt_walk *w, const struct vt_rec_free *f) {
@@ -322,6 +337,8 @@ void vt_walk_map(struct vt_walk *w, const struct vt_rec_map *m) {
     const struct vt_address *physical = vt_addresses_find(&r->live, key);
     unsigned device = physical->key ? r->sites[physical->site].device : vt_when_device(m->when);
     vt_segments_add(r->segments, m->address, m->size, key, device, true, ticks);
+    if (w->fails.pending)
+        vt_fails_succeeded(&w->fails, r, w->tid, m->size, ticks);
 }
 
 /* From the first end of a context on, each context's allocations are listed: a program may end
@@ -445,10 +462,9 @@ static uint32_t before_site(struct vt_walk *w, const struct vt_replay_site *old)
 void vt_walk_begin_window(struct vt_walk *w) {
     struct vt_replay *r = w->r;
     struct vt_replay_site *old_sites = r->sites;
-    free(r->fails);
+    vt_fails_drop(r);
     r->sites = NULL;
-    r->fails = NULL;
-    r->site_count = r->site_room = r->fail_count = r->fail_room = 0;
+    r->site_count = r->site_room = 0;
     r->sample_count = 0;
     r->fails_left_out = r->unknown_frees = r->failed_frees = r->replaced = 0;
     vt_map_free(&w->spots);

@@ -8,6 +8,8 @@
 
 #include "pins.h"
 
+#include <stdlib.h>
+
 enum { OUT_OF_MEMORY = 2 }; /* both CUDA_ERROR_OUT_OF_MEMORY and cudaErrorMemoryAllocation */
 
 static uint32_t stack_index(const struct vt_log *log, uint64_t word) {
@@ -39,6 +41,43 @@ static void find_holders(const struct vt_replay *r, struct vt_replay_fail *fail)
         fail->holder_bytes[i] = r->sites[fail->holders[i]].live_bytes;
 }
 
+/* Notes what every site holds, in place of an earlier failure of the same kind. */
+static void note_held(struct vt_replay *r, struct vt_replay_fail *fail) {
+    uint32_t room = 0;
+    for (size_t i = 0; i < r->fail_count; i++) {
+        struct vt_replay_fail *old = &r->fails[i];
+        if (old->held && (old == fail || old->raised == fail->raised)) {
+            free(old->held);
+            old->held = NULL;
+            old->held_count = 0;
+        }
+    }
+    for (uint32_t i = 0; i < r->site_count; i++) {
+        const struct vt_replay_site *site = &r->sites[i];
+        if (site->device != fail->device || !site->live_bytes)
+            continue;
+        VT_GROW(fail->held, fail->held_count, room);
+        fail->held[fail->held_count++] = (struct vt_replay_held){i, site->live_bytes};
+    }
+}
+
+/* The state of the device at this moment. */
+static void note_state(struct vt_replay *r, struct vt_replay_fail *fail) {
+    const struct vt_reserve_device *reserve =
+        r->segments ? vt_segments_device(r->segments, fail->device) : NULL;
+    fail->tracked_bytes = r->devices[fail->device].driver.live_bytes;
+    fail->holder_count = fail->pin_count = 0;
+    find_holders(r, fail);
+    note_held(r, fail);
+    if (!reserve)
+        return;
+    fail->cached = true;
+    fail->mapped = reserve->mapped;
+    fail->reserve = reserve->now;
+    fail->releasable = vt_segments_releasable(r->segments, fail->device);
+    fail->pin_count = vt_pins_find(r, fail->device, fail->pins);
+}
+
 /* Adds a failed allocation with the state of its device. NULL: there are too many already. */
 static struct vt_replay_fail *add_fail(struct vt_replay *r, const struct vt_log *log, uint32_t tid,
                                        uint64_t word, uint64_t when, uint64_t size) {
@@ -52,7 +91,6 @@ static struct vt_replay_fail *add_fail(struct vt_replay *r, const struct vt_log 
     *fail = (struct vt_replay_fail){
         .ticks = vt_when_ticks(when),
         .size = size,
-        .tracked_bytes = r->devices[device].driver.live_bytes,
         .stack = stack_index(log, word),
         .hook = (uint16_t)vt_word_hook(word),
         .kind = (uint8_t)vt_word_kind(word),
@@ -61,15 +99,7 @@ static struct vt_replay_fail *add_fail(struct vt_replay *r, const struct vt_log 
         .attempts = 1,
         .before = r->devices[device].info,
     };
-    find_holders(r, fail);
-    const struct vt_reserve_device *reserve =
-        r->segments ? vt_segments_device(r->segments, device) : NULL;
-    if (reserve) {
-        fail->cached = true;
-        fail->mapped = reserve->mapped;
-        fail->reserve = reserve->now;
-        fail->pin_count = vt_pins_find(r, device, fail->pins);
-    }
+    note_state(r, fail);
     return fail;
 }
 
@@ -90,9 +120,11 @@ bool vt_fails_refused(struct vt_fails *fails, struct vt_replay *r, const struct 
 }
 
 /* The thread's refusals since its last success all belong to this request. The last of them counts,
- * because before it the framework released what it could. */
+ * with the state of now: before it the framework released what it could, and after it the parts of
+ * this request (expandable segments) that the driver had provided. */
 void vt_fails_given_up(struct vt_fails *fails, struct vt_replay *r, const struct vt_log *log,
-                       uint32_t tid, const struct vt_rec_cacheoom *o) {
+                       uint32_t tid, const struct vt_rec_cacheoom *o,
+                       struct vt_rehearsal *rehearsal) {
     uint32_t next = vt_map_get(&fails->open, tid), attempts = 0;
     struct vt_replay_fail *last = NULL;
     if (next == VT_MAP_NONE)
@@ -110,6 +142,7 @@ void vt_fails_given_up(struct vt_fails *fails, struct vt_replay *r, const struct
     if (last) {
         vt_map_put(&fails->open, tid, 0);
         last->attempts = attempts;
+        note_state(r, last);
     } else {
         last = add_fail(r, log, tid, o->word, o->when, o->requested);
         if (!last)
@@ -117,8 +150,17 @@ void vt_fails_given_up(struct vt_fails *fails, struct vt_replay *r, const struct
         last->result = OUT_OF_MEMORY;
         last->raised = last->unasked = true;
         last->attempts = 0;
+        note_held(r, last);
     }
     last->framework_size = o->requested;
+    if (!last->cached)
+        return;
+    struct vt_cache_settings settings = r->settings;
+    settings.expandable = last->mapped;
+    last->packing =
+        vt_packing_find(r->segments, last->device, settings, o->requested, &r->packing_work);
+    if (rehearsal && rehearsal->device == last->device)
+        last->rehearsed = vt_rehearsal_request(rehearsal, o->requested, last->packing.stream);
 }
 
 void vt_fails_succeeded(struct vt_fails *fails, struct vt_replay *r, uint32_t tid, uint64_t size,
@@ -151,6 +193,14 @@ void vt_fails_asked(struct vt_fails *fails, struct vt_replay *r, const struct vt
         if (r->fails[i].device == ordinal && !r->fails[i].after.ticks)
             r->fails[i].after = device->info;
     fails->info_from[ordinal] = r->fail_count;
+}
+
+void vt_fails_drop(struct vt_replay *r) {
+    for (size_t i = 0; i < r->fail_count; i++)
+        free(r->fails[i].held);
+    free(r->fails);
+    r->fails = NULL;
+    r->fail_count = r->fail_room = 0;
 }
 
 void vt_fails_free(struct vt_fails *fails) {

@@ -22,12 +22,14 @@ bool vt_fails_refused(struct vt_fails *fails, struct vt_replay *r, const struct 
                       uint32_t tid, const struct vt_rec_fail *f);
 /* A framework raised its error. */
 void vt_fails_given_up(struct vt_fails *fails, struct vt_replay *r, const struct vt_log *log,
-                       uint32_t tid, const struct vt_rec_cacheoom *o);
+                       uint32_t tid, const struct vt_rec_cacheoom *o,
+                       struct vt_rehearsal *rehearsal);
 /* Driver memory was allocated. Needs no call if `pending` is 0. */
 void vt_fails_succeeded(struct vt_fails *fails, struct vt_replay *r, uint32_t tid, uint64_t size,
                         uint64_t ticks);
 /* The driver answered how much is free. */
 void vt_fails_asked(struct vt_fails *fails, struct vt_replay *r, const struct vt_rec_meminfo *m);
 void vt_fails_free(struct vt_fails *fails); /* leaves it empty, ready for use */
+void vt_fails_drop(struct vt_replay *r);    /* frees the replay's fails */
 
 #endif

@@ -11,6 +11,7 @@
  */
 #include "segments.h"
 
+#include "cache_model.h"
 #include "pieces.h"
 
 enum { LEAF = 256 };
@@ -39,6 +40,7 @@ struct vt_segments {
     size_t leaf_count, leaf_room;
     struct vt_pieces pieces;
     struct vt_map walls; /* a set of addresses: the values mean nothing */
+    bool one_stream;
     struct device devices[256];
 };
 
@@ -311,9 +313,47 @@ static uint32_t piece_with(const struct vt_segments *f, const struct vt_segment 
     return i && f->pieces.row[i].end > address ? i : 0;
 }
 
+/* --- streams --- */
+
+static bool is_small(const struct vt_segment *s) {
+    return s->end - s->start == VT_CACHE_SMALL_SEGMENT;
+}
+
+void vt_segments_one_stream(struct vt_segments *f) {
+    f->one_stream = true;
+}
+
+/* The stream of a new segment whose first block has this size: the first one that has no idle piece
+ * for it. */
+static unsigned find_stream(const struct vt_segments *f, const struct vt_segment *s,
+                            uint64_t size) {
+    const struct vt_segment *before = s->start ? segment_with(f, s->start - 1) : NULL;
+    const struct vt_segment *next = segment_with(f, s->end);
+    const struct device *d = &f->devices[s->device];
+    uint64_t has_room = 0;
+    unsigned stream = 0;
+    if (s->mapped && before && before->mapped && before->holds)
+        return before->stream;
+    if (s->mapped && next && next->mapped && next->holds)
+        return next->stream;
+    if (f->one_stream || !d->heap_count || d->heap[0].size < size)
+        return 0;
+    for (size_t i = 0; i < d->heap_count; i++) {
+        const struct heap_row *row = &d->heap[i];
+        const struct vt_segment *of =
+            row->size >= size && is_idle(f, row) ? segment_with(f, row->start) : NULL;
+        if (of && is_small(of) == is_small(s))
+            has_room |= 1ull << of->stream;
+    }
+    while (stream < 63 && has_room >> stream & 1)
+        stream++;
+    return stream;
+}
+
 /* Its first block: from now on the segment counts as reserve. */
-static void begin_segment(struct vt_segments *f, struct vt_segment *s) {
+static void begin_segment(struct vt_segments *f, struct vt_segment *s, uint64_t size) {
     struct device *d = &f->devices[s->device];
+    s->stream = (uint8_t)find_stream(f, s, size);
     s->holds = true;
     d->used = true;
     d->figures.mapped |= s->mapped;
@@ -322,13 +362,12 @@ static void begin_segment(struct vt_segments *f, struct vt_segment *s) {
 }
 
 const struct vt_segment *vt_segments_alloc(struct vt_segments *f, uint64_t address, uint64_t size,
-                                           uint64_t ticks, bool *first) {
+                                           uint64_t ticks, vt_segments_begun *begun,
+                                           void *context) {
     struct vt_segment *s = segment_with(f, address);
     uint64_t end = address + size;
-    *first = false;
     if (!s || !size || end < address)
         return NULL;
-    *first = !s->holds;
     /* A block may span adjacent mappings: check that they are complete before changing any. */
     for (const struct vt_segment *part = s; part->end < end;) {
         const struct vt_segment *after = segment_with(f, part->end);
@@ -337,8 +376,10 @@ const struct vt_segment *vt_segments_alloc(struct vt_segments *f, uint64_t addre
         part = after;
     }
     for (struct vt_segment *part = s;; part = segment_with(f, part->end)) {
-        if (!part->holds)
-            begin_segment(f, part);
+        if (!part->holds) {
+            begin_segment(f, part, size);
+            begun(context, part);
+        }
         if (part->end >= end)
             break;
     }
@@ -381,8 +422,11 @@ void vt_segments_add(struct vt_segments *f, uint64_t start, uint64_t size, uint6
         return;
     /* what was there before was freed or unmapped unseen */
     vt_segments_unmap(f, start, start + size, ticks, NULL, NULL);
-    insert_segment(f,
-                   (struct vt_segment){start, start + size, key, (uint8_t)device, mapped, false});
+    insert_segment(f, (struct vt_segment){.start = start,
+                                          .end = start + size,
+                                          .key = key,
+                                          .device = (uint8_t)device,
+                                          .mapped = mapped});
     if (!mapped) {
         vt_map_put(&f->walls, start, 0);
         vt_map_put(&f->walls, start + size, 0);
@@ -475,7 +519,8 @@ bool vt_segments_region(const struct vt_segments *f, size_t *at, struct vt_regio
         if (!s->holds)
             continue;
         if (!found)
-            *region = (struct vt_region){s->start, s->end, s->key, s->device, s->mapped};
+            *region = (struct vt_region){s->start,  s->end,      s->key,   s->device,
+                                         s->mapped, is_small(s), s->stream};
         region->end = s->end;
         found = true;
     }
@@ -486,6 +531,25 @@ uint64_t vt_segments_piece(const struct vt_segments *f, uint64_t start, bool *bl
     uint32_t i = vt_pieces_at(&f->pieces, start);
     *block = i && f->pieces.row[i].block;
     return i ? f->pieces.row[i].end : 0;
+}
+
+uint64_t vt_segments_releasable(const struct vt_segments *f, unsigned device) {
+    uint64_t bytes = 0;
+    for (size_t leaf = 0; leaf < f->leaf_count; leaf++)
+        for (uint32_t at = 0; at < f->leaves[leaf]->count; at++) {
+            const struct vt_segment *s = &f->leaves[leaf]->s[at];
+            uint32_t i = s->holds && s->device == device ? piece_with(f, s, s->start) : 0;
+            if (i && !f->pieces.row[i].block && f->pieces.row[i].end >= s->end)
+                bytes += s->end - s->start;
+        }
+    return bytes;
+}
+
+void vt_segments_set_stream(struct vt_segments *f, const struct vt_region *region,
+                            unsigned stream) {
+    struct vt_segment *s;
+    for (uint64_t at = region->start; at < region->end && (s = segment_with(f, at)); at = s->end)
+        s->stream = (uint8_t)stream;
 }
 
 void vt_segments_sum(const struct vt_segments *f, const struct vt_region *region, uint64_t *in_use,

@@ -40,8 +40,9 @@ struct vt_segment {
     uint64_t start, end;
     uint64_t key; /* vt_address_key of the driver allocation */
     uint8_t device;
-    bool mapped; /* mapped physical memory: without a wall to adjacent mappings */
-    bool holds;  /* contains or contained a block */
+    bool mapped;    /* mapped physical memory: without a wall to adjacent mappings */
+    bool holds;     /* contains or contained a block */
+    uint8_t stream; /* whose blocks it serves: a number made here, see vt_segments_alloc */
 };
 
 struct vt_segments;
@@ -64,12 +65,22 @@ void vt_segments_remove(struct vt_segments *f, uint64_t start, uint64_t ticks,
 void vt_segments_unmap(struct vt_segments *f, uint64_t start, uint64_t end, uint64_t ticks,
                        vt_segments_gone *gone, void *context);
 
-/* A block was allocated. Returns its segment, valid until the next change; *first: it is the first
- * block there. NULL: it lies in no driver memory, or overlaps a block; it is ignored, and so is its
- * free. */
+/* Called with driver memory that becomes a segment. */
+typedef void vt_segments_begun(void *context, const struct vt_segment *segment);
+
+/* A block was allocated. Returns its segment, valid until the next change. NULL: it lies in no
+ * driver memory, or overlaps a block; it is ignored, and so is its free.
+ *
+ * The log does not say which stream a block is for. But an allocator that makes a new segment,
+ * although an idle piece of another one is large enough, does so for another stream (or a graph's
+ * private pool): segments are numbered accordingly, from 0. */
 const struct vt_segment *vt_segments_alloc(struct vt_segments *f, uint64_t address, uint64_t size,
-                                           uint64_t ticks, bool *first);
+                                           uint64_t ticks, vt_segments_begun *begun, void *context);
 void vt_segments_free(struct vt_segments *f, uint64_t address, uint64_t ticks);
+
+/* The allocator does not split some blocks (max_split_size_mb), so large idle pieces prove nothing:
+ * from now on all segments count as one stream's. */
+void vt_segments_one_stream(struct vt_segments *f);
 
 /* Restarts the peaks and the moments. */
 void vt_segments_begin_window(struct vt_segments *f, uint64_t ticks);
@@ -81,12 +92,17 @@ const struct vt_reserve_device *vt_segments_device(struct vt_segments *f, unsign
 struct vt_region {
     uint64_t start, end, key;
     unsigned device;
-    bool mapped;
+    bool mapped, small; /* small: of PyTorch's pool for small blocks */
+    unsigned stream;
 };
 /* The next region by address. *at: 0 at first. False: no more. */
 bool vt_segments_region(const struct vt_segments *f, size_t *at, struct vt_region *region);
 /* The end of the piece that begins at `start`, and whether it is a block. 0: none begins there. */
 uint64_t vt_segments_piece(const struct vt_segments *f, uint64_t start, bool *block);
+/* Bytes of segments that are wholly idle: what the allocator could return to the driver. */
+uint64_t vt_segments_releasable(const struct vt_segments *f, unsigned device);
+/* Gives the segments of a region another stream. */
+void vt_segments_set_stream(struct vt_segments *f, const struct vt_region *region, unsigned stream);
 /* The bytes in use of a region, and the size of its largest idle piece. */
 void vt_segments_sum(const struct vt_segments *f, const struct vt_region *region, uint64_t *in_use,
                      uint64_t *largest);

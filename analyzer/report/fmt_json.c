@@ -330,6 +330,7 @@ static void site(struct vt_json *j, const struct vt_site *s, bool native) {
     vt_json_number(j, "held_count", s->held_count);
     vt_json_number(j, "peak_bytes", s->peak_bytes);
     vt_json_number(j, "bytes_at_peak", s->bytes_at_peak);
+    vt_json_number(j, "bytes_at_oom", s->bytes_at_oom);
     vt_json_number(j, "allocated_bytes", s->allocated_bytes);
     vt_json_number(j, "alloc_count", s->alloc_count);
     vt_json_number(j, "free_count", s->free_count);
@@ -374,6 +375,8 @@ static void oom(struct vt_json *j, const struct vt_process *p, const struct vt_o
     vt_json_string(j, "allocator", o->allocator);
     vt_json_number(j, "driver_requested_bytes", o->driver_requested_bytes);
     vt_json_number(j, "attempts", o->attempts);
+    vt_json_number(j, "leaked_bytes", o->leaked_bytes);
+    vt_json_string(j, "setting", o->setting);
     vt_json_number(j, "thread", o->thread);
     vt_json_number(j, "free_said_at_ns", o->free_said_at);
     vt_json_number(j, "other_processes_bytes", o->others_bytes);

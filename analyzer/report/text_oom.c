@@ -24,8 +24,10 @@ static void print_asked(const struct vt_text *t, const struct vt_oom *oom) {
         vt_string_add(&text, " of pinned host memory");
     if (oom->api)
         vt_string_format(&text, " by %s", oom->api);
-    if (oom->driver_requested_bytes != VT_UNKNOWN &&
-        oom->driver_requested_bytes != oom->requested_bytes)
+    if (oom->expandable && oom->driver_requested_bytes != VT_UNKNOWN)
+        vt_string_format(&text, " (in pieces of %s)", VT_BYTES(oom->driver_requested_bytes));
+    else if (oom->driver_requested_bytes != VT_UNKNOWN &&
+             oom->driver_requested_bytes != oom->requested_bytes)
         vt_string_format(&text, " (a segment of %s)", VT_BYTES(oom->driver_requested_bytes));
     if (oom->layer != VT_LAYER_HOST)
         vt_string_format(&text, "; this process held %s", VT_BYTES(oom->tracked_bytes));
@@ -140,7 +142,7 @@ static void print_oom(const struct vt_text *t, const struct vt_oom *oom) {
 
 void vt_text_ooms(const struct vt_text *t) {
     const struct vt_process *p = t->process;
-    const struct vt_oom *last = NULL;
+    const struct vt_oom *last = vt_process_oom(p);
     const char *by = NULL;
     uint64_t recoveries = 0, others = p->ooms_left_out;
     for (uint32_t i = 0; i < p->oom_count; i++) {
@@ -148,8 +150,7 @@ void vt_text_ooms(const struct vt_text *t) {
             recoveries++;
             by = p->ooms[i].allocator ? p->ooms[i].allocator : by;
         } else {
-            others += last != NULL;
-            last = &p->ooms[i];
+            others += &p->ooms[i] != last;
         }
     }
     if (last)

@@ -1,0 +1,65 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Would a setting of PyTorch's allocator have helped? The run is replayed in a model of the
+ * allocator under several settings; one counts only if every request until the failure, and that
+ * one, finds room. If the model has room under the settings of the run as well, it is not exact
+ * enough here, and nothing is said. build.c calls.
+ */
+#include "judge.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* Whether a setting could matter: idle memory and the driver's were enough for the request. */
+static bool is_worth_it(const struct vt_oom *oom) {
+    bool open = oom->cause && (!strcmp(oom->cause, "fragmentation") ||
+                               (!strcmp(oom->cause, "capacity") && !oom->leaked_bytes));
+    return open && oom->cache.known && !oom->expandable && oom->cached_bytes != VT_UNKNOWN &&
+           oom->free_bytes != VT_UNKNOWN &&
+           oom->requested_bytes <= oom->cached_bytes + oom->free_bytes;
+}
+
+static void rehearse(const struct vt_oom_sources *s, struct vt_oom *oom) {
+    static const unsigned sizes[] = {256, 128, 64, 32}; /* MiB; the mildest first */
+    struct vt_cache_settings settings[VT_REHEARSALS] = {s->replay->settings, s->replay->settings};
+    unsigned count = 2;
+    struct vt_rehearsal rehearsal;
+    struct vt_replay replay;
+    struct vt_string message = {0}, text = {0};
+    settings[1].expandable = true;
+    for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
+        settings[count] = s->replay->settings;
+        settings[count++].max_split = (uint64_t)sizes[i] << 20;
+    }
+    vt_rehearsal_open(&rehearsal, oom->device, oom->cache.reserved_bytes + oom->free_bytes,
+                      oom->total_bytes, settings, count);
+    struct vt_sites *ids = vt_sites_open(s->log);
+    int error = vt_replay_rehearse(s->log, ids, s->window, &rehearsal, &replay, &message);
+    uint32_t passed =
+        !error && oom->number < replay.fail_count ? replay.fails[oom->number].rehearsed : 1;
+    if (passed & 1)
+        passed = 0;
+    if (passed & 2)
+        vt_string_add(&text, "expandable_segments:True");
+    for (unsigned i = 2; i < count && !text.length; i++)
+        if (passed >> i & 1)
+            vt_string_format(&text, "max_split_size_mb:%u", sizes[i - 2]);
+    oom->setting = text.text;
+    vt_sites_close(ids);
+    vt_rehearsal_close(&rehearsal);
+    vt_replay_free(&replay);
+    vt_string_free(&message);
+}
+
+/* Only for the last failure of each device: a replay takes time. */
+void vt_oom_try_settings(const struct vt_oom_sources *s, struct vt_process *p) {
+    bool done[256] = {false};
+    for (uint32_t i = p->oom_count; i-- > 0;) {
+        struct vt_oom *oom = &p->ooms[i];
+        if (!strcmp(oom->outcome, "recovered") || oom->device > 255 || done[oom->device])
+            continue;
+        done[oom->device] = true;
+        if (is_worth_it(oom))
+            rehearse(s, oom);
+    }
+}

@@ -1,0 +1,99 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Live blocks without holes (see packing.h): a fresh allocator is given them, by size, the largest
+ * first, and then the request.
+ */
+#include "packing.h"
+
+#include <stdlib.h>
+
+struct live {
+    uint64_t size;
+    unsigned stream;
+};
+
+static int largest_first(const void *a, const void *b) {
+    const struct live *x = a, *y = b;
+    if (x->size != y->size)
+        return x->size < y->size ? 1 : -1;
+    return x->stream < y->stream ? -1 : x->stream > y->stream;
+}
+
+/* An idle piece of the request's pool that is large enough, but was not used, is of another stream.
+ * Chooses the request's stream: the first that has no such piece. If there is none, the segments
+ * with such pieces are another stream's. */
+static unsigned choose_stream(struct vt_segments *f, unsigned device, uint64_t request) {
+    uint64_t seen = 0, has_room = 0, largest, in_use;
+    struct vt_region region;
+    size_t cursor = 0;
+    bool small = request <= VT_CACHE_SMALL;
+    while (vt_segments_region(f, &cursor, &region)) {
+        if (region.device != device || region.small != small)
+            continue;
+        vt_segments_sum(f, &region, &in_use, &largest);
+        seen |= 1ull << region.stream;
+        if (largest >= request)
+            has_room |= 1ull << region.stream;
+    }
+    unsigned stream = 0, other = 1;
+    while (stream < 63 && !((seen & ~has_room) >> stream & 1))
+        stream++;
+    if (stream < 63 || !has_room)
+        return stream < 63 ? stream : 0;
+    while (other < 63 && seen >> other & 1)
+        other++;
+    for (cursor = 0; vt_segments_region(f, &cursor, &region);) {
+        if (region.device != device || region.small != small || region.stream)
+            continue;
+        vt_segments_sum(f, &region, &in_use, &largest);
+        if (largest >= request)
+            vt_segments_set_stream(f, &region, other);
+    }
+    return 0;
+}
+
+struct vt_packing vt_packing_find(struct vt_segments *f, unsigned device,
+                                  struct vt_cache_settings settings, uint64_t request,
+                                  uint64_t *work) {
+    struct vt_packing found = {0};
+    struct vt_region region;
+    struct live *live = NULL;
+    size_t count = 0, room = 0, cursor = 0;
+    request = (request + VT_CACHE_UNIT - 1) / VT_CACHE_UNIT * VT_CACHE_UNIT;
+    found.stream = settings.max_split == UINT64_MAX ? choose_stream(f, device, request) : 0;
+    while (*work && vt_segments_region(f, &cursor, &region)) {
+        bool small = request <= VT_CACHE_SMALL, block;
+        for (uint64_t at = region.start, end; region.device == device && at < region.end;
+             at = end) {
+            end = vt_segments_piece(f, at, &block);
+            if (!end)
+                break;
+            *work -= *work > 0;
+            if (block) {
+                VT_GROW(live, count, room);
+                live[count++] = (struct live){end - at, region.stream};
+            } else if (region.small != small) {
+                found.idle_other_pool += end - at;
+            } else if (region.stream != found.stream) {
+                found.idle_other_stream += end - at;
+            } else {
+                found.idle_usable += end - at;
+                if (end - at > found.largest_usable)
+                    found.largest_usable = end - at;
+            }
+        }
+    }
+    if (*work) {
+        struct vt_cache_model *fresh = vt_cache_open(settings, UINT64_MAX, UINT64_MAX);
+        if (count)
+            qsort(live, count, sizeof *live, largest_first);
+        for (size_t i = 0; i < count; i++)
+            vt_cache_alloc(fresh, live[i].size, live[i].stream);
+        vt_cache_alloc(fresh, request, found.stream);
+        found.need = vt_cache_reserved(fresh);
+        found.known = true;
+        vt_cache_close(fresh);
+    }
+    free(live);
+    return found;
+}
