@@ -122,7 +122,7 @@ $(BUILD)/python/%.py: examples/pytest/%.py
 UNIT_SOURCES := $(wildcard tests/unit/*/*_test.c tests/unit/*/*/*_test.c)
 UNIT_TESTS   := $(UNIT_SOURCES:tests/unit/%.c=$(BUILD)/tests/unit/%)
 
-test-build: $(UNIT_TESTS)
+test-build: $(UNIT_TESTS) python
 
 $(BUILD)/obj/analyzer.a: $(filter-out %/main.o,$(ANALYZER_OBJECTS))
 $(BUILD)/obj/preload.a: $(PRELOAD_OBJECTS)
