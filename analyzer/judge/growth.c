@@ -13,8 +13,9 @@
  *   - lift the valleys, the lowest levels of equal windows: Mann-Kendall (trends);
  *   - come from a program that repeats something: marked iterations, frees in between, or rises
  * spread over time (goes_round, only_keeps, takes_time).
- * A buffer that is reallocated larger keeps no block, nor does a queue that fills. For these the
- * floor is tested instead: the least that the site held from a moment on (stays_up).
+ * A queue that fills keeps no block. For it the floor is tested instead: the least that the site
+ * held from a moment on, of which the number of blocks must rise (fills). One buffer that is made
+ * longer and longer is growth_append.c's.
  *
  * The tests are tried by marked iterations, then by the run's rhythm (its own events), then by
  * time.
@@ -94,17 +95,6 @@ static double drift(const double *values, uint32_t count) {
     return squares > 0 ? mean * sqrt((count - 1.0) * (count - 2) / squares) : INFINITY;
 }
 
-/* Whether one buffer is reallocated larger and larger: no more blocks than at the first rise, but
- * twice the bytes. A workspace that grows by a few percent does not count. */
-static bool is_longer(const struct curve *c, const struct rise *first) {
-    uint64_t bytes = 0, count = 0;
-    for (uint32_t i = 0; i < c->count && c->samples[i].bucket <= first->bucket; i++) {
-        bytes = c->samples[i].last_bytes;
-        count = c->samples[i].high_count;
-    }
-    return (double)c->held >= LONGER * (double)bytes && c->held_count <= count;
-}
-
 /* Whether the rises are enough, without long pauses, last to the end and do not slow down. */
 static bool is_steady(const struct search *s, const struct trial *t) {
     const struct rise *rises = s->rises + t->first;
@@ -131,17 +121,16 @@ static bool is_steady(const struct search *s, const struct trial *t) {
     return !slows_down(rises, count, t->scale.end, t->warm);
 }
 
-/* Whether a floor shows growth: of a buffer that gets larger, or of a queue of blocks whose valleys
- * rise although some blocks are freed. */
-static bool stays_up(const struct search *s, const struct trial *t, uint32_t windows) {
+/* Whether more blocks come than go: the valleys of their number drift upwards. Their bytes would also
+ * rise where a few are made anew, longer each time. */
+static bool fills(const struct search *s, const struct trial *t, uint32_t windows) {
     const struct curve *c = t->curve;
     double valleys[MOST_VALLEYS + 1],
         start = vt_growth_sample_position(s, c, t->scale.kind, c->samples);
     if (start < t->scale.start)
         start = t->scale.start;
-    vt_growth_valleys(s, c, &t->scale, start, windows, valleys);
-    return is_longer(c, s->rises + t->first) ||
-           (c->min_age > 0 && drift(valleys, windows + 1) >= DRIFTING);
+    vt_growth_valleys(s, c, &t->scale, start, windows, true, valleys);
+    return c->min_age > 0 && drift(valleys, windows + 1) >= DRIFTING;
 }
 
 /* The trend of the valleys. A window is as long as the longest pause, where that gives enough
@@ -163,9 +152,9 @@ static bool trends(const struct search *s, const struct trial *t, double *chance
                                         : windows;
     if (t->scale.kind == BY_ITERATION && windows > span)
         windows = (uint32_t)span;
-    if (t->floor && !stays_up(s, t, windows))
+    if (t->floor && !fills(s, t, windows))
         return false;
-    vt_growth_valleys(s, t->curve, &t->scale, start, windows, valleys);
+    vt_growth_valleys(s, t->curve, &t->scale, start, windows, false, valleys);
     *chance = vt_growth_mann_kendall(valleys, windows + 1);
     return *chance <= SIGNIFICANT;
 }
@@ -187,6 +176,7 @@ static bool holds(const struct search *s, const struct trial *t, struct found *f
     found->one_thread = t->curve->one_thread;
     found->rise_count = count;
     found->scale = t->scale;
+    found->appends = false;
     return true;
 }
 
@@ -386,7 +376,10 @@ void vt_growth_find(const struct vt_replay *replay, const struct vt_history *his
             site->held_bytes = site->live_bytes;
             site->held_count = site->live_count;
         }
-        if (!site->before && c.count && find(&s, &c, &found) && !replaces(&s, &found, p, site))
+        bool grows = !site->before && c.count &&
+                     (find(&s, &c, &found) ||
+                      (vt_appends_name(site->stack) && vt_growth_appends(&s, &c, i, &found)));
+        if (grows && !replaces(&s, &found, p, site))
             vt_growth_describe(&s, &found, s.rises + found.first_rise, found.rise_count, i, p,
                                site);
     }

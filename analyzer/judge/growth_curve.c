@@ -130,8 +130,9 @@ uint32_t vt_growth_floor(const struct search *s, const struct curve *c, const st
     uint32_t i = c->count;
     while (i > 0 && c->samples[i - 1].bucket >= scale->end_bucket)
         i--;
-    /* the last allocation may be a temporary whose predecessor is not freed yet */
-    if (i >= 2 && c->samples[i - 2].last_bytes < floor)
+    /* the process's last allocation may be a temporary whose predecessor is not freed yet */
+    if (i >= 2 && c->samples[i - 1].bucket == s->last_bucket &&
+        c->samples[i - 2].last_bytes < floor)
         floor = c->samples[i - 2].last_bytes;
     while (i-- > 0) {
         const struct vt_sample *sample = &c->samples[i];
@@ -159,29 +160,30 @@ uint32_t vt_growth_floor(const struct search *s, const struct curve *c, const st
 }
 
 void vt_growth_valleys(const struct search *s, const struct curve *c, const struct scale *scale,
-                       double start, uint32_t count, double *valleys) {
+                       double start, uint32_t count, bool blocks, double *valleys) {
     double width = (scale->end - start) / count;
     uint64_t level = 0;
     uint32_t i = 0;
     for (; i < c->count && vt_growth_sample_position(s, c, scale->kind, &c->samples[i]) < start;
          i++)
-        level = c->samples[i].last_bytes;
+        level = blocks ? c->samples[i].last_count : c->samples[i].last_bytes;
     for (uint32_t w = 0; w < count; w++) {
         double end = start + width * (w + 1);
-        uint64_t low = level;
+        uint64_t valley = level;
         for (; i < c->count && c->samples[i].bucket < scale->end_bucket; i++) {
             const struct vt_sample *sample = &c->samples[i];
             if (w + 1 < count && vt_growth_sample_position(s, c, scale->kind, sample) >= end)
                 break;
             if (sample->bucket == s->last_bucket)
                 continue;
-            if (sample->low_bytes < low)
-                low = sample->low_bytes;
-            level = sample->last_bytes;
+            uint64_t low = blocks ? sample->low_count : sample->low_bytes;
+            valley = low < valley ? low : valley;
+            level = blocks ? sample->last_count : sample->last_bytes;
         }
-        valleys[w] = (double)low;
+        valleys[w] = (double)valley;
     }
-    valleys[count] = (double)(scale->whole ? scale->held : level);
+    uint64_t held = blocks ? c->held_count : scale->held;
+    valleys[count] = (double)(scale->whole ? held : level);
 }
 
 /* --- curves --- */

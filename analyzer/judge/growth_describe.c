@@ -244,6 +244,7 @@ void vt_growth_describe(const struct search *s, const struct found *found, const
     uint64_t end_ticks = s->history->last_alloc;
     double all; /* iterations of the run */
     g->chance = found->chance;
+    g->appends = found->appends ? vt_appends_name(site->stack) : NULL;
     g->rises = count;
     g->since = vt_clock_ns(s->clock, buckets[begin].ticks);
     draw(s, found, rises, count, g);

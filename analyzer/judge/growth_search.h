@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * For the four files that search for growth: growth.c has the tests, growth_curve.c their data,
- * trend.c the statistics, growth_describe.c the figures for the report.
+ * For the files that search for growth: growth.c has the tests, growth_append.c those for one buffer
+ * that is appended to, growth_curve.c their data, trend.c the statistics, growth_describe.c the
+ * figures for the report.
  */
 #ifndef VRAMTRACE_ANALYZER_GROWTH_SEARCH_H
 #define VRAMTRACE_ANALYZER_GROWTH_SEARCH_H
@@ -64,6 +65,7 @@ struct found {
     uint32_t first_rise, rise_count; /* in search.rises */
     uint32_t begin;                  /* bucket of the first */
     bool one_thread;                 /* see struct curve */
+    bool appends;                    /* found by growth_append.c, without a trend */
     double chance;
     struct scale scale;
 };
@@ -94,9 +96,16 @@ uint32_t vt_growth_floor(const struct search *search, const struct curve *curve,
                          const struct scale *scale);
 
 /* The lowest levels of `count` equal windows from `start` to the scale's end, then the level at the
- * end: count + 1 values. */
+ * end: count + 1 values. `blocks`: numbers of blocks instead of bytes. */
 void vt_growth_valleys(const struct search *search, const struct curve *curve,
-                       const struct scale *scale, double start, uint32_t count, double *valleys);
+                       const struct scale *scale, double start, uint32_t count, bool blocks,
+                       double *valleys);
+
+/* --- growth_append.c --- */
+
+/* Whether one buffer is made longer to the end, at a site that appends. */
+bool vt_growth_appends(const struct search *search, const struct curve *curve, uint32_t site,
+                       struct found *found);
 
 /* --- trend.c --- */
 

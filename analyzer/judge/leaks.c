@@ -77,6 +77,7 @@ static void add_growth(struct vt_growth *sum, const struct vt_growth *g) {
     sum->blocks += g->blocks;
     sum->rises = g->rises > sum->rises ? g->rises : sum->rises;
     sum->chance = g->chance < sum->chance ? g->chance : sum->chance;
+    sum->appends = g->appends ? sum->appends : NULL; /* some of it is found by its trend */
     if (g->since_iteration < sum->since_iteration) {
         sum->since_iteration = g->since_iteration;
         sum->since = g->since;

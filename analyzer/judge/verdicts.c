@@ -78,10 +78,14 @@ static void say_growth(const struct vt_growth *g, struct vt_string *why) {
             (unsigned long long)g->since_iteration, VT_NUMBER(g->iterations));
     else
         vt_string_format(why, "live memory grew by %s each second to the end of the run", bytes);
-    vt_string_format(why, " (%s rise%s; Mann-Kendall p < %s)", rises, vt_plural(g->rises),
-                     g->chance < 0.001  ? "0.001"
-                     : g->chance < 0.01 ? "0.01"
-                                        : "0.02");
+    if (g->appends)
+        vt_string_format(why, ": one buffer, which %s makes longer (%s step%s)", g->appends, rises,
+                         vt_plural(g->rises));
+    else
+        vt_string_format(why, " (%s rise%s; Mann-Kendall p < %s)", rises, vt_plural(g->rises),
+                         g->chance < 0.001  ? "0.001"
+                         : g->chance < 0.01 ? "0.01"
+                                            : "0.02");
 }
 
 /* Says what is live by the live list alone: such a site made more allocations than the log has. */

@@ -73,12 +73,14 @@ struct vt_growth {
     uint64_t since_iteration, since;
     uint64_t full_in_iterations, full_in; /* until the device is full, from the run's end; 0: it was
                                              full */
-    const char *outer;             /* a phase that contains iterations; NULL: a longer rhythm */
-    uint64_t outer_iterations;     /* iterations in each `outer`; 0: there is none */
-    uint64_t bytes;                /* growth up to the process's last allocation */
-    uint64_t rises;                /* how often it kept more than before */
-    uint64_t blocks;               /* kept by these rises; 0: found by levels, not by blocks */
-    double chance;                 /* that such a trend is random: Mann-Kendall */
+    const char *outer;         /* a phase that contains iterations; NULL: a longer rhythm */
+    uint64_t outer_iterations; /* iterations in each `outer`; 0: there is none */
+    uint64_t bytes;            /* growth up to the process's last allocation */
+    uint64_t rises;            /* how often it kept more than before */
+    uint64_t blocks;           /* kept by these rises; 0: found by levels, not by blocks */
+    double chance;             /* that such a trend is random: Mann-Kendall; 1: see `appends` */
+    const char
+        *appends; /* the operation that makes one buffer longer and longer: "cat"; else NULL */
     double shape[VT_GROWTH_PARTS]; /* shares of `bytes` in equal parts of the events */
 };
 

@@ -8,10 +8,12 @@
  *     symbolize.h    an address in a module -> functions, files and lines
  *     stacks.h       a log's stacks as the model shows them
  *     classes.h      who owns driver memory: a caching allocator, a CUDA library, or the program
+ *     appends.h      which operations append to what they replace
  */
 #ifndef VRAMTRACE_ANALYZER_NAMES_H
 #define VRAMTRACE_ANALYZER_NAMES_H
 
+#include "appends.h"
 #include "classes.h"
 #include "stacks.h"
 #include "symbolize.h"

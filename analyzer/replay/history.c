@@ -139,6 +139,11 @@ uint32_t vt_history_kept(struct vt_history *h, uint32_t site, uint64_t bytes) {
     s->samples[s->count - 1].kept_count++;
     s->shared |= s->thread != h->thread;
     s->thread = h->thread;
+    if (bytes >= 2 * s->doubled_bytes) {
+        s->doublings += s->doubled_bytes > 0;
+        s->doubled_in = h->bucket_count - 1;
+        s->doubled_bytes = bytes;
+    }
     return s->count - 1;
 }
 

@@ -48,8 +48,10 @@ struct vt_site_history {
     uint32_t count, room;
     /* held at the process's last allocation, that is, before the frees at exit */
     uint64_t held_bytes, held_count, held_at;
-    uint32_t thread; /* the last that allocated here: index in vt_history.threads */
-    bool shared;     /* several threads allocated here */
+    uint64_t doubled_bytes;         /* of its first block, then of each at least twice as large */
+    uint32_t doublings, doubled_in; /* how often that was; the bucket of the last */
+    uint32_t thread;                /* the last that allocated here: index in vt_history.threads */
+    bool shared;                    /* several threads allocated here */
 };
 
 #define VT_NO_THREAD UINT32_MAX

@@ -265,6 +265,7 @@ static void growth(struct vt_json *j, const struct vt_growth *g) {
     vt_json_number(j, "since_ns", g->since);
     vt_json_number(j, "full_in_iterations", g->full_in_iterations);
     vt_json_number(j, "full_in_ns", g->full_in);
+    vt_json_string(j, "appends", g->appends);
     vt_json_close(j, '}');
 }
 

@@ -182,11 +182,15 @@ static void print_evidence(const struct vt_text *t, const struct vt_leak *leak) 
         else
             vt_string_format(&s, "kept: %s freed only %s, %s never", VT_NUMBER(amount.freed),
                              end(p), VT_NUMBER(amount.blocks - amount.freed));
-        vt_string_format(&s, "; %s rise%s, p < %s", VT_NUMBER(leak->growth->rises),
-                         vt_plural(leak->growth->rises),
-                         leak->growth->chance < 0.001  ? "0.001"
-                         : leak->growth->chance < 0.01 ? "0.01"
-                                                       : "0.02");
+        if (leak->growth->appends)
+            vt_string_format(&s, "; %s made it longer in %s step%s", leak->growth->appends,
+                             VT_NUMBER(leak->growth->rises), vt_plural(leak->growth->rises));
+        else
+            vt_string_format(&s, "; %s rise%s, p < %s", VT_NUMBER(leak->growth->rises),
+                             vt_plural(leak->growth->rises),
+                             leak->growth->chance < 0.001  ? "0.001"
+                             : leak->growth->chance < 0.01 ? "0.01"
+                                                           : "0.02");
         if (leak->verdict == VT_VERDICT_LOST)
             vt_string_add(&s, "; no pointer to them is left");
     }

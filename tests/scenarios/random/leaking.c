@@ -243,7 +243,7 @@ static void per_epoch(void) {
     }
 }
 
-MAKER(concatenated) /* LEAK */
+MAKER(append) /* LEAK */
 
 /* x = concat(x, more): one block, always a larger one. */
 static void concatenate(size_t low, size_t high) {
@@ -251,7 +251,7 @@ static void concatenate(size_t low, size_t high) {
     size_t bytes = 0;
     EACH_OP(i) {
         bytes += size_between(low, high);
-        keep(whole, concatenated(bytes));
+        keep(whole, append(bytes));
         if (whole->count > 1)
             drop(whole, 0);
     }
@@ -263,6 +263,20 @@ static void concat(void) {
 
 static void concat_random(void) {
     concatenate(1 * KIB, 256 * KIB);
+}
+
+MAKER(push_back) /* LEAK */
+
+/* A vector of one more element each operation, whose room is doubled as it fills. */
+static void vector(void) {
+    struct blocks *elements = new_leaked();
+    EACH_OP(i) {
+        if (i & (i - 1)) /* neither 0 nor a power of two: there is room */
+            continue;
+        keep(elements, push_back((size_t)(i ? 2 * i : 1) * 8 * KIB));
+        if (elements->count > 1)
+            drop(elements, 0);
+    }
 }
 
 MAKER(loss)   /* LEAK */
@@ -403,6 +417,7 @@ const struct family leaks[] = {
     {"per_epoch", per_epoch, NOTHING},
     {"concat", concat, STEADY},
     {"concat_random", concat_random, MIXED},
+    {"vector", vector, STEADY},
     {"two_lines", two_lines, STEADY},
     {"beside_cache", beside_cache, STEADY},
     {"beside_huge", beside_huge, NOTHING},

@@ -199,6 +199,32 @@ static void hash_table(void) {
     }
 }
 
+MAKER(append)
+
+/* A language model's cache: a token more each operation, all of it freed as a generation ends. */
+static void generation_cache(void) {
+    struct blocks *cache = new_slots(1);
+    int tokens = 0, last = between(20, 50);
+    EACH_OP(i) {
+        put(cache, 0, append((size_t)++tokens * 64 * KIB));
+        if (tokens == last) {
+            clear(cache);
+            cache->count = 1;
+            tokens = 0;
+            last = between(20, 50);
+        }
+    }
+}
+
+/* A bank of features that is appended to until it has 40. */
+static void feature_bank(void) {
+    struct blocks *bank = new_slots(1);
+    EACH_OP(i) {
+        if (i < 40)
+            put(bank, 0, append((size_t)(i + 1) * 64 * KIB));
+    }
+}
+
 MAKER(plan)
 MAKER(plan_workspace)
 
@@ -254,6 +280,8 @@ const struct family stores[] = {
     {"trimmed_pool", trimmed_pool, NOTHING},
     {"two_turns", two_turns, NOTHING},
     {"hash_table", hash_table, STEADY},
+    {"generation_cache", generation_cache, STEADY},
+    {"feature_bank", feature_bank, STEADY},
     {"plans_by_shape", plans_by_shape, NOTHING},
     {"pinned_loader", pinned_loader, NOTHING},
     {0},

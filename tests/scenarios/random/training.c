@@ -27,6 +27,27 @@ static void any_length(void) {
     }
 }
 
+MAKER(sorted_sequence)
+
+/* The same with the sequences sorted by length. */
+static void by_length(void) {
+    struct blocks *buffer = new_slots(1);
+    size_t bytes = 64 * KIB;
+    EACH_OP(i) {
+        put(buffer, 0, sorted_sequence(bytes += size_between(512, 16 * KIB)));
+    }
+}
+
+/* A loader that is three of them ahead. */
+static void by_length_ahead(void) {
+    struct blocks *ready = new_blocks();
+    EACH_OP(i) {
+        keep(ready, sorted_sequence((size_t)(16 + i) * 4 * KIB));
+        if (ready->count > 3)
+            drop(ready, 0);
+    }
+}
+
 MAKER(workspace)
 
 /* A workspace as large as the largest batch so far. */
@@ -248,6 +269,8 @@ static void graph_samples(void) {
 const struct family training[] = {
     {"double_buffer", double_buffer, STEADY},
     {"any_length", any_length, NOTHING},
+    {"by_length", by_length, STEADY},
+    {"by_length_ahead", by_length_ahead, MIXED},
     {"workspace_grows", workspace_grows, MIXED},
     {"lazy_buffers", lazy_buffers, STEADY},
     {"load_then_infer", load_then_infer, MIXED},

@@ -201,25 +201,114 @@ static void looks_alike(void **state) {
     assert_true(grows(&s));
 }
 
-/* One buffer made anew, each longer by as much; the last is live beside the one that it replaces. */
-static void longer(void **state) {
+/* One buffer that is made anew, by a Python function of that name; the last is live beside the one
+ * that it replaces. */
+struct remaking {
+    const char *what, *function;
+    int steps;
+    uint64_t first, more; /* bytes */
+    double times;         /* as large as the last */
+    int emptied_at, then; /* steps: given up there; of work after the last */
+    bool grows;
+};
+
+static uint64_t remake(struct story *s, const struct remaking *row) {
+    uint64_t last = 0, bytes = row->first, pause = 1, frames[] = {vt_frame_python(1, 7)};
+    maker_code(&s->maker, 0, 1, 1, row->function, "/home/me/train.py");
+    maker_stack(&s->maker, 0, 9, frames, 1);
+    for (int i = 0; i < row->steps; i++) {
+        for (uint64_t j = 0; j < pause; j++)
+            work(s);
+        uint64_t next = take(s, 9, bytes);
+        if (last && i < row->steps - 1)
+            give(s, last);
+        last = next;
+        bytes = (uint64_t)((double)bytes * row->times) + row->more;
+        pause = (uint64_t)((double)pause * row->times);
+        if (i + 1 == row->emptied_at) {
+            give(s, last);
+            last = 0;
+            bytes = row->first;
+        }
+    }
+    for (int i = 0; i < row->then; i++)
+        work(s);
+    return last;
+}
+
+static const struct vt_growth *python_growth(const struct vt_process *p) {
+    for (uint32_t i = 0; i < p->site_count; i++)
+        if (p->sites[i].stack->count && p->sites[i].stack->frames[0].python)
+            return p->sites[i].growth;
+    fail();
+    return NULL;
+}
+
+static void remade(void **state) {
+    static const struct remaking rows[] = {
+        {"a bank of 100 batches", "append", 100, 1000, 1000, 1, 0, 0, true},
+        {"batches sorted by length", "<module>", 100, 1000, 1000, 1, 0, 0, false},
+        {"a bank of 21 batches", "append", 21, 1000, 1000, 1, 0, 0, true},
+        {"of 19", "append", 19, 1000, 1000, 1, 0, 0, false},
+        {"hardly longer", "append", 80, 100000, 500, 1, 0, 0, true},
+        {"a method", "Bank.append", 40, 1000, 1000, 1, 0, 0, true},
+        {"full, then 40 rounds of work", "append", 40, 1000, 1000, 1, 0, 40, false},
+        {"emptied half-way", "append", 80, 1000, 1000, 1, 40, 0, false},
+        {"emptied after a trial", "append", 80, 1000, 1000, 1, 10, 0, true},
+        {"13 doublings", "push_back", 14, 100, 0, 2, 0, 0, true},
+        {"11 doublings", "push_back", 12, 100, 0, 2, 0, 0, false},
+        {"13 doublings without an append", "hash_table", 14, 100, 0, 2, 0, 0, false},
+    };
+    bool wrong = false;
+    (void)state;
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        struct story s;
+        struct vt_model model;
+        begin(&s);
+        remake(&s, &rows[i]);
+        bool found = python_growth(finish(&s, &model)) != NULL;
+        if (found != rows[i].grows) {
+            print_error("%s: expected %s\n", rows[i].what,
+                        rows[i].grows ? "growing" : "not growing");
+            wrong = true;
+        }
+        vt_build_free(&model);
+    }
+    assert_false(wrong);
+}
+
+static void bank(void **state) {
+    struct remaking row = {"", "append", 100, 1000, 1000, 1, 0, 0, true};
     struct story s;
     struct vt_model model;
-    uint64_t last = 0;
     (void)state;
     begin(&s);
-    for (uint64_t i = 1; i <= 100; i++) {
-        work(&s);
-        uint64_t next = take(&s, 1, i * 1000);
-        if (last && i < 100)
-            give(&s, last);
-        last = next;
-    }
-    const struct vt_growth *g = growth_of(finish(&s, &model), 1);
+    remake(&s, &row);
+    const struct vt_process *p = finish(&s, &model);
+    const struct vt_growth *g = python_growth(p);
     assert_non_null(g);
+    assert_string_equal(g->appends, "append");
     assert_int_equal(g->bytes_per_iteration, 1000);
     assert_int_equal(g->iterations, 100);
+    assert_non_null(strstr(p->leaks[0].why, "one buffer, which append makes longer (99 steps)"));
     vt_build_free(&model);
+}
+
+/* Three buffers that take turns, each longer than the one that it replaces: a loader that is ahead
+ * of batches sorted by length. More blocks come than go only while it starts. */
+static void ahead(void **state) {
+    struct story s;
+    uint64_t ring[3] = {0};
+    (void)state;
+    begin(&s);
+    for (uint64_t i = 0; i < 200; i++) {
+        uint64_t next = take(&s, 1, 1000 + i * 100);
+        work(&s);
+        if (ring[i % 3])
+            give(&s, ring[i % 3]);
+        ring[i % 3] = next;
+    }
+    assert_false(grows(&s));
 }
 
 /* A program that only takes blocks, of mixed sizes or of one, each so long after the one before, and
@@ -308,22 +397,6 @@ static void marked_by_threads(void **state) {
     assert_int_equal(since[0], since[1]);
 }
 
-/* A buffer that is made anew 80 times, and gets longer by less than half in all: a workspace. */
-static void hardly_longer(void **state) {
-    struct story s;
-    uint64_t last = 0;
-    (void)state;
-    begin(&s);
-    for (uint64_t i = 0; i < 80; i++) {
-        work(&s);
-        uint64_t next = take(&s, 1, 100000 + i * 500);
-        if (last)
-            give(&s, last);
-        last = next;
-    }
-    assert_false(grows(&s));
-}
-
 /* In a window, blocks from before it are replaced one by one: no growth. Without the frees it is. */
 static void replaced(void **state) {
     for (int gives = 0; gives < 2; gives++) {
@@ -355,12 +428,19 @@ static void replaced(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(statistic),     cmocka_unit_test(steadiness),
-        cmocka_unit_test(rhythm),        cmocka_unit_test(marked),
-        cmocka_unit_test(freed_at_end),  cmocka_unit_test(looks_alike),
-        cmocka_unit_test(longer),        cmocka_unit_test(only_takes),
-        cmocka_unit_test(hardly_longer), cmocka_unit_test(replaced),
-        cmocka_unit_test(one_line),      cmocka_unit_test(marked_by_threads),
+        cmocka_unit_test(statistic),
+        cmocka_unit_test(steadiness),
+        cmocka_unit_test(rhythm),
+        cmocka_unit_test(marked),
+        cmocka_unit_test(freed_at_end),
+        cmocka_unit_test(looks_alike),
+        cmocka_unit_test(remade),
+        cmocka_unit_test(bank),
+        cmocka_unit_test(ahead),
+        cmocka_unit_test(only_takes),
+        cmocka_unit_test(replaced),
+        cmocka_unit_test(one_line),
+        cmocka_unit_test(marked_by_threads),
     };
     return cmocka_run_group_tests(tests, make_folder, remove_folder);
 }

@@ -1,0 +1,61 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * One buffer that is given up and made anew, longer each time, keeps no block, and its sizes do not
+ * tell why it gets longer: batches that are sorted by length do the same. The operation tells: it
+ * appends (names/appends.def). growth.c calls, where blocks do not show a growth.
+ *
+ * A vector whose room is doubled has few steps, ever rarer, so the tests for a trend do not apply.
+ * What counts is how many steps there were, that they go on, and that the buffer was not emptied.
+ */
+#include "growth_limits.h"
+#include "growth_search.h"
+
+/* Whether the pause after the last step is not much longer than the next one may become. */
+static bool goes_on(const struct search *s, const struct scale *scale, uint32_t count) {
+    double start = s->rises[0].at, before = start, longest = 0;
+    for (uint32_t i = 0; i < count; i++) {
+        if (s->rises[i].at - before > longest)
+            longest = s->rises[i].at - before;
+        before = s->rises[i].at;
+    }
+    double tail = scale->end - before - (scale->kind == BY_ITERATION ? 1 : 0);
+    return tail <= APPEND_PAUSES * longest || tail <= TAIL_SHARE * (scale->end - start);
+}
+
+/* Whether it holds more than it did before it was last emptied, if it ever was: what is filled and
+ * emptied again and again does not grow, even if the run ends while it is full. */
+static bool outgrew(const struct search *s, const struct curve *c) {
+    uint64_t before = 0;
+    for (uint32_t i = 0; i < c->count && c->samples[i].bucket < s->rises[0].bucket; i++)
+        if (c->samples[i].last_bytes > before)
+            before = c->samples[i].last_bytes;
+    return (double)c->held >= REFILLED * (double)before;
+}
+
+bool vt_growth_appends(const struct search *s, const struct curve *c, uint32_t site,
+                       struct found *found) {
+    const struct vt_site_history *h = &s->history->sites[site];
+    if (s->index[site] == VT_NO_SITE || !c->held_count || s->replay->corrected)
+        return false;
+    for (enum clock_kind kind = BY_ITERATION; kind <= BY_RHYTHM; kind++) {
+        struct scale scale;
+        if (kind == BY_ITERATION && s->iterations->shared && c->one_thread)
+            continue; /* as in growth.c */
+        if (!vt_growth_scale(s, c, kind, false, &scale) || !scale.held)
+            continue;
+        uint32_t count = vt_growth_floor(s, c, &scale);
+        if (!count)
+            continue;
+        bool doubled = h->doublings >= DOUBLINGS && h->doubled_in >= s->rises[0].bucket;
+        if ((count < APPENDS && !doubled) || !goes_on(s, &scale, count) || !outgrew(s, c))
+            continue;
+        *found = (struct found){.rise_count = count,
+                                .begin = s->rises[0].bucket,
+                                .one_thread = c->one_thread,
+                                .chance = 1,
+                                .appends = true,
+                                .scale = scale};
+        return true;
+    }
+    return false;
+}
