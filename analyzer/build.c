@@ -463,7 +463,8 @@ static int add_process(struct vt_model *model, const char *path,
     struct vt_iterations iterations;
     struct vt_history history;
     vt_phases_iterations(&b.log, &iterations);
-    vt_history_open(&history, b.log.events, iterations.begins, iterations.count, iterations.end);
+    vt_history_open(&history, b.log.events, iterations.begins, iterations.count, iterations.end,
+                    b.log.header.program_end);
     error = vt_replay_run_noting(&b.log, ids, window, &history, &b.replay, message);
     vt_sites_close(ids);
     if (error) {

@@ -172,6 +172,10 @@ static void print_header(FILE *out, const struct vt_log_header *h) {
             h->calibration_ticks, h->calibration_monotonic_ns);
     fprintf(out, " exit_kind=%u exit_status=%d exit_ticks=%" PRIu64, h->exit_kind, h->exit_status,
             h->exit_ticks);
+    if (h->program_end == VT_PROGRAM_RUNS)
+        fputs(" program_end=runs", out);
+    else if (h->program_end)
+        fprintf(out, " program_end=%" PRIu64, h->program_end);
     if (h->first_drop)
         fprintf(out, " first_drop=%" PRIu64, h->first_drop);
     for (int i = 0; i < VT_DROP_REASONS; i++)

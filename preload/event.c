@@ -259,6 +259,11 @@ static void record_free_fail(struct vt_thread *t, const struct vt_call *call,
     vt_log_commit(t, &r->word, vt_word(VT_REC_FREE_FAIL, f->kind, call->hook, stack), sizeof *r);
 }
 
+void vt_event_watch_program(uint64_t ticks) {
+    if (vt_python_state(NULL) == VT_PYTHON_ACTIVE)
+        vt_log_program(vt_python_lives(), ticks);
+}
+
 static void freed(const struct vt_call *call, const struct vt_freeing *f, int result) {
     if (f->null) { /* frees nothing, so it is not recorded */
         vt_tls.events++;
@@ -283,6 +288,7 @@ static void freed(const struct vt_call *call, const struct vt_freeing *f, int re
     if (!rec.thread)
         return;
     struct vt_call label = labelled(call);
+    vt_event_watch_program(f->ticks);
     if (result == 0)
         record_free(rec.thread, &label, f);
     else

@@ -65,6 +65,10 @@ void vt_event_after_call(uint64_t ticks);
  * handle the driver never reuses. */
 void vt_event_freed(const struct vt_call *call, uint64_t ticks, uint64_t address, unsigned kind);
 
+/* To be called for each free, within a recording: notes when the interpreter begins to shut down.
+ * What is freed from then on, the program's own code did not give up. */
+void vt_event_watch_program(uint64_t ticks);
+
 /* Records a context's end. `ticks` is the time before it, `context` its number. Inside exit it is a
  * teardown, and the live table keeps its entries. */
 void vt_event_bulk(const struct vt_call *call, uint64_t ticks, unsigned context);

@@ -32,6 +32,34 @@ static bool outgrew(const struct search *s, const struct curve *c) {
     return (double)c->held >= REFILLED * (double)before;
 }
 
+/* Whether a block that was freed since the process's last allocation is older than the buffer. */
+static bool is_older(const struct search *s, const struct vt_freed *f, uint32_t site) {
+    const struct vt_replay_site *sites = s->replay->sites;
+    return f->site != site && sites[f->site].layer == sites[site].layer &&
+           sites[f->site].first_ticks < sites[site].first_ticks &&
+           s->history->sites[f->site].samples[f->allocated_in].bucket <= s->rises[0].bucket;
+}
+
+/* Whether the program still held the buffer when its own code ended. If it freed the buffer itself,
+ * after the process's last allocation, it gave it up, as it does a generation's key-value cache.
+ * But where most of what is older had gone before, the function returned that held everything. */
+static bool held_to_end(const struct search *s, const struct curve *c, uint32_t site) {
+    const struct vt_history *h = s->history;
+    uint64_t given_up = 0, before = 0, after = 0;
+    for (size_t i = 0; i < h->freed_count; i++) {
+        const struct vt_freed *f = &h->freed[i];
+        given_up += f->site == site && f->given_up;
+        if (is_older(s, f, site))
+            *(given_up < c->held_count ? &before : &after) += f->bytes;
+    }
+    for (size_t i = 0; i < s->replay->site_count; i++) {
+        const struct vt_replay_site *other = &s->replay->sites[i];
+        if (i != site && other->layer == s->replay->sites[site].layer)
+            after += other->live_bytes;
+    }
+    return given_up < c->held_count || before > after;
+}
+
 bool vt_growth_appends(const struct search *s, const struct curve *c, uint32_t site,
                        struct found *found) {
     const struct vt_site_history *h = &s->history->sites[site];
@@ -47,7 +75,8 @@ bool vt_growth_appends(const struct search *s, const struct curve *c, uint32_t s
         if (!count)
             continue;
         bool doubled = h->doublings >= DOUBLINGS && h->doubled_in >= s->rises[0].bucket;
-        if ((count < APPENDS && !doubled) || !goes_on(s, &scale, count) || !outgrew(s, c))
+        if ((count < APPENDS && !doubled) || !goes_on(s, &scale, count) || !outgrew(s, c) ||
+            !held_to_end(s, c, site))
             continue;
         *found = (struct found){.rise_count = count,
                                 .begin = s->rises[0].bucket,

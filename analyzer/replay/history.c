@@ -9,13 +9,14 @@
 #include <string.h>
 
 void vt_history_open(struct vt_history *h, uint64_t events, const uint64_t *edges,
-                     size_t edge_count, uint64_t edges_end) {
+                     size_t edge_count, uint64_t edges_end, uint64_t program_end) {
     *h = (struct vt_history){
         .events_in_bucket = (events + VT_HISTORY_BUCKETS - 1) / VT_HISTORY_BUCKETS,
         .edges = edges,
         .edge_count = edge_count,
         .edges_in_bucket = (edge_count + VT_HISTORY_BUCKETS - 1) / VT_HISTORY_BUCKETS,
         .edges_end = edge_count ? edges_end : UINT64_MAX,
+        .program_end = program_end,
     };
     if (!h->events_in_bucket)
         h->events_in_bucket = 1;
@@ -151,8 +152,11 @@ void vt_history_freed(struct vt_history *h, uint32_t site, uint32_t sample, uint
     if (sample == VT_NO_SAMPLE)
         return;
     VT_GROW(h->freed, h->freed_count, h->freed_room);
-    h->freed[h->freed_count++] = (struct vt_freed){
-        .site = site, .allocated_in = sample, .freed_in = h->sites[site].count - 1, .bytes = bytes};
+    h->freed[h->freed_count++] = (struct vt_freed){.site = site,
+                                                   .allocated_in = sample,
+                                                   .freed_in = h->sites[site].count - 1,
+                                                   .given_up = h->program_runs,
+                                                   .bytes = bytes};
 }
 
 void vt_history_settle(struct vt_history *h) {

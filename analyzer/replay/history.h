@@ -66,6 +66,7 @@ struct vt_history_thread {
 struct vt_freed {
     uint32_t site;
     uint32_t allocated_in, freed_in; /* indices of samples of the site */
+    bool given_up;                   /* by the program's own code, before its interpreter's end */
     uint64_t bytes;
 };
 
@@ -87,14 +88,17 @@ struct vt_history {
     struct vt_history_thread *threads;          /* never empty */
     uint32_t thread, thread_count, thread_room; /* thread: the current one */
     struct vt_map by_tid;
-    struct vt_freed *freed; /* counted at the next allocation */
+    uint64_t program_end;   /* ticks; see log_format.h */
+    bool program_runs;      /* it is known that the current event is before that */
+    struct vt_freed *freed; /* in order; counted at the next allocation */
     size_t freed_count, freed_room;
 };
 
 /* `events`: roughly how many will come. `edges`: begins of marked iterations in order (count 0:
- * none), which must outlive the history. Free with vt_history_close. */
+ * none), which must outlive the history. `program_end`: as in the log's header. Free with
+ * vt_history_close. */
 void vt_history_open(struct vt_history *history, uint64_t events, const uint64_t *edges,
-                     size_t edge_count, uint64_t edges_end);
+                     size_t edge_count, uint64_t edges_end, uint64_t program_end);
 void vt_history_close(struct vt_history *history);
 
 /* Forgets everything, because the window begins here. */
@@ -123,6 +127,7 @@ static inline void vt_history_event(struct vt_history *h, uint64_t ticks, bool a
         h->events_at_last_alloc = h->events;
     } else {
         h->frees++;
+        h->program_runs = ticks < h->program_end;
     }
     struct vt_history_thread *t = &h->threads[h->thread];
     if (t->at != h->allocs) {

@@ -72,7 +72,9 @@
  *   2464    8 live list: of these, how many are listed behind the header
  *   2472    8 ticks when the first event was dropped: the log has all before it. 0: none was, or unknown
  *           (atomic)
- *   2480 1616 zero
+ *   2480    8 end of the program's own code: ticks when its interpreter was first seen to shut down;
+ *           VT_PROGRAM_RUNS: it was not; 0: not known (atomic)
+ *   2488 1608 zero
  *
  * If events were dropped, what is live cannot be told from the records. Then the tracer lists it
  * together with the exit kind (VT_FLAG_LIVE_LISTED), behind this header: struct vt_log_live, as many
@@ -148,8 +150,10 @@ struct vt_log_header {
     uint64_t placed;
     uint64_t live_total, live_listed;
     uint64_t first_drop;
-    char zero[1616];
+    uint64_t program_end;
+    char zero[1608];
 };
+#define VT_PROGRAM_RUNS UINT64_MAX
 
 /* An entry of the live list.
  * OFFSET SIZE DESCRIPTION
@@ -171,6 +175,7 @@ static_assert(offsetof(struct vt_log_header, command) == 400, "byte table");
 static_assert(offsetof(struct vt_log_header, placed) == 2448, "byte table");
 static_assert(offsetof(struct vt_log_header, live_total) == 2456, "byte table");
 static_assert(offsetof(struct vt_log_header, first_drop) == 2472, "byte table");
+static_assert(offsetof(struct vt_log_header, program_end) == 2480, "byte table");
 
 /* The header of every other chunk.
  * OFFSET SIZE DESCRIPTION

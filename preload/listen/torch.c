@@ -135,6 +135,7 @@ static void record_free(struct vt_thread *t, const struct report *report, uint64
         known_allocated_add(was.device, 0 - was.size);
     else if (only_known)
         return;
+    vt_event_watch_program(ticks);
     struct vt_rec_free *r = (void *)vt_log_reserve(t, sizeof *r);
     if (!r)
         return;

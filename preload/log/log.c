@@ -479,6 +479,12 @@ void vt_log_flag(uint32_t flag) {
     vt_or(&counters->flags, flag);
 }
 
+void vt_log_program(bool runs, uint64_t ticks) {
+    uint64_t said = vt_get(&header->program_end);
+    if (runs ? said == 0 : said == 0 || said == VT_PROGRAM_RUNS)
+        vt_put(&header->program_end, runs ? VT_PROGRAM_RUNS : ticks);
+}
+
 /* Missing events. Reasons that are not about events are left out. */
 uint64_t vt_log_dropped(void) {
     uint64_t n = 0;

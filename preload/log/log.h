@@ -73,6 +73,9 @@ void vt_log_enter(
 void vt_log_leave(struct vt_thread *thread); /* clears it, or sets it to that time */
 void vt_log_drop(enum vt_drop reason);       /* counts one event that is not recorded */
 void vt_log_flag(uint32_t flag);             /* enum vt_log_flag; also before there is a log */
+/* Says whether the program's own code still runs, that is, its interpreter does not shut down. The
+ * first end counts. Only while recording. */
+void vt_log_program(bool runs, uint64_t ticks);
 /* A sentence for the report. Only while recording (event.h). */
 void vt_log_note(const char *text);
 /* The list of what is live at the end, where events were dropped: begin, add each, done; then

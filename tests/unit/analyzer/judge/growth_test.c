@@ -294,6 +294,34 @@ static void bank(void **state) {
     vt_build_free(&model);
 }
 
+/* Who freed the last buffer: the interpreter when it shut down, the program before that, or nobody
+ * knows; and whether the program had freed a larger, older block first, as when main returns. */
+static void given_up(void **state) {
+    enum { NOT_KNOWN, PROGRAM, INTERPRETER, MAIN, MAIN_OF_LITTLE };
+    static const bool kept[] = {true, false, true, true, false};
+    (void)state;
+    for (unsigned who = NOT_KNOWN; who <= MAIN_OF_LITTLE; who++) {
+        struct remaking row = {"", "append", 40, 1000, 1000, 1, 0, 0, true};
+        struct story s;
+        struct vt_model model;
+        begin(&s);
+        maker_module(&s.maker, 0, 0, 0x600000, 0x700000, 0x600000, "py", 2, "/bin/python3.11");
+        uint64_t weights = take(&s, 2, 90000), mask = take(&s, 3, 100);
+        uint64_t last = remake(&s, &row);
+        struct vt_log_header *h = maker_header(&s.maker);
+        h->program_end = who == NOT_KNOWN ? 0 : s.maker.ticks + (who == INTERPRETER ? 1 : 100);
+        if (who >= MAIN)
+            give(&s, who == MAIN ? weights : mask);
+        give(&s, last);
+        give(&s, last - (4096 + 256) - (39000 + 256)); /* the one before it */
+        give(&s, who == MAIN ? mask : weights);
+        bool found = python_growth(finish(&s, &model)) != NULL;
+        if (found != kept[who])
+            fail_msg("%u: expected %s", who, kept[who] ? "growing" : "not growing");
+        vt_build_free(&model);
+    }
+}
+
 /* Three buffers that take turns, each longer than the one that it replaces: a loader that is ahead
  * of batches sorted by length. More blocks come than go only while it starts. */
 static void ahead(void **state) {
@@ -428,19 +456,13 @@ static void replaced(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(statistic),
-        cmocka_unit_test(steadiness),
-        cmocka_unit_test(rhythm),
-        cmocka_unit_test(marked),
-        cmocka_unit_test(freed_at_end),
-        cmocka_unit_test(looks_alike),
-        cmocka_unit_test(remade),
-        cmocka_unit_test(bank),
-        cmocka_unit_test(ahead),
-        cmocka_unit_test(only_takes),
-        cmocka_unit_test(replaced),
-        cmocka_unit_test(one_line),
-        cmocka_unit_test(marked_by_threads),
+        cmocka_unit_test(statistic),    cmocka_unit_test(steadiness),
+        cmocka_unit_test(rhythm),       cmocka_unit_test(marked),
+        cmocka_unit_test(freed_at_end), cmocka_unit_test(looks_alike),
+        cmocka_unit_test(remade),       cmocka_unit_test(bank),
+        cmocka_unit_test(ahead),        cmocka_unit_test(given_up),
+        cmocka_unit_test(only_takes),   cmocka_unit_test(replaced),
+        cmocka_unit_test(one_line),     cmocka_unit_test(marked_by_threads),
     };
     return cmocka_run_group_tests(tests, make_folder, remove_folder);
 }
