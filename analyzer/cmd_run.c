@@ -7,8 +7,6 @@
  * Internal variables, for the processes of one run: VRAMTRACE_RUN_ID (32 hex digits, goes into each
  * log's header), VRAMTRACE_RUN_LIST (the file that each log's path is appended to). A nested run
  * joins the enclosing one, which lists its processes.
- * For the pytest plugin: VRAMTRACE_CHECK (the gate's options, one a line), VRAMTRACE_COMMAND (this
- * program).
  */
 #define _GNU_SOURCE
 #include "commands.h"
@@ -102,11 +100,6 @@ static int report(const struct vt_run_child *child, const struct vt_run_logs *fo
             vt_error("%s; its own exit status was %d", child->untraced.text, child->status);
             status = VT_STATUS_CANNOT_TRACE;
         }
-    } else if (child->refused.length && !logs.count) {
-        vt_error("%s; the command's own exit status was %d", child->refused.text, child->status);
-        status = VT_STATUS_CANNOT_TRACE;
-    } else if (child->refused.length) {
-        vt_error("%s", child->refused.text);
     } else if (!logs.count && !logs.failed && !quiet) {
         vt_error("nothing was recorded: no CUDA call was seen");
     }
@@ -191,12 +184,8 @@ static void close_paths(struct paths *paths, int status, bool quiet) {
     } else if (paths->folder && !quiet) {
         vt_error("logs kept in %s", paths->folder);
     }
-    if (paths->share) {
-        char *refused = vt_formatted("%s.refused", paths->share);
+    if (paths->share)
         unlink(paths->share);
-        unlink(refused);
-        free(refused);
-    }
     free(paths->share);
     free(paths->folder);
     free(paths->list);
@@ -243,7 +232,6 @@ static int once(struct plan *plan, char **argv, const struct paths *paths, bool 
         tell_outer(paths->outer, &logs);
     vt_run_logs_free(&logs);
     vt_string_free(&child.untraced);
-    vt_string_free(&child.refused);
     return status;
 }
 

@@ -108,6 +108,7 @@ static void add_site(struct gathering *g, uint32_t leak, uint32_t i) {
     l->live_bytes += site->live_bytes;
     l->live_count += site->live_count;
     l->held_bytes += site->held_bytes;
+    l->bytes_at_oom += site->bytes_at_oom == VT_UNKNOWN ? 0 : site->bytes_at_oom;
     l->held_count += site->held_count;
     l->site_count++;
     if (!site->growth)
@@ -187,10 +188,17 @@ static void say_why(const struct vt_process *p, struct vt_leak *leak) {
     leak->why = why.text;
 }
 
+static uint64_t larger(uint64_t a, uint64_t b) {
+    return a > b ? a : b;
+}
+
+/* By what they held when memory ran out, if that was more than at the last allocation. */
 static int compare_leaks(const void *a, const void *b) {
     const struct vt_leak *x = a, *y = b;
-    return VT_ORDER({x->verdict, y->verdict}, {y->held_bytes, x->held_bytes},
-                    {x->sites[0], y->sites[0]});
+    return VT_ORDER(
+        {x->verdict, y->verdict},
+        {larger(y->held_bytes, y->bytes_at_oom), larger(x->held_bytes, x->bytes_at_oom)},
+        {x->sites[0], y->sites[0]});
 }
 
 /* By what they held: sites that were freed at exit have nothing live. */

@@ -140,6 +140,7 @@ struct vt_leak {
     uint64_t live_bytes, live_count; /* at the end */
     uint64_t held_bytes, held_count; /* at the process's last allocation: more than is live if much
                                         was freed at exit */
+    uint64_t bytes_at_oom;           /* when memory ran out: of the sites of which that is known */
     const struct vt_stack *stack;    /* of its largest site */
     const uint32_t *sites;           /* indices into vt_process.sites, the largest first */
     uint32_t site_count;

@@ -279,6 +279,7 @@ static void leak(struct vt_json *j, const struct vt_process *p, const struct vt_
     vt_json_number(j, "live_bytes", l->live_bytes);
     vt_json_number(j, "live_count", l->live_count);
     vt_json_number(j, "held_bytes", l->held_bytes); /* at the process's last allocation */
+    vt_json_number(j, "bytes_at_oom", vt_process_oom(p) ? l->bytes_at_oom : VT_UNKNOWN);
     vt_json_number(j, "held_count", l->held_count);
     if (user_frame)
         vt_fmt_json_frame(j, "own_frame", user_frame, user_frame->file, false);

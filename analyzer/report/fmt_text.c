@@ -285,8 +285,12 @@ static void process(const struct vt_text *t) {
         return;
     }
     notes(t);
+    bool oom_first = vt_text_oom_matters_most(p);
+    if (oom_first)
+        vt_text_ooms(t);
     vt_text_leaks(t);
-    vt_text_ooms(t);
+    if (!oom_first)
+        vt_text_ooms(t);
     if (!p->leak_count)
         held(t);
     for (uint32_t i = 0; i < p->device_count; i++)

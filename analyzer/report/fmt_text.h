@@ -68,6 +68,8 @@ void vt_text_phases(const struct vt_text *t);
 
 /* The allocations that failed for lack of memory. */
 void vt_text_ooms(const struct vt_text *t);
+/* Whether the process ended for want of memory that no leak held: then leaks come second. */
+bool vt_text_oom_matters_most(const struct vt_process *p);
 
 /* A device's segments, with blocks and holes. */
 void vt_text_map(const struct vt_text *t, const struct vt_device *device);

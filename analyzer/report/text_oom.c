@@ -105,6 +105,12 @@ static bool went_on(const struct vt_process *p, const struct vt_oom *oom) {
            (after >= 2000000000 && after >= p->duration / 8);
 }
 
+bool vt_text_oom_matters_most(const struct vt_process *p) {
+    const struct vt_oom *oom = vt_process_oom(p);
+    return oom && oom->layer != VT_LAYER_HOST && !went_on(p, oom) && oom->holder_count &&
+           oom->holder_bytes[0] > oom->leaked_bytes;
+}
+
 static void print_after(const struct vt_text *t, const struct vt_oom *oom) {
     const struct vt_process *p = t->process;
     struct vt_string text = {0};
