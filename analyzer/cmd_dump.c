@@ -62,7 +62,9 @@ static void print_text(FILE *out, const char *label, const uint8_t *text, size_t
 /* --- records, by their layout --- */
 
 static void print_frame(FILE *out, uint64_t word) {
-    if (word & VT_FRAME_PYTHON)
+    if (vt_frame_is_caller(word))
+        fprintf(out, " caller:%u", (unsigned)word);
+    else if (word & VT_FRAME_PYTHON)
         fprintf(out, " py:%u:%u", (unsigned)(word >> 32 & 0x3fffffff), (unsigned)word);
     else
         fprintf(out, " %s0x%" PRIx64, word & VT_FRAME_INTERPRETER ? "i:" : "",

@@ -35,7 +35,7 @@ static bool has_ended(uintptr_t frame, uintptr_t here) {
     return here >= frame && !on_different_stacks(frame, here);
 }
 
-static bool is_jumped_over(uintptr_t frame, uintptr_t target) {
+bool vt_event_is_jumped_over(uintptr_t frame, uintptr_t target) {
     return frame < target && !on_different_stacks(frame, target);
 }
 
@@ -63,15 +63,15 @@ static void call_ends(uint64_t ticks) {
 }
 
 void vt_event_jumped(uintptr_t target) {
-    if (vt_tls.busy && is_jumped_over(vt_tls.busy, target)) {
+    if (vt_tls.busy && vt_event_is_jumped_over(vt_tls.busy, target)) {
         vt_log_drop(VT_DROP_NESTED);
         if (vt_tls.thread)
             vt_log_leave(vt_tls.thread);
         vt_tls.busy = 0;
     }
-    if (vt_tls.label_depth && is_jumped_over(vt_tls.label_frame, target))
+    if (vt_tls.label_depth && vt_event_is_jumped_over(vt_tls.label_frame, target))
         vt_tls.label_depth = 0;
-    if (vt_tls.thread && vt_tls.thread->held && is_jumped_over(vt_tls.call_frame, target))
+    if (vt_tls.thread && vt_tls.thread->held && vt_event_is_jumped_over(vt_tls.call_frame, target))
         call_ends(vt_tls.thread->held);
 }
 

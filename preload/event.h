@@ -93,6 +93,8 @@ struct vt_label {
 };
 /* A longjmp of this thread to a frame at `target`: ends the record and the labels that it leaves. */
 void vt_event_jumped(uintptr_t target);
+/* Whether such a jump leaves the frame at `frame`. */
+bool vt_event_is_jumped_over(uintptr_t frame, uintptr_t target);
 
 struct vt_label vt_event_label_begin(struct vt_call call);
 /* True when no driver event happened inside: then the runtime wrapper records the event itself. */

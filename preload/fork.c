@@ -54,6 +54,7 @@ void vt_fork_happened(void) {
     vt_peak_forked();
     vt_phases_forked();
     vt_torch_forked();
+    vt_torch_backward_forked();
     vt_thread_forked();
     vt_exit_forked();
     /* Only the forking thread lives on. */

@@ -43,7 +43,7 @@ class Log:
             raise ValueError(f"{path}: no log: {len(data)} bytes, begins {data[:8]!r}")
         (self.version, self.version_min, header_bytes, chunk_bytes, self.clock, self.pid, self.start_ticks) = \
             struct.unpack_from("<6IQ", data, 8)
-        if (self.version, header_bytes, chunk_bytes) != (1, 4096, CHUNK):
+        if self.version not in (1, 2) or (header_bytes, chunk_bytes) != (4096, CHUNK):
             raise ValueError(f"{path}: version {self.version}, header {header_bytes}, chunks {chunk_bytes}")
         self.chunks, = struct.unpack_from("<Q", data, 72)
         self.dropped = dict(zip(DROPS, struct.unpack_from("<8Q", data, 88)))
@@ -129,7 +129,7 @@ class Log:
         return sum(r[7] & 0xffffffffffff for r in self.replay()[0].values() if r[1] in kinds)
 
     def stacks(self):
-        """{number: [frame words]}, innermost first."""
+        """{number: [frame words]}, innermost first; the last may name the stack of a thread that waits."""
         found = {}
         for r in self.of(STACK):
             number, frames, _ = struct.unpack_from("<IHH", r[9])

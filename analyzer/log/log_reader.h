@@ -41,7 +41,11 @@ struct vt_log_stack {
     uint64_t frames; /* index of its first frame word in vt_log.frame_words */
     uint64_t ticks;  /* time of the event that it was first written for */
     uint16_t count, flags;
+    uint32_t caller; /* number of the stack that it goes on with, of the thread that waited for this
+                        one; 0: none */
 };
+/* How many stacks may follow one another by `caller`; in a log that lies they may form a circle. */
+#define VT_LOG_CALLERS 16
 
 struct vt_log_code {
     char *name, *file;

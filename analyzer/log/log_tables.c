@@ -25,8 +25,13 @@ static void take_stack(struct vt_log *log, const uint8_t *record) {
     if (r.frames)
         memcpy(log->frame_words + log->frame_count, record + sizeof r, (size_t)r.frames * 8);
     VT_GROW(log->stacks, log->stack_count, log->stack_room);
-    log->stacks[log->stack_count] =
-        (struct vt_log_stack){.frames = log->frame_count, .count = r.frames, .flags = r.flags};
+    struct vt_log_stack *stack = &log->stacks[log->stack_count];
+    *stack = (struct vt_log_stack){.frames = log->frame_count, .count = r.frames, .flags = r.flags};
+    uint64_t last = r.frames ? log->frame_words[log->frame_count + r.frames - 1] : 0;
+    if (vt_frame_is_caller(last)) {
+        stack->caller = (uint32_t)last;
+        stack->count--;
+    }
     vt_map_put(&log->stack_numbers, r.number, (uint32_t)log->stack_count++);
     log->frame_count += r.frames;
 }

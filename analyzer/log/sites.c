@@ -47,6 +47,10 @@ void vt_sites_close(struct vt_sites *sites) {
     free(sites);
 }
 
+bool vt_sites_is_tracer(const struct vt_log_module *module) {
+    return !strncmp(vt_basename(module->path), "libvramtrace", 12);
+}
+
 uint32_t vt_sites_skip(const struct vt_log *log, const struct vt_log_stack *stack, bool runtime) {
     const uint64_t *words = log->frame_words + stack->frames;
     for (uint32_t i = 0; i < stack->count; i++) {
@@ -56,27 +60,31 @@ uint32_t vt_sites_skip(const struct vt_log *log, const struct vt_log_stack *stac
             vt_log_module_at(log, (words[i] & ~VT_FRAME_INTERPRETER) - 1, stack->ticks);
         if (!m)
             return i;
-        const char *name = vt_basename(m->path);
-        if (strncmp(name, "libvramtrace", 12) && !(runtime && !strncmp(name, "libcudart", 9)))
+        bool is_runtime = !strncmp(vt_basename(m->path), "libcudart", 9);
+        if (!vt_sites_is_tracer(m) && !(runtime && is_runtime))
             return i;
     }
     return stack->count;
 }
 
-static uint64_t hash_frame(const struct vt_sites *sites, const struct vt_log_stack *stack,
-                           uint64_t word) {
+/* False: a frame that does not count. */
+static bool hash_frame(const struct vt_sites *sites, const struct vt_log_stack *stack,
+                       uint64_t word, uint64_t *hash) {
     const struct vt_log *log = sites->log;
     if (word & VT_FRAME_PYTHON) {
         uint32_t code = vt_map_get(&log->code_numbers, word >> 32 & 0x3fffffff);
-        return vt_mix((code == VT_MAP_NONE ? 3 : sites->code_hash[code]) ^ (word & 0xffffffff));
+        *hash = vt_mix((code == VT_MAP_NONE ? 3 : sites->code_hash[code]) ^ (word & 0xffffffff));
+        return true;
     }
+    /* The interpreter's native frames between two Python frames do not identify a call site. */
+    if (word & VT_FRAME_INTERPRETER)
+        return false;
     uint64_t address = word - 1;
     const struct vt_log_module *m = vt_log_module_at(log, address, stack->ticks);
-    if (!m) {
-        /* Generated code: its address differs from run to run, but only by whole pages. */
-        return vt_mix(4 ^ (address & 0xfff));
-    }
-    return vt_mix(sites->module_hash[m - log->modules] ^ (address - m->bias));
+    /* Generated code: its address differs from run to run, but only by whole pages. */
+    *hash = m ? vt_mix(sites->module_hash[m - log->modules] ^ (address - m->bias))
+              : vt_mix(4 ^ (address & 0xfff));
+    return !m || !vt_sites_is_tracer(m);
 }
 
 static uint64_t hash_stack(struct vt_sites *sites, uint32_t index, bool runtime) {
@@ -84,13 +92,14 @@ static uint64_t hash_stack(struct vt_sites *sites, uint32_t index, bool runtime)
     if (*known)
         return *known;
     const struct vt_log_stack *stack = &sites->log->stacks[index];
-    const uint64_t *words = sites->log->frame_words + stack->frames;
-    uint64_t hash = 5;
-    for (uint32_t i = vt_sites_skip(sites->log, stack, runtime); i < stack->count; i++) {
-        /* The interpreter's native frames between two Python frames do not identify a call site. */
-        if (!(words[i] & VT_FRAME_PYTHON) && words[i] & VT_FRAME_INTERPRETER)
-            continue;
-        hash = vt_mix(hash + 0x9e3779b97f4a7c15ull) ^ hash_frame(sites, stack, words[i]);
+    uint32_t from = vt_sites_skip(sites->log, stack, runtime);
+    uint64_t hash = 5, frame;
+    for (unsigned callers = 0; stack && callers <= VT_LOG_CALLERS; callers++, from = 0) {
+        const uint64_t *words = sites->log->frame_words + stack->frames;
+        for (uint32_t i = from; i < stack->count; i++)
+            if (hash_frame(sites, stack, words[i], &frame))
+                hash = vt_mix(hash + 0x9e3779b97f4a7c15ull) ^ frame;
+        stack = vt_log_stack(sites->log, stack->caller);
     }
     return *known = hash ? hash : 1;
 }

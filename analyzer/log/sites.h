@@ -24,4 +24,7 @@ uint64_t vt_sites_id(struct vt_sites *sites, uint32_t stack, unsigned hook, unsi
  * runtime's. */
 uint32_t vt_sites_skip(const struct vt_log *log, const struct vt_log_stack *stack, bool runtime);
 
+/* Whether a module is the tracer, whose frames are hidden wherever they are. */
+bool vt_sites_is_tracer(const struct vt_log_module *module);
+
 #endif

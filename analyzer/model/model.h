@@ -48,6 +48,8 @@ struct vt_frame {
     bool python;
     bool user_code;
     bool interpreter; /* native, inside the Python interpreter: shown only on request */
+    bool waiting;     /* of a thread that waited while this one worked for it: the one that called
+                         backward() */
 };
 
 /* Innermost frame first: the caller of the allocation function. */

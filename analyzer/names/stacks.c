@@ -74,6 +74,7 @@ void vt_stacks_close(struct vt_stacks *s) {
 struct making {
     struct vt_frame *frames;
     size_t count, room;
+    bool waiting; /* the following frames are of a thread that waited */
 };
 
 static void add_frame(struct vt_stacks *s, struct making *m, struct vt_frame frame) {
@@ -84,8 +85,10 @@ static void add_frame(struct vt_stacks *s, struct making *m, struct vt_frame fra
 
 static void add_python(struct vt_stacks *s, struct making *m, uint64_t word) {
     uint32_t code = vt_map_get(&s->log->code_numbers, word >> 32 & 0x3fffffff);
-    struct vt_frame frame = {
-        .python = true, .offset = VT_UNKNOWN, .line = (uint32_t)(word & 0xffffffff)};
+    struct vt_frame frame = {.python = true,
+                             .offset = VT_UNKNOWN,
+                             .line = (uint32_t)(word & 0xffffffff),
+                             .waiting = m->waiting};
     if (code != VT_MAP_NONE) {
         frame.function = s->codes[code].name[0] ? s->codes[code].name : NULL;
         frame.file = s->codes[code].file[0] ? s->codes[code].file : NULL;
@@ -97,11 +100,14 @@ static void add_native(struct vt_stacks *s, struct making *m, uint64_t word, uin
     /* a return address can already belong to the next line or function */
     uint64_t address = (word & ~VT_FRAME_INTERPRETER) - 1;
     const struct vt_log_module *module = vt_log_module_at(s->log, address, ticks);
-    struct vt_frame frame = {.interpreter = word & VT_FRAME_INTERPRETER, .offset = address};
+    struct vt_frame frame = {
+        .interpreter = word & VT_FRAME_INTERPRETER, .offset = address, .waiting = m->waiting};
     if (!module) {
         add_frame(s, m, frame);
         return;
     }
+    if (vt_sites_is_tracer(module))
+        return;
     size_t index = (size_t)(module - s->log->modules);
     frame.module = s->paths[index];
     frame.offset = address - module->bias;
@@ -122,6 +128,17 @@ static void add_native(struct vt_stacks *s, struct making *m, uint64_t word, uin
         add_frame(s, m, frame);
 }
 
+static void add_words(struct vt_stacks *s, struct making *m, const struct vt_log_stack *raw,
+                      uint32_t from) {
+    const uint64_t *words = s->log->frame_words + raw->frames;
+    for (uint32_t i = from; i < raw->count; i++) {
+        if (words[i] & VT_FRAME_PYTHON)
+            add_python(s, m, words[i]);
+        else
+            add_native(s, m, words[i], raw->ticks);
+    }
+}
+
 const struct vt_stack *vt_stacks_get(struct vt_stacks *s, uint32_t index, bool runtime) {
     if (index == VT_NO_STACK)
         return &s->empty;
@@ -130,20 +147,21 @@ const struct vt_stack *vt_stacks_get(struct vt_stacks *s, uint32_t index, bool r
     if (known != VT_MAP_NONE)
         return s->made[known];
     const struct vt_log_stack *raw = &s->log->stacks[index];
-    const uint64_t *words = s->log->frame_words + raw->frames;
+    uint32_t from = vt_sites_skip(s->log, raw, runtime);
+    unsigned flags = 0;
     struct making m = {0};
-    for (uint32_t i = vt_sites_skip(s->log, raw, runtime); i < raw->count; i++) {
-        if (words[i] & VT_FRAME_PYTHON)
-            add_python(s, &m, words[i]);
-        else
-            add_native(s, &m, words[i], raw->ticks);
+    for (unsigned callers = 0; raw && callers <= VT_LOG_CALLERS; callers++, from = 0) {
+        m.waiting = callers > 0;
+        add_words(s, &m, raw, from);
+        flags |= raw->flags;
+        raw = vt_log_stack(s->log, raw->caller);
     }
     struct vt_stack *stack = vt_alloc(1, sizeof *stack);
     *stack = (struct vt_stack){
         .frames = m.frames,
         .count = (uint32_t)m.count,
-        .cut = raw->flags & (VT_STACK_CUT | VT_STACK_PYTHON_CUT),
-        .unplaced = raw->flags & VT_STACK_UNORDERED,
+        .cut = flags & (VT_STACK_CUT | VT_STACK_PYTHON_CUT),
+        .unplaced = flags & VT_STACK_UNORDERED,
     };
     while (stack->user_frame < stack->count && !stack->frames[stack->user_frame].user_code)
         stack->user_frame++;

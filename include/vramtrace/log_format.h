@@ -23,7 +23,7 @@
 #include <stdint.h>
 
 #define VT_LOG_MAGIC       "vramtrc\x01"
-#define VT_LOG_VERSION     1u /* written */
+#define VT_LOG_VERSION     2u /* written */
 #define VT_LOG_VERSION_MIN 1u /* the lowest that today's reader reads */
 #define VT_CHUNK_BYTES     65536u
 #define VT_CHUNK_MAGIC     0x4b435456u /* "VTCK" */
@@ -443,6 +443,15 @@ enum vt_scan_flag {
     (1ull << 62) /* native, inside the Python interpreter: only shown with --native */
 static inline uint64_t vt_frame_python(uint32_t code, uint32_t line) {
     return VT_FRAME_PYTHON | (uint64_t)(code & 0x3fffffff) << 32 | line;
+}
+/* Only as the last word (since version 2): the thread worked for another one, which waited for it,
+ * and that thread's stack follows. Bits 0-31: its number. */
+#define VT_FRAME_CALLER (VT_FRAME_PYTHON | VT_FRAME_INTERPRETER)
+static inline uint64_t vt_frame_caller(uint32_t stack) {
+    return VT_FRAME_CALLER | stack;
+}
+static inline bool vt_frame_is_caller(uint64_t word) {
+    return (word & VT_FRAME_CALLER) == VT_FRAME_CALLER;
 }
 
 /* An entry of LOST: enum vt_space << 61 | address. */

@@ -2,13 +2,14 @@
 /*
  * longjmp and its kin. A signal handler may leave by one, out of our own code or out of a CUDA call that we
  * label. Then the frame that would have ended the record or the label is gone, so it is ended here (event.c
- * knows which). A jump that stays above that frame, say inside the handler, ends nothing.
+ * knows which; torch_backward.c for a call of backward()). A jump that stays above that frame, say inside the handler, ends nothing.
  *
  * Where a jump leads is read out of the C library's jmp_buf: the stack pointer is its seventh word, rotated
  * and mixed with a word of the thread's, the same since glibc 2.4.
  */
 #include "base/base.h"
 #include "event.h"
+#include "torch.h"
 
 #include <setjmp.h>
 
@@ -24,6 +25,8 @@ static _Noreturn void jump_by(enum vt_libc_end function, struct __jmp_buf_tag *t
     jump_function *real = __extension__(jump_function *) vt_libc_end(function);
     if (VT_UNLIKELY(vt_tls.busy || vt_tls.label_depth))
         vt_event_jumped(stack_pointer_of(to));
+    if (VT_UNLIKELY(vt_tls.backward != NULL))
+        vt_torch_jumped(stack_pointer_of(to));
     real(to, value);
     __builtin_unreachable();
 }

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * The door of listen/: what programs report themselves. Phases and marks (phase.c, for
- * include/vramtrace.h; nvtx.c), blocks of caching allocators (torch.c; nvtx_memory.c).
+ * include/vramtrace.h; nvtx.c), blocks of caching allocators (torch.c; nvtx_memory.c), and which
+ * thread another one works for (torch_backward.c).
  *
  * Law: a report is passed on to the tool that it was meant for. Only a block of memory opens a log.
  * Uses all rooms before it. The program enters it; load.c and fork.c use the functions below.
@@ -15,6 +16,8 @@ void vt_nvtx_load(void);
 /* In the constructor: finds the C library's syscall, which is then jumped to. */
 void vt_seal_load(void);
 
-void vt_torch_forked(void); /* in a forked child: forgets the totals */
+/* In a forked child: forget the totals, and who waits in backward(). */
+void vt_torch_forked(void);
+void vt_torch_backward_forked(void);
 
 #endif

@@ -22,6 +22,7 @@
  */
 #include "listen.h"
 #include "event.h"
+#include "torch.h"
 #include "stack/stack.h"
 #include "base/base.h"
 #include "real/real.h"
@@ -51,25 +52,23 @@ static const char *const names[FUNCTIONS] = {
     [OOM_2_1] = "_ZN3c1027reportOutOfMemoryToProfilerElmmNS_6DeviceE",
 };
 
-static void *real[FUNCTIONS]; /* atomic; NULL: not looked up yet, &none: there is none */
+static void *real[FUNCTIONS]; /* atomic; see vt_torch_next */
 static char none;
 
-/* The next object behind us that defines it: another interposer, else libc10.so. RTLD_NEXT does not
- * find that one, because Python opens it privately, outside the global scope. */
-static void *next(enum function f) {
-    void *found = vt_get(&real[f]);
+void *vt_torch_next(void **known, const char *name) {
+    void *found = vt_get(known);
     if (VT_UNLIKELY(!found)) {
         struct vt_elf object;
-        found =
-            vt_elf_behind(&none, names[f], &object) ? vt_elf_symbol(&object, names[f], NULL) : NULL;
-        vt_put(&real[f], found ? found : &none);
+        found = vt_elf_behind(&none, name, &object) ? vt_elf_symbol(&object, name, NULL) : NULL;
+        vt_put(known, found ? found : &none);
     }
     return found == &none ? NULL : found;
 }
 
 #define PASS_ON(f, ours, ...)                                                                      \
     do {                                                                                           \
-        __typeof__(ours) *next_ = __extension__(__typeof__(ours) *) next(f);                       \
+        __typeof__(ours) *next_ =                                                                  \
+            __extension__(__typeof__(ours) *) vt_torch_next(&real[f], names[f]);                   \
         if (next_)                                                                                 \
             next_(__VA_ARGS__);                                                                    \
     } while (0)

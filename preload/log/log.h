@@ -46,6 +46,8 @@ struct vt_tls {
     uint16_t contexts[14];
     uint32_t context_depth;
     uint8_t ask, ask_device; /* VT_ASK_*: what wrap/ask.c is to ask, and for which device */
+    uint32_t caller_stack; /* number of the stack of the thread that waits for this one; 0: none */
+    struct vt_backward *backward; /* owned by listen/torch_backward.c */
 };
 extern __thread struct vt_tls vt_tls __attribute__((tls_model("initial-exec")));
 

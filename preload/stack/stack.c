@@ -37,9 +37,10 @@ struct scratch {
     size_t last_n;
     uint64_t last_epoch;
     uint32_t last_number; /* 0: none */
+    uint32_t last_caller;
     void *last_frames[VT_DEPTH_MAX];
     uint64_t sp[VT_DEPTH_MAX];
-    uint64_t words[VT_DEPTH_MAX + VT_PYTHON_FRAMES];
+    uint64_t words[VT_DEPTH_MAX + VT_PYTHON_FRAMES + 1];
     unw_context_t context;
     unw_cursor_t cursor;
     struct vt_pycode code;
@@ -221,6 +222,8 @@ static bool write_stack(struct vt_thread *thread, uint32_t number, bool cut) {
         n = merge_python(thread, cut, s->words, &flags);
     else
         memcpy(s->words, s->frames + s->first, n * sizeof *s->words);
+    if (vt_tls.caller_stack)
+        s->words[n++] = vt_frame_caller(vt_tls.caller_stack);
     uint32_t bytes = (uint32_t)(sizeof(struct vt_rec_stack) + n * sizeof *s->words);
     struct vt_rec_stack *r = (void *)vt_log_reserve_entry(thread, bytes);
     if (!r)
@@ -259,13 +262,15 @@ static uint64_t hash_stack(const struct scratch *s, const struct vt_pystack *pyt
         h = hash_word(h, python->frames[i].code ^ python->frames[i].tag);
         h = hash_word(h, python->frames[i].lasti);
     }
+    if (vt_tls.caller_stack)
+        h = hash_word(h, vt_tls.caller_stack);
     return h < 2 ? 2 : h;
 }
 
 /* Whether the stack equals that of the thread's previous event. */
 static bool is_last(const struct scratch *s, const struct vt_pystack *python) {
     return s->last_number && s->n == s->last_n && s->last_epoch == vt_get(&epoch) &&
-           (python->same || !python->n_frames) &&
+           s->last_caller == vt_tls.caller_stack && (python->same || !python->n_frames) &&
            memcmp(s->frames + s->first, s->last_frames, s->n * sizeof *s->frames) == 0;
 }
 
@@ -273,6 +278,7 @@ static void remember_last(struct scratch *s, uint32_t number) {
     s->last_number = number;
     s->last_n = s->n;
     s->last_epoch = vt_get(&epoch);
+    s->last_caller = vt_tls.caller_stack;
     memcpy(s->last_frames, s->frames + s->first, s->n * sizeof *s->frames);
 }
 
