@@ -504,6 +504,7 @@ static int add_process(struct vt_model *model, const char *path,
     b.p->scan_bytes = scanned ? b.log.scan.bytes : VT_UNKNOWN;
     b.p->scan_ns = scanned ? b.log.scan.ns : VT_UNKNOWN;
     vt_verdicts_give(b.p);
+    vt_sawtooth_tell(b.p);
     vt_leaks_gather(b.p);
     vt_advice_add(b.p);
     vt_oom_explain(&ooms, b.p);

@@ -376,9 +376,11 @@ void vt_growth_find(const struct vt_replay *replay, const struct vt_history *his
             site->held_bytes = site->live_bytes;
             site->held_count = site->live_count;
         }
+        if (!site->before && c.count)
+            site->sawtooth = vt_growth_sawtooth(&s, &c);
         bool grows = !site->before && c.count &&
-                     (find(&s, &c, &found) ||
-                      (vt_appends_name(site->stack) && vt_growth_appends(&s, &c, i, &found)));
+                     (find(&s, &c, &found) || (vt_appends_name(site->stack) &&
+                                               vt_growth_appends(&s, &c, i, APPENDS, &found)));
         if (grows && !replaces(&s, &found, p, site))
             vt_growth_describe(&s, &found, s.rises + found.first_rise, found.rise_count, i, p,
                                site);
@@ -390,7 +392,10 @@ void vt_growth_find(const struct vt_replay *replay, const struct vt_history *his
             site->class != VT_CLASS_PROGRAM)
             continue;
         struct curve c = vt_growth_curve(&s, i);
-        site->unjudged = c.count && is_short(&s, &c);
+        struct found found;
+        site->unjudged =
+            c.count && (is_short(&s, &c) || (vt_appends_name(site->stack) &&
+                                             vt_growth_appends(&s, &c, i, RHYTHM_RISES, &found)));
     }
     free(s.rises);
 }

@@ -60,7 +60,7 @@ static bool held_to_end(const struct search *s, const struct curve *c, uint32_t 
     return given_up < c->held_count || before > after;
 }
 
-bool vt_growth_appends(const struct search *s, const struct curve *c, uint32_t site,
+bool vt_growth_appends(const struct search *s, const struct curve *c, uint32_t site, uint32_t steps,
                        struct found *found) {
     const struct vt_site_history *h = &s->history->sites[site];
     if (s->index[site] == VT_NO_SITE || !c->held_count || s->replay->corrected)
@@ -75,7 +75,7 @@ bool vt_growth_appends(const struct search *s, const struct curve *c, uint32_t s
         if (!count)
             continue;
         bool doubled = h->doublings >= DOUBLINGS && h->doubled_in >= s->rises[0].bucket;
-        if ((count < APPENDS && !doubled) || !goes_on(s, &scale, count) || !outgrew(s, c) ||
+        if ((count < steps && !doubled) || !goes_on(s, &scale, count) || !outgrew(s, c) ||
             !held_to_end(s, c, site))
             continue;
         *found = (struct found){.rise_count = count,

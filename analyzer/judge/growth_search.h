@@ -2,7 +2,7 @@
 /*
  * For the files that search for growth: growth.c has the tests, growth_append.c those for one buffer
  * that is appended to, growth_curve.c their data, trend.c the statistics, growth_describe.c the
- * figures for the report.
+ * figures for the report. growth_sawtooth.c finds what rises and falls again and again.
  */
 #ifndef VRAMTRACE_ANALYZER_GROWTH_SEARCH_H
 #define VRAMTRACE_ANALYZER_GROWTH_SEARCH_H
@@ -103,9 +103,15 @@ void vt_growth_valleys(const struct search *search, const struct curve *curve,
 
 /* --- growth_append.c --- */
 
-/* Whether one buffer is made longer to the end, at a site that appends. */
+/* Whether one buffer is made longer to the end, at a site that appends: in so many steps, or in
+ * enough doublings. */
 bool vt_growth_appends(const struct search *search, const struct curve *curve, uint32_t site,
-                       struct found *found);
+                       uint32_t steps, struct found *found);
+
+/* --- growth_sawtooth.c --- */
+
+/* The teeth of a site that rises and falls again and again; NULL: it has none. Free it. */
+struct vt_sawtooth *vt_growth_sawtooth(const struct search *search, const struct curve *curve);
 
 /* --- trend.c --- */
 

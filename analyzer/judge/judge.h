@@ -76,7 +76,12 @@ void vt_leaks_gather(struct vt_process *process);
 /* advice.c: adds one line of advice to each leak whose evidence suggests a common mistake. */
 void vt_advice_add(struct vt_process *process);
 
-/* growth.c: fills vt_site.growth of each site that grows, in Python processes vt_site.unjudged, and vt_site.held_* of each that
+/* growth_sawtooth.c: names the phases of the sites' teeth, and notes the largest that are no
+ * growth. */
+void vt_sawtooth_tell(struct vt_process *process);
+
+/* growth.c: fills vt_site.growth of each site that grows, in Python processes vt_site.unjudged,
+ * vt_site.sawtooth of each that rises and falls again and again, and vt_site.held_* of each that
  * allocated. `end`: ticks at the end of the process or of the log. */
 void vt_growth_find(const struct vt_replay *replay, const struct vt_history *history,
                     const struct vt_iterations *iterations, struct vt_clock clock, uint64_t end,

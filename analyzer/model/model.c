@@ -118,6 +118,9 @@ void vt_process_free(struct vt_process *p) {
     for (uint32_t i = 0; i < p->site_count; i++) {
         free(p->sites[i].why);
         free(p->sites[i].growth);
+        if (p->sites[i].sawtooth)
+            free(p->sites[i].sawtooth->says);
+        free(p->sites[i].sawtooth);
         free_tested(p->sites[i].tested);
     }
     for (uint32_t i = 0; i < p->leak_count; i++) {

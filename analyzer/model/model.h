@@ -100,6 +100,16 @@ struct vt_tested {
     uint32_t tests;                  /* how many left some of it behind */
 };
 
+/* A site that keeps more and more and drops all of it at once, again and again. */
+#define VT_TEETH 32
+struct vt_sawtooth {
+    uint64_t bytes;                          /* the most by which it rose */
+    uint32_t count;                          /* how often, of the first VT_TEETH */
+    uint64_t began[VT_TEETH], top[VT_TEETH]; /* when it began to rise; when it was highest */
+    const char *per; /* the name of a phase of which each has one; NULL: no such phase */
+    char *says;      /* "grows by 31.0 MiB within each 'epoch' and drops it at the end (5 times)" */
+};
+
 struct vt_site {
     uint64_t id;
     char name[17]; /* the id in hex */
@@ -115,6 +125,7 @@ struct vt_site {
     const char *went_by;             /* the call that took it; NULL: nothing went, or unknown */
     uint64_t held_bytes, held_count; /* at the process's last allocation */
     struct vt_growth *growth;        /* NULL: does not grow */
+    struct vt_sawtooth *sawtooth;    /* NULL: does not rise and fall */
     struct vt_tested *tested;        /* NULL: the pytest plugin said nothing of it */
     bool unjudged;                   /* it is held, but its rounds were too few to call it a leak */
     uint64_t lost_count;             /* live blocks without any pointer to them */

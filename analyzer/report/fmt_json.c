@@ -252,6 +252,18 @@ static void apart(struct vt_json *j, const char *name, const struct vt_apart *a)
     vt_json_close(j, '}');
 }
 
+static void sawtooth(struct vt_json *j, const struct vt_sawtooth *saw) {
+    if (!saw) {
+        vt_json_null(j, "sawtooth");
+        return;
+    }
+    vt_json_open(j, "sawtooth", '{');
+    vt_json_number(j, "bytes", saw->bytes);
+    vt_json_number(j, "times", saw->count);
+    vt_json_string(j, "per", saw->per);
+    vt_json_close(j, '}');
+}
+
 static void growth(struct vt_json *j, const struct vt_growth *g) {
     if (!g) {
         vt_json_null(j, "growth");
@@ -338,6 +350,7 @@ static void site(struct vt_json *j, const struct vt_site *s, bool native) {
     vt_json_number(j, "free_count", s->free_count);
     vt_json_number(j, "first_at_ns", s->first_at);
     vt_json_number(j, "last_at_ns", s->last_at);
+    sawtooth(j, s->sawtooth);
     static const char *const classes[] = {"program", "cache", "runtime"};
     vt_json_string(j, "class", s->layer == VT_LAYER_DRIVER ? classes[s->class] : NULL);
     vt_json_string(j, "class_name", s->class_name);

@@ -70,6 +70,11 @@ static void print_callers(const struct vt_text *t, const struct vt_site *site) {
     }
 }
 
+static void print_sawtooth(const struct vt_text *t, const struct vt_site *site) {
+    if (site->sawtooth)
+        vt_text_wrap(t, "", LABEL + 11, site->sawtooth->says);
+}
+
 static void print_holders(const struct vt_text *t, const struct vt_oom *oom) {
     for (uint32_t i = 0, shown = 0; i < oom->holder_count && shown < HOLDERS_SHOWN; i++) {
         if (oom->holders[i] == VT_NO_SITE)
@@ -77,6 +82,7 @@ static void print_holders(const struct vt_text *t, const struct vt_oom *oom) {
         print_site(t, shown ? "" : "  held by", VT_BYTES(oom->holder_bytes[i]),
                    &t->process->sites[oom->holders[i]]);
         print_callers(t, &t->process->sites[oom->holders[i]]);
+        print_sawtooth(t, &t->process->sites[oom->holders[i]]);
         shown++;
     }
 }

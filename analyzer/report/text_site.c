@@ -79,6 +79,8 @@ void vt_text_site(const struct vt_text *t, const struct vt_site *s) {
         fprintf(t->out, "  first, last      %s, %s\n", VT_DURATION(s->first_at),
                 VT_DURATION(s->last_at));
     vt_text_wrap(t, "  why", 19, s->why);
+    if (s->sawtooth)
+        vt_text_wrap(t, "  up and down", 19, s->sawtooth->says);
     print_stack(t, s->stack);
     vt_string_free(&rest);
     free(heading);

@@ -1,0 +1,200 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Sawtooth growth: a site keeps more and more within an epoch, and drops it at the end, again and
+ * again. That is no leak, but it is what fills the device in the midst of an epoch. growth.c calls
+ * for each site; build.c calls for the note, after the verdicts.
+ *
+ * A tooth rises in many steps, while the program goes round (it frees other memory between them),
+ * and falls at once. A backward pass that gives back what the forward pass made falls step by step.
+ */
+#include "growth_limits.h"
+#include "growth_search.h"
+
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* A rise that is being followed: indices of samples. */
+struct tooth {
+    uint32_t first, top; /* the first that rose; the highest */
+    uint32_t rises;
+    uint64_t base, high; /* bytes */
+};
+
+static bool is_tooth(const struct search *s, const struct curve *c, const struct tooth *t) {
+    const struct vt_bucket *buckets = s->history->buckets;
+    if (t->rises < TOOTH_RISES || c->samples[t->top].last_count < TOOTH_RISES)
+        return false;
+    uint64_t frees =
+        buckets[c->samples[t->top].bucket].frees - buckets[c->samples[t->first].bucket].frees;
+    return 2 * frees >= t->rises;
+}
+
+/* Whether hardly anything was allocated from the top to the fall. The buckets of both may hold more
+ * than the fall. */
+static bool falls_at_once(const struct search *s, const struct curve *c, const struct tooth *t,
+                          uint32_t fall) {
+    const struct vt_history *h = s->history;
+    const struct vt_sample *top = &c->samples[t->top];
+    uint32_t first = top->bucket + 1, end = c->samples[fall].bucket;
+    uint64_t allocs = first < end ? h->buckets[end].allocs - h->buckets[first].allocs : 0;
+    return (double)allocs <= (double)top->last_count * TOOTH_CLIFF + (double)h->events_in_bucket;
+}
+
+static void add_tooth(const struct search *s, const struct curve *c, const struct tooth *t,
+                      struct vt_sawtooth *saw) {
+    const struct vt_bucket *buckets = s->history->buckets;
+    if (saw->count == VT_TEETH)
+        return;
+    saw->began[saw->count] = vt_clock_ns(s->clock, buckets[c->samples[t->first].bucket].ticks);
+    saw->top[saw->count++] = vt_clock_ns(s->clock, buckets[c->samples[t->top].bucket].ticks);
+    if (t->high - t->base > saw->bytes)
+        saw->bytes = t->high - t->base;
+}
+
+struct vt_sawtooth *vt_growth_sawtooth(const struct search *s, const struct curve *c) {
+    struct vt_sawtooth saw = {0};
+    struct tooth t = {0};
+    uint64_t level = 0;
+    uint32_t slopes = 0; /* rises that were no teeth */
+    for (uint32_t i = 0; i < c->count; i++) {
+        const struct vt_sample *sample = &c->samples[i];
+        uint64_t left = sample->low_bytes > t.base ? sample->low_bytes - t.base : 0;
+        if (t.rises && (double)left <= (double)(t.high - t.base) * TOOTH_BASE) {
+            if (is_tooth(s, c, &t) && falls_at_once(s, c, &t, i))
+                add_tooth(s, c, &t, &saw);
+            else
+                slopes += t.rises >= TOOTH_RISES;
+            t = (struct tooth){0};
+            level = sample->low_bytes;
+        }
+        if (sample->last_bytes > level) {
+            if (!t.rises)
+                t = (struct tooth){.first = i, .base = level};
+            t.rises++;
+            if (sample->last_bytes > t.high) {
+                t.high = sample->last_bytes;
+                t.top = i;
+            }
+        }
+        level = sample->last_bytes;
+    }
+    bool rising = is_tooth(s, c, &t) && level >= t.high / 2;
+    if (!saw.count || saw.count + rising < TEETH || slopes > saw.count)
+        return NULL;
+    struct vt_sawtooth *found = vt_alloc(1, sizeof *found);
+    *found = saw;
+    return found;
+}
+
+/* --- the note --- */
+
+static uint64_t apart(uint64_t a, uint64_t b) {
+    return a > b ? a - b : b - a;
+}
+
+/* Whether two sites rise and fall together. */
+static bool together(const struct vt_sawtooth *a, const struct vt_sawtooth *b) {
+    if (a->count != b->count)
+        return false;
+    for (uint32_t i = 0; i < a->count; i++)
+        if (apart(a->top[i], b->top[i]) > (a->top[i] - a->began[i]) / 4)
+            return false;
+    return true;
+}
+
+/* Whether a phase has a tooth's top, and most of its rise: the rise began in a bucket that may have
+ * begun before the phase. */
+static bool lies_in(const struct vt_sawtooth *saw, uint32_t tooth, const struct vt_phase *phase) {
+    uint64_t began = saw->began[tooth], top = saw->top[tooth];
+    return !phase->mark && phase->start <= began + (top - began) / 2 && phase->end >= top;
+}
+
+/* The innermost phase of which each has one of the teeth; NULL: there is none. */
+static const char *phase_of(const struct vt_process *p, const struct vt_sawtooth *saw) {
+    const char *found = NULL;
+    for (uint32_t i = 0; i < p->phase_count && p->phases[i].start <= saw->top[0]; i++) {
+        const struct vt_phase *first = &p->phases[i];
+        uint32_t tooth = 1;
+        if (!first->name || !lies_in(saw, 0, first) || lies_in(saw, saw->count - 1, first))
+            continue;
+        for (uint32_t j = i + 1; j < p->phase_count && tooth < saw->count; j++)
+            tooth += p->phases[j].name == first->name && lies_in(saw, tooth, &p->phases[j]);
+        if (tooth == saw->count)
+            found = first->name;
+    }
+    return found;
+}
+
+static uint64_t peak_of(const struct vt_process *p, const struct vt_site *site) {
+    for (uint32_t i = 0; i < p->device_count; i++)
+        if (p->devices[i].ordinal == site->device)
+            return p->devices[i].peak_bytes;
+    return site->layer == VT_LAYER_HOST ? p->pinned.peak_bytes : p->managed.peak_bytes;
+}
+
+static bool counts(const struct vt_site *site) {
+    return site->sawtooth && site->class == VT_CLASS_PROGRAM && !site->growth;
+}
+
+/* What this site and those that rise with it keep within a round. */
+static uint64_t bytes_of_all(const struct vt_process *p, const struct vt_site *site,
+                             uint32_t *more) {
+    uint64_t bytes = 0;
+    *more = 0;
+    for (uint32_t i = 0; i < p->site_count; i++) {
+        const struct vt_site *other = &p->sites[i];
+        if (!counts(other) || other->layer != site->layer || other->device != site->device ||
+            !together(site->sawtooth, other->sawtooth))
+            continue;
+        bytes += other->sawtooth->bytes;
+        *more += other != site;
+    }
+    return bytes;
+}
+
+/* "grows by 31.0 MiB within each 'epoch' and drops it at the end (5 times)". */
+static char *say(const struct vt_sawtooth *saw, uint64_t bytes) {
+    if (saw->per)
+        return vt_formatted("grows by %s within each '%s' and drops it at the end (%u times)",
+                            VT_BYTES(bytes), saw->per, saw->count);
+    return vt_formatted("grows by %s and drops it at once, %u times (epochs?)", VT_BYTES(bytes),
+                        saw->count);
+}
+
+static void note(struct vt_process *p, const struct vt_site *site, uint64_t bytes, uint32_t more) {
+    const struct vt_stack *stack = site->stack;
+    const struct vt_frame *caller = NULL;
+    for (uint32_t i = stack->user_frame + 1; i < stack->count && !caller; i++)
+        if (stack->frames[i].user_code)
+            caller = &stack->frames[i];
+    char *where = vt_frame_text(p, vt_stack_main_frame(stack), UINT_MAX);
+    char *from = caller ? vt_frame_text(p, caller, UINT_MAX) : NULL;
+    char *says = say(site->sawtooth, bytes);
+    char others[64] = "";
+    if (more)
+        snprintf(others, sizeof others, "; %u more call site%s with it", more, vt_plural(more));
+    vt_model_note(p, "%s%s%s %s%s.", where, from ? ", called from " : "", from ? from : "", says,
+                  others);
+    free(where);
+    free(from);
+    free(says);
+}
+
+void vt_sawtooth_tell(struct vt_process *p) {
+    const struct vt_site *largest = NULL;
+    uint32_t more;
+    for (uint32_t i = 0; i < p->site_count; i++) {
+        const struct vt_site *site = &p->sites[i];
+        struct vt_sawtooth *saw = site->sawtooth;
+        if (!saw)
+            continue;
+        saw->per = phase_of(p, saw);
+        saw->says = say(saw, saw->bytes);
+        if (counts(site) && (!largest || saw->bytes > largest->sawtooth->bytes))
+            largest = site;
+    }
+    uint64_t bytes = largest ? bytes_of_all(p, largest, &more) : 0;
+    if (largest && (double)bytes >= (double)peak_of(p, largest) * TOOTH_SHARE)
+        note(p, largest, bytes, more);
+}
