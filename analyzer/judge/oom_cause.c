@@ -88,7 +88,8 @@ static void say_fillers(const struct books *b, struct vt_string *why) {
     size_t count = sizeof all / sizeof *all;
     qsort(all, count, sizeof *all, largest_first);
     for (size_t i = 0; i < count && (!i || all[i].bytes >= total / 20); i++) {
-        unsigned percent = (unsigned)((double)all[i].bytes / (double)total * 100 + 0.5);
+        double share = (double)all[i].bytes / (double)total * 100;
+        unsigned percent = share < 1000 ? (unsigned)(share + 0.5) : 1000;
         vt_string_format(why, i ? ", %s %u %%" : "%s held %u %% of the device", all[i].what,
                          percent);
         if (!i)

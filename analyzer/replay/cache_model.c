@@ -418,7 +418,11 @@ static uint32_t take_free(struct vt_cache_model *m, uint32_t pool, uint64_t size
     return i;
 }
 
+/* A log may say anything: no size is larger than a range, and no address occurs twice. */
 uint32_t vt_cache_alloc(struct vt_cache_model *m, uint64_t size, unsigned stream) {
+    const uint64_t most = (uint64_t)VT_CACHE_LARGE_SEGMENT << 20;
+    if (size > most || m->end > UINT64_MAX - 2 * most)
+        return 0;
     size = round_up(size ? size : 1, VT_CACHE_UNIT);
     uint32_t pool = 2 * stream + (size <= VT_CACHE_SMALL), i = take_free(m, pool, size);
     if (!i)

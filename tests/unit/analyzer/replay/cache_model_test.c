@@ -103,10 +103,24 @@ static void max_split(void **state) {
     vt_cache_close(m);
 }
 
+/* A damaged log's sizes. */
+static void hostile(void **state) {
+    struct vt_cache_model *m = vt_cache_open(defaults, UINT64_MAX, UINT64_MAX);
+    (void)state;
+    assert_false(vt_cache_alloc(m, UINT64_MAX, 0));
+    assert_true(vt_cache_alloc(m, 0, 0));
+    uint32_t taken = 0;
+    for (int i = 0; i < 1 << 20; i++)
+        taken += vt_cache_alloc(m, 10ull << 40, 0) != 0;
+    assert_in_range(taken, 1 << 10, (1 << 21) - 1); /* until the addresses end */
+    assert_false(vt_cache_alloc(m, 30ull << 40, 0));
+    vt_cache_close(m);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(settings),   cmocka_unit_test(pools),     cmocka_unit_test(releases),
-        cmocka_unit_test(expandable), cmocka_unit_test(max_split),
+        cmocka_unit_test(expandable), cmocka_unit_test(max_split), cmocka_unit_test(hostile),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
