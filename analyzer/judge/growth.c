@@ -267,21 +267,37 @@ static uint32_t find_part(const struct search *s, const struct found *found, dou
     return n - *first;
 }
 
+/* Whether a site began after its line began to grow, and has freed nothing: only its blocks' age
+ * keeps it from being called growing. */
+static bool is_new(const struct search *s, const struct found *found, uint32_t site,
+                   const struct vt_site *as) {
+    return vt_growth_curve(s, site).first >= found->begin && as->held_count == as->alloc_count;
+}
+
 /* Sites of one line of code that grow together but not alone, because the line is called on many
  * paths, a few times on each. */
 static void judge_line(const struct search *s, const uint32_t *sites, uint32_t count,
                        const uint32_t *index, struct vt_process *p) {
     struct curve sum = vt_growth_curve_of_line(s, sites, count);
-    struct found found;
+    struct found found = {.sites = sites, .site_count = count};
     if (find(s, &sum, &found)) {
+        struct vt_growth *line = vt_growth_describe(s, &found, p);
         double from = s->rises[found.first_rise].at;
         uint32_t first;
         for (uint32_t i = 0; i < count; i++) {
+            struct vt_site *site = &p->sites[index[sites[i]]];
             uint32_t n = find_part(s, &found, from, sites[i], &first);
+            struct rise all = {.bytes = site->held_bytes, .count = site->held_count};
             if (n)
-                vt_growth_describe(s, &found, s->rises + first, n, sites[i], p,
-                                   &p->sites[index[sites[i]]]);
+                site->growth = vt_growth_part(line, s->rises + first, n);
+            else if (is_new(s, &found, sites[i], site))
+                site->growth = vt_growth_part(line, &all, 1);
+            else
+                continue;
+            if (line->beat == p->sites[index[sites[0]]].stack)
+                site->growth->beat = site->stack;
         }
+        free(line);
     }
     free((void *)sum.samples);
 }
@@ -368,7 +384,7 @@ void vt_growth_find(const struct vt_replay *replay, const struct vt_history *his
             continue;
         struct vt_site *site = &p->sites[index[i]];
         struct curve c = vt_growth_curve(&s, i);
-        struct found found;
+        struct found found = {.sites = &i, .site_count = 1};
         site->held_bytes = site->live_bytes;
         site->held_count = site->live_count;
         vt_history_held(history, i, &site->held_bytes, &site->held_count);
@@ -382,8 +398,7 @@ void vt_growth_find(const struct vt_replay *replay, const struct vt_history *his
                      (find(&s, &c, &found) || (vt_appends_name(site->stack) &&
                                                vt_growth_appends(&s, &c, i, APPENDS, &found)));
         if (grows && !replaces(&s, &found, p, site))
-            vt_growth_describe(&s, &found, s.rises + found.first_rise, found.rise_count, i, p,
-                               site);
+            site->growth = vt_growth_describe(&s, &found, p);
     }
     judge_lines(&s, index, p);
     for (uint32_t i = 0; i < replay->site_count && p->python && !replay->told.any; i++) {

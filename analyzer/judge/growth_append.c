@@ -78,7 +78,9 @@ bool vt_growth_appends(const struct search *s, const struct curve *c, uint32_t s
         if ((count < steps && !doubled) || !goes_on(s, &scale, count) || !outgrew(s, c) ||
             !held_to_end(s, c, site))
             continue;
-        *found = (struct found){.rise_count = count,
+        *found = (struct found){.sites = found->sites,
+                                .site_count = found->site_count,
+                                .rise_count = count,
                                 .begin = s->rises[0].bucket,
                                 .one_thread = c->one_thread,
                                 .chance = 1,

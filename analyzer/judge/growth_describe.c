@@ -29,6 +29,17 @@ static uint64_t allocs_before(const struct search *s, uint32_t site, uint32_t bu
     return low ? h->samples[low - 1].allocs : 0;
 }
 
+/* How often the beat allocated before a bucket; without one, the sites that grow. */
+static uint64_t beats_before(const struct search *s, const struct found *found, uint32_t beat,
+                             uint32_t bucket) {
+    uint64_t sum = 0;
+    if (beat != VT_NO_SITE)
+        return allocs_before(s, beat, bucket);
+    for (uint32_t i = 0; i < found->site_count; i++)
+        sum += allocs_before(s, found->sites[i], bucket);
+    return sum;
+}
+
 /* A candidate for the beat, and how often it allocated during the growth. */
 struct beat {
     uint64_t count;
@@ -147,13 +158,13 @@ static void find_outer_phase(const struct vt_process *p, struct vt_growth *g) {
 
 /* The same by rhythm: the most regular site that allocates once in several iterations and is not
  * the one that grows. */
-static void find_outer_beat(const struct search *s, uint32_t beat, uint32_t own,
+static void find_outer_beat(const struct search *s, const struct found *found, uint32_t beat,
                             struct vt_growth *g) {
     for (uint32_t i = 0; i < s->replay->site_count && i < s->history->site_room; i++) {
         uint64_t count = s->replay->sites[i].alloc_count,
                  length = count ? g->iterations / count : 0;
         const struct vt_site_history *h = &s->history->sites[i];
-        if (i == own || count < 2 || length < 2 || g->iterations % count ||
+        if (i == found->sites[0] || count < 2 || length < 2 || g->iterations % count ||
             length <= g->outer_iterations)
             continue;
         bool even = true;
@@ -162,7 +173,7 @@ static void find_outer_beat(const struct search *s, uint32_t beat, uint32_t own,
         for (uint32_t j = 0; j < h->count && even; j++) {
             if (h->samples[j].allocs == allocs)
                 continue;
-            uint64_t now = allocs_before(s, beat, h->samples[j].bucket);
+            uint64_t now = beats_before(s, found, beat, h->samples[j].bucket);
             uint64_t rounds = now - before;
             double apart = fabs((double)rounds - (double)length);
             even = h->samples[j].allocs == allocs + 1 &&
@@ -208,10 +219,11 @@ static void foresee(const struct vt_process *p, const struct vt_site *site,
 }
 
 /* How many iterations come before a bucket, on the clock on which the growth was found. */
-static double iterations_before(const struct search *s, enum clock_kind kind, uint32_t beat,
+static double iterations_before(const struct search *s, const struct found *found, uint32_t beat,
                                 uint32_t bucket) {
+    enum clock_kind kind = found->scale.kind;
     if (kind == BY_RHYTHM)
-        return (double)allocs_before(s, beat, bucket);
+        return (double)beats_before(s, found, beat, bucket);
     double at = vt_growth_position(s, kind, bucket);
     return kind == BY_TIME ? at * s->clock.ns_per_tick / 1e9 : at - 1;
 }
@@ -235,9 +247,12 @@ static void draw(const struct search *s, const struct found *found, const struct
         g->shape[i] /= (double)g->bytes;
 }
 
-void vt_growth_describe(const struct search *s, const struct found *found, const struct rise *rises,
-                        uint32_t count, uint32_t own, struct vt_process *p, struct vt_site *site) {
+struct vt_growth *vt_growth_describe(const struct search *s, const struct found *found,
+                                     const struct vt_process *p) {
     const struct vt_bucket *buckets = s->history->buckets;
+    const struct rise *rises = s->rises + found->first_rise;
+    uint32_t own = found->sites[0], count = found->rise_count;
+    const struct vt_site *site = &p->sites[s->index[own]];
     enum clock_kind kind = found->scale.kind;
     struct vt_growth *g = vt_alloc(1, sizeof *g);
     uint32_t begin = rises[0].bucket, last = rises[count - 1].bucket, beat = VT_NO_SITE;
@@ -259,21 +274,24 @@ void vt_growth_describe(const struct search *s, const struct found *found, const
     } else if (kind == BY_RHYTHM) {
         beat = find_beat(s, found->begin,
                          found->one_thread ? s->history->sites[own].thread : VT_NO_THREAD);
-        if (beat == VT_NO_SITE)
-            beat = own;
         g->per = "rhythm";
-        g->beat = s->index[beat] == VT_NO_SITE ? NULL : p->sites[s->index[beat]].stack;
-        g->iterations = s->replay->sites[beat].alloc_count;
+        g->beat = beat == VT_NO_SITE             ? site->stack
+                  : s->index[beat] == VT_NO_SITE ? NULL
+                                                 : p->sites[s->index[beat]].stack;
+        for (uint32_t i = 0; beat == VT_NO_SITE && i < found->site_count; i++)
+            g->iterations += s->replay->sites[found->sites[i]].alloc_count;
+        if (beat != VT_NO_SITE)
+            g->iterations = s->replay->sites[beat].alloc_count;
         all = (double)g->iterations;
-        find_outer_beat(s, beat, own, g);
+        find_outer_beat(s, found, beat, g);
     } else {
         g->per = "second";
         g->iterations = VT_UNKNOWN;
         end_ticks = s->end;
         all = (double)end_ticks * s->clock.ns_per_tick / 1e9;
     }
-    double before = iterations_before(s, kind, beat, begin);
-    double between = iterations_before(s, kind, beat, last) - before, length = all - before;
+    double before = iterations_before(s, found, beat, begin);
+    double between = iterations_before(s, found, beat, last) - before, length = all - before;
     g->since_iteration = kind == BY_TIME ? VT_UNKNOWN : (uint64_t)before + 1;
     length = length < 1e-9 ? 1e-9 : length;
     /* from first to last rise: the time after the last does not count */
@@ -286,5 +304,25 @@ void vt_growth_describe(const struct search *s, const struct found *found, const
                       ? vt_clock_ns(s->clock, end_ticks - buckets[begin].ticks)
                       : 0;
     foresee(p, site, g, (double)ns / length);
-    site->growth = g;
+    return g;
+}
+
+struct vt_growth *vt_growth_part(const struct vt_growth *line, const struct rise *rises,
+                                 uint32_t count) {
+    struct vt_growth *g = vt_alloc(1, sizeof *g);
+    uint64_t bytes = 0, blocks = 0;
+    for (uint32_t i = 0; i < count; i++) {
+        bytes += rises[i].bytes;
+        blocks += rises[i].count;
+    }
+    *g = *line;
+    g->bytes = bytes;
+    g->blocks = blocks;
+    double share = (double)bytes / (double)line->bytes;
+    g->bytes_per_iteration = (uint64_t)((double)line->bytes_per_iteration * share + 0.5);
+    if (line->full_in_iterations != VT_UNKNOWN) /* alone it would take longer */
+        g->full_in_iterations = (uint64_t)((double)line->full_in_iterations / share);
+    if (line->full_in != VT_UNKNOWN)
+        g->full_in = vt_judge_ahead((double)line->full_in / share);
+    return g;
 }

@@ -62,6 +62,8 @@ struct steadiness {
 
 /* A growth that was found. */
 struct found {
+    const uint32_t *sites; /* that grow: indices in the replay; more than one: a line's */
+    uint32_t site_count;
     uint32_t first_rise, rise_count; /* in search.rises */
     uint32_t begin;                  /* bucket of the first */
     bool one_thread;                 /* see struct curve */
@@ -120,11 +122,14 @@ struct steadiness vt_growth_steadiness(const struct rise *rises, uint32_t count,
 
 /* --- growth_describe.c --- */
 
-/* Fills the growth of a site. `found` is of the site or of its line; the `count` `rises` are the
- * site's own. `own`: the site's index in the replay. */
-void vt_growth_describe(const struct search *search, const struct found *found,
-                        const struct rise *rises, uint32_t count, uint32_t own,
-                        struct vt_process *process, struct vt_site *site);
+/* The figures of a growth of found->sites, all together. Free it. */
+struct vt_growth *vt_growth_describe(const struct search *search, const struct found *found,
+                                     const struct vt_process *process);
+
+/* A site's part in the growth of its line: the line's figures, with the site's share of the bytes.
+ * The `count` `rises` are the site's own. Free it. */
+struct vt_growth *vt_growth_part(const struct vt_growth *line, const struct rise *rises,
+                                 uint32_t count);
 
 /* Mann-Kendall: the one-sided probability that `count` values without a trend rise like these,
  * corrected for ties. 1 if there are fewer than four, or all are equal. */
