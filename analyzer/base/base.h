@@ -12,6 +12,7 @@
  *     util.h      sizes and times as text, memory, strings and arrays that grow, the map, hashes
  *     json.h      a JSON writer
  *     files.h     opens regular files
+ *     python_file.h   file names of Python code that name no file: notebook cells, generated code
  *     errors.h    exit statuses, error messages
  */
 #ifndef VRAMTRACE_ANALYZER_BASE_H
@@ -20,6 +21,7 @@
 #include "errors.h"
 #include "files.h"
 #include "json.h"
+#include "python_file.h"
 #include "util.h"
 
 #endif

@@ -303,16 +303,14 @@ static void judge_line(const struct search *s, const uint32_t *sites, uint32_t c
 }
 
 /* A key for the line and the line that it was called from: a shared allocation helper is not a call
- * site. */
+ * site. Cells of a notebook are one caller, whatever their code is. */
 static uint64_t line_of(const struct vt_site *site) {
     const struct vt_stack *stack = site->stack;
-    uint64_t key = vt_stack_line_key(stack) + vt_mix(site->layer * 256 + site->device);
+    uint64_t key = vt_site_line_key(site) + vt_mix(site->layer * 256 + site->device);
     for (uint32_t i = stack->user_frame + 1; i < stack->count; i++) {
         const struct vt_frame *f = &stack->frames[i];
-        const char *where = f->line ? f->file : f->module;
         if (f->user_code)
-            return vt_mix(key) + vt_hash_bytes(f->line ? f->line : f->offset, where ? where : "",
-                                               where ? strlen(where) : 0);
+            return vt_mix(key) + (vt_frame_is_cell(f) ? 1 : vt_frame_line_key(f));
     }
     return key;
 }

@@ -145,7 +145,8 @@ static uint32_t find_partner(const struct gathering *g, const struct vt_site *si
 static void gather_site(struct gathering *g, uint32_t i) {
     struct vt_process *p = g->p;
     const struct vt_site *site = &p->sites[i];
-    uint64_t key = vt_stack_line_key(site->stack) * VT_VERDICTS + site->verdict;
+    uint64_t line = site->growth ? vt_site_line_key(site) : vt_stack_line_key(site->stack);
+    uint64_t key = line * VT_VERDICTS + site->verdict;
     uint32_t leak = vt_map_get(&g->by_line, key);
     if (leak == VT_MAP_NONE && site->growth)
         leak = find_partner(g, site);

@@ -32,7 +32,7 @@ struct vt_sites *vt_sites_open(const struct vt_log *log) {
     for (size_t i = 0; i < log->code_count; i++) {
         const struct vt_log_code *c = &log->codes[i];
         sites->code_hash[i] =
-            vt_hash_bytes(vt_hash_bytes(2, c->file, strlen(c->file)), c->name, strlen(c->name));
+            vt_hash_bytes(vt_python_file_hash(2, c->file), c->name, strlen(c->name));
     }
     return sites;
 }

@@ -53,11 +53,15 @@ static char *cut_start(char *path, unsigned width) {
     return cut;
 }
 
-/* The file, relative to the process's working directory if it is inside. NULL: unknown. */
+/* The file, relative to the process's working directory if it is inside; an IPython cell's name.
+ * NULL: unknown. */
 static char *file_of(const struct vt_process *p, const struct vt_frame *frame) {
     const char *file = frame->file;
     if (!file)
         return NULL;
+    char *cell = frame->python ? vt_python_file_cell_name(file, true) : NULL;
+    if (cell)
+        return vt_printable(cell);
     if (p->cwd) {
         size_t length = strlen(p->cwd);
         if (length > 1 && !strncmp(file, p->cwd, length) && file[length] == '/')

@@ -62,13 +62,29 @@ const struct vt_frame *vt_stack_main_frame(const struct vt_stack *stack) {
     return stack->count ? stack->frames : NULL;
 }
 
+bool vt_frame_is_cell(const struct vt_frame *f) {
+    return f->python && vt_python_file_is_cell(f->file) && f->function &&
+           (!strcmp(f->function, "<module>") || !strncmp(f->function, "<cell line", 10));
+}
+
+uint64_t vt_frame_line_key(const struct vt_frame *f) {
+    if (f->line && f->file)
+        return vt_python_file_hash(f->line, f->file);
+    const char *where = f->line ? NULL : f->module;
+    return vt_hash_bytes(f->line ? f->line : f->offset, where ? where : "",
+                         where ? strlen(where) : 0);
+}
+
 uint64_t vt_stack_line_key(const struct vt_stack *stack) {
     const struct vt_frame *f = vt_stack_main_frame(stack);
-    if (!f)
-        return 0;
-    const char *where = f->line ? f->file : f->module;
-    uint64_t hash = f->line ? f->line : f->offset;
-    return vt_hash_bytes(hash, where ? where : "", where ? strlen(where) : 0);
+    return f ? vt_frame_line_key(f) : 0;
+}
+
+uint64_t vt_site_line_key(const struct vt_site *site) {
+    const struct vt_frame *f = vt_stack_main_frame(site->stack);
+    if (!f || !vt_frame_is_cell(f) || !site->alloc_count)
+        return vt_stack_line_key(site->stack);
+    return vt_mix((uint64_t)f->line << 32 ^ site->allocated_bytes / site->alloc_count);
 }
 
 char *vt_model_uuid(const uint8_t uuid[16]) {

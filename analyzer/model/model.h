@@ -430,6 +430,14 @@ bool vt_site_wanted(const struct vt_site *site, const char *prefix);
 /* A hash of the source line of a stack's main frame: equal for all stacks from that line. 0: the
  * stack is empty. */
 uint64_t vt_stack_line_key(const struct vt_stack *stack);
+uint64_t vt_frame_line_key(const struct vt_frame *frame);
+
+/* Whether it is an IPython cell's code outside of functions. */
+bool vt_frame_is_cell(const struct vt_frame *frame);
+
+/* As vt_stack_line_key; but a notebook is one place: all cells that allocate blocks of one size on
+ * their line of this number have the same key. */
+uint64_t vt_site_line_key(const struct vt_site *site);
 
 /* "GPU-xxxxxxxx-xxxx-xxxx-xxxx-xxxxxxxxxxxx". Free it. */
 char *vt_model_uuid(const uint8_t uuid[16]);

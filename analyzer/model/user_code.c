@@ -184,7 +184,7 @@ static bool is_foreign_path(const char *path) {
     for (size_t i = 0; i < sizeof foreign_headers / sizeof *foreign_headers; i++)
         if (strstr(path, foreign_headers[i]) && is_header(path))
             return true;
-    return is_toolkit_path(path);
+    return is_toolkit_path(path) || vt_python_file_is_generated(path);
 }
 
 /* Where the name of a demangled function begins: templates have their result type before it. */

@@ -239,7 +239,7 @@ static bool *choose_sites(const struct vt_process *p, const struct vt_leak *leak
     bool *shown = vt_alloc(leak->site_count, sizeof *shown);
     struct vt_map lines = {0};
     for (uint32_t i = 0; i < leak->site_count; i++) {
-        uint64_t line = vt_stack_line_key(p->sites[leak->sites[i]].stack);
+        uint64_t line = vt_site_line_key(&p->sites[leak->sites[i]]);
         shown[i] = i < PATHS_SHOWN || vt_map_get(&lines, line) == VT_MAP_NONE;
         vt_map_put(&lines, line, i);
     }
@@ -298,14 +298,14 @@ static void print_lines(const struct vt_text *t, const struct vt_leak *leak) {
     unsigned width = VT_TEXT_WIDTH - 2 - 9 - 2 - 2 - t->digits;
     for (uint32_t i = 0; i < leak->site_count; i++) {
         const struct vt_site *site = &p->sites[leak->sites[i]];
-        uint64_t key = vt_stack_line_key(site->stack);
+        uint64_t key = vt_site_line_key(site);
         if (vt_map_get(&lines, key) == VT_MAP_NONE)
             vt_map_put(&lines, key, i);
         bytes[vt_map_get(&lines, key)] += vt_amount_of_site(site, leak).bytes;
     }
     for (uint32_t i = 0; i < leak->site_count; i++) {
         const struct vt_site *site = &p->sites[leak->sites[i]];
-        if (vt_map_get(&lines, vt_stack_line_key(site->stack)) != i)
+        if (vt_map_get(&lines, vt_site_line_key(site)) != i)
             continue;
         char *frame_text = vt_frame_text(p, vt_stack_main_frame(site->stack), width);
         int pad = (int)width - (int)vt_frame_text_columns(frame_text);

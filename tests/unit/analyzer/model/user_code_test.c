@@ -72,10 +72,44 @@ static void test_functions(void **state) {
             fail_msg("%s is not taken for the user's", own[i]);
 }
 
+static bool is_user_python(const char *file) {
+    struct vt_frame frame = {.python = true, .file = file, .function = "call"};
+    return vt_user_code_frame(&frame, NULL);
+}
+
+static void test_generated(void **state) {
+    static const char *const foreign[] = {
+        "/tmp/torchinductor_me/jz/cjzlgxipxnk522vrzwb37pnkqkshez7oywboanvjfhntb3rddsyh.py",
+        "/home/me/cache/jz/cjzlgxipxnk522vrzwb37pnkqkshez7oywboanvjfhntb3rddsyh.py",
+        "<eval_with_key>.12",
+        "<decorator-gen-7>",
+        "<frozen importlib._bootstrap>",
+        "/home/me/venv/lib/python3.12/site-packages/torch/_inductor/output_code.py",
+    };
+    static const char *const own[] = {
+        "/home/me/jz/jjzlgxipxnk522vrzwb37pnkqkshez7oywboanvjfhntb3rddsyh.py",
+        "/home/me/zz/cjzlgxipxnk522vrzwb37pnkqkshez7oywboanvjfhntb3rddsyh.py",
+        "/home/me/jz/cjz.py",
+        "/home/me/torchinductor.py",
+        "<string>",
+        "<stdin>",
+        "<ipython-input-12-0123456789ab>",
+        "/tmp/ipykernel_77/123456.py",
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof foreign / sizeof *foreign; i++)
+        if (is_user_python(foreign[i]))
+            fail_msg("%s is taken for the user's", foreign[i]);
+    for (size_t i = 0; i < sizeof own / sizeof *own; i++)
+        if (!is_user_python(own[i]))
+            fail_msg("%s is not taken for the user's", own[i]);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_headers),
         cmocka_unit_test(test_functions),
+        cmocka_unit_test(test_generated),
     };
     return cmocka_run_group_tests_name("user_code", tests, NULL, NULL);
 }
