@@ -71,11 +71,7 @@ const char *vt_appends_name(const struct vt_stack *stack) {
         if (i > stack->user_frame && frame->user_code)
             break;
         int row = frame->function && !frame->interpreter ? row_of(frame->function) : -1;
-        if (row < 0)
-            continue;
-        if (!rows[row].name)
-            name = NULL;
-        else if (!name)
+        if (row >= 0)
             name = rows[row].name;
     }
     return name;

@@ -8,7 +8,7 @@
 
 #include "model/model.h"
 
-/* The operation that appends: "cat"; NULL: none does. A constant. */
+/* The outermost operation that appends: "cat"; NULL: none does. A constant. */
 const char *vt_appends_name(const struct vt_stack *stack);
 
 #endif

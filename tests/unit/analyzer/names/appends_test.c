@@ -28,7 +28,8 @@ static void functions(void **state) {
         {"at::_ops::cat::call(c10::IListRef<at::Tensor> const&, long)", "cat"},
         {"at::_ops::concatenation::call(long)", NULL},
         {"at::(anonymous namespace)::wrapper_CUDA_cat(c10::IListRef<at::Tensor> const&)", NULL},
-        {"at::native::resize_impl_cuda_(c10::TensorImpl*, c10::ArrayRef<long>)", "resize_"},
+        {"at::_ops::resize_::call(at::Tensor const&, c10::ArrayRef<c10::SymInt>)", "resize_"},
+        {"at::native::resize_impl_cuda_(c10::TensorImpl*, c10::ArrayRef<long>)", NULL},
         {"void std::vector<int, A<int> >::_M_realloc_insert<int const&>(int*, int const&)",
          "a vector"},
         {"thrust::THRUST_200_SM_800_NS::detail::vector_base<float, B>::append(unsigned long)",
@@ -54,6 +55,10 @@ static void functions(void **state) {
 }
 
 static void reach(void **state) {
+    struct vt_frame stack[] = {
+        {.function = "at::_ops::cat::call(c10::IListRef<at::Tensor> const&)"},
+        {.function = "at::_ops::stack::call(c10::ArrayRef<at::Tensor>)"},
+        {.function = "collate", .user_code = true}};
     struct vt_frame out[] = {{.function = "at::_ops::resize_::call(at::Tensor const&)"},
                              {.function = "at::native::resize_output(at::Tensor const&)"},
                              {.function = "at::_ops::cat_out::call(at::Tensor&)"},
@@ -64,6 +69,10 @@ static void reach(void **state) {
     struct vt_frame helper[] = {{.function = "scratch", .user_code = true},
                                 {.function = "append", .user_code = true}};
     (void)state;
+    assert_null(vt_appends_name(&(struct vt_stack){.frames = stack, .count = 3, .user_frame = 2}));
+    stack[1].function = "at::_ops::vstack::call(c10::ArrayRef<at::Tensor>)";
+    assert_non_null(
+        vt_appends_name(&(struct vt_stack){.frames = stack, .count = 3, .user_frame = 2}));
     /* what an operator writes to by out= has no content that matters, unless the operator appends */
     assert_string_equal(
         vt_appends_name(&(struct vt_stack){.frames = out, .count = 4, .user_frame = 3}), "cat");
