@@ -70,15 +70,16 @@ static bool only_keeps(const struct search *s, const struct trial *t) {
         same &= r->bytes == size * r->count;
     }
     double span = (double)(buckets[last->bucket].ticks - buckets[rises->bucket].ticks);
-    double tail = (double)(s->end - buckets[last->bucket].ticks);
+    double tail = (double)t->curve->end - (double)buckets[last->bucket].ticks;
     return !t->floor && count >= (same ? KEPT_ALIKE : KEPT_MIXED) &&
            tail <= span + KEPT_TAIL * 1e9 / s->clock.ns_per_tick;
 }
 
 /* By time alone: rises far enough apart to come from iterations, until the end. */
-static bool takes_time(const struct search *s, const struct rise *rises, uint32_t count) {
+static bool takes_time(const struct search *s, const struct curve *c, const struct rise *rises,
+                       uint32_t count) {
     double span = rises[count - 1].at - rises[0].at;
-    double tail = (double)s->end - rises[count - 1].at;
+    double tail = (double)c->end - rises[count - 1].at;
     double second = 1e9 / s->clock.ns_per_tick;
     return span >= TIME_SPAN * second && span / count >= TIME_EACH * second &&
            tail <= span * TIME_TAIL;
@@ -167,7 +168,7 @@ static bool holds(const struct search *s, const struct trial *t, struct found *f
         return false;
     if (t->scale.kind == BY_RHYTHM && !goes_round(s, rises, count) && !only_keeps(s, t))
         return false;
-    if (t->scale.kind == BY_TIME && !takes_time(s, rises, count))
+    if (t->scale.kind == BY_TIME && !takes_time(s, t->curve, rises, count))
         return false;
     if (!trends(s, t, &found->chance))
         return false;
@@ -373,6 +374,8 @@ void vt_growth_find(const struct vt_replay *replay, const struct vt_history *his
                        .python = p->python};
     if (!history->allocs)
         return;
+    if (history->program_end && history->program_end < s.end)
+        s.end = history->program_end;
     while (s.last_bucket + 1 < history->bucket_count &&
            history->buckets[s.last_bucket + 1].events <= history->events_at_last_alloc)
         s.last_bucket++;

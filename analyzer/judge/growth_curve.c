@@ -85,7 +85,7 @@ bool vt_growth_scale(const struct search *s, const struct curve *c, enum clock_k
         scale->end = (double)s->iterations->count + 1;
     } else {
         scale->start = kind == BY_TIME ? (double)h->first_alloc : 0;
-        scale->end = kind == BY_TIME ? (double)s->end
+        scale->end = kind == BY_TIME ? (double)c->end
                      : c->one_thread ? (double)c->thread_end + 1
                                      : (double)h->events_at_last_alloc + 1;
     }
@@ -209,9 +209,12 @@ static double find_min_age(const struct search *s, const struct curve *c) {
 struct curve vt_growth_curve(const struct search *s, uint32_t site) {
     const struct vt_site_history *h =
         site < s->history->site_room ? &s->history->sites[site] : NULL;
-    struct curve c = {.held = s->replay->sites[site].live_bytes};
+    struct curve c = {.held = s->replay->sites[site].live_bytes, .end = s->end};
     if (!h || !h->count)
         return c;
+    if (!s->replay->sites[site].live_count && h->held_at == s->history->allocs &&
+        h->given_at < c.end)
+        c.end = h->given_at;
     c.held_count = s->replay->sites[site].live_count;
     vt_history_held(s->history, site, &c.held, &c.held_count);
     c.samples = h->samples;
@@ -235,7 +238,7 @@ static int by_bucket(const void *a, const void *b) {
  * can hide a growth, but never invent one. */
 struct curve vt_growth_curve_of_line(const struct search *s, const uint32_t *sites,
                                      uint32_t count) {
-    struct curve sum = {0}; /* held_count: not needed of lines */
+    struct curve sum = {.end = s->end}; /* held_count: not needed of lines */
     uint32_t room = 0;
     for (uint32_t i = 0; i < count; i++)
         room += vt_growth_curve(s, sites[i]).count;

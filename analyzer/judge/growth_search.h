@@ -42,6 +42,8 @@ struct curve {
     bool one_thread;     /* one thread made all allocations, so its own events are the rhythm */
     uint64_t thread_end; /* that thread's events up to the process's last allocation */
     double min_age;      /* in events: younger blocks may still be freed */
+    uint64_t end;        /* ticks when the program gave up the last of it, or ended: an interpreter
+                            can take seconds to shut down */
 };
 
 /* A clock as a site sees it. */

@@ -93,6 +93,7 @@ static struct vt_site_history *of_site(struct vt_history *h, uint32_t site) {
 
 void vt_history_giving(struct vt_history *h, uint32_t site, uint64_t bytes, uint64_t count) {
     struct vt_site_history *s = of_site(h, site);
+    s->given_at = h->ticks;
     if (s->held_at == h->allocs)
         return;
     s->held_at = h->allocs;
@@ -155,7 +156,7 @@ void vt_history_freed(struct vt_history *h, uint32_t site, uint32_t sample, uint
     h->freed[h->freed_count++] = (struct vt_freed){.site = site,
                                                    .allocated_in = sample,
                                                    .freed_in = h->sites[site].count - 1,
-                                                   .given_up = h->program_runs,
+                                                   .given_up = h->ticks < h->program_end,
                                                    .bytes = bytes};
 }
 

@@ -48,6 +48,7 @@ struct vt_site_history {
     uint32_t count, room;
     /* held at the process's last allocation, that is, before the frees at exit */
     uint64_t held_bytes, held_count, held_at;
+    uint64_t given_at;              /* ticks of the last of these frees */
     uint64_t doubled_bytes;         /* of its first block, then of each at least twice as large */
     uint32_t doublings, doubled_in; /* how often that was; the bucket of the last */
     uint32_t thread;                /* the last that allocated here: index in vt_history.threads */
@@ -89,7 +90,7 @@ struct vt_history {
     uint32_t thread, thread_count, thread_room; /* thread: the current one */
     struct vt_map by_tid;
     uint64_t program_end;   /* ticks; see log_format.h */
-    bool program_runs;      /* it is known that the current event is before that */
+    uint64_t ticks;         /* of the current free */
     struct vt_freed *freed; /* in order; counted at the next allocation */
     size_t freed_count, freed_room;
 };
@@ -127,7 +128,7 @@ static inline void vt_history_event(struct vt_history *h, uint64_t ticks, bool a
         h->events_at_last_alloc = h->events;
     } else {
         h->frees++;
-        h->program_runs = ticks < h->program_end;
+        h->ticks = ticks;
     }
     struct vt_history_thread *t = &h->threads[h->thread];
     if (t->at != h->allocs) {

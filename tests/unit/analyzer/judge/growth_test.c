@@ -201,160 +201,6 @@ static void looks_alike(void **state) {
     assert_true(grows(&s));
 }
 
-/* One buffer that is made anew, by a Python function of that name; the last is live beside the one
- * that it replaces. */
-struct remaking {
-    const char *what, *function;
-    int steps;
-    uint64_t first, more; /* bytes */
-    double times;         /* as large as the last */
-    int emptied_at, then; /* steps: given up there; of work after the last */
-    bool grows;
-};
-
-static uint64_t remake(struct story *s, const struct remaking *row) {
-    uint64_t last = 0, bytes = row->first, pause = 1, frames[] = {vt_frame_python(1, 7)};
-    maker_code(&s->maker, 0, 1, 1, row->function, "/home/me/train.py");
-    maker_stack(&s->maker, 0, 9, frames, 1);
-    for (int i = 0; i < row->steps; i++) {
-        for (uint64_t j = 0; j < pause; j++)
-            work(s);
-        uint64_t next = take(s, 9, bytes);
-        if (last && i < row->steps - 1)
-            give(s, last);
-        last = next;
-        bytes = (uint64_t)((double)bytes * row->times) + row->more;
-        pause = (uint64_t)((double)pause * row->times);
-        if (i + 1 == row->emptied_at) {
-            give(s, last);
-            last = 0;
-            bytes = row->first;
-        }
-    }
-    for (int i = 0; i < row->then; i++)
-        work(s);
-    return last;
-}
-
-static const struct vt_growth *python_growth(const struct vt_process *p) {
-    for (uint32_t i = 0; i < p->site_count; i++)
-        if (p->sites[i].stack->count && p->sites[i].stack->frames[0].python)
-            return p->sites[i].growth;
-    fail();
-    return NULL;
-}
-
-static void remade(void **state) {
-    static const struct remaking rows[] = {
-        {"a bank of 100 batches", "append", 100, 1000, 1000, 1, 0, 0, true},
-        {"batches sorted by length", "<module>", 100, 1000, 1000, 1, 0, 0, false},
-        {"a bank of 21 batches", "append", 21, 1000, 1000, 1, 0, 0, true},
-        {"of 19", "append", 19, 1000, 1000, 1, 0, 0, false},
-        {"hardly longer", "append", 80, 100000, 500, 1, 0, 0, true},
-        {"a method", "Bank.append", 40, 1000, 1000, 1, 0, 0, true},
-        {"full, then 40 rounds of work", "append", 40, 1000, 1000, 1, 0, 40, false},
-        {"emptied half-way", "append", 80, 1000, 1000, 1, 40, 0, false},
-        {"emptied after a trial", "append", 80, 1000, 1000, 1, 10, 0, true},
-        {"13 doublings", "push_back", 14, 100, 0, 2, 0, 0, true},
-        {"11 doublings", "push_back", 12, 100, 0, 2, 0, 0, false},
-        {"13 doublings without an append", "hash_table", 14, 100, 0, 2, 0, 0, false},
-    };
-    bool wrong = false;
-    (void)state;
-    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
-        struct story s;
-        struct vt_model model;
-        begin(&s);
-        remake(&s, &rows[i]);
-        bool found = python_growth(finish(&s, &model)) != NULL;
-        if (found != rows[i].grows) {
-            print_error("%s: expected %s\n", rows[i].what,
-                        rows[i].grows ? "growing" : "not growing");
-            wrong = true;
-        }
-        vt_build_free(&model);
-    }
-    assert_false(wrong);
-}
-
-/* A bank of so few batches that nothing is known; and one of hardly any. */
-static void too_few(void **state) {
-    static const int steps[] = {19, 9, 5};
-    (void)state;
-    for (int i = 0; i < 3; i++) {
-        struct remaking row = {"", "append", steps[i], 1000, 1000, 1, 0, 0, false};
-        struct story s;
-        struct vt_model model;
-        begin(&s);
-        remake(&s, &row);
-        uint64_t bytes;
-        assert_int_equal(vt_process_unjudged(finish(&s, &model), &bytes), steps[i] > 8);
-        vt_build_free(&model);
-    }
-}
-
-static void bank(void **state) {
-    struct remaking row = {"", "append", 100, 1000, 1000, 1, 0, 0, true};
-    struct story s;
-    struct vt_model model;
-    (void)state;
-    begin(&s);
-    remake(&s, &row);
-    const struct vt_process *p = finish(&s, &model);
-    const struct vt_growth *g = python_growth(p);
-    assert_non_null(g);
-    assert_string_equal(g->appends, "append");
-    assert_int_equal(g->bytes_per_iteration, 1000);
-    assert_int_equal(g->iterations, 100);
-    assert_non_null(strstr(p->leaks[0].why, "one buffer, which append makes longer (99 steps)"));
-    vt_build_free(&model);
-}
-
-/* Who freed the last buffer: the interpreter when it shut down, the program before that, or nobody
- * knows; and whether the program had freed a larger, older block first, as when main returns. */
-static void given_up(void **state) {
-    enum { NOT_KNOWN, PROGRAM, INTERPRETER, MAIN, MAIN_OF_LITTLE };
-    static const bool kept[] = {true, false, true, true, false};
-    (void)state;
-    for (unsigned who = NOT_KNOWN; who <= MAIN_OF_LITTLE; who++) {
-        struct remaking row = {"", "append", 40, 1000, 1000, 1, 0, 0, true};
-        struct story s;
-        struct vt_model model;
-        begin(&s);
-        maker_module(&s.maker, 0, 0, 0x600000, 0x700000, 0x600000, "py", 2, "/bin/python3.11");
-        uint64_t weights = take(&s, 2, 90000), mask = take(&s, 3, 100);
-        uint64_t last = remake(&s, &row);
-        struct vt_log_header *h = maker_header(&s.maker);
-        h->program_end = who == NOT_KNOWN ? 0 : s.maker.ticks + (who == INTERPRETER ? 1 : 100);
-        if (who >= MAIN)
-            give(&s, who == MAIN ? weights : mask);
-        give(&s, last);
-        give(&s, last - (4096 + 256) - (39000 + 256)); /* the one before it */
-        give(&s, who == MAIN ? mask : weights);
-        bool found = python_growth(finish(&s, &model)) != NULL;
-        if (found != kept[who])
-            fail_msg("%u: expected %s", who, kept[who] ? "growing" : "not growing");
-        vt_build_free(&model);
-    }
-}
-
-/* Three buffers that take turns, each longer than the one that it replaces: a loader that is ahead
- * of batches sorted by length. More blocks come than go only while it starts. */
-static void ahead(void **state) {
-    struct story s;
-    uint64_t ring[3] = {0};
-    (void)state;
-    begin(&s);
-    for (uint64_t i = 0; i < 200; i++) {
-        uint64_t next = take(&s, 1, 1000 + i * 100);
-        work(&s);
-        if (ring[i % 3])
-            give(&s, ring[i % 3]);
-        ring[i % 3] = next;
-    }
-    assert_false(grows(&s));
-}
-
 /* A program that only takes blocks, of mixed sizes or of one, each so long after the one before, and
  * then goes on for a while. */
 struct taking {
@@ -397,6 +243,42 @@ static void only_takes(void **state) {
         }
     }
     assert_false(wrong);
+}
+
+/* 30 records, or 120 blocks of one size, and nothing else. The program gives them up, or its
+ * interpreter does, at once or when other work is done; then that takes 5 s to shut down. */
+static void takes_and_ends(void **state) {
+    static const struct {
+        int blocks;
+        double apart_ms, then_ms;
+        bool given_up, ended, grows;
+    } rows[] = {
+        {30, 20, 0, true, false, true},   {30, 20, 0, false, true, true},
+        {30, 20, 0, false, false, false}, {30, 20, 1000, true, false, false},
+        {120, 0, 0, true, false, true},   {120, 0, 2000, true, false, false},
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        struct story s;
+        struct vt_model model;
+        uint64_t taken[120];
+        begin(&s);
+        maker_module(&s.maker, 0, 0, 0x600000, 0x700000, 0x600000, "py", 2, "/bin/python3.11");
+        for (int j = 0; j < rows[i].blocks; j++) {
+            wait_ms(&s, rows[i].apart_ms);
+            taken[j] = take(&s, 1, 1000);
+        }
+        wait_ms(&s, rows[i].then_ms);
+        for (int j = 0; j < rows[i].blocks && rows[i].given_up; j++)
+            give(&s, taken[j]);
+        maker_header(&s.maker)->program_end = rows[i].ended ? s.maker.ticks + 1 : VT_PROGRAM_RUNS;
+        wait_ms(&s, 5000);
+        maker_header(&s.maker)->exit_ticks = s.maker.ticks;
+        bool found = growth_of(finish(&s, &model), 1) != NULL;
+        if (found != rows[i].grows)
+            fail_msg("row %zu: expected %s", i, rows[i].grows ? "growing" : "not growing");
+        vt_build_free(&model);
+    }
 }
 
 /* One line that is reached in 12 ways, three times in each: no site of it grows alone. */
@@ -547,14 +429,12 @@ static void sawtooth(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(statistic),    cmocka_unit_test(steadiness),
-        cmocka_unit_test(rhythm),       cmocka_unit_test(marked),
-        cmocka_unit_test(freed_at_end), cmocka_unit_test(looks_alike),
-        cmocka_unit_test(remade),       cmocka_unit_test(bank),
-        cmocka_unit_test(ahead),        cmocka_unit_test(too_few),
-        cmocka_unit_test(given_up),     cmocka_unit_test(sawtooth),
-        cmocka_unit_test(only_takes),   cmocka_unit_test(replaced),
-        cmocka_unit_test(one_line),     cmocka_unit_test(marked_by_threads),
+        cmocka_unit_test(statistic),      cmocka_unit_test(steadiness),
+        cmocka_unit_test(rhythm),         cmocka_unit_test(marked),
+        cmocka_unit_test(freed_at_end),   cmocka_unit_test(looks_alike),
+        cmocka_unit_test(sawtooth),       cmocka_unit_test(only_takes),
+        cmocka_unit_test(takes_and_ends), cmocka_unit_test(replaced),
+        cmocka_unit_test(one_line),       cmocka_unit_test(marked_by_threads),
     };
     return cmocka_run_group_tests(tests, make_folder, remove_folder);
 }
