@@ -96,7 +96,7 @@ def pin(size):
 @scene("capacity", "leak", advice=["stop the leak"], says=["the leak held", "Not fragmentation", "no limit set"])
 def leak_of_small_blocks():
     weights = take(3.4 * MIB)
-    train([], 1 * MIB)
+    train([], 1 * MIB, temporary=10 * MIB)
     return weights
 
 
@@ -113,7 +113,7 @@ def leak_and_a_big_temporary():
 @scene("capacity", "leak", fits=True, advice=["stop the leak"], says=["the leak held"])
 def leak_beside_holes():
     pins, kept = pin_every(40, 2 * MIB, 10), []
-    train(kept, 1 * MIB, rounds=400)
+    train(kept, 1 * MIB, temporary=10 * MIB, rounds=400)
     request(78 * MIB)
     return pins
 
