@@ -154,6 +154,15 @@ def ranks(count, rank):
     seen = (ctypes.c_uint32 * count)()
     assert driver.cuMemcpyDtoH_v2(seen, receive, ctypes.c_size_t(4 * count)) == 0
     assert list(seen) == [0x07070707] * count, list(seen)
+    # PyTorch gathers a list of tensors by a group of broadcasts, one from each rank.
+    assert driver.cuMemsetD8_v2(receive, 0, ctypes.c_size_t(4 * count)) == 0
+    call("libnccl.so.2", "ncclGroupStart")
+    for root in range(count):
+        to = ctypes.c_uint64(receive.value + 4 * root)
+        call("libnccl.so.2", "ncclBroadcast", send if root == rank else to, to, ctypes.c_size_t(1), 2, root, comm, stream)
+    call("libnccl.so.2", "ncclGroupEnd")
+    assert driver.cuMemcpyDtoH_v2(seen, receive, ctypes.c_size_t(4 * count)) == 0
+    assert list(seen) == [0x07070707] * count, list(seen)
     number = ctypes.c_int()
     call("libnccl.so.2", "ncclCommUserRank", comm, ctypes.byref(number))
     assert number.value == rank

@@ -10,7 +10,22 @@
 #include <string.h>
 
 enum { CUDA_ERROR = 1, INVALID_ARGUMENT = 4, RANKS = 0, RANK, DEVICE };
-enum { LIBRARY_VERSION = 23203, CHANNELS = 2 };
+enum { LIBRARY_VERSION = 23203, CHANNELS = 2, GROUP = 64 };
+
+struct received {
+    void *to;
+    size_t bytes;
+    void *stream;
+};
+
+/* The thread's open group: what its broadcasts from this rank sent last, and where those of other ranks
+ * arrive. */
+static __thread struct {
+    int depth, count;
+    const void *sent;
+    size_t bytes;
+    struct received received[GROUP];
+} group;
 
 struct unique_id {
     char bytes[128];
@@ -46,6 +61,8 @@ NUMB_API int ncclAllReduce(const void *from, void *to, size_t count, int type, i
                            void *comm, void *stream);
 NUMB_API int ncclReduce(const void *from, void *to, size_t count, int type, int operation, int root,
                         void *comm, void *stream);
+NUMB_API int ncclGroupStart(void);
+NUMB_API int ncclGroupEnd(void);
 NUMB_API int ncclBroadcast(const void *from, void *to, size_t count, int type, int root, void *comm,
                            void *stream);
 NUMB_API int ncclReduceScatter(const void *from, void *to, size_t count, int type, int operation,
@@ -254,10 +271,41 @@ int ncclReduce(const void *from, void *to, size_t count, int type, int operation
                : ncclAllReduce(from, to, count, type, operation, comm, stream);
 }
 
-/* What the root sends is not known elsewhere: what stands there stays. */
+int ncclGroupStart(void) {
+    group.depth++;
+    return 0;
+}
+
+/* A group in which every rank broadcasts is a gather (PyTorch's all_gather of a list): what this rank sent is
+ * what the others sent. */
+int ncclGroupEnd(void) {
+    int result = 0;
+    if (group.depth == 0 || --group.depth > 0)
+        return 0;
+    for (int i = 0; i < group.count && result == 0; i++)
+        if (group.sent != NULL && group.received[i].bytes == group.bytes)
+            result = copy(group.sent, group.received[i].to, group.bytes, 1, true,
+                          group.received[i].stream);
+    group.count = 0;
+    group.sent = NULL;
+    return result;
+}
+
+/* What another root sends is not known: what stands there stays, unless the group tells more. */
 int ncclBroadcast(const void *from, void *to, size_t count, int type, int root, void *comm,
                   void *stream) {
-    return ncclReduce(from, to, count, type, 0, root, comm, stream);
+    struct numb_handle *known = numb_handle(comm);
+    size_t bytes = bytes_of(count, type);
+    if (known == NULL)
+        return INVALID_ARGUMENT;
+    if (known->mode[RANK] != root) {
+        if (group.depth > 0 && group.count < GROUP)
+            group.received[group.count++] = (struct received){to, bytes, stream};
+        return 0;
+    }
+    if (group.depth > 0)
+        group.sent = to, group.bytes = bytes;
+    return copy(from, to, bytes, 1, true, stream);
 }
 
 int ncclReduceScatter(const void *from, void *to, size_t count, int type, int operation, void *comm,
