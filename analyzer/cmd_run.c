@@ -100,6 +100,11 @@ static int report(const struct vt_run_child *child, const struct vt_run_logs *fo
             vt_error("%s; its own exit status was %d", child->untraced.text, child->status);
             status = VT_STATUS_CANNOT_TRACE;
         }
+    } else if (child->refused.length && !logs.count) {
+        vt_error("%s; the command's own exit status was %d", child->refused.text, child->status);
+        status = VT_STATUS_CANNOT_TRACE;
+    } else if (child->refused.length) {
+        vt_error("%s", child->refused.text);
     } else if (!logs.count && !logs.failed && !quiet) {
         vt_error("nothing was recorded: no CUDA call was seen");
     }
@@ -184,8 +189,12 @@ static void close_paths(struct paths *paths, int status, bool quiet) {
     } else if (paths->folder && !quiet) {
         vt_error("logs kept in %s", paths->folder);
     }
-    if (paths->share)
+    if (paths->share) {
+        char *refused = vt_formatted("%s.refused", paths->share);
         unlink(paths->share);
+        unlink(refused);
+        free(refused);
+    }
     free(paths->share);
     free(paths->folder);
     free(paths->list);
@@ -232,6 +241,7 @@ static int once(struct plan *plan, char **argv, const struct paths *paths, bool 
         tell_outer(paths->outer, &logs);
     vt_run_logs_free(&logs);
     vt_string_free(&child.untraced);
+    vt_string_free(&child.refused);
     return status;
 }
 

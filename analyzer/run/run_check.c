@@ -58,6 +58,8 @@ static void find_reason(const struct vt_check *check, const struct vt_run_child 
         vt_string_add(why, child->untraced.text);
     else if (logs->failed)
         vt_string_add(why, "cannot judge: a process could not write its log");
+    else if (!logs->count && child->refused.length)
+        vt_string_add(why, child->refused.text);
     else if (!logs->count && !check->allow_no_cuda)
         vt_string_add(why,
                       "nothing was judged: no CUDA call was seen (--allow-no-cuda lets this pass)");

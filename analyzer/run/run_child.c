@@ -14,6 +14,7 @@
 #include <elf.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
@@ -270,6 +271,29 @@ static void wait_for(struct vt_run_child *child, const struct vt_run_witness *wi
     child->status = child->signal ? 128 + child->signal : WEXITSTATUS(status);
 }
 
+/* NVIDIA's runtime asks the driver whether it is NVIDIA's, and the simulated one noted who asked. */
+static void note_refusal(struct vt_run_child *child) {
+    const char *share = getenv("VRAMTRACE_SIM_SHARE");
+    char library[PATH_MAX];
+    if (!share || !*share)
+        return;
+    char *path = vt_formatted("%s.refused", share);
+    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
+    free(path);
+    ssize_t got = fd >= 0 ? read(fd, library, sizeof library - 1) : -1;
+    if (fd >= 0)
+        close(fd);
+    if (got <= 0)
+        return;
+    library[got] = 0;
+    vt_string_format(
+        &child->refused,
+        "cannot run %s on the simulated GPU: NVIDIA's CUDA runtime in it needs a real "
+        "one; build it with -cudart shared (CMake: CMAKE_CUDA_RUNTIME_LIBRARY=Shared), "
+        "or run on a GPU, without --sim",
+        library);
+}
+
 int vt_run_child_run(const char *path, char **argv, const char *library, bool simulated,
                      struct vt_run_child *child, struct vt_string *message) {
     struct vt_run_witness witness;
@@ -289,6 +313,8 @@ int vt_run_child_run(const char *path, char **argv, const char *library, bool si
     while (sigtimedwait(&watched, NULL, &(struct timespec){0}) > 0)
         ;
     sigprocmask(SIG_SETMASK, &mask, NULL);
+    if (!error && simulated)
+        note_refusal(child);
     if (!error)
         return 0;
     vt_string_format(message, "%s: cannot be executed: %s", path, strerror(error));

@@ -20,6 +20,8 @@ struct vt_run_child {
     uint32_t timeout_ms; /* set by the caller: after this time it is killed, with all its children;
                             0: never */
     bool timed_out;
+    struct vt_string refused;  /* why a library of the program did not run on the simulated GPU;
+                                  empty: none asked for a real one. Free with vt_string_free. */
     struct vt_string untraced; /* why the process ran without the tracer at the last check; empty:
                                   it had it. Free with vt_string_free. */
 };

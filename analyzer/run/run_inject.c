@@ -182,6 +182,7 @@ static int run_once(struct sweep *s, uint64_t ordinal, uint32_t timeout_ms, stru
 static void outcome_free(struct outcome *o) {
     vt_run_logs_free(&o->logs);
     vt_string_free(&o->child.untraced);
+    vt_string_free(&o->child.refused);
     free(o->output);
 }
 
@@ -303,8 +304,9 @@ static int first_run(struct sweep *s, uint32_t *timeout_ms) {
     struct vt_gate gate;
     struct vt_string message = {0};
     int status = run_once(s, 0, s->how->timeout_ms, &o);
-    if (!status && o.child.untraced.length) {
-        vt_error("%s", o.child.untraced.text);
+    const struct vt_string *why = o.child.untraced.length ? &o.child.untraced : &o.child.refused;
+    if (!status && why->length && (why == &o.child.untraced || !o.logs.count)) {
+        vt_error("%s", why->text);
         status = VT_STATUS_CANNOT_TRACE;
     } else if (!status && (o.child.signal || (o.child.status && !s->how->check->ignore_status))) {
         vt_error("--inject each: the command fails with status %d even when no allocation fails; "

@@ -115,6 +115,7 @@ void sim_count(struct sim_device *device, enum vramtrace_sim_kind kind, int64_t 
 /* What the simulated NVML is told (share.c): who we are; a device's `used`. */
 void sim_share_open(void);
 void sim_share_tell(const struct sim_device *device);
+void sim_share_refuse(const void *caller);
 
 /* ---- handles (registry.c) ---- */
 

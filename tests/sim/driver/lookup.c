@@ -57,9 +57,11 @@ CUresult cuGetProcAddress_v2(const char *name, void **out, int version, cuuint64
 }
 
 /* The driver's private tables, by which NVIDIA's own libraries also make sure that it is NVIDIA's.
- * It is not, and does not pretend to be. */
+ * It is not, and does not pretend to be: the library that asks will not run on it, and `vramtrace run`
+ * is told so. */
 CUresult cuGetExportTable(const void **table, const CUuuid *id) {
     (void)id;
+    sim_share_refuse(__builtin_return_address(0));
     if (table == NULL)
         return CUDA_ERROR_INVALID_VALUE;
     *table = NULL;

@@ -2,15 +2,20 @@
 /*
  * Reports this process's memory to the simulated NVML (see tests/sim/share.h), if
  * VRAMTRACE_SIM_SHARE is set. Called with the driver's lock held, by cuInit and when a device's
- * bytes change.
+ * bytes change. Also tells `vramtrace run` which library needs a real driver: its path stands in a
+ * file beside that one, VRAMTRACE_SIM_SHARE.refused.
  */
 #include "tests/sim/share.h"
 #include "driver.h"
 
+#include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <signal.h>
+#include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -62,4 +67,21 @@ void sim_share_tell(const struct sim_device *device) {
         return;
     __atomic_store_n(&slot->used[device->physical], device->used, __ATOMIC_RELAXED);
     __atomic_fetch_or(&slot->context, 1ull << device->physical, __ATOMIC_RELEASE);
+}
+
+/* The first library of the run that asked, whichever process it is in. */
+void sim_share_refuse(const void *caller) {
+    const char *path = getenv("VRAMTRACE_SIM_SHARE");
+    char file[PATH_MAX];
+    Dl_info info;
+    if (path == NULL || *path == '\0' || dladdr(caller, &info) == 0 || info.dli_fname == NULL ||
+        snprintf(file, sizeof file, "%s.refused", path) >= (int)sizeof file)
+        return;
+    int saved = errno, fd = open(file, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600);
+    if (fd >= 0) {
+        ssize_t written = write(fd, info.dli_fname, strlen(info.dli_fname));
+        (void)written;
+        close(fd);
+    }
+    errno = saved;
 }
