@@ -7,6 +7,8 @@
  * Internal variables, for the processes of one run: VRAMTRACE_RUN_ID (32 hex digits, goes into each
  * log's header), VRAMTRACE_RUN_LIST (the file that each log's path is appended to). A nested run
  * joins the enclosing one, which lists its processes.
+ * For the pytest plugin: VRAMTRACE_CHECK (the gate's options, one a line), VRAMTRACE_COMMAND (this
+ * program).
  */
 #define _GNU_SOURCE
 #include "commands.h"

@@ -451,17 +451,27 @@ class Plugin:
             self.judge(watch, watch.call, report)
 
     @pytest.hookimpl(hookwrapper=True, tryfirst=True)
+    def pytest_runtest_call(self, item):
+        """Around tests of all kinds: functions, unittest's, doctests."""
+        watch = self.watch if self.watch and self.watch.item is item else None
+        if watch:
+            watch.begin()
+        yield
+        if watch:
+            watch.call_is_over()
+
+    @pytest.hookimpl(hookwrapper=True, tryfirst=True)
     def pytest_pyfunc_call(self, pyfuncitem):
         watch = self.watch
-        if watch and watch.item is pyfuncitem:
-            marker = pyfuncitem.get_closest_marker("limit_vram_leaks")
+        marker = pyfuncitem.get_closest_marker("limit_vram_leaks")
+        warmups = marker.kwargs.get("warmups", 0) if marker else 0
+        if warmups and watch and watch.item is pyfuncitem:
+            watch.call_is_over()
             arguments = {name: pyfuncitem.funcargs[name] for name in pyfuncitem._fixtureinfo.argnames}
-            for _ in range(marker.kwargs.get("warmups", 0) if marker else 0):
+            for _ in range(warmups):
                 pyfuncitem.obj(**arguments)
             watch.begin()
         yield
-        if watch and watch.started:
-            watch.call_is_over()
 
     def limits(self, item):
         """(the most that the test may add, the most that it may leave); None: no limit."""
