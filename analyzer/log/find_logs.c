@@ -214,7 +214,7 @@ static int choose(const char *path, bool here, const char *run, struct vt_logs *
     } else if (!run) {
         struct vt_string said = {0};
         vt_string_format(&said, "newest run %s%s: %s", here ? "" : "in ", where,
-                         vt_basename(folder.found[0].path));
+                         vt_basename(logs->paths[logs->count - 1])); /* the first process's */
         if (chosen > 1)
             vt_string_format(&said, " and %u more", chosen - 1);
         if (left_out)

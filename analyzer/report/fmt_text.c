@@ -17,10 +17,9 @@
 
 /* --- the head --- */
 
-enum { COMMAND_COLUMNS = 2 * VT_TEXT_WIDTH - 3 };
+enum { COMMAND_COLUMNS = 2 * VT_TEXT_WIDTH };
 
-/* The command as a user would type it, cut to two lines. */
-static void command_text(const struct vt_process *p, struct vt_string *s) {
+void vt_text_command(const struct vt_process *p, unsigned width, struct vt_string *s) {
     for (uint32_t i = 0; i < p->command_count; i++) {
         const char *word = p->command[i];
         bool plain = word[0] && !strpbrk(word, " \t\n'\"\\$&|;<>()*?[]#~`!{}");
@@ -43,7 +42,9 @@ static void command_text(const struct vt_process *p, struct vt_string *s) {
         s->length = strlen(vt_printable(s->text));
     /* the JSON has the whole command */
     size_t end = 0;
-    for (unsigned columns = 0; columns < COMMAND_COLUMNS && end < s->length; columns++) {
+    if (vt_frame_text_columns(s->text) <= width)
+        return;
+    for (unsigned columns = 0; columns + 3 < width; columns++) {
         unsigned bytes = vt_utf8_length(s->text + end, s->length - end);
         end += bytes ? bytes : 1;
     }
@@ -85,7 +86,7 @@ static void head(const struct vt_text *t) {
     struct tm tm;
     if (p->started_at && localtime_r(&started, &tm))
         strftime(date, sizeof date, "%Y-%m-%d %H:%M", &tm);
-    command_text(p, &command);
+    vt_text_command(p, COMMAND_COLUMNS, &command);
     vt_string_add(&right, p->host ? p->host : "");
     if (p->job)
         vt_string_format(&right, "  job %s", p->job);
@@ -305,14 +306,15 @@ int vt_fmt_text_write(const struct vt_model *model, const struct vt_format_optio
                       FILE *to) {
     struct vt_page page;
     FILE *out = vt_page_open(&page);
+    struct vt_processes processes;
+    struct vt_text t = {.model = model, .options = options, .out = out, .digits = model->id_digits};
     if (options->heading)
         fprintf(out, "%s\n\n", options->heading);
-    for (uint32_t i = 0; i < model->process_count; i++) {
-        struct vt_text t = {.model = model,
-                            .process = &model->processes[i],
-                            .options = options,
-                            .out = out,
-                            .digits = model->id_digits};
+    vt_processes_choose(&processes, model, options);
+    if (!options->site)
+        vt_processes_list(&processes, &t);
+    for (uint32_t i = 0; i < processes.count; i++) {
+        t.process = processes.list[i];
         if (i) {
             fputc('\n', out);
             for (unsigned j = 0; j < VT_TEXT_WIDTH; j++)
@@ -321,6 +323,11 @@ int vt_fmt_text_write(const struct vt_model *model, const struct vt_format_optio
         }
         process(&t);
     }
+    if (processes.count == 1 && !options->site && processes.empty) {
+        fputc('\n', out);
+        vt_processes_empty(&processes, &t);
+    }
+    vt_processes_free(&processes);
     vt_page_close(&page, options->colour, to);
     return 0;
 }

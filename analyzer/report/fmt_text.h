@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * The parts of the text format, for its files: fmt_text.c writes the whole report, text_rows.c
- * lists of call sites, text_device.c a device at its peak, text_site.c one site.
+ * lists of call sites, text_processes.c the list of processes, text_device.c a device at its peak, text_site.c one site.
  */
 #ifndef VRAMTRACE_ANALYZER_FMT_TEXT_H
 #define VRAMTRACE_ANALYZER_FMT_TEXT_H
@@ -57,6 +57,29 @@ const struct vt_frame *vt_rows_caller_elsewhere(const struct vt_stack *stack);
 
 /* What a row is: "call site", "function", "file", "module". A constant. */
 const char *vt_rows_noun(const struct vt_text *t);
+
+/* --- text_processes.c --- */
+
+struct vt_processes {
+    const struct vt_process **list; /* the biggest first; at the end those that allocated nothing */
+    uint32_t count, empty;
+};
+
+/* The processes to write; with --site those that have it. */
+void vt_processes_choose(struct vt_processes *processes, const struct vt_model *model,
+                         const struct vt_format_options *options);
+void vt_processes_free(struct vt_processes *processes);
+
+/* The head of a report on several processes: a row for each. */
+void vt_processes_list(const struct vt_processes *processes, const struct vt_text *t);
+
+/* A line about those that allocated nothing. */
+void vt_processes_empty(const struct vt_processes *processes, const struct vt_text *t);
+
+/* --- fmt_text.c --- */
+
+/* The command as a user would type it, cut to `width` columns. */
+void vt_text_command(const struct vt_process *process, unsigned width, struct vt_string *text);
 
 /* --- text_leak.c, text_device.c, text_map.c, text_oom.c, text_site.c --- */
 
