@@ -6,6 +6,7 @@
  *
  * A tooth rises in many steps, while the program goes round (it frees other memory between them),
  * and falls at once. A backward pass that gives back what the forward pass made falls step by step.
+ * Teeth are alike; those of a list that is cleared at random are not, and those of random lives.
  */
 #include "growth_limits.h"
 #include "growth_search.h"
@@ -23,8 +24,8 @@ struct tooth {
 
 static bool is_tooth(const struct search *s, const struct curve *c, const struct tooth *t) {
     const struct vt_bucket *buckets = s->history->buckets;
-    if (t->rises < TOOTH_RISES || c->samples[t->top].last_count < TOOTH_RISES)
-        return false;
+    if (t->rises < 2 || c->samples[t->top].last_count < TOOTH_BLOCKS)
+        return false; /* within one bucket it may be one moment */
     uint64_t frees =
         buckets[c->samples[t->top].bucket].frees - buckets[c->samples[t->first].bucket].frees;
     return 2 * frees >= t->rises;
@@ -41,9 +42,33 @@ static bool falls_at_once(const struct search *s, const struct curve *c, const s
     return (double)allocs <= (double)top->last_count * TOOTH_CLIFF + (double)h->events_in_bucket;
 }
 
+/* The extremes of the teeth, which are alike if they come from epochs: their heights, and the events
+ * from one's top to the next one's. */
+struct alike {
+    uint64_t low, high, nearest, farthest;
+    uint64_t last; /* events before the last top */
+};
+
+static void compare(struct alike *a, uint64_t height, uint64_t top) {
+    a->high = height > a->high ? height : a->high;
+    a->low = !a->low || height < a->low ? height : a->low;
+    if (a->last) {
+        uint64_t apart = top - a->last;
+        a->farthest = apart > a->farthest ? apart : a->farthest;
+        a->nearest = !a->nearest || apart < a->nearest ? apart : a->nearest;
+    }
+    a->last = top;
+}
+
+static bool are_alike(const struct alike *a) {
+    return (double)a->high <= (double)a->low * TEETH_ALIKE &&
+           (double)a->farthest <= (double)a->nearest * TEETH_ALIKE;
+}
+
 static void add_tooth(const struct search *s, const struct curve *c, const struct tooth *t,
-                      struct vt_sawtooth *saw) {
+                      struct alike *alike, struct vt_sawtooth *saw) {
     const struct vt_bucket *buckets = s->history->buckets;
+    compare(alike, t->high - t->base, buckets[c->samples[t->top].bucket].events);
     if (saw->count == VT_TEETH)
         return;
     saw->began[saw->count] = vt_clock_ns(s->clock, buckets[c->samples[t->first].bucket].ticks);
@@ -54,6 +79,7 @@ static void add_tooth(const struct search *s, const struct curve *c, const struc
 
 struct vt_sawtooth *vt_growth_sawtooth(const struct search *s, const struct curve *c) {
     struct vt_sawtooth saw = {0};
+    struct alike alike = {0};
     struct tooth t = {0};
     uint64_t level = 0;
     uint32_t slopes = 0; /* rises that were no teeth */
@@ -62,9 +88,9 @@ struct vt_sawtooth *vt_growth_sawtooth(const struct search *s, const struct curv
         uint64_t left = sample->low_bytes > t.base ? sample->low_bytes - t.base : 0;
         if (t.rises && (double)left <= (double)(t.high - t.base) * TOOTH_BASE) {
             if (is_tooth(s, c, &t) && falls_at_once(s, c, &t, i))
-                add_tooth(s, c, &t, &saw);
+                add_tooth(s, c, &t, &alike, &saw);
             else
-                slopes += t.rises >= TOOTH_RISES;
+                slopes += c->samples[t.top].last_count >= TOOTH_BLOCKS;
             t = (struct tooth){0};
             level = sample->low_bytes;
         }
@@ -80,7 +106,7 @@ struct vt_sawtooth *vt_growth_sawtooth(const struct search *s, const struct curv
         level = sample->last_bytes;
     }
     bool rising = is_tooth(s, c, &t) && level >= t.high / 2;
-    if (!saw.count || saw.count + rising < TEETH || slopes > saw.count)
+    if (!saw.count || saw.count + rising < TEETH || slopes > saw.count || !are_alike(&alike))
         return NULL;
     struct vt_sawtooth *found = vt_alloc(1, sizeof *found);
     *found = saw;
@@ -89,7 +115,7 @@ struct vt_sawtooth *vt_growth_sawtooth(const struct search *s, const struct curv
 
 /* --- the note --- */
 
-static uint64_t apart(uint64_t a, uint64_t b) {
+static uint64_t distance(uint64_t a, uint64_t b) {
     return a > b ? a - b : b - a;
 }
 
@@ -98,7 +124,7 @@ static bool together(const struct vt_sawtooth *a, const struct vt_sawtooth *b) {
     if (a->count != b->count)
         return false;
     for (uint32_t i = 0; i < a->count; i++)
-        if (apart(a->top[i], b->top[i]) > (a->top[i] - a->began[i]) / 4)
+        if (distance(a->top[i], b->top[i]) > (a->top[i] - a->began[i]) / 4)
             return false;
     return true;
 }
