@@ -83,8 +83,7 @@ static void caller(const struct vt_diff_side *side) {
 
 static void row(const struct vt_diff_row *r) {
     const struct vt_diff_side *side = &r->sides[r->sides[1].there];
-    char *frame_text =
-        vt_frame_text(side->process, vt_stack_main_frame(side->site->stack), VT_TEXT_WIDTH - 28);
+    char *frame_text = vt_stack_text(side->process, side->site->stack, VT_TEXT_WIDTH - 28, false);
     char *call = vt_stack_key_call_text(side->site);
     fprintf(page, "  %10s -> %10s  %s\n", VT_BYTES(r->sides[0].live_bytes),
             VT_BYTES(r->sides[1].live_bytes), frame_text);

@@ -30,7 +30,7 @@ static const char *torch_settings(const struct vt_process *p, const char **name)
 static char *site_text(const struct vt_process *p, uint32_t site) {
     if (site == VT_NO_SITE)
         return NULL;
-    return vt_frame_text(p, vt_stack_main_frame(p->sites[site].stack), 60);
+    return vt_stack_text(p, p->sites[site].stack, 60, false);
 }
 
 /* The next clause begins. */

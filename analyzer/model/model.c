@@ -56,10 +56,17 @@ const char *vt_process_variable(const struct vt_process *p, const char *name) {
 const struct vt_frame *vt_stack_main_frame(const struct vt_stack *stack) {
     if (stack->user_frame < stack->count)
         return &stack->frames[stack->user_frame];
-    for (uint32_t i = 0; i < stack->count; i++)
-        if (!stack->frames[i].interpreter)
-            return &stack->frames[i];
-    return stack->count ? stack->frames : NULL;
+    /* The lower, the better. */
+    enum vt_user_code_rank best = VT_USER_CODE_NONE;
+    const struct vt_frame *found = stack->count ? stack->frames : NULL;
+    for (uint32_t i = 0; i < stack->count; i++) {
+        enum vt_user_code_rank rank = vt_user_code_rank(&stack->frames[i]);
+        if (rank < best) {
+            best = rank;
+            found = &stack->frames[i];
+        }
+    }
+    return found;
 }
 
 bool vt_frame_is_cell(const struct vt_frame *f) {

@@ -9,6 +9,7 @@
  *
  *     model.h         the data, and small functions that read it (below)
  *     frame_text.h    a frame as text, and its source line
+ *     stack_text.h    a call site as text, with the autograd node that runs
  *     user_code.h     which frames are the user's code
  *     stack_key.h     names of stacks that stay the same from one build to the next
  *     amount.h        how many bytes and blocks a leak counts
@@ -442,13 +443,15 @@ uint64_t vt_site_line_key(const struct vt_site *site);
 /* "GPU-xxxxxxxx-xxxx-xxxx-xxxx-xxxxxxxxxxxx". Free it. */
 char *vt_model_uuid(const uint8_t uuid[16]);
 
-/* A stack's innermost frame of user code; if there is none, its innermost frame outside the
- * interpreter; NULL: the stack is empty. */
+/* A stack's innermost frame of user code. If there is none, its innermost Python frame; else the
+ * autograd node that runs, else PyTorch's operator, else the innermost frame outside the interpreter
+ * and outside frameworks' allocators. NULL: the stack is empty. */
 const struct vt_frame *vt_stack_main_frame(const struct vt_stack *stack);
 
 #include "amount.h"
 #include "frame_text.h"
 #include "stack_key.h"
+#include "stack_text.h"
 #include "user_code.h"
 
 #endif

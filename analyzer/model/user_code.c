@@ -249,6 +249,39 @@ static bool matches(const char *text, const char *pattern) {
     return match;
 }
 
+static bool begins_with(const char *text, const char *beginning) {
+    return !strncmp(text, beginning, strlen(beginning));
+}
+
+/* PyTorch's c10 and its tensors without content, and classes that are called allocators. */
+static bool is_allocator(const char *name) {
+    static const char *const beginnings[] = {"c10::", "at::detail::", "at::native::empty",
+                                             "at::_ops::empty", "at::empty"};
+    for (size_t i = 0; i < sizeof beginnings / sizeof *beginnings; i++)
+        if (begins_with(name, beginnings[i]))
+            return true;
+    const char *at = strstr(name, "Allocator");
+    return at && at < name + strcspn(name, "(");
+}
+
+enum vt_user_code_rank vt_user_code_rank(const struct vt_frame *frame) {
+    if (frame->python)
+        return VT_USER_CODE_PYTHON;
+    if (frame->interpreter)
+        return VT_USER_CODE_INTERPRETER;
+    if (!frame->function)
+        return VT_USER_CODE_OTHER;
+    const char *name = bare_name(frame->function), *parameters = strchr(name, '(');
+    if (is_allocator(name))
+        return VT_USER_CODE_ALLOCATOR;
+    if (begins_with(name, "at::_ops::"))
+        return VT_USER_CODE_OPERATOR;
+    if (begins_with(name, "torch::autograd::") && parameters - name > 7 &&
+        begins_with(parameters - 7, "::apply"))
+        return VT_USER_CODE_NODE;
+    return VT_USER_CODE_OTHER;
+}
+
 bool vt_user_code_frame(const struct vt_frame *frame, const char *const *patterns) {
     for (; patterns && *patterns; patterns++)
         if (matches(frame->function, *patterns) || matches(frame->file, *patterns) ||

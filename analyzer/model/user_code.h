@@ -14,6 +14,18 @@
  * the built-in list says. */
 bool vt_user_code_frame(const struct vt_frame *frame, const char *const *patterns);
 
+/* How well a frame names a call site without user code: the first of the best rank does. */
+enum vt_user_code_rank {
+    VT_USER_CODE_PYTHON,
+    VT_USER_CODE_NODE,     /* runs a node of PyTorch's autograd graph */
+    VT_USER_CODE_OPERATOR, /* PyTorch's at::_ops::..., but for those that only allocate */
+    VT_USER_CODE_OTHER,
+    VT_USER_CODE_ALLOCATOR,   /* of a framework: it says nothing about who allocates */
+    VT_USER_CODE_INTERPRETER, /* or a frame without a name */
+    VT_USER_CODE_NONE
+};
+enum vt_user_code_rank vt_user_code_rank(const struct vt_frame *frame);
+
 /* Whether a module is Python's interpreter. */
 bool vt_user_code_is_python(const char *module_path);
 

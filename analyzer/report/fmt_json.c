@@ -9,6 +9,7 @@
 #include "vramtrace/log_format.h"
 
 #include <inttypes.h>
+#include <stdlib.h>
 #include <string.h>
 #include <time.h>
 
@@ -29,6 +30,8 @@ void vt_fmt_json_frame(struct vt_json *j, const char *name, const struct vt_fram
         vt_json_number(j, "offset", f->offset);
     vt_json_string(j, "language", f->python ? "python" : "native");
     vt_json_boolean(j, "own", f->user_code);
+    if (f->waiting)
+        vt_json_boolean(j, "waiting", true); /* of the thread that called backward() */
     vt_json_close(j, '}');
 }
 
@@ -335,6 +338,9 @@ static void site(struct vt_json *j, const struct vt_site *s, bool native) {
     else
         vt_json_boolean(j, "reachable", s->reachable);
     vt_json_string(j, "api", s->api);
+    char *node = vt_stack_text_node(s->stack);
+    vt_json_string(j, "backward_of", node); /* the node of PyTorch's autograd graph that ran */
+    free(node);
     vt_json_string(j, "layer", layers[s->layer]);
     device_number(j, "device", s->device);
     vt_json_number(j, "live_bytes", s->live_bytes);

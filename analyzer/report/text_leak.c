@@ -91,18 +91,22 @@ static void heading(const struct vt_text *t, const struct vt_leak *leak) {
 
 static void print_place(const struct vt_text *t, const struct vt_leak *leak) {
     const struct vt_frame *frame = vt_stack_main_frame(leak->stack);
-    char *frame_text = vt_frame_text(t->process, frame, VT_TEXT_WIDTH - LABEL);
+    char *node = vt_stack_text_node(leak->stack);
+    char *frame_text = vt_stack_text(t->process, leak->stack, VT_TEXT_WIDTH - LABEL, true);
     unsigned columns = LABEL + vt_frame_text_columns(frame_text);
     unsigned left = columns + 3 < VT_TEXT_WIDTH ? VT_TEXT_WIDTH - columns - 3 : 0;
-    char *source = vt_frame_text_source(t->process, frame, VT_TEXT_WIDTH - LABEL);
-    fprintf(t->out, "  allocated at  %s%s%s", vt_text_style(t, VT_STYLE_HEAD), frame_text,
-            vt_text_style(t, VT_STYLE_NONE));
+    char *source = node && strchr(frame_text, '`')
+                       ? NULL
+                       : vt_frame_text_source(t->process, frame, VT_TEXT_WIDTH - LABEL);
+    fprintf(t->out, "  %-*s%s%s%s", LABEL - 2, node ? "allocated" : "allocated at",
+            vt_text_style(t, VT_STYLE_HEAD), frame_text, vt_text_style(t, VT_STYLE_NONE));
     if (source && vt_frame_text_columns(source) <= left)
         fprintf(t->out, "   %s\n", source);
     else if (source)
         fprintf(t->out, "\n%*s%s\n", LABEL, "", source);
     else
         fputc('\n', t->out);
+    free(node);
     free(frame_text);
     free(source);
 }
@@ -207,7 +211,8 @@ static void print_path(const struct vt_text *t, const struct vt_leak *leak, uint
     if (!caller && vt_rows_same_line(site, other) && vt_rows_callers(site->stack, user_callers))
         caller = user_callers[0]; /* instances of the same template */
     unsigned width = VT_TEXT_WIDTH - LABEL - 11 - t->digits - 2 - (caller ? 5 : 0);
-    char *frame_text = vt_frame_text(p, caller ? caller : vt_stack_main_frame(site->stack), width);
+    char *frame_text =
+        caller ? vt_frame_text(p, caller, width) : vt_stack_text(p, site->stack, width, false);
     int pad = (int)width - (int)vt_frame_text_columns(frame_text);
     fprintf(t->out, "  %-*s%9s  %s%s%*s  %.*s\n", LABEL - 2, i ? "" : "sites",
             VT_BYTES(vt_amount_of_site(site, leak).bytes), caller ? "from " : "", frame_text,

@@ -51,7 +51,7 @@ static void print_asked(const struct vt_text *t, const struct vt_oom *oom) {
 static void print_site(const struct vt_text *t, const char *label, const char *first,
                        const struct vt_site *site) {
     unsigned width = VT_TEXT_WIDTH - LABEL - 11 - t->digits - 2;
-    char *frame_text = vt_frame_text(t->process, vt_stack_main_frame(site->stack), width);
+    char *frame_text = vt_stack_text(t->process, site->stack, width, true);
     int pad = (int)width - (int)vt_frame_text_columns(frame_text);
     fprintf(t->out, "%-*s%9s  %s%*s  %.*s\n", LABEL, label, first, frame_text, pad > 0 ? pad : 0,
             "", (int)t->digits, site->name);
@@ -131,7 +131,8 @@ static void print_after(const struct vt_text *t, const struct vt_oom *oom) {
 static void print_oom(const struct vt_text *t, const struct vt_oom *oom) {
     const struct vt_process *p = t->process;
     const struct vt_frame *frame = vt_stack_main_frame(oom->stack);
-    char *frame_text = vt_frame_text(p, frame, 50), *source = vt_frame_text_source(p, frame, 69);
+    char *frame_text = vt_stack_text(p, oom->stack, 50, false);
+    char *source = vt_frame_text_source(p, frame, 69);
     char *rest = vt_formatted("%s, %s", VT_DURATION(oom->at), frame_text);
     bool alive = went_on(p, oom);
     vt_text_heading(t, alive ? VT_STYLE_WARN : VT_STYLE_BAD, "OUT OF MEMORY", rest);

@@ -116,7 +116,7 @@ static char *row_text(const struct vt_text *t, const struct vt_row *row, unsigne
     if (row->site->before)
         return vt_strdup("(allocated before --since)");
     if (!frame || t->options->by == VT_BY_SITE)
-        return vt_frame_text(t->process, frame, width);
+        return vt_stack_text(t->process, row->site->stack, width, false);
     /* show only what all sites of the group have in common */
     shown.line = 0;
     if (t->options->by == VT_BY_MODULE && frame->module)

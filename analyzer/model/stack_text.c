@@ -1,0 +1,85 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * A call site as text (see stack_text.h).
+ *
+ * A node runs in torch::autograd::...::NAME::apply. Between it and the main frame are the engine,
+ * and the thread that waits in backward(). A node that is written in Python has PyNode::apply, and
+ * its Python frames follow inwards, the class's backward() among them.
+ */
+#include "stack_text.h"
+
+#include "frame_text.h"
+
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* "Mul" of the Python function "Mul.backward". NULL: another function. */
+static char *python_node(const struct vt_frame *frame) {
+    static const char ending[] = ".backward";
+    const char *at = frame->python && frame->function ? strrchr(frame->function, '.') : NULL;
+    if (!at || strcmp(at, ending) != 0)
+        return NULL;
+    return vt_printable(vt_strndup(frame->function, (size_t)(at - frame->function)));
+}
+
+/* The node that frame `index` runs; NULL: it runs none. */
+static char *node_at(const struct vt_stack *stack, uint32_t index) {
+    static const char space[] = "torch::autograd::", ending[] = "::apply";
+    const struct vt_frame *frame = &stack->frames[index];
+    if (frame->python || !frame->function || strncmp(frame->function, space, sizeof space - 1) != 0)
+        return NULL;
+    char *name = vt_frame_text_function(frame);
+    size_t length = strlen(name), end = sizeof ending - 1;
+    if (length <= end || strcmp(name + length - end, ending) != 0) {
+        free(name);
+        return NULL;
+    }
+    name[length - end] = 0;
+    char *node = strrchr(name, ':') ? vt_strdup(strrchr(name, ':') + 1) : vt_strdup(name);
+    free(name);
+    if (strcmp(node, "PyNode") != 0)
+        return node;
+    free(node);
+    for (uint32_t i = index; i-- > 0;)
+        if ((node = python_node(&stack->frames[i])))
+            return node;
+    return vt_strdup("a Python function");
+}
+
+char *vt_stack_text_node(const struct vt_stack *stack) {
+    const struct vt_frame *main_frame = stack ? vt_stack_main_frame(stack) : NULL;
+    char *node = NULL;
+    for (uint32_t i = 0; main_frame && !node && &stack->frames[i] <= main_frame; i++)
+        node = node_at(stack, i);
+    return node;
+}
+
+char *vt_stack_text(const struct vt_process *p, const struct vt_stack *stack, unsigned width,
+                    bool source) {
+    const struct vt_frame *main_frame = stack ? vt_stack_main_frame(stack) : NULL;
+    char *node = vt_stack_text_node(stack);
+    if (!node)
+        return vt_frame_text(p, main_frame, width);
+    struct vt_string text = {0};
+    vt_string_format(&text, "in backward of %s", node);
+    free(node);
+    if (!main_frame->user_code && !main_frame->python)
+        return text.text;
+    struct vt_frame place = *main_frame;
+    char *line = source ? vt_frame_text_source(p, main_frame, 60) : NULL;
+    place.function = NULL;
+    char *where = vt_frame_text(p, &place, UINT_MAX);
+    unsigned columns = vt_frame_text_columns(text.text) + vt_frame_text_columns(where) + 7;
+    if (line && columns + vt_frame_text_columns(line) + 6 <= width) {
+        vt_string_format(&text, ", from `%s` at %s", line, where);
+    } else {
+        free(where);
+        columns = vt_frame_text_columns(text.text) + 7;
+        where = vt_frame_text(p, &place, width > columns ? width - columns : 0);
+        vt_string_format(&text, ", from %s", where);
+    }
+    free(line);
+    free(where);
+    return text.text;
+}
