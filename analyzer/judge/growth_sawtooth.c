@@ -215,7 +215,8 @@ void vt_sawtooth_tell(struct vt_process *p) {
         struct vt_sawtooth *saw = site->sawtooth;
         if (!saw)
             continue;
-        saw->per = phase_of(p, saw);
+        if (saw->bytes >= peak_of(p, site) / 16) /* few are; a run may have a million phases */
+            saw->per = phase_of(p, saw);
         saw->says = say(saw, saw->bytes);
         if (counts(site) && (!largest || saw->bytes > largest->sawtooth->bytes))
             largest = site;
