@@ -167,8 +167,8 @@ test: ## build and run every test (T=pattern: only those whose name has it)
 	@$(MAKE) --no-print-directory -s -j$(JOBS) all test-build
 	@tests/run --build $(BUILD) $(T)
 
-test-frameworks: all ## hold the tracer against real frameworks (PYTHON=one that has them); skips what is missing
-	@tests/frameworks/run-all --build $(BUILD) $(T)
+test-frameworks: all ## hold the tracer against real frameworks, put into build/frameworks (PYTHON=one that has them)
+	@PYTHON=$$(tests/setup.sh --install-torch || echo python3) tests/frameworks/run-all --build $(BUILD) $(T)
 
 test-unit: ## build and run the unit tests alone; with SANITIZE=address,undefined or SANITIZE=thread under these
 	@tests/setup.sh unit

@@ -9,6 +9,8 @@
 #   tests/setup.sh --check WHAT...   install nothing; name what is missing and the command that installs it
 #   tests/setup.sh --python          print a Python that has Numba (PYTHON=... overrides)
 #   tests/setup.sh --checkers        print the folder of what checks other tools' formats (see make_checkers)
+#   tests/setup.sh --torch           print a Python that has PyTorch with CUDA; exits 1 where there is none
+#   tests/setup.sh --install-torch   the same, after putting PyTorch into build/frameworks where there is none
 #   tests/setup.sh --clang-format    print the one clang-format that formats this project, or why there is none
 #
 # It never prompts: root, or `sudo -n`; where that is refused it names the packages in one line and exits 1.
@@ -18,6 +20,7 @@ set -u
 here=$(cd "$(dirname "$0")/.." && pwd)
 venv=$here/build/venv
 checkers=$here/build/checkers
+frameworks=$here/build/frameworks
 clang_format=14.0.6
 
 # One row a package: the commands that need it, its Debian name, how to see that it is there
@@ -150,6 +153,29 @@ make_checkers() {
     ) >/dev/null 2>&1
 }
 
+# A Python that has PyTorch built for CUDA: PYTHON, python3, or that of build/frameworks. Importing torch takes seconds, so
+# its file of versions is asked.
+find_torch() {
+    for found in "${PYTHON:-}" "$frameworks/bin/python" python3; do
+        [ -n "$found" ] && "$found" -c '
+import importlib.util, pathlib, re, sys
+spec = importlib.util.find_spec("torch")
+text = (pathlib.Path(spec.origin).parent / "version.py").read_text() if spec and spec.origin else ""
+sys.exit(0 if re.search(r"^cuda[^=\n]*= *.\d", text, re.M) else 1)' 2>/dev/null && echo "$found" && return 0
+    done
+    return 1
+}
+
+# Some gigabytes: only `make test-frameworks` asks for it.
+install_torch() {
+    find_torch && return 0
+    echo "setup: putting PyTorch, transformers and accelerate into build/frameworks" >&2
+    python=$(find_python) || python=python3
+    "$python" -m venv "$frameworks" >&2 &&
+        "$frameworks/bin/pip" -q --disable-pip-version-check install torch numpy transformers accelerate </dev/null >&2 &&
+        find_torch
+}
+
 install() {
     if ! command -v apt-get >/dev/null 2>&1; then
         echo "setup: missing, and no apt-get here; install what this system calls: $*" >&2
@@ -190,6 +216,14 @@ case ${1:-} in
 --checkers)
     echo "$checkers"
     exit 0
+    ;;
+--torch)
+    find_torch
+    exit
+    ;;
+--install-torch)
+    install_torch
+    exit
     ;;
 --clang-format)
     find_clang_format && exit 0
