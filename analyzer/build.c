@@ -497,6 +497,7 @@ static int add_process(struct vt_model *model, const char *path,
     vt_lifetime_measure(&b.replay, b.clock, end, index, b.p);
     vt_growth_find(&b.replay, &history, &iterations, b.clock, end, index, b.p);
     vt_tests_take(&b.replay, index, b.p);
+    vt_in_step_adopt(&b.replay, &history, b.clock, index, b.p);
     vt_stacks_notes(b.stacks, b.p);
     take_owner(&b);
     note_replay(&b);
@@ -505,7 +506,7 @@ static int add_process(struct vt_model *model, const char *path,
     b.p->scan_ns = scanned ? b.log.scan.ns : VT_UNKNOWN;
     vt_verdicts_give(b.p);
     vt_sawtooth_tell(b.p);
-    vt_leaks_gather(b.p);
+    vt_leaks_gather(&history, index, b.p);
     vt_advice_add(b.p);
     vt_oom_explain(&ooms, b.p);
     vt_oom_try_settings(&ooms, b.p);

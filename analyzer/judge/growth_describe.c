@@ -228,25 +228,6 @@ static double iterations_before(const struct search *s, const struct found *foun
     return kind == BY_TIME ? at * s->clock.ns_per_tick / 1e9 : at - 1;
 }
 
-/* Fills the shape: the share of each part of the span. */
-static void draw(const struct search *s, const struct found *found, const struct rise *rises,
-                 uint32_t count, struct vt_growth *g) {
-    const struct vt_bucket *buckets = s->history->buckets;
-    uint64_t begin = buckets[rises[0].bucket].events;
-    uint64_t end = found->scale.end_bucket <= s->last_bucket
-                       ? buckets[found->scale.end_bucket].events
-                       : s->history->events_at_last_alloc + 1;
-    for (uint32_t i = 0; i < count; i++) {
-        double position = (double)(buckets[rises[i].bucket].events - begin) / (double)(end - begin);
-        uint32_t part = (uint32_t)(position * VT_GROWTH_PARTS);
-        g->shape[part < VT_GROWTH_PARTS ? part : VT_GROWTH_PARTS - 1] += (double)rises[i].bytes;
-        g->bytes += rises[i].bytes;
-        g->blocks += rises[i].count;
-    }
-    for (uint32_t i = 0; i < VT_GROWTH_PARTS; i++)
-        g->shape[i] /= (double)g->bytes;
-}
-
 struct vt_growth *vt_growth_describe(const struct search *s, const struct found *found,
                                      const struct vt_process *p) {
     const struct vt_bucket *buckets = s->history->buckets;
@@ -262,7 +243,10 @@ struct vt_growth *vt_growth_describe(const struct search *s, const struct found 
     g->appends = found->appends ? vt_appends_name(site->stack) : NULL;
     g->rises = count;
     g->since = vt_clock_ns(s->clock, buckets[begin].ticks);
-    draw(s, found, rises, count, g);
+    for (uint32_t i = 0; i < count; i++) {
+        g->bytes += rises[i].bytes;
+        g->blocks += rises[i].count;
+    }
     if (kind == BY_ITERATION) {
         g->per = p->phase_names[s->iterations->name];
         g->marked = true;

@@ -6,6 +6,7 @@
  *
  *   verdicts.c       each site's verdict        leaks.c    failing sites, grouped
  *   growth*.c        what grows                 advice.c   what to do about a leak
+ *   in_step.c        what rises together
  *   oom.c            where memory ran out       oom_cause.c    ... why
  *   oom_advice.c     ... and what to do         oom_setting.c  ... and what a setting would do
  *   fragmentation.c  reserved and not in use    untracked.c    what the driver says beyond the log
@@ -70,8 +71,14 @@ static inline uint64_t vt_judge_ahead(double ns) {
     return ns < 0x1p63 ? (uint64_t)ns : VT_UNKNOWN;
 }
 
+/* in_step.c: after growth.c: draws the course of each growing site, and lets sites grow that rise in
+ * step with one that does. */
+void vt_in_step_adopt(const struct vt_replay *replay, const struct vt_history *history,
+                      struct vt_clock clock, const uint32_t *index, struct vt_process *process);
+
 /* leaks.c: groups the failing sites into leaks, the worst first. */
-void vt_leaks_gather(struct vt_process *process);
+void vt_leaks_gather(const struct vt_history *history, const uint32_t *index,
+                     struct vt_process *process);
 
 /* advice.c: adds one line of advice to each leak whose evidence suggests a common mistake. */
 void vt_advice_add(struct vt_process *process);

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Groups failing sites into leaks, so that one mistake is one finding. Sites belong together if
- * they have the same user frame, reached by different paths; or if they grow in the same iterations
- * and one's code calls the other's, or one function calls both: a step that keeps its output keeps
- * everything that was allocated for it. Which sites fail is verdicts.c's answer. build.c calls.
+ * they have the same user frame, reached by different paths; or if they rise together and have more
+ * in common (in_step.c). Which sites fail is verdicts.c's answer. build.c calls.
  */
 #include "judge.h"
 
 #include "evidence.h"
+#include "in_step.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -18,52 +18,13 @@ static bool fails(const struct vt_process *p, const struct vt_site *site) {
     return vt_verdict_fails_by_default(p, site->verdict);
 }
 
-/* --- growing together --- */
-
-static bool same_function(const struct vt_frame *a, const struct vt_frame *b) {
-    return a->function && vt_same_text(a->function, b->function) &&
-           vt_same_text(a->file, b->file) && vt_same_text(a->module, b->module);
-}
-
-/* Whether both stacks have a function of user code in common. The outermost one, usually the main
- * function, counts only if both allocate in it directly. */
-static bool share_function(const struct vt_stack *a, const struct vt_stack *b) {
-    const struct vt_frame *x = vt_stack_main_frame(a), *y = vt_stack_main_frame(b);
-    if (!x || !y)
-        return false;
-    if (same_function(x, y))
-        return true;
-    const struct vt_frame *outermost = NULL;
-    for (uint32_t i = 0; i < a->count; i++)
-        if (a->frames[i].user_code)
-            outermost = &a->frames[i];
-    for (uint32_t i = 0; i < a->count; i++)
-        for (uint32_t j = 0; j < b->count && a->frames[i].user_code; j++)
-            if (b->frames[j].user_code && same_function(&a->frames[i], &b->frames[j]) &&
-                !same_function(&a->frames[i], outermost) &&
-                !(a->frames[i].function && !strcmp(a->frames[i].function, "main")))
-                return true;
-    return false;
-}
-
-/* Whether two growths began together and have the same shape. */
-static bool in_step(const struct vt_growth *a, const struct vt_growth *b) {
-    double apart = 0;
-    if (!vt_same_text(a->per, b->per))
-        return false;
-    for (uint32_t i = 0; i < VT_GROWTH_PARTS; i++)
-        apart += fabs(a->shape[i] - b->shape[i]) / 2;
-    uint64_t later =
-        a->since_iteration > b->since_iteration ? a->since_iteration : b->since_iteration;
-    uint64_t between = a->since_iteration > b->since_iteration
-                           ? a->since_iteration - b->since_iteration
-                           : b->since_iteration - a->since_iteration;
-    double more = a->rises > b->rises ? (double)a->rises / (double)b->rises
-                                      : (double)b->rises / (double)a->rises;
-    return apart <= 0.15 && more <= 1.2 && between <= 2 + later / 16;
-}
+/* --- the growth of a leak --- */
 
 static void add_growth(struct vt_growth *sum, const struct vt_growth *g) {
+    bool same_rounds = vt_same_text(sum->per, g->per) && sum->iterations == g->iterations;
+    uint64_t each = g->bytes_per_iteration;
+    if (!same_rounds && sum->bytes) /* found on another clock; but it rises in step */
+        each = (uint64_t)((double)sum->bytes_per_iteration * (double)g->bytes / (double)sum->bytes);
     uint64_t room = sum->full_in_iterations == VT_UNKNOWN
                         ? VT_UNKNOWN
                         : sum->full_in_iterations * sum->bytes_per_iteration;
@@ -72,13 +33,14 @@ static void add_growth(struct vt_growth *sum, const struct vt_growth *g) {
                     : 0;
     if (sum->full_in == VT_UNKNOWN)
         ns = INFINITY;
-    sum->bytes_per_iteration += g->bytes_per_iteration;
+    sum->bytes_per_iteration += each;
     sum->bytes += g->bytes;
     sum->blocks += g->blocks;
     sum->rises = g->rises > sum->rises ? g->rises : sum->rises;
     sum->chance = g->chance < sum->chance ? g->chance : sum->chance;
+    sum->with_another &= g->with_another;
     sum->appends = g->appends ? sum->appends : NULL; /* some of it is found by its trend */
-    if (g->since_iteration < sum->since_iteration) {
+    if (same_rounds && g->since_iteration < sum->since_iteration) {
         sum->since_iteration = g->since_iteration;
         sum->since = g->since;
     }
@@ -95,6 +57,7 @@ struct gathering {
     struct vt_process *p;
     uint32_t *next_in_leak, *last_of, *first_of; /* sites of a leak, chained */
     struct vt_map by_line;                       /* verdict and line -> leak */
+    struct vt_exit_order exit_order;
 };
 
 static void add_site(struct gathering *g, uint32_t leak, uint32_t i) {
@@ -127,18 +90,30 @@ static bool same_test(const struct vt_tested *a, const struct vt_tested *b) {
            vt_same_text(a->test, b->test);
 }
 
-/* A leak that grows together with this site. Compares only with the first few, because a process
- * can have thousands of leaks. */
-static uint32_t find_partner(const struct gathering *g, const struct vt_site *site) {
-    enum { ASKED = 256 };
+/* Whether a leak grows together with a site. Asks the largest of its sites. */
+static bool grows_with(const struct gathering *g, uint32_t leak, uint32_t i) {
+    enum { ASKED = 8 };
     const struct vt_process *p = g->p;
-    for (uint32_t i = 0; i < p->leak_count && i < ASKED; i++) {
-        const struct vt_site *other = &p->sites[g->first_of[i]];
-        if (p->leaks[i].verdict == site->verdict && other->growth && other->layer == site->layer &&
-            other->device == site->device && in_step(other->growth, site->growth) &&
-            (share_function(other->stack, site->stack) || same_test(other->tested, site->tested)))
-            return i;
+    uint32_t asked = 0;
+    for (uint32_t j = g->first_of[leak]; j != VT_NO_SITE && asked < ASKED; j = g->next_in_leak[j]) {
+        const struct vt_site *other = &p->sites[j], *site = &p->sites[i];
+        asked++;
+        if (other->growth &&
+            (vt_in_step_one(p, &g->exit_order, j, i) ||
+             (same_test(other->tested, site->tested) && other->layer == site->layer &&
+              other->device == site->device && vt_in_step(other->growth, site->growth))))
+            return true;
     }
+    return false;
+}
+
+/* A leak that grows together with this site. Asks only the first, because a process can have
+ * thousands of leaks. */
+static uint32_t find_partner(const struct gathering *g, uint32_t i) {
+    enum { ASKED = 256 };
+    for (uint32_t leak = 0; leak < g->p->leak_count && leak < ASKED; leak++)
+        if (g->p->leaks[leak].verdict == g->p->sites[i].verdict && grows_with(g, leak, i))
+            return leak;
     return VT_MAP_NONE;
 }
 
@@ -149,7 +124,7 @@ static void gather_site(struct gathering *g, uint32_t i) {
     uint64_t key = line * VT_VERDICTS + site->verdict;
     uint32_t leak = vt_map_get(&g->by_line, key);
     if (leak == VT_MAP_NONE && site->growth)
-        leak = find_partner(g, site);
+        leak = find_partner(g, i);
     if (leak == VT_MAP_NONE) {
         leak = p->leak_count++;
         p->leaks[leak] = (struct vt_leak){.verdict = site->verdict, .stack = site->stack};
@@ -189,27 +164,29 @@ static void say_why(const struct vt_process *p, struct vt_leak *leak) {
     leak->why = why.text;
 }
 
-static uint64_t larger(uint64_t a, uint64_t b) {
-    return a > b ? a : b;
+/* What ranks a leak, or a site: what it held when memory ran out, if that was more than at the last
+ * allocation. Sites that were freed at exit have nothing live. */
+static uint64_t rank(uint64_t at_oom, uint64_t held) {
+    return at_oom != VT_UNKNOWN && at_oom > held ? at_oom : held;
 }
 
-/* By what they held when memory ran out, if that was more than at the last allocation. */
+/* The largest first. What is only unfreed may be meant to live to the end. */
 static int compare_leaks(const void *a, const void *b) {
     const struct vt_leak *x = a, *y = b;
-    return VT_ORDER(
-        {x->verdict, y->verdict},
-        {larger(y->held_bytes, y->bytes_at_oom), larger(x->held_bytes, x->bytes_at_oom)},
-        {x->sites[0], y->sites[0]});
+    return VT_ORDER({x->verdict == VT_VERDICT_UNFREED, y->verdict == VT_VERDICT_UNFREED},
+                    {rank(y->bytes_at_oom, y->held_bytes), rank(x->bytes_at_oom, x->held_bytes)},
+                    {x->verdict, y->verdict}, {x->sites[0], y->sites[0]});
 }
 
-/* By what they held: sites that were freed at exit have nothing live. */
-static int compare_held(const void *a, const void *b) {
+static int compare_sites(const void *a, const void *b) {
     const struct vt_site *x = *(const struct vt_site *const *)a;
     const struct vt_site *y = *(const struct vt_site *const *)b;
-    return VT_ORDER({y->held_bytes, x->held_bytes}, {(uintptr_t)x, (uintptr_t)y});
+    return VT_ORDER({rank(y->bytes_at_oom, y->held_bytes), rank(x->bytes_at_oom, x->held_bytes)},
+                    {(uintptr_t)x, (uintptr_t)y});
 }
 
-void vt_leaks_gather(struct vt_process *p) {
+void vt_leaks_gather(const struct vt_history *history, const uint32_t *index,
+                     struct vt_process *p) {
     struct gathering g = {.p = p};
     const struct vt_site **order = vt_alloc(p->site_count, sizeof *order);
     uint32_t count = 0;
@@ -217,12 +194,13 @@ void vt_leaks_gather(struct vt_process *p) {
     g.last_of = vt_alloc(p->site_count, sizeof *g.last_of);
     g.first_of = vt_alloc(p->site_count, sizeof *g.first_of);
     p->leaks = vt_alloc(p->site_count, sizeof *p->leaks);
+    vt_exit_order_open(&g.exit_order, history, index, p->site_count);
     for (uint32_t i = 0; i < p->site_count; i++) {
         g.next_in_leak[i] = VT_NO_SITE;
         if (fails(p, &p->sites[i]))
             order[count++] = &p->sites[i];
     }
-    vt_sort(order, count, sizeof *order, compare_held);
+    vt_sort(order, count, sizeof *order, compare_sites);
     for (uint32_t i = 0; i < count; i++)
         gather_site(&g, (uint32_t)(order[i] - p->sites));
     for (uint32_t i = 0; i < p->leak_count; i++) {
@@ -239,4 +217,5 @@ void vt_leaks_gather(struct vt_process *p) {
     free(g.last_of);
     free(g.first_of);
     vt_map_free(&g.by_line);
+    vt_exit_order_close(&g.exit_order);
 }

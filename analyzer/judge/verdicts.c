@@ -81,6 +81,9 @@ static void say_growth(const struct vt_growth *g, struct vt_string *why) {
     if (g->appends)
         vt_string_format(why, ": one buffer, which %s makes longer (%s step%s)", g->appends, rises,
                          vt_plural(g->rises));
+    else if (g->with_another)
+        vt_string_format(why, " (%s rise%s, in step with another call site that grows)", rises,
+                         vt_plural(g->rises));
     else
         vt_string_format(why, " (%s rise%s; Mann-Kendall p < %s)", rises, vt_plural(g->rises),
                          g->chance < 0.001  ? "0.001"

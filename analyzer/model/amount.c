@@ -4,10 +4,10 @@
  */
 #include "amount.h"
 
-/* Whether it counts what it held at the last allocation. */
-static bool counts_as_held(const struct vt_leak *leak) {
-    return leak && leak->verdict == VT_VERDICT_GROWING && leak->live_count < leak->held_count &&
-           leak->live_count * 2 < leak->held_count;
+/* Whether it counts what it held at the last allocation: most of it was freed after that. */
+static bool counts_as_held(const struct vt_site *site, const struct vt_leak *leak) {
+    return leak && leak->verdict == VT_VERDICT_GROWING &&
+           (leak->live_count * 2 < leak->held_count || site->live_count * 2 < site->held_count);
 }
 
 /* The blocks that a site had kept at the last allocation. Where it keeps only few of its blocks,
@@ -21,7 +21,7 @@ static uint64_t kept(const struct vt_site *site) {
 
 struct vt_amount vt_amount_of_site(const struct vt_site *site, const struct vt_leak *leak) {
     bool kept_by_test = leak && site->tested && site->tested->fails;
-    if ((!counts_as_held(leak) && !kept_by_test) || site->held_count <= site->live_count)
+    if ((!counts_as_held(site, leak) && !kept_by_test) || site->held_count <= site->live_count)
         return (struct vt_amount){site->live_bytes, site->live_count, 0};
     uint64_t blocks = kept(site), others = site->held_count - blocks;
     uint64_t each = site->held_bytes / site->held_count;

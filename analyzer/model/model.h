@@ -63,7 +63,7 @@ struct vt_stack {
                       unknown */
 };
 
-#define VT_GROWTH_PARTS 32
+#define VT_GROWTH_PARTS 256
 
 /* How a site or a leak grows. Iterations count from 1. */
 struct vt_growth {
@@ -84,7 +84,11 @@ struct vt_growth {
     double chance;             /* that such a trend is random: Mann-Kendall; 1: see `appends` */
     const char
         *appends; /* the operation that makes one buffer longer and longer: "cat"; else NULL */
-    double shape[VT_GROWTH_PARTS]; /* shares of `bytes` in equal parts of the events */
+    bool
+        with_another; /* it rises in step with another site that grows; its own trend is too weak */
+    uint64_t kept;    /* blocks since it began */
+    uint16_t shape[VT_GROWTH_PARTS]; /* the share of `kept` up to the end of each of the equal parts
+                                        of the run's events: UINT16_MAX is all */
 };
 
 /* What the pytest plugin said of a site's memory. The counts are of what is live at the end. */
@@ -146,8 +150,8 @@ struct vt_site {
     bool segments;          /* a caching allocator used it: blocks lay in it */
 };
 
-/* Failing sites that grow together or belong to one line of code. A process lists lost ones first,
- * then growing ones, then unfreed ones if those fail; each by size. */
+/* Failing sites that grow together or belong to one line of code. A process lists lost and
+ * growing ones first, then unfreed ones if those fail; each by size. */
 struct vt_leak {
     enum vt_verdict verdict;
     char *why, *advice;              /* advice: may be NULL */

@@ -1,0 +1,283 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Which sites rise together? Those that keep their blocks in the same rounds of the run and have
+ * something else in common are one mistake: a step that keeps its output keeps everything that was
+ * allocated for it. leaks.c asks it of growing sites, to make one leak of them. build.c calls
+ * vt_in_step_adopt before: a site that rises in step with a growing one grows with it, though its
+ * own trend is not enough for the tests of growth.c (its twin in an optimizer; a graph whose lines
+ * also allocate what lives for a while).
+ *
+ * Rising in the same rounds is not enough, because everything in a loop does. What else counts:
+ *   - a function of the user's code that both were called from, other than main or a module;
+ *   - with only that in common: blocks that went alternately at exit, so one thing held them; or
+ *     how they went is not known, and both kept equally many, or tensors a whole number of times as
+ *     many (of each of the layers that a step calls).
+ */
+#include "judge.h"
+
+#include "growth_search.h"
+#include "in_step.h"
+
+#include "vramtrace/log_format.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum {
+    STEPS = 6,           /* fewest parts of the run in which a site rose, to be adopted */
+    GROWING_ASKED = 256, /* growing sites that are compared with each site */
+    FREED_BOTH = 4,  /* fewest blocks of each that were freed at exit, to learn from their order */
+    ALTERNATELY = 6, /* fewest changes from one site to the other */
+    ONE_BY_ONE = 2   /* most changes if they went one site after the other */
+};
+#define APART_LEAST 0.05 /* of all blocks: by how much two sites in step may be apart... */
+#define APART_STEPS 1.5  /* ... and by these steps of the one with fewer */
+#define APART_MOST  0.25
+
+/* --- the course of a site --- */
+
+/* How many blocks a site kept in each part of the run, from bucket `begin` on. Of a queue, which
+ * keeps none: by how much its floor rose. */
+static uint64_t count_kept(const struct vt_history *h, const struct vt_site_history *site,
+                           uint64_t held, uint32_t begin, uint64_t parts[VT_GROWTH_PARTS]) {
+    uint64_t end = h->events_at_last_alloc + 1, sum = 0, floor = held;
+    for (int by_floor = 0; by_floor < 2 && sum * 2 < held; by_floor++) {
+        memset(parts, 0, VT_GROWTH_PARTS * sizeof *parts);
+        sum = 0;
+        for (uint32_t i = site->count; i-- > 0;) {
+            const struct vt_sample *sample = &site->samples[i];
+            uint64_t at = h->buckets[sample->bucket].events, kept = sample->kept_count;
+            if (at >= end || sample->bucket < begin)
+                continue;
+            if (by_floor) {
+                kept = sample->low_count < floor ? floor - sample->low_count : 0;
+                floor -= kept;
+            }
+            parts[at * VT_GROWTH_PARTS / end] += kept;
+            sum += kept;
+        }
+    }
+    return sum;
+}
+
+static void draw(const struct vt_history *h, const struct vt_site_history *site, uint64_t held,
+                 uint32_t begin, struct vt_growth *g) {
+    uint64_t parts[VT_GROWTH_PARTS], so_far = 0;
+    g->kept = count_kept(h, site, held, begin, parts);
+    for (uint32_t i = 0; i < VT_GROWTH_PARTS; i++) {
+        so_far += parts[i];
+        g->shape[i] = (uint16_t)(g->kept ? so_far * UINT16_MAX / g->kept : 0);
+    }
+}
+
+/* The bucket in which a growth began. */
+static uint32_t begin_of(const struct vt_history *h, struct vt_clock clock, uint64_t since) {
+    uint32_t low = 0, high = h->bucket_count;
+    while (low < high) {
+        uint32_t middle = (low + high) / 2;
+        if (vt_clock_ns(clock, h->buckets[middle].ticks) < since)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
+}
+
+/* --- in the same rounds --- */
+
+static uint32_t count_steps(const struct vt_growth *g) {
+    uint32_t steps = g->shape[0] > 0;
+    for (uint32_t i = 1; i < VT_GROWTH_PARTS; i++)
+        steps += g->shape[i] > g->shape[i - 1];
+    return steps;
+}
+
+bool vt_in_step(const struct vt_growth *a, const struct vt_growth *b) {
+    uint32_t steps_a = count_steps(a), steps_b = count_steps(b);
+    uint32_t steps = steps_a < steps_b ? steps_a : steps_b;
+    if (!steps)
+        return false;
+    double most = APART_LEAST + APART_STEPS / steps;
+    if (most > APART_MOST)
+        most = APART_MOST;
+    for (uint32_t i = 0; i < VT_GROWTH_PARTS; i++) {
+        int apart = abs((int)a->shape[i] - (int)b->shape[i]);
+        if (apart > most * UINT16_MAX)
+            return false;
+    }
+    return true;
+}
+
+/* Whether one kept as many blocks as the other, or with `times` a whole number of times as many. The
+ * newest may be held by one and not yet by the other. */
+static bool as_many(const struct vt_growth *a, const struct vt_growth *b, bool times) {
+    uint64_t more = a->kept > b->kept ? a->kept : b->kept;
+    uint64_t fewer = a->kept > b->kept ? b->kept : a->kept;
+    uint64_t each = times && fewer ? (more + fewer / 2) / fewer : 1;
+    uint64_t apart = more > each * fewer ? more - each * fewer : each * fewer - more;
+    return apart <= each + more / 50;
+}
+
+/* --- the order of the frees at exit --- */
+
+void vt_exit_order_open(struct vt_exit_order *order, const struct vt_history *h,
+                        const uint32_t *index, uint32_t site_count) {
+    *order = (struct vt_exit_order){0};
+    order->first = vt_alloc(site_count + 1, sizeof *order->first);
+    for (size_t i = 0; i < h->freed_count; i++)
+        if (index[h->freed[i].site] != VT_NO_SITE)
+            order->first[index[h->freed[i].site] + 1]++;
+    for (uint32_t i = 0; i < site_count; i++)
+        order->first[i + 1] += order->first[i];
+    order->at = vt_alloc(h->freed_count + 1, sizeof *order->at);
+    size_t *next = vt_alloc(site_count + 1, sizeof *next);
+    for (uint32_t i = 0; i < site_count; i++)
+        next[i] = order->first[i];
+    for (size_t i = 0; i < h->freed_count; i++)
+        if (index[h->freed[i].site] != VT_NO_SITE)
+            order->at[next[index[h->freed[i].site]]++] = i;
+    free(next);
+}
+
+void vt_exit_order_close(struct vt_exit_order *order) {
+    free(order->first);
+    free(order->at);
+}
+
+enum went { WENT_UNKNOWN, WENT_ALTERNATELY, WENT_ONE_BY_ONE };
+
+static enum went how_they_went(const struct vt_exit_order *order, uint32_t a, uint32_t b) {
+    size_t i = order->first[a], j = order->first[b], changes = 0;
+    size_t end_a = order->first[a + 1], end_b = order->first[b + 1];
+    if (end_a - i < FREED_BOTH || end_b - j < FREED_BOTH)
+        return WENT_UNKNOWN;
+    for (int last = -1; i < end_a || j < end_b;) {
+        int now = j == end_b || (i < end_a && order->at[i] < order->at[j]) ? 0 : 1;
+        changes += last >= 0 && now != last;
+        last = now;
+        i += !now;
+        j += (size_t)now;
+    }
+    return changes >= ALTERNATELY  ? WENT_ALTERNATELY
+           : changes <= ONE_BY_ONE ? WENT_ONE_BY_ONE
+                                   : WENT_UNKNOWN;
+}
+
+/* --- what else they have in common --- */
+
+enum common { NOTHING, WHOLE_PROGRAM, FUNCTION };
+
+static bool same_function(const struct vt_frame *a, const struct vt_frame *b) {
+    return a->function && vt_same_text(a->function, b->function) &&
+           vt_same_text(a->file, b->file) && vt_same_text(a->module, b->module);
+}
+
+/* A function that all of a program runs in. */
+static bool is_whole(const struct vt_frame *frame, const struct vt_frame *outermost) {
+    return same_function(frame, outermost) || !strcmp(frame->function, "main") ||
+           !strcmp(frame->function, "<module>");
+}
+
+/* What both stacks have in common of the user's code. Stacks without any may be of a framework's
+ * own thread: then it is not known. */
+static enum common what_in_common(const struct vt_stack *a, const struct vt_stack *b) {
+    const struct vt_frame *outermost = NULL;
+    enum common common = NOTHING;
+    if (a->user_frame == a->count || b->user_frame == b->count)
+        return WHOLE_PROGRAM;
+    for (uint32_t i = 0; i < a->count; i++)
+        if (a->frames[i].user_code)
+            outermost = &a->frames[i];
+    for (uint32_t i = a->user_frame; i < a->count; i++)
+        for (uint32_t j = b->user_frame; j < b->count && a->frames[i].user_code; j++) {
+            if (!b->frames[j].user_code || !same_function(&a->frames[i], &b->frames[j]))
+                continue;
+            if (!is_whole(&a->frames[i], outermost))
+                return FUNCTION;
+            common = WHOLE_PROGRAM;
+        }
+    return common;
+}
+
+static bool both_directly(const struct vt_stack *a, const struct vt_stack *b) {
+    const struct vt_frame *x = vt_stack_main_frame(a), *y = vt_stack_main_frame(b);
+    return x && y && same_function(x, y);
+}
+
+bool vt_in_step_one(const struct vt_process *p, const struct vt_exit_order *order, uint32_t a,
+                    uint32_t b) {
+    const struct vt_site *x = &p->sites[a], *y = &p->sites[b];
+    if (x->layer != y->layer || x->device != y->device || !vt_in_step(x->growth, y->growth))
+        return false;
+    enum common common = what_in_common(x->stack, y->stack);
+    if (common != WHOLE_PROGRAM)
+        return common == FUNCTION;
+    /* a native main that calls two functions calls two that do not know each other */
+    if (x->layer != VT_LAYER_FRAMEWORK && !p->python && !both_directly(x->stack, y->stack))
+        return false;
+    enum went went = how_they_went(order, a, b);
+    return went == WENT_ALTERNATELY ||
+           (went == WENT_UNKNOWN && as_many(x->growth, y->growth, x->layer == VT_LAYER_FRAMEWORK));
+}
+
+/* --- adopting --- */
+
+static bool may_join(const struct vt_process *p, const struct vt_site *site) {
+    return !site->before && !site->growth && !site->tested && site->held_count >= STEPS &&
+           site->class == VT_CLASS_PROGRAM && !vt_site_tidied(p, site);
+}
+
+/* Whether a site that does not grow by itself grows with one that does; then it has its share. */
+static bool adopt(const struct vt_history *h, const struct vt_site_history *own, uint32_t begin,
+                  const struct vt_exit_order *order, struct vt_process *p, uint32_t i,
+                  uint32_t with) {
+    struct vt_site *site = &p->sites[i];
+    struct vt_growth drawn = {0};
+    draw(h, own, site->held_count, begin, &drawn);
+    if (count_steps(&drawn) < STEPS || drawn.kept * 2 < site->held_count)
+        return false;
+    struct rise all = {.bytes = site->held_bytes / site->held_count * drawn.kept,
+                       .count = drawn.kept};
+    struct vt_growth *g = all.bytes ? vt_growth_part(p->sites[with].growth, &all, 1) : NULL;
+    if (!g)
+        return false;
+    g->kept = drawn.kept;
+    memcpy(g->shape, drawn.shape, sizeof g->shape);
+    g->rises = count_steps(g);
+    g->appends = NULL;
+    g->with_another = true;
+    site->growth = g;
+    if (vt_in_step_one(p, order, i, with)) {
+        site->unjudged = false;
+        return true;
+    }
+    free(g);
+    site->growth = NULL;
+    return false;
+}
+
+void vt_in_step_adopt(const struct vt_replay *replay, const struct vt_history *h,
+                      struct vt_clock clock, const uint32_t *index, struct vt_process *p) {
+    uint32_t growing[GROWING_ASKED], begins[GROWING_ASKED], count = 0;
+    struct vt_exit_order order;
+    vt_exit_order_open(&order, h, index, p->site_count);
+    for (uint32_t i = 0; i < replay->site_count && i < h->site_room; i++) {
+        struct vt_site *site = index[i] == VT_NO_SITE ? NULL : &p->sites[index[i]];
+        if (!site || !site->growth)
+            continue;
+        uint32_t begin = begin_of(h, clock, site->growth->since);
+        draw(h, &h->sites[i], site->held_count, begin, site->growth);
+        if (count < GROWING_ASKED && !vt_site_tidied(p, site) && site->class == VT_CLASS_PROGRAM) {
+            begins[count] = begin;
+            growing[count++] = index[i];
+        }
+    }
+    for (uint32_t i = 0; count && i < replay->site_count && i < h->site_room; i++) {
+        if (index[i] == VT_NO_SITE || !may_join(p, &p->sites[index[i]]))
+            continue;
+        uint32_t j = 0;
+        while (j < count && !adopt(h, &h->sites[i], begins[j], &order, p, index[i], growing[j]))
+            j++;
+    }
+    vt_exit_order_close(&order);
+}
