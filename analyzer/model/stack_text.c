@@ -55,31 +55,50 @@ char *vt_stack_text_node(const struct vt_stack *stack) {
     return node;
 }
 
+/* "train.py:24": a cut file name says nothing, so it is not cut below its last part. */
+static char *place_text(const struct vt_process *p, const struct vt_frame *frame, unsigned width) {
+    struct vt_frame place = *frame;
+    place.function = NULL;
+    char *text = vt_frame_text(p, &place, width);
+    size_t length = strlen(text);
+    if (length && (length < 3 || strcmp(text + length - 3, "...") != 0))
+        return text;
+    free(text);
+    return NULL;
+}
+
 char *vt_stack_text(const struct vt_process *p, const struct vt_stack *stack, unsigned width,
                     bool source) {
+    static const char before[] = "in backward of ", between[] = ", from ";
     const struct vt_frame *main_frame = stack ? vt_stack_main_frame(stack) : NULL;
     char *node = vt_stack_text_node(stack);
     if (!node)
         return vt_frame_text(p, main_frame, width);
     struct vt_string text = {0};
-    vt_string_format(&text, "in backward of %s", node);
-    free(node);
-    if (!main_frame->user_code && !main_frame->python)
+    if (!main_frame->user_code && !main_frame->python) {
+        vt_string_format(&text, "%s%s", before, node);
+        free(node);
         return text.text;
-    struct vt_frame place = *main_frame;
+    }
     char *line = source ? vt_frame_text_source(p, main_frame, 60) : NULL;
-    place.function = NULL;
-    char *where = vt_frame_text(p, &place, UINT_MAX);
-    unsigned columns = vt_frame_text_columns(text.text) + vt_frame_text_columns(where) + 7;
-    if (line && columns + vt_frame_text_columns(line) + 6 <= width) {
-        vt_string_format(&text, ", from `%s` at %s", line, where);
+    char *where = place_text(p, main_frame, UINT_MAX);
+    unsigned short_columns = (unsigned)sizeof between - 1 + vt_frame_text_columns(node);
+    unsigned columns = short_columns + (unsigned)sizeof before - 1;
+    unsigned rest = width > columns ? width - columns : 0;
+    if (line && where &&
+        vt_frame_text_columns(line) + vt_frame_text_columns(where) + strlen("`` at ") <= rest) {
+        vt_string_format(&text, "%s%s%s`%s` at %s", before, node, between, line, where);
     } else {
         free(where);
-        columns = vt_frame_text_columns(text.text) + 7;
-        where = vt_frame_text(p, &place, width > columns ? width - columns : 0);
-        vt_string_format(&text, ", from %s", where);
+        where = place_text(p, main_frame, rest);
+        vt_string_format(&text, "%s%s", where ? before : "", node);
+        if (!where) /* the node's name says enough */
+            where = place_text(p, main_frame, width > short_columns ? width - short_columns : 0);
+        if (where)
+            vt_string_format(&text, "%s%s", between, where);
     }
     free(line);
     free(where);
+    free(node);
     return text.text;
 }

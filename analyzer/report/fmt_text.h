@@ -44,7 +44,8 @@ void vt_rows_print(const struct vt_rows *rows, const struct vt_text *t);
 const struct vt_frame *vt_rows_parting(const struct vt_site *site, const struct vt_site *other);
 void vt_rows_free(struct vt_rows *rows);
 
-/* Whether two sites have the same source line, perhaps in different functions. */
+/* Whether two sites have the same source line, perhaps in different functions, and the same autograd
+ * node. */
 bool vt_rows_same_line(const struct vt_site *site, const struct vt_site *other);
 
 /* The callers of a stack's user frame in user code, innermost first: one frame, or if that is in

@@ -157,8 +157,14 @@ static bool elsewhere(const struct vt_frame *frame, const struct vt_frame *other
 
 bool vt_rows_same_line(const struct vt_site *a, const struct vt_site *b) {
     const struct vt_frame *x = vt_stack_main_frame(a->stack), *y = vt_stack_main_frame(b->stack);
-    return x && y && x->line && x->line == y->line && x->file && y->file &&
-           !strcmp(x->file, y->file);
+    if (!x || !y || !x->line || x->line != y->line || !x->file || !y->file ||
+        strcmp(x->file, y->file) != 0)
+        return false;
+    char *a_node = vt_stack_text_node(a->stack), *b_node = vt_stack_text_node(b->stack);
+    bool same = vt_same_text(a_node, b_node);
+    free(a_node);
+    free(b_node);
+    return same;
 }
 
 uint32_t vt_rows_callers(const struct vt_stack *stack, const struct vt_frame *callers[VT_CALLERS]) {

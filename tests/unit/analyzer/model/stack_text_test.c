@@ -77,7 +77,8 @@ static void test_node(void **state) {
     struct vt_stack stack =
         stack_of(PART(allocator), PART(operation), PART(node), PART(caller), NULL);
     expect(&stack, UINT_MAX, "in backward of MulBackward0, from train.py:24");
-    expect(&stack, 40, "in backward of MulBackward0, from tra...");
+    expect(&stack, 40, "MulBackward0, from train.py:24");
+    expect(&stack, 25, "MulBackward0");
     /* a user's frame inside of the node is the place */
     stack = stack_of(PART(allocator), PART(caller), PART(node), PART(caller), NULL);
     expect(&stack, UINT_MAX, "train.py:24 in step");

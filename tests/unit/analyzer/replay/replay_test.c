@@ -328,6 +328,38 @@ static void ids_are_stable(void **state) {
     assert_int_not_equal(id_of(0x7f0000000000, "abc", 5), id_of(0x7f0000000000, "abc", 6));
 }
 
+/* A stack goes on with that of a thread that waited: it is another site for another caller. Numbers
+ * that stand for nothing, or in a circle, do no harm. */
+static void callers_count(void **state) {
+    struct vt_maker m;
+    struct played p;
+    uint64_t engine[2][2] = {{0x100, vt_frame_caller(1)}, {0x100, vt_frame_caller(2)}};
+    uint64_t unknown[] = {0x100, vt_frame_caller(99)}, alone[] = {0x100}, whole[] = {0x100, 0x201};
+    uint64_t circle[2][2] = {{0x300, vt_frame_caller(8)}, {0x400, vt_frame_caller(7)}};
+    uint64_t frames[] = {0x201, 0x202};
+    (void)state;
+    maker_start(&m);
+    for (uint32_t i = 0; i < 2; i++) {
+        maker_stack(&m, 0, 1 + i, frames + i, 1);
+        maker_stack(&m, 0, 3 + i, engine[i], 2);
+        maker_stack(&m, 0, 7 + i, circle[i], 2);
+    }
+    maker_stack(&m, 0, 5, unknown, 2);
+    maker_stack(&m, 0, 6, alone, 1);
+    maker_stack(&m, 0, 9, whole, 2);
+    for (uint32_t stack = 3; stack <= 9; stack++)
+        maker_alloc(&m, 0, 0, VT_KIND_DEVICE, 2, 0, stack, 0x1000 * stack, stack, 0);
+    play(&m, all, &p);
+    /* 3 is 9, the caller's frame in one stack; 5 is 6, because its caller is not there */
+    assert_int_equal(p.r.site_count, 5);
+    for (size_t i = 0; i < p.r.site_count; i++)
+        if (p.r.sites[i].live_bytes != 3 + 9 && p.r.sites[i].live_bytes != 5 + 6)
+            assert_int_equal(p.r.sites[i].live_count, 1);
+    check_sums(&p.r);
+    unplay(&p);
+    maker_free(&m);
+}
+
 static void failures(void **state) {
     struct vt_maker m;
     struct played p;
@@ -395,8 +427,8 @@ int main(void) {
         cmocka_unit_test(against_slow_books), cmocka_unit_test(frees_come_first),
         cmocka_unit_test(spaces_are_apart),   cmocka_unit_test(replacement),
         cmocka_unit_test(contexts_end),       cmocka_unit_test(windows),
-        cmocka_unit_test(ids_are_stable),     cmocka_unit_test(failures),
-        cmocka_unit_test(lost_once),
+        cmocka_unit_test(ids_are_stable),     cmocka_unit_test(callers_count),
+        cmocka_unit_test(failures),           cmocka_unit_test(lost_once),
     };
     return cmocka_run_group_tests(tests, make_folder, remove_folder);
 }
