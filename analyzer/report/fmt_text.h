@@ -20,8 +20,10 @@ enum vt_rows_what {
 };
 
 /* A site, or a group of them by --by. */
+#define VT_ROW_SITES 3
 struct vt_row {
-    const struct vt_site *site; /* the largest of the group */
+    const struct vt_site *site;                  /* the largest of the group */
+    const struct vt_site *largest[VT_ROW_SITES]; /* that, and the next ones */
     uint64_t key;
     uint64_t bytes, blocks; /* held, or at the peak */
     uint64_t allocations;
@@ -56,7 +58,7 @@ uint32_t vt_rows_callers(const struct vt_stack *stack, const struct vt_frame *ca
 /* The nearest caller in user code that is in another file than the user frame. NULL: none. */
 const struct vt_frame *vt_rows_caller_elsewhere(const struct vt_stack *stack);
 
-/* What a row is: "call site", "function", "file", "module". A constant. */
+/* What a row is: "line", "call site", "function", "file", "module". A constant. */
 const char *vt_rows_noun(const struct vt_text *t);
 
 /* --- text_processes.c --- */

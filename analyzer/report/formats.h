@@ -7,7 +7,7 @@
 
 #include "model/model.h"
 
-enum vt_by { VT_BY_SITE, VT_BY_FUNCTION, VT_BY_FILE, VT_BY_MODULE };
+enum vt_by { VT_BY_LINE, VT_BY_SITE, VT_BY_FUNCTION, VT_BY_FILE, VT_BY_MODULE };
 
 /* The user's choices. */
 struct vt_format_options {

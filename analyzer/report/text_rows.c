@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * The text report's lists of call sites: how much, how many blocks, where, and the source line
- * below. A row is a site, or with --by all sites of one function, file or module.
+ * below. A row is all sites of one line and function, or what --by says.
  */
 #include "fmt_text.h"
 
@@ -13,7 +13,7 @@
 enum { ROWS_SHOWN = 10 };
 
 const char *vt_rows_noun(const struct vt_text *t) {
-    static const char *const nouns[] = {"call site", "function", "file", "module"};
+    static const char *const nouns[] = {"line", "call site", "function", "file", "module"};
     return nouns[t->options->by];
 }
 
@@ -21,13 +21,26 @@ static uint64_t hash_text(uint64_t seed, const char *text) {
     return text ? vt_hash_bytes(seed, text, strlen(text)) : seed;
 }
 
+/* The same for sites whose rows would look the same: they have the line and the function (in a
+ * backward pass its node), the call and the device in common. */
+static uint64_t line_key(const struct vt_site *site, const struct vt_frame *frame) {
+    char *node = vt_stack_text_node(site->stack);
+    uint64_t key = hash_text((uint64_t)site->layer << 32 | site->device, site->api);
+    key = hash_text(hash_text(key, frame->function), node);
+    free(node);
+    return frame->line || !frame->function ? key + vt_frame_line_key(frame)
+                                           : hash_text(key, frame->module);
+}
+
 /* Sites with the same key share a row. */
 static uint64_t row_key(const struct vt_site *site, enum vt_by by) {
     const struct vt_frame *frame = vt_stack_main_frame(site->stack);
-    if (by == VT_BY_SITE)
+    if (by == VT_BY_SITE || site->before)
         return site->id;
     if (!frame)
         return 1;
+    if (by == VT_BY_LINE)
+        return line_key(site, frame);
     const char *file = frame->file ? frame->file : frame->module;
     if (by == VT_BY_MODULE)
         return hash_text(2, frame->module ? frame->module : frame->file);
@@ -60,6 +73,23 @@ static bool belongs(const struct vt_site *site, enum vt_rows_what what, unsigned
                                   : site->device == device && site->count_at_peak > 0;
 }
 
+static uint64_t bytes_of(const struct vt_site *site, enum vt_rows_what what) {
+    return what == VT_ROWS_PEAK   ? site->bytes_at_peak
+           : what == VT_ROWS_LATE ? site->held_bytes
+                                  : site->live_bytes - site->went_bytes;
+}
+
+/* Keeps the largest sites of a row, the largest first. */
+static void add_site(struct vt_row *row, const struct vt_site *site, enum vt_rows_what what) {
+    uint32_t at = row->sites < VT_ROW_SITES ? row->sites : VT_ROW_SITES;
+    for (; at && bytes_of(row->largest[at - 1], what) < bytes_of(site, what); at--)
+        if (at < VT_ROW_SITES)
+            row->largest[at] = row->largest[at - 1];
+    if (at < VT_ROW_SITES)
+        row->largest[at] = site;
+    row->site = row->largest[0];
+}
+
 void vt_rows_make(struct vt_rows *rows, const struct vt_text *t, enum vt_rows_what what,
                   unsigned device) {
     struct vt_map known = {0};
@@ -68,21 +98,20 @@ void vt_rows_make(struct vt_rows *rows, const struct vt_text *t, enum vt_rows_wh
         const struct vt_site *site = &t->process->sites[i];
         if (!belongs(site, what, device))
             continue;
-        uint64_t bytes = what == VT_ROWS_PEAK   ? site->bytes_at_peak
-                         : what == VT_ROWS_LATE ? site->held_bytes
-                                                : site->live_bytes - site->went_bytes;
         uint64_t blocks = what == VT_ROWS_PEAK   ? site->count_at_peak
                           : what == VT_ROWS_LATE ? site->held_count
                                                  : held_count(site);
+        uint64_t bytes = bytes_of(site, what);
         uint64_t key = row_key(site, t->options->by);
         uint32_t index = vt_map_get(&known, key);
         if (index == VT_MAP_NONE) {
             index = rows->count;
             VT_GROW(rows->rows, rows->count, rows->room);
-            rows->rows[rows->count++] = (struct vt_row){.site = site, .key = key};
+            rows->rows[rows->count++] = (struct vt_row){.key = key};
             vt_map_put(&known, key, index);
         }
         struct vt_row *row = &rows->rows[index];
+        add_site(row, site, what);
         row->bytes += bytes;
         row->blocks += blocks;
         row->allocations += site->alloc_count;
@@ -115,7 +144,7 @@ static char *row_text(const struct vt_text *t, const struct vt_row *row, unsigne
     struct vt_frame shown = frame ? *frame : (struct vt_frame){0};
     if (row->site->before)
         return vt_strdup("(allocated before --since)");
-    if (!frame || t->options->by == VT_BY_SITE)
+    if (!frame || t->options->by <= VT_BY_SITE)
         return vt_stack_text(t->process, row->site->stack, width, false);
     /* show only what all sites of the group have in common */
     shown.line = 0;
@@ -190,6 +219,13 @@ const struct vt_frame *vt_rows_caller_elsewhere(const struct vt_stack *stack) {
     return NULL;
 }
 
+static void print_caller(const struct vt_text *t, const struct vt_frame *caller, unsigned indent) {
+    char *frame_text = vt_frame_text(t->process, caller, VT_TEXT_WIDTH - indent - 5);
+    fprintf(t->out, "%*s%sfrom %s%s\n", (int)indent, "", vt_text_style(t, VT_STYLE_DIM), frame_text,
+            vt_text_style(t, VT_STYLE_NONE));
+    free(frame_text);
+}
+
 /* For a row that looks like another one in the list: its callers where the two paths differ. If
  * there are more than a few, the outer ones, because fewer rows share them. */
 static void print_callers(const struct vt_rows *rows, uint32_t shown, uint32_t i,
@@ -197,7 +233,7 @@ static void print_callers(const struct vt_rows *rows, uint32_t shown, uint32_t i
     enum { MOST = 3 };
     const struct vt_frame *callers[MOST + 1], *user_callers[VT_CALLERS]; /* the outermost first */
     uint32_t count = 0;
-    for (uint32_t j = 0; j < shown && t->options->by == VT_BY_SITE; j++) {
+    for (uint32_t j = 0; j < shown && t->options->by <= VT_BY_SITE; j++) {
         const struct vt_frame *caller = vt_rows_parting(rows->rows[i].site, rows->rows[j].site);
         uint32_t at = 0;
         if (!caller && i != j && vt_rows_same_line(rows->rows[i].site, rows->rows[j].site) &&
@@ -211,12 +247,39 @@ static void print_callers(const struct vt_rows *rows, uint32_t shown, uint32_t i
         callers[at] = caller;
         count += count < MOST;
     }
-    while (count-- > 0) {
-        char *frame_text = vt_frame_text(t->process, callers[count], VT_TEXT_WIDTH - indent - 5);
-        fprintf(t->out, "%*s%sfrom %s%s\n", (int)indent, "", vt_text_style(t, VT_STYLE_DIM),
-                frame_text, vt_text_style(t, VT_STYLE_NONE));
-        free(frame_text);
+    while (count-- > 0)
+        print_caller(t, callers[count], indent);
+}
+
+/* Where the path of a site parts from another's: the user's frame there, if the stack has any. */
+static const struct vt_frame *user_parting(const struct vt_site *site,
+                                           const struct vt_site *other) {
+    const struct vt_frame *at = vt_rows_parting(site, other);
+    const struct vt_stack *stack = site->stack;
+    if (!at || stack->user_frame == stack->count)
+        return at;
+    while (at < stack->frames + stack->count && !at->user_code)
+        at++;
+    return at < stack->frames + stack->count ? at : NULL;
+}
+
+/* Where the largest sites of a row were called from, as far as that differs: all of three, two of
+ * more. */
+static void print_row_callers(const struct vt_text *t, const struct vt_row *row, unsigned indent) {
+    uint32_t most = row->sites <= VT_ROW_SITES ? row->sites : VT_ROW_SITES - 1, count = 0;
+    const struct vt_frame *callers[VT_ROW_SITES];
+    if (row->sites < 2 || t->options->by != VT_BY_LINE)
+        return;
+    for (uint32_t i = 0; i < most; i++) {
+        const struct vt_frame *caller = user_parting(row->largest[i], row->largest[!i]);
+        bool known = !caller;
+        for (uint32_t j = 0; j < count && !known; j++)
+            known = same_frame(callers[j], caller);
+        if (!known)
+            callers[count++] = caller;
     }
+    for (uint32_t i = 0; i < count && count > 1; i++)
+        print_caller(t, callers[i], indent);
 }
 
 /* The second line: the source, and the facts that it does not show. */
@@ -224,10 +287,12 @@ static void print_source(const struct vt_text *t, const struct vt_row *row, unsi
     const struct vt_site *site = row->site;
     struct vt_string extra = {0};
     char *source =
-        t->options->by == VT_BY_SITE
+        t->options->by <= VT_BY_SITE
             ? vt_frame_text_source(t->process, vt_stack_main_frame(site->stack), 80 - indent)
             : NULL;
-    if (row->sites > 1)
+    if (row->sites > 1 && t->options->by == VT_BY_LINE) /* the row has the id of the largest */
+        vt_string_format(&extra, "+%u more call site%s", row->sites - 1, vt_plural(row->sites - 1));
+    else if (row->sites > 1)
         vt_string_format(&extra, "%u call sites", row->sites);
     else if (site->api && !(source && strstr(source, site->api)))
         vt_string_add(&extra, site->api);
@@ -248,7 +313,7 @@ static void print_source(const struct vt_text *t, const struct vt_row *row, unsi
 
 void vt_rows_print(const struct vt_rows *rows, const struct vt_text *t) {
     uint32_t most = t->options->top ? t->options->top : ROWS_SHOWN;
-    bool with_ids = t->options->by == VT_BY_SITE;
+    bool with_ids = t->options->by <= VT_BY_SITE;
     unsigned share_columns = rows->what == VT_ROWS_PEAK ? 5 : 6;
     for (uint32_t i = 0; i < rows->count && i < most; i++) {
         char share[64];
@@ -277,6 +342,7 @@ void vt_rows_print(const struct vt_rows *rows, const struct vt_text *t) {
         free(frame_text);
         print_source(t, row, indent);
         print_callers(rows, rows->count < most ? rows->count : most, i, t, indent);
+        print_row_callers(t, row, indent);
         bytes_left -= row->bytes;
     }
     if (rows->count > most) {

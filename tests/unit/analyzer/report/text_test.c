@@ -116,10 +116,12 @@ static struct vt_site *add(struct made *m, enum vt_verdict verdict, uint64_t liv
     return site;
 }
 
+static enum vt_by by; /* as --by; a test that sets it sets it back */
+
 static char *text_of(const struct made *m, const char *site) {
     char *text = NULL;
     size_t length;
-    struct vt_format_options how = {.site = site};
+    struct vt_format_options how = {.site = site, .by = by};
     FILE *out = open_memstream(&text, &length);
     assert_int_equal(vt_format_find("text")->write(&m->model, &how, out), 0);
     fclose(out);
@@ -277,11 +279,25 @@ static void rows_apart(void **state) {
     add(m, VT_VERDICT_FREED, 0, 20, 20, "lib.py:22 lib.py:31 train.py:7");
     add(m, VT_VERDICT_FREED, 0, 10, 10, "train.py:9");
     m->device.total_bytes = VT_UNKNOWN;
+    /* one row for a line: the id of the largest, who called the three */
+    m->sites[1].id = 0x77;
+    snprintf(m->sites[1].name, sizeof m->sites[1].name, "7777777777777777");
+    m->sites[1].bytes_at_peak += 20 * MIB;
+    says(m, "110 MiB  92 %   lib.py:22 in f                                           7777\n",
+         "                   +2 more call sites\n", "from train.py:8 in f\n",
+         "from train.py:7 in f\n", "from lib.py:31 in f\n", "10.0 MiB  8 %    train.py:9", NULL);
+    m->sites[1].bytes_at_peak -= 20 * MIB;
+    m->sites[2].api = "cuMemAllocHost"; /* another call */
+    says(m, "70.0 MiB  70 %   lib.py:22 in f", "+1 more call site\n",
+         "20.0 MiB  20 %   lib.py:22 in f", NULL);
+    m->sites[2].api = "cuMemAlloc";
+    by = VT_BY_SITE;
     says(m, "GPU 0   at its peak, 0.000 s   size not known; the bar is the peak\n",
          "40.0 MiB  40 %   lib.py:22 in f", "from lib.py:30 in f\n", "from train.py:7 in f\n",
          "30.0 MiB  30 %   lib.py:22 in f", "from lib.py:30 in f\n", "from train.py:8 in f\n",
          "20.0 MiB  20 %   lib.py:22 in f", "from lib.py:31 in f\n", "10.0 MiB  10 %   train.py:9",
          "\n                   cuMemAlloc\n  total", NULL);
+    by = VT_BY_LINE;
     m->device.total_bytes = 1024ull * MIB;
     says_not(m, "the bar is the peak");
     m->sites[3].bytes_at_peak = 1;
