@@ -116,12 +116,24 @@ static const char *past_inner(const char *open, const char *name) {
     return open == name || open[-1] == ' ' ? after : NULL;
 }
 
+/* torch.compile continues a function behind what it could not compile in a function of its own,
+ * "Net.torch_dynamo_resume_in_step_at_9": the user's is "Net.step". */
+static char *python_function(const char *name) {
+    static const char mark[] = "torch_dynamo_resume_in_";
+    const char *at = strstr(name, mark), *inner = at ? at + sizeof mark - 1 : NULL, *end = NULL;
+    for (const char *next = inner; next && (next = strstr(next, "_at_")); next++)
+        end = next;
+    if (!end || end == inner || !end[4] || end[4 + strspn(end + 4, "0123456789")])
+        return vt_strdup(name);
+    return vt_formatted("%.*s%.*s", (int)(at - name), name, (int)(end - inner), inner);
+}
+
 char *vt_frame_text_function(const struct vt_frame *frame) {
     const char *name = frame->function;
     if (!name)
         return NULL;
     if (frame->python)
-        return vt_printable(vt_strdup(name));
+        return vt_printable(python_function(name));
     struct vt_string out = {0};
     size_t begin = 0;
     bool in_operator = false;

@@ -411,6 +411,24 @@ static void functions_in_short(void **state) {
     }
 }
 
+static void functions_of_python(void **state) {
+    static const char *const rows[][2] = {
+        {"Net.step", "Net.step"},
+        {"torch_dynamo_resume_in_step_at_9", "step"},
+        {"Net.torch_dynamo_resume_in_look_at_me_at_120", "Net.look_at_me"},
+        {"torch_dynamo_resume_in_step_at_", "torch_dynamo_resume_in_step_at_"},
+        {"torch_dynamo_resume_in__at_9", "torch_dynamo_resume_in__at_9"},
+        {"f.<locals>.<lambda>", "f.<locals>.<lambda>"},
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        struct vt_frame frame = {.function = rows[i][0], .python = true};
+        char *text = vt_frame_text_function(&frame);
+        assert_string_equal(text, rows[i][1]);
+        free(text);
+    }
+}
+
 /* What does not fit loses its namespaces, not its name. */
 static void long_names_in_place(void **state) {
     static const struct {
@@ -456,6 +474,7 @@ int main(void) {
         cmocka_unit_test(text_is_80_wide),
         cmocka_unit_test(own_frames),
         cmocka_unit_test(functions_in_short),
+        cmocka_unit_test(functions_of_python),
         cmocka_unit_test(long_names_in_place),
         cmocka_unit_test(sizes),
     };
