@@ -272,6 +272,45 @@ static char *say_kept(const struct vt_process *p, const struct vt_keeper *k, boo
     return advice;
 }
 
+/* Whether what is kept is an object of the program's, not a tensor: its constructor made the memory,
+ * and was called from the function that keeps it. */
+static bool is_object(const struct vt_pysource *s, const struct vt_keeper *k,
+                      const struct vt_stack *stack) {
+    uint32_t kept = vt_pysource_at(s, k->line);
+    bool constructed = false;
+    for (uint32_t i = 0; i < stack->count && kept != VT_NO_STATEMENT && k->name[0]; i++) {
+        const struct vt_frame *f = &stack->frames[i];
+        if (!f->user_code || !f->python)
+            continue;
+        uint32_t at = vt_same_text(f->file, k->file) ? vt_pysource_frame(s, f) : VT_NO_STATEMENT;
+        if (at != VT_NO_STATEMENT && vt_pysource_scope(s, at) == vt_pysource_scope(s, kept))
+            return constructed;
+        constructed |= !strcmp(vt_pysource_name(f), "__init__");
+    }
+    return false;
+}
+
+/* Whether what is kept is a number already: "score = trainer.fit()", where fit returns
+ * loss.item(). */
+static bool is_number(const struct vt_pysource *s, const struct vt_keeper *k) {
+    size_t name = strlen(k->name);
+    bool number = false;
+    for (uint32_t i = 0; name && i < s->count && !number; i++) {
+        const char *text = s->statements[i].text, *call = strchr(text, '('), *begin = call;
+        if (strncmp(text, k->name, name) != 0 || text[name] != '=' || !call)
+            continue;
+        while (begin > text && vt_pysource_is_word(begin[-1]))
+            begin--;
+        char *def = vt_formatted("def %.*s(", (int)(call - begin), begin);
+        for (uint32_t j = 0; j < s->count && !number; j++)
+            number = !strncmp(s->statements[j].text, def, strlen(def)) &&
+                     any_matches(s, j, vt_pysource_end(s, j),
+                                 "^return.*(\\.item\\(\\)|\\.tolist\\(\\)|float\\()");
+        free(def);
+    }
+    return number;
+}
+
 /* Advice from the path of a block through the source. */
 static char *find_kept(struct vt_pyfiles *files, const struct vt_leak *leak) {
     const struct vt_process *p = files->process;
@@ -290,9 +329,11 @@ static char *find_kept(struct vt_pyfiles *files, const struct vt_leak *leak) {
         const struct vt_stack *stack = p->sites[leak->sites[i]].stack;
         facts.graph = framework && gradients_on(files, stack);
         const struct vt_frame *evaluating = facts.graph ? find_evaluation(files, stack) : NULL;
-        if (vt_keepers_find(files, stack, facts, &keeper))
-            return say_kept(p, &keeper, framework, evaluating != NULL);
-        if (evaluating)
+        if (vt_keepers_find(files, stack, facts, &keeper)) {
+            const struct vt_pysource *s = vt_pyfiles_get(files, keeper.file);
+            if (!s || (!is_object(s, &keeper, stack) && !is_number(s, &keeper)))
+                return say_kept(p, &keeper, framework, evaluating != NULL);
+        } else if (evaluating)
             return say_evaluation(p, evaluating);
     }
     return NULL;
