@@ -128,8 +128,31 @@ static void notes(const struct vt_text *t) {
 
 /* --- what is held --- */
 
-/* Memory that was held at the process's last allocation and freed after it. In a process with an
- * interpreter this is usual and says nothing about the program. */
+bool vt_text_is_usual(const struct vt_text *t) {
+    const struct vt_process *p = t->process;
+    return !t->options->top && p->python && p->complete && p->window_until == VT_UNKNOWN &&
+           !strcmp(p->exit_kind, "exited") && p->exit_status == 0;
+}
+
+/* "NAME: all of it allocated at train.py:5 in main". */
+static void say_most(const struct vt_text *t, const struct vt_rows *rows, const char *when) {
+    const struct vt_row *first = &rows->rows[0];
+    const struct vt_frame *outer = vt_rows_caller_elsewhere(first->site->stack);
+    char *frame_text =
+        vt_frame_text(t->process, vt_stack_main_frame(first->site->stack), VT_TEXT_WIDTH - 2);
+    char *caller = outer ? vt_frame_text(t->process, outer, VT_TEXT_WIDTH - 2) : NULL;
+    char *line = vt_formatted("%s; %s of it allocated at %s%s%s", when,
+                              first->bytes == rows->bytes       ? "all"
+                              : first->bytes >= rows->bytes / 2 ? "most"
+                                                                : VT_BYTES(first->bytes),
+                              frame_text, caller ? ", called from " : "", caller ? caller : "");
+    vt_text_wrap(t, "  ", 2, line);
+    free(line);
+    free(frame_text);
+    free(caller);
+}
+
+/* Memory that was held at the process's last allocation and freed after it. */
 static void held_late(const struct vt_text *t) {
     enum {
         MANY = 8
@@ -143,25 +166,12 @@ static void held_late(const struct vt_text *t) {
         peak += p->devices[i].peak_bytes;
     const struct vt_row *first = rows.count ? &rows.rows[0] : NULL;
     if (first && rows.bytes >= peak / 4 && (p->python ? rows.blocks > 1 : first->blocks >= MANY)) {
-        const struct vt_frame *frame = vt_stack_main_frame(first->site->stack);
-        const struct vt_frame *outer = vt_rows_caller_elsewhere(first->site->stack);
-        char *frame_text = vt_frame_text(p, frame, VT_TEXT_WIDTH);
-        char *caller = outer ? vt_frame_text(p, outer, VT_TEXT_WIDTH) : NULL;
         char *rest = vt_formatted("%s in %s block%s%s", VT_BYTES(rows.bytes),
                                   VT_NUMBER(rows.blocks), vt_plural(rows.blocks),
                                   p->went_bytes ? ", partly when its context was destroyed" : "");
         vt_text_heading(t, VT_STYLE_HEAD, "FREED ONLY AT EXIT", rest);
-        char *line =
-            vt_formatted("held until the process's last allocation; %s of it allocated at %s%s%s",
-                         first->bytes == rows.bytes       ? "all"
-                         : first->bytes >= rows.bytes / 2 ? "most"
-                                                          : VT_BYTES(first->bytes),
-                         frame_text, caller ? ", called from " : "", caller ? caller : "");
-        vt_text_wrap(t, "  ", 2, line);
+        say_most(t, &rows, "held until the process's last allocation");
         free(rest);
-        free(line);
-        free(frame_text);
-        free(caller);
     }
     vt_rows_free(&rows);
 }
@@ -209,6 +219,13 @@ static void held(const struct vt_text *t) {
         vt_string_format(&rest, "%s in %s allocation%s, by %u %s%s", VT_BYTES(rows.bytes),
                          VT_NUMBER(rows.blocks), vt_plural(rows.blocks), rows.count,
                          vt_rows_noun(t), vt_plural(rows.count));
+        if (vt_text_is_usual(t)) {
+            vt_text_heading(t, VT_STYLE_HEAD, "HELD UNTIL PYTHON ENDED", rest.text);
+            say_most(
+                t, &rows,
+                "no leak was found; a script keeps its variables to its end (--top 10 lists them)");
+            goto out;
+        }
         vt_text_heading(t, VT_STYLE_BAD,
                         ended      ? "STILL HELD AT THE END"
                         : windowed ? "HELD AT THE WINDOW'S END"
@@ -216,6 +233,7 @@ static void held(const struct vt_text *t) {
                         rest.text);
         vt_rows_print(&rows, t);
     }
+out:
     vt_string_free(&rest);
     vt_rows_free(&rows);
 }

@@ -86,6 +86,11 @@ void vt_text_command(const struct vt_process *process, unsigned width, struct vt
 
 /* --- text_leak.c, text_device.c, text_map.c, text_oom.c, text_site.c --- */
 
+/* Whether what is held at the end says nothing about the program, and is not listed: a Python process
+ * ended normally. The interpreter frees what its modules hold only as it shuts down, and not all of
+ * it. With --top it is listed. */
+bool vt_text_is_usual(const struct vt_text *t);
+
 /* The leaks, the worst first. */
 void vt_text_leaks(const struct vt_text *t);
 

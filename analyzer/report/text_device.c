@@ -209,7 +209,8 @@ static void print_peak(const struct vt_text *t, const struct vt_device *d) {
     struct vt_rows rows;
     vt_rows_make(&rows, t, VT_ROWS_PEAK, d->ordinal);
     const char *bytes = VT_BYTES(d->peak_bytes);
-    if (!t->process->leak_count && is_held_list(&rows, t)) { /* with leaks there is no such list */
+    bool listed = !t->process->leak_count && !vt_text_is_usual(t); /* else there is no such list */
+    if (listed && is_held_list(&rows, t)) {
         fprintf(t->out, "  peak           %s, all of it listed above\n", bytes);
     } else {
         fprintf(t->out, "  peak           %s, made of\n", bytes);

@@ -49,9 +49,12 @@ static const char *end(const struct vt_process *p) {
 static void say_growing(const struct vt_process *p, const struct vt_leak *leak,
                         struct vt_amount amount, struct vt_string *rest) {
     vt_string_add(rest, " kept and growing");
-    if (amount.freed)
+    if (amount.freed && !p->python) /* an interpreter frees what is left, and says nothing by it */
         vt_string_format(rest, ", %sfreed only %s",
-                         amount.freed < amount.blocks ? "most of it " : "", end(p));
+                         amount.freed == amount.blocks       ? ""
+                         : amount.freed >= amount.blocks / 2 ? "most of it "
+                                                             : "part of it ",
+                         end(p));
     /* a filling cache has fewer rises */
     vt_string_add(rest, leak->growth->rises >= MANY_RISES ? ". Not a cache." : ". No known cache.");
 }
@@ -277,10 +280,21 @@ static void print_sites(const struct vt_text *t, const struct vt_leak *leak) {
     free(shown);
 }
 
+/* What it held when memory ran out, where that was clearly more than the headline says. */
+static void print_at_oom(const struct vt_text *t, const struct vt_leak *leak) {
+    uint64_t bytes = vt_amount_of_leak(t->process, leak).bytes;
+    if (leak->bytes_at_oom / 5 * 4 <= bytes)
+        return;
+    char *text = vt_formatted("%s when memory ran out", VT_BYTES(leak->bytes_at_oom));
+    row(t, "held", text);
+    free(text);
+}
+
 static void print_leak(const struct vt_text *t, const struct vt_leak *leak) {
     heading(t, leak);
     print_place(t, leak);
     print_callers(t, leak);
+    print_at_oom(t, leak);
     if (leak->growth)
         print_growth(t, leak);
     const struct vt_tested *tested = t->process->sites[leak->sites[0]].tested;

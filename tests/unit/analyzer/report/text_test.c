@@ -169,14 +169,12 @@ static void leak_amounts(void **state) {
     } rows[] = {
         {VT_VERDICT_GROWING, 120, 120, 120, 119, "LEAK   120 MiB kept and growing. Not a cache.\n",
          "120 of 120 blocks never freed; 103 rises, p < 0.001", "L  growing        120 MiB   12 %"},
-        {VT_VERDICT_GROWING, 0, 120, 120, 119,
-         "LEAK   120 MiB kept and growing, freed only at exit. Not a cache.\n",
+        {VT_VERDICT_GROWING, 0, 120, 120, 119, "LEAK   120 MiB kept and growing. Not a cache.\n",
          "120 of 120 blocks freed only at exit; 103 rises", "L  growing        120 MiB"},
-        {VT_VERDICT_GROWING, 10, 120, 120, 103,
-         "LEAK   120 MiB kept and growing, most of it freed only at exit. Not a cache.\n",
+        {VT_VERDICT_GROWING, 10, 120, 120, 103, "LEAK   120 MiB kept and growing. Not a cache.\n",
          "120 of 120 blocks kept: 110 freed only at exit, 10 never; 103\n                rises",
          "L  growing        120 MiB"},
-        {VT_VERDICT_GROWING, 0, 18, 300, 17, "LEAK   17.0 MiB kept and growing, freed only at exit",
+        {VT_VERDICT_GROWING, 0, 18, 300, 17, "LEAK   17.0 MiB kept and growing. Not",
          "17 of 300 blocks freed only at exit", "L  growing       17.0 MiB"},
         {VT_VERDICT_GROWING, 17, 18, 300, 17, "LEAK   17.0 MiB kept and growing. Not",
          "17 of 300 blocks never freed", "L  growing       17.0 MiB"},
@@ -226,12 +224,15 @@ static void other_memory(void **state) {
     struct made *m = make();
     (void)state;
     add(m, VT_VERDICT_GROWING, 0, 100, 100, "a.py:1")->layer = VT_LAYER_HOST;
+    m->process.python = false;
     says(m,
          "LEAK   100 MiB of pinned host memory kept and growing, freed only at exit. Not a\n"
          "    cache.\n",
          NULL);
+    m->process.python = true;
+    says(m, "LEAK   100 MiB of pinned host memory kept and growing. Not a cache.\n", NULL);
     m->sites[0].layer = VT_LAYER_MANAGED;
-    says(m, "LEAK   100 MiB of managed memory kept and growing,", NULL);
+    says(m, "LEAK   100 MiB of managed memory kept and growing", NULL);
     add(m, VT_VERDICT_GROWING, 0, 1, 1, "a.py:1");
     says(m, "LEAK   101 MiB of memory (managed included) kept and growing", NULL);
     m->sites[0].layer = VT_LAYER_DRIVER;
@@ -305,6 +306,7 @@ static void rows_apart(void **state) {
     done(m);
     /* a list stands above only where there is no leak */
     m = make();
+    m->process.python = false;
     add(m, VT_VERDICT_UNFREED, 10, 10, 10, "a.py:1");
     says(m, "STILL HELD", "peak           10.0 MiB, all of it listed above\n", NULL);
     add(m, VT_VERDICT_LOST, 10, 10, 10, "a.py:2");
@@ -354,8 +356,42 @@ static void freed_only_at_exit(void **state) {
     /* where something is still held, that is the story */
     m->sites[0].held_count = m->sites[0].live_count = 180;
     m->sites[0].live_bytes = 180 * (uint64_t)MIB;
+    says(m, "HELD UNTIL PYTHON ENDED   180 MiB in 180 allocations", NULL);
+    m->process.python = false;
     says(m, "STILL HELD AT THE END   180 MiB in 180 allocations", NULL);
     says_not(m, "FREED ONLY AT EXIT");
+    done(m);
+}
+
+/* What a script holds to its end is one line, unless it is asked for or the script failed. */
+static void held_by_a_script(void **state) {
+    struct made *m = make();
+    (void)state;
+    add(m, VT_VERDICT_UNFREED, 10, 10, 10, "a.py:1");
+    m->process.python = true;
+    m->process.exit_status = 0;
+    says(m, "HELD UNTIL PYTHON ENDED   10.0 MiB in 10 allocations, by 1 ",
+         "all of it allocated at a.py:1 in f\n", "peak           10.0 MiB, made of\n", NULL);
+    says_not(m, "STILL HELD");
+    m->process.exit_status = 1;
+    says(m, "STILL HELD AT THE END   10.0 MiB", NULL);
+    m->process.exit_status = 0;
+    m->process.exit_kind = "signaled";
+    says(m, "STILL HELD AT THE END   10.0 MiB", NULL);
+    done(m);
+}
+
+/* An interpreter frees what is left: that is evidence, no headline. */
+static void leak_of_a_script(void **state) {
+    struct made *m = make();
+    (void)state;
+    add(m, VT_VERDICT_GROWING, 0, 120, 120, "a.py:1");
+    m->process.python = true;
+    says(m, "LEAK   120 MiB kept and growing. Not a cache.\n", "blocks freed only at exit", NULL);
+    m->leak.bytes_at_oom = 120 * (uint64_t)MIB;
+    says_not(m, "when memory ran out");
+    m->leak.bytes_at_oom = 512 * (uint64_t)MIB;
+    says(m, "  held          512 MiB when memory ran out\n", NULL);
     done(m);
 }
 
@@ -413,10 +449,11 @@ static void survived(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(leak_amounts), cmocka_unit_test(beside_the_leak),
-        cmocka_unit_test(few_rises),    cmocka_unit_test(other_memory),
-        cmocka_unit_test(callers),      cmocka_unit_test(rows_apart),
-        cmocka_unit_test(site_page),    cmocka_unit_test(freed_only_at_exit),
+        cmocka_unit_test(leak_amounts),     cmocka_unit_test(beside_the_leak),
+        cmocka_unit_test(few_rises),        cmocka_unit_test(other_memory),
+        cmocka_unit_test(callers),          cmocka_unit_test(rows_apart),
+        cmocka_unit_test(held_by_a_script), cmocka_unit_test(leak_of_a_script),
+        cmocka_unit_test(site_page),        cmocka_unit_test(freed_only_at_exit),
         cmocka_unit_test(survived),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
