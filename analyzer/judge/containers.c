@@ -145,6 +145,28 @@ uint32_t vt_containers_loop(const struct vt_pysource *s, uint32_t i) {
     return VT_NO_STATEMENT;
 }
 
+/* PyTorch's modules, whose loops are over layers, not over rounds. */
+static bool is_passed_over(const struct vt_frame *f) {
+    return !f->python || (!f->user_code && f->file && strstr(f->file, "-packages/torch/"));
+}
+
+bool vt_containers_main_loops(struct vt_pyfiles *files, const struct vt_stack *stack) {
+    bool main_loops = false;
+    for (uint32_t i = 0; i < stack->count; i++) {
+        const struct vt_frame *f = &stack->frames[i];
+        if (is_passed_over(f))
+            continue;
+        const struct vt_pysource *s = vt_pyfiles_get(files, f->file);
+        uint32_t at = vt_pysource_frame(s, f);
+        if (main_loops && at != VT_NO_STATEMENT && !strcmp(vt_pysource_name(f), "<module>"))
+            return f->user_code && vt_containers_loop(s, at) == VT_NO_STATEMENT && !stack->cut;
+        if (main_loops || at == VT_NO_STATEMENT || strstr(s->statements[at].text, " for "))
+            return false;
+        main_loops = vt_containers_loop(s, at) != VT_NO_STATEMENT;
+    }
+    return false;
+}
+
 /* How long a container lives that is made at `made` and filled at `at`, in one scope. */
 static enum vt_life life_between(const struct vt_pysource *s, uint32_t scope, uint32_t made,
                                  uint32_t at) {

@@ -36,4 +36,9 @@ bool vt_containers_assignment(struct vt_pytext text, struct vt_pytext *target,
 uint32_t vt_containers_loop(const struct vt_pysource *source, uint32_t i);
 bool vt_containers_holds(const struct vt_pysource *source, uint32_t head, uint32_t i);
 
+/* Whether a program's outermost function calls what a stack allocates in a loop, and nothing else on
+ * the stack does, so that what is kept from round to round is kept in that function. False where the
+ * source leaves doubt. */
+bool vt_containers_main_loops(struct vt_pyfiles *files, const struct vt_stack *stack);
+
 #endif

@@ -23,6 +23,7 @@
  */
 #include "growth_limits.h"
 #include "growth_search.h"
+#include "pysource.h"
 
 #include "vramtrace/log_format.h"
 
@@ -365,12 +366,15 @@ static bool replaces(const struct search *s, const struct found *found, const st
 void vt_growth_find(const struct vt_replay *replay, const struct vt_history *history,
                     const struct vt_iterations *iterations, struct vt_clock clock, uint64_t end,
                     const uint32_t *index, struct vt_process *p) {
+    struct vt_pyfiles files = {.process = p};
     struct search s = {.replay = replay,
                        .history = history,
                        .iterations = iterations,
                        .clock = clock,
                        .end = end,
                        .index = index,
+                       .process = p,
+                       .files = &files,
                        .python = p->python};
     if (!history->allocs)
         return;
@@ -414,4 +418,5 @@ void vt_growth_find(const struct vt_replay *replay, const struct vt_history *his
                                              vt_growth_appends(&s, &c, i, RHYTHM_RISES, &found)));
     }
     free(s.rises);
+    vt_pyfiles_free(&files);
 }

@@ -7,6 +7,7 @@
  * A vector whose room is doubled has few steps, ever rarer, so the tests for a trend do not apply.
  * What counts is how many steps there were, that they go on, and that the buffer was not emptied.
  */
+#include "containers.h"
 #include "growth_limits.h"
 #include "growth_search.h"
 
@@ -42,22 +43,29 @@ static bool is_older(const struct search *s, const struct vt_freed *f, uint32_t 
 
 /* Whether the program still held the buffer when its own code ended. If it freed the buffer itself,
  * after the process's last allocation, it gave it up, as it does a generation's key-value cache.
- * But where most of what is older had gone before, the function returned that held everything. */
+ * But where most of what is older had gone before, the function returned that held everything. So
+ * it did where most of what is older went before the interpreter's end, in whatever order, and it
+ * is that function, the outermost, that makes the rounds. */
 static bool held_to_end(const struct search *s, const struct curve *c, uint32_t site) {
     const struct vt_history *h = s->history;
-    uint64_t given_up = 0, before = 0, after = 0;
+    const struct vt_process *p = s->process;
+    uint64_t given_up = 0, before = 0, after = 0, returned = 0;
     for (size_t i = 0; i < h->freed_count; i++) {
         const struct vt_freed *f = &h->freed[i];
         given_up += f->site == site && f->given_up;
-        if (is_older(s, f, site))
-            *(given_up < c->held_count ? &before : &after) += f->bytes;
+        if (!is_older(s, f, site))
+            continue;
+        *(given_up < c->held_count ? &before : &after) += f->bytes;
+        returned += f->given_up ? f->bytes : 0;
     }
     for (size_t i = 0; i < s->replay->site_count; i++) {
         const struct vt_replay_site *other = &s->replay->sites[i];
         if (i != site && other->layer == s->replay->sites[site].layer)
             after += other->live_bytes;
     }
-    return given_up < c->held_count || before > after;
+    return given_up < c->held_count || before > after ||
+           (returned > before + after - returned &&
+            vt_containers_main_loops(s->files, p->sites[s->index[site]].stack));
 }
 
 bool vt_growth_appends(const struct search *s, const struct curve *c, uint32_t site, uint32_t steps,

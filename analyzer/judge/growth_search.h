@@ -26,10 +26,12 @@ struct search {
     const struct vt_iterations *iterations;
     struct vt_clock clock;
     const uint32_t *index; /* see judge.h */
-    bool python;           /* the process has a Python interpreter */
-    uint64_t end;          /* ticks */
-    uint32_t last_bucket;  /* the bucket of the process's last allocation */
-    struct rise *rises;    /* scratch space, one for each bucket */
+    const struct vt_process *process;
+    struct vt_pyfiles *files; /* its Python source */
+    bool python;              /* the process has a Python interpreter */
+    uint64_t end;             /* ticks */
+    uint32_t last_bucket;     /* the bucket of the process's last allocation */
+    struct rise *rises;       /* scratch space, one for each bucket */
 };
 
 /* One site: its samples up to the process's last allocation. */
