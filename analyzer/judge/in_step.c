@@ -10,8 +10,8 @@
  * Rising in the same rounds is not enough, because everything in a loop does. What else counts:
  *   - a function of the user's code that both were called from, other than main or a module;
  *   - with only that in common: blocks that went alternately at exit, so one thing held them; or
- *     how they went is not known, and both kept equally many, or tensors a whole number of times as
- *     many (of each of the layers that a step calls).
+ *     both kept equally many, or tensors a whole number of times as many (of each of the layers that
+ *     a step calls), unless they went one site after the other and neither calls the other.
  */
 #include "judge.h"
 
@@ -122,7 +122,7 @@ static bool as_many(const struct vt_growth *a, const struct vt_growth *b, bool t
 
 void vt_exit_order_open(struct vt_exit_order *order, const struct vt_history *h,
                         const uint32_t *index, uint32_t site_count) {
-    *order = (struct vt_exit_order){0};
+    *order = (struct vt_exit_order){.freed = h->freed};
     order->first = vt_alloc(site_count + 1, sizeof *order->first);
     for (size_t i = 0; i < h->freed_count; i++)
         if (index[h->freed[i].site] != VT_NO_SITE)
@@ -144,7 +144,19 @@ void vt_exit_order_close(struct vt_exit_order *order) {
     free(order->at);
 }
 
-enum went { WENT_UNKNOWN, WENT_ALTERNATELY, WENT_ONE_BY_ONE };
+enum went { WENT_UNKNOWN, WENT_ALTERNATELY, WENT_ONE_BY_ONE, WENT_BY_AGE };
+
+/* Whether a site's blocks went the oldest first. */
+static bool by_age(const struct vt_exit_order *order, uint32_t site) {
+    size_t older = 0, newer = 0;
+    for (size_t i = order->first[site] + 1; i < order->first[site + 1]; i++) {
+        uint32_t before = order->freed[order->at[i - 1]].allocated_in;
+        uint32_t now = order->freed[order->at[i]].allocated_in;
+        older += before < now;
+        newer += before > now;
+    }
+    return older > newer;
+}
 
 static enum went how_they_went(const struct vt_exit_order *order, uint32_t a, uint32_t b) {
     size_t i = order->first[a], j = order->first[b], changes = 0;
@@ -158,9 +170,12 @@ static enum went how_they_went(const struct vt_exit_order *order, uint32_t a, ui
         i += !now;
         j += (size_t)now;
     }
-    return changes >= ALTERNATELY  ? WENT_ALTERNATELY
-           : changes <= ONE_BY_ONE ? WENT_ONE_BY_ONE
-                                   : WENT_UNKNOWN;
+    if (changes <= ONE_BY_ONE)
+        return WENT_ONE_BY_ONE;
+    if (changes < ALTERNATELY)
+        return WENT_UNKNOWN;
+    /* a garbage collector calls finalizers in the order of age, whatever held the objects */
+    return by_age(order, a) && by_age(order, b) ? WENT_BY_AGE : WENT_ALTERNATELY;
 }
 
 /* --- what else they have in common --- */
@@ -204,6 +219,19 @@ static bool both_directly(const struct vt_stack *a, const struct vt_stack *b) {
     return x && y && same_function(x, y);
 }
 
+/* Whether one was allocated directly in a function that called the other's. */
+static bool one_calls(const struct vt_stack *a, const struct vt_stack *b) {
+    const struct vt_stack *stacks[] = {a, b};
+    for (int i = 0; i < 2 && !both_directly(a, b); i++) {
+        const struct vt_frame *inner = vt_stack_main_frame(stacks[i]);
+        const struct vt_stack *other = stacks[!i];
+        for (uint32_t j = other->user_frame + 1; inner && j < other->count; j++)
+            if (other->frames[j].user_code && same_function(&other->frames[j], inner))
+                return true;
+    }
+    return false;
+}
+
 bool vt_in_step_one(const struct vt_process *p, const struct vt_exit_order *order, uint32_t a,
                     uint32_t b) {
     const struct vt_site *x = &p->sites[a], *y = &p->sites[b];
@@ -216,8 +244,14 @@ bool vt_in_step_one(const struct vt_process *p, const struct vt_exit_order *orde
     if (x->layer != VT_LAYER_FRAMEWORK && !p->python && !both_directly(x->stack, y->stack))
         return false;
     enum went went = how_they_went(order, a, b);
-    return went == WENT_ALTERNATELY ||
-           (went == WENT_UNKNOWN && as_many(x->growth, y->growth, x->layer == VT_LAYER_FRAMEWORK));
+    if (went == WENT_ALTERNATELY)
+        return true;
+    /* a graph gives its nodes back by kinds: the batches of a loop after all that was made of them */
+    bool calls = one_calls(x->stack, y->stack);
+    if (went == WENT_ONE_BY_ONE && !calls)
+        return false;
+    bool times = x->layer == VT_LAYER_FRAMEWORK && (calls || went != WENT_BY_AGE);
+    return as_many(x->growth, y->growth, times);
 }
 
 /* --- adopting --- */

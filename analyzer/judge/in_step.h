@@ -10,8 +10,9 @@
 
 /* The order in which blocks were freed after the process's last allocation. */
 struct vt_exit_order {
+    const struct vt_freed *freed; /* the history's, which must outlive it */
     size_t *first; /* index of each of a process's sites in `at`, and behind the last */
-    size_t *at;
+    size_t *at;    /* indices in `freed` */
 };
 void vt_exit_order_open(struct vt_exit_order *order, const struct vt_history *history,
                         const uint32_t *index, uint32_t site_count);
