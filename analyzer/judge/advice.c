@@ -8,6 +8,7 @@
  * keeps what another one made.
  */
 #include "judge.h"
+#include "carried.h"
 #include "keepers.h"
 #include "model/model.h"
 #include "pysource.h"
@@ -311,6 +312,19 @@ static bool is_number(const struct vt_pysource *s, const struct vt_keeper *k) {
     return number;
 }
 
+/* A graph that a variable keeps, longer each round. */
+static char *find_carried(struct vt_pyfiles *files, const struct vt_stack *stack) {
+    struct vt_carried carried;
+    if (!vt_carried_find(files, stack, &carried))
+        return NULL;
+    struct vt_frame at = {.python = true, .file = carried.file, .line = carried.line};
+    char *frame_text = vt_frame_text(files->process, &at, FRAME_COLUMNS);
+    char *advice = vt_formatted("`%s` carries the graph of all rounds through %s: detach it",
+                                carried.name, frame_text);
+    free(frame_text);
+    return advice;
+}
+
 /* Advice from the path of a block through the source. */
 static char *find_kept(struct vt_pyfiles *files, const struct vt_leak *leak) {
     const struct vt_process *p = files->process;
@@ -335,6 +349,12 @@ static char *find_kept(struct vt_pyfiles *files, const struct vt_leak *leak) {
                 return say_kept(p, &keeper, framework, evaluating != NULL);
         } else if (evaluating)
             return say_evaluation(p, evaluating);
+    }
+    for (uint32_t i = 0; i < leak->site_count && i < SITES_ASKED; i++) {
+        const struct vt_stack *stack = p->sites[leak->sites[i]].stack;
+        char *advice = framework && gradients_on(files, stack) ? find_carried(files, stack) : NULL;
+        if (advice)
+            return advice;
     }
     return NULL;
 }
