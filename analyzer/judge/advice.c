@@ -150,7 +150,9 @@ static bool gradients_on(struct vt_pyfiles *files, const struct vt_stack *stack)
             return false;
         if (f->python && f->user_code && (name[0] != '<' || !strcmp(name, "<module>"))) {
             const struct vt_pysource *s = vt_pyfiles_get(files, f->file);
-            uint32_t at = vt_pysource_frame(s, f);
+            uint32_t at = vt_pysource_frame(s, f), whole = vt_pysource_compiled(s, f);
+            if (whole != VT_NO_STATEMENT)
+                at = vt_pysource_end(s, whole) - 1;
             if (at == VT_NO_STATEMENT || may_be_off(s, at))
                 return false;
             seen = true;
@@ -160,7 +162,7 @@ static bool gradients_on(struct vt_pyfiles *files, const struct vt_stack *stack)
             !strstr(f->file, "-packages/torch/"))
             return false;
     }
-    return seen && !stack->cut;
+    return seen && !stack->python_cut;
 }
 
 /* The frame of a function that evaluates and does not train; NULL: none. */

@@ -372,7 +372,7 @@ static bool is_called_in_loop(struct vt_pyfiles *files, const struct vt_stack *s
             strstr(s->statements[at].text, " for ") || vt_containers_loop(s, at) != VT_NO_STATEMENT)
             return true;
     }
-    return stack->cut;
+    return stack->python_cut;
 }
 
 /* Whether what a function has found is kept from one iteration to the next. */
@@ -402,6 +402,10 @@ bool vt_keepers_find(struct vt_pyfiles *files, const struct vt_stack *stack,
             continue;
         const struct vt_pysource *source = vt_pyfiles_get(files, frame->file);
         uint32_t at = vt_pysource_frame(source, frame);
+        if (vt_pysource_compiled(source, frame) != VT_NO_STATEMENT) {
+            asked++; /* what it returns, for all that is known */
+            continue;
+        }
         if (at == VT_NO_STATEMENT)
             break;
         struct vt_pyscene scene = {

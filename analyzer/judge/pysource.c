@@ -278,3 +278,15 @@ uint32_t vt_pysource_frame(const struct vt_pysource *s, const struct vt_frame *f
     text += vt_pysource_begins(text, "async def") ? 10 : 4;
     return vt_pysource_begins(text, name) ? i : VT_NO_STATEMENT;
 }
+
+uint32_t vt_pysource_compiled(const struct vt_pysource *s, const struct vt_frame *frame) {
+    uint32_t i = s && frame->line ? vt_pysource_at(s, frame->line) : VT_NO_STATEMENT;
+    while (i != VT_NO_STATEMENT && i + 1 < s->count && s->statements[i].text[0] == '@')
+        i++;
+    if (i == VT_NO_STATEMENT)
+        return i;
+    const char *text = s->statements[i].text, *name = vt_pysource_name(frame);
+    text += vt_pysource_begins(text, "async def") ? 6 : 0;
+    bool itself = vt_pysource_begins(text, "def") && vt_pysource_begins(text + 4, name);
+    return itself ? i : VT_NO_STATEMENT;
+}

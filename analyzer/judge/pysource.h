@@ -59,6 +59,10 @@ uint32_t vt_pysource_above(const struct vt_pysource *source, uint32_t i);
  * seen to be another than the one that ran: the function there has another name. */
 uint32_t vt_pysource_frame(const struct vt_pysource *source, const struct vt_frame *frame);
 
+/* The `def` of a Python frame's function, if the frame's line is where that begins (there, or at a
+ * decorator): so are all lines of the code that torch.compile makes of a function. */
+uint32_t vt_pysource_compiled(const struct vt_pysource *source, const struct vt_frame *frame);
+
 /* The last part of a Python function's qualified name. "" where it is unknown. */
 const char *vt_pysource_name(const struct vt_frame *frame);
 

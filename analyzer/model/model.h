@@ -59,7 +59,9 @@ struct vt_stack {
     uint32_t count;
     uint32_t user_frame; /* index of the innermost frame of user code; `count`: none */
     bool cut;            /* outermost frames are missing */
-    bool unplaced; /* Python frames come first, because their position among the native ones is
+    bool
+        python_cut; /* Python frames are: those of a stack with too many native ones are all there */
+    bool unplaced;  /* Python frames come first, because their position among the native ones is
                       unknown */
 };
 

@@ -161,6 +161,7 @@ const struct vt_stack *vt_stacks_get(struct vt_stacks *s, uint32_t index, bool r
         .frames = m.frames,
         .count = (uint32_t)m.count,
         .cut = flags & (VT_STACK_CUT | VT_STACK_PYTHON_CUT),
+        .python_cut = flags & VT_STACK_PYTHON_CUT,
         .unplaced = flags & VT_STACK_UNORDERED,
     };
     while (stack->user_frame < stack->count && !stack->frames[stack->user_frame].user_code)
