@@ -12,6 +12,7 @@ struct vt_segment_piece {
     uint64_t start, end;
     uint32_t prev, next; /* by address, whether they touch or not; 0: none */
     uint32_t tower;
+    uint32_t place[2]; /* of an idle one: in heaps (see idle_heap.h) */
     uint8_t device;
     bool block;
 };

@@ -6,32 +6,26 @@
  * search, since allocators put blocks at the start of an idle piece (see pieces.c).
  * Idle pieces are never joined across a wall, which is an end of a segment that is not mapped.
  *
- * A heap finds the largest idle piece. Every new idle piece is pushed; pieces that no longer exist
- * are dropped when they reach the top.
+ * Heaps find the largest idle piece: of a device, and of each pool (see idle_heap.c).
  */
 #include "segments.h"
 
 #include "cache_model.h"
-#include "pieces.h"
+#include "idle_heap.h"
 
-enum { LEAF = 256 };
+enum { LEAF = 256, STREAMS = 64 };
 
 struct leaf {
     uint32_t count;
     struct vt_segment s[LEAF];
 };
 
-struct heap_row {
-    uint64_t size, start;
-};
-
 struct device {
     struct vt_reserve_device figures;
     bool used;
-    struct heap_row *heap;
-    size_t heap_count, heap_room, idle_count;
-    uint64_t whole;           /* bytes of segments that are completely idle */
-    uint64_t changes, stride; /* a moment is kept every `stride` changes */
+    struct vt_idle_heap idle, (*pools)[STREAMS]; /* pools[small] has one for each stream */
+    uint64_t whole;                              /* bytes of segments that are completely idle */
+    uint64_t changes, stride;                    /* a moment is kept every `stride` changes */
     uint32_t moment_room;
 };
 
@@ -60,8 +54,14 @@ void vt_segments_close(struct vt_segments *f) {
     for (size_t i = 0; i < f->leaf_count; i++)
         free(f->leaves[i]);
     for (unsigned i = 0; i < 256; i++) {
-        free(f->devices[i].heap);
-        free(f->devices[i].figures.moments);
+        struct device *d = &f->devices[i];
+        for (unsigned stream = 0; d->pools && stream < STREAMS; stream++) {
+            free(d->pools[0][stream].row);
+            free(d->pools[1][stream].row);
+        }
+        free(d->pools);
+        free(d->idle.row);
+        free(d->figures.moments);
     }
     free(f->leaves);
     vt_pieces_close(&f->pieces);
@@ -153,56 +153,13 @@ static void erase_segment(struct vt_segments *f, uint64_t start) {
 
 /* --- the largest idle piece --- */
 
-static void sift_down(struct device *d, size_t i) {
-    struct heap_row row = d->heap[i];
-    for (;;) {
-        size_t child = 2 * i + 1;
-        if (child >= d->heap_count)
-            break;
-        if (child + 1 < d->heap_count && d->heap[child + 1].size > d->heap[child].size)
-            child++;
-        if (d->heap[child].size <= row.size)
-            break;
-        d->heap[i] = d->heap[child];
-        i = child;
-    }
-    d->heap[i] = row;
+static bool is_small(const struct vt_segment *s) {
+    return s->end - s->start == VT_CACHE_SMALL_SEGMENT;
 }
 
-static bool is_idle(const struct vt_segments *f, const struct heap_row *row) {
-    uint32_t i = vt_pieces_at(&f->pieces, row->start);
-    const struct vt_segment_piece *piece = &f->pieces.row[i];
-    return i && !piece->block && piece->end - row->start == row->size;
-}
-
-/* Drops all pieces that no longer exist. */
-static void sweep(const struct vt_segments *f, struct device *d) {
-    size_t kept = 0;
-    for (size_t i = 0; i < d->heap_count; i++)
-        if (is_idle(f, &d->heap[i]))
-            d->heap[kept++] = d->heap[i];
-    d->heap_count = kept;
-    for (size_t i = kept / 2; i-- > 0;)
-        sift_down(d, i);
-}
-
-static void push(const struct vt_segments *f, struct device *d, uint64_t size, uint64_t start) {
-    if (d->heap_count > 256 && d->heap_count > 4 * d->idle_count)
-        sweep(f, d);
-    VT_GROW(d->heap, d->heap_count, d->heap_room);
-    size_t i = d->heap_count++;
-    for (; i > 0 && d->heap[(i - 1) / 2].size < size; i = (i - 1) / 2)
-        d->heap[i] = d->heap[(i - 1) / 2];
-    d->heap[i] = (struct heap_row){size, start};
-}
-
-static uint64_t largest(const struct vt_segments *f, struct device *d) {
-    while (d->heap_count && !is_idle(f, &d->heap[0])) {
-        d->heap[0] = d->heap[--d->heap_count];
-        if (d->heap_count)
-            sift_down(d, 0);
-    }
-    return d->heap_count ? d->heap[0].size : 0;
+/* The idle pieces of the pool that a segment belongs to. */
+static struct vt_idle_heap *pool_of(struct vt_segments *f, const struct vt_segment *s) {
+    return &f->devices[s->device].pools[is_small(s)][s->stream];
 }
 
 /* --- a device's figures --- */
@@ -226,13 +183,13 @@ static void keep_moment(struct device *d) {
 }
 
 /* To be called after every change. */
-static void changed(const struct vt_segments *f, unsigned device, uint64_t ticks) {
-    struct device *d = &((struct vt_segments *)f)->devices[device];
+static void changed(struct vt_segments *f, unsigned device, uint64_t ticks) {
+    struct device *d = &f->devices[device];
     struct vt_reserve_device *r = &d->figures;
     if (!d->used)
         return;
     r->now.ticks = ticks;
-    r->now.largest = largest(f, d);
+    r->now.largest = vt_idle_heap_largest(&d->idle);
     if (r->now.reserved > r->reserved_peak)
         r->reserved_peak = r->now.reserved;
     r->now.pinned = r->now.reserved - r->now.in_use - d->whole;
@@ -264,12 +221,12 @@ void vt_segments_begin_window(struct vt_segments *f, uint64_t ticks) {
 static void count_idle(struct vt_segments *f, uint32_t i, int sign) {
     const struct vt_segment_piece *piece = &f->pieces.row[i];
     struct device *d = &f->devices[piece->device];
+    struct vt_idle_heap *pool = pool_of(f, segment_with(f, piece->start));
     uint64_t size = piece->end - piece->start;
-    d->idle_count += (size_t)sign;
     if (is_wall(f, piece->start) && is_wall(f, piece->end))
         d->whole += sign > 0 ? size : -size;
-    if (sign > 0)
-        push(f, d, size, piece->start);
+    (sign > 0 ? vt_idle_heap_add : vt_idle_heap_remove)(&d->idle, &f->pieces, VT_HEAP_DEVICE, i);
+    (sign > 0 ? vt_idle_heap_add : vt_idle_heap_remove)(pool, &f->pieces, VT_HEAP_POOL, i);
 }
 
 /* Whether the pieces a and b, of which b is the next by address, are one idle piece. */
@@ -315,10 +272,6 @@ static uint32_t piece_with(const struct vt_segments *f, const struct vt_segment 
 
 /* --- streams --- */
 
-static bool is_small(const struct vt_segment *s) {
-    return s->end - s->start == VT_CACHE_SMALL_SEGMENT;
-}
-
 void vt_segments_one_stream(struct vt_segments *f) {
     f->one_stream = true;
 }
@@ -330,22 +283,14 @@ static unsigned find_stream(const struct vt_segments *f, const struct vt_segment
     const struct vt_segment *before = s->start ? segment_with(f, s->start - 1) : NULL;
     const struct vt_segment *next = segment_with(f, s->end);
     const struct device *d = &f->devices[s->device];
-    uint64_t has_room = 0;
     unsigned stream = 0;
     if (s->mapped && before && before->mapped && before->holds)
         return before->stream;
     if (s->mapped && next && next->mapped && next->holds)
         return next->stream;
-    if (f->one_stream || !d->heap_count || d->heap[0].size < size)
+    if (f->one_stream)
         return 0;
-    for (size_t i = 0; i < d->heap_count; i++) {
-        const struct heap_row *row = &d->heap[i];
-        const struct vt_segment *of =
-            row->size >= size && is_idle(f, row) ? segment_with(f, row->start) : NULL;
-        if (of && is_small(of) == is_small(s))
-            has_room |= 1ull << of->stream;
-    }
-    while (stream < 63 && has_room >> stream & 1)
+    while (stream < STREAMS - 1 && vt_idle_heap_largest(&d->pools[is_small(s)][stream]) >= size)
         stream++;
     return stream;
 }
@@ -353,6 +298,8 @@ static unsigned find_stream(const struct vt_segments *f, const struct vt_segment
 /* Its first block: from now on the segment counts as reserve. */
 static void begin_segment(struct vt_segments *f, struct vt_segment *s, uint64_t size) {
     struct device *d = &f->devices[s->device];
+    if (!d->pools)
+        d->pools = vt_alloc(2, sizeof *d->pools);
     s->stream = (uint8_t)find_stream(f, s, size);
     s->holds = true;
     d->used = true;
@@ -545,11 +492,21 @@ uint64_t vt_segments_releasable(const struct vt_segments *f, unsigned device) {
     return bytes;
 }
 
+static void count_idle_in(struct vt_segments *f, const struct vt_region *region, int sign) {
+    uint32_t i;
+    for (uint64_t at = region->start; at < region->end && (i = vt_pieces_at(&f->pieces, at));
+         at = f->pieces.row[i].end)
+        if (!f->pieces.row[i].block)
+            count_idle(f, i, sign);
+}
+
 void vt_segments_set_stream(struct vt_segments *f, const struct vt_region *region,
                             unsigned stream) {
     struct vt_segment *s;
+    count_idle_in(f, region, -1);
     for (uint64_t at = region->start; at < region->end && (s = segment_with(f, at)); at = s->end)
         s->stream = (uint8_t)stream;
+    count_idle_in(f, region, 1);
 }
 
 void vt_segments_sum(const struct vt_segments *f, const struct vt_region *region, uint64_t *in_use,
