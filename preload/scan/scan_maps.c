@@ -147,7 +147,8 @@ static char *next_line(struct lines *l) {
 
 struct around {
     struct module module;
-    uintptr_t untouchable_end; /* the previous mapping's end, if it is inaccessible */
+    uintptr_t end;             /* the previous mapping's */
+    uintptr_t untouchable_end; /* the same, if it is inaccessible */
 };
 
 static void note_line(struct vt_scan *scan, struct around *a, const char *line) {
@@ -156,6 +157,12 @@ static void note_line(struct vt_scan *scan, struct around *a, const char *line) 
     s = hex(s + (*s == '-'), &end);
     if (*s != ' ' || strlen(s) < 6)
         return;
+    /* The list is read page by page. A mapping that grew downwards in between comes again. */
+    if (start < a->end)
+        start = a->end;
+    if (start >= end)
+        return;
+    a->end = end;
     char access[4];
     memcpy(access, ++s, sizeof access);
     s = hex(s + 5, &offset);

@@ -42,6 +42,24 @@ static void *maps(void *data) {
     return NULL;
 }
 
+/* Mappings that split and merge, so that some are twice in a list that is read piece by piece. Each
+ * page points to many others. */
+static void *splits(void *data) {
+    enum { PAGES = 512 };
+    unsigned seed = (unsigned)(size_t)data;
+    char *all =
+        mmap(NULL, PAGES * 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    for (unsigned i = 0; i < PAGES * 16; i++)
+        *(char **)(all + i * 256ul) = all + (next(&seed) >> 23) * 4096ul;
+    for (;;) {
+        size_t from = next(&seed) >> 23, pages = (next(&seed) >> 28) + 1;
+        if (from + pages <= PAGES)
+            mprotect(all + from * 4096, pages * 4096,
+                     next(&seed) >> 31 ? PROT_NONE : PROT_READ | PROT_WRITE);
+    }
+    return NULL;
+}
+
 static void *heaps(void *data) {
     unsigned seed = (unsigned)(size_t)data;
     CUdeviceptr *held[256] = {0};
@@ -91,7 +109,7 @@ int main(int argc, char **argv) {
     deep = malloc(sizeof *deep);
     *deep = malloc(sizeof **deep);
     CHECK(cuMemAlloc_v2(*deep, 4096));
-    static void *(*const all[])(void *) = {maps, heaps, threads, heaps, maps, allocates};
+    static void *(*const all[])(void *) = {maps, heaps, threads, heaps, maps, allocates, splits};
     for (unsigned i = 0; i < sizeof all / sizeof all[0]; i++) {
         pthread_t thread;
         CHECK(pthread_create(&thread, NULL, all[i], (void *)(size_t)(i + 1)));

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* The search for the process's threads when there is no memory for it: scan_maps.c is compiled here
- * with a mapping that fails the Nth time. */
+/*
+ * The search for the process's threads when there is no memory for it, and mappings that change
+ * while they are listed: scan_maps.c is compiled here with a mapping that fails the Nth time.
+ */
 #include "scan/scan_parts.h"
 
 static int left; /* mappings until one fails */
@@ -48,7 +50,26 @@ static void no_memory(void **state) {
     }
 }
 
+/* The kernel writes the list a page at a time. A mapping that grew downwards in between comes again,
+ * with what was listed before. */
+static void listed_twice(void **state) {
+    (void)state;
+    static struct vt_vma vmas[VT_SCAN_VMAS];
+    struct vt_scan scan = {.vmas = vmas};
+    struct around a = {.module = {.base = 0}};
+    note_line(&scan, &a, "10000-20000 rw-p 00000000 00:00 0 ");
+    note_line(&scan, &a, "20000-30000 ---p 00000000 00:00 0 ");
+    note_line(&scan, &a, "10000-50000 rw-p 00000000 00:00 0 ");
+    note_line(&scan, &a, "40000-50000 rw-p 00000000 00:00 0 ");
+    note_line(&scan, &a, "50000-60000 rw-p 00000000 00:00 0 ");
+    assert_int_equal(scan.vma_count, 3);
+    assert_int_equal(vmas[0].end, 0x20000);
+    assert_int_equal(vmas[1].start, 0x30000);
+    assert_int_equal(vmas[1].end, 0x50000);
+    assert_int_equal(vmas[2].start, 0x50000);
+}
+
 int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(no_memory)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(no_memory), cmocka_unit_test(listed_twice)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
