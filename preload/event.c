@@ -137,6 +137,34 @@ static void record_alloc(struct vt_thread *t, const struct vt_call *call,
                   sizeof *r);
 }
 
+/* Graphs that were launched since the last allocation show that the program works between its
+ * allocations. Two threads may both write it. */
+static void record_launches(struct vt_thread *t, uint64_t ticks) {
+    uint64_t launches = vt_get(&vt_graph_launches.count);
+    if (VT_LIKELY(launches == vt_get(&vt_graph_launches.written)))
+        return;
+    struct vt_rec_object *r = (void *)vt_log_reserve(t, sizeof *r);
+    if (!r)
+        return;
+    vt_put(&vt_graph_launches.written, launches);
+    r->when = vt_when(VT_DEVICE_UNKNOWN, ticks);
+    r->handle = launches;
+    r->flags = VT_OBJECT_MAPPED;
+    r->context = VT_CONTEXT_UNKNOWN;
+    vt_log_commit(t, &r->word, vt_word(VT_REC_OBJECT, VT_OBJECT_LAUNCHES, VT_HOOK_cuGraphLaunch, 0),
+                  sizeof *r);
+}
+
+void vt_event_ends(void) {
+    if (vt_tls.busy || vt_get(&vt_graph_launches.count) == vt_get(&vt_graph_launches.written))
+        return;
+    struct vt_recording rec = begin();
+    if (!rec.thread)
+        return;
+    record_launches(rec.thread, vt_log_ticks());
+    end(&rec);
+}
+
 static void record_fail(struct vt_thread *t, const struct vt_call *call, const struct vt_live *what,
                         uint64_t ticks, int result, uint32_t flags) {
     struct vt_rec_fail *r = (void *)vt_log_reserve(t, sizeof *r);
@@ -174,6 +202,7 @@ void vt_event_allocated(const struct vt_call *call, int result, struct vt_live w
         if (!kept)
             vt_log_drop(VT_DROP_LIVE);
         vt_limit_settle(call, kept ? &what : NULL);
+        record_launches(rec.thread, ticks);
         record_alloc(rec.thread, &label, &what, ticks);
         vt_tls.ask = (uint8_t)vt_peak_allocated(&what);
     } else {

@@ -69,6 +69,9 @@ void vt_event_freed(const struct vt_call *call, uint64_t ticks, uint64_t address
  * What is freed from then on, the program's own code did not give up. */
 void vt_event_watch_program(uint64_t ticks);
 
+/* Records what is still to be said when the process ends: graphs launched since its last allocation. */
+void vt_event_ends(void);
+
 /* Records a context's end. `ticks` is the time before it, `context` its number. Inside exit it is a
  * teardown, and the live table keeps its entries. */
 void vt_event_bulk(const struct vt_call *call, uint64_t ticks, unsigned context);

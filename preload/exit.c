@@ -10,6 +10,7 @@
 #define _GNU_SOURCE
 #include "books/books.h"
 #include "base/base.h"
+#include "event.h"
 #include "life.h"
 #include "scan/scan.h"
 
@@ -61,8 +62,10 @@ static void list_all_live(void) {
 static inline __attribute__((always_inline)) void finish(enum vt_exit kind, int status) {
     if (!log_is_mine())
         return;
-    if (kind != VT_EXIT_EXEC && !vt_get(&vt_sys_sealed))
+    if (kind != VT_EXIT_EXEC && !vt_get(&vt_sys_sealed)) {
+        vt_event_ends();
         vt_scan_run(__builtin_frame_address(0));
+    }
     list_all_live();
     vt_log_end(kind, status);
     if (!vt_options.quiet && kind != VT_EXIT_EXEC && vt_claim(&said, 0, 1))

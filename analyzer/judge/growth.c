@@ -11,8 +11,8 @@
  *   - last until the end (is_steady);
  *   - do not slow down as those of a filling cache do: Laplace's trend test (slows_down);
  *   - lift the valleys, the lowest levels of equal windows: Mann-Kendall (trends);
- *   - come from a program that repeats something: marked iterations, frees in between, or rises
- * spread over time (goes_round, only_keeps, takes_time).
+ *   - come from a program that repeats something: marked iterations, frees or launches of graphs
+ * in between, or rises spread over time (goes_round, only_keeps, takes_time).
  * A queue that fills keeps no block. For it the floor is tested instead: the least that the site
  * held from a moment on, of which the number of blocks must rise (fills). One buffer that is made
  * longer and longer is growth_append.c's.
@@ -49,14 +49,42 @@ static bool slows_down(const struct rise *rises, uint32_t count, double end, boo
     return steady.mean_position < (least < SURELY ? least : SURELY);
 }
 
-/* Whether the program repeated something while this rose: memory must have been freed in both
- * halves of the rise. (Not between any two rises: some programs queue their frees.) */
-static bool goes_round(const struct search *s, const struct rise *rises, uint32_t count) {
+/* Whether memory was freed in both halves of the rise. (Not between any two rises: some programs
+ * queue their frees.) */
+static bool frees_between(const struct search *s, const struct rise *rises, uint32_t count) {
     const struct vt_bucket *buckets = s->history->buckets;
     uint64_t first = buckets[rises[0].bucket].frees;
     uint64_t middle = buckets[rises[(count - 1) / 2].bucket].frees;
     uint64_t last = buckets[rises[count - 1].bucket].frees;
     return middle > first && last > middle;
+}
+
+/* Whether graphs were launched during the whole rise, in enough rounds, and hardly after it: a
+ * program that warms up allocates as well, but then it launches many without allocating. */
+static bool launches_between(const struct search *s, const struct rise *rises, uint32_t count) {
+    const struct vt_bucket *buckets = s->history->buckets;
+    uint64_t first = buckets[rises[0].bucket].launches, before = first, most = 0;
+    uint32_t rounds = 0, since = 0, longest = 0;
+    for (uint32_t i = 1; i < count; i++) {
+        uint64_t now = buckets[rises[i].bucket].launches;
+        if (now > before) {
+            rounds++;
+            since = i;
+        }
+        if (i - since > longest)
+            longest = i - since;
+        if (now - before > most)
+            most = now - before;
+        before = now;
+    }
+    double tail = (double)(s->history->launches - before);
+    return rounds + 1 >= RHYTHM_RISES && longest <= count * LONGEST_PAUSE &&
+           (tail <= TAIL_PAUSES * (double)most || tail <= TAIL_SHARE * (double)(before - first));
+}
+
+/* Whether the program repeated something while this rose. */
+static bool goes_round(const struct search *s, const struct rise *rises, uint32_t count) {
+    return frees_between(s, rises, count) || launches_between(s, rises, count);
 }
 
 /* Nothing is freed while this rises. A program that sets up does that too, but it does not end with

@@ -72,6 +72,7 @@ void vt_history_turn(struct vt_history *h, uint64_t ticks) {
         .events = h->events,
         .allocs = h->allocs,
         .frees = h->frees,
+        .launches = h->launches,
         .iteration = (uint32_t)begun,
         .after = h->after,
     };

@@ -23,6 +23,7 @@ struct vt_bucket {
     uint64_t ticks;  /* of its first event */
     uint64_t events; /* allocations and frees before it */
     uint64_t allocs, frees;
+    uint64_t launches;  /* of graphs, before it */
     uint32_t iteration; /* marked iterations that began before its first event */
     bool after;         /* the last marked iteration has ended */
 };
@@ -76,7 +77,8 @@ struct vt_history {
     uint32_t bucket_count, bucket_room;
     struct vt_site_history *sites; /* parallel to vt_replay.sites */
     size_t site_room;
-    uint64_t events, allocs, frees;   /* so far */
+    uint64_t events, allocs, frees; /* so far */
+    uint64_t launches; /* of graphs, as counted at the last allocation, or at the end */
     uint64_t first_alloc, last_alloc; /* ticks */
     uint64_t events_at_last_alloc;    /* events before it */
     uint64_t events_in_bucket;        /* the most that a bucket holds */

@@ -34,6 +34,8 @@ static void on_cacheinfo(struct vt_walk *w, const struct vt_rec_cacheinfo *c) {
 static void on_object(struct vt_walk *w, const struct vt_rec_object *o) {
     struct vt_replay *r = w->r;
     unsigned kind = vt_word_kind(o->word);
+    if (kind == VT_OBJECT_LAUNCHES && w->history && o->handle > w->history->launches)
+        w->history->launches = o->handle;
     /* these neither create nor destroy an object */
     if (kind == VT_OBJECT_LIMIT || o->flags & (VT_OBJECT_MAPPED | VT_OBJECT_UNMAPPED))
         return;

@@ -23,7 +23,7 @@
 #include <stdint.h>
 
 #define VT_LOG_MAGIC       "vramtrc\x01"
-#define VT_LOG_VERSION     2u /* written */
+#define VT_LOG_VERSION     3u /* written */
 #define VT_LOG_VERSION_MIN 1u /* the lowest that today's reader reads */
 #define VT_CHUNK_BYTES     65536u
 #define VT_CHUNK_MAGIC     0x4b435456u /* "VTCK" */
@@ -400,7 +400,11 @@ enum vt_object {
     VT_OBJECT_GRAPH = 3,
     VT_OBJECT_GRAPHICS = 4,
     VT_OBJECT_EXTERNAL = 5,
-    VT_OBJECT_LIMIT = 6 /* not an object: cuCtxSetLimit; handle = limit << 56 | value */
+    VT_OBJECT_LIMIT = 6, /* not an object: cuCtxSetLimit; handle = limit << 56 | value */
+    /* Since version 3. Not an object: graphs launched so far, in `handle`, as far as they are counted
+     * when memory is allocated and when the process ends. The flag is VT_OBJECT_MAPPED, by which
+     * older readers skip it. */
+    VT_OBJECT_LAUNCHES = 7
 };
 enum vt_object_flag {
     VT_OBJECT_DESTROYED = 1,

@@ -161,6 +161,9 @@ extern uint32_t vt_graph_captures;
 /* Whether any graph ever had memory nodes. While it is 0, launches skip the look-up. */
 extern uint32_t vt_graph_any;
 
+/* Graphs launched so far, by all threads; how many of them the log knows of. */
+extern struct vt_graph_launches { uint64_t count, written; /* atomic */ } vt_graph_launches;
+
 /* Our key for a stream: each thread's default stream has a key of its own. */
 uint64_t vt_graph_stream(CUstream stream, bool per_thread);
 

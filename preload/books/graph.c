@@ -37,6 +37,7 @@ struct graph {
 };
 
 uint32_t vt_graph_captures, vt_graph_any; /* atomic */
+struct vt_graph_launches vt_graph_launches;
 
 static struct vt_arena nodes = {.bytes = sizeof(struct node)};
 static struct vt_arena graph_items = {.bytes = sizeof(struct graph)};
@@ -335,6 +336,8 @@ void vt_graph_free_captured(uint64_t stream, uint64_t address) {
 void vt_graph_forked(void) {
     vt_put(&vt_graph_captures, 0);
     vt_put(&vt_graph_any, 0);
+    vt_put(&vt_graph_launches.count, 0);
+    vt_put(&vt_graph_launches.written, 0);
     vt_arena_forget(&nodes);
     vt_arena_forget(&graph_items);
     vt_table_forget(&graphs);

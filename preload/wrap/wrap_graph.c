@@ -188,10 +188,17 @@ static void would_free(uint64_t address, void *data) {
     (void)data;
 }
 
+/* A launch is one addition: only an allocation, or the end, writes how many there were. */
+static CUresult counted(CUresult result) {
+    if (result == CUDA_SUCCESS)
+        vt_add(&vt_graph_launches.count, 1);
+    return result;
+}
+
 static CUresult launched(const struct vt_call *call, CUresult (*real)(CUgraphExec, CUstream),
                          CUgraphExec exec, CUstream stream) {
     struct launch launch = {.call = call, .ticks = vt_event_before_call()};
-    CUresult result = real(exec, stream);
+    CUresult result = counted(real(exec, stream));
     if (result == CUDA_SUCCESS) {
         vt_graph_launch(exec, allocated, freed, &launch);
     } else if (result == CUDA_ERROR_OUT_OF_MEMORY) {
@@ -205,11 +212,12 @@ static CUresult launched(const struct vt_call *call, CUresult (*real)(CUgraphExe
 
 VT_EXPORT CUresult cuGraphLaunch(CUgraphExec hGraph, CUstream hStream) {
     VT_ENTER_DRIVER(cuGraphLaunch);
-    return vt_get(&vt_graph_any) ? launched(&call, real, hGraph, hStream) : real(hGraph, hStream);
+    return vt_get(&vt_graph_any) ? launched(&call, real, hGraph, hStream)
+                                 : counted(real(hGraph, hStream));
 }
 
 VT_EXPORT CUresult cuGraphLaunch_ptsz(CUgraphExec hGraphExec, CUstream hStream) {
     VT_ENTER_DRIVER(cuGraphLaunch_ptsz);
     return vt_get(&vt_graph_any) ? launched(&call, real, hGraphExec, hStream)
-                                 : real(hGraphExec, hStream);
+                                 : counted(real(hGraphExec, hStream));
 }

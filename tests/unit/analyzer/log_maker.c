@@ -125,6 +125,14 @@ void maker_bulk(struct vt_maker *maker, unsigned thread, uint64_t ticks, unsigne
     maker_put(maker, thread, &r, sizeof r);
 }
 
+void maker_launches(struct vt_maker *maker, unsigned thread, uint64_t launches) {
+    struct vt_rec_object r = {.word = vt_word(VT_REC_OBJECT, VT_OBJECT_LAUNCHES, 137, 0),
+                              .when = when(maker, VT_DEVICE_UNKNOWN, 0),
+                              .handle = launches,
+                              .flags = VT_OBJECT_MAPPED};
+    maker_put(maker, thread, &r, sizeof r);
+}
+
 void maker_meminfo(struct vt_maker *maker, unsigned thread, uint64_t ticks, unsigned device,
                    uint64_t free_bytes, uint64_t total_bytes) {
     struct vt_rec_meminfo r = {vt_word(VT_REC_MEMINFO, 0, 21, 0), when(maker, device, ticks),

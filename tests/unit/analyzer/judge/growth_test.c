@@ -323,6 +323,30 @@ static void marked_by_threads(void **state) {
     assert_int_equal(since[0], since[1]);
 }
 
+/* Where nothing is freed, graphs that are launched between the blocks are the program's rounds: from 8
+ * on, not if they are launched in one part only, nor if many follow when the last block was kept. */
+static void launches(void **state) {
+    enum { FROM, TO, EACH, AFTER, GROWS };
+    static const int rows[][5] = {{0, 0, 1, 0, 0},   {0, 60, 1, 0, 1}, {0, 38, 1, 0, 0},
+                                  {31, 60, 1, 0, 0}, {0, 60, 8, 0, 1}, {0, 60, 10, 0, 0},
+                                  {0, 60, 1, 3, 1},  {0, 60, 1, 4, 0}};
+    (void)state;
+    for (size_t row = 0; row < sizeof rows / sizeof *rows; row++) {
+        const int *r = rows[row];
+        struct story s;
+        uint64_t count = 0;
+        begin(&s);
+        for (int i = 0; i < 60; i++) {
+            take(&s, 1, 700);
+            if (i >= r[FROM] && i < r[TO] && i % r[EACH] == 0)
+                maker_launches(&s.maker, 0, ++count);
+        }
+        maker_launches(&s.maker, 0, count + (unsigned)r[AFTER]);
+        if (grows(&s) != r[GROWS])
+            fail_msg("row %zu", row);
+    }
+}
+
 /* In a window, blocks from before it are replaced one by one: no growth. Without the frees it is. */
 static void replaced(void **state) {
     for (int gives = 0; gives < 2; gives++) {
@@ -432,12 +456,19 @@ static void sawtooth(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(statistic),      cmocka_unit_test(steadiness),
-        cmocka_unit_test(rhythm),         cmocka_unit_test(marked),
-        cmocka_unit_test(freed_at_end),   cmocka_unit_test(looks_alike),
-        cmocka_unit_test(sawtooth),       cmocka_unit_test(only_takes),
-        cmocka_unit_test(takes_and_ends), cmocka_unit_test(replaced),
-        cmocka_unit_test(one_line),       cmocka_unit_test(marked_by_threads),
+        cmocka_unit_test(statistic),
+        cmocka_unit_test(steadiness),
+        cmocka_unit_test(rhythm),
+        cmocka_unit_test(marked),
+        cmocka_unit_test(freed_at_end),
+        cmocka_unit_test(launches),
+        cmocka_unit_test(looks_alike),
+        cmocka_unit_test(sawtooth),
+        cmocka_unit_test(only_takes),
+        cmocka_unit_test(takes_and_ends),
+        cmocka_unit_test(replaced),
+        cmocka_unit_test(one_line),
+        cmocka_unit_test(marked_by_threads),
     };
     return cmocka_run_group_tests(tests, make_folder, remove_folder);
 }
