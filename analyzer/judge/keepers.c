@@ -360,16 +360,21 @@ static bool is_asked(const struct vt_frame *frame) {
     return frame->user_code && frame->python && (name[0] != '<' || !strcmp(name, "<module>"));
 }
 
-/* Whether a frame outside of `inner` stands in a loop, or cannot be looked at. */
+/* Whether a frame outside of `inner` stands in a loop, or is the user's and cannot be looked at.
+ * `libraries`: also in a library's loop, as a trainer's that calls the user's function back. */
 static bool is_called_in_loop(struct vt_pyfiles *files, const struct vt_stack *stack,
-                              uint32_t inner) {
+                              uint32_t inner, bool libraries) {
     for (uint32_t i = inner + 1; i < stack->count; i++) {
-        if (!is_asked(&stack->frames[i]))
+        const struct vt_frame *f = &stack->frames[i];
+        bool asked = is_asked(f);
+        if (!asked && !(libraries && f->python && !f->user_code))
             continue;
-        const struct vt_pysource *s = vt_pyfiles_get(files, stack->frames[i].file);
-        uint32_t at = vt_pysource_frame(s, &stack->frames[i]);
-        if (at == VT_NO_STATEMENT || vt_pysource_is_loop(s->statements[at].text) ||
-            strstr(s->statements[at].text, " for ") || vt_containers_loop(s, at) != VT_NO_STATEMENT)
+        const struct vt_pysource *s = vt_pyfiles_get(files, f->file);
+        uint32_t at = vt_pysource_frame(s, f);
+        if (at == VT_NO_STATEMENT ? asked
+                                  : vt_pysource_is_loop(s->statements[at].text) ||
+                                        strstr(s->statements[at].text, " for ") ||
+                                        vt_containers_loop(s, at) != VT_NO_STATEMENT)
             return true;
     }
     return stack->python_cut;
@@ -380,9 +385,9 @@ static bool stays(struct vt_pyfiles *files, const struct way *w, const struct vt
                   uint32_t frame, bool repeats) {
     switch (w->life) {
     case VT_LIFE_RUN: /* the line must be passed more than once */
-        return w->in_loop || is_called_in_loop(files, stack, frame);
+        return w->in_loop || is_called_in_loop(files, stack, frame, true);
     case VT_LIFE_CALL:
-        return !is_called_in_loop(files, stack, frame);
+        return !is_called_in_loop(files, stack, frame, false);
     case VT_LIFE_OUTER:
         return w->none_freed && !repeats;
     default:
