@@ -1,0 +1,23 @@
+# SPDX-License-Identifier: MIT
+# OWNER task._coro.batch|task.batch|task.load.batch in module __main__: 64 KiB
+"""A task of asyncio that has not ended."""
+
+import asyncio
+
+from simgpu import KIB, Buffer
+
+
+async def load(forever):
+    batch = Buffer(64 * KIB)
+    await forever
+    return batch
+
+
+async def start():
+    global task
+    task = asyncio.get_running_loop().create_task(load(asyncio.get_running_loop().create_future()))
+    await asyncio.sleep(0)
+
+
+loop = asyncio.new_event_loop()
+loop.run_until_complete(start())

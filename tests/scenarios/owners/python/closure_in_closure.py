@@ -1,0 +1,21 @@
+# SPDX-License-Identifier: MIT
+# OWNER run.inner.scratch in module __main__: 256 KiB
+"""A closure within a closure."""
+
+from simgpu import KIB, Buffer
+
+
+def outer():
+    scratch = Buffer(256 * KIB)
+
+    def inner():
+        return scratch
+
+    def run():
+        return inner()
+
+    return run
+
+
+run = outer()
+run()

@@ -1,0 +1,17 @@
+# SPDX-License-Identifier: MIT
+# OWNER scope.gen.page in module __main__: 64 KiB
+"""A context manager made of a generator, which was entered and not left."""
+
+import contextlib
+
+from simgpu import KIB, Buffer
+
+
+@contextlib.contextmanager
+def mapped():
+    page = Buffer(64 * KIB)
+    yield page.pointer
+
+
+scope = mapped()
+scope.__enter__()

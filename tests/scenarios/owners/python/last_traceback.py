@@ -1,0 +1,14 @@
+# SPDX-License-Identifier: MIT
+# OWNER batch in exception ValueError: 64 KiB
+# STATUS 1
+"""The frames of an error that ended the program."""
+
+from simgpu import KIB, Buffer
+
+
+def load():
+    batch = Buffer(64 * KIB)
+    raise ValueError(f"cannot decode {batch}")
+
+
+load()

@@ -1,0 +1,4 @@
+# SPDX-License-Identifier: MIT
+"""The package's state."""
+
+cache = {}

@@ -1,0 +1,14 @@
+# SPDX-License-Identifier: MIT
+# OWNER task in module __main__: 64 KiB, 128 KiB
+"""functools.partial."""
+
+import functools
+
+from simgpu import KIB, Buffer
+
+
+def copy(source, target=None):
+    return source, target
+
+
+task = functools.partial(copy, Buffer(64 * KIB), target=Buffer(128 * KIB))
