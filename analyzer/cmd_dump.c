@@ -80,6 +80,13 @@ static void print_bytes(FILE *out, enum vt_record_show show, const char *label,
         fprintf(out, " %s=", label);
         for (size_t i = 0; i < length; i++)
             fprintf(out, "%02x", bytes[i]);
+    } else if (show == VT_SHOW_OWNERS) {
+        for (struct vt_owned e; length; bytes += sizeof e, length -= sizeof e) {
+            memcpy(&e, bytes, sizeof e);
+            fprintf(out, " %u:0x%" PRIx64 ":step=%u,roles=0x%x,holders=%u",
+                    vt_lost_space(e.allocation), vt_lost_address(e.allocation), e.step, e.roles,
+                    e.holders);
+        }
     } else {
         for (uint64_t word; length; bytes += sizeof word, length -= sizeof word) {
             memcpy(&word, bytes, sizeof word);

@@ -22,7 +22,7 @@
  *   books/   the state that follows from the calls so far
  *   stack/   who is calling
  *   event.c  the only way to the log: joins time, stack, books and record
- *   scan/    what still points to a block at exit
+ *   scan/    what still points to a block, and by which named path it is held
  *   real/    the real functions behind ours
  *   wrap/    one wrapper per hook
  *   route/   how a program reaches our wrappers

@@ -20,6 +20,7 @@ enum vt_record_show {
     VT_SHOW_TEXT,   /* up to a NUL */
     VT_SHOW_FRAMES, /* frame words */
     VT_SHOW_SPACES, /* vt_lost_entry */
+    VT_SHOW_OWNERS, /* struct vt_owned */
 };
 
 struct vt_record_field {

@@ -23,7 +23,7 @@
 #include <stdint.h>
 
 #define VT_LOG_MAGIC       "vramtrc\x01"
-#define VT_LOG_VERSION     3u /* written */
+#define VT_LOG_VERSION     4u /* written */
 #define VT_LOG_VERSION_MIN 1u /* the lowest that today's reader reads */
 #define VT_CHUNK_BYTES     65536u
 #define VT_CHUNK_MAGIC     0x4b435456u /* "VTCK" */
@@ -437,6 +437,66 @@ enum vt_scan_flag {
     VT_SCAN_CUT = 4,      /* more allocations were lost than are listed */
 };
 
+/* A step of a path that holds an allocation. The roots first; a step's name and type are given as text. The type is the
+ * class of the object that the step leads to: a Python class, with its module if that is not builtins
+ * (`collections.deque`), or a C++ class. Append, never reuse. */
+enum vt_step {
+    VT_STEP_NONE = 0,
+    /* roots */
+    VT_STEP_MODULE = 1,    /* a Python module: its __name__; the type is its __file__ */
+    VT_STEP_FRAME = 2,     /* a Python frame: the function's qualified name; the type is its file */
+    VT_STEP_EXCEPTION = 3, /* an exception in flight, or kept by the interpreter: its class */
+    VT_STEP_GLOBAL = 4,    /* a C or C++ variable: its address */
+    VT_STEP_THREAD_LOCAL = 5, /* likewise */
+    VT_STEP_NATIVE_STACK = 6, /* a native frame: its return address */
+    VT_STEP_INTERPRETER = 7,  /* the interpreter itself: what of it */
+    VT_STEP_CYCLE = 8,        /* objects that hold only each other: the class of one */
+    /* the others */
+    VT_STEP_NAME = 16,      /* a module's global, a frame's local variable */
+    VT_STEP_KEY = 17,       /* of a dict: text as Python shows it ('text'), a number, or empty */
+    VT_STEP_INDEX = 18,     /* of a list, tuple or deque: decimal */
+    VT_STEP_ITEM = 19,      /* of a set, or of what has no order; no name */
+    VT_STEP_ATTRIBUTE = 20, /* of an object or a class */
+    VT_STEP_CLOSURE = 21,   /* of a function: the free variable's name */
+    VT_STEP_DEFAULT = 22,   /* of a function: the argument's name */
+    VT_STEP_CLASS = 23,     /* a C++ object, or an object of an extension; no name */
+};
+enum vt_step_flag {
+    VT_STEP_MANY = 1,    /* stands for several indices or keys, and has no name: "[*]" */
+    VT_STEP_REPEATS = 2, /* the path goes through such a step more than once in a row */
+};
+
+/* What memory is for, as far as its holders tell: a bit for each that was seen on any path to it. */
+enum vt_role {
+    VT_ROLE_PARAMETER = 1, /* in a PyTorch Module's `_parameters` */
+    VT_ROLE_GRADIENT = 2,  /* of a tensor: AutogradMeta::grad_ */
+    VT_ROLE_OPTIMIZER = 4, /* below an Optimizer's `state` */
+    VT_ROLE_SAVED = 8,     /* saved by a node of an autograd graph for the backward pass */
+    VT_ROLE_BUFFER = 16,   /* in a Module's `_buffers` */
+    VT_ROLE_LOCAL = 32,    /* a local variable of a frame of the user's code */
+};
+
+enum vt_snapshot_why {
+    VT_SNAPSHOT_END = 1,
+    VT_SNAPSHOT_OOM = 2,
+    VT_SNAPSHOT_REQUEST = 3,
+    VT_SNAPSHOT_PHASE = 4
+};
+enum vt_snapshot_flag {
+    VT_SNAPSHOT_PARTIAL = 1,  /* a bound was reached, or something could not be read */
+    VT_SNAPSHOT_IN_PLACE = 2, /* of memory as it changed, not of a copy */
+};
+
+/* An entry of OWNED. */
+#define VT_OWNED_OTHERS 3u
+struct vt_owned {
+    uint64_t allocation; /* as in LOST: vt_lost_entry */
+    uint32_t step;       /* the path's last step */
+    uint16_t roles;      /* enum vt_role; the same in all entries of one allocation */
+    uint16_t holders;    /* how many were seen, at least 1; 65535: or more */
+};
+static_assert(sizeof(struct vt_owned) == 16, "byte table");
+
 #define VT_SAMPLE_UNKNOWN UINT64_MAX
 #define VT_NAME_MAX_BYTES 200u
 #define VT_ENV_MAX_BYTES  1000u
@@ -458,7 +518,7 @@ static inline bool vt_frame_is_caller(uint64_t word) {
     return (word & VT_FRAME_CALLER) == VT_FRAME_CALLER;
 }
 
-/* An entry of LOST: enum vt_space << 61 | address. */
+/* An entry of LOST, and an allocation in OWNED: enum vt_space << 61 | address. */
 static inline uint64_t vt_lost_entry(uint64_t address, enum vt_space space) {
     return (uint64_t)space << 61 | (address & 0x1fffffffffffffffull);
 }

@@ -1,13 +1,17 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The door of scan/: which live allocations does the process still point to when it ends?
+ * The door of scan/: which live allocations does the process still point to when it ends, and by
+ * which named path are they held?
  *
- * Law: it runs once, at the end, on one thread, in mapped memory of its own: no malloc, no lock, no
- * CUDA call. Memory whose use is unknown counts as in use and reached, so an allocation is called
- * lost only when nothing points to it. Uses base/, log/, books/, stack/ and event.c.
+ * Law: it runs on one thread, in mapped memory of its own: no malloc, no lock, no CUDA call. Memory
+ * whose use is unknown counts as in use and reached, so an allocation is called lost only when
+ * nothing points to it. An owner is named only if every step of the path to it is certain. Uses
+ * base/, log/, books/, stack/ and event.c.
  */
 #ifndef VT_PRELOAD_SCAN_H
 #define VT_PRELOAD_SCAN_H
+
+#include "preload.h"
 
 /* Scans, and writes the result to the log. Once per process, before the END mark. If it cannot run,
  * it writes a note with the reason. The stack below `frame` is dead. */
@@ -16,5 +20,12 @@ void vt_scan_run(void *frame);
 /* The same, when a runtime is about to destroy its context inside exit. Runs only if pinned or
  * managed memory is live, because its contents would be gone later. */
 void vt_scan_before_teardown(void *frame);
+
+/* Takes a snapshot of the owners of live memory, and writes it to the log. The calling thread waits
+ * for it; others go on. `name` is the number of a NAME record (a phase's, or the program's own name
+ * for the snapshot), or 0. Not within a recording. False: none was taken, because nothing is live,
+ * another thread is taking one, or there is no log. With the GIL held, nothing changes Python's
+ * objects meanwhile, which matters only where the memory cannot be copied. */
+bool vt_owners_take(enum vt_snapshot_why why, uint32_t name);
 
 #endif

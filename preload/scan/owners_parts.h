@@ -1,0 +1,146 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The walk's own data, for owners.c, owners_walk.c, owners_paths.c and owners_read.c.
+ */
+#ifndef VT_PRELOAD_OWNERS_PARTS_H
+#define VT_PRELOAD_OWNERS_PARTS_H
+
+#include "owners_walk.h"
+
+/* A live allocation that is looked for. Sorted by start; they do not overlap. */
+struct vt_owners_target {
+    uintptr_t start, end;
+    uint8_t kind;
+    bool inner; /* has a block in it: the block is looked for, not this */
+    uint32_t node;
+};
+
+/* What was reached: a Python object, a C++ object, or a target. In the order in which they were
+ * reached, which is the order in which they are read. Node 0 is none. */
+struct vt_node {
+    uintptr_t address;
+    uint32_t step;   /* by which it was reached first */
+    uint32_t parent; /* from which node; 0: a root */
+    uint32_t type;   /* VT_NODE_PYTHON: index of its type */
+    uint32_t others; /* the last of the other ways to it; 0: none */
+    uint16_t class_; /* of owners_class.c; or one of the values below */
+    uint16_t roles;
+    uint16_t holders; /* ways to it; saturating */
+    bool part;        /* its step is its parent's: it is a part of it */
+    bool weak;        /* reached by a number alone */
+};
+#define VT_NODE_PYTHON 0u
+#define VT_NODE_TARGET UINT16_MAX
+
+/* Another way to a node. */
+struct vt_other {
+    uint32_t step, from, next;
+};
+
+/* A step: see enum vt_step. Step 0 is none. */
+struct vt_path_step {
+    uint64_t type; /* a Python type's address, or vt_owners_class_key */
+    int64_t index;
+    uint64_t address;
+    uint32_t parent, next;    /* next: with the same hash */
+    uint32_t name, root_type; /* offsets in the texts */
+    uint32_t line, number;    /* number: in the log, once written */
+    uint16_t kind, flags, class_;
+    uint8_t name_bytes, root_type_bytes;
+    bool indexed;
+};
+
+/* Memory that grows at one place: mapped without reserve, as much as it may get at most. */
+struct vt_pile {
+    uint8_t *at;
+    size_t used, room;
+};
+
+#define VT_OWNERS_TYPES  16384u
+#define VT_OWNERS_RANGES 65536u
+#define VT_OWNERS_MAPS   24u
+
+struct vt_owners {
+    /* the question */
+    struct vt_owners_target *targets;
+    uint32_t target_count;
+    uintptr_t target_low, target_high;
+    uint64_t most_work, most_ns; /* bounds: work, and the clock's time that ends it */
+    size_t most_bytes;
+    uint32_t first_number; /* of the first step that is written */
+    uint32_t snapshot;
+
+    struct vt_range maps[VT_OWNERS_MAPS];
+    uint32_t map_count;
+
+    /* owners_read.c */
+    bool copy; /* in a child, whose memory stands still */
+    uint32_t pid;
+    struct vt_range *ranges; /* readable memory; sorted */
+    uint32_t range_count;
+    const struct vt_range *range; /* the last one that was used */
+
+    /* the walk */
+    bool stopped, in_doubt; /* a bound was reached; something could not be read */
+    bool roles_only;        /* known edges are gone along again, for roles */
+    enum vt_owners_level level;
+    uint64_t work, objects;
+    struct vt_pile nodes, others, steps, texts;
+    uint32_t node_count, other_count, step_count;
+    uint32_t *node_slots, *step_slots; /* hashes: numbers of nodes and steps; 0: free */
+    uint32_t node_slot_count, step_slot_count;
+    uint32_t read;   /* nodes that were read so far */
+    uint32_t *again; /* a ring of nodes whose roles became more after that */
+    uint32_t again_first, again_last;
+    struct vt_owners_type *types;
+    uint32_t type_count;
+    uint32_t *type_slots;
+    /* what is being read */
+    uint32_t node, step;
+    uint16_t roles;
+    bool many_keys;
+
+    /* the answer: records, whole ones after each other */
+    struct vt_owners_answer {
+        uint64_t done; /* atomic: futex in its lower half */
+        uint64_t bytes, objects;
+        uint32_t owned, steps, flags;
+    } * answer;
+    uint8_t *records;
+    size_t record_room;
+};
+
+static inline struct vt_node *vt_node_at(const struct vt_owners *w, uint32_t number) {
+    return (struct vt_node *)(void *)w->nodes.at + number;
+}
+static inline struct vt_path_step *vt_step_at(const struct vt_owners *w, uint32_t number) {
+    return (struct vt_path_step *)(void *)w->steps.at + number;
+}
+static inline struct vt_other *vt_other_at(const struct vt_owners *w, uint32_t number) {
+    return (struct vt_other *)(void *)w->others.at + number;
+}
+
+/* Memory of the walk; NULL: none left, and the walk stops. All of it is unmapped at the end. */
+void *vt_owners_map(struct vt_owners *w, size_t bytes);
+void vt_owners_unmap(struct vt_owners *w);
+/* Adds an item of zeroes to a pile that has room for `most` bytes. NULL as above. */
+void *vt_owners_push(struct vt_owners *w, struct vt_pile *pile, size_t bytes);
+
+/* owners_read.c: once per walk, in the process that walks. */
+bool vt_owners_read_open(struct vt_owners *w);
+
+/* owners_walk.c: the whole walk, and the answer. */
+void vt_owners_walk(struct vt_owners *w);
+struct vt_owners_target *vt_owners_target_at(const struct vt_owners *w, uintptr_t address);
+
+/* owners_paths.c */
+uint32_t vt_owners_root_step(struct vt_owners *w, const struct vt_root *root);
+/* The step from a parent by an edge to an object of this type. 0: no memory. */
+uint32_t vt_owners_step(struct vt_owners *w, uint32_t parent, const struct vt_edge *edge,
+                        uint64_t type, uint16_t class_);
+/* The step that is like another one, from another parent. */
+uint32_t vt_owners_step_like(struct vt_owners *w, uint32_t parent, uint32_t like);
+/* Writes OWNED records of all targets that were reached, after the steps that they name. */
+void vt_owners_write(struct vt_owners *w);
+
+#endif

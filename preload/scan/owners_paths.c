@@ -1,0 +1,295 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The steps of paths, each kept once, and the records of those that hold memory.
+ *
+ * A list of ten thousand tensors is one step, `history[*]`: edges that differ in an index alone are
+ * one. So are the steps of a way that goes around: a linked list, however long, is `node.next`, and
+ * a graph's nodes are one step for each class. So the paths are few, however many objects there are.
+ *
+ * Called by owners_walk.c.
+ */
+#define _GNU_SOURCE
+#include "owners_parts.h"
+
+#include <string.h>
+
+#define AROUND_MOST 16u /* steps back in which a repetition is looked for */
+#define REPEATS     3u  /* a step that comes as often is not told apart any more */
+#define ON_PATH     64u /* of the steps of a path from a node that has another holder */
+
+static uint64_t mix(uint64_t h, uint64_t v) {
+    h = (h ^ v) * 0x9e3779b97f4a7c15ull;
+    return h ^ h >> 29;
+}
+
+static uint64_t hash_text(uint64_t h, const char *text, uint32_t bytes) {
+    for (uint32_t i = 0; i < bytes; i++)
+        h = (h ^ (uint8_t)text[i]) * 0x100000001b3ull;
+    return h;
+}
+
+static const char *text_at(const struct vt_owners *w, uint32_t offset) {
+    return (const char *)w->texts.at + offset;
+}
+
+static uint32_t keep_text(struct vt_owners *w, struct vt_owners_text text) {
+    uint32_t at = (uint32_t)w->texts.used;
+    void *to = vt_owners_push(w, &w->texts, text.bytes);
+    if (to && text.bytes)
+        memcpy(to, text.at, text.bytes);
+    return at;
+}
+
+static struct vt_owners_text cut(struct vt_owners_text text) {
+    if (text.bytes > VT_OWNERS_TEXT_MOST)
+        for (text.bytes = VT_OWNERS_TEXT_MOST;
+             text.bytes && ((uint8_t)text.at[text.bytes] & 0xc0) == 0x80; text.bytes--)
+            ;
+    return text;
+}
+
+/* Whether a step is by such an edge, whatever its parent. */
+static bool is_alike(const struct vt_owners *w, const struct vt_path_step *s,
+                     const struct vt_path_step *other, const char *name) {
+    return s->kind == other->kind && s->type == other->type && s->class_ == other->class_ &&
+           s->indexed == other->indexed && s->address == other->address && s->line == other->line &&
+           s->name_bytes == other->name_bytes &&
+           memcmp(text_at(w, s->name), name, s->name_bytes) == 0;
+}
+
+/* The step that the way has gone through before, where it goes around; 0: none. */
+static uint32_t around(const struct vt_owners *w, const struct vt_path_step *as, const char *name) {
+    uint32_t seen = 0, at = as->parent;
+    for (uint32_t i = 0; i < AROUND_MOST && at; i++) {
+        struct vt_path_step *s = vt_step_at(w, at);
+        if (is_alike(w, s, as, name) && (as->kind == VT_STEP_CLASS || ++seen == REPEATS)) {
+            s->flags |= VT_STEP_REPEATS;
+            return at;
+        }
+        at = s->parent;
+    }
+    return 0;
+}
+
+/* The step as described, whose name is `name`: an old one, or a new one. */
+static uint32_t intern(struct vt_owners *w, struct vt_path_step as, struct vt_owners_text name,
+                       struct vt_owners_text type) {
+    uint64_t hash = mix(mix(mix(as.parent, as.type), (uint64_t)as.kind << 32 | as.class_), as.line);
+    hash = mix(hash_text(hash, name.at, name.bytes), as.address);
+    uint32_t *slot = &w->step_slots[hash & (w->step_slot_count - 1)];
+    for (uint32_t at = *slot; at; at = vt_step_at(w, at)->next) {
+        struct vt_path_step *s = vt_step_at(w, at);
+        if (s->parent != as.parent || !is_alike(w, s, &as, name.at))
+            continue;
+        if (s->index != as.index || as.flags & VT_STEP_MANY)
+            s->flags |= VT_STEP_MANY;
+        return at;
+    }
+    as.name = keep_text(w, name);
+    as.root_type = keep_text(w, type);
+    as.root_type_bytes = (uint8_t)type.bytes;
+    struct vt_path_step *s = w->stopped ? NULL : vt_owners_push(w, &w->steps, sizeof *s);
+    if (!s)
+        return 0;
+    as.next = *slot;
+    *s = as;
+    return *slot = w->step_count++;
+}
+
+uint32_t vt_owners_root_step(struct vt_owners *w, const struct vt_root *root) {
+    struct vt_owners_text name = cut(root->name);
+    struct vt_path_step as = {.kind = (uint16_t)root->kind,
+                              .line = root->line,
+                              .address = root->address,
+                              .name_bytes = (uint8_t)name.bytes};
+    return intern(w, as, name, cut(root->type));
+}
+
+uint32_t vt_owners_step(struct vt_owners *w, uint32_t parent, const struct vt_edge *edge,
+                        uint64_t type, uint16_t class_) {
+    struct vt_owners_text name = edge->indexed ? (struct vt_owners_text){0} : cut(edge->name);
+    struct vt_path_step as = {.parent = parent,
+                              .kind = (uint16_t)edge->kind,
+                              .type = type,
+                              .class_ = class_,
+                              .indexed = edge->indexed,
+                              .index = edge->indexed ? edge->index : 0};
+    if (edge->kind == VT_STEP_KEY && w->many_keys) {
+        name.bytes = 0;
+        as.index = 0;
+        as.indexed = true;
+        as.flags = VT_STEP_MANY;
+    }
+    as.name_bytes = (uint8_t)name.bytes;
+    uint32_t known = around(w, &as, name.at);
+    return known ? known : intern(w, as, name, (struct vt_owners_text){0});
+}
+
+uint32_t vt_owners_step_like(struct vt_owners *w, uint32_t parent, uint32_t like) {
+    struct vt_path_step as = *vt_step_at(w, like);
+    struct vt_owners_text name = {text_at(w, as.name), as.name_bytes};
+    as.parent = parent;
+    as.number = as.next = 0;
+    as.flags &= VT_STEP_MANY;
+    uint32_t known = around(w, &as, name.at);
+    return known ? known : intern(w, as, name, (struct vt_owners_text){0});
+}
+
+/* --- the answer --- */
+
+static void *reserve(struct vt_owners *w, size_t bytes) {
+    if (w->answer->bytes + bytes > w->record_room) {
+        w->stopped = true;
+        return NULL;
+    }
+    void *at = w->records + w->answer->bytes;
+    memset(at, 0, bytes);
+    return at;
+}
+
+static uint32_t type_text(struct vt_owners *w, const struct vt_path_step *s, char *to,
+                          uint32_t room) {
+    if (s->root_type_bytes) {
+        memcpy(to, text_at(w, s->root_type), s->root_type_bytes);
+        return s->root_type_bytes;
+    }
+    if (!s->type)
+        return 0;
+    return s->class_ ? vt_owners_class_name(w, s->type, s->class_, to, room)
+                     : vt_owners_python_type_name(w, (uintptr_t)s->type, to, room);
+}
+
+static uint32_t number_text(int64_t number, char *to) {
+    char *at = to;
+    if (number < 0)
+        *at++ = '-';
+    return (uint32_t)(vt_text_put_number(at, number < 0 ? -(uint64_t)number : (uint64_t)number) -
+                      to);
+}
+
+static uint32_t write_step(struct vt_owners *w, struct vt_path_step *s, uint32_t parent) {
+    char type[VT_OWNERS_TEXT_MOST + 1], digits[32];
+    const char *name = text_at(w, s->name);
+    uint32_t name_bytes = s->name_bytes, type_bytes = type_text(w, s, type, VT_OWNERS_TEXT_MOST);
+    if (s->indexed && !(s->flags & VT_STEP_MANY)) {
+        name = digits;
+        name_bytes = number_text(s->index, digits);
+    }
+    uint32_t bytes = (uint32_t)sizeof(struct vt_rec_step) + ((name_bytes + type_bytes + 7) & ~7u);
+    struct vt_rec_step *r = reserve(w, bytes);
+    if (!r)
+        return 0;
+    r->word = vt_word(VT_REC_STEP, 0, 0, bytes);
+    r->number = w->first_number + w->answer->steps++;
+    r->parent = parent;
+    r->kind = s->kind;
+    r->flags = s->flags;
+    r->line = s->line;
+    r->address = s->address;
+    r->name_bytes = name_bytes;
+    r->type_bytes = type_bytes;
+    memcpy(r + 1, name, name_bytes);
+    memcpy((char *)(r + 1) + name_bytes, type, type_bytes);
+    w->answer->bytes += bytes;
+    return s->number = r->number;
+}
+
+/* Writes a step after those that lead to it. A way that goes around is not a loop of parents: a step's
+ * parent is always older. */
+static uint32_t number_of(struct vt_owners *w, uint32_t step) {
+    for (;;) {
+        uint32_t first = step; /* the outermost that is not written */
+        struct vt_path_step *s = vt_step_at(w, step);
+        if (!step || s->number)
+            return step ? s->number : 0;
+        while (s->parent && !vt_step_at(w, s->parent)->number)
+            s = vt_step_at(w, first = s->parent);
+        uint32_t number = write_step(w, s, s->parent ? vt_step_at(w, s->parent)->number : 0);
+        if (!number || first == step)
+            return number;
+    }
+}
+
+/* Whether `node` lies on the way to `from`: then an edge from there is no holder of its own. */
+static bool is_around(const struct vt_owners *w, uint32_t node, uint32_t from) {
+    for (uint32_t i = 0; i < 4 * ON_PATH && from; i++, from = vt_node_at(w, from)->parent)
+        if (from == node)
+            return true;
+    return false;
+}
+
+/* Collects other holders: other ways to the target, to the parts that lead to it and to the object
+ * that these belong to. The path is that way's, and then as the first one. */
+static uint32_t find_others(struct vt_owners *w, uint32_t target, uint32_t steps[VT_OWNED_OTHERS],
+                            uint32_t *holders) {
+    uint32_t found = 0, at = target, owner = vt_node_at(w, target)->step;
+    *holders = 1;
+    for (uint32_t i = 0; i < ON_PATH && at; i++, at = vt_node_at(w, at)->parent) {
+        struct vt_node *n = vt_node_at(w, at);
+        *holders += n->holders - 1u;
+        for (uint32_t o = n->others; o && found < VT_OWNED_OTHERS; o = vt_other_at(w, o)->next) {
+            struct vt_other *other = vt_other_at(w, o);
+            bool known = other->step == owner || is_around(w, at, other->from);
+            for (uint32_t k = 0; k < found; k++)
+                known |= steps[k] == other->step;
+            if (!known)
+                steps[found++] = other->step;
+            else if (is_around(w, at, other->from))
+                --*holders;
+        }
+        if (!n->part)
+            break;
+    }
+    return found;
+}
+
+static uint32_t write_entries(struct vt_owners *w, const struct vt_owners_target *t,
+                              struct vt_owned entries[1 + VT_OWNED_OTHERS]) {
+    uint32_t steps[VT_OWNED_OTHERS], holders, count = 0, number,
+                                              others = find_others(w, t->node, steps, &holders);
+    const struct vt_node *n = vt_node_at(w, t->node);
+    for (uint32_t i = 0; i <= others; i++) {
+        number = number_of(w, i ? steps[i - 1] : n->step);
+        if (!number)
+            return count;
+        entries[count++] = (struct vt_owned){
+            .allocation = vt_lost_entry(t->start, vt_kind_space(t->kind)),
+            .step = number,
+            .roles = n->roles,
+            .holders = (uint16_t)(holders < UINT16_MAX ? holders : UINT16_MAX),
+        };
+    }
+    return count;
+}
+
+static void write_owned(struct vt_owners *w, const struct vt_owned *entries, uint32_t count) {
+    uint32_t bytes = (uint32_t)(sizeof(struct vt_rec_owned) + count * sizeof *entries);
+    struct vt_rec_owned *r = count ? reserve(w, bytes) : NULL;
+    if (!r)
+        return;
+    r->word = vt_word(VT_REC_OWNED, 0, 0, bytes);
+    r->snapshot = w->snapshot;
+    r->count = count;
+    memcpy(r + 1, entries, count * sizeof *entries);
+    w->answer->bytes += bytes;
+}
+
+void vt_owners_write(struct vt_owners *w) {
+    enum { MOST = 256 };
+    struct vt_owned *entries = vt_owners_map(w, MOST * sizeof *entries);
+    uint32_t count = 0;
+    for (uint32_t i = 0; entries && i < w->target_count; i++) {
+        const struct vt_owners_target *t = &w->targets[i];
+        if (!t->node)
+            continue;
+        uint32_t added = write_entries(w, t, entries + count);
+        w->answer->owned += added > 0;
+        count += added;
+        if (count + 1 + VT_OWNED_OTHERS > MOST) {
+            write_owned(w, entries, count);
+            count = 0;
+        }
+    }
+    if (entries)
+        write_owned(w, entries, count);
+}

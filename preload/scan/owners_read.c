@@ -1,0 +1,163 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Reads memory for the walk through one function, which never faults, however wrong the address is.
+ *
+ * In the child nothing changes, so memory is read in place: ranges are known from /proc/self/maps,
+ * and where a page cannot be read all the same (a guard, the end of a file), a handler of our own
+ * makes the copy return false. In the program itself, other threads may unmap anything, and the
+ * handlers are the program's; so each read is a process_vm_readv.
+ *
+ * Called by the readers and the walk.
+ */
+#define _GNU_SOURCE
+#include "owners_parts.h"
+
+#include <fcntl.h>
+#include <signal.h>
+#include <string.h>
+#include <sys/uio.h>
+#include <ucontext.h>
+
+#define MAPS_BUFFER 65536u
+
+/* Copies, and returns 0; at a fault, `moved` continues at its end, and it returns what is left. The
+ * handler knows the instruction by the two labels. */
+__attribute__((noinline)) static size_t copy(void *to, const void *from, size_t bytes) {
+    __asm__ volatile(".globl vt_owners_copy_at, vt_owners_copy_end\n"
+                     ".hidden vt_owners_copy_at, vt_owners_copy_end\n"
+                     "vt_owners_copy_at:\n\t"
+                     "rep movsb\n"
+                     "vt_owners_copy_end:"
+                     : "+c"(bytes), "+D"(to), "+S"(from)
+                     :
+                     : "memory");
+    return bytes;
+}
+extern const char vt_owners_copy_at[], vt_owners_copy_end[];
+
+static void faulted(int signal, siginfo_t *info, void *context) {
+    (void)info;
+    greg_t *pc = &((ucontext_t *)context)->uc_mcontext.gregs[REG_RIP];
+    if (*pc == (greg_t)(uintptr_t)vt_owners_copy_at) {
+        *pc = (greg_t)(uintptr_t)vt_owners_copy_end;
+        return;
+    }
+    VT_SYS1(SYS_exit_group, 128 + signal);
+}
+
+__asm__(".hidden vt_owners_restore\n"
+        "vt_owners_restore:\n\t"
+        "mov $15, %eax\n\t" /* rt_sigreturn */
+        "syscall");
+extern void vt_owners_restore(void);
+
+static void catch_faults(void) {
+    const struct { /* the kernel's struct sigaction */
+        uintptr_t handler, flags, restorer;
+        uint64_t mask;
+    } action = {(uintptr_t)faulted, SA_SIGINFO | 0x04000000 /* SA_RESTORER */,
+                (uintptr_t)vt_owners_restore, 0};
+    VT_SYS4(SYS_rt_sigaction, SIGSEGV, &action, NULL, sizeof action.mask);
+    VT_SYS4(SYS_rt_sigaction, SIGBUS, &action, NULL, sizeof action.mask);
+}
+
+static const char *hex(const char *s, uintptr_t *value) {
+    uintptr_t v = 0;
+    for (;; s++) {
+        if (*s >= '0' && *s <= '9')
+            v = v << 4 | (uintptr_t)(*s - '0');
+        else if (*s >= 'a' && *s <= 'f')
+            v = v << 4 | (uintptr_t)(*s - 'a' + 10);
+        else
+            break;
+    }
+    *value = v;
+    return s;
+}
+
+/* Reading a device's memory may do something. */
+static bool is_device(const char *line) {
+    const char *path = strstr(line, "/dev/");
+    return path && strncmp(path, "/dev/shm/", 9) != 0 && strncmp(path, "/dev/zero", 9) != 0;
+}
+
+static void note_line(struct vt_owners *w, const char *line) {
+    struct vt_range r;
+    const char *s = hex(line, &r.start);
+    if (*s != '-')
+        return;
+    s = hex(s + 1, &r.end);
+    if (s[0] != ' ' || s[1] != 'r' || is_device(s) || strstr(s, "[v"))
+        return;
+    struct vt_range *last = w->range_count ? &w->ranges[w->range_count - 1] : NULL;
+    if (last && r.start <= last->end) { /* touches it, or the list was read while it grew */
+        if (r.end > last->end)
+            last->end = r.end;
+    } else if (w->range_count < VT_OWNERS_RANGES) {
+        w->ranges[w->range_count++] = r;
+    } else {
+        w->in_doubt = true;
+    }
+}
+
+static bool read_maps(struct vt_owners *w) {
+    char *buffer = vt_owners_map(w, MAPS_BUFFER);
+    w->ranges = vt_owners_map(w, VT_OWNERS_RANGES * sizeof *w->ranges);
+    long fd = VT_SYS4(SYS_openat, AT_FDCWD, "/proc/self/maps", O_RDONLY | O_CLOEXEC, 0), got;
+    if (!buffer || !w->ranges || fd < 0)
+        return false;
+    size_t have = 0;
+    while ((got = VT_SYS3(SYS_read, fd, buffer + have, MAPS_BUFFER - 1 - have)) > 0) {
+        have += (size_t)got;
+        buffer[have] = 0;
+        char *line = buffer;
+        for (char *end; (end = strchr(line, '\n')); line = end + 1) {
+            *end = 0;
+            note_line(w, line);
+        }
+        have -= (size_t)(line - buffer);
+        memmove(buffer, line, have);
+    }
+    VT_SYS1(SYS_close, fd);
+    return w->range_count > 0;
+}
+
+bool vt_owners_read_open(struct vt_owners *w) {
+    w->pid = (uint32_t)VT_SYS0(SYS_getpid);
+    if (!w->copy)
+        return true;
+    catch_faults();
+    return read_maps(w);
+}
+
+static bool is_readable(struct vt_owners *w, uintptr_t from, size_t bytes) {
+    const struct vt_range *r = w->range;
+    if (!r || from < r->start || from >= r->end) {
+        uint32_t low = 0, high = w->range_count;
+        while (low < high) {
+            uint32_t middle = (low + high) / 2;
+            if (w->ranges[middle].end <= from)
+                low = middle + 1;
+            else
+                high = middle;
+        }
+        if (low == w->range_count || w->ranges[low].start > from)
+            return false;
+        w->range = r = &w->ranges[low];
+    }
+    return bytes <= r->end - from;
+}
+
+bool vt_owners_read(struct vt_owners *w, void *to, uintptr_t from, size_t bytes) {
+    w->work += 1 + bytes / 64;
+    if (w->copy)
+        return is_readable(w, from, bytes) && copy(to, (const void *)from, bytes) == 0;
+    struct iovec local = {to, bytes}, remote = {(void *)from, bytes};
+    w->work += 16;
+    return from && VT_SYS6(SYS_process_vm_readv, w->pid, &local, 1, &remote, 1, 0) == (long)bytes;
+}
+
+uint64_t vt_owners_word(struct vt_owners *w, uintptr_t from) {
+    uint64_t word;
+    return vt_owners_read(w, &word, from, sizeof word) ? word : 0;
+}

@@ -1,0 +1,339 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The walk: from the roots, level by level, breadth first, along the edges that the readers name. An
+ * object belongs to the way by which it was reached first, which is the shortest one.
+ *
+ * Other ways to an object are counted, and the first of them kept, for allocations that several
+ * hold. What an edge says of the role of memory goes on to what is in containers and to the parts of
+ * objects. When an object that was read already gets another role by another way, it is read once
+ * more for that alone.
+ *
+ * The limit is work, not time, so that a program has the same answer on a slow machine; but a clock
+ * stops the walk at last.
+ *
+ * Called by owners.c.
+ */
+#define _GNU_SOURCE
+#include "owners_parts.h"
+
+#include <string.h>
+#include <sys/mman.h>
+#include <time.h>
+
+#define AGAIN       (1u << 16)
+#define OTHERS_KEPT 3u
+#define CLOCK_EVERY 4096u /* objects between two looks at the clock */
+
+/* --- memory --- */
+
+void *vt_owners_map(struct vt_owners *w, size_t bytes) {
+    void *p = w->map_count == VT_OWNERS_MAPS
+                  ? NULL
+                  : vt_sys_mmap((bytes + 4095) & ~(size_t)4095, PROT_READ | PROT_WRITE,
+                                MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    if (p)
+        w->maps[w->map_count++] =
+            (struct vt_range){(uintptr_t)p, (uintptr_t)p + ((bytes + 4095) & ~(size_t)4095)};
+    else
+        w->stopped = true;
+    return p;
+}
+
+void vt_owners_unmap(struct vt_owners *w) {
+    for (uint32_t i = 0; i < w->map_count; i++)
+        vt_sys_munmap((void *)w->maps[i].start, w->maps[i].end - w->maps[i].start);
+}
+
+void *vt_owners_push(struct vt_owners *w, struct vt_pile *pile, size_t bytes) {
+    if (pile->room - pile->used < bytes) {
+        w->stopped = true;
+        return NULL;
+    }
+    void *at = pile->at + pile->used;
+    pile->used += bytes;
+    return at;
+}
+
+static bool make_pile(struct vt_owners *w, struct vt_pile *pile, size_t room, size_t first) {
+    pile->at = vt_owners_map(w, room);
+    pile->room = pile->at ? room : 0;
+    pile->used = first; /* number 0 is none */
+    return pile->at;
+}
+
+static uint32_t slots_for(size_t items) {
+    uint32_t slots = 1024;
+    while (slots < items && slots < 1u << 30)
+        slots *= 2;
+    return slots;
+}
+
+/* Shares of the memory that may be used: it is touched only as far as it is needed. */
+static bool make_memory(struct vt_owners *w) {
+    size_t nodes = w->most_bytes / 2 / sizeof(struct vt_node),
+           steps = w->most_bytes / 8 / sizeof(struct vt_path_step);
+    w->node_slot_count = slots_for(nodes + nodes / 2);
+    w->step_slot_count = slots_for(steps);
+    w->node_slots = vt_owners_map(w, w->node_slot_count * sizeof *w->node_slots);
+    w->step_slots = vt_owners_map(w, w->step_slot_count * sizeof *w->step_slots);
+    w->again = vt_owners_map(w, AGAIN * sizeof *w->again);
+    w->types = vt_owners_map(w, VT_OWNERS_TYPES * sizeof *w->types);
+    w->type_slots = vt_owners_map(w, (size_t)VT_OWNERS_TYPES * 2 * sizeof *w->type_slots);
+    w->node_count = w->step_count = w->other_count = w->type_count = w->read = 1;
+    return make_pile(w, &w->nodes, nodes * sizeof(struct vt_node), sizeof(struct vt_node)) &&
+           make_pile(w, &w->steps, steps * sizeof(struct vt_path_step),
+                     sizeof(struct vt_path_step)) &&
+           make_pile(w, &w->others, w->most_bytes / 8, sizeof(struct vt_other)) &&
+           make_pile(w, &w->texts, w->most_bytes / 8, 0) && !w->stopped;
+}
+
+/* --- types --- */
+
+const struct vt_owners_type *vt_owners_type_at(struct vt_owners *w, uintptr_t type) {
+    if (!type || type & 7)
+        return NULL;
+    uint32_t most = VT_OWNERS_TYPES * 2, i = (uint32_t)((type >> 4) * 0x9e3779b1u) & (most - 1);
+    for (; w->type_slots[i]; i = (i + 1) & (most - 1))
+        if (w->types[w->type_slots[i]].address == type)
+            return &w->types[w->type_slots[i]];
+    if (w->type_count == VT_OWNERS_TYPES) {
+        w->in_doubt = true;
+        return NULL;
+    }
+    struct vt_owners_type *t = &w->types[w->type_slots[i] = w->type_count++];
+    t->address = type;
+    vt_owners_python_type(w, t);
+    if (!t->leaf)
+        vt_owners_class_type(w, t);
+    return t;
+}
+
+const struct vt_owners_type *vt_owners_type_of(struct vt_owners *w, uintptr_t object) {
+    if (!object || object & 7)
+        return NULL;
+    return vt_owners_type_at(w, vt_owners_word(w, object + 8));
+}
+
+/* --- nodes --- */
+
+struct vt_owners_target *vt_owners_target_at(const struct vt_owners *w, uintptr_t address) {
+    if (address < w->target_low || address >= w->target_high)
+        return NULL;
+    uint32_t low = 0, high = w->target_count;
+    while (low < high) {
+        uint32_t middle = (low + high) / 2;
+        if (w->targets[middle].end <= address)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    struct vt_owners_target *t = &w->targets[low];
+    return low < w->target_count && t->start <= address ? t : NULL;
+}
+
+/* A class keeps objects apart that lie at one address: a C++ object and its first member. */
+static uint32_t *slot_of(const struct vt_owners *w, uintptr_t address, uint16_t class_) {
+    uint64_t h = ((address >> 3) + ((uint64_t)class_ << 48)) * 0x9e3779b97f4a7c15ull;
+    uint32_t i = (uint32_t)(h >> 32) & (w->node_slot_count - 1);
+    for (; w->node_slots[i]; i = (i + 1) & (w->node_slot_count - 1)) {
+        const struct vt_node *n = vt_node_at(w, w->node_slots[i]);
+        if (n->address == address && n->class_ == class_)
+            break;
+    }
+    return &w->node_slots[i];
+}
+
+bool vt_owners_seen(const struct vt_owners *w, uintptr_t object) {
+    return *slot_of(w, object, VT_NODE_PYTHON) != 0;
+}
+
+static void add_roles(struct vt_owners *w, uint32_t number, uint16_t roles) {
+    struct vt_node *n = vt_node_at(w, number);
+    if (!(roles & ~n->roles))
+        return;
+    n->roles |= roles;
+    if (number >= w->read || n->class_ == VT_NODE_TARGET)
+        return;
+    if (w->again_last - w->again_first == AGAIN)
+        w->in_doubt = true;
+    else
+        w->again[w->again_last++ % AGAIN] = number;
+}
+
+static void arrive_again(struct vt_owners *w, uint32_t number, const struct vt_edge *edge,
+                         uint64_t type) {
+    struct vt_node *n = vt_node_at(w, number);
+    if (n->holders < UINT16_MAX)
+        n->holders++;
+    bool part = edge->kind == VT_STEP_NONE;
+    if (n->weak && edge->as != VT_AS_NUMBER) { /* an owner after all */
+        n->weak = false;
+        n->part = part;
+        n->step = w->step;
+        n->parent = w->node;
+        return;
+    }
+    if (n->holders > OTHERS_KEPT + 1 || edge->as == VT_AS_NUMBER)
+        return;
+    uint32_t step = part ? w->step : vt_owners_step(w, w->step, edge, type, n->class_);
+    struct vt_other *o = step ? vt_owners_push(w, &w->others, sizeof *o) : NULL;
+    if (!o)
+        return;
+    *o = (struct vt_other){.step = step, .from = w->node, .next = n->others};
+    n->others = w->other_count++;
+}
+
+static void arrive(struct vt_owners *w, const struct vt_edge *edge, uint16_t class_, uint64_t type,
+                   uint32_t type_index, uint16_t roles) {
+    uint32_t *slot = slot_of(w, edge->to, class_);
+    if (*slot) {
+        if (!w->roles_only)
+            arrive_again(w, *slot, edge, type);
+        add_roles(w, *slot, roles);
+        return;
+    }
+    if (w->roles_only)
+        return;
+    bool part = edge->kind == VT_STEP_NONE;
+    uint32_t step = part ? w->step : vt_owners_step(w, w->step, edge, type, class_);
+    struct vt_node *n = step ? vt_owners_push(w, &w->nodes, sizeof *n) : NULL;
+    if (!n)
+        return;
+    *n = (struct vt_node){.address = edge->to,
+                          .step = step,
+                          .parent = w->node,
+                          .type = type_index,
+                          .class_ = class_,
+                          .roles = roles,
+                          .holders = 1,
+                          .part = part,
+                          .weak = edge->as == VT_AS_NUMBER};
+    *slot = w->node_count++;
+    if (class_ == VT_NODE_TARGET)
+        vt_owners_target_at(w, edge->to)->node = *slot;
+}
+
+static void arrive_at_target(struct vt_owners *w, const struct vt_edge *edge, uint16_t roles) {
+    const struct vt_owners_target *t = vt_owners_target_at(w, edge->to);
+    if (!t || t->inner)
+        return;
+    if (edge->as == VT_AS_NUMBER && (t->start != edge->to || t->kind == VT_KIND_BLOCK))
+        return;
+    struct vt_edge at = {.kind = VT_STEP_NONE, .as = edge->as, .to = t->start};
+    arrive(w, &at, VT_NODE_TARGET, 0, 0, roles);
+}
+
+static void arrive_at_python(struct vt_owners *w, const struct vt_edge *edge, uint16_t roles) {
+    const struct vt_owners_type *type = vt_owners_type_of(w, edge->to);
+    if (!type || type->leaf)
+        return;
+    if (type->number && !vt_owners_target_at(w, vt_owners_python_number(w, edge->to)))
+        return;
+    arrive(w, edge, VT_NODE_PYTHON, type->address, (uint32_t)(type - w->types), roles);
+}
+
+void vt_owners_edge(struct vt_owners *w, const struct vt_edge *edge) {
+    w->work++;
+    if (!edge->to || w->stopped || !w->step)
+        return;
+    uint16_t roles = edge->roles;
+    if (!edge->apart && edge->kind != VT_STEP_NAME && edge->kind != VT_STEP_ATTRIBUTE &&
+        edge->kind != VT_STEP_CLOSURE && edge->kind != VT_STEP_DEFAULT)
+        roles |= w->roles;
+    if (edge->kind == VT_STEP_ATTRIBUTE && w->node) {
+        const struct vt_node *n = vt_node_at(w, w->node);
+        if (n->class_ == VT_NODE_PYTHON && w->types[n->type].family)
+            roles |= vt_owners_class_roles(&w->types[n->type], edge->name);
+    }
+    switch (edge->as) {
+    case VT_AS_PYTHON:
+        arrive_at_python(w, edge, roles);
+        return;
+    case VT_AS_CLASS:
+        arrive(w, edge, edge->class_, vt_owners_class_key(w, edge->to, edge->class_), 0, roles);
+        return;
+    case VT_AS_ADDRESS:
+    case VT_AS_NUMBER:
+        arrive_at_target(w, edge, roles);
+        return;
+    }
+}
+
+void vt_owners_keys(struct vt_owners *w, uint64_t count) {
+    w->many_keys = count > VT_OWNERS_KEYS;
+}
+
+void vt_owners_in_doubt(struct vt_owners *w) {
+    w->in_doubt = true;
+}
+
+bool vt_owners_goes_on(struct vt_owners *w) {
+    if (w->work > w->most_work)
+        w->stopped = true;
+    return !w->stopped;
+}
+
+/* --- roots, and the walk --- */
+
+bool vt_owners_root(struct vt_owners *w, const struct vt_root *root) {
+    if (root->level != w->level || w->stopped)
+        return false;
+    w->node = 0;
+    w->roles = root->level == VT_LEVEL_USER && root->kind == VT_STEP_FRAME ? VT_ROLE_LOCAL : 0;
+    w->step = vt_owners_root_step(w, root);
+    return w->step != 0;
+}
+
+enum vt_owners_level vt_owners_level(const struct vt_owners *w) {
+    return w->level;
+}
+
+static void read_node(struct vt_owners *w, uint32_t number) {
+    const struct vt_node n = *vt_node_at(w, number);
+    w->node = number;
+    w->step = n.step;
+    w->roles = n.roles;
+    w->many_keys = false;
+    if (n.class_ == VT_NODE_TARGET)
+        return;
+    if (n.class_ != VT_NODE_PYTHON) {
+        vt_owners_class(w, n.address, n.class_);
+        return;
+    }
+    const struct vt_owners_type *type = &w->types[n.type];
+    vt_owners_python(w, n.address, type);
+    if (type->family)
+        vt_owners_class_python(w, n.address, type);
+}
+
+static bool has_time(struct vt_owners *w) {
+    if (w->read % CLOCK_EVERY == 0 && vt_sys_clock_ns(CLOCK_MONOTONIC) > w->most_ns)
+        w->stopped = true;
+    return vt_owners_goes_on(w);
+}
+
+static void walk_level(struct vt_owners *w) {
+    vt_owners_python_roots(w);
+    while (w->read < w->node_count && has_time(w))
+        read_node(w, w->read++);
+    w->roles_only = true;
+    while (w->again_first != w->again_last && has_time(w))
+        read_node(w, w->again[w->again_first++ % AGAIN]);
+    w->roles_only = false;
+}
+
+void vt_owners_walk(struct vt_owners *w) {
+    if (vt_owners_read_open(w) && make_memory(w)) {
+        for (w->level = 0; w->level < VT_LEVELS && !w->stopped; w->level++)
+            walk_level(w);
+        bool stopped = w->stopped;
+        w->stopped = false; /* for what is written */
+        vt_owners_write(w);
+        w->stopped |= stopped;
+    } else {
+        w->stopped = true;
+    }
+    w->answer->objects = w->node_count;
+    w->answer->flags = (w->stopped || w->in_doubt ? VT_SNAPSHOT_PARTIAL : 0) |
+                       (w->copy ? 0 : VT_SNAPSHOT_IN_PLACE);
+}
