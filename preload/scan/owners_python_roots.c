@@ -1,12 +1,181 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Where the walk begins in Python: modules, frames, exceptions.
- *
- * Called by owners_walk.c.
+ * Where paths through Python's objects begin: the globals of every module in sys.modules, the local
+ * variables of every thread's frames, and exceptions that are kept or in flight, in all interpreters
+ * of the process. Called by owners_walk.c, once for each level.
  */
-#define _GNU_SOURCE
-#include "owners_walk.h"
+#include "owners_python.h"
+
+#include "stack/stack.h"
+
+#include <string.h>
+
+#define MOST_INTERPRETERS 64u
+#define MOST_THREADS      4096u
+#define MOST_FRAMES       65536u
+#define MOST_EXCEPTIONS   1024u
+
+static bool contains(const char *text, const char *part) {
+    return strstr(text, part) != NULL;
+}
+
+/* Whether a file belongs to what is installed, and not to the user's own program. */
+static bool is_library(const char *file) {
+    if (contains(file, "/site-packages/") || contains(file, "/dist-packages/") ||
+        strncmp(file, "<frozen", 7) == 0)
+        return true;
+    /* The standard library: .../lib/python3.11/... */
+    for (const char *at = strstr(file, "/lib/python3."); at; at = strstr(at + 1, "/lib/python3.")) {
+        at += strlen("/lib/python3.");
+        const char *digits = at;
+        while (*at >= '0' && *at <= '9')
+            at++;
+        if (at > digits && *at == '/')
+            return true;
+    }
+    return false;
+}
+
+static struct vt_owners_text text_of(const char *text) {
+    return (struct vt_owners_text){text, (uint32_t)strlen(text)};
+}
+
+/* --- modules --- */
+
+static uintptr_t module_dict(struct vt_owners *w, uintptr_t module) {
+    const struct vt_owners_type *type = vt_owners_type_of(w, module);
+    /* Only of modules: anything can be put into sys.modules. Theirs is the first word. */
+    return type && type->reader == VT_PYREAD_MODULE ? vt_owners_word(w, module + 16) : 0;
+}
+
+static void module(struct vt_owners *w, uintptr_t key, uintptr_t value, void *data) {
+    char name[VT_OWNERS_TEXT_MOST + 1], file[VT_OWNERS_TEXT_MOST + 1];
+    uintptr_t dict = module_dict(w, value);
+    (void)data;
+    if (!dict)
+        return;
+    name[vt_owners_python_str(w, key, name, sizeof name - 1)] = 0;
+    uintptr_t path = vt_owners_python_look_up(w, dict, "__file__");
+    file[path ? vt_owners_python_str(w, path, file, sizeof file - 1) : 0] = 0;
+    bool main = strcmp(name, "__main__") == 0;
+    struct vt_root root = {
+        .level = main                           ? VT_LEVEL_USER
+                 : file[0] && !is_library(file) ? VT_LEVEL_OWN
+                                                : VT_LEVEL_LIBRARY,
+        .kind = VT_STEP_MODULE,
+        .name = text_of(name),
+        .type = text_of(file),
+    };
+    /* `import a.b as c` and __main__ imported under its name are the same module twice; the walk
+     * keeps the first. */
+    if (vt_owners_root(w, &root))
+        vt_owners_python_names(w, dict, VT_STEP_NAME);
+}
+
+/* --- threads --- */
+
+static uintptr_t first_frame(struct vt_owners *w, uintptr_t thread) {
+    const struct vt_pylayout *at = &vt_pyimage.at;
+    if (!at->state_cframe || at->chain == VT_CHAIN_OBJECTS)
+        return vt_owners_word(w, thread + at->state_frame);
+    uintptr_t c = vt_owners_word(w, thread + at->state_cframe);
+    return c ? vt_owners_word(w, c + at->cframe_current) : 0;
+}
+
+static void frames(struct vt_owners *w, uintptr_t thread) {
+    uintptr_t frame = first_frame(w, thread);
+    for (unsigned i = 0; frame && i < MOST_FRAMES && vt_owners_goes_on(w); i++) {
+        struct vt_pyplace place;
+        if (vt_owners_python_place(w, frame, &place)) {
+            struct vt_root root = {
+                .level = is_library(place.file) ? VT_LEVEL_LIBRARY : VT_LEVEL_USER,
+                .kind = VT_STEP_FRAME,
+                .name = text_of(place.name),
+                .type = text_of(place.file),
+                .line = place.line,
+            };
+            if (vt_owners_root(w, &root))
+                vt_owners_python_frame(w, frame);
+        }
+        frame = vt_owners_word(w, frame + vt_pyimage.at.previous);
+    }
+}
+
+/* --- exceptions --- */
+
+static void exception(struct vt_owners *w, struct vt_owners_text what, uintptr_t object) {
+    char name[VT_OWNERS_TEXT_MOST];
+    const struct vt_owners_type *type = vt_owners_type_of(w, object);
+    if (!type || type->leaf)
+        return;
+    uint32_t n = vt_owners_python_type_name(w, type->address, name, sizeof name);
+    struct vt_root root = {
+        .level = VT_LEVEL_EXCEPTION,
+        .kind = VT_STEP_EXCEPTION,
+        .name = {name, n},
+    };
+    if (vt_owners_root(w, &root))
+        vt_owners_python_edge(w, VT_STEP_ATTRIBUTE, what, object);
+}
+
+static void exceptions_of_thread(struct vt_owners *w, uintptr_t thread) {
+    const struct vt_owners_pylayout *py = vt_owners_py;
+    exception(w, VT_OWNERS_LITERAL("raised"), vt_owners_word(w, thread + py->thread_raised));
+    uintptr_t item = vt_owners_word(w, thread + py->thread_exceptions);
+    for (unsigned i = 0; item && !(item & 7) && i < MOST_EXCEPTIONS; i++) {
+        exception(w, VT_OWNERS_LITERAL("handled"), vt_owners_word(w, item + py->exception_value));
+        item = vt_owners_word(w, item + py->exception_previous);
+    }
+}
+
+static void last_exceptions(struct vt_owners *w, uintptr_t sys) {
+    exception(w, VT_OWNERS_LITERAL("last_exc"), vt_owners_python_look_up(w, sys, "last_exc"));
+    exception(w, VT_OWNERS_LITERAL("last_value"), vt_owners_python_look_up(w, sys, "last_value"));
+    exception(w, VT_OWNERS_LITERAL("last_traceback"),
+              vt_owners_python_look_up(w, sys, "last_traceback"));
+}
+
+/* Dicts that a thread has: what C extensions keep for it. */
+static void thread_dict(struct vt_owners *w, uintptr_t thread) {
+    struct vt_root root = {
+        .level = VT_LEVEL_INTERPRETER,
+        .kind = VT_STEP_INTERPRETER,
+        .name = VT_OWNERS_LITERAL("thread state"),
+    };
+    uintptr_t dict = vt_owners_word(w, thread + vt_owners_py->thread_dict);
+    if (dict && vt_owners_root(w, &root))
+        vt_owners_python_keys(w, dict);
+}
+
+static void interpreter(struct vt_owners *w, uintptr_t at, enum vt_owners_level level) {
+    const struct vt_owners_pylayout *py = vt_owners_py;
+    if (level == VT_LEVEL_EXCEPTION)
+        last_exceptions(w, vt_owners_word(w, at + py->interpreter_sys));
+    /* A frame's name for an object is nearer than a module's. */
+    uintptr_t thread = vt_owners_word(w, at + py->interpreter_threads);
+    for (unsigned i = 0; thread && !(thread & 7) && i < MOST_THREADS; i++) {
+        /* Is it a thread's state at all? Then it leads back. */
+        if (vt_owners_word(w, thread + VT_PYTHREAD_INTERPRETER) != at)
+            return;
+        if (level == VT_LEVEL_USER || level == VT_LEVEL_LIBRARY)
+            frames(w, thread);
+        else if (level == VT_LEVEL_EXCEPTION)
+            exceptions_of_thread(w, thread);
+        else if (level == VT_LEVEL_INTERPRETER)
+            thread_dict(w, thread);
+        thread = vt_owners_word(w, thread + VT_PYTHREAD_NEXT);
+    }
+    if (level == VT_LEVEL_USER || level == VT_LEVEL_OWN || level == VT_LEVEL_LIBRARY)
+        vt_owners_python_each(w, vt_owners_word(w, at + py->interpreter_modules), module, NULL);
+}
 
 void vt_owners_python_roots(struct vt_owners *w) {
-    (void)w;
+    vt_owners_py = vt_owners_python_layout();
+    if (!vt_owners_py)
+        return;
+    uintptr_t at = vt_owners_word(w, vt_pyimage.runtime + vt_owners_py->interpreters);
+    for (unsigned i = 0; at && !(at & 7) && i < MOST_INTERPRETERS; i++) {
+        interpreter(w, at, vt_owners_level(w));
+        at = vt_owners_word(w, at + vt_owners_py->interpreter_next);
+    }
 }

@@ -91,6 +91,9 @@ uint32_t vt_python_capture(struct vt_pystack *stack);
  * could not be read. */
 bool vt_python_describe(const struct vt_pyframe *frame, struct vt_pycode *out);
 
+/* The line of a byte offset into a code object's bytecode, by a copy of its line table. 0: none. */
+uint32_t vt_python_line(const uint8_t *table, size_t bytes, uint32_t first, uint32_t lasti);
+
 /* Whether a return address is in the interpreter's own code. */
 bool vt_python_owns(uintptr_t return_address);
 

@@ -142,6 +142,18 @@ static uint32_t line_by_locations(const uint8_t *p, const uint8_t *end, uint32_t
     return 0;
 }
 
+uint32_t vt_python_line(const uint8_t *table, size_t bytes, uint32_t first, uint32_t lasti) {
+    switch ((enum vt_pylines)vt_pyimage.at.lines) {
+    case VT_LINES_LNOTAB:
+        return line_by_lnotab(table, table + bytes, first, lasti);
+    case VT_LINES_RANGES:
+        return line_by_ranges(table, table + bytes, first, lasti);
+    case VT_LINES_LOCATIONS:
+        return line_by_locations(table, table + bytes, first, lasti);
+    }
+    return 0;
+}
+
 static uint32_t line_of(uintptr_t code, uint32_t first, uint32_t lasti) {
     const struct vt_pylayout *at = &vt_pyimage.at;
     uintptr_t table = word(code + at->lines_table);
@@ -150,16 +162,7 @@ static uint32_t line_of(uintptr_t code, uint32_t first, uint32_t lasti) {
     uint64_t bytes = word(table + at->bytes_size);
     if (bytes > LONGEST_TABLE)
         return 0;
-    const uint8_t *p = (const uint8_t *)(table + at->bytes_data);
-    switch ((enum vt_pylines)at->lines) {
-    case VT_LINES_LNOTAB:
-        return line_by_lnotab(p, p + bytes, first, lasti);
-    case VT_LINES_RANGES:
-        return line_by_ranges(p, p + bytes, first, lasti);
-    case VT_LINES_LOCATIONS:
-        return line_by_locations(p, p + bytes, first, lasti);
-    }
-    return 0;
+    return vt_python_line((const uint8_t *)(table + at->bytes_data), bytes, first, lasti);
 }
 
 bool vt_python_describe(const struct vt_pyframe *frame, struct vt_pycode *out) {

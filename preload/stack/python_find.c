@@ -186,8 +186,9 @@ bool vt_python_find(const char **why) {
     for (size_t i = 0; i < sizeof image->version - 1 && text[i] && text[i] != ' '; i++)
         image->version[i] = text[i];
     *why = parse_version(text, &minor);
+    image->runtime = (uintptr_t)vt_libc_dlsym(handle, "_PyRuntime");
     if (*why == NULL)
-        *why = vt_python_layout(&image->at, minor, (uintptr_t)vt_libc_dlsym(handle, "_PyRuntime"));
+        *why = vt_python_layout(&image->at, minor, image->runtime);
     if (*why == NULL)
         *why = vt_python_layout_check(&image->at, (uintptr_t)code_type);
     if (*why == NULL && finalizing == NULL)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Inside the Python half: the interpreter that was found, and the offsets of its fields. Only for
- * python.c, python_find.c, python_layout.c and python_code.c.
+ * The interpreter that was found, and the offsets of its fields. Only for python*.c, and for the
+ * readers of Python's objects in scan/ (owners_python*.c).
  */
 #ifndef VT_PRELOAD_PYTHON_LAYOUT_H
 #define VT_PRELOAD_PYTHON_LAYOUT_H
@@ -47,6 +47,7 @@ struct vt_pyimage {
     struct vt_pylayout at;
     char version[24]; /* "3.11.7" */
     uintptr_t code_type;
+    uintptr_t runtime; /* _PyRuntime; 0: not exported */
     int (*is_initialized)(void);
     int (*is_finalizing)(void);
     void *(*this_state)(void); /* PyGILState_GetThisThreadState */

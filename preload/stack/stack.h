@@ -14,6 +14,7 @@
 
 #include "log/log.h"
 #include "python.h"
+#include "python_layout.h"
 
 /* Opens the unwinder. Called once, at arming. */
 void vt_stack_arm(void);

@@ -1,0 +1,292 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Strings, names of types and keys of Python as text, and the edges that they name.
+ * Used by all owners_python*.c.
+ */
+#include "owners_python.h"
+
+#include "stack/stack.h"
+
+#include <string.h>
+
+const struct vt_owners_pylayout *vt_owners_py;
+
+/* Keys are shown like this deep: (1, ('a', 2)). */
+#define DEEPEST 3u
+#define CHUNK   64u    /* characters read at a time */
+#define LOWEST  65536u /* no smaller number is an address */
+
+/* Text that grows to `room` bytes and is then cut. */
+struct out {
+    char *at;
+    uint32_t n, room;
+    bool cut;
+};
+
+static void put(struct out *o, const char *text, uint32_t bytes) {
+    if (o->cut || bytes > o->room - o->n) {
+        o->cut = true;
+        return;
+    }
+    memcpy(o->at + o->n, text, bytes);
+    o->n += bytes;
+}
+
+static void put_text(struct out *o, const char *text) {
+    put(o, text, (uint32_t)strlen(text));
+}
+
+static void put_character(struct out *o, uint32_t c) {
+    char b[4];
+    if (c > 0x10ffff || (c >= 0xd800 && c < 0xe000))
+        c = 0xfffd;
+    if (c < 0x80) {
+        b[0] = (char)c;
+        put(o, b, 1);
+    } else if (c < 0x800) {
+        b[0] = (char)(0xc0 | c >> 6);
+        b[1] = (char)(0x80 | (c & 0x3f));
+        put(o, b, 2);
+    } else if (c < 0x10000) {
+        b[0] = (char)(0xe0 | c >> 12);
+        b[1] = (char)(0x80 | (c >> 6 & 0x3f));
+        b[2] = (char)(0x80 | (c & 0x3f));
+        put(o, b, 3);
+    } else {
+        b[0] = (char)(0xf0 | c >> 18);
+        b[1] = (char)(0x80 | (c >> 12 & 0x3f));
+        b[2] = (char)(0x80 | (c >> 6 & 0x3f));
+        b[3] = (char)(0x80 | (c & 0x3f));
+        put(o, b, 4);
+    }
+}
+
+/* As repr() shows a character between single quotes; what is not printable ASCII is left as it is,
+ * but for control characters. */
+static void put_quoted(struct out *o, uint32_t c) {
+    static const char hex[] = "0123456789abcdef";
+    char x[4] = {'\\', 'x', hex[c >> 4 & 15], hex[c & 15]};
+    if (c == '\'' || c == '\\') {
+        put_text(o, "\\");
+        put_character(o, c);
+    } else if (c == '\n') {
+        put_text(o, "\\n");
+    } else if (c == '\t') {
+        put_text(o, "\\t");
+    } else if (c == '\r') {
+        put_text(o, "\\r");
+    } else if (c < 0x20 || c == 0x7f) {
+        put(o, x, sizeof x);
+    } else {
+        put_character(o, c);
+    }
+}
+
+static bool put_str(struct vt_owners *w, struct out *o, uintptr_t str, bool quoted) {
+    const struct vt_pylayout *at = &vt_pyimage.at;
+    uint64_t length = vt_owners_word(w, str + at->text_length);
+    uint32_t state = (uint32_t)vt_owners_int(w, str + at->text_state);
+    unsigned size = state >> 2 & 7;
+    bool compact = state >> 5 & 1, ascii = state >> 6 & 1;
+    if ((size != 1 && size != 2 && size != 4) || length > INT32_MAX)
+        return false;
+    uintptr_t data = !compact ? vt_owners_word(w, str + at->text_compact)
+                              : str + (ascii ? at->text_ascii : at->text_compact);
+    for (uint64_t i = 0; i < length && !o->cut; i += CHUNK) {
+        union {
+            uint8_t one[CHUNK];
+            uint16_t two[CHUNK];
+            uint32_t four[CHUNK];
+        } c;
+        uint64_t n = length - i < CHUNK ? length - i : CHUNK;
+        if (!vt_owners_read(w, &c, data + i * size, n * size))
+            return false;
+        for (uint64_t k = 0; k < n && !o->cut; k++) {
+            uint32_t character = size == 1 ? c.one[k] : size == 2 ? c.two[k] : c.four[k];
+            if (quoted)
+                put_quoted(o, character);
+            else
+                put_character(o, character);
+        }
+    }
+    return true;
+}
+
+static const struct vt_owners_type *type_of_str(struct vt_owners *w, uintptr_t object) {
+    const struct vt_owners_type *type = vt_owners_type_of(w, object);
+    return type && type->flags & VT_PYFLAG_UNICODE ? type : NULL;
+}
+
+uint32_t vt_owners_python_str(struct vt_owners *w, uintptr_t str, char *to, uint32_t room) {
+    struct out o = {.at = to, .room = room};
+    if (!type_of_str(w, str) || !put_str(w, &o, str, false))
+        return 0;
+    return o.n;
+}
+
+bool vt_owners_python_is(struct vt_owners *w, uintptr_t str, const char *text) {
+    char found[64];
+    size_t length = strlen(text);
+    uint32_t n = vt_owners_python_str(w, str, found, sizeof found);
+    return n == length && memcmp(found, text, n) == 0;
+}
+
+/* An int's value. False: it needs more than 64 bits. */
+static bool read_number(struct vt_owners *w, uintptr_t object, bool *negative, uint64_t *value) {
+    uint32_t digits[3] = {0};
+    int64_t size = (int64_t)vt_owners_word(w, object + VT_PY_SIZE);
+    *negative = vt_owners_py->long_tag ? (size & 3) == 2 : size < 0;
+    uint64_t n = vt_owners_py->long_tag ? (uint64_t)size >> 3 : (uint64_t)(size < 0 ? -size : size);
+    if (n > 3 || (n && !vt_owners_read(w, digits, object + VT_PYLONG_DIGITS, n * 4)) ||
+        digits[2] > 15)
+        return false;
+    *value = digits[0] | (uint64_t)digits[1] << 30 | (uint64_t)digits[2] << 60;
+    return true;
+}
+
+uint64_t vt_owners_python_number(struct vt_owners *w, uintptr_t object) {
+    bool negative;
+    uint64_t value;
+    return read_number(w, object, &negative, &value) && !negative ? value : 0;
+}
+
+/* Whether a number fits the index of an edge. */
+static bool indexed(struct vt_owners *w, uintptr_t object, int64_t *index) {
+    bool negative;
+    uint64_t value;
+    if (!read_number(w, object, &negative, &value) || value > INT64_MAX)
+        return false;
+    *index = negative ? -(int64_t)value : (int64_t)value;
+    return true;
+}
+
+static void put_type_name(struct vt_owners *w, struct out *o, uintptr_t type) {
+    char name[VT_OWNERS_TEXT_MOST];
+    put(o, name, vt_owners_python_type_name(w, type, name, sizeof name));
+}
+
+/* An object as Python shows it, where that is short and certain; else its class in angle brackets. */
+static void put_object(struct vt_owners *w, struct out *o, uintptr_t object, unsigned depth) {
+    const struct vt_owners_type *type = vt_owners_type_of(w, object);
+    bool negative;
+    uint64_t value;
+    char text[32];
+    if (!type)
+        return;
+    if (type->flags & VT_PYFLAG_UNICODE) {
+        put_text(o, "'");
+        put_str(w, o, object, true);
+        put_text(o, "'");
+    } else if (type->reader == VT_PYREAD_NUMBER && read_number(w, object, &negative, &value)) {
+        if (negative)
+            put_text(o, "-");
+        vt_text_put_number(text, value);
+        put_text(o, text);
+    } else if (type->reader == VT_PYREAD_TUPLE && depth < DEEPEST) {
+        uint64_t n = vt_owners_word(w, object + VT_PY_SIZE);
+        put_text(o, "(");
+        for (uint64_t i = 0; i < n && !o->cut; i++) {
+            if (i)
+                put_text(o, ", ");
+            put_object(w, o, vt_owners_word(w, object + vt_owners_py->tuple_items + i * 8),
+                       depth + 1);
+        }
+        put_text(o, n == 1 ? ",)" : ")");
+    } else if (type->flags & VT_PYFLAG_TYPE) {
+        put_type_name(w, o, object);
+    } else {
+        char name[VT_OWNERS_TEXT_MOST];
+        uint32_t n = vt_owners_python_type_name(w, type->address, name, sizeof name);
+        bool none = n == 8 && memcmp(name, "NoneType", n) == 0;
+        if (none || (n == 4 && memcmp(name, "bool", n) == 0)) {
+            put_text(o, none                                          ? "None"
+                        : vt_owners_int(w, object + VT_PYLONG_DIGITS) ? "True"
+                                                                      : "False");
+            return;
+        }
+        put_text(o, "<");
+        put(o, name, n);
+        put_text(o, ">");
+    }
+}
+
+uint32_t vt_owners_python_type_name(struct vt_owners *w, uintptr_t type, char *to, uint32_t room) {
+    struct out o = {.at = to, .room = room};
+    char name[128] = "";
+    uintptr_t text = vt_owners_word(w, type + VT_PYTYPE_NAME);
+    bool heap = vt_owners_word(w, type + VT_PYTYPE_FLAGS) & VT_PYFLAG_HEAP;
+    /* Its end is not known, nor whether the page after it can be read. */
+    for (size_t i = 0; i < sizeof name - 1; i++)
+        if (!vt_owners_read(w, &name[i], text + i, 1) || !name[i])
+            break;
+    name[sizeof name - 1] = 0;
+    if (heap && !strchr(name, '.') && vt_owners_py) {
+        uintptr_t dict = vt_owners_word(w, type + VT_PYTYPE_DICT);
+        uintptr_t module = vt_owners_python_look_up(w, dict, "__module__");
+        uintptr_t qualified = vt_owners_word(w, type + vt_owners_py->cached_keys - 8);
+        if (type_of_str(w, module) && !vt_owners_python_is(w, module, "builtins")) {
+            put_str(w, &o, module, false);
+            put_text(&o, ".");
+        }
+        if (type_of_str(w, qualified) && put_str(w, &o, qualified, false))
+            return o.n;
+    }
+    put_text(&o, name);
+    return o.n;
+}
+
+/* Whether an edge leads to an object that can hold something. */
+static bool resolve(struct vt_owners *w, struct vt_edge *edge, uintptr_t to) {
+    const struct vt_owners_type *type = vt_owners_type_of(w, to);
+    edge->as = VT_AS_PYTHON;
+    edge->to = to;
+    return type && !type->leaf && (!type->number || vt_owners_python_number(w, to) >= LOWEST);
+}
+
+void vt_owners_python_edge(struct vt_owners *w, enum vt_step kind, struct vt_owners_text name,
+                           uintptr_t to) {
+    struct vt_edge edge = {.kind = kind, .name = name};
+    if (resolve(w, &edge, to))
+        vt_owners_edge(w, &edge);
+}
+
+void vt_owners_python_edge_str(struct vt_owners *w, enum vt_step kind, uintptr_t name,
+                               uintptr_t to) {
+    struct vt_edge edge = {.kind = kind};
+    char text[VT_OWNERS_TEXT_MOST];
+    if (!resolve(w, &edge, to))
+        return;
+    uint32_t n = vt_owners_python_str(w, name, text, sizeof text);
+    edge.name = (struct vt_owners_text){text, n};
+    if (n)
+        vt_owners_edge(w, &edge);
+}
+
+void vt_owners_python_edge_apart(struct vt_owners *w, uintptr_t to) {
+    struct vt_edge edge = {.kind = VT_STEP_ITEM, .apart = true};
+    if (resolve(w, &edge, to))
+        vt_owners_edge(w, &edge);
+}
+
+void vt_owners_python_edge_at(struct vt_owners *w, enum vt_step kind, int64_t index, uintptr_t to) {
+    struct vt_edge edge = {.kind = kind, .indexed = true, .index = index};
+    if (resolve(w, &edge, to))
+        vt_owners_edge(w, &edge);
+}
+
+void vt_owners_python_edge_key(struct vt_owners *w, uintptr_t key, uintptr_t to) {
+    struct vt_edge edge = {.kind = VT_STEP_KEY};
+    char text[VT_OWNERS_TEXT_MOST];
+    struct out o = {.at = text, .room = sizeof text};
+    if (!resolve(w, &edge, to))
+        return;
+    const struct vt_owners_type *type = vt_owners_type_of(w, key);
+    if (!type)
+        return;
+    edge.indexed = type->reader == VT_PYREAD_NUMBER && indexed(w, key, &edge.index);
+    if (!edge.indexed) {
+        put_object(w, &o, key, 0);
+        edge.name = (struct vt_owners_text){text, o.n};
+    }
+    vt_owners_edge(w, &edge);
+}
