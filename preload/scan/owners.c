@@ -252,6 +252,20 @@ static bool write_result(const struct vt_owners *w, const struct moment *m) {
     return r != NULL;
 }
 
+static const struct vt_owners_readers readers = {
+    .python_type = vt_owners_python_type,
+    .python = vt_owners_python,
+    .python_number = vt_owners_python_number,
+    .python_roots = vt_owners_python_roots,
+    .python_type_name = vt_owners_python_type_name,
+    .class_type = vt_owners_class_type,
+    .class_python = vt_owners_class_python,
+    .class_roles = vt_owners_class_roles,
+    .class_ = vt_owners_class,
+    .class_key = vt_owners_class_key,
+    .class_name = vt_owners_class_name,
+};
+
 static struct vt_owners_answer *share(struct vt_owners *w) {
     w->record_room = (size_t)w->target_count * sizeof(struct vt_owned) * (2 + VT_OWNED_OTHERS) +
                      w->most_bytes / 8;
@@ -263,6 +277,7 @@ static struct vt_owners_answer *share(struct vt_owners *w) {
 
 static bool take(struct vt_owners *w, struct moment *m) {
     static uint32_t snapshots, steps; /* in this process; one snapshot at a time uses them */
+    w->readers = &readers;
     gather_targets(w);
     if (!w->target_count)
         return false;

@@ -1,37 +1,127 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * C++ objects, and what PyTorch's Python objects refer to.
+ * C++ objects: which class is one of?
  *
- * Called by owners_walk.c.
+ * A polymorphic object begins with a pointer to its vtable, before which its type information
+ * stands; that has the class's mangled name and its base classes. An object is taken for what it
+ * says only if a known class is found among them, by its whole name.
+ *
+ * Called by owners_walk.c and owners_torch.c.
  */
 #define _GNU_SOURCE
-#include "owners_walk.h"
+#include "owners_class.h"
+#include "owners_parts.h"
 
-void vt_owners_class_type(struct vt_owners *w, struct vt_owners_type *type) {
-    (void)w, (void)type;
+#include <string.h>
+
+#define SLOTS      4096u
+#define BASES_MOST 12u
+
+static const char *const names[VT_CLASSES] = {
+    [VT_CLASS_TENSOR] = "N3c1010TensorImplE",
+    [VT_CLASS_STORAGE] = "N3c1011StorageImplE",
+    [VT_CLASS_NODE] = "N5torch8autograd4NodeE",
+    [VT_CLASS_META] = "N5torch8autograd12AutogradMetaE",
+    [VT_CLASS_HOOKS] = "N5torch8autograd20PySavedVariableHooksE",
+};
+
+/* What is known of a vtable. */
+struct known {
+    uint64_t vtable;
+    uintptr_t name; /* of its class, mangled */
+    enum vt_class class_;
+};
+
+/* As much of a mangled name as fits; false: it is none. */
+static bool read_name(struct vt_owners *w, uintptr_t at, char to[VT_OWNERS_TEXT_MOST + 1]) {
+    size_t n = 0;
+    for (; n < VT_OWNERS_TEXT_MOST && vt_owners_read(w, to + n, at + n, 1) && to[n]; n++)
+        if ((uint8_t)to[n] <= ' ' || (uint8_t)to[n] > '~')
+            return false;
+    to[n] = 0;
+    return n > 0;
 }
 
-void vt_owners_class_python(struct vt_owners *w, uintptr_t object,
-                            const struct vt_owners_type *type) {
-    (void)w, (void)object, (void)type;
+/* The type information of a class has its name, and then its base class, if it has just one. Any
+ * word may stand there otherwise, but that leads to none of our names. */
+static enum vt_class find_class(struct vt_owners *w, uintptr_t info, uintptr_t *name) {
+    char text[VT_OWNERS_TEXT_MOST + 1];
+    for (unsigned i = 0; i < BASES_MOST && info && !(info & 7); i++) {
+        uintptr_t at = vt_owners_word(w, info + 8);
+        if (!at || !read_name(w, at, text))
+            break;
+        if (i == 0)
+            *name = at;
+        for (enum vt_class c = 1; c < VT_CLASSES; c++)
+            if (strcmp(text, names[c]) == 0)
+                return c;
+        info = vt_owners_word(w, info + 16);
+    }
+    return VT_CLASS_NONE;
 }
 
-uint16_t vt_owners_class_roles(const struct vt_owners_type *type, struct vt_owners_text attribute) {
-    (void)type, (void)attribute;
-    return 0;
+static const struct known *known_of(struct vt_owners *w, uintptr_t object) {
+    if (!w->classes && !(w->classes = vt_owners_map(w, SLOTS * sizeof(struct known))))
+        return NULL;
+    uint64_t vtable = object && !(object & 7) ? vt_owners_word(w, object) : 0;
+    if (!vtable || vtable & 7)
+        return NULL;
+    uint32_t i = (uint32_t)((vtable >> 3) * 0x9e3779b1u) % SLOTS;
+    struct known *k = (struct known *)(void *)w->classes + i;
+    if (k->vtable == vtable)
+        return k;
+    /* A newer one replaces it. */
+    *k = (struct known){.vtable = vtable};
+    k->class_ = find_class(w, vt_owners_word(w, vtable - 8), &k->name);
+    return k;
 }
 
-void vt_owners_class(struct vt_owners *w, uintptr_t object, uint16_t class_) {
-    (void)w, (void)object, (void)class_;
+enum vt_class vt_class_of(struct vt_owners *w, uintptr_t object) {
+    const struct known *k = known_of(w, object);
+    return k ? k->class_ : VT_CLASS_NONE;
+}
+
+bool vt_class_is(struct vt_owners *w, uintptr_t object, const char *mangled) {
+    char text[VT_OWNERS_TEXT_MOST + 1];
+    const struct known *k = known_of(w, object);
+    return k && k->name && read_name(w, k->name, text) && strcmp(text, mangled) == 0;
 }
 
 uint64_t vt_owners_class_key(struct vt_owners *w, uintptr_t object, uint16_t class_) {
-    (void)w, (void)object, (void)class_;
-    return 0;
+    return class_ == VT_CLASS_NODE ? vt_owners_word(w, object) : 1;
+}
+
+/* The last part of a nested name: of "N5torch8autograd9generated12MulBackward0E", "MulBackward0".
+ * What has arguments of templates stays as it is. */
+static uint32_t last_part(const char *mangled, char *to, uint32_t room) {
+    const char *at = mangled + (*mangled == 'N'), *part = mangled;
+    size_t bytes = strlen(mangled);
+    while (*at >= '1' && *at <= '9') {
+        size_t n = 0;
+        for (; *at >= '0' && *at <= '9' && n < 1000; at++)
+            n = n * 10 + (size_t)(*at - '0');
+        if (n > strlen(at))
+            break;
+        part = at;
+        bytes = n;
+        at += n;
+    }
+    if (*at && *at != 'E') {
+        part = mangled;
+        bytes = strlen(mangled);
+    }
+    bytes = bytes < room ? bytes : room;
+    memcpy(to, part, bytes);
+    return (uint32_t)bytes;
 }
 
 uint32_t vt_owners_class_name(struct vt_owners *w, uint64_t key, uint16_t class_, char *to,
                               uint32_t room) {
-    (void)w, (void)key, (void)class_, (void)to, (void)room;
-    return 0;
+    static const char *const plain[VT_CLASSES] = {
+        [VT_CLASS_TENSOR] = "Tensor", [VT_CLASS_STORAGE] = "Storage"};
+    char text[VT_OWNERS_TEXT_MOST + 1];
+    if (class_ < VT_CLASSES && plain[class_])
+        return last_part(plain[class_], to, room);
+    uintptr_t info = vt_owners_word(w, key - 8), name = info ? vt_owners_word(w, info + 8) : 0;
+    return name && read_name(w, name, text) ? last_part(text, to, room) : 0;
 }

@@ -60,7 +60,25 @@ struct vt_pile {
 #define VT_OWNERS_RANGES 65536u
 #define VT_OWNERS_MAPS   24u
 
+/* The readers' functions, as owners_walk.h declares them. A table, because they call the walk, too. */
+struct vt_owners_readers {
+    void (*python_type)(struct vt_owners *w, struct vt_owners_type *type);
+    void (*python)(struct vt_owners *w, uintptr_t object, const struct vt_owners_type *type);
+    uint64_t (*python_number)(struct vt_owners *w, uintptr_t object);
+    void (*python_roots)(struct vt_owners *w);
+    uint32_t (*python_type_name)(struct vt_owners *w, uintptr_t type, char *to, uint32_t room);
+    void (*class_type)(struct vt_owners *w, struct vt_owners_type *type);
+    void (*class_python)(struct vt_owners *w, uintptr_t object, const struct vt_owners_type *type);
+    uint16_t (*class_roles)(const struct vt_owners_type *type, struct vt_owners_text attribute);
+    void (*class_)(struct vt_owners *w, uintptr_t object, uint16_t class_);
+    uint64_t (*class_key)(struct vt_owners *w, uintptr_t object, uint16_t class_);
+    uint32_t (*class_name)(struct vt_owners *w, uint64_t key, uint16_t class_, char *to,
+                           uint32_t room);
+};
+
 struct vt_owners {
+    const struct vt_owners_readers *readers;
+
     /* the question */
     struct vt_owners_target *targets;
     uint32_t target_count;
@@ -92,6 +110,7 @@ struct vt_owners {
     uint32_t read;   /* nodes that were read so far */
     uint32_t *again; /* a ring of nodes whose roles became more after that */
     uint32_t again_first, again_last;
+    uint64_t *classes; /* owned by owners_class.c */
     struct vt_owners_type *types;
     uint32_t type_count;
     uint32_t *type_slots;
@@ -120,13 +139,14 @@ static inline struct vt_other *vt_other_at(const struct vt_owners *w, uint32_t n
     return (struct vt_other *)(void *)w->others.at + number;
 }
 
+/* owners_read.c */
+
 /* Memory of the walk; NULL: none left, and the walk stops. All of it is unmapped at the end. */
 void *vt_owners_map(struct vt_owners *w, size_t bytes);
 void vt_owners_unmap(struct vt_owners *w);
-/* Adds an item of zeroes to a pile that has room for `most` bytes. NULL as above. */
+/* Adds zeroes to a pile. NULL as above. */
 void *vt_owners_push(struct vt_owners *w, struct vt_pile *pile, size_t bytes);
-
-/* owners_read.c: once per walk, in the process that walks. */
+/* Once per walk, in the process that walks. */
 bool vt_owners_read_open(struct vt_owners *w);
 
 /* owners_walk.c: the whole walk, and the answer. */

@@ -57,14 +57,18 @@ static bool is_alike(const struct vt_owners *w, const struct vt_path_step *s,
            memcmp(text_at(w, s->name), name, s->name_bytes) == 0;
 }
 
-/* The step that the way has gone through before, where it goes around; 0: none. */
+/* The last step of this kind that the way has gone through, if it goes around: it has gone through
+ * several. 0: it does not. */
 static uint32_t around(const struct vt_owners *w, const struct vt_path_step *as, const char *name) {
-    uint32_t seen = 0, at = as->parent;
+    uint32_t seen = 0, last = 0, at = as->parent;
     for (uint32_t i = 0; i < AROUND_MOST && at; i++) {
         struct vt_path_step *s = vt_step_at(w, at);
-        if (is_alike(w, s, as, name) && (as->kind == VT_STEP_CLASS || ++seen == REPEATS)) {
-            s->flags |= VT_STEP_REPEATS;
-            return at;
+        if (is_alike(w, s, as, name)) {
+            last = last ? last : at;
+            if (as->kind == VT_STEP_CLASS || ++seen == REPEATS) {
+                vt_step_at(w, last)->flags |= VT_STEP_REPEATS;
+                return last;
+            }
         }
         at = s->parent;
     }
@@ -155,8 +159,8 @@ static uint32_t type_text(struct vt_owners *w, const struct vt_path_step *s, cha
     }
     if (!s->type)
         return 0;
-    return s->class_ ? vt_owners_class_name(w, s->type, s->class_, to, room)
-                     : vt_owners_python_type_name(w, (uintptr_t)s->type, to, room);
+    return s->class_ ? w->readers->class_name(w, s->type, s->class_, to, room)
+                     : w->readers->python_type_name(w, (uintptr_t)s->type, to, room);
 }
 
 static uint32_t number_text(int64_t number, char *to) {

@@ -7,7 +7,7 @@
  * makes the copy return false. In the program itself, other threads may unmap anything, and the
  * handlers are the program's; so each read is a process_vm_readv.
  *
- * Called by the readers and the walk.
+ * The walk's own memory is here too, because every part needs it. Called by the readers and the walk.
  */
 #define _GNU_SOURCE
 #include "owners_parts.h"
@@ -15,6 +15,7 @@
 #include <fcntl.h>
 #include <signal.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/uio.h>
 #include <ucontext.h>
 
@@ -120,6 +121,34 @@ static bool read_maps(struct vt_owners *w) {
     }
     VT_SYS1(SYS_close, fd);
     return w->range_count > 0;
+}
+
+void *vt_owners_map(struct vt_owners *w, size_t bytes) {
+    void *p = w->map_count == VT_OWNERS_MAPS
+                  ? NULL
+                  : vt_sys_mmap((bytes + 4095) & ~(size_t)4095, PROT_READ | PROT_WRITE,
+                                MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    if (p)
+        w->maps[w->map_count++] =
+            (struct vt_range){(uintptr_t)p, (uintptr_t)p + ((bytes + 4095) & ~(size_t)4095)};
+    else
+        w->stopped = true;
+    return p;
+}
+
+void vt_owners_unmap(struct vt_owners *w) {
+    for (uint32_t i = 0; i < w->map_count; i++)
+        vt_sys_munmap((void *)w->maps[i].start, w->maps[i].end - w->maps[i].start);
+}
+
+void *vt_owners_push(struct vt_owners *w, struct vt_pile *pile, size_t bytes) {
+    if (pile->room - pile->used < bytes) {
+        w->stopped = true;
+        return NULL;
+    }
+    void *at = pile->at + pile->used;
+    pile->used += bytes;
+    return at;
 }
 
 bool vt_owners_read_open(struct vt_owners *w) {

@@ -26,34 +26,6 @@
 
 /* --- memory --- */
 
-void *vt_owners_map(struct vt_owners *w, size_t bytes) {
-    void *p = w->map_count == VT_OWNERS_MAPS
-                  ? NULL
-                  : vt_sys_mmap((bytes + 4095) & ~(size_t)4095, PROT_READ | PROT_WRITE,
-                                MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-    if (p)
-        w->maps[w->map_count++] =
-            (struct vt_range){(uintptr_t)p, (uintptr_t)p + ((bytes + 4095) & ~(size_t)4095)};
-    else
-        w->stopped = true;
-    return p;
-}
-
-void vt_owners_unmap(struct vt_owners *w) {
-    for (uint32_t i = 0; i < w->map_count; i++)
-        vt_sys_munmap((void *)w->maps[i].start, w->maps[i].end - w->maps[i].start);
-}
-
-void *vt_owners_push(struct vt_owners *w, struct vt_pile *pile, size_t bytes) {
-    if (pile->room - pile->used < bytes) {
-        w->stopped = true;
-        return NULL;
-    }
-    void *at = pile->at + pile->used;
-    pile->used += bytes;
-    return at;
-}
-
 static bool make_pile(struct vt_owners *w, struct vt_pile *pile, size_t room, size_t first) {
     pile->at = vt_owners_map(w, room);
     pile->room = pile->at ? room : 0;
@@ -102,9 +74,10 @@ const struct vt_owners_type *vt_owners_type_at(struct vt_owners *w, uintptr_t ty
     }
     struct vt_owners_type *t = &w->types[w->type_slots[i] = w->type_count++];
     t->address = type;
-    vt_owners_python_type(w, t);
-    if (!t->leaf)
-        vt_owners_class_type(w, t);
+    w->readers->python_type(w, t);
+    w->readers->class_type(w, t);
+    if (t->family)
+        t->leaf = false;
     return t;
 }
 
@@ -227,7 +200,7 @@ static void arrive_at_python(struct vt_owners *w, const struct vt_edge *edge, ui
     const struct vt_owners_type *type = vt_owners_type_of(w, edge->to);
     if (!type || type->leaf)
         return;
-    if (type->number && !vt_owners_target_at(w, vt_owners_python_number(w, edge->to)))
+    if (type->number && !vt_owners_target_at(w, w->readers->python_number(w, edge->to)))
         return;
     arrive(w, edge, VT_NODE_PYTHON, type->address, (uint32_t)(type - w->types), roles);
 }
@@ -243,14 +216,14 @@ void vt_owners_edge(struct vt_owners *w, const struct vt_edge *edge) {
     if (edge->kind == VT_STEP_ATTRIBUTE && w->node) {
         const struct vt_node *n = vt_node_at(w, w->node);
         if (n->class_ == VT_NODE_PYTHON && w->types[n->type].family)
-            roles |= vt_owners_class_roles(&w->types[n->type], edge->name);
+            roles |= w->readers->class_roles(&w->types[n->type], edge->name);
     }
     switch (edge->as) {
     case VT_AS_PYTHON:
         arrive_at_python(w, edge, roles);
         return;
     case VT_AS_CLASS:
-        arrive(w, edge, edge->class_, vt_owners_class_key(w, edge->to, edge->class_), 0, roles);
+        arrive(w, edge, edge->class_, w->readers->class_key(w, edge->to, edge->class_), 0, roles);
         return;
     case VT_AS_ADDRESS:
     case VT_AS_NUMBER:
@@ -297,13 +270,13 @@ static void read_node(struct vt_owners *w, uint32_t number) {
     if (n.class_ == VT_NODE_TARGET)
         return;
     if (n.class_ != VT_NODE_PYTHON) {
-        vt_owners_class(w, n.address, n.class_);
+        w->readers->class_(w, n.address, n.class_);
         return;
     }
     const struct vt_owners_type *type = &w->types[n.type];
-    vt_owners_python(w, n.address, type);
+    w->readers->python(w, n.address, type);
     if (type->family)
-        vt_owners_class_python(w, n.address, type);
+        w->readers->class_python(w, n.address, type);
 }
 
 static bool has_time(struct vt_owners *w) {
@@ -313,7 +286,7 @@ static bool has_time(struct vt_owners *w) {
 }
 
 static void walk_level(struct vt_owners *w) {
-    vt_owners_python_roots(w);
+    w->readers->python_roots(w);
     while (w->read < w->node_count && has_time(w))
         read_node(w, w->read++);
     w->roles_only = true;

@@ -7,7 +7,8 @@
  *   owners_paths.c   steps of paths, each kept once
  *   owners_read.c    reads memory that may not be what it should be
  *   owners_python.c, owners_python_roots.c   edges of Python's objects, and where they begin
- *   owners_class.c   edges of C++ objects, and what PyTorch's Python objects refer to
+ *   owners_class.c   classes of C++ objects
+ *   owners_torch.c   what PyTorch's objects hold
  *
  * A reader knows the layout of a kind of objects. It is asked for one object at a time, reads it
  * through the functions below, and names each of its edges. It must name an edge only if it is a
@@ -119,7 +120,7 @@ void vt_owners_in_doubt(struct vt_owners *w);
 /* What is known of a Python type. The walk keeps one for each address of a type. */
 struct vt_owners_type {
     uintptr_t address;
-    /* owners_class.c: what it adds to the edges, and what its attributes say of roles; 0: nothing */
+    /* owners_torch.c: what it adds to the edges, and what its attributes say of roles; 0: nothing */
     uint8_t family;
     /* For owners_python.c alone, from here on; all 0 at first. */
     bool leaf;   /* its objects hold nothing, and are never visited: str, module, ... */
@@ -156,9 +157,9 @@ const struct vt_owners_type *vt_owners_type_of(struct vt_owners *w, uintptr_t ob
 /* A type by its own address. */
 const struct vt_owners_type *vt_owners_type_at(struct vt_owners *w, uintptr_t type);
 
-/* --- what owners_class.c has --- */
+/* --- what owners_class.c and owners_torch.c have --- */
 
-/* Sets type->family, after owners_python.c has filled in the rest. */
+/* Sets type->family, after owners_python.c has filled in the rest. A type with one is no leaf. */
 void vt_owners_class_type(struct vt_owners *w, struct vt_owners_type *type);
 /* Names the edges that the objects of a family have beside those that Python knows. */
 void vt_owners_class_python(struct vt_owners *w, uintptr_t object,

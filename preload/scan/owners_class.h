@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Classes of C++ objects, by their run-time type information (owners_class.c), for owners_torch.c.
+ */
+#ifndef VT_PRELOAD_OWNERS_CLASS_H
+#define VT_PRELOAD_OWNERS_CLASS_H
+
+#include "owners_walk.h"
+
+/* What an object is, or is derived from; also how VT_AS_CLASS objects are read. */
+enum vt_class {
+    VT_CLASS_NONE,
+    VT_CLASS_TENSOR,  /* c10::TensorImpl */
+    VT_CLASS_STORAGE, /* c10::StorageImpl */
+    VT_CLASS_NODE,    /* torch::autograd::Node */
+    VT_CLASS_META,    /* torch::autograd::AutogradMeta */
+    VT_CLASS_HOOKS,   /* torch::autograd::PySavedVariableHooks */
+    VT_CLASSES
+};
+
+/* VT_CLASS_NONE also where there is no such object. */
+enum vt_class vt_class_of(struct vt_owners *w, uintptr_t object);
+/* Whether its own class has this mangled name. */
+bool vt_class_is(struct vt_owners *w, uintptr_t object, const char *mangled);
+
+#endif

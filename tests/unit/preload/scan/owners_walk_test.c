@@ -1,0 +1,443 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The walk, on made-up objects: which path an allocation gets, what is one step, who else holds it,
+ * what roles it has, and where the walk ends.
+ */
+#include "scan/owners_walk.c"
+
+#include <fcntl.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+/* --- made-up objects --- */
+
+struct object {
+    uint64_t references;
+    const struct type *type;
+    const struct vt_edge *edges;
+    uint32_t count;
+    uint64_t keys;
+};
+struct type {
+    const char *name;
+    bool leaf, number;
+    const char *role_of; /* its attribute that makes what it holds the optimizer's */
+};
+struct root {
+    struct vt_root root;
+    const struct vt_edge *edges;
+    uint32_t count;
+};
+
+static const struct type thing = {.name = "Thing"}, list = {.name = "list"},
+                         dict = {.name = "dict"}, text = {.name = "str", .leaf = true},
+                         number = {.name = "int", .number = true},
+                         optimizer = {.name = "SGD", .role_of = "state"};
+static const struct root *roots;
+static uint32_t root_count;
+
+static void python_type(struct vt_owners *w, struct vt_owners_type *type) {
+    struct type t;
+    if (!vt_owners_read(w, &t, type->address, sizeof t))
+        return;
+    type->leaf = t.leaf;
+    type->number = t.number;
+}
+
+static void class_type(struct vt_owners *w, struct vt_owners_type *type) {
+    (void)w;
+    type->family = ((const struct type *)type->address)->role_of != NULL;
+}
+
+static uint16_t class_roles(const struct vt_owners_type *type, struct vt_owners_text name) {
+    const char *of = ((const struct type *)type->address)->role_of;
+    return strlen(of) == name.bytes && memcmp(of, name.at, name.bytes) == 0 ? VT_ROLE_OPTIMIZER : 0;
+}
+
+static void python(struct vt_owners *w, uintptr_t object, const struct vt_owners_type *type) {
+    struct object o;
+    (void)type;
+    if (!vt_owners_read(w, &o, object, sizeof o))
+        return;
+    vt_owners_keys(w, o.keys);
+    for (uint32_t i = 0; i < o.count && vt_owners_goes_on(w); i++)
+        vt_owners_edge(w, &o.edges[i]);
+}
+
+static uint64_t python_number(struct vt_owners *w, uintptr_t object) {
+    return vt_owners_word(w, vt_owners_word(w, object + 16) + offsetof(struct vt_edge, to));
+}
+
+static uint32_t python_type_name(struct vt_owners *w, uintptr_t type, char *to, uint32_t room) {
+    (void)w;
+    const char *name = ((const struct type *)type)->name;
+    uint32_t n = (uint32_t)strlen(name);
+    memcpy(to, name, n < room ? n : room);
+    return n;
+}
+
+static void python_roots(struct vt_owners *w) {
+    for (uint32_t i = 0; i < root_count; i++)
+        if (vt_owners_root(w, &roots[i].root))
+            for (uint32_t k = 0; k < roots[i].count; k++)
+                vt_owners_edge(w, &roots[i].edges[k]);
+}
+
+static void class_python(struct vt_owners *w, uintptr_t object, const struct vt_owners_type *type) {
+    (void)w, (void)object, (void)type;
+}
+
+static const struct vt_owners_readers readers = {
+    .python_type = python_type,
+    .python = python,
+    .python_number = python_number,
+    .python_roots = python_roots,
+    .python_type_name = python_type_name,
+    .class_type = class_type,
+    .class_python = class_python,
+    .class_roles = class_roles,
+};
+
+/* --- edges, in short --- */
+
+#define TEXT(t)                                                                                    \
+    { (t), sizeof(t) - 1 }
+#define NAMED(n, o)                                                                                \
+    { .kind = VT_STEP_NAME, .name = TEXT(n), .to = (uintptr_t)(o) }
+#define ATTR(n, o)                                                                                 \
+    { .kind = VT_STEP_ATTRIBUTE, .name = TEXT(n), .to = (uintptr_t)(o) }
+#define KEY(n, o)                                                                                  \
+    { .kind = VT_STEP_KEY, .name = TEXT(n), .to = (uintptr_t)(o) }
+#define ITEM(i, o)                                                                                 \
+    { .kind = VT_STEP_INDEX, .indexed = true, .index = (i), .to = (uintptr_t)(o) }
+#define MEMORY(a)                                                                                  \
+    { .as = VT_AS_ADDRESS, .to = (a) }
+#define NUMBER(a)                                                                                  \
+    { .as = VT_AS_NUMBER, .to = (a) }
+#define COUNT(array) (sizeof(array) / sizeof *(array))
+#define OBJECT(t, e) ((struct object){.type = &(t), .edges = (e), .count = COUNT(e)})
+#define MODULE(l, n, e)                                                                            \
+    { {.level = (l), .kind = VT_STEP_MODULE, .name = TEXT(n)}, (e), COUNT(e) }
+
+#define DEVICE    0x7f0000000000ull /* addresses of the made-up allocations */
+#define ALLOCATED 0x1000u
+#define AT(i)     (DEVICE + (i) * (uint64_t)ALLOCATED)
+
+/* --- a walk, and its answer --- */
+
+static struct vt_owners *w;
+
+static void walk(uint32_t targets, uint64_t work, unsigned kind) {
+    w = calloc(1, sizeof *w);
+    w->readers = &readers;
+    w->targets = calloc(targets, sizeof *w->targets);
+    w->target_count = targets;
+    for (uint32_t i = 0; i < targets; i++)
+        w->targets[i] = (struct vt_owners_target){
+            .start = AT(i), .end = AT(i) + ALLOCATED, .kind = (uint8_t)kind};
+    w->target_low = AT(0);
+    w->target_high = AT(targets);
+    w->most_work = work;
+    w->most_bytes = 64u << 20;
+    w->most_ns = UINT64_MAX;
+    w->first_number = 1;
+    w->snapshot = 1;
+    w->answer = calloc(1, sizeof *w->answer);
+    w->record_room = 8u << 20;
+    w->records = calloc(1, w->record_room);
+    vt_owners_walk(w);
+}
+
+static void end(void) {
+    vt_owners_unmap(w);
+    free(w->targets);
+    free(w->answer);
+    free(w->records);
+    free(w);
+}
+
+static const struct vt_rec_step *step(uint32_t step_number) {
+    for (uint64_t at = 0; at < w->answer->bytes;) {
+        const struct vt_rec_step *r = (const void *)(w->records + at);
+        if (vt_word_type(r->word) == VT_REC_STEP && r->number == step_number)
+            return r;
+        at += vt_record_length(r->word);
+    }
+    fail_msg("there is no step %u", step_number);
+    return NULL;
+}
+
+/* "main.history[*]": roots and steps as one would write them; ~ after one that repeats. */
+static void path(uint32_t step_number, char *to) {
+    const struct vt_rec_step *r = step(step_number);
+    const char *name = (const char *)(r + 1);
+    if (r->parent) {
+        assert_true(r->parent < step_number);
+        path(r->parent, to);
+    }
+    to += strlen(to);
+    bool bracket = r->kind == VT_STEP_KEY || r->kind == VT_STEP_INDEX;
+    bool many = r->flags & VT_STEP_MANY;
+    if (many)
+        assert_int_equal(r->name_bytes, 0);
+    sprintf(to, "%s%.*s%s%s",
+            !r->parent ? ""
+            : bracket  ? "["
+                       : ".",
+            many ? 1 : (int)r->name_bytes, many ? "*" : name, bracket ? "]" : "",
+            r->flags & VT_STEP_REPEATS ? "~" : "");
+}
+
+/* The entry for an allocation, and its path; NULL: none. */
+static const struct vt_owned *owned(uint32_t target, uint32_t index, char *to) {
+    to[0] = 0;
+    for (uint64_t at = 0; at < w->answer->bytes;) {
+        const struct vt_rec_owned *r = (const void *)(w->records + at);
+        const struct vt_owned *e = (const void *)(r + 1);
+        for (uint32_t i = 0; vt_word_type(r->word) == VT_REC_OWNED && i < r->count; i++)
+            if (vt_lost_address(e[i].allocation) == AT(target) && index-- == 0) {
+                path(e[i].step, to);
+                return &e[i];
+            }
+        at += vt_record_length(r->word);
+    }
+    return NULL;
+}
+
+static uint32_t steps_written(void) {
+    return w->answer->steps;
+}
+
+/* --- tests --- */
+
+static void the_users_name_wins(void **state) {
+    (void)state;
+    const struct vt_edge memory[] = {MEMORY(AT(0) + 8)};
+    const struct object held = OBJECT(thing, memory);
+    const struct vt_edge inner_edges[] = {ATTR("x", &held)};
+    const struct object inner = OBJECT(thing, inner_edges);
+    const struct vt_edge mine[] = {NAMED("a", &inner)}, theirs[] = {NAMED("registry", &held)};
+    const struct root both[] = {MODULE(VT_LEVEL_LIBRARY, "numba", theirs),
+                                MODULE(VT_LEVEL_USER, "main", mine)};
+    char text_[200];
+    roots = both;
+    root_count = 2;
+    walk(2, UINT64_MAX, VT_KIND_DEVICE);
+    const struct vt_owned *e = owned(0, 0, text_);
+    assert_non_null(e);
+    assert_string_equal(text_, "main.a.x");
+    assert_int_equal(e->holders, 2);
+    assert_non_null(owned(0, 1, text_));
+    assert_string_equal(text_, "numba.registry");
+    assert_null(owned(0, 2, text_));
+    assert_null(owned(1, 0, text_)); /* nobody holds it */
+    assert_int_equal(w->answer->owned, 1);
+    assert_int_equal(w->answer->flags, VT_SNAPSHOT_IN_PLACE);
+    end();
+}
+
+enum { ITEMS = 1000 };
+
+static void a_list_is_one_step(void **state) {
+    (void)state;
+    static struct object objects[ITEMS + 1];
+    static struct vt_edge items[ITEMS + 1], memory[ITEMS + 1];
+    for (uint32_t i = 0; i <= ITEMS; i++) {
+        memory[i] = (struct vt_edge)MEMORY(AT(i));
+        objects[i] = (struct object){.type = &thing, .edges = &memory[i], .count = 1};
+        items[i] = (struct vt_edge)ITEM(i, &objects[i]);
+    }
+    const struct object many = {.type = &list, .edges = items, .count = ITEMS},
+                        one = {.type = &list, .edges = items + ITEMS, .count = 1};
+    const struct vt_edge names[] = {NAMED("history", &many), NAMED("one", &one)};
+    const struct root module = MODULE(VT_LEVEL_USER, "main", names);
+    char text_[200];
+    roots = &module;
+    root_count = 1;
+    walk(ITEMS + 1, UINT64_MAX, VT_KIND_BLOCK);
+    uint32_t first = owned(0, 0, text_)->step;
+    assert_string_equal(text_, "main.history[*]");
+    for (uint32_t i = 0; i < ITEMS; i++)
+        assert_int_equal(owned(i, 0, text_)->step, first);
+    assert_non_null(owned(ITEMS, 0, text_));
+    assert_string_equal(text_, "main.one[1000]");
+    assert_int_equal(steps_written(), 5); /* the module, two lists, two items */
+    assert_memory_equal((const char *)(step(first) + 1), "Thing", 5);
+    end();
+}
+
+static void keys_are_names_up_to_64(void **state) {
+    (void)state;
+    const struct vt_edge first[] = {MEMORY(AT(0))}, second[] = {MEMORY(AT(1))};
+    const struct object a = OBJECT(thing, first), b = OBJECT(thing, second);
+    const struct vt_edge keys[] = {KEY("'a'", &a), KEY("'b'", &b)};
+    struct object few = OBJECT(dict, keys);
+    const struct vt_edge names[] = {NAMED("cache", &few)};
+    const struct root module = MODULE(VT_LEVEL_USER, "main", names);
+    char text_[200];
+    roots = &module;
+    root_count = 1;
+    few.keys = VT_OWNERS_KEYS;
+    walk(2, UINT64_MAX, VT_KIND_DEVICE);
+    assert_non_null(owned(1, 0, text_));
+    assert_string_equal(text_, "main.cache['b']");
+    end();
+    few.keys = VT_OWNERS_KEYS + 1;
+    walk(2, UINT64_MAX, VT_KIND_DEVICE);
+    assert_int_equal(owned(0, 0, text_)->step, owned(1, 0, text_)->step);
+    assert_string_equal(text_, "main.cache[*]");
+    end();
+}
+
+enum { LONG = 100000 };
+
+static void a_linked_list_is_few_steps(void **state) {
+    (void)state;
+    static struct object nodes[LONG];
+    static struct vt_edge edges[LONG];
+    for (uint32_t i = 0; i < LONG; i++) {
+        edges[i] = i + 1 < LONG ? (struct vt_edge)ATTR("next", &nodes[i + 1])
+                                : (struct vt_edge)MEMORY(AT(0));
+        nodes[i] = (struct object){.type = &thing, .edges = &edges[i], .count = 1};
+    }
+    const struct vt_edge names[] = {NAMED("head", &nodes[0])};
+    const struct root module = MODULE(VT_LEVEL_USER, "main", names);
+    char text_[200];
+    roots = &module;
+    root_count = 1;
+    walk(1, UINT64_MAX, VT_KIND_DEVICE);
+    assert_non_null(owned(0, 0, text_));
+    assert_string_equal(text_, "main.head.next.next.next~");
+    assert_true(steps_written() < 8);
+    end();
+    /* The limit ends it before the list ends; nothing is said of what is behind. */
+    walk(1, LONG / 2, VT_KIND_DEVICE);
+    assert_null(owned(0, 0, text_));
+    assert_true(w->answer->flags & VT_SNAPSHOT_PARTIAL);
+    end();
+}
+
+static void a_role_reaches_what_was_read_before(void **state) {
+    (void)state;
+    const struct vt_edge memory[] = {MEMORY(AT(0))}, key_memory[] = {MEMORY(AT(1))};
+    const struct object held = OBJECT(thing, memory), key = OBJECT(thing, key_memory);
+    const struct vt_edge entries[] = {KEY("'exp_avg'", &held),
+                                      {.kind = VT_STEP_ITEM, .to = (uintptr_t)&key, .apart = true}};
+    const struct object state_ = OBJECT(dict, entries);
+    const struct vt_edge attributes[] = {ATTR("state", &state_), ATTR("other", &state_)};
+    const struct object adam = OBJECT(optimizer, attributes);
+    const struct vt_edge names[] = {NAMED("moments", &held), NAMED("s", &state_)},
+                         late[] = {NAMED("adam", &adam)};
+    const struct root both[] = {MODULE(VT_LEVEL_USER, "main", names),
+                                MODULE(VT_LEVEL_LIBRARY, "lib", late)};
+    char text_[200];
+    roots = both;
+    root_count = 2;
+    walk(2, UINT64_MAX, VT_KIND_BLOCK);
+    assert_int_equal(owned(0, 0, text_)->roles, VT_ROLE_OPTIMIZER);
+    assert_string_equal(text_, "main.moments");
+    assert_int_equal(owned(0, 0, text_)->holders, 2);
+    assert_int_equal(owned(1, 0, text_)->roles, 0);
+    end();
+}
+
+static void a_number_owns_what_nothing_else_does(void **state) {
+    (void)state;
+    const struct vt_edge as_number[] = {NUMBER(AT(0))}, inside[] = {NUMBER(AT(0) + 8)},
+                         memory[] = {MEMORY(AT(0))};
+    const struct object handle = OBJECT(number, as_number), wrong = OBJECT(number, inside),
+                        array = OBJECT(thing, memory);
+    const struct vt_edge names[] = {NAMED("p", &handle), NAMED("q", &wrong)},
+                         both[] = {NAMED("p", &handle), NAMED("a", &array)};
+    const struct root alone = MODULE(VT_LEVEL_USER, "main", names),
+                      with = MODULE(VT_LEVEL_USER, "main", both);
+    char text_[200];
+    roots = &alone;
+    root_count = 1;
+    walk(1, UINT64_MAX, VT_KIND_DEVICE);
+    assert_int_equal(owned(0, 0, text_)->holders, 1);
+    assert_string_equal(text_, "main.p");
+    end();
+    walk(1, UINT64_MAX, VT_KIND_BLOCK);
+    assert_null(owned(0, 0, text_));
+    end();
+    roots = &with;
+    walk(1, UINT64_MAX, VT_KIND_DEVICE);
+    assert_non_null(owned(0, 0, text_));
+    assert_string_equal(text_, "main.a");
+    end();
+}
+
+static void a_cycle_is_no_other_holder(void **state) {
+    (void)state;
+    struct object a, b;
+    const struct vt_edge of_a[] = {ATTR("child", &b)},
+                         of_b[] = {ATTR("parent", &a), MEMORY(AT(0)), ATTR("self", &b)};
+    a = OBJECT(thing, of_a);
+    b = OBJECT(thing, of_b);
+    const struct object word = {.type = &text};
+    const struct vt_edge names[] = {NAMED("a", &a), NAMED("t", &word), NAMED("none", NULL),
+                                    NAMED("odd", (char *)&a + 1), NAMED("wild", 0x1234560)};
+    const struct root module = MODULE(VT_LEVEL_USER, "main", names);
+    char text_[200];
+    roots = &module;
+    root_count = 1;
+    walk(1, UINT64_MAX, VT_KIND_DEVICE);
+    assert_int_equal(owned(0, 0, text_)->holders, 1);
+    assert_string_equal(text_, "main.a.child");
+    assert_null(owned(0, 1, text_));
+    assert_int_equal(w->answer->objects, 1 + 3); /* a, b, the allocation */
+    end();
+}
+
+static void a_wrong_pointer_is_no_fault(void **state) {
+    (void)state;
+    char path_[] = "/tmp/owners_walk_test.XXXXXX", bytes[64];
+    int fd = mkstemp(path_);
+    assert_true(fd >= 0);
+    unlink(path_);
+    uint8_t *file = mmap(NULL, 4096, PROT_READ, MAP_SHARED, fd, 0); /* beyond its end */
+    uint8_t *none =
+        mmap(NULL, 3 * 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    none[0] = 7;
+    w = calloc(1, sizeof *w);
+    w->copy = true;
+    assert_true(vt_owners_read_open(w));
+    assert_false(vt_owners_read(w, bytes, (uintptr_t)file, 8));
+    assert_true(vt_owners_read(w, bytes, (uintptr_t)none, 8));
+    assert_int_equal(bytes[0], 7);
+    mprotect(none + 4096, 4096, PROT_NONE); /* the ranges are old now */
+    assert_false(vt_owners_read(w, bytes, (uintptr_t)none + 4096 - 8, 64));
+    assert_true(vt_owners_read(w, bytes, (uintptr_t)none + 4096 - 8, 8));
+    assert_false(vt_owners_read(w, bytes, 8, 8));
+    assert_false(vt_owners_read(w, bytes, UINTPTR_MAX - 4, 8));
+    assert_int_equal(vt_owners_word(w, (uintptr_t)none + 4096), 0);
+    vt_owners_unmap(w);
+    w->copy = false;
+    assert_false(vt_owners_read(w, bytes, (uintptr_t)none + 4096, 8));
+    assert_true(vt_owners_read(w, bytes, (uintptr_t)none, 8));
+    free(w);
+    munmap(none, 3 * 4096);
+    munmap(file, 4096);
+    close(fd);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(the_users_name_wins),
+        cmocka_unit_test(a_list_is_one_step),
+        cmocka_unit_test(keys_are_names_up_to_64),
+        cmocka_unit_test(a_linked_list_is_few_steps),
+        cmocka_unit_test(a_role_reaches_what_was_read_before),
+        cmocka_unit_test(a_number_owns_what_nothing_else_does),
+        cmocka_unit_test(a_cycle_is_no_other_holder),
+        cmocka_unit_test(a_wrong_pointer_is_no_fault),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
