@@ -16,6 +16,7 @@
 #include "books/books.h"
 #include "event.h"
 #include "scan_parts.h"
+#include "stack/stack.h"
 
 #include <linux/futex.h>
 #include <sched.h>
@@ -231,6 +232,8 @@ static bool write_result(const struct vt_owners *w, const struct moment *m) {
     if (!recording.thread)
         return false;
     write_records(recording.thread, w);
+    if (w->answer->native_roots) /* their modules may be new */
+        vt_stack_write_modules(recording.thread);
     struct vt_rec_snapshot *r = (void *)vt_log_reserve_entry(recording.thread, sizeof *r);
     if (r) {
         *r = (struct vt_rec_snapshot){
@@ -253,6 +256,7 @@ static bool write_result(const struct vt_owners *w, const struct moment *m) {
 }
 
 static const struct vt_owners_readers readers = {
+    .native = vt_owners_native,
     .python_type = vt_owners_python_type,
     .python = vt_owners_python,
     .python_number = vt_owners_python_number,
@@ -286,6 +290,7 @@ static bool take(struct vt_owners *w, struct moment *m) {
         return false;
     w->snapshot = ++snapshots;
     w->first_number = steps + 1;
+    vt_owners_native_open(w);
     if (!may_copy(w) || !walk_copy(w, &m->copy_ns))
         vt_owners_walk(w);
     steps += w->answer->steps;
@@ -308,6 +313,8 @@ bool vt_owners_take(enum vt_snapshot_why why, uint32_t name) {
     struct vt_owners *w = vt_scan_memory(sizeof *w);
     bool taken = w && take(w, &m);
     if (w) {
+        if (w->native && w->native->threads)
+            vt_sys_munmap(w->native->threads, VT_SCAN_THREADS * sizeof *w->native->threads);
         vt_owners_unmap(w);
         vt_sys_munmap(w, (sizeof *w + PAGE - 1) & ~(size_t)(PAGE - 1));
     }

@@ -74,6 +74,7 @@ struct vt_owners_readers {
     uint64_t (*class_key)(struct vt_owners *w, uintptr_t object, uint16_t class_);
     uint32_t (*class_name)(struct vt_owners *w, uint64_t key, uint16_t class_, char *to,
                            uint32_t room);
+    void (*native)(struct vt_owners *w); /* may be NULL */
 };
 
 struct vt_owners {
@@ -97,6 +98,14 @@ struct vt_owners {
     struct vt_range *ranges; /* readable memory; sorted */
     uint32_t range_count;
     const struct vt_range *range; /* the last one that was used */
+
+    /* owners_native.c */
+    struct vt_scan *native; /* NULL: it is not searched */
+    struct vt_registers {
+        uintptr_t pc, sp, rbp;
+        bool rbp_known;
+    } here; /* of the calling thread */
+    void *native_space;
 
     /* the walk */
     bool stopped, in_doubt; /* a bound was reached; something could not be read */
@@ -123,7 +132,7 @@ struct vt_owners {
     struct vt_owners_answer {
         uint64_t done; /* atomic: futex in its lower half */
         uint64_t bytes, objects;
-        uint32_t owned, steps, flags;
+        uint32_t owned, steps, flags, native_roots;
     } * answer;
     uint8_t *records;
     size_t record_room;
@@ -152,6 +161,22 @@ bool vt_owners_read_open(struct vt_owners *w);
 /* owners_walk.c: the whole walk, and the answer. */
 void vt_owners_walk(struct vt_owners *w);
 struct vt_owners_target *vt_owners_target_at(const struct vt_owners *w, uintptr_t address);
+
+/* owners_native.c. The first before there is a copy, in a function whose frame stays; the second in
+ * the copy. */
+void vt_owners_native_open(struct vt_owners *w);
+void vt_owners_native(struct vt_owners *w);
+
+/* owners_unwind.c: the frames from here outwards, as far as they are known for certain. */
+struct vt_scan;
+struct vt_module_code;
+struct vt_stack_frame {
+    uintptr_t start, end, pc; /* its words; where it is, or returns to */
+    const struct vt_module_code *code;
+};
+#define VT_OWNERS_UNWIND_SPACE 8192u /* bytes at w->native_space */
+uint32_t vt_owners_unwind(struct vt_owners *w, const struct vt_scan *scan, struct vt_registers here,
+                          struct vt_stack_frame *frames, uint32_t most);
 
 /* owners_paths.c */
 uint32_t vt_owners_root_step(struct vt_owners *w, const struct vt_root *root);

@@ -287,6 +287,8 @@ static bool has_time(struct vt_owners *w) {
 
 static void walk_level(struct vt_owners *w) {
     w->readers->python_roots(w);
+    if (w->level == VT_LEVEL_NATIVE && w->readers->native && !w->stopped)
+        w->readers->native(w);
     while (w->read < w->node_count && has_time(w))
         read_node(w, w->read++);
     w->roles_only = true;

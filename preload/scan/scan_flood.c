@@ -98,8 +98,7 @@ static void push(struct flood *f, uintptr_t start, uintptr_t end) {
         f->stack[f->depth++] = (struct vt_range){start, end};
 }
 
-/* Whether the first run marked it. */
-static bool is_theirs(const struct vt_span *s, uintptr_t start) {
+bool vt_scan_is_books(const struct vt_span *s, uintptr_t start) {
     if (s->kind == VT_SPAN_CELLS)
         return vt_bit(s->bits[VT_BITS_MARK + VT_MARK_BOOKS], (start - s->base) / 16);
     return s->marked[VT_MARK_BOOKS];
@@ -125,11 +124,11 @@ static void reach(struct flood *f, uintptr_t address) {
         if (!vt_scan_cell_at(s, address, &cell))
             return;
         size_t i = (cell.start - s->base) / 16;
-        if (vt_bit(marks, i) || (f->theirs && is_theirs(s, cell.start)))
+        if (vt_bit(marks, i) || (f->theirs && vt_scan_is_books(s, cell.start)))
             return;
         vt_bit_set(marks, i);
     } else {
-        if (s->marked[f->mark] || (f->theirs && is_theirs(s, cell.start)))
+        if (s->marked[f->mark] || (f->theirs && vt_scan_is_books(s, cell.start)))
             return;
         s->marked[f->mark] = true;
     }
@@ -270,7 +269,7 @@ static void set_windows(struct flood *f) {
 static void piece_of(struct flood *f, const struct vt_span *s, uintptr_t start, uintptr_t end) {
     f->block = start;
     f->block_end = end;
-    f->theirs = f->mark == VT_MARK_USER && s->heap && is_theirs(s, start);
+    f->theirs = f->mark == VT_MARK_USER && s->heap && vt_scan_is_books(s, start);
 }
 
 /* Scans what can be read of a part, page by page if some pages cannot. */
@@ -475,18 +474,30 @@ static void flood(struct flood *f, enum vt_mark mark, unsigned root_kind) {
     }
 }
 
-bool vt_scan_flood(struct vt_scan *scan, const uintptr_t *registers, uint32_t register_count) {
+/* The first run. NULL: it stopped. */
+static struct flood *flood_books(struct vt_scan *scan) {
     struct flood *f = vt_scan_take(scan, sizeof *f);
     if (!f)
-        return false;
+        return NULL;
     f->scan = scan;
     f->stack = vt_scan_take(scan, STACK_MOST);
     f->hints = vt_scan_take(scan, HINTS_MOST * sizeof *f->hints);
     if (scan->stop)
-        return false;
+        return NULL;
     set_windows(f);
     scan->peeked_at = scan->peeked_end = 0;
     flood(f, VT_MARK_BOOKS, VT_SPAN_BOOKS);
+    return f;
+}
+
+bool vt_scan_flood_books(struct vt_scan *scan) {
+    return flood_books(scan) && !scan->stop;
+}
+
+bool vt_scan_flood(struct vt_scan *scan, const uintptr_t *registers, uint32_t register_count) {
+    struct flood *f = flood_books(scan);
+    if (!f)
+        return false;
     f->mark = VT_MARK_USER;
     f->theirs = false;
     for (uint32_t i = 0; i < register_count; i++)

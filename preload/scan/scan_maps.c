@@ -56,6 +56,17 @@ static bool is_cuda(const char *path) {
     return false;
 }
 
+static bool is_interpreter(const char *name) {
+    return begins(name, "python") || begins(name, "libpython");
+}
+
+/* Not the user's own, in a Python process. */
+static bool is_library(const char *path, const char *name) {
+    return is_interpreter(name) || begins(path, "/usr/lib") || begins(path, "/lib") ||
+           strstr(path, "/site-packages/") || strstr(path, "/dist-packages/") ||
+           strstr(path, "/lib-dynload/") || strstr(path, "/lib/python3");
+}
+
 static void add_range(struct vt_scan *scan, struct vt_range *list, uint32_t *count, uintptr_t start,
                       uintptr_t end) {
     if (start >= end)
@@ -72,6 +83,47 @@ struct module {
 };
 
 static char here; /* an address in our own data */
+
+/* Whether it is the program itself: the kernel told it where its program headers are. */
+static bool is_program(uintptr_t headers) {
+    uint64_t words[64], *w = words;
+    enum { AT_PHDR_ = 3 };
+    size_t bytes = vt_scan_file("/proc/self/auxv", (char *)words, sizeof words);
+    for (; (size_t)(w - words) * 8 + 16 <= bytes && w[0]; w += 2)
+        if (w[0] == AT_PHDR_)
+            return w[1] == headers;
+    return false;
+}
+
+/* The program's storage comes first, right below each thread's block, so where it is follows from
+ * its headers. A library's does not. */
+static void note_tls(struct vt_scan *scan, uintptr_t bias, const Elf64_Phdr *s) {
+    uintptr_t align = s->p_align > 1 ? s->p_align : 1, odd = -s->p_vaddr & (align - 1);
+    scan->tls_image = (struct vt_range){bias + s->p_vaddr, bias + s->p_vaddr + s->p_memsz};
+    scan->tls_offset = ((s->p_memsz - odd + align - 1) & ~(align - 1)) + odd;
+}
+
+/* A module's code, from the first to the last of it. */
+static void note_code(struct vt_scan *scan, const struct module *m, uintptr_t bias,
+                      const Elf64_Phdr *segments, size_t n) {
+    struct vt_module_code code = {.start = UINTPTR_MAX};
+    const char *name = strrchr(m->path, '/') ? strrchr(m->path, '/') + 1 : m->path;
+    bool ours = false;
+    for (size_t i = 0; i < n; i++) {
+        const Elf64_Phdr *s = &segments[i];
+        uintptr_t start = bias + s->p_vaddr, end = start + s->p_memsz;
+        if (s->p_type == PT_GNU_EH_FRAME)
+            code.unwind = start;
+        ours |= s->p_type == PT_LOAD && (uintptr_t)&here - start < s->p_memsz;
+        if (s->p_type != PT_LOAD || !(s->p_flags & PF_X))
+            continue;
+        code.start = start < code.start ? start : code.start;
+        code.end = end > code.end ? end : code.end;
+    }
+    code.library = ours || is_cuda(m->path) || is_library(m->path, name);
+    if (scan->code && code.end && scan->code_count < VT_SCAN_RANGES)
+        scan->code[scan->code_count++] = code;
+}
 
 static void note_module(struct vt_scan *scan, const struct module *m) {
     Elf64_Ehdr head;
@@ -95,6 +147,8 @@ static void note_module(struct vt_scan *scan, const struct module *m) {
         const Elf64_Phdr *s = &segments[i];
         if (s->p_type == PT_TLS)
             scan->tls_bytes += s->p_memsz + s->p_align;
+        if (s->p_type == PT_TLS && scan->modules && is_program(m->base + head.e_phoff))
+            note_tls(scan, bias, s);
         if (s->p_type != PT_LOAD || !(s->p_flags & PF_W))
             continue;
         uintptr_t start = bias + s->p_vaddr, end = start + s->p_memsz;
@@ -106,12 +160,19 @@ static void note_module(struct vt_scan *scan, const struct module *m) {
             add_range(scan, scan->books, &scan->books_count, start, end);
         else
             add_range(scan, scan->roots, &scan->root_count, start, end);
-        if (begins(name, "libc.so.6") || begins(name, "libc-2."))
+        bool libc = begins(name, "libc.so.6") || begins(name, "libc-2."),
+             loader = begins(name, "ld-linux") || begins(name, "ld-2.");
+        if (libc)
             scan->libc = (struct vt_range){start, end};
-        if (begins(name, "ld-linux") || begins(name, "ld-2."))
+        if (loader)
             scan->loader = (struct vt_range){start, end};
+        if (scan->modules && !libc && !loader && !is_cuda(m->path) &&
+            (uintptr_t)&here - start >= end - start && scan->module_count < VT_SCAN_RANGES)
+            scan->modules[scan->module_count++] =
+                (struct vt_module_data){start, end, is_library(m->path, name)};
     }
-    if (begins(name, "python") || begins(name, "libpython"))
+    note_code(scan, m, bias, segments, n);
+    if (is_interpreter(name))
         scan->python = true;
 }
 
@@ -229,7 +290,7 @@ static struct vt_vma *vma_at(const struct vt_scan *scan, uintptr_t address) {
 
 /* A blocked thread's stack pointer: the last but one number in /proc/self/task/TID/syscall. 0: it
  * is running. GONE: there is no such thread. */
-static uintptr_t stack_pointer(uint32_t tid) {
+static uintptr_t stack_pointer(uint32_t tid, uintptr_t *where) {
     char path[64] = "/proc/self/task/", text[256], *at = path + strlen(path), digits[12];
     size_t n = 0;
     for (uint32_t t = tid; t || !n; t /= 10)
@@ -250,6 +311,7 @@ static uintptr_t stack_pointer(uint32_t tid) {
     uintptr_t value;
     if (!sp || !begins(sp, " 0x"))
         return 0;
+    hex(pc + 3, where);
     hex(sp + 3, &value);
     return value;
 }
@@ -275,7 +337,8 @@ static void find_threads(struct vt_scan *scan) {
         return;
     scan->stacks_unknown = false;
     unsigned tries = 20;
-    bool hidden = stack_pointer(self) == GONE; /* these files cannot be read here */
+    uintptr_t pc = 0;
+    bool hidden = stack_pointer(self, &pc) == GONE; /* these files cannot be read here */
     while ((got = VT_SYS3(SYS_getdents64, fd, block, 32768)) > 0)
         for (long at = 0; at < got; at += ((struct entry *)(block + at))->length) {
             uint32_t tid = 0;
@@ -287,32 +350,40 @@ static void find_threads(struct vt_scan *scan) {
                 scan->stacks_unknown = true;
                 break;
             }
-            uintptr_t sp = tid == self ? (uintptr_t)scan->frame : stack_pointer(tid);
+            uintptr_t sp = tid == self ? (uintptr_t)scan->frame : stack_pointer(tid, &pc);
             /* A thread that just ended looks running for a moment. */
             for (; !sp && tries; tries--) {
                 static const long moment[2] = {0, 200000};
                 VT_SYS2(SYS_nanosleep, moment, NULL);
-                sp = stack_pointer(tid);
+                sp = stack_pointer(tid, &pc);
             }
             if (sp != GONE || hidden)
                 scan->threads[scan->thread_count++] =
-                    (struct vt_thread_seen){tid, sp == GONE ? 0 : sp};
+                    (struct vt_thread_seen){tid, sp == GONE ? 0 : sp, pc};
         }
     VT_SYS1(SYS_close, fd);
+    vt_sys_munmap(block, 32768);
 }
 
-/* The C library's block for a thread, at the top of the stack's mapping. It names itself twice and
- * has the thread's id, which is 0 when the thread has ended and -1 when it was joined; then *ended
- * is set. */
-static bool holds_thread_block(struct vt_scan *scan, const struct vt_vma *v, bool *ended) {
+/* The C library's block for a thread, at the top of the stack's mapping; 0: none. It names itself
+ * twice and has the thread's id, which is 0 when the thread has ended and -1 when it was joined;
+ * then *ended is set. */
+static uintptr_t thread_block(struct vt_scan *scan, const struct vt_vma *v, bool *ended) {
     enum { TID = 0x2d0 };
     uintptr_t from = v->end - v->start > 16384 ? v->end - 16384 : v->start;
     for (uintptr_t p = (from + 63) & ~(uintptr_t)63; p + TID + 8 <= v->end; p += 64)
         if (vt_scan_peek(scan, p) == p && vt_scan_peek(scan, p + 16) == p) {
             *ended = (int32_t)vt_scan_peek(scan, p + TID) <= 0;
-            return true;
+            return p;
         }
-    return false;
+    return 0;
+}
+
+uintptr_t vt_scan_thread_block(struct vt_scan *scan, uintptr_t sp) {
+    const struct vt_vma *v = vma_at(scan, sp);
+    bool ended = false;
+    uintptr_t block = v && !v->heap ? thread_block(scan, v, &ended) : 0;
+    return ended ? 0 : block;
 }
 
 static void find_stacks(struct vt_scan *scan) {
@@ -348,7 +419,7 @@ static void find_stacks(struct vt_scan *scan) {
         if (!v->guarded || v->stack || !v->anonymous || v->device)
             continue;
         /* A living thread may be using another stack now: a signal's or a coroutine's. */
-        bool ended = false, block = holds_thread_block(scan, v, &ended);
+        bool ended = false, block = thread_block(scan, v, &ended) != 0;
         if (block && ended)
             add_range(scan, scan->dead, &scan->dead_count, v->start, v->end);
         else if (block || scan->stacks_unknown)

@@ -87,7 +87,20 @@ static inline void *vt_scan_around(void *items, uint32_t count, size_t bytes, ui
 
 struct vt_thread_seen {
     uint32_t tid;
-    uintptr_t sp; /* 0: unknown */
+    uintptr_t sp, pc; /* 0: unknown */
+};
+
+/* A module's code. */
+struct vt_module_code {
+    uintptr_t start, end;
+    uintptr_t unwind; /* its .eh_frame_hdr; 0: none */
+    bool library;     /* the system's, CUDA's or ours: its frames have no names */
+};
+
+/* The writable data of a module that is not CUDA's, the C library's or ours. */
+struct vt_module_data {
+    uintptr_t start, end;
+    bool library; /* the system's, or one of a Python's packages */
 };
 
 struct vt_scan {
@@ -121,9 +134,16 @@ struct vt_scan {
     uint32_t vma_count;
     struct vt_range *ours, *roots, *books, *dead;
     uint32_t our_count, root_count, books_count, dead_count;
-    struct vt_range libc;   /* its data */
-    struct vt_range loader; /* the dynamic loader's data */
-    size_t tls_bytes;       /* modules' thread-local storage, per thread */
+    struct vt_range libc;           /* its data */
+    struct vt_range loader;         /* the dynamic loader's data */
+    struct vt_module_data *modules; /* NULL: not asked for; VT_SCAN_RANGES */
+    struct vt_module_code *code;    /* likewise */
+    uint32_t module_count, code_count;
+    /* The program's own thread-local storage: what it begins with in the file, as mapped; how far
+     * below a thread's block each copy begins. No bytes: none. */
+    struct vt_range tls_image;
+    size_t tls_offset;
+    size_t tls_bytes; /* modules' thread-local storage, per thread */
     bool python;
     bool stacks_unknown; /* some thread's stack was not found */
     struct vt_thread_seen *threads;
@@ -186,6 +206,9 @@ size_t vt_scan_file(const char *path, char *to, size_t size);
 void vt_scan_find_threads(struct vt_scan *scan);
 bool vt_scan_look_around(struct vt_scan *scan);
 bool vt_scan_spans(struct vt_scan *scan);
+/* The C library's block of the thread on whose stack this is, where its address follows from the
+ * stack; else 0. */
+uintptr_t vt_scan_thread_block(struct vt_scan *scan, uintptr_t sp);
 /* Sorts such items by their start (heap sort: it needs no memory). Their size is whole words. */
 void vt_scan_sort(void *items, size_t count, size_t bytes);
 struct vt_span *vt_scan_add_span(struct vt_scan *scan, uintptr_t start, uintptr_t end,
@@ -202,6 +225,10 @@ struct vt_span *vt_scan_span_at(const struct vt_scan *scan, uintptr_t address);
 /* The block of a CELLS span that contains an address. False: none, or not in use. */
 bool vt_scan_cell_at(const struct vt_span *span, uintptr_t address, struct vt_range *cell);
 bool vt_scan_flood(struct vt_scan *scan, const uintptr_t *registers, uint32_t register_count);
+/* Marks what CUDA's libraries reach, and nothing else: VT_MARK_BOOKS. */
+bool vt_scan_flood_books(struct vt_scan *scan);
+/* Whether the block that starts there has this mark. */
+bool vt_scan_is_books(const struct vt_span *span, uintptr_t start);
 
 static inline bool vt_bit(const uint64_t *bits, size_t i) {
     return bits[i / 64] >> i % 64 & 1;

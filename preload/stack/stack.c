@@ -100,6 +100,10 @@ void vt_stack_arm(void) {
     vt_python_resolve();
 }
 
+void vt_stack_write_modules(struct vt_thread *thread) {
+    vt_modules_write(thread);
+}
+
 void vt_stack_modules_changed(void) {
     vt_add(&epoch, 1);
 }

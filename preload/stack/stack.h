@@ -23,6 +23,8 @@ void vt_stack_arm(void);
 uint32_t vt_stack_capture(struct vt_thread *thread, void *caller);
 /* Stores the calling thread's return addresses, innermost first. Returns their number. */
 size_t vt_stack_raw(void **frames, size_t max);
+/* Writes the modules that are new to the log; for addresses that are in no stack. */
+void vt_stack_write_modules(struct vt_thread *thread);
 void vt_stack_modules_changed(void); /* after a dlclose: old addresses may mean new code */
 void vt_stack_forked(void);
 

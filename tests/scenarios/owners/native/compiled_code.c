@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* OWNER blur in global: 64 KiB */
-/* Code made at run time, with a device address in it. */
+/* MAYBE blur in global: 64 KiB */
+/* Code made at run time, with a device address in it, which is not aligned. */
 #include "scene.h"
 
 #include <sys/mman.h>

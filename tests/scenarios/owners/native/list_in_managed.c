@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* OWNER head in global: 3 x 64 KiB, 3 x 32 KiB */
-/* A list whose nodes lie in managed memory. */
+/* OWNER head in global: 3 x 32 KiB */
+/* A list whose nodes lie in managed memory, which is on no device for certain and is not in the sums. */
 #include "scene.h"
 
 struct node {

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* OWNER staging in global: 64 KiB */
 /* OWNER device_side in global: 64 KiB */
-/* Pinned memory beside memory of the device. */
+/* Pinned memory beside memory of the device; it is not in the sums. */
 #include "scene.h"
 
 static void *staging;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* OWNER nobody: 2 x 64 KiB */
+/* MAYBE a variable in global: 2 x 64 KiB */
 /* STRIP */
 /* A program without symbols: there is no name to give. */
 #include "scene.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* OWNER serve in native_stack: 2 x 64 KiB */
+/* OWNER Server::serve(CUctx_st*) in native_stack: 2 x 64 KiB */
 /* A thread that waits in a member function, with its own object. */
 #include "scene.h"
 
