@@ -266,6 +266,7 @@ static const struct vt_owners_readers readers = {
     .class_python = vt_owners_class_python,
     .class_roles = vt_owners_class_roles,
     .class_ = vt_owners_class,
+    .class_later = vt_owners_class_later,
     .class_key = vt_owners_class_key,
     .class_name = vt_owners_class_name,
 };

@@ -32,6 +32,10 @@ struct vt_node {
 #define VT_NODE_PYTHON 0u
 #define VT_NODE_TARGET UINT16_MAX
 
+/* What is read after all else of its level, because what it leads to has better names elsewhere: the
+ * autograd graph, and then what also refers to parameters. */
+enum vt_later { VT_LATER_GRAPH, VT_LATER_OPTIMIZER, VT_LATERS };
+
 /* Another way to a node. */
 struct vt_other {
     uint32_t step, from, next;
@@ -71,6 +75,7 @@ struct vt_owners_readers {
     void (*class_python)(struct vt_owners *w, uintptr_t object, const struct vt_owners_type *type);
     uint16_t (*class_roles)(const struct vt_owners_type *type, struct vt_owners_text attribute);
     void (*class_)(struct vt_owners *w, uintptr_t object, uint16_t class_);
+    int (*class_later)(const struct vt_owners_type *type, uint16_t class_);
     uint64_t (*class_key)(struct vt_owners *w, uintptr_t object, uint16_t class_);
     uint32_t (*class_name)(struct vt_owners *w, uint64_t key, uint16_t class_, char *to,
                            uint32_t room);
@@ -116,7 +121,9 @@ struct vt_owners {
     uint32_t node_count, other_count, step_count;
     uint32_t *node_slots, *step_slots; /* hashes: numbers of nodes and steps; 0: free */
     uint32_t node_slot_count, step_slot_count;
-    uint32_t read;   /* nodes that were read so far */
+    uint32_t read;                   /* nodes that were read so far, or put off */
+    struct vt_pile later[VT_LATERS]; /* nodes that are read when there is nothing else */
+    size_t later_read[VT_LATERS];
     uint32_t *again; /* a ring of nodes whose roles became more after that */
     uint32_t again_first, again_last;
     uint64_t *classes; /* owned by owners_class.c */

@@ -12,6 +12,7 @@
  */
 #define _GNU_SOURCE
 #include "owners_class.h"
+#include "owners_parts.h"
 
 #include <string.h>
 
@@ -113,6 +114,14 @@ uint16_t vt_owners_class_roles(const struct vt_owners_type *type, struct vt_owne
                : is(attribute, "_buffers")  ? VT_ROLE_BUFFER
                                             : 0;
     return type->family == FAMILY_OPTIMIZER && is(attribute, "state") ? VT_ROLE_OPTIMIZER : 0;
+}
+
+int vt_owners_class_later(const struct vt_owners_type *type, uint16_t class_) {
+    if (!type)
+        return class_ == VT_CLASS_NODE ? VT_LATER_GRAPH : -1;
+    return type->family == FAMILY_OPTIMIZER  ? VT_LATER_OPTIMIZER
+           : type->family == FAMILY_FUNCTION ? VT_LATER_GRAPH
+                                             : -1;
 }
 
 /* --- Python's objects --- */

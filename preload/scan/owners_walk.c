@@ -56,7 +56,9 @@ static bool make_memory(struct vt_owners *w) {
            make_pile(w, &w->steps, steps * sizeof(struct vt_path_step),
                      sizeof(struct vt_path_step)) &&
            make_pile(w, &w->others, w->most_bytes / 8, sizeof(struct vt_other)) &&
-           make_pile(w, &w->texts, w->most_bytes / 8, 0) && !w->stopped;
+           make_pile(w, &w->texts, w->most_bytes / 8, 0) &&
+           make_pile(w, &w->later[VT_LATER_GRAPH], nodes * sizeof(uint32_t), 0) &&
+           make_pile(w, &w->later[VT_LATER_OPTIMIZER], nodes * sizeof(uint32_t), 0) && !w->stopped;
 }
 
 /* --- types --- */
@@ -285,12 +287,44 @@ static bool has_time(struct vt_owners *w) {
     return vt_owners_goes_on(w);
 }
 
+/* Reads a node, or puts it off. */
+static void come_to(struct vt_owners *w, uint32_t number) {
+    const struct vt_node *n = vt_node_at(w, number);
+    int later = n->class_ == VT_NODE_TARGET
+                    ? -1
+                    : w->readers->class_later(
+                          n->class_ == VT_NODE_PYTHON ? &w->types[n->type] : NULL, n->class_);
+    uint32_t *put_off = later < 0 ? NULL : vt_owners_push(w, &w->later[later], sizeof *put_off);
+    if (put_off)
+        *put_off = number;
+    else
+        read_node(w, number);
+}
+
+/* The next node that was put off; 0: none. */
+static uint32_t next_later(struct vt_owners *w) {
+    for (int i = 0; i < VT_LATERS; i++)
+        if (w->later_read[i] < w->later[i].used) {
+            uint32_t number;
+            memcpy(&number, w->later[i].at + w->later_read[i], sizeof number);
+            w->later_read[i] += sizeof number;
+            return number;
+        }
+    return 0;
+}
+
 static void walk_level(struct vt_owners *w) {
+    uint32_t number;
     w->readers->python_roots(w);
     if (w->level == VT_LEVEL_NATIVE && w->readers->native && !w->stopped)
         w->readers->native(w);
-    while (w->read < w->node_count && has_time(w))
-        read_node(w, w->read++);
+    for (;;) {
+        while (w->read < w->node_count && has_time(w))
+            come_to(w, w->read++);
+        if (!has_time(w) || !(number = next_later(w)))
+            break;
+        read_node(w, number);
+    }
     w->roles_only = true;
     while (w->again_first != w->again_last && has_time(w))
         read_node(w, w->again[w->again_first++ % AGAIN]);

@@ -93,6 +93,11 @@ static void class_python(struct vt_owners *w, uintptr_t object, const struct vt_
     (void)w, (void)object, (void)type;
 }
 
+static int class_later(const struct vt_owners_type *type, uint16_t class_) {
+    (void)class_;
+    return type && ((const struct type *)type->address)->role_of ? VT_LATER_OPTIMIZER : -1;
+}
+
 static const struct vt_owners_readers readers = {
     .python_type = python_type,
     .python = python,
@@ -102,6 +107,7 @@ static const struct vt_owners_readers readers = {
     .class_type = class_type,
     .class_python = class_python,
     .class_roles = class_roles,
+    .class_later = class_later,
 };
 
 /* --- edges, in short --- */
@@ -347,6 +353,28 @@ static void a_role_reaches_what_was_read_before(void **state) {
     end();
 }
 
+static void an_optimizer_names_no_parameters(void **state) {
+    (void)state;
+    const struct vt_edge memory[] = {MEMORY(AT(0))};
+    const struct object weight = OBJECT(thing, memory);
+    const struct vt_edge of_layer[] = {ATTR("weight", &weight)},
+                         of_adam[] = {ATTR("first", &weight)};
+    const struct object layer = OBJECT(thing, of_layer), adam = OBJECT(optimizer, of_adam);
+    const struct vt_edge of_model[] = {ATTR("layer", &layer)};
+    const struct object model = OBJECT(thing, of_model);
+    const struct vt_edge names[] = {NAMED("opt", &adam), NAMED("model", &model)};
+    const struct root module = MODULE(VT_LEVEL_USER, "main", names);
+    char text_[200];
+    roots = &module;
+    root_count = 1;
+    walk(1, UINT64_MAX, VT_KIND_BLOCK);
+    assert_non_null(owned(0, 0, text_));
+    assert_string_equal(text_, "main.model.layer.weight");
+    assert_non_null(owned(0, 1, text_));
+    assert_string_equal(text_, "main.opt.first");
+    end();
+}
+
 static void a_number_owns_what_nothing_else_does(void **state) {
     (void)state;
     const struct vt_edge as_number[] = {NUMBER(AT(0))}, inside[] = {NUMBER(AT(0) + 8)},
@@ -435,6 +463,7 @@ int main(void) {
         cmocka_unit_test(keys_are_names_up_to_64),
         cmocka_unit_test(a_linked_list_is_few_steps),
         cmocka_unit_test(a_role_reaches_what_was_read_before),
+        cmocka_unit_test(an_optimizer_names_no_parameters),
         cmocka_unit_test(a_number_owns_what_nothing_else_does),
         cmocka_unit_test(a_cycle_is_no_other_holder),
         cmocka_unit_test(a_wrong_pointer_is_no_fault),
