@@ -19,7 +19,8 @@
 
 struct vt_model_memory {
     struct vt_symbols *symbols;
-    struct vt_stacks **stacks; /* one for each process */
+    struct vt_stacks **stacks; /* one for each process, as of the next */
+    struct vt_owner_names **owners;
     struct vt_classes *classes;
 };
 
@@ -485,6 +486,10 @@ static int add_process(struct vt_model *model, const char *path,
     struct vt_oom_sources ooms = {&b.log,   &b.replay, b.clock, index,
                                   b.stacks, b.classes, window,  options->device};
     vt_oom_find(&ooms, b.p);
+    struct vt_owner_names *names = vt_owner_names_open(&b.log, model->memory->symbols);
+    model->memory->owners[model->process_count - 1] = names;
+    struct vt_owners_sources owners = {&b.log, &b.replay, b.clock, index, names};
+    vt_owners_take(&owners, b.p);
     vt_phases_take(&b.log, &b.replay, b.clock, window, b.p);
     uint64_t end =
         b.log.header.exit_ticks > b.log.last_ticks && b.log.header.exit_ticks < window.until
@@ -507,6 +512,7 @@ static int add_process(struct vt_model *model, const char *path,
     vt_verdicts_give(b.p);
     vt_sawtooth_tell(b.p);
     vt_leaks_gather(&history, index, b.p);
+    vt_owners_tell(b.p);
     vt_advice_add(b.p);
     vt_oom_explain(&ooms, b.p);
     vt_oom_try_settings(&ooms, b.p);
@@ -533,6 +539,7 @@ int vt_build_model(const char *const *logs, uint32_t log_count,
         return bad;
     }
     model->memory->stacks = vt_alloc(log_count, sizeof *model->memory->stacks);
+    model->memory->owners = vt_alloc(log_count, sizeof *model->memory->owners);
     model->processes = vt_alloc(log_count, sizeof *model->processes);
     for (uint32_t i = 0; i < log_count; i++) {
         int error = add_process(model, logs[i], options, message);
@@ -549,11 +556,13 @@ void vt_build_free(struct vt_model *model) {
     for (uint32_t i = 0; i < model->process_count; i++) {
         vt_process_free(&model->processes[i]);
         vt_stacks_close(model->memory->stacks[i]);
+        vt_owner_names_close(model->memory->owners[i]);
     }
     if (model->memory) {
         vt_symbols_close(model->memory->symbols);
         vt_classes_close(model->memory->classes);
         free(model->memory->stacks);
+        free(model->memory->owners);
         free(model->memory);
     }
     free(model->processes);

@@ -156,6 +156,29 @@ static void write_text(const struct vt_diff *d, const struct options *o) {
         fputs("\nevery site holds as much at the end as before\n", page);
 }
 
+/* What each owner holds, where that changed, and somebody looked for owners in both runs. */
+static void write_owners(const struct vt_diff *d, const struct options *o) {
+    struct vt_text text = {.options = &(struct vt_format_options){0}, .out = page};
+    uint32_t changed = 0;
+    for (uint32_t i = 0; i < d->owner_count && d->owners_known[0] && d->owners_known[1]; i++) {
+        const struct vt_diff_owner *r = &d->owners[i];
+        char label[64];
+        if (r->bytes[0] == r->bytes[1] || ++changed > o->top)
+            continue;
+        if (changed == 1)
+            fprintf(page, "\n%sOWNERS%s   what keeps it\n",
+                    style(vt_wants_colour(1), VT_STYLE_HEAD),
+                    style(vt_wants_colour(1), VT_STYLE_NONE));
+        snprintf(label, sizeof label, "  %10s -> %10s", VT_BYTES(r->bytes[0]),
+                 VT_BYTES(r->bytes[1]));
+        char *owner = vt_owner_text(r->process, r->owner, 0);
+        vt_text_wrap(&text, label, 28, owner);
+        free(owner);
+    }
+    if (changed > o->top)
+        fprintf(page, "  and %u more (--top)\n", changed - o->top);
+}
+
 /* --- json --- */
 
 static void json_side(struct vt_json *j, const char *name, const struct vt_diff_side *s) {
@@ -190,6 +213,30 @@ static void json_total(struct vt_json *j, const char *name, const struct vt_diff
     vt_json_close(j, '}');
 }
 
+static void json_owners(struct vt_json *j, const struct vt_diff *d) {
+    static const char *const sides[] = {"before", "after"};
+    vt_json_open(j, "owners", '[');
+    for (uint32_t i = 0; i < d->owner_count; i++) {
+        const struct vt_diff_owner *r = &d->owners[i];
+        vt_json_open(j, NULL, '{');
+        vt_json_string(j, "owner", r->owner->key);
+        vt_json_string(j, "name", r->owner->name);
+        vt_json_string(j, "role", vt_purpose_names[r->owner->purpose]);
+        for (unsigned side = 0; side < 2; side++) {
+            if (!d->owners_known[side]) {
+                vt_json_null(j, sides[side]);
+                continue;
+            }
+            vt_json_open(j, sides[side], '{');
+            vt_json_number(j, "bytes", r->bytes[side]);
+            vt_json_number(j, "count", r->count[side]);
+            vt_json_close(j, '}');
+        }
+        vt_json_close(j, '}');
+    }
+    vt_json_close(j, ']');
+}
+
 static void write_json(const struct vt_diff *d) {
     struct vt_json j = {.out = stdout, .first = true};
     vt_json_open(&j, NULL, '{');
@@ -210,6 +257,7 @@ static void write_json(const struct vt_diff *d) {
         vt_json_close(&j, '}');
     }
     vt_json_close(&j, ']');
+    json_owners(&j, d);
     vt_json_close(&j, '}');
     putchar('\n');
 }
@@ -248,6 +296,7 @@ static int compare(char *const *arguments, const struct options *o) {
             name_run("after", &after);
             fputc('\n', page);
             write_text(&diff, o);
+            write_owners(&diff, o);
             notes("  before", &before);
             notes("  after", &after);
             vt_page_close(&text, vt_wants_colour(1), stdout);

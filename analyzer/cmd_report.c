@@ -22,7 +22,8 @@ static const char help_head[] =
 static const char help_tail[] =
     "  -o, --output FILE write to this file, not to the terminal\n"
     "  --top N           rows in each list (text: 10; json: all)\n"
-    "  --by WHAT         a row for each line (default), site, function, file or module\n"
+    "  --by WHAT         a row for each line (default), site, function, file, module,\n"
+    "                    or for each owner: what keeps the memory\n"
     "  --site ID         one site with its stack; a unique prefix of the id is enough\n"
     "  --source          show source lines although the log is another user's\n"
     "  --native          also show frames inside the Python interpreter\n"
@@ -90,15 +91,14 @@ static int parse_number(const char *text, unsigned long most, unsigned long *num
 }
 
 static int parse_by(const char *text, enum vt_by *by) {
-    static const char *const names[] = {"line", "site", "function", "file", "module"};
+    static const char *const names[] = {"line", "site", "function", "file", "module", "owner"};
     for (unsigned i = 0; i < sizeof names / sizeof *names; i++)
         if (!strcmp(text, names[i])) {
             *by = (enum vt_by)i;
             return 0;
         }
-    if (!strcmp(text, "owner"))
-        return vt_usage("report", "--by owner: this version does not look for owners yet");
-    return vt_usage("report", "--by %s: expected line, site, function, file or module", text);
+    return vt_usage("report", "--by %s: expected line, site, function, file, module or owner",
+                    text);
 }
 
 static int parse_format(const char *text, const struct vt_format **format) {

@@ -252,11 +252,13 @@ void vt_diff_make(const struct vt_model *before, const struct vt_model *after,
         if (!sides[1].all[i].matched)
             add_row(diff, NULL, &sides[1].all[i], 0);
     vt_sort(diff->rows, diff->count, sizeof *diff->rows, by_change);
+    vt_diff_owners_make(before, after, diff);
     free_groups(&sides[0]);
     free_groups(&sides[1]);
 }
 
 void vt_diff_free(struct vt_diff *diff) {
     free(diff->rows);
+    free(diff->owners);
     *diff = (struct vt_diff){0};
 }

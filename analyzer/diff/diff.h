@@ -45,15 +45,29 @@ struct vt_diff_total {
     uint64_t alloc_count, ooms, processes;
 };
 
+/* What one owner holds in the two runs. */
+struct vt_diff_owner {
+    const struct vt_process *process;    /* of `owner` */
+    const struct vt_memory_owner *owner; /* in the second run, if it is there */
+    uint64_t bytes[2], count[2];         /* before, after */
+};
+
 struct vt_diff {
     struct vt_diff_row *rows; /* by state, the largest change first */
     uint32_t count, counts[VT_DIFF_STATES];
     struct vt_diff_total totals[2];
+    struct vt_diff_owner *owners; /* those that hold more first, the largest change first */
+    uint32_t owner_count;
+    bool owners_known[2]; /* whether someone looked for them */
 };
 
 /* Fills `diff`. The models must outlive it; free it with vt_diff_free. Never fails. */
 void vt_diff_make(const struct vt_model *before, const struct vt_model *after,
                   struct vt_diff *diff);
+
+/* diff_owners.c: fills the owners, for vt_diff_make. */
+void vt_diff_owners_make(const struct vt_model *before, const struct vt_model *after,
+                         struct vt_diff *diff);
 void vt_diff_free(struct vt_diff *diff);
 
 #endif

@@ -65,8 +65,10 @@ static void finding(struct writer *w, const struct vt_gate_finding *f) {
                            w->gate->options->suppressions->rules[f->rule].pattern);
         else
             vt_json_null(j, "suppression");
-        if (!w->options->stable)
+        if (!w->options->stable) {
             vt_json_string(j, "advice", f->leak ? f->leak->advice : NULL);
+            vt_json_string(j, "kept_by", f->leak && f->leak->kept ? f->leak->kept->text : NULL);
+        }
         vt_json_string(j, "test", f->site->tested ? f->site->tested->test : NULL);
         frame(w, "own_frame", p, vt_stack_main_frame(f->site->stack));
         vt_json_open(j, "stack", '[');

@@ -135,8 +135,8 @@ char *vt_gate_call_text(const struct vt_gate *gate, const struct vt_gate_line *l
     return vt_stack_key_call_text(&site);
 }
 
-/* Adds "Same leak as train.py:41 in step." to all lines of a leak but the first, which gets the
- * advice. */
+/* Adds "Same leak as train.py:41 in step." to all lines of a leak but the first, which gets what
+ * keeps it, and the advice. */
 static void say_leak(const struct vt_gate *gate, const struct vt_gate_line *line, bool stable,
                      struct vt_string *text) {
     const struct vt_gate_finding *f = &gate->findings[line->first];
@@ -149,9 +149,12 @@ static void say_leak(const struct vt_gate *gate, const struct vt_gate_line *line
                                          vt_stack_main_frame(other->site->stack), UINT_MAX);
         vt_string_format(text, ". Same leak as %s", frame_text);
         free(frame_text);
-    } else if (f->leak && f->leak->advice && !stable) {
-        vt_string_format(text, ". %s", f->leak->advice);
+        return;
     }
+    if (f->leak && f->leak->kept && !stable)
+        vt_string_format(text, ". Kept by %s", f->leak->kept->text);
+    if (f->leak && f->leak->advice && !stable)
+        vt_string_format(text, ". %s", f->leak->advice);
 }
 
 char *vt_gate_sentence(const struct vt_gate *gate, const struct vt_gate_line *line, bool stable) {

@@ -446,13 +446,13 @@ static char *advise(const struct vt_process *p, const struct lines *lines,
                     const struct vt_leak *leak) {
     const struct vt_site *site = &p->sites[leak->sites[0]];
     struct vt_pyfiles files = {.process = p};
-    char *advice = NULL;
-    if (leak->growth && site->layer != VT_LAYER_HOST)
+    char *advice = vt_owners_advise(p, leak);
+    if (leak->growth && !advice && site->layer != VT_LAYER_HOST)
         advice = find_by_name(p, site);
     if (leak->growth && !advice)
         advice = find_gradients(&files, site->stack);
-    /* nothing keeps a block without pointers to it */
-    if (leak->growth && !advice && leak->verdict == VT_VERDICT_GROWING)
+    /* nothing keeps a block without pointers to it; what does may be known already */
+    if (leak->growth && !advice && leak->verdict == VT_VERDICT_GROWING && !leak->kept)
         advice = find_kept(&files, leak);
     if (leak->growth && !advice)
         advice = find_by_name(p, site);

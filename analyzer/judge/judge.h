@@ -9,6 +9,7 @@
  *   in_step.c        what rises together
  *   oom.c            where memory ran out       oom_cause.c    ... why
  *   oom_advice.c     ... and what to do         oom_setting.c  ... and what a setting would do
+ *   owners.c         what holds the memory      owner_advice.c   ... and how to let go of it
  *   fragmentation.c  reserved and not in use    untracked.c    what the driver says beyond the log
  *   lifetime.c       how long blocks lived      tests.c        what the pytest plugin told
  *
@@ -58,6 +59,26 @@ void vt_oom_advise(struct vt_process *process);
  * not tracked. The process's objects must be filled in. */
 uint64_t vt_oom_others(const struct vt_process *process, unsigned device, uint64_t at,
                        uint64_t untracked_bytes, uint64_t total_bytes);
+
+/* owners.c: fills the process's snapshots, and vt_site.owned. */
+struct vt_owners_sources {
+    const struct vt_log *log;
+    const struct vt_replay *replay;
+    struct vt_clock clock;
+    const uint32_t *index;
+    struct vt_owner_names *names;
+};
+void vt_owners_take(const struct vt_owners_sources *sources, struct vt_process *process);
+
+/* owners.c: what holds nearly all of a site that has an owner: equal numbers for one holder.
+ * VT_MAP_NONE: no single one, or nothing is known. */
+uint32_t vt_owners_main_holder(const struct vt_process *process, const struct vt_site *site);
+
+/* owners.c: fills vt_leak.owned and vt_leak.kept. */
+void vt_owners_tell(struct vt_process *process);
+
+/* owner_advice.c: what to do about what keeps a leak. Free it. NULL: unknown. */
+char *vt_owners_advise(const struct vt_process *process, const struct vt_leak *leak);
 
 /* lifetime.c: fills vt_site.longest_life and oldest_age. `end`: ticks. */
 void vt_lifetime_measure(const struct vt_replay *replay, struct vt_clock clock, uint64_t end,

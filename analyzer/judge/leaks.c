@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Groups failing sites into leaks, so that one mistake is one finding. Sites belong together if
- * they have the same user frame, reached by different paths; or if they rise together and have more
- * in common (in_step.c). Which sites fail is verdicts.c's answer. build.c calls.
+ * they have the same user frame, reached by different paths; if one owner holds them (owners.c); or
+ * if they rise together and have more in common (in_step.c). Which sites fail is verdicts.c's answer. build.c calls.
  */
 #include "judge.h"
 
@@ -57,6 +57,7 @@ struct gathering {
     struct vt_process *p;
     uint32_t *next_in_leak, *last_of, *first_of; /* sites of a leak, chained */
     struct vt_map by_line;                       /* verdict and line -> leak */
+    struct vt_map by_holder;                     /* verdict and holder -> leak */
     struct vt_exit_order exit_order;
 };
 
@@ -122,7 +123,10 @@ static void gather_site(struct gathering *g, uint32_t i) {
     const struct vt_site *site = &p->sites[i];
     uint64_t line = site->growth ? vt_site_line_key(site) : vt_stack_line_key(site->stack);
     uint64_t key = line * VT_VERDICTS + site->verdict;
-    uint32_t leak = vt_map_get(&g->by_line, key);
+    uint32_t leak = vt_map_get(&g->by_line, key), holder = vt_owners_main_holder(p, site);
+    uint64_t held_by = (uint64_t)holder * VT_VERDICTS + site->verdict;
+    if (leak == VT_MAP_NONE && holder != VT_MAP_NONE)
+        leak = vt_map_get(&g->by_holder, held_by);
     if (leak == VT_MAP_NONE && site->growth)
         leak = find_partner(g, i);
     if (leak == VT_MAP_NONE) {
@@ -131,6 +135,8 @@ static void gather_site(struct gathering *g, uint32_t i) {
     }
     if (vt_map_get(&g->by_line, key) == VT_MAP_NONE)
         vt_map_put(&g->by_line, key, leak);
+    if (holder != VT_MAP_NONE && vt_map_get(&g->by_holder, held_by) == VT_MAP_NONE)
+        vt_map_put(&g->by_holder, held_by, leak);
     add_site(g, leak, i);
 }
 
@@ -217,5 +223,6 @@ void vt_leaks_gather(const struct vt_history *history, const uint32_t *index,
     free(g.last_of);
     free(g.first_of);
     vt_map_free(&g.by_line);
+    vt_map_free(&g.by_holder);
     vt_exit_order_close(&g.exit_order);
 }

@@ -14,6 +14,7 @@
 
 #include "log_tables.h"
 #include "nvml_file.h"
+#include "owner_tables.h"
 #include "records.h"
 
 #include <errno.h>
@@ -369,6 +370,7 @@ int vt_log_open(const char *path, struct vt_log *log, struct vt_string *message)
     vt_log_sort_modules(log);
     vt_log_sort_samples(log);
     vt_log_pair_phases(log);
+    vt_log_link_owners(log);
     return 0;
 }
 

@@ -90,6 +90,27 @@ struct vt_log_variable {
     char *name, *value;
 };
 
+/* A step of a way by which memory is held (VT_REC_STEP). */
+struct vt_log_step {
+    uint32_t number;
+    uint32_t parent; /* index in vt_log.steps, always a smaller one; VT_MAP_NONE: it is the first */
+    uint16_t kind;   /* enum vt_step, or anything else */
+    bool many, repeats;
+    bool lost; /* it has a parent, which is not in the log */
+    uint32_t line;
+    uint64_t address;
+    char *name, *type;
+};
+
+/* A log's last snapshots are kept, so that reading takes no longer than the log is. */
+#define VT_LOG_SNAPSHOTS 1000
+
+/* One allocation in a snapshot. */
+struct vt_log_owned {
+    uint32_t snapshot, order;
+    struct vt_owned entry; /* `step`: index in vt_log.steps, or VT_MAP_NONE */
+};
+
 /* Why the rest of a chunk was ignored. */
 struct vt_log_damage {
     uint64_t offset; /* in the file */
@@ -141,6 +162,13 @@ struct vt_log {
     struct vt_rec_scan scan; /* the exit scan; word 0: none, or an inconclusive one */
     uint64_t *lost;          /* vt_lost_entry, in the log's order */
     size_t lost_count, lost_room;
+
+    struct vt_log_step *steps; /* by number */
+    size_t step_count, step_room;
+    struct vt_log_owned *owned; /* by snapshot, then in the log's order */
+    size_t owned_count, owned_room;
+    struct vt_rec_snapshot *snapshots; /* by time */
+    size_t snapshot_count, snapshot_room;
 
     /* the live list: what was live at header.exit_ticks, whatever the records say */
     bool live_listed; /* all of it */

@@ -7,6 +7,7 @@
 
 #include "module_index.h"
 
+#include "owner_tables.h"
 #include "records.h"
 
 #include <stdlib.h>
@@ -253,10 +254,13 @@ static void take_variable(struct vt_log *log, const uint8_t *record) {
 
 void vt_log_take(struct vt_log *log, const uint8_t *record, uint32_t length) {
     static void (*const takers[256])(struct vt_log *, const uint8_t *) = {
-        [VT_REC_STACK] = take_stack,   [VT_REC_MODULE] = take_module, [VT_REC_CODE] = take_code,
-        [VT_REC_THREAD] = take_thread, [VT_REC_DEVICE] = take_device, [VT_REC_GPU] = take_gpu,
-        [VT_REC_NOTE] = take_note,     [VT_REC_NAME] = take_name,     [VT_REC_SCAN] = take_scan,
-        [VT_REC_LOST] = take_lost,     [VT_REC_ENV] = take_variable,
+        [VT_REC_STACK] = take_stack,        [VT_REC_MODULE] = take_module,
+        [VT_REC_CODE] = take_code,          [VT_REC_THREAD] = take_thread,
+        [VT_REC_DEVICE] = take_device,      [VT_REC_GPU] = take_gpu,
+        [VT_REC_NOTE] = take_note,          [VT_REC_NAME] = take_name,
+        [VT_REC_SCAN] = take_scan,          [VT_REC_LOST] = take_lost,
+        [VT_REC_ENV] = take_variable,       [VT_REC_STEP] = vt_log_take_step,
+        [VT_REC_OWNED] = vt_log_take_owned, [VT_REC_SNAPSHOT] = vt_log_take_snapshot,
     };
     uint64_t word;
     memcpy(&word, record, sizeof word);
@@ -322,4 +326,5 @@ void vt_log_free_tables(struct vt_log *log) {
     free(log->frame_words);
     vt_map_free(&log->stack_numbers);
     vt_map_free(&log->code_numbers);
+    vt_log_free_owners(log);
 }

@@ -141,6 +141,7 @@ void vt_process_free(struct vt_process *p) {
     for (uint32_t i = 0; i < p->site_count; i++) {
         free(p->sites[i].why);
         free(p->sites[i].growth);
+        free(p->sites[i].owned.owners);
         if (p->sites[i].sawtooth)
             free(p->sites[i].sawtooth->says);
         free(p->sites[i].sawtooth);
@@ -151,6 +152,10 @@ void vt_process_free(struct vt_process *p) {
         free(p->leaks[i].advice);
         free((void *)p->leaks[i].sites);
         free(p->leaks[i].growth);
+        free(p->leaks[i].owned.owners);
+        for (uint32_t k = 0; k < p->leaks[i].kept_count; k++)
+            free(p->leaks[i].kept[k].text);
+        free(p->leaks[i].kept);
     }
     for (uint32_t i = 0; i < p->oom_count; i++) {
         free(p->ooms[i].why);
@@ -161,6 +166,9 @@ void vt_process_free(struct vt_process *p) {
         free(p->variables[i].name);
         free(p->variables[i].value);
     }
+    for (uint32_t i = 0; i < p->snapshot_count; i++)
+        vt_snapshot_free(&p->snapshots[i]);
+    free(p->snapshots);
     free(p->variables);
     free(p->command);
     free(p->notes);

@@ -10,6 +10,7 @@
  *     model.h         the data, and small functions that read it (below)
  *     frame_text.h    a frame as text, and its source line
  *     stack_text.h    a call site as text, with the autograd node that runs
+ *     owner.h         what holds the memory
  *     user_code.h     which frames are the user's code
  *     stack_key.h     names of stacks that stay the same from one build to the next
  *     amount.h        how many bytes and blocks a leak counts
@@ -117,6 +118,8 @@ struct vt_sawtooth {
     char *says;      /* "grows by 31.0 MiB within each 'epoch' and drops it at the end (5 times)" */
 };
 
+#include "owner.h"
+
 struct vt_site {
     uint64_t id;
     char name[17]; /* the id in hex */
@@ -147,9 +150,10 @@ struct vt_site {
     uint64_t longest_life; /* ns, of freed blocks, rounded up to a power of two; VT_UNKNOWN: none */
     uint64_t oldest_age;   /* ns, of the oldest live block; VT_UNKNOWN: none */
     const struct vt_stack *stack;
-    enum vt_class class;    /* of driver memory */
-    const char *class_name; /* "PyTorch", "cuBLAS"; NULL: the program's */
-    bool segments;          /* a caching allocator used it: blocks lay in it */
+    enum vt_class class;        /* of driver memory */
+    const char *class_name;     /* "PyTorch", "cuBLAS"; NULL: the program's */
+    bool segments;              /* a caching allocator used it: blocks lay in it */
+    struct vt_owned_list owned; /* by the snapshot vt_process_snapshot */
 };
 
 /* Failing sites that grow together or belong to one line of code. A process lists lost and
@@ -164,7 +168,10 @@ struct vt_leak {
     const struct vt_stack *stack;    /* of its largest site */
     const uint32_t *sites;           /* indices into vt_process.sites, the largest first */
     uint32_t site_count;
-    struct vt_growth *growth; /* of all its sites together; NULL: not growing */
+    struct vt_growth *growth;   /* of all its sites together; NULL: not growing */
+    struct vt_owned_list owned; /* of all its sites together */
+    struct vt_kept *kept;       /* what holds it, the largest first; NULL: unknown */
+    uint32_t kept_count;
 };
 
 /* What caching allocators hold of a device at a moment. */
@@ -370,6 +377,8 @@ struct vt_process {
     uint32_t object_count;
     struct vt_phase *phases; /* by start, then the outer first */
     uint32_t phase_count;
+    struct vt_snapshot *snapshots; /* by time */
+    uint32_t snapshot_count;
     char **phase_names; /* storage for the phases' names */
     uint32_t phase_name_count;
 };

@@ -8,6 +8,8 @@
  *     symbolize.h    an address in a module -> functions, files and lines
  *     stacks.h       a log's stacks as the model shows them
  *     classes.h      who owns driver memory: a caching allocator, a CUDA library, or the program
+ *     owner_names.h  the ways by which memory is held, as an author would write them
+ *     roles.h        what memory is for, and which objects are memory
  *     appends.h      which operations append to what they replace
  */
 #ifndef VRAMTRACE_ANALYZER_NAMES_H
@@ -15,6 +17,8 @@
 
 #include "appends.h"
 #include "classes.h"
+#include "owner_names.h"
+#include "roles.h"
 #include "stacks.h"
 #include "symbolize.h"
 

@@ -10,6 +10,7 @@
 #include "symbolize.h"
 
 #include "scopes.h"
+#include "variables.h"
 
 #include <dwarf.h>
 #include <elfutils/libdw.h>
@@ -31,6 +32,7 @@ struct module {
     Dwfl *dwfl;
     Dwfl_Module *dwfl_module;
     struct vt_scopes scopes;
+    struct vt_variables variables;
     struct vt_map answer_of; /* address -> answer */
     char key[];              /* path, newline, build id */
 };
@@ -69,6 +71,7 @@ void vt_symbols_close(struct vt_symbols *s) {
             dwfl_end(m->dwfl);
         vt_map_free(&m->answer_of);
         vt_scopes_free(&m->scopes);
+        vt_variables_free(&m->variables);
         free(m);
     }
     HASH_ITER(hh, s->strings, string, after) {
@@ -359,4 +362,35 @@ uint32_t vt_symbols_at(struct vt_symbols *s, const char *path, const char *build
     }
     *out = s->rows[s->answers[known].first];
     return s->answers[known].count;
+}
+
+bool vt_symbols_variable(struct vt_symbols *s, const char *path, const char *build_id,
+                         uint64_t address, struct vt_symbol *found, bool *hidden) {
+    struct module *m = module_of(s, path, build_id);
+    GElf_Off offset;
+    GElf_Sym sym;
+    *found = (struct vt_symbol){0};
+    const char *name =
+        m->state == VT_SYMBOLS_FOUND
+            ? dwfl_module_addrinfo(m->dwfl_module, address, &offset, &sym, NULL, NULL, NULL)
+            : NULL;
+    /* the nearest symbol before it is not enough: it may be another variable's */
+    if (!name || GELF_ST_TYPE(sym.st_info) != STT_OBJECT ||
+        offset >= (sym.st_size ? sym.st_size : 1))
+        return false;
+    found->function = demangled(s, name);
+    *hidden = GELF_ST_BIND(sym.st_info) == STB_LOCAL;
+    Dwarf_Addr bias;
+    Dwarf_Die die, unit;
+    Dwarf *dwarf = dwfl_module_getdwarf(m->dwfl_module, &bias);
+    if (!dwarf || !vt_variables_find(&m->variables, dwarf, address - bias, &die) ||
+        !dwarf_diecu(&die, &unit, NULL, NULL))
+        return true;
+    Dwarf_Die declared = declaration_of(&die);
+    const char *file = dwarf_decl_file(&declared);
+    int line;
+    found->file = source_path(s, &unit, file);
+    if (!dwarf_decl_line(&declared, &line) && line > 0)
+        found->line = (uint32_t)line;
+    return true;
 }

@@ -34,6 +34,11 @@ void vt_symbols_close(struct vt_symbols *symbols);
 uint32_t vt_symbols_at(struct vt_symbols *symbols, const char *path, const char *build_id,
                        uint64_t address, const struct vt_symbol **found);
 
+/* Looks up the C or C++ variable at `address`, or around it. `function` is its name; the line is
+ * where it is defined. *hidden: other files do not see it. False: there is none. */
+bool vt_symbols_variable(struct vt_symbols *symbols, const char *path, const char *build_id,
+                         uint64_t address, struct vt_symbol *found, bool *hidden);
+
 /* Whether the module's file can be used. */
 enum vt_symbols_state vt_symbols_state(struct vt_symbols *symbols, const char *path,
                                        const char *build_id);

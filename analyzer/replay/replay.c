@@ -156,6 +156,8 @@ static void on_event(struct vt_walk *w, const uint8_t *record) {
     uint64_t now = vt_when_ticks(u.word[1]);
     if (now > w->sample_ticks)
         take_samples(w, now - 1);
+    if (now > w->snapshot_ticks)
+        vt_owned_take(w, now);
     if (now > w->correct_at)
         vt_walk_correct(w);
     w->now = now;
@@ -253,18 +255,19 @@ static int run(const struct vt_log *log, struct vt_sites *ids, struct vt_window 
                struct vt_history *history, struct vt_rehearsal *rehearsal, struct vt_replay *replay,
                struct vt_string *message) {
     const char *variable;
-    struct vt_walk w = {.r = replay,
-                        .log = log,
-                        .ids = ids,
-                        .window = window,
-                        .last_spot = UINT64_MAX,
-                        .sample_ticks =
-                            log->sample_count ? vt_when_ticks(log->samples[0].when) : UINT64_MAX,
-                        .correct_at = log->live_listed && window.until >= log->header.exit_ticks
-                                          ? log->header.exit_ticks
-                                          : UINT64_MAX,
-                        .history = history,
-                        .rehearsal = rehearsal};
+    struct vt_walk w = {
+        .r = replay,
+        .log = log,
+        .ids = ids,
+        .window = window,
+        .last_spot = UINT64_MAX,
+        .sample_ticks = log->sample_count ? vt_when_ticks(log->samples[0].when) : UINT64_MAX,
+        .snapshot_ticks = log->snapshot_count && !rehearsal ? log->snapshots[0].ticks : UINT64_MAX,
+        .correct_at = log->live_listed && window.until >= log->header.exit_ticks
+                          ? log->header.exit_ticks
+                          : UINT64_MAX,
+        .history = history,
+        .rehearsal = rehearsal};
     struct vt_batch batch;
     memset(replay, 0, sizeof *replay);
     replay->phases = vt_alloc(log->phase_count, sizeof *replay->phases);
@@ -295,6 +298,8 @@ static int run(const struct vt_log *log, struct vt_sites *ids, struct vt_window 
     take_samples(&w, window.until < log->frontier ? window.until : log->frontier);
     if (w.window_waits)
         vt_walk_begin_window(&w);
+    if (w.snapshot_ticks <= window.until)
+        vt_owned_take(&w, window.until);
     if (w.correct_at != UINT64_MAX && !error)
         vt_walk_correct(&w);
     if (window.until == VT_TICKS_MASK)
@@ -339,6 +344,7 @@ void vt_replay_free(struct vt_replay *replay) {
     free(replay->phases);
     vt_segments_close(replay->segments);
     vt_told_free(&replay->told);
+    vt_owned_free(replay);
     free(replay->live.slots);
     *replay = (struct vt_replay){0};
 }

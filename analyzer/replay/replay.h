@@ -16,6 +16,7 @@
  *     packing.h      whether a failed request had found room without holes
  *     rehearsal.h    whether it had passed under other settings
  *     window.h       --since, --until and --phase
+ *     owned.h        what held what was live, at the moments of the snapshots
  *     told.h         what the pytest plugin tells of its tests and fixtures
  */
 #ifndef VRAMTRACE_ANALYZER_REPLAY_H
@@ -26,6 +27,7 @@
 #include "segments.h"
 #include "history.h"
 #include "addresses.h"
+#include "owned.h"
 #include "told.h"
 #include "log/log.h"
 
@@ -182,6 +184,8 @@ struct vt_replay {
     struct vt_addresses live;       /* at the end */
     struct vt_segments *segments;   /* at the end; NULL: no blocks */
     struct vt_told told;
+    struct vt_replay_snapshot *snapshots; /* by time */
+    size_t snapshot_count, snapshot_room;
     uint64_t events;
     uint64_t unknown_frees; /* of an address that is not live */
     uint64_t failed_frees;

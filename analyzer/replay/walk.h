@@ -39,6 +39,8 @@ struct vt_walk {
     uint64_t changed[VT_SAMPLE_DEVICES]; /* by device: ticks of the last change */
     size_t sample;                       /* the next of log->samples */
     uint64_t sample_ticks;               /* its time; UINT64_MAX: none */
+    size_t snapshot;                     /* the next of log->snapshots */
+    uint64_t snapshot_ticks;             /* its time; UINT64_MAX: none */
     uint32_t *open_phases;               /* indices in vt_log.phases */
     uint32_t open_count, open_room;
     uint32_t tid;        /* thread of the current event */

@@ -3,6 +3,8 @@
  * The report as JSON, schema vramtrace-report/1. Every key is always present, null if unknown;
  * bytes and nanoseconds are integers. Keys may be added, but never renamed.
  */
+#include "fmt_json.h"
+
 #include "formats.h"
 #include "base/base.h"
 
@@ -305,6 +307,8 @@ static void leak(struct vt_json *j, const struct vt_process *p, const struct vt_
         vt_json_string(j, NULL, p->sites[l->sites[i]].name);
     vt_json_close(j, ']');
     growth(j, l->growth);
+    vt_fmt_json_owned(j, p, &l->owned);
+    vt_json_string(j, "kept_by", l->kept ? l->kept->text : NULL);
     vt_json_close(j, '}');
 }
 
@@ -327,7 +331,8 @@ static void tested(struct vt_json *j, const struct vt_tested *t) {
     vt_json_close(j, '}');
 }
 
-static void site(struct vt_json *j, const struct vt_site *s, bool native) {
+static void site(struct vt_json *j, const struct vt_process *p, const struct vt_site *s,
+                 bool native) {
     static const char *const layers[] = {"driver", "framework", "host", "managed"};
     vt_json_open(j, NULL, '{');
     vt_json_string(j, "site", s->name);
@@ -363,6 +368,7 @@ static void site(struct vt_json *j, const struct vt_site *s, bool native) {
     vt_json_boolean(j, "before_window", s->before);
     vt_json_boolean(j, "unjudged", s->unjudged); /* too few rounds */
     tested(j, s->tested);
+    vt_fmt_json_owned(j, p, &s->owned);
     stack(j, s->stack, native);
     vt_json_close(j, '}');
 }
@@ -434,7 +440,7 @@ static void process(struct vt_json *j, const struct vt_process *p,
     uint32_t written = 0;
     for (uint32_t i = 0; i < p->site_count && (!options->top || written < options->top); i++)
         if (vt_site_wanted(&p->sites[i], options->site)) {
-            site(j, &p->sites[i], options->native);
+            site(j, p, &p->sites[i], options->native);
             written++;
         }
     vt_json_close(j, ']');
@@ -443,6 +449,7 @@ static void process(struct vt_json *j, const struct vt_process *p,
         oom(j, p, &p->ooms[i], options->native);
     vt_json_close(j, ']');
     vt_json_number(j, "ooms_left_out", p->ooms_left_out);
+    vt_fmt_json_snapshots(j, p);
     vt_json_open(j, "objects", '[');
     for (uint32_t i = 0; i < p->object_count; i++) {
         const struct vt_object_life *o = &p->objects[i];

@@ -310,7 +310,9 @@ static void process(const struct vt_text *t) {
     vt_text_leaks(t);
     if (!oom_first)
         vt_text_ooms(t);
-    if (!p->leak_count)
+    if (t->options->owners)
+        vt_text_owners(t);
+    else if (!p->leak_count)
         held(t);
     for (uint32_t i = 0; i < p->device_count; i++)
         vt_text_device(t, &p->devices[i]);
@@ -325,7 +327,13 @@ int vt_fmt_text_write(const struct vt_model *model, const struct vt_format_optio
     struct vt_page page;
     FILE *out = vt_page_open(&page);
     struct vt_processes processes;
-    struct vt_text t = {.model = model, .options = options, .out = out, .digits = model->id_digits};
+    struct vt_format_options lines = *options;
+    struct vt_text t = {.model = model, .options = &lines, .out = out, .digits = model->id_digits};
+    if (options->by ==
+        VT_BY_OWNER) { /* what was live at the peak, or before the end, has no owner */
+        lines.by = VT_BY_LINE;
+        lines.owners = true;
+    }
     if (options->heading)
         fprintf(out, "%s\n\n", options->heading);
     vt_processes_choose(&processes, model, options);

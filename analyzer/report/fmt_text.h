@@ -84,6 +84,19 @@ void vt_processes_empty(const struct vt_processes *processes, const struct vt_te
 /* The command as a user would type it, cut to `width` columns. */
 void vt_text_command(const struct vt_process *process, unsigned width, struct vt_string *text);
 
+/* --- text_owner.c --- */
+
+/* All live memory by owner (--by owner). */
+void vt_text_owners(const struct vt_text *t);
+
+/* The largest owners as memory ran out; what a device's memory was for. Nothing, if nobody looked. */
+void vt_text_oom_owners(const struct vt_text *t, const struct vt_oom *oom, unsigned indent);
+void vt_text_purposes(const struct vt_text *t, const struct vt_device *device);
+
+/* What keeps a leak, with the way to the memory; the owners and the other holders of a site. */
+void vt_text_kept(const struct vt_text *t, const struct vt_leak *leak, unsigned indent);
+void vt_text_site_owners(const struct vt_text *t, const struct vt_site *site);
+
 /* --- text_leak.c, text_device.c, text_map.c, text_oom.c, text_site.c --- */
 
 /* Whether what is held at the end says nothing about the program, and is not listed: a Python process

@@ -7,12 +7,13 @@
 
 #include "model/model.h"
 
-enum vt_by { VT_BY_LINE, VT_BY_SITE, VT_BY_FUNCTION, VT_BY_FILE, VT_BY_MODULE };
+enum vt_by { VT_BY_LINE, VT_BY_SITE, VT_BY_FUNCTION, VT_BY_FILE, VT_BY_MODULE, VT_BY_OWNER };
 
 /* The user's choices. */
 struct vt_format_options {
     uint32_t top;        /* rows of a list; 0: the format's default */
     enum vt_by by;       /* text: how to group rows */
+    bool owners;         /* text: a list by owner; the format sets it for VT_BY_OWNER */
     const char *site;    /* only sites whose id begins with this; NULL: all */
     bool native;         /* show frames inside the Python interpreter too */
     bool map;            /* text: show a device's segments, with blocks and holes */

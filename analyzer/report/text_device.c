@@ -327,6 +327,7 @@ void vt_text_device(const struct vt_text *t, const struct vt_device *d) {
     vt_text_heading(t, VT_STYLE_HEAD, title.text, rest.text);
     sum_parts(t, d, parts, names);
     print_parts(t, d, parts, names);
+    vt_text_purposes(t, d);
     print_peak(t, d);
     print_counts(t, d);
     print_blocks(t, d);

@@ -301,10 +301,11 @@ static void print_leak(const struct vt_text *t, const struct vt_leak *leak) {
     if (tested && tested->fails)
         row(t, "in test", tested->test);
     print_evidence(t, leak);
+    vt_text_kept(t, leak, LABEL);
     if (leak->advice)
-        row(t, "likely", leak->advice);
+        row(t, leak->kept ? "try" : "likely", leak->advice);
     print_sites(t, leak);
-    if (leak->verdict == VT_VERDICT_GROWING)
+    if (leak->verdict == VT_VERDICT_GROWING && !leak->kept)
         fputs("  This line allocates the memory; the code that keeps it may be elsewhere.\n",
               t->out);
 }

@@ -145,6 +145,7 @@ static void print_oom(const struct vt_text *t, const struct vt_oom *oom) {
     vt_text_wrap(t, "  cause", LABEL, cause);
     print_pins(t, oom);
     print_holders(t, oom);
+    vt_text_oom_owners(t, oom, LABEL);
     if (oom->advice)
         vt_text_wrap(t, "  try", LABEL, oom->advice);
     free(frame_text);

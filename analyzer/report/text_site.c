@@ -84,6 +84,7 @@ void vt_text_site(const struct vt_text *t, const struct vt_site *s) {
     vt_text_wrap(t, "  why", 19, s->why);
     if (s->sawtooth)
         vt_text_wrap(t, "  up and down", 19, s->sawtooth->says);
+    vt_text_site_owners(t, s);
     print_stack(t, s->stack);
     vt_string_free(&rest);
     free(heading);

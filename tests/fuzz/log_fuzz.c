@@ -49,6 +49,8 @@ static void choose(struct choices *c, const struct vt_fuzz_part *part) {
     const char *at = c->texts, *end = c->texts + length;
     c->model.device = part->bytes[0] == 255 ? -1 : part->bytes[0];
     c->format.by = (enum vt_by)(part->bytes[1] & 3);
+    if (part->bytes[1] & 32)
+        c->format.by = VT_BY_OWNER;
     c->format.native = part->bytes[1] & 4;
     c->format.map = part->bytes[1] & 8;
     c->format.colour = part->bytes[1] & 16;

@@ -187,3 +187,37 @@ void maker_device(struct vt_maker *maker, unsigned thread, uint32_t ordinal, uin
     snprintf(r.name, sizeof r.name, "%s", name);
     put_parts(maker, thread, &r, sizeof r, VT_REC_DEVICE, NULL, 0, NULL, 0);
 }
+
+void maker_name(struct vt_maker *maker, unsigned thread, uint32_t number, const char *text) {
+    struct vt_rec_name r = {0, number, (uint32_t)strlen(text)};
+    put_parts(maker, thread, &r, sizeof r, VT_REC_NAME, text, (uint32_t)strlen(text), NULL, 0);
+}
+
+uint32_t maker_step(struct vt_maker *maker, unsigned thread, struct maker_step step) {
+    const char *name = step.name ? step.name : "", *type = step.type ? step.type : "";
+    struct vt_rec_step r = {.number = ++maker->steps,
+                            .parent = step.parent,
+                            .kind = (uint16_t)step.kind,
+                            .flags = (uint16_t)step.flags,
+                            .line = step.line,
+                            .address = step.address,
+                            .name_bytes = (uint32_t)strlen(name),
+                            .type_bytes = (uint32_t)strlen(type)};
+    put_parts(maker, thread, &r, sizeof r, VT_REC_STEP, name, r.name_bytes, type, r.type_bytes);
+    return r.number;
+}
+
+void maker_owned(struct vt_maker *maker, unsigned thread, uint32_t snapshot, uint64_t address,
+                 unsigned space, uint32_t step, unsigned roles) {
+    struct vt_rec_owned r = {0, snapshot, 1};
+    struct vt_owned entry = {vt_lost_entry(address, (enum vt_space)space), step, (uint16_t)roles,
+                             1};
+    put_parts(maker, thread, &r, sizeof r, VT_REC_OWNED, &entry, sizeof entry, NULL, 0);
+}
+
+void maker_snapshot(struct vt_maker *maker, unsigned thread, uint32_t number, unsigned why,
+                    uint64_t ticks, unsigned flags) {
+    struct vt_rec_snapshot r = {
+        .number = number, .why = why, .ticks = ticks, .ns = 5000000, .flags = flags};
+    put_parts(maker, thread, &r, sizeof r, VT_REC_SNAPSHOT, NULL, 0, NULL, 0);
+}

@@ -17,6 +17,7 @@ struct vt_maker {
     struct {
         uint32_t tid, chunk, used; /* chunk: its number in the file; 0: none yet */
     } threads[64];
+    uint32_t steps; /* made */
     uint64_t ticks; /* of the last event made, for those that come without a time */
 };
 
@@ -56,6 +57,26 @@ void maker_device(struct vt_maker *maker, unsigned thread, uint32_t ordinal, uin
                   const char *name);
 void maker_meminfo(struct vt_maker *maker, unsigned thread, uint64_t ticks, unsigned device,
                    uint64_t free_bytes, uint64_t total_bytes);
+
+void maker_name(struct vt_maker *maker, unsigned thread, uint32_t number, const char *text);
+
+/* A step of a way by which memory is held; its number is returned, from 1. `line` and `address` as
+ * in VT_REC_STEP. */
+struct maker_step {
+    uint32_t parent;
+    unsigned kind;
+    const char *name, *type; /* NULL: "" */
+    unsigned flags;
+    uint32_t line;
+    uint64_t address;
+};
+uint32_t maker_step(struct vt_maker *maker, unsigned thread, struct maker_step step);
+/* One entry of a snapshot, in a record of its own. */
+void maker_owned(struct vt_maker *maker, unsigned thread, uint32_t snapshot, uint64_t address,
+                 unsigned space, uint32_t step, unsigned roles);
+/* Its end: it stands behind its entries. */
+void maker_snapshot(struct vt_maker *maker, unsigned thread, uint32_t number, unsigned why,
+                    uint64_t ticks, unsigned flags);
 
 /* Makes the process one that never ended. */
 void maker_unended(struct vt_maker *maker);

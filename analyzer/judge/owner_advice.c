@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * What to do about what keeps a leak, by its owner alone. advice.c asks before it looks into the
+ * source.
+ */
+#include "judge.h"
+
+#include "model/model.h"
+
+#include <string.h>
+
+/* The class of the objects that the name's last step leads to. */
+static const char *memory_class(const struct vt_memory_owner *o) {
+    return o->name_count ? o->types[o->name_count - 1] : NULL;
+}
+
+char *vt_owners_advise(const struct vt_process *p, const struct vt_leak *leak) {
+    const struct vt_snapshot *s = vt_process_snapshot(p);
+    if (!leak->kept)
+        return NULL;
+    const struct vt_memory_owner *o = &s->owners[leak->kept->owner];
+    const char *class = memory_class(o), *copy = class ? vt_roles_host_copy(class) : NULL;
+    bool container = o->holder_type && strcmp(o->name, o->holder) != 0;
+    if (o->graph && o->graphs > 1)
+        return vt_formatted("`%s` keeps the autograd graph of every round: add .item() of what is "
+                            "added, or .detach() it",
+                            o->holder);
+    if (o->graph)
+        return vt_formatted("`%s` keeps autograd graphs: keep .item() of a number, .detach() of a "
+                            "tensor",
+                            o->holder);
+    if (o->root.kind == VT_ROOT_CYCLE)
+        return vt_formatted(
+            "only gc.collect() frees it: break the cycle of %s objects, or make one "
+            "of its references weak",
+            o->root.what ? o->root.what : "Python");
+    if (o->root.kind == VT_ROOT_EXCEPTION)
+        return vt_strdup(
+            "the exception's traceback keeps the local variables of all its functions: "
+            "do not keep it, or clear it with traceback.clear_frames()");
+    if (leak->growth && container && copy && copy[0])
+        return vt_formatted("keep %s of each in `%s`, or drop old ones", copy, o->holder);
+    if (leak->growth && container && o->root.kind <= VT_ROOT_FRAME)
+        return vt_formatted("`%s` only grows: drop old ones", o->holder);
+    return NULL;
+}

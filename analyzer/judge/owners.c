@@ -1,0 +1,267 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Who owns what: the snapshots' sums, which know steps and sites of the log, become owners with
+ * names; sites and leaks are told their owners. build.c calls.
+ */
+#include "judge.h"
+
+#include "model/model.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* What one owner has of one site. */
+struct part {
+    uint32_t owner, site, further, step;
+    uint64_t bytes, count;
+};
+
+struct parts {
+    struct part *list;
+    size_t count, room;
+};
+
+static int compare_parts(const void *a, const void *b) {
+    const struct part *x = a, *y = b;
+    return VT_ORDER({x->owner, y->owner}, {x->further, y->further}, {x->site, y->site});
+}
+
+static int compare_sizes(const void *a, const void *b) {
+    const struct vt_owned_site *x = a, *y = b;
+    return VT_ORDER({y->bytes, x->bytes}, {x->site, y->site});
+}
+
+static int compare_owned(const void *a, const void *b) {
+    const struct vt_owned_by *x = a, *y = b;
+    return VT_ORDER({y->bytes, x->bytes}, {x->owner, y->owner});
+}
+
+static int compare_owners(const void *a, const void *b) {
+    const struct vt_memory_owner *x = a, *y = b;
+    return VT_ORDER({y->bytes, x->bytes}, {y->host_bytes, x->host_bytes}, {x->id, y->id});
+}
+
+static bool is_device_memory(unsigned layer) {
+    return layer == VT_LAYER_DRIVER || layer == VT_LAYER_FRAMEWORK;
+}
+
+/* --- a snapshot's owners --- */
+
+struct making {
+    const struct vt_owners_sources *from;
+    const struct vt_process *p;
+    const struct vt_replay_snapshot *replayed;
+    struct vt_snapshot *snapshot;
+    struct vt_map known; /* name and purpose -> owner */
+    uint32_t room;
+    struct parts parts;
+};
+
+/* The owner of one name and purpose; VT_MAP_NONE: the way has no name. */
+static uint32_t owner_of(struct making *m, const struct vt_owned_sum *sum) {
+    struct vt_snapshot *s = m->snapshot;
+    struct vt_owner_names *names = m->from->names;
+    uint32_t name = vt_owner_names_of(names, sum->step);
+    if (name == VT_MAP_NONE)
+        return VT_MAP_NONE;
+    enum vt_purpose purpose = vt_owner_names_purpose(names, sum->step, sum->roles);
+    uint64_t key = (uint64_t)name * VT_PURPOSES + purpose;
+    uint32_t owner = vt_map_get(&m->known, key);
+    if (owner == VT_MAP_NONE) {
+        owner = s->owner_count;
+        VT_GROW(s->owners, s->owner_count, m->room);
+        s->owners[s->owner_count++] = (struct vt_memory_owner){.purpose = purpose};
+        vt_map_put(&m->known, key, owner);
+    }
+    return owner;
+}
+
+static void add_sum(struct making *m, const struct vt_owned_sum *sum) {
+    struct vt_snapshot *s = m->snapshot;
+    const struct vt_replay_site *site = &m->from->replay->sites[sum->site];
+    bool device = is_device_memory(site->layer);
+    uint32_t owner = owner_of(m, sum);
+    if (m->from->index[sum->site] == VT_NO_SITE) /* another device's, which is not asked for */
+        return;
+    if (owner == VT_MAP_NONE)
+        return;
+    if (!sum->further) {
+        *(device ? &s->owners[owner].bytes : &s->owners[owner].host_bytes) += sum->bytes;
+        *(device ? &s->owners[owner].count : &s->owners[owner].host_count) += sum->count;
+        s->unowned_bytes -= device ? sum->bytes : 0;
+        s->unowned_count -= device ? sum->count : 0;
+    }
+    VT_GROW(m->parts.list, m->parts.count, m->parts.room);
+    m->parts.list[m->parts.count++] = (struct part){.owner = owner,
+                                                    .site = m->from->index[sum->site],
+                                                    .further = sum->further,
+                                                    .step = sum->step,
+                                                    .bytes = sum->bytes,
+                                                    .count = sum->count};
+}
+
+/* Gives each owner its sites, and the name by the largest of its ways. */
+static void take_parts(struct making *m) {
+    struct part *parts = m->parts.list;
+    vt_sort(parts, m->parts.count, sizeof *parts, compare_parts);
+    for (size_t i = 0, end; i < m->parts.count; i = end) {
+        struct vt_memory_owner *owner = &m->snapshot->owners[parts[i].owner];
+        bool further = parts[i].further;
+        size_t largest = i;
+        for (end = i; end < m->parts.count && parts[end].owner == parts[i].owner &&
+                      parts[end].further == parts[i].further;
+             end++)
+            largest = parts[end].bytes > parts[largest].bytes ? end : largest;
+        struct vt_owned_site *sites = vt_alloc(end - i, sizeof *sites);
+        uint32_t count = 0;
+        for (size_t k = i; k < end; k++) {
+            if (!count || sites[count - 1].site != parts[k].site)
+                sites[count++].site = parts[k].site;
+            sites[count - 1].bytes += parts[k].bytes;
+            sites[count - 1].count += parts[k].count;
+        }
+        vt_sort(sites, count, sizeof *sites, compare_sizes);
+        *(further ? &owner->others : &owner->sites) = sites;
+        *(further ? &owner->other_count : &owner->site_count) = count;
+        if (!owner->name)
+            vt_owner_names_fill(m->from->names, parts[largest].step, owner);
+    }
+}
+
+static void take_snapshot(const struct vt_owners_sources *from,
+                          const struct vt_replay_snapshot *replayed, const struct vt_process *p,
+                          struct vt_snapshot *s) {
+    static const char *const why[] = {"end", "oom", "request", "phase"};
+    const struct vt_rec_snapshot *r = replayed->record;
+    struct making m = {.from = from, .p = p, .replayed = replayed, .snapshot = s};
+    uint32_t name = vt_map_get(&from->log->name_numbers, r->name);
+    *s = (struct vt_snapshot){
+        .at = vt_clock_ns(from->clock, r->ticks),
+        .duration = r->ns,
+        .why = r->why >= 1 && r->why <= sizeof why / sizeof *why ? why[r->why - 1] : "request",
+        .phase = name == VT_MAP_NONE ? NULL : vt_strdup(from->log->names[name]),
+        .complete = !(r->flags & VT_SNAPSHOT_PARTIAL),
+        .objects = r->objects,
+        .unowned_bytes = replayed->live_bytes,
+        .unowned_count = replayed->live_count,
+    };
+    for (size_t i = 0; i < replayed->sum_count; i++)
+        add_sum(&m, &replayed->sums[i]);
+    take_parts(&m);
+    /* an owner that has nothing of its own here is only another holder of others' blocks */
+    vt_sort(s->owners, s->owner_count, sizeof *s->owners, compare_owners);
+    free(m.parts.list);
+    vt_map_free(&m.known);
+}
+
+/* --- sites and leaks --- */
+
+static void add_owned(struct vt_owned_list *list, uint32_t *room, uint32_t owner, uint64_t bytes,
+                      uint64_t count) {
+    VT_GROW(list->owners, list->count, *room);
+    list->owners[list->count++] = (struct vt_owned_by){owner, bytes, count};
+}
+
+static void tell_sites(struct vt_process *p) {
+    const struct vt_snapshot *s = vt_process_snapshot(p);
+    uint32_t *rooms = vt_alloc(p->site_count, sizeof *rooms);
+    for (uint32_t i = 0; s && i < s->owner_count; i++)
+        for (uint32_t k = 0; k < s->owners[i].site_count; k++) {
+            const struct vt_owned_site *of = &s->owners[i].sites[k];
+            add_owned(&p->sites[of->site].owned, &rooms[of->site], i, of->bytes, of->count);
+        }
+    for (uint32_t i = 0; i < p->site_count; i++)
+        vt_sort(p->sites[i].owned.owners, p->sites[i].owned.count, sizeof *p->sites[i].owned.owners,
+                compare_owned);
+    free(rooms);
+}
+
+void vt_owners_take(const struct vt_owners_sources *from, struct vt_process *p) {
+    const struct vt_replay *r = from->replay;
+    p->snapshots = vt_alloc(r->snapshot_count, sizeof *p->snapshots);
+    for (size_t i = 0; i < r->snapshot_count; i++)
+        take_snapshot(from, &r->snapshots[i], p, &p->snapshots[p->snapshot_count++]);
+    tell_sites(p);
+}
+
+uint32_t vt_owners_main_holder(const struct vt_process *p, const struct vt_site *site) {
+    const struct vt_snapshot *s = vt_process_snapshot(p);
+    const struct vt_owned_list *owned = &site->owned;
+    uint64_t all = 0, same = 0;
+    if (!owned->count)
+        return VT_MAP_NONE;
+    const struct vt_memory_owner *first = &s->owners[owned->owners[0].owner];
+    for (uint32_t i = 0; i < owned->count; i++) {
+        all += owned->owners[i].bytes;
+        if (s->owners[owned->owners[i].owner].holder_id == first->holder_id)
+            same += owned->owners[i].bytes;
+    }
+    /* what only the interpreter or a stack holds says nothing of what belongs together */
+    bool telling = first->root.kind <= VT_ROOT_THREAD_LOCAL;
+    return telling && same >= all / 10 * 9 ? first->holder_id : VT_MAP_NONE;
+}
+
+/* The sum of the sites' owners. */
+static void sum_owners(const struct vt_process *p, struct vt_leak *leak) {
+    struct vt_map known = {0};
+    uint32_t room = 0;
+    for (uint32_t i = 0; i < leak->site_count; i++) {
+        const struct vt_owned_list *of = &p->sites[leak->sites[i]].owned;
+        for (uint32_t k = 0; k < of->count; k++) {
+            uint32_t at = vt_map_get(&known, of->owners[k].owner);
+            if (at == VT_MAP_NONE) {
+                vt_map_put(&known, of->owners[k].owner, leak->owned.count);
+                add_owned(&leak->owned, &room, of->owners[k].owner, of->owners[k].bytes,
+                          of->owners[k].count);
+            } else {
+                leak->owned.owners[at].bytes += of->owners[k].bytes;
+                leak->owned.owners[at].count += of->owners[k].count;
+            }
+        }
+    }
+    vt_map_free(&known);
+    vt_sort(leak->owned.owners, leak->owned.count, sizeof *leak->owned.owners, compare_owned);
+}
+
+static int compare_kept(const void *a, const void *b) {
+    const struct vt_kept *x = a, *y = b;
+    return VT_ORDER({y->bytes, x->bytes}, {x->owner, y->owner});
+}
+
+/* What holds a leak: whatever has at least a tenth of what has an owner. */
+static void find_keepers(const struct vt_process *p, struct vt_leak *leak) {
+    const struct vt_snapshot *s = vt_process_snapshot(p);
+    struct vt_map holders = {0};
+    struct vt_kept *kept = vt_alloc(leak->owned.count, sizeof *kept);
+    uint32_t count = 0;
+    uint64_t all = 0;
+    for (uint32_t i = 0; i < leak->owned.count; i++) {
+        const struct vt_owned_by *by = &leak->owned.owners[i];
+        uint32_t holder = s->owners[by->owner].holder_id, at = vt_map_get(&holders, holder);
+        if (at == VT_MAP_NONE) {
+            at = count++;
+            kept[at].owner = by->owner;
+            vt_map_put(&holders, holder, at);
+        }
+        kept[at].bytes += by->bytes;
+        kept[at].count += by->count;
+        all += by->bytes;
+    }
+    vt_map_free(&holders);
+    vt_sort(kept, count, sizeof *kept, compare_kept);
+    while (count && kept[count - 1].bytes < all / 10)
+        count--;
+    for (uint32_t i = 0; i < count; i++)
+        kept[i].text = vt_owner_text(p, &s->owners[kept[i].owner], 0);
+    leak->kept = count ? kept : NULL;
+    leak->kept_count = count;
+    if (!count)
+        free(kept);
+}
+
+void vt_owners_tell(struct vt_process *p) {
+    for (uint32_t i = 0; i < p->leak_count && vt_process_snapshot(p); i++) {
+        sum_owners(p, &p->leaks[i]);
+        find_keepers(p, &p->leaks[i]);
+    }
+}

@@ -1,0 +1,121 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The reader's tables of owners (see owner_tables.h).
+ *
+ * A step's parent has a smaller number, so a chain of steps always ends. A step whose parent is not
+ * in the log begins nowhere: its way has no root, and what it holds has no owner.
+ */
+#include "owner_tables.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+void vt_log_take_step(struct vt_log *log, const uint8_t *record) {
+    struct vt_rec_step r;
+    memcpy(&r, record, sizeof r);
+    if (!r.number)
+        return;
+    const char *text = (const char *)record + sizeof r;
+    VT_GROW(log->steps, log->step_count, log->step_room);
+    log->steps[log->step_count++] = (struct vt_log_step){
+        .number = r.number,
+        .parent = r.parent,
+        .kind = r.kind,
+        .many = r.flags & VT_STEP_MANY,
+        .repeats = r.flags & VT_STEP_REPEATS,
+        .line = r.line,
+        .address = r.address,
+        .name = vt_strndup(text, r.name_bytes),
+        .type = vt_strndup(text + r.name_bytes, r.type_bytes),
+    };
+}
+
+void vt_log_take_owned(struct vt_log *log, const uint8_t *record) {
+    struct vt_rec_owned r;
+    memcpy(&r, record, sizeof r);
+    for (uint32_t i = 0, at = sizeof r; i < r.count; i++, at += sizeof(struct vt_owned)) {
+        VT_GROW(log->owned, log->owned_count, log->owned_room);
+        struct vt_log_owned *owned = &log->owned[log->owned_count];
+        owned->snapshot = r.snapshot;
+        owned->order = (uint32_t)log->owned_count++;
+        memcpy(&owned->entry, record + at, sizeof owned->entry);
+    }
+}
+
+void vt_log_take_snapshot(struct vt_log *log, const uint8_t *record) {
+    VT_GROW(log->snapshots, log->snapshot_count, log->snapshot_room);
+    memcpy(&log->snapshots[log->snapshot_count++], record, sizeof *log->snapshots);
+}
+
+static int compare_steps(const void *a, const void *b) {
+    const struct vt_log_step *x = a, *y = b;
+    return VT_ORDER({x->number, y->number});
+}
+
+static int compare_owned(const void *a, const void *b) {
+    const struct vt_log_owned *x = a, *y = b;
+    return VT_ORDER({x->snapshot, y->snapshot}, {x->order, y->order});
+}
+
+static int compare_snapshots(const void *a, const void *b) {
+    const struct vt_rec_snapshot *x = a, *y = b;
+    return VT_ORDER({x->ticks, y->ticks}, {x->number, y->number});
+}
+
+/* Makes indices of the parents' numbers. Of two steps with one number the first counts. */
+static void link_steps(struct vt_log *log) {
+    struct vt_map numbers = {0};
+    vt_sort(log->steps, log->step_count, sizeof *log->steps, compare_steps);
+    for (size_t i = 0; i < log->step_count; i++) {
+        struct vt_log_step *step = &log->steps[i];
+        bool root = !step->parent;
+        step->lost = false;
+        if (root) {
+            step->parent = VT_MAP_NONE;
+        } else {
+            step->parent =
+                step->parent < step->number ? vt_map_get(&numbers, step->parent) : VT_MAP_NONE;
+            step->lost = step->parent == VT_MAP_NONE;
+        }
+        if (vt_map_get(&numbers, step->number) == VT_MAP_NONE)
+            vt_map_put(&numbers, step->number, (uint32_t)i);
+    }
+    for (size_t i = 0; i < log->owned_count; i++)
+        log->owned[i].entry.step = vt_map_get(&numbers, log->owned[i].entry.step);
+    vt_map_free(&numbers);
+}
+
+/* Leaves the last snapshots, and of two with one number the first. */
+static void choose_snapshots(struct vt_log *log) {
+    struct vt_map numbers = {0};
+    size_t kept = 0, from;
+    vt_sort(log->snapshots, log->snapshot_count, sizeof *log->snapshots, compare_snapshots);
+    for (size_t i = 0; i < log->snapshot_count; i++) {
+        if (vt_map_get(&numbers, log->snapshots[i].number) != VT_MAP_NONE)
+            continue;
+        vt_map_put(&numbers, log->snapshots[i].number, 0);
+        log->snapshots[kept++] = log->snapshots[i];
+    }
+    vt_map_free(&numbers);
+    from = kept > VT_LOG_SNAPSHOTS ? kept - VT_LOG_SNAPSHOTS : 0;
+    log->snapshot_count = kept - from;
+    if (from)
+        memmove(log->snapshots, log->snapshots + from,
+                log->snapshot_count * sizeof *log->snapshots);
+}
+
+void vt_log_link_owners(struct vt_log *log) {
+    link_steps(log);
+    vt_sort(log->owned, log->owned_count, sizeof *log->owned, compare_owned);
+    choose_snapshots(log);
+}
+
+void vt_log_free_owners(struct vt_log *log) {
+    for (size_t i = 0; i < log->step_count; i++) {
+        free(log->steps[i].name);
+        free(log->steps[i].type);
+    }
+    free(log->steps);
+    free(log->owned);
+    free(log->snapshots);
+}

@@ -1,0 +1,154 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Owners as texts (see owner.h).
+ */
+#include "model.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+const char *const vt_root_names[VT_ROOTS] = {
+    [VT_ROOT_MODULE] = "module",
+    [VT_ROOT_FRAME] = "frame",
+    [VT_ROOT_EXCEPTION] = "exception",
+    [VT_ROOT_GLOBAL] = "global",
+    [VT_ROOT_THREAD_LOCAL] = "thread_local",
+    [VT_ROOT_NATIVE_STACK] = "native_stack",
+    [VT_ROOT_INTERPRETER] = "interpreter",
+    [VT_ROOT_CYCLE] = "cycle",
+};
+
+const char *const vt_purpose_names[VT_PURPOSES] = {
+    [VT_PURPOSE_PARAMETERS] = "parameters", [VT_PURPOSE_GRADIENTS] = "gradients",
+    [VT_PURPOSE_OPTIMIZER] = "optimizer",   [VT_PURPOSE_ACTIVATIONS] = "activations",
+    [VT_PURPOSE_BUFFERS] = "buffers",       [VT_PURPOSE_BATCH] = "batch",
+    [VT_PURPOSE_OTHER] = "other",
+};
+
+const struct vt_snapshot *vt_process_snapshot(const struct vt_process *p) {
+    for (uint32_t i = p->snapshot_count; i-- > 0;)
+        if (!strcmp(p->snapshots[i].why, "end"))
+            return &p->snapshots[i];
+    return p->snapshot_count ? &p->snapshots[p->snapshot_count - 1] : NULL;
+}
+
+const struct vt_snapshot *vt_process_snapshot_at(const struct vt_process *p,
+                                                 const struct vt_oom *oom) {
+    const struct vt_snapshot *found = NULL;
+    uint64_t least = 10000000000; /* ns; a snapshot follows its failure at once */
+    for (uint32_t i = 0; i < p->snapshot_count; i++) {
+        const struct vt_snapshot *s = &p->snapshots[i];
+        uint64_t apart = s->at > oom->at ? s->at - oom->at : oom->at - s->at;
+        if (!strcmp(s->why, "oom") && apart < least) {
+            least = apart;
+            found = s;
+        }
+    }
+    return found;
+}
+
+/* A file as reports show it. Free it. */
+static char *file_text(const struct vt_process *p, const char *file, bool python) {
+    struct vt_frame frame = {.file = file, .python = python, .offset = VT_UNKNOWN};
+    return vt_frame_text(p, &frame, 60);
+}
+
+char *vt_owner_place(const struct vt_process *p, const struct vt_memory_owner *o) {
+    const struct vt_root *r = &o->root;
+    struct vt_string s = {0};
+    bool python = r->kind == VT_ROOT_MODULE || r->kind == VT_ROOT_FRAME;
+    char *file = r->file ? file_text(p, r->file, python) : NULL;
+    const char *separator = "";
+    if (python && r->function) {
+        vt_string_format(&s, "%s()", r->function);
+        separator = ", ";
+    } else if (r->kind == VT_ROOT_NATIVE_STACK) {
+        vt_string_format(&s, "the stack of %s", r->function ? r->function : "a thread");
+        separator = ", ";
+    } else if (r->module && python) {
+        vt_string_add(&s, r->module);
+        separator = ", ";
+    }
+    if (file)
+        vt_string_format(&s, "%s%s", separator, file);
+    if (file && r->line && r->kind != VT_ROOT_MODULE)
+        vt_string_format(&s, ":%u", r->line);
+    if (!file && !python && r->module)
+        vt_string_format(&s, "%s%s", separator, vt_basename(r->module));
+    free(file);
+    return s.length ? vt_printable(s.text) : NULL;
+}
+
+/* The kind of a native variable, the class of the object: "static", "list". */
+static void add_kind(const struct vt_memory_owner *o, uint64_t count, struct vt_string *s) {
+    const char *kind = o->root.kind == VT_ROOT_THREAD_LOCAL               ? "thread-local"
+                       : o->root.kind == VT_ROOT_GLOBAL && o->root.hidden ? "static"
+                                                                          : NULL;
+    const char *type = o->holder_type, *gap = "";
+    if (type && !strncmp(type, "__main__.", 9))
+        type += 9;
+    if (!kind && !type && !count)
+        return;
+    vt_string_add(s, " (");
+    if (kind) {
+        vt_string_add(s, kind);
+        gap = ", ";
+    }
+    if (type) {
+        vt_string_format(s, "%s%s", gap, type);
+        gap = ", ";
+    }
+    if (count)
+        vt_string_format(s, "%s%s block%s", gap, VT_NUMBER(count), vt_plural(count));
+    vt_string_add(s, ")");
+}
+
+char *vt_owner_text(const struct vt_process *p, const struct vt_memory_owner *o, uint64_t count) {
+    struct vt_string s = {0};
+    char *place = vt_owner_place(p, o);
+    switch (o->root.kind) {
+    case VT_ROOT_EXCEPTION:
+        vt_string_format(&s, "exception %s: %s", o->root.what ? o->root.what : "that is kept",
+                         o->holder);
+        break;
+    case VT_ROOT_CYCLE:
+        vt_string_format(&s, "a reference cycle of %s objects that nothing else holds: %s",
+                         o->root.what ? o->root.what : "Python", o->holder);
+        break;
+    case VT_ROOT_INTERPRETER:
+        vt_string_format(&s, "Python's interpreter: %s", o->holder);
+        break;
+    default:
+        vt_string_add(&s, o->holder);
+    }
+    add_kind(o, count, &s);
+    if (place)
+        vt_string_format(&s, " in %s", place);
+    free(place);
+    return vt_printable(s.text);
+}
+
+char *vt_owner_chain(const struct vt_memory_owner *o) {
+    struct vt_string s = {0};
+    if (o->path_count <= o->name_count && !o->graph)
+        return NULL;
+    vt_string_add(&s, o->name);
+    if (o->graph)
+        vt_string_format(&s, " → %s", o->graph);
+    for (uint32_t i = o->name_count; !o->graph && i < o->path_count; i++)
+        vt_string_format(&s, " → %s", o->path[i]);
+    if (o->longer || o->graphs > 1)
+        vt_string_add(&s, " → …");
+    if (o->graphs > 1)
+        vt_string_format(&s, " (%s graphs)", VT_NUMBER(o->graphs));
+    return vt_printable(s.text);
+}
+
+void vt_snapshot_free(struct vt_snapshot *s) {
+    for (uint32_t i = 0; i < s->owner_count; i++) {
+        free(s->owners[i].sites);
+        free(s->owners[i].others);
+    }
+    free(s->owners);
+    free((char *)s->phase);
+}

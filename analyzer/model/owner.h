@@ -1,0 +1,139 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * What holds the memory: snapshots of owners, as a report shows them. model.h includes it.
+ *
+ * The owner of a block is the shortest named way to it from a root: a variable, and what lies
+ * between. A snapshot's owners are ways with one name: all items of a list are one owner, and all
+ * that an autograd graph behind one variable holds.
+ */
+#ifndef VRAMTRACE_ANALYZER_OWNER_H
+#define VRAMTRACE_ANALYZER_OWNER_H
+
+#include "base/base.h"
+
+enum vt_root_kind {
+    VT_ROOT_MODULE,
+    VT_ROOT_FRAME,
+    VT_ROOT_EXCEPTION,
+    VT_ROOT_GLOBAL,
+    VT_ROOT_THREAD_LOCAL,
+    VT_ROOT_NATIVE_STACK,
+    VT_ROOT_INTERPRETER,
+    VT_ROOT_CYCLE,
+    VT_ROOTS
+};
+extern const char *const vt_root_names[VT_ROOTS];
+
+/* What memory is for in training. names/roles.def says what makes which. */
+enum vt_purpose {
+    VT_PURPOSE_PARAMETERS,
+    VT_PURPOSE_GRADIENTS,
+    VT_PURPOSE_OPTIMIZER,
+    VT_PURPOSE_ACTIVATIONS,
+    VT_PURPOSE_BUFFERS,
+    VT_PURPOSE_BATCH,
+    VT_PURPOSE_OTHER,
+    VT_PURPOSES
+};
+extern const char *const vt_purpose_names[VT_PURPOSES];
+
+/* Where a way begins. */
+struct vt_root {
+    enum vt_root_kind kind;
+    const char *module;   /* Python: its __name__; native: the library or program; NULL */
+    const char *function; /* of a frame; NULL */
+    const char *file;     /* NULL: unknown */
+    uint32_t line;        /* 0: unknown */
+    const char *what;     /* the class of the exception or of an object of the cycle, the
+                             interpreter's part; NULL */
+    bool hidden;          /* a native variable that other files do not see: static */
+};
+
+/* What an owner has of one site. */
+struct vt_owned_site {
+    uint32_t site; /* index in vt_process.sites */
+    uint64_t bytes, count;
+};
+
+struct vt_memory_owner {
+    uint64_t id;      /* stays the same from run to run */
+    char key[17];     /* the id in hex */
+    const char *name; /* "history[*]" */
+    struct vt_root root;
+    const char *
+        *path; /* the steps: those of the name, then the classes between it and the memory */
+    const char **types;              /* the class of what each step leads to; NULL: unknown */
+    uint32_t path_count, name_count; /* name_count: how many of them are the name's */
+    bool longer;                     /* the same class repeats behind the last: an autograd graph */
+    const char *graph; /* the first node of the autograd graph that holds it; NULL: none does */
+    uint64_t graphs;   /* how many graphs hang one behind the other; 0: unknown */
+    enum vt_purpose purpose;
+    uint64_t bytes, count;           /* device memory that it owns */
+    uint64_t host_bytes, host_count; /* pinned host and managed memory */
+    struct vt_owned_site *sites;     /* all of these, the largest first */
+    uint32_t site_count;
+    struct vt_owned_site *others; /* what it holds as well, of which another one is the owner */
+    uint32_t other_count;
+    uint32_t variable;       /* owners with one number have one variable and purpose */
+    const char *holder;      /* the container that has many of them, else what the name names:
+                            "history" */
+    const char *holder_type; /* "list"; NULL: unknown */
+    uint32_t holder_id;      /* owners with one number have one holder */
+};
+
+struct vt_snapshot {
+    uint64_t at, duration;
+    const char *why;   /* "end", "oom", "request", "phase" */
+    const char *phase; /* its name, or what the program called the moment; NULL */
+    bool complete;
+    uint64_t objects;               /* walked */
+    struct vt_memory_owner *owners; /* the largest first */
+    uint32_t owner_count;
+    uint64_t unowned_bytes, unowned_count;
+};
+
+/* What owners have of a site or a leak, the largest first. */
+struct vt_owned_list {
+    struct vt_owned_by *owners;
+    uint32_t count;
+};
+struct vt_owned_by {
+    uint32_t owner; /* index in the snapshot's owners */
+    uint64_t bytes, count;
+};
+
+/* What holds a leak, or a good part of it. */
+struct vt_kept {
+    uint32_t owner;        /* index in the snapshot's owners: the largest one's */
+    uint64_t bytes, count; /* held by owners with the same holder */
+    char *text;            /* "history (list) in __main__, examples/train.py" */
+};
+
+struct vt_process;
+
+/* The snapshot that sites and leaks are held against: that of the end, else the last one. NULL:
+ * there is none. */
+const struct vt_snapshot *vt_process_snapshot(const struct vt_process *process);
+
+/* The snapshot that was taken at a failed allocation. NULL: none. */
+struct vt_oom;
+const struct vt_snapshot *vt_process_snapshot_at(const struct vt_process *process,
+                                                 const struct vt_oom *oom);
+
+/* The caller frees what the following functions return. */
+
+/* Where an owner's root is: "__main__, examples/train.py", "main(), train.py:12". NULL: unknown. */
+char *vt_owner_place(const struct vt_process *process, const struct vt_memory_owner *owner);
+
+/* An owner with its class and place: "history (list) in __main__, examples/train.py". `count` is
+ * added to the class: "(list, 120 blocks)"; 0: it is not. */
+char *vt_owner_text(const struct vt_process *process, const struct vt_memory_owner *owner,
+                    uint64_t count);
+
+/* The way in one line: "history[*] → DeviceNDArray → MemoryPointer". NULL: it is no longer than the
+ * name. */
+char *vt_owner_chain(const struct vt_memory_owner *owner);
+
+void vt_snapshot_free(struct vt_snapshot *snapshot);
+
+#endif

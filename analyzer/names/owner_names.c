@@ -1,0 +1,533 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Names of the ways by which memory is held (see owner_names.h).
+ *
+ * The steps of the log make trees. They are merged into smaller trees of *ways*: steps that a
+ * program's author would not tell apart are one way. Which indices a way stands for is known when all
+ * steps are merged, so texts are made after that, when they are asked for.
+ */
+#include "owner_names.h"
+
+#include "roles.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { DEEPEST = 32 }; /* ways; what lies deeper belongs to the last */
+
+struct way {
+    uint32_t parent; /* VT_MAP_NONE: a root */
+    uint16_t kind;   /* enum vt_step */
+    uint8_t depth;
+    bool many;    /* it stands for several indices or keys */
+    bool hidden;  /* no part of the name: a module's `_modules` */
+    bool inside;  /* behind the end of the name: inside a library's object */
+    bool repeats; /* the same step follows it again and again */
+    bool graph;   /* the first node of an autograd graph */
+    bool mixed;   /* it leads to objects of several classes */
+    uint32_t line;
+    uint64_t address;
+    uint64_t graphs;            /* how many of its class hang one behind the other */
+    const char *name;           /* as in the log; points into `texts` */
+    const char *type;           /* "" unknown */
+    const char *core, *context; /* the name up to here; NULL: not made yet */
+};
+
+struct vt_owner_names {
+    const struct vt_log *log;
+    struct vt_symbols *symbols;
+    struct way *ways;
+    size_t way_count, way_room;
+    struct vt_map known;   /* hash -> way */
+    uint32_t *way_of;      /* by step; VT_MAP_NONE: no root */
+    uint32_t *graphs_of;   /* by step: how many nodes of the graph's class lead to it */
+    struct vt_root *roots; /* by way; of those that were asked for */
+    bool *rooted;
+    char **texts;
+    size_t text_count, text_room;
+};
+
+static const char *keep(struct vt_owner_names *n, char *text) {
+    VT_GROW(n->texts, n->text_count, n->text_room);
+    return n->texts[n->text_count++] = vt_printable(text);
+}
+
+/* --- merging steps --- */
+
+static bool is_root(unsigned kind) {
+    return kind >= VT_STEP_MODULE && kind <= VT_STEP_CYCLE;
+}
+
+/* Whether the steps of this kind at one place differ only in a number, so that all are one. */
+static bool is_number(unsigned kind, const char *name) {
+    return kind == VT_STEP_INDEX || kind == VT_STEP_ITEM ||
+           (kind == VT_STEP_KEY && name[strspn(name, "-0123456789")] == 0);
+}
+
+static bool is_decimal(const char *text) {
+    return text[0] && text[strspn(text, "0123456789")] == 0;
+}
+
+/* The dictionaries in which PyTorch's modules keep what the author wrote as attributes. */
+static bool is_of_modules(unsigned kind, const char *name) {
+    return kind == VT_STEP_ATTRIBUTE &&
+           (!strcmp(name, "_modules") || !strcmp(name, "_parameters") ||
+            !strcmp(name, "_buffers") || !strcmp(name, "__dict__"));
+}
+
+/* Whether a class is a node of an autograd graph: MulBackward0, torch::autograd::AccumulateGrad. */
+static bool is_graph_node(const char *type) {
+    size_t length = strlen(type);
+    while (length && type[length - 1] >= '0' && type[length - 1] <= '9')
+        length--;
+    bool backward =
+        length > 8 && length < strlen(type) && !strncmp(type + length - 8, "Backward", 8);
+    return backward || (!strncmp(type, "torch::autograd::", 17) && strstr(type, "generated"));
+}
+
+/* A step on its way to become a way. */
+struct merging {
+    struct vt_owner_names *n;
+    const struct vt_log_step *step;
+    uint32_t parent;
+    unsigned kind;
+    const char *name;
+    char *stripped; /* storage */
+    bool inside;
+};
+
+/* A module's own dictionaries are left out, so their keys become attributes, and those that are
+ * numbers become indices. */
+static void rewrite(struct merging *m) {
+    const struct way *parent = m->parent == VT_MAP_NONE ? NULL : &m->n->ways[m->parent];
+    size_t length = strlen(m->name);
+    if (!parent || !parent->hidden || m->kind != VT_STEP_KEY || length < 2 || m->name[0] != '\'')
+        return;
+    m->stripped = vt_strndup(m->name + 1, length - 2);
+    m->name = m->stripped;
+    m->kind = is_decimal(m->name) ? VT_STEP_INDEX : VT_STEP_ATTRIBUTE;
+}
+
+static bool same_step(const struct way *a, unsigned kind, const char *name) {
+    return a->kind == kind && (is_number(kind, name) || !strcmp(a->name, name));
+}
+
+/* The way that a step repeats: the next node of a linked list, the child of a child. VT_MAP_NONE:
+ * none. */
+static uint32_t repeated(const struct merging *m) {
+    const struct way *ways = m->n->ways, *up[3];
+    uint32_t at = m->parent, count = 0, grandparent = VT_MAP_NONE;
+    for (; at != VT_MAP_NONE && count < 3; at = ways[at].parent) {
+        grandparent = count == 1 ? at : grandparent;
+        up[count++] = &ways[at];
+    }
+    if (count && ways[m->parent].inside && ways[m->parent].graph)
+        return m->parent; /* whatever hangs on a graph is the graph's */
+    if (count && ways[m->parent].depth >= DEEPEST)
+        return m->parent;
+    if (count && m->inside && !strcmp(up[0]->type, m->step->type) && up[0]->inside)
+        return m->parent;
+    if (m->inside || m->step->kind == VT_STEP_CLASS)
+        return VT_MAP_NONE;
+    if (count && m->kind == VT_STEP_ATTRIBUTE && same_step(up[0], m->kind, m->name))
+        return m->parent;
+    if (count == 3 && (m->kind == VT_STEP_ATTRIBUTE || up[0]->kind == VT_STEP_ATTRIBUTE) &&
+        same_step(up[1], m->kind, m->name) && same_step(up[2], up[0]->kind, up[0]->name))
+        return grandparent;
+    return VT_MAP_NONE;
+}
+
+static uint32_t find_way(const struct merging *m, uint64_t *key) {
+    struct vt_owner_names *n = m->n;
+    const struct vt_log_step *s = m->step;
+    uint64_t fixed[] = {m->parent, m->kind, m->inside, s->address, is_root(m->kind) ? s->line : 0};
+    uint64_t hash = vt_hash_bytes(1, fixed, sizeof fixed);
+    if (!is_number(m->kind, m->name) && !m->inside)
+        hash = vt_hash_bytes(hash, m->name, strlen(m->name));
+    if (m->inside || is_root(m->kind) || m->kind == VT_STEP_CLASS)
+        hash = vt_hash_bytes(hash + 1, s->type, strlen(s->type));
+    *key = hash;
+    return vt_map_get(&n->known, hash);
+}
+
+static uint32_t add_way(struct merging *m) {
+    struct vt_owner_names *n = m->n;
+    uint64_t key;
+    uint32_t index = find_way(m, &key);
+    if (index != VT_MAP_NONE) {
+        struct way *way = &n->ways[index];
+        way->repeats |= m->step->repeats;
+        way->many |= m->step->many || strcmp(way->name, m->name) != 0;
+        way->mixed |= strcmp(way->type, m->step->type) != 0;
+        return index;
+    }
+    index = (uint32_t)n->way_count;
+    const char *name = keep(n, vt_strdup(m->name)), *type = keep(n, vt_strdup(m->step->type));
+    VT_GROW(n->ways, n->way_count, n->way_room);
+    n->ways[n->way_count++] = (struct way){
+        .parent = m->parent,
+        .kind = (uint16_t)m->kind,
+        .depth = m->parent == VT_MAP_NONE ? 0 : (uint8_t)(n->ways[m->parent].depth + 1),
+        .many = m->step->many,
+        .repeats = m->step->repeats,
+        .hidden = !m->inside && is_of_modules(m->kind, m->name),
+        .inside = m->inside,
+        .graph = m->inside && is_graph_node(type),
+        .line = m->step->line,
+        .address = m->step->address,
+        .name = name,
+        .type = type,
+    };
+    vt_map_put(&n->known, key, index);
+    return index;
+}
+
+/* Whether what a step leads to is behind the end of the name. */
+static bool is_inside(const struct merging *m, const struct vt_log_step *parent) {
+    if (m->parent == VT_MAP_NONE)
+        return false;
+    return m->n->ways[m->parent].inside || m->kind == VT_STEP_CLASS ||
+           (parent && vt_roles_is_memory(parent->type));
+}
+
+static void merge_step(struct vt_owner_names *n, uint32_t i) {
+    const struct vt_log_step *step = &n->log->steps[i];
+    const struct vt_log_step *parent =
+        step->parent == VT_MAP_NONE ? NULL : &n->log->steps[step->parent];
+    struct merging m = {.n = n,
+                        .step = step,
+                        .parent = parent ? n->way_of[step->parent] : VT_MAP_NONE,
+                        .kind = step->kind,
+                        .name = step->name};
+    n->way_of[i] = VT_MAP_NONE;
+    if (step->lost || (parent && m.parent == VT_MAP_NONE) || (!parent && !is_root(m.kind)))
+        return;
+    rewrite(&m);
+    m.inside = is_inside(&m, parent);
+    uint32_t again = repeated(&m);
+    n->way_of[i] = again == VT_MAP_NONE ? add_way(&m) : again;
+    if (again != VT_MAP_NONE)
+        n->ways[again].repeats = true;
+    free(m.stripped);
+    struct way *way = &n->ways[n->way_of[i]];
+    n->graphs_of[i] = parent && way->graph ? n->graphs_of[step->parent] : 0;
+    if (way->graph && !strcmp(step->type, way->type))
+        n->graphs_of[i]++;
+    if (way->graph && n->graphs_of[i] > way->graphs)
+        way->graphs = n->graphs_of[i];
+}
+
+struct vt_owner_names *vt_owner_names_open(const struct vt_log *log, struct vt_symbols *symbols) {
+    struct vt_owner_names *n = vt_alloc(1, sizeof *n);
+    n->log = log;
+    n->symbols = symbols;
+    n->way_of = vt_alloc(log->step_count, sizeof *n->way_of);
+    n->graphs_of = vt_alloc(log->step_count, sizeof *n->graphs_of);
+    for (uint32_t i = 0; i < log->step_count; i++)
+        merge_step(n, i);
+    n->roots = vt_alloc(n->way_count, sizeof *n->roots);
+    n->rooted = vt_alloc(n->way_count, sizeof *n->rooted);
+    return n;
+}
+
+void vt_owner_names_close(struct vt_owner_names *n) {
+    if (!n)
+        return;
+    for (size_t i = 0; i < n->text_count; i++)
+        free(n->texts[i]);
+    free(n->texts);
+    free(n->ways);
+    free(n->way_of);
+    free(n->graphs_of);
+    free(n->roots);
+    free(n->rooted);
+    vt_map_free(&n->known);
+    free(n);
+}
+
+/* --- roots --- */
+
+static const char *text_or_null(const char *text) {
+    return text[0] ? text : NULL;
+}
+
+static void name_native(struct vt_owner_names *n, const struct way *way, struct vt_root *root) {
+    const struct vt_log_module *module = vt_log_module_at(n->log, way->address, VT_TICKS_MASK);
+    const struct vt_symbol *symbols;
+    struct vt_symbol variable;
+    if (!module)
+        return;
+    root->module = keep(n, vt_strdup(module->path));
+    uint64_t address = way->address - module->bias;
+    if (way->kind == VT_STEP_NATIVE_STACK) {
+        if (!vt_symbols_at(n->symbols, module->path, module->build_id, address - 1, &symbols))
+            return;
+        root->function = symbols[0].function;
+        root->file = symbols[0].file;
+        root->line = symbols[0].line;
+    } else if (vt_symbols_variable(n->symbols, module->path, module->build_id, address, &variable,
+                                   &root->hidden)) {
+        root->what = variable.function;
+        root->file = variable.file;
+        root->line = variable.line;
+    }
+}
+
+static const struct vt_root *root_of(struct vt_owner_names *n, uint32_t index) {
+    static const enum vt_root_kind kinds[] = {
+        [VT_STEP_MODULE] = VT_ROOT_MODULE,
+        [VT_STEP_FRAME] = VT_ROOT_FRAME,
+        [VT_STEP_EXCEPTION] = VT_ROOT_EXCEPTION,
+        [VT_STEP_GLOBAL] = VT_ROOT_GLOBAL,
+        [VT_STEP_THREAD_LOCAL] = VT_ROOT_THREAD_LOCAL,
+        [VT_STEP_NATIVE_STACK] = VT_ROOT_NATIVE_STACK,
+        [VT_STEP_INTERPRETER] = VT_ROOT_INTERPRETER,
+        [VT_STEP_CYCLE] = VT_ROOT_CYCLE,
+    };
+    while (n->ways[index].parent != VT_MAP_NONE)
+        index = n->ways[index].parent;
+    struct vt_root *root = &n->roots[index];
+    const struct way *way = &n->ways[index];
+    if (n->rooted[index])
+        return root;
+    n->rooted[index] = true;
+    root->kind = kinds[way->kind];
+    switch (root->kind) {
+    case VT_ROOT_MODULE:
+        root->module = text_or_null(way->name);
+        root->file = text_or_null(way->type);
+        break;
+    case VT_ROOT_FRAME:
+        root->function = text_or_null(way->name);
+        root->file = text_or_null(way->type);
+        root->line = way->line;
+        break;
+    case VT_ROOT_GLOBAL:
+    case VT_ROOT_THREAD_LOCAL:
+    case VT_ROOT_NATIVE_STACK:
+        name_native(n, way, root);
+        if (!root->what && way->name[0])
+            root->what = way->name;
+        break;
+    default:
+        root->what = text_or_null(way->name);
+    }
+    return root;
+}
+
+/* --- texts --- */
+
+/* The class without its module and namespaces: "DeviceNDArray". Free it. */
+static char *short_class(const char *type) {
+    const char *from = type, *end = type + strcspn(type, "<(");
+    for (const char *at = type; at < end; at++)
+        if (*at == '.' || *at == ':')
+            from = at + 1;
+    return vt_strdup(from[0] ? from : type);
+}
+
+/* A step as it stands in a name: ".weight", "[*]", "['k']". Free it. */
+static char *step_text(const struct way *way) {
+    switch (way->kind) {
+    case VT_STEP_KEY:
+    case VT_STEP_INDEX:
+        return way->many || !way->name[0] ? vt_strdup("[*]") : vt_formatted("[%s]", way->name);
+    case VT_STEP_ITEM:
+        return vt_strdup("{*}");
+    case VT_STEP_ATTRIBUTE:
+        return vt_formatted(".%s%s", way->many || !way->name[0] ? "*" : way->name,
+                            way->repeats ? "…" : "");
+    default:
+        return vt_strdup(way->many || !way->name[0] ? "*" : way->name);
+    }
+}
+
+/* What a root's own name is in the name of a way; "" none: its variables stand for themselves. */
+static const char *root_text(const struct vt_root *root) {
+    switch (root->kind) {
+    case VT_ROOT_MODULE:
+    case VT_ROOT_FRAME:
+        return "";
+    case VT_ROOT_GLOBAL:
+    case VT_ROOT_THREAD_LOCAL:
+        return root->what ? root->what : "a variable";
+    case VT_ROOT_NATIVE_STACK:
+        return "a local variable";
+    default:
+        return root->what ? root->what : "";
+    }
+}
+
+/* Makes the name up to a way. Depth is bounded, so this may call itself. */
+static void make_name(struct vt_owner_names *n, uint32_t index) {
+    struct way *way = &n->ways[index];
+    if (way->core)
+        return;
+    if (way->parent == VT_MAP_NONE) {
+        way->core = root_text(root_of(n, index));
+        way->context = "";
+        return;
+    }
+    make_name(n, way->parent);
+    const struct way *parent = &n->ways[way->parent];
+    const char *of = parent->core[0] ? parent->core : "a frame";
+    char *text = step_text(way);
+    way->context = parent->context;
+    if (way->hidden || way->inside) {
+        way->core = parent->core;
+    } else if (way->kind == VT_STEP_FRAME) {
+        way->core = "";
+        way->context = keep(n, vt_formatted("local of %s()", way->name));
+    } else if (way->kind == VT_STEP_NAME) {
+        way->core = keep(n, vt_strdup(text));
+        if (parent->parent != VT_MAP_NONE && parent->kind != VT_STEP_FRAME)
+            way->context = keep(n, vt_formatted("local of %s", of));
+    } else if (way->kind == VT_STEP_CLOSURE || way->kind == VT_STEP_DEFAULT) {
+        way->core = keep(n, vt_strdup(text));
+        way->context = keep(
+            n, vt_formatted("%s of %s",
+                            way->kind == VT_STEP_CLOSURE ? "closure" : "default argument", of));
+    } else {
+        way->core =
+            keep(n, vt_formatted("%s%s%s", parent->core,
+                                 parent->repeats && parent->kind != VT_STEP_ATTRIBUTE ? "…" : "",
+                                 parent->core[0] || text[0] != '.' ? text : text + 1));
+    }
+    free(text);
+}
+
+static const char *whole_name(struct vt_owner_names *n, uint32_t index) {
+    make_name(n, index);
+    const struct way *way = &n->ways[index];
+    const char *core = way->core[0] ? way->core : "(unnamed)";
+    return way->context[0] ? keep(n, vt_formatted("%s (%s)", core, way->context)) : core;
+}
+
+/* --- the answers --- */
+
+/* The last way that is part of the name. */
+static uint32_t name_end(const struct vt_owner_names *n, uint32_t index) {
+    while (n->ways[index].inside || n->ways[index].hidden)
+        index = n->ways[index].parent;
+    return index;
+}
+
+uint32_t vt_owner_names_of(const struct vt_owner_names *n, uint32_t step) {
+    return n->way_of[step] == VT_MAP_NONE ? VT_MAP_NONE : name_end(n, n->way_of[step]);
+}
+
+/* The first way behind the root: the variable. */
+static uint32_t variable_of(const struct vt_owner_names *n, uint32_t index) {
+    while (n->ways[index].parent != VT_MAP_NONE &&
+           n->ways[n->ways[index].parent].parent != VT_MAP_NONE)
+        index = n->ways[index].parent;
+    return index;
+}
+
+enum vt_purpose vt_owner_names_purpose(const struct vt_owner_names *n, uint32_t step,
+                                       unsigned roles) {
+    enum vt_purpose purpose = vt_roles_seen(roles);
+    uint32_t way = n->way_of[step];
+    if (purpose != VT_PURPOSE_OTHER || way == VT_MAP_NONE)
+        return purpose;
+    purpose = vt_roles_named(n->ways[variable_of(n, way)].name);
+    for (; way != VT_MAP_NONE && purpose == VT_PURPOSE_OTHER; way = n->ways[way].parent)
+        if (!is_root(n->ways[way].kind))
+            purpose = vt_roles_classed(n->ways[way].type);
+    return purpose;
+}
+
+/* What grows when more is held: the innermost container that many of them lie in. A tuple is made
+ * with what is in it. */
+static uint32_t holder_of(const struct vt_owner_names *n, uint32_t end) {
+    for (uint32_t at = end; n->ways[at].parent != VT_MAP_NONE; at = n->ways[at].parent) {
+        const struct way *way = &n->ways[at], *parent = &n->ways[way->parent];
+        bool unnamed = parent->kind == VT_STEP_MODULE || parent->kind == VT_STEP_FRAME;
+        if (way->many && !unnamed && !parent->hidden && strcmp(parent->type, "tuple") != 0)
+            return way->parent;
+    }
+    return end;
+}
+
+static const char *known_type(const struct way *way) {
+    return way->mixed || is_root(way->kind) ? NULL : text_or_null(way->type);
+}
+
+/* The steps from the root's variable to the memory. */
+static void fill_path(struct vt_owner_names *n, uint32_t index, uint32_t end,
+                      struct vt_memory_owner *owner) {
+    uint32_t list[DEEPEST + 8], count = 0;
+    for (uint32_t at = index; at != VT_MAP_NONE && count < DEEPEST + 4; at = n->ways[at].parent)
+        list[count++] = at;
+    const char **path = vt_alloc(2 * (count + 2), sizeof *path), **types = path + count + 2;
+    uint32_t length = 0;
+    owner->longer = n->ways[index].repeats;
+    for (uint32_t i = count; i-- > 0;) {
+        const struct way *way = &n->ways[list[i]];
+        const char *type = known_type(way);
+        bool root = way->parent == VT_MAP_NONE;
+        if (way->hidden || (root && !root_text(root_of(n, list[i]))[0]))
+            continue;
+        if (way->inside) {
+            owner->graph = way->graph ? keep(n, short_class(way->type)) : owner->graph;
+            owner->graphs = way->graph ? way->graphs : owner->graphs;
+            path[length] = way->type[0] ? keep(n, short_class(way->type)) : keep(n, step_text(way));
+        } else if (root) {
+            path[length] = root_text(root_of(n, list[i]));
+        } else {
+            path[length] = keep(n, step_text(way));
+        }
+        types[length++] = type;
+        if (list[i] != end)
+            continue;
+        owner->name_count = length;
+        if (type && (end != index || vt_roles_is_memory(type))) {
+            path[length] = keep(n, short_class(type));
+            types[length++] = type;
+        }
+    }
+    VT_GROW(n->texts, n->text_count, n->text_room);
+    n->texts[n->text_count++] = (char *)path; /* freed with the texts */
+    owner->path = path;
+    owner->types = types;
+    owner->path_count = length;
+}
+
+void vt_owner_names_fill(struct vt_owner_names *n, uint32_t step, struct vt_memory_owner *owner) {
+    uint32_t index = n->way_of[step], end = name_end(n, index), holder = holder_of(n, end);
+    const struct vt_root *root = root_of(n, end);
+    owner->name = whole_name(n, end);
+    owner->root = *root;
+    owner->holder = whole_name(n, holder);
+    owner->holder_type = known_type(&n->ways[holder]);
+    owner->holder_id = holder;
+    owner->variable = variable_of(n, end) * VT_PURPOSES + owner->purpose;
+    fill_path(n, index, end, owner);
+    const char *parts[] = {vt_root_names[root->kind],
+                           root->module,
+                           root->function,
+                           root->file ? vt_basename(root->file) : NULL,
+                           owner->name,
+                           vt_purpose_names[owner->purpose]};
+    owner->id = 0;
+    for (size_t i = 0; i < sizeof parts / sizeof *parts; i++)
+        owner->id =
+            vt_hash_bytes(owner->id + 1, parts[i] ? parts[i] : "", parts[i] ? strlen(parts[i]) : 0);
+    snprintf(owner->key, sizeof owner->key, "%016llx", (unsigned long long)owner->id);
+}
+
+char *vt_owner_names_last_hop(const struct vt_owner_names *n, uint32_t step) {
+    const struct vt_log_step *s = &n->log->steps[step];
+    const struct vt_log_step *parent = s->parent == VT_MAP_NONE ? NULL : &n->log->steps[s->parent];
+    char *class = parent && parent->type[0] ? short_class(parent->type) : NULL, *text = NULL;
+    char *own = s->type[0] ? short_class(s->type) : NULL;
+    if (class && s->name[0])
+        text = vt_formatted("in `%s` of a %s", s->name, class);
+    else if (class)
+        text = vt_formatted("in a %s", class);
+    else if (own)
+        text = vt_formatted("in a %s", own);
+    free(class);
+    free(own);
+    return text ? vt_printable(text) : NULL;
+}

@@ -1,0 +1,64 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * What memory is for (see roles.h).
+ */
+#include "roles.h"
+
+#include "vramtrace/log_format.h"
+
+#include <fnmatch.h>
+
+enum vt_purpose vt_roles_seen(unsigned roles) {
+    static const struct {
+        enum vt_purpose purpose;
+        unsigned bit;
+    } rows[] = {
+#define VT_ROLE_SEEN(PURPOSE, BIT) {VT_PURPOSE_##PURPOSE, BIT},
+#include "roles.def"
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
+        if (roles & rows[i].bit)
+            return rows[i].purpose;
+    return VT_PURPOSE_OTHER;
+}
+
+struct row {
+    enum vt_purpose purpose;
+    const char *pattern;
+};
+
+static enum vt_purpose find(const struct row *rows, size_t count, const char *text) {
+    for (size_t i = 0; i < count; i++)
+        if (!fnmatch(rows[i].pattern, text, 0))
+            return rows[i].purpose;
+    return VT_PURPOSE_OTHER;
+}
+
+enum vt_purpose vt_roles_named(const char *variable) {
+    static const struct row rows[] = {
+#define VT_ROLE_NAMED(PURPOSE, pattern) {VT_PURPOSE_##PURPOSE, pattern},
+#include "roles.def"
+    };
+    return find(rows, sizeof rows / sizeof *rows, variable);
+}
+
+enum vt_purpose vt_roles_classed(const char *type) {
+    static const struct row rows[] = {
+#define VT_ROLE_CLASS(PURPOSE, pattern) {VT_PURPOSE_##PURPOSE, pattern},
+#include "roles.def"
+    };
+    return find(rows, sizeof rows / sizeof *rows, type);
+}
+
+const char *vt_roles_host_copy(const char *type) {
+    static const struct {
+        const char *pattern, *copy;
+    } rows[] = {
+#define VT_MEMORY_CLASS(pattern, copy) {pattern, copy},
+#include "roles.def"
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
+        if (!fnmatch(rows[i].pattern, type, 0))
+            return rows[i].copy;
+    return NULL;
+}

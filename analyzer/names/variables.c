@@ -1,0 +1,82 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Variables by their addresses (see variables.h). A module is read once, all of it, since nothing in
+ * the debug information leads from an address to a variable.
+ */
+#include "variables.h"
+
+#include <dwarf.h>
+#include <stdlib.h>
+
+/* A module with more debug information than this is read only in part: it takes a second. */
+enum { MOST_WORK = 4000000, DEPTH_MOST = 64 };
+
+struct vt_variable {
+    Dwarf_Addr address;
+    Dwarf_Off die;
+};
+
+static void add(struct vt_variables *v, Dwarf_Die *die) {
+    Dwarf_Attribute memory;
+    Dwarf_Op *ops;
+    size_t count;
+    if (dwarf_getlocation(dwarf_attr(die, DW_AT_location, &memory), &ops, &count) || !count ||
+        ops[0].atom != DW_OP_addr)
+        return;
+    VT_GROW(v->list, v->count, v->room);
+    v->list[v->count++] = (struct vt_variable){ops[0].number, dwarf_dieoffset(die)};
+}
+
+static void walk(struct vt_variables *v, Dwarf_Die *parent, unsigned depth) {
+    Dwarf_Die die;
+    if (depth == DEPTH_MOST || v->work > MOST_WORK || dwarf_child(parent, &die))
+        return;
+    do {
+        switch (v->work++ > MOST_WORK ? 0 : dwarf_tag(&die)) {
+        case DW_TAG_variable:
+            add(v, &die);
+            break;
+        case DW_TAG_namespace:
+        case DW_TAG_subprogram:
+        case DW_TAG_lexical_block:
+        case DW_TAG_class_type:
+        case DW_TAG_structure_type:
+            walk(v, &die, depth + 1);
+            break;
+        default:
+            break;
+        }
+    } while (v->work <= MOST_WORK && !dwarf_siblingof(&die, &die));
+}
+
+static int compare(const void *a, const void *b) {
+    const struct vt_variable *x = a, *y = b;
+    return VT_ORDER({x->address, y->address}, {x->die, y->die});
+}
+
+bool vt_variables_find(struct vt_variables *v, Dwarf *dwarf, Dwarf_Addr address, Dwarf_Die *found) {
+    if (!v->read) {
+        Dwarf_Off at = 0, next;
+        size_t header;
+        Dwarf_Die die;
+        v->read = true;
+        for (; !dwarf_nextcu(dwarf, at, &next, &header, NULL, NULL, NULL); at = next)
+            if (dwarf_offdie(dwarf, at + header, &die))
+                walk(v, &die, 0);
+        vt_sort(v->list, v->count, sizeof *v->list, compare);
+    }
+    size_t low = 0, high = v->count;
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        if (v->list[middle].address <= address)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low && dwarf_offdie(dwarf, v->list[low - 1].die, found);
+}
+
+void vt_variables_free(struct vt_variables *v) {
+    free(v->list);
+    *v = (struct vt_variables){0};
+}

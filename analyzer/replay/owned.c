@@ -1,0 +1,131 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Snapshots of owners, held against what is live in the replay (see owned.h). replay.c calls.
+ */
+#include "owned.h"
+
+#include "walk.h"
+
+#include <stdlib.h>
+
+/* The driver allocations that are segments, by vt_address_key. */
+static struct vt_map list_segments(const struct vt_replay *r) {
+    struct vt_map keys = {0};
+    struct vt_region region;
+    size_t at = 0;
+    while (r->segments && vt_segments_region(r->segments, &at, &region))
+        vt_map_put(&keys, region.key, 0);
+    return keys;
+}
+
+/* Whether an allocation is memory of its own, and no caching allocator's segment. */
+static bool counts(const struct vt_replay *r, const struct vt_map *segments,
+                   const struct vt_address *entry) {
+    const struct vt_replay_site *site = &r->sites[entry->site];
+    if (site->layer == VT_LAYER_FRAMEWORK || !site->segments)
+        return true;
+    /* mapped pieces are one region together, which has the key of only one of them */
+    return entry->kind != VT_KIND_PHYSICAL && vt_map_get(segments, entry->key) == VT_MAP_NONE;
+}
+
+static int compare_sums(const void *a, const void *b) {
+    const struct vt_owned_sum *x = a, *y = b;
+    return VT_ORDER({x->site, y->site}, {x->further, y->further}, {x->step, y->step},
+                    {x->roles, y->roles});
+}
+
+/* Adds up equal ones. Returns how many are left. */
+static size_t merge_sums(struct vt_owned_sum *sums, size_t count) {
+    size_t kept = 0;
+    vt_sort(sums, count, sizeof *sums, compare_sums);
+    for (size_t i = 0; i < count; i++) {
+        if (kept && !compare_sums(&sums[kept - 1], &sums[i])) {
+            sums[kept - 1].bytes += sums[i].bytes;
+            sums[kept - 1].count += sums[i].count;
+        } else {
+            sums[kept++] = sums[i];
+        }
+    }
+    return kept;
+}
+
+/* What is live now, and counts. */
+static void add_live(const struct vt_replay *r, const struct vt_map *segments,
+                     struct vt_replay_snapshot *s) {
+    for (size_t i = 0; i <= r->live.mask; i++) {
+        const struct vt_address *entry = &r->live.slots[i];
+        unsigned layer = entry->key ? r->sites[entry->site].layer : VT_LAYER_HOST;
+        if ((layer != VT_LAYER_DRIVER && layer != VT_LAYER_FRAMEWORK) ||
+            !counts(r, segments, entry))
+            continue;
+        s->live_bytes += entry->size_context & VT_SIZE_MASK;
+        s->live_count++;
+    }
+}
+
+/* The entries of a snapshot: vt_log.owned from the result on; *count of them. */
+static const struct vt_log_owned *find_entries(const struct vt_log *log, uint32_t snapshot,
+                                               size_t *count) {
+    size_t low = 0, high = log->owned_count;
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        if (log->owned[middle].snapshot < snapshot)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    for (high = low; high < log->owned_count && log->owned[high].snapshot == snapshot;)
+        high++;
+    *count = high - low;
+    return *count ? &log->owned[low] : NULL;
+}
+
+static void take(struct vt_walk *w, const struct vt_rec_snapshot *record) {
+    struct vt_replay *r = w->r;
+    VT_GROW(r->snapshots, r->snapshot_count, r->snapshot_room);
+    struct vt_replay_snapshot *s = &r->snapshots[r->snapshot_count++];
+    *s = (struct vt_replay_snapshot){.record = record};
+    struct vt_map segments = list_segments(r), seen = {0};
+    size_t count;
+    const struct vt_log_owned *owned = find_entries(w->log, record->number, &count);
+    s->sums = vt_alloc(count, sizeof *s->sums);
+    for (size_t i = 0; i < count; i++) {
+        const struct vt_owned *e = &owned[i].entry;
+        unsigned space = vt_lost_space(e->allocation);
+        const struct vt_address *entry =
+            space < VT_SPACES
+                ? vt_addresses_find(&r->live, vt_address_key(vt_lost_address(e->allocation), space))
+                : NULL;
+        if (!entry || !entry->key || e->step == VT_MAP_NONE || !counts(r, &segments, entry)) {
+            s->stray_count++;
+            continue;
+        }
+        s->sums[s->sum_count++] = (struct vt_owned_sum){
+            .site = entry->site,
+            .step = e->step,
+            .roles = e->roles,
+            .further = vt_map_get(&seen, entry->key) != VT_MAP_NONE,
+            .bytes = entry->size_context & VT_SIZE_MASK,
+            .count = 1,
+        };
+        vt_map_put(&seen, entry->key, 0);
+    }
+    s->sum_count = merge_sums(s->sums, s->sum_count);
+    add_live(r, &segments, s);
+    vt_map_free(&segments);
+    vt_map_free(&seen);
+}
+
+void vt_owned_take(struct vt_walk *w, uint64_t ticks) {
+    const struct vt_log *log = w->log;
+    while (w->snapshot < log->snapshot_count && log->snapshots[w->snapshot].ticks < ticks)
+        take(w, &log->snapshots[w->snapshot++]);
+    w->snapshot_ticks =
+        w->snapshot < log->snapshot_count ? log->snapshots[w->snapshot].ticks : UINT64_MAX;
+}
+
+void vt_owned_free(struct vt_replay *replay) {
+    for (size_t i = 0; i < replay->snapshot_count; i++)
+        free(replay->snapshots[i].sums);
+    free(replay->snapshots);
+}

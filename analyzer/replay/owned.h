@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * What a snapshot says of the memory that was live at that moment: for each site, which ways hold
+ * its blocks, and how much no way holds.
+ *
+ * A snapshot speaks of framework blocks and of driver allocations without blocks in them; a caching
+ * allocator's segments are not memory of their own. Entries for an address that is not live at that
+ * moment of the replay, or for a segment, are ignored and counted. Of several entries for an
+ * allocation the first names its owner, the next ones further holders.
+ */
+#ifndef VRAMTRACE_ANALYZER_OWNED_H
+#define VRAMTRACE_ANALYZER_OWNED_H
+
+#include "log/log.h"
+
+/* Blocks of one site that one way holds, with the same roles. */
+struct vt_owned_sum {
+    uint32_t site; /* in the replay */
+    uint32_t step; /* index in vt_log.steps */
+    uint32_t roles;
+    uint32_t further; /* 0: the way is the owner; 1: another way is */
+    uint64_t bytes, count;
+};
+
+struct vt_replay_snapshot {
+    const struct vt_rec_snapshot *record;
+    struct vt_owned_sum *sums; /* by site, then the owners first */
+    size_t sum_count;
+    uint64_t live_bytes, live_count; /* device memory, owned or not */
+    uint64_t stray_count;            /* entries that were ignored */
+};
+
+struct vt_walk;
+
+/* Takes the snapshots that were made before `ticks`; call it before the first event at that time. */
+void vt_owned_take(struct vt_walk *w, uint64_t ticks);
+
+struct vt_replay;
+void vt_owned_free(struct vt_replay *replay);
+
+#endif

@@ -1,0 +1,15 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The parts of the JSON format, for its files.
+ */
+#ifndef VRAMTRACE_ANALYZER_FMT_JSON_H
+#define VRAMTRACE_ANALYZER_FMT_JSON_H
+
+#include "model/model.h"
+
+/* fmt_json_owners.c: "snapshots" of a process; "owners" of a site or a leak. */
+void vt_fmt_json_snapshots(struct vt_json *j, const struct vt_process *process);
+void vt_fmt_json_owned(struct vt_json *j, const struct vt_process *process,
+                       const struct vt_owned_list *owned);
+
+#endif

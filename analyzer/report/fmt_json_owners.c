@@ -1,0 +1,80 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Owners of memory in the JSON report.
+ */
+#include "fmt_json.h"
+
+static void texts(struct vt_json *j, const char *name, const char *const *list, uint32_t count) {
+    vt_json_open(j, name, '[');
+    for (uint32_t i = 0; i < count; i++)
+        vt_json_string(j, NULL, list[i]);
+    vt_json_close(j, ']');
+}
+
+static void owned_sites(struct vt_json *j, const char *name, const struct vt_process *p,
+                        const struct vt_owned_site *sites, uint32_t count) {
+    vt_json_open(j, name, '[');
+    for (uint32_t i = 0; i < count; i++)
+        vt_json_string(j, NULL, p->sites[sites[i].site].name);
+    vt_json_close(j, ']');
+}
+
+static void owner(struct vt_json *j, const struct vt_process *p, const struct vt_memory_owner *o) {
+    vt_json_open(j, NULL, '{');
+    vt_json_string(j, "owner", o->key);
+    vt_json_string(j, "name", o->name);
+    vt_json_open(j, "root", '{');
+    vt_json_string(j, "kind", vt_root_names[o->root.kind]);
+    vt_json_string(j, "module", o->root.module);
+    vt_json_string(j, "function", o->root.function);
+    vt_json_string(j, "file", o->root.file);
+    vt_json_number(j, "line", o->root.line ? o->root.line : VT_UNKNOWN);
+    vt_json_string(j, "what", o->root.what);
+    vt_json_close(j, '}');
+    texts(j, "path", o->path, o->path_count);
+    texts(j, "types", o->types, o->path_count);
+    vt_json_string(j, "graph", o->graph);
+    vt_json_string(j, "role", vt_purpose_names[o->purpose]);
+    vt_json_number(j, "bytes", o->bytes);
+    vt_json_number(j, "count", o->count);
+    vt_json_number(j, "host_bytes", o->host_bytes); /* pinned host and managed memory */
+    vt_json_number(j, "host_count", o->host_count);
+    owned_sites(j, "sites", p, o->sites, o->site_count);
+    owned_sites(j, "holds_too", p, o->others, o->other_count); /* others own these blocks */
+    vt_json_close(j, '}');
+}
+
+void vt_fmt_json_snapshots(struct vt_json *j, const struct vt_process *p) {
+    vt_json_open(j, "snapshots", '[');
+    for (uint32_t i = 0; i < p->snapshot_count; i++) {
+        const struct vt_snapshot *s = &p->snapshots[i];
+        vt_json_open(j, NULL, '{');
+        vt_json_number(j, "at_ns", s->at);
+        vt_json_string(j, "why", s->why);
+        vt_json_string(j, "phase", s->phase);
+        vt_json_boolean(j, "complete", s->complete);
+        vt_json_number(j, "duration_ns", s->duration);
+        vt_json_open(j, "owners", '[');
+        for (uint32_t k = 0; k < s->owner_count; k++)
+            owner(j, p, &s->owners[k]);
+        vt_json_close(j, ']');
+        vt_json_number(j, "unowned_bytes", s->unowned_bytes);
+        vt_json_number(j, "unowned_count", s->unowned_count);
+        vt_json_close(j, '}');
+    }
+    vt_json_close(j, ']');
+}
+
+void vt_fmt_json_owned(struct vt_json *j, const struct vt_process *p,
+                       const struct vt_owned_list *owned) {
+    const struct vt_snapshot *s = vt_process_snapshot(p);
+    vt_json_open(j, "owners", '[');
+    for (uint32_t i = 0; i < owned->count; i++) {
+        vt_json_open(j, NULL, '{');
+        vt_json_string(j, "owner", s->owners[owned->owners[i].owner].key);
+        vt_json_number(j, "bytes", owned->owners[i].bytes);
+        vt_json_number(j, "count", owned->owners[i].count);
+        vt_json_close(j, '}');
+    }
+    vt_json_close(j, ']');
+}

@@ -1,0 +1,269 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Owners of memory in the text report: what keeps a leak, who holds the device, and what it is for.
+ *
+ * A row is what one variable holds for one purpose: all parameters of a model, all items of a list.
+ */
+#include "fmt_text.h"
+
+#include "vramtrace/log_format.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* Owners with one variable and one purpose. */
+struct group {
+    const struct vt_memory_owner *owner; /* the largest */
+    uint32_t common;                     /* how many steps of its name all of them have */
+    bool same;                           /* all have its name */
+    bool same_holder;
+    uint64_t bytes, count;
+};
+
+static bool is_device_memory(const struct vt_site *site) {
+    return site->layer == VT_LAYER_DRIVER || site->layer == VT_LAYER_FRAMEWORK;
+}
+
+static void add_to_group(struct group *g, const struct vt_memory_owner *o, uint64_t bytes,
+                         uint64_t count) {
+    if (!g->owner) {
+        *g = (struct group){.owner = o, .common = o->name_count, .same = true, .same_holder = true};
+    } else {
+        uint32_t most = o->name_count < g->common ? o->name_count : g->common, i = 0;
+        while (i < most && !strcmp(o->path[i], g->owner->path[i]))
+            i++;
+        g->common = i;
+        g->same &= !strcmp(o->name, g->owner->name);
+        g->same_holder &= o->holder_id == g->owner->holder_id;
+    }
+    g->bytes += bytes;
+    g->count += count;
+}
+
+static int larger_first(const void *a, const void *b) {
+    const struct group *x = a, *y = b;
+    return VT_ORDER({y->bytes, x->bytes}, {y->count, x->count},
+                    {x->owner->variable, y->owner->variable});
+}
+
+/* What an owner has on a device; VT_UNKNOWN: on all. */
+static uint64_t bytes_on(const struct vt_process *p, const struct vt_memory_owner *o,
+                         uint64_t device, uint64_t *count) {
+    uint64_t bytes = 0;
+    *count = 0;
+    for (uint32_t i = 0; i < o->site_count; i++) {
+        const struct vt_site *site = &p->sites[o->sites[i].site];
+        if (!is_device_memory(site) || (device != VT_UNKNOWN && site->device != device))
+            continue;
+        bytes += o->sites[i].bytes;
+        *count += o->sites[i].count;
+    }
+    return bytes;
+}
+
+/* The groups, the largest first. Free them. */
+static struct group *make_groups(const struct vt_process *p, const struct vt_snapshot *s,
+                                 uint64_t device, uint32_t *group_count) {
+    struct group *groups = vt_alloc(s->owner_count, sizeof *groups);
+    struct vt_map known = {0};
+    *group_count = 0;
+    for (uint32_t i = 0; i < s->owner_count; i++) {
+        uint64_t count, bytes = bytes_on(p, &s->owners[i], device, &count);
+        if (!count)
+            continue;
+        uint32_t at = vt_map_get(&known, s->owners[i].variable);
+        if (at == VT_MAP_NONE)
+            vt_map_put(&known, s->owners[i].variable, at = (*group_count)++);
+        add_to_group(&groups[at], &s->owners[i], bytes, count);
+    }
+    vt_map_free(&known);
+    vt_sort(groups, *group_count, sizeof *groups, larger_first);
+    return groups;
+}
+
+/* "model (Net) in __main__, train.py". Free it. */
+static char *group_text(const struct vt_process *p, const struct group *g) {
+    struct vt_memory_owner shown = *g->owner;
+    struct vt_string name = {0};
+    if (g->same || g->same_holder)
+        return vt_owner_text(p, &shown, 0);
+    uint32_t count = g->common ? g->common : 1;
+    for (uint32_t i = 0; i < count; i++) {
+        if (i && !strchr(".[{", shown.path[i][0]))
+            break; /* a variable of a function of its own */
+        vt_string_add(&name, shown.path[i]);
+        shown.holder_type = shown.types[i];
+    }
+    shown.holder = name.text;
+    char *text = vt_owner_text(p, &shown, 0);
+    vt_string_free(&name);
+    return text;
+}
+
+/* --- a list of owners --- */
+
+enum { ROWS_SHOWN = 10, TEXT_AT = 20 };
+
+static void print_row(const struct vt_text *t, uint64_t bytes, uint64_t count, const char *text,
+                      const char *role) {
+    unsigned columns = vt_frame_text_columns(text), room = VT_TEXT_WIDTH - TEXT_AT;
+    char label[64];
+    snprintf(label, sizeof label, "%10s %7s", VT_BYTES(bytes), VT_NUMBER(count));
+    if (role && columns + 2 + strlen(role) <= room) {
+        fprintf(t->out, "%s  %s%s%s%*s\n", label, vt_text_style(t, VT_STYLE_HEAD), text,
+                vt_text_style(t, VT_STYLE_NONE), (int)(room - columns), role);
+        return;
+    }
+    char *whole = role ? vt_formatted("%s: %s", text, role) : vt_strdup(text);
+    vt_text_wrap(t, label, TEXT_AT, whole);
+    free(whole);
+}
+
+void vt_text_owners(const struct vt_text *t) {
+    const struct vt_process *p = t->process;
+    const struct vt_snapshot *s = vt_process_snapshot(p);
+    uint32_t count, most = t->options->top ? t->options->top : ROWS_SHOWN;
+    if (!s) {
+        vt_text_heading(t, VT_STYLE_HEAD, "OWNERS",
+                        "unknown: nobody looked for them in this run (VRAMTRACE_SNAPSHOT)");
+        return;
+    }
+    struct group *groups = make_groups(p, s, VT_UNKNOWN, &count);
+    uint64_t bytes = s->unowned_bytes, blocks = s->unowned_count;
+    for (uint32_t i = 0; i < count; i++) {
+        bytes += groups[i].bytes;
+        blocks += groups[i].count;
+    }
+    char *rest = vt_formatted("of %s in %s block%s, %s%s", VT_BYTES(bytes), VT_NUMBER(blocks),
+                              vt_plural(blocks),
+                              !strcmp(s->why, "end")   ? "as the program's code ended"
+                              : !strcmp(s->why, "oom") ? "as memory ran out"
+                                                       : VT_DURATION(s->at),
+                              s->complete ? "" : "; the search was cut short");
+    vt_text_heading(t, VT_STYLE_HEAD, "OWNERS", rest);
+    free(rest);
+    fprintf(t->out, "%s%10s %7s  %-*s%s%s\n", vt_text_style(t, VT_STYLE_DIM), "held", "blocks",
+            (int)(VT_TEXT_WIDTH - TEXT_AT - 4), "kept by", "role", vt_text_style(t, VT_STYLE_NONE));
+    uint64_t left = 0, left_blocks = 0;
+    for (uint32_t i = 0; i < count; i++) {
+        if (i >= most) {
+            left += groups[i].bytes;
+            left_blocks += groups[i].count;
+            continue;
+        }
+        char *text = group_text(p, &groups[i]);
+        enum vt_purpose purpose = groups[i].owner->purpose;
+        print_row(t, groups[i].bytes, groups[i].count, text,
+                  purpose == VT_PURPOSE_OTHER ? NULL : vt_purpose_names[purpose]);
+        free(text);
+    }
+    if (count > most) {
+        char *more = vt_formatted("%u more owner%s (--top %u shows them)", count - most,
+                                  vt_plural(count - most), count);
+        print_row(t, left, left_blocks, more, NULL);
+        free(more);
+    }
+    if (s->unowned_count)
+        print_row(t, s->unowned_bytes, s->unowned_count, "no owner found", NULL);
+    free(groups);
+}
+
+void vt_text_oom_owners(const struct vt_text *t, const struct vt_oom *oom, unsigned indent) {
+    enum { SHOWN = 3 };
+    const struct vt_snapshot *s = vt_process_snapshot_at(t->process, oom);
+    uint32_t count;
+    if (!s || oom->layer == VT_LAYER_HOST)
+        return;
+    struct group *groups = make_groups(t->process, s, oom->device, &count);
+    for (uint32_t i = 0; i < count && i < SHOWN; i++) {
+        char label[64], *text = group_text(t->process, &groups[i]);
+        enum vt_purpose purpose = groups[i].owner->purpose;
+        char *whole = purpose == VT_PURPOSE_OTHER
+                          ? vt_strdup(text)
+                          : vt_formatted("%s: %s", text, vt_purpose_names[purpose]);
+        snprintf(label, sizeof label, "%-*s%9s", (int)indent, i ? "" : "  kept by",
+                 VT_BYTES(groups[i].bytes));
+        vt_text_wrap(t, label, indent + 11, whole);
+        free(whole);
+        free(text);
+    }
+    free(groups);
+}
+
+/* --- what a device's memory is for --- */
+
+void vt_text_purposes(const struct vt_text *t, const struct vt_device *d) {
+    const struct vt_process *p = t->process;
+    const struct vt_oom *oom = vt_process_oom(p);
+    const struct vt_snapshot *s = oom ? vt_process_snapshot_at(p, oom) : NULL;
+    uint64_t sums[VT_PURPOSES] = {0}, all = 0;
+    struct vt_string text = {0};
+    if (!s)
+        s = vt_process_snapshot(p);
+    for (uint32_t i = 0; s && i < s->owner_count; i++) {
+        uint64_t count;
+        sums[s->owners[i].purpose] += bytes_on(p, &s->owners[i], d->ordinal, &count);
+    }
+    for (unsigned i = 0; i < VT_PURPOSE_OTHER; i++) {
+        all += sums[i];
+        if (sums[i])
+            vt_string_format(&text, "%s%s %s", text.length ? ", " : "", vt_purpose_names[i],
+                             VT_BYTES(sums[i]));
+    }
+    if (all && sums[VT_PURPOSE_OTHER])
+        vt_string_format(&text, ", other %s", VT_BYTES(sums[VT_PURPOSE_OTHER]));
+    if (all) {
+        vt_string_format(&text, "; %s",
+                         !strcmp(s->why, "end")   ? "at the end"
+                         : !strcmp(s->why, "oom") ? "as memory ran out"
+                                                  : VT_DURATION(s->at));
+        vt_text_wrap(t, "  used for", 17, text.text);
+    }
+    vt_string_free(&text);
+}
+
+/* --- what keeps a leak, or a site --- */
+
+void vt_text_kept(const struct vt_text *t, const struct vt_leak *leak, unsigned indent) {
+    const struct vt_snapshot *s = vt_process_snapshot(t->process);
+    for (uint32_t i = 0; i < leak->kept_count; i++) {
+        const struct vt_kept *kept = &leak->kept[i];
+        const struct vt_memory_owner *owner = &s->owners[kept->owner];
+        char *text = vt_owner_text(t->process, owner, kept->count);
+        char *chain = vt_owner_chain(owner);
+        vt_text_wrap(t, i ? "   and by" : "  kept by", indent, text);
+        if (chain)
+            vt_text_wrap(t, "", indent, chain);
+        free(text);
+        free(chain);
+    }
+}
+
+/* A holder of a site's blocks in its list. */
+static void print_holder(const struct vt_text *t, const char *label, uint64_t bytes,
+                         const struct vt_memory_owner *owner) {
+    enum { AT = 19 };
+    char head[64], *text = vt_owner_text(t->process, owner, 0), *chain = vt_owner_chain(owner);
+    snprintf(head, sizeof head, "  %-*s%s", AT - 2, label, VT_BYTES(bytes));
+    vt_text_wrap(t, head, AT + 10, text);
+    if (chain)
+        vt_text_wrap(t, "", AT + 10, chain);
+    free(text);
+    free(chain);
+}
+
+void vt_text_site_owners(const struct vt_text *t, const struct vt_site *site) {
+    enum { SHOWN = 10 };
+    const struct vt_process *p = t->process;
+    const struct vt_snapshot *s = vt_process_snapshot(p);
+    uint32_t index = (uint32_t)(site - p->sites), shown = 0, most = t->options->top;
+    most = most ? most : SHOWN;
+    for (uint32_t i = 0; i < site->owned.count && i < most; i++)
+        print_holder(t, i ? "" : "kept by", site->owned.owners[i].bytes,
+                     &s->owners[site->owned.owners[i].owner]);
+    for (uint32_t i = 0; s && i < s->owner_count && shown < most; i++)
+        for (uint32_t k = 0; k < s->owners[i].other_count; k++)
+            if (s->owners[i].others[k].site == index)
+                print_holder(t, shown++ ? "" : "held too by", s->owners[i].others[k].bytes,
+                             &s->owners[i]);
+}

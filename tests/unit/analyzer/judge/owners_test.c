@@ -1,0 +1,551 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Owners of memory, from logs made for the test: names as an author would write them, roots, roles,
+ * sums, and what a broken or hostile log does not do.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include "build.h"
+#include "report/formats.h"
+#include "tests/unit/analyzer/log_maker.c"
+
+#include <unistd.h>
+
+enum { BLOCK = VT_KIND_BLOCK, END = VT_SNAPSHOT_END };
+
+static char path[64];
+static struct vt_maker m;
+static struct vt_model model;
+static uint64_t next_address;
+
+static int make_folder(void **state) {
+    static char folder[] = "/tmp/vt_owners_XXXXXX";
+    (void)state;
+    if (!mkdtemp(folder))
+        return -1;
+    snprintf(path, sizeof path, "%s/log.vtl", folder);
+    return 0;
+}
+
+static int remove_folder(void **state) {
+    (void)state;
+    unlink(path);
+    *strrchr(path, '/') = 0;
+    return rmdir(path);
+}
+
+/* A Python process with one device, and one call site. */
+static void start(void) {
+    uint64_t frames[] = {vt_frame_python(1, 7)};
+    maker_start(&m);
+    maker_code(&m, 0, 1, 1, "main", "/tmp/train.py");
+    maker_stack(&m, 0, 1, frames, 1);
+    maker_device(&m, 0, 0, 1 << 30, "GPU");
+    next_address = 0x1000000;
+}
+
+static const struct vt_process *finish(void) {
+    const char *logs[] = {path};
+    struct vt_model_options options = {.device = -1};
+    struct vt_string message = {0};
+    assert_int_equal(maker_save(&m, path), 0);
+    assert_int_equal(vt_build_model(logs, 1, &options, &model, &message), 0);
+    return &model.processes[0];
+}
+
+static void end(void) {
+    vt_build_free(&model);
+    maker_free(&m);
+}
+
+static uint64_t block(uint64_t size) {
+    uint64_t address = next_address;
+    next_address += size;
+    maker_alloc(&m, 0, 0, VT_KIND_DEVICE, 1000, 0, 1, address, size, 0);
+    return address;
+}
+
+static void own(uint64_t address, uint32_t step, unsigned roles) {
+    maker_owned(&m, 0, 1, address, VT_SPACE_DEVICE, step, roles);
+}
+
+static void snapshot(void) {
+    maker_snapshot(&m, 0, 1, END, m.ticks, 0);
+}
+
+static uint32_t module(void) {
+    return maker_step(
+        &m, 0,
+        (struct maker_step){.kind = VT_STEP_MODULE, .name = "__main__", .type = "/tmp/train.py"});
+}
+
+static uint32_t step(uint32_t parent, unsigned kind, const char *name, const char *type) {
+    return maker_step(&m, 0, (struct maker_step){parent, kind, name, type, 0, 0, 0});
+}
+
+static uint32_t many(uint32_t parent, unsigned kind, const char *type) {
+    return maker_step(&m, 0, (struct maker_step){parent, kind, NULL, type, VT_STEP_MANY, 0, 0});
+}
+
+/* Builds with one block at `step`, and returns its owner. */
+static const struct vt_memory_owner *owner_at(uint32_t at, unsigned roles) {
+    own(block(4096), at, roles);
+    snapshot();
+    const struct vt_process *p = finish();
+    assert_int_equal(p->snapshot_count, 1);
+    assert_int_equal(p->snapshots[0].owner_count, 1);
+    return &p->snapshots[0].owners[0];
+}
+
+static void assert_text(const struct vt_memory_owner *o, uint64_t count, const char *expected) {
+    char *text = vt_owner_text(&model.processes[0], o, count);
+    assert_string_equal(text, expected);
+    free(text);
+}
+
+static void assert_chain(const struct vt_memory_owner *o, const char *expected) {
+    char *text = vt_owner_chain(o);
+    assert_string_equal(text ? text : "", expected);
+    free(text);
+}
+
+static void list_of_arrays(void **state) {
+    (void)state;
+    start();
+    uint32_t history = step(module(), VT_STEP_NAME, "history", "list");
+    uint32_t item = many(history, VT_STEP_INDEX, "numba.cuda.cudadrv.devicearray.DeviceNDArray");
+    uint32_t pointer =
+        step(item, VT_STEP_ATTRIBUTE, "gpu_data", "numba.cuda.cudadrv.driver.MemoryPointer");
+    for (int i = 0; i < 119; i++)
+        own(block(1000), pointer, 0);
+    const struct vt_memory_owner *o = owner_at(pointer, 0);
+    assert_string_equal(o->name, "history[*]");
+    assert_int_equal(o->count, 120);
+    assert_int_equal(o->bytes, 119 * 1000 + 4096);
+    assert_int_equal(o->root.kind, VT_ROOT_MODULE);
+    assert_string_equal(o->root.module, "__main__");
+    assert_string_equal(o->root.file, "/tmp/train.py");
+    static const char *const expected[] = {"history", "[*]", "DeviceNDArray", "MemoryPointer"};
+    assert_int_equal(o->path_count, 4);
+    for (uint32_t i = 0; i < 4; i++)
+        assert_string_equal(o->path[i], expected[i]);
+    assert_string_equal(o->types[0], "list");
+    assert_int_equal(o->purpose, VT_PURPOSE_OTHER);
+    assert_text(o, o->count, "history (list, 120 blocks) in __main__, train.py");
+    assert_chain(o, "history[*] → DeviceNDArray → MemoryPointer");
+    assert_int_equal(model.processes[0].sites[0].owned.count, 1);
+    assert_int_equal(model.processes[0].snapshots[0].unowned_bytes, 0);
+    end();
+}
+
+/* name -> what it is called */
+static void names(void **state) {
+    (void)state;
+    static const struct {
+        struct maker_step steps[9]; /* `parent` 0: below the one before */
+        const char *name, *text;
+    } rows[] = {
+        {{{.kind = VT_STEP_FRAME, .name = "Trainer.fit", .type = "/tmp/train.py", .line = 31},
+          {.kind = VT_STEP_NAME, .name = "self", .type = "__main__.Trainer"},
+          {.kind = VT_STEP_ATTRIBUTE, .name = "cache", .type = "dict"},
+          {.kind = VT_STEP_KEY, .name = "'k'", .type = "torch.Tensor"}},
+         "self.cache['k']",
+         "self.cache['k'] (torch.Tensor) in Trainer.fit(), train.py:31"},
+        {{{.kind = VT_STEP_MODULE, .name = "__main__", .type = "/tmp/train.py"},
+          {.kind = VT_STEP_NAME, .name = "model", .type = "__main__.Net"},
+          {.kind = VT_STEP_ATTRIBUTE, .name = "_modules", .type = "dict"},
+          {.kind = VT_STEP_KEY,
+           .name = "'layers'",
+           .type = "torch.nn.modules.container.Sequential"},
+          {.kind = VT_STEP_ATTRIBUTE, .name = "_modules", .type = "dict"},
+          {.kind = VT_STEP_KEY, .name = "'0'", .type = "torch.nn.modules.linear.Linear"},
+          {.kind = VT_STEP_ATTRIBUTE, .name = "_parameters", .type = "dict"},
+          {.kind = VT_STEP_KEY, .name = "'weight'", .type = "torch.nn.parameter.Parameter"}},
+         "model.layers[0].weight",
+         "model.layers[0].weight (torch.nn.parameter.Parameter) in __main__, train.py"},
+        {{{.kind = VT_STEP_FRAME, .name = "main", .type = "/tmp/train.py", .line = 12},
+          {.kind = VT_STEP_NAME, .name = "x", .type = "Buffer"}},
+         "x",
+         "x (Buffer) in main(), train.py:12"},
+        {{{.kind = VT_STEP_MODULE, .name = "__main__", .type = "/tmp/train.py"},
+          {.kind = VT_STEP_NAME, .name = "hook", .type = "function"},
+          {.kind = VT_STEP_CLOSURE, .name = "kept", .type = "list"},
+          {.kind = VT_STEP_INDEX, .flags = VT_STEP_MANY, .type = "int"}},
+         "kept[*] (closure of hook)",
+         "kept (closure of hook) (list) in __main__, train.py"},
+        {{{.kind = VT_STEP_MODULE, .name = "__main__", .type = "/tmp/train.py"},
+          {.kind = VT_STEP_NAME, .name = "f", .type = "function"},
+          {.kind = VT_STEP_DEFAULT, .name = "out", .type = "Buffer"}},
+         "out (default argument of f)",
+         "out (default argument of f) (Buffer) in __main__, train.py"},
+        {{{.kind = VT_STEP_EXCEPTION, .name = "ValueError"},
+          {.kind = VT_STEP_FRAME, .name = "f", .type = "/tmp/train.py", .line = 3},
+          {.kind = VT_STEP_NAME, .name = "x", .type = "Buffer"}},
+         "x (local of f())",
+         "exception ValueError: x (local of f()) (Buffer)"},
+        {{{.kind = VT_STEP_CYCLE, .name = "Node"},
+          {.kind = VT_STEP_ATTRIBUTE, .name = "buffer", .type = "Buffer"}},
+         "Node.buffer",
+         "a reference cycle of Node objects that nothing else holds: Node.buffer (Buffer)"},
+        {{{.kind = VT_STEP_MODULE, .name = "__main__", .type = "/tmp/train.py"},
+          {.kind = VT_STEP_NAME, .name = "head", .type = "Node"},
+          {.kind = VT_STEP_ATTRIBUTE, .name = "next", .type = "Node"},
+          {.kind = VT_STEP_ATTRIBUTE, .name = "next", .type = "Node"},
+          {.kind = VT_STEP_ATTRIBUTE, .name = "next", .type = "Node"},
+          {.kind = VT_STEP_ATTRIBUTE, .name = "value", .type = "Buffer"}},
+         "head.next….value",
+         "head.next….value (Buffer) in __main__, train.py"},
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        uint32_t at = 0;
+        start();
+        for (size_t k = 0; k < 9 && rows[i].steps[k].kind; k++) {
+            struct maker_step s = rows[i].steps[k];
+            s.parent = at;
+            at = maker_step(&m, 0, s);
+        }
+        const struct vt_memory_owner *o = owner_at(at, 0);
+        assert_string_equal(o->name, rows[i].name);
+        assert_text(o, 0, rows[i].text);
+        end();
+    }
+}
+
+/* All layers are one owner, though the log has a step for each. */
+static void layers(void **state) {
+    (void)state;
+    start();
+    uint32_t model_step = step(module(), VT_STEP_NAME, "model", "__main__.Net");
+    uint32_t modules = step(model_step, VT_STEP_ATTRIBUTE, "_modules", "dict");
+    for (int i = 0; i < 3; i++) {
+        char key[8];
+        snprintf(key, sizeof key, "'%d'", i);
+        uint32_t layer = step(modules, VT_STEP_KEY, key, "torch.nn.modules.linear.Linear");
+        uint32_t own_dict = step(layer, VT_STEP_ATTRIBUTE, "_parameters", "dict");
+        uint32_t weight = step(own_dict, VT_STEP_KEY, "'weight'", "torch.nn.parameter.Parameter");
+        own(block(1000), weight, VT_ROLE_PARAMETER | VT_ROLE_SAVED);
+        own(block(1000), weight, VT_ROLE_GRADIENT);
+    }
+    snapshot();
+    const struct vt_snapshot *s = &finish()->snapshots[0];
+    assert_int_equal(s->owner_count, 2);
+    for (uint32_t i = 0; i < 2; i++) {
+        assert_string_equal(s->owners[i].name, "model[*].weight");
+        assert_int_equal(s->owners[i].count, 3);
+    }
+    assert_int_equal(s->owners[0].purpose + s->owners[1].purpose,
+                     VT_PURPOSE_PARAMETERS + VT_PURPOSE_GRADIENTS);
+    assert_true(s->owners[0].id != s->owners[1].id);
+    end();
+}
+
+/* total_loss += loss: a chain of graphs, with what each saved. */
+static void graphs(void **state) {
+    (void)state;
+    start();
+    uint32_t at = step(module(), VT_STEP_NAME, "total_loss", "torch.Tensor");
+    for (int i = 0; i < 1200; i++) {
+        at = step(at, VT_STEP_CLASS, NULL, "AddBackward0");
+        uint32_t saved = step(at, VT_STEP_CLASS, NULL, "MseLossBackward0");
+        own(block(100), saved, VT_ROLE_SAVED);
+    }
+    snapshot();
+    const struct vt_snapshot *s = &finish()->snapshots[0];
+    assert_int_equal(s->owner_count, 1);
+    assert_string_equal(s->owners[0].name, "total_loss");
+    assert_string_equal(s->owners[0].graph, "AddBackward0");
+    assert_int_equal(s->owners[0].purpose, VT_PURPOSE_ACTIVATIONS);
+    assert_chain(&s->owners[0], "total_loss → AddBackward0 → … (1,200 graphs)");
+    end();
+}
+
+/* What is not live at that moment does not count; what nobody holds is counted as such. */
+static void sums(void **state) {
+    (void)state;
+    start();
+    uint32_t kept = step(module(), VT_STEP_NAME, "kept", "list");
+    uint32_t item = many(kept, VT_STEP_INDEX, "Buffer");
+    uint64_t before = block(100), live = block(200), freed = block(400);
+    block(800);
+    maker_free_at(&m, 0, 0, VT_KIND_DEVICE, before);
+    uint64_t moment = m.ticks;
+    maker_free_at(&m, 0, 0, VT_KIND_DEVICE, freed);
+    uint64_t later = block(1600);
+    own(before, item, 0);
+    own(live, item, 0);
+    own(live, kept, 0); /* another holder */
+    own(freed, item, 0);
+    own(later, item, 0);
+    own(0x77, item, 0);
+    own(live, 4711, 0);                       /* no such step */
+    maker_owned(&m, 0, 1, live, 6, item, 0);  /* no such space */
+    maker_owned(&m, 0, 9, later, 0, item, 0); /* its snapshot never ended */
+    maker_snapshot(&m, 0, 1, VT_SNAPSHOT_REQUEST, moment, VT_SNAPSHOT_PARTIAL);
+    const struct vt_process *p = finish();
+    assert_int_equal(p->snapshot_count, 1);
+    const struct vt_snapshot *s = &p->snapshots[0];
+    assert_false(s->complete);
+    assert_string_equal(s->why, "request");
+    assert_int_equal(s->owners[0].bytes, 600);
+    assert_int_equal(s->owners[0].count, 2);
+    assert_int_equal(s->unowned_bytes, 800);
+    assert_int_equal(s->unowned_count, 1);
+    assert_int_equal(s->owner_count, 2);
+    assert_int_equal(s->owners[1].bytes, 0);
+    assert_int_equal(s->owners[1].other_count, 1);
+    assert_int_equal(s->owners[1].others[0].bytes, 200);
+    assert_ptr_equal(vt_process_snapshot(p), s);
+    end();
+}
+
+/* Blocks are memory, their segment is not. */
+static void segments(void **state) {
+    (void)state;
+    start();
+    uint32_t x = step(module(), VT_STEP_NAME, "x", "torch.Tensor");
+    uint64_t segment = block(1 << 20);
+    maker_alloc(&m, 0, 0, BLOCK, 2000, 0, 1, segment, 512, 0);
+    maker_owned(&m, 0, 1, segment, VT_SPACE_BLOCK, x, 0);
+    maker_owned(&m, 0, 1, segment, VT_SPACE_DEVICE, x, 0);
+    snapshot();
+    const struct vt_snapshot *s = &finish()->snapshots[0];
+    assert_int_equal(s->owner_count, 1);
+    assert_int_equal(s->owners[0].bytes, 512);
+    assert_int_equal(s->unowned_bytes, 0);
+    end();
+}
+
+/* Ways without a root, and steps that go round. */
+static void broken_ways(void **state) {
+    (void)state;
+    start();
+    uint32_t lost = step(99999, VT_STEP_NAME, "a", "list");
+    uint32_t below = step(lost, VT_STEP_INDEX, "0", "Buffer");
+    uint32_t no_root = step(0, VT_STEP_ATTRIBUTE, "buffer", "Buffer");
+    uint32_t self = step(m.steps + 1, VT_STEP_ATTRIBUTE, "self", "Node");
+    uint32_t odd = step(module(), 4711, "\x1b[31m", "\xff");
+    own(block(100), lost, 0);
+    own(block(100), below, 0);
+    own(block(100), no_root, 0);
+    own(block(100), self, 0);
+    own(block(50), odd, 0xffff);
+    snapshot();
+    const struct vt_snapshot *s = &finish()->snapshots[0];
+    assert_int_equal(s->unowned_bytes, 400);
+    assert_int_equal(s->owner_count, 1);
+    assert_null(strchr(s->owners[0].name, 0x1b));
+    end();
+}
+
+/* Two lines whose blocks one list keeps are one leak; what another list keeps is another one. */
+static void one_owner_one_leak(void **state) {
+    (void)state;
+    for (int apart = 0; apart < 2; apart++) {
+        uint64_t a[] = {0x401000}, b[] = {0x402000};
+        maker_start(&m);
+        maker_module(&m, 0, 0, 0x400000, 0x500000, 0x400000, "id", 2, "/opt/app/program");
+        maker_stack(&m, 0, 1, a, 1);
+        maker_stack(&m, 0, 2, b, 1);
+        uint32_t root = maker_step(
+            &m, 0,
+            (struct maker_step){.kind = VT_STEP_GLOBAL, .name = "pool", .address = 0x700000});
+        uint32_t other = maker_step(
+            &m, 0,
+            (struct maker_step){.kind = VT_STEP_GLOBAL, .name = "queue", .address = 0x700100});
+        uint32_t x = many(root, VT_STEP_INDEX, NULL);
+        uint32_t y = apart ? many(other, VT_STEP_INDEX, NULL) : x;
+        maker_alloc(&m, 0, 0, VT_KIND_DEVICE, 1000, 0, 1, 0x1000, 100, 0);
+        maker_alloc(&m, 0, 0, VT_KIND_DEVICE, 1000, 0, 2, 0x2000, 300, 0);
+        own(0x1000, x, 0);
+        own(0x2000, y, 0);
+        snapshot();
+        const struct vt_process *p = finish();
+        assert_int_equal(p->leak_count, apart ? 2 : 1);
+        assert_non_null(p->leaks[0].kept);
+        assert_string_equal(p->leaks[0].kept->text, apart ? "queue" : "pool");
+        assert_int_equal(p->leaks[0].kept->count, apart ? 1 : 2);
+        assert_int_equal(p->leaks[0].owned.count, 1);
+        end();
+    }
+}
+
+/* The end's snapshot says who keeps a leak, though another one came later. */
+static void which_snapshot(void **state) {
+    (void)state;
+    start();
+    uint32_t x = step(module(), VT_STEP_NAME, "x", "Buffer");
+    uint32_t y = step(module(), VT_STEP_NAME, "y", "Buffer");
+    uint64_t address = block(100);
+    own(address, x, 0);
+    snapshot();
+    block(100);
+    maker_name(&m, 0, 3, "epoch");
+    maker_owned(&m, 0, 2, address, VT_SPACE_DEVICE, y, 0);
+    struct vt_rec_snapshot r = {vt_word(VT_REC_SNAPSHOT, 0, 0, sizeof r),
+                                2,
+                                VT_SNAPSHOT_PHASE,
+                                m.ticks,
+                                1,
+                                1,
+                                1,
+                                1,
+                                0,
+                                3,
+                                0,
+                                0};
+    maker_put(&m, 0, &r, sizeof r);
+    const struct vt_process *p = finish();
+    assert_int_equal(p->snapshot_count, 2);
+    assert_string_equal(p->snapshots[1].phase, "epoch");
+    assert_string_equal(vt_process_snapshot(p)->owners[0].name, "x");
+    end();
+}
+
+/* The keys of the contract, with what they say. */
+static void json(void **state) {
+    (void)state;
+    static const char *const expected[] = {
+        "\"snapshots\"",
+        "\"why\": \"end\"",
+        "\"phase\": null",
+        "\"complete\": true",
+        "\"duration_ns\": 5000000",
+        "\"name\": \"history[*]\"",
+        "\"kind\": \"module\"",
+        "\"module\": \"__main__\"",
+        "\"function\": null",
+        "\"file\": \"/tmp/train.py\"",
+        "\"line\": null",
+        "\"role\": \"other\"",
+        "\"bytes\": 4096",
+        "\"count\": 1",
+        "\"unowned_bytes\": 0",
+        "\"unowned_count\": 0",
+        "\"owner\": \"",
+        "\"owners\": [",
+    };
+    char *text = NULL;
+    size_t length;
+    struct vt_format_options how = {0};
+    start();
+    uint32_t history = step(module(), VT_STEP_NAME, "history", "list");
+    owner_at(many(history, VT_STEP_INDEX, "Buffer"), 0);
+    FILE *out = open_memstream(&text, &length);
+    assert_int_equal(vt_format_find("json")->write(&model, &how, out), 0);
+    fclose(out);
+    for (size_t i = 0; i < sizeof expected / sizeof *expected; i++)
+        if (!strstr(text, expected[i]))
+            fail_msg("no %s in %s", expected[i], text);
+    free(text);
+    end();
+}
+
+/* --- what people read --- */
+
+static char *report(enum vt_by by, const char *site) {
+    char *text = NULL;
+    size_t length;
+    struct vt_format_options how = {.by = by, .site = site};
+    FILE *out = open_memstream(&text, &length);
+    assert_int_equal(vt_format_find("text")->write(&model, &how, out), 0);
+    fclose(out);
+    return text;
+}
+
+static void assert_lines(const char *text, const char *expected) {
+    if (!strstr(text, expected)) {
+        fputs(text, stderr);
+        fail_msg("no\n%s", expected);
+    }
+}
+
+/* A loop whose list keeps a block of each round, and whose loss keeps its graph. */
+static void make_training(void) {
+    uint64_t frames[] = {vt_frame_python(1, 9)}, loss[] = {vt_frame_python(1, 11)};
+    uint64_t batch[] = {vt_frame_python(1, 5)};
+    start();
+    maker_stack(&m, 0, 2, frames, 1);
+    maker_stack(&m, 0, 3, loss, 1);
+    maker_stack(&m, 0, 4, batch, 1);
+    uint32_t main_module = module();
+    uint32_t history = step(main_module, VT_STEP_NAME, "history", "list");
+    uint32_t item = many(history, VT_STEP_INDEX, "numba.cuda.cudadrv.devicearray.DeviceNDArray");
+    uint32_t pointer =
+        step(item, VT_STEP_ATTRIBUTE, "gpu_data", "numba.cuda.cudadrv.driver.MemoryPointer");
+    uint32_t net = step(main_module, VT_STEP_NAME, "model", "__main__.Net");
+    uint32_t parameters = step(net, VT_STEP_ATTRIBUTE, "_parameters", "dict");
+    uint32_t weight = step(parameters, VT_STEP_KEY, "'weight'", "torch.nn.parameter.Parameter");
+    uint32_t bias = step(parameters, VT_STEP_KEY, "'bias'", "torch.nn.parameter.Parameter");
+    uint32_t frame =
+        maker_step(&m, 0,
+                   (struct maker_step){
+                       .kind = VT_STEP_FRAME, .name = "main", .type = "/tmp/train.py", .line = 12});
+    uint32_t total = step(frame, VT_STEP_NAME, "total_loss", "torch.Tensor");
+    own(block(1 << 20), weight, VT_ROLE_PARAMETER);
+    own(block(1 << 12), bias, VT_ROLE_PARAMETER);
+    block(7 << 10);
+    for (int i = 0; i < 300; i++) {
+        uint64_t temporary = next_address, graph = temporary + (1 << 20);
+        next_address += 3 << 20;
+        maker_alloc(&m, 0, 0, VT_KIND_DEVICE, 1000, 0, 4, temporary, 1 << 16, 0);
+        maker_alloc(&m, 0, 0, VT_KIND_DEVICE, 1000, 0, 2, graph + (1 << 20), 1 << 14, 0);
+        maker_alloc(&m, 0, 0, VT_KIND_DEVICE, 1000, 0, 3, graph, 1 << 12, 0);
+        maker_free_at(&m, 0, 0, VT_KIND_DEVICE, temporary);
+        total = step(total, VT_STEP_CLASS, NULL, "AddBackward0");
+        own(graph, total, VT_ROLE_SAVED);
+        own(graph + (1 << 20), pointer, 0);
+        own(graph + (1 << 20), frame, 0);
+    }
+    snapshot();
+}
+
+static void text(void **state) {
+    (void)state;
+    make_training();
+    const struct vt_process *p = finish();
+    assert_int_equal(p->leak_count, 1); /* both rise together */
+    char *shown = report(VT_BY_LINE, NULL);
+    assert_lines(shown, "  kept by       history (list, 300 blocks) in __main__, train.py\n"
+                        "                history[*] → DeviceNDArray → MemoryPointer\n");
+    assert_lines(shown,
+                 "  try           keep .copy_to_host() of each in `history`, or drop old ones\n");
+    assert_lines(shown,
+                 "   and by       total_loss (torch.Tensor, 300 blocks) in main(), train.py:12\n"
+                 "                total_loss → AddBackward0 → … (300 graphs)\n");
+    assert_null(strstr(shown, "likely"));
+    assert_lines(shown,
+                 "  used for       parameters 1.00 MiB, activations 1.17 MiB, other 4.69 MiB; at\n"
+                 "                 the end\n");
+    free(shown);
+    shown = report(VT_BY_OWNER, NULL);
+    assert_lines(
+        shown,
+        "OWNERS   of 6.87 MiB in 603 blocks, as the program's code ended\n"
+        "      held  blocks  kept by                                                 role\n"
+        "  4.69 MiB     300  history (list) in __main__, train.py\n"
+        "  1.17 MiB     300  total_loss (torch.Tensor) in main(), train.py:12:\n"
+        "                    activations\n"
+        "  1.00 MiB       2  model (Net) in __main__, train.py                 parameters\n");
+    free(shown);
+    shown = report(VT_BY_LINE, p->sites[p->leaks[0].sites[0]].name);
+    assert_lines(shown, "  kept by          4.69 MiB  history (list) in __main__, train.py\n");
+    assert_lines(shown, "  held too by      4.69 MiB  (unnamed) in main(), train.py:12\n");
+    free(shown);
+    end();
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(list_of_arrays), cmocka_unit_test(names),
+        cmocka_unit_test(layers),         cmocka_unit_test(graphs),
+        cmocka_unit_test(sums),           cmocka_unit_test(segments),
+        cmocka_unit_test(broken_ways),    cmocka_unit_test(one_owner_one_leak),
+        cmocka_unit_test(which_snapshot), cmocka_unit_test(json),
+        cmocka_unit_test(text),
+    };
+    return cmocka_run_group_tests_name("owners", tests, make_folder, remove_folder);
+}
