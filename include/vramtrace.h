@@ -33,6 +33,7 @@ extern "C" {
 extern void vramtrace_v1_mark(const char *name) __attribute__((weak));
 extern void vramtrace_v1_push(const char *name) __attribute__((weak));
 extern void vramtrace_v1_pop(void) __attribute__((weak));
+extern int vramtrace_v1_snapshot(const char *name) __attribute__((weak));
 extern int64_t vramtrace_v1_live_bytes(int device) __attribute__((weak));
 extern int vramtrace_v1_active(void) __attribute__((weak));
 extern int vramtrace_v1_simulated(void) __attribute__((weak));
@@ -71,6 +72,16 @@ static inline void vramtrace_pop(void) {
     VRAMTRACE_FIND_(vramtrace_v1_pop, call);
     if (call)
         call();
+}
+
+/* Looks for the owners of all memory that is live now: which variable, list or attribute holds it.
+ * The report shows them under this name, which is copied; NULL: none. Returns 1 if it was done, 0
+ * if not: nothing is live, VRAMTRACE_SNAPSHOT=off, or not traced. It takes milliseconds and more,
+ * by the size of the process. */
+static inline int vramtrace_snapshot(const char *name) {
+    int (*call)(const char *);
+    VRAMTRACE_FIND_(vramtrace_v1_snapshot, call);
+    return call ? call(name) : 0;
 }
 
 /* Bytes of device memory that this process now holds on the device with this ordinal, or on all

@@ -103,6 +103,8 @@ static inline __attribute__((always_inline)) struct vt_recording begin(void) {
 static void end(const struct vt_recording *r) {
     vt_log_leave(r->thread);
     vt_tls.busy = 0;
+    if (VT_UNLIKELY(vt_tls.due))
+        vt_process_due();
     errno = r->saved_errno;
 }
 
@@ -209,6 +211,10 @@ void vt_event_allocated(const struct vt_call *call, int result, struct vt_live w
         vt_limit_settle(call, NULL);
         record_fail(rec.thread, &label, &what, ticks, result, call->refused);
         vt_tls.ask = result == CUDA_ERROR_OUT_OF_MEMORY && !call->refused ? VT_ASK_MEMORY : 0;
+        if (result == CUDA_ERROR_OUT_OF_MEMORY && !(call->refused & VT_FAIL_INJECTED)) {
+            vt_tls.due |= VT_DUE_REFUSED;
+            vt_tls.refused_stack = what.stack;
+        }
     }
     vt_tls.ask_device = what.device;
     end(&rec);

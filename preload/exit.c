@@ -64,12 +64,19 @@ static inline __attribute__((always_inline)) void finish(enum vt_exit kind, int 
         return;
     if (kind != VT_EXIT_EXEC && !vt_get(&vt_sys_sealed)) {
         vt_event_ends();
+        vt_moments_end();
         vt_scan_run(__builtin_frame_address(0));
     }
     list_all_live();
     vt_log_end(kind, status);
     if (!vt_options.quiet && kind != VT_EXIT_EXEC && vt_claim(&said, 0, 1))
         say_exit_line();
+}
+
+void vt_exit_begins(int status, void *unused) {
+    (void)status, (void)unused;
+    if (log_is_mine())
+        vt_moments_end();
 }
 
 void vt_exit_handler(int status, void *unused) {

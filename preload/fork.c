@@ -12,6 +12,7 @@
 #include "base/base.h"
 #include "life.h"
 #include "listen/listen.h"
+#include "scan/scan.h"
 #include "stack/stack.h"
 
 #include <errno.h>
@@ -43,6 +44,8 @@ VT_EXPORT pid_t _Fork(void) {
 
 void vt_fork_happened(void) {
     vt_log_forked();
+    vt_log_due_forked();
+    vt_log_live_forked();
     vt_live_forked();
     vt_stack_forked();
     vt_context_forked();
@@ -56,6 +59,7 @@ void vt_fork_happened(void) {
     vt_torch_forked();
     vt_torch_backward_forked();
     vt_thread_forked();
+    vt_moments_forked();
     vt_exit_forked();
     /* Only the forking thread lives on. */
     memset(&vt_tls, 0, sizeof vt_tls);

@@ -14,6 +14,7 @@
 #include "base/base.h"
 #include "life.h"
 #include "listen/listen.h"
+#include "scan/scan.h"
 #include "stack/stack.h"
 
 extern int __cxa_at_quick_exit(void (*function)(void *), void *dso);
@@ -27,5 +28,13 @@ __attribute__((constructor)) static void load(void) {
     __cxa_at_quick_exit(vt_exit_quick_handler, NULL);
 }
 
+/* By each thread that arms. */
+static void open(void) {
+    static uint32_t registered; /* atomic */
+    vt_stack_arm();
+    if (vt_claim(&registered, 0, 1))
+        vt_libc_on_exit(vt_exit_begins, NULL);
+}
+
 VT_PROCESS_STEPS static const struct vt_process_steps steps = {
-    .armed = vt_limit_arm, .open = vt_stack_arm, .forked = vt_fork_happened};
+    .armed = vt_limit_arm, .open = open, .forked = vt_fork_happened, .due = vt_moments_due};

@@ -212,10 +212,12 @@ static void prefetch(const struct vt_addresses *live, const uint8_t *record) {
 static_assert(offsetof(struct vt_rec_free, address) == offsetof(struct vt_rec_alloc, address),
               "prefetch reads either");
 
-/* Counts the allocations to which the exit scan found no pointer. Entries of unknown address spaces
+/* Counts the allocations to which the exit scan found no pointer. One that was made after the scan at the
+ * address of another was not looked for. Entries of unknown address spaces
  * or allocations do not count, nor do repeated ones: the tracer missed the free between. */
 static void take_lost(struct vt_replay *r, const struct vt_log *log) {
     size_t count = log->scan.word ? log->lost_count : 0;
+    uint64_t until = log->scan.at ? vt_scan_ticks(log->scan.at) : UINT64_MAX;
     uint64_t *lost = vt_alloc(count, sizeof *lost);
     if (count)
         memcpy(lost, log->lost, count * sizeof *lost);
@@ -226,7 +228,7 @@ static void take_lost(struct vt_replay *r, const struct vt_log *log) {
             continue;
         const struct vt_address *entry =
             vt_addresses_find(&r->live, vt_address_key(vt_lost_address(lost[i]), space));
-        if (entry->key)
+        if (entry->key && entry->allocated_at * r->age_unit <= until)
             r->sites[entry->site].lost_count++;
     }
     free(lost);

@@ -80,6 +80,11 @@ static const char *check_alarm(const char *value) {
                : "a size such as 22G, or a share up to 100%";
 }
 
+static const char *check_snapshot(const char *value) {
+    unsigned moments;
+    return vt_text_read_moments(value, &moments) ? VT_TEXT_MOMENTS : NULL;
+}
+
 static const char *check_max_runs(const char *value) {
     return read_number(value, 1, 1000000) ? NULL : "a number of at least 1";
 }
@@ -130,6 +135,9 @@ static const struct row {
                        "allocates; report crashes, hangs and leaks"},
     [VT_RUN_ALARM] = {"alarm", 0, VALUE, "SIZE|N%", "VRAMTRACE_ALARM", check_alarm,
                       "print a line each time a GPU's use rises above this (none)"},
+    [VT_RUN_SNAPSHOT] = {"snapshot", 0, VALUE, "LIST|off", "VRAMTRACE_SNAPSHOT", check_snapshot,
+                         "when to look for the owners of memory: end, oom, phase:NAME "
+                         "(end,oom)"},
     [VT_RUN_SIM] = {"sim", 0, MAYBE, "SIZE[,N]", NULL, check_sim,
                     "run on N simulated GPUs (1) of this size (24G)"},
     [VT_RUN_UNCACHED] = {"uncached", 0, FLAG, NULL, NULL, NULL,

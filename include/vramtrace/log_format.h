@@ -74,7 +74,11 @@
  *           (atomic)
  *   2480    8 end of the program's own code: ticks when its interpreter was first seen to shut down;
  *           VT_PROGRAM_RUNS: it was not; 0: not known (atomic)
- *   2488 1608 zero
+ *   2488    4 snapshots asked for: `vramtrace snapshot` counts it up in a running process's log (atomic)
+ *   2492    4 of these, how many were taken up (atomic)
+ *   2496    4 of these, how many were done (atomic)
+ *   2500    4 of these, how many could not be taken: snapshots are off, or nothing was live (atomic)
+ *   2504 1592 zero
  *
  * If events were dropped, what is live cannot be told from the records. Then the tracer lists it
  * together with the exit kind (VT_FLAG_LIVE_LISTED), behind this header: struct vt_log_live, as many
@@ -151,7 +155,8 @@ struct vt_log_header {
     uint64_t live_total, live_listed;
     uint64_t first_drop;
     uint64_t program_end;
-    char zero[1608];
+    uint32_t snapshots_asked, snapshots_taken, snapshots_done, snapshots_refused;
+    char zero[1592];
 };
 #define VT_PROGRAM_RUNS UINT64_MAX
 
@@ -176,6 +181,7 @@ static_assert(offsetof(struct vt_log_header, placed) == 2448, "byte table");
 static_assert(offsetof(struct vt_log_header, live_total) == 2456, "byte table");
 static_assert(offsetof(struct vt_log_header, first_drop) == 2472, "byte table");
 static_assert(offsetof(struct vt_log_header, program_end) == 2480, "byte table");
+static_assert(offsetof(struct vt_log_header, snapshots_asked) == 2488, "byte table");
 
 /* The header of every other chunk.
  * OFFSET SIZE DESCRIPTION
@@ -431,12 +437,6 @@ enum vt_stack_flag {
 enum vt_device_flag { VT_DEVICE_HAS_UUID = 1 };
 enum vt_gpu_flag { VT_GPU_HAS_UUID = 1 };
 
-enum vt_scan_flag {
-    VT_SCAN_STOPPED = 1,  /* started and given up: a NOTE says why */
-    VT_SCAN_IN_DOUBT = 2, /* memory that may hold pointers could not be read */
-    VT_SCAN_CUT = 4,      /* more allocations were lost than are listed */
-};
-
 /* A step of a path that holds an allocation. The roots first; a step's name and type are given as text. The type is the
  * class of the object that the step leads to: a Python class, with its module if that is not builtins
  * (`collections.deque`), or a C++ class. Append, never reuse. */
@@ -518,16 +518,7 @@ static inline bool vt_frame_is_caller(uint64_t word) {
     return (word & VT_FRAME_CALLER) == VT_FRAME_CALLER;
 }
 
-/* An entry of LOST, and an allocation in OWNED: enum vt_space << 61 | address. */
-static inline uint64_t vt_lost_entry(uint64_t address, enum vt_space space) {
-    return (uint64_t)space << 61 | (address & 0x1fffffffffffffffull);
-}
-static inline uint64_t vt_lost_address(uint64_t entry) {
-    return entry & 0x1fffffffffffffffull;
-}
-static inline enum vt_space vt_lost_space(uint64_t entry) {
-    return (enum vt_space)(entry >> 61);
-}
+#include "log_scan.h"
 
 /* A caching allocator's blocks are ALLOC and FREE records of kind VT_KIND_BLOCK. Their device is
  * the framework's, which some versions report wrongly; the driver allocation that contains the

@@ -122,4 +122,40 @@ static inline int vt_text_read_share(const char *text, uint32_t *millionths) {
     return 0;
 }
 
+/* When owners are looked for: the list in VRAMTRACE_SNAPSHOT. */
+enum vt_text_moment { VT_MOMENT_END = 1, VT_MOMENT_OOM = 2, VT_MOMENT_PHASE = 4 };
+#define VT_TEXT_MOMENTS "a list of end, oom and phase:NAME, or off"
+
+/* The item at `text`: its length up to a comma or the end, and its moment; 0: none of them. */
+static inline unsigned vt_text_read_moment(const char *text, uint32_t *length) {
+    static const char *const words[] = {"end", "oom", "phase:"};
+    *length = 0;
+    while (text[*length] && text[*length] != ',')
+        ++*length;
+    for (unsigned w = 0; w < 3; w++) {
+        uint32_t n = 0;
+        while (words[w][n] && words[w][n] == text[n])
+            n++;
+        if (!words[w][n] && (w == 2 ? *length > n : *length == n))
+            return 1u << w;
+    }
+    return 0;
+}
+
+/* The whole list: a bit for each moment. -EINVAL: not a list of them. */
+static inline int vt_text_read_moments(const char *text, unsigned *moments) {
+    uint32_t length;
+    *moments = 0;
+    if (text[0] == 'o' && text[1] == 'f' && text[2] == 'f' && !text[3])
+        return 0;
+    for (;; text += length + 1) {
+        unsigned moment = vt_text_read_moment(text, &length);
+        if (!moment)
+            return -EINVAL;
+        *moments |= moment;
+        if (!text[length])
+            return 0;
+    }
+}
+
 #endif

@@ -11,8 +11,12 @@
 #include <string.h>
 #include <unistd.h>
 
-struct vt_options vt_options = {
-    .depth = 64, .python = true, .framework = true, .ask = true, .limit = UINT64_MAX};
+struct vt_options vt_options = {.depth = 64,
+                                .python = true,
+                                .framework = true,
+                                .ask = true,
+                                .limit = UINT64_MAX,
+                                .snapshot = VT_MOMENT_END | VT_MOMENT_OOM};
 
 const char *vt_options_env(const char *name) {
     size_t n = strlen(name);
@@ -112,6 +116,16 @@ static void read_alarm(const char *name, const char *value) {
     }
 }
 
+static void read_snapshot(const char *name, const char *value) {
+    unsigned moments;
+    if (vt_text_read_moments(value, &moments) != 0) {
+        say_bad(name, value, VT_TEXT_MOMENTS);
+        return;
+    }
+    vt_options.snapshot = moments;
+    vt_options.snapshot_text = value;
+}
+
 static void read_max_log(const char *name, const char *value) {
     say_bad(name, value, "nothing: bounded logs are not built yet");
 }
@@ -148,6 +162,7 @@ static const struct {
     {"VRAMTRACE_ASK", read_ask},
     {"VRAMTRACE_NVTX", read_nvtx},
     {"VRAMTRACE_SCAN", read_scan},
+    {"VRAMTRACE_SNAPSHOT", read_snapshot},
     {"VRAMTRACE_MAX_LOG", read_max_log},
 };
 

@@ -20,8 +20,10 @@ struct vt_options {
     uint64_t alarm;         /* VRAMTRACE_ALARM: bytes; 0: none */
     uint32_t alarm_share;   /* ... or a share of the device, in units of 1/VT_TEXT_WHOLE; 0: none */
     const char *alarm_text; /* ... as given */
-    bool scan_off;          /* VRAMTRACE_SCAN=off: no search for pointers at exit */
-    uint64_t scan_bytes;    /* ... or the most resident memory to scan, in bytes; 0: auto */
+    unsigned snapshot; /* VRAMTRACE_SNAPSHOT: enum vt_text_moment, when owners are looked for */
+    const char *snapshot_text; /* ... as given: it has the names of phases; NULL: the default */
+    bool scan_off;             /* VRAMTRACE_SCAN=off: no search for pointers at exit */
+    uint64_t scan_bytes;       /* ... or the most resident memory to scan, in bytes; 0: auto */
 };
 #define VT_DEPTH_MAX 256u
 

@@ -87,6 +87,10 @@ void vt_process_check_fork(void) {
     become_own_process();
 }
 
+void vt_process_due(void) {
+    STEP(due);
+}
+
 bool vt_process_is_fresh_child(void) {
     const uint32_t *g = vt_get(&guard);
     return g && guard_wipes && !vt_get(g);

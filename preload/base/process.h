@@ -17,6 +17,7 @@ struct vt_process_steps {
     void (*armed)(void);  /* called once, by one thread while others wait: must take no lock */
     void (*open)(void);   /* called next, by each thread that arms: may take the loader's lock */
     void (*forked)(void); /* drops what a child inherited */
+    void (*due)(void);    /* called at the end of an event that found something due (vt_tls.due) */
 };
 #define VT_PROCESS_STEPS __attribute__((section("vt_process_steps"), used))
 
@@ -29,6 +30,9 @@ bool vt_process_is_armed(void);
 
 /* Turns a forked child into a process of its own. Call it first in every event. */
 void vt_process_check_fork(void);
+
+/* What is due at the end of an event. */
+void vt_process_due(void);
 
 /* Whether this is a forked child that has not become a process of its own yet. */
 bool vt_process_is_fresh_child(void);

@@ -48,8 +48,7 @@ static uint64_t hash_of(const char *text, uint32_t bytes) {
     return h;
 }
 
-/* A name's number; writes its record if the name is new. 0: no room. */
-static uint32_t name_number(struct vt_thread *t, const char *text, uint32_t n) {
+uint32_t vt_phases_name(struct vt_thread *t, const char *text, uint32_t n) {
     bool fresh;
     uint32_t number = vt_numbering_of(&names, hash_of(text, n), &fresh);
     if (!fresh)
@@ -82,8 +81,8 @@ uint32_t vt_phases_domain(const char *name) {
 
 void vt_phases_write(struct vt_thread *t, enum vt_phase_event what, const struct vt_open_phase *p) {
     const char *domain = p->domain ? domains[p->domain - 1] : "";
-    uint32_t name = p->bytes ? name_number(t, p->text, p->bytes) : 0;
-    uint32_t of = *domain ? name_number(t, domain, (uint32_t)strlen(domain)) : 0;
+    uint32_t name = p->bytes ? vt_phases_name(t, p->text, p->bytes) : 0;
+    uint32_t of = *domain ? vt_phases_name(t, domain, (uint32_t)strlen(domain)) : 0;
     struct vt_rec_phase *r = (void *)vt_log_reserve(t, sizeof *r);
     if (!r)
         return;

@@ -30,6 +30,9 @@ void vt_phases_write_open(struct vt_thread *thread);
 void vt_phases_write(struct vt_thread *thread, enum vt_phase_event what,
                      const struct vt_open_phase *phase);
 
+/* A name's number; writes its record if the name is new. 0: no room. Only while recording. */
+uint32_t vt_phases_name(struct vt_thread *thread, const char *text, uint32_t bytes);
+
 /* The calling thread's phases. NULL: it has none and `make` is false, or no memory. */
 struct vt_phases *vt_phases_own(bool make);
 

@@ -8,6 +8,7 @@
 #include "phase.h"
 #include "event.h"
 #include "base/base.h"
+#include "scan/scan.h"
 
 #include <string.h>
 
@@ -82,7 +83,9 @@ int vt_phase_pop(uint32_t domain) {
         return -1;
     /* Recorded while it is still on the stack, so that a phase that began before there was a log is
      * written first. A phase that ends before there is a log is not recorded. */
-    record(VT_PHASE_POP, &t->open[--i]);
+    struct vt_open_phase *ended = &t->open[--i];
+    record(VT_PHASE_POP, ended);
+    vt_moments_phase_ends(ended->text, ended->bytes);
     if (!t->open[i].written)
         vt_add(&vt_phases_unwritten, -1);
     memmove(&t->open[i], &t->open[i + 1], (t->depth - i - 1) * sizeof *t->open);
@@ -93,6 +96,7 @@ int vt_phase_pop(uint32_t domain) {
 uint64_t vt_phase_start(uint32_t domain, const char *name) {
     struct vt_open_phase p;
     fill(&p, domain, name);
+    vt_moments_range_starts(p.range, p.text, p.bytes);
     if (record(VT_PHASE_START, &p))
         return p.range;
     vt_phases_wait(&p);
@@ -101,9 +105,11 @@ uint64_t vt_phase_start(uint32_t domain, const char *name) {
 
 void vt_phase_end(uint64_t range) {
     const struct vt_open_phase p = {.range = range};
-    if (!range || range > vt_get(&last_range) || record(VT_PHASE_END, &p))
+    if (!range || range > vt_get(&last_range))
         return;
-    vt_phases_wait_ends(range);
+    if (!record(VT_PHASE_END, &p))
+        vt_phases_wait_ends(range);
+    vt_moments_range_ends(range);
 }
 
 void vt_phase_mark(uint32_t domain, const char *name) {
@@ -120,6 +126,7 @@ void vt_phase_mark(uint32_t domain, const char *name) {
 VT_EXPORT void vramtrace_v1_mark(const char *name);
 VT_EXPORT void vramtrace_v1_push(const char *name);
 VT_EXPORT void vramtrace_v1_pop(void);
+VT_EXPORT int vramtrace_v1_snapshot(const char *name);
 VT_EXPORT int64_t vramtrace_v1_live_bytes(int device);
 VT_EXPORT int vramtrace_v1_active(void);
 VT_EXPORT int vramtrace_v1_simulated(void);
@@ -134,6 +141,12 @@ void vramtrace_v1_push(const char *name) {
 
 void vramtrace_v1_pop(void) {
     vt_phase_pop(0);
+}
+
+/* 1: taken. 0: nothing is live, or snapshots are off. */
+int vramtrace_v1_snapshot(const char *name) {
+    return log_is_open() && vt_moments_asked(name ? name : "",
+                                             name ? (uint32_t)strnlen(name, VT_NAME_MAX_BYTES) : 0);
 }
 
 /* Live driver-layer bytes of a device, or of all (-1). It walks the live table: fit for a test's

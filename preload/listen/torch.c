@@ -26,6 +26,7 @@
 #include "stack/stack.h"
 #include "base/base.h"
 #include "real/real.h"
+#include "scan/scan.h"
 
 #include <string.h>
 
@@ -186,6 +187,7 @@ static void record_usage(const void *block, int64_t size, const uint64_t totals[
         record_alloc(rec.thread, &report, ticks, caller);
     else
         record_free(rec.thread, &report, ticks, false);
+    vt_moments_framework_reports();
     if (totals)
         write_totals(rec.thread, report.device, ticks, totals[0], totals[1]);
     vt_event_close(&rec);
@@ -208,6 +210,7 @@ static void record_oom(uint64_t requested, uint64_t allocated, uint64_t reserved
         vt_log_commit(rec.thread, &r->word,
                       vt_word(VT_REC_CACHEOOM, VT_KIND_BLOCK, VT_HOOK_torch, stack), sizeof *r);
     }
+    vt_tls.due |= VT_DUE_GAVE_UP;
     vt_event_close(&rec);
 }
 

@@ -39,15 +39,16 @@ static uint32_t log_pid;           /* the header's, which may be lost */
 static char path[VT_PATH_MAX];     /* as shown to the user */
 static char absolute[VT_PATH_MAX]; /* for reopening it after the program closed our descriptor */
 
-static struct vt_log_header *header;
+struct vt_log_header *vt_log_header;
 static struct vt_log_header early; /* counters and flags before the file exists */
 static struct vt_log_header *volatile counters = &early;
 
 static uint32_t clock_kind;
 static struct vt_clock_pair start, rate;    /* the longest known span gives the best rate */
-static uint64_t second_ticks = 1000000000u; /* atomic; ticks per second, by that rate */
+uint64_t vt_log_second_ticks = 1000000000u; /* atomic; ticks per second, by that rate */
 static uint32_t calibrating;                /* atomic: a try-lock */
 static uint64_t calibrate_at; /* atomic: ticks from which the rate is measured again */
+uint64_t vt_log_look_at;      /* atomic: ticks of the next VT_DUE_LOOK (log_due.c) */
 
 #define KEPT_CHUNKS 24u
 static struct vt_chunk_header
@@ -115,12 +116,13 @@ static void calibrate(void) {
         rate.ticks = now.ticks - start.ticks;
         rate.monotonic_ns = now.monotonic_ns - start.monotonic_ns;
         if (rate.monotonic_ns)
-            vt_put(&second_ticks, (uint64_t)((double)rate.ticks * 1e9 / (double)rate.monotonic_ns));
+            vt_put(&vt_log_second_ticks,
+                   (uint64_t)((double)rate.ticks * 1e9 / (double)rate.monotonic_ns));
     }
     vt_put(&calibrate_at, running ? 2 * rate.ticks : UINT64_MAX);
-    vt_publish(&header->calibration_ticks, (uint64_t)0);
-    vt_publish(&header->calibration_monotonic_ns, start.monotonic_ns + rate.monotonic_ns);
-    vt_publish(&header->calibration_ticks, start.ticks + rate.ticks);
+    vt_publish(&vt_log_header->calibration_ticks, (uint64_t)0);
+    vt_publish(&vt_log_header->calibration_monotonic_ns, start.monotonic_ns + rate.monotonic_ns);
+    vt_publish(&vt_log_header->calibration_ticks, start.ticks + rate.ticks);
     vt_publish(&calibrating, 0);
 }
 
@@ -219,7 +221,7 @@ static bool open_log(void) {
             vt_put(&h->chunks, 1);
             vt_put(&h->placed, 1);
             log_pid = h->pid;
-            header = h;
+            vt_log_header = h;
             calibrate();
             /* all of the chunk, for the live list at the end */
             if (!buffered || write_out(h, VT_CHUNK_BYTES, 0)) {
@@ -240,7 +242,7 @@ static bool open_log(void) {
         VT_SYS1(SYS_close, log_fd);
         log_fd = -1;
     }
-    header = NULL;
+    vt_log_header = NULL;
     return false;
 }
 
@@ -288,8 +290,8 @@ static void count_lost(struct vt_thread *t) {
  * shorter than its header says for a truncated one. */
 static void count_chunk(uint64_t number) {
     uint64_t counted;
-    while ((counted = vt_get(&header->placed)) <= number &&
-           !vt_claim(&header->placed, counted, number + 1))
+    while ((counted = vt_get(&vt_log_header->placed)) <= number &&
+           !vt_claim(&vt_log_header->placed, counted, number + 1))
         continue;
 }
 
@@ -335,7 +337,7 @@ static struct vt_chunk_header *take_kept(void) {
 void vt_log_keep_room(struct vt_thread *t) {
     calibrate(); /* for the last time */
     for (size_t i = 0; i < KEPT_CHUNKS && !kept[i]; i++) {
-        uint64_t number = vt_add(&header->chunks, 1);
+        uint64_t number = vt_add(&vt_log_header->chunks, 1);
         if (buffered || !fd_check() || allocate(number) != 0)
             break;
         struct vt_chunk_header *c = vt_sys_mmap(VT_CHUNK_BYTES, PROT_READ | PROT_WRITE, MAP_SHARED,
@@ -349,7 +351,7 @@ void vt_log_keep_room(struct vt_thread *t) {
     if (!flush_chunk(t))
         count_lost(t);
     if (buffered)
-        write_out(header, sizeof *header, 0);
+        write_out(vt_log_header, sizeof *vt_log_header, 0);
 }
 
 static bool take_chunk(struct vt_thread *t) {
@@ -363,7 +365,7 @@ static bool take_chunk(struct vt_thread *t) {
     if (c)
         t->chunk_number = c->number;
     if (!t->chunk_number)
-        t->chunk_number = vt_add(&header->chunks, 1);
+        t->chunk_number = vt_add(&vt_log_header->chunks, 1);
     enum vt_drop reason = VT_DROP_LOG_FULL;
     if (c)
         ;
@@ -450,22 +452,31 @@ void vt_log_commit(struct vt_thread *t, uint64_t *record, uint64_t word, uint32_
     vt_publish(&t->used, t->used + bytes);
 }
 
+static void look(uint64_t now) {
+    if (now > vt_get(&calibrate_at))
+        calibrate();
+    vt_tls.due |= VT_DUE_LOOK;
+}
+
 void vt_log_enter(struct vt_thread *t) {
     if (VT_UNLIKELY(!t->chunk))
         return;
     uint64_t now = t->held ? t->held : vt_log_ticks();
     vt_put(&t->chunk->entered_at, now);
-    if (VT_UNLIKELY(now > vt_get(&calibrate_at)))
-        calibrate();
+    if (VT_UNLIKELY(now > vt_get(&vt_log_look_at)))
+        look(now);
 }
 
 void vt_log_leave(struct vt_thread *t) {
     if (VT_UNLIKELY(!t->chunk || t->orphan))
         return;
     vt_publish(&t->chunk->entered_at, t->held);
-    if (VT_UNLIKELY(buffered) && vt_log_ticks() - t->flushed_ticks > vt_get(&second_ticks)) {
+    if (VT_UNLIKELY(vt_get(&vt_log_header->snapshots_asked) !=
+                    vt_get(&vt_log_header->snapshots_taken)))
+        vt_tls.due |= VT_DUE_ASKED;
+    if (VT_UNLIKELY(buffered) && vt_log_ticks() - t->flushed_ticks > vt_get(&vt_log_second_ticks)) {
         flush_chunk(t);
-        write_out(header, sizeof *header, 0);
+        write_out(vt_log_header, sizeof *vt_log_header, 0);
     }
 }
 
@@ -480,9 +491,9 @@ void vt_log_flag(uint32_t flag) {
 }
 
 void vt_log_program(bool runs, uint64_t ticks) {
-    uint64_t said = vt_get(&header->program_end);
+    uint64_t said = vt_get(&vt_log_header->program_end);
     if (runs ? said == 0 : said == 0 || said == VT_PROGRAM_RUNS)
-        vt_put(&header->program_end, runs ? VT_PROGRAM_RUNS : ticks);
+        vt_put(&vt_log_header->program_end, runs ? VT_PROGRAM_RUNS : ticks);
 }
 
 /* Missing events. Reasons that are not about events are left out. */
@@ -508,45 +519,24 @@ uint32_t vt_log_pid(void) {
     return vt_log_is_open() ? log_pid : (uint32_t)VT_SYS0(SYS_getpid);
 }
 
-static uint32_t listing; /* atomic: one thread lists what is live */
-
-bool vt_log_list_begin(void) {
-    if (!vt_log_is_open() || !vt_claim(&listing, 0, 1))
-        return false;
-    header->live_total = header->live_listed = 0;
-    return true;
-}
-
-void vt_log_list_add(const struct vt_log_live *entry) {
-    if (header->live_total++ >= VT_LIVE_LISTED_MOST)
-        return;
-    struct vt_log_live *list = (void *)(header + 1);
-    list[header->live_listed++] = *entry;
-}
-
-void vt_log_list_done(void) {
-    vt_log_flag(VT_FLAG_LIVE_LISTED);
-    vt_publish(&listing, 0);
-}
-
 void vt_log_end(enum vt_exit kind, int status) {
     if (!vt_log_is_open())
         return;
     calibrate();
-    vt_put(&header->exit_status, status);
-    vt_put(&header->exit_ticks, vt_log_ticks());
-    vt_publish(&header->exit_kind, (uint32_t)kind);
+    vt_put(&vt_log_header->exit_status, status);
+    vt_put(&vt_log_header->exit_ticks, vt_log_ticks());
+    vt_publish(&vt_log_header->exit_kind, (uint32_t)kind);
     if (!buffered)
         return;
     for (struct vt_thread *t = vt_thread_first(); t; t = t->next)
         if (!flush_chunk(t))
             count_lost(t);
-    write_out(header, VT_CHUNK_BYTES, 0);
+    write_out(vt_log_header, VT_CHUNK_BYTES, 0);
 }
 
 void vt_log_unend(void) {
     if (vt_log_is_open())
-        vt_publish(&header->exit_kind, (uint32_t)VT_EXIT_NONE);
+        vt_publish(&vt_log_header->exit_kind, (uint32_t)VT_EXIT_NONE);
 }
 
 /* A signal handler may fork in the middle of a record, and return. Then both parent and child
@@ -587,13 +577,12 @@ void vt_log_forked(void) {
     uint32_t simulated = vt_get(&counters->flags) & (VT_FLAG_SIMULATED | VT_FLAG_NO_UNWINDER);
     memset(&early, 0, sizeof early);
     vt_put(&environment_written, 0);
-    vt_put(&listing, 0);
     early.flags = simulated;
     counters = &early;
     path[0] = absolute[0] = 0;
     start = clock_pair();
     vt_put(&calibrating, 0);
     memset(kept, 0, sizeof kept);
-    header = &early; /* not NULL: interrupted code may still use it */
+    vt_log_header = &early; /* not NULL: interrupted code may still use it */
     vt_publish(&state, (uint32_t)CLOSED);
 }

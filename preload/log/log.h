@@ -46,8 +46,18 @@ struct vt_tls {
     uint16_t contexts[14];
     uint32_t context_depth;
     uint8_t ask, ask_device; /* VT_ASK_*: what wrap/ask.c is to ask, and for which device */
+    uint8_t due;             /* VT_DUE_*: what is to be done at the end of the event */
+    uint32_t refused_stack;  /* VT_DUE_REFUSED: whose request was refused */
     uint32_t caller_stack; /* number of the stack of the thread that waits for this one; 0: none */
     struct vt_backward *backward; /* owned by listen/torch_backward.c */
+};
+/* vt_tls.due: scan/owners_moments.c does it, at the end of the event that found it due. */
+enum vt_due {
+    VT_DUE_LOOK = 1,    /* to look after what must be known before the end */
+    VT_DUE_REFUSED = 2, /* an allocation was refused */
+    VT_DUE_GAVE_UP = 4, /* a framework reported that it could not allocate */
+    VT_DUE_ASKED = 8,   /* `vramtrace snapshot` asks for the owners */
+    VT_DUE_SERVED = 128 /* being done */
 };
 extern __thread struct vt_tls vt_tls __attribute__((tls_model("initial-exec")));
 
@@ -87,7 +97,14 @@ void vt_log_list_add(const struct vt_log_live *entry);
 void vt_log_list_done(void);
 void vt_log_end(enum vt_exit kind, int status); /* the END mark; the last call counts */
 void vt_log_unend(void);                        /* after an exec that failed */
-const char *vt_log_path(void);                  /* static memory; before the log opens: "" */
+/* The next VT_DUE_LOOK comes at the first event after a while: the longer the log is open, the
+ * longer, and at most a second. Without this call it comes at the next event. */
+void vt_log_looked(void);
+void vt_log_look_soon(void); /* at the next event */
+/* Takes up what `vramtrace snapshot` asked for. False: nothing, or another thread did. */
+bool vt_log_asked_take(void);
+void vt_log_asked_done(bool answered); /* after the answer was written */
+const char *vt_log_path(void);         /* static memory; before the log opens: "" */
 /* What happened to the file, after "its log PATH"; NULL: nothing that is known of. */
 const char *vt_log_fate(void);
 uint64_t vt_log_dropped(void); /* how many events are missing */
@@ -98,6 +115,9 @@ void vt_log_keep_room(struct vt_thread *thread);
 /* Stops a forked child from writing into its parent's log. Call it as soon as the child runs. Safe
  * in a signal handler. */
 void vt_log_child(void);
-void vt_log_forked(void); /* in a forked child: there is no log yet */
+/* In a forked child: there is no log yet. */
+void vt_log_forked(void);
+void vt_log_due_forked(void);
+void vt_log_live_forked(void);
 
 #endif

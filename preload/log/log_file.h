@@ -2,7 +2,7 @@
 /*
  * Shared by the files of log/: log.c (the file and its chunks), log_name.c (its name), log_header.c
  * (what the header says about the process), log_environment.c, log_run.c (the list of logs),
- * log_fault.c (when the file is truncated), log_space.c (how far it may grow).
+ * log_fault.c (when the file is truncated), log_due.c (what an event finds to be done), log_live.c (what is live at the end), log_space.c (how far it may grow).
  */
 #ifndef VT_PRELOAD_LOG_FILE_H
 #define VT_PRELOAD_LOG_FILE_H
@@ -43,6 +43,11 @@ void vt_log_run_tell(const char *path, bool made);
 
 /* Writes the environment variables that influence GPU memory, as the thread's next records. */
 void vt_log_environment_write(struct vt_thread *t);
+
+/* log.c: the mapped header of the open log; with buffers, a copy of it. */
+extern struct vt_log_header *vt_log_header;
+extern uint64_t vt_log_second_ticks; /* atomic: ticks in a second */
+extern uint64_t vt_log_look_at;      /* atomic: ticks of the next VT_DUE_LOOK */
 
 /* Fills in every field that does not change later. */
 void vt_log_header_fill(struct vt_log_header *h, const struct vt_clock_pair *start, uint32_t clock);

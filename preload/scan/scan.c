@@ -4,9 +4,11 @@
  * without a pointer is `lost`, a certain leak; one with a pointer may be meant to live as long
  * as the process. scan_flood.c follows the pointers; analyzer/judge/verdicts.c gives the verdict.
  *
- * Called by exit.c before the END mark, from exit's last handler, _exit and quick_exit; and by
- * wrap_context.c before a runtime that ends frees pinned memory. Later is better, because memory
- * that is freed before the scan is no leak. A process that is killed or calls exec is not scanned.
+ * Called by exit.c before the END mark, from exit's last handler, _exit and quick_exit; by
+ * wrap_context.c before a runtime that ends frees pinned memory; and by owners_moments.c when an
+ * interpreter ends, which drops all its objects then. Later is better, because memory that is freed
+ * before the scan is no leak; what is freed after it is none either (records.def). A process that is
+ * killed or calls exec is not scanned.
  *
  * Other threads continue meanwhile. The scan misses a pointer that moves from memory not yet
  * scanned to memory already scanned. It also misses one that is only in another thread's
@@ -97,6 +99,7 @@ static const char *refuse(struct vt_scan *scan) {
         return vt_options.scan_bytes ? "more memory is resident than VRAMTRACE_SCAN allows"
                                      : "more than 64 GiB are resident (VRAMTRACE_SCAN=SIZE)";
     scan->started_ns = vt_sys_clock_ns(CLOCK_MONOTONIC);
+    scan->started_ticks = vt_log_ticks();
     /* A user who sets a size gets it searched: both floods, copied. */
     scan->most_work = WORK_MOST + 8 * vt_options.scan_bytes;
     return NULL;
@@ -198,7 +201,7 @@ static void write_result(struct vt_thread *thread, const struct vt_scan *scan) {
     r->flags = (scan->stop ? VT_SCAN_STOPPED : 0) | (scan->in_doubt ? VT_SCAN_IN_DOUBT : 0) |
                (cut ? VT_SCAN_CUT : 0);
     r->unread_pages = scan->unread_pages;
-    r->zero = 0;
+    r->at = vt_scan_at(scan->started_ticks);
     vt_log_commit(thread, &r->word, vt_word(VT_REC_SCAN, 0, 0, sizeof *r), sizeof *r);
 }
 

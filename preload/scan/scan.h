@@ -28,4 +28,19 @@ void vt_scan_before_teardown(void *frame);
  * objects meanwhile, which matters only where the memory cannot be copied. */
 bool vt_owners_take(enum vt_snapshot_why why, uint32_t name);
 
+/* owners_moments.c: when they are taken, by VRAMTRACE_SNAPSHOT. */
+void vt_moments_due(void); /* at the end of an event */
+void vt_moments_end(void); /* before the process ends, while its memory is still as the program left
+                            * it; and again later */
+void vt_moments_context_ends(void);
+void vt_moments_phase_ends(const char *name, uint32_t bytes);
+/* The same for a range, whose end has a number and no name. */
+void vt_moments_range_starts(uint64_t range, const char *name, uint32_t bytes);
+void vt_moments_range_ends(uint64_t range);
+/* The program's own call. False: none was taken. */
+bool vt_moments_asked(const char *name, uint32_t bytes);
+/* A framework reports what it cannot allocate: a refusal of the driver's is not the last word. */
+void vt_moments_framework_reports(void);
+void vt_moments_forked(void);
+
 #endif

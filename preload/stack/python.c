@@ -101,6 +101,7 @@ bool vt_python_lives(void) {
 }
 
 void vt_python_forked(void) {
+    vt_python_end_forked();
     vt_put(&searching, 0);
 }
 

@@ -75,6 +75,12 @@ void vt_python_resolve(void);
  * is unknown. */
 bool vt_python_lives(void);
 
+/* Has `call` called when the interpreter ends, with the GIL held, before it drops its objects
+ * (python_end.c). To be called now and then: others may have come between, and a program may clear
+ * what it has registered. From any thread; it waits only for the lock of CPython's list of pending
+ * calls. Does nothing without a running interpreter. */
+void vt_python_watch_end(void (*call)(void));
+
 /* Ends all reading of Python frames (VRAMTRACE_PYTHON=off). Call before vt_python_resolve. */
 void vt_python_switch_off(void);
 

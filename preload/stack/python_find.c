@@ -162,6 +162,20 @@ static void find_eval(void *eval) {
     vt_pyimage.eval_end = (uintptr_t)eval + symbol->st_size;
 }
 
+/* All or none: without one of them, Py_AddPendingCall counts as absent. */
+static void find_calls(void *handle, struct vt_pycalls *calls) {
+    bool all = true;
+    void *found;
+#define X(result, name, arguments)                                                                 \
+    found = vt_libc_dlsym(handle, #name);                                                          \
+    memcpy(&calls->name, &found, sizeof found);                                                    \
+    all &= found != NULL;
+    VT_PYCALLS(X)
+#undef X
+    if (!all)
+        calls->Py_AddPendingCall = NULL;
+}
+
 bool vt_python_find(const char **why) {
     *why = NULL;
     void *handle = handle_of_interpreter();
@@ -196,6 +210,7 @@ bool vt_python_find(const char **why) {
     if (*why != NULL)
         return true;
     image->code_type = (uintptr_t)code_type;
+    find_calls(handle, &image->calls);
     memcpy(&image->this_state, &state, sizeof state);
     memcpy(&image->is_initialized, &initialized, sizeof initialized);
     memcpy(&image->is_finalizing, &finalizing, sizeof finalizing);

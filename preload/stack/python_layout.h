@@ -41,6 +41,28 @@ struct vt_pylayout {
     uint16_t type_members;
 };
 
+/* The functions of Python's C interface that python_end.c calls, found by name. */
+struct vt_pycalls {
+#define VT_PYCALLS(X)                                                                              \
+    X(int, Py_AddPendingCall, (int (*)(void *), void *))                                           \
+    X(void *, PyImport_GetModuleDict, (void))                                                      \
+    X(void *, PyDict_GetItemString, (void *, const char *))                                        \
+    X(void *, PyImport_ImportModuleLevel, (const char *, void *, void *, void *, int))             \
+    X(void *, PyObject_GetAttrString, (void *, const char *))                                      \
+    X(void *, PyObject_CallFunctionObjArgs, (void *, ...))                                         \
+    X(void *, PyCFunction_NewEx, (void *, void *, void *))                                         \
+    X(void *, PyLong_FromLong, (long))                                                             \
+    X(long, PyLong_AsLong, (void *))                                                               \
+    X(void, PyErr_Fetch, (void **, void **, void **))                                              \
+    X(void, PyErr_Restore, (void *, void *, void *))                                               \
+    X(void, PyErr_Clear, (void))                                                                   \
+    X(void, Py_IncRef, (void *))                                                                   \
+    X(void, Py_DecRef, (void *))
+#define X(result, name, arguments) result(*name) arguments;
+    VT_PYCALLS(X)
+#undef X
+};
+
 /* The interpreter that was found. Written once before the state becomes ACTIVE;
  * constant afterwards. */
 struct vt_pyimage {
@@ -53,6 +75,7 @@ struct vt_pyimage {
     void *(*this_state)(void); /* PyGILState_GetThisThreadState */
     void *(*newest_interpreter)(void);
     void *(*main_interpreter)(void);
+    struct vt_pycalls calls;
     uintptr_t text_start, text_end; /* the interpreter's code */
     uintptr_t eval_start, eval_end; /* _PyEval_EvalFrameDefault; without anchors */
 };
@@ -69,6 +92,9 @@ const char *vt_python_layout(struct vt_pylayout *at, unsigned minor, uintptr_t r
 /* Compares `at` with the code type's own member table. Returns NULL, or the reason for
  * a mismatch. */
 const char *vt_python_layout_check(const struct vt_pylayout *at, uintptr_t code_type);
+
+/* In a forked child: what waited in the parent (python_end.c). */
+void vt_python_end_forked(void);
 
 /* Finds an interpreter and fills vt_pyimage. False: not found. `why` is set when there is one that
  * cannot be read. */

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
 """Keeps or drops device pointers in Python objects: keep.py WAY END. END: exit, _exit."""
 
+import atexit
 import ctypes
 import os
 import sys
@@ -52,11 +53,13 @@ def array():
 
 
 start()
-make = {"ints": ints, "ctypes": ctypes_values, "objects": objects, "array": array}[sys.argv[1].removeprefix("dropped-")]
+make = {"ints": ints, "cleared": ints, "ctypes": ctypes_values, "objects": objects, "array": array}[sys.argv[1].removeprefix("dropped-")]
 kept = make()
 if sys.argv[1].startswith("dropped-"):
     del kept
     churn = [object() for _ in range(1000)]
+if sys.argv[1] == "cleared":
+    atexit._clear()
 sys.stdout.flush()
 if sys.argv[2] == "_exit":
     os._exit(0)

@@ -49,10 +49,10 @@ static void expect_second(uint64_t frequency) {
     start.ticks = now.ticks - SECONDS * frequency;
     start.monotonic_ns = now.monotonic_ns - SECONDS * 1000000000ull;
     rate = (struct vt_clock_pair){0, 0};
-    header = &no_file;
+    vt_log_header = &no_file;
     calibrate();
-    header = NULL;
-    assert_in_range(second_ticks, frequency - frequency / 4, frequency + frequency / 4);
+    vt_log_header = NULL;
+    assert_in_range(vt_log_second_ticks, frequency - frequency / 4, frequency + frequency / 4);
 }
 
 static void second_by_any_clock(void **state) {
@@ -70,7 +70,7 @@ static void rate_is_never_far_behind(void **state) {
     struct vt_chunk_header chunk = {0};
     (void)state;
     thread.chunk = &chunk;
-    header = &no_file;
+    vt_log_header = &no_file;
     rate = (struct vt_clock_pair){0, 0};
     vt_log_start_clock();
     calibrate();
@@ -87,13 +87,13 @@ static void rate_is_never_far_behind(void **state) {
         assert_in_range(ticks, ns * 5 / 2, ns * 7 / 2);
     }
     thread.chunk = NULL;
-    header = NULL;
+    vt_log_header = NULL;
 }
 
 /* Without a clock nothing is measured: ticks that are only counted have no rate. */
 static void no_rate_of_stopped_clock(void **state) {
     (void)state;
-    header = &no_file;
+    vt_log_header = &no_file;
     rate = (struct vt_clock_pair){0, 0};
     vt_log_start_clock();
     calibrate();
@@ -102,7 +102,7 @@ static void no_rate_of_stopped_clock(void **state) {
     vt_log_stop_clock(true);
     calibrate();
     assert_memory_equal(&rate, &measured, sizeof rate);
-    header = NULL;
+    vt_log_header = NULL;
 }
 
 /* A chunk that is not due is not written out: the write is told by its time. */
@@ -112,18 +112,18 @@ static void flushed_when_due(void **state) {
     thread.chunk_number = 1;
     thread.used = sizeof *thread.chunk;
     buffered = true;
-    header = &no_file;
-    vt_put(&second_ticks, (uint64_t)1 << 62);
+    vt_log_header = &no_file;
+    vt_put(&vt_log_second_ticks, (uint64_t)1 << 62);
     vt_log_start_clock();
     start.ticks -= 3000000000u;
     thread.flushed_ticks = 0;
     vt_log_leave(&thread);
     assert_int_equal(thread.flushed_ticks, 0);
-    vt_put(&second_ticks, (uint64_t)1000);
+    vt_put(&vt_log_second_ticks, (uint64_t)1000);
     vt_log_leave(&thread);
     assert_int_not_equal(thread.flushed_ticks, 0);
     free(thread.chunk);
-    header = NULL;
+    vt_log_header = NULL;
     buffered = false;
 }
 

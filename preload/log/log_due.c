@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * What the log finds to be due at an event (vt_tls.due): a look now and then, and what another
+ * process asks for in the header (`vramtrace snapshot`). log.c finds it, scan/owners_moments.c does
+ * it.
+ */
+#include "log_file.h"
+#include "base/base.h"
+
+static uint64_t first_look; /* atomic; 0: none yet */
+
+void vt_log_looked(void) {
+    uint64_t now = vt_log_ticks(), most = vt_get(&vt_log_second_ticks);
+    if (!vt_get(&first_look))
+        vt_put(&first_look, now);
+    uint64_t age = now - vt_get(&first_look), wait = age < most ? age : most;
+    vt_put(&vt_log_look_at, now + (wait > most / 1024 ? wait : most / 1024));
+}
+
+void vt_log_look_soon(void) {
+    vt_put(&vt_log_look_at, 0);
+}
+
+/* The request is another process's: it may be any number. */
+bool vt_log_asked_take(void) {
+    struct vt_log_header *h = vt_log_header;
+    uint32_t taken = vt_get(&h->snapshots_taken), asked = vt_get(&h->snapshots_asked);
+    return vt_log_is_open() && asked != taken && vt_claim(&h->snapshots_taken, taken, asked);
+}
+
+void vt_log_asked_done(bool answered) {
+    struct vt_log_header *h = vt_log_header;
+    if (!answered)
+        vt_add(&h->snapshots_refused, 1);
+    vt_publish(&h->snapshots_done, vt_get(&h->snapshots_taken));
+}
+
+void vt_log_due_forked(void) {
+    vt_put(&vt_log_look_at, 0);
+    vt_put(&first_look, 0);
+}

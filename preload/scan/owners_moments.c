@@ -1,0 +1,236 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * When snapshots of the owners are taken (owners.c takes them): VRAMTRACE_SNAPSHOT.
+ *
+ *   end      Python: by a function that the interpreter calls before it drops its objects
+ *            (stack/python_end.c). Other programs: when exit begins (exit.c). Both: in _exit, and
+ *            before a context ends with memory that is live.
+ *   oom      Where PyTorch reports that it could not allocate: the refusals before were answered by
+ *            freeing its cache. Else at the first refusal of each call site.
+ *   phase    At the end of each phase of that name.
+ *   asked    `vramtrace snapshot` and vramtrace_snapshot(), always, unless snapshots are off.
+ *
+ * Events find out what is due (vt_tls.due), and it is done at their end. What has no name of its own
+ * here costs an event nothing. The same memory is not looked through twice at the end: a snapshot
+ * follows another one there only if something was allocated in between.
+ *
+ * Called at the end of events (base/process.h), by exit.c, wrap_context.c and listen/phase.c.
+ */
+#include "base/base.h"
+#include "books/books.h"
+#include "event.h"
+#include "scan.h"
+#include "stack/stack.h"
+
+#include <string.h>
+
+#define OOMS_MOST     3u
+#define CONTEXTS_MOST 3u
+#define PHASES_FIRST  8u  /* each of the first ones, then the 16th, 32nd, 64th ... */
+#define RANGES        16u /* open at the same time; further ones are passed over */
+#define SEEN_BITS     (1u << 19)
+
+static uint32_t ooms, contexts, phases; /* atomic: how many were taken */
+static uint32_t sites[OOMS_MOST];       /* atomic: their stacks */
+static uint32_t framework;              /* atomic: one reports what it cannot allocate */
+static uint32_t lived;                  /* atomic: something was live */
+/* What was live at the last snapshot of an end: a bit each. */
+static uint64_t seen[SEEN_BITS / 64];
+
+static bool is_on(unsigned moment) {
+    return vt_options.snapshot & moment && !vt_get(&vt_sys_sealed);
+}
+
+/* Whether the open log is this process's own. */
+static bool is_mine(void) {
+    return vt_process_is_ours() && vt_log_is_open() &&
+           vt_log_pid() == (uint32_t)VT_SYS0(SYS_getpid);
+}
+
+static void note_any(const struct vt_live *what, void *data) {
+    (void)what;
+    *(bool *)data = true;
+}
+
+static bool anything_lives(void) {
+    bool lives = false;
+    vt_live_each(note_any, &lives);
+    return lives;
+}
+
+/* --- the end --- */
+
+static void note_new(const struct vt_live *what, void *data) {
+    uint64_t h = (what->address ^ (uint64_t)what->stack << 40 ^ what->size) * 0x9e3779b97f4a7c15ull;
+    uint32_t bit = (uint32_t)(h >> 45) % SEEN_BITS;
+    if (vt_get(&seen[bit / 64]) >> bit % 64 & 1)
+        return;
+    vt_or(&seen[bit / 64], 1ull << bit % 64);
+    *(bool *)data = true;
+}
+
+/* Takes one if anything was allocated since the last one. */
+static bool end(void) {
+    bool fresh = false;
+    vt_live_each(note_new, &fresh);
+    return fresh && vt_owners_take(VT_SNAPSHOT_END, 0);
+}
+
+void vt_moments_end(void) {
+    /* An interpreter that has ended, or is about to, took its own. */
+    if (!is_on(VT_MOMENT_END) || !is_mine() ||
+        (vt_python_state(NULL) == VT_PYTHON_ACTIVE && !vt_python_lives()))
+        return;
+    end();
+}
+
+void vt_moments_context_ends(void) {
+    if (!is_on(VT_MOMENT_END) || vt_get(&contexts) >= CONTEXTS_MOST || !is_mine() ||
+        (vt_python_state(NULL) == VT_PYTHON_ACTIVE && !vt_python_lives()))
+        return;
+    if (end())
+        vt_add(&contexts, 1);
+    memset(seen, 0, sizeof seen); /* the driver uses the addresses again */
+}
+
+/* Called by the interpreter. What is unreachable now stays so: the interpreter drops objects, and
+ * gives no pointer back. What is freed after this is not live at the end, and not lost. */
+static void python_ends(void) {
+    if (!is_mine())
+        return;
+    vt_moments_end();
+    vt_scan_run(__builtin_frame_address(0));
+    vt_log_look_soon(); /* should the program go on, it has to be registered again */
+}
+
+static void look(void) {
+    if (!vt_get(&lived) && !anything_lives())
+        return; /* the next event looks again */
+    vt_put(&lived, 1);
+    if (is_on(VT_MOMENT_END) || !vt_options.scan_off)
+        vt_python_watch_end(python_ends);
+    vt_log_looked();
+}
+
+/* --- out of memory --- */
+
+void vt_moments_framework_reports(void) {
+    vt_put(&framework, 1);
+}
+
+static void out_of_memory(uint32_t site) {
+    uint32_t n = vt_get(&ooms);
+    for (uint32_t i = 0; i < n && i < OOMS_MOST; i++)
+        if (site && vt_get(&sites[i]) == site)
+            return;
+    if (n >= OOMS_MOST || !vt_claim(&ooms, n, n + 1))
+        return;
+    vt_put(&sites[n], site);
+    vt_owners_take(VT_SNAPSHOT_OOM, 0);
+}
+
+/* --- phases, and what asks --- */
+
+/* Whether VRAMTRACE_SNAPSHOT names the phase. */
+static bool is_wanted(const char *name, uint32_t bytes) {
+    uint32_t length;
+    const char *item = vt_options.snapshot_text;
+    if (!is_on(VT_MOMENT_PHASE) || !bytes)
+        return false;
+    for (;; item += length + 1) {
+        if (vt_text_read_moment(item, &length) == VT_MOMENT_PHASE &&
+            length == bytes + sizeof "phase:" - 1 &&
+            memcmp(item + sizeof "phase:" - 1, name, bytes) == 0)
+            return true;
+        if (!item[length])
+            return false;
+    }
+}
+
+/* The number of a name, written to the log if it is new. */
+static uint32_t name_number(const char *name, uint32_t bytes) {
+    uint32_t number = 0;
+    struct vt_recording rec = vt_event_open();
+    if (!rec.thread)
+        return 0;
+    number = vt_phases_name(rec.thread, name, bytes);
+    vt_event_close(&rec);
+    return number;
+}
+
+void vt_moments_phase_ends(const char *name, uint32_t bytes) {
+    if (VT_LIKELY(!(vt_options.snapshot & VT_MOMENT_PHASE)) || !is_wanted(name, bytes) ||
+        !is_mine() || !anything_lives())
+        return;
+    uint32_t n = vt_add(&phases, 1) + 1;
+    if (n > PHASES_FIRST && n & (n - 1))
+        return;
+    vt_owners_take(VT_SNAPSHOT_PHASE, name_number(name, bytes));
+}
+
+static struct range {
+    uint64_t range; /* atomic; 0: free, BUSY: being written */
+    uint32_t bytes;
+    char name[VT_NAME_MAX_BYTES];
+} ranges[RANGES];
+#define BUSY UINT64_MAX
+
+void vt_moments_range_starts(uint64_t range, const char *name, uint32_t bytes) {
+    if (VT_LIKELY(!(vt_options.snapshot & VT_MOMENT_PHASE)) || !is_wanted(name, bytes))
+        return;
+    for (struct range *r = ranges; r < ranges + RANGES; r++) {
+        if (!vt_claim(&r->range, 0, BUSY))
+            continue;
+        r->bytes = bytes;
+        memcpy(r->name, name, bytes);
+        vt_publish(&r->range, range);
+        return;
+    }
+}
+
+void vt_moments_range_ends(uint64_t range) {
+    if (VT_LIKELY(!(vt_options.snapshot & VT_MOMENT_PHASE)))
+        return;
+    for (struct range *r = ranges; r < ranges + RANGES; r++) {
+        if (vt_see(&r->range) != range || !vt_claim(&r->range, range, BUSY))
+            continue;
+        vt_moments_phase_ends(r->name, r->bytes);
+        vt_publish(&r->range, (uint64_t)0);
+        return;
+    }
+}
+
+bool vt_moments_asked(const char *name, uint32_t bytes) {
+    return vt_options.snapshot && !vt_get(&vt_sys_sealed) && is_mine() &&
+           vt_owners_take(VT_SNAPSHOT_REQUEST, bytes ? name_number(name, bytes) : 0);
+}
+
+static void answer(void) {
+    if (vt_log_asked_take())
+        vt_log_asked_done(vt_moments_asked("", 0));
+}
+
+/* --- at the end of an event --- */
+
+void vt_moments_due(void) {
+    unsigned due = vt_tls.due;
+    if (due & VT_DUE_SERVED)
+        return; /* an event of the snapshot's own */
+    vt_tls.due = VT_DUE_SERVED;
+    if (due & VT_DUE_LOOK)
+        look();
+    if (due & VT_DUE_GAVE_UP && is_on(VT_MOMENT_OOM))
+        out_of_memory(0);
+    else if (due & VT_DUE_REFUSED && is_on(VT_MOMENT_OOM) && !vt_get(&framework))
+        out_of_memory(vt_tls.refused_stack);
+    if (due & VT_DUE_ASKED)
+        answer();
+    vt_tls.due = 0;
+}
+
+/* Only the forking thread lives on. The parent's snapshots are not the child's. */
+void vt_moments_forked(void) {
+    ooms = contexts = phases = lived = 0;
+    memset(sites, 0, sizeof sites);
+    memset(seen, 0, sizeof seen);
+}

@@ -1,0 +1,153 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The end of a Python program, while its objects are still whole. An exit handler of the C library
+ * is too late: the interpreter has dropped them by then.
+ *
+ * Python's own module `atexit` calls at the right moment: after the program's last statement and
+ * its threads, before anything is dropped. But to register there takes the GIL, and a thread in one
+ * of our wrappers may not wait for it. So we add a pending call, which takes no GIL; the interpreter
+ * makes it on its main thread between two bytecodes, at the latest before it runs the functions of
+ * `atexit`, and it registers. It calls only C functions of `atexit`: no code of the program's runs.
+ *
+ * `atexit` calls the last one first. To see what the program's own functions will free, ours has to
+ * be called before them, so it is registered once more whenever others came. The same count shows
+ * when the program has cleared the list. To remove the old entry would compare it with the program's
+ * objects, which may run their code; so it stays, and its call finds nothing new.
+ *
+ * Called by scan/owners_moments.c.
+ */
+#include <errno.h>
+#include <string.h>
+
+#include "base/base.h"
+#include "python.h"
+#include "python_layout.h"
+
+#define CALLS_MOST      4u /* pending calls of ours that wait at the same time; there are 32 places */
+#define LOOKS_PER_CALL  16u /* when one has been waiting for so many looks, there is another */
+#define REGISTERED_MOST 64u
+#define FINISHING_38    600u /* offset of _PyRuntime.ceval.pending.finishing in CPython 3.8 */
+
+static void (*at_end)(void); /* atomic */
+static uint32_t waiting;     /* atomic: pending calls that were added and not made yet */
+static uint32_t looks;       /* atomic: since the last one was added */
+/* With the GIL held. How many functions `atexit` had after our last registration; -1: unknown. */
+static long registered = -1;
+static unsigned registrations; /* since the interpreter's start */
+
+/* PyMethodDef. */
+struct method {
+    const char *name;
+    void *(*function)(void *self, void *arguments);
+    int flags;
+    const char *doc;
+};
+#define METH_NOARGS 4
+
+static void *ends(void *self, void *arguments) {
+    (void)self, (void)arguments;
+    void (*call)(void) = vt_get(&at_end);
+    registered = -1;
+    registrations = 0;
+    int saved_errno = errno;
+    if (call)
+        call();
+    errno = saved_errno;
+    return vt_pyimage.calls.PyLong_FromLong(0);
+}
+
+static struct method method = {"vramtrace_end", ends, METH_NOARGS, NULL};
+
+/* A function of the module. It is there already in nearly every program; to import it by
+ * PyImport_ImportModule would call the program's own __import__. */
+static void *function_of(const struct vt_pycalls *py, const char *name) {
+    void *modules = py->PyImport_GetModuleDict();
+    void *module = modules ? py->PyDict_GetItemString(modules, "atexit") : NULL;
+    if (module)
+        py->Py_IncRef(module);
+    else
+        module = py->PyImport_ImportModuleLevel("atexit", NULL, NULL, NULL, 0);
+    void *found = module ? py->PyObject_GetAttrString(module, name) : NULL;
+    if (module)
+        py->Py_DecRef(module);
+    return found;
+}
+
+/* How many functions are registered; -1: unknown. */
+static long count(const struct vt_pycalls *py) {
+    void *function = function_of(py, "_ncallbacks");
+    void *number = function ? py->PyObject_CallFunctionObjArgs(function, NULL) : NULL;
+    long n = number ? py->PyLong_AsLong(number) : -1;
+    if (number)
+        py->Py_DecRef(number);
+    if (function)
+        py->Py_DecRef(function);
+    py->PyErr_Clear();
+    return n;
+}
+
+static void add(const struct vt_pycalls *py) {
+    void *function = function_of(py, "register");
+    void *ours = function ? py->PyCFunction_NewEx(&method, NULL, NULL) : NULL;
+    void *result = ours ? py->PyObject_CallFunctionObjArgs(function, ours, NULL) : NULL;
+    if (result)
+        py->Py_DecRef(result);
+    if (ours)
+        py->Py_DecRef(ours);
+    if (function)
+        py->Py_DecRef(function);
+    py->PyErr_Clear();
+    registrations++;
+}
+
+/* The pending call. */
+static int in_interpreter(void *unused) {
+    (void)unused;
+    const struct vt_pycalls *py = &vt_pyimage.calls;
+    void *type, *value, *trace;
+    int saved_errno = errno;
+    vt_put(&waiting, 0);
+    vt_put(&looks, 0);
+    py->PyErr_Fetch(&type, &value, &trace);
+    long now = count(py);
+    if ((now < 0 || now != registered) && registrations < REGISTERED_MOST) {
+        add(py);
+        registered = count(py);
+    }
+    py->PyErr_Restore(type, value, trace);
+    errno = saved_errno;
+    return 0;
+}
+
+/* CPython 3.8 prints an error when a call is added after its last pending calls were made; later
+ * versions keep the call and never make it. */
+static bool is_finishing(void) {
+    int finishing = 1;
+    if (vt_pyimage.at.minor != 8)
+        return false;
+    return !vt_pyimage.runtime ||
+           !vt_python_peek(&finishing, vt_pyimage.runtime + FINISHING_38, sizeof finishing) ||
+           finishing;
+}
+
+void vt_python_watch_end(void (*call)(void)) {
+    if (vt_python_state(NULL) != VT_PYTHON_ACTIVE || !vt_pyimage.calls.Py_AddPendingCall ||
+        !vt_python_lives() || vt_get(&vt_sys_sealed))
+        return;
+    uint32_t now = vt_get(&waiting);
+    if (now && (now >= CALLS_MOST || (vt_add(&looks, 1) + 1) % LOOKS_PER_CALL))
+        return;
+    if (is_finishing() || !vt_claim(&waiting, now, now + 1))
+        return;
+    vt_put(&at_end, call);
+    /* A handler that came back here would wait for the lock that its own thread has. */
+    uint64_t held = vt_sys_hold_signals();
+    if (vt_pyimage.calls.Py_AddPendingCall(in_interpreter, NULL) != 0)
+        vt_add(&waiting, -1);
+    vt_sys_let_signals(held);
+}
+
+void vt_python_end_forked(void) {
+    vt_put(&waiting, 0);
+    vt_put(&looks, 0);
+}
