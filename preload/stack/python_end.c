@@ -108,6 +108,9 @@ static int in_interpreter(void *unused) {
     int saved_errno = errno;
     vt_put(&waiting, 0);
     vt_put(&looks, 0);
+    /* A destructor that runs while the interpreter takes itself apart makes pending calls, too. */
+    if (!vt_python_lives())
+        return 0;
     py->PyErr_Fetch(&type, &value, &trace);
     long now = count(py);
     if ((now < 0 || now != registered) && registrations < REGISTERED_MOST) {

@@ -131,6 +131,21 @@ if how == "later":  # registered after ours: called before it, without another r
 
     atexit.register(drop)
     pause()
+if how == "destructor":  # that is called when the interpreter has no modules any more
+    import contextvars
+
+    class Late:
+        def __init__(self):
+            self.address, self.free, self.type = allocate(), cuda.cuMemFree_v2, ctypes.c_uint64
+
+        def __del__(self):
+            self.free(self.type(self.address))
+            for _ in range(3):
+                pass
+
+    pause()
+    late = contextvars.ContextVar("late")
+    late.set(Late())
 if how in ("frees", "reuses"):
     secrets.extend(allocate() ^ HIDDEN for _ in range(5))
 if how == "empty":
