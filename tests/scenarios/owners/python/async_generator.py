@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-# OWNER pages.page in module __main__: 64 KiB
+# OWNER page (local of pages) in module __main__: 64 KiB
 """An asynchronous generator between two values."""
 
 from simgpu import KIB, Buffer

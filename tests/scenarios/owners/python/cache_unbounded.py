@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-# OWNER load in module __main__: 3 x 64 KiB
+# OWNER load.cache[*] in module __main__: 3 x 64 KiB
 """functools.lru_cache(maxsize=None): a dictionary inside."""
 
 import functools

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-# OWNER step.kept[*] in module __main__: 3 x 64 KiB
+# OWNER kept[*] (closure of step) in module __main__: 3 x 64 KiB
 """A function that keeps a variable of the one around it."""
 
 from simgpu import KIB, Buffer

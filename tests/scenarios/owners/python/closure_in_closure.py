@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-# OWNER run.inner.scratch in module __main__: 256 KiB
+# OWNER scratch (closure of inner) in module __main__: 256 KiB
 """A closure within a closure."""
 
 from simgpu import KIB, Buffer

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-# OWNER scope.gen.page in module __main__: 64 KiB
+# OWNER page (local of scope.gen) in module __main__: 64 KiB
 """A context manager made of a generator, which was entered and not left."""
 
 import contextlib

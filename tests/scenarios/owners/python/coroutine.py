@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-# OWNER waiting.page in module __main__: 64 KiB
+# OWNER page (local of waiting) in module __main__: 64 KiB
 """A coroutine that waits."""
 
 from simgpu import KIB, Buffer

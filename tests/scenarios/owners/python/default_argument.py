@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-# OWNER remember.kept[*] in module __main__: 2 x 64 KiB, 128 KiB
+# OWNER kept[*] (default argument of remember) in module __main__: 2 x 64 KiB, 128 KiB
 """The default argument that everyone falls for once."""
 
 from simgpu import KIB, Buffer

@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: MIT
-# OWNER Table.SMALL in module __main__: 16 KiB
-# OWNER Table.LARGE in module __main__: 64 KiB
+# OWNER Table._value2member_map_{*} in module __main__: 16 KiB, 64 KiB
 """The values of an enumeration."""
 
 import enum

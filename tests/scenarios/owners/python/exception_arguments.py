@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-# OWNER errors[*].args[*] in module __main__: 2 x 64 KiB
+# OWNER errors[*].args[1] in module __main__: 2 x 64 KiB
 """Exceptions that carry a buffer."""
 
 from simgpu import KIB, Buffer

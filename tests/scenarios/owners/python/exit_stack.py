@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-# OWNER stack._exit_callbacks[*] in module __main__: 2 x 64 KiB
+# OWNER stack._exit_callbacks[*][1].__self__.buffer in module __main__: 2 x 64 KiB
 """contextlib.ExitStack with callbacks."""
 
 import contextlib

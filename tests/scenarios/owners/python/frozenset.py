@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-# OWNER frozen[*] in module __main__: 3 x 32 KiB
+# OWNER frozen{*} in module __main__: 3 x 32 KiB
 """A frozenset."""
 
 from simgpu import KIB, Buffer

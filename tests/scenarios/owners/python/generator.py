@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-# OWNER batches.batch in module __main__: 64 KiB
-# OWNER batches.ahead[*] in module __main__: 2 x 32 KiB
+# OWNER batch (local of batches) in module __main__: 64 KiB
+# OWNER ahead[*] (local of batches) in module __main__: 2 x 32 KiB
 """A generator that waits in the middle, with locals."""
 
 from simgpu import KIB, Buffer

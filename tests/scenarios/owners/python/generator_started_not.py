@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-# OWNER waiting.buffer in module __main__: 64 KiB
+# OWNER buffer (local of waiting) in module __main__: 64 KiB
 """A generator that never began holds its arguments."""
 
 from simgpu import KIB, Buffer

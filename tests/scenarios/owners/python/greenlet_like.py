@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-# OWNER scheduler.waiting[*].image in module __main__: 3 x 64 KiB
+# OWNER image (local of scheduler.waiting[*]) in module __main__: 3 x 64 KiB
 """A scheduler of generators."""
 
 import collections

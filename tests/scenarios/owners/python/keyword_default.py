@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-# OWNER fill.scratch in module __main__: 64 KiB
-# OWNER Filler.fill.scratch in module __main__: 128 KiB
+# OWNER scratch (default argument of fill) in module __main__: 64 KiB
+# OWNER scratch (default argument of Filler.fill) in module __main__: 128 KiB
 """Keyword-only defaults, of a function and of a method."""
 
 from simgpu import KIB, Buffer

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-# OWNER callbacks[*].buffer in module __main__: 3 x 32 KiB
+# OWNER buffer (default argument of callbacks[*]) in module __main__: 3 x 32 KiB
 """Lambdas that bind their variable by a default."""
 
 from simgpu import KIB, Buffer

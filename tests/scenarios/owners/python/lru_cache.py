@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-# OWNER load in module __main__: 4 x 64 KiB
+# OWNER load.cache[*]{*}|load.cache[*] in module __main__: 4 x 64 KiB
 """functools.lru_cache, bounded."""
 
 import functools

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-# OWNER steps[*].buffer in module __main__: 3 x 32 KiB
+# OWNER buffer (closure of steps[*]) in module __main__: 3 x 32 KiB
 """Functions made in a loop, each with a variable of its own."""
 
 from simgpu import KIB, Buffer

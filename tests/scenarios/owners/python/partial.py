@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: MIT
-# OWNER task in module __main__: 64 KiB, 128 KiB
+# OWNER task.args[0] in module __main__: 64 KiB
+# OWNER task.keywords['target'] in module __main__: 128 KiB
 """functools.partial."""
 
 import functools

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-# OWNER tensor._data in module __main__: 64 KiB
+# OWNER tensor|tensor._data in module __main__: 64 KiB
 """An attribute behind a property."""
 
 from simgpu import KIB, Buffer

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-# OWNER Model.features in module __main__: 64 KiB
+# OWNER answer[0] (closure of Model.features.fget) in module __main__: 64 KiB
 """A property whose getter keeps its answer in a closure."""
 
 from simgpu import KIB, Buffer

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-# OWNER seen[*] in module __main__: 12 x 32 KiB
+# OWNER seen{*} in module __main__: 12 x 32 KiB
 """A set."""
 
 from simgpu import KIB, Buffer

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-# OWNER self.image in frame Worker.run: 256 KiB
+# OWNER self.image in frame Worker.run | self.image in frame run: 256 KiB
 """A thread's object, which only its own frame holds."""
 
 import threading
