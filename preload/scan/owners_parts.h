@@ -116,7 +116,8 @@ struct vt_owners {
     bool stopped, in_doubt; /* a bound was reached; something could not be read */
     bool roles_only;        /* known edges are gone along again, for roles */
     enum vt_owners_level level;
-    uint64_t work, objects;
+    uint64_t work;
+    uint32_t reached; /* targets, by more than a number */
     struct vt_pile nodes, others, steps, texts;
     uint32_t node_count, other_count, step_count;
     uint32_t *node_slots, *step_slots; /* hashes: numbers of nodes and steps; 0: free */
@@ -160,6 +161,7 @@ static inline struct vt_other *vt_other_at(const struct vt_owners *w, uint32_t n
 /* Memory of the walk; NULL: none left, and the walk stops. All of it is unmapped at the end. */
 void *vt_owners_map(struct vt_owners *w, size_t bytes);
 void vt_owners_unmap(struct vt_owners *w);
+void vt_owners_unmap_one(struct vt_owners *w, void *start);
 /* Adds zeroes to a pile. NULL as above. */
 void *vt_owners_push(struct vt_owners *w, struct vt_pile *pile, size_t bytes);
 /* Once per walk, in the process that walks. */

@@ -21,25 +21,45 @@
 
 #define MAPS_BUFFER 65536u
 
-/* Copies, and returns 0; at a fault, `moved` continues at its end, and it returns what is left. The
- * handler knows the instruction by the two labels. */
-__attribute__((noinline)) static size_t copy(void *to, const void *from, size_t bytes) {
-    __asm__ volatile(".globl vt_owners_copy_at, vt_owners_copy_end\n"
-                     ".hidden vt_owners_copy_at, vt_owners_copy_end\n"
-                     "vt_owners_copy_at:\n\t"
-                     "rep movsb\n"
+/* Copies, and returns 0. At a fault it returns what is left: the handler knows the two instructions
+ * that may cause one by their labels. */
+__attribute__((noinline, noclone)) static size_t copy(void *to, const void *from, size_t bytes) {
+    uint64_t word;
+    __asm__ volatile(".globl vt_owners_copy_word, vt_owners_copy_byte, vt_owners_copy_end\n"
+                     ".hidden vt_owners_copy_word, vt_owners_copy_byte, vt_owners_copy_end\n"
+                     "1:\n\t"
+                     "cmp $8, %0\n\t"
+                     "jb 2f\n"
+                     "vt_owners_copy_word:\n\t"
+                     "mov (%2), %3\n\t"
+                     "mov %3, (%1)\n\t"
+                     "add $8, %2\n\t"
+                     "add $8, %1\n\t"
+                     "sub $8, %0\n\t"
+                     "jmp 1b\n"
+                     "2:\n\t"
+                     "test %0, %0\n\t"
+                     "jz vt_owners_copy_end\n"
+                     "vt_owners_copy_byte:\n\t"
+                     "movb (%2), %b3\n\t"
+                     "movb %b3, (%1)\n\t"
+                     "inc %2\n\t"
+                     "inc %1\n\t"
+                     "dec %0\n\t"
+                     "jmp 2b\n"
                      "vt_owners_copy_end:"
-                     : "+c"(bytes), "+D"(to), "+S"(from)
+                     : "+r"(bytes), "+r"(to), "+r"(from), "=&r"(word)
                      :
-                     : "memory");
+                     : "memory", "cc");
     return bytes;
 }
-extern const char vt_owners_copy_at[], vt_owners_copy_end[];
+extern const char vt_owners_copy_word[], vt_owners_copy_byte[], vt_owners_copy_end[];
 
 static void faulted(int signal, siginfo_t *info, void *context) {
     (void)info;
     greg_t *pc = &((ucontext_t *)context)->uc_mcontext.gregs[REG_RIP];
-    if (*pc == (greg_t)(uintptr_t)vt_owners_copy_at) {
+    if (*pc == (greg_t)(uintptr_t)vt_owners_copy_word ||
+        *pc == (greg_t)(uintptr_t)vt_owners_copy_byte) {
         *pc = (greg_t)(uintptr_t)vt_owners_copy_end;
         return;
     }
@@ -139,6 +159,15 @@ void *vt_owners_map(struct vt_owners *w, size_t bytes) {
 void vt_owners_unmap(struct vt_owners *w) {
     for (uint32_t i = 0; i < w->map_count; i++)
         vt_sys_munmap((void *)w->maps[i].start, w->maps[i].end - w->maps[i].start);
+}
+
+void vt_owners_unmap_one(struct vt_owners *w, void *start) {
+    for (uint32_t i = 0; i < w->map_count; i++)
+        if (w->maps[i].start == (uintptr_t)start) {
+            vt_sys_munmap(start, w->maps[i].end - w->maps[i].start);
+            w->maps[i] = w->maps[--w->map_count];
+            return;
+        }
 }
 
 void *vt_owners_push(struct vt_owners *w, struct vt_pile *pile, size_t bytes) {

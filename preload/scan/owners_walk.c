@@ -22,6 +22,8 @@
 
 #define AGAIN       (1u << 16)
 #define OTHERS_KEPT 3u
+#define SLOTS_FIRST                                                                                \
+    16384u                /* of the table of nodes; it grows, so that a small walk touches little */
 #define CLOCK_EVERY 4096u /* objects between two looks at the clock */
 
 /* --- memory --- */
@@ -44,7 +46,7 @@ static uint32_t slots_for(size_t items) {
 static bool make_memory(struct vt_owners *w) {
     size_t nodes = w->most_bytes / 2 / sizeof(struct vt_node),
            steps = w->most_bytes / 8 / sizeof(struct vt_path_step);
-    w->node_slot_count = slots_for(nodes + nodes / 2);
+    w->node_slot_count = SLOTS_FIRST;
     w->step_slot_count = slots_for(steps);
     w->node_slots = vt_owners_map(w, w->node_slot_count * sizeof *w->node_slots);
     w->step_slots = vt_owners_map(w, w->step_slot_count * sizeof *w->step_slots);
@@ -122,6 +124,23 @@ bool vt_owners_seen(const struct vt_owners *w, uintptr_t object) {
     return *slot_of(w, object, VT_NODE_PYTHON) != 0;
 }
 
+/* Half full is full. */
+static bool grow_nodes(struct vt_owners *w) {
+    if (w->node_count < w->node_slot_count / 2)
+        return true;
+    uint32_t *old = w->node_slots, *slots = NULL;
+    if (w->node_slot_count < 1u << 30)
+        slots = vt_owners_map(w, 4 * (size_t)w->node_slot_count * sizeof *slots);
+    if (!slots)
+        return false;
+    w->node_slots = slots;
+    w->node_slot_count *= 4;
+    for (uint32_t i = 1; i < w->node_count; i++)
+        *slot_of(w, vt_node_at(w, i)->address, vt_node_at(w, i)->class_) = i;
+    vt_owners_unmap_one(w, old);
+    return true;
+}
+
 static void add_roles(struct vt_owners *w, uint32_t number, uint16_t roles) {
     struct vt_node *n = vt_node_at(w, number);
     if (!(roles & ~n->roles))
@@ -143,6 +162,7 @@ static void arrive_again(struct vt_owners *w, uint32_t number, const struct vt_e
     bool part = edge->kind == VT_STEP_NONE;
     if (n->weak && edge->as != VT_AS_NUMBER) { /* an owner after all */
         n->weak = false;
+        w->reached += n->class_ == VT_NODE_TARGET;
         n->part = part;
         n->step = w->step;
         n->parent = w->node;
@@ -167,8 +187,9 @@ static void arrive(struct vt_owners *w, const struct vt_edge *edge, uint16_t cla
         add_roles(w, *slot, roles);
         return;
     }
-    if (w->roles_only)
+    if (w->roles_only || !grow_nodes(w))
         return;
+    slot = slot_of(w, edge->to, class_);
     bool part = edge->kind == VT_STEP_NONE;
     uint32_t step = part ? w->step : vt_owners_step(w, w->step, edge, type, class_);
     struct vt_node *n = step ? vt_owners_push(w, &w->nodes, sizeof *n) : NULL;
@@ -184,8 +205,10 @@ static void arrive(struct vt_owners *w, const struct vt_edge *edge, uint16_t cla
                           .part = part,
                           .weak = edge->as == VT_AS_NUMBER};
     *slot = w->node_count++;
-    if (class_ == VT_NODE_TARGET)
+    if (class_ == VT_NODE_TARGET) {
         vt_owners_target_at(w, edge->to)->node = *slot;
+        w->reached += !n->weak;
+    }
 }
 
 static void arrive_at_target(struct vt_owners *w, const struct vt_edge *edge, uint16_t roles) {
@@ -333,8 +356,10 @@ static void walk_level(struct vt_owners *w) {
 
 void vt_owners_walk(struct vt_owners *w) {
     if (vt_owners_read_open(w) && make_memory(w)) {
+        /* What the user's own names hold all of needs no libraries'. */
         for (w->level = 0; w->level < VT_LEVELS && !w->stopped; w->level++)
-            walk_level(w);
+            if (w->level < VT_LEVEL_NATIVE || w->reached < w->target_count)
+                walk_level(w);
         bool stopped = w->stopped;
         w->stopped = false; /* for what is written */
         vt_owners_write(w);

@@ -341,7 +341,7 @@ static void a_role_reaches_what_was_read_before(void **state) {
     const struct vt_edge names[] = {NAMED("moments", &held), NAMED("s", &state_)},
                          late[] = {NAMED("adam", &adam)};
     const struct root both[] = {MODULE(VT_LEVEL_USER, "main", names),
-                                MODULE(VT_LEVEL_LIBRARY, "lib", late)};
+                                MODULE(VT_LEVEL_OWN, "lib", late)};
     char text_[200];
     roots = both;
     root_count = 2;
@@ -399,6 +399,27 @@ static void a_number_owns_what_nothing_else_does(void **state) {
     walk(1, UINT64_MAX, VT_KIND_DEVICE);
     assert_non_null(owned(0, 0, text_));
     assert_string_equal(text_, "main.a");
+    end();
+}
+
+static void libraries_are_walked_for_what_is_missing(void **state) {
+    (void)state;
+    const struct vt_edge memory[] = {MEMORY(AT(0))}, missing[] = {MEMORY(AT(1))};
+    const struct object held = OBJECT(thing, memory), other = OBJECT(thing, missing);
+    const struct vt_edge names[] = {NAMED("a", &held)},
+                         theirs[] = {NAMED("b", &held), NAMED("c", &other)};
+    const struct root both[] = {MODULE(VT_LEVEL_USER, "main", names),
+                                MODULE(VT_LEVEL_LIBRARY, "lib", theirs)};
+    char text_[200];
+    roots = both;
+    root_count = 2;
+    walk(1, UINT64_MAX, VT_KIND_DEVICE);
+    assert_int_equal(owned(0, 0, text_)->holders, 1);
+    end();
+    walk(2, UINT64_MAX, VT_KIND_DEVICE);
+    assert_int_equal(owned(0, 0, text_)->holders, 2);
+    assert_non_null(owned(1, 0, text_));
+    assert_string_equal(text_, "lib.c");
     end();
 }
 
@@ -465,6 +486,7 @@ int main(void) {
         cmocka_unit_test(a_role_reaches_what_was_read_before),
         cmocka_unit_test(an_optimizer_names_no_parameters),
         cmocka_unit_test(a_number_owns_what_nothing_else_does),
+        cmocka_unit_test(libraries_are_walked_for_what_is_missing),
         cmocka_unit_test(a_cycle_is_no_other_holder),
         cmocka_unit_test(a_wrong_pointer_is_no_fault),
     };
