@@ -51,6 +51,11 @@ static const struct known {
     {"numpy.ndarray", VT_PYREAD_NUMPY, 72},
     {"array.array", VT_PYREAD_ARRAY, 48},
     /* These hold nothing of their own, or are barriers. */
+    {"staticmethod", VT_PYREAD_WRAPPER, 24},
+    {"classmethod", VT_PYREAD_WRAPPER, 24},
+    {"_asyncio.Future", VT_PYREAD_FUTURE, 72},
+    {"_asyncio.Task", VT_PYREAD_TASK, 128},
+    {"_queue.SimpleQueue", VT_PYREAD_QUEUE, 48},
     {"module", VT_PYREAD_MODULE, 24},
     {"weakref", VT_PYREAD_NOTHING, 16},
     {"weakref.ReferenceType", VT_PYREAD_NOTHING, 16},
@@ -141,7 +146,7 @@ void vt_owners_python_type(struct vt_owners *w, struct vt_owners_type *type) {
         if (!read_fields(w, base.base, &base))
             break;
     type->leaf =
-        type->reader == VT_PYREAD_NOTHING || type->reader == VT_PYREAD_MODULE ||
+        type->reader == VT_PYREAD_NOTHING ||
         (type->reader == VT_PYREAD_PLAIN && !attributes && !type->spare[VT_PYSPARE_MEMBERS]);
     type->number = type->reader == VT_PYREAD_NUMBER;
     type->spare[VT_PYSPARE_BOOKS] =
@@ -211,8 +216,9 @@ static void exception(struct vt_owners *w, uintptr_t object) {
     const struct vt_owners_pylayout *py = vt_owners_py;
     attribute(w, "args", object + VT_PYEXCEPTION_ARGS);
     attribute(w, "__traceback__", object + py->traceback);
-    attribute(w, "__context__", object + py->context);
+    /* The cause first: it is the context too. */
     attribute(w, "__cause__", object + py->cause);
+    attribute(w, "__context__", object + py->context);
     if (py->notes)
         attribute(w, "__notes__", object + py->notes);
 }
@@ -230,11 +236,49 @@ static void local_of_thread(struct vt_owners *w, uintptr_t key, uintptr_t value,
     vt_owners_python_names(w, value, VT_STEP_ATTRIBUTE);
 }
 
+/* An enumeration has its members under their own names too. */
+static void class_attribute(struct vt_owners *w, uintptr_t key, uintptr_t value, void *data) {
+    (void)data;
+    if (!vt_owners_python_is(w, key, "_value2member_map_") &&
+        !vt_owners_python_is(w, key, "_member_map_"))
+        vt_owners_python_edge_str(w, VT_STEP_ATTRIBUTE, key, value);
+}
+
 static void type_object(struct vt_owners *w, uintptr_t object) {
     /* Classes that every interpreter has hold nothing of the program's. */
     if (vt_owners_word(w, object + VT_PYTYPE_FLAGS) & VT_PYFLAG_HEAP &&
         !keeps_books(w, object, true))
-        vt_owners_python_names(w, vt_owners_word(w, object + VT_PYTYPE_DICT), VT_STEP_ATTRIBUTE);
+        vt_owners_python_each(w, vt_owners_word(w, object + VT_PYTYPE_DICT), class_attribute, NULL);
+}
+
+/* queue.SimpleQueue: a list to 3.12, a ring from 3.13 on. */
+static void queue(struct vt_owners *w, uintptr_t object) {
+    uint64_t ring[VT_PYRING_COUNT + 1];
+    if (vt_owners_py->minor < 13) {
+        vt_owners_python_part(w, vt_owners_word(w, object + VT_PYQUEUE_LIST));
+        return;
+    }
+    if (!vt_owners_read(w, ring, object + VT_PYQUEUE_RING, sizeof ring) ||
+        ring[VT_PYRING_COUNT] > ring[VT_PYRING_ROOM] || ring[VT_PYRING_ROOM] > MOST_ITEMS)
+        return;
+    for (uint64_t i = 0; i < ring[VT_PYRING_COUNT] && vt_owners_goes_on(w); i++) {
+        uint64_t place = (ring[VT_PYRING_GET] + i) % ring[VT_PYRING_ROOM];
+        vt_owners_python_edge_at(w, VT_STEP_INDEX, (int64_t)i,
+                                 vt_owners_word(w, ring[VT_PYRING_ITEMS] + place * 8));
+    }
+}
+
+/* A module is a root, unless the program made it and did not import it: it has no __spec__ then. */
+static void made_module(struct vt_owners *w, uintptr_t object) {
+    uintptr_t dict = vt_owners_word(w, object + VT_PYMODULE_DICT);
+    uintptr_t spec = vt_owners_python_look_up(w, dict, "__spec__");
+    char name[16];
+    if (spec &&
+        vt_owners_python_type_name(w, vt_owners_word(w, spec + VT_PY_TYPE), name, sizeof name) ==
+            8 &&
+        memcmp(name, "NoneType", 8) == 0 &&
+        !vt_owners_python_is(w, vt_owners_python_look_up(w, dict, "__name__"), "__main__"))
+        vt_owners_python_names(w, dict, VT_STEP_ATTRIBUTE);
 }
 
 /* Objects that contain one or two others. */
@@ -250,10 +294,6 @@ static void small(struct vt_owners *w, uintptr_t object, enum vt_pyreader reader
     case VT_PYREAD_BUILTIN:
         attribute(w, "__self__", object + VT_PYBUILTIN_SELF);
         break;
-    case VT_PYREAD_TRACEBACK:
-        attribute(w, "tb_frame", object + VT_PYTRACEBACK_FRAME);
-        attribute(w, "tb_next", object + VT_PYTRACEBACK_NEXT);
-        break;
     case VT_PYREAD_VIEW:
         attribute(w, "mapping", object + VT_PYVIEW_DICT);
         break;
@@ -261,16 +301,21 @@ static void small(struct vt_owners *w, uintptr_t object, enum vt_pyreader reader
         attribute(w, "mapping", object + VT_PYPROXY_MAPPING);
         break;
     case VT_PYREAD_ITERATOR:
-        vt_owners_python_edge(w, VT_STEP_ITEM, (struct vt_owners_text){0},
-                              vt_owners_word(w, object + VT_PYITERATOR_SEQUENCE));
+        vt_owners_python_part(w, vt_owners_word(w, object + VT_PYITERATOR_SEQUENCE));
         break;
     case VT_PYREAD_LRU:
         attribute(w, "cache", object + VT_PYLRU_CACHE);
         attribute(w, "__wrapped__", object + VT_PYLRU_FUNCTION);
         break;
-    case VT_PYREAD_LRU_LINK:
-        vt_owners_python_edge(w, VT_STEP_ITEM, (struct vt_owners_text){0},
-                              vt_owners_word(w, object + VT_PYLRU_LINK_RESULT));
+    case VT_PYREAD_WRAPPER:
+        vt_owners_python_part(w, vt_owners_word(w, object + VT_PYWRAPPER_FUNCTION));
+        break;
+    case VT_PYREAD_TASK:
+    case VT_PYREAD_FUTURE:
+        if (reader == VT_PYREAD_TASK && vt_owners_py->task_coroutine)
+            attribute(w, "_coro", object + vt_owners_py->task_coroutine);
+        vt_owners_python_part(w, vt_owners_word(w, object + vt_owners_py->future_result));
+        attribute(w, "_exception", object + VT_PYFUTURE_EXCEPTION);
         break;
     default:
         break;
@@ -280,7 +325,9 @@ static void small(struct vt_owners *w, uintptr_t object, enum vt_pyreader reader
 void vt_owners_python(struct vt_owners *w, uintptr_t object, const struct vt_owners_type *type) {
     switch ((enum vt_pyreader)type->reader) {
     case VT_PYREAD_NOTHING:
+        return;
     case VT_PYREAD_MODULE:
+        made_module(w, object);
         return;
     case VT_PYREAD_DICT:
         vt_owners_python_keys(w, object);
@@ -334,16 +381,25 @@ void vt_owners_python(struct vt_owners *w, uintptr_t object, const struct vt_own
     case VT_PYREAD_METHOD:
     case VT_PYREAD_CELL:
     case VT_PYREAD_BUILTIN:
-    case VT_PYREAD_TRACEBACK:
     case VT_PYREAD_VIEW:
     case VT_PYREAD_PROXY:
     case VT_PYREAD_ITERATOR:
     case VT_PYREAD_LRU:
-    case VT_PYREAD_LRU_LINK:
+    case VT_PYREAD_WRAPPER:
+    case VT_PYREAD_FUTURE:
+    case VT_PYREAD_TASK:
         small(w, object, type->reader);
-        if (type->reader != VT_PYREAD_LRU)
+        if (type->reader < VT_PYREAD_LRU || type->reader == VT_PYREAD_WRAPPER)
             return;
         break;
+    case VT_PYREAD_LRU_LINK: /* by what leads to it */
+        return;
+    case VT_PYREAD_QUEUE:
+        queue(w, object);
+        return;
+    case VT_PYREAD_TRACEBACK:
+        vt_owners_python_traceback(w, object);
+        return;
     }
     vt_owners_python_attributes(w, object, type);
 }

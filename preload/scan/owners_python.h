@@ -24,7 +24,7 @@ enum vt_pyreader {
     VT_PYREAD_PLAIN = 0, /* only what every object has: slots and a dict */
     VT_PYREAD_NOTHING,
     VT_PYREAD_NUMBER,
-    VT_PYREAD_MODULE, /* a barrier */
+    VT_PYREAD_MODULE, /* a barrier, if it was imported */
     VT_PYREAD_DICT,
     VT_PYREAD_LIST,
     VT_PYREAD_TUPLE,
@@ -44,6 +44,10 @@ enum vt_pyreader {
     VT_PYREAD_ITERATOR,
     VT_PYREAD_LRU,
     VT_PYREAD_LRU_LINK,
+    VT_PYREAD_WRAPPER, /* staticmethod, classmethod */
+    VT_PYREAD_FUTURE,
+    VT_PYREAD_TASK,
+    VT_PYREAD_QUEUE,
     VT_PYREAD_LOCAL,
     VT_PYREAD_CTYPES,
     VT_PYREAD_NUMPY,
@@ -73,6 +77,8 @@ bool vt_owners_python_is(struct vt_owners *w, uintptr_t str, const char *text);
 /* Names an edge. Objects that hold nothing are left out. */
 void vt_owners_python_edge(struct vt_owners *w, enum vt_step kind, struct vt_owners_text name,
                            uintptr_t to);
+/* The same, without a step of its own: what it leads to is a part of the object. */
+void vt_owners_python_part(struct vt_owners *w, uintptr_t to);
 /* An edge to a key of a dict: what it holds is not what the dict is for. */
 void vt_owners_python_edge_apart(struct vt_owners *w, uintptr_t to);
 /* The same; the name is a str. */
@@ -115,6 +121,7 @@ bool vt_owners_python_place(struct vt_owners *w, uintptr_t frame, struct vt_pypl
 void vt_owners_python_frame(struct vt_owners *w, uintptr_t frame);
 /* The frame that is in a frame object. */
 uintptr_t vt_owners_python_frame_in(struct vt_owners *w, uintptr_t object);
+void vt_owners_python_traceback(struct vt_owners *w, uintptr_t traceback);
 void vt_owners_python_generator(struct vt_owners *w, uintptr_t generator);
 void vt_owners_python_function(struct vt_owners *w, uintptr_t function);
 

@@ -87,8 +87,7 @@ void vt_owners_python_ctypes(struct vt_owners *w, uintptr_t object,
     uint64_t bytes = head[VT_PYCDATA_BYTES / 8], length = head[VT_PYCDATA_LENGTH / 8];
     vt_owners_python_edge(w, VT_STEP_ATTRIBUTE, VT_OWNERS_LITERAL("_b_base_"),
                           head[VT_PYCDATA_BASE / 8]);
-    vt_owners_python_edge(w, VT_STEP_ATTRIBUTE, VT_OWNERS_LITERAL("_objects"),
-                          head[VT_PYCDATA_OBJECTS / 8]);
+    vt_owners_python_part(w, head[VT_PYCDATA_OBJECTS / 8]);
     if (!memory || bytes < 8 || bytes >> 40)
         return;
     if (is_a(w, type->address, "_ctypes._SimpleCData")) {

@@ -166,6 +166,18 @@ uintptr_t vt_owners_python_frame_in(struct vt_owners *w, uintptr_t object) {
                                        : vt_owners_word(w, object + vt_owners_py->frame_of_object);
 }
 
+void vt_owners_python_traceback(struct vt_owners *w, uintptr_t traceback) {
+    struct vt_pyplace place;
+    uintptr_t object = vt_owners_word(w, traceback + VT_PYTRACEBACK_FRAME);
+    uintptr_t frame = object ? vt_owners_python_frame_in(w, object) : 0;
+    if (frame && vt_owners_python_place(w, frame, &place))
+        vt_owners_python_edge(w, VT_STEP_FRAME,
+                              (struct vt_owners_text){place.name, (uint32_t)strlen(place.name)},
+                              object);
+    /* The next one is a part of it: how deep the frame was does not matter. */
+    vt_owners_python_part(w, vt_owners_word(w, traceback + VT_PYTRACEBACK_NEXT));
+}
+
 void vt_owners_python_generator(struct vt_owners *w, uintptr_t generator) {
     const struct vt_owners_pylayout *py = vt_owners_py;
     int8_t state;

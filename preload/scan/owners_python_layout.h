@@ -49,6 +49,7 @@ enum {
     VT_PYLIST_ITEMS = 24,
     VT_PYSET_MASK = 32,
     VT_PYSET_TABLE = 40,
+    VT_PYMODULE_DICT = 16,
     VT_PYCELL_CONTENTS = 16,
     VT_PYMETHOD_FUNCTION = 16,
     VT_PYMETHOD_SELF = 24,
@@ -71,6 +72,16 @@ enum {
     VT_PYLRU_CACHE = 72,
     VT_PYLRU_FUNCTION = 88,
     VT_PYLRU_LINK_RESULT = 48,
+    VT_PYWRAPPER_FUNCTION = 16,
+    /* Modules/_asynciomodule.c */
+    VT_PYFUTURE_EXCEPTION = 48,
+    /* Modules/_queuemodule.c; from 3.13 on with words of a ring */
+    VT_PYQUEUE_LIST = 32,
+    VT_PYQUEUE_RING = 24,
+    VT_PYRING_GET = 1,
+    VT_PYRING_ITEMS = 2,
+    VT_PYRING_ROOM = 3,
+    VT_PYRING_COUNT = 4,
     /* Modules/_ctypes/ctypes.h */
     VT_PYCDATA_POINTER = 16,
     VT_PYCDATA_BASE = 32,
@@ -128,8 +139,9 @@ struct vt_owners_pylayout {
     uint16_t exception_value, exception_previous; /* _PyErr_StackItem */
     /* A frame: PyFrameObject to 3.10, _PyInterpreterFrame from 3.11 on */
     uint16_t frame_locals, frame_slots, frame_top, frame_stack, frame_function;
-    uint16_t frame_of_object; /* 3.11 on: PyFrameObject.f_frame */
-    uint16_t local_dicts;     /* threading.local */
+    uint16_t frame_of_object;               /* 3.11 on: PyFrameObject.f_frame */
+    uint16_t future_result, task_coroutine; /* asyncio */
+    uint16_t local_dicts;                   /* threading.local */
     /* PyThreadState */
     uint16_t thread_exceptions, thread_raised, thread_dict;
     /* _PyRuntime and PyInterpreterState */

@@ -42,10 +42,11 @@ static struct vt_owners_text text_of(const char *text) {
 
 /* --- modules --- */
 
+/* Only of modules: anything can be put into sys.modules. */
 static uintptr_t module_dict(struct vt_owners *w, uintptr_t module) {
     const struct vt_owners_type *type = vt_owners_type_of(w, module);
-    /* Only of modules: anything can be put into sys.modules. Theirs is the first word. */
-    return type && type->reader == VT_PYREAD_MODULE ? vt_owners_word(w, module + 16) : 0;
+    return type && type->reader == VT_PYREAD_MODULE ? vt_owners_word(w, module + VT_PYMODULE_DICT)
+                                                    : 0;
 }
 
 static void module(struct vt_owners *w, uintptr_t key, uintptr_t value, void *data) {
@@ -103,7 +104,7 @@ static void frames(struct vt_owners *w, uintptr_t thread) {
 
 /* --- exceptions --- */
 
-static void exception(struct vt_owners *w, struct vt_owners_text what, uintptr_t object) {
+static void exception(struct vt_owners *w, uintptr_t object) {
     char name[VT_OWNERS_TEXT_MOST];
     const struct vt_owners_type *type = vt_owners_type_of(w, object);
     if (!type || type->leaf)
@@ -115,24 +116,23 @@ static void exception(struct vt_owners *w, struct vt_owners_text what, uintptr_t
         .name = {name, n},
     };
     if (vt_owners_root(w, &root))
-        vt_owners_python_edge(w, VT_STEP_ATTRIBUTE, what, object);
+        vt_owners_python_part(w, object);
 }
 
 static void exceptions_of_thread(struct vt_owners *w, uintptr_t thread) {
     const struct vt_owners_pylayout *py = vt_owners_py;
-    exception(w, VT_OWNERS_LITERAL("raised"), vt_owners_word(w, thread + py->thread_raised));
+    exception(w, vt_owners_word(w, thread + py->thread_raised));
     uintptr_t item = vt_owners_word(w, thread + py->thread_exceptions);
     for (unsigned i = 0; item && !(item & 7) && i < MOST_EXCEPTIONS; i++) {
-        exception(w, VT_OWNERS_LITERAL("handled"), vt_owners_word(w, item + py->exception_value));
+        exception(w, vt_owners_word(w, item + py->exception_value));
         item = vt_owners_word(w, item + py->exception_previous);
     }
 }
 
 static void last_exceptions(struct vt_owners *w, uintptr_t sys) {
-    exception(w, VT_OWNERS_LITERAL("last_exc"), vt_owners_python_look_up(w, sys, "last_exc"));
-    exception(w, VT_OWNERS_LITERAL("last_value"), vt_owners_python_look_up(w, sys, "last_value"));
-    exception(w, VT_OWNERS_LITERAL("last_traceback"),
-              vt_owners_python_look_up(w, sys, "last_traceback"));
+    exception(w, vt_owners_python_look_up(w, sys, "last_exc"));
+    exception(w, vt_owners_python_look_up(w, sys, "last_value"));
+    exception(w, vt_owners_python_look_up(w, sys, "last_traceback"));
 }
 
 /* Dicts that a thread has: what C extensions keep for it. */

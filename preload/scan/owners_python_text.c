@@ -11,10 +11,8 @@
 
 const struct vt_owners_pylayout *vt_owners_py;
 
-/* Keys are shown like this deep: (1, ('a', 2)). */
-#define DEEPEST 3u
-#define CHUNK   64u    /* characters read at a time */
-#define LOWEST  65536u /* no smaller number is an address */
+#define CHUNK  64u    /* characters read at a time */
+#define LOWEST 65536u /* no smaller number is an address */
 
 /* Text that grows to `room` bytes and is then cut. */
 struct out {
@@ -160,53 +158,35 @@ static bool indexed(struct vt_owners *w, uintptr_t object, int64_t *index) {
     return true;
 }
 
-static void put_type_name(struct vt_owners *w, struct out *o, uintptr_t type) {
-    char name[VT_OWNERS_TEXT_MOST];
-    put(o, name, vt_owners_python_type_name(w, type, name, sizeof name));
+/* Keys that Python shows as they are. Others (tuples, objects) have no name of their own: what they
+ * lead to is one of many. */
+static bool is_short(const struct vt_owners_type *type) {
+    return type->flags & (VT_PYFLAG_UNICODE | VT_PYFLAG_TYPE) || type->reader == VT_PYREAD_NUMBER ||
+           type->leaf;
 }
 
-/* An object as Python shows it, where that is short and certain; else its class in angle brackets. */
-static void put_object(struct vt_owners *w, struct out *o, uintptr_t object, unsigned depth) {
+static void put_object(struct vt_owners *w, struct out *o, uintptr_t object) {
     const struct vt_owners_type *type = vt_owners_type_of(w, object);
+    char text[VT_OWNERS_TEXT_MOST];
     bool negative;
     uint64_t value;
-    char text[32];
-    if (!type)
-        return;
     if (type->flags & VT_PYFLAG_UNICODE) {
         put_text(o, "'");
         put_str(w, o, object, true);
         put_text(o, "'");
+    } else if (type->flags & VT_PYFLAG_TYPE) {
+        put(o, text, vt_owners_python_type_name(w, object, text, sizeof text));
     } else if (type->reader == VT_PYREAD_NUMBER && read_number(w, object, &negative, &value)) {
         if (negative)
             put_text(o, "-");
         vt_text_put_number(text, value);
         put_text(o, text);
-    } else if (type->reader == VT_PYREAD_TUPLE && depth < DEEPEST) {
-        uint64_t n = vt_owners_word(w, object + VT_PY_SIZE);
-        put_text(o, "(");
-        for (uint64_t i = 0; i < n && !o->cut; i++) {
-            if (i)
-                put_text(o, ", ");
-            put_object(w, o, vt_owners_word(w, object + vt_owners_py->tuple_items + i * 8),
-                       depth + 1);
-        }
-        put_text(o, n == 1 ? ",)" : ")");
-    } else if (type->flags & VT_PYFLAG_TYPE) {
-        put_type_name(w, o, object);
     } else {
-        char name[VT_OWNERS_TEXT_MOST];
-        uint32_t n = vt_owners_python_type_name(w, type->address, name, sizeof name);
-        bool none = n == 8 && memcmp(name, "NoneType", n) == 0;
-        if (none || (n == 4 && memcmp(name, "bool", n) == 0)) {
-            put_text(o, none                                          ? "None"
-                        : vt_owners_int(w, object + VT_PYLONG_DIGITS) ? "True"
-                                                                      : "False");
-            return;
-        }
-        put_text(o, "<");
-        put(o, name, n);
-        put_text(o, ">");
+        uint32_t n = vt_owners_python_type_name(w, type->address, text, sizeof text);
+        if (n == 8 && memcmp(text, "NoneType", n) == 0)
+            put_text(o, "None");
+        else if (n == 4 && memcmp(text, "bool", n) == 0)
+            put_text(o, vt_owners_int(w, object + VT_PYLONG_DIGITS) ? "True" : "False");
     }
 }
 
@@ -262,6 +242,12 @@ void vt_owners_python_edge_str(struct vt_owners *w, enum vt_step kind, uintptr_t
         vt_owners_edge(w, &edge);
 }
 
+void vt_owners_python_part(struct vt_owners *w, uintptr_t to) {
+    struct vt_edge edge = {.kind = VT_STEP_NONE};
+    if (resolve(w, &edge, to))
+        vt_owners_edge(w, &edge);
+}
+
 void vt_owners_python_edge_apart(struct vt_owners *w, uintptr_t to) {
     struct vt_edge edge = {.kind = VT_STEP_ITEM, .apart = true};
     if (resolve(w, &edge, to))
@@ -278,14 +264,18 @@ void vt_owners_python_edge_key(struct vt_owners *w, uintptr_t key, uintptr_t to)
     struct vt_edge edge = {.kind = VT_STEP_KEY};
     char text[VT_OWNERS_TEXT_MOST];
     struct out o = {.at = text, .room = sizeof text};
+    const struct vt_owners_type *type = vt_owners_type_of(w, to);
+    if (type &&
+        type->reader == VT_PYREAD_LRU_LINK) /* what functools.lru_cache puts around a result */
+        to = vt_owners_word(w, to + VT_PYLRU_LINK_RESULT);
     if (!resolve(w, &edge, to))
         return;
-    const struct vt_owners_type *type = vt_owners_type_of(w, key);
+    type = vt_owners_type_of(w, key);
     if (!type)
         return;
     edge.indexed = type->reader == VT_PYREAD_NUMBER && indexed(w, key, &edge.index);
-    if (!edge.indexed) {
-        put_object(w, &o, key, 0);
+    if (!edge.indexed && is_short(type)) {
+        put_object(w, &o, key);
         edge.name = (struct vt_owners_text){text, o.n};
     }
     vt_owners_edge(w, &edge);
