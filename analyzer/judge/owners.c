@@ -100,6 +100,21 @@ static void add_sum(struct making *m, const struct vt_owned_sum *sum) {
                                                     .count = sum->count};
 }
 
+/* Leaves out the sites that an owner has blocks of itself: two ways of one name, to the same blocks.
+ * Its own sites are known already. */
+static uint32_t without_own(const struct vt_memory_owner *owner, struct vt_owned_site *sites,
+                            uint32_t count) {
+    struct vt_map own = {0};
+    uint32_t kept = 0;
+    for (uint32_t i = 0; i < owner->site_count; i++)
+        vt_map_put(&own, owner->sites[i].site, 0);
+    for (uint32_t i = 0; i < count; i++)
+        if (vt_map_get(&own, sites[i].site) == VT_MAP_NONE)
+            sites[kept++] = sites[i];
+    vt_map_free(&own);
+    return kept;
+}
+
 /* Gives each owner its sites, and the name by the largest of its ways. */
 static void take_parts(struct making *m) {
     struct part *parts = m->parts.list;
@@ -120,6 +135,7 @@ static void take_parts(struct making *m) {
             sites[count - 1].bytes += parts[k].bytes;
             sites[count - 1].count += parts[k].count;
         }
+        count = further ? without_own(owner, sites, count) : count;
         vt_sort(sites, count, sizeof *sites, compare_sizes);
         *(further ? &owner->others : &owner->sites) = sites;
         *(further ? &owner->other_count : &owner->site_count) = count;

@@ -453,6 +453,11 @@ static const char *known_type(const struct way *way) {
     return way->mixed || is_root(way->kind) ? NULL : text_or_null(way->type);
 }
 
+/* Numbers that are addresses: they say nothing of what holds the memory. */
+static bool is_number_class(const char *type) {
+    return !strcmp(type, "int") || !strncmp(type, "ctypes.c_", 9);
+}
+
 /* The steps from the root's variable to the memory. */
 static void fill_path(struct vt_owner_names *n, uint32_t index, uint32_t end,
                       struct vt_memory_owner *owner) {
@@ -466,7 +471,8 @@ static void fill_path(struct vt_owner_names *n, uint32_t index, uint32_t end,
         const struct way *way = &n->ways[list[i]];
         const char *type = known_type(way);
         bool root = way->parent == VT_MAP_NONE;
-        if (way->hidden || (root && !root_text(root_of(n, list[i]))[0]))
+        if (way->hidden || (way->inside && is_number_class(way->type)) ||
+            (root && !root_text(root_of(n, list[i]))[0]))
             continue;
         if (way->inside) {
             owner->graph = way->graph ? keep(n, short_class(way->type)) : owner->graph;
@@ -481,7 +487,8 @@ static void fill_path(struct vt_owner_names *n, uint32_t index, uint32_t end,
         if (list[i] != end)
             continue;
         owner->name_count = length;
-        if (type && (end != index || vt_roles_is_memory(type))) {
+        bool more = end != index && !is_number_class(n->ways[index].type);
+        if (type && (more || vt_roles_is_memory(type))) {
             path[length] = keep(n, short_class(type));
             types[length++] = type;
         }

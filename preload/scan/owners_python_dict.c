@@ -270,11 +270,28 @@ static bool name_member(struct vt_owners *w, const char *name, int64_t offset, v
     return true;
 }
 
+/* What a weak proxy stands for; else the object itself. */
+static uintptr_t behind_proxy(struct vt_owners *w, uintptr_t object) {
+    enum { REFERENT = 16 }; /* PyWeakReference.wr_object, since Python 3.8 */
+    static const char *const proxies[] = {"weakproxy", "weakref.ProxyType"};
+    char name[32] = "";
+    uint32_t n = vt_owners_python_type_name(w, vt_owners_word(w, object + VT_PY_TYPE), name,
+                                            sizeof name - 1);
+    for (size_t i = 0; i < sizeof proxies / sizeof *proxies; i++)
+        if (n == strlen(proxies[i]) && memcmp(name, proxies[i], n) == 0)
+            return vt_owners_word(w, object + REFERENT);
+    return object;
+}
+
+/* Numba's OwnedPointer counts the references to its memory itself, and refers to it by a weak proxy;
+ * the strong reference is in the book that is left out. */
 static void name_unless_books(struct vt_owners *w, uintptr_t key, uintptr_t value, void *data) {
     (void)data;
     if (!vt_owners_python_is(w, key, "allocations") &&
         !vt_owners_python_is(w, key, "deallocations"))
-        vt_owners_python_edge_str(w, VT_STEP_ATTRIBUTE, key, value);
+        vt_owners_python_edge_str(w, VT_STEP_ATTRIBUTE, key,
+                                  vt_owners_python_is(w, key, "_mem") ? behind_proxy(w, value)
+                                                                      : value);
 }
 
 void vt_owners_python_attributes(struct vt_owners *w, uintptr_t object,
