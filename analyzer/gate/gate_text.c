@@ -159,11 +159,10 @@ static void failure(const struct text *t, const struct vt_gate_leak *leak) {
     wrap(t, "  why", 16, words.text);
     vt_string_free(&words);
     free(why);
-    bool kept = f->leak && f->leak->kept && !t->options->stable;
-    if (kept)
+    if (f->leak && f->leak->kept && !t->options->stable)
         wrap(t, "  kept by", 16, f->leak->kept->text);
     if (f->leak && f->leak->advice && !t->options->stable)
-        wrap(t, kept ? "  try" : "  likely", 16, f->leak->advice);
+        wrap(t, f->leak->advice_of_owner ? "  try" : "  likely", 16, f->leak->advice);
     owners(t, leak);
     for (uint32_t i = 0; i < leak->count && leak->count > 1; i++)
         line_row(t, i ? "" : "  all lines", line + i);

@@ -446,13 +446,13 @@ static char *advise(const struct vt_process *p, const struct lines *lines,
                     const struct vt_leak *leak) {
     const struct vt_site *site = &p->sites[leak->sites[0]];
     struct vt_pyfiles files = {.process = p};
-    char *advice = vt_owners_advise(p, leak);
-    if (leak->growth && !advice && site->layer != VT_LAYER_HOST)
+    char *advice = NULL;
+    if (leak->growth && site->layer != VT_LAYER_HOST)
         advice = find_by_name(p, site);
     if (leak->growth && !advice)
         advice = find_gradients(&files, site->stack);
-    /* nothing keeps a block without pointers to it; what does may be known already */
-    if (leak->growth && !advice && leak->verdict == VT_VERDICT_GROWING && !leak->kept)
+    /* nothing keeps a block without pointers to it */
+    if (leak->growth && !advice && leak->verdict == VT_VERDICT_GROWING)
         advice = find_kept(&files, leak);
     if (leak->growth && !advice)
         advice = find_by_name(p, site);
@@ -463,8 +463,13 @@ static char *advise(const struct vt_process *p, const struct lines *lines,
 void vt_advice_add(struct vt_process *p) {
     struct lines lines = {0};
     count_lines(p, &lines);
-    for (uint32_t i = 0; i < p->leak_count; i++)
-        p->leaks[i].advice = advise(p, &lines, &p->leaks[i]);
+    for (uint32_t i = 0; i < p->leak_count; i++) {
+        struct vt_leak *leak = &p->leaks[i];
+        leak->advice = vt_owners_advise(p, leak);
+        leak->advice_of_owner = leak->advice != NULL;
+        if (!leak->advice)
+            leak->advice = advise(p, &lines, leak);
+    }
     vt_map_free(&lines.by_key);
     free(lines.allocs);
     free(lines.freed);

@@ -40,7 +40,5 @@ char *vt_owners_advise(const struct vt_process *p, const struct vt_leak *leak) {
             "do not keep it, or clear it with traceback.clear_frames()");
     if (leak->growth && container && copy && copy[0])
         return vt_formatted("keep %s of each in `%s`, or drop old ones", copy, o->holder);
-    if (leak->growth && container && o->root.kind <= VT_ROOT_FRAME)
-        return vt_formatted("`%s` only grows: drop old ones", o->holder);
     return NULL;
 }

@@ -303,7 +303,7 @@ static void print_leak(const struct vt_text *t, const struct vt_leak *leak) {
     print_evidence(t, leak);
     vt_text_kept(t, leak, LABEL);
     if (leak->advice)
-        row(t, leak->kept ? "try" : "likely", leak->advice);
+        row(t, leak->advice_of_owner ? "try" : "likely", leak->advice);
     print_sites(t, leak);
     if (leak->verdict == VT_VERDICT_GROWING && !leak->kept)
         fputs("  This line allocates the memory; the code that keeps it may be elsewhere.\n",
