@@ -13,6 +13,7 @@
  *     clock.h         ticks <-> nanoseconds
  *     sites.h         call sites and their ids
  *     hooks.h         the names of the hooked functions
+ *     request.h       asks the process that writes a log for a snapshot
  *     find_logs.h     which logs a command reads
  */
 #ifndef VRAMTRACE_ANALYZER_LOG_H
@@ -25,6 +26,7 @@
 #include "merge.h"
 #include "nvml_file.h"
 #include "records.h"
+#include "request.h"
 #include "sites.h"
 
 #endif

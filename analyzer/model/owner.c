@@ -26,7 +26,8 @@ const char *const vt_purpose_names[VT_PURPOSES] = {
 };
 
 const struct vt_snapshot *vt_process_snapshot(const struct vt_process *p) {
-    for (uint32_t i = p->snapshot_count; i-- > 0;)
+    bool runs = p->exit_kind && !strcmp(p->exit_kind, "running");
+    for (uint32_t i = p->snapshot_count; i-- > 0 && !runs;)
         if (!strcmp(p->snapshots[i].why, "end"))
             return &p->snapshots[i];
     return p->snapshot_count ? &p->snapshots[p->snapshot_count - 1] : NULL;

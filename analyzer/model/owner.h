@@ -111,7 +111,8 @@ struct vt_kept {
 
 struct vt_process;
 
-/* The snapshot that sites and leaks are held against: that of the end, else the last one. NULL:
+/* The snapshot that sites and leaks are held against: that of the end, else the last one, as of a process that
+ * still runs (a part of it may have ended: a context, an interpreter). NULL:
  * there is none. */
 const struct vt_snapshot *vt_process_snapshot(const struct vt_process *process);
 

@@ -357,3 +357,17 @@ int vt_fmt_text_write(const struct vt_model *model, const struct vt_format_optio
     vt_page_close(&page, options->colour, to);
     return 0;
 }
+
+int vt_fmt_text_owners(const struct vt_model *model, const struct vt_format_options *options,
+                       FILE *to) {
+    struct vt_page page;
+    struct vt_text t = {.model = model,
+                        .options = options,
+                        .out = vt_page_open(&page),
+                        .digits = model->id_digits,
+                        .process = model->processes};
+    head(&t);
+    vt_text_owners(&t);
+    vt_page_close(&page, options->colour, to);
+    return 0;
+}

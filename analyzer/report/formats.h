@@ -34,6 +34,8 @@ extern const struct vt_format vt_formats[];
 const struct vt_format *vt_format_find(const char *name); /* NULL: unknown name */
 
 int vt_fmt_text_write(const struct vt_model *, const struct vt_format_options *, FILE *);
+/* Only the owners of a single process's memory, for `vramtrace snapshot`. */
+int vt_fmt_text_owners(const struct vt_model *, const struct vt_format_options *, FILE *);
 int vt_fmt_json_write(const struct vt_model *, const struct vt_format_options *, FILE *);
 
 /* A frame as JSON, in `file`; without its offset where `stable`. The gate writes it too. */

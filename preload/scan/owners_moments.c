@@ -33,6 +33,7 @@
 static uint32_t ooms, contexts, phases; /* atomic: how many were taken */
 static uint32_t sites[OOMS_MOST];       /* atomic: their stacks */
 static uint32_t framework;              /* atomic: one reports what it cannot allocate */
+static uint32_t taking;                 /* atomic: how many threads are at it */
 static uint32_t lived;                  /* atomic: something was live */
 /* What was live at the last snapshot of an end: a bit each. */
 static uint64_t seen[SEEN_BITS / 64];
@@ -58,6 +59,13 @@ static bool anything_lives(void) {
     return lives;
 }
 
+static bool take(enum vt_snapshot_why why, uint32_t name) {
+    vt_add(&taking, 1);
+    bool taken = vt_owners_take(why, name);
+    vt_add(&taking, -1);
+    return taken;
+}
+
 /* --- the end --- */
 
 static void note_new(const struct vt_live *what, void *data) {
@@ -73,7 +81,7 @@ static void note_new(const struct vt_live *what, void *data) {
 static bool end(void) {
     bool fresh = false;
     vt_live_each(note_new, &fresh);
-    return fresh && vt_owners_take(VT_SNAPSHOT_END, 0);
+    return fresh && take(VT_SNAPSHOT_END, 0);
 }
 
 void vt_moments_end(void) {
@@ -126,7 +134,7 @@ static void out_of_memory(uint32_t site) {
     if (n >= OOMS_MOST || !vt_claim(&ooms, n, n + 1))
         return;
     vt_put(&sites[n], site);
-    vt_owners_take(VT_SNAPSHOT_OOM, 0);
+    take(VT_SNAPSHOT_OOM, 0);
 }
 
 /* --- phases, and what asks --- */
@@ -165,7 +173,7 @@ void vt_moments_phase_ends(const char *name, uint32_t bytes) {
     uint32_t n = vt_add(&phases, 1) + 1;
     if (n > PHASES_FIRST && n & (n - 1))
         return;
-    vt_owners_take(VT_SNAPSHOT_PHASE, name_number(name, bytes));
+    take(VT_SNAPSHOT_PHASE, name_number(name, bytes));
 }
 
 static struct range {
@@ -202,11 +210,12 @@ void vt_moments_range_ends(uint64_t range) {
 
 bool vt_moments_asked(const char *name, uint32_t bytes) {
     return vt_options.snapshot && !vt_get(&vt_sys_sealed) && is_mine() &&
-           vt_owners_take(VT_SNAPSHOT_REQUEST, bytes ? name_number(name, bytes) : 0);
+           take(VT_SNAPSHOT_REQUEST, bytes ? name_number(name, bytes) : 0);
 }
 
 static void answer(void) {
-    if (vt_log_asked_take())
+    /* While another one is taken, none can be: a later event answers. */
+    if (!vt_get(&taking) && vt_log_asked_take())
         vt_log_asked_done(vt_moments_asked("", 0));
 }
 
@@ -230,7 +239,7 @@ void vt_moments_due(void) {
 
 /* Only the forking thread lives on. The parent's snapshots are not the child's. */
 void vt_moments_forked(void) {
-    ooms = contexts = phases = lived = 0;
+    ooms = contexts = phases = lived = taking = 0;
     memset(sites, 0, sizeof sites);
     memset(seen, 0, sizeof seen);
 }

@@ -1,0 +1,169 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * vramtrace snapshot: asks a running process for the owners of its memory, waits for the answer in
+ * its log, and prints that.
+ */
+#include "commands.h"
+#include "build.h"
+#include "log/log.h"
+#include "report/report.h"
+#include "vramtrace/text.h"
+
+#include <errno.h>
+#include <getopt.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define TIMEOUT_SECONDS 10
+
+static const char help[] =
+    "usage: vramtrace snapshot [options] PID\n"
+    "\n"
+    "Asks a traced process which variables, lists and attributes hold its GPU memory\n"
+    "now, and prints them. The process answers at its next event: when it allocates or\n"
+    "frees memory, or begins or ends a phase.\n"
+    "\n"
+    "  --timeout SECONDS  wait for at most so long (10)\n"
+    "  --top N            rows of the list (10)\n"
+    "  --format NAME      text, or json: the report on the process so far\n"
+    "  --own PATTERN      your own code: frames whose function, file or module match\n"
+    "  --help             print this text\n";
+
+enum { O_TIMEOUT = 256, O_TOP, O_FORMAT, O_OWN, O_HELP };
+
+static const struct option long_options[] = {
+    {"timeout", required_argument, NULL, O_TIMEOUT},
+    {"top", required_argument, NULL, O_TOP},
+    {"format", required_argument, NULL, O_FORMAT},
+    {"own", required_argument, NULL, O_OWN},
+    {"help", no_argument, NULL, O_HELP},
+    {NULL, 0, NULL, 0},
+};
+
+struct options {
+    unsigned timeout_ms;
+    bool json;
+    struct vt_format_options format;
+    struct vt_texts user_code;
+};
+
+/* A decimal number above 0. 0: it is none. */
+static unsigned long read_number(const char *text, unsigned long most) {
+    char *end;
+    errno = 0;
+    unsigned long number = *text >= '0' && *text <= '9' ? strtoul(text, &end, 10) : 0;
+    return number && !errno && !*end && number <= most ? number : 0;
+}
+
+/* Seconds, with or without decimals, as milliseconds. 0: it is no such number. */
+static unsigned read_seconds(const char *text) {
+    uint64_t whole, part, place;
+    const char *end = vt_text_read_decimal(text, &whole, &part, &place);
+    if (!end || *end || whole > 1000000)
+        return 0;
+    return (unsigned)(whole * 1000 + (place > 1 ? part * 1000 / place : 0));
+}
+
+static int parse_option(int option, struct options *o) {
+    switch (option) {
+    case O_TIMEOUT:
+        o->timeout_ms = read_seconds(optarg);
+        return o->timeout_ms
+                   ? 0
+                   : vt_usage("snapshot", "--timeout %s: expected seconds, above 0", optarg);
+    case O_TOP:
+        o->format.top = (uint32_t)read_number(optarg, UINT32_MAX);
+        return o->format.top
+                   ? 0
+                   : vt_usage("snapshot", "--top %s: expected a number of at least 1", optarg);
+    case O_FORMAT:
+        o->json = !strcmp(optarg, "json");
+        return o->json || !strcmp(optarg, "text")
+                   ? 0
+                   : vt_usage("snapshot", "--format %s: expected text or json", optarg);
+    case O_OWN:
+        vt_texts_add(&o->user_code, optarg);
+        return 0;
+    }
+    return 0;
+}
+
+static int print(const char *log, const struct options *o) {
+    struct vt_model model;
+    struct vt_string message = {0};
+    struct vt_model_options options = {.device = -1, .user_code = o->user_code.items};
+    int status = vt_error_status(vt_build_model(&log, 1, &options, &model, &message), &message);
+    if (status)
+        return status;
+    int error = o->json ? vt_fmt_json_write(&model, &o->format, stdout)
+                        : vt_fmt_text_owners(&model, &o->format, stdout);
+    if (fflush(stdout) || ferror(stdout))
+        error = errno ? -errno : -EIO;
+    vt_build_free(&model);
+    if (!error || error == -EPIPE)
+        return VT_STATUS_OK;
+    vt_error("standard output: %s", strerror(-error));
+    return VT_STATUS_INTERNAL;
+}
+
+static int explain(unsigned pid, const char *log, enum vt_answer answer, const struct options *o) {
+    switch (answer) {
+    case VT_ANSWER_NONE:
+        vt_error("process %u, %s: expected an answer within %g s, found none: it answers when it "
+                 "next allocates "
+                 "or frees GPU memory, or begins or ends a phase (--timeout)",
+                 pid, log, o->timeout_ms / 1000.0);
+        break;
+    case VT_ANSWER_REFUSED:
+        vt_error("process %u, %s: expected a snapshot, found that none could be taken: "
+                 "VRAMTRACE_SNAPSHOT=off, or "
+                 "it holds no memory",
+                 pid, log);
+        break;
+    default:
+        vt_error("process %u, %s: expected an answer, found that the process ended", pid, log);
+    }
+    return VT_STATUS_INTERNAL;
+}
+
+static int ask(unsigned pid, const struct options *o) {
+    struct vt_string message = {0};
+    enum vt_answer answer = VT_ANSWER_NONE;
+    char *log = vt_request_log(pid, &message);
+    int error = log ? vt_request_snapshot(pid, log, o->timeout_ms, &answer, &message) : -ESRCH;
+    int status = vt_error_status(error, &message) ? VT_STATUS_INTERNAL : VT_STATUS_OK;
+    if (!status)
+        status = answer == VT_ANSWER_TAKEN ? print(log, o) : explain(pid, log, answer, o);
+    free(log);
+    return status;
+}
+
+int vt_cmd_snapshot(int argc, char **argv) {
+    struct options o = {.timeout_ms = TIMEOUT_SECONDS * 1000};
+    int option, status = 0;
+    opterr = 0;
+    optind = 1;
+    while (!status && (option = getopt_long(argc, argv, ":h", long_options, NULL)) != -1) {
+        if (option == O_HELP || option == 'h') {
+            fputs(help, stdout);
+            return VT_STATUS_OK;
+        }
+        if (option == ':')
+            status = vt_usage("snapshot", "%s: expected a value", argv[optind - 1]);
+        else if (option == '?')
+            status = vt_usage("snapshot", "unknown option '%s'", argv[optind - 1]);
+        else
+            status = parse_option(option, &o);
+    }
+    unsigned long pid = !status && argc - optind == 1 ? read_number(argv[optind], INT32_MAX) : 0;
+    if (!status && argc - optind != 1)
+        status = vt_usage("snapshot", "expected one PID, found %d", argc - optind);
+    else if (!status && !pid)
+        status = vt_usage("snapshot", "expected a PID, found '%s'", argv[optind]);
+    if (!status) {
+        o.format.colour = !o.json && vt_wants_colour(1);
+        status = ask((unsigned)pid, &o);
+    }
+    free(o.user_code.items);
+    return status;
+}
