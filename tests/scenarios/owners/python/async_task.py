@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-# OWNER task._coro.batch|task.batch|task.load.batch in module __main__: 64 KiB
+# OWNER batch (local of task._coro) in module __main__: 64 KiB
 """A task of asyncio that has not ended."""
 
 import asyncio

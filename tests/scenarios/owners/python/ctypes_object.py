@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-# OWNER keepers[*]._objects in module __main__: 3 x 32 KiB
+# OWNER keepers[*] in module __main__: 3 x 32 KiB
 """py_object cells of ctypes."""
 
 import ctypes

@@ -1,8 +1,5 @@
 # SPDX-License-Identifier: MIT
-# OWNER memo[(1, 3)] in module __main__: 32 KiB
-# OWNER memo[(1, 4)] in module __main__: 32 KiB
-# OWNER memo[(2, 3)] in module __main__: 32 KiB
-# OWNER memo[(2, 4)] in module __main__: 32 KiB
+# OWNER memo[*] in module __main__: 4 x 32 KiB
 """A dictionary whose keys are tuples."""
 
 from simgpu import KIB, Buffer

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: MIT
-# OWNER Table._value2member_map_{*} in module __main__: 16 KiB, 64 KiB
+# OWNER Table.SMALL._value_ in module __main__: 16 KiB
+# OWNER Table.LARGE._value_ in module __main__: 64 KiB
 """The values of an enumeration."""
 
 import enum

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-# OWNER page (local of last.__context__.__traceback__.tb_next.tb_frame)|page (local of last.__cause__.__traceback__.tb_next.tb_frame) in module __main__: 128 KiB
+# OWNER page (local of read()) in module __main__: 128 KiB
 """The cause of an exception that is kept."""
 
 from simgpu import KIB, Buffer

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-# OWNER page (local of last.__context__.__traceback__.tb_next.tb_frame) in module __main__: 128 KiB
+# OWNER page (local of read()) in module __main__: 128 KiB
 """An exception raised while another one was handled."""
 
 from simgpu import KIB, Buffer

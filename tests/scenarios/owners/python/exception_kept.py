@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-# OWNER batch (local of failures[*].__traceback__.tb_next.tb_frame) in module __main__: 2 x 64 KiB
+# OWNER batch (local of load()) in module __main__: 2 x 64 KiB
 """Exceptions that are kept in a list keep their frames."""
 
 from simgpu import KIB, Buffer

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-# OWNER stream{*}[*] in module __main__: 3 x 64 KiB
+# OWNER stream[*] in module __main__: 3 x 64 KiB
 """An iterator over a list that nobody else has."""
 
 from simgpu import KIB, Buffer

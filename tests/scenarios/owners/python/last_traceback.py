@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-# OWNER batch (local of traceback.last_traceback.tb_next.tb_frame) in exception: 64 KiB
+# OWNER batch (local of load()) in exception: 64 KiB
 # STATUS 1
 """The frames of an error that ended the program."""
 

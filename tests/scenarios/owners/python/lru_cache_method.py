@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-# OWNER Model.features.cache[(<__main__.Model>, 32768)] in module __main__: 2 x 32 KiB
+# OWNER Model.features.cache[*] in module __main__: 2 x 32 KiB
 """functools.lru_cache on a method, which keeps the object too."""
 
 import functools

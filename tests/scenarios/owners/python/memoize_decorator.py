@@ -1,7 +1,5 @@
 # SPDX-License-Identifier: MIT
-# OWNER results[(0, 4)] (closure of resize) in module __main__: 64 KiB
-# OWNER results[(1, 4)] (closure of resize) in module __main__: 64 KiB
-# OWNER results[(2, 4)] (closure of resize) in module __main__: 64 KiB
+# OWNER results[*] (closure of resize) in module __main__: 3 x 64 KiB
 """A memoizing decorator of one's own."""
 
 import functools

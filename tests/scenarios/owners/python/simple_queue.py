@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-# OWNER jobs in module __main__: 3 x 64 KiB
+# OWNER jobs[*] in module __main__: 3 x 64 KiB
 """queue.SimpleQueue, which is written in C."""
 
 import queue

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-# OWNER blocks[*] (default argument of Pool.reserve.__func__) in module __main__: 2 x 64 KiB
-# OWNER spare[*] (default argument of Pool.release.__func__) in module __main__: 32 KiB, 16 KiB
+# OWNER blocks[*] (default argument of Pool.reserve) in module __main__: 2 x 64 KiB
+# OWNER spare[*] (default argument of Pool.release) in module __main__: 32 KiB, 16 KiB
 """Defaults of a static method and of a class method."""
 
 from simgpu import KIB, Buffer

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
 # OWNER models[*] in module __main__: 2 x 4 KiB
-# OWNER extras.data[<weakref.ReferenceType>]|extras.data[<weakref>] in module __main__: 2 x 64 KiB
+# OWNER extras.data[*] in module __main__: 2 x 64 KiB
 """A WeakKeyDictionary holds its values for as long as somebody else has the keys."""
 
 import weakref
