@@ -93,6 +93,7 @@ struct merging {
     unsigned kind;
     const char *name;
     char *stripped; /* storage */
+    uint64_t address;
     bool inside;
 };
 
@@ -140,7 +141,7 @@ static uint32_t repeated(const struct merging *m) {
 static uint32_t find_way(const struct merging *m, uint64_t *key) {
     struct vt_owner_names *n = m->n;
     const struct vt_log_step *s = m->step;
-    uint64_t fixed[] = {m->parent, m->kind, m->inside, s->address, is_root(m->kind) ? s->line : 0};
+    uint64_t fixed[] = {m->parent, m->kind, m->inside, m->address, is_root(m->kind) ? s->line : 0};
     uint64_t hash = vt_hash_bytes(1, fixed, sizeof fixed);
     if (!is_number(m->kind, m->name) && !m->inside)
         hash = vt_hash_bytes(hash, m->name, strlen(m->name));
@@ -174,7 +175,7 @@ static uint32_t add_way(struct merging *m) {
         .inside = m->inside,
         .graph = m->inside && is_graph_node(type),
         .line = m->step->line,
-        .address = m->step->address,
+        .address = m->address,
         .name = name,
         .type = type,
     };
@@ -190,6 +191,20 @@ static bool is_inside(const struct merging *m, const struct vt_log_step *parent)
            (parent && vt_roles_is_memory(parent->type));
 }
 
+/* All words of one variable are one root. False: it keeps nothing. */
+static bool find_variable(struct merging *m) {
+    bool is_thread_local = m->kind == VT_STEP_THREAD_LOCAL;
+    const struct vt_log_module *module = NULL;
+    struct vt_variable_symbol variable;
+    if (m->kind == VT_STEP_GLOBAL || is_thread_local)
+        module = vt_log_module_at(m->n->log, m->address, VT_TICKS_MASK);
+    if (!module || !vt_symbols_variable(m->n->symbols, module->path, module->build_id,
+                                        m->address - module->bias, is_thread_local, &variable))
+        return true;
+    m->address = variable.address + module->bias;
+    return !variable.weak;
+}
+
 static void merge_step(struct vt_owner_names *n, uint32_t i) {
     const struct vt_log_step *step = &n->log->steps[i];
     const struct vt_log_step *parent =
@@ -198,9 +213,11 @@ static void merge_step(struct vt_owner_names *n, uint32_t i) {
                         .step = step,
                         .parent = parent ? n->way_of[step->parent] : VT_MAP_NONE,
                         .kind = step->kind,
-                        .name = step->name};
+                        .name = step->name,
+                        .address = step->address};
     n->way_of[i] = VT_MAP_NONE;
-    if (step->lost || (parent && m.parent == VT_MAP_NONE) || (!parent && !is_root(m.kind)))
+    if (step->lost || (parent && m.parent == VT_MAP_NONE) || (!parent && !is_root(m.kind)) ||
+        !find_variable(&m))
         return;
     rewrite(&m);
     m.inside = is_inside(&m, parent);
@@ -254,7 +271,7 @@ static const char *text_or_null(const char *text) {
 static void name_native(struct vt_owner_names *n, const struct way *way, struct vt_root *root) {
     const struct vt_log_module *module = vt_log_module_at(n->log, way->address, VT_TICKS_MASK);
     const struct vt_symbol *symbols;
-    struct vt_symbol variable;
+    struct vt_variable_symbol variable;
     if (!module)
         return;
     root->module = keep(n, vt_strdup(module->path));
@@ -265,11 +282,12 @@ static void name_native(struct vt_owner_names *n, const struct way *way, struct 
         root->function = symbols[0].function;
         root->file = symbols[0].file;
         root->line = symbols[0].line;
-    } else if (vt_symbols_variable(n->symbols, module->path, module->build_id, address, &variable,
-                                   &root->hidden)) {
-        root->what = variable.function;
+    } else if (vt_symbols_variable(n->symbols, module->path, module->build_id, address,
+                                   way->kind == VT_STEP_THREAD_LOCAL, &variable)) {
+        root->what = variable.name;
         root->file = variable.file;
         root->line = variable.line;
+        root->hidden = variable.hidden;
     }
 }
 

@@ -364,25 +364,75 @@ uint32_t vt_symbols_at(struct vt_symbols *s, const char *path, const char *build
     return s->answers[known].count;
 }
 
+/* The symbol of the thread-local variable at an offset in what the module's begin with. */
+static const char *thread_local_at(Dwfl_Module *module, uint64_t address, GElf_Sym *sym,
+                                   GElf_Off *offset) {
+    Dwarf_Addr bias;
+    Elf *elf = dwfl_module_getelf(module, &bias);
+    size_t headers = 0;
+    uint64_t start = UINT64_MAX;
+    if (!elf || elf_getphdrnum(elf, &headers))
+        return NULL;
+    for (size_t i = 0; i < headers; i++) {
+        GElf_Phdr header;
+        if (gelf_getphdr(elf, (int)i, &header) && header.p_type == PT_TLS)
+            start = header.p_vaddr + bias;
+    }
+    if (address < start)
+        return NULL;
+    for (int i = 1, n = dwfl_module_getsymtab(module); i < n; i++) {
+        const char *name = dwfl_module_getsym(module, i, sym, NULL);
+        *offset = address - start - sym->st_value;
+        if (name && GELF_ST_TYPE(sym->st_info) == STT_TLS && *offset < sym->st_size)
+            return name;
+    }
+    return NULL;
+}
+
+/* The compiler numbers the static variables of functions: kept.0. */
+static const char *without_number(struct vt_symbols *s, const char *name) {
+    const char *dot = strrchr(name, '.');
+    if (!dot || dot == name || !dot[1] || dot[1 + strspn(dot + 1, "0123456789")])
+        return name;
+    char *text = vt_strndup(name, (size_t)(dot - name));
+    name = keep(s, text);
+    free(text);
+    return name;
+}
+
+static bool is_weak(Dwarf_Die *variable) {
+    Dwarf_Attribute attribute;
+    Dwarf_Die type;
+    const char *name =
+        dwarf_formref_die(dwarf_attr_integrate(variable, DW_AT_type, &attribute), &type)
+            ? dwarf_diename(&type)
+            : NULL;
+    return name && !strncmp(name, "weak_ptr<", 9);
+}
+
 bool vt_symbols_variable(struct vt_symbols *s, const char *path, const char *build_id,
-                         uint64_t address, struct vt_symbol *found, bool *hidden) {
+                         uint64_t address, bool is_thread_local, struct vt_variable_symbol *found) {
     struct module *m = module_of(s, path, build_id);
+    const char *name = NULL;
     GElf_Off offset;
     GElf_Sym sym;
-    *found = (struct vt_symbol){0};
-    const char *name =
-        m->state == VT_SYMBOLS_FOUND
-            ? dwfl_module_addrinfo(m->dwfl_module, address, &offset, &sym, NULL, NULL, NULL)
-            : NULL;
+    *found = (struct vt_variable_symbol){0};
+    if (m->state == VT_SYMBOLS_FOUND)
+        name = is_thread_local
+                   ? thread_local_at(m->dwfl_module, address, &sym, &offset)
+                   : dwfl_module_addrinfo(m->dwfl_module, address, &offset, &sym, NULL, NULL, NULL);
     /* the nearest symbol before it is not enough: it may be another variable's */
-    if (!name || GELF_ST_TYPE(sym.st_info) != STT_OBJECT ||
-        offset >= (sym.st_size ? sym.st_size : 1))
+    if (!name || (!is_thread_local && (GELF_ST_TYPE(sym.st_info) != STT_OBJECT ||
+                                       offset >= (sym.st_size ? sym.st_size : 1))))
         return false;
-    found->function = demangled(s, name);
-    *hidden = GELF_ST_BIND(sym.st_info) == STB_LOCAL;
+    found->hidden = GELF_ST_BIND(sym.st_info) == STB_LOCAL;
+    found->name = demangled(s, name);
+    if (found->hidden)
+        found->name = without_number(s, found->name);
+    found->address = address - offset;
     Dwarf_Addr bias;
     Dwarf_Die die, unit;
-    Dwarf *dwarf = dwfl_module_getdwarf(m->dwfl_module, &bias);
+    Dwarf *dwarf = is_thread_local ? NULL : dwfl_module_getdwarf(m->dwfl_module, &bias);
     if (!dwarf || !vt_variables_find(&m->variables, dwarf, address - bias, &die) ||
         !dwarf_diecu(&die, &unit, NULL, NULL))
         return true;
@@ -392,5 +442,6 @@ bool vt_symbols_variable(struct vt_symbols *s, const char *path, const char *bui
     found->file = source_path(s, &unit, file);
     if (!dwarf_decl_line(&declared, &line) && line > 0)
         found->line = (uint32_t)line;
+    found->weak = is_weak(&die);
     return true;
 }

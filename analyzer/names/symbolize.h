@@ -34,10 +34,19 @@ void vt_symbols_close(struct vt_symbols *symbols);
 uint32_t vt_symbols_at(struct vt_symbols *symbols, const char *path, const char *build_id,
                        uint64_t address, const struct vt_symbol **found);
 
-/* Looks up the C or C++ variable at `address`, or around it. `function` is its name; the line is
- * where it is defined. *hidden: other files do not see it. False: there is none. */
+/* A variable of C or C++. The texts live as long as the symbolizer. */
+struct vt_variable_symbol {
+    const char *name, *file; /* NULL: unknown */
+    uint32_t line;           /* where it is defined; 0: unknown */
+    uint64_t address;        /* where it begins */
+    bool hidden;             /* other files do not see it */
+    bool weak;               /* a std::weak_ptr: it keeps nothing */
+};
+
+/* Looks up the variable at `address`, or around it. A thread-local one's address is that of what it
+ * begins with, in the module. False: there is none. */
 bool vt_symbols_variable(struct vt_symbols *symbols, const char *path, const char *build_id,
-                         uint64_t address, struct vt_symbol *found, bool *hidden);
+                         uint64_t address, bool is_thread_local, struct vt_variable_symbol *found);
 
 /* Whether the module's file can be used. */
 enum vt_symbols_state vt_symbols_state(struct vt_symbols *symbols, const char *path,
