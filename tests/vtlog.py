@@ -16,6 +16,7 @@ import sys
 CHUNK = 65536
 ALLOC, FREE, FAIL, FREE_FAIL, BULK, MEMINFO, OBJECT = 1, 2, 3, 4, 5, 6, 7
 STACK, MODULE, CODE, THREAD, DEVICE, NOTE, NAME, ENV = 0x80, 0x81, 0x82, 0x83, 0x84, 0x85, 0x88, 0x8a
+STEP, OWNED, SNAPSHOT = 0x91, 0x92, 0x93
 FIXED = {ALLOC: 32, FREE: 24, FAIL: 32, FREE_FAIL: 32, BULK: 32, MEMINFO: 32, OBJECT: 32, 8: 32, 9: 40,
          0x0c: 64, 0x20: 32, 0x21: 40, 0x22: 40}
 DEVICE_KIND, MANAGED_KIND, POOL_KIND, HOST_KIND = 1, 2, 3, 4
@@ -149,6 +150,30 @@ class Log:
 
     def notes(self):
         return [r[9][8:8 + struct.unpack_from("<I", r[9])[0]].decode() for r in self.of(NOTE)]
+
+    def snapshots(self):
+        """[{"number", "why", "objects", "looked_for", "owned", "partial", "in_place", "owners": {(space, address): [(path, role
+        bits, holders)]}}]; of each allocation its owner first. A path is as in `model.layers[*] -> Tensor`, with types after
+        arrows where a step has no name, and "~" after a step that repeats."""
+        steps, owners, found = {}, {}, []
+        for r in self.of(STEP, OWNED, SNAPSHOT):
+            if r[0] == STEP:
+                number, parent, kind, flags, _, _, name_bytes, type_bytes = struct.unpack_from("<IIHHIQII", r[9])
+                name = "*" if flags & 1 else r[9][32:32 + name_bytes].decode()
+                type_of = r[9][32 + name_bytes:32 + name_bytes + type_bytes].decode()
+                step = {17: f"[{name}]", 18: f"[{name}]", 19: "{*}", 23: f" -> {type_of}"}.get(kind, f".{name}")
+                steps[number] = (steps[parent] + step if parent else name) + ("~" if flags & 2 else "")
+            elif r[0] == OWNED:
+                snapshot, count = struct.unpack_from("<II", r[9])
+                for i in range(count):
+                    entry, step, roles, holders = struct.unpack_from("<QIHH", r[9], 8 + 16 * i)
+                    owners.setdefault(snapshot, {}).setdefault((entry >> 61, entry & (1 << 61) - 1), []).append(
+                        (steps[step], roles, holders))
+            else:
+                number, why, _, _, objects, looked_for, owned, flags, _, _, _ = struct.unpack_from("<IIQQQ6I", r[9])
+                found.append({"number": number, "why": why, "objects": objects, "looked_for": looked_for, "owned": owned,
+                              "partial": bool(flags & 1), "in_place": bool(flags & 2), "owners": owners.get(number, {})})
+        return found
 
 
 if __name__ == "__main__":

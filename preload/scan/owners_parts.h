@@ -192,8 +192,6 @@ uint32_t vt_owners_root_step(struct vt_owners *w, const struct vt_root *root);
 /* The step from a parent by an edge to an object of this type. 0: no memory. */
 uint32_t vt_owners_step(struct vt_owners *w, uint32_t parent, const struct vt_edge *edge,
                         uint64_t type, uint16_t class_);
-/* The step that is like another one, from another parent. */
-uint32_t vt_owners_step_like(struct vt_owners *w, uint32_t parent, uint32_t like);
 /* Writes OWNED records of all targets that were reached, after the steps that they name. */
 void vt_owners_write(struct vt_owners *w);
 

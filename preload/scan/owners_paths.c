@@ -129,16 +129,6 @@ uint32_t vt_owners_step(struct vt_owners *w, uint32_t parent, const struct vt_ed
     return known ? known : intern(w, as, name, (struct vt_owners_text){0});
 }
 
-uint32_t vt_owners_step_like(struct vt_owners *w, uint32_t parent, uint32_t like) {
-    struct vt_path_step as = *vt_step_at(w, like);
-    struct vt_owners_text name = {text_at(w, as.name), as.name_bytes};
-    as.parent = parent;
-    as.number = as.next = 0;
-    as.flags &= VT_STEP_MANY;
-    uint32_t known = around(w, &as, name.at);
-    return known ? known : intern(w, as, name, (struct vt_owners_text){0});
-}
-
 /* --- the answer --- */
 
 static void *reserve(struct vt_owners *w, size_t bytes) {
@@ -222,28 +212,44 @@ static bool is_around(const struct vt_owners *w, uint32_t node, uint32_t from) {
     return false;
 }
 
+/* Keeps another way, if it is one of the first by which the walk came, which have the best names. */
+static uint32_t keep(const struct vt_owners *w, uint32_t ways[VT_OWNED_OTHERS], uint32_t count,
+                     uint32_t way) {
+    for (uint32_t i = 0; i < count; i++)
+        if (vt_other_at(w, ways[i])->step == vt_other_at(w, way)->step)
+            return count;
+    uint32_t at = count;
+    while (at && ways[at - 1] > way)
+        at--;
+    if (at == VT_OWNED_OTHERS)
+        return count;
+    count += count < VT_OWNED_OTHERS;
+    memmove(ways + at + 1, ways + at, (count - at - 1) * sizeof *ways);
+    ways[at] = way;
+    return count;
+}
+
 /* Collects other holders: other ways to the target, to the parts that lead to it and to the object
- * that these belong to. The path is that way's, and then as the first one. */
+ * that these belong to. Their paths end there. */
 static uint32_t find_others(struct vt_owners *w, uint32_t target, uint32_t steps[VT_OWNED_OTHERS],
                             uint32_t *holders) {
-    uint32_t found = 0, at = target, owner = vt_node_at(w, target)->step;
+    uint32_t ways[VT_OWNED_OTHERS] = {0}, found = 0, at = target,
+             owner = vt_node_at(w, target)->step;
     *holders = 1;
     for (uint32_t i = 0; i < ON_PATH && at; i++, at = vt_node_at(w, at)->parent) {
         struct vt_node *n = vt_node_at(w, at);
         *holders += n->holders - 1u;
-        for (uint32_t o = n->others; o && found < VT_OWNED_OTHERS; o = vt_other_at(w, o)->next) {
-            struct vt_other *other = vt_other_at(w, o);
-            bool known = other->step == owner || is_around(w, at, other->from);
-            for (uint32_t k = 0; k < found; k++)
-                known |= steps[k] == other->step;
-            if (!known)
-                steps[found++] = other->step;
-            else if (is_around(w, at, other->from))
+        for (uint32_t o = n->others; o; o = vt_other_at(w, o)->next) {
+            if (is_around(w, at, vt_other_at(w, o)->from))
                 --*holders;
+            else if (vt_other_at(w, o)->step != owner)
+                found = keep(w, ways, found, o);
         }
         if (!n->part)
             break;
     }
+    for (uint32_t i = 0; i < found; i++)
+        steps[i] = vt_other_at(w, ways[i])->step;
     return found;
 }
 
