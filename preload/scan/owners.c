@@ -187,6 +187,7 @@ static void wait_for(struct vt_owners *w, int pid) {
 /* False: there is no child. */
 static bool walk_copy(struct vt_owners *w, uint64_t *copy_ns) {
     uint64_t began = vt_sys_clock_ns(CLOCK_MONOTONIC), was = vt_sys_hold_signals();
+    w->answer->flags = VT_SNAPSHOT_PARTIAL; /* should it die */
     long pid = vt_sys(SYS_clone, 0, 0, 0, 0, 0, 0);
     if (pid == 0) {
         /* A fault may come: its handler is set when memory is read. */
@@ -198,7 +199,6 @@ static bool walk_copy(struct vt_owners *w, uint64_t *copy_ns) {
     *copy_ns = vt_sys_clock_ns(CLOCK_MONOTONIC) - began;
     if (pid < 0)
         return false;
-    w->answer->flags = VT_SNAPSHOT_PARTIAL; /* should it die */
     wait_for(w, (int)pid);
     return true;
 }

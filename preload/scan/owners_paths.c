@@ -230,7 +230,8 @@ static uint32_t keep(const struct vt_owners *w, uint32_t ways[VT_OWNED_OTHERS], 
 }
 
 /* Collects other holders: other ways to the target, to the parts that lead to it and to the object
- * that these belong to. Their paths end there. */
+ * that these belong to; or, with a single way, to the object whose attribute that one is. Their paths
+ * end there. */
 static uint32_t find_others(struct vt_owners *w, uint32_t target, uint32_t steps[VT_OWNED_OTHERS],
                             uint32_t *holders) {
     uint32_t ways[VT_OWNED_OTHERS] = {0}, found = 0, at = target,
@@ -245,7 +246,7 @@ static uint32_t find_others(struct vt_owners *w, uint32_t target, uint32_t steps
             else if (vt_other_at(w, o)->step != owner)
                 found = keep(w, ways, found, o);
         }
-        if (!n->part)
+        if (!n->part && (found || vt_step_at(w, n->step)->kind != VT_STEP_ATTRIBUTE))
             break;
     }
     for (uint32_t i = 0; i < found; i++)

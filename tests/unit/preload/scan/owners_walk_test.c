@@ -423,6 +423,32 @@ static void libraries_are_walked_for_what_is_missing(void **state) {
     end();
 }
 
+static void who_holds_a_wrapper_holds_what_is_in_it(void **state) {
+    (void)state;
+    const struct vt_edge memory[] = {MEMORY(AT(0))};
+    const struct object pointer = OBJECT(thing, memory);
+    const struct vt_edge of_data[] = {ATTR("pointer", &pointer)};
+    const struct object data = OBJECT(thing, of_data);
+    const struct vt_edge of_array[] = {ATTR("data", &data)};
+    const struct object array = OBJECT(thing, of_array);
+    const struct vt_edge items[] = {ITEM(0, &array), ITEM(1, &array)};
+    const struct object both = OBJECT(list, items);
+    const struct vt_edge names[] = {NAMED("a", &array), NAMED("l", &both), NAMED("b", &array)};
+    const struct root module = MODULE(VT_LEVEL_USER, "main", names);
+    char text_[200];
+    roots = &module;
+    root_count = 1;
+    walk(1, UINT64_MAX, VT_KIND_DEVICE);
+    assert_int_equal(owned(0, 0, text_)->holders, 4);
+    assert_string_equal(text_, "main.a.data.pointer");
+    assert_non_null(owned(0, 1, text_));
+    assert_string_equal(text_, "main.b");
+    assert_non_null(owned(0, 2, text_));
+    assert_string_equal(text_, "main.l[*]");
+    assert_null(owned(0, 3, text_));
+    end();
+}
+
 static void a_cycle_is_no_other_holder(void **state) {
     (void)state;
     struct object a, b;
@@ -487,6 +513,7 @@ int main(void) {
         cmocka_unit_test(an_optimizer_names_no_parameters),
         cmocka_unit_test(a_number_owns_what_nothing_else_does),
         cmocka_unit_test(libraries_are_walked_for_what_is_missing),
+        cmocka_unit_test(who_holds_a_wrapper_holds_what_is_in_it),
         cmocka_unit_test(a_cycle_is_no_other_holder),
         cmocka_unit_test(a_wrong_pointer_is_no_fault),
     };
