@@ -158,8 +158,6 @@ static inline struct vt_other *vt_other_at(const struct vt_owners *w, uint32_t n
 
 /* owners_read.c */
 
-/* Memory of the walk; NULL: none left, and the walk stops. All of it is unmapped at the end. */
-void *vt_owners_map(struct vt_owners *w, size_t bytes);
 void vt_owners_unmap(struct vt_owners *w);
 void vt_owners_unmap_one(struct vt_owners *w, void *start);
 /* Adds zeroes to a pile. NULL as above. */

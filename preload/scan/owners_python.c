@@ -158,7 +158,8 @@ void vt_owners_python_type(struct vt_owners *w, struct vt_owners_type *type) {
 static void number(struct vt_owners *w, uintptr_t object) {
     struct vt_edge edge = {
         .kind = VT_STEP_NONE, .as = VT_AS_NUMBER, .to = vt_owners_python_number(w, object)};
-    vt_owners_edge(w, &edge);
+    if (!vt_owners_py_raw)
+        vt_owners_edge(w, &edge);
 }
 
 static void items(struct vt_owners *w, uintptr_t at, uint64_t count) {
@@ -233,7 +234,8 @@ static void frame(struct vt_owners *w, uintptr_t object) {
 /* threading.local: a dict of dicts, one for each thread. */
 static void local_of_thread(struct vt_owners *w, uintptr_t key, uintptr_t value, void *data) {
     (void)key, (void)data;
-    vt_owners_python_names(w, value, VT_STEP_ATTRIBUTE);
+    if (!vt_owners_py_raw)
+        vt_owners_python_names(w, value, VT_STEP_ATTRIBUTE);
 }
 
 /* An enumeration has its members under their own names too. */

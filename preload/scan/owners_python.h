@@ -8,6 +8,7 @@
  *   owners_python_frame.c    functions, frames, generators, tracebacks: what has named variables
  *   owners_python_buffer.c   ctypes, NumPy and array.array: memory that may contain addresses
  *   owners_python.c          the rest, and which reader a type has
+ *   owners_python_cycles.c   objects that only hold each other
  *   owners_python_roots.c    modules, frames of threads, exceptions
  *
  * All of them read through vt_owners_read, so a wrong pointer ends a branch and nothing else. What
@@ -63,6 +64,11 @@ enum {
 /* The interpreter's layout; set before any reader is called. */
 extern const struct vt_owners_pylayout *vt_owners_py;
 
+/* If set, readers give it each object that the one they read refers to directly, and name no edges:
+ * an instance's dict, and not what is in it. */
+typedef void vt_pyraw(struct vt_owners *w, uintptr_t to);
+extern vt_pyraw *vt_owners_py_raw;
+
 static inline int32_t vt_owners_int(struct vt_owners *w, uintptr_t from) {
     int32_t v;
     return vt_owners_read(w, &v, from, sizeof v) ? v : 0;
@@ -74,6 +80,10 @@ static inline int32_t vt_owners_int(struct vt_owners *w, uintptr_t from) {
 uint32_t vt_owners_python_str(struct vt_owners *w, uintptr_t str, char *to, uint32_t room);
 /* Whether a str is this ASCII text. */
 bool vt_owners_python_is(struct vt_owners *w, uintptr_t str, const char *text);
+/* A type's name as its own program says it: without "__main__." */
+struct vt_owners_text vt_owners_python_class(struct vt_owners *w, uintptr_t type, char *to,
+                                             uint32_t room);
+
 /* Names an edge. Objects that hold nothing are left out. */
 void vt_owners_python_edge(struct vt_owners *w, enum vt_step kind, struct vt_owners_text name,
                            uintptr_t to);
@@ -124,6 +134,11 @@ uintptr_t vt_owners_python_frame_in(struct vt_owners *w, uintptr_t object);
 void vt_owners_python_traceback(struct vt_owners *w, uintptr_t traceback);
 void vt_owners_python_generator(struct vt_owners *w, uintptr_t generator);
 void vt_owners_python_function(struct vt_owners *w, uintptr_t function);
+
+/* --- owners_python_cycles.c --- */
+
+/* Names the cycles of an interpreter's objects as roots. Not before all other levels are walked. */
+void vt_owners_python_cycles(struct vt_owners *w, uintptr_t interpreter);
 
 /* --- owners_python_buffer.c --- */
 

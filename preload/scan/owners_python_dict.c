@@ -182,6 +182,10 @@ static void each_in_dict(struct vt_owners *w, uintptr_t object, const struct vt_
                          vt_pyvisit *visit, void *data) {
     uintptr_t values, dict = dict_of(w, object, type, &values);
     struct keys keys;
+    if (dict && vt_owners_py_raw) {
+        vt_owners_python_part(w, dict);
+        return;
+    }
     if (dict) {
         vt_owners_python_each(w, dict, visit, data);
         return;

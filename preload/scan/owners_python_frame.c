@@ -73,7 +73,9 @@ static uintptr_t slot_value(struct vt_owners *w, uint64_t word) {
     const struct vt_owners_type *type = vt_owners_type_of(w, word);
     if (!type)
         return 0;
-    return type->reader == VT_PYREAD_CELL ? vt_owners_word(w, word + VT_PYCELL_CONTENTS) : word;
+    return type->reader == VT_PYREAD_CELL && !vt_owners_py_raw
+               ? vt_owners_word(w, word + VT_PYCELL_CONTENTS)
+               : word;
 }
 
 /* How many words of its stack are in use; 0 also where that is not known. */
@@ -155,6 +157,10 @@ void vt_owners_python_frame(struct vt_owners *w, uintptr_t frame) {
             slot_value(w, vt_owners_word(w, slots + (code.slots + (uint64_t)i) * 8)));
     /* A class's body and exec() have their variables in a dict. A module's are its globals. */
     uintptr_t locals = vt_owners_word(w, frame + vt_owners_py->frame_locals);
+    if (vt_owners_py_raw) {
+        vt_owners_python_part(w, locals);
+        return;
+    }
     uintptr_t globals = vt_owners_word(w, frame + vt_owners_py->frame_locals -
                                               (vt_owners_py->frame_objects ? 8 : 16));
     if (locals && locals != globals)
@@ -189,6 +195,10 @@ void vt_owners_python_generator(struct vt_owners *w, uintptr_t generator) {
         return;
     if (!frame)
         return;
+    if (py->frame_objects && vt_owners_py_raw) {
+        vt_owners_python_part(w, frame);
+        return;
+    }
     vt_owners_python_frame(w, frame);
     /* An exception that it handles while it is suspended. */
     vt_owners_python_edge(
@@ -204,6 +214,13 @@ static void default_of(struct vt_owners *w, uintptr_t key, uintptr_t value, void
 void vt_owners_python_function(struct vt_owners *w, uintptr_t function) {
     const struct vt_owners_pylayout *py = vt_owners_py;
     struct code code;
+    if (vt_owners_py_raw) {
+        const uint16_t direct[] = {py->closure, py->defaults, py->keyword_defaults,
+                                   py->function_dict};
+        for (size_t i = 0; i < sizeof direct / sizeof *direct; i++)
+            vt_owners_python_part(w, vt_owners_word(w, function + direct[i]));
+        return;
+    }
     if (!read_code(w, vt_owners_word(w, function + py->function_code), &code))
         return;
     uintptr_t closure = vt_owners_word(w, function + py->closure);

@@ -60,6 +60,7 @@ static const struct vt_owners_pylayout rows[] = {
         .interpreter_next = 0,
         .interpreter_threads = 8,
         .interpreter_modules = 56,
+        .interpreter_generations = 368, /* of _PyRuntime */
         .interpreter_sys = 72,
     },
     {
@@ -84,6 +85,7 @@ static const struct vt_owners_pylayout rows[] = {
         .interpreter_next = 0,
         .interpreter_threads = 8,
         .interpreter_modules = 856,
+        .interpreter_generations = 640,
         .interpreter_sys = 872,
     },
     {
@@ -108,6 +110,7 @@ static const struct vt_owners_pylayout rows[] = {
         .interpreter_next = 0,
         .interpreter_threads = 8,
         .interpreter_modules = 856,
+        .interpreter_generations = 640,
         .interpreter_sys = 872,
     },
     {
@@ -145,6 +148,7 @@ static const struct vt_owners_pylayout rows[] = {
         .interpreter_next = 0,
         .interpreter_threads = 16,
         .interpreter_modules = 888,
+        .interpreter_generations = 672,
         .interpreter_sys = 904,
     },
     {
@@ -170,6 +174,7 @@ static const struct vt_owners_pylayout rows[] = {
         .interpreter_next = 0,
         .interpreter_threads = 72,
         .interpreter_modules = 944,
+        .interpreter_generations = 136,
         .interpreter_sys = 352,
     },
     {
@@ -227,6 +232,8 @@ static const struct {
 #define PUBLISHED_BYTES 512u
 #define MOST_OFFSET     (1u << 20)
 #define FREE_THREADED   16u
+#define COLLECTOR_13    80u /* 3.13: where it has the collector's state ... */
+#define GENERATIONS_13  24u /* ... and where that has its lists */
 
 static bool take(uint32_t *to, const unsigned char *from, size_t offset) {
     uint64_t v;
@@ -251,6 +258,8 @@ static bool take_published(struct vt_owners_pylayout *at) {
                   take(&at->interpreter_sys, o, published[i].sys) &&
                   take(&items, o, published[i].tuple_items);
         at->tuple_items = (uint8_t)items;
+        if (at->minor == 13 && take(&at->interpreter_generations, o, COLLECTOR_13))
+            at->interpreter_generations += GENERATIONS_13;
         return ok && items >= 24 && items < 64;
     }
     return false;

@@ -147,6 +147,7 @@ struct vt_owners_pylayout {
     /* _PyRuntime and PyInterpreterState */
     uint32_t interpreters, interpreter_next, interpreter_threads, interpreter_modules,
         interpreter_sys;
+    uint32_t interpreter_generations; /* of the collector; 0: not known */
 };
 
 /* The layout of the interpreter in this process, or NULL if it is not known. Reads what 3.13 and

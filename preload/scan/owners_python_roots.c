@@ -109,11 +109,10 @@ static void exception(struct vt_owners *w, uintptr_t object) {
     const struct vt_owners_type *type = vt_owners_type_of(w, object);
     if (!type || type->leaf)
         return;
-    uint32_t n = vt_owners_python_type_name(w, type->address, name, sizeof name);
     struct vt_root root = {
         .level = VT_LEVEL_EXCEPTION,
         .kind = VT_STEP_EXCEPTION,
-        .name = {name, n},
+        .name = vt_owners_python_class(w, type->address, name, sizeof name),
     };
     if (vt_owners_root(w, &root))
         vt_owners_python_part(w, object);
@@ -130,9 +129,11 @@ static void exceptions_of_thread(struct vt_owners *w, uintptr_t thread) {
 }
 
 static void last_exceptions(struct vt_owners *w, uintptr_t sys) {
+    uintptr_t value = vt_owners_python_look_up(w, sys, "last_value");
     exception(w, vt_owners_python_look_up(w, sys, "last_exc"));
-    exception(w, vt_owners_python_look_up(w, sys, "last_value"));
-    exception(w, vt_owners_python_look_up(w, sys, "last_traceback"));
+    exception(w, value);
+    if (!value) /* else it has it */
+        exception(w, vt_owners_python_look_up(w, sys, "last_traceback"));
 }
 
 /* Dicts that a thread has: what C extensions keep for it. */
@@ -151,6 +152,8 @@ static void interpreter(struct vt_owners *w, uintptr_t at, enum vt_owners_level 
     const struct vt_owners_pylayout *py = vt_owners_py;
     if (level == VT_LEVEL_EXCEPTION)
         last_exceptions(w, vt_owners_word(w, at + py->interpreter_sys));
+    if (level == VT_LEVEL_CYCLE)
+        vt_owners_python_cycles(w, at);
     /* A frame's name for an object is nearer than a module's. */
     uintptr_t thread = vt_owners_word(w, at + py->interpreter_threads);
     for (unsigned i = 0; thread && !(thread & 7) && i < MOST_THREADS; i++) {

@@ -10,6 +10,7 @@
 #include <string.h>
 
 const struct vt_owners_pylayout *vt_owners_py;
+vt_pyraw *vt_owners_py_raw;
 
 #define CHUNK  64u    /* characters read at a time */
 #define LOWEST 65536u /* no smaller number is an address */
@@ -215,9 +216,22 @@ uint32_t vt_owners_python_type_name(struct vt_owners *w, uintptr_t type, char *t
     return o.n;
 }
 
+struct vt_owners_text vt_owners_python_class(struct vt_owners *w, uintptr_t type, char *to,
+                                             uint32_t room) {
+    static const char main[] = "__main__.";
+    uint32_t n = vt_owners_python_type_name(w, type, to, room), skip = sizeof main - 1;
+    bool own = n > skip && memcmp(to, main, skip) == 0;
+    return (struct vt_owners_text){own ? to + skip : to, own ? n - skip : n};
+}
+
 /* Whether an edge leads to an object that can hold something. */
 static bool resolve(struct vt_owners *w, struct vt_edge *edge, uintptr_t to) {
     const struct vt_owners_type *type = vt_owners_type_of(w, to);
+    if (vt_owners_py_raw) {
+        if (type && !type->leaf)
+            vt_owners_py_raw(w, to);
+        return false;
+    }
     edge->as = VT_AS_PYTHON;
     edge->to = to;
     return type && !type->leaf && (!type->number || vt_owners_python_number(w, to) >= LOWEST);
@@ -265,8 +279,8 @@ void vt_owners_python_edge_key(struct vt_owners *w, uintptr_t key, uintptr_t to)
     char text[VT_OWNERS_TEXT_MOST];
     struct out o = {.at = text, .room = sizeof text};
     const struct vt_owners_type *type = vt_owners_type_of(w, to);
-    if (type &&
-        type->reader == VT_PYREAD_LRU_LINK) /* what functools.lru_cache puts around a result */
+    if (type && type->reader == VT_PYREAD_LRU_LINK &&
+        !vt_owners_py_raw) /* what functools.lru_cache puts around a result */
         to = vt_owners_word(w, to + VT_PYLRU_LINK_RESULT);
     if (!resolve(w, &edge, to))
         return;

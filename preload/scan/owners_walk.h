@@ -112,6 +112,8 @@ void vt_owners_keys(struct vt_owners *w, uint64_t count);
 
 /* False: a bound is reached, so the reader should return. To be asked in long loops. */
 bool vt_owners_goes_on(struct vt_owners *w);
+/* Memory of the walk, zeroed; NULL: none left, and the walk stops. All of it is unmapped at the end. */
+void *vt_owners_map(struct vt_owners *w, size_t bytes);
 /* Something could not be read that should be readable; the snapshot is partial. */
 void vt_owners_in_doubt(struct vt_owners *w);
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-# OWNER Tree|Leaf in cycle: 3 x 64 KiB
+# OWNER Leaf.data in cycle: 3 x 64 KiB
 """Parents and children that know each other."""
 
 import gc

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-# OWNER Node in cycle: 4 x 64 KiB
+# OWNER Node.data in cycle: 4 x 64 KiB
 """Reference cycles that the collector has not seen."""
 
 import gc

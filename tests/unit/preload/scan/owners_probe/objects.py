@@ -27,7 +27,8 @@ import array
 (NAME, KEY, INDEX, ITEM, ATTRIBUTE, CLOSURE, DEFAULT) = 16, 17, 18, 19, 20, 21, 22
 PART = 0
 MODULE, FRAME, EXCEPTION = 1, 2, 3
-USER, OWN, EXCEPTIONS, LIBRARY, INTERPRETER = 0, 1, 2, 4, 5
+USER, OWN, EXCEPTIONS, LIBRARY, INTERPRETER, CYCLES = 0, 1, 2, 4, 5, 6
+CYCLE = 8
 PYTHON, NUMBER = 0, 3
 
 
@@ -595,13 +596,44 @@ def check_roots():
     except Error as e:
         handled = id(e)
         found = [(e.name, names) for e, names in roots(EXCEPTIONS)]
-        if found != [("__main__.Error", {"": handled})]:
+        if found != [("Error", {"": handled})]:
             fault(f"exception that is handled: {found}")
         sys.last_value = e
     found = [(e.name, names) for e, names in roots(EXCEPTIONS)]
-    if found != [("__main__.Error", {"": handled})]:
+    if found != [("Error", {"": handled})]:
         fault(f"sys.last_value: {found}")
     del sys.last_value
+
+
+class Knot:
+    def __init__(self, other=None):
+        self.other = other or Knot(self)
+        self.held = Thing()
+
+
+class SlotKnot:
+    __slots__ = ("me",)
+
+
+def check_cycles():
+    """Everything that lives is held by something, so that only what was dropped here is a cycle."""
+    def drop():
+        Knot()
+        SlotKnot().me = SlotKnot()
+        slot = SlotKnot()
+        slot.me = [slot]
+
+        class InClosure:
+            def __init__(self):
+                self.call = lambda: self
+        InClosure()
+    gc.collect()
+    drop()
+    found = [(e.kind, e.name) for e in take(probe.probe_roots(CYCLES, ctypes.addressof(room), ROOM)) if e.root]
+    wanted = ["Knot", "Knot", "SlotKnot", "check_cycles.<locals>.drop.<locals>.InClosure"]
+    if sorted(found) != [(CYCLE, name) for name in wanted]:
+        fault(f"cycles: {found}")
+    gc.collect()
 
 
 check_names_end = check_roots.__code__.co_firstlineno + 200
@@ -614,7 +646,7 @@ def main():
         return 1
     logging.getLogger("x")
     for check in (check_names, check_containers, check_dicts, check_instances, check_functions, check_frames,
-                  check_asyncio, check_locals, check_numbers, check_roots):
+                  check_asyncio, check_locals, check_numbers, check_roots, check_cycles):
         check()
     objects, total = check_all()
     if probe.probe_doubts():

@@ -7,6 +7,7 @@
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <link.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/libc.h"
@@ -146,6 +147,11 @@ bool vt_owners_goes_on(struct vt_owners *w) {
     return true;
 }
 
+void *vt_owners_map(struct vt_owners *w, size_t bytes) {
+    (void)w;
+    return calloc(1, bytes);
+}
+
 void vt_owners_in_doubt(struct vt_owners *w) {
     (void)w;
     walk.doubts++;
@@ -178,6 +184,9 @@ EXPORT uint32_t probe_roots(int level, struct found *found, uint32_t room) {
     walk.room = room;
     walk.count = 0;
     walk.level = level;
+    /* A walk begins with none: a class that was freed may have been at the same address. */
+    memset(walk.types, 0, sizeof walk.types);
+    walk.type_count = 0;
     vt_owners_python_roots(NULL);
     return walk.count;
 }
