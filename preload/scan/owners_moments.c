@@ -106,8 +106,10 @@ void vt_moments_context_ends(void) {
 static void python_ends(void) {
     if (!is_mine())
         return;
+    vt_tls.due |= VT_DUE_SERVED; /* the interpreter makes no more calls that are pending */
     vt_moments_end();
     vt_scan_run(__builtin_frame_address(0));
+    vt_tls.due = 0;
     vt_log_look_soon(); /* should the program go on, it has to be registered again */
 }
 
