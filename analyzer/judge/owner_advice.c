@@ -14,6 +14,12 @@ static const char *memory_class(const struct vt_memory_owner *o) {
     return o->name_count ? o->types[o->name_count - 1] : NULL;
 }
 
+/* Of a name, without what it is of: "kept (closure of hook)". */
+static size_t name_length(const char *holder) {
+    const char *context = strstr(holder, " (");
+    return context ? (size_t)(context - holder) : strlen(holder);
+}
+
 char *vt_owners_advise(const struct vt_process *p, const struct vt_leak *leak) {
     const struct vt_snapshot *s = vt_process_snapshot(p);
     if (!leak->kept)
@@ -21,24 +27,28 @@ char *vt_owners_advise(const struct vt_process *p, const struct vt_leak *leak) {
     const struct vt_memory_owner *o = &s->owners[leak->kept->owner];
     const char *class = memory_class(o), *copy = class ? vt_roles_host_copy(class) : NULL;
     bool container = o->holder_type && strcmp(o->name, o->holder) != 0;
+    int name = (int)name_length(o->holder);
     if (o->graph && o->graphs > 1)
-        return vt_formatted("`%s` keeps the autograd graph of every round: add .item() of what is "
-                            "added, or .detach() it",
-                            o->holder);
+        return vt_formatted(
+            "`%.*s` keeps the autograd graph of every round: add .item() of what is "
+            "added, or .detach() it",
+            name, o->holder);
     if (o->graph)
-        return vt_formatted("`%s` keeps autograd graphs: keep .item() of a number, .detach() of a "
-                            "tensor",
-                            o->holder);
+        return vt_formatted(
+            "`%.*s` keeps autograd graphs: keep .item() of a number, .detach() of a "
+            "tensor",
+            name, o->holder);
     if (o->root.kind == VT_ROOT_CYCLE)
         return vt_formatted(
             "only gc.collect() frees it: break the cycle of %s objects, or make one "
             "of its references weak",
             o->root.what ? o->root.what : "Python");
-    if (o->root.kind == VT_ROOT_EXCEPTION)
+    bool died = p->exit_status && p->exit_status != VT_NO_STATUS; /* by that exception, perhaps */
+    if (o->root.kind == VT_ROOT_EXCEPTION && !died)
         return vt_strdup(
             "the exception's traceback keeps the local variables of all its functions: "
             "do not keep it, or clear it with traceback.clear_frames()");
     if (leak->growth && container && copy && copy[0])
-        return vt_formatted("keep %s of each in `%s`, or drop old ones", copy, o->holder);
+        return vt_formatted("keep %s of each in `%.*s`, or drop old ones", copy, name, o->holder);
     return NULL;
 }

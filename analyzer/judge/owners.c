@@ -49,8 +49,9 @@ static bool is_device_memory(unsigned layer) {
 
 struct making {
     const struct vt_owners_sources *from;
-    const struct vt_process *p;
+    struct vt_process *p;
     const struct vt_replay_snapshot *replayed;
+    bool is_chosen; /* it is vt_process_snapshot */
     struct vt_snapshot *snapshot;
     struct vt_map known; /* name and purpose -> owner */
     uint32_t room;
@@ -76,15 +77,31 @@ static uint32_t owner_of(struct making *m, const struct vt_owned_sum *sum) {
     return owner;
 }
 
+/* What no named way leads to. */
+static void add_unowned(struct making *m, const struct vt_owned_sum *sum) {
+    uint32_t index = m->from->index[sum->site];
+    struct vt_site *site = index == VT_NO_SITE ? NULL : &m->p->sites[index];
+    if (!site || sum->further)
+        return;
+    if (m->is_chosen)
+        site->unowned_bytes += sum->bytes;
+    if (site->layer == VT_LAYER_DRIVER && site->class == VT_CLASS_RUNTIME) {
+        m->snapshot->runtime_bytes += sum->bytes;
+        m->snapshot->runtime_count += sum->count;
+    }
+}
+
 static void add_sum(struct making *m, const struct vt_owned_sum *sum) {
     struct vt_snapshot *s = m->snapshot;
     const struct vt_replay_site *site = &m->from->replay->sites[sum->site];
     bool device = is_device_memory(site->layer);
-    uint32_t owner = owner_of(m, sum);
+    uint32_t owner = sum->step == VT_MAP_NONE ? VT_MAP_NONE : owner_of(m, sum);
     if (m->from->index[sum->site] == VT_NO_SITE) /* another device's, which is not asked for */
         return;
-    if (owner == VT_MAP_NONE)
+    if (owner == VT_MAP_NONE) {
+        add_unowned(m, sum);
         return;
+    }
     if (!sum->further) {
         *(device ? &s->owners[owner].bytes : &s->owners[owner].host_bytes) += sum->bytes;
         *(device ? &s->owners[owner].count : &s->owners[owner].host_count) += sum->count;
@@ -145,11 +162,12 @@ static void take_parts(struct making *m) {
 }
 
 static void take_snapshot(const struct vt_owners_sources *from,
-                          const struct vt_replay_snapshot *replayed, const struct vt_process *p,
-                          struct vt_snapshot *s) {
+                          const struct vt_replay_snapshot *replayed, struct vt_process *p,
+                          struct vt_snapshot *s, bool is_chosen) {
     static const char *const why[] = {"end", "oom", "request", "phase"};
     const struct vt_rec_snapshot *r = replayed->record;
-    struct making m = {.from = from, .p = p, .replayed = replayed, .snapshot = s};
+    struct making m = {
+        .from = from, .p = p, .replayed = replayed, .snapshot = s, .is_chosen = is_chosen};
     uint32_t name = vt_map_get(&from->log->name_numbers, r->name);
     *s = (struct vt_snapshot){
         .at = vt_clock_ns(from->clock, r->ticks),
@@ -194,9 +212,15 @@ static void tell_sites(struct vt_process *p) {
 
 void vt_owners_take(const struct vt_owners_sources *from, struct vt_process *p) {
     const struct vt_replay *r = from->replay;
+    size_t chosen = r->snapshot_count;
+    /* as vt_process_snapshot will choose */
+    for (size_t i = 0; i < r->snapshot_count; i++)
+        if (r->snapshots[i].record->why == VT_SNAPSHOT_END || chosen == r->snapshot_count ||
+            r->snapshots[chosen].record->why != VT_SNAPSHOT_END)
+            chosen = i;
     p->snapshots = vt_alloc(r->snapshot_count, sizeof *p->snapshots);
     for (size_t i = 0; i < r->snapshot_count; i++)
-        take_snapshot(from, &r->snapshots[i], p, &p->snapshots[p->snapshot_count++]);
+        take_snapshot(from, &r->snapshots[i], p, &p->snapshots[p->snapshot_count++], i == chosen);
     tell_sites(p);
 }
 

@@ -153,6 +153,7 @@ struct vt_site {
     enum vt_class class;        /* of driver memory */
     const char *class_name;     /* "PyTorch", "cuBLAS"; NULL: the program's */
     bool segments;              /* a caching allocator used it: blocks lay in it */
+    uint64_t unowned_bytes;     /* live at that snapshot, but no way to it is known */
     struct vt_owned_list owned; /* by the snapshot vt_process_snapshot */
 };
 

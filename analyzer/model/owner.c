@@ -104,13 +104,31 @@ static void add_kind(const struct vt_memory_owner *o, uint64_t count, struct vt_
     vt_string_add(s, ")");
 }
 
+/* "exception kept by sys.last_traceback: local x of f()". Only the interpreter keeps a traceback
+ * without its exception. */
+static void add_exception(const struct vt_memory_owner *o, struct vt_string *s) {
+    static const char local[] = " (local of ";
+    const char *context = strstr(o->holder, local);
+    if (!o->root.what || !strcmp(o->root.what, "traceback"))
+        vt_string_add(s, "exception kept by sys.last_traceback: ");
+    else
+        vt_string_format(s, "exception %s: ", o->root.what);
+    if (!context) {
+        vt_string_add(s, o->holder);
+        return;
+    }
+    const char *of = context + sizeof local - 1;
+    size_t length = strlen(of);
+    vt_string_format(s, "local %.*s of %.*s", (int)(context - o->holder), o->holder,
+                     (int)(length ? length - 1 : 0), of);
+}
+
 char *vt_owner_text(const struct vt_process *p, const struct vt_memory_owner *o, uint64_t count) {
     struct vt_string s = {0};
     char *place = vt_owner_place(p, o);
     switch (o->root.kind) {
     case VT_ROOT_EXCEPTION:
-        vt_string_format(&s, "exception %s: %s", o->root.what ? o->root.what : "that is kept",
-                         o->holder);
+        add_exception(o, &s);
         break;
     case VT_ROOT_CYCLE:
         vt_string_format(&s, "a reference cycle of %s objects that nothing else holds: %s",

@@ -90,6 +90,7 @@ struct vt_snapshot {
     struct vt_memory_owner *owners; /* the largest first */
     uint32_t owner_count;
     uint64_t unowned_bytes, unowned_count;
+    uint64_t runtime_bytes, runtime_count; /* of these, what CUDA's libraries keep */
 };
 
 /* What owners have of a site or a leak, the largest first. */

@@ -291,6 +291,28 @@ static void name_native(struct vt_owner_names *n, const struct way *way, struct 
     }
 }
 
+/* The file of the script that runs. Python forgets it, as its module's __file__, when the script's
+ * code has ended. NULL: unknown. */
+static const char *script_of(struct vt_owner_names *n, const char *module) {
+    const struct vt_log_header *h = &n->log->header;
+    if (strcmp(module, "__main__") != 0)
+        return NULL;
+    for (uint32_t at = 0; at < h->command_bytes;) {
+        const char *word = h->command + at;
+        size_t length = strnlen(word, h->command_bytes - at);
+        if (at && !strncmp(word, "-m", 2))
+            return NULL;
+        if (at && length > 3 && !memcmp(word + length - 3, ".py", 3)) {
+            char *file = vt_strndup(word, length);
+            char *path = file[0] == '/' ? vt_strdup(file) : vt_formatted("%s/%s", h->cwd, file);
+            free(file);
+            return keep(n, path);
+        }
+        at += (uint32_t)length + 1;
+    }
+    return NULL;
+}
+
 static const struct vt_root *root_of(struct vt_owner_names *n, uint32_t index) {
     static const enum vt_root_kind kinds[] = {
         [VT_STEP_MODULE] = VT_ROOT_MODULE,
@@ -313,7 +335,7 @@ static const struct vt_root *root_of(struct vt_owner_names *n, uint32_t index) {
     switch (root->kind) {
     case VT_ROOT_MODULE:
         root->module = text_or_null(way->name);
-        root->file = text_or_null(way->type);
+        root->file = way->type[0] ? way->type : script_of(n, way->name);
         break;
     case VT_ROOT_FRAME:
         root->function = text_or_null(way->name);
@@ -539,20 +561,4 @@ void vt_owner_names_fill(struct vt_owner_names *n, uint32_t step, struct vt_memo
         owner->id =
             vt_hash_bytes(owner->id + 1, parts[i] ? parts[i] : "", parts[i] ? strlen(parts[i]) : 0);
     snprintf(owner->key, sizeof owner->key, "%016llx", (unsigned long long)owner->id);
-}
-
-char *vt_owner_names_last_hop(const struct vt_owner_names *n, uint32_t step) {
-    const struct vt_log_step *s = &n->log->steps[step];
-    const struct vt_log_step *parent = s->parent == VT_MAP_NONE ? NULL : &n->log->steps[s->parent];
-    char *class = parent && parent->type[0] ? short_class(parent->type) : NULL, *text = NULL;
-    char *own = s->type[0] ? short_class(s->type) : NULL;
-    if (class && s->name[0])
-        text = vt_formatted("in `%s` of a %s", s->name, class);
-    else if (class)
-        text = vt_formatted("in a %s", class);
-    else if (own)
-        text = vt_formatted("in a %s", own);
-    free(class);
-    free(own);
-    return text ? vt_printable(text) : NULL;
 }

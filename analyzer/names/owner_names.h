@@ -32,7 +32,4 @@ enum vt_purpose vt_owner_names_purpose(const struct vt_owner_names *names, uint3
 void vt_owner_names_fill(struct vt_owner_names *names, uint32_t step,
                          struct vt_memory_owner *owner);
 
-/* The last that is known of a way without a root: "in `buf` of a Node". NULL: nothing. Free it. */
-char *vt_owner_names_last_hop(const struct vt_owner_names *names, uint32_t step);
-
 #endif

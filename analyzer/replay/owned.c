@@ -49,17 +49,24 @@ static size_t merge_sums(struct vt_owned_sum *sums, size_t count) {
     return kept;
 }
 
-/* What is live now, and counts. */
+/* Counts what is live now, and adds what no entry named. `room`: of s->sums. */
 static void add_live(const struct vt_replay *r, const struct vt_map *segments,
-                     struct vt_replay_snapshot *s) {
+                     const struct vt_map *seen, size_t room, struct vt_replay_snapshot *s) {
     for (size_t i = 0; i <= r->live.mask; i++) {
         const struct vt_address *entry = &r->live.slots[i];
-        unsigned layer = entry->key ? r->sites[entry->site].layer : VT_LAYER_HOST;
-        if ((layer != VT_LAYER_DRIVER && layer != VT_LAYER_FRAMEWORK) ||
-            !counts(r, segments, entry))
+        if (!entry->key || !counts(r, segments, entry))
             continue;
-        s->live_bytes += entry->size_context & VT_SIZE_MASK;
-        s->live_count++;
+        unsigned layer = r->sites[entry->site].layer;
+        uint64_t size = entry->size_context & VT_SIZE_MASK;
+        if (layer == VT_LAYER_DRIVER || layer == VT_LAYER_FRAMEWORK) {
+            s->live_bytes += size;
+            s->live_count++;
+        }
+        if (vt_map_get(seen, entry->key) != VT_MAP_NONE)
+            continue;
+        VT_GROW(s->sums, s->sum_count, room);
+        s->sums[s->sum_count++] = (struct vt_owned_sum){
+            .site = entry->site, .step = VT_MAP_NONE, .bytes = size, .count = 1};
     }
 }
 
@@ -110,8 +117,8 @@ static void take(struct vt_walk *w, const struct vt_rec_snapshot *record) {
         };
         vt_map_put(&seen, entry->key, 0);
     }
+    add_live(r, &segments, &seen, count, s);
     s->sum_count = merge_sums(s->sums, s->sum_count);
-    add_live(r, &segments, s);
     vt_map_free(&segments);
     vt_map_free(&seen);
 }

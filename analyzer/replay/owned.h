@@ -16,7 +16,7 @@
 /* Blocks of one site that one way holds, with the same roles. */
 struct vt_owned_sum {
     uint32_t site; /* in the replay */
-    uint32_t step; /* index in vt_log.steps */
+    uint32_t step; /* index in vt_log.steps; VT_MAP_NONE: no way is known to them */
     uint32_t roles;
     uint32_t further; /* 0: the way is the owner; 1: another way is */
     uint64_t bytes, count;

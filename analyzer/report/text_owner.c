@@ -87,7 +87,13 @@ static char *group_text(const struct vt_process *p, const struct group *g) {
     struct vt_string name = {0};
     if (g->same || g->same_holder)
         return vt_owner_text(p, &shown, 0);
+    /* what is for one purpose lies all over a model: its variable says more than what is common */
+    bool attribute = !strcmp(g->owner->path[0], "self") && g->common > 1;
     uint32_t count = g->common ? g->common : 1;
+    if (g->owner->purpose != VT_PURPOSE_OTHER && count > 1u + attribute)
+        count = 1u + attribute;
+    while (count > 1 && !strcmp(g->owner->path[count - 1], "[*]"))
+        count--;
     for (uint32_t i = 0; i < count; i++) {
         if (i && !strchr(".[{", shown.path[i][0]))
             break; /* a variable of a function of its own */
@@ -163,8 +169,11 @@ void vt_text_owners(const struct vt_text *t) {
         print_row(t, left, left_blocks, more, NULL);
         free(more);
     }
-    if (s->unowned_count)
-        print_row(t, s->unowned_bytes, s->unowned_count, "no owner found", NULL);
+    if (s->runtime_count)
+        print_row(t, s->runtime_bytes, s->runtime_count, "CUDA's libraries", NULL);
+    if (s->unowned_count > s->runtime_count)
+        print_row(t, s->unowned_bytes - s->runtime_bytes, s->unowned_count - s->runtime_count,
+                  "no owner found", NULL);
     free(groups);
 }
 
@@ -224,8 +233,23 @@ void vt_text_purposes(const struct vt_text *t, const struct vt_device *d) {
 
 /* --- what keeps a leak, or a site --- */
 
+/* Why nothing is known of what keeps a leak though somebody looked. */
+static void say_unknown(const struct vt_text *t, const struct vt_leak *leak, unsigned indent) {
+    uint64_t unowned = 0;
+    for (uint32_t i = 0; i < leak->site_count; i++)
+        unowned += t->process->sites[leak->sites[i]].unowned_bytes;
+    if (leak->verdict == VT_VERDICT_LOST)
+        return;
+    vt_text_wrap(t, "  kept by", indent,
+                 unowned ? "unknown: no variable was found from which a named way leads to it"
+                         : "unknown: it was freed before owners were looked for; a snapshot in a "
+                           "phase (VRAMTRACE_SNAPSHOT=phase:NAME) comes earlier");
+}
+
 void vt_text_kept(const struct vt_text *t, const struct vt_leak *leak, unsigned indent) {
     const struct vt_snapshot *s = vt_process_snapshot(t->process);
+    if (s && !leak->kept_count)
+        say_unknown(t, leak, indent);
     for (uint32_t i = 0; i < leak->kept_count; i++) {
         const struct vt_kept *kept = &leak->kept[i];
         const struct vt_memory_owner *owner = &s->owners[kept->owner];

@@ -186,7 +186,7 @@ static void names(void **state) {
           {.kind = VT_STEP_FRAME, .name = "f", .type = "/tmp/train.py", .line = 3},
           {.kind = VT_STEP_NAME, .name = "x", .type = "Buffer"}},
          "x (local of f())",
-         "exception ValueError: x (local of f()) (Buffer)"},
+         "exception ValueError: local x of f() (Buffer)"},
         {{{.kind = VT_STEP_CYCLE, .name = "Node"},
           {.kind = VT_STEP_ATTRIBUTE, .name = "buffer", .type = "Buffer"}},
          "Node.buffer",
@@ -538,6 +538,33 @@ static void text(void **state) {
     end();
 }
 
+/* A leak without an owner: nobody found one, or it was gone before anybody looked. */
+static void unknown(void **state) {
+    (void)state;
+    for (int gone = 0; gone < 2; gone++) {
+        uint64_t frames[] = {vt_frame_python(1, 9)}, at = 0x1000000;
+        start();
+        maker_stack(&m, 0, 2, frames, 1);
+        for (int i = 0; i < 300; i++) {
+            block(1 << 16);
+            maker_free_at(&m, 0, 0, VT_KIND_DEVICE, next_address - (1 << 16));
+            maker_alloc(&m, 0, 0, VT_KIND_DEVICE, 1000, 0, 2, at + ((uint64_t)i << 30), 4096, 0);
+        }
+        for (int i = 0; gone && i < 300; i++)
+            maker_free_at(&m, 0, 0, VT_KIND_DEVICE, at + ((uint64_t)i << 30));
+        snapshot();
+        const struct vt_process *p = finish();
+        assert_int_equal(p->leak_count, 1);
+        assert_null(p->leaks[0].kept);
+        char *shown = report(VT_BY_LINE, NULL);
+        assert_lines(shown,
+                     gone ? "  kept by       unknown: it was freed before owners were looked for;"
+                          : "  kept by       unknown: no variable was found from which");
+        free(shown);
+        end();
+    }
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(list_of_arrays), cmocka_unit_test(names),
@@ -545,7 +572,7 @@ int main(void) {
         cmocka_unit_test(sums),           cmocka_unit_test(segments),
         cmocka_unit_test(broken_ways),    cmocka_unit_test(one_owner_one_leak),
         cmocka_unit_test(which_snapshot), cmocka_unit_test(json),
-        cmocka_unit_test(text),
+        cmocka_unit_test(text),           cmocka_unit_test(unknown),
     };
     return cmocka_run_group_tests_name("owners", tests, make_folder, remove_folder);
 }
