@@ -172,8 +172,12 @@ static void write_owners(const struct vt_diff *d, const struct options *o) {
         snprintf(label, sizeof label, "  %10s -> %10s", VT_BYTES(r->bytes[0]),
                  VT_BYTES(r->bytes[1]));
         char *owner = vt_owner_text(r->process, r->owner, 0);
-        vt_text_wrap(&text, label, 28, owner);
+        bool plain = r->owner->purpose == VT_PURPOSE_OTHER;
+        char *whole = vt_formatted("%s%s%s", owner, plain ? "" : ": ",
+                                   plain ? "" : vt_purpose_names[r->owner->purpose]);
+        vt_text_wrap(&text, label, 28, whole);
         free(owner);
+        free(whole);
     }
     if (changed > o->top)
         fprintf(page, "  and %u more (--top)\n", changed - o->top);

@@ -275,7 +275,8 @@ static void find_keepers(const struct vt_process *p, struct vt_leak *leak) {
     struct vt_kept *kept = vt_alloc(leak->owned.count, sizeof *kept);
     uint32_t count = 0;
     uint64_t all = 0;
-    for (uint32_t i = 0; i < leak->owned.count; i++) {
+    /* nothing keeps what no pointer is left to, whatever keeps the rest of its sites' blocks */
+    for (uint32_t i = 0; i < leak->owned.count && leak->verdict != VT_VERDICT_LOST; i++) {
         const struct vt_owned_by *by = &leak->owned.owners[i];
         uint32_t holder = s->owners[by->owner].holder_id, at = vt_map_get(&holders, holder);
         if (at == VT_MAP_NONE) {

@@ -131,6 +131,21 @@ void vt_owned_take(struct vt_walk *w, uint64_t ticks) {
         w->snapshot < log->snapshot_count ? log->snapshots[w->snapshot].ticks : UINT64_MAX;
 }
 
+struct vt_map vt_owned_at_end(const struct vt_log *log) {
+    struct vt_map keys = {0};
+    for (size_t i = log->snapshot_count; i-- > 0;) {
+        size_t count;
+        if (log->snapshots[i].why != VT_SNAPSHOT_END)
+            continue;
+        const struct vt_log_owned *owned = find_entries(log, log->snapshots[i].number, &count);
+        for (size_t k = 0; k < count; k++)
+            if (owned[k].entry.step != VT_MAP_NONE)
+                vt_map_put(&keys, owned[k].entry.allocation, 0);
+        break;
+    }
+    return keys;
+}
+
 void vt_owned_free(struct vt_replay *replay) {
     for (size_t i = 0; i < replay->snapshot_count; i++)
         free(replay->snapshots[i].sums);

@@ -35,6 +35,9 @@ struct vt_walk;
 /* Takes the snapshots that were made before `ticks`; call it before the first event at that time. */
 void vt_owned_take(struct vt_walk *w, uint64_t ticks);
 
+/* The allocations (vt_lost_entry) that have an owner in the last snapshot at the end. Free the map. */
+struct vt_map vt_owned_at_end(const struct vt_log *log);
+
 struct vt_replay;
 void vt_owned_free(struct vt_replay *replay);
 

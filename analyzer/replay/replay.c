@@ -214,7 +214,8 @@ static_assert(offsetof(struct vt_rec_free, address) == offsetof(struct vt_rec_al
 
 /* Counts the allocations to which the exit scan found no pointer. One that was made after the scan at the
  * address of another was not looked for. Entries of unknown address spaces
- * or allocations do not count, nor do repeated ones: the tracer missed the free between. */
+ * or allocations do not count, nor do repeated ones: the tracer missed the free between. Nor does what
+ * has an owner at the same moment: a reference cycle that only Python's collector would free. */
 static void take_lost(struct vt_replay *r, const struct vt_log *log) {
     size_t count = log->scan.word ? log->lost_count : 0;
     uint64_t until = log->scan.at ? vt_scan_ticks(log->scan.at) : UINT64_MAX;
@@ -222,15 +223,18 @@ static void take_lost(struct vt_replay *r, const struct vt_log *log) {
     if (count)
         memcpy(lost, log->lost, count * sizeof *lost);
     vt_sort_words(lost, count);
+    struct vt_map owned = vt_owned_at_end(log);
     for (size_t i = 0; i < count; i++) {
         unsigned space = vt_lost_space(lost[i]);
-        if ((i && lost[i] == lost[i - 1]) || space >= VT_SPACES)
+        if ((i && lost[i] == lost[i - 1]) || space >= VT_SPACES ||
+            vt_map_get(&owned, lost[i]) != VT_MAP_NONE)
             continue;
         const struct vt_address *entry =
             vt_addresses_find(&r->live, vt_address_key(vt_lost_address(lost[i]), space));
         if (entry->key && entry->allocated_at * r->age_unit <= until)
             r->sites[entry->site].lost_count++;
     }
+    vt_map_free(&owned);
     free(lost);
 }
 

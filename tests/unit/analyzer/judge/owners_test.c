@@ -444,6 +444,26 @@ static void json(void **state) {
     end();
 }
 
+/* What the exit scan found no pointer to, but a reference cycle holds, is not lost. */
+static void cycles_are_not_lost(void **state) {
+    (void)state;
+    start();
+    uint64_t held = block(100), lost = block(300);
+    uint64_t listed[] = {vt_lost_entry(held, VT_SPACE_DEVICE),
+                         vt_lost_entry(lost, VT_SPACE_DEVICE)};
+    uint32_t cycle = step(0, VT_STEP_CYCLE, "Node", NULL);
+    own(held, step(cycle, VT_STEP_ATTRIBUTE, "buffer", "Buffer"), 0);
+    snapshot();
+    struct vt_rec_lost l = {.count = 2};
+    put_parts(&m, 0, &l, sizeof l, VT_REC_LOST, listed, sizeof listed, NULL, 0);
+    struct vt_rec_scan scan = {.looked_for = 2, .lost = 2, .threads = 1};
+    put_parts(&m, 0, &scan, sizeof scan, VT_REC_SCAN, NULL, 0, NULL, 0);
+    const struct vt_process *p = finish();
+    assert_int_equal(p->sites[0].lost_count, 1);
+    assert_int_equal(p->snapshots[0].owners[0].root.kind, VT_ROOT_CYCLE);
+    end();
+}
+
 /* --- what people read --- */
 
 static char *report(enum vt_by by, const char *site) {
@@ -567,12 +587,19 @@ static void unknown(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(list_of_arrays), cmocka_unit_test(names),
-        cmocka_unit_test(layers),         cmocka_unit_test(graphs),
-        cmocka_unit_test(sums),           cmocka_unit_test(segments),
-        cmocka_unit_test(broken_ways),    cmocka_unit_test(one_owner_one_leak),
-        cmocka_unit_test(which_snapshot), cmocka_unit_test(json),
-        cmocka_unit_test(text),           cmocka_unit_test(unknown),
+        cmocka_unit_test(list_of_arrays),
+        cmocka_unit_test(names),
+        cmocka_unit_test(layers),
+        cmocka_unit_test(graphs),
+        cmocka_unit_test(sums),
+        cmocka_unit_test(segments),
+        cmocka_unit_test(broken_ways),
+        cmocka_unit_test(one_owner_one_leak),
+        cmocka_unit_test(which_snapshot),
+        cmocka_unit_test(json),
+        cmocka_unit_test(cycles_are_not_lost),
+        cmocka_unit_test(text),
+        cmocka_unit_test(unknown),
     };
     return cmocka_run_group_tests_name("owners", tests, make_folder, remove_folder);
 }
