@@ -484,7 +484,7 @@ enum vt_snapshot_why {
 };
 enum vt_snapshot_flag {
     VT_SNAPSHOT_PARTIAL = 1,  /* a bound was reached, or something could not be read */
-    VT_SNAPSHOT_IN_PLACE = 2, /* of memory as it changed, not of a copy */
+    VT_SNAPSHOT_IN_PLACE = 2, /* of memory as it changed, not of a copy; then it is partial */
 };
 
 /* An entry of OWNED. */

@@ -131,11 +131,32 @@ static bool has_registered(const struct vt_owners *w) {
     return false;
 }
 
+/* A cgroup's figure; 0: none, or no limit. Only of version 2, and of the process's own cgroup. */
+static uint64_t cgroup_bytes(const char *name) {
+    char path[512] = "/sys/fs/cgroup", text[512];
+    if (!vt_scan_file("/proc/self/cgroup", text, 256) || strncmp(text, "0::/", 4) != 0)
+        return 0;
+    char *end = strchr(text, '\n');
+    if (end)
+        *end = 0;
+    strcat(strcat(strcat(path, text + 3), "/"), name);
+    return vt_scan_file(path, text, sizeof text) ? number_in(text, 0) : 0;
+}
+
+/* Whether the cgroup has room for the walk and for the pages that are written to meanwhile: where it
+ * has not, a copy could end the program. */
+static bool has_room(const struct vt_owners *w) {
+    uint64_t most = cgroup_bytes("memory.max"), now = cgroup_bytes("memory.current");
+    return !most || !now || (now < most && most - now > w->most_bytes / 4 + resident_bytes() / 8);
+}
+
 /* With strict overcommit, a copy counts as if it were all written to. Before Linux 5.9, the parent's
  * write to a page that a device writes to as well gives it another page. */
 static bool may_copy(const struct vt_owners *w) {
     char text[128];
     if (vt_scan_file("/proc/sys/vm/overcommit_memory", text, sizeof text) && text[0] == '2')
+        return false;
+    if (!has_room(w))
         return false;
     if (!has_registered(w))
         return true;

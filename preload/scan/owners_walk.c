@@ -368,6 +368,6 @@ void vt_owners_walk(struct vt_owners *w) {
         w->stopped = true;
     }
     w->answer->objects = w->node_count;
-    w->answer->flags = (w->stopped || w->in_doubt ? VT_SNAPSHOT_PARTIAL : 0) |
+    w->answer->flags = (w->stopped || w->in_doubt || !w->copy ? VT_SNAPSHOT_PARTIAL : 0) |
                        (w->copy ? 0 : VT_SNAPSHOT_IN_PLACE);
 }

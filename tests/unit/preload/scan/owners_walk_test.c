@@ -244,7 +244,7 @@ static void the_users_name_wins(void **state) {
     assert_null(owned(0, 2, text_));
     assert_null(owned(1, 0, text_)); /* nobody holds it */
     assert_int_equal(w->answer->owned, 1);
-    assert_int_equal(w->answer->flags, VT_SNAPSHOT_IN_PLACE);
+    assert_int_equal(w->answer->flags, VT_SNAPSHOT_IN_PLACE | VT_SNAPSHOT_PARTIAL);
     end();
 }
 
