@@ -327,6 +327,7 @@ static void small(struct vt_owners *w, uintptr_t object, enum vt_pyreader reader
 void vt_owners_python(struct vt_owners *w, uintptr_t object, const struct vt_owners_type *type) {
     switch ((enum vt_pyreader)type->reader) {
     case VT_PYREAD_NOTHING:
+    case VT_PYREAD_LRU_LINK: /* read by what leads to it */
         return;
     case VT_PYREAD_MODULE:
         made_module(w, object);
@@ -394,8 +395,6 @@ void vt_owners_python(struct vt_owners *w, uintptr_t object, const struct vt_own
         if (type->reader < VT_PYREAD_LRU || type->reader == VT_PYREAD_WRAPPER)
             return;
         break;
-    case VT_PYREAD_LRU_LINK: /* by what leads to it */
-        return;
     case VT_PYREAD_QUEUE:
         queue(w, object);
         return;

@@ -4,9 +4,9 @@
 Every edge of every object of the collector must lead to what that object holds (gc.get_referents); what containers,
 instances, functions and frames hold must be named, and by the right name."""
 
+import array
 import asyncio
 import collections
-import concurrent.futures
 import ctypes
 import dataclasses
 import decimal
@@ -14,7 +14,6 @@ import enum
 import functools
 import gc
 import logging
-import os
 import queue
 import sys
 import threading
@@ -22,61 +21,8 @@ import types
 import unittest
 import weakref
 
-import array
-
-(NAME, KEY, INDEX, ITEM, ATTRIBUTE, CLOSURE, DEFAULT) = 16, 17, 18, 19, 20, 21, 22
-PART = 0
-MODULE, FRAME, EXCEPTION = 1, 2, 3
-USER, OWN, EXCEPTIONS, LIBRARY, INTERPRETER, CYCLES = 0, 1, 2, 4, 5, 6
-CYCLE = 8
-PYTHON, NUMBER = 0, 3
-
-
-class Found(ctypes.Structure):
-    _fields_ = [("root", ctypes.c_int32), ("kind", ctypes.c_int32), ("how", ctypes.c_int32),
-                ("indexed", ctypes.c_int32), ("line", ctypes.c_int32), ("level", ctypes.c_int32),
-                ("index", ctypes.c_int64), ("to", ctypes.c_uint64), ("name", ctypes.c_char * 256),
-                ("type", ctypes.c_char * 256)]
-
-
-ROOM = 1 << 18
-room = (Found * ROOM)()
-probe = ctypes.CDLL(os.path.abspath(sys.argv[1]))
-probe.probe_open.restype = ctypes.c_char_p
-probe.probe_attribute.restype = ctypes.c_uint64
-probe.probe_attribute.argtypes = [ctypes.c_uint64, ctypes.c_char_p]
-for function in (probe.probe_edges, probe.probe_leaf):
-    function.argtypes = [ctypes.c_uint64, ctypes.c_void_p, ctypes.c_uint32][:3 if function is probe.probe_edges else 1]
-probe.probe_roots.argtypes = [ctypes.c_int, ctypes.c_void_p, ctypes.c_uint32]
-probe.probe_type_name.argtypes = [ctypes.c_uint64, ctypes.c_char_p, ctypes.c_uint32]
-
-Edge = collections.namedtuple("Edge", "root kind how name indexed index to line level type")
-faults = []
-
-
-def fault(text):
-    faults.append(text)
-    if len(faults) <= 20:
-        print("FAIL:", text)
-
-
-def take(count):
-    return [Edge(f.root, f.kind, f.how, f.name.decode("utf-8", "replace"), f.indexed, f.index, f.to, f.line, f.level,
-                 f.type.decode("utf-8", "replace")) for f in room[:count]]
-
-
-def edges(thing):
-    """The edges of an object."""
-    return take(probe.probe_edges(id(thing), ctypes.addressof(room), ROOM))
-
-
-def leaf(thing):
-    return probe.probe_leaf(id(thing)) != 0
-
-
-def say(thing):
-    return f"{type(thing).__module__}.{type(thing).__qualname__} at {id(thing):#x}"
-
+from readers import (ATTRIBUTE, CLOSURE, DEFAULT, edges, expect, fault, faults, Found, FRAME, INDEX, ITEM, KEY,
+                     library, NAME, NUMBER, PART, PYTHON, ROOM, room, run, say, take, Thing)
 
 # --- every edge leads to what the object holds ---
 
@@ -98,7 +44,7 @@ def held(thing):
 
 
 def check_strong(thing):
-    count = probe.probe_edges(id(thing), ctypes.addressof(room), ROOM)
+    count = library.probe_edges(id(thing), ctypes.addressof(room), ROOM)
     if not count:
         return 0
     found = [(f.to, f.how, f.kind, f.name) for f in room[:count]]
@@ -123,7 +69,7 @@ def check_all():
     objects = gc.get_objects()
     total = 0
     for thing in objects:
-        if thing is objects or thing is faults or type(thing) is Found:
+        if thing is objects or thing is faults or type(thing) in (Found, type(room)):
             continue
         # The collector does not look into what functools.lru_cache puts around a result.
         if isinstance(thing, dict) and any(type(value).__name__ == "_lru_list_elem" for value in thing.values()):
@@ -133,25 +79,6 @@ def check_all():
 
 
 # --- what is held is named ---
-
-def expect(what, thing, wanted):
-    """The edges of `thing`, as {(kind, name or index): object}, must be exactly `wanted`, but for leaves."""
-    found = {(e.kind, e.index if e.indexed else e.name): e.to for e in edges(thing) if e.how == PYTHON}
-    # Edges to ints are made before it is known whether they are of interest.
-    for place, inner in wanted.items():
-        to = found.pop(place, None)
-        if to != id(inner):
-            fault(f"{what}: {place}: expected {id(inner):#x} ({type(inner).__name__}), found {to and hex(to)}")
-    for place, to in found.items():
-        fault(f"{what}: {place}: {to:#x} was not expected")
-
-
-class Thing:
-    """Holds nothing, but is of interest."""
-
-    def __init__(self, **attributes):
-        self.__dict__.update(attributes)
-
 
 class Plain:
     def __init__(self, first, second):
@@ -233,7 +160,7 @@ def check_containers():
         jobs.get()
     found = edges(jobs)
     if sys.version_info < (3, 13):
-        found = take(probe.probe_edges(found[0].to, ctypes.addressof(room), ROOM))
+        found = take(library.probe_edges(found[0].to, ctypes.addressof(room), ROOM))
     if [e.to for e in found if e.how == PYTHON] != [id(c), id(d)]:
         fault(f"SimpleQueue: {found}")
     made = types.ModuleType("made")
@@ -248,7 +175,7 @@ containers_kept = [a]
 def check_dicts():
     expect("dict", {"x": a, "it's": b, 3: c, -4: d}, {(KEY, "'x'"): a, (KEY, "'it\\'s'"): b, (KEY, 3): c, (KEY, -4): d})
     expect("dict of other keys", {(1, "a"): a, None: b, True: c, Thing: d},
-           {(KEY, ""): a, (KEY, "None"): b, (KEY, "True"): c, (KEY, "__main__.Thing"): d, (ITEM, ""): Thing})
+           {(KEY, ""): a, (KEY, "None"): b, (KEY, "True"): c, (KEY, "readers.Thing"): d, (ITEM, ""): Thing})
     expect("text that is not ASCII", {"Größe": a, "重み": b, "🙂": c}, {(KEY, "'Größe'"): a, (KEY, "'重み'"): b, (KEY, "'🙂'"): c})
     many = {f"key{i}": Thing() for i in range(70000)}
     for i in range(0, 70000, 3):
@@ -322,8 +249,8 @@ def check_instances():
     if found.get("kept") != id(a) or found.get("other") != id(Local.other) or "__bases__" in found or "__mro__" in found:
         fault(f"class: {found}")
     thing = Plain(a, b)
-    if probe.probe_attribute(id(thing), b"second") != id(b) or probe.probe_attribute(id(slots), b"one") != id(a) or \
-            probe.probe_attribute(id(thing), b"none"):
+    if library.probe_attribute(id(thing), b"second") != id(b) or library.probe_attribute(id(slots), b"one") != id(a) or \
+            library.probe_attribute(id(thing), b"none"):
         fault("one attribute")
 
 
@@ -348,7 +275,7 @@ def check_functions():
     if found.get("__wrapped__") != id(cached.__wrapped__) or "cache" not in found:
         fault(f"lru_cache: {found}")
     else:
-        inner = take(probe.probe_edges(found["cache"], ctypes.addressof(room), ROOM))
+        inner = take(library.probe_edges(found["cache"], ctypes.addressof(room), ROOM))
         if [(e.kind, e.index, e.to) for e in inner] != [(KEY, 7, id(result))]:
             fault(f"lru_cache's cache: {inner}")
 
@@ -357,7 +284,7 @@ def check_functions():
         return Thing()
     result = unbounded("k")
     found = {e.name: e.to for e in edges(unbounded)}
-    inner = take(probe.probe_edges(found["cache"], ctypes.addressof(room), ROOM))
+    inner = take(library.probe_edges(found["cache"], ctypes.addressof(room), ROOM))
     if [(e.name, e.to) for e in inner] != [("'k'", id(result))]:
         fault(f"unbounded lru_cache: {inner}")
 
@@ -526,135 +453,23 @@ def check_numbers():
 
 def check_names():
     text = ctypes.create_string_buffer(256)
-    for cls, wanted in ((dict, "dict"), (collections.deque, "collections.deque"), (Thing, "__main__.Thing"),
+    for cls, wanted in ((dict, "dict"), (collections.deque, "collections.deque"), (Plain, "__main__.Plain"),
                         (collections.OrderedDict, "collections.OrderedDict"), (Named, "__main__.Named"),
                         (threading.Thread, "threading.Thread"), (type(check_names), "function"),
                         (unittest.TestCase, "unittest.case.TestCase"), (decimal.Decimal, "decimal.Decimal")):
-        found = text[:probe.probe_type_name(id(cls), text, 255)].decode()
+        found = text[:library.probe_type_name(id(cls), text, 255)].decode()
         if found != wanted:
             fault(f"name of {cls}: {found}")
 
 
-def check_roots():
-    def roots(level):
-        found, root = [], None
-        for e in take(probe.probe_roots(level, ctypes.addressof(room), ROOM)):
-            if e.root:
-                root = (e, {})
-                found.append(root)
-            else:
-                root[1][e.name] = e.to
-        return found
-
-    local_here = Thing()
-    modules = {e.name: names for e, names in roots(USER) if e.kind == MODULE}
-    if list(modules) != ["__main__"] or modules["__main__"].get("a") != id(a):
-        fault(f"__main__: {list(modules)}")
-    frames = [(e, names) for e, names in roots(USER) if e.kind == FRAME]
-    mine = [names for e, names in frames if e.name.endswith("check_roots")]
-    line = [e.line for e, names in frames if e.name.endswith("check_roots")]
-    if len(mine) != 1 or mine[0].get("local_here") != id(local_here) or mine[0].get("modules") != id(modules):
-        fault(f"own frame: {frames}")
-    elif not check_roots.__code__.co_firstlineno < line[0] < check_names_end:
-        fault(f"own frame: line {line}")
-    for e, names in frames:
-        if e.type != check_roots.__code__.co_filename:
-            fault(f"frame {e.name}: file {e.type!r}")
-    library = [e.name for e, _ in roots(LIBRARY) if e.kind == MODULE]
-    for name in ("sys", "threading", "asyncio.events"):
-        if name not in library:
-            fault(f"module {name} is not in the library")
-    own = types.ModuleType("own_module")
-    own.__file__, own.kept = "/home/user/own_module.py", b
-    sys.modules["own_module"] = own
-    found = [(e.name, e.type, names.get("kept")) for e, names in roots(OWN)]
-    if found != [("own_module", "/home/user/own_module.py", id(b))]:
-        fault(f"own module: {found}")
-    del sys.modules["own_module"]
-
-    ready, done = threading.Event(), threading.Event()
-
-    def waiter(thing):
-        hidden = [thing]
-        ready.set()
-        done.wait()
-        return hidden
-    thread = threading.Thread(target=waiter, args=(c,))
-    thread.start()
-    ready.wait()
-    waiting = [names for e, names in roots(USER) if e.kind == FRAME and e.name.endswith("waiter")]
-    if len(waiting) != 1 or waiting[0].get("thing") != id(c) or "hidden" not in waiting[0]:
-        fault(f"frame of a waiting thread: {waiting}")
-    done.set()
-    thread.join()
-
-    exceptions = roots(EXCEPTIONS)
-    if exceptions:
-        fault(f"exceptions where there are none: {exceptions}")
-    try:
-        raise Error(a)
-    except Error as e:
-        handled = id(e)
-        found = [(e.name, names) for e, names in roots(EXCEPTIONS)]
-        if found != [("Error", {"": handled})]:
-            fault(f"exception that is handled: {found}")
-        sys.last_value = e
-    found = [(e.name, names) for e, names in roots(EXCEPTIONS)]
-    if found != [("Error", {"": handled})]:
-        fault(f"sys.last_value: {found}")
-    del sys.last_value
-
-
-class Knot:
-    def __init__(self, other=None):
-        self.other = other or Knot(self)
-        self.held = Thing()
-
-
-class SlotKnot:
-    __slots__ = ("me",)
-
-
-def check_cycles():
-    """Everything that lives is held by something, so that only what was dropped here is a cycle."""
-    def drop():
-        Knot()
-        SlotKnot().me = SlotKnot()
-        slot = SlotKnot()
-        slot.me = [slot]
-
-        class InClosure:
-            def __init__(self):
-                self.call = lambda: self
-        InClosure()
-    gc.collect()
-    drop()
-    found = [(e.kind, e.name) for e in take(probe.probe_roots(CYCLES, ctypes.addressof(room), ROOM)) if e.root]
-    wanted = ["Knot", "Knot", "SlotKnot", "check_cycles.<locals>.drop.<locals>.InClosure"]
-    if sorted(found) != [(CYCLE, name) for name in wanted]:
-        fault(f"cycles: {found}")
-    gc.collect()
-
-
-check_names_end = check_roots.__code__.co_firstlineno + 200
-
-
 def main():
-    why = probe.probe_open()
-    if why:
-        print("FAIL:", why.decode())
-        return 1
     logging.getLogger("x")
-    for check in (check_names, check_containers, check_dicts, check_instances, check_functions, check_frames,
-                  check_asyncio, check_locals, check_numbers, check_roots, check_cycles):
-        check()
+    run((check_names, check_containers, check_dicts, check_instances, check_functions, check_frames, check_asyncio,
+         check_locals, check_numbers))
     objects, total = check_all()
-    if probe.probe_doubts():
-        fault(f"{probe.probe_doubts()} could not be read")
     print(f"Python {sys.version.split()[0]}: {objects} objects, {total} edges, {len(faults)} faults")
     return 1 if faults or total < objects else 0
 
 
 if __name__ == "__main__":
-    gc.disable()
     sys.exit(main())
