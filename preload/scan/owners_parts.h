@@ -62,7 +62,7 @@ struct vt_pile {
 
 #define VT_OWNERS_TYPES  16384u
 #define VT_OWNERS_RANGES 65536u
-#define VT_OWNERS_MAPS   24u
+#define VT_OWNERS_MAPS   128u
 
 /* The readers' functions, as owners_walk.h declares them. A table, because they call the walk, too. */
 struct vt_owners_readers {
