@@ -265,16 +265,17 @@ static bool find(const struct search *s, const struct curve *c, struct found *fo
     return false;
 }
 
-/* Whether a site keeps more up to the end, but in rounds too few for the tests: nothing is known. */
+/* Whether a site keeps more up to the end, but in rounds too few for the tests: nothing is known.
+ * Many blocks of one round may be of many that look like one (see replay/operations.h). */
 static bool is_short(const struct search *s, const struct curve *c) {
     struct trial t = {.curve = c};
     if (!vt_growth_scale(s, c, BY_RHYTHM, true, &t.scale))
         return false;
     t.all = vt_growth_kept(s, c, &t.scale);
-    if (t.all < 2)
-        return false;
     const struct rise *rises = s->rises;
-    double longest = 0, tail = t.scale.end - rises[t.all - 1].at;
+    if (!t.all || (t.all == 1 && rises[0].count < RHYTHM_RISES))
+        return false;
+    double longest = 0, tail = t.scale.end - rises[t.all - 1].until;
     for (uint32_t i = 1; i < t.all; i++)
         if (rises[i].at - rises[i - 1].at > longest)
             longest = rises[i].at - rises[i - 1].at;

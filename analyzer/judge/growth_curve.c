@@ -104,7 +104,14 @@ bool vt_growth_scale(const struct search *s, const struct curve *c, enum clock_k
 
 /* --- rises --- */
 
+/* Whether all that was allocated in a sample is of the same round as the end of another one. */
+static bool goes_on(const struct vt_sample *sample, const struct vt_sample *before) {
+    return before && sample->first_round == before->last_round &&
+           sample->last_round == before->last_round;
+}
+
 uint32_t vt_growth_kept(const struct search *s, const struct curve *c, const struct scale *scale) {
+    const struct vt_sample *before = NULL;
     uint32_t count = 0;
     for (uint32_t i = 0; i < c->count && c->samples[i].bucket < scale->end_bucket; i++) {
         const struct vt_sample *sample = &c->samples[i];
@@ -113,19 +120,22 @@ uint32_t vt_growth_kept(const struct search *s, const struct curve *c, const str
             continue;
         if (where >= scale->end)
             break;
-        if (count && !(s->rises[count - 1].at < where)) {
+        if (count && (!(s->rises[count - 1].at < where) || goes_on(sample, before))) {
             s->rises[count - 1].bytes += sample->kept_bytes;
             s->rises[count - 1].count += sample->kept_count;
+            s->rises[count - 1].until = where;
         } else {
             s->rises[count++] =
-                (struct rise){sample->bucket, where, sample->kept_bytes, sample->kept_count};
+                (struct rise){sample->bucket, where, where, sample->kept_bytes, sample->kept_count};
         }
+        before = sample;
     }
     return count;
 }
 
 uint32_t vt_growth_floor(const struct search *s, const struct curve *c, const struct scale *scale) {
     uint32_t room = s->history->bucket_count + 1, at = room;
+    const struct vt_sample *after = NULL;
     uint64_t floor = scale->held, block = c->held_count ? c->held / c->held_count : 0;
     uint32_t i = c->count;
     while (i > 0 && c->samples[i - 1].bucket >= scale->end_bucket)
@@ -145,13 +155,14 @@ uint32_t vt_growth_floor(const struct search *s, const struct curve *c, const st
         double where = vt_growth_sample_position(s, c, scale->kind, sample);
         if (where < scale->start)
             break;
-        if (at < room && !(s->rises[at].at > where)) {
+        if (at < room && (!(s->rises[at].at > where) || goes_on(sample, after))) {
             s->rises[at].bytes += floor - low;
             s->rises[at].bucket = sample->bucket;
         } else {
-            s->rises[--at] = (struct rise){sample->bucket, where, floor - low, 0};
+            s->rises[--at] = (struct rise){sample->bucket, where, where, floor - low, 0};
         }
         floor = low;
+        after = sample;
     }
     for (i = at; i < room; i++)
         s->rises[i].count = block && s->rises[i].bytes > block ? s->rises[i].bytes / block : 1;
@@ -265,6 +276,10 @@ struct curve vt_growth_curve_of_line(const struct search *s, const uint32_t *sit
             *own = all[i].last_bytes;
             sample.kept_bytes += all[i].kept_bytes;
             sample.kept_count += all[i].kept_count;
+            if (!sample.last_round || all[i].first_round < sample.first_round)
+                sample.first_round = all[i].first_round;
+            if (all[i].last_round > sample.last_round)
+                sample.last_round = all[i].last_round;
             if (all[i].oldest_freed < sample.oldest_freed)
                 sample.oldest_freed = all[i].oldest_freed;
         }

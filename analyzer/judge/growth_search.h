@@ -13,6 +13,7 @@
 struct rise {
     uint32_t bucket;
     double at;      /* position on the clock of the trial */
+    double until;   /* the same, of the last of these blocks */
     uint64_t bytes; /* never 0 */
     uint64_t count; /* blocks; of a floor's rise: estimated from the bytes, at least 1 */
 };

@@ -116,6 +116,7 @@ void vt_history_level(struct vt_history *h, uint32_t site, uint64_t bytes, uint6
     if (!last || last->bucket != now) {
         struct vt_sample fresh = {.bucket = now,
                                   .thread_events = h->threads[s->thread].events,
+                                  .first_round = h->round,
                                   .oldest_freed = VT_NO_BUCKET};
         if (last) {
             fresh.low_bytes = last->last_bytes;
@@ -134,6 +135,7 @@ void vt_history_level(struct vt_history *h, uint32_t site, uint64_t bytes, uint6
     last->last_bytes = bytes;
     last->last_count = cut(count);
     last->allocs = cut(allocs);
+    last->last_round = h->round;
 }
 
 uint32_t vt_history_kept(struct vt_history *h, uint32_t site, uint64_t bytes) {

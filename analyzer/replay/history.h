@@ -37,8 +37,9 @@ struct vt_sample {
     uint32_t low_count, high_count, last_count;
     uint32_t kept_count; /* allocated in the bucket and never freed */
     uint64_t kept_bytes;
-    uint64_t thread_events; /* of vt_site_history.thread, before the first change */
-    uint32_t oldest_freed;  /* the bucket in which the oldest block was allocated that was freed in
+    uint64_t thread_events;           /* of vt_site_history.thread, before the first change */
+    uint64_t first_round, last_round; /* of its allocations; see operations.h */
+    uint32_t oldest_freed; /* the bucket in which the oldest block was allocated that was freed in
                               this one; VT_NO_BUCKET: none */
 };
 #define VT_NO_BUCKET UINT32_MAX
@@ -78,6 +79,7 @@ struct vt_history {
     struct vt_site_history *sites; /* parallel to vt_replay.sites */
     size_t site_room;
     uint64_t events, allocs, frees; /* so far */
+    uint64_t round;                 /* of the current allocation, or the last; the caller's */
     uint64_t launches; /* of graphs, as counted at the last allocation, or at the end */
     uint64_t first_alloc, last_alloc; /* ticks */
     uint64_t events_at_last_alloc;    /* events before it */

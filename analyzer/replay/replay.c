@@ -300,6 +300,7 @@ static int run(const struct vt_log *log, struct vt_sites *ids, struct vt_window 
             on_event(&w, batch.bytes + batch.offsets[i]);
         }
     }
+    vt_operations_close(&w.operations);
     int error = vt_merge_close(merge, message);
     take_samples(&w, window.until < log->frontier ? window.until : log->frontier);
     if (w.window_waits)

@@ -242,8 +242,11 @@ void vt_walk_alloc(struct vt_walk *w, const struct vt_rec_alloc *a) {
     uint64_t size = a->size_context & VT_SIZE_MASK;
     if (vt_is_no_memory(a->address, size, kind))
         return; /* an early tracer wrote it down */
-    if (w->history)
+    if (w->history) {
+        w->history->round = vt_operations_round(&w->operations, w->log, vt_walk_stack(w, a->word),
+                                                w->history->thread);
         vt_history_event(w->history, w->now, true);
+    }
     uint64_t key = vt_address_key(a->address, vt_kind_space(kind));
     if (layer == VT_LAYER_FRAMEWORK) {
         if (r->segments)

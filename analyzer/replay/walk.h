@@ -6,6 +6,7 @@
 #ifndef VRAMTRACE_ANALYZER_WALK_H
 #define VRAMTRACE_ANALYZER_WALK_H
 
+#include "operations.h"
 #include "replay_fail.h"
 
 /* What a context's end would free. */
@@ -28,10 +29,11 @@ struct vt_walk {
     bool lists_contexts;              /* their keys are kept */
     uint64_t last_spot;
     uint32_t last_site;
-    struct vt_history *history;     /* NULL: not requested */
-    struct vt_rehearsal *rehearsal; /* NULL: not requested */
-    unsigned stream;                /* of the block that was placed last */
-    uint16_t block_hook;            /* and its hook */
+    struct vt_history *history;      /* NULL: not requested */
+    struct vt_operations operations; /* for the history */
+    struct vt_rehearsal *rehearsal;  /* NULL: not requested */
+    unsigned stream;                 /* of the block that was placed last */
+    uint16_t block_hook;             /* and its hook */
     unsigned age_shift;
     uint64_t now;                        /* ticks of the current event */
     uint64_t driver_bytes;               /* live, on all devices */

@@ -42,23 +42,23 @@ static void steadiness(void **state) {
     struct rise rises[64];
     (void)state;
     for (uint32_t i = 0; i < 64; i++)
-        rises[i] = (struct rise){i, i * 10.0, 100, 1};
+        rises[i] = (struct rise){i, i * 10.0, i * 10.0, 100, 1};
     struct steadiness s = vt_growth_steadiness(rises, 64, 640);
     assert_true(fabs(s.mean_position - 0.5) < 1e-9);
     assert_true(s.dispersion < 0.1 && s.error < 0.01);
     /* a cache: the n-th new entry of 64 comes after -ln(1 - n/64) */
     for (uint32_t i = 0; i < 48; i++)
-        rises[i] = (struct rise){i, -log(1 - i / 64.0), 100, 1};
+        rises[i] = (struct rise){i, -log(1 - i / 64.0), 0, 100, 1};
     s = vt_growth_steadiness(rises, 48, -log(0.25));
     assert_true(s.mean_position > 0.36 && s.mean_position < 0.40);
     /* four blocks at a time, evenly: bursts are no chance */
     for (uint32_t i = 0; i < 64; i++)
-        rises[i] = (struct rise){i, i / 4 * 40.0 + i % 4, 100, 1};
+        rises[i] = (struct rise){i, i / 4 * 40.0 + i % 4, 0, 100, 1};
     s = vt_growth_steadiness(rises, 64, 640);
     assert_true(s.dispersion < 1 && fabs(s.mean_position - 0.5) < 0.05);
     /* one moment holds many blocks: they count */
     for (uint32_t i = 0; i < 8; i++)
-        rises[i] = (struct rise){i, i * 10.0, 100, i == 1 ? 93 : 1};
+        rises[i] = (struct rise){i, i * 10.0, i * 10.0, 100, i == 1 ? 93 : 1};
     s = vt_growth_steadiness(rises, 8, 80);
     assert_true(s.mean_position < 0.2);
 }

@@ -1,0 +1,98 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Rounds by operations (see operations.h). A stack's operation is the outermost frame that is one;
+ * with the frames that called it, it makes the stack's key. An engine's thread, which works for one
+ * that waits in an operation, counts as that thread.
+ */
+#include "operations.h"
+
+#include "vramtrace/log_format.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define NO_OPERATION 1u
+
+static const char *const files[] = {
+#define VT_OPERATION(file) file,
+#include "operations.def"
+#undef VT_OPERATION
+};
+
+static bool ends_with(const char *text, const char *end) {
+    size_t a = strlen(text), b = strlen(end);
+    return a >= b && !strcmp(text + a - b, end);
+}
+
+static bool is_operation(struct vt_operations *o, const struct vt_log *log, uint64_t word) {
+    if (!(word & VT_FRAME_PYTHON))
+        return false;
+    uint32_t i = vt_map_get(&log->code_numbers, word >> 32 & 0x3fffffff);
+    if (i == VT_MAP_NONE)
+        return false;
+    if (!o->code_is)
+        o->code_is = vt_alloc(log->code_count, sizeof *o->code_is);
+    if (!o->code_is[i]) {
+        o->code_is[i] = 1;
+        for (size_t k = 0; k < sizeof files / sizeof *files; k++)
+            if (ends_with(log->codes[i].file, files[k]))
+                o->code_is[i] = 2;
+    }
+    return o->code_is[i] == 2;
+}
+
+/* The key of a stack, or of that of the thread that waits for it. */
+static uint64_t find_key(struct vt_operations *o, const struct vt_log *log,
+                         const struct vt_log_stack *stack) {
+    for (unsigned i = 0; i < VT_LOG_CALLERS && stack->caller; i++) {
+        const struct vt_log_stack *waits = vt_log_stack(log, stack->caller);
+        if (!waits)
+            return NO_OPERATION;
+        stack = waits;
+    }
+    const uint64_t *words = log->frame_words + stack->frames;
+    uint32_t at = stack->count;
+    while (at > 0 && !is_operation(o, log, words[at - 1]))
+        at--;
+    if (!at)
+        return NO_OPERATION;
+    /* What may differ as the call goes on does not count: the operation's own line, where the
+     * interpreter's loop is, which runs several Python frames, and native frames, which are cut from
+     * a stack that is too deep. */
+    uint64_t key = vt_mix(words[at - 1] >> 32);
+    for (uint32_t i = at; i < stack->count; i++)
+        if (words[i] & VT_FRAME_PYTHON)
+            key = vt_mix(key ^ words[i]);
+    return key > NO_OPERATION ? key : NO_OPERATION + 1;
+}
+
+uint64_t vt_operations_round(struct vt_operations *o, const struct vt_log *log, uint32_t stack,
+                             uint32_t thread) {
+    uint64_t key = NO_OPERATION;
+    if (stack < log->stack_count) {
+        if (!o->keys)
+            o->keys = vt_alloc(log->stack_count, sizeof *o->keys);
+        if (!o->keys[stack])
+            o->keys[stack] = find_key(o, log, &log->stacks[stack]);
+        key = o->keys[stack];
+        if (log->stacks[stack].caller)
+            thread = o->waiting;
+        else
+            o->waiting = thread;
+    }
+    while (o->thread_count <= thread) {
+        VT_GROW(o->threads, o->thread_count, o->thread_room);
+        o->threads[o->thread_count++] = (struct vt_operations_thread){0};
+    }
+    struct vt_operations_thread *t = &o->threads[thread];
+    if (key == NO_OPERATION || key != t->key)
+        *t = (struct vt_operations_thread){key, ++o->rounds};
+    return t->round;
+}
+
+void vt_operations_close(struct vt_operations *o) {
+    free(o->keys);
+    free(o->code_is);
+    free(o->threads);
+    *o = (struct vt_operations){0};
+}

@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Rounds of a program, as far as its stacks tell them apart: a model of 48 layers allocates 48 times
+ * at one line of its framework in a single call, and a leak may do so in 48 calls. Successive
+ * allocations of a thread inside the same operation (operations.def), called from the same place,
+ * are one round; every other allocation is a round of its own. So two calls without any allocation
+ * in between look like one: less is called growing than grows.
+ */
+#ifndef VRAMTRACE_ANALYZER_OPERATIONS_H
+#define VRAMTRACE_ANALYZER_OPERATIONS_H
+
+#include "log/log_reader.h"
+
+/* Zero-initialized: nothing has happened. Free with vt_operations_close. */
+struct vt_operations {
+    uint64_t *keys;   /* by index of a stack: its operation and where that was called; 0: not known
+                         yet, 1: none */
+    uint8_t *code_is; /* by index of a code: 0: not known yet, 1: no, 2: an operation's */
+    struct vt_operations_thread {
+        uint64_t key, round; /* of its last allocation */
+    } * threads;
+    uint32_t thread_count, thread_room;
+    uint32_t waiting; /* the thread that allocated last by itself, not for another one */
+    uint64_t rounds;
+};
+
+/* The round of an allocation: numbers rise from 1. `stack`: index in log->stacks, or VT_NO_STACK.
+ * `thread`: any small number of the calling thread's. */
+uint64_t vt_operations_round(struct vt_operations *operations, const struct vt_log *log,
+                             uint32_t stack, uint32_t thread);
+void vt_operations_close(struct vt_operations *operations);
+
+#endif
