@@ -409,6 +409,10 @@ void vt_growth_find(const struct vt_replay *replay, const struct vt_history *his
         return;
     if (history->program_end && history->program_end < s.end)
         s.end = history->program_end;
+    for (size_t i = 0; i < replay->snapshot_count; i++)
+        if (replay->snapshots[i].record->ticks >= history->last_alloc &&
+            replay->snapshots[i].record->ticks < s.end)
+            s.end = replay->snapshots[i].record->ticks;
     while (s.last_bucket + 1 < history->bucket_count &&
            history->buckets[s.last_bucket + 1].events <= history->events_at_last_alloc)
         s.last_bucket++;

@@ -30,9 +30,10 @@ struct search {
     const struct vt_process *process;
     struct vt_pyfiles *files; /* its Python source */
     bool python;              /* the process has a Python interpreter */
-    uint64_t end;             /* ticks */
-    uint32_t last_bucket;     /* the bucket of the process's last allocation */
-    struct rise *rises;       /* scratch space, one for each bucket */
+    uint64_t end;         /* ticks: of the program's own code; not the time in which its owners were
+                                 looked for at the end */
+    uint32_t last_bucket; /* the bucket of the process's last allocation */
+    struct rise *rises;   /* scratch space, one for each bucket */
 };
 
 /* One site: its samples up to the process's last allocation. */

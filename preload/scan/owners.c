@@ -324,8 +324,9 @@ static bool take(struct vt_owners *w, struct moment *m) {
 bool vt_owners_take(enum vt_snapshot_why why, uint32_t name) {
     static uint32_t taking; /* atomic: the pid, while one is taken; a forked child has another */
     uint32_t pid = (uint32_t)VT_SYS0(SYS_getpid), before = vt_get(&taking);
-    if (vt_process_is_fresh_child() || !vt_log_is_open() || before == pid ||
-        !vt_claim(&taking, before, pid))
+    /* Valgrind would report each word that the walk reads and the program never wrote. */
+    if (vt_process_is_fresh_child() || !vt_log_is_open() || vt_scan_on_valgrind() ||
+        before == pid || !vt_claim(&taking, before, pid))
         return false;
     struct moment m = {.why = why,
                        .name = name,

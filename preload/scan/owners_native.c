@@ -135,7 +135,7 @@ static void look(struct native *n, const uint64_t *words, size_t count, uintptr_
 
 /* Reads pages that are there, part by part. */
 static void look_through(struct native *n, const struct piece *p) {
-    uint64_t words[PART / 8];
+    static uint64_t words[PART / 8]; /* one snapshot at a time; the stack may be small */
     if (p->end - p->start > HUGE)
         return;
     for (uintptr_t at = p->start, window; at < p->end && vt_owners_goes_on(n->w); at = window) {

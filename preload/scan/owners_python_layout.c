@@ -250,7 +250,7 @@ static bool take_published(struct vt_owners_pylayout *at) {
     for (size_t i = 0; i < sizeof published / sizeof *published; i++) {
         if (published[i].minor != at->minor)
             continue;
-        uint32_t items;
+        uint32_t items = 0;
         bool ok = take(&at->interpreters, o, published[i].interpreters) &&
                   take(&at->interpreter_next, o, published[i].next) &&
                   take(&at->interpreter_threads, o, published[i].threads) &&

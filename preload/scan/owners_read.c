@@ -21,9 +21,15 @@
 
 #define MAPS_BUFFER 65536u
 
+#ifdef __clang__
+#define ONCE __attribute__((noinline))
+#else
+#define ONCE __attribute__((noinline, noclone)) /* the labels exist once */
+#endif
+
 /* Copies, and returns 0. At a fault it returns what is left: the handler knows the two instructions
  * that may cause one by their labels. */
-__attribute__((noinline, noclone)) static size_t copy(void *to, const void *from, size_t bytes) {
+ONCE static size_t copy(void *to, const void *from, size_t bytes) {
     uint64_t word;
     __asm__ volatile(".globl vt_owners_copy_word, vt_owners_copy_byte, vt_owners_copy_end\n"
                      ".hidden vt_owners_copy_word, vt_owners_copy_byte, vt_owners_copy_end\n"

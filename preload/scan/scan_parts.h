@@ -176,6 +176,7 @@ void *vt_scan_take(struct vt_scan *scan, size_t bytes);
  * that the program handles waits to end it. */
 bool vt_scan_goes_on(struct vt_scan *scan);
 
+bool vt_scan_on_valgrind(void);
 bool vt_scan_read_open(struct vt_scan *scan);
 void vt_scan_read_close(struct vt_scan *scan);
 /* Whether pages of a private mapping that are present can be read in place: no other thread, and no

@@ -67,7 +67,7 @@ bool vt_scan_goes_on(struct vt_scan *scan) {
 /* Valgrind's own question (RUNNING_ON_VALGRIND of its valgrind.h): instructions that do nothing
  * where it does not run. It reports words that the program never wrote, or freed, where they are
  * used or written to a file; a copy by process_vm_readv counts as written. */
-static bool on_valgrind(void) {
+bool vt_scan_on_valgrind(void) {
     uint64_t request[6] = {0x1001}, answer = 0;
     __asm__ volatile("rolq $3, %%rdi\n\trolq $13, %%rdi\n\trolq $61, %%rdi\n\trolq $51, %%rdi\n\t"
                      "xchgq %%rbx, %%rbx"
@@ -79,7 +79,7 @@ static bool on_valgrind(void) {
 
 bool vt_scan_read_open(struct vt_scan *scan) {
     scan->pid = (uint32_t)VT_SYS0(SYS_getpid);
-    scan->memfd = on_valgrind() ? NO_FILE : NOT_MADE;
+    scan->memfd = vt_scan_on_valgrind() ? NO_FILE : NOT_MADE;
     scan->window = NO_WINDOW;
     scan->pagemap =
         (int)VT_SYS4(SYS_openat, AT_FDCWD, "/proc/self/pagemap", O_RDONLY | O_CLOEXEC, 0);
