@@ -242,7 +242,10 @@ static void local_of_thread(struct vt_owners *w, uintptr_t key, uintptr_t value,
 static void class_attribute(struct vt_owners *w, uintptr_t key, uintptr_t value, void *data) {
     (void)data;
     if (!vt_owners_python_is(w, key, "_value2member_map_") &&
-        !vt_owners_python_is(w, key, "_member_map_"))
+        !vt_owners_python_is(w, key, "_member_map_") &&
+        !vt_owners_python_is(w, key, "_hashable_values_") &&
+        !vt_owners_python_is(w, key, "_unhashable_values_") &&
+        !vt_owners_python_is(w, key, "_unhashable_values_map_"))
         vt_owners_python_edge_str(w, VT_STEP_ATTRIBUTE, key, value);
 }
 

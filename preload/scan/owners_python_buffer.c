@@ -67,7 +67,9 @@ static void field(struct vt_owners *w, uintptr_t key, uintptr_t value, void *dat
     const struct vt_owners_type *type = vt_owners_type_of(w, value);
     uint64_t place[2];
     char name[VT_OWNERS_TEXT_MOST];
-    if (!type || !is_named(w, type->address, "_ctypes.CField") ||
+    if (!type ||
+        (!is_named(w, type->address, "_ctypes.CField") &&
+         !is_named(w, type->address, "ctypes.CField")) || /* from 3.14 on */
         !vt_owners_read(w, place, value + VT_PYCFIELD_OFFSET, sizeof place))
         return;
     uint64_t offset = place[0], bytes = place[1];

@@ -66,7 +66,8 @@ static uintptr_t slot_name(struct vt_owners *w, const struct code *code, uint32_
 /* The object in a slot; what is in the cell, if there is one. */
 static uintptr_t slot_value(struct vt_owners *w, uint64_t word) {
     if (vt_owners_py->tagged) {
-        if ((word & 3) == 3) /* a number */
+        /* A number; or a reference that is not counted, since a variable of the frame has it too. */
+        if ((word & 3) == 3 || (vt_owners_py_raw && word & 1))
             return 0;
         word &= ~(uint64_t)3;
     }

@@ -3,8 +3,8 @@
  * Where each CPython keeps the references that its objects hold, one row per minor version.
  *
  * Source of the numbers: offsetof, compiled with each version's own headers (Include/ and
- * Include/internal/), 64-bit builds; for 3.14, CPython's public sources. From 3.13 on the
- * interpreter publishes where its list of threads and modules is, so that is taken from there.
+ * Include/internal/), 64-bit builds. From 3.13 on the interpreter publishes where its list of threads
+ * and modules is, so that is taken from there.
  * tests/cases/640-owners-python-objects compares what is read with what Python itself says, on every
  * interpreter at hand. Called by owners_python_roots.c.
  */
@@ -212,6 +212,7 @@ static const struct vt_owners_pylayout rows[] = {
         .frame_slots = 80,
         .generator_created = -3,
         .future_result = 64,
+        .task_coroutine = 128,
         .local_dicts = 40,
         .thread_exceptions = 120,
         .thread_raised = 112,
@@ -222,18 +223,19 @@ static const struct vt_owners_pylayout rows[] = {
 /* Where _Py_DebugOffsets, at the start of _PyRuntime, has what the rows leave out. */
 static const struct {
     uint8_t minor;
-    uint16_t interpreters, next, threads, modules, sys, tuple_items;
+    uint16_t interpreters, next, threads, collector, modules, sys, tuple_items;
 } published[] = {
-    {13, 40, 64, 72, 88, 96, 408},
-    {14, 40, 64, 72, 96, 104, 456},
+    {13, 40, 64, 72, 80, 88, 96, 408},
+    {14, 40, 64, 72, 88, 96, 104, 456},
 };
 
 #define COOKIE          "xdebugpy"
 #define PUBLISHED_BYTES 512u
 #define MOST_OFFSET     (1u << 20)
 #define FREE_THREADED   16u
-#define COLLECTOR_13    80u /* 3.13: where it has the collector's state ... */
-#define GENERATIONS_13  24u /* ... and where that has its lists */
+/* Where the collector's state has its lists. To 3.14.4 they are one young, two old and a permanent
+ * one, from 3.14.5 on three generations as before: four lists in either case. */
+#define GENERATIONS     24u
 
 static bool take(uint32_t *to, const unsigned char *from, size_t offset) {
     uint64_t v;
@@ -258,8 +260,8 @@ static bool take_published(struct vt_owners_pylayout *at) {
                   take(&at->interpreter_sys, o, published[i].sys) &&
                   take(&items, o, published[i].tuple_items);
         at->tuple_items = (uint8_t)items;
-        if (at->minor == 13 && take(&at->interpreter_generations, o, COLLECTOR_13))
-            at->interpreter_generations += GENERATIONS_13;
+        if (take(&at->interpreter_generations, o, published[i].collector))
+            at->interpreter_generations += GENERATIONS;
         return ok && items >= 24 && items < 64;
     }
     return false;
