@@ -26,3 +26,9 @@ for step in range(120):
             batches.append(Tensor(32 * KIB))  # LEAK rates b
         if step % 5 == 0:
             rare.append(Tensor(48 * KIB))  # LEAK rates c
+
+if scene == "rates":
+    # A cycle, for the collector alone: a module's end would drop the lists one by one, or not, as its imports have it.
+    everything = [made, batches, rare]
+    everything.append(everything)
+    del made, batches, rare, everything
