@@ -268,6 +268,21 @@ static const char *text_or_null(const char *text) {
     return text[0] ? text : NULL;
 }
 
+/* The function of a frame. Of those that the compiler made one of, the outermost that is the author's,
+ * since it is not known whose variable it is. */
+static const struct vt_symbol *function_of(const struct vt_symbol *symbols, uint32_t count) {
+    for (uint32_t i = count; i-- > 0;)
+        if (symbols[i].function && symbols[i].file && !strstr(symbols[i].file, "/include/c++/"))
+            return &symbols[i];
+    return &symbols[0];
+}
+
+/* A function's name without the compiler's word for a copy of it: " [clone .isra.0]". Free it. */
+static char *without_clone(const char *function) {
+    const char *clone = strstr(function, " [clone ");
+    return vt_strndup(function, clone ? (size_t)(clone - function) : strlen(function));
+}
+
 static void name_native(struct vt_owner_names *n, const struct way *way, struct vt_root *root) {
     const struct vt_log_module *module = vt_log_module_at(n->log, way->address, VT_TICKS_MASK);
     const struct vt_symbol *symbols;
@@ -277,11 +292,14 @@ static void name_native(struct vt_owner_names *n, const struct way *way, struct 
     root->module = keep(n, vt_strdup(module->path));
     uint64_t address = way->address - module->bias;
     if (way->kind == VT_STEP_NATIVE_STACK) {
-        if (!vt_symbols_at(n->symbols, module->path, module->build_id, address - 1, &symbols))
+        uint32_t count =
+            vt_symbols_at(n->symbols, module->path, module->build_id, address - 1, &symbols);
+        if (!count)
             return;
-        root->function = symbols[0].function;
-        root->file = symbols[0].file;
-        root->line = symbols[0].line;
+        const struct vt_symbol *symbol = function_of(symbols, count);
+        root->function = symbol->function ? keep(n, without_clone(symbol->function)) : NULL;
+        root->file = symbol->file;
+        root->line = symbol->line;
     } else if (vt_symbols_variable(n->symbols, module->path, module->build_id, address,
                                    way->kind == VT_STEP_THREAD_LOCAL, &variable)) {
         root->what = variable.name;

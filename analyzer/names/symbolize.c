@@ -389,12 +389,13 @@ static const char *thread_local_at(Dwfl_Module *module, uint64_t address, GElf_S
     return NULL;
 }
 
-/* The compiler numbers the static variables of functions: kept.0. */
-static const char *without_number(struct vt_symbols *s, const char *name) {
-    const char *dot = strrchr(name, '.');
-    if (!dot || dot == name || !dot[1] || dot[1 + strspn(dot + 1, "0123456789")])
-        return name;
-    char *text = vt_strndup(name, (size_t)(dot - name));
+/* A name without what the compiler adds to the author's: kept.0 and path[abi:cxx11]. */
+static const char *without_marks(struct vt_symbols *s, const char *name) {
+    char *text = vt_strdup(name), *dot = strrchr(text, '.'), *mark, *end;
+    if (dot && dot != text && dot[1] && !dot[1 + strspn(dot + 1, "0123456789")])
+        *dot = 0;
+    while ((mark = strstr(text, "[abi:")) && (end = strchr(mark, ']')))
+        memmove(mark, end + 1, strlen(end));
     name = keep(s, text);
     free(text);
     return name;
@@ -426,17 +427,21 @@ bool vt_symbols_variable(struct vt_symbols *s, const char *path, const char *bui
                                        offset >= (sym.st_size ? sym.st_size : 1))))
         return false;
     found->hidden = GELF_ST_BIND(sym.st_info) == STB_LOCAL;
-    found->name = demangled(s, name);
-    if (found->hidden)
-        found->name = without_number(s, found->name);
+    found->name = without_marks(s, demangled(s, name));
     found->address = address - offset;
     Dwarf_Addr bias;
     Dwarf_Die die, unit;
     Dwarf *dwarf = is_thread_local ? NULL : dwfl_module_getdwarf(m->dwfl_module, &bias);
-    if (!dwarf || !vt_variables_find(&m->variables, dwarf, address - bias, &die) ||
+    if (!dwarf || !vt_variables_find(&m->variables, dwarf, found->address - bias, &die) ||
         !dwarf_diecu(&die, &unit, NULL, NULL))
         return true;
     Dwarf_Die declared = declaration_of(&die);
+    /* clang puts the function's name before a static variable's: workspace.scratch */
+    const char *written = dwarf_diename(&declared);
+    if (written && name[0] != '_' && strlen(name) > strlen(written) &&
+        !strcmp(name + strlen(name) - strlen(written), written) &&
+        name[strlen(name) - strlen(written) - 1] == '.')
+        found->name = keep(s, written);
     const char *file = dwarf_decl_file(&declared);
     int line;
     found->file = source_path(s, &unit, file);

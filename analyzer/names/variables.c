@@ -16,15 +16,26 @@ struct vt_variable {
     Dwarf_Off die;
 };
 
-static void add(struct vt_variables *v, Dwarf_Die *die) {
+/* gcc writes an address, clang the number of one in a table. */
+static bool address_of(Dwarf_Attribute *location, Dwarf_Addr *address) {
     Dwarf_Attribute memory;
     Dwarf_Op *ops;
     size_t count;
-    if (dwarf_getlocation(dwarf_attr(die, DW_AT_location, &memory), &ops, &count) || !count ||
-        ops[0].atom != DW_OP_addr)
+    if (!location || dwarf_getlocation(location, &ops, &count) || !count)
+        return false;
+    *address = ops[0].number;
+    return ops[0].atom == DW_OP_addr ||
+           ((ops[0].atom == DW_OP_addrx || ops[0].atom == DW_OP_GNU_addr_index) &&
+            !dwarf_getlocation_attr(location, ops, &memory) && !dwarf_formaddr(&memory, address));
+}
+
+static void add(struct vt_variables *v, Dwarf_Die *die) {
+    Dwarf_Attribute memory;
+    Dwarf_Addr address;
+    if (!address_of(dwarf_attr(die, DW_AT_location, &memory), &address))
         return;
     VT_GROW(v->list, v->count, v->room);
-    v->list[v->count++] = (struct vt_variable){ops[0].number, dwarf_dieoffset(die)};
+    v->list[v->count++] = (struct vt_variable){address, dwarf_dieoffset(die)};
 }
 
 static void walk(struct vt_variables *v, Dwarf_Die *parent, unsigned depth) {
@@ -68,12 +79,13 @@ bool vt_variables_find(struct vt_variables *v, Dwarf *dwarf, Dwarf_Addr address,
     size_t low = 0, high = v->count;
     while (low < high) {
         size_t middle = low + (high - low) / 2;
-        if (v->list[middle].address <= address)
+        if (v->list[middle].address < address)
             low = middle + 1;
         else
             high = middle;
     }
-    return low && dwarf_offdie(dwarf, v->list[low - 1].die, found);
+    return low < v->count && v->list[low].address == address &&
+           dwarf_offdie(dwarf, v->list[low].die, found);
 }
 
 void vt_variables_free(struct vt_variables *v) {

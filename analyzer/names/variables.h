@@ -18,7 +18,7 @@ struct vt_variables {
     bool read;
 };
 
-/* The variable that begins at the last address up to this one. False: none does. */
+/* The variable that begins at an address. False: none does. */
 bool vt_variables_find(struct vt_variables *v, Dwarf *dwarf, Dwarf_Addr address, Dwarf_Die *found);
 
 void vt_variables_free(struct vt_variables *v);

@@ -41,6 +41,9 @@ static int leaking; /* whether this is the ending that leaks */
     (void)context;                                                                                 \
     leaking = (argc) > 1 && !strcmp((argv)[1], "leak")
 
+/* For the compiler, a variable that is read: what is only written is left out of optimized code. */
+#define KEEP(variable) __asm__ volatile("" : : "r"(&(variable)) : "memory")
+
 /* Kept where the exit scan finds it. */
 static inline CUdeviceptr *new_list(size_t room) {
     CUdeviceptr *list = (CUdeviceptr *)calloc(room, sizeof *list);

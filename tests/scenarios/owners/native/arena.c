@@ -23,5 +23,6 @@ int main(int argc, char **argv) {
         struct image *image = take(sizeof *image);
         image->pixels = ALLOC(32 * KIB);
     }
+    KEEP(arena);
     return 0;
 }

@@ -18,5 +18,6 @@ int main(int argc, char **argv) {
     SCENE(argc, argv);
     Model::weights = ALLOC(64 * KIB);
     Model::layers = {ALLOC(16 * KIB), ALLOC(16 * KIB)};
+    KEEP(Model::weights);
     _exit(0);
 }

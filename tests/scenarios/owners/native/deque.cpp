@@ -12,5 +12,6 @@ int main(int argc, char **argv) {
     pending = new std::deque<CUdeviceptr>;
     for (int i = 0; i < 100; i++)
         pending->push_back(ALLOC(8 * KIB));
+    KEEP(pending);
     return 0;
 }

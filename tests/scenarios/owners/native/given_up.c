@@ -17,5 +17,6 @@ int main(int argc, char **argv) {
     volatile char over[4096];
     for (size_t i = 0; i < sizeof over; i++)
         over[i] = 0;
+    KEEP(current);
     return over[100];
 }

@@ -17,5 +17,6 @@ int main(int argc, char **argv) {
     renderer.depth = ALLOC(64 * KIB);
     renderer.scene.lights[0] = ALLOC(16 * KIB);
     renderer.scene.lights[1] = ALLOC(16 * KIB);
+    KEEP(renderer);
     return 0;
 }

@@ -12,5 +12,6 @@ int main(int argc, char **argv) {
     SCENE(argc, argv);
     for (int i = 0; i < 3; i++)
         stages[i].buffer = ALLOC(64 * KIB);
+    KEEP(stages);
     return 0;
 }

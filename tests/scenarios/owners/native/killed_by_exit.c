@@ -11,5 +11,6 @@ int main(int argc, char **argv) {
     SCENE(argc, argv);
     for (int i = 0; i < 4; i++)
         cache[i] = ALLOC(64 * KIB);
+    KEEP(cache);
     _exit(0);
 }

@@ -8,5 +8,6 @@ static CUdeviceptr cursor;
 int main(int argc, char **argv) {
     SCENE(argc, argv);
     cursor = ALLOC(64 * KIB) + 4096;
+    KEEP(cursor);
     return 0;
 }

@@ -22,5 +22,6 @@ static Surface *window;
 int main(int argc, char **argv) {
     SCENE(argc, argv);
     window = new Window;
+    KEEP(window);
     return 0;
 }

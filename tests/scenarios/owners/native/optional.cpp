@@ -25,5 +25,7 @@ int main(int argc, char **argv) {
     last_frame = Frame{1, ALLOC(64 * KIB)};
     source = Frame{2, ALLOC(32 * KIB)};
     anything = Frame{3, ALLOC(16 * KIB)};
+    KEEP(last_frame);
+    KEEP(source);
     _exit(0);
 }

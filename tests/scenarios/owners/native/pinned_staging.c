@@ -10,5 +10,6 @@ int main(int argc, char **argv) {
     SCENE(argc, argv);
     CHECK(cuMemAllocHost_v2(&staging, 64 * KIB));
     device_side = ALLOC(64 * KIB);
+    KEEP(device_side);
     return 0;
 }

@@ -10,5 +10,6 @@ int main(int argc, char **argv) {
     for (int i = 0; i < 4; i++)
         table[i] = ALLOC(64 * KIB);
     table[6] = ALLOC(128 * KIB);
+    KEEP(table);
     return 0;
 }

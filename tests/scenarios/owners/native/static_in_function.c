@@ -15,6 +15,7 @@ static void count(void) {
     static CUdeviceptr counters[16];
     static int used;
     counters[used++] = ALLOC(16 * KIB);
+    KEEP(counters);
 }
 
 int main(int argc, char **argv) {

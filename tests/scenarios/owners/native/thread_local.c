@@ -13,5 +13,7 @@ int main(int argc, char **argv) {
     list = new_list(3);
     for (int i = 0; i < 3; i++)
         list[i] = ALLOC(16 * KIB);
+    KEEP(scratch);
+    KEEP(list);
     return 0;
 }

@@ -10,6 +10,7 @@ static pthread_barrier_t ready, never;
 
 static void __attribute__((noinline)) reserve(void) {
     scratch = ALLOC(64 * KIB);
+    KEEP(scratch);
 }
 
 static void *worker(void *context) {

@@ -23,5 +23,6 @@ static struct node *grow(int depth) {
 int main(int argc, char **argv) {
     SCENE(argc, argv);
     root = grow(5);
+    KEEP(root);
     return 0;
 }

@@ -10,5 +10,7 @@ int main(int argc, char **argv) {
     SCENE(argc, argv);
     gradients = ALLOC(128 * KIB);
     weights = ALLOC(64 * KIB);
+    KEEP(weights);
+    KEEP(gradients);
     return 0;
 }

@@ -19,5 +19,6 @@ int main(int argc, char **argv) {
         node->next = by_age;
         by_age = node;
     }
+    KEEP(front);
     return 0;
 }

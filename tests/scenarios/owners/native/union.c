@@ -17,5 +17,6 @@ int main(int argc, char **argv) {
         values[i].kind = BUFFER;
         values[i].buffer = ALLOC(64 * KIB);
     }
+    KEEP(values);
     return 0;
 }
