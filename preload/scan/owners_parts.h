@@ -5,6 +5,7 @@
 #ifndef VT_PRELOAD_OWNERS_PARTS_H
 #define VT_PRELOAD_OWNERS_PARTS_H
 
+#include "owners_places.h"
 #include "owners_walk.h"
 
 /* A live allocation that is looked for. Sorted by start; they do not overlap. */
@@ -16,21 +17,23 @@ struct vt_owners_target {
 };
 
 /* What was reached: a Python object, a C++ object, or a target. In the order in which they were
- * reached, which is the order in which they are read. Node 0 is none. */
+ * reached, which is the order in which they are read. Node 0 is none. There may be millions: 32 bytes. */
 struct vt_node {
     uintptr_t address;
     uint32_t step;   /* by which it was reached first */
     uint32_t parent; /* from which node; 0: a root */
-    uint32_t type;   /* VT_NODE_PYTHON: index of its type */
     uint32_t others; /* the last of the other ways to it; 0: none */
-    uint16_t class_; /* of owners_class.c; or one of the values below */
+    uint32_t beside; /* another node of the same place (owners_places.h); 0: none */
+    uint16_t type;   /* VT_NODE_PYTHON: index of its type */
     uint16_t roles;
     uint16_t holders; /* ways to it; saturating */
-    bool part;        /* its step is its parent's: it is a part of it */
-    bool weak;        /* reached by a number alone */
+    uint8_t class_;   /* of owners_class.c; or one of the values below */
+    bool part : 1;    /* its step is its parent's: it is a part of it */
+    bool weak : 1;    /* reached by a number alone */
 };
+_Static_assert(sizeof(struct vt_node) == 32, "half a cache line");
 #define VT_NODE_PYTHON 0u
-#define VT_NODE_TARGET UINT16_MAX
+#define VT_NODE_TARGET UINT8_MAX
 
 /* What is read after all else of its level, because what it leads to has better names elsewhere: the
  * autograd graph, and then what also refers to parameters. */
@@ -63,6 +66,7 @@ struct vt_pile {
 #define VT_OWNERS_TYPES  16384u
 #define VT_OWNERS_RANGES 65536u
 #define VT_OWNERS_MAPS   128u
+#define VT_OWNERS_LAST   16u
 
 /* The readers' functions, as owners_walk.h declares them. A table, because they call the walk, too. */
 struct vt_owners_readers {
@@ -102,7 +106,7 @@ struct vt_owners {
     uint32_t pid;
     struct vt_range *ranges; /* readable memory; sorted */
     uint32_t range_count;
-    const struct vt_range *range; /* the last one that was used */
+    const struct vt_range *last_ranges[VT_OWNERS_LAST]; /* that were used */
 
     /* owners_native.c */
     struct vt_scan *native; /* NULL: it is not searched */
@@ -120,8 +124,9 @@ struct vt_owners {
     uint32_t reached; /* targets, by more than a number */
     struct vt_pile nodes, others, steps, texts;
     uint32_t node_count, other_count, step_count;
-    uint32_t *node_slots, *step_slots; /* hashes: numbers of nodes and steps; 0: free */
-    uint32_t node_slot_count, step_slot_count;
+    struct vt_owners_places places; /* numbers of nodes */
+    uint32_t *step_slots;           /* a hash: numbers of steps; 0: none */
+    uint32_t step_slot_count;
     uint32_t read;                   /* nodes that were read so far, or put off */
     struct vt_pile later[VT_LATERS]; /* nodes that are read when there is nothing else */
     size_t later_read[VT_LATERS];

@@ -75,20 +75,30 @@ static uint32_t around(const struct vt_owners *w, const struct vt_path_step *as,
     return 0;
 }
 
-/* The step as described, whose name is `name`: an old one, or a new one. */
-static uint32_t intern(struct vt_owners *w, struct vt_path_step as, struct vt_owners_text name,
-                       struct vt_owners_text type) {
-    uint64_t hash = mix(mix(mix(as.parent, as.type), (uint64_t)as.kind << 32 | as.class_), as.line);
-    hash = mix(hash_text(hash, name.at, name.bytes), as.address);
-    uint32_t *slot = &w->step_slots[hash & (w->step_slot_count - 1)];
-    for (uint32_t at = *slot; at; at = vt_step_at(w, at)->next) {
+static uint32_t *slot_of(const struct vt_owners *w, const struct vt_path_step *as,
+                         struct vt_owners_text name) {
+    uint64_t hash =
+        mix(mix(mix(as->parent, as->type), (uint64_t)as->kind << 32 | as->class_), as->line);
+    hash = mix(hash_text(hash, name.at, name.bytes), as->address);
+    return &w->step_slots[hash & (w->step_slot_count - 1)];
+}
+
+/* The step as described, whose name is `name`; 0: there is none yet. */
+static uint32_t find(const struct vt_owners *w, uint32_t at, const struct vt_path_step *as,
+                     const char *name) {
+    for (; at; at = vt_step_at(w, at)->next) {
         struct vt_path_step *s = vt_step_at(w, at);
-        if (s->parent != as.parent || !is_alike(w, s, &as, name.at))
+        if (s->parent != as->parent || !is_alike(w, s, as, name))
             continue;
-        if (s->index != as.index || as.flags & VT_STEP_MANY)
+        if (s->index != as->index || as->flags & VT_STEP_MANY)
             s->flags |= VT_STEP_MANY;
-        return at;
+        break;
     }
+    return at;
+}
+
+static uint32_t add(struct vt_owners *w, uint32_t *slot, struct vt_path_step as,
+                    struct vt_owners_text name, struct vt_owners_text type) {
     as.name = keep_text(w, name);
     as.root_type = keep_text(w, type);
     as.root_type_bytes = (uint8_t)type.bytes;
@@ -106,7 +116,8 @@ uint32_t vt_owners_root_step(struct vt_owners *w, const struct vt_root *root) {
                               .line = root->line,
                               .address = root->address,
                               .name_bytes = (uint8_t)name.bytes};
-    return intern(w, as, name, cut(root->type));
+    uint32_t *slot = slot_of(w, &as, name), known = find(w, *slot, &as, name.at);
+    return known ? known : add(w, slot, as, name, cut(root->type));
 }
 
 uint32_t vt_owners_step(struct vt_owners *w, uint32_t parent, const struct vt_edge *edge,
@@ -125,8 +136,10 @@ uint32_t vt_owners_step(struct vt_owners *w, uint32_t parent, const struct vt_ed
         as.flags = VT_STEP_MANY;
     }
     as.name_bytes = (uint8_t)name.bytes;
-    uint32_t known = around(w, &as, name.at);
-    return known ? known : intern(w, as, name, (struct vt_owners_text){0});
+    uint32_t *slot = slot_of(w, &as, name), known = find(w, *slot, &as, name.at);
+    if (!known)
+        known = around(w, &as, name.at);
+    return known ? known : add(w, slot, as, name, (struct vt_owners_text){0});
 }
 
 /* --- the answer --- */

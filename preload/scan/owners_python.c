@@ -169,6 +169,7 @@ static void items(struct vt_owners *w, uintptr_t at, uint64_t count) {
             vt_owners_in_doubt(w);
             return;
         }
+        vt_owners_python_expect(words, n, 1);
         for (uint64_t k = 0; k < n; k++)
             vt_owners_python_edge_at(w, VT_STEP_INDEX, (int64_t)(i + k), words[k]);
     }

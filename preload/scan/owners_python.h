@@ -69,6 +69,13 @@ extern const struct vt_owners_pylayout *vt_owners_py;
 typedef void vt_pyraw(struct vt_owners *w, uintptr_t to);
 extern vt_pyraw *vt_owners_py_raw;
 
+/* Asks the memory for objects that are looked at soon: every `stride`th of these words. */
+static inline void vt_owners_python_expect(const uint64_t *objects, uint64_t count,
+                                           unsigned stride) {
+    for (uint64_t i = 0; i < count; i++)
+        __builtin_prefetch((const void *)objects[i * stride]);
+}
+
 static inline int32_t vt_owners_int(struct vt_owners *w, uintptr_t from) {
     int32_t v;
     return vt_owners_read(w, &v, from, sizeof v) ? v : 0;
@@ -96,7 +103,7 @@ void vt_owners_python_edge_str(struct vt_owners *w, enum vt_step kind, uintptr_t
                                uintptr_t to);
 /* The same; the name is an index. */
 void vt_owners_python_edge_at(struct vt_owners *w, enum vt_step kind, int64_t index, uintptr_t to);
-/* The same; the name is how Python shows the key of a dict. */
+/* The same; the name is how Python shows the key of a dict. No key: one of many. */
 void vt_owners_python_edge_key(struct vt_owners *w, uintptr_t key, uintptr_t to);
 
 /* --- owners_python_dict.c --- */

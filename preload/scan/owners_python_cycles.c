@@ -9,74 +9,92 @@
  * garbage is garbage. To give names, a cycle begins at an object of a class.
  */
 #include "owners_python.h"
+#include "owners_places.h"
 
 #include "stack/stack.h"
 
 #include <string.h>
 
-#define GENERATIONS  4u /* three, and the one that gc.freeze() fills */
-#define GENERATION   24u
-#define GC_HEAD      16u
-#define LINK_TAGS    3u
-#define MOST_OBJECTS (1u << 23)
-#define MOST_LOOK    512u /* objects looked at to see whether one is in a cycle */
+#define GENERATION    24u
+#define GC_HEAD       16u
+#define LINK_TAGS     3u
+#define MOST_OBJECTS  (1u << 26)
+#define MOST_SUSPECTS (1u << 21) /* with further ones, less is called garbage */
+#define TABLE_MOST    ((size_t)64 << 20)
+#define MOST_LOOK     512u /* objects looked at to see whether one is in a cycle */
+
+/* Where the lists begin: three generations, a pointer, and the one that gc.freeze() fills. */
+static const uint8_t lists[] = {0, GENERATION, 2 * GENERATION, 3 * GENERATION + 8};
 
 struct suspect {
     uintptr_t object;
     int64_t references; /* those that do not come from a suspect */
     uint32_t mark;      /* HELD, or the number of the look that last came by */
+    uint32_t beside;    /* another one of the same place; 0: none */
 };
 #define HELD UINT32_MAX
 
 /* One snapshot is taken at a time. */
 static struct {
     struct suspect *suspects;
-    uint32_t *slots, *queue;
-    uint32_t count, slot_count, queued, look;
+    struct vt_owners_places places; /* numbers of suspects */
+    uint32_t *queue;
+    uint32_t count, queued, look;
     uint32_t sought; /* the suspect that a look wants to meet again */
     bool met;
 } cycles;
 
-static uint32_t *slot_of(uintptr_t object) {
-    uint32_t i = (uint32_t)((object >> 4) * 0x9e3779b97f4a7c15ull >> 32) & (cycles.slot_count - 1);
-    for (; cycles.slots[i]; i = (i + 1) & (cycles.slot_count - 1))
-        if (cycles.suspects[cycles.slots[i]].object == object)
-            break;
-    return &cycles.slots[i];
+/* The number of a suspect; 0: it is none. */
+static uint32_t suspect_of(uintptr_t object) {
+    const uint32_t *place = vt_owners_place_at(&cycles.places, object);
+    uint32_t number = place ? *place : 0;
+    while (number && cycles.suspects[number].object != object)
+        number = cycles.suspects[number].beside;
+    return number;
 }
 
-typedef void visit_object(struct vt_owners *w, uintptr_t object);
+/* An object is a suspect if nothing led to it. */
+static void take_object(struct vt_owners *w, uintptr_t object) {
+    if (vt_owners_seen(w, object))
+        return;
+    if (cycles.count == MOST_SUSPECTS) {
+        vt_owners_in_doubt(w);
+        return;
+    }
+    int64_t references = (int64_t)vt_owners_word(w, object);
+    if (vt_owners_py->minor >= 12) /* half a word, negative for objects that live for ever */
+        references = (int32_t)references < 0 ? INT32_MAX : (int32_t)references;
+    cycles.suspects[cycles.count++] = (struct suspect){.object = object, .references = references};
+}
 
-static void each_object(struct vt_owners *w, uintptr_t interpreter, visit_object *visit) {
+static void take_objects(struct vt_owners *w, uintptr_t interpreter) {
     /* To 3.8, all interpreters have one collector. */
     uintptr_t heads = (vt_owners_py->minor == 8 ? vt_pyimage.runtime : interpreter) +
                       vt_owners_py->interpreter_generations;
     uint32_t most = MOST_OBJECTS;
-    for (unsigned i = 0; i < GENERATIONS; i++) {
-        uintptr_t head = heads + (uintptr_t)i * GENERATION;
+    for (size_t i = 0; i < sizeof lists / sizeof *lists; i++) {
+        uintptr_t head = heads + lists[i];
         uintptr_t link = vt_owners_word(w, head) & ~(uintptr_t)LINK_TAGS;
         for (; link && link != head && most && vt_owners_goes_on(w); most--) {
-            visit(w, link + GC_HEAD);
+            take_object(w, link + GC_HEAD);
             link = vt_owners_word(w, link) & ~(uintptr_t)LINK_TAGS;
         }
     }
 }
 
-static void count_object(struct vt_owners *w, uintptr_t object) {
-    cycles.count += !vt_owners_seen(w, object);
-}
-
-static void take_object(struct vt_owners *w, uintptr_t object) {
-    if (vt_owners_seen(w, object) || cycles.count >= cycles.slot_count / 2)
-        return;
-    uint32_t *slot = slot_of(object);
-    if (*slot)
-        return;
-    int64_t references = (int64_t)vt_owners_word(w, object);
-    if (vt_owners_py->minor >= 12) /* half a word, negative for objects that live for ever */
-        references = (int32_t)references < 0 ? INT32_MAX : (int32_t)references;
-    *slot = cycles.count;
-    cycles.suspects[cycles.count++] = (struct suspect){object, references, 0};
+/* Makes the table of all suspects. */
+static bool make_table(struct vt_owners *w) {
+    cycles.queue = vt_owners_map(w, (cycles.count + MOST_LOOK + 1) * sizeof *cycles.queue);
+    if (!cycles.queue || !vt_owners_places_open(w, &cycles.places, TABLE_MOST))
+        return false;
+    for (uint32_t i = 1; i < cycles.count; i++) {
+        uint32_t *place = vt_owners_place_for(w, &cycles.places, cycles.suspects[i].object);
+        if (!place)
+            return false;
+        cycles.suspects[i].beside = *place;
+        *place = i;
+    }
+    return true;
 }
 
 static void traverse(struct vt_owners *w, uint32_t suspect, vt_pyraw *visit) {
@@ -91,11 +109,12 @@ static void traverse(struct vt_owners *w, uint32_t suspect, vt_pyraw *visit) {
 
 static void take_reference(struct vt_owners *w, uintptr_t to) {
     (void)w;
-    cycles.suspects[*slot_of(to)].references--; /* of suspect 0, which is none, if it is unknown */
+    cycles.suspects[suspect_of(to)]
+        .references--; /* of suspect 0, which is none, if it is unknown */
 }
 
 static void hold(struct vt_owners *w, uintptr_t to) {
-    uint32_t suspect = *slot_of(to);
+    uint32_t suspect = suspect_of(to);
     (void)w;
     if (suspect && cycles.suspects[suspect].mark != HELD) {
         cycles.suspects[suspect].mark = HELD;
@@ -104,7 +123,7 @@ static void hold(struct vt_owners *w, uintptr_t to) {
 }
 
 static void look_at(struct vt_owners *w, uintptr_t to) {
-    uint32_t suspect = *slot_of(to);
+    uint32_t suspect = suspect_of(to);
     (void)w;
     cycles.met |= suspect && suspect == cycles.sought;
     if (!suspect || cycles.suspects[suspect].mark >= cycles.look || cycles.queued >= MOST_LOOK)
@@ -123,17 +142,6 @@ static bool is_in_cycle(struct vt_owners *w, uint32_t suspect) {
     for (uint32_t i = 0; i < cycles.queued && !cycles.met; i++)
         traverse(w, cycles.queue[i], look_at);
     return cycles.met;
-}
-
-static bool make_memory(struct vt_owners *w) {
-    cycles.slot_count = 1024;
-    while (cycles.slot_count < 2 * cycles.count + 2)
-        cycles.slot_count *= 2;
-    uint32_t room = cycles.slot_count / 2 + MOST_LOOK + 1;
-    cycles.suspects = vt_owners_map(w, room * sizeof *cycles.suspects);
-    cycles.queue = vt_owners_map(w, room * sizeof *cycles.queue);
-    cycles.slots = vt_owners_map(w, cycles.slot_count * sizeof *cycles.slots);
-    return cycles.suspects && cycles.queue && cycles.slots;
 }
 
 static void name_cycles(struct vt_owners *w) {
@@ -158,11 +166,13 @@ void vt_owners_python_cycles(struct vt_owners *w, uintptr_t interpreter) {
     if (!vt_owners_py->interpreter_generations)
         return;
     memset(&cycles, 0, sizeof cycles);
-    each_object(w, interpreter, count_object);
-    if (!cycles.count || !make_memory(w))
+    cycles.suspects = vt_owners_map(w, MOST_SUSPECTS * sizeof *cycles.suspects);
+    if (!cycles.suspects)
         return;
     cycles.count = 1; /* 0 is none */
-    each_object(w, interpreter, take_object);
+    take_objects(w, interpreter);
+    if (cycles.count == 1 || !make_table(w))
+        return;
     for (uint32_t i = 1; i < cycles.count && vt_owners_goes_on(w); i++)
         traverse(w, i, take_reference);
     for (uint32_t i = 1; i < cycles.count; i++)

@@ -21,7 +21,7 @@ enum { GENERAL, UNICODE, SPLIT };
 struct keys {
     uintptr_t entries;
     uint64_t count;
-    unsigned entry_bytes;
+    unsigned entry_words;
     unsigned key, value; /* where an entry has them */
 };
 
@@ -29,7 +29,7 @@ static bool read_keys(struct vt_owners *w, uintptr_t table, struct keys *keys) {
     uint64_t head[5];
     if (!table || table & 7 || !vt_owners_read(w, head, table, sizeof head))
         return false;
-    *keys = (struct keys){.entry_bytes = 24, .key = 8, .value = 16};
+    *keys = (struct keys){.entry_words = 3, .key = 1, .value = 2};
     uint64_t size, index_bytes;
     if (vt_owners_py->keys == VT_PYKEYS_SIZE) {
         size = head[1];
@@ -47,9 +47,9 @@ static bool read_keys(struct vt_owners *w, uintptr_t table, struct keys *keys) {
         keys->count = head[3];
         keys->entries = table + 32 + (1ull << log2_index);
         if (kind != GENERAL) {
-            keys->entry_bytes = 16;
+            keys->entry_words = 2;
             keys->key = 0;
-            keys->value = 8;
+            keys->value = 1;
         }
     }
     return keys->count <= size;
@@ -59,21 +59,19 @@ static bool read_keys(struct vt_owners *w, uintptr_t table, struct keys *keys) {
 static void each_entry(struct vt_owners *w, const struct keys *keys, uintptr_t values,
                        vt_pyvisit *visit, void *data) {
     for (uint64_t i = 0; i < keys->count && vt_owners_goes_on(w); i += BATCH) {
-        unsigned char entries[BATCH * 24];
-        uint64_t apart[BATCH];
+        uint64_t entries[BATCH * 3], apart[BATCH];
         uint64_t n = keys->count - i < BATCH ? keys->count - i : BATCH;
-        if (!vt_owners_read(w, entries, keys->entries + i * keys->entry_bytes,
-                            n * keys->entry_bytes) ||
+        if (!vt_owners_read(w, entries, keys->entries + i * keys->entry_words * 8,
+                            n * keys->entry_words * 8) ||
             (values && !vt_owners_read(w, apart, values + i * 8, n * 8))) {
             vt_owners_in_doubt(w);
             return;
         }
+        vt_owners_python_expect(values ? apart : entries + keys->value, n,
+                                values ? 1 : keys->entry_words);
         for (uint64_t k = 0; k < n; k++) {
-            uintptr_t key, value;
-            memcpy(&key, entries + k * keys->entry_bytes + keys->key, sizeof key);
-            memcpy(&value, entries + k * keys->entry_bytes + keys->value, sizeof value);
-            if (values)
-                value = apart[k];
+            const uint64_t *entry = entries + k * keys->entry_words;
+            uintptr_t key = entry[keys->key], value = values ? apart[k] : entry[keys->value];
             if (key && value)
                 visit(w, key, value, data);
         }
@@ -123,15 +121,15 @@ void vt_owners_python_names(struct vt_owners *w, uintptr_t dict, enum vt_step ki
 }
 
 static void key_entry(struct vt_owners *w, uintptr_t key, uintptr_t value, void *data) {
-    (void)data;
-    vt_owners_python_edge_key(w, key, value);
+    vt_owners_python_edge_key(w, data ? 0 : key, value);
     /* A key may hold something too; it has no name of its own. */
     vt_owners_python_edge_apart(w, key);
 }
 
 void vt_owners_python_keys(struct vt_owners *w, uintptr_t dict) {
-    vt_owners_keys(w, vt_owners_word(w, dict + VT_PYDICT_USED));
-    vt_owners_python_each(w, dict, key_entry, NULL);
+    uint64_t used = vt_owners_word(w, dict + VT_PYDICT_USED);
+    vt_owners_keys(w, used);
+    vt_owners_python_each(w, dict, key_entry, used > VT_OWNERS_KEYS ? w : NULL);
 }
 
 /* --- attributes of instances --- */

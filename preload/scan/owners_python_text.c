@@ -102,7 +102,10 @@ static bool put_str(struct vt_owners *w, struct out *o, uintptr_t str, bool quot
             return false;
         for (uint64_t k = 0; k < n && !o->cut; k++) {
             uint32_t character = size == 1 ? c.one[k] : size == 2 ? c.two[k] : c.four[k];
-            if (quoted)
+            if (character >= 0x20 && character < 0x7f && character != '\'' && character != '\\' &&
+                o->n < o->room)
+                o->at[o->n++] = (char)character; /* nearly all are such */
+            else if (quoted)
                 put_quoted(o, character);
             else
                 put_character(o, character);
@@ -126,21 +129,26 @@ uint32_t vt_owners_python_str(struct vt_owners *w, uintptr_t str, char *to, uint
 bool vt_owners_python_is(struct vt_owners *w, uintptr_t str, const char *text) {
     char found[64];
     size_t length = strlen(text);
+    if (vt_owners_word(w, str + vt_pyimage.at.text_length) != length)
+        return false;
     uint32_t n = vt_owners_python_str(w, str, found, sizeof found);
     return n == length && memcmp(found, text, n) == 0;
 }
 
 /* An int's value. False: it needs more than 64 bits. */
 static bool read_number(struct vt_owners *w, uintptr_t object, bool *negative, uint64_t *value) {
-    uint32_t digits[3] = {0};
     int64_t size = (int64_t)vt_owners_word(w, object + VT_PY_SIZE);
     *negative = vt_owners_py->long_tag ? (size & 3) == 2 : size < 0;
-    uint64_t n = vt_owners_py->long_tag ? (uint64_t)size >> 3 : (uint64_t)(size < 0 ? -size : size);
-    if (n > 3 || (n && !vt_owners_read(w, digits, object + VT_PYLONG_DIGITS, n * 4)) ||
-        digits[2] > 15)
+    uint64_t n = vt_owners_py->long_tag ? (uint64_t)size >> 3 : (uint64_t)(size < 0 ? -size : size),
+             low = 0, high = 0;
+    if (n > 3 || (n && !vt_owners_read(w, &low, object + VT_PYLONG_DIGITS, sizeof low)))
         return false;
-    *value = digits[0] | (uint64_t)digits[1] << 30 | (uint64_t)digits[2] << 60;
-    return true;
+    if (n == 1) /* what is read behind it is no digit */
+        low &= UINT32_MAX;
+    if (n == 3)
+        high = (uint32_t)vt_owners_int(w, object + VT_PYLONG_DIGITS + sizeof low);
+    *value = (low & UINT32_MAX) | low >> 32 << 30 | high << 60;
+    return high <= 15;
 }
 
 uint64_t vt_owners_python_number(struct vt_owners *w, uintptr_t object) {
@@ -284,6 +292,10 @@ void vt_owners_python_edge_key(struct vt_owners *w, uintptr_t key, uintptr_t to)
         to = vt_owners_word(w, to + VT_PYLRU_LINK_RESULT);
     if (!resolve(w, &edge, to))
         return;
+    if (!key) {
+        vt_owners_edge(w, &edge);
+        return;
+    }
     type = vt_owners_type_of(w, key);
     if (!type)
         return;

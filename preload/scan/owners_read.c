@@ -11,6 +11,7 @@
  */
 #define _GNU_SOURCE
 #include "owners_parts.h"
+#include "scan_parts.h"
 
 #include <fcntl.h>
 #include <signal.h>
@@ -27,16 +28,26 @@
 #define ONCE __attribute__((noinline, noclone)) /* the labels exist once */
 #endif
 
-/* Copies, and returns 0. At a fault it returns what is left: the handler knows the two instructions
- * that may cause one by their labels. */
+/* Copies, and returns 0. At a fault it returns what is left: the handler knows these instructions by
+ * the labels around them. */
 ONCE static size_t copy(void *to, const void *from, size_t bytes) {
     uint64_t word;
-    __asm__ volatile(".globl vt_owners_copy_word, vt_owners_copy_byte, vt_owners_copy_end\n"
-                     ".hidden vt_owners_copy_word, vt_owners_copy_byte, vt_owners_copy_end\n"
+    __asm__ volatile(".globl vt_owners_copy_start, vt_owners_copy_end\n"
+                     ".hidden vt_owners_copy_start, vt_owners_copy_end\n"
+                     "vt_owners_copy_start:\n\t"
+                     "cmp $32, %0\n\t"
+                     "jb 1f\n\t"
+                     "movups (%2), %%xmm0\n\t"
+                     "movups 16(%2), %%xmm1\n\t"
+                     "movups %%xmm0, (%1)\n\t"
+                     "movups %%xmm1, 16(%1)\n\t"
+                     "add $32, %2\n\t"
+                     "add $32, %1\n\t"
+                     "sub $32, %0\n\t"
+                     "jmp vt_owners_copy_start\n"
                      "1:\n\t"
                      "cmp $8, %0\n\t"
-                     "jb 2f\n"
-                     "vt_owners_copy_word:\n\t"
+                     "jb 2f\n\t"
                      "mov (%2), %3\n\t"
                      "mov %3, (%1)\n\t"
                      "add $8, %2\n\t"
@@ -45,8 +56,7 @@ ONCE static size_t copy(void *to, const void *from, size_t bytes) {
                      "jmp 1b\n"
                      "2:\n\t"
                      "test %0, %0\n\t"
-                     "jz vt_owners_copy_end\n"
-                     "vt_owners_copy_byte:\n\t"
+                     "jz vt_owners_copy_end\n\t"
                      "movb (%2), %b3\n\t"
                      "movb %b3, (%1)\n\t"
                      "inc %2\n\t"
@@ -56,19 +66,42 @@ ONCE static size_t copy(void *to, const void *from, size_t bytes) {
                      "vt_owners_copy_end:"
                      : "+r"(bytes), "+r"(to), "+r"(from), "=&r"(word)
                      :
-                     : "memory", "cc");
+                     : "memory", "cc", "xmm0", "xmm1");
     return bytes;
 }
-extern const char vt_owners_copy_word[], vt_owners_copy_byte[], vt_owners_copy_end[];
+
+/* The same for one word, which is what is read most. */
+ONCE static size_t copy_word(uint64_t *to, const void *from) {
+    size_t left = sizeof *to;
+    uint64_t word = 0;
+    __asm__ volatile(".globl vt_owners_word_start, vt_owners_word_end\n"
+                     ".hidden vt_owners_word_start, vt_owners_word_end\n"
+                     "vt_owners_word_start:\n\t"
+                     "mov (%2), %1\n\t"
+                     "xor %k0, %k0\n"
+                     "vt_owners_word_end:"
+                     : "+r"(left), "+r"(word)
+                     : "r"(from)
+                     : "memory", "cc");
+    *to = word;
+    return left;
+}
+
+extern const char vt_owners_copy_start[], vt_owners_copy_end[], vt_owners_word_start[],
+    vt_owners_word_end[];
 
 static void faulted(int signal, siginfo_t *info, void *context) {
-    (void)info;
+    static const struct {
+        const char *start, *end;
+    } copies[] = {{vt_owners_copy_start, vt_owners_copy_end},
+                  {vt_owners_word_start, vt_owners_word_end}};
     greg_t *pc = &((ucontext_t *)context)->uc_mcontext.gregs[REG_RIP];
-    if (*pc == (greg_t)(uintptr_t)vt_owners_copy_word ||
-        *pc == (greg_t)(uintptr_t)vt_owners_copy_byte) {
-        *pc = (greg_t)(uintptr_t)vt_owners_copy_end;
-        return;
-    }
+    (void)info;
+    for (size_t i = 0; i < sizeof copies / sizeof *copies; i++)
+        if (*pc >= (greg_t)copies[i].start && *pc < (greg_t)copies[i].end) {
+            *pc = (greg_t)copies[i].end;
+            return;
+        }
     VT_SYS1(SYS_exit_group, 128 + signal);
 }
 
@@ -194,22 +227,20 @@ bool vt_owners_read_open(struct vt_owners *w) {
     return read_maps(w);
 }
 
+/* The range around an address; NULL: none. The one that was used last for addresses near it is
+ * looked at first. */
+static const struct vt_range *range_at(struct vt_owners *w, uintptr_t address) {
+    const struct vt_range **last = &w->last_ranges[address >> 20 & (VT_OWNERS_LAST - 1)];
+    if (*last && address - (*last)->start < (*last)->end - (*last)->start)
+        return *last;
+    const struct vt_range *r =
+        vt_scan_around(w->ranges, w->range_count, sizeof *w->ranges, address);
+    return r ? *last = r : NULL;
+}
+
 static bool is_readable(struct vt_owners *w, uintptr_t from, size_t bytes) {
-    const struct vt_range *r = w->range;
-    if (!r || from < r->start || from >= r->end) {
-        uint32_t low = 0, high = w->range_count;
-        while (low < high) {
-            uint32_t middle = (low + high) / 2;
-            if (w->ranges[middle].end <= from)
-                low = middle + 1;
-            else
-                high = middle;
-        }
-        if (low == w->range_count || w->ranges[low].start > from)
-            return false;
-        w->range = r = &w->ranges[low];
-    }
-    return bytes <= r->end - from;
+    const struct vt_range *r = range_at(w, from);
+    return r && bytes <= r->end - from;
 }
 
 bool vt_owners_read(struct vt_owners *w, void *to, uintptr_t from, size_t bytes) {
@@ -223,5 +254,9 @@ bool vt_owners_read(struct vt_owners *w, void *to, uintptr_t from, size_t bytes)
 
 uint64_t vt_owners_word(struct vt_owners *w, uintptr_t from) {
     uint64_t word;
-    return vt_owners_read(w, &word, from, sizeof word) ? word : 0;
+    if (!w->copy)
+        return vt_owners_read(w, &word, from, sizeof word) ? word : 0;
+    w->work++;
+    return is_readable(w, from, sizeof word) && copy_word(&word, (const void *)from) == 0 ? word
+                                                                                          : 0;
 }

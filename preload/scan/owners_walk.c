@@ -22,8 +22,7 @@
 
 #define AGAIN       (1u << 16)
 #define OTHERS_KEPT 3u
-#define SLOTS_FIRST                                                                                \
-    16384u                /* of the table of nodes; it grows, so that a small walk touches little */
+#define AHEAD       16u   /* objects that the memory is asked for before they are read */
 #define CLOCK_EVERY 4096u /* objects between two looks at the clock */
 
 /* --- memory --- */
@@ -46,15 +45,14 @@ static uint32_t slots_for(size_t items) {
 static bool make_memory(struct vt_owners *w) {
     size_t nodes = w->most_bytes / 2 / sizeof(struct vt_node),
            steps = w->most_bytes / 8 / sizeof(struct vt_path_step);
-    w->node_slot_count = SLOTS_FIRST;
     w->step_slot_count = slots_for(steps);
-    w->node_slots = vt_owners_map(w, w->node_slot_count * sizeof *w->node_slots);
     w->step_slots = vt_owners_map(w, w->step_slot_count * sizeof *w->step_slots);
     w->again = vt_owners_map(w, AGAIN * sizeof *w->again);
     w->types = vt_owners_map(w, VT_OWNERS_TYPES * sizeof *w->types);
     w->type_slots = vt_owners_map(w, (size_t)VT_OWNERS_TYPES * 2 * sizeof *w->type_slots);
     w->node_count = w->step_count = w->other_count = w->type_count = w->read = 1;
-    return make_pile(w, &w->nodes, nodes * sizeof(struct vt_node), sizeof(struct vt_node)) &&
+    return vt_owners_places_open(w, &w->places, w->most_bytes / 4) &&
+           make_pile(w, &w->nodes, nodes * sizeof(struct vt_node), sizeof(struct vt_node)) &&
            make_pile(w, &w->steps, steps * sizeof(struct vt_path_step),
                      sizeof(struct vt_path_step)) &&
            make_pile(w, &w->others, w->most_bytes / 8, sizeof(struct vt_other)) &&
@@ -108,37 +106,22 @@ struct vt_owners_target *vt_owners_target_at(const struct vt_owners *w, uintptr_
     return low < w->target_count && t->start <= address ? t : NULL;
 }
 
-/* A class keeps objects apart that lie at one address: a C++ object and its first member. */
-static uint32_t *slot_of(const struct vt_owners *w, uintptr_t address, uint16_t class_) {
-    uint64_t h = ((address >> 3) + ((uint64_t)class_ << 48)) * 0x9e3779b97f4a7c15ull;
-    uint32_t i = (uint32_t)(h >> 32) & (w->node_slot_count - 1);
-    for (; w->node_slots[i]; i = (i + 1) & (w->node_slot_count - 1)) {
-        const struct vt_node *n = vt_node_at(w, w->node_slots[i]);
+/* The node of an object; 0: it was not reached. A class keeps objects apart that lie at one address: a
+ * C++ object and its first member. */
+static uint32_t node_of(const struct vt_owners *w, uintptr_t address, uint16_t class_) {
+    const uint32_t *place = vt_owners_place_at(&w->places, address);
+    uint32_t number = place ? *place : 0;
+    while (number) {
+        const struct vt_node *n = vt_node_at(w, number);
         if (n->address == address && n->class_ == class_)
             break;
+        number = n->beside;
     }
-    return &w->node_slots[i];
+    return number;
 }
 
 bool vt_owners_seen(const struct vt_owners *w, uintptr_t object) {
-    return *slot_of(w, object, VT_NODE_PYTHON) != 0;
-}
-
-/* Half full is full. */
-static bool grow_nodes(struct vt_owners *w) {
-    if (w->node_count < w->node_slot_count / 2)
-        return true;
-    uint32_t *old = w->node_slots, *slots = NULL;
-    if (w->node_slot_count < 1u << 30)
-        slots = vt_owners_map(w, 4 * (size_t)w->node_slot_count * sizeof *slots);
-    if (!slots)
-        return false;
-    w->node_slots = slots;
-    w->node_slot_count *= 4;
-    for (uint32_t i = 1; i < w->node_count; i++)
-        *slot_of(w, vt_node_at(w, i)->address, vt_node_at(w, i)->class_) = i;
-    vt_owners_unmap_one(w, old);
-    return true;
+    return node_of(w, object, VT_NODE_PYTHON) != 0;
 }
 
 static void add_roles(struct vt_owners *w, uint32_t number, uint16_t roles) {
@@ -179,36 +162,40 @@ static void arrive_again(struct vt_owners *w, uint32_t number, const struct vt_e
 }
 
 static void arrive(struct vt_owners *w, const struct vt_edge *edge, uint16_t class_, uint64_t type,
-                   uint32_t type_index, uint16_t roles) {
-    uint32_t *slot = slot_of(w, edge->to, class_);
-    if (*slot) {
+                   uint16_t type_index, uint16_t roles) {
+    uint32_t known = node_of(w, edge->to, class_);
+    if (known) {
         if (!w->roles_only)
-            arrive_again(w, *slot, edge, type);
-        add_roles(w, *slot, roles);
+            arrive_again(w, known, edge, type);
+        add_roles(w, known, roles);
         return;
     }
-    if (w->roles_only || !grow_nodes(w))
+    if (w->roles_only)
         return;
-    slot = slot_of(w, edge->to, class_);
     bool part = edge->kind == VT_STEP_NONE;
     uint32_t step = part ? w->step : vt_owners_step(w, w->step, edge, type, class_);
     struct vt_node *n = step ? vt_owners_push(w, &w->nodes, sizeof *n) : NULL;
-    if (!n)
+    uint32_t *place = n ? vt_owners_place_for(w, &w->places, edge->to) : NULL;
+    if (!place) {
+        w->stopped = true;
         return;
+    }
     *n = (struct vt_node){.address = edge->to,
                           .step = step,
                           .parent = w->node,
+                          .beside = *place,
                           .type = type_index,
-                          .class_ = class_,
                           .roles = roles,
                           .holders = 1,
+                          .class_ = (uint8_t)class_,
                           .part = part,
                           .weak = edge->as == VT_AS_NUMBER};
-    *slot = w->node_count++;
+    *place = w->node_count;
     if (class_ == VT_NODE_TARGET) {
-        vt_owners_target_at(w, edge->to)->node = *slot;
+        vt_owners_target_at(w, edge->to)->node = w->node_count;
         w->reached += !n->weak;
     }
+    w->node_count++;
 }
 
 static void arrive_at_target(struct vt_owners *w, const struct vt_edge *edge, uint16_t roles) {
@@ -227,7 +214,7 @@ static void arrive_at_python(struct vt_owners *w, const struct vt_edge *edge, ui
         return;
     if (type->number && !vt_owners_target_at(w, w->readers->python_number(w, edge->to)))
         return;
-    arrive(w, edge, VT_NODE_PYTHON, type->address, (uint32_t)(type - w->types), roles);
+    arrive(w, edge, VT_NODE_PYTHON, type->address, (uint16_t)(type - w->types), roles);
 }
 
 void vt_owners_edge(struct vt_owners *w, const struct vt_edge *edge) {
@@ -342,8 +329,11 @@ static void walk_level(struct vt_owners *w) {
     if (w->level == VT_LEVEL_NATIVE && w->readers->native && !w->stopped)
         w->readers->native(w);
     for (;;) {
-        while (w->read < w->node_count && has_time(w))
+        while (w->read < w->node_count && has_time(w)) {
+            if (w->read + AHEAD < w->node_count)
+                __builtin_prefetch((const void *)vt_node_at(w, w->read + AHEAD)->address);
             come_to(w, w->read++);
+        }
         if (!has_time(w) || !(number = next_later(w)))
             break;
         read_node(w, number);

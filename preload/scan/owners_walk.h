@@ -4,6 +4,7 @@
  *
  *   owners.c         when, of what, in which process, and what is written
  *   owners_walk.c    the graph: breadth first from the roots, by named edges
+ *   owners_places.c  what was reached, by its address
  *   owners_paths.c   steps of paths, each kept once
  *   owners_read.c    reads memory that may not be what it should be
  *   owners_python.c, owners_python_roots.c   edges of Python's objects, and where they begin

@@ -98,7 +98,24 @@ static int class_later(const struct vt_owners_type *type, uint16_t class_) {
     return type && ((const struct type *)type->address)->role_of ? VT_LATER_OPTIMIZER : -1;
 }
 
+/* The made-up objects of C++ hold the allocation of their class's number. */
+static uint64_t class_key(struct vt_owners *w, uintptr_t object, uint16_t class_) {
+    (void)w, (void)object;
+    return class_;
+}
+
+static void class_object(struct vt_owners *w, uintptr_t object, uint16_t class_);
+
+static uint32_t class_name(struct vt_owners *w, uint64_t key, uint16_t class_, char *to,
+                           uint32_t room) {
+    (void)w, (void)key, (void)class_, (void)to, (void)room;
+    return 0;
+}
+
 static const struct vt_owners_readers readers = {
+    .class_ = class_object,
+    .class_key = class_key,
+    .class_name = class_name,
     .python_type = python_type,
     .python = python,
     .python_number = python_number,
@@ -134,6 +151,11 @@ static const struct vt_owners_readers readers = {
 #define DEVICE    0x7f0000000000ull /* addresses of the made-up allocations */
 #define ALLOCATED 0x1000u
 #define AT(i)     (DEVICE + (i) * (uint64_t)ALLOCATED)
+
+static void class_object(struct vt_owners *w, uintptr_t object, uint16_t class_) {
+    (void)object;
+    vt_owners_edge(w, &(struct vt_edge){.as = VT_AS_ADDRESS, .to = AT(class_)});
+}
 
 /* --- a walk, and its answer --- */
 
@@ -471,6 +493,43 @@ static void a_cycle_is_no_other_holder(void **state) {
     end();
 }
 
+static void objects_at_one_place_are_told_apart(void **state) {
+    (void)state;
+    const struct vt_edge memory[] = {MEMORY(AT(0))};
+    const struct object o = OBJECT(thing, memory);
+    const struct vt_edge names[] = {
+        NAMED("o", &o),
+        {.kind = VT_STEP_NAME,
+         .name = TEXT("c"),
+         .as = VT_AS_CLASS,
+         .to = (uintptr_t)&o,
+         .class_ = 1},
+        {.kind = VT_STEP_NAME,
+         .name = TEXT("d"),
+         .as = VT_AS_CLASS,
+         .to = (uintptr_t)&o,
+         .class_ = 2},
+        {.kind = VT_STEP_NAME,
+         .name = TEXT("e"),
+         .as = VT_AS_CLASS,
+         .to = (uintptr_t)&o + 8,
+         .class_ = 2},
+    };
+    const struct root module = MODULE(VT_LEVEL_USER, "main", names);
+    char text_[200];
+    roots = &module;
+    root_count = 1;
+    walk(3, UINT64_MAX, VT_KIND_DEVICE);
+    assert_non_null(owned(0, 0, text_));
+    assert_string_equal(text_, "main.o");
+    assert_non_null(owned(1, 0, text_));
+    assert_string_equal(text_, "main.c");
+    assert_int_equal(owned(2, 0, text_)->holders, 2);
+    assert_string_equal(text_, "main.d");
+    assert_int_equal(w->answer->objects, 1 + 4 + 3);
+    end();
+}
+
 static void a_wrong_pointer_is_no_fault(void **state) {
     (void)state;
     char path_[] = "/tmp/owners_walk_test.XXXXXX", bytes[64];
@@ -515,6 +574,7 @@ int main(void) {
         cmocka_unit_test(libraries_are_walked_for_what_is_missing),
         cmocka_unit_test(who_holds_a_wrapper_holds_what_is_in_it),
         cmocka_unit_test(a_cycle_is_no_other_holder),
+        cmocka_unit_test(objects_at_one_place_are_told_apart),
         cmocka_unit_test(a_wrong_pointer_is_no_fault),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

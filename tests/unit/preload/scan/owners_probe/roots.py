@@ -110,12 +110,15 @@ def check_cycles():
             def __init__(self):
                 self.call = lambda: self
         InClosure()
-    gc.collect()
-    drop()
-    found = [(e.kind, e.name) for e in take(library.probe_roots(CYCLES, ctypes.addressof(room), ROOM)) if e.root]
     wanted = ["Knot", "Knot", "SlotKnot", "check_cycles.<locals>.drop.<locals>.InClosure"]
-    if sorted(found) != [(CYCLE, name) for name in wanted]:
-        fault(f"cycles: {found}")
+    for where, prepare in ("young", int), ("frozen", gc.freeze):
+        gc.collect()
+        drop()
+        prepare()
+        found = [(e.kind, e.name) for e in take(library.probe_roots(CYCLES, ctypes.addressof(room), ROOM)) if e.root]
+        if sorted(found) != [(CYCLE, name) for name in wanted]:
+            fault(f"cycles, {where}: {found}")
+        gc.unfreeze()
     gc.collect()
 
 
