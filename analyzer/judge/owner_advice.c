@@ -20,6 +20,22 @@ static size_t name_length(const char *holder) {
     return context ? (size_t)(context - holder) : strlen(holder);
 }
 
+/* A graph that the program does not need: it is kept for numbers, or for the next round's state. */
+static char *advise_graph(const struct vt_memory_owner *o, int name) {
+    bool sum = !strncmp(o->graph, "Add", 3) || !strncmp(o->graph, "Sub", 3);
+    if (o->graph_chain && sum && o->graphs > 1)
+        return vt_formatted("`%.*s` is a sum that keeps the graph of every term: add .item() of "
+                            "each, or .detach() it",
+                            name, o->holder);
+    if (o->graph_chain)
+        return vt_formatted("`%.*s` carries the graph of every round on: .detach() it before the "
+                            "next one",
+                            name, o->holder);
+    return vt_formatted("`%.*s` keeps autograd graphs: keep .item() of a number, .detach() of a "
+                        "tensor",
+                        name, o->holder);
+}
+
 char *vt_owners_advise(const struct vt_process *p, const struct vt_leak *leak) {
     const struct vt_snapshot *s = vt_process_snapshot(p);
     if (!leak->kept)
@@ -28,16 +44,8 @@ char *vt_owners_advise(const struct vt_process *p, const struct vt_leak *leak) {
     const char *class = memory_class(o), *copy = class ? vt_roles_host_copy(class) : NULL;
     bool container = o->holder_type && strcmp(o->name, o->holder) != 0;
     int name = (int)name_length(o->holder);
-    if (o->graph && o->graphs > 1)
-        return vt_formatted(
-            "`%.*s` keeps the autograd graph of every round: add .item() of what is "
-            "added, or .detach() it",
-            name, o->holder);
     if (o->graph)
-        return vt_formatted(
-            "`%.*s` keeps autograd graphs: keep .item() of a number, .detach() of a "
-            "tensor",
-            name, o->holder);
+        return advise_graph(o, name);
     if (o->root.kind == VT_ROOT_CYCLE)
         return vt_formatted(
             "only gc.collect() frees it: break the cycle of %s objects, or make one "

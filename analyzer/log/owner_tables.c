@@ -16,6 +16,7 @@ void vt_log_take_step(struct vt_log *log, const uint8_t *record) {
     if (!r.number)
         return;
     const char *text = (const char *)record + sizeof r;
+    bool counted = r.kind == VT_STEP_CLASS;
     VT_GROW(log->steps, log->step_count, log->step_room);
     log->steps[log->step_count++] = (struct vt_log_step){
         .number = r.number,
@@ -23,8 +24,10 @@ void vt_log_take_step(struct vt_log *log, const uint8_t *record) {
         .kind = r.kind,
         .many = r.flags & VT_STEP_MANY,
         .repeats = r.flags & VT_STEP_REPEATS,
-        .line = r.line,
-        .address = r.address,
+        .line = counted ? 0 : r.line,
+        .address = counted ? 0 : r.address,
+        .counts = {counted ? r.line : 0, counted ? vt_step_row(r.address) : 0,
+                   counted ? vt_step_length(r.address) : 0},
         .name = vt_strndup(text, r.name_bytes),
         .type = vt_strndup(text + r.name_bytes, r.type_bytes),
     };

@@ -160,6 +160,8 @@ char *vt_owner_chain(const struct vt_memory_owner *o) {
         vt_string_add(&s, " → …");
     if (o->graphs > 1)
         vt_string_format(&s, " (%s graphs)", VT_NUMBER(o->graphs));
+    else if (o->graph_chain)
+        vt_string_format(&s, " (a chain of %s nodes)", VT_NUMBER(o->graph_chain));
     return vt_printable(s.text);
 }
 

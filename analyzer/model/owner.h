@@ -66,7 +66,10 @@ struct vt_memory_owner {
     uint32_t path_count, name_count; /* name_count: how many of them are the name's */
     bool longer;                     /* the same class repeats behind the last: an autograd graph */
     const char *graph; /* the first node of the autograd graph that holds it; NULL: none does */
-    uint64_t graphs;   /* how many graphs hang one behind the other; 0: unknown */
+    uint64_t graphs;   /* how many begin with that node, or hang one behind the other in a chain of
+                          such nodes; 0: unknown */
+    uint64_t graph_chain; /* nodes of the longest way through it, if it leads back to such a node
+                             again and again: a sum, a carried state; 0: it does not */
     enum vt_purpose purpose;
     uint64_t bytes, count;           /* device memory that it owns */
     uint64_t host_bytes, host_count; /* pinned host and managed memory */

@@ -27,7 +27,6 @@ struct way {
     bool mixed;   /* it leads to objects of several classes */
     uint32_t line;
     uint64_t address;
-    uint64_t graphs;            /* how many of its class hang one behind the other */
     const char *name;           /* as in the log; points into `texts` */
     const char *type;           /* "" unknown */
     const char *core, *context; /* the name up to here; NULL: not made yet */
@@ -40,7 +39,6 @@ struct vt_owner_names {
     size_t way_count, way_room;
     struct vt_map known;   /* hash -> way */
     uint32_t *way_of;      /* by step; VT_MAP_NONE: no root */
-    uint32_t *graphs_of;   /* by step: how many nodes of the graph's class lead to it */
     struct vt_root *roots; /* by way; of those that were asked for */
     bool *rooted;
     char **texts;
@@ -75,14 +73,15 @@ static bool is_of_modules(unsigned kind, const char *name) {
             !strcmp(name, "_buffers") || !strcmp(name, "__dict__"));
 }
 
-/* Whether a class is a node of an autograd graph: MulBackward0, torch::autograd::AccumulateGrad. */
-static bool is_graph_node(const char *type) {
+/* Whether a class is a node of an autograd graph: MulBackward0, torch::autograd::AccumulateGrad. The
+ * classes of a program's own functions have no number. */
+static bool is_graph_node(unsigned kind, const char *type) {
     size_t length = strlen(type);
     while (length && type[length - 1] >= '0' && type[length - 1] <= '9')
         length--;
-    bool backward =
-        length > 8 && length < strlen(type) && !strncmp(type + length - 8, "Backward", 8);
-    return backward || (!strncmp(type, "torch::autograd::", 17) && strstr(type, "generated"));
+    bool backward = length > 8 && !strncmp(type + length - 8, "Backward", 8);
+    return (backward && (length < strlen(type) || kind == VT_STEP_CLASS)) ||
+           (!strncmp(type, "torch::autograd::", 17) && strstr(type, "generated"));
 }
 
 /* A step on its way to become a way. */
@@ -173,7 +172,7 @@ static uint32_t add_way(struct merging *m) {
         .repeats = m->step->repeats,
         .hidden = !m->inside && is_of_modules(m->kind, m->name),
         .inside = m->inside,
-        .graph = m->inside && is_graph_node(type),
+        .graph = m->inside && is_graph_node(m->kind, type),
         .line = m->step->line,
         .address = m->address,
         .name = name,
@@ -226,12 +225,6 @@ static void merge_step(struct vt_owner_names *n, uint32_t i) {
     if (again != VT_MAP_NONE)
         n->ways[again].repeats = true;
     free(m.stripped);
-    struct way *way = &n->ways[n->way_of[i]];
-    n->graphs_of[i] = parent && way->graph ? n->graphs_of[step->parent] : 0;
-    if (way->graph && !strcmp(step->type, way->type))
-        n->graphs_of[i]++;
-    if (way->graph && n->graphs_of[i] > way->graphs)
-        way->graphs = n->graphs_of[i];
 }
 
 struct vt_owner_names *vt_owner_names_open(const struct vt_log *log, struct vt_symbols *symbols) {
@@ -239,7 +232,6 @@ struct vt_owner_names *vt_owner_names_open(const struct vt_log *log, struct vt_s
     n->log = log;
     n->symbols = symbols;
     n->way_of = vt_alloc(log->step_count, sizeof *n->way_of);
-    n->graphs_of = vt_alloc(log->step_count, sizeof *n->graphs_of);
     for (uint32_t i = 0; i < log->step_count; i++)
         merge_step(n, i);
     n->roots = vt_alloc(n->way_count, sizeof *n->roots);
@@ -255,7 +247,6 @@ void vt_owner_names_close(struct vt_owner_names *n) {
     free(n->texts);
     free(n->ways);
     free(n->way_of);
-    free(n->graphs_of);
     free(n->roots);
     free(n->rooted);
     vt_map_free(&n->known);
@@ -511,6 +502,20 @@ static const char *known_type(const struct way *way) {
     return way->mixed || is_root(way->kind) ? NULL : text_or_null(way->type);
 }
 
+/* Counts the graphs that begin where a step's way comes to its first node. */
+static void count_graphs(const struct vt_owner_names *n, uint32_t step,
+                         struct vt_memory_owner *owner) {
+    const struct vt_log_step *first = NULL;
+    for (uint32_t at = step; at != VT_MAP_NONE && n->way_of[at] != VT_MAP_NONE;
+         at = n->log->steps[at].parent)
+        if (n->ways[n->way_of[at]].graph && n->log->steps[at].kind == VT_STEP_CLASS)
+            first = &n->log->steps[at];
+    if (!first)
+        return;
+    owner->graphs = first->counts.starts > 1 ? first->counts.starts : first->counts.row;
+    owner->graph_chain = first->counts.starts == 1 && first->repeats ? first->counts.length : 0;
+}
+
 /* Numbers that are addresses: they say nothing of what holds the memory. */
 static bool is_number_class(const char *type) {
     return !strcmp(type, "int") || !strncmp(type, "ctypes.c_", 9);
@@ -534,7 +539,6 @@ static void fill_path(struct vt_owner_names *n, uint32_t index, uint32_t end,
             continue;
         if (way->inside) {
             owner->graph = way->graph ? keep(n, short_class(way->type)) : owner->graph;
-            owner->graphs = way->graph ? way->graphs : owner->graphs;
             path[length] = way->type[0] ? keep(n, short_class(way->type)) : keep(n, step_text(way));
         } else if (root) {
             path[length] = root_text(root_of(n, list[i]));
@@ -568,6 +572,7 @@ void vt_owner_names_fill(struct vt_owner_names *n, uint32_t step, struct vt_memo
     owner->holder_id = holder;
     owner->variable = variable_of(n, end) * VT_PURPOSES + owner->purpose;
     fill_path(n, index, end, owner);
+    count_graphs(n, step, owner);
     const char *parts[] = {vt_root_names[root->kind],
                            root->module,
                            root->function,

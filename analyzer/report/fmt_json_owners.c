@@ -34,6 +34,8 @@ static void owner(struct vt_json *j, const struct vt_process *p, const struct vt
     texts(j, "path", o->path, o->path_count);
     texts(j, "types", o->types, o->path_count);
     vt_json_string(j, "graph", o->graph);
+    vt_json_number(j, "graphs", o->graphs ? o->graphs : VT_UNKNOWN);
+    vt_json_number(j, "graph_chain", o->graph_chain ? o->graph_chain : VT_UNKNOWN);
     vt_json_string(j, "role", vt_purpose_names[o->purpose]);
     vt_json_number(j, "bytes", o->bytes);
     vt_json_number(j, "count", o->count);

@@ -23,7 +23,7 @@
 #include <stdint.h>
 
 #define VT_LOG_MAGIC       "vramtrc\x01"
-#define VT_LOG_VERSION     4u /* written */
+#define VT_LOG_VERSION     5u /* written */
 #define VT_LOG_VERSION_MIN 1u /* the lowest that today's reader reads */
 #define VT_CHUNK_BYTES     65536u
 #define VT_CHUNK_MAGIC     0x4b435456u /* "VTCK" */
@@ -465,6 +465,18 @@ enum vt_step_flag {
     VT_STEP_MANY = 1,    /* stands for several indices or keys, and has no name: "[*]" */
     VT_STEP_REPEATS = 2, /* the path goes through such a step more than once in a row */
 };
+
+/* A CLASS step's `address`, as a graph's nodes are folded into few steps: how many such objects are one right behind
+ * the other at most, and through how many objects of CLASS steps the longest path goes that comes through this one. */
+static inline uint64_t vt_step_chain(uint32_t row, uint32_t length) {
+    return (uint64_t)length << 32 | row;
+}
+static inline uint32_t vt_step_row(uint64_t chain) {
+    return (uint32_t)chain;
+}
+static inline uint32_t vt_step_length(uint64_t chain) {
+    return (uint32_t)(chain >> 32);
+}
 
 /* What memory is for, as far as its holders tell: a bit for each that was seen on any path to it. */
 enum vt_role {

@@ -142,6 +142,44 @@ uint32_t vt_owners_step(struct vt_owners *w, uint32_t parent, const struct vt_ed
     return known ? known : add(w, slot, as, name, (struct vt_owners_text){0});
 }
 
+/* --- what was folded --- */
+
+/* Where a node is on the way through a graph. */
+struct position {
+    uint32_t row, length;
+};
+
+/* Counts what CLASS steps stand for. The order of nodes is that in which they were reached, so a
+ * node's parent has its position already. Without memory nothing is counted. */
+static void count_chains(struct vt_owners *w) {
+    uint32_t classes = 0;
+    for (uint32_t i = 1; i < w->step_count; i++)
+        classes += vt_step_at(w, i)->kind == VT_STEP_CLASS;
+    struct position *at = classes ? vt_owners_map(w, (size_t)w->node_count * sizeof *at) : NULL;
+    for (uint32_t i = 1; at && i < w->node_count; i++) {
+        const struct vt_node *n = vt_node_at(w, i), *parent = vt_node_at(w, n->parent);
+        struct vt_path_step *s = vt_step_at(w, n->step);
+        if (s->kind != VT_STEP_CLASS || n->parent >= i)
+            continue;
+        if (n->part) {
+            at[i] = at[n->parent];
+            continue;
+        }
+        bool inside = vt_step_at(w, parent->step)->kind == VT_STEP_CLASS;
+        at[i] = (struct position){1 + (parent->step == n->step ? at[n->parent].row : 0),
+                                  1 + (inside ? at[n->parent].length : 0)};
+        s->line += !inside;
+        s->row = at[i].row > s->row ? at[i].row : s->row;
+        s->length = at[i].length > s->length ? at[i].length : s->length;
+    }
+    for (uint32_t i = w->step_count; at && --i;) { /* a step's parent is older */
+        const struct vt_path_step *s = vt_step_at(w, i);
+        struct vt_path_step *parent = vt_step_at(w, s->parent);
+        if (s->kind == VT_STEP_CLASS && parent->kind == VT_STEP_CLASS && parent->length < s->length)
+            parent->length = s->length;
+    }
+}
+
 /* --- the answer --- */
 
 static void *reserve(struct vt_owners *w, size_t bytes) {
@@ -192,7 +230,7 @@ static uint32_t write_step(struct vt_owners *w, struct vt_path_step *s, uint32_t
     r->kind = s->kind;
     r->flags = s->flags;
     r->line = s->line;
-    r->address = s->address;
+    r->address = s->kind == VT_STEP_CLASS ? vt_step_chain(s->row, s->length) : s->address;
     r->name_bytes = name_bytes;
     r->type_bytes = type_bytes;
     memcpy(r + 1, name, name_bytes);
@@ -302,6 +340,7 @@ void vt_owners_write(struct vt_owners *w) {
     enum { MOST = 256 };
     struct vt_owned *entries = vt_owners_map(w, MOST * sizeof *entries);
     uint32_t count = 0;
+    count_chains(w);
     for (uint32_t i = 0; entries && i < w->target_count; i++) {
         const struct vt_owners_target *t = &w->targets[i];
         if (!t->node)

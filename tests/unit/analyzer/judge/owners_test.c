@@ -242,16 +242,25 @@ static void layers(void **state) {
     end();
 }
 
+/* The first node of graphs, or one behind it: objects of one class, as the tracer counts them. */
+static uint32_t graph_step(uint32_t parent, const char *class, uint32_t starts, uint32_t row,
+                           uint32_t length) {
+    bool repeats = row > 1 || (starts == 1 && length > 100);
+    return maker_step(&m, 0,
+                      (struct maker_step){parent, VT_STEP_CLASS, NULL, class,
+                                          repeats ? VT_STEP_REPEATS : 0, starts,
+                                          vt_step_chain(row, length)});
+}
+
 /* total_loss += loss: a chain of graphs, with what each saved. */
 static void graphs(void **state) {
     (void)state;
     start();
     uint32_t at = step(module(), VT_STEP_NAME, "total_loss", "torch.Tensor");
-    for (int i = 0; i < 1200; i++) {
-        at = step(at, VT_STEP_CLASS, NULL, "AddBackward0");
-        uint32_t saved = step(at, VT_STEP_CLASS, NULL, "MseLossBackward0");
+    at = graph_step(at, "AddBackward0", 1, 1200, 1203);
+    uint32_t saved = graph_step(at, "MseLossBackward0", 0, 1, 1202);
+    for (int i = 0; i < 1200; i++)
         own(block(100), saved, VT_ROLE_SAVED);
-    }
     snapshot();
     const struct vt_snapshot *s = &finish()->snapshots[0];
     assert_int_equal(s->owner_count, 1);
@@ -259,6 +268,46 @@ static void graphs(void **state) {
     assert_string_equal(s->owners[0].graph, "AddBackward0");
     assert_int_equal(s->owners[0].purpose, VT_PURPOSE_ACTIVATIONS);
     assert_chain(&s->owners[0], "total_loss → AddBackward0 → … (1,200 graphs)");
+    end();
+}
+
+/* Builds with what a variable holds by one first node, of a graph. */
+static const struct vt_memory_owner *graph_at(uint32_t holder, const char *class, uint32_t starts,
+                                              uint32_t row, uint32_t length) {
+    uint32_t first = graph_step(holder, class, starts, row, length);
+    return owner_at(step(first, VT_STEP_CLASS, NULL, "Tensor"), VT_ROLE_SAVED);
+}
+
+/* Losses in a list: a graph each, of which some begin with a sum. */
+static void many_graphs(void **state) {
+    (void)state;
+    start();
+    uint32_t losses = step(module(), VT_STEP_NAME, "losses", "list");
+    assert_chain(graph_at(many(losses, VT_STEP_INDEX, "torch.Tensor"), "AddBackward0", 120, 3, 9),
+                 "losses[*] → AddBackward0 → … (120 graphs)");
+    end();
+}
+
+/* A state that is handed on: not a row of one class, so graphs cannot be counted. */
+static void carried_graph(void **state) {
+    (void)state;
+    start();
+    uint32_t h = step(module(), VT_STEP_NAME, "h", "torch.Tensor");
+    assert_chain(graph_at(h, "TanhBackward0", 1, 1, 361),
+                 "h → TanhBackward0 → … (a chain of 361 nodes)");
+    end();
+}
+
+/* The graph of one loss; and one from a log that has no counts. */
+static void one_graph(void **state) {
+    (void)state;
+    start();
+    uint32_t loss = step(module(), VT_STEP_NAME, "loss", "torch.Tensor");
+    assert_chain(graph_at(loss, "FnBackward", 1, 1, 9), "loss → FnBackward → …");
+    end();
+    start();
+    loss = step(module(), VT_STEP_NAME, "loss", "torch.Tensor");
+    assert_chain(graph_at(loss, "MseLossBackward0", 0, 0, 0), "loss → MseLossBackward0 → …");
     end();
 }
 
@@ -504,6 +553,7 @@ static void make_training(void) {
                    (struct maker_step){
                        .kind = VT_STEP_FRAME, .name = "main", .type = "/tmp/train.py", .line = 12});
     uint32_t total = step(frame, VT_STEP_NAME, "total_loss", "torch.Tensor");
+    total = graph_step(total, "AddBackward0", 1, 300, 304);
     own(block(1 << 20), weight, VT_ROLE_PARAMETER);
     own(block(1 << 12), bias, VT_ROLE_PARAMETER);
     block(7 << 10);
@@ -514,7 +564,6 @@ static void make_training(void) {
         maker_alloc(&m, 0, 0, VT_KIND_DEVICE, 1000, 0, 2, graph + (1 << 20), 1 << 14, 0);
         maker_alloc(&m, 0, 0, VT_KIND_DEVICE, 1000, 0, 3, graph, 1 << 12, 0);
         maker_free_at(&m, 0, 0, VT_KIND_DEVICE, temporary);
-        total = step(total, VT_STEP_CLASS, NULL, "AddBackward0");
         own(graph, total, VT_ROLE_SAVED);
         own(graph + (1 << 20), pointer, 0);
         own(graph + (1 << 20), frame, 0);
@@ -587,6 +636,9 @@ int main(void) {
                                        cmocka_unit_test(names),
                                        cmocka_unit_test(layers),
                                        cmocka_unit_test(graphs),
+                                       cmocka_unit_test(many_graphs),
+                                       cmocka_unit_test(carried_graph),
+                                       cmocka_unit_test(one_graph),
                                        cmocka_unit_test(sums),
                                        cmocka_unit_test(segments),
                                        cmocka_unit_test(broken_ways),

@@ -139,6 +139,8 @@ static const struct vt_owners_readers readers = {
     { .kind = VT_STEP_KEY, .name = TEXT(n), .to = (uintptr_t)(o) }
 #define ITEM(i, o)                                                                                 \
     { .kind = VT_STEP_INDEX, .indexed = true, .index = (i), .to = (uintptr_t)(o) }
+#define NODE(o)                                                                                    \
+    { .kind = VT_STEP_CLASS, .to = (uintptr_t)(o) }
 #define MEMORY(a)                                                                                  \
     { .as = VT_AS_ADDRESS, .to = (a) }
 #define NUMBER(a)                                                                                  \
@@ -348,6 +350,55 @@ static void a_linked_list_is_few_steps(void **state) {
     walk(1, LONG / 2, VT_KIND_DEVICE);
     assert_null(owned(0, 0, text_));
     assert_true(w->answer->flags & VT_SNAPSHOT_PARTIAL);
+    end();
+}
+
+/* A sum of ROUNDS losses, each behind the sum before it, and a list of as many: what was folded is
+ * counted. */
+static void graphs_are_counted(void **state) {
+    (void)state;
+    enum { ROUNDS = 100 };
+    static const struct type add = {.name = "AddBackward0"}, loss = {.name = "MseLossBackward0"};
+    static struct object sums[ROUNDS], losses[2 * ROUNDS];
+    static struct vt_edge sum_edges[ROUNDS][2], memory[2 * ROUNDS], items[ROUNDS];
+    for (uint32_t i = 0; i < 2 * ROUNDS; i++) {
+        memory[i] = (struct vt_edge)MEMORY(AT(i));
+        losses[i] = (struct object){.type = &loss, .edges = &memory[i], .count = 1};
+    }
+    for (uint32_t i = 0; i < ROUNDS; i++) {
+        sum_edges[i][0] = (struct vt_edge)NODE(&losses[i]);
+        sum_edges[i][1] = (struct vt_edge)NODE(i ? &sums[i - 1] : NULL);
+        sums[i] = (struct object){.type = &add, .edges = sum_edges[i], .count = 2};
+    }
+    static struct vt_edge node_of[ROUNDS];
+    static struct object tensors[ROUNDS];
+    for (uint32_t i = 0; i < ROUNDS; i++) {
+        node_of[i] = (struct vt_edge)NODE(&losses[ROUNDS + i]);
+        tensors[i] = (struct object){.type = &thing, .edges = &node_of[i], .count = 1};
+        items[i] = (struct vt_edge)ITEM(i, &tensors[i]);
+    }
+    const struct vt_edge total_edges[] = {NODE(&sums[ROUNDS - 1])};
+    const struct object total = OBJECT(thing, total_edges), kept = OBJECT(list, items);
+    const struct vt_edge variables[] = {NAMED("total", &total), NAMED("kept", &kept)};
+    const struct root one[] = {MODULE(VT_LEVEL_USER, "main", variables)};
+    char text_[200];
+    roots = one;
+    root_count = 1;
+    walk(2 * ROUNDS, UINT64_MAX, VT_KIND_DEVICE);
+    const struct vt_owned *e = owned(0, 0, text_);
+    assert_non_null(e);
+    const struct vt_rec_step *first = step(step(e->step)->parent);
+    assert_int_equal(first->flags & VT_STEP_REPEATS, VT_STEP_REPEATS);
+    assert_int_equal(first->line, 1); /* one sum */
+    assert_int_equal(vt_step_row(first->address), ROUNDS);
+    assert_int_equal(vt_step_length(first->address), ROUNDS + 1);
+    assert_int_equal(step(e->step)->line, 0);
+    e = owned(ROUNDS, 0, text_);
+    assert_non_null(e);
+    assert_int_equal(step(e->step)->line, ROUNDS);
+    assert_int_equal(vt_step_row(step(e->step)->address), 1);
+    assert_int_equal(vt_step_length(step(e->step)->address), 1);
+    assert_int_equal(step(step(e->step)->parent)->line, 0);
     end();
 }
 
@@ -568,6 +619,7 @@ int main(void) {
         cmocka_unit_test(a_list_is_one_step),
         cmocka_unit_test(keys_are_names_up_to_64),
         cmocka_unit_test(a_linked_list_is_few_steps),
+        cmocka_unit_test(graphs_are_counted),
         cmocka_unit_test(a_role_reaches_what_was_read_before),
         cmocka_unit_test(an_optimizer_names_no_parameters),
         cmocka_unit_test(a_number_owns_what_nothing_else_does),
