@@ -4,6 +4,8 @@
  */
 #include "model.h"
 
+#include "vramtrace/log_format.h"
+
 #include <stdlib.h>
 #include <string.h>
 
@@ -46,6 +48,46 @@ const struct vt_snapshot *vt_process_snapshot_at(const struct vt_process *p,
         }
     }
     return found;
+}
+
+uint64_t vt_owner_bytes_on(const struct vt_process *p, const struct vt_memory_owner *o,
+                           uint64_t device, uint64_t *count) {
+    uint64_t bytes = 0;
+    *count = 0;
+    for (uint32_t i = 0; i < o->site_count; i++) {
+        const struct vt_site *site = &p->sites[o->sites[i].site];
+        bool is_device = site->layer == VT_LAYER_DRIVER || site->layer == VT_LAYER_FRAMEWORK;
+        if (!is_device || (device != VT_UNKNOWN && site->device != device))
+            continue;
+        bytes += o->sites[i].bytes;
+        *count += o->sites[i].count;
+    }
+    return bytes;
+}
+
+const struct vt_snapshot *vt_device_purposes(const struct vt_process *p, const struct vt_device *d,
+                                             uint64_t sums[VT_PURPOSES]) {
+    const struct vt_oom *oom = vt_process_oom(p);
+    const struct vt_snapshot *s = oom ? vt_process_snapshot_at(p, oom) : NULL;
+    uint64_t known = 0;
+    s = s ? s : vt_process_snapshot(p);
+    memset(sums, 0, VT_PURPOSES * sizeof *sums);
+    for (uint32_t i = 0; s && i < s->owner_count; i++) {
+        uint64_t count;
+        sums[s->owners[i].purpose] += vt_owner_bytes_on(p, &s->owners[i], d->ordinal, &count);
+    }
+    for (unsigned i = 0; i < VT_PURPOSE_OTHER; i++)
+        known += sums[i];
+    return known ? s : NULL;
+}
+
+char *vt_purposes_text(const uint64_t sums[VT_PURPOSES]) {
+    struct vt_string text = {0};
+    for (unsigned i = 0; i < VT_PURPOSES; i++)
+        if (sums[i] && (i != VT_PURPOSE_OTHER || text.length))
+            vt_string_format(&text, "%s%s %s", text.length ? ", " : "", vt_purpose_names[i],
+                             VT_BYTES(sums[i]));
+    return text.text;
 }
 
 /* A file as reports show it. Free it. */

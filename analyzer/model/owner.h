@@ -125,7 +125,21 @@ struct vt_oom;
 const struct vt_snapshot *vt_process_snapshot_at(const struct vt_process *process,
                                                  const struct vt_oom *oom);
 
+/* What an owner has on a device; VT_UNKNOWN: on all. */
+uint64_t vt_owner_bytes_on(const struct vt_process *process, const struct vt_memory_owner *owner,
+                           uint64_t device, uint64_t *count);
+
+/* What a device's memory was for, in bytes: as it ran out, else as vt_process_snapshot has it. NULL:
+ * nothing is known. */
+struct vt_device;
+const struct vt_snapshot *vt_device_purposes(const struct vt_process *process,
+                                             const struct vt_device *device,
+                                             uint64_t sums[VT_PURPOSES]);
+
 /* The caller frees what the following functions return. */
+
+/* "parameters 2.00 MiB, activations 31.0 MiB, other 128 KiB". NULL: nothing is known. */
+char *vt_purposes_text(const uint64_t sums[VT_PURPOSES]);
 
 /* Where an owner's root is: "__main__, examples/train.py", "main(), train.py:12". NULL: unknown. */
 char *vt_owner_place(const struct vt_process *process, const struct vt_memory_owner *owner);

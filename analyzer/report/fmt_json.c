@@ -246,6 +246,7 @@ static void device(struct vt_json *j, const struct vt_process *p, const struct v
     untracked(j, &d->untracked);
     fragmentation(j, p, &d->fragmentation);
     blocks(j, d);
+    vt_fmt_json_purposes(j, p, d);
     vt_json_close(j, '}');
 }
 

@@ -7,7 +7,9 @@
 
 #include "model/model.h"
 
-/* fmt_json_owners.c: "snapshots" of a process; "owners" of a site or a leak. */
+/* fmt_json_owners.c: "snapshots" of a process; "used_for" of a device; "owners" of a site or a leak. */
+void vt_fmt_json_purposes(struct vt_json *j, const struct vt_process *process,
+                          const struct vt_device *device);
 void vt_fmt_json_snapshots(struct vt_json *j, const struct vt_process *process);
 void vt_fmt_json_owned(struct vt_json *j, const struct vt_process *process,
                        const struct vt_owned_list *owned);

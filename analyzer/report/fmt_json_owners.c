@@ -46,6 +46,21 @@ static void owner(struct vt_json *j, const struct vt_process *p, const struct vt
     vt_json_close(j, '}');
 }
 
+void vt_fmt_json_purposes(struct vt_json *j, const struct vt_process *p,
+                          const struct vt_device *d) {
+    uint64_t sums[VT_PURPOSES];
+    const struct vt_snapshot *s = vt_device_purposes(p, d, sums);
+    if (!s) {
+        vt_json_string(j, "used_for", NULL);
+        return;
+    }
+    vt_json_open(j, "used_for", '{');
+    vt_json_number(j, "at_ns", s->at);
+    for (unsigned i = 0; i < VT_PURPOSES; i++)
+        vt_json_number(j, vt_purpose_names[i], sums[i]);
+    vt_json_close(j, '}');
+}
+
 void vt_fmt_json_snapshots(struct vt_json *j, const struct vt_process *p) {
     vt_json_open(j, "snapshots", '[');
     for (uint32_t i = 0; i < p->snapshot_count; i++) {

@@ -89,13 +89,28 @@ void vt_text_command(const struct vt_process *process, unsigned width, struct vt
 /* All live memory by owner (--by owner). */
 void vt_text_owners(const struct vt_text *t);
 
-/* The largest owners as memory ran out; what a device's memory was for. Nothing, if nobody looked. */
+/* The largest owners as memory ran out. Nothing, if nobody looked. */
 void vt_text_oom_owners(const struct vt_text *t, const struct vt_oom *oom, unsigned indent);
-void vt_text_purposes(const struct vt_text *t, const struct vt_device *device);
 
 /* What keeps a leak, with the way to the memory; the owners and the other holders of a site. */
 void vt_text_kept(const struct vt_text *t, const struct vt_leak *leak, unsigned indent);
 void vt_text_site_owners(const struct vt_text *t, const struct vt_site *site);
+
+/* --- text_purpose.c --- */
+
+/* What a device's memory was for. Nothing, if nobody looked. */
+void vt_text_purposes(const struct vt_text *t, const struct vt_device *device);
+
+/* What a site's memory was for at the snapshot that saw most of it. */
+struct vt_site_purposes {
+    uint64_t bytes[VT_PURPOSES], all;
+};
+/* One for each site of the process. Free it. */
+struct vt_site_purposes *vt_text_site_purposes(const struct vt_process *process);
+
+/* Adds `bytes` of what a site held at its device's peak, as far as their purposes are known. */
+void vt_text_add_purposes(const struct vt_site_purposes *site, uint64_t at_peak, uint64_t bytes,
+                          uint64_t sums[VT_PURPOSES]);
 
 /* --- text_leak.c, text_device.c, text_map.c, text_oom.c, text_site.c --- */
 

@@ -65,9 +65,11 @@ static bool was_there(const struct vt_site *site, const struct vt_device *d) {
 /* Sums up what the device held at its peak, by part. In a cache's segments, memory in use belongs
  * to the sites of the blocks; the rest is idle. */
 static void sum_parts(const struct vt_text *t, const struct vt_device *d,
-                      struct vt_text_part *parts, struct vt_string names[PARTS]) {
+                      struct vt_text_part *parts, struct vt_string names[PARTS],
+                      uint64_t purposes[PARTS][VT_PURPOSES]) {
     uint64_t blocks = 0;
     const struct vt_leak **leaks = leaks_of_sites(t->process);
+    struct vt_site_purposes *known = vt_text_site_purposes(t->process);
     for (uint32_t i = 0; i < t->process->site_count; i++) {
         const struct vt_site *site = &t->process->sites[i];
         if (!was_there(site, d))
@@ -82,12 +84,16 @@ static void sum_parts(const struct vt_text *t, const struct vt_device *d,
             bytes = bytes < leaked ? bytes : leaked;
             parts[IN_USE].bytes += site->bytes_at_peak - bytes;
             parts[IN_USE].sites += site->bytes_at_peak > bytes;
+            vt_text_add_purposes(&known[i], site->bytes_at_peak, site->bytes_at_peak - bytes,
+                                 purposes[IN_USE]);
         }
+        vt_text_add_purposes(&known[i], site->bytes_at_peak, bytes, purposes[part]);
         parts[part].bytes += bytes;
         parts[part].sites += bytes > 0;
         add_name(&names[part], site->class_name);
     }
     free(leaks);
+    free(known);
     if (d->fragmentation.ratio >= 0)
         parts[CACHE].bytes -= blocks < parts[CACHE].bytes ? blocks : parts[CACHE].bytes;
     if (d->total_bytes != VT_UNKNOWN && d->untracked_bytes != VT_UNKNOWN)
@@ -252,7 +258,8 @@ static void say_failed(const struct vt_text *t, const struct vt_device *d, unsig
 }
 
 static void print_parts(const struct vt_text *t, const struct vt_device *d,
-                        const struct vt_text_part *parts, const struct vt_string *names) {
+                        const struct vt_text_part *parts, const struct vt_string *names,
+                        uint64_t purposes[PARTS][VT_PURPOSES]) {
     static const char *const said[PARTS] = {
         [CACHE] = "reserved and not in use",
         [RUNTIME] = "kept by CUDA's libraries",
@@ -279,6 +286,10 @@ static void print_parts(const struct vt_text *t, const struct vt_device *d,
                              vt_plural(parts[i].sites));
         print_part(t, parts[i].letter, parts[i].name, parts[i].bytes, whole, rest.text);
         vt_string_free(&rest);
+        char *text = i <= IN_USE ? vt_purposes_text(purposes[i]) : NULL;
+        if (text)
+            vt_text_wrap(t, "", 17, text);
+        free(text);
     }
     /* only the driver's figure shows whether others use the rest */
     bool known = parts[UNTRACKED].bytes || d->untracked_bytes == 0;
@@ -299,6 +310,7 @@ void vt_text_device(const struct vt_text *t, const struct vt_device *d) {
         [OTHERS] = {'o', "others", 0, 0, VT_STYLE_WARN},
     };
     struct vt_string names[PARTS] = {{0}};
+    uint64_t purposes[PARTS][VT_PURPOSES] = {{0}};
     struct vt_string title = {0}, rest = {0};
     if (d->ordinal == VT_DEVICE_UNKNOWN)
         vt_string_add(&title, "GPU ?");
@@ -325,8 +337,8 @@ void vt_text_device(const struct vt_text *t, const struct vt_device *d) {
         vt_string_format(&rest, "   %sthe bar is the peak",
                          d->total_bytes == VT_UNKNOWN ? "size not known; " : "");
     vt_text_heading(t, VT_STYLE_HEAD, title.text, rest.text);
-    sum_parts(t, d, parts, names);
-    print_parts(t, d, parts, names);
+    sum_parts(t, d, parts, names, purposes);
+    print_parts(t, d, parts, names, purposes);
     vt_text_purposes(t, d);
     print_peak(t, d);
     print_counts(t, d);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Owners of memory in the text report: what keeps a leak, who holds the device, and what it is for.
+ * Owners of memory in the text report: what keeps a leak, and who holds the device.
  *
  * A row is what one variable holds for one purpose: all parameters of a model, all items of a list.
  */
@@ -19,10 +19,6 @@ struct group {
     bool same_holder;
     uint64_t bytes, count;
 };
-
-static bool is_device_memory(const struct vt_site *site) {
-    return site->layer == VT_LAYER_DRIVER || site->layer == VT_LAYER_FRAMEWORK;
-}
 
 static void add_to_group(struct group *g, const struct vt_memory_owner *o, uint64_t bytes,
                          uint64_t count) {
@@ -46,21 +42,6 @@ static int larger_first(const void *a, const void *b) {
                     {x->owner->variable, y->owner->variable});
 }
 
-/* What an owner has on a device; VT_UNKNOWN: on all. */
-static uint64_t bytes_on(const struct vt_process *p, const struct vt_memory_owner *o,
-                         uint64_t device, uint64_t *count) {
-    uint64_t bytes = 0;
-    *count = 0;
-    for (uint32_t i = 0; i < o->site_count; i++) {
-        const struct vt_site *site = &p->sites[o->sites[i].site];
-        if (!is_device_memory(site) || (device != VT_UNKNOWN && site->device != device))
-            continue;
-        bytes += o->sites[i].bytes;
-        *count += o->sites[i].count;
-    }
-    return bytes;
-}
-
 /* The groups, the largest first. Free them. */
 static struct group *make_groups(const struct vt_process *p, const struct vt_snapshot *s,
                                  uint64_t device, uint32_t *group_count) {
@@ -68,7 +49,7 @@ static struct group *make_groups(const struct vt_process *p, const struct vt_sna
     struct vt_map known = {0};
     *group_count = 0;
     for (uint32_t i = 0; i < s->owner_count; i++) {
-        uint64_t count, bytes = bytes_on(p, &s->owners[i], device, &count);
+        uint64_t count, bytes = vt_owner_bytes_on(p, &s->owners[i], device, &count);
         if (!count)
             continue;
         uint32_t at = vt_map_get(&known, s->owners[i].variable);
@@ -197,38 +178,6 @@ void vt_text_oom_owners(const struct vt_text *t, const struct vt_oom *oom, unsig
         free(text);
     }
     free(groups);
-}
-
-/* --- what a device's memory is for --- */
-
-void vt_text_purposes(const struct vt_text *t, const struct vt_device *d) {
-    const struct vt_process *p = t->process;
-    const struct vt_oom *oom = vt_process_oom(p);
-    const struct vt_snapshot *s = oom ? vt_process_snapshot_at(p, oom) : NULL;
-    uint64_t sums[VT_PURPOSES] = {0}, all = 0;
-    struct vt_string text = {0};
-    if (!s)
-        s = vt_process_snapshot(p);
-    for (uint32_t i = 0; s && i < s->owner_count; i++) {
-        uint64_t count;
-        sums[s->owners[i].purpose] += bytes_on(p, &s->owners[i], d->ordinal, &count);
-    }
-    for (unsigned i = 0; i < VT_PURPOSE_OTHER; i++) {
-        all += sums[i];
-        if (sums[i])
-            vt_string_format(&text, "%s%s %s", text.length ? ", " : "", vt_purpose_names[i],
-                             VT_BYTES(sums[i]));
-    }
-    if (all && sums[VT_PURPOSE_OTHER])
-        vt_string_format(&text, ", other %s", VT_BYTES(sums[VT_PURPOSE_OTHER]));
-    if (all) {
-        vt_string_format(&text, "; %s",
-                         !strcmp(s->why, "end")   ? "at the end"
-                         : !strcmp(s->why, "oom") ? "as memory ran out"
-                                                  : VT_DURATION(s->at));
-        vt_text_wrap(t, "  used for", 17, text.text);
-    }
-    vt_string_free(&text);
 }
 
 /* --- what keeps a leak, or a site --- */

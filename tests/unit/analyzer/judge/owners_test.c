@@ -468,7 +468,10 @@ static void json(void **state) {
         "\"function\": null",
         "\"file\": \"/tmp/train.py\"",
         "\"line\": null",
-        "\"role\": \"other\"",
+        "\"role\": \"parameters\"",
+        "\"used_for\": {",
+        "\"parameters\": 4096",
+        "\"gradients\": 0",
         "\"bytes\": 4096",
         "\"count\": 1",
         "\"unowned_bytes\": 0",
@@ -481,7 +484,7 @@ static void json(void **state) {
     struct vt_format_options how = {0};
     start();
     uint32_t history = step(module(), VT_STEP_NAME, "history", "list");
-    owner_at(many(history, VT_STEP_INDEX, "Buffer"), 0);
+    owner_at(many(history, VT_STEP_INDEX, "Buffer"), VT_ROLE_PARAMETER);
     FILE *out = open_memstream(&text, &length);
     assert_int_equal(vt_format_find("json")->write(&model, &how, out), 0);
     fclose(out);
@@ -585,6 +588,13 @@ static void text(void **state) {
                  "   and by       total_loss (torch.Tensor, 300 blocks) in main(), train.py:12\n"
                  "                total_loss → AddBackward0 → … (300 graphs)\n");
     assert_null(strstr(shown, "likely"));
+    assert_lines(shown, "  L  growing       5.86 MiB    1 %   the leak above, 2 call sites\n"
+                        "                 activations 1.17 MiB, other 4.69 MiB\n");
+    assert_lines(shown,
+                 "  U  unfreed       1.01 MiB    0 %   1 call site that holds memory at the end\n"
+                 "                 parameters 1.01 MiB\n"
+                 "  #  in use        64.0 KiB    0 %   1 call site, freed later\n"
+                 "  .  the rest");
     assert_lines(shown,
                  "  used for       parameters 1.00 MiB, activations 1.17 MiB, other 4.69 MiB; at\n"
                  "                 the end\n");
