@@ -18,25 +18,34 @@
 
 #include <string.h>
 
+#define PAGE   4096u
 #define PART   4096u
 #define FRAMES 256u /* of a thread */
 #define WINDOW ((uintptr_t)2 << 20)
 #define HUGE   ((uintptr_t)1 << 40) /* a sanitizer's shadow memory */
 
-/* Memory that is still to be read, and the root that leads to it. */
+/* Memory that is read, and the root that leads to it. */
 struct piece {
     uintptr_t start, end, root;
-    bool books; /* CUDA's libraries may reach it */
+    bool books;  /* CUDA's libraries may reach it */
+    bool steady; /* its pages that are present can be read in place */
+};
+
+/* A piece that is still to be read. There may be millions. */
+struct waiting {
+    uintptr_t start, root; /* the lowest bit of start: books */
 };
 
 struct native {
     struct vt_owners *w;
     struct vt_scan *scan;
-    enum vt_step kind; /* of the roots */
-    uintptr_t shift;   /* from a root's word to the address that is written */
-    struct piece *queue;
+    enum vt_step kind;     /* of the roots */
+    uintptr_t shift;       /* from a root's word to the address that is written */
+    struct waiting *queue; /* a ring */
     size_t first, last, room;
-    uintptr_t low, high; /* of all memory that a word may lead to */
+    uint32_t sought; /* allocations without an owner: the search ends with the last one */
+    /* Where a word may lead to: below 4 GiB, as in a program at a fixed address, and above. */
+    struct vt_range lead[2];
 };
 
 /* The exit scan may name any allocation, so all are its targets. */
@@ -71,16 +80,21 @@ __attribute__((noinline)) void vt_owners_native_open(struct vt_owners *w) {
     w->native = scan;
 }
 
-static bool anything_is_left(const struct vt_owners *w) {
+/* Whether a word may be an allocation's owner, and it has none yet. */
+static bool is_sought(const struct vt_owners_target *t) {
+    return !t->inner && !t->node && t->kind != VT_KIND_BLOCK;
+}
+
+static uint32_t count_sought(const struct vt_owners *w) {
+    uint32_t n = 0;
     for (uint32_t i = 0; i < w->target_count; i++)
-        if (!w->targets[i].node && w->targets[i].kind != VT_KIND_BLOCK)
-            return true;
-    return false;
+        n += is_sought(&w->targets[i]);
+    return n;
 }
 
 static void found(struct native *n, uintptr_t address, uintptr_t root) {
     const struct vt_owners_target *t = vt_owners_target_at(n->w, address);
-    if (!t || t->inner || t->node || t->kind == VT_KIND_BLOCK)
+    if (!t || !is_sought(t))
         return;
     const struct vt_root r = {.level = n->w->level, .kind = n->kind, .address = root};
     if (!vt_owners_root(n->w, &r))
@@ -88,6 +102,7 @@ static void found(struct native *n, uintptr_t address, uintptr_t root) {
     vt_owners_edge(n->w,
                    &(struct vt_edge){.kind = VT_STEP_NONE, .as = VT_AS_ADDRESS, .to = t->start});
     n->w->answer->native_roots++;
+    n->sought -= !is_sought(t);
 }
 
 static void enter(struct native *n, uintptr_t address, const struct piece *from) {
@@ -110,20 +125,22 @@ static void enter(struct native *n, uintptr_t address, const struct piece *from)
             return;
         s->marked[VT_MARK_USER] = true;
     }
-    if (n->last == n->room) {
+    if (n->last - n->first == n->room) {
         n->w->in_doubt = true;
         return;
     }
-    n->queue[n->last++] =
-        (struct piece){.start = r.start, .end = r.end, .root = from->root, .books = books};
+    n->queue[n->last++ % n->room] = (struct waiting){.start = r.start | books, .root = from->root};
 }
 
 /* `at` is the address of the words; a root is the address of its own word. */
 static void look(struct native *n, const uint64_t *words, size_t count, uintptr_t at,
                  const struct piece *from) {
+    const uint64_t low = n->lead[0].start, low_bytes = n->lead[0].end - low,
+                   high = n->lead[1].start, high_bytes = n->lead[1].end - high;
     struct piece source = *from;
+    n->w->work += 1 + count / 16;
     for (size_t i = 0; i < count; i++) {
-        if (words[i] - n->low >= n->high - n->low)
+        if (VT_LIKELY((words[i] - low >= low_bytes) & (words[i] - high >= high_bytes)))
             continue;
         if (!from->root)
             source.root = at + 8 * i + n->shift;
@@ -133,44 +150,77 @@ static void look(struct native *n, const uint64_t *words, size_t count, uintptr_
     }
 }
 
-/* Reads pages that are there, part by part. */
+static bool goes_on(const struct native *n) {
+    return n->sought && vt_owners_goes_on(n->w);
+}
+
+/* A copy's page costs something when it is first used: less if nothing else is read meanwhile. */
+static void touch(struct vt_range run) {
+    for (uintptr_t at = run.start; at < run.end; at += PAGE)
+        (void)*(const volatile uint64_t *)at;
+}
+
+/* Reads pages that are there: in place, or part by part. */
 static void look_through(struct native *n, const struct piece *p) {
     static uint64_t words[PART / 8]; /* one snapshot at a time; the stack may be small */
     if (p->end - p->start > HUGE)
         return;
-    for (uintptr_t at = p->start, window; at < p->end && vt_owners_goes_on(n->w); at = window) {
+    for (uintptr_t at = p->start, window; at < p->end && goes_on(n); at = window) {
         window = (at & ~(WINDOW - 1)) + WINDOW;
         window = window < p->end ? window : p->end;
         struct vt_range run = {at, at};
         bool present;
         n->w->work += PART / 64;
-        while (vt_scan_resident(n->scan, run.end, window, &run, &present))
+        while (vt_scan_resident(n->scan, run.end, window, &run, &present)) {
+            if (p->steady && present) {
+                touch(run);
+                look(n, (const uint64_t *)run.start, (run.end - run.start) / 8, run.start, p);
+                continue;
+            }
             for (uintptr_t a = run.start, end; a < run.end; a = end) {
                 end = (a & ~(uintptr_t)(PART - 1)) + PART;
                 end = end < run.end ? end : run.end;
                 if (vt_owners_read(n->w, words, a, end - a))
                     look(n, words, (end - a) / 8, a, p);
             }
+        }
     }
+}
+
+static void look_through_waiting(struct native *n, struct waiting waiting) {
+    struct piece p = {
+        .start = waiting.start & ~(uintptr_t)1, .root = waiting.root, .books = waiting.start & 1};
+    struct vt_span *s = vt_scan_span_at(n->scan, p.start);
+    struct vt_range cell = {s->start, s->end};
+    bool is_cell = s->kind == VT_SPAN_CELLS && vt_scan_cell_at(s, p.start, &cell);
+    p.end = cell.end;
+    p.steady = s->steady;
+    if (is_cell && p.steady && vt_scan_cells_present(s, p.start, p.end))
+        look(n, (const uint64_t *)p.start, (p.end - p.start) / 8, p.start, &p);
+    else
+        look_through(n, &p);
 }
 
 static void drain(struct native *n) {
-    while (n->first < n->last && vt_owners_goes_on(n->w)) {
-        const struct piece p = n->queue[n->first++];
-        look_through(n, &p);
-    }
+    while (n->first < n->last && goes_on(n))
+        look_through_waiting(n, n->queue[n->first++ % n->room]);
     n->first = n->last = 0;
 }
 
+static void widen(struct native *n, uintptr_t start, uintptr_t end) {
+    struct vt_range *r = &n->lead[end > (uintptr_t)1 << 32];
+    if (r->start == r->end)
+        *r = (struct vt_range){start, end};
+    r->start = start < r->start ? start : r->start;
+    r->end = end > r->end ? end : r->end;
+}
+
 static void set_bounds(struct native *n) {
-    n->low = n->w->target_low;
-    n->high = n->w->target_high;
+    widen(n, n->w->target_low, n->w->target_high);
     for (uint32_t i = 0; i < n->scan->span_count; i++) {
         const struct vt_span *s = &n->scan->spans[i];
-        if (s->kind == VT_SPAN_ROOT || s->kind == VT_SPAN_BOOKS)
-            continue;
-        n->low = s->start < n->low ? s->start : n->low;
-        n->high = s->end > n->high ? s->end : n->high;
+        if (s->kind != VT_SPAN_ROOT && s->kind != VT_SPAN_BOOKS)
+            widen(n, s->start, s->end);
     }
 }
 
@@ -247,8 +297,11 @@ static bool anything_to_search(const struct vt_scan *scan) {
 
 void vt_owners_native(struct vt_owners *w) {
     struct vt_scan *scan = w->native;
-    struct native n = {.w = w, .scan = scan, .room = w->most_bytes / 4 / sizeof *n.queue};
-    if (!w->copy || !scan || !anything_is_left(w))
+    struct native n = {.w = w,
+                       .scan = scan,
+                       .room = w->most_bytes / 4 / sizeof *n.queue,
+                       .sought = count_sought(w)};
+    if (!w->copy || !scan || !n.sought)
         return;
     scan->alone = true;
     scan->most_work = UINT64_MAX; /* ours is counted */

@@ -324,8 +324,7 @@ static void look_through(struct flood *f, const struct vt_span *s, uintptr_t sta
     }
 }
 
-/* Whether all pages were present when the cells were made. */
-static bool is_present(const struct vt_span *s, uintptr_t start, uintptr_t end) {
+bool vt_scan_cells_present(const struct vt_span *s, uintptr_t start, uintptr_t end) {
     size_t first = s->base / 4096, last = (end - 1) / 4096 - first;
     for (size_t page = start / 4096 - first; page <= last; page++)
         if (!vt_bit(s->pages, page))
@@ -346,7 +345,7 @@ static const void *from_window(struct vt_scan *scan, const struct vt_span *s, st
     uintptr_t from = r.start & ~(uintptr_t)(SIZE - 1), until = from + SIZE;
     from = from < s->start ? s->start : from;
     until = until > s->end ? s->end : until;
-    if (!is_present(s, from, until))
+    if (!vt_scan_cells_present(s, from, until))
         return NULL;
     scan->peeked_at = scan->peeked_end = from;
     if (!vt_scan_read(scan, scan->peeked, from, until - from))
@@ -369,7 +368,7 @@ static void drain(struct flood *f) {
             /* A block of a heap that was walked is readable in whole, if its pages are present; of
              * other memory, only pages with contents are read. */
             bool in_place = scan->alone && s->steady,
-                 whole = s->kind == VT_SPAN_CELLS && is_present(s, r.start, r.end);
+                 whole = s->kind == VT_SPAN_CELLS && vt_scan_cells_present(s, r.start, r.end);
             if (in_place || !whole) {
                 f->depth--;
                 if (in_place && whole) {

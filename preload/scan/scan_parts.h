@@ -225,6 +225,8 @@ void vt_scan_heap_free_lists(struct vt_scan *scan);
 struct vt_span *vt_scan_span_at(const struct vt_scan *scan, uintptr_t address);
 /* The block of a CELLS span that contains an address. False: none, or not in use. */
 bool vt_scan_cell_at(const struct vt_span *span, uintptr_t address, struct vt_range *cell);
+/* Whether all pages of a part of a CELLS span were present when the cells were made. */
+bool vt_scan_cells_present(const struct vt_span *span, uintptr_t start, uintptr_t end);
 bool vt_scan_flood(struct vt_scan *scan, const uintptr_t *registers, uint32_t register_count);
 /* Marks what CUDA's libraries reach, and nothing else: VT_MARK_BOOKS. */
 bool vt_scan_flood_books(struct vt_scan *scan);
