@@ -149,10 +149,11 @@ static void say_leak(const struct vt_gate *gate, const struct vt_gate_line *line
                                          vt_stack_main_frame(other->site->stack), UINT_MAX);
         vt_string_format(text, ". Same leak as %s", frame_text);
         free(frame_text);
-        return;
     }
     if (f->leak && f->leak->kept && !stable)
         vt_string_format(text, ". Kept by %s", f->leak->kept->text);
+    if (f->outcome == VT_GATE_FAILS && first && first != &gate->lines[f->line])
+        return;
     if (f->leak && f->leak->advice && !stable)
         vt_string_format(text, ". %s", f->leak->advice);
 }

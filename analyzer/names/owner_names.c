@@ -574,7 +574,7 @@ void vt_owner_names_fill(struct vt_owner_names *n, uint32_t step, struct vt_memo
     fill_path(n, index, end, owner);
     count_graphs(n, step, owner);
     const char *parts[] = {vt_root_names[root->kind],
-                           root->module,
+                           root->module ? vt_basename(root->module) : NULL, /* built elsewhere */
                            root->function,
                            root->file ? vt_basename(root->file) : NULL,
                            owner->name,
