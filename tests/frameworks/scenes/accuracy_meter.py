@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
 """A meter whose values are an attribute of its class: every meter of every round appends to the same list."""
-# leaky: fails at KEPT; verdict growing
+# leaky: fails at KEPT; verdict growing; kept by Meter.values (list) in __main__
 # clean: passes
 import sys
 

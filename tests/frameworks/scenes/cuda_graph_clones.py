@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
 """A captured CUDA graph is replayed for each request; the clones of its output stay on the card, or go to the host."""
-# leaky: fails at KEPT; verdict growing
+# leaky: fails at KEPT; verdict growing; kept by answers (list) in __main__
 # clean: passes
 import sys
 

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
 """The nodes of a search tree point at their parents, and the collector is off for speed: it is called, or never."""
-# leaky: fails at KEPT; verdict growing
+# leaky: fails at KEPT; verdict growing; kept by a reference cycle of Node objects
 # clean: passes
 import gc
 import sys

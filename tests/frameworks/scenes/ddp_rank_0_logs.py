@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
 """Two ranks train one model; rank 0 keeps each output for its log, with its graph, or only the mean as a number."""
-# leaky: fails at KEPT; verdict growing; advice detach
+# leaky: fails at KEPT; verdict growing; advice detach; kept by log (list) in train()
 # clean: passes
 # torchrun: 2
 import os

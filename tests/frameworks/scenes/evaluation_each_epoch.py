@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
 """Training is clean; the evaluation after each epoch adds to lists that nothing empties."""
-# leaky: fails at KEPT; verdict growing
+# leaky: fails at KEPT; verdict growing; kept by evaluator.predictions (list) in __main__
 # clean: passes
 import sys
 

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
 """Gradient accumulation with an averaged model; every snapshot of it stays on the card, or only the last one."""
-# leaky: fails at KEPT; verdict growing
+# leaky: fails at KEPT; verdict growing; kept by snapshots (list) in __main__
 # clean: passes
 import copy
 import sys

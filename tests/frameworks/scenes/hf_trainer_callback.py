@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
 """A tiny GPT-2 in the Hugging Face Trainer; a callback keeps what the model says to one prompt after each step."""
-# leaky: fails at KEPT; verdict growing; advice detach
+# leaky: fails at KEPT; verdict growing; advice detach; kept by .answers (list)
 # clean: passes
 # needs: transformers accelerate
 import sys

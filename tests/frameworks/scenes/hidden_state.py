@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
 """A language model over one long text: the hidden state carried from window to window is not detached."""
-# leaky: fails at KEPT; verdict growing; advice detach
+# leaky: fails at KEPT; verdict growing; advice detach; kept by hidden (torch.Tensor) in main()
 # clean: passes
 import sys
 

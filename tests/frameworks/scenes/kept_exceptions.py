@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
 """A server keeps the exceptions of failed requests; their tracebacks hold the frames, and the frames the tensors."""
-# leaky: fails at KEPT; verdict growing
+# leaky: fails at KEPT; verdict growing; kept by errors (list) in serve()
 # clean: passes
 import sys
 

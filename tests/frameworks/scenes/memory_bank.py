@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
 """A memory bank of embeddings, a buffer that torch.cat makes longer, without a bound or with one; few rounds."""
-# leaky: fails at KEPT; verdict growing
+# leaky: fails at KEPT; verdict growing; kept by model.bank
 # clean: passes
 import sys
 

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
 """The outputs of every step are kept for the accuracy at the end, until the card is full."""
-# leaky: cause capacity at KEPT; fails at KEPT; verdict growing; advice detach; says the leak held
+# leaky: cause capacity at KEPT; fails at KEPT; verdict growing; advice detach; says the leak held; kept by history (list) in __main__
 # clean: passes
 # sim: 512M
 import sys

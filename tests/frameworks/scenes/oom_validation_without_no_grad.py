@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
 """Training fits, validation does not: each loss in its list holds the graph of its batch."""
-# leaky: cause capacity at KEPT; fails at KEPT; verdict growing; advice no_grad; says the leak held
+# leaky: cause capacity at KEPT; fails at KEPT; verdict growing; advice no_grad; says the leak held; kept by losses (list) in validate()
 # clean: passes
 # sim: 512M
 import contextlib

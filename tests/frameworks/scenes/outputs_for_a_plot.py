@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
 """Outputs of a training loop kept for a plot."""
-# leaky: fails at KEPT; verdict growing; advice detach
+# leaky: fails at KEPT; verdict growing; advice detach; kept by history (list)
 # clean: passes
 import sys
 

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
 """Outputs kept in a list for the end-of-epoch metric."""
-# leaky: fails at KEPT; verdict growing; advice detach
+# leaky: fails at KEPT; verdict growing; advice detach; kept by outputs (list) in main()
 # clean: passes
 import sys
 

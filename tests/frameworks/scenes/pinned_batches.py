@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
 """A data loader pins its batches; they are kept in pinned host memory, for a gallery, or only their indices."""
-# leaky: fails at KEPT; verdict growing
+# leaky: fails at KEPT; verdict growing; kept by gallery (list) in __main__
 # clean: passes
 import sys
 

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
 """A prefetcher keeps each batch that it moved to the device, so that none is freed during its copy."""
-# leaky: fails at KEPT; verdict growing
+# leaky: fails at KEPT; verdict growing; kept by .in_flight (list)
 # clean: passes
 import collections
 import sys

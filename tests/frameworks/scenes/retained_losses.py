@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
 """Two backward passes over one graph (retain_graph), and the losses kept: with each of them its graph."""
-# leaky: fails at KEPT; verdict growing; advice detach
+# leaky: fails at KEPT; verdict growing; advice detach; kept by history (list) in main()
 # clean: passes
 import sys
 

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
 """Batches sorted by length: each one is a little longer than the one before; their token ids are kept, or not."""
-# leaky: fails at KEPT; verdict growing
+# leaky: fails at KEPT; verdict growing; kept by seen (list) in main()
 # clean: passes
 import sys
 
