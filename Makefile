@@ -39,7 +39,7 @@ TEST_CFLAGS := $(VT_CFLAGS) -I. -DVT_BUILD_DIR='"$(abspath $(BUILD))"'
 TEST_LIBS   ?= -lcmocka
 
 .DEFAULT_GOAL := all
-.PHONY: all lib analyzer sim python demo test test-build test-unit test-frameworks check check-setup check-format \
+.PHONY: all lib analyzer sim python demo test test-build test-unit test-frameworks test-cpython check check-setup check-format \
     check-warnings check-rooms check-man compile_commands.json bench install clean help deps force
 .DELETE_ON_ERROR:
 
@@ -170,6 +170,10 @@ test: ## build and run every test (T=pattern: only those whose name has it)
 test-frameworks: all ## hold the tracer against real frameworks, put into build/frameworks (PYTHON=one that has them)
 	@PYTHON=$$(tests/setup.sh --install-torch || echo python3) tests/frameworks/run-all --build $(BUILD) $(T)
 
+test-cpython: all ## an hour: CPython's own tests, and ends of threaded programs, traced and not (PYTHON=one that has its tests)
+	@tests/cpython/run --build $(BUILD) $(if $(PYTHON),--python $(PYTHON)) $(T)
+	@tests/cpython/run-ends --build $(BUILD) $(if $(PYTHON),--python $(PYTHON))
+
 test-unit: ## build and run the unit tests alone; with SANITIZE=address,undefined or SANITIZE=thread under these
 	@tests/setup.sh unit
 	@$(MAKE) --no-print-directory -s -j$(JOBS) BUILD=$(BUILD) test-build
@@ -213,6 +217,8 @@ bench: ## measure: ns per event beside heaptrack, log bytes, start-up cost; prec
 	@tests/scenarios/run --build $(BUILD) --jobs $(JOBS)
 	@echo; echo "growing, over programs that act by chance (tests/scenarios/random):"
 	@tests/scenarios/random/run --build $(BUILD) --jobs $(JOBS)
+	@echo; echo "owners of objects by chance (tests/scenarios/owners/random):"
+	@tests/scenarios/owners/random/run --build $(BUILD) --jobs $(JOBS) --turns 1
 	@echo; echo "one free removed at a time (tests/mutants):"
 	@tests/mutants/run --build $(BUILD) --jobs $(JOBS)
 	@VT_SEEDS=100 tests/run --build $(BUILD) 310-random
