@@ -14,7 +14,7 @@
 #include <stdlib.h>
 
 enum { DEPTH_MOST = 256 };
-#define NONE UINT32_MAX
+#define NONE VT_NO_RANGE
 
 /* A scope or a compile unit: its DIE, and the enclosing scope. */
 struct vt_scopes_node {
@@ -22,65 +22,21 @@ struct vt_scopes_node {
     uint32_t outer;
 };
 
-/* A range of a node's code, and the smallest range around it. */
-struct vt_scopes_range {
-    Dwarf_Addr low, high;
-    uint32_t node, outer;
-};
-
 void vt_scopes_free(struct vt_scopes *s) {
     for (uint32_t i = 0; i < s->unit_count; i++)
-        free(s->unit[i].row);
+        vt_ranges_free(&s->unit[i]);
     free(s->unit);
     free(s->node);
-    free(s->all_units.row);
+    vt_ranges_free(&s->all_units);
     vt_map_free(&s->units);
     vt_map_free(&s->nodes);
 }
 
-/* --- ranges --- */
-
-static void add_ranges(struct vt_scopes_ranges *ranges, Dwarf_Die *die, uint32_t node) {
+/* Nodes are numbered from the outside, so of equal ranges the inner scope's number is the highest. */
+static void add_ranges(struct vt_ranges *ranges, Dwarf_Die *die, uint32_t node) {
     Dwarf_Addr base, low, high;
-    for (ptrdiff_t at = 0; (at = dwarf_ranges(die, at, &base, &low, &high)) > 0;) {
-        if (low >= high)
-            continue;
-        VT_GROW(ranges->row, ranges->count, ranges->room);
-        ranges->row[ranges->count++] = (struct vt_scopes_range){low, high, node, NONE};
-    }
-}
-
-/* Nodes are numbered from the outside, so of equal ranges the outer scope's comes first. */
-static int compare_ranges(const void *a, const void *b) {
-    const struct vt_scopes_range *x = a, *y = b;
-    return VT_ORDER({x->low, y->low}, {y->high, x->high}, {x->node, y->node});
-}
-
-/* To be called once all are added. */
-static void sort_ranges(struct vt_scopes_ranges *ranges) {
-    struct vt_scopes_range *row = ranges->row;
-    vt_sort(row, ranges->count, sizeof *row, compare_ranges);
-    for (uint32_t i = 0, around = NONE; i < ranges->count; around = i++) {
-        while (around != NONE && row[around].high <= row[i].low)
-            around = row[around].outer;
-        row[i].outer = around;
-    }
-}
-
-/* The node of the smallest range around an address. */
-static uint32_t node_at(const struct vt_scopes_ranges *ranges, Dwarf_Addr address) {
-    uint32_t low = 0, high = ranges->count;
-    while (low < high) {
-        uint32_t middle = (low + high) / 2;
-        if (ranges->row[middle].low <= address)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    uint32_t i = low ? low - 1 : NONE;
-    while (i != NONE && ranges->row[i].high <= address)
-        i = ranges->row[i].outer;
-    return i == NONE ? NONE : ranges->row[i].node;
+    for (ptrdiff_t at = 0; (at = dwarf_ranges(die, at, &base, &low, &high)) > 0;)
+        vt_ranges_add(ranges, low, high, node);
 }
 
 /* --- units --- */
@@ -100,9 +56,9 @@ bool vt_scopes_unit(struct vt_scopes *s, Dwarf *dwarf, Dwarf_Addr address, Dwarf
         for (; !dwarf_nextcu(dwarf, at, &next, &header, NULL, NULL, NULL); at = next)
             if (dwarf_offdie(dwarf, at + header, &die))
                 add_ranges(&s->all_units, &die, add_node(s, &die, NONE));
-        sort_ranges(&s->all_units);
+        vt_ranges_sort(&s->all_units);
     }
-    uint32_t node = node_at(&s->all_units, address);
+    uint32_t node = vt_ranges_at(&s->all_units, address);
     if (node != NONE)
         *cu = s->node[node].die;
     return node != NONE;
@@ -115,8 +71,8 @@ static bool is_scope(int tag) {
            tag == DW_TAG_try_block || tag == DW_TAG_catch_block;
 }
 
-static void walk(struct vt_scopes *s, struct vt_scopes_ranges *ranges, Dwarf_Die *parent,
-                 uint32_t outer, unsigned depth) {
+static void walk(struct vt_scopes *s, struct vt_ranges *ranges, Dwarf_Die *parent, uint32_t outer,
+                 unsigned depth) {
     Dwarf_Die die;
     if (depth == DEPTH_MOST || dwarf_child(parent, &die))
         return;
@@ -131,13 +87,13 @@ static void walk(struct vt_scopes *s, struct vt_scopes_ranges *ranges, Dwarf_Die
 }
 
 /* The ranges of a unit's functions and blocks. */
-static const struct vt_scopes_ranges *ranges_of(struct vt_scopes *s, Dwarf_Die *cu) {
+static const struct vt_ranges *ranges_of(struct vt_scopes *s, Dwarf_Die *cu) {
     uint32_t known = vt_map_get(&s->units, (uintptr_t)cu->cu);
     if (known != VT_MAP_NONE)
         return &s->unit[known];
-    struct vt_scopes_ranges ranges = {0};
+    struct vt_ranges ranges = {0};
     walk(s, &ranges, cu, NONE, 0);
-    sort_ranges(&ranges);
+    vt_ranges_sort(&ranges);
     VT_GROW(s->unit, s->unit_count, s->unit_room);
     s->unit[s->unit_count] = ranges;
     vt_map_put(&s->units, (uintptr_t)cu->cu, s->unit_count);
@@ -147,7 +103,7 @@ static const struct vt_scopes_ranges *ranges_of(struct vt_scopes *s, Dwarf_Die *
 uint32_t vt_scopes_at(struct vt_scopes *s, Dwarf_Die *cu, Dwarf_Addr address, Dwarf_Die *out,
                       uint32_t most) {
     uint32_t found = 0;
-    uint32_t node = node_at(ranges_of(s, cu), address);
+    uint32_t node = vt_ranges_at(ranges_of(s, cu), address);
     for (; node != NONE && found < most; node = s->node[node].outer) {
         int tag = dwarf_tag(&s->node[node].die);
         if (tag != DW_TAG_subprogram && tag != DW_TAG_inlined_subroutine)

@@ -7,23 +7,18 @@
 #define VRAMTRACE_ANALYZER_SCOPES_H
 
 #include "base/base.h"
+#include "ranges.h"
 
 #include <elfutils/libdw.h>
-
-/* Ranges of code, sorted by address. */
-struct vt_scopes_ranges {
-    struct vt_scopes_range *row;
-    uint32_t count, room;
-};
 
 /* The scopes of a module that were read so far. Start it as {0}; free with vt_scopes_free. The
  * Dwarf must outlive it. */
 struct vt_scopes {
     struct vt_map units, nodes; /* compile unit, address of a DIE in memory -> its index */
-    struct vt_scopes_ranges *unit;
+    struct vt_ranges *unit;
     struct vt_scopes_node *node;
     uint32_t unit_count, unit_room, node_count, node_room;
-    struct vt_scopes_ranges all_units; /* of the whole module; see has_all_units */
+    struct vt_ranges all_units; /* of the whole module; see has_all_units */
     bool has_all_units;
 };
 
