@@ -9,6 +9,7 @@
  */
 #include "symbolize.h"
 
+#include "elf_symbols.h"
 #include "scopes.h"
 #include "variables.h"
 
@@ -31,6 +32,7 @@ struct module {
     enum vt_symbols_state state;
     Dwfl *dwfl;
     Dwfl_Module *dwfl_module;
+    struct vt_elf_symbols elf_symbols;
     struct vt_scopes scopes;
     struct vt_variables variables;
     struct vt_map answer_of; /* address -> answer */
@@ -70,6 +72,7 @@ void vt_symbols_close(struct vt_symbols *s) {
         if (m->dwfl)
             dwfl_end(m->dwfl);
         vt_map_free(&m->answer_of);
+        vt_elf_symbols_free(&m->elf_symbols);
         vt_scopes_free(&m->scopes);
         vt_variables_free(&m->variables);
         free(m);
@@ -344,7 +347,7 @@ uint32_t vt_symbols_at(struct vt_symbols *s, const char *path, const char *build
             GElf_Off offset;
             GElf_Sym sym;
             const char *name =
-                dwfl_module_addrinfo(m->dwfl_module, address, &offset, &sym, NULL, NULL, NULL);
+                vt_elf_symbols_at(&m->elf_symbols, m->dwfl_module, address, &sym, &offset);
             if (name) {
                 if (!count)
                     found[count++] = (struct vt_symbol){0};
@@ -421,7 +424,7 @@ bool vt_symbols_variable(struct vt_symbols *s, const char *path, const char *bui
     if (m->state == VT_SYMBOLS_FOUND)
         name = is_thread_local
                    ? thread_local_at(m->dwfl_module, address, &sym, &offset)
-                   : dwfl_module_addrinfo(m->dwfl_module, address, &offset, &sym, NULL, NULL, NULL);
+                   : vt_elf_symbols_at(&m->elf_symbols, m->dwfl_module, address, &sym, &offset);
     /* the nearest symbol before it is not enough: it may be another variable's */
     if (!name || (!is_thread_local && (GELF_ST_TYPE(sym.st_info) != STT_OBJECT ||
                                        offset >= (sym.st_size ? sym.st_size : 1))))
