@@ -67,6 +67,7 @@ static inline __attribute__((always_inline)) void finish(enum vt_exit kind, int 
         vt_moments_end();
         vt_scan_run(__builtin_frame_address(0));
     }
+    vt_moments_finish();
     list_all_live();
     vt_log_end(kind, status);
     if (!vt_options.quiet && kind != VT_EXIT_EXEC && vt_claim(&said, 0, 1))

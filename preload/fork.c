@@ -55,10 +55,12 @@ void vt_fork_happened(void) {
     vt_share_forked();
     vt_limit_forked();
     vt_peak_forked();
+    vt_rise_forked();
     vt_phases_forked();
     vt_torch_forked();
     vt_torch_backward_forked();
     vt_thread_forked();
+    vt_owners_forked();
     vt_moments_forked();
     vt_exit_forked();
     /* Only the forking thread lives on. */

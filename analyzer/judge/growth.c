@@ -410,7 +410,10 @@ void vt_growth_find(const struct vt_replay *replay, const struct vt_history *his
     if (history->program_end && history->program_end < s.end)
         s.end = history->program_end;
     for (size_t i = 0; i < replay->snapshot_count; i++)
-        if (replay->snapshots[i].record->ticks >= history->last_alloc &&
+        if (replay->snapshots[i].record->why !=
+                VT_SNAPSHOT_GROWTH && /* it did not wait for those */
+            replay->snapshots[i].record->why != VT_SNAPSHOT_PHASE &&
+            replay->snapshots[i].record->ticks >= history->last_alloc &&
             replay->snapshots[i].record->ticks < s.end)
             s.end = replay->snapshots[i].record->ticks;
     while (s.last_bucket + 1 < history->bucket_count &&

@@ -72,7 +72,7 @@ void vt_owners_take(const struct vt_owners_sources *sources, struct vt_process *
 
 /* owners.c: what holds nearly all of a site that has an owner: equal numbers for one holder.
  * VT_MAP_NONE: no single one, or nothing is known. */
-uint32_t vt_owners_main_holder(const struct vt_process *process, const struct vt_site *site);
+uint32_t vt_owners_main_holder(const struct vt_site *site);
 
 /* owners.c: fills vt_leak.owned and vt_leak.kept. */
 void vt_owners_tell(struct vt_process *process);

@@ -123,7 +123,7 @@ static void gather_site(struct gathering *g, uint32_t i) {
     const struct vt_site *site = &p->sites[i];
     uint64_t line = site->growth ? vt_site_line_key(site) : vt_stack_line_key(site->stack);
     uint64_t key = line * VT_VERDICTS + site->verdict;
-    uint32_t leak = vt_map_get(&g->by_line, key), holder = vt_owners_main_holder(p, site);
+    uint32_t leak = vt_map_get(&g->by_line, key), holder = vt_owners_main_holder(site);
     uint64_t held_by = (uint64_t)holder * VT_VERDICTS + site->verdict;
     if (leak == VT_MAP_NONE && holder != VT_MAP_NONE)
         leak = vt_map_get(&g->by_holder, held_by);

@@ -37,10 +37,9 @@ static char *advise_graph(const struct vt_memory_owner *o, int name) {
 }
 
 char *vt_owners_advise(const struct vt_process *p, const struct vt_leak *leak) {
-    const struct vt_snapshot *s = vt_process_snapshot(p);
     if (!leak->kept)
         return NULL;
-    const struct vt_memory_owner *o = &s->owners[leak->kept->owner];
+    const struct vt_memory_owner *o = leak->kept->owner;
     const char *class = memory_class(o), *copy = class ? vt_roles_host_copy(class) : NULL;
     bool container = o->holder_type && strcmp(o->name, o->holder) != 0;
     int name = (int)name_length(o->holder);

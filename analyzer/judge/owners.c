@@ -33,7 +33,7 @@ static int compare_sizes(const void *a, const void *b) {
 
 static int compare_owned(const void *a, const void *b) {
     const struct vt_owned_by *x = a, *y = b;
-    return VT_ORDER({y->bytes, x->bytes}, {x->owner, y->owner});
+    return VT_ORDER({y->bytes, x->bytes}, {x->owner->id, y->owner->id});
 }
 
 static int compare_owners(const void *a, const void *b) {
@@ -51,7 +51,6 @@ struct making {
     const struct vt_owners_sources *from;
     struct vt_process *p;
     const struct vt_replay_snapshot *replayed;
-    bool is_chosen; /* it is vt_process_snapshot */
     struct vt_snapshot *snapshot;
     struct vt_map known; /* name and purpose -> owner */
     uint32_t room;
@@ -83,8 +82,6 @@ static void add_unowned(struct making *m, const struct vt_owned_sum *sum) {
     struct vt_site *site = index == VT_NO_SITE ? NULL : &m->p->sites[index];
     if (!site || sum->further)
         return;
-    if (m->is_chosen)
-        site->unowned_bytes += sum->bytes;
     if (site->layer == VT_LAYER_DRIVER && site->class == VT_CLASS_RUNTIME) {
         m->snapshot->runtime_bytes += sum->bytes;
         m->snapshot->runtime_count += sum->count;
@@ -163,16 +160,16 @@ static void take_parts(struct making *m) {
 
 static void take_snapshot(const struct vt_owners_sources *from,
                           const struct vt_replay_snapshot *replayed, struct vt_process *p,
-                          struct vt_snapshot *s, bool is_chosen) {
-    static const char *const why[] = {"end", "oom", "request", "phase"};
+                          struct vt_snapshot *s) {
+    static const char *const why[] = {"end", "oom", "request", "phase", "growth"};
     const struct vt_rec_snapshot *r = replayed->record;
-    struct making m = {
-        .from = from, .p = p, .replayed = replayed, .snapshot = s, .is_chosen = is_chosen};
+    struct making m = {.from = from, .p = p, .replayed = replayed, .snapshot = s};
     uint32_t name = vt_map_get(&from->log->name_numbers, r->name);
     *s = (struct vt_snapshot){
         .at = vt_clock_ns(from->clock, r->ticks),
         .duration = r->ns,
         .why = r->why >= 1 && r->why <= sizeof why / sizeof *why ? why[r->why - 1] : "request",
+        .passing = r->why == VT_SNAPSHOT_GROWTH,
         .phase = name == VT_MAP_NONE ? NULL : vt_strdup(from->log->names[name]),
         .complete = !(r->flags & VT_SNAPSHOT_PARTIAL),
         .objects = r->objects,
@@ -190,50 +187,99 @@ static void take_snapshot(const struct vt_owners_sources *from,
 
 /* --- sites and leaks --- */
 
-static void add_owned(struct vt_owned_list *list, uint32_t *room, uint32_t owner, uint64_t bytes,
-                      uint64_t count) {
+static void add_owned(struct vt_owned_list *list, uint32_t *room, struct vt_owned_by by) {
     VT_GROW(list->owners, list->count, *room);
-    list->owners[list->count++] = (struct vt_owned_by){owner, bytes, count};
+    list->owners[list->count++] = by;
 }
 
-static void tell_sites(struct vt_process *p) {
-    const struct vt_snapshot *s = vt_process_snapshot(p);
-    uint32_t *rooms = vt_alloc(p->site_count, sizeof *rooms);
-    for (uint32_t i = 0; s && i < s->owner_count; i++)
-        for (uint32_t k = 0; k < s->owners[i].site_count; k++) {
-            const struct vt_owned_site *of = &s->owners[i].sites[k];
-            add_owned(&p->sites[of->site].owned, &rooms[of->site], i, of->bytes, of->count);
+/* Which snapshot speaks for a site. */
+struct seen {
+    uint64_t now, unowned; /* bytes of the site at the snapshot that is looked at */
+    uint64_t most;         /* at any snapshot */
+    uint32_t snapshot;     /* the one that speaks for it, plus one; 0: none yet */
+};
+
+static void look_at(const struct vt_owners_sources *from, uint32_t snapshot, struct seen *seen,
+                    uint32_t site_count) {
+    const struct vt_replay_snapshot *s = &from->replay->snapshots[snapshot];
+    for (uint32_t i = 0; i < site_count; i++)
+        seen[i].now = seen[i].unowned = 0;
+    for (size_t i = 0; i < s->sum_count; i++) {
+        uint32_t site = from->index[s->sums[i].site];
+        if (site == VT_NO_SITE || s->sums[i].further)
+            continue;
+        seen[site].now += s->sums[i].bytes;
+        seen[site].unowned += s->sums[i].step == VT_MAP_NONE ? s->sums[i].bytes : 0;
+    }
+}
+
+/* Lets a snapshot speak for the sites of which it saw most, or a good part of it. */
+static void let_speak(const struct vt_owners_sources *from, uint32_t snapshot, struct seen *seen,
+                      struct vt_process *p) {
+    look_at(from, snapshot, seen, p->site_count);
+    for (uint32_t i = 0; i < p->site_count; i++)
+        if (!seen[i].snapshot && seen[i].now && seen[i].now >= seen[i].most / 10) {
+            seen[i].snapshot = snapshot + 1;
+            p->sites[i].unowned_bytes = seen[i].unowned;
         }
+}
+
+/* The snapshot of the end speaks for what it saw, then the later ones before the earlier ones. */
+static struct seen *choose_snapshots(const struct vt_owners_sources *from, struct vt_process *p) {
+    const struct vt_snapshot *chosen = vt_process_snapshot(p);
+    struct seen *seen = vt_alloc(p->site_count, sizeof *seen);
+    for (uint32_t i = 0; i < p->snapshot_count; i++) {
+        look_at(from, i, seen, p->site_count);
+        for (uint32_t k = 0; k < p->site_count; k++)
+            seen[k].most = seen[k].now > seen[k].most ? seen[k].now : seen[k].most;
+    }
+    if (chosen)
+        let_speak(from, (uint32_t)(chosen - p->snapshots), seen, p);
+    for (uint32_t i = p->snapshot_count; i-- > 0;)
+        let_speak(from, i, seen, p);
+    return seen;
+}
+
+static void tell_sites(const struct vt_owners_sources *from, struct vt_process *p) {
+    const struct vt_snapshot *chosen = vt_process_snapshot(p);
+    struct seen *seen = choose_snapshots(from, p);
+    uint32_t *rooms = vt_alloc(p->site_count, sizeof *rooms);
+    for (uint32_t i = 0; i < p->snapshot_count; i++) {
+        const struct vt_snapshot *s = &p->snapshots[i];
+        for (uint32_t j = 0; j < s->owner_count; j++)
+            for (uint32_t k = 0; k < s->owners[j].site_count; k++) {
+                const struct vt_owned_site *of = &s->owners[j].sites[k];
+                if (seen[of->site].snapshot != i + 1)
+                    continue;
+                add_owned(&p->sites[of->site].owned, &rooms[of->site],
+                          (struct vt_owned_by){&s->owners[j], s == chosen ? NULL : s, of->bytes,
+                                               of->count});
+            }
+    }
     for (uint32_t i = 0; i < p->site_count; i++)
         vt_sort(p->sites[i].owned.owners, p->sites[i].owned.count, sizeof *p->sites[i].owned.owners,
                 compare_owned);
     free(rooms);
+    free(seen);
 }
 
 void vt_owners_take(const struct vt_owners_sources *from, struct vt_process *p) {
     const struct vt_replay *r = from->replay;
-    size_t chosen = r->snapshot_count;
-    /* as vt_process_snapshot will choose */
-    for (size_t i = 0; i < r->snapshot_count; i++)
-        if (r->snapshots[i].record->why == VT_SNAPSHOT_END || chosen == r->snapshot_count ||
-            r->snapshots[chosen].record->why != VT_SNAPSHOT_END)
-            chosen = i;
     p->snapshots = vt_alloc(r->snapshot_count, sizeof *p->snapshots);
     for (size_t i = 0; i < r->snapshot_count; i++)
-        take_snapshot(from, &r->snapshots[i], p, &p->snapshots[p->snapshot_count++], i == chosen);
-    tell_sites(p);
+        take_snapshot(from, &r->snapshots[i], p, &p->snapshots[p->snapshot_count++]);
+    tell_sites(from, p);
 }
 
-uint32_t vt_owners_main_holder(const struct vt_process *p, const struct vt_site *site) {
-    const struct vt_snapshot *s = vt_process_snapshot(p);
+uint32_t vt_owners_main_holder(const struct vt_site *site) {
     const struct vt_owned_list *owned = &site->owned;
     uint64_t all = 0, same = 0;
     if (!owned->count)
         return VT_MAP_NONE;
-    const struct vt_memory_owner *first = &s->owners[owned->owners[0].owner];
+    const struct vt_memory_owner *first = owned->owners[0].owner;
     for (uint32_t i = 0; i < owned->count; i++) {
         all += owned->owners[i].bytes;
-        if (s->owners[owned->owners[i].owner].holder_id == first->holder_id)
+        if (owned->owners[i].owner->holder_id == first->holder_id)
             same += owned->owners[i].bytes;
     }
     /* what only the interpreter or a stack holds says nothing of what belongs together */
@@ -248,14 +294,16 @@ static void sum_owners(const struct vt_process *p, struct vt_leak *leak) {
     for (uint32_t i = 0; i < leak->site_count; i++) {
         const struct vt_owned_list *of = &p->sites[leak->sites[i]].owned;
         for (uint32_t k = 0; k < of->count; k++) {
-            uint32_t at = vt_map_get(&known, of->owners[k].owner);
+            const struct vt_owned_by *by = &of->owners[k];
+            uint32_t at = vt_map_get(&known, by->owner->id);
             if (at == VT_MAP_NONE) {
-                vt_map_put(&known, of->owners[k].owner, leak->owned.count);
-                add_owned(&leak->owned, &room, of->owners[k].owner, of->owners[k].bytes,
-                          of->owners[k].count);
+                vt_map_put(&known, by->owner->id, leak->owned.count);
+                add_owned(&leak->owned, &room, *by);
             } else {
-                leak->owned.owners[at].bytes += of->owners[k].bytes;
-                leak->owned.owners[at].count += of->owners[k].count;
+                leak->owned.owners[at].bytes += by->bytes;
+                leak->owned.owners[at].count += by->count;
+                if (!by->seen)
+                    leak->owned.owners[at].seen = NULL;
             }
         }
     }
@@ -265,12 +313,11 @@ static void sum_owners(const struct vt_process *p, struct vt_leak *leak) {
 
 static int compare_kept(const void *a, const void *b) {
     const struct vt_kept *x = a, *y = b;
-    return VT_ORDER({y->bytes, x->bytes}, {x->owner, y->owner});
+    return VT_ORDER({y->bytes, x->bytes}, {x->owner->id, y->owner->id});
 }
 
 /* What holds a leak: whatever has at least a tenth of what has an owner. */
 static void find_keepers(const struct vt_process *p, struct vt_leak *leak) {
-    const struct vt_snapshot *s = vt_process_snapshot(p);
     struct vt_map holders = {0};
     struct vt_kept *kept = vt_alloc(leak->owned.count, sizeof *kept);
     uint32_t count = 0;
@@ -278,10 +325,11 @@ static void find_keepers(const struct vt_process *p, struct vt_leak *leak) {
     /* nothing keeps what no pointer is left to, whatever keeps the rest of its sites' blocks */
     for (uint32_t i = 0; i < leak->owned.count && leak->verdict != VT_VERDICT_LOST; i++) {
         const struct vt_owned_by *by = &leak->owned.owners[i];
-        uint32_t holder = s->owners[by->owner].holder_id, at = vt_map_get(&holders, holder);
+        uint32_t holder = by->owner->holder_id, at = vt_map_get(&holders, holder);
         if (at == VT_MAP_NONE) {
             at = count++;
             kept[at].owner = by->owner;
+            kept[at].seen = by->seen;
             vt_map_put(&holders, holder, at);
         }
         kept[at].bytes += by->bytes;
@@ -293,7 +341,7 @@ static void find_keepers(const struct vt_process *p, struct vt_leak *leak) {
     while (count && kept[count - 1].bytes < all / 10)
         count--;
     for (uint32_t i = 0; i < count; i++)
-        kept[i].text = vt_owner_text(p, &s->owners[kept[i].owner], 0);
+        kept[i].text = vt_owner_text(p, kept[i].owner, 0);
     leak->kept = count ? kept : NULL;
     leak->kept_count = count;
     if (!count)
@@ -301,7 +349,7 @@ static void find_keepers(const struct vt_process *p, struct vt_leak *leak) {
 }
 
 void vt_owners_tell(struct vt_process *p) {
-    for (uint32_t i = 0; i < p->leak_count && vt_process_snapshot(p); i++) {
+    for (uint32_t i = 0; i < p->leak_count; i++) {
         sum_owners(p, &p->leaks[i]);
         find_keepers(p, &p->leaks[i]);
     }

@@ -150,11 +150,12 @@ struct vt_site {
     uint64_t longest_life; /* ns, of freed blocks, rounded up to a power of two; VT_UNKNOWN: none */
     uint64_t oldest_age;   /* ns, of the oldest live block; VT_UNKNOWN: none */
     const struct vt_stack *stack;
-    enum vt_class class;        /* of driver memory */
-    const char *class_name;     /* "PyTorch", "cuBLAS"; NULL: the program's */
-    bool segments;              /* a caching allocator used it: blocks lay in it */
-    uint64_t unowned_bytes;     /* live at that snapshot, but no way to it is known */
-    struct vt_owned_list owned; /* by the snapshot vt_process_snapshot */
+    enum vt_class class;    /* of driver memory */
+    const char *class_name; /* "PyTorch", "cuBLAS"; NULL: the program's */
+    bool segments;          /* a caching allocator used it: blocks lay in it */
+    /* By the snapshot vt_process_snapshot; if that saw nothing of it, by the last one that did. */
+    uint64_t unowned_bytes; /* live then, but no way to it is known */
+    struct vt_owned_list owned;
 };
 
 /* Failing sites that grow together or belong to one line of code. A process lists lost and

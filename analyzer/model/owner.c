@@ -29,10 +29,36 @@ const char *const vt_purpose_names[VT_PURPOSES] = {
 
 const struct vt_snapshot *vt_process_snapshot(const struct vt_process *p) {
     bool runs = p->exit_kind && !strcmp(p->exit_kind, "running");
-    for (uint32_t i = p->snapshot_count; i-- > 0 && !runs;)
-        if (!strcmp(p->snapshots[i].why, "end"))
-            return &p->snapshots[i];
-    return p->snapshot_count ? &p->snapshots[p->snapshot_count - 1] : NULL;
+    const struct vt_snapshot *last = NULL;
+    for (uint32_t i = p->snapshot_count; i-- > 0;) {
+        const struct vt_snapshot *s = &p->snapshots[i];
+        if (!runs && !strcmp(s->why, "end"))
+            return s;
+        if (!last && !s->passing)
+            last = s;
+    }
+    return last;
+}
+
+/* What was live at a snapshot, without what CUDA's libraries keep. */
+static uint64_t live_bytes(const struct vt_snapshot *s) {
+    uint64_t bytes = s->unowned_bytes - s->runtime_bytes;
+    for (uint32_t i = 0; i < s->owner_count; i++)
+        bytes += s->owners[i].bytes + s->owners[i].host_bytes;
+    return bytes;
+}
+
+const struct vt_snapshot *vt_process_snapshot_shown(const struct vt_process *p) {
+    const struct vt_snapshot *shown = vt_process_snapshot(p);
+    uint64_t most = 0;
+    if (shown && live_bytes(shown))
+        return shown;
+    for (uint32_t i = p->snapshot_count; i-- > 0;)
+        if (p->snapshots[i].passing && live_bytes(&p->snapshots[i]) > most) {
+            shown = &p->snapshots[i];
+            most = live_bytes(shown);
+        }
+    return shown;
 }
 
 const struct vt_snapshot *vt_process_snapshot_at(const struct vt_process *p,
@@ -48,6 +74,14 @@ const struct vt_snapshot *vt_process_snapshot_at(const struct vt_process *p,
         }
     }
     return found;
+}
+
+char *vt_snapshot_moment(const struct vt_snapshot *s) {
+    if (!strcmp(s->why, "end"))
+        return vt_strdup("at the end");
+    if (!strcmp(s->why, "oom"))
+        return vt_strdup("as memory ran out");
+    return vt_formatted("at %s", VT_DURATION(s->at));
 }
 
 uint64_t vt_owner_bytes_on(const struct vt_process *p, const struct vt_memory_owner *o,
@@ -70,7 +104,7 @@ const struct vt_snapshot *vt_device_purposes(const struct vt_process *p, const s
     const struct vt_oom *oom = vt_process_oom(p);
     const struct vt_snapshot *s = oom ? vt_process_snapshot_at(p, oom) : NULL;
     uint64_t known = 0;
-    s = s ? s : vt_process_snapshot(p);
+    s = s ? s : vt_process_snapshot_shown(p);
     memset(sums, 0, VT_PURPOSES * sizeof *sums);
     for (uint32_t i = 0; s && i < s->owner_count; i++) {
         uint64_t count;

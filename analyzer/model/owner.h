@@ -86,7 +86,10 @@ struct vt_memory_owner {
 
 struct vt_snapshot {
     uint64_t at, duration;
-    const char *why;   /* "end", "oom", "request", "phase" */
+    const char *why; /* "end", "oom", "request", "phase", "growth" */
+    bool
+        passing; /* "growth": taken as memory grew, for what is gone at the end. Only sites and leaks
+                     speak of it; the JSON report does not list it. */
     const char *phase; /* its name, or what the program called the moment; NULL */
     bool complete;
     uint64_t objects;               /* walked */
@@ -102,15 +105,18 @@ struct vt_owned_list {
     uint32_t count;
 };
 struct vt_owned_by {
-    uint32_t owner; /* index in the snapshot's owners */
+    const struct vt_memory_owner *owner;
+    const struct vt_snapshot *seen; /* an earlier snapshot, because vt_process_snapshot saw (nearly)
+                                       nothing of it; NULL: that one */
     uint64_t bytes, count;
 };
 
 /* What holds a leak, or a good part of it. */
 struct vt_kept {
-    uint32_t owner;        /* index in the snapshot's owners: the largest one's */
-    uint64_t bytes, count; /* held by owners with the same holder */
-    char *text;            /* "history (list) in __main__, examples/train.py" */
+    const struct vt_memory_owner *owner; /* the largest one */
+    const struct vt_snapshot *seen;      /* as in vt_owned_by */
+    uint64_t bytes, count;               /* held by owners with the same holder */
+    char *text;                          /* "history (list) in __main__, examples/train.py" */
 };
 
 struct vt_process;
@@ -119,6 +125,10 @@ struct vt_process;
  * still runs (a part of it may have ended: a context, an interpreter). NULL:
  * there is none. */
 const struct vt_snapshot *vt_process_snapshot(const struct vt_process *process);
+
+/* The snapshot to show as a whole: that one; if nothing of the program's was live then, the fullest
+ * of those taken as memory grew. NULL: there is none. */
+const struct vt_snapshot *vt_process_snapshot_shown(const struct vt_process *process);
 
 /* The snapshot that was taken at a failed allocation. NULL: none. */
 struct vt_oom;
@@ -148,6 +158,9 @@ char *vt_owner_place(const struct vt_process *process, const struct vt_memory_ow
  * added to the class: "(list, 120 blocks)"; 0: it is not. */
 char *vt_owner_text(const struct vt_process *process, const struct vt_memory_owner *owner,
                     uint64_t count);
+
+/* When it was taken: "at the end", "as memory ran out", "at 1.200 s". */
+char *vt_snapshot_moment(const struct vt_snapshot *snapshot);
 
 /* The way in one line: "history[*] → DeviceNDArray → MemoryPointer". NULL: it is no longer than the
  * name. */

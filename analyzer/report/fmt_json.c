@@ -308,7 +308,7 @@ static void leak(struct vt_json *j, const struct vt_process *p, const struct vt_
         vt_json_string(j, NULL, p->sites[l->sites[i]].name);
     vt_json_close(j, ']');
     growth(j, l->growth);
-    vt_fmt_json_owned(j, p, &l->owned);
+    vt_fmt_json_owned(j, &l->owned);
     vt_json_string(j, "kept_by", l->kept ? l->kept->text : NULL);
     vt_json_close(j, '}');
 }
@@ -332,8 +332,7 @@ static void tested(struct vt_json *j, const struct vt_tested *t) {
     vt_json_close(j, '}');
 }
 
-static void site(struct vt_json *j, const struct vt_process *p, const struct vt_site *s,
-                 bool native) {
+static void site(struct vt_json *j, const struct vt_site *s, bool native) {
     static const char *const layers[] = {"driver", "framework", "host", "managed"};
     vt_json_open(j, NULL, '{');
     vt_json_string(j, "site", s->name);
@@ -369,7 +368,7 @@ static void site(struct vt_json *j, const struct vt_process *p, const struct vt_
     vt_json_boolean(j, "before_window", s->before);
     vt_json_boolean(j, "unjudged", s->unjudged); /* too few rounds */
     tested(j, s->tested);
-    vt_fmt_json_owned(j, p, &s->owned);
+    vt_fmt_json_owned(j, &s->owned);
     stack(j, s->stack, native);
     vt_json_close(j, '}');
 }
@@ -441,7 +440,7 @@ static void process(struct vt_json *j, const struct vt_process *p,
     uint32_t written = 0;
     for (uint32_t i = 0; i < p->site_count && (!options->top || written < options->top); i++)
         if (vt_site_wanted(&p->sites[i], options->site)) {
-            site(j, p, &p->sites[i], options->native);
+            site(j, &p->sites[i], options->native);
             written++;
         }
     vt_json_close(j, ']');

@@ -11,7 +11,6 @@
 void vt_fmt_json_purposes(struct vt_json *j, const struct vt_process *process,
                           const struct vt_device *device);
 void vt_fmt_json_snapshots(struct vt_json *j, const struct vt_process *process);
-void vt_fmt_json_owned(struct vt_json *j, const struct vt_process *process,
-                       const struct vt_owned_list *owned);
+void vt_fmt_json_owned(struct vt_json *j, const struct vt_owned_list *owned);
 
 #endif

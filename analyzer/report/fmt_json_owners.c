@@ -65,6 +65,8 @@ void vt_fmt_json_snapshots(struct vt_json *j, const struct vt_process *p) {
     vt_json_open(j, "snapshots", '[');
     for (uint32_t i = 0; i < p->snapshot_count; i++) {
         const struct vt_snapshot *s = &p->snapshots[i];
+        if (s->passing)
+            continue;
         vt_json_open(j, NULL, '{');
         vt_json_number(j, "at_ns", s->at);
         vt_json_string(j, "why", s->why);
@@ -82,15 +84,16 @@ void vt_fmt_json_snapshots(struct vt_json *j, const struct vt_process *p) {
     vt_json_close(j, ']');
 }
 
-void vt_fmt_json_owned(struct vt_json *j, const struct vt_process *p,
-                       const struct vt_owned_list *owned) {
-    const struct vt_snapshot *s = vt_process_snapshot(p);
+void vt_fmt_json_owned(struct vt_json *j, const struct vt_owned_list *owned) {
     vt_json_open(j, "owners", '[');
     for (uint32_t i = 0; i < owned->count; i++) {
         vt_json_open(j, NULL, '{');
-        vt_json_string(j, "owner", s->owners[owned->owners[i].owner].key);
-        vt_json_number(j, "bytes", owned->owners[i].bytes);
-        vt_json_number(j, "count", owned->owners[i].count);
+        const struct vt_owned_by *by = &owned->owners[i];
+        vt_json_string(j, "owner", by->owner->key);
+        vt_json_number(j, "bytes", by->bytes);
+        vt_json_number(j, "count", by->count);
+        vt_json_string(j, "name", by->owner->name);
+        vt_json_number(j, "seen_at_ns", by->seen ? by->seen->at : VT_UNKNOWN);
         vt_json_close(j, '}');
     }
     vt_json_close(j, ']');

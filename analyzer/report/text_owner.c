@@ -108,7 +108,7 @@ static void print_row(const struct vt_text *t, uint64_t bytes, uint64_t count, c
 
 void vt_text_owners(const struct vt_text *t) {
     const struct vt_process *p = t->process;
-    const struct vt_snapshot *s = vt_process_snapshot(p);
+    const struct vt_snapshot *s = vt_process_snapshot_shown(p);
     uint32_t count, most = t->options->top ? t->options->top : ROWS_SHOWN;
     if (!s) {
         vt_text_heading(t, VT_STYLE_HEAD, "OWNERS",
@@ -121,14 +121,14 @@ void vt_text_owners(const struct vt_text *t) {
         bytes += groups[i].bytes;
         blocks += groups[i].count;
     }
-    char *rest = vt_formatted("of %s in %s block%s, %s%s", VT_BYTES(bytes), VT_NUMBER(blocks),
-                              vt_plural(blocks),
-                              !strcmp(s->why, "end")   ? "as the program's code ended"
-                              : !strcmp(s->why, "oom") ? "as memory ran out"
-                                                       : VT_DURATION(s->at),
-                              s->complete ? "" : "; the search was cut short");
+    char *moment = vt_snapshot_moment(s);
+    char *rest = vt_formatted(
+        "of %s in %s block%s, %s%s%s", VT_BYTES(bytes), VT_NUMBER(blocks), vt_plural(blocks),
+        !strcmp(s->why, "end") ? "as the program's code ended" : moment,
+        s->passing ? "; all was freed later" : "", s->complete ? "" : "; the search was cut short");
     vt_text_heading(t, VT_STYLE_HEAD, "OWNERS", rest);
     free(rest);
+    free(moment);
     fprintf(t->out, "%s%10s %7s  %-*s%s%s\n", vt_text_style(t, VT_STYLE_DIM), "held", "blocks",
             (int)(VT_TEXT_WIDTH - TEXT_AT - 4), "kept by", "role", vt_text_style(t, VT_STYLE_NONE));
     uint64_t left = 0, left_blocks = 0;
@@ -196,19 +196,26 @@ static void say_unknown(const struct vt_text *t, const struct vt_leak *leak, uns
 }
 
 void vt_text_kept(const struct vt_text *t, const struct vt_leak *leak, unsigned indent) {
-    const struct vt_snapshot *s = vt_process_snapshot(t->process);
-    if (s && !leak->kept_count)
+    const struct vt_snapshot *seen = NULL;
+    if (t->process->snapshot_count && !leak->kept_count)
         say_unknown(t, leak, indent);
     for (uint32_t i = 0; i < leak->kept_count; i++) {
         const struct vt_kept *kept = &leak->kept[i];
-        const struct vt_memory_owner *owner = &s->owners[kept->owner];
-        char *text = vt_owner_text(t->process, owner, kept->count);
-        char *chain = vt_owner_chain(owner);
+        char *text = vt_owner_text(t->process, kept->owner, kept->count);
+        char *chain = vt_owner_chain(kept->owner);
         vt_text_wrap(t, i ? "   and by" : "  kept by", indent, text);
         if (chain)
             vt_text_wrap(t, "", indent, chain);
         free(text);
         free(chain);
+        seen = kept->seen && (!seen || kept->seen->at > seen->at) ? kept->seen : seen;
+    }
+    if (seen) {
+        char *moment = vt_snapshot_moment(seen);
+        char *text = vt_formatted("seen %s; freed later", moment);
+        vt_text_wrap(t, "", indent, text);
+        free(text);
+        free(moment);
     }
 }
 
@@ -233,7 +240,13 @@ void vt_text_site_owners(const struct vt_text *t, const struct vt_site *site) {
     most = most ? most : SHOWN;
     for (uint32_t i = 0; i < site->owned.count && i < most; i++)
         print_holder(t, i ? "" : "kept by", site->owned.owners[i].bytes,
-                     &s->owners[site->owned.owners[i].owner]);
+                     site->owned.owners[i].owner);
+    if (site->owned.count && site->owned.owners[0].seen) {
+        s = site->owned.owners[0].seen;
+        char *moment = vt_snapshot_moment(s);
+        fprintf(t->out, "%29sseen %s; freed later\n", "", moment);
+        free(moment);
+    }
     for (uint32_t i = 0; s && i < s->owner_count && shown < most; i++)
         for (uint32_t k = 0; k < s->owners[i].other_count; k++)
             if (s->owners[i].others[k].site == index)

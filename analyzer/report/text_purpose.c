@@ -18,12 +18,10 @@ void vt_text_purposes(const struct vt_text *t, const struct vt_device *d) {
     char *text = s ? vt_purposes_text(sums) : NULL;
     if (!text)
         return;
-    char *line = vt_formatted("%s; %s", text,
-                              !strcmp(s->why, "end")   ? "at the end"
-                              : !strcmp(s->why, "oom") ? "as memory ran out"
-                                                       : VT_DURATION(s->at));
+    char *moment = vt_snapshot_moment(s), *line = vt_formatted("%s; %s", text, moment);
     vt_text_wrap(t, "  used for", 17, line);
     free(line);
+    free(moment);
     free(text);
 }
 

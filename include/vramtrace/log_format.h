@@ -492,7 +492,8 @@ enum vt_snapshot_why {
     VT_SNAPSHOT_END = 1,
     VT_SNAPSHOT_OOM = 2,
     VT_SNAPSHOT_REQUEST = 3,
-    VT_SNAPSHOT_PHASE = 4
+    VT_SNAPSHOT_PHASE = 4,
+    VT_SNAPSHOT_GROWTH = 5 /* as memory grew (since version 5) */
 };
 enum vt_snapshot_flag {
     VT_SNAPSHOT_PARTIAL = 1,  /* a bound was reached, or something could not be read */

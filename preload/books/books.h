@@ -3,7 +3,8 @@
  * The door of books/: the state that follows from the calls so far, so that a wrapper can interpret
  * a call without asking the driver. Live allocations (live.c), contexts (context.c), physical
  * memory and its mappings (vmm.c), pools and streams (pool.c), graphs (graph.c), other processes'
- * memory (share.c), peaks (peak.c), limits (limit.c), open phases (phases.c, declared in phases.h).
+ * memory (share.c), peaks (peak.c), what grows (rise.c), limits (limit.c), open phases (phases.c,
+ * declared in phases.h).
  *
  * Law: no locks, no malloc: the tables of table.c. A handle whose creation we did not see is
  * unknown, and nothing is claimed about it. Uses base/ and log/.
@@ -55,6 +56,28 @@ unsigned vt_peak_allocated(const struct vt_live *what); /* VT_ASK_* or 0 */
 void vt_peak_unasked(unsigned device);
 void vt_peak_freed(const struct vt_live *was);
 void vt_peak_forked(void);
+
+/* rise.c: finds that memory has grown so much that its owners should be looked for (VT_DUE_RISEN).
+ * Off until it is started. */
+extern bool vt_rise_on;
+void vt_rise_start(void);
+void vt_rise_more_(const struct vt_live *what);
+void vt_rise_less_(uint32_t stack);                 /* one with this stack is gone */
+void vt_rise_sum_(unsigned device, uint64_t bytes); /* how much a device's allocations are */
+void vt_rise_forked(void);
+
+static inline void vt_rise_more(const struct vt_live *what) {
+    if (VT_UNLIKELY(vt_rise_on))
+        vt_rise_more_(what);
+}
+static inline void vt_rise_less(uint32_t stack) {
+    if (VT_UNLIKELY(vt_rise_on))
+        vt_rise_less_(stack);
+}
+static inline void vt_rise_sum(unsigned device, uint64_t bytes) {
+    if (VT_UNLIKELY(vt_rise_on))
+        vt_rise_sum_(device, bytes);
+}
 
 /* limit.c: whether VRAMTRACE_LIMIT, VRAMTRACE_INJECT or VRAMTRACE_ALARM is set. If not, reading
  * this is all that the functions below cost. */

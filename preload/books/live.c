@@ -51,6 +51,7 @@ bool vt_live_insert(const struct vt_live *what) {
         vt_limit_freed(&ended);
     }
     pack(what, words);
+    vt_rise_more(what);
     return vt_table_insert(&live, key, words);
 }
 
@@ -64,6 +65,7 @@ bool vt_live_remove(uint64_t address, unsigned kind, struct vt_live *taken) {
     if (!vt_table_take(&live, key, words))
         return false;
     *taken = unpack(key, words);
+    vt_rise_less(taken->stack);
     return true;
 }
 
@@ -104,6 +106,7 @@ static void ended_with_context(uint64_t key, const uint64_t words[VT_TABLE_WORDS
     struct context_sum *sum = data;
     struct vt_live what = unpack(key, words);
     sum->bytes += what.size;
+    vt_rise_less(what.stack);
     vt_limit_freed(&what);
     vt_peak_freed(&what);
 }

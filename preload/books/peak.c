@@ -57,6 +57,7 @@ unsigned vt_peak_allocated(const struct vt_live *what) {
     if (!moved(device, (int64_t)what->size))
         return questions;
     uint64_t bytes = give(), asked = vt_get(&devices[device].asked);
+    vt_rise_sum(device, bytes);
     if ((int64_t)bytes > (int64_t)(asked + RISE(asked)) &&
         vt_claim(&devices[device].asked, asked, bytes))
         questions |= VT_ASK_MEMORY;

@@ -463,6 +463,7 @@ void vt_log_enter(struct vt_thread *t) {
         return;
     uint64_t now = t->held ? t->held : vt_log_ticks();
     vt_put(&t->chunk->entered_at, now);
+    vt_tls.entered = now;
     if (VT_UNLIKELY(now > vt_get(&vt_log_look_at)))
         look(now);
 }

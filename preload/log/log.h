@@ -35,8 +35,10 @@ struct vt_thread {
 /* Everything the library keeps in thread-local storage. */
 struct vt_tls {
     struct vt_thread *thread;
-    uint64_t generation;   /* of the process: a forked child has another */
-    uintptr_t busy;        /* frame of the record that is being written; 0: none */
+    uint64_t generation; /* of the process: a forked child has another */
+    uint64_t entered;    /* when the last record began */
+    uint64_t newest; /* address of the last allocation, if it was the last event; books/rise.c */
+    uintptr_t busy;  /* frame of the record that is being written; 0: none */
     uintptr_t call_frame;  /* frame of the call whose time thread->held is */
     uintptr_t label_frame; /* frame of the outermost label */
     uint32_t events;       /* driver events so far; labels compare it */
@@ -57,6 +59,7 @@ enum vt_due {
     VT_DUE_REFUSED = 2, /* an allocation was refused */
     VT_DUE_GAVE_UP = 4, /* a framework reported that it could not allocate */
     VT_DUE_ASKED = 8,   /* `vramtrace snapshot` asks for the owners */
+    VT_DUE_RISEN = 16,  /* memory grew (books/rise.c) */
     VT_DUE_SERVED = 128 /* being done */
 };
 extern __thread struct vt_tls vt_tls __attribute__((tls_model("initial-exec")));
@@ -100,7 +103,8 @@ void vt_log_unend(void);                        /* after an exec that failed */
 /* The next VT_DUE_LOOK comes at the first event after a while: the longer the log is open, the
  * longer, and at most a second. Without this call it comes at the next event. */
 void vt_log_looked(void);
-void vt_log_look_soon(void); /* at the next event */
+void vt_log_look_soon(void);          /* at the next event */
+void vt_log_look_within(unsigned ms); /* at the first event after at most this time */
 /* Takes up what `vramtrace snapshot` asked for. False: nothing, or another thread did. */
 bool vt_log_asked_take(void);
 void vt_log_asked_done(bool answered); /* after the answer was written */

@@ -21,6 +21,12 @@ void vt_log_look_soon(void) {
     vt_put(&vt_log_look_at, 0);
 }
 
+void vt_log_look_within(unsigned ms) {
+    uint64_t at = vt_log_ticks() + vt_get(&vt_log_second_ticks) * ms / 1000;
+    if (vt_get(&vt_log_look_at) > at)
+        vt_put(&vt_log_look_at, at);
+}
+
 /* The request is another process's: it may be any number. */
 bool vt_log_asked_take(void) {
     struct vt_log_header *h = vt_log_header;

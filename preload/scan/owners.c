@@ -9,6 +9,11 @@
  * lock, and is killed when its time is up. Where a copy could do harm, the walk is done in place,
  * and the result says so.
  *
+ * The program need not wait for the child (vt_owners_begin): its answer is written at a later event,
+ * or at the end. A small process has a few such children at most, and a new one takes the place of
+ * the last; a large process has one. The kernel ends a child when the thread that made it ends, which
+ * loses its answer.
+ *
  * Called through scan.h, at the moments that owners_moments.c knows.
  */
 #define _GNU_SOURCE
@@ -34,11 +39,13 @@
 #define UNIT_SPACE ((size_t)256 << 20)   /* memory */
 #define UNIT_WORK  ((uint64_t)400 << 20) /* reads and edges: about half of the time */
 #define WAIT_NS    20000000              /* between two looks whether the child still lives */
+#define SMALL      ((uint64_t)256 << 20) /* resident bytes, up to which several copies cost little */
 #define FORK_SAFE  509u                  /* Linux 5.9: fork copies pinned pages for the child */
 
 /* --- what is looked for --- */
 
 struct gathering {
+    uint64_t newest; /* this one is not looked for; 0: all are */
     struct vt_owners_target *blocks, *others;
     uint32_t block_count, other_count, block_room, other_room;
 };
@@ -54,6 +61,7 @@ static void take_target(const struct vt_live *what, void *data) {
     bool is_block = what->kind == VT_KIND_BLOCK;
     uint32_t *count = is_block ? &g->block_count : &g->other_count;
     if (what->kind == VT_KIND_PHYSICAL || what->kind == VT_KIND_PHYSICAL_HOST ||
+        (g->newest && what->address == g->newest) ||
         *count == (is_block ? g->block_room : g->other_room))
         return;
     uint64_t size = what->size;
@@ -76,8 +84,8 @@ static bool holds_block(const struct gathering *g, const struct vt_owners_target
     return low < g->block_count && g->blocks[low].start < t->end;
 }
 
-static void gather_targets(struct vt_owners *w) {
-    struct gathering g = {.block_room = 0};
+static void gather_targets(struct vt_owners *w, uint64_t newest) {
+    struct gathering g = {.newest = newest};
     vt_live_each(count_target, &g);
     size_t room = (size_t)g.block_room + g.other_room;
     if (!room || !(w->targets = vt_owners_map(w, 2 * room * sizeof *w->targets)))
@@ -189,24 +197,50 @@ static void walk_in_child(struct vt_owners *w) {
         VT_SYS1(SYS_exit_group, 0);
 }
 
-/* Waits until the child ends, and kills it when its time is up. */
-static void wait_for(struct vt_owners *w, int pid) {
-    uint64_t until = w->most_ns + (w->most_ns - vt_sys_clock_ns(CLOCK_MONOTONIC)) / 2;
+/* One that is taken. It can go on after vt_owners_begin() returned. */
+struct moment {
+    enum vt_snapshot_why why;
+    uint32_t name;
+    uint64_t ticks, began_ns, copy_ns;
+    uint32_t number, looked_for;
+    struct vt_owners_answer *answer;
+    uint8_t *records;
+    size_t room;       /* of both, mapped */
+    int pid;           /* of the child; 0: none */
+    uint64_t until_ns; /* it is killed then */
+};
+
+static uint32_t steps;    /* in the log, so far */
+static uint64_t spent_ns; /* atomic: by children that ended */
+
+/* Whether the child has ended. It is killed when its time is up. */
+static bool has_ended(struct moment *m, bool wait) {
+    struct rusage used = {0};
+    long ended;
+    do
+        ended = VT_SYS4(SYS_wait4, m->pid, NULL, __WCLONE | (wait ? 0 : WNOHANG), &used);
+    while (ended == -4 /* EINTR */);
+    if (ended == m->pid)
+        vt_add(&spent_ns, (uint64_t)(used.ru_utime.tv_sec + used.ru_stime.tv_sec) * 1000000000u +
+                              (uint64_t)(used.ru_utime.tv_usec + used.ru_stime.tv_usec) * 1000u +
+                              m->copy_ns);
+    else if (ended != -10 /* ECHILD */ && vt_sys_clock_ns(CLOCK_MONOTONIC) > m->until_ns)
+        VT_SYS2(SYS_kill, m->pid, SIGKILL);
+    return ended == m->pid || ended == -10;
+}
+
+static void wait_for(struct moment *m) {
     const long slice[2] = {0, WAIT_NS};
-    while (!vt_see(&w->answer->done)) {
-        futex(&w->answer->done, FUTEX_WAIT, 0, slice);
-        long ended = VT_SYS4(SYS_wait4, pid, NULL, __WCLONE | WNOHANG, NULL);
-        if (ended == pid || ended == -10 /* ECHILD */)
+    while (!vt_see(&m->answer->done)) {
+        futex(&m->answer->done, FUTEX_WAIT, 0, slice);
+        if (has_ended(m, false))
             return;
-        if (vt_sys_clock_ns(CLOCK_MONOTONIC) > until)
-            VT_SYS2(SYS_kill, pid, SIGKILL);
     }
-    while (VT_SYS4(SYS_wait4, pid, NULL, __WCLONE, NULL) == -4 /* EINTR */)
-        ;
+    has_ended(m, true);
 }
 
 /* False: there is no child. */
-static bool walk_copy(struct vt_owners *w, uint64_t *copy_ns) {
+static bool walk_copy(struct vt_owners *w, struct moment *m) {
     uint64_t began = vt_sys_clock_ns(CLOCK_MONOTONIC), was = vt_sys_hold_signals();
     w->answer->flags = VT_SNAPSHOT_PARTIAL; /* should it die */
     long pid = vt_sys(SYS_clone, 0, 0, 0, 0, 0, 0);
@@ -217,55 +251,65 @@ static bool walk_copy(struct vt_owners *w, uint64_t *copy_ns) {
         walk_in_child(w);
     }
     vt_sys_let_signals(was);
-    *copy_ns = vt_sys_clock_ns(CLOCK_MONOTONIC) - began;
     if (pid < 0)
         return false;
-    wait_for(w, (int)pid);
+    uint64_t now = vt_sys_clock_ns(CLOCK_MONOTONIC);
+    m->pid = (int)pid;
+    m->copy_ns = now - began;
+    m->until_ns = w->most_ns + (w->most_ns > now ? (w->most_ns - now) / 2 : 0);
     return true;
 }
 
 /* --- the result --- */
 
-static void write_records(struct vt_thread *t, const struct vt_owners *w) {
-    for (uint64_t at = 0; at + 8 <= w->answer->bytes;) {
+/* The child numbered its steps from 1: several children may be under way. */
+static void number_steps(uint64_t *record, uint64_t word, uint32_t by) {
+    struct vt_rec_step *step = (void *)record;
+    struct vt_rec_owned *owned = (void *)record;
+    struct vt_owned *entries = (void *)(owned + 1);
+    if (vt_word_type(word) == VT_REC_STEP) {
+        step->number += by;
+        step->parent += step->parent ? by : 0;
+    }
+    for (uint32_t i = 0; vt_word_type(word) == VT_REC_OWNED && i < owned->count; i++)
+        entries[i].step += by;
+}
+
+static void write_records(struct vt_thread *t, const struct moment *m) {
+    for (uint64_t at = 0; at + 8 <= m->answer->bytes;) {
         uint64_t word;
-        memcpy(&word, w->records + at, sizeof word);
+        memcpy(&word, m->records + at, sizeof word);
         uint32_t bytes = vt_record_length(word);
-        if (bytes < 16 || bytes > VT_RECORD_MAX_BYTES || bytes > w->answer->bytes - at)
+        if (bytes < 16 || bytes > VT_RECORD_MAX_BYTES || bytes > m->answer->bytes - at)
             return;
         uint64_t *r = vt_log_reserve_entry(t, bytes);
         if (!r)
             return;
-        memcpy(r + 1, w->records + at + 8, bytes - 8);
+        memcpy(r + 1, m->records + at + 8, bytes - 8);
+        number_steps(r, word, steps);
         vt_log_commit(t, r, word, bytes);
         at += bytes;
     }
 }
 
-struct moment {
-    enum vt_snapshot_why why;
-    uint32_t name;
-    uint64_t ticks, began_ns, copy_ns;
-};
-
-static bool write_result(const struct vt_owners *w, const struct moment *m) {
+static bool write_result(const struct moment *m) {
     struct vt_recording recording = vt_event_open();
     if (!recording.thread)
         return false;
-    write_records(recording.thread, w);
-    if (w->answer->native_roots) /* their modules may be new */
+    write_records(recording.thread, m);
+    if (m->answer->native_roots) /* their modules may be new */
         vt_stack_write_modules(recording.thread);
     struct vt_rec_snapshot *r = (void *)vt_log_reserve_entry(recording.thread, sizeof *r);
     if (r) {
         *r = (struct vt_rec_snapshot){
-            .number = w->snapshot,
+            .number = m->number,
             .why = m->why,
             .ticks = m->ticks,
             .ns = vt_sys_clock_ns(CLOCK_MONOTONIC) - m->began_ns,
-            .objects = w->answer->objects,
-            .looked_for = w->target_count,
-            .owned = w->answer->owned,
-            .flags = w->answer->flags,
+            .objects = m->answer->objects,
+            .looked_for = m->looked_for,
+            .owned = m->answer->owned,
+            .flags = m->answer->flags,
             .name = m->name,
             .copy_us = (uint32_t)(m->copy_ns / 1000),
         };
@@ -274,6 +318,18 @@ static bool write_result(const struct vt_owners *w, const struct moment *m) {
     }
     vt_event_close(&recording);
     return r != NULL;
+}
+
+/* The end of one: writes what was found, but for a child that was killed as memory grew: there will
+ * be another one. */
+static bool conclude(struct moment *m) {
+    struct vt_owners_answer *answer = m->answer;
+    bool written = (m->why != VT_SNAPSHOT_GROWTH || vt_see(&answer->done)) && write_result(m);
+    steps += answer->steps;
+    m->pid = 0;
+    m->answer = NULL;
+    vt_sys_munmap(answer, m->room);
+    return written;
 }
 
 static const struct vt_owners_readers readers = {
@@ -292,55 +348,156 @@ static const struct vt_owners_readers readers = {
     .class_name = vt_owners_class_name,
 };
 
-static struct vt_owners_answer *share(struct vt_owners *w) {
+static bool share(struct vt_owners *w, struct moment *m) {
     w->record_room = (size_t)w->target_count * sizeof(struct vt_owned) * (2 + VT_OWNED_OTHERS) +
                      w->most_bytes / 8;
-    w->answer = vt_sys_mmap(PAGE + w->record_room, PROT_READ | PROT_WRITE,
+    m->room = PAGE + w->record_room;
+    w->answer = vt_sys_mmap(m->room, PROT_READ | PROT_WRITE,
                             MAP_SHARED | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     w->records = (uint8_t *)w->answer + PAGE;
+    m->records = w->records;
+    m->answer = w->answer;
     return w->answer;
 }
 
-static bool take(struct vt_owners *w, struct moment *m) {
-    static uint32_t snapshots, steps; /* in this process; one snapshot at a time uses them */
+/* Begins one. False: nothing is live, or there is no memory; or, with `copy`, the memory cannot be
+ * copied. */
+static bool begin(struct vt_owners *w, struct moment *m, bool copy) {
+    static uint32_t snapshots; /* in this process */
     w->readers = &readers;
-    gather_targets(w);
+    /* As memory grows, the program does not know the address yet that it is being given. */
+    gather_targets(w, m->why == VT_SNAPSHOT_GROWTH ? vt_tls.newest : 0);
     if (!w->target_count)
         return false;
     set_bounds(w);
-    if (!share(w))
+    bool copied = may_copy(w);
+    if ((copy && !copied) || !share(w, m))
         return false;
-    w->snapshot = ++snapshots;
-    w->first_number = steps + 1;
-    vt_owners_native_open(w);
-    if (!may_copy(w) || !walk_copy(w, &m->copy_ns))
+    w->snapshot = m->number = ++snapshots;
+    m->looked_for = w->target_count;
+    w->passing = m->why == VT_SNAPSHOT_GROWTH;
+    if (!w->passing)
+        vt_owners_native_open(w);
+    copied = copied && walk_copy(w, m);
+    if (!copied && copy) {
+        m->answer = NULL;
+        vt_sys_munmap(w->answer, m->room);
+        return false;
+    }
+    if (!copied)
         vt_owners_walk(w);
-    steps += w->answer->steps;
-    bool written = write_result(w, m);
-    vt_sys_munmap(w->answer, PAGE + w->record_room);
-    return written;
+    return true;
 }
 
-bool vt_owners_take(enum vt_snapshot_why why, uint32_t name) {
-    static uint32_t taking; /* atomic: the pid, while one is taken; a forked child has another */
-    uint32_t pid = (uint32_t)VT_SYS0(SYS_getpid), before = vt_get(&taking);
-    /* Valgrind would report each word that the walk reads and the program never wrote. */
-    if (vt_process_is_fresh_child() || !vt_log_is_open() || vt_scan_on_valgrind() ||
-        before == pid || !vt_claim(&taking, before, pid))
-        return false;
-    struct moment m = {.why = why,
-                       .name = name,
-                       .ticks = vt_log_ticks(),
-                       .began_ns = vt_sys_clock_ns(CLOCK_MONOTONIC)};
+/* The same, with its memory. */
+static bool begin_one(struct moment *m, enum vt_snapshot_why why, uint32_t name, uint64_t ticks,
+                      bool copy) {
+    *m = (struct moment){
+        .why = why, .name = name, .ticks = ticks, .began_ns = vt_sys_clock_ns(CLOCK_MONOTONIC)};
     /* Not on the stack: a thread's may have only 16 KiB. */
     struct vt_owners *w = vt_scan_memory(sizeof *w);
-    bool taken = w && take(w, &m);
+    bool begun = w && begin(w, m, copy);
     if (w) {
         if (w->native && w->native->threads)
             vt_sys_munmap(w->native->threads, VT_SCAN_THREADS * sizeof *w->native->threads);
         vt_owners_unmap(w);
         vt_sys_munmap(w, (sizeof *w + PAGE - 1) & ~(size_t)(PAGE - 1));
     }
+    return begun;
+}
+
+/* --- what is under way --- */
+
+static uint32_t taking; /* atomic: the pid, while a thread is here; a forked child has another */
+/* By whoever has `taking`; without an answer: none. The oldest first. */
+static struct moment going[3];
+#define GOING_MOST (sizeof going / sizeof *going)
+
+static bool enter(void) {
+    uint32_t pid = (uint32_t)VT_SYS0(SYS_getpid), before = vt_get(&taking);
+    return !vt_process_is_fresh_child() && vt_log_is_open() && before != pid &&
+           vt_claim(&taking, before, pid);
+}
+
+static void leave(void) {
     vt_publish(&taking, 0);
+}
+
+/* Writes what is done. Returns enum vt_owners_state. */
+static unsigned finish(bool wait) {
+    unsigned state = 0, kept = 0;
+    for (unsigned i = 0; i < GOING_MOST; i++) {
+        struct moment *m = &going[i];
+        if (m->answer && wait)
+            wait_for(m);
+        if (m->answer && (wait || has_ended(m, false)))
+            state |= conclude(m) ? 0 : VT_OWNERS_LOST;
+        if (m->answer)
+            going[kept++] = *m;
+    }
+    memset(&going[kept], 0, (GOING_MOST - kept) * sizeof *going);
+    return state | (kept ? VT_OWNERS_GO_ON : 0);
+}
+
+bool vt_owners_take(enum vt_snapshot_why why, uint32_t name) {
+    /* Valgrind would report each word that the walk reads and the program never wrote. */
+    if (vt_scan_on_valgrind() || !enter())
+        return false;
+    struct moment m;
+    finish(true);
+    bool taken = begin_one(&m, why, name, vt_log_ticks(), false);
+    if (taken && m.pid)
+        wait_for(&m);
+    taken = taken && conclude(&m);
+    leave();
     return taken;
+}
+
+/* Where the next one's place is; it may have to give way. NULL: there is none. */
+static struct moment *place(void) {
+    unsigned count = 0, most = resident_bytes() < SMALL ? GOING_MOST : 1;
+    while (count < GOING_MOST && going[count].answer)
+        count++;
+    if (count < most)
+        return &going[count];
+    struct moment *last = &going[count - 1];
+    if (most == 1 || last->why != VT_SNAPSHOT_GROWTH)
+        return NULL;
+    VT_SYS2(SYS_kill, last->pid, SIGKILL);
+    has_ended(last, true);
+    conclude(last);
+    return last;
+}
+
+bool vt_owners_begin(enum vt_snapshot_why why, uint32_t name, uint64_t ticks) {
+    if (vt_scan_on_valgrind() || !enter())
+        return false;
+    finish(false);
+    struct moment *m = place();
+    bool begun = m && begin_one(m, why, name, ticks, true);
+    leave();
+    return begun;
+}
+
+unsigned vt_owners_finish(bool wait) {
+    if (!vt_get(&going[0].answer))
+        return 0;
+    if (!enter())
+        return VT_OWNERS_GO_ON;
+    unsigned state = finish(wait);
+    leave();
+    return state;
+}
+
+uint64_t vt_owners_spent_ns(void) {
+    return vt_get(&spent_ns);
+}
+
+/* The children that go on are the parent's, and so is what they find. */
+void vt_owners_forked(void) {
+    for (unsigned i = 0; i < GOING_MOST; i++)
+        if (going[i].answer)
+            vt_sys_munmap(going[i].answer, going[i].room);
+    memset(going, 0, sizeof going);
+    vt_put(&spent_ns, 0);
 }

@@ -4,7 +4,9 @@
  *
  *   end      Python: by a function that the interpreter calls before it drops its objects
  *            (stack/python_end.c). Other programs: when exit begins (exit.c). Both: in _exit, and
- *            before a context ends with memory that is live.
+ *            before a context ends with memory that is live. In Python also as memory grows
+ *            (books/rise.c), because what main() held is gone when Python ends. The program does not
+ *            wait for these, and they take at most a share of its processor time.
  *   oom      Where PyTorch reports that it could not allocate: the refusals before were answered by
  *            freeing its cache. Else at the first refusal of each call site.
  *   phase    At the end of each phase of that name.
@@ -23,11 +25,16 @@
 #include "stack/stack.h"
 
 #include <string.h>
+#include <time.h>
 
 #define OOMS_MOST     3u
 #define CONTEXTS_MOST 3u
-#define PHASES_FIRST  8u  /* each of the first ones, then the 16th, 32nd, 64th ... */
-#define RANGES        16u /* open at the same time; further ones are passed over */
+#define PHASES_FIRST  8u         /* each of the first ones, then the 16th, 32nd, 64th ... */
+#define RANGES        16u        /* open at the same time; further ones are passed over */
+#define RISES_FIRST   4u         /* as memory grows: so many are taken in any case */
+#define RISES_NS      300000000u /* processor time that all may take, and ... */
+#define RISES_SHARE   32u        /* ... a part of the program's own: about 3 % */
+#define RISES_LOOK_MS 16u        /* until the next look whether one is done, or may be taken */
 #define SEEN_BITS     (1u << 19)
 
 static uint32_t ooms, contexts, phases; /* atomic: how many were taken */
@@ -35,6 +42,8 @@ static uint32_t sites[OOMS_MOST];       /* atomic: their stacks */
 static uint32_t framework;              /* atomic: one reports what it cannot allocate */
 static uint32_t taking;                 /* atomic: how many threads are at it */
 static uint32_t lived;                  /* atomic: something was live */
+static uint32_t risen;                  /* atomic: memory grew, and no snapshot has begun yet */
+static uint32_t rises;                  /* atomic: how many were taken then */
 /* What was live at the last snapshot of an end: a bit each. */
 static uint64_t seen[SEEN_BITS / 64];
 
@@ -107,10 +116,45 @@ static void python_ends(void) {
     if (!is_mine())
         return;
     vt_tls.due |= VT_DUE_SERVED; /* the interpreter makes no more calls that are pending */
+    vt_moments_finish();
     vt_moments_end();
     vt_scan_run(__builtin_frame_address(0));
     vt_tls.due = 0;
     vt_log_look_soon(); /* should the program go on, it has to be registered again */
+}
+
+/* --- as memory grows --- */
+
+/* The next one will take as long as the ones before. */
+static bool may_rise(void) {
+    uint64_t n = vt_get(&rises), spent = vt_owners_spent_ns(),
+             own = vt_sys_clock_ns(CLOCK_PROCESS_CPUTIME_ID);
+    return n < RISES_FIRST || spent + spent / n < RISES_NS + own / RISES_SHARE;
+}
+
+/* Writes what is done, and begins what is due. */
+static void rise(void) {
+    if (!is_mine())
+        return;
+    /* before this event: the program does not know the address yet that it is being given */
+    uint64_t now = vt_tls.entered;
+    unsigned state = vt_owners_finish(false);
+    if (state & VT_OWNERS_LOST)
+        vt_put(&risen, 1);
+    if (vt_get(&risen) && may_rise() && vt_python_lives() && is_on(VT_MOMENT_END)) {
+        bool begun = vt_owners_begin(VT_SNAPSHOT_GROWTH, 0, now);
+        if (begun || !(state & VT_OWNERS_GO_ON)) /* else it is due when that one is done */
+            vt_put(&risen, 0);
+        vt_add(&rises, begun);
+        state |= begun ? VT_OWNERS_GO_ON : 0;
+    }
+    if (state & VT_OWNERS_GO_ON || vt_get(&risen))
+        vt_log_look_within(RISES_LOOK_MS);
+}
+
+void vt_moments_finish(void) {
+    if (!vt_get(&vt_sys_sealed) && is_mine())
+        vt_owners_finish(true);
 }
 
 static void look(void) {
@@ -119,7 +163,10 @@ static void look(void) {
     vt_put(&lived, 1);
     if (is_on(VT_MOMENT_END) || !vt_options.scan_off)
         vt_python_watch_end(python_ends);
+    if (is_on(VT_MOMENT_END) && vt_python_state(NULL) == VT_PYTHON_ACTIVE && vt_python_lives())
+        vt_rise_start();
     vt_log_looked();
+    rise();
 }
 
 /* --- out of memory --- */
@@ -175,7 +222,12 @@ void vt_moments_phase_ends(const char *name, uint32_t bytes) {
     uint32_t n = vt_add(&phases, 1) + 1;
     if (n > PHASES_FIRST && n & (n - 1))
         return;
-    take(VT_SNAPSHOT_PHASE, name_number(name, bytes));
+    uint32_t number = name_number(name, bytes);
+    vt_moments_finish();
+    if (vt_owners_begin(VT_SNAPSHOT_PHASE, number, vt_log_ticks()))
+        vt_log_look_within(RISES_LOOK_MS);
+    else
+        take(VT_SNAPSHOT_PHASE, number);
 }
 
 static struct range {
@@ -228,6 +280,10 @@ void vt_moments_due(void) {
     if (due & VT_DUE_SERVED)
         return; /* an event of the snapshot's own */
     vt_tls.due = VT_DUE_SERVED;
+    if (due & VT_DUE_RISEN) {
+        vt_put(&risen, 1);
+        rise();
+    }
     if (due & VT_DUE_LOOK)
         look();
     if (due & VT_DUE_GAVE_UP && is_on(VT_MOMENT_OOM))
@@ -241,7 +297,7 @@ void vt_moments_due(void) {
 
 /* Only the forking thread lives on. The parent's snapshots are not the child's. */
 void vt_moments_forked(void) {
-    ooms = contexts = phases = lived = taking = 0;
+    ooms = contexts = phases = lived = taking = risen = rises = 0;
     memset(sites, 0, sizeof sites);
     memset(seen, 0, sizeof seen);
 }

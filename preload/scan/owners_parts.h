@@ -97,8 +97,10 @@ struct vt_owners {
     uintptr_t target_low, target_high;
     uint64_t most_work, most_ns; /* bounds: work, and the clock's time that ends it */
     size_t most_bytes;
-    uint32_t first_number; /* of the first step that is written */
     uint32_t snapshot;
+    /* Only what may be gone at the end: not variables of C, libraries' modules and cycles, which take
+     * long. */
+    bool passing;
 
     struct vt_range maps[VT_OWNERS_MAPS];
     uint32_t map_count;

@@ -225,7 +225,7 @@ static uint32_t write_step(struct vt_owners *w, struct vt_path_step *s, uint32_t
     if (!r)
         return 0;
     r->word = vt_word(VT_REC_STEP, 0, 0, bytes);
-    r->number = w->first_number + w->answer->steps++;
+    r->number = ++w->answer->steps;
     r->parent = parent;
     r->kind = s->kind;
     r->flags = s->flags;

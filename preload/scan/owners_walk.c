@@ -261,7 +261,8 @@ bool vt_owners_goes_on(struct vt_owners *w) {
 /* --- roots, and the walk --- */
 
 bool vt_owners_root(struct vt_owners *w, const struct vt_root *root) {
-    if (root->level != w->level || w->stopped)
+    if (root->level != w->level || w->stopped ||
+        (w->passing && w->level == VT_LEVEL_LIBRARY && root->kind == VT_STEP_MODULE))
         return false;
     w->node = 0;
     w->roles = root->level == VT_LEVEL_USER && root->kind == VT_STEP_FRAME ? VT_ROLE_LOCAL : 0;
@@ -344,11 +345,15 @@ static void walk_level(struct vt_owners *w) {
     w->roles_only = false;
 }
 
+static bool is_passed_over(const struct vt_owners *w) {
+    return w->passing && (w->level == VT_LEVEL_NATIVE || w->level == VT_LEVEL_CYCLE);
+}
+
 void vt_owners_walk(struct vt_owners *w) {
     if (vt_owners_read_open(w) && make_memory(w)) {
         /* What the user's own names hold all of needs no libraries'. */
         for (w->level = 0; w->level < VT_LEVELS && !w->stopped; w->level++)
-            if (w->level < VT_LEVEL_NATIVE || w->reached < w->target_count)
+            if (w->level < VT_LEVEL_NATIVE || (w->reached < w->target_count && !is_passed_over(w)))
                 walk_level(w);
         bool stopped = w->stopped;
         w->stopped = false; /* for what is written */

@@ -28,11 +28,25 @@ void vt_scan_before_teardown(void *frame);
  * objects meanwhile, which matters only where the memory cannot be copied. */
 bool vt_owners_take(enum vt_snapshot_why why, uint32_t name);
 
+/* The same without waiting: a child walks on in its copy of the memory as it is now. As memory grows
+ * (VT_SNAPSHOT_GROWTH), it may take the place of an earlier one. False also if memory cannot be
+ * copied here, or the ones before are not done. */
+bool vt_owners_begin(enum vt_snapshot_why why, uint32_t name, uint64_t ticks);
+/* Writes what they found that are done. With `wait`, waits for all. */
+enum vt_owners_state {
+    VT_OWNERS_GO_ON = 1, /* some go on, or another thread is here */
+    VT_OWNERS_LOST = 2   /* a child died */
+};
+unsigned vt_owners_finish(bool wait);
+uint64_t vt_owners_spent_ns(void); /* what all children took of the processor */
+void vt_owners_forked(void);
+
 /* owners_moments.c: when they are taken, by VRAMTRACE_SNAPSHOT. */
 void vt_moments_due(void); /* at the end of an event */
 void vt_moments_end(void); /* before the process ends, while its memory is still as the program left
                             * it; and again later */
 void vt_moments_context_ends(void);
+void vt_moments_finish(void); /* before the log ends: what is under way is written */
 void vt_moments_phase_ends(const char *name, uint32_t bytes);
 /* The same for a range, whose end has a number and no name. */
 void vt_moments_range_starts(uint64_t range, const char *name, uint32_t bytes);

@@ -26,6 +26,13 @@ void vt_mappings_remove(const void *start) {
 void vt_peak_freed(const struct vt_live *was) {
     (void)was;
 }
+bool vt_rise_on;
+void vt_rise_more_(const struct vt_live *what) {
+    (void)what;
+}
+void vt_rise_less_(uint32_t stack) {
+    (void)stack;
+}
 #endif
 
 /* The limit's books: what was given back to them. */
