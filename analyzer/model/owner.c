@@ -180,10 +180,28 @@ static void add_kind(const struct vt_memory_owner *o, uint64_t count, struct vt_
     vt_string_add(s, ")");
 }
 
+static const char local[] = " (local of ";
+
+/* Whether an owner is a local variable that the program's last exception keeps: to its author, it is
+ * the function that still holds it. */
+static bool is_of_last_exception(const struct vt_process *p, const struct vt_memory_owner *o) {
+    bool died = p->exit_status && p->exit_status != VT_NO_STATUS;
+    return o->root.kind == VT_ROOT_EXCEPTION && died && strstr(o->holder, local);
+}
+
+/* "history (list) in train(), which torch.OutOfMemoryError ended" */
+static void add_ended(const struct vt_memory_owner *o, uint64_t count, struct vt_string *s) {
+    const char *context = strstr(o->holder, local), *of = context + sizeof local - 1;
+    bool named = o->root.what && strcmp(o->root.what, "traceback") != 0;
+    vt_string_format(s, "%.*s", (int)(context - o->holder), o->holder);
+    add_kind(o, count, s);
+    vt_string_format(s, " in %.*s, which %s ended", (int)strlen(of) - 1, of,
+                     named ? o->root.what : "an exception");
+}
+
 /* "exception kept by sys.last_traceback: local x of f()". Only the interpreter keeps a traceback
  * without its exception. */
 static void add_exception(const struct vt_memory_owner *o, struct vt_string *s) {
-    static const char local[] = " (local of ";
     const char *context = strstr(o->holder, local);
     if (!o->root.what || !strcmp(o->root.what, "traceback"))
         vt_string_add(s, "exception kept by sys.last_traceback: ");
@@ -201,6 +219,10 @@ static void add_exception(const struct vt_memory_owner *o, struct vt_string *s) 
 
 char *vt_owner_text(const struct vt_process *p, const struct vt_memory_owner *o, uint64_t count) {
     struct vt_string s = {0};
+    if (is_of_last_exception(p, o)) {
+        add_ended(o, count, &s);
+        return vt_printable(s.text);
+    }
     char *place = vt_owner_place(p, o);
     switch (o->root.kind) {
     case VT_ROOT_EXCEPTION:

@@ -562,11 +562,21 @@ static void fill_path(struct vt_owner_names *n, uint32_t index, uint32_t end,
     owner->path_count = length;
 }
 
+/* An exception keeps frames: the function of the one that a way goes through. */
+static const char *frame_function(const struct vt_owner_names *n, uint32_t index) {
+    for (; index != VT_MAP_NONE; index = n->ways[index].parent)
+        if (n->ways[index].kind == VT_STEP_FRAME)
+            return text_or_null(n->ways[index].name);
+    return NULL;
+}
+
 void vt_owner_names_fill(struct vt_owner_names *n, uint32_t step, struct vt_memory_owner *owner) {
     uint32_t index = n->way_of[step], end = name_end(n, index), holder = holder_of(n, end);
     const struct vt_root *root = root_of(n, end);
     owner->name = whole_name(n, end);
     owner->root = *root;
+    if (root->kind == VT_ROOT_EXCEPTION)
+        owner->root.function = frame_function(n, end);
     owner->holder = whole_name(n, holder);
     owner->holder_type = known_type(&n->ways[holder]);
     owner->holder_id = holder;

@@ -182,7 +182,7 @@ static void names(void **state) {
          "out (default argument of f)",
          "out (default argument of f) (Buffer) in __main__, train.py"},
         {{{.kind = VT_STEP_EXCEPTION, .name = "ValueError"},
-          {.kind = VT_STEP_FRAME, .name = "f", .type = "/tmp/train.py", .line = 3},
+          {.kind = VT_STEP_FRAME, .name = "f", .type = "frame"},
           {.kind = VT_STEP_NAME, .name = "x", .type = "Buffer"}},
          "x (local of f())",
          "exception ValueError: local x of f() (Buffer)"},
@@ -309,6 +309,31 @@ static void one_graph(void **state) {
     loss = step(module(), VT_STEP_NAME, "loss", "torch.Tensor");
     assert_chain(graph_at(loss, "MseLossBackward0", 0, 0, 0), "loss → MseLossBackward0 → …");
     end();
+}
+
+/* What the program's last exception keeps was held by the function that it ended; an exception of a
+ * program that went on is what holds it. */
+static void ended_by_an_exception(void **state) {
+    (void)state;
+    static const char *const expected[] = {
+        "exception ValueError: local history of train() (list, 3 blocks)",
+        "history (list, 3 blocks) in train(), which ValueError ended"};
+    for (int status = 0; status < 2; status++) {
+        start();
+        maker_header(&m)->exit_status = status;
+        uint32_t error =
+            maker_step(&m, 0, (struct maker_step){.kind = VT_STEP_EXCEPTION, .name = "ValueError"});
+        uint32_t frame = maker_step(
+            &m, 0,
+            (struct maker_step){
+                .parent = error, .kind = VT_STEP_FRAME, .name = "train", .type = "frame"});
+        uint32_t history = step(frame, VT_STEP_NAME, "history", "list");
+        const struct vt_memory_owner *o = owner_at(many(history, VT_STEP_INDEX, "Buffer"), 0);
+        assert_text(o, 3, expected[status]);
+        assert_int_equal(o->root.kind, VT_ROOT_EXCEPTION);
+        assert_string_equal(o->root.function, "train");
+        end();
+    }
 }
 
 /* What is not live at that moment does not count; what nobody holds is counted as such. */
@@ -649,6 +674,7 @@ int main(void) {
                                        cmocka_unit_test(many_graphs),
                                        cmocka_unit_test(carried_graph),
                                        cmocka_unit_test(one_graph),
+                                       cmocka_unit_test(ended_by_an_exception),
                                        cmocka_unit_test(sums),
                                        cmocka_unit_test(segments),
                                        cmocka_unit_test(broken_ways),
