@@ -85,6 +85,11 @@ static const char *check_snapshot(const char *value) {
     return vt_text_read_moments(value, &moments) ? VT_TEXT_MOMENTS : NULL;
 }
 
+static const char *check_bounds(const char *value) {
+    uint64_t ns, bytes;
+    return vt_text_read_bounds(value, &ns, &bytes) ? VT_TEXT_BOUNDS : NULL;
+}
+
 static const char *check_max_runs(const char *value) {
     return read_number(value, 1, 1000000) ? NULL : "a number of at least 1";
 }
@@ -138,6 +143,10 @@ static const struct row {
     [VT_RUN_SNAPSHOT] = {"snapshot", 0, VALUE, "LIST|off", "VRAMTRACE_SNAPSHOT", check_snapshot,
                          "when to look for the owners of memory: end, oom, phase:NAME "
                          "(end,oom)"},
+    [VT_RUN_SNAPSHOT_LIMIT] = {"snapshot-limit", 0, VALUE, "TIME,SIZE", "VRAMTRACE_SNAPSHOT_LIMIT",
+                               check_bounds,
+                               "what a search for owners may take for each 4 GiB of the process: "
+                               "processor time, memory, or both (2s,256M)"},
     [VT_RUN_SIM] = {"sim", 0, MAYBE, "SIZE[,N]", NULL, check_sim,
                     "run on N simulated GPUs (1) of this size (24G)"},
     [VT_RUN_UNCACHED] = {"uncached", 0, FLAG, NULL, NULL, NULL,

@@ -19,6 +19,7 @@ enum vt_run_option {
     VT_RUN_INJECT,
     VT_RUN_ALARM,
     VT_RUN_SNAPSHOT,
+    VT_RUN_SNAPSHOT_LIMIT,
     VT_RUN_SIM,
     VT_RUN_UNCACHED,
     VT_RUN_CHECK,

@@ -158,4 +158,28 @@ static inline int vt_text_read_moments(const char *text, unsigned *moments) {
     }
 }
 
+/* What a snapshot of owners may take: VRAMTRACE_SNAPSHOT_LIMIT. TIME is in s or ms. What is not given
+ * is 0. -EINVAL: not that; -ERANGE: too large. */
+#define VT_TEXT_BOUNDS "TIME, SIZE or TIME,SIZE above 0, such as 2s, 256M or 500ms,1G"
+static inline int vt_text_read_bounds(const char *text, uint64_t *ns, uint64_t *bytes) {
+    uint64_t whole, part, place;
+    const char *at = vt_text_read_decimal(text, &whole, &part, &place);
+    bool thousandths = at && *at == 'm' && at[1] == 's';
+    *ns = *bytes = 0;
+    if (at && (*at == 's' || thousandths)) {
+        uint64_t one = thousandths ? 1000000 : 1000000000;
+        at += thousandths ? 2 : 1;
+        if (whole > UINT64_MAX / 1024 / one)
+            return -ERANGE;
+        *ns = whole * one + (uint64_t)((vt_text_wide)part * one / place);
+        if (!*ns || (*at && *at != ','))
+            return -EINVAL;
+        if (!*at)
+            return 0;
+        text = at + 1;
+    }
+    int status = vt_text_read_size(text, bytes);
+    return status ? status : *bytes ? 0 : -EINVAL;
+}
+
 #endif

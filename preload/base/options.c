@@ -126,6 +126,13 @@ static void read_snapshot(const char *name, const char *value) {
     vt_options.snapshot_text = value;
 }
 
+static void read_snapshot_limit(const char *name, const char *value) {
+    if (vt_text_read_bounds(value, &vt_options.snapshot_ns, &vt_options.snapshot_bytes) != 0) {
+        vt_options.snapshot_ns = vt_options.snapshot_bytes = 0;
+        say_bad(name, value, VT_TEXT_BOUNDS);
+    }
+}
+
 static void read_max_log(const char *name, const char *value) {
     say_bad(name, value, "nothing: bounded logs are not built yet");
 }
@@ -163,6 +170,7 @@ static const struct {
     {"VRAMTRACE_NVTX", read_nvtx},
     {"VRAMTRACE_SCAN", read_scan},
     {"VRAMTRACE_SNAPSHOT", read_snapshot},
+    {"VRAMTRACE_SNAPSHOT_LIMIT", read_snapshot_limit},
     {"VRAMTRACE_MAX_LOG", read_max_log},
 };
 

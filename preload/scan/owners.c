@@ -33,14 +33,9 @@
 #include <sys/wait.h>
 #include <time.h>
 
-#define PAGE       4096u
-#define UNIT_BYTES ((uint64_t)4 << 30)   /* resident memory for which the bounds below are meant */
-#define UNIT_NS    2000000000ull         /* time; larger processes have more */
-#define UNIT_SPACE ((size_t)256 << 20)   /* memory */
-#define UNIT_WORK  ((uint64_t)400 << 20) /* reads and edges: about half of the time */
-#define WAIT_NS    20000000              /* between two looks whether the child still lives */
-#define SMALL      ((uint64_t)256 << 20) /* resident bytes, up to which several copies cost little */
-#define FORK_SAFE  509u                  /* Linux 5.9: fork copies pinned pages for the child */
+#define PAGE    4096u
+#define WAIT_NS 20000000              /* between two looks whether the child still lives */
+#define SMALL   ((uint64_t)256 << 20) /* resident bytes, up to which several copies cost little */
 
 /* --- what is looked for --- */
 
@@ -107,74 +102,6 @@ static void gather_targets(struct vt_owners *w, uint64_t newest) {
         w->target_low = w->targets[0].start;
         w->target_high = w->targets[w->target_count - 1].end;
     }
-}
-
-/* --- bounds --- */
-
-static uint64_t number_in(const char *text, unsigned skipped) {
-    uint64_t n = 0;
-    for (; skipped && *text; text++)
-        skipped -= *text == ' ';
-    for (; *text >= '0' && *text <= '9'; text++)
-        n = n * 10 + (uint64_t)(*text - '0');
-    return n;
-}
-
-static uint64_t resident_bytes(void) {
-    char text[128];
-    return vt_scan_file("/proc/self/statm", text, sizeof text) ? number_in(text, 1) * PAGE : 0;
-}
-
-static void set_bounds(struct vt_owners *w) {
-    uint64_t resident = resident_bytes(), units = resident / UNIT_BYTES + 1;
-    w->most_ns = vt_sys_clock_ns(CLOCK_MONOTONIC) + units * UNIT_NS;
-    w->most_bytes = units * UNIT_SPACE;
-    w->most_work = units * UNIT_WORK;
-}
-
-static bool has_registered(const struct vt_owners *w) {
-    for (uint32_t i = 0; i < w->target_count; i++)
-        if (w->targets[i].kind == VT_KIND_REGISTERED)
-            return true;
-    return false;
-}
-
-/* A cgroup's figure; 0: none, or no limit. Only of version 2, and of the process's own cgroup. */
-static uint64_t cgroup_bytes(const char *name) {
-    char path[512] = "/sys/fs/cgroup", text[512];
-    if (!vt_scan_file("/proc/self/cgroup", text, 256) || strncmp(text, "0::/", 4) != 0)
-        return 0;
-    char *end = strchr(text, '\n');
-    if (end)
-        *end = 0;
-    strcat(strcat(strcat(path, text + 3), "/"), name);
-    return vt_scan_file(path, text, sizeof text) ? number_in(text, 0) : 0;
-}
-
-/* Whether the cgroup has room for the walk and for the pages that are written to meanwhile: where it
- * has not, a copy could end the program. */
-static bool has_room(const struct vt_owners *w) {
-    uint64_t most = cgroup_bytes("memory.max"), now = cgroup_bytes("memory.current");
-    return !most || !now || (now < most && most - now > w->most_bytes / 4 + resident_bytes() / 8);
-}
-
-/* With strict overcommit, a copy counts as if it were all written to. Before Linux 5.9, the parent's
- * write to a page that a device writes to as well gives it another page. */
-static bool may_copy(const struct vt_owners *w) {
-    char text[128];
-    if (vt_scan_file("/proc/sys/vm/overcommit_memory", text, sizeof text) && text[0] == '2')
-        return false;
-    if (!has_room(w))
-        return false;
-    if (!has_registered(w))
-        return true;
-    const char *at = text;
-    if (!vt_scan_file("/proc/sys/kernel/osrelease", text, sizeof text))
-        return false;
-    uint64_t version = number_in(at, 0) * 100;
-    while (*at && *at != '.')
-        at++;
-    return version + (*at ? number_in(at + 1, 0) : 0) >= FORK_SAFE;
 }
 
 /* --- the child --- */
@@ -256,7 +183,7 @@ static bool walk_copy(struct vt_owners *w, struct moment *m) {
     uint64_t now = vt_sys_clock_ns(CLOCK_MONOTONIC);
     m->pid = (int)pid;
     m->copy_ns = now - began;
-    m->until_ns = w->most_ns + (w->most_ns > now ? (w->most_ns - now) / 2 : 0);
+    m->until_ns = w->most_ns;
     return true;
 }
 
@@ -369,8 +296,8 @@ static bool begin(struct vt_owners *w, struct moment *m, bool copy) {
     gather_targets(w, m->why == VT_SNAPSHOT_GROWTH ? vt_tls.newest : 0);
     if (!w->target_count)
         return false;
-    set_bounds(w);
-    bool copied = may_copy(w);
+    vt_owners_set_bounds(w);
+    bool copied = vt_owners_may_copy(w);
     if ((copy && !copied) || !share(w, m))
         return false;
     w->snapshot = m->number = ++snapshots;
@@ -455,7 +382,7 @@ bool vt_owners_take(enum vt_snapshot_why why, uint32_t name) {
 
 /* Where the next one's place is; it may have to give way. NULL: there is none. */
 static struct moment *place(void) {
-    unsigned count = 0, most = resident_bytes() < SMALL ? GOING_MOST : 1;
+    unsigned count = 0, most = vt_owners_resident() < SMALL ? GOING_MOST : 1;
     while (count < GOING_MOST && going[count].answer)
         count++;
     if (count < most)

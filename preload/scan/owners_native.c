@@ -18,11 +18,12 @@
 
 #include <string.h>
 
-#define PAGE   4096u
-#define PART   4096u
-#define FRAMES 256u /* of a thread */
-#define WINDOW ((uintptr_t)2 << 20)
-#define HUGE   ((uintptr_t)1 << 40) /* a sanitizer's shadow memory */
+#define PAGE        4096u
+#define PART        4096u
+#define CLOCK_EVERY 4096u /* pieces between two looks at the clock */
+#define FRAMES      256u  /* of a thread */
+#define WINDOW      ((uintptr_t)2 << 20)
+#define HUGE        ((uintptr_t)1 << 40) /* a sanitizer's shadow memory */
 
 /* Memory that is read, and the root that leads to it. */
 struct piece {
@@ -129,6 +130,7 @@ static void enter(struct native *n, uintptr_t address, const struct piece *from)
         n->w->in_doubt = true;
         return;
     }
+    n->w->work += 2;
     n->queue[n->last++ % n->room] = (struct waiting){.start = r.start | books, .root = from->root};
 }
 
@@ -151,7 +153,8 @@ static void look(struct native *n, const uint64_t *words, size_t count, uintptr_
 }
 
 static bool goes_on(const struct native *n) {
-    return n->sought && vt_owners_goes_on(n->w);
+    return n->sought &&
+           (n->first % CLOCK_EVERY ? vt_owners_goes_on(n->w) : vt_owners_has_time(n->w));
 }
 
 /* A copy's page costs something when it is first used: less if nothing else is read meanwhile. */

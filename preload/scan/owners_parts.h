@@ -95,8 +95,10 @@ struct vt_owners {
     struct vt_owners_target *targets;
     uint32_t target_count;
     uintptr_t target_low, target_high;
-    uint64_t most_work, most_ns; /* bounds: work, and the clock's time that ends it */
+    uint64_t most_work; /* bounds (owners_bounds.c): work, processor time, memory */
+    uint64_t most_cpu_ns, cpu_began_ns;
     size_t most_bytes;
+    uint64_t most_ns; /* the clock's time at which a child is killed */
     uint32_t snapshot;
     /* Only what may be gone at the end: not variables of C, libraries' modules and cycles, which take
      * long. */
@@ -108,6 +110,8 @@ struct vt_owners {
     /* owners_read.c */
     bool copy; /* in a child, whose memory stands still */
     uint32_t pid;
+    uint8_t *pages; /* not in a child: the last ones that were read, and their addresses */
+    uintptr_t *page_addresses;
     struct vt_range *ranges; /* readable memory; sorted */
     uint32_t range_count;
     const struct vt_range *last_ranges[VT_OWNERS_LAST]; /* that were used */
@@ -164,6 +168,18 @@ static inline struct vt_path_step *vt_step_at(const struct vt_owners *w, uint32_
 static inline struct vt_other *vt_other_at(const struct vt_owners *w, uint32_t number) {
     return (struct vt_other *)(void *)w->others.at + number;
 }
+
+/* owners_bounds.c */
+
+void vt_owners_set_bounds(struct vt_owners *w);
+/* Looks at the time. False: a bound is reached. */
+bool vt_owners_has_time(struct vt_owners *w);
+bool vt_owners_may_copy(const struct vt_owners *w);
+/* Bytes of the process that are resident. */
+uint64_t vt_owners_resident(void);
+/* How many bytes the process's cgroups have left; UINT64_MAX: there is no limit. `mount` is where they
+ * are, `groups` the text of /proc/self/cgroup. */
+uint64_t vt_owners_room(const char *mount, const char *groups);
 
 /* owners_read.c */
 

@@ -5,7 +5,7 @@
  * In the child nothing changes, so memory is read in place: ranges are known from /proc/self/maps,
  * and where a page cannot be read all the same (a guard, the end of a file), a handler of our own
  * makes the copy return false. In the program itself, other threads may unmap anything, and the
- * handlers are the program's; so each read is a process_vm_readv.
+ * handlers are the program's; so pages are read by process_vm_readv, and the last ones are kept.
  *
  * The walk's own memory is here too, because every part needs it. Called by the readers and the walk.
  */
@@ -21,6 +21,9 @@
 #include <ucontext.h>
 
 #define MAPS_BUFFER 65536u
+#define PAGE        4096u
+#define PAGES_KEPT  512u
+#define READ_WORK   32u /* of a page of the program itself */
 
 #ifdef __clang__
 #define ONCE __attribute__((noinline))
@@ -221,8 +224,11 @@ void *vt_owners_push(struct vt_owners *w, struct vt_pile *pile, size_t bytes) {
 
 bool vt_owners_read_open(struct vt_owners *w) {
     w->pid = (uint32_t)VT_SYS0(SYS_getpid);
-    if (!w->copy)
-        return true;
+    if (!w->copy) {
+        w->pages = vt_owners_map(w, (size_t)PAGES_KEPT * PAGE);
+        w->page_addresses = vt_owners_map(w, PAGES_KEPT * sizeof *w->page_addresses);
+        return w->pages && w->page_addresses;
+    }
     catch_faults();
     return read_maps(w);
 }
@@ -243,13 +249,41 @@ static bool is_readable(struct vt_owners *w, uintptr_t from, size_t bytes) {
     return r && bytes <= r->end - from;
 }
 
+/* A page of the program itself, as it was when it was last read; NULL: it cannot be read. */
+static const uint8_t *page_in_place(struct vt_owners *w, uintptr_t page) {
+    uint32_t i = (uint32_t)(page / PAGE * 0x9e3779b1u) % PAGES_KEPT;
+    uint8_t *kept = w->pages + (size_t)i * PAGE;
+    if (!page)
+        return NULL;
+    if (w->page_addresses[i] != page) {
+        struct iovec local = {kept, PAGE}, remote = {(void *)page, PAGE};
+        w->work += READ_WORK;
+        w->page_addresses[i] = 0;
+        if (VT_SYS6(SYS_process_vm_readv, w->pid, &local, 1, &remote, 1, 0) != PAGE)
+            return NULL;
+        w->page_addresses[i] = page;
+    }
+    return kept;
+}
+
+static bool read_in_place(struct vt_owners *w, uint8_t *to, uintptr_t from, size_t bytes) {
+    while (bytes) {
+        size_t offset = from % PAGE, n = PAGE - offset < bytes ? PAGE - offset : bytes;
+        const uint8_t *page = page_in_place(w, from - offset);
+        if (!page)
+            return false;
+        memcpy(to, page + offset, n);
+        to += n;
+        from += n;
+        bytes -= n;
+    }
+    return true;
+}
+
 bool vt_owners_read(struct vt_owners *w, void *to, uintptr_t from, size_t bytes) {
     w->work += 1 + bytes / 64;
-    if (w->copy)
-        return is_readable(w, from, bytes) && copy(to, (const void *)from, bytes) == 0;
-    struct iovec local = {to, bytes}, remote = {(void *)from, bytes};
-    w->work += 16;
-    return from && VT_SYS6(SYS_process_vm_readv, w->pid, &local, 1, &remote, 1, 0) == (long)bytes;
+    return w->copy ? is_readable(w, from, bytes) && copy(to, (const void *)from, bytes) == 0
+                   : read_in_place(w, to, from, bytes);
 }
 
 uint64_t vt_owners_word(struct vt_owners *w, uintptr_t from) {

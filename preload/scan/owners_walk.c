@@ -293,9 +293,7 @@ static void read_node(struct vt_owners *w, uint32_t number) {
 }
 
 static bool has_time(struct vt_owners *w) {
-    if (w->read % CLOCK_EVERY == 0 && vt_sys_clock_ns(CLOCK_MONOTONIC) > w->most_ns)
-        w->stopped = true;
-    return vt_owners_goes_on(w);
+    return w->read % CLOCK_EVERY ? vt_owners_goes_on(w) : vt_owners_has_time(w);
 }
 
 /* Reads a node, or puts it off. */
@@ -350,6 +348,7 @@ static bool is_passed_over(const struct vt_owners *w) {
 }
 
 void vt_owners_walk(struct vt_owners *w) {
+    w->cpu_began_ns = vt_sys_clock_ns(CLOCK_THREAD_CPUTIME_ID);
     if (vt_owners_read_open(w) && make_memory(w)) {
         /* What the user's own names hold all of needs no libraries'. */
         for (w->level = 0; w->level < VT_LEVELS && !w->stopped; w->level++)

@@ -3,6 +3,7 @@
  * The walk that finds the owners of memory, and what it and its readers use of each other:
  *
  *   owners.c         when, of what, in which process, and what is written
+ *   owners_bounds.c  what it may take, and whether memory may be copied
  *   owners_walk.c    the graph: breadth first from the roots, by named edges
  *   owners_places.c  what was reached, by its address
  *   owners_paths.c   steps of paths, each kept once

@@ -178,7 +178,7 @@ static void walk(uint32_t targets, uint64_t work, unsigned kind) {
     w->target_high = AT(targets);
     w->most_work = work;
     w->most_bytes = 64u << 20;
-    w->most_ns = UINT64_MAX;
+    w->most_cpu_ns = UINT64_MAX;
     w->snapshot = 1;
     w->answer = calloc(1, sizeof *w->answer);
     w->record_room = 8u << 20;

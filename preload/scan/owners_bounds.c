@@ -1,0 +1,143 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * What a snapshot of the owners may take, and whether the memory may be copied for it.
+ *
+ * The limit is work, so that a program has the same answer on a slow machine, and memory. Time ends
+ * what takes far longer than its work should: processor time the walk, the clock's a child that
+ * hangs. All of them scale with the process, whose objects are as many as its memory is large.
+ *
+ * Called by owners.c.
+ */
+#define _GNU_SOURCE
+#include "owners_parts.h"
+#include "preload.h"
+#include "scan_parts.h"
+
+#include <string.h>
+#include <time.h>
+
+#define PAGE       4096u
+#define UNIT_BYTES ((uint64_t)4 << 30)   /* resident memory for which the bounds are meant */
+#define UNIT_NS    2000000000ull         /* processor time; VRAMTRACE_SNAPSHOT_LIMIT */
+#define UNIT_SPACE ((uint64_t)256 << 20) /* memory; likewise */
+#define SPACE_MOST ((uint64_t)64 << 30)
+#define WORK_PER_S 50000000u /* reads and edges: 80 million on a slow machine */
+#define HANGS      4u        /* times the processor time, by the clock */
+#define FORK_SAFE  509u      /* Linux 5.9: fork copies pinned pages for the child */
+
+static uint64_t number_in(const char *text, unsigned skipped) {
+    uint64_t n = 0;
+    for (; skipped && *text; text++)
+        skipped -= *text == ' ';
+    for (; *text >= '0' && *text <= '9'; text++)
+        n = n * 10 + (uint64_t)(*text - '0');
+    return n;
+}
+
+uint64_t vt_owners_resident(void) {
+    char text[128];
+    return vt_scan_file("/proc/self/statm", text, sizeof text) ? number_in(text, 1) * PAGE : 0;
+}
+
+void vt_owners_set_bounds(struct vt_owners *w) {
+    uint64_t units = vt_owners_resident() / UNIT_BYTES + 1,
+             ns = vt_options.snapshot_ns ? vt_options.snapshot_ns : UNIT_NS,
+             space = vt_options.snapshot_bytes ? vt_options.snapshot_bytes : UNIT_SPACE;
+    w->most_cpu_ns = units * ns;
+    w->most_ns = vt_sys_clock_ns(CLOCK_MONOTONIC) + HANGS * units * ns;
+    w->most_work = units * (ns / 1000) * (WORK_PER_S / 1000000);
+    w->most_bytes = space < SPACE_MOST / units ? units * space : SPACE_MOST;
+}
+
+bool vt_owners_has_time(struct vt_owners *w) {
+    if (vt_sys_clock_ns(CLOCK_THREAD_CPUTIME_ID) - w->cpu_began_ns > w->most_cpu_ns)
+        w->stopped = true;
+    return vt_owners_goes_on(w);
+}
+
+/* --- cgroups --- */
+
+/* A number in a file of a cgroup: all of it, or what stands behind `key`. UINT64_MAX: there is none. */
+static uint64_t figure(const char *folder, const char *file, const char *key) {
+    static char text[4096]; /* one snapshot is begun at a time */
+    char path[640] = "";
+    strcat(strncat(path, folder, sizeof path - 64), file);
+    if (!vt_scan_file(path, text, sizeof text))
+        return UINT64_MAX;
+    const char *at = text;
+    size_t n = strlen(key);
+    while (n && at && strncmp(at, key, n) != 0)
+        at = (at = strchr(at, '\n')) ? at + 1 : NULL;
+    return at && at[n] >= '0' && at[n] <= '9' ? number_in(at + n, 0) : UINT64_MAX;
+}
+
+/* What a cgroup has left of its limit; UINT64_MAX: it has none. The pages of files that are not in use
+ * go when they must. */
+static uint64_t room_of(const char *folder, const char *limit, const char *usage,
+                        const char *idle) {
+    uint64_t most = figure(folder, limit, ""), used = figure(folder, usage, ""), spare;
+    if (most == UINT64_MAX || used == UINT64_MAX)
+        return UINT64_MAX;
+    spare = figure(folder, "/memory.stat", idle);
+    used -= spare < used ? spare : 0;
+    return used < most ? most - used : 0;
+}
+
+uint64_t vt_owners_room(const char *mount, const char *groups) {
+    /* "0::/a/b" of version 2, else "7:cpu,memory:/a/b". */
+    const char *line = strncmp(groups, "0::", 3) == 0 ? groups : strstr(groups, "\n0::"),
+               *old = strstr(groups, ":memory:"), *older = strstr(groups, ",memory:");
+    old = old ? old : older;
+    const char *at = old ? strchr(old + 1, ':') : line ? strstr(line, "::") + 1 : NULL;
+    char folder[512] = "";
+    if (!at || strlen(mount) > 128)
+        return UINT64_MAX;
+    strcat(strcat(folder, mount), old ? "/memory" : "");
+    size_t root = strlen(folder), n = strcspn(at + 1, "\n");
+    strncat(folder, at + 1, n < 256 ? n : 256);
+    /* A limit of any group around it holds, too. Names from outside of a container are skipped. */
+    for (uint64_t room = UINT64_MAX, here;; *strrchr(folder, '/') = 0) {
+        here = old ? room_of(folder, "/memory.limit_in_bytes", "/memory.usage_in_bytes",
+                             "total_inactive_file ")
+                   : room_of(folder, "/memory.max", "/memory.current", "inactive_file ");
+        room = here < room ? here : room;
+        if (strlen(folder) <= root)
+            return room;
+    }
+}
+
+/* Whether there is room for the walk and for the pages that are written to meanwhile: where there is
+ * not, a copy could end the program. */
+static bool has_room(const struct vt_owners *w) {
+    char groups[1024];
+    return !vt_scan_file("/proc/self/cgroup", groups, sizeof groups) ||
+           vt_owners_room("/sys/fs/cgroup", groups) > w->most_bytes / 4 + vt_owners_resident() / 8;
+}
+
+/* --- whether to copy --- */
+
+static bool has_registered(const struct vt_owners *w) {
+    for (uint32_t i = 0; i < w->target_count; i++)
+        if (w->targets[i].kind == VT_KIND_REGISTERED)
+            return true;
+    return false;
+}
+
+/* With strict overcommit, a copy counts as if it were all written to. Before Linux 5.9, the parent's
+ * write to a page that a device writes to as well gives it another page. */
+bool vt_owners_may_copy(const struct vt_owners *w) {
+    char text[128];
+    if (vt_scan_file("/proc/sys/vm/overcommit_memory", text, sizeof text) && text[0] == '2')
+        return false;
+    if (!has_room(w))
+        return false;
+    if (!has_registered(w))
+        return true;
+    const char *at = text;
+    if (!vt_scan_file("/proc/sys/kernel/osrelease", text, sizeof text))
+        return false;
+    uint64_t version = number_in(at, 0) * 100;
+    while (*at && *at != '.')
+        at++;
+    return version + (*at ? number_in(at + 1, 0) : 0) >= FORK_SAFE;
+}
