@@ -277,9 +277,8 @@ static void stack(struct native *n, struct vt_registers from, struct vt_stack_fr
  * variables have named what is theirs before. */
 static void stacks(struct native *n) {
     struct vt_stack_frame *frames = vt_owners_map(n->w, FRAMES * sizeof *frames);
-    n->w->native_space = vt_owners_map(n->w, VT_OWNERS_UNWIND_SPACE);
     n->kind = VT_STEP_NATIVE_STACK;
-    if (!frames || !n->w->native_space || n->scan->python)
+    if (!frames || n->scan->python)
         return;
     stack(n, n->w->here, frames);
     for (uint32_t i = 0; i < n->scan->thread_count; i++) {

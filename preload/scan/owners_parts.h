@@ -122,7 +122,6 @@ struct vt_owners {
         uintptr_t pc, sp, rbp;
         bool rbp_known;
     } here; /* of the calling thread */
-    void *native_space;
 
     /* the walk */
     bool stopped, in_doubt; /* a bound was reached; something could not be read */
@@ -206,7 +205,6 @@ struct vt_stack_frame {
     uintptr_t start, end, pc; /* its words; where it is, or returns to */
     const struct vt_module_code *code;
 };
-#define VT_OWNERS_UNWIND_SPACE 8192u /* bytes at w->native_space */
 uint32_t vt_owners_unwind(struct vt_owners *w, const struct vt_scan *scan, struct vt_registers here,
                           struct vt_stack_frame *frames, uint32_t most);
 

@@ -7,7 +7,8 @@
  * Law: a known stack takes no lock. A new one takes libunwind's cache lock and the loader's lock
  * (stack.c says why). Python frames are read in place, without the GIL. Uses base/ and log/.
  *
- * Part: python.h, the Python half (the exit scan asks it for the interpreter's state).
+ * Parts: python.h, the Python half (the exit scan asks it for the interpreter's state);
+ * unwind_table.h, how a function's caller is found (scan/ reads other threads' stacks).
  */
 #ifndef VT_PRELOAD_STACK_H
 #define VT_PRELOAD_STACK_H
@@ -15,6 +16,7 @@
 #include "log/log.h"
 #include "python.h"
 #include "python_layout.h"
+#include "unwind_table.h"
 
 /* Opens the unwinder. Called once, at arming. */
 void vt_stack_arm(void);

@@ -27,7 +27,6 @@ static int expected_count;
 
 static void look_around(void) {
     memset(&scan, 0, sizeof scan);
-    walk.native_space = malloc(VT_OWNERS_UNWIND_SPACE);
     scan.modules = calloc(VT_SCAN_RANGES, sizeof *scan.modules);
     scan.code = calloc(VT_SCAN_RANGES, sizeof *scan.code);
     scan.frame = __builtin_frame_address(0);
@@ -114,7 +113,6 @@ static void test_other_thread(void **state) {
                 found |= frames[i].start <= local_at && local_at < frames[i].end &&
                          frames[i].pc - (uintptr_t)wait_here < 256;
         }
-        free(walk.native_space);
         free(scan.modules);
         free(scan.code);
     }

@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * How to find a function's caller, by the unwind tables that compilers write (.eh_frame_hdr and
+ * .eh_frame; System V x86-64 ABI 3.7, DWARF 5 6.4, Linux Standard Base 10.6). For unwind_walk.c,
+ * and for scan/owners_unwind.c, which reads other threads' stacks.
+ */
+#ifndef VT_PRELOAD_UNWIND_TABLE_H
+#define VT_PRELOAD_UNWIND_TABLE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* The caller's stack pointer is the CFA; its return address lies 8 bytes below. */
+struct vt_unwind_rule {
+    enum {
+        VT_UNWIND_UNKNOWN, /* no entry, a signal's frame, an expression, or an odd table */
+        VT_UNWIND_BY_RSP,  /* CFA = stack pointer + cfa_offset */
+        VT_UNWIND_BY_RBP,  /* CFA = frame pointer + cfa_offset */
+        VT_UNWIND_END,     /* the outermost function: it has no caller */
+    } kind;
+    bool rbp_saved; /* the caller's frame pointer is at CFA + rbp_offset; else it is unchanged */
+    int64_t cfa_offset; /* bytes */
+    int64_t rbp_offset;
+};
+
+/* Copies `bytes` at an address of the tables. False: they cannot be read. */
+typedef bool vt_unwind_read(void *data, void *to, uintptr_t from, size_t bytes);
+
+/* The rule at `pc`, by the module's table, .eh_frame_hdr at the address `table`. `pc` is in the
+ * function: of a return address, one less. Pure but for `read`; log n in the module's functions. */
+struct vt_unwind_rule vt_unwind_rule_at(vt_unwind_read *read, void *data, uintptr_t table,
+                                        uintptr_t pc);
+
+#endif
