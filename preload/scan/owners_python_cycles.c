@@ -23,8 +23,11 @@
 #define TABLE_MOST    ((size_t)64 << 20)
 #define MOST_LOOK     512u /* objects looked at to see whether one is in a cycle */
 
-/* Where the lists begin: three generations, a pointer, and the one that gc.freeze() fills. */
-static const uint8_t lists[] = {0, GENERATION, 2 * GENERATION, 3 * GENERATION + 8};
+/* Where the lists may begin: three generations, a pointer (not in 3.14), and the one that gc.freeze()
+ * fills. Some builds of 3.13 align the generations to half a word, so they begin before that. */
+static const int8_t lists[] = {
+    0,  GENERATION,     2 * GENERATION,    3 * GENERATION, 3 * GENERATION + 8,
+    -4, GENERATION - 4, 2 * GENERATION - 4};
 
 struct suspect {
     uintptr_t object;
@@ -67,13 +70,21 @@ static void take_object(struct vt_owners *w, uintptr_t object) {
     cycles.suspects[cycles.count++] = (struct suspect){.object = object, .references = references};
 }
 
+/* Whether a list begins here: its first object leads back, or it is empty. */
+static bool is_list(struct vt_owners *w, uintptr_t head) {
+    uintptr_t first = vt_owners_word(w, head) & ~(uintptr_t)LINK_TAGS;
+    return first && (vt_owners_word(w, first + 8) & ~(uintptr_t)LINK_TAGS) == head;
+}
+
 static void take_objects(struct vt_owners *w, uintptr_t interpreter) {
     /* To 3.8, all interpreters have one collector. */
     uintptr_t heads = (vt_owners_py->minor == 8 ? vt_pyimage.runtime : interpreter) +
                       vt_owners_py->interpreter_generations;
     uint32_t most = MOST_OBJECTS;
     for (size_t i = 0; i < sizeof lists / sizeof *lists; i++) {
-        uintptr_t head = heads + lists[i];
+        uintptr_t head = heads + (uintptr_t)(intptr_t)lists[i];
+        if (!is_list(w, head))
+            continue;
         uintptr_t link = vt_owners_word(w, head) & ~(uintptr_t)LINK_TAGS;
         for (; link && link != head && most && vt_owners_goes_on(w); most--) {
             take_object(w, link + GC_HEAD);

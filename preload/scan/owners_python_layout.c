@@ -233,8 +233,8 @@ static const struct {
 #define PUBLISHED_BYTES 512u
 #define MOST_OFFSET     (1u << 20)
 #define FREE_THREADED   16u
-/* Where the collector's state has its lists. To 3.14.4 they are one young, two old and a permanent
- * one, from 3.14.5 on three generations as before: four lists in either case. */
+/* Where the collector's state has its lists. To 3.14.4 there are one young and two old ones, from
+ * 3.14.5 on three generations as before. */
 #define GENERATIONS     24u
 
 static bool take(uint32_t *to, const unsigned char *from, size_t offset) {
