@@ -19,10 +19,7 @@ static void owned_sites(struct vt_json *j, const char *name, const struct vt_pro
     vt_json_close(j, ']');
 }
 
-static void owner(struct vt_json *j, const struct vt_process *p, const struct vt_memory_owner *o) {
-    vt_json_open(j, NULL, '{');
-    vt_json_string(j, "owner", o->key);
-    vt_json_string(j, "name", o->name);
+static void way(struct vt_json *j, const struct vt_memory_owner *o) {
     vt_json_open(j, "root", '{');
     vt_json_string(j, "kind", vt_root_names[o->root.kind]);
     vt_json_string(j, "module", o->root.module);
@@ -33,6 +30,13 @@ static void owner(struct vt_json *j, const struct vt_process *p, const struct vt
     vt_json_close(j, '}');
     texts(j, "path", o->path, o->path_count);
     texts(j, "types", o->types, o->path_count);
+}
+
+static void owner(struct vt_json *j, const struct vt_process *p, const struct vt_memory_owner *o) {
+    vt_json_open(j, NULL, '{');
+    vt_json_string(j, "owner", o->key);
+    vt_json_string(j, "name", o->name);
+    way(j, o);
     vt_json_string(j, "graph", o->graph);
     vt_json_number(j, "graphs", o->graphs ? o->graphs : VT_UNKNOWN);
     vt_json_number(j, "graph_chain", o->graph_chain ? o->graph_chain : VT_UNKNOWN);
@@ -94,6 +98,8 @@ void vt_fmt_json_owned(struct vt_json *j, const struct vt_owned_list *owned) {
         vt_json_number(j, "count", by->count);
         vt_json_string(j, "name", by->owner->name);
         vt_json_number(j, "seen_at_ns", by->seen ? by->seen->at : VT_UNKNOWN);
+        if (by->seen) /* perhaps in no snapshot that is listed */
+            way(j, by->owner);
         vt_json_close(j, '}');
     }
     vt_json_close(j, ']');

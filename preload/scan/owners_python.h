@@ -136,6 +136,8 @@ bool vt_owners_python_place(struct vt_owners *w, uintptr_t frame, struct vt_pypl
 /* Edges of its local variables and of what it computes with. A frame object to 3.10, an
  * interpreter's frame from 3.11 on. */
 void vt_owners_python_frame(struct vt_owners *w, uintptr_t frame);
+void vt_owners_python_frame_names(struct vt_owners *w, uintptr_t frame); /* the variables alone */
+void vt_owners_python_frame_stack(struct vt_owners *w, uintptr_t frame); /* the rest */
 /* The frame that is in a frame object. */
 uintptr_t vt_owners_python_frame_in(struct vt_owners *w, uintptr_t object);
 void vt_owners_python_traceback(struct vt_owners *w, uintptr_t traceback);

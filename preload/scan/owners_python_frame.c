@@ -141,7 +141,19 @@ bool vt_owners_python_place(struct vt_owners *w, uintptr_t frame, struct vt_pypl
     return true;
 }
 
-void vt_owners_python_frame(struct vt_owners *w, uintptr_t frame) {
+void vt_owners_python_frame_stack(struct vt_owners *w, uintptr_t frame) {
+    struct code code;
+    if (!read_code(w, code_of(w, frame), &code))
+        return;
+    uintptr_t slots = frame + vt_owners_py->frame_slots;
+    int64_t depth = stack_depth(w, frame, slots, code.slots);
+    for (int64_t i = 0; i < depth; i++)
+        vt_owners_python_edge(
+            w, VT_STEP_ITEM, (struct vt_owners_text){0},
+            slot_value(w, vt_owners_word(w, slots + (code.slots + (uint64_t)i) * 8)));
+}
+
+void vt_owners_python_frame_names(struct vt_owners *w, uintptr_t frame) {
     struct code code;
     if (!read_code(w, code_of(w, frame), &code))
         return;
@@ -151,11 +163,6 @@ void vt_owners_python_frame(struct vt_owners *w, uintptr_t frame) {
         if (value)
             vt_owners_python_edge_str(w, VT_STEP_NAME, slot_name(w, &code, i), value);
     }
-    int64_t depth = stack_depth(w, frame, slots, code.slots);
-    for (int64_t i = 0; i < depth; i++)
-        vt_owners_python_edge(
-            w, VT_STEP_ITEM, (struct vt_owners_text){0},
-            slot_value(w, vt_owners_word(w, slots + (code.slots + (uint64_t)i) * 8)));
     /* A class's body and exec() have their variables in a dict. A module's are its globals. */
     uintptr_t locals = vt_owners_word(w, frame + vt_owners_py->frame_locals);
     if (vt_owners_py_raw) {
@@ -166,6 +173,11 @@ void vt_owners_python_frame(struct vt_owners *w, uintptr_t frame) {
                                               (vt_owners_py->frame_objects ? 8 : 16));
     if (locals && locals != globals)
         vt_owners_python_names(w, locals, VT_STEP_NAME);
+}
+
+void vt_owners_python_frame(struct vt_owners *w, uintptr_t frame) {
+    vt_owners_python_frame_names(w, frame);
+    vt_owners_python_frame_stack(w, frame);
 }
 
 uintptr_t vt_owners_python_frame_in(struct vt_owners *w, uintptr_t object) {

@@ -83,23 +83,35 @@ static uintptr_t first_frame(struct vt_owners *w, uintptr_t thread) {
     return c ? vt_owners_word(w, c + at->cframe_current) : 0;
 }
 
+/* The variables of a frame at its file's level. What it only computes with has no name, and often is
+ * also in a variable: it comes last. */
+static void frame_of_thread(struct vt_owners *w, uintptr_t frame) {
+    struct vt_pyplace place;
+    bool last = vt_owners_level(w) == VT_LEVEL_INTERPRETER;
+    if (!vt_owners_python_place(w, frame, &place))
+        return;
+    struct vt_root root = {
+        .level = last                     ? VT_LEVEL_INTERPRETER
+                 : is_library(place.file) ? VT_LEVEL_LIBRARY
+                                          : VT_LEVEL_USER,
+        .kind = VT_STEP_FRAME,
+        .name = text_of(place.name),
+        .type = text_of(place.file),
+        .line = place.line,
+    };
+    if (vt_owners_root(w, &root))
+        (last ? vt_owners_python_frame_stack : vt_owners_python_frame_names)(w, frame);
+}
+
+/* The outermost first: it holds an object longer than those it gives it to. */
 static void frames(struct vt_owners *w, uintptr_t thread) {
-    uintptr_t frame = first_frame(w, thread);
-    for (unsigned i = 0; frame && i < MOST_FRAMES && vt_owners_goes_on(w); i++) {
-        struct vt_pyplace place;
-        if (vt_owners_python_place(w, frame, &place)) {
-            struct vt_root root = {
-                .level = is_library(place.file) ? VT_LEVEL_LIBRARY : VT_LEVEL_USER,
-                .kind = VT_STEP_FRAME,
-                .name = text_of(place.name),
-                .type = text_of(place.file),
-                .line = place.line,
-            };
-            if (vt_owners_root(w, &root))
-                vt_owners_python_frame(w, frame);
-        }
-        frame = vt_owners_word(w, frame + vt_pyimage.at.previous);
-    }
+    static uintptr_t list[MOST_FRAMES]; /* one snapshot is taken at a time */
+    uint32_t count = 0;
+    for (uintptr_t frame = first_frame(w, thread); frame && count < MOST_FRAMES;
+         frame = vt_owners_word(w, frame + vt_pyimage.at.previous))
+        list[count++] = frame;
+    while (count && vt_owners_goes_on(w))
+        frame_of_thread(w, list[--count]);
 }
 
 /* --- exceptions --- */
@@ -160,12 +172,12 @@ static void interpreter(struct vt_owners *w, uintptr_t at, enum vt_owners_level 
         /* Is it a thread's state at all? Then it leads back. */
         if (vt_owners_word(w, thread + VT_PYTHREAD_INTERPRETER) != at)
             return;
-        if (level == VT_LEVEL_USER || level == VT_LEVEL_LIBRARY)
-            frames(w, thread);
-        else if (level == VT_LEVEL_EXCEPTION)
+        if (level == VT_LEVEL_EXCEPTION)
             exceptions_of_thread(w, thread);
-        else if (level == VT_LEVEL_INTERPRETER)
+        if (level == VT_LEVEL_INTERPRETER)
             thread_dict(w, thread);
+        if (level == VT_LEVEL_USER || level == VT_LEVEL_LIBRARY || level == VT_LEVEL_INTERPRETER)
+            frames(w, thread);
         thread = vt_owners_word(w, thread + VT_PYTHREAD_NEXT);
     }
     if (level == VT_LEVEL_USER || level == VT_LEVEL_OWN || level == VT_LEVEL_LIBRARY)
