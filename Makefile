@@ -145,6 +145,10 @@ $(eval $(call unit_rule,analyzer,$(ANALYZER_LIBS)))
 $(BUILD)/bench/pairs: tests/bench/pairs.c $(FLAGS_FILE) $(BUILD)/bench/libcuda.so.1
 	$(CC) $(CPPFLAGS) $(CFLAGS) $(VT_CFLAGS) $(LDFLAGS) -o $@ $< -ldl -lpthread
 
+$(BUILD)/bench/size: tests/cases/612-scan-size/size.c $(FLAGS_FILE) $(BUILD)/sim/libcuda.so.1
+	@mkdir -p $(@D)
+	$(CC) $(CFLAGS) $(VT_CFLAGS) -Itests/cases -o $@ $< $(BUILD)/sim/libcuda.so.1 -lpthread
+
 $(BUILD)/bench/libcuda.so.1: tests/bench/stub_cuda.c $(FLAGS_FILE)
 	@mkdir -p $(@D)
 	$(CC) $(CPPFLAGS) $(CFLAGS) $(VT_CFLAGS) -fPIC -shared $(LDFLAGS) -o $@ $<
@@ -207,8 +211,9 @@ compile_commands.json: ## what editors and clangd read: how each source is compi
 
 bench: ## measure: ns per event beside heaptrack, log bytes, start-up cost; precision and recall of verdicts
 	@tests/setup.sh bench
-	@$(MAKE) --no-print-directory -s -j$(JOBS) all $(BUILD)/bench/pairs
+	@$(MAKE) --no-print-directory -s -j$(JOBS) all $(BUILD)/bench/pairs $(BUILD)/bench/size
 	@tests/bench/run $(BUILD)
+	@echo; tests/bench/owners $(BUILD)
 	@echo; echo "programs that never use CUDA (tests/bench/idle):"
 	@tests/bench/idle $(BUILD)
 	@echo; echo "the analyzer's work, at 10,000 and 100,000 of each thing (tests/cases/631-time):"

@@ -44,6 +44,7 @@ struct native {
     uintptr_t shift;       /* from a root's word to the address that is written */
     struct waiting *queue; /* a ring */
     size_t first, last, room;
+    uint32_t looks;  /* of which some look at the clock */
     uint32_t sought; /* allocations without an owner: the search ends with the last one */
     /* Where a word may lead to: below 4 GiB, as in a program at a fixed address, and above. */
     struct vt_range lead[2];
@@ -152,9 +153,9 @@ static void look(struct native *n, const uint64_t *words, size_t count, uintptr_
     }
 }
 
-static bool goes_on(const struct native *n) {
+static bool goes_on(struct native *n) {
     return n->sought &&
-           (n->first % CLOCK_EVERY ? vt_owners_goes_on(n->w) : vt_owners_has_time(n->w));
+           (n->looks++ % CLOCK_EVERY ? vt_owners_goes_on(n->w) : vt_owners_has_time(n->w));
 }
 
 /* A copy's page costs something when it is first used: less if nothing else is read meanwhile. */
@@ -205,8 +206,12 @@ static void look_through_waiting(struct native *n, struct waiting waiting) {
 }
 
 static void drain(struct native *n) {
-    while (n->first < n->last && goes_on(n))
-        look_through_waiting(n, n->queue[n->first++ % n->room]);
+    while (n->first < n->last && goes_on(n)) {
+        const struct waiting next = n->queue[n->first++ % n->room];
+        if (n->first == n->last) /* no more of it is touched than is needed */
+            n->first = n->last = 0;
+        look_through_waiting(n, next);
+    }
     n->first = n->last = 0;
 }
 
