@@ -73,17 +73,6 @@ static bool is_of_modules(unsigned kind, const char *name) {
             !strcmp(name, "_buffers") || !strcmp(name, "__dict__"));
 }
 
-/* Whether a class is a node of an autograd graph: MulBackward0, torch::autograd::AccumulateGrad. The
- * classes of a program's own functions have no number. */
-static bool is_graph_node(unsigned kind, const char *type) {
-    size_t length = strlen(type);
-    while (length && type[length - 1] >= '0' && type[length - 1] <= '9')
-        length--;
-    bool backward = length > 8 && !strncmp(type + length - 8, "Backward", 8);
-    return (backward && (length < strlen(type) || kind == VT_STEP_CLASS)) ||
-           (!strncmp(type, "torch::autograd::", 17) && strstr(type, "generated"));
-}
-
 /* A step on its way to become a way. */
 struct merging {
     struct vt_owner_names *n;
@@ -172,7 +161,7 @@ static uint32_t add_way(struct merging *m) {
         .repeats = m->step->repeats,
         .hidden = !m->inside && is_of_modules(m->kind, m->name),
         .inside = m->inside,
-        .graph = m->inside && is_graph_node(m->kind, type),
+        .graph = m->inside && vt_roles_is_graph_node(m->kind, type),
         .line = m->step->line,
         .address = m->address,
         .name = name,
@@ -182,9 +171,16 @@ static uint32_t add_way(struct merging *m) {
     return index;
 }
 
+/* An attribute that a program gave to a tensor: weight.main_grad. A gradient is called by the tensor. */
+static bool is_of_tensor(const struct merging *m, const struct vt_log_step *parent) {
+    return parent && m->kind == VT_STEP_ATTRIBUTE && strcmp(m->name, "grad") != 0 &&
+           (!strcmp(parent->type, "torch.Tensor") ||
+            !strcmp(parent->type, "torch.nn.parameter.Parameter"));
+}
+
 /* Whether what a step leads to is behind the end of the name. */
 static bool is_inside(const struct merging *m, const struct vt_log_step *parent) {
-    if (m->parent == VT_MAP_NONE)
+    if (m->parent == VT_MAP_NONE || (!m->n->ways[m->parent].inside && is_of_tensor(m, parent)))
         return false;
     return m->n->ways[m->parent].inside || m->kind == VT_STEP_CLASS ||
            (parent && vt_roles_is_memory(parent->type));
@@ -480,6 +476,10 @@ enum vt_purpose vt_owner_names_purpose(const struct vt_owner_names *n, uint32_t 
     if (purpose != VT_PURPOSE_OTHER || way == VT_MAP_NONE)
         return purpose;
     purpose = vt_roles_named(n->ways[variable_of(n, way)].name);
+    /* what hooks and checkpoints keep for the backward pass is no saved tensor */
+    for (uint32_t at = way; at != VT_MAP_NONE && purpose == VT_PURPOSE_OTHER;
+         at = n->ways[at].parent)
+        purpose = n->ways[at].graph ? VT_PURPOSE_ACTIVATIONS : VT_PURPOSE_OTHER;
     for (; way != VT_MAP_NONE && purpose == VT_PURPOSE_OTHER; way = n->ways[way].parent)
         if (!is_root(n->ways[way].kind))
             purpose = vt_roles_classed(n->ways[way].type);

@@ -7,6 +7,7 @@
 #include "vramtrace/log_format.h"
 
 #include <fnmatch.h>
+#include <string.h>
 
 enum vt_purpose vt_roles_seen(unsigned roles) {
     static const struct {
@@ -61,4 +62,13 @@ const char *vt_roles_host_copy(const char *type) {
         if (!fnmatch(rows[i].pattern, type, 0))
             return rows[i].copy;
     return NULL;
+}
+
+bool vt_roles_is_graph_node(unsigned kind, const char *type) {
+    size_t length = strlen(type);
+    while (length && type[length - 1] >= '0' && type[length - 1] <= '9')
+        length--;
+    bool backward = length > 8 && !strncmp(type + length - 8, "Backward", 8);
+    return (backward && (length < strlen(type) || kind == VT_STEP_CLASS)) ||
+           (!strncmp(type, "torch::autograd::", 17) && strstr(type, "generated"));
 }

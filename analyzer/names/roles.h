@@ -20,4 +20,9 @@ static inline bool vt_roles_is_memory(const char *type) {
     return vt_roles_host_copy(type) != NULL;
 }
 
+/* Whether a class that a step of this kind (enum vt_step) leads to is a node of an autograd graph:
+ * MulBackward0, torch::autograd::AccumulateGrad. The classes of a program's own functions have no
+ * number. */
+bool vt_roles_is_graph_node(unsigned kind, const char *type);
+
 #endif

@@ -23,6 +23,11 @@ static const char *const names[VT_CLASSES] = {
     [VT_CLASS_NODE] = "N5torch8autograd4NodeE",
     [VT_CLASS_META] = "N5torch8autograd12AutogradMetaE",
     [VT_CLASS_HOOKS] = "N5torch8autograd20PySavedVariableHooksE",
+    [VT_CLASS_TENSOR_PRE_HOOK] = "N5torch8autograd23PyFunctionTensorPreHookE",
+    [VT_CLASS_PRE_HOOK] = "N5torch8autograd17PyFunctionPreHookE",
+    [VT_CLASS_POST_HOOK] = "N5torch8autograd18PyFunctionPostHookE",
+    [VT_CLASS_GRADIENT_HOOK] = "N5torch8autograd32PyFunctionTensorPostAccGradHooksE",
+    [VT_CLASS_ANOMALY] = "N5torch8autograd17PyAnomalyMetadataE",
 };
 
 /* What is known of a vtable. */
@@ -30,6 +35,7 @@ struct known {
     uint64_t vtable;
     uintptr_t name; /* of its class, mangled */
     enum vt_class class_;
+    bool derived; /* from `class_` */
 };
 
 /* As much of a mangled name as fits; false: it is none. */
@@ -44,20 +50,23 @@ static bool read_name(struct vt_owners *w, uintptr_t at, char to[VT_OWNERS_TEXT_
 
 /* The type information of a class has its name, and then its base class, if it has just one. Any
  * word may stand there otherwise, but that leads to none of our names. */
-static enum vt_class find_class(struct vt_owners *w, uintptr_t info, uintptr_t *name) {
+static void find_class(struct vt_owners *w, uintptr_t info, struct known *k) {
     char text[VT_OWNERS_TEXT_MOST + 1];
     for (unsigned i = 0; i < BASES_MOST && info && !(info & 7); i++) {
         uintptr_t at = vt_owners_word(w, info + 8);
         if (!at || !read_name(w, at, text))
             break;
         if (i == 0)
-            *name = at;
-        for (enum vt_class c = 1; c < VT_CLASSES; c++)
+            k->name = at;
+        for (enum vt_class c = 1; c < VT_CLASSES && !k->class_; c++)
             if (strcmp(text, names[c]) == 0)
-                return c;
+                k->class_ = c;
+        if (k->class_) {
+            k->derived = i > 0;
+            return;
+        }
         info = vt_owners_word(w, info + 16);
     }
-    return VT_CLASS_NONE;
 }
 
 static const struct known *known_of(struct vt_owners *w, uintptr_t object) {
@@ -72,13 +81,18 @@ static const struct known *known_of(struct vt_owners *w, uintptr_t object) {
         return k;
     /* A newer one replaces it. */
     *k = (struct known){.vtable = vtable};
-    k->class_ = find_class(w, vt_owners_word(w, vtable - 8), &k->name);
+    find_class(w, vt_owners_word(w, vtable - 8), k);
     return k;
 }
 
 enum vt_class vt_class_of(struct vt_owners *w, uintptr_t object) {
     const struct known *k = known_of(w, object);
     return k ? k->class_ : VT_CLASS_NONE;
+}
+
+bool vt_class_is_derived(struct vt_owners *w, uintptr_t object) {
+    const struct known *k = known_of(w, object);
+    return k && k->derived;
 }
 
 bool vt_class_is(struct vt_owners *w, uintptr_t object, const char *mangled) {

@@ -15,11 +15,19 @@ enum vt_class {
     VT_CLASS_NODE,    /* torch::autograd::Node */
     VT_CLASS_META,    /* torch::autograd::AutogradMeta */
     VT_CLASS_HOOKS,   /* torch::autograd::PySavedVariableHooks */
+    /* Of torch::autograd, with a dict of Python's behind the vtable. */
+    VT_CLASS_TENSOR_PRE_HOOK, /* PyFunctionTensorPreHook */
+    VT_CLASS_PRE_HOOK,        /* PyFunctionPreHook */
+    VT_CLASS_POST_HOOK,       /* PyFunctionPostHook */
+    VT_CLASS_GRADIENT_HOOK,   /* PyFunctionTensorPostAccGradHooks */
+    VT_CLASS_ANOMALY,         /* PyAnomalyMetadata */
     VT_CLASSES
 };
 
 /* VT_CLASS_NONE also where there is no such object. */
 enum vt_class vt_class_of(struct vt_owners *w, uintptr_t object);
+/* Whether its own class is another, derived from that one. */
+bool vt_class_is_derived(struct vt_owners *w, uintptr_t object);
 /* Whether its own class has this mangled name. */
 bool vt_class_is(struct vt_owners *w, uintptr_t object, const char *mangled);
 

@@ -30,14 +30,28 @@ struct vt_node {
     uint8_t class_;   /* of owners_class.c; or one of the values below */
     bool part : 1;    /* its step is its parent's: it is a part of it */
     bool weak : 1;    /* reached by a number alone */
+    bool waits : 1;   /* put off, and may get a better name until it is read */
 };
 _Static_assert(sizeof(struct vt_node) == 32, "half a cache line");
 #define VT_NODE_PYTHON 0u
 #define VT_NODE_TARGET UINT8_MAX
 
-/* What is read after all else of its level, because what it leads to has better names elsewhere: the
- * autograd graph, and then what also refers to parameters. */
-enum vt_later { VT_LATER_GRAPH, VT_LATER_OPTIMIZER, VT_LATERS };
+/* What is read after all else of its level, in this order, because what it leads to, or itself, has
+ * better names elsewhere: a module or a tensor that was found by a variable may belong to a module;
+ * the autograd graph and optimizers refer to parameters; so do the keys of dicts. */
+enum vt_later {
+    VT_LATER_MODULE,
+    VT_LATER_TENSOR,
+    VT_LATER_GRAPH,
+    VT_LATER_OPTIMIZER,
+    VT_LATER_KEY,
+    VT_LATERS
+};
+
+/* Beside enum vt_role, for the walk alone: in a PyTorch Module's `_modules`. */
+#define VT_ROLE_MODULE     (1u << 15)
+/* What a module's own attributes are: their names are the author's. */
+#define VT_ROLES_OF_MODULE (VT_ROLE_PARAMETER | VT_ROLE_BUFFER | VT_ROLE_MODULE)
 
 /* Another way to a node. */
 struct vt_other {
@@ -81,7 +95,7 @@ struct vt_owners_readers {
     void (*class_python)(struct vt_owners *w, uintptr_t object, const struct vt_owners_type *type);
     uint16_t (*class_roles)(const struct vt_owners_type *type, struct vt_owners_text attribute);
     void (*class_)(struct vt_owners *w, uintptr_t object, uint16_t class_);
-    int (*class_later)(const struct vt_owners_type *type, uint16_t class_);
+    int (*class_later)(const struct vt_owners_type *type, uint16_t class_, uint16_t roles);
     uint64_t (*class_key)(struct vt_owners *w, uintptr_t object, uint16_t class_);
     uint32_t (*class_name)(struct vt_owners *w, uint64_t key, uint16_t class_, char *to,
                            uint32_t room);
@@ -135,6 +149,7 @@ struct vt_owners {
     uint32_t *step_slots;           /* a hash: numbers of steps; 0: none */
     uint32_t step_slot_count;
     uint32_t read;                   /* nodes that were read so far, or put off */
+    uint32_t looks;                  /* at whether there is time */
     struct vt_pile later[VT_LATERS]; /* nodes that are read when there is nothing else */
     size_t later_read[VT_LATERS];
     uint32_t *again; /* a ring of nodes whose roles became more after that */

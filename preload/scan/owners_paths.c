@@ -137,7 +137,7 @@ uint32_t vt_owners_step(struct vt_owners *w, uint32_t parent, const struct vt_ed
     }
     as.name_bytes = (uint8_t)name.bytes;
     uint32_t *slot = slot_of(w, &as, name), known = find(w, *slot, &as, name.at);
-    if (!known)
+    if (!known && !edge->plain)
         known = around(w, &as, name.at);
     return known ? known : add(w, slot, as, name, (struct vt_owners_text){0});
 }
@@ -317,7 +317,7 @@ static uint32_t write_entries(struct vt_owners *w, const struct vt_owners_target
         entries[count++] = (struct vt_owned){
             .allocation = vt_lost_entry(t->start, vt_kind_space(t->kind)),
             .step = number,
-            .roles = n->roles,
+            .roles = n->roles & (uint16_t)~VT_ROLE_MODULE,
             .holders = (uint16_t)(holders < UINT16_MAX ? holders : UINT16_MAX),
         };
     }

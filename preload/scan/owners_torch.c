@@ -29,8 +29,10 @@
 enum family {
     FAMILY_NONE,
     FAMILY_TENSOR,
+    FAMILY_PARAMETER, /* a Tensor, too */
     FAMILY_STORAGE,
     FAMILY_FUNCTION, /* the context of a torch.autograd.Function */
+    FAMILY_SAVED,    /* a SavedVariable by itself */
     FAMILY_NODE,     /* perhaps: <SumBackward0 object> is one */
     FAMILY_MODULE,
     FAMILY_OPTIMIZER
@@ -49,7 +51,7 @@ struct node_layout {
 };
 static const struct node_layout node_new = {88, 16, 112, 272, {80, 40, 48}},
                                 /* until 2.14: std::enable_shared_from_this, std::shared_ptr */
-    node_old = {96, 24, 120, 280, {104, 48, 56}};
+    node_old = {96, 24, 472, 280, {104, 48, 56}};
 
 #define NODES_MOST 65536u /* edges of one node */
 #define SAVED_MOST 4096u  /* tensors in one vector */
@@ -79,6 +81,10 @@ static enum family family_of(struct vt_owners *w, uintptr_t type) {
         return FAMILY_STORAGE;
     if (has_name(w, type, "torch._C._FunctionBase"))
         return FAMILY_FUNCTION;
+    if (has_name(w, type, "torch._C._autograd.SavedTensor"))
+        return FAMILY_SAVED;
+    if (is_named(w, type, "torch.nn.parameter.Parameter", "Parameter"))
+        return FAMILY_PARAMETER;
     if (is_named(w, type, "torch.nn.modules.module.Module", "Module"))
         return FAMILY_MODULE;
     if (is_named(w, type, "torch.optim.optimizer.Optimizer", "Optimizer"))
@@ -109,36 +115,52 @@ static bool is(struct vt_owners_text text, const char *name) {
 }
 
 uint16_t vt_owners_class_roles(const struct vt_owners_type *type, struct vt_owners_text attribute) {
-    if (type->family == FAMILY_MODULE)
+    switch ((enum family)type->family) {
+    case FAMILY_MODULE:
         return is(attribute, "_parameters") ? VT_ROLE_PARAMETER
                : is(attribute, "_buffers")  ? VT_ROLE_BUFFER
+               : is(attribute, "_modules")  ? VT_ROLE_MODULE
                                             : 0;
-    return type->family == FAMILY_OPTIMIZER && is(attribute, "state") ? VT_ROLE_OPTIMIZER : 0;
+    case FAMILY_OPTIMIZER:
+        return is(attribute, "state") ? VT_ROLE_OPTIMIZER : 0;
+    case FAMILY_FUNCTION: /* what a context was given for the backward pass: ctx.mask = ... */
+        return VT_ROLE_SAVED;
+    default:
+        return 0;
+    }
 }
 
-int vt_owners_class_later(const struct vt_owners_type *type, uint16_t class_) {
+int vt_owners_class_later(const struct vt_owners_type *type, uint16_t class_, uint16_t roles) {
     if (!type)
         return class_ == VT_CLASS_NODE ? VT_LATER_GRAPH : -1;
-    return type->family == FAMILY_OPTIMIZER  ? VT_LATER_OPTIMIZER
-           : type->family == FAMILY_FUNCTION ? VT_LATER_GRAPH
-                                             : -1;
+    switch ((enum family)type->family) {
+    case FAMILY_MODULE:
+        return roles & VT_ROLE_MODULE ? -1 : VT_LATER_MODULE;
+    case FAMILY_TENSOR:
+    case FAMILY_PARAMETER:
+        return roles & (VT_ROLE_PARAMETER | VT_ROLE_BUFFER) ? -1 : VT_LATER_TENSOR;
+    case FAMILY_OPTIMIZER:
+        return VT_LATER_OPTIMIZER;
+    case FAMILY_FUNCTION:
+        return VT_LATER_GRAPH;
+    default:
+        return -1;
+    }
 }
 
 /* --- Python's objects --- */
 
 /* The C++ object for which a Python object stands. */
-static uintptr_t payload(struct vt_owners *w, uintptr_t object, enum vt_class class_,
-                         uint32_t *offset) {
-    for (*offset = PAYLOAD; *offset <= PAYLOAD_OLD; *offset += PAYLOAD_OLD - PAYLOAD) {
-        uintptr_t at = vt_owners_word(w, object + *offset);
-        if (vt_class_of(w, at) == class_)
-            return at;
-    }
-    return 0;
+static uintptr_t payload(struct vt_owners *w, uintptr_t object, enum vt_class class_) {
+    uintptr_t at = vt_owners_word(w, object + PAYLOAD);
+    if (vt_class_of(w, at) != class_)
+        at = vt_owners_word(w, object + PAYLOAD_OLD);
+    return vt_class_of(w, at) == class_ ? at : 0;
 }
 
-static void part(struct vt_owners *w, uintptr_t to, enum vt_class class_) {
-    vt_owners_edge(w, &(struct vt_edge){.as = VT_AS_CLASS, .to = to, .class_ = (uint16_t)class_});
+static void part(struct vt_owners *w, uintptr_t to, enum vt_class class_, uint16_t roles) {
+    vt_owners_edge(w, &(struct vt_edge){
+                          .as = VT_AS_CLASS, .to = to, .class_ = (uint16_t)class_, .roles = roles});
 }
 
 static void attribute(struct vt_owners *w, struct vt_owners_text name, uintptr_t object) {
@@ -150,29 +172,28 @@ static void attribute(struct vt_owners *w, struct vt_owners_text name, uintptr_t
 /* Within the context of a torch.autograd.Function: its node is what refers to other nodes, and its
  * saved tensors lie in a vector here. */
 static void read_function(struct vt_owners *w, uintptr_t object, const struct vt_owners_type *type);
+static void read_saved_alone(struct vt_owners *w, uintptr_t object);
 
 void vt_owners_class_python(struct vt_owners *w, uintptr_t object,
                             const struct vt_owners_type *type) {
-    uint32_t at;
-    uintptr_t found;
     switch ((enum family)type->family) {
     case FAMILY_TENSOR:
-        found = payload(w, object, VT_CLASS_TENSOR, &at);
-        if (!found)
-            return;
-        part(w, found, VT_CLASS_TENSOR);
-        attribute(w, VT_OWNERS_LITERAL("_backward_hooks"), vt_owners_word(w, object + at + 8));
-        attribute(w, VT_OWNERS_LITERAL("_post_accumulate_grad_hooks"),
-                  vt_owners_word(w, object + at + 16));
+        part(w, payload(w, object, VT_CLASS_TENSOR), VT_CLASS_TENSOR, 0);
+        return;
+    case FAMILY_PARAMETER: /* also one that no module has */
+        part(w, payload(w, object, VT_CLASS_TENSOR), VT_CLASS_TENSOR, VT_ROLE_PARAMETER);
         return;
     case FAMILY_STORAGE:
-        part(w, payload(w, object, VT_CLASS_STORAGE, &at), VT_CLASS_STORAGE);
+        part(w, payload(w, object, VT_CLASS_STORAGE), VT_CLASS_STORAGE, 0);
         return;
     case FAMILY_NODE:
-        part(w, payload(w, object, VT_CLASS_NODE, &at), VT_CLASS_NODE);
+        part(w, payload(w, object, VT_CLASS_NODE), VT_CLASS_NODE, 0);
         return;
     case FAMILY_FUNCTION:
         read_function(w, object, type);
+        return;
+    case FAMILY_SAVED:
+        read_saved_alone(w, object);
         return;
     case FAMILY_NONE:
     case FAMILY_MODULE:
@@ -181,7 +202,44 @@ void vt_owners_class_python(struct vt_owners *w, uintptr_t object,
     }
 }
 
+/* --- hooks --- */
+
+/* An object of C++ that has a dict of Python's: there, or it is of another version. */
+static bool read_dict(struct vt_owners *w, uintptr_t object, enum vt_class class_, uint32_t offset,
+                      const char *name) {
+    if (vt_class_of(w, object) != class_)
+        return false;
+    uintptr_t dict = vt_owners_word(w, object + offset), type = vt_owners_word(w, dict + 8);
+    if (!dict || (!has_name(w, type, "dict") && !has_name(w, type, "collections.OrderedDict")))
+        return false;
+    attribute(w, (struct vt_owners_text){name, (uint32_t)strlen(name)}, dict);
+    return true;
+}
+
+/* A vector of hooks. One that is Python's has a dict of functions. */
+static void read_hooks(struct vt_owners *w, uintptr_t vector, enum vt_class class_,
+                       const char *name) {
+    enum { DICT = 8, MOST = 1024 };
+    uintptr_t range[2];
+    if (!vt_owners_read(w, range, vector, sizeof range) || !range[0] || range[0] & 7 ||
+        range[1] - range[0] > MOST * 8)
+        return;
+    for (uintptr_t at = range[0]; at + 8 <= range[1]; at += 8)
+        read_dict(w, vt_owners_word(w, at), class_, DICT, name);
+}
+
 /* --- nodes of the autograd graph --- */
+
+/* The end of a block of the C library's heap; 0: it is none. The next block says that this one is in
+ * use. */
+static uintptr_t block_end(struct vt_owners *w, uintptr_t object) {
+    enum { IN_USE = 1, FLAGS = 7 };
+    uint64_t size = vt_owners_word(w, object - 8) & ~(uint64_t)FLAGS;
+    if (size < 64 || size > NODE_BYTES || size % 16 ||
+        !(vt_owners_word(w, object - 8 + size) & IN_USE))
+        return 0;
+    return object - 8 + size;
+}
 
 /* A tensor that a node saved; SAVED is its role, whatever else it is. */
 static void saved(struct vt_owners *w, uintptr_t tensor) {
@@ -193,15 +251,24 @@ static void saved(struct vt_owners *w, uintptr_t tensor) {
                                         .apart = true});
 }
 
-/* What a pack hook made of a tensor: PySavedVariableHooks has three optional objects. */
+/* PySavedVariableHooks: the function that packs, which is gone after that, the one that unpacks, and
+ * what the first made of the tensor. Each was a word once, and so the block short; now it is one of a
+ * std::optional's three. */
 static void saved_by_hooks(struct vt_owners *w, uintptr_t hooks) {
-    enum { DATA = 56 };
-    if (vt_class_of(w, hooks) == VT_CLASS_HOOKS)
+    enum { UNPACK = 1, DATA = 2 };
+    if (vt_class_of(w, hooks) != VT_CLASS_HOOKS)
+        return;
+    uint32_t step = block_end(w, hooks) ? 24 : 8;
+    for (uint32_t i = UNPACK; i <= DATA; i++) {
+        uintptr_t at = hooks + 8 + i * step;
+        if (step > 8 && (uint8_t)vt_owners_word(w, at + 16) != 1)
+            continue;
         vt_owners_edge(w, &(struct vt_edge){.kind = VT_STEP_CLASS,
                                             .as = VT_AS_PYTHON,
-                                            .to = vt_owners_word(w, hooks + DATA),
-                                            .roles = VT_ROLE_SAVED,
+                                            .to = vt_owners_word(w, at),
+                                            .roles = i == DATA ? VT_ROLE_SAVED : 0,
                                             .apart = true});
+    }
 }
 
 /* Whether a SavedVariable lies at `at`, of which the words were read. Its first word is a tensor, or
@@ -225,6 +292,20 @@ static void read_saved(struct vt_owners *w, const uint8_t *at, const struct save
         saved_by_hooks(w, hooks);
     else
         saved(w, tensor);
+}
+
+/* torch._C._autograd.SavedTensor: pybind11 keeps the address of its object behind the header. */
+static void read_saved_alone(struct vt_owners *w, uintptr_t object) {
+    uintptr_t at = vt_owners_word(w, object + PAYLOAD);
+    uint8_t bytes[128];
+    const struct saved_layout *l = &node_new.saved;
+    if (vt_owners_read(w, bytes, at, l->bytes) && is_saved(w, bytes, l)) {
+        read_saved(w, bytes, l);
+        return;
+    }
+    l = &node_old.saved;
+    if (vt_owners_read(w, bytes, at, l->bytes) && is_saved(w, bytes, l))
+        read_saved(w, bytes, l);
 }
 
 /* A std::vector<SavedVariable>, or any three words. False: it is none. */
@@ -264,17 +345,6 @@ static void read_members(struct vt_owners *w, uintptr_t from, uintptr_t to,
     }
 }
 
-/* The end of a block of the C library's heap; 0: it is none. The next block says that this one is in
- * use. */
-static uintptr_t block_end(struct vt_owners *w, uintptr_t object) {
-    enum { IN_USE = 1, FLAGS = 7 };
-    uint64_t size = vt_owners_word(w, object - 8) & ~(uint64_t)FLAGS;
-    if (size < 64 || size > NODE_BYTES || size % 16 ||
-        !(vt_owners_word(w, object - 8 + size) & IN_USE))
-        return 0;
-    return object - 8 + size;
-}
-
 static const struct node_layout *layout_of(struct vt_owners *w, uintptr_t node) {
     return vt_owners_word(w, node + 8) == node ? &node_old : &node_new;
 }
@@ -308,25 +378,48 @@ static void read_next(struct vt_owners *w, uintptr_t node, const struct node_lay
         edge_to_node(w, vt_owners_word(w, at));
 }
 
+/* What register_hook(), register_prehook() and `metadata` gave to a node. */
+static void read_node_hooks(struct vt_owners *w, uintptr_t node, const struct node_layout *l) {
+    enum { ANOMALY = 32, PRE = 40, TENSOR_PRE = 64, POST = 144 }; /* behind l->next */
+    /* Behind a std::string, which was shorter, and a pointer, which was longer. */
+    static const uint8_t metadata[] = {48, 56, 32};
+    uintptr_t at = node + l->next, anomaly = vt_owners_word(w, at + ANOMALY);
+    for (size_t i = 0; anomaly && i < sizeof metadata; i++)
+        if (read_dict(w, anomaly, VT_CLASS_ANOMALY, metadata[i], "metadata"))
+            break;
+    read_hooks(w, at + PRE, VT_CLASS_PRE_HOOK, "pre_hooks");
+    read_hooks(w, at + TENSOR_PRE, VT_CLASS_TENSOR_PRE_HOOK, "tensor_pre_hooks");
+    read_hooks(w, at + POST, VT_CLASS_POST_HOOK, "post_hooks");
+}
+
+/* The first object of a class that a node's own part refers to; 0: none. */
+static uintptr_t first_of(struct vt_owners *w, uintptr_t from, uintptr_t end,
+                          enum vt_class class_) {
+    for (uintptr_t at = from; at + 8 <= end; at += 8) {
+        uintptr_t object = vt_owners_word(w, at);
+        if (vt_class_of(w, object) == class_)
+            return object;
+    }
+    return 0;
+}
+
 static void read_node(struct vt_owners *w, uintptr_t node) {
     const struct node_layout *l = layout_of(w, node);
     read_next(w, node, l);
-    uintptr_t end = block_end(w, node);
+    read_node_hooks(w, node, l);
+    uintptr_t end = block_end(w, node), own = node + l->own;
     if (vt_class_is(w, node, "N5torch8autograd14AccumulateGradE")) {
         /* Its variable, which is not saved for the backward pass. */
-        for (uintptr_t at = node + l->own; at + 8 <= end; at += 8) {
-            uintptr_t tensor = vt_owners_word(w, at);
-            if (vt_class_of(w, tensor) != VT_CLASS_TENSOR)
-                continue;
-            vt_owners_edge(w, &(struct vt_edge){.kind = VT_STEP_CLASS,
-                                                .as = VT_AS_CLASS,
-                                                .to = tensor,
-                                                .class_ = VT_CLASS_TENSOR,
-                                                .apart = true});
-            return;
-        }
+        vt_owners_edge(w, &(struct vt_edge){.kind = VT_STEP_CLASS,
+                                            .as = VT_AS_CLASS,
+                                            .to = first_of(w, own, end, VT_CLASS_TENSOR),
+                                            .class_ = VT_CLASS_TENSOR,
+                                            .apart = true});
+    } else if (vt_class_is(w, node, "N5torch8autograd10CopySlicesE")) {
+        /* An operation in place on a view: what it did is another node, which no edge leads to. */
+        edge_to_node(w, first_of(w, own, end, VT_CLASS_NODE));
     } else if (end && !python_of(w, node)) {
-        read_members(w, node + l->own, end, &l->saved);
+        read_members(w, own, end, &l->saved);
     }
 }
 
@@ -349,10 +442,63 @@ static void read_function(struct vt_owners *w, uintptr_t object,
 
 /* --- tensors --- */
 
+/* Forward gradients: an object that knows itself (std::enable_shared_from_this), with a map from levels
+ * to tensors. */
+static void read_tangents(struct vt_owners *w, uintptr_t gradients) {
+    enum { FIRST = 32, MOST = 16 };
+    if (!gradients || vt_owners_word(w, gradients) != gradients)
+        return;
+    uintptr_t link = vt_owners_word(w, gradients + FIRST), entry[3];
+    for (unsigned i = 0; link && i < MOST && vt_owners_read(w, entry, link, sizeof entry); i++) {
+        if (vt_class_of(w, entry[2]) != VT_CLASS_TENSOR)
+            return;
+        vt_owners_edge(w, &(struct vt_edge){.kind = VT_STEP_ATTRIBUTE,
+                                            .as = VT_AS_CLASS,
+                                            .name = VT_OWNERS_LITERAL("tangent"),
+                                            .to = entry[2],
+                                            .class_ = VT_CLASS_TENSOR});
+        link = entry[0];
+    }
+}
+
+/* Tensors that consist of others, which are members behind those of a TensorImpl. It had one word
+ * more. */
+static void read_tensors_inside(struct vt_owners *w, uintptr_t tensor) {
+    enum { BYTES = 176, BYTES_OLD = 184 };
+    static const struct {
+        const char *mangled;
+        uint8_t first, count;
+    } classes[] = {
+        {"N2at16SparseTensorImplE", 16, 2}, /* indices, values */
+        {"N2at19SparseCsrTensorImplE", 0, 3},         {"N2at9functorch13TensorWrapperE", 0, 1},
+        {"N2at9functorch17BatchedTensorImplE", 0, 1}, {"N2at23FunctionalTensorWrapperE", 0, 1},
+    };
+    size_t i = 0;
+    while (i < sizeof classes / sizeof *classes && !vt_class_is(w, tensor, classes[i].mangled))
+        i++;
+    for (uint32_t own = BYTES; i < sizeof classes / sizeof *classes && own <= BYTES_OLD; own += 8) {
+        uintptr_t inside[3];
+        unsigned found = 0, count = classes[i].count;
+        if (!vt_owners_read(w, inside, tensor + own + classes[i].first, count * sizeof *inside))
+            return;
+        while (found < count && vt_class_of(w, inside[found]) == VT_CLASS_TENSOR)
+            found++;
+        for (unsigned k = 0; found == count && k < count; k++)
+            part(w, inside[k], VT_CLASS_TENSOR, 0);
+        if (found == count)
+            return;
+    }
+}
+
 /* autograd_meta_: after the vtable and the name, which is a std::string, of the new kind where its
  * first word points behind its second one. */
 static void read_meta(struct vt_owners *w, uintptr_t meta) {
     enum { NAME = 8, NEW_NAME = 32, OLD_NAME = 8 };
+    enum { DICT = 8 };
+    /* Behind the gradient. What follows it was two std::shared_ptr. */
+    static const struct {
+        uint8_t tangents, hooks, gradient_hooks;
+    } layouts[] = {{24, 40, 80}, {40, 56, 96}};
     uint64_t name = vt_owners_word(w, meta + NAME);
     uintptr_t at = meta + NAME + (name == meta + NAME + 16 ? NEW_NAME : OLD_NAME),
               gradient = vt_owners_word(w, at);
@@ -364,16 +510,25 @@ static void read_meta(struct vt_owners *w, uintptr_t meta) {
                                             .class_ = VT_CLASS_TENSOR,
                                             .roles = VT_ROLE_GRADIENT});
     edge_to_node(w, vt_owners_word(w, at + 8));
+    /* Each is told by its own class. */
+    for (size_t i = 0; i < 2; i++) {
+        read_tangents(w, vt_owners_word(w, at + layouts[i].tangents));
+        read_hooks(w, at + layouts[i].hooks, VT_CLASS_TENSOR_PRE_HOOK, "_backward_hooks");
+        read_dict(w, vt_owners_word(w, at + layouts[i].gradient_hooks), VT_CLASS_GRADIENT_HOOK,
+                  DICT, "_post_accumulate_grad_hooks");
+    }
 }
 
 static void read_tensor(struct vt_owners *w, uintptr_t tensor) {
+    if (vt_class_is_derived(w, tensor))
+        read_tensors_inside(w, tensor);
     /* The counts before it have taken one word or two. */
     for (uint32_t at = 16; at <= 24; at += 8) {
         uintptr_t storage = vt_owners_word(w, tensor + at),
                   meta = vt_owners_word(w, tensor + at + 8);
         bool stored = vt_class_of(w, storage) == VT_CLASS_STORAGE;
         if (stored)
-            part(w, storage, VT_CLASS_STORAGE);
+            part(w, storage, VT_CLASS_STORAGE, 0);
         if ((stored || !storage) && vt_class_of(w, meta) == VT_CLASS_META) {
             read_meta(w, meta);
             return;
@@ -404,9 +559,7 @@ void vt_owners_class(struct vt_owners *w, uintptr_t object, uint16_t class_) {
         read_node(w, object);
         return;
     case VT_CLASS_NONE:
-    case VT_CLASS_META:
-    case VT_CLASS_HOOKS:
-    case VT_CLASSES:
+    default:
         return;
     }
 }

@@ -41,6 +41,13 @@ static uint32_t slots_for(size_t items) {
     return slots;
 }
 
+static bool make_laters(struct vt_owners *w, size_t nodes) {
+    for (int i = 0; i < VT_LATERS; i++)
+        if (!make_pile(w, &w->later[i], nodes * sizeof(uint32_t), 0))
+            return false;
+    return true;
+}
+
 /* Shares of the memory that may be used: it is touched only as far as it is needed. */
 static bool make_memory(struct vt_owners *w) {
     size_t nodes = w->most_bytes / 2 / sizeof(struct vt_node),
@@ -56,9 +63,7 @@ static bool make_memory(struct vt_owners *w) {
            make_pile(w, &w->steps, steps * sizeof(struct vt_path_step),
                      sizeof(struct vt_path_step)) &&
            make_pile(w, &w->others, w->most_bytes / 8, sizeof(struct vt_other)) &&
-           make_pile(w, &w->texts, w->most_bytes / 8, 0) &&
-           make_pile(w, &w->later[VT_LATER_GRAPH], nodes * sizeof(uint32_t), 0) &&
-           make_pile(w, &w->later[VT_LATER_OPTIMIZER], nodes * sizeof(uint32_t), 0) && !w->stopped;
+           make_pile(w, &w->texts, w->most_bytes / 8, 0) && make_laters(w, nodes) && !w->stopped;
 }
 
 /* --- types --- */
@@ -129,7 +134,7 @@ static void add_roles(struct vt_owners *w, uint32_t number, uint16_t roles) {
     if (!(roles & ~n->roles))
         return;
     n->roles |= roles;
-    if (number >= w->read || n->class_ == VT_NODE_TARGET)
+    if (number >= w->read || n->waits || n->class_ == VT_NODE_TARGET)
         return;
     if (w->again_last - w->again_first == AGAIN)
         w->in_doubt = true;
@@ -137,12 +142,44 @@ static void add_roles(struct vt_owners *w, uint32_t number, uint16_t roles) {
         w->again[w->again_last++ % AGAIN] = number;
 }
 
+static bool is_key(const struct vt_owners *w, const struct vt_node *n) {
+    return !n->part && vt_step_at(w, n->step)->kind == VT_STEP_ITEM;
+}
+
+/* Keeps a way that is not the first. */
+static void add_other(struct vt_owners *w, struct vt_node *n, uint32_t step, uint32_t from) {
+    struct vt_other *o = step ? vt_owners_push(w, &w->others, sizeof *o) : NULL;
+    if (!o)
+        return;
+    *o = (struct vt_other){.step = step, .from = from, .next = n->others};
+    n->others = w->other_count++;
+}
+
+/* Whether a node that waits has a better name by this edge: a module's own one, or any for what was
+ * the key of a dict. */
+static bool is_better(const struct vt_owners *w, const struct vt_node *n,
+                      const struct vt_edge *edge, uint16_t roles) {
+    if (!n->waits || edge->kind == VT_STEP_NONE)
+        return false;
+    return roles & VT_ROLES_OF_MODULE & ~n->roles ||
+           (is_key(w, n) && edge->kind != VT_STEP_ITEM && edge->as != VT_AS_NUMBER);
+}
+
 static void arrive_again(struct vt_owners *w, uint32_t number, const struct vt_edge *edge,
-                         uint64_t type) {
+                         uint64_t type, uint16_t roles) {
     struct vt_node *n = vt_node_at(w, number);
     if (n->holders < UINT16_MAX)
         n->holders++;
     bool part = edge->kind == VT_STEP_NONE;
+    if (is_better(w, n, edge, roles)) {
+        uint32_t better = vt_owners_step(w, w->step, edge, type, n->class_);
+        if (!better)
+            return;
+        add_other(w, n, n->step, n->parent);
+        n->step = better;
+        n->parent = w->node;
+        return;
+    }
     if (n->weak && edge->as != VT_AS_NUMBER) { /* an owner after all */
         n->weak = false;
         w->reached += n->class_ == VT_NODE_TARGET;
@@ -153,12 +190,7 @@ static void arrive_again(struct vt_owners *w, uint32_t number, const struct vt_e
     }
     if (n->holders > OTHERS_KEPT + 1 || edge->as == VT_AS_NUMBER)
         return;
-    uint32_t step = part ? w->step : vt_owners_step(w, w->step, edge, type, n->class_);
-    struct vt_other *o = step ? vt_owners_push(w, &w->others, sizeof *o) : NULL;
-    if (!o)
-        return;
-    *o = (struct vt_other){.step = step, .from = w->node, .next = n->others};
-    n->others = w->other_count++;
+    add_other(w, n, part ? w->step : vt_owners_step(w, w->step, edge, type, n->class_), w->node);
 }
 
 static void arrive(struct vt_owners *w, const struct vt_edge *edge, uint16_t class_, uint64_t type,
@@ -166,7 +198,7 @@ static void arrive(struct vt_owners *w, const struct vt_edge *edge, uint16_t cla
     uint32_t known = node_of(w, edge->to, class_);
     if (known) {
         if (!w->roles_only)
-            arrive_again(w, known, edge, type);
+            arrive_again(w, known, edge, type, roles);
         add_roles(w, known, roles);
         return;
     }
@@ -230,9 +262,11 @@ void vt_owners_edge(struct vt_owners *w, const struct vt_edge *edge) {
         if (n->class_ == VT_NODE_PYTHON && w->types[n->type].family)
             roles |= w->readers->class_roles(&w->types[n->type], edge->name);
     }
+    struct vt_edge plain = *edge;
+    plain.plain |= edge->kind == VT_STEP_ATTRIBUTE && roles & VT_ROLES_OF_MODULE;
     switch (edge->as) {
     case VT_AS_PYTHON:
-        arrive_at_python(w, edge, roles);
+        arrive_at_python(w, &plain, roles);
         return;
     case VT_AS_CLASS:
         arrive(w, edge, edge->class_, w->readers->class_key(w, edge->to, edge->class_), 0, roles);
@@ -275,6 +309,7 @@ enum vt_owners_level vt_owners_level(const struct vt_owners *w) {
 }
 
 static void read_node(struct vt_owners *w, uint32_t number) {
+    vt_node_at(w, number)->waits = false;
     const struct vt_node n = *vt_node_at(w, number);
     w->node = number;
     w->step = n.step;
@@ -293,21 +328,26 @@ static void read_node(struct vt_owners *w, uint32_t number) {
 }
 
 static bool has_time(struct vt_owners *w) {
-    return w->read % CLOCK_EVERY ? vt_owners_goes_on(w) : vt_owners_has_time(w);
+    return w->looks++ % CLOCK_EVERY ? vt_owners_goes_on(w) : vt_owners_has_time(w);
 }
 
 /* Reads a node, or puts it off. */
 static void come_to(struct vt_owners *w, uint32_t number) {
-    const struct vt_node *n = vt_node_at(w, number);
-    int later = n->class_ == VT_NODE_TARGET
-                    ? -1
-                    : w->readers->class_later(
-                          n->class_ == VT_NODE_PYTHON ? &w->types[n->type] : NULL, n->class_);
+    struct vt_node *n = vt_node_at(w, number);
+    int later = -1;
+    if (n->class_ != VT_NODE_TARGET)
+        later =
+            is_key(w, n)
+                ? VT_LATER_KEY
+                : w->readers->class_later(n->class_ == VT_NODE_PYTHON ? &w->types[n->type] : NULL,
+                                          n->class_, n->roles);
     uint32_t *put_off = later < 0 ? NULL : vt_owners_push(w, &w->later[later], sizeof *put_off);
-    if (put_off)
+    if (put_off) {
         *put_off = number;
-    else
+        n->waits = true;
+    } else {
         read_node(w, number);
+    }
 }
 
 /* The next node that was put off; 0: none. */

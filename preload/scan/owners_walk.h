@@ -102,6 +102,8 @@ struct vt_edge {
     /* Items of containers and parts have the roles of what they are in. This edge's have not: a
      * dict's key objects (which are ITEM edges), a tensor's gradient. */
     bool apart;
+    /* Comes again and again on ways that do not go around: a module's dict of modules. */
+    bool plain;
 };
 
 /* Names an edge of the object that is being read, or of the current root. */
@@ -170,9 +172,9 @@ void vt_owners_class_python(struct vt_owners *w, uintptr_t object,
                             const struct vt_owners_type *type);
 /* What an attribute of such an object says of what it leads to: enum vt_role. */
 uint16_t vt_owners_class_roles(const struct vt_owners_type *type, struct vt_owners_text attribute);
-/* Whether an object is read later than others: enum vt_later; -1: it is not. `type` is NULL for a C++
- * object. */
-int vt_owners_class_later(const struct vt_owners_type *type, uint16_t class_);
+/* Whether an object that was reached in these roles is read later than others: enum vt_later; -1: it
+ * is not. `type` is NULL for a C++ object. */
+int vt_owners_class_later(const struct vt_owners_type *type, uint16_t class_, uint16_t roles);
 /* Names the edges of a C++ object. */
 void vt_owners_class(struct vt_owners *w, uintptr_t object, uint16_t class_);
 /* What tells the classes of such objects apart, and the class's name by it; as

@@ -96,7 +96,8 @@ static void class_python(struct vt_owners *w, uintptr_t object, const struct vt_
     (void)w, (void)object, (void)type;
 }
 
-static int class_later(const struct vt_owners_type *type, uint16_t class_) {
+static int class_later(const struct vt_owners_type *type, uint16_t class_, uint16_t roles) {
+    (void)roles;
     (void)class_;
     return type && ((const struct type *)type->address)->role_of ? VT_LATER_OPTIMIZER : -1;
 }
