@@ -195,15 +195,21 @@ static void add_owned(struct vt_owned_list *list, uint32_t *room, struct vt_owne
 /* Which snapshot speaks for a site. */
 struct seen {
     uint64_t now, unowned; /* bytes of the site at the snapshot that is looked at */
+    uint64_t ended;        /* of these, held by the exception that ended the program */
     uint64_t most;         /* at any snapshot */
     uint32_t snapshot;     /* the one that speaks for it, plus one; 0: none yet */
 };
 
 static void look_at(const struct vt_owners_sources *from, uint32_t snapshot, struct seen *seen,
-                    uint32_t site_count) {
+                    const struct vt_process *p) {
     const struct vt_replay_snapshot *s = &from->replay->snapshots[snapshot];
-    for (uint32_t i = 0; i < site_count; i++)
-        seen[i].now = seen[i].unowned = 0;
+    const struct vt_snapshot *named = &p->snapshots[snapshot];
+    for (uint32_t i = 0; i < p->site_count; i++)
+        seen[i].now = seen[i].unowned = seen[i].ended = 0;
+    for (uint32_t i = 0; i < named->owner_count; i++)
+        for (uint32_t k = 0; k < named->owners[i].site_count; k++)
+            if (vt_owner_was_ended(p, &named->owners[i]))
+                seen[named->owners[i].sites[k].site].ended += named->owners[i].sites[k].bytes;
     for (size_t i = 0; i < s->sum_count; i++) {
         uint32_t site = from->index[s->sums[i].site];
         if (site == VT_NO_SITE || s->sums[i].further)
@@ -216,7 +222,7 @@ static void look_at(const struct vt_owners_sources *from, uint32_t snapshot, str
 /* Lets a snapshot speak for the sites of which it saw most, or a good part of it. */
 static void let_speak(const struct vt_owners_sources *from, uint32_t snapshot, struct seen *seen,
                       struct vt_process *p) {
-    look_at(from, snapshot, seen, p->site_count);
+    look_at(from, snapshot, seen, p);
     for (uint32_t i = 0; i < p->site_count; i++)
         if (!seen[i].snapshot && seen[i].now && seen[i].now >= seen[i].most / 10) {
             seen[i].snapshot = snapshot + 1;
@@ -224,17 +230,41 @@ static void let_speak(const struct vt_owners_sources *from, uint32_t snapshot, s
         }
 }
 
+/* Lets the failed allocation's snapshot speak for the sites that the exception holds at the end which
+ * ended the program: the functions ran then, and it knows their lines. */
+static void let_oom_speak(const struct vt_owners_sources *from, uint32_t end, struct seen *seen,
+                          struct vt_process *p) {
+    uint32_t last = p->snapshot_count;
+    for (uint32_t i = 0; i < p->snapshot_count; i++)
+        last = strcmp(p->snapshots[i].why, "oom") ? last : i;
+    if (last == p->snapshot_count || last == end)
+        return;
+    look_at(from, end, seen, p);
+    bool *by_exception = vt_alloc(p->site_count, sizeof *by_exception);
+    for (uint32_t i = 0; i < p->site_count; i++)
+        by_exception[i] = seen[i].now && seen[i].ended > seen[i].now / 2;
+    look_at(from, last, seen, p);
+    for (uint32_t i = 0; i < p->site_count; i++)
+        if (by_exception[i] && seen[i].now >= seen[i].most / 2 && seen[i].ended < seen[i].now / 2) {
+            seen[i].snapshot = last + 1;
+            p->sites[i].unowned_bytes = seen[i].unowned;
+        }
+    free(by_exception);
+}
+
 /* The snapshot of the end speaks for what it saw, then the later ones before the earlier ones. */
 static struct seen *choose_snapshots(const struct vt_owners_sources *from, struct vt_process *p) {
     const struct vt_snapshot *chosen = vt_process_snapshot(p);
     struct seen *seen = vt_alloc(p->site_count, sizeof *seen);
     for (uint32_t i = 0; i < p->snapshot_count; i++) {
-        look_at(from, i, seen, p->site_count);
+        look_at(from, i, seen, p);
         for (uint32_t k = 0; k < p->site_count; k++)
             seen[k].most = seen[k].now > seen[k].most ? seen[k].now : seen[k].most;
     }
-    if (chosen)
+    if (chosen) {
+        let_oom_speak(from, (uint32_t)(chosen - p->snapshots), seen, p);
         let_speak(from, (uint32_t)(chosen - p->snapshots), seen, p);
+    }
     for (uint32_t i = p->snapshot_count; i-- > 0;)
         let_speak(from, i, seen, p);
     return seen;

@@ -182,9 +182,7 @@ static void add_kind(const struct vt_memory_owner *o, uint64_t count, struct vt_
 
 static const char local[] = " (local of ";
 
-/* Whether an owner is a local variable that the program's last exception keeps: to its author, it is
- * the function that still holds it. */
-static bool is_of_last_exception(const struct vt_process *p, const struct vt_memory_owner *o) {
+bool vt_owner_was_ended(const struct vt_process *p, const struct vt_memory_owner *o) {
     bool died = p->exit_status && p->exit_status != VT_NO_STATUS;
     return o->root.kind == VT_ROOT_EXCEPTION && died && strstr(o->holder, local);
 }
@@ -219,7 +217,7 @@ static void add_exception(const struct vt_memory_owner *o, struct vt_string *s) 
 
 char *vt_owner_text(const struct vt_process *p, const struct vt_memory_owner *o, uint64_t count) {
     struct vt_string s = {0};
-    if (is_of_last_exception(p, o)) {
+    if (vt_owner_was_ended(p, o)) {
         add_ended(o, count, &s);
         return vt_printable(s.text);
     }

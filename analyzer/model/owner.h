@@ -135,6 +135,10 @@ struct vt_oom;
 const struct vt_snapshot *vt_process_snapshot_at(const struct vt_process *process,
                                                  const struct vt_oom *oom);
 
+/* Whether an owner is a local variable that the exception keeps which ended the program: to its author,
+ * it is the function that held it. */
+bool vt_owner_was_ended(const struct vt_process *process, const struct vt_memory_owner *owner);
+
 /* What an owner has on a device; VT_UNKNOWN: on all. */
 uint64_t vt_owner_bytes_on(const struct vt_process *process, const struct vt_memory_owner *owner,
                            uint64_t device, uint64_t *count);

@@ -135,6 +135,21 @@ static void layers(void **state) {
     end();
 }
 
+/* "history" in a frame of train(), or in that of the exception's traceback: its items. */
+static uint32_t history_of_train(bool traceback) {
+    uint32_t error = 0;
+    if (traceback)
+        error =
+            maker_step(&m, 0, (struct maker_step){.kind = VT_STEP_EXCEPTION, .name = "ValueError"});
+    uint32_t frame = maker_step(&m, 0,
+                                (struct maker_step){.parent = error,
+                                                    .kind = VT_STEP_FRAME,
+                                                    .name = "train",
+                                                    .type = traceback ? "frame" : "/tmp/train.py",
+                                                    .line = traceback ? 0 : 9});
+    return many(step(frame, VT_STEP_NAME, "history", "list"), VT_STEP_INDEX, "Buffer");
+}
+
 /* What the program's last exception keeps was held by the function that it ended; an exception of a
  * program that went on is what holds it. */
 static void ended_by_an_exception(void **state) {
@@ -145,17 +160,30 @@ static void ended_by_an_exception(void **state) {
     for (int status = 0; status < 2; status++) {
         start();
         maker_header(&m)->exit_status = status;
-        uint32_t error =
-            maker_step(&m, 0, (struct maker_step){.kind = VT_STEP_EXCEPTION, .name = "ValueError"});
-        uint32_t frame = maker_step(
-            &m, 0,
-            (struct maker_step){
-                .parent = error, .kind = VT_STEP_FRAME, .name = "train", .type = "frame"});
-        uint32_t history = step(frame, VT_STEP_NAME, "history", "list");
-        const struct vt_memory_owner *o = owner_at(many(history, VT_STEP_INDEX, "Buffer"), 0);
+        const struct vt_memory_owner *o = owner_at(history_of_train(true), 0);
         assert_text(o, 3, expected[status]);
         assert_int_equal(o->root.kind, VT_ROOT_EXCEPTION);
         assert_string_equal(o->root.function, "train");
+        end();
+    }
+}
+
+/* Where memory ran out, what the traceback holds at the end was seen in the function that ran. */
+static void traceback_of_out_of_memory(void **state) {
+    (void)state;
+    for (int status = 0; status < 2; status++) {
+        start();
+        maker_header(&m)->exit_status = status;
+        uint64_t address = block(4096);
+        own(address, history_of_train(false), 0);
+        maker_snapshot(&m, 0, 1, VT_SNAPSHOT_OOM, m.ticks, 0);
+        maker_owned(&m, 0, 2, address, VT_SPACE_DEVICE, history_of_train(true), 0);
+        maker_snapshot(&m, 0, 2, VT_SNAPSHOT_END, m.ticks, 0);
+        const struct vt_owned_list *owned = &finish()->sites[0].owned;
+        assert_int_equal(owned->count, 1);
+        assert_text(owned->owners[0].owner, 0,
+                    status ? "history (list) in train(), train.py:9"
+                           : "exception ValueError: local history of train() (list)");
         end();
     }
 }
@@ -495,6 +523,7 @@ int main(void) {
                                        cmocka_unit_test(names),
                                        cmocka_unit_test(layers),
                                        cmocka_unit_test(ended_by_an_exception),
+                                       cmocka_unit_test(traceback_of_out_of_memory),
                                        cmocka_unit_test(sums),
                                        cmocka_unit_test(segments),
                                        cmocka_unit_test(broken_ways),
