@@ -469,6 +469,10 @@ void vt_advice_add(struct vt_process *p) {
         leak->advice_of_owner = leak->advice != NULL;
         if (!leak->advice)
             leak->advice = advise(p, &lines, leak);
+        if (!leak->advice) {
+            leak->advice = vt_owners_advise_objects(leak);
+            leak->advice_of_owner = leak->advice != NULL;
+        }
     }
     vt_map_free(&lines.by_key);
     free(lines.allocs);

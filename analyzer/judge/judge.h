@@ -79,6 +79,8 @@ void vt_owners_tell(struct vt_process *process);
 
 /* owner_advice.c: what to do about what keeps a leak. Free it. NULL: unknown. */
 char *vt_owners_advise(const struct vt_process *process, const struct vt_leak *leak);
+/* For objects that are kept, each with memory: asked when nothing more particular is known. */
+char *vt_owners_advise_objects(const struct vt_leak *leak);
 
 /* lifetime.c: fills vt_site.longest_life and oldest_age. `end`: ticks. */
 void vt_lifetime_measure(const struct vt_replay *replay, struct vt_clock clock, uint64_t end,

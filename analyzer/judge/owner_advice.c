@@ -7,7 +7,31 @@
 
 #include "model/model.h"
 
+#include <fnmatch.h>
+#include <stdlib.h>
 #include <string.h>
+
+/* Names of functions that evaluate a model, as shell patterns. Not all that begin with "test": a test
+ * runner calls such functions, too. */
+static const char *const evaluations[] = {
+    "eval",       "eval_*",     "evaluate",     "evaluate_*",  "validate",
+    "validate_*", "validation", "val_*",        "predict",     "predict_*",
+    "infer",      "inference",  "validation_*", "run_eval*",   "test_epoch",
+    "test_loop",  "test_step",  "test_model",   "inference_*",
+};
+
+/* Whether a function of the user's that evaluates allocates it. */
+static bool is_evaluating(const struct vt_stack *stack) {
+    for (uint32_t i = 0; stack && i < stack->count; i++) {
+        const struct vt_frame *f = &stack->frames[i];
+        const char *name = f->user_code && f->python ? f->function : NULL;
+        const char *last = name ? strrchr(name, '.') : NULL;
+        for (size_t k = 0; name && k < sizeof evaluations / sizeof *evaluations; k++)
+            if (!fnmatch(evaluations[k], last ? last + 1 : name, 0))
+                return true;
+    }
+    return false;
+}
 
 /* The class of the objects that the name's last step leads to. */
 static const char *memory_class(const struct vt_memory_owner *o) {
@@ -21,30 +45,61 @@ static size_t name_length(const char *holder) {
 }
 
 /* A graph that the program does not need: it is kept for numbers, or for the next round's state. */
-static char *advise_graph(const struct vt_memory_owner *o, int name) {
+static char *advise_graph(const struct vt_memory_owner *o, int name, bool evaluating) {
     bool sum = !strncmp(o->graph, "Add", 3) || !strncmp(o->graph, "Sub", 3);
+    const char *without = evaluating ? "evaluate under torch.no_grad(), or " : "";
     if (o->graph_chain && sum && o->graphs > 1)
-        return vt_formatted("`%.*s` is a sum that keeps the graph of every term: add .item() of "
+        return vt_formatted("`%.*s` is a sum that keeps the graph of every term: %sadd .item() of "
                             "each, or .detach() it",
-                            name, o->holder);
+                            name, o->holder, without);
     if (o->graph_chain)
         return vt_formatted("`%.*s` carries the graph of every round on: .detach() it before the "
                             "next one",
                             name, o->holder);
-    return vt_formatted("`%.*s` keeps autograd graphs: keep .item() of a number, .detach() of a "
+    return vt_formatted("`%.*s` keeps autograd graphs: %skeep .item() of a number, .detach() of a "
                         "tensor",
-                        name, o->holder);
+                        name, o->holder, without);
+}
+
+/* How many steps of an owner's name lead to its holder. 0: unknown. */
+static uint32_t steps_to_holder(const struct vt_memory_owner *o, size_t name) {
+    struct vt_string text = {0};
+    uint32_t steps = 0;
+    for (uint32_t i = 0; i < o->name_count && !steps; i++) {
+        vt_string_add(&text, o->path[i]);
+        if (text.length == name && !strncmp(text.text, o->holder, name))
+            steps = i + 1;
+    }
+    vt_string_free(&text);
+    return steps;
+}
+
+/* The class of a holder's items, if these are objects that have the memory among other things. NULL:
+ * they are memory, or dicts and tuples of it. */
+static const char *object_class(const struct vt_memory_owner *o, size_t name) {
+    uint32_t from = steps_to_holder(o, name);
+    for (uint32_t i = from; from && i < o->name_count; i++)
+        if (o->path[i][0] != '[' && o->path[i][0] != '{')
+            return o->types[from];
+    return NULL;
+}
+
+/* A container that more memory is put into, and none taken out. */
+static char *advise_container(const struct vt_memory_owner *o, int name) {
+    const char *class = memory_class(o), *copy = class ? vt_roles_host_copy(class) : NULL;
+    if (copy && copy[0] && !object_class(o, (size_t)name))
+        return vt_formatted("keep %s of each in `%.*s`, or drop old ones", copy, name, o->holder);
+    return NULL;
 }
 
 char *vt_owners_advise(const struct vt_process *p, const struct vt_leak *leak) {
     if (!leak->kept)
         return NULL;
     const struct vt_memory_owner *o = leak->kept->owner;
-    const char *class = memory_class(o), *copy = class ? vt_roles_host_copy(class) : NULL;
     bool container = o->holder_type && strcmp(o->name, o->holder) != 0;
     int name = (int)name_length(o->holder);
     if (o->graph)
-        return advise_graph(o, name);
+        return advise_graph(o, name, is_evaluating(leak->stack));
     if (o->root.kind == VT_ROOT_CYCLE)
         return vt_formatted(
             "only gc.collect() frees it: break the cycle of %s objects, or make one "
@@ -55,7 +110,16 @@ char *vt_owners_advise(const struct vt_process *p, const struct vt_leak *leak) {
         return vt_strdup(
             "the exception's traceback keeps the local variables of all its functions: "
             "do not keep it, or clear it with traceback.clear_frames()");
-    if (leak->growth && container && copy && copy[0])
-        return vt_formatted("keep %s of each in `%.*s`, or drop old ones", copy, name, o->holder);
-    return NULL;
+    return leak->growth && container ? advise_container(o, name) : NULL;
+}
+
+char *vt_owners_advise_objects(const struct vt_leak *leak) {
+    const struct vt_memory_owner *o = leak->kept ? leak->kept->owner : NULL;
+    if (!leak->growth || !o || !o->holder_type || !strcmp(o->name, o->holder))
+        return NULL;
+    size_t name = name_length(o->holder);
+    const char *object = object_class(o, name), *dot = object ? strrchr(object, '.') : NULL;
+    return object ? vt_formatted("`%.*s` keeps every %s with its memory: drop old ones", (int)name,
+                                 o->holder, dot ? dot + 1 : object)
+                  : NULL;
 }

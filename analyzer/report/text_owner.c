@@ -212,7 +212,8 @@ void vt_text_kept(const struct vt_text *t, const struct vt_leak *leak, unsigned 
     }
     if (seen) {
         char *moment = vt_snapshot_moment(seen);
-        char *text = vt_formatted("seen %s%s", moment, strcmp(seen->why, "oom") ? "; freed later" : "");
+        char *text =
+            vt_formatted("seen %s%s", moment, strcmp(seen->why, "oom") ? "; freed later" : "");
         vt_text_wrap(t, "", indent, text);
         free(text);
         free(moment);
@@ -244,7 +245,8 @@ void vt_text_site_owners(const struct vt_text *t, const struct vt_site *site) {
     if (site->owned.count && site->owned.owners[0].seen) {
         s = site->owned.owners[0].seen;
         char *moment = vt_snapshot_moment(s);
-        fprintf(t->out, "%29sseen %s%s\n", "", moment, strcmp(s->why, "oom") ? "; freed later" : "");
+        fprintf(t->out, "%29sseen %s%s\n", "", moment,
+                strcmp(s->why, "oom") ? "; freed later" : "");
         free(moment);
     }
     for (uint32_t i = 0; s && i < s->owner_count && shown < most; i++)

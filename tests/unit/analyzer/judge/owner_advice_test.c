@@ -1,0 +1,94 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Advice that follows from the owner of a leak alone.
+ */
+#include "owners_log.h"
+
+#include "judge/judge.h"
+
+/* The advice for a growing leak that is allocated in `function` and held by this owner. */
+static void assert_advice(const struct vt_memory_owner *o, const char *function,
+                          const char *expected) {
+    struct vt_kept kept = {.owner = o};
+    struct vt_growth growth = {0};
+    struct vt_frame frame = {.function = function, .python = true, .user_code = true};
+    struct vt_stack stack = {.frames = &frame, .count = 1};
+    struct vt_leak leak = {.kept = &kept, .kept_count = 1, .growth = &growth, .stack = &stack};
+    char *advice = vt_owners_advise(&model.processes[0], &leak);
+    advice = advice ? advice : vt_owners_advise_objects(&leak);
+    assert_string_equal(advice ? advice : "none", expected);
+    free(advice);
+}
+
+/* The owner of a block that lies in a container of __main__. */
+static const struct vt_memory_owner *held(const char *variable, const char *type) {
+    start();
+    return owner_at(
+        many(step(module(), VT_STEP_NAME, variable, type), VT_STEP_INDEX, "torch.Tensor"), 0);
+}
+
+static const struct vt_memory_owner *graph(const char *first, uint32_t starts, uint32_t row,
+                                           uint32_t length) {
+    start();
+    uint32_t total = step(module(), VT_STEP_NAME, "total", "torch.Tensor");
+    uint32_t node = graph_step(total, first, starts, row, length);
+    return owner_at(step(node, VT_STEP_CLASS, NULL, "Tensor"), VT_ROLE_SAVED);
+}
+
+static void tensors(void **state) {
+    (void)state;
+    const struct vt_memory_owner *o = held("outputs", "list");
+    assert_text(o, 0, "outputs (list) in __main__, train.py");
+    assert_chain(o, "outputs[*] → Tensor");
+    assert_advice(o, "train", "keep .detach().cpu() of each in `outputs`, or drop old ones");
+    end();
+    start(); /* also in what lies in the list */
+    uint32_t list = step(module(), VT_STEP_NAME, "outputs", "list");
+    uint32_t item =
+        step(many(list, VT_STEP_INDEX, "dict"), VT_STEP_KEY, "'logits'", "torch.Tensor");
+    assert_advice(owner_at(item, 0), "train",
+                  "keep .detach().cpu() of each in `outputs`, or drop old ones");
+    end();
+}
+
+static void objects(void **state) {
+    (void)state;
+    start();
+    uint32_t list = step(module(), VT_STEP_NAME, "optimizers", "list");
+    uint32_t item = many(list, VT_STEP_INDEX, "torch.optim.adamw.AdamW");
+    assert_advice(owner_at(step(item, VT_STEP_ATTRIBUTE, "buffer", "torch.Tensor"), 0), "main",
+                  "`optimizers` keeps every AdamW with its memory: drop old ones");
+    end();
+}
+
+static void graphs(void **state) {
+    (void)state;
+    assert_advice(graph("AddBackward0", 1, 90, 95), "train",
+                  "`total` is a sum that keeps the graph of every term: add .item() of each, or "
+                  ".detach() it");
+    end();
+    assert_advice(graph("AddBackward0", 1, 90, 95), "Trainer.validate",
+                  "`total` is a sum that keeps the graph of every term: evaluate under "
+                  "torch.no_grad(), or add .item() of each, or .detach() it");
+    end();
+    assert_advice(graph("TanhBackward0", 1, 1, 361), "validate",
+                  "`total` carries the graph of every round on: .detach() it before the next one");
+    end();
+    assert_advice(
+        graph("MseLossBackward0", 1, 1, 9), "evaluate_all",
+        "`total` keeps autograd graphs: evaluate under torch.no_grad(), or keep .item() of "
+        "a number, .detach() of a tensor");
+    end();
+    assert_advice(graph("MseLossBackward0", 1, 1, 9), "revalidate",
+                  "`total` keeps autograd graphs: keep .item() of a number, .detach() of a tensor");
+    end();
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(tensors),
+        cmocka_unit_test(objects),
+        cmocka_unit_test(graphs),
+    };
+    return cmocka_run_group_tests_name("owner_advice", tests, make_folder, remove_folder);
+}
