@@ -12,8 +12,9 @@
 const struct vt_owners_pylayout *vt_owners_py;
 vt_pyraw *vt_owners_py_raw;
 
-#define CHUNK  64u    /* characters read at a time */
-#define LOWEST 65536u /* no smaller number is an address */
+#define CHUNK      64u /* characters read at a time */
+#define NAMES_KEPT 1021u
+#define LOWEST     65536u /* no smaller number is an address */
 
 /* Text that grows to `room` bytes and is then cut. */
 struct out {
@@ -232,6 +233,27 @@ struct vt_owners_text vt_owners_python_class(struct vt_owners *w, uintptr_t type
     return (struct vt_owners_text){own ? to + skip : to, own ? n - skip : n};
 }
 
+/* A name's text, perhaps in `text`. All instances of a class have the same objects for names, so the
+ * last ones are kept. */
+static struct vt_owners_text name_of(struct vt_owners *w, uintptr_t name,
+                                     char text[VT_OWNERS_TEXT_MOST]) {
+    static struct kept {
+        uintptr_t name;
+        uint8_t bytes;
+        char text[55];
+    } all[NAMES_KEPT]; /* one snapshot is taken at a time, in a process of its own */
+    struct kept *kept = &all[(name >> 4) % NAMES_KEPT];
+    if (!vt_owners_stands_still(w) || kept->name != name) {
+        uint32_t n = vt_owners_python_str(w, name, text, VT_OWNERS_TEXT_MOST);
+        if (!vt_owners_stands_still(w) || n > sizeof kept->text)
+            return (struct vt_owners_text){text, n};
+        kept->name = name;
+        kept->bytes = (uint8_t)n;
+        memcpy(kept->text, text, n);
+    }
+    return (struct vt_owners_text){kept->text, kept->bytes};
+}
+
 /* Whether an edge leads to an object that can hold something. */
 static bool resolve(struct vt_owners *w, struct vt_edge *edge, uintptr_t to) {
     const struct vt_owners_type *type = vt_owners_type_of(w, to);
@@ -242,6 +264,7 @@ static bool resolve(struct vt_owners *w, struct vt_edge *edge, uintptr_t to) {
     }
     edge->as = VT_AS_PYTHON;
     edge->to = to;
+    edge->type = type;
     return type && !type->leaf && (!type->number || vt_owners_python_number(w, to) >= LOWEST);
 }
 
@@ -258,9 +281,8 @@ void vt_owners_python_edge_str(struct vt_owners *w, enum vt_step kind, uintptr_t
     char text[VT_OWNERS_TEXT_MOST];
     if (!resolve(w, &edge, to))
         return;
-    uint32_t n = vt_owners_python_str(w, name, text, sizeof text);
-    edge.name = (struct vt_owners_text){text, n};
-    if (n)
+    edge.name = name_of(w, name, text);
+    if (edge.name.bytes)
         vt_owners_edge(w, &edge);
 }
 

@@ -286,6 +286,10 @@ bool vt_owners_read(struct vt_owners *w, void *to, uintptr_t from, size_t bytes)
                    : read_in_place(w, to, from, bytes);
 }
 
+bool vt_owners_stands_still(const struct vt_owners *w) {
+    return w->copy;
+}
+
 uint64_t vt_owners_word(struct vt_owners *w, uintptr_t from) {
     uint64_t word;
     if (!w->copy)

@@ -241,7 +241,7 @@ static void arrive_at_target(struct vt_owners *w, const struct vt_edge *edge, ui
 }
 
 static void arrive_at_python(struct vt_owners *w, const struct vt_edge *edge, uint16_t roles) {
-    const struct vt_owners_type *type = vt_owners_type_of(w, edge->to);
+    const struct vt_owners_type *type = edge->type ? edge->type : vt_owners_type_of(w, edge->to);
     if (!type || type->leaf)
         return;
     if (type->number && !vt_owners_target_at(w, w->readers->python_number(w, edge->to)))

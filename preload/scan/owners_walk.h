@@ -45,6 +45,8 @@ struct vt_owners_text {
 bool vt_owners_read(struct vt_owners *w, void *to, uintptr_t from, size_t bytes);
 /* A word; 0 if it cannot be read. */
 uint64_t vt_owners_word(struct vt_owners *w, uintptr_t from);
+/* Whether it is a copy that is read: what was read once stays so. */
+bool vt_owners_stands_still(const struct vt_owners *w);
 
 /* --- the roots, in the order in which they are walked --- */
 
@@ -97,7 +99,8 @@ struct vt_edge {
      * type that differ in it alone are one step. */
     bool indexed;
     int64_t index;
-    uint16_t roles;  /* enum vt_role: what this edge says of what it leads to */
+    const struct vt_owners_type *type; /* VT_AS_PYTHON: the object's; NULL: it is looked up */
+    uint16_t roles;                    /* enum vt_role: what this edge says of what it leads to */
     uint16_t class_; /* VT_AS_CLASS: owners_class.c's number for how it is read, from 1 */
     /* Items of containers and parts have the roles of what they are in. This edge's have not: a
      * dict's key objects (which are ITEM edges), a tensor's gradient. */
