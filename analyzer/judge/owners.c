@@ -197,6 +197,7 @@ struct seen {
     uint64_t now, unowned; /* bytes of the site at the snapshot that is looked at */
     uint64_t ended;        /* of these, held by the exception that ended the program */
     uint64_t most;         /* at any snapshot */
+    bool still;            /* some of it was live at the snapshot of the end */
     uint32_t snapshot;     /* the one that speaks for it, plus one; 0: none yet */
 };
 
@@ -230,25 +231,32 @@ static void let_speak(const struct vt_owners_sources *from, uint32_t snapshot, s
         }
 }
 
-/* Lets the failed allocation's snapshot speak for the sites that the exception holds at the end which
- * ended the program: the functions ran then, and it knows their lines. */
-static void let_oom_speak(const struct vt_owners_sources *from, uint32_t end, struct seen *seen,
-                          struct vt_process *p) {
-    uint32_t last = p->snapshot_count;
-    for (uint32_t i = 0; i < p->snapshot_count; i++)
-        last = strcmp(p->snapshots[i].why, "oom") ? last : i;
-    if (last == p->snapshot_count || last == end)
-        return;
+/* Lets an earlier snapshot speak for the sites whose owners the end does not show any more. That is
+ * what the exception holds that ended the program, where memory ran out: the functions still ran
+ * then. And it is what nothing named leads to at the end, but did before. */
+static void let_earlier_speak(const struct vt_owners_sources *from, uint32_t end, struct seen *seen,
+                              struct vt_process *p) {
+    bool *by_exception = vt_alloc(2 * (size_t)p->site_count, sizeof *by_exception);
+    bool *by_nothing = by_exception + p->site_count;
     look_at(from, end, seen, p);
-    bool *by_exception = vt_alloc(p->site_count, sizeof *by_exception);
-    for (uint32_t i = 0; i < p->site_count; i++)
+    for (uint32_t i = 0; i < p->site_count; i++) {
+        seen[i].still = seen[i].now > 0;
         by_exception[i] = seen[i].now && seen[i].ended > seen[i].now / 2;
-    look_at(from, last, seen, p);
-    for (uint32_t i = 0; i < p->site_count; i++)
-        if (by_exception[i] && seen[i].now >= seen[i].most / 2 && seen[i].ended < seen[i].now / 2) {
-            seen[i].snapshot = last + 1;
-            p->sites[i].unowned_bytes = seen[i].unowned;
-        }
+        by_nothing[i] = seen[i].now && seen[i].unowned > seen[i].now / 2;
+    }
+    for (uint32_t k = p->snapshot_count; k-- > 0;) {
+        bool oom = !strcmp(p->snapshots[k].why, "oom");
+        if (k == end)
+            continue;
+        look_at(from, k, seen, p);
+        for (uint32_t i = 0; i < p->site_count; i++)
+            if (!seen[i].snapshot && ((by_exception[i] && oom) || by_nothing[i]) &&
+                seen[i].now > seen[i].most / 10 &&
+                seen[i].ended + seen[i].unowned < seen[i].now / 2) {
+                seen[i].snapshot = k + 1;
+                p->sites[i].unowned_bytes = seen[i].unowned;
+            }
+    }
     free(by_exception);
 }
 
@@ -262,7 +270,7 @@ static struct seen *choose_snapshots(const struct vt_owners_sources *from, struc
             seen[k].most = seen[k].now > seen[k].most ? seen[k].now : seen[k].most;
     }
     if (chosen) {
-        let_oom_speak(from, (uint32_t)(chosen - p->snapshots), seen, p);
+        let_earlier_speak(from, (uint32_t)(chosen - p->snapshots), seen, p);
         let_speak(from, (uint32_t)(chosen - p->snapshots), seen, p);
     }
     for (uint32_t i = p->snapshot_count; i-- > 0;)
@@ -282,8 +290,8 @@ static void tell_sites(const struct vt_owners_sources *from, struct vt_process *
                 if (seen[of->site].snapshot != i + 1)
                     continue;
                 add_owned(&p->sites[of->site].owned, &rooms[of->site],
-                          (struct vt_owned_by){&s->owners[j], s == chosen ? NULL : s, of->bytes,
-                                               of->count});
+                          (struct vt_owned_by){&s->owners[j], s == chosen ? NULL : s,
+                                               seen[of->site].still, of->bytes, of->count});
             }
     }
     for (uint32_t i = 0; i < p->site_count; i++)
@@ -360,6 +368,7 @@ static void find_keepers(const struct vt_process *p, struct vt_leak *leak) {
             at = count++;
             kept[at].owner = by->owner;
             kept[at].seen = by->seen;
+            kept[at].still = by->still;
             vt_map_put(&holders, holder, at);
         }
         kept[at].bytes += by->bytes;

@@ -100,7 +100,7 @@ struct vt_log_step {
     uint32_t line;    /* of a root */
     uint64_t address; /* of a root */
     struct vt_step_counts {
-        uint32_t starts, row, length; /* CLASS: see records.def; 0: unknown */
+        uint32_t objects, row, length; /* see records.def; the last two of CLASS; 0: unknown */
     } counts;
     char *name, *type;
 };
@@ -256,5 +256,8 @@ int vt_log_read_header(int fd, const char *path, struct vt_log_header *header, u
  * file, the offset and the reason in `message`. */
 int vt_log_read_at(int fd, const char *path, void *bytes, uint32_t size, uint64_t offset,
                    uint32_t *got, struct vt_string *message);
+
+/* The Python script in the command that ran, with its folder. Free it. NULL: there is none. */
+char *vt_log_script(const struct vt_log *log);
 
 #endif

@@ -16,7 +16,7 @@ void vt_log_take_step(struct vt_log *log, const uint8_t *record) {
     if (!r.number)
         return;
     const char *text = (const char *)record + sizeof r;
-    bool counted = r.kind == VT_STEP_CLASS;
+    bool counted = r.kind >= VT_STEP_NAME, is_class = r.kind == VT_STEP_CLASS;
     VT_GROW(log->steps, log->step_count, log->step_room);
     log->steps[log->step_count++] = (struct vt_log_step){
         .number = r.number,
@@ -25,9 +25,9 @@ void vt_log_take_step(struct vt_log *log, const uint8_t *record) {
         .many = r.flags & VT_STEP_MANY,
         .repeats = r.flags & VT_STEP_REPEATS,
         .line = counted ? 0 : r.line,
-        .address = counted ? 0 : r.address,
-        .counts = {counted ? r.line : 0, counted ? vt_step_row(r.address) : 0,
-                   counted ? vt_step_length(r.address) : 0},
+        .address = is_class ? 0 : r.address,
+        .counts = {counted ? r.line : 0, is_class ? vt_step_row(r.address) : 0,
+                   is_class ? vt_step_length(r.address) : 0},
         .name = vt_strndup(text, r.name_bytes),
         .type = vt_strndup(text + r.name_bytes, r.type_bytes),
     };
@@ -121,4 +121,22 @@ void vt_log_free_owners(struct vt_log *log) {
     free(log->steps);
     free(log->owned);
     free(log->snapshots);
+}
+
+char *vt_log_script(const struct vt_log *log) {
+    const struct vt_log_header *h = &log->header;
+    for (uint32_t at = 0; at < h->command_bytes;) {
+        const char *word = h->command + at;
+        size_t length = strnlen(word, h->command_bytes - at);
+        if (at && !strncmp(word, "-m", 2))
+            return NULL;
+        if (at && length > 3 && !memcmp(word + length - 3, ".py", 3)) {
+            char *file = vt_strndup(word, length);
+            char *path = file[0] == '/' ? vt_strdup(file) : vt_formatted("%s/%s", h->cwd, file);
+            free(file);
+            return path;
+        }
+        at += (uint32_t)length + 1;
+    }
+    return NULL;
 }

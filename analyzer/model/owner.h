@@ -108,6 +108,7 @@ struct vt_owned_by {
     const struct vt_memory_owner *owner;
     const struct vt_snapshot *seen; /* an earlier snapshot, because vt_process_snapshot saw (nearly)
                                        nothing of it; NULL: that one */
+    bool still;                     /* some of the site was still live at that one */
     uint64_t bytes, count;
 };
 
@@ -115,6 +116,7 @@ struct vt_owned_by {
 struct vt_kept {
     const struct vt_memory_owner *owner; /* the largest one */
     const struct vt_snapshot *seen;      /* as in vt_owned_by */
+    bool still;                          /* likewise */
     uint64_t bytes, count;               /* held by owners with the same holder */
     char *text;                          /* "history (list) in __main__, examples/train.py" */
 };

@@ -26,6 +26,7 @@ struct way {
     bool graph;   /* the first node of an autograd graph */
     bool mixed;   /* it leads to objects of several classes */
     uint32_t line;
+    uint32_t objects; /* that it leads to, at most, at any snapshot; 0: unknown */
     uint64_t address;
     const char *name;           /* as in the log; points into `texts` */
     const char *type;           /* "" unknown */
@@ -145,6 +146,8 @@ static uint32_t add_way(struct merging *m) {
     uint32_t index = find_way(m, &key);
     if (index != VT_MAP_NONE) {
         struct way *way = &n->ways[index];
+        uint32_t objects = m->step->counts.objects;
+        way->objects = objects > way->objects ? objects : way->objects;
         way->repeats |= m->step->repeats;
         way->many |= m->step->many || strcmp(way->name, m->name) != 0;
         way->mixed |= strcmp(way->type, m->step->type) != 0;
@@ -163,6 +166,7 @@ static uint32_t add_way(struct merging *m) {
         .inside = m->inside,
         .graph = m->inside && vt_roles_is_graph_node(m->kind, type),
         .line = m->step->line,
+        .objects = m->step->counts.objects,
         .address = m->address,
         .name = name,
         .type = type,
@@ -296,26 +300,11 @@ static void name_native(struct vt_owner_names *n, const struct way *way, struct 
     }
 }
 
-/* The file of the script that runs. Python forgets it, as its module's __file__, when the script's
- * code has ended. NULL: unknown. */
+/* The file of the script that runs: Python forgets it, as its module's __file__, when the script's code
+ * has ended. */
 static const char *script_of(struct vt_owner_names *n, const char *module) {
-    const struct vt_log_header *h = &n->log->header;
-    if (strcmp(module, "__main__") != 0)
-        return NULL;
-    for (uint32_t at = 0; at < h->command_bytes;) {
-        const char *word = h->command + at;
-        size_t length = strnlen(word, h->command_bytes - at);
-        if (at && !strncmp(word, "-m", 2))
-            return NULL;
-        if (at && length > 3 && !memcmp(word + length - 3, ".py", 3)) {
-            char *file = vt_strndup(word, length);
-            char *path = file[0] == '/' ? vt_strdup(file) : vt_formatted("%s/%s", h->cwd, file);
-            free(file);
-            return keep(n, path);
-        }
-        at += (uint32_t)length + 1;
-    }
-    return NULL;
+    char *path = strcmp(module, "__main__") ? NULL : vt_log_script(n->log);
+    return path ? keep(n, path) : NULL;
 }
 
 static const struct vt_root *root_of(struct vt_owner_names *n, uint32_t index) {
@@ -486,16 +475,27 @@ enum vt_purpose vt_owner_names_purpose(const struct vt_owner_names *n, uint32_t 
     return purpose;
 }
 
-/* What grows when more is held: the innermost container that many of them lie in. A tuple is made
- * with what is in it. */
+/* Whether a way leads to the items of a container that may grow. A tuple is made with what is in it. */
+static bool is_of_container(const struct vt_owner_names *n, const struct way *way) {
+    const struct way *parent = &n->ways[way->parent];
+    bool unnamed = parent->kind == VT_STEP_MODULE || parent->kind == VT_STEP_FRAME;
+    return way->many && !unnamed && !parent->hidden && strcmp(parent->type, "tuple") != 0;
+}
+
+/* What grows when more is held: the innermost container that many of them lie in; but of a container
+ * of containers the one with more items: a list of rounds with the same few tensors each, a few
+ * layers with a list each. */
 static uint32_t holder_of(const struct vt_owner_names *n, uint32_t end) {
+    const struct way *inner = NULL;
     for (uint32_t at = end; n->ways[at].parent != VT_MAP_NONE; at = n->ways[at].parent) {
-        const struct way *way = &n->ways[at], *parent = &n->ways[way->parent];
-        bool unnamed = parent->kind == VT_STEP_MODULE || parent->kind == VT_STEP_FRAME;
-        if (way->many && !unnamed && !parent->hidden && strcmp(parent->type, "tuple") != 0)
-            return way->parent;
+        const struct way *way = &n->ways[at];
+        if (!is_of_container(n, way))
+            continue;
+        if (inner && (!way->objects || way->objects <= inner->objects / way->objects))
+            break;
+        inner = way;
     }
-    return end;
+    return inner ? inner->parent : end;
 }
 
 static const char *known_type(const struct way *way) {
@@ -512,8 +512,8 @@ static void count_graphs(const struct vt_owner_names *n, uint32_t step,
             first = &n->log->steps[at];
     if (!first)
         return;
-    owner->graphs = first->counts.starts > 1 ? first->counts.starts : first->counts.row;
-    owner->graph_chain = first->counts.starts == 1 && first->repeats ? first->counts.length : 0;
+    owner->graphs = first->counts.objects > 1 ? first->counts.objects : first->counts.row;
+    owner->graph_chain = first->counts.objects == 1 && first->repeats ? first->counts.length : 0;
 }
 
 /* Numbers that are addresses: they say nothing of what holds the memory. */

@@ -197,6 +197,7 @@ static void say_unknown(const struct vt_text *t, const struct vt_leak *leak, uns
 
 void vt_text_kept(const struct vt_text *t, const struct vt_leak *leak, unsigned indent) {
     const struct vt_snapshot *seen = NULL;
+    bool still = false;
     if (t->process->snapshot_count && !leak->kept_count)
         say_unknown(t, leak, indent);
     for (uint32_t i = 0; i < leak->kept_count; i++) {
@@ -209,11 +210,11 @@ void vt_text_kept(const struct vt_text *t, const struct vt_leak *leak, unsigned 
         free(text);
         free(chain);
         seen = kept->seen && (!seen || kept->seen->at > seen->at) ? kept->seen : seen;
+        still |= kept->still;
     }
     if (seen) {
         char *moment = vt_snapshot_moment(seen);
-        char *text =
-            vt_formatted("seen %s%s", moment, strcmp(seen->why, "oom") ? "; freed later" : "");
+        char *text = vt_formatted("seen %s%s", moment, still ? "" : "; freed later");
         vt_text_wrap(t, "", indent, text);
         free(text);
         free(moment);
@@ -246,7 +247,7 @@ void vt_text_site_owners(const struct vt_text *t, const struct vt_site *site) {
         s = site->owned.owners[0].seen;
         char *moment = vt_snapshot_moment(s);
         fprintf(t->out, "%29sseen %s%s\n", "", moment,
-                strcmp(s->why, "oom") ? "; freed later" : "");
+                site->owned.owners[0].still ? "" : "; freed later");
         free(moment);
     }
     for (uint32_t i = 0; s && i < s->owner_count && shown < most; i++)

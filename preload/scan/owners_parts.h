@@ -66,8 +66,7 @@ struct vt_path_step {
     uint32_t parent, next;    /* next: with the same hash */
     uint32_t name, root_type; /* offsets in the texts */
     uint32_t line, number;    /* number: in the log, once written */
-    uint32_t row,
-        length; /* CLASS: see vt_step_chain; its `line` counts the paths that come to it */
+    uint32_t row, length;     /* CLASS: see vt_step_chain */
     uint16_t kind, flags, class_;
     uint8_t name_bytes, root_type_bytes;
     bool indexed;

@@ -149,17 +149,20 @@ struct position {
     uint32_t row, length;
 };
 
-/* Counts what CLASS steps stand for. The order of nodes is that in which they were reached, so a
- * node's parent has its position already. Without memory nothing is counted. */
-static void count_chains(struct vt_owners *w) {
+/* Counts what steps stand for: in `line`, objects; CLASS steps have more. The order of nodes is that in
+ * which they were reached, so a node's parent has its position already. Without memory chains are not
+ * counted. */
+static void count_objects(struct vt_owners *w) {
     uint32_t classes = 0;
     for (uint32_t i = 1; i < w->step_count; i++)
         classes += vt_step_at(w, i)->kind == VT_STEP_CLASS;
     struct position *at = classes ? vt_owners_map(w, (size_t)w->node_count * sizeof *at) : NULL;
-    for (uint32_t i = 1; at && i < w->node_count; i++) {
+    for (uint32_t i = 1; i < w->node_count; i++) {
         const struct vt_node *n = vt_node_at(w, i), *parent = vt_node_at(w, n->parent);
         struct vt_path_step *s = vt_step_at(w, n->step);
-        if (s->kind != VT_STEP_CLASS || n->parent >= i)
+        if (s->kind != VT_STEP_CLASS)
+            s->line += s->kind >= VT_STEP_NAME && !n->part;
+        if (s->kind != VT_STEP_CLASS || !at || n->parent >= i)
             continue;
         if (n->part) {
             at[i] = at[n->parent];
@@ -340,7 +343,7 @@ void vt_owners_write(struct vt_owners *w) {
     enum { MOST = 256 };
     struct vt_owned *entries = vt_owners_map(w, MOST * sizeof *entries);
     uint32_t count = 0;
-    count_chains(w);
+    count_objects(w);
     for (uint32_t i = 0; entries && i < w->target_count; i++) {
         const struct vt_owners_target *t = &w->targets[i];
         if (!t->node)

@@ -188,6 +188,45 @@ static void traceback_of_out_of_memory(void **state) {
     }
 }
 
+/* Of containers in each other the one with more items is what grows. */
+static void containers_in_containers(void **state) {
+    (void)state;
+    static const struct {
+        uint32_t outer, inner;
+        const char *expected;
+    } cases[] = {{100, 600, "history (list) in __main__, train.py"},
+                 {12, 600, "history[*] (list) in __main__, train.py"},
+                 {0, 0, "history[*] (list) in __main__, train.py"}};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        start();
+        uint32_t history = step(module(), VT_STEP_NAME, "history", "list");
+        uint32_t round = maker_step(&m, 0,
+                                    (struct maker_step){history, VT_STEP_INDEX, NULL, "list",
+                                                        VT_STEP_MANY, cases[i].outer, 0});
+        uint32_t item = maker_step(&m, 0,
+                                   (struct maker_step){round, VT_STEP_INDEX, NULL, "Buffer",
+                                                       VT_STEP_MANY, cases[i].inner, 0});
+        assert_text(owner_at(item, 0), 0, cases[i].expected);
+        end();
+    }
+}
+
+/* What no named way leads to at the end, but did before. */
+static void lost_from_sight(void **state) {
+    (void)state;
+    start();
+    uint64_t address = block(4096);
+    own(address, history_of_train(false), 0);
+    maker_snapshot(&m, 0, 1, VT_SNAPSHOT_PHASE, m.ticks, 0);
+    maker_snapshot(&m, 0, 2, VT_SNAPSHOT_END, m.ticks, 0);
+    const struct vt_site *site = &finish()->sites[0];
+    assert_int_equal(site->owned.count, 1);
+    assert_text(site->owned.owners[0].owner, 0, "history (list) in train(), train.py:9");
+    assert_non_null(site->owned.owners[0].seen);
+    assert_true(site->owned.owners[0].still);
+    end();
+}
+
 /* What is not live at that moment does not count; what nobody holds is counted as such. */
 static void sums(void **state) {
     (void)state;
@@ -524,6 +563,8 @@ int main(void) {
                                        cmocka_unit_test(layers),
                                        cmocka_unit_test(ended_by_an_exception),
                                        cmocka_unit_test(traceback_of_out_of_memory),
+                                       cmocka_unit_test(containers_in_containers),
+                                       cmocka_unit_test(lost_from_sight),
                                        cmocka_unit_test(sums),
                                        cmocka_unit_test(segments),
                                        cmocka_unit_test(broken_ways),
