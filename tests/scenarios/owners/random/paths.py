@@ -114,7 +114,7 @@ def by_attribute(thing, name):
         value = found[name]
         return [value]
     if isinstance(thing, BaseException) or type(thing) in (types.CellType, types.MethodType, types.BuiltinMethodType):
-        return [getattr(thing, name)]
+        return [getattr(thing, name)] if hasattr(thing, name) else []
     if isinstance(thing, (ctypes.Structure, ctypes._SimpleCData)) and hasattr(type(thing), name):
         value = getattr(thing, name)
         return list(value) if isinstance(value, ctypes.Array) else [value]
