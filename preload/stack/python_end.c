@@ -58,11 +58,20 @@ static void *ends(void *self, void *arguments) {
 
 static struct method method = {"vramtrace_end", ends, METH_NOARGS, NULL};
 
+static bool is_like(const void *object, const void *other) {
+    size_t type = vt_pyimage.at.ob_type;
+    return object && other &&
+           memcmp((const char *)object + type, (const char *)other + type, sizeof(void *)) == 0;
+}
+
 /* A function of the module. It is there already in nearly every program; to import it by
- * PyImport_ImportModule would call the program's own __import__. */
+ * PyImport_ImportModule would call the program's own __import__. What the program has put in its
+ * place, or in the function's, is its own code. */
 static void *function_of(const struct vt_pycalls *py, const char *name) {
     void *modules = py->PyImport_GetModuleDict();
     void *module = modules ? py->PyDict_GetItemString(modules, "atexit") : NULL;
+    if (module && !is_like(module, py->PyDict_GetItemString(modules, "sys")))
+        return NULL;
     if (module)
         py->Py_IncRef(module);
     else
@@ -70,6 +79,13 @@ static void *function_of(const struct vt_pycalls *py, const char *name) {
     void *found = module ? py->PyObject_GetAttrString(module, name) : NULL;
     if (module)
         py->Py_DecRef(module);
+    void *builtin = found ? py->PyCFunction_NewEx(&method, NULL, NULL) : NULL;
+    if (found && !is_like(found, builtin)) {
+        py->Py_DecRef(found);
+        found = NULL;
+    }
+    if (builtin)
+        py->Py_DecRef(builtin);
     return found;
 }
 

@@ -131,6 +131,49 @@ if how == "later":  # registered after ours: called before it, without another r
 
     atexit.register(drop)
     pause()
+if how == "hooks":  # what the program has put before everything sees nothing of ours
+    import builtins
+
+    seen, imported = set(), builtins.__import__
+
+    class Evil:
+        def __getattr__(self, name):
+            raise KeyboardInterrupt(name)
+
+    def importing(name, *arguments, **more):
+        seen.add(name)
+        return imported(name, *arguments, **more)
+
+    pause()
+    builtins.__import__ = importing
+    sys.addaudithook(lambda event, _: seen.add(event))
+    sys.modules["atexit"] = Evil()
+    sys.setprofile(lambda frame, event, what: seen.add((event, frame.f_code.co_name)))
+    held.extend(hold(1, 0))
+    pause()
+    sys.setprofile(None)
+    print(sorted(map(str, seen)))
+if how == "interpreters":
+    try:
+        import _interpreters as interpreters
+    except ImportError:
+        import _xxsubinterpreters as interpreters
+    kept = interpreters.create()
+    for interpreter in (interpreters.create(), kept):
+        try:
+            interpreters.run_string(interpreter, """if True:
+                import ctypes
+                cuda = ctypes.CDLL("libcuda.so.1")
+                place = ctypes.c_uint64()
+                cuda.cuMemAlloc_v2(ctypes.byref(place), ctypes.c_size_t(65536))
+                """)
+        except Exception as fault:  # 3.12 has no ctypes there
+            print(type(fault).__name__)
+        pause()
+        if interpreter is not kept:
+            interpreters.destroy(interpreter)
+    held.extend(hold(2, 0))
+    pause()
 if how == "destructor":  # that is called when the interpreter has no modules any more
     import contextvars
 
