@@ -146,8 +146,13 @@ struct vt_map vt_owned_at_end(const struct vt_log *log) {
     return keys;
 }
 
-void vt_owned_free(struct vt_replay *replay) {
+void vt_owned_drop(struct vt_replay *replay) {
     for (size_t i = 0; i < replay->snapshot_count; i++)
         free(replay->snapshots[i].sums);
+    replay->snapshot_count = 0;
+}
+
+void vt_owned_free(struct vt_replay *replay) {
+    vt_owned_drop(replay);
     free(replay->snapshots);
 }

@@ -39,6 +39,8 @@ void vt_owned_take(struct vt_walk *w, uint64_t ticks);
 struct vt_map vt_owned_at_end(const struct vt_log *log);
 
 struct vt_replay;
+/* Forgets those that were taken so far: a window begins. */
+void vt_owned_drop(struct vt_replay *replay);
 void vt_owned_free(struct vt_replay *replay);
 
 #endif

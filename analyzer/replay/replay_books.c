@@ -8,6 +8,7 @@
  * the same at the latest peak, so that is recorded before the change. Thus a new peak copies
  * nothing, although every allocation makes one while a program fills the memory.
  */
+#include "owned.h"
 #include "walk.h"
 
 #include "log/log.h"
@@ -466,6 +467,7 @@ void vt_walk_begin_window(struct vt_walk *w) {
     struct vt_replay *r = w->r;
     struct vt_replay_site *old_sites = r->sites;
     vt_fails_drop(r);
+    vt_owned_drop(r); /* they speak of the old sites */
     r->sites = NULL;
     r->site_count = r->site_room = 0;
     r->sample_count = 0;

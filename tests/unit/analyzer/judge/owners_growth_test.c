@@ -181,8 +181,33 @@ static void nothing_is_live(void **state) {
     end();
 }
 
+/* A report on a part of the run forgets what was seen before it. */
+static void before_the_window(void **state) {
+    const char *logs[] = {path};
+    struct vt_model_options options = {.device = -1, .since = "50%"};
+    struct vt_string message = {0};
+    (void)state;
+    start();
+    for (uint32_t i = 0; i < 40; i++) { /* more sites than there are in the window */
+        uint64_t frames[] = {vt_frame_python(1, 20 + i)};
+        maker_stack(&m, 0, 10 + i, frames, 1);
+        maker_alloc(&m, 0, 0, VT_KIND_DEVICE, 1000, 0, 10 + i, 0x2000000 + i * 64, 64, 0);
+    }
+    take(0, 20);
+    snapshot(1, VT_SNAPSHOT_GROWTH, "early", 0, 20);
+    give(0, 20);
+    take(20, ROUNDS);
+    snapshot(2, VT_SNAPSHOT_END, "late", 20, ROUNDS);
+    assert_int_equal(maker_save(&m, path), 0);
+    assert_int_equal(vt_build_model(logs, 1, &options, &model, &message), 0);
+    assert_int_equal(model.processes[0].snapshot_count, 1);
+    assert_string_equal(model.processes[0].snapshots[0].why, "end");
+    end();
+}
+
 int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(gone_at_the_end),
+    const struct CMUnitTest tests[] = {cmocka_unit_test(before_the_window),
+                                       cmocka_unit_test(gone_at_the_end),
                                        cmocka_unit_test(end_goes_before),
                                        cmocka_unit_test(nothing_is_live)};
     return cmocka_run_group_tests_name("owners_growth", tests, make_folder, remove_folder);
