@@ -33,9 +33,10 @@
 #include <sys/wait.h>
 #include <time.h>
 
-#define PAGE    4096u
-#define WAIT_NS 20000000              /* between two looks whether the child still lives */
-#define SMALL   ((uint64_t)256 << 20) /* resident bytes, up to which several copies cost little */
+#define PAGE          4096u
+#define WAIT_NS       20000000              /* between two looks whether the child still lives */
+#define COPIED_PER_NS 40u                   /* bytes: 27 ms for a GiB */
+#define SMALL         ((uint64_t)256 << 20) /* resident bytes, up to which several copies cost little */
 
 /* --- what is looked for --- */
 
@@ -137,8 +138,9 @@ struct moment {
     uint64_t until_ns; /* it is killed then */
 };
 
-static uint32_t steps;    /* in the log, so far */
-static uint64_t spent_ns; /* atomic: by children that ended */
+static uint32_t steps; /* in the log, so far */
+static struct vt_owners_cost
+    cost; /* atomic: of children that ended; of all copies, the last copy */
 
 /* Whether the child has ended. It is killed when its time is up. */
 static bool has_ended(struct moment *m, bool wait) {
@@ -148,9 +150,9 @@ static bool has_ended(struct moment *m, bool wait) {
         ended = VT_SYS4(SYS_wait4, m->pid, NULL, __WCLONE | (wait ? 0 : WNOHANG), &used);
     while (ended == -4 /* EINTR */);
     if (ended == m->pid)
-        vt_add(&spent_ns, (uint64_t)(used.ru_utime.tv_sec + used.ru_stime.tv_sec) * 1000000000u +
-                              (uint64_t)(used.ru_utime.tv_usec + used.ru_stime.tv_usec) * 1000u +
-                              m->copy_ns);
+        vt_add(&cost.spent, (uint64_t)(used.ru_utime.tv_sec + used.ru_stime.tv_sec) * 1000000000u +
+                                (uint64_t)(used.ru_utime.tv_usec + used.ru_stime.tv_usec) * 1000u +
+                                m->copy_ns);
     else if (ended != -10 /* ECHILD */ && vt_sys_clock_ns(CLOCK_MONOTONIC) > m->until_ns)
         VT_SYS2(SYS_kill, m->pid, SIGKILL);
     return ended == m->pid || ended == -10;
@@ -183,6 +185,8 @@ static bool walk_copy(struct vt_owners *w, struct moment *m) {
     uint64_t now = vt_sys_clock_ns(CLOCK_MONOTONIC);
     m->pid = (int)pid;
     m->copy_ns = now - began;
+    vt_add(&cost.stood, m->copy_ns);
+    vt_put(&cost.next, m->copy_ns);
     m->until_ns = w->most_ns;
     return true;
 }
@@ -416,8 +420,11 @@ unsigned vt_owners_finish(bool wait) {
     return state;
 }
 
-uint64_t vt_owners_spent_ns(void) {
-    return vt_get(&spent_ns);
+struct vt_owners_cost vt_owners_cost(void) {
+    struct vt_owners_cost now = {vt_get(&cost.spent), vt_get(&cost.stood), vt_get(&cost.next)};
+    if (!now.next)
+        now.next = vt_owners_resident() / COPIED_PER_NS;
+    return now;
 }
 
 /* The children that go on are the parent's, and so is what they find. */
@@ -426,5 +433,5 @@ void vt_owners_forked(void) {
         if (going[i].answer)
             vt_sys_munmap(going[i].answer, going[i].room);
     memset(going, 0, sizeof going);
-    vt_put(&spent_ns, 0);
+    memset(&cost, 0, sizeof cost);
 }

@@ -34,6 +34,8 @@
 #define RISES_FIRST   4u         /* as memory grows: so many are taken in any case */
 #define RISES_NS      300000000u /* processor time that all may take, and ... */
 #define RISES_SHARE   32u        /* ... a part of the program's own: about 3 % */
+#define STAND_NS      500000000u /* how long copies may hold up the program, and ... */
+#define STAND_SHARE   64u        /* ... a part of the time since */
 #define RISES_LOOK_MS 16u        /* until the next look whether one is done, or may be taken */
 #define SEEN_BITS     (1u << 19)
 
@@ -44,6 +46,7 @@ static uint32_t taking;                 /* atomic: how many threads are at it */
 static uint32_t lived;                  /* atomic: something was live */
 static uint32_t risen;                  /* atomic: memory grew, and no snapshot has begun yet */
 static uint32_t rises;                  /* atomic: how many were taken then */
+static uint64_t began_ns;               /* atomic: when growth was first watched; 0: not yet */
 /* What was live at the last snapshot of an end: a bit each. */
 static uint64_t seen[SEEN_BITS / 64];
 
@@ -127,9 +130,12 @@ static void python_ends(void) {
 
 /* The next one will take as long as the ones before. */
 static bool may_rise(void) {
-    uint64_t n = vt_get(&rises), spent = vt_owners_spent_ns(),
-             own = vt_sys_clock_ns(CLOCK_PROCESS_CPUTIME_ID);
-    return n < RISES_FIRST || spent + spent / n < RISES_NS + own / RISES_SHARE;
+    struct vt_owners_cost cost = vt_owners_cost();
+    uint64_t n = vt_get(&rises), own = vt_sys_clock_ns(CLOCK_PROCESS_CPUTIME_ID),
+             age = vt_sys_clock_ns(CLOCK_MONOTONIC) - vt_get(&began_ns);
+    if (cost.stood + cost.next > STAND_NS + age / STAND_SHARE)
+        return false;
+    return n < RISES_FIRST || cost.spent + cost.spent / n < RISES_NS + own / RISES_SHARE;
 }
 
 /* Writes what is done, and begins what is due. */
@@ -163,8 +169,11 @@ static void look(void) {
     vt_put(&lived, 1);
     if (is_on(VT_MOMENT_END) || !vt_options.scan_off)
         vt_python_watch_end(python_ends);
-    if (is_on(VT_MOMENT_END) && vt_python_state(NULL) == VT_PYTHON_ACTIVE && vt_python_lives())
+    if (is_on(VT_MOMENT_END) && vt_python_state(NULL) == VT_PYTHON_ACTIVE && vt_python_lives()) {
+        if (!vt_get(&began_ns))
+            vt_put(&began_ns, vt_sys_clock_ns(CLOCK_MONOTONIC));
         vt_rise_start();
+    }
     vt_log_looked();
     rise();
 }
@@ -298,6 +307,7 @@ void vt_moments_due(void) {
 /* Only the forking thread lives on. The parent's snapshots are not the child's. */
 void vt_moments_forked(void) {
     ooms = contexts = phases = lived = taking = risen = rises = 0;
+    began_ns = 0;
     memset(sites, 0, sizeof sites);
     memset(seen, 0, sizeof seen);
 }

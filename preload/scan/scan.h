@@ -38,7 +38,12 @@ enum vt_owners_state {
     VT_OWNERS_LOST = 2   /* a child died */
 };
 unsigned vt_owners_finish(bool wait);
-uint64_t vt_owners_spent_ns(void); /* what all children took of the processor */
+/* What snapshots have cost so far, in ns: the processor's time of the children, and how long their
+ * copies took, during which the program stood still; how long the next copy will take. */
+struct vt_owners_cost {
+    uint64_t spent, stood, next;
+};
+struct vt_owners_cost vt_owners_cost(void);
 void vt_owners_forked(void);
 
 /* owners_moments.c: when they are taken, by VRAMTRACE_SNAPSHOT. */

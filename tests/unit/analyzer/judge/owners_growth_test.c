@@ -206,9 +206,8 @@ static void before_the_window(void **state) {
 }
 
 int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(before_the_window),
-                                       cmocka_unit_test(gone_at_the_end),
-                                       cmocka_unit_test(end_goes_before),
-                                       cmocka_unit_test(nothing_is_live)};
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(before_the_window), cmocka_unit_test(gone_at_the_end),
+        cmocka_unit_test(end_goes_before), cmocka_unit_test(nothing_is_live)};
     return cmocka_run_group_tests_name("owners_growth", tests, make_folder, remove_folder);
 }
