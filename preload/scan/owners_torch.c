@@ -3,7 +3,8 @@
  * What PyTorch's objects hold: a Tensor its storage, its gradient and the node of the autograd graph
  * that made it; a node the tensors saved for it and the nodes before it.
  *
- * Layouts of PyTorch 2.x, as in its headers (torch/include): two of each where they have changed. An
+ * Layouts of PyTorch 2.x, as in its headers (torch/include) of 2.6, 2.9 and 2.15: two of each where
+ * they have changed. An
  * object is read only if its run-time class says what it is (owners_class.c), and so is what it
  * refers to; so a layout that is none of these ends the path, and names nothing wrong. Weak
  * references (a node's SavedVariable::weak_grad_fn_, a tensor's grad_accumulator_) are not followed.
@@ -50,7 +51,7 @@ struct node_layout {
     struct saved_layout saved;
 };
 static const struct node_layout node_new = {88, 16, 112, 272, {80, 40, 48}},
-                                /* until 2.14: std::enable_shared_from_this, std::shared_ptr */
+                                /* 2.6, 2.9: std::enable_shared_from_this, std::shared_ptr */
     node_old = {96, 24, 472, 280, {104, 48, 56}};
 
 #define NODES_MOST 65536u /* edges of one node */
@@ -403,11 +404,19 @@ static uintptr_t first_of(struct vt_owners *w, uintptr_t from, uintptr_t end,
     return 0;
 }
 
+/* std::make_shared has put some nodes behind their counts, to which std::enable_shared_from_this
+ * points. */
+static uintptr_t node_end(struct vt_owners *w, uintptr_t node, const struct node_layout *l) {
+    enum { WEAK_COUNTS = 16, COUNTS_BYTES = 16 };
+    bool behind = l == &node_old && vt_owners_word(w, node + WEAK_COUNTS) == node - COUNTS_BYTES;
+    return block_end(w, behind ? node - COUNTS_BYTES : node);
+}
+
 static void read_node(struct vt_owners *w, uintptr_t node) {
     const struct node_layout *l = layout_of(w, node);
     read_next(w, node, l);
     read_node_hooks(w, node, l);
-    uintptr_t end = block_end(w, node), own = node + l->own;
+    uintptr_t end = node_end(w, node, l), own = node + l->own;
     if (vt_class_is(w, node, "N5torch8autograd14AccumulateGradE")) {
         /* Its variable, which is not saved for the backward pass. */
         vt_owners_edge(w, &(struct vt_edge){.kind = VT_STEP_CLASS,

@@ -66,6 +66,12 @@ def author(root, name):
     return root + re.sub(r"\.\d+", "[*]", "." + name)
 
 
+def clear_workspaces():
+    """What cuBLAS works with was in blocks of PyTorch once, kept by C++ alone."""
+    if hasattr(torch._C, "_cuda_clearCublasWorkspaces"):
+        torch._C._cuda_clearCublasWorkspaces()
+
+
 class Expected:
     def __init__(self):
         self.of = {}  # storage -> {role: names}
@@ -95,6 +101,7 @@ class Expected:
 def look(scene, models=None, optimizers=None, graphs=None, kept=None, roles=None, late=False, left=0, **variables):
     """Each of the first three: {variable: object}; a graph's is a tensor, or several. `kept`: {name: tensors} that no variable is called by; `roles`: {role:
     {name: tensors}}. `left`: bytes for which there is no name. `late`: only seen when the walk comes to its end."""
+    clear_workspaces()
     expected = Expected()
     for name, model in (models or {}).items():
         expected.add_model(name, model)
@@ -131,5 +138,6 @@ def play(wanted):
             continue
         function()
         gc.collect()
+        clear_workspaces()
         if torch.cuda.memory_allocated() and function is not scenes[-1]:
             print(json.dumps({"scene": function.__name__, "error": f"{torch.cuda.memory_allocated()} bytes are left"}))
