@@ -185,14 +185,60 @@ void vt_text_oom_owners(const struct vt_text *t, const struct vt_oom *oom, unsig
 /* Why nothing is known of what keeps a leak though somebody looked. */
 static void say_unknown(const struct vt_text *t, const struct vt_leak *leak, unsigned indent) {
     uint64_t unowned = 0;
-    for (uint32_t i = 0; i < leak->site_count; i++)
+    bool seen = false;
+    for (uint32_t i = 0; i < leak->site_count; i++) {
         unowned += t->process->sites[leak->sites[i]].unowned_bytes;
+        seen |= t->process->sites[leak->sites[i]].reachable == 1;
+    }
     if (leak->verdict == VT_VERDICT_LOST)
         return;
     vt_text_wrap(t, "  kept by", indent,
-                 unowned ? "unknown: no variable was found from which a named way leads to it"
-                         : "unknown: it was freed before owners were looked for; a snapshot in a "
-                           "phase (VRAMTRACE_SNAPSHOT=phase:NAME) comes earlier");
+                 unowned && seen ? "unknown: a pointer to it is left, in memory that no named "
+                                   "variable leads to"
+                 : unowned ? "unknown: no variable was found from which a named way leads to it"
+                           : "unknown: it was freed before owners were looked for; a snapshot in a "
+                             "phase (VRAMTRACE_SNAPSHOT=phase:NAME) comes earlier");
+}
+
+static bool is_of_leak(const struct vt_leak *leak, uint32_t site) {
+    for (uint32_t i = 0; i < leak->site_count; i++)
+        if (leak->sites[i] == site)
+            return true;
+    return false;
+}
+
+/* How many others hold a good part of what the leak's keepers own. */
+static uint32_t count_others(const struct vt_process *p, const struct vt_leak *leak) {
+    const struct vt_snapshot *s = leak->kept_count ? leak->kept->seen : NULL;
+    struct vt_map holders = {0};
+    uint32_t count = 0;
+    s = s ? s : vt_process_snapshot(p);
+    for (uint32_t i = 0; i < leak->kept_count; i++)
+        vt_map_put(&holders, leak->kept[i].owner->holder_id, 0);
+    for (uint32_t i = 0; s && i < s->owner_count; i++) {
+        const struct vt_memory_owner *o = &s->owners[i];
+        uint64_t bytes = 0;
+        for (uint32_t k = 0; k < o->other_count; k++)
+            bytes += is_of_leak(leak, o->others[k].site) ? o->others[k].bytes : 0;
+        if (!bytes || bytes < leak->kept->bytes / 10 ||
+            vt_map_get(&holders, o->holder_id) != VT_MAP_NONE)
+            continue;
+        vt_map_put(&holders, o->holder_id, 0);
+        count++;
+    }
+    vt_map_free(&holders);
+    return count;
+}
+
+static void say_others(const struct vt_text *t, const struct vt_leak *leak, unsigned indent) {
+    uint32_t count = leak->kept_count ? count_others(t->process, leak) : 0;
+    if (!count)
+        return;
+    char *text =
+        vt_formatted("%u other%s hold%s it, too: --site %.*s", count, vt_plural(count),
+                     count == 1 ? "s" : "", (int)t->digits, t->process->sites[leak->sites[0]].name);
+    vt_text_wrap(t, "", indent, text);
+    free(text);
 }
 
 void vt_text_kept(const struct vt_text *t, const struct vt_leak *leak, unsigned indent) {
@@ -212,6 +258,7 @@ void vt_text_kept(const struct vt_text *t, const struct vt_leak *leak, unsigned 
         seen = kept->seen && (!seen || kept->seen->at > seen->at) ? kept->seen : seen;
         still |= kept->still;
     }
+    say_others(t, leak, indent);
     if (seen) {
         char *moment = vt_snapshot_moment(seen);
         char *text = vt_formatted("seen %s%s", moment, still ? "" : "; freed later");

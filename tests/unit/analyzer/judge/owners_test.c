@@ -503,6 +503,7 @@ static void text(void **state) {
     assert_lines(shown,
                  "   and by       total_loss (torch.Tensor, 300 blocks) in main(), train.py:12\n"
                  "                total_loss → AddBackward0 → … (300 graphs)\n");
+    assert_lines(shown, "                1 other holds it, too: --site ");
     assert_null(strstr(shown, "likely"));
     assert_lines(shown, "  L  growing       5.86 MiB    1 %   the leak above, 2 call sites\n"
                         "                 activations 1.17 MiB, other 4.69 MiB\n");
@@ -552,6 +553,12 @@ static void unknown(void **state) {
         assert_lines(shown,
                      gone ? "  kept by       unknown: it was freed before owners were looked for;"
                           : "  kept by       unknown: no variable was found from which");
+        free(shown);
+        for (uint32_t i = 0; i < model.processes[0].site_count; i++)
+            model.processes[0].sites[i].reachable = 1; /* the exit scan met a pointer */
+        shown = report(VT_BY_LINE, NULL);
+        assert_lines(shown, gone ? "unknown: it was freed before owners were looked for"
+                                 : "  kept by       unknown: a pointer to it is left, in memory");
         end();
         free(shown);
     }
