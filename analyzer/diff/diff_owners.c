@@ -18,7 +18,7 @@ static void collect(struct collecting *c, const struct vt_model *model, unsigned
     struct vt_diff *d = c->diff;
     for (uint32_t i = 0; i < model->process_count; i++) {
         const struct vt_process *p = &model->processes[i];
-        const struct vt_snapshot *s = vt_process_snapshot(p);
+        const struct vt_snapshot *s = vt_process_snapshot_shown(p);
         d->owners_known[side] |= s != NULL;
         for (uint32_t k = 0; s && k < s->owner_count; k++) {
             uint32_t at = vt_map_get(&c->by_id, s->owners[k].id);
