@@ -173,12 +173,12 @@ def path_of(number):
 
 def has(thing, address):
     """Whether an object is this number, or one of numbers, which have no step of their own."""
-    if isinstance(thing, (array.array, ctypes.Array)):
+    if paths.is_a(thing, (array.array, ctypes.Array)):
         return address in list(thing)
-    if isinstance(thing, ctypes.Structure):
+    if paths.is_a(thing, ctypes.Structure):
         return any(has(getattr(thing, field), address) for field, *_ in type(thing)._fields_)
-    return isinstance(thing, int) and thing == address or \
-        isinstance(thing, ctypes._SimpleCData) and thing.value == address
+    return paths.is_a(thing, int) and thing == address or \
+        paths.is_a(thing, ctypes._SimpleCData) and thing.value == address
 
 
 def check(seed, _):

@@ -23,6 +23,11 @@ FRAMES = {types.GeneratorType: "gi_frame", types.CoroutineType: "cr_frame", type
 MOST_OBJECTS = 20000
 
 
+def is_a(thing, kinds):
+    """isinstance() asks a weak reference's proxy for what it refers to."""
+    return issubclass(type(thing), kinds)
+
+
 def show(key):
     """A dict's key as a path says it; empty where it is one of many."""
     if isinstance(key, str):
@@ -43,7 +48,7 @@ def own_attributes(thing):
                 except Exception:
                     pass
     try:
-        kept = vars(thing) if isinstance(thing, threading.local) else object.__getattribute__(thing, "__dict__")
+        kept = vars(thing) if is_a(thing, threading.local) else object.__getattribute__(thing, "__dict__")
         found.update((name, value) for name, value in kept.items() if isinstance(name, str))
     except AttributeError:
         pass
@@ -57,9 +62,9 @@ def parts(thing):
         found.append(thing.__func__)
     elif kind.__name__ in ("list_iterator", "tuple_iterator", "list_reverseiterator"):
         found += gc.get_referents(thing)
-    elif isinstance(thing, asyncio.Future) and thing.done() and not thing.cancelled():
+    elif is_a(thing, asyncio.Future) and thing.done() and not thing.cancelled():
         found += [thing._result]
-    elif isinstance(thing, ctypes._SimpleCData.__mro__[1]):
+    elif is_a(thing, ctypes._SimpleCData.__mro__[1]):
         found.append(thing._objects)
     elif kind is types.TracebackType and thing.tb_next:
         found += parts(thing.tb_next)
@@ -69,19 +74,19 @@ def parts(thing):
 
 
 def by_name(thing, name):
-    if isinstance(thing, types.ModuleType):
+    if is_a(thing, types.ModuleType):
         return [vars(thing)[name]] if name in vars(thing) else []
     frame = getattr(thing, FRAMES[type(thing)]) if type(thing) in FRAMES else thing
-    if isinstance(frame, types.FrameType):
+    if is_a(frame, types.FrameType):
         found = frame.f_locals
         return [found[name]] if name in found else []
     return []
 
 
 def by_key(thing, name):
-    if isinstance(thing, types.MappingProxyType):
+    if is_a(thing, types.MappingProxyType):
         thing = dict(thing)
-    if not isinstance(thing, dict):
+    if not is_a(thing, dict):
         return []
     return [value for key, value in dict.items(thing)
             if not name or show(key) in (name, None) or (show(key) or "")[:200] == name[:200]]
@@ -90,50 +95,51 @@ def by_key(thing, name):
 def by_index(thing, name):
     if type(thing) is queue.SimpleQueue:
         return gc.get_referents(thing)
-    if isinstance(thing, (list, tuple, collections.deque, array.array, ctypes.Array)):
-        items = list(thing) if isinstance(thing, ctypes.Array) else list(type(thing).__mro__[-2].__iter__(thing))
+    if is_a(thing, (list, tuple, collections.deque, array.array, ctypes.Array)):
+        items = list(thing) if is_a(thing, ctypes.Array) else list(type(thing).__mro__[-2].__iter__(thing))
         return items if not name else items[int(name):int(name) + 1]
     return []
 
 
 def by_item(thing):
-    if isinstance(thing, (set, frozenset, dict)):
+    if is_a(thing, (set, frozenset, dict)):
         return list(thing)
-    if type(thing) in FRAMES or isinstance(thing, types.FrameType):
-        return gc.get_referents(thing)
+    if type(thing) in FRAMES or is_a(thing, types.FrameType):
+        frame = getattr(thing, FRAMES.get(type(thing), ""), None)  # to 3.10, all that a generator has
+        return gc.get_referents(thing, *[frame] * bool(frame))
     return []
 
 
 def by_attribute(thing, name):
     found = own_attributes(thing)
-    if isinstance(thing, type):
+    if is_a(thing, type):
         return [vars(thing)[name]] if name in vars(thing) else []
-    if isinstance(thing, types.ModuleType):
+    if is_a(thing, types.ModuleType):
         return by_name(thing, name)
     if name in found:
         value = found[name]
         return [value]
-    if isinstance(thing, BaseException) or type(thing) in (types.CellType, types.MethodType, types.BuiltinMethodType):
+    if is_a(thing, BaseException) or type(thing) in (types.CellType, types.MethodType, types.BuiltinMethodType):
         return [getattr(thing, name)] if hasattr(thing, name) else []
-    if isinstance(thing, (ctypes.Structure, ctypes._SimpleCData)) and hasattr(type(thing), name):
+    if is_a(thing, (ctypes.Structure, ctypes._SimpleCData)) and hasattr(type(thing), name):
         value = getattr(thing, name)
         return list(value) if isinstance(value, ctypes.Array) else [value]
     if name in ("mapping", "cache", "__wrapped__", "_coro", "_exception", "_b_base_", "contents"):
         return gc.get_referents(thing)
-    if isinstance(thing, types.FrameType) and name == "f_back":
+    if is_a(thing, types.FrameType) and name == "f_back":
         return [thing.f_back]
     return []
 
 
 def by_closure(thing, name):
-    if not isinstance(thing, types.FunctionType):
+    if not is_a(thing, types.FunctionType):
         return []
     return [cell.cell_contents for free, cell in zip(thing.__code__.co_freevars, thing.__closure__ or ())
             if free == name and gc.get_referents(cell)]
 
 
 def by_default(thing, name):
-    if not isinstance(thing, types.FunctionType):
+    if not is_a(thing, types.FunctionType):
         return []
     code, values = thing.__code__, thing.__defaults__ or ()
     names = code.co_varnames[:code.co_argcount][code.co_argcount - len(values):]
@@ -141,7 +147,7 @@ def by_default(thing, name):
 
 
 def by_frame(thing, name):
-    return [thing.tb_frame] if isinstance(thing, types.TracebackType) and is_of(thing.tb_frame.f_code, name) else []
+    return [thing.tb_frame] if is_a(thing, types.TracebackType) and is_of(thing.tb_frame.f_code, name) else []
 
 
 def is_of(code, name):
@@ -161,7 +167,7 @@ def edge(things, step):
         for thing in parts(whole):
             for value in ways[step.kind](thing, step.name) if step.kind in ways else []:
                 # What a class's dict has under a name may be such a wrapper.
-                for one in parts(value) if isinstance(value, (staticmethod, classmethod)) else [value]:
+                for one in parts(value) if is_a(value, (staticmethod, classmethod)) else [value]:
                     if is_class(one, step.type) or step.kind == FRAME:
                         found[id(one)] = one
     return list(found.values())
