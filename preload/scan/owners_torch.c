@@ -4,10 +4,10 @@
  * that made it; a node the tensors saved for it and the nodes before it.
  *
  * Layouts of PyTorch 2.x, as in its headers (torch/include) of 2.6, 2.9 and 2.15: two of each where
- * they have changed. An
- * object is read only if its run-time class says what it is (owners_class.c), and so is what it
- * refers to; so a layout that is none of these ends the path, and names nothing wrong. Weak
- * references (a node's SavedVariable::weak_grad_fn_, a tensor's grad_accumulator_) are not followed.
+ * they have changed. An object is read only if its run-time class says what it is (owners_class.c),
+ * and so is what it refers to; so a layout that is none of these ends the path, and names nothing
+ * wrong. Weak references (a node's SavedVariable::weak_grad_fn_, a tensor's grad_accumulator_) are not
+ * followed.
  *
  * Called by owners_walk.c and owners_class.c.
  */
