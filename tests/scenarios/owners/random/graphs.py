@@ -188,7 +188,7 @@ def check(seed, _):
     for address, ends in owned.items():
         ways = [path_of(number) for number in ends if number]
         lead = [paths.follow(way, known.values()) for way in ways]
-        cycles += [address for way in ways if way[0].kind == paths.CYCLE and address not in cycles]
+        cycles += [address] * (bool(ways) and all(way[0].kind == paths.CYCLE for way in ways))
         # The path of another holder ends at an object that is on the way of the first one.
         on_way = {id(thing) for way, things in zip(ways, lead) if any(has(thing, address) for thing in things)
                   for thing in paths.passed(way, known.values())}
