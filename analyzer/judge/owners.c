@@ -88,9 +88,14 @@ static void add_unowned(struct making *m, const struct vt_owned_sum *sum) {
     }
 }
 
-static void add_sum(struct making *m, const struct vt_owned_sum *sum) {
+static void add_sum(struct making *m, const struct vt_owned_sum *of) {
     struct vt_snapshot *s = m->snapshot;
+    struct vt_owned_sum settled = *of, *sum = &settled;
     const struct vt_replay_site *site = &m->from->replay->sites[sum->site];
+    if (sum->step != VT_MAP_NONE && !sum->further)
+        sum->step = vt_owner_names_settle(m->from->names, sum->step, sum->others);
+    else if (sum->step != VT_MAP_NONE && vt_owner_names_in_doubt(m->from->names, sum->step))
+        return;
     bool device = is_device_memory(site->layer);
     uint32_t owner = sum->step == VT_MAP_NONE ? VT_MAP_NONE : owner_of(m, sum);
     if (m->from->index[sum->site] == VT_NO_SITE) /* another device's, which is not asked for */

@@ -95,7 +95,7 @@ struct vt_log_step {
     uint32_t number;
     uint32_t parent; /* index in vt_log.steps, always a smaller one; VT_MAP_NONE: it is the first */
     uint16_t kind;   /* enum vt_step, or anything else */
-    bool many, repeats;
+    bool many, repeats, in_doubt;
     bool lost;        /* it has a parent, which is not in the log */
     uint32_t line;    /* of a root */
     uint64_t address; /* of a root */

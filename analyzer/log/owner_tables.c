@@ -24,6 +24,7 @@ void vt_log_take_step(struct vt_log *log, const uint8_t *record) {
         .kind = r.kind,
         .many = r.flags & VT_STEP_MANY,
         .repeats = r.flags & VT_STEP_REPEATS,
+        .in_doubt = r.flags & VT_STEP_IN_DOUBT,
         .line = counted ? 0 : r.line,
         .address = is_class ? 0 : r.address,
         .counts = {counted ? r.line : 0, is_class ? vt_step_row(r.address) : 0,

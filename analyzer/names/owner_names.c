@@ -8,6 +8,7 @@
  */
 #include "owner_names.h"
 
+#include "native_root.h"
 #include "roles.h"
 
 #include <stdlib.h>
@@ -19,12 +20,13 @@ struct way {
     uint32_t parent; /* VT_MAP_NONE: a root */
     uint16_t kind;   /* enum vt_step */
     uint8_t depth;
-    bool many;    /* it stands for several indices or keys */
-    bool hidden;  /* no part of the name: a module's `_modules` */
-    bool inside;  /* behind the end of the name: inside a library's object */
-    bool repeats; /* the same step follows it again and again */
-    bool graph;   /* the first node of an autograd graph */
-    bool mixed;   /* it leads to objects of several classes */
+    bool many;             /* it stands for several indices or keys */
+    bool hidden;           /* no part of the name: a module's `_modules` */
+    bool inside;           /* behind the end of the name: inside a library's object */
+    bool repeats;          /* the same step follows it again and again */
+    bool graph;            /* the first node of an autograd graph */
+    bool mixed;            /* it leads to objects of several classes */
+    enum vt_weak leads_to; /* a variable, of which a step is in doubt */
     uint32_t line;
     uint32_t objects; /* that it leads to, at most, at any snapshot; 0: unknown */
     uint64_t address;
@@ -83,6 +85,7 @@ struct merging {
     const char *name;
     char *stripped; /* storage */
     uint64_t address;
+    enum vt_weak leads_to;
     bool inside;
 };
 
@@ -198,9 +201,11 @@ static bool find_variable(struct merging *m) {
     if (m->kind == VT_STEP_GLOBAL || is_thread_local)
         module = vt_log_module_at(m->n->log, m->address, VT_TICKS_MASK);
     if (!module || !vt_symbols_variable(m->n->symbols, module->path, module->build_id,
-                                        m->address - module->bias, is_thread_local, &variable))
+                                        m->address - module->bias, is_thread_local,
+                                        m->step->in_doubt, &variable))
         return true;
     m->address = variable.address + module->bias;
+    m->leads_to = variable.leads_to;
     return !variable.weak;
 }
 
@@ -225,6 +230,8 @@ static void merge_step(struct vt_owner_names *n, uint32_t i) {
     if (again != VT_MAP_NONE)
         n->ways[again].repeats = true;
     free(m.stripped);
+    if (step->in_doubt)
+        n->ways[n->way_of[i]].leads_to = m.leads_to;
 }
 
 struct vt_owner_names *vt_owner_names_open(const struct vt_log *log, struct vt_symbols *symbols) {
@@ -257,47 +264,6 @@ void vt_owner_names_close(struct vt_owner_names *n) {
 
 static const char *text_or_null(const char *text) {
     return text[0] ? text : NULL;
-}
-
-/* The function of a frame. Of those that the compiler made one of, the outermost that is the author's,
- * since it is not known whose variable it is. */
-static const struct vt_symbol *function_of(const struct vt_symbol *symbols, uint32_t count) {
-    for (uint32_t i = count; i-- > 0;)
-        if (symbols[i].function && symbols[i].file && !strstr(symbols[i].file, "/include/c++/"))
-            return &symbols[i];
-    return &symbols[0];
-}
-
-/* A function's name without the compiler's word for a copy of it: " [clone .isra.0]". Free it. */
-static char *without_clone(const char *function) {
-    const char *clone = strstr(function, " [clone ");
-    return vt_strndup(function, clone ? (size_t)(clone - function) : strlen(function));
-}
-
-static void name_native(struct vt_owner_names *n, const struct way *way, struct vt_root *root) {
-    const struct vt_log_module *module = vt_log_module_at(n->log, way->address, VT_TICKS_MASK);
-    const struct vt_symbol *symbols;
-    struct vt_variable_symbol variable;
-    if (!module)
-        return;
-    root->module = keep(n, vt_strdup(module->path));
-    uint64_t address = way->address - module->bias;
-    if (way->kind == VT_STEP_NATIVE_STACK) {
-        uint32_t count =
-            vt_symbols_at(n->symbols, module->path, module->build_id, address - 1, &symbols);
-        if (!count)
-            return;
-        const struct vt_symbol *symbol = function_of(symbols, count);
-        root->function = symbol->function ? keep(n, without_clone(symbol->function)) : NULL;
-        root->file = symbol->file;
-        root->line = symbol->line;
-    } else if (vt_symbols_variable(n->symbols, module->path, module->build_id, address,
-                                   way->kind == VT_STEP_THREAD_LOCAL, &variable)) {
-        root->what = variable.name;
-        root->file = variable.file;
-        root->line = variable.line;
-        root->hidden = variable.hidden;
-    }
 }
 
 /* The file of the script that runs: Python forgets it, as its module's __file__, when the script's code
@@ -339,7 +305,8 @@ static const struct vt_root *root_of(struct vt_owner_names *n, uint32_t index) {
     case VT_ROOT_GLOBAL:
     case VT_ROOT_THREAD_LOCAL:
     case VT_ROOT_NATIVE_STACK:
-        name_native(n, way, root);
+        vt_native_root_fill(n->log, n->symbols, way->kind, way->address, root);
+        root->module = root->module ? keep(n, vt_strdup(root->module)) : NULL;
         if (!root->what && way->name[0])
             root->what = way->name;
         break;
@@ -448,6 +415,39 @@ static uint32_t name_end(const struct vt_owner_names *n, uint32_t index) {
 
 uint32_t vt_owner_names_of(const struct vt_owner_names *n, uint32_t step) {
     return n->way_of[step] == VT_MAP_NONE ? VT_MAP_NONE : name_end(n, n->way_of[step]);
+}
+
+static uint32_t root_way(const struct vt_owner_names *n, uint32_t step) {
+    uint32_t way = n->way_of[step];
+    for (uint32_t up = way; up != VT_MAP_NONE; up = n->ways[up].parent)
+        way = up;
+    return way;
+}
+
+bool vt_owner_names_in_doubt(const struct vt_owner_names *n, uint32_t step) {
+    const struct vt_log_step *steps = n->log->steps;
+    while (steps[step].parent != VT_MAP_NONE)
+        step = steps[step].parent;
+    return steps[step].in_doubt;
+}
+
+uint32_t vt_owner_names_settle(const struct vt_owner_names *n, uint32_t first,
+                               const uint32_t others[VT_OWNED_OTHERS]) {
+    uint32_t one = VT_MAP_NONE;
+    bool several = false;
+    for (int i = -1; i < (int)VT_OWNED_OTHERS; i++) {
+        uint32_t step = i < 0 ? first : others[i];
+        uint32_t root = step == VT_MAP_NONE ? VT_MAP_NONE : root_way(n, step);
+        if (root == VT_MAP_NONE)
+            continue;
+        if (!vt_owner_names_in_doubt(n, step) || n->ways[root].leads_to == VT_WEAK_NONE)
+            return step;
+        if (n->ways[root].leads_to != VT_WEAK_MAYBE)
+            continue;
+        several |= one != VT_MAP_NONE && root_way(n, one) != root;
+        one = one == VT_MAP_NONE ? step : one;
+    }
+    return several ? VT_MAP_NONE : one;
 }
 
 /* The first way behind the root: the variable. */

@@ -24,6 +24,13 @@ void vt_owner_names_close(struct vt_owner_names *names);
  * no root, so it has no name. */
 uint32_t vt_owner_names_of(const struct vt_owner_names *names, uint32_t step);
 
+/* Whether a step's way goes through what may be a weak_ptr. */
+bool vt_owner_names_in_doubt(const struct vt_owner_names *names, uint32_t step);
+/* Of the ways to an allocation, the one that holds it: the first that is not in doubt, or the one
+ * whose variable must be it by the variables' types. VT_MAP_NONE: it is not known. */
+uint32_t vt_owner_names_settle(const struct vt_owner_names *names, uint32_t first,
+                               const uint32_t others[VT_OWNED_OTHERS]);
+
 /* What memory is for that is held in these roles (enum vt_role) by this step. */
 enum vt_purpose vt_owner_names_purpose(const struct vt_owner_names *names, uint32_t step,
                                        unsigned roles);

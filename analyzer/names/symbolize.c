@@ -12,6 +12,7 @@
 #include "elf_symbols.h"
 #include "scopes.h"
 #include "variables.h"
+#include "weak.h"
 
 #include <dwarf.h>
 #include <elfutils/libdw.h>
@@ -367,6 +368,25 @@ uint32_t vt_symbols_at(struct vt_symbols *s, const char *path, const char *build
     return s->answers[known].count;
 }
 
+bool vt_symbols_frame(struct vt_symbols *s, const char *path, const char *build_id,
+                      uint64_t address, struct vt_symbol *found) {
+    const struct vt_symbol *at;
+    uint32_t count = vt_symbols_at(s, path, build_id, address, &at), i = count;
+    if (!count)
+        return false;
+    while (i-- > 1)
+        if (at[i].function && at[i].file && !strstr(at[i].file, "/include/c++/"))
+            break;
+    *found = at[i];
+    const char *clone = found->function ? strstr(found->function, " [clone ") : NULL;
+    if (clone) { /* the compiler's word for its copy */
+        char *name = vt_strndup(found->function, (size_t)(clone - found->function));
+        found->function = keep(s, name);
+        free(name);
+    }
+    return true;
+}
+
 /* The symbol of the thread-local variable at an offset in what the module's begin with. */
 static const char *thread_local_at(Dwfl_Module *module, uint64_t address, GElf_Sym *sym,
                                    GElf_Off *offset) {
@@ -415,7 +435,8 @@ static bool is_weak(Dwarf_Die *variable) {
 }
 
 bool vt_symbols_variable(struct vt_symbols *s, const char *path, const char *build_id,
-                         uint64_t address, bool is_thread_local, struct vt_variable_symbol *found) {
+                         uint64_t address, bool is_thread_local, bool asks,
+                         struct vt_variable_symbol *found) {
     struct module *m = module_of(s, path, build_id);
     const char *name = NULL;
     GElf_Off offset;
@@ -451,5 +472,6 @@ bool vt_symbols_variable(struct vt_symbols *s, const char *path, const char *bui
     if (!dwarf_decl_line(&declared, &line) && line > 0)
         found->line = (uint32_t)line;
     found->weak = is_weak(&die);
+    found->leads_to = asks ? vt_weak_of(&declared) : VT_WEAK_UNKNOWN;
     return true;
 }

@@ -34,6 +34,19 @@ void vt_symbols_close(struct vt_symbols *symbols);
 uint32_t vt_symbols_at(struct vt_symbols *symbols, const char *path, const char *build_id,
                        uint64_t address, const struct vt_symbol **found);
 
+/* The function that has a frame. Of those that the compiler made one of, the outermost that is not the
+ * C++ library's, since it is not known whose variables are in the frame. */
+bool vt_symbols_frame(struct vt_symbols *symbols, const char *path, const char *build_id,
+                      uint64_t address, struct vt_symbol *found);
+
+/* Whether a std::weak_ptr is in a variable, or in what it leads to. */
+enum vt_weak {
+    VT_WEAK_UNKNOWN,
+    VT_WEAK_MAYBE,
+    VT_WEAK_NONE, /* there is none, by its type */
+    VT_WEAK_ONLY, /* there is, and no shared_ptr before it */
+};
+
 /* A variable of C or C++. The texts live as long as the symbolizer. */
 struct vt_variable_symbol {
     const char *name, *file; /* NULL: unknown */
@@ -41,12 +54,14 @@ struct vt_variable_symbol {
     uint64_t address;        /* where it begins */
     bool hidden;             /* other files do not see it */
     bool weak;               /* a std::weak_ptr: it keeps nothing */
+    enum vt_weak leads_to;   /* if asked for */
 };
 
 /* Looks up the variable at `address`, or around it. A thread-local one's address is that of what it
- * begins with, in the module. False: there is none. */
+ * begins with, in the module. `asks`: for what it leads to. False: there is none. */
 bool vt_symbols_variable(struct vt_symbols *symbols, const char *path, const char *build_id,
-                         uint64_t address, bool is_thread_local, struct vt_variable_symbol *found);
+                         uint64_t address, bool is_thread_local, bool asks,
+                         struct vt_variable_symbol *found);
 
 /* Whether the module's file can be used. */
 enum vt_symbols_state vt_symbols_state(struct vt_symbols *symbols, const char *path,

@@ -31,7 +31,8 @@ static bool counts(const struct vt_replay *r, const struct vt_map *segments,
 static int compare_sums(const void *a, const void *b) {
     const struct vt_owned_sum *x = a, *y = b;
     return VT_ORDER({x->site, y->site}, {x->further, y->further}, {x->step, y->step},
-                    {x->roles, y->roles});
+                    {x->roles, y->roles}, {x->others[0], y->others[0]},
+                    {x->others[1], y->others[1]}, {x->others[2], y->others[2]});
 }
 
 /* Adds up equal ones. Returns how many are left. */
@@ -65,8 +66,12 @@ static void add_live(const struct vt_replay *r, const struct vt_map *segments,
         if (vt_map_get(seen, entry->key) != VT_MAP_NONE)
             continue;
         VT_GROW(s->sums, s->sum_count, room);
-        s->sums[s->sum_count++] = (struct vt_owned_sum){
-            .site = entry->site, .step = VT_MAP_NONE, .bytes = size, .count = 1};
+        s->sums[s->sum_count++] =
+            (struct vt_owned_sum){.site = entry->site,
+                                  .step = VT_MAP_NONE,
+                                  .others = {VT_MAP_NONE, VT_MAP_NONE, VT_MAP_NONE},
+                                  .bytes = size,
+                                  .count = 1};
     }
 }
 
@@ -85,6 +90,24 @@ static const struct vt_log_owned *find_entries(const struct vt_log *log, uint32_
         high++;
     *count = high - low;
     return *count ? &log->owned[low] : NULL;
+}
+
+static bool is_native(const struct vt_log *log, uint32_t step) {
+    while (log->steps[step].parent != VT_MAP_NONE)
+        step = log->steps[step].parent;
+    unsigned kind = log->steps[step].kind;
+    return kind == VT_STEP_GLOBAL || kind == VT_STEP_THREAD_LOCAL || kind == VT_STEP_NATIVE_STACK;
+}
+
+/* The other ways to the allocation of an entry, which follow it. */
+static void add_others(const struct vt_log *log, const struct vt_log_owned *owned, size_t count,
+                       struct vt_owned_sum *sum) {
+    bool native = !sum->further && is_native(log, sum->step);
+    for (size_t i = 0; i < VT_OWNED_OTHERS; i++)
+        sum->others[i] =
+            native && i + 1 < count && owned[i + 1].entry.allocation == owned->entry.allocation
+                ? owned[i + 1].entry.step
+                : VT_MAP_NONE;
 }
 
 static void take(struct vt_walk *w, const struct vt_rec_snapshot *record) {
@@ -115,6 +138,7 @@ static void take(struct vt_walk *w, const struct vt_rec_snapshot *record) {
             .bytes = entry->size_context & VT_SIZE_MASK,
             .count = 1,
         };
+        add_others(w->log, &owned[i], count - i, &s->sums[s->sum_count - 1]);
         vt_map_put(&seen, entry->key, 0);
     }
     add_live(r, &segments, &seen, count, s);

@@ -19,6 +19,9 @@ struct vt_owned_sum {
     uint32_t step; /* index in vt_log.steps; VT_MAP_NONE: no way is known to them */
     uint32_t roles;
     uint32_t further; /* 0: the way is the owner; 1: another way is */
+    /* The other ways to them, where the first begins with a variable of C or C++: it may turn out to
+     * hold nothing. VT_MAP_NONE: no more. */
+    uint32_t others[VT_OWNED_OTHERS];
     uint64_t bytes, count;
 };
 

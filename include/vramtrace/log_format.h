@@ -437,9 +437,8 @@ enum vt_stack_flag {
 enum vt_device_flag { VT_DEVICE_HAS_UUID = 1 };
 enum vt_gpu_flag { VT_GPU_HAS_UUID = 1 };
 
-/* A step of a path that holds an allocation. The roots first; a step's name and type are given as text. The type is the
- * class of the object that the step leads to: a Python class, with its module if that is not builtins
- * (`collections.deque`), or a C++ class. Append, never reuse. */
+/* A step of a path that holds an allocation. Its name and type are text. The type is the class of the object that it leads
+ * to: Python's, with its module if that is not builtins (`collections.deque`), or C++'s. Append, never reuse. */
 enum vt_step {
     VT_STEP_NONE = 0,
     /* roots */
@@ -464,6 +463,7 @@ enum vt_step {
 enum vt_step_flag {
     VT_STEP_MANY = 1,    /* stands for several indices or keys, and has no name: "[*]" */
     VT_STEP_REPEATS = 2, /* the path goes through such a step more than once in a row */
+    VT_STEP_IN_DOUBT = 4 /* a root: by a shared_ptr or a weak_ptr; one such way holds it */
 };
 
 /* A CLASS step's `address`, as a graph's nodes are folded into few steps: how many such objects are one right behind

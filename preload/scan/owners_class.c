@@ -59,7 +59,7 @@ static void find_class(struct vt_owners *w, uintptr_t info, struct known *k) {
         if (i == 0)
             k->name = at;
         for (enum vt_class c = 1; c < VT_CLASSES && !k->class_; c++)
-            if (strcmp(text, names[c]) == 0)
+            if (names[c] && strcmp(text, names[c]) == 0)
                 k->class_ = c;
         if (k->class_) {
             k->derived = i > 0;
@@ -99,6 +99,36 @@ bool vt_class_is(struct vt_owners *w, uintptr_t object, const char *mangled) {
     char text[VT_OWNERS_TEXT_MOST + 1];
     const struct known *k = known_of(w, object);
     return k && k->name && read_name(w, k->name, text) && strcmp(text, mangled) == 0;
+}
+
+static bool begins(const char *text, const char *with) {
+    return strncmp(text, with, strlen(with)) == 0;
+}
+
+/* gcc's library and clang's. */
+bool vt_class_is_shared(struct vt_owners *w, uintptr_t object) {
+    char text[VT_OWNERS_TEXT_MOST + 1];
+    const struct known *k = known_of(w, object);
+    return k && k->name && read_name(w, k->name, text) &&
+           (begins(text, "St15_Sp_counted_ptr") || begins(text, "St19_Sp_counted_deleter") ||
+            begins(text, "St23_Sp_counted_ptr_inplace") ||
+            begins(text, "NSt3__120__shared_ptr_pointer") ||
+            begins(text, "NSt3__120__shared_ptr_emplace"));
+}
+
+/* A mangled name has the length of each of its parts. */
+static bool is_class_name(const char *text) {
+    const char *at = text + (*text == 'N');
+    size_t n = 0;
+    for (; *at >= '0' && *at <= '9' && n < 1000; at++)
+        n = n * 10 + (size_t)(*at - '0');
+    return n && n <= strlen(at) && (text[0] != 'N' || text[strlen(text) - 1] == 'E');
+}
+
+uintptr_t vt_class_object(struct vt_owners *w, uintptr_t object) {
+    char text[VT_OWNERS_TEXT_MOST + 1];
+    const struct known *k = known_of(w, object);
+    return k && k->name && read_name(w, k->name, text) && is_class_name(text) ? k->vtable : 0;
 }
 
 uint64_t vt_owners_class_key(struct vt_owners *w, uintptr_t object, uint16_t class_) {

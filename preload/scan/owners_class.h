@@ -21,6 +21,7 @@ enum vt_class {
     VT_CLASS_POST_HOOK,       /* PyFunctionPostHook */
     VT_CLASS_GRADIENT_HOOK,   /* PyFunctionTensorPostAccGradHooks */
     VT_CLASS_ANOMALY,         /* PyAnomalyMetadata */
+    VT_CLASS_OBJECT,          /* any other */
     VT_CLASSES
 };
 
@@ -30,5 +31,9 @@ enum vt_class vt_class_of(struct vt_owners *w, uintptr_t object);
 bool vt_class_is_derived(struct vt_owners *w, uintptr_t object);
 /* Whether its own class has this mangled name. */
 bool vt_class_is(struct vt_owners *w, uintptr_t object, const char *mangled);
+/* Whether it is a control block of std::shared_ptr. */
+bool vt_class_is_shared(struct vt_owners *w, uintptr_t object);
+/* The vtable of an object of any class but the C++ library's; 0: it is none. */
+uintptr_t vt_class_object(struct vt_owners *w, uintptr_t object);
 
 #endif

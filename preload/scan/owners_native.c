@@ -13,8 +13,8 @@
  * what the exit scan knows of memory (scan_maps.c, scan_heap.c). Called by owners.c, owners_walk.c.
  */
 #define _GNU_SOURCE
-#include "owners_parts.h"
-#include "scan_parts.h"
+#include "owners_class.h"
+#include "owners_native.h"
 
 #include <string.h>
 
@@ -25,29 +25,11 @@
 #define WINDOW      ((uintptr_t)2 << 20)
 #define HUGE        ((uintptr_t)1 << 40) /* a sanitizer's shadow memory */
 
-/* Memory that is read, and the root that leads to it. */
+/* Memory that is read, and the way that leads to it. */
 struct piece {
-    uintptr_t start, end, root;
-    bool books;  /* CUDA's libraries may reach it */
+    uintptr_t start, end;
+    struct vt_native_way way;
     bool steady; /* its pages that are present can be read in place */
-};
-
-/* A piece that is still to be read. There may be millions. */
-struct waiting {
-    uintptr_t start, root; /* the lowest bit of start: books */
-};
-
-struct native {
-    struct vt_owners *w;
-    struct vt_scan *scan;
-    enum vt_step kind;     /* of the roots */
-    uintptr_t shift;       /* from a root's word to the address that is written */
-    struct waiting *queue; /* a ring */
-    size_t first, last, room;
-    uint32_t looks;  /* of which some look at the clock */
-    uint32_t sought; /* allocations without an owner: the search ends with the last one */
-    /* Where a word may lead to: below 4 GiB, as in a program at a fixed address, and above. */
-    struct vt_range lead[2];
 };
 
 /* The exit scan may name any allocation, so all are its targets. */
@@ -94,66 +76,172 @@ static uint32_t count_sought(const struct vt_owners *w) {
     return n;
 }
 
-static void found(struct native *n, uintptr_t address, uintptr_t root) {
+/* Names the way to an allocation: its root, and the classes of the objects on it. */
+static void found_from(struct vt_native *n, const struct vt_root *root,
+                       const struct vt_native_tail *tail, uintptr_t start) {
+    if (!vt_owners_root(n->w, root))
+        return;
+    for (unsigned i = 0; i < tail->class_count && n->w->step; i++)
+        n->w->step = vt_owners_step(n->w, n->w->step, &(struct vt_edge){.kind = VT_STEP_CLASS},
+                                    tail->classes[i], VT_CLASS_OBJECT);
+    vt_owners_edge(n->w, &(struct vt_edge){.kind = VT_STEP_NONE, .as = VT_AS_ADDRESS, .to = start});
+    n->w->answer->native_roots++;
+}
+
+static void found(struct vt_native *n, uintptr_t address, const struct vt_native_way *way) {
     const struct vt_owners_target *t = vt_owners_target_at(n->w, address);
     if (!t || !is_sought(t))
         return;
-    const struct vt_root r = {.level = n->w->level, .kind = n->kind, .address = root};
-    if (!vt_owners_root(n->w, &r))
-        return;
-    vt_owners_edge(n->w,
-                   &(struct vt_edge){.kind = VT_STEP_NONE, .as = VT_AS_ADDRESS, .to = t->start});
-    n->w->answer->native_roots++;
+    const struct vt_native_tail *tail = &n->tails[way->tail];
+    const struct vt_native_shared *s = tail->shared ? &n->shared[tail->shared] : NULL;
+    struct vt_root root = {.level = n->w->level, .kind = n->kind, .address = way->root};
+    if (!s)
+        found_from(n, &root, tail, t->start);
+    for (unsigned i = 0; s && i < s->root_count; i++) {
+        root.in_doubt = true;
+        root.kind = s->roots[i].kind;
+        root.address = s->roots[i].address;
+        found_from(n, &root, tail, t->start);
+    }
     n->sought -= !is_sought(t);
 }
 
-static void enter(struct native *n, uintptr_t address, const struct piece *from) {
+static bool is_marked(const struct vt_span *s, uintptr_t start) {
+    return s->kind == VT_SPAN_CELLS
+               ? vt_bit(s->bits[VT_BITS_MARK + VT_MARK_USER], (start - s->base) / 16)
+               : s->marked[VT_MARK_USER];
+}
+
+unsigned vt_native_block(const struct vt_native *n, uintptr_t address,
+                         const struct vt_native_way *from, struct vt_range *block) {
     struct vt_span *s = vt_scan_span_at(n->scan, address);
     if (!s || s->kind == VT_SPAN_ROOT || s->kind == VT_SPAN_BOOKS || (n->scan->python && !s->heap))
-        return;
-    struct vt_range r = {s->start, s->end};
-    if (s->kind == VT_SPAN_CELLS && !vt_scan_cell_at(s, address, &r))
-        return;
-    bool books = s->heap && vt_scan_is_books(s, r.start);
-    if (books && from->books)
-        return;
-    if (s->kind == VT_SPAN_CELLS) {
-        size_t i = (r.start - s->base) / 16;
-        if (vt_bit(s->bits[VT_BITS_MARK + VT_MARK_USER], i))
-            return;
-        vt_bit_set(s->bits[VT_BITS_MARK + VT_MARK_USER], i);
-    } else {
-        if (s->marked[VT_MARK_USER])
-            return;
-        s->marked[VT_MARK_USER] = true;
+        return 0;
+    *block = (struct vt_range){s->start, s->end};
+    if (s->kind == VT_SPAN_CELLS && !vt_scan_cell_at(s, address, block))
+        return 0;
+    if (from->books && s->heap && vt_scan_is_books(s, block->start))
+        return 0;
+    return is_marked(s, block->start) ? 1 : 2;
+}
+
+uint32_t vt_native_tail(struct vt_native *n, const struct vt_native_tail *as) {
+    uint64_t hash = as->shared;
+    for (unsigned i = 0; i < as->class_count; i++)
+        hash = (hash ^ as->classes[i]) * 0x9e3779b97f4a7c15ull;
+    uint32_t i = (uint32_t)(hash >> 32) % VT_NATIVE_TAILS;
+    for (unsigned tries = 0; tries < 64; tries++, i = (i + 1) % VT_NATIVE_TAILS) {
+        struct vt_native_tail *t = &n->tails[i];
+        if (i && !t->shared && !t->class_count)
+            *t = *as;
+        if (i && t->shared == as->shared && t->class_count == as->class_count &&
+            memcmp(t->classes, as->classes, sizeof t->classes) == 0)
+            return i;
     }
+    return 0;
+}
+
+/* The tail of a way that goes on to a block: with the class of the object at its start, or of one that
+ * make_shared made. */
+static uint32_t tail_to(struct vt_native *n, uintptr_t start, uint32_t from) {
+    struct vt_native_tail tail = n->tails[from];
+    if (tail.class_count == VT_NATIVE_CLASSES)
+        return from;
+    if (vt_class_is_shared(n->w, start))
+        start += 16;
+    uintptr_t vtable = vt_class_object(n->w, start);
+    const struct vt_span *of = vtable ? vt_scan_span_at(n->scan, vtable) : NULL;
+    if (!vtable || (of && of->kind != VT_SPAN_ROOT) ||
+        (tail.class_count && tail.classes[tail.class_count - 1] == vtable))
+        return from;
+    tail.classes[tail.class_count++] = vtable;
+    uint32_t to = vt_native_tail(n, &tail);
+    return to ? to : from;
+}
+
+void vt_native_enter(struct vt_native *n, struct vt_range block, struct vt_range part,
+                     const struct vt_native_way *from) {
+    struct vt_span *s = vt_scan_span_at(n->scan, block.start);
+    uint64_t words = part.end == block.end ? 0 : (part.end - part.start) / 8; /* 0: to its end */
+    if (is_marked(s, block.start))
+        return;
+    if (s->kind == VT_SPAN_CELLS)
+        vt_bit_set(s->bits[VT_BITS_MARK + VT_MARK_USER], (block.start - s->base) / 16);
+    else
+        s->marked[VT_MARK_USER] = true;
+    if (part.start >= part.end)
+        return;
     if (n->last - n->first == n->room) {
         n->w->in_doubt = true;
         return;
     }
     n->w->work += 2;
-    n->queue[n->last++ % n->room] = (struct waiting){.start = r.start | books, .root = from->root};
+    struct vt_native_waiting *p = &n->queue[n->last++ % n->room];
+    *p = (struct vt_native_waiting){.start = part.start, .root = from->root, .tail = from->tail};
+    p->words = words > UINT32_MAX ? 0 : (uint32_t)words;
+    p->start |= s->heap && vt_scan_is_books(s, block.start);
+    if (part.start == block.start && s->kind == VT_SPAN_CELLS)
+        p->tail = tail_to(n, block.start, from->tail);
 }
 
-/* `at` is the address of the words; a root is the address of its own word. */
-static void look(struct native *n, const uint64_t *words, size_t count, uintptr_t at,
-                 const struct piece *from) {
+void vt_native_follow(struct vt_native *n, uintptr_t word, const struct vt_native_way *from) {
+    struct vt_range block;
+    if (!vt_native_may_lead(n, word))
+        return;
+    if (!from->books)
+        found(n, word, from);
+    if (vt_native_block(n, word, from, &block) == 2)
+        vt_native_enter(n, block, block, from);
+}
+
+/* Follows the first of some words, and all that belong to it. Returns how many these are. */
+static unsigned look_at(struct vt_native *n, const uint64_t *words, size_t count,
+                        const struct vt_native_way *from) {
+    struct vt_range block;
+    if (count > 1 && vt_native_is_shared(n, words, from))
+        return 2;
+    if (count > 2 && vt_native_may_be_shape(words) && vt_native_block(n, words[0], from, &block) &&
+        (words[0] == block.start || words[0] == block.start + 16)) {
+        unsigned done = vt_native_shape(n, words, count, block, from);
+        if (done)
+            return done;
+    }
+    vt_native_follow(n, words[0], from);
+    return 1;
+}
+
+#define AHEAD 10u /* words of the largest object that look_at knows */
+
+/* `words` are those at `at`, which is in `p`. Returns how many words behind them are done with, too. */
+static size_t look(struct vt_native *n, const uint64_t *words, size_t count, uintptr_t at,
+                   const struct piece *p) {
     const uint64_t low = n->lead[0].start, low_bytes = n->lead[0].end - low,
                    high = n->lead[1].start, high_bytes = n->lead[1].end - high;
-    struct piece source = *from;
+    uint64_t next[AHEAD];
+    struct vt_native_way way = p->way;
+    size_t i = 0;
     n->w->work += 1 + count / 16;
-    for (size_t i = 0; i < count; i++) {
-        if (VT_LIKELY((words[i] - low >= low_bytes) & (words[i] - high >= high_bytes)))
+    while (i < count) {
+        if (VT_LIKELY((words[i] - low >= low_bytes) & (words[i] - high >= high_bytes))) {
+            i++;
             continue;
-        if (!from->root)
-            source.root = at + 8 * i + n->shift;
-        if (!source.books)
-            found(n, words[i], source.root);
-        enter(n, words[i], &source);
+        }
+        const uint64_t *from = words + i;
+        size_t more = (p->end - at) / 8 - i;
+        more = more < AHEAD ? more : AHEAD;
+        if (i + more > count) {
+            from = next;
+            more = vt_owners_read(n->w, next, at + 8 * i, more * 8) ? more : 1;
+            next[0] = words[i];
+        }
+        if (!p->way.root && !n->tails[p->way.tail].shared)
+            way.root = at + 8 * i + n->shift;
+        i += look_at(n, from, more, &way);
     }
+    return i - count;
 }
 
-static bool goes_on(struct native *n) {
+static bool goes_on(struct vt_native *n) {
     return n->sought &&
            (n->looks++ % CLOCK_EVERY ? vt_owners_goes_on(n->w) : vt_owners_has_time(n->w));
 }
@@ -165,10 +253,11 @@ static void touch(struct vt_range run) {
 }
 
 /* Reads pages that are there: in place, or part by part. */
-static void look_through(struct native *n, const struct piece *p) {
+static void look_through(struct vt_native *n, const struct piece *p) {
     static uint64_t words[PART / 8]; /* one snapshot at a time; the stack may be small */
     if (p->end - p->start > HUGE)
         return;
+    uintptr_t done = p->start; /* up to here */
     for (uintptr_t at = p->start, window; at < p->end && goes_on(n); at = window) {
         window = (at & ~(WINDOW - 1)) + WINDOW;
         window = window < p->end ? window : p->end;
@@ -177,27 +266,33 @@ static void look_through(struct native *n, const struct piece *p) {
         n->w->work += PART / 64;
         while (vt_scan_resident(n->scan, run.end, window, &run, &present)) {
             if (p->steady && present) {
+                run.start = run.start < done ? done : run.start;
                 touch(run);
-                look(n, (const uint64_t *)run.start, (run.end - run.start) / 8, run.start, p);
+                if (run.start < run.end)
+                    done = run.end + 8 * look(n, (const uint64_t *)run.start,
+                                              (run.end - run.start) / 8, run.start, p);
                 continue;
             }
             for (uintptr_t a = run.start, end; a < run.end; a = end) {
                 end = (a & ~(uintptr_t)(PART - 1)) + PART;
                 end = end < run.end ? end : run.end;
-                if (vt_owners_read(n->w, words, a, end - a))
-                    look(n, words, (end - a) / 8, a, p);
+                a = a < done ? done : a;
+                if (a < end && vt_owners_read(n->w, words, a, end - a))
+                    done = end + 8 * look(n, words, (end - a) / 8, a, p);
             }
         }
     }
 }
 
-static void look_through_waiting(struct native *n, struct waiting waiting) {
+static void look_through_waiting(struct vt_native *n, struct vt_native_waiting waiting) {
+    uintptr_t start = waiting.start & ~(uintptr_t)1;
     struct piece p = {
-        .start = waiting.start & ~(uintptr_t)1, .root = waiting.root, .books = waiting.start & 1};
+        .start = start,
+        .way = {.root = waiting.root, .tail = waiting.tail, .books = waiting.start & 1}};
     struct vt_span *s = vt_scan_span_at(n->scan, p.start);
     struct vt_range cell = {s->start, s->end};
     bool is_cell = s->kind == VT_SPAN_CELLS && vt_scan_cell_at(s, p.start, &cell);
-    p.end = cell.end;
+    p.end = waiting.words ? start + 8 * (uint64_t)waiting.words : cell.end;
     p.steady = s->steady;
     if (is_cell && p.steady && vt_scan_cells_present(s, p.start, p.end))
         look(n, (const uint64_t *)p.start, (p.end - p.start) / 8, p.start, &p);
@@ -205,9 +300,9 @@ static void look_through_waiting(struct native *n, struct waiting waiting) {
         look_through(n, &p);
 }
 
-static void drain(struct native *n) {
+void vt_native_drain(struct vt_native *n) {
     while (n->first < n->last && goes_on(n)) {
-        const struct waiting next = n->queue[n->first++ % n->room];
+        const struct vt_native_waiting next = n->queue[n->first++ % n->room];
         if (n->first == n->last) /* no more of it is touched than is needed */
             n->first = n->last = 0;
         look_through_waiting(n, next);
@@ -215,7 +310,7 @@ static void drain(struct native *n) {
     n->first = n->last = 0;
 }
 
-static void widen(struct native *n, uintptr_t start, uintptr_t end) {
+static void widen(struct vt_native *n, uintptr_t start, uintptr_t end) {
     struct vt_range *r = &n->lead[end > (uintptr_t)1 << 32];
     if (r->start == r->end)
         *r = (struct vt_range){start, end};
@@ -223,7 +318,7 @@ static void widen(struct native *n, uintptr_t start, uintptr_t end) {
     r->end = end > r->end ? end : r->end;
 }
 
-static void set_bounds(struct native *n) {
+static void set_bounds(struct vt_native *n) {
     widen(n, n->w->target_low, n->w->target_high);
     for (uint32_t i = 0; i < n->scan->span_count; i++) {
         const struct vt_span *s = &n->scan->spans[i];
@@ -232,17 +327,18 @@ static void set_bounds(struct native *n) {
     }
 }
 
-static void globals(struct native *n) {
+static void globals(struct vt_native *n) {
     n->kind = VT_STEP_GLOBAL;
     for (uint32_t i = 0; i < n->scan->module_count; i++) {
         const struct vt_module_data *m = &n->scan->modules[i];
         if (!n->scan->python || !m->library)
             look_through(n, &(struct piece){.start = m->start, .end = m->end});
     }
-    drain(n);
+    vt_native_drain(n);
+    vt_native_shared_settle(n);
 }
 
-static void thread_locals_of(struct native *n, uintptr_t block) {
+static void thread_locals_of(struct vt_native *n, uintptr_t block) {
     uintptr_t start = block - n->scan->tls_offset;
     struct vt_range image = n->scan->tls_image;
     if (!block)
@@ -254,7 +350,7 @@ static void thread_locals_of(struct native *n, uintptr_t block) {
 }
 
 /* A thread-local variable's address is the one in the module, which is the same for all threads. */
-static void thread_locals(struct native *n) {
+static void thread_locals(struct vt_native *n) {
     uintptr_t block;
     n->kind = VT_STEP_THREAD_LOCAL;
     if (n->scan->tls_image.end == n->scan->tls_image.start || n->scan->python)
@@ -266,21 +362,22 @@ static void thread_locals(struct native *n) {
         if (sp && sp != (uintptr_t)n->scan->frame)
             thread_locals_of(n, vt_scan_thread_block(n->scan, sp));
     }
-    drain(n);
+    vt_native_drain(n);
+    vt_native_shared_settle(n);
 }
 
 /* A thread's frames, the outermost first: what a function was given is its caller's. */
-static void stack(struct native *n, struct vt_registers from, struct vt_stack_frame *frames) {
+static void stack(struct vt_native *n, struct vt_registers from, struct vt_stack_frame *frames) {
     for (uint32_t i = vt_owners_unwind(n->w, n->scan, from, frames, FRAMES); i-- > 0;)
         if (!frames[i].code->library)
             look_through(n, &(struct piece){.start = (frames[i].start + 7) & ~(uintptr_t)7,
                                             .end = frames[i].end,
-                                            .root = frames[i].pc});
+                                            .way.root = frames[i].pc});
 }
 
 /* What frames hold. A slot of a frame that is not in use any more looks like one that is, so
  * variables have named what is theirs before. */
-static void stacks(struct native *n) {
+static void stacks(struct vt_native *n) {
     struct vt_stack_frame *frames = vt_owners_map(n->w, FRAMES * sizeof *frames);
     n->kind = VT_STEP_NATIVE_STACK;
     if (!frames || n->scan->python)
@@ -291,7 +388,8 @@ static void stacks(struct native *n) {
         if (t->sp && t->sp != (uintptr_t)n->scan->frame)
             stack(n, (struct vt_registers){.pc = t->pc, .sp = t->sp}, frames);
     }
-    drain(n);
+    vt_native_drain(n);
+    vt_native_shared_settle(n);
 }
 
 /* Whether there is any variable to look at. */
@@ -304,10 +402,10 @@ static bool anything_to_search(const struct vt_scan *scan) {
 
 void vt_owners_native(struct vt_owners *w) {
     struct vt_scan *scan = w->native;
-    struct native n = {.w = w,
-                       .scan = scan,
-                       .room = w->most_bytes / 4 / sizeof *n.queue,
-                       .sought = count_sought(w)};
+    struct vt_native n = {.w = w,
+                          .scan = scan,
+                          .room = w->most_bytes / 4 / sizeof *n.queue,
+                          .sought = count_sought(w)};
     if (!w->copy || !scan || !n.sought)
         return;
     scan->alone = true;
@@ -315,7 +413,8 @@ void vt_owners_native(struct vt_owners *w) {
     scan->modules = vt_owners_map(w, VT_SCAN_RANGES * sizeof *scan->modules);
     scan->code = vt_owners_map(w, VT_SCAN_RANGES * sizeof *scan->code);
     n.queue = vt_owners_map(w, n.room * sizeof *n.queue);
-    if (!n.queue || !scan->modules || !scan->code || !take_targets(w, scan) ||
+    n.tails = vt_owners_map(w, VT_NATIVE_TAILS * sizeof *n.tails);
+    if (!n.queue || !n.tails || !scan->modules || !scan->code || !take_targets(w, scan) ||
         !vt_scan_read_open(scan) || !vt_scan_look_around(scan)) {
         w->in_doubt = true;
         return;

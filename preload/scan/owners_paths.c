@@ -53,7 +53,7 @@ static bool is_alike(const struct vt_owners *w, const struct vt_path_step *s,
                      const struct vt_path_step *other, const char *name) {
     return s->kind == other->kind && s->type == other->type && s->class_ == other->class_ &&
            s->indexed == other->indexed && s->address == other->address && s->line == other->line &&
-           s->name_bytes == other->name_bytes &&
+           !((s->flags ^ other->flags) & VT_STEP_IN_DOUBT) && s->name_bytes == other->name_bytes &&
            memcmp(text_at(w, s->name), name, s->name_bytes) == 0;
 }
 
@@ -113,6 +113,7 @@ static uint32_t add(struct vt_owners *w, uint32_t *slot, struct vt_path_step as,
 uint32_t vt_owners_root_step(struct vt_owners *w, const struct vt_root *root) {
     struct vt_owners_text name = cut(root->name);
     struct vt_path_step as = {.kind = (uint16_t)root->kind,
+                              .flags = root->in_doubt ? VT_STEP_IN_DOUBT : 0,
                               .line = root->line,
                               .address = root->address,
                               .name_bytes = (uint8_t)name.bytes};

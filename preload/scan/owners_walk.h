@@ -69,6 +69,7 @@ struct vt_root {
     struct vt_owners_text name, type; /* as in enum vt_step */
     uint32_t line;
     uint64_t address;
+    bool in_doubt; /* VT_STEP_IN_DOUBT */
 };
 
 /* Begins a root: the edges that follow are its own, until the next one begins. The roots are asked

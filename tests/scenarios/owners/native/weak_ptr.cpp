@@ -17,5 +17,6 @@ int main(int argc, char **argv) {
     SCENE(argc, argv);
     owner = new std::shared_ptr<Buffer>(new Buffer{ALLOC(64 * KIB)});
     an_observer = *owner;
+    KEEP(owner);
     _exit(0);
 }

@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: MIT */
+/* Names variables and frames by their addresses (see native_root.h). */
+#include "native_root.h"
+
+#include "vramtrace/log_format.h"
+
+void vt_native_root_fill(const struct vt_log *log, struct vt_symbols *symbols, unsigned kind,
+                         uint64_t address, struct vt_root *root) {
+    const struct vt_log_module *module = vt_log_module_at(log, address, VT_TICKS_MASK);
+    struct vt_variable_symbol variable;
+    if (!module)
+        return;
+    root->module = module->path;
+    address -= module->bias;
+    if (kind == VT_STEP_NATIVE_STACK) {
+        struct vt_symbol at = {0};
+        vt_symbols_frame(symbols, module->path, module->build_id, address - 1, &at);
+        root->function = at.function;
+        root->file = at.file;
+        root->line = at.line;
+    } else if (vt_symbols_variable(symbols, module->path, module->build_id, address,
+                                   kind == VT_STEP_THREAD_LOCAL, false, &variable)) {
+        root->what = variable.name;
+        root->file = variable.file;
+        root->line = variable.line;
+        root->hidden = variable.hidden;
+    }
+}

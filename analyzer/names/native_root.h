@@ -1,0 +1,17 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * What a way of memory begins with in C or C++: a variable or a function's frame. For owner_names.c.
+ */
+#ifndef VRAMTRACE_ANALYZER_NATIVE_ROOT_H
+#define VRAMTRACE_ANALYZER_NATIVE_ROOT_H
+
+#include "log/log.h"
+#include "model/owner.h"
+#include "symbolize.h"
+
+/* Fills in what is known of a step's root (enum vt_step: GLOBAL, THREAD_LOCAL, NATIVE_STACK). The texts
+ * live as long as the log and the symbolizer. */
+void vt_native_root_fill(const struct vt_log *log, struct vt_symbols *symbols, unsigned kind,
+                         uint64_t address, struct vt_root *root);
+
+#endif

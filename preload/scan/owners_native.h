@@ -1,0 +1,103 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The search through memory whose types are not known, for owners_native.c, owners_shapes.c and
+ * owners_shared.c.
+ */
+#ifndef VT_PRELOAD_OWNERS_NATIVE_H
+#define VT_PRELOAD_OWNERS_NATIVE_H
+
+#include "owners_parts.h"
+#include "scan_parts.h"
+
+#define VT_NATIVE_CLASSES 3u
+#define VT_NATIVE_TAILS   65536u
+#define VT_NATIVE_NODES   65536u /* most of a deque that is known as one */
+
+/* How a way goes on behind its root. Each is kept once; number 0 is the empty one. */
+struct vt_native_tail {
+    uint32_t shared; /* the number of a struct vt_native_shared, whose roots lead here; 0: none */
+    uint32_t class_count;
+    uintptr_t classes[VT_NATIVE_CLASSES]; /* vtables of the first objects on the way */
+};
+
+/* The way to memory. */
+struct vt_native_way {
+    uintptr_t root; /* 0: each word is a root of its own */
+    uint32_t tail;
+    bool books; /* CUDA's libraries may reach it */
+};
+
+/* Memory that is still to be read. There may be millions. */
+struct vt_native_waiting {
+    uintptr_t start, root; /* the lowest bit of start: books */
+    uint32_t tail, words;  /* words: 0: up to the block's end */
+};
+
+/* An object that std::shared_ptr or std::weak_ptr point to. These look the same, so who holds it is
+ * not known before all of them were seen. */
+#define VT_NATIVE_ROOTS 4u
+struct vt_native_shared {
+    uintptr_t block, object; /* the control block; where the first pair points to */
+    uint32_t strong, weak;   /* as counted there; without the one for all strong ones */
+    uint32_t seen;
+    bool done;
+    uint8_t root_count;
+    struct {
+        uintptr_t address;
+        enum vt_step kind;
+    } roots[VT_NATIVE_ROOTS];
+};
+
+struct vt_native {
+    struct vt_owners *w;
+    struct vt_scan *scan;
+    enum vt_step kind;               /* of the roots */
+    uintptr_t shift;                 /* from a root's word to the address that is written */
+    struct vt_native_waiting *queue; /* a ring */
+    size_t first, last, room;
+    uint32_t looks;  /* of which some look at the clock */
+    uint32_t sought; /* allocations without an owner: the search ends with the last one */
+    /* Where a word may lead to: below 4 GiB, as in a program at a fixed address, and above. */
+    struct vt_range lead[2];
+    struct vt_native_tail *tails;
+    struct vt_native_shared *shared;
+    uint32_t *shared_slots;
+    uint32_t shared_count;
+};
+
+static inline bool vt_native_may_lead(const struct vt_native *n, uintptr_t word) {
+    return word - n->lead[0].start < n->lead[0].end - n->lead[0].start ||
+           word - n->lead[1].start < n->lead[1].end - n->lead[1].start;
+}
+
+/* owners_native.c */
+
+/* The number of a tail; 0: there is no room. */
+uint32_t vt_native_tail(struct vt_native *n, const struct vt_native_tail *as);
+/* The block of memory around an address: 0: none that may be entered; 1: it was entered before; 2: it
+ * was not. */
+unsigned vt_native_block(const struct vt_native *n, uintptr_t address,
+                         const struct vt_native_way *from, struct vt_range *block);
+/* Enters a block, of which only this part is looked at. */
+void vt_native_enter(struct vt_native *n, struct vt_range block, struct vt_range part,
+                     const struct vt_native_way *from);
+/* Follows a word: to an allocation, and into memory. */
+void vt_native_follow(struct vt_native *n, uintptr_t word, const struct vt_native_way *from);
+void vt_native_drain(struct vt_native *n);
+
+/* owners_shapes.c: `words`, `count` of them, begin with a pointer to the first byte of `block`. When
+ * they are an object of the C++ library whose memory is in use only in part, enters that part. Returns
+ * how many of the words are done with; 0: it is no such object. */
+static inline bool vt_native_may_be_shape(const uint64_t words[3]) {
+    return (words[0] <= words[1] && words[1] <= words[2]) || words[1] <= VT_NATIVE_NODES;
+}
+unsigned vt_native_shape(struct vt_native *n, const uint64_t *words, size_t count,
+                         struct vt_range block, const struct vt_native_way *from);
+
+/* owners_shared.c: whether the words are a shared_ptr or a weak_ptr, which it takes care of. */
+bool vt_native_is_shared(struct vt_native *n, const uint64_t words[2],
+                         const struct vt_native_way *from);
+/* Follows those of which it is known that one of them holds the object. */
+void vt_native_shared_settle(struct vt_native *n);
+
+#endif
