@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What to do about what keeps a leak, by its owner alone. advice.c asks before it looks into the
- * source.
+ * What to do about what keeps a leak, by its owner alone. advice.c asks before it looks at names and
+ * counts.
  */
 #include "judge.h"
 

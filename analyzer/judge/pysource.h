@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A Python source file as its statements, for keepers.c and advice.c: what they look for must not be
- * found in a comment or in a string, and must be found where it is written over several lines.
+ * A Python source file as its statements, for containers.c: what it looks for must not be found in a
+ * comment or in a string, and must be found where it is written over several lines.
  */
 #ifndef VRAMTRACE_ANALYZER_PYSOURCE_H
 #define VRAMTRACE_ANALYZER_PYSOURCE_H

@@ -162,8 +162,8 @@ struct vt_site {
  * growing ones first, then unfreed ones if those fail; each by size. */
 struct vt_leak {
     enum vt_verdict verdict;
-    char *why, *advice;              /* advice: may be NULL */
-    bool advice_of_owner;            /* it follows from what keeps the leak, else from the source */
+    char *why, *advice;   /* advice: may be NULL */
+    bool advice_of_owner; /* it follows from what keeps the leak, else from names and counts */
     uint64_t live_bytes, live_count; /* at the end */
     uint64_t held_bytes, held_count; /* at the process's last allocation: more than is live if much
                                         was freed at exit */
