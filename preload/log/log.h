@@ -13,7 +13,7 @@
 #include "preload.h"
 
 /* Room for what stack.c keeps per thread. It is not on the program's stack, which may be small. */
-#define VT_THREAD_STACK_BYTES 65536u
+#define VT_THREAD_STACK_BYTES 81920u
 
 /* A recording thread's data. It is kept when the thread dies, and a later thread takes it over. */
 struct vt_thread {

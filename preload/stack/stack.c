@@ -18,6 +18,8 @@
 #include "base/base.h"
 #include "modules.h"
 #include "unwind_guard.h"
+#include "unwind_rules.h"
+#include "unwind_walk.h"
 
 #include <dlfcn.h>
 #include <errno.h>
@@ -27,19 +29,18 @@
 #define UNW_LOCAL_ONLY
 #include <libunwind.h>
 
-#define OWN_FRAMES_MAX 48u /* our frames and a runtime's, before the caller's */
+#define OWN_FRAMES_MAX                                                                             \
+    (VT_WALK_FRAMES - VT_DEPTH_MAX) /* ours and a runtime's, before the caller's */
 
 /* Working memory for one stack. */
 struct scratch {
-    size_t first, n; /* the caller's frames among `frames` */
-    void *frames[VT_DEPTH_MAX + OWN_FRAMES_MAX];
-    /* The previous event's stack: most events repeat it. */
-    size_t last_n;
-    uint64_t last_epoch;
-    uint32_t last_number; /* 0: none */
-    uint32_t last_caller;
-    void *last_frames[VT_DEPTH_MAX];
-    uint64_t sp[VT_DEPTH_MAX];
+    struct vt_walk *walk;    /* the stack, if it could be walked by rules; else NULL */
+    bool again;              /* ... and it is as it was the last time */
+    const uintptr_t *frames; /* the caller's native frames, innermost first */
+    const uintptr_t *sps;    /* their stack pointers; NULL: not known yet */
+    size_t n;
+    void *unwound[VT_WALK_FRAMES]; /* libunwind's frames */
+    uintptr_t sp[VT_DEPTH_MAX];
     uint64_t words[VT_DEPTH_MAX + VT_PYTHON_FRAMES + 1];
     unw_context_t context;
     unw_cursor_t cursor;
@@ -49,7 +50,9 @@ struct scratch {
 /* What is kept per thread, in struct vt_thread's `stack`. */
 struct kept {
     struct vt_pystack python; /* the last Python stack captured */
+    uint64_t pythons;         /* how many different ones there were, one after the other */
     struct scratch scratch;
+    struct vt_walks walks;
 };
 static_assert(sizeof(struct kept) <= VT_THREAD_STACK_BYTES, "a thread has room for it");
 
@@ -95,6 +98,7 @@ static void arm_unwinder(void) {
 
 void vt_stack_arm(void) {
     arm_unwinder();
+    vt_unwind_arm();
     if (!vt_options.python)
         vt_python_switch_off();
     vt_python_resolve();
@@ -106,6 +110,7 @@ void vt_stack_write_modules(struct vt_thread *thread) {
 
 void vt_stack_modules_changed(void) {
     vt_add(&epoch, 1);
+    vt_unwind_forget();
 }
 
 size_t vt_stack_raw(void **frames, size_t max) {
@@ -156,8 +161,8 @@ static uint32_t code_number(struct vt_thread *thread, const struct vt_pycode *co
     return number;
 }
 
-/* Finds each native frame's stack pointer, which places the Python frames. It takes a microsecond
- * per frame, so it is only done here. False: the unwinder's steps differ from the backtrace. */
+/* Finds each native frame's stack pointer, which places the Python frames, by libunwind. It takes a
+ * microsecond per frame, so it is only done here. False: its steps differ from its backtrace. */
 static bool find_stack_pointers(struct scratch *s) {
     unw_word_t ip = 0, sp = 0;
     size_t i = 0;
@@ -168,7 +173,7 @@ static bool find_stack_pointers(struct scratch *s) {
         if (unwinder.get_reg(&s->cursor, UNW_REG_IP, &ip) != 0 ||
             unwinder.get_reg(&s->cursor, UNW_REG_SP, &sp) != 0)
             return false;
-        if (ip == (uintptr_t)s->frames[s->first + i])
+        if (ip == s->frames[i])
             s->sp[i++] = sp;
         else if (i)
             return false;
@@ -182,8 +187,10 @@ static bool find_stack_pointers(struct scratch *s) {
 static size_t merge_python(struct vt_thread *thread, bool cut, uint64_t *words, unsigned *flags) {
     struct scratch *s = &kept_of(thread)->scratch;
     bool unordered = false;
-    const struct vt_merge in = {.address = (const uint64_t *)(s->frames + s->first),
-                                .sp = find_stack_pointers(s) ? s->sp : NULL,
+    if (!s->sps && find_stack_pointers(s))
+        s->sps = s->sp;
+    const struct vt_merge in = {.address = s->frames,
+                                .sp = s->sps,
                                 .n = s->n,
                                 .cut = cut,
                                 .python = &kept_of(thread)->python,
@@ -225,7 +232,7 @@ static bool write_stack(struct vt_thread *thread, uint32_t number, bool cut) {
     if (kept_of(thread)->python.n_frames)
         n = merge_python(thread, cut, s->words, &flags);
     else
-        memcpy(s->words, s->frames + s->first, n * sizeof *s->words);
+        memcpy(s->words, s->frames, n * sizeof *s->words);
     if (vt_tls.caller_stack)
         s->words[n++] = vt_frame_caller(vt_tls.caller_stack);
     uint32_t bytes = (uint32_t)(sizeof(struct vt_rec_stack) + n * sizeof *s->words);
@@ -241,27 +248,37 @@ static bool write_stack(struct vt_thread *thread, uint32_t number, bool cut) {
     return true;
 }
 
-/* Fills the scratch with the native frames from `caller` outwards. True: the outermost
- * are missing. */
-static bool capture_native(struct scratch *s, void *caller) {
-    size_t max = vt_options.depth + OWN_FRAMES_MAX, n = vt_stack_raw(s->frames, max);
-    bool cut = n == max;
-    for (s->first = 0; s->first < n && s->frames[s->first] != caller; s->first++)
-        ;
-    if (s->first == n) /* the unwinder missed the caller: keep what it found */
-        s->first = 0;
-    s->n = n - s->first;
-    if (s->n > vt_options.depth) {
-        s->n = vt_options.depth;
-        cut = true;
-    }
-    return cut;
+/* Finds the native frames from `caller` outwards. True: the outermost are missing. */
+static bool capture_native(struct kept *k, void *caller) {
+    struct scratch *s = &k->scratch;
+    size_t max = vt_options.depth + OWN_FRAMES_MAX, n, first = 0;
+    s->walk = vt_unwind_walk(&k->walks, caller, (uint32_t)max, &s->again);
+    s->frames = s->walk ? s->walk->address : (const uintptr_t *)s->unwound;
+    n = s->walk ? s->walk->n : vt_stack_raw(s->unwound, max);
+    while (first < n && s->frames[first] != (uintptr_t)caller)
+        first++;
+    if (first == n) /* the caller was missed: keep what was found */
+        first = 0;
+    s->frames += first;
+    s->sps = s->walk ? s->walk->sp + first : NULL;
+    s->n = n - first;
+    if (s->n <= vt_options.depth)
+        return n == max;
+    s->n = vt_options.depth;
+    return true;
+}
+
+static void capture_python(struct kept *k) {
+    if (vt_python_state(NULL) != VT_PYTHON_ACTIVE)
+        return;
+    vt_python_capture(&k->python);
+    k->pythons += !k->python.same;
 }
 
 static uint64_t hash_stack(const struct scratch *s, const struct vt_pystack *python) {
     uint64_t h = 0x9e3779b97f4a7c15ull + vt_get(&epoch);
     for (size_t i = 0; i < s->n; i++)
-        h = hash_word(h, (uint64_t)(uintptr_t)s->frames[s->first + i]);
+        h = hash_word(h, s->frames[i]);
     for (size_t i = 0; i < python->n_frames; i++) {
         h = hash_word(h, python->frames[i].code ^ python->frames[i].tag);
         h = hash_word(h, python->frames[i].lasti);
@@ -271,31 +288,34 @@ static uint64_t hash_stack(const struct scratch *s, const struct vt_pystack *pyt
     return h < 2 ? 2 : h;
 }
 
-/* Whether the stack equals that of the thread's previous event. */
-static bool is_last(const struct scratch *s, const struct vt_pystack *python) {
-    return s->last_number && s->n == s->last_n && s->last_epoch == vt_get(&epoch) &&
-           s->last_caller == vt_tls.caller_stack && (python->same || !python->n_frames) &&
-           memcmp(s->frames + s->first, s->last_frames, s->n * sizeof *s->frames) == 0;
+/* The number that the same stack got before; 0: it is another one, or that is not known. */
+static uint32_t known_number(const struct kept *k) {
+    const struct vt_walk *w = k->scratch.walk;
+    return w && k->scratch.again && w->caller_stack == vt_tls.caller_stack &&
+                   w->python == k->pythons
+               ? w->number
+               : 0;
 }
 
-static void remember_last(struct scratch *s, uint32_t number) {
-    s->last_number = number;
-    s->last_n = s->n;
-    s->last_epoch = vt_get(&epoch);
-    s->last_caller = vt_tls.caller_stack;
-    memcpy(s->last_frames, s->frames + s->first, s->n * sizeof *s->frames);
+static void remember_number(struct kept *k, uint32_t number) {
+    struct vt_walk *w = k->scratch.walk;
+    if (!w)
+        return;
+    w->number = number;
+    w->caller_stack = vt_tls.caller_stack;
+    w->python = k->pythons;
 }
 
 uint32_t vt_stack_capture(struct vt_thread *thread, void *caller) {
-    struct scratch *s = &kept_of(thread)->scratch;
-    bool fresh, cut = capture_native(s, caller);
-    if (vt_python_state(NULL) == VT_PYTHON_ACTIVE)
-        vt_python_capture(&kept_of(thread)->python);
-    if (is_last(s, &kept_of(thread)->python))
-        return s->last_number;
-    if (!s->n && !kept_of(thread)->python.n_frames)
+    struct kept *k = kept_of(thread);
+    bool fresh, cut = capture_native(k, caller);
+    capture_python(k);
+    uint32_t number = known_number(k);
+    if (number)
+        return number;
+    if (!k->scratch.n && !k->python.n_frames)
         return 0;
-    uint32_t number = vt_numbering_of(&stacks, hash_stack(s, &kept_of(thread)->python), &fresh);
+    number = vt_numbering_of(&stacks, hash_stack(&k->scratch, &k->python), &fresh);
     if (VT_UNLIKELY(!number))
         vt_log_drop(VT_DROP_STACKS);
     if (VT_UNLIKELY(fresh)) {
@@ -309,11 +329,10 @@ uint32_t vt_stack_capture(struct vt_thread *thread, void *caller) {
         if (!write_stack(thread, number, cut)) {
             if (vt_numbering_unwritten(&stacks, number))
                 vt_log_drop(VT_DROP_STACKS);
-            s->last_number = 0; /* so that the next event tries again */
-            return number;
+            return number; /* the next event tries again */
         }
     }
-    remember_last(s, number);
+    remember_number(k, number);
     return number;
 }
 

@@ -1,0 +1,140 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The unwind rules of return addresses (see unwind_rules.h): a table that only grows. An address
+ * takes a place once; its rule is one word, so a thread sees all of it or none.
+ */
+#define _GNU_SOURCE
+#include "unwind_rules.h"
+#include "unwind_table.h"
+
+#include <dlfcn.h>
+#include <link.h>
+#include <string.h>
+
+#define PROBES  8u
+#define OFFSETS (1u << 20) /* that fit, in words */
+
+struct vt_rule_place vt_unwind_rules[VT_RULE_PLACES];
+
+static uint32_t epochs = 1; /* atomic */
+
+uint32_t vt_unwind_epoch(void) {
+    uint32_t epoch = vt_get(&epochs);
+    return epoch < VT_RULE_EPOCHS ? epoch : 0;
+}
+
+void vt_unwind_forget(void) {
+    if (vt_unwind_epoch())
+        vt_add(&epochs, 1);
+}
+
+/* --- modules --- */
+
+/* A loaded module: where it is, and its .eh_frame_hdr. */
+struct code {
+    uintptr_t pc, start, end, table;
+};
+
+/* glibc's struct dl_find_object (glibc manual, "Dynamic Linker Introspection"; since 2.35). */
+struct found_object {
+    unsigned long long flags;
+    void *start, *end;
+    struct link_map *map;
+    void *eh_frame;
+    unsigned long long reserved[7];
+};
+
+static int (*find)(void *address, struct found_object *object); /* atomic; NULL: there is none */
+
+void vt_unwind_arm(void) {
+    void *found = vt_libc_dlsym(RTLD_DEFAULT, "_dl_find_object");
+    if (!found)
+        vt_libc_dlerror_clear();
+    vt_publish(&find, __extension__(__typeof__(find)) found);
+}
+
+static int visit(struct dl_phdr_info *info, size_t size, void *data) {
+    struct code *code = data;
+    uintptr_t start = UINTPTR_MAX, end = 0, unwind = 0;
+    (void)size;
+    for (unsigned i = 0; i < info->dlpi_phnum; i++) {
+        const ElfW(Phdr) *p = &info->dlpi_phdr[i];
+        uintptr_t at = info->dlpi_addr + p->p_vaddr;
+        if (p->p_type == PT_LOAD) {
+            start = at < start ? at : start;
+            end = at + p->p_memsz > end ? at + p->p_memsz : end;
+        } else if (p->p_type == PT_GNU_EH_FRAME) {
+            unwind = at;
+        }
+    }
+    if (code->pc < start || code->pc >= end)
+        return 0;
+    *code = (struct code){code->pc, start, end, unwind};
+    return 1;
+}
+
+static bool find_code(struct code *code) {
+    __typeof__(find) f = vt_see(&find);
+    if (!f)
+        return vt_libc_each_object(visit, code) == 1 && code->table;
+    struct found_object object;
+    if (f((void *)code->pc, &object) != 0 || !object.eh_frame)
+        return false;
+    code->start = (uintptr_t)object.start;
+    code->end = (uintptr_t)object.end;
+    code->table = (uintptr_t)object.eh_frame;
+    return true;
+}
+
+static bool read_code(void *data, void *to, uintptr_t from, size_t bytes) {
+    const struct code *code = data;
+    if (from < code->start || from >= code->end || bytes > code->end - from)
+        return false;
+    memcpy(to, (const void *)from, bytes);
+    return true;
+}
+
+/* --- rules --- */
+
+static uint64_t packed(const struct vt_unwind_rule *rule, uint32_t epoch) {
+    uint64_t word = (uint64_t)epoch << 42 | VT_RULE_OTHER;
+    if (rule->kind == VT_UNWIND_END)
+        return word | 1u << 2;
+    uint64_t cfa = (uint64_t)rule->cfa_offset / 8,
+             saved = rule->rbp_saved ? (uint64_t)-rule->rbp_offset / 8 : 0;
+    if (rule->kind == VT_UNWIND_UNKNOWN || rule->cfa_offset <= 0 || rule->cfa_offset & 7 ||
+        cfa >= OFFSETS || saved >= OFFSETS ||
+        (rule->rbp_saved && (rule->rbp_offset & 7 || rule->rbp_offset >= -8)))
+        return word;
+    return (uint64_t)epoch << 42 | saved << 22 | cfa << 2 |
+           (rule->kind == VT_UNWIND_BY_RSP ? VT_RULE_RSP : VT_RULE_RBP);
+}
+
+__attribute__((noinline)) static uint64_t find_rule(uintptr_t address, uint32_t epoch) {
+    struct code code = {.pc = address - 1};
+    struct vt_unwind_rule rule = {.kind = VT_UNWIND_UNKNOWN};
+    if (find_code(&code))
+        rule = vt_unwind_rule_at(read_code, &code, code.table, address - 1);
+    return packed(&rule, epoch);
+}
+
+uint64_t vt_unwind_rule_find(uintptr_t address, uint32_t epoch) {
+    uint32_t at = vt_rule_place(address);
+    for (uint32_t i = 0; i < PROBES; i++, at = (at + 1) % VT_RULE_PLACES) {
+        struct vt_rule_place *place = &vt_unwind_rules[at];
+        uint64_t here = vt_get(&place->address);
+        if (!here && vt_claim(&place->address, 0, address))
+            here = address;
+        else if (!here)
+            here = vt_get(&place->address);
+        if (here != address)
+            continue;
+        uint64_t rule = vt_get(&place->rule);
+        if (vt_rule_epoch(rule) != epoch) {
+            rule = find_rule(address, epoch);
+            vt_put(&place->rule, rule);
+        }
+        return rule;
+    }
+    return find_rule(address, epoch);
+}

@@ -1,0 +1,73 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The unwind rules of return addresses, kept for the whole process. For unwind_walk.c.
+ *
+ * Law: a known address takes no lock and no memory. A new one reads its module's tables; before
+ * glibc 2.35 that takes the loader's lock.
+ */
+#ifndef VT_PRELOAD_UNWIND_RULES_H
+#define VT_PRELOAD_UNWIND_RULES_H
+
+#include "base/base.h"
+
+#include <stdint.h>
+
+/* A rule in one word (struct vt_unwind_rule says what it means); 0: none yet. */
+enum vt_rule_kind {
+    VT_RULE_RSP = 1,
+    VT_RULE_RBP,
+    VT_RULE_OTHER /* vt_rule_cfa: 0: not known; else the outermost function */
+};
+
+static inline enum vt_rule_kind vt_rule_kind(uint64_t rule) {
+    return rule & 3;
+}
+
+/* Bytes from the register up to the CFA. */
+static inline uintptr_t vt_rule_cfa(uint64_t rule) {
+    return (rule >> 2 & 0xfffff) * 8;
+}
+
+/* The caller's frame pointer is so many bytes below the CFA; 0: it is unchanged. */
+static inline uintptr_t vt_rule_saved(uint64_t rule) {
+    return (rule >> 22 & 0xfffff) * 8;
+}
+
+static inline uint32_t vt_rule_epoch(uint64_t rule) {
+    return (uint32_t)(rule >> 42);
+}
+
+#define VT_RULE_EPOCHS (1u << 22)
+
+/* Looks up what finds a module by its address. Called once, at arming. */
+void vt_unwind_arm(void);
+
+/* The epoch of the rules that hold now, from 1; 0: there are no more. */
+uint32_t vt_unwind_epoch(void);
+
+/* The table: an address takes a place once, and keeps it. */
+#define VT_RULE_PLACES (1u << 16) /* PyTorch in training: some 5,000 addresses */
+struct vt_rule_place {
+    uint64_t address, rule; /* atomic; address 0: free */
+};
+extern struct vt_rule_place vt_unwind_rules[VT_RULE_PLACES];
+
+static inline uint32_t vt_rule_place(uintptr_t address) {
+    return (uint32_t)(address * 0x9e3779b97f4a7c15ull >> 48);
+}
+
+/* Finds, or makes, the rule for a return address. Never 0. */
+uint64_t vt_unwind_rule_find(uintptr_t address, uint32_t epoch);
+
+static inline uint64_t vt_unwind_rule(uintptr_t address, uint32_t epoch) {
+    const struct vt_rule_place *place = &vt_unwind_rules[vt_rule_place(address)];
+    uint64_t rule = vt_get(&place->rule);
+    return VT_LIKELY(vt_get(&place->address) == address && vt_rule_epoch(rule) == epoch)
+               ? rule
+               : vt_unwind_rule_find(address, epoch);
+}
+
+/* After a dlclose: begins another epoch. */
+void vt_unwind_forget(void);
+
+#endif

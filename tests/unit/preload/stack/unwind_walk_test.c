@@ -1,0 +1,296 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Walks of the stack, each against libunwind's: chains of calls by chance, frames of all kinds, one
+ * stack again and again, old return addresses where new ones are expected, other stacks.
+ */
+#define _GNU_SOURCE
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include "stack/stack.h"
+#include "stack/unwind_rules.h"
+#include "stack/unwind_walk.h"
+
+#include <alloca.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <ucontext.h>
+#include <unistd.h>
+
+static struct vt_walks walks, threads_walks;
+static struct vt_walks *mine = &walks;
+static volatile unsigned unknown; /* a handler of a signal counts, too */
+static unsigned walked, again, seed = 1;
+
+static unsigned chance(unsigned n) {
+    seed = seed * 1103515245u + 12345u;
+    return (seed >> 16) % n;
+}
+
+/* Compares from this function's caller outwards. */
+__attribute__((noinline)) static void compare(void) {
+    void *found[VT_WALK_FRAMES], *caller = __builtin_return_address(0);
+    bool same;
+    const struct vt_walk *w = vt_unwind_walk(mine, caller, VT_WALK_FRAMES, &same);
+    size_t n = vt_stack_raw(found, VT_WALK_FRAMES), i = 0, j = 0;
+    if (!w) {
+        unknown++;
+        return;
+    }
+    walked++;
+    again += same;
+    while (i < n && found[i] != caller)
+        i++;
+    while (j < w->n && w->address[j] != (uintptr_t)caller)
+        j++;
+    assert_true(i < n && j < w->n);
+    assert_int_equal(n - i, w->n - j);
+    assert_memory_equal(found + i, w->address + j, (n - i) * sizeof *found);
+    for (size_t k = j + 1; k < w->n; k++)
+        assert_true(w->sp[k] > w->sp[k - 1]);
+}
+
+static void descend(unsigned depth);
+
+__attribute__((noinline)) static void plain(unsigned depth) {
+    descend(depth);
+    __asm__ volatile("");
+}
+
+__attribute__((noinline)) static void with_room(unsigned depth) {
+    volatile char room[200];
+    room[depth] = 1;
+    descend(depth);
+    __asm__ volatile("" ::"r"(room));
+}
+
+__attribute__((noinline)) static void with_page(unsigned depth) {
+    volatile char room[5000];
+    room[depth] = 1;
+    descend(depth);
+    __asm__ volatile("" ::"r"(room));
+}
+
+/* Its frame is found by the frame pointer. */
+__attribute__((noinline)) static void with_alloca(unsigned depth) {
+    volatile char *room = alloca(16 + 16 * chance(8));
+    room[0] = 1;
+    descend(depth);
+    __asm__ volatile("" ::"r"(room));
+}
+
+/* Uses the frame pointer's register for a number of its own, where there is no frame pointer. */
+#ifdef __clang__
+#define NO_FRAME_POINTER __attribute__((noinline))
+#else
+#define NO_FRAME_POINTER __attribute__((noinline, optimize("omit-frame-pointer")))
+#endif
+NO_FRAME_POINTER static void with_numbers(unsigned depth) {
+    unsigned a = chance(100), b = chance(100), c = chance(100), d = chance(100), e = chance(100),
+             f = chance(100);
+    descend(depth);
+    descend(depth ? chance(depth) : 0);
+    __asm__ volatile("" ::"r"(a), "r"(b), "r"(c), "r"(d), "r"(e), "r"(f));
+}
+
+/* Its frame is aligned, by code that the tables describe with an expression. */
+__attribute__((noinline)) static void aligned(unsigned depth) {
+    _Alignas(64) volatile char room[64];
+    volatile char *more = alloca(16 + chance(64));
+    room[0] = more[0] = 1;
+    descend(depth);
+    __asm__ volatile("" ::"r"(room), "r"(more));
+}
+
+static int by_library(const void *a, const void *b) {
+    (void)b;
+    if (*(const unsigned *)a)
+        descend(*(const unsigned *)a - 1);
+    return 0;
+}
+
+__attribute__((noinline)) static void through_qsort(unsigned depth) {
+    unsigned two[2] = {depth, 0};
+    qsort(two, 2, sizeof *two, by_library);
+    __asm__ volatile("");
+}
+
+__attribute__((noinline)) static void descend(unsigned depth) {
+    static void (*const kinds[])(unsigned) = {plain,        with_room, with_page, with_alloca,
+                                              with_numbers, plain,     with_room, through_qsort};
+    if (!depth) {
+        for (unsigned i = chance(3); i < 3; i++)
+            compare();
+        return;
+    }
+    kinds[chance(8)](depth - 1);
+    if (chance(3) == 0)
+        kinds[chance(8)](depth - 1);
+}
+
+static void chains(void **state) {
+    (void)state;
+    walked = again = 0;
+    unknown = 0;
+    while (walked < 20000)
+        descend(chance(14));
+    assert_true(again > 1000);
+    assert_int_equal(unknown, 0);
+}
+
+static void frames_that_are_not_known(void **state) {
+    (void)state;
+    unknown = 0;
+    for (int i = 0; i < 100; i++)
+        aligned(chance(4));
+    assert_true(unknown > 0);
+    for (int i = 0; i < 1000; i++)
+        descend(chance(8));
+}
+
+/* Two callers, equal in address and stack pointer further in; the old return addresses stay in
+ * memory that nobody writes to. */
+__attribute__((noinline)) static void leaf(void) {
+    compare();
+    __asm__ volatile("");
+}
+
+__attribute__((noinline)) static void stale(unsigned bytes) {
+    volatile char *room = alloca(bytes);
+    __asm__ volatile("" ::"r"(room));
+    leaf();
+    __asm__ volatile("");
+}
+
+__attribute__((noinline)) static void one_way(void) {
+    stale(256);
+    __asm__ volatile("");
+}
+
+__attribute__((noinline)) static void other_way(void) {
+    stale(256);
+    __asm__ volatile("nop");
+}
+
+__attribute__((noinline)) static void deeper(void) {
+    one_way();
+    __asm__ volatile("");
+}
+
+static void old_addresses(void **state) {
+    (void)state;
+    for (int i = 0; i < 1000; i++) {
+        switch (chance(3)) {
+        case 0:
+            one_way();
+            break;
+        case 1:
+            other_way();
+            break;
+        default:
+            deeper();
+        }
+    }
+}
+
+static ucontext_t here, there;
+
+static void on_another_stack(void) {
+    for (int i = 0; i < 200; i++) {
+        descend(chance(6));
+        swapcontext(&there, &here);
+    }
+}
+
+static void other_stacks(void **state) {
+    static char stack[256 * 1024];
+    (void)state;
+    getcontext(&there);
+    there.uc_stack.ss_sp = stack;
+    there.uc_stack.ss_size = sizeof stack;
+    there.uc_link = &here;
+    makecontext(&there, on_another_stack, 0);
+    for (int i = 0; i < 200; i++) {
+        swapcontext(&here, &there);
+        descend(chance(6));
+    }
+}
+
+static void *in_thread(void *data) {
+    (void)data;
+    for (int i = 0; i < 500; i++)
+        descend(chance(10));
+    return NULL;
+}
+
+static void threads_one_after_the_other(void **state) {
+    (void)state;
+    mine = &threads_walks;
+    for (int i = 0; i < 20; i++) {
+        pthread_t thread;
+        pthread_attr_t attr;
+        pthread_attr_init(&attr);
+        pthread_attr_setstacksize(&attr, (i % 3 + 4) * 65536u);
+        assert_int_equal(pthread_create(&thread, &attr, in_thread, NULL), 0);
+        pthread_join(thread, NULL);
+        pthread_attr_destroy(&attr);
+    }
+    mine = &walks;
+}
+
+static void on_signal(int n) {
+    (void)n;
+    compare();
+}
+
+static void signals(void **state) {
+    (void)state;
+    signal(SIGUSR1, on_signal);
+    unknown = 0;
+    raise(SIGUSR1);
+    assert_int_equal(unknown, 1);
+    descend(5);
+}
+
+static void after_a_dlclose(void **state) {
+    (void)state;
+    uint32_t before = vt_unwind_epoch();
+    for (int i = 0; i < 50; i++) {
+        vt_stack_modules_changed();
+        descend(chance(8));
+    }
+    assert_int_equal(vt_unwind_epoch(), before + 50);
+}
+
+static void a_limit(void **state) {
+    (void)state;
+    for (uint32_t most = 1; most < 40; most++) {
+        bool same;
+        const struct vt_walk *w = vt_unwind_walk(&walks, __builtin_return_address(0), most, &same);
+        assert_non_null(w);
+        assert_true(w->n <= most);
+        w = vt_unwind_walk(&walks, __builtin_return_address(0), most, &same);
+        assert_true(w->n <= most);
+    }
+}
+
+static int arm(void **state) {
+    (void)state;
+    vt_stack_arm();
+    return 0;
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(chains),          cmocka_unit_test(frames_that_are_not_known),
+        cmocka_unit_test(old_addresses),   cmocka_unit_test(other_stacks),
+        cmocka_unit_test(signals),         cmocka_unit_test(threads_one_after_the_other),
+        cmocka_unit_test(after_a_dlclose), cmocka_unit_test(a_limit),
+    };
+    return cmocka_run_group_tests_name("unwind_walk", tests, arm, NULL);
+}
