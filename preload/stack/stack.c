@@ -29,6 +29,10 @@
 #define UNW_LOCAL_ONLY
 #include <libunwind.h>
 
+#ifdef VT_CHECK_WALKS
+#include "unwind_check.h"
+#endif
+
 #define OWN_FRAMES_MAX                                                                             \
     (VT_WALK_FRAMES - VT_DEPTH_MAX) /* ours and a runtime's, before the caller's */
 
@@ -255,6 +259,11 @@ static bool capture_native(struct kept *k, void *caller) {
     s->walk = vt_unwind_walk(&k->walks, caller, (uint32_t)max, &s->again);
     s->frames = s->walk ? s->walk->address : (const uintptr_t *)s->unwound;
     n = s->walk ? s->walk->n : vt_stack_raw(s->unwound, max);
+#ifdef VT_CHECK_WALKS
+    if (s->walk)
+        vt_check_walk(s->walk, (const uintptr_t *)s->unwound, vt_stack_raw(s->unwound, max), max,
+                      (uintptr_t)caller);
+#endif
     while (first < n && s->frames[first] != (uintptr_t)caller)
         first++;
     if (first == n) /* the caller was missed: keep what was found */
