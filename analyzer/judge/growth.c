@@ -23,7 +23,6 @@
  */
 #include "growth_limits.h"
 #include "growth_search.h"
-#include "pysource.h"
 
 #include "vramtrace/log_format.h"
 
@@ -395,7 +394,6 @@ static bool replaces(const struct search *s, const struct found *found, const st
 void vt_growth_find(const struct vt_replay *replay, const struct vt_history *history,
                     const struct vt_iterations *iterations, struct vt_clock clock, uint64_t end,
                     const uint32_t *index, struct vt_process *p) {
-    struct vt_pyfiles files = {.process = p};
     struct search s = {.replay = replay,
                        .history = history,
                        .iterations = iterations,
@@ -403,7 +401,6 @@ void vt_growth_find(const struct vt_replay *replay, const struct vt_history *his
                        .end = end,
                        .index = index,
                        .process = p,
-                       .files = &files,
                        .python = p->python};
     if (!history->allocs)
         return;
@@ -454,5 +451,4 @@ void vt_growth_find(const struct vt_replay *replay, const struct vt_history *his
                                              vt_growth_appends(&s, &c, i, RHYTHM_RISES, &found)));
     }
     free(s.rises);
-    vt_pyfiles_free(&files);
 }

@@ -7,9 +7,12 @@
  * A vector whose room is doubled has few steps, ever rarer, so the tests for a trend do not apply.
  * What counts is how many steps there were, that they go on, and that the buffer was not emptied.
  */
-#include "containers.h"
 #include "growth_limits.h"
 #include "growth_search.h"
+
+#include "model/model.h"
+
+#include <string.h>
 
 /* Whether the pause after the last step is not much longer than the next one may become. */
 static bool goes_on(const struct search *s, const struct scale *scale, uint32_t count) {
@@ -41,11 +44,40 @@ static bool is_older(const struct search *s, const struct vt_freed *f, uint32_t 
            s->history->sites[f->site].samples[f->allocated_in].bucket <= s->rises[0].bucket;
 }
 
+/* The function that a program's outermost code calls, by a stack; NULL: unknown. */
+static const struct vt_frame *main_function(const struct vt_stack *stack) {
+    const struct vt_frame *function = NULL;
+    for (uint32_t i = 0; i < stack->count && !stack->cut; i++) {
+        const struct vt_frame *f = &stack->frames[i];
+        if (!f->python || !f->user_code || !f->function)
+            continue;
+        if (!strcmp(f->function, "<module>"))
+            return function;
+        function = f;
+    }
+    return NULL;
+}
+
+/* Whether snapshots saw most of a site's memory in variables of that function, and not of one that it
+ * calls or that waits in it, as a generator. */
+static bool is_held_by_main(const struct vt_site *site) {
+    const struct vt_frame *f = main_function(site->stack);
+    uint64_t all = 0, own = 0;
+    for (uint32_t i = 0; f && i < site->owned.count; i++) {
+        const struct vt_memory_owner *o = site->owned.owners[i].owner;
+        all += site->owned.owners[i].bytes;
+        if (o->root.kind == VT_ROOT_FRAME && vt_same_text(o->root.function, f->function) &&
+            vt_same_text(o->root.file, f->file) && !strstr(o->name, "(local of"))
+            own += site->owned.owners[i].bytes;
+    }
+    return own > all / 2;
+}
+
 /* Whether the program still held the buffer when its own code ended. If it freed the buffer itself,
  * after the process's last allocation, it gave it up, as it does a generation's key-value cache.
  * But where most of what is older had gone before, the function returned that held everything. So
- * it did where most of what is older went before the interpreter's end, in whatever order, and it
- * is that function, the outermost, that makes the rounds. */
+ * it did where most of what is older went before the interpreter's end, in whatever order, and a
+ * variable of the outermost function held the buffer, which was filled once. */
 static bool held_to_end(const struct search *s, const struct curve *c, uint32_t site) {
     const struct vt_history *h = s->history;
     const struct vt_process *p = s->process;
@@ -64,8 +96,8 @@ static bool held_to_end(const struct search *s, const struct curve *c, uint32_t 
             after += other->live_bytes;
     }
     return given_up < c->held_count || before > after ||
-           (returned > before + after - returned &&
-            vt_containers_main_loops(s->files, p->sites[s->index[site]].stack));
+           (returned > before + after - returned && s->rises[0].bucket == c->first &&
+            is_held_by_main(&p->sites[s->index[site]]));
 }
 
 bool vt_growth_appends(const struct search *s, const struct curve *c, uint32_t site, uint32_t steps,

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 """A model's bank, longer each round, goes before its weights when main returns; or one sequence's cache goes with its function."""
 
-from simgpu import KIB, MIB, Buffer, leaking, work
+from simgpu import KIB, MIB, Buffer, leaking, snapshot, work
 
 
 class Model:
@@ -20,6 +20,7 @@ class Model:
         for token in range(40):
             cache = self.append(token + 2)
             work()
+        snapshot()
         return cache.owner
 
 
@@ -30,6 +31,7 @@ def main():
     for step in range(40):
         model.remember(step + 2)
         work()
+    snapshot()
     return model.bank.owner
 
 

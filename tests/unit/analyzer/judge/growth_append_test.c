@@ -16,10 +16,35 @@ struct remaking {
     bool grows;
 };
 
-static uint64_t remake(struct story *s, const struct remaking *row) {
-    uint64_t last = 0, bytes = row->first, pause = 1, frames[] = {vt_frame_python(1, 7)};
+/* Whose variable a snapshot sees the buffer in: a running function's; a waiting generator's, that a
+ * variable of the first holds. */
+struct sight {
+    const char *frame, *inside;
+};
+
+static void see(struct story *s, const struct sight *sight, uint64_t address) {
+    struct vt_maker *m = &s->maker;
+    struct maker_step frame = {
+        .kind = VT_STEP_FRAME, .name = sight->frame, .type = "/home/me/train.py", .line = 5};
+    uint32_t step = maker_step(m, 0, frame);
+    if (sight->inside) {
+        struct maker_step tokens = {step, VT_STEP_NAME, "tokens", "generator", 0, 0, 0};
+        frame.parent = maker_step(m, 0, tokens);
+        frame.name = sight->inside;
+        step = maker_step(m, 0, frame);
+    }
+    struct maker_step variable = {step, VT_STEP_NAME, "bank", "Buffer", 0, 0, 0};
+    maker_owned(m, 0, 1, address, VT_SPACE_DEVICE, maker_step(m, 0, variable), 0);
+    maker_snapshot(m, 0, 1, VT_SNAPSHOT_GROWTH, m->ticks, 0);
+}
+
+static uint64_t remake(struct story *s, const struct remaking *row, const struct sight *sight) {
+    uint64_t last = 0, bytes = row->first, pause = 1,
+             frames[] = {vt_frame_python(1, 7), vt_frame_python(2, 5), vt_frame_python(3, 9)};
     maker_code(&s->maker, 0, 1, 1, row->function, "/home/me/train.py");
-    maker_stack(&s->maker, 0, 9, frames, 1);
+    maker_code(&s->maker, 0, 2, 1, "main", "/home/me/train.py");
+    maker_code(&s->maker, 0, 3, 1, "<module>", "/home/me/train.py");
+    maker_stack(&s->maker, 0, 9, frames, 3);
     for (int i = 0; i < row->steps; i++) {
         for (uint64_t j = 0; j < pause; j++)
             work(s);
@@ -27,6 +52,8 @@ static uint64_t remake(struct story *s, const struct remaking *row) {
         if (last && i < row->steps - 1)
             give(s, last);
         last = next;
+        if (sight && i + 2 == row->steps)
+            see(s, sight, last);
         bytes = (uint64_t)((double)bytes * row->times) + row->more;
         pause = (uint64_t)((double)pause * row->times);
         if (i + 1 == row->emptied_at) {
@@ -69,7 +96,7 @@ static void remade(void **state) {
         struct story s;
         struct vt_model model;
         begin(&s);
-        remake(&s, &rows[i]);
+        remake(&s, &rows[i], NULL);
         bool found = python_growth(finish(&s, &model)) != NULL;
         if (found != rows[i].grows) {
             print_error("%s: expected %s\n", rows[i].what,
@@ -90,7 +117,7 @@ static void too_few(void **state) {
         struct story s;
         struct vt_model model;
         begin(&s);
-        remake(&s, &row);
+        remake(&s, &row, NULL);
         uint64_t bytes;
         assert_int_equal(vt_process_unjudged(finish(&s, &model), &bytes), steps[i] > 8);
         vt_build_free(&model);
@@ -103,7 +130,7 @@ static void bank(void **state) {
     struct vt_model model;
     (void)state;
     begin(&s);
-    remake(&s, &row);
+    remake(&s, &row, NULL);
     const struct vt_process *p = finish(&s, &model);
     const struct vt_growth *g = python_growth(p);
     assert_non_null(g);
@@ -127,7 +154,7 @@ static void given_up(void **state) {
         begin(&s);
         maker_module(&s.maker, 0, 0, 0x600000, 0x700000, 0x600000, "py", 2, "/bin/python3.11");
         uint64_t weights = take(&s, 2, 90000), mask = take(&s, 3, 100);
-        uint64_t last = remake(&s, &row);
+        uint64_t last = remake(&s, &row, NULL);
         struct vt_log_header *h = maker_header(&s.maker);
         h->program_end = who == NOT_KNOWN ? 0 : s.maker.ticks + (who == INTERPRETER ? 1 : 100);
         if (who >= MAIN)
@@ -138,6 +165,42 @@ static void given_up(void **state) {
         bool found = python_growth(finish(&s, &model)) != NULL;
         if (found != kept[who])
             fail_msg("%u: expected %s", who, kept[who] ? "growing" : "not growing");
+        vt_build_free(&model);
+    }
+}
+
+/* All goes as main() returns, the buffer before what is older; and where a snapshot saw the buffer. */
+static void held_by(void **state) {
+    static const struct {
+        const char *what;
+        int steps, emptied_at;
+        bool grows;
+        struct sight sight;
+    } rows[] = {
+        {"main()", 40, 0, true, {"main", NULL}},
+        {"not seen", 40, 0, false, {NULL, NULL}},
+        {"a function that main() calls", 40, 0, false, {"generate", NULL}},
+        {"a generator", 40, 0, false, {"main", "generate"}},
+        {"main(), called again", 80, 20, false, {"main", NULL}},
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        struct story s;
+        struct vt_model model;
+        const struct sight *sight = rows[i].sight.frame ? &rows[i].sight : NULL;
+        struct remaking row = {"", "append", rows[i].steps, 1000, 1000, 1, rows[i].emptied_at,
+                               0,  true};
+        uint64_t before = 1000 * (uint64_t)(rows[i].steps - rows[i].emptied_at - 1);
+        begin(&s);
+        maker_module(&s.maker, 0, 0, 0x600000, 0x700000, 0x600000, "py", 2, "/bin/python3.11");
+        uint64_t weights = take(&s, 2, 90000), last = remake(&s, &row, sight);
+        maker_header(&s.maker)->program_end = s.maker.ticks + 100;
+        give(&s, last);
+        give(&s, last - (4096 + 256) - (before + 256)); /* the one before it */
+        give(&s, weights);
+        bool found = python_growth(finish(&s, &model)) != NULL;
+        if (found != rows[i].grows)
+            fail_msg("%s: expected %s", rows[i].what, rows[i].grows ? "growing" : "not growing");
         vt_build_free(&model);
     }
 }
@@ -162,7 +225,7 @@ static void ahead(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(remade),  cmocka_unit_test(bank),     cmocka_unit_test(ahead),
-        cmocka_unit_test(too_few), cmocka_unit_test(given_up),
+        cmocka_unit_test(too_few), cmocka_unit_test(given_up), cmocka_unit_test(held_by),
     };
     return cmocka_run_group_tests(tests, make_folder, remove_folder);
 }
