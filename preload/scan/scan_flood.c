@@ -135,6 +135,11 @@ static void reach(struct flood *f, uintptr_t address) {
     push(f, cell.start, cell.end);
 }
 
+/* PyTorch pins four bytes for a flag. */
+static bool may_lead_on(const struct vt_target *t) {
+    return t->held && t->end - t->start >= sizeof(uintptr_t);
+}
+
 static void find(struct flood *f, uintptr_t value, uintptr_t at) {
     struct vt_target *t = target_at(f->scan, value);
     if (!t)
@@ -143,7 +148,7 @@ static void find(struct flood *f, uintptr_t value, uintptr_t at) {
         t->reached = true;
         /* Its contents may hold pointers, but it is already unmapped: a runtime that ended
          * took it. */
-        if (t->held && !vt_scan_span_at(f->scan, value))
+        if (may_lead_on(t) && !vt_scan_span_at(f->scan, value))
             f->scan->in_doubt = true;
         return;
     }
@@ -450,7 +455,7 @@ static void weigh_hints(struct flood *f) {
             continue;
         t->reached = true;
         /* Its contents may not have been scanned. */
-        if (t->held)
+        if (may_lead_on(t))
             scan->in_doubt = true;
     }
 }
