@@ -146,6 +146,7 @@ void vt_process_free(struct vt_process *p) {
             free(p->sites[i].sawtooth->says);
         free(p->sites[i].sawtooth);
         free_tested(p->sites[i].tested);
+        free(p->sites[i].last_hop);
     }
     for (uint32_t i = 0; i < p->leak_count; i++) {
         free(p->leaks[i].why);

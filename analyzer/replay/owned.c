@@ -31,7 +31,7 @@ static bool counts(const struct vt_replay *r, const struct vt_map *segments,
 static int compare_sums(const void *a, const void *b) {
     const struct vt_owned_sum *x = a, *y = b;
     return VT_ORDER({x->site, y->site}, {x->further, y->further}, {x->step, y->step},
-                    {x->roles, y->roles}, {x->others[0], y->others[0]},
+                    {x->hop, y->hop}, {x->roles, y->roles}, {x->others[0], y->others[0]},
                     {x->others[1], y->others[1]}, {x->others[2], y->others[2]});
 }
 
@@ -69,6 +69,7 @@ static void add_live(const struct vt_replay *r, const struct vt_map *segments,
         s->sums[s->sum_count++] =
             (struct vt_owned_sum){.site = entry->site,
                                   .step = VT_MAP_NONE,
+                                  .hop = VT_MAP_NONE,
                                   .others = {VT_MAP_NONE, VT_MAP_NONE, VT_MAP_NONE},
                                   .bytes = size,
                                   .count = 1};
@@ -92,17 +93,27 @@ static const struct vt_log_owned *find_entries(const struct vt_log *log, uint32_
     return *count ? &log->owned[low] : NULL;
 }
 
-static bool is_native(const struct vt_log *log, uint32_t step) {
+/* The step in which a step's way begins. */
+static uint32_t root_of(const struct vt_log *log, uint32_t step) {
     while (log->steps[step].parent != VT_MAP_NONE)
         step = log->steps[step].parent;
-    unsigned kind = log->steps[step].kind;
+    return step;
+}
+
+/* Whether a step's way begins at an object that nothing known leads to: it owns nothing. */
+static bool is_unreached(const struct vt_log *log, uint32_t step) {
+    return step != VT_MAP_NONE && log->steps[root_of(log, step)].kind == VT_STEP_UNREACHED;
+}
+
+static bool is_native(const struct vt_log *log, uint32_t step) {
+    unsigned kind = log->steps[root_of(log, step)].kind;
     return kind == VT_STEP_GLOBAL || kind == VT_STEP_THREAD_LOCAL || kind == VT_STEP_NATIVE_STACK;
 }
 
 /* The other ways to the allocation of an entry, which follow it. */
 static void add_others(const struct vt_log *log, const struct vt_log_owned *owned, size_t count,
                        struct vt_owned_sum *sum) {
-    bool native = !sum->further && is_native(log, sum->step);
+    bool native = !sum->further && sum->step != VT_MAP_NONE && is_native(log, sum->step);
     for (size_t i = 0; i < VT_OWNED_OTHERS; i++)
         sum->others[i] =
             native && i + 1 < count && owned[i + 1].entry.allocation == owned->entry.allocation
@@ -130,11 +141,16 @@ static void take(struct vt_walk *w, const struct vt_rec_snapshot *record) {
             s->stray_count++;
             continue;
         }
+        bool further = vt_map_get(&seen, entry->key) != VT_MAP_NONE,
+             unreached = is_unreached(w->log, e->step);
+        if (further && unreached)
+            continue;
         s->sums[s->sum_count++] = (struct vt_owned_sum){
             .site = entry->site,
-            .step = e->step,
+            .step = unreached ? VT_MAP_NONE : e->step,
+            .hop = unreached ? root_of(w->log, e->step) : VT_MAP_NONE,
             .roles = e->roles,
-            .further = vt_map_get(&seen, entry->key) != VT_MAP_NONE,
+            .further = further,
             .bytes = entry->size_context & VT_SIZE_MASK,
             .count = 1,
         };
@@ -163,7 +179,7 @@ struct vt_map vt_owned_at_end(const struct vt_log *log) {
             continue;
         const struct vt_log_owned *owned = find_entries(log, log->snapshots[i].number, &count);
         for (size_t k = 0; k < count; k++)
-            if (owned[k].entry.step != VT_MAP_NONE)
+            if (owned[k].entry.step != VT_MAP_NONE && !is_unreached(log, owned[k].entry.step))
                 vt_map_put(&keys, owned[k].entry.allocation, 0);
         break;
     }

@@ -310,6 +310,7 @@ static void leak(struct vt_json *j, const struct vt_process *p, const struct vt_
     growth(j, l->growth);
     vt_fmt_json_owned(j, &l->owned);
     vt_json_string(j, "kept_by", l->kept ? l->kept->text : NULL);
+    vt_json_string(j, "last_hop", l->last_hop); /* no owner */
     vt_json_close(j, '}');
 }
 
@@ -369,6 +370,7 @@ static void site(struct vt_json *j, const struct vt_site *s, bool native) {
     vt_json_boolean(j, "unjudged", s->unjudged); /* too few rounds */
     tested(j, s->tested);
     vt_fmt_json_owned(j, &s->owned);
+    vt_json_string(j, "last_hop", s->last_hop); /* of what has no owner */
     stack(j, s->stack, native);
     vt_json_close(j, '}');
 }

@@ -192,6 +192,12 @@ static void say_unknown(const struct vt_text *t, const struct vt_leak *leak, uns
     }
     if (leak->verdict == VT_VERDICT_LOST)
         return;
+    if (unowned && leak->last_hop) {
+        char *text = vt_formatted("unknown: held by %s that no named way leads to", leak->last_hop);
+        vt_text_wrap(t, "  kept by", indent, text);
+        free(text);
+        return;
+    }
     vt_text_wrap(t, "  kept by", indent,
                  unowned && seen ? "unknown: a pointer to it is left, in memory that no named "
                                    "variable leads to"
@@ -296,6 +302,11 @@ void vt_text_site_owners(const struct vt_text *t, const struct vt_site *site) {
         fprintf(t->out, "%29sseen %s%s\n", "", moment,
                 site->owned.owners[0].still ? "" : "; freed later");
         free(moment);
+    }
+    if (site->last_hop) {
+        char *text = vt_formatted("%s that no named way leads to", site->last_hop);
+        vt_text_wrap(t, "  also seen in", 29, text);
+        free(text);
     }
     for (uint32_t i = 0; s && i < s->owner_count && shown < most; i++)
         for (uint32_t k = 0; k < s->owners[i].other_count; k++)

@@ -8,8 +8,7 @@
  * has every whole record and nothing else, at any moment, even after SIGKILL.
  *
  * The byte order is the machine's (little-endian on every machine that has a CUDA driver); a
- * reader that finds the magic reversed says so. Offsets and sizes below are in bytes. Everything
- * is 8-byte aligned.
+ * reader that finds the magic reversed says so. Offsets and sizes are in bytes; all is 8-byte aligned.
  *
  * If you change anything here or in records.def, increase VT_LOG_VERSION, keep reading the old
  * version, and add a log of it to tests/logs/ (tests/cases/115-old-logs).
@@ -23,7 +22,7 @@
 #include <stdint.h>
 
 #define VT_LOG_MAGIC       "vramtrc\x01"
-#define VT_LOG_VERSION     5u /* written */
+#define VT_LOG_VERSION     6u /* written */
 #define VT_LOG_VERSION_MIN 1u /* the lowest that today's reader reads */
 #define VT_CHUNK_BYTES     65536u
 #define VT_CHUNK_MAGIC     0x4b435456u /* "VTCK" */
@@ -450,6 +449,7 @@ enum vt_step {
     VT_STEP_NATIVE_STACK = 6, /* a native frame: its return address */
     VT_STEP_INTERPRETER = 7,  /* the interpreter itself: what of it */
     VT_STEP_CYCLE = 8,        /* objects that hold only each other: the class of one */
+    VT_STEP_UNREACHED = 9,    /* no owner: the class of what no root leads to (since version 6) */
     /* the others */
     VT_STEP_NAME = 16,      /* a module's global, a frame's local variable */
     VT_STEP_KEY = 17,       /* of a dict: text as Python shows it ('text'), a number, or empty */

@@ -113,7 +113,8 @@ static uint32_t add(struct vt_owners *w, uint32_t *slot, struct vt_path_step as,
 uint32_t vt_owners_root_step(struct vt_owners *w, const struct vt_root *root) {
     struct vt_owners_text name = cut(root->name);
     struct vt_path_step as = {.kind = (uint16_t)root->kind,
-                              .flags = root->in_doubt ? VT_STEP_IN_DOUBT : 0,
+                              .flags = (root->in_doubt ? VT_STEP_IN_DOUBT : 0) |
+                                       (root->many ? VT_STEP_MANY : 0),
                               .line = root->line,
                               .address = root->address,
                               .name_bytes = (uint8_t)name.bytes};

@@ -252,9 +252,13 @@ static void class_attribute(struct vt_owners *w, uintptr_t key, uintptr_t value,
 
 static void type_object(struct vt_owners *w, uintptr_t object) {
     /* Classes that every interpreter has hold nothing of the program's. */
-    if (vt_owners_word(w, object + VT_PYTYPE_FLAGS) & VT_PYFLAG_HEAP &&
-        !keeps_books(w, object, true))
-        vt_owners_python_each(w, vt_owners_word(w, object + VT_PYTYPE_DICT), class_attribute, NULL);
+    uintptr_t dict = vt_owners_word(w, object + VT_PYTYPE_DICT);
+    if (!(vt_owners_word(w, object + VT_PYTYPE_FLAGS) & VT_PYFLAG_HEAP))
+        return;
+    if (keeps_books(w, object, true))
+        vt_owners_python_leave_out(vt_owners_python_look_up(w, dict, "_registry"));
+    else
+        vt_owners_python_each(w, dict, class_attribute, NULL);
 }
 
 /* queue.SimpleQueue: a list to 3.12, a ring from 3.13 on. */
@@ -328,7 +332,7 @@ static void small(struct vt_owners *w, uintptr_t object, enum vt_pyreader reader
     }
 }
 
-void vt_owners_python(struct vt_owners *w, uintptr_t object, const struct vt_owners_type *type) {
+static void read_object(struct vt_owners *w, uintptr_t object, const struct vt_owners_type *type) {
     switch ((enum vt_pyreader)type->reader) {
     case VT_PYREAD_NOTHING:
     case VT_PYREAD_LRU_LINK: /* read by what leads to it */
@@ -407,4 +411,10 @@ void vt_owners_python(struct vt_owners *w, uintptr_t object, const struct vt_own
         return;
     }
     vt_owners_python_attributes(w, object, type);
+}
+
+void vt_owners_python(struct vt_owners *w, uintptr_t object, const struct vt_owners_type *type) {
+    bool last = vt_owners_level(w) == VT_LEVEL_UNREACHED && !vt_owners_py_raw;
+    if (!last || !vt_owners_python_is_left_out(object))
+        read_object(w, object, type);
 }

@@ -120,6 +120,10 @@ void vt_owners_python_keys(struct vt_owners *w, uintptr_t dict);
 /* What an instance keeps in its dict, in inline values and in slots. */
 void vt_owners_python_attributes(struct vt_owners *w, uintptr_t object,
                                  const struct vt_owners_type *type);
+/* Books that were left out. They list what is live, so they are not said to hold it either. */
+void vt_owners_python_leave_out(uintptr_t book);
+bool vt_owners_python_is_left_out(uintptr_t object);
+void vt_owners_python_forget_books(void); /* a new walk begins */
 /* Whether a type or a base of it has members that refer to objects. */
 bool vt_owners_python_has_members(struct vt_owners *w, uintptr_t type);
 
@@ -146,7 +150,8 @@ void vt_owners_python_function(struct vt_owners *w, uintptr_t function);
 
 /* --- owners_python_cycles.c --- */
 
-/* Names the cycles of an interpreter's objects as roots. Not before all other levels are walked. */
+/* Names the cycles of an interpreter's objects as roots, and at the next level what else nothing led
+ * to. Not before all other levels are walked. */
 void vt_owners_python_cycles(struct vt_owners *w, uintptr_t interpreter);
 
 /* --- owners_python_buffer.c --- */

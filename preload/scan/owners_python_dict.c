@@ -285,12 +285,35 @@ static uintptr_t behind_proxy(struct vt_owners *w, uintptr_t object) {
     return object;
 }
 
+static struct {
+    uintptr_t objects[64];
+    unsigned count;
+} books; /* one snapshot is taken at a time */
+
+bool vt_owners_python_is_left_out(uintptr_t object) {
+    for (unsigned i = 0; i < books.count; i++)
+        if (books.objects[i] == object)
+            return true;
+    return false;
+}
+
+void vt_owners_python_leave_out(uintptr_t book) {
+    if (book && books.count < sizeof books.objects / sizeof *books.objects &&
+        !vt_owners_python_is_left_out(book))
+        books.objects[books.count++] = book;
+}
+
+void vt_owners_python_forget_books(void) {
+    books.count = 0;
+}
+
 /* Numba's OwnedPointer counts the references to its memory itself, and refers to it by a weak proxy;
  * the strong reference is in the book that is left out. */
 static void name_unless_books(struct vt_owners *w, uintptr_t key, uintptr_t value, void *data) {
     (void)data;
-    if (!vt_owners_python_is(w, key, "allocations") &&
-        !vt_owners_python_is(w, key, "deallocations"))
+    if (vt_owners_python_is(w, key, "allocations") || vt_owners_python_is(w, key, "deallocations"))
+        vt_owners_python_leave_out(value);
+    else
         vt_owners_python_edge_str(w, VT_STEP_ATTRIBUTE, key,
                                   vt_owners_python_is(w, key, "_mem") ? behind_proxy(w, value)
                                                                       : value);

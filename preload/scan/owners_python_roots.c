@@ -164,7 +164,7 @@ static void interpreter(struct vt_owners *w, uintptr_t at, enum vt_owners_level 
     const struct vt_owners_pylayout *py = vt_owners_py;
     if (level == VT_LEVEL_EXCEPTION)
         last_exceptions(w, vt_owners_word(w, at + py->interpreter_sys));
-    if (level == VT_LEVEL_CYCLE)
+    if (level >= VT_LEVEL_CYCLE)
         vt_owners_python_cycles(w, at);
     /* A frame's name for an object is nearer than a module's. */
     uintptr_t thread = vt_owners_word(w, at + py->interpreter_threads);
@@ -188,6 +188,8 @@ void vt_owners_python_roots(struct vt_owners *w) {
     vt_owners_py = vt_owners_python_layout();
     if (!vt_owners_py)
         return;
+    if (vt_owners_level(w) == VT_LEVEL_USER)
+        vt_owners_python_forget_books();
     uintptr_t at = vt_owners_word(w, vt_pyimage.runtime + vt_owners_py->interpreters);
     for (unsigned i = 0; at && !(at & 7) && i < MOST_INTERPRETERS; i++) {
         interpreter(w, at, vt_owners_level(w));

@@ -196,6 +196,8 @@ static void arrive_again(struct vt_owners *w, uint32_t number, const struct vt_e
 static void arrive(struct vt_owners *w, const struct vt_edge *edge, uint16_t class_, uint64_t type,
                    uint16_t type_index, uint16_t roles) {
     uint32_t known = node_of(w, edge->to, class_);
+    if (known && w->level == VT_LEVEL_UNREACHED)
+        return; /* it has a way already, to which this adds nothing */
     if (known) {
         if (!w->roles_only)
             arrive_again(w, known, edge, type, roles);
@@ -384,7 +386,7 @@ static void walk_level(struct vt_owners *w) {
 }
 
 static bool is_passed_over(const struct vt_owners *w) {
-    return w->passing && (w->level == VT_LEVEL_NATIVE || w->level == VT_LEVEL_CYCLE);
+    return w->passing && (w->level == VT_LEVEL_NATIVE || w->level >= VT_LEVEL_CYCLE);
 }
 
 void vt_owners_walk(struct vt_owners *w) {

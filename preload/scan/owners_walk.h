@@ -60,6 +60,7 @@ enum vt_owners_level {
     VT_LEVEL_LIBRARY,   /* modules and frames under site-packages and of the standard library */
     VT_LEVEL_INTERPRETER, /* what only the interpreter itself holds */
     VT_LEVEL_CYCLE,       /* objects of the collector that nothing above led to */
+    VT_LEVEL_UNREACHED,   /* likewise, which something unknown holds: what they hold has no owner */
     VT_LEVELS
 };
 
@@ -70,6 +71,7 @@ struct vt_root {
     uint32_t line;
     uint64_t address;
     bool in_doubt; /* VT_STEP_IN_DOUBT */
+    bool many;     /* VT_STEP_MANY */
 };
 
 /* Begins a root: the edges that follow are its own, until the next one begins. The roots are asked

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: MIT
 # MAYBE scratch in module __main__: 64 KiB
+# LAST an object of class simgpu.Buffer
 """The value of a context variable."""
 
 import contextvars

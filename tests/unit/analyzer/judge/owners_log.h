@@ -79,7 +79,7 @@ static void snapshot(void) {
     maker_snapshot(&m, 0, 1, END, m.ticks, 0);
 }
 
-static uint32_t module(void) {
+static inline uint32_t module(void) {
     return maker_step(
         &m, 0,
         (struct maker_step){.kind = VT_STEP_MODULE, .name = "__main__", .type = "/tmp/train.py"});
@@ -89,12 +89,12 @@ static uint32_t step(uint32_t parent, unsigned kind, const char *name, const cha
     return maker_step(&m, 0, (struct maker_step){parent, kind, name, type, 0, 0, 0});
 }
 
-static uint32_t many(uint32_t parent, unsigned kind, const char *type) {
+static inline uint32_t many(uint32_t parent, unsigned kind, const char *type) {
     return maker_step(&m, 0, (struct maker_step){parent, kind, NULL, type, VT_STEP_MANY, 0, 0});
 }
 
 /* Builds with one block at `step`, and returns its owner. */
-static const struct vt_memory_owner *owner_at(uint32_t at, unsigned roles) {
+static inline const struct vt_memory_owner *owner_at(uint32_t at, unsigned roles) {
     own(block(4096), at, roles);
     snapshot();
     const struct vt_process *p = finish();
@@ -103,21 +103,22 @@ static const struct vt_memory_owner *owner_at(uint32_t at, unsigned roles) {
     return &p->snapshots[0].owners[0];
 }
 
-static void assert_text(const struct vt_memory_owner *o, uint64_t count, const char *expected) {
+static inline void assert_text(const struct vt_memory_owner *o, uint64_t count,
+                               const char *expected) {
     char *text = vt_owner_text(&model.processes[0], o, count);
     assert_string_equal(text, expected);
     free(text);
 }
 
-static void assert_chain(const struct vt_memory_owner *o, const char *expected) {
+static inline void assert_chain(const struct vt_memory_owner *o, const char *expected) {
     char *text = vt_owner_chain(o);
     assert_string_equal(text ? text : "", expected);
     free(text);
 }
 
 /* The first node of graphs, or one behind it: objects of one class, as the tracer counts them. */
-static uint32_t graph_step(uint32_t parent, const char *class, uint32_t starts, uint32_t row,
-                           uint32_t length) {
+static inline uint32_t graph_step(uint32_t parent, const char *class, uint32_t starts, uint32_t row,
+                                  uint32_t length) {
     bool repeats = row > 1 || (starts == 1 && length > 100);
     return maker_step(&m, 0,
                       (struct maker_step){parent, VT_STEP_CLASS, NULL, class,

@@ -559,6 +559,12 @@ static void unknown(void **state) {
         shown = report(VT_BY_LINE, NULL);
         assert_lines(shown, gone ? "unknown: it was freed before owners were looked for"
                                  : "  kept by       unknown: a pointer to it is left, in memory");
+        free(shown);
+        model.processes[0].leaks[0].last_hop = "a list (12 items)";
+        shown = report(VT_BY_LINE, NULL);
+        assert_lines(shown,
+                     gone ? "unknown: it was freed before owners were looked for"
+                          : "  kept by       unknown: held by a list (12 items) that no named");
         end();
         free(shown);
     }

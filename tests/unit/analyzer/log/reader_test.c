@@ -237,7 +237,7 @@ static void other_chunks(struct vt_log_header *h) {
 static void refusals(void **state) {
     (void)state;
     refusal(newer, "format version 9 and needs a reader of version 8");
-    refusal(newer, "reads versions 1 to 5");
+    refusal(newer, "reads versions 1 to 6");
     refusal(reversed, "reversed");
     refusal(older, "found 0");
     refusal(unwritten, "found zeros");
