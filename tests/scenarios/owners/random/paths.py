@@ -13,7 +13,7 @@ import sys
 import threading
 import types
 
-MODULE, FRAME, EXCEPTION, CYCLE = 1, 2, 3, 8
+MODULE, FRAME, EXCEPTION, CYCLE, UNREACHED = 1, 2, 3, 8, 9
 NAME, KEY, INDEX, ITEM, ATTRIBUTE, CLOSURE, DEFAULT = range(16, 23)
 REPEATS = 2
 
@@ -187,7 +187,7 @@ def roots(step):
         return [frame for frame in frames() if is_of(frame.f_code, step.name)]
     if step.kind == EXCEPTION:
         return [fault for fault in (getattr(sys, "last_value", None), sys.exc_info()[1]) if is_class(fault, step.name)]
-    if step.kind == CYCLE:
+    if step.kind in (CYCLE, UNREACHED):
         return [thing for thing in gc.get_objects() if is_class(thing, step.name)]
     return []
 
