@@ -384,7 +384,8 @@ bool vt_owners_take(enum vt_snapshot_why why, uint32_t name) {
     return taken;
 }
 
-/* Where the next one's place is; it may have to give way. NULL: there is none. */
+/* Where the next one's place is. What was begun last as memory grew gives way: the next sees more, and
+ * the last one of all is waited for at the end. NULL: there is none. */
 static struct moment *place(void) {
     unsigned count = 0, most = vt_owners_resident() < SMALL ? GOING_MOST : 1;
     while (count < GOING_MOST && going[count].answer)
@@ -392,7 +393,7 @@ static struct moment *place(void) {
     if (count < most)
         return &going[count];
     struct moment *last = &going[count - 1];
-    if (most == 1 || last->why != VT_SNAPSHOT_GROWTH)
+    if (last->why != VT_SNAPSHOT_GROWTH)
         return NULL;
     VT_SYS2(SYS_kill, last->pid, SIGKILL);
     has_ended(last, true);
