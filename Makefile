@@ -185,7 +185,8 @@ test-unit: ## build and run the unit tests alone; with SANITIZE=address,undefine
 
 # `make test` has all of this as tests of their own, but for the two whole builds: a build shows gcc's warnings, and
 # clang -fsyntax-only (case 722) shows clang's in seconds. Format, rooms and man pages cost seconds, too.
-check: check-format check-man check-warnings check-rooms ## formatting, rooms, man pages, warnings of gcc and clang
+check: check-format check-man check-warnings ## formatting, rooms, man pages, warnings of gcc and clang
+	@tools/check-rooms $(BUILD)/check-gcc
 	@echo "check: passed"
 
 check-setup:
