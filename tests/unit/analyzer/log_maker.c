@@ -8,6 +8,25 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
+
+char maker_path[64];
+
+int maker_make_folder(void **state) {
+    static char folder[] = "/tmp/vt_test_XXXXXX";
+    (void)state;
+    if (!mkdtemp(folder))
+        return -1;
+    snprintf(maker_path, sizeof maker_path, "%s/log.vtl", folder);
+    return 0;
+}
+
+int maker_remove_folder(void **state) {
+    (void)state;
+    unlink(maker_path);
+    *strrchr(maker_path, '/') = 0;
+    return rmdir(maker_path);
+}
 
 static void reach(struct vt_maker *maker, size_t length) {
     if (length > maker->room) {

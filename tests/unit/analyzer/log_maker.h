@@ -21,6 +21,11 @@ struct vt_maker {
     uint64_t ticks; /* of the last event made, for those that come without a time */
 };
 
+/* For a group of tests (cmocka's setup and teardown): a folder of its own, and the path of a log in it. */
+extern char maker_path[64];
+int maker_make_folder(void **state);
+int maker_remove_folder(void **state);
+
 /* A log of a process that exited with status 0, clock in ns, no chunks. Free with maker_free. */
 void maker_start(struct vt_maker *maker);
 void maker_free(struct vt_maker *maker);

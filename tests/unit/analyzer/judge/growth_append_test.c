@@ -227,5 +227,5 @@ int main(void) {
         cmocka_unit_test(remade),  cmocka_unit_test(bank),     cmocka_unit_test(ahead),
         cmocka_unit_test(too_few), cmocka_unit_test(given_up), cmocka_unit_test(held_by),
     };
-    return cmocka_run_group_tests(tests, make_folder, remove_folder);
+    return cmocka_run_group_tests(tests, maker_make_folder, maker_remove_folder);
 }

@@ -145,5 +145,5 @@ static void by_chance(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {cmocka_unit_test(by_chance)};
-    return cmocka_run_group_tests(tests, make_folder, remove_folder);
+    return cmocka_run_group_tests(tests, maker_make_folder, maker_remove_folder);
 }

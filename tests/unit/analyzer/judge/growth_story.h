@@ -18,23 +18,7 @@
 
 #include <unistd.h>
 
-static char path[64];
-
-static int make_folder(void **state) {
-    static char folder[] = "/tmp/vt_growth_XXXXXX";
-    (void)state;
-    if (!mkdtemp(folder))
-        return -1;
-    snprintf(path, sizeof path, "%s/log.vtl", folder);
-    return 0;
-}
-
-static int remove_folder(void **state) {
-    (void)state;
-    unlink(path);
-    *strrchr(path, '/') = 0;
-    return rmdir(path);
-}
+static const char *const path = maker_path;
 
 /* A log in the making. Addresses are handed out, never twice; sites are stacks of one frame. */
 struct story {

@@ -470,5 +470,5 @@ int main(void) {
         cmocka_unit_test(one_line),
         cmocka_unit_test(marked_by_threads),
     };
-    return cmocka_run_group_tests(tests, make_folder, remove_folder);
+    return cmocka_run_group_tests(tests, maker_make_folder, maker_remove_folder);
 }

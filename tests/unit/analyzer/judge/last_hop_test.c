@@ -56,5 +56,5 @@ static void last_hops(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {cmocka_unit_test(last_hops)};
-    return cmocka_run_group_tests_name("last_hop", tests, make_folder, remove_folder);
+    return cmocka_run_group_tests_name("last_hop", tests, maker_make_folder, maker_remove_folder);
 }

@@ -90,5 +90,6 @@ int main(void) {
         cmocka_unit_test(objects),
         cmocka_unit_test(graphs),
     };
-    return cmocka_run_group_tests_name("owner_advice", tests, make_folder, remove_folder);
+    return cmocka_run_group_tests_name("owner_advice", tests, maker_make_folder,
+                                       maker_remove_folder);
 }

@@ -72,5 +72,6 @@ int main(void) {
         cmocka_unit_test(carried_graph),
         cmocka_unit_test(one_graph),
     };
-    return cmocka_run_group_tests_name("owners_graph", tests, make_folder, remove_folder);
+    return cmocka_run_group_tests_name("owners_graph", tests, maker_make_folder,
+                                       maker_remove_folder);
 }

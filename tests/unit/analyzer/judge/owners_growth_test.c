@@ -16,25 +16,9 @@
 
 enum { ROUNDS = 300, SIZE = 1 << 14 };
 
-static char path[64];
+static const char *const path = maker_path;
 static struct vt_maker m;
 static struct vt_model model;
-
-static int make_folder(void **state) {
-    static char folder[] = "/tmp/vt_growth_XXXXXX";
-    (void)state;
-    if (!mkdtemp(folder))
-        return -1;
-    snprintf(path, sizeof path, "%s/log.vtl", folder);
-    return 0;
-}
-
-static int remove_folder(void **state) {
-    (void)state;
-    unlink(path);
-    *strrchr(path, '/') = 0;
-    return rmdir(path);
-}
 
 static uint64_t address(unsigned round) {
     return 0x10000000 + (uint64_t)round * SIZE;
@@ -209,5 +193,6 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(before_the_window), cmocka_unit_test(gone_at_the_end),
         cmocka_unit_test(end_goes_before), cmocka_unit_test(nothing_is_live)};
-    return cmocka_run_group_tests_name("owners_growth", tests, make_folder, remove_folder);
+    return cmocka_run_group_tests_name("owners_growth", tests, maker_make_folder,
+                                       maker_remove_folder);
 }

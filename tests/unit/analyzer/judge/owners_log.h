@@ -19,26 +19,10 @@
 
 enum { BLOCK = VT_KIND_BLOCK, END = VT_SNAPSHOT_END };
 
-static char path[64];
+static const char *const path = maker_path;
 static struct vt_maker m;
 static struct vt_model model;
 static uint64_t next_address;
-
-static int make_folder(void **state) {
-    static char folder[] = "/tmp/vt_owners_XXXXXX";
-    (void)state;
-    if (!mkdtemp(folder))
-        return -1;
-    snprintf(path, sizeof path, "%s/log.vtl", folder);
-    return 0;
-}
-
-static int remove_folder(void **state) {
-    (void)state;
-    unlink(path);
-    *strrchr(path, '/') = 0;
-    return rmdir(path);
-}
 
 /* A Python process with one device, and one call site. */
 static void start(void) {

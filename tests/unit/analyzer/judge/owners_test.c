@@ -587,5 +587,5 @@ int main(void) {
                                        cmocka_unit_test(cycles_are_not_lost),
                                        cmocka_unit_test(text),
                                        cmocka_unit_test(unknown)};
-    return cmocka_run_group_tests_name("owners", tests, make_folder, remove_folder);
+    return cmocka_run_group_tests_name("owners", tests, maker_make_folder, maker_remove_folder);
 }

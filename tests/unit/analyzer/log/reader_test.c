@@ -21,23 +21,7 @@
 #include <fcntl.h>
 #include <unistd.h>
 
-static char path[64];
-
-static int make_folder(void **state) {
-    static char folder[] = "/tmp/vt_reader_XXXXXX";
-    (void)state;
-    if (!mkdtemp(folder))
-        return -1;
-    snprintf(path, sizeof path, "%s/log.vtl", folder);
-    return 0;
-}
-
-static int remove_folder(void **state) {
-    (void)state;
-    unlink(path);
-    *strrchr(path, '/') = 0;
-    return rmdir(path);
-}
+static const char *const path = maker_path;
 
 static void save_bytes(const uint8_t *bytes, size_t length) {
     FILE *out = fopen(path, "w");
@@ -447,5 +431,5 @@ int main(void) {
         cmocka_unit_test(stacks_without_frames),
         cmocka_unit_test(modules_have_lifetimes),
     };
-    return cmocka_run_group_tests(tests, make_folder, remove_folder);
+    return cmocka_run_group_tests(tests, maker_make_folder, maker_remove_folder);
 }

@@ -17,23 +17,7 @@
 
 #include <unistd.h>
 
-static char path[64];
-
-static int make_folder(void **state) {
-    static char folder[] = "/tmp/vt_replay_XXXXXX";
-    (void)state;
-    if (!mkdtemp(folder))
-        return -1;
-    snprintf(path, sizeof path, "%s/log.vtl", folder);
-    return 0;
-}
-
-static int remove_folder(void **state) {
-    (void)state;
-    unlink(path);
-    *strrchr(path, '/') = 0;
-    return rmdir(path);
-}
+static const char *const path = maker_path;
 
 /* A log and its replay. */
 struct played {
@@ -430,5 +414,5 @@ int main(void) {
         cmocka_unit_test(ids_are_stable),     cmocka_unit_test(callers_count),
         cmocka_unit_test(failures),           cmocka_unit_test(lost_once),
     };
-    return cmocka_run_group_tests(tests, make_folder, remove_folder);
+    return cmocka_run_group_tests(tests, maker_make_folder, maker_remove_folder);
 }

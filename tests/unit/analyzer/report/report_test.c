@@ -18,23 +18,7 @@
 
 #include <unistd.h>
 
-static char path[64];
-
-static int make_folder(void **state) {
-    static char folder[] = "/tmp/vt_report_XXXXXX";
-    (void)state;
-    if (!mkdtemp(folder))
-        return -1;
-    snprintf(path, sizeof path, "%s/log.vtl", folder);
-    return 0;
-}
-
-static int remove_folder(void **state) {
-    (void)state;
-    unlink(path);
-    *strrchr(path, '/') = 0;
-    return rmdir(path);
-}
+static const char *const path = maker_path;
 
 static void build(struct vt_maker *m, const struct vt_model_options *options,
                   struct vt_model *model) {
@@ -478,5 +462,5 @@ int main(void) {
         cmocka_unit_test(long_names_in_place),
         cmocka_unit_test(sizes),
     };
-    return cmocka_run_group_tests(tests, make_folder, remove_folder);
+    return cmocka_run_group_tests(tests, maker_make_folder, maker_remove_folder);
 }
