@@ -10,6 +10,7 @@
 
 #include "clock.h"
 #include "log_reader.h"
+#include "log_runs.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -20,25 +21,13 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* A log in a folder. */
-struct found {
-    char *path;
-    char run[41], boot[41], host[65];
-    uint32_t pid, ppid;
-    uint64_t process_start;  /* since boot, in the kernel's clock ticks */
-    uint64_t started, ended; /* CLOCK_REALTIME, ns; ended UINT64_MAX: unknown */
-    dev_t device;
-    ino_t inode;
-    bool chosen;
-};
-
 struct folder {
-    struct found *found;
+    struct vt_found_log *found;
     uint32_t count, room;
 };
 
 static int newest_first(const void *a, const void *b) {
-    const struct found *x = a, *y = b;
+    const struct vt_found_log *x = a, *y = b;
     if (x->started != y->started)
         return x->started < y->started ? 1 : -1;
     return strcmp(x->path, y->path);
@@ -62,15 +51,15 @@ static void look_at(struct folder *folder, const char *path) {
         return;
     if (!vt_log_read_header(fd, path, &header, &bytes, &message) && !fstat(fd, &st)) {
         VT_GROW(folder->found, folder->count, folder->room);
-        struct found *f = &folder->found[folder->count++];
-        *f = (struct found){.path = vt_strdup(path),
-                            .pid = header.pid,
-                            .ppid = header.ppid,
-                            .process_start = header.process_start,
-                            .started = header.start_realtime_ns,
-                            .ended = end_of(&header),
-                            .device = st.st_dev,
-                            .inode = st.st_ino};
+        struct vt_found_log *f = &folder->found[folder->count++];
+        *f = (struct vt_found_log){.path = vt_strdup(path),
+                                   .pid = header.pid,
+                                   .ppid = header.ppid,
+                                   .process_start = header.process_start,
+                                   .started = header.start_realtime_ns,
+                                   .ended = end_of(&header),
+                                   .device = st.st_dev,
+                                   .inode = st.st_ino};
         snprintf(f->run, sizeof f->run, "%s", header.run_id);
         snprintf(f->boot, sizeof f->boot, "%s", header.boot_id);
         snprintf(f->host, sizeof f->host, "%s", header.host);
@@ -119,43 +108,21 @@ static int look_into(struct folder *folder, const char *path, const char *beside
     return 0;
 }
 
-/* Whether one process started the other, or is the same one. */
-static bool related(const struct found *a, const struct found *b) {
-    enum { SLACK_NS = 1000000000 }; /* what clocks may be apart */
-    if (!a->boot[0] || strcmp(a->boot, b->boot) != 0 || strcmp(a->host, b->host) != 0)
-        return false;
-    if (a->pid == b->pid)
-        return a->process_start == b->process_start;
-    const struct found *parent = b->ppid == a->pid ? a : a->ppid == b->pid ? b : NULL;
-    const struct found *child = parent == a ? b : a;
-    /* else the number was given to another process in between */
-    return parent && parent->process_start <= child->process_start &&
-           (parent->ended == UINT64_MAX || child->started <= parent->ended + SLACK_NS);
-}
-
-static bool same_run(const struct found *a, const struct found *b) {
-    return (a->run[0] && !strcmp(a->run, b->run)) || related(a, b);
-}
-
 /* Chooses all logs of the runs of those that are chosen. */
 static void choose_runs(struct folder *folder) {
-    uint32_t *todo = vt_alloc(folder->count, sizeof *todo), count = 0;
+    bool *chosen = vt_alloc(folder->count, sizeof *chosen);
+    vt_log_runs_find(folder->found, folder->count);
     for (uint32_t i = 0; i < folder->count; i++)
-        if (folder->found[i].chosen)
-            todo[count++] = i;
-    for (uint32_t at = 0; at < count; at++)
-        for (uint32_t i = 0; i < folder->count; i++)
-            if (!folder->found[i].chosen && same_run(&folder->found[todo[at]], &folder->found[i])) {
-                folder->found[i].chosen = true;
-                todo[count++] = i;
-            }
-    free(todo);
+        chosen[folder->found[i].run_of] |= folder->found[i].chosen;
+    for (uint32_t i = 0; i < folder->count; i++)
+        folder->found[i].chosen = chosen[folder->found[i].run_of];
+    free(chosen);
 }
 
 /* `run`: see find_logs.h. */
 static void choose_logs(struct folder *folder, const char *run) {
     for (uint32_t i = 0; i < folder->count; i++) {
-        struct found *f = &folder->found[i];
+        struct vt_found_log *f = &folder->found[i];
         f->chosen = !run                  ? i == 0
                     : !strcmp(run, "all") ? true
                                           : f->run[0] && !strncasecmp(f->run, run, strlen(run));
@@ -248,14 +215,35 @@ int vt_logs_find(char *const *arguments, int count, const char *run, struct vt_l
     return 0;
 }
 
-/* Whether a log is one of the first `count` of a list, under whatever name. */
-static bool is_listed(const struct found *f, const struct vt_logs *logs, uint32_t count) {
-    for (uint32_t i = 0; i < count; i++) {
+/* --- the rest of the runs of logs that were named --- */
+
+static uint64_t file_key(dev_t device, ino_t inode) {
+    return vt_mix(vt_mix(device) + inode);
+}
+
+/* The files that are listed, under whatever names. */
+static void list_files(const struct vt_logs *logs, struct vt_map *listed) {
+    for (uint32_t i = 0; i < logs->count; i++) {
         struct stat st;
-        if (!stat(logs->paths[i], &st) && st.st_dev == f->device && st.st_ino == f->inode)
-            return true;
+        if (!stat(logs->paths[i], &st))
+            vt_map_put(listed, file_key(st.st_dev, st.st_ino), i);
     }
-    return false;
+}
+
+static void add_runs_of(struct folder *folder, struct vt_logs *logs, struct vt_map *listed) {
+    for (uint32_t i = 0; i < folder->count; i++) {
+        struct vt_found_log *f = &folder->found[i];
+        f->chosen = vt_map_get(listed, file_key(f->device, f->inode)) != VT_MAP_NONE;
+    }
+    choose_runs(folder);
+    for (uint32_t i = 0; i < folder->count; i++) {
+        const struct vt_found_log *f = &folder->found[i];
+        uint64_t key = file_key(f->device, f->inode);
+        if (!f->chosen || vt_map_get(listed, key) != VT_MAP_NONE)
+            continue;
+        vt_map_put(listed, key, logs->count);
+        add(logs, f->path);
+    }
 }
 
 /* The folder of a file. Free it. */
@@ -266,28 +254,28 @@ static char *folder_of(const char *path) {
 
 void vt_logs_complete(struct vt_logs *logs) {
     uint32_t named = logs->count;
+    struct vt_map listed = {0};
     char *last = NULL;
+    const char *last_name = NULL;
+    list_files(logs, &listed);
     for (uint32_t i = 0; i < named; i++) {
         const char *name = vt_basename(logs->paths[i]);
         struct vt_string message = {0};
         struct folder folder = {0};
         char *path = folder_of(logs->paths[i]);
-        /* most are in one folder, and are called what all logs are */
-        bool done = last && !strcmp(last, path) && strstr(name, ".vtl");
-        if (!done && !look_into(&folder, path, name, &message)) {
-            for (uint32_t j = 0; j < folder.count; j++)
-                folder.found[j].chosen = is_listed(&folder.found[j], logs, named);
-            choose_runs(&folder);
-            for (uint32_t j = 0; j < folder.count; j++)
-                if (folder.found[j].chosen && !is_listed(&folder.found[j], logs, logs->count))
-                    add(logs, folder.found[j].path);
-        }
+        /* most are in one folder, and are called what all logs are, or what the last one is */
+        bool done =
+            last && !strcmp(last, path) && (strstr(name, ".vtl") || same_stem(name, last_name));
+        if (!done && !look_into(&folder, path, name, &message))
+            add_runs_of(&folder, logs, &listed);
         folder_free(&folder);
         vt_string_free(&message);
         free(last);
         last = path;
+        last_name = name;
     }
     free(last);
+    vt_map_free(&listed);
 }
 
 void vt_logs_free(struct vt_logs *logs) {

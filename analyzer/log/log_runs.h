@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Which logs are one run: those that have the same run id, and those of a process, of its children,
+ * and of what it became by exec.
+ *
+ * Called by find_logs.c.
+ */
+#ifndef VRAMTRACE_ANALYZER_LOG_RUNS_H
+#define VRAMTRACE_ANALYZER_LOG_RUNS_H
+
+#include "base/base.h"
+
+#include <sys/types.h>
+
+/* A log that was found in a folder. */
+struct vt_found_log {
+    char *path;
+    char run[41], boot[41], host[65]; /* ids as in the header; "": unknown */
+    uint32_t pid, ppid;
+    uint64_t process_start;  /* since boot, in the kernel's clock ticks */
+    uint64_t started, ended; /* CLOCK_REALTIME, ns; ended UINT64_MAX: unknown */
+    dev_t device;
+    ino_t inode;
+    uint32_t
+        run_of; /* set by vt_log_runs_find: index of a log of the same run, the same for all of it */
+    bool chosen; /* the caller's */
+};
+
+/* Sets run_of of each. As long as it takes to look at each log once, however many are one run. */
+void vt_log_runs_find(struct vt_found_log *logs, uint32_t count);
+
+#endif
