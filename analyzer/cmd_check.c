@@ -82,24 +82,22 @@ static int check_folder(const char *folder) {
     return status;
 }
 
-static bool has(const struct vt_logs *logs, const char *path) {
-    for (uint32_t i = 0; i < logs->count; i++)
-        if (!strcmp(logs->paths[i], path))
-            return true;
-    return false;
-}
-
 /* Finds logs of other runs in the named folders. The reports list them, because they are not
  * judged. */
 static void find_left_out(char *const *arguments, int count, const struct vt_logs *chosen,
                           struct vt_logs *all, struct vt_gate_format_options *how) {
     struct vt_string message = {0};
+    struct vt_map paths = {0};
+    for (uint32_t i = 0; i < chosen->count; i++)
+        vt_map_put(&paths, vt_hash_bytes(0, chosen->paths[i], strlen(chosen->paths[i])), i);
     if (!vt_logs_find(arguments, count, "all", all, &message)) {
         how->left_out = vt_alloc(all->count, sizeof *how->left_out);
         for (uint32_t i = 0; i < all->count; i++)
-            if (!has(chosen, all->paths[i]))
+            if (vt_map_get(&paths, vt_hash_bytes(0, all->paths[i], strlen(all->paths[i]))) ==
+                VT_MAP_NONE)
                 how->left_out[how->left_out_count++] = all->paths[i];
     }
+    vt_map_free(&paths);
     vt_string_free(&message);
 }
 

@@ -198,6 +198,7 @@ int vt_logs_find(char *const *arguments, int count, const char *run, struct vt_l
     *logs = (struct vt_logs){0};
     if (count == 0)
         return choose(".", true, run, logs, message);
+    bool folders = false;
     for (int i = 0; i < count; i++) {
         struct stat st;
         int error = 0;
@@ -205,12 +206,19 @@ int vt_logs_find(char *const *arguments, int count, const char *run, struct vt_l
             error = -errno;
             vt_string_format(message, "%s: %s", arguments[i], strerror(-error));
         } else if (S_ISDIR(st.st_mode)) {
+            folders = true;
             error = choose(arguments[i], false, run, logs, message);
         } else if (!belongs_to_other(arguments, count, arguments[i])) {
             add(logs, arguments[i]);
         }
         if (error)
             return error;
+    }
+    if (run && strcmp(run, "all") && !folders) {
+        vt_string_format(
+            message, "--run %s: expected a folder, whose runs it chooses from; found only files",
+            run);
+        return -EINVAL;
     }
     return 0;
 }

@@ -15,7 +15,7 @@ struct vt_logs {
 };
 
 /* Fills `logs` from the command's arguments (none: the current folder). `run`: NULL for a folder's
- * newest run, "all", or a prefix of a run id. Returns 0, or -errno with `message`. Free with
+ * newest run, "all", or a prefix of a run id, which needs a folder (-EINVAL). Returns 0, or -errno with `message`. Free with
  * vt_logs_free in either case. */
 int vt_logs_find(char *const *arguments, int count, const char *run, struct vt_logs *logs,
                  struct vt_string *message);
