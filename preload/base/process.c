@@ -35,6 +35,9 @@ static uint32_t *guard;  /* atomic; 1, in memory that a fork wipes to 0 */
 static bool guard_wipes; /* the kernel wipes it; otherwise pids are compared */
 static uint32_t guard_pid;
 
+static const uint32_t never;
+const uint32_t *vt_process_settled = &never;
+
 static void make_guard(void) {
     uint32_t *page = vt_sys_mmap(4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     static uint32_t fallback;
@@ -43,6 +46,8 @@ static void make_guard(void) {
     page = page ? page : &fallback;
     *page = 1;
     vt_publish(&guard, page);
+    if (guard_wipes)
+        vt_publish(&vt_process_settled, page);
 }
 
 /* Threads that arrive together wait until the first one has read the options, which takes no lock.
@@ -76,7 +81,7 @@ static void become_own_process(void) {
     vt_put(guard, 1);
 }
 
-void vt_process_check_fork(void) {
+void vt_process_check_fork_(void) {
     uint32_t *g = vt_get(&guard);
     if (VT_UNLIKELY(!g)) {
         vt_process_arm();
@@ -91,7 +96,7 @@ void vt_process_due(void) {
     STEP(due);
 }
 
-bool vt_process_is_fresh_child(void) {
+bool vt_process_is_fresh_child_(void) {
     const uint32_t *g = vt_get(&guard);
     return g && guard_wipes && !vt_get(g);
 }

@@ -7,8 +7,11 @@
 #ifndef VT_PRELOAD_PROCESS_H
 #define VT_PRELOAD_PROCESS_H
 
+#include "atomic.h"
+
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 /* The table lies in a section of its own, whose start and end the linker defines. So it exists
  * before any constructor runs; another library's constructor may call CUDA before ours. A unit test
@@ -28,14 +31,26 @@ void vt_process_arm(void);
 /* Whether vt_process_arm() was called, which means that the program has used CUDA. */
 bool vt_process_is_armed(void);
 
+/* Points to a word that is 0 before arming, and in a forked child that has had no event yet (or always,
+ * where the kernel cannot clear memory at a fork). So events ask only this word. */
+extern const uint32_t *vt_process_settled; /* atomic */
+
 /* Turns a forked child into a process of its own. Call it first in every event. */
-void vt_process_check_fork(void);
+void vt_process_check_fork_(void);
+static inline void vt_process_check_fork(void) {
+    if (__builtin_expect(!vt_get(vt_get(&vt_process_settled)), 0))
+        vt_process_check_fork_();
+}
 
 /* What is due at the end of an event. */
 void vt_process_due(void);
 
 /* Whether this is a forked child that has not become a process of its own yet. */
-bool vt_process_is_fresh_child(void);
+bool vt_process_is_fresh_child_(void);
+static inline bool vt_process_is_fresh_child(void) {
+    return __builtin_expect(!vt_get(vt_get(&vt_process_settled)), 0) &&
+           vt_process_is_fresh_child_();
+}
 
 /* False before the first event, and in a forked child that has had no event yet. */
 bool vt_process_is_ours(void);

@@ -25,6 +25,7 @@ struct vt_thread {
     uint64_t flushed_ticks;        /* buffered mode: when the chunk was last written out */
     uint32_t flushed;              /* ... and how many of its bytes were */
     uint32_t retry;                /* events to drop before trying to get a chunk again */
+    uint64_t last; /* time of its last event, or an earlier one (vt_log_enter_now) */
     uint64_t held; /* time of a call in progress, whose record comes after it (event.c); 0: none */
     bool orphan;   /* in a forked child: it was writing a record of the parent */
     bool named;    /* this chunk has the thread's THREAD record */
@@ -65,7 +66,10 @@ enum vt_due {
 extern __thread struct vt_tls vt_tls __attribute__((tls_model("initial-exec")));
 
 /* The calling thread's data, new or taken over when it has none yet. NULL: no memory. */
-struct vt_thread *vt_thread_self(void);
+struct vt_thread *vt_thread_make_(void);
+static inline struct vt_thread *vt_thread_self(void) {
+    return VT_LIKELY(vt_tls.thread != NULL) ? vt_tls.thread : vt_thread_make_();
+}
 struct vt_thread *vt_thread_first(void); /* in the list of all; NULL: it is empty */
 void vt_thread_forked(void);             /* in a forked child: empties the list */
 
@@ -85,6 +89,8 @@ uint64_t *vt_log_reserve_entry(struct vt_thread *thread, uint32_t bytes);
 void vt_log_commit(struct vt_thread *thread, uint64_t *record, uint64_t word, uint32_t bytes);
 void vt_log_enter(
     struct vt_thread *thread); /* sets entered_at, to the time that is held if one is */
+uint64_t vt_log_enter_now(
+    struct vt_thread *thread); /* the same, and returns the time: later than entered_at */
 void vt_log_leave(struct vt_thread *thread); /* clears it, or sets it to that time */
 void vt_log_drop(enum vt_drop reason);       /* counts one event that is not recorded */
 void vt_log_flag(uint32_t flag);             /* enum vt_log_flag; also before there is a log */

@@ -68,9 +68,7 @@ static struct vt_thread *fresh(uint32_t tid) {
     return t;
 }
 
-struct vt_thread *vt_thread_self(void) {
-    if (VT_LIKELY(vt_tls.thread != NULL))
-        return vt_tls.thread;
+struct vt_thread *vt_thread_make_(void) {
     uint32_t tid = own_tid();
     struct vt_thread *t = take_over(tid);
     vt_tls.thread = t ? t : fresh(tid);
