@@ -48,9 +48,8 @@ static uint64_t call_begins(void) {
     if (!t || vt_tls.busy || !vt_log_is_open() || (t->held && !has_ended(vt_tls.call_frame, here)))
         return vt_log_ticks();
     t->held = 0;
-    vt_log_enter(t);
     vt_tls.call_frame = here;
-    return t->held = vt_log_ticks();
+    return t->held = vt_log_enter_now(t);
 }
 
 static void call_ends(uint64_t ticks) {
@@ -76,8 +75,8 @@ void vt_event_jumped(uintptr_t target) {
 }
 
 /* Between begin() and end() the thread is busy: if a signal handler allocates then, the event is
- * counted, not recorded. */
-static inline __attribute__((always_inline)) struct vt_recording begin(void) {
+ * counted, not recorded. `ticks`, if not NULL, receives the time. */
+static inline __attribute__((always_inline)) struct vt_recording begin_at(uint64_t *ticks) {
     const uintptr_t here = (uintptr_t)__builtin_frame_address(0);
     struct vt_recording r = {NULL, errno};
     vt_process_check_fork();
@@ -90,7 +89,10 @@ static inline __attribute__((always_inline)) struct vt_recording begin(void) {
     if (VT_LIKELY(vt_log_ready()) && !(r.thread = vt_thread_self()))
         vt_log_drop(VT_DROP_NO_MEMORY);
     if (VT_LIKELY(r.thread != NULL)) {
-        vt_log_enter(r.thread);
+        if (ticks)
+            *ticks = vt_log_enter_now(r.thread);
+        else
+            vt_log_enter(r.thread);
         if (VT_UNLIKELY(vt_get(&vt_phases_unwritten)))
             vt_phases_write_open(r.thread);
         return r;
@@ -98,6 +100,10 @@ static inline __attribute__((always_inline)) struct vt_recording begin(void) {
     vt_tls.busy = 0;
     errno = r.saved_errno;
     return r;
+}
+
+static inline __attribute__((always_inline)) struct vt_recording begin(void) {
+    return begin_at(NULL);
 }
 
 static void end(const struct vt_recording *r) {
@@ -180,55 +186,60 @@ static void record_fail(struct vt_thread *t, const struct vt_call *call, const s
                   sizeof *r);
 }
 
-void vt_event_allocated(const struct vt_call *call, int result, struct vt_live what) {
-    struct vt_recording rec = begin();
+/* `what` stays where the caller made it: a copy would wait until its small parts have left the processor. */
+static void allocated(const struct vt_call *call, int result, struct vt_live *what) {
+    uint64_t ticks;
+    struct vt_recording rec = begin_at(&ticks);
     vt_tls.events++;
     if (!rec.thread) {
         vt_limit_settle(call, NULL);
         return;
     }
-    if (result == 0 && vt_is_no_memory(what.address, what.size, what.kind)) {
+    if (result == 0 && vt_is_no_memory(what->address, what->size, what->kind)) {
         vt_limit_settle(call, NULL);
         end(&rec);
         return;
     }
-    uint64_t ticks = vt_log_ticks();
     struct vt_call label = labelled(call);
-    if (what.hook)
-        label.hook = what.hook;
-    what.hook = (uint16_t)label.hook;
-    if (!what.stack)
-        what.stack = vt_stack_capture(rec.thread, label.caller);
+    if (what->hook)
+        label.hook = what->hook;
+    what->hook = (uint16_t)label.hook;
+    if (!what->stack)
+        what->stack = vt_stack_capture(rec.thread, label.caller);
     if (result == 0) {
-        bool kept = vt_live_insert(&what);
+        bool kept = vt_live_insert(what);
         if (!kept)
             vt_log_drop(VT_DROP_LIVE);
-        vt_limit_settle(call, kept ? &what : NULL);
+        vt_limit_settle(call, kept ? what : NULL);
         record_launches(rec.thread, ticks);
-        record_alloc(rec.thread, &label, &what, ticks);
-        vt_tls.ask = (uint8_t)vt_peak_allocated(&what);
+        record_alloc(rec.thread, &label, what, ticks);
+        vt_tls.ask = (uint8_t)vt_peak_allocated(what);
     } else {
         vt_limit_settle(call, NULL);
-        record_fail(rec.thread, &label, &what, ticks, result, call->refused);
+        record_fail(rec.thread, &label, what, ticks, result, call->refused);
         vt_tls.ask = result == CUDA_ERROR_OUT_OF_MEMORY && !call->refused ? VT_ASK_MEMORY : 0;
         if (result == CUDA_ERROR_OUT_OF_MEMORY && !(call->refused & VT_FAIL_INJECTED)) {
             vt_tls.due |= VT_DUE_REFUSED;
-            vt_tls.refused_stack = what.stack;
+            vt_tls.refused_stack = what->stack;
         }
     }
-    vt_tls.ask_device = what.device;
+    vt_tls.ask_device = what->device;
     end(&rec);
+}
+
+void vt_event_allocated(const struct vt_call *call, int result, struct vt_live what) {
+    allocated(call, result, &what);
 }
 
 void vt_event_alloc(const struct vt_call *call, int result, unsigned kind, uint64_t address,
                     uint64_t size) {
     unsigned context = vt_context_current();
-    vt_event_allocated(call, result,
-                       (struct vt_live){.address = address,
-                                        .size = size,
-                                        .context = (uint16_t)context,
-                                        .kind = (uint8_t)kind,
-                                        .device = (uint8_t)device_of(kind, context)});
+    struct vt_live what = {.address = address,
+                           .size = size,
+                           .context = (uint16_t)context,
+                           .kind = (uint8_t)kind,
+                           .device = (uint8_t)device_of(kind, context)};
+    allocated(call, result, &what);
 }
 
 bool vt_event_may_alloc(struct vt_call *call, unsigned kind, uint64_t size, unsigned device) {

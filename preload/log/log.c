@@ -395,7 +395,7 @@ static bool take_chunk(struct vt_thread *t) {
         vt_put(&t->chunk, NULL);
         return false;
     }
-    vt_log_enter(t);
+    vt_put(&c->entered_at, vt_tls.entered);
     calibrate();
     return true;
 }
@@ -458,14 +458,30 @@ static void look(uint64_t now) {
     vt_tls.due |= VT_DUE_LOOK;
 }
 
-void vt_log_enter(struct vt_thread *t) {
-    if (VT_UNLIKELY(!t->chunk))
-        return;
-    uint64_t now = t->held ? t->held : vt_log_ticks();
-    vt_put(&t->chunk->entered_at, now);
+static void entered(struct vt_thread *t, uint64_t now) {
+    if (VT_LIKELY(t->chunk != NULL))
+        vt_put(&t->chunk->entered_at, now);
     vt_tls.entered = now;
     if (VT_UNLIKELY(now > vt_get(&vt_log_look_at)))
         look(now);
+}
+
+void vt_log_enter(struct vt_thread *t) {
+    entered(t, t->held ? t->held : vt_log_ticks());
+}
+
+/* Reading the clock is the dearest part of an event, so it is read once. Before that, entered_at is the time of
+ * the thread's last event: what comes is not older. */
+uint64_t vt_log_enter_now(struct vt_thread *t) {
+    if (VT_UNLIKELY(t->held || !t->chunk || !t->last)) {
+        vt_log_enter(t);
+        t->last = vt_tls.entered;
+        return vt_log_ticks();
+    }
+    vt_put(&t->chunk->entered_at, t->last);
+    t->last = vt_log_ticks();
+    entered(t, t->last - 1);
+    return t->last;
 }
 
 void vt_log_leave(struct vt_thread *t) {
