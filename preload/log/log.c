@@ -15,7 +15,6 @@
 #include "log_file.h"
 #include "base/base.h"
 
-#include <cpuid.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <sched.h>
@@ -23,7 +22,6 @@
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <time.h>
-#include <x86intrin.h>
 
 #define RETRY_AFTER_DROPS 4096u
 #define FD_AT_LEAST       512 /* clear of programs that count descriptors from 3 */
@@ -43,88 +41,12 @@ struct vt_log_header *vt_log_header;
 static struct vt_log_header early; /* counters and flags before the file exists */
 static struct vt_log_header *volatile counters = &early;
 
-static uint32_t clock_kind;
-static struct vt_clock_pair start, rate;    /* the longest known span gives the best rate */
-uint64_t vt_log_second_ticks = 1000000000u; /* atomic; ticks per second, by that rate */
-static uint32_t calibrating;                /* atomic: a try-lock */
-static uint64_t calibrate_at; /* atomic: ticks from which the rate is measured again */
-uint64_t vt_log_look_at;      /* atomic: ticks of the next VT_DUE_LOOK (log_due.c) */
+uint64_t vt_log_look_at; /* atomic: ticks of the next VT_DUE_LOOK (log_due.c) */
 
 #define KEPT_CHUNKS 24u
 static struct vt_chunk_header
     *kept[KEPT_CHUNKS]; /* atomic; mapped beforehand, see vt_log_keep_room */
 static bool foreign;    /* this is a forked child, and the open log is still its parent's */
-
-#define CLOCK_STOPPED 0xffu /* a value of clock_kind, never in a log */
-#define READINGS      4u
-#define CLOSE_TICKS   4096u /* one or two microseconds */
-static uint64_t stopped;    /* atomic: the time then, counted up so that the events stay in order */
-
-static uint64_t raw_ticks(void) {
-    if (VT_LIKELY(clock_kind == VT_CLOCK_TSC)) {
-        _mm_lfence();
-        return __rdtsc();
-    }
-    if (clock_kind == CLOCK_STOPPED)
-        return vt_add(&stopped, 1) + 1;
-    return vt_sys_clock_ns(CLOCK_MONOTONIC);
-}
-
-/* The thread may be interrupted between the two readings, so the closest of a few pairs counts. */
-static struct vt_clock_pair clock_pair(void) {
-    struct vt_clock_pair best = {0, 0};
-    uint64_t apart = UINT64_MAX;
-    for (unsigned i = 0; i < READINGS && apart > CLOSE_TICKS; i++) {
-        uint64_t before = raw_ticks(), ns = vt_sys_clock_ns(CLOCK_MONOTONIC),
-                 took = raw_ticks() - before;
-        if (took >= apart)
-            continue;
-        apart = took;
-        best = (struct vt_clock_pair){before + took / 2, ns};
-    }
-    return best;
-}
-
-void vt_log_start_clock(void) {
-    unsigned a, b, c, d;
-    bool invariant = __get_cpuid(0x80000007u, &a, &b, &c, &d) && (d & 1u << 8);
-    clock_kind = invariant ? VT_CLOCK_TSC : VT_CLOCK_MONOTONIC;
-    start = clock_pair();
-}
-
-void vt_log_stop_clock(bool tsc) {
-    if (clock_kind == CLOCK_STOPPED || (!tsc && clock_kind == VT_CLOCK_TSC))
-        return;
-    vt_put(&stopped, raw_ticks());
-    clock_kind = CLOCK_STOPPED;
-}
-
-uint64_t vt_log_ticks(void) {
-    return raw_ticks() - start.ticks;
-}
-
-/* Measures the second calibration pair; the longer the span, the better. It is measured again each
- * time the process is twice as old (vt_log_enter). So a time in the log is off by at most twice the
- * error of a reading, also in the log of a killed process, and readers need no clock of their own.
- * Ticks are 0 while the time changes. */
-static void calibrate(void) {
-    if (!vt_claim(&calibrating, 0, 1))
-        return;
-    bool running = clock_kind != CLOCK_STOPPED && !vt_get(&vt_sys_sealed);
-    struct vt_clock_pair now = running ? clock_pair() : start;
-    if (running && now.ticks - start.ticks > rate.ticks) {
-        rate.ticks = now.ticks - start.ticks;
-        rate.monotonic_ns = now.monotonic_ns - start.monotonic_ns;
-        if (rate.monotonic_ns)
-            vt_put(&vt_log_second_ticks,
-                   (uint64_t)((double)rate.ticks * 1e9 / (double)rate.monotonic_ns));
-    }
-    vt_put(&calibrate_at, running ? 2 * rate.ticks : UINT64_MAX);
-    vt_publish(&vt_log_header->calibration_ticks, (uint64_t)0);
-    vt_publish(&vt_log_header->calibration_monotonic_ns, start.monotonic_ns + rate.monotonic_ns);
-    vt_publish(&vt_log_header->calibration_ticks, start.ticks + rate.ticks);
-    vt_publish(&calibrating, 0);
-}
 
 static bool fd_is_ours(int fd) {
     struct stat st;
@@ -213,7 +135,7 @@ static bool open_log(void) {
         if (h) {
             if (!buffered)
                 vt_log_fault_watch();
-            vt_log_header_fill(h, &start, clock_kind);
+            vt_log_header_fill(h, &vt_log_clock_start, vt_log_clock);
             h->flags |= vt_get(&early.flags) | (buffered ? VT_FLAG_BUFFERED : 0);
             for (size_t i = 0; i < VT_DROP_REASONS; i++)
                 h->dropped[i] = vt_get(&early.dropped[i]);
@@ -222,7 +144,7 @@ static bool open_log(void) {
             vt_put(&h->placed, 1);
             log_pid = h->pid;
             vt_log_header = h;
-            calibrate();
+            vt_log_calibrate(vt_log_header);
             /* all of the chunk, for the live list at the end */
             if (!buffered || write_out(h, VT_CHUNK_BYTES, 0)) {
                 counters = h; /* stays mapped: threads that record nothing count here, too */
@@ -335,7 +257,7 @@ static struct vt_chunk_header *take_kept(void) {
 }
 
 void vt_log_keep_room(struct vt_thread *t) {
-    calibrate(); /* for the last time */
+    vt_log_calibrate(vt_log_header); /* for the last time */
     for (size_t i = 0; i < KEPT_CHUNKS && !kept[i]; i++) {
         uint64_t number = vt_add(&vt_log_header->chunks, 1);
         if (buffered || !fd_check() || allocate(number) != 0)
@@ -396,7 +318,7 @@ static bool take_chunk(struct vt_thread *t) {
         return false;
     }
     vt_put(&c->entered_at, vt_tls.entered);
-    calibrate();
+    vt_log_calibrate(vt_log_header);
     return true;
 }
 
@@ -453,8 +375,8 @@ void vt_log_commit(struct vt_thread *t, uint64_t *record, uint64_t word, uint32_
 }
 
 static void look(uint64_t now) {
-    if (now > vt_get(&calibrate_at))
-        calibrate();
+    if (now > vt_get(&vt_log_calibrate_at))
+        vt_log_calibrate(vt_log_header);
     vt_tls.due |= VT_DUE_LOOK;
 }
 
@@ -539,7 +461,7 @@ uint32_t vt_log_pid(void) {
 void vt_log_end(enum vt_exit kind, int status) {
     if (!vt_log_is_open())
         return;
-    calibrate();
+    vt_log_calibrate(vt_log_header);
     vt_put(&vt_log_header->exit_status, status);
     vt_put(&vt_log_header->exit_ticks, vt_log_ticks());
     vt_publish(&vt_log_header->exit_kind, (uint32_t)kind);
@@ -597,8 +519,7 @@ void vt_log_forked(void) {
     early.flags = simulated;
     counters = &early;
     path[0] = absolute[0] = 0;
-    start = clock_pair();
-    vt_put(&calibrating, 0);
+    vt_log_clock_forked();
     memset(kept, 0, sizeof kept);
     vt_log_header = &early; /* not NULL: interrupted code may still use it */
     vt_publish(&state, (uint32_t)CLOSED);

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Shared by the files of log/: log.c (the file and its chunks), log_name.c (its name), log_header.c
- * (what the header says about the process), log_environment.c, log_run.c (the list of logs),
- * log_fault.c (when the file is truncated), log_due.c (what an event finds to be done), log_live.c (what is live at the end), log_space.c (how far it may grow).
+ * Shared by the files of log/: log.c (the file and its chunks), log_clock.c (the time), log_name.c (its
+ * name), log_header.c (what the header says about the process), log_environment.c, log_run.c (the list
+ * of logs), log_fault.c (when the file is truncated), log_due.c (what an event finds to be done),
+ * log_live.c (what is live at the end), log_space.c (how far it may grow).
  */
 #ifndef VT_PRELOAD_LOG_FILE_H
 #define VT_PRELOAD_LOG_FILE_H
@@ -48,6 +49,13 @@ void vt_log_environment_write(struct vt_thread *t);
 extern struct vt_log_header *vt_log_header;
 extern uint64_t vt_log_second_ticks; /* atomic: ticks in a second */
 extern uint64_t vt_log_look_at;      /* atomic: ticks of the next VT_DUE_LOOK */
+
+/* log_clock.c: enum vt_clock, and both clocks when the library was loaded. */
+extern uint32_t vt_log_clock;
+extern struct vt_clock_pair vt_log_clock_start;
+extern uint64_t vt_log_calibrate_at; /* atomic: ticks from which the rate is to be measured again */
+void vt_log_calibrate(struct vt_log_header *header);
+void vt_log_clock_forked(void);
 
 /* Fills in every field that does not change later. */
 void vt_log_header_fill(struct vt_log_header *h, const struct vt_clock_pair *start, uint32_t clock);

@@ -30,6 +30,7 @@ static bool write_if_there_is_room(int fd, const void *data, uint64_t bytes, uin
 #define vt_log_space_write write_if_there_is_room
 
 #include "log/log.c"
+#include "log/log_clock.c"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -46,11 +47,11 @@ static struct vt_log_header no_file;
 static void expect_second(uint64_t frequency) {
     enum { SECONDS = 100 };
     struct vt_clock_pair now = clock_pair();
-    start.ticks = now.ticks - SECONDS * frequency;
-    start.monotonic_ns = now.monotonic_ns - SECONDS * 1000000000ull;
+    vt_log_clock_start.ticks = now.ticks - SECONDS * frequency;
+    vt_log_clock_start.monotonic_ns = now.monotonic_ns - SECONDS * 1000000000ull;
     rate = (struct vt_clock_pair){0, 0};
     vt_log_header = &no_file;
-    calibrate();
+    vt_log_calibrate(vt_log_header);
     vt_log_header = NULL;
     assert_in_range(vt_log_second_ticks, frequency - frequency / 4, frequency + frequency / 4);
 }
@@ -73,16 +74,16 @@ static void rate_is_never_far_behind(void **state) {
     vt_log_header = &no_file;
     rate = (struct vt_clock_pair){0, 0};
     vt_log_start_clock();
-    calibrate();
+    vt_log_calibrate(vt_log_header);
     for (uint64_t second = 1000000000u, age = 1; age < 100; age *= 3) {
-        start.ticks -= age * 3 * second;
-        start.monotonic_ns -= age * second;
+        vt_log_clock_start.ticks -= age * 3 * second;
+        vt_log_clock_start.monotonic_ns -= age * second;
         no_file.calibration_ticks -= age * 3 * second;
         no_file.calibration_monotonic_ns -= age * second;
         vt_log_enter(&thread);
         vt_log_leave(&thread);
-        uint64_t ticks = no_file.calibration_ticks - start.ticks,
-                 ns = no_file.calibration_monotonic_ns - start.monotonic_ns;
+        uint64_t ticks = no_file.calibration_ticks - vt_log_clock_start.ticks,
+                 ns = no_file.calibration_monotonic_ns - vt_log_clock_start.monotonic_ns;
         assert_in_range(vt_log_ticks(), ticks, 2 * ticks);
         assert_in_range(ticks, ns * 5 / 2, ns * 7 / 2);
     }
@@ -96,11 +97,11 @@ static void no_rate_of_stopped_clock(void **state) {
     vt_log_header = &no_file;
     rate = (struct vt_clock_pair){0, 0};
     vt_log_start_clock();
-    calibrate();
-    start.monotonic_ns -= 1000000000u;
+    vt_log_calibrate(vt_log_header);
+    vt_log_clock_start.monotonic_ns -= 1000000000u;
     const struct vt_clock_pair measured = rate;
     vt_log_stop_clock(true);
-    calibrate();
+    vt_log_calibrate(vt_log_header);
     assert_memory_equal(&rate, &measured, sizeof rate);
     vt_log_header = NULL;
 }
@@ -115,7 +116,7 @@ static void flushed_when_due(void **state) {
     vt_log_header = &no_file;
     vt_put(&vt_log_second_ticks, (uint64_t)1 << 62);
     vt_log_start_clock();
-    start.ticks -= 3000000000u;
+    vt_log_clock_start.ticks -= 3000000000u;
     thread.flushed_ticks = 0;
     vt_log_leave(&thread);
     assert_int_equal(thread.flushed_ticks, 0);

@@ -1,0 +1,98 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The log's clock: the processor's time stamp counter where it runs at one rate, else
+ * CLOCK_MONOTONIC. The header says when both clocks showed what, so that a reader can convert.
+ *
+ * Called by log.c; vt_log_ticks by every room.
+ */
+#define _GNU_SOURCE
+#include "log_file.h"
+#include "base/base.h"
+
+#include <cpuid.h>
+#include <time.h>
+#include <x86intrin.h>
+
+uint32_t vt_log_clock;
+struct vt_clock_pair vt_log_clock_start;
+static struct vt_clock_pair rate;           /* the longest known span gives the best rate */
+uint64_t vt_log_second_ticks = 1000000000u; /* atomic; ticks per second, by that rate */
+static uint32_t calibrating;                /* atomic: a try-lock */
+uint64_t vt_log_calibrate_at; /* atomic: ticks from which the rate is measured again */
+
+#define CLOCK_STOPPED 0xffu /* a value of vt_log_clock, never in a log */
+#define READINGS      4u
+#define CLOSE_TICKS   4096u /* one or two microseconds */
+static uint64_t stopped;    /* atomic: the time then, counted up so that the events stay in order */
+
+static uint64_t raw_ticks(void) {
+    if (VT_LIKELY(vt_log_clock == VT_CLOCK_TSC)) {
+        _mm_lfence();
+        return __rdtsc();
+    }
+    if (vt_log_clock == CLOCK_STOPPED)
+        return vt_add(&stopped, 1) + 1;
+    return vt_sys_clock_ns(CLOCK_MONOTONIC);
+}
+
+/* The thread may be interrupted between the two readings, so the closest of a few pairs counts. */
+static struct vt_clock_pair clock_pair(void) {
+    struct vt_clock_pair best = {0, 0};
+    uint64_t apart = UINT64_MAX;
+    for (unsigned i = 0; i < READINGS && apart > CLOSE_TICKS; i++) {
+        uint64_t before = raw_ticks(), ns = vt_sys_clock_ns(CLOCK_MONOTONIC),
+                 took = raw_ticks() - before;
+        if (took >= apart)
+            continue;
+        apart = took;
+        best = (struct vt_clock_pair){before + took / 2, ns};
+    }
+    return best;
+}
+
+void vt_log_start_clock(void) {
+    unsigned a, b, c, d;
+    bool invariant = __get_cpuid(0x80000007u, &a, &b, &c, &d) && (d & 1u << 8);
+    vt_log_clock = invariant ? VT_CLOCK_TSC : VT_CLOCK_MONOTONIC;
+    vt_log_clock_start = clock_pair();
+}
+
+void vt_log_stop_clock(bool tsc) {
+    if (vt_log_clock == CLOCK_STOPPED || (!tsc && vt_log_clock == VT_CLOCK_TSC))
+        return;
+    vt_put(&stopped, raw_ticks());
+    vt_log_clock = CLOCK_STOPPED;
+}
+
+uint64_t vt_log_ticks(void) {
+    return raw_ticks() - vt_log_clock_start.ticks;
+}
+
+/* Measures the second calibration pair; the longer the span, the better. It is measured again each
+ * time the process is twice as old (vt_log_enter). So a time in the log is off by at most twice the
+ * error of a reading, also in the log of a killed process, and readers need no clock of their own.
+ * Ticks are 0 while the time changes. */
+void vt_log_calibrate(struct vt_log_header *header) {
+    if (!vt_claim(&calibrating, 0, 1))
+        return;
+    bool running = vt_log_clock != CLOCK_STOPPED && !vt_get(&vt_sys_sealed);
+    struct vt_clock_pair now = running ? clock_pair() : vt_log_clock_start;
+    if (running && now.ticks - vt_log_clock_start.ticks > rate.ticks) {
+        rate.ticks = now.ticks - vt_log_clock_start.ticks;
+        rate.monotonic_ns = now.monotonic_ns - vt_log_clock_start.monotonic_ns;
+        if (rate.monotonic_ns)
+            vt_put(&vt_log_second_ticks,
+                   (uint64_t)((double)rate.ticks * 1e9 / (double)rate.monotonic_ns));
+    }
+    vt_put(&vt_log_calibrate_at, running ? 2 * rate.ticks : UINT64_MAX);
+    vt_publish(&header->calibration_ticks, (uint64_t)0);
+    vt_publish(&header->calibration_monotonic_ns,
+               vt_log_clock_start.monotonic_ns + rate.monotonic_ns);
+    vt_publish(&header->calibration_ticks, vt_log_clock_start.ticks + rate.ticks);
+    vt_publish(&calibrating, 0);
+}
+
+void vt_log_clock_forked(void) {
+    vt_log_clock_start = clock_pair();
+    vt_put(&calibrating, 0);
+}
