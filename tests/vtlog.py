@@ -152,7 +152,7 @@ class Log:
         return [r[9][8:8 + struct.unpack_from("<I", r[9])[0]].decode() for r in self.of(NOTE)]
 
     def snapshots(self):
-        """[{"number", "why", "objects", "looked_for", "owned", "partial", "in_place", "owners": {(space, address): [(path, role
+        """[{"number", "why", "objects", "looked_for", "owned", "partial", "in_place", "copied", "owners": {(space, address): [(path, role
         bits, holders)]}}]; of each allocation its owner first. A path is as in `model.layers[*] -> Tensor`, with types after
         arrows where a step has no name, and "~" after a step that repeats."""
         steps, owners, found = {}, {}, []
@@ -170,9 +170,10 @@ class Log:
                     owners.setdefault(snapshot, {}).setdefault((entry >> 61, entry & (1 << 61) - 1), []).append(
                         (steps[step], roles, holders))
             else:
-                number, why, _, _, objects, looked_for, owned, flags, _, _, _ = struct.unpack_from("<IIQQQ6I", r[9])
+                number, why, _, _, objects, looked_for, owned, flags, _, copy_us, _ = struct.unpack_from("<IIQQQ6I", r[9])
                 found.append({"number": number, "why": why, "objects": objects, "looked_for": looked_for, "owned": owned,
-                              "partial": bool(flags & 1), "in_place": bool(flags & 2), "owners": owners.get(number, {})})
+                              "partial": bool(flags & 1), "in_place": bool(flags & 2), "copied": copy_us > 0,
+                              "owners": owners.get(number, {})})
         return found
 
 

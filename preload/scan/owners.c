@@ -6,8 +6,9 @@
  * is done in a child, which has a copy of the memory as it stood. It is made by a raw clone: no
  * handlers of fork run, and no signal and no wait of the program's tells of it. The child reads
  * memory, writes to a mapping that it shares with us, and ends; it never touches CUDA, takes no
- * lock, and is killed when its time is up. Where a copy could do harm, the walk is done in place,
- * and the result says so.
+ * lock, and is killed when its time is up. A program of one thread that waits for it needs no copy:
+ * the child reads its memory. Where a copy could do harm, the walk is done in place, and the result
+ * says so.
  *
  * The program need not wait for the child (vt_owners_begin): its answer is written at a later event,
  * or at the end. A small process has a few such children at most, and a new one takes the place of
@@ -34,8 +35,9 @@
 #include <time.h>
 
 #define PAGE          4096u
-#define WAIT_NS       20000000              /* between two looks whether the child still lives */
-#define COPIED_PER_NS 40u                   /* bytes: 27 ms for a GiB */
+#define WAIT_NS       20000000            /* between two looks whether the child still lives */
+#define COPIED_PER_NS 40u                 /* bytes: 27 ms for a GiB */
+#define STACK         ((size_t)256 << 10) /* of a child that has our memory */
 #define SMALL         ((uint64_t)256 << 20) /* resident bytes, up to which several copies cost little */
 
 /* --- what is looked for --- */
@@ -111,12 +113,18 @@ static long futex(uint64_t *word, int what, uint32_t value, const long *time) {
     return VT_SYS4(SYS_futex, word, what, value, time);
 }
 
-static void walk_in_child(struct vt_owners *w) {
+static void walk_in_child(void *data) {
+    struct vt_owners *w = data;
     struct rlimit none = {0, 0};
+    /* A fault may come: its handler is set when memory is read. */
+    uint64_t faults = 1ull << (SIGSEGV - 1) | 1ull << (SIGBUS - 1);
     VT_SYS2(SYS_prctl, PR_SET_PDEATHSIG, SIGKILL);
     VT_SYS2(SYS_setrlimit, RLIMIT_CORE, &none);
-    VT_SYS2(SYS_prctl, PR_SET_DUMPABLE, 0);
-    VT_SYS3(SYS_close_range, 0, ~0u, 0);
+    if (!w->shares) {
+        VT_SYS2(SYS_prctl, PR_SET_DUMPABLE, 0); /* belongs to the memory */
+        VT_SYS3(SYS_close_range, 0, ~0u, 0);
+    }
+    VT_SYS4(SYS_rt_sigprocmask, SIG_UNBLOCK, &faults, NULL, sizeof faults);
     w->copy = true;
     vt_owners_walk(w);
     vt_publish(&w->answer->done, 1);
@@ -135,6 +143,7 @@ struct moment {
     uint8_t *records;
     size_t room;       /* of both, mapped */
     int pid;           /* of the child; 0: none */
+    bool disturbed;    /* it was: the memory is copied instead */
     uint64_t until_ns; /* it is killed then */
 };
 
@@ -173,12 +182,8 @@ static bool walk_copy(struct vt_owners *w, struct moment *m) {
     uint64_t began = vt_sys_clock_ns(CLOCK_MONOTONIC), was = vt_sys_hold_signals();
     w->answer->flags = VT_SNAPSHOT_PARTIAL; /* should it die */
     long pid = vt_sys(SYS_clone, 0, 0, 0, 0, 0, 0);
-    if (pid == 0) {
-        /* A fault may come: its handler is set when memory is read. */
-        uint64_t faults = 1ull << (SIGSEGV - 1) | 1ull << (SIGBUS - 1);
-        VT_SYS4(SYS_rt_sigprocmask, SIG_UNBLOCK, &faults, NULL, sizeof faults);
+    if (pid == 0)
         walk_in_child(w);
-    }
     vt_sys_let_signals(was);
     if (pid < 0)
         return false;
@@ -189,6 +194,67 @@ static bool walk_copy(struct vt_owners *w, struct moment *m) {
     vt_put(&cost.next, m->copy_ns);
     m->until_ns = w->most_ns;
     return true;
+}
+
+/* A child that has our memory, and a stack of its own. */
+static long clone_sharing(void (*function)(void *), void *data, uint8_t *stack_end) {
+    register long none4 __asm__("r10") = 0, none5 __asm__("r8") = 0;
+    register void *called __asm__("r12") = __extension__(void *) function;
+    register void *given __asm__("r13") = data;
+    long pid;
+    __asm__ volatile("syscall\n\t"
+                     "test %%rax, %%rax\n\t"
+                     "jnz 1f\n\t"
+                     "xor %%ebp, %%ebp\n\t"
+                     "mov %%r13, %%rdi\n\t"
+                     "call *%%r12\n\t"
+                     "ud2\n"
+                     "1:"
+                     : "=a"(pid)
+                     : "a"(SYS_clone), "D"((long)CLONE_VM), "S"(stack_end), "d"(0l), "r"(none4),
+                       "r"(none5), "r"(called), "r"(given)
+                     : "rcx", "r11", "memory");
+    return pid;
+}
+
+/* Waits for such a child. False: it was killed, because a signal arrived that the program handles. */
+static bool wait_sharing(struct moment *m, uint64_t handled) {
+    const long slice[2] = {0, WAIT_NS};
+    uint64_t pending = 0;
+    while (!vt_see(&m->answer->done)) {
+        futex(&m->answer->done, FUTEX_WAIT, 0, slice);
+        if (has_ended(m, false))
+            return true;
+        if (VT_SYS2(SYS_rt_sigpending, &pending, sizeof pending) == 0 && pending & handled) {
+            VT_SYS2(SYS_kill, m->pid, SIGKILL);
+            has_ended(m, true);
+            return vt_see(&m->answer->done);
+        }
+    }
+    has_ended(m, true);
+    return true;
+}
+
+/* The program has one thread, which waits here, and its signals' handlers wait, too. So its memory
+ * stands still, and nothing need be copied; in a child, because a fault or an end of it are not the
+ * program's. False: there is no child, or it was disturbed. */
+static bool walk_shared(struct vt_owners *w, struct moment *m) {
+    uint8_t *stack = vt_owners_map(w, STACK);
+    if (!stack)
+        return false;
+    w->answer->flags = VT_SNAPSHOT_PARTIAL; /* should it die */
+    uint64_t handled = vt_scan_handled_signals(), was = vt_sys_hold_signals();
+    handled &= ~was;
+    w->shares = true;
+    long pid = clone_sharing(walk_in_child, w, stack + STACK);
+    vt_sys_let_signals(was | handled);
+    m->pid = pid > 0 ? (int)pid : 0;
+    m->until_ns = w->most_ns;
+    bool done = pid > 0 && wait_sharing(m, handled);
+    m->pid = 0;
+    w->shares = false;
+    vt_sys_let_signals(was);
+    return done;
 }
 
 /* --- the result --- */
@@ -301,21 +367,23 @@ static bool begin(struct vt_owners *w, struct moment *m, bool copy) {
     if (!w->target_count)
         return false;
     vt_owners_set_bounds(w);
-    bool copied = vt_owners_may_copy(w);
+    w->passing = m->why == VT_SNAPSHOT_GROWTH;
+    if (!w->passing)
+        vt_owners_native_open(w);
+    bool shared = !copy && !m->disturbed && vt_owners_may_share(w),
+         copied = !shared && vt_owners_may_copy(w);
     if ((copy && !copied) || !share(w, m))
         return false;
     w->snapshot = m->number = ++snapshots;
     m->looked_for = w->target_count;
-    w->passing = m->why == VT_SNAPSHOT_GROWTH;
-    if (!w->passing)
-        vt_owners_native_open(w);
+    m->disturbed = shared && !walk_shared(w, m);
     copied = copied && walk_copy(w, m);
-    if (!copied && copy) {
+    if (m->disturbed || (copy && !copied)) {
         m->answer = NULL;
         vt_sys_munmap(w->answer, m->room);
         return false;
     }
-    if (!copied)
+    if (!shared && !copied)
         vt_owners_walk(w);
     return true;
 }
@@ -325,16 +393,19 @@ static bool begin_one(struct moment *m, enum vt_snapshot_why why, uint32_t name,
                       bool copy) {
     *m = (struct moment){
         .why = why, .name = name, .ticks = ticks, .began_ns = vt_sys_clock_ns(CLOCK_MONOTONIC)};
-    /* Not on the stack: a thread's may have only 16 KiB. */
-    struct vt_owners *w = vt_scan_memory(sizeof *w);
-    bool begun = w && begin(w, m, copy);
-    if (w) {
-        if (w->native && w->native->threads)
-            vt_sys_munmap(w->native->threads, VT_SCAN_THREADS * sizeof *w->native->threads);
-        vt_owners_unmap(w);
-        vt_sys_munmap(w, (sizeof *w + PAGE - 1) & ~(size_t)(PAGE - 1));
+    for (bool disturbed = false;; disturbed = true) {
+        /* Not on the stack: a thread's may have only 16 KiB. */
+        struct vt_owners *w = vt_scan_memory(sizeof *w);
+        bool begun = w && begin(w, m, copy);
+        if (w) {
+            if (w->native)
+                vt_scan_give_back(w->native);
+            vt_owners_unmap(w);
+            vt_sys_munmap(w, (sizeof *w + PAGE - 1) & ~(size_t)(PAGE - 1));
+        }
+        if (begun || disturbed || !m->disturbed)
+            return begun;
     }
-    return begun;
 }
 
 /* --- what is under way --- */

@@ -24,6 +24,7 @@
 #define WORK_PER_S 50000000u /* reads and edges: 80 million on a slow machine */
 #define HANGS      4u        /* times the processor time, by the clock */
 #define FORK_SAFE  509u      /* Linux 5.9: fork copies pinned pages for the child */
+#define CRASH_SAFE 516u /* Linux 5.16: what crashes ends no other process that shares its memory */
 
 static uint64_t number_in(const char *text, unsigned skipped) {
     uint64_t n = 0;
@@ -123,6 +124,18 @@ static bool has_registered(const struct vt_owners *w) {
     return false;
 }
 
+/* 100 * 5 + 9 for Linux 5.9; 0: unknown. */
+static uint64_t kernel_version(void) {
+    char text[128];
+    const char *at = text;
+    if (!vt_scan_file("/proc/sys/kernel/osrelease", text, sizeof text))
+        return 0;
+    uint64_t version = number_in(at, 0) * 100;
+    while (*at && *at != '.')
+        at++;
+    return version + (*at ? number_in(at + 1, 0) : 0);
+}
+
 /* With strict overcommit, a copy counts as if it were all written to. Before Linux 5.9, the parent's
  * write to a page that a device writes to as well gives it another page. */
 bool vt_owners_may_copy(const struct vt_owners *w) {
@@ -133,11 +146,9 @@ bool vt_owners_may_copy(const struct vt_owners *w) {
         return false;
     if (!has_registered(w))
         return true;
-    const char *at = text;
-    if (!vt_scan_file("/proc/sys/kernel/osrelease", text, sizeof text))
-        return false;
-    uint64_t version = number_in(at, 0) * 100;
-    while (*at && *at != '.')
-        at++;
-    return version + (*at ? number_in(at + 1, 0) : 0) >= FORK_SAFE;
+    return kernel_version() >= FORK_SAFE;
+}
+
+bool vt_owners_may_share(const struct vt_owners *w) {
+    return w->native && w->native->alone && kernel_version() >= CRASH_SAFE;
 }

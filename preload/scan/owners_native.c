@@ -267,7 +267,8 @@ static void look_through(struct vt_native *n, const struct piece *p) {
         while (vt_scan_resident(n->scan, run.end, window, &run, &present)) {
             if (p->steady && present) {
                 run.start = run.start < done ? done : run.start;
-                touch(run);
+                if (!n->w->shares)
+                    touch(run);
                 if (run.start < run.end)
                     done = run.end + 8 * look(n, (const uint64_t *)run.start,
                                               (run.end - run.start) / 8, run.start, p);

@@ -121,7 +121,8 @@ struct vt_owners {
     uint32_t map_count;
 
     /* owners_read.c */
-    bool copy; /* in a child, whose memory stands still */
+    bool copy;   /* in a child, whose memory stands still ... */
+    bool shares; /* ... because it is the program's own, which waits */
     uint32_t pid;
     uint8_t *pages; /* not in a child: the last ones that were read, and their addresses */
     uintptr_t *page_addresses;
@@ -188,6 +189,8 @@ void vt_owners_set_bounds(struct vt_owners *w);
 /* Looks at the time. False: a bound is reached. */
 bool vt_owners_has_time(struct vt_owners *w);
 bool vt_owners_may_copy(const struct vt_owners *w);
+/* Whether a child may read the program's own memory, while the calling thread waits. */
+bool vt_owners_may_share(const struct vt_owners *w);
 /* Bytes of the process that are resident. */
 uint64_t vt_owners_resident(void);
 /* How many bytes the process's cgroups have left; UINT64_MAX: there is no limit. `mount` is where they

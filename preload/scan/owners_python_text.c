@@ -241,8 +241,13 @@ static struct vt_owners_text name_of(struct vt_owners *w, uintptr_t name,
         uintptr_t name;
         uint8_t bytes;
         char text[55];
-    } all[NAMES_KEPT]; /* one snapshot is taken at a time, in a process of its own */
+    } all[NAMES_KEPT]; /* one snapshot is taken at a time */
+    static uint32_t of;
     struct kept *kept = &all[(name >> 4) % NAMES_KEPT];
+    if (of != vt_owners_number(w)) {
+        of = vt_owners_number(w);
+        memset(all, 0, sizeof all);
+    }
     if (!vt_owners_stands_still(w) || kept->name != name) {
         uint32_t n = vt_owners_python_str(w, name, text, VT_OWNERS_TEXT_MOST);
         if (!vt_owners_stands_still(w) || n > sizeof kept->text)

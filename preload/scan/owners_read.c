@@ -290,6 +290,10 @@ bool vt_owners_stands_still(const struct vt_owners *w) {
     return w->copy;
 }
 
+uint32_t vt_owners_number(const struct vt_owners *w) {
+    return w->snapshot;
+}
+
 uint64_t vt_owners_word(struct vt_owners *w, uintptr_t from) {
     uint64_t word;
     if (!w->copy)

@@ -45,8 +45,10 @@ struct vt_owners_text {
 bool vt_owners_read(struct vt_owners *w, void *to, uintptr_t from, size_t bytes);
 /* A word; 0 if it cannot be read. */
 uint64_t vt_owners_word(struct vt_owners *w, uintptr_t from);
-/* Whether it is a copy that is read: what was read once stays so. */
+/* Whether memory does not change: what was read once stays so. */
 bool vt_owners_stands_still(const struct vt_owners *w);
+/* The snapshot's number. What a reader keeps of one is nothing to the next. */
+uint32_t vt_owners_number(const struct vt_owners *w);
 
 /* --- the roots, in the order in which they are walked --- */
 

@@ -253,9 +253,7 @@ static bool anything_held(void) {
 
 #define BIT(signal) (1ull << ((signal)-1))
 
-/* Signals that the program handles. Every other one may arrive: it ends the process, as it must, or
- * does nothing. */
-static uint64_t handled_signals(void) {
+uint64_t vt_scan_handled_signals(void) {
     struct { /* the kernel's struct sigaction */
         uintptr_t handler, flags, restorer;
         uint64_t mask;
@@ -264,15 +262,14 @@ static uint64_t handled_signals(void) {
     for (int n = 1; n <= 64; n++)
         if (VT_SYS4(SYS_rt_sigaction, n, NULL, &a, sizeof a.mask) == 0 && a.handler > 1)
             handled |= BIT(n);
-    return handled;
+    /* A fault cannot wait; a truncated log is one (log_fault.c). */
+    return handled & ~(BIT(SIGBUS) | BIT(SIGSEGV) | BIT(SIGILL) | BIT(SIGFPE) | BIT(SIGTRAP));
 }
 
 /* A handler could unmap what is read in place, so it waits. What usually ends the process does not
  * wait for long: the scan stops then. Returns the mask to restore. */
 static uint64_t hold_signals(struct vt_scan *scan) {
-    uint64_t handled = handled_signals(), before = 0;
-    /* A fault cannot wait; a truncated log is one (log_fault.c). */
-    handled &= ~(BIT(SIGBUS) | BIT(SIGSEGV) | BIT(SIGILL) | BIT(SIGFPE) | BIT(SIGTRAP));
+    uint64_t handled = vt_scan_handled_signals(), before = 0;
     VT_SYS4(SYS_rt_sigprocmask, SIG_BLOCK, &handled, &before, sizeof before);
     scan->ending = handled & ~before & (BIT(SIGHUP) | BIT(SIGINT) | BIT(SIGQUIT) | BIT(SIGTERM));
     return before;

@@ -362,7 +362,6 @@ static void find_threads(struct vt_scan *scan) {
                     (struct vt_thread_seen){tid, sp == GONE ? 0 : sp, pc};
         }
     VT_SYS1(SYS_close, fd);
-    vt_sys_munmap(block, 32768);
 }
 
 /* The C library's block for a thread, at the top of the stack's mapping; 0: none. It names itself

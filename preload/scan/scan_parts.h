@@ -103,8 +103,10 @@ struct vt_module_data {
     bool library; /* the system's, or one of a Python's packages */
 };
 
+struct vt_scan_taken;
 struct vt_scan {
-    const char *stop; /* why it ended early; NULL: it did not */
+    struct vt_scan_taken *taken; /* its memory: scan_read.c */
+    const char *stop;            /* why it ended early; NULL: it did not */
     uint64_t started_ns, started_ticks, asked_ticks;
     uint64_t work, most_work; /* in bytes read in place: the same on every machine */
     uint64_t ending;          /* signals that end the scan: the program handles them */
@@ -168,10 +170,11 @@ struct vt_scan {
 
 #define VT_SCAN_NO_MEMORY "not enough memory"
 
-/* Maps zeroed memory that lasts to the end of the process. NULL: none left. */
+/* Maps zeroed memory, in whole pages. NULL: none left. */
 void *vt_scan_memory(size_t bytes);
-/* The same; when it returns NULL, scan->stop says so. */
+/* The same until the next function is called; when it returns NULL, scan->stop says so. */
 void *vt_scan_take(struct vt_scan *scan, size_t bytes);
+void vt_scan_give_back(struct vt_scan *scan);
 /* Counts a step. False: scan->stop is set, which this does too: past the limit, or when a signal
  * that the program handles waits to end it. */
 bool vt_scan_goes_on(struct vt_scan *scan);
@@ -202,6 +205,12 @@ bool vt_scan_resident(struct vt_scan *scan, uintptr_t from, uintptr_t until, str
 void vt_scan_forget_pages(struct vt_scan *scan);
 /* Reads a small file of /proc, up to size - 1 bytes, and adds a zero. Returns its length. */
 size_t vt_scan_file(const char *path, char *to, size_t size);
+
+/* scan.c */
+
+/* Signals that the program handles, as a mask. Every other one may arrive while its memory is read: it
+ * ends the process, as it must, or does nothing. */
+uint64_t vt_scan_handled_signals(void);
 
 /* scan_maps.c: the threads first, then mappings and ranges; vt_scan_spans makes spans from them. */
 void vt_scan_find_threads(struct vt_scan *scan);

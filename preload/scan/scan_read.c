@@ -43,11 +43,29 @@ void *vt_scan_memory(size_t bytes) {
                        MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
 }
 
+/* At the start of each piece of memory; a cache line, so that what follows is aligned. */
+struct vt_scan_taken {
+    struct vt_scan_taken *next;
+    size_t bytes;
+} __attribute__((aligned(64)));
+
 void *vt_scan_take(struct vt_scan *scan, size_t bytes) {
-    void *p = vt_scan_memory(bytes);
-    if (!p && !scan->stop)
-        scan->stop = VT_SCAN_NO_MEMORY;
-    return p;
+    struct vt_scan_taken *taken = vt_scan_memory(sizeof *taken + bytes);
+    if (!taken) {
+        if (!scan->stop)
+            scan->stop = VT_SCAN_NO_MEMORY;
+        return NULL;
+    }
+    *taken = (struct vt_scan_taken){scan->taken, sizeof *taken + bytes};
+    scan->taken = taken;
+    return taken + 1;
+}
+
+void vt_scan_give_back(struct vt_scan *scan) {
+    for (struct vt_scan_taken *taken; (taken = scan->taken);) {
+        scan->taken = taken->next;
+        vt_sys_munmap(taken, (taken->bytes + PAGE - 1) & ~(size_t)(PAGE - 1));
+    }
 }
 
 bool vt_scan_goes_on(struct vt_scan *scan) {

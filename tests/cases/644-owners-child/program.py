@@ -1,15 +1,18 @@
 # SPDX-License-Identifier: MIT
-"""Holds device memory to its end, among many other objects, and says then what a snapshot left behind: children that can be
-waited for and others, signals, descriptors."""
+"""program.py [thread]: holds device memory to its end, among many other objects, and says then what a snapshot left behind:
+children that can be waited for and others, signals, descriptors. With another thread, its memory does not stand still."""
 
 import atexit
 import os
 import signal
+import sys
+import threading
 
 from simgpu import KIB, Buffer
 
 signals = []
 signal.signal(signal.SIGCHLD, lambda *_: signals.append(1))
+signal.signal(signal.SIGUSR1, lambda *_: None)
 
 
 def descriptors():
@@ -37,6 +40,8 @@ def at_end():
     print(waited, children(), len(signals), len(set(descriptors()) - set(before)))
 
 
+if sys.argv[1:] == ["thread"]:
+    threading.Thread(target=threading.Event().wait, daemon=True).start()
 ballast = [[i] for i in range(100000)]
 history = [Buffer(64 * KIB, owner=False) for _ in range(3)]
 before = descriptors()

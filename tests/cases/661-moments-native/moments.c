@@ -5,6 +5,7 @@
 #include <vramtrace.h>
 
 #include <errno.h>
+#include <fcntl.h>
 #include <string.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -58,6 +59,14 @@ static void contexts(int count) {
     }
 }
 
+/* Pages, resident or not. */
+static int mapped(void) {
+    char text[128] = "";
+    int fd = open("/proc/self/statm", O_RDONLY);
+    EXPECT(fd >= 0 && read(fd, text, sizeof text - 1) > 0 && close(fd) == 0);
+    return atoi(text);
+}
+
 static void asked(int expected) {
     EXPECT(vramtrace_snapshot("too early") == 0);
     start_cuda();
@@ -65,8 +74,10 @@ static void asked(int expected) {
     hold(2);
     errno = 78;
     EXPECT(vramtrace_snapshot("half way") == expected);
+    int before = mapped();
     EXPECT(vramtrace_snapshot(NULL) == expected);
     EXPECT(errno == 78);
+    EXPECT(mapped() == before);
 }
 
 /* The child has a log of its own, and its own count. */
