@@ -16,10 +16,12 @@
 #include "owners_class.h"
 #include "owners_native.h"
 
+#include <immintrin.h>
 #include <string.h>
 
 #define PAGE        4096u
 #define PART        4096u
+#define MANY        32u   /* words that are worth more than one at a time */
 #define CLOCK_EVERY 4096u /* pieces between two looks at the clock */
 #define FRAMES      256u  /* of a thread */
 #define WINDOW      ((uintptr_t)2 << 20)
@@ -162,7 +164,7 @@ static uint32_t tail_to(struct vt_native *n, uintptr_t start, uint32_t from) {
 void vt_native_enter(struct vt_native *n, struct vt_range block, struct vt_range part,
                      const struct vt_native_way *from) {
     struct vt_span *s = vt_scan_span_at(n->scan, block.start);
-    uint64_t words = part.end == block.end ? 0 : (part.end - part.start) / 8; /* 0: to its end */
+    uint64_t words = (part.end - part.start) / 8; /* 0: to its end */
     if (is_marked(s, block.start))
         return;
     if (s->kind == VT_SPAN_CELLS)
@@ -210,22 +212,44 @@ static unsigned look_at(struct vt_native *n, const uint64_t *words, size_t count
     return 1;
 }
 
+/* The first of the words, from `i` on, that may lead somewhere; nearly no number does. */
+__attribute__((target("avx2"))) static size_t
+skip_avx2(const struct vt_native *n, const uint64_t *words, size_t i, size_t count) {
+    __m256i low[2], high[2]; /* w > low - 1 && high > w */
+    for (unsigned k = 0; k < 2; k++) {
+        low[k] = _mm256_set1_epi64x((int64_t)n->lead[k].start - 1);
+        high[k] = _mm256_set1_epi64x((int64_t)n->lead[k].end);
+    }
+    for (; i + 4 <= count; i += 4) {
+        __m256i w = _mm256_loadu_si256((const __m256i *)(const void *)(words + i));
+        __m256i is = _mm256_or_si256(
+            _mm256_and_si256(_mm256_cmpgt_epi64(w, low[0]), _mm256_cmpgt_epi64(high[0], w)),
+            _mm256_and_si256(_mm256_cmpgt_epi64(w, low[1]), _mm256_cmpgt_epi64(high[1], w)));
+        int mask = _mm256_movemask_pd(_mm256_castsi256_pd(is));
+        if (mask)
+            return i + (unsigned)__builtin_ctz((unsigned)mask);
+    }
+    return i;
+}
+
+static size_t skip(const struct vt_native *n, const uint64_t *words, size_t i, size_t count) {
+    if (count - i >= MANY && __builtin_cpu_supports("avx2"))
+        i = skip_avx2(n, words, i, count);
+    while (i < count && !vt_native_may_lead(n, words[i]))
+        i++;
+    return i;
+}
+
 #define AHEAD 10u /* words of the largest object that look_at knows */
 
 /* `words` are those at `at`, which is in `p`. Returns how many words behind them are done with, too. */
 static size_t look(struct vt_native *n, const uint64_t *words, size_t count, uintptr_t at,
                    const struct piece *p) {
-    const uint64_t low = n->lead[0].start, low_bytes = n->lead[0].end - low,
-                   high = n->lead[1].start, high_bytes = n->lead[1].end - high;
     uint64_t next[AHEAD];
     struct vt_native_way way = p->way;
     size_t i = 0;
     n->w->work += 1 + count / 16;
-    while (i < count) {
-        if (VT_LIKELY((words[i] - low >= low_bytes) & (words[i] - high >= high_bytes))) {
-            i++;
-            continue;
-        }
+    while ((i = skip(n, words, i, count)) < count) {
         const uint64_t *from = words + i;
         size_t more = (p->end - at) / 8 - i;
         more = more < AHEAD ? more : AHEAD;
@@ -291,11 +315,9 @@ static void look_through_waiting(struct vt_native *n, struct vt_native_waiting w
         .start = start,
         .way = {.root = waiting.root, .tail = waiting.tail, .books = waiting.start & 1}};
     struct vt_span *s = vt_scan_span_at(n->scan, p.start);
-    struct vt_range cell = {s->start, s->end};
-    bool is_cell = s->kind == VT_SPAN_CELLS && vt_scan_cell_at(s, p.start, &cell);
-    p.end = waiting.words ? start + 8 * (uint64_t)waiting.words : cell.end;
+    p.end = waiting.words ? start + 8 * (uint64_t)waiting.words : s->end;
     p.steady = s->steady;
-    if (is_cell && p.steady && vt_scan_cells_present(s, p.start, p.end))
+    if (s->kind == VT_SPAN_CELLS && p.steady && vt_scan_cells_present(s, p.start, p.end))
         look(n, (const uint64_t *)p.start, (p.end - p.start) / 8, p.start, &p);
     else
         look_through(n, &p);

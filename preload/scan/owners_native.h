@@ -30,7 +30,7 @@ struct vt_native_way {
 /* Memory that is still to be read. There may be millions. */
 struct vt_native_waiting {
     uintptr_t start, root; /* the lowest bit of start: books */
-    uint32_t tail, words;  /* words: 0: up to the block's end */
+    uint32_t tail, words;  /* words: 0: up to the end of what has pages of its own */
 };
 
 /* An object that std::shared_ptr or std::weak_ptr point to. These look the same, so who holds it is

@@ -109,6 +109,7 @@ struct vt_scan {
     const char *stop;            /* why it ended early; NULL: it did not */
     uint64_t started_ns, started_ticks, asked_ticks;
     uint64_t work, most_work; /* in bytes read in place: the same on every machine */
+    uint64_t looked_work;     /* at the last look at the clock */
     uint64_t ending;          /* signals that end the scan: the program handles them */
     uint64_t bytes;           /* scanned so far */
     uint32_t unread_pages;

@@ -38,6 +38,8 @@
 #define WINDOW_WORK 131072u
 #define COPY_WORK   2u
 
+#define LOOK_WORK (64 * STEP_WORK) /* between two looks at the clock */
+
 void *vt_scan_memory(size_t bytes) {
     return vt_sys_mmap((bytes + PAGE - 1) & ~(size_t)(PAGE - 1), PROT_READ | PROT_WRITE,
                        MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
@@ -69,13 +71,16 @@ void vt_scan_give_back(struct vt_scan *scan) {
 }
 
 bool vt_scan_goes_on(struct vt_scan *scan) {
-    uint64_t ticks = __rdtsc(), pending = 0;
     scan->work += STEP_WORK;
     if (!scan->stop && scan->work > scan->most_work)
         scan->stop = "there is too much to search (VRAMTRACE_SCAN=SIZE)";
-    /* A system call, so only about every half millisecond. */
-    if (scan->stop || ticks - scan->asked_ticks < 1u << 20)
+    if (scan->stop || scan->work < scan->looked_work + LOOK_WORK)
         return !scan->stop;
+    scan->looked_work = scan->work;
+    /* A system call, so only about every half millisecond. */
+    uint64_t ticks = __rdtsc(), pending = 0;
+    if (ticks - scan->asked_ticks < 1u << 20)
+        return true;
     scan->asked_ticks = ticks;
     if (VT_SYS2(SYS_rt_sigpending, &pending, sizeof pending) == 0 && pending & scan->ending)
         scan->stop = "a signal arrived";
