@@ -40,7 +40,7 @@ TEST_LIBS   ?= -lcmocka
 
 .DEFAULT_GOAL := all
 .PHONY: all lib analyzer sim python demo test test-build test-unit test-frameworks test-cpython check check-setup check-format \
-    check-warnings check-rooms check-man compile_commands.json bench install clean help deps force
+    check-warnings check-rooms check-man compile_commands.json bench budget install clean help deps force
 .DELETE_ON_ERROR:
 
 all: lib analyzer sim python ## build everything into build/ (the default; no network)
@@ -122,7 +122,7 @@ $(BUILD)/python/%.py: examples/pytest/%.py
 UNIT_SOURCES := $(wildcard tests/unit/*/*_test.c tests/unit/*/*/*_test.c)
 UNIT_TESTS   := $(UNIT_SOURCES:tests/unit/%.c=$(BUILD)/tests/unit/%)
 
-test-build: $(UNIT_TESTS) python
+test-build: $(UNIT_TESTS) python $(BUILD)/bench/pairs
 
 $(BUILD)/obj/analyzer.a: $(filter-out %/main.o,$(ANALYZER_OBJECTS))
 $(BUILD)/obj/preload.a: $(PRELOAD_OBJECTS)
@@ -229,6 +229,11 @@ bench: ## measure: ns per event beside heaptrack, log bytes, start-up cost; prec
 	@tests/mutants/run --build $(BUILD) --jobs $(JOBS)
 	@VT_SEEDS=100 tests/run --build $(BUILD) 310-random
 	@VT_SCAN_SECONDS=1 tests/run --build $(BUILD) 612-scan-size
+
+budget: ## count anew what an event costs, and write it as the budget that `make test` holds it against
+	@tests/setup.sh bench
+	@$(MAKE) --no-print-directory -s -j$(JOBS) all $(BUILD)/bench/pairs
+	@tests/bench/instructions --renew $(BUILD)
 
 INSTALL ?= install
 install: all ## install under PREFIX (/usr/local), DESTDIR in front

@@ -44,6 +44,7 @@ test                             libgtest-dev  hdr:gtest/gtest.h
 test                             musl-tools    cmd:musl-gcc
 check                            clang         cmd:clang
 bench                            heaptrack     cmd:heaptrack
+test,bench                       valgrind      cmd:valgrind
 ROWS
 }
 

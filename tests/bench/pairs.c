@@ -3,52 +3,94 @@
  * The benchmark's program: allocates and frees, one pair after the other, at the end of a call
  * chain of a given depth, and prints the nanoseconds that a pair took.
  *
- *   pairs DEPTH STACKS PAIRS THREADS
+ *   pairs [-b] [-v] [-l LIVE] DEPTH STACKS PAIRS THREADS
  *
  * STACKS is the number of distinct call stacks; each pair takes one at random. They differ in which
- * of two call sites each of the outermost levels goes through. Started by tests/bench/run, with a
- * libcuda.so.1 whose allocations are malloc's (stub_cuda.c).
+ * of two call sites each of the outermost levels goes through. -b: blocks, reported as PyTorch's
+ * allocator reports them (one thread). -v: sizes vary. -l: that many allocations of a thread are
+ * live at a time; a pair frees one at random and allocates in its place.
+ *
+ * Started by tests/bench/run and tests/bench/instructions, with a libcuda.so.1 whose allocations
+ * are malloc's (stub_cuda.c).
  */
 #include <dlfcn.h>
 #include <pthread.h>
+#include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <time.h>
+#include <unistd.h>
 
 #include "../sim/cuda_abi_sim.h"
 
+struct place {
+    CUdeviceptr address; /* 0: free */
+    size_t bytes;
+};
+
 static CUresult (*alloc_memory)(CUdeviceptr *, size_t);
 static CUresult (*free_memory)(CUdeviceptr);
+static void (*report_block)(void *, int64_t, size_t, size_t, uint64_t);
+static void (*count_instructions)(int);
 static int depth;
-static uint32_t stacks;
+static uint32_t stacks, places_count = 1;
 static long pairs;
+static bool blocks, varied;
 static pthread_barrier_t start;
+static __thread struct place *places;
+static size_t allocated_blocks;
 
 static void die(const char *what) {
     fprintf(stderr, "pairs: %s\n", what);
     exit(1);
 }
 
-static __attribute__((noinline)) void pair(void) {
-    CUdeviceptr address = 0;
+static void tell_block(CUdeviceptr address, int64_t bytes) {
+    enum { CUDA_DEVICE = 1, RESERVED = 1 << 30 };
 
-    if (alloc_memory(&address, 64) != CUDA_SUCCESS)
-        die("an allocation failed");
-    if (free_memory(address) != CUDA_SUCCESS)
-        die("a free failed");
+    allocated_blocks += (size_t)bytes;
+    report_block((void *)(uintptr_t)address, bytes, allocated_blocks, RESERVED, CUDA_DEVICE);
 }
 
-/* One frame a level. The empty asm keeps the compiler from turning the calls into jumps, and the
- * two call sites from becoming one. */
-static __attribute__((noinline)) void descend(int levels, uint32_t path) {
+static void fill(struct place *place, uint32_t random) {
+    place->bytes = varied ? 64 + random % 1024 * 16 : 64;
+    if (blocks)
+        tell_block(place->address = (CUdeviceptr)(uintptr_t)place, (int64_t)place->bytes);
+    else if (alloc_memory(&place->address, place->bytes) != CUDA_SUCCESS)
+        die("an allocation failed");
+}
+
+static void empty(struct place *place) {
+    if (blocks)
+        tell_block(place->address, -(int64_t)place->bytes);
+    else if (free_memory(place->address) != CUDA_SUCCESS)
+        die("a free failed");
+    place->address = 0;
+}
+
+static __attribute__((noinline)) void pair(uint32_t random) {
+    struct place *place = &places[random % places_count];
+
+    if (place->address)
+        empty(place);
+    fill(place, random / places_count);
+    if (places_count == 1)
+        empty(place);
+}
+
+/* One frame a level. The asm keeps the compiler from turning the calls into jumps, and the two call
+ * sites from becoming one: what stands before them differs as well as what stands behind. */
+static __attribute__((noinline)) void descend(int levels, uint32_t path, uint32_t random) {
     if (levels == 0) {
-        pair();
+        pair(random);
     } else if (path & 1) {
-        descend(levels - 1, path >> 1);
+        __asm__ volatile("" ::: "memory");
+        descend(levels - 1, path >> 1, random);
         __asm__ volatile("" ::: "memory");
     } else {
-        descend(levels - 1, path >> 1);
+        __asm__ volatile("nop" ::: "memory");
+        descend(levels - 1, path >> 1, random);
         __asm__ volatile("nop" ::: "memory");
     }
     __asm__ volatile("" ::: "memory");
@@ -69,16 +111,22 @@ static uint64_t now_ns(void) {
 }
 
 static void *work(void *elapsed) {
-    uint32_t state = 2463534242u;
+    uint32_t state = 2463534242u, place = 88172645u;
 
-    /* Every stack once beforehand: what a new stack costs is not what is asked here. */
-    for (uint32_t path = 0; path < stacks; path++)
-        descend(depth, path);
+    places = calloc(places_count, sizeof *places);
+    if (!places)
+        die("no memory");
+    /* Every stack once beforehand, and as many allocations as are to be live: what a new stack
+     * costs is not what is asked here. */
+    for (uint32_t i = 0; i < stacks || i < places_count; i++)
+        descend(depth, i % stacks, i);
     pthread_barrier_wait(&start);
+    count_instructions(1);
     uint64_t begin = now_ns();
     for (long i = 0; i < pairs; i++)
-        descend(depth, next_random(&state) % stacks);
+        descend(depth, next_random(&state) % stacks, next_random(&place));
     *(uint64_t *)elapsed = now_ns() - begin;
+    count_instructions(0);
     return NULL;
 }
 
@@ -90,38 +138,56 @@ static void *symbol(void *library, const char *name) {
     return found;
 }
 
-int main(int argc, char **argv) {
-    enum { MOST_THREADS = 64 };
-    uint64_t elapsed[MOST_THREADS];
-    pthread_t threads[MOST_THREADS];
+static void read_arguments(int argc, char **argv, int *threads) {
+    for (int option; (option = getopt(argc, argv, "bvl:")) != -1;) {
+        if (option == 'l')
+            places_count = (uint32_t)atol(optarg);
+        blocks |= option == 'b';
+        varied |= option == 'v';
+    }
+    if (argc - optind != 4)
+        die("usage: pairs [-b] [-v] [-l LIVE] DEPTH STACKS PAIRS THREADS");
+    depth = atoi(argv[optind]);
+    stacks = (uint32_t)atoi(argv[optind + 1]);
+    pairs = atol(argv[optind + 2]);
+    *threads = atoi(argv[optind + 3]);
+    if (depth < 1 || stacks < 1 || pairs < 1 || *threads < 1 || places_count < 1)
+        die("DEPTH, STACKS, PAIRS, THREADS and LIVE are positive");
+}
+
+static void start_cuda(void) {
+    void *cuda = dlopen("libcuda.so.1", RTLD_NOW | RTLD_GLOBAL);
+    CUresult (*init)(unsigned int);
+    CUresult (*create)(CUcontext *, unsigned int, CUdevice);
     CUcontext context;
 
-    if (argc != 5)
-        die("usage: pairs DEPTH STACKS PAIRS THREADS");
-    depth = atoi(argv[1]);
-    stacks = (uint32_t)atoi(argv[2]);
-    pairs = atol(argv[3]);
-    int count = atoi(argv[4]);
-    if (depth < 1 || stacks < 1 || pairs < 1 || count < 1 || count > MOST_THREADS)
-        die("DEPTH, STACKS, PAIRS and THREADS are positive; at most 64 threads");
-
-    void *cuda = dlopen("libcuda.so.1", RTLD_NOW);
     if (!cuda)
         die(dlerror());
     *(void **)&alloc_memory = symbol(cuda, "cuMemAlloc_v2");
     *(void **)&free_memory = symbol(cuda, "cuMemFree_v2");
-    CUresult (*init)(unsigned int);
-    CUresult (*create)(CUcontext *, unsigned int, CUdevice);
+    *(void **)&count_instructions = symbol(cuda, "count_instructions");
+    *(void **)&report_block =
+        symbol(RTLD_DEFAULT, "_ZN3c1027reportMemoryUsageToProfilerEPvlmmNS_6DeviceE");
     *(void **)&init = symbol(cuda, "cuInit");
     *(void **)&create = symbol(cuda, "cuCtxCreate_v2");
     if (init(0) != CUDA_SUCCESS || create(&context, 0, 0) != CUDA_SUCCESS)
         die("no context");
+}
 
+int main(int argc, char **argv) {
+    enum { MOST_THREADS = 64 };
+    uint64_t elapsed[MOST_THREADS], slowest = 0;
+    pthread_t threads[MOST_THREADS];
+    int count;
+
+    read_arguments(argc, argv, &count);
+    if (count > (blocks ? 1 : MOST_THREADS))
+        die("at most 64 threads, and one with -b");
+    start_cuda();
     pthread_barrier_init(&start, NULL, (unsigned)count);
     for (int i = 0; i < count; i++)
         if (pthread_create(&threads[i], NULL, work, &elapsed[i]) != 0)
             die("no thread");
-    uint64_t slowest = 0;
     for (int i = 0; i < count; i++) {
         pthread_join(threads[i], NULL);
         slowest = elapsed[i] > slowest ? elapsed[i] : slowest;

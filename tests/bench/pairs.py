@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 """pairs.py DEPTH PAIRS: alloc/free pairs through ctypes at the end of a Python call chain of a given depth, one stack;
-prints the nanoseconds that a pair took. Started by tests/bench/run with a libcuda.so.1 whose allocations are malloc's
-(stub_cuda.c)."""
+prints the nanoseconds that a pair took. Started by tests/bench/run and tests/bench/instructions, with a libcuda.so.1
+whose allocations are malloc's (stub_cuda.c)."""
 
 import ctypes
 import sys
@@ -28,4 +28,7 @@ def descend(levels, count):
 
 
 descend(int(sys.argv[1]) - 1, 1000)
-print(descend(int(sys.argv[1]) - 1, int(sys.argv[2])))
+cuda.count_instructions(1)
+ns = descend(int(sys.argv[1]) - 1, int(sys.argv[2]))
+cuda.count_instructions(0)
+print(ns)
