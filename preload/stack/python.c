@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Reads the calling thread's Python frames in place, without the GIL. stack.c calls capture at each
- * event, and the rest when a stack is new. Beside it: python_find.c (which interpreter), python_layout.c
- * (where its fields are), python_code.c (functions, files and lines), python_merge.c (with the native
- * frames).
+ * Reads the calling thread's Python frames in place, without the GIL. stack.c calls this when a
+ * stack is new. Beside it: python_chain.c (which stacks are new), python_find.c (which interpreter),
+ * python_layout.c (where its fields are), python_code.c (functions, files and lines), python_merge.c
+ * (with the native frames).
  *
  * Why this is safe: a thread inside one of our wrappers runs no Python code until the wrapper
  * returns. So its frames, their code objects and the objects' strings neither move nor change;
@@ -72,10 +72,12 @@ void vt_python_resolve(void) {
         searches++;
         libraries_seen = libraries;
         if (vt_python_find(&why)) {
-            if (why == NULL)
+            if (why == NULL) {
+                vt_python_watch_code();
                 vt_publish(&state, VT_PYTHON_ACTIVE);
-            else
+            } else {
                 refuse(why);
+            }
         }
         /* Clears the message of our failed look-ups, which the program's next dlerror() must
          * not return. */
@@ -120,7 +122,6 @@ bool vt_python_is_eval(uintptr_t return_address) {
 struct walk {
     struct vt_pystack *out;
     uint32_t frames, groups, group_first;
-    uint64_t changed; /* any bit: something differs from the previous capture */
     bool careful, fault;
 };
 
@@ -200,10 +201,7 @@ ALWAYS_INLINE bool add(struct walk *w, const struct vt_pylayout *at, uintptr_t c
                        uint32_t lasti) {
     if (w->frames == VT_PYTHON_FRAMES)
         return false;
-    struct vt_pyframe *f = &w->out->frames[w->frames++];
-    uint64_t tag = tag_of(w, at, code);
-    w->changed |= (f->code ^ code) | (f->tag ^ tag) | (f->lasti ^ lasti) | (f->group ^ w->groups);
-    *f = (struct vt_pyframe){code, tag, lasti, w->groups};
+    w->out->frames[w->frames++] = (struct vt_pyframe){code, tag_of(w, at, code), lasti, w->groups};
     return true;
 }
 
@@ -212,9 +210,7 @@ ALWAYS_INLINE void close_group(struct walk *w, uintptr_t anchor) {
     uint32_t count = w->frames - w->group_first;
     if (count == 0)
         return;
-    struct vt_pygroup *g = &w->out->groups[w->groups++];
-    w->changed |= (g->anchor ^ anchor) | (g->first ^ w->group_first) | (g->count ^ count);
-    *g = (struct vt_pygroup){anchor, w->group_first, count};
+    w->out->groups[w->groups++] = (struct vt_pygroup){anchor, w->group_first, count};
     w->group_first = w->frames;
 }
 
@@ -381,9 +377,7 @@ static __attribute__((noinline)) uintptr_t innermost_state(uintptr_t first, uint
     return best;
 }
 
-/* The calling thread's interpreter state. 0: the thread runs no Python, or Python is not running.
- * `others` is set when another interpreter's frames are further out on this thread. */
-static inline uintptr_t own_state(bool *others) {
+uintptr_t vt_python_own_state(bool *others) {
     const struct vt_pyimage *image = &vt_pyimage;
     if (!image->is_initialized() || image->is_finalizing())
         return 0;
@@ -404,20 +398,27 @@ static inline uintptr_t own_state(bool *others) {
     return thread;
 }
 
+uint64_t vt_python_tag(uintptr_t code) {
+    struct walk w = {.careful = false};
+    return tag_of(&w, &vt_pyimage.at, code);
+}
+
+bool vt_python_is_trusted(void) {
+    return vt_see(&state) == VT_PYTHON_ACTIVE && vt_get(&walked_once);
+}
+
 uint32_t vt_python_capture(struct vt_pystack *stack) {
     struct walk w = {.out = stack};
     bool whole = true;
     if (vt_see(&state) == VT_PYTHON_ACTIVE) {
         bool others = false;
-        uintptr_t thread = own_state(&others);
+        uintptr_t thread = vt_python_own_state(&others);
         if (thread != 0)
             whole = __builtin_expect(vt_get(&walked_once), 1) ? walk_chain(&w, thread)
                                                               : walk_carefully(&w, thread);
         if (others)
             whole = false;
     }
-    stack->same = w.changed == 0 && stack->n_frames == w.frames && stack->n_groups == w.groups &&
-                  stack->truncated == !whole;
     stack->n_frames = w.frames;
     stack->n_groups = w.groups;
     stack->truncated = !whole;

@@ -7,9 +7,10 @@
  * without touching a reference count. The offsets of the fields differ between CPython's minor
  * versions (python_layout.c).
  *
- * Order of calls: vt_python_resolve() at arming and after later library loads; vt_python_capture()
- * at each event; for a new stack, vt_python_describe() for each frame (inside the same wrapper
- * call, while the frames are alive) and vt_python_merge() with the native frames.
+ * Order of calls: vt_python_resolve() at arming and after later library loads; vt_python_identify()
+ * at each event; for a new stack, within the same wrapper call, while the frames are alive:
+ * vt_python_capture(), vt_python_describe() for each frame, and vt_python_merge() with the native
+ * frames.
  */
 #ifndef VT_PRELOAD_PYTHON_H
 #define VT_PRELOAD_PYTHON_H
@@ -38,15 +39,39 @@ struct vt_pygroup {
 /* The most Python frames kept per stack. */
 #define VT_PYTHON_FRAMES 128u
 
-/* The Python half of one stack, innermost first. The caller owns it, keeps one per thread and
- * zeroes it at first. A capture compares itself with the previous one in it, to detect an
- * unchanged stack. */
+/* The Python half of one stack, innermost first. */
 struct vt_pystack {
     uint32_t n_frames, n_groups;
     bool truncated; /* the outermost frames are missing: too many, or the chain broke off */
-    bool same;      /* equal to the previous capture */
     struct vt_pyframe frames[VT_PYTHON_FRAMES];
     struct vt_pygroup groups[VT_PYTHON_FRAMES];
+};
+
+/* A step of the chain of frames as it was last seen: a frame, or where a call of the interpreter's
+ * loop ends. */
+struct vt_pystep {
+    uint64_t frame, code, instruction; /* its address, and the words in it */
+    uint64_t hash;                     /* of this frame and those further out */
+    uint32_t owner;                    /* which kind of frame; 3.11: whether its loop ends there */
+    uint16_t frames;                   /* as many are shown from here on outwards */
+    bool is_code;                      /* `code` is a code object */
+};
+
+/* What is known of a code object, until one is freed. */
+struct vt_pyknown {
+    uint64_t code, tag, start, generation;
+};
+#define VT_PYTHON_STEPS 192u
+#define VT_PYTHON_KNOWN 128u
+
+/* The calling thread's chain at its last event (python_chain.c). The caller owns it, keeps one per
+ * thread and zeroes it at first. */
+struct vt_pylast {
+    uint64_t count, generation; /* code objects freed; changes when an address may mean another */
+    uint32_t n;
+    uint8_t where[256];                       /* step by frame, to be checked */
+    struct vt_pyknown known[VT_PYTHON_KNOWN]; /* by code */
+    struct vt_pystep step[VT_PYTHON_STEPS];   /* outermost first */
 };
 
 /* What a frame's code object says. Text is UTF-8, not terminated; text that does not fit is cut
@@ -87,6 +112,11 @@ void vt_python_switch_off(void);
 /* `why`, if not NULL, receives a sentence for the report, or NULL if there is none.
  * Static memory. */
 enum vt_python_state vt_python_state(const char **why);
+
+/* A number for the calling thread's Python stack: the same for the same frames, whichever thread
+ * asks. 0: there are none. `stack` is working memory. No lock, no allocation, and no Python function
+ * that does more than read a word. */
+uint64_t vt_python_identify(struct vt_pylast *last, struct vt_pystack *stack);
 
 /* Reads the calling thread's Python frames into `stack`. Returns their number; 0 when the
  * thread runs no Python. No lock, no allocation, and no Python function that does more than

@@ -93,6 +93,16 @@ const char *vt_python_layout(struct vt_pylayout *at, unsigned minor, uintptr_t r
  * a mismatch. */
 const char *vt_python_layout_check(const struct vt_pylayout *at, uintptr_t code_type);
 
+/* Whether frames may be read without care: a first walk with reads that cannot fault was right. */
+bool vt_python_is_trusted(void);
+/* The calling thread's interpreter state. 0: the thread runs no Python, or Python is not running.
+ * `others` is set when another interpreter's frames are further out on this thread. */
+uintptr_t vt_python_own_state(bool *others);
+/* Identifies a code object, beyond its address. */
+uint64_t vt_python_tag(uintptr_t code);
+/* Begins to count freed code objects (python_chain.c). Once, when an interpreter was found. */
+void vt_python_watch_code(void);
+
 /* In a forked child: what waited in the parent (python_end.c). */
 void vt_python_end_forked(void);
 

@@ -53,8 +53,9 @@ struct scratch {
 
 /* What is kept per thread, in struct vt_thread's `stack`. */
 struct kept {
-    struct vt_pystack python; /* the last Python stack captured */
-    uint64_t pythons;         /* how many different ones there were, one after the other */
+    struct vt_pystack python; /* its frames, when a stack is new */
+    struct vt_pylast chain;
+    uint64_t python_id; /* of vt_python_identify */
     struct scratch scratch;
     struct vt_walks walks;
 };
@@ -233,7 +234,7 @@ static bool write_stack(struct vt_thread *thread, uint32_t number, bool cut) {
         return false;
     vt_modules_write(thread);
     note_python();
-    if (kept_of(thread)->python.n_frames)
+    if (kept_of(thread)->python_id && vt_python_capture(&kept_of(thread)->python))
         n = merge_python(thread, cut, s->words, &flags);
     else
         memcpy(s->words, s->frames, n * sizeof *s->words);
@@ -277,21 +278,17 @@ static bool capture_native(struct kept *k, void *caller) {
     return true;
 }
 
-static void capture_python(struct kept *k) {
-    if (vt_python_state(NULL) != VT_PYTHON_ACTIVE)
-        return;
-    vt_python_capture(&k->python);
-    k->pythons += !k->python.same;
+static void identify_python(struct kept *k) {
+    k->python_id =
+        vt_python_state(NULL) == VT_PYTHON_ACTIVE ? vt_python_identify(&k->chain, &k->python) : 0;
 }
 
-static uint64_t hash_stack(const struct scratch *s, const struct vt_pystack *python) {
+static uint64_t hash_stack(const struct scratch *s, uint64_t python_id) {
     uint64_t h = 0x9e3779b97f4a7c15ull + vt_get(&epoch);
     for (size_t i = 0; i < s->n; i++)
         h = hash_word(h, s->frames[i]);
-    for (size_t i = 0; i < python->n_frames; i++) {
-        h = hash_word(h, python->frames[i].code ^ python->frames[i].tag);
-        h = hash_word(h, python->frames[i].lasti);
-    }
+    if (python_id)
+        h = hash_word(h, python_id);
     if (vt_tls.caller_stack)
         h = hash_word(h, vt_tls.caller_stack);
     return h < 2 ? 2 : h;
@@ -301,7 +298,7 @@ static uint64_t hash_stack(const struct scratch *s, const struct vt_pystack *pyt
 static uint32_t known_number(const struct kept *k) {
     const struct vt_walk *w = k->scratch.walk;
     return w && k->scratch.again && w->caller_stack == vt_tls.caller_stack &&
-                   w->python == k->pythons
+                   w->python == k->python_id
                ? w->number
                : 0;
 }
@@ -312,19 +309,19 @@ static void remember_number(struct kept *k, uint32_t number) {
         return;
     w->number = number;
     w->caller_stack = vt_tls.caller_stack;
-    w->python = k->pythons;
+    w->python = k->python_id;
 }
 
 uint32_t vt_stack_capture(struct vt_thread *thread, void *caller) {
     struct kept *k = kept_of(thread);
     bool fresh, cut = capture_native(k, caller);
-    capture_python(k);
+    identify_python(k);
     uint32_t number = known_number(k);
     if (number)
         return number;
-    if (!k->scratch.n && !k->python.n_frames)
+    if (!k->scratch.n && !k->python_id)
         return 0;
-    number = vt_numbering_of(&stacks, hash_stack(&k->scratch, &k->python), &fresh);
+    number = vt_numbering_of(&stacks, hash_stack(&k->scratch, k->python_id), &fresh);
     if (VT_UNLIKELY(!number))
         vt_log_drop(VT_DROP_STACKS);
     if (VT_UNLIKELY(fresh)) {

@@ -62,10 +62,49 @@ static void on_fault(int signal_number) {
     raise(signal_number);
 }
 
+/* The chain as it is remembered, against one that remembers nothing, and against the frames. */
+static void check_chain(const struct vt_pylast *last, uint64_t id, const struct vt_pystack *stack) {
+    static __thread struct vt_pylast *fresh;
+    static __thread struct vt_pystack *room;
+    if (fresh == NULL) {
+        fresh = calloc(1, sizeof *fresh);
+        room = calloc(1, sizeof *room);
+    }
+    memset(fresh, 0, sizeof *fresh);
+    bool right = vt_python_identify(fresh, room) == id && (id != 0) == (stack->n_frames != 0);
+    uint32_t frame = 0;
+    for (uint32_t i = last->n; i-- > 0 && right;) {
+        if (last->step[i].frames == (i ? last->step[i - 1].frames : 0))
+            continue; /* not shown */
+        right = frame < stack->n_frames &&
+                stack->frames[frame].code == (last->step[i].code & ~(uint64_t)7);
+        frame++;
+    }
+    if (right && (last->n == 0 || frame == stack->n_frames))
+        return;
+    if (!vt_python_lives()) /* it has ended in between */
+        return;
+    fprintf(stderr, "probe: the chain as it is remembered differs at frame %u of %u\n", frame,
+            stack->n_frames);
+    abort();
+}
+
+static struct vt_pylast *own_last(void) {
+    static __thread struct vt_pylast *last;
+    if (last == NULL)
+        last = calloc(1, sizeof *last);
+    return last;
+}
+
 static uint32_t capture(struct vt_pystack *stack) {
+    struct vt_pylast *last = own_last();
     inside = true;
+    bool trusted = vt_python_is_trusted();
+    uint64_t id = vt_python_identify(last, stack);
     uint32_t n = vt_python_capture(stack);
     inside = false;
+    if (trusted)
+        check_chain(last, id, stack);
     return n;
 }
 
@@ -229,17 +268,17 @@ static double now_ns(void) {
     return (double)t.tv_sec * 1e9 + (double)t.tv_nsec;
 }
 
-/* Nanoseconds a capture of the calling stack costs, warm. Negative when a repeated capture was not
- * seen as the same. */
+/* Nanoseconds that it costs to identify the calling stack, warm. Negative when it was not seen as the
+ * same again. */
 EXPORT double probe_cost(int rounds) {
     struct vt_pystack *s = own_stack();
+    struct vt_pylast *last = own_last();
     bool same = true;
     capture(s);
+    uint64_t id = vt_python_identify(last, s);
     double start = now_ns();
-    for (int i = 0; i < rounds; i++) {
-        capture(s);
-        same &= s->same;
-    }
+    for (int i = 0; i < rounds; i++)
+        same &= vt_python_identify(last, s) == id;
     double cost = (now_ns() - start) / rounds;
     return same ? cost : -1;
 }

@@ -1,0 +1,263 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Tells one Python stack from another at each event, by comparing the chain of frames with what it
+ * was at the thread's last event. stack.c calls this; the frames' names are read only when a stack
+ * is new (python.c, python_code.c).
+ *
+ * A frame is the same when its address, the one before it, its code object, its instruction and its
+ * owner are the same. All frames are compared, from the innermost on: an unchanged one says nothing
+ * of its callers, because the same address, code and instruction recur under another line. What has
+ * changed is read anew; each frame's hash has that of its caller in it, so the unchanged outer part
+ * keeps its own.
+ *
+ * A code object's address is not its identity: another one may be made where one was freed. So the
+ * code type's function that frees one is ours, which counts and goes on to the interpreter's. While
+ * the count stands still, an address means the same code object, and nothing of it needs reading.
+ * When it moves, all is read anew, and code objects are told apart by what they contain
+ * (vt_python_tag). The same if that function cannot be replaced.
+ */
+#define _GNU_SOURCE
+#include <string.h>
+#include <sys/uio.h>
+
+#include "base/base.h"
+#include "python.h"
+#include "python_layout.h"
+
+#define HASH_0 0x9e3779b97f4a7c15u
+
+/* --- how many code objects were freed --- */
+
+static void (**freeing)(void *); /* where the code type has the function; NULL: it is not ours */
+static void (*next_freeing)(void *);
+static uint64_t freed; /* atomic */
+
+/* The count is there before the address can be used again. */
+static void count_freed(void *code) {
+    vt_add(&freed, 1);
+    next_freeing(code);
+}
+
+void vt_python_watch_code(void) {
+    /* PyTypeObject: name, two sizes, tp_dealloc, ..., tp_members. Free-threaded builds have a larger
+     * head. */
+    const struct vt_pyimage *image = &vt_pyimage;
+    uintptr_t at = image->code_type + image->at.type_members - 192;
+    struct {
+        uintptr_t name, sizes[2], freeing;
+    } type;
+    char name[sizeof "code"];
+    if (!vt_python_peek(&type, at - 24, sizeof type) ||
+        !vt_python_peek(name, type.name, sizeof name) || memcmp(name, "code", sizeof name) != 0 ||
+        type.freeing < image->text_start || type.freeing >= image->text_end)
+        return;
+    /* Whether we may write there: the kernel does, what is there already. */
+    struct iovec from = {&type.freeing, sizeof type.freeing},
+                 to = {(void *)at, sizeof type.freeing};
+    if (VT_SYS6(SYS_process_vm_writev, VT_SYS0(SYS_getpid), &from, 1, &to, 1, 0) !=
+        (long)sizeof type.freeing)
+        return;
+    memcpy(&next_freeing, &type.freeing, sizeof next_freeing);
+    vt_publish((void (**)(void *))at, count_freed);
+    vt_publish(&freeing, (void (**)(void *))at);
+}
+
+/* While it is the same, an address means the same code object. 0: that is not known. */
+static uint64_t count_now(void) {
+    void (**place)(void *) = vt_see(&freeing);
+    return place != NULL && vt_get(place) == count_freed ? vt_get(&freed) + 1 : 0;
+}
+
+/* --- reading a frame --- */
+
+#define ALWAYS_INLINE static inline __attribute__((always_inline))
+
+ALWAYS_INLINE uint64_t word(uintptr_t at) {
+    return *(const uint64_t *)at;
+}
+
+ALWAYS_INLINE bool plausible(uintptr_t p) {
+    return p >= 0x10000 && p < 1ull << 47 && (p & 7) == 0;
+}
+
+enum { OWNED_BY_GENERATOR = 1, OWNED_BY_C_FRAME = 3, OWNERS = 8 };
+
+/* `chain` is constant in each of the copies that the compiler makes of this. */
+ALWAYS_INLINE uintptr_t innermost(enum vt_pychain chain, const struct vt_pylayout *at,
+                                  uintptr_t thread) {
+    if (chain == VT_CHAIN_OBJECTS || at->state_cframe == 0)
+        return word(thread + at->state_frame);
+    uintptr_t cframe = word(thread + at->state_cframe);
+    return plausible(cframe) ? word(cframe + at->cframe_current) : 1;
+}
+
+ALWAYS_INLINE void read_step(enum vt_pychain chain, const struct vt_pylayout *at, uintptr_t frame,
+                             struct vt_pystep *s, uintptr_t *previous) {
+    s->frame = frame;
+    s->code = word(frame + at->code);
+    s->owner = 0;
+    if (chain == VT_CHAIN_OBJECTS) {
+        s->instruction = *(const uint32_t *)(frame + at->lasti);
+    } else {
+        s->instruction = word(frame + at->lasti);
+        s->owner = *(const uint8_t *)(frame + at->owner);
+    }
+    if (chain == VT_CHAIN_ENTRY)
+        s->owner |= (uint32_t) * (const uint8_t *)(frame + at->entry) << 8;
+    *previous = word(frame + at->previous);
+}
+
+static bool is_code(uint64_t word_of_code) {
+    uintptr_t code = word_of_code & ~(uintptr_t)7; /* 3.14: low bits are a tag */
+    return plausible(code) && word(code + vt_pyimage.at.ob_type) == vt_pyimage.code_type;
+}
+
+/* What is known of a code object. */
+static const struct vt_pyknown *known_of(struct vt_pylast *last, uintptr_t code) {
+    const struct vt_pylayout *at = &vt_pyimage.at;
+    struct vt_pyknown *k = &last->known[(code >> 4 ^ code >> 12) % VT_PYTHON_KNOWN];
+    if (k->code == code && k->generation == last->generation)
+        return k;
+    k->code = code;
+    k->generation = last->generation;
+    k->tag = vt_python_tag(code);
+    k->start =
+        at->chain == VT_CHAIN_OBJECTS
+            ? 0
+            : code + at->bytecode + 2 * (uint64_t) * (const uint32_t *)(code + at->first_traceable);
+    return k;
+}
+
+static uint64_t mix(uint64_t h, uint64_t word_to_mix) {
+    h = (h ^ word_to_mix) * 0xff51afd7ed558ccdu;
+    return h ^ h >> 32;
+}
+
+/* Whether Python shows the frame: it runs code, and has begun. */
+static bool is_shown(const struct vt_pystep *s, const struct vt_pyknown *k) {
+    return vt_pyimage.at.chain == VT_CHAIN_OBJECTS || (s->owner & 0xff) == OWNED_BY_GENERATOR ||
+           (int64_t)(s->instruction - k->start) >= 0;
+}
+
+/* Works out a step's hash; `outer` is that of its caller. */
+static void conclude(struct vt_pylast *last, struct vt_pystep *s, uint64_t outer, uint32_t frames) {
+    s->hash = outer;
+    s->frames = frames;
+    s->is_code = 0;
+    if (vt_pyimage.at.chain == VT_CHAIN_SHIM && (s->owner & 0xff) >= OWNED_BY_C_FRAME) {
+        s->hash = mix(outer, 1); /* a call of the interpreter's loop ends here */
+        return;
+    }
+    if (!is_code(s->code))
+        return;
+    s->is_code = 1;
+    uintptr_t code = s->code & ~(uintptr_t)7;
+    const struct vt_pyknown *k = known_of(last, code);
+    if (!is_shown(s, k))
+        return;
+    s->hash = mix(mix(outer, code ^ k->tag), s->instruction ^ (uint64_t)(s->owner & 0xff00) << 40);
+    s->frames = frames + 1;
+}
+
+/* --- comparing --- */
+
+static uint8_t *place_of(struct vt_pylast *last, uintptr_t frame) {
+    return &last->where[(frame >> 4 ^ frame >> 12) % sizeof last->where];
+}
+
+/* Whether a frame is as it was. */
+ALWAYS_INLINE bool is_unchanged(enum vt_pychain chain, const struct vt_pylayout *at,
+                                const struct vt_pystep *s, uintptr_t outer) {
+    struct vt_pystep now;
+    uintptr_t previous;
+    read_step(chain, at, s->frame, &now, &previous);
+    if (previous != outer || now.owner != s->owner)
+        return false;
+    if (chain == VT_CHAIN_SHIM && (s->owner & 0xff) >= OWNED_BY_C_FRAME)
+        return true;
+    return now.code == s->code && now.instruction == s->instruction &&
+           (VT_LIKELY(s->is_code) || !is_code(s->code));
+}
+
+/* Follows the chain until the rest of it is as it was: keeps that, and puts the changed steps behind
+ * it. False: it is too long, or not as expected. */
+ALWAYS_INLINE bool follow(enum vt_pychain chain, struct vt_pylast *last, uintptr_t frame) {
+    const struct vt_pylayout *at = &vt_pyimage.at;
+    struct vt_pystep *step = last->step;
+    uint32_t free_from = VT_PYTHON_STEPS, kept = 0; /* changed steps lie from there on */
+    while (frame != 0) {
+        uint32_t i = *place_of(last, frame);
+        if (i < last->n && step[i].frame == frame) {
+            uint32_t from = i + 1;
+            while (i < from && is_unchanged(chain, at, &step[i], i ? step[i - 1].frame : 0))
+                i--; /* below 0 it is the largest number */
+            if (i >= from) {
+                kept = from;
+                break;
+            }
+            /* Step i has changed, so the steps within it have another caller. */
+            uint32_t moved = from - 1 - i;
+            if (free_from < from + moved)
+                return false;
+            free_from -= moved;
+            memmove(&step[free_from], &step[i + 1], moved * sizeof *step);
+            last->n = i; /* what lies further in is used up */
+            frame = step[i].frame;
+        }
+        if (free_from == 0 || !plausible(frame))
+            return false;
+        if (last->n >= free_from)
+            last->n = free_from - 1;
+        read_step(chain, at, frame, &step[--free_from], &frame);
+        if (chain == VT_CHAIN_SHIM && (step[free_from].owner & 0xff) >= OWNERS)
+            return false;
+    }
+    memmove(&step[kept], &step[free_from], (VT_PYTHON_STEPS - free_from) * sizeof *step);
+    last->n = kept + VT_PYTHON_STEPS - free_from;
+    for (uint32_t i = kept; i < last->n; i++) {
+        conclude(last, &step[i], i ? step[i - 1].hash : HASH_0, i ? step[i - 1].frames : 0);
+        *place_of(last, step[i].frame) = (uint8_t)i;
+    }
+    return last->n == 0 || step[last->n - 1].frames <= VT_PYTHON_FRAMES;
+}
+
+/* A chain that is too long to be kept, or that may be broken: its innermost frames are read. */
+static __attribute__((noinline)) uint64_t read_all(struct vt_pystack *stack) {
+    uint64_t h = HASH_0;
+    uint32_t n = vt_python_capture(stack);
+    for (uint32_t i = 0; i < n; i++)
+        h = mix(mix(h, stack->frames[i].code ^ stack->frames[i].tag), stack->frames[i].lasti);
+    return n ? h : 0;
+}
+
+uint64_t vt_python_identify(struct vt_pylast *last, struct vt_pystack *stack) {
+    bool others = false, whole = false;
+    if (VT_UNLIKELY(!vt_python_is_trusted()))
+        return read_all(stack);
+    uintptr_t thread = vt_python_own_state(&others);
+    uint64_t count = count_now();
+    if (count == 0 || count != last->count) {
+        last->n = 0;
+        last->count = count;
+        last->generation++;
+    }
+    if (thread == 0)
+        return 0;
+    const struct vt_pylayout *at = &vt_pyimage.at;
+    switch ((enum vt_pychain)at->chain) {
+    case VT_CHAIN_OBJECTS:
+        whole = follow(VT_CHAIN_OBJECTS, last, innermost(VT_CHAIN_OBJECTS, at, thread));
+        break;
+    case VT_CHAIN_ENTRY:
+        whole = follow(VT_CHAIN_ENTRY, last, innermost(VT_CHAIN_ENTRY, at, thread));
+        break;
+    case VT_CHAIN_SHIM:
+        whole = follow(VT_CHAIN_SHIM, last, innermost(VT_CHAIN_SHIM, at, thread));
+        break;
+    }
+    if (VT_UNLIKELY(!whole || others)) {
+        last->n = 0;
+        return read_all(stack);
+    }
+    return last->n && last->step[last->n - 1].frames ? last->step[last->n - 1].hash : 0;
+}
