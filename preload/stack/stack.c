@@ -261,9 +261,7 @@ static bool capture_native(struct kept *k, void *caller) {
     s->frames = s->walk ? s->walk->address : (const uintptr_t *)s->unwound;
     n = s->walk ? s->walk->n : vt_stack_raw(s->unwound, max);
 #ifdef VT_CHECK_WALKS
-    if (s->walk)
-        vt_check_walk(s->walk, (const uintptr_t *)s->unwound, vt_stack_raw(s->unwound, max), max,
-                      (uintptr_t)caller);
+    vt_check_walk(s->walk, max, (uintptr_t)caller);
 #endif
     while (first < n && s->frames[first] != (uintptr_t)caller)
         first++;

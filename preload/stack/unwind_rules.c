@@ -96,23 +96,48 @@ static bool read_code(void *data, void *to, uintptr_t from, size_t bytes) {
 
 /* --- rules --- */
 
+static uint64_t other(enum vt_rule_other what, uint32_t epoch) {
+    return (uint64_t)epoch << 42 | (uint64_t)what << 2 | VT_RULE_OTHER;
+}
+
+/* Whole words, that fit. */
+static bool fits(int64_t bytes) {
+    return bytes > 0 && !(bytes & 7) && (uint64_t)bytes / 8 < OFFSETS;
+}
+
 static uint64_t packed(const struct vt_unwind_rule *rule, uint32_t epoch) {
-    uint64_t word = (uint64_t)epoch << 42 | VT_RULE_OTHER;
-    if (rule->kind == VT_UNWIND_END)
-        return word | 1u << 2;
-    uint64_t cfa = (uint64_t)rule->cfa_offset / 8,
-             saved = rule->rbp_saved ? (uint64_t)-rule->rbp_offset / 8 : 0;
-    if (rule->kind == VT_UNWIND_UNKNOWN || rule->cfa_offset <= 0 || rule->cfa_offset & 7 ||
-        cfa >= OFFSETS || saved >= OFFSETS ||
-        (rule->rbp_saved && (rule->rbp_offset & 7 || rule->rbp_offset >= -8)))
-        return word;
-    return (uint64_t)epoch << 42 | saved << 22 | cfa << 2 |
-           (rule->kind == VT_UNWIND_BY_RSP ? VT_RULE_RSP : VT_RULE_RBP);
+    int64_t cfa = rule->kind == VT_UNWIND_BY_WORD ? -rule->cfa_offset : rule->cfa_offset,
+            saved = rule->rbp_saved && rule->kind != VT_UNWIND_BY_WORD ? -rule->rbp_offset : 0;
+    enum vt_rule_kind kind = VT_RULE_RSP;
+    switch (rule->kind) {
+    case VT_UNWIND_END:
+        return other(VT_RULE_END, epoch);
+    case VT_UNWIND_SIGNAL:
+        return other(VT_RULE_SIGNAL, epoch);
+    case VT_UNWIND_NONE:
+        return other(VT_RULE_NONE, epoch);
+    case VT_UNWIND_BY_WORD:
+        if (rule->rbp_offset != 0)
+            return other(VT_RULE_UNKNOWN, epoch);
+        kind = VT_RULE_WORD;
+        break;
+    case VT_UNWIND_BY_RSP:
+        kind = VT_RULE_RSP;
+        break;
+    case VT_UNWIND_BY_RBP:
+        kind = VT_RULE_RBP;
+        break;
+    default:
+        return other(VT_RULE_UNKNOWN, epoch);
+    }
+    if (!fits(cfa) || (saved && (!fits(saved) || saved <= 8)))
+        return other(VT_RULE_UNKNOWN, epoch);
+    return (uint64_t)epoch << 42 | (uint64_t)saved / 8 << 22 | (uint64_t)cfa / 8 << 2 | kind;
 }
 
 __attribute__((noinline)) static uint64_t find_rule(uintptr_t address, uint32_t epoch) {
     struct code code = {.pc = address - 1};
-    struct vt_unwind_rule rule = {.kind = VT_UNWIND_UNKNOWN};
+    struct vt_unwind_rule rule = {.kind = VT_UNWIND_NONE};
     if (find_code(&code))
         rule = vt_unwind_rule_at(read_code, &code, code.table, address - 1);
     return packed(&rule, epoch);
@@ -122,18 +147,18 @@ uint64_t vt_unwind_rule_find(uintptr_t address, uint32_t epoch) {
     uint32_t at = vt_rule_place(address);
     for (uint32_t i = 0; i < PROBES; i++, at = (at + 1) % VT_RULE_PLACES) {
         struct vt_rule_place *place = &vt_unwind_rules[at];
-        uint64_t here = vt_get(&place->address);
-        if (!here && vt_claim(&place->address, 0, address))
-            here = address;
-        else if (!here)
-            here = vt_get(&place->address);
-        if (here != address)
+        uint64_t here = vt_get(&place->address), rule = vt_get(&place->rule);
+        if (here == address && vt_rule_epoch(rule) == epoch)
+            return rule;
+        if (here && here != address)
             continue;
-        uint64_t rule = vt_get(&place->rule);
-        if (vt_rule_epoch(rule) != epoch) {
-            rule = find_rule(address, epoch);
-            vt_put(&place->rule, rule);
-        }
+        rule = find_rule(address, epoch);
+        /* Code that is in no module comes and goes, and may be no code at all. */
+        if (!here && vt_rule_kind(rule) == VT_RULE_OTHER && vt_rule_other(rule) == VT_RULE_NONE)
+            return rule;
+        if (!here && !vt_claim(&place->address, 0, address) && vt_get(&place->address) != address)
+            continue;
+        vt_put(&place->rule, rule);
         return rule;
     }
     return find_rule(address, epoch);

@@ -14,13 +14,24 @@
 
 /* A rule in one word (struct vt_unwind_rule says what it means); 0: none yet. */
 enum vt_rule_kind {
-    VT_RULE_RSP = 1,
+    VT_RULE_WORD, /* vt_rule_cfa: so far below the frame pointer is the word; it points to its own */
+    VT_RULE_RSP,
     VT_RULE_RBP,
-    VT_RULE_OTHER /* vt_rule_cfa: 0: not known; else the outermost function */
+    VT_RULE_OTHER /* vt_rule_other */
+};
+enum vt_rule_other {
+    VT_RULE_UNKNOWN,
+    VT_RULE_NONE,   /* no table tells of the code */
+    VT_RULE_SIGNAL, /* what a handler returns to */
+    VT_RULE_END     /* the outermost function */
 };
 
 static inline enum vt_rule_kind vt_rule_kind(uint64_t rule) {
     return rule & 3;
+}
+
+static inline enum vt_rule_other vt_rule_other(uint64_t rule) {
+    return rule >> 2 & 3;
 }
 
 /* Bytes from the register up to the CFA. */

@@ -15,6 +15,11 @@
 #define RSP         7u
 #define RA          16u
 #define NO_REGISTER 255u
+#define A_WORD      254u /* in place of a register: the word at RBP + cfa_offset */
+
+/* Operations of expressions */
+#define BREG6 0x76u /* RBP + an offset */
+#define DEREF 0x06u
 
 /* How the tables encode pointers */
 #define PCREL_SDATA4 0x1bu
@@ -39,6 +44,7 @@ struct bytes {
 struct state {
     uint8_t cfa_register;
     bool rbp_saved, ra_undefined;
+    bool rbp_by_rbp; /* rbp_offset is from RBP itself */
     int64_t cfa_offset, rbp_offset, ra_offset;
 };
 
@@ -202,10 +208,12 @@ static bool read_common(struct entry *e, struct bytes b) {
     return !b.over;
 }
 
+/* `*none`: if there is none for `pc`, and the table is as it should be. */
 static bool find_entry(vt_unwind_read *read, void *data, uintptr_t table, uintptr_t pc,
-                       struct entry *e) {
+                       struct entry *e, bool *none) {
     uintptr_t at = entry_of(read, data, table, pc);
     struct bytes common;
+    *none = false;
     if (!at || !open_entry(read, data, at, &e->own))
         return false;
     uint32_t back = (uint32_t)fixed(&e->own, 4);
@@ -215,7 +223,8 @@ static bool find_entry(vt_unwind_read *read, void *data, uintptr_t table, uintpt
     e->range = fixed(&e->own, 4);
     if (e->has_augmentation)
         skip(&e->own, leb(&e->own, false));
-    return !e->own.over && pc - e->begin < e->range;
+    *none = !e->own.over && pc - e->begin >= e->range;
+    return !e->own.over && !*none;
 }
 
 /* --- instructions --- */
@@ -223,6 +232,7 @@ static bool find_entry(vt_unwind_read *read, void *data, uintptr_t table, uintpt
 static void saved_at(struct state *s, uint64_t reg, int64_t offset) {
     if (reg == RBP) {
         s->rbp_saved = true;
+        s->rbp_by_rbp = false;
         s->rbp_offset = offset;
     } else if (reg == RA) {
         s->ra_undefined = false;
@@ -233,11 +243,23 @@ static void saved_at(struct state *s, uint64_t reg, int64_t offset) {
 static void restore(struct state *s, uint64_t reg, const struct state *first) {
     if (reg == RBP) {
         s->rbp_saved = first->rbp_saved;
+        s->rbp_by_rbp = first->rbp_by_rbp;
         s->rbp_offset = first->rbp_offset;
     } else if (reg == RA) {
         s->ra_undefined = first->ra_undefined;
         s->ra_offset = first->ra_offset;
     }
+}
+
+/* Goes behind an expression. Whether it is RBP + *offset and, with `deref`, the word there. */
+static bool is_from_rbp(struct bytes *b, bool deref, int64_t *offset) {
+    uint64_t length = leb(b, false);
+    struct bytes e = *b;
+    skip(b, length);
+    e.end = b->at;
+    bool so = byte(&e) == BREG6;
+    *offset = (int64_t)leb(&e, true);
+    return so && (!deref || byte(&e) == DEREF) && e.at == e.end && !e.over;
 }
 
 /* An instruction that tells of one register. False: of one that matters, and it is not known. */
@@ -262,6 +284,12 @@ static bool run_register(struct bytes *b, unsigned op, struct state *s, const st
             s->rbp_saved = false;
         return reg != RA;
     case 0x10: /* expression */
+        if (reg == RBP) {
+            s->rbp_saved = s->rbp_by_rbp = true;
+            return is_from_rbp(b, false, &s->rbp_offset);
+        }
+        skip(b, leb(b, false));
+        return reg != RA;
     case 0x16: /* val_expression */
         skip(b, leb(b, false));
         return reg != RBP && reg != RA;
@@ -325,8 +353,7 @@ static bool run(const struct entry *e, struct bytes b, uintptr_t pc, struct stat
                 s->cfa_offset = (int64_t)leb(&b, true) * e->data_align;
                 break;
             case 0x0f: /* def_cfa_expression */
-                s->cfa_register = NO_REGISTER;
-                skip(&b, leb(&b, false));
+                s->cfa_register = is_from_rbp(&b, true, &s->cfa_offset) ? A_WORD : NO_REGISTER;
                 break;
             case 0x2e: /* GNU_args_size */
                 leb(&b, false);
@@ -356,8 +383,16 @@ struct vt_unwind_rule vt_unwind_rule_at(vt_unwind_read *read, void *data, uintpt
     struct vt_unwind_rule rule = {.kind = VT_UNWIND_UNKNOWN};
     struct entry e = {.code_align = 0};
     struct state first = {.cfa_register = NO_REGISTER};
-    if (!find_entry(read, data, table, pc, &e) || e.is_signal ||
-        !run(&e, e.common, UINTPTR_MAX, &first, &first))
+    bool none;
+    if (!find_entry(read, data, table, pc, &e, &none)) {
+        rule.kind = none ? VT_UNWIND_NONE : VT_UNWIND_UNKNOWN;
+        return rule;
+    }
+    if (e.is_signal) {
+        rule.kind = VT_UNWIND_SIGNAL;
+        return rule;
+    }
+    if (!run(&e, e.common, UINTPTR_MAX, &first, &first))
         return rule;
     struct state s = first;
     if (!run(&e, e.own, pc, &s, &first))
@@ -366,9 +401,13 @@ struct vt_unwind_rule vt_unwind_rule_at(vt_unwind_read *read, void *data, uintpt
         rule.kind = VT_UNWIND_END;
         return rule;
     }
-    if (s.ra_offset != -8 || (s.cfa_register != RSP && s.cfa_register != RBP))
+    if (s.ra_offset != -8 ||
+        (s.cfa_register != RSP && s.cfa_register != RBP && s.cfa_register != A_WORD) ||
+        s.rbp_by_rbp != (s.cfa_register == A_WORD))
         return rule;
-    rule.kind = s.cfa_register == RSP ? VT_UNWIND_BY_RSP : VT_UNWIND_BY_RBP;
+    rule.kind = s.cfa_register == RSP   ? VT_UNWIND_BY_RSP
+                : s.cfa_register == RBP ? VT_UNWIND_BY_RBP
+                                        : VT_UNWIND_BY_WORD;
     rule.cfa_offset = s.cfa_offset;
     rule.rbp_saved = s.rbp_saved;
     rule.rbp_offset = s.rbp_offset;

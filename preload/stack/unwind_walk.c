@@ -16,16 +16,19 @@
  * Nothing is read but the thread's own stack, and that only where it was found to be readable, once
  * a page: a wrong table or register must not become a fault.
  */
+#define _GNU_SOURCE
 #include "unwind_walk.h"
 #include "python_layout.h"
 #include "unwind_rules.h"
 
 #include <string.h>
+#include <ucontext.h>
 
 #define PAGE     4096ul
 #define NONE     UINT32_MAX
 #define NOWHERE  0x4000u     /* a smaller return address ends the stack, as for libunwind */
 #define STACK    (1ul << 30) /* a stack is not larger */
+#define GUESSED  0x4000u     /* libunwind 1.6, src/x86_64/Gstep.c */
 #define DOWNWARD (1ul << 20) /* so far below what is known to be readable, each page is tried */
 
 /* In rbp_from, whose addresses are multiples of 8 */
@@ -40,6 +43,7 @@
 
 struct registers {
     uintptr_t address, sp, rbp, rbp_from;
+    bool interrupted; /* it is about to run what is at `address`, and did not call from before it */
 };
 
 static uintptr_t word_at(uintptr_t address) {
@@ -128,30 +132,99 @@ static void take_over(struct vt_walk *w, const struct vt_walk *last, uint32_t fr
 
 /* --- walking --- */
 
-/* Adds the frame where we are, and goes to its caller. */
-static enum {
-    CALLER,
-    OUTERMOST,
-    UNKNOWN
-} step(struct vt_walks *walks, struct vt_walk *w, struct registers *here, uint32_t epoch) {
-    uint64_t rule = vt_unwind_rule(here->address, epoch);
-    enum vt_rule_kind kind = vt_rule_kind(rule);
-    unsigned flags = kind == VT_RULE_RBP ? BASED : 0;
-    uintptr_t cfa = (kind == VT_RULE_RBP ? here->rbp : here->sp) + vt_rule_cfa(rule);
-    uintptr_t below = vt_rule_saved(rule), saved = below ? cfa - below : 0;
-    if (VT_UNLIKELY(kind == VT_RULE_OTHER && vt_rule_cfa(rule) == 0))
-        return UNKNOWN;
+enum went { CALLER, OUTERMOST, UNKNOWN };
+
+static void add(struct vt_walk *w, const struct registers *here, unsigned flags) {
     w->address[w->n] = here->address;
     w->sp[w->n] = here->sp;
     w->rbp[w->n] = here->rbp;
-    w->rbp_from[w->n++] = here->rbp_from | flags | (saved ? SAVED : 0);
-    if (kind == VT_RULE_OTHER)
+    w->rbp_from[w->n++] = here->rbp_from | flags;
+}
+
+/* Whether the words from where we stand up to `to` are on the stack and can be read. */
+static bool can_read(struct vt_walks *walks, const struct registers *here, uintptr_t to) {
+    return to > here->sp && to - here->sp <= STACK && !(to & 7) &&
+           (to <= walks->high || reach_further(walks, to));
+}
+
+static enum went go_to(struct registers *here, uintptr_t address, uintptr_t sp, uintptr_t rbp) {
+    *here = (struct registers){.address = address, .sp = sp, .rbp = rbp};
+    return address >= NOWHERE ? CALLER : OUTERMOST;
+}
+
+/* A frame that was realigned: the function put its CFA below the caller's frame pointer. */
+static enum went leave_realigned(struct vt_walks *walks, struct registers *here, uintptr_t below) {
+    uintptr_t rbp = here->rbp, at = rbp - below;
+    if (at < here->sp || !can_read(walks, here, rbp + 8))
+        return UNKNOWN;
+    uintptr_t cfa = word_at(at);
+    if (!can_read(walks, here, cfa))
+        return UNKNOWN;
+    return go_to(here, word_at(cfa - 8), cfa, word_at(rbp));
+}
+
+/* Back from the handler of a signal to the function that it interrupted, which may be on another
+ * stack (the kernel's struct rt_sigframe: where the handler has returned, the stack pointer is at its
+ * ucontext). */
+static enum went leave_handler(struct vt_walks *walks, struct vt_walk *w, struct registers *here) {
+    const uintptr_t words = here->sp + offsetof(ucontext_t, uc_mcontext.gregs);
+    if (!can_read(walks, here, words + NGREG * sizeof(greg_t)))
+        return UNKNOWN;
+    enum went went =
+        go_to(here, word_at(words + REG_RIP * sizeof(greg_t)),
+              word_at(words + REG_RSP * sizeof(greg_t)), word_at(words + REG_RBP * sizeof(greg_t)));
+    here->interrupted = true;
+    if (went == CALLER && (here->sp < walks->low || here->sp >= walks->high)) {
+        uint32_t n = w->n;
+        bool known = stand_elsewhere(walks, here->sp);
+        w->n = n;
+        return known ? CALLER : OUTERMOST;
+    }
+    return went;
+}
+
+/* Code without a table: it may have a frame pointer. As libunwind has it, one that is not much above
+ * the stack pointer is taken for that. (libunwind reads what it points to even if it is not.) */
+static enum went guess(struct vt_walks *walks, struct registers *here) {
+    uintptr_t rbp = here->rbp;
+    if (rbp < here->sp || rbp - here->sp > GUESSED || !can_read(walks, here, rbp + 16))
         return OUTERMOST;
-    if (cfa <= here->sp || cfa - here->sp > STACK || cfa & 7 || (saved && saved < here->sp) ||
-        (cfa > walks->high && !reach_further(walks, cfa)))
+    return go_to(here, word_at(rbp + 8), rbp + 16, word_at(rbp));
+}
+
+/* The same as step() where that is not one of the usual rules. */
+__attribute__((noinline)) static enum went step_oddly(struct vt_walks *walks, struct vt_walk *w,
+                                                      struct registers *here, uint64_t rule) {
+    if (vt_rule_kind(rule) == VT_RULE_OTHER && vt_rule_other(rule) == VT_RULE_UNKNOWN)
+        return UNKNOWN;
+    add(w, here, 0);
+    if (vt_rule_kind(rule) == VT_RULE_OTHER && vt_rule_other(rule) == VT_RULE_END)
+        return OUTERMOST;
+    w->once = true;
+    if (vt_rule_kind(rule) == VT_RULE_WORD)
+        return leave_realigned(walks, here, vt_rule_cfa(rule));
+    if (vt_rule_other(rule) == VT_RULE_SIGNAL)
+        return leave_handler(walks, w, here);
+    w->guessed = true;
+    return guess(walks, here);
+}
+
+/* Adds the frame where we are, and goes to its caller. */
+static enum went step(struct vt_walks *walks, struct vt_walk *w, struct registers *here,
+                      uint32_t epoch) {
+    uint64_t rule = vt_unwind_rule(here->address + here->interrupted, epoch);
+    enum vt_rule_kind kind = vt_rule_kind(rule);
+    if (VT_UNLIKELY(kind == VT_RULE_OTHER || kind == VT_RULE_WORD))
+        return step_oddly(walks, w, here, rule);
+    unsigned flags = kind == VT_RULE_RBP ? BASED : 0;
+    uintptr_t cfa = (kind == VT_RULE_RBP ? here->rbp : here->sp) + vt_rule_cfa(rule);
+    uintptr_t below = vt_rule_saved(rule), saved = below ? cfa - below : 0;
+    add(w, here, flags | (saved ? SAVED : 0));
+    if (!can_read(walks, here, cfa) || (saved && saved < here->sp))
         return UNKNOWN;
     here->address = word_at(cfa - 8);
     here->sp = cfa;
+    here->interrupted = false;
     if (saved) {
         here->rbp = word_at(saved);
         here->rbp_from = saved;
@@ -178,10 +251,11 @@ static bool walk(struct vt_walks *walks, struct vt_walk *w, const struct vt_walk
                  uint32_t same, struct registers here, uint32_t most) {
     uint32_t next = 0; /* the first frame of the last walk that may come */
     w->end_from = 0;
+    w->once = w->guessed = false;
     for (w->n = 0; w->n < most;) {
         while (next < last->n && last->sp[next] < here.sp)
             next++;
-        if (next < last->n && is_here(last, next, &here)) {
+        if (next < last->n && !here.interrupted && is_here(last, next, &here)) {
             uint32_t to = same == NONE ? unchanged(last, next) : same;
             same = NONE;
             if (to - next > most - w->n - 1)
@@ -203,6 +277,8 @@ static bool walk(struct vt_walks *walks, struct vt_walk *w, const struct vt_walk
         case OUTERMOST:
             break;
         case UNKNOWN:
+            if (w->guessed) /* it is not a frame, or libunwind would have to guess, too */
+                break;
             return false;
         }
         break;
@@ -238,6 +314,8 @@ __attribute__((noinline)) struct vt_walk *vt_unwind_walk(struct vt_walks *walks,
         w->n = 0;
         return NULL;
     }
+    if (VT_UNLIKELY(w->once))
+        return w;
     /* At once: a handler of a signal may leave by a jump. */
     walks->order = order ^ (taken ^ spare) << way ^ (taken ^ spare) << SPARE;
     return w;

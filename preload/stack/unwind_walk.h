@@ -24,6 +24,8 @@ struct vt_walk {
         rbp_from[VT_WALK_FRAMES]; /* the word that it was read from; 0: the register. And flags */
     uint32_t n;
     uint32_t epoch; /* of the rules that it rests on; 0: it holds nothing */
+    bool once;      /* there are frames whose words are not known: it is not compared */
+    bool guessed;   /* code that no table tells of: what comes after it may be wrong */
     uintptr_t
         end_from; /* the word that ended it, a return address to nowhere; 0: a rule, or the limit */
     /* For stack.c: the number that the stack got, and what else it depends on. 0: none */

@@ -107,6 +107,33 @@ __attribute__((noinline)) static void aligned(unsigned depth) {
     __asm__ volatile("" ::"r"(room), "r"(more));
 }
 
+/* Its table has an expression that is not known. */
+void odd_frame(void (*next)(unsigned), unsigned depth);
+__asm__(".text\n"
+        ".type odd_frame, @function\n"
+        "odd_frame: .cfi_startproc\n"
+        "subq $24, %rsp\n"
+        ".cfi_escape 0x0f, 0x03, 0x77, 0x20, 0x96\n" /* CFA = rsp + 32, and DW_OP_nop */
+        "movq %rdi, %rax\n"
+        "movl %esi, %edi\n"
+        "callq *%rax\n"
+        "addq $24, %rsp\n"
+        ".cfi_def_cfa rsp, 8\n"
+        "retq\n"
+        ".cfi_endproc\n");
+
+/* Calls with that in the frame pointer; no table tells of it. */
+void no_table(void (*next)(void), uintptr_t rbp);
+__asm__(".text\n"
+        ".type no_table, @function\n"
+        "no_table: pushq %rbp\n"
+        "subq $16, %rsp\n"
+        "movq %rsi, %rbp\n"
+        "callq *%rdi\n"
+        "addq $16, %rsp\n"
+        "popq %rbp\n"
+        "retq\n");
+
 static int by_library(const void *a, const void *b) {
     (void)b;
     if (*(const unsigned *)a)
@@ -122,7 +149,7 @@ __attribute__((noinline)) static void through_qsort(unsigned depth) {
 
 __attribute__((noinline)) static void descend(unsigned depth) {
     static void (*const kinds[])(unsigned) = {plain,        with_room, with_page, with_alloca,
-                                              with_numbers, plain,     with_room, through_qsort};
+                                              with_numbers, plain,     aligned,   through_qsort};
     if (!depth) {
         for (unsigned i = chance(3); i < 3; i++)
             compare();
@@ -147,10 +174,52 @@ static void frames_that_are_not_known(void **state) {
     (void)state;
     unknown = 0;
     for (int i = 0; i < 100; i++)
-        aligned(chance(4));
+        odd_frame(descend, chance(4));
     assert_true(unknown > 0);
     for (int i = 0; i < 1000; i++)
         descend(chance(8));
+}
+
+static const struct vt_walk *guessed;
+static const void *guessed_by;
+static void walk_only(void) {
+    bool same;
+    guessed_by = __builtin_return_address(0);
+    guessed = vt_unwind_walk(mine, guessed_by, VT_WALK_FRAMES, &same);
+    assert_false(same);
+}
+
+static uint32_t frames_beyond(const struct vt_walk *w, const void *address) {
+    uint32_t i = 0;
+    while (i < w->n && w->address[i] != (uintptr_t)address)
+        i++;
+    assert_true(i < w->n);
+    return w->n - i - 1;
+}
+
+/* libunwind would read what the frame pointer points to. */
+static void code_without_a_table(void **state) {
+    const uintptr_t odd[] = {0,
+                             1,
+                             8,
+                             4096,
+                             (uintptr_t)state,
+                             (uintptr_t)&odd + (1u << 20),
+                             0x14057b7ef7678147,
+                             ~(uintptr_t)7};
+    (void)state;
+    for (size_t i = 0; i < 2 * sizeof odd / sizeof *odd; i++) {
+        no_table(walk_only, odd[i % (sizeof odd / sizeof *odd)]);
+        assert_true(guessed->guessed);
+        assert_int_equal(frames_beyond(guessed, guessed_by), 0);
+    }
+    for (int i = 0; i < 3; i++) {
+        no_table(walk_only, (uintptr_t)__builtin_frame_address(0)); /* a good one */
+        assert_int_equal(guessed->address[guessed->n - frames_beyond(guessed, guessed_by)],
+                         __builtin_return_address(0));
+        for (int j = 0; j < 10; j++)
+            descend(chance(5));
+    }
 }
 
 /* Two callers, equal in address and stack pointer further in; the old return addresses stay in
@@ -251,10 +320,13 @@ static void on_signal(int n) {
 static void signals(void **state) {
     (void)state;
     signal(SIGUSR1, on_signal);
-    unknown = 0;
-    raise(SIGUSR1);
-    assert_int_equal(unknown, 1);
-    descend(5);
+    walked = unknown = 0;
+    for (int i = 0; i < 20; i++) {
+        raise(SIGUSR1);
+        descend(chance(5));
+    }
+    assert_true(walked >= 20);
+    assert_int_equal(unknown, 0);
 }
 
 static void after_a_dlclose(void **state) {
@@ -287,10 +359,15 @@ static int arm(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(chains),          cmocka_unit_test(frames_that_are_not_known),
-        cmocka_unit_test(old_addresses),   cmocka_unit_test(other_stacks),
-        cmocka_unit_test(signals),         cmocka_unit_test(threads_one_after_the_other),
-        cmocka_unit_test(after_a_dlclose), cmocka_unit_test(a_limit),
+        cmocka_unit_test(chains),
+        cmocka_unit_test(frames_that_are_not_known),
+        cmocka_unit_test(code_without_a_table),
+        cmocka_unit_test(old_addresses),
+        cmocka_unit_test(other_stacks),
+        cmocka_unit_test(signals),
+        cmocka_unit_test(threads_one_after_the_other),
+        cmocka_unit_test(after_a_dlclose),
+        cmocka_unit_test(a_limit),
     };
     return cmocka_run_group_tests_name("unwind_walk", tests, arm, NULL);
 }
