@@ -13,6 +13,9 @@
 #include <string.h>
 #include <sys/time.h>
 
+#define SIGNALS                                                                                    \
+    50 /* at least: a fast machine makes its calls in few ticks of the processor's time */
+
 static CUcontext context;
 static volatile unsigned long allocs, frees, handled;
 
@@ -36,7 +39,8 @@ static void *work(void *arg) {
     stack_t stack = {.ss_sp = malloc(65536), .ss_size = 65536};
     CHECK(sigaltstack(&stack, NULL));
     CHECK(cuCtxSetCurrent(context));
-    for (int i = 0; i < (int)(uintptr_t)arg; i++)
+    for (unsigned long i = 0; i < (uintptr_t)arg || (handled < SIGNALS && i < 100 * (uintptr_t)arg);
+         i++)
         pair();
     return NULL;
 }
