@@ -8,7 +8,11 @@
 
 #include <sys/mman.h>
 
-#define PROBES 128u
+/* A hash has its slots: first the cache line that it has in the table's beginning, so that what a usual
+ * process numbers lies close together; then some anywhere. */
+#define CLOSE  (1u << 15)
+#define LINE   8u
+#define PROBES (LINE + 120u)
 
 /* The two lowest bits of a slot; the others are the hash's. */
 #define WRITTEN   1ull /* the item's record is in the log */
@@ -30,13 +34,18 @@ static uint64_t *slots_of(struct vt_numbering *n) {
     return vt_see(&n->slots);
 }
 
+static uint32_t slot_of(const struct vt_numbering *n, uint64_t hash, uint32_t probe) {
+    return probe < LINE ? ((uint32_t)(hash >> 2) & (CLOSE - LINE)) + probe
+                        : (uint32_t)((hash >> 17) + probe) & (n->count - 1);
+}
+
 uint32_t vt_numbering_of(struct vt_numbering *numbering, uint64_t hash, bool *fresh) {
     uint64_t *slots = slots_of(numbering);
     hash &= ~MARKS;
     hash = hash ? hash : MARKS + 1; /* 0 is a free slot */
     *fresh = false;
     for (uint32_t i = 0; slots && i < PROBES; i++) {
-        uint32_t slot = (uint32_t)((hash >> 2) + i) & (numbering->count - 1);
+        uint32_t slot = slot_of(numbering, hash, i);
         uint64_t has = vt_see(&slots[slot]);
         if (!has && vt_claim(&slots[slot], 0, hash))
             has = hash;

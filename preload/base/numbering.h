@@ -13,7 +13,7 @@
 
 struct vt_numbering {
     uint64_t *slots; /* atomic; 0: free */
-    uint32_t count;  /* a power of two */
+    uint32_t count;  /* a power of two, from 2^15 up */
 };
 
 /* The number of a hash; 0: no room. *fresh: its record may not be in the log yet, so the caller writes
