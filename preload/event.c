@@ -205,7 +205,7 @@ static void allocated(const struct vt_call *call, int result, struct vt_live *wh
         label.hook = what->hook;
     what->hook = (uint16_t)label.hook;
     if (!what->stack)
-        what->stack = vt_stack_capture(rec.thread, label.caller);
+        what->stack = vt_stack_capture(rec.thread, &label.caller);
     if (result == 0) {
         bool kept = vt_live_insert(what);
         if (!kept)
@@ -263,7 +263,7 @@ uint32_t vt_event_stack(const struct vt_call *call, uint16_t *hook) {
     *hook = (uint16_t)label.hook;
     if (!rec.thread)
         return 0;
-    stack = vt_stack_capture(rec.thread, label.caller);
+    stack = vt_stack_capture(rec.thread, &label.caller);
     end(&rec);
     return stack;
 }
@@ -294,7 +294,7 @@ static void record_free(struct vt_thread *t, const struct vt_call *call,
 
 static void record_free_fail(struct vt_thread *t, const struct vt_call *call,
                              const struct vt_freeing *f, int result) {
-    uint32_t stack = vt_stack_capture(t, call->caller);
+    uint32_t stack = vt_stack_capture(t, &call->caller);
     struct vt_rec_free_fail *r = (void *)vt_log_reserve(t, sizeof *r);
     if (!r)
         return;
@@ -378,7 +378,7 @@ void vt_event_bulk(const struct vt_call *call, uint64_t ticks, unsigned context)
     if (!rec.thread)
         return;
     struct vt_call label = labelled(call);
-    uint32_t stack = vt_stack_capture(rec.thread, label.caller);
+    uint32_t stack = vt_stack_capture(rec.thread, &label.caller);
     struct vt_rec_bulk *r = (void *)vt_log_reserve(rec.thread, sizeof *r);
     if (r) {
         r->when = vt_when(vt_context_device(context), ticks);
@@ -398,7 +398,7 @@ void vt_event_object(const struct vt_call *call, unsigned object, uint64_t handl
     if (!rec.thread)
         return;
     struct vt_call label = labelled(call);
-    uint32_t stack = vt_stack_capture(rec.thread, label.caller);
+    uint32_t stack = vt_stack_capture(rec.thread, &label.caller);
     struct vt_rec_object *r = (void *)vt_log_reserve(rec.thread, sizeof *r);
     if (r) {
         r->when = vt_when(vt_context_device(context), vt_log_ticks());

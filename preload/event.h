@@ -13,8 +13,7 @@
 #include "log/log.h"
 
 /* The calling hook and its caller; made at the top of each wrapper. */
-#define VT_CALL(symbol)                                                                            \
-    ((struct vt_call){.hook = VT_HOOK_##symbol, .caller = __builtin_return_address(0)})
+#define VT_CALL(symbol) ((struct vt_call){.hook = VT_HOOK_##symbol, .caller = VT_CALLER})
 
 /* A free in progress: stamped, and removed from the live table, before the real call. */
 struct vt_freeing {

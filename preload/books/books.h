@@ -21,8 +21,8 @@ struct vt_call {
     unsigned hook;
     uint8_t refused;         /* enum vt_fail_flag: we refuse instead of the driver (limit.c) */
     uint8_t reserved_device; /* the device whose limit holds `reserved` */
-    void *caller;            /* return address: where the caller's stack starts */
-    uint64_t reserved;       /* bytes reserved under the limit beforehand */
+    struct vt_caller caller;
+    uint64_t reserved; /* bytes reserved under the limit beforehand */
 };
 
 /* One live allocation, as live.c keeps it. */

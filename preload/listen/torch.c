@@ -145,7 +145,7 @@ static void record_free(struct vt_thread *t, const struct report *report, uint64
 }
 
 static void record_alloc(struct vt_thread *t, const struct report *report, uint64_t ticks,
-                         void *caller) {
+                         const struct vt_caller *caller) {
     const struct vt_live what = {.address = report->address,
                                  .size = (uint64_t)report->size,
                                  .stack = vt_stack_capture(t, caller),
@@ -174,7 +174,7 @@ static unsigned index_of(uint64_t device) {
 
 /* `totals`: what is allocated and what is reserved, or NULL. */
 static void record_usage(const void *block, int64_t size, const uint64_t totals[2], uint64_t device,
-                         void *caller) {
+                         const struct vt_caller *caller) {
     if (!is_wanted(device) || !block || !size)
         return;
     const struct report report = {
@@ -194,7 +194,7 @@ static void record_usage(const void *block, int64_t size, const uint64_t totals[
 }
 
 static void record_oom(uint64_t requested, uint64_t allocated, uint64_t reserved, uint64_t device,
-                       void *caller) {
+                       const struct vt_caller *caller) {
     if (!is_wanted(device))
         return;
     struct vt_recording rec = vt_event_open();
@@ -216,7 +216,7 @@ static void record_oom(uint64_t requested, uint64_t allocated, uint64_t reserved
 
 /* The exported functions, one per mangled name. */
 
-#define CALLER __builtin_return_address(0)
+#define CALLER (&VT_CALLER)
 
 /* Without an address, blocks cannot be told apart, so it is only passed on. */
 VT_EXPORT void _ZN3c1027reportMemoryUsageToProfilerENS_6DeviceEl(uint64_t device, int64_t size);

@@ -47,7 +47,7 @@ static void leave(const struct vt_backward *b) {
     vt_tls.caller_stack = b->caller_before;
 }
 
-static bool enter(struct vt_backward *b, uint64_t pass, void *caller) {
+static bool enter(struct vt_backward *b, uint64_t pass, const struct vt_caller *caller) {
     if (!vt_log_is_open() || !vt_options.framework)
         return false;
     vt_process_check_fork();
@@ -82,7 +82,7 @@ int vt_torch_unwound(int version, int actions, uint64_t kind, void *exception, v
 }
 
 static void *execute(void *next, void *result, void *engine, void *const *pass, void *root,
-                     void *inputs, void *caller) {
+                     void *inputs, const struct vt_caller *caller) {
     struct vt_backward b;
     if (!enter(&b, (uint64_t)(uintptr_t)*pass, caller)) {
         void *(*function)(void *, void *, void *const *, void *, void *) =
@@ -107,7 +107,7 @@ void vt_torch_jumped(uintptr_t target) {
     void *name(void *result, void *engine, void *const *pass, void *root, void *inputs) {          \
         static void *known; /* atomic */                                                           \
         return execute(vt_torch_next(&known, #name), result, engine, pass, root, inputs,           \
-                       __builtin_return_address(0));                                               \
+                       &VT_CALLER);                                                                \
     }
 
 /* clang-format off: long names */

@@ -33,6 +33,13 @@ struct vt_thread {
     _Alignas(64) unsigned char stack[VT_THREAD_STACK_BYTES]; /* owned by stack.c */
 };
 
+/* Where the program called one of our functions. Made by VT_CALLER in that very function. */
+struct vt_caller {
+    const void *to;    /* the return address: where the caller's stack starts */
+    const void *frame; /* the function's frame, which holds it and the caller's frame pointer */
+};
+#define VT_CALLER ((struct vt_caller){__builtin_return_address(0), __builtin_frame_address(0)})
+
 /* Everything the library keeps in thread-local storage. */
 struct vt_tls {
     struct vt_thread *thread;
@@ -45,7 +52,7 @@ struct vt_tls {
     uint32_t events;       /* driver events so far; labels compare it */
     uint32_t label_depth;
     uint32_t label_hook;
-    void *label_caller;
+    struct vt_caller label_caller;
     uint16_t contexts[14];
     uint32_t context_depth;
     uint8_t ask, ask_device; /* VT_ASK_*: what wrap/ask.c is to ask, and for which device */

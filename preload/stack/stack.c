@@ -33,17 +33,14 @@
 #include "unwind_check.h"
 #endif
 
-#define OWN_FRAMES_MAX                                                                             \
-    (VT_WALK_FRAMES - VT_DEPTH_MAX) /* ours and a runtime's, before the caller's */
+#define OWN_FRAMES_MAX 48u /* ours and a runtime's, which libunwind gives before the caller's */
 
 /* Working memory for one stack. */
 struct scratch {
-    struct vt_walk *walk;    /* the stack, if it could be walked by rules; else NULL */
-    bool again;              /* ... and it is as it was the last time */
     const uintptr_t *frames; /* the caller's native frames, innermost first */
     const uintptr_t *sps;    /* their stack pointers; NULL: not known yet */
     size_t n;
-    void *unwound[VT_WALK_FRAMES]; /* libunwind's frames */
+    void *unwound[VT_DEPTH_MAX + OWN_FRAMES_MAX]; /* libunwind's frames */
     uintptr_t sp[VT_DEPTH_MAX];
     uint64_t words[VT_DEPTH_MAX + VT_PYTHON_FRAMES + 1];
     unw_context_t context;
@@ -253,27 +250,30 @@ static bool write_stack(struct vt_thread *thread, uint32_t number, bool cut) {
     return true;
 }
 
-/* Finds the native frames from `caller` outwards. True: the outermost are missing. */
-static bool capture_native(struct kept *k, void *caller) {
-    struct scratch *s = &k->scratch;
-    size_t max = vt_options.depth + OWN_FRAMES_MAX, n, first = 0;
-    s->walk = vt_unwind_walk(&k->walks, caller, (uint32_t)max, &s->again);
-    s->frames = s->walk ? s->walk->address : (const uintptr_t *)s->unwound;
-    n = s->walk ? s->walk->n : vt_stack_raw(s->unwound, max);
-#ifdef VT_CHECK_WALKS
-    vt_check_walk(s->walk, max, (uintptr_t)caller);
-#endif
-    while (first < n && s->frames[first] != (uintptr_t)caller)
+/* Finds the native frames from `caller` outwards, by libunwind. True: the outermost are missing. */
+static bool unwind(struct scratch *s, const void *caller) {
+    size_t max = vt_options.depth + OWN_FRAMES_MAX, n = vt_stack_raw(s->unwound, max), first = 0;
+    while (first < n && s->unwound[first] != caller)
         first++;
     if (first == n) /* the caller was missed: keep what was found */
         first = 0;
-    s->frames += first;
-    s->sps = s->walk ? s->walk->sp + first : NULL;
+    s->frames = (const uintptr_t *)s->unwound + first;
+    s->sps = NULL;
     s->n = n - first;
     if (s->n <= vt_options.depth)
         return n == max;
     s->n = vt_options.depth;
     return true;
+}
+
+/* The same, of a stack that was walked by rules; NULL: it was not. */
+static bool capture_native(struct scratch *s, const struct vt_walk *walk, const void *caller) {
+    if (!walk)
+        return unwind(s, caller);
+    s->frames = walk->address;
+    s->sps = walk->sp;
+    s->n = walk->n;
+    return walk->cut;
 }
 
 static void identify_python(struct kept *k) {
@@ -282,9 +282,7 @@ static void identify_python(struct kept *k) {
 }
 
 static uint64_t hash_stack(const struct scratch *s, uint64_t python_id) {
-    uint64_t h = 0x9e3779b97f4a7c15ull + vt_get(&epoch);
-    for (size_t i = 0; i < s->n; i++)
-        h = hash_word(h, s->frames[i]);
+    uint64_t h = hash_word(vt_walk_hash(s->frames, s->n) + vt_get(&epoch), s->n);
     if (python_id)
         h = hash_word(h, python_id);
     if (vt_tls.caller_stack)
@@ -292,31 +290,30 @@ static uint64_t hash_stack(const struct scratch *s, uint64_t python_id) {
     return h < 2 ? 2 : h;
 }
 
-/* The number that the same stack got before; 0: it is another one, or that is not known. */
-static uint32_t known_number(const struct kept *k) {
-    const struct vt_walk *w = k->scratch.walk;
-    return w && k->scratch.again && w->caller_stack == vt_tls.caller_stack &&
-                   w->python == k->python_id
-               ? w->number
-               : 0;
+/* The number that the same stack got before; 0: that is not known. */
+static uint32_t known_number(const struct kept *k, const struct vt_walk *w) {
+    return w->caller_stack == vt_tls.caller_stack && w->python == k->python_id ? w->number : 0;
 }
 
-static void remember_number(struct kept *k, uint32_t number) {
-    struct vt_walk *w = k->scratch.walk;
-    if (!w)
-        return;
+static void remember_number(const struct kept *k, struct vt_walk *w, uint32_t number) {
     w->number = number;
     w->caller_stack = vt_tls.caller_stack;
     w->python = k->python_id;
 }
 
-uint32_t vt_stack_capture(struct vt_thread *thread, void *caller) {
+uint32_t vt_stack_capture(struct vt_thread *thread, const struct vt_caller *caller) {
     struct kept *k = kept_of(thread);
-    bool fresh, cut = capture_native(k, caller);
+    bool again, fresh;
+    struct vt_walk *walk =
+        vt_unwind_walk(&k->walks, caller->to, caller->frame, vt_options.depth, &again);
+#ifdef VT_CHECK_WALKS
+    vt_check_walk(walk, vt_options.depth + OWN_FRAMES_MAX, (uintptr_t)caller->to);
+#endif
     identify_python(k);
-    uint32_t number = known_number(k);
-    if (number)
+    uint32_t number = walk && again ? known_number(k, walk) : 0;
+    if (VT_LIKELY(number))
         return number;
+    bool cut = capture_native(&k->scratch, walk, caller->to);
     if (!k->scratch.n && !k->python_id)
         return 0;
     number = vt_numbering_of(&stacks, hash_stack(&k->scratch, k->python_id), &fresh);
@@ -336,7 +333,8 @@ uint32_t vt_stack_capture(struct vt_thread *thread, void *caller) {
             return number; /* the next event tries again */
         }
     }
-    remember_number(k, number);
+    if (walk)
+        remember_number(k, walk, number);
     return number;
 }
 

@@ -22,7 +22,7 @@
 void vt_stack_arm(void);
 /* The number of the calling thread's stack from `caller` outwards, and on the stack of the thread
  * that waits for it (vt_tls.caller_stack). Writes the stack to the log if it is new. 0: unknown. */
-uint32_t vt_stack_capture(struct vt_thread *thread, void *caller);
+uint32_t vt_stack_capture(struct vt_thread *thread, const struct vt_caller *caller);
 /* Stores the calling thread's return addresses, innermost first. Returns their number. */
 size_t vt_stack_raw(void **frames, size_t max);
 /* Writes the modules that are new to the log; for addresses that are in no stack. */

@@ -39,7 +39,7 @@ __attribute__((destructor)) static void vt_check_count(void) {
 /* Ends the process if libunwind's frames are others than those of the walk (NULL: it did not know a
  * frame), from `caller` outwards. `most`: that were asked for. */
 static void vt_check_walk(const struct vt_walk *w, size_t most, uintptr_t caller) {
-    uintptr_t address[VT_WALK_FRAMES];
+    uintptr_t address[VT_DEPTH_MAX + 64];
     vt_add(&vt_checked_walks[!w ? 2 : w->guessed], 1);
     if (!w || w->guessed)
         return;
@@ -50,7 +50,7 @@ static void vt_check_walk(const struct vt_walk *w, size_t most, uintptr_t caller
     while (j < n && address[j] != caller)
         j++;
     size_t left = w->n - i, right = n - j, both = left < right ? left : right;
-    bool same = both && (left == right || w->n == most || n == most);
+    bool same = both && (left == right || w->cut || n == most);
     for (size_t k = 0; same && k < both; k++)
         same = w->address[i + k] == address[j + k];
     if (same)

@@ -16,16 +16,11 @@
 
 struct vt_rule_place vt_unwind_rules[VT_RULE_PLACES];
 
-static uint32_t epochs = 1; /* atomic */
-
-uint32_t vt_unwind_epoch(void) {
-    uint32_t epoch = vt_get(&epochs);
-    return epoch < VT_RULE_EPOCHS ? epoch : 0;
-}
+uint32_t vt_unwind_epochs = 1;
 
 void vt_unwind_forget(void) {
     if (vt_unwind_epoch())
-        vt_add(&epochs, 1);
+        vt_add(&vt_unwind_epochs, 1);
 }
 
 /* --- modules --- */

@@ -54,7 +54,11 @@ static inline uint32_t vt_rule_epoch(uint64_t rule) {
 void vt_unwind_arm(void);
 
 /* The epoch of the rules that hold now, from 1; 0: there are no more. */
-uint32_t vt_unwind_epoch(void);
+extern uint32_t vt_unwind_epochs; /* atomic */
+static inline uint32_t vt_unwind_epoch(void) {
+    uint32_t epoch = vt_get(&vt_unwind_epochs);
+    return epoch < VT_RULE_EPOCHS ? epoch : 0;
+}
 
 /* The table: an address takes a place once, and keeps it. */
 #define VT_RULE_PLACES (1u << 16) /* PyTorch in training: some 5,000 addresses */
@@ -76,6 +80,16 @@ static inline uint64_t vt_unwind_rule(uintptr_t address, uint32_t epoch) {
     return VT_LIKELY(vt_get(&place->address) == address && vt_rule_epoch(rule) == epoch)
                ? rule
                : vt_unwind_rule_find(address, epoch);
+}
+
+/* A smaller return address ends the stack, as for libunwind. */
+#define VT_RULE_NOWHERE 0x4000u
+
+/* Whether an address is one with that rule, in the rule's own epoch. */
+static inline bool vt_unwind_rule_is(uintptr_t address, uint64_t rule) {
+    const struct vt_rule_place *place = &vt_unwind_rules[vt_rule_place(address)];
+    return VT_LIKELY(vt_get(&place->rule) == rule && vt_get(&place->address) == address) ||
+           (address >= VT_RULE_NOWHERE && vt_unwind_rule(address, vt_rule_epoch(rule)) == rule);
 }
 
 /* After a dlclose: begins another epoch. */

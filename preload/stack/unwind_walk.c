@@ -2,16 +2,19 @@
 /*
  * The calling thread's stack (see unwind_walk.h).
  *
- * Where a frame's caller is follows from the frame's address, stack pointer and frame pointer, by a
- * rule of the tables, and from the words that the rule reads. So if these three are those of a frame
- * of the last walk, and each word that was read from there on is unchanged, then the rest of the
- * stack is the same, exactly. Comparing is several times faster than walking: the words' places are
- * known, and none waits for another.
+ * Where a frame's caller is follows from the frame's stack pointer and frame pointer, by a rule of the
+ * tables for the frame's address, and from the words that the rule reads. So if a walk begins where a
+ * remembered one began, and each word that was read then is unchanged, the stack is the same, exactly.
+ * Comparing is several times faster than walking: the words' places are known, and none waits for
+ * another.
  *
- * So each walk is compared with the last one: from the innermost frame on, and wherever it comes to
- * a frame of the last one again. What lies between is walked by rules. A frame pointer counts only
- * where a rule reads it before another value is loaded; most code has other numbers in that
- * register.
+ * Where another return address is found, but its rule is the one of the address that was there (as
+ * for two calls in one function), the places of all other words are still the same, so they are again
+ * compared, not computed; the remembered walk becomes the new one in place. Only where a rule differs,
+ * frames are walked, up to where the stack pointer is one of a remembered frame: from there on, its
+ * places are expected again, and checked.
+ *
+ * A frame pointer counts only where a rule reads it; most code has other numbers in that register.
  *
  * Nothing is read but the thread's own stack, and that only where it was found to be readable, once
  * a page: a wrong table or register must not become a fault.
@@ -21,33 +24,36 @@
 #include "python_layout.h"
 #include "unwind_rules.h"
 
-#include <string.h>
 #include <ucontext.h>
 
 #define PAGE     4096ul
-#define NONE     UINT32_MAX
-#define NOWHERE  0x4000u     /* a smaller return address ends the stack, as for libunwind */
+#define NOWHERE  VT_RULE_NOWHERE
 #define STACK    (1ul << 30) /* a stack is not larger */
 #define GUESSED  0x4000u     /* libunwind 1.6, src/x86_64/Gstep.c */
 #define DOWNWARD (1ul << 20) /* so far below what is known to be readable, each page is tried */
-
-/* In rbp_from, whose addresses are multiples of 8 */
-#define NEEDED 1u /* a later rule reads this frame pointer */
-#define BASED  2u /* this frame's rule reads it */
-#define SAVED  4u /* the frame saved its caller's */
-#define FLAGS  7u
 
 /* In vt_walks.order */
 #define SPARE       (4 * VT_WALKS)
 #define FIRST_ORDER 0x43210u
 
-struct registers {
-    uintptr_t address, sp, rbp, rbp_from;
-    bool interrupted; /* it is about to run what is at `address`, and did not call from before it */
-};
+/* Odd numbers without a pattern (splitmix64's). */
+#define MIXED(x, shift, by) (((x) ^ (x) >> (shift)) * (by))
+#define KEY(i)                                                                                     \
+    (MIXED(MIXED(((i) + 1ull) * 0x9e3779b97f4a7c15ull, 30, 0xbf58476d1ce4e5b9ull), 27,             \
+           0x94d049bb133111ebull) |                                                                \
+     1)
+#define KEYS4(i)  KEY(i), KEY((i) + 1), KEY((i) + 2), KEY((i) + 3)
+#define KEYS16(i) KEYS4(i), KEYS4((i) + 4), KEYS4((i) + 8), KEYS4((i) + 12)
+#define KEYS64(i) KEYS16(i), KEYS16((i) + 16), KEYS16((i) + 32), KEYS16((i) + 48)
+const uint64_t vt_walk_keys[VT_DEPTH_MAX] = {KEYS64(0), KEYS64(64), KEYS64(128), KEYS64(192)};
+static_assert(VT_DEPTH_MAX == 256, "a key each");
 
 static uintptr_t word_at(uintptr_t address) {
     return *(const volatile uintptr_t *)address;
+}
+
+static bool reads_rbp(uint64_t rule) {
+    return vt_rule_kind(rule) == VT_RULE_RBP;
 }
 
 /* --- what can be read --- */
@@ -58,9 +64,9 @@ static bool is_page(uintptr_t page) {
 }
 
 /* Makes the pages from where we stand up to what is known part of it; else begins anew. */
-__attribute__((noinline)) static bool stand_elsewhere(struct vt_walks *w, uintptr_t sp) {
-    uintptr_t page = sp & ~(PAGE - 1);
-    if (sp < w->low && w->low - sp < DOWNWARD) {
+__attribute__((noinline)) static bool stand_elsewhere(struct vt_walks *w, uintptr_t at) {
+    uintptr_t page = at & ~(PAGE - 1);
+    if (at < w->low && w->low - at < DOWNWARD) {
         while (w->low > page && is_page(w->low - PAGE))
             w->low -= PAGE;
         if (w->low <= page)
@@ -85,94 +91,100 @@ __attribute__((noinline)) static bool reach_further(struct vt_walks *w, uintptr_
 
 /* --- comparing --- */
 
-/* Whether a frame of a walk is where we are. */
-static bool is_here(const struct vt_walk *w, uint32_t i, const struct registers *here) {
-    return w->sp[i] == here->sp && w->address[i] == here->address &&
-           (!(w->rbp_from[i] & NEEDED) || w->rbp[i] == here->rbp);
-}
-
-/* The outermost frame up to which the stack is still as it was, from frame `i` on, which is. */
-static uint32_t unchanged(const struct vt_walk *w, uint32_t i) {
-    for (; i + 1 < w->n; i++) {
-        uintptr_t from = w->rbp_from[i + 1];
-        if (word_at(w->sp[i + 1] - 8) != w->address[i + 1] ||
-            (from & NEEDED && (from ^ w->rbp_from[i]) > FLAGS &&
-             word_at(from & ~(uintptr_t)FLAGS) != w->rbp[i + 1]))
+/* The first frame that is not as it was; n: all are. */
+static inline uint32_t first_changed(const struct vt_walk *w) {
+    uint32_t i = 0, n = w->n;
+    const uintptr_t *sp = w->sp, *address = w->address;
+    for (; i + 4 <= n; i += 4)
+        if ((word_at(sp[i] - 8) ^ address[i]) | (word_at(sp[i + 1] - 8) ^ address[i + 1]) |
+            (word_at(sp[i + 2] - 8) ^ address[i + 2]) | (word_at(sp[i + 3] - 8) ^ address[i + 3]))
             break;
-    }
+    while (i < n && word_at(sp[i] - 8) == address[i])
+        i++;
+    for (uint32_t part = 0; part * 64 < i; part++)
+        for (uint64_t left = w->based[part]; left; left &= left - 1) {
+            uint32_t j = part * 64 + (uint32_t)__builtin_ctzll(left);
+            if (j >= i)
+                break;
+            if (word_at(w->rbp_at[j]) != w->rbp[j])
+                return j;
+        }
     return i;
 }
 
-static bool ends_as_before(const struct vt_walk *w, uint32_t i) {
-    return i + 1 == w->n && (!w->end_from || word_at(w->end_from) < NOWHERE);
+static bool ends_as_before(const struct vt_walk *w) {
+    return w->ruled || (word_at(w->sp[w->n] - 8) >= NOWHERE) == w->cut;
 }
 
-/* Takes frames `from` to `to` of the last walk over, where we are now. Their frame pointers are read
- * again: those that were not needed were not compared. Then we are at the last one of them. */
-static void take_over(struct vt_walk *w, const struct vt_walk *last, uint32_t from, uint32_t to,
-                      struct registers *here) {
-    uint32_t n = w->n, count = to - from + 1;
-    uintptr_t unloaded = last->rbp_from[from] & ~(uintptr_t)FLAGS;
-    memcpy(w->address + n, last->address + from, count * sizeof *w->address);
-    memcpy(w->sp + n, last->sp + from, count * sizeof *w->sp);
-    for (uint32_t i = 0; i < count; i++) {
-        uintptr_t was = last->rbp_from[from + i], at = was & ~(uintptr_t)FLAGS;
-        if (at != unloaded && at != here->rbp_from) {
-            here->rbp_from = at;
-            here->rbp = word_at(at);
-            unloaded = 0;
-        }
-        w->rbp[n + i] = here->rbp;
-        w->rbp_from[n + i] = here->rbp_from | (was & FLAGS);
+/* Makes the walk that of the present stack from frame `i` on, whose place is known, up to the first
+ * frame that needs another rule, which is returned. Each moment it holds what may be remembered: a
+ * handler of a signal may leave by a jump. */
+static uint32_t follow(struct vt_walk *w, uint32_t i) {
+    w->number = 0;
+    __asm__ volatile("" ::: "memory"); /* before the rest */
+    for (; i < w->n; i++) {
+        uintptr_t address = word_at(w->sp[i] - 8);
+        if (!vt_unwind_rule_is(address, w->rule[i]) ||
+            (reads_rbp(w->rule[i]) && word_at(w->rbp_at[i]) != w->rbp[i]))
+            break;
+        w->address[i] = address;
     }
-    w->n += count;
-    here->address = w->address[w->n - 1];
-    here->sp = w->sp[w->n - 1];
+    return i;
 }
 
 /* --- walking --- */
 
 enum went { CALLER, OUTERMOST, UNKNOWN };
 
-static void add(struct vt_walk *w, const struct registers *here, unsigned flags) {
-    w->address[w->n] = here->address;
-    w->sp[w->n] = here->sp;
-    w->rbp[w->n] = here->rbp;
-    w->rbp_from[w->n++] = here->rbp_from | flags;
+struct place {
+    uintptr_t address, sp;
+    uintptr_t rbp_at; /* the word that holds the frame pointer */
+    bool interrupted; /* it is about to run what is at `address`, and did not call from before it */
+};
+
+static void add(struct vt_walk *w, const struct place *here, uint64_t rule, uintptr_t rbp) {
+    uint32_t i = w->n;
+    w->address[i] = here->address;
+    w->sp[i] = here->sp;
+    w->rule[i] = rule;
+    w->rbp_at[i] = here->rbp_at;
+    w->rbp[i] = rbp;
+    w->based[i / 64] |= (uint64_t)reads_rbp(rule) << i % 64;
+    w->n = i + 1;
 }
 
 /* Whether the words from where we stand up to `to` are on the stack and can be read. */
-static bool can_read(struct vt_walks *walks, const struct registers *here, uintptr_t to) {
+static bool can_read(struct vt_walks *walks, const struct place *here, uintptr_t to) {
     return to > here->sp && to - here->sp <= STACK && !(to & 7) &&
            (to <= walks->high || reach_further(walks, to));
 }
 
-static enum went go_to(struct registers *here, uintptr_t address, uintptr_t sp, uintptr_t rbp) {
-    *here = (struct registers){.address = address, .sp = sp, .rbp = rbp};
+static enum went go_to(struct place *here, uintptr_t address, uintptr_t sp, uintptr_t rbp_at) {
+    *here = (struct place){.address = address, .sp = sp, .rbp_at = rbp_at};
     return address >= NOWHERE ? CALLER : OUTERMOST;
 }
 
 /* A frame that was realigned: the function put its CFA below the caller's frame pointer. */
-static enum went leave_realigned(struct vt_walks *walks, struct registers *here, uintptr_t below) {
-    uintptr_t rbp = here->rbp, at = rbp - below;
+static enum went leave_realigned(struct vt_walks *walks, struct place *here, uintptr_t below) {
+    uintptr_t rbp = word_at(here->rbp_at), at = rbp - below;
     if (at < here->sp || !can_read(walks, here, rbp + 8))
         return UNKNOWN;
     uintptr_t cfa = word_at(at);
     if (!can_read(walks, here, cfa))
         return UNKNOWN;
-    return go_to(here, word_at(cfa - 8), cfa, word_at(rbp));
+    return go_to(here, word_at(cfa - 8), cfa, rbp);
 }
 
 /* Back from the handler of a signal to the function that it interrupted, which may be on another
  * stack (the kernel's struct rt_sigframe: where the handler has returned, the stack pointer is at its
  * ucontext). */
-static enum went leave_handler(struct vt_walks *walks, struct vt_walk *w, struct registers *here) {
+static enum went leave_handler(struct vt_walks *walks, struct vt_walk *w, struct place *here) {
     const uintptr_t words = here->sp + offsetof(ucontext_t, uc_mcontext.gregs);
     if (!can_read(walks, here, words + NGREG * sizeof(greg_t)))
         return UNKNOWN;
     enum went went =
         go_to(here, word_at(words + REG_RIP * sizeof(greg_t)),
-              word_at(words + REG_RSP * sizeof(greg_t)), word_at(words + REG_RBP * sizeof(greg_t)));
+              word_at(words + REG_RSP * sizeof(greg_t)), words + REG_RBP * sizeof(greg_t));
     here->interrupted = true;
     if (went == CALLER && (here->sp < walks->low || here->sp >= walks->high)) {
         uint32_t n = w->n;
@@ -185,21 +197,23 @@ static enum went leave_handler(struct vt_walks *walks, struct vt_walk *w, struct
 
 /* Code without a table: it may have a frame pointer. As libunwind has it, one that is not much above
  * the stack pointer is taken for that. (libunwind reads what it points to even if it is not.) */
-static enum went guess(struct vt_walks *walks, struct registers *here) {
-    uintptr_t rbp = here->rbp;
+static enum went guess(struct vt_walks *walks, struct place *here) {
+    uintptr_t rbp = word_at(here->rbp_at);
     if (rbp < here->sp || rbp - here->sp > GUESSED || !can_read(walks, here, rbp + 16))
         return OUTERMOST;
-    return go_to(here, word_at(rbp + 8), rbp + 16, word_at(rbp));
+    return go_to(here, word_at(rbp + 8), rbp + 16, rbp);
 }
 
 /* The same as step() where that is not one of the usual rules. */
 __attribute__((noinline)) static enum went step_oddly(struct vt_walks *walks, struct vt_walk *w,
-                                                      struct registers *here, uint64_t rule) {
+                                                      struct place *here, uint64_t rule) {
     if (vt_rule_kind(rule) == VT_RULE_OTHER && vt_rule_other(rule) == VT_RULE_UNKNOWN)
         return UNKNOWN;
-    add(w, here, 0);
-    if (vt_rule_kind(rule) == VT_RULE_OTHER && vt_rule_other(rule) == VT_RULE_END)
+    add(w, here, rule, 0);
+    if (vt_rule_kind(rule) == VT_RULE_OTHER && vt_rule_other(rule) == VT_RULE_END) {
+        w->ruled = true;
         return OUTERMOST;
+    }
     w->once = true;
     if (vt_rule_kind(rule) == VT_RULE_WORD)
         return leave_realigned(walks, here, vt_rule_cfa(rule));
@@ -209,108 +223,98 @@ __attribute__((noinline)) static enum went step_oddly(struct vt_walks *walks, st
     return guess(walks, here);
 }
 
-/* Adds the frame where we are, and goes to its caller. */
-static enum went step(struct vt_walks *walks, struct vt_walk *w, struct registers *here,
-                      uint32_t epoch) {
-    uint64_t rule = vt_unwind_rule(here->address + here->interrupted, epoch);
+/* Adds the frame where we are, and goes to its caller. `next`: the frame of the last walk that may be
+ * the same. */
+static enum went step(struct vt_walks *walks, struct vt_walk *w, struct place *here,
+                      const struct vt_walk *last, uint32_t *next) {
+    uint64_t rule = vt_unwind_rule(here->address + here->interrupted, w->epoch);
     enum vt_rule_kind kind = vt_rule_kind(rule);
     if (VT_UNLIKELY(kind == VT_RULE_OTHER || kind == VT_RULE_WORD))
         return step_oddly(walks, w, here, rule);
-    unsigned flags = kind == VT_RULE_RBP ? BASED : 0;
-    uintptr_t cfa = (kind == VT_RULE_RBP ? here->rbp : here->sp) + vt_rule_cfa(rule);
-    uintptr_t below = vt_rule_saved(rule), saved = below ? cfa - below : 0;
-    add(w, here, flags | (saved ? SAVED : 0));
-    if (!can_read(walks, here, cfa) || (saved && saved < here->sp))
-        return UNKNOWN;
+    uint32_t i = w->n, j = *next;
+    uintptr_t rbp = kind == VT_RULE_RBP ? word_at(here->rbp_at) : 0, cfa,
+              below = vt_rule_saved(rule);
+    add(w, here, rule, rbp);
+    /* What is expected is not waited for: the processor goes on with it while it computes. */
+    if (j < last->n && last->sp[j] == here->sp && last->rule[j] == rule &&
+        (kind != VT_RULE_RBP || last->rbp[j] == rbp)) {
+        cfa = last->sp[j + 1];
+        *next = j + 1;
+    } else {
+        cfa = (kind == VT_RULE_RBP ? rbp : here->sp) + vt_rule_cfa(rule);
+        if (!can_read(walks, here, cfa) || (below && cfa - below < here->sp))
+            return UNKNOWN;
+        while (j < last->n && last->sp[j] < cfa)
+            j++;
+        *next = j;
+    }
+    w->sp[i + 1] = here->sp = cfa;
     here->address = word_at(cfa - 8);
-    here->sp = cfa;
     here->interrupted = false;
-    if (saved) {
-        here->rbp = word_at(saved);
-        here->rbp_from = saved;
-    }
-    if (here->address >= NOWHERE)
-        return CALLER;
-    w->end_from = cfa - 8;
-    return OUTERMOST;
+    if (below)
+        here->rbp_at = cfa - below;
+    return here->address >= NOWHERE ? CALLER : OUTERMOST;
 }
 
-/* Says of each frame whether a rule from there on reads the frame pointer that it has. */
-static void mark_needed(struct vt_walk *w) {
-    bool needed = false;
-    for (uint32_t i = w->n; i-- > 0;) {
-        uintptr_t *from = &w->rbp_from[i];
-        needed = *from & BASED || (needed && !(*from & SAVED));
-        *from = (*from & ~(uintptr_t)NEEDED) | needed;
-    }
-}
-
-/* Frames up to `same` of the last walk are known to be unchanged; NONE: not the first one. False: a
- * frame is not known. */
+/* False: a frame is not known. */
 static bool walk(struct vt_walks *walks, struct vt_walk *w, const struct vt_walk *last,
-                 uint32_t same, struct registers here, uint32_t most) {
-    uint32_t next = 0; /* the first frame of the last walk that may come */
-    w->end_from = 0;
-    w->once = w->guessed = false;
-    for (w->n = 0; w->n < most;) {
-        while (next < last->n && last->sp[next] < here.sp)
-            next++;
-        if (next < last->n && !here.interrupted && is_here(last, next, &here)) {
-            uint32_t to = same == NONE ? unchanged(last, next) : same;
-            same = NONE;
-            if (to - next > most - w->n - 1)
-                to = next + most - w->n - 1;
-            bool whole = ends_as_before(last, to);
-            take_over(w, last, next, to, &here);
-            if (whole) {
-                w->end_from = last->end_from;
-                break;
-            }
-            if (w->n == most)
-                break;
-            w->n--; /* its caller has changed */
-            next = to + 1;
-        }
-        switch (step(walks, w, &here, w->epoch)) {
+                 uintptr_t frame) {
+    struct place here = {word_at(frame + 8), frame + 16, frame, false};
+    uint32_t next = 0;
+    while (next < last->n && last->sp[next] < here.sp)
+        next++;
+    w->n = 0;
+    w->once = w->guessed = w->ruled = w->cut = false;
+    for (unsigned i = 0; i < sizeof w->based / sizeof *w->based; i++)
+        w->based[i] = 0;
+    for (;;) {
+        switch (step(walks, w, &here, last, &next)) {
         case CALLER:
+            w->cut = w->n == w->most;
+            if (w->cut)
+                return true;
             continue;
         case OUTERMOST:
-            break;
-        case UNKNOWN:
-            if (w->guessed) /* it is not a frame, or libunwind would have to guess, too */
-                break;
-            return false;
+            return true;
+        case UNKNOWN: /* if guessed, it is not a frame, or libunwind would have to guess, too */
+            return w->guessed;
         }
-        break;
     }
-    mark_needed(w);
-    return true;
+}
+
+/* Whether we may read what lies at a frame of ours, and it is what was there at its start. It may be gone:
+ * a handler of a signal may have jumped out of it. */
+static bool is_there(struct vt_walks *walks, uintptr_t frame, uintptr_t caller) {
+    return (frame & 7) == 0 &&
+           ((frame >= walks->low && frame < walks->high) || stand_elsewhere(walks, frame)) &&
+           (frame + 16 <= walks->high || reach_further(walks, frame + 16)) &&
+           word_at(frame + 8) == caller;
 }
 
 __attribute__((noinline)) struct vt_walk *vt_unwind_walk(struct vt_walks *walks, const void *caller,
-                                                         uint32_t most, bool *again) {
-    struct registers here = {.rbp_from = 0};
-    __asm__ volatile("leaq 1f(%%rip), %0\n1:\tmovq %%rsp, %1\n\tmovq %%rbp, %2"
-                     : "=&r"(here.address), "=&r"(here.sp), "=&r"(here.rbp));
+                                                         const void *frame, uint32_t most,
+                                                         bool *again) {
     uint32_t epoch = vt_unwind_epoch();
-    unsigned way = 4 * (((uintptr_t)caller >> 2 ^ (uintptr_t)caller >> 7) % VT_WALKS);
+    uintptr_t to = (uintptr_t)caller, at = (uintptr_t)frame;
+    unsigned way = 4 * ((to >> 2 ^ to >> 7) % VT_WALKS);
     uint32_t order = walks->order ? walks->order : FIRST_ORDER;
     uint32_t taken = order >> way & 15, spare = order >> SPARE & 15;
     struct vt_walk *last = &walks->walk[taken], *w = &walks->walk[spare];
-    *again = false;
-    if (VT_UNLIKELY(!epoch || ((here.sp < walks->low || here.sp >= walks->high) &&
-                               !stand_elsewhere(walks, here.sp))))
-        return NULL;
-    if (last->epoch != epoch)
+    if (VT_UNLIKELY(last->epoch != epoch || last->most != most))
         last->n = 0;
-    uint32_t same = last->n && is_here(last, 0, &here) ? unchanged(last, 0) : NONE;
-    if (same != NONE && ends_as_before(last, same)) {
-        *again = true;
-        return last;
+    if (VT_LIKELY(last->n && last->sp[0] == at + 16 && word_at(at + 8) == to)) {
+        uint32_t i = first_changed(last);
+        *again = i == last->n && ends_as_before(last);
+        if (*again || (follow(last, i) == last->n && ends_as_before(last)))
+            return last;
     }
+    *again = false;
+    if (VT_UNLIKELY(!epoch || !is_there(walks, at, to)))
+        return NULL;
     w->epoch = epoch;
+    w->most = most;
     w->number = 0;
-    if (!walk(walks, w, last, same, here, most)) {
+    if (!walk(walks, w, last, at)) {
         w->n = 0;
         return NULL;
     }

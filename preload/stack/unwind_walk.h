@@ -11,23 +11,23 @@
 
 #include <stdint.h>
 
-#define VT_WALK_FRAMES                                                                             \
-    (VT_DEPTH_MAX + 48u) /* ours, and those of a runtime, come before the caller's */
 #define VT_WALKS 4u
 
-/* A stack as it was walked. Frame i is at address[i], with the stack pointer sp[i]. */
+/* A stack as it was walked, from the frame that called us outwards. Frame i is at address[i], with the
+ * stack pointer sp[i]; its return address lies right below that. */
 struct vt_walk {
-    uintptr_t address[VT_WALK_FRAMES]; /* return addresses, innermost first */
-    uintptr_t sp[VT_WALK_FRAMES];
-    uintptr_t rbp[VT_WALK_FRAMES]; /* the frame pointer there */
-    uintptr_t
-        rbp_from[VT_WALK_FRAMES]; /* the word that it was read from; 0: the register. And flags */
-    uint32_t n;
+    uintptr_t address[VT_DEPTH_MAX];   /* return addresses, innermost first */
+    uintptr_t sp[VT_DEPTH_MAX + 1];    /* one more: that of the outermost frame's caller */
+    uint64_t rule[VT_DEPTH_MAX];       /* which led from the frame to its caller */
+    uintptr_t rbp_at[VT_DEPTH_MAX];    /* the word where the frame pointer was saved */
+    uintptr_t rbp[VT_DEPTH_MAX];       /* the frame pointer, where the rule reads it */
+    uint64_t based[VT_DEPTH_MAX / 64]; /* a bit for each frame whose rule reads it */
+    uint32_t n, most;
     uint32_t epoch; /* of the rules that it rests on; 0: it holds nothing */
     bool once;      /* there are frames whose words are not known: it is not compared */
     bool guessed;   /* code that no table tells of: what comes after it may be wrong */
-    uintptr_t
-        end_from; /* the word that ended it, a return address to nowhere; 0: a rule, or the limit */
+    bool ruled;     /* it ends by a rule; else by a return address to nowhere, or it is cut */
+    bool cut;       /* there are more frames */
     /* For stack.c: the number that the stack got, and what else it depends on. 0: none */
     uint32_t number, caller_stack;
     uint64_t python;
@@ -41,11 +41,21 @@ struct vt_walks {
     struct vt_walk walk[VT_WALKS + 1];
 };
 
-/* Walks from here outwards, up to `most` frames; its own frames come first. `caller`: an address on the
- * stack, which chooses the way. NULL: a frame is not known, so libunwind must be asked. `*again`: it is
- * the very stack that this walk was the last time. Reads no memory but the thread's stack and loaded
+/* Walks outwards from `caller`, up to `most` frames. `frame` is the frame address of the function that
+ * was called there, one of ours that has a frame pointer: the caller's frame pointer lies there, and
+ * then `caller`. NULL: it does not, or a frame is not known, so libunwind must be asked. `*again`: it
+ * is the very stack that this walk was the last time. Reads no memory but the thread's stack and loaded
  * modules' tables; no lock for a stack of known addresses. */
-struct vt_walk *vt_unwind_walk(struct vt_walks *walks, const void *caller, uint32_t most,
-                               bool *again);
+struct vt_walk *vt_unwind_walk(struct vt_walks *walks, const void *caller, const void *frame,
+                               uint32_t most, bool *again);
+
+/* A hash of addresses: a sum, so that none waits for another. */
+extern const uint64_t vt_walk_keys[VT_DEPTH_MAX];
+static inline uint64_t vt_walk_hash(const uintptr_t *address, size_t n) {
+    uint64_t sum = 0;
+    for (size_t i = 0; i < n; i++)
+        sum += address[i] * vt_walk_keys[i];
+    return sum;
+}
 
 #endif
