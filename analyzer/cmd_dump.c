@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * vramtrace dump: a log's records in the order of the file, one line each: offset, type, fields. It
- * is for debugging vramtrace, so it uses little of the rest: it walks the chunks with vt_log_next
+ * is for debugging vramtrace, so it uses little of the rest: it walks the chunks record by record
  * and shows where that stops.
  */
 #include "commands.h"
@@ -223,20 +223,22 @@ static void print_chunk(FILE *out, uint64_t number, const uint8_t *bytes, uint32
             head.magic == VT_CHUNK_MAGIC ? "" : " (wrong magic: skipped)");
     if (head.magic != VT_CHUNK_MAGIC)
         return;
-    uint32_t offset = sizeof head, length;
-    const char *what;
-    for (; (length = vt_log_next(bytes, offset, have, &what)); offset += length) {
+    struct vt_short_records records;
+    vt_short_records_start(&records, bytes, have);
+    uint8_t record[VT_RECORD_MAX_BYTES];
+    uint32_t offset = records.offset, length;
+    for (; (length = vt_short_records_next(&records, record)); offset = records.offset) {
         fprintf(out, "%10" PRIu64 "  ", base + offset);
-        print_record(out, bytes + offset, length);
+        print_record(out, record, length);
         fputc('\n', out);
     }
-    if (what) {
+    if (records.what) {
         uint64_t word;
         memcpy(&word, bytes + offset, sizeof word);
         fprintf(out,
                 "%10" PRIu64 "  DAMAGED   %s: found 0x%016" PRIx64
                 "; the rest of the chunk is skipped\n",
-                base + offset, what, word);
+                base + offset, records.what, word);
     } else if (have < VT_CHUNK_BYTES) {
         fprintf(out, "%10" PRIu64 "  CUT       the file ends within a chunk, at %" PRIu64 "\n",
                 base + offset, base + have);

@@ -135,14 +135,12 @@ static unsigned device_of(unsigned kind, unsigned context) {
 
 static void record_alloc(struct vt_thread *t, const struct vt_call *call,
                          const struct vt_live *what, uint64_t ticks) {
-    struct vt_rec_alloc *r = (void *)vt_log_reserve(t, sizeof *r);
-    if (!r)
-        return;
-    r->when = vt_when(what->device, ticks);
-    r->address = what->address;
-    r->size_context = (what->size & VT_SIZE_MASK) | (uint64_t)what->context << 48;
-    vt_log_commit(t, &r->word, vt_word(VT_REC_ALLOC, what->kind, call->hook, what->stack),
-                  sizeof *r);
+    vt_log_alloc(t,
+                 &(struct vt_rec_alloc){
+                     .word = vt_word(VT_REC_ALLOC, what->kind, call->hook, what->stack),
+                     .when = vt_when(what->device, ticks),
+                     .address = what->address,
+                     .size_context = (what->size & VT_SIZE_MASK) | (uint64_t)what->context << 48});
 }
 
 /* Graphs that were launched since the last allocation show that the program works between its
@@ -283,13 +281,11 @@ struct vt_freeing vt_event_free_begin(uint64_t address, unsigned kind) {
 
 static void record_free(struct vt_thread *t, const struct vt_call *call,
                         const struct vt_freeing *f) {
-    struct vt_rec_free *r = (void *)vt_log_reserve(t, sizeof *r);
-    if (!r)
-        return;
-    r->when = vt_when(f->known ? f->was.device : VT_DEVICE_UNKNOWN, f->ticks);
-    r->address = f->address;
-    vt_log_commit(t, &r->word,
-                  vt_word(VT_REC_FREE, f->known ? f->was.kind : f->kind, call->hook, 0), sizeof *r);
+    vt_log_free(t,
+                &(struct vt_rec_free){
+                    .word = vt_word(VT_REC_FREE, f->known ? f->was.kind : f->kind, call->hook, 0),
+                    .when = vt_when(f->known ? f->was.device : VT_DEVICE_UNKNOWN, f->ticks),
+                    .address = f->address});
 }
 
 static void record_free_fail(struct vt_thread *t, const struct vt_call *call,

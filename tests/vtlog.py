@@ -16,7 +16,7 @@ import sys
 CHUNK = 65536
 ALLOC, FREE, FAIL, FREE_FAIL, BULK, MEMINFO, OBJECT = 1, 2, 3, 4, 5, 6, 7
 STACK, MODULE, CODE, THREAD, DEVICE, NOTE, NAME, ENV = 0x80, 0x81, 0x82, 0x83, 0x84, 0x85, 0x88, 0x8a
-STEP, OWNED, SNAPSHOT = 0x91, 0x92, 0x93
+STEP, OWNED, SNAPSHOT, TEMPLATE = 0x91, 0x92, 0x93, 0x94
 FIXED = {ALLOC: 32, FREE: 24, FAIL: 32, FREE_FAIL: 32, BULK: 32, MEMINFO: 32, OBJECT: 32, 8: 32, 9: 40,
          0x0c: 64, 0x20: 32, 0x21: 40, 0x22: 40}
 DEVICE_KIND, MANAGED_KIND, POOL_KIND, HOST_KIND = 1, 2, 3, 4
@@ -34,8 +34,7 @@ def text(data):
 class Log:
     """`records`: (type, kind, hook, high, ticks, device, a, b, tid, body) with a, b the third and fourth word; for types
     from 0x80 ticks, device, a and b are 0 and `body` has the bytes after the first word (of the others, those after
-    the fourth). Order: chunk by chunk, as
-    written. Raises ValueError for anything that the byte tables forbid."""
+    the fourth). Order: chunk by chunk, as written. Short records are there in their long form; `short` counts them. Raises ValueError for anything that the byte tables forbid."""
 
     def __init__(self, path):
         with open(path, "rb") as file:
@@ -44,7 +43,7 @@ class Log:
             raise ValueError(f"{path}: no log: {len(data)} bytes, begins {data[:8]!r}")
         (self.version, self.version_min, header_bytes, chunk_bytes, self.clock, self.pid, self.start_ticks) = \
             struct.unpack_from("<6IQ", data, 8)
-        if self.version not in range(1, 7) or (header_bytes, chunk_bytes) != (4096, CHUNK):
+        if self.version not in range(1, 8) or (header_bytes, chunk_bytes) != (4096, CHUNK):
             raise ValueError(f"{path}: version {self.version}, header {header_bytes}, chunks {chunk_bytes}")
         self.chunks, = struct.unpack_from("<Q", data, 72)
         self.dropped = dict(zip(DROPS, struct.unpack_from("<8Q", data, 88)))
@@ -56,7 +55,7 @@ class Log:
         self.command = [w.decode("utf-8", "replace") for w in data[400:400 + command_bytes].split(b"\0")[:-1]]
         self.exe, self.cwd = text(data[1424:1936]), text(data[1936:2448])
         self.lost = sum(self.dropped[reason] for reason in DROPS[:4])  # events; the rest are not
-        self.records, self.taken_chunks, self.chunk_tids = [], 0, []
+        self.records, self.taken_chunks, self.chunk_tids, self.short = [], 0, [], 0
         for offset in range(CHUNK, len(data) - 63, CHUNK):
             self._chunk(offset, min(offset + CHUNK, len(data)))
 
@@ -70,9 +69,25 @@ class Log:
         self.taken_chunks += 1
         self.chunk_tids.append(tid)
         at, tid, append = offset + 64, 0, self.records.append
+        templates, last = {}, 0
         while at + 8 <= end and data[at]:
             kind_of = data[at]
-            if kind_of < 0x80:
+            if 0x40 <= kind_of < 0x60:
+                size = 8 if kind_of < 0x50 else 16
+                if at + size > end and end < offset + CHUNK:
+                    return
+                device, kind, hook, context, high = templates[kind_of & 15]  # KeyError: one that is not there
+                word = int.from_bytes(data[at:at + size], "little")
+                if size == 8:
+                    last += word >> 8 & 0x3fffff
+                    a = high << 38 | word >> 30 << 4
+                    append((FREE, kind, hook, 0, last, device, a, 0, tid, b""))
+                else:
+                    last += word >> 32 & 0xffffffff
+                    a = high << 38 | (word >> 64 & 0x3ffffffff) << 4
+                    append((ALLOC, kind, hook, word >> 8 & 0xffffff, last, device, a, context << 48 | word >> 98, tid, b""))
+                self.short += 1
+            elif kind_of < 0x80:
                 size = FIXED.get(kind_of)
                 if size and at + size > end and end < offset + CHUNK:
                     return  # the file was cut off here
@@ -84,6 +99,8 @@ class Log:
                 else:
                     t, kind, hook, high, when, a, b = EVENT.unpack_from(data, at)
                 append((t, kind, hook, high, when & 0xffffffffffffff, when >> 56, a, b, tid, data[at + 32:at + size]))
+                if t in (ALLOC, FREE):
+                    last = when & 0xffffffffffffff
             else:
                 t, kind, hook, size = struct.unpack_from("<BBHI", data, at)
                 if 16 <= size <= 8192 and at + size > end and end < offset + CHUNK:
@@ -92,6 +109,9 @@ class Log:
                 if t < 0x80 or size % 8 or not 16 <= size <= 8192 or at + size > end:
                     raise ValueError(f"offset {at}: record type {t:#x} of {size} bytes")
                 body = data[at + 8:at + size]
+                if t == TEMPLATE:
+                    *fields, slot = struct.unpack_from("<BBHHHI", body)
+                    templates[slot] = fields
                 if t == THREAD:
                     tid = struct.unpack_from("<I", body)[0]
                 append((t, kind, hook, size, 0, 0, 0, 0, tid, body))

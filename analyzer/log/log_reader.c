@@ -176,6 +176,7 @@ struct writer {
 /* What a scan carries from chunk to chunk. */
 struct scan {
     bool times_only; /* scan one of a running log */
+    uint8_t *bytes;  /* of a chunk, its records in their long form */
     uint64_t newest;
     uint64_t oldest_entered; /* smallest entered_at; a record of that time may come */
     bool in_flight;          /* ... and has not come from a thread that was killed */
@@ -201,12 +202,12 @@ static uint32_t thread_of(const uint8_t *record) {
     return r.tid;
 }
 
-static void scan_chunk(struct vt_log *log, struct scan *scan, uint64_t number, const uint8_t *bytes,
+static void scan_chunk(struct vt_log *log, struct scan *scan, uint64_t number, const uint8_t *file,
                        uint32_t have) {
     struct vt_chunk_header head;
     if (have < sizeof head)
         return;
-    memcpy(&head, bytes, sizeof head);
+    memcpy(&head, file, sizeof head);
     if (head.magic == 0)
         return;
     if (head.magic != VT_CHUNK_MAGIC) {
@@ -223,9 +224,13 @@ static void scan_chunk(struct vt_log *log, struct scan *scan, uint64_t number, c
         .number = (uint32_t)number, .tid = head.tid, .first_ticks = UINT64_MAX, .sorted = true};
     size_t waiting = log->stack_count; /* the first stack whose event has not come yet */
     uint64_t before = 0;
+    struct vt_short_records records;
+    vt_short_records_start(&records, file, have);
+    const uint8_t *bytes = scan->bytes;
     const char *what;
-    uint32_t offset = sizeof head, length, tid = head.tid;
-    for (; (length = vt_log_next(bytes, offset, have, &what)); offset += length) {
+    uint32_t end = vt_short_records_all(&records, scan->bytes), length, tid = head.tid;
+    for (uint32_t offset = sizeof head; (length = vt_log_next(bytes, offset, end, &what));
+         offset += length) {
         uint64_t word[2];
         memcpy(word, bytes + offset, sizeof word);
         if (vt_word_type(word[0]) >= 0x80) {
@@ -259,12 +264,12 @@ static void scan_chunk(struct vt_log *log, struct scan *scan, uint64_t number, c
         writer->newest = chunk.last_ticks;
     if (scan->times_only)
         return;
-    if (what) {
+    if (records.what) {
         uint64_t found;
-        memcpy(&found, bytes + offset, sizeof found);
-        note_damage(log, number * VT_CHUNK_BYTES + offset, what, found);
+        memcpy(&found, file + records.offset, sizeof found);
+        note_damage(log, number * VT_CHUNK_BYTES + records.offset, records.what, found);
     }
-    chunk.end = offset;
+    chunk.end = records.offset;
     log->events += chunk.events;
     VT_GROW(log->chunks, log->chunk_count, log->chunk_room);
     log->chunks[log->chunk_count++] = chunk;
@@ -280,6 +285,7 @@ static int scan_all(struct vt_log *log, struct scan *scan, struct vt_string *mes
     }
     log->file_bytes = (uint64_t)st.st_size;
     uint8_t *bytes = vt_alloc(BLOCK, VT_CHUNK_BYTES);
+    scan->bytes = vt_alloc(VT_LONG_CHUNK_BYTES, 1);
     int error = 0;
     for (uint64_t at = VT_CHUNK_BYTES; at < log->file_bytes;
          at += (uint64_t)BLOCK * VT_CHUNK_BYTES) {
@@ -297,6 +303,7 @@ static int scan_all(struct vt_log *log, struct scan *scan, struct vt_string *mes
             break;
     }
     free(bytes);
+    free(scan->bytes);
     for (size_t i = 0; i < scan->writer_count; i++) {
         const struct writer *w = &scan->writers[i];
         scan->in_flight |= w->entered && w->entered >= w->newest;
@@ -398,6 +405,11 @@ int vt_log_read_at(int fd, const char *path, void *bytes, uint32_t size, uint64_
 
 int vt_log_read_chunk(const struct vt_log *log, const struct vt_log_chunk *chunk, void *bytes,
                       uint32_t *got, struct vt_string *message) {
-    return vt_log_read_at(log->fd, log->path, bytes, chunk->end,
-                          (uint64_t)chunk->number * VT_CHUNK_BYTES, got, message);
+    uint8_t raw[VT_CHUNK_BYTES];
+    struct vt_short_records records;
+    int error = vt_log_read_at(log->fd, log->path, raw, chunk->end,
+                               (uint64_t)chunk->number * VT_CHUNK_BYTES, got, message);
+    vt_short_records_start(&records, raw, *got);
+    *got = vt_short_records_all(&records, bytes);
+    return error;
 }

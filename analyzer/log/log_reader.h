@@ -12,6 +12,7 @@
 #define VRAMTRACE_ANALYZER_LOG_READER_H
 
 #include "base/base.h"
+#include "short_records.h"
 #include "vramtrace/log_format.h"
 
 #include <string.h>
@@ -19,7 +20,7 @@
 /* The part of a chunk that was checked. */
 struct vt_log_chunk {
     uint32_t number;      /* it starts at number * VT_CHUNK_BYTES in the file */
-    uint32_t end;         /* offset in the chunk: end of the last complete record */
+    uint32_t end;         /* offset in the file's chunk: end of the last complete record */
     uint32_t events;      /* records of fixed length up to there */
     uint32_t tid;         /* the thread that wrote to it last */
     uint64_t first_ticks; /* smallest and largest time of its events; unset if there are none */
@@ -195,41 +196,11 @@ struct vt_log {
 int vt_log_open(const char *path, struct vt_log *log, struct vt_string *message);
 void vt_log_close(struct vt_log *log);
 
-/* Copies a chunk up to chunk->end, header included, to `bytes` (VT_CHUNK_BYTES, 8-aligned). *got:
- * how many bytes there are; fewer if the file was truncated since. Walk the records with
- * vt_log_next from sizeof(struct vt_chunk_header). Returns 0, or -errno with `message`. */
+/* Writes a chunk up to chunk->end, header included, to `bytes` (VT_LONG_CHUNK_BYTES, 8-aligned), its records in their
+ * long form. *got: how many bytes there are; fewer if the file was truncated since. Walk the records with vt_log_next
+ * from sizeof(struct vt_chunk_header). Returns 0, or -errno with `message`. */
 int vt_log_read_chunk(const struct vt_log *log, const struct vt_log_chunk *chunk, void *bytes,
                       uint32_t *got, struct vt_string *message);
-
-/* The length of the record at `offset` of `chunk`, which has `end` bytes. 0: there is no complete
- * record; *what says why, or is NULL at the regular end. Every reader of chunks uses this. */
-static inline uint32_t vt_log_next(const uint8_t *chunk, uint32_t offset, uint32_t end,
-                                   const char **what) {
-    uint64_t word;
-    *what = NULL;
-    if (end - offset < sizeof word)
-        return 0;
-    memcpy(&word, chunk + offset, sizeof word);
-    if (word == 0)
-        return 0;
-    uint32_t length = vt_record_length(word);
-    if (vt_word_type(word) < 0x80 && !length) {
-        *what = "a record's type";
-        return 0;
-    }
-    if (length % 8 || length < 16 || length > VT_RECORD_MAX_BYTES) {
-        *what = "a record's length";
-        return 0;
-    }
-    if (length > end - offset) {
-        /* No record reaches past a complete chunk; in an incomplete one the file simply ends here.
-         * */
-        if (end == VT_CHUNK_BYTES)
-            *what = "a record that reaches past its chunk";
-        return 0;
-    }
-    return length;
-}
 
 /* The order of events: by time, and at equal times frees first. */
 static inline uint64_t vt_log_key(uint64_t word, uint64_t when) {

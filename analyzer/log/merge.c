@@ -18,7 +18,7 @@
 struct run {
     uint8_t *bytes;
     uint64_t *keys;
-    uint16_t *offsets;
+    uint32_t *offsets;
     uint32_t count, at;
     struct {
         uint32_t offset, tid;
@@ -63,10 +63,8 @@ static void note_thread(struct run *run, uint32_t offset, uint32_t length) {
     run->threads[run->thread_count++].tid = r.tid;
 }
 
-/* the most events in a chunk: none is shorter than a free */
-enum {
-    RUN_EVENTS = (VT_CHUNK_BYTES - sizeof(struct vt_chunk_header)) / sizeof(struct vt_rec_free)
-};
+/* the most events in a chunk: none is shorter than a short free */
+enum { RUN_EVENTS = (VT_CHUNK_BYTES - sizeof(struct vt_chunk_header)) / 8 };
 
 static uint64_t key_of(const struct run *run) {
     return run->keys[run->at];
@@ -82,7 +80,7 @@ static uint64_t waiting_key(const struct vt_merge *merge) {
 
 struct sort_row {
     uint64_t key;
-    uint16_t offset;
+    uint32_t offset;
 };
 
 static int compare_rows(const void *a, const void *b) {
@@ -107,7 +105,7 @@ static void sort_run(struct run *run) {
     uint32_t moves = 0;
     for (uint32_t i = 1; i < run->count; i++) {
         uint64_t key = run->keys[i];
-        uint16_t offset = run->offsets[i];
+        uint32_t offset = run->offsets[i];
         uint32_t j = i;
         for (; j > 0 && run->keys[j - 1] > key; j--) {
             run->keys[j] = run->keys[j - 1];
@@ -158,7 +156,7 @@ static struct run *new_run(struct vt_merge *merge) {
         return run;
     }
     run = vt_alloc(1, sizeof *run);
-    run->bytes = vt_alloc(VT_CHUNK_BYTES + VT_BATCH_READABLE, 1);
+    run->bytes = vt_alloc(VT_LONG_CHUNK_BYTES + VT_BATCH_READABLE, 1);
     run->keys = vt_alloc(RUN_EVENTS, sizeof *run->keys);
     run->offsets = vt_alloc(RUN_EVENTS, sizeof *run->offsets);
     return run;
@@ -196,7 +194,7 @@ static void load(struct vt_merge *merge) {
         if (vt_word_type(word[0]) >= 0x80)
             continue;
         run->keys[run->count] = vt_log_key(word[0], word[1]);
-        run->offsets[run->count++] = (uint16_t)offset;
+        run->offsets[run->count++] = offset;
     }
     if (!chunk->sorted)
         sort_run(run);

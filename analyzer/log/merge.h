@@ -15,7 +15,7 @@ enum { VT_BATCH_READABLE = 64 };
  * offsets follow: later events of the same chunk, for prefetching. Valid until the next call. */
 struct vt_batch {
     const uint8_t *bytes;
-    const uint16_t *offsets;
+    const uint32_t *offsets;
     uint32_t count, ahead;
     uint32_t tid; /* the thread whose events these are */
 };

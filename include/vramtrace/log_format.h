@@ -21,11 +21,12 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define VT_LOG_MAGIC       "vramtrc\x01"
-#define VT_LOG_VERSION     6u /* written */
-#define VT_LOG_VERSION_MIN 1u /* the lowest that today's reader reads */
-#define VT_CHUNK_BYTES     65536u
-#define VT_CHUNK_MAGIC     0x4b435456u /* "VTCK" */
+#define VT_LOG_MAGIC         "vramtrc\x01"
+#define VT_LOG_VERSION       7u /* written */
+#define VT_LOG_VERSION_NEEDS 7u /* the lowest whose reader reads what is written */
+#define VT_LOG_VERSION_MIN   1u /* the lowest that today's reader reads */
+#define VT_CHUNK_BYTES       65536u
+#define VT_CHUNK_MAGIC       0x4b435456u /* "VTCK" */
 
 /* A run's list of logs begins with this line; a file that does not is not written to. */
 #define VT_RUN_LIST_MARK "# logs of a vramtrace run\n"
@@ -202,36 +203,6 @@ struct vt_chunk_header {
 };
 static_assert(sizeof(struct vt_chunk_header) == 64, "one cache line");
 
-/* The file LOG.nvml: what NVML reported while `vramtrace run` ran. It lies beside the log LOG, and
- * its header says which log it belongs to. Only the sampler writes it, by appending: this header,
- * then GPU and SAMPLE records, nothing else. A reader ignores a truncated last record. The log
- * itself never has these records.
- * OFFSET SIZE DESCRIPTION
- *      0    8 magic, VT_NVML_MAGIC
- *      8    4 version written: VT_LOG_VERSION
- *     12    4 lowest version a reader must understand to read this file
- *     16    4 clock        } copied from the log's header: times count from the
- *     20    4 pid          } log's start, and a file that says anything else
- *     24    8 start ticks  } belongs to another log
- *     32    8 process start time
- *     40   40 run id
- *     80   40 boot id
- *    120    8 zero
- */
-#define VT_NVML_MAGIC      "vramnvm\x01"
-#define VT_NVML_SUFFIX     ".nvml"
-#define VT_NVML_MOST_BYTES (1u << 20) /* the longest that is written or read */
-struct vt_nvml_header {
-    char magic[8];
-    uint32_t version, version_min;
-    uint32_t clock, pid;
-    uint64_t start_ticks, process_start;
-    char run_id[40];
-    char boot_id[40];
-    uint64_t zero;
-};
-static_assert(sizeof(struct vt_nvml_header) == 128, "byte table");
-
 /* Records. The first word of every record:
  * OFFSET SIZE DESCRIPTION
  *      0    1 type: enum vt_record, a row of records.def (0: the chunk ends here so far)
@@ -239,7 +210,8 @@ static_assert(sizeof(struct vt_nvml_header) == 128, "byte table");
  *      2    2 hook: the API's id in hooks.def; the runtime call's (cudaMalloc), not the driver's
  *      4    4 types below 0x80: the stack's number, 0 = unknown; the type determines the length
  *             types from 0x80:  the record's length in bytes, a multiple of 8
- * The second word of every type below 0x80: `when` = device << 56 | ticks since start (56 bits: 277
+ * Types 0x40 to 0x5f are short forms, whose only whole byte is the type: log_short.h.
+ * The second word of every other type below 0x80: `when` = device << 56 | ticks since start (56 bits: 277
  * days at 3 GHz). Device VT_DEVICE_UNKNOWN: no context whose creation we saw; VT_DEVICE_HOST: host
  * memory.
  */
@@ -531,7 +503,9 @@ static inline bool vt_frame_is_caller(uint64_t word) {
     return (word & VT_FRAME_CALLER) == VT_FRAME_CALLER;
 }
 
+#include "log_nvml.h"
 #include "log_scan.h"
+#include "log_short.h"
 
 /* A caching allocator's blocks are ALLOC and FREE records of kind VT_KIND_BLOCK. Their device is
  * the framework's, which some versions report wrongly; the driver allocation that contains the
@@ -587,7 +561,9 @@ static inline uint32_t vt_record_bytes(unsigned type) {
         return bytes;
 #include "vramtrace/records.def"
     default:
-        return 0;
+        return (type & 0xf0) == VT_REC_SHORT_FREE    ? 8
+               : (type & 0xf0) == VT_REC_SHORT_ALLOC ? 16
+                                                     : 0;
     }
 }
 

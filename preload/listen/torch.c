@@ -136,12 +136,10 @@ static void record_free(struct vt_thread *t, const struct report *report, uint64
     else if (only_known)
         return;
     vt_event_watch_program(ticks);
-    struct vt_rec_free *r = (void *)vt_log_reserve(t, sizeof *r);
-    if (!r)
-        return;
-    r->when = vt_when(found ? was.device : report->device, ticks);
-    r->address = report->address;
-    vt_log_commit(t, &r->word, vt_word(VT_REC_FREE, VT_KIND_BLOCK, VT_HOOK_torch, 0), sizeof *r);
+    vt_log_free(t,
+                &(struct vt_rec_free){.word = vt_word(VT_REC_FREE, VT_KIND_BLOCK, VT_HOOK_torch, 0),
+                                      .when = vt_when(found ? was.device : report->device, ticks),
+                                      .address = report->address});
 }
 
 static void record_alloc(struct vt_thread *t, const struct report *report, uint64_t ticks,
@@ -156,15 +154,13 @@ static void record_alloc(struct vt_thread *t, const struct report *report, uint6
     record_free(t, report, ticks, true);
     if (!vt_live_insert(&what))
         vt_log_drop(VT_DROP_LIVE);
-    struct vt_rec_alloc *r = (void *)vt_log_reserve(t, sizeof *r);
-    if (!r)
-        return;
-    r->when = vt_when(what.device, ticks);
-    r->address = what.address;
-    r->size_context = (what.size & VT_SIZE_MASK) | (uint64_t)what.context << 48;
-    vt_log_commit(t, &r->word, vt_word(VT_REC_ALLOC, VT_KIND_BLOCK, VT_HOOK_torch, what.stack),
-                  sizeof *r);
-    known_allocated_add(what.device, what.size);
+    if (vt_log_alloc(
+            t, &(struct vt_rec_alloc){
+                   .word = vt_word(VT_REC_ALLOC, VT_KIND_BLOCK, VT_HOOK_torch, what.stack),
+                   .when = vt_when(what.device, ticks),
+                   .address = what.address,
+                   .size_context = (what.size & VT_SIZE_MASK) | (uint64_t)what.context << 48}))
+        known_allocated_add(what.device, what.size);
 }
 
 /* -1 means the current device, which the allocator does not tell: unknown. */

@@ -310,6 +310,7 @@ static bool take_chunk(struct vt_thread *t) {
     c->number = t->chunk_number;
     t->used = t->flushed = sizeof *c;
     t->named = false;
+    vt_log_short_forget(&t->shorts);
     vt_publish(&c->magic,
                VT_CHUNK_MAGIC); /* before a jump out of here can leave the chunk without it */
     vt_publish(&t->chunk, c);
@@ -331,7 +332,8 @@ static uint64_t *room(struct vt_thread *t, uint32_t bytes) {
     if (VT_UNLIKELY(!t->chunk) && !take_chunk(t))
         return NULL;
     uint64_t *record = (uint64_t *)((char *)t->chunk + t->used);
-    /* A thread that was killed while writing a record may have left words here. */
+    /* A thread that was killed while writing a record may have left words here, or even its first word. */
+    vt_put(record, 0);
     record[bytes / 8] = 0;
     return record;
 }
@@ -367,11 +369,6 @@ uint64_t *vt_log_reserve(struct vt_thread *t, uint32_t bytes) {
     if (VT_UNLIKELY(!record) && !t->orphan && !vt_process_is_fresh_child())
         vt_log_drop(VT_DROP_LOG_FULL);
     return record;
-}
-
-void vt_log_commit(struct vt_thread *t, uint64_t *record, uint64_t word, uint32_t bytes) {
-    vt_publish(record, word);
-    vt_publish(&t->used, t->used + bytes);
 }
 
 static void look(uint64_t now) {

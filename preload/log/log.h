@@ -15,6 +15,15 @@
 /* Room for what stack.c keeps per thread. It is not on the program's stack, which may be small. */
 #define VT_THREAD_STACK_BYTES 81920u
 
+/* What the short records of a thread's chunk go by (log_short.c). */
+struct vt_log_short {
+    uint64_t ticks;                /* of the chunk's last ALLOC or FREE */
+    uint8_t guess[2];              /* the slots of the last short ALLOC and FREE */
+    uint8_t next;                  /* whose turn it is to be replaced */
+    bool unsure;                   /* `ticks` may be another record's */
+    uint64_t keys[VT_SHORT_SLOTS]; /* the template in each slot; VT_SHORT_NO_KEY: none */
+};
+
 /* A recording thread's data. It is kept when the thread dies, and a later thread takes it over. */
 struct vt_thread {
     struct vt_thread *next;        /* all threads; entries are only ever pushed */
@@ -30,6 +39,7 @@ struct vt_thread {
     bool orphan;   /* in a forked child: it was writing a record of the parent */
     bool named;    /* this chunk has the thread's THREAD record */
     struct vt_phases *phases; /* owned by books/phases.c; NULL: none yet */
+    struct vt_log_short shorts;
     _Alignas(64) unsigned char stack[VT_THREAD_STACK_BYTES]; /* owned by stack.c */
 };
 
@@ -93,7 +103,15 @@ uint64_t *vt_log_reserve(struct vt_thread *thread, uint32_t bytes);
 /* The same for what is no event (VT_ENTRY in records.def): nothing is counted. */
 uint64_t *vt_log_reserve_entry(struct vt_thread *thread, uint32_t bytes);
 /* Publishes a record whose body is written, by storing its first word. */
-void vt_log_commit(struct vt_thread *thread, uint64_t *record, uint64_t word, uint32_t bytes);
+static inline void vt_log_commit(struct vt_thread *thread, uint64_t *record, uint64_t word,
+                                 uint32_t bytes) {
+    vt_publish(record, word);
+    vt_publish(&thread->used, thread->used + bytes);
+}
+/* Writes a record whose other words are filled in, as short as it can be. False: no space, and a dropped event
+ * is counted. */
+bool vt_log_alloc(struct vt_thread *thread, const struct vt_rec_alloc *record);
+void vt_log_free(struct vt_thread *thread, const struct vt_rec_free *record);
 void vt_log_enter(
     struct vt_thread *thread); /* sets entered_at, to the time that is held if one is */
 uint64_t vt_log_enter_now(

@@ -3,7 +3,7 @@
  * Shared by the files of log/: log.c (the file and its chunks), log_clock.c (the time), log_name.c (its
  * name), log_header.c (what the header says about the process), log_environment.c, log_run.c (the list
  * of logs), log_fault.c (when the file is truncated), log_due.c (what an event finds to be done),
- * log_live.c (what is live at the end), log_space.c (how far it may grow).
+ * log_live.c (what is live at the end), log_short.c (ALLOC and FREE), log_space.c (how far it may grow).
  */
 #ifndef VT_PRELOAD_LOG_FILE_H
 #define VT_PRELOAD_LOG_FILE_H
@@ -30,6 +30,13 @@ const char *vt_log_name_job(void);
 void vt_log_fault_watch(void);
 /* Whether that has happened since: the log is lost. */
 bool vt_log_fault_seen(void);
+
+/* What log_short.c knows of a new chunk. */
+static inline void vt_log_short_forget(struct vt_log_short *shorts) {
+    *shorts = (struct vt_log_short){0};
+    for (unsigned i = 0; i < VT_SHORT_SLOTS; i++)
+        shorts->keys[i] = VT_SHORT_NO_KEY;
+}
 
 /* Whether the file may be that long. Growing past RLIMIT_FSIZE would send the program SIGXFSZ. */
 bool vt_log_space_allowed(uint64_t bytes);

@@ -130,20 +130,24 @@ static void reach_exactly(struct vt_scan *scan, uint64_t address) {
 static void reach_last_of(struct vt_scan *scan, const struct vt_thread *t) {
     const uint8_t *chunk = (const uint8_t *)vt_get(&t->chunk);
     uint32_t used = vt_see(&t->used), n = 0;
-    uint64_t last[IN_REGISTERS];
+    uint64_t last[IN_REGISTERS], keys[VT_SHORT_SLOTS] = {0};
     if (!chunk || used > VT_CHUNK_BYTES ||
         !vt_scan_read(scan, scan->buffer, (uintptr_t)chunk, used))
         return;
     for (uint32_t at = sizeof(struct vt_chunk_header), length; at + 16 <= used; at += length) {
-        struct vt_rec_alloc r;
-        memcpy(&r.word, scan->buffer + at, sizeof r.word);
-        length = vt_record_length(r.word);
+        uint64_t word[3] = {0};
+        memcpy(word, scan->buffer + at, at + sizeof word <= used ? sizeof word : 16);
+        unsigned type = vt_word_type(word[0]);
+        length = vt_record_length(word[0]);
         if (length < 8 || length > used - at)
             break;
-        if (vt_word_type(r.word) == VT_REC_ALLOC && length >= sizeof r) {
-            memcpy(&r, scan->buffer + at, sizeof r);
-            last[n++ % IN_REGISTERS] = r.address;
-        }
+        if (type == VT_REC_TEMPLATE)
+            keys[word[2] % VT_SHORT_SLOTS] = word[1];
+        else if (type == VT_REC_ALLOC)
+            last[n++ % IN_REGISTERS] = word[2];
+        else if (type - VT_REC_SHORT_ALLOC < VT_SHORT_SLOTS)
+            last[n++ % IN_REGISTERS] = vt_short_address(keys[type - VT_REC_SHORT_ALLOC],
+                                                        word[1] & ((1ull << VT_SHORT_ADDRESS) - 1));
     }
     for (uint32_t i = 0; i < n && i < IN_REGISTERS; i++)
         reach_exactly(scan, last[i]);

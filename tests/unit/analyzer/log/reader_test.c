@@ -14,6 +14,7 @@
 #include "report/formats.h"
 #include "tests/unit/analyzer/log_maker.c"
 #include "log/log_reader.h"
+#include "log/merge.h"
 #include "log/sites.h"
 #include "replay/replay.h"
 
@@ -29,6 +30,37 @@ static void save_bytes(const uint8_t *bytes, size_t length) {
     assert_int_equal(fwrite(bytes, 1, length, out), length);
     assert_int_equal(fclose(out), 0);
 }
+
+#define ADDRESS_BITS(address) ((address) >> VT_SHORT_ALIGNED & ((1ull << VT_SHORT_ADDRESS) - 1))
+#define SHORT_FREE(slot, since, address)                                                           \
+    { {VT_REC_SHORT_FREE | (slot) | (uint64_t)(since) << 8 | ADDRESS_BITS(address) << 30}, 8 }
+#define SHORT_ALLOC(slot, stack, since, address, size)                                             \
+    {                                                                                              \
+        {VT_REC_SHORT_ALLOC | (slot) | (stack) << 8 | (uint64_t)(since) << 32,                     \
+         ADDRESS_BITS(address) | (uint64_t)(size) << VT_SHORT_ADDRESS},                            \
+            16                                                                                     \
+    }
+#define TEMPLATE(slot, kind, device, hook, context, high)                                          \
+    {                                                                                              \
+        {VT_REC_TEMPLATE | 24ull << 32,                                                            \
+         (device) | (kind) << 8 | (hook) << 16 | (uint64_t)(context) << 32 |                       \
+             (uint64_t)(high) << 48,                                                               \
+         slot},                                                                                    \
+            24                                                                                     \
+    }
+
+/* Behind an ALLOC at the time 50. The last free's template has taken the slot of the first one's. */
+static const struct {
+    uint64_t words[3];
+    uint32_t bytes;
+} small_short[] = {TEMPLATE(3, VT_KIND_DEVICE, 2, 1000, 5, 0x7f),
+                   TEMPLATE(15, VT_KIND_DEVICE, 2, 1001, 0, 0x7f),
+                   SHORT_ALLOC(3, 1, 4, 0x12345678f0, 1000),
+                   SHORT_FREE(15, 1, 0x12345678f0),
+                   SHORT_ALLOC(3, 1, 0, 0x3ffffffff0, (1 << VT_SHORT_SIZE) - 1),
+                   TEMPLATE(15, VT_KIND_POOL, 1, 12, 0, 0),
+                   SHORT_FREE(15, 5, 0x2000)};
+enum { SMALL_EVENTS = 20 };
 
 /* A small log with a record of every type. Records lie in the first bytes of each chunk. */
 static void make_small(struct vt_maker *m) {
@@ -59,6 +91,8 @@ static void make_small(struct vt_maker *m) {
     maker_put(m, 0, &refused, sizeof refused);
     maker_bulk(m, 1, 40, 0, false);
     maker_alloc(m, 1, 50, VT_KIND_POOL, 8, 1, 1, 0x2000, 1024, 1);
+    for (size_t i = 0; i < sizeof small_short / sizeof *small_short; i++)
+        maker_put(m, 1, small_short[i].words, small_short[i].bytes);
 }
 
 /* Opens, builds, writes. Returns the open's result; the model's facts through `events` and
@@ -95,7 +129,7 @@ static void whole_log(void **state) {
     make_small(&m);
     assert_int_equal(maker_save(&m, path), 0);
     assert_int_equal(read_all(&events, &complete), 0);
-    assert_int_equal(events, 16);
+    assert_int_equal(events, SMALL_EVENTS);
     assert_true(complete);
     maker_free(&m);
 }
@@ -121,10 +155,10 @@ static void cut_everywhere(void **state) {
         if (error)
             continue;
         assert_false(complete);
-        assert_true(events <= 16);
+        assert_true(events <= SMALL_EVENTS);
         most = events > most ? events : most;
     }
-    assert_int_equal(most, 16);
+    assert_int_equal(most, SMALL_EVENTS);
     maker_free(&m);
 }
 
@@ -221,7 +255,7 @@ static void other_chunks(struct vt_log_header *h) {
 static void refusals(void **state) {
     (void)state;
     refusal(newer, "format version 9 and needs a reader of version 8");
-    refusal(newer, "reads versions 1 to 6");
+    refusal(newer, "reads versions 1 to 7");
     refusal(reversed, "reversed");
     refusal(older, "found 0");
     refusal(unwritten, "found zeros");
@@ -241,7 +275,7 @@ static void newer_but_readable(void **state) {
     maker_alloc(&m, 0, 60, VT_KIND_DEVICE, 2, 0, 1, 0x77000, 1, 0);
     assert_int_equal(maker_save(&m, path), 0);
     assert_int_equal(read_all(&events, &complete), 0);
-    assert_int_equal(events, 17);
+    assert_int_equal(events, SMALL_EVENTS + 1);
     assert_true(complete);
     maker_free(&m);
 }
@@ -279,9 +313,78 @@ static void damage_is_told(void **state) {
     assert_int_equal(log.damage_count, 1);
     assert_int_equal(log.damage[0].offset, at);
     assert_int_equal(log.damage[0].found, bad);
-    assert_int_equal(log.events, 16);
+    assert_int_equal(log.events, SMALL_EVENTS);
     vt_log_close(&log);
     maker_free(&m);
+}
+
+/* Opens a log with one record behind the small one's; it must be damage. */
+static void expect_damage(const uint64_t *record, uint32_t bytes, const char *what) {
+    struct vt_maker m;
+    struct vt_log log;
+    struct vt_string message = {0};
+    make_small(&m);
+    size_t at = maker_put(&m, 1, record, bytes);
+    assert_int_equal(maker_save(&m, path), 0);
+    assert_int_equal(vt_log_open(path, &log, &message), 0);
+    assert_int_equal(log.damage_count, 1);
+    assert_string_equal(log.damage[0].what, what);
+    assert_int_equal(log.damage[0].offset, at);
+    assert_int_equal(log.damage[0].found, *record);
+    assert_int_equal(log.events, SMALL_EVENTS);
+    vt_log_close(&log);
+    maker_free(&m);
+}
+
+/* What cannot be put into its long form ends the chunk, too. */
+static void short_damage(void **state) {
+    uint64_t no_slot[] = {VT_REC_SHORT_FREE | 4}, no_slot_either[] = {VT_REC_SHORT_ALLOC, 1},
+             far_slot[] = {VT_REC_TEMPLATE | 24ull << 32, 1, VT_SHORT_SLOTS},
+             half[] = {vt_word(VT_REC_TEMPLATE, 0, 0, 16), 1};
+    (void)state;
+    expect_damage(no_slot, sizeof no_slot, "a short record's template");
+    expect_damage(no_slot_either, sizeof no_slot_either, "a short record's template");
+    expect_damage(far_slot, sizeof far_slot, "a template");
+    expect_damage(half, sizeof half, "a template");
+}
+
+/* Above the reader there are long records only. */
+static void short_becomes_long(void **state) {
+    static const uint64_t high = 0x7full << VT_SHORT_WINDOW, context = 5ull << 48;
+    const struct vt_rec_alloc expected[] = {
+        {vt_word(VT_REC_ALLOC, VT_KIND_DEVICE, 1000, 1), vt_when(2, 54), high | 0x12345678f0,
+         context | 1000},
+        {vt_word(VT_REC_FREE, VT_KIND_DEVICE, 1001, 0), vt_when(2, 55), high | 0x12345678f0, 0},
+        {vt_word(VT_REC_ALLOC, VT_KIND_DEVICE, 1000, 1), vt_when(2, 55), high | 0x3ffffffff0,
+         context | ((1 << VT_SHORT_SIZE) - 1)},
+        {vt_word(VT_REC_FREE, VT_KIND_POOL, 12, 0), vt_when(1, 60), 0x2000, 0}};
+    struct vt_maker m;
+    struct vt_log log;
+    struct vt_batch batch;
+    struct vt_string message = {0};
+    uint32_t found = 0;
+    (void)state;
+    make_small(&m);
+    assert_int_equal(maker_save(&m, path), 0);
+    maker_free(&m);
+    assert_int_equal(vt_log_open(path, &log, &message), 0);
+    struct vt_merge *merge = vt_merge_open(&log, VT_TICKS_MASK);
+    while (vt_merge_next(merge, &batch))
+        for (uint32_t i = 0; i < batch.count; i++) {
+            struct vt_rec_alloc r;
+            memcpy(&r, batch.bytes + batch.offsets[i], sizeof r);
+            if (vt_when_ticks(r.when) <= 50 || vt_word_type(r.word) == VT_REC_FREE_FAIL)
+                continue;
+            assert_in_range(found, 0, 3);
+            assert_int_equal(batch.tid, 101);
+            assert_memory_equal(&r, &expected[found],
+                                vt_word_type(r.word) == VT_REC_FREE ? sizeof(struct vt_rec_free)
+                                                                    : sizeof r);
+            found++;
+        }
+    assert_int_equal(found, 4);
+    assert_int_equal(vt_merge_close(merge, &message), 0);
+    vt_log_close(&log);
 }
 
 static void empty_and_missing(void **state) {
@@ -425,6 +528,8 @@ int main(void) {
         cmocka_unit_test(newer_but_readable),
         cmocka_unit_test(killed),
         cmocka_unit_test(damage_is_told),
+        cmocka_unit_test(short_damage),
+        cmocka_unit_test(short_becomes_long),
         cmocka_unit_test(empty_and_missing),
         cmocka_unit_test(running),
         cmocka_unit_test(read_errors),

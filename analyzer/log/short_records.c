@@ -1,0 +1,128 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The long form of a chunk's records (see short_records.h). Every event of a log passes here, each time that its chunk is
+ * read.
+ */
+#include "short_records.h"
+
+static_assert(sizeof(struct vt_rec_free) <= 3 * 8 && sizeof(struct vt_rec_alloc) <= 3 * 16,
+              "VT_LONG_CHUNK_BYTES");
+
+void vt_short_records_start(struct vt_short_records *records, const uint8_t *chunk, uint32_t end) {
+    *records = (struct vt_short_records){
+        .chunk = chunk, .end = end, .offset = sizeof(struct vt_chunk_header)};
+}
+
+static bool take_template(struct vt_short_records *records, const uint8_t *record,
+                          uint32_t length) {
+    struct vt_rec_template r;
+    uint64_t key;
+    if (length < sizeof r)
+        return false;
+    memcpy(&r, record, sizeof r);
+    if (r.slot >= VT_SHORT_SLOTS)
+        return false;
+    memcpy(&key, &r.device, sizeof key);
+    records->templates[r.slot] = (struct vt_short_template){
+        .word = vt_word(VT_REC_FREE, vt_short_kind(key), vt_short_hook(key), 0),
+        .device = vt_when(vt_short_device(key), 0),
+        .high = vt_short_address(key, 0),
+        .context = vt_short_context(key) << 48};
+    return true;
+}
+
+static inline void put(uint8_t *out, unsigned index, uint64_t word) {
+    memcpy(out + 8 * index, &word, sizeof word);
+}
+
+/* The long form of a short record, at `out`; `t` is its template. */
+static inline void long_free(const struct vt_short_template *t, uint64_t *ticks, uint64_t word,
+                             uint8_t *out) {
+    *ticks += word >> 8 & ((1u << VT_SHORT_FREE_TICKS) - 1);
+    put(out, 0, t->word);
+    put(out, 1, t->device | (*ticks & VT_TICKS_MASK));
+    put(out, 2, t->high | word >> (8 + VT_SHORT_FREE_TICKS) << VT_SHORT_ALIGNED);
+}
+
+static inline void long_alloc(const struct vt_short_template *t, uint64_t *ticks, uint64_t word,
+                              uint64_t more, uint8_t *out) {
+    *ticks += word >> 32;
+    put(out, 0, (t->word ^ (VT_REC_FREE ^ VT_REC_ALLOC)) | word >> 8 << 40 >> 8);
+    put(out, 1, t->device | (*ticks & VT_TICKS_MASK));
+    put(out, 2, t->high | (more & ((1ull << VT_SHORT_ADDRESS) - 1)) << VT_SHORT_ALIGNED);
+    put(out, 3, t->context | more >> VT_SHORT_ADDRESS);
+}
+
+uint32_t vt_short_records_next(struct vt_short_records *records, uint8_t *out) {
+    const uint8_t *record = records->chunk + records->offset;
+    uint32_t length = vt_log_next(records->chunk, records->offset, records->end, &records->what);
+    uint64_t word, more;
+    if (!length)
+        return 0;
+    memcpy(&word, record, sizeof word);
+    memcpy(&more, record + (length > 8 ? 8 : 0), sizeof more);
+    unsigned type = vt_word_type(word), form = type & ~(VT_SHORT_SLOTS - 1u);
+    const struct vt_short_template *t = &records->templates[type % VT_SHORT_SLOTS];
+    if (form == VT_REC_SHORT_FREE || form == VT_REC_SHORT_ALLOC)
+        records->what = t->word ? NULL : "a short record's template";
+    else if (type == VT_REC_ALLOC || type == VT_REC_FREE)
+        records->ticks = vt_when_ticks(more);
+    else if (type == VT_REC_TEMPLATE && !take_template(records, record, length))
+        records->what = "a template";
+    if (records->what)
+        return 0;
+    records->offset += length;
+    if (form == VT_REC_SHORT_FREE) {
+        long_free(t, &records->ticks, word, out);
+        return sizeof(struct vt_rec_free);
+    }
+    if (form == VT_REC_SHORT_ALLOC) {
+        long_alloc(t, &records->ticks, word, more, out);
+        return sizeof(struct vt_rec_alloc);
+    }
+    memcpy(out, record, length);
+    return length;
+}
+
+/* The same for as many short records as follow each other: of most logs, nearly all. Leaves the last ones of a chunk.
+ * Returns where in `out` the next record goes. */
+static uint8_t *next_short(struct vt_short_records *records, uint8_t *out) {
+    const uint8_t *at = records->chunk + records->offset, *end = records->chunk + records->end;
+    uint64_t ticks = records->ticks;
+    while (end - at >= 16) {
+        uint64_t word, more;
+        memcpy(&word, at, sizeof word);
+        unsigned form = vt_word_type(word) & ~(VT_SHORT_SLOTS - 1u);
+        const struct vt_short_template *t = &records->templates[word % VT_SHORT_SLOTS];
+        if (form == VT_REC_SHORT_FREE && t->word) {
+            long_free(t, &ticks, word, out);
+            at += 8;
+            out += sizeof(struct vt_rec_free);
+        } else if (form == VT_REC_SHORT_ALLOC && t->word) {
+            memcpy(&more, at + 8, sizeof more);
+            long_alloc(t, &ticks, word, more, out);
+            at += 16;
+            out += sizeof(struct vt_rec_alloc);
+        } else {
+            break;
+        }
+    }
+    records->offset = (uint32_t)(at - records->chunk);
+    records->ticks = ticks;
+    return out;
+}
+
+uint32_t vt_short_records_all(struct vt_short_records *records, uint8_t *out) {
+    uint32_t head = records->offset, length;
+    if (records->end < head) {
+        memcpy(out, records->chunk, records->end);
+        return records->end;
+    }
+    memcpy(out, records->chunk, head);
+    uint8_t *at = out + head;
+    do {
+        at = next_short(records, at);
+        at += length = vt_short_records_next(records, at);
+    } while (length);
+    return (uint32_t)(at - out);
+}

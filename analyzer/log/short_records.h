@@ -1,0 +1,72 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The long form of a chunk's records. Short records (log_short.h) mean something only after those before them in their
+ * chunk, so a chunk is read from its start, and what reads records otherwise sees long ones only.
+ *
+ * Called by log_reader.c, and by cmd_dump.c, which wants the offsets in the file.
+ */
+#ifndef VRAMTRACE_ANALYZER_SHORT_RECORDS_H
+#define VRAMTRACE_ANALYZER_SHORT_RECORDS_H
+
+#include "vramtrace/log_format.h"
+
+#include <string.h>
+
+/* The length of the record at `offset` of `chunk`, which has `end` bytes. 0: there is no complete
+ * record; *what says why, or is NULL at the regular end. Every reader of chunks uses this. */
+static inline uint32_t vt_log_next(const uint8_t *chunk, uint32_t offset, uint32_t end,
+                                   const char **what) {
+    uint64_t word;
+    *what = NULL;
+    if (end - offset < sizeof word)
+        return 0;
+    memcpy(&word, chunk + offset, sizeof word);
+    if (word == 0)
+        return 0;
+    uint32_t length = vt_record_length(word);
+    if (vt_word_type(word) < 0x80 && !length) {
+        *what = "a record's type";
+        return 0;
+    }
+    if (vt_word_type(word) >= 0x80 && (length % 8 || length < 16 || length > VT_RECORD_MAX_BYTES)) {
+        *what = "a record's length";
+        return 0;
+    }
+    if (length > end - offset) {
+        /* No record reaches past a complete chunk; in an incomplete one the file simply ends here.
+         * */
+        if (end == VT_CHUNK_BYTES)
+            *what = "a record that reaches past its chunk";
+        return 0;
+    }
+    return length;
+}
+
+/* Room for the long form of a chunk: a FREE's is three times as long as its short one, nothing grows more. */
+#define VT_LONG_CHUNK_BYTES (3 * VT_CHUNK_BYTES)
+
+/* A chunk being read. */
+struct vt_short_records {
+    const uint8_t *chunk;
+    uint32_t end;     /* its length */
+    uint32_t offset;  /* of the next record; at the end, where reading stopped */
+    const char *what; /* at the end: why, as vt_log_next says it */
+    uint64_t ticks;   /* of the last ALLOC or FREE */
+    struct vt_short_template {
+        uint64_t word;    /* a FREE's first; 0: the slot is empty */
+        uint64_t device;  /* of `when`, at its place there */
+        uint64_t high;    /* bits of the address */
+        uint64_t context; /* of `size_context`, at its place there */
+    } templates[VT_SHORT_SLOTS];
+};
+
+void vt_short_records_start(struct vt_short_records *records, const uint8_t *chunk, uint32_t end);
+
+/* Writes the long form of the next record to `out` (VT_RECORD_MAX_BYTES). Returns its length; 0: no more. */
+uint32_t vt_short_records_next(struct vt_short_records *records, uint8_t *out);
+
+/* Writes the long form of all records to `out` (VT_LONG_CHUNK_BYTES), after the chunk's header, if it is there. Returns
+ * how many bytes that makes. */
+uint32_t vt_short_records_all(struct vt_short_records *records, uint8_t *out);
+
+#endif

@@ -1,0 +1,119 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Writes ALLOC and FREE records, in the short form where they fit (include/vramtrace/log_short.h): a loop's pair takes 24
+ * bytes instead of 56.
+ *
+ * What the short form needs to know of the chunk so far is in vt_thread.shorts, which goes from thread to thread with the
+ * chunk. A signal handler may jump out of here at any instruction; then the thread does not know whether its last record
+ * counts, and the next one is long.
+ *
+ * Called by event.c and listen/.
+ */
+#include "log_file.h"
+#include "base/base.h"
+
+/* Writes a template at `record`, with a zero word after it, into the slot whose turn it is. */
+static __attribute__((noinline)) unsigned new_template(struct vt_thread *t, uint64_t *record,
+                                                       uint64_t key) {
+    struct vt_log_short *s = &t->shorts;
+    unsigned slot = s->next++ % VT_SHORT_SLOTS;
+    vt_put(&s->keys[slot], VT_SHORT_NO_KEY); /* until it is written, for a jump out of here */
+    record[1] = key;
+    record[2] = slot;
+    record[3] = 0;
+    vt_log_commit(t, record, vt_word(VT_REC_TEMPLATE, 0, 0, sizeof(struct vt_rec_template)),
+                  sizeof(struct vt_rec_template));
+    vt_publish(&s->keys[slot], key);
+    return slot;
+}
+
+/* The slot of a key. Its template is written first if there is none; then *record is what follows. */
+static inline unsigned slot_of(struct vt_thread *t, uint64_t **record, uint64_t key,
+                               uint8_t *guess) {
+    struct vt_log_short *s = &t->shorts;
+    if (VT_LIKELY(s->keys[*guess] == key))
+        return *guess;
+    unsigned slot = 0;
+    while (slot < VT_SHORT_SLOTS && s->keys[slot] != key)
+        slot++;
+    if (slot == VT_SHORT_SLOTS) {
+        slot = new_template(t, *record, key);
+        *record += sizeof(struct vt_rec_template) / 8;
+    }
+    return *guess = (uint8_t)slot;
+}
+
+/* Room for a template and any of the records, so that both are in one chunk; the first word is zero. */
+static inline uint64_t *reserve(struct vt_thread *t) {
+    enum { MOST = sizeof(struct vt_rec_template) + sizeof(struct vt_rec_alloc) };
+    if (VT_UNLIKELY(!t->chunk || !t->named || t->orphan || vt_process_is_fresh_child() ||
+                    t->used + MOST + 8 > VT_CHUNK_BYTES))
+        return vt_log_reserve(t, MOST);
+    uint64_t *record = (uint64_t *)((char *)t->chunk + t->used);
+    vt_put(record, 0); /* see room() in log.c */
+    return record;
+}
+
+/* Publishes a record, with a zero word after it. */
+static inline void commit(struct vt_thread *t, uint64_t *record, uint64_t word, uint32_t bytes,
+                          uint64_t ticks) {
+    struct vt_log_short *s = &t->shorts;
+    record[bytes / 8] = 0;
+    vt_put(&s->unsure, true);
+    vt_log_commit(t, record, word, bytes);
+    vt_publish(&s->ticks, ticks);
+    vt_publish(&s->unsure, false);
+}
+
+/* Whether a short record can name the address. */
+static inline bool fits(const struct vt_log_short *s, uint64_t address) {
+    return !(address >> (VT_SHORT_WINDOW + 16) | (address & ((1u << VT_SHORT_ALIGNED) - 1)) |
+             s->unsure);
+}
+
+static inline uint64_t address_bits(uint64_t address) {
+    return address >> VT_SHORT_ALIGNED & ((1ull << VT_SHORT_ADDRESS) - 1);
+}
+
+bool vt_log_alloc(struct vt_thread *t, const struct vt_rec_alloc *a) {
+    uint64_t *record = reserve(t);
+    if (VT_UNLIKELY(!record))
+        return false;
+    struct vt_log_short *s = &t->shorts;
+    uint64_t ticks = vt_when_ticks(a->when), since = ticks - s->ticks;
+    uint64_t size = a->size_context & VT_SIZE_MASK;
+    uint32_t stack = vt_word_high(a->word);
+    if (VT_UNLIKELY(since >> 32 | stack >> VT_SHORT_STACK | size >> VT_SHORT_SIZE) ||
+        !fits(s, a->address)) {
+        record[1] = a->when;
+        record[2] = a->address;
+        record[3] = a->size_context;
+        commit(t, record, a->word, sizeof *a, ticks);
+        return true;
+    }
+    uint64_t key = vt_short_key(a->word, a->when, a->size_context >> 48, a->address);
+    unsigned slot = slot_of(t, &record, key, &s->guess[0]);
+    record[1] = size << VT_SHORT_ADDRESS | address_bits(a->address);
+    commit(t, record, since << 32 | (uint64_t)stack << 8 | VT_REC_SHORT_ALLOC | slot, 16, ticks);
+    return true;
+}
+
+void vt_log_free(struct vt_thread *t, const struct vt_rec_free *f) {
+    uint64_t *record = reserve(t);
+    if (VT_UNLIKELY(!record))
+        return;
+    struct vt_log_short *s = &t->shorts;
+    uint64_t ticks = vt_when_ticks(f->when), since = ticks - s->ticks;
+    if (VT_UNLIKELY(since >> VT_SHORT_FREE_TICKS | vt_word_high(f->word)) || !fits(s, f->address)) {
+        record[1] = f->when;
+        record[2] = f->address;
+        commit(t, record, f->word, sizeof *f, ticks);
+        return;
+    }
+    uint64_t key = vt_short_key(f->word, f->when, 0, f->address);
+    unsigned slot = slot_of(t, &record, key, &s->guess[1]);
+    commit(t, record,
+           address_bits(f->address) << (8 + VT_SHORT_FREE_TICKS) | since << 8 | VT_REC_SHORT_FREE |
+               slot,
+           8, ticks);
+}
