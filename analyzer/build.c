@@ -488,7 +488,8 @@ static int add_process(struct vt_model *model, const char *path,
     vt_oom_find(&ooms, b.p);
     struct vt_owner_names *names = vt_owner_names_open(&b.log, model->memory->symbols);
     model->memory->owners[model->process_count - 1] = names;
-    struct vt_owners_sources owners = {&b.log, &b.replay, b.clock, index, names};
+    struct vt_owners_sources owners = {&b.log, &b.replay, b.clock,
+                                       index,  names,     model->memory->symbols};
     vt_owners_take(&owners, b.p);
     vt_phases_take(&b.log, &b.replay, b.clock, window, b.p);
     uint64_t end =

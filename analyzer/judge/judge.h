@@ -67,6 +67,7 @@ struct vt_owners_sources {
     struct vt_clock clock;
     const uint32_t *index;
     struct vt_owner_names *names;
+    struct vt_symbols *symbols;
 };
 void vt_owners_take(const struct vt_owners_sources *sources, struct vt_process *process);
 

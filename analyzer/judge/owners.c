@@ -4,6 +4,7 @@
  * names; sites and leaks are told their owners. build.c calls.
  */
 #include "judge.h"
+#include "last_hop.h"
 
 #include "model/model.h"
 
@@ -283,82 +284,16 @@ static struct seen *choose_snapshots(const struct vt_owners_sources *from, struc
     return seen;
 }
 
-/* --- what was last seen of the way to what has no owner --- */
-
-/* What objects of one class hold of one site. */
-struct hop {
-    uint32_t site;
-    const struct vt_log_step *of;
-    uint64_t bytes;
-    uint32_t objects; /* how many of the class hold it */
-};
-
-static int compare_hops(const void *a, const void *b) {
-    const struct hop *x = a, *y = b;
-    int by_class = strcmp(x->of->name, y->of->name);
-    return x->site != y->site ? VT_ORDER({x->site, y->site})
-           : by_class         ? by_class
-                              : VT_ORDER({x->of->number, y->of->number});
-}
-
-/* "a list (12 items)", "3 objects of class Node". Free it. */
-static char *hop_text(const struct hop *hop) {
-    const char *name = hop->of->name[0] ? hop->of->name : "unknown";
-    const char *article = strchr("AEIOUaeiou", name[0]) ? "an" : "a";
-    char *text = hop->of->many ? vt_formatted("objects of class %s", name)
-                 : hop->objects > 1
-                     ? vt_formatted("%s objects of class %s", VT_NUMBER(hop->objects), name)
-                 : hop->of->line ? vt_formatted("%s %s (%s item%s)", article, name,
-                                                VT_NUMBER(hop->of->line), vt_plural(hop->of->line))
-                                 : vt_formatted("an object of class %s", name);
-    return vt_printable(text);
-}
-
-/* Adds up the objects of one class. Returns how many are left, by site. */
-static size_t merge_hops(struct hop *hops, size_t count) {
-    size_t kept = 0;
-    vt_sort(hops, count, sizeof *hops, compare_hops);
-    for (size_t i = 0; i < count; i++) {
-        struct hop *last = kept ? &hops[kept - 1] : NULL;
-        if (!last || last->site != hops[i].site || strcmp(last->of->name, hops[i].of->name) != 0) {
-            hops[kept++] = hops[i];
-            continue;
-        }
-        last->bytes += hops[i].bytes;
-        last->objects += hops[i].of != hops[i - 1].of;
-        last->of = hops[i].of->many ? hops[i].of : last->of;
-    }
-    return kept;
-}
-
-/* Tells the sites for which a snapshot speaks what holds at least half of what has no owner. */
-static void tell_hops(const struct vt_owners_sources *from, uint32_t snapshot,
-                      const struct seen *seen, struct vt_process *p) {
-    const struct vt_replay_snapshot *s = &from->replay->snapshots[snapshot];
-    struct hop *hops = vt_alloc(s->sum_count, sizeof *hops);
-    size_t count = 0;
-    for (size_t i = 0; i < s->sum_count; i++) {
-        const struct vt_owned_sum *sum = &s->sums[i];
-        uint32_t site = from->index[sum->site];
-        if (sum->hop != VT_MAP_NONE && site != VT_NO_SITE && seen[site].snapshot == snapshot + 1)
-            hops[count++] = (struct hop){site, &from->log->steps[sum->hop], sum->bytes, 1};
-    }
-    count = merge_hops(hops, count);
-    for (size_t i = 0; i < count; i++) {
-        struct vt_site *site = &p->sites[hops[i].site];
-        if (!site->last_hop && hops[i].bytes >= (site->unowned_bytes + 1) / 2)
-            site->last_hop = hop_text(&hops[i]);
-    }
-    free(hops);
-}
-
 static void tell_sites(const struct vt_owners_sources *from, struct vt_process *p) {
     const struct vt_snapshot *chosen = vt_process_snapshot(p);
     struct seen *seen = choose_snapshots(from, p);
     uint32_t *rooms = vt_alloc(p->site_count, sizeof *rooms);
+    bool *speaks = vt_alloc(p->site_count, sizeof *speaks);
     for (uint32_t i = 0; i < p->snapshot_count; i++) {
         const struct vt_snapshot *s = &p->snapshots[i];
-        tell_hops(from, i, seen, p);
+        for (uint32_t k = 0; k < p->site_count; k++)
+            speaks[k] = seen[k].snapshot == i + 1;
+        vt_last_hops_tell(from, &from->replay->snapshots[i], speaks, p);
         for (uint32_t j = 0; j < s->owner_count; j++)
             for (uint32_t k = 0; k < s->owners[j].site_count; k++) {
                 const struct vt_owned_site *of = &s->owners[j].sites[k];
@@ -372,6 +307,7 @@ static void tell_sites(const struct vt_owners_sources *from, struct vt_process *
     for (uint32_t i = 0; i < p->site_count; i++)
         vt_sort(p->sites[i].owned.owners, p->sites[i].owned.count, sizeof *p->sites[i].owned.owners,
                 compare_owned);
+    free(speaks);
     free(rooms);
     free(seen);
 }
@@ -437,6 +373,7 @@ static void find_last_hop(const struct vt_process *p, struct vt_leak *leak) {
         if (site->unowned_bytes > most) {
             most = site->unowned_bytes;
             leak->last_hop = site->last_hop;
+            leak->hop = site->hop;
         }
     }
 }

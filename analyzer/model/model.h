@@ -156,6 +156,7 @@ struct vt_site {
     /* By the snapshot vt_process_snapshot; if that saw nothing of it, by the last one that did. */
     uint64_t unowned_bytes; /* live then, but no way to it is known */
     char *last_hop; /* what holds most of that: "a list (12 items)", no owner; NULL: unknown */
+    enum vt_hop hop;
     struct vt_owned_list owned;
 };
 
@@ -175,7 +176,8 @@ struct vt_leak {
     struct vt_growth *growth;   /* of all its sites together; NULL: not growing */
     struct vt_owned_list owned; /* of all its sites together */
     const char *last_hop;       /* of the site that has most without an owner; NULL: unknown */
-    struct vt_kept *kept;       /* what holds it, the largest first; NULL: unknown */
+    enum vt_hop hop;
+    struct vt_kept *kept; /* what holds it, the largest first; NULL: unknown */
     uint32_t kept_count;
 };
 

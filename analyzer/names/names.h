@@ -9,6 +9,7 @@
  *     stacks.h       a log's stacks as the model shows them
  *     classes.h      who owns driver memory: a caching allocator, a CUDA library, or the program
  *     owner_names.h  the ways by which memory is held, as an author would write them
+ *     native_root.h  variables and frames by their addresses
  *     roles.h        what memory is for, and which objects are memory
  *     appends.h      which operations append to what they replace
  */
@@ -17,6 +18,7 @@
 
 #include "appends.h"
 #include "classes.h"
+#include "native_root.h"
 #include "owner_names.h"
 #include "roles.h"
 #include "stacks.h"

@@ -157,7 +157,7 @@ static uint32_t add_way(struct merging *m) {
         return index;
     }
     index = (uint32_t)n->way_count;
-    const char *name = keep(n, vt_strdup(m->name)), *type = keep(n, vt_strdup(m->step->type));
+    const char *name = keep(n, vt_strdup(m->name)), *type = keep(n, vt_class_text(m->step->type));
     VT_GROW(n->ways, n->way_count, n->way_room);
     n->ways[n->way_count++] = (struct way){
         .parent = m->parent,

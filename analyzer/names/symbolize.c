@@ -206,6 +206,17 @@ static const char *demangled(struct vt_symbols *s, const char *name) {
     return kept;
 }
 
+char *vt_class_text(const char *name) {
+    int status = -1;
+    const char *digits = name + (*name == 'N');
+    char *plain =
+        *digits >= '1' && *digits <= '9' ? __cxa_demangle(name, NULL, NULL, &status) : NULL;
+    if (plain && status == 0)
+        return plain;
+    free(plain);
+    return vt_strdup(name);
+}
+
 /* The DIE that tells where in the source a function stands: an inlined or outlined copy names it. */
 static Dwarf_Die declaration_of(Dwarf_Die *die) {
     Dwarf_Die found = *die, next;

@@ -63,6 +63,9 @@ bool vt_symbols_variable(struct vt_symbols *symbols, const char *path, const cha
                          uint64_t address, bool is_thread_local, bool asks,
                          struct vt_variable_symbol *found);
 
+/* A class's name as it is written in C++, if it is mangled. Free it. */
+char *vt_class_text(const char *name);
+
 /* Whether the module's file can be used. */
 enum vt_symbols_state vt_symbols_state(struct vt_symbols *symbols, const char *path,
                                        const char *build_id);

@@ -100,9 +100,13 @@ static uint32_t root_of(const struct vt_log *log, uint32_t step) {
     return step;
 }
 
-/* Whether a step's way begins at an object that nothing known leads to: it owns nothing. */
-static bool is_unreached(const struct vt_log *log, uint32_t step) {
-    return step != VT_MAP_NONE && log->steps[root_of(log, step)].kind == VT_STEP_UNREACHED;
+/* The step that says what an allocation was last seen in, which owns nothing: an object that nothing
+ * known leads to, where a step's way begins, or memory of which no more is known. VT_MAP_NONE: none. */
+static uint32_t hop_of(const struct vt_log *log, uint32_t step) {
+    if (step == VT_MAP_NONE || log->steps[step].kind == VT_STEP_SEEN)
+        return step;
+    uint32_t root = root_of(log, step);
+    return log->steps[root].kind == VT_STEP_UNREACHED ? root : VT_MAP_NONE;
 }
 
 static bool is_native(const struct vt_log *log, uint32_t step) {
@@ -141,14 +145,14 @@ static void take(struct vt_walk *w, const struct vt_rec_snapshot *record) {
             s->stray_count++;
             continue;
         }
-        bool further = vt_map_get(&seen, entry->key) != VT_MAP_NONE,
-             unreached = is_unreached(w->log, e->step);
-        if (further && unreached)
+        bool further = vt_map_get(&seen, entry->key) != VT_MAP_NONE;
+        uint32_t hop = hop_of(w->log, e->step);
+        if (further && hop != VT_MAP_NONE)
             continue;
         s->sums[s->sum_count++] = (struct vt_owned_sum){
             .site = entry->site,
-            .step = unreached ? VT_MAP_NONE : e->step,
-            .hop = unreached ? root_of(w->log, e->step) : VT_MAP_NONE,
+            .step = hop == VT_MAP_NONE ? e->step : VT_MAP_NONE,
+            .hop = hop,
             .roles = e->roles,
             .further = further,
             .bytes = entry->size_context & VT_SIZE_MASK,
@@ -179,7 +183,8 @@ struct vt_map vt_owned_at_end(const struct vt_log *log) {
             continue;
         const struct vt_log_owned *owned = find_entries(log, log->snapshots[i].number, &count);
         for (size_t k = 0; k < count; k++)
-            if (owned[k].entry.step != VT_MAP_NONE && !is_unreached(log, owned[k].entry.step))
+            if (owned[k].entry.step != VT_MAP_NONE &&
+                hop_of(log, owned[k].entry.step) == VT_MAP_NONE)
                 vt_map_put(&keys, owned[k].entry.allocation, 0);
         break;
     }

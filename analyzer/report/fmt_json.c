@@ -287,6 +287,12 @@ static void growth(struct vt_json *j, const struct vt_growth *g) {
     vt_json_close(j, '}');
 }
 
+/* What has no owner. */
+static void last_hop(struct vt_json *j, const char *text, enum vt_hop hop) {
+    vt_json_string(j, "last_hop", text);
+    vt_json_string(j, "last_hop_kind", !text ? NULL : hop == VT_HOP_HOLDER ? "holder" : "seen");
+}
+
 static void leak(struct vt_json *j, const struct vt_process *p, const struct vt_leak *l) {
     const struct vt_frame *user_frame =
         l->stack->user_frame < l->stack->count ? &l->stack->frames[l->stack->user_frame] : NULL;
@@ -310,7 +316,7 @@ static void leak(struct vt_json *j, const struct vt_process *p, const struct vt_
     growth(j, l->growth);
     vt_fmt_json_owned(j, &l->owned);
     vt_json_string(j, "kept_by", l->kept ? l->kept->text : NULL);
-    vt_json_string(j, "last_hop", l->last_hop); /* no owner */
+    last_hop(j, l->last_hop, l->hop);
     vt_json_close(j, '}');
 }
 
@@ -370,7 +376,7 @@ static void site(struct vt_json *j, const struct vt_site *s, bool native) {
     vt_json_boolean(j, "unjudged", s->unjudged); /* too few rounds */
     tested(j, s->tested);
     vt_fmt_json_owned(j, &s->owned);
-    vt_json_string(j, "last_hop", s->last_hop); /* of what has no owner */
+    last_hop(j, s->last_hop, s->hop);
     stack(j, s->stack, native);
     vt_json_close(j, '}');
 }

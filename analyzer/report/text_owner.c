@@ -182,6 +182,20 @@ void vt_text_oom_owners(const struct vt_text *t, const struct vt_oom *oom, unsig
 
 /* --- what keeps a leak, or a site --- */
 
+/* What a leak without an owner was last seen in. */
+static void say_last_hop(const struct vt_text *t, const struct vt_leak *leak, unsigned indent) {
+    static const char *const texts[] = {
+        [VT_HOP_HOLDER] = "unknown: held by %s that no named way leads to",
+        [VT_HOP_SEEN] = "unknown: a pointer to it is in %s that no named way leads to",
+        [VT_HOP_SEEN_NAMED] = "unknown: a pointer to it is in %s"};
+    char *text = leak->verdict != VT_VERDICT_LOST
+                     ? vt_formatted(texts[leak->hop], leak->last_hop)
+                     : vt_formatted("nothing: the last pointer to it is in %s%s", leak->last_hop,
+                                    leak->hop == VT_HOP_SEEN_NAMED ? "" : " that nothing leads to");
+    vt_text_wrap(t, "  kept by", indent, text);
+    free(text);
+}
+
 /* Why nothing is known of what keeps a leak though somebody looked. */
 static void say_unknown(const struct vt_text *t, const struct vt_leak *leak, unsigned indent) {
     uint64_t unowned = 0;
@@ -190,14 +204,12 @@ static void say_unknown(const struct vt_text *t, const struct vt_leak *leak, uns
         unowned += t->process->sites[leak->sites[i]].unowned_bytes;
         seen |= t->process->sites[leak->sites[i]].reachable == 1;
     }
-    if (leak->verdict == VT_VERDICT_LOST)
-        return;
     if (unowned && leak->last_hop) {
-        char *text = vt_formatted("unknown: held by %s that no named way leads to", leak->last_hop);
-        vt_text_wrap(t, "  kept by", indent, text);
-        free(text);
+        say_last_hop(t, leak, indent);
         return;
     }
+    if (leak->verdict == VT_VERDICT_LOST)
+        return;
     vt_text_wrap(t, "  kept by", indent,
                  unowned && seen ? "unknown: a pointer to it is left, in memory that no named "
                                    "variable leads to"
@@ -304,7 +316,9 @@ void vt_text_site_owners(const struct vt_text *t, const struct vt_site *site) {
         free(moment);
     }
     if (site->last_hop) {
-        char *text = vt_formatted("%s that no named way leads to", site->last_hop);
+        char *text =
+            vt_formatted("%s%s", site->last_hop,
+                         site->hop == VT_HOP_SEEN_NAMED ? "" : " that no named way leads to");
         vt_text_wrap(t, "  also seen in", 29, text);
         free(text);
     }

@@ -399,9 +399,8 @@ enum vt_phase_event {
 };
 
 enum vt_stack_flag {
-    VT_STACK_CUT = 1, /* deeper than VRAMTRACE_DEPTH: the outermost frames are missing */
-    VT_STACK_UNORDERED =
-        2, /* Python frames could not be placed among the native ones: they come first */
+    VT_STACK_CUT = 1,       /* deeper than VRAMTRACE_DEPTH: the outermost frames are missing */
+    VT_STACK_UNORDERED = 2, /* Python frames come first: their places were not found */
     VT_STACK_PYTHON_CUT = 4 /* there were too many Python frames to keep */
 };
 
@@ -422,6 +421,7 @@ enum vt_step {
     VT_STEP_INTERPRETER = 7,  /* the interpreter itself: what of it */
     VT_STEP_CYCLE = 8,        /* objects that hold only each other: the class of one */
     VT_STEP_UNREACHED = 9,    /* no owner: the class of what no root leads to (since version 6) */
+    VT_STEP_SEEN = 10,        /* no owner: what a word lies in, see records.def (since version 7) */
     /* the others */
     VT_STEP_NAME = 16,      /* a module's global, a frame's local variable */
     VT_STEP_KEY = 17,       /* of a dict: text as Python shows it ('text'), a number, or empty */

@@ -331,6 +331,7 @@ static bool conclude(struct moment *m) {
 
 static const struct vt_owners_readers readers = {
     .native = vt_owners_native,
+    .seen = vt_owners_native_seen,
     .python_type = vt_owners_python_type,
     .python = vt_owners_python,
     .python_number = vt_owners_python_number,

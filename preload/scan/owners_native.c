@@ -108,7 +108,7 @@ static void found(struct vt_native *n, uintptr_t address, const struct vt_native
     n->sought -= !is_sought(t);
 }
 
-static bool is_marked(const struct vt_span *s, uintptr_t start) {
+bool vt_native_is_marked(const struct vt_span *s, uintptr_t start) {
     return s->kind == VT_SPAN_CELLS
                ? vt_bit(s->bits[VT_BITS_MARK + VT_MARK_USER], (start - s->base) / 16)
                : s->marked[VT_MARK_USER];
@@ -124,7 +124,7 @@ unsigned vt_native_block(const struct vt_native *n, uintptr_t address,
         return 0;
     if (from->books && s->heap && vt_scan_is_books(s, block->start))
         return 0;
-    return is_marked(s, block->start) ? 1 : 2;
+    return vt_native_is_marked(s, block->start) ? 1 : 2;
 }
 
 uint32_t vt_native_tail(struct vt_native *n, const struct vt_native_tail *as) {
@@ -165,7 +165,7 @@ void vt_native_enter(struct vt_native *n, struct vt_range block, struct vt_range
                      const struct vt_native_way *from) {
     struct vt_span *s = vt_scan_span_at(n->scan, block.start);
     uint64_t words = (part.end - part.start) / 8; /* 0: to its end */
-    if (is_marked(s, block.start))
+    if (vt_native_is_marked(s, block.start))
         return;
     if (s->kind == VT_SPAN_CELLS)
         vt_bit_set(s->bits[VT_BITS_MARK + VT_MARK_USER], (block.start - s->base) / 16);
@@ -200,6 +200,10 @@ void vt_native_follow(struct vt_native *n, uintptr_t word, const struct vt_nativ
 static unsigned look_at(struct vt_native *n, const uint64_t *words, size_t count,
                         const struct vt_native_way *from) {
     struct vt_range block;
+    if (n->take) {
+        n->take(n, words[0], from->root);
+        return 1;
+    }
     if (count > 1 && vt_native_is_shared(n, words, from))
         return 2;
     if (count > 2 && vt_native_may_be_shape(words) && vt_native_block(n, words[0], from, &block) &&
@@ -307,6 +311,10 @@ static void look_through(struct vt_native *n, const struct piece *p) {
             }
         }
     }
+}
+
+void vt_native_look_through(struct vt_native *n, uintptr_t start, uintptr_t end, bool steady) {
+    look_through(n, &(struct piece){.start = start, .end = end, .steady = steady});
 }
 
 static void look_through_waiting(struct vt_native *n, struct vt_native_waiting waiting) {
@@ -423,35 +431,56 @@ static bool anything_to_search(const struct vt_scan *scan) {
     return false;
 }
 
-void vt_owners_native(struct vt_owners *w) {
+/* What the search needs. NULL: it cannot be made. */
+static struct vt_native *open_search(struct vt_owners *w) {
     struct vt_scan *scan = w->native;
-    struct vt_native n = {.w = w,
-                          .scan = scan,
-                          .room = w->most_bytes / 4 / sizeof *n.queue,
-                          .sought = count_sought(w)};
-    if (!w->copy || !scan || !n.sought)
-        return;
+    struct vt_native *n = vt_owners_map(w, sizeof *n);
+    if (!n)
+        return NULL;
+    *n = (struct vt_native){.w = w, .scan = scan, .room = w->most_bytes / 4 / sizeof *n->queue};
     scan->alone = true;
     scan->most_work = UINT64_MAX; /* ours is counted */
     scan->modules = vt_owners_map(w, VT_SCAN_RANGES * sizeof *scan->modules);
     scan->code = vt_owners_map(w, VT_SCAN_RANGES * sizeof *scan->code);
-    n.queue = vt_owners_map(w, n.room * sizeof *n.queue);
-    n.tails = vt_owners_map(w, VT_NATIVE_TAILS * sizeof *n.tails);
-    if (!n.queue || !n.tails || !scan->modules || !scan->code || !take_targets(w, scan) ||
-        !vt_scan_read_open(scan) || !vt_scan_look_around(scan)) {
+    n->queue = vt_owners_map(w, n->room * sizeof *n->queue);
+    n->tails = vt_owners_map(w, VT_NATIVE_TAILS * sizeof *n->tails);
+    if (!n->queue || !n->tails || !scan->modules || !scan->code || !take_targets(w, scan) ||
+        !vt_scan_read_open(scan) || !vt_scan_look_around(scan))
+        return NULL;
+    return n;
+}
+
+/* Makes the pieces of memory, once. */
+static bool cut_memory(struct vt_native *n) {
+    if (n->cut)
+        return true;
+    n->cut = true;
+    if (vt_scan_spans(n->scan))
+        vt_scan_heap_free_lists(n->scan);
+    return !n->scan->stop && vt_scan_flood_books(n->scan);
+}
+
+struct vt_native *vt_native_of(struct vt_owners *w) {
+    if (!w->search)
+        w->search = open_search(w);
+    return w->search && cut_memory(w->search) ? w->search : NULL;
+}
+
+void vt_owners_native(struct vt_owners *w) {
+    uint32_t sought = count_sought(w);
+    if (!w->copy || !w->native || !sought)
+        return;
+    w->search = open_search(w);
+    if (w->search && !anything_to_search(w->native))
+        return;
+    struct vt_native *n = w->search ? vt_native_of(w) : NULL;
+    if (!n) {
         w->in_doubt = true;
         return;
     }
-    if (!anything_to_search(scan))
-        return;
-    if (vt_scan_spans(scan))
-        vt_scan_heap_free_lists(scan);
-    if (scan->stop || !vt_scan_flood_books(scan)) {
-        w->in_doubt = true;
-        return;
-    }
-    set_bounds(&n);
-    globals(&n);
-    thread_locals(&n);
-    stacks(&n);
+    n->sought = sought;
+    set_bounds(n);
+    globals(n);
+    thread_locals(n);
+    stacks(n);
 }

@@ -55,6 +55,7 @@ struct vt_native {
     uintptr_t shift;                 /* from a root's word to the address that is written */
     struct vt_native_waiting *queue; /* a ring */
     size_t first, last, room;
+    bool cut;        /* scan->spans were made */
     uint32_t looks;  /* of which some look at the clock */
     uint32_t sought; /* allocations without an owner: the search ends with the last one */
     /* Where a word may lead to: below 4 GiB, as in a program at a fixed address, and above. */
@@ -63,6 +64,9 @@ struct vt_native {
     struct vt_native_shared *shared;
     uint32_t *shared_slots;
     uint32_t shared_count;
+    /* owners_seen.c: takes each word that may lead somewhere; NULL: ways are followed */
+    void (*take)(struct vt_native *n, uintptr_t word, uintptr_t at);
+    struct vt_native_seen *seen;
 };
 
 static inline bool vt_native_may_lead(const struct vt_native *n, uintptr_t word) {
@@ -84,6 +88,12 @@ void vt_native_enter(struct vt_native *n, struct vt_range block, struct vt_range
 /* Follows a word: to an allocation, and into memory. */
 void vt_native_follow(struct vt_native *n, uintptr_t word, const struct vt_native_way *from);
 void vt_native_drain(struct vt_native *n);
+/* Whether the search has come to the block that starts there. */
+bool vt_native_is_marked(const struct vt_span *s, uintptr_t start);
+/* The search of a walk, with all pieces of memory; NULL: it cannot be made. */
+struct vt_native *vt_native_of(struct vt_owners *w);
+/* Looks at the words in a piece of memory. `steady`: as in struct vt_span. */
+void vt_native_look_through(struct vt_native *n, uintptr_t start, uintptr_t end, bool steady);
 
 /* owners_shapes.c: `words`, `count` of them, begin with a pointer to the first byte of `block`. When
  * they are an object of the C++ library whose memory is in use only in part, enters that part. Returns

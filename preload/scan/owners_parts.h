@@ -99,6 +99,7 @@ struct vt_owners_readers {
     uint32_t (*class_name)(struct vt_owners *w, uint64_t key, uint16_t class_, char *to,
                            uint32_t room);
     void (*native)(struct vt_owners *w); /* may be NULL */
+    void (*seen)(struct vt_owners *w);   /* likewise */
 };
 
 struct vt_owners {
@@ -131,7 +132,8 @@ struct vt_owners {
     const struct vt_range *last_ranges[VT_OWNERS_LAST]; /* that were used */
 
     /* owners_native.c */
-    struct vt_scan *native; /* NULL: it is not searched */
+    struct vt_scan *native;   /* NULL: it is not searched */
+    struct vt_native *search; /* NULL: there was none yet */
     struct vt_registers {
         uintptr_t pc, sp, rbp;
         bool rbp_known;
@@ -209,11 +211,17 @@ bool vt_owners_read_open(struct vt_owners *w);
 /* owners_walk.c: the whole walk, and the answer. */
 void vt_owners_walk(struct vt_owners *w);
 struct vt_owners_target *vt_owners_target_at(const struct vt_owners *w, uintptr_t address);
+/* The node of a Python object; 0: it was not reached. */
+uint32_t vt_owners_node_at(const struct vt_owners *w, uintptr_t object);
+/* A type that was asked for before; NULL: none is there. */
+const struct vt_owners_type *vt_owners_type_known(const struct vt_owners *w, uintptr_t type);
 
 /* owners_native.c. The first before there is a copy, in a function whose frame stays; the second in
  * the copy. */
 void vt_owners_native_open(struct vt_owners *w);
 void vt_owners_native(struct vt_owners *w);
+/* owners_seen.c: what memory without an owner was last seen in. */
+void vt_owners_native_seen(struct vt_owners *w);
 
 /* owners_unwind.c: the frames from here outwards, as far as they are known for certain. */
 struct vt_scan;
@@ -230,6 +238,15 @@ uint32_t vt_owners_root_step(struct vt_owners *w, const struct vt_root *root);
 /* The step from a parent by an edge to an object of this type. 0: no memory. */
 uint32_t vt_owners_step(struct vt_owners *w, uint32_t parent, const struct vt_edge *edge,
                         uint64_t type, uint16_t class_);
+/* The step that says in what memory was seen (VT_STEP_SEEN). */
+struct vt_seen_step {
+    struct vt_owners_text name;
+    uint32_t bytes;
+    uint64_t address;
+    uint64_t type; /* as in struct vt_path_step */
+    uint16_t class_;
+};
+uint32_t vt_owners_seen_step(struct vt_owners *w, uint32_t parent, const struct vt_seen_step *seen);
 /* Writes OWNED records of all targets that were reached, after the steps that they name. */
 void vt_owners_write(struct vt_owners *w);
 

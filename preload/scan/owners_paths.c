@@ -144,6 +144,20 @@ uint32_t vt_owners_step(struct vt_owners *w, uint32_t parent, const struct vt_ed
     return known ? known : add(w, slot, as, name, (struct vt_owners_text){0});
 }
 
+uint32_t vt_owners_seen_step(struct vt_owners *w, uint32_t parent,
+                             const struct vt_seen_step *seen) {
+    struct vt_owners_text name = cut(seen->name);
+    struct vt_path_step as = {.parent = parent,
+                              .kind = VT_STEP_SEEN,
+                              .line = seen->bytes,
+                              .address = seen->address,
+                              .type = seen->type,
+                              .class_ = seen->class_,
+                              .name_bytes = (uint8_t)name.bytes};
+    uint32_t *slot = slot_of(w, &as, name), known = find(w, *slot, &as, name.at);
+    return known ? known : add(w, slot, as, name, (struct vt_owners_text){0});
+}
+
 /* --- what was folded --- */
 
 /* Where a node is on the way through a graph. */

@@ -128,6 +128,16 @@ static bool keeps_books(struct vt_owners *w, uintptr_t type, bool is_type) {
                    : strncmp(name, numba, sizeof numba - 1) == 0;
 }
 
+#define OBJECT_BYTES 16
+
+/* Whether its objects have words of an extension's own: builtin types' names have no module. */
+static bool is_of_extension(struct vt_owners *w, const struct vt_owners_type *type) {
+    char name[128] = "";
+    uint32_t n = vt_owners_python_type_name(w, type->address, name, sizeof name - 1);
+    name[n] = 0;
+    return type->basic_size > OBJECT_BYTES && (strchr(name, '.') || strcmp(name, "PyCapsule") == 0);
+}
+
 void vt_owners_python_type(struct vt_owners *w, struct vt_owners_type *type) {
     struct fields f;
     type->leaf = true;
@@ -148,6 +158,7 @@ void vt_owners_python_type(struct vt_owners *w, struct vt_owners_type *type) {
     type->leaf =
         type->reader == VT_PYREAD_NOTHING ||
         (type->reader == VT_PYREAD_PLAIN && !attributes && !type->spare[VT_PYSPARE_MEMBERS]);
+    type->opaque = type->reader == VT_PYREAD_PLAIN && type->leaf && is_of_extension(w, type);
     type->number = type->reader == VT_PYREAD_NUMBER;
     type->spare[VT_PYSPARE_BOOKS] =
         f.flags & VT_PYFLAG_HEAP && attributes && keeps_books(w, type->address, false);

@@ -68,18 +68,30 @@ static bool make_memory(struct vt_owners *w) {
 
 /* --- types --- */
 
+/* The slot of a type, or the free one where it goes. */
+static uint32_t *type_slot(const struct vt_owners *w, uintptr_t type) {
+    uint32_t most = VT_OWNERS_TYPES * 2, i = (uint32_t)((type >> 4) * 0x9e3779b1u) & (most - 1);
+    while (w->type_slots[i] && w->types[w->type_slots[i]].address != type)
+        i = (i + 1) & (most - 1);
+    return &w->type_slots[i];
+}
+
+const struct vt_owners_type *vt_owners_type_known(const struct vt_owners *w, uintptr_t type) {
+    uint32_t known = *type_slot(w, type);
+    return known ? &w->types[known] : NULL;
+}
+
 const struct vt_owners_type *vt_owners_type_at(struct vt_owners *w, uintptr_t type) {
     if (!type || type & 7)
         return NULL;
-    uint32_t most = VT_OWNERS_TYPES * 2, i = (uint32_t)((type >> 4) * 0x9e3779b1u) & (most - 1);
-    for (; w->type_slots[i]; i = (i + 1) & (most - 1))
-        if (w->types[w->type_slots[i]].address == type)
-            return &w->types[w->type_slots[i]];
+    uint32_t *slot = type_slot(w, type);
+    if (*slot)
+        return &w->types[*slot];
     if (w->type_count == VT_OWNERS_TYPES) {
         w->in_doubt = true;
         return NULL;
     }
-    struct vt_owners_type *t = &w->types[w->type_slots[i] = w->type_count++];
+    struct vt_owners_type *t = &w->types[ *slot = w->type_count++];
     t->address = type;
     w->readers->python_type(w, t);
     w->readers->class_type(w, t);
@@ -123,6 +135,10 @@ static uint32_t node_of(const struct vt_owners *w, uintptr_t address, uint16_t c
         number = n->beside;
     }
     return number;
+}
+
+uint32_t vt_owners_node_at(const struct vt_owners *w, uintptr_t object) {
+    return node_of(w, object, VT_NODE_PYTHON);
 }
 
 bool vt_owners_seen(const struct vt_owners *w, uintptr_t object) {
@@ -196,7 +212,7 @@ static void arrive_again(struct vt_owners *w, uint32_t number, const struct vt_e
 static void arrive(struct vt_owners *w, const struct vt_edge *edge, uint16_t class_, uint64_t type,
                    uint16_t type_index, uint16_t roles) {
     uint32_t known = node_of(w, edge->to, class_);
-    if (known && w->level == VT_LEVEL_UNREACHED)
+    if (known && w->level >= VT_LEVEL_UNREACHED)
         return; /* it has a way already, to which this adds nothing */
     if (known) {
         if (!w->roles_only)
@@ -242,9 +258,25 @@ static void arrive_at_target(struct vt_owners *w, const struct vt_edge *edge, ui
     arrive(w, &at, VT_NODE_TARGET, 0, 0, roles);
 }
 
+/* Whether a word of an object, of which no more is known, points to an allocation. It does not own it:
+ * the object gets a name, in case it was last seen there (owners_seen.c). */
+static bool points_to_target(struct vt_owners *w, uintptr_t object,
+                             const struct vt_owners_type *type) {
+    uint64_t words[64], bytes = (uint64_t)type->basic_size;
+    bytes = bytes < sizeof words ? bytes & ~(uint64_t)7 : sizeof words;
+    if (!vt_owners_read(w, words, object, bytes))
+        return false;
+    for (unsigned i = 2; i < bytes / 8; i++) {
+        const struct vt_owners_target *t = vt_owners_target_at(w, words[i]);
+        if (t && !t->inner && t->kind != VT_KIND_BLOCK)
+            return true;
+    }
+    return false;
+}
+
 static void arrive_at_python(struct vt_owners *w, const struct vt_edge *edge, uint16_t roles) {
     const struct vt_owners_type *type = edge->type ? edge->type : vt_owners_type_of(w, edge->to);
-    if (!type || type->leaf)
+    if (!type || (type->leaf && !(type->opaque && points_to_target(w, edge->to, type))))
         return;
     if (type->number && !vt_owners_target_at(w, w->readers->python_number(w, edge->to)))
         return;
@@ -366,9 +398,13 @@ static uint32_t next_later(struct vt_owners *w) {
 
 static void walk_level(struct vt_owners *w) {
     uint32_t number;
-    w->readers->python_roots(w);
-    if (w->level == VT_LEVEL_NATIVE && w->readers->native && !w->stopped)
-        w->readers->native(w);
+    void (*native)(struct vt_owners * w) = w->level == VT_LEVEL_NATIVE ? w->readers->native
+                                           : w->level == VT_LEVEL_SEEN ? w->readers->seen
+                                                                       : NULL;
+    if (w->level != VT_LEVEL_SEEN)
+        w->readers->python_roots(w);
+    if (native && !w->stopped)
+        native(w);
     for (;;) {
         while (w->read < w->node_count && has_time(w)) {
             if (w->read + AHEAD < w->node_count)
@@ -393,10 +429,16 @@ void vt_owners_walk(struct vt_owners *w) {
     w->cpu_began_ns = vt_sys_clock_ns(CLOCK_THREAD_CPUTIME_ID);
     if (vt_owners_read_open(w) && make_memory(w)) {
         /* What the user's own names hold all of needs no libraries'. */
-        for (w->level = 0; w->level < VT_LEVELS && !w->stopped; w->level++)
+        bool stopped = false, in_doubt = false;
+        for (w->level = 0; w->level < VT_LEVELS && !w->stopped; w->level++) {
             if (w->level < VT_LEVEL_NATIVE || (w->reached < w->target_count && !is_passed_over(w)))
                 walk_level(w);
-        bool stopped = w->stopped;
+            if (w->level < VT_LEVEL_SEEN) { /* that names no owner, so it need not be complete */
+                stopped = w->stopped;
+                in_doubt = w->in_doubt;
+            }
+        }
+        w->in_doubt = in_doubt;
         w->stopped = false; /* for what is written */
         vt_owners_write(w);
         w->stopped |= stopped;

@@ -63,6 +63,7 @@ enum vt_owners_level {
     VT_LEVEL_INTERPRETER, /* what only the interpreter itself holds */
     VT_LEVEL_CYCLE,       /* objects of the collector that nothing above led to */
     VT_LEVEL_UNREACHED,   /* likewise, which something unknown holds: what they hold has no owner */
+    VT_LEVEL_SEEN,        /* words in memory that nothing above led to: no owners either */
     VT_LEVELS
 };
 
@@ -138,6 +139,7 @@ struct vt_owners_type {
     uint8_t family;
     /* For owners_python.c alone, from here on; all 0 at first. */
     bool leaf;   /* its objects hold nothing, and are never visited: str, module, ... */
+    bool opaque; /* a leaf of an extension's: visited if a word in it points to an allocation */
     bool number; /* visited only if their vt_owners_python_number() is the start of an allocation */
     uint8_t reader;
     uint32_t flags;

@@ -186,7 +186,7 @@ def check(seed, _):
     owned, said = read_log()
     wrong, cycles = [], []
     for address, ends in owned.items():
-        ways = [path_of(number) for number in ends if number]
+        ways = [way for way in map(path_of, filter(None, ends)) if way[-1].kind != paths.SEEN]  # that is no owner
         lead = [paths.follow(way, known.values()) for way in ways]
         cycles += [address] * (bool(ways) and all(way[0].kind == paths.CYCLE for way in ways))
         # The path of another holder ends at an object that is on the way of the first one.

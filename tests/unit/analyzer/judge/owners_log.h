@@ -110,4 +110,22 @@ static inline uint32_t graph_step(uint32_t parent, const char *class, uint32_t s
                                           vt_step_chain(row, length)});
 }
 
+/* The model as people read it. */
+static inline char *report(enum vt_by by, const char *site) {
+    char *text = NULL;
+    size_t length;
+    struct vt_format_options how = {.by = by, .site = site};
+    FILE *out = open_memstream(&text, &length);
+    assert_int_equal(vt_format_find("text")->write(&model, &how, out), 0);
+    fclose(out);
+    return text;
+}
+
+static inline void assert_lines(const char *text, const char *expected) {
+    if (!strstr(text, expected)) {
+        fputs(text, stderr);
+        fail_msg("no\n%s", expected);
+    }
+}
+
 #endif

@@ -1,0 +1,205 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * What memory without an owner was last seen in: an object of Python's that holds it, or memory with a
+ * word that points to it. Called by owners.c.
+ */
+#include "last_hop.h"
+
+#include "names/names.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* What things of one kind hold of one site. */
+struct hop {
+    uint32_t site;
+    const struct vt_log_step *of;
+    char *kind;     /* what is alike of those that are told as one */
+    char *behind;   /* "" nothing */
+    bool is_behind; /* it is what has the name */
+    enum vt_hop certainty;
+    uint64_t bytes;
+    uint32_t objects, least, most; /* how many; the sizes of blocks */
+};
+
+struct telling {
+    const struct vt_owners_sources *from;
+    const struct vt_process *p;
+    struct hop *hops;
+    size_t count;
+};
+
+static int compare_hops(const void *a, const void *b) {
+    const struct hop *x = a, *y = b;
+    int kind = strcmp(x->kind, y->kind);
+    return x->site != y->site ? VT_ORDER({x->site, y->site})
+           : kind             ? kind
+                              : VT_ORDER({x->of->number, y->of->number});
+}
+
+static bool is(const struct vt_log_step *step, const char *name) {
+    return !strcmp(step->name, name);
+}
+
+static bool is_seen(const struct vt_log_step *step) {
+    return step->kind == VT_STEP_SEEN;
+}
+
+static bool is_object(const struct vt_log_step *step) {
+    return !is_seen(step) || is(step, "object");
+}
+
+/* Free it. */
+static char *class_of(const struct vt_log_step *step) {
+    const char *name = is_seen(step) ? step->type : step->name;
+    return name[0] ? vt_class_text(name) : vt_strdup("unknown");
+}
+
+static const char *article(const char *name) {
+    return strchr("AEIOUaeiou", name[0]) ? "an" : "a";
+}
+
+/* "data of libpool.so (pool_state)". Free it. */
+static char *data_text(const struct telling *t, const struct vt_log_step *step) {
+    struct vt_root root = {.what = NULL};
+    const struct vt_log_module *module =
+        vt_log_module_at(t->from->log, step->address, VT_TICKS_MASK);
+    vt_native_root_fill(t->from->log, t->from->symbols, VT_STEP_GLOBAL, step->address, &root);
+    if (!module)
+        return vt_strdup("data of a library");
+    return root.what ? vt_formatted("data of %s (%s)", vt_basename(root.module), root.what)
+                     : vt_formatted("data of %s at 0x%llx", vt_basename(root.module),
+                                    (unsigned long long)(step->address - module->bias));
+}
+
+/* "an object of class Node", "a list (12 items)", "a block of 48 bytes on the heap". Free it. */
+static char *one_text(const struct telling *t, const struct vt_log_step *step) {
+    char *name, *text;
+    if (is_object(step)) {
+        name = class_of(step);
+        text = !is_seen(step) && step->line
+                   ? vt_formatted("%s %s (%s item%s)", article(name), name, VT_NUMBER(step->line),
+                                  vt_plural(step->line))
+                   : vt_formatted("an object of class %s", name);
+        free(name);
+        return text;
+    }
+    if (is(step, "block"))
+        return vt_formatted("a block of %s byte%s on the heap", VT_NUMBER(step->line),
+                            vt_plural(step->line));
+    if (is(step, "data"))
+        return data_text(t, step);
+    if (is(step, "stack"))
+        return vt_strdup("a thread's stack, perhaps left there by a call that has returned");
+    if (is(step, "pinned"))
+        return vt_formatted("%s of pinned host memory", VT_BYTES(step->line));
+    return is(step, "mapping") ? vt_formatted("%s of mapped memory", VT_BYTES(step->line))
+                               : vt_formatted("a mapping of %s", step->name);
+}
+
+/* "3 objects of class Node". Free it. */
+static char *many_text(const struct telling *t, const struct hop *hop) {
+    char *text;
+    if (hop->of->many || (hop->objects > 1 && is_object(hop->of))) {
+        char *name = class_of(hop->of);
+        text = hop->of->many
+                   ? vt_formatted("objects of class %s", name)
+                   : vt_formatted("%s objects of class %s", VT_NUMBER(hop->objects), name);
+        free(name);
+        return text;
+    }
+    if (hop->objects > 1 && is(hop->of, "block"))
+        return hop->least == hop->most
+                   ? vt_formatted("%s blocks of %s byte%s on the heap", VT_NUMBER(hop->objects),
+                                  VT_NUMBER(hop->least), vt_plural(hop->least))
+                   : vt_formatted("%s blocks on the heap", VT_NUMBER(hop->objects));
+    return one_text(t, hop->of);
+}
+
+/* What leads to memory that a word was seen in: the object that is nearest, or the name that the way
+ * ends with. "" nothing. Free it. */
+static char *behind(const struct telling *t, struct hop *hop) {
+    const struct vt_log_step *of = hop->of;
+    enum vt_hop *certainty = &hop->certainty;
+    const struct vt_log_step *steps = t->from->log->steps;
+    uint32_t up = of->parent;
+    *certainty = !is_seen(of)                        ? VT_HOP_HOLDER
+                 : is(of, "stack") || is(of, "data") ? VT_HOP_SEEN_NAMED
+                                                     : VT_HOP_SEEN;
+    if (!is_seen(of) || up == VT_MAP_NONE)
+        return vt_strdup("");
+    if (is_seen(&steps[up]) || vt_owner_names_of(t->from->names, up) == VT_MAP_NONE) {
+        while (!is_seen(&steps[up]) && steps[up].parent != VT_MAP_NONE)
+            up = steps[up].parent;
+        *certainty = is_seen(&steps[up]) && is(&steps[up], "data") ? VT_HOP_SEEN_NAMED : *certainty;
+        return one_text(t, &steps[up]);
+    }
+    struct vt_memory_owner owner = {.bytes = 0};
+    vt_owner_names_fill(t->from->names, up, &owner);
+    *certainty = VT_HOP_SEEN_NAMED;
+    hop->is_behind =
+        is_object(of) && !strcmp(of->type, steps[up].type) && !strcmp(owner.name, owner.holder);
+    return vt_owner_text(t->p, &owner, 0);
+}
+
+static void add(struct telling *t, uint32_t site, const struct vt_log_step *of, uint64_t bytes) {
+    struct hop *hop = &t->hops[t->count++];
+    *hop = (struct hop){
+        .site = site, .of = of, .bytes = bytes, .objects = 1, .least = of->line, .most = of->line};
+    hop->behind = behind(t, hop);
+    char *name = is_object(of) ? class_of(of) : vt_strdup(of->name);
+    hop->kind = vt_formatted("%u %s %s", is_object(of), name, hop->behind);
+    free(name);
+}
+
+static void drop(struct hop *hop) {
+    free(hop->kind);
+    free(hop->behind);
+}
+
+/* Adds up what is alike. Returns how many are left, by site. */
+static size_t merge(struct hop *hops, size_t count) {
+    size_t kept = 0;
+    vt_sort(hops, count, sizeof *hops, compare_hops);
+    for (size_t i = 0; i < count; i++) {
+        struct hop *last = kept ? &hops[kept - 1] : NULL;
+        if (!last || last->site != hops[i].site || strcmp(last->kind, hops[i].kind) != 0) {
+            hops[kept++] = hops[i];
+            continue;
+        }
+        last->bytes += hops[i].bytes;
+        last->objects += hops[i].of->number != last->of->number;
+        last->least = hops[i].least < last->least ? hops[i].least : last->least;
+        last->most = hops[i].most > last->most ? hops[i].most : last->most;
+        last->of = last->of->many ? last->of : hops[i].of;
+        drop(&hops[i]);
+    }
+    return kept;
+}
+
+void vt_last_hops_tell(const struct vt_owners_sources *from, const struct vt_replay_snapshot *s,
+                       const bool *speaks, struct vt_process *p) {
+    struct telling t = {.from = from, .p = p, .hops = vt_alloc(s->sum_count, sizeof *t.hops)};
+    for (size_t i = 0; i < s->sum_count; i++) {
+        const struct vt_owned_sum *sum = &s->sums[i];
+        uint32_t site = from->index[sum->site];
+        if (sum->hop != VT_MAP_NONE && site != VT_NO_SITE && speaks[site])
+            add(&t, site, &from->log->steps[sum->hop], sum->bytes);
+    }
+    t.count = merge(t.hops, t.count);
+    for (size_t i = 0; i < t.count; i++) {
+        const struct hop *hop = &t.hops[i];
+        struct vt_site *site = &p->sites[hop->site];
+        if (!site->last_hop && hop->bytes >= (site->unowned_bytes + 1) / 2) {
+            char *text = many_text(&t, hop);
+            site->last_hop = vt_printable(
+                hop->is_behind
+                    ? vt_strdup(hop->behind)
+                    : vt_formatted("%s%s%s", text, hop->behind[0] ? " behind " : "", hop->behind));
+            site->hop = hop->certainty;
+            free(text);
+        }
+        drop(&t.hops[i]);
+    }
+    free(t.hops);
+}
