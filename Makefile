@@ -210,25 +210,10 @@ check-man:
 compile_commands.json: ## what editors and clangd read: how each source is compiled
 	@$(MAKE) --no-print-directory -nB all test-build | tools/compile-commands >$@
 
-bench: ## measure: ns per event beside heaptrack, log bytes, start-up cost; precision and recall of verdicts
+bench: ## measure what everything costs, beside heaptrack and PyTorch; targets met and not (T=TOPIC: one alone; JSON=FILE)
 	@tests/setup.sh bench
 	@$(MAKE) --no-print-directory -s -j$(JOBS) all $(BUILD)/bench/pairs $(BUILD)/bench/size
-	@tests/bench/run $(BUILD)
-	@echo; tests/bench/owners $(BUILD)
-	@echo; echo "programs that never use CUDA (tests/bench/idle):"
-	@tests/bench/idle $(BUILD)
-	@echo; echo "the analyzer's work, at 10,000 and 100,000 of each thing (tests/cases/631-time):"
-	@VRAMTRACE_CASE_SIZES="10000 100000" VRAMTRACE_CASE_LIMIT=1800 tests/run --build $(BUILD) 631-time
-	@echo; echo "verdicts over the labelled corpus (tests/scenarios):"
-	@tests/scenarios/run --build $(BUILD) --jobs $(JOBS)
-	@echo; echo "growing, over programs that act by chance (tests/scenarios/random):"
-	@tests/scenarios/random/run --build $(BUILD) --jobs $(JOBS)
-	@echo; echo "owners of objects by chance (tests/scenarios/owners/random):"
-	@tests/scenarios/owners/random/run --build $(BUILD) --jobs $(JOBS) --turns 1
-	@echo; echo "one free removed at a time (tests/mutants):"
-	@tests/mutants/run --build $(BUILD) --jobs $(JOBS)
-	@VT_SEEDS=100 tests/run --build $(BUILD) 310-random
-	@VT_SCAN_SECONDS=1 tests/run --build $(BUILD) 612-scan-size
+	@tests/bench/run $(if $(T),--only $(T)) $(if $(JSON),--json $(JSON)) $(BUILD)
 
 budget: ## count anew what an event costs, and write it as the budget that `make test` holds it against
 	@tests/setup.sh bench

@@ -1,17 +1,20 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * The benchmark's program: allocates and frees, one pair after the other, at the end of a call
- * chain of a given depth, and prints the nanoseconds that a pair took.
+ * chain of a given depth, and prints the nanoseconds that a pair took: by the clock, and of the
+ * thread's own processor time.
  *
- *   pairs [-b] [-v] [-l LIVE] DEPTH STACKS PAIRS THREADS
+ *   pairs [-b] [-n] [-t] [-v] [-l LIVE] DEPTH STACKS PAIRS THREADS
  *
  * STACKS is the number of distinct call stacks; each pair takes one at random. They differ in which
  * of two call sites each of the outermost levels goes through. -b: blocks, reported as PyTorch's
- * allocator reports them (one thread). -v: sizes vary. -l: that many allocations of a thread are
- * live at a time; a pair frees one at random and allocates in its place.
+ * allocator reports them (one thread). -n: each pair has the next stack, which there was not before
+ * (PAIRS at most STACKS). -t: the threads run one after the other, for shared_writes.py. -v: sizes
+ * vary. -l: that many allocations of a thread are live at a time; a pair frees one at random and
+ * allocates in its place.
  *
- * Started by tests/bench/run and tests/bench/instructions, with a libcuda.so.1 whose allocations
- * are malloc's (stub_cuda.c).
+ * Started by tests/bench/recording and tests/bench/instructions, with a libcuda.so.1 whose
+ * allocations are malloc's (stub_cuda.c).
  */
 #include <dlfcn.h>
 #include <pthread.h>
@@ -36,8 +39,10 @@ static void (*count_instructions)(int);
 static int depth;
 static uint32_t stacks, places_count = 1;
 static long pairs;
-static bool blocks, varied;
+static bool blocks, new_stacks, in_turn, varied;
 static pthread_barrier_t start;
+static pthread_mutex_t turn = PTHREAD_MUTEX_INITIALIZER;
+static volatile int turns; /* written where a thread's turn begins and ends */
 static __thread struct place *places;
 static size_t allocated_blocks;
 
@@ -103,30 +108,59 @@ static uint32_t next_random(uint32_t *state) {
     return *state;
 }
 
-static uint64_t now_ns(void) {
+static uint64_t now_ns(clockid_t clock) {
     struct timespec t;
 
-    clock_gettime(CLOCK_MONOTONIC, &t);
+    clock_gettime(clock, &t);
     return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
 }
 
-static void *work(void *elapsed) {
-    uint32_t state = 2463534242u, place = 88172645u;
+struct elapsed {
+    uint64_t wall, processor;
+};
+
+static void begin(struct elapsed *elapsed) {
+    pthread_barrier_wait(&start);
+    if (in_turn) {
+        pthread_mutex_lock(&turn);
+        turns++;
+    }
+    count_instructions(1);
+    elapsed->wall = now_ns(CLOCK_MONOTONIC);
+    elapsed->processor = now_ns(CLOCK_THREAD_CPUTIME_ID);
+}
+
+static void end(struct elapsed *elapsed) {
+    elapsed->processor = now_ns(CLOCK_THREAD_CPUTIME_ID) - elapsed->processor;
+    elapsed->wall = now_ns(CLOCK_MONOTONIC) - elapsed->wall;
+    count_instructions(0);
+    if (in_turn) {
+        turns++;
+        pthread_mutex_unlock(&turn);
+    }
+}
+
+/* Every stack once beforehand, and as many allocations as are to be live: what a new stack costs is
+ * not what is asked here. They are the same stacks only if one call makes both. */
+static void *work(void *result) {
+    uint32_t state = 2463534242u, place = 88172645u, once = new_stacks ? 1 : stacks;
+    long warm = once > places_count ? once : places_count;
 
     places = calloc(places_count, sizeof *places);
     if (!places)
         die("no memory");
-    /* Every stack once beforehand, and as many allocations as are to be live: what a new stack
-     * costs is not what is asked here. */
-    for (uint32_t i = 0; i < stacks || i < places_count; i++)
-        descend(depth, i % stacks, i);
-    pthread_barrier_wait(&start);
-    count_instructions(1);
-    uint64_t begin = now_ns();
-    for (long i = 0; i < pairs; i++)
-        descend(depth, next_random(&state) % stacks, next_random(&place));
-    *(uint64_t *)elapsed = now_ns() - begin;
-    count_instructions(0);
+    for (long i = -warm; i < pairs; i++) {
+        uint32_t path = new_stacks ? stacks : (uint32_t)(i + warm) % stacks;
+        uint32_t random = (uint32_t)(i + warm);
+        if (i == 0)
+            begin(result);
+        if (i >= 0) {
+            path = new_stacks ? (uint32_t)i : next_random(&state) % stacks;
+            random = next_random(&place);
+        }
+        descend(depth, path, random);
+    }
+    end(result);
     return NULL;
 }
 
@@ -139,20 +173,24 @@ static void *symbol(void *library, const char *name) {
 }
 
 static void read_arguments(int argc, char **argv, int *threads) {
-    for (int option; (option = getopt(argc, argv, "bvl:")) != -1;) {
+    for (int option; (option = getopt(argc, argv, "bntvl:")) != -1;) {
         if (option == 'l')
             places_count = (uint32_t)atol(optarg);
         blocks |= option == 'b';
+        new_stacks |= option == 'n';
+        in_turn |= option == 't';
         varied |= option == 'v';
     }
     if (argc - optind != 4)
-        die("usage: pairs [-b] [-v] [-l LIVE] DEPTH STACKS PAIRS THREADS");
+        die("usage: pairs [-b] [-n] [-t] [-v] [-l LIVE] DEPTH STACKS PAIRS THREADS");
     depth = atoi(argv[optind]);
     stacks = (uint32_t)atoi(argv[optind + 1]);
     pairs = atol(argv[optind + 2]);
     *threads = atoi(argv[optind + 3]);
     if (depth < 1 || stacks < 1 || pairs < 1 || *threads < 1 || places_count < 1)
         die("DEPTH, STACKS, PAIRS, THREADS and LIVE are positive");
+    if (new_stacks && pairs > stacks)
+        die("with -n, there are at least as many STACKS as PAIRS");
 }
 
 static void start_cuda(void) {
@@ -176,7 +214,7 @@ static void start_cuda(void) {
 
 int main(int argc, char **argv) {
     enum { MOST_THREADS = 64 };
-    uint64_t elapsed[MOST_THREADS], slowest = 0;
+    struct elapsed elapsed[MOST_THREADS], slowest = {0, 0};
     pthread_t threads[MOST_THREADS];
     int count;
 
@@ -184,14 +222,20 @@ int main(int argc, char **argv) {
     if (count > (blocks ? 1 : MOST_THREADS))
         die("at most 64 threads, and one with -b");
     start_cuda();
+    if (in_turn) {
+        printf("turns %p\n", (void *)&turns);
+        fflush(stdout);
+    }
     pthread_barrier_init(&start, NULL, (unsigned)count);
     for (int i = 0; i < count; i++)
         if (pthread_create(&threads[i], NULL, work, &elapsed[i]) != 0)
             die("no thread");
     for (int i = 0; i < count; i++) {
         pthread_join(threads[i], NULL);
-        slowest = elapsed[i] > slowest ? elapsed[i] : slowest;
+        if (elapsed[i].wall > slowest.wall)
+            slowest = elapsed[i];
     }
-    printf("%.1f\n", (double)slowest / (double)pairs);
+    printf("ns %.1f %.1f\n", (double)slowest.wall / (double)pairs,
+           (double)slowest.processor / (double)pairs);
     return 0;
 }

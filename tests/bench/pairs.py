@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 """pairs.py DEPTH PAIRS: alloc/free pairs through ctypes at the end of a Python call chain of a given depth, one stack;
-prints the nanoseconds that a pair took. Started by tests/bench/run and tests/bench/instructions, with a libcuda.so.1
-whose allocations are malloc's (stub_cuda.c)."""
+prints how many nanoseconds of its processor time a pair took. Started by tests/bench/python and tests/bench/instructions, with
+a libcuda.so.1 whose allocations are malloc's (stub_cuda.c)."""
 
 import ctypes
 import sys
@@ -15,12 +15,12 @@ alloc.argtypes, free.argtypes = (ctypes.c_void_p, ctypes.c_size_t), (ctypes.c_ui
 def pairs(count):
     address = ctypes.c_uint64()
     out = ctypes.byref(address)
-    begin = time.perf_counter_ns()
+    begin = time.thread_time_ns()
     for _ in range(count):
         if alloc(out, 64):
             raise MemoryError
         free(address)
-    return (time.perf_counter_ns() - begin) / count
+    return (time.thread_time_ns() - begin) / count
 
 
 def descend(levels, count):
