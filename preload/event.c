@@ -122,22 +122,27 @@ void vt_event_close(const struct vt_recording *recording) {
     end(recording);
 }
 
+struct label {
+    unsigned hook;
+    const struct vt_caller *caller;
+};
+
 /* Within a runtime call, the name and caller are those of the outermost runtime call. */
-static struct vt_call labelled(const struct vt_call *call) {
-    if (vt_tls.label_depth && !has_ended(vt_tls.label_frame, (uintptr_t)__builtin_frame_address(0)))
-        return (struct vt_call){.hook = vt_tls.label_hook, .caller = vt_tls.label_caller};
-    return *call;
+static inline __attribute__((always_inline)) struct label labelled(const struct vt_call *call) {
+    if (VT_UNLIKELY(vt_tls.label_depth) &&
+        !has_ended(vt_tls.label_frame, (uintptr_t)__builtin_frame_address(0)))
+        return (struct label){vt_tls.label_hook, &vt_tls.label_caller};
+    return (struct label){call->hook, &call->caller};
 }
 
 static unsigned device_of(unsigned kind, unsigned context) {
     return vt_kind_layer(kind) == VT_LAYER_HOST ? VT_DEVICE_HOST : vt_context_device(context);
 }
 
-static void record_alloc(struct vt_thread *t, const struct vt_call *call,
-                         const struct vt_live *what, uint64_t ticks) {
+static void record_alloc(struct vt_thread *t, const struct vt_live *what, uint64_t ticks) {
     vt_log_alloc(t,
                  &(struct vt_rec_alloc){
-                     .word = vt_word(VT_REC_ALLOC, what->kind, call->hook, what->stack),
+                     .word = vt_word(VT_REC_ALLOC, what->kind, what->hook, what->stack),
                      .when = vt_when(what->device, ticks),
                      .address = what->address,
                      .size_context = (what->size & VT_SIZE_MASK) | (uint64_t)what->context << 48});
@@ -171,8 +176,8 @@ void vt_event_ends(void) {
     end(&rec);
 }
 
-static void record_fail(struct vt_thread *t, const struct vt_call *call, const struct vt_live *what,
-                        uint64_t ticks, int result, uint32_t flags) {
+static void record_fail(struct vt_thread *t, const struct vt_live *what, uint64_t ticks, int result,
+                        uint32_t flags) {
     struct vt_rec_fail *r = (void *)vt_log_reserve(t, sizeof *r);
     if (!r)
         return;
@@ -180,7 +185,7 @@ static void record_fail(struct vt_thread *t, const struct vt_call *call, const s
     r->size = what->size;
     r->result = result;
     r->flags = flags;
-    vt_log_commit(t, &r->word, vt_word(VT_REC_FAIL, what->kind, call->hook, what->stack),
+    vt_log_commit(t, &r->word, vt_word(VT_REC_FAIL, what->kind, what->hook, what->stack),
                   sizeof *r);
 }
 
@@ -198,23 +203,22 @@ static void allocated(const struct vt_call *call, int result, struct vt_live *wh
         end(&rec);
         return;
     }
-    struct vt_call label = labelled(call);
-    if (what->hook)
-        label.hook = what->hook;
-    what->hook = (uint16_t)label.hook;
+    struct label label = labelled(call);
+    if (!what->hook)
+        what->hook = (uint16_t)label.hook;
     if (!what->stack)
-        what->stack = vt_stack_capture(rec.thread, &label.caller);
+        what->stack = vt_stack_capture(rec.thread, label.caller);
     if (result == 0) {
         bool kept = vt_live_insert(what);
         if (!kept)
             vt_log_drop(VT_DROP_LIVE);
         vt_limit_settle(call, kept ? what : NULL);
         record_launches(rec.thread, ticks);
-        record_alloc(rec.thread, &label, what, ticks);
+        record_alloc(rec.thread, what, ticks);
         vt_tls.ask = (uint8_t)vt_peak_allocated(what);
     } else {
         vt_limit_settle(call, NULL);
-        record_fail(rec.thread, &label, what, ticks, result, call->refused);
+        record_fail(rec.thread, what, ticks, result, call->refused);
         vt_tls.ask = result == CUDA_ERROR_OUT_OF_MEMORY && !call->refused ? VT_ASK_MEMORY : 0;
         if (result == CUDA_ERROR_OUT_OF_MEMORY && !(call->refused & VT_FAIL_INJECTED)) {
             vt_tls.due |= VT_DUE_REFUSED;
@@ -255,13 +259,13 @@ bool vt_event_may_alloc(struct vt_call *call, unsigned kind, uint64_t size, unsi
 
 uint32_t vt_event_stack(const struct vt_call *call, uint16_t *hook) {
     struct vt_recording rec = begin();
-    struct vt_call label = labelled(call);
+    struct label label = labelled(call);
     uint32_t stack = 0;
     vt_tls.events++;
     *hook = (uint16_t)label.hook;
     if (!rec.thread)
         return 0;
-    stack = vt_stack_capture(rec.thread, &label.caller);
+    stack = vt_stack_capture(rec.thread, label.caller);
     end(&rec);
     return stack;
 }
@@ -279,18 +283,16 @@ struct vt_freeing vt_event_free_begin(uint64_t address, unsigned kind) {
     return f;
 }
 
-static void record_free(struct vt_thread *t, const struct vt_call *call,
-                        const struct vt_freeing *f) {
-    vt_log_free(t,
-                &(struct vt_rec_free){
-                    .word = vt_word(VT_REC_FREE, f->known ? f->was.kind : f->kind, call->hook, 0),
-                    .when = vt_when(f->known ? f->was.device : VT_DEVICE_UNKNOWN, f->ticks),
-                    .address = f->address});
+static void record_free(struct vt_thread *t, unsigned hook, const struct vt_freeing *f) {
+    vt_log_free(t, &(struct vt_rec_free){
+                       .word = vt_word(VT_REC_FREE, f->known ? f->was.kind : f->kind, hook, 0),
+                       .when = vt_when(f->known ? f->was.device : VT_DEVICE_UNKNOWN, f->ticks),
+                       .address = f->address});
 }
 
-static void record_free_fail(struct vt_thread *t, const struct vt_call *call,
+static void record_free_fail(struct vt_thread *t, const struct label *label,
                              const struct vt_freeing *f, int result) {
-    uint32_t stack = vt_stack_capture(t, &call->caller);
+    uint32_t stack = vt_stack_capture(t, label->caller);
     struct vt_rec_free_fail *r = (void *)vt_log_reserve(t, sizeof *r);
     if (!r)
         return;
@@ -298,7 +300,7 @@ static void record_free_fail(struct vt_thread *t, const struct vt_call *call,
     r->address = f->address;
     r->result = result;
     r->zero = 0;
-    vt_log_commit(t, &r->word, vt_word(VT_REC_FREE_FAIL, f->kind, call->hook, stack), sizeof *r);
+    vt_log_commit(t, &r->word, vt_word(VT_REC_FREE_FAIL, f->kind, label->hook, stack), sizeof *r);
 }
 
 void vt_event_watch_program(uint64_t ticks) {
@@ -329,10 +331,10 @@ static void freed(const struct vt_call *call, const struct vt_freeing *f, int re
     }
     if (!rec.thread)
         return;
-    struct vt_call label = labelled(call);
+    struct label label = labelled(call);
     vt_event_watch_program(f->ticks);
     if (result == 0)
-        record_free(rec.thread, &label, f);
+        record_free(rec.thread, label.hook, f);
     else
         record_free_fail(rec.thread, &label, f, result);
     end(&rec);
@@ -373,8 +375,8 @@ void vt_event_bulk(const struct vt_call *call, uint64_t ticks, unsigned context)
     vt_tls.events++;
     if (!rec.thread)
         return;
-    struct vt_call label = labelled(call);
-    uint32_t stack = vt_stack_capture(rec.thread, &label.caller);
+    struct label label = labelled(call);
+    uint32_t stack = vt_stack_capture(rec.thread, label.caller);
     struct vt_rec_bulk *r = (void *)vt_log_reserve(rec.thread, sizeof *r);
     if (r) {
         r->when = vt_when(vt_context_device(context), ticks);
@@ -393,8 +395,8 @@ void vt_event_object(const struct vt_call *call, unsigned object, uint64_t handl
     struct vt_recording rec = begin();
     if (!rec.thread)
         return;
-    struct vt_call label = labelled(call);
-    uint32_t stack = vt_stack_capture(rec.thread, &label.caller);
+    struct label label = labelled(call);
+    uint32_t stack = vt_stack_capture(rec.thread, label.caller);
     struct vt_rec_object *r = (void *)vt_log_reserve(rec.thread, sizeof *r);
     if (r) {
         r->when = vt_when(vt_context_device(context), vt_log_ticks());

@@ -27,6 +27,7 @@
  */
 #include "table.h"
 #include "atomic.h"
+#include "preload.h"
 #include "sys.h"
 
 #include <assert.h>
@@ -72,10 +73,7 @@ static struct vt_slot *part_get(const struct vt_table *table, unsigned part) {
     return vt_see(&table->parts[part]);
 }
 
-static struct vt_slot *part_make(struct vt_table *table, unsigned part) {
-    struct vt_slot *p = part_get(table, part);
-    if (p)
-        return p;
+__attribute__((noinline)) static struct vt_slot *part_make(struct vt_table *table, unsigned part) {
     size_t bytes = part_slots(part) * sizeof(struct vt_slot) + part_words(part) * sizeof(uint64_t);
     struct vt_slot *fresh = vt_sys_mmap(bytes, PROT_READ | PROT_WRITE,
                                         MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
@@ -90,7 +88,7 @@ static struct vt_slot *part_make(struct vt_table *table, unsigned part) {
 static void mark_page(struct vt_slot *p, unsigned part, uint64_t slot) {
     uint64_t page = slot / PAGE_SLOTS, *bits = part_bits(p, part) + page / 64,
              bit = 1ull << page % 64;
-    if (!(vt_get(bits) & bit))
+    if (VT_UNLIKELY(!(vt_get(bits) & bit)))
         vt_or(bits, bit);
 }
 
@@ -99,8 +97,8 @@ bool vt_table_insert(struct vt_table *table, uint64_t key, const uint64_t words[
         return false;
     uint64_t hash = mix(key);
     for (unsigned part = 0; part < VT_TABLE_PARTS; part++) {
-        struct vt_slot *p = part_make(table, part);
-        if (!p)
+        struct vt_slot *p = part_get(table, part);
+        if (VT_UNLIKELY(!p) && !(p = part_make(table, part)))
             return false;
         uint64_t mask = part_slots(part) - 1;
         for (unsigned i = 0; i < PROBES; i++) {
@@ -125,8 +123,8 @@ bool vt_table_insert(struct vt_table *table, uint64_t key, const uint64_t words[
 /* Called for each slot that has the key; true ends the search. */
 typedef bool (*wanted)(struct vt_slot *slot, uint64_t key, uint64_t words[VT_TABLE_WORDS]);
 
-static bool search(const struct vt_table *table, uint64_t key, wanted want,
-                   uint64_t words[VT_TABLE_WORDS]) {
+static inline __attribute__((always_inline)) bool
+search(const struct vt_table *table, uint64_t key, wanted want, uint64_t words[VT_TABLE_WORDS]) {
     if (key <= BUSY)
         return false;
     uint64_t hash = mix(key);
@@ -148,8 +146,8 @@ static bool search(const struct vt_table *table, uint64_t key, wanted want,
 }
 
 /* Reads a slot's words and state. False: the entry is not there. */
-static bool read_entry(const struct vt_slot *s, uint64_t key, uint64_t words[VT_TABLE_WORDS],
-                       uint64_t *state) {
+static inline __attribute__((always_inline)) bool
+read_entry(const struct vt_slot *s, uint64_t key, uint64_t words[VT_TABLE_WORDS], uint64_t *state) {
     *state = vt_see(&s->state);
     words[0] = vt_see(&s->word[0]);
     words[1] = vt_see(&s->word[1]);

@@ -131,8 +131,14 @@ void vt_context_alias(CUcontext handle, unsigned owner); /* `owner` owns what is
 void vt_context_push(CUcontext handle);
 void vt_context_pop(void);
 void vt_context_replace(CUcontext handle);
-unsigned vt_context_current(
-    void); /* its number; if none was seen: the only context there is, else VT_CONTEXT_UNKNOWN */
+/* The current context's number; if none was seen: the only context there is, else VT_CONTEXT_UNKNOWN. */
+#define VT_CONTEXT_DEPTH_MAX (sizeof vt_tls.contexts / sizeof vt_tls.contexts[0])
+unsigned vt_context_only_(void);
+static inline unsigned vt_context_current(void) {
+    uint32_t depth = vt_tls.context_depth;
+    return VT_LIKELY(depth - 1 < VT_CONTEXT_DEPTH_MAX) ? vt_tls.contexts[depth - 1]
+                                                       : vt_context_only_();
+}
 void vt_context_forked(void);
 
 /* vmm.c: physical memory gets a number of our own, because the driver reuses handles. It ends when

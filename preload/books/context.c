@@ -135,11 +135,9 @@ void vt_context_alias(CUcontext handle, unsigned owner) {
     vt_put(&contexts[n].owner, owner + 1);
 }
 
-#define DEPTH_MAX (sizeof vt_tls.contexts / sizeof vt_tls.contexts[0])
-
 void vt_context_push(CUcontext handle) {
     struct vt_tls *t = &vt_tls;
-    if (t->context_depth < DEPTH_MAX)
+    if (t->context_depth < VT_CONTEXT_DEPTH_MAX)
         t->contexts[t->context_depth] = (uint16_t)vt_context_number(handle);
     t->context_depth++;
 }
@@ -156,10 +154,7 @@ void vt_context_replace(CUcontext handle) {
         vt_context_push(handle);
 }
 
-unsigned vt_context_current(void) {
-    const struct vt_tls *t = &vt_tls;
-    if (VT_LIKELY(t->context_depth && t->context_depth <= DEPTH_MAX))
-        return t->contexts[t->context_depth - 1];
+unsigned vt_context_only_(void) {
     unsigned only = VT_CONTEXT_UNKNOWN;
     for (unsigned i = 0, n = vt_see(&used); i < n; i++) {
         if (vt_see(&contexts[i].handle) <= ENDING)

@@ -28,18 +28,18 @@ static __thread struct {
     unsigned device;
 } part __attribute__((tls_model("initial-exec")));
 
-static uint64_t give(void) {
+__attribute__((noinline)) static uint64_t give(void) {
     uint64_t by = (uint64_t)part.bytes;
     part.bytes = 0;
     return vt_add(&devices[part.device].bytes, by) + by;
 }
 
-static bool moved(unsigned device, int64_t by) {
-    if (part.process != vt_tls.generation) {
+static inline __attribute__((always_inline)) bool moved(unsigned device, int64_t by) {
+    if (VT_UNLIKELY(part.process != vt_tls.generation)) {
         part.process = vt_tls.generation;
         part.bytes = 0;
     }
-    if (part.device != device) {
+    if (VT_UNLIKELY(part.device != device)) {
         if (part.bytes)
             give();
         part.device = device;
@@ -52,9 +52,9 @@ unsigned vt_peak_allocated(const struct vt_live *what) {
     unsigned device = what->device, questions = 0;
     if (vt_kind_layer(what->kind) != VT_LAYER_DRIVER || device >= VT_DEVICE_UNKNOWN)
         return 0;
-    if (!vt_get(&devices[device].known) && vt_claim(&devices[device].known, 0, 1))
+    if (VT_UNLIKELY(!vt_get(&devices[device].known)) && vt_claim(&devices[device].known, 0, 1))
         questions = VT_ASK_DEVICE | VT_ASK_MEMORY;
-    if (!moved(device, (int64_t)what->size))
+    if (VT_LIKELY(!moved(device, (int64_t)what->size)))
         return questions;
     uint64_t bytes = give(), asked = vt_get(&devices[device].asked);
     vt_rise_sum(device, bytes);

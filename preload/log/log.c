@@ -377,7 +377,7 @@ static void look(uint64_t now) {
     vt_tls.due |= VT_DUE_LOOK;
 }
 
-static void entered(struct vt_thread *t, uint64_t now) {
+static inline __attribute__((always_inline)) void entered(struct vt_thread *t, uint64_t now) {
     if (VT_LIKELY(t->chunk != NULL))
         vt_put(&t->chunk->entered_at, now);
     vt_tls.entered = now;
@@ -386,21 +386,24 @@ static void entered(struct vt_thread *t, uint64_t now) {
 }
 
 void vt_log_enter(struct vt_thread *t) {
-    entered(t, t->held ? t->held : vt_log_ticks());
+    entered(t, t->held ? t->held : vt_log_now());
+}
+
+__attribute__((noinline)) static uint64_t enter_slowly(struct vt_thread *t) {
+    vt_log_enter(t);
+    t->last = vt_tls.entered;
+    return vt_log_now();
 }
 
 /* Reading the clock is the dearest part of an event, so it is read once. Before that, entered_at is the time of
  * the thread's last event: what comes is not older. */
 uint64_t vt_log_enter_now(struct vt_thread *t) {
-    if (VT_UNLIKELY(t->held || !t->chunk || !t->last)) {
-        vt_log_enter(t);
-        t->last = vt_tls.entered;
-        return vt_log_ticks();
-    }
+    if (VT_UNLIKELY(t->held || !t->chunk || !t->last))
+        return enter_slowly(t);
     vt_put(&t->chunk->entered_at, t->last);
-    t->last = vt_log_ticks();
-    entered(t, t->last - 1);
-    return t->last;
+    uint64_t now = t->last = vt_log_now();
+    entered(t, now - 1);
+    return now;
 }
 
 void vt_log_leave(struct vt_thread *t) {

@@ -11,7 +11,6 @@
 
 #include <cpuid.h>
 #include <time.h>
-#include <x86intrin.h>
 
 uint32_t vt_log_clock;
 struct vt_clock_pair vt_log_clock_start;
@@ -25,11 +24,7 @@ uint64_t vt_log_calibrate_at; /* atomic: ticks from which the rate is measured a
 #define CLOSE_TICKS   4096u /* one or two microseconds */
 static uint64_t stopped;    /* atomic: the time then, counted up so that the events stay in order */
 
-static uint64_t raw_ticks(void) {
-    if (VT_LIKELY(vt_log_clock == VT_CLOCK_TSC)) {
-        _mm_lfence();
-        return __rdtsc();
-    }
+uint64_t vt_log_slow_ticks(void) {
     if (vt_log_clock == CLOCK_STOPPED)
         return vt_add(&stopped, 1) + 1;
     return vt_sys_clock_ns(CLOCK_MONOTONIC);
@@ -40,8 +35,8 @@ static struct vt_clock_pair clock_pair(void) {
     struct vt_clock_pair best = {0, 0};
     uint64_t apart = UINT64_MAX;
     for (unsigned i = 0; i < READINGS && apart > CLOSE_TICKS; i++) {
-        uint64_t before = raw_ticks(), ns = vt_sys_clock_ns(CLOCK_MONOTONIC),
-                 took = raw_ticks() - before;
+        uint64_t before = vt_log_raw_ticks(), ns = vt_sys_clock_ns(CLOCK_MONOTONIC),
+                 took = vt_log_raw_ticks() - before;
         if (took >= apart)
             continue;
         apart = took;
@@ -60,12 +55,12 @@ void vt_log_start_clock(void) {
 void vt_log_stop_clock(bool tsc) {
     if (vt_log_clock == CLOCK_STOPPED || (!tsc && vt_log_clock == VT_CLOCK_TSC))
         return;
-    vt_put(&stopped, raw_ticks());
+    vt_put(&stopped, vt_log_raw_ticks());
     vt_log_clock = CLOCK_STOPPED;
 }
 
 uint64_t vt_log_ticks(void) {
-    return raw_ticks() - vt_log_clock_start.ticks;
+    return vt_log_now();
 }
 
 /* Measures the second calibration pair; the longer the span, the better. It is measured again each

@@ -48,15 +48,16 @@ static const struct row cudart_rows[] = {
 
 #define COUNT(a) (sizeof(a) / sizeof(a)[0])
 
-static struct vt_real_driver driver_functions;
+struct vt_real_driver vt_real_driver_functions;
+bool vt_real_driver_ready;
 static struct vt_real_cudart cudart12_functions, cudart13_functions;
 static void *driver_direct[COUNT(driver_rows)], *cudart12_direct[COUNT(cudart_rows)],
     *cudart13_direct[COUNT(cudart_rows)];
-static_assert(sizeof driver_functions == sizeof driver_direct, "one pointer per row");
+static_assert(sizeof vt_real_driver_functions == sizeof driver_direct, "one pointer per row");
 static_assert(sizeof cudart12_functions == sizeof cudart12_direct, "one pointer per row");
 
 static struct library libraries[VT_REAL_LIBRARIES] = {
-    [VT_REAL_DRIVER] = {.call = (void **)&driver_functions,
+    [VT_REAL_DRIVER] = {.call = (void **)&vt_real_driver_functions,
                         .direct = driver_direct,
                         .rows = driver_rows,
                         .count = COUNT(driver_rows),
@@ -137,6 +138,8 @@ static void adopt(struct library *l, const struct vt_elf *object) {
     vt_process_arm();
     fill(l, object);
     vt_publish(&l->ready, true);
+    if (l == driver)
+        vt_publish(&vt_real_driver_ready, true);
     errno = saved_errno;
 }
 
@@ -153,12 +156,9 @@ static void adopt_loaded(struct library *l) {
     errno = saved_errno;
 }
 
-const struct vt_real_driver *vt_real_driver(void) {
-    if (VT_UNLIKELY(!vt_see(&driver->ready)))
+void vt_real_driver_adopt(void) {
+    if (!vt_see(&driver->ready))
         adopt_loaded(driver);
-    else
-        vt_process_check_fork(); /* first: a child's contexts start anew too */
-    return &driver_functions;
 }
 
 const struct vt_real_cudart *vt_real_cudart(unsigned major) {

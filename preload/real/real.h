@@ -8,7 +8,7 @@
 #ifndef VT_PRELOAD_REAL_H
 #define VT_PRELOAD_REAL_H
 
-#include "preload.h"
+#include "base/base.h"
 
 /* The real driver: one pointer per symbol variant, NULL where the driver has none. */
 struct vt_real_driver {
@@ -25,7 +25,16 @@ struct vt_real_cudart {
 };
 
 /* The driver's functions; all NULL while no driver is loaded. Never NULL itself. */
-const struct vt_real_driver *vt_real_driver(void);
+extern struct vt_real_driver vt_real_driver_functions;
+extern bool vt_real_driver_ready; /* atomic; published when they are filled in */
+void vt_real_driver_adopt(void);
+static inline const struct vt_real_driver *vt_real_driver(void) {
+    if (VT_UNLIKELY(!vt_see(&vt_real_driver_ready)))
+        vt_real_driver_adopt();
+    else
+        vt_process_check_fork(); /* first: a child's contexts start anew too */
+    return &vt_real_driver_functions;
+}
 
 /* The functions of runtime 12 or 13; all NULL while it is not loaded. Never NULL itself. */
 const struct vt_real_cudart *vt_real_cudart(unsigned major);

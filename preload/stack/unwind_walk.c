@@ -92,24 +92,22 @@ __attribute__((noinline)) static bool reach_further(struct vt_walks *w, uintptr_
 /* --- comparing --- */
 
 /* The first frame that is not as it was; n: all are. */
-static inline uint32_t first_changed(const struct vt_walk *w) {
-    uint32_t i = 0, n = w->n;
-    const uintptr_t *sp = w->sp, *address = w->address;
-    for (; i + 4 <= n; i += 4)
-        if ((word_at(sp[i] - 8) ^ address[i]) | (word_at(sp[i + 1] - 8) ^ address[i + 1]) |
-            (word_at(sp[i + 2] - 8) ^ address[i + 2]) | (word_at(sp[i + 3] - 8) ^ address[i + 3]))
+__attribute__((noinline)) static uint32_t first_changed(const struct vt_walk *w) {
+    const uintptr_t *sp = w->sp, *address = w->address, *end = sp + w->n;
+    for (; end - sp >= 4; sp += 4, address += 4)
+        if ((word_at(sp[0] - 8) ^ address[0]) | (word_at(sp[1] - 8) ^ address[1]) |
+            (word_at(sp[2] - 8) ^ address[2]) | (word_at(sp[3] - 8) ^ address[3]))
             break;
-    while (i < n && word_at(sp[i] - 8) == address[i])
-        i++;
-    for (uint32_t part = 0; part * 64 < i; part++)
-        for (uint64_t left = w->based[part]; left; left &= left - 1) {
-            uint32_t j = part * 64 + (uint32_t)__builtin_ctzll(left);
-            if (j >= i)
-                break;
-            if (word_at(w->rbp_at[j]) != w->rbp[j])
-                return j;
+    while (sp < end && word_at(*sp - 8) == *address)
+        sp++, address++;
+    uint32_t n = (uint32_t)(sp - w->sp);
+    for (uint32_t part = 0; part < n; part += 64)
+        for (uint64_t left = w->based[part / 64]; left; left &= left - 1) {
+            uint32_t i = part + (uint32_t)__builtin_ctzll(left);
+            if (i < n && word_at(w->rbp_at[i]) != w->rbp[i])
+                return i;
         }
-    return i;
+    return n;
 }
 
 static bool ends_as_before(const struct vt_walk *w) {
@@ -119,7 +117,7 @@ static bool ends_as_before(const struct vt_walk *w) {
 /* Makes the walk that of the present stack from frame `i` on, whose place is known, up to the first
  * frame that needs another rule, which is returned. Each moment it holds what may be remembered: a
  * handler of a signal may leave by a jump. */
-static uint32_t follow(struct vt_walk *w, uint32_t i) {
+__attribute__((noinline)) static uint32_t follow(struct vt_walk *w, uint32_t i) {
     w->number = 0;
     __asm__ volatile("" ::: "memory"); /* before the rest */
     for (; i < w->n; i++) {
@@ -291,36 +289,55 @@ static bool is_there(struct vt_walks *walks, uintptr_t frame, uintptr_t caller) 
            word_at(frame + 8) == caller;
 }
 
-__attribute__((noinline)) struct vt_walk *vt_unwind_walk(struct vt_walks *walks, const void *caller,
-                                                         const void *frame, uint32_t most,
-                                                         bool *again) {
-    uint32_t epoch = vt_unwind_epoch();
-    uintptr_t to = (uintptr_t)caller, at = (uintptr_t)frame;
-    unsigned way = 4 * ((to >> 2 ^ to >> 7) % VT_WALKS);
-    uint32_t order = walks->order ? walks->order : FIRST_ORDER;
-    uint32_t taken = order >> way & 15, spare = order >> SPARE & 15;
+struct way {
+    uint32_t order, at; /* vt_walks.order, and where the way's four bits are there */
+};
+
+static inline struct way way_of(const struct vt_walks *walks, uintptr_t caller) {
+    return (struct way){walks->order ? walks->order : FIRST_ORDER,
+                        4 * ((caller >> 2 ^ caller >> 7) % VT_WALKS)};
+}
+
+__attribute__((noinline)) static struct vt_walk *walk_anew(struct vt_walks *walks, uintptr_t caller,
+                                                           uintptr_t frame, uint32_t most,
+                                                           uint32_t epoch) {
+    struct way way = way_of(walks, caller);
+    uint32_t taken = way.order >> way.at & 15, spare = way.order >> SPARE & 15;
     struct vt_walk *last = &walks->walk[taken], *w = &walks->walk[spare];
-    if (VT_UNLIKELY(last->epoch != epoch || last->most != most))
-        last->n = 0;
-    if (VT_LIKELY(last->n && last->sp[0] == at + 16 && word_at(at + 8) == to)) {
-        uint32_t i = first_changed(last);
-        *again = i == last->n && ends_as_before(last);
-        if (*again || (follow(last, i) == last->n && ends_as_before(last)))
-            return last;
-    }
-    *again = false;
-    if (VT_UNLIKELY(!epoch || !is_there(walks, at, to)))
+    if (!epoch || !is_there(walks, frame, caller))
         return NULL;
+    if (last->epoch != epoch || last->most != most)
+        last->n = 0;
     w->epoch = epoch;
     w->most = most;
     w->number = 0;
-    if (!walk(walks, w, last, at)) {
+    if (!walk(walks, w, last, frame)) {
         w->n = 0;
         return NULL;
     }
     if (VT_UNLIKELY(w->once))
         return w;
     /* At once: a handler of a signal may leave by a jump. */
-    walks->order = order ^ (taken ^ spare) << way ^ (taken ^ spare) << SPARE;
+    walks->order = way.order ^ (taken ^ spare) << way.at ^ (taken ^ spare) << SPARE;
     return w;
+}
+
+struct vt_walk *vt_unwind_walk(struct vt_walks *walks, const void *caller, const void *frame,
+                               uint32_t most, bool *again) {
+    uint32_t epoch = vt_unwind_epoch();
+    uintptr_t to = (uintptr_t)caller, at = (uintptr_t)frame;
+    struct way way = way_of(walks, to);
+    struct vt_walk *last = &walks->walk[way.order >> way.at & 15];
+    *again = false;
+    if (VT_LIKELY(last->n && last->epoch == epoch && last->most == most && last->sp[0] == at + 16 &&
+                  word_at(at + 8) == to)) {
+        uint32_t i = first_changed(last);
+        if (i == last->n && ends_as_before(last)) {
+            *again = true;
+            return last;
+        }
+        if (follow(last, i) == last->n && ends_as_before(last))
+            return last;
+    }
+    return walk_anew(walks, to, at, most, epoch);
 }
