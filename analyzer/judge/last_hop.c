@@ -64,7 +64,8 @@ static char *data_text(const struct telling *t, const struct vt_log_step *step) 
     struct vt_root root = {.what = NULL};
     const struct vt_log_module *module =
         vt_log_module_at(t->from->log, step->address, VT_TICKS_MASK);
-    vt_native_root_fill(t->from->log, t->from->symbols, VT_STEP_GLOBAL, step->address, &root);
+    vt_native_root_fill(t->from->log, t->from->symbols, VT_STEP_GLOBAL, step->address,
+                        step->address, &root);
     if (!module)
         return vt_strdup("data of a library");
     return root.what ? vt_formatted("data of %s (%s)", vt_basename(root.module), root.what)

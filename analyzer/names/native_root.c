@@ -5,8 +5,8 @@
 #include "vramtrace/log_format.h"
 
 void vt_native_root_fill(const struct vt_log *log, struct vt_symbols *symbols, unsigned kind,
-                         uint64_t address, struct vt_root *root) {
-    const struct vt_log_module *module = vt_log_module_at(log, address, VT_TICKS_MASK);
+                         uint64_t address, uint64_t inside_module, struct vt_root *root) {
+    const struct vt_log_module *module = vt_log_module_at(log, inside_module, VT_TICKS_MASK);
     struct vt_variable_symbol variable;
     if (!module)
         return;

@@ -9,9 +9,10 @@
 #include "model/owner.h"
 #include "symbolize.h"
 
-/* Fills in what is known of a step's root (enum vt_step: GLOBAL, THREAD_LOCAL, NATIVE_STACK). The texts
+/* Fills in what is known of a step's root (enum vt_step: GLOBAL, THREAD_LOCAL, NATIVE_STACK), which is
+ * of the module around another address. The texts
  * live as long as the log and the symbolizer. */
 void vt_native_root_fill(const struct vt_log *log, struct vt_symbols *symbols, unsigned kind,
-                         uint64_t address, struct vt_root *root);
+                         uint64_t address, uint64_t inside_module, struct vt_root *root);
 
 #endif

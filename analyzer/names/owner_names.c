@@ -28,11 +28,11 @@ struct way {
     bool mixed;            /* it leads to objects of several classes */
     enum vt_weak leads_to; /* a variable, of which a step is in doubt */
     uint32_t line;
-    uint32_t objects; /* that it leads to, at most, at any snapshot; 0: unknown */
-    uint64_t address;
-    const char *name;           /* as in the log; points into `texts` */
-    const char *type;           /* "" unknown */
-    const char *core, *context; /* the name up to here; NULL: not made yet */
+    uint32_t objects;                /* that it leads to, at most, at any snapshot; 0: unknown */
+    uint64_t address, inside_module; /* a variable; an address that is in its module for certain */
+    const char *name;                /* as in the log; points into `texts` */
+    const char *type;                /* "" unknown */
+    const char *core, *context;      /* the name up to here; NULL: not made yet */
 };
 
 struct vt_owner_names {
@@ -133,7 +133,8 @@ static uint32_t repeated(const struct merging *m) {
 static uint32_t find_way(const struct merging *m, uint64_t *key) {
     struct vt_owner_names *n = m->n;
     const struct vt_log_step *s = m->step;
-    uint64_t fixed[] = {m->parent, m->kind, m->inside, m->address, is_root(m->kind) ? s->line : 0};
+    uint64_t fixed[] = {m->parent, m->kind, m->inside, m->address,
+                        m->kind == VT_STEP_FRAME ? s->line : 0};
     uint64_t hash = vt_hash_bytes(1, fixed, sizeof fixed);
     if (!is_number(m->kind, m->name) && !m->inside)
         hash = vt_hash_bytes(hash, m->name, strlen(m->name));
@@ -171,6 +172,7 @@ static uint32_t add_way(struct merging *m) {
         .line = m->step->line,
         .objects = m->step->counts.objects,
         .address = m->address,
+        .inside_module = m->step->address - (m->kind == VT_STEP_THREAD_LOCAL ? m->step->line : 0),
         .name = name,
         .type = type,
     };
@@ -199,7 +201,8 @@ static bool find_variable(struct merging *m) {
     const struct vt_log_module *module = NULL;
     struct vt_variable_symbol variable;
     if (m->kind == VT_STEP_GLOBAL || is_thread_local)
-        module = vt_log_module_at(m->n->log, m->address, VT_TICKS_MASK);
+        module = vt_log_module_at(m->n->log, m->address - (is_thread_local ? m->step->line : 0),
+                                  VT_TICKS_MASK);
     if (!module || !vt_symbols_variable(m->n->symbols, module->path, module->build_id,
                                         m->address - module->bias, is_thread_local,
                                         m->step->in_doubt, &variable))
@@ -305,7 +308,7 @@ static const struct vt_root *root_of(struct vt_owner_names *n, uint32_t index) {
     case VT_ROOT_GLOBAL:
     case VT_ROOT_THREAD_LOCAL:
     case VT_ROOT_NATIVE_STACK:
-        vt_native_root_fill(n->log, n->symbols, way->kind, way->address, root);
+        vt_native_root_fill(n->log, n->symbols, way->kind, way->address, way->inside_module, root);
         root->module = root->module ? keep(n, vt_strdup(root->module)) : NULL;
         if (!root->what && way->name[0])
             root->what = way->name;

@@ -81,7 +81,10 @@ static uint32_t count_sought(const struct vt_owners *w) {
 /* Names the way to an allocation: its root, and the classes of the objects on it. */
 static void found_from(struct vt_native *n, const struct vt_root *root,
                        const struct vt_native_tail *tail, uintptr_t start) {
-    if (!vt_owners_root(n->w, root))
+    struct vt_root from = *root;
+    if (from.kind == VT_STEP_THREAD_LOCAL)
+        from.line = vt_native_thread_local_at(n, from.address);
+    if (!vt_owners_root(n->w, &from))
         return;
     for (unsigned i = 0; i < tail->class_count && n->w->step; i++)
         n->w->step = vt_owners_step(n->w, n->w->step, &(struct vt_edge){.kind = VT_STEP_CLASS},
@@ -369,30 +372,19 @@ static void globals(struct vt_native *n) {
     vt_native_shared_settle(n);
 }
 
-static void thread_locals_of(struct vt_native *n, uintptr_t block) {
-    uintptr_t start = block - n->scan->tls_offset;
-    struct vt_range image = n->scan->tls_image;
-    if (!block)
-        return;
-    n->shift = image.start - start;
-    look_through(n, &(struct piece){.start = (start + 7) & ~(uintptr_t)7,
-                                    .end = start + (image.end - image.start)});
-    n->shift = 0;
-}
-
-/* A thread-local variable's address is the one in the module, which is the same for all threads. */
 static void thread_locals(struct vt_native *n) {
-    uintptr_t block;
+    uintptr_t *blocks = vt_owners_map(n->w, (n->scan->thread_count + 1) * sizeof *blocks);
+    uint32_t count = 1;
     n->kind = VT_STEP_THREAD_LOCAL;
-    if (n->scan->tls_image.end == n->scan->tls_image.start || n->scan->python)
+    if (!blocks)
         return;
-    __asm__("mov %%fs:0, %0" : "=r"(block));
-    thread_locals_of(n, block);
+    __asm__("mov %%fs:0, %0" : "=r"(blocks[0]));
     for (uint32_t i = 0; i < n->scan->thread_count; i++) {
         uintptr_t sp = n->scan->threads[i].sp;
         if (sp && sp != (uintptr_t)n->scan->frame)
-            thread_locals_of(n, vt_scan_thread_block(n->scan, sp));
+            blocks[count++] = vt_scan_thread_block(n->scan, sp);
     }
+    vt_native_thread_locals(n, blocks, count);
     vt_native_drain(n);
     vt_native_shared_settle(n);
 }
@@ -442,10 +434,11 @@ static struct vt_native *open_search(struct vt_owners *w) {
     scan->most_work = UINT64_MAX; /* ours is counted */
     scan->modules = vt_owners_map(w, VT_SCAN_RANGES * sizeof *scan->modules);
     scan->code = vt_owners_map(w, VT_SCAN_RANGES * sizeof *scan->code);
+    scan->tls = vt_owners_map(w, VT_SCAN_RANGES * sizeof *scan->tls);
     n->queue = vt_owners_map(w, n->room * sizeof *n->queue);
     n->tails = vt_owners_map(w, VT_NATIVE_TAILS * sizeof *n->tails);
-    if (!n->queue || !n->tails || !scan->modules || !scan->code || !take_targets(w, scan) ||
-        !vt_scan_read_open(scan) || !vt_scan_look_around(scan))
+    if (!n->queue || !n->tails || !scan->modules || !scan->code || !scan->tls ||
+        !take_targets(w, scan) || !vt_scan_read_open(scan) || !vt_scan_look_around(scan))
         return NULL;
     return n;
 }

@@ -104,6 +104,11 @@ static inline bool vt_native_may_be_shape(const uint64_t words[3]) {
 unsigned vt_native_shape(struct vt_native *n, const uint64_t *words, size_t count,
                          struct vt_range block, const struct vt_native_way *from);
 
+/* owners_tls.c: looks at the thread-local variables of threads, by their blocks; 0: none. The second: how
+ * far from the start of its module's storage a variable is. */
+void vt_native_thread_locals(struct vt_native *n, const uintptr_t *blocks, uint32_t count);
+uint32_t vt_native_thread_local_at(const struct vt_native *n, uintptr_t address);
+
 /* owners_shared.c: whether the words are a shared_ptr or a weak_ptr, which it takes care of. */
 bool vt_native_is_shared(struct vt_native *n, const uint64_t words[2],
                          const struct vt_native_way *from);

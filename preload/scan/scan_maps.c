@@ -60,6 +60,14 @@ static bool is_interpreter(const char *name) {
     return begins(name, "python") || begins(name, "libpython");
 }
 
+static bool is_libc(const char *name) {
+    return begins(name, "libc.so.6") || begins(name, "libc-2.");
+}
+
+static bool is_loader(const char *name) {
+    return begins(name, "ld-linux") || begins(name, "ld-2.");
+}
+
 /* Not the user's own, in a Python process. */
 static bool is_library(const char *path, const char *name) {
     return is_interpreter(name) || begins(path, "/usr/lib") || begins(path, "/lib") ||
@@ -84,23 +92,28 @@ struct module {
 
 static char here; /* an address in our own data */
 
-/* Whether it is the program itself: the kernel told it where its program headers are. */
-static bool is_program(uintptr_t headers) {
-    uint64_t words[64], *w = words;
-    enum { AT_PHDR_ = 3 };
-    size_t bytes = vt_scan_file("/proc/self/auxv", (char *)words, sizeof words);
-    for (; (size_t)(w - words) * 8 + 16 <= bytes && w[0]; w += 2)
-        if (w[0] == AT_PHDR_)
-            return w[1] == headers;
-    return false;
-}
-
-/* The program's storage comes first, right below each thread's block, so where it is follows from
- * its headers. A library's does not. */
-static void note_tls(struct vt_scan *scan, uintptr_t bias, const Elf64_Phdr *s) {
-    uintptr_t align = s->p_align > 1 ? s->p_align : 1, odd = -s->p_vaddr & (align - 1);
-    scan->tls_image = (struct vt_range){bias + s->p_vaddr, bias + s->p_vaddr + s->p_memsz};
-    scan->tls_offset = ((s->p_memsz - odd + align - 1) & ~(align - 1)) + odd;
+/* A module's thread-local storage. */
+static void note_tls(struct vt_scan *scan, const struct module *m, uintptr_t bias,
+                     const Elf64_Phdr *segments, size_t n) {
+    const char *name = strrchr(m->path, '/') ? strrchr(m->path, '/') + 1 : m->path;
+    struct vt_module_tls tls = {.bias = bias, .library = is_library(m->path, name)};
+    for (size_t i = 0; i < n; i++) {
+        const Elf64_Phdr *s = &segments[i];
+        uintptr_t start = bias + s->p_vaddr;
+        if (s->p_type == PT_LOAD && (uintptr_t)&here - start < s->p_memsz)
+            return;
+        if (s->p_type != PT_TLS)
+            continue;
+        tls.start = start;
+        tls.bytes = s->p_memsz;
+        tls.file_bytes = s->p_filesz;
+        tls.align = s->p_align;
+        tls.odd = s->p_align ? s->p_vaddr & (s->p_align - 1) : s->p_vaddr;
+    }
+    if (!tls.bytes || is_cuda(m->path) || is_libc(name) || is_loader(name) ||
+        scan->tls_count == VT_SCAN_RANGES)
+        return;
+    scan->tls[scan->tls_count++] = tls;
 }
 
 /* A module's code, from the first to the last of it. */
@@ -147,8 +160,6 @@ static void note_module(struct vt_scan *scan, const struct module *m) {
         const Elf64_Phdr *s = &segments[i];
         if (s->p_type == PT_TLS)
             scan->tls_bytes += s->p_memsz + s->p_align;
-        if (s->p_type == PT_TLS && scan->modules && is_program(m->base + head.e_phoff))
-            note_tls(scan, bias, s);
         if (s->p_type != PT_LOAD || !(s->p_flags & PF_W))
             continue;
         uintptr_t start = bias + s->p_vaddr, end = start + s->p_memsz;
@@ -160,8 +171,7 @@ static void note_module(struct vt_scan *scan, const struct module *m) {
             add_range(scan, scan->books, &scan->books_count, start, end);
         else
             add_range(scan, scan->roots, &scan->root_count, start, end);
-        bool libc = begins(name, "libc.so.6") || begins(name, "libc-2."),
-             loader = begins(name, "ld-linux") || begins(name, "ld-2.");
+        bool libc = is_libc(name), loader = is_loader(name);
         if (libc)
             scan->libc = (struct vt_range){start, end};
         if (loader)
@@ -172,6 +182,8 @@ static void note_module(struct vt_scan *scan, const struct module *m) {
                 (struct vt_module_data){start, end, is_library(m->path, name)};
     }
     note_code(scan, m, bias, segments, n);
+    if (scan->tls)
+        note_tls(scan, m, bias, segments, n);
     if (is_interpreter(name))
         scan->python = true;
 }
@@ -423,36 +435,6 @@ static void find_stacks(struct vt_scan *scan) {
             add_range(scan, scan->dead, &scan->dead_count, v->start, v->end);
         else if (block || scan->stacks_unknown)
             add_range(scan, scan->roots, &scan->root_count, v->start, v->end);
-    }
-}
-
-typedef uintptr_t word __attribute__((may_alias)); /* of items of any type */
-
-static void swap(word *a, word *b, size_t words) {
-    for (size_t i = 0; i < words; i++) {
-        word t = a[i];
-        a[i] = b[i];
-        b[i] = t;
-    }
-}
-
-static void sift(word *items, size_t i, size_t count, size_t words) {
-    for (size_t child; (child = 2 * i + 1) < count; i = child) {
-        if (child + 1 < count && items[(child + 1) * words] > items[child * words])
-            child++;
-        if (items[i * words] >= items[child * words])
-            return;
-        swap(items + i * words, items + child * words, words);
-    }
-}
-
-void vt_scan_sort(void *items, size_t count, size_t bytes) {
-    const size_t words = bytes / sizeof(word);
-    for (size_t i = count / 2; i-- > 0;)
-        sift(items, i, count, words);
-    for (size_t i = count; i-- > 1;) {
-        swap(items, (word *)items + i * words, words);
-        sift(items, 0, i, words);
     }
 }
 

@@ -104,6 +104,14 @@ struct vt_module_data {
 };
 
 struct vt_scan_taken;
+/* The thread-local storage of such a module. */
+struct vt_module_tls {
+    uintptr_t start; /* what it begins with */
+    size_t bytes, file_bytes, align, odd;
+    uintptr_t bias;
+    bool library; /* as above */
+};
+
 struct vt_scan {
     struct vt_scan_taken *taken; /* its memory: scan_read.c */
     const char *stop;            /* why it ended early; NULL: it did not */
@@ -142,10 +150,8 @@ struct vt_scan {
     struct vt_module_data *modules; /* NULL: not asked for; VT_SCAN_RANGES */
     struct vt_module_code *code;    /* likewise */
     uint32_t module_count, code_count;
-    /* The program's own thread-local storage: what it begins with in the file, as mapped; how far
-     * below a thread's block each copy begins. No bytes: none. */
-    struct vt_range tls_image;
-    size_t tls_offset;
+    struct vt_module_tls *tls; /* likewise */
+    uint32_t tls_count;
     size_t tls_bytes; /* modules' thread-local storage, per thread */
     bool python;
     bool stacks_unknown; /* some thread's stack was not found */
@@ -220,7 +226,7 @@ bool vt_scan_spans(struct vt_scan *scan);
 /* The C library's block of the thread on whose stack this is, where its address follows from the
  * stack; else 0. */
 uintptr_t vt_scan_thread_block(struct vt_scan *scan, uintptr_t sp);
-/* Sorts such items by their start (heap sort: it needs no memory). Their size is whole words. */
+/* scan_sort.c: sorts such items by their start (heap sort: it needs no memory). Their size is whole words. */
 void vt_scan_sort(void *items, size_t count, size_t bytes);
 struct vt_span *vt_scan_add_span(struct vt_scan *scan, uintptr_t start, uintptr_t end,
                                  unsigned kind, const struct vt_vma *vma);
