@@ -94,12 +94,12 @@ static uint64_t granule_waste(const struct vt_replay *r, unsigned device) {
     struct span *spans = vt_alloc(r->live.used, sizeof *spans);
     size_t count = 0;
     uint64_t taken = 0, asked = 0, end = 0;
-    for (size_t i = 0; i <= r->live.mask; i++) {
-        const struct vt_address *entry = &r->live.slots[i];
-        if (!entry->key || entry->kind != VT_KIND_DEVICE ||
-            r->sites[entry->site].device != device || r->sites[entry->site].segments)
+    const struct vt_address *entry;
+    for (size_t at = 0; (entry = vt_addresses_next(&r->live, &at));) {
+        const struct vt_replay_site *site = vt_replay_site_of(r, entry);
+        if (entry->kind != VT_KIND_DEVICE || site->device != device || site->segments)
             continue;
-        uint64_t start = vt_address_of(entry), size = entry->size_context & VT_SIZE_MASK;
+        uint64_t start = vt_address_of(entry), size = entry->size;
         spans[count++] =
             (struct span){start & ~(granule - 1), (start + size + granule - 1) & ~(granule - 1)};
         asked += size;

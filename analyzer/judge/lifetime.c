@@ -26,11 +26,12 @@ void vt_lifetime_measure(const struct vt_replay *r, struct vt_clock clock, uint6
             if (r->sites[i].lives[j] && !site->before)
                 site->longest_life = vt_clock_ns(clock, r->age_unit << j);
     }
-    for (size_t i = 0; i <= r->live.mask; i++) {
-        const struct vt_address *entry = &r->live.slots[i];
-        if (!entry->key || index[entry->site] == VT_NO_SITE)
+    const struct vt_address *entry;
+    for (size_t at = 0; (entry = vt_addresses_next(&r->live, &at));) {
+        uint32_t own = index[vt_replay_site_index(r, entry)];
+        if (own == VT_NO_SITE)
             continue;
-        struct vt_site *site = &p->sites[index[entry->site]];
+        struct vt_site *site = &p->sites[own];
         uint64_t allocated_at = entry->allocated_at * r->age_unit;
         uint64_t age = allocated_at < end ? vt_clock_ns(clock, end - allocated_at) : 0;
         if (!site->before && (site->oldest_age == VT_UNKNOWN || age > site->oldest_age))

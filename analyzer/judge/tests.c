@@ -22,14 +22,15 @@ static void take_blocks(const struct vt_replay *r, const uint32_t *index, struct
         const struct vt_told_block *b = &r->told.blocks[i];
         const struct vt_told_holder *holder = &r->told.holders[b->holder];
         const struct vt_address *entry = vt_addresses_find(&r->live, b->key);
-        if (vt_map_get(&r->told.by_key, b->key) != i || !entry->key || entry->site != b->site ||
-            entry->allocated_at != b->allocated_at || index[b->site] == VT_NO_SITE)
+        if (vt_map_get(&r->told.by_key, b->key) != i || !entry ||
+            vt_replay_site_index(r, entry) != b->site || entry->allocated_at != b->allocated_at ||
+            index[b->site] == VT_NO_SITE)
             continue;
         struct vt_site *site = &p->sites[index[b->site]];
         if (site->class != VT_CLASS_PROGRAM)
             continue; /* whoever makes the first call makes caches and workspaces */
         struct vt_tested *t = tested(site);
-        uint64_t bytes = entry->size_context & VT_SIZE_MASK;
+        uint64_t bytes = entry->size;
         if (holder->model) {
             uint64_t pair = (uint64_t)b->site << 32 | b->holder;
             t->models += vt_map_get(&models, pair) == VT_MAP_NONE;

@@ -1,9 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The table of live allocations during the replay: address -> size, context, site. The replay
- * spends its time here, so the functions are inline, a slot has 32 bytes, and callers prefetch.
- * Linear probing; deletion shifts entries back, because tombstones would slow down a long run. The
- * replay changes it; others only walk the slots.
+ * The table of live allocations during the replay: address -> size, origin, time. The replay spends
+ * its time and memory here: at most 32 bytes for each live allocation in a large table, and two
+ * cache lines for a look-up, which callers fetch ahead; so the functions are inline.
+ *
+ * Entries lie side by side in the order of their numbers, and a number is used again once its entry
+ * is removed. The index has lines of one cache line: 15 slots with a number and some bits of the
+ * key's hash, and a count of the entries that found their line full and stand in one of the next.
+ * So a removal moves nothing, and the index can be nearly full. To grow, it is made anew from the
+ * entries, which stay where they are: old and new are never there at the same time.
  */
 #ifndef VRAMTRACE_ANALYZER_ADDRESSES_H
 #define VRAMTRACE_ANALYZER_ADDRESSES_H
@@ -11,23 +16,36 @@
 #include "base/base.h"
 #include "vramtrace/log_format.h"
 
-#include <stdlib.h>
-#include <string.h>
-#include <sys/mman.h>
+#ifdef __SSE2__
+#include <emmintrin.h>
+#endif
 
 struct vt_address {
-    uint64_t key;          /* vt_address_key; 0: empty */
-    uint64_t size_context; /* as in struct vt_rec_alloc */
-    uint32_t site;
-    uint32_t kind : 8;
+    uint64_t key; /* vt_address_key; 0: not used */
+    uint64_t size : 48;
+    uint64_t sample : 16;       /* from vt_history_kept */
+    uint32_t origin;            /* index in vt_replay.origins */
     uint32_t allocated_at : 24; /* when it was allocated, in units of vt_replay.age_unit */
-    uint32_t sample;            /* from vt_history_kept */
+    uint32_t kind : 8;
+};
+static_assert(sizeof(struct vt_address) == 24, "24 bytes and a slot are at most 32");
+
+enum {
+    VT_ADDRESSES_LINE = 16, /* words: the slots, then the count */
+    VT_ADDRESSES_SLOTS = 15,
+    VT_ADDRESSES_PART_BITS = 18, /* a part of the entries is three huge pages */
 };
 
+/* Start with vt_addresses_start, free with vt_addresses_free. */
 struct vt_addresses {
-    struct vt_address *slots;
-    size_t mask, used;
-    unsigned shift;
+    uint32_t *lines;
+    uint32_t line_count;
+    uint32_t number_mask; /* bits of a slot that are the entry's number; 0: the slot is empty */
+    struct vt_address **parts; /* the entries, from number 1 */
+    uint32_t part_count, part_room;
+    uint32_t numbers;  /* given so far */
+    uint32_t unused;   /* a number whose entry was removed; 0: none. Its `origin` is the next */
+    size_t used, room; /* entries; how many the index takes before it grows */
 };
 
 /* One table holds all address spaces: a key has the space + 1 in its three top bits, which no
@@ -42,71 +60,170 @@ static inline uint64_t vt_address_of(const struct vt_address *entry) {
     return entry->key & VT_ADDRESS_MASK;
 }
 
-static inline size_t vt_addresses_home(const struct vt_addresses *live, uint64_t key) {
-    return (size_t)(key * 0x9e3779b97f4a7c15ull >> live->shift);
+void vt_addresses_start(struct vt_addresses *live);
+void vt_addresses_free(struct vt_addresses *live);
+
+/* The bytes that it takes. */
+size_t vt_addresses_bytes(const struct vt_addresses *live);
+
+/* The entry with a number that was given. */
+static inline struct vt_address *vt_addresses_at(const struct vt_addresses *live, uint32_t number) {
+    return &live->parts[number >> VT_ADDRESSES_PART_BITS]
+                       [number & ((1u << VT_ADDRESSES_PART_BITS) - 1)];
 }
 
-static inline void vt_addresses_prefetch(const struct vt_addresses *live, uint64_t key) {
-    __builtin_prefetch(&live->slots[vt_addresses_home(live, key)], 1);
+static inline uint64_t vt_addresses_hash(uint64_t key) {
+    return (key ^ key >> 32) * 0x9e3779b97f4a7c15ull;
 }
 
-/* An empty table of 2^bits slots. Free `slots` with free(). */
-static inline void vt_addresses_start(struct vt_addresses *live, unsigned bits) {
-    enum { HUGE = 2 << 20 };
-    size_t bytes = sizeof *live->slots << bits;
-    if (bytes >= HUGE) {
-        /* in a large table of small pages nearly every look-up would also miss the TLB */
-        live->slots = aligned_alloc(HUGE, (bytes + HUGE - 1) & ~(size_t)(HUGE - 1));
-        if (live->slots) {
-            madvise(live->slots, bytes, MADV_HUGEPAGE);
-            memset(live->slots, 0, bytes);
+/* The line where the look-up of a hash begins. */
+static inline uint32_t vt_addresses_home(const struct vt_addresses *live, uint64_t hash) {
+    return (uint32_t)((hash >> 32) * live->line_count >> 32);
+}
+
+/* A hash's bits in a slot. */
+static inline uint32_t vt_addresses_tag(const struct vt_addresses *live, uint64_t hash) {
+    return (uint32_t)(hash >> 8) & ~live->number_mask;
+}
+
+/* A bit for each slot of a line that has `value` in the bits of `mask`. */
+static inline unsigned vt_addresses_match(const uint32_t *line, uint32_t mask, uint32_t value) {
+    unsigned found = 0;
+#ifdef __SSE2__
+    const __m128i *words = (const __m128i *)line;
+    __m128i m = _mm_set1_epi32((int)mask), v = _mm_set1_epi32((int)value);
+    __m128i a = _mm_cmpeq_epi32(_mm_and_si128(_mm_load_si128(words), m), v);
+    __m128i b = _mm_cmpeq_epi32(_mm_and_si128(_mm_load_si128(words + 1), m), v);
+    __m128i c = _mm_cmpeq_epi32(_mm_and_si128(_mm_load_si128(words + 2), m), v);
+    __m128i d = _mm_cmpeq_epi32(_mm_and_si128(_mm_load_si128(words + 3), m), v);
+    __m128i all = _mm_packs_epi16(_mm_packs_epi32(a, b), _mm_packs_epi32(c, d));
+    found = (unsigned)_mm_movemask_epi8(all);
+#else
+    for (unsigned i = 0; i < VT_ADDRESSES_SLOTS; i++)
+        found |= (unsigned)((line[i] & mask) == value) << i;
+#endif
+    return found & ((1u << VT_ADDRESSES_SLOTS) - 1);
+}
+
+static inline uint32_t vt_addresses_following(const struct vt_addresses *live, uint32_t line) {
+    return line + 1 == live->line_count ? 0 : line + 1;
+}
+
+/* The slot of a key; NULL: it is not here. Valid until an entry is added or removed. */
+static inline uint32_t *vt_addresses_slot(const struct vt_addresses *live, uint64_t key) {
+    uint64_t hash = vt_addresses_hash(key);
+    uint32_t at = vt_addresses_home(live, hash), tag = vt_addresses_tag(live, hash);
+    for (;; at = vt_addresses_following(live, at)) {
+        uint32_t *line = &live->lines[(size_t)at * VT_ADDRESSES_LINE];
+        for (unsigned found = vt_addresses_match(line, ~live->number_mask, tag); found;
+             found &= found - 1) {
+            uint32_t *slot = &line[__builtin_ctz(found)];
+            /* number 0 has an entry, too, without a key */
+            if (vt_addresses_at(live, *slot & live->number_mask)->key == key)
+                return slot;
         }
-    } else {
-        live->slots = calloc((size_t)1 << bits, sizeof *live->slots);
+        if (!line[VT_ADDRESSES_SLOTS])
+            return NULL;
     }
-    if (!live->slots)
-        live->slots = vt_alloc((size_t)1 << bits, sizeof *live->slots); /* exits with a message */
-    live->mask = ((size_t)1 << bits) - 1;
-    live->shift = 64 - bits;
-    live->used = 0;
 }
 
-/* The slot with the key, or the empty slot for it. Valid until an entry is added or removed. */
+/* The entry in a slot, or with a key (NULL: none). It stays where it is until it is removed. */
+static inline struct vt_address *vt_addresses_in(const struct vt_addresses *live,
+                                                 const uint32_t *slot) {
+    return vt_addresses_at(live, *slot & live->number_mask);
+}
 static inline struct vt_address *vt_addresses_find(const struct vt_addresses *live, uint64_t key) {
-    size_t i = vt_addresses_home(live, key);
-    while (live->slots[i].key != key && live->slots[i].key != 0)
-        i = (i + 1) & live->mask;
-    return &live->slots[i];
+    const uint32_t *slot = vt_addresses_slot(live, key);
+    return slot ? vt_addresses_in(live, slot) : NULL;
 }
 
-/* Makes room for one more entry: call it before vt_addresses_find, to add. */
-static inline void vt_addresses_reserve(struct vt_addresses *live) {
-    if (live->used < live->mask - live->mask / 4)
-        return;
-    struct vt_addresses old = *live;
-    vt_addresses_start(live, 64 - old.shift + 1);
-    for (size_t i = 0; i <= old.mask; i++)
-        if (old.slots[i].key)
-            *vt_addresses_find(live, old.slots[i].key) = old.slots[i];
-    live->used = old.used;
-    free(old.slots);
-}
+/* Makes room for many more entries, and for the next number. For vt_addresses_add alone. */
+void vt_addresses_grow(struct vt_addresses *live);
+void vt_addresses_extend(struct vt_addresses *live);
 
-static inline void vt_addresses_remove(struct vt_addresses *live, struct vt_address *entry) {
-    size_t hole = (size_t)(entry - live->slots), i = hole;
-    for (;;) {
-        i = (i + 1) & live->mask;
-        uint64_t key = live->slots[i].key;
-        if (!key)
-            break;
-        /* It may move into the hole unless its own first slot lies between the hole and here. */
-        if (((i - vt_addresses_home(live, key)) & live->mask) >= ((i - hole) & live->mask)) {
-            live->slots[hole] = live->slots[i];
-            hole = i;
-        }
+/* Enters a number in the index. */
+static inline void vt_addresses_enter(struct vt_addresses *live, uint64_t key, uint32_t number) {
+    uint64_t hash = vt_addresses_hash(key);
+    uint32_t at = vt_addresses_home(live, hash), *line;
+    unsigned empty;
+    while (line = &live->lines[(size_t)at * VT_ADDRESSES_LINE],
+           !(empty = vt_addresses_match(line, UINT32_MAX, 0))) {
+        line[VT_ADDRESSES_SLOTS]++;
+        at = vt_addresses_following(live, at);
     }
-    live->slots[hole].key = 0;
+    line[__builtin_ctz(empty)] = vt_addresses_tag(live, hash) | number;
+}
+
+/* Adds an entry with a key that is not here; the caller fills in the rest. */
+static inline struct vt_address *vt_addresses_add(struct vt_addresses *live, uint64_t key) {
+    uint32_t number = live->unused;
+    if (live->used == live->room)
+        vt_addresses_grow(live);
+    if (number) {
+        live->unused = vt_addresses_at(live, number)->origin;
+    } else {
+        number = ++live->numbers;
+        if (number >> VT_ADDRESSES_PART_BITS == live->part_count)
+            vt_addresses_extend(live);
+    }
+    vt_addresses_enter(live, key, number);
+    live->used++;
+    struct vt_address *entry = vt_addresses_at(live, number);
+    entry->key = key;
+    return entry;
+}
+
+static inline void vt_addresses_remove(struct vt_addresses *live, uint32_t *slot) {
+    uint32_t number = *slot & live->number_mask;
+    struct vt_address *entry = vt_addresses_at(live, number);
+    uint32_t line = (uint32_t)((size_t)(slot - live->lines) / VT_ADDRESSES_LINE);
+    uint32_t at = vt_addresses_home(live, vt_addresses_hash(entry->key));
+    for (; at != line; at = vt_addresses_following(live, at))
+        live->lines[(size_t)at * VT_ADDRESSES_LINE + VT_ADDRESSES_SLOTS]--;
+    *slot = 0;
+    entry->key = 0;
+    entry->origin = live->unused;
+    live->unused = number;
     live->used--;
+}
+
+/* Goes through the entries in the order of their numbers. *at: 0 for the first one. NULL: no more. */
+static inline struct vt_address *vt_addresses_next(const struct vt_addresses *live, size_t *at) {
+    while (*at < live->numbers) {
+        struct vt_address *entry = vt_addresses_at(live, (uint32_t)++ * at);
+        if (entry->key)
+            return entry;
+    }
+    return NULL;
+}
+
+/* The same in the order of the index, in which no order of the program's is left. */
+static inline struct vt_address *vt_addresses_any(const struct vt_addresses *live, size_t *at) {
+    for (size_t end = (size_t)live->line_count * VT_ADDRESSES_LINE; *at < end;) {
+        const uint32_t *slot = &live->lines[(*at)++];
+        if (*at % VT_ADDRESSES_LINE && *slot)
+            return vt_addresses_in(live, slot);
+    }
+    return NULL;
+}
+
+/* gcc drops calls of a function that only fetches: it has no effect. The asm is one. */
+static inline void vt_addresses_fetch(const void *memory) {
+    __builtin_prefetch(memory, 1);
+    __asm__ volatile("");
+}
+
+/* Fetch what a look-up of a key needs: first its line, later its entry. */
+static inline void vt_addresses_fetch_line(const struct vt_addresses *live, uint64_t key) {
+    uint32_t at = vt_addresses_home(live, vt_addresses_hash(key));
+    vt_addresses_fetch(&live->lines[(size_t)at * VT_ADDRESSES_LINE]);
+}
+static inline void vt_addresses_fetch_entry(const struct vt_addresses *live, uint64_t key) {
+    uint64_t hash = vt_addresses_hash(key);
+    const uint32_t *line = &live->lines[(size_t)vt_addresses_home(live, hash) * VT_ADDRESSES_LINE];
+    unsigned found = vt_addresses_match(line, ~live->number_mask, vt_addresses_tag(live, hash));
+    if (found)
+        vt_addresses_fetch(vt_addresses_in(live, &line[__builtin_ctz(found)]));
 }
 
 #endif

@@ -149,7 +149,7 @@ uint32_t vt_history_kept(struct vt_history *h, uint32_t site, uint64_t bytes) {
         s->doubled_in = h->bucket_count - 1;
         s->doubled_bytes = bytes;
     }
-    return s->count - 1;
+    return s->count < VT_NO_SAMPLE ? s->count - 1 : VT_NO_SAMPLE;
 }
 
 void vt_history_freed(struct vt_history *h, uint32_t site, uint32_t sample, uint64_t bytes) {

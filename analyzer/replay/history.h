@@ -43,7 +43,7 @@ struct vt_sample {
                               this one; VT_NO_BUCKET: none */
 };
 #define VT_NO_BUCKET UINT32_MAX
-#define VT_NO_SAMPLE UINT32_MAX
+#define VT_NO_SAMPLE UINT16_MAX /* there are never so many: see VT_HISTORY_BUCKETS */
 
 struct vt_site_history {
     struct vt_sample *samples; /* by bucket */

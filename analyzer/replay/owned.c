@@ -21,7 +21,7 @@ static struct vt_map list_segments(const struct vt_replay *r) {
 /* Whether an allocation is memory of its own, and no caching allocator's segment. */
 static bool counts(const struct vt_replay *r, const struct vt_map *segments,
                    const struct vt_address *entry) {
-    const struct vt_replay_site *site = &r->sites[entry->site];
+    const struct vt_replay_site *site = vt_replay_site_of(r, entry);
     if (site->layer == VT_LAYER_FRAMEWORK || !site->segments)
         return true;
     /* mapped pieces are one region together, which has the key of only one of them */
@@ -53,12 +53,12 @@ static size_t merge_sums(struct vt_owned_sum *sums, size_t count) {
 /* Counts what is live now, and adds what no entry named. `room`: of s->sums. */
 static void add_live(const struct vt_replay *r, const struct vt_map *segments,
                      const struct vt_map *seen, size_t room, struct vt_replay_snapshot *s) {
-    for (size_t i = 0; i <= r->live.mask; i++) {
-        const struct vt_address *entry = &r->live.slots[i];
-        if (!entry->key || !counts(r, segments, entry))
+    const struct vt_address *entry;
+    for (size_t at = 0; (entry = vt_addresses_next(&r->live, &at));) {
+        if (!counts(r, segments, entry))
             continue;
-        unsigned layer = r->sites[entry->site].layer;
-        uint64_t size = entry->size_context & VT_SIZE_MASK;
+        unsigned layer = vt_replay_site_of(r, entry)->layer;
+        uint64_t size = entry->size;
         if (layer == VT_LAYER_DRIVER || layer == VT_LAYER_FRAMEWORK) {
             s->live_bytes += size;
             s->live_count++;
@@ -67,7 +67,7 @@ static void add_live(const struct vt_replay *r, const struct vt_map *segments,
             continue;
         VT_GROW(s->sums, s->sum_count, room);
         s->sums[s->sum_count++] =
-            (struct vt_owned_sum){.site = entry->site,
+            (struct vt_owned_sum){.site = vt_replay_site_index(r, entry),
                                   .step = VT_MAP_NONE,
                                   .hop = VT_MAP_NONE,
                                   .others = {VT_MAP_NONE, VT_MAP_NONE, VT_MAP_NONE},
@@ -141,7 +141,7 @@ static void take(struct vt_walk *w, const struct vt_rec_snapshot *record) {
             space < VT_SPACES
                 ? vt_addresses_find(&r->live, vt_address_key(vt_lost_address(e->allocation), space))
                 : NULL;
-        if (!entry || !entry->key || e->step == VT_MAP_NONE || !counts(r, &segments, entry)) {
+        if (!entry || e->step == VT_MAP_NONE || !counts(r, &segments, entry)) {
             s->stray_count++;
             continue;
         }
@@ -150,12 +150,12 @@ static void take(struct vt_walk *w, const struct vt_rec_snapshot *record) {
         if (further && hop != VT_MAP_NONE)
             continue;
         s->sums[s->sum_count++] = (struct vt_owned_sum){
-            .site = entry->site,
+            .site = vt_replay_site_index(r, entry),
             .step = hop == VT_MAP_NONE ? e->step : VT_MAP_NONE,
             .hop = hop,
             .roles = e->roles,
             .further = further,
-            .bytes = entry->size_context & VT_SIZE_MASK,
+            .bytes = entry->size,
             .count = 1,
         };
         add_others(w->log, &owned[i], count - i, &s->sums[s->sum_count - 1]);

@@ -11,7 +11,7 @@
 uint32_t vt_pins_block_site(const struct vt_replay *r, uint64_t address) {
     const struct vt_address *entry =
         vt_addresses_find(&r->live, vt_address_key(address, VT_SPACE_BLOCK));
-    return entry->key ? entry->site : VT_NO_SITE;
+    return entry ? vt_replay_site_index(r, entry) : VT_NO_SITE;
 }
 
 struct pin_row {

@@ -117,7 +117,8 @@ static void end_phases(struct vt_walk *w) {
 /* --- the walk --- */
 
 /* How many events ahead to prefetch from the table: about the time of one cache miss. */
-enum { AHEAD = 16 };
+/* How many events ahead the line of an address is fetched, and then its entry. */
+enum { AHEAD = 24, ENTRY_AHEAD = 12 };
 
 static void open_window(struct vt_walk *w) {
     w->window_waits = false;
@@ -203,11 +204,19 @@ static void on_event(struct vt_walk *w, const uint8_t *record) {
     }
 }
 
-static void prefetch(const struct vt_addresses *live, const uint8_t *record) {
+static void fetch_line(const struct vt_addresses *live, const uint8_t *record) {
     uint64_t word, address;
     memcpy(&word, record, sizeof word);
     memcpy(&address, record + offsetof(struct vt_rec_free, address), sizeof address);
-    vt_addresses_prefetch(live, vt_address_key(address, vt_kind_space(vt_word_kind(word))));
+    vt_addresses_fetch_line(live, vt_address_key(address, vt_kind_space(vt_word_kind(word))));
+}
+
+static void fetch_entry(const struct vt_addresses *live, const uint8_t *record) {
+    uint64_t word, address;
+    memcpy(&word, record, sizeof word);
+    memcpy(&address, record + offsetof(struct vt_rec_free, address), sizeof address);
+    if (vt_word_type(word) == VT_REC_FREE)
+        vt_addresses_fetch_entry(live, vt_address_key(address, vt_kind_space(vt_word_kind(word))));
 }
 static_assert(offsetof(struct vt_rec_free, address) == offsetof(struct vt_rec_alloc, address),
               "prefetch reads either");
@@ -231,8 +240,8 @@ static void take_lost(struct vt_replay *r, const struct vt_log *log) {
             continue;
         const struct vt_address *entry =
             vt_addresses_find(&r->live, vt_address_key(vt_lost_address(lost[i]), space));
-        if (entry->key && entry->allocated_at * r->age_unit <= until)
-            r->sites[entry->site].lost_count++;
+        if (entry && entry->allocated_at * r->age_unit <= until)
+            vt_replay_site_of(r, entry)->lost_count++;
     }
     vt_map_free(&owned);
     free(lost);
@@ -266,7 +275,6 @@ static int run(const struct vt_log *log, struct vt_sites *ids, struct vt_window 
         .log = log,
         .ids = ids,
         .window = window,
-        .last_spot = UINT64_MAX,
         .sample_ticks = log->sample_count ? vt_when_ticks(log->samples[0].when) : UINT64_MAX,
         .snapshot_ticks = log->snapshot_count && !rehearsal ? log->snapshots[0].ticks : UINT64_MAX,
         .correct_at = log->live_listed && window.until >= log->header.exit_ticks
@@ -287,7 +295,7 @@ static int run(const struct vt_log *log, struct vt_sites *ids, struct vt_window 
     for (unsigned d = 0; d < 256; d++)
         replay->devices[d].untracked_least = UINT64_MAX;
     w.contexts = vt_alloc(VT_CONTEXT_UNKNOWN + 1, sizeof *w.contexts);
-    vt_addresses_start(&replay->live, 12);
+    vt_addresses_start(&replay->live);
     struct vt_merge *merge = vt_merge_open(log, window.until);
     while (vt_merge_next(merge, &batch)) {
         uint32_t seen = batch.count + batch.ahead;
@@ -296,7 +304,9 @@ static int run(const struct vt_log *log, struct vt_sites *ids, struct vt_window 
         w.tid = batch.tid;
         for (uint32_t i = 0; i < batch.count; i++) {
             if (i + AHEAD < seen)
-                prefetch(&replay->live, batch.bytes + batch.offsets[i + AHEAD]);
+                fetch_line(&replay->live, batch.bytes + batch.offsets[i + AHEAD]);
+            if (i + ENTRY_AHEAD < seen)
+                fetch_entry(&replay->live, batch.bytes + batch.offsets[i + ENTRY_AHEAD]);
             on_event(&w, batch.bytes + batch.offsets[i]);
         }
     }
@@ -319,8 +329,7 @@ static int run(const struct vt_log *log, struct vt_sites *ids, struct vt_window 
     for (unsigned i = 0; i <= VT_CONTEXT_UNKNOWN; i++)
         free(w.contexts[i].keys);
     free(w.contexts);
-    vt_map_free(&w.spots);
-    vt_map_free(&w.by_id);
+    vt_walk_close_sites(&w);
     vt_map_free(&w.objects);
     vt_fails_free(&w.fails);
     return error;
@@ -352,6 +361,7 @@ void vt_replay_free(struct vt_replay *replay) {
     vt_segments_close(replay->segments);
     vt_told_free(&replay->told);
     vt_owned_free(replay);
-    free(replay->live.slots);
+    vt_addresses_free(&replay->live);
+    free(replay->origins);
     *replay = (struct vt_replay){0};
 }

@@ -37,27 +37,40 @@
 /* The books of one site; all figures are exact. `at_peak`: what it held at the peak of the device's
  * driver layer (for host sites: of pinned memory). */
 struct vt_replay_site {
-    uint64_t id;    /* vt_sites_id */
-    uint32_t stack; /* index in vt_log.stacks, VT_NO_STACK */
-    uint16_t hook;
-    uint8_t layer, device;
-    bool before;            /* no call site: what was live when the window began */
-    bool pooled;            /* some of it is from a stream-ordered pool */
-    bool segments;          /* a caching allocator used it: blocks lay in it */
-    uint16_t segments_hook; /* the hook of the first block */
+    /* what every event changes */
     uint64_t live_bytes, live_count;
     uint64_t peak_bytes;
+    uint64_t allocated_bytes, alloc_count;
+    uint64_t last_ticks; /* of its allocations */
+    uint64_t seen;       /* vt_replay_book.peaks at its last change */
+    uint8_t layer, device;
+    bool before;   /* no call site: what was live when the window began */
+    bool pooled;   /* some of it is from a stream-ordered pool */
+    bool segments; /* a caching allocator used it: blocks lay in it */
+    uint16_t hook;
+    uint64_t free_count;
+    uint32_t lives[VT_REPLAY_AGES]; /* histogram of the lifetimes of freed blocks: lives[n] is the
+                                       count from 2^(n-1) age units to below 2^n */
+
+    uint32_t stack; /* index in vt_log.stacks, VT_NO_STACK */
+    uint64_t id;    /* vt_sites_id */
     uint64_t bytes_at_peak, count_at_peak;
-    uint64_t allocated_bytes, alloc_count, free_count;
     uint64_t went_bytes,
         went_count;            /* of these frees: it went with its context, no call freed it */
-    uint16_t went_hook;        /* the last call that ended such a context */
     uint64_t lost_count;       /* live at the end, without any pointer to them */
     uint64_t unrecorded_count; /* live at the end by the live list alone: their records were lost */
-    uint64_t first_ticks, last_ticks; /* of its allocations */
-    uint32_t lives[VT_REPLAY_AGES];   /* histogram of the lifetimes of freed blocks: lives[n] is the
-                                         count from 2^(n-1) age units to below 2^n */
-    uint64_t seen;                    /* vt_replay_book.peaks at its last change */
+    uint64_t first_ticks;      /* of its allocations */
+    uint16_t went_hook;        /* the last call that ended such a context */
+    uint16_t segments_hook;    /* the hook of the first block */
+};
+
+/* What allocations of one call, kind, device and context have in common. */
+struct vt_replay_origin {
+    uint64_t word; /* the record's first word, with the device for its type */
+    uint32_t site;
+    uint32_t stack; /* as in vt_replay_site */
+    uint16_t context;
+    bool before; /* its site is that of what was live when the window began */
 };
 
 /* The driver's answer when the program asked how much memory is free. */
@@ -166,6 +179,8 @@ struct vt_replay_phase {
 struct vt_replay {
     struct vt_replay_site *sites;
     size_t site_count, site_room;
+    struct vt_replay_origin *origins; /* of live allocations */
+    uint32_t origin_count, origin_room;
     struct vt_replay_device devices[256]; /* by the device byte of the record */
     struct vt_replay_book host, managed;  /* memory of no device */
     struct vt_replay_fail *fails;         /* out of memory only, at most VT_REPLAY_FAILS */
@@ -200,6 +215,16 @@ struct vt_replay {
 struct vt_window {
     uint64_t since, until; /* 0, VT_TICKS_MASK: all */
 };
+
+/* The site of a live allocation: its index, and it. */
+static inline uint32_t vt_replay_site_index(const struct vt_replay *r,
+                                            const struct vt_address *entry) {
+    return r->origins[entry->origin].site;
+}
+static inline struct vt_replay_site *vt_replay_site_of(const struct vt_replay *r,
+                                                       const struct vt_address *entry) {
+    return &r->sites[vt_replay_site_index(r, entry)];
+}
 
 struct vt_sites;
 

@@ -44,53 +44,6 @@ static void rise(struct vt_replay *r, unsigned layer, unsigned device, uint64_t 
     d->framework.peaks++;
 }
 
-/* Host and managed memory belongs to no device. */
-static bool has_device(unsigned layer) {
-    return layer == VT_LAYER_DRIVER || layer == VT_LAYER_FRAMEWORK;
-}
-
-/* --- sites --- */
-
-static uint32_t add_site(struct vt_walk *w, uint64_t id, uint32_t stack, unsigned hook,
-                         unsigned layer, unsigned device) {
-    struct vt_replay *r = w->r;
-    VT_GROW(r->sites, r->site_count, r->site_room);
-    r->sites[r->site_count] = (struct vt_replay_site){
-        .id = id,
-        .stack = stack,
-        .hook = (uint16_t)hook,
-        .layer = (uint8_t)layer,
-        .device = (uint8_t)device,
-        .first_ticks = VT_TICKS_MASK,
-        /* it held nothing at the peaks so far */
-        .seen = vt_walk_book(r, layer, device)->peaks,
-    };
-    vt_map_put(&w->by_id, id, (uint32_t)r->site_count);
-    return (uint32_t)r->site_count++;
-}
-
-/* Finds or adds the site of an allocation. */
-static uint32_t site_of(struct vt_walk *w, uint64_t word, unsigned device) {
-    uint64_t spot = (word & ~0xffull) | device;
-    if (spot == w->last_spot)
-        return w->last_site;
-    uint32_t site = vt_map_get(&w->spots, spot);
-    if (site == VT_MAP_NONE) {
-        unsigned kind = vt_word_kind(word), layer = vt_kind_layer(kind), hook = vt_word_hook(word);
-        unsigned of = has_device(layer) ? device : VT_DEVICE_HOST;
-        uint32_t stack = vt_walk_stack(w, word);
-        uint64_t id = vt_sites_id(w->ids, stack, hook, layer, of);
-        site = vt_map_get(&w->by_id, id);
-        if (site == VT_MAP_NONE)
-            site = add_site(w, id, stack, hook, layer, of);
-        w->r->sites[site].pooled |= kind == VT_KIND_POOL;
-        vt_map_put(&w->spots, spot, site);
-    }
-    w->last_spot = spot;
-    w->last_site = site;
-    return site;
-}
-
 /* --- the books --- */
 
 /* From the first block on, driver memory is tracked by address, to find each block's device. */
@@ -99,25 +52,24 @@ static void begin_framework(struct vt_walk *w) {
     r->segments = vt_segments_open();
     if (r->settings.max_split != UINT64_MAX)
         vt_segments_one_stream(r->segments);
-    for (size_t i = 0; i <= r->live.mask; i++) {
-        const struct vt_address *e = &r->live.slots[i];
-        if (e->key && vt_kind_space(e->kind) == VT_SPACE_DEVICE &&
-            vt_kind_layer(e->kind) == VT_LAYER_DRIVER)
-            vt_segments_add(r->segments, vt_address_of(e), e->size_context & VT_SIZE_MASK, e->key,
-                            r->sites[e->site].device, false, 0);
-    }
+    const struct vt_address *e;
+    for (size_t at = 0; (e = vt_addresses_next(&r->live, &at));)
+        if (vt_kind_space(e->kind) == VT_SPACE_DEVICE && vt_kind_layer(e->kind) == VT_LAYER_DRIVER)
+            vt_segments_add(r->segments, vt_address_of(e), e->size, e->key,
+                            vt_replay_site_of(r, e)->device, false, 0);
 }
 
 static void take_off(struct vt_walk *w, const struct vt_address *entry) {
     struct vt_replay *r = w->r;
-    struct vt_replay_site *site = &r->sites[entry->site];
-    uint64_t size = entry->size_context & VT_SIZE_MASK;
+    const struct vt_replay_origin *origin = &r->origins[entry->origin];
+    struct vt_replay_site *site = &r->sites[origin->site];
+    uint64_t size = entry->size;
     struct vt_replay_book *book = vt_walk_book(r, site->layer, site->device);
     if (w->rehearsal && vt_kind_space(entry->kind) == VT_SPACE_BLOCK)
         vt_rehearsal_free(w->rehearsal, vt_address_of(entry));
-    vt_walk_note_peak(site, vt_walk_book(r, site->layer, site->device));
+    vt_walk_note_peak(site, book);
     if (w->history)
-        vt_history_giving(w->history, entry->site, site->live_bytes, site->live_count);
+        vt_history_giving(w->history, origin->site, site->live_bytes, site->live_count);
     site->live_bytes -= size;
     site->live_count--;
     site->free_count++;
@@ -134,9 +86,9 @@ static void take_off(struct vt_walk *w, const struct vt_address *entry) {
         vt_walk_unsettle_samples(w, site->device);
     }
     if (w->history) {
-        vt_history_level(w->history, entry->site, site->live_bytes, site->live_count,
+        vt_history_level(w->history, origin->site, site->live_bytes, site->live_count,
                          site->alloc_count);
-        vt_history_freed(w->history, entry->site, entry->sample, size);
+        vt_history_freed(w->history, origin->site, entry->sample, size);
     }
     book->live_bytes -= size;
     book->live_count--;
@@ -144,31 +96,31 @@ static void take_off(struct vt_walk *w, const struct vt_address *entry) {
     if (site->layer == VT_LAYER_DRIVER)
         r->devices[site->device].at_peak = false;
     if (vt_kind_owner(entry->kind) == VT_OWNER_CONTEXT)
-        w->contexts[entry->size_context >> 48].live--;
+        w->contexts[origin->context].live--;
 }
 
 /* A live block's driver memory was freed. */
 static void lose_block(void *context, uint64_t address) {
     struct vt_walk *w = context;
-    struct vt_address *entry =
-        vt_addresses_find(&w->r->live, vt_address_key(address, VT_SPACE_BLOCK));
-    if (!entry->key)
+    uint32_t *slot = vt_addresses_slot(&w->r->live, vt_address_key(address, VT_SPACE_BLOCK));
+    if (!slot)
         return;
     w->r->lost_blocks++;
     if (w->history)
         vt_history_event(w->history, w->now, false);
-    take_off(w, entry);
-    vt_addresses_remove(&w->r->live, entry);
+    take_off(w, vt_addresses_in(&w->r->live, slot));
+    vt_addresses_remove(&w->r->live, slot);
 }
 
 /* A caching allocator uses this driver memory from now on. */
 static void begin_segment(void *context, const struct vt_segment *segment) {
     struct vt_walk *w = context;
     const struct vt_address *driver = vt_addresses_find(&w->r->live, segment->key);
-    if (!driver->key)
+    if (!driver)
         return;
-    w->r->sites[driver->site].segments = true;
-    w->r->sites[driver->site].segments_hook = w->block_hook;
+    struct vt_replay_site *site = vt_replay_site_of(w->r, driver);
+    site->segments = true;
+    site->segments_hook = w->block_hook;
 }
 
 /* Adds a block to its segment. Returns the device of that memory, whatever the framework says. */
@@ -208,32 +160,26 @@ static void on_driver_alloc(struct vt_walk *w, const struct vt_rec_alloc *a, uin
         vt_fails_succeeded(&w->fails, r, w->tid, size, ticks);
 }
 
-static bool is_of_context(const struct vt_address *entry, unsigned context) {
-    return entry->key && entry->size_context >> 48 == context &&
+static bool is_of_context(const struct vt_walk *w, const struct vt_address *entry,
+                          unsigned context) {
+    return entry && w->r->origins[entry->origin].context == context &&
            vt_kind_owner(entry->kind) == VT_OWNER_CONTEXT;
 }
 
-static void list_in_context(struct vt_walk *w, const struct vt_address *entry) {
-    unsigned context = entry->size_context >> 48;
+static void list_in_context(struct vt_walk *w, unsigned context, uint64_t key) {
     struct vt_walk_context *c = &w->contexts[context];
     /* leave out what was freed meanwhile; at most every other addition pays for that */
     if (c->count == c->room && c->count / 4 > c->live) {
         uint32_t kept = 0;
         for (uint32_t i = 0; i < c->count; i++)
-            if (is_of_context(vt_addresses_find(&w->r->live, c->keys[i]), context))
+            if (is_of_context(w, vt_addresses_find(&w->r->live, c->keys[i]), context))
                 c->keys[kept++] = c->keys[i];
         c->count = kept;
         if (kept > c->room / 2)
             c->keys = vt_realloc(c->keys, c->room *= 2, sizeof *c->keys);
     }
     VT_GROW(c->keys, c->count, c->room);
-    c->keys[c->count++] = entry->key;
-}
-
-static void add_to_context(struct vt_walk *w, const struct vt_address *entry) {
-    w->contexts[entry->size_context >> 48].live++;
-    if (w->lists_contexts && entry->size_context >> 48 != VT_CONTEXT_UNKNOWN)
-        list_in_context(w, entry);
+    c->keys[c->count++] = key;
 }
 
 void vt_walk_alloc(struct vt_walk *w, const struct vt_rec_alloc *a) {
@@ -256,24 +202,24 @@ void vt_walk_alloc(struct vt_walk *w, const struct vt_rec_alloc *a) {
     } else if (layer == VT_LAYER_DRIVER && (r->segments || w->fails.pending)) {
         on_driver_alloc(w, a, key, device);
     }
-    uint32_t index = site_of(w, a->word, device);
-    vt_addresses_reserve(&r->live);
+    unsigned context = a->size_context >> 48;
+    uint32_t origin = vt_walk_origin(w, a->word, device, context);
+    uint32_t index = r->origins[origin].site;
     struct vt_address *entry = vt_addresses_find(&r->live, key);
-    if (entry->key) {
+    if (entry) {
         r->replaced++;
         take_off(w, entry);
     } else {
-        r->live.used++;
+        entry = vt_addresses_add(&r->live, key);
     }
-    *entry = (struct vt_address){key,
-                                 a->size_context,
-                                 index,
-                                 kind & 0xff,
-                                 (uint32_t)(w->now >> w->age_shift) & 0xffffff,
-                                 VT_NO_SAMPLE};
+    entry->size = size;
+    entry->sample = VT_NO_SAMPLE;
+    entry->origin = origin;
+    entry->allocated_at = (uint32_t)(w->now >> w->age_shift) & 0xffffff;
+    entry->kind = kind & 0xff;
     struct vt_replay_site *site = &r->sites[index];
     struct vt_replay_book *book = vt_walk_book(r, layer, site->device);
-    vt_walk_note_peak(site, vt_walk_book(r, layer, site->device));
+    vt_walk_note_peak(site, book);
     uint64_t ticks = vt_when_ticks(a->when);
     site->live_bytes += size;
     site->live_count++;
@@ -299,8 +245,11 @@ void vt_walk_alloc(struct vt_walk *w, const struct vt_rec_alloc *a) {
             w->driver_high = w->driver_bytes;
     }
     rise(r, layer, site->device, ticks);
-    if (vt_kind_owner(kind) == VT_OWNER_CONTEXT)
-        add_to_context(w, entry);
+    if (vt_kind_owner(kind) == VT_OWNER_CONTEXT) {
+        w->contexts[context].live++;
+        if (w->lists_contexts && context != VT_CONTEXT_UNKNOWN)
+            list_in_context(w, context, key);
+    }
     if (w->rehearsal && layer == VT_LAYER_FRAMEWORK && device == w->rehearsal->device)
         vt_rehearsal_alloc(w->rehearsal, a->address, size, w->stream);
 }
@@ -313,20 +262,21 @@ void vt_walk_free(struct vt_walk *w, const struct vt_rec_free *f) {
         vt_segments_remove(r->segments, f->address, ticks, lose_block, w);
     if (r->segments && space == VT_SPACE_BLOCK)
         vt_segments_free(r->segments, f->address, ticks);
-    struct vt_address *entry = vt_addresses_find(&r->live, vt_address_key(f->address, space));
-    if (!entry->key) {
+    uint32_t *slot = vt_addresses_slot(&r->live, vt_address_key(f->address, space));
+    if (!slot) {
         r->unknown_frees++;
         return;
     }
+    const struct vt_address *entry = vt_addresses_in(&r->live, slot);
     if (w->history)
         vt_history_event(w->history, w->now, false);
     if (space == VT_SPACE_BLOCK) {
         struct vt_replay_device *said = &r->devices[vt_when_device(f->when)];
-        said->blocks_bytes -= entry->size_context & VT_SIZE_MASK;
-        said->said_allocated -= entry->size_context & VT_SIZE_MASK;
+        said->blocks_bytes -= entry->size;
+        said->said_allocated -= entry->size;
     }
     take_off(w, entry);
-    vt_addresses_remove(&r->live, entry);
+    vt_addresses_remove(&r->live, slot);
 }
 
 void vt_walk_map(struct vt_walk *w, const struct vt_rec_map *m) {
@@ -339,7 +289,7 @@ void vt_walk_map(struct vt_walk *w, const struct vt_rec_map *m) {
         return;
     }
     const struct vt_address *physical = vt_addresses_find(&r->live, key);
-    unsigned device = physical->key ? r->sites[physical->site].device : vt_when_device(m->when);
+    unsigned device = physical ? vt_replay_site_of(r, physical)->device : vt_when_device(m->when);
     vt_segments_add(r->segments, m->address, m->size, key, device, true, ticks);
     if (w->fails.pending)
         vt_fails_succeeded(&w->fails, r, w->tid, m->size, ticks);
@@ -348,13 +298,13 @@ void vt_walk_map(struct vt_walk *w, const struct vt_rec_map *m) {
 /* From the first end of a context on, each context's allocations are listed: a program may end
  * thousands of contexts. */
 static void list_contexts(struct vt_walk *w) {
-    const struct vt_addresses *live = &w->r->live;
+    const struct vt_address *entry;
     if (w->lists_contexts)
         return;
     w->lists_contexts = true;
-    for (size_t i = 0; i <= live->mask; i++)
-        if (live->slots[i].key && vt_kind_owner(live->slots[i].kind) == VT_OWNER_CONTEXT)
-            list_in_context(w, &live->slots[i]);
+    for (size_t at = 0; (entry = vt_addresses_any(&w->r->live, &at));)
+        if (vt_kind_owner(entry->kind) == VT_OWNER_CONTEXT)
+            list_in_context(w, w->r->origins[entry->origin].context, entry->key);
 }
 
 void vt_walk_bulk(struct vt_walk *w, const struct vt_rec_bulk *b) {
@@ -366,18 +316,17 @@ void vt_walk_bulk(struct vt_walk *w, const struct vt_rec_bulk *b) {
     w->contexts[b->context] = (struct vt_walk_context){.live = ended.live};
     w->context_end = b;
     for (uint32_t i = 0; i < ended.count; i++) {
-        struct vt_address *entry = vt_addresses_find(live, ended.keys[i]);
-        if (!is_of_context(entry, b->context))
+        uint32_t *slot = vt_addresses_slot(live, ended.keys[i]);
+        const struct vt_address *entry = slot ? vt_addresses_in(live, slot) : NULL;
+        if (!is_of_context(w, entry, b->context))
             continue; /* freed since, or listed twice */
-        if (w->r->segments && vt_kind_space(entry->kind) == VT_SPACE_DEVICE) {
+        if (w->r->segments && vt_kind_space(entry->kind) == VT_SPACE_DEVICE)
             vt_segments_remove(w->r->segments, vt_address_of(entry), vt_when_ticks(b->when),
                                lose_block, w);
-            entry = vt_addresses_find(live, ended.keys[i]); /* removing its blocks moved others */
-        }
         if (w->history)
             vt_history_event(w->history, w->now, false);
         take_off(w, entry);
-        vt_addresses_remove(live, entry);
+        vt_addresses_remove(live, slot);
     }
     w->context_end = NULL;
     free(ended.keys);
@@ -392,9 +341,11 @@ static uint64_t listed_key(const struct vt_log_live *l) {
 /* Whether this allocation is the listed one, not an earlier one at its address. */
 static bool is_listed(const struct vt_walk *w, const struct vt_address *entry,
                       const struct vt_log_live *l) {
-    return entry->size_context == l->size_context && entry->kind == vt_word_kind(l->word) &&
-           (w->r->sites[entry->site].before ||
-            w->r->sites[entry->site].stack == vt_walk_stack(w, l->word));
+    const struct vt_replay_origin *origin = &w->r->origins[entry->origin];
+    const struct vt_replay_site *site = &w->r->sites[origin->site];
+    return entry->size == (l->size_context & VT_SIZE_MASK) &&
+           origin->context == l->size_context >> 48 && entry->kind == vt_word_kind(l->word) &&
+           (site->before || site->stack == vt_walk_stack(w, l->word));
 }
 
 /* Frees that could not be recorded are made up for, then allocations. Blocks go before the driver
@@ -405,17 +356,17 @@ void vt_walk_correct(struct vt_walk *w) {
     for (size_t i = 0; i < w->log->live_count; i++)
         vt_map_put(&listed, listed_key(&w->log->live[i]), (uint32_t)i);
     struct vt_rec_free *gone = vt_alloc(r->live.used, sizeof *gone);
+    const struct vt_address *entry;
     size_t count = 0;
     for (int blocks = 1; blocks >= 0; blocks--)
-        for (size_t i = 0; i <= r->live.mask; i++) {
-            const struct vt_address *entry = &r->live.slots[i];
-            if (!entry->key || (vt_kind_space(entry->kind) == VT_SPACE_BLOCK) != blocks)
+        for (size_t at = 0; (entry = vt_addresses_any(&r->live, &at));) {
+            if ((vt_kind_space(entry->kind) == VT_SPACE_BLOCK) != blocks)
                 continue;
-            uint32_t at = vt_map_get(&listed, entry->key);
-            if (at == VT_MAP_NONE || !is_listed(w, entry, &w->log->live[at]))
+            uint32_t known = vt_map_get(&listed, entry->key);
+            if (known == VT_MAP_NONE || !is_listed(w, entry, &w->log->live[known]))
                 gone[count++] = (struct vt_rec_free){
                     .word = vt_word(VT_REC_FREE, entry->kind, 0, 0),
-                    .when = vt_when(r->sites[entry->site].device, w->now),
+                    .when = vt_when(vt_replay_site_of(r, entry)->device, w->now),
                     .address = vt_address_of(entry),
                 };
         }
@@ -423,7 +374,7 @@ void vt_walk_correct(struct vt_walk *w) {
         vt_walk_free(w, &gone[i]);
     for (size_t i = 0; i < w->log->live_count; i++) {
         const struct vt_log_live *l = &w->log->live[i];
-        if (vt_addresses_find(&r->live, listed_key(l))->key)
+        if (vt_addresses_find(&r->live, listed_key(l)))
             continue;
         struct vt_rec_alloc alloc = {
             .word = (l->word & ~0xffull) | VT_REC_ALLOC,
@@ -432,9 +383,9 @@ void vt_walk_correct(struct vt_walk *w) {
             .size_context = l->size_context,
         };
         vt_walk_alloc(w, &alloc);
-        const struct vt_address *entry = vt_addresses_find(&r->live, listed_key(l));
-        if (entry->key)
-            r->sites[entry->site].unrecorded_count++;
+        entry = vt_addresses_find(&r->live, listed_key(l));
+        if (entry)
+            vt_replay_site_of(r, entry)->unrecorded_count++;
     }
     for (unsigned d = 0; d < 256; d++)
         if (r->devices[d].driver.sure_peak < r->devices[d].driver.live_bytes)
@@ -449,33 +400,14 @@ void vt_walk_correct(struct vt_walk *w) {
 
 /* --- the window --- */
 
-/* One site for each layer and device has everything from before the window. */
-static uint32_t before_site(struct vt_walk *w, const struct vt_replay_site *old) {
-    uint64_t id = vt_sites_id(w->ids, VT_NO_STACK, 0, old->layer, old->device);
-    uint32_t index = vt_map_get(&w->by_id, id);
-    if (index == VT_MAP_NONE) {
-        index = add_site(w, id, VT_NO_STACK, 0, old->layer, old->device);
-        w->r->sites[index].before = true;
-        w->r->sites[index].pooled = old->pooled;
-    }
-    w->r->sites[index].segments |= old->segments;
-    w->r->sites[index].segments_hook |= old->segments_hook;
-    return index;
-}
-
 void vt_walk_begin_window(struct vt_walk *w) {
     struct vt_replay *r = w->r;
-    struct vt_replay_site *old_sites = r->sites;
     vt_fails_drop(r);
     vt_owned_drop(r); /* they speak of the old sites */
-    r->sites = NULL;
-    r->site_count = r->site_room = 0;
+    vt_walk_restart_sites(w);
     r->sample_count = 0;
     r->fails_left_out = r->unknown_frees = r->failed_frees = r->replaced = 0;
-    vt_map_free(&w->spots);
-    vt_map_free(&w->by_id);
     vt_fails_free(&w->fails);
-    w->last_spot = UINT64_MAX;
     if (w->history)
         vt_history_restart(w->history);
     for (unsigned d = 0; d < 256; d++) {
@@ -484,15 +416,12 @@ void vt_walk_begin_window(struct vt_walk *w) {
     }
     r->host = (struct vt_replay_book){.used = r->host.used};
     r->managed = (struct vt_replay_book){.used = r->managed.used};
-    for (size_t i = 0; i <= r->live.mask; i++) {
-        struct vt_address *entry = &r->live.slots[i];
-        if (!entry->key)
-            continue;
-        entry->site = before_site(w, &old_sites[entry->site]);
+    struct vt_address *entry;
+    for (size_t at = 0; (entry = vt_addresses_next(&r->live, &at));) {
         entry->sample = VT_NO_SAMPLE;
-        struct vt_replay_site *site = &r->sites[entry->site];
+        struct vt_replay_site *site = vt_replay_site_of(r, entry);
         struct vt_replay_book *book = vt_walk_book(r, site->layer, site->device);
-        uint64_t size = entry->size_context & VT_SIZE_MASK;
+        uint64_t size = entry->size;
         site->peak_bytes = site->live_bytes += size;
         site->live_count++;
         book->peak_bytes = book->live_bytes += size;
@@ -515,5 +444,4 @@ void vt_walk_begin_window(struct vt_walk *w) {
     for (unsigned d = 0; d < 256; d++)
         r->devices[d].driver.peak_ticks = r->devices[d].framework.peak_ticks = w->window.since;
     r->host.peak_ticks = r->managed.peak_ticks = w->window.since;
-    free(old_sites);
 }

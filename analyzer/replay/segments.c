@@ -10,6 +10,8 @@
  */
 #include "segments.h"
 
+#include <string.h>
+
 #include "cache_model.h"
 #include "idle_heap.h"
 

@@ -30,22 +30,25 @@ static uint32_t holder_of(struct vt_told *t, const char *scope, const char *name
     return t->holder_count++;
 }
 
-static bool is_same(const struct vt_told_block *block, const struct vt_address *entry) {
-    return entry->key && entry->site == block->site && entry->allocated_at == block->allocated_at;
+static bool is_same(const struct vt_replay *r, const struct vt_told_block *block,
+                    const struct vt_address *entry) {
+    return vt_replay_site_index(r, entry) == block->site &&
+           entry->allocated_at == block->allocated_at;
 }
 
 /* A fixture's block stays the fixture's, also where a model is said to hold it. */
-static void tag(struct vt_told *t, const struct vt_address *entry, uint32_t holder) {
+static void tag(struct vt_replay *r, const struct vt_address *entry, uint32_t holder) {
+    struct vt_told *t = &r->told;
     uint32_t known = vt_map_get(&t->by_key, entry->key);
-    if (known != VT_MAP_NONE && is_same(&t->blocks[known], entry)) {
+    if (known != VT_MAP_NONE && is_same(r, &t->blocks[known], entry)) {
         if (t->holders[t->blocks[known].holder].model)
             t->blocks[known].holder = holder;
         return;
     }
     VT_GROW(t->blocks, t->block_count, t->block_room);
     vt_map_put(&t->by_key, entry->key, t->block_count);
-    t->blocks[t->block_count++] =
-        (struct vt_told_block){entry->key, entry->site, entry->allocated_at, holder};
+    t->blocks[t->block_count++] = (struct vt_told_block){entry->key, vt_replay_site_index(r, entry),
+                                                         entry->allocated_at, holder};
 }
 
 static void on_made(struct vt_walk *w, const char *scope, const char *name) {
@@ -53,22 +56,20 @@ static void on_made(struct vt_walk *w, const char *scope, const char *name) {
     /* A set-up that made the first CUDA call began before there was a log. */
     uint64_t began = t->depth ? t->began[--t->depth] : 0;
     uint32_t holder = holder_of(t, scope, name), since = (uint32_t)(began >> w->age_shift);
-    const struct vt_addresses *live = &w->r->live;
+    const struct vt_address *entry;
     if (t->made++ >= VT_TOLD_MADE)
         return;
-    for (size_t i = 0; i <= live->mask; i++) {
-        const struct vt_address *entry = &live->slots[i];
-        if (!entry->key || entry->allocated_at < since)
+    for (size_t at = 0; (entry = vt_addresses_next(&w->r->live, &at));) {
+        if (entry->allocated_at < since)
             continue;
         uint32_t known = vt_map_get(&t->by_key, entry->key);
-        if (known == VT_MAP_NONE || !is_same(&t->blocks[known], entry))
-            tag(t, entry, holder);
+        if (known == VT_MAP_NONE || !is_same(w->r, &t->blocks[known], entry))
+            tag(w->r, entry, holder);
     }
 }
 
 static void on_held(struct vt_walk *w, const char *scope, const char *name, const char *addresses) {
-    struct vt_told *t = &w->r->told;
-    uint32_t holder = holder_of(t, scope, name);
+    uint32_t holder = holder_of(&w->r->told, scope, name);
     for (const char *at = addresses; *at;) {
         char *end;
         uint64_t address = strtoull(at, &end, 16);
@@ -77,8 +78,8 @@ static void on_held(struct vt_walk *w, const char *scope, const char *name, cons
         for (unsigned space = 0; space < VT_SPACES; space++) {
             const struct vt_address *entry =
                 vt_addresses_find(&w->r->live, vt_address_key(address, space));
-            if (entry->key)
-                tag(t, entry, holder);
+            if (entry)
+                tag(w->r, entry, holder);
         }
         at = *end == ',' ? end + 1 : end;
     }

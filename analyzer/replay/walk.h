@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The state of a replay while it walks the events, for replay.c, replay_books.c and
+ * The state of a replay while it walks the events, for replay.c, replay_sites.c, replay_books.c and
  * replay_samples.c.
  */
 #ifndef VRAMTRACE_ANALYZER_WALK_H
@@ -19,21 +19,20 @@ struct vt_walk {
     struct vt_replay *r;
     const struct vt_log *log;
     struct vt_sites *ids;
-    struct vt_map spots;   /* first word of an allocation, with the device for its type -> site, so
-                              that no stack is hashed twice */
-    struct vt_map by_id;   /* site id -> site */
-    struct vt_map objects; /* handle and kind -> the object that exists now */
+    uint32_t *origin_slots;  /* hash of an origin -> its index + 1 in vt_replay.origins; 0: empty */
+    unsigned origin_bits;    /* 2^n slots; 0: none yet */
+    uint32_t before_origins; /* so many are from before the window */
+    struct vt_map by_id;     /* site id -> site */
+    struct vt_map objects;   /* handle and kind -> the object that exists now */
     struct vt_window window;
     bool window_waits;                /* it has not begun yet */
     struct vt_walk_context *contexts; /* by context number */
     bool lists_contexts;              /* their keys are kept */
-    uint64_t last_spot;
-    uint32_t last_site;
-    struct vt_history *history;      /* NULL: not requested */
-    struct vt_operations operations; /* for the history */
-    struct vt_rehearsal *rehearsal;  /* NULL: not requested */
-    unsigned stream;                 /* of the block that was placed last */
-    uint16_t block_hook;             /* and its hook */
+    struct vt_history *history;       /* NULL: not requested */
+    struct vt_operations operations;  /* for the history */
+    struct vt_rehearsal *rehearsal;   /* NULL: not requested */
+    unsigned stream;                  /* of the block that was placed last */
+    uint16_t block_hook;              /* and its hook */
     unsigned age_shift;
     uint64_t now;                        /* ticks of the current event */
     uint64_t driver_bytes;               /* live, on all devices */
@@ -79,6 +78,35 @@ static inline uint32_t vt_walk_stack(const struct vt_walk *w, uint64_t word) {
     const struct vt_log_stack *stack = vt_log_stack(w->log, vt_word_high(word));
     return stack ? (uint32_t)(stack - w->log->stacks) : VT_NO_STACK;
 }
+
+/* --- replay_sites.c --- */
+
+/* Adds an origin that is not known yet. For vt_walk_origin alone. */
+uint32_t vt_walk_add_origin(struct vt_walk *w, uint64_t word, unsigned context);
+
+static inline uint64_t vt_walk_origin_hash(uint64_t word, unsigned context) {
+    return (word ^ word >> 32 ^ (uint64_t)context << 40) * 0x9e3779b97f4a7c15ull;
+}
+
+/* The origin of an allocation on a device, by its record's first word. */
+static inline uint32_t vt_walk_origin(struct vt_walk *w, uint64_t word, unsigned device,
+                                      unsigned context) {
+    word = (word & ~0xffull) | device;
+    if (!w->origin_bits)
+        return vt_walk_add_origin(w, word, context);
+    size_t i = (size_t)(vt_walk_origin_hash(word, context) >> (64 - w->origin_bits));
+    for (uint32_t n; (n = w->origin_slots[i]); i = (i + 1) & ((1u << w->origin_bits) - 1)) {
+        const struct vt_replay_origin *origin = &w->r->origins[n - 1];
+        if (origin->word == word && origin->context == context)
+            return n - 1;
+    }
+    return vt_walk_add_origin(w, word, context);
+}
+
+/* Forgets all sites, because the window begins: what is live is of one site for each layer and device,
+ * which the origins name from now on; they are those of no further allocation. */
+void vt_walk_restart_sites(struct vt_walk *w);
+void vt_walk_close_sites(struct vt_walk *w);
 
 /* --- replay_books.c --- */
 

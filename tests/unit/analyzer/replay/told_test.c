@@ -17,27 +17,31 @@
 
 static struct vt_replay replay;
 static struct vt_walk walk;
+static struct vt_replay_origin origin = {.site = 3};
 
 static int start(void **state) {
     (void)state;
     replay = (struct vt_replay){0};
     walk = (struct vt_walk){.r = &replay};
-    vt_addresses_start(&replay.live, 6);
+    replay.origins = &origin;
+    vt_addresses_start(&replay.live);
     return 0;
 }
 
 static int stop(void **state) {
     (void)state;
     vt_told_free(&replay.told);
-    free(replay.live.slots);
+    vt_addresses_free(&replay.live);
     return 0;
 }
 
 static void allocate(uint64_t address, uint32_t at) {
     uint64_t key = vt_address_key(address, VT_SPACE_BLOCK);
-    *vt_addresses_find(&replay.live, key) =
-        (struct vt_address){.key = key, .size_context = 512, .site = 3, .allocated_at = at};
-    replay.live.used++;
+    uint32_t *slot = vt_addresses_slot(&replay.live, key);
+    if (slot)
+        vt_addresses_remove(&replay.live, slot);
+    *vt_addresses_add(&replay.live, key) =
+        (struct vt_address){.key = key, .size = 512, .allocated_at = at & 0xffffff};
 }
 
 /* The name of a block's holder; NULL: it has none. */

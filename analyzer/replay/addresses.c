@@ -1,0 +1,81 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * How the table of live allocations begins, grows and ends (see addresses.h).
+ */
+#include "addresses.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+
+enum {
+    HUGE = 2 << 20,
+    FIRST_LINES = 64,
+    SMALL_LINES = 1 << 12, /* below this the index doubles */
+};
+
+/* Memory of which `bytes` will be used all over: in small pages nearly every access to a large table
+ * would also miss the TLB. */
+static void *take(size_t bytes) {
+    void *memory = NULL;
+    if (bytes >= HUGE) {
+        memory = aligned_alloc(HUGE, (bytes + HUGE - 1) & ~(size_t)(HUGE - 1));
+        if (memory)
+            madvise(memory, bytes, MADV_HUGEPAGE);
+    } else {
+        memory = aligned_alloc(64, (bytes + 63) & ~(size_t)63);
+    }
+    return memory ? memory : vt_alloc(bytes, 1); /* which exits with a message */
+}
+
+static void size_index(struct vt_addresses *live, uint32_t lines) {
+    size_t words = (size_t)lines * VT_ADDRESSES_LINE;
+    free(live->lines);
+    live->lines = take(words * sizeof *live->lines);
+    memset(live->lines, 0, words * sizeof *live->lines);
+    live->line_count = lines;
+    live->room = (size_t)lines * VT_ADDRESSES_SLOTS / 8 * 7;
+    live->number_mask = UINT32_MAX >> __builtin_clz((uint32_t)live->room);
+}
+
+void vt_addresses_start(struct vt_addresses *live) {
+    *live = (struct vt_addresses){0};
+    size_index(live, FIRST_LINES);
+    vt_addresses_extend(live);
+    live->parts[0][0] = (struct vt_address){0};
+}
+
+void vt_addresses_free(struct vt_addresses *live) {
+    for (uint32_t i = 0; i < live->part_count; i++)
+        free(live->parts[i]);
+    free(live->parts);
+    free(live->lines);
+    *live = (struct vt_addresses){0};
+}
+
+size_t vt_addresses_bytes(const struct vt_addresses *live) {
+    return (size_t)live->line_count * VT_ADDRESSES_LINE * sizeof *live->lines +
+           (live->numbers + (size_t)1) * sizeof **live->parts;
+}
+
+/* By five eighths: doubled, the index would be half empty and have more than 8 bytes for each entry. */
+void vt_addresses_grow(struct vt_addresses *live) {
+    enum { AHEAD = 16 };
+    uint32_t lines = live->line_count;
+    size_index(live, lines < SMALL_LINES ? lines * 2 : lines + lines / 8 * 5);
+    for (uint32_t number = 1; number <= live->numbers; number++) {
+        if (number + AHEAD <= live->numbers)
+            vt_addresses_fetch_line(live, vt_addresses_at(live, number + AHEAD)->key);
+        uint64_t key = vt_addresses_at(live, number)->key;
+        if (key)
+            vt_addresses_enter(live, key, number);
+    }
+}
+
+/* The first part is only as much memory as it has entries: most logs need no more. */
+void vt_addresses_extend(struct vt_addresses *live) {
+    size_t bytes = sizeof **live->parts << VT_ADDRESSES_PART_BITS;
+    VT_GROW(live->parts, live->part_count, live->part_room);
+    live->parts[live->part_count] = live->part_count ? take(bytes) : vt_realloc(NULL, bytes, 1);
+    live->part_count++;
+}

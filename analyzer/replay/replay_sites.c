@@ -1,0 +1,109 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The sites of a replay, and the origins of its allocations (see walk.h): a stack is hashed only for
+ * the first allocation of an origin.
+ */
+#include "walk.h"
+
+#include "log/log.h"
+
+#include <stdlib.h>
+
+/* Host and managed memory belongs to no device. */
+static bool has_device(unsigned layer) {
+    return layer == VT_LAYER_DRIVER || layer == VT_LAYER_FRAMEWORK;
+}
+
+static uint32_t add_site(struct vt_walk *w, uint64_t id, uint32_t stack, unsigned hook,
+                         unsigned layer, unsigned device) {
+    struct vt_replay *r = w->r;
+    VT_GROW(r->sites, r->site_count, r->site_room);
+    r->sites[r->site_count] = (struct vt_replay_site){
+        .id = id,
+        .stack = stack,
+        .hook = (uint16_t)hook,
+        .layer = (uint8_t)layer,
+        .device = (uint8_t)device,
+        .first_ticks = VT_TICKS_MASK,
+        /* it held nothing at the peaks so far */
+        .seen = vt_walk_book(r, layer, device)->peaks,
+    };
+    vt_map_put(&w->by_id, id, (uint32_t)r->site_count);
+    return (uint32_t)r->site_count++;
+}
+
+static void enter(struct vt_walk *w, uint32_t number) {
+    const struct vt_replay_origin *origin = &w->r->origins[number - 1];
+    size_t i =
+        (size_t)(vt_walk_origin_hash(origin->word, origin->context) >> (64 - w->origin_bits));
+    while (w->origin_slots[i])
+        i = (i + 1) & ((1u << w->origin_bits) - 1);
+    w->origin_slots[i] = number;
+}
+
+/* At most a quarter of the slots is taken: nearly each origin is found in its first one. */
+static void grow(struct vt_walk *w) {
+    free(w->origin_slots);
+    w->origin_bits = w->origin_bits ? w->origin_bits + 1 : 8;
+    w->origin_slots = vt_alloc((size_t)1 << w->origin_bits, sizeof *w->origin_slots);
+    for (uint32_t number = w->before_origins + 1; number <= w->r->origin_count; number++)
+        enter(w, number);
+}
+
+uint32_t vt_walk_add_origin(struct vt_walk *w, uint64_t word, unsigned context) {
+    struct vt_replay *r = w->r;
+    unsigned kind = vt_word_kind(word), layer = vt_kind_layer(kind), hook = vt_word_hook(word);
+    unsigned device = has_device(layer) ? vt_word_type(word) : VT_DEVICE_HOST;
+    uint32_t stack = vt_walk_stack(w, word);
+    uint64_t id = vt_sites_id(w->ids, stack, hook, layer, device);
+    uint32_t site = vt_map_get(&w->by_id, id);
+    if (site == VT_MAP_NONE)
+        site = add_site(w, id, stack, hook, layer, device);
+    r->sites[site].pooled |= kind == VT_KIND_POOL;
+    VT_GROW(r->origins, r->origin_count, r->origin_room);
+    r->origins[r->origin_count++] =
+        (struct vt_replay_origin){word, site, stack, (uint16_t)context, false};
+    if (r->origin_count - w->before_origins > (1u << w->origin_bits) / 4)
+        grow(w);
+    else
+        enter(w, r->origin_count);
+    return r->origin_count - 1;
+}
+
+/* One site for each layer and device has everything from before the window. */
+static uint32_t before_site(struct vt_walk *w, const struct vt_replay_site *old) {
+    uint64_t id = vt_sites_id(w->ids, VT_NO_STACK, 0, old->layer, old->device);
+    uint32_t index = vt_map_get(&w->by_id, id);
+    if (index == VT_MAP_NONE) {
+        index = add_site(w, id, VT_NO_STACK, 0, old->layer, old->device);
+        w->r->sites[index].before = true;
+    }
+    w->r->sites[index].pooled |= old->pooled;
+    w->r->sites[index].segments |= old->segments;
+    w->r->sites[index].segments_hook |= old->segments_hook;
+    return index;
+}
+
+void vt_walk_restart_sites(struct vt_walk *w) {
+    struct vt_replay *r = w->r;
+    struct vt_replay_site *old = r->sites;
+    const struct vt_address *entry;
+    vt_walk_close_sites(w);
+    w->before_origins = r->origin_count;
+    r->sites = NULL;
+    r->site_count = r->site_room = 0;
+    for (size_t at = 0; (entry = vt_addresses_any(&r->live, &at));) {
+        struct vt_replay_origin *origin = &r->origins[entry->origin];
+        if (!origin->before)
+            origin->site = before_site(w, &old[origin->site]);
+        origin->before = true;
+    }
+    free(old);
+}
+
+void vt_walk_close_sites(struct vt_walk *w) {
+    free(w->origin_slots);
+    w->origin_slots = NULL;
+    w->origin_bits = 0;
+    vt_map_free(&w->by_id);
+}
