@@ -36,6 +36,8 @@ struct known {
     uintptr_t name; /* of its class, mangled */
     enum vt_class class_;
     bool derived; /* from `class_` */
+    bool named;   /* as a class is */
+    bool shared;  /* a control block of std::shared_ptr: gcc's library and clang's */
 };
 
 /* As much of a mangled name as fits; false: it is none. */
@@ -69,6 +71,30 @@ static void find_class(struct vt_owners *w, uintptr_t info, struct known *k) {
     }
 }
 
+static bool begins(const char *text, const char *with) {
+    return strncmp(text, with, strlen(with)) == 0;
+}
+
+/* A mangled name has the length of each of its parts. */
+static bool is_class_name(const char *text) {
+    const char *at = text + (*text == 'N');
+    size_t n = 0;
+    for (; *at >= '0' && *at <= '9' && n < 1000; at++)
+        n = n * 10 + (size_t)(*at - '0');
+    return n && n <= strlen(at) && (text[0] != 'N' || text[strlen(text) - 1] == 'E');
+}
+
+static void find_kind(struct vt_owners *w, struct known *k) {
+    char text[VT_OWNERS_TEXT_MOST + 1];
+    if (!k->name || !read_name(w, k->name, text))
+        return;
+    k->named = is_class_name(text);
+    k->shared = begins(text, "St15_Sp_counted_ptr") || begins(text, "St19_Sp_counted_deleter") ||
+                begins(text, "St23_Sp_counted_ptr_inplace") ||
+                begins(text, "NSt3__120__shared_ptr_pointer") ||
+                begins(text, "NSt3__120__shared_ptr_emplace");
+}
+
 static const struct known *known_of(struct vt_owners *w, uintptr_t object) {
     if (!w->classes && !(w->classes = vt_owners_map(w, SLOTS * sizeof(struct known))))
         return NULL;
@@ -82,6 +108,7 @@ static const struct known *known_of(struct vt_owners *w, uintptr_t object) {
     /* A newer one replaces it. */
     *k = (struct known){.vtable = vtable};
     find_class(w, vt_owners_word(w, vtable - 8), k);
+    find_kind(w, k);
     return k;
 }
 
@@ -101,34 +128,14 @@ bool vt_class_is(struct vt_owners *w, uintptr_t object, const char *mangled) {
     return k && k->name && read_name(w, k->name, text) && strcmp(text, mangled) == 0;
 }
 
-static bool begins(const char *text, const char *with) {
-    return strncmp(text, with, strlen(with)) == 0;
-}
-
-/* gcc's library and clang's. */
 bool vt_class_is_shared(struct vt_owners *w, uintptr_t object) {
-    char text[VT_OWNERS_TEXT_MOST + 1];
     const struct known *k = known_of(w, object);
-    return k && k->name && read_name(w, k->name, text) &&
-           (begins(text, "St15_Sp_counted_ptr") || begins(text, "St19_Sp_counted_deleter") ||
-            begins(text, "St23_Sp_counted_ptr_inplace") ||
-            begins(text, "NSt3__120__shared_ptr_pointer") ||
-            begins(text, "NSt3__120__shared_ptr_emplace"));
-}
-
-/* A mangled name has the length of each of its parts. */
-static bool is_class_name(const char *text) {
-    const char *at = text + (*text == 'N');
-    size_t n = 0;
-    for (; *at >= '0' && *at <= '9' && n < 1000; at++)
-        n = n * 10 + (size_t)(*at - '0');
-    return n && n <= strlen(at) && (text[0] != 'N' || text[strlen(text) - 1] == 'E');
+    return k && k->shared;
 }
 
 uintptr_t vt_class_object(struct vt_owners *w, uintptr_t object) {
-    char text[VT_OWNERS_TEXT_MOST + 1];
     const struct known *k = known_of(w, object);
-    return k && k->name && read_name(w, k->name, text) && is_class_name(text) ? k->vtable : 0;
+    return k && k->named ? k->vtable : 0;
 }
 
 uint64_t vt_owners_class_key(struct vt_owners *w, uintptr_t object, uint16_t class_) {

@@ -117,9 +117,19 @@ bool vt_native_is_marked(const struct vt_span *s, uintptr_t start) {
                : s->marked[VT_MARK_USER];
 }
 
-unsigned vt_native_block(const struct vt_native *n, uintptr_t address,
-                         const struct vt_native_way *from, struct vt_range *block) {
-    struct vt_span *s = vt_scan_span_at(n->scan, address);
+static struct vt_span *span_at(struct vt_native *n, uintptr_t address) {
+    if (!n->near || address - n->near->start >= n->near->end - n->near->start) {
+        struct vt_span *s = vt_scan_span_at(n->scan, address);
+        if (!s)
+            return NULL;
+        n->near = s;
+    }
+    return n->near;
+}
+
+unsigned vt_native_block(struct vt_native *n, uintptr_t address, const struct vt_native_way *from,
+                         struct vt_range *block) {
+    struct vt_span *s = span_at(n, address);
     if (!s || s->kind == VT_SPAN_ROOT || s->kind == VT_SPAN_BOOKS || (n->scan->python && !s->heap))
         return 0;
     *block = (struct vt_range){s->start, s->end};
@@ -146,17 +156,22 @@ uint32_t vt_native_tail(struct vt_native *n, const struct vt_native_tail *as) {
     return 0;
 }
 
+/* Most first words of blocks are none: what leads to other memory than a module's data. */
+static bool may_be_vtable(struct vt_native *n, uintptr_t word) {
+    const struct vt_span *of = word ? span_at(n, word) : NULL;
+    return word && (!of || of->kind == VT_SPAN_ROOT);
+}
+
 /* The tail of a way that goes on to a block: with the class of the object at its start, or of one that
  * make_shared made. */
 static uint32_t tail_to(struct vt_native *n, uintptr_t start, uint32_t from) {
     struct vt_native_tail tail = n->tails[from];
-    if (tail.class_count == VT_NATIVE_CLASSES)
+    if (tail.class_count == VT_NATIVE_CLASSES || !may_be_vtable(n, vt_owners_word(n->w, start)))
         return from;
     if (vt_class_is_shared(n->w, start))
         start += 16;
     uintptr_t vtable = vt_class_object(n->w, start);
-    const struct vt_span *of = vtable ? vt_scan_span_at(n->scan, vtable) : NULL;
-    if (!vtable || (of && of->kind != VT_SPAN_ROOT) ||
+    if (!vtable || !may_be_vtable(n, vtable) ||
         (tail.class_count && tail.classes[tail.class_count - 1] == vtable))
         return from;
     tail.classes[tail.class_count++] = vtable;
@@ -166,7 +181,7 @@ static uint32_t tail_to(struct vt_native *n, uintptr_t start, uint32_t from) {
 
 void vt_native_enter(struct vt_native *n, struct vt_range block, struct vt_range part,
                      const struct vt_native_way *from) {
-    struct vt_span *s = vt_scan_span_at(n->scan, block.start);
+    struct vt_span *s = span_at(n, block.start);
     uint64_t words = (part.end - part.start) / 8; /* 0: to its end */
     if (vt_native_is_marked(s, block.start))
         return;
@@ -325,7 +340,7 @@ static void look_through_waiting(struct vt_native *n, struct vt_native_waiting w
     struct piece p = {
         .start = start,
         .way = {.root = waiting.root, .tail = waiting.tail, .books = waiting.start & 1}};
-    struct vt_span *s = vt_scan_span_at(n->scan, p.start);
+    struct vt_span *s = span_at(n, p.start);
     p.end = waiting.words ? start + 8 * (uint64_t)waiting.words : s->end;
     p.steady = s->steady;
     if (s->kind == VT_SPAN_CELLS && p.steady && vt_scan_cells_present(s, p.start, p.end))

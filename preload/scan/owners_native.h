@@ -55,9 +55,10 @@ struct vt_native {
     uintptr_t shift;                 /* from a root's word to the address that is written */
     struct vt_native_waiting *queue; /* a ring */
     size_t first, last, room;
-    bool cut;        /* scan->spans were made */
-    uint32_t looks;  /* of which some look at the clock */
-    uint32_t sought; /* allocations without an owner: the search ends with the last one */
+    bool cut;             /* scan->spans were made */
+    struct vt_span *near; /* the last one that was looked for */
+    uint32_t looks;       /* of which some look at the clock */
+    uint32_t sought;      /* allocations without an owner: the search ends with the last one */
     /* Where a word may lead to: below 4 GiB, as in a program at a fixed address, and above. */
     struct vt_range lead[2];
     struct vt_native_tail *tails;
@@ -80,8 +81,8 @@ static inline bool vt_native_may_lead(const struct vt_native *n, uintptr_t word)
 uint32_t vt_native_tail(struct vt_native *n, const struct vt_native_tail *as);
 /* The block of memory around an address: 0: none that may be entered; 1: it was entered before; 2: it
  * was not. */
-unsigned vt_native_block(const struct vt_native *n, uintptr_t address,
-                         const struct vt_native_way *from, struct vt_range *block);
+unsigned vt_native_block(struct vt_native *n, uintptr_t address, const struct vt_native_way *from,
+                         struct vt_range *block);
 /* Enters a block, of which only this part is looked at. */
 void vt_native_enter(struct vt_native *n, struct vt_range block, struct vt_range part,
                      const struct vt_native_way *from);
