@@ -483,8 +483,27 @@ bool vt_owners_begin(enum vt_snapshot_why why, uint32_t name, uint64_t ticks) {
     return begun;
 }
 
+bool vt_owners_under_way(void) {
+    return vt_get(&going[0].answer) != NULL;
+}
+
+void vt_owners_give_up(void) {
+    if (!enter())
+        return;
+    finish(false);
+    unsigned kept = 0;
+    for (unsigned i = 0; i < GOING_MOST && going[i].answer; i++)
+        if (going[i].why == VT_SNAPSHOT_GROWTH)
+            VT_SYS2(SYS_kill, going[i].pid,
+                    SIGKILL); /* it is init's to bury, and its memory's end */
+        else
+            going[kept++] = going[i];
+    memset(&going[kept], 0, (GOING_MOST - kept) * sizeof *going);
+    leave();
+}
+
 unsigned vt_owners_finish(bool wait) {
-    if (!vt_get(&going[0].answer))
+    if (!vt_owners_under_way())
         return 0;
     if (!enter())
         return VT_OWNERS_GO_ON;

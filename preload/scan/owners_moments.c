@@ -24,7 +24,9 @@
 #include "scan.h"
 #include "stack/stack.h"
 
+#include <fcntl.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <time.h>
 
 #define OOMS_MOST     3u
@@ -147,7 +149,8 @@ static void rise(void) {
     unsigned state = vt_owners_finish(false);
     if (state & VT_OWNERS_LOST)
         vt_put(&risen, 1);
-    if (vt_get(&risen) && may_rise() && vt_python_lives() && is_on(VT_MOMENT_END)) {
+    if (vt_get(&risen) && may_rise() && vt_python_lives() && !vt_python_is_ending() &&
+        is_on(VT_MOMENT_END)) {
         bool begun = vt_owners_begin(VT_SNAPSHOT_GROWTH, 0, now);
         if (begun || !(state & VT_OWNERS_GO_ON)) /* else it is due when that one is done */
             vt_put(&risen, 0);
@@ -158,9 +161,21 @@ static void rise(void) {
         vt_log_look_within(RISES_LOOK_MS);
 }
 
+/* Whether daemon threads of an interpreter that has ended run on. Its memory is freed, so that they
+ * crash now and then, and the more often the longer the process takes to end (CPython's own bug). */
+static bool haste(void) {
+    struct stat threads = {.st_nlink = 0};
+    return vt_python_state(NULL) == VT_PYTHON_ACTIVE && !vt_python_lives() &&
+           VT_SYS4(SYS_newfstatat, AT_FDCWD, "/proc/self/task", &threads, 0) == 0 &&
+           threads.st_nlink > 2 + 1;
+}
+
 void vt_moments_finish(void) {
-    if (!vt_get(&vt_sys_sealed) && is_mine())
+    if (!vt_get(&vt_sys_sealed) && is_mine() && vt_owners_under_way()) {
+        if (haste())
+            vt_owners_give_up();
         vt_owners_finish(true);
+    }
 }
 
 static void look(void) {

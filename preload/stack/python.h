@@ -105,6 +105,8 @@ bool vt_python_lives(void);
  * what it has registered. From any thread; it waits only for the lock of CPython's list of pending
  * calls. Does nothing without a running interpreter. */
 void vt_python_watch_end(void (*call)(void));
+/* Whether it was called; false again when the program goes on. */
+bool vt_python_is_ending(void);
 
 /* Ends all reading of Python frames (VRAMTRACE_PYTHON=off). Call before vt_python_resolve. */
 void vt_python_switch_off(void);

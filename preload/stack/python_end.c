@@ -34,6 +34,7 @@ static uint32_t looks;       /* atomic: since the last one was added */
 /* With the GIL held. How many functions `atexit` had after our last registration; -1: unknown. */
 static long registered = -1;
 static unsigned registrations; /* since the interpreter's start */
+static bool ending;            /* atomic: we were called, and not registered again since */
 
 /* PyMethodDef. */
 struct method {
@@ -44,14 +45,25 @@ struct method {
 };
 #define METH_NOARGS 4
 
+/* The other threads have waited for the GIL all the while, for longer than they ever do. One that
+ * asked for it in vain, and asks again just after the interpreter has ended, crashes in CPython 3.10
+ * (it takes its request back from freed memory). So each gets its turn first, as it would have. */
+static void let_others_run(const struct vt_pycalls *py) {
+    py->PyEval_RestoreThread(py->PyEval_SaveThread());
+}
+
 static void *ends(void *self, void *arguments) {
     (void)self, (void)arguments;
+    const struct vt_pycalls *py = &vt_pyimage.calls;
     void (*call)(void) = vt_get(&at_end);
     registered = -1;
     registrations = 0;
+    vt_put(&ending, true);
     int saved_errno = errno;
-    if (call)
+    if (call) {
         call();
+        let_others_run(py);
+    }
     errno = saved_errno;
     return vt_pyimage.calls.PyLong_FromLong(0);
 }
@@ -114,6 +126,7 @@ static void add(const struct vt_pycalls *py) {
         py->Py_DecRef(function);
     py->PyErr_Clear();
     registrations++;
+    vt_put(&ending, false);
 }
 
 /* The pending call. */
@@ -166,7 +179,12 @@ void vt_python_watch_end(void (*call)(void)) {
     vt_sys_let_signals(held);
 }
 
+bool vt_python_is_ending(void) {
+    return vt_get(&ending);
+}
+
 void vt_python_end_forked(void) {
+    vt_put(&ending, false);
     vt_put(&waiting, 0);
     vt_put(&looks, 0);
 }

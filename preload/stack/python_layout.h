@@ -56,6 +56,8 @@ struct vt_pycalls {
     X(void, PyErr_Fetch, (void **, void **, void **))                                              \
     X(void, PyErr_Restore, (void *, void *, void *))                                               \
     X(void, PyErr_Clear, (void))                                                                   \
+    X(void *, PyEval_SaveThread, (void))                                                           \
+    X(void, PyEval_RestoreThread, (void *))                                                        \
     X(void, Py_IncRef, (void *))                                                                   \
     X(void, Py_DecRef, (void *))
 #define X(result, name, arguments) result(*name) arguments;

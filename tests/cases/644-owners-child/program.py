@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
-"""program.py [thread]: holds device memory to its end, among many other objects, and says then what a snapshot left behind:
-children that can be waited for and others, signals, descriptors. With another thread, its memory does not stand still."""
+"""program.py [thread|cleared]: holds device memory to its end, among many other objects, and says then what a snapshot left behind:
+children that can be waited for and others, signals, descriptors. With another thread, its memory does not stand still. Cleared: it
+says nothing, because as its last statement it clears what is to be called at its end."""
 
 import atexit
 import os
@@ -40,8 +41,10 @@ def at_end():
     print(waited, children(), len(signals), len(set(descriptors()) - set(before)))
 
 
-if sys.argv[1:] == ["thread"]:
+if sys.argv[1:]:
     threading.Thread(target=threading.Event().wait, daemon=True).start()
 ballast = [[i] for i in range(100000)]
-history = [Buffer(64 * KIB, owner=False) for _ in range(3)]
+history = [Buffer(64 * KIB, owner=False) for _ in range(20 if sys.argv[1:] == ["cleared"] else 3)]
 before = descriptors()
+if sys.argv[1:] == ["cleared"]:
+    atexit._clear()
