@@ -72,8 +72,8 @@ class Table:
     """Rows of figures, printed as they come, with what else they are held against."""
 
     def __init__(self, topic, title):
-        self.topic, self.rows = topic, []
-        print(f"\n{title}\n{'':44} {'ours':>24} {'beside':>24} {'ratio':>7} {'target':>8}", flush=True)
+        self.topic, self.title, self.rows = topic, title.split(";")[0], []
+        print(f"\n{title}\n{'':48} {'ours':>24} {'beside':>24} {'ratio':>7} {'target':>8}", flush=True)
 
     @staticmethod
     def figure(values, unit, digits):
@@ -92,17 +92,17 @@ class Table:
             ratio = statistics.median(values) / statistics.median(peer)
         value = statistics.median(values)
         met = None if target is None else value >= target if at_least else value <= target
-        print(f"  {name:42} {self.figure(values, unit, digits):>24} {self.figure(peer, '', digits) if peer else '':>24} "
+        print(f"  {name:46} {self.figure(values, unit, digits):>24} {self.figure(peer, '', digits) if peer else '':>24} "
               f"{'' if ratio is None else f'{ratio:.2f}':>7} "
               f"{'' if target is None else f'''{'>=' if at_least else '<='} {target:g}''':>8}"
               f"{'' if met is None else '  met' if met else '  NOT MET'}", flush=True)
-        self.rows.append({"topic": self.topic, "row": name, "unit": unit, "values": values, "median": value, "peer": peer,
-                          "ratio": ratio, "target": target, "at_least": at_least, "met": met})
+        self.rows.append({"topic": self.topic, "table": self.title, "row": name, "unit": unit, "values": values,
+                          "median": value, "peer": peer, "ratio": ratio, "target": target, "at_least": at_least, "met": met})
 
     def missing(self, name, reason, target=None):
         """A row that cannot be had here."""
-        print(f"  {name:42} not measured: {reason}", flush=True)
-        self.rows.append({"topic": self.topic, "row": name, "missing": reason, "target": target, "met": None})
+        print(f"  {name:46} not measured: {reason}", flush=True)
+        self.rows.append({"topic": self.topic, "table": self.title, "row": name, "missing": reason, "target": target, "met": None})
 
 
 def save(path, tables):
@@ -119,8 +119,7 @@ def machine(build):
 
     disk = subprocess.run(["stat", "-f", "-c", "%T", build], stdout=subprocess.PIPE, text=True, check=False).stdout.strip()
     memory = int(first("/proc/meminfo", "MemTotal").split()[0]) / (1 << 20)
-    os_name = first("/etc/os-release", "PRETTY_NAME=") if not os.path.exists("/etc/os-release") else next(
-        (line.split("=", 1)[1].strip().strip('"') for line in open("/etc/os-release", encoding="utf-8")
-         if line.startswith("PRETTY_NAME=")), "?")
-    return (f"{os.cpu_count()} x {first('/proc/cpuinfo', 'model name')}, {memory:.0f} GiB, {os_name}, "
-            f"kernel {platform.release().split('-')[0]}, logs on {disk}, load {os.getloadavg()[0]:.1f}")
+    with open("/etc/os-release", encoding="utf-8") as file:
+        name = next((line.split("=", 1)[1].strip().strip('"') for line in file if line.startswith("PRETTY_NAME=")), "?")
+    return (f"{os.cpu_count()} x {first('/proc/cpuinfo', 'model name')}, {memory:.0f} GiB, {name}, "
+            f"kernel {platform.release().split('-')[0]}, logs on {disk.replace("ext2/ext3", "ext4")}, load {os.getloadavg()[0]:.1f}")

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
-"""tinygpt.py [STEPS] [HISTORY]: trains a small GPT for so many steps (150). Prints the seconds that they took, the
-processor's cycles and instructions in user mode (0: it does not count them here), and how many blocks were allocated or freed
-meanwhile. On the simulated GPU kernels take no time, so what is left is PyTorch's own work on the processor: the loop is
+"""tinygpt.py [STEPS] [HISTORY]: trains a small GPT for so many steps (150). Prints the seconds that they took by the clock
+and of the processor, its cycles and instructions in user mode (0: it does not count them here), and how many blocks were
+allocated or freed meanwhile. On the simulated GPU kernels take no time, so what is left is PyTorch's own work on the processor: the loop is
 bound by its launches, and a tracer weighs the most. HISTORY 1: with PyTorch's own memory history. Started by
 tests/bench/tinygpt."""
 
@@ -87,11 +87,11 @@ def main():
     model = TinyGPT().to("cuda")
     optimizer = torch.optim.AdamW(model.parameters())
     train(model, optimizer, 5)
-    before = block_events(), *map(count, counters), time.perf_counter()
+    before = block_events(), *map(count, counters), time.process_time(), time.perf_counter()
     train(model, optimizer, steps)
-    after = block_events(), *map(count, counters), time.perf_counter()
-    events, cycles, instructions, seconds = (b - a for a, b in zip(before, after))
-    print(seconds, cycles, instructions, events)
+    after = block_events(), *map(count, counters), time.process_time(), time.perf_counter()
+    events, cycles, instructions, processor, seconds = (b - a for a, b in zip(before, after))
+    print(seconds, processor, cycles, instructions, events)
 
 
 main()
