@@ -7,6 +7,7 @@
  * checked. Uses base.
  *
  *     log_reader.h    opens a log: its header, its chunks, and everything in it except the events
+ *     short_records.h the long form of short records
  *     records.h       the layout of each record type, from records.def
  *     merge.h         the events of all threads, in order of time
  *     nvml_file.h     the samples of LOG.nvml
@@ -27,6 +28,7 @@
 #include "nvml_file.h"
 #include "records.h"
 #include "request.h"
+#include "short_records.h"
 #include "sites.h"
 
 #endif

@@ -10,8 +10,9 @@
  * The byte order is the machine's (little-endian on every machine that has a CUDA driver); a
  * reader that finds the magic reversed says so. Offsets and sizes are in bytes; all is 8-byte aligned.
  *
- * If you change anything here or in records.def, increase VT_LOG_VERSION, keep reading the old
- * version, and add a log of it to tests/logs/ (tests/cases/115-old-logs).
+ * If you change anything here or in records.def, increase VT_LOG_VERSION (VT_LOG_VERSION_NEEDS,
+ * too, if older readers would misread it), keep reading the old version, and add a log of the new
+ * one to tests/logs/ (tests/cases/115-old-logs).
  */
 #ifndef VRAMTRACE_LOG_FORMAT_H
 #define VRAMTRACE_LOG_FORMAT_H

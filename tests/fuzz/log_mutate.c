@@ -128,6 +128,26 @@ static void change_field(struct input *in, uint32_t i) {
     memcpy(field, &fresh, sizeof fresh);
 }
 
+static bool is_short(uint64_t word) {
+    return (word & 0xe0) == VT_REC_SHORT_FREE; /* or VT_REC_SHORT_ALLOC */
+}
+
+/* A field of a short record: its slot, or some bits from one of the places where a field begins. */
+static void change_short(struct input *in, uint32_t i) {
+    static const unsigned begin[] = {8, 30, 32, 64, 98};
+    uint8_t *record = in->data + in->records[i].at;
+    unsigned at = begin[below(in, in->records[i].length == 8 ? 2 : 5)];
+    if (below(in, 4) == 0) {
+        record[0] = (uint8_t)((record[0] & 0xf0) | below(in, VT_SHORT_SLOTS));
+        return;
+    }
+    uint64_t word = word_at(record + at / 64 * 8),
+             mask = (2ull << below(in, 64 - at % 64)) - 1; /* how many bits of it */
+    uint64_t fresh = number(in, word >> at % 64) & mask;
+    word = (word & ~(mask << at % 64)) | fresh << at % 64;
+    memcpy(record + at / 64 * 8, &word, sizeof word);
+}
+
 static void change_first_word(struct input *in, uint32_t i) {
     static const unsigned hooks[] = {2, 3, 1000, 1001, 2000, 2001};
     uint8_t *record = in->data + in->records[i].at;
@@ -159,7 +179,7 @@ static void change_first_word(struct input *in, uint32_t i) {
 static void change_when(struct input *in, uint32_t i) {
     static const unsigned devices[] = {0, 1, 2, 253, VT_DEVICE_UNKNOWN, VT_DEVICE_HOST};
     uint8_t *record = in->data + in->records[i].at;
-    if (vt_word_type(word_at(record)) >= 0x80 || in->records[i].length < 16)
+    if (vt_word_type(word_at(record)) >= 0x80 || is_short(word_at(record)))
         return;
     uint64_t when = word_at(record + 8);
     when = below(in, 2) ? vt_when(devices[below(in, 6)], vt_when_ticks(when))
@@ -206,7 +226,7 @@ static void change_parts(struct input *in, uint32_t i) {
 static void insert_new(struct input *in, uint32_t i) {
     uint8_t fresh[256] = {0};
     unsigned type = (unsigned)below(in, 256), tries = 0;
-    while (!vt_record_layout(type) && tries++ < 256)
+    while (!vt_record_bytes(type) && tries++ < 256)
         type = (type + 1) % 256;
     uint32_t length = vt_record_bytes(type), extra = type < 0x80 ? 0 : (uint32_t)below(in, 9) * 8;
     if (!length || length + extra > sizeof fresh)
@@ -215,7 +235,7 @@ static void insert_new(struct input *in, uint32_t i) {
     fresh[0] = (uint8_t)type;
     if (type >= 0x80)
         memcpy(fresh + 4, &length, sizeof length);
-    else
+    else if (!is_short(type))
         memcpy(fresh + 8, in->data + in->records[i].at + 8, in->records[i].length < 16 ? 0 : 8);
     splice(in, in->records[i].part, in->records[i].at, 0, fresh, length);
 }
@@ -256,7 +276,11 @@ static void repeat_run(struct input *in, uint32_t i) {
         for (size_t offset = 0; offset < length;) {
             uint64_t word = word_at(run + offset);
             uint32_t one = vt_record_length(word);
-            if (vt_word_type(word) < 0x80 && one >= 24) {
+            if (is_short(word)) {
+                unsigned high = one == 8 ? 0 : 8, shift = one == 8 ? 30 : 0;
+                uint64_t address = word_at(run + offset + high) + (apart >> 4 << shift);
+                memcpy(run + offset + high, &address, sizeof address);
+            } else if (vt_word_type(word) < 0x80 && one >= 24) {
                 uint64_t when = word_at(run + offset + 8), address = word_at(run + offset + 16);
                 when = vt_when(vt_when_device(when), vt_when_ticks(when) + step);
                 address += apart;
@@ -278,7 +302,10 @@ static void change_records(struct input *in) {
     switch (below(in, 10)) {
     case 0:
     case 1:
-        change_field(in, i);
+        if (is_short(word_at(in->data + in->records[i].at)))
+            change_short(in, i);
+        else
+            change_field(in, i);
         break;
     case 2:
         change_first_word(in, i);
