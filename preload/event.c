@@ -150,10 +150,8 @@ static void record_alloc(struct vt_thread *t, const struct vt_live *what, uint64
 
 /* Graphs that were launched since the last allocation show that the program works between its
  * allocations. Two threads may both write it. */
-static void record_launches(struct vt_thread *t, uint64_t ticks) {
+static void write_launches(struct vt_thread *t, uint64_t ticks) {
     uint64_t launches = vt_get(&vt_graph_launches.count);
-    if (VT_LIKELY(launches == vt_get(&vt_graph_launches.written)))
-        return;
     struct vt_rec_object *r = (void *)vt_log_reserve(t, sizeof *r);
     if (!r)
         return;
@@ -166,13 +164,17 @@ static void record_launches(struct vt_thread *t, uint64_t ticks) {
                   sizeof *r);
 }
 
+static inline bool are_launches_unwritten(void) {
+    return vt_get(&vt_graph_launches.count) != vt_get(&vt_graph_launches.written);
+}
+
 void vt_event_ends(void) {
-    if (vt_tls.busy || vt_get(&vt_graph_launches.count) == vt_get(&vt_graph_launches.written))
+    if (vt_tls.busy || !are_launches_unwritten())
         return;
     struct vt_recording rec = begin();
     if (!rec.thread)
         return;
-    record_launches(rec.thread, vt_log_ticks());
+    write_launches(rec.thread, vt_log_ticks());
     end(&rec);
 }
 
@@ -213,7 +215,8 @@ static void allocated(const struct vt_call *call, int result, struct vt_live *wh
         if (!kept)
             vt_log_drop(VT_DROP_LIVE);
         vt_limit_settle(call, kept ? what : NULL);
-        record_launches(rec.thread, ticks);
+        if (VT_UNLIKELY(are_launches_unwritten()))
+            write_launches(rec.thread, ticks);
         record_alloc(rec.thread, what, ticks);
         vt_tls.ask = (uint8_t)vt_peak_allocated(what);
     } else {
@@ -337,6 +340,8 @@ static void freed(const struct vt_call *call, const struct vt_freeing *f, int re
         record_free(rec.thread, label.hook, f);
     else
         record_free_fail(rec.thread, &label, f, result);
+    if (rec.thread->held == f->held)
+        rec.thread->held = 0; /* end() ends the call, too */
     end(&rec);
 }
 

@@ -51,10 +51,39 @@ void vt_live_forked(void);
 
 /* peak.c: what is worth asking the driver about a device after an allocation; wrap/ask.c asks. */
 enum { VT_ASK_MEMORY = 1 /* free and total bytes */, VT_ASK_DEVICE = 2 /* name, size, UUID */ };
-unsigned vt_peak_allocated(const struct vt_live *what); /* VT_ASK_* or 0 */
+#define VT_PEAK_DEVICES 256u               /* one per value of a record's device byte */
+#define VT_PEAK_STEP    (int64_t)(1 << 20) /* bytes that a thread may keep in its part */
+extern struct vt_peak_device {
+    uint64_t bytes; /* atomic: driver memory of this process, without the threads' parts */
+    uint64_t asked; /* atomic: the bytes at the last question */
+    uint32_t known; /* atomic: its name and size were asked for */
+} vt_peak_devices[VT_PEAK_DEVICES];
+unsigned vt_peak_allocated_(const struct vt_live *what);
+void vt_peak_freed_(const struct vt_live *was);
+
+static inline bool vt_peak_counts(const struct vt_live *what) {
+    return vt_kind_layer(what->kind) == VT_LAYER_DRIVER && what->device < VT_DEVICE_UNKNOWN;
+}
+/* Whether that was all there is to do. */
+static inline bool vt_peak_moved(unsigned device, int64_t by) {
+    int64_t part = vt_tls.peak_part + by;
+    if (VT_UNLIKELY(vt_tls.peak_device != device || part >= VT_PEAK_STEP || part <= -VT_PEAK_STEP))
+        return false;
+    vt_tls.peak_part = part;
+    return true;
+}
+static inline unsigned vt_peak_allocated(const struct vt_live *what) { /* VT_ASK_* or 0 */
+    return !vt_peak_counts(what) || (VT_LIKELY(vt_get(&vt_peak_devices[what->device].known)) &&
+                                     vt_peak_moved(what->device, (int64_t)what->size))
+               ? 0
+               : vt_peak_allocated_(what);
+}
+static inline void vt_peak_freed(const struct vt_live *was) {
+    if (vt_peak_counts(was) && !vt_peak_moved(was->device, -(int64_t)was->size))
+        vt_peak_freed_(was);
+}
 /* Nothing could be asked now: the next allocation on the device asks for all of it again. */
 void vt_peak_unasked(unsigned device);
-void vt_peak_freed(const struct vt_live *was);
 void vt_peak_forked(void);
 
 /* rise.c: finds that memory has grown so much that its owners should be looked for (VT_DUE_RISEN).

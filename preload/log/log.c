@@ -29,6 +29,7 @@
 enum { CLOSED, OPENING, OPEN, FAILED };
 
 static uint32_t state;  /* atomic */
+bool vt_log_opened;     /* ... is OPEN */
 static int log_fd = -1; /* atomic */
 static dev_t log_device;
 static ino_t log_inode;
@@ -170,23 +171,20 @@ static bool open_log(void) {
 
 /* An exception to "waits for nobody": when several threads have their first event together, they
  * wait for the one that opens the file. It takes no lock that they might hold. */
-bool vt_log_ready(void) {
+bool vt_log_open_(void) {
     uint32_t s = vt_see(&state);
-    if (VT_LIKELY(s == OPEN))
-        return true;
     if (s == CLOSED) {
         uint64_t held = vt_sys_hold_signals();
-        if (vt_claim(&state, CLOSED, OPENING))
-            vt_publish(&state, open_log() ? OPEN : FAILED);
+        if (vt_claim(&state, CLOSED, OPENING)) {
+            bool open = open_log();
+            vt_publish(&vt_log_opened, open);
+            vt_publish(&state, open ? OPEN : FAILED);
+        }
         vt_sys_let_signals(held);
     }
     while ((s = vt_see(&state)) == OPENING)
         sched_yield();
     return s == OPEN;
-}
-
-bool vt_log_is_open(void) {
-    return vt_see(&state) == OPEN;
 }
 
 static uint64_t chunk_offset(const struct vt_thread *t) {
@@ -522,5 +520,6 @@ void vt_log_forked(void) {
     vt_log_clock_forked();
     memset(kept, 0, sizeof kept);
     vt_log_header = &early; /* not NULL: interrupted code may still use it */
+    vt_publish(&vt_log_opened, false);
     vt_publish(&state, (uint32_t)CLOSED);
 }

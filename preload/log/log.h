@@ -53,10 +53,10 @@ struct vt_caller {
 /* Everything the library keeps in thread-local storage. */
 struct vt_tls {
     struct vt_thread *thread;
-    uint64_t generation; /* of the process: a forked child has another */
-    uint64_t entered;    /* when the last record began */
-    uint64_t newest; /* address of the last allocation, if it was the last event; books/rise.c */
-    uintptr_t busy;  /* frame of the record that is being written; 0: none */
+    int64_t peak_part; /* bytes that are not in the device's sum yet; books/peak.c */
+    uint64_t entered;  /* when the last record began */
+    uint64_t newest;   /* address of the last allocation, if it was the last event; books/rise.c */
+    uintptr_t busy;    /* frame of the record that is being written; 0: none */
     uintptr_t call_frame;  /* frame of the call whose time thread->held is */
     uintptr_t label_frame; /* frame of the outermost label */
     uint32_t events;       /* driver events so far; labels compare it */
@@ -67,6 +67,7 @@ struct vt_tls {
     uint32_t context_depth;
     uint8_t ask, ask_device; /* VT_ASK_*: what wrap/ask.c is to ask, and for which device */
     uint8_t due;             /* VT_DUE_*: what is to be done at the end of the event */
+    uint32_t peak_device;    /* whose bytes these are */
     uint32_t refused_stack;  /* VT_DUE_REFUSED: whose request was refused */
     uint32_t caller_stack; /* number of the stack of the thread that waits for this one; 0: none */
     struct vt_backward *backward; /* owned by listen/torch_backward.c */
@@ -90,9 +91,15 @@ static inline struct vt_thread *vt_thread_self(void) {
 struct vt_thread *vt_thread_first(void); /* in the list of all; NULL: it is empty */
 void vt_thread_forked(void);             /* in a forked child: empties the list */
 
+extern bool vt_log_opened; /* atomic */
 /* Opens the log at the first record. False: there is no log and there will be none. */
-bool vt_log_ready(void);
-bool vt_log_is_open(void);
+bool vt_log_open_(void);
+static inline bool vt_log_ready(void) {
+    return VT_LIKELY(vt_see(&vt_log_opened)) || vt_log_open_();
+}
+static inline bool vt_log_is_open(void) {
+    return vt_see(&vt_log_opened);
+}
 /* From now on system calls, and with `tsc` the processor's time stamp counter too, may not be used. */
 void vt_log_stop_clock(bool tsc);
 void vt_log_start_clock(void); /* when the library is loaded: all times count from here */
