@@ -30,6 +30,7 @@ def options(doc, rounds, add=()):
     parser.add_argument("build", nargs="?", default="build", help="the build folder (build)")
     found = parser.parse_args()
     found.build = pathlib.Path(found.build).resolve()
+    found.json = found.json and os.path.abspath(found.json)
     return found
 
 
@@ -118,8 +119,9 @@ def machine(build):
             return next((line.split(":", 1)[1].strip() for line in file if line.startswith(key)), "?")
 
     disk = subprocess.run(["stat", "-f", "-c", "%T", build], stdout=subprocess.PIPE, text=True, check=False).stdout.strip()
+    disk = disk.replace("ext2/ext3", "ext4")
     memory = int(first("/proc/meminfo", "MemTotal").split()[0]) / (1 << 20)
     with open("/etc/os-release", encoding="utf-8") as file:
         name = next((line.split("=", 1)[1].strip().strip('"') for line in file if line.startswith("PRETTY_NAME=")), "?")
     return (f"{os.cpu_count()} x {first('/proc/cpuinfo', 'model name')}, {memory:.0f} GiB, {name}, "
-            f"kernel {platform.release().split('-')[0]}, logs on {disk.replace("ext2/ext3", "ext4")}, load {os.getloadavg()[0]:.1f}")
+            f"kernel {platform.release().split('-')[0]}, logs on {disk}, load {os.getloadavg()[0]:.1f}")
