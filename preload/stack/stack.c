@@ -18,6 +18,7 @@
 #include "base/base.h"
 #include "modules.h"
 #include "unwind_guard.h"
+#include "unwind_recall.h"
 #include "unwind_rules.h"
 #include "unwind_walk.h"
 
@@ -55,6 +56,7 @@ struct kept {
     uint64_t python_id; /* of vt_python_identify */
     struct scratch scratch;
     struct vt_walks walks;
+    struct vt_recall recall;
 };
 static_assert(sizeof(struct kept) <= VT_THREAD_STACK_BYTES, "a thread has room for it");
 
@@ -281,8 +283,12 @@ static void identify_python(struct kept *k) {
         vt_python_state(NULL) == VT_PYTHON_ACTIVE ? vt_python_identify(&k->chain, &k->python) : 0;
 }
 
-static uint64_t hash_stack(const struct scratch *s, uint64_t python_id) {
-    uint64_t h = hash_word(vt_walk_hash(s->frames, s->n) + vt_get(&epoch), s->n);
+static uint64_t hash_native(const uintptr_t *frames, size_t n) {
+    return hash_word(vt_walk_hash(frames, n) + vt_get(&epoch), n);
+}
+
+static uint64_t hash_stack(uint64_t native, uint64_t python_id) {
+    uint64_t h = native;
     if (python_id)
         h = hash_word(h, python_id);
     if (vt_tls.caller_stack)
@@ -301,22 +307,61 @@ static void remember_number(const struct kept *k, struct vt_walk *w, uint32_t nu
     w->python = k->python_id;
 }
 
+/* The number of the stack that was expected next, if it came; else 0. */
+static uint32_t expected_number(struct kept *k, const struct vt_caller *caller) {
+    struct vt_recalled *r = vt_recall_expected(&k->recall, caller->to, caller->frame);
+    bool fresh;
+    if (!r)
+        return 0;
+#ifdef VT_CHECK_WALKS
+    bool again;
+    const struct vt_walk *walk =
+        vt_unwind_walk(&k->walks, caller->to, caller->frame, vt_options.depth, &again);
+    vt_check_walk(walk, vt_options.depth + OWN_FRAMES_MAX, (uintptr_t)caller->to);
+    if (!walk || r->hash != hash_native(walk->address, walk->n))
+        abort();
+#endif
+    uint32_t number = vt_recall_number(r, k->python_id, vt_tls.caller_stack);
+    if (VT_UNLIKELY(!number)) {
+        number = vt_numbering_of(&stacks, hash_stack(r->hash, k->python_id), &fresh);
+        if (!number || fresh)
+            return 0;
+        vt_recall_number_is(r, k->python_id, vt_tls.caller_stack, number);
+    }
+    vt_recall_was(&k->recall, r);
+    return number;
+}
+
+static void expect(struct kept *k, const struct vt_walk *walk, const struct vt_caller *caller,
+                   uint64_t native, uint32_t number) {
+    struct vt_recalled *r = vt_recall_keep(&k->recall, walk, caller->to, caller->frame, native);
+    if (r && vt_recall_number(r, k->python_id, vt_tls.caller_stack) != number)
+        vt_recall_number_is(r, k->python_id, vt_tls.caller_stack, number);
+}
+
 uint32_t vt_stack_capture(struct vt_thread *thread, const struct vt_caller *caller) {
     struct kept *k = kept_of(thread);
     bool again, fresh;
+    identify_python(k);
+    uint32_t number = expected_number(k, caller);
+    if (VT_LIKELY(number))
+        return number;
     struct vt_walk *walk =
         vt_unwind_walk(&k->walks, caller->to, caller->frame, vt_options.depth, &again);
 #ifdef VT_CHECK_WALKS
     vt_check_walk(walk, vt_options.depth + OWN_FRAMES_MAX, (uintptr_t)caller->to);
 #endif
-    identify_python(k);
-    uint32_t number = walk && again ? known_number(k, walk) : 0;
-    if (VT_LIKELY(number))
+    number = walk && again ? known_number(k, walk) : 0;
+    if (number) {
+        if (vt_recall_wants(&k->recall, walk))
+            expect(k, walk, caller, hash_native(walk->address, walk->n), number);
         return number;
+    }
     bool cut = capture_native(&k->scratch, walk, caller->to);
     if (!k->scratch.n && !k->python_id)
         return 0;
-    number = vt_numbering_of(&stacks, hash_stack(&k->scratch, k->python_id), &fresh);
+    uint64_t native = hash_native(k->scratch.frames, k->scratch.n);
+    number = vt_numbering_of(&stacks, hash_stack(native, k->python_id), &fresh);
     if (VT_UNLIKELY(!number))
         vt_log_drop(VT_DROP_STACKS);
     if (VT_UNLIKELY(fresh)) {
@@ -335,6 +380,8 @@ uint32_t vt_stack_capture(struct vt_thread *thread, const struct vt_caller *call
     }
     if (walk)
         remember_number(k, walk, number);
+    if (number && vt_recall_wants(&k->recall, walk))
+        expect(k, walk, caller, native, number);
     return number;
 }
 

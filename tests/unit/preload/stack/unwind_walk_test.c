@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Walks of the stack, each against libunwind's: chains of calls by chance, frames of all kinds, one
- * stack again and again, old return addresses where new ones are expected, other stacks.
+ * stack again and again, old return addresses where new ones are expected, other stacks. The stack
+ * that was expected is compared with each walk, too.
  */
 #define _GNU_SOURCE
 #include <setjmp.h>
@@ -11,6 +12,7 @@
 #include <cmocka.h>
 
 #include "stack/stack.h"
+#include "stack/unwind_recall.h"
 #include "stack/unwind_rules.h"
 #include "stack/unwind_walk.h"
 
@@ -26,10 +28,30 @@ static struct vt_walks walks, threads_walks;
 static struct vt_walks *mine = &walks;
 static volatile unsigned unknown; /* a handler of a signal counts, too */
 static unsigned walked, again, seed = 1;
+static struct vt_recall recall, threads_recall;
+static struct vt_recall *my_recall = &recall;
+static bool always = true; /* stacks are expected also where that does not pay */
+static unsigned expected;
+static unsigned kinds_of_frames = 8; /* the first 6 have their words at known places */
 
 static unsigned chance(unsigned n) {
     seed = seed * 1103515245u + 12345u;
     return (seed >> 16) % n;
+}
+
+/* What is expected is right. */
+static void expect(const struct vt_walk *w, const void *caller, const void *frame) {
+    if (always)
+        my_recall->pausing = 0;
+    struct vt_recalled *r = vt_recall_expected(my_recall, caller, frame);
+    if (r) {
+        assert_non_null(w);
+        assert_true(r->hash == vt_walk_hash(w->address, w->n) + w->n);
+        vt_recall_was(my_recall, r);
+        expected++;
+    } else if (vt_recall_wants(my_recall, w)) {
+        vt_recall_keep(my_recall, w, caller, frame, vt_walk_hash(w->address, w->n) + w->n);
+    }
 }
 
 /* Compares from this function's caller outwards. */
@@ -39,6 +61,7 @@ __attribute__((noinline)) static void compare(void) {
     const struct vt_walk *w =
         vt_unwind_walk(mine, caller, __builtin_frame_address(0), VT_DEPTH_MAX, &same);
     size_t n = vt_stack_raw(found, VT_DEPTH_MAX + 8), i = 0;
+    expect(w, caller, __builtin_frame_address(0));
     if (!w) {
         unknown++;
         return;
@@ -154,9 +177,9 @@ __attribute__((noinline)) static void descend(unsigned depth) {
             compare();
         return;
     }
-    kinds[chance(8)](depth - 1);
+    kinds[chance(kinds_of_frames)](depth - 1);
     if (chance(3) == 0)
-        kinds[chance(8)](depth - 1);
+        kinds[chance(kinds_of_frames)](depth - 1);
 }
 
 static void chains(void **state) {
@@ -266,6 +289,35 @@ static void old_addresses(void **state) {
     }
 }
 
+/* Twenty stacks or more, in the same order each time. */
+static void a_loop(void **state) {
+    (void)state;
+    always = false;
+    kinds_of_frames = 6;
+    my_recall->pausing = 0;
+    for (int i = 0; i < 100; i++) {
+        if (i == 50)
+            expected = walked = 0;
+        seed = 12345;
+        for (int j = 0; j < 20; j++)
+            descend(chance(8));
+    }
+    assert_true(walked > 1000);
+    assert_true(expected > walked * 9 / 10);
+    kinds_of_frames = 8;
+}
+
+static void stacks_by_chance(void **state) {
+    (void)state;
+    my_recall->pausing = 0;
+    expected = walked = 0;
+    while (walked < 20000)
+        descend(chance(14));
+    assert_true(my_recall->pause > 0);
+    assert_true(expected < walked / 8);
+    always = true;
+}
+
 static ucontext_t here, there;
 
 static void on_another_stack(void) {
@@ -299,6 +351,7 @@ static void *in_thread(void *data) {
 static void threads_one_after_the_other(void **state) {
     (void)state;
     mine = &threads_walks;
+    my_recall = &threads_recall;
     for (int i = 0; i < 20; i++) {
         pthread_t thread;
         pthread_attr_t attr;
@@ -309,6 +362,7 @@ static void threads_one_after_the_other(void **state) {
         pthread_attr_destroy(&attr);
     }
     mine = &walks;
+    my_recall = &recall;
 }
 
 static void on_signal(int n) {
@@ -368,6 +422,8 @@ int main(void) {
         cmocka_unit_test(frames_that_are_not_known),
         cmocka_unit_test(code_without_a_table),
         cmocka_unit_test(old_addresses),
+        cmocka_unit_test(a_loop),
+        cmocka_unit_test(stacks_by_chance),
         cmocka_unit_test(other_stacks),
         cmocka_unit_test(signals),
         cmocka_unit_test(threads_one_after_the_other),

@@ -1,0 +1,159 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Stacks that the thread had before (see unwind_recall.h).
+ *
+ * A stack is kept as the words that its walk read: return addresses, and frame pointers where a rule
+ * reads them. If it begins at the same place and each of them is unchanged, it is the same stack, for
+ * the reason that unwind_walk.c gives. They are compared in the order in which the walk read them:
+ * where one lies follows from those before, so that nothing is read that is not the present stack's.
+ *
+ * Which stack comes next is only a guess, and stacks by chance are not worth one. So it is counted how
+ * often it is right, and if too seldom, this is left out for a while.
+ */
+#include "unwind_recall.h"
+#include "unwind_rules.h"
+
+#include <sys/mman.h>
+
+#define FIRST      64u   /* events of a thread, until it is worth the memory */
+#define JUDGED     1024u /* events */
+#define WORTHY     (JUDGED / 4)
+#define PAUSE_MOST (1u << 15)
+#define PAST_SHIFT 2 /* with 4096 pasts: the last six stacks count */
+
+static uintptr_t word_at(const uintptr_t *address) {
+    return *(const volatile uintptr_t *)address;
+}
+
+static bool is_unchanged(const struct vt_recalled *r) {
+    const uintptr_t *words = (const uintptr_t *)r->frame;
+    for (uint32_t i = 0; i < r->n; i++)
+        if (word_at(&words[r->at[i]]) != r->word[i])
+            return false;
+    return true;
+}
+
+/* Whether it began where the present stack does. */
+static bool begins_here(const struct vt_recalled *r, const void *caller, const void *frame) {
+    return r->n && r->frame == (uintptr_t)frame && r->caller == (uintptr_t)caller &&
+           r->epoch == vt_unwind_epoch();
+}
+
+/* False: not now. */
+static bool take_part(struct vt_recall *recall) {
+    if (recall->pausing) {
+        recall->pausing--;
+        return false;
+    }
+    if (VT_UNLIKELY(!recall->kept)) {
+        if (recall->left++ < FIRST)
+            return false;
+        recall->kept = vt_sys_mmap(sizeof *recall->kept, PROT_READ | PROT_WRITE,
+                                   MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+        recall->left = JUDGED;
+        recall->pausing = recall->kept ? 0 : UINT32_MAX;
+        return recall->kept != NULL;
+    }
+    if (VT_LIKELY(--recall->left))
+        return true;
+    bool worthy = recall->hits >= WORTHY;
+    recall->left = JUDGED;
+    recall->hits = 0;
+    if (worthy) {
+        recall->pause = 0;
+        return true;
+    }
+    recall->pause = recall->pause ? recall->pause * 4 : JUDGED;
+    if (recall->pause > PAUSE_MOST)
+        recall->pause = PAUSE_MOST;
+    recall->pausing = recall->pause;
+    return false;
+}
+
+struct vt_recalled *vt_recall_expected(struct vt_recall *recall, const void *caller,
+                                       const void *frame) {
+    if (!take_part(recall))
+        return NULL;
+    struct vt_recalled *r = &recall->kept->stack[recall->kept->after[recall->past]];
+    recall->changed = NULL;
+    if (!begins_here(r, caller, frame))
+        return NULL;
+    if (VT_LIKELY(is_unchanged(r)))
+        return r;
+    recall->changed = r;
+    return NULL;
+}
+
+static void pass(struct vt_recall *recall, const struct vt_recalled *r) {
+    uint32_t which = (uint32_t)(r - recall->kept->stack);
+    recall->past = (recall->past << PAST_SHIFT ^ which * 5) % VT_RECALL_PASTS;
+}
+
+void vt_recall_was(struct vt_recall *recall, const struct vt_recalled *r) {
+    recall->hits++;
+    pass(recall, r);
+}
+
+static void add(struct vt_recalled *r, uint32_t *n, uintptr_t address) {
+    if (*n == VT_RECALL_WORDS)
+        return;
+    r->at[*n] = (uint32_t)((address - r->frame) / sizeof(uintptr_t));
+    r->word[(*n)++] = word_at((const uintptr_t *)address);
+}
+
+/* Whether all words found room. It is complete before it holds anything: a handler of a signal may
+ * leave by a jump. */
+static bool fill(struct vt_recalled *r, const struct vt_walk *walk, const void *caller,
+                 const void *frame, uint64_t hash) {
+    uint32_t n = 0;
+    uintptr_t rbp_at = 0;
+    r->n = 0;
+    __asm__ volatile("" ::: "memory");
+    r->caller = (uintptr_t)caller;
+    r->frame = (uintptr_t)frame;
+    r->hash = hash;
+    r->epoch = walk->epoch;
+    for (unsigned i = 0; i < VT_RECALL_KNOWN; i++)
+        r->number[i] = 0;
+    for (uint32_t i = 0; i <= walk->n; i++) {
+        /* Frame i - 1 leads to where the address of frame i lies. */
+        bool based = i && walk->based[(i - 1) / 64] >> (i - 1) % 64 & 1;
+        if (based && walk->rbp_at[i - 1] != rbp_at)
+            add(r, &n, rbp_at = walk->rbp_at[i - 1]);
+        if (i < walk->n || !walk->ruled)
+            add(r, &n, walk->sp[i] - sizeof(uintptr_t));
+    }
+    if (n == VT_RECALL_WORDS)
+        return false;
+    __asm__ volatile("" ::: "memory");
+    r->n = n;
+    return true;
+}
+
+struct vt_recalled *vt_recall_keep(struct vt_recall *recall, const struct vt_walk *walk,
+                                   const void *caller, const void *frame, uint64_t hash) {
+    uint8_t *by_hash = &recall->kept->by_hash[hash % VT_RECALL_PASTS];
+    struct vt_recalled *r = &recall->kept->stack[*by_hash];
+    if (r->hash != hash || r == recall->changed || !begins_here(r, caller, frame)) {
+        if (r->hash != hash) {
+            *by_hash = (uint8_t)(recall->turn++ % VT_RECALL_STACKS);
+            r = &recall->kept->stack[*by_hash];
+        }
+        if (!fill(r, walk, caller, frame, hash))
+            return NULL;
+    }
+    recall->kept->after[recall->past] = *by_hash;
+    pass(recall, r);
+    return r;
+}
+
+void vt_recall_number_is(struct vt_recalled *r, uint64_t python, uint32_t caller_stack,
+                         uint32_t number) {
+    unsigned i = r->turn++ % VT_RECALL_KNOWN;
+    r->number[i] = 0;
+    __asm__ volatile("" ::: "memory");
+    r->python[i] = python;
+    r->caller_stack[i] = caller_stack;
+    __asm__ volatile("" ::: "memory");
+    r->number[i] = number;
+}
