@@ -91,8 +91,9 @@ static int compare_spans(const void *a, const void *b) {
  * allocations may share. The driver does not tell. */
 static uint64_t granule_waste(const struct vt_replay *r, unsigned device) {
     const uint64_t granule = 2u << 20;
-    struct span *spans = vt_alloc(r->live.used, sizeof *spans);
-    size_t count = 0;
+    struct vt_map seen = {0}; /* granules where the single ones begin that are in `spans` */
+    struct span *spans = NULL;
+    size_t count = 0, room = 0;
     uint64_t taken = 0, asked = 0, end = 0;
     const struct vt_address *entry;
     for (size_t at = 0; (entry = vt_addresses_next(&r->live, &at));) {
@@ -100,9 +101,15 @@ static uint64_t granule_waste(const struct vt_replay *r, unsigned device) {
         if (entry->kind != VT_KIND_DEVICE || site->device != device || site->segments)
             continue;
         uint64_t start = vt_address_of(entry), size = entry->size;
-        spans[count++] =
-            (struct span){start & ~(granule - 1), (start + size + granule - 1) & ~(granule - 1)};
+        struct span span = {start & ~(granule - 1), (start + size + granule - 1) & ~(granule - 1)};
         asked += size;
+        if (span.end - span.start == granule) {
+            if (vt_map_get(&seen, span.start) != VT_MAP_NONE)
+                continue;
+            vt_map_put(&seen, span.start, 0);
+        }
+        VT_GROW(spans, count, room);
+        spans[count++] = span;
     }
     vt_sort(spans, count, sizeof *spans, compare_spans);
     for (size_t i = 0; i < count; i++) {
@@ -113,6 +120,7 @@ static uint64_t granule_waste(const struct vt_replay *r, unsigned device) {
         }
     }
     free(spans);
+    vt_map_free(&seen);
     return taken > asked ? taken - asked : 0;
 }
 

@@ -110,7 +110,12 @@ static void choose_snapshots(struct vt_log *log) {
 
 void vt_log_link_owners(struct vt_log *log) {
     link_steps(log);
-    vt_sort(log->owned, log->owned_count, sizeof *log->owned, compare_owned);
+    /* of a single snapshot they are in order already, and may be many */
+    bool sorted = true;
+    for (size_t i = 1; i < log->owned_count && sorted; i++)
+        sorted = log->owned[i - 1].snapshot <= log->owned[i].snapshot;
+    if (!sorted)
+        vt_sort(log->owned, log->owned_count, sizeof *log->owned, compare_owned);
     choose_snapshots(log);
 }
 

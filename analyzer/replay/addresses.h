@@ -127,6 +127,11 @@ static inline uint32_t *vt_addresses_slot(const struct vt_addresses *live, uint6
     }
 }
 
+/* The number of the entry in a slot: vt_addresses_next counts in these. */
+static inline uint32_t vt_addresses_number(const struct vt_addresses *live, const uint32_t *slot) {
+    return *slot & live->number_mask;
+}
+
 /* The entry in a slot, or with a key (NULL: none). It stays where it is until it is removed. */
 static inline struct vt_address *vt_addresses_in(const struct vt_addresses *live,
                                                  const uint32_t *slot) {
@@ -187,7 +192,8 @@ static inline void vt_addresses_remove(struct vt_addresses *live, uint32_t *slot
     live->used--;
 }
 
-/* Goes through the entries in the order of their numbers. *at: 0 for the first one. NULL: no more. */
+/* Goes through the entries in the order of their numbers. *at: 0 for the first one, then the number of
+ * the one that was returned. NULL: no more. */
 static inline struct vt_address *vt_addresses_next(const struct vt_addresses *live, size_t *at) {
     while (*at < live->numbers) {
         struct vt_address *entry = vt_addresses_at(live, (uint32_t)++ * at);
@@ -211,6 +217,17 @@ static inline struct vt_address *vt_addresses_any(const struct vt_addresses *liv
 static inline void vt_addresses_fetch(const void *memory) {
     __builtin_prefetch(memory, 1);
     __asm__ volatile("");
+}
+
+/* A bit for each number, all clear. Free it with free(). */
+static inline uint8_t *vt_addresses_bits(const struct vt_addresses *live) {
+    return (uint8_t *)vt_alloc(live->numbers / 8 + 1, 1);
+}
+/* Sets the bit of a number. Returns whether it was set. */
+static inline bool vt_addresses_set(uint8_t *bits, size_t number) {
+    bool was = bits[number / 8] >> number % 8 & 1;
+    bits[number / 8] |= (uint8_t)(1 << number % 8);
+    return was;
 }
 
 /* Fetch what a look-up of a key needs: first its line, later its entry. */

@@ -6,7 +6,9 @@
 
 #include "walk.h"
 
+#include <stddef.h>
 #include <stdlib.h>
+#include <string.h>
 
 /* The driver allocations that are segments, by vt_address_key. */
 static struct vt_map list_segments(const struct vt_replay *r) {
@@ -50,9 +52,34 @@ static size_t merge_sums(struct vt_owned_sum *sums, size_t count) {
     return kept;
 }
 
-/* Counts what is live now, and adds what no entry named. `room`: of s->sums. */
-static void add_live(const struct vt_replay *r, const struct vt_map *segments,
-                     const struct vt_map *seen, size_t room, struct vt_replay_snapshot *s) {
+/* The sums of a snapshot while they are made. Most blocks of a site are held alike, and their sum is
+ * found by its hash; those that are not found are merged at the end. */
+struct sums {
+    struct vt_owned_sum *all;
+    size_t count, room;
+    struct vt_map by_hash;
+};
+
+static void add_sum(struct sums *sums, const struct vt_owned_sum *sum) {
+    uint64_t words[offsetof(struct vt_owned_sum, bytes) / sizeof(uint64_t)], hash = 0;
+    memcpy(words, sum, sizeof words);
+    for (size_t i = 0; i < sizeof words / sizeof *words; i++)
+        hash = vt_mix(hash ^ words[i]);
+    uint32_t known = vt_map_get(&sums->by_hash, hash);
+    if (known != VT_MAP_NONE && !compare_sums(&sums->all[known], sum)) {
+        sums->all[known].bytes += sum->bytes;
+        sums->all[known].count += sum->count;
+        return;
+    }
+    vt_map_put(&sums->by_hash, hash, (uint32_t)sums->count);
+    VT_GROW(sums->all, sums->count, sums->room);
+    sums->all[sums->count++] = *sum;
+}
+static_assert(offsetof(struct vt_owned_sum, bytes) % sizeof(uint64_t) == 0, "no padding");
+
+/* Counts what is live now, and adds what no entry named: what is not in `seen`. */
+static void add_live(const struct vt_replay *r, const struct vt_map *segments, const uint8_t *seen,
+                     struct sums *sums, struct vt_replay_snapshot *s) {
     const struct vt_address *entry;
     for (size_t at = 0; (entry = vt_addresses_next(&r->live, &at));) {
         if (!counts(r, segments, entry))
@@ -63,16 +90,14 @@ static void add_live(const struct vt_replay *r, const struct vt_map *segments,
             s->live_bytes += size;
             s->live_count++;
         }
-        if (vt_map_get(seen, entry->key) != VT_MAP_NONE)
+        if (seen[at / 8] >> at % 8 & 1)
             continue;
-        VT_GROW(s->sums, s->sum_count, room);
-        s->sums[s->sum_count++] =
-            (struct vt_owned_sum){.site = vt_replay_site_index(r, entry),
-                                  .step = VT_MAP_NONE,
-                                  .hop = VT_MAP_NONE,
-                                  .others = {VT_MAP_NONE, VT_MAP_NONE, VT_MAP_NONE},
-                                  .bytes = size,
-                                  .count = 1};
+        add_sum(sums, &(struct vt_owned_sum){.site = vt_replay_site_index(r, entry),
+                                             .step = VT_MAP_NONE,
+                                             .hop = VT_MAP_NONE,
+                                             .others = {VT_MAP_NONE, VT_MAP_NONE, VT_MAP_NONE},
+                                             .bytes = size,
+                                             .count = 1});
     }
 }
 
@@ -125,31 +150,44 @@ static void add_others(const struct vt_log *log, const struct vt_log_owned *owne
                 : VT_MAP_NONE;
 }
 
+enum { AHEAD = 16 }; /* how many entries ahead the look-up is fetched */
+
+static uint64_t lost_key(uint64_t allocation) {
+    return vt_address_key(vt_lost_address(allocation), vt_lost_space(allocation));
+}
+
+/* The slot of a vt_lost_entry's allocation; NULL: it is not live. */
+static uint32_t *find_lost(const struct vt_addresses *live, uint64_t allocation) {
+    return vt_lost_space(allocation) < VT_SPACES ? vt_addresses_slot(live, lost_key(allocation))
+                                                 : NULL;
+}
+
 static void take(struct vt_walk *w, const struct vt_rec_snapshot *record) {
     struct vt_replay *r = w->r;
     VT_GROW(r->snapshots, r->snapshot_count, r->snapshot_room);
     struct vt_replay_snapshot *s = &r->snapshots[r->snapshot_count++];
     *s = (struct vt_replay_snapshot){.record = record};
-    struct vt_map segments = list_segments(r), seen = {0};
+    struct vt_map segments = list_segments(r);
+    uint8_t *seen = vt_addresses_bits(&r->live);
+    struct sums sums = {0};
     size_t count;
     const struct vt_log_owned *owned = find_entries(w->log, record->number, &count);
-    s->sums = vt_alloc(count, sizeof *s->sums);
     for (size_t i = 0; i < count; i++) {
         const struct vt_owned *e = &owned[i].entry;
-        unsigned space = vt_lost_space(e->allocation);
-        const struct vt_address *entry =
-            space < VT_SPACES
-                ? vt_addresses_find(&r->live, vt_address_key(vt_lost_address(e->allocation), space))
-                : NULL;
+        if (i + AHEAD < count)
+            vt_addresses_fetch_line(&r->live, lost_key(owned[i + AHEAD].entry.allocation));
+        const uint32_t *slot = find_lost(&r->live, e->allocation);
+        const struct vt_address *entry = slot ? vt_addresses_in(&r->live, slot) : NULL;
         if (!entry || e->step == VT_MAP_NONE || !counts(r, &segments, entry)) {
             s->stray_count++;
             continue;
         }
-        bool further = vt_map_get(&seen, entry->key) != VT_MAP_NONE;
+        uint32_t number = vt_addresses_number(&r->live, slot);
+        bool further = seen[number / 8] >> number % 8 & 1;
         uint32_t hop = hop_of(w->log, e->step);
         if (further && hop != VT_MAP_NONE)
             continue;
-        s->sums[s->sum_count++] = (struct vt_owned_sum){
+        struct vt_owned_sum sum = {
             .site = vt_replay_site_index(r, entry),
             .step = hop == VT_MAP_NONE ? e->step : VT_MAP_NONE,
             .hop = hop,
@@ -158,13 +196,16 @@ static void take(struct vt_walk *w, const struct vt_rec_snapshot *record) {
             .bytes = entry->size,
             .count = 1,
         };
-        add_others(w->log, &owned[i], count - i, &s->sums[s->sum_count - 1]);
-        vt_map_put(&seen, entry->key, 0);
+        add_others(w->log, &owned[i], count - i, &sum);
+        add_sum(&sums, &sum);
+        vt_addresses_set(seen, number);
     }
-    add_live(r, &segments, &seen, count, s);
-    s->sum_count = merge_sums(s->sums, s->sum_count);
+    add_live(r, &segments, seen, &sums, s);
+    s->sums = sums.all;
+    s->sum_count = merge_sums(sums.all, sums.count);
+    vt_map_free(&sums.by_hash);
     vt_map_free(&segments);
-    vt_map_free(&seen);
+    free(seen);
 }
 
 void vt_owned_take(struct vt_walk *w, uint64_t ticks) {
@@ -175,20 +216,42 @@ void vt_owned_take(struct vt_walk *w, uint64_t ticks) {
         w->snapshot < log->snapshot_count ? log->snapshots[w->snapshot].ticks : UINT64_MAX;
 }
 
-struct vt_map vt_owned_at_end(const struct vt_log *log) {
-    struct vt_map keys = {0};
+/* A bit for each live allocation that has an owner in the last snapshot at the end. */
+static uint8_t *owned_at_end(const struct vt_log *log, const struct vt_addresses *live) {
+    uint8_t *bits = vt_addresses_bits(live);
     for (size_t i = log->snapshot_count; i-- > 0;) {
         size_t count;
         if (log->snapshots[i].why != VT_SNAPSHOT_END)
             continue;
         const struct vt_log_owned *owned = find_entries(log, log->snapshots[i].number, &count);
-        for (size_t k = 0; k < count; k++)
-            if (owned[k].entry.step != VT_MAP_NONE &&
-                hop_of(log, owned[k].entry.step) == VT_MAP_NONE)
-                vt_map_put(&keys, owned[k].entry.allocation, 0);
+        for (size_t k = 0; k < count; k++) {
+            uint32_t step = owned[k].entry.step;
+            const uint32_t *slot = step != VT_MAP_NONE && hop_of(log, step) == VT_MAP_NONE
+                                       ? find_lost(live, owned[k].entry.allocation)
+                                       : NULL;
+            if (slot)
+                vt_addresses_set(bits, vt_addresses_number(live, slot));
+        }
         break;
     }
-    return keys;
+    return bits;
+}
+
+void vt_owned_take_lost(struct vt_replay *r, const struct vt_log *log) {
+    size_t count = log->scan.word ? log->lost_count : 0;
+    uint64_t until = log->scan.at ? vt_scan_ticks(log->scan.at) : UINT64_MAX;
+    uint8_t *done = owned_at_end(log, &r->live);
+    for (size_t i = 0; i < count; i++) {
+        if (i + AHEAD < count)
+            vt_addresses_fetch_line(&r->live, lost_key(log->lost[i + AHEAD]));
+        const uint32_t *slot = find_lost(&r->live, log->lost[i]);
+        if (!slot || vt_addresses_set(done, vt_addresses_number(&r->live, slot)))
+            continue;
+        const struct vt_address *entry = vt_addresses_in(&r->live, slot);
+        if (entry->allocated_at * r->age_unit <= until)
+            vt_replay_site_of(r, entry)->lost_count++;
+    }
+    free(done);
 }
 
 void vt_owned_drop(struct vt_replay *replay) {

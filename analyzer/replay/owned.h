@@ -41,10 +41,14 @@ struct vt_walk;
 /* Takes the snapshots that were made before `ticks`; call it before the first event at that time. */
 void vt_owned_take(struct vt_walk *w, uint64_t ticks);
 
-/* The allocations (vt_lost_entry) that have an owner in the last snapshot at the end. Free the map. */
-struct vt_map vt_owned_at_end(const struct vt_log *log);
-
 struct vt_replay;
+
+/* Counts the allocations to which the exit scan found no pointer. One that was made after the scan at
+ * the address of another was not looked for. Entries of unknown address spaces or allocations do not
+ * count, nor do repeated ones: the tracer missed the free between. Nor does what has an owner at the
+ * same moment: a reference cycle that only Python's collector would free. */
+void vt_owned_take_lost(struct vt_replay *replay, const struct vt_log *log);
+
 /* Forgets those that were taken so far: a window begins. */
 void vt_owned_drop(struct vt_replay *replay);
 void vt_owned_free(struct vt_replay *replay);

@@ -221,32 +221,6 @@ static void fetch_entry(const struct vt_addresses *live, const uint8_t *record) 
 static_assert(offsetof(struct vt_rec_free, address) == offsetof(struct vt_rec_alloc, address),
               "prefetch reads either");
 
-/* Counts the allocations to which the exit scan found no pointer. One that was made after the scan at the
- * address of another was not looked for. Entries of unknown address spaces
- * or allocations do not count, nor do repeated ones: the tracer missed the free between. Nor does what
- * has an owner at the same moment: a reference cycle that only Python's collector would free. */
-static void take_lost(struct vt_replay *r, const struct vt_log *log) {
-    size_t count = log->scan.word ? log->lost_count : 0;
-    uint64_t until = log->scan.at ? vt_scan_ticks(log->scan.at) : UINT64_MAX;
-    uint64_t *lost = vt_alloc(count, sizeof *lost);
-    if (count)
-        memcpy(lost, log->lost, count * sizeof *lost);
-    vt_sort_words(lost, count);
-    struct vt_map owned = vt_owned_at_end(log);
-    for (size_t i = 0; i < count; i++) {
-        unsigned space = vt_lost_space(lost[i]);
-        if ((i && lost[i] == lost[i - 1]) || space >= VT_SPACES ||
-            vt_map_get(&owned, lost[i]) != VT_MAP_NONE)
-            continue;
-        const struct vt_address *entry =
-            vt_addresses_find(&r->live, vt_address_key(vt_lost_address(lost[i]), space));
-        if (entry && entry->allocated_at * r->age_unit <= until)
-            vt_replay_site_of(r, entry)->lost_count++;
-    }
-    vt_map_free(&owned);
-    free(lost);
-}
-
 /* The first event that was lost; a log that does not say when is sure of nothing. */
 static uint64_t sure_until(const struct vt_log_header *h) {
     uint64_t dropped = 0;
@@ -320,7 +294,7 @@ static int run(const struct vt_log *log, struct vt_sites *ids, struct vt_window 
     if (w.correct_at != UINT64_MAX && !error)
         vt_walk_correct(&w);
     if (window.until == VT_TICKS_MASK)
-        take_lost(replay, log);
+        vt_owned_take_lost(replay, log);
     for (size_t i = 0; i < replay->site_count; i++) {
         struct vt_replay_site *site = &replay->sites[i];
         vt_walk_note_peak(site, vt_walk_book(replay, site->layer, site->device));
