@@ -80,87 +80,30 @@ void vt_history_turn(struct vt_history *h, uint64_t ticks) {
         h->next_event = h->events + h->events_in_bucket;
 }
 
-static struct vt_site_history *of_site(struct vt_history *h, uint32_t site) {
-    if (site >= h->site_room) {
-        size_t room = h->site_room ? h->site_room : 64;
-        while (room <= site)
-            room *= 2;
-        h->sites = vt_realloc(h->sites, room, sizeof *h->sites);
-        memset(h->sites + h->site_room, 0, (room - h->site_room) * sizeof *h->sites);
-        h->site_room = room;
-    }
-    return &h->sites[site];
+void vt_history_reach(struct vt_history *h, uint32_t site) {
+    size_t room = h->site_room ? h->site_room : 64;
+    while (room <= site)
+        room *= 2;
+    h->sites = vt_realloc(h->sites, room, sizeof *h->sites);
+    memset(h->sites + h->site_room, 0, (room - h->site_room) * sizeof *h->sites);
+    h->site_room = room;
 }
 
-void vt_history_giving(struct vt_history *h, uint32_t site, uint64_t bytes, uint64_t count) {
-    struct vt_site_history *s = of_site(h, site);
-    s->given_at = h->ticks;
-    if (s->held_at == h->allocs)
-        return;
-    s->held_at = h->allocs;
-    s->held_bytes = bytes;
-    s->held_count = count;
-}
-
-static uint32_t cut(uint64_t count) {
-    return count < UINT32_MAX ? (uint32_t)count : UINT32_MAX;
-}
-
-void vt_history_level(struct vt_history *h, uint32_t site, uint64_t bytes, uint64_t count,
-                      uint64_t allocs) {
-    struct vt_site_history *s = of_site(h, site);
-    uint32_t now = h->bucket_count - 1;
-    if (!s->count)
-        s->thread = h->thread;
+struct vt_sample *vt_history_sample(struct vt_history *h, struct vt_site_history *s) {
     struct vt_sample *last = s->count ? &s->samples[s->count - 1] : NULL;
-    if (!last || last->bucket != now) {
-        struct vt_sample fresh = {.bucket = now,
-                                  .thread_events = h->threads[s->thread].events,
-                                  .first_round = h->round,
-                                  .oldest_freed = VT_NO_BUCKET};
-        if (last) {
-            fresh.low_bytes = last->last_bytes;
-            fresh.low_count = fresh.high_count = last->last_count;
-        }
-        VT_GROW(s->samples, s->count, s->room);
-        s->samples[s->count++] = fresh;
-        last = &s->samples[s->count - 1];
+    if (!last)
+        s->thread = h->thread;
+    struct vt_sample fresh = {.bucket = h->bucket_count - 1,
+                              .thread_events = h->threads[s->thread].events,
+                              .first_round = h->round,
+                              .oldest_freed = VT_NO_BUCKET};
+    if (last) {
+        fresh.low_bytes = last->last_bytes;
+        fresh.low_count = fresh.high_count = last->last_count;
     }
-    if (bytes < last->low_bytes)
-        last->low_bytes = bytes;
-    if (cut(count) < last->low_count)
-        last->low_count = cut(count);
-    if (cut(count) > last->high_count)
-        last->high_count = cut(count);
-    last->last_bytes = bytes;
-    last->last_count = cut(count);
-    last->allocs = cut(allocs);
-    last->last_round = h->round;
-}
-
-uint32_t vt_history_kept(struct vt_history *h, uint32_t site, uint64_t bytes) {
-    struct vt_site_history *s = &h->sites[site];
-    s->samples[s->count - 1].kept_bytes += bytes;
-    s->samples[s->count - 1].kept_count++;
-    s->shared |= s->thread != h->thread;
-    s->thread = h->thread;
-    if (bytes >= 2 * s->doubled_bytes) {
-        s->doublings += s->doubled_bytes > 0;
-        s->doubled_in = h->bucket_count - 1;
-        s->doubled_bytes = bytes;
-    }
-    return s->count < VT_NO_SAMPLE ? s->count - 1 : VT_NO_SAMPLE;
-}
-
-void vt_history_freed(struct vt_history *h, uint32_t site, uint32_t sample, uint64_t bytes) {
-    if (sample == VT_NO_SAMPLE)
-        return;
-    VT_GROW(h->freed, h->freed_count, h->freed_room);
-    h->freed[h->freed_count++] = (struct vt_freed){.site = site,
-                                                   .allocated_in = sample,
-                                                   .freed_in = h->sites[site].count - 1,
-                                                   .given_up = h->ticks < h->program_end,
-                                                   .bytes = bytes};
+    VT_GROW(s->samples, s->count, s->room);
+    s->samples[s->count++] = fresh;
+    return &s->samples[s->count - 1];
 }
 
 void vt_history_settle(struct vt_history *h) {

@@ -145,19 +145,77 @@ static inline void vt_history_event(struct vt_history *h, uint64_t ticks, bool a
     h->events++;
 }
 
+/* Makes room for a site; begins a site's sample of the current bucket. For the functions below alone. */
+void vt_history_reach(struct vt_history *history, uint32_t site);
+struct vt_sample *vt_history_sample(struct vt_history *history, struct vt_site_history *site);
+
+static inline struct vt_site_history *vt_history_of(struct vt_history *h, uint32_t site) {
+    if (site >= h->site_room)
+        vt_history_reach(h, site);
+    return &h->sites[site];
+}
+
 /* To be called before a free, with what the site holds: it held that at the process's last
  * allocation. */
-void vt_history_giving(struct vt_history *history, uint32_t site, uint64_t bytes, uint64_t count);
+static inline void vt_history_giving(struct vt_history *h, uint32_t site, uint64_t bytes,
+                                     uint64_t count) {
+    struct vt_site_history *s = vt_history_of(h, site);
+    s->given_at = h->ticks;
+    if (s->held_at == h->allocs)
+        return;
+    s->held_at = h->allocs;
+    s->held_bytes = bytes;
+    s->held_count = count;
+}
 
 /* To be called after a site's level changed. `allocs`: its allocations so far. */
-void vt_history_level(struct vt_history *history, uint32_t site, uint64_t bytes, uint64_t count,
-                      uint64_t allocs);
+static inline void vt_history_level(struct vt_history *h, uint32_t site, uint64_t bytes,
+                                    uint64_t count, uint64_t allocs) {
+    struct vt_site_history *s = vt_history_of(h, site);
+    struct vt_sample *last = s->count ? &s->samples[s->count - 1] : NULL;
+    uint32_t cut = count < UINT32_MAX ? (uint32_t)count : UINT32_MAX;
+    if (!last || last->bucket != h->bucket_count - 1)
+        last = vt_history_sample(h, s);
+    if (bytes < last->low_bytes)
+        last->low_bytes = bytes;
+    if (cut < last->low_count)
+        last->low_count = cut;
+    if (cut > last->high_count)
+        last->high_count = cut;
+    last->last_bytes = bytes;
+    last->last_count = cut;
+    last->allocs = allocs < UINT32_MAX ? (uint32_t)allocs : UINT32_MAX;
+    last->last_round = h->round;
+}
 
 /* To be called after vt_history_level for an allocation. Returns the sample to pass to
  * vt_history_freed for this block. For a block from before the window that is VT_NO_SAMPLE. */
-uint32_t vt_history_kept(struct vt_history *history, uint32_t site, uint64_t bytes);
+static inline uint32_t vt_history_kept(struct vt_history *h, uint32_t site, uint64_t bytes) {
+    struct vt_site_history *s = &h->sites[site];
+    s->samples[s->count - 1].kept_bytes += bytes;
+    s->samples[s->count - 1].kept_count++;
+    s->shared |= s->thread != h->thread;
+    s->thread = h->thread;
+    if (bytes >= 2 * s->doubled_bytes) {
+        s->doublings += s->doubled_bytes > 0;
+        s->doubled_in = h->bucket_count - 1;
+        s->doubled_bytes = bytes;
+    }
+    return s->count < VT_NO_SAMPLE ? s->count - 1 : VT_NO_SAMPLE;
+}
+
 /* To be called after vt_history_level for a free. */
-void vt_history_freed(struct vt_history *history, uint32_t site, uint32_t sample, uint64_t bytes);
+static inline void vt_history_freed(struct vt_history *h, uint32_t site, uint32_t sample,
+                                    uint64_t bytes) {
+    if (sample == VT_NO_SAMPLE)
+        return;
+    VT_GROW(h->freed, h->freed_count, h->freed_room);
+    h->freed[h->freed_count++] = (struct vt_freed){.site = site,
+                                                   .allocated_in = sample,
+                                                   .freed_in = h->sites[site].count - 1,
+                                                   .given_up = h->ticks < h->program_end,
+                                                   .bytes = bytes};
+}
 
 /* Changes `bytes` and `count` from what the site holds at the end to what it held at the process's
  * last allocation. */

@@ -119,6 +119,7 @@ static void end_phases(struct vt_walk *w) {
 /* How many events ahead to prefetch from the table: about the time of one cache miss. */
 /* How many events ahead the line of an address is fetched, and then its entry. */
 enum { AHEAD = 24, ENTRY_AHEAD = 12 };
+enum { LARGE = 1 << 15 }; /* fewer entries lie in the processor's own cache */
 
 static void open_window(struct vt_walk *w) {
     w->window_waits = false;
@@ -137,12 +138,30 @@ static void take_samples(struct vt_walk *w, uint64_t until) {
     }
 }
 
-static void on_event(struct vt_walk *w, const uint8_t *record) {
-    /* a copy of the record: aligned, and the compiler keeps it in registers */
+static uint64_t earlier(uint64_t a, uint64_t b) {
+    return a < b ? a : b;
+}
+
+/* What is to be done before the event at `now`, besides events. */
+static void stop(struct vt_walk *w, uint64_t now) {
+    if (now > w->sample_ticks)
+        take_samples(w, now - 1);
+    if (now > w->snapshot_ticks)
+        vt_owned_take(w, now);
+    if (now > w->correct_at)
+        vt_walk_correct(w);
+    w->now = now;
+    if (w->window_waits && now >= w->window.since)
+        open_window(w);
+    w->stop = earlier(earlier(w->sample_ticks, w->snapshot_ticks),
+                      earlier(w->correct_at, w->window_waits ? w->window.since - 1 : UINT64_MAX));
+}
+
+/* Any other event than an allocation or a free. */
+static void on_other(struct vt_walk *w, const uint8_t *record) {
+    /* a copy of the record, which is aligned */
     union {
         uint64_t word[2];
-        struct vt_rec_alloc alloc;
-        struct vt_rec_free free;
         struct vt_rec_fail fail;
         struct vt_rec_bulk bulk;
         struct vt_rec_meminfo meminfo;
@@ -154,25 +173,7 @@ static void on_event(struct vt_walk *w, const uint8_t *record) {
     } u;
     static_assert(sizeof u <= VT_BATCH_READABLE, "the batch has these bytes");
     memcpy(&u, record, sizeof u);
-    uint64_t now = vt_when_ticks(u.word[1]);
-    if (now > w->sample_ticks)
-        take_samples(w, now - 1);
-    if (now > w->snapshot_ticks)
-        vt_owned_take(w, now);
-    if (now > w->correct_at)
-        vt_walk_correct(w);
-    w->now = now;
-    if (w->window_waits && now >= w->window.since)
-        open_window(w);
-    /* the process did not make samples, and vt_log.samples has them already */
-    w->r->events += vt_word_type(u.word[0]) != VT_REC_SAMPLE;
     switch (vt_word_type(u.word[0])) {
-    case VT_REC_ALLOC:
-        vt_walk_alloc(w, &u.alloc);
-        break;
-    case VT_REC_FREE:
-        vt_walk_free(w, &u.free);
-        break;
     case VT_REC_FAIL:
         on_fail(w, &u.fail);
         break;
@@ -201,6 +202,28 @@ static void on_event(struct vt_walk *w, const uint8_t *record) {
     case VT_REC_CACHEOOM:
         vt_fails_given_up(&w->fails, w->r, w->log, w->tid, &u.cacheoom, w->rehearsal);
         break;
+    }
+}
+
+static void on_event(struct vt_walk *w, const uint8_t *record) {
+    uint64_t word[2];
+    memcpy(word, record, sizeof word);
+    uint64_t now = vt_when_ticks(word[1]);
+    if (now > w->stop)
+        stop(w, now);
+    w->now = now;
+    /* the process did not make samples, and vt_log.samples has them already */
+    w->r->events += vt_word_type(word[0]) != VT_REC_SAMPLE;
+    if (vt_word_type(word[0]) == VT_REC_ALLOC) {
+        struct vt_rec_alloc alloc;
+        memcpy(&alloc, record, sizeof alloc);
+        vt_walk_alloc(w, &alloc);
+    } else if (vt_word_type(word[0]) == VT_REC_FREE) {
+        struct vt_rec_free freed;
+        memcpy(&freed, record, sizeof freed);
+        vt_walk_free(w, &freed);
+    } else {
+        on_other(w, record);
     }
 }
 
@@ -249,6 +272,7 @@ static int run(const struct vt_log *log, struct vt_sites *ids, struct vt_window 
         .log = log,
         .ids = ids,
         .window = window,
+        .sampled = log->sample_count > 0,
         .sample_ticks = log->sample_count ? vt_when_ticks(log->samples[0].when) : UINT64_MAX,
         .snapshot_ticks = log->snapshot_count && !rehearsal ? log->snapshots[0].ticks : UINT64_MAX,
         .correct_at = log->live_listed && window.until >= log->header.exit_ticks
@@ -273,13 +297,14 @@ static int run(const struct vt_log *log, struct vt_sites *ids, struct vt_window 
     struct vt_merge *merge = vt_merge_open(log, window.until);
     while (vt_merge_next(merge, &batch)) {
         uint32_t seen = batch.count + batch.ahead;
+        bool large = replay->live.numbers >= LARGE;
         if (history && (w.tid != batch.tid || !history->thread_count))
             vt_history_thread(history, batch.tid);
         w.tid = batch.tid;
         for (uint32_t i = 0; i < batch.count; i++) {
             if (i + AHEAD < seen)
                 fetch_line(&replay->live, batch.bytes + batch.offsets[i + AHEAD]);
-            if (i + ENTRY_AHEAD < seen)
+            if (large && i + ENTRY_AHEAD < seen)
                 fetch_entry(&replay->live, batch.bytes + batch.offsets[i + ENTRY_AHEAD]);
             on_event(&w, batch.bytes + batch.offsets[i]);
         }

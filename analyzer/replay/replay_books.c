@@ -83,7 +83,8 @@ static void take_off(struct vt_walk *w, const struct vt_address *entry) {
     }
     if (site->layer == VT_LAYER_DRIVER) {
         w->driver_bytes -= size;
-        vt_walk_unsettle_samples(w, site->device);
+        if (w->sampled)
+            vt_walk_unsettle_samples(w, site->device);
     }
     if (w->history) {
         vt_history_level(w->history, origin->site, site->live_bytes, site->live_count,
@@ -189,11 +190,6 @@ void vt_walk_alloc(struct vt_walk *w, const struct vt_rec_alloc *a) {
     uint64_t size = a->size_context & VT_SIZE_MASK;
     if (vt_is_no_memory(a->address, size, kind))
         return; /* an early tracer wrote it down */
-    if (w->history) {
-        w->history->round = vt_operations_round(&w->operations, w->log, vt_walk_stack(w, a->word),
-                                                w->history->thread);
-        vt_history_event(w->history, w->now, true);
-    }
     uint64_t key = vt_address_key(a->address, vt_kind_space(kind));
     if (layer == VT_LAYER_FRAMEWORK) {
         if (r->segments)
@@ -205,6 +201,11 @@ void vt_walk_alloc(struct vt_walk *w, const struct vt_rec_alloc *a) {
     unsigned context = a->size_context >> 48;
     uint32_t origin = vt_walk_origin(w, a->word, device, context);
     uint32_t index = r->origins[origin].site;
+    if (w->history) {
+        w->history->round = vt_operations_round(&w->operations, w->log, r->origins[origin].stack,
+                                                w->history->thread);
+        vt_history_event(w->history, w->now, true);
+    }
     struct vt_address *entry = vt_addresses_find(&r->live, key);
     if (entry) {
         r->replaced++;
@@ -239,7 +240,8 @@ void vt_walk_alloc(struct vt_walk *w, const struct vt_rec_alloc *a) {
     book->allocated_bytes += size;
     book->alloc_count++;
     if (layer == VT_LAYER_DRIVER) {
-        vt_walk_unsettle_samples(w, site->device);
+        if (w->sampled)
+            vt_walk_unsettle_samples(w, site->device);
         w->driver_bytes += size;
         if (w->driver_bytes > w->driver_high)
             w->driver_high = w->driver_bytes;

@@ -38,6 +38,7 @@ struct vt_walk {
     uint64_t driver_bytes;               /* live, on all devices */
     uint64_t driver_high;                /* its maximum since a phase last began or ended */
     uint64_t changed[VT_SAMPLE_DEVICES]; /* by device: ticks of the last change */
+    bool sampled;                        /* the log has samples */
     size_t sample;                       /* the next of log->samples */
     uint64_t sample_ticks;               /* its time; UINT64_MAX: none */
     size_t snapshot;                     /* the next of log->snapshots */
@@ -45,6 +46,7 @@ struct vt_walk {
     uint32_t *open_phases;               /* indices in vt_log.phases */
     uint32_t open_count, open_room;
     uint32_t tid;        /* thread of the current event */
+    uint64_t stop;       /* after this time, an event finds something else to be done before it */
     uint64_t correct_at; /* when the live list was made; UINT64_MAX: none, or corrected already */
     const struct vt_rec_bulk *context_end; /* the one whose blocks are being taken off, or NULL */
     struct vt_fails fails;
