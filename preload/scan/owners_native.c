@@ -331,6 +331,11 @@ static void look_through(struct vt_native *n, const struct piece *p) {
     }
 }
 
+void vt_native_look(struct vt_native *n, uintptr_t start, uintptr_t end) {
+    look(n, (const uint64_t *)start, (end - start) / 8, start,
+         &(struct piece){.start = start, .end = end});
+}
+
 void vt_native_look_through(struct vt_native *n, uintptr_t start, uintptr_t end, bool steady) {
     look_through(n, &(struct piece){.start = start, .end = end, .steady = steady});
 }

@@ -95,6 +95,8 @@ bool vt_native_is_marked(const struct vt_span *s, uintptr_t start);
 struct vt_native *vt_native_of(struct vt_owners *w);
 /* Looks at the words in a piece of memory. `steady`: as in struct vt_span. */
 void vt_native_look_through(struct vt_native *n, uintptr_t start, uintptr_t end, bool steady);
+/* The same where all pages are present, and can be read in place. */
+void vt_native_look(struct vt_native *n, uintptr_t start, uintptr_t end);
 
 /* owners_shapes.c: `words`, `count` of them, begin with a pointer to the first byte of `block`. When
  * they are an object of the C++ library whose memory is in use only in part, enters that part. Returns

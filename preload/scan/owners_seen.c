@@ -174,10 +174,14 @@ static void take_word(struct vt_native *n, uintptr_t word, uintptr_t at) {
         *to = hop;
 }
 
-static void read_place(struct vt_native *n, uintptr_t start, uintptr_t end, enum sort sort,
-                       bool steady) {
+static void begin_place(struct vt_native *n, uintptr_t start, uintptr_t end, enum sort sort) {
     n->seen->place = (struct hop){.start = start, .end = end, .sort = (uint8_t)sort};
     n->seen->hop = 0;
+}
+
+static void read_place(struct vt_native *n, uintptr_t start, uintptr_t end, enum sort sort,
+                       bool steady) {
+    begin_place(n, start, end, sort);
     vt_native_look_through(n, start, end, steady);
 }
 
@@ -194,8 +198,12 @@ static void read_cells(struct vt_native *n, struct vt_span *s) {
                 (s->heap && vt_scan_is_books(s, s->base + 16 * i)) ||
                 !vt_scan_cell_at(s, s->base + 16 * i, &cell))
                 continue;
-            read_place(n, cell.start, cell.end, BLOCK,
-                       s->steady && vt_scan_cells_present(s, cell.start, cell.end));
+            if (s->steady && vt_scan_cells_present(s, cell.start, cell.end)) {
+                begin_place(n, cell.start, cell.end, BLOCK);
+                vt_native_look(n, cell.start, cell.end);
+            } else {
+                read_place(n, cell.start, cell.end, BLOCK, false);
+            }
         }
 }
 
@@ -312,8 +320,17 @@ static void write_target(struct vt_native *n, uint32_t target) {
                                             .to = w->targets[target].start});
 }
 
+/* A number that holds it is an owner, if a poor one. */
+static bool anything_without_owner(const struct vt_owners *w) {
+    for (uint32_t i = 0; i < w->target_count; i++)
+        if (!w->targets[i].inner && !w->targets[i].node)
+            return true;
+    return false;
+}
+
 void vt_owners_native_seen(struct vt_owners *w) {
-    struct vt_native *n = w->copy && w->native ? vt_native_of(w) : NULL;
+    bool sought = w->copy && w->native && anything_without_owner(w);
+    struct vt_native *n = sought ? vt_native_of(w) : NULL;
     struct vt_native_seen *s = n ? vt_owners_map(w, sizeof *s) : NULL;
     if (!s)
         return;
