@@ -42,7 +42,7 @@ bool vt_event_is_jumped_over(uintptr_t frame, uintptr_t target) {
 /* Stamps what is recorded after a call of the driver. Until call_ends(), entered_at stays at this time,
  * whatever else the thread records meanwhile. A call within this one needs nothing: its time is later.
  */
-static uint64_t call_begins(void) {
+static inline __attribute__((always_inline)) uint64_t call_begins(void) {
     const uintptr_t here = (uintptr_t)__builtin_frame_address(0);
     struct vt_thread *t = vt_tls.thread;
     if (!t || vt_tls.busy || !vt_log_is_open() || (t->held && !has_ended(vt_tls.call_frame, here)))
@@ -106,7 +106,7 @@ static inline __attribute__((always_inline)) struct vt_recording begin(void) {
     return begin_at(NULL);
 }
 
-static void end(const struct vt_recording *r) {
+static inline __attribute__((always_inline)) void end(const struct vt_recording *r) {
     vt_log_leave(r->thread);
     vt_tls.busy = 0;
     if (VT_UNLIKELY(vt_tls.due))
@@ -192,7 +192,8 @@ static void record_fail(struct vt_thread *t, const struct vt_live *what, uint64_
 }
 
 /* `what` stays where the caller made it: a copy would wait until its small parts have left the processor. */
-static void allocated(const struct vt_call *call, int result, struct vt_live *what) {
+static inline __attribute__((always_inline)) void allocated(const struct vt_call *call, int result,
+                                                            struct vt_live *what) {
     uint64_t ticks;
     struct vt_recording rec = begin_at(&ticks);
     vt_tls.events++;
@@ -311,7 +312,8 @@ void vt_event_watch_program(uint64_t ticks) {
         vt_log_program(vt_python_lives(), ticks);
 }
 
-static void freed(const struct vt_call *call, const struct vt_freeing *f, int result) {
+static inline __attribute__((always_inline)) void freed(const struct vt_call *call,
+                                                        const struct vt_freeing *f, int result) {
     if (f->null) { /* frees nothing, so it is not recorded */
         vt_tls.events++;
         return;

@@ -32,9 +32,8 @@
 #define GUESSED  0x4000u     /* libunwind 1.6, src/x86_64/Gstep.c */
 #define DOWNWARD (1ul << 20) /* so far below what is known to be readable, each page is tried */
 
-/* In vt_walks.order */
-#define SPARE       (4 * VT_WALKS)
-#define FIRST_ORDER 0x43210u
+#define SPARE VT_WALKS
+static_assert(SPARE < 8, "it has a byte in vt_walks.order");
 
 /* Odd numbers without a pattern (splitmix64's). */
 #define MIXED(x, shift, by) (((x) ^ (x) >> (shift)) * (by))
@@ -289,20 +288,19 @@ static bool is_there(struct vt_walks *walks, uintptr_t frame, uintptr_t caller) 
            word_at(frame + 8) == caller;
 }
 
-struct way {
-    uint32_t order, at; /* vt_walks.order, and where the way's four bits are there */
-};
+/* A way's walk, or the free one (SPARE). */
+static inline unsigned index_of(const struct vt_walks *walks, unsigned way) {
+    return way ^ ((const uint8_t *)&walks->order)[way];
+}
 
-static inline struct way way_of(const struct vt_walks *walks, uintptr_t caller) {
-    return (struct way){walks->order ? walks->order : FIRST_ORDER,
-                        4 * ((caller >> 2 ^ caller >> 7) % VT_WALKS)};
+static inline unsigned way_of(uintptr_t caller) {
+    return (caller >> 2 ^ caller >> 7) % VT_WALKS;
 }
 
 __attribute__((noinline)) static struct vt_walk *walk_anew(struct vt_walks *walks, uintptr_t caller,
                                                            uintptr_t frame, uint32_t most,
                                                            uint32_t epoch) {
-    struct way way = way_of(walks, caller);
-    uint32_t taken = way.order >> way.at & 15, spare = way.order >> SPARE & 15;
+    unsigned way = way_of(caller), taken = index_of(walks, way), spare = index_of(walks, SPARE);
     struct vt_walk *last = &walks->walk[taken], *w = &walks->walk[spare];
     if (!epoch || !is_there(walks, frame, caller))
         return NULL;
@@ -318,7 +316,8 @@ __attribute__((noinline)) static struct vt_walk *walk_anew(struct vt_walks *walk
     if (VT_UNLIKELY(w->once))
         return w;
     /* At once: a handler of a signal may leave by a jump. */
-    walks->order = way.order ^ (taken ^ spare) << way.at ^ (taken ^ spare) << SPARE;
+    uint64_t swap = taken ^ spare;
+    walks->order ^= swap << 8 * way | swap << 8 * SPARE;
     return w;
 }
 
@@ -326,8 +325,7 @@ struct vt_walk *vt_unwind_walk(struct vt_walks *walks, const void *caller, const
                                uint32_t most, bool *again) {
     uint32_t epoch = vt_unwind_epoch();
     uintptr_t to = (uintptr_t)caller, at = (uintptr_t)frame;
-    struct way way = way_of(walks, to);
-    struct vt_walk *last = &walks->walk[way.order >> way.at & 15];
+    struct vt_walk *last = &walks->walk[index_of(walks, way_of(to))];
     *again = false;
     if (VT_LIKELY(last->n && last->epoch == epoch && last->most == most && last->sp[0] == at + 16 &&
                   word_at(at + 8) == to)) {

@@ -36,7 +36,8 @@ struct vt_walk {
 /* What is kept per thread: the last stacks, by their callers, and the part of the thread's stack that
  * was found to be readable. All 0 at first. */
 struct vt_walks {
-    uint32_t order; /* four bits each: the walk of each way, then the free one; 0: not yet */
+    uint64_t
+        order; /* a byte each: the walk of each way, then the free one, exclusive-or its place */
     uintptr_t low, high;
     struct vt_walk walk[VT_WALKS + 1];
 };

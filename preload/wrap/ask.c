@@ -59,13 +59,6 @@ void vt_ask_(const struct vt_call *call) {
     errno = saved_errno;
 }
 
-CUresult vt_ask_alloc(const struct vt_call *call, CUresult result, unsigned kind, uint64_t address,
-                      uint64_t size) {
-    vt_event_alloc(call, (int)result, kind, address, size);
-    vt_ask(call);
-    return result;
-}
-
 CUresult vt_ask_allocated(const struct vt_call *call, CUresult result, struct vt_live what) {
     vt_event_allocated(call, (int)result, what);
     vt_ask(call);

@@ -39,13 +39,17 @@
 
 /* ask.c: records an allocation as vt_event_alloc and vt_event_allocated do, then asks the driver
  * about the device if that is worth it. They return `result`. */
-CUresult vt_ask_alloc(const struct vt_call *call, CUresult result, unsigned kind, uint64_t address,
-                      uint64_t size);
 CUresult vt_ask_allocated(const struct vt_call *call, CUresult result, struct vt_live what);
 void vt_ask_(const struct vt_call *call);
 static inline void vt_ask(const struct vt_call *call) {
     if (VT_UNLIKELY(vt_tls.ask))
         vt_ask_(call);
+}
+static inline CUresult vt_ask_alloc(const struct vt_call *call, CUresult result, unsigned kind,
+                                    uint64_t address, uint64_t size) {
+    vt_event_alloc(call, (int)result, kind, address, size);
+    vt_ask(call);
+    return result;
 }
 
 /* What a successful call stored in its out-parameter; 0 after a failure, when it must not
