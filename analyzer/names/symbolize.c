@@ -423,11 +423,18 @@ static const char *thread_local_at(Dwfl_Module *module, uint64_t address, GElf_S
     return NULL;
 }
 
-/* A name without what the compiler adds to the author's: kept.0 and path[abi:cxx11]. */
+/* A name without what the compiler adds to the author's: kept.0, kept.lto_priv.0, path[abi:cxx11], and
+ * clang's workspace.scratch, which is a static variable of a function. */
 static const char *without_marks(struct vt_symbols *s, const char *name) {
     char *text = vt_strdup(name), *dot = strrchr(text, '.'), *mark, *end;
     if (dot && dot != text && dot[1] && !dot[1 + strspn(dot + 1, "0123456789")])
         *dot = 0;
+    if ((mark = strstr(text, ".lto_priv")))
+        *mark = 0;
+    dot = strchr(text, '.');
+    if (dot && dot != text && dot[1] && !dot[1 + strcspn(dot + 1, ".: ")] &&
+        !text[strcspn(text, ": ")])
+        memmove(text, dot + 1, strlen(dot));
     while ((mark = strstr(text, "[abi:")) && (end = strchr(mark, ']')))
         memmove(mark, end + 1, strlen(end));
     name = keep(s, text);
@@ -471,12 +478,6 @@ bool vt_symbols_variable(struct vt_symbols *s, const char *path, const char *bui
         !dwarf_diecu(&die, &unit, NULL, NULL))
         return true;
     Dwarf_Die declared = declaration_of(&die);
-    /* clang puts the function's name before a static variable's: workspace.scratch */
-    const char *written = dwarf_diename(&declared);
-    if (written && name[0] != '_' && strlen(name) > strlen(written) &&
-        !strcmp(name + strlen(name) - strlen(written), written) &&
-        name[strlen(name) - strlen(written) - 1] == '.')
-        found->name = keep(s, written);
     const char *file = dwarf_decl_file(&declared);
     int line;
     found->file = source_path(s, &unit, file);

@@ -12,6 +12,7 @@
 #include "owners_parts.h"
 #include "preload.h"
 #include "scan_parts.h"
+#include "stack/stack.h"
 
 #include <string.h>
 #include <time.h>
@@ -22,8 +23,11 @@
 #define UNIT_SPACE ((uint64_t)256 << 20) /* memory; likewise */
 #define SPACE_MOST ((uint64_t)64 << 30)
 #define WORK_PER_S 50000000u /* reads and edges: 80 million on a slow machine */
-#define HANGS      4u        /* times the processor time, by the clock */
-#define FORK_SAFE  509u      /* Linux 5.9: fork copies pinned pages for the child */
+#define SEEN_SHARE 4u   /* of the bounds, in addition, for VT_LEVEL_SEEN: one part in so many */
+#define SEEN_PART  64u  /* of a Python process's memory that must have no owner, */
+#define SEEN_COUNT 16u  /* or so many allocations */
+#define HANGS      4u   /* times the processor time, by the clock */
+#define FORK_SAFE  509u /* Linux 5.9: fork copies pinned pages for the child */
 #define CRASH_SAFE 516u /* Linux 5.16: what crashes ends no other process that shares its memory */
 
 static uint64_t number_in(const char *text, unsigned skipped) {
@@ -54,6 +58,24 @@ bool vt_owners_has_time(struct vt_owners *w) {
     if (vt_sys_clock_ns(CLOCK_THREAD_CPUTIME_ID) - w->cpu_began_ns > w->most_cpu_ns)
         w->stopped = true;
     return vt_owners_goes_on(w);
+}
+
+/* For what tells no owners, a process of Python waits only if there is much of it: its libraries have
+ * some memory of their own. */
+bool vt_owners_begin_seen(struct vt_owners *w) {
+    uint64_t all = 0, left = 0;
+    uint32_t count = 0;
+    for (uint32_t i = 0; i < w->target_count; i++) {
+        const struct vt_owners_target *t = &w->targets[i];
+        all += t->inner ? 0 : t->end - t->start;
+        left += t->inner || t->node ? 0 : t->end - t->start;
+        count += !t->inner && !t->node;
+    }
+    bool python = vt_pyimage.runtime != 0;
+    w->most_work = w->work + w->most_work / SEEN_SHARE;
+    w->most_cpu_ns =
+        vt_sys_clock_ns(CLOCK_THREAD_CPUTIME_ID) - w->cpu_began_ns + w->most_cpu_ns / SEEN_SHARE;
+    return count && (!python || left >= all / SEEN_PART || count >= SEEN_COUNT);
 }
 
 /* --- cgroups --- */

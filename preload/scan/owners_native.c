@@ -17,6 +17,7 @@
 #include "owners_native.h"
 
 #include <immintrin.h>
+#include <signal.h>
 #include <string.h>
 
 #define PAGE        4096u
@@ -62,6 +63,11 @@ __attribute__((noinline)) void vt_owners_native_open(struct vt_owners *w) {
     w->here = (struct vt_registers){
         .pc = frame[1], .sp = (uintptr_t)(frame + 2), .rbp = frame[0], .rbp_known = true};
     scan->frame = (void *)w->here.sp;
+    stack_t signals = {.ss_flags = SS_DISABLE};
+    VT_SYS2(SYS_sigaltstack, NULL, &signals);
+    if (signals.ss_flags == SS_ONSTACK)
+        w->signal_stack =
+            (struct vt_range){(uintptr_t)signals.ss_sp, (uintptr_t)signals.ss_sp + signals.ss_size};
     vt_scan_find_threads(scan);
     w->native = scan;
 }
@@ -381,12 +387,25 @@ static void set_bounds(struct vt_native *n) {
     }
 }
 
+/* A module's data, without what is known to be no variable's. */
+static void look_through_data(struct vt_native *n, const struct vt_module_data *m) {
+    uintptr_t start = m->start;
+    for (uint32_t i = 0; i < n->apart_count; i++) {
+        const struct vt_range *r = &n->apart[i];
+        if (r->start < start || r->end > m->end || r->end < r->start)
+            continue;
+        look_through(n, &(struct piece){.start = start, .end = r->start});
+        start = (r->end + 7) & ~(uintptr_t)7;
+    }
+    look_through(n, &(struct piece){.start = start, .end = m->end});
+}
+
 static void globals(struct vt_native *n) {
     n->kind = VT_STEP_GLOBAL;
     for (uint32_t i = 0; i < n->scan->module_count; i++) {
         const struct vt_module_data *m = &n->scan->modules[i];
         if (!n->scan->python || !m->library)
-            look_through(n, &(struct piece){.start = m->start, .end = m->end});
+            look_through_data(n, m);
     }
     vt_native_drain(n);
     vt_native_shared_settle(n);
@@ -431,6 +450,8 @@ static void stacks(struct vt_native *n) {
         if (t->sp && t->sp != (uintptr_t)n->scan->frame)
             stack(n, (struct vt_registers){.pc = t->pc, .sp = t->sp}, frames);
     }
+    for (uint32_t i = 0; i < n->fiber_count; i++)
+        stack(n, n->fibers[i], frames);
     vt_native_drain(n);
     vt_native_shared_settle(n);
 }
@@ -457,8 +478,11 @@ static struct vt_native *open_search(struct vt_owners *w) {
     scan->tls = vt_owners_map(w, VT_SCAN_RANGES * sizeof *scan->tls);
     n->queue = vt_owners_map(w, n->room * sizeof *n->queue);
     n->tails = vt_owners_map(w, VT_NATIVE_TAILS * sizeof *n->tails);
-    if (!n->queue || !n->tails || !scan->modules || !scan->code || !scan->tls ||
-        !take_targets(w, scan) || !vt_scan_read_open(scan) || !vt_scan_look_around(scan))
+    n->apart = vt_owners_map(w, VT_NATIVE_APART * sizeof *n->apart);
+    n->fibers = vt_owners_map(w, VT_NATIVE_FIBERS * sizeof *n->fibers);
+    if (!n->queue || !n->tails || !n->apart || !n->fibers || !scan->modules || !scan->code ||
+        !scan->tls || !take_targets(w, scan) || !vt_scan_read_open(scan) ||
+        !vt_scan_look_around(scan))
         return NULL;
     return n;
 }
@@ -493,6 +517,7 @@ void vt_owners_native(struct vt_owners *w) {
     }
     n->sought = sought;
     set_bounds(n);
+    vt_native_find_stacks(n);
     globals(n);
     thread_locals(n);
     stacks(n);

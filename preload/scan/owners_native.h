@@ -12,6 +12,8 @@
 #define VT_NATIVE_CLASSES 3u
 #define VT_NATIVE_TAILS   65536u
 #define VT_NATIVE_NODES   65536u /* most of a deque that is known as one */
+#define VT_NATIVE_APART   4096u
+#define VT_NATIVE_FIBERS  1024u
 
 /* How a way goes on behind its root. Each is kept once; number 0 is the empty one. */
 struct vt_native_tail {
@@ -65,6 +67,9 @@ struct vt_native {
     struct vt_native_shared *shared;
     uint32_t *shared_slots;
     uint32_t shared_count;
+    struct vt_range *apart; /* owners_stacks.c: stacks and saved registers in variables; sorted */
+    struct vt_registers *fibers; /* likewise */
+    uint32_t apart_count, fiber_count;
     /* owners_seen.c: takes each word that may lead somewhere; NULL: ways are followed */
     void (*take)(struct vt_native *n, uintptr_t word, uintptr_t at);
     struct vt_native_seen *seen;
@@ -111,6 +116,9 @@ unsigned vt_native_shape(struct vt_native *n, const uint64_t *words, size_t coun
  * far from the start of its module's storage a variable is. */
 void vt_native_thread_locals(struct vt_native *n, const uintptr_t *blocks, uint32_t count);
 uint32_t vt_native_thread_local_at(const struct vt_native *n, uintptr_t address);
+
+/* owners_stacks.c: finds stacks that the program made; what is in `apart` is not the variables'. */
+void vt_native_find_stacks(struct vt_native *n);
 
 /* owners_shared.c: whether the words are a shared_ptr or a weak_ptr, which it takes care of. */
 bool vt_native_is_shared(struct vt_native *n, const uint64_t words[2],

@@ -137,7 +137,8 @@ struct vt_owners {
     struct vt_registers {
         uintptr_t pc, sp, rbp;
         bool rbp_known;
-    } here; /* of the calling thread */
+    } here;                       /* of the calling thread */
+    struct vt_range signal_stack; /* on which it runs; empty: another one */
 
     /* the walk */
     bool stopped, in_doubt; /* a bound was reached; something could not be read */
@@ -190,6 +191,8 @@ static inline struct vt_other *vt_other_at(const struct vt_owners *w, uint32_t n
 void vt_owners_set_bounds(struct vt_owners *w);
 /* Looks at the time. False: a bound is reached. */
 bool vt_owners_has_time(struct vt_owners *w);
+/* Sets the bounds of VT_LEVEL_SEEN. False: it is left out. */
+bool vt_owners_begin_seen(struct vt_owners *w);
 bool vt_owners_may_copy(const struct vt_owners *w);
 /* Whether a child may read the program's own memory, while the calling thread waits. */
 bool vt_owners_may_share(const struct vt_owners *w);

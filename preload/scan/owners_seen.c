@@ -352,6 +352,8 @@ void vt_owners_native_seen(struct vt_owners *w) {
         from = until;
         read_all(n);
     }
+    w->stopped = false; /* what was seen so far is written */
+    w->most_work = UINT64_MAX;
     for (uint32_t i = 0; i < w->target_count; i++)
         if (s->of_target[i])
             write_target(n, i);

@@ -14,15 +14,43 @@
 
 #include "stack/stack.h"
 
+#include <stddef.h>
+#include <string.h>
+#include <ucontext.h>
+
+#define SIGNALS 8u /* one in another */
+
 static bool read_table(void *data, void *to, uintptr_t from, size_t bytes) {
     return vt_owners_read(data, to, from, bytes);
 }
 
+/* Whether a signal's handler returns there: mov $15,%rax; syscall. */
+static bool is_behind_handler(struct vt_owners *w, uintptr_t pc) {
+    static const uint8_t sigreturn[] = {0x48, 0xc7, 0xc0, 15, 0, 0, 0, 0x0f, 0x05};
+    uint8_t code[sizeof sigreturn];
+    return vt_owners_read(w, code, pc, sizeof code) && memcmp(code, sigreturn, sizeof code) == 0;
+}
+
+/* The kernel left the registers of what it interrupted on the handler's stack. */
+static void take_interrupted(struct vt_owners *w, struct vt_registers *here) {
+    uintptr_t r = here->sp + offsetof(ucontext_t, uc_mcontext.gregs);
+    *here = (struct vt_registers){.pc = vt_owners_word(w, r + 8 * REG_RIP),
+                                  .sp = vt_owners_word(w, r + 8 * REG_RSP),
+                                  .rbp = vt_owners_word(w, r + 8 * REG_RBP),
+                                  .rbp_known = true};
+}
+
 uint32_t vt_owners_unwind(struct vt_owners *w, const struct vt_scan *scan, struct vt_registers here,
                           struct vt_stack_frame *frames, uint32_t most) {
-    uint32_t count = 0;
+    uint32_t count = 0, signals = 0;
+    bool returns = false; /* `here.pc` is a return address */
     while (count < most) {
-        uintptr_t pc = here.pc - (count > 0), cfa, back;
+        if (returns && signals < SIGNALS && is_behind_handler(w, here.pc)) {
+            take_interrupted(w, &here);
+            returns = false;
+            signals++;
+        }
+        uintptr_t pc = here.pc - returns, cfa, back;
         const struct vt_module_code *m =
             vt_scan_around(scan->code, scan->code_count, sizeof *scan->code, pc);
         if (!m || !m->unwind)
@@ -42,6 +70,7 @@ uint32_t vt_owners_unwind(struct vt_owners *w, const struct vt_scan *scan, struc
         }
         here.sp = cfa;
         here.pc = back;
+        returns = true;
         if (!back)
             return count;
     }

@@ -429,17 +429,15 @@ void vt_owners_walk(struct vt_owners *w) {
     w->cpu_began_ns = vt_sys_clock_ns(CLOCK_THREAD_CPUTIME_ID);
     if (vt_owners_read_open(w) && make_memory(w)) {
         /* What the user's own names hold all of needs no libraries'. */
-        bool stopped = false, in_doubt = false;
-        for (w->level = 0; w->level < VT_LEVELS && !w->stopped; w->level++) {
+        for (w->level = 0; w->level < VT_LEVEL_SEEN && !w->stopped; w->level++)
             if (w->level < VT_LEVEL_NATIVE || (w->reached < w->target_count && !is_passed_over(w)))
                 walk_level(w);
-            if (w->level < VT_LEVEL_SEEN) { /* that names no owner, so it need not be complete */
-                stopped = w->stopped;
-                in_doubt = w->in_doubt;
-            }
-        }
-        w->in_doubt = in_doubt;
-        w->stopped = false; /* for what is written */
+        bool stopped = w->stopped, in_doubt = w->in_doubt;
+        if (!stopped && !w->passing && vt_owners_begin_seen(w))
+            walk_level(w);
+        w->in_doubt = in_doubt; /* that names no owner, so it need not be complete */
+        w->stopped = false;     /* for what is written */
+        w->most_work = UINT64_MAX;
         vt_owners_write(w);
         w->stopped |= stopped;
     } else {

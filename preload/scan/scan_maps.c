@@ -165,7 +165,9 @@ static void note_module(struct vt_scan *scan, const struct module *m) {
         uintptr_t start = bias + s->p_vaddr, end = start + s->p_memsz;
         start &= ~(uintptr_t)7;
         end = (end + 7) & ~(uintptr_t)7;
-        if ((uintptr_t)&here - start < end - start) /* this library, whatever its file is called */
+        /* This library, whatever its file is called; and what unwinders keep of stacks, as ours does. */
+        bool ours = (uintptr_t)&here - start < end - start || begins(name, "libunwind");
+        if (ours)
             add_range(scan, scan->dead, &scan->dead_count, start, end);
         else if (is_cuda(m->path))
             add_range(scan, scan->books, &scan->books_count, start, end);
@@ -176,8 +178,8 @@ static void note_module(struct vt_scan *scan, const struct module *m) {
             scan->libc = (struct vt_range){start, end};
         if (loader)
             scan->loader = (struct vt_range){start, end};
-        if (scan->modules && !libc && !loader && !is_cuda(m->path) &&
-            (uintptr_t)&here - start >= end - start && scan->module_count < VT_SCAN_RANGES)
+        if (scan->modules && !libc && !loader && !is_cuda(m->path) && !ours &&
+            scan->module_count < VT_SCAN_RANGES)
             scan->modules[scan->module_count++] =
                 (struct vt_module_data){start, end, is_library(m->path, name)};
     }

@@ -16,6 +16,7 @@ static void __attribute__((noinline)) make(void) {
     scene->layers.reserve(9);
     for (int i = 0; i < 8; i++)
         scene->layers.push_back(ALLOC(64 * KIB));
+    KEEP(*scene);
 }
 
 int main(int argc, char **argv) {

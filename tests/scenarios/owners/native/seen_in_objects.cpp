@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* OWNER nobody: 3 x 64 KiB */
-/* LAST 3 objects of class net::Pool<net::Image> */
+/* LAST 3 objects of class net::Pool<net::Image> | an object of class net::Pool<net::Image> */
 /* Objects whose addresses are stored with a key. */
 #include "scene.h"
 
@@ -20,7 +20,7 @@ static uintptr_t secrets[3];
 int main(int argc, char **argv) {
     SCENE(argc, argv);
     for (int i = 0; i < 3; i++)
-        secrets[i] = (uintptr_t) new net::Pool<net::Image> ^ 0x5a5a5a5a5a5a5a5a;
+        secrets[i] = reinterpret_cast<uintptr_t>(new net::Pool<net::Image>) ^ 0x5a5a5a5a5a5a5a5a;
     KEEP(secrets);
     return 0;
 }

@@ -18,6 +18,7 @@ struct Server {
     void __attribute__((noinline)) serve(CUcontext context) {
         CHECK(cuCtxSetCurrent(context));
         std::vector<CUdeviceptr> local = {ALLOC(64 * KIB), ALLOC(64 * KIB)};
+        KEEP(local);
         std::unique_lock<std::mutex> lock(mutex);
         ready = true;
         changed.notify_all();
