@@ -176,7 +176,7 @@ struct writer {
 /* What a scan carries from chunk to chunk. */
 struct scan {
     bool times_only; /* scan one of a running log */
-    uint8_t *bytes;  /* of a chunk, its records in their long form */
+    uint8_t *record; /* room for one */
     uint64_t newest;
     uint64_t oldest_entered; /* smallest entered_at; a record of that time may come */
     bool in_flight;          /* ... and has not come from a thread that was killed */
@@ -202,6 +202,52 @@ static uint32_t thread_of(const uint8_t *record) {
     return r.tid;
 }
 
+/* A chunk being scanned. */
+struct passage {
+    struct vt_log *log;
+    bool times_only;
+    struct vt_short_span span; /* of its events so far */
+    size_t waiting;            /* the first stack whose event has not come yet */
+    uint32_t tid;
+};
+
+/* Stacks come before the first event that names them. */
+static void date_stacks(struct passage *p, uint64_t ticks) {
+    for (; p->waiting < p->log->stack_count; p->waiting++)
+        p->log->stacks[p->waiting].ticks = ticks;
+}
+
+static void scan_record(struct passage *p, const uint8_t *record, uint32_t length) {
+    uint64_t word[2];
+    memcpy(word, record, sizeof word);
+    if (vt_word_type(word[0]) >= 0x80) {
+        if (!p->times_only)
+            vt_log_take(p->log, record, length);
+        if (vt_word_type(word[0]) == VT_REC_THREAD && vt_record_is_whole(record, length))
+            p->tid = thread_of(record);
+        return;
+    }
+    if (vt_word_type(word[0]) == VT_REC_PHASE && !p->times_only)
+        vt_log_take_phase(p->log, record, p->tid);
+    if (vt_word_type(word[0]) == VT_REC_SAMPLE && !p->times_only)
+        vt_log_take_sample(p->log, record);
+    vt_short_span_add(&p->span, vt_log_key(word[0], word[1]));
+    date_stacks(p, vt_when_ticks(word[1]));
+}
+
+static void scan_records(struct passage *p, struct vt_short_records *records, uint8_t *record) {
+    uint32_t length;
+    do {
+        uint64_t first = vt_short_records_pass(records, &p->span);
+        if (first != UINT64_MAX)
+            date_stacks(p, first);
+        length = vt_short_records_next(records, record);
+        if (length)
+            scan_record(p, record, length);
+    } while (length);
+    date_stacks(p, p->span.last_ticks);
+}
+
 static void scan_chunk(struct vt_log *log, struct scan *scan, uint64_t number, const uint8_t *file,
                        uint32_t have) {
     struct vt_chunk_header head;
@@ -220,48 +266,18 @@ static void scan_chunk(struct vt_log *log, struct scan *scan, uint64_t number, c
         writer->entered = head.entered_at;
     if (head.entered_at && head.entered_at < scan->oldest_entered)
         scan->oldest_entered = head.entered_at;
-    struct vt_log_chunk chunk = {
-        .number = (uint32_t)number, .tid = head.tid, .first_ticks = UINT64_MAX, .sorted = true};
-    size_t waiting = log->stack_count; /* the first stack whose event has not come yet */
-    uint64_t before = 0;
+    struct passage p = {.log = log,
+                        .times_only = scan->times_only,
+                        .span = {.sorted = true, .first_ticks = UINT64_MAX},
+                        .waiting = log->stack_count,
+                        .tid = head.tid};
     struct vt_short_records records;
     vt_short_records_start(&records, file, have);
-    const uint8_t *bytes = scan->bytes;
-    const char *what;
-    uint32_t end = vt_short_records_all(&records, scan->bytes), length, tid = head.tid;
-    for (uint32_t offset = sizeof head; (length = vt_log_next(bytes, offset, end, &what));
-         offset += length) {
-        uint64_t word[2];
-        memcpy(word, bytes + offset, sizeof word);
-        if (vt_word_type(word[0]) >= 0x80) {
-            if (!scan->times_only)
-                vt_log_take(log, bytes + offset, length);
-            if (vt_word_type(word[0]) == VT_REC_THREAD &&
-                vt_record_is_whole(bytes + offset, length))
-                tid = thread_of(bytes + offset);
-            continue;
-        }
-        if (vt_word_type(word[0]) == VT_REC_PHASE && !scan->times_only)
-            vt_log_take_phase(log, bytes + offset, tid);
-        if (vt_word_type(word[0]) == VT_REC_SAMPLE && !scan->times_only)
-            vt_log_take_sample(log, bytes + offset);
-        uint64_t ticks = vt_when_ticks(word[1]), key = vt_log_key(word[0], word[1]);
-        chunk.events++;
-        chunk.sorted &= key >= before;
-        before = key;
-        if (ticks < chunk.first_ticks)
-            chunk.first_ticks = ticks;
-        if (ticks > chunk.last_ticks)
-            chunk.last_ticks = ticks;
-        for (; waiting < log->stack_count; waiting++)
-            log->stacks[waiting].ticks = ticks;
-    }
-    for (; waiting < log->stack_count; waiting++)
-        log->stacks[waiting].ticks = chunk.last_ticks;
-    if (chunk.events && chunk.last_ticks > scan->newest)
-        scan->newest = chunk.last_ticks;
-    if (chunk.events && chunk.last_ticks > writer->newest)
-        writer->newest = chunk.last_ticks;
+    scan_records(&p, &records, scan->record);
+    if (p.span.count && p.span.last_ticks > scan->newest)
+        scan->newest = p.span.last_ticks;
+    if (p.span.count && p.span.last_ticks > writer->newest)
+        writer->newest = p.span.last_ticks;
     if (scan->times_only)
         return;
     if (records.what) {
@@ -269,10 +285,15 @@ static void scan_chunk(struct vt_log *log, struct scan *scan, uint64_t number, c
         memcpy(&found, file + records.offset, sizeof found);
         note_damage(log, number * VT_CHUNK_BYTES + records.offset, records.what, found);
     }
-    chunk.end = records.offset;
-    log->events += chunk.events;
+    log->events += p.span.count;
     VT_GROW(log->chunks, log->chunk_count, log->chunk_room);
-    log->chunks[log->chunk_count++] = chunk;
+    log->chunks[log->chunk_count++] = (struct vt_log_chunk){.number = (uint32_t)number,
+                                                            .end = records.offset,
+                                                            .events = p.span.count,
+                                                            .tid = head.tid,
+                                                            .first_ticks = p.span.first_ticks,
+                                                            .last_ticks = p.span.last_ticks,
+                                                            .sorted = p.span.sorted};
 }
 
 static int scan_all(struct vt_log *log, struct scan *scan, struct vt_string *message) {
@@ -285,7 +306,7 @@ static int scan_all(struct vt_log *log, struct scan *scan, struct vt_string *mes
     }
     log->file_bytes = (uint64_t)st.st_size;
     uint8_t *bytes = vt_alloc(BLOCK, VT_CHUNK_BYTES);
-    scan->bytes = vt_alloc(VT_LONG_CHUNK_BYTES, 1);
+    scan->record = vt_alloc(VT_RECORD_MAX_BYTES, 1);
     int error = 0;
     for (uint64_t at = VT_CHUNK_BYTES; at < log->file_bytes;
          at += (uint64_t)BLOCK * VT_CHUNK_BYTES) {
@@ -303,7 +324,7 @@ static int scan_all(struct vt_log *log, struct scan *scan, struct vt_string *mes
             break;
     }
     free(bytes);
-    free(scan->bytes);
+    free(scan->record);
     for (size_t i = 0; i < scan->writer_count; i++) {
         const struct writer *w = &scan->writers[i];
         scan->in_flight |= w->entered && w->entered >= w->newest;
@@ -405,11 +426,6 @@ int vt_log_read_at(int fd, const char *path, void *bytes, uint32_t size, uint64_
 
 int vt_log_read_chunk(const struct vt_log *log, const struct vt_log_chunk *chunk, void *bytes,
                       uint32_t *got, struct vt_string *message) {
-    uint8_t raw[VT_CHUNK_BYTES];
-    struct vt_short_records records;
-    int error = vt_log_read_at(log->fd, log->path, raw, chunk->end,
-                               (uint64_t)chunk->number * VT_CHUNK_BYTES, got, message);
-    vt_short_records_start(&records, raw, *got);
-    *got = vt_short_records_all(&records, bytes);
-    return error;
+    return vt_log_read_at(log->fd, log->path, bytes, chunk->end,
+                          (uint64_t)chunk->number * VT_CHUNK_BYTES, got, message);
 }

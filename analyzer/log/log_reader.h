@@ -196,9 +196,9 @@ struct vt_log {
 int vt_log_open(const char *path, struct vt_log *log, struct vt_string *message);
 void vt_log_close(struct vt_log *log);
 
-/* Writes a chunk up to chunk->end, header included, to `bytes` (VT_LONG_CHUNK_BYTES, 8-aligned), its records in their
- * long form. *got: how many bytes there are; fewer if the file was truncated since. Walk the records with vt_log_next
- * from sizeof(struct vt_chunk_header). Returns 0, or -errno with `message`. */
+/* Copies a chunk up to chunk->end, header included, to `bytes` (VT_CHUNK_BYTES). *got: how many bytes
+ * there are; fewer if the file was truncated since. Its records are read as short_records.h says.
+ * Returns 0, or -errno with `message`. */
 int vt_log_read_chunk(const struct vt_log *log, const struct vt_log_chunk *chunk, void *bytes,
                       uint32_t *got, struct vt_string *message);
 

@@ -36,7 +36,8 @@ struct vt_merge {
     size_t heap_count, heap_room;
     uint32_t taken; /* events of heap[0] in the batch that the caller has */
     struct run *spare;
-    int error; /* a chunk could not be read: there are no further events */
+    uint8_t *chunk; /* as it is in the file */
+    int error;      /* a chunk could not be read: there are no further events */
     struct vt_string message;
 };
 
@@ -177,25 +178,35 @@ static void free_runs(struct run *run) {
 static void load(struct vt_merge *merge) {
     const struct vt_log_chunk *chunk = merge->waiting[merge->waiting_at++];
     struct run *run = new_run(merge);
-    uint32_t end;
-    merge->error = vt_log_read_chunk(merge->log, chunk, run->bytes, &end, &merge->message);
-    uint32_t offset = sizeof(struct vt_chunk_header), length;
-    const char *what;
+    struct vt_short_records records;
+    struct vt_short_events events = {run->bytes, run->keys, run->offsets, 0};
+    uint32_t end, length;
+    merge->error = vt_log_read_chunk(merge->log, chunk, merge->chunk, &end, &merge->message);
+    if (end < sizeof(struct vt_chunk_header)) /* the file was truncated since */
+        end = sizeof(struct vt_chunk_header);
+    vt_short_records_start(&records, merge->chunk, end);
     run->count = run->at = 0;
     run->thread_count = 1;
     run->threads[0].offset = 0;
     run->threads[0].tid = chunk->tid;
-    for (; offset < end && (length = vt_log_next(run->bytes, offset, end, &what));
-         offset += length) {
+    uint8_t *out = run->bytes;
+    for (;;) {
         uint64_t word[2];
-        memcpy(word, run->bytes + offset, sizeof word);
+        out = vt_short_records_many(&records, out, &events);
+        length = vt_short_records_next(&records, out);
+        if (!length)
+            break;
+        run->count = events.count;
+        memcpy(word, out, sizeof word);
         if (vt_word_type(word[0]) == VT_REC_THREAD)
-            note_thread(run, offset, length);
-        if (vt_word_type(word[0]) >= 0x80)
-            continue;
-        run->keys[run->count] = vt_log_key(word[0], word[1]);
-        run->offsets[run->count++] = offset;
+            note_thread(run, (uint32_t)(out - run->bytes), length);
+        if (vt_word_type(word[0]) < 0x80) {
+            events.keys[events.count] = vt_log_key(word[0], word[1]);
+            events.offsets[events.count++] = (uint32_t)(out - run->bytes);
+        }
+        out += length;
     }
+    run->count = events.count;
     if (!chunk->sorted)
         sort_run(run);
     if (run->count) {
@@ -217,6 +228,7 @@ static int compare_chunks(const void *a, const void *b) {
 struct vt_merge *vt_merge_open(const struct vt_log *log, uint64_t until) {
     struct vt_merge *merge = vt_alloc(1, sizeof *merge);
     merge->log = log;
+    merge->chunk = vt_alloc(VT_CHUNK_BYTES, 1);
     if (until > log->frontier)
         until = log->frontier;
     merge->last_key = until << 1 | 1;
@@ -258,6 +270,8 @@ bool vt_merge_next(struct vt_merge *merge, struct vt_batch *batch) {
         limit = waiting_key(merge);
     uint32_t end = run->at + 1;
     uint32_t tid = tid_at(run, run->offsets[run->at]);
+    if (run->thread_count == 1 && run->keys[run->count - 1] <= limit)
+        end = run->count;
     while (end < run->count && run->keys[end] <= limit &&
            (run->thread_count == 1 || tid_at(run, run->offsets[end]) == tid))
         end++;
@@ -279,6 +293,7 @@ int vt_merge_close(struct vt_merge *merge, struct vt_string *message) {
     free_runs(merge->spare);
     free(merge->heap);
     free(merge->waiting);
+    free(merge->chunk);
     free(merge);
     return error;
 }

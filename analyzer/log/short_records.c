@@ -84,32 +84,65 @@ uint32_t vt_short_records_next(struct vt_short_records *records, uint8_t *out) {
     return length;
 }
 
-/* The same for as many short records as follow each other: of most logs, nearly all. Leaves the last ones of a chunk.
- * Returns where in `out` the next record goes. */
-static uint8_t *next_short(struct vt_short_records *records, uint8_t *out) {
+uint8_t *vt_short_records_many(struct vt_short_records *records, uint8_t *out,
+                               struct vt_short_events *events) {
     const uint8_t *at = records->chunk + records->offset, *end = records->chunk + records->end;
     uint64_t ticks = records->ticks;
+    uint32_t count = events ? events->count : 0;
     while (end - at >= 16) {
-        uint64_t word, more;
+        uint64_t word, more, alloc;
         memcpy(&word, at, sizeof word);
         unsigned form = vt_word_type(word) & ~(VT_SHORT_SLOTS - 1u);
         const struct vt_short_template *t = &records->templates[word % VT_SHORT_SLOTS];
+        uint8_t *from = out;
         if (form == VT_REC_SHORT_FREE && t->word) {
             long_free(t, &ticks, word, out);
+            alloc = 0;
             at += 8;
             out += sizeof(struct vt_rec_free);
         } else if (form == VT_REC_SHORT_ALLOC && t->word) {
             memcpy(&more, at + 8, sizeof more);
             long_alloc(t, &ticks, word, more, out);
+            alloc = 1;
             at += 16;
             out += sizeof(struct vt_rec_alloc);
         } else {
             break;
         }
+        if (!events)
+            continue;
+        events->keys[count] = (ticks & VT_TICKS_MASK) << 1 | alloc;
+        events->offsets[count++] = (uint32_t)(from - events->base);
     }
+    if (events)
+        events->count = count;
     records->offset = (uint32_t)(at - records->chunk);
     records->ticks = ticks;
     return out;
+}
+
+uint64_t vt_short_records_pass(struct vt_short_records *records, struct vt_short_span *to) {
+    const uint8_t *at = records->chunk + records->offset, *end = records->chunk + records->end;
+    struct vt_short_span span = *to;
+    uint64_t ticks = records->ticks, first = UINT64_MAX;
+    while (end - at >= 16) {
+        uint64_t word;
+        memcpy(&word, at, sizeof word);
+        unsigned form = vt_word_type(word) & ~(VT_SHORT_SLOTS - 1u);
+        bool alloc = form == VT_REC_SHORT_ALLOC;
+        if ((!alloc && form != VT_REC_SHORT_FREE) ||
+            !records->templates[word % VT_SHORT_SLOTS].word)
+            break;
+        ticks += alloc ? word >> 32 : word >> 8 & ((1u << VT_SHORT_FREE_TICKS) - 1);
+        at += alloc ? 16 : 8;
+        vt_short_span_add(&span, (ticks & VT_TICKS_MASK) << 1 | alloc);
+        if (first == UINT64_MAX)
+            first = ticks & VT_TICKS_MASK;
+    }
+    *to = span;
+    records->offset = (uint32_t)(at - records->chunk);
+    records->ticks = ticks;
+    return first;
 }
 
 uint32_t vt_short_records_all(struct vt_short_records *records, uint8_t *out) {
@@ -121,7 +154,7 @@ uint32_t vt_short_records_all(struct vt_short_records *records, uint8_t *out) {
     memcpy(out, records->chunk, head);
     uint8_t *at = out + head;
     do {
-        at = next_short(records, at);
+        at = vt_short_records_many(records, at, NULL);
         at += length = vt_short_records_next(records, at);
     } while (length);
     return (uint32_t)(at - out);

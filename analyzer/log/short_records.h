@@ -65,6 +65,42 @@ void vt_short_records_start(struct vt_short_records *records, const uint8_t *chu
 /* Writes the long form of the next record to `out` (VT_RECORD_MAX_BYTES). Returns its length; 0: no more. */
 uint32_t vt_short_records_next(struct vt_short_records *records, uint8_t *out);
 
+/* Where the events of a chunk are in its long form. */
+struct vt_short_events {
+    const uint8_t *base;
+    uint64_t *keys; /* vt_log_key */
+    uint32_t *offsets;
+    uint32_t count;
+};
+
+/* Writes the long form of as many short records as follow each other, which are nearly all of most logs, but for the last
+ * ones of a chunk. Adds them to `events`, if that is not NULL. Returns where in `out` the next record goes. */
+uint8_t *vt_short_records_many(struct vt_short_records *records, uint8_t *out,
+                               struct vt_short_events *events);
+
+/* Events that were passed. */
+struct vt_short_span {
+    uint32_t count;
+    bool sorted; /* by vt_log_key; `key` is the last one's */
+    uint64_t key;
+    uint64_t first_ticks, last_ticks; /* the smallest and the largest */
+};
+
+static inline void vt_short_span_add(struct vt_short_span *span, uint64_t key) {
+    uint64_t ticks = key >> 1;
+    span->count++;
+    span->sorted &= key >= span->key;
+    span->key = key;
+    if (ticks < span->first_ticks)
+        span->first_ticks = ticks;
+    if (ticks > span->last_ticks)
+        span->last_ticks = ticks;
+}
+
+/* Passes the same records as vt_short_records_many, without their long form. Returns the ticks of the first of them;
+ * UINT64_MAX: there was none. */
+uint64_t vt_short_records_pass(struct vt_short_records *records, struct vt_short_span *span);
+
 /* Writes the long form of all records to `out` (VT_LONG_CHUNK_BYTES), after the chunk's header, if it is there. Returns
  * how many bytes that makes. */
 uint32_t vt_short_records_all(struct vt_short_records *records, uint8_t *out);
