@@ -45,6 +45,8 @@ struct vt_addresses {
     uint32_t part_count, part_room;
     uint32_t numbers;  /* given so far */
     uint32_t unused;   /* a number whose entry was removed; 0: none. Its `origin` is the next */
+    uint64_t removed;  /* the key that was removed last, if nothing was added since; else 0 */
+    uint32_t *slot;    /* where it was, in its first line */
     size_t used, room; /* entries; how many the index takes before it grows */
 };
 
@@ -173,7 +175,24 @@ static inline struct vt_address *vt_addresses_add(struct vt_addresses *live, uin
     }
     vt_addresses_enter(live, key, number);
     live->used++;
+    live->removed = 0;
     struct vt_address *entry = vt_addresses_at(live, number);
+    entry->key = key;
+    return entry;
+}
+
+/* Adds an entry with the key that was removed last, as allocators often give out again what they took
+ * last. NULL: it is another. To look in the line would be to wait for the removal to reach it: the
+ * processor does not forward a word to a wider load. */
+static inline struct vt_address *vt_addresses_add_again(struct vt_addresses *live, uint64_t key) {
+    if (key != live->removed)
+        return NULL;
+    uint32_t number = live->unused;
+    struct vt_address *entry = vt_addresses_at(live, number);
+    live->unused = entry->origin;
+    *live->slot = vt_addresses_tag(live, vt_addresses_hash(key)) | number;
+    live->used++;
+    live->removed = 0;
     entry->key = key;
     return entry;
 }
@@ -183,6 +202,8 @@ static inline void vt_addresses_remove(struct vt_addresses *live, uint32_t *slot
     struct vt_address *entry = vt_addresses_at(live, number);
     uint32_t line = (uint32_t)((size_t)(slot - live->lines) / VT_ADDRESSES_LINE);
     uint32_t at = vt_addresses_home(live, vt_addresses_hash(entry->key));
+    live->removed = at == line ? entry->key : 0;
+    live->slot = slot;
     for (; at != line; at = vt_addresses_following(live, at))
         live->lines[(size_t)at * VT_ADDRESSES_LINE + VT_ADDRESSES_SLOTS]--;
     *slot = 0;

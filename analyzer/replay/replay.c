@@ -119,7 +119,6 @@ static void end_phases(struct vt_walk *w) {
 /* How many events ahead to prefetch from the table: about the time of one cache miss. */
 /* How many events ahead the line of an address is fetched, and then its entry. */
 enum { AHEAD = 24, ENTRY_AHEAD = 12 };
-enum { LARGE = 1 << 15 }; /* fewer entries lie in the processor's own cache */
 
 static void open_window(struct vt_walk *w) {
     w->window_waits = false;
@@ -297,14 +296,13 @@ static int run(const struct vt_log *log, struct vt_sites *ids, struct vt_window 
     struct vt_merge *merge = vt_merge_open(log, window.until);
     while (vt_merge_next(merge, &batch)) {
         uint32_t seen = batch.count + batch.ahead;
-        bool large = replay->live.numbers >= LARGE;
         if (history && (w.tid != batch.tid || !history->thread_count))
             vt_history_thread(history, batch.tid);
         w.tid = batch.tid;
         for (uint32_t i = 0; i < batch.count; i++) {
             if (i + AHEAD < seen)
                 fetch_line(&replay->live, batch.bytes + batch.offsets[i + AHEAD]);
-            if (large && i + ENTRY_AHEAD < seen)
+            if (i + ENTRY_AHEAD < seen)
                 fetch_entry(&replay->live, batch.bytes + batch.offsets[i + ENTRY_AHEAD]);
             on_event(&w, batch.bytes + batch.offsets[i]);
         }

@@ -206,11 +206,11 @@ void vt_walk_alloc(struct vt_walk *w, const struct vt_rec_alloc *a) {
                                                 w->history->thread);
         vt_history_event(w->history, w->now, true);
     }
-    struct vt_address *entry = vt_addresses_find(&r->live, key);
-    if (entry) {
+    struct vt_address *entry = vt_addresses_add_again(&r->live, key);
+    if (!entry && (entry = vt_addresses_find(&r->live, key))) {
         r->replaced++;
         take_off(w, entry);
-    } else {
+    } else if (!entry) {
         entry = vt_addresses_add(&r->live, key);
     }
     entry->size = size;

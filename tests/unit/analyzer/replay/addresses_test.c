@@ -25,7 +25,7 @@ static void test_random(void **state) {
     struct vt_addresses live;
     static bool here[KEYS];
     uint64_t random = 1;
-    size_t count = 0;
+    size_t count = 0, again = 0;
     vt_addresses_start(&live);
     for (uint32_t step = 0; step < 200000; step++) {
         random = vt_mix(random + step);
@@ -35,17 +35,29 @@ static void test_random(void **state) {
         /* it fills and empties in turn */
         bool add = random >> 32 & 3 ? step / 40000 % 2 == 0 : step / 40000 % 2;
         if (add && !slot) {
-            struct vt_address *entry = vt_addresses_add(&live, key_of(i));
+            struct vt_address *entry = vt_addresses_add_again(&live, key_of(i));
+            again += entry != NULL;
+            if (!entry)
+                entry = vt_addresses_add(&live, key_of(i));
             entry->size = i;
             count++;
         } else if (!add && slot) {
             assert_int_equal(vt_addresses_in(&live, slot)->size, i);
             vt_addresses_remove(&live, slot);
             count--;
+        } else if (slot && random >> 40 & 1) { /* it goes, and its address is given out again */
+            vt_addresses_remove(&live, slot);
+            assert_null(vt_addresses_find(&live, key_of(i)));
+            struct vt_address *entry = vt_addresses_add_again(&live, key_of(i));
+            if (!entry)
+                entry = vt_addresses_add(&live, key_of(i));
+            entry->size = i;
+            again++;
         }
         here[i] = add;
         assert_int_equal(live.used, count);
     }
+    assert_true(again > 1000);
     size_t by_number = 0, by_line = 0, at;
     const struct vt_address *entry;
     for (at = 0; (entry = vt_addresses_next(&live, &at)); by_number++)
