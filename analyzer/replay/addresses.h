@@ -260,8 +260,11 @@ static inline void vt_addresses_fetch_entry(const struct vt_addresses *live, uin
     uint64_t hash = vt_addresses_hash(key);
     const uint32_t *line = &live->lines[(size_t)vt_addresses_home(live, hash) * VT_ADDRESSES_LINE];
     unsigned found = vt_addresses_match(line, ~live->number_mask, vt_addresses_tag(live, hash));
-    if (found)
-        vt_addresses_fetch(vt_addresses_in(live, &line[__builtin_ctz(found)]));
+    if (found) { /* every fourth entry lies in two lines */
+        const struct vt_address *entry = vt_addresses_in(live, &line[__builtin_ctz(found)]);
+        vt_addresses_fetch(entry);
+        vt_addresses_fetch(&entry->origin);
+    }
 }
 
 #endif

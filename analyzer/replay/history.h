@@ -32,11 +32,11 @@ struct vt_bucket {
  * last allocation count as kept; they are not lifetimes. */
 struct vt_sample {
     uint32_t bucket;
-    uint32_t allocs; /* of the site up to the bucket's end, at most UINT32_MAX */
-    uint64_t low_bytes, last_bytes;
-    uint32_t low_count, high_count, last_count;
     uint32_t kept_count; /* allocated in the bucket and never freed */
     uint64_t kept_bytes;
+    uint64_t low_bytes, last_bytes;
+    uint32_t low_count, high_count, last_count;
+    uint32_t allocs;                  /* of the site up to the bucket's end, at most UINT32_MAX */
     uint64_t thread_events;           /* of vt_site_history.thread, before the first change */
     uint64_t first_round, last_round; /* of its allocations; see operations.h */
     uint32_t oldest_freed; /* the bucket in which the oldest block was allocated that was freed in
@@ -135,7 +135,7 @@ static inline void vt_history_event(struct vt_history *h, uint64_t ticks, bool a
         h->ticks = ticks;
     }
     struct vt_history_thread *t = &h->threads[h->thread];
-    if (t->at != h->allocs) {
+    if (alloc || t->at != h->allocs) {
         t->at = h->allocs;
         t->behind = 0;
     }
@@ -149,17 +149,20 @@ static inline void vt_history_event(struct vt_history *h, uint64_t ticks, bool a
 void vt_history_reach(struct vt_history *history, uint32_t site);
 struct vt_sample *vt_history_sample(struct vt_history *history, struct vt_site_history *site);
 
+/* A site's history. Valid until another site's is asked for. */
 static inline struct vt_site_history *vt_history_of(struct vt_history *h, uint32_t site) {
     if (site >= h->site_room)
         vt_history_reach(h, site);
     return &h->sites[site];
 }
 
-/* To be called before a free, with what the site holds: it held that at the process's last
- * allocation. */
-static inline void vt_history_giving(struct vt_history *h, uint32_t site, uint64_t bytes,
-                                     uint64_t count) {
-    struct vt_site_history *s = vt_history_of(h, site);
+/* To be called before a free of a block with this sample, with what the site holds: it held that at
+ * the process's last allocation. */
+static inline void vt_history_giving(const struct vt_history *h, struct vt_site_history *s,
+                                     uint32_t sample, uint64_t bytes, uint64_t count) {
+    if (sample != VT_NO_SAMPLE)
+        __builtin_prefetch(&s->samples[sample].kept_bytes,
+                           1); /* vt_history_settle changes it soon */
     s->given_at = h->ticks;
     if (s->held_at == h->allocs)
         return;
@@ -168,10 +171,10 @@ static inline void vt_history_giving(struct vt_history *h, uint32_t site, uint64
     s->held_count = count;
 }
 
-/* To be called after a site's level changed. `allocs`: its allocations so far. */
-static inline void vt_history_level(struct vt_history *h, uint32_t site, uint64_t bytes,
-                                    uint64_t count, uint64_t allocs) {
-    struct vt_site_history *s = vt_history_of(h, site);
+/* To be called after a site's level changed. `allocs`: its allocations so far. Returns its sample of
+ * the current bucket. */
+static inline struct vt_sample *vt_history_level(struct vt_history *h, struct vt_site_history *s,
+                                                 uint64_t bytes, uint64_t count, uint64_t allocs) {
     struct vt_sample *last = s->count ? &s->samples[s->count - 1] : NULL;
     uint32_t cut = count < UINT32_MAX ? (uint32_t)count : UINT32_MAX;
     if (!last || last->bucket != h->bucket_count - 1)
@@ -186,14 +189,15 @@ static inline void vt_history_level(struct vt_history *h, uint32_t site, uint64_
     last->last_count = cut;
     last->allocs = allocs < UINT32_MAX ? (uint32_t)allocs : UINT32_MAX;
     last->last_round = h->round;
+    return last;
 }
 
-/* To be called after vt_history_level for an allocation. Returns the sample to pass to
+/* To be called after vt_history_level, with the sample that it gave, for an allocation. Returns the sample to pass to
  * vt_history_freed for this block. For a block from before the window that is VT_NO_SAMPLE. */
-static inline uint32_t vt_history_kept(struct vt_history *h, uint32_t site, uint64_t bytes) {
-    struct vt_site_history *s = &h->sites[site];
-    s->samples[s->count - 1].kept_bytes += bytes;
-    s->samples[s->count - 1].kept_count++;
+static inline uint32_t vt_history_kept(const struct vt_history *h, struct vt_site_history *s,
+                                       struct vt_sample *sample, uint64_t bytes) {
+    sample->kept_bytes += bytes;
+    sample->kept_count++;
     s->shared |= s->thread != h->thread;
     s->thread = h->thread;
     if (bytes >= 2 * s->doubled_bytes) {

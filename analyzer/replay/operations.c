@@ -11,8 +11,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define NO_OPERATION 1u
-
 static const char *const files[] = {
 #define VT_OPERATION(file) file,
 #include "operations.def"
@@ -47,7 +45,7 @@ static uint64_t find_key(struct vt_operations *o, const struct vt_log *log,
     for (unsigned i = 0; i < VT_LOG_CALLERS && stack->caller; i++) {
         const struct vt_log_stack *waits = vt_log_stack(log, stack->caller);
         if (!waits)
-            return NO_OPERATION;
+            return VT_NO_OPERATION;
         stack = waits;
     }
     const uint64_t *words = log->frame_words + stack->frames;
@@ -55,7 +53,7 @@ static uint64_t find_key(struct vt_operations *o, const struct vt_log *log,
     while (at > 0 && !is_operation(o, log, words[at - 1]))
         at--;
     if (!at)
-        return NO_OPERATION;
+        return VT_NO_OPERATION;
     /* What may differ as the call goes on does not count: the operation's own line, where the
      * interpreter's loop is, which runs several Python frames, and native frames, which are cut from
      * a stack that is too deep. */
@@ -63,29 +61,43 @@ static uint64_t find_key(struct vt_operations *o, const struct vt_log *log,
     for (uint32_t i = at; i < stack->count; i++)
         if (words[i] & VT_FRAME_PYTHON)
             key = vt_mix(key ^ words[i]);
-    return key > NO_OPERATION ? key : NO_OPERATION + 1;
+    return key > VT_NO_OPERATION ? key : VT_NO_OPERATION + 1;
+}
+
+/* The key of a stack of the log. */
+static uint64_t key_of(struct vt_operations *o, const struct vt_log *log, uint32_t stack) {
+    if (!o->keys)
+        o->keys = vt_alloc(log->stack_count, sizeof *o->keys);
+    if (!o->keys[stack])
+        o->keys[stack] = find_key(o, log, &log->stacks[stack]);
+    return o->keys[stack];
+}
+
+void vt_operations_reach(struct vt_operations *o, uint32_t thread) {
+    while (o->thread_count <= thread) {
+        VT_GROW(o->threads, o->thread_count, o->thread_room);
+        o->threads[o->thread_count++] = (struct vt_operations_thread){0};
+    }
+}
+
+bool vt_operations_single(struct vt_operations *o, const struct vt_log *log, uint32_t stack) {
+    return stack < log->stack_count && !log->stacks[stack].caller &&
+           key_of(o, log, stack) == VT_NO_OPERATION;
 }
 
 uint64_t vt_operations_round(struct vt_operations *o, const struct vt_log *log, uint32_t stack,
                              uint32_t thread) {
-    uint64_t key = NO_OPERATION;
+    uint64_t key = VT_NO_OPERATION;
     if (stack < log->stack_count) {
-        if (!o->keys)
-            o->keys = vt_alloc(log->stack_count, sizeof *o->keys);
-        if (!o->keys[stack])
-            o->keys[stack] = find_key(o, log, &log->stacks[stack]);
-        key = o->keys[stack];
+        key = key_of(o, log, stack);
         if (log->stacks[stack].caller)
             thread = o->waiting;
         else
             o->waiting = thread;
     }
-    while (o->thread_count <= thread) {
-        VT_GROW(o->threads, o->thread_count, o->thread_room);
-        o->threads[o->thread_count++] = (struct vt_operations_thread){0};
-    }
+    vt_operations_reach(o, thread);
     struct vt_operations_thread *t = &o->threads[thread];
-    if (key == NO_OPERATION || key != t->key)
+    if (key == VT_NO_OPERATION || key != t->key)
         *t = (struct vt_operations_thread){key, ++o->rounds};
     return t->round;
 }

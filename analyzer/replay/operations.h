@@ -24,10 +24,28 @@ struct vt_operations {
     uint64_t rounds;
 };
 
+#define VT_NO_OPERATION 1u /* the key of a stack without one */
+
+/* Makes room for a thread. For vt_operations_next alone. */
+void vt_operations_reach(struct vt_operations *operations, uint32_t thread);
+
 /* The round of an allocation: numbers rise from 1. `stack`: index in log->stacks, or VT_NO_STACK.
  * `thread`: any small number of the calling thread's. */
 uint64_t vt_operations_round(struct vt_operations *operations, const struct vt_log *log,
                              uint32_t stack, uint32_t thread);
+
+/* Whether a stack's allocations are a round each, whatever its thread did before. */
+bool vt_operations_single(struct vt_operations *operations, const struct vt_log *log,
+                          uint32_t stack);
+
+/* The round of an allocation with such a stack, of a thread whose round was asked before. */
+static inline uint64_t vt_operations_next(struct vt_operations *o, uint32_t thread) {
+    if (thread >= o->thread_count)
+        vt_operations_reach(o, thread);
+    o->waiting = thread;
+    o->threads[thread] = (struct vt_operations_thread){VT_NO_OPERATION, ++o->rounds};
+    return o->rounds;
+}
 void vt_operations_close(struct vt_operations *operations);
 
 #endif

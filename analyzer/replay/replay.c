@@ -118,7 +118,7 @@ static void end_phases(struct vt_walk *w) {
 
 /* How many events ahead to prefetch from the table: about the time of one cache miss. */
 /* How many events ahead the line of an address is fetched, and then its entry. */
-enum { AHEAD = 24, ENTRY_AHEAD = 12 };
+enum { AHEAD = 32, ENTRY_AHEAD = 16 };
 
 static void open_window(struct vt_walk *w) {
     w->window_waits = false;

@@ -69,7 +69,9 @@ struct vt_replay_origin {
     uint64_t word; /* the record's first word, with the device for its type */
     uint32_t site;
     uint32_t stack; /* as in vt_replay_site */
+    struct vt_replay_book *book;
     uint16_t context;
+    bool single; /* its allocations are a round each: see operations.h */
     bool before; /* its site is that of what was live when the window began */
 };
 

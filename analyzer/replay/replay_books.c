@@ -19,8 +19,8 @@
 /* To be called after a device's memory changed. Blocks lie in driver memory, so their `at_peak`
  * means the driver layer's peak: the most that was in use while the driver layer was there. (When a
  * new segment makes the peak, the block that needs it comes later.) */
-static void rise(struct vt_replay *r, unsigned layer, unsigned device, uint64_t ticks) {
-    struct vt_replay_book *book = vt_walk_book(r, layer, device);
+static inline void rise(struct vt_replay *r, struct vt_replay_book *book, unsigned layer,
+                        unsigned device, uint64_t ticks) {
     struct vt_replay_device *d = &r->devices[device];
     bool peak = book->live_bytes > book->peak_bytes;
     if (peak) {
@@ -64,12 +64,13 @@ static void take_off(struct vt_walk *w, const struct vt_address *entry) {
     const struct vt_replay_origin *origin = &r->origins[entry->origin];
     struct vt_replay_site *site = &r->sites[origin->site];
     uint64_t size = entry->size;
-    struct vt_replay_book *book = vt_walk_book(r, site->layer, site->device);
+    struct vt_replay_book *book = origin->book;
+    struct vt_site_history *history = w->history ? vt_history_of(w->history, origin->site) : NULL;
     if (w->rehearsal && vt_kind_space(entry->kind) == VT_SPACE_BLOCK)
         vt_rehearsal_free(w->rehearsal, vt_address_of(entry));
     vt_walk_note_peak(site, book);
-    if (w->history)
-        vt_history_giving(w->history, origin->site, site->live_bytes, site->live_count);
+    if (history)
+        vt_history_giving(w->history, history, entry->sample, site->live_bytes, site->live_count);
     site->live_bytes -= size;
     site->live_count--;
     site->free_count++;
@@ -86,8 +87,8 @@ static void take_off(struct vt_walk *w, const struct vt_address *entry) {
         if (w->sampled)
             vt_walk_unsettle_samples(w, site->device);
     }
-    if (w->history) {
-        vt_history_level(w->history, origin->site, site->live_bytes, site->live_count,
+    if (history) {
+        vt_history_level(w->history, history, site->live_bytes, site->live_count,
                          site->alloc_count);
         vt_history_freed(w->history, origin->site, entry->sample, size);
     }
@@ -199,11 +200,12 @@ void vt_walk_alloc(struct vt_walk *w, const struct vt_rec_alloc *a) {
         on_driver_alloc(w, a, key, device);
     }
     unsigned context = a->size_context >> 48;
-    uint32_t origin = vt_walk_origin(w, a->word, device, context);
-    uint32_t index = r->origins[origin].site;
+    uint32_t number = vt_walk_origin(w, a->word, device, context);
+    const struct vt_replay_origin *origin = &r->origins[number];
     if (w->history) {
-        w->history->round = vt_operations_round(&w->operations, w->log, r->origins[origin].stack,
-                                                w->history->thread);
+        w->history->round = origin->single ? vt_operations_next(&w->operations, w->history->thread)
+                                           : vt_operations_round(&w->operations, w->log,
+                                                                 origin->stack, w->history->thread);
         vt_history_event(w->history, w->now, true);
     }
     struct vt_address *entry = vt_addresses_add_again(&r->live, key);
@@ -215,11 +217,11 @@ void vt_walk_alloc(struct vt_walk *w, const struct vt_rec_alloc *a) {
     }
     entry->size = size;
     entry->sample = VT_NO_SAMPLE;
-    entry->origin = origin;
+    entry->origin = number;
     entry->allocated_at = (uint32_t)(w->now >> w->age_shift) & 0xffffff;
     entry->kind = kind & 0xff;
-    struct vt_replay_site *site = &r->sites[index];
-    struct vt_replay_book *book = vt_walk_book(r, layer, site->device);
+    struct vt_replay_site *site = &r->sites[origin->site];
+    struct vt_replay_book *book = origin->book;
     vt_walk_note_peak(site, book);
     uint64_t ticks = vt_when_ticks(a->when);
     site->live_bytes += size;
@@ -231,8 +233,10 @@ void vt_walk_alloc(struct vt_walk *w, const struct vt_rec_alloc *a) {
         site->first_ticks = ticks;
     site->last_ticks = ticks;
     if (w->history) {
-        vt_history_level(w->history, index, site->live_bytes, site->live_count, site->alloc_count);
-        entry->sample = vt_history_kept(w->history, index, size);
+        struct vt_site_history *history = vt_history_of(w->history, origin->site);
+        struct vt_sample *sample = vt_history_level(w->history, history, site->live_bytes,
+                                                    site->live_count, site->alloc_count);
+        entry->sample = vt_history_kept(w->history, history, sample, size) & VT_NO_SAMPLE;
     }
     book->used = true;
     book->live_bytes += size;
@@ -246,7 +250,7 @@ void vt_walk_alloc(struct vt_walk *w, const struct vt_rec_alloc *a) {
         if (w->driver_bytes > w->driver_high)
             w->driver_high = w->driver_bytes;
     }
-    rise(r, layer, site->device, ticks);
+    rise(r, book, layer, site->device, ticks);
     if (vt_kind_owner(kind) == VT_OWNER_CONTEXT) {
         w->contexts[context].live++;
         if (w->lists_contexts && context != VT_CONTEXT_UNKNOWN)

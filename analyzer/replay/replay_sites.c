@@ -62,7 +62,14 @@ uint32_t vt_walk_add_origin(struct vt_walk *w, uint64_t word, unsigned context) 
     r->sites[site].pooled |= kind == VT_KIND_POOL;
     VT_GROW(r->origins, r->origin_count, r->origin_room);
     r->origins[r->origin_count++] =
-        (struct vt_replay_origin){word, site, stack, (uint16_t)context, false};
+        (struct vt_replay_origin){.word = word,
+                                  .site = site,
+                                  .stack = stack,
+                                  .book = vt_walk_book(r, layer, device),
+                                  .context = (uint16_t)context};
+    if (w->history)
+        r->origins[r->origin_count - 1].single =
+            vt_operations_single(&w->operations, w->log, stack);
     if (r->origin_count - w->before_origins > (1u << w->origin_bits) / 4)
         grow(w);
     else
