@@ -16,7 +16,7 @@ import sys
 CHUNK = 65536
 ALLOC, FREE, FAIL, FREE_FAIL, BULK, MEMINFO, OBJECT = 1, 2, 3, 4, 5, 6, 7
 STACK, MODULE, CODE, THREAD, DEVICE, NOTE, NAME, ENV = 0x80, 0x81, 0x82, 0x83, 0x84, 0x85, 0x88, 0x8a
-STEP, OWNED, SNAPSHOT, TEMPLATE = 0x91, 0x92, 0x93, 0x94
+STEP, OWNED, SNAPSHOT, TEMPLATE, SHORT_STACK = 0x91, 0x92, 0x93, 0x94, 0x95
 FIXED = {ALLOC: 32, FREE: 24, FAIL: 32, FREE_FAIL: 32, BULK: 32, MEMINFO: 32, OBJECT: 32, 8: 32, 9: 40,
          0x0c: 64, 0x20: 32, 0x21: 40, 0x22: 40}
 DEVICE_KIND, MANAGED_KIND, POOL_KIND, HOST_KIND = 1, 2, 3, 4
@@ -69,7 +69,7 @@ class Log:
         self.taken_chunks += 1
         self.chunk_tids.append(tid)
         at, tid, append = offset + 64, 0, self.records.append
-        templates, last = {}, 0
+        templates, frames, last = {}, {}, 0
         while at + 8 <= end and data[at]:
             kind_of = data[at]
             if 0x40 <= kind_of < 0x60:
@@ -112,6 +112,19 @@ class Log:
                 if t == TEMPLATE:
                     *fields, slot = struct.unpack_from("<BBHHHI", body)
                     templates[slot] = fields
+                if t == SHORT_STACK:
+                    count, = struct.unpack_from("<H", body, 4)
+                    fresh = 8 + (2 * count + 7) // 8 * 8
+                    words = []
+                    for index in struct.unpack_from(f"<{count}H", body, 8):
+                        if index & 0x8000:
+                            frames[index & 0x7fff] = body[fresh:fresh + 8]
+                            fresh += 8
+                        words.append(frames[index & 0x7fff])  # KeyError: one that is not there
+                    if fresh != len(body):
+                        raise ValueError(f"offset {at}: a short stack of {size} bytes, of which {fresh + 8} are used")
+                    t, body = STACK, body[:8] + b"".join(words)
+                    self.short += 1
                 if t == THREAD:
                     tid = struct.unpack_from("<I", body)[0]
                 append((t, kind, hook, size, 0, 0, 0, 0, tid, body))

@@ -5,8 +5,9 @@
  */
 #include "short_records.h"
 
-static_assert(sizeof(struct vt_rec_free) <= 3 * 8 && sizeof(struct vt_rec_alloc) <= 3 * 16,
-              "VT_LONG_CHUNK_BYTES");
+static_assert(sizeof(struct vt_rec_free) <= 4 * 8 && sizeof(struct vt_rec_alloc) <= 4 * 16 &&
+                  sizeof(struct vt_rec_stack) <= 4 * sizeof(struct vt_rec_short_stack),
+              "VT_LONG_CHUNK_BYTES; a frame of a stack becomes four times as long");
 
 void vt_short_records_start(struct vt_short_records *records, const uint8_t *chunk, uint32_t end) {
     *records = (struct vt_short_records){
@@ -53,9 +54,43 @@ static inline void long_alloc(const struct vt_short_template *t, uint64_t *ticks
     put(out, 3, t->context | more >> VT_SHORT_ADDRESS);
 }
 
+/* The long form of a short stack. Returns its length; 0: the record is damaged. */
+static uint32_t long_stack(struct vt_short_records *records, const uint8_t *record, uint32_t length,
+                           uint8_t *out) {
+    struct vt_rec_short_stack r;
+    memcpy(&r, record, sizeof r);
+    uint32_t at = vt_short_stack_head(r.frames), bytes = (uint32_t)sizeof r + 8u * r.frames;
+    if (at > length || bytes > VT_RECORD_MAX_BYTES)
+        return 0;
+    for (uint32_t i = 0; i < r.frames; i++) {
+        uint16_t index;
+        memcpy(&index, record + sizeof r + 2 * (size_t)i, sizeof index);
+        uint32_t place = index & (VT_SHORT_FRAME_NEW - 1u);
+        if (place >= VT_SHORT_FRAMES)
+            return 0;
+        if (index & VT_SHORT_FRAME_NEW) {
+            if (length - at < sizeof *records->frames)
+                return 0;
+            memcpy(&records->frames[place], record + at, sizeof *records->frames);
+            at += sizeof *records->frames;
+        } else if (!records->frames[place]) {
+            return 0;
+        }
+        put(out, 2 + i, records->frames[place]);
+    }
+    r.word = vt_word(VT_REC_STACK, 0, 0, bytes);
+    memcpy(out, &r, sizeof r);
+    return bytes;
+}
+static_assert(sizeof(struct vt_rec_short_stack) == sizeof(struct vt_rec_stack) &&
+                  offsetof(struct vt_rec_short_stack, flags) ==
+                      offsetof(struct vt_rec_stack, flags),
+              "long_stack");
+
 uint32_t vt_short_records_next(struct vt_short_records *records, uint8_t *out) {
     const uint8_t *record = records->chunk + records->offset;
     uint32_t length = vt_log_next(records->chunk, records->offset, records->end, &records->what);
+    uint32_t longer = 0;
     uint64_t word, more;
     if (!length)
         return 0;
@@ -69,9 +104,13 @@ uint32_t vt_short_records_next(struct vt_short_records *records, uint8_t *out) {
         records->ticks = vt_when_ticks(more);
     else if (type == VT_REC_TEMPLATE && !take_template(records, record, length))
         records->what = "a template";
+    else if (type == VT_REC_SHORT_STACK && !(longer = long_stack(records, record, length, out)))
+        records->what = "a short stack";
     if (records->what)
         return 0;
     records->offset += length;
+    if (longer)
+        return longer;
     if (form == VT_REC_SHORT_FREE) {
         long_free(t, &records->ticks, word, out);
         return sizeof(struct vt_rec_free);

@@ -42,8 +42,8 @@ static inline uint32_t vt_log_next(const uint8_t *chunk, uint32_t offset, uint32
     return length;
 }
 
-/* Room for the long form of a chunk: a FREE's is three times as long as its short one, nothing grows more. */
-#define VT_LONG_CHUNK_BYTES (3 * VT_CHUNK_BYTES)
+/* Room for the long form of a chunk: a FREE's is three times as long as its short one, a STACK's less than four times. */
+#define VT_LONG_CHUNK_BYTES (4 * VT_CHUNK_BYTES)
 
 /* A chunk being read. */
 struct vt_short_records {
@@ -58,6 +58,7 @@ struct vt_short_records {
         uint64_t high;    /* bits of the address */
         uint64_t context; /* of `size_context`, at its place there */
     } templates[VT_SHORT_SLOTS];
+    uint64_t frames[VT_SHORT_FRAMES]; /* 0: an empty place */
 };
 
 void vt_short_records_start(struct vt_short_records *records, const uint8_t *chunk, uint32_t end);

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A part of log_format.h: the short forms of ALLOC and FREE (since version 7), which are most of a log. A writer may use
- * the long form of records.def at any time, and must where a field does not fit. Readers turn short records into long
- * ones at their door.
+ * A part of log_format.h: the short forms of ALLOC, FREE and STACK (since version 7), which are most of a log. A writer
+ * may use the long form of records.def at any time, and must where a field does not fit. Readers turn short records into
+ * long ones at their door.
  *
  * What one loop's records have in common (kind, device, hook, context, the address's upper bits) is in a TEMPLATE record
  * before them, under one of 16 slot numbers. Nothing carries over from one chunk to the next: a chunk begins with no
- * template and the time 0.
+ * template, no frame and the time 0.
  *
  * SHORT FREE, 8 bytes
  *   BITS  DESCRIPTION
@@ -23,6 +23,10 @@
  *  32-63  ticks, as above
  *  64-97  bits 4-37 of the address, as above
  * 98-127  size in bytes
+ *
+ * A SHORT STACK (records.def) names frame words by their indices in a table, which is empty when the chunk begins. Where
+ * an index has the bit VT_SHORT_FRAME_NEW, its word stands behind all indices, in their order, and takes that place in
+ * the table.
  */
 #ifndef VRAMTRACE_LOG_SHORT_H
 #define VRAMTRACE_LOG_SHORT_H
@@ -37,6 +41,8 @@ enum {
     VT_SHORT_SIZE = 30,
     VT_SHORT_ALIGNED = 4,                                  /* an address's low bits, always zero */
     VT_SHORT_WINDOW = VT_SHORT_ADDRESS + VT_SHORT_ALIGNED, /* the bits above are its template's */
+    VT_SHORT_FRAMES = 1024,                                /* places in the table */
+    VT_SHORT_FRAME_NEW = 0x8000,
 };
 
 /* The first eight bytes of a TEMPLATE's fields, as one number, from the words of a long record. VT_SHORT_NO_KEY: no
@@ -61,6 +67,11 @@ static inline uint64_t vt_short_context(uint64_t key) {
 /* `bits`: the address bits of a short record. */
 static inline uint64_t vt_short_address(uint64_t key, uint64_t bits) {
     return key >> 48 << VT_SHORT_WINDOW | bits << VT_SHORT_ALIGNED;
+}
+
+/* Bytes of a SHORT STACK up to the first frame word: so many frames' indices, and zeroes up to a multiple of 8. */
+static inline uint32_t vt_short_stack_head(uint32_t frames) {
+    return (16 + 2 * frames + 7) & ~7u;
 }
 
 #endif

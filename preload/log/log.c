@@ -199,7 +199,7 @@ static void count_lost(struct vt_thread *t) {
         uint32_t bytes = vt_record_length(word);
         if (vt_word_type(word) < 0x80)
             vt_log_drop(VT_DROP_LOG_FULL);
-        else if (vt_word_type(word) == VT_REC_STACK)
+        else if (vt_word_type(word) == VT_REC_STACK || vt_word_type(word) == VT_REC_SHORT_STACK)
             vt_log_drop(VT_DROP_STACKS);
         t->flushed += bytes > 8 ? bytes : 8;
     }

@@ -17,11 +17,13 @@
 
 /* What the short records of a thread's chunk go by (log_short.c). */
 struct vt_log_short {
-    uint64_t ticks;                /* of the chunk's last ALLOC or FREE */
-    uint8_t guess[2];              /* the slots of the last short ALLOC and FREE */
-    uint8_t next;                  /* whose turn it is to be replaced */
-    bool unsure;                   /* `ticks` may be another record's */
-    uint64_t keys[VT_SHORT_SLOTS]; /* the template in each slot; VT_SHORT_NO_KEY: none */
+    uint64_t ticks;                   /* of the chunk's last ALLOC or FREE */
+    uint8_t guess[2];                 /* the slots of the last short ALLOC and FREE */
+    uint8_t next;                     /* whose turn it is to be replaced */
+    bool unsure;                      /* `ticks` may be another record's */
+    bool frames_unsure;               /* so may some of `frames` */
+    uint64_t keys[VT_SHORT_SLOTS];    /* the template in each slot; VT_SHORT_NO_KEY: none */
+    uint64_t frames[VT_SHORT_FRAMES]; /* 0: none */
 };
 
 /* A recording thread's data. It is kept when the thread dies, and a later thread takes it over. */
@@ -119,6 +121,9 @@ static inline void vt_log_commit(struct vt_thread *thread, uint64_t *record, uin
  * is counted. */
 bool vt_log_alloc(struct vt_thread *thread, const struct vt_rec_alloc *record);
 void vt_log_free(struct vt_thread *thread, const struct vt_rec_free *record);
+/* The same for a stack, of which nothing is counted. */
+bool vt_log_stack(struct vt_thread *thread, uint32_t number, unsigned flags, const uint64_t *frames,
+                  uint32_t count);
 void vt_log_enter(
     struct vt_thread *thread); /* sets entered_at, to the time that is held if one is */
 uint64_t vt_log_enter_now(

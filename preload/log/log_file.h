@@ -3,7 +3,7 @@
  * Shared by the files of log/: log.c (the file and its chunks), log_clock.c (the time), log_name.c (its
  * name), log_header.c (what the header says about the process), log_environment.c, log_run.c (the list
  * of logs), log_fault.c (when the file is truncated), log_due.c (what an event finds to be done),
- * log_live.c (what is live at the end), log_short.c (ALLOC and FREE), log_space.c (how far it may grow).
+ * log_live.c (what is live at the end), log_short.c (ALLOC, FREE, STACK), log_space.c (how far it may grow).
  */
 #ifndef VT_PRELOAD_LOG_FILE_H
 #define VT_PRELOAD_LOG_FILE_H
@@ -33,7 +33,10 @@ bool vt_log_fault_seen(void);
 
 /* What log_short.c knows of a new chunk. */
 static inline void vt_log_short_forget(struct vt_log_short *shorts) {
-    *shorts = (struct vt_log_short){0};
+    shorts->ticks = 0;
+    shorts->next = shorts->guess[0] = shorts->guess[1] = 0;
+    shorts->unsure = false;
+    shorts->frames_unsure = true; /* cleared when they are needed */
     for (unsigned i = 0; i < VT_SHORT_SLOTS; i++)
         shorts->keys[i] = VT_SHORT_NO_KEY;
 }

@@ -1,16 +1,18 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Writes ALLOC and FREE records, in the short form where they fit (include/vramtrace/log_short.h): a loop's pair takes 24
- * bytes instead of 56.
+ * Writes ALLOC, FREE and STACK records, in the short form where they fit (include/vramtrace/log_short.h): a loop's pair
+ * takes 24 bytes instead of 56.
  *
  * What the short form needs to know of the chunk so far is in vt_thread.shorts, which goes from thread to thread with the
  * chunk. A signal handler may jump out of here at any instruction; then the thread does not know whether its last record
  * counts, and the next one is long.
  *
- * Called by event.c and listen/.
+ * Called by event.c, stack/ and listen/.
  */
 #include "log_file.h"
 #include "base/base.h"
+
+#include <string.h>
 
 /* Writes a template at `record`, with a zero word after it, into the slot whose turn it is. */
 static __attribute__((noinline)) unsigned new_template(struct vt_thread *t, uint64_t *record,
@@ -116,4 +118,52 @@ void vt_log_free(struct vt_thread *t, const struct vt_rec_free *f) {
            address_bits(f->address) << (8 + VT_SHORT_FREE_TICKS) | since << 8 | VT_REC_SHORT_FREE |
                slot,
            8, ticks);
+}
+
+/* Writes the indices and the new words. Returns the record's length. */
+static uint32_t write_frames(struct vt_log_short *s, void *record, const uint64_t *frames,
+                             uint32_t count) {
+    uint32_t head = vt_short_stack_head(count);
+    uint16_t *indices = (uint16_t *)((char *)record + sizeof(struct vt_rec_short_stack));
+    uint64_t *fresh = (uint64_t *)((char *)record + head);
+    fresh[-1] = 0; /* what is left of the last word */
+    for (uint32_t i = 0; i < count; i++) {
+        uint32_t at = (uint32_t)(frames[i] * 0x9e3779b97f4a7c15ull >> 54);
+        indices[i] = (uint16_t)at;
+        if (VT_LIKELY(s->frames[at] == frames[i] && frames[i]))
+            continue;
+        indices[i] |= VT_SHORT_FRAME_NEW;
+        s->frames[at] = *fresh++ = frames[i];
+    }
+    *fresh = 0; /* after the record */
+    return (uint32_t)((char *)fresh - (char *)record);
+}
+static_assert(VT_SHORT_FRAMES == 1u << (64 - 54), "write_frames");
+
+bool vt_log_stack(struct vt_thread *t, uint32_t number, unsigned flags, const uint64_t *frames,
+                  uint32_t count) {
+    struct vt_log_short *s = &t->shorts;
+    uint32_t bytes = (uint32_t)sizeof(struct vt_rec_stack) + 8 * count;
+    uint32_t most = vt_short_stack_head(count) + 8 * count; /* no frame is known */
+    bool is_short = most <= VT_RECORD_MAX_BYTES;
+    struct vt_rec_short_stack *r =
+        (void *)vt_log_reserve_entry(t, is_short ? most : bytes); /* has STACK's fields */
+    if (!r)
+        return false;
+    if (is_short) {
+        if (s->frames_unsure)
+            memset(s->frames, 0, sizeof s->frames);
+        vt_publish(&s->frames_unsure, true);
+        bytes = write_frames(s, r, frames, count);
+    } else {
+        memcpy(r + 1, frames, 8 * (size_t)count);
+    }
+    r->number = number;
+    r->frames = (uint16_t)count;
+    r->flags = (uint16_t)flags;
+    vt_log_commit(t, &r->word, vt_word(is_short ? VT_REC_SHORT_STACK : VT_REC_STACK, 0, 0, bytes),
+                  bytes);
+    if (is_short)
+        vt_publish(&s->frames_unsure, false);
+    return true;
 }

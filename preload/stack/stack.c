@@ -239,15 +239,8 @@ static bool write_stack(struct vt_thread *thread, uint32_t number, bool cut) {
         memcpy(s->words, s->frames, n * sizeof *s->words);
     if (vt_tls.caller_stack)
         s->words[n++] = vt_frame_caller(vt_tls.caller_stack);
-    uint32_t bytes = (uint32_t)(sizeof(struct vt_rec_stack) + n * sizeof *s->words);
-    struct vt_rec_stack *r = (void *)vt_log_reserve_entry(thread, bytes);
-    if (!r)
+    if (!vt_log_stack(thread, number, flags, s->words, (uint32_t)n))
         return false;
-    r->number = number;
-    r->frames = (uint16_t)n;
-    r->flags = (uint16_t)flags;
-    memcpy(r + 1, s->words, n * sizeof *s->words);
-    vt_log_commit(thread, &r->word, vt_word(VT_REC_STACK, 0, 0, bytes), bytes);
     vt_numbering_written(&stacks, number);
     return true;
 }

@@ -346,6 +346,22 @@ static void short_damage(void **state) {
     expect_damage(no_slot_either, sizeof no_slot_either, "a short record's template");
     expect_damage(far_slot, sizeof far_slot, "a template");
     expect_damage(half, sizeof half, "a template");
+    uint64_t no_frame[] = {VT_REC_SHORT_STACK | 24ull << 32, 7 | 1ull << 32, 5},
+             far_place[] = {VT_REC_SHORT_STACK | 32ull << 32, 7 | 1ull << 32,
+                            VT_SHORT_FRAME_NEW | VT_SHORT_FRAMES, 0x400100},
+             no_word[] = {VT_REC_SHORT_STACK | 24ull << 32, 7 | 1ull << 32, VT_SHORT_FRAME_NEW | 5},
+             too_many[] = {VT_REC_SHORT_STACK | 24ull << 32, 7 | 5ull << 32, 0};
+    expect_damage(no_frame, sizeof no_frame, "a short stack");
+    expect_damage(far_place, sizeof far_place, "a short stack");
+    expect_damage(no_word, sizeof no_word, "a short stack");
+    expect_damage(too_many, sizeof too_many, "a short stack");
+    static uint64_t too_long[VT_RECORD_MAX_BYTES / 8] = {
+        VT_REC_SHORT_STACK | (uint64_t)VT_RECORD_MAX_BYTES << 32, 7 | 1023ull << 32};
+    for (unsigned i = 0; i < 1023; i++)
+        ((uint16_t *)(too_long + 2))[i] = 5;
+    ((uint16_t *)(too_long + 2))[0] |= VT_SHORT_FRAME_NEW;
+    too_long[(16 + 2 * 1023 + 7) / 8] = 1;
+    expect_damage(too_long, sizeof too_long, "a short stack");
 }
 
 /* Above the reader there are long records only. */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * ALLOC and FREE records come back from the log as they went in, whether they were written short or long: at every
+ * ALLOC, FREE and STACK records come back from the log as they went in, whether they were written short or long: at every
  * field's limits, by chance, from chunk to chunk, and where a signal handler has jumped out in between. The real writer
  * writes, the analyzer's own code reads.
  */
@@ -36,8 +36,10 @@ static inline void store_done(void) {
 
 /* What was written, in its order. */
 static struct written {
-    struct vt_rec_alloc record; /* a FREE: its first words */
-    bool unsure;                /* it was jumped out of: it may be there or not */
+    uint64_t words[4]; /* of an ALLOC or FREE; of a STACK its first two */
+    uint32_t bytes;
+    uint64_t *frames; /* of a STACK, else NULL */
+    bool unsure;      /* it was jumped out of: it may be there or not */
 } * written;
 static size_t written_count, written_room;
 
@@ -74,12 +76,24 @@ static int end_log(void **state) {
     (void)state;
     vt_log_forked();
     unsetenv("VRAMTRACE_TEST_BUFFERED");
+    for (size_t i = 0; i < written_count; i++)
+        free(written[i].frames);
     free(written);
     written = NULL;
     written_count = written_room = 0;
     vt_tls.thread = NULL;
     vt_thread_forked();
     return 0;
+}
+
+static bool is_watched(const uint8_t *record) {
+    return *record == VT_REC_ALLOC || *record == VT_REC_FREE || *record == VT_REC_STACK;
+}
+
+static bool is_same(const uint8_t *record, uint32_t length, const struct written *w) {
+    uint32_t first = w->frames ? 16 : w->bytes;
+    return length == w->bytes && !memcmp(record, w->words, first) &&
+           (!w->frames || !memcmp(record + first, w->frames, length - first));
 }
 
 /* Reads the log and compares; returns its bytes in the short form. */
@@ -99,13 +113,13 @@ static uint64_t expect_all(void) {
         used += records.offset - sizeof(struct vt_chunk_header);
         for (uint32_t i = sizeof(struct vt_chunk_header);
              i < end && (length = vt_log_next(bytes, i, end, &what)); i += length) {
-            if (bytes[i] != VT_REC_ALLOC && bytes[i] != VT_REC_FREE)
+            if (!is_watched(bytes + i))
                 continue;
             while (at < written_count && written[at].unsure &&
-                   memcmp(bytes + i, &written[at].record, length))
+                   !is_same(bytes + i, length, &written[at]))
                 at++;
             assert_true(at < written_count);
-            assert_memory_equal(bytes + i, &written[at].record, length);
+            assert_true(is_same(bytes + i, length, &written[at]));
             at++;
         }
     }
@@ -115,20 +129,36 @@ static uint64_t expect_all(void) {
     return used;
 }
 
-static void write_one(struct vt_rec_alloc record) {
+static struct written *note(uint32_t bytes) {
     if (written_count == written_room) {
         written_room = written_room ? 2 * written_room : 4096;
         written = realloc(written, written_room * sizeof *written);
         assert_non_null(written);
     }
-    written[written_count].record = record;
-    written[written_count++].unsure = true;
+    struct written *w = &written[written_count++];
+    *w = (struct written){.bytes = bytes, .unsure = true};
+    return w;
+}
+
+static void write_one(struct vt_rec_alloc record) {
+    struct written *w = note(vt_record_bytes(vt_word_type(record.word)));
+    memcpy(w->words, &record, sizeof w->words);
     if (vt_word_type(record.word) == VT_REC_ALLOC) {
         vt_log_alloc(vt_thread_self(), &record);
     } else {
         struct vt_rec_free gone = {record.word, record.when, record.address};
         vt_log_free(vt_thread_self(), &gone);
     }
+    written[written_count - 1].unsure = false;
+}
+
+static void write_stack(uint32_t number, uint16_t flags, const uint64_t *frames, uint32_t count) {
+    struct written *w = note((uint32_t)sizeof(struct vt_rec_stack) + 8 * count);
+    w->frames = malloc(8 * (size_t)count + 1);
+    memcpy(w->frames, frames, 8 * (size_t)count);
+    w->words[0] = vt_word(VT_REC_STACK, 0, 0, w->bytes);
+    w->words[1] = number | (uint64_t)count << 32 | (uint64_t)flags << 48;
+    vt_log_stack(vt_thread_self(), number, flags, frames, count);
     written[written_count - 1].unsure = false;
 }
 
@@ -173,6 +203,18 @@ static struct vt_rec_alloc random_record(uint64_t *ticks) {
                                  address, size | (any() & 1) << 48};
 }
 
+/* A stack of some of 3,000 frames, or of one again and again; of as many as there may be. */
+static void write_random_stack(void) {
+    enum { FRAMES_MOST = (VT_RECORD_MAX_BYTES - sizeof(struct vt_rec_stack)) / 8 };
+    uint64_t frames[FRAMES_MOST], few = any() % 4 ? 3000 : 1;
+    uint32_t count = (uint32_t)(any() % 40);
+    if (any() % 16 == 0)
+        count = (uint32_t)ONE_OF(0, 1, FRAMES_MOST - 1, FRAMES_MOST);
+    for (uint32_t i = 0; i < count; i++)
+        frames[i] = any() % 100 == 0 ? any() : any() % few * 0x1234567;
+    write_stack((uint32_t)any(), (uint16_t)(any() & 7), frames, count);
+}
+
 /* Any other record, which takes no part. */
 static void write_other(void) {
     struct vt_rec_meminfo *r = (void *)vt_log_reserve(vt_thread_self(), sizeof *r);
@@ -189,7 +231,7 @@ static void expect_readable(void) {
     const uint8_t *chunk = (const uint8_t *)vt_thread_self()->chunk;
     struct vt_short_records records;
     const char *what;
-    uint32_t length, last = 0;
+    uint32_t length, last = 0, last_length = 0;
     if (!chunk)
         return;
     vt_short_records_start(&records, chunk, VT_CHUNK_BYTES);
@@ -197,12 +239,12 @@ static void expect_readable(void) {
     assert_null(records.what);
     for (uint32_t i = sizeof(struct vt_chunk_header);
          i < end && (length = vt_log_next(bytes, i, end, &what)); i += length)
-        if (bytes[i] == VT_REC_ALLOC || bytes[i] == VT_REC_FREE)
-            last = i;
+        if (is_watched(bytes + i))
+            last = i, last_length = length;
     if (!last)
         return;
     for (size_t i = written_count; i-- > 0;) {
-        if (!memcmp(bytes + last, &written[i].record, vt_record_bytes(bytes[last])))
+        if (is_same(bytes + last, last_length, &written[i]))
             return;
         assert_true(written[i].unsure || i + 1 == written_count);
     }
@@ -257,8 +299,24 @@ static void by_chance(void **state) {
         write_one(random_record(&ticks));
         if (any() % 50 == 0)
             write_other();
+        if (any() % 50 == 0)
+            write_random_stack();
     }
     expect_all();
+}
+
+/* A stack takes 16 bytes, and 2 for each frame that was there before. */
+static void how_short_stacks(void **state) {
+    (void)state;
+    enum { STACKS = 10000, FRAMES = 36 };
+    uint64_t frames[FRAMES];
+    for (uint32_t i = 1; i <= STACKS; i++) {
+        for (unsigned k = 0; k < FRAMES; k++)
+            frames[k] = 0x7f0000400000 + 64 * k + any() % 2;
+        write_stack(i, 0, frames, FRAMES);
+    }
+    uint64_t used = expect_all();
+    assert_in_range(used, 88 * STACKS, 92 * STACKS);
 }
 
 /* --- signal handlers that jump out --- */
@@ -283,7 +341,12 @@ static void jumped_out_of(void **state) {
         const struct vt_rec_alloc record = random_record(&ticks);
         stores_left = any() % 3 ? UINT32_MAX : (unsigned)(any() % 16);
         at_store = maybe_jump;
-        if (!setjmp(out))
+        bool of_stack = any() % 8 == 0;
+        if (setjmp(out))
+            ;
+        else if (of_stack)
+            write_random_stack();
+        else
             write_one(record);
         at_store = NULL;
         if (i % 8 == 0)
@@ -296,6 +359,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(limits, start_log, end_log),
         cmocka_unit_test_setup_teardown(how_short, start_log, end_log),
+        cmocka_unit_test_setup_teardown(how_short_stacks, start_log, end_log),
         cmocka_unit_test_setup_teardown(by_chance, start_log, end_log),
         {"by_chance_buffered", by_chance, start_buffered_log, end_log, NULL},
         cmocka_unit_test_setup_teardown(jumped_out_of, start_log, end_log)};
