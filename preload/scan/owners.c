@@ -36,6 +36,7 @@
 
 #define PAGE          4096u
 #define WAIT_NS       20000000            /* between two looks whether the child still lives */
+#define AGAIN_NS      500000000           /* until the next look whether it runs, after its time */
 #define COPIED_PER_NS 40u                 /* bytes: 27 ms for a GiB */
 #define STACK         ((size_t)256 << 10) /* of a child that has our memory */
 #define SMALL         ((uint64_t)256 << 20) /* resident bytes, up to which several copies cost little */
@@ -115,11 +116,14 @@ static long futex(uint64_t *word, int what, uint32_t value, const long *time) {
 
 static void walk_in_child(void *data) {
     struct vt_owners *w = data;
-    struct rlimit none = {0, 0};
+    const uint64_t seconds =
+        2 * w->most_cpu_ns / 1000000000u + 1; /* should the walk not end itself */
+    struct rlimit none = {0, 0}, cpu = {seconds, seconds};
     /* A fault may come: its handler is set when memory is read. */
     uint64_t faults = 1ull << (SIGSEGV - 1) | 1ull << (SIGBUS - 1);
     VT_SYS2(SYS_prctl, PR_SET_PDEATHSIG, SIGKILL);
     VT_SYS2(SYS_setrlimit, RLIMIT_CORE, &none);
+    VT_SYS2(SYS_setrlimit, RLIMIT_CPU, &cpu);
     if (!w->shares) {
         VT_SYS2(SYS_prctl, PR_SET_DUMPABLE, 0); /* belongs to the memory */
         VT_SYS3(SYS_close_range, 0, ~0u, 0);
@@ -144,14 +148,16 @@ struct moment {
     size_t room;       /* of both, mapped */
     int pid;           /* of the child; 0: none */
     bool disturbed;    /* it was: the memory is copied instead */
-    uint64_t until_ns; /* it is killed then */
+    uint64_t until_ns; /* it is killed if it does not run then */
 };
 
 static uint32_t steps; /* in the log, so far */
 static struct vt_owners_cost
     cost; /* atomic: of children that ended; of all copies, the last copy */
 
-/* Whether the child has ended. It is killed when its time is up. */
+/* Whether the child has ended. It is killed when its time is up and it hangs: on a busy machine, a
+ * child waits for a processor, which is no reason for another answer. One that runs too long ends by
+ * its own limits. */
 static bool has_ended(struct moment *m, bool wait) {
     struct rusage used = {0};
     long ended;
@@ -162,8 +168,12 @@ static bool has_ended(struct moment *m, bool wait) {
         vt_add(&cost.spent, (uint64_t)(used.ru_utime.tv_sec + used.ru_stime.tv_sec) * 1000000000u +
                                 (uint64_t)(used.ru_utime.tv_usec + used.ru_stime.tv_usec) * 1000u +
                                 m->copy_ns);
-    else if (ended != -10 /* ECHILD */ && vt_sys_clock_ns(CLOCK_MONOTONIC) > m->until_ns)
-        VT_SYS2(SYS_kill, m->pid, SIGKILL);
+    else if (ended != -10 /* ECHILD */ && vt_sys_clock_ns(CLOCK_MONOTONIC) > m->until_ns) {
+        if (vt_owners_is_runnable((uint32_t)m->pid))
+            m->until_ns = vt_sys_clock_ns(CLOCK_MONOTONIC) + AGAIN_NS;
+        else
+            VT_SYS2(SYS_kill, m->pid, SIGKILL);
+    }
     return ended == m->pid || ended == -10;
 }
 

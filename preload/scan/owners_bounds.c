@@ -4,7 +4,7 @@
  *
  * The limit is work, so that a program has the same answer on a slow machine, and memory. Time ends
  * what takes far longer than its work should: processor time the walk, the clock's a child that
- * hangs. All of them scale with the process, whose objects are as many as its memory is large.
+ * hangs, which is not one that waits for a processor. All of them scale with the process, whose objects are as many as its memory is large.
  *
  * Called by owners.c.
  */
@@ -52,6 +52,15 @@ void vt_owners_set_bounds(struct vt_owners *w) {
     w->most_ns = vt_sys_clock_ns(CLOCK_MONOTONIC) + HANGS * units * ns;
     w->most_work = units * (ns / 1000) * (WORK_PER_S / 1000000);
     w->most_bytes = space < SPACE_MOST / units ? units * space : SPACE_MOST;
+}
+
+bool vt_owners_is_runnable(uint32_t pid) {
+    char path[32] = "/proc/", text[256];
+    memcpy(vt_scan_number(path + strlen(path), pid), "/stat", 6);
+    if (!vt_scan_file(path, text, sizeof text))
+        return false;
+    const char *name_end = strrchr(text, ')'); /* proc(5): the state is behind the name */
+    return name_end && name_end[1] == ' ' && name_end[2] == 'R';
 }
 
 bool vt_owners_has_time(struct vt_owners *w) {

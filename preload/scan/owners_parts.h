@@ -112,7 +112,7 @@ struct vt_owners {
     uint64_t most_work; /* bounds (owners_bounds.c): work, processor time, memory */
     uint64_t most_cpu_ns, cpu_began_ns;
     size_t most_bytes;
-    uint64_t most_ns; /* the clock's time at which a child is killed */
+    uint64_t most_ns; /* the clock's time from which a child is killed that does not run */
     uint32_t snapshot;
     /* Only what may be gone at the end: not variables of C, libraries' modules and cycles, which take
      * long. */
@@ -196,6 +196,9 @@ bool vt_owners_begin_seen(struct vt_owners *w);
 bool vt_owners_may_copy(const struct vt_owners *w);
 /* Whether a child may read the program's own memory, while the calling thread waits. */
 bool vt_owners_may_share(const struct vt_owners *w);
+/* Whether a process runs, or waits for a processor alone. */
+bool vt_owners_is_runnable(uint32_t pid);
+
 /* Bytes of the process that are resident. */
 uint64_t vt_owners_resident(void);
 /* How many bytes the process's cgroups have left; UINT64_MAX: there is no limit. `mount` is where they

@@ -305,13 +305,8 @@ static struct vt_vma *vma_at(const struct vt_scan *scan, uintptr_t address) {
 /* A blocked thread's stack pointer: the last but one number in /proc/self/task/TID/syscall. 0: it
  * is running. GONE: there is no such thread. */
 static uintptr_t stack_pointer(uint32_t tid, uintptr_t *where) {
-    char path[64] = "/proc/self/task/", text[256], *at = path + strlen(path), digits[12];
-    size_t n = 0;
-    for (uint32_t t = tid; t || !n; t /= 10)
-        digits[n++] = (char)('0' + t % 10);
-    while (n)
-        *at++ = digits[--n];
-    memcpy(at, "/syscall", 9);
+    char path[64] = "/proc/self/task/", text[256];
+    memcpy(vt_scan_number(path + strlen(path), tid), "/syscall", 9);
     size_t length = vt_scan_file(path, text, sizeof text);
     if (!length)
         return GONE;

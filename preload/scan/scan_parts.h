@@ -212,6 +212,8 @@ bool vt_scan_resident(struct vt_scan *scan, uintptr_t from, uintptr_t until, str
 void vt_scan_forget_pages(struct vt_scan *scan);
 /* Reads a small file of /proc, up to size - 1 bytes, and adds a zero. Returns its length. */
 size_t vt_scan_file(const char *path, char *to, size_t size);
+/* Writes a number, at most 10 digits and no zero, for the path of such a file. Returns where it ends. */
+char *vt_scan_number(char *at, uint32_t n);
 
 /* scan.c */
 

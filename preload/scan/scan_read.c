@@ -290,3 +290,13 @@ size_t vt_scan_file(const char *path, char *to, size_t size) {
     VT_SYS1(SYS_close, fd);
     return n;
 }
+
+char *vt_scan_number(char *at, uint32_t n) {
+    char digits[12];
+    size_t count = 0;
+    for (; n || !count; n /= 10)
+        digits[count++] = (char)('0' + n % 10);
+    while (count)
+        *at++ = digits[--count];
+    return at;
+}
