@@ -19,7 +19,8 @@
 #define JUDGED     1024u /* events */
 #define WORTHY     (JUDGED / 4)
 #define PAUSE_MOST (1u << 15)
-#define PAST_SHIFT 2 /* with 4096 pasts: the last six stacks count */
+#define PAST_SHIFT 2 /* 32 stacks in 64 bits */
+#define FEW        3
 
 static uintptr_t word_at(const uintptr_t *address) {
     return *(const volatile uintptr_t *)address;
@@ -27,6 +28,7 @@ static uintptr_t word_at(const uintptr_t *address) {
 
 static bool is_unchanged(const struct vt_recalled *r) {
     const uintptr_t *words = (const uintptr_t *)r->frame;
+#pragma GCC unroll 4
     for (uint32_t i = 0; i < r->n; i++)
         if (word_at(&words[r->at[i]]) != r->word[i])
             return false;
@@ -70,23 +72,36 @@ static bool take_part(struct vt_recall *recall) {
     return false;
 }
 
+/* Where it is kept which stack comes after the last ones: after many of them, or after a few. */
+static uint8_t *after(struct vt_recall *recall, bool few) {
+    uint64_t past = few ? recall->past % (1u << (FEW * PAST_SHIFT)) : recall->past;
+    return &recall->kept->after[few][past * 0x9e3779b97f4a7c15u >> 50];
+}
+static_assert(VT_RECALL_PASTS == 1u << (64 - 50), "a place for each");
+
+/* Many say it more exactly, but are new for as long after something unusual. */
 struct vt_recalled *vt_recall_expected(struct vt_recall *recall, const void *caller,
                                        const void *frame) {
     if (!take_part(recall))
         return NULL;
-    struct vt_recalled *r = &recall->kept->stack[recall->kept->after[recall->past]];
     recall->changed = NULL;
-    if (!begins_here(r, caller, frame))
-        return NULL;
-    if (VT_LIKELY(is_unchanged(r)))
-        return r;
-    recall->changed = r;
+    for (unsigned few = 0; few < 2; few++) {
+        struct vt_recalled *r = &recall->kept->stack[*after(recall, few)];
+        if (r == recall->changed || !begins_here(r, caller, frame))
+            continue;
+        if (VT_LIKELY(is_unchanged(r)))
+            return r;
+        recall->changed = r;
+    }
     return NULL;
 }
 
+/* It came after the last ones. */
 static void pass(struct vt_recall *recall, const struct vt_recalled *r) {
-    uint32_t which = (uint32_t)(r - recall->kept->stack);
-    recall->past = (recall->past << PAST_SHIFT ^ which * 5) % VT_RECALL_PASTS;
+    uint8_t which = (uint8_t)(r - recall->kept->stack);
+    *after(recall, false) = which;
+    *after(recall, true) = which;
+    recall->past = recall->past << PAST_SHIFT ^ which;
 }
 
 void vt_recall_was(struct vt_recall *recall, const struct vt_recalled *r) {
@@ -132,7 +147,7 @@ static bool fill(struct vt_recalled *r, const struct vt_walk *walk, const void *
 
 struct vt_recalled *vt_recall_keep(struct vt_recall *recall, const struct vt_walk *walk,
                                    const void *caller, const void *frame, uint64_t hash) {
-    uint8_t *by_hash = &recall->kept->by_hash[hash % VT_RECALL_PASTS];
+    uint8_t *by_hash = &recall->kept->by_hash[hash % VT_RECALL_HASHES];
     struct vt_recalled *r = &recall->kept->stack[*by_hash];
     if (r->hash != hash || r == recall->changed || !begins_here(r, caller, frame)) {
         if (r->hash != hash) {
@@ -142,7 +157,6 @@ struct vt_recalled *vt_recall_keep(struct vt_recall *recall, const struct vt_wal
         if (!fill(r, walk, caller, frame, hash))
             return NULL;
     }
-    recall->kept->after[recall->past] = *by_hash;
     pass(recall, r);
     return r;
 }

@@ -12,7 +12,8 @@
 #define VT_RECALL_STACKS 256u /* a number of them is a byte */
 #define VT_RECALL_WORDS  128u /* a stack of more words is not kept */
 #define VT_RECALL_KNOWN  4u
-#define VT_RECALL_PASTS  4096u
+#define VT_RECALL_PASTS  16384u
+#define VT_RECALL_HASHES 1024u
 
 /* A native stack, with the numbers that stack.c gave to it. */
 struct vt_recalled {
@@ -30,8 +31,9 @@ struct vt_recalled {
 
 /* What is kept per thread, from its first events on. */
 struct vt_recalls {
-    uint8_t after[VT_RECALL_PASTS]; /* which stack came next the last time */
-    uint8_t by_hash[VT_RECALL_PASTS];
+    uint8_t after[2]
+                 [VT_RECALL_PASTS]; /* which stack came next the last time: after many, after few */
+    uint8_t by_hash[VT_RECALL_HASHES];
     struct vt_recalled stack[VT_RECALL_STACKS];
 };
 
