@@ -165,18 +165,45 @@ static uint8_t *place_of(struct vt_pylast *last, uintptr_t frame) {
     return &last->where[(frame >> 4 ^ frame >> 12) % sizeof last->where];
 }
 
-/* Whether a frame is as it was. */
-ALWAYS_INLINE bool is_unchanged(enum vt_pychain chain, const struct vt_pylayout *at,
+/* Where a frame's words are: what vt_pylayout says, in registers. */
+struct offsets {
+    uintptr_t previous, code, instruction, owner, entry;
+};
+
+/* Whether a frame is as it was, and its caller's is at `outer`. */
+ALWAYS_INLINE bool is_unchanged(enum vt_pychain chain, const struct offsets *at,
                                 const struct vt_pystep *s, uintptr_t outer) {
-    struct vt_pystep now;
-    uintptr_t previous;
-    read_step(chain, at, s->frame, &now, &previous);
-    if (previous != outer || now.owner != s->owner)
-        return false;
-    if (chain == VT_CHAIN_SHIM && (s->owner & 0xff) >= OWNED_BY_C_FRAME)
-        return true;
-    return now.code == s->code && now.instruction == s->instruction &&
-           (VT_LIKELY(s->is_code) || !is_code(s->code));
+    uintptr_t frame = s->frame;
+    uint64_t changed = word(frame + at->previous) ^ outer,
+             within = word(frame + at->code) ^ s->code;
+    if (chain == VT_CHAIN_OBJECTS)
+        within |= *(const uint32_t *)(frame + at->instruction) ^ s->instruction;
+    else
+        within |= word(frame + at->instruction) ^ s->instruction;
+    if (chain == VT_CHAIN_ENTRY)
+        changed |= (*(const uint8_t *)(frame + at->owner) |
+                    (uint32_t) * (const uint8_t *)(frame + at->entry) << 8) ^
+                   s->owner;
+    if (chain == VT_CHAIN_SHIM)
+        changed |= *(const uint8_t *)(frame + at->owner) ^ s->owner;
+    if (VT_LIKELY(s->is_code))
+        return !(changed | within);
+    /* The end of a loop has no code; any other word may have become the address of a code object. */
+    return !changed && ((chain == VT_CHAIN_SHIM && (s->owner & 0xff) >= OWNED_BY_C_FRAME) ||
+                        (!within && !is_code(s->code)));
+}
+
+/* The innermost step, from step `i` on outwards, that has changed, plus 1; 0: none. */
+ALWAYS_INLINE uint32_t first_changed(enum vt_pychain chain, const struct vt_pystep *step,
+                                     uint32_t i) {
+    const struct vt_pylayout *layout = &vt_pyimage.at;
+    const struct offsets at = {layout->previous, layout->code, layout->lasti, layout->owner,
+                               layout->entry};
+    const struct vt_pystep *s = &step[i];
+    for (; s > step; s--)
+        if (!is_unchanged(chain, &at, s, s[-1].frame))
+            return (uint32_t)(s - step) + 1;
+    return is_unchanged(chain, &at, s, 0) ? 0 : 1;
 }
 
 /* Follows the chain until the rest of it is as it was: keeps that, and puts the changed steps behind
@@ -188,15 +215,14 @@ ALWAYS_INLINE bool follow(enum vt_pychain chain, struct vt_pylast *last, uintptr
     while (frame != 0) {
         uint32_t i = *place_of(last, frame);
         if (i < last->n && step[i].frame == frame) {
-            uint32_t from = i + 1;
-            while (i < from && is_unchanged(chain, at, &step[i], i ? step[i - 1].frame : 0))
-                i--; /* below 0 it is the largest number */
-            if (i >= from) {
+            uint32_t from = i + 1, changed = first_changed(chain, step, i);
+            if (changed == 0) {
                 kept = from;
                 break;
             }
             /* Step i has changed, so the steps within it have another caller. */
-            uint32_t moved = from - 1 - i;
+            i = changed - 1;
+            uint32_t moved = from - changed;
             if (free_from < from + moved)
                 return false;
             free_from -= moved;
