@@ -58,11 +58,11 @@ size_t vt_addresses_bytes(const struct vt_addresses *live) {
            (live->numbers + (size_t)1) * sizeof **live->parts;
 }
 
-/* By five eighths: doubled, the index would be half empty and have more than 8 bytes for each entry. */
+/* By half: doubled, the index would be half empty and have 10 bytes for each entry. */
 void vt_addresses_grow(struct vt_addresses *live) {
     enum { AHEAD = 16 };
     uint32_t lines = live->line_count;
-    size_index(live, lines < SMALL_LINES ? lines * 2 : lines + lines / 8 * 5);
+    size_index(live, lines < SMALL_LINES ? lines * 2 : lines + lines / 2);
     for (uint32_t number = 1; number <= live->numbers; number++) {
         if (number + AHEAD <= live->numbers)
             vt_addresses_fetch_line(live, vt_addresses_at(live, number + AHEAD)->key);
