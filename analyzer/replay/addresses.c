@@ -15,13 +15,13 @@ enum {
 };
 
 /* Memory of which `bytes` will be used all over: in small pages nearly every access to a large table
- * would also miss the TLB. */
+ * would also miss the TLB. What is left behind the last whole huge page stays small. */
 static void *take(size_t bytes) {
     void *memory = NULL;
     if (bytes >= HUGE) {
         memory = aligned_alloc(HUGE, (bytes + HUGE - 1) & ~(size_t)(HUGE - 1));
         if (memory)
-            madvise(memory, bytes, MADV_HUGEPAGE);
+            madvise(memory, bytes & ~(size_t)(HUGE - 1), MADV_HUGEPAGE);
     } else {
         memory = aligned_alloc(64, (bytes + 63) & ~(size_t)63);
     }
