@@ -90,23 +90,32 @@ __attribute__((noinline)) static bool reach_further(struct vt_walks *w, uintptr_
 
 /* --- comparing --- */
 
+/* Whether frames i to i + 3 may be compared at once: their places do not depend on frame pointers, and
+ * are in one page. The places follow from each other; where one has changed, the next ones may be of a
+ * stack that is no longer there. */
+static inline bool is_group(const struct vt_walk *w, uint32_t i) {
+    return i % 4 == 0 && i + 4 <= w->n && !(w->based[i / 64] >> i % 64 & 15) &&
+           ((w->sp[i] - 8) ^ (w->sp[i + 3] - 8)) < PAGE;
+}
+
 /* The first frame that is not as it was; n: all are. */
 __attribute__((noinline)) static uint32_t first_changed(const struct vt_walk *w) {
-    const uintptr_t *sp = w->sp, *address = w->address, *end = sp + w->n;
-    for (; end - sp >= 4; sp += 4, address += 4)
-        if ((word_at(sp[0] - 8) ^ address[0]) | (word_at(sp[1] - 8) ^ address[1]) |
-            (word_at(sp[2] - 8) ^ address[2]) | (word_at(sp[3] - 8) ^ address[3]))
-            break;
-    while (sp < end && word_at(*sp - 8) == *address)
-        sp++, address++;
-    uint32_t n = (uint32_t)(sp - w->sp);
-    for (uint32_t part = 0; part < n; part += 64)
-        for (uint64_t left = w->based[part / 64]; left; left &= left - 1) {
-            uint32_t i = part + (uint32_t)__builtin_ctzll(left);
-            if (i < n && word_at(w->rbp_at[i]) != w->rbp[i])
-                return i;
+    const uintptr_t *sp = w->sp, *address = w->address;
+    uint32_t i = 0;
+    while (i < w->n) {
+        if (is_group(w, i) &&
+            !((word_at(sp[i] - 8) ^ address[i]) | (word_at(sp[i + 1] - 8) ^ address[i + 1]) |
+              (word_at(sp[i + 2] - 8) ^ address[i + 2]) |
+              (word_at(sp[i + 3] - 8) ^ address[i + 3]))) {
+            i += 4;
+            continue;
         }
-    return n;
+        if (word_at(sp[i] - 8) != address[i] ||
+            (w->based[i / 64] >> i % 64 & 1 && word_at(w->rbp_at[i]) != w->rbp[i]))
+            break;
+        i++;
+    }
+    return i;
 }
 
 static bool ends_as_before(const struct vt_walk *w) {

@@ -21,6 +21,7 @@
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <ucontext.h>
 #include <unistd.h>
 
@@ -341,6 +342,56 @@ static void other_stacks(void **state) {
     }
 }
 
+/* A smaller stack where a larger one was, whose outer part is gone: from the innermost frames, which
+ * begin where the others did, nothing may be read that follows from a word that has changed. */
+static uintptr_t place;
+__attribute__((noinline)) static void down_to_place(void) {
+    volatile char *room = alloca((uintptr_t)__builtin_frame_address(0) - place);
+    room[0] = 1;
+    leaf();
+    __asm__ volatile("" ::"r"(room));
+}
+
+static void *on_larger_stack(void *data) {
+    volatile char room[30000];
+    room[0] = 1;
+    for (int i = 0; i < 3; i++)
+        down_to_place();
+    __asm__ volatile("" ::"r"(room));
+    return data;
+}
+
+static void *on_smaller_stack(void *data) {
+    for (int i = 0; i < 3; i++)
+        down_to_place();
+    return data;
+}
+
+static void run_on(char *stack, size_t bytes, void *(*function)(void *)) {
+    pthread_t thread;
+    pthread_attr_t attr;
+    pthread_attr_init(&attr);
+    assert_int_equal(pthread_attr_setstack(&attr, stack, bytes), 0);
+    assert_int_equal(pthread_create(&thread, &attr, function, NULL), 0);
+    assert_int_equal(pthread_join(thread, NULL), 0);
+    pthread_attr_destroy(&attr);
+}
+
+static void smaller_stack_in_its_place(void **state) {
+    enum { LARGER = 128 * 1024, SMALLER = 64 * 1024 };
+    (void)state;
+    for (int i = 0; i < 2; i++) {
+        char *stack =
+            mmap(NULL, LARGER, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+        assert_true(stack != MAP_FAILED);
+        place = (uintptr_t)stack + SMALLER - 12000;
+        run_on(stack, LARGER, on_larger_stack);
+        assert_int_equal(munmap(stack + SMALLER, LARGER - SMALLER), 0);
+        run_on(stack, SMALLER, on_smaller_stack);
+        assert_int_equal(munmap(stack, SMALLER), 0);
+    }
+}
+
 static void *in_thread(void *data) {
     (void)data;
     for (int i = 0; i < 500; i++)
@@ -425,6 +476,7 @@ int main(void) {
         cmocka_unit_test(a_loop),
         cmocka_unit_test(stacks_by_chance),
         cmocka_unit_test(other_stacks),
+        cmocka_unit_test(smaller_stack_in_its_place),
         cmocka_unit_test(signals),
         cmocka_unit_test(threads_one_after_the_other),
         cmocka_unit_test(after_a_dlclose),
