@@ -39,6 +39,7 @@
 #define AGAIN_NS      500000000           /* until the next look whether it runs, after its time */
 #define COPIED_PER_NS 40u                 /* bytes: 27 ms for a GiB */
 #define STACK         ((size_t)256 << 10) /* of a child that has our memory */
+#define NICE          5
 #define SMALL         ((uint64_t)256 << 20) /* resident bytes, up to which several copies cost little */
 
 /* --- what is looked for --- */
@@ -129,6 +130,9 @@ static void walk_in_child(void *data) {
         VT_SYS3(SYS_close_range, 0, ~0u, 0);
     }
     VT_SYS4(SYS_rt_sigprocmask, SIG_UNBLOCK, &faults, NULL, sizeof faults);
+    if (w->passing) /* the program does not wait: its own threads come first */
+        VT_SYS3(SYS_setpriority, PRIO_PROCESS, 0,
+                20 - VT_SYS2(SYS_getpriority, PRIO_PROCESS, 0) + NICE);
     w->copy = true;
     vt_owners_walk(w);
     vt_publish(&w->answer->done, 1);
@@ -152,6 +156,7 @@ struct moment {
 };
 
 static uint32_t steps; /* in the log, so far */
+static bool giving_up; /* the process ends just now, which unmaps all */
 static struct vt_owners_cost
     cost; /* atomic: of children that ended; of all copies, the last copy */
 
@@ -335,7 +340,8 @@ static bool conclude(struct moment *m) {
     steps += answer->steps;
     m->pid = 0;
     m->answer = NULL;
-    vt_sys_munmap(answer, m->room);
+    if (!giving_up)
+        vt_sys_munmap(answer, m->room);
     return written;
 }
 
@@ -500,6 +506,7 @@ bool vt_owners_under_way(void) {
 void vt_owners_give_up(void) {
     if (!enter())
         return;
+    giving_up = true;
     finish(false);
     unsigned kept = 0;
     for (unsigned i = 0; i < GOING_MOST && going[i].answer; i++)
