@@ -153,7 +153,11 @@ char *vt_owner_place(const struct vt_process *p, const struct vt_memory_owner *o
     if (!file && !python && r->module)
         vt_string_format(&s, "%s%s", separator, vt_basename(r->module));
     free(file);
-    return s.length ? vt_printable(s.text) : NULL;
+    if (!s.length) {
+        vt_string_free(&s); /* an empty name takes memory, too */
+        return NULL;
+    }
+    return vt_printable(s.text);
 }
 
 /* The kind of a native variable, the class of the object: "static", "list". */
