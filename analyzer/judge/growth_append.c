@@ -67,7 +67,7 @@ static bool is_held_by_main(const struct vt_site *site) {
         const struct vt_memory_owner *o = site->owned.owners[i].owner;
         all += site->owned.owners[i].bytes;
         if (o->root.kind == VT_ROOT_FRAME && vt_same_text(o->root.function, f->function) &&
-            vt_same_text(o->root.file, f->file) && !strstr(o->name, "(local of"))
+            vt_same_text(o->root.file, f->file) && !o->is_local_of_another)
             own += site->owned.owners[i].bytes;
     }
     return own > all / 2;

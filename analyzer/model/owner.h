@@ -66,6 +66,8 @@ struct vt_memory_owner {
     uint64_t id;      /* stays the same from run to run */
     char key[17];     /* the id in hex */
     const char *name; /* "history[*]" */
+    bool
+        is_local_of_another; /* it is a variable of a frame that the root leads to: a generator's */
     struct vt_root root;
     const char *
         *path; /* the steps: those of the name, then the classes between it and the memory */

@@ -2,9 +2,8 @@
 /*
  * Names of the ways by which memory is held (see owner_names.h).
  *
- * The steps of the log make trees. They are merged into smaller trees of *ways*: steps that a
- * program's author would not tell apart are one way. Which indices a way stands for is known when all
- * steps are merged, so texts are made after that, when they are asked for.
+ * The steps of the log make trees. They are merged into smaller trees of *ways*: steps that an author
+ * would not tell apart. Which indices a way stands for is known at the end, so texts are made then.
  */
 #include "owner_names.h"
 
@@ -25,7 +24,7 @@ struct way {
     bool inside;           /* behind the end of the name: inside a library's object */
     bool repeats;          /* the same step follows it again and again */
     bool graph;            /* the first node of an autograd graph */
-    bool mixed;            /* it leads to objects of several classes */
+    bool mixed, inner;     /* it leads to several classes; to a frame, or goes through one */
     enum vt_weak leads_to; /* a variable, of which a step is in doubt */
     uint32_t line;
     uint32_t objects;                /* that it leads to, at most, at any snapshot; 0: unknown */
@@ -96,8 +95,7 @@ static void rewrite(struct merging *m) {
     size_t length = strlen(m->name);
     if (!parent || !parent->hidden || m->kind != VT_STEP_KEY || length < 2 || m->name[0] != '\'')
         return;
-    m->stripped = vt_strndup(m->name + 1, length - 2);
-    m->name = m->stripped;
+    m->name = m->stripped = vt_strndup(m->name + 1, length - 2);
     m->kind = is_decimal(m->name) ? VT_STEP_INDEX : VT_STEP_ATTRIBUTE;
 }
 
@@ -377,6 +375,7 @@ static void make_name(struct vt_owner_names *n, uint32_t index) {
     const char *of = parent->core[0] ? parent->core : "a frame";
     char *text = step_text(way);
     way->context = parent->context;
+    way->inner = parent->inner || way->kind == VT_STEP_FRAME;
     if (way->hidden || way->inside) {
         way->core = parent->core;
     } else if (way->kind == VT_STEP_FRAME) {
@@ -385,7 +384,7 @@ static void make_name(struct vt_owner_names *n, uint32_t index) {
     } else if (way->kind == VT_STEP_NAME) {
         way->core = keep(n, vt_strdup(text));
         if (parent->parent != VT_MAP_NONE && parent->kind != VT_STEP_FRAME)
-            way->context = keep(n, vt_formatted("local of %s", of));
+            way->inner = (way->context = keep(n, vt_formatted("local of %s", of))) != NULL;
     } else if (way->kind == VT_STEP_CLOSURE || way->kind == VT_STEP_DEFAULT) {
         way->core = keep(n, vt_strdup(text));
         way->context = keep(
@@ -577,6 +576,7 @@ void vt_owner_names_fill(struct vt_owner_names *n, uint32_t step, struct vt_memo
     uint32_t index = n->way_of[step], end = name_end(n, index), holder = holder_of(n, end);
     const struct vt_root *root = root_of(n, end);
     owner->name = whole_name(n, end);
+    owner->is_local_of_another = n->ways[end].inner;
     owner->root = *root;
     if (root->kind == VT_ROOT_EXCEPTION)
         owner->root.function = frame_function(n, end);

@@ -37,6 +37,10 @@ static void owner(struct vt_json *j, const struct vt_process *p, const struct vt
     vt_json_string(j, "owner", o->key);
     vt_json_string(j, "name", o->name);
     way(j, o);
+    /* a word of C or C++ may be one that was given up */
+    bool pointer = o->root.kind == VT_ROOT_GLOBAL || o->root.kind == VT_ROOT_THREAD_LOCAL ||
+                   o->root.kind == VT_ROOT_NATIVE_STACK;
+    vt_json_string(j, "by", pointer ? "pointer" : "reference");
     vt_json_string(j, "graph", o->graph);
     vt_json_number(j, "graphs", o->graphs ? o->graphs : VT_UNKNOWN);
     vt_json_number(j, "graph_chain", o->graph_chain ? o->graph_chain : VT_UNKNOWN);

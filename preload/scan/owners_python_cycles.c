@@ -6,7 +6,7 @@
  * It is the collector's own method, on what its lists have. From each object's count of references
  * those are taken that come from other such objects; where some are left, something else holds it,
  * and all that it leads to. A reference that is not known here is left over too, so what is called
- * garbage is garbage. To give names, a cycle begins at an object of a class.
+ * garbage is garbage. To give names, a cycle begins at an object of a class, if it has one.
  *
  * Where that leaves memory without an owner, the objects that something unknown holds are walked from,
  * too: a list whose only reference is in a C extension. They are told as what was last seen of the
@@ -40,6 +40,7 @@ struct suspect {
     int64_t references; /* those that do not come from a suspect */
     uint32_t mark;      /* HELD, or the number of the look that last came by */
     uint32_t beside;    /* another one of the same place; 0: none */
+    bool named;
 };
 #define HELD UINT32_MAX
 
@@ -162,14 +163,19 @@ static bool is_in_cycle(struct vt_owners *w, uint32_t suspect) {
     return cycles.met;
 }
 
-static void name_cycles(struct vt_owners *w) {
+/* Names the cycles with an object of a class, or those that are left, which have only builtin types. */
+static void name_some_cycles(struct vt_owners *w, bool of_classes) {
+    uint32_t looks = 0;
     for (uint32_t i = 1; i < cycles.count && vt_owners_goes_on(w); i++) {
         const struct suspect *s = &cycles.suspects[i];
         const struct vt_owners_type *type =
             s->mark == HELD ? NULL : vt_owners_type_of(w, s->object);
         char name[VT_OWNERS_TEXT_MOST];
-        if (!type || !(type->flags & VT_PYFLAG_HEAP) || !is_in_cycle(w, i))
+        if (!type || type->leaf || of_classes != ((type->flags & VT_PYFLAG_HEAP) != 0) ||
+            (!of_classes && (vt_owners_seen(w, s->object) || looks++ >= MOST_APART)) ||
+            !is_in_cycle(w, i))
             continue;
+        cycles.suspects[i].named = true;
         struct vt_root root = {
             .level = VT_LEVEL_CYCLE,
             .kind = VT_STEP_CYCLE,
@@ -178,6 +184,18 @@ static void name_cycles(struct vt_owners *w) {
         if (vt_owners_root(w, &root))
             vt_owners_python_part(w, s->object);
     }
+}
+
+static void name_cycles(struct vt_owners *w) {
+    name_some_cycles(w, true);
+    /* What these lead to has a name. */
+    cycles.queued = 0;
+    for (uint32_t i = 1; i < cycles.count; i++)
+        if (cycles.suspects[i].named)
+            hold(w, cycles.suspects[i].object);
+    for (uint32_t i = 0; i < cycles.queued && vt_owners_goes_on(w); i++)
+        traverse(w, cycles.queue[i], hold);
+    name_some_cycles(w, false);
 }
 
 /* How many items a container has; 0: it is none. */

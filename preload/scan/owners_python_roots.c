@@ -51,11 +51,13 @@ static uintptr_t module_dict(struct vt_owners *w, uintptr_t module) {
 
 static void module(struct vt_owners *w, uintptr_t key, uintptr_t value, void *data) {
     char name[VT_OWNERS_TEXT_MOST + 1], file[VT_OWNERS_TEXT_MOST + 1];
-    uintptr_t dict = module_dict(w, value);
-    (void)data;
+    uintptr_t dict = module_dict(w, value), main_module = *(const uintptr_t *)data;
     if (!dict)
         return;
     name[vt_owners_python_str(w, key, name, sizeof name - 1)] = 0;
+    /* multiprocessing calls it __mp_main__, too. */
+    if (value == main_module && strcmp(name, "__main__") != 0)
+        return;
     uintptr_t path = vt_owners_python_look_up(w, dict, "__file__");
     file[path ? vt_owners_python_str(w, path, file, sizeof file - 1) : 0] = 0;
     bool main = strcmp(name, "__main__") == 0;
@@ -180,8 +182,11 @@ static void interpreter(struct vt_owners *w, uintptr_t at, enum vt_owners_level 
             frames(w, thread);
         thread = vt_owners_word(w, thread + VT_PYTHREAD_NEXT);
     }
-    if (level == VT_LEVEL_USER || level == VT_LEVEL_OWN || level == VT_LEVEL_LIBRARY)
-        vt_owners_python_each(w, vt_owners_word(w, at + py->interpreter_modules), module, NULL);
+    if (level == VT_LEVEL_USER || level == VT_LEVEL_OWN || level == VT_LEVEL_LIBRARY) {
+        uintptr_t modules = vt_owners_word(w, at + py->interpreter_modules),
+                  main_module = vt_owners_python_look_up(w, modules, "__main__");
+        vt_owners_python_each(w, modules, module, &main_module);
+    }
 }
 
 void vt_owners_python_roots(struct vt_owners *w) {

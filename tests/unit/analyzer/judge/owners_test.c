@@ -385,6 +385,7 @@ static void json(void **state) {
         "\"file\": \"/tmp/train.py\"",
         "\"line\": null",
         "\"role\": \"parameters\"",
+        "\"by\": \"reference\"",
         "\"used_for\": {",
         "\"parameters\": 4096",
         "\"gradients\": 0",
