@@ -23,7 +23,9 @@ void vt_mappings_add(const void *start, size_t bytes) {
 void vt_mappings_remove(const void *start) {
     (void)start;
 }
-void vt_peak_freed(const struct vt_live *was) {
+__thread struct vt_tls vt_tls;
+struct vt_peak_device vt_peak_devices[VT_PEAK_DEVICES];
+void vt_peak_freed_(const struct vt_live *was) {
     (void)was;
 }
 bool vt_rise_on;
