@@ -23,6 +23,19 @@ def grow(count=40):
     return history
 
 
+def bank():
+    """A larger one takes the place of each, beside what is much larger."""
+    weights = Buffer(256 * 1024 * KIB)
+    kept = Buffer(64 * KIB)
+    for i in range(40):
+        kept = Buffer(kept_bytes(i))
+    return kept.pointer != weights.pointer
+
+
+def kept_bytes(i):
+    return (2 + i) * 128 * KIB
+
+
 def children():
     """What wait() tells of children; "none" is the answer that a program without children gets."""
     try:
@@ -69,4 +82,7 @@ def main():
     return len(history)
 
 
-main()
+if how == "bank":
+    bank()
+else:
+    main()
