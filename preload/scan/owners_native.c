@@ -117,99 +117,6 @@ static void found(struct vt_native *n, uintptr_t address, const struct vt_native
     n->sought -= !is_sought(t);
 }
 
-bool vt_native_is_marked(const struct vt_span *s, uintptr_t start) {
-    return s->kind == VT_SPAN_CELLS
-               ? vt_bit(s->bits[VT_BITS_MARK + VT_MARK_USER], (start - s->base) / 16)
-               : s->marked[VT_MARK_USER];
-}
-
-static struct vt_span *span_at(struct vt_native *n, uintptr_t address) {
-    if (!n->near || address - n->near->start >= n->near->end - n->near->start) {
-        struct vt_span *s = vt_scan_span_at(n->scan, address);
-        if (!s)
-            return NULL;
-        n->near = s;
-    }
-    return n->near;
-}
-
-unsigned vt_native_block(struct vt_native *n, uintptr_t address, const struct vt_native_way *from,
-                         struct vt_range *block) {
-    struct vt_span *s = span_at(n, address);
-    if (!s || s->kind == VT_SPAN_ROOT || s->kind == VT_SPAN_BOOKS || (n->scan->python && !s->heap))
-        return 0;
-    *block = (struct vt_range){s->start, s->end};
-    if (s->kind == VT_SPAN_CELLS && !vt_scan_cell_at(s, address, block))
-        return 0;
-    if (from->books && s->heap && vt_scan_is_books(s, block->start))
-        return 0;
-    return vt_native_is_marked(s, block->start) ? 1 : 2;
-}
-
-uint32_t vt_native_tail(struct vt_native *n, const struct vt_native_tail *as) {
-    uint64_t hash = as->shared;
-    for (unsigned i = 0; i < as->class_count; i++)
-        hash = (hash ^ as->classes[i]) * 0x9e3779b97f4a7c15ull;
-    uint32_t i = (uint32_t)(hash >> 32) % VT_NATIVE_TAILS;
-    for (unsigned tries = 0; tries < 64; tries++, i = (i + 1) % VT_NATIVE_TAILS) {
-        struct vt_native_tail *t = &n->tails[i];
-        if (i && !t->shared && !t->class_count)
-            *t = *as;
-        if (i && t->shared == as->shared && t->class_count == as->class_count &&
-            memcmp(t->classes, as->classes, sizeof t->classes) == 0)
-            return i;
-    }
-    return 0;
-}
-
-/* Most first words of blocks are none: what leads to other memory than a module's data. */
-static bool may_be_vtable(struct vt_native *n, uintptr_t word) {
-    const struct vt_span *of = word ? span_at(n, word) : NULL;
-    return word && (!of || of->kind == VT_SPAN_ROOT);
-}
-
-/* The tail of a way that goes on to a block: with the class of the object at its start, or of one that
- * make_shared made. */
-static uint32_t tail_to(struct vt_native *n, uintptr_t start, uint32_t from) {
-    struct vt_native_tail tail = n->tails[from];
-    if (tail.class_count == VT_NATIVE_CLASSES || !may_be_vtable(n, vt_owners_word(n->w, start)))
-        return from;
-    if (vt_class_is_shared(n->w, start))
-        start += 16;
-    uintptr_t vtable = vt_class_object(n->w, start);
-    if (!vtable || !may_be_vtable(n, vtable) ||
-        (tail.class_count && tail.classes[tail.class_count - 1] == vtable))
-        return from;
-    tail.classes[tail.class_count++] = vtable;
-    uint32_t to = vt_native_tail(n, &tail);
-    return to ? to : from;
-}
-
-void vt_native_enter(struct vt_native *n, struct vt_range block, struct vt_range part,
-                     const struct vt_native_way *from) {
-    struct vt_span *s = span_at(n, block.start);
-    uint64_t words = (part.end - part.start) / 8; /* 0: to its end */
-    if (vt_native_is_marked(s, block.start))
-        return;
-    if (s->kind == VT_SPAN_CELLS)
-        vt_bit_set(s->bits[VT_BITS_MARK + VT_MARK_USER], (block.start - s->base) / 16);
-    else
-        s->marked[VT_MARK_USER] = true;
-    if (part.start >= part.end)
-        return;
-    if (n->last - n->first == n->room) {
-        n->w->in_doubt = true;
-        return;
-    }
-    n->w->work += 2;
-    struct vt_native_waiting *p = &n->queue[n->last++ % n->room];
-    *p = (struct vt_native_waiting){.start = part.start, .root = from->root, .tail = from->tail};
-    p->words = words > UINT32_MAX ? 0 : (uint32_t)words;
-    p->start |= s->heap && vt_scan_is_books(s, block.start);
-    if (part.start == block.start && s->kind == VT_SPAN_CELLS)
-        p->tail = tail_to(n, block.start, from->tail);
-}
-
 void vt_native_follow(struct vt_native *n, uintptr_t word, const struct vt_native_way *from) {
     struct vt_range block;
     if (!vt_native_may_lead(n, word))
@@ -351,7 +258,7 @@ static void look_through_waiting(struct vt_native *n, struct vt_native_waiting w
     struct piece p = {
         .start = start,
         .way = {.root = waiting.root, .tail = waiting.tail, .books = waiting.start & 1}};
-    struct vt_span *s = span_at(n, p.start);
+    struct vt_span *s = vt_native_span_at(n, p.start);
     p.end = waiting.words ? start + 8 * (uint64_t)waiting.words : s->end;
     p.steady = s->steady;
     if (s->kind == VT_SPAN_CELLS && p.steady && vt_scan_cells_present(s, p.start, p.end))

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The search through memory whose types are not known, for owners_native.c, owners_shapes.c and
- * owners_shared.c.
+ * The search through memory whose types are not known, for owners_native.c and its parts:
+ * owners_blocks.c, owners_shapes.c, owners_shared.c, owners_stacks.c, owners_tls.c, owners_seen.c.
  */
 #ifndef VT_PRELOAD_OWNERS_NATIVE_H
 #define VT_PRELOAD_OWNERS_NATIVE_H
@@ -80,10 +80,12 @@ static inline bool vt_native_may_lead(const struct vt_native *n, uintptr_t word)
            word - n->lead[1].start < n->lead[1].end - n->lead[1].start;
 }
 
-/* owners_native.c */
+/* owners_blocks.c */
 
 /* The number of a tail; 0: there is no room. */
 uint32_t vt_native_tail(struct vt_native *n, const struct vt_native_tail *as);
+/* The span around an address; NULL: none. */
+struct vt_span *vt_native_span_at(struct vt_native *n, uintptr_t address);
 /* The block of memory around an address: 0: none that may be entered; 1: it was entered before; 2: it
  * was not. */
 unsigned vt_native_block(struct vt_native *n, uintptr_t address, const struct vt_native_way *from,
@@ -91,11 +93,14 @@ unsigned vt_native_block(struct vt_native *n, uintptr_t address, const struct vt
 /* Enters a block, of which only this part is looked at. */
 void vt_native_enter(struct vt_native *n, struct vt_range block, struct vt_range part,
                      const struct vt_native_way *from);
+/* Whether the search has come to the block that starts there. */
+bool vt_native_is_marked(const struct vt_span *s, uintptr_t start);
+
+/* owners_native.c */
+
 /* Follows a word: to an allocation, and into memory. */
 void vt_native_follow(struct vt_native *n, uintptr_t word, const struct vt_native_way *from);
 void vt_native_drain(struct vt_native *n);
-/* Whether the search has come to the block that starts there. */
-bool vt_native_is_marked(const struct vt_span *s, uintptr_t start);
 /* The search of a walk, with all pieces of memory; NULL: it cannot be made. */
 struct vt_native *vt_native_of(struct vt_owners *w);
 /* Looks at the words in a piece of memory. `steady`: as in struct vt_span. */

@@ -4,8 +4,7 @@
 #include <Python.h>
 
 struct buffer {
-    PyObject_HEAD
-    int uses;
+    PyObject_HEAD int uses;
     unsigned long long memory;
 };
 
@@ -21,8 +20,7 @@ static PyObject *make(PyTypeObject *type, PyObject *args, PyObject *keywords) {
 }
 
 static PyTypeObject type = {PyVarObject_HEAD_INIT(NULL, 0).tp_name = "buffer_pool.Buffer",
-                            .tp_basicsize = sizeof(struct buffer),
-                            .tp_flags = Py_TPFLAGS_DEFAULT,
+                            .tp_basicsize = sizeof(struct buffer), .tp_flags = Py_TPFLAGS_DEFAULT,
                             .tp_new = make};
 
 /* A capsule with a structure on the heap. */
@@ -37,7 +35,8 @@ static PyObject *wrap(PyObject *module, PyObject *args) {
 
 static PyMethodDef functions[] = {{"wrap", wrap, METH_VARARGS, NULL}, {NULL, NULL, 0, NULL}};
 
-static struct PyModuleDef module = {PyModuleDef_HEAD_INIT, .m_name = "buffer_pool", .m_size = -1, .m_methods = functions};
+static struct PyModuleDef module = {PyModuleDef_HEAD_INIT, .m_name = "buffer_pool", .m_size = -1,
+                                    .m_methods = functions};
 
 PyMODINIT_FUNC PyInit_buffer_pool(void) {
     PyObject *made = PyType_Ready(&type) ? NULL : PyModule_Create(&module);

@@ -9,7 +9,8 @@
 
 static void __attribute__((noinline)) open_and_close(void) {
     void *library = dlopen("plug_in_library.so", RTLD_NOW);
-    void (*start)(CUdeviceptr, CUdeviceptr) = (void (*)(CUdeviceptr, CUdeviceptr))dlsym(library, "plug_in_start");
+    void (*start)(CUdeviceptr, CUdeviceptr) =
+        (void (*)(CUdeviceptr, CUdeviceptr))dlsym(library, "plug_in_start");
     start(ALLOC(64 * KIB), 0);
     if (dlclose(library))
         _Exit(97);
@@ -18,7 +19,8 @@ static void __attribute__((noinline)) open_and_close(void) {
 int main(int argc, char **argv) {
     SCENE(argc, argv);
     open_and_close();
-    void (*keep)(CUdeviceptr) = (void (*)(CUdeviceptr))dlsym(dlopen("seen_library.so", RTLD_NOW), "seen_keep");
+    void (*keep)(CUdeviceptr) =
+        (void (*)(CUdeviceptr))dlsym(dlopen("seen_library.so", RTLD_NOW), "seen_keep");
     keep(ALLOC(32 * KIB));
     volatile char over[4096];
     for (size_t i = 0; i < sizeof over; i++)

@@ -12,8 +12,12 @@ struct Task {
         Task get_return_object() {
             return {std::coroutine_handle<promise_type>::from_promise(*this)};
         }
-        std::suspend_always initial_suspend() { return {}; }
-        std::suspend_always final_suspend() noexcept { return {}; }
+        std::suspend_always initial_suspend() {
+            return {};
+        }
+        std::suspend_always final_suspend() noexcept {
+            return {};
+        }
         void return_void() {}
         void unhandled_exception() {}
     };

@@ -27,7 +27,8 @@ int main(int argc, char **argv) {
         getcontext(&contexts[i]);
         contexts[i].uc_stack.ss_size = 1 << 16;
         contexts[i].uc_stack.ss_sp =
-            i ? mmap(NULL, 1 << 16, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0) : malloc(1 << 16);
+            i ? mmap(NULL, 1 << 16, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0)
+              : malloc(1 << 16);
         makecontext(&contexts[i], i ? second : first, 0);
         swapcontext(&main_context, &contexts[i]);
     }

@@ -4,8 +4,14 @@
  * use, so both are right. */
 #include "scene.h"
 
-static struct { unsigned head, tail; CUdeviceptr slots[8]; } ring;
-static struct done { struct done *next; CUdeviceptr memory; } *done;
+static struct {
+    unsigned head, tail;
+    CUdeviceptr slots[8];
+} ring;
+static struct done {
+    struct done *next;
+    CUdeviceptr memory;
+} * done;
 
 int main(int argc, char **argv) {
     SCENE(argc, argv);

@@ -256,6 +256,8 @@ static void limits(void **state) {
     (void)state;
     uint64_t t = 1000;
     static const uint64_t big = 1ull << VT_SHORT_SIZE, far = 1ull << (VT_SHORT_WINDOW + 16);
+    const uint64_t later = t + UINT32_MAX, much_later = later + (1ull << 32),
+                   freed = much_later + (1 << 22) - 1;
     const struct vt_rec_alloc records[] = {
         an_alloc(t, 0x7f0000000000, 512, 1),
         an_alloc(t, 0x7f0000000010, big - 1, (1 << 24) - 1),
@@ -264,14 +266,14 @@ static void limits(void **state) {
         an_alloc(t, 0x7f0000000038, 1, 1),
         an_alloc(t, far - 16, 1, 1),
         an_alloc(t, far, 1, 1),
-        an_alloc(t += UINT32_MAX, 0x7f0000000000, 0, 0),
-        an_alloc(t += 1ull << 32, 0x7f0000000000, 0, 0),
-        a_free(t += (1 << 22) - 1, 0x7f0000000000),
-        a_free(t += 1 << 22, 0x7f0000000000),
-        a_free(t -= 1, 0x7f0000000000),
-        a_free(t, far - 16),
-        a_free(t, far),
-        a_free(t, 0x7f0000000001),
+        an_alloc(later, 0x7f0000000000, 0, 0),
+        an_alloc(much_later, 0x7f0000000000, 0, 0),
+        a_free(freed, 0x7f0000000000),
+        a_free(freed + (1 << 22), 0x7f0000000000),
+        a_free(freed + (1 << 22) - 1, 0x7f0000000000),
+        a_free(freed + (1 << 22) - 1, far - 16),
+        a_free(freed + (1 << 22) - 1, far),
+        a_free(freed + (1 << 22) - 1, 0x7f0000000001),
         a_free(VT_TICKS_MASK, 16),
         a_free(0, 16),
     };
