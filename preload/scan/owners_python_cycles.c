@@ -186,6 +186,18 @@ static void name_some_cycles(struct vt_owners *w, bool of_classes) {
     }
 }
 
+/* Whether frames that returned are among what only the collector would free. */
+static bool has_frames(struct vt_owners *w) {
+    for (uint32_t i = 1; i < cycles.count && vt_owners_goes_on(w); i++) {
+        const struct suspect *s = &cycles.suspects[i];
+        const struct vt_owners_type *type =
+            s->mark == HELD ? NULL : vt_owners_type_of(w, s->object);
+        if (type && (type->reader == VT_PYREAD_FRAME || type->reader == VT_PYREAD_TRACEBACK))
+            return true;
+    }
+    return false;
+}
+
 static void name_cycles(struct vt_owners *w) {
     name_some_cycles(w, true);
     /* What these lead to has a name. */
@@ -195,7 +207,10 @@ static void name_cycles(struct vt_owners *w) {
             hold(w, cycles.suspects[i].object);
     for (uint32_t i = 0; i < cycles.queued && vt_owners_goes_on(w); i++)
         traverse(w, cycles.queue[i], hold);
-    name_some_cycles(w, false);
+    /* Exceptions and their frames hold each other. What held them while a frame still ran, which was
+     * seen as memory grew, tells more. */
+    if (!has_frames(w))
+        name_some_cycles(w, false);
 }
 
 /* How many items a container has; 0: it is none. */
