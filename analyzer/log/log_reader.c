@@ -171,6 +171,8 @@ static void note_damage(struct vt_log *log, uint64_t offset, const char *what, u
  * been the event that it entered for. */
 struct writer {
     uint64_t entered, newest;
+    uint64_t waiting; /* the last stack whose event did not come in the stack's chunk, + 1; 0: none.
+                         Its `ticks` is the one before it, alike. */
 };
 
 /* What a scan carries from chunk to chunk. */
@@ -205,16 +207,34 @@ static uint32_t thread_of(const uint8_t *record) {
 /* A chunk being scanned. */
 struct passage {
     struct vt_log *log;
+    struct writer *writer;
     bool times_only;
     struct vt_short_span span; /* of its events so far */
-    size_t waiting;            /* the first stack whose event has not come yet */
+    size_t waiting;            /* the chunk's first stack whose event has not come yet */
     uint32_t tid;
 };
 
+static void date_waiting(struct vt_log *log, struct writer *writer, uint64_t ticks) {
+    while (writer->waiting) {
+        struct vt_log_stack *stack = &log->stacks[writer->waiting - 1];
+        writer->waiting = stack->ticks;
+        stack->ticks = ticks;
+    }
+}
+
 /* Stacks come before the first event that names them. */
 static void date_stacks(struct passage *p, uint64_t ticks) {
+    date_waiting(p->log, p->writer, ticks);
     for (; p->waiting < p->log->stack_count; p->waiting++)
         p->log->stacks[p->waiting].ticks = ticks;
+}
+
+/* The chunk had no room left for the event: it is the first of the thread's next chunk. */
+static void leave_waiting(struct passage *p) {
+    for (; p->waiting < p->log->stack_count; p->waiting++) {
+        p->log->stacks[p->waiting].ticks = p->writer->waiting;
+        p->writer->waiting = p->waiting + 1;
+    }
 }
 
 static void scan_record(struct passage *p, const uint8_t *record, uint32_t length) {
@@ -245,7 +265,7 @@ static void scan_records(struct passage *p, struct vt_short_records *records, ui
         if (length)
             scan_record(p, record, length);
     } while (length);
-    date_stacks(p, p->span.last_ticks);
+    leave_waiting(p);
 }
 
 static void scan_chunk(struct vt_log *log, struct scan *scan, uint64_t number, const uint8_t *file,
@@ -267,6 +287,7 @@ static void scan_chunk(struct vt_log *log, struct scan *scan, uint64_t number, c
     if (head.entered_at && head.entered_at < scan->oldest_entered)
         scan->oldest_entered = head.entered_at;
     struct passage p = {.log = log,
+                        .writer = writer,
                         .times_only = scan->times_only,
                         .span = {.sorted = true, .first_ticks = UINT64_MAX},
                         .waiting = log->stack_count,
@@ -326,8 +347,9 @@ static int scan_all(struct vt_log *log, struct scan *scan, struct vt_string *mes
     free(bytes);
     free(scan->record);
     for (size_t i = 0; i < scan->writer_count; i++) {
-        const struct writer *w = &scan->writers[i];
+        struct writer *w = &scan->writers[i];
         scan->in_flight |= w->entered && w->entered >= w->newest;
+        date_waiting(log, w, w->entered > w->newest ? w->entered : w->newest);
     }
     free(scan->writers);
     vt_map_free(&scan->by_tid);

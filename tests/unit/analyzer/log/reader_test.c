@@ -534,6 +534,40 @@ static void modules_have_lifetimes(void **state) {
     maker_free(&m);
 }
 
+/* A chunk may end between a stack and its event, wherever the records before it happen to end; other
+ * threads' chunks come between. The stack lies in the module that was mapped at the event's time. */
+static void stacks_at_the_end_of_a_chunk(void **state) {
+    (void)state;
+    const uint64_t frame = 0x1800;
+    for (unsigned entries = 0; entries < 3; entries++) { /* chunks without an event between */
+        struct vt_maker m;
+        maker_start(&m);
+        maker_module(&m, 0, 1, 0x1000, 0x2000, 0, "", 0, "/old.so");
+        maker_alloc(&m, 0, 10, 1, 2, 0, 0, 0x7000, 64, 1);
+        maker_module(&m, 0, 20, 0x1000, 0x2000, 0, "", 0, "/new.so");
+        maker_stack(&m, 0, 1, &frame, 1);
+        for (unsigned i = 0; i < entries; i++) {
+            m.threads[0].used = VT_CHUNK_BYTES;
+            maker_stack(&m, 0, 2 + i, &frame, 1);
+        }
+        maker_alloc(&m, 1, 5, 1, 2, 0, 0, 0x9000, 64, 1);
+        maker_stack(&m, 1, 9, &frame, 1); /* this thread was killed before its event */
+        m.threads[0].used = VT_CHUNK_BYTES;
+        maker_alloc(&m, 0, 25, 1, 2, 0, 1, 0x8000, 64, 1);
+        struct vt_log log;
+        struct vt_string message = {0};
+        assert_int_equal(maker_save(&m, path), 0);
+        assert_int_equal(vt_log_open(path, &log, &message), 0);
+        for (uint32_t number = 1; number < 2 + entries; number++)
+            assert_int_equal(vt_log_stack(&log, number)->ticks, 25);
+        assert_int_equal(vt_log_stack(&log, 9)->ticks, 5);
+        assert_string_equal(vt_log_module_at(&log, frame, vt_log_stack(&log, 1)->ticks)->path,
+                            "/new.so");
+        vt_log_close(&log);
+        maker_free(&m);
+    }
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(whole_log),
@@ -551,6 +585,7 @@ int main(void) {
         cmocka_unit_test(read_errors),
         cmocka_unit_test(stacks_without_frames),
         cmocka_unit_test(modules_have_lifetimes),
+        cmocka_unit_test(stacks_at_the_end_of_a_chunk),
     };
     return cmocka_run_group_tests(tests, maker_make_folder, maker_remove_folder);
 }
