@@ -187,7 +187,8 @@ struct scan {
     struct vt_map by_tid; /* tid -> index into writers */
 };
 
-static struct writer *writer_of(struct scan *scan, uint32_t tid) {
+/* The writer's place in scan->writers, which may move. */
+static uint32_t writer_of(struct scan *scan, uint32_t tid) {
     uint32_t index = vt_map_get(&scan->by_tid, tid);
     if (index == VT_MAP_NONE) {
         index = (uint32_t)scan->writer_count;
@@ -195,7 +196,7 @@ static struct writer *writer_of(struct scan *scan, uint32_t tid) {
         scan->writers[scan->writer_count++] = (struct writer){0};
         vt_map_put(&scan->by_tid, tid, index);
     }
-    return &scan->writers[index];
+    return index;
 }
 
 static uint32_t thread_of(const uint8_t *record) {
@@ -207,11 +208,10 @@ static uint32_t thread_of(const uint8_t *record) {
 /* A chunk being scanned. */
 struct passage {
     struct vt_log *log;
-    struct writer *writer;
-    bool times_only;
+    struct scan *scan;
     struct vt_short_span span; /* of its events so far */
     size_t waiting;            /* the chunk's first stack whose event has not come yet */
-    uint32_t tid;
+    uint32_t tid, writer;      /* of the thread that writes; the writer's place in scan->writers */
 };
 
 static void date_waiting(struct vt_log *log, struct writer *writer, uint64_t ticks) {
@@ -224,32 +224,40 @@ static void date_waiting(struct vt_log *log, struct writer *writer, uint64_t tic
 
 /* Stacks come before the first event that names them. */
 static void date_stacks(struct passage *p, uint64_t ticks) {
-    date_waiting(p->log, p->writer, ticks);
+    date_waiting(p->log, &p->scan->writers[p->writer], ticks);
     for (; p->waiting < p->log->stack_count; p->waiting++)
         p->log->stacks[p->waiting].ticks = ticks;
 }
 
 /* The chunk had no room left for the event: it is the first of the thread's next chunk. */
 static void leave_waiting(struct passage *p) {
+    struct writer *writer = &p->scan->writers[p->writer];
     for (; p->waiting < p->log->stack_count; p->waiting++) {
-        p->log->stacks[p->waiting].ticks = p->writer->waiting;
-        p->writer->waiting = p->waiting + 1;
+        p->log->stacks[p->waiting].ticks = writer->waiting;
+        writer->waiting = p->waiting + 1;
     }
+}
+
+/* A thread that ends leaves its chunk to another. */
+static void set_thread(struct passage *p, uint32_t tid) {
+    leave_waiting(p);
+    p->tid = tid;
+    p->writer = writer_of(p->scan, tid);
 }
 
 static void scan_record(struct passage *p, const uint8_t *record, uint32_t length) {
     uint64_t word[2];
     memcpy(word, record, sizeof word);
     if (vt_word_type(word[0]) >= 0x80) {
-        if (!p->times_only)
+        if (!p->scan->times_only)
             vt_log_take(p->log, record, length);
         if (vt_word_type(word[0]) == VT_REC_THREAD && vt_record_is_whole(record, length))
-            p->tid = thread_of(record);
+            set_thread(p, thread_of(record));
         return;
     }
-    if (vt_word_type(word[0]) == VT_REC_PHASE && !p->times_only)
+    if (vt_word_type(word[0]) == VT_REC_PHASE && !p->scan->times_only)
         vt_log_take_phase(p->log, record, p->tid);
-    if (vt_word_type(word[0]) == VT_REC_SAMPLE && !p->times_only)
+    if (vt_word_type(word[0]) == VT_REC_SAMPLE && !p->scan->times_only)
         vt_log_take_sample(p->log, record);
     vt_short_span_add(&p->span, vt_log_key(word[0], word[1]));
     date_stacks(p, vt_when_ticks(word[1]));
@@ -281,20 +289,22 @@ static void scan_chunk(struct vt_log *log, struct scan *scan, uint64_t number, c
             note_damage(log, number * VT_CHUNK_BYTES, "a chunk's magic", head.magic);
         return;
     }
-    struct writer *writer = writer_of(scan, head.tid);
+    uint32_t index = writer_of(scan, head.tid);
+    struct writer *writer = &scan->writers[index];
     if (head.entered_at > writer->entered)
         writer->entered = head.entered_at;
     if (head.entered_at && head.entered_at < scan->oldest_entered)
         scan->oldest_entered = head.entered_at;
     struct passage p = {.log = log,
-                        .writer = writer,
-                        .times_only = scan->times_only,
+                        .scan = scan,
                         .span = {.sorted = true, .first_ticks = UINT64_MAX},
                         .waiting = log->stack_count,
-                        .tid = head.tid};
+                        .tid = head.tid,
+                        .writer = index};
     struct vt_short_records records;
     vt_short_records_start(&records, file, have);
     scan_records(&p, &records, scan->record);
+    writer = &scan->writers[index];
     if (p.span.count && p.span.last_ticks > scan->newest)
         scan->newest = p.span.last_ticks;
     if (p.span.count && p.span.last_ticks > writer->newest)

@@ -568,6 +568,30 @@ static void stacks_at_the_end_of_a_chunk(void **state) {
     }
 }
 
+/* A thread that ends leaves its chunk to another, whose next chunk is of its own. */
+static void stacks_of_who_took_a_chunk_over(void **state) {
+    (void)state;
+    const uint64_t frame = 0x1800;
+    struct vt_maker m;
+    maker_start(&m);
+    maker_alloc(&m, 0, 10, 1, 2, 0, 0, 0x7000, 64, 1);
+    maker_stack(&m, 0, 1, &frame, 1); /* killed before its event */
+    struct vt_rec_thread taken = {.word = vt_word(VT_REC_THREAD, 0, 0, sizeof taken), .tid = 101};
+    maker_put(&m, 0, &taken, sizeof taken);
+    maker_stack(&m, 0, 2, &frame, 1);
+    m.threads[0].used = VT_CHUNK_BYTES;
+    maker_alloc(&m, 0, 30, 1, 2, 0, 0, 0x7100, 64, 1); /* another with the first thread's number */
+    maker_alloc(&m, 1, 20, 1, 2, 0, 2, 0x8000, 64, 1);
+    struct vt_log log;
+    struct vt_string message = {0};
+    assert_int_equal(maker_save(&m, path), 0);
+    assert_int_equal(vt_log_open(path, &log, &message), 0);
+    assert_int_equal(vt_log_stack(&log, 1)->ticks, 30);
+    assert_int_equal(vt_log_stack(&log, 2)->ticks, 20);
+    vt_log_close(&log);
+    maker_free(&m);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(whole_log),
@@ -586,6 +610,7 @@ int main(void) {
         cmocka_unit_test(stacks_without_frames),
         cmocka_unit_test(modules_have_lifetimes),
         cmocka_unit_test(stacks_at_the_end_of_a_chunk),
+        cmocka_unit_test(stacks_of_who_took_a_chunk_over),
     };
     return cmocka_run_group_tests(tests, maker_make_folder, maker_remove_folder);
 }
