@@ -45,8 +45,13 @@ static bool is_seen(const struct vt_log_step *step) {
     return step->kind == VT_STEP_SEEN;
 }
 
+/* A variable that has something left over from before. */
+static bool is_variable(const struct vt_log_step *step) {
+    return step->kind == VT_STEP_GLOBAL || step->kind == VT_STEP_THREAD_LOCAL;
+}
+
 static bool is_object(const struct vt_log_step *step) {
-    return !is_seen(step) || is(step, "object");
+    return is_seen(step) ? is(step, "object") : !is_variable(step);
 }
 
 /* Free it. */
@@ -62,12 +67,14 @@ static const char *article(const char *name) {
 /* "data of libpool.so (pool_state)". Free it. */
 static char *data_text(const struct telling *t, const struct vt_log_step *step) {
     struct vt_root root = {.what = NULL};
-    const struct vt_log_module *module =
-        vt_log_module_at(t->from->log, step->address, VT_TICKS_MASK);
-    vt_native_root_fill(t->from->log, t->from->symbols, VT_STEP_GLOBAL, step->address,
-                        step->address, &root);
+    uint64_t inside = step->address - (step->kind == VT_STEP_THREAD_LOCAL ? step->line : 0);
+    const struct vt_log_module *module = vt_log_module_at(t->from->log, inside, VT_TICKS_MASK);
+    vt_native_root_fill(t->from->log, t->from->symbols, is_seen(step) ? VT_STEP_GLOBAL : step->kind,
+                        step->address, inside, &root);
     if (!module)
         return vt_strdup("data of a library");
+    if (is_variable(step) && root.what)
+        return vt_formatted("data of %s (left over in %s)", vt_basename(root.module), root.what);
     return root.what ? vt_formatted("data of %s (%s)", vt_basename(root.module), root.what)
                      : vt_formatted("data of %s at 0x%llx", vt_basename(root.module),
                                     (unsigned long long)(step->address - module->bias));
@@ -88,7 +95,7 @@ static char *one_text(const struct telling *t, const struct vt_log_step *step) {
     if (is(step, "block"))
         return vt_formatted("a block of %s byte%s on the heap", VT_NUMBER(step->line),
                             vt_plural(step->line));
-    if (is(step, "data"))
+    if (is_variable(step) || is(step, "data"))
         return data_text(t, step);
     if (is(step, "stack"))
         return vt_strdup("a thread's stack, perhaps left there by a call that has returned");
@@ -124,7 +131,8 @@ static char *behind(const struct telling *t, struct hop *hop) {
     enum vt_hop *certainty = &hop->certainty;
     const struct vt_log_step *steps = t->from->log->steps;
     uint32_t up = of->parent;
-    *certainty = !is_seen(of)                        ? VT_HOP_HOLDER
+    *certainty = is_variable(of)                     ? VT_HOP_SEEN_NAMED
+                 : !is_seen(of)                      ? VT_HOP_HOLDER
                  : is(of, "stack") || is(of, "data") ? VT_HOP_SEEN_NAMED
                                                      : VT_HOP_SEEN;
     if (!is_seen(of) || up == VT_MAP_NONE)
@@ -178,14 +186,28 @@ static size_t merge(struct hop *hops, size_t count) {
     return kept;
 }
 
+/* The variable that leads to memory without holding it; VT_MAP_NONE: none, or another holds it. */
+static uint32_t left_over_in(const struct vt_owners_sources *from, const struct vt_owned_sum *sum) {
+    uint32_t step = sum->step;
+    if (step == VT_MAP_NONE || sum->further ||
+        vt_owner_names_settle(from->names, step, sum->others) != VT_MAP_NONE)
+        return VT_MAP_NONE;
+    while (from->log->steps[step].parent != VT_MAP_NONE)
+        step = from->log->steps[step].parent;
+    return vt_native_root_is_left_over(from->log, from->symbols, &from->log->steps[step])
+               ? step
+               : VT_MAP_NONE;
+}
+
 void vt_last_hops_tell(const struct vt_owners_sources *from, const struct vt_replay_snapshot *s,
                        const bool *speaks, struct vt_process *p) {
     struct telling t = {.from = from, .p = p, .hops = vt_alloc(s->sum_count, sizeof *t.hops)};
     for (size_t i = 0; i < s->sum_count; i++) {
         const struct vt_owned_sum *sum = &s->sums[i];
         uint32_t site = from->index[sum->site];
-        if (sum->hop != VT_MAP_NONE && site != VT_NO_SITE && speaks[site])
-            add(&t, site, &from->log->steps[sum->hop], sum->bytes);
+        uint32_t hop = sum->hop == VT_MAP_NONE ? left_over_in(from, sum) : sum->hop;
+        if (hop != VT_MAP_NONE && site != VT_NO_SITE && speaks[site])
+            add(&t, site, &from->log->steps[hop], sum->bytes);
     }
     t.count = merge(t.hops, t.count);
     for (size_t i = 0; i < t.count; i++) {

@@ -89,13 +89,28 @@ static void add_unowned(struct making *m, const struct vt_owned_sum *sum) {
     }
 }
 
+/* Whether a way was looked for only in case that the first one's variable holds nothing. */
+static bool is_spare(const struct vt_log *log, uint32_t step) {
+    while (log->steps[step].parent != VT_MAP_NONE)
+        step = log->steps[step].parent;
+    const struct vt_log_step *root = &log->steps[step];
+    return !root->in_doubt && (root->kind == VT_STEP_GLOBAL || root->kind == VT_STEP_THREAD_LOCAL);
+}
+
+/* The step of what holds the memory; VT_MAP_NONE: nothing that could be named. */
+static uint32_t settled_step(const struct vt_owners_sources *from, const struct vt_owned_sum *sum) {
+    return sum->step == VT_MAP_NONE || sum->further
+               ? sum->step
+               : vt_owner_names_settle(from->names, sum->step, sum->others);
+}
+
 static void add_sum(struct making *m, const struct vt_owned_sum *of) {
     struct vt_snapshot *s = m->snapshot;
     struct vt_owned_sum settled = *of, *sum = &settled;
     const struct vt_replay_site *site = &m->from->replay->sites[sum->site];
-    if (sum->step != VT_MAP_NONE && !sum->further)
-        sum->step = vt_owner_names_settle(m->from->names, sum->step, sum->others);
-    else if (sum->step != VT_MAP_NONE && vt_owner_names_in_doubt(m->from->names, sum->step))
+    sum->step = settled_step(m->from, of);
+    if (of->further && sum->step != VT_MAP_NONE &&
+        (is_spare(m->from->log, sum->step) || vt_owner_names_in_doubt(m->from->names, sum->step)))
         return;
     bool device = is_device_memory(site->layer);
     uint32_t owner = sum->step == VT_MAP_NONE ? VT_MAP_NONE : owner_of(m, sum);
@@ -222,7 +237,7 @@ static void look_at(const struct vt_owners_sources *from, uint32_t snapshot, str
         if (site == VT_NO_SITE || s->sums[i].further)
             continue;
         seen[site].now += s->sums[i].bytes;
-        seen[site].unowned += s->sums[i].step == VT_MAP_NONE ? s->sums[i].bytes : 0;
+        seen[site].unowned += settled_step(from, &s->sums[i]) == VT_MAP_NONE ? s->sums[i].bytes : 0;
     }
 }
 

@@ -91,6 +91,12 @@ struct vt_log_variable {
     char *name, *value;
 };
 
+/* What stood around a variable's word (VT_REC_AROUND). */
+struct vt_log_around {
+    uint8_t *halves;        /* two bytes of memory each; NULL: not known */
+    uint32_t before, count; /* bytes of memory: before the word, and in all */
+};
+
 /* A step of a way by which memory is held (VT_REC_STEP). */
 struct vt_log_step {
     uint32_t number;
@@ -100,6 +106,7 @@ struct vt_log_step {
     bool lost;        /* it has a parent, which is not in the log */
     uint32_t line;    /* of a root */
     uint64_t address; /* of a root */
+    struct vt_log_around around;
     struct vt_step_counts {
         uint32_t objects, row, length; /* see records.def; the last two of CLASS; 0: unknown */
     } counts;
@@ -169,6 +176,11 @@ struct vt_log {
 
     struct vt_log_step *steps; /* by number */
     size_t step_count, step_room;
+    struct vt_log_around_of {
+        uint32_t step; /* its number in the log */
+        struct vt_log_around around;
+    } * arounds; /* in the log's order */
+    size_t around_count, around_room;
     struct vt_log_owned *owned; /* by snapshot, then in the log's order */
     size_t owned_count, owned_room;
     struct vt_rec_snapshot *snapshots; /* by time */

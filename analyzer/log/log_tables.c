@@ -254,13 +254,21 @@ static void take_variable(struct vt_log *log, const uint8_t *record) {
 
 void vt_log_take(struct vt_log *log, const uint8_t *record, uint32_t length) {
     static void (*const takers[256])(struct vt_log *, const uint8_t *) = {
-        [VT_REC_STACK] = take_stack,        [VT_REC_MODULE] = take_module,
-        [VT_REC_CODE] = take_code,          [VT_REC_THREAD] = take_thread,
-        [VT_REC_DEVICE] = take_device,      [VT_REC_GPU] = take_gpu,
-        [VT_REC_NOTE] = take_note,          [VT_REC_NAME] = take_name,
-        [VT_REC_SCAN] = take_scan,          [VT_REC_LOST] = take_lost,
-        [VT_REC_ENV] = take_variable,       [VT_REC_STEP] = vt_log_take_step,
-        [VT_REC_OWNED] = vt_log_take_owned, [VT_REC_SNAPSHOT] = vt_log_take_snapshot,
+        [VT_REC_STACK] = take_stack,
+        [VT_REC_MODULE] = take_module,
+        [VT_REC_CODE] = take_code,
+        [VT_REC_THREAD] = take_thread,
+        [VT_REC_DEVICE] = take_device,
+        [VT_REC_GPU] = take_gpu,
+        [VT_REC_NOTE] = take_note,
+        [VT_REC_NAME] = take_name,
+        [VT_REC_SCAN] = take_scan,
+        [VT_REC_LOST] = take_lost,
+        [VT_REC_ENV] = take_variable,
+        [VT_REC_STEP] = vt_log_take_step,
+        [VT_REC_OWNED] = vt_log_take_owned,
+        [VT_REC_SNAPSHOT] = vt_log_take_snapshot,
+        [VT_REC_AROUND] = vt_log_take_around,
     };
     uint64_t word;
     memcpy(&word, record, sizeof word);

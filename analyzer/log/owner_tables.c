@@ -34,6 +34,18 @@ void vt_log_take_step(struct vt_log *log, const uint8_t *record) {
     };
 }
 
+/* It follows its step in the same chunk, or in a later one. */
+void vt_log_take_around(struct vt_log *log, const uint8_t *record) {
+    struct vt_rec_around r;
+    memcpy(&r, record, sizeof r);
+    if (!r.count || r.before >= 2 * (uint64_t)r.count)
+        return;
+    VT_GROW(log->arounds, log->around_count, log->around_room);
+    log->arounds[log->around_count++] =
+        (struct vt_log_around_of){r.step, {vt_alloc(r.count, 1), r.before, 2 * r.count}};
+    memcpy(log->arounds[log->around_count - 1].around.halves, record + sizeof r, r.count);
+}
+
 void vt_log_take_owned(struct vt_log *log, const uint8_t *record) {
     struct vt_rec_owned r;
     memcpy(&r, record, sizeof r);
@@ -86,6 +98,11 @@ static void link_steps(struct vt_log *log) {
     }
     for (size_t i = 0; i < log->owned_count; i++)
         log->owned[i].entry.step = vt_map_get(&numbers, log->owned[i].entry.step);
+    for (size_t i = 0; i < log->around_count; i++) {
+        uint32_t step = vt_map_get(&numbers, log->arounds[i].step);
+        if (step != VT_MAP_NONE)
+            log->steps[step].around = log->arounds[i].around;
+    }
     vt_map_free(&numbers);
 }
 
@@ -124,6 +141,9 @@ void vt_log_free_owners(struct vt_log *log) {
         free(log->steps[i].name);
         free(log->steps[i].type);
     }
+    for (size_t i = 0; i < log->around_count; i++)
+        free(log->arounds[i].around.halves);
+    free(log->arounds);
     free(log->steps);
     free(log->owned);
     free(log->snapshots);

@@ -9,6 +9,7 @@
 #include "log_reader.h"
 
 void vt_log_take_step(struct vt_log *log, const uint8_t *record);
+void vt_log_take_around(struct vt_log *log, const uint8_t *record);
 void vt_log_take_owned(struct vt_log *log, const uint8_t *record);
 void vt_log_take_snapshot(struct vt_log *log, const uint8_t *record);
 

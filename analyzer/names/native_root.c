@@ -19,10 +19,25 @@ void vt_native_root_fill(const struct vt_log *log, struct vt_symbols *symbols, u
         root->file = at.file;
         root->line = at.line;
     } else if (vt_symbols_variable(symbols, module->path, module->build_id, address,
-                                   kind == VT_STEP_THREAD_LOCAL, false, &variable)) {
+                                   kind == VT_STEP_THREAD_LOCAL, false, NULL, &variable)) {
         root->what = variable.name;
         root->file = variable.file;
         root->line = variable.line;
         root->hidden = variable.hidden;
     }
+}
+
+bool vt_native_root_is_left_over(const struct vt_log *log, struct vt_symbols *symbols,
+                                 const struct vt_log_step *step) {
+    bool is_thread_local = step->kind == VT_STEP_THREAD_LOCAL;
+    const struct vt_log_module *module = NULL;
+    struct vt_variable_symbol variable;
+    if (is_thread_local || step->kind == VT_STEP_GLOBAL)
+        module = vt_log_module_at(log, step->address - (is_thread_local ? step->line : 0),
+                                  VT_TICKS_MASK);
+    return module &&
+           vt_symbols_variable(symbols, module->path, module->build_id,
+                               step->address - module->bias, is_thread_local, false, &step->around,
+                               &variable) &&
+           variable.left_over;
 }

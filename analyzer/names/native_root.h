@@ -15,4 +15,8 @@
 void vt_native_root_fill(const struct vt_log *log, struct vt_symbols *symbols, unsigned kind,
                          uint64_t address, uint64_t inside_module, struct vt_root *root);
 
+/* Whether what a step's variable has is left over from what it held before (left_over.h). */
+bool vt_native_root_is_left_over(const struct vt_log *log, struct vt_symbols *symbols,
+                                 const struct vt_log_step *step);
+
 #endif

@@ -203,11 +203,11 @@ static bool find_variable(struct merging *m) {
                                   VT_TICKS_MASK);
     if (!module || !vt_symbols_variable(m->n->symbols, module->path, module->build_id,
                                         m->address - module->bias, is_thread_local,
-                                        m->step->in_doubt, &variable))
+                                        m->step->in_doubt, &m->step->around, &variable))
         return true;
     m->address = variable.address + module->bias;
     m->leads_to = variable.leads_to;
-    return !variable.weak;
+    return !variable.weak && !variable.left_over;
 }
 
 static void merge_step(struct vt_owner_names *n, uint32_t i) {

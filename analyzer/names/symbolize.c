@@ -10,6 +10,7 @@
 #include "symbolize.h"
 
 #include "elf_symbols.h"
+#include "left_over.h"
 #include "scopes.h"
 #include "variables.h"
 #include "weak.h"
@@ -454,7 +455,7 @@ static bool is_weak(Dwarf_Die *variable) {
 
 bool vt_symbols_variable(struct vt_symbols *s, const char *path, const char *build_id,
                          uint64_t address, bool is_thread_local, bool asks,
-                         struct vt_variable_symbol *found) {
+                         const struct vt_log_around *around, struct vt_variable_symbol *found) {
     struct module *m = module_of(s, path, build_id);
     const char *name = NULL;
     GElf_Off offset;
@@ -473,8 +474,12 @@ bool vt_symbols_variable(struct vt_symbols *s, const char *path, const char *bui
     found->address = address - offset;
     Dwarf_Addr bias;
     Dwarf_Die die, unit;
-    Dwarf *dwarf = is_thread_local ? NULL : dwfl_module_getdwarf(m->dwfl_module, &bias);
-    if (!dwarf || !vt_variables_find(&m->variables, dwarf, found->address - bias, &die) ||
+    Dwarf *dwarf = dwfl_module_getdwarf(m->dwfl_module, &bias);
+    bool whole;
+    if (!dwarf ||
+        !vt_variables_find(&m->variables, dwarf,
+                           is_thread_local ? sym.st_value : found->address - bias, is_thread_local,
+                           &die, &whole) ||
         !dwarf_diecu(&die, &unit, NULL, NULL))
         return true;
     Dwarf_Die declared = declaration_of(&die);
@@ -484,6 +489,7 @@ bool vt_symbols_variable(struct vt_symbols *s, const char *path, const char *bui
     if (!dwarf_decl_line(&declared, &line) && line > 0)
         found->line = (uint32_t)line;
     found->weak = is_weak(&die);
+    found->left_over = whole && around && vt_left_over_is(&die, offset, around);
     found->leads_to = asks ? vt_weak_of(&declared) : VT_WEAK_UNKNOWN;
     return true;
 }

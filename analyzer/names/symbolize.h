@@ -8,6 +8,7 @@
 #define VRAMTRACE_ANALYZER_SYMBOLIZE_H
 
 #include "base/base.h"
+#include "log/log.h"
 
 struct vt_symbols;
 
@@ -54,14 +55,16 @@ struct vt_variable_symbol {
     uint64_t address;        /* where it begins */
     bool hidden;             /* other files do not see it */
     bool weak;               /* a std::weak_ptr: it keeps nothing */
-    enum vt_weak leads_to;   /* if asked for */
+    bool left_over; /* what lies there is of no use any more: of a std::optional without value */
+    enum vt_weak leads_to; /* if asked for */
 };
 
 /* Looks up the variable at `address`, or around it. A thread-local one's address is that of what it
- * begins with, in the module. `asks`: for what it leads to. False: there is none. */
+ * begins with, in the module. `asks`: for what it leads to. `around`: what stood there, or NULL. False:
+ * there is none. */
 bool vt_symbols_variable(struct vt_symbols *symbols, const char *path, const char *build_id,
                          uint64_t address, bool is_thread_local, bool asks,
-                         struct vt_variable_symbol *found);
+                         const struct vt_log_around *around, struct vt_variable_symbol *found);
 
 /* A class's name as it is written in C++, if it is mangled. Free it. */
 char *vt_class_text(const char *name);

@@ -14,16 +14,24 @@ enum { MOST_WORK = 4000000, DEPTH_MOST = 64 };
 struct vt_variable {
     Dwarf_Addr address;
     Dwarf_Off die;
+    bool is_thread_local, in_parts; /* in_parts: only what it begins with is there */
 };
 
-/* gcc writes an address, clang the number of one in a table. */
-static bool address_of(Dwarf_Attribute *location, Dwarf_Addr *address) {
+/* gcc writes an address, clang the number of one in a table; of a thread-local variable, where it lies
+ * in the module's storage. */
+static bool address_of(Dwarf_Attribute *location, struct vt_variable *v) {
     Dwarf_Attribute memory;
     Dwarf_Op *ops;
     size_t count;
+    Dwarf_Addr *address = &v->address;
     if (!location || dwarf_getlocation(location, &ops, &count) || !count)
         return false;
     *address = ops[0].number;
+    v->is_thread_local = count > 1 && (ops[1].atom == DW_OP_form_tls_address ||
+                                       ops[1].atom == DW_OP_GNU_push_tls_address);
+    v->in_parts = count > 1u + v->is_thread_local;
+    if (v->is_thread_local && (ops[0].atom == DW_OP_const8u || ops[0].atom == DW_OP_const4u))
+        return true;
     return ops[0].atom == DW_OP_addr ||
            ((ops[0].atom == DW_OP_addrx || ops[0].atom == DW_OP_GNU_addr_index) &&
             !dwarf_getlocation_attr(location, ops, &memory) && !dwarf_formaddr(&memory, address));
@@ -31,11 +39,11 @@ static bool address_of(Dwarf_Attribute *location, Dwarf_Addr *address) {
 
 static void add(struct vt_variables *v, Dwarf_Die *die) {
     Dwarf_Attribute memory;
-    Dwarf_Addr address;
-    if (!address_of(dwarf_attr(die, DW_AT_location, &memory), &address))
+    struct vt_variable found = {.die = dwarf_dieoffset(die)};
+    if (!address_of(dwarf_attr(die, DW_AT_location, &memory), &found))
         return;
     VT_GROW(v->list, v->count, v->room);
-    v->list[v->count++] = (struct vt_variable){address, dwarf_dieoffset(die)};
+    v->list[v->count++] = found;
 }
 
 static void walk(struct vt_variables *v, Dwarf_Die *parent, unsigned depth) {
@@ -62,10 +70,13 @@ static void walk(struct vt_variables *v, Dwarf_Die *parent, unsigned depth) {
 
 static int compare(const void *a, const void *b) {
     const struct vt_variable *x = a, *y = b;
-    return VT_ORDER({x->address, y->address}, {x->die, y->die});
+    return VT_ORDER({x->is_thread_local, y->is_thread_local}, {x->address, y->address},
+                    {x->die, y->die});
 }
 
-bool vt_variables_find(struct vt_variables *v, Dwarf *dwarf, Dwarf_Addr address, Dwarf_Die *found) {
+bool vt_variables_find(struct vt_variables *v, Dwarf *dwarf, Dwarf_Addr address,
+                       bool is_thread_local, Dwarf_Die *found, bool *whole) {
+    struct vt_variable as = {.address = address, .is_thread_local = is_thread_local};
     if (!v->read) {
         Dwarf_Off at = 0, next;
         size_t header;
@@ -79,13 +90,16 @@ bool vt_variables_find(struct vt_variables *v, Dwarf *dwarf, Dwarf_Addr address,
     size_t low = 0, high = v->count;
     while (low < high) {
         size_t middle = low + (high - low) / 2;
-        if (v->list[middle].address < address)
+        if (compare(&v->list[middle], &as) < 0)
             low = middle + 1;
         else
             high = middle;
     }
-    return low < v->count && v->list[low].address == address &&
-           dwarf_offdie(dwarf, v->list[low].die, found);
+    if (low == v->count || v->list[low].address != address ||
+        v->list[low].is_thread_local != is_thread_local)
+        return false;
+    *whole = !v->list[low].in_parts;
+    return dwarf_offdie(dwarf, v->list[low].die, found) != NULL;
 }
 
 void vt_variables_free(struct vt_variables *v) {

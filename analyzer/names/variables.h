@@ -18,8 +18,10 @@ struct vt_variables {
     bool read;
 };
 
-/* The variable that begins at an address. False: none does. */
-bool vt_variables_find(struct vt_variables *v, Dwarf *dwarf, Dwarf_Addr address, Dwarf_Die *found);
+/* The variable that begins at an address; a thread-local one's is that in its module's storage. *whole: all
+ * of it is there, as its type says. False: none begins there. */
+bool vt_variables_find(struct vt_variables *v, Dwarf *dwarf, Dwarf_Addr address,
+                       bool is_thread_local, Dwarf_Die *found, bool *whole);
 
 void vt_variables_free(struct vt_variables *v);
 

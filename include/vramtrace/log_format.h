@@ -451,6 +451,13 @@ static inline uint32_t vt_step_length(uint64_t chain) {
     return (uint32_t)(chain >> 32);
 }
 
+/* A byte of memory in an AROUND record: its value up to 13, 14 for 255, and 15 for all others. That is enough for flags,
+ * indices and whether a pointer is NULL, and leaves the program's texts and numbers out of the log. */
+enum { VT_AROUND_ONES = 14, VT_AROUND_OTHER = 15 };
+static inline uint8_t vt_around_half(uint8_t byte) {
+    return byte < VT_AROUND_ONES ? byte : byte == 255 ? VT_AROUND_ONES : VT_AROUND_OTHER;
+}
+
 /* What memory is for, as far as its holders tell: a bit for each that was seen on any path to it. */
 enum vt_role {
     VT_ROLE_PARAMETER = 1, /* in a PyTorch Module's `_parameters` */

@@ -283,6 +283,8 @@ static void number_steps(uint64_t *record, uint64_t word, uint32_t by) {
         step->number += by;
         step->parent += step->parent ? by : 0;
     }
+    if (vt_word_type(word) == VT_REC_AROUND)
+        ((struct vt_rec_around *)(void *)record)->step += by;
     for (uint32_t i = 0; vt_word_type(word) == VT_REC_OWNED && i < owned->count; i++)
         entries[i].step += by;
 }

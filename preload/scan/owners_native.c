@@ -25,6 +25,7 @@
 #define MANY        32u   /* words that are worth more than one at a time */
 #define CLOCK_EVERY 4096u /* pieces between two looks at the clock */
 #define FRAMES      256u  /* of a thread */
+#define MORE_SHARE  32u   /* of all work, for variables beside the first */
 #define WINDOW      ((uintptr_t)2 << 20)
 #define HUGE        ((uintptr_t)1 << 40) /* a sanitizer's shadow memory */
 
@@ -88,8 +89,12 @@ static uint32_t count_sought(const struct vt_owners *w) {
 static void found_from(struct vt_native *n, const struct vt_root *root,
                        const struct vt_native_tail *tail, uintptr_t start) {
     struct vt_root from = *root;
-    if (from.kind == VT_STEP_THREAD_LOCAL)
+    if (from.kind == VT_STEP_GLOBAL)
+        from.word = from.address;
+    if (from.kind == VT_STEP_THREAD_LOCAL) {
         from.line = vt_native_thread_local_at(n, from.address);
+        from.word = n->shift ? from.address - n->shift : 0;
+    }
     if (!vt_owners_root(n->w, &from))
         return;
     for (unsigned i = 0; i < tail->class_count && n->w->step; i++)
@@ -99,10 +104,21 @@ static void found_from(struct vt_native *n, const struct vt_root *root,
     n->w->answer->native_roots++;
 }
 
+/* Whether a variable is another one than that which leads to an allocation already. */
+static bool is_another(const struct vt_native *n, const struct vt_owners_target *t,
+                       const struct vt_native_way *way) {
+    const struct vt_path_step *first;
+    if (!t->node || !way->root || n->kind == VT_STEP_NATIVE_STACK)
+        return false;
+    first = vt_step_at(n->w, vt_node_at(n->w, t->node)->step);
+    return first->word && (first->kind != n->kind || first->address != way->root);
+}
+
 static void found(struct vt_native *n, uintptr_t address, const struct vt_native_way *way) {
     const struct vt_owners_target *t = vt_owners_target_at(n->w, address);
-    if (!t || !is_sought(t))
+    if (!t || (!is_sought(t) && !is_another(n, t, way)))
         return;
+    bool sought = is_sought(t);
     const struct vt_native_tail *tail = &n->tails[way->tail];
     const struct vt_native_shared *s = tail->shared ? &n->shared[tail->shared] : NULL;
     struct vt_root root = {.level = n->w->level, .kind = n->kind, .address = way->root};
@@ -114,7 +130,8 @@ static void found(struct vt_native *n, uintptr_t address, const struct vt_native
         root.address = s->roots[i].address;
         found_from(n, &root, tail, t->start);
     }
-    n->sought -= !is_sought(t);
+    if (sought && !is_sought(t) && !--n->sought)
+        n->most_more_work = n->w->work + n->w->most_work / MORE_SHARE;
 }
 
 void vt_native_follow(struct vt_native *n, uintptr_t word, const struct vt_native_way *from) {
@@ -200,8 +217,10 @@ static size_t look(struct vt_native *n, const uint64_t *words, size_t count, uin
     return i - count;
 }
 
+/* When all has an owner, others are looked for a little longer: by its type, which the analyzer knows, a
+ * variable may turn out to hold nothing. */
 static bool goes_on(struct vt_native *n) {
-    return n->sought &&
+    return (n->sought || n->w->work < n->most_more_work) &&
            (n->looks++ % CLOCK_EVERY ? vt_owners_goes_on(n->w) : vt_owners_has_time(n->w));
 }
 

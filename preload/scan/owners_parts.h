@@ -63,6 +63,7 @@ struct vt_path_step {
     uint64_t type; /* a Python type's address, or vt_owners_class_key */
     int64_t index;
     uint64_t address;
+    uintptr_t word;           /* as in struct vt_root; VT_WORDS: several */
     uint32_t parent, next;    /* next: with the same hash */
     uint32_t name, root_type; /* offsets in the texts */
     uint32_t line, number;    /* number: in the log, once written */
@@ -71,6 +72,8 @@ struct vt_path_step {
     uint8_t name_bytes, root_type_bytes;
     bool indexed;
 };
+
+#define VT_WORDS 1u
 
 /* Memory that grows at one place: mapped without reserve, as much as it may get at most. */
 struct vt_pile {
@@ -147,7 +150,7 @@ struct vt_owners {
     uint64_t work;
     uint32_t reached; /* targets, by more than a number */
     struct vt_pile nodes, others, steps, texts;
-    uint32_t node_count, other_count, step_count;
+    uint32_t node_count, other_count, step_count, arounds;
     struct vt_owners_places places; /* numbers of nodes */
     uint32_t *step_slots;           /* a hash: numbers of steps; 0: none */
     uint32_t step_slot_count;

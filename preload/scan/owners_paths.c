@@ -117,8 +117,12 @@ uint32_t vt_owners_root_step(struct vt_owners *w, const struct vt_root *root) {
                                        (root->many ? VT_STEP_MANY : 0),
                               .line = root->line,
                               .address = root->address,
+                              .word = root->word,
                               .name_bytes = (uint8_t)name.bytes};
     uint32_t *slot = slot_of(w, &as, name), known = find(w, *slot, &as, name.at);
+    uintptr_t *word = known ? &vt_step_at(w, known)->word : NULL;
+    if (word && root->word && *word != root->word)
+        *word = *word ? VT_WORDS : root->word;
     return known ? known : add(w, slot, as, name, cut(root->type));
 }
 
@@ -231,6 +235,43 @@ static uint32_t number_text(int64_t number, char *to) {
                       to);
 }
 
+#define PAGE          4096u
+#define AROUND_BEFORE 64u /* bytes around a word, which are told */
+#define AROUND_BEHIND 192u
+#define AROUND_STEPS  2048u /* that have them */
+
+/* Reads what is around a word, or what is on its page. Returns how many bytes, of which *before lie
+ * before the word. */
+static uint32_t read_around(struct vt_owners *w, uintptr_t word,
+                            uint8_t to[AROUND_BEFORE + AROUND_BEHIND], uint32_t *before) {
+    uintptr_t start = word - AROUND_BEFORE, end = word + AROUND_BEHIND, page = word & ~(PAGE - 1ul);
+    if (!vt_owners_read(w, to, start, end - start)) {
+        start = start < page ? page : start;
+        end = end > page + PAGE ? page + PAGE : end;
+        if (!vt_owners_read(w, to, start, end - start))
+            return 0;
+    }
+    *before = (uint32_t)(word - start);
+    return (uint32_t)(end - start) & ~1u;
+}
+
+static void write_around(struct vt_owners *w, uintptr_t word, uint32_t step) {
+    uint8_t bytes[AROUND_BEFORE + AROUND_BEHIND];
+    uint32_t before, count = w->arounds++ < AROUND_STEPS ? read_around(w, word, bytes, &before) : 0;
+    uint32_t length = (uint32_t)sizeof(struct vt_rec_around) + ((count / 2 + 7) & ~7u);
+    if (!count || w->answer->bytes + length > w->record_room / 2) /* the ways matter more */
+        return;
+    struct vt_rec_around *r = reserve(w, length);
+    uint8_t *halves = (uint8_t *)(r + 1);
+    r->word = vt_word(VT_REC_AROUND, 0, 0, length);
+    r->step = step;
+    r->before = before;
+    r->count = count / 2;
+    for (uint32_t i = 0; i < count; i += 2)
+        halves[i / 2] = (uint8_t)(vt_around_half(bytes[i]) | vt_around_half(bytes[i + 1]) << 4);
+    w->answer->bytes += length;
+}
+
 static uint32_t write_step(struct vt_owners *w, struct vt_path_step *s, uint32_t parent) {
     char type[VT_OWNERS_TEXT_MOST + 1], digits[32];
     const char *name = text_at(w, s->name);
@@ -255,6 +296,8 @@ static uint32_t write_step(struct vt_owners *w, struct vt_path_step *s, uint32_t
     memcpy(r + 1, name, name_bytes);
     memcpy((char *)(r + 1) + name_bytes, type, type_bytes);
     w->answer->bytes += bytes;
+    if (s->word > VT_WORDS)
+        write_around(w, s->word, r->number);
     return s->number = r->number;
 }
 

@@ -73,8 +73,9 @@ struct vt_root {
     struct vt_owners_text name, type; /* as in enum vt_step */
     uint32_t line;
     uint64_t address;
-    bool in_doubt; /* VT_STEP_IN_DOUBT */
-    bool many;     /* VT_STEP_MANY */
+    uintptr_t word; /* of a variable: where it lies; 0: not known, or none */
+    bool in_doubt;  /* VT_STEP_IN_DOUBT */
+    bool many;      /* VT_STEP_MANY */
 };
 
 /* Begins a root: the edges that follow are its own, until the next one begins. The roots are asked

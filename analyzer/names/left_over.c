@@ -1,0 +1,244 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Whether a word of a C++ variable is left over from what was there before (see left_over.h).
+ *
+ * From the variable's type the way goes down to the word, through arrays, members and bases. A class
+ * of the C++ library that holds one of several things, or nothing, says which by a member of its own:
+ * its value is looked up in what the log has of the memory around the word. The rows below know the
+ * names of these members in gcc's library and clang's, and the classes' arguments what is held. A
+ * word that no class on the way says anything of is taken for what it seems to be, a pointer.
+ */
+#include "left_over.h"
+
+#include <dwarf.h>
+#include <string.h>
+
+enum { DEPTH_MOST = 32, WORD = 8 };
+
+/* What a class holds, by the number in its member. */
+enum holds {
+    NOTHING_BY_0, /* nothing, or anything */
+    FIRST_BY_1,   /* 0: nothing, 1: what its first argument says */
+    SECOND_BY_0,  /* 1: the first argument, 0: the second */
+    NTH           /* the number of an argument; all ones: nothing */
+};
+
+static const struct row {
+    const char *class_, *member;
+    enum holds holds;
+} rows[] = {
+    {"optional", "_M_engaged", FIRST_BY_1},
+    {"optional", "__engaged_", FIRST_BY_1},
+    {"variant", "_M_index", NTH},
+    {"variant", "__index", NTH},
+    {"variant", "__index_", NTH},
+    {"expected", "_M_has_value", SECOND_BY_0},
+    {"any", "_M_manager", NOTHING_BY_0},
+    {"any", "__h", NOTHING_BY_0},
+    {"any", "__h_", NOTHING_BY_0},
+    {"function", "_M_manager", NOTHING_BY_0},
+    {"move_only_function", "_M_invoke", NOTHING_BY_0},
+    {"__value_func", "__f_", NOTHING_BY_0}, /* in clang's function */
+};
+
+/* A place in a variable. */
+struct place {
+    const struct vt_log_around *around;
+    int64_t start; /* of what is looked at, from the word */
+    unsigned depth;
+};
+
+static bool look(Dwarf_Die *type, struct place at);
+
+static bool type_of(Dwarf_Die *die, Dwarf_Die *type) {
+    Dwarf_Attribute memory;
+    if (!dwarf_formref_die(dwarf_attr_integrate(die, DW_AT_type, &memory), type))
+        return false;
+    for (int steps = 0; steps < DEPTH_MOST; steps++) {
+        int tag = dwarf_tag(type);
+        if (tag != DW_TAG_typedef && tag != DW_TAG_const_type && tag != DW_TAG_volatile_type)
+            return true;
+        Dwarf_Die next;
+        if (!dwarf_formref_die(dwarf_attr(type, DW_AT_type, &memory), &next))
+            return false;
+        *type = next;
+    }
+    return false;
+}
+
+static bool location_of(Dwarf_Die *member, int64_t *offset) {
+    Dwarf_Attribute memory;
+    Dwarf_Word value;
+    *offset = 0;
+    if (!dwarf_attr(member, DW_AT_data_member_location, &memory))
+        return dwarf_tag(member) == DW_TAG_member && !dwarf_hasattr(member, DW_AT_external);
+    if (dwarf_formudata(&memory, &value) || value > INT32_MAX)
+        return false; /* a virtual base */
+    *offset = (int64_t)value;
+    return true;
+}
+
+/* Finds a member of a class by its name, in its bases and in members that are classes too, but not in
+ * unions: there lies what the program gave. */
+static bool find_member(Dwarf_Die *class_, const char *name, unsigned depth, Dwarf_Die *type,
+                        int64_t *offset) {
+    Dwarf_Die child, inner;
+    int64_t here;
+    if (depth == DEPTH_MOST || dwarf_child(class_, &child))
+        return false;
+    do {
+        int tag = dwarf_tag(&child);
+        if ((tag != DW_TAG_member && tag != DW_TAG_inheritance) || !location_of(&child, &here) ||
+            !type_of(&child, &inner))
+            continue;
+        const char *called = tag == DW_TAG_member ? dwarf_diename(&child) : NULL;
+        int of = dwarf_tag(&inner);
+        bool is_class = of == DW_TAG_class_type || of == DW_TAG_structure_type;
+        *offset = here;
+        *type = inner;
+        if (called && !strcmp(called, name) && !is_class)
+            return true;
+        if (is_class && find_member(&inner, name, depth + 1, type, offset)) {
+            *offset += here;
+            return true;
+        }
+    } while (!dwarf_siblingof(&child, &child));
+    return false;
+}
+
+/* The number at a place; -1: all of its bits are set. False: it is not known. */
+static bool number_at(const struct vt_log_around *a, int64_t from_word, uint64_t bytes,
+                      int64_t *number) {
+    uint64_t value = 0, ones = 0, all = UINT64_MAX >> (64 - 8 * bytes);
+    int64_t first = from_word + a->before;
+    bool other = false;
+    if (first < 0 || (uint64_t)first + bytes > a->count)
+        return false;
+    for (uint64_t i = 0; i < bytes; i++) {
+        uint64_t at = (uint64_t)first + i;
+        unsigned half = a->halves[at / 2] >> (at % 2 ? 4 : 0) & 15u;
+        other |= half == VT_AROUND_OTHER;
+        value |= (uint64_t)(half == VT_AROUND_ONES ? 255 : half) << 8 * i;
+        ones += half == VT_AROUND_ONES;
+    }
+    *number = ones == bytes ? -1 : other || value != all ? (int64_t)(value & INT64_MAX) : -1;
+    return !other || value; /* of others it is only known that they are not 0 */
+}
+
+/* The nth argument of a template. */
+static bool find_argument(Dwarf_Die *class_, uint64_t number, unsigned depth, Dwarf_Die *type) {
+    Dwarf_Die child;
+    if (depth > 1 || dwarf_child(class_, &child))
+        return false;
+    do {
+        int tag = dwarf_tag(&child);
+        if (tag == DW_TAG_GNU_template_parameter_pack)
+            return find_argument(&child, number, depth + 1, type);
+        if (tag == DW_TAG_template_type_parameter && number-- == 0)
+            return type_of(&child, type);
+    } while (!dwarf_siblingof(&child, &child));
+    return false;
+}
+
+/* Whether the word is none of what is held, which lies at the start. */
+static bool is_beside(Dwarf_Die *held, struct place at) {
+    Dwarf_Word size;
+    if (dwarf_aggregate_size(held, &size))
+        return false;
+    return at.start + (int64_t)size < WORD || look(held, at);
+}
+
+/* `number`: what the class's own member says. */
+static bool is_left_over(Dwarf_Die *class_, enum holds holds, int64_t number, struct place at) {
+    Dwarf_Die held;
+    uint64_t argument = 0;
+    if (number == (holds == NTH ? -1 : 0) && holds != SECOND_BY_0)
+        return true;
+    if (holds == NOTHING_BY_0)
+        return false;
+    if (holds == NTH)
+        argument = (uint64_t)number;
+    if (holds == SECOND_BY_0)
+        argument = number ? 0 : 1;
+    return find_argument(class_, argument, 0, &held) && is_beside(&held, at);
+}
+
+static bool is_called(Dwarf_Die *class_, const char *name) {
+    const char *called = dwarf_diename(class_);
+    size_t length = strlen(name);
+    return called && !strncmp(called, name, length) && (!called[length] || called[length] == '<');
+}
+
+static bool is_of_library(Dwarf_Die *class_) {
+    const char *file = dwarf_decl_file(class_);
+    return file && strstr(file, "/c++/");
+}
+
+/* What a class of the library says of a word in it. False: it says nothing. */
+static bool ask_class(Dwarf_Die *class_, struct place at, bool *left_over) {
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        Dwarf_Die type;
+        Dwarf_Word size;
+        int64_t offset, number;
+        if (!is_called(class_, rows[i].class_) ||
+            !find_member(class_, rows[i].member, 0, &type, &offset))
+            continue;
+        *left_over = !dwarf_aggregate_size(&type, &size) && size && size <= WORD &&
+                     number_at(at.around, at.start + offset, size, &number) &&
+                     is_left_over(class_, rows[i].holds, number, at);
+        return true;
+    }
+    return false;
+}
+
+/* Looks at the members and bases around the word. */
+static bool look_into(Dwarf_Die *class_, struct place at) {
+    Dwarf_Die child, type;
+    Dwarf_Word size;
+    int64_t offset;
+    if (dwarf_child(class_, &child))
+        return false;
+    do {
+        int tag = dwarf_tag(&child);
+        if ((tag != DW_TAG_member && tag != DW_TAG_inheritance) || !location_of(&child, &offset) ||
+            !type_of(&child, &type) || dwarf_aggregate_size(&type, &size))
+            continue;
+        struct place inner = {at.around, at.start + offset, at.depth + 1};
+        if (inner.start <= 0 && inner.start + (int64_t)size > 0 && look(&type, inner))
+            return true;
+    } while (!dwarf_siblingof(&child, &child));
+    return false;
+}
+
+static bool look_at_array(Dwarf_Die *array, struct place at) {
+    Dwarf_Die element;
+    Dwarf_Word size;
+    if (!type_of(array, &element) || dwarf_aggregate_size(&element, &size) || !size ||
+        size > INT32_MAX)
+        return false;
+    at.start = -(-at.start % (int64_t)size);
+    return look(&element, at);
+}
+
+static bool look(Dwarf_Die *type, struct place at) {
+    bool left_over;
+    if (at.start > 0 || at.depth++ == DEPTH_MOST)
+        return false;
+    switch (dwarf_tag(type)) {
+    case DW_TAG_array_type:
+        return look_at_array(type, at);
+    case DW_TAG_class_type:
+    case DW_TAG_structure_type:
+        if (is_of_library(type) && ask_class(type, at, &left_over))
+            return left_over;
+        return look_into(type, at);
+    default: /* of a union, nobody knows which member it is */
+        return false;
+    }
+}
+
+bool vt_left_over_is(Dwarf_Die *variable, uint64_t offset, const struct vt_log_around *around) {
+    Dwarf_Die type;
+    struct place at = {around, -(int64_t)(offset & INT64_MAX), 0};
+    return around->halves && type_of(variable, &type) && look(&type, at);
+}
