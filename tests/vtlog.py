@@ -186,27 +186,29 @@ class Log:
 
     def snapshots(self):
         """[{"number", "why", "objects", "looked_for", "owned", "partial", "in_place", "copied", "owners": {(space, address): [(path, role
-        bits, holders)]}}]; of each allocation its owner first. A path is as in `model.layers[*] -> Tensor`, with types after
+        bits, holders)]}, "seen": likewise, what no owner has}]; of each allocation its owner first. A path is as in `model.layers[*] -> Tensor`, with types after
         arrows where a step has no name, and "~" after a step that repeats."""
-        steps, owners, found = {}, {}, []
+        steps, owners, found, no_owners = {}, ({}, {}), [], set()
         for r in self.of(STEP, OWNED, SNAPSHOT):
             if r[0] == STEP:
                 number, parent, kind, flags, _, _, name_bytes, type_bytes = struct.unpack_from("<IIHHIQII", r[9])
                 name = "*" if flags & 1 else r[9][32:32 + name_bytes].decode()
                 type_of = r[9][32 + name_bytes:32 + name_bytes + type_bytes].decode()
+                if kind in (9, 10) or parent in no_owners:
+                    no_owners.add(number)
                 step = {17: f"[{name}]", 18: f"[{name}]", 19: "{*}", 23: f" -> {type_of}"}.get(kind, f".{name}")
                 steps[number] = (steps[parent] + step if parent else name) + ("~" if flags & 2 else "")
             elif r[0] == OWNED:
                 snapshot, count = struct.unpack_from("<II", r[9])
                 for i in range(count):
                     entry, step, roles, holders = struct.unpack_from("<QIHH", r[9], 8 + 16 * i)
-                    owners.setdefault(snapshot, {}).setdefault((entry >> 61, entry & (1 << 61) - 1), []).append(
+                    owners[step in no_owners].setdefault(snapshot, {}).setdefault((entry >> 61, entry & (1 << 61) - 1), []).append(
                         (steps[step], roles, holders))
             else:
                 number, why, _, _, objects, looked_for, owned, flags, _, copy_us, _ = struct.unpack_from("<IIQQQ6I", r[9])
                 found.append({"number": number, "why": why, "objects": objects, "looked_for": looked_for, "owned": owned,
                               "partial": bool(flags & 1), "in_place": bool(flags & 2), "copied": copy_us > 0,
-                              "owners": owners.get(number, {})})
+                              "owners": owners[0].get(number, {}), "seen": owners[1].get(number, {})})
         return found
 
 

@@ -68,11 +68,14 @@ static bool is_decimal(const char *text) {
     return text[0] && text[strspn(text, "0123456789")] == 0;
 }
 
-/* The dictionaries in which PyTorch's modules keep what the author wrote as attributes. */
-static bool is_of_modules(unsigned kind, const char *name) {
+/* The dictionaries in which PyTorch's modules keep what the author wrote as attributes, and the objects
+ * in which those of torch.jit do. */
+static bool is_of_modules(unsigned kind, const char *name, const char *type) {
     return kind == VT_STEP_ATTRIBUTE &&
            (!strcmp(name, "_modules") || !strcmp(name, "_parameters") ||
-            !strcmp(name, "_buffers") || !strcmp(name, "__dict__"));
+            !strcmp(name, "_buffers") || !strcmp(name, "__dict__") ||
+            (!strcmp(name, "_c") && !strcmp(type, "torch._C.ScriptModule")) ||
+            (!strcmp(name, "_actual_script_module") && !strncmp(type, "torch.jit.", 10)));
 }
 
 /* A step on its way to become a way. */
@@ -164,7 +167,7 @@ static uint32_t add_way(struct merging *m) {
         .depth = m->parent == VT_MAP_NONE ? 0 : (uint8_t)(n->ways[m->parent].depth + 1),
         .many = m->step->many,
         .repeats = m->step->repeats,
-        .hidden = !m->inside && is_of_modules(m->kind, m->name),
+        .hidden = !m->inside && is_of_modules(m->kind, m->name, m->step->type),
         .inside = m->inside,
         .graph = m->inside && vt_roles_is_graph_node(m->kind, type),
         .line = m->step->line,

@@ -28,6 +28,7 @@ static const char *const names[VT_CLASSES] = {
     [VT_CLASS_POST_HOOK] = "N5torch8autograd18PyFunctionPostHookE",
     [VT_CLASS_GRADIENT_HOOK] = "N5torch8autograd32PyFunctionTensorPostAccGradHooksE",
     [VT_CLASS_ANOMALY] = "N5torch8autograd17PyAnomalyMetadataE",
+    [VT_CLASS_SCRIPT] = "N3c106ivalue6ObjectE",
 };
 
 /* What is known of a vtable. */
@@ -168,8 +169,9 @@ static uint32_t last_part(const char *mangled, char *to, uint32_t room) {
 
 uint32_t vt_owners_class_name(struct vt_owners *w, uint64_t key, uint16_t class_, char *to,
                               uint32_t room) {
-    static const char *const plain[VT_CLASSES] = {
-        [VT_CLASS_TENSOR] = "Tensor", [VT_CLASS_STORAGE] = "Storage"};
+    static const char *const plain[VT_CLASSES] = {[VT_CLASS_TENSOR] = "Tensor",
+                                                  [VT_CLASS_STORAGE] = "Storage",
+                                                  [VT_CLASS_SCRIPT] = "ScriptObject"};
     char text[VT_OWNERS_TEXT_MOST + 1];
     if (class_ < VT_CLASSES && plain[class_])
         return last_part(plain[class_], to, room);

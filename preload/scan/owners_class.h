@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Classes of C++ objects, by their run-time type information (owners_class.c), for owners_torch.c.
+ * Classes of C++ objects, by their run-time type information (owners_class.c), for owners_torch.c
+ * and owners_bound.c.
  */
 #ifndef VT_PRELOAD_OWNERS_CLASS_H
 #define VT_PRELOAD_OWNERS_CLASS_H
@@ -21,6 +22,7 @@ enum vt_class {
     VT_CLASS_POST_HOOK,       /* PyFunctionPostHook */
     VT_CLASS_GRADIENT_HOOK,   /* PyFunctionTensorPostAccGradHooks */
     VT_CLASS_ANOMALY,         /* PyAnomalyMetadata */
+    VT_CLASS_SCRIPT,          /* c10::ivalue::Object, as torch.jit's modules are */
     VT_CLASS_OBJECT,          /* any other */
     VT_CLASSES
 };

@@ -40,6 +40,7 @@ _Static_assert(sizeof(struct vt_node) == 32, "half a cache line");
  * better names elsewhere: a module or a tensor that was found by a variable may belong to a module;
  * the autograd graph and optimizers refer to parameters; so do the keys of dicts. */
 enum vt_later {
+    VT_LATER_NAMED, /* was put off, and was found to be a module's own since */
     VT_LATER_MODULE,
     VT_LATER_TENSOR,
     VT_LATER_GRAPH,
@@ -95,7 +96,8 @@ struct vt_owners_readers {
     uint32_t (*python_type_name)(struct vt_owners *w, uintptr_t type, char *to, uint32_t room);
     void (*class_type)(struct vt_owners *w, struct vt_owners_type *type);
     void (*class_python)(struct vt_owners *w, uintptr_t object, const struct vt_owners_type *type);
-    uint16_t (*class_roles)(const struct vt_owners_type *type, struct vt_owners_text attribute);
+    uint16_t (*class_roles)(const struct vt_owners *w, const struct vt_owners_type *type,
+                            struct vt_owners_text attribute);
     void (*class_)(struct vt_owners *w, uintptr_t object, uint16_t class_);
     int (*class_later)(const struct vt_owners_type *type, uint16_t class_, uint16_t roles);
     uint64_t (*class_key)(struct vt_owners *w, uintptr_t object, uint16_t class_);

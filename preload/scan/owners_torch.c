@@ -12,7 +12,8 @@
  * Called by owners_walk.c and owners_class.c.
  */
 #define _GNU_SOURCE
-#include "owners_class.h"
+#include "owners_torch.h"
+
 #include "owners_parts.h"
 
 #include <string.h>
@@ -36,31 +37,13 @@ enum family {
     FAMILY_SAVED,    /* a SavedVariable by itself */
     FAMILY_NODE,     /* perhaps: <SumBackward0 object> is one */
     FAMILY_MODULE,
-    FAMILY_OPTIMIZER
+    FAMILY_OPTIMIZER,
+    FAMILY_BOUND /* of pybind11, and known to owners_bound.c; the last one */
 };
-
-/* A SavedVariable. */
-struct saved_layout {
-    uint16_t bytes, flags, hooks;
-};
-#define SAVED_FLAGS 5u /* bools in a row */
-
-/* A Node, and the edges from it. */
-struct node_layout {
-    uint16_t next, edge_bytes, object, own;
-    struct saved_layout saved;
-};
-static const struct node_layout node_new = {88, 16, 112, 272, {80, 40, 48}},
-                                /* 2.6, 2.9: std::enable_shared_from_this, std::shared_ptr */
-    node_old = {96, 24, 472, 280, {104, 48, 56}};
-
-#define NODES_MOST 65536u /* edges of one node */
-#define SAVED_MOST 4096u  /* tensors in one vector */
-#define NODE_BYTES 16384u
 
 /* --- Python's types --- */
 
-static bool has_name(struct vt_owners *w, uintptr_t type, const char *name) {
+bool vt_torch_has_name(struct vt_owners *w, uintptr_t type, const char *name) {
     char text[64];
     size_t n = strlen(name) + 1;
     uintptr_t at = vt_owners_word(w, type + TYPE_NAME);
@@ -69,20 +52,21 @@ static bool has_name(struct vt_owners *w, uintptr_t type, const char *name) {
 
 static bool is_named(struct vt_owners *w, uintptr_t type, const char *full, const char *short_) {
     char text[128];
-    if (!has_name(w, type, short_))
+    if (!vt_torch_has_name(w, type, short_))
         return false;
     uint32_t n = vt_owners_python_type_name(w, type, text, sizeof text - 1);
     return n == strlen(full) && memcmp(text, full, n) == 0;
 }
 
 static enum family family_of(struct vt_owners *w, uintptr_t type) {
-    if (has_name(w, type, "torch._C.TensorBase") || has_name(w, type, "torch._C._TensorBase"))
+    if (vt_torch_has_name(w, type, "torch._C.TensorBase") ||
+        vt_torch_has_name(w, type, "torch._C._TensorBase"))
         return FAMILY_TENSOR;
-    if (has_name(w, type, "torch._C.StorageBase"))
+    if (vt_torch_has_name(w, type, "torch._C.StorageBase"))
         return FAMILY_STORAGE;
-    if (has_name(w, type, "torch._C._FunctionBase"))
+    if (vt_torch_has_name(w, type, "torch._C._FunctionBase"))
         return FAMILY_FUNCTION;
-    if (has_name(w, type, "torch._C._autograd.SavedTensor"))
+    if (vt_torch_has_name(w, type, "torch._C._autograd.SavedTensor"))
         return FAMILY_SAVED;
     if (is_named(w, type, "torch.nn.parameter.Parameter", "Parameter"))
         return FAMILY_PARAMETER;
@@ -90,6 +74,9 @@ static enum family family_of(struct vt_owners *w, uintptr_t type) {
         return FAMILY_MODULE;
     if (is_named(w, type, "torch.optim.optimizer.Optimizer", "Optimizer"))
         return FAMILY_OPTIMIZER;
+    for (unsigned i = 0; vt_torch_bound_name(i); i++)
+        if (vt_torch_has_name(w, type, vt_torch_bound_name(i)))
+            return FAMILY_BOUND + i;
     return FAMILY_NONE;
 }
 
@@ -98,7 +85,8 @@ static enum family family_of(struct vt_owners *w, uintptr_t type) {
 static bool may_be_node(struct vt_owners *w, uintptr_t type) {
     uint64_t bytes = vt_owners_word(w, type + TYPE_BYTES),
              base = vt_owners_word(w, type + TYPE_BASE);
-    return (bytes == PAYLOAD + 8 || bytes == PAYLOAD_OLD + 8) && has_name(w, base, "object");
+    return (bytes == PAYLOAD + 8 || bytes == PAYLOAD_OLD + 8) &&
+           vt_torch_has_name(w, base, "object");
 }
 
 void vt_owners_class_type(struct vt_owners *w, struct vt_owners_type *type) {
@@ -115,7 +103,13 @@ static bool is(struct vt_owners_text text, const char *name) {
     return text.bytes == strlen(name) && memcmp(text.at, name, text.bytes) == 0;
 }
 
-uint16_t vt_owners_class_roles(const struct vt_owners_type *type, struct vt_owners_text attribute) {
+/* Tensors that others stand for: what they consist of. A program's own attribute of one is apart. */
+static bool is_inner_tensor(struct vt_owners_text attribute) {
+    return is(attribute, "_local_tensor") || is(attribute, "elem");
+}
+
+uint16_t vt_owners_class_roles(const struct vt_owners *w, const struct vt_owners_type *type,
+                               struct vt_owners_text attribute) {
     switch ((enum family)type->family) {
     case FAMILY_MODULE:
         return is(attribute, "_parameters") ? VT_ROLE_PARAMETER
@@ -126,6 +120,9 @@ uint16_t vt_owners_class_roles(const struct vt_owners_type *type, struct vt_owne
         return is(attribute, "state") ? VT_ROLE_OPTIMIZER : 0;
     case FAMILY_FUNCTION: /* what a context was given for the backward pass: ctx.mask = ... */
         return VT_ROLE_SAVED;
+    case FAMILY_TENSOR:
+    case FAMILY_PARAMETER:
+        return is_inner_tensor(attribute) ? w->roles : 0;
     default:
         return 0;
     }
@@ -159,292 +156,39 @@ static uintptr_t payload(struct vt_owners *w, uintptr_t object, enum vt_class cl
     return vt_class_of(w, at) == class_ ? at : 0;
 }
 
-static void part(struct vt_owners *w, uintptr_t to, enum vt_class class_, uint16_t roles) {
+void vt_torch_part(struct vt_owners *w, uintptr_t to, enum vt_class class_, uint16_t roles) {
     vt_owners_edge(w, &(struct vt_edge){
                           .as = VT_AS_CLASS, .to = to, .class_ = (uint16_t)class_, .roles = roles});
 }
-
-static void attribute(struct vt_owners *w, struct vt_owners_text name, uintptr_t object) {
-    vt_owners_edge(w,
-                   &(struct vt_edge){
-                       .kind = VT_STEP_ATTRIBUTE, .as = VT_AS_PYTHON, .name = name, .to = object});
-}
-
-/* Within the context of a torch.autograd.Function: its node is what refers to other nodes, and its
- * saved tensors lie in a vector here. */
-static void read_function(struct vt_owners *w, uintptr_t object, const struct vt_owners_type *type);
-static void read_saved_alone(struct vt_owners *w, uintptr_t object);
 
 void vt_owners_class_python(struct vt_owners *w, uintptr_t object,
                             const struct vt_owners_type *type) {
     switch ((enum family)type->family) {
     case FAMILY_TENSOR:
-        part(w, payload(w, object, VT_CLASS_TENSOR), VT_CLASS_TENSOR, 0);
+        vt_torch_part(w, payload(w, object, VT_CLASS_TENSOR), VT_CLASS_TENSOR, 0);
         return;
     case FAMILY_PARAMETER: /* also one that no module has */
-        part(w, payload(w, object, VT_CLASS_TENSOR), VT_CLASS_TENSOR, VT_ROLE_PARAMETER);
+        vt_torch_part(w, payload(w, object, VT_CLASS_TENSOR), VT_CLASS_TENSOR, VT_ROLE_PARAMETER);
         return;
     case FAMILY_STORAGE:
-        part(w, payload(w, object, VT_CLASS_STORAGE), VT_CLASS_STORAGE, 0);
+        vt_torch_part(w, payload(w, object, VT_CLASS_STORAGE), VT_CLASS_STORAGE, 0);
         return;
     case FAMILY_NODE:
-        part(w, payload(w, object, VT_CLASS_NODE), VT_CLASS_NODE, 0);
+        vt_torch_part(w, payload(w, object, VT_CLASS_NODE), VT_CLASS_NODE, 0);
         return;
     case FAMILY_FUNCTION:
-        read_function(w, object, type);
+        vt_torch_function(w, object, type);
         return;
     case FAMILY_SAVED:
-        read_saved_alone(w, object);
+        vt_torch_saved_alone(w, object);
         return;
     case FAMILY_NONE:
     case FAMILY_MODULE:
     case FAMILY_OPTIMIZER:
         return;
-    }
-}
-
-/* --- hooks --- */
-
-/* An object of C++ that has a dict of Python's: there, or it is of another version. */
-static bool read_dict(struct vt_owners *w, uintptr_t object, enum vt_class class_, uint32_t offset,
-                      const char *name) {
-    if (vt_class_of(w, object) != class_)
-        return false;
-    uintptr_t dict = vt_owners_word(w, object + offset), type = vt_owners_word(w, dict + 8);
-    if (!dict || (!has_name(w, type, "dict") && !has_name(w, type, "collections.OrderedDict")))
-        return false;
-    attribute(w, (struct vt_owners_text){name, (uint32_t)strlen(name)}, dict);
-    return true;
-}
-
-/* A vector of hooks. One that is Python's has a dict of functions. */
-static void read_hooks(struct vt_owners *w, uintptr_t vector, enum vt_class class_,
-                       const char *name) {
-    enum { DICT = 8, MOST = 1024 };
-    uintptr_t range[2];
-    if (!vt_owners_read(w, range, vector, sizeof range) || !range[0] || range[0] & 7 ||
-        range[1] - range[0] > MOST * 8)
-        return;
-    for (uintptr_t at = range[0]; at + 8 <= range[1]; at += 8)
-        read_dict(w, vt_owners_word(w, at), class_, DICT, name);
-}
-
-/* --- nodes of the autograd graph --- */
-
-/* The end of a block of the C library's heap; 0: it is none. The next block says that this one is in
- * use. */
-static uintptr_t block_end(struct vt_owners *w, uintptr_t object) {
-    enum { IN_USE = 1, FLAGS = 7 };
-    uint64_t size = vt_owners_word(w, object - 8) & ~(uint64_t)FLAGS;
-    if (size < 64 || size > NODE_BYTES || size % 16 ||
-        !(vt_owners_word(w, object - 8 + size) & IN_USE))
-        return 0;
-    return object - 8 + size;
-}
-
-/* A tensor that a node saved; SAVED is its role, whatever else it is. */
-static void saved(struct vt_owners *w, uintptr_t tensor) {
-    vt_owners_edge(w, &(struct vt_edge){.kind = VT_STEP_CLASS,
-                                        .as = VT_AS_CLASS,
-                                        .to = tensor,
-                                        .class_ = VT_CLASS_TENSOR,
-                                        .roles = VT_ROLE_SAVED,
-                                        .apart = true});
-}
-
-/* PySavedVariableHooks: the function that packs, which is gone after that, the one that unpacks, and
- * what the first made of the tensor. Each was a word once, and so the block short; now it is one of a
- * std::optional's three. */
-static void saved_by_hooks(struct vt_owners *w, uintptr_t hooks) {
-    enum { UNPACK = 1, DATA = 2 };
-    if (vt_class_of(w, hooks) != VT_CLASS_HOOKS)
-        return;
-    uint32_t step = block_end(w, hooks) ? 24 : 8;
-    for (uint32_t i = UNPACK; i <= DATA; i++) {
-        uintptr_t at = hooks + 8 + i * step;
-        if (step > 8 && (uint8_t)vt_owners_word(w, at + 16) != 1)
-            continue;
-        vt_owners_edge(w, &(struct vt_edge){.kind = VT_STEP_CLASS,
-                                            .as = VT_AS_PYTHON,
-                                            .to = vt_owners_word(w, at),
-                                            .roles = i == DATA ? VT_ROLE_SAVED : 0,
-                                            .apart = true});
-    }
-}
-
-/* Whether a SavedVariable lies at `at`, of which the words were read. Its first word is a tensor, or
- * null where a hook has the tensor. */
-static bool is_saved(struct vt_owners *w, const uint8_t *at, const struct saved_layout *l) {
-    uintptr_t tensor, hooks;
-    memcpy(&tensor, at, sizeof tensor);
-    memcpy(&hooks, at + l->hooks, sizeof hooks);
-    for (unsigned i = 0; i < SAVED_FLAGS; i++)
-        if (at[l->flags + i] > 1)
-            return false;
-    return vt_class_of(w, tensor) == VT_CLASS_TENSOR &&
-           (!hooks || vt_class_of(w, hooks) == VT_CLASS_HOOKS);
-}
-
-static void read_saved(struct vt_owners *w, const uint8_t *at, const struct saved_layout *l) {
-    uintptr_t tensor, hooks;
-    memcpy(&tensor, at, sizeof tensor);
-    memcpy(&hooks, at + l->hooks, sizeof hooks);
-    if (hooks)
-        saved_by_hooks(w, hooks);
-    else
-        saved(w, tensor);
-}
-
-/* torch._C._autograd.SavedTensor: pybind11 keeps the address of its object behind the header. */
-static void read_saved_alone(struct vt_owners *w, uintptr_t object) {
-    uintptr_t at = vt_owners_word(w, object + PAYLOAD);
-    uint8_t bytes[128];
-    const struct saved_layout *l = &node_new.saved;
-    if (vt_owners_read(w, bytes, at, l->bytes) && is_saved(w, bytes, l)) {
-        read_saved(w, bytes, l);
-        return;
-    }
-    l = &node_old.saved;
-    if (vt_owners_read(w, bytes, at, l->bytes) && is_saved(w, bytes, l))
-        read_saved(w, bytes, l);
-}
-
-/* A std::vector<SavedVariable>, or any three words. False: it is none. */
-static bool read_saved_vector(struct vt_owners *w, const uint8_t *at,
-                              const struct saved_layout *l) {
-    uintptr_t vector[3];
-    uint8_t one[128];
-    memcpy(vector, at, sizeof vector);
-    uint64_t bytes = vector[1] - vector[0];
-    if (!vector[0] || !bytes || bytes % l->bytes || bytes / l->bytes > SAVED_MOST ||
-        vector[2] < vector[1])
-        return false;
-    for (uintptr_t p = vector[0]; p < vector[1]; p += l->bytes)
-        if (!vt_owners_read(w, one, p, l->bytes) || !is_saved(w, one, l))
-            return false;
-    for (uintptr_t p = vector[0]; p < vector[1]; p += l->bytes)
-        if (vt_owners_read(w, one, p, l->bytes))
-            read_saved(w, one, l);
-    return true;
-}
-
-/* Finds saved tensors in the part of an object that is its class's own: the classes are generated,
- * and no table has their members. */
-static void read_members(struct vt_owners *w, uintptr_t from, uintptr_t to,
-                         const struct saved_layout *l) {
-    uint8_t bytes[256];
-    for (uintptr_t at = from; at + 24 <= to;) {
-        size_t n = to - at < sizeof bytes ? to - at : sizeof bytes;
-        if (!vt_owners_read(w, bytes, at, n))
-            return;
-        if (n >= l->bytes && is_saved(w, bytes, l)) {
-            read_saved(w, bytes, l);
-            at += l->bytes;
-        } else {
-            at += read_saved_vector(w, bytes, l) ? 24 : 8;
-        }
-    }
-}
-
-static const struct node_layout *layout_of(struct vt_owners *w, uintptr_t node) {
-    return vt_owners_word(w, node + 8) == node ? &node_old : &node_new;
-}
-
-/* A node of Python's: its object is the context, which knows the node. */
-static uintptr_t python_of(struct vt_owners *w, uintptr_t node) {
-    return vt_class_is(w, node, "N5torch8autograd6PyNodeE")
-               ? vt_owners_word(w, node + layout_of(w, node)->object)
-               : 0;
-}
-
-static void edge_to_node(struct vt_owners *w, uintptr_t node) {
-    if (vt_class_of(w, node) != VT_CLASS_NODE)
-        return;
-    uintptr_t object = python_of(w, node);
-    vt_owners_edge(w, &(struct vt_edge){.kind = VT_STEP_CLASS,
-                                        .as = object ? VT_AS_PYTHON : VT_AS_CLASS,
-                                        .to = object ? object : node,
-                                        .class_ = VT_CLASS_NODE,
-                                        .apart = true});
-}
-
-static void read_next(struct vt_owners *w, uintptr_t node, const struct node_layout *l) {
-    uintptr_t edges[2];
-    if (!vt_owners_read(w, edges, node + l->next, sizeof edges))
-        return;
-    uint64_t bytes = edges[1] - edges[0];
-    if (!edges[0] || bytes % l->edge_bytes || bytes / l->edge_bytes > NODES_MOST)
-        return;
-    for (uintptr_t at = edges[0]; at < edges[1] && vt_owners_goes_on(w); at += l->edge_bytes)
-        edge_to_node(w, vt_owners_word(w, at));
-}
-
-/* What register_hook(), register_prehook() and `metadata` gave to a node. */
-static void read_node_hooks(struct vt_owners *w, uintptr_t node, const struct node_layout *l) {
-    enum { ANOMALY = 32, PRE = 40, TENSOR_PRE = 64, POST = 144 }; /* behind l->next */
-    /* Behind a std::string, which was shorter, and a pointer, which was longer. */
-    static const uint8_t metadata[] = {48, 56, 32};
-    uintptr_t at = node + l->next, anomaly = vt_owners_word(w, at + ANOMALY);
-    for (size_t i = 0; anomaly && i < sizeof metadata; i++)
-        if (read_dict(w, anomaly, VT_CLASS_ANOMALY, metadata[i], "metadata"))
-            break;
-    read_hooks(w, at + PRE, VT_CLASS_PRE_HOOK, "pre_hooks");
-    read_hooks(w, at + TENSOR_PRE, VT_CLASS_TENSOR_PRE_HOOK, "tensor_pre_hooks");
-    read_hooks(w, at + POST, VT_CLASS_POST_HOOK, "post_hooks");
-}
-
-/* The first object of a class that a node's own part refers to; 0: none. */
-static uintptr_t first_of(struct vt_owners *w, uintptr_t from, uintptr_t end,
-                          enum vt_class class_) {
-    for (uintptr_t at = from; at + 8 <= end; at += 8) {
-        uintptr_t object = vt_owners_word(w, at);
-        if (vt_class_of(w, object) == class_)
-            return object;
-    }
-    return 0;
-}
-
-/* std::make_shared has put some nodes behind their counts, to which std::enable_shared_from_this
- * points. */
-static uintptr_t node_end(struct vt_owners *w, uintptr_t node, const struct node_layout *l) {
-    enum { WEAK_COUNTS = 16, COUNTS_BYTES = 16 };
-    bool behind = l == &node_old && vt_owners_word(w, node + WEAK_COUNTS) == node - COUNTS_BYTES;
-    return block_end(w, behind ? node - COUNTS_BYTES : node);
-}
-
-static void read_node(struct vt_owners *w, uintptr_t node) {
-    const struct node_layout *l = layout_of(w, node);
-    read_next(w, node, l);
-    read_node_hooks(w, node, l);
-    uintptr_t end = node_end(w, node, l), own = node + l->own;
-    if (vt_class_is(w, node, "N5torch8autograd14AccumulateGradE")) {
-        /* Its variable, which is not saved for the backward pass. */
-        vt_owners_edge(w, &(struct vt_edge){.kind = VT_STEP_CLASS,
-                                            .as = VT_AS_CLASS,
-                                            .to = first_of(w, own, end, VT_CLASS_TENSOR),
-                                            .class_ = VT_CLASS_TENSOR,
-                                            .apart = true});
-    } else if (vt_class_is(w, node, "N5torch8autograd10CopySlicesE")) {
-        /* An operation in place on a view: what it did is another node, which no edge leads to. */
-        edge_to_node(w, first_of(w, own, end, VT_CLASS_NODE));
-    } else if (end && !python_of(w, node)) {
-        read_members(w, own, end, &l->saved);
-    }
-}
-
-static void read_function(struct vt_owners *w, uintptr_t object,
-                          const struct vt_owners_type *type) {
-    enum { FIRST = 16, MOST = 1024 };
-    uint64_t bytes = vt_owners_word(w, type->address + TYPE_BYTES);
-    bytes = bytes < MOST ? bytes : MOST;
-    for (uintptr_t at = object + FIRST; at + 8 <= object + bytes; at += 8) {
-        uintptr_t node = vt_owners_word(w, at);
-        if (vt_class_of(w, node) != VT_CLASS_NODE)
-            continue;
-        const struct node_layout *l = layout_of(w, node);
-        read_members(w, object + FIRST, at, &l->saved);
-        if (python_of(w, node) == object)
-            read_next(w, node, l);
+    case FAMILY_BOUND:
+    default:
+        vt_torch_bound(w, object, type->family - FAMILY_BOUND);
         return;
     }
 }
@@ -493,7 +237,7 @@ static void read_tensors_inside(struct vt_owners *w, uintptr_t tensor) {
         while (found < count && vt_class_of(w, inside[found]) == VT_CLASS_TENSOR)
             found++;
         for (unsigned k = 0; found == count && k < count; k++)
-            part(w, inside[k], VT_CLASS_TENSOR, 0);
+            vt_torch_part(w, inside[k], VT_CLASS_TENSOR, 0);
         if (found == count)
             return;
     }
@@ -518,13 +262,37 @@ static void read_meta(struct vt_owners *w, uintptr_t meta) {
                                             .to = gradient,
                                             .class_ = VT_CLASS_TENSOR,
                                             .roles = VT_ROLE_GRADIENT});
-    edge_to_node(w, vt_owners_word(w, at + 8));
+    vt_torch_edge_to_node(w, vt_owners_word(w, at + 8));
     /* Each is told by its own class. */
     for (size_t i = 0; i < 2; i++) {
         read_tangents(w, vt_owners_word(w, at + layouts[i].tangents));
-        read_hooks(w, at + layouts[i].hooks, VT_CLASS_TENSOR_PRE_HOOK, "_backward_hooks");
-        read_dict(w, vt_owners_word(w, at + layouts[i].gradient_hooks), VT_CLASS_GRADIENT_HOOK,
-                  DICT, "_post_accumulate_grad_hooks");
+        vt_torch_hooks(w, at + layouts[i].hooks, VT_CLASS_TENSOR_PRE_HOOK, "_backward_hooks");
+        vt_torch_dict(w, vt_owners_word(w, at + layouts[i].gradient_hooks), VT_CLASS_GRADIENT_HOOK,
+                      DICT, "_post_accumulate_grad_hooks");
+    }
+}
+
+/* A storage's data_ptr_, which may be null: with counts of two words, the first is the count of weak
+ * references, of which there is one at least. */
+static uintptr_t data_of(struct vt_owners *w, uintptr_t storage) {
+    uint64_t words[2];
+    if (!vt_owners_read(w, words, storage + 16, sizeof words))
+        return 0;
+    return words[0] && words[0] < 1u << 20 && words[1] > words[0] ? words[1] : words[0];
+}
+
+/* A tensor without memory of its own, as DTensor is: its Python object has the tensors that it stands
+ * for. They keep each other alive. The slot was two words: whose it is, and the object, with a flag. */
+static void read_python_of(struct vt_owners *w, uintptr_t tensor, uint32_t storage_at) {
+    enum { SLOT = 32, SLOT_OLD = 40 }; /* behind storage_ */
+    for (uint32_t at = SLOT; at <= SLOT_OLD; at += 8) {
+        uintptr_t object = vt_owners_word(w, tensor + storage_at + at) & ~(uintptr_t)1;
+        const struct vt_owners_type *type = vt_owners_type_of(w, object);
+        if (!type || (type->family != FAMILY_TENSOR && type->family != FAMILY_PARAMETER) ||
+            payload(w, object, VT_CLASS_TENSOR) != tensor)
+            continue;
+        vt_owners_edge(w, &(struct vt_edge){.as = VT_AS_PYTHON, .to = object, .type = type});
+        return;
     }
 }
 
@@ -537,7 +305,9 @@ static void read_tensor(struct vt_owners *w, uintptr_t tensor) {
                   meta = vt_owners_word(w, tensor + at + 8);
         bool stored = vt_class_of(w, storage) == VT_CLASS_STORAGE;
         if (stored)
-            part(w, storage, VT_CLASS_STORAGE, 0);
+            vt_torch_part(w, storage, VT_CLASS_STORAGE, 0);
+        if (stored && !data_of(w, storage))
+            read_python_of(w, tensor, at);
         if ((stored || !storage) && vt_class_of(w, meta) == VT_CLASS_META) {
             read_meta(w, meta);
             return;
@@ -548,12 +318,7 @@ static void read_tensor(struct vt_owners *w, uintptr_t tensor) {
 }
 
 static void read_storage(struct vt_owners *w, uintptr_t storage) {
-    uint64_t words[2];
-    if (!vt_owners_read(w, words, storage + 16, sizeof words))
-        return;
-    /* data_ptr_: with counts of two words, the first is the count of weak references. */
-    uintptr_t data = words[0] < 1u << 20 && words[1] > words[0] ? words[1] : words[0];
-    vt_owners_edge(w, &(struct vt_edge){.as = VT_AS_ADDRESS, .to = data});
+    vt_owners_edge(w, &(struct vt_edge){.as = VT_AS_ADDRESS, .to = data_of(w, storage)});
 }
 
 void vt_owners_class(struct vt_owners *w, uintptr_t object, uint16_t class_) {
@@ -565,7 +330,10 @@ void vt_owners_class(struct vt_owners *w, uintptr_t object, uint16_t class_) {
         read_storage(w, object);
         return;
     case VT_CLASS_NODE:
-        read_node(w, object);
+        vt_torch_node(w, object);
+        return;
+    case VT_CLASS_SCRIPT:
+        vt_torch_script(w, object);
         return;
     case VT_CLASS_NONE:
     default:

@@ -181,6 +181,13 @@ static bool is_better(const struct vt_owners *w, const struct vt_node *n,
            (is_key(w, n) && edge->kind != VT_STEP_ITEM && edge->as != VT_AS_NUMBER);
 }
 
+static bool put_off(struct vt_owners *w, uint32_t number, enum vt_later later) {
+    uint32_t *to = vt_owners_push(w, &w->later[later], sizeof *to);
+    if (to)
+        *to = number;
+    return to;
+}
+
 static void arrive_again(struct vt_owners *w, uint32_t number, const struct vt_edge *edge,
                          uint64_t type, uint16_t roles) {
     struct vt_node *n = vt_node_at(w, number);
@@ -194,6 +201,7 @@ static void arrive_again(struct vt_owners *w, uint32_t number, const struct vt_e
         add_other(w, n, n->step, n->parent);
         n->step = better;
         n->parent = w->node;
+        put_off(w, number, VT_LATER_NAMED);
         return;
     }
     if (n->weak && edge->as != VT_AS_NUMBER) { /* an owner after all */
@@ -294,7 +302,7 @@ void vt_owners_edge(struct vt_owners *w, const struct vt_edge *edge) {
     if (edge->kind == VT_STEP_ATTRIBUTE && w->node) {
         const struct vt_node *n = vt_node_at(w, w->node);
         if (n->class_ == VT_NODE_PYTHON && w->types[n->type].family)
-            roles |= w->readers->class_roles(&w->types[n->type], edge->name);
+            roles |= w->readers->class_roles(w, &w->types[n->type], edge->name);
     }
     struct vt_edge plain = *edge;
     plain.plain |= edge->kind == VT_STEP_ATTRIBUTE && roles & VT_ROLES_OF_MODULE;
@@ -375,13 +383,9 @@ static void come_to(struct vt_owners *w, uint32_t number) {
                 ? VT_LATER_KEY
                 : w->readers->class_later(n->class_ == VT_NODE_PYTHON ? &w->types[n->type] : NULL,
                                           n->class_, n->roles);
-    uint32_t *put_off = later < 0 ? NULL : vt_owners_push(w, &w->later[later], sizeof *put_off);
-    if (put_off) {
-        *put_off = number;
-        n->waits = true;
-    } else {
+    n->waits = later >= 0 && put_off(w, number, (enum vt_later)later);
+    if (!n->waits)
         read_node(w, number);
-    }
 }
 
 /* The next node that was put off; 0: none. */
@@ -413,7 +417,8 @@ static void walk_level(struct vt_owners *w) {
         }
         if (!has_time(w) || !(number = next_later(w)))
             break;
-        read_node(w, number);
+        if (vt_node_at(w, number)->waits)
+            read_node(w, number);
     }
     w->roles_only = true;
     while (w->again_first != w->again_last && has_time(w))

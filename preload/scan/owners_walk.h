@@ -11,6 +11,8 @@
  *   owners_python.c, owners_python_roots.c   edges of Python's objects, and where they begin
  *   owners_class.c   classes of C++ objects
  *   owners_torch.c   what PyTorch's objects hold
+ *   owners_graph.c   likewise, the nodes of its autograd graph
+ *   owners_bound.c   likewise, those that Python knows by pybind11
  *
  * A reader knows the layout of a kind of objects. It is asked for one object at a time, reads it
  * through the functions below, and names each of its edges. It must name an edge only if it is a
@@ -181,8 +183,9 @@ void vt_owners_class_type(struct vt_owners *w, struct vt_owners_type *type);
 /* Names the edges that the objects of a family have beside those that Python knows. */
 void vt_owners_class_python(struct vt_owners *w, uintptr_t object,
                             const struct vt_owners_type *type);
-/* What an attribute of such an object says of what it leads to: enum vt_role. */
-uint16_t vt_owners_class_roles(const struct vt_owners_type *type, struct vt_owners_text attribute);
+/* What an attribute of such an object, which is being read, says of what it leads to: enum vt_role. */
+uint16_t vt_owners_class_roles(const struct vt_owners *w, const struct vt_owners_type *type,
+                               struct vt_owners_text attribute);
 /* Whether an object that was reached in these roles is read later than others: enum vt_later; -1: it
  * is not. `type` is NULL for a C++ object. */
 int vt_owners_class_later(const struct vt_owners_type *type, uint16_t class_, uint16_t roles);

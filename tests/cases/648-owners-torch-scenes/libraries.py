@@ -14,20 +14,50 @@ def net(width=64):
     return nn.Sequential(nn.Linear(width, 128), nn.BatchNorm1d(128), nn.ReLU(), nn.Linear(128, width)).to(DEVICE)
 
 
+def distributed():
+    import torch.distributed as dist
+    if not dist.is_initialized():
+        os.environ.update(RANK="0", WORLD_SIZE="1")
+        dist.init_process_group("gloo", store=dist.HashStore(), rank=0, world_size=1)
+    return dist
+
+
 @scene
 def ddp():
-    """A reducer's buckets are in C++, whose layout is not known: they have no owner, unless they are gradients."""
-    import torch.distributed as dist
-    os.environ.update(RANK="0", WORLD_SIZE="1")
-    dist.init_process_group("gloo", store=dist.HashStore(), rank=0, world_size=1)
-    plain = nn.parallel.DistributedDataParallel(net())
-    views = nn.parallel.DistributedDataParallel(net(), gradient_as_bucket_view=True)
-    for model in plain, views:
-        model(torch.randn(16, 64, device=DEVICE)).sum().backward()
-    del model
-    buckets = 512 * -(-sum(p.numel() for p in plain.parameters()) * 4 // 512)
-    look("ddp", {"plain": plain, "views": views}, left=buckets)
-    dist.destroy_process_group()
+    """A reducer keeps the gradients once more, in flat buckets; or they are views of these."""
+    distributed()
+    at = {"plain": set(), "views": set(), "unused": set()}
+
+    def wrapped(name, steps, **options):
+        model = nn.parallel.DistributedDataParallel(net(), bucket_cap_mb=.02, **options)
+
+        def noted(_, bucket):
+            at[name].add(bucket.buffer().untyped_storage().data_ptr())
+            future = torch.futures.Future()
+            future.set_result(bucket.buffer())
+            return future
+
+        model.register_comm_hook(None, noted)
+        for _ in range(steps):
+            at[name].clear()  # the second step makes other buckets
+            model(torch.randn(16, 64, device=DEVICE)).sum().backward()
+        return model
+
+    plain = wrapped("plain", 3)
+    views = wrapped("views", 1, gradient_as_bucket_view=True)
+    unused = wrapped("unused", 2, find_unused_parameters=True)
+    before = {address for address, _ in blocks()}
+    first = nn.parallel.DistributedDataParallel(net())
+    own = {p.untyped_storage().data_ptr() for p in [*first.parameters(), *first.buffers()]}
+    at["first"] = {address for address, bytes in blocks() if bytes > 65536} - before - own
+    assert len(at["first"]) == 1 and len(at["plain"]) > 1, at
+    look("ddp", {"plain": plain, "views": views, "unused": unused, "first": first},
+         roles={"gradients": {f"{name}.reducer": buckets for name, buckets in at.items()}}, left=512)
+
+
+def blocks():
+    return [(block["address"], block["size"]) for segment in torch.cuda.memory_snapshot() for block in segment["blocks"]
+            if block["state"] == "active_allocated"]
 
 
 @scene
@@ -38,6 +68,41 @@ def compiled():
     loss = out.pow(2).mean()
     loss.backward(retain_graph=True)
     look("compiled", {"model": model}, graphs={"loss": loss, "out": out}, out=out, loss=loss)
+
+
+@scene
+def sharded():
+    """A parameter is a tensor without memory, which stands for another one."""
+    distributed()
+    from torch.distributed.fsdp import fully_shard
+    model = fully_shard(net())
+    opt = torch.optim.AdamW(model.parameters())
+    loss = model(torch.randn(16, 64, device=DEVICE)).sum()
+    loss.backward()
+    opt.step()
+    look("sharded", {"model": model}, {"opt": opt}, loss=loss)
+
+
+@scene
+def scripted():
+    """A module's parameters are in C++ alone."""
+    class Model(nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.layers, self.big = net(), torch.randn(64, 64, device=DEVICE)
+            self.register_buffer("mask", torch.randn(64, device=DEVICE))
+
+        def forward(self, x):
+            return self.layers(x) @ self.big * self.mask
+
+    model = torch.jit.script(Model().to(DEVICE))
+    opt = torch.optim.Adam(model.parameters())
+    loss = model(torch.randn(16, 64, device=DEVICE)).sum()
+    loss.backward()
+    opt.step()
+    traced = torch.jit.trace(net().eval(), torch.randn(16, 64, device=DEVICE), check_trace=False)
+    example = 512 * 8  # the trace keeps it, in C++
+    look("scripted", {"model": model, "traced": traced}, {"opt": opt}, loss=loss, kept={"model.big": model.big}, left=example)
 
 
 if importlib.util.find_spec("transformers"):

@@ -21,6 +21,8 @@ def parts(tensor):
         return [tensor._indices(), tensor._values()]
     if tensor.layout is torch.jagged:
         return [tensor.values(), tensor.offsets()]
+    if hasattr(tensor, "_local_tensor"):
+        return [tensor._local_tensor]
     return [tensor]
 
 

@@ -58,7 +58,9 @@ static void class_type(struct vt_owners *w, struct vt_owners_type *type) {
     type->family = ((const struct type *)type->address)->role_of != NULL;
 }
 
-static uint16_t class_roles(const struct vt_owners_type *type, struct vt_owners_text name) {
+static uint16_t class_roles(const struct vt_owners *w, const struct vt_owners_type *type,
+                            struct vt_owners_text name) {
+    (void)w;
     const char *of = ((const struct type *)type->address)->role_of;
     return strlen(of) == name.bytes && memcmp(of, name.at, name.bytes) == 0 ? VT_ROLE_OPTIMIZER : 0;
 }

@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * What the readers of PyTorch's objects use of each other: owners_torch.c, owners_graph.c,
+ * owners_bound.c.
+ */
+#ifndef VT_PRELOAD_OWNERS_TORCH_H
+#define VT_PRELOAD_OWNERS_TORCH_H
+
+#include "owners_class.h"
+
+/* owners_torch.c */
+
+/* What the object that is read consists of, or has without a name. */
+void vt_torch_part(struct vt_owners *w, uintptr_t to, enum vt_class class_, uint16_t roles);
+/* Whether a Python type's name, as it stands in the type, is this one. */
+bool vt_torch_has_name(struct vt_owners *w, uintptr_t type, const char *name);
+
+/* owners_graph.c */
+
+void vt_torch_node(struct vt_owners *w, uintptr_t node);
+/* The edge to a node from what is read; none if it is no node. */
+void vt_torch_edge_to_node(struct vt_owners *w, uintptr_t node);
+/* Within the context of a torch.autograd.Function: its node is what refers to other nodes, and its
+ * saved tensors lie in a vector here. */
+void vt_torch_function(struct vt_owners *w, uintptr_t object, const struct vt_owners_type *type);
+/* torch._C._autograd.SavedTensor */
+void vt_torch_saved_alone(struct vt_owners *w, uintptr_t object);
+/* An object of C++ that has a dict of Python's: there, or it is of another version. */
+bool vt_torch_dict(struct vt_owners *w, uintptr_t object, enum vt_class class_, uint32_t offset,
+                   const char *name);
+/* A vector of hooks. One that is Python's has a dict of functions. */
+void vt_torch_hooks(struct vt_owners *w, uintptr_t vector, enum vt_class class_, const char *name);
+/* The end of a block of the C library's heap; 0: it is none. The next block says that this one is in
+ * use. */
+uintptr_t vt_torch_block_end(struct vt_owners *w, uintptr_t object);
+
+/* owners_bound.c */
+
+/* The whole names of the Python types that it knows, by number; NULL: there are no more. */
+const char *vt_torch_bound_name(unsigned number);
+/* Names the edges of an object of such a type. */
+void vt_torch_bound(struct vt_owners *w, uintptr_t object, unsigned number);
+/* Names the edges of a c10::ivalue::Object. */
+void vt_torch_script(struct vt_owners *w, uintptr_t object);
+
+#endif
