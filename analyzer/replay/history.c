@@ -8,6 +8,12 @@
 #include <stdlib.h>
 #include <string.h>
 
+static void set_turn(struct vt_history *h) {
+    h->turn_ticks = h->after ? UINT64_MAX : h->edges_end;
+    if (h->next_edge < h->edge_count && h->edges[h->next_edge] < h->turn_ticks)
+        h->turn_ticks = h->edges[h->next_edge];
+}
+
 void vt_history_open(struct vt_history *h, uint64_t events, const uint64_t *edges,
                      size_t edge_count, uint64_t edges_end, uint64_t program_end) {
     *h = (struct vt_history){
@@ -20,6 +26,7 @@ void vt_history_open(struct vt_history *h, uint64_t events, const uint64_t *edge
     };
     if (!h->events_in_bucket)
         h->events_in_bucket = 1;
+    set_turn(h);
 }
 
 static void free_sites(struct vt_history *h) {
@@ -45,11 +52,37 @@ void vt_history_restart(struct vt_history *h) {
     h->freed_count = 0;
     for (uint32_t i = 0; i < h->thread_count; i++)
         h->threads[i] = (struct vt_history_thread){0};
-    h->events = h->allocs = h->frees = h->next_event = 0;
+    h->events = h->allocs = h->next_event = 0;
     h->events_at_last_alloc = 0;
+    h->thread_since = h->thread_allocs = 0;
+}
+
+/* Counts the current thread's events, which have been all events since it became that. */
+static void leave_thread(struct vt_history *h) {
+    uint64_t own = h->events - h->thread_since;
+    if (!h->thread_count || !own)
+        return;
+    struct vt_history_thread *t = &h->threads[h->thread];
+    if (h->allocs != h->thread_allocs)
+        t->behind = h->events - 1 - h->events_at_last_alloc;
+    else
+        t->behind = (t->at == h->allocs ? t->behind : 0) + own;
+    t->at = h->allocs;
+    t->events += own;
+    t->last = h->events - 1;
+    h->thread_since = h->events;
+    h->thread_allocs = h->allocs;
+}
+
+static uint64_t thread_events(const struct vt_history *h, uint32_t thread) {
+    uint64_t own = thread == h->thread ? h->events - h->thread_since : 0;
+    return thread < h->thread_count ? h->threads[thread].events + own : 0;
 }
 
 void vt_history_thread(struct vt_history *h, uint32_t tid) {
+    leave_thread(h);
+    h->thread_since = h->events;
+    h->thread_allocs = h->allocs;
     h->thread = vt_map_get(&h->by_tid, tid);
     if (h->thread != VT_MAP_NONE)
         return;
@@ -66,12 +99,13 @@ void vt_history_turn(struct vt_history *h, uint64_t ticks) {
     while (begun > 0 && ticks < h->edges[begun - 1])
         begun--;
     h->after = h->edge_count && ticks >= h->edges_end;
+    set_turn(h);
     VT_GROW(h->buckets, h->bucket_count, h->bucket_room);
     h->buckets[h->bucket_count++] = (struct vt_bucket){
         .ticks = ticks,
         .events = h->events,
         .allocs = h->allocs,
-        .frees = h->frees,
+        .frees = h->events - h->allocs,
         .launches = h->launches,
         .iteration = (uint32_t)begun,
         .after = h->after,
@@ -89,12 +123,12 @@ void vt_history_reach(struct vt_history *h, uint32_t site) {
     h->site_room = room;
 }
 
-struct vt_sample *vt_history_sample(struct vt_history *h, struct vt_site_history *s) {
-    struct vt_sample *last = s->count ? &s->samples[s->count - 1] : NULL;
+void vt_history_sample(struct vt_history *h, struct vt_site_history *s) {
+    struct vt_sample *last = s->count ? s->now : NULL;
     if (!last)
         s->thread = h->thread;
     struct vt_sample fresh = {.bucket = h->bucket_count - 1,
-                              .thread_events = h->threads[s->thread].events,
+                              .thread_events = thread_events(h, s->thread),
                               .first_round = h->round,
                               .oldest_freed = VT_NO_BUCKET};
     if (last) {
@@ -102,25 +136,24 @@ struct vt_sample *vt_history_sample(struct vt_history *h, struct vt_site_history
         fresh.low_count = fresh.high_count = last->last_count;
     }
     VT_GROW(s->samples, s->count, s->room);
-    s->samples[s->count++] = fresh;
-    return &s->samples[s->count - 1];
+    s->now = &s->samples[s->count++];
+    *s->now = fresh;
+    s->buckets = h->bucket_count;
 }
 
-void vt_history_settle(struct vt_history *h) {
-    for (size_t i = 0; i < h->freed_count; i++) {
+void vt_history_end(struct vt_history *h) {
+    leave_thread(h);
+    for (size_t i = h->freed_count; i-- > 0;) {
         const struct vt_freed *f = &h->freed[i];
-        struct vt_sample *first = &h->sites[f->site].samples[f->allocated_in];
-        struct vt_sample *last = &h->sites[f->site].samples[f->freed_in];
-        first->kept_bytes -= f->bytes;
-        first->kept_count--;
-        if (first->bucket < last->oldest_freed)
-            last->oldest_freed = first->bucket;
+        struct vt_sample *samples = h->sites[f->site].samples;
+        samples[f->allocated_in].kept_bytes += f->bytes;
+        samples[f->allocated_in].kept_count++;
+        samples[f->freed_in].oldest_freed = f->oldest_freed;
     }
-    h->freed_count = 0;
 }
 
 void vt_history_corrected(struct vt_history *h) {
-    vt_history_settle(h);
+    h->freed_count = 0;
     for (size_t i = 0; i < h->site_room; i++)
         h->sites[i].held_at = UINT64_MAX;
 }

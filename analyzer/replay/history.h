@@ -29,7 +29,8 @@ struct vt_bucket {
 };
 
 /* A site in one bucket. The lowest level includes the one at its begin. Frees after the process's
- * last allocation count as kept; they are not lifetimes. */
+ * last allocation count as kept; they are not lifetimes. The levels at its end and `allocs` are
+ * filled in when the site changes again, or at the end: events only need the lowest and highest. */
 struct vt_sample {
     uint32_t bucket;
     uint32_t kept_count; /* allocated in the bucket and never freed */
@@ -47,7 +48,9 @@ struct vt_sample {
 
 struct vt_site_history {
     struct vt_sample *samples; /* by bucket */
+    struct vt_sample *now;     /* the last one */
     uint32_t count, room;
+    uint32_t buckets; /* vt_history.bucket_count at its begin; 0: there is none */
     /* held at the process's last allocation, that is, before the frees at exit */
     uint64_t held_bytes, held_count, held_at;
     uint64_t given_at;              /* ticks of the last of these frees */
@@ -58,9 +61,9 @@ struct vt_site_history {
 };
 
 #define VT_NO_THREAD UINT32_MAX
-struct vt_history_thread {
-    uint64_t last;   /* number of its last event among all events */
-    uint64_t events; /* its own events so far */
+struct vt_history_thread { /* of the current one, as it was when it became that */
+    uint64_t last;         /* number of its last event among all events */
+    uint64_t events;       /* its own events so far */
     uint64_t behind; /* of these, since the process's last allocation, which was number `at` */
     uint64_t at;
 };
@@ -68,8 +71,10 @@ struct vt_history_thread {
 /* A block that was freed since the process's last allocation. */
 struct vt_freed {
     uint32_t site;
-    uint32_t allocated_in, freed_in; /* indices of samples of the site */
-    bool given_up;                   /* by the program's own code, before its interpreter's end */
+    uint32_t freed_in;     /* indices of samples of the site */
+    uint32_t oldest_freed; /* of that sample, before */
+    uint16_t allocated_in;
+    bool given_up; /* by the program's own code, before its interpreter's end */
     uint64_t bytes;
 };
 
@@ -78,9 +83,9 @@ struct vt_history {
     uint32_t bucket_count, bucket_room;
     struct vt_site_history *sites; /* parallel to vt_replay.sites */
     size_t site_room;
-    uint64_t events, allocs, frees; /* so far */
-    uint64_t round;                 /* of the current allocation, or the last; the caller's */
-    uint64_t launches; /* of graphs, as counted at the last allocation, or at the end */
+    uint64_t events, allocs; /* so far; the other events are frees */
+    uint64_t round;          /* of the current allocation, or the last; the caller's */
+    uint64_t launches;       /* of graphs, as counted at the last allocation, or at the end */
     uint64_t first_alloc, last_alloc; /* ticks */
     uint64_t events_at_last_alloc;    /* events before it */
     uint64_t events_in_bucket;        /* the most that a bucket holds */
@@ -90,12 +95,15 @@ struct vt_history {
     size_t edges_in_bucket;
     uint64_t edges_end; /* ticks at which the last iteration ended */
     bool after;
-    struct vt_history_thread *threads;          /* never empty */
+    uint64_t turn_ticks;               /* a bucket begins at the first event from then on */
+    struct vt_history_thread *threads; /* never empty */
     uint32_t thread, thread_count, thread_room; /* thread: the current one */
+    uint64_t thread_since;                      /* events before it became that */
+    uint64_t thread_allocs;                     /* and allocations */
     struct vt_map by_tid;
     uint64_t program_end;   /* ticks; see log_format.h */
     uint64_t ticks;         /* of the current free */
-    struct vt_freed *freed; /* in order; counted at the next allocation */
+    struct vt_freed *freed; /* in order; forgotten at the next allocation */
     size_t freed_count, freed_room;
 };
 
@@ -109,45 +117,35 @@ void vt_history_close(struct vt_history *history);
 /* Forgets everything, because the window begins here. */
 void vt_history_restart(struct vt_history *history);
 
+/* Ends it: what the process did after its last allocation, and the current thread's numbers. The
+ * caller has ended the last sample of each site (vt_history_end_sample). */
+void vt_history_end(struct vt_history *history);
+
 /* Sets the thread of the following events. Call it before the first event. */
 void vt_history_thread(struct vt_history *history, uint32_t tid);
 
-/* Begin a new bucket; count what was freed. For vt_history_event alone. */
+/* Begins a new bucket. For vt_history_event alone. */
 void vt_history_turn(struct vt_history *history, uint64_t ticks);
-void vt_history_settle(struct vt_history *history);
 
 /* To be called before an allocation or a free. */
 static inline void vt_history_event(struct vt_history *h, uint64_t ticks, bool alloc) {
-    if (h->events == h->next_event ||
-        (h->next_edge < h->edge_count && ticks >= h->edges[h->next_edge]) ||
-        (!h->after && ticks >= h->edges_end))
+    if (h->events == h->next_event || ticks >= h->turn_ticks)
         vt_history_turn(h, ticks);
     if (alloc) {
-        if (h->freed_count)
-            vt_history_settle(h);
-        if (!h->allocs)
+        if (!h->allocs++)
             h->first_alloc = ticks;
-        h->allocs++;
+        h->freed_count = 0;
         h->last_alloc = ticks;
         h->events_at_last_alloc = h->events;
     } else {
-        h->frees++;
         h->ticks = ticks;
     }
-    struct vt_history_thread *t = &h->threads[h->thread];
-    if (alloc || t->at != h->allocs) {
-        t->at = h->allocs;
-        t->behind = 0;
-    }
-    t->behind += !alloc;
-    t->events++;
-    t->last = h->events;
     h->events++;
 }
 
 /* Makes room for a site; begins a site's sample of the current bucket. For the functions below alone. */
 void vt_history_reach(struct vt_history *history, uint32_t site);
-struct vt_sample *vt_history_sample(struct vt_history *history, struct vt_site_history *site);
+void vt_history_sample(struct vt_history *history, struct vt_site_history *site);
 
 /* A site's history. Valid until another site's is asked for. */
 static inline struct vt_site_history *vt_history_of(struct vt_history *h, uint32_t site) {
@@ -156,50 +154,40 @@ static inline struct vt_site_history *vt_history_of(struct vt_history *h, uint32
     return &h->sites[site];
 }
 
-/* To be called before a free of a block with this sample, with what the site holds: it held that at
- * the process's last allocation. */
-static inline void vt_history_giving(const struct vt_history *h, struct vt_site_history *s,
-                                     uint32_t sample, uint64_t bytes, uint64_t count) {
-    if (sample != VT_NO_SAMPLE)
-        __builtin_prefetch(&s->samples[sample].kept_bytes,
-                           1); /* vt_history_settle changes it soon */
-    s->given_at = h->ticks;
-    if (s->held_at == h->allocs)
+/* Ends a site's last sample, with the site's level and its allocations so far. */
+static inline void vt_history_end_sample(struct vt_site_history *s, uint64_t bytes, uint64_t count,
+                                         uint64_t allocs) {
+    if (!s->buckets)
         return;
-    s->held_at = h->allocs;
-    s->held_bytes = bytes;
-    s->held_count = count;
+    s->now->last_bytes = bytes;
+    s->now->last_count = count < UINT32_MAX ? (uint32_t)count : UINT32_MAX;
+    s->now->allocs = allocs < UINT32_MAX ? (uint32_t)allocs : UINT32_MAX;
 }
 
-/* To be called after a site's level changed. `allocs`: its allocations so far. Returns its sample of
- * the current bucket. */
-static inline struct vt_sample *vt_history_level(struct vt_history *h, struct vt_site_history *s,
-                                                 uint64_t bytes, uint64_t count, uint64_t allocs) {
-    struct vt_sample *last = s->count ? &s->samples[s->count - 1] : NULL;
-    uint32_t cut = count < UINT32_MAX ? (uint32_t)count : UINT32_MAX;
-    if (!last || last->bucket != h->bucket_count - 1)
-        last = vt_history_sample(h, s);
-    if (bytes < last->low_bytes)
-        last->low_bytes = bytes;
-    if (cut < last->low_count)
-        last->low_count = cut;
-    if (cut > last->high_count)
-        last->high_count = cut;
-    last->last_bytes = bytes;
-    last->last_count = cut;
-    last->allocs = allocs < UINT32_MAX ? (uint32_t)allocs : UINT32_MAX;
-    last->last_round = h->round;
-    return last;
+/* To be called after vt_history_event, before a site's level changes, with its level and its allocations so
+ * far. */
+static inline void vt_history_change(struct vt_history *h, struct vt_site_history *s,
+                                     uint64_t bytes, uint64_t count, uint64_t allocs) {
+    if (s->buckets != h->bucket_count) {
+        vt_history_end_sample(s, bytes, count, allocs);
+        vt_history_sample(h, s);
+    }
+    s->now->last_round = h->round;
 }
 
-/* To be called after vt_history_level, with the sample that it gave, for an allocation. Returns the sample to pass to
+/* To be called after an allocation, with the blocks that the site holds now. Returns the sample to pass to
  * vt_history_freed for this block. For a block from before the window that is VT_NO_SAMPLE. */
 static inline uint32_t vt_history_kept(const struct vt_history *h, struct vt_site_history *s,
-                                       struct vt_sample *sample, uint64_t bytes) {
-    sample->kept_bytes += bytes;
-    sample->kept_count++;
-    s->shared |= s->thread != h->thread;
-    s->thread = h->thread;
+                                       uint64_t count, uint64_t bytes) {
+    struct vt_sample *now = s->now;
+    if (count > now->high_count)
+        now->high_count = count < UINT32_MAX ? (uint32_t)count : UINT32_MAX;
+    now->kept_bytes += bytes;
+    now->kept_count++;
+    if (s->thread != h->thread) {
+        s->shared = true;
+        s->thread = h->thread;
+    }
     if (bytes >= 2 * s->doubled_bytes) {
         s->doublings += s->doubled_bytes > 0;
         s->doubled_in = h->bucket_count - 1;
@@ -208,17 +196,43 @@ static inline uint32_t vt_history_kept(const struct vt_history *h, struct vt_sit
     return s->count < VT_NO_SAMPLE ? s->count - 1 : VT_NO_SAMPLE;
 }
 
-/* To be called after vt_history_level for a free. */
-static inline void vt_history_freed(struct vt_history *h, uint32_t site, uint32_t sample,
-                                    uint64_t bytes) {
+/* To be called before a free, with what the site holds: it held that at the process's last allocation. */
+static inline void vt_history_giving(const struct vt_history *h, struct vt_site_history *s,
+                                     uint64_t bytes, uint64_t count) {
+    s->given_at = h->ticks;
+    if (s->held_at == h->allocs)
+        return;
+    s->held_at = h->allocs;
+    s->held_bytes = bytes;
+    s->held_count = count;
+}
+
+/* To be called after a free of a block with this sample, with what the site holds now. Counts it as freed;
+ * vt_history_end takes that back if no allocation follows. */
+static inline void vt_history_freed(struct vt_history *h, uint32_t site, struct vt_site_history *s,
+                                    uint32_t sample, uint64_t size, uint64_t bytes,
+                                    uint64_t count) {
+    struct vt_sample *now = s->now;
+    if (bytes < now->low_bytes)
+        now->low_bytes = bytes;
+    if (count < now->low_count)
+        now->low_count = (uint32_t)count;
+    if (count > now->high_count) /* what was live when the window began */
+        now->high_count = count < UINT32_MAX ? (uint32_t)count : UINT32_MAX;
     if (sample == VT_NO_SAMPLE)
         return;
     VT_GROW(h->freed, h->freed_count, h->freed_room);
     h->freed[h->freed_count++] = (struct vt_freed){.site = site,
-                                                   .allocated_in = sample,
-                                                   .freed_in = h->sites[site].count - 1,
+                                                   .freed_in = s->count - 1,
+                                                   .oldest_freed = now->oldest_freed,
+                                                   .allocated_in = (uint16_t)sample,
                                                    .given_up = h->ticks < h->program_end,
-                                                   .bytes = bytes};
+                                                   .bytes = size};
+    struct vt_sample *first = &s->samples[sample];
+    first->kept_bytes -= size;
+    first->kept_count--;
+    if (first->bucket < now->oldest_freed)
+        now->oldest_freed = first->bucket;
 }
 
 /* Changes `bytes` and `count` from what the site holds at the end to what it held at the process's

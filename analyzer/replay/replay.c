@@ -114,6 +114,24 @@ static void end_phases(struct vt_walk *w) {
     free(w->open_phases);
 }
 
+/* What events only change for their sites is summed up for the books. */
+static void end_sites(struct vt_walk *w) {
+    for (size_t i = 0; i < w->r->site_count; i++) {
+        struct vt_replay_site *site = &w->r->sites[i];
+        struct vt_replay_book *book = vt_walk_book(w->r, site->layer, site->device);
+        vt_walk_note_peak(site, book);
+        book->live_count += site->live_count;
+        book->allocated_bytes += site->allocated_bytes;
+        book->alloc_count += site->alloc_count;
+        book->free_count += site->free_count;
+        if (w->history)
+            vt_history_end_sample(vt_history_of(w->history, (uint32_t)i), site->live_bytes,
+                                  site->live_count, site->alloc_count);
+    }
+    if (w->history)
+        vt_history_end(w->history);
+}
+
 /* --- the walk --- */
 
 /* How many events ahead to prefetch from the table: about the time of one cache miss. */
@@ -226,19 +244,19 @@ static void on_event(struct vt_walk *w, const uint8_t *record) {
     }
 }
 
-static void fetch_line(const struct vt_addresses *live, const uint8_t *record) {
+static void fetch_line(const struct vt_walk *w, const uint8_t *record) {
     uint64_t word, address;
     memcpy(&word, record, sizeof word);
     memcpy(&address, record + offsetof(struct vt_rec_free, address), sizeof address);
-    vt_addresses_fetch_line(live, vt_address_key(address, vt_kind_space(vt_word_kind(word))));
+    vt_addresses_fetch_line(&w->r->live, vt_walk_key(w, address, word));
 }
 
-static void fetch_entry(const struct vt_addresses *live, const uint8_t *record) {
+static void fetch_entry(const struct vt_walk *w, const uint8_t *record) {
     uint64_t word, address;
     memcpy(&word, record, sizeof word);
     memcpy(&address, record + offsetof(struct vt_rec_free, address), sizeof address);
     if (vt_word_type(word) == VT_REC_FREE)
-        vt_addresses_fetch_entry(live, vt_address_key(address, vt_kind_space(vt_word_kind(word))));
+        vt_addresses_fetch_entry(&w->r->live, vt_walk_key(w, address, word));
 }
 static_assert(offsetof(struct vt_rec_free, address) == offsetof(struct vt_rec_alloc, address),
               "prefetch reads either");
@@ -291,6 +309,8 @@ static int run(const struct vt_log *log, struct vt_sites *ids, struct vt_window 
     w.window_waits = window.since > 0;
     for (unsigned d = 0; d < 256; d++)
         replay->devices[d].untracked_least = UINT64_MAX;
+    for (unsigned kind = 0; kind < 256; kind++)
+        w.spaces[kind] = (uint8_t)vt_kind_space(kind);
     w.contexts = vt_alloc(VT_CONTEXT_UNKNOWN + 1, sizeof *w.contexts);
     vt_addresses_start(&replay->live);
     struct vt_merge *merge = vt_merge_open(log, window.until);
@@ -301,9 +321,9 @@ static int run(const struct vt_log *log, struct vt_sites *ids, struct vt_window 
         w.tid = batch.tid;
         for (uint32_t i = 0; i < batch.count; i++) {
             if (i + AHEAD < seen)
-                fetch_line(&replay->live, batch.bytes + batch.offsets[i + AHEAD]);
+                fetch_line(&w, batch.bytes + batch.offsets[i + AHEAD]);
             if (i + ENTRY_AHEAD < seen)
-                fetch_entry(&replay->live, batch.bytes + batch.offsets[i + ENTRY_AHEAD]);
+                fetch_entry(&w, batch.bytes + batch.offsets[i + ENTRY_AHEAD]);
             on_event(&w, batch.bytes + batch.offsets[i]);
         }
     }
@@ -318,10 +338,7 @@ static int run(const struct vt_log *log, struct vt_sites *ids, struct vt_window 
         vt_walk_correct(&w);
     if (window.until == VT_TICKS_MASK)
         vt_owned_take_lost(replay, log);
-    for (size_t i = 0; i < replay->site_count; i++) {
-        struct vt_replay_site *site = &replay->sites[i];
-        vt_walk_note_peak(site, vt_walk_book(replay, site->layer, site->device));
-    }
+    end_sites(&w);
     end_phases(&w);
     for (unsigned i = 0; i <= VT_CONTEXT_UNKNOWN; i++)
         free(w.contexts[i].keys);

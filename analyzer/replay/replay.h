@@ -71,8 +71,10 @@ struct vt_replay_origin {
     uint32_t stack; /* as in vt_replay_site */
     struct vt_replay_book *book;
     uint16_t context;
-    bool single; /* its allocations are a round each: see operations.h */
-    bool before; /* its site is that of what was live when the window began */
+    uint8_t layer;
+    bool of_context; /* the end of the context frees them */
+    bool single;     /* its allocations are a round each: see operations.h */
+    bool before;     /* its site is that of what was live when the window began */
 };
 
 /* The driver's answer when the program asked how much memory is free. */
@@ -85,11 +87,13 @@ struct vt_replay_info {
 /* The books of one layer of a device. */
 struct vt_replay_book {
     bool used;
-    uint64_t live_bytes, live_count;
+    uint64_t live_bytes;
     uint64_t peak_bytes, peak_ticks;
     uint64_t peaks;     /* number of new peaks so far */
     uint64_t sure_peak; /* at least so much was live, whatever events were lost */
-    uint64_t allocated_bytes, alloc_count, free_count, failed_count;
+    uint64_t failed_count;
+    /* sums of its sites, known at the end */
+    uint64_t live_count, allocated_bytes, alloc_count, free_count;
 };
 
 struct vt_replay_device {

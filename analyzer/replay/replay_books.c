@@ -59,21 +59,26 @@ static void begin_framework(struct vt_walk *w) {
                             vt_replay_site_of(r, e)->device, false, 0);
 }
 
-static void take_off(struct vt_walk *w, const struct vt_address *entry) {
+static inline void take_off(struct vt_walk *w, const struct vt_address *entry) {
     struct vt_replay *r = w->r;
     const struct vt_replay_origin *origin = &r->origins[entry->origin];
     struct vt_replay_site *site = &r->sites[origin->site];
     uint64_t size = entry->size;
     struct vt_replay_book *book = origin->book;
-    struct vt_site_history *history = w->history ? vt_history_of(w->history, origin->site) : NULL;
-    if (w->rehearsal && vt_kind_space(entry->kind) == VT_SPACE_BLOCK)
+    if (w->rehearsal && origin->layer == VT_LAYER_FRAMEWORK)
         vt_rehearsal_free(w->rehearsal, vt_address_of(entry));
     vt_walk_note_peak(site, book);
-    if (history)
-        vt_history_giving(w->history, history, entry->sample, site->live_bytes, site->live_count);
-    site->live_bytes -= size;
-    site->live_count--;
+    uint64_t bytes = site->live_bytes, count = site->live_count;
+    site->live_bytes = bytes - size;
+    site->live_count = count - 1;
     site->free_count++;
+    if (w->history) {
+        struct vt_site_history *history = vt_history_of(w->history, origin->site);
+        vt_history_giving(w->history, history, bytes, count);
+        vt_history_change(w->history, history, bytes, count, site->alloc_count);
+        vt_history_freed(w->history, origin->site, history, entry->sample, size, bytes - size,
+                         count - 1);
+    }
     if (w->context_end) {
         site->went_bytes += size;
         site->went_count++;
@@ -82,23 +87,14 @@ static void take_off(struct vt_walk *w, const struct vt_address *entry) {
         uint32_t age = (uint32_t)(w->now >> w->age_shift) - entry->allocated_at;
         site->lives[age ? 32 - __builtin_clz(age & 0xffffff) : 0]++;
     }
-    if (site->layer == VT_LAYER_DRIVER) {
+    book->live_bytes -= size;
+    if (origin->layer == VT_LAYER_DRIVER) {
         w->driver_bytes -= size;
         if (w->sampled)
             vt_walk_unsettle_samples(w, site->device);
-    }
-    if (history) {
-        vt_history_level(w->history, history, site->live_bytes, site->live_count,
-                         site->alloc_count);
-        vt_history_freed(w->history, origin->site, entry->sample, size);
-    }
-    book->live_bytes -= size;
-    book->live_count--;
-    book->free_count++;
-    if (site->layer == VT_LAYER_DRIVER)
         r->devices[site->device].at_peak = false;
-    if (vt_kind_owner(entry->kind) == VT_OWNER_CONTEXT)
-        w->contexts[origin->context].live--;
+    }
+    w->contexts[origin->context].live -= origin->of_context;
 }
 
 /* A live block's driver memory was freed. */
@@ -189,9 +185,9 @@ void vt_walk_alloc(struct vt_walk *w, const struct vt_rec_alloc *a) {
     unsigned kind = vt_word_kind(a->word), layer = vt_kind_layer(kind);
     unsigned device = vt_when_device(a->when);
     uint64_t size = a->size_context & VT_SIZE_MASK;
-    if (vt_is_no_memory(a->address, size, kind))
+    if ((!a->address || !size) && vt_is_no_memory(a->address, size, kind))
         return; /* an early tracer wrote it down */
-    uint64_t key = vt_address_key(a->address, vt_kind_space(kind));
+    uint64_t key = vt_walk_key(w, a->address, a->word);
     if (layer == VT_LAYER_FRAMEWORK) {
         if (r->segments)
             vt_segments_free(r->segments, a->address, vt_when_ticks(a->when));
@@ -215,14 +211,21 @@ void vt_walk_alloc(struct vt_walk *w, const struct vt_rec_alloc *a) {
     } else if (!entry) {
         entry = vt_addresses_add(&r->live, key);
     }
-    entry->size = size;
-    entry->sample = VT_NO_SAMPLE;
-    entry->origin = number;
-    entry->allocated_at = (uint32_t)(w->now >> w->age_shift) & 0xffffff;
-    entry->kind = kind & 0xff;
     struct vt_replay_site *site = &r->sites[origin->site];
     struct vt_replay_book *book = origin->book;
     vt_walk_note_peak(site, book);
+    uint32_t sample = VT_NO_SAMPLE;
+    if (w->history) {
+        struct vt_site_history *history = vt_history_of(w->history, origin->site);
+        vt_history_change(w->history, history, site->live_bytes, site->live_count,
+                          site->alloc_count);
+        sample = vt_history_kept(w->history, history, site->live_count + 1, size);
+    }
+    entry->size = size;
+    entry->sample = sample & VT_NO_SAMPLE;
+    entry->origin = number;
+    entry->allocated_at = (uint32_t)(w->now >> w->age_shift) & 0xffffff;
+    entry->kind = kind & 0xff;
     uint64_t ticks = vt_when_ticks(a->when);
     site->live_bytes += size;
     site->live_count++;
@@ -232,17 +235,7 @@ void vt_walk_alloc(struct vt_walk *w, const struct vt_rec_alloc *a) {
     if (!site->alloc_count++)
         site->first_ticks = ticks;
     site->last_ticks = ticks;
-    if (w->history) {
-        struct vt_site_history *history = vt_history_of(w->history, origin->site);
-        struct vt_sample *sample = vt_history_level(w->history, history, site->live_bytes,
-                                                    site->live_count, site->alloc_count);
-        entry->sample = vt_history_kept(w->history, history, sample, size) & VT_NO_SAMPLE;
-    }
-    book->used = true;
     book->live_bytes += size;
-    book->live_count++;
-    book->allocated_bytes += size;
-    book->alloc_count++;
     if (layer == VT_LAYER_DRIVER) {
         if (w->sampled)
             vt_walk_unsettle_samples(w, site->device);
@@ -251,7 +244,7 @@ void vt_walk_alloc(struct vt_walk *w, const struct vt_rec_alloc *a) {
             w->driver_high = w->driver_bytes;
     }
     rise(r, book, layer, site->device, ticks);
-    if (vt_kind_owner(kind) == VT_OWNER_CONTEXT) {
+    if (origin->of_context) {
         w->contexts[context].live++;
         if (w->lists_contexts && context != VT_CONTEXT_UNKNOWN)
             list_in_context(w, context, key);
@@ -262,7 +255,7 @@ void vt_walk_alloc(struct vt_walk *w, const struct vt_rec_alloc *a) {
 
 void vt_walk_free(struct vt_walk *w, const struct vt_rec_free *f) {
     struct vt_replay *r = w->r;
-    unsigned space = vt_kind_space(vt_word_kind(f->word));
+    unsigned space = w->spaces[vt_word_kind(f->word)];
     uint64_t ticks = vt_when_ticks(f->when);
     if (r->segments && space == VT_SPACE_DEVICE)
         vt_segments_remove(r->segments, f->address, ticks, lose_block, w);
@@ -431,7 +424,6 @@ void vt_walk_begin_window(struct vt_walk *w) {
         site->peak_bytes = site->live_bytes += size;
         site->live_count++;
         book->peak_bytes = book->live_bytes += size;
-        book->live_count++;
     }
     /* what is live now is the first peak of the window */
     for (size_t i = 0; i < r->site_count; i++) {

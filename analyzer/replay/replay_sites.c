@@ -66,7 +66,10 @@ uint32_t vt_walk_add_origin(struct vt_walk *w, uint64_t word, unsigned context) 
                                   .site = site,
                                   .stack = stack,
                                   .book = vt_walk_book(r, layer, device),
-                                  .context = (uint16_t)context};
+                                  .context = (uint16_t)context,
+                                  .layer = (uint8_t)layer,
+                                  .of_context = vt_kind_owner(kind) == VT_OWNER_CONTEXT};
+    r->origins[r->origin_count - 1].book->used = true;
     if (w->history)
         r->origins[r->origin_count - 1].single =
             vt_operations_single(&w->operations, w->log, stack);
