@@ -73,6 +73,8 @@ static char *data_text(const struct telling *t, const struct vt_log_step *step) 
                         step->address, inside, &root);
     if (!module)
         return vt_strdup("data of a library");
+    if (is_variable(step) && root.what && step->around && step->around->parent)
+        return vt_formatted("a block on the heap (left over behind %s)", root.what);
     if (is_variable(step) && root.what)
         return vt_formatted("data of %s (left over in %s)", vt_basename(root.module), root.what);
     return root.what ? vt_formatted("data of %s (%s)", vt_basename(root.module), root.what)

@@ -91,10 +91,12 @@ struct vt_log_variable {
     char *name, *value;
 };
 
-/* What stood around a variable's word (VT_REC_AROUND). */
+/* What stood around a variable's word, or one that it leads to (VT_REC_AROUND, VT_REC_HOP). */
 struct vt_log_around {
-    uint8_t *halves;        /* two bytes of memory each; NULL: not known */
-    uint32_t before, count; /* bytes of memory: before the word, and in all */
+    uint8_t *halves;                    /* two bytes of memory each; NULL: not known */
+    uint32_t before, count;             /* bytes of memory: before the word, and in all */
+    int32_t offset;                     /* from where the parent's word points to */
+    const struct vt_log_around *parent; /* NULL: it is the variable's word */
 };
 
 /* A step of a way by which memory is held (VT_REC_STEP). */
@@ -103,10 +105,10 @@ struct vt_log_step {
     uint32_t parent; /* index in vt_log.steps, always a smaller one; VT_MAP_NONE: it is the first */
     uint16_t kind;   /* enum vt_step, or anything else */
     bool many, repeats, in_doubt;
-    bool lost;        /* it has a parent, which is not in the log */
-    uint32_t line;    /* of a root */
-    uint64_t address; /* of a root */
-    struct vt_log_around around;
+    bool lost;                          /* it has a parent, which is not in the log */
+    uint32_t line;                      /* of a root */
+    uint64_t address;                   /* of a root */
+    const struct vt_log_around *around; /* of the way's last word; NULL: not known */
     struct vt_step_counts {
         uint32_t objects, row, length; /* see records.def; the last two of CLASS; 0: unknown */
     } counts;
@@ -177,7 +179,8 @@ struct vt_log {
     struct vt_log_step *steps; /* by number */
     size_t step_count, step_room;
     struct vt_log_around_of {
-        uint32_t step; /* its number in the log */
+        uint32_t step, number, parent; /* numbers in the log; step 0: it is a HOP */
+        uint32_t hop;                  /* AROUND: which HOP is meant instead; 0: none */
         struct vt_log_around around;
     } * arounds; /* in the log's order */
     size_t around_count, around_room;

@@ -269,6 +269,7 @@ void vt_log_take(struct vt_log *log, const uint8_t *record, uint32_t length) {
         [VT_REC_OWNED] = vt_log_take_owned,
         [VT_REC_SNAPSHOT] = vt_log_take_snapshot,
         [VT_REC_AROUND] = vt_log_take_around,
+        [VT_REC_HOP] = vt_log_take_hop,
     };
     uint64_t word;
     memcpy(&word, record, sizeof word);

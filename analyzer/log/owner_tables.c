@@ -34,16 +34,37 @@ void vt_log_take_step(struct vt_log *log, const uint8_t *record) {
     };
 }
 
-/* It follows its step in the same chunk, or in a later one. */
+static void add_around(struct vt_log *log, struct vt_log_around_of of, const uint8_t *halves) {
+    uint32_t count = of.around.count;
+    if (count && of.around.before < 2 * (uint64_t)count) {
+        of.around.halves = vt_alloc(count, 1);
+        memcpy(of.around.halves, halves, count);
+        of.around.count = 2 * count;
+    } else if (!of.hop) {
+        return;
+    }
+    VT_GROW(log->arounds, log->around_count, log->around_room);
+    log->arounds[log->around_count++] = of;
+}
+
 void vt_log_take_around(struct vt_log *log, const uint8_t *record) {
     struct vt_rec_around r;
     memcpy(&r, record, sizeof r);
-    if (!r.count || r.before >= 2 * (uint64_t)r.count)
-        return;
-    VT_GROW(log->arounds, log->around_count, log->around_room);
-    log->arounds[log->around_count++] =
-        (struct vt_log_around_of){r.step, {vt_alloc(r.count, 1), r.before, 2 * r.count}};
-    memcpy(log->arounds[log->around_count - 1].around.halves, record + sizeof r, r.count);
+    add_around(log,
+               (struct vt_log_around_of){
+                   .step = r.step, .hop = r.hop, .around = {.before = r.before, .count = r.count}},
+               record + sizeof r);
+}
+
+void vt_log_take_hop(struct vt_log *log, const uint8_t *record) {
+    struct vt_rec_hop r;
+    memcpy(&r, record, sizeof r);
+    add_around(log,
+               (struct vt_log_around_of){
+                   .number = r.number,
+                   .parent = r.parent,
+                   .around = {.before = r.before, .count = r.count, .offset = r.offset}},
+               record + sizeof r);
 }
 
 void vt_log_take_owned(struct vt_log *log, const uint8_t *record) {
@@ -78,6 +99,29 @@ static int compare_snapshots(const void *a, const void *b) {
     return VT_ORDER({x->ticks, y->ticks}, {x->number, y->number});
 }
 
+/* Gives steps what is around their words. A parent has a smaller number, so a chain always ends; one that
+ * does not begin in a variable is none. */
+static void link_arounds(struct vt_log *log, const struct vt_map *steps) {
+    struct vt_map hops = {0};
+    for (size_t i = 0; i < log->around_count; i++) {
+        struct vt_log_around_of *of = &log->arounds[i];
+        uint32_t parent = of->parent < of->number ? vt_map_get(&hops, of->parent) : VT_MAP_NONE;
+        if (of->step || (of->parent && parent == VT_MAP_NONE))
+            continue;
+        of->around.parent = of->parent ? &log->arounds[parent].around : NULL;
+        if (of->number)
+            vt_map_put(&hops, of->number, (uint32_t)i);
+    }
+    for (size_t i = 0; i < log->around_count; i++) {
+        const struct vt_log_around_of *of = &log->arounds[i];
+        uint32_t step = of->step ? vt_map_get(steps, of->step) : VT_MAP_NONE;
+        uint32_t hop = of->hop ? vt_map_get(&hops, of->hop) : (uint32_t)i;
+        if (step != VT_MAP_NONE && hop != VT_MAP_NONE)
+            log->steps[step].around = &log->arounds[hop].around;
+    }
+    vt_map_free(&hops);
+}
+
 /* Makes indices of the parents' numbers. Of two steps with one number the first counts. */
 static void link_steps(struct vt_log *log) {
     struct vt_map numbers = {0};
@@ -98,11 +142,7 @@ static void link_steps(struct vt_log *log) {
     }
     for (size_t i = 0; i < log->owned_count; i++)
         log->owned[i].entry.step = vt_map_get(&numbers, log->owned[i].entry.step);
-    for (size_t i = 0; i < log->around_count; i++) {
-        uint32_t step = vt_map_get(&numbers, log->arounds[i].step);
-        if (step != VT_MAP_NONE)
-            log->steps[step].around = log->arounds[i].around;
-    }
+    link_arounds(log, &numbers);
     vt_map_free(&numbers);
 }
 

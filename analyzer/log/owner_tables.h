@@ -10,6 +10,7 @@
 
 void vt_log_take_step(struct vt_log *log, const uint8_t *record);
 void vt_log_take_around(struct vt_log *log, const uint8_t *record);
+void vt_log_take_hop(struct vt_log *log, const uint8_t *record);
 void vt_log_take_owned(struct vt_log *log, const uint8_t *record);
 void vt_log_take_snapshot(struct vt_log *log, const uint8_t *record);
 

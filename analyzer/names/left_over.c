@@ -6,14 +6,16 @@
  * of the C++ library that holds one of several things, or nothing, says which by a member of its own:
  * its value is looked up in what the log has of the memory around the word. The rows below know the
  * names of these members in gcc's library and clang's, and the classes' arguments what is held. A
- * word that no class on the way says anything of is taken for what it seems to be, a pointer.
+ * word that no class on the way says anything of is taken for what it seems to be, a pointer; then the
+ * way goes on in what it points to, which is one object of its type, or several in a row, or a node
+ * of a container.
  */
 #include "left_over.h"
 
 #include <dwarf.h>
 #include <string.h>
 
-enum { DEPTH_MOST = 32, WORD = 8 };
+enum { DEPTH_MOST = 32, WORDS_MOST = 40, WORD = 8 };
 
 /* What a class holds, by the number in its member. */
 enum holds {
@@ -41,9 +43,30 @@ static const struct row {
     {"__value_func", "__f_", NOTHING_BY_0}, /* in clang's function */
 };
 
-/* A place in a variable. */
-struct place {
+/* Containers whose pointers to nodes are to what all nodes begin with. */
+static const struct list {
+    const char *class_, *node;
+    unsigned argument; /* what a node has behind these bytes */
+    int64_t header;
+} lists[] = {
+    {"_Rb_tree", "_Rb_tree_node_base", 1, 32},
+    {"list", "_List_node_base", 0, 16},
+    {"forward_list", "_Fwd_list_node_base", 0, 8},
+    {"_Hashtable", "_Hash_node_base", 1, 8},
+};
+
+/* The way down to one word, and what it points to. */
+struct word {
     const struct vt_log_around *around;
+    Dwarf_Die to;            /* a type */
+    bool points;             /* `to` is known */
+    const struct list *list; /* the innermost container on the way so far; NULL: none */
+    Dwarf_Die item;          /* of its nodes */
+};
+
+/* A place in a variable, or in what a word points to. */
+struct place {
+    struct word *word;
     int64_t start; /* of what is looked at, from the word */
     unsigned depth;
 };
@@ -184,7 +207,7 @@ static bool ask_class(Dwarf_Die *class_, struct place at, bool *left_over) {
             !find_member(class_, rows[i].member, 0, &type, &offset))
             continue;
         *left_over = !dwarf_aggregate_size(&type, &size) && size && size <= WORD &&
-                     number_at(at.around, at.start + offset, size, &number) &&
+                     number_at(at.word->around, at.start + offset, size, &number) &&
                      is_left_over(class_, rows[i].holds, number, at);
         return true;
     }
@@ -203,7 +226,7 @@ static bool look_into(Dwarf_Die *class_, struct place at) {
         if ((tag != DW_TAG_member && tag != DW_TAG_inheritance) || !location_of(&child, &offset) ||
             !type_of(&child, &type) || dwarf_aggregate_size(&type, &size))
             continue;
-        struct place inner = {at.around, at.start + offset, at.depth + 1};
+        struct place inner = {at.word, at.start + offset, at.depth + 1};
         if (inner.start <= 0 && inner.start + (int64_t)size > 0 && look(&type, inner))
             return true;
     } while (!dwarf_siblingof(&child, &child));
@@ -220,6 +243,13 @@ static bool look_at_array(Dwarf_Die *array, struct place at) {
     return look(&element, at);
 }
 
+/* Remembers what the nodes of a container have. */
+static void remember(Dwarf_Die *class_, struct word *w) {
+    for (size_t i = 0; i < sizeof lists / sizeof *lists; i++)
+        if (is_called(class_, lists[i].class_))
+            w->list = find_argument(class_, lists[i].argument, 0, &w->item) ? &lists[i] : NULL;
+}
+
 static bool look(Dwarf_Die *type, struct place at) {
     bool left_over;
     if (at.start > 0 || at.depth++ == DEPTH_MOST)
@@ -229,16 +259,61 @@ static bool look(Dwarf_Die *type, struct place at) {
         return look_at_array(type, at);
     case DW_TAG_class_type:
     case DW_TAG_structure_type:
-        if (is_of_library(type) && ask_class(type, at, &left_over))
-            return left_over;
+        if (is_of_library(type)) {
+            if (ask_class(type, at, &left_over))
+                return left_over;
+            remember(type, at.word);
+        }
         return look_into(type, at);
+    case DW_TAG_pointer_type:
+        at.word->points = at.start == 0 && type_of(type, &at.word->to);
+        return false;
     default: /* of a union, nobody knows which member it is */
         return false;
     }
 }
 
+static bool is_polymorphic(Dwarf_Die *class_) {
+    return dwarf_hasattr(class_, DW_AT_containing_type);
+}
+
+/* Looks at a word so far behind where the word before it points to. False as well if `w` cannot say what
+ * lies there. */
+static bool look_behind(struct word *w, int64_t offset) {
+    Dwarf_Die to = w->to;
+    Dwarf_Word size;
+    const struct list *list = w->list;
+    bool is_class = dwarf_tag(&to) == DW_TAG_structure_type || dwarf_tag(&to) == DW_TAG_class_type;
+    w->points = false;
+    if (is_class && list && is_called(&to, list->node)) {
+        w->to = to;
+        w->points = offset < list->header; /* to another node */
+        to = w->item;
+        return !w->points && look(&to, (struct place){w, list->header - offset, 0});
+    }
+    if (is_class)
+        w->list = NULL;
+    if (dwarf_aggregate_size(&to, &size) || !size || size > INT32_MAX ||
+        (is_class && offset >= (int64_t)size && is_polymorphic(&to)))
+        return false;
+    return look(&to, (struct place){w, -(offset % (int64_t)size), 0});
+}
+
 bool vt_left_over_is(Dwarf_Die *variable, uint64_t offset, const struct vt_log_around *around) {
-    Dwarf_Die type;
-    struct place at = {around, -(int64_t)(offset & INT64_MAX), 0};
-    return around->halves && type_of(variable, &type) && look(&type, at);
+    const struct vt_log_around *words[WORDS_MOST];
+    unsigned count = 0;
+    struct word w = {.points = true};
+    if (!type_of(variable, &w.to))
+        return false;
+    for (; around && count < WORDS_MOST; around = around->parent)
+        words[count++] = around;
+    for (unsigned i = count; i-- > 0 && !around && w.points;) {
+        int64_t from = i + 1 == count ? (int64_t)(offset & INT64_MAX) : words[i]->offset;
+        w.around = words[i];
+        if (from < 0 || !w.around->halves)
+            return false;
+        if (look_behind(&w, from))
+            return true;
+    }
+    return false;
 }

@@ -37,7 +37,7 @@ bool vt_native_root_is_left_over(const struct vt_log *log, struct vt_symbols *sy
                                   VT_TICKS_MASK);
     return module &&
            vt_symbols_variable(symbols, module->path, module->build_id,
-                               step->address - module->bias, is_thread_local, false, &step->around,
+                               step->address - module->bias, is_thread_local, false, step->around,
                                &variable) &&
            variable.left_over;
 }

@@ -206,7 +206,7 @@ static bool find_variable(struct merging *m) {
                                   VT_TICKS_MASK);
     if (!module || !vt_symbols_variable(m->n->symbols, module->path, module->build_id,
                                         m->address - module->bias, is_thread_local,
-                                        m->step->in_doubt, &m->step->around, &variable))
+                                        m->step->in_doubt, m->step->around, &variable))
         return true;
     m->address = variable.address + module->bias;
     m->leads_to = variable.leads_to;

@@ -283,8 +283,16 @@ static void number_steps(uint64_t *record, uint64_t word, uint32_t by) {
         step->number += by;
         step->parent += step->parent ? by : 0;
     }
-    if (vt_word_type(word) == VT_REC_AROUND)
-        ((struct vt_rec_around *)(void *)record)->step += by;
+    struct vt_rec_around *around = (void *)record;
+    struct vt_rec_hop *hop = (void *)record;
+    if (vt_word_type(word) == VT_REC_AROUND) {
+        around->step += by;
+        around->hop += around->hop ? by : 0;
+    }
+    if (vt_word_type(word) == VT_REC_HOP) {
+        hop->number += by;
+        hop->parent += hop->parent ? by : 0;
+    }
     for (uint32_t i = 0; vt_word_type(word) == VT_REC_OWNED && i < owned->count; i++)
         entries[i].step += by;
 }

@@ -79,6 +79,18 @@ static uint32_t tail_to(struct vt_native *n, uintptr_t start, uint32_t from) {
     return to ? to : from;
 }
 
+uint32_t vt_native_hop(struct vt_native *n, const struct vt_native_way *from) {
+    struct vt_owners *w = n->w;
+    if (!from->at || from->hop == VT_HOP_UNKNOWN || n->kind != VT_STEP_GLOBAL ||
+        w->hop_count == VT_HOPS)
+        return VT_HOP_UNKNOWN;
+    if (!w->hops && !(w->hops = vt_owners_map(w, VT_HOPS * sizeof *w->hops)))
+        return VT_HOP_UNKNOWN;
+    w->hop_count += !w->hop_count; /* 0 is none */
+    w->hops[w->hop_count] = (struct vt_hop){.at = from->at, .parent = from->hop};
+    return w->hop_count++;
+}
+
 void vt_native_enter(struct vt_native *n, struct vt_range block, struct vt_range part,
                      const struct vt_native_way *from) {
     struct vt_span *s = vt_native_span_at(n, block.start);
@@ -97,7 +109,8 @@ void vt_native_enter(struct vt_native *n, struct vt_range block, struct vt_range
     }
     n->w->work += 2;
     struct vt_native_waiting *p = &n->queue[n->last++ % n->room];
-    *p = (struct vt_native_waiting){.start = part.start, .root = from->root, .tail = from->tail};
+    *p = (struct vt_native_waiting){
+        .start = part.start, .root = from->root, .tail = from->tail, .hop = vt_native_hop(n, from)};
     p->words = words > UINT32_MAX ? 0 : (uint32_t)words;
     p->start |= s->heap && vt_scan_is_books(s, block.start);
     if (part.start == block.start && s->kind == VT_SPAN_CELLS)

@@ -122,6 +122,12 @@ static void found(struct vt_native *n, uintptr_t address, const struct vt_native
     const struct vt_native_tail *tail = &n->tails[way->tail];
     const struct vt_native_shared *s = tail->shared ? &n->shared[tail->shared] : NULL;
     struct vt_root root = {.level = n->w->level, .kind = n->kind, .address = way->root};
+    if (n->kind == VT_STEP_GLOBAL && !s && way->hop && way->hop != VT_HOP_UNKNOWN &&
+        n->w->hop_steps < VT_HOP_STEPS) {
+        root.line = ++n->w->hop_steps; /* so that it has a step of its own */
+        root.last = way->at;
+        root.hop = way->hop;
+    }
     if (!s)
         found_from(n, &root, tail, t->start);
     for (unsigned i = 0; s && i < s->root_count; i++) {
@@ -212,6 +218,7 @@ static size_t look(struct vt_native *n, const uint64_t *words, size_t count, uin
         }
         if (!p->way.root && !n->tails[p->way.tail].shared)
             way.root = at + 8 * i + n->shift;
+        way.at = at + 8 * i;
         i += look_at(n, from, more, &way);
     }
     return i - count;
@@ -274,9 +281,11 @@ void vt_native_look_through(struct vt_native *n, uintptr_t start, uintptr_t end,
 
 static void look_through_waiting(struct vt_native *n, struct vt_native_waiting waiting) {
     uintptr_t start = waiting.start & ~(uintptr_t)1;
-    struct piece p = {
-        .start = start,
-        .way = {.root = waiting.root, .tail = waiting.tail, .books = waiting.start & 1}};
+    struct piece p = {.start = start,
+                      .way = {.root = waiting.root,
+                              .tail = waiting.tail,
+                              .hop = waiting.hop,
+                              .books = waiting.start & 1}};
     struct vt_span *s = vt_native_span_at(n, p.start);
     p.end = waiting.words ? start + 8 * (uint64_t)waiting.words : s->end;
     p.steady = s->steady;

@@ -26,13 +26,16 @@ struct vt_native_tail {
 struct vt_native_way {
     uintptr_t root; /* 0: each word is a root of its own */
     uint32_t tail;
-    bool books; /* CUDA's libraries may reach it */
+    uint32_t hop; /* that led to the block (struct vt_hop); 0: none, it is the variable's memory */
+    uintptr_t at; /* the word that is looked at; 0: not known */
+    bool books;   /* CUDA's libraries may reach it */
 };
 
 /* Memory that is still to be read. There may be millions. */
 struct vt_native_waiting {
     uintptr_t start, root; /* the lowest bit of start: books */
     uint32_t tail, words;  /* words: 0: up to the end of what has pages of its own */
+    uint32_t hop;
 };
 
 /* An object that std::shared_ptr or std::weak_ptr point to. These look the same, so who holds it is
@@ -91,6 +94,8 @@ struct vt_span *vt_native_span_at(struct vt_native *n, uintptr_t address);
  * was not. */
 unsigned vt_native_block(struct vt_native *n, uintptr_t address, const struct vt_native_way *from,
                          struct vt_range *block);
+/* The hop by the word that is looked at. */
+uint32_t vt_native_hop(struct vt_native *n, const struct vt_native_way *from);
 /* Enters a block, of which only this part is looked at. */
 void vt_native_enter(struct vt_native *n, struct vt_range block, struct vt_range part,
                      const struct vt_native_way *from);

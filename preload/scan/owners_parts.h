@@ -64,17 +64,28 @@ struct vt_path_step {
     uint64_t type; /* a Python type's address, or vt_owners_class_key */
     int64_t index;
     uint64_t address;
-    uintptr_t word;           /* as in struct vt_root; VT_WORDS: several */
+    uintptr_t word, last;     /* as in struct vt_root; word: VT_WORDS: several */
     uint32_t parent, next;    /* next: with the same hash */
     uint32_t name, root_type; /* offsets in the texts */
     uint32_t line, number;    /* number: in the log, once written */
-    uint32_t row, length;     /* CLASS: see vt_step_chain */
+    uint32_t hop;
+    uint32_t row, length; /* CLASS: see vt_step_chain */
     uint16_t kind, flags, class_;
     uint8_t name_bytes, root_type_bytes;
     bool indexed;
 };
 
 #define VT_WORDS 1u
+
+/* A word that led to a block of the heap. */
+struct vt_hop {
+    uintptr_t at;
+    uint32_t parent; /* in which block it lies: the hop that led there; 0: in a variable */
+    uint32_t number; /* in the log, once written */
+};
+#define VT_HOPS        (1u << 20)
+#define VT_HOP_UNKNOWN UINT32_MAX
+#define VT_HOP_STEPS   2048u /* allocations that have steps of their own, with their hops */
 
 /* Memory that grows at one place: mapped without reserve, as much as it may get at most. */
 struct vt_pile {
@@ -152,7 +163,9 @@ struct vt_owners {
     uint64_t work;
     uint32_t reached; /* targets, by more than a number */
     struct vt_pile nodes, others, steps, texts;
-    uint32_t node_count, other_count, step_count, arounds;
+    uint32_t node_count, other_count, step_count;
+    struct vt_hop *hops; /* of owners_native.c; NULL: none */
+    uint32_t hop_count, hop_steps, around_count;
     struct vt_owners_places places; /* numbers of nodes */
     uint32_t *step_slots;           /* a hash: numbers of steps; 0: none */
     uint32_t step_slot_count;
@@ -249,6 +262,10 @@ uint32_t vt_owners_root_step(struct vt_owners *w, const struct vt_root *root);
 /* The step from a parent by an edge to an object of this type. 0: no memory. */
 uint32_t vt_owners_step(struct vt_owners *w, uint32_t parent, const struct vt_edge *edge,
                         uint64_t type, uint16_t class_);
+/* Room for a record of the answer; NULL: there is none, and the walk stops. */
+void *vt_owners_reserve(struct vt_owners *w, size_t bytes);
+/* owners_around.c: writes what stands around the words of a root's way. */
+void vt_owners_write_around(struct vt_owners *w, const struct vt_path_step *root, uint32_t step);
 /* The step that says in what memory was seen (VT_STEP_SEEN). */
 struct vt_seen_step {
     struct vt_owners_text name;

@@ -118,6 +118,8 @@ uint32_t vt_owners_root_step(struct vt_owners *w, const struct vt_root *root) {
                               .line = root->line,
                               .address = root->address,
                               .word = root->word,
+                              .last = root->last,
+                              .hop = root->hop,
                               .name_bytes = (uint8_t)name.bytes};
     uint32_t *slot = slot_of(w, &as, name), known = find(w, *slot, &as, name.at);
     uintptr_t *word = known ? &vt_step_at(w, known)->word : NULL;
@@ -205,7 +207,7 @@ static void count_objects(struct vt_owners *w) {
 
 /* --- the answer --- */
 
-static void *reserve(struct vt_owners *w, size_t bytes) {
+void *vt_owners_reserve(struct vt_owners *w, size_t bytes) {
     if (w->answer->bytes + bytes > w->record_room) {
         w->stopped = true;
         return NULL;
@@ -235,43 +237,6 @@ static uint32_t number_text(int64_t number, char *to) {
                       to);
 }
 
-#define PAGE          4096u
-#define AROUND_BEFORE 64u /* bytes around a word, which are told */
-#define AROUND_BEHIND 192u
-#define AROUND_STEPS  2048u /* that have them */
-
-/* Reads what is around a word, or what is on its page. Returns how many bytes, of which *before lie
- * before the word. */
-static uint32_t read_around(struct vt_owners *w, uintptr_t word,
-                            uint8_t to[AROUND_BEFORE + AROUND_BEHIND], uint32_t *before) {
-    uintptr_t start = word - AROUND_BEFORE, end = word + AROUND_BEHIND, page = word & ~(PAGE - 1ul);
-    if (!vt_owners_read(w, to, start, end - start)) {
-        start = start < page ? page : start;
-        end = end > page + PAGE ? page + PAGE : end;
-        if (!vt_owners_read(w, to, start, end - start))
-            return 0;
-    }
-    *before = (uint32_t)(word - start);
-    return (uint32_t)(end - start) & ~1u;
-}
-
-static void write_around(struct vt_owners *w, uintptr_t word, uint32_t step) {
-    uint8_t bytes[AROUND_BEFORE + AROUND_BEHIND];
-    uint32_t before, count = w->arounds++ < AROUND_STEPS ? read_around(w, word, bytes, &before) : 0;
-    uint32_t length = (uint32_t)sizeof(struct vt_rec_around) + ((count / 2 + 7) & ~7u);
-    if (!count || w->answer->bytes + length > w->record_room / 2) /* the ways matter more */
-        return;
-    struct vt_rec_around *r = reserve(w, length);
-    uint8_t *halves = (uint8_t *)(r + 1);
-    r->word = vt_word(VT_REC_AROUND, 0, 0, length);
-    r->step = step;
-    r->before = before;
-    r->count = count / 2;
-    for (uint32_t i = 0; i < count; i += 2)
-        halves[i / 2] = (uint8_t)(vt_around_half(bytes[i]) | vt_around_half(bytes[i + 1]) << 4);
-    w->answer->bytes += length;
-}
-
 static uint32_t write_step(struct vt_owners *w, struct vt_path_step *s, uint32_t parent) {
     char type[VT_OWNERS_TEXT_MOST + 1], digits[32];
     const char *name = text_at(w, s->name);
@@ -281,7 +246,7 @@ static uint32_t write_step(struct vt_owners *w, struct vt_path_step *s, uint32_t
         name_bytes = number_text(s->index, digits);
     }
     uint32_t bytes = (uint32_t)sizeof(struct vt_rec_step) + ((name_bytes + type_bytes + 7) & ~7u);
-    struct vt_rec_step *r = reserve(w, bytes);
+    struct vt_rec_step *r = vt_owners_reserve(w, bytes);
     if (!r)
         return 0;
     r->word = vt_word(VT_REC_STEP, 0, 0, bytes);
@@ -297,7 +262,7 @@ static uint32_t write_step(struct vt_owners *w, struct vt_path_step *s, uint32_t
     memcpy((char *)(r + 1) + name_bytes, type, type_bytes);
     w->answer->bytes += bytes;
     if (s->word > VT_WORDS)
-        write_around(w, s->word, r->number);
+        vt_owners_write_around(w, s, r->number);
     return s->number = r->number;
 }
 
@@ -388,7 +353,7 @@ static uint32_t write_entries(struct vt_owners *w, const struct vt_owners_target
 
 static void write_owned(struct vt_owners *w, const struct vt_owned *entries, uint32_t count) {
     uint32_t bytes = (uint32_t)(sizeof(struct vt_rec_owned) + count * sizeof *entries);
-    struct vt_rec_owned *r = count ? reserve(w, bytes) : NULL;
+    struct vt_rec_owned *r = count ? vt_owners_reserve(w, bytes) : NULL;
     if (!r)
         return;
     r->word = vt_word(VT_REC_OWNED, 0, 0, bytes);

@@ -41,21 +41,23 @@ static bool is_iterator(struct vt_native *n, const uint64_t it[4], struct vt_ran
 /* The map of nodes, its size, and two iterators. */
 static unsigned deque(struct vt_native *n, const uint64_t *d, struct vt_range map,
                       const struct vt_native_way *from) {
+    struct vt_native_way way = *from;
     const uint64_t *first = d + 2, *last = d + 6;
     uint64_t bytes = first[2] - first[1];
     if (d[1] > VT_NATIVE_NODES || !fits(map, d[0], 8 * d[1]) || !is_iterator(n, first, map) ||
         !is_iterator(n, last, map) || first[3] > last[3] || last[2] - last[1] != bytes)
         return 0;
     vt_native_enter(n, map, (struct vt_range){d[0], d[0]}, from);
+    way.hop = vt_native_hop(n, from);
     for (uint64_t at = first[3]; at <= last[3]; at += 8) {
-        uint64_t node = vt_owners_word(n->w, at);
+        uint64_t node = vt_owners_word(n->w, way.at = at);
         struct vt_range block, part = {node, node + bytes};
         if (at == first[3])
             part.start = first[0];
         if (at == last[3])
             part.end = last[0];
         if (vt_native_block(n, node, from, &block) == 2 && fits(block, node, bytes))
-            vt_native_enter(n, block, part, from);
+            vt_native_enter(n, block, part, &way);
     }
     return DEQUE_WORDS;
 }

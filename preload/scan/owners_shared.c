@@ -77,8 +77,10 @@ bool vt_native_is_shared(struct vt_native *n, const uint64_t words[2],
         return false;
     if (c.weak <= 1 || c.strong == 0) {
         if (c.strong) {
+            struct vt_native_way second = *from;
+            second.at += second.at ? 8 : 0;
             vt_native_follow(n, words[0], from);
-            vt_native_follow(n, words[1], from);
+            vt_native_follow(n, words[1], &second);
         }
         return true;
     }
@@ -145,7 +147,7 @@ static bool knows_itself(struct vt_native *n, const struct vt_native_shared *s) 
 
 static void settle(struct vt_native *n, struct vt_native_shared *s) {
     uint32_t weak = s->weak - (s->weak && knows_itself(n, s));
-    struct vt_native_way way = {.root = 0};
+    struct vt_native_way way = {.hop = VT_HOP_UNKNOWN};
     struct vt_native_tail tail = {.shared = (uint32_t)(s - n->shared)};
     bool in_doubt = s->seen <= weak || s->root_count > 1;
     if (s->seen <= weak) {

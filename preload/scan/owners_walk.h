@@ -76,6 +76,8 @@ struct vt_root {
     uint32_t line;
     uint64_t address;
     uintptr_t word; /* of a variable: where it lies; 0: not known, or none */
+    uintptr_t last; /* the word that leads to the allocation, if it is in the heap; else 0 */
+    uint32_t hop;   /* then: vt_owners.hops, which leads there */
     bool in_doubt;  /* VT_STEP_IN_DOUBT */
     bool many;      /* VT_STEP_MANY */
 };
