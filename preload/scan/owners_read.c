@@ -10,20 +10,19 @@
  * The walk's own memory is here too, because every part needs it. Called by the readers and the walk.
  */
 #define _GNU_SOURCE
+#include "maps.h"
 #include "owners_parts.h"
 #include "scan_parts.h"
 
-#include <fcntl.h>
 #include <signal.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/uio.h>
 #include <ucontext.h>
 
-#define MAPS_BUFFER 65536u
-#define PAGE        4096u
-#define PAGES_KEPT  512u
-#define READ_WORK   32u /* of a page of the program itself */
+#define PAGE       4096u
+#define PAGES_KEPT 512u
+#define READ_WORK  32u /* of a page of the program itself */
 
 #ifdef __clang__
 #define ONCE __attribute__((noinline))
@@ -124,64 +123,30 @@ static void catch_faults(void) {
     VT_SYS4(SYS_rt_sigaction, SIGBUS, &action, NULL, sizeof action.mask);
 }
 
-static const char *hex(const char *s, uintptr_t *value) {
-    uintptr_t v = 0;
-    for (;; s++) {
-        if (*s >= '0' && *s <= '9')
-            v = v << 4 | (uintptr_t)(*s - '0');
-        else if (*s >= 'a' && *s <= 'f')
-            v = v << 4 | (uintptr_t)(*s - 'a' + 10);
-        else
-            break;
-    }
-    *value = v;
-    return s;
-}
-
-/* Reading a device's memory may do something. */
-static bool is_device(const char *line) {
-    const char *path = strstr(line, "/dev/");
-    return path && strncmp(path, "/dev/shm/", 9) != 0 && strncmp(path, "/dev/zero", 9) != 0;
-}
-
-static void note_line(struct vt_owners *w, const char *line) {
-    struct vt_range r;
-    const char *s = hex(line, &r.start);
-    if (*s != '-')
-        return;
-    s = hex(s + 1, &r.end);
-    if (s[0] != ' ' || s[1] != 'r' || is_device(s) || strstr(s, "[v"))
+static void note_mapping(struct vt_owners *w, const struct vt_mapping *m) {
+    if (m->access[0] != 'r' || m->device || strncmp(m->name, "[v", 2) == 0) /* vvar, vsyscall */
         return;
     struct vt_range *last = w->range_count ? &w->ranges[w->range_count - 1] : NULL;
-    if (last && r.start <= last->end) { /* touches it, or the list was read while it grew */
-        if (r.end > last->end)
-            last->end = r.end;
+    if (last && m->start <= last->end) { /* touches it, or the list was read while it grew */
+        if (m->end > last->end)
+            last->end = m->end;
     } else if (w->range_count < VT_OWNERS_RANGES) {
-        w->ranges[w->range_count++] = r;
+        w->ranges[w->range_count++] = (struct vt_range){m->start, m->end};
     } else {
         w->in_doubt = true;
     }
 }
 
 static bool read_maps(struct vt_owners *w) {
-    char *buffer = vt_owners_map(w, MAPS_BUFFER);
+    struct vt_maps *maps = vt_owners_map(w, sizeof *maps);
+    struct vt_mapping mapping;
     w->ranges = vt_owners_map(w, VT_OWNERS_RANGES * sizeof *w->ranges);
-    long fd = VT_SYS4(SYS_openat, AT_FDCWD, "/proc/self/maps", O_RDONLY | O_CLOEXEC, 0), got;
-    if (!buffer || !w->ranges || fd < 0)
+    if (!maps || !w->ranges || !vt_maps_open(maps))
         return false;
-    size_t have = 0;
-    while ((got = VT_SYS3(SYS_read, fd, buffer + have, MAPS_BUFFER - 1 - have)) > 0) {
-        have += (size_t)got;
-        buffer[have] = 0;
-        char *line = buffer;
-        for (char *end; (end = strchr(line, '\n')); line = end + 1) {
-            *end = 0;
-            note_line(w, line);
-        }
-        have -= (size_t)(line - buffer);
-        memmove(buffer, line, have);
-    }
-    VT_SYS1(SYS_close, fd);
+    while (vt_maps_next(maps, &mapping))
+        note_mapping(w, &mapping);
+    vt_maps_close(maps);
+    vt_owners_unmap_one(w, maps);
     return w->range_count > 0;
 }
 

@@ -13,6 +13,7 @@
  */
 #define _GNU_SOURCE
 #include "scan_parts.h"
+#include "maps.h"
 #include "log/log.h"
 #include "stack/stack.h"
 #include "base/base.h"
@@ -190,107 +191,58 @@ static void note_module(struct vt_scan *scan, const struct module *m) {
         scan->python = true;
 }
 
-/* Reads /proc/self/maps line by line. */
-struct lines {
-    int fd;
-    size_t have, at;
-    char text[8192];
-};
-
-/* The next line, truncated if it is very long; NULL: no more. */
-static char *next_line(struct lines *l) {
-    for (;;) {
-        char *line = l->text + l->at, *end = memchr(line, '\n', l->have - l->at);
-        if (end) {
-            *end = 0;
-            l->at = (size_t)(end + 1 - l->text);
-            return line;
-        }
-        l->have -= l->at;
-        memmove(l->text, line, l->have);
-        l->at = 0;
-        if (l->have == sizeof l->text)
-            return NULL;
-        long got = VT_SYS3(SYS_read, l->fd, l->text + l->have, sizeof l->text - l->have);
-        if (got == -4 /* EINTR */)
-            continue;
-        if (got <= 0)
-            return NULL;
-        l->have += (size_t)got;
-    }
-}
-
 struct around {
     struct module module;
     uintptr_t end;             /* the previous mapping's */
     uintptr_t untouchable_end; /* the same, if it is inaccessible */
 };
 
-static void note_line(struct vt_scan *scan, struct around *a, const char *line) {
-    uintptr_t start, end, offset, inode;
-    const char *s = hex(line, &start);
-    s = hex(s + (*s == '-'), &end);
-    if (*s != ' ' || strlen(s) < 6)
-        return;
+static void note_mapping(struct vt_scan *scan, struct around *a, const struct vt_mapping *m) {
     /* The list is read page by page. A mapping that grew downwards in between comes again. */
-    if (start < a->end)
-        start = a->end;
-    if (start >= end)
+    uintptr_t start = m->start < a->end ? a->end : m->start;
+    if (start >= m->end)
         return;
-    a->end = end;
-    char access[4];
-    memcpy(access, ++s, sizeof access);
-    s = hex(s + 5, &offset);
-    while (*s == ' ')
-        s++;
-    while (*s && *s != ' ') /* device */
-        s++;
-    while (*s == ' ')
-        s++;
-    s = hex(s, &inode); /* decimal; only whether it is 0 matters */
-    while (*s == ' ')
-        s++;
-    bool file = *s == '/';
-    if (file && (offset == 0 || !a->module.base)) {
-        size_t n = strlen(s), most = sizeof a->module.path - 1, cut = n > most ? n - most : 0;
-        if (offset == 0 && (access[0] == 'r')) {
-            a->module.base = start;
-            memcpy(a->module.path, s + cut, n - cut + 1);
-            note_module(scan, &a->module);
-        }
+    a->end = m->end;
+    const char *access = m->access;
+    if (*m->name == '/' && m->offset == 0 && access[0] == 'r') {
+        size_t n = strlen(m->name), most = sizeof a->module.path - 1, cut = n > most ? n - most : 0;
+        a->module.base = start;
+        memcpy(a->module.path, m->name + cut, n - cut + 1);
+        note_module(scan, &a->module);
     }
     if (access[0] == 'r' && access[1] == 'w') {
         if (scan->vma_count == VT_SCAN_VMAS) {
             scan->stop = "the process has too many mappings";
             return;
         }
-        bool nameless = !*s || begins(s, "[anon") || begins(s, "[heap]") || begins(s, "[stack");
+        bool nameless = !*m->name || begins(m->name, "[anon") || begins(m->name, "[heap]") ||
+                        begins(m->name, "[stack");
         scan->vmas[scan->vma_count++] = (struct vt_vma){
             .start = start,
-            .end = end,
+            .end = m->end,
             .private_ = access[3] == 'p',
             .anonymous = nameless,
-            .heap = begins(s, "[heap]"),
+            .heap = begins(m->name, "[heap]"),
             .guarded = a->untouchable_end == start,
-            .device = begins(s, "/dev/") && !begins(s, "/dev/shm/") && !begins(s, "/dev/zero"),
+            .device = m->device,
         };
     }
-    a->untouchable_end = access[0] == '-' && access[1] == '-' ? end : 0;
+    a->untouchable_end = access[0] == '-' && access[1] == '-' ? m->end : 0;
 }
 
 static bool read_maps(struct vt_scan *scan) {
-    struct lines *l = vt_scan_take(scan, sizeof *l);
+    struct vt_maps *maps = vt_scan_take(scan, sizeof *maps);
+    struct vt_mapping mapping;
     struct around a = {.module = {.base = 0}};
-    if (!l)
+    if (!maps)
         return false;
-    l->fd = (int)VT_SYS4(SYS_openat, AT_FDCWD, "/proc/self/maps", O_RDONLY | O_CLOEXEC, 0);
-    if (l->fd < 0) {
+    if (!vt_maps_open(maps)) {
         scan->stop = "/proc/self/maps cannot be read";
         return false;
     }
-    for (char *line; !scan->stop && (line = next_line(l));)
-        note_line(scan, &a, line);
-    VT_SYS1(SYS_close, l->fd);
+    while (!scan->stop && vt_maps_next(maps, &mapping))
+        note_mapping(scan, &a, &mapping);
+    vt_maps_close(maps);
     if (!scan->vma_count && !scan->stop)
         scan->stop = "/proc/self/maps cannot be read";
     return !scan->stop;

@@ -57,11 +57,13 @@ static void listed_twice(void **state) {
     static struct vt_vma vmas[VT_SCAN_VMAS];
     struct vt_scan scan = {.vmas = vmas};
     struct around a = {.module = {.base = 0}};
-    note_line(&scan, &a, "10000-20000 rw-p 00000000 00:00 0 ");
-    note_line(&scan, &a, "20000-30000 ---p 00000000 00:00 0 ");
-    note_line(&scan, &a, "10000-50000 rw-p 00000000 00:00 0 ");
-    note_line(&scan, &a, "40000-50000 rw-p 00000000 00:00 0 ");
-    note_line(&scan, &a, "50000-60000 rw-p 00000000 00:00 0 ");
+    const struct vt_mapping listed[] = {
+        {0x10000, 0x20000, 0, "rw-p", "", false}, {0x20000, 0x30000, 0, "---p", "", false},
+        {0x10000, 0x50000, 0, "rw-p", "", false}, {0x40000, 0x50000, 0, "rw-p", "", false},
+        {0x50000, 0x60000, 0, "rw-p", "", false},
+    };
+    for (size_t i = 0; i < sizeof listed / sizeof *listed; i++)
+        note_mapping(&scan, &a, &listed[i]);
     assert_int_equal(scan.vma_count, 3);
     assert_int_equal(vmas[0].end, 0x20000);
     assert_int_equal(vmas[1].start, 0x30000);

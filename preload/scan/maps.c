@@ -1,0 +1,91 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * /proc/self/maps, line by line (see maps.h). The format is proc(5)'s: "start-end access offset
+ * device inode path", the path to the line's end.
+ */
+#define _GNU_SOURCE
+#include "maps.h"
+#include "base/sys.h"
+
+#include <fcntl.h>
+#include <string.h>
+
+#define INTERRUPTED (-4L)
+
+bool vt_maps_open(struct vt_maps *maps) {
+    maps->have = maps->at = 0;
+    maps->fd = (int)VT_SYS4(SYS_openat, AT_FDCWD, "/proc/self/maps", O_RDONLY | O_CLOEXEC, 0);
+    return maps->fd >= 0;
+}
+
+/* The next line; NULL: no more, or one that is longer than the room. */
+static char *next_line(struct vt_maps *maps) {
+    for (;;) {
+        char *line = maps->text + maps->at, *end = memchr(line, '\n', maps->have - maps->at);
+        if (end) {
+            *end = 0;
+            maps->at = (size_t)(end + 1 - maps->text);
+            return line;
+        }
+        maps->have -= maps->at;
+        memmove(maps->text, line, maps->have);
+        maps->at = 0;
+        if (maps->have == sizeof maps->text)
+            return NULL;
+        long got =
+            VT_SYS3(SYS_read, maps->fd, maps->text + maps->have, sizeof maps->text - maps->have);
+        if (got == INTERRUPTED)
+            continue;
+        if (got <= 0)
+            return NULL;
+        maps->have += (size_t)got;
+    }
+}
+
+static const char *hex(const char *s, uintptr_t *value) {
+    *value = 0;
+    for (;; s++) {
+        if (*s >= '0' && *s <= '9')
+            *value = *value << 4 | (uintptr_t)(*s - '0');
+        else if (*s >= 'a' && *s <= 'f')
+            *value = *value << 4 | (uintptr_t)(*s - 'a' + 10);
+        else
+            return s;
+    }
+}
+
+static const char *past_word(const char *s) {
+    while (*s && *s != ' ')
+        s++;
+    while (*s == ' ')
+        s++;
+    return s;
+}
+
+static bool begins(const char *s, const char *with) {
+    return strncmp(s, with, strlen(with)) == 0;
+}
+
+static bool parse(const char *s, struct vt_mapping *m) {
+    s = hex(s, &m->start);
+    s = hex(s + (*s == '-'), &m->end);
+    if (*s != ' ' || strlen(s) < 6)
+        return false;
+    memcpy(m->access, s + 1, sizeof m->access);
+    s = past_word(hex(s + 6, &m->offset)); /* at the device */
+    m->name = past_word(past_word(s));
+    m->device =
+        begins(m->name, "/dev/") && !begins(m->name, "/dev/shm/") && !begins(m->name, "/dev/zero");
+    return true;
+}
+
+bool vt_maps_next(struct vt_maps *maps, struct vt_mapping *mapping) {
+    for (const char *line; (line = next_line(maps));)
+        if (parse(line, mapping))
+            return true;
+    return false;
+}
+
+void vt_maps_close(struct vt_maps *maps) {
+    VT_SYS1(SYS_close, maps->fd);
+}
