@@ -14,15 +14,14 @@
  */
 #define _GNU_SOURCE
 #include "owners_class.h"
+#include "maps.h"
 #include "owners_native.h"
 #include "owners_python.h"
 
-#include <fcntl.h>
 #include <string.h>
 
 #define HOPS_MOST 65536u
 #define PASSES    4u
-#define TEXT      4096u
 
 enum sort { STACK = 1, MAPPING, PINNED, DATA, BLOCK, OBJECT };
 
@@ -34,6 +33,7 @@ struct hop {
     uintptr_t start, end;
     uint32_t up;   /* the hop that points to it; 0: none */
     uint32_t node; /* the Python object that it is, if a way leads to it */
+    uint32_t file; /* MAPPING: which of the files' names; 0: none is mapped there */
     uint64_t type; /* OBJECT: its vtable or Python type */
     uint8_t class_;
     bool opaque;         /* of Python, of which no more is known */
@@ -41,7 +41,7 @@ struct hop {
     uint8_t sort;        /* the better, the greater */
 };
 
-/* A block that is looked for. */
+/* A hop that is looked for, by its place. */
 struct wanted {
     uintptr_t start, end;
     uint64_t hop;
@@ -52,6 +52,7 @@ struct vt_native_seen {
     uint32_t *of_target; /* its hop, by the target's index */
     struct wanted *wanted;
     uint32_t hop_count, wanted_count, pass;
+    char (*files)[VT_OWNERS_TEXT_MOST + 1]; /* names of mapped files, their ends if they are long */
     /* the memory that is being read */
     struct hop place;
     uint32_t hop; /* the place's; 0: not made yet */
@@ -243,34 +244,40 @@ static bool want(struct vt_native *n, uint32_t from) {
 
 /* --- what is written --- */
 
-/* The name of the file that is mapped at an address; 0 bytes: none. */
-static uint32_t mapped_file(uintptr_t address, char *to) {
-    static char text[TEXT]; /* one snapshot at a time */
-    long fd = VT_SYS4(SYS_openat, AT_FDCWD, "/proc/self/maps", O_RDONLY | O_CLOEXEC, 0), got;
-    size_t have = 0;
-    uint32_t bytes = 0;
-    while (fd >= 0 && !bytes && (got = VT_SYS3(SYS_read, fd, text + have, TEXT - have)) > 0) {
-        have += (size_t)got;
-        char *line = text, *end;
-        for (; (end = memchr(line, '\n', have - (size_t)(line - text))); line = end + 1) {
-            uintptr_t from = 0, until = 0;
-            const char *at = line;
-            for (; *at != '-'; at++)
-                from = from << 4 | (uintptr_t)(*at <= '9' ? *at - '0' : *at - 'a' + 10);
-            for (at++; *at != ' '; at++)
-                until = until << 4 | (uintptr_t)(*at <= '9' ? *at - '0' : *at - 'a' + 10);
-            const char *path = memchr(at, '/', (size_t)(end - at));
-            if (address - from >= until - from || !path)
+/* The hops in mapped memory, by address. */
+static void want_mappings(struct vt_native_seen *s) {
+    s->wanted_count = 0;
+    for (uint32_t i = 1; i < s->hop_count; i++)
+        if (s->hops[i].sort == MAPPING)
+            s->wanted[s->wanted_count++] = (struct wanted){s->hops[i].start, s->hops[i].end, i};
+    vt_scan_sort(s->wanted, s->wanted_count, sizeof *s->wanted);
+}
+
+/* Says which files their memory is mapped from: both lists come by address. */
+static void name_files(struct vt_native *n) {
+    struct vt_native_seen *s = n->seen;
+    struct vt_maps *maps;
+    struct vt_mapping m;
+    uint32_t at = 0, count = 1;
+    want_mappings(s);
+    if (!s->wanted_count || !(maps = vt_owners_map(n->w, sizeof *maps)) ||
+        !(s->files = vt_owners_map(n->w, (s->wanted_count + 1) * sizeof *s->files)) ||
+        !vt_maps_open(maps))
+        return;
+    while (at < s->wanted_count && vt_maps_next(maps, &m)) {
+        bool named = false;
+        for (; at < s->wanted_count && s->wanted[at].start < m.end; at++) {
+            if (*m.name != '/' || s->wanted[at].start < m.start)
                 continue;
-            bytes = end - path < VT_OWNERS_TEXT_MOST ? (uint32_t)(end - path) : VT_OWNERS_TEXT_MOST;
-            memcpy(to, end - bytes, bytes);
+            s->hops[s->wanted[at].hop].file = count;
+            named = true;
         }
-        have -= (size_t)(line - text);
-        memmove(text, line, have);
+        if (named) {
+            size_t bytes = strlen(m.name), most = VT_OWNERS_TEXT_MOST;
+            strcpy(s->files[count++], m.name + (bytes > most ? bytes - most : 0));
+        }
     }
-    if (fd >= 0)
-        VT_SYS1(SYS_close, fd);
-    return bytes;
+    vt_maps_close(maps);
 }
 
 /* What malloc gave out: a chunk's words begin and end with sizes. */
@@ -283,17 +290,12 @@ static uint64_t bytes_of(const struct vt_native *n, const struct hop *h) {
 }
 
 static uint32_t step_to(struct vt_native *n, uint32_t parent, const struct hop *h) {
-    char name[VT_OWNERS_TEXT_MOST + 1];
-    uint32_t bytes = h->sort == MAPPING ? mapped_file(h->start, name) : 0;
+    const char *name = h->file ? n->seen->files[h->file] : sorts[h->sort];
     uint64_t size = bytes_of(n, h);
-    if (h->sort != MAPPING || !bytes) {
-        bytes = (uint32_t)strlen(sorts[h->sort]);
-        memcpy(name, sorts[h->sort], bytes);
-    }
     n->w->answer->native_roots += h->sort == DATA;
     return vt_owners_seen_step(
         n->w, parent,
-        &(struct vt_seen_step){.name = {name, bytes},
+        &(struct vt_seen_step){.name = {name, (uint32_t)strlen(name)},
                                .bytes = size < UINT32_MAX ? (uint32_t)size : UINT32_MAX,
                                .address = h->start,
                                .type = h->type,
@@ -352,6 +354,7 @@ void vt_owners_native_seen(struct vt_owners *w) {
         from = until;
         read_all(n);
     }
+    name_files(n);
     w->stopped = false; /* what was seen so far is written */
     w->most_work = UINT64_MAX;
     for (uint32_t i = 0; i < w->target_count; i++)
