@@ -41,7 +41,7 @@ unsigned vt_native_block(struct vt_native *n, uintptr_t address, const struct vt
 }
 
 uint32_t vt_native_tail(struct vt_native *n, const struct vt_native_tail *as) {
-    uint64_t hash = as->shared;
+    uint64_t hash = (as->shared + 1) * 0x9e3779b97f4a7c15ull;
     for (unsigned i = 0; i < as->class_count; i++)
         hash = (hash ^ as->classes[i]) * 0x9e3779b97f4a7c15ull;
     uint32_t i = (uint32_t)(hash >> 32) % VT_NATIVE_TAILS;
@@ -53,6 +53,7 @@ uint32_t vt_native_tail(struct vt_native *n, const struct vt_native_tail *as) {
             memcmp(t->classes, as->classes, sizeof t->classes) == 0)
             return i;
     }
+    n->w->in_doubt = true;
     return 0;
 }
 
