@@ -166,7 +166,8 @@ static unsigned look_at(struct vt_native *n, const uint64_t *words, size_t count
         if (done)
             return done;
     }
-    vt_native_follow(n, words[0], from);
+    if (!vt_native_is_watched(n, words[0]))
+        vt_native_follow(n, words[0], from);
     return 1;
 }
 

@@ -99,6 +99,14 @@ bool vt_native_is_shared(struct vt_native *n, const uint64_t words[2],
     return true;
 }
 
+bool vt_native_is_watched(struct vt_native *n, uintptr_t word) {
+    static const struct vt_native_way anybody;
+    struct vt_range block;
+    struct counts c;
+    return vt_native_may_lead(n, word) && vt_native_block(n, word, &anybody, &block) == 2 &&
+           is_block(n, block.start, &c) && c.strong && c.weak > 1;
+}
+
 /* What was found behind an object so far. */
 struct inside {
     struct vt_range blocks[INSIDE_MOST];
