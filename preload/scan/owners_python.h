@@ -123,7 +123,9 @@ void vt_owners_python_attributes(struct vt_owners *w, uintptr_t object,
 /* Books that were left out. They list what is live, so they are not said to hold it either. */
 void vt_owners_python_leave_out(uintptr_t book);
 bool vt_owners_python_is_left_out(uintptr_t object);
-void vt_owners_python_forget_books(void); /* a new walk begins */
+/* A new walk begins. The last one may have died at any instruction, in a child that shared our memory. */
+void vt_owners_python_forget_books(void);
+void vt_owners_python_forget_cycles(void); /* owners_python_cycles.c */
 /* Whether a type or a base of it has members that refer to objects. */
 bool vt_owners_python_has_members(struct vt_owners *w, uintptr_t type);
 

@@ -116,6 +116,11 @@ static bool make_table(struct vt_owners *w) {
     return true;
 }
 
+void vt_owners_python_forget_cycles(void) {
+    memset(&cycles, 0, sizeof cycles);
+    vt_owners_py_raw = NULL;
+}
+
 static void traverse(struct vt_owners *w, uint32_t suspect, vt_pyraw *visit) {
     uintptr_t object = cycles.suspects[suspect].object;
     const struct vt_owners_type *type = vt_owners_type_of(w, object);

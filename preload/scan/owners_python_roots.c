@@ -193,8 +193,10 @@ void vt_owners_python_roots(struct vt_owners *w) {
     vt_owners_py = vt_owners_python_layout();
     if (!vt_owners_py)
         return;
-    if (vt_owners_level(w) == VT_LEVEL_USER)
+    if (vt_owners_level(w) == VT_LEVEL_USER) {
         vt_owners_python_forget_books();
+        vt_owners_python_forget_cycles();
+    }
     uintptr_t at = vt_owners_word(w, vt_pyimage.runtime + vt_owners_py->interpreters);
     for (unsigned i = 0; at && !(at & 7) && i < MOST_INTERPRETERS; i++) {
         interpreter(w, at, vt_owners_level(w));

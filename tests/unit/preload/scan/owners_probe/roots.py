@@ -30,6 +30,7 @@ def check_roots():
         return found
 
     local_here = Thing()
+    library.probe_killed()
     modules = {e.name: names for e, names in roots(USER) if e.kind == MODULE}
     if list(modules) != ["__main__"] or modules["__main__"].get("a") != id(a):
         fault(f"__main__: {list(modules)}")
