@@ -14,15 +14,21 @@
 #include <stdlib.h>
 #include <string.h>
 
+enum {
+    RUN_THREADS = 8,
+    /* the most events in a chunk: none is shorter than a short free */
+    RUN_EVENTS = (VT_CHUNK_BYTES - sizeof(struct vt_chunk_header)) / 8,
+};
+
 /* One chunk being read. */
 struct run {
-    uint8_t *bytes;
-    uint64_t *keys;
-    uint32_t *offsets;
+    uint8_t *chunk; /* as it is in the file */
+    struct vt_event *events;
     uint32_t count, at;
-    struct {
-        uint32_t offset, tid;
-    } threads[8]; /* who wrote from this offset on; further threads count as the last */
+    uint8_t *by; /* with several threads: who wrote each event */
+    uint32_t
+        tid[RUN_THREADS]; /* who wrote from which event on; further threads count as the last */
+    uint32_t from[RUN_THREADS];
     uint32_t thread_count;
     struct run *next_free;
 };
@@ -36,39 +42,44 @@ struct vt_merge {
     size_t heap_count, heap_room;
     uint32_t taken; /* events of heap[0] in the batch that the caller has */
     struct run *spare;
-    uint8_t *chunk; /* as it is in the file */
-    int error;      /* a chunk could not be read: there are no further events */
+    uint8_t *record; /* room for one */
+    int error;       /* a chunk could not be read: there are no further events */
     struct vt_string message;
 };
 
 /* The thread of an event: a chunk can pass from one thread to the next. */
-static uint32_t tid_at(const struct run *run, uint32_t offset) {
-    uint32_t i = run->thread_count;
-    while (i > 1 && run->threads[i - 1].offset > offset)
-        i--;
-    return run->threads[i - 1].tid;
+static uint32_t tid_at(const struct run *run, uint32_t i) {
+    return run->tid[run->thread_count > 1 ? run->by[i] : 0];
 }
 
-static void note_thread(struct run *run, uint32_t offset, uint32_t length) {
+static void note_thread(struct run *run, const uint8_t *record, uint32_t length) {
     struct vt_rec_thread r;
-    if (!vt_record_is_whole(run->bytes + offset, length) ||
-        run->thread_count == sizeof run->threads / sizeof *run->threads)
+    if (!vt_record_is_whole(record, length) || run->thread_count == RUN_THREADS)
         return;
-    memcpy(&r, run->bytes + offset, sizeof r);
-    if (run->threads[run->thread_count - 1].tid == r.tid)
+    memcpy(&r, record, sizeof r);
+    if (run->tid[run->thread_count - 1] == r.tid)
         return;
     /* The chunk's header names the last writer, so this record decides for the first events. */
     if (run->thread_count == 1 && !run->count)
         run->thread_count = 0;
-    run->threads[run->thread_count].offset = offset;
-    run->threads[run->thread_count++].tid = r.tid;
+    run->from[run->thread_count] = run->count;
+    run->tid[run->thread_count++] = r.tid;
 }
 
-/* the most events in a chunk: none is shorter than a short free */
-enum { RUN_EVENTS = (VT_CHUNK_BYTES - sizeof(struct vt_chunk_header)) / 8 };
+static void note_writers(struct run *run) {
+    for (uint32_t t = 1; t < run->thread_count; t++) {
+        uint32_t end = t + 1 < run->thread_count ? run->from[t + 1] : run->count;
+        memset(run->by + run->from[t], (int)t, end - run->from[t]);
+    }
+    memset(run->by, 0, run->thread_count > 1 ? run->from[1] : 0);
+}
+
+static uint64_t key_at(const struct run *run, uint32_t i) {
+    return vt_log_key(run->events[i].word, run->events[i].when);
+}
 
 static uint64_t key_of(const struct run *run) {
-    return run->keys[run->at];
+    return key_at(run, run->at);
 }
 
 static uint64_t waiting_key(const struct vt_merge *merge) {
@@ -81,23 +92,25 @@ static uint64_t waiting_key(const struct vt_merge *merge) {
 
 struct sort_row {
     uint64_t key;
-    uint32_t offset;
+    struct vt_event event;
+    uint32_t number;
+    uint8_t by;
 };
 
 static int compare_rows(const void *a, const void *b) {
     const struct sort_row *x = a, *y = b;
-    return VT_ORDER({x->key, y->key}, {x->offset, y->offset});
+    return VT_ORDER({x->key, y->key}, {x->number, y->number});
 }
 
 /* For a damaged chunk, whose times are in no order: insertion sort would take too long. */
 static void sort_anyhow(struct run *run) {
     struct sort_row *rows = vt_alloc(run->count, sizeof *rows);
     for (uint32_t i = 0; i < run->count; i++)
-        rows[i] = (struct sort_row){run->keys[i], run->offsets[i]};
+        rows[i] = (struct sort_row){key_at(run, i), run->events[i], i, run->by[i]};
     qsort(rows, run->count, sizeof *rows, compare_rows);
     for (uint32_t i = 0; i < run->count; i++) {
-        run->keys[i] = rows[i].key;
-        run->offsets[i] = rows[i].offset;
+        run->events[i] = rows[i].event;
+        run->by[i] = rows[i].by;
     }
     free(rows);
 }
@@ -105,15 +118,16 @@ static void sort_anyhow(struct run *run) {
 static void sort_run(struct run *run) {
     uint32_t moves = 0;
     for (uint32_t i = 1; i < run->count; i++) {
-        uint64_t key = run->keys[i];
-        uint32_t offset = run->offsets[i];
+        uint64_t key = key_at(run, i);
+        struct vt_event event = run->events[i];
+        uint8_t by = run->by[i];
         uint32_t j = i;
-        for (; j > 0 && run->keys[j - 1] > key; j--) {
-            run->keys[j] = run->keys[j - 1];
-            run->offsets[j] = run->offsets[j - 1];
+        for (; j > 0 && key_at(run, j - 1) > key; j--) {
+            run->events[j] = run->events[j - 1];
+            run->by[j] = run->by[j - 1];
         }
-        run->keys[j] = key;
-        run->offsets[j] = offset;
+        run->events[j] = event;
+        run->by[j] = by;
         moves += i - j;
         if (moves > 16u * RUN_EVENTS) {
             sort_anyhow(run);
@@ -157,21 +171,36 @@ static struct run *new_run(struct vt_merge *merge) {
         return run;
     }
     run = vt_alloc(1, sizeof *run);
-    run->bytes = vt_alloc(VT_LONG_CHUNK_BYTES + VT_BATCH_READABLE, 1);
-    run->keys = vt_alloc(RUN_EVENTS, sizeof *run->keys);
-    run->offsets = vt_alloc(RUN_EVENTS, sizeof *run->offsets);
+    run->chunk = vt_alloc(VT_CHUNK_BYTES + VT_BATCH_READABLE, 1);
+    run->events = vt_alloc(RUN_EVENTS, sizeof *run->events);
+    run->by = vt_alloc(RUN_EVENTS, sizeof *run->by);
     return run;
 }
 
 static void free_runs(struct run *run) {
     while (run) {
         struct run *next = run->next_free;
-        free(run->bytes);
-        free(run->keys);
-        free(run->offsets);
+        free(run->chunk);
+        free(run->events);
+        free(run->by);
         free(run);
         run = next;
     }
+}
+
+/* An event that is a record of fixed length in the chunk. */
+static void take_event(const struct vt_short_records *records, const uint8_t *record,
+                       uint32_t length, struct vt_event *event) {
+    struct vt_rec_alloc r = {0};
+    memcpy(&r, record, length < sizeof r ? length : sizeof r);
+    unsigned type = vt_word_type(r.word), space = vt_kind_space(vt_word_kind(r.word));
+    *event = (struct vt_event){.word = r.word, .when = r.when};
+    if (type == VT_REC_ALLOC || type == VT_REC_FREE)
+        event->key = vt_address_key(r.address, space);
+    else
+        event->key = records->offset - length;
+    if (type == VT_REC_ALLOC)
+        event->size_context = r.size_context;
 }
 
 /* Reads the next waiting chunk into the heap. */
@@ -179,34 +208,28 @@ static void load(struct vt_merge *merge) {
     const struct vt_log_chunk *chunk = merge->waiting[merge->waiting_at++];
     struct run *run = new_run(merge);
     struct vt_short_records records;
-    struct vt_short_events events = {run->bytes, run->keys, run->offsets, 0};
     uint32_t end, length;
-    merge->error = vt_log_read_chunk(merge->log, chunk, merge->chunk, &end, &merge->message);
+    merge->error = vt_log_read_chunk(merge->log, chunk, run->chunk, &end, &merge->message);
     if (end < sizeof(struct vt_chunk_header)) /* the file was truncated since */
         end = sizeof(struct vt_chunk_header);
-    vt_short_records_start(&records, merge->chunk, end);
+    vt_short_records_start(&records, run->chunk, end);
     run->count = run->at = 0;
     run->thread_count = 1;
-    run->threads[0].offset = 0;
-    run->threads[0].tid = chunk->tid;
-    uint8_t *out = run->bytes;
+    run->tid[0] = chunk->tid;
     for (;;) {
-        uint64_t word[2];
-        out = vt_short_records_many(&records, out, &events);
-        length = vt_short_records_next(&records, out);
+        struct vt_event *next = vt_short_records_events(&records, run->events + run->count);
+        run->count = (uint32_t)(next - run->events);
+        length = vt_short_records_next(&records, merge->record);
         if (!length)
             break;
-        run->count = events.count;
-        memcpy(word, out, sizeof word);
-        if (vt_word_type(word[0]) == VT_REC_THREAD)
-            note_thread(run, (uint32_t)(out - run->bytes), length);
-        if (vt_word_type(word[0]) < 0x80) {
-            events.keys[events.count] = vt_log_key(word[0], word[1]);
-            events.offsets[events.count++] = (uint32_t)(out - run->bytes);
-        }
-        out += length;
+        uint64_t word;
+        memcpy(&word, merge->record, sizeof word);
+        if (vt_word_type(word) == VT_REC_THREAD)
+            note_thread(run, merge->record, length);
+        if (vt_word_type(word) < 0x80)
+            take_event(&records, merge->record, length, &run->events[run->count++]);
     }
-    run->count = events.count;
+    note_writers(run);
     if (!chunk->sorted)
         sort_run(run);
     if (run->count) {
@@ -228,7 +251,7 @@ static int compare_chunks(const void *a, const void *b) {
 struct vt_merge *vt_merge_open(const struct vt_log *log, uint64_t until) {
     struct vt_merge *merge = vt_alloc(1, sizeof *merge);
     merge->log = log;
-    merge->chunk = vt_alloc(VT_CHUNK_BYTES, 1);
+    merge->record = vt_alloc(VT_RECORD_MAX_BYTES, 1);
     if (until > log->frontier)
         until = log->frontier;
     merge->last_key = until << 1 | 1;
@@ -269,14 +292,14 @@ bool vt_merge_next(struct vt_merge *merge, struct vt_batch *batch) {
     if (waiting_key(merge) < limit)
         limit = waiting_key(merge);
     uint32_t end = run->at + 1;
-    uint32_t tid = tid_at(run, run->offsets[run->at]);
-    if (run->thread_count == 1 && run->keys[run->count - 1] <= limit)
+    uint32_t tid = tid_at(run, run->at);
+    if (run->thread_count == 1 && key_at(run, run->count - 1) <= limit)
         end = run->count;
-    while (end < run->count && run->keys[end] <= limit &&
-           (run->thread_count == 1 || tid_at(run, run->offsets[end]) == tid))
+    while (end < run->count && key_at(run, end) <= limit &&
+           (run->thread_count == 1 || tid_at(run, end) == tid))
         end++;
     *batch =
-        (struct vt_batch){run->bytes, run->offsets + run->at, end - run->at, run->count - end, tid};
+        (struct vt_batch){run->events + run->at, run->chunk, end - run->at, run->count - end, tid};
     merge->taken = end - run->at;
     return true;
 }
@@ -293,7 +316,7 @@ int vt_merge_close(struct vt_merge *merge, struct vt_string *message) {
     free_runs(merge->spare);
     free(merge->heap);
     free(merge->waiting);
-    free(merge->chunk);
+    free(merge->record);
     free(merge);
     return error;
 }

@@ -8,14 +8,14 @@
 
 #include "log_reader.h"
 
-/* Bytes that can be read at an event, which may be shorter: then the next record's follow. */
+/* Bytes that can be read at an event's record, which may be shorter: then the next record's follow. */
 enum { VT_BATCH_READABLE = 64 };
 
-/* Events that follow each other in time, each a complete record at bytes + offsets[i]. `ahead` more
- * offsets follow: later events of the same chunk, for prefetching. Valid until the next call. */
+/* Events that follow each other in time. `ahead` more follow: later events of the same chunk, for
+ * prefetching. Valid until the next call. */
 struct vt_batch {
-    const uint8_t *bytes;
-    const uint32_t *offsets;
+    struct vt_event *events;
+    const uint8_t *chunk; /* has the records of other events than allocations and frees */
     uint32_t count, ahead;
     uint32_t tid; /* the thread whose events these are */
 };

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The long form of a chunk's records (see short_records.h). Every event of a log passes here, each time that its chunk is
- * read.
+ * A chunk's short records (see short_records.h). Every event of a log passes here, each time that its chunk is read.
  */
 #include "short_records.h"
 
@@ -27,8 +26,9 @@ static bool take_template(struct vt_short_records *records, const uint8_t *recor
     records->templates[r.slot] = (struct vt_short_template){
         .word = vt_word(VT_REC_FREE, vt_short_kind(key), vt_short_hook(key), 0),
         .device = vt_when(vt_short_device(key), 0),
-        .high = vt_short_address(key, 0),
+        .high = vt_address_key(vt_short_address(key, 0), vt_kind_space(vt_short_kind(key))),
         .context = vt_short_context(key) << 48};
+    records->known |= (1u | 1u << VT_SHORT_SLOTS) << r.slot;
     return true;
 }
 
@@ -36,22 +36,38 @@ static inline void put(uint8_t *out, unsigned index, uint64_t word) {
     memcpy(out + 8 * index, &word, sizeof word);
 }
 
-/* The long form of a short record, at `out`; `t` is its template. */
-static inline void long_free(const struct vt_short_template *t, uint64_t *ticks, uint64_t word,
-                             uint8_t *out) {
-    *ticks += word >> 8 & ((1u << VT_SHORT_FREE_TICKS) - 1);
-    put(out, 0, t->word);
-    put(out, 1, t->device | (*ticks & VT_TICKS_MASK));
-    put(out, 2, t->high | word >> (8 + VT_SHORT_FREE_TICKS) << VT_SHORT_ALIGNED);
+/* The ticks that have passed before a short record. */
+static inline uint64_t passed(uint64_t word, bool alloc) {
+    return alloc ? word >> 32 : word >> 8 & ((1u << VT_SHORT_FREE_TICKS) - 1);
 }
 
-static inline void long_alloc(const struct vt_short_template *t, uint64_t *ticks, uint64_t word,
-                              uint64_t more, uint8_t *out) {
-    *ticks += word >> 32;
-    put(out, 0, (t->word ^ (VT_REC_FREE ^ VT_REC_ALLOC)) | word >> 8 << 40 >> 8);
-    put(out, 1, t->device | (*ticks & VT_TICKS_MASK));
-    put(out, 2, t->high | (more & ((1ull << VT_SHORT_ADDRESS) - 1)) << VT_SHORT_ALIGNED);
-    put(out, 3, t->context | more >> VT_SHORT_ADDRESS);
+/* A short record as an event; `t` is its template. */
+static inline void take_free(const struct vt_short_template *t, uint64_t ticks, uint64_t word,
+                             struct vt_event *e) {
+    e->word = t->word;
+    e->when = t->device | ticks;
+    e->key = t->high | word >> (8 + VT_SHORT_FREE_TICKS) << VT_SHORT_ALIGNED;
+    e->note = 0;
+}
+
+static inline void take_alloc(const struct vt_short_template *t, uint64_t ticks, uint64_t word,
+                              uint64_t more, struct vt_event *e) {
+    e->word = (t->word ^ (VT_REC_FREE ^ VT_REC_ALLOC)) | word >> 8 << 40 >> 8;
+    e->when = t->device | ticks;
+    e->key = t->high | (more & ((1ull << VT_SHORT_ADDRESS) - 1)) << VT_SHORT_ALIGNED;
+    e->size_context = t->context | more >> VT_SHORT_ADDRESS;
+}
+
+/* Whether a record is short and has its template. */
+static inline bool is_known(const struct vt_short_records *records, uint64_t word) {
+    unsigned type = vt_word_type(word) - VT_REC_SHORT_FREE;
+    return type < 32 && records->known >> type & 1;
+}
+static_assert(VT_REC_SHORT_ALLOC == VT_REC_SHORT_FREE + VT_SHORT_SLOTS && VT_SHORT_SLOTS == 16,
+              "is_known");
+
+static inline bool is_alloc(uint64_t word) {
+    return (word & VT_SHORT_SLOTS) != 0;
 }
 
 /* The long form of a short stack. Returns its length; 0: the record is damaged. */
@@ -111,72 +127,83 @@ uint32_t vt_short_records_next(struct vt_short_records *records, uint8_t *out) {
     records->offset += length;
     if (longer)
         return longer;
-    if (form == VT_REC_SHORT_FREE) {
-        long_free(t, &records->ticks, word, out);
-        return sizeof(struct vt_rec_free);
-    }
-    if (form == VT_REC_SHORT_ALLOC) {
-        long_alloc(t, &records->ticks, word, more, out);
-        return sizeof(struct vt_rec_alloc);
+    if (form == VT_REC_SHORT_FREE || form == VT_REC_SHORT_ALLOC) {
+        bool alloc = form == VT_REC_SHORT_ALLOC;
+        struct vt_event e;
+        records->ticks = (records->ticks + passed(word, alloc)) & VT_TICKS_MASK;
+        if (alloc)
+            take_alloc(t, records->ticks, word, more, &e);
+        else
+            take_free(t, records->ticks, word, &e);
+        put(out, 0, e.word);
+        put(out, 1, e.when);
+        put(out, 2, e.key & VT_ADDRESS_MASK);
+        if (alloc)
+            put(out, 3, e.size_context);
+        return alloc ? sizeof(struct vt_rec_alloc) : sizeof(struct vt_rec_free);
     }
     memcpy(out, record, length);
     return length;
 }
 
-uint8_t *vt_short_records_many(struct vt_short_records *records, uint8_t *out,
-                               struct vt_short_events *events) {
+struct vt_event *vt_short_records_events(struct vt_short_records *records,
+                                         struct vt_event *events) {
     const uint8_t *at = records->chunk + records->offset, *end = records->chunk + records->end;
     uint64_t ticks = records->ticks;
-    uint32_t count = events ? events->count : 0;
     while (end - at >= 16) {
-        uint64_t word, more, alloc;
+        uint64_t word, more;
         memcpy(&word, at, sizeof word);
-        unsigned form = vt_word_type(word) & ~(VT_SHORT_SLOTS - 1u);
-        const struct vt_short_template *t = &records->templates[word % VT_SHORT_SLOTS];
-        uint8_t *from = out;
-        if (form == VT_REC_SHORT_FREE && t->word) {
-            long_free(t, &ticks, word, out);
-            alloc = 0;
-            at += 8;
-            out += sizeof(struct vt_rec_free);
-        } else if (form == VT_REC_SHORT_ALLOC && t->word) {
-            memcpy(&more, at + 8, sizeof more);
-            long_alloc(t, &ticks, word, more, out);
-            alloc = 1;
-            at += 16;
-            out += sizeof(struct vt_rec_alloc);
-        } else {
+        if (!is_known(records, word))
             break;
+        const struct vt_short_template *t = &records->templates[word % VT_SHORT_SLOTS];
+        if (is_alloc(word)) {
+            memcpy(&more, at + 8, sizeof more);
+            ticks = (ticks + passed(word, true)) & VT_TICKS_MASK;
+            take_alloc(t, ticks, word, more, events++);
+            at += 16;
+        } else {
+            ticks = (ticks + passed(word, false)) & VT_TICKS_MASK;
+            take_free(t, ticks, word, events++);
+            at += 8;
         }
-        if (!events)
-            continue;
-        events->keys[count] = (ticks & VT_TICKS_MASK) << 1 | alloc;
-        events->offsets[count++] = (uint32_t)(from - events->base);
     }
-    if (events)
-        events->count = count;
     records->offset = (uint32_t)(at - records->chunk);
     records->ticks = ticks;
-    return out;
+    return events;
 }
 
+/* Times only rise from record to record, unless they are damaged: the smallest and the largest are looked for where
+ * the order breaks. */
 uint64_t vt_short_records_pass(struct vt_short_records *records, struct vt_short_span *to) {
     const uint8_t *at = records->chunk + records->offset, *end = records->chunk + records->end;
     struct vt_short_span span = *to;
     uint64_t ticks = records->ticks, first = UINT64_MAX;
+    uint64_t last = span.count ? span.key : UINT64_MAX;
     while (end - at >= 16) {
         uint64_t word;
         memcpy(&word, at, sizeof word);
-        unsigned form = vt_word_type(word) & ~(VT_SHORT_SLOTS - 1u);
-        bool alloc = form == VT_REC_SHORT_ALLOC;
-        if ((!alloc && form != VT_REC_SHORT_FREE) ||
-            !records->templates[word % VT_SHORT_SLOTS].word)
+        if (!is_known(records, word))
             break;
-        ticks += alloc ? word >> 32 : word >> 8 & ((1u << VT_SHORT_FREE_TICKS) - 1);
+        bool alloc = is_alloc(word);
+        ticks = (ticks + passed(word, alloc)) & VT_TICKS_MASK;
         at += alloc ? 16 : 8;
-        vt_short_span_add(&span, (ticks & VT_TICKS_MASK) << 1 | alloc);
+        uint64_t key = ticks << 1 | alloc;
+        if (key < last) {
+            span.sorted &= !span.count;
+            if (span.count && last >> 1 > span.last_ticks)
+                span.last_ticks = last >> 1;
+            if (ticks < span.first_ticks)
+                span.first_ticks = ticks;
+        }
+        last = key;
+        span.count++;
         if (first == UINT64_MAX)
-            first = ticks & VT_TICKS_MASK;
+            first = ticks;
+    }
+    if (span.count) {
+        span.key = last;
+        if (last >> 1 > span.last_ticks)
+            span.last_ticks = last >> 1;
     }
     *to = span;
     records->offset = (uint32_t)(at - records->chunk);
@@ -192,9 +219,8 @@ uint32_t vt_short_records_all(struct vt_short_records *records, uint8_t *out) {
     }
     memcpy(out, records->chunk, head);
     uint8_t *at = out + head;
-    do {
-        at = vt_short_records_many(records, at, NULL);
+    do
         at += length = vt_short_records_next(records, at);
-    } while (length);
+    while (length);
     return (uint32_t)(at - out);
 }

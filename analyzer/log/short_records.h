@@ -1,14 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The long form of a chunk's records. Short records (log_short.h) mean something only after those before them in their
- * chunk, so a chunk is read from its start, and what reads records otherwise sees long ones only.
- *
- * Called by log_reader.c, and by cmd_dump.c, which wants the offsets in the file.
+ * A chunk's short records (log_short.h), which mean something only after those before them in their chunk: so a chunk is
+ * read from its start. As events for merge.c, passed over for log_reader.c, which only wants their times, or in their
+ * long form: for cmd_dump.c, and any other record.
  */
 #ifndef VRAMTRACE_ANALYZER_SHORT_RECORDS_H
 #define VRAMTRACE_ANALYZER_SHORT_RECORDS_H
 
-#include "vramtrace/log_format.h"
+#include "event.h"
 
 #include <string.h>
 
@@ -52,10 +51,11 @@ struct vt_short_records {
     uint32_t offset;  /* of the next record; at the end, where reading stopped */
     const char *what; /* at the end: why, as vt_log_next says it */
     uint64_t ticks;   /* of the last ALLOC or FREE */
+    uint32_t known; /* a bit for each type of short records that has its template, from the first */
     struct vt_short_template {
         uint64_t word;    /* a FREE's first; 0: the slot is empty */
         uint64_t device;  /* of `when`, at its place there */
-        uint64_t high;    /* bits of the address */
+        uint64_t high;    /* bits of a key */
         uint64_t context; /* of `size_context`, at its place there */
     } templates[VT_SHORT_SLOTS];
     uint64_t frames[VT_SHORT_FRAMES]; /* 0: an empty place */
@@ -66,18 +66,9 @@ void vt_short_records_start(struct vt_short_records *records, const uint8_t *chu
 /* Writes the long form of the next record to `out` (VT_RECORD_MAX_BYTES). Returns its length; 0: no more. */
 uint32_t vt_short_records_next(struct vt_short_records *records, uint8_t *out);
 
-/* Where the events of a chunk are in its long form. */
-struct vt_short_events {
-    const uint8_t *base;
-    uint64_t *keys; /* vt_log_key */
-    uint32_t *offsets;
-    uint32_t count;
-};
-
-/* Writes the long form of as many short records as follow each other, which are nearly all of most logs, but for the last
- * ones of a chunk. Adds them to `events`, if that is not NULL. Returns where in `out` the next record goes. */
-uint8_t *vt_short_records_many(struct vt_short_records *records, uint8_t *out,
-                               struct vt_short_events *events);
+/* Writes the short allocations and frees that follow each other to `events`: nearly all records of most logs, but
+ * for the last ones of a chunk. Returns where the next event goes. */
+struct vt_event *vt_short_records_events(struct vt_short_records *records, struct vt_event *events);
 
 /* Events that were passed. */
 struct vt_short_span {
@@ -98,7 +89,7 @@ static inline void vt_short_span_add(struct vt_short_span *span, uint64_t key) {
         span->last_ticks = ticks;
 }
 
-/* Passes the same records as vt_short_records_many, without their long form. Returns the ticks of the first of them;
+/* Passes the same records as vt_short_records_events. Returns the ticks of the first of them;
  * UINT64_MAX: there was none. */
 uint64_t vt_short_records_pass(struct vt_short_records *records, struct vt_short_span *span);
 

@@ -14,7 +14,7 @@
 #define VRAMTRACE_ANALYZER_ADDRESSES_H
 
 #include "base/base.h"
-#include "vramtrace/log_format.h"
+#include "log/event.h"
 
 #ifdef __SSE2__
 #include <emmintrin.h>
@@ -50,14 +50,7 @@ struct vt_addresses {
     size_t used, room; /* entries; how many the index takes before it grows */
 };
 
-/* One table holds all address spaces: a key has the space + 1 in its three top bits, which no
- * address uses, so no key is 0. */
-#define VT_ADDRESS_MASK 0x1fffffffffffffffull
-static_assert(VT_SPACES < 8, "three bits");
-
-static inline uint64_t vt_address_key(uint64_t address, unsigned space) {
-    return (address & VT_ADDRESS_MASK) | (uint64_t)(space + 1) << 61;
-}
+/* One table holds all address spaces: the keys are those of events. */
 static inline uint64_t vt_address_of(const struct vt_address *entry) {
     return entry->key & VT_ADDRESS_MASK;
 }
@@ -256,15 +249,27 @@ static inline void vt_addresses_fetch_line(const struct vt_addresses *live, uint
     uint32_t at = vt_addresses_home(live, vt_addresses_hash(key));
     vt_addresses_fetch(&live->lines[(size_t)at * VT_ADDRESSES_LINE]);
 }
-static inline void vt_addresses_fetch_entry(const struct vt_addresses *live, uint64_t key) {
+
+/* Looks a key up that will be wanted soon, and fetches its entry. Returns what vt_addresses_noted takes. */
+static inline uint64_t vt_addresses_note(const struct vt_addresses *live, uint64_t key) {
     uint64_t hash = vt_addresses_hash(key);
     const uint32_t *line = &live->lines[(size_t)vt_addresses_home(live, hash) * VT_ADDRESSES_LINE];
     unsigned found = vt_addresses_match(line, ~live->number_mask, vt_addresses_tag(live, hash));
-    if (found) { /* every fourth entry lies in two lines */
-        const struct vt_address *entry = vt_addresses_in(live, &line[__builtin_ctz(found)]);
-        vt_addresses_fetch(entry);
-        vt_addresses_fetch(&entry->origin);
-    }
+    if (!found)
+        return 0;
+    /* every fourth entry lies in two lines */
+    const uint32_t *slot = &line[__builtin_ctz(found)];
+    const struct vt_address *entry = vt_addresses_in(live, slot);
+    vt_addresses_fetch(entry);
+    vt_addresses_fetch(&entry->origin);
+    return (uint64_t)(slot - live->lines);
+}
+
+/* The slot of a key that was looked up before: it is where it was, or elsewhere, or gone. */
+static inline uint32_t *vt_addresses_noted(const struct vt_addresses *live, uint64_t key,
+                                           uint64_t note) {
+    uint32_t *slot = &live->lines[note]; /* the index never shrinks */
+    return vt_addresses_in(live, slot)->key == key ? slot : vt_addresses_slot(live, key);
 }
 
 #endif

@@ -134,9 +134,8 @@ static void end_sites(struct vt_walk *w) {
 
 /* --- the walk --- */
 
-/* How many events ahead to prefetch from the table: about the time of one cache miss. */
-/* How many events ahead the line of an address is fetched, and then its entry. */
-enum { AHEAD = 32, ENTRY_AHEAD = 16 };
+/* How many events ahead the line of an address is fetched, and then that of a free is looked up. */
+enum { AHEAD = 32, NOTE_AHEAD = 16 };
 
 static void open_window(struct vt_walk *w) {
     w->window_waits = false;
@@ -222,44 +221,38 @@ static void on_other(struct vt_walk *w, const uint8_t *record) {
     }
 }
 
-static void on_event(struct vt_walk *w, const uint8_t *record) {
-    uint64_t word[2];
-    memcpy(word, record, sizeof word);
-    uint64_t now = vt_when_ticks(word[1]);
+static inline void on_event(struct vt_walk *w, const struct vt_batch *batch, uint32_t i) {
+    const struct vt_event *e = &batch->events[i];
+    uint64_t now = vt_when_ticks(e->when);
     if (now > w->stop)
         stop(w, now);
     w->now = now;
-    /* the process did not make samples, and vt_log.samples has them already */
-    w->r->events += vt_word_type(word[0]) != VT_REC_SAMPLE;
-    if (vt_word_type(word[0]) == VT_REC_ALLOC) {
-        struct vt_rec_alloc alloc;
-        memcpy(&alloc, record, sizeof alloc);
-        vt_walk_alloc(w, &alloc);
-    } else if (vt_word_type(word[0]) == VT_REC_FREE) {
-        struct vt_rec_free freed;
-        memcpy(&freed, record, sizeof freed);
-        vt_walk_free(w, &freed);
+    unsigned type = vt_word_type(e->word);
+    if (type == VT_REC_ALLOC) {
+        vt_walk_alloc(w, e);
+    } else if (type == VT_REC_FREE) {
+        vt_walk_free(w, e);
     } else {
-        on_other(w, record);
+        /* the process did not make samples, and vt_log.samples has them already */
+        w->r->events -= type == VT_REC_SAMPLE;
+        on_other(w, batch->chunk + e->key);
     }
 }
 
-static void fetch_line(const struct vt_walk *w, const uint8_t *record) {
-    uint64_t word, address;
-    memcpy(&word, record, sizeof word);
-    memcpy(&address, record + offsetof(struct vt_rec_free, address), sizeof address);
-    vt_addresses_fetch_line(&w->r->live, vt_walk_key(w, address, word));
+/* Fetches what later events need, as far as there are any, and takes the batch's. */
+static void on_batch(struct vt_walk *w, const struct vt_batch *batch) {
+    const struct vt_addresses *live = &w->r->live;
+    struct vt_event *events = batch->events;
+    uint32_t seen = batch->count + batch->ahead;
+    w->r->events += batch->count;
+    for (uint32_t i = 0; i < batch->count; i++) {
+        if (i + AHEAD < seen)
+            vt_addresses_fetch_line(live, events[i + AHEAD].key);
+        if (i + NOTE_AHEAD < seen && vt_word_type(events[i + NOTE_AHEAD].word) == VT_REC_FREE)
+            events[i + NOTE_AHEAD].note = vt_addresses_note(live, events[i + NOTE_AHEAD].key);
+        on_event(w, batch, i);
+    }
 }
-
-static void fetch_entry(const struct vt_walk *w, const uint8_t *record) {
-    uint64_t word, address;
-    memcpy(&word, record, sizeof word);
-    memcpy(&address, record + offsetof(struct vt_rec_free, address), sizeof address);
-    if (vt_word_type(word) == VT_REC_FREE)
-        vt_addresses_fetch_entry(&w->r->live, vt_walk_key(w, address, word));
-}
-static_assert(offsetof(struct vt_rec_free, address) == offsetof(struct vt_rec_alloc, address),
-              "prefetch reads either");
 
 /* The first event that was lost; a log that does not say when is sure of nothing. */
 static uint64_t sure_until(const struct vt_log_header *h) {
@@ -309,23 +302,14 @@ static int run(const struct vt_log *log, struct vt_sites *ids, struct vt_window 
     w.window_waits = window.since > 0;
     for (unsigned d = 0; d < 256; d++)
         replay->devices[d].untracked_least = UINT64_MAX;
-    for (unsigned kind = 0; kind < 256; kind++)
-        w.spaces[kind] = (uint8_t)vt_kind_space(kind);
     w.contexts = vt_alloc(VT_CONTEXT_UNKNOWN + 1, sizeof *w.contexts);
     vt_addresses_start(&replay->live);
     struct vt_merge *merge = vt_merge_open(log, window.until);
     while (vt_merge_next(merge, &batch)) {
-        uint32_t seen = batch.count + batch.ahead;
         if (history && (w.tid != batch.tid || !history->thread_count))
             vt_history_thread(history, batch.tid);
         w.tid = batch.tid;
-        for (uint32_t i = 0; i < batch.count; i++) {
-            if (i + AHEAD < seen)
-                fetch_line(&w, batch.bytes + batch.offsets[i + AHEAD]);
-            if (i + ENTRY_AHEAD < seen)
-                fetch_entry(&w, batch.bytes + batch.offsets[i + ENTRY_AHEAD]);
-            on_event(&w, batch.bytes + batch.offsets[i]);
-        }
+        on_batch(&w, &batch);
     }
     vt_operations_close(&w.operations);
     int error = vt_merge_close(merge, message);

@@ -122,7 +122,7 @@ static void begin_segment(void *context, const struct vt_segment *segment) {
 }
 
 /* Adds a block to its segment. Returns the device of that memory, whatever the framework says. */
-static unsigned place_block(struct vt_walk *w, const struct vt_rec_alloc *a) {
+static unsigned place_block(struct vt_walk *w, const struct vt_event *a) {
     struct vt_replay *r = w->r;
     unsigned said = vt_when_device(a->when);
     uint64_t size = a->size_context & VT_SIZE_MASK;
@@ -135,8 +135,8 @@ static unsigned place_block(struct vt_walk *w, const struct vt_rec_alloc *a) {
         begin_framework(w);
     w->block_hook = (uint16_t)vt_word_hook(a->word);
     w->stream = 0;
-    const struct vt_segment *segment =
-        vt_segments_alloc(r->segments, a->address, size, vt_when_ticks(a->when), begin_segment, w);
+    const struct vt_segment *segment = vt_segments_alloc(r->segments, vt_event_address(a), size,
+                                                         vt_when_ticks(a->when), begin_segment, w);
     if (!segment) {
         r->strays++;
         return said;
@@ -146,12 +146,11 @@ static unsigned place_block(struct vt_walk *w, const struct vt_rec_alloc *a) {
 }
 
 /* New driver memory may become a segment, and ends the thread's series of failures. */
-static void on_driver_alloc(struct vt_walk *w, const struct vt_rec_alloc *a, uint64_t key,
-                            unsigned device) {
+static void on_driver_alloc(struct vt_walk *w, const struct vt_event *a, unsigned device) {
     struct vt_replay *r = w->r;
     uint64_t size = a->size_context & VT_SIZE_MASK, ticks = vt_when_ticks(a->when);
     if (r->segments && vt_kind_space(vt_word_kind(a->word)) == VT_SPACE_DEVICE)
-        vt_segments_add(r->segments, a->address, size, key, device, false, ticks);
+        vt_segments_add(r->segments, vt_event_address(a), size, a->key, device, false, ticks);
     /* what the driver provided counts only when it is mapped: an allocator with expandable segments
      * gives the parts of a request back if one of them is refused */
     if (w->fails.pending && vt_word_kind(a->word) != VT_KIND_PHYSICAL)
@@ -180,20 +179,20 @@ static void list_in_context(struct vt_walk *w, unsigned context, uint64_t key) {
     c->keys[c->count++] = key;
 }
 
-void vt_walk_alloc(struct vt_walk *w, const struct vt_rec_alloc *a) {
+void vt_walk_alloc(struct vt_walk *w, const struct vt_event *a) {
     struct vt_replay *r = w->r;
     unsigned kind = vt_word_kind(a->word), layer = vt_kind_layer(kind);
     unsigned device = vt_when_device(a->when);
     uint64_t size = a->size_context & VT_SIZE_MASK;
-    if ((!a->address || !size) && vt_is_no_memory(a->address, size, kind))
+    uint64_t key = a->key, address = vt_event_address(a);
+    if ((!address || !size) && vt_is_no_memory(address, size, kind))
         return; /* an early tracer wrote it down */
-    uint64_t key = vt_walk_key(w, a->address, a->word);
     if (layer == VT_LAYER_FRAMEWORK) {
         if (r->segments)
-            vt_segments_free(r->segments, a->address, vt_when_ticks(a->when));
+            vt_segments_free(r->segments, address, vt_when_ticks(a->when));
         device = place_block(w, a);
     } else if (layer == VT_LAYER_DRIVER && (r->segments || w->fails.pending)) {
-        on_driver_alloc(w, a, key, device);
+        on_driver_alloc(w, a, device);
     }
     unsigned context = a->size_context >> 48;
     uint32_t number = vt_walk_origin(w, a->word, device, context);
@@ -250,18 +249,18 @@ void vt_walk_alloc(struct vt_walk *w, const struct vt_rec_alloc *a) {
             list_in_context(w, context, key);
     }
     if (w->rehearsal && layer == VT_LAYER_FRAMEWORK && device == w->rehearsal->device)
-        vt_rehearsal_alloc(w->rehearsal, a->address, size, w->stream);
+        vt_rehearsal_alloc(w->rehearsal, address, size, w->stream);
 }
 
-void vt_walk_free(struct vt_walk *w, const struct vt_rec_free *f) {
+void vt_walk_free(struct vt_walk *w, const struct vt_event *f) {
     struct vt_replay *r = w->r;
-    unsigned space = w->spaces[vt_word_kind(f->word)];
+    unsigned space = vt_event_space(f);
     uint64_t ticks = vt_when_ticks(f->when);
     if (r->segments && space == VT_SPACE_DEVICE)
-        vt_segments_remove(r->segments, f->address, ticks, lose_block, w);
+        vt_segments_remove(r->segments, vt_event_address(f), ticks, lose_block, w);
     if (r->segments && space == VT_SPACE_BLOCK)
-        vt_segments_free(r->segments, f->address, ticks);
-    uint32_t *slot = vt_addresses_slot(&r->live, vt_address_key(f->address, space));
+        vt_segments_free(r->segments, vt_event_address(f), ticks);
+    uint32_t *slot = vt_addresses_noted(&r->live, f->key, f->note);
     if (!slot) {
         r->unknown_frees++;
         return;
@@ -354,7 +353,7 @@ void vt_walk_correct(struct vt_walk *w) {
     struct vt_map listed = {0};
     for (size_t i = 0; i < w->log->live_count; i++)
         vt_map_put(&listed, listed_key(&w->log->live[i]), (uint32_t)i);
-    struct vt_rec_free *gone = vt_alloc(r->live.used, sizeof *gone);
+    struct vt_event *gone = vt_alloc(r->live.used, sizeof *gone);
     const struct vt_address *entry;
     size_t count = 0;
     for (int blocks = 1; blocks >= 0; blocks--)
@@ -363,10 +362,10 @@ void vt_walk_correct(struct vt_walk *w) {
                 continue;
             uint32_t known = vt_map_get(&listed, entry->key);
             if (known == VT_MAP_NONE || !is_listed(w, entry, &w->log->live[known]))
-                gone[count++] = (struct vt_rec_free){
+                gone[count++] = (struct vt_event){
                     .word = vt_word(VT_REC_FREE, entry->kind, 0, 0),
                     .when = vt_when(vt_replay_site_of(r, entry)->device, w->now),
-                    .address = vt_address_of(entry),
+                    .key = entry->key,
                 };
         }
     for (size_t i = 0; i < count; i++)
@@ -375,10 +374,10 @@ void vt_walk_correct(struct vt_walk *w) {
         const struct vt_log_live *l = &w->log->live[i];
         if (vt_addresses_find(&r->live, listed_key(l)))
             continue;
-        struct vt_rec_alloc alloc = {
+        struct vt_event alloc = {
             .word = (l->word & ~0xffull) | VT_REC_ALLOC,
             .when = vt_when(vt_word_type(l->word), w->now),
-            .address = l->address,
+            .key = listed_key(l),
             .size_context = l->size_context,
         };
         vt_walk_alloc(w, &alloc);

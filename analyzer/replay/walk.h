@@ -19,7 +19,6 @@ struct vt_walk {
     struct vt_replay *r;
     const struct vt_log *log;
     struct vt_sites *ids;
-    uint8_t spaces[256];     /* by kind: vt_kind_space, which every event needs */
     uint32_t *origin_slots;  /* hash of an origin -> its index + 1 in vt_replay.origins; 0: empty */
     unsigned origin_bits;    /* 2^n slots; 0: none yet */
     uint32_t before_origins; /* so many are from before the window */
@@ -91,11 +90,6 @@ static inline uint64_t vt_walk_origin_hash(uint64_t word, unsigned context) {
     return (word ^ word >> 32 ^ (uint64_t)context << 40) * 0x9e3779b97f4a7c15ull;
 }
 
-/* The key of an event's address, by its record's first word. */
-static inline uint64_t vt_walk_key(const struct vt_walk *w, uint64_t address, uint64_t word) {
-    return vt_address_key(address, w->spaces[vt_word_kind(word)]);
-}
-
 /* The origin of an allocation on a device, by its record's first word. */
 static inline uint32_t vt_walk_origin(struct vt_walk *w, uint64_t word, unsigned device,
                                       unsigned context) {
@@ -118,8 +112,8 @@ void vt_walk_close_sites(struct vt_walk *w);
 
 /* --- replay_books.c --- */
 
-void vt_walk_alloc(struct vt_walk *w, const struct vt_rec_alloc *a);
-void vt_walk_free(struct vt_walk *w, const struct vt_rec_free *f);
+void vt_walk_alloc(struct vt_walk *w, const struct vt_event *e);
+void vt_walk_free(struct vt_walk *w, const struct vt_event *e);
 void vt_walk_map(struct vt_walk *w, const struct vt_rec_map *m);
 void vt_walk_bulk(struct vt_walk *w, const struct vt_rec_bulk *b); /* a context is destroyed */
 

@@ -60,13 +60,12 @@ static int walk(struct sweep *sweep, const char *path, visit *each) {
     struct vt_merge *merge = vt_merge_open(&log, VT_TICKS_MASK);
     while (vt_merge_next(merge, &batch))
         for (uint32_t i = 0; i < batch.count; i++) {
-            uint64_t word;
+            uint64_t word = batch.events[i].word;
             bool injected = false;
-            memcpy(&word, batch.bytes + batch.offsets[i], sizeof word);
             unsigned type = vt_word_type(word), kind = vt_word_kind(word);
             if (type == VT_REC_FAIL) {
                 struct vt_rec_fail fail;
-                memcpy(&fail, batch.bytes + batch.offsets[i], sizeof fail);
+                memcpy(&fail, batch.chunk + batch.events[i].key, sizeof fail);
                 injected = fail.flags & VT_FAIL_INJECTED;
             } else if (type != VT_REC_ALLOC) {
                 continue;
