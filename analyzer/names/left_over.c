@@ -60,6 +60,7 @@ struct word {
     const struct vt_log_around *around;
     Dwarf_Die to;            /* a type */
     bool points;             /* `to` is known */
+    bool to_text, text;      /* it points to a string's characters; it is a part of them */
     const struct list *list; /* the innermost container on the way so far; NULL: none */
     Dwarf_Die item;          /* of its nodes */
 };
@@ -250,6 +251,19 @@ static void remember(Dwarf_Die *class_, struct word *w) {
             w->list = find_argument(class_, lists[i].argument, 0, &w->item) ? &lists[i] : NULL;
 }
 
+/* Looks at a string of gcc's library, which has a pointer and, if it is short, its characters. False: it is
+ * none. */
+static bool ask_string(Dwarf_Die *class_, struct place at) {
+    Dwarf_Die type;
+    int64_t offset;
+    if (!is_called(class_, "basic_string") || !find_member(class_, "_M_p", 0, &type, &offset))
+        return false;
+    at.word->to_text = at.start + offset == 0;
+    at.word->points = at.word->to_text;
+    at.word->text = !at.word->to_text;
+    return true;
+}
+
 static bool look(Dwarf_Die *type, struct place at) {
     bool left_over;
     if (at.start > 0 || at.depth++ == DEPTH_MOST)
@@ -262,6 +276,8 @@ static bool look(Dwarf_Die *type, struct place at) {
         if (is_of_library(type)) {
             if (ask_class(type, at, &left_over))
                 return left_over;
+            if (ask_string(type, at))
+                return false;
             remember(type, at.word);
         }
         return look_into(type, at);
@@ -299,10 +315,12 @@ static bool look_behind(struct word *w, int64_t offset) {
     return look(&to, (struct place){w, -(offset % (int64_t)size), 0});
 }
 
-bool vt_left_over_is(Dwarf_Die *variable, uint64_t offset, const struct vt_log_around *around) {
+bool vt_left_over_is(Dwarf_Die *variable, uint64_t offset, const struct vt_log_around *around,
+                     bool *last) {
     const struct vt_log_around *words[WORDS_MOST];
     unsigned count = 0;
     struct word w = {.points = true};
+    *last = false;
     if (!type_of(variable, &w.to))
         return false;
     for (; around && count < WORDS_MOST; around = around->parent)
@@ -312,7 +330,13 @@ bool vt_left_over_is(Dwarf_Die *variable, uint64_t offset, const struct vt_log_a
         w.around = words[i];
         if (from < 0 || !w.around->halves)
             return false;
+        if (w.to_text)
+            return true;
+        *last = i == 0;
         if (look_behind(&w, from))
+            return true;
+        *last = false;
+        if (w.text)
             return true;
     }
     return false;

@@ -11,8 +11,10 @@
 
 #include <elfutils/libdw.h>
 
-/* Whether the word at an offset in a variable is left over from what was there before, by the variable's
- * type. False also if that is not known. */
-bool vt_left_over_is(Dwarf_Die *variable, uint64_t offset, const struct vt_log_around *around);
+/* Whether the way by the word at an offset in a variable is none, by the variable's type: a word is left
+ * over from what was there before, or is text. *last: it is left over, and the way's last. False also if
+ * nothing is known. */
+bool vt_left_over_is(Dwarf_Die *variable, uint64_t offset, const struct vt_log_around *around,
+                     bool *last);
 
 #endif

@@ -210,7 +210,7 @@ static bool find_variable(struct merging *m) {
         return true;
     m->address = variable.address + module->bias;
     m->leads_to = variable.leads_to;
-    return !variable.weak && !variable.left_over;
+    return !variable.weak && !variable.no_way;
 }
 
 static void merge_step(struct vt_owner_names *n, uint32_t i) {

@@ -489,7 +489,7 @@ bool vt_symbols_variable(struct vt_symbols *s, const char *path, const char *bui
     if (!dwarf_decl_line(&declared, &line) && line > 0)
         found->line = (uint32_t)line;
     found->weak = is_weak(&die);
-    found->left_over = whole && around && vt_left_over_is(&die, offset, around);
+    found->no_way = whole && around && vt_left_over_is(&die, offset, around, &found->left_over);
     found->leads_to = asks ? vt_weak_of(&declared) : VT_WEAK_UNKNOWN;
     return true;
 }

@@ -55,8 +55,9 @@ struct vt_variable_symbol {
     uint64_t address;        /* where it begins */
     bool hidden;             /* other files do not see it */
     bool weak;               /* a std::weak_ptr: it keeps nothing */
-    bool left_over; /* what lies there is of no use any more: of a std::optional without value */
-    enum vt_weak leads_to; /* if asked for */
+    bool no_way;             /* by its type, the word leads nowhere */
+    bool left_over;          /* because a std::optional had it that was reset */
+    enum vt_weak leads_to;   /* if asked for */
 };
 
 /* Looks up the variable at `address`, or around it. A thread-local one's address is that of what it
