@@ -33,14 +33,14 @@ struct row {
 #define RUNTIME                                          VT_CLASS_RUNTIME
 #define VT_CLASS_ROW(class, what, pattern, name, unless) {class, what, pattern, name, unless},
 static const struct row built_in[] = {
-#include "classes.def"
+#include "vramtrace/classes.def"
 };
 #undef CACHE
 #undef RUNTIME
 
 static const char *const passing[] = {
 #define VT_CLASS_PASSING(pattern) pattern,
-#include "classes.def"
+#include "vramtrace/classes.def"
 };
 
 struct vt_classes {

@@ -24,6 +24,7 @@
 #define vt_get(p)        __atomic_load_n((p), __ATOMIC_RELAXED)
 #define vt_add(p, v)     __atomic_fetch_add((p), (v), __ATOMIC_RELAXED)
 #define vt_or(p, v)      __atomic_fetch_or((p), (v), __ATOMIC_RELEASE)
+#define vt_and(p, v)     __atomic_fetch_and((p), (v), __ATOMIC_RELEASE)
 #define vt_claim(p, expected, v)                                                                   \
     __extension__({                                                                                \
         __typeof__(*(p)) vt_expected_ = (expected);                                                \

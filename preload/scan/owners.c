@@ -46,9 +46,16 @@
 
 struct gathering {
     uint64_t newest; /* this one is not looked for; 0: all are */
+    uint64_t kept_bytes;
     struct vt_owners_target *blocks, *others;
     uint32_t block_count, other_count, block_room, other_room;
 };
+
+/* Memory that a caching allocator or a CUDA library keeps by design is the keeper's, whatever else
+ * points to it. */
+static bool is_keepers(const struct vt_live *what) {
+    return what->kind == VT_KIND_DEVICE && vt_stack_keeper(what->stack) != VT_KEEPER_NONE;
+}
 
 static void count_target(const struct vt_live *what, void *data) {
     struct gathering *g = data;
@@ -64,6 +71,10 @@ static void take_target(const struct vt_live *what, void *data) {
         (g->newest && what->address == g->newest) ||
         *count == (is_block ? g->block_room : g->other_room))
         return;
+    if (is_keepers(what)) {
+        g->kept_bytes += what->size;
+        return;
+    }
     uint64_t size = what->size;
     if (!size || what->kind == VT_KIND_ARRAY || what->kind == VT_KIND_MIPMAP)
         size = 1;
@@ -93,6 +104,7 @@ static void gather_targets(struct vt_owners *w, uint64_t newest) {
     g.blocks = w->targets + room;
     g.others = g.blocks + g.block_room;
     vt_live_each(take_target, &g);
+    w->kept_bytes = g.kept_bytes;
     vt_scan_sort(g.blocks, g.block_count, sizeof *g.blocks);
     memcpy(w->targets, g.blocks, g.block_count * sizeof *g.blocks);
     w->target_count = g.block_count;
@@ -155,8 +167,9 @@ struct moment {
     uint64_t until_ns; /* it is killed if it does not run then */
 };
 
-static uint32_t steps; /* in the log, so far */
-static bool giving_up; /* the process ends just now, which unmaps all */
+static uint32_t steps;     /* in the log, so far */
+static uint32_t snapshots; /* in this process */
+static bool giving_up;     /* the process ends just now, which unmaps all */
 static struct vt_owners_cost
     cost; /* atomic: of children that ended; of all copies, the last copy */
 
@@ -384,15 +397,20 @@ static bool share(struct vt_owners *w, struct moment *m) {
     return w->answer;
 }
 
+/* All that is live is kept by design. The snapshot says that it has seen that. */
+static bool none_sought(struct vt_owners *w, struct moment *m) {
+    m->number = ++snapshots;
+    return share(w, m);
+}
+
 /* Begins one. False: nothing is live, or there is no memory; or, with `copy`, the memory cannot be
  * copied. */
 static bool begin(struct vt_owners *w, struct moment *m, bool copy) {
-    static uint32_t snapshots; /* in this process */
     w->readers = &readers;
     /* As memory grows, the program does not know the address yet that it is being given. */
     gather_targets(w, m->why == VT_SNAPSHOT_GROWTH ? vt_tls.newest : 0);
     if (!w->target_count)
-        return false;
+        return w->kept_bytes && !copy && none_sought(w, m);
     vt_owners_set_bounds(w);
     w->passing = m->why == VT_SNAPSHOT_GROWTH;
     if (!w->passing)

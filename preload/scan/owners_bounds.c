@@ -72,7 +72,7 @@ bool vt_owners_has_time(struct vt_owners *w) {
 /* For what tells no owners, a process of Python waits only if there is much of it: its libraries have
  * some memory of their own. */
 bool vt_owners_begin_seen(struct vt_owners *w) {
-    uint64_t all = 0, left = 0;
+    uint64_t all = w->kept_bytes, left = 0;
     uint32_t count = 0;
     for (uint32_t i = 0; i < w->target_count; i++) {
         const struct vt_owners_target *t = &w->targets[i];

@@ -125,7 +125,8 @@ struct vt_owners {
     struct vt_owners_target *targets;
     uint32_t target_count;
     uintptr_t target_low, target_high;
-    uint64_t most_work; /* bounds (owners_bounds.c): work, processor time, memory */
+    uint64_t kept_bytes; /* of memory that is not looked for, because its keeper is known */
+    uint64_t most_work;  /* bounds (owners_bounds.c): work, processor time, memory */
     uint64_t most_cpu_ns, cpu_began_ns;
     size_t most_bytes;
     uint64_t most_ns; /* the clock's time from which a child is killed that does not run */

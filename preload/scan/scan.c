@@ -32,10 +32,12 @@
 #define PAGE         4096u
 #define LIST_MOST    1000000u /* most lost allocations that are written */
 #define IN_REGISTERS 4u       /* per thread: last allocations that count as reached */
+#define RUNTIME_MOST 64u      /* of libraries' allocations; beyond it, they may grow */
 
 struct gathering {
     struct vt_scan *scan;
     uint32_t room;
+    uint32_t runtime; /* how many are CUDA's libraries' */
 };
 
 static bool is_held(unsigned kind) {
@@ -43,9 +45,14 @@ static bool is_held(unsigned kind) {
            kind == VT_KIND_POOL_MANAGED;
 }
 
+static enum vt_keeper keeper_of(const struct vt_live *what) {
+    return what->kind == VT_KIND_DEVICE ? vt_stack_keeper(what->stack) : VT_KEEPER_NONE;
+}
+
 static void count_target(const struct vt_live *what, void *data) {
-    (void)what;
-    ++*(uint32_t *)data;
+    struct gathering *g = data;
+    g->room++;
+    g->runtime += keeper_of(what) == VT_KEEPER_RUNTIME;
 }
 
 /* Some kinds are left out: framework blocks lie inside other targets, physical memory has no
@@ -66,15 +73,21 @@ static void take_target(const struct vt_live *what, void *data) {
     }
     if (g->scan->target_count == g->room)
         return; /* another thread allocated it meanwhile */
+    /* The analyzer calls what is kept `cache`, or `runtime` as long as it does not grow. */
+    enum vt_keeper keeper = keeper_of(what);
+    bool kept =
+        keeper == VT_KEEPER_CACHE || (keeper == VT_KEEPER_RUNTIME && g->runtime <= RUNTIME_MOST);
+    g->scan->sought += !kept;
     g->scan->targets[g->scan->target_count++] = (struct vt_target){.start = what->address,
                                                                    .end = what->address + size,
                                                                    .kind = what->kind,
-                                                                   .held = is_held(what->kind)};
+                                                                   .held = is_held(what->kind),
+                                                                   .kept = kept};
 }
 
 static void gather_targets(struct vt_scan *scan) {
     struct gathering g = {.scan = scan};
-    vt_live_each(count_target, &g.room);
+    vt_live_each(count_target, &g);
     if (!g.room || !(scan->targets = vt_scan_take(scan, (size_t)g.room * sizeof *scan->targets)))
         return;
     vt_live_each(take_target, &g);
@@ -85,6 +98,7 @@ static void gather_targets(struct vt_scan *scan) {
     vt_scan_sort(a, n, sizeof *a);
     scan->target_low = a[0].start;
     scan->target_high = a[n - 1].end;
+    scan->found = !scan->sought;
 }
 
 static const char *refuse(struct vt_scan *scan) {
@@ -241,8 +255,14 @@ static void look_for_all(struct vt_scan *scan, const uintptr_t *registers) {
     if (!vt_scan_spans(scan))
         return;
     vt_scan_heap_free_lists(scan);
-    if (vt_scan_flood(scan, registers, REGISTERS))
+    if (vt_scan_flood(scan, registers, REGISTERS) && !scan->found)
         reach_registers(scan);
+}
+
+/* What is kept may not have been come to. */
+static void reach_kept(struct vt_scan *scan) {
+    for (uint32_t i = 0; i < scan->target_count; i++)
+        scan->targets[i].reached |= scan->targets[i].kept;
 }
 
 static void note_held(const struct vt_live *what, void *data) {
@@ -291,9 +311,13 @@ static void look_and_write(struct vt_scan *scan, void *frame, const uintptr_t *r
     const char *why = scan->stop ? scan->stop : refuse(scan);
     if (!why) {
         scan->frame = frame;
-        vt_scan_find_threads(scan);
-        look_for_all(scan, registers);
-        vt_scan_read_close(scan);
+        if (scan->sought) {
+            vt_scan_find_threads(scan);
+            look_for_all(scan, registers);
+            vt_scan_read_close(scan);
+        }
+        if (scan->found)
+            reach_kept(scan);
         why = scan->stop;
         if (!why && scan->in_doubt)
             why = "memory that may hold pointers could not be read";

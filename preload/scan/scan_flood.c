@@ -140,12 +140,18 @@ static bool may_lead_on(const struct vt_target *t) {
     return t->held && t->end - t->start >= sizeof(uintptr_t);
 }
 
+static void reach_target(struct vt_scan *scan, struct vt_target *t) {
+    if (!t->reached && !t->kept && !--scan->sought)
+        scan->found = true;
+    t->reached = true;
+}
+
 static void find(struct flood *f, uintptr_t value, uintptr_t at) {
     struct vt_target *t = target_at(f->scan, value);
     if (!t)
         return;
     if (!f->theirs) {
-        t->reached = true;
+        reach_target(f->scan, t);
         /* Its contents may hold pointers, but it is already unmapped: a runtime that ended
          * took it. */
         if (may_lead_on(t) && !vt_scan_span_at(f->scan, value))
@@ -155,7 +161,7 @@ static void find(struct flood *f, uintptr_t value, uintptr_t at) {
     if (t->reached)
         return;
     if (f->hint_count == HINTS_MOST) { /* more than fit: rather reached than lost */
-        t->reached = true;
+        reach_target(f->scan, t);
         return;
     }
     f->hints[f->hint_count++] = (struct hint){.target = (uint32_t)(t - f->scan->targets),

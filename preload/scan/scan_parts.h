@@ -23,6 +23,8 @@ struct vt_target {
     uintptr_t start, end;
     uint8_t kind;
     bool held; /* host or managed memory: its contents count once it is reached */
+    bool
+        kept; /* a caching allocator's or a CUDA library's, which is never lost (stack/keepers.c) */
     bool reached;
 };
 
@@ -125,6 +127,8 @@ struct vt_scan {
 
     struct vt_target *targets;
     uint32_t target_count;
+    uint32_t sought; /* of these, what is not kept and was not reached yet */
+    bool found;      /* there is no more of that: the rest need not be searched */
     uintptr_t target_low, target_high;
 
     /* scan_read.c */

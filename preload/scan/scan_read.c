@@ -74,8 +74,8 @@ bool vt_scan_goes_on(struct vt_scan *scan) {
     scan->work += STEP_WORK;
     if (!scan->stop && scan->work > scan->most_work)
         scan->stop = "there is too much to search (VRAMTRACE_SCAN=SIZE)";
-    if (scan->stop || scan->work < scan->looked_work + LOOK_WORK)
-        return !scan->stop;
+    if (scan->stop || scan->found || scan->work < scan->looked_work + LOOK_WORK)
+        return !scan->stop && !scan->found;
     scan->looked_work = scan->work;
     /* A system call, so only about every half millisecond. */
     uint64_t ticks = __rdtsc(), pending = 0;

@@ -6,6 +6,7 @@
  */
 #define _GNU_SOURCE
 #include "modules.h"
+#include "keepers.h"
 #include "base/base.h"
 
 #include <elf.h>
@@ -123,8 +124,10 @@ static int visit(struct dl_phdr_info *info, size_t size, void *data) {
             return 1;
         /* An unloaded module may return at the same address: forget all, so that it is
          * written again. */
-        if (info->dlpi_subs != seen_subs)
+        if (info->dlpi_subs != seen_subs) {
             memset(known, 0, sizeof known);
+            vt_keepers_forget();
+        }
         seen_adds = info->dlpi_adds;
         seen_subs = info->dlpi_subs;
     }
@@ -146,6 +149,7 @@ static int visit(struct dl_phdr_info *info, size_t size, void *data) {
     uint64_t hash = hash_of(e.start, e.end, path), *place = place_of(hash);
     if (place && *place == hash)
         return 0;
+    vt_keepers_note(path, e.start, e.end);
     const unsigned char *id = NULL;
     uint32_t id_bytes = build_id_of(info, &id);
     if (!write_module(scan, &e, path_from_root(path), id, id_bytes))
@@ -171,6 +175,7 @@ void vt_modules_write(struct vt_thread *thread) {
 
 void vt_modules_forked(void) {
     memset(known, 0, sizeof known);
+    vt_keepers_forget();
     seen_adds = seen_subs = 0;
     vt_put(&scanning, 0);
 }

@@ -16,6 +16,7 @@
 #define _GNU_SOURCE
 #include "stack.h"
 #include "base/base.h"
+#include "keepers.h"
 #include "modules.h"
 #include "unwind_guard.h"
 #include "unwind_recall.h"
@@ -138,7 +139,8 @@ static uint64_t hash_text(uint64_t h, const char *text, size_t n) {
     return h < 2 ? 2 : h;
 }
 
-static struct vt_numbering stacks = {.count = 1u << 22};
+#define STACKS (1u << 22)
+static struct vt_numbering stacks = {.count = STACKS};
 static struct vt_numbering codes = {.count = 1u << 18};
 
 /* The number of a Python code object's text; writes its record if the text is new. 0: no room. */
@@ -224,6 +226,12 @@ static void note_python(void) {
         vt_log_note(why);
 }
 
+static uint8_t keepers[STACKS]; /* atomic: by number, enum vt_keeper */
+
+enum vt_keeper vt_stack_keeper(uint32_t number) {
+    return number ? (enum vt_keeper)vt_get(&keepers[number - 1]) : VT_KEEPER_NONE;
+}
+
 /* False: there is no room. */
 static bool write_stack(struct vt_thread *thread, uint32_t number, bool cut) {
     struct scratch *s = &kept_of(thread)->scratch;
@@ -241,6 +249,7 @@ static bool write_stack(struct vt_thread *thread, uint32_t number, bool cut) {
         s->words[n++] = vt_frame_caller(vt_tls.caller_stack);
     if (!vt_log_stack(thread, number, flags, s->words, (uint32_t)n))
         return false;
+    vt_put(&keepers[number - 1], (uint8_t)vt_keepers_of(s->frames, s->n));
     vt_numbering_written(&stacks, number);
     return true;
 }
