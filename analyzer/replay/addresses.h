@@ -47,6 +47,7 @@ struct vt_addresses {
     uint32_t unused;   /* a number whose entry was removed; 0: none. Its `origin` is the next */
     uint64_t removed;  /* the key that was removed last, if nothing was added since; else 0 */
     uint32_t *slot;    /* where it was, in its first line */
+    uint32_t word;     /* what the slot held */
     size_t used, room; /* entries; how many the index takes before it grows */
 };
 
@@ -180,10 +181,9 @@ static inline struct vt_address *vt_addresses_add(struct vt_addresses *live, uin
 static inline struct vt_address *vt_addresses_add_again(struct vt_addresses *live, uint64_t key) {
     if (key != live->removed)
         return NULL;
-    uint32_t number = live->unused;
-    struct vt_address *entry = vt_addresses_at(live, number);
+    struct vt_address *entry = vt_addresses_at(live, live->unused);
     live->unused = entry->origin;
-    *live->slot = vt_addresses_tag(live, vt_addresses_hash(key)) | number;
+    *live->slot = live->word; /* its number is the first unused one */
     live->used++;
     live->removed = 0;
     entry->key = key;
@@ -197,6 +197,7 @@ static inline void vt_addresses_remove(struct vt_addresses *live, uint32_t *slot
     uint32_t at = vt_addresses_home(live, vt_addresses_hash(entry->key));
     live->removed = at == line ? entry->key : 0;
     live->slot = slot;
+    live->word = *slot;
     for (; at != line; at = vt_addresses_following(live, at))
         live->lines[(size_t)at * VT_ADDRESSES_LINE + VT_ADDRESSES_SLOTS]--;
     *slot = 0;

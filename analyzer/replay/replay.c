@@ -304,6 +304,7 @@ static int run(const struct vt_log *log, struct vt_sites *ids, struct vt_window 
         replay->devices[d].untracked_least = UINT64_MAX;
     w.contexts = vt_alloc(VT_CONTEXT_UNKNOWN + 1, sizeof *w.contexts);
     vt_addresses_start(&replay->live);
+    vt_walk_start_sites(&w);
     struct vt_merge *merge = vt_merge_open(log, window.until);
     while (vt_merge_next(merge, &batch)) {
         if (history && (w.tid != batch.tid || !history->thread_count))

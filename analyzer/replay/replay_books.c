@@ -59,7 +59,8 @@ static void begin_framework(struct vt_walk *w) {
                             vt_replay_site_of(r, e)->device, false, 0);
 }
 
-static inline void take_off(struct vt_walk *w, const struct vt_address *entry) {
+static inline __attribute__((always_inline)) void take_off_now(struct vt_walk *w,
+                                                               const struct vt_address *entry) {
     struct vt_replay *r = w->r;
     const struct vt_replay_origin *origin = &r->origins[entry->origin];
     struct vt_replay_site *site = &r->sites[origin->site];
@@ -95,6 +96,11 @@ static inline void take_off(struct vt_walk *w, const struct vt_address *entry) {
         r->devices[site->device].at_peak = false;
     }
     w->contexts[origin->context].live -= origin->of_context;
+}
+
+/* The same where it is not called for nearly every free. */
+static void take_off(struct vt_walk *w, const struct vt_address *entry) {
+    take_off_now(w, entry);
 }
 
 /* A live block's driver memory was freed. */
@@ -220,12 +226,13 @@ void vt_walk_alloc(struct vt_walk *w, const struct vt_event *a) {
                           site->alloc_count);
         sample = vt_history_kept(w->history, history, site->live_count + 1, size);
     }
-    entry->size = size;
-    entry->sample = sample & VT_NO_SAMPLE;
-    entry->origin = number;
-    entry->allocated_at = (uint32_t)(w->now >> w->age_shift) & 0xffffff;
-    entry->kind = kind & 0xff;
-    uint64_t ticks = vt_when_ticks(a->when);
+    *entry = (struct vt_address){.key = key,
+                                 .size = size,
+                                 .sample = sample & VT_NO_SAMPLE,
+                                 .origin = number,
+                                 .allocated_at = (uint32_t)(w->now >> w->age_shift) & 0xffffff,
+                                 .kind = kind & 0xff};
+    uint64_t ticks = w->now;
     site->live_bytes += size;
     site->live_count++;
     site->allocated_bytes += size;
@@ -273,7 +280,7 @@ void vt_walk_free(struct vt_walk *w, const struct vt_event *f) {
         said->blocks_bytes -= entry->size;
         said->said_allocated -= entry->size;
     }
-    take_off(w, entry);
+    take_off_now(w, entry);
     vt_addresses_remove(&r->live, slot);
 }
 

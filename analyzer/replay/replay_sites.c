@@ -41,10 +41,15 @@ static void enter(struct vt_walk *w, uint32_t number) {
     w->origin_slots[i] = number;
 }
 
+void vt_walk_start_sites(struct vt_walk *w) {
+    w->origin_bits = 8;
+    w->origin_slots = vt_alloc((size_t)1 << w->origin_bits, sizeof *w->origin_slots);
+}
+
 /* At most a quarter of the slots is taken: nearly each origin is found in its first one. */
 static void grow(struct vt_walk *w) {
     free(w->origin_slots);
-    w->origin_bits = w->origin_bits ? w->origin_bits + 1 : 8;
+    w->origin_bits++;
     w->origin_slots = vt_alloc((size_t)1 << w->origin_bits, sizeof *w->origin_slots);
     for (uint32_t number = w->before_origins + 1; number <= w->r->origin_count; number++)
         enter(w, number);
@@ -99,6 +104,7 @@ void vt_walk_restart_sites(struct vt_walk *w) {
     struct vt_replay_site *old = r->sites;
     const struct vt_address *entry;
     vt_walk_close_sites(w);
+    vt_walk_start_sites(w);
     w->before_origins = r->origin_count;
     r->sites = NULL;
     r->site_count = r->site_room = 0;
@@ -114,6 +120,5 @@ void vt_walk_restart_sites(struct vt_walk *w) {
 void vt_walk_close_sites(struct vt_walk *w) {
     free(w->origin_slots);
     w->origin_slots = NULL;
-    w->origin_bits = 0;
     vt_map_free(&w->by_id);
 }

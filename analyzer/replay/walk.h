@@ -20,7 +20,7 @@ struct vt_walk {
     const struct vt_log *log;
     struct vt_sites *ids;
     uint32_t *origin_slots;  /* hash of an origin -> its index + 1 in vt_replay.origins; 0: empty */
-    unsigned origin_bits;    /* 2^n slots; 0: none yet */
+    unsigned origin_bits;    /* 2^n slots */
     uint32_t before_origins; /* so many are from before the window */
     struct vt_map by_id;     /* site id -> site */
     struct vt_map objects;   /* handle and kind -> the object that exists now */
@@ -94,8 +94,6 @@ static inline uint64_t vt_walk_origin_hash(uint64_t word, unsigned context) {
 static inline uint32_t vt_walk_origin(struct vt_walk *w, uint64_t word, unsigned device,
                                       unsigned context) {
     word = (word & ~0xffull) | device;
-    if (!w->origin_bits)
-        return vt_walk_add_origin(w, word, context);
     size_t i = (size_t)(vt_walk_origin_hash(word, context) >> (64 - w->origin_bits));
     for (uint32_t n; (n = w->origin_slots[i]); i = (i + 1) & ((1u << w->origin_bits) - 1)) {
         const struct vt_replay_origin *origin = &w->r->origins[n - 1];
@@ -108,6 +106,7 @@ static inline uint32_t vt_walk_origin(struct vt_walk *w, uint64_t word, unsigned
 /* Forgets all sites, because the window begins: what is live is of one site for each layer and device,
  * which the origins name from now on; they are those of no further allocation. */
 void vt_walk_restart_sites(struct vt_walk *w);
+void vt_walk_start_sites(struct vt_walk *w);
 void vt_walk_close_sites(struct vt_walk *w);
 
 /* --- replay_books.c --- */
