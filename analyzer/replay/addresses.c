@@ -12,16 +12,17 @@ enum {
     HUGE = 2 << 20,
     FIRST_LINES = 64,
     SMALL_LINES = 1 << 12, /* below this the index doubles */
+    LARGE_LINES = 1 << 16, /* from here on it grows by a third */
 };
 
 /* Memory of which `bytes` will be used all over: in small pages nearly every access to a large table
- * would also miss the TLB. What is left behind the last whole huge page stays small. */
-static void *take(size_t bytes) {
+ * would also miss the TLB. What is left behind the last whole huge page stays small, and `small` bytes at its begin. */
+static void *take(size_t bytes, size_t small) {
     void *memory = NULL;
     if (bytes >= HUGE) {
         memory = aligned_alloc(HUGE, (bytes + HUGE - 1) & ~(size_t)(HUGE - 1));
         if (memory)
-            madvise(memory, bytes & ~(size_t)(HUGE - 1), MADV_HUGEPAGE);
+            madvise((char *)memory + small, (bytes & ~(size_t)(HUGE - 1)) - small, MADV_HUGEPAGE);
     } else {
         memory = aligned_alloc(64, (bytes + 63) & ~(size_t)63);
     }
@@ -31,7 +32,7 @@ static void *take(size_t bytes) {
 static void size_index(struct vt_addresses *live, uint32_t lines) {
     size_t words = (size_t)lines * VT_ADDRESSES_LINE;
     free(live->lines);
-    live->lines = take(words * sizeof *live->lines);
+    live->lines = take(words * sizeof *live->lines, 0);
     memset(live->lines, 0, words * sizeof *live->lines);
     live->line_count = lines;
     live->room = (size_t)lines * VT_ADDRESSES_SLOTS / 8 * 7;
@@ -58,11 +59,12 @@ size_t vt_addresses_bytes(const struct vt_addresses *live) {
            (live->numbers + (size_t)1) * sizeof **live->parts;
 }
 
-/* By half: doubled, the index would be half empty and have 10 bytes for each entry. */
+/* By half, and later by less: doubled, the index would be half empty and have 10 bytes for each entry. */
 void vt_addresses_grow(struct vt_addresses *live) {
     enum { AHEAD = 16 };
     uint32_t lines = live->line_count;
-    size_index(live, lines < SMALL_LINES ? lines * 2 : lines + lines / 2);
+    uint32_t more = lines < SMALL_LINES ? lines : lines < LARGE_LINES ? lines / 2 : lines / 3;
+    size_index(live, lines + more);
     for (uint32_t number = 1; number <= live->numbers; number++) {
         if (number + AHEAD <= live->numbers)
             vt_addresses_fetch_line(live, vt_addresses_at(live, number + AHEAD)->key);
@@ -72,10 +74,10 @@ void vt_addresses_grow(struct vt_addresses *live) {
     }
 }
 
-/* The first part is only as much memory as it has entries: most logs need no more. */
+/* The first part begins in small pages: it is only as much memory as it has entries, and most logs need no more. */
 void vt_addresses_extend(struct vt_addresses *live) {
     size_t bytes = sizeof **live->parts << VT_ADDRESSES_PART_BITS;
     VT_GROW(live->parts, live->part_count, live->part_room);
-    live->parts[live->part_count] = live->part_count ? take(bytes) : vt_realloc(NULL, bytes, 1);
+    live->parts[live->part_count] = take(bytes, live->part_count ? 0 : HUGE);
     live->part_count++;
 }

@@ -49,7 +49,7 @@ void vt_history_close(struct vt_history *h) {
 void vt_history_restart(struct vt_history *h) {
     free_sites(h);
     h->bucket_count = 0;
-    h->freed_count = 0;
+    h->freed_count = h->freed_sure = 0;
     for (uint32_t i = 0; i < h->thread_count; i++)
         h->threads[i] = (struct vt_history_thread){0};
     h->events = h->allocs = h->next_event = 0;
@@ -141,19 +141,37 @@ void vt_history_sample(struct vt_history *h, struct vt_site_history *s) {
     s->buckets = h->bucket_count;
 }
 
+static void count_freed(struct vt_history *h) {
+    for (size_t i = 0; i < h->freed_sure; i++) {
+        const struct vt_freed *f = &h->freed[i];
+        struct vt_sample *first = &h->sites[f->site].samples[f->allocated_in];
+        struct vt_sample *last = &h->sites[f->site].samples[f->freed_in];
+        first->kept_bytes -= f->bytes;
+        first->kept_count--;
+        if (first->bucket < last->oldest_freed)
+            last->oldest_freed = first->bucket;
+    }
+    h->freed_count -= h->freed_sure;
+    if (h->freed_count)
+        memmove(h->freed, h->freed + h->freed_sure, h->freed_count * sizeof *h->freed);
+    h->freed_sure = 0;
+}
+
+void vt_history_settle(struct vt_history *h) {
+    count_freed(h);
+    if (h->freed_count >= h->freed_room / 2)
+        h->freed = vt_realloc(h->freed, h->freed_room = h->freed_room ? h->freed_room * 2 : 64,
+                              sizeof *h->freed);
+}
+
 void vt_history_end(struct vt_history *h) {
     leave_thread(h);
-    for (size_t i = h->freed_count; i-- > 0;) {
-        const struct vt_freed *f = &h->freed[i];
-        struct vt_sample *samples = h->sites[f->site].samples;
-        samples[f->allocated_in].kept_bytes += f->bytes;
-        samples[f->allocated_in].kept_count++;
-        samples[f->freed_in].oldest_freed = f->oldest_freed;
-    }
+    count_freed(h);
 }
 
 void vt_history_corrected(struct vt_history *h) {
-    h->freed_count = 0;
+    h->freed_sure = h->freed_count;
+    count_freed(h);
     for (size_t i = 0; i < h->site_room; i++)
         h->sites[i].held_at = UINT64_MAX;
 }

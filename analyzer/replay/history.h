@@ -71,10 +71,8 @@ struct vt_history_thread { /* of the current one, as it was when it became that 
 /* A block that was freed since the process's last allocation. */
 struct vt_freed {
     uint32_t site;
-    uint32_t freed_in;     /* indices of samples of the site */
-    uint32_t oldest_freed; /* of that sample, before */
-    uint16_t allocated_in;
-    bool given_up; /* by the program's own code, before its interpreter's end */
+    uint32_t allocated_in, freed_in; /* indices of samples of the site */
+    bool given_up;                   /* by the program's own code, before its interpreter's end */
     uint64_t bytes;
 };
 
@@ -103,8 +101,10 @@ struct vt_history {
     struct vt_map by_tid;
     uint64_t program_end;   /* ticks; see log_format.h */
     uint64_t ticks;         /* of the current free */
-    struct vt_freed *freed; /* in order; forgotten at the next allocation */
+    struct vt_freed *freed; /* in order; at the end, those since the last allocation */
     size_t freed_count, freed_room;
+    size_t
+        freed_sure; /* so many before the last allocation: they count, once there is no more room */
 };
 
 /* `events`: roughly how many will come. `edges`: begins of marked iterations in order (count 0:
@@ -134,7 +134,7 @@ static inline void vt_history_event(struct vt_history *h, uint64_t ticks, bool a
     if (alloc) {
         if (!h->allocs++)
             h->first_alloc = ticks;
-        h->freed_count = 0;
+        h->freed_sure = h->freed_count;
         h->last_alloc = ticks;
         h->events_at_last_alloc = h->events;
     } else {
@@ -143,8 +143,10 @@ static inline void vt_history_event(struct vt_history *h, uint64_t ticks, bool a
     h->events++;
 }
 
-/* Makes room for a site; begins a site's sample of the current bucket. For the functions below alone. */
+/* Makes room for a site, and for a block that was freed; begins a site's sample of the current bucket. For the
+ * functions below alone. */
 void vt_history_reach(struct vt_history *history, uint32_t site);
+void vt_history_settle(struct vt_history *history);
 void vt_history_sample(struct vt_history *history, struct vt_site_history *site);
 
 /* A site's history. Valid until another site's is asked for. */
@@ -207,8 +209,8 @@ static inline void vt_history_giving(const struct vt_history *h, struct vt_site_
     s->held_count = count;
 }
 
-/* To be called after a free of a block with this sample, with what the site holds now. Counts it as freed;
- * vt_history_end takes that back if no allocation follows. */
+/* To be called after a free of a block with this sample, with what the site holds now. The block counts as freed only
+ * if an allocation follows. */
 static inline void vt_history_freed(struct vt_history *h, uint32_t site, struct vt_site_history *s,
                                     uint32_t sample, uint64_t size, uint64_t bytes,
                                     uint64_t count) {
@@ -221,18 +223,15 @@ static inline void vt_history_freed(struct vt_history *h, uint32_t site, struct 
         now->high_count = count < UINT32_MAX ? (uint32_t)count : UINT32_MAX;
     if (sample == VT_NO_SAMPLE)
         return;
-    VT_GROW(h->freed, h->freed_count, h->freed_room);
+    if (h->freed_count == h->freed_room)
+        vt_history_settle(h);
     h->freed[h->freed_count++] = (struct vt_freed){.site = site,
+                                                   .allocated_in = sample,
                                                    .freed_in = s->count - 1,
-                                                   .oldest_freed = now->oldest_freed,
-                                                   .allocated_in = (uint16_t)sample,
                                                    .given_up = h->ticks < h->program_end,
                                                    .bytes = size};
-    struct vt_sample *first = &s->samples[sample];
-    first->kept_bytes -= size;
-    first->kept_count--;
-    if (first->bucket < now->oldest_freed)
-        now->oldest_freed = first->bucket;
+    /* its count changes at the next vt_history_settle: by then it is here */
+    __builtin_prefetch(&s->samples[sample].kept_bytes, 1);
 }
 
 /* Changes `bytes` and `count` from what the site holds at the end to what it held at the process's
