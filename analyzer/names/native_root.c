@@ -27,17 +27,25 @@ void vt_native_root_fill(const struct vt_log *log, struct vt_symbols *symbols, u
     }
 }
 
-bool vt_native_root_is_left_over(const struct vt_log *log, struct vt_symbols *symbols,
-                                 const struct vt_log_step *step) {
+bool vt_native_root_variable(const struct vt_log *log, struct vt_symbols *symbols,
+                             const struct vt_log_step *step, uint64_t *address,
+                             struct vt_variable_symbol *variable) {
     bool is_thread_local = step->kind == VT_STEP_THREAD_LOCAL;
     const struct vt_log_module *module = NULL;
-    struct vt_variable_symbol variable;
     if (is_thread_local || step->kind == VT_STEP_GLOBAL)
         module = vt_log_module_at(log, step->address - (is_thread_local ? step->line : 0),
                                   VT_TICKS_MASK);
-    return module &&
-           vt_symbols_variable(symbols, module->path, module->build_id,
-                               step->address - module->bias, is_thread_local, false, step->around,
-                               &variable) &&
-           variable.left_over;
+    if (!module ||
+        !vt_symbols_variable(symbols, module->path, module->build_id, step->address - module->bias,
+                             is_thread_local, step->in_doubt, step->around, variable))
+        return false;
+    *address = variable->address + module->bias;
+    return true;
+}
+
+bool vt_native_root_is_left_over(const struct vt_log *log, struct vt_symbols *symbols,
+                                 const struct vt_log_step *step) {
+    struct vt_variable_symbol variable;
+    uint64_t address;
+    return vt_native_root_variable(log, symbols, step, &address, &variable) && variable.left_over;
 }

@@ -15,6 +15,12 @@
 void vt_native_root_fill(const struct vt_log *log, struct vt_symbols *symbols, unsigned kind,
                          uint64_t address, uint64_t inside_module, struct vt_root *root);
 
+/* Finds the variable in which a step's way begins, and its address in the process. False: it begins in
+ * none that is known. */
+bool vt_native_root_variable(const struct vt_log *log, struct vt_symbols *symbols,
+                             const struct vt_log_step *step, uint64_t *address,
+                             struct vt_variable_symbol *variable);
+
 /* Whether what a step's variable has is left over from what it held before (left_over.h). */
 bool vt_native_root_is_left_over(const struct vt_log *log, struct vt_symbols *symbols,
                                  const struct vt_log_step *step);

@@ -40,6 +40,7 @@ struct vt_owner_names {
     struct way *ways;
     size_t way_count, way_room;
     struct vt_map known;   /* hash -> way */
+    struct vt_map doubted; /* addresses of variables, of which some words lead nowhere */
     uint32_t *way_of;      /* by step; VT_MAP_NONE: no root */
     struct vt_root *roots; /* by way; of those that were asked for */
     bool *rooted;
@@ -198,18 +199,12 @@ static bool is_inside(const struct merging *m, const struct vt_log_step *parent)
 
 /* All words of one variable are one root. False: it keeps nothing. */
 static bool find_variable(struct merging *m) {
-    bool is_thread_local = m->kind == VT_STEP_THREAD_LOCAL;
-    const struct vt_log_module *module = NULL;
     struct vt_variable_symbol variable;
-    if (m->kind == VT_STEP_GLOBAL || is_thread_local)
-        module = vt_log_module_at(m->n->log, m->address - (is_thread_local ? m->step->line : 0),
-                                  VT_TICKS_MASK);
-    if (!module || !vt_symbols_variable(m->n->symbols, module->path, module->build_id,
-                                        m->address - module->bias, is_thread_local,
-                                        m->step->in_doubt, m->step->around, &variable))
+    if (!vt_native_root_variable(m->n->log, m->n->symbols, m->step, &m->address, &variable))
         return true;
-    m->address = variable.address + module->bias;
     m->leads_to = variable.leads_to;
+    if (variable.no_way)
+        vt_map_put(&m->n->doubted, m->address, 0);
     return !variable.weak && !variable.no_way;
 }
 
@@ -261,6 +256,7 @@ void vt_owner_names_close(struct vt_owner_names *n) {
     free(n->roots);
     free(n->rooted);
     vt_map_free(&n->known);
+    vt_map_free(&n->doubted);
     free(n);
 }
 
@@ -321,15 +317,6 @@ static const struct vt_root *root_of(struct vt_owner_names *n, uint32_t index) {
 }
 
 /* --- texts --- */
-
-/* The class without its module and namespaces: "DeviceNDArray". Free it. */
-static char *short_class(const char *type) {
-    const char *from = type, *end = type + strcspn(type, "<(");
-    for (const char *at = type; at < end; at++)
-        if (*at == '.' || *at == ':')
-            from = at + 1;
-    return vt_strdup(from[0] ? from : type);
-}
 
 /* A step as it stands in a name: ".weight", "[*]", "['k']". Free it. */
 static char *step_text(const struct way *way) {
@@ -429,11 +416,20 @@ static uint32_t root_way(const struct vt_owner_names *n, uint32_t step) {
     return way;
 }
 
+static const struct vt_log_step *root_step(const struct vt_owner_names *n, uint32_t step) {
+    while (n->log->steps[step].parent != VT_MAP_NONE)
+        step = n->log->steps[step].parent;
+    return &n->log->steps[step];
+}
+
 bool vt_owner_names_in_doubt(const struct vt_owner_names *n, uint32_t step) {
-    const struct vt_log_step *steps = n->log->steps;
-    while (steps[step].parent != VT_MAP_NONE)
-        step = steps[step].parent;
-    return steps[step].in_doubt;
+    return root_step(n, step)->in_doubt;
+}
+
+/* Whether it is not known what stood around a word, of a variable of which others lead nowhere. */
+static bool is_doubted(const struct vt_owner_names *n, uint32_t step) {
+    return !root_step(n, step)->around &&
+           vt_map_get(&n->doubted, n->ways[root_way(n, step)].address) != VT_MAP_NONE;
 }
 
 uint32_t vt_owner_names_settle(const struct vt_owner_names *n, uint32_t first,
@@ -443,7 +439,7 @@ uint32_t vt_owner_names_settle(const struct vt_owner_names *n, uint32_t first,
     for (int i = -1; i < (int)VT_OWNED_OTHERS; i++) {
         uint32_t step = i < 0 ? first : others[i];
         uint32_t root = step == VT_MAP_NONE ? VT_MAP_NONE : root_way(n, step);
-        if (root == VT_MAP_NONE)
+        if (root == VT_MAP_NONE || is_doubted(n, step))
             continue;
         if (!vt_owner_names_in_doubt(n, step) || n->ways[root].leads_to == VT_WEAK_NONE)
             return step;
@@ -543,8 +539,9 @@ static void fill_path(struct vt_owner_names *n, uint32_t index, uint32_t end,
             (root && !root_text(root_of(n, list[i]))[0]))
             continue;
         if (way->inside) {
-            owner->graph = way->graph ? keep(n, short_class(way->type)) : owner->graph;
-            path[length] = way->type[0] ? keep(n, short_class(way->type)) : keep(n, step_text(way));
+            owner->graph = way->graph ? keep(n, vt_class_short(way->type)) : owner->graph;
+            path[length] =
+                way->type[0] ? keep(n, vt_class_short(way->type)) : keep(n, step_text(way));
         } else if (root) {
             path[length] = root_text(root_of(n, list[i]));
         } else {
@@ -556,7 +553,7 @@ static void fill_path(struct vt_owner_names *n, uint32_t index, uint32_t end,
         owner->name_count = length;
         bool more = end != index && !is_number_class(n->ways[index].type);
         if (type && (more || vt_roles_is_memory(type))) {
-            path[length] = keep(n, short_class(type));
+            path[length] = keep(n, vt_class_short(type));
             types[length++] = type;
         }
     }

@@ -218,6 +218,14 @@ char *vt_class_text(const char *name) {
     return vt_strdup(name);
 }
 
+char *vt_class_short(const char *type) {
+    const char *from = type, *end = type + strcspn(type, "<(");
+    for (const char *at = type; at < end; at++)
+        if (*at == '.' || *at == ':')
+            from = at + 1;
+    return vt_strdup(from[0] ? from : type);
+}
+
 /* The DIE that tells where in the source a function stands: an inlined or outlined copy names it. */
 static Dwarf_Die declaration_of(Dwarf_Die *die) {
     Dwarf_Die found = *die, next;

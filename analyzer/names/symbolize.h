@@ -70,6 +70,9 @@ bool vt_symbols_variable(struct vt_symbols *symbols, const char *path, const cha
 /* A class's name as it is written in C++, if it is mangled. Free it. */
 char *vt_class_text(const char *name);
 
+/* The class without its module and namespaces: "DeviceNDArray". Free it. */
+char *vt_class_short(const char *type);
+
 /* Whether the module's file can be used. */
 enum vt_symbols_state vt_symbols_state(struct vt_symbols *symbols, const char *path,
                                        const char *build_id);

@@ -10,7 +10,7 @@
 
 #define PAGE        4096u
 #define CHAIN_MOST  32u
-#define AROUND_MOST 4096u /* records of a snapshot */
+#define AROUND_MOST 20000u /* records of a snapshot */
 
 /* Bytes around a word; those of words in between are less. */
 struct window {

@@ -25,7 +25,10 @@
 #define MANY        32u   /* words that are worth more than one at a time */
 #define CLOCK_EVERY 4096u /* pieces between two looks at the clock */
 #define FRAMES      256u  /* of a thread */
-#define MORE_SHARE  32u   /* of all work, for variables beside the first */
+#define OWN_SLOTS   4096u
+#define OWN_FIRST   512u
+#define OWN_EACH    17u
+#define MORE_SHARE  32u /* of all work, for variables beside the first */
 #define WINDOW      ((uintptr_t)2 << 20)
 #define HUGE        ((uintptr_t)1 << 40) /* a sanitizer's shadow memory */
 
@@ -89,7 +92,7 @@ static uint32_t count_sought(const struct vt_owners *w) {
 static void found_from(struct vt_native *n, const struct vt_root *root,
                        const struct vt_native_tail *tail, uintptr_t start) {
     struct vt_root from = *root;
-    if (from.kind == VT_STEP_GLOBAL)
+    if (from.kind == VT_STEP_GLOBAL && (!from.word || from.hop))
         from.word = from.address;
     if (from.kind == VT_STEP_THREAD_LOCAL) {
         from.line = vt_native_thread_local_at(n, from.address);
@@ -102,6 +105,18 @@ static void found_from(struct vt_native *n, const struct vt_root *root,
                                     tail->classes[i], VT_CLASS_OBJECT);
     vt_owners_edge(n->w, &(struct vt_edge){.kind = VT_STEP_NONE, .as = VT_AS_ADDRESS, .to = start});
     n->w->answer->native_roots++;
+}
+
+/* Whether an allocation that a variable leads to through the heap has a step of its own, with its hops: of
+ * many, the first ones and then one now and then. Variables of one slot are counted as one. */
+static bool has_own_step(struct vt_native *n, uintptr_t root) {
+    if (!n->own_steps)
+        n->own_steps = vt_owners_map(n->w, OWN_SLOTS * sizeof *n->own_steps);
+    uint32_t *count = n->own_steps ? &n->own_steps[(root >> 3) % OWN_SLOTS] : NULL;
+    if (!count || n->w->hop_steps == VT_HOP_STEPS)
+        return false;
+    uint32_t number = (*count)++;
+    return number < OWN_FIRST || (number % OWN_EACH == 0 && number < OWN_EACH * OWN_FIRST);
 }
 
 /* Whether a variable is another one than that which leads to an allocation already. */
@@ -122,11 +137,13 @@ static void found(struct vt_native *n, uintptr_t address, const struct vt_native
     const struct vt_native_tail *tail = &n->tails[way->tail];
     const struct vt_native_shared *s = tail->shared ? &n->shared[tail->shared] : NULL;
     struct vt_root root = {.level = n->w->level, .kind = n->kind, .address = way->root};
-    if (n->kind == VT_STEP_GLOBAL && !s && way->hop && way->hop != VT_HOP_UNKNOWN &&
-        n->w->hop_steps < VT_HOP_STEPS) {
-        root.line = ++n->w->hop_steps; /* so that it has a step of its own */
-        root.last = way->at;
-        root.hop = way->hop;
+    if (n->kind == VT_STEP_GLOBAL && !s && way->hop && way->hop != VT_HOP_UNKNOWN) {
+        root.word = VT_WORDS;
+        if (has_own_step(n, way->root)) {
+            root.line = ++n->w->hop_steps; /* tells it from the others */
+            root.last = way->at;
+            root.hop = way->hop;
+        }
     }
     if (!s)
         found_from(n, &root, tail, t->start);

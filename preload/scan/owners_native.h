@@ -67,6 +67,7 @@ struct vt_native {
     uint64_t most_more_work; /* ... with so much work in all, if this is more */
     /* Where a word may lead to: below 4 GiB, as in a program at a fixed address, and above. */
     struct vt_range lead[2];
+    uint32_t *own_steps; /* how many allocations each variable leads to through the heap */
     struct vt_native_tail *tails;
     struct vt_native_shared *shared;
     uint32_t *shared_slots;

@@ -85,7 +85,7 @@ struct vt_hop {
 };
 #define VT_HOPS        (1u << 20)
 #define VT_HOP_UNKNOWN UINT32_MAX
-#define VT_HOP_STEPS   2048u /* allocations that have steps of their own, with their hops */
+#define VT_HOP_STEPS   8192u /* allocations that have steps of their own, with their hops */
 
 /* Memory that grows at one place: mapped without reserve, as much as it may get at most. */
 struct vt_pile {
