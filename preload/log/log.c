@@ -293,9 +293,12 @@ static bool take_chunk(struct vt_thread *t) {
         c = vt_sys_mmap(VT_CHUNK_BYTES, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     else if (vt_log_fault_seen() || !fd_check())
         reason = VT_DROP_LOG_LOST;
-    else if (allocate(t->chunk_number) == 0)
+    else if (allocate(t->chunk_number) == 0) {
+        if (t->fills)
+            vt_log_space_fill(log_fd, chunk_offset(t));
         c = vt_sys_mmap(VT_CHUNK_BYTES, PROT_READ | PROT_WRITE, MAP_SHARED, log_fd,
                         chunk_offset(t));
+    }
     if (!c) {
         t->retry = RETRY_AFTER_DROPS;
         if (reason == VT_DROP_LOG_LOST && !vt_get(&vt_sys_sealed))
@@ -325,8 +328,10 @@ static uint64_t *room(struct vt_thread *t, uint32_t bytes) {
     if (VT_UNLIKELY(t->orphan || vt_process_is_fresh_child()))
         return NULL;
     /* A zero word always follows the last record; readers stop there. */
-    if (VT_UNLIKELY(t->chunk && t->used + bytes + 8 > VT_CHUNK_BYTES))
+    if (VT_UNLIKELY(t->chunk && t->used + bytes + 8 > VT_CHUNK_BYTES)) {
+        t->fills = true;
         release_chunk(t);
+    }
     if (VT_UNLIKELY(!t->chunk) && !take_chunk(t))
         return NULL;
     uint64_t *record = (uint64_t *)((char *)t->chunk + t->used);

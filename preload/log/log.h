@@ -40,6 +40,7 @@ struct vt_thread {
     uint64_t held; /* time of a call in progress, whose record comes after it (event.c); 0: none */
     bool orphan;   /* in a forked child: it was writing a record of the parent */
     bool named;    /* this chunk has the thread's THREAD record */
+    bool fills;    /* it has filled a chunk, so it will fill the next */
     struct vt_phases *phases; /* owned by books/phases.c; NULL: none yet */
     struct vt_log_short shorts;
     _Alignas(64) unsigned char stack[VT_THREAD_STACK_BYTES]; /* owned by stack.c */

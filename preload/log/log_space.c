@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * How far a log may grow, and whether its file system keeps what it promised; where a store to mapped
- * space could fail, what is written with system calls. Called by log.c.
+ * How far a log may grow, and whether its file system keeps what it promised; what is written with system
+ * calls: all of it where a store to mapped space could fail, else zeroes beforehand. Called by log.c.
  */
 #define _GNU_SOURCE
 #include "log_file.h"
@@ -47,4 +47,9 @@ bool vt_log_space_write(int fd, const void *data, uint64_t bytes, uint64_t offse
         bytes -= (uint64_t)n;
     }
     return true;
+}
+
+void vt_log_space_fill(int fd, uint64_t offset) {
+    static char zeroes[VT_CHUNK_BYTES]; /* not const: then the library's file would hold them */
+    vt_log_space_write(fd, zeroes, sizeof zeroes, offset);
 }

@@ -45,7 +45,7 @@ static struct vt_thread *take_over(uint32_t tid) {
          * same tid. */
         if ((owner == tid || is_dead(owner)) && vt_claim(&t->tid, owner, tid)) {
             vt_put(&search_from, t->next);
-            t->named = false;
+            t->named = t->fills = false;
             t->retry = 0;
             t->held = 0;
             return t;
