@@ -118,6 +118,10 @@ struct vt_recording vt_event_open(void) {
     return begin();
 }
 
+struct vt_recording vt_event_open_at(uint64_t *ticks) {
+    return begin_at(ticks);
+}
+
 void vt_event_close(const struct vt_recording *recording) {
     end(recording);
 }
@@ -240,6 +244,7 @@ void vt_event_allocated(const struct vt_call *call, int result, struct vt_live w
 void vt_event_alloc(const struct vt_call *call, int result, unsigned kind, uint64_t address,
                     uint64_t size) {
     unsigned context = vt_context_current();
+    vt_live_ahead(address, kind);
     struct vt_live what = {.address = address,
                            .size = size,
                            .context = (uint16_t)context,
@@ -279,6 +284,7 @@ struct vt_freeing vt_event_free_begin(uint64_t address, unsigned kind) {
     if (f.null)
         return f;
     int saved_errno = errno;
+    vt_live_ahead(address, kind);
     vt_process_check_fork();
     f.ticks = f.held = call_begins();
     f.known = vt_live_remove(address, kind, &f.was);

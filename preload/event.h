@@ -48,6 +48,7 @@ struct vt_recording {
     int saved_errno;
 };
 struct vt_recording vt_event_open(void);
+struct vt_recording vt_event_open_at(uint64_t *ticks); /* the same, and the time then */
 void vt_event_close(const struct vt_recording *recording);
 
 /* Called before and after a free. `kind` selects the address space (device, host); the block's own

@@ -2,28 +2,31 @@
 /*
  * The lock-free table (see table.h for its guarantees and users).
  *
- * A slot is found by hash and a bounded probe. Its key is EMPTY, GONE (was used), BUSY (being
- * written) or the entry's key. A probe may stop at EMPTY, because a slot never becomes EMPTY again.
+ * A slot is found by hash and a bounded probe. Its key is EMPTY, or that of the last entry in it. A probe
+ * may stop at EMPTY, because a slot never becomes EMPTY again.
  *
  * The key only says where to look. The slot's `state` alone decides whether an entry is there. It
- * holds the value (word 2), a bit THERE and a generation, all in one 64-bit word.
+ * holds the value (word 2), the bits THERE and CLAIMED and a generation, all in one 64-bit word.
  *
- *   insert   claims the key (EMPTY or GONE -> BUSY), then writes the words, the state with the next
- *            generation and THERE, and the key.
+ *   insert   exchanges the state of a slot with no entry for the next generation and CLAIMED, then writes
+ *            the key and the words, then the state with THERE instead.
  *   look-up  reads state, words, key, state. If both states have the same generation and THERE,
  *            that generation held throughout, so the key and the words belong to it.
  *   change   (take, count) exchanges the state that the look-up read. If that succeeds, no other
  *            entry used the slot since: a new entry would have a new generation, and only one of
- *            two takers finds THERE. The taker then sets the key to GONE; until then, the slot
- *            belongs to nobody.
+ *            two takers finds THERE.
  *
  * Exchanging the key would not be enough: if the slot is taken and reused for the same key between
  * the look-up and the exchange, it looks unchanged (this happens with cuCtxDestroy: another context
  * may get the same addresses before we have removed the old ones). Nor would exchanging a plain
  * count: the slot's next entry may have the same count.
  *
- * A generation has 31 bits. A change goes wrong only if a thread stalls between its look-up and its
- * exchange while the slot is reused a multiple of 2^31 times.
+ * A generation has 30 bits. A change goes wrong only if a thread stalls between its look-up and its
+ * exchange while the slot is reused a multiple of 2^30 times.
+ *
+ * A key that comes again, as addresses do, finds its slot by the key that is left there: a put need not
+ * search on for an entry, since each key is put by one thread at a time, which takes the first slot that
+ * has it.
  */
 #include "table.h"
 #include "atomic.h"
@@ -33,17 +36,20 @@
 #include <assert.h>
 #include <sys/mman.h>
 
-#define FIRST_SLOTS (1u << 14)
+#define FIRST_SLOTS VT_TABLE_FIRST_SLOTS
 #define PROBES      64u
 
-enum { EMPTY = 0, GONE = 1, BUSY = 2 };
+enum { EMPTY = 0, FIRST_KEY = 3 };
 
 static_assert(sizeof(struct vt_slot) == 32, "two to a cache line");
 
+#define ALWAYS_INLINE static inline __attribute__((always_inline))
+
 #define VALUE           0xffffffffull
 #define THERE           (1ull << 32)
-#define NEXT_GENERATION (1ull << 33)
-#define UPPER_HALF(x)   ((x) >> 32) /* generation and THERE */
+#define CLAIMED         (1ull << 33)
+#define NEXT_GENERATION (1ull << 34)
+#define UPPER_HALF(x)   ((x) >> 32) /* generation, CLAIMED and THERE */
 
 /* After a part's slots: one bit for each page of slots that was ever written. Most of a table never
  * is. A walk skips those pages, so that the kernel need not map them. */
@@ -63,12 +69,6 @@ static uint64_t *part_bits(struct vt_slot *p, unsigned part) {
     return (uint64_t *)(p + part_slots(part));
 }
 
-static uint64_t mix(uint64_t x) {
-    x ^= x >> 32;
-    x *= 0x9e3779b97f4a7c15ull;
-    return x ^ x >> 29;
-}
-
 static struct vt_slot *part_get(const struct vt_table *table, unsigned part) {
     return vt_see(&table->parts[part]);
 }
@@ -85,49 +85,77 @@ __attribute__((noinline)) static struct vt_slot *part_make(struct vt_table *tabl
     return part_get(table, part);
 }
 
-static void mark_page(struct vt_slot *p, unsigned part, uint64_t slot) {
+__attribute__((noinline)) static void mark_page(struct vt_slot *p, unsigned part, uint64_t slot) {
     uint64_t page = slot / PAGE_SLOTS, *bits = part_bits(p, part) + page / 64,
              bit = 1ull << page % 64;
-    if (VT_UNLIKELY(!(vt_get(bits) & bit)))
+    if (!(vt_get(bits) & bit))
         vt_or(bits, bit);
 }
 
-bool vt_table_insert(struct vt_table *table, uint64_t key, const uint64_t words[VT_TABLE_WORDS]) {
-    if (key <= BUSY)
+/* Whether it never had an entry, and has none now. */
+static inline bool is_empty(const struct vt_slot *s, uint64_t key) {
+    return key == EMPTY && vt_see(&s->state) == 0;
+}
+
+static inline bool is_free(uint64_t state) {
+    return !(state & (THERE | CLAIMED));
+}
+
+/* Puts an entry into a slot of `p`. False: it is not free, or no longer. */
+ALWAYS_INLINE bool fill(struct vt_slot *p, unsigned part, struct vt_slot *s, uint64_t key,
+                        const uint64_t words[VT_TABLE_WORDS]) {
+    uint64_t was = vt_see(&s->state), now = (was & ~VALUE) + NEXT_GENERATION;
+    if (!is_free(was) || !vt_claim(&s->state, was, now | CLAIMED))
         return false;
-    uint64_t hash = mix(key);
+    if (VT_UNLIKELY(vt_get(&s->key) == EMPTY))
+        mark_page(p, part, (uint64_t)(s - p));
+    /* A thread that reads one of these words must then also see that the previous entry is gone. */
+    vt_publish(&s->key, key);
+    vt_publish(&s->word[0], words[0]);
+    vt_publish(&s->word[1], words[1]);
+    vt_publish(&s->state, now | THERE | (words[2] & VALUE));
+    return true;
+}
+
+/* The slot where a key's search begins; NULL: there are none yet. Most entries are there. */
+ALWAYS_INLINE struct vt_slot *home_of(const struct vt_table *table, uint64_t key) {
+    struct vt_slot *p = part_get(table, 0);
+    return VT_LIKELY(p != NULL) && VT_LIKELY(key >= FIRST_KEY)
+               ? &p[vt_table_hash(key) & (FIRST_SLOTS - 1)]
+               : NULL;
+}
+
+__attribute__((noinline)) static bool insert(struct vt_table *table, uint64_t key,
+                                             const uint64_t words[VT_TABLE_WORDS]) {
+    if (key < FIRST_KEY)
+        return false;
+    uint64_t hash = vt_table_hash(key);
     for (unsigned part = 0; part < VT_TABLE_PARTS; part++) {
         struct vt_slot *p = part_get(table, part);
         if (VT_UNLIKELY(!p) && !(p = part_make(table, part)))
             return false;
         uint64_t mask = part_slots(part) - 1;
-        for (unsigned i = 0; i < PROBES; i++) {
-            struct vt_slot *s = &p[(hash + i) & mask];
-            uint64_t has = vt_get(&s->key);
-            if ((has != EMPTY && has != GONE) || !vt_claim(&s->key, has, BUSY))
-                continue;
-            /* A thread that reads one of these words must then also see that the previous entry
-             * is gone. */
-            vt_publish(&s->word[0], words[0]);
-            vt_publish(&s->word[1], words[1]);
-            uint64_t generation = (vt_get(&s->state) & ~(VALUE | THERE)) + NEXT_GENERATION;
-            vt_publish(&s->state, generation | THERE | (words[2] & VALUE));
-            mark_page(p, part, (hash + i) & mask);
-            vt_publish(&s->key, key);
-            return true;
-        }
+        for (unsigned i = 0; i < PROBES; i++)
+            if (fill(p, part, &p[(hash + i) & mask], key, words))
+                return true;
     }
     return false;
+}
+
+bool vt_table_insert(struct vt_table *table, uint64_t key, const uint64_t words[VT_TABLE_WORDS]) {
+    struct vt_slot *home = home_of(table, key);
+    return (VT_LIKELY(home != NULL) && VT_LIKELY(fill(part_get(table, 0), 0, home, key, words))) ||
+           insert(table, key, words);
 }
 
 /* Called for each slot that has the key; true ends the search. */
 typedef bool (*wanted)(struct vt_slot *slot, uint64_t key, uint64_t words[VT_TABLE_WORDS]);
 
-static inline __attribute__((always_inline)) bool
-search(const struct vt_table *table, uint64_t key, wanted want, uint64_t words[VT_TABLE_WORDS]) {
-    if (key <= BUSY)
+ALWAYS_INLINE bool search(const struct vt_table *table, uint64_t key, wanted want,
+                          uint64_t words[VT_TABLE_WORDS]) {
+    if (key < FIRST_KEY)
         return false;
-    uint64_t hash = mix(key);
+    uint64_t hash = vt_table_hash(key);
     for (unsigned part = 0; part < VT_TABLE_PARTS; part++) {
         struct vt_slot *p = part_get(table, part);
         if (!p)
@@ -136,7 +164,7 @@ search(const struct vt_table *table, uint64_t key, wanted want, uint64_t words[V
         for (unsigned i = 0; i < PROBES; i++) {
             struct vt_slot *s = &p[(hash + i) & mask];
             uint64_t has = vt_see(&s->key);
-            if (has == EMPTY)
+            if (is_empty(s, has))
                 break;
             if (has == key && want(s, key, words))
                 return true;
@@ -146,8 +174,8 @@ search(const struct vt_table *table, uint64_t key, wanted want, uint64_t words[V
 }
 
 /* Reads a slot's words and state. False: the entry is not there. */
-static inline __attribute__((always_inline)) bool
-read_entry(const struct vt_slot *s, uint64_t key, uint64_t words[VT_TABLE_WORDS], uint64_t *state) {
+ALWAYS_INLINE bool read_entry(const struct vt_slot *s, uint64_t key, uint64_t words[VT_TABLE_WORDS],
+                              uint64_t *state) {
     *state = vt_see(&s->state);
     words[0] = vt_see(&s->word[0]);
     words[1] = vt_see(&s->word[1]);
@@ -158,10 +186,7 @@ read_entry(const struct vt_slot *s, uint64_t key, uint64_t words[VT_TABLE_WORDS]
 
 /* Ends the entry with this state. False: another thread changed it first. */
 static bool end_entry(struct vt_slot *s, uint64_t state) {
-    if (!vt_claim(&s->state, state, state & ~(VALUE | THERE)))
-        return false;
-    vt_publish(&s->key, (uint64_t)GONE);
-    return true;
+    return vt_claim(&s->state, state, state & ~(VALUE | THERE));
 }
 
 static bool find_slot(struct vt_slot *s, uint64_t key, uint64_t words[VT_TABLE_WORDS]) {
@@ -169,7 +194,7 @@ static bool find_slot(struct vt_slot *s, uint64_t key, uint64_t words[VT_TABLE_W
     return read_entry(s, key, words, &state);
 }
 
-static bool take_slot(struct vt_slot *s, uint64_t key, uint64_t words[VT_TABLE_WORDS]) {
+ALWAYS_INLINE bool take_slot(struct vt_slot *s, uint64_t key, uint64_t words[VT_TABLE_WORDS]) {
     uint64_t state;
     while (read_entry(s, key, words, &state))
         if (end_entry(s, state))
@@ -189,8 +214,16 @@ bool vt_table_find(const struct vt_table *table, uint64_t key, uint64_t words[VT
     return search(table, key, find_slot, words);
 }
 
-bool vt_table_take(struct vt_table *table, uint64_t key, uint64_t words[VT_TABLE_WORDS]) {
+__attribute__((noinline)) static bool take(const struct vt_table *table, uint64_t key,
+                                           uint64_t words[VT_TABLE_WORDS]) {
     return search(table, key, take_slot, words);
+}
+
+bool vt_table_take(struct vt_table *table, uint64_t key, uint64_t words[VT_TABLE_WORDS]) {
+    struct vt_slot *home = home_of(table, key);
+    return (VT_LIKELY(home != NULL) && VT_LIKELY(vt_see(&home->key) == key) &&
+            take_slot(home, key, words)) ||
+           take(table, key, words);
 }
 
 bool vt_table_take_own(struct vt_table *table, uint64_t key, uint64_t first_word) {
@@ -202,6 +235,51 @@ bool vt_table_replace(struct vt_table *table, uint64_t key, const uint64_t words
     uint64_t was[VT_TABLE_WORDS];
     vt_table_take(table, key, was);
     return vt_table_insert(table, key, words);
+}
+
+/* The key's own slot, which it has since it was last put; else one that is free: an empty one, where there is
+ * one before the end of the search, so that other keys keep theirs. */
+__attribute__((noinline)) static enum vt_table_put put(struct vt_table *table, uint64_t key,
+                                                       const uint64_t words[VT_TABLE_WORDS],
+                                                       uint64_t was[VT_TABLE_WORDS]) {
+    struct vt_slot *p, *spare = NULL;
+    unsigned part, spare_part = 0;
+    enum vt_table_put done = VT_TABLE_NEW;
+    uint64_t hash = vt_table_hash(key);
+    for (part = 0; key >= FIRST_KEY && part < VT_TABLE_PARTS; part++) {
+        if (!(p = part_get(table, part)))
+            break;
+        uint64_t mask = part_slots(part) - 1;
+        for (unsigned i = 0; i < PROBES; i++) {
+            struct vt_slot *s = &p[(hash + i) & mask];
+            uint64_t has = vt_see(&s->key);
+            if (has == key) {
+                if (take_slot(s, key, was))
+                    done = VT_TABLE_REPLACED;
+                if (VT_LIKELY(fill(p, part, s, key, words)))
+                    return done;
+            }
+            bool empty = is_empty(s, has);
+            if (empty ? !spare || spare_part == part : !spare && is_free(vt_get(&s->state))) {
+                spare = s;
+                spare_part = part;
+            }
+            if (empty)
+                break;
+        }
+    }
+    if (spare && fill(part_get(table, spare_part), spare_part, spare, key, words))
+        return done;
+    return vt_table_insert(table, key, words) ? done : VT_TABLE_FULL;
+}
+
+enum vt_table_put vt_table_put(struct vt_table *table, uint64_t key,
+                               const uint64_t words[VT_TABLE_WORDS], uint64_t was[VT_TABLE_WORDS]) {
+    struct vt_slot *home = home_of(table, key);
+    return VT_LIKELY(home != NULL) && VT_LIKELY(vt_see(&home->key) == key) &&
+                   VT_LIKELY(fill(part_get(table, 0), 0, home, key, words))
+               ? VT_TABLE_NEW
+               : put(table, key, words, was);
 }
 
 static bool count_up(struct vt_slot *s, uint64_t key, uint64_t words[VT_TABLE_WORDS]) {
@@ -244,7 +322,7 @@ struct walk {
 static void page_each(struct vt_slot *p, const struct walk *walk) {
     for (unsigned i = 0; i < PAGE_SLOTS; i++) {
         uint64_t key = vt_see(&p[i].key), words[VT_TABLE_WORDS], state;
-        if (key > BUSY && read_entry(&p[i], key, words, &state) &&
+        if (key >= FIRST_KEY && read_entry(&p[i], key, words, &state) &&
             walk->visit(key, words, walk->data) && end_entry(&p[i], state) && walk->taken)
             walk->taken(key, words, walk->data);
     }

@@ -18,6 +18,8 @@
 #ifndef VT_PRELOAD_TABLE_H
 #define VT_PRELOAD_TABLE_H
 
+#include "atomic.h"
+
 #include <stdbool.h>
 #include <stdint.h>
 
@@ -27,12 +29,21 @@
 struct vt_slot {
     uint64_t key;     /* atomic; see table.c */
     uint64_t word[2]; /* atomic */
-    uint64_t state;   /* atomic; word 2 in its lower half */
+    uint64_t state;   /* atomic; word 2 in its lower half, and whether there is an entry */
 };
 
 struct vt_table {
     struct vt_slot *parts[VT_TABLE_PARTS]; /* atomic */
 };
+
+#define VT_TABLE_FIRST_SLOTS (1u << 14)
+
+/* A key's search begins there. */
+static inline uint64_t vt_table_hash(uint64_t key) {
+    key ^= key >> 32;
+    key *= 0x9e3779b97f4a7c15ull;
+    return key ^ key >> 29;
+}
 
 /* Keys are numbers from 3 up; a lower key is never inserted and never found. Word 2 has 32 bits.
  * False: no room. */
@@ -45,6 +56,18 @@ bool vt_table_take(struct vt_table *table, uint64_t key, uint64_t words[VT_TABLE
 bool vt_table_take_own(struct vt_table *table, uint64_t key, uint64_t first_word);
 /* Replaces the entry with this key, or inserts one. */
 bool vt_table_replace(struct vt_table *table, uint64_t key, const uint64_t words[VT_TABLE_WORDS]);
+
+/* Inserts an entry, in place of the one with this key if there is one, whose words it returns. For keys that only one
+ * thread at a time inserts or removes. The key's slot is found at once if it was put before. */
+enum vt_table_put { VT_TABLE_FULL, VT_TABLE_NEW, VT_TABLE_REPLACED };
+enum vt_table_put vt_table_put(struct vt_table *table, uint64_t key,
+                               const uint64_t words[VT_TABLE_WORDS], uint64_t was[VT_TABLE_WORDS]);
+/* Has the processor fetch a key's slot for writing, while other work is done. */
+static inline void vt_table_ahead(const struct vt_table *table, uint64_t key) {
+    uintptr_t slots = (uintptr_t)vt_get(&table->parts[0]); /* NULL does no harm */
+    vt_fetch_to_write(slots +
+                      (vt_table_hash(key) & (VT_TABLE_FIRST_SLOTS - 1)) * sizeof(struct vt_slot));
+}
 
 /* Counted entries: word 2 is a count above 0. These two change the count, and remove the entry
  * when it reaches 0; `words` then returns the entry with count 0. False: no entry. `words` may

@@ -36,8 +36,12 @@ struct vt_live {
 /* live.c: live allocations, a lock-free table (address space, address) -> allocation. `kind`
  * selects the address space (device, host). */
 bool vt_live_insert(const struct vt_live *what); /* false: no room; the caller counts it */
+/* The same, in place of what is live there: a free that we did not see. */
+bool vt_live_put(const struct vt_live *what, struct vt_live *was, bool *replaced);
 bool vt_live_remove(uint64_t address, unsigned kind, struct vt_live *taken); /* false: unknown */
-bool vt_live_known(uint64_t address, unsigned kind);                         /* of this kind */
+void vt_live_ahead(uint64_t address,
+                   unsigned kind); /* will be inserted or removed: fetches its place */
+bool vt_live_known(uint64_t address, unsigned kind); /* of this kind */
 /* Contexts may end from now on: the driver may reuse addresses before their entries are removed. */
 void vt_live_contexts_end(void);
 /* Removes all allocations that end with a context; returns their bytes. */

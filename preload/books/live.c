@@ -43,16 +43,36 @@ static struct vt_live unpack(uint64_t key, const uint64_t words[VT_TABLE_WORDS])
                             .device = (uint8_t)words[2]};
 }
 
-bool vt_live_insert(const struct vt_live *what) {
-    uint64_t words[VT_TABLE_WORDS], was[VT_TABLE_WORDS];
+void vt_live_ahead(uint64_t address, unsigned kind) {
+    vt_table_ahead(&live, key_of(address, kind));
+}
+
+bool vt_live_put(const struct vt_live *what, struct vt_live *was, bool *replaced) {
+    uint64_t words[VT_TABLE_WORDS], had[VT_TABLE_WORDS];
     uint64_t key = key_of(what->address, what->kind);
-    if (VT_UNLIKELY(vt_get(&ends)) && vt_table_take(&live, key, was)) {
-        const struct vt_live ended = unpack(key, was);
-        vt_limit_freed(&ended);
-    }
     pack(what, words);
     vt_rise_more(what);
-    return vt_table_insert(&live, key, words);
+    enum vt_table_put put = vt_table_put(&live, key, words, had);
+    *replaced = put == VT_TABLE_REPLACED;
+    if (VT_UNLIKELY(*replaced)) {
+        *was = unpack(key, had);
+        vt_rise_less(was->stack);
+    }
+    return put != VT_TABLE_FULL;
+}
+
+bool vt_live_insert(const struct vt_live *what) {
+    if (VT_UNLIKELY(vt_get(&ends))) {
+        struct vt_live was;
+        bool replaced, put = vt_live_put(what, &was, &replaced);
+        if (replaced)
+            vt_limit_freed(&was);
+        return put;
+    }
+    uint64_t words[VT_TABLE_WORDS];
+    pack(what, words);
+    vt_rise_more(what);
+    return vt_table_insert(&live, key_of(what->address, what->kind), words);
 }
 
 void vt_live_contexts_end(void) {

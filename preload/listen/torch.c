@@ -125,21 +125,20 @@ struct report {
     unsigned device;
 };
 
-/* Removes the block at an address from the live table. A free of an unknown block is also written,
- * because the report counts those. */
-static void record_free(struct vt_thread *t, const struct report *report, uint64_t ticks,
-                        bool only_known) {
-    struct vt_live was;
-    bool found = vt_live_remove(report->address, VT_KIND_BLOCK, &was);
-    if (found)
-        known_allocated_add(was.device, 0 - was.size);
-    else if (only_known)
-        return;
+static void write_free(struct vt_thread *t, uint64_t address, unsigned device, uint64_t ticks) {
     vt_event_watch_program(ticks);
     vt_log_free(t,
                 &(struct vt_rec_free){.word = vt_word(VT_REC_FREE, VT_KIND_BLOCK, VT_HOOK_torch, 0),
-                                      .when = vt_when(found ? was.device : report->device, ticks),
-                                      .address = report->address});
+                                      .when = vt_when(device, ticks),
+                                      .address = address});
+}
+
+/* Also of an unknown block, because the report counts those. */
+static void record_free(struct vt_thread *t, const struct report *report, uint64_t ticks) {
+    struct vt_live was = {.device = (uint8_t)report->device};
+    vt_live_remove(report->address, VT_KIND_BLOCK, &was);
+    known_allocated_add(was.device, 0 - was.size);
+    write_free(t, report->address, was.device, ticks);
 }
 
 static void record_alloc(struct vt_thread *t, const struct report *report, uint64_t ticks,
@@ -151,9 +150,14 @@ static void record_alloc(struct vt_thread *t, const struct report *report, uint6
                                  .hook = VT_HOOK_torch,
                                  .kind = VT_KIND_BLOCK,
                                  .device = (uint8_t)report->device};
-    record_free(t, report, ticks, true);
-    if (!vt_live_insert(&what))
+    struct vt_live was;
+    bool replaced;
+    if (!vt_live_put(&what, &was, &replaced))
         vt_log_drop(VT_DROP_LIVE);
+    if (VT_UNLIKELY(replaced)) {
+        known_allocated_add(was.device, 0 - was.size);
+        write_free(t, was.address, was.device, ticks);
+    }
     if (vt_log_alloc(
             t, &(struct vt_rec_alloc){
                    .word = vt_word(VT_REC_ALLOC, VT_KIND_BLOCK, VT_HOOK_torch, what.stack),
@@ -175,14 +179,15 @@ static void record_usage(const void *block, int64_t size, const uint64_t totals[
         return;
     const struct report report = {
         .address = (uint64_t)(uintptr_t)block, .size = size, .device = index_of(device)};
-    struct vt_recording rec = vt_event_open();
+    uint64_t ticks;
+    vt_live_ahead(report.address, VT_KIND_BLOCK);
+    struct vt_recording rec = vt_event_open_at(&ticks);
     if (!rec.thread)
         return;
-    uint64_t ticks = vt_log_ticks();
     if (size > 0)
         record_alloc(rec.thread, &report, ticks, caller);
     else
-        record_free(rec.thread, &report, ticks, false);
+        record_free(rec.thread, &report, ticks);
     vt_moments_framework_reports();
     if (totals)
         write_totals(rec.thread, report.device, ticks, totals[0], totals[1]);

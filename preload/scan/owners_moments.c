@@ -196,7 +196,8 @@ static void look(void) {
 /* --- out of memory --- */
 
 void vt_moments_framework_reports(void) {
-    vt_put(&framework, 1);
+    if (VT_UNLIKELY(!vt_get(&framework))) /* not written by each event of all threads */
+        vt_put(&framework, 1);
 }
 
 static void out_of_memory(uint32_t site) {

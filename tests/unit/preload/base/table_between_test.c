@@ -37,7 +37,7 @@ static uint64_t other_key; /* another one, whose search begins at the same slot 
 
 static int find_other_key(void **state) {
     (void)state;
-    for (other_key = KEY + 1; (mix(other_key) ^ mix(KEY)) & (FIRST_SLOTS - 1);)
+    for (other_key = KEY + 1; (vt_table_hash(other_key) ^ vt_table_hash(KEY)) & (FIRST_SLOTS - 1);)
         other_key++;
     return 0;
 }
@@ -55,6 +55,10 @@ static int one_entry(void **state) {
 static void end_and_use_for(uint64_t key, uint32_t count) {
     assert_true(vt_table_count_down(&table, KEY, NULL));
     assert_true(vt_table_insert(&table, key, (uint64_t[3]){20, 21, count}));
+}
+
+static void use_for_other(void) {
+    assert_true(vt_table_insert(&table, other_key, (uint64_t[3]){20, 21, 1}));
 }
 
 static void end_and_use_for_other(void) {
@@ -145,6 +149,28 @@ static void walk_leaves_new_entry(void **state) {
     expect(KEY, 20, 1);
 }
 
+/* The slot is no longer free, or its entry no longer there, when the put comes to it. */
+static void put_leaves_anothers_slot(void **state) {
+    uint64_t words[VT_TABLE_WORDS];
+    (void)state;
+    assert_true(vt_table_take(&table, KEY, words));
+    between = use_for_other;
+    assert_int_equal(vt_table_put(&table, KEY, (uint64_t[3]){30, 31, 3}, words), VT_TABLE_NEW);
+    expect(other_key, 20, 1);
+    expect(KEY, 30, 3);
+}
+
+static void put_answers_what_it_replaced(void **state) {
+    uint64_t words[VT_TABLE_WORDS];
+    (void)state;
+    between = end_and_use_again;
+    assert_int_equal(vt_table_put(&table, KEY, (uint64_t[3]){30, 31, 3}, words), VT_TABLE_REPLACED);
+    assert_true(words[0] == 20 && words[1] == 21 && words[2] == 1);
+    expect(KEY, 30, 3);
+    assert_true(vt_table_take(&table, KEY, words));
+    assert_false(vt_table_find(&table, KEY, words));
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup(up_leaves_anothers_count, one_entry),
@@ -154,6 +180,8 @@ int main(void) {
         cmocka_unit_test_setup(take_answers_what_it_took, one_entry),
         cmocka_unit_test_setup(owner_leaves_anothers_entry, one_entry),
         cmocka_unit_test_setup(walk_leaves_new_entry, one_entry),
+        cmocka_unit_test_setup(put_leaves_anothers_slot, one_entry),
+        cmocka_unit_test_setup(put_answers_what_it_replaced, one_entry),
     };
     return cmocka_run_group_tests(tests, find_other_key, NULL);
 }

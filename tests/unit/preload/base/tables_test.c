@@ -68,6 +68,50 @@ static void tables(void **state) {
     assert_false(vt_table_take(&table, ~0ull, words));
 }
 
+/* The slot that has the key; NULL: none. */
+static const struct vt_slot *slot_with(const struct vt_table *table, uint64_t key) {
+    for (unsigned i = 0; i < 1u << 14; i++)
+        if (table->parts[0][i].key == key)
+            return &table->parts[0][i];
+    return NULL;
+}
+
+/* A key that was put before is put into its slot again, though other keys came to slots before it. */
+static void put_again(void **state) {
+    (void)state;
+    static struct vt_table table;
+    enum { MANY = 100000 }; /* more than the first two parts hold */
+    uint64_t words[VT_TABLE_WORDS], n = 0;
+    assert_int_equal(vt_table_put(&table, 2, (uint64_t[3]){1, 2, 3}, words), VT_TABLE_FULL);
+    for (uint64_t key = 3; key < 8000; key++)
+        assert_int_equal(vt_table_put(&table, key, (uint64_t[3]){key + 1, 1, 0}, words),
+                         VT_TABLE_NEW);
+    for (uint64_t key = 3; key < 8000; key++)
+        assert_true(vt_table_take(&table, key, words));
+    for (uint64_t key = 8000 - 1; key >= 3; key--) {
+        const struct vt_slot *slot = slot_with(&table, key);
+        assert_int_equal(vt_table_put(&table, key, (uint64_t[3]){key + 1, 2, 0}, words),
+                         VT_TABLE_NEW);
+        assert_ptr_equal(slot, slot_with(&table, key));
+        assert_true(vt_table_find(&table, key, words) && words[1] == 2);
+    }
+    for (uint64_t key = 3; key < MANY; key++) {
+        enum vt_table_put put =
+            vt_table_put(&table, key, (uint64_t[3]){key + 1, 3 * key, 5}, words);
+        assert_int_equal(put, key < 8000 ? VT_TABLE_REPLACED : VT_TABLE_NEW);
+        if (put == VT_TABLE_REPLACED)
+            assert_true(words[0] == key + 1 && words[1] == 2 && words[2] == 0);
+    }
+    vt_table_each(&table, count_all, NULL, &n); /* takes the odd ones out */
+    assert_int_equal(n, MANY - 3);
+    for (uint64_t key = 3; key < MANY; key++)
+        assert_int_equal(vt_table_put(&table, key, (uint64_t[3]){key + 1, 0, 0}, words),
+                         key & 1 ? VT_TABLE_NEW : VT_TABLE_REPLACED);
+    n = 0;
+    vt_table_each(&table, count_all, NULL, &n);
+    assert_int_equal(n, MANY - 3);
+}
+
 static void counted(void **state) {
     (void)state;
     static struct vt_table table;
@@ -374,6 +418,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(walks),
         cmocka_unit_test(tables),
+        cmocka_unit_test(put_again),
         cmocka_unit_test(counted),
         cmocka_unit_test(taken_by_its_owner),
         cmocka_unit_test(walk_meets_new_entry),

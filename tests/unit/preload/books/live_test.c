@@ -97,7 +97,12 @@ static void *work(void *arg) {
                                .kind = (uint8_t)kind_of(i),
                                .device = (uint8_t)w->number};
         struct vt_live was;
-        if (!w->size[i]) {
+        bool replaced;
+        if (i & 1 && (!w->size[i] || next(w) % 8 == 0)) {
+            w->faults += !vt_live_put(&what, &was, &replaced);
+            w->faults += replaced != (w->size[i] > 0) || (replaced && was.size != w->size[i]);
+            w->size[i] = what.size;
+        } else if (!w->size[i]) {
             w->faults += vt_live_remove(what.address, what.kind, &was);
             w->faults += !vt_live_insert(&what);
             w->size[i] = what.size;
@@ -189,6 +194,20 @@ static void spaces_are_apart_and_no_address_is_none(void **unused) {
     assert_int_equal(2, was.size);
 }
 
+/* A block's free was not seen, and its address is given out again. */
+static void what_takes_a_place_tells_what_was_there(void **unused) {
+    (void)unused;
+    struct vt_live was, first = {.address = 0x5000, .size = 1, .stack = 3, .kind = VT_KIND_BLOCK},
+                        next = {.address = 0x5000, .size = 2, .stack = 4, .kind = VT_KIND_BLOCK};
+    bool replaced;
+    assert_true(vt_live_put(&first, &was, &replaced) && !replaced);
+    assert_true(vt_live_put(&next, &was, &replaced) && replaced);
+    assert_true(was.address == 0x5000 && was.size == 1 && was.stack == 3);
+    assert_true(vt_live_remove(0x5000, VT_KIND_BLOCK, &was));
+    assert_int_equal(2, was.size);
+    assert_false(vt_live_remove(0x5000, VT_KIND_BLOCK, &was));
+}
+
 /* A context has ended, and the driver has given one of its addresses to another context's memory
  * before the old entry was taken out: by then, or while the walk is at work. */
 static const struct vt_live
@@ -229,6 +248,7 @@ int main(void) {
         cmocka_unit_test(random_work_matches_what_each_thread_knows),
         cmocka_unit_test(it_grows_and_finds_everything_again),
         cmocka_unit_test(spaces_are_apart_and_no_address_is_none),
+        cmocka_unit_test(what_takes_a_place_tells_what_was_there),
         cmocka_unit_test(memory_that_is_another_contexts_already),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
