@@ -21,9 +21,10 @@ static FILE *page; /* where the text goes */
 static const char help[] =
     "usage: vramtrace diff [options] BEFORE AFTER\n"
     "\n"
-    "Compares what two runs hold at the end, site by site: what is new, gone, larger\n"
-    "or smaller. BEFORE and AFTER are logs, or folders, which stand for their newest\n"
-    "runs. Sites are matched by call stack, even if files were edited or rebuilt.\n"
+    "Compares what two runs leak and hold at the end, site by site: what is new,\n"
+    "gone, larger or smaller. BEFORE and AFTER are logs, or folders, which stand for\n"
+    "their newest runs. Sites are matched by call stack, even if files were edited or\n"
+    "rebuilt.\n"
     "\n"
     "  --format NAME     text or json (schema vramtrace-diff/1)\n"
     "  --top N           rows of each kind (text: 20)\n"
@@ -81,18 +82,25 @@ static void caller(const struct vt_diff_side *side) {
     }
 }
 
+static const char *verdict(const struct vt_diff_row *r, unsigned side) {
+    const struct vt_diff_side *s = &r->sides[side];
+    if (!s->there)
+        return "not there";
+    if (s->verdict == VT_VERDICT_FREED && r->bytes[side])
+        return "freed at exit";
+    return vt_verdict_names[s->verdict];
+}
+
 static void row(const struct vt_diff_row *r) {
+    struct vt_text text = {.options = &(struct vt_format_options){0}, .out = page};
     const struct vt_diff_side *side = &r->sides[r->sides[1].there];
     char *frame_text = vt_stack_text(side->process, side->site->stack, VT_TEXT_WIDTH - 28, false);
     char *call = vt_stack_key_call_text(side->site);
-    fprintf(page, "  %10s -> %10s  %s\n", VT_BYTES(r->sides[0].live_bytes),
-            VT_BYTES(r->sides[1].live_bytes), frame_text);
+    fprintf(page, "  %10s -> %10s  %s\n", VT_BYTES(r->bytes[0]), VT_BYTES(r->bytes[1]), frame_text);
     caller(side);
-    fprintf(page, "  %26s", "");
-    for (int i = 0; i < 2; i++)
-        fprintf(page, "%s%s", i ? " -> " : "",
-                r->sides[i].there ? vt_verdict_names[r->sides[i].verdict] : "not there");
-    fprintf(page, ", %s\n", call);
+    char *verdicts = vt_formatted("%s -> %s, %s", verdict(r, 0), verdict(r, 1), call);
+    vt_text_wrap(&text, "", 28, verdicts);
+    free(verdicts);
     if (r->likeness && r->likeness < 100)
         fprintf(page, "  %26sstacks %u %% alike\n", "", r->likeness);
     free(frame_text);
@@ -123,12 +131,35 @@ static void name_run(const char *label, const struct vt_model *model) {
     fprintf(page, "%s\n", date);
 }
 
-static void write_text(const struct vt_diff *d, const struct options *o) {
+/* Returns how many sites changed. */
+static uint32_t write_rows(const struct vt_diff *d, const struct options *o) {
     static const char *const headings[VT_DIFF_STATES] = {[VT_DIFF_APPEARED] = "APPEARED",
                                                          [VT_DIFF_GREW] = "GREW",
                                                          [VT_DIFF_SHRANK] = "SHRANK",
                                                          [VT_DIFF_WENT] = "WENT"};
     bool colour = vt_wants_colour(1);
+    uint32_t at = 0, changed = 0;
+    for (int kind = 0; kind < 2; kind++)
+        for (int state = 0; state < VT_DIFF_STATES; state++) {
+            uint32_t count = d->counts[kind][state];
+            const struct vt_diff_row *rows = &d->rows[at];
+            at += count;
+            if (!count || state == VT_DIFF_SAME)
+                continue;
+            changed += count;
+            fprintf(page, "\n%s%s%s%s   %u site%s\n",
+                    style(colour, state < VT_DIFF_SHRANK ? VT_STYLE_BAD : VT_STYLE_GOOD),
+                    kind ? "" : "LEAK ", headings[state], style(colour, VT_STYLE_NONE), count,
+                    vt_plural(count));
+            for (uint32_t i = 0; i < count && i < o->top; i++)
+                row(&rows[i]);
+            if (count > o->top)
+                fprintf(page, "  and %u more (--top)\n", count - o->top);
+        }
+    return changed;
+}
+
+static void write_text(const struct vt_diff *d, const struct options *o) {
     const struct vt_diff_total *a = &d->totals[0], *b = &d->totals[1];
     fprintf(page, "  %-22s %12s %12s %14s\n", "", "before", "after", "change");
     total("leaked", a->leaked_bytes, b->leaked_bytes, true);
@@ -139,48 +170,95 @@ static void write_text(const struct vt_diff *d, const struct options *o) {
     total("out-of-memory errors", a->ooms, b->ooms, false);
     if (a->processes > 1 || b->processes > 1)
         total("processes", a->processes, b->processes, false);
-    uint32_t at = 0;
-    for (int state = 0; state < VT_DIFF_SAME; state++) {
-        uint32_t count = d->counts[state];
-        if (count)
-            fprintf(page, "\n%s%s%s   %u site%s\n",
-                    style(colour, state < VT_DIFF_SHRANK ? VT_STYLE_BAD : VT_STYLE_GOOD),
-                    headings[state], style(colour, VT_STYLE_NONE), count, vt_plural(count));
-        for (uint32_t i = 0; i < count && i < o->top; i++)
-            row(&d->rows[at + i]);
-        if (count > o->top)
-            fprintf(page, "  and %u more (--top)\n", count - o->top);
-        at += count;
+    fputs(write_rows(d, o) ? "" : "\nevery site holds as much as before\n", page);
+}
+
+/* When both snapshots were taken, which are of one kind: "at the end of both". Free it. */
+static char *moment_of_both(const struct vt_snapshot *before, const struct vt_snapshot *after) {
+    if (!strcmp(before->why, "end"))
+        return vt_strdup("at the end of both");
+    if (!strcmp(before->why, "oom"))
+        return vt_strdup("as memory ran out in both");
+    if (!before->passing && before->phase && *before->phase)
+        return vt_formatted("at the last '%s' of both", before->phase);
+    return vt_formatted("%sbefore at %s, after at %s", before->passing ? "as memory grew: " : "",
+                        VT_DURATION(before->at), VT_DURATION(after->at));
+}
+
+static void owners_heading(const struct vt_diff_moments *m) {
+    bool colour = vt_wants_colour(1);
+    fprintf(page, "\n%sOWNERS%s   what keeps it, ", style(colour, VT_STYLE_HEAD),
+            style(colour, VT_STYLE_NONE));
+    if (m->alike) {
+        char *moment = moment_of_both(m->shown[0], m->shown[1]);
+        char *text = vt_printable(moment);
+        fprintf(page, "%s\n", text);
+        free(text);
+    } else {
+        char *moments[] = {vt_snapshot_moment(m->shown[0]), vt_snapshot_moment(m->shown[1])};
+        fprintf(page, "before %s, after %s\n", moments[0], moments[1]);
+        free(moments[0]);
+        free(moments[1]);
     }
-    if (at == 0)
-        fputs("\nevery site holds as much at the end as before\n", page);
+    if (!m->tell)
+        fputs(m->alike
+                  ? "  Only a part was looked at: what one run does not show may be there unseen.\n"
+                  : "  These are different moments: what only one shows has not come or gone.\n",
+              page);
+}
+
+static char *owner_text(const struct vt_diff_owner *r, unsigned side) {
+    const struct vt_memory_owner *owner = r->owner[side];
+    char *text = vt_owner_text(r->process[side], owner, 0);
+    bool plain = owner->purpose == VT_PURPOSE_OTHER;
+    char *whole = vt_formatted("%s%s%s", text, plain ? "" : ": ",
+                               plain ? "" : vt_purpose_names[owner->purpose]);
+    free(text);
+    return whole;
+}
+
+static void owner_row(const struct vt_diff_owner *r) {
+    struct vt_text text = {.options = &(struct vt_format_options){0}, .out = page};
+    unsigned side = vt_diff_owner_side(r);
+    char amounts[2][32], label[80];
+    for (unsigned i = 0; i < 2; i++)
+        snprintf(amounts[i], sizeof amounts[i], "%s",
+                 r->owner[i] || r->comparable ? VT_BYTES(r->bytes[i]) : "not seen");
+    snprintf(label, sizeof label, "  %10s -> %10s", amounts[0], amounts[1]);
+    char *whole = owner_text(r, side);
+    vt_text_wrap(&text, label, 28, whole);
+    free(whole);
+    if (r->owner[0] && r->owner[1] && r->owner[0]->id != r->owner[1]->id) {
+        whole = owner_text(r, 0);
+        char *was = vt_formatted("before: %s", whole);
+        vt_text_wrap(&text, "", 28, was);
+        free(was);
+        free(whole);
+    }
 }
 
 /* What each owner holds, where that changed, and somebody looked for owners in both runs. */
 static void write_owners(const struct vt_diff *d, const struct options *o) {
-    struct vt_text text = {.options = &(struct vt_format_options){0}, .out = page};
-    uint32_t changed = 0;
-    for (uint32_t i = 0; i < d->owner_count && d->owners_known[0] && d->owners_known[1]; i++) {
+    const struct vt_diff_moments *m = &d->moments;
+    uint32_t changed = 0, unseen = 0;
+    if (!m->shown[0] != !m->shown[1])
+        fprintf(page, "\n%sOWNERS%s   not compared: the run %s has no snapshot of owners\n",
+                style(vt_wants_colour(1), VT_STYLE_HEAD), style(vt_wants_colour(1), VT_STYLE_NONE),
+                m->shown[0] ? "after" : "before");
+    for (uint32_t i = 0; i < d->owner_count && m->shown[0] && m->shown[1]; i++) {
         const struct vt_diff_owner *r = &d->owners[i];
-        char label[64];
-        if (r->bytes[0] == r->bytes[1] || ++changed > o->top)
+        unseen += r->unseen;
+        if (r->bytes[0] == r->bytes[1] || r->unseen || ++changed > o->top)
             continue;
         if (changed == 1)
-            fprintf(page, "\n%sOWNERS%s   what keeps it\n",
-                    style(vt_wants_colour(1), VT_STYLE_HEAD),
-                    style(vt_wants_colour(1), VT_STYLE_NONE));
-        snprintf(label, sizeof label, "  %10s -> %10s", VT_BYTES(r->bytes[0]),
-                 VT_BYTES(r->bytes[1]));
-        char *owner = vt_owner_text(r->process, r->owner, 0);
-        bool plain = r->owner->purpose == VT_PURPOSE_OTHER;
-        char *whole = vt_formatted("%s%s%s", owner, plain ? "" : ": ",
-                                   plain ? "" : vt_purpose_names[r->owner->purpose]);
-        vt_text_wrap(&text, label, 28, whole);
-        free(owner);
-        free(whole);
+            owners_heading(m);
+        owner_row(r);
     }
     if (changed > o->top)
         fprintf(page, "  and %u more (--top)\n", changed - o->top);
+    if (changed && unseen)
+        fprintf(page, "  and %u seen in one run only, whose call site%s as much in both\n", unseen,
+                unseen == 1 ? " holds" : "s hold");
 }
 
 /* --- json --- */
@@ -196,6 +274,8 @@ static void json_side(struct vt_json *j, const char *name, const struct vt_diff_
     vt_json_string(j, "verdict", vt_verdict_names[s->verdict]);
     vt_json_number(j, "live_bytes", s->live_bytes);
     vt_json_number(j, "live_count", s->live_count);
+    vt_json_number(j, "held_bytes", s->held_bytes);
+    vt_json_number(j, "leaked_bytes", s->leaked_bytes);
     vt_json_number(j, "bytes_at_peak", s->bytes_at_peak);
     vt_json_number(j, "allocated_bytes", s->allocated_bytes);
     vt_json_number(j, "alloc_count", s->alloc_count);
@@ -217,17 +297,40 @@ static void json_total(struct vt_json *j, const char *name, const struct vt_diff
     vt_json_close(j, '}');
 }
 
+/* When the owners were seen that are compared. */
+static void json_moments(struct vt_json *j, const struct vt_diff_moments *m) {
+    static const char *const sides[] = {"before", "after"};
+    vt_json_open(j, "owner_moments", '{');
+    vt_json_boolean(j, "alike", m->alike);
+    vt_json_boolean(j, "whole", m->tell);
+    for (unsigned side = 0; side < 2; side++) {
+        const struct vt_snapshot *s = m->shown[side];
+        if (!s) {
+            vt_json_null(j, sides[side]);
+            continue;
+        }
+        vt_json_open(j, sides[side], '{');
+        vt_json_string(j, "why", s->why);
+        vt_json_string(j, "phase", s->phase);
+        vt_json_number(j, "at_ns", s->at);
+        vt_json_close(j, '}');
+    }
+    vt_json_close(j, '}');
+}
+
 static void json_owners(struct vt_json *j, const struct vt_diff *d) {
     static const char *const sides[] = {"before", "after"};
     vt_json_open(j, "owners", '[');
     for (uint32_t i = 0; i < d->owner_count; i++) {
         const struct vt_diff_owner *r = &d->owners[i];
+        const struct vt_memory_owner *owner = r->owner[vt_diff_owner_side(r)];
         vt_json_open(j, NULL, '{');
-        vt_json_string(j, "owner", r->owner->key);
-        vt_json_string(j, "name", r->owner->name);
-        vt_json_string(j, "role", vt_purpose_names[r->owner->purpose]);
+        vt_json_string(j, "owner", owner->key);
+        vt_json_string(j, "name", owner->name);
+        vt_json_string(j, "name_before", r->owner[0] ? r->owner[0]->name : NULL);
+        vt_json_string(j, "role", vt_purpose_names[owner->purpose]);
         for (unsigned side = 0; side < 2; side++) {
-            if (!d->owners_known[side]) {
+            if (!d->moments.shown[side] || (!r->owner[side] && !r->comparable)) {
                 vt_json_null(j, sides[side]);
                 continue;
             }
@@ -253,6 +356,7 @@ static void write_json(const struct vt_diff *d) {
         const struct vt_site *site = r->sides[r->sides[1].there].site;
         vt_json_open(&j, NULL, '{');
         vt_json_string(&j, "change", vt_diff_names[r->state]);
+        vt_json_boolean(&j, "leak", r->leak);
         vt_json_string(&j, "api", site->api);
         vt_json_string(&j, "layer", vt_stack_key_layer(site->layer));
         vt_json_number(&j, "likeness_percent", r->likeness ? r->likeness : VT_UNKNOWN);
@@ -261,6 +365,7 @@ static void write_json(const struct vt_diff *d) {
         vt_json_close(&j, '}');
     }
     vt_json_close(&j, ']');
+    json_moments(&j, &d->moments);
     json_owners(&j, d);
     vt_json_close(&j, '}');
     putchar('\n');

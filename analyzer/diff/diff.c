@@ -4,6 +4,7 @@
  */
 #include "diff.h"
 
+#include "gate/gate.h"
 #include "vramtrace/log_format.h"
 
 #include <stdlib.h>
@@ -101,9 +102,27 @@ static void add_site(struct groups *groups, const struct vt_process *p,
         side->verdict = site->verdict;
     side->live_bytes += site->live_bytes;
     side->live_count += site->live_count;
+    side->held_bytes += p->python ? site->held_bytes : site->live_bytes;
     side->bytes_at_peak += site->bytes_at_peak;
     side->allocated_bytes += site->allocated_bytes;
     side->alloc_count += site->alloc_count;
+}
+
+/* What the gate would fail. An interpreter may have freed it at the end, so this is not what is live. */
+static void add_leaks(const struct vt_model *model, struct groups *groups,
+                      struct vt_diff_total *total) {
+    struct vt_gate_options options = {.max_peak = VT_UNKNOWN};
+    struct vt_gate gate;
+    vt_gate_judge(model, &options, &gate);
+    for (uint32_t i = 0; i < gate.count; i++) {
+        const struct vt_gate_finding *f = &gate.findings[i];
+        uint32_t at = vt_map_get(&groups->by_hash, f->group);
+        if (!f->site || f->outcome != VT_GATE_FAILS || at == VT_MAP_NONE)
+            continue;
+        groups->all[at].side.leaked_bytes += f->bytes;
+        total->leaked_bytes += f->bytes;
+    }
+    vt_gate_free(&gate);
 }
 
 static void collect(const struct vt_model *model, struct groups *groups,
@@ -111,11 +130,8 @@ static void collect(const struct vt_model *model, struct groups *groups,
     *total = (struct vt_diff_total){.processes = model->process_count};
     for (uint32_t i = 0; i < model->process_count; i++) {
         const struct vt_process *p = &model->processes[i];
-        for (uint32_t j = 0; j < p->site_count; j++) {
+        for (uint32_t j = 0; j < p->site_count; j++)
             add_site(groups, p, &p->sites[j]);
-            if (vt_verdict_fails_by_default(p, p->sites[j].verdict))
-                total->leaked_bytes += p->sites[j].live_bytes;
-        }
         for (uint32_t j = 0; j < p->device_count; j++) {
             const struct vt_device *d = &p->devices[j];
             total->live_bytes += d->live_bytes;
@@ -126,6 +142,7 @@ static void collect(const struct vt_model *model, struct groups *groups,
         }
         total->ooms += p->oom_count + p->ooms_left_out;
     }
+    add_leaks(model, groups, total);
 }
 
 static void free_groups(struct groups *groups) {
@@ -137,6 +154,15 @@ static void free_groups(struct groups *groups) {
 
 /* --- matching --- */
 
+/* What a side of a row holds, to compare. A leak that was fixed is compared with what is still live:
+ * what it held for a while is no leak. */
+static uint64_t amount(const struct vt_diff_row *row, unsigned side) {
+    const struct vt_diff_side *s = &row->sides[side];
+    if (!row->leak)
+        return s->held_bytes;
+    return s->leaked_bytes > s->live_bytes ? s->leaked_bytes : s->live_bytes;
+}
+
 static void add_row(struct vt_diff *diff, struct group *before, struct group *after,
                     double likeness) {
     struct vt_diff_row *row = &diff->rows[diff->count++];
@@ -145,13 +171,14 @@ static void add_row(struct vt_diff *diff, struct group *before, struct group *af
         row->sides[0] = before->side;
     if (after)
         row->sides[1] = after->side;
-    uint64_t was = row->sides[0].live_bytes, is = row->sides[1].live_bytes;
+    row->leak = row->sides[0].leaked_bytes || row->sides[1].leaked_bytes;
+    uint64_t was = row->bytes[0] = amount(row, 0), is = row->bytes[1] = amount(row, 1);
     row->state = was == is  ? VT_DIFF_SAME
                  : !was     ? VT_DIFF_APPEARED
                  : !is      ? VT_DIFF_WENT
                  : is > was ? VT_DIFF_GREW
                             : VT_DIFF_SHRANK;
-    diff->counts[row->state]++;
+    diff->counts[!row->leak][row->state]++;
     if (before)
         before->matched = true;
     if (after)
@@ -176,7 +203,7 @@ static int by_score(const void *a, const void *b) {
 /* The largest first, because only COMPARED of them are compared. */
 static int by_size(const void *a, const void *b) {
     const struct group *x = *(struct group *const *)a, *y = *(struct group *const *)b;
-    return VT_ORDER({y->side.live_bytes, x->side.live_bytes},
+    return VT_ORDER({y->side.held_bytes, x->side.held_bytes},
                     {y->side.allocated_bytes, x->side.allocated_bytes}, {x->key.hash, y->key.hash});
 }
 
@@ -206,7 +233,7 @@ static void match_alike(struct vt_diff *diff, struct groups *before, struct grou
                 continue;
             VT_GROW(pairs, count, room);
             pairs[count++] = (struct pair){a[i], b[j], score, likeness,
-                                           a[i]->side.live_bytes + b[j]->side.live_bytes};
+                                           a[i]->side.held_bytes + b[j]->side.held_bytes};
         }
     vt_sort(pairs, count, sizeof *pairs, by_score);
     for (uint32_t i = 0; i < count; i++)
@@ -218,7 +245,7 @@ static void match_alike(struct vt_diff *diff, struct groups *before, struct grou
 }
 
 static uint64_t change(const struct vt_diff_row *row) {
-    uint64_t was = row->sides[0].live_bytes, is = row->sides[1].live_bytes;
+    uint64_t was = row->bytes[0], is = row->bytes[1];
     return was > is ? was - is : is - was;
 }
 
@@ -228,8 +255,8 @@ static uint64_t id_of(const struct vt_diff_row *row) {
 
 static int by_change(const void *a, const void *b) {
     const struct vt_diff_row *x = a, *y = b;
-    return VT_ORDER({x->state, y->state}, {change(y), change(x)},
-                    {y->sides[1].live_bytes, x->sides[1].live_bytes}, {id_of(x), id_of(y)});
+    return VT_ORDER({!x->leak, !y->leak}, {x->state, y->state}, {change(y), change(x)},
+                    {y->bytes[1], x->bytes[1]}, {id_of(x), id_of(y)});
 }
 
 void vt_diff_make(const struct vt_model *before, const struct vt_model *after,
@@ -252,6 +279,7 @@ void vt_diff_make(const struct vt_model *before, const struct vt_model *after,
         if (!sides[1].all[i].matched)
             add_row(diff, NULL, &sides[1].all[i], 0);
     vt_sort(diff->rows, diff->count, sizeof *diff->rows, by_change);
+    vt_diff_moments_choose(before, after, &diff->moments);
     vt_diff_owners_make(before, after, diff);
     free_groups(&sides[0]);
     free_groups(&sides[1]);
@@ -260,5 +288,7 @@ void vt_diff_make(const struct vt_model *before, const struct vt_model *after,
 void vt_diff_free(struct vt_diff *diff) {
     free(diff->rows);
     free(diff->owners);
+    free(diff->moments.of[0]);
+    free(diff->moments.of[1]);
     *diff = (struct vt_diff){0};
 }

@@ -1,12 +1,18 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * The comparison of two runs by owner (see diff.h): what one name holds before and after. A name is
- * the same in both runs, however its memory was allocated.
+ * the same in both runs, however its memory was allocated. What has another name is still the same
+ * memory if one site allocated it for one role, and its name ends alike, its size is the same, or
+ * there is nothing else that it could be: a weight is `self.fc.weight` in forward(), and
+ * `trainer.model.fc.weight` in main().
  */
 #include "diff.h"
 
 #include <stdlib.h>
 #include <string.h>
+
+/* The most owners of one run only to compare with those of the other. */
+#define COMPARED 500
 
 struct collecting {
     struct vt_diff *diff;
@@ -14,38 +20,233 @@ struct collecting {
     uint32_t room;
 };
 
-static void collect(struct collecting *c, const struct vt_model *model, unsigned side) {
+static void add_owner(struct collecting *c, const struct vt_process *p,
+                      const struct vt_memory_owner *owner, unsigned side) {
     struct vt_diff *d = c->diff;
-    for (uint32_t i = 0; i < model->process_count; i++) {
-        const struct vt_process *p = &model->processes[i];
-        const struct vt_snapshot *s = vt_process_snapshot_shown(p);
-        d->owners_known[side] |= s != NULL;
-        for (uint32_t k = 0; s && k < s->owner_count; k++) {
-            uint32_t at = vt_map_get(&c->by_id, s->owners[k].id);
-            if (!s->owners[k].count)
-                continue;
-            if (at == VT_MAP_NONE) {
-                at = d->owner_count;
-                VT_GROW(d->owners, d->owner_count, c->room);
-                d->owners[d->owner_count++] = (struct vt_diff_owner){0};
-                vt_map_put(&c->by_id, s->owners[k].id, at);
-            }
-            d->owners[at].process = p; /* as it is called after, if it is there then */
-            d->owners[at].owner = &s->owners[k];
-            d->owners[at].bytes[side] += s->owners[k].bytes;
-            d->owners[at].count[side] += s->owners[k].count;
-        }
+    uint32_t at = vt_map_get(&c->by_id, owner->id);
+    if (!owner->count)
+        return;
+    if (at == VT_MAP_NONE) {
+        at = d->owner_count;
+        VT_GROW(d->owners, d->owner_count, c->room);
+        d->owners[d->owner_count++] = (struct vt_diff_owner){0};
+        vt_map_put(&c->by_id, owner->id, at);
     }
+    d->owners[at].process[side] = p;
+    d->owners[at].owner[side] = owner;
+    d->owners[at].bytes[side] += owner->bytes;
+    d->owners[at].count[side] += owner->count;
+}
+
+static void collect(struct collecting *c, const struct vt_model *model, unsigned side) {
+    for (uint32_t i = 0; i < model->process_count; i++) {
+        const struct vt_snapshot *s = c->diff->moments.of[side][i];
+        for (uint32_t k = 0; s && k < s->owner_count; k++)
+            add_owner(c, &model->processes[i], &s->owners[k], side);
+    }
+}
+
+/* --- one memory under two names --- */
+
+/* An owner of one run only. */
+struct single {
+    struct vt_diff_owner *row;
+    const struct vt_memory_owner *owner;
+    uint32_t site; /* index in vt_diff.rows, of the site that it has most of */
+    uint64_t bytes, count;
+    bool matched;
+};
+
+/* Numbers a run's sites by the rows that they are in. */
+static void number_sites(const struct vt_diff *d, unsigned side, struct vt_map *numbers) {
+    for (uint32_t i = 0; i < d->count; i++) {
+        struct vt_stack_key key;
+        if (!d->rows[i].sides[side].there)
+            continue;
+        vt_stack_key_make(d->rows[i].sides[side].site, &key);
+        vt_map_put(numbers, key.hash, i);
+        vt_stack_key_free(&key);
+    }
+}
+
+static int by_size(const void *a, const void *b) {
+    const struct single *x = a, *y = b;
+    return VT_ORDER({y->bytes, x->bytes}, {x->owner->id, y->owner->id});
+}
+
+/* The owners of one run only, the largest first. */
+static struct single *singles_of(struct vt_diff *d, unsigned side, uint32_t *count) {
+    struct single *singles = vt_alloc(d->owner_count, sizeof *singles);
+    struct vt_map numbers = {0};
+    number_sites(d, side, &numbers);
+    *count = 0;
+    for (uint32_t i = 0; i < d->owner_count; i++) {
+        struct vt_diff_owner *row = &d->owners[i];
+        const struct vt_memory_owner *owner = row->owner[side];
+        struct vt_stack_key key;
+        if (!owner || row->owner[!side] || !owner->site_count)
+            continue;
+        vt_stack_key_make(&row->process[side]->sites[owner->sites[0].site], &key);
+        uint32_t site = vt_map_get(&numbers, key.hash);
+        vt_stack_key_free(&key);
+        if (site != VT_MAP_NONE)
+            singles[(*count)++] = (struct single){
+                row, owner, site, row->bytes[side], row->count[side], false,
+            };
+    }
+    vt_map_free(&numbers);
+    vt_sort(singles, *count, sizeof *singles, by_size);
+    if (*count > COMPARED)
+        *count = COMPARED;
+    return singles;
+}
+
+/* Where the last part of the name's first `length` characters begins. */
+static size_t last_part(const char *name, size_t length) {
+    while (length && name[length - 1] != '.')
+        length--;
+    return length;
+}
+
+/* A name's length without the function that a variable is local to. */
+static size_t name_length(const char *name) {
+    const char *function = strstr(name, " (local of ");
+    return function ? (size_t)(function - name) : strlen(name);
+}
+
+/* How many parts two names have in common at their ends: of `self.fc.weight` and `model.fc.weight`
+ * two. */
+static unsigned common_end(const char *a, const char *b) {
+    size_t n = name_length(a), m = name_length(b);
+    unsigned parts = 0;
+    while (n && m) {
+        size_t i = last_part(a, n), j = last_part(b, m);
+        if (n - i != m - j || memcmp(a + i, b + j, n - i) != 0)
+            break;
+        parts++;
+        n = i ? i - 1 : 0;
+        m = j ? j - 1 : 0;
+    }
+    return parts;
+}
+
+static void join(struct single *before, struct single *after) {
+    struct vt_diff_owner *row = before->row;
+    row->process[1] = after->row->process[1];
+    row->owner[1] = after->owner;
+    row->bytes[1] = after->bytes;
+    row->count[1] = after->count;
+    after->row->owner[1] = NULL; /* it has none then, and is dropped */
+    before->matched = after->matched = true;
+}
+
+static bool may_match(const struct single *a, const struct single *b) {
+    return !a->matched && !b->matched && a->site == b->site &&
+           a->owner->purpose == b->owner->purpose;
+}
+
+struct pair {
+    uint32_t before, after; /* indices, the largest first */
+    unsigned common;
+    bool same_size;
+};
+
+static int by_likeness(const void *a, const void *b) {
+    const struct pair *x = a, *y = b;
+    return VT_ORDER({y->common, x->common}, {y->same_size, x->same_size}, {x->before, y->before},
+                    {x->after, y->after});
+}
+
+static void join_alike(struct single *a, uint32_t n, struct single *b, uint32_t m) {
+    struct pair *pairs = NULL;
+    uint32_t count = 0, room = 0;
+    for (uint32_t i = 0; i < n; i++)
+        for (uint32_t j = 0; j < m; j++) {
+            if (!may_match(&a[i], &b[j]))
+                continue;
+            bool same_size = a[i].bytes == b[j].bytes && a[i].count == b[j].count;
+            unsigned common = common_end(a[i].owner->holder, b[j].owner->holder);
+            if (!common && !same_size)
+                continue;
+            VT_GROW(pairs, count, room);
+            pairs[count++] = (struct pair){i, j, common, same_size};
+        }
+    vt_sort(pairs, count, sizeof *pairs, by_likeness);
+    for (uint32_t i = 0; i < count; i++)
+        if (!a[pairs[i].before].matched && !b[pairs[i].after].matched)
+            join(&a[pairs[i].before], &b[pairs[i].after]);
+    free(pairs);
+}
+
+/* The only one of `list` that may match, if it is the only one. */
+static struct single *only_one(const struct single *one, struct single *list, uint32_t count) {
+    struct single *found = NULL;
+    for (uint32_t i = 0; i < count; i++) {
+        if (!may_match(one, &list[i]))
+            continue;
+        if (found)
+            return NULL;
+        found = &list[i];
+    }
+    return found;
+}
+
+/* Marks those that were not seen in one run although their site holds about as much in both. */
+static void mark_unseen(const struct vt_diff *d, struct single *singles, uint32_t count) {
+    for (uint32_t i = 0; i < count; i++) {
+        const struct vt_diff_row *row = &d->rows[singles[i].site];
+        uint64_t a = row->bytes[0], b = row->bytes[1];
+        if (!singles[i].matched && !d->moments.tell && !row->leak)
+            singles[i].row->unseen = (a < b ? a : b) >= (a < b ? b : a) / 2;
+    }
+}
+
+static void join_names(struct vt_diff *d) {
+    uint32_t n, m;
+    struct single *a = singles_of(d, 0, &n), *b = singles_of(d, 1, &m);
+    join_alike(a, n, b, m);
+    for (uint32_t i = 0; i < n; i++) {
+        struct single *other = only_one(&a[i], b, m);
+        if (other && only_one(other, a, n) == &a[i])
+            join(&a[i], other);
+    }
+    mark_unseen(d, a, n);
+    mark_unseen(d, b, m);
+    free(a);
+    free(b);
+}
+
+/* Whether what the other run has of an owner that it does not show is known: none. What an exception
+ * kept, which ended the program, has no counterpart where nothing ended it. */
+static bool is_comparable(const struct vt_diff *d, const struct vt_diff_owner *o) {
+    unsigned side = vt_diff_owner_side(o);
+    return (o->owner[0] && o->owner[1]) ||
+           (d->moments.tell && !vt_owner_was_ended(o->process[side], o->owner[side]));
+}
+
+/* Drops what became a part of another row. */
+static void finish_rows(struct vt_diff *d) {
+    uint32_t left = 0;
+    for (uint32_t i = 0; i < d->owner_count; i++) {
+        if (!d->owners[i].owner[0] && !d->owners[i].owner[1])
+            continue;
+        d->owners[i].comparable = is_comparable(d, &d->owners[i]);
+        d->owners[left++] = d->owners[i];
+    }
+    d->owner_count = left;
 }
 
 static uint64_t change(const struct vt_diff_owner *o) {
     return o->bytes[0] > o->bytes[1] ? o->bytes[0] - o->bytes[1] : o->bytes[1] - o->bytes[0];
 }
 
+static uint64_t id_of(const struct vt_diff_owner *o) {
+    return o->owner[vt_diff_owner_side(o)]->id;
+}
+
 static int by_change(const void *a, const void *b) {
     const struct vt_diff_owner *x = a, *y = b;
-    return VT_ORDER({x->bytes[1] <= x->bytes[0], y->bytes[1] <= y->bytes[0]},
-                    {change(y), change(x)}, {x->owner->id, y->owner->id});
+    return VT_ORDER({change(y), change(x)}, {y->bytes[1], x->bytes[1]}, {id_of(x), id_of(y)});
 }
 
 void vt_diff_owners_make(const struct vt_model *before, const struct vt_model *after,
@@ -54,5 +255,7 @@ void vt_diff_owners_make(const struct vt_model *before, const struct vt_model *a
     collect(&c, before, 0);
     collect(&c, after, 1);
     vt_map_free(&c.by_id);
+    join_names(diff);
+    finish_rows(diff);
     vt_sort(diff->owners, diff->owner_count, sizeof *diff->owners, by_change);
 }

@@ -40,8 +40,7 @@ const struct vt_snapshot *vt_process_snapshot(const struct vt_process *p) {
     return last;
 }
 
-/* What was live at a snapshot, without what CUDA's libraries keep. */
-static uint64_t live_bytes(const struct vt_snapshot *s) {
+uint64_t vt_snapshot_live_bytes(const struct vt_snapshot *s) {
     uint64_t bytes = s->unowned_bytes - s->runtime_bytes;
     for (uint32_t i = 0; i < s->owner_count; i++)
         bytes += s->owners[i].bytes + s->owners[i].host_bytes;
@@ -51,12 +50,12 @@ static uint64_t live_bytes(const struct vt_snapshot *s) {
 const struct vt_snapshot *vt_process_snapshot_shown(const struct vt_process *p) {
     const struct vt_snapshot *shown = vt_process_snapshot(p);
     uint64_t most = 0;
-    if (shown && live_bytes(shown))
+    if (shown && vt_snapshot_live_bytes(shown))
         return shown;
     for (uint32_t i = p->snapshot_count; i-- > 0;)
-        if (p->snapshots[i].passing && live_bytes(&p->snapshots[i]) > most) {
+        if (p->snapshots[i].passing && vt_snapshot_live_bytes(&p->snapshots[i]) > most) {
             shown = &p->snapshots[i];
-            most = live_bytes(shown);
+            most = vt_snapshot_live_bytes(shown);
         }
     return shown;
 }

@@ -141,6 +141,9 @@ const struct vt_snapshot *vt_process_snapshot(const struct vt_process *process);
  * of those taken as memory grew. NULL: there is none. */
 const struct vt_snapshot *vt_process_snapshot_shown(const struct vt_process *process);
 
+/* What was live at a snapshot, without what CUDA's libraries keep. */
+uint64_t vt_snapshot_live_bytes(const struct vt_snapshot *snapshot);
+
 /* The snapshot that was taken at a failed allocation. NULL: none. */
 struct vt_oom;
 const struct vt_snapshot *vt_process_snapshot_at(const struct vt_process *process,

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * diff.c: how alike two stacks are, which places are one, what changed. Models are made by hand.
+ * diff.c: how alike two stacks are, which places are one, what changed, for owners as well. Models are
+ * made by hand.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -113,7 +114,7 @@ static void changes(void **state) {
         assert_int_equal(diff.rows[i].likeness > 0, rows[i].alike);
     }
     assert_int_equal(diff.rows[6].likeness, 67);
-    assert_int_equal(diff.counts[VT_DIFF_WENT], 2);
+    assert_int_equal(diff.counts[0][VT_DIFF_WENT], 2);
     assert_int_equal(diff.rows[4].sides[1].verdict, VT_VERDICT_FREED);
     assert_int_equal(diff.totals[0].leaked_bytes, 100 + 800 + 1500 + 7777 + 800 + 150);
     assert_int_equal(diff.totals[1].leaked_bytes, 300 + 200 + 800 + 150 + 9);
@@ -146,8 +147,243 @@ static void together(void **state) {
     release(&after);
 }
 
+/* Python's interpreter freed all of the last site at the end, where its `blocks` of `size` had grown;
+ * without blocks, it is no leak. */
+static void freed_at_exit(struct made *m, uint64_t size, uint64_t blocks) {
+    static const uint32_t numbers[MADE_SITES] = {0, 1, 2, 3, 4, 5, 6, 7};
+    static struct vt_leak leaks[2];
+    static unsigned next;
+    struct vt_site *site = &m->sites[m->process.site_count - 1];
+    m->process.python = true;
+    site->layer = VT_LAYER_FRAMEWORK;
+    site->verdict = blocks ? VT_VERDICT_GROWING : VT_VERDICT_FREED;
+    site->held_count = blocks ? blocks : 1;
+    site->held_bytes = size * site->held_count;
+    if (!blocks)
+        return;
+    struct vt_leak *leak = &leaks[next++ % 2];
+    *leak = (struct vt_leak){.verdict = VT_VERDICT_GROWING,
+                             .held_count = blocks,
+                             .held_bytes = site->held_bytes,
+                             .stack = site->stack,
+                             .sites = &numbers[m->process.site_count - 1],
+                             .site_count = 1};
+    m->process.leaks = leak;
+    m->process.leak_count = 1;
+}
+
+/* A leak that was fixed, whose memory is freed at exit in both runs, comes first, with what the gate
+ * fails; blocks that are no leak are compared as before the exit. */
+static void leak_freed_at_exit(void **state) {
+    struct made before = {0}, after = {0};
+    struct vt_diff diff;
+    (void)state;
+    add(&before, "segment train main", 1000, 5, 5);
+    add(&before, "softmax update main", 100, 0, 200);
+    freed_at_exit(&before, 100, 200);
+    add(&before, "tensor batch main", 70, 0, 9);
+    freed_at_exit(&before, 70, 0);
+    before.sites[0].verdict = VT_VERDICT_CACHE;
+    before.sites[0].held_bytes = before.sites[0].live_bytes;
+    add(&after, "segment train main", 1000, 2, 2);
+    after.sites[0].verdict = VT_VERDICT_CACHE;
+    after.sites[0].held_bytes = after.sites[0].live_bytes;
+    add(&after, "softmax update main", 100, 0, 200);
+    freed_at_exit(&after, 100, 0);
+    add(&after, "tensor batch main", 90, 0, 9);
+    freed_at_exit(&after, 90, 0);
+    vt_diff_make(&before.model, &after.model, &diff);
+    assert_int_equal(diff.totals[0].leaked_bytes, 20000);
+    assert_int_equal(diff.totals[1].leaked_bytes, 0);
+    assert_int_equal(diff.count, 3);
+    assert_true(diff.rows[0].leak && !diff.rows[1].leak);
+    assert_int_equal(diff.rows[0].state, VT_DIFF_WENT);
+    assert_int_equal(diff.rows[0].bytes[0], 20000);
+    assert_int_equal(diff.rows[0].bytes[1], 0); /* though one block was held until the exit */
+    assert_int_equal(diff.rows[1].state, VT_DIFF_GREW);
+    assert_int_equal(diff.rows[1].bytes[0], 70);
+    assert_int_equal(diff.rows[1].bytes[1], 90);
+    assert_int_equal(diff.rows[2].state, VT_DIFF_SHRANK);
+    assert_int_equal(diff.counts[0][VT_DIFF_WENT] + diff.counts[1][VT_DIFF_GREW], 2);
+    vt_diff_free(&diff);
+    release(&before);
+    release(&after);
+}
+
+/* --- owners --- */
+
+struct seen {
+    struct vt_snapshot snapshots[4];
+    struct vt_memory_owner owners[4][6];
+    struct vt_owned_site sites[4][6];
+};
+
+static void see(struct made *m, struct seen *s, const char *why) {
+    s->snapshots[m->process.snapshot_count] =
+        (struct vt_snapshot){.why = why,
+                             .passing = !strcmp(why, "growth"),
+                             .complete = true,
+                             .at = m->process.snapshot_count + 1,
+                             .owners = s->owners[m->process.snapshot_count]};
+    m->process.snapshots = s->snapshots;
+    m->process.snapshot_count++;
+}
+
+/* In the last snapshot: `holder` has memory of a site. */
+static void owns(struct made *m, struct seen *s, const char *holder, uint32_t site,
+                 enum vt_purpose purpose, uint64_t bytes) {
+    uint32_t n = m->process.snapshot_count - 1, k = s->snapshots[n].owner_count++;
+    s->sites[n][k] = (struct vt_owned_site){site, bytes, 1};
+    s->owners[n][k] = (struct vt_memory_owner){.id = vt_hash_bytes(purpose, holder, strlen(holder)),
+                                               .name = holder,
+                                               .holder = holder,
+                                               .purpose = purpose,
+                                               .bytes = bytes,
+                                               .count = 1,
+                                               .sites = &s->sites[n][k],
+                                               .site_count = 1};
+}
+
+static void expect_owner(const struct vt_diff *d, uint32_t at, const char *before,
+                         const char *after, uint64_t was, uint64_t is) {
+    const struct vt_diff_owner *o = &d->owners[at];
+    assert_true(at < d->owner_count);
+    assert_true(!before == !o->owner[0] && !after == !o->owner[1]);
+    if (before)
+        assert_string_equal(o->owner[0]->name, before);
+    if (after)
+        assert_string_equal(o->owner[1]->name, after);
+    assert_int_equal(o->bytes[0], was);
+    assert_int_equal(o->bytes[1], is);
+}
+
+/* The end is compared with the end, though one run shows nothing of the program's there and more as
+ * memory grew; the largest change is the first, also if it is a loss. */
+static void owners_at_one_moment(void **state) {
+    struct made before = {0}, after = {0};
+    struct seen a = {0}, b = {0};
+    struct vt_diff diff;
+    (void)state;
+    add(&before, "f main", 1, 1, 1);
+    add(&after, "f main", 1, 1, 1);
+    see(&before, &a, "end");
+    owns(&before, &a, "metric.preds", 0, VT_PURPOSE_OTHER, 97000);
+    owns(&before, &a, "cache", 0, VT_PURPOSE_BUFFERS, 10);
+    see(&after, &b, "growth");
+    owns(&after, &b, "model.weight", 0, VT_PURPOSE_PARAMETERS, 5000);
+    see(&after, &b, "end");
+    owns(&after, &b, "cache", 0, VT_PURPOSE_BUFFERS, 30);
+    vt_diff_make(&before.model, &after.model, &diff);
+    assert_true(diff.moments.alike && diff.moments.tell);
+    assert_string_equal(diff.moments.shown[1]->why, "end");
+    assert_int_equal(diff.owner_count, 2);
+    expect_owner(&diff, 0, "metric.preds", NULL, 97000, 0);
+    assert_true(diff.owners[0].comparable);
+    expect_owner(&diff, 1, "cache", "cache", 10, 30);
+    vt_diff_free(&diff);
+    /* a search that was cut short does not tell what is not there */
+    b.snapshots[1].complete = false;
+    vt_diff_make(&before.model, &after.model, &diff);
+    assert_true(diff.moments.alike && !diff.moments.tell && !diff.owners[0].comparable);
+    vt_diff_free(&diff);
+    /* no kind in common: said, and what one run does not show is no loss */
+    b.snapshots[1].why = "oom";
+    b.snapshots[0].why = "request";
+    vt_diff_make(&before.model, &after.model, &diff);
+    assert_false(diff.moments.alike || diff.moments.tell);
+    expect_owner(&diff, 0, "metric.preds", NULL, 97000, 0);
+    assert_false(diff.owners[0].comparable);
+    vt_diff_free(&diff);
+    release(&before);
+    release(&after);
+}
+
+/* An end at which nothing was live has no snapshot; other ends without one are unknown. */
+static void end_without_memory(void **state) {
+    struct made before = {0}, after = {0};
+    struct seen a = {0}, b = {0};
+    struct vt_diff diff;
+    (void)state;
+    add(&before, "f main", 1, 0, 1);
+    add(&after, "f main", 1, 0, 1);
+    see(&before, &a, "growth");
+    owns(&before, &a, "self.kept", 0, VT_PURPOSE_OTHER, 90);
+    see(&before, &a, "end");
+    owns(&before, &a, "kept", 0, VT_PURPOSE_OTHER, 100);
+    see(&after, &b, "growth");
+    owns(&after, &b, "self.kept", 0, VT_PURPOSE_OTHER, 20);
+    after.process.exit_kind = "exited";
+    after.process.complete = true;
+    for (int reversed = 0; reversed < 2; reversed++) {
+        vt_diff_make(reversed ? &after.model : &before.model,
+                     reversed ? &before.model : &after.model, &diff);
+        assert_string_equal(diff.moments.shown[reversed]->why, "end");
+        assert_int_equal(diff.owner_count, 1);
+        assert_int_equal(diff.owners[0].bytes[reversed], 100);
+        assert_true(diff.owners[0].comparable);
+        vt_diff_free(&diff);
+    }
+    after.process.exit_kind = "signaled";
+    vt_diff_make(&before.model, &after.model, &diff);
+    assert_string_equal(diff.moments.shown[0]->why, "growth");
+    expect_owner(&diff, 0, "self.kept", "self.kept", 90, 20);
+    vt_diff_free(&diff);
+    release(&before);
+    release(&after);
+}
+
+/* As memory grew, of two moments the one is taken that is most like the other run's; one memory under
+ * two names is one row; what is held in both runs but seen in one only is no change. */
+static void owners_as_memory_grew(void **state) {
+    struct made before = {0}, after = {0};
+    struct seen a = {0}, b = {0};
+    struct vt_diff diff;
+    (void)state;
+    for (int run = 0; run < 2; run++) {
+        struct made *m = run ? &after : &before;
+        add(m, "linear net main", 50, 3, 3);
+        add(m, "momentum step main", 50, 3, 3);
+        add(m, "softmax update main", 10, run ? 1 : 90, 90);
+        for (uint32_t i = 0; i < 3; i++)
+            m->sites[i].verdict = VT_VERDICT_CACHE;
+    }
+    see(&before, &a, "growth");
+    owns(&before, &a, "trainer.model.fc1.weight", 0, VT_PURPOSE_PARAMETERS, 40);
+    owns(&before, &a, "trainer.model.fc2.weight", 0, VT_PURPOSE_PARAMETERS, 50);
+    owns(&before, &a, "trainer.model.fc2.weight", 0, VT_PURPOSE_GRADIENTS, 50);
+    owns(&before, &a, "opt.state[*]['momentum']", 1, VT_PURPOSE_OPTIMIZER, 150);
+    owns(&before, &a, "metric.preds", 2, VT_PURPOSE_OTHER, 900);
+    see(&after, &b, "growth");
+    owns(&after, &b, "x", 2, VT_PURPOSE_BATCH, 2000);
+    see(&after, &b, "growth");
+    owns(&after, &b, "self.fc2.weight", 0, VT_PURPOSE_PARAMETERS, 51);
+    owns(&after, &b, "self.fc1.weight", 0, VT_PURPOSE_PARAMETERS, 41);
+    owns(&after, &b, "trainer.model.fc2.weight", 0, VT_PURPOSE_GRADIENTS, 50);
+    owns(&after, &b, "probabilities", 2, VT_PURPOSE_OTHER, 10);
+    /* of more than half the most that it shows */
+    b.owners[0][0].bytes = b.sites[0][0].bytes = 150;
+    vt_diff_make(&before.model, &after.model, &diff);
+    assert_true(diff.moments.alike && !diff.moments.tell);
+    assert_ptr_equal(diff.moments.shown[1], &b.snapshots[1]);
+    assert_int_equal(diff.owner_count, 5);
+    expect_owner(&diff, 0, "metric.preds", "probabilities", 900, 10);
+    expect_owner(&diff, 1, "opt.state[*]['momentum']", NULL, 150, 0);
+    assert_true(!diff.owners[1].comparable && diff.owners[1].unseen && !diff.owners[0].unseen);
+    expect_owner(&diff, 2, "trainer.model.fc2.weight", "self.fc2.weight", 50, 51);
+    expect_owner(&diff, 3, "trainer.model.fc1.weight", "self.fc1.weight", 40, 41);
+    expect_owner(&diff, 4, "trainer.model.fc2.weight", "trainer.model.fc2.weight", 50, 50);
+    vt_diff_free(&diff);
+    release(&before);
+    release(&after);
+}
+
 int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(likeness), cmocka_unit_test(changes),
-                                       cmocka_unit_test(together)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(likeness),
+                                       cmocka_unit_test(changes),
+                                       cmocka_unit_test(together),
+                                       cmocka_unit_test(leak_freed_at_exit),
+                                       cmocka_unit_test(owners_at_one_moment),
+                                       cmocka_unit_test(end_without_memory),
+                                       cmocka_unit_test(owners_as_memory_grew)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
