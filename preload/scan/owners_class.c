@@ -41,9 +41,12 @@ struct known {
     bool shared;  /* a control block of std::shared_ptr: gcc's library and clang's */
 };
 
-/* As much of a mangled name as fits; false: it is none. */
+/* As much of a mangled name as fits; false: it is none. That of a class in an anonymous namespace has
+ * an asterisk before it. */
 static bool read_name(struct vt_owners *w, uintptr_t at, char to[VT_OWNERS_TEXT_MOST + 1]) {
     size_t n = 0;
+    char first;
+    at += vt_owners_read(w, &first, at, 1) && first == '*';
     for (; n < VT_OWNERS_TEXT_MOST && vt_owners_read(w, to + n, at + n, 1) && to[n]; n++)
         if ((uint8_t)to[n] <= ' ' || (uint8_t)to[n] > '~')
             return false;
