@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * What PyTorch's objects hold that Python knows by pybind11: the reducer of DistributedDataParallel its
- * buckets of gradients, a module of torch.jit its parameters.
+ * buckets of gradients, a module of torch.jit its parameters, a collective under way its tensors.
  *
  * Behind the header of a Python object, pybind11 keeps the address of the C++ object for which it
  * stands (struct instance in pybind11/detail/common.h, the same from 2.2 on). That object has no
@@ -20,12 +20,14 @@
 
 #include <string.h>
 
-enum { REDUCER, SCRIPT_MODULE, KNOWN };
+enum { REDUCER, SCRIPT_MODULE, WORK, FUTURE, KNOWN };
 
 const char *vt_torch_bound_name(unsigned number) {
     static const char *const names[KNOWN] = {
         [REDUCER] = "torch._C._distributed_c10d.Reducer",
         [SCRIPT_MODULE] = "torch._C.ScriptModule",
+        [WORK] = "torch._C._distributed_c10d.Work",
+        [FUTURE] = "torch._C.Future",
     };
     return number < KNOWN ? names[number] : NULL;
 }
@@ -104,12 +106,12 @@ static uint64_t bucket_bytes(struct vt_owners *w, const struct vector *v) {
     return 0;
 }
 
-static void gradients(struct vt_owners *w, uintptr_t vector) {
+static void tensors(struct vt_owners *w, uintptr_t vector, uint16_t roles) {
     struct vector v;
     if (!count_tensors(w, vector) || !vt_owners_read(w, &v, vector, sizeof v))
         return;
     for (uintptr_t p = v.first; p < v.end; p += 8)
-        vt_torch_part(w, vt_owners_word(w, p), VT_CLASS_TENSOR, VT_ROLE_GRADIENT);
+        vt_torch_part(w, vt_owners_word(w, p), VT_CLASS_TENSOR, roles);
 }
 
 static void read_reducer(struct vt_owners *w, uintptr_t reducer) {
@@ -123,8 +125,8 @@ static void read_reducer(struct vt_owners *w, uintptr_t reducer) {
         for (uintptr_t bucket = v.first; bucket < v.end; bucket += bytes) {
             vt_torch_part(w, vt_owners_word(w, bucket + GRADIENTS), VT_CLASS_TENSOR,
                           VT_ROLE_GRADIENT);
-            gradients(w, bucket + VIEWS_IN);
-            gradients(w, bucket + VIEWS_OUT);
+            tensors(w, bucket + VIEWS_IN, VT_ROLE_GRADIENT);
+            tensors(w, bucket + VIEWS_OUT, VT_ROLE_GRADIENT);
         }
         return;
     }
@@ -230,10 +232,52 @@ static void read_script_module(struct vt_owners *w, uintptr_t module) {
         vt_torch_part(w, object, VT_CLASS_SCRIPT, VT_ROLE_MODULE);
 }
 
+/* --- what communicates --- */
+
+/* A c10d::Work: each backend has classes of its own, with vectors of what it sends and receives; for
+ * several receivers, vectors of such vectors. */
+static void read_work(struct vt_owners *w, uintptr_t work) {
+    uintptr_t end = vt_class_object(w, work) ? vt_torch_block_end(w, work) : 0;
+    struct vector v;
+    for (uintptr_t at = work + 8; at + sizeof v <= end && vt_owners_goes_on(w); at += 8) {
+        tensors(w, at, 0);
+        if (!read_vector(w, at, sizeof v, TENSORS_MOST, &v))
+            continue;
+        uintptr_t p = v.first;
+        while (p < v.end && count_tensors(w, p))
+            p += sizeof v;
+        for (uintptr_t q = v.first; p == v.end && q < p; q += sizeof v)
+            tensors(w, q, 0);
+    }
+}
+
+/* PythonFutureWrapper: std::enable_shared_from_this, and the ivalue::Future. Its value is a tensor, or
+ * what holds an object of Python's. Its storages are weak references, each to a storage itself. */
+static void read_future(struct vt_owners *w, uintptr_t wrapper) {
+    enum { WRAPPED = 16, COUNTS = 8 };
+    uintptr_t future = vt_owners_word(w, wrapper + WRAPPED);
+    uintptr_t end =
+        vt_class_is(w, future, "N3c106ivalue6FutureE") ? vt_torch_block_end(w, future) : 0;
+    for (uintptr_t at = future + 8; at + 8 <= end; at += 8) {
+        uintptr_t value = vt_owners_word(w, at);
+        if (vt_class_of(w, value) == VT_CLASS_TENSOR)
+            vt_torch_part(w, value, VT_CLASS_TENSOR, 0);
+        if (!vt_class_is(w, value, "N3c106ivalue22ConcretePyObjectHolderE"))
+            continue;
+        uintptr_t python = vt_owners_word(w, value + 8 + COUNTS);
+        python = vt_owners_type_of(w, python) ? python : vt_owners_word(w, value + 16 + COUNTS);
+        vt_owners_edge(w, &(struct vt_edge){.as = VT_AS_PYTHON, .to = python});
+    }
+}
+
 void vt_torch_bound(struct vt_owners *w, uintptr_t object, unsigned number) {
+    static void (*const readers[KNOWN])(struct vt_owners * w, uintptr_t value) = {
+        [REDUCER] = read_reducer,
+        [SCRIPT_MODULE] = read_script_module,
+        [WORK] = read_work,
+        [FUTURE] = read_future,
+    };
     uintptr_t value = bound(w, object);
-    if (value && number == REDUCER)
-        read_reducer(w, value);
-    if (value && number == SCRIPT_MODULE)
-        read_script_module(w, value);
+    if (value)
+        readers[number](w, value);
 }

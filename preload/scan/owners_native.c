@@ -81,10 +81,12 @@ static bool is_sought(const struct vt_owners_target *t) {
     return !t->inner && !t->node && t->kind != VT_KIND_BLOCK;
 }
 
-static uint32_t count_sought(const struct vt_owners *w) {
+static uint32_t count_sought(const struct vt_owners *w, bool blocks) {
     uint32_t n = 0;
-    for (uint32_t i = 0; i < w->target_count; i++)
-        n += is_sought(&w->targets[i]);
+    for (uint32_t i = 0; i < w->target_count; i++) {
+        const struct vt_owners_target *t = &w->targets[i];
+        n += blocks ? t->kind == VT_KIND_BLOCK && !t->node : is_sought(t);
+    }
     return n;
 }
 
@@ -457,11 +459,13 @@ struct vt_native *vt_native_of(struct vt_owners *w) {
 }
 
 void vt_owners_native(struct vt_owners *w) {
-    uint32_t sought = count_sought(w);
-    if (!w->copy || !w->native || !sought)
+    uint32_t sought = count_sought(w, false), blocks = count_sought(w, true);
+    if (!w->copy || !w->native || !(sought || blocks))
         return;
     w->search = open_search(w);
-    if (w->search && !anything_to_search(w->native))
+    if (w->search && blocks)
+        vt_owners_casts(w, w->native);
+    if (!sought || (w->search && !anything_to_search(w->native)))
         return;
     struct vt_native *n = w->search ? vt_native_of(w) : NULL;
     if (!n) {

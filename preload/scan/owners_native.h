@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * The search through memory whose types are not known, for owners_native.c and its parts:
- * owners_blocks.c, owners_shapes.c, owners_shared.c, owners_stacks.c, owners_tls.c, owners_seen.c.
+ * owners_blocks.c, owners_shapes.c, owners_shared.c, owners_stacks.c, owners_tls.c, owners_seen.c,
+ * owners_casts.c.
  */
 #ifndef VT_PRELOAD_OWNERS_NATIVE_H
 #define VT_PRELOAD_OWNERS_NATIVE_H
@@ -140,5 +141,8 @@ bool vt_native_is_shared(struct vt_native *n, const uint64_t words[2],
 bool vt_native_is_watched(struct vt_native *n, uintptr_t word);
 /* Follows those of which it is known that one of them holds the object. */
 void vt_native_shared_settle(struct vt_native *n);
+
+/* owners_casts.c: what torch.autocast keeps. */
+void vt_owners_casts(struct vt_owners *w, const struct vt_scan *scan);
 
 #endif

@@ -278,7 +278,7 @@ static uintptr_t data_of(struct vt_owners *w, uintptr_t storage) {
     uint64_t words[2];
     if (!vt_owners_read(w, words, storage + 16, sizeof words))
         return 0;
-    return words[0] && words[0] < 1u << 20 && words[1] > words[0] ? words[1] : words[0];
+    return words[0] && words[0] < 1u << 20 ? words[1] : words[0];
 }
 
 /* A tensor without memory of its own, as DTensor is: its Python object has the tensors that it stands

@@ -181,8 +181,8 @@ static void note_module(struct vt_scan *scan, const struct module *m) {
             scan->loader = (struct vt_range){start, end};
         if (scan->modules && !libc && !loader && !is_cuda(m->path) && !ours &&
             scan->module_count < VT_SCAN_RANGES)
-            scan->modules[scan->module_count++] =
-                (struct vt_module_data){start, end, is_library(m->path, name)};
+            scan->modules[scan->module_count++] = (struct vt_module_data){
+                start, end, is_library(m->path, name), begins(name, "libtorch_cpu.")};
     }
     note_code(scan, m, bias, segments, n);
     if (scan->tls)

@@ -103,6 +103,7 @@ struct vt_module_code {
 struct vt_module_data {
     uintptr_t start, end;
     bool library; /* the system's, or one of a Python's packages */
+    bool torch;   /* libtorch_cpu.so's */
 };
 
 struct vt_scan_taken;

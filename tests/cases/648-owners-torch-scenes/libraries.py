@@ -6,7 +6,7 @@ import os
 import sys
 
 import torch
-from look import DEVICE, look, play, scene, storages
+from look import DEVICE, blocks, look, play, scene, storages
 from torch import nn
 
 
@@ -55,11 +55,6 @@ def ddp():
          roles={"gradients": {f"{name}.reducer": buckets for name, buckets in at.items()}}, left=512)
 
 
-def blocks():
-    return [(block["address"], block["size"]) for segment in torch.cuda.memory_snapshot() for block in segment["blocks"]
-            if block["state"] == "active_allocated"]
-
-
 @scene
 def compiled():
     model = net()
@@ -68,6 +63,25 @@ def compiled():
     loss = out.pow(2).mean()
     loss.backward(retain_graph=True)
     look("compiled", {"model": model}, graphs={"loss": loss, "out": out}, out=out, loss=loss)
+
+
+@scene
+def collectives():
+    """What a collective sends is the caller's no more, but not done yet; what a future has may be of C++ alone."""
+    dist = distributed()
+    at, works = set(), []
+    for _ in range(3):
+        sent = torch.ones(1000, device=DEVICE)
+        at |= storages(sent)
+        works.append(dist.all_reduce(sent, async_op=True))
+        works.append(dist.all_gather([torch.ones(1000, device=DEVICE)], sent, async_op=True))
+    del sent
+    gathered = {address for address, _ in blocks()} - at
+    future = torch.futures.Future()
+    future.set_result(torch.ones(500, device=DEVICE))
+    look("collectives", kept={"works[*]": at | gathered, "future": storages(future.value())})
+    for work in works:
+        work.wait()
 
 
 @scene

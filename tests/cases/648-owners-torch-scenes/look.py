@@ -68,6 +68,12 @@ def author(root, name):
     return root + re.sub(r"\.\d+", "[*]", "." + name)
 
 
+def blocks():
+    """Addresses and sizes of all that PyTorch has given out."""
+    return [(block["address"], block["size"]) for segment in torch.cuda.memory_snapshot() for block in segment["blocks"]
+            if block["state"] == "active_allocated"]
+
+
 def clear_workspaces():
     """What cuBLAS works with was in blocks of PyTorch once, kept by C++ alone."""
     if hasattr(torch._C, "_cuda_clearCublasWorkspaces"):

@@ -11,7 +11,7 @@ import weakref
 
 import torch
 import torch.nn.functional as F
-from look import DEVICE, look, play, scene, storages
+from look import DEVICE, blocks, clear_workspaces, look, play, scene, storages
 from torch import nn
 from torch.utils.checkpoint import checkpoint
 
@@ -132,6 +132,20 @@ def mixed_precision():
         scaler.update()
     look("mixed_precision", {"model": model}, {"opt": opt}, {"loss": loss}, loss=loss,
          kept={"scaler._scale": scaler._scale, "scaler._growth_tracker": scaler._growth_tracker})
+
+
+@scene
+def autocast_cache():
+    """Weights in half precision are kept while a forward pass without a graph is under way."""
+    model, batch = net().eval(), rand()
+    with torch.autocast("cuda", dtype=torch.float16), torch.no_grad():
+        clear_workspaces()
+        before = {address for address, _ in blocks()}
+        out = model(batch)
+        clear_workspaces()
+        casts = {address for address, _ in blocks()} - before - storages(out)
+        look("autocast_cache", {"model": model}, out=out, batch=batch,
+             kept={"at::autocast::(anonymous namespace)::get_cached_casts()::cached_casts": casts})
 
 
 @scene
