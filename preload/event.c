@@ -17,7 +17,7 @@
 #include <string.h>
 
 /* Whether two frames of this thread are on different stacks: one of them is on a signal handler's own. */
-static bool on_different_stacks(uintptr_t a, uintptr_t b) {
+VT_COLD static bool on_different_stacks(uintptr_t a, uintptr_t b) {
     struct {
         uintptr_t start;
         int flags;
@@ -114,15 +114,15 @@ static inline __attribute__((always_inline)) void end(const struct vt_recording 
     errno = r->saved_errno;
 }
 
-struct vt_recording vt_event_open(void) {
+VT_HOT struct vt_recording vt_event_open(void) {
     return begin();
 }
 
-struct vt_recording vt_event_open_at(uint64_t *ticks) {
+VT_HOT struct vt_recording vt_event_open_at(uint64_t *ticks) {
     return begin_at(ticks);
 }
 
-void vt_event_close(const struct vt_recording *recording) {
+VT_HOT void vt_event_close(const struct vt_recording *recording) {
     end(recording);
 }
 
@@ -154,7 +154,7 @@ static void record_alloc(struct vt_thread *t, const struct vt_live *what, uint64
 
 /* Graphs that were launched since the last allocation show that the program works between its
  * allocations. Two threads may both write it. */
-static void write_launches(struct vt_thread *t, uint64_t ticks) {
+VT_COLD static void write_launches(struct vt_thread *t, uint64_t ticks) {
     uint64_t launches = vt_get(&vt_graph_launches.count);
     struct vt_rec_object *r = (void *)vt_log_reserve(t, sizeof *r);
     if (!r)
@@ -182,8 +182,8 @@ void vt_event_ends(void) {
     end(&rec);
 }
 
-static void record_fail(struct vt_thread *t, const struct vt_live *what, uint64_t ticks, int result,
-                        uint32_t flags) {
+VT_COLD static void record_fail(struct vt_thread *t, const struct vt_live *what, uint64_t ticks,
+                                int result, uint32_t flags) {
     struct vt_rec_fail *r = (void *)vt_log_reserve(t, sizeof *r);
     if (!r)
         return;
@@ -241,8 +241,8 @@ void vt_event_allocated(const struct vt_call *call, int result, struct vt_live w
     allocated(call, result, &what);
 }
 
-void vt_event_alloc(const struct vt_call *call, int result, unsigned kind, uint64_t address,
-                    uint64_t size) {
+VT_HOT void vt_event_alloc(const struct vt_call *call, int result, unsigned kind, uint64_t address,
+                           uint64_t size) {
     unsigned context = vt_context_current();
     vt_live_ahead(address, kind);
     struct vt_live what = {.address = address,
@@ -279,7 +279,7 @@ uint32_t vt_event_stack(const struct vt_call *call, uint16_t *hook) {
     return stack;
 }
 
-struct vt_freeing vt_event_free_begin(uint64_t address, unsigned kind) {
+VT_HOT struct vt_freeing vt_event_free_begin(uint64_t address, unsigned kind) {
     struct vt_freeing f = {.address = address, .kind = kind, .null = address == 0};
     if (f.null)
         return f;
@@ -300,8 +300,8 @@ static void record_free(struct vt_thread *t, unsigned hook, const struct vt_free
                        .address = f->address});
 }
 
-static void record_free_fail(struct vt_thread *t, const struct label *label,
-                             const struct vt_freeing *f, int result) {
+VT_COLD static void record_free_fail(struct vt_thread *t, const struct label *label,
+                                     const struct vt_freeing *f, int result) {
     uint32_t stack = vt_stack_capture(t, label->caller);
     struct vt_rec_free_fail *r = (void *)vt_log_reserve(t, sizeof *r);
     if (!r)
@@ -313,7 +313,7 @@ static void record_free_fail(struct vt_thread *t, const struct label *label,
     vt_log_commit(t, &r->word, vt_word(VT_REC_FREE_FAIL, f->kind, label->hook, stack), sizeof *r);
 }
 
-void vt_event_watch_program(uint64_t ticks) {
+VT_HOT void vt_event_watch_program(uint64_t ticks) {
     if (vt_python_state(NULL) == VT_PYTHON_ACTIVE)
         vt_log_program(vt_python_lives(), ticks);
 }
@@ -353,7 +353,7 @@ static inline __attribute__((always_inline)) void freed(const struct vt_call *ca
     end(&rec);
 }
 
-void vt_event_free_end(const struct vt_call *call, const struct vt_freeing *f, int result) {
+VT_HOT void vt_event_free_end(const struct vt_call *call, const struct vt_freeing *f, int result) {
     freed(call, f, result);
     call_ends(f->held);
 }

@@ -44,9 +44,15 @@
 #include "vramtrace/text.h"
 #include "vramtrace/version.h"
 
-#define VT_EXPORT      __attribute__((visibility("default")))
-#define VT_LIKELY(x)   __builtin_expect(!!(x), 1)
-#define VT_UNLIKELY(x) __builtin_expect(!!(x), 0)
+#define VT_EXPORT       __attribute__((visibility("default")))
+#define VT_LIKELY(x)    __builtin_expect(!!(x), 1)
+#define VT_UNLIKELY(x)  __builtin_expect(!!(x), 0)
+/* What runs at each event lies together, apart from what seldom runs: the program's own code has left nothing
+ * of it in the processor's caches. */
+#define VT_HOT          __attribute__((hot))
+#define VT_COLD         __attribute__((cold, noinline))
+/* Hot, but not compiled in another way for that, where that takes more instructions. */
+#define VT_HOT_AS_IT_IS __attribute__((section(".text.hot")))
 
 /* The permanent ids of hooks.def, by name: VT_HOOK_cuMemAlloc_v2, VT_HOOK_cudaMalloc, ... */
 enum vt_hook {

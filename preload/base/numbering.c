@@ -39,7 +39,7 @@ static uint32_t slot_of(const struct vt_numbering *n, uint64_t hash, uint32_t pr
                         : (uint32_t)((hash >> 17) + probe) & (n->count - 1);
 }
 
-uint32_t vt_numbering_of(struct vt_numbering *numbering, uint64_t hash, bool *fresh) {
+VT_HOT uint32_t vt_numbering_of(struct vt_numbering *numbering, uint64_t hash, bool *fresh) {
     uint64_t *slots = slots_of(numbering);
     hash &= ~MARKS;
     hash = hash ? hash : MARKS + 1; /* 0 is a free slot */

@@ -142,7 +142,8 @@ __attribute__((noinline)) static bool insert(struct vt_table *table, uint64_t ke
     return false;
 }
 
-bool vt_table_insert(struct vt_table *table, uint64_t key, const uint64_t words[VT_TABLE_WORDS]) {
+VT_HOT bool vt_table_insert(struct vt_table *table, uint64_t key,
+                            const uint64_t words[VT_TABLE_WORDS]) {
     struct vt_slot *home = home_of(table, key);
     return (VT_LIKELY(home != NULL) && VT_LIKELY(fill(part_get(table, 0), 0, home, key, words))) ||
            insert(table, key, words);
@@ -210,7 +211,8 @@ static bool take_own_slot(struct vt_slot *s, uint64_t key, uint64_t words[VT_TAB
     return false;
 }
 
-bool vt_table_find(const struct vt_table *table, uint64_t key, uint64_t words[VT_TABLE_WORDS]) {
+VT_HOT bool vt_table_find(const struct vt_table *table, uint64_t key,
+                          uint64_t words[VT_TABLE_WORDS]) {
     return search(table, key, find_slot, words);
 }
 
@@ -219,7 +221,7 @@ __attribute__((noinline)) static bool take(const struct vt_table *table, uint64_
     return search(table, key, take_slot, words);
 }
 
-bool vt_table_take(struct vt_table *table, uint64_t key, uint64_t words[VT_TABLE_WORDS]) {
+VT_HOT bool vt_table_take(struct vt_table *table, uint64_t key, uint64_t words[VT_TABLE_WORDS]) {
     struct vt_slot *home = home_of(table, key);
     return (VT_LIKELY(home != NULL) && VT_LIKELY(vt_see(&home->key) == key) &&
             take_slot(home, key, words)) ||
@@ -273,8 +275,9 @@ __attribute__((noinline)) static enum vt_table_put put(struct vt_table *table, u
     return vt_table_insert(table, key, words) ? done : VT_TABLE_FULL;
 }
 
-enum vt_table_put vt_table_put(struct vt_table *table, uint64_t key,
-                               const uint64_t words[VT_TABLE_WORDS], uint64_t was[VT_TABLE_WORDS]) {
+VT_HOT enum vt_table_put vt_table_put(struct vt_table *table, uint64_t key,
+                                      const uint64_t words[VT_TABLE_WORDS],
+                                      uint64_t was[VT_TABLE_WORDS]) {
     struct vt_slot *home = home_of(table, key);
     return VT_LIKELY(home != NULL) && VT_LIKELY(vt_see(&home->key) == key) &&
                    VT_LIKELY(fill(part_get(table, 0), 0, home, key, words))

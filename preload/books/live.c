@@ -43,11 +43,11 @@ static struct vt_live unpack(uint64_t key, const uint64_t words[VT_TABLE_WORDS])
                             .device = (uint8_t)words[2]};
 }
 
-void vt_live_ahead(uint64_t address, unsigned kind) {
+VT_HOT void vt_live_ahead(uint64_t address, unsigned kind) {
     vt_table_ahead(&live, key_of(address, kind));
 }
 
-bool vt_live_put(const struct vt_live *what, struct vt_live *was, bool *replaced) {
+VT_HOT bool vt_live_put(const struct vt_live *what, struct vt_live *was, bool *replaced) {
     uint64_t words[VT_TABLE_WORDS], had[VT_TABLE_WORDS];
     uint64_t key = key_of(what->address, what->kind);
     pack(what, words);
@@ -61,7 +61,7 @@ bool vt_live_put(const struct vt_live *what, struct vt_live *was, bool *replaced
     return put != VT_TABLE_FULL;
 }
 
-bool vt_live_insert(const struct vt_live *what) {
+VT_HOT bool vt_live_insert(const struct vt_live *what) {
     if (VT_UNLIKELY(vt_get(&ends))) {
         struct vt_live was;
         bool replaced, put = vt_live_put(what, &was, &replaced);
@@ -80,7 +80,7 @@ void vt_live_contexts_end(void) {
         vt_put(&ends, 1);
 }
 
-bool vt_live_remove(uint64_t address, unsigned kind, struct vt_live *taken) {
+VT_HOT bool vt_live_remove(uint64_t address, unsigned kind, struct vt_live *taken) {
     uint64_t words[VT_TABLE_WORDS], key = key_of(address, kind);
     if (!vt_table_take(&live, key, words))
         return false;

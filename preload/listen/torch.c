@@ -56,7 +56,7 @@ static const char *const names[FUNCTIONS] = {
 static void *real[FUNCTIONS]; /* atomic; see vt_torch_next */
 static char none;
 
-void *vt_torch_next(void **known, const char *name) {
+VT_HOT void *vt_torch_next(void **known, const char *name) {
     void *found = vt_get(known);
     if (VT_UNLIKELY(!found)) {
         struct vt_elf object;
@@ -77,7 +77,7 @@ void *vt_torch_next(void **known, const char *name) {
 /* Whether a report is about CUDA memory and should be recorded. A process that reports CUDA
  * but has no CUDA driver (ROCm) is ignored. The check takes a search, so it is given up after
  * a few failures. */
-static bool is_wanted(uint64_t device) {
+VT_HOT static bool is_wanted(uint64_t device) {
     static uint32_t misses; /* atomic */
     if ((device & 0xff) != C10_CUDA)
         return false;
@@ -102,8 +102,8 @@ static void known_allocated_add(unsigned device, uint64_t bytes) {
 
 /* Writes the totals only if they changed otherwise than by logged blocks: mostly when a segment
  * came or went. */
-static void write_totals(struct vt_thread *t, unsigned device, uint64_t ticks, uint64_t allocated,
-                         uint64_t reserved) {
+VT_HOT static void write_totals(struct vt_thread *t, unsigned device, uint64_t ticks,
+                                uint64_t allocated, uint64_t reserved) {
     if (vt_get(&known[device].allocated) == allocated &&
         vt_get(&known[device].reserved) == reserved)
         return;
@@ -134,15 +134,15 @@ static void write_free(struct vt_thread *t, uint64_t address, unsigned device, u
 }
 
 /* Also of an unknown block, because the report counts those. */
-static void record_free(struct vt_thread *t, const struct report *report, uint64_t ticks) {
+VT_HOT static void record_free(struct vt_thread *t, const struct report *report, uint64_t ticks) {
     struct vt_live was = {.device = (uint8_t)report->device};
     vt_live_remove(report->address, VT_KIND_BLOCK, &was);
     known_allocated_add(was.device, 0 - was.size);
     write_free(t, report->address, was.device, ticks);
 }
 
-static void record_alloc(struct vt_thread *t, const struct report *report, uint64_t ticks,
-                         const struct vt_caller *caller) {
+VT_HOT static void record_alloc(struct vt_thread *t, const struct report *report, uint64_t ticks,
+                                const struct vt_caller *caller) {
     const struct vt_live what = {.address = report->address,
                                  .size = (uint64_t)report->size,
                                  .stack = vt_stack_capture(t, caller),
@@ -173,8 +173,8 @@ static unsigned index_of(uint64_t device) {
 }
 
 /* `totals`: what is allocated and what is reserved, or NULL. */
-static void record_usage(const void *block, int64_t size, const uint64_t totals[2], uint64_t device,
-                         const struct vt_caller *caller) {
+VT_HOT static void record_usage(const void *block, int64_t size, const uint64_t totals[2],
+                                uint64_t device, const struct vt_caller *caller) {
     if (!is_wanted(device) || !block || !size)
         return;
     const struct report report = {
@@ -246,10 +246,9 @@ void _ZN3c1027reportMemoryUsageToProfilerEPvlllNS_6DeviceE(void *block, int64_t 
             allocated, reserved, device);
 }
 
-VT_EXPORT void _ZN3c1027reportMemoryUsageToProfilerEPvlmmNS_6DeviceE(void *block, int64_t size,
-                                                                     size_t allocated,
-                                                                     size_t reserved,
-                                                                     uint64_t device);
+VT_HOT VT_EXPORT void
+_ZN3c1027reportMemoryUsageToProfilerEPvlmmNS_6DeviceE(void *block, int64_t size, size_t allocated,
+                                                      size_t reserved, uint64_t device);
 void _ZN3c1027reportMemoryUsageToProfilerEPvlmmNS_6DeviceE(void *block, int64_t size,
                                                            size_t allocated, size_t reserved,
                                                            uint64_t device) {

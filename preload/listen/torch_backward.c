@@ -129,7 +129,7 @@ static const char evaluate_function[] =
 /* The exported function itself is in torch_backward_entry.S: it jumps to what this returns, so that
  * it leaves no frame of ours on the engine's stacks. */
 void *vt_torch_evaluates(void *engine, void *const *pass);
-void *vt_torch_evaluates(void *engine, void *const *pass) {
+VT_HOT void *vt_torch_evaluates(void *engine, void *const *pass) {
     static void *known; /* atomic */
     uint64_t words[VT_TABLE_WORDS];
     (void)engine;

@@ -171,7 +171,7 @@ static bool open_log(void) {
 
 /* An exception to "waits for nobody": when several threads have their first event together, they
  * wait for the one that opens the file. It takes no lock that they might hold. */
-bool vt_log_open_(void) {
+VT_COLD bool vt_log_open_(void) {
     uint32_t s = vt_see(&state);
     if (s == CLOSED) {
         uint64_t held = vt_sys_hold_signals();
@@ -192,7 +192,7 @@ static uint64_t chunk_offset(const struct vt_thread *t) {
 }
 
 /* Buffered: counts one drop for each event and each stack in a chunk that cannot be written. */
-static void count_lost(struct vt_thread *t) {
+VT_COLD static void count_lost(struct vt_thread *t) {
     uint32_t used = vt_see(&t->used);
     while (t->flushed < used) {
         uint64_t word = *(const uint64_t *)((const char *)t->chunk + t->flushed);
@@ -232,7 +232,7 @@ static bool flush_chunk(struct vt_thread *t) {
     return written;
 }
 
-static void release_chunk(struct vt_thread *t) {
+VT_COLD static void release_chunk(struct vt_thread *t) {
     vt_publish(&t->chunk->entered_at, 0); /* the new chunk carries `entered_at` from now on */
     if (!flush_chunk(t))
         count_lost(t);
@@ -274,7 +274,7 @@ void vt_log_keep_room(struct vt_thread *t) {
         write_out(vt_log_header, sizeof *vt_log_header, 0);
 }
 
-static bool take_chunk(struct vt_thread *t) {
+VT_COLD static bool take_chunk(struct vt_thread *t) {
     if (foreign || !vt_log_is_open())
         return false;
     if (t->retry) {
@@ -374,7 +374,7 @@ uint64_t *vt_log_reserve(struct vt_thread *t, uint32_t bytes) {
     return record;
 }
 
-static void look(uint64_t now) {
+VT_COLD static void look(uint64_t now) {
     if (now > vt_get(&vt_log_calibrate_at))
         vt_log_calibrate(vt_log_header);
     vt_tls.due |= VT_DUE_LOOK;
@@ -388,7 +388,7 @@ static inline __attribute__((always_inline)) void entered(struct vt_thread *t, u
         look(now);
 }
 
-void vt_log_enter(struct vt_thread *t) {
+VT_HOT void vt_log_enter(struct vt_thread *t) {
     entered(t, t->held ? t->held : vt_log_now());
 }
 
@@ -400,7 +400,7 @@ __attribute__((noinline)) static uint64_t enter_slowly(struct vt_thread *t) {
 
 /* Reading the clock is the dearest part of an event, so it is read once. Before that, entered_at is the time of
  * the thread's last event: what comes is not older. */
-uint64_t vt_log_enter_now(struct vt_thread *t) {
+VT_HOT uint64_t vt_log_enter_now(struct vt_thread *t) {
     if (VT_UNLIKELY(t->held || !t->chunk || !t->last))
         return enter_slowly(t);
     vt_put(&t->chunk->entered_at, t->last);
@@ -409,7 +409,7 @@ uint64_t vt_log_enter_now(struct vt_thread *t) {
     return now;
 }
 
-void vt_log_leave(struct vt_thread *t) {
+VT_HOT void vt_log_leave(struct vt_thread *t) {
     if (VT_UNLIKELY(!t->chunk || t->orphan))
         return;
     vt_publish(&t->chunk->entered_at, t->held);
@@ -422,7 +422,7 @@ void vt_log_leave(struct vt_thread *t) {
     }
 }
 
-void vt_log_drop(enum vt_drop reason) {
+VT_COLD void vt_log_drop(enum vt_drop reason) {
     if (reason <= VT_DROP_LOG_LOST && !vt_get(&counters->first_drop))
         vt_claim(&counters->first_drop, 0, vt_log_ticks() | 1);
     vt_add(&counters->dropped[reason], 1);

@@ -24,7 +24,7 @@ uint64_t vt_log_calibrate_at; /* atomic: ticks from which the rate is measured a
 #define CLOSE_TICKS   4096u /* one or two microseconds */
 static uint64_t stopped;    /* atomic: the time then, counted up so that the events stay in order */
 
-uint64_t vt_log_slow_ticks(void) {
+VT_COLD uint64_t vt_log_slow_ticks(void) {
     if (vt_log_clock == CLOCK_STOPPED)
         return vt_add(&stopped, 1) + 1;
     return vt_sys_clock_ns(CLOCK_MONOTONIC);

@@ -77,7 +77,7 @@ static inline uint64_t address_bits(uint64_t address) {
     return address >> VT_SHORT_ALIGNED & ((1ull << VT_SHORT_ADDRESS) - 1);
 }
 
-bool vt_log_alloc(struct vt_thread *t, const struct vt_rec_alloc *a) {
+VT_HOT bool vt_log_alloc(struct vt_thread *t, const struct vt_rec_alloc *a) {
     uint64_t *record = reserve(t);
     if (VT_UNLIKELY(!record))
         return false;
@@ -100,7 +100,7 @@ bool vt_log_alloc(struct vt_thread *t, const struct vt_rec_alloc *a) {
     return true;
 }
 
-void vt_log_free(struct vt_thread *t, const struct vt_rec_free *f) {
+VT_HOT void vt_log_free(struct vt_thread *t, const struct vt_rec_free *f) {
     uint64_t *record = reserve(t);
     if (VT_UNLIKELY(!record))
         return;

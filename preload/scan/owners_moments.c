@@ -195,7 +195,7 @@ static void look(void) {
 
 /* --- out of memory --- */
 
-void vt_moments_framework_reports(void) {
+VT_HOT void vt_moments_framework_reports(void) {
     if (VT_UNLIKELY(!vt_get(&framework))) /* not written by each event of all threads */
         vt_put(&framework, 1);
 }

@@ -90,7 +90,7 @@ void vt_python_switch_off(void) {
     vt_publish(&state, VT_PYTHON_OFF);
 }
 
-enum vt_python_state vt_python_state(const char **why) {
+VT_HOT enum vt_python_state vt_python_state(const char **why) {
     enum vt_python_state now = (enum vt_python_state)vt_see(&state);
     if (why != NULL)
         *why = now == VT_PYTHON_REFUSED ? reason : NULL;
@@ -377,7 +377,7 @@ static __attribute__((noinline)) uintptr_t innermost_state(uintptr_t first, uint
     return best;
 }
 
-uintptr_t vt_python_own_state(bool *others) {
+VT_HOT uintptr_t vt_python_own_state(bool *others) {
     const struct vt_pyimage *image = &vt_pyimage;
     if (!image->is_initialized() || image->is_finalizing())
         return 0;
@@ -403,7 +403,7 @@ uint64_t vt_python_tag(uintptr_t code) {
     return tag_of(&w, &vt_pyimage.at, code);
 }
 
-bool vt_python_is_trusted(void) {
+VT_HOT bool vt_python_is_trusted(void) {
     return vt_see(&state) == VT_PYTHON_ACTIVE && vt_get(&walked_once);
 }
 

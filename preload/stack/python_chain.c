@@ -248,7 +248,7 @@ ALWAYS_INLINE bool follow(enum vt_pychain chain, struct vt_pylast *last, uintptr
 }
 
 /* A chain that is too long to be kept, or that may be broken: its innermost frames are read. */
-static __attribute__((noinline)) uint64_t read_all(struct vt_pystack *stack) {
+VT_COLD static __attribute__((noinline)) uint64_t read_all(struct vt_pystack *stack) {
     uint64_t h = HASH_0;
     uint32_t n = vt_python_capture(stack);
     for (uint32_t i = 0; i < n; i++)
@@ -256,7 +256,7 @@ static __attribute__((noinline)) uint64_t read_all(struct vt_pystack *stack) {
     return n ? h : 0;
 }
 
-uint64_t vt_python_identify(struct vt_pylast *last, struct vt_pystack *stack) {
+VT_HOT_AS_IT_IS uint64_t vt_python_identify(struct vt_pylast *last, struct vt_pystack *stack) {
     bool others = false, whole = false;
     if (VT_UNLIKELY(!vt_python_is_trusted()))
         return read_all(stack);

@@ -190,7 +190,8 @@ static bool find_stack_pointers(struct scratch *s) {
 }
 
 /* The record's frame words: native frames, with the Python frames in their places. */
-static size_t merge_python(struct vt_thread *thread, bool cut, uint64_t *words, unsigned *flags) {
+VT_COLD static size_t merge_python(struct vt_thread *thread, bool cut, uint64_t *words,
+                                   unsigned *flags) {
     struct scratch *s = &kept_of(thread)->scratch;
     bool unordered = false;
     if (!s->sps && find_stack_pointers(s))
@@ -233,7 +234,7 @@ enum vt_keeper vt_stack_keeper(uint32_t number) {
 }
 
 /* False: there is no room. */
-static bool write_stack(struct vt_thread *thread, uint32_t number, bool cut) {
+VT_COLD static bool write_stack(struct vt_thread *thread, uint32_t number, bool cut) {
     struct scratch *s = &kept_of(thread)->scratch;
     unsigned flags = cut ? VT_STACK_CUT : 0;
     size_t n = s->n;
@@ -255,7 +256,7 @@ static bool write_stack(struct vt_thread *thread, uint32_t number, bool cut) {
 }
 
 /* Finds the native frames from `caller` outwards, by libunwind. True: the outermost are missing. */
-static bool unwind(struct scratch *s, const void *caller) {
+VT_COLD static bool unwind(struct scratch *s, const void *caller) {
     size_t max = vt_options.depth + OWN_FRAMES_MAX, n = vt_stack_raw(s->unwound, max), first = 0;
     while (first < n && s->unwound[first] != caller)
         first++;
@@ -280,12 +281,12 @@ static bool capture_native(struct scratch *s, const struct vt_walk *walk, const 
     return walk->cut;
 }
 
-static void identify_python(struct kept *k) {
+VT_HOT static void identify_python(struct kept *k) {
     k->python_id =
         vt_python_state(NULL) == VT_PYTHON_ACTIVE ? vt_python_identify(&k->chain, &k->python) : 0;
 }
 
-static uint64_t hash_native(const uintptr_t *frames, size_t n) {
+VT_HOT static uint64_t hash_native(const uintptr_t *frames, size_t n) {
     return hash_word(vt_walk_hash(frames, n) + vt_get(&epoch), n);
 }
 
@@ -310,7 +311,7 @@ static void remember_number(const struct kept *k, struct vt_walk *w, uint32_t nu
 }
 
 /* The number of the stack that was expected next, if it came; else 0. */
-static uint32_t expected_number(struct kept *k, const struct vt_caller *caller) {
+VT_HOT static uint32_t expected_number(struct kept *k, const struct vt_caller *caller) {
     struct vt_recalled *r = vt_recall_expected(&k->recall, caller->to, caller->frame);
     bool fresh;
     if (!r)
@@ -341,7 +342,7 @@ static void expect(struct kept *k, const struct vt_walk *walk, const struct vt_c
         vt_recall_number_is(r, k->python_id, vt_tls.caller_stack, number);
 }
 
-uint32_t vt_stack_capture(struct vt_thread *thread, const struct vt_caller *caller) {
+VT_HOT uint32_t vt_stack_capture(struct vt_thread *thread, const struct vt_caller *caller) {
     struct kept *k = kept_of(thread);
     bool again, fresh;
     identify_python(k);

@@ -80,8 +80,8 @@ static uint8_t *after(struct vt_recall *recall, bool few) {
 static_assert(VT_RECALL_PASTS == 1u << (64 - 50), "a place for each");
 
 /* Many say it more exactly, but are new for as long after something unusual. */
-struct vt_recalled *vt_recall_expected(struct vt_recall *recall, const void *caller,
-                                       const void *frame) {
+VT_HOT struct vt_recalled *vt_recall_expected(struct vt_recall *recall, const void *caller,
+                                              const void *frame) {
     if (!take_part(recall))
         return NULL;
     recall->changed = NULL;
@@ -104,7 +104,7 @@ static void pass(struct vt_recall *recall, const struct vt_recalled *r) {
     recall->past = recall->past << PAST_SHIFT ^ which;
 }
 
-void vt_recall_was(struct vt_recall *recall, const struct vt_recalled *r) {
+VT_HOT void vt_recall_was(struct vt_recall *recall, const struct vt_recalled *r) {
     recall->hits++;
     pass(recall, r);
 }

@@ -99,7 +99,7 @@ static inline bool is_group(const struct vt_walk *w, uint32_t i) {
 }
 
 /* The first frame that is not as it was; n: all are. */
-__attribute__((noinline)) static uint32_t first_changed(const struct vt_walk *w) {
+VT_HOT __attribute__((noinline)) static uint32_t first_changed(const struct vt_walk *w) {
     const uintptr_t *sp = w->sp, *address = w->address;
     uint32_t i = 0;
     while (i < w->n) {
@@ -125,7 +125,7 @@ static bool ends_as_before(const struct vt_walk *w) {
 /* Makes the walk that of the present stack from frame `i` on, whose place is known, up to the first
  * frame that needs another rule, which is returned. Each moment it holds what may be remembered: a
  * handler of a signal may leave by a jump. */
-__attribute__((noinline)) static uint32_t follow(struct vt_walk *w, uint32_t i) {
+VT_HOT __attribute__((noinline)) static uint32_t follow(struct vt_walk *w, uint32_t i) {
     w->number = 0;
     __asm__ volatile("" ::: "memory"); /* before the rest */
     for (; i < w->n; i++) {
@@ -306,9 +306,9 @@ static inline unsigned way_of(uintptr_t caller) {
     return (caller >> 2 ^ caller >> 7) % VT_WALKS;
 }
 
-__attribute__((noinline)) static struct vt_walk *walk_anew(struct vt_walks *walks, uintptr_t caller,
-                                                           uintptr_t frame, uint32_t most,
-                                                           uint32_t epoch) {
+VT_HOT __attribute__((noinline)) static struct vt_walk *walk_anew(struct vt_walks *walks,
+                                                                  uintptr_t caller, uintptr_t frame,
+                                                                  uint32_t most, uint32_t epoch) {
     unsigned way = way_of(caller), taken = index_of(walks, way), spare = index_of(walks, SPARE);
     struct vt_walk *last = &walks->walk[taken], *w = &walks->walk[spare];
     if (!epoch || !is_there(walks, frame, caller))
@@ -330,8 +330,8 @@ __attribute__((noinline)) static struct vt_walk *walk_anew(struct vt_walks *walk
     return w;
 }
 
-struct vt_walk *vt_unwind_walk(struct vt_walks *walks, const void *caller, const void *frame,
-                               uint32_t most, bool *again) {
+VT_HOT struct vt_walk *vt_unwind_walk(struct vt_walks *walks, const void *caller, const void *frame,
+                                      uint32_t most, bool *again) {
     uint32_t epoch = vt_unwind_epoch();
     uintptr_t to = (uintptr_t)caller, at = (uintptr_t)frame;
     struct vt_walk *last = &walks->walk[index_of(walks, way_of(to))];

@@ -10,7 +10,7 @@ VT_EXPORT CUresult cuMemAlloc(CUdeviceptr_v1 *dptr, unsigned int bytesize) {
     return vt_ask_alloc(&call, result, VT_KIND_DEVICE, VT_OUT(result, dptr), bytesize);
 }
 
-VT_EXPORT CUresult cuMemAlloc_v2(CUdeviceptr *dptr, size_t bytesize) {
+VT_HOT VT_EXPORT CUresult cuMemAlloc_v2(CUdeviceptr *dptr, size_t bytesize) {
     VT_ENTER_DRIVER(cuMemAlloc_v2);
     VT_MAY_ALLOC(VT_KIND_DEVICE, bytesize);
     CUresult result = real(dptr, bytesize);
@@ -55,7 +55,7 @@ VT_EXPORT CUresult cuMemFree(CUdeviceptr_v1 dptr) {
     return result;
 }
 
-VT_EXPORT CUresult cuMemFree_v2(CUdeviceptr dptr) {
+VT_HOT VT_EXPORT CUresult cuMemFree_v2(CUdeviceptr dptr) {
     VT_ENTER_DRIVER(cuMemFree_v2);
     const struct vt_freeing freeing = vt_event_free_begin(dptr, VT_KIND_DEVICE);
     CUresult result = real(dptr);
