@@ -160,6 +160,8 @@ unsigned vt_context_green_made(CUgreenCtx handle, unsigned device);
 unsigned vt_context_green(CUgreenCtx handle);
 void vt_context_green_gone(CUgreenCtx handle);
 void vt_context_alias(CUcontext handle, unsigned owner); /* `owner` owns what is allocated in it */
+/* Calls `see` with the handle of each context that lives. */
+void vt_context_each(void (*see)(uint64_t handle, void *data), void *data);
 /* The calling thread's stack of current contexts, as far as we saw it. */
 void vt_context_push(CUcontext handle);
 void vt_context_pop(void);
@@ -213,6 +215,7 @@ struct vt_pool vt_pool_find(CUmemoryPool pool);
 
 void vt_pool_stream_made(CUstream stream, unsigned device);
 void vt_pool_stream_gone(CUstream stream);
+void vt_pool_streams_each(void (*see)(uint64_t handle, void *data), void *data);
 /* The device of a stream; for an unknown stream, the current context's device. */
 unsigned vt_pool_stream_device(CUstream stream);
 void vt_pool_forked(void);

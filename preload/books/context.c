@@ -69,6 +69,14 @@ unsigned vt_context_number(CUcontext handle) {
     return owner ? owner - 1 : n;
 }
 
+void vt_context_each(void (*see)(uint64_t handle, void *data), void *data) {
+    for (unsigned i = 0, n = vt_see(&used); i < n; i++) {
+        uint64_t handle = vt_see(&contexts[i].handle);
+        if (handle && handle != ENDING)
+            see(handle, data);
+    }
+}
+
 unsigned vt_context_primary(unsigned device) {
     for (unsigned i = 0, n = vt_see(&used); i < n; i++)
         if (vt_see(&contexts[i].handle) &&

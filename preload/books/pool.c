@@ -55,6 +55,23 @@ void vt_pool_stream_gone(CUstream stream) {
     vt_table_take(&streams, (uint64_t)(uintptr_t)stream, words);
 }
 
+struct visitor {
+    void (*see)(uint64_t handle, void *data);
+    void *data;
+};
+
+static bool see_stream(uint64_t handle, const uint64_t words[VT_TABLE_WORDS], void *data) {
+    const struct visitor *v = data;
+    (void)words;
+    v->see(handle, v->data);
+    return false;
+}
+
+void vt_pool_streams_each(void (*see)(uint64_t handle, void *data), void *data) {
+    struct visitor v = {see, data};
+    vt_table_each(&streams, see_stream, NULL, &v);
+}
+
 /* Handles 0, 1 and 2 are the current context's default streams, which are never in the table. */
 unsigned vt_pool_stream_device(CUstream stream) {
     uint64_t words[VT_TABLE_WORDS];

@@ -12,9 +12,7 @@
 #include <string.h>
 
 bool vt_native_is_marked(const struct vt_span *s, uintptr_t start) {
-    return s->kind == VT_SPAN_CELLS
-               ? vt_bit(s->bits[VT_BITS_MARK + VT_MARK_USER], (start - s->base) / 16)
-               : s->marked[VT_MARK_USER];
+    return vt_scan_has(s, start, VT_MARK_USER);
 }
 
 struct vt_span *vt_native_span_at(struct vt_native *n, uintptr_t address) {
@@ -35,7 +33,7 @@ unsigned vt_native_block(struct vt_native *n, uintptr_t address, const struct vt
     *block = (struct vt_range){s->start, s->end};
     if (s->kind == VT_SPAN_CELLS && !vt_scan_cell_at(s, address, block))
         return 0;
-    if (from->books && s->heap && vt_scan_is_books(s, block->start))
+    if (from->theirs && s->heap && vt_scan_has(s, block->start, VT_MARK_BOOKS))
         return 0;
     return vt_native_is_marked(s, block->start) ? 1 : 2;
 }
@@ -98,10 +96,7 @@ void vt_native_enter(struct vt_native *n, struct vt_range block, struct vt_range
     uint64_t words = (part.end - part.start) / 8; /* 0: to its end */
     if (vt_native_is_marked(s, block.start))
         return;
-    if (s->kind == VT_SPAN_CELLS)
-        vt_bit_set(s->bits[VT_BITS_MARK + VT_MARK_USER], (block.start - s->base) / 16);
-    else
-        s->marked[VT_MARK_USER] = true;
+    vt_scan_set(s, block.start, VT_MARK_USER);
     if (part.start >= part.end)
         return;
     if (n->last - n->first == n->room) {
@@ -113,7 +108,8 @@ void vt_native_enter(struct vt_native *n, struct vt_range block, struct vt_range
     *p = (struct vt_native_waiting){
         .start = part.start, .root = from->root, .tail = from->tail, .hop = vt_native_hop(n, from)};
     p->words = words > UINT32_MAX ? 0 : (uint32_t)words;
-    p->start |= s->heap && vt_scan_is_books(s, block.start);
+    p->start |= s->heap && vt_scan_has(s, block.start, VT_MARK_BOOKS) &&
+                vt_scan_has(s, block.start, VT_MARK_THEIRS);
     if (part.start == block.start && s->kind == VT_SPAN_CELLS)
         p->tail = tail_to(n, block.start, from->tail);
 }

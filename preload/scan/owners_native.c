@@ -163,7 +163,7 @@ void vt_native_follow(struct vt_native *n, uintptr_t word, const struct vt_nativ
     struct vt_range block;
     if (!vt_native_may_lead(n, word))
         return;
-    if (!from->books)
+    if (!from->theirs)
         found(n, word, from);
     if (vt_native_block(n, word, from, &block) == 2)
         vt_native_enter(n, block, block, from);
@@ -305,7 +305,7 @@ static void look_through_waiting(struct vt_native *n, struct vt_native_waiting w
                       .way = {.root = waiting.root,
                               .tail = waiting.tail,
                               .hop = waiting.hop,
-                              .books = waiting.start & 1}};
+                              .theirs = waiting.start & 1}};
     struct vt_span *s = vt_native_span_at(n, p.start);
     p.end = waiting.words ? start + 8 * (uint64_t)waiting.words : s->end;
     p.steady = s->steady;

@@ -29,12 +29,12 @@ struct vt_native_way {
     uint32_t tail;
     uint32_t hop; /* that led to the block (struct vt_hop); 0: none, it is the variable's memory */
     uintptr_t at; /* the word that is looked at; 0: not known */
-    bool books;   /* CUDA's libraries may reach it */
+    bool theirs;  /* it is an object of CUDA's libraries */
 };
 
 /* Memory that is still to be read. There may be millions. */
 struct vt_native_waiting {
-    uintptr_t start, root; /* the lowest bit of start: books */
+    uintptr_t start, root; /* the lowest bit of start: theirs */
     uint32_t tail, words;  /* words: 0: up to the end of what has pages of its own */
     uint32_t hop;
 };

@@ -196,7 +196,7 @@ static void read_cells(struct vt_native *n, struct vt_span *s) {
             struct vt_range cell;
             if (i < first || i >= last || vt_bit(s->bits[VT_BITS_DEAD], i) ||
                 vt_native_is_marked(s, s->base + 16 * i) ||
-                (s->heap && vt_scan_is_books(s, s->base + 16 * i)) ||
+                (s->heap && vt_scan_has(s, s->base + 16 * i, VT_MARK_BOOKS)) ||
                 !vt_scan_cell_at(s, s->base + 16 * i, &cell))
                 continue;
             if (s->steady && vt_scan_cells_present(s, cell.start, cell.end)) {

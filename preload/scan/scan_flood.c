@@ -7,12 +7,14 @@
  * CUDA's libraries keep every live address in tables of their own, so their data is no root. That
  * is not enough: a handle that the program holds (a context, a stream) also leads into their
  * memory. So the flood runs twice. The first run starts from the libraries' data and stays in
- * malloc's memory: what it marks may be theirs. The second is the program's. It enters marked
- * memory only through the program's own pointers, and only one block deep: it scans a handle's
- * block but not what that block points to. A program's block that a library also knows is still
- * scanned, through the program's pointer to it. A pointer found in a marked block is a hint. It
- * counts, unless words at the same offset in blocks of equal size hold nearly every live address,
- * as only such tables do.
+ * malloc's memory: what it marks may be theirs. Not all of it is. A library gets blocks from malloc
+ * whose last bytes it never writes. There may still be a pointer to an object of the program, which
+ * lived there before. But an object of a library leads back, to the library's data or to what this
+ * data points to. Contexts and streams do not count there: programs keep pointers to them as well.
+ *
+ * The second run is the program's. It goes through marked blocks as through others, but not from an
+ * object of a library into marked memory: it scans a handle's block, not what that block points to.
+ * A pointer to an allocation in a marked block is a hint, which scan_hints.c weighs.
  *
  * A pointer may point anywhere into its allocation, but not just past its end, and must be aligned.
  * Python's integers hold an address as two digits of 30 bits in one word; those are found too. An
@@ -22,6 +24,7 @@
  */
 #define _GNU_SOURCE
 #include "scan_parts.h"
+#include "books/books.h"
 
 #include <immintrin.h>
 #include <string.h>
@@ -34,12 +37,7 @@
 #define NOT_MEMORY ((uintptr_t)1 << 40) /* a sanitizer's shadow memory */
 #define DIGITS     0xC0000000C0000000ull
 #define HINTS_MOST 65536u
-#define BOOKS_FROM 8u /* with fewer live allocations, a pattern proves nothing */
-
-struct hint {
-    uint32_t target;
-    uint32_t block_bytes, offset; /* where it was found */
-};
+#define LEADS_BACK 2u /* a word may be left from what was there before */
 
 struct flood {
     struct vt_scan *scan;
@@ -50,10 +48,14 @@ struct flood {
     /* words in these ranges get a closer look */
     int64_t low[WINDOWS], high[WINDOWS];
     /* the piece being scanned */
-    bool theirs; /* marked: may be a library's tables */
+    bool from_data;      /* the first run is in the libraries' data */
+    bool marked;         /* the piece may be a library's */
+    bool theirs;         /* ... and is */
+    unsigned leads_back; /* words so far that do */
+    struct vt_span *span;
     uintptr_t block, block_end;
-    struct hint *hints;
-    uint32_t hint_count;
+    struct vt_hint *hints, *in_books; /* the program's; what is in marked blocks */
+    uint32_t hint_count, in_books_count;
     const struct vt_span *last;
 };
 
@@ -98,10 +100,16 @@ static void push(struct flood *f, uintptr_t start, uintptr_t end) {
         f->stack[f->depth++] = (struct vt_range){start, end};
 }
 
-bool vt_scan_is_books(const struct vt_span *s, uintptr_t start) {
-    if (s->kind == VT_SPAN_CELLS)
-        return vt_bit(s->bits[VT_BITS_MARK + VT_MARK_BOOKS], (start - s->base) / 16);
-    return s->marked[VT_MARK_BOOKS];
+/* The first run comes from a library's data, or from a marked block, to another one. */
+static void note_way(struct flood *f, struct vt_span *s, uintptr_t start) {
+    if (f->from_data) {
+        if (!vt_scan_has(s, start, VT_MARK_THEIRS)) /* not a handle */
+            vt_scan_set(s, start, VT_MARK_CENTRE);
+        vt_scan_set(s, start, VT_MARK_THEIRS);
+    } else if ((s->kind == VT_SPAN_BOOKS || vt_scan_has(s, start, VT_MARK_CENTRE)) &&
+               ++f->leads_back == LEADS_BACK) {
+        vt_scan_set(f->span, f->block, VT_MARK_THEIRS);
+    }
 }
 
 static void reach(struct flood *f, uintptr_t address) {
@@ -112,32 +120,37 @@ static void reach(struct flood *f, uintptr_t address) {
             return;
         f->last = s;
     }
-    if (s->kind == VT_SPAN_ROOT || s->kind == VT_SPAN_BOOKS)
+    if (s->kind == VT_SPAN_ROOT || s->kind == VT_SPAN_BOOKS) {
+        if (f->mark == VT_MARK_BOOKS && s->kind == VT_SPAN_BOOKS && !f->from_data)
+            note_way(f, s, s->start);
         return;
+    }
     if (f->mark == VT_MARK_BOOKS && !s->heap) {
         s->marked[VT_MARK_BOOKS] = true; /* marked, but not scanned */
         return;
     }
-    struct vt_range cell = {s->start, s->end};
-    if (s->kind == VT_SPAN_CELLS) {
-        uint64_t *marks = s->bits[VT_BITS_MARK + f->mark];
-        if (!vt_scan_cell_at(s, address, &cell))
-            return;
-        size_t i = (cell.start - s->base) / 16;
-        if (vt_bit(marks, i) || (f->theirs && vt_scan_is_books(s, cell.start)))
-            return;
-        vt_bit_set(marks, i);
-    } else {
-        if (s->marked[f->mark] || (f->theirs && vt_scan_is_books(s, cell.start)))
-            return;
-        s->marked[f->mark] = true;
-    }
-    push(f, cell.start, cell.end);
+    struct vt_range block = {s->start, s->end};
+    if (s->kind == VT_SPAN_CELLS && !vt_scan_cell_at(s, address, &block))
+        return;
+    if (f->mark == VT_MARK_BOOKS)
+        note_way(f, s, block.start);
+    if (vt_scan_has(s, block.start, f->mark) ||
+        (f->theirs && vt_scan_has(s, block.start, VT_MARK_BOOKS)))
+        return;
+    vt_scan_set(s, block.start, f->mark);
+    push(f, block.start, block.end);
 }
 
-/* PyTorch pins four bytes for a flag. */
-static bool may_lead_on(const struct vt_target *t) {
-    return t->held && t->end - t->start >= sizeof(uintptr_t);
+/* Most pointers to allocations in marked blocks that are kept. */
+static size_t in_books_most(const struct vt_scan *scan) {
+    return 4 * (size_t)scan->target_count + HINTS_MOST;
+}
+
+static struct vt_hint hint_at(const struct flood *f, const struct vt_target *t, uintptr_t at) {
+    return (struct vt_hint){.target = (uint32_t)(t - f->scan->targets),
+                            .block_bytes = (uint32_t)(f->block_end - f->block),
+                            .offset = (uint32_t)(at - f->block),
+                            .theirs = f->theirs};
 }
 
 static void reach_target(struct vt_scan *scan, struct vt_target *t) {
@@ -150,11 +163,16 @@ static void find(struct flood *f, uintptr_t value, uintptr_t at) {
     struct vt_target *t = target_at(f->scan, value);
     if (!t)
         return;
-    if (!f->theirs) {
+    if (f->mark == VT_MARK_BOOKS) {
+        if (!f->from_data && f->in_books_count < in_books_most(f->scan))
+            f->in_books[f->in_books_count++] = hint_at(f, t, at);
+        return;
+    }
+    if (!f->marked) {
         reach_target(f->scan, t);
         /* Its contents may hold pointers, but it is already unmapped: a runtime that ended
          * took it. */
-        if (may_lead_on(t) && !vt_scan_span_at(f->scan, value))
+        if (vt_scan_may_lead_on(t) && !vt_scan_span_at(f->scan, value))
             f->scan->in_doubt = true;
         return;
     }
@@ -164,9 +182,7 @@ static void find(struct flood *f, uintptr_t value, uintptr_t at) {
         reach_target(f->scan, t);
         return;
     }
-    f->hints[f->hint_count++] = (struct hint){.target = (uint32_t)(t - f->scan->targets),
-                                              .block_bytes = (uint32_t)(f->block_end - f->block),
-                                              .offset = (uint32_t)(at - f->block)};
+    f->hints[f->hint_count++] = hint_at(f, t, at);
 }
 
 /* The dynamic loader points only to what it mapped itself. It unmaps its library cache before the
@@ -186,6 +202,8 @@ static __attribute__((noinline)) void look(struct flood *f, uint64_t word, uintp
         uint64_t number = (word >> 32) << 30 | (word & 0x3fffffff);
         if (!(word & DIGITS) && number - scan->target_low < span)
             find(f, number, at);
+    } else if (word - scan->target_low < span) {
+        find(f, word, at);
     }
     for (unsigned i = 0; i < WINDOWS; i++)
         if ((int64_t)word >= f->low[i] && (int64_t)word < f->high[i]) {
@@ -262,8 +280,7 @@ static void set_windows(struct flood *f) {
             bool last = s == scan->span_count;
             uint64_t start = last ? scan->target_low : scan->spans[s].start,
                      end = last ? scan->target_high : scan->spans[s].end;
-            if (!last &&
-                (scan->spans[s].kind == VT_SPAN_ROOT || scan->spans[s].kind == VT_SPAN_BOOKS))
+            if (!last && scan->spans[s].kind == VT_SPAN_ROOT)
                 continue;
             start = start < bounds[i] ? bounds[i] : start;
             end = end > bounds[i + 1] ? bounds[i + 1] : end;
@@ -278,9 +295,12 @@ static void set_windows(struct flood *f) {
 }
 
 static void piece_of(struct flood *f, const struct vt_span *s, uintptr_t start, uintptr_t end) {
+    f->span = (struct vt_span *)s;
     f->block = start;
     f->block_end = end;
-    f->theirs = f->mark == VT_MARK_USER && s->heap && vt_scan_is_books(s, start);
+    f->marked = f->mark == VT_MARK_USER && s->heap && vt_scan_has(s, start, VT_MARK_BOOKS);
+    f->theirs = f->marked && vt_scan_has(s, start, VT_MARK_THEIRS);
+    f->leads_back = 0;
 }
 
 /* Scans what can be read of a part, page by page if some pages cannot. */
@@ -423,52 +443,9 @@ static void drain(struct flood *f) {
     }
 }
 
-/* How many targets were found at this offset in blocks of this size. */
-static uint32_t found_at(const struct flood *f, const struct hint *where) {
-    uint32_t n = 0, last = UINT32_MAX;
-    for (uint32_t i = 0; i < f->hint_count; i++) {
-        const struct hint *h = &f->hints[i];
-        if (h->block_bytes == where->block_bytes && h->offset == where->offset &&
-            h->target != last) {
-            n++;
-            last = h->target;
-        }
-    }
-    return n;
-}
-
-static void weigh_hints(struct flood *f) {
+/* Scans all spans of a kind, and what they lead to. */
+static void flood(struct flood *f, unsigned root_kind) {
     struct vt_scan *scan = f->scan;
-    uint32_t enough = scan->target_count - scan->target_count / 10;
-    struct hint known[64]; /* offsets already weighed; `target`: these are tables */
-    uint32_t known_count = 0;
-    for (uint32_t i = 0; i < f->hint_count; i++) {
-        const struct hint *h = &f->hints[i];
-        uint32_t k = 0;
-        while (k < known_count &&
-               (known[k].block_bytes != h->block_bytes || known[k].offset != h->offset))
-            k++;
-        bool books = false;
-        if (k < known_count) {
-            books = known[k].target;
-        } else if (scan->target_count >= BOOKS_FROM && k < sizeof known / sizeof known[0]) {
-            books = found_at(f, h) >= enough;
-            known[known_count] = *h;
-            known[known_count++].target = books;
-        }
-        struct vt_target *t = &scan->targets[h->target];
-        if (books || t->reached)
-            continue;
-        t->reached = true;
-        /* Its contents may not have been scanned. */
-        if (may_lead_on(t))
-            scan->in_doubt = true;
-    }
-}
-
-static void flood(struct flood *f, enum vt_mark mark, unsigned root_kind) {
-    struct vt_scan *scan = f->scan;
-    f->mark = mark;
     for (uint32_t i = 0; i < scan->span_count && vt_scan_goes_on(scan); i++) {
         const struct vt_span *s = &scan->spans[i];
         if (s->kind != root_kind)
@@ -480,8 +457,18 @@ static void flood(struct flood *f, enum vt_mark mark, unsigned root_kind) {
             look_through(f, s, s->start, skip->start);
             look_through(f, s, skip->end, s->end);
         }
-        drain(f);
+        if (!f->from_data)
+            drain(f);
     }
+}
+
+/* A context or stream is a library's object, unless its library no longer knows it. */
+static void note_handle(uint64_t handle, void *data) {
+    struct flood *f = data;
+    struct vt_span *s = vt_scan_span_at(f->scan, handle);
+    struct vt_range block;
+    if (s && s->kind == VT_SPAN_CELLS && s->heap && vt_scan_cell_at(s, handle, &block))
+        vt_scan_set(s, block.start, VT_MARK_THEIRS);
 }
 
 /* The first run. NULL: it stopped. */
@@ -492,11 +479,19 @@ static struct flood *flood_books(struct vt_scan *scan) {
     f->scan = scan;
     f->stack = vt_scan_take(scan, STACK_MOST);
     f->hints = vt_scan_take(scan, HINTS_MOST * sizeof *f->hints);
+    f->in_books = vt_scan_take(scan, in_books_most(scan) * sizeof *f->in_books);
     if (scan->stop)
         return NULL;
     set_windows(f);
     scan->peeked_at = scan->peeked_end = 0;
-    flood(f, VT_MARK_BOOKS, VT_SPAN_BOOKS);
+    /* What the data itself leads to must be known before the rest is scanned. */
+    f->mark = VT_MARK_BOOKS;
+    f->from_data = true;
+    vt_context_each(note_handle, f);
+    vt_pool_streams_each(note_handle, f);
+    flood(f, VT_SPAN_BOOKS);
+    f->from_data = false;
+    drain(f);
     return f;
 }
 
@@ -509,11 +504,12 @@ bool vt_scan_flood(struct vt_scan *scan, const uintptr_t *registers, uint32_t re
     if (!f)
         return false;
     f->mark = VT_MARK_USER;
-    f->theirs = false;
+    f->marked = f->theirs = false;
     for (uint32_t i = 0; i < register_count; i++)
         look(f, registers[i], 0);
     drain(f);
-    flood(f, VT_MARK_USER, VT_SPAN_ROOT);
-    weigh_hints(f);
+    flood(f, VT_SPAN_ROOT);
+    if (!scan->stop)
+        vt_scan_weigh_hints(scan, f->hints, f->hint_count, f->in_books, f->in_books_count);
     return !scan->stop;
 }

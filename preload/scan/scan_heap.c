@@ -18,6 +18,8 @@
  */
 #include "scan_parts.h"
 
+#include <string.h>
+
 #define PREV_INUSE  1u
 #define IS_MMAPPED  2u
 #define NON_MAIN    4u
@@ -44,21 +46,22 @@ struct region {
     struct vt_scan *scan;
     const struct vt_vma *vma;
     uintptr_t base;
-    uint64_t *bits[4], *pages;
+    uint64_t *bits[VT_BITS_MARK + VT_MARKS], *pages;
     uintptr_t from; /* start of the current CELLS span */
     bool heap;
 };
 
 static bool region_begin(struct region *r, struct vt_scan *scan, const struct vt_vma *vma,
                          uintptr_t start, uintptr_t end, bool heap) {
+    const unsigned maps = sizeof r->bits / sizeof r->bits[0];
     size_t words = (end - start) / 1024 + 2, page_words = words / 256 + 2;
-    uint64_t *bits = vt_scan_take(scan, (4 * words + page_words) * sizeof *bits);
+    uint64_t *bits = vt_scan_take(scan, (maps * words + page_words) * sizeof *bits);
     if (!bits)
         return false;
     *r = (struct region){.scan = scan, .vma = vma, .base = start, .from = start, .heap = heap};
-    for (unsigned i = 0; i < 4; i++)
+    for (unsigned i = 0; i < maps; i++)
         r->bits[i] = bits + i * words;
-    r->pages = bits + 4 * words;
+    r->pages = bits + maps * words;
     return true;
 }
 
@@ -75,8 +78,7 @@ static void cells_until(struct region *r, uintptr_t end, uintptr_t next) {
     if (s) {
         s->base = r->base;
         s->heap = r->heap;
-        for (unsigned i = 0; i < 4; i++)
-            s->bits[i] = r->bits[i];
+        memcpy(s->bits, r->bits, sizeof s->bits);
         s->pages = r->pages;
         vt_scan_note_present(r->scan, r->base, r->from, end, r->pages);
     }

@@ -7,6 +7,7 @@
  *   scan_maps.c   the process's memory: modules' data, thread stacks, the rest
  *   scan_heap.c   the C library's heap and Python's small objects, block by block
  *   scan_flood.c  follows every pointer from what a program can always reach
+ *   scan_hints.c  which pointers count in blocks that CUDA's libraries may own
  */
 #ifndef VT_PRELOAD_SCAN_PARTS_H
 #define VT_PRELOAD_SCAN_PARTS_H
@@ -35,21 +36,36 @@ enum vt_span_kind {
     VT_SPAN_CELLS, /* reached block by block */
 };
 
+/* A pointer to an allocation, in a block that may be a CUDA library's. */
+struct vt_hint {
+    uint32_t target;
+    uint32_t block_bytes, offset; /* where it was found */
+    bool theirs;                  /* surely a library's block */
+};
+
+/* What is known of a block. */
+enum vt_mark {
+    VT_MARK_BOOKS,  /* the data of CUDA's libraries leads to it */
+    VT_MARK_USER,   /* the program's data leads to it */
+    VT_MARK_CENTRE, /* ... and directly so: other objects of the libraries lead back to it */
+    VT_MARK_THEIRS, /* it is an object of the libraries: it leads back */
+    VT_MARKS
+};
+enum vt_bits { VT_BITS_START, VT_BITS_DEAD, VT_BITS_MARK }; /* ... and one for each mark */
+
 /* A piece of memory to scan. */
 struct vt_span {
     uintptr_t start, end;
     uint8_t kind;
-    bool heap;         /* the C library's heap: CUDA's tables may lie here */
-    bool steady;       /* pages that are present can be read in place */
-    bool every_page;   /* scan pages that are not resident too: a driver may hold them elsewhere */
-    bool marked[2];    /* ROOT, BOOKS, PLAIN; see enum vt_mark */
-    uintptr_t base;    /* CELLS: where the bit maps start */
-    uint64_t *bits[4]; /* CELLS: one bit per 16 bytes; see enum vt_bits */
-    uint64_t *pages;   /* CELLS: one bit per page from that of `base` on: it is present */
+    bool heap;       /* the C library's heap: CUDA's tables may lie here */
+    bool steady;     /* pages that are present can be read in place */
+    bool every_page; /* scan pages that are not resident too: a driver may hold them elsewhere */
+    bool marked[VT_MARKS]; /* all but CELLS */
+    uintptr_t base;        /* CELLS: where the bit maps start */
+    /* CELLS: one bit per 16 bytes; see enum vt_bits */
+    uint64_t *bits[VT_BITS_MARK + VT_MARKS];
+    uint64_t *pages; /* CELLS: one bit per page from that of `base` on: it is present */
 };
-
-enum vt_bits { VT_BITS_START, VT_BITS_DEAD, VT_BITS_MARK };
-enum vt_mark { VT_MARK_BOOKS, VT_MARK_USER }; /* bits[VT_BITS_MARK + mark] */
 
 /* Chunks up to this size are found by their bits; each larger one is a span of its own. */
 #define VT_CELL_MAX 65536u
@@ -251,16 +267,34 @@ bool vt_scan_cell_at(const struct vt_span *span, uintptr_t address, struct vt_ra
 /* Whether all pages of a part of a CELLS span were present when the cells were made. */
 bool vt_scan_cells_present(const struct vt_span *span, uintptr_t start, uintptr_t end);
 bool vt_scan_flood(struct vt_scan *scan, const uintptr_t *registers, uint32_t register_count);
-/* Marks what CUDA's libraries reach, and nothing else: VT_MARK_BOOKS. */
+/* What CUDA's libraries reach: sets all marks but VT_MARK_USER. */
 bool vt_scan_flood_books(struct vt_scan *scan);
-/* Whether the block that starts there has this mark. */
-bool vt_scan_is_books(const struct vt_span *span, uintptr_t start);
+/* scan_hints.c: the program's hints, and all pointers in blocks that may be the libraries'. */
+void vt_scan_weigh_hints(struct vt_scan *scan, const struct vt_hint *hints, uint32_t count,
+                         const struct vt_hint *in_books, uint32_t in_books_count);
+
+/* PyTorch pins four bytes for a flag. */
+static inline bool vt_scan_may_lead_on(const struct vt_target *t) {
+    return t->held && t->end - t->start >= sizeof(uintptr_t);
+}
 
 static inline bool vt_bit(const uint64_t *bits, size_t i) {
     return bits[i / 64] >> i % 64 & 1;
 }
 static inline void vt_bit_set(uint64_t *bits, size_t i) {
     bits[i / 64] |= 1ull << i % 64;
+}
+
+/* Whether the block that starts there has this mark. */
+static inline bool vt_scan_has(const struct vt_span *s, uintptr_t start, enum vt_mark mark) {
+    return s->kind == VT_SPAN_CELLS ? vt_bit(s->bits[VT_BITS_MARK + mark], (start - s->base) / 16)
+                                    : s->marked[mark];
+}
+static inline void vt_scan_set(struct vt_span *s, uintptr_t start, enum vt_mark mark) {
+    if (s->kind == VT_SPAN_CELLS)
+        vt_bit_set(s->bits[VT_BITS_MARK + mark], (start - s->base) / 16);
+    else
+        s->marked[mark] = true;
 }
 
 #endif

@@ -182,6 +182,43 @@ NOINLINE static void in_container(void) {
         (*container)[i % 7].push_back(allocate());
 }
 
+/* Objects in vectors that grow. The driver's records get the vectors' former memory, in which words
+ * stay that point to these objects. */
+struct mesh {
+    long kind;
+    CUdeviceptr memory;
+};
+struct branch {
+    long more[5];
+    CUcontext context;
+    branch *parent;
+    std::vector<branch *> children;
+    mesh *shape;
+};
+branch *tree;
+NOINLINE static void grow_tree(unsigned fan, bool linked) {
+    tree = new branch();
+    for (unsigned i = 0; i < fan; i++)
+        tree->children.push_back(new branch());
+    for (unsigned i = 0; i < count; i++) {
+        branch *b = new branch(), *on = tree->children[i % fan];
+        b->shape = new mesh();
+        b->shape->memory = allocate();
+        on->children.push_back(b);
+        if (linked) {
+            b->parent = on;
+            on->parent = tree;
+        }
+    }
+}
+NOINLINE static void in_tree(void) {
+    grow_tree(20, false);
+}
+NOINLINE static void in_linked_tree(void) {
+    grow_tree(20, true);
+    tree->context = context;
+}
+
 CUdeviceptr *mapped;
 NOINLINE static void in_mapping(void) {
     mapped = (CUdeviceptr *)mmap(NULL, 1 << 20, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS,
@@ -298,6 +335,11 @@ NOINLINE static void lost_structure(void) { /* what points to it is itself forgo
     nodes = NULL;
 }
 
+NOINLINE static void lost_tree(void) {
+    in_linked_tree();
+    tree = NULL;
+}
+
 NOINLINE static void lost_cycle(void) {
     struct node *a = (struct node *)calloc(1, sizeof *a), *b = (struct node *)calloc(1, sizeof *b);
     a->next = b;
@@ -388,6 +430,8 @@ static const struct {
     {"in_managed", in_managed},
     {"in_pinned", in_pinned},
     {"in_container", in_container},
+    {"in_tree", in_tree},
+    {"in_linked_tree", in_linked_tree},
     {"in_mapping", in_mapping},
     {"in_shared_mapping", in_shared_mapping},
     {"in_large_heap", in_large_heap},
@@ -403,6 +447,7 @@ static const struct {
     {"hidden", hidden},
     {"lost_structure", lost_structure},
     {"lost_cycle", lost_cycle},
+    {"lost_tree", lost_tree},
     {"lost_pinned", lost_pinned},
     {"lost_pinned_at_stale", lost_pinned_at_stale},
     {"only_in_books", only_in_books},
