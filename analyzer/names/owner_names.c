@@ -480,7 +480,8 @@ enum vt_purpose vt_owner_names_purpose(const struct vt_owner_names *n, uint32_t 
 static bool is_of_container(const struct vt_owner_names *n, const struct way *way) {
     const struct way *parent = &n->ways[way->parent];
     bool unnamed = parent->kind == VT_STEP_MODULE || parent->kind == VT_STEP_FRAME;
-    return way->many && !unnamed && !parent->hidden && strcmp(parent->type, "tuple") != 0;
+    bool many = way->many || (way->kind == VT_STEP_ITEM && way->objects > 1); /* of a set */
+    return many && !unnamed && !parent->hidden && strcmp(parent->type, "tuple") != 0;
 }
 
 /* What grows when more is held: the innermost container that many of them lie in; but of a container

@@ -211,6 +211,23 @@ static void containers_in_containers(void **state) {
     }
 }
 
+/* A set's members are one step, which has no name. */
+static void members_of_a_set(void **state) {
+    (void)state;
+    static const char *const expected[] = {"running{*}.buffer (Buffer) in __main__, train.py",
+                                           "running (set) in __main__, train.py"};
+    for (uint32_t many = 0; many < 2; many++) {
+        start();
+        uint32_t set = step(module(), VT_STEP_NAME, "running", "set");
+        uint32_t task = maker_step(
+            &m, 0,
+            (struct maker_step){set, VT_STEP_ITEM, NULL, "__main__.Task", 0, many ? 150 : 1, 0});
+        assert_text(owner_at(step(task, VT_STEP_ATTRIBUTE, "buffer", "Buffer"), 0), 0,
+                    expected[many]);
+        end();
+    }
+}
+
 /* What no named way leads to at the end, but did before. */
 static void lost_from_sight(void **state) {
     (void)state;
@@ -571,6 +588,7 @@ int main(void) {
                                        cmocka_unit_test(ended_by_an_exception),
                                        cmocka_unit_test(traceback_of_out_of_memory),
                                        cmocka_unit_test(containers_in_containers),
+                                       cmocka_unit_test(members_of_a_set),
                                        cmocka_unit_test(lost_from_sight),
                                        cmocka_unit_test(sums),
                                        cmocka_unit_test(segments),
