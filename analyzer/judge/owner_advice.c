@@ -38,14 +38,9 @@ static const char *memory_class(const struct vt_memory_owner *o) {
     return o->name_count ? o->types[o->name_count - 1] : NULL;
 }
 
-/* Of a name, without what it is of: "kept (closure of hook)". */
-static size_t name_length(const char *holder) {
-    const char *context = strstr(holder, " (");
-    return context ? (size_t)(context - holder) : strlen(holder);
-}
-
 /* A graph that the program does not need: it is kept for numbers, or for the next round's state. */
-static char *advise_graph(const struct vt_memory_owner *o, int name, bool evaluating) {
+static char *advise_graph(const struct vt_memory_owner *o, bool evaluating) {
+    int name = (int)o->holder_length;
     bool sum = !strncmp(o->graph, "Add", 3) || !strncmp(o->graph, "Sub", 3);
     const char *without = evaluating ? "evaluate under torch.no_grad(), or " : "";
     if (o->graph_chain && sum && o->graphs > 1)
@@ -61,45 +56,32 @@ static char *advise_graph(const struct vt_memory_owner *o, int name, bool evalua
                         name, o->holder, without);
 }
 
-/* How many steps of an owner's name lead to its holder. 0: unknown. */
-static uint32_t steps_to_holder(const struct vt_memory_owner *o, size_t name) {
-    struct vt_string text = {0};
-    uint32_t steps = 0;
-    for (uint32_t i = 0; i < o->name_count && !steps; i++) {
-        vt_string_add(&text, o->path[i]);
-        if (text.length == name && !strncmp(text.text, o->holder, name))
-            steps = i + 1;
-    }
-    vt_string_free(&text);
-    return steps;
-}
-
 /* The class of a holder's items, if these are objects that have the memory among other things. NULL:
  * they are memory, or dicts and tuples of it. */
-static const char *object_class(const struct vt_memory_owner *o, size_t name) {
-    uint32_t from = steps_to_holder(o, name);
+static const char *object_class(const struct vt_memory_owner *o) {
+    uint32_t from = o->holder_count;
     for (uint32_t i = from; from && i < o->name_count; i++)
         if (o->path[i][0] != '[' && o->path[i][0] != '{')
-            return o->types[from];
+            return i > from ? o->types[i - 1] : NULL;
     return NULL;
 }
 
 /* A container that more memory is put into, and none taken out. */
-static char *advise_container(const struct vt_memory_owner *o, int name) {
+static char *advise_container(const struct vt_memory_owner *o) {
     const char *class = memory_class(o), *copy = class ? vt_roles_host_copy(class) : NULL;
-    if (copy && copy[0] && !object_class(o, (size_t)name))
-        return vt_formatted("keep %s of each in `%.*s`, or drop old ones", copy, name, o->holder);
+    if (copy && copy[0] && !object_class(o))
+        return vt_formatted("keep %s of each in `%.*s`, or drop old ones", copy,
+                            (int)o->holder_length, o->holder);
     return NULL;
 }
 
 char *vt_owners_advise(const struct vt_process *p, const struct vt_leak *leak) {
-    if (!leak->kept)
+    if (!leak->kept || leak->kept->owner.more_variables)
         return NULL;
-    const struct vt_memory_owner *o = leak->kept->owner;
+    const struct vt_memory_owner *o = &leak->kept->owner;
     bool container = o->holder_type && strcmp(o->name, o->holder) != 0;
-    int name = (int)name_length(o->holder);
     if (o->graph)
-        return advise_graph(o, name, is_evaluating(leak->stack));
+        return advise_graph(o, is_evaluating(leak->stack));
     if (o->root.kind == VT_ROOT_CYCLE)
         return vt_formatted(
             "only gc.collect() frees it: break the cycle of %s objects, or make one "
@@ -110,16 +92,15 @@ char *vt_owners_advise(const struct vt_process *p, const struct vt_leak *leak) {
         return vt_strdup(
             "the exception's traceback keeps the local variables of all its functions: "
             "do not keep it, or clear it with traceback.clear_frames()");
-    return leak->growth && container ? advise_container(o, name) : NULL;
+    return leak->growth && container ? advise_container(o) : NULL;
 }
 
 char *vt_owners_advise_objects(const struct vt_leak *leak) {
-    const struct vt_memory_owner *o = leak->kept ? leak->kept->owner : NULL;
-    if (!leak->growth || !o || !o->holder_type || !strcmp(o->name, o->holder))
+    const struct vt_memory_owner *o = leak->kept ? &leak->kept->owner : NULL;
+    if (!leak->growth || !o || !o->holder_type || o->more_variables || !strcmp(o->name, o->holder))
         return NULL;
-    size_t name = name_length(o->holder);
-    const char *object = object_class(o, name), *dot = object ? strrchr(object, '.') : NULL;
-    return object ? vt_formatted("`%.*s` keeps every %s with its memory: drop old ones", (int)name,
-                                 o->holder, dot ? dot + 1 : object)
+    const char *object = object_class(o), *dot = object ? strrchr(object, '.') : NULL;
+    return object ? vt_formatted("`%.*s` keeps every %s with its memory: drop old ones",
+                                 (int)o->holder_length, o->holder, dot ? dot + 1 : object)
                   : NULL;
 }

@@ -337,18 +337,19 @@ void vt_owners_take(const struct vt_owners_sources *from, struct vt_process *p) 
 
 uint32_t vt_owners_main_holder(const struct vt_site *site) {
     const struct vt_owned_list *owned = &site->owned;
-    uint64_t all = 0, same = 0;
+    uint32_t count, holder = VT_MAP_NONE;
+    uint64_t all = 0;
     if (!owned->count)
         return VT_MAP_NONE;
-    const struct vt_memory_owner *first = owned->owners[0].owner;
-    for (uint32_t i = 0; i < owned->count; i++) {
-        all += owned->owners[i].bytes;
-        if (owned->owners[i].owner->holder_id == first->holder_id)
-            same += owned->owners[i].bytes;
-    }
+    struct vt_owner_group *groups = vt_owner_groups(owned->owners, owned->count, false, &count);
+    for (uint32_t i = 0; i < count; i++)
+        all += groups[i].bytes;
     /* what only the interpreter or a stack holds says nothing of what belongs together */
-    bool telling = first->root.kind <= VT_ROOT_THREAD_LOCAL;
-    return telling && same >= all / 10 * 9 ? first->holder_id : VT_MAP_NONE;
+    if (groups->owner.root.kind <= VT_ROOT_THREAD_LOCAL && !groups->owner.more_variables &&
+        groups->bytes >= all / 10 * 9)
+        holder = groups->owner.holder_id;
+    free(groups);
+    return holder;
 }
 
 /* The sum of the sites' owners. */
@@ -375,11 +376,6 @@ static void sum_owners(const struct vt_process *p, struct vt_leak *leak) {
     vt_sort(leak->owned.owners, leak->owned.count, sizeof *leak->owned.owners, compare_owned);
 }
 
-static int compare_kept(const void *a, const void *b) {
-    const struct vt_kept *x = a, *y = b;
-    return VT_ORDER({y->bytes, x->bytes}, {x->owner->id, y->owner->id});
-}
-
 /* What was last seen of the way to most of what has no owner. */
 static void find_last_hop(const struct vt_process *p, struct vt_leak *leak) {
     uint64_t most = 0;
@@ -393,37 +389,27 @@ static void find_last_hop(const struct vt_process *p, struct vt_leak *leak) {
     }
 }
 
-/* What holds a leak: whatever has at least a tenth of what has an owner. */
+/* What holds a leak: the largest, and whatever has at least a tenth of what has an owner, by its bytes
+ * or its blocks. */
 static void find_keepers(const struct vt_process *p, struct vt_leak *leak) {
-    struct vt_map holders = {0};
-    struct vt_kept *kept = vt_alloc(leak->owned.count, sizeof *kept);
-    uint32_t count = 0;
-    uint64_t all = 0;
+    uint64_t bytes = 0, blocks = 0;
+    uint32_t count, kept = 0;
     /* nothing keeps what no pointer is left to, whatever keeps the rest of its sites' blocks */
-    for (uint32_t i = 0; i < leak->owned.count && leak->verdict != VT_VERDICT_LOST; i++) {
-        const struct vt_owned_by *by = &leak->owned.owners[i];
-        uint32_t holder = by->owner->holder_id, at = vt_map_get(&holders, holder);
-        if (at == VT_MAP_NONE) {
-            at = count++;
-            kept[at].owner = by->owner;
-            kept[at].seen = by->seen;
-            kept[at].still = by->still;
-            vt_map_put(&holders, holder, at);
-        }
-        kept[at].bytes += by->bytes;
-        kept[at].count += by->count;
-        all += by->bytes;
+    if (!leak->owned.count || leak->verdict == VT_VERDICT_LOST)
+        return;
+    leak->kept = vt_owner_groups(leak->owned.owners, leak->owned.count, false, &count);
+    for (uint32_t i = 0; i < count; i++) {
+        bytes += leak->kept[i].bytes;
+        blocks += leak->kept[i].count;
     }
-    vt_map_free(&holders);
-    vt_sort(kept, count, sizeof *kept, compare_kept);
-    while (count && kept[count - 1].bytes < all / 10)
-        count--;
-    for (uint32_t i = 0; i < count; i++)
-        kept[i].text = vt_owner_text(p, kept[i].owner, 0);
-    leak->kept = count ? kept : NULL;
-    leak->kept_count = count;
-    if (!count)
-        free(kept);
+    for (uint32_t i = 0; i < count; i++) {
+        struct vt_owner_group *g = &leak->kept[i];
+        if (i && g->bytes < bytes / 10 && g->count < (blocks + 9) / 10)
+            continue;
+        g->text = vt_owner_text(p, &g->owner, 0);
+        leak->kept[kept++] = *g;
+    }
+    leak->kept_count = kept;
 }
 
 void vt_owners_tell(struct vt_process *p) {

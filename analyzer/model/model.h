@@ -177,7 +177,7 @@ struct vt_leak {
     struct vt_owned_list owned; /* of all its sites together */
     const char *last_hop;       /* of the site that has most without an owner; NULL: unknown */
     enum vt_hop hop;
-    struct vt_kept *kept; /* what holds it, the largest first; NULL: unknown */
+    struct vt_owner_group *kept; /* what holds it, the largest first; NULL: unknown */
     uint32_t kept_count;
 };
 

@@ -161,10 +161,11 @@ char *vt_owner_place(const struct vt_process *p, const struct vt_memory_owner *o
 
 /* The kind of a native variable, the class of the object: "static", "list". */
 static void add_kind(const struct vt_memory_owner *o, uint64_t count, struct vt_string *s) {
-    const char *kind = o->root.kind == VT_ROOT_THREAD_LOCAL               ? "thread-local"
+    const char *kind = o->more_variables                                  ? NULL
+                       : o->root.kind == VT_ROOT_THREAD_LOCAL             ? "thread-local"
                        : o->root.kind == VT_ROOT_GLOBAL && o->root.hidden ? "static"
                                                                           : NULL;
-    const char *type = o->holder_type, *gap = "";
+    const char *type = o->holder_type, *gap = "", *item = o->item_type;
     if (type && !strncmp(type, "__main__.", 9))
         type += 9;
     if (!kind && !type && !count)
@@ -176,6 +177,8 @@ static void add_kind(const struct vt_memory_owner *o, uint64_t count, struct vt_
     }
     if (type) {
         vt_string_format(s, "%s%s", gap, type);
+        if (item) /* "dict of lists" */
+            vt_string_format(s, " of %ss", strrchr(item, '.') ? strrchr(item, '.') + 1 : item);
         gap = ", ";
     }
     if (count)
@@ -239,6 +242,9 @@ char *vt_owner_text(const struct vt_process *p, const struct vt_memory_owner *o,
     default:
         vt_string_add(&s, o->holder);
     }
+    if (o->more_variables)
+        vt_string_format(&s, " and %s more variable%s", VT_NUMBER(o->more_variables),
+                         vt_plural(o->more_variables));
     add_kind(o, count, &s);
     if (place)
         vt_string_format(&s, " in %s", place);

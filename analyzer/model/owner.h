@@ -62,6 +62,13 @@ struct vt_owned_site {
     uint64_t bytes, count;
 };
 
+/* A step of a name, and the name up to it. */
+struct vt_owner_step {
+    uint32_t id;      /* owners with this number at the same place have all up to here in common */
+    const char *name; /* "kept['a'] (closure of hook)" */
+    uint32_t length;  /* of the name without what it is of */
+};
+
 struct vt_memory_owner {
     uint64_t id;      /* stays the same from run to run */
     char key[17];     /* the id in hex */
@@ -91,6 +98,12 @@ struct vt_memory_owner {
                             "history" */
     const char *holder_type; /* "list"; NULL: unknown */
     uint32_t holder_id;      /* owners with one number have one holder */
+    uint32_t holder_length;  /* of its name without what it is of: "kept (closure of hook)" */
+    uint32_t holder_count;   /* how many steps lead to it; 0: it has no name of its own */
+    const struct vt_owner_step *steps; /* those of the name */
+    /* Of several holders that are told as one (vt_owners_group): */
+    const char *item_type;   /* the class of all of them, in a container: "list"; NULL: unknown */
+    uint32_t more_variables; /* there are as many others */
 };
 
 struct vt_snapshot {
@@ -121,13 +134,15 @@ struct vt_owned_by {
     uint64_t bytes, count;
 };
 
-/* What holds a leak, or a good part of it. */
-struct vt_kept {
-    const struct vt_memory_owner *owner; /* the largest one */
-    const struct vt_snapshot *seen;      /* as in vt_owned_by */
-    bool still;                          /* likewise */
-    uint64_t bytes, count;               /* held by owners with the same holder */
-    char *text;                          /* "history (list) in __main__, examples/train.py" */
+/* Owners that are told as one. */
+struct vt_owner_group {
+    struct vt_memory_owner owner; /* the largest one; but its holder is that of all of them */
+    uint32_t holders;             /* how many they have of their own */
+    bool of_purpose;              /* all that a variable has for one purpose */
+    bool still;                   /* as in vt_owned_by: of any of them */
+    const struct vt_snapshot *seen;
+    uint64_t bytes, count;
+    char *text; /* of what keeps a leak: "history (list) in __main__, examples/train.py" */
 };
 
 struct vt_process;
@@ -163,6 +178,14 @@ struct vt_device;
 const struct vt_snapshot *vt_device_purposes(const struct vt_process *process,
                                              const struct vt_device *device,
                                              uint64_t sums[VT_PURPOSES]);
+
+/* The groups of owners, the largest first; `by_purpose`: what is for training is told by its variable.
+ * Free them; the owners' names stay. */
+struct vt_owner_group *vt_owner_groups(const struct vt_owned_by *owned, uint32_t count,
+                                       bool by_purpose, uint32_t *group_count);
+
+/* Whether what a group is told by has this owner's holder in it. */
+bool vt_owner_group_has(const struct vt_owner_group *group, const struct vt_memory_owner *owner);
 
 /* The caller frees what the following functions return. */
 

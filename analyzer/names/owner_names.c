@@ -32,6 +32,7 @@ struct way {
     const char *name;                /* as in the log; points into `texts` */
     const char *type;                /* "" unknown */
     const char *core, *context;      /* the name up to here; NULL: not made yet */
+    const char *whole;               /* both in one; likewise */
 };
 
 struct vt_owner_names {
@@ -391,9 +392,11 @@ static void make_name(struct vt_owner_names *n, uint32_t index) {
 
 static const char *whole_name(struct vt_owner_names *n, uint32_t index) {
     make_name(n, index);
-    const struct way *way = &n->ways[index];
+    struct way *way = &n->ways[index];
     const char *core = way->core[0] ? way->core : "(unnamed)";
-    return way->context[0] ? keep(n, vt_formatted("%s (%s)", core, way->context)) : core;
+    if (!way->whole)
+        way->whole = way->context[0] ? keep(n, vt_formatted("%s (%s)", core, way->context)) : core;
+    return way->whole;
 }
 
 /* --- the answers --- */
@@ -524,12 +527,13 @@ static bool is_number_class(const char *type) {
 }
 
 /* The steps from the root's variable to the memory. */
-static void fill_path(struct vt_owner_names *n, uint32_t index, uint32_t end,
+static void fill_path(struct vt_owner_names *n, uint32_t index, uint32_t end, uint32_t holder,
                       struct vt_memory_owner *owner) {
     uint32_t list[DEEPEST + 8], count = 0;
     for (uint32_t at = index; at != VT_MAP_NONE && count < DEEPEST + 4; at = n->ways[at].parent)
         list[count++] = at;
     const char **path = vt_alloc(2 * (count + 2), sizeof *path), **types = path + count + 2;
+    struct vt_owner_step *steps = vt_alloc(count + 2, sizeof *steps);
     uint32_t length = 0;
     owner->longer = n->ways[index].repeats;
     for (uint32_t i = count; i-- > 0;) {
@@ -548,7 +552,11 @@ static void fill_path(struct vt_owner_names *n, uint32_t index, uint32_t end,
         } else {
             path[length] = keep(n, step_text(way));
         }
+        steps[length] =
+            (struct vt_owner_step){list[i], whole_name(n, list[i]), (uint32_t)strlen(way->core)};
         types[length++] = type;
+        if (list[i] == holder)
+            owner->holder_count = length;
         if (list[i] != end)
             continue;
         owner->name_count = length;
@@ -560,7 +568,10 @@ static void fill_path(struct vt_owner_names *n, uint32_t index, uint32_t end,
     }
     VT_GROW(n->texts, n->text_count, n->text_room);
     n->texts[n->text_count++] = (char *)path; /* freed with the texts */
+    VT_GROW(n->texts, n->text_count, n->text_room);
+    n->texts[n->text_count++] = (char *)steps;
     owner->path = path;
+    owner->steps = steps;
     owner->types = types;
     owner->path_count = length;
 }
@@ -582,10 +593,11 @@ void vt_owner_names_fill(struct vt_owner_names *n, uint32_t step, struct vt_memo
     if (root->kind == VT_ROOT_EXCEPTION)
         owner->root.function = frame_function(n, end);
     owner->holder = whole_name(n, holder);
+    owner->holder_length = (uint32_t)strlen(n->ways[holder].core);
     owner->holder_type = known_type(&n->ways[holder]);
     owner->holder_id = holder;
     owner->variable = variable_of(n, end) * VT_PURPOSES + owner->purpose;
-    fill_path(n, index, end, owner);
+    fill_path(n, index, end, holder, owner);
     count_graphs(n, step, owner);
     const char *parts[] = {vt_root_names[root->kind],
                            root->module ? vt_basename(root->module) : NULL, /* built elsewhere */

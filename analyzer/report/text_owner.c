@@ -11,80 +11,20 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Owners with one variable and one purpose. */
-struct group {
-    const struct vt_memory_owner *owner; /* the largest */
-    uint32_t common;                     /* how many steps of its name all of them have */
-    bool same;                           /* all have its name */
-    bool same_holder;
-    uint64_t bytes, count;
-};
-
-static void add_to_group(struct group *g, const struct vt_memory_owner *o, uint64_t bytes,
-                         uint64_t count) {
-    if (!g->owner) {
-        *g = (struct group){.owner = o, .common = o->name_count, .same = true, .same_holder = true};
-    } else {
-        uint32_t most = o->name_count < g->common ? o->name_count : g->common, i = 0;
-        while (i < most && !strcmp(o->path[i], g->owner->path[i]))
-            i++;
-        g->common = i;
-        g->same &= !strcmp(o->name, g->owner->name);
-        g->same_holder &= o->holder_id == g->owner->holder_id;
-    }
-    g->bytes += bytes;
-    g->count += count;
-}
-
-static int larger_first(const void *a, const void *b) {
-    const struct group *x = a, *y = b;
-    return VT_ORDER({y->bytes, x->bytes}, {y->count, x->count},
-                    {x->owner->variable, y->owner->variable});
-}
-
-/* The groups, the largest first. Free them. */
-static struct group *make_groups(const struct vt_process *p, const struct vt_snapshot *s,
-                                 uint64_t device, uint32_t *group_count) {
-    struct group *groups = vt_alloc(s->owner_count, sizeof *groups);
-    struct vt_map known = {0};
-    *group_count = 0;
+/* The owners of a snapshot as they are told, the largest first; VT_UNKNOWN: on all devices. Free them. */
+static struct vt_owner_group *make_groups(const struct vt_process *p, const struct vt_snapshot *s,
+                                          uint64_t device, uint32_t *group_count) {
+    struct vt_owned_by *owned = vt_alloc(s->owner_count, sizeof *owned);
+    uint32_t count = 0;
     for (uint32_t i = 0; i < s->owner_count; i++) {
-        uint64_t count, bytes = vt_owner_bytes_on(p, &s->owners[i], device, &count);
-        if (!count)
-            continue;
-        uint32_t at = vt_map_get(&known, s->owners[i].variable);
-        if (at == VT_MAP_NONE)
-            vt_map_put(&known, s->owners[i].variable, at = (*group_count)++);
-        add_to_group(&groups[at], &s->owners[i], bytes, count);
+        struct vt_owned_by *by = &owned[count];
+        *by = (struct vt_owned_by){.owner = &s->owners[i]};
+        by->bytes = vt_owner_bytes_on(p, by->owner, device, &by->count);
+        count += by->count > 0;
     }
-    vt_map_free(&known);
-    vt_sort(groups, *group_count, sizeof *groups, larger_first);
+    struct vt_owner_group *groups = vt_owner_groups(owned, count, true, group_count);
+    free(owned);
     return groups;
-}
-
-/* "model (Net) in __main__, train.py". Free it. */
-static char *group_text(const struct vt_process *p, const struct group *g) {
-    struct vt_memory_owner shown = *g->owner;
-    struct vt_string name = {0};
-    if (g->same || g->same_holder)
-        return vt_owner_text(p, &shown, 0);
-    /* what is for one purpose lies all over a model: its variable says more than what is common */
-    bool attribute = !strcmp(g->owner->path[0], "self") && g->common > 1;
-    uint32_t count = g->common ? g->common : 1;
-    if (g->owner->purpose != VT_PURPOSE_OTHER && count > 1u + attribute)
-        count = 1u + attribute;
-    while (count > 1 && !strcmp(g->owner->path[count - 1], "[*]"))
-        count--;
-    for (uint32_t i = 0; i < count; i++) {
-        if (i && !strchr(".[{", shown.path[i][0]))
-            break; /* a variable of a function of its own */
-        vt_string_add(&name, shown.path[i]);
-        shown.holder_type = shown.types[i];
-    }
-    shown.holder = name.text;
-    char *text = vt_owner_text(p, &shown, 0);
-    vt_string_free(&name);
-    return text;
 }
 
 /* --- a list of owners --- */
@@ -115,7 +55,7 @@ void vt_text_owners(const struct vt_text *t) {
                         "unknown: nobody looked for them in this run (VRAMTRACE_SNAPSHOT)");
         return;
     }
-    struct group *groups = make_groups(p, s, VT_UNKNOWN, &count);
+    struct vt_owner_group *groups = make_groups(p, s, VT_UNKNOWN, &count);
     uint64_t bytes = s->unowned_bytes, blocks = s->unowned_count;
     for (uint32_t i = 0; i < count; i++) {
         bytes += groups[i].bytes;
@@ -138,8 +78,8 @@ void vt_text_owners(const struct vt_text *t) {
             left_blocks += groups[i].count;
             continue;
         }
-        char *text = group_text(p, &groups[i]);
-        enum vt_purpose purpose = groups[i].owner->purpose;
+        char *text = vt_owner_text(p, &groups[i].owner, 0);
+        enum vt_purpose purpose = groups[i].owner.purpose;
         print_row(t, groups[i].bytes, groups[i].count, text,
                   purpose == VT_PURPOSE_OTHER ? NULL : vt_purpose_names[purpose]);
         free(text);
@@ -164,10 +104,10 @@ void vt_text_oom_owners(const struct vt_text *t, const struct vt_oom *oom, unsig
     uint32_t count;
     if (!s || oom->layer == VT_LAYER_HOST)
         return;
-    struct group *groups = make_groups(t->process, s, oom->device, &count);
+    struct vt_owner_group *groups = make_groups(t->process, s, oom->device, &count);
     for (uint32_t i = 0; i < count && i < SHOWN; i++) {
-        char label[64], *text = group_text(t->process, &groups[i]);
-        enum vt_purpose purpose = groups[i].owner->purpose;
+        char label[64], *text = vt_owner_text(t->process, &groups[i].owner, 0);
+        enum vt_purpose purpose = groups[i].owner.purpose;
         char *whole = purpose == VT_PURPOSE_OTHER
                           ? vt_strdup(text)
                           : vt_formatted("%s: %s", text, vt_purpose_names[purpose]);
@@ -231,15 +171,15 @@ static uint32_t count_others(const struct vt_process *p, const struct vt_leak *l
     struct vt_map holders = {0};
     uint32_t count = 0;
     s = s ? s : vt_process_snapshot(p);
-    for (uint32_t i = 0; i < leak->kept_count; i++)
-        vt_map_put(&holders, leak->kept[i].owner->holder_id, 0);
     for (uint32_t i = 0; s && i < s->owner_count; i++) {
         const struct vt_memory_owner *o = &s->owners[i];
         uint64_t bytes = 0;
+        bool known = vt_map_get(&holders, o->holder_id) != VT_MAP_NONE;
+        for (uint32_t k = 0; k < leak->kept_count; k++)
+            known |= vt_owner_group_has(&leak->kept[k], o);
         for (uint32_t k = 0; k < o->other_count; k++)
             bytes += is_of_leak(leak, o->others[k].site) ? o->others[k].bytes : 0;
-        if (!bytes || bytes < leak->kept->bytes / 10 ||
-            vt_map_get(&holders, o->holder_id) != VT_MAP_NONE)
+        if (!bytes || bytes < leak->kept->bytes / 10 || known)
             continue;
         vt_map_put(&holders, o->holder_id, 0);
         count++;
@@ -265,9 +205,9 @@ void vt_text_kept(const struct vt_text *t, const struct vt_leak *leak, unsigned 
     if (t->process->snapshot_count && !leak->kept_count)
         say_unknown(t, leak, indent);
     for (uint32_t i = 0; i < leak->kept_count; i++) {
-        const struct vt_kept *kept = &leak->kept[i];
-        char *text = vt_owner_text(t->process, kept->owner, kept->count);
-        char *chain = vt_owner_chain(kept->owner);
+        const struct vt_owner_group *kept = &leak->kept[i];
+        char *text = vt_owner_text(t->process, &kept->owner, kept->count);
+        char *chain = vt_owner_chain(&kept->owner);
         vt_text_wrap(t, i ? "   and by" : "  kept by", indent, text);
         if (chain)
             vt_text_wrap(t, "", indent, chain);

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
 """A forward hook that keeps every activation instead of the last one."""
-# leaky: fails at KEPT; verdict growing; kept by activations['conv1'] (list) in __main__
+# leaky: fails at KEPT; verdict growing; kept by activations (collections.defaultdict of lists) in __main__
 # clean: passes
 import collections
 import sys

@@ -9,7 +9,7 @@
 /* The advice for a growing leak that is allocated in `function` and held by this owner. */
 static void assert_advice(const struct vt_memory_owner *o, const char *function,
                           const char *expected) {
-    struct vt_kept kept = {.owner = o};
+    struct vt_owner_group kept = {.owner = *o};
     struct vt_growth growth = {0};
     struct vt_frame frame = {.function = function, .python = true, .user_code = true};
     struct vt_stack stack = {.frames = &frame, .count = 1};
@@ -18,6 +18,21 @@ static void assert_advice(const struct vt_memory_owner *o, const char *function,
     advice = advice ? advice : vt_owners_advise_objects(&leak);
     assert_string_equal(advice ? advice : "none", expected);
     free(advice);
+}
+
+/* The same, where all names of one dictionary are told as one. */
+static void assert_advice_of_group(const char *text, const char *expected) {
+    struct vt_process *p = &model.processes[0];
+    struct vt_growth growth = {0};
+    struct vt_leak leak = {.growth = &growth};
+    const struct vt_owned_list *owned = &p->sites[0].owned;
+    leak.kept = vt_owner_groups(owned->owners, owned->count, false, &leak.kept_count);
+    assert_int_equal(leak.kept_count, 1);
+    assert_text(&leak.kept->owner, leak.kept->count, text);
+    char *advice = vt_owners_advise_objects(&leak);
+    assert_string_equal(advice ? advice : "none", expected);
+    free(advice);
+    free(leak.kept);
 }
 
 /* The owner of a block that lies in a container of __main__. */
@@ -61,6 +76,38 @@ static void objects(void **state) {
     end();
 }
 
+/* The name of a container may look like the end of one: a key with a bracket. */
+static void key_with_bracket(void **state) {
+    (void)state;
+    start();
+    uint32_t dict = step(module(), VT_STEP_NAME, "outputs", "dict");
+    uint32_t list = step(dict, VT_STEP_KEY, "'conv (3x3)'", "list");
+    assert_advice(owner_at(many(list, VT_STEP_INDEX, "torch.Tensor"), 0), "train",
+                  "keep .detach().cpu() of each in `outputs['conv (3x3)']`, or drop old ones");
+    end();
+}
+
+static void names_of_a_dictionary(void **state) {
+    (void)state;
+    for (unsigned count = 2; count < 40; count += 19) {
+        start();
+        uint32_t dict = step(module(), VT_STEP_NAME, "outputs", "dict");
+        char text[128];
+        for (unsigned i = 0; i < 2 * count; i++) {
+            char key[16];
+            snprintf(key, sizeof key, "'layer%u'", i % count);
+            uint32_t item = many(step(dict, VT_STEP_KEY, key, "list"), VT_STEP_INDEX, "app.Event");
+            own(block(64), step(item, VT_STEP_ATTRIBUTE, "buffer", "Buffer"), 0);
+        }
+        snapshot();
+        finish();
+        snprintf(text, sizeof text, "outputs (dict of lists, %u blocks) in __main__, train.py",
+                 2 * count);
+        assert_advice_of_group(text, "`outputs` keeps every Event with its memory: drop old ones");
+        end();
+    }
+}
+
 static void graphs(void **state) {
     (void)state;
     assert_advice(graph("AddBackward0", 1, 90, 95), "train",
@@ -86,8 +133,8 @@ static void graphs(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(tensors),
-        cmocka_unit_test(objects),
+        cmocka_unit_test(tensors),          cmocka_unit_test(objects),
+        cmocka_unit_test(key_with_bracket), cmocka_unit_test(names_of_a_dictionary),
         cmocka_unit_test(graphs),
     };
     return cmocka_run_group_tests_name("owner_advice", tests, maker_make_folder,

@@ -140,7 +140,7 @@ static void end_goes_before(void **state) {
         snapshot(2, VT_SNAPSHOT_END, "last", left, ROUNDS);
         const struct vt_process *p = finish();
         assert_int_equal(p->leak_count, 1);
-        assert_string_equal(p->leaks[0].kept->owner->holder, remains ? "history" : "last");
+        assert_string_equal(p->leaks[0].kept->owner.holder, remains ? "history" : "last");
         assert_int_equal(p->leaks[0].kept->seen != NULL, remains);
         end();
     }

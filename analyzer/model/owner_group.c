@@ -1,0 +1,230 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Owners that are told as one: all items of a container, all keys of a dictionary, and what is too
+ * small to be told alone. Leaks and the tables of owners ask here, so that all of them say the same
+ * (judge/owners.c, report/text_owner.c).
+ */
+#include "model.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* The part of the whole that is told alone: of a leak, or by its size; of variables in a table. */
+enum { SMALL = 10, SMALL_ROW = 50 };
+
+enum { FEW = 3 }; /* as many variables are told by name */
+
+struct grouping {
+    struct vt_owner_group *groups;
+    bool by_purpose;
+    uint32_t count;
+    uint64_t bytes, blocks; /* of all */
+};
+
+/* In which groups become one: what lies in one dictionary; small ones whose names begin alike; small
+ * ones that are variables of one place. */
+enum stage { KEYS, NEAR, VARIABLES };
+
+/* Groups that may become one. */
+struct bucket {
+    uint32_t members, largest, child;
+    uint64_t bytes;
+    bool differ; /* not all of them go on by one step */
+    bool whole;  /* one of them is told by just what all have in common */
+    bool chosen;
+    const char *item_type; /* of the containers in the container; NULL: unknown, or they differ */
+};
+
+/* Lets a group be told by so many steps of its owner. */
+static void tell_by(struct vt_owner_group *g, uint32_t steps) {
+    struct vt_memory_owner *o = &g->owner;
+    o->holder = o->steps[steps - 1].name;
+    o->holder_type = o->types[steps - 1];
+    o->holder_id = o->steps[steps - 1].id;
+    o->holder_length = o->steps[steps - 1].length;
+    o->holder_count = steps;
+}
+
+static uint32_t in_common(const struct vt_memory_owner *a, const struct vt_memory_owner *b) {
+    uint32_t most = a->holder_count < b->holder_count ? a->holder_count : b->holder_count, i = 0;
+    while (i < most && a->steps[i].id == b->steps[i].id)
+        i++;
+    return i ? i : 1;
+}
+
+/* What is for one purpose lies all over a model: its variable says more than what is common to all. */
+static void tell_by_variable(struct vt_owner_group *g) {
+    const struct vt_memory_owner *o = &g->owner;
+    uint32_t steps = o->holder_count, most = steps && !strcmp(o->path[0], "self") ? 2 : 1;
+    if (g->holders < 2 || !steps)
+        return;
+    steps = steps > most ? most : steps;
+    while (steps > 1 && !strcmp(o->path[steps - 1], "[*]"))
+        steps--;
+    tell_by(g, steps);
+}
+
+static void take_owner(struct grouping *all, struct vt_map *known, const struct vt_owned_by *by) {
+    const struct vt_memory_owner *o = by->owner;
+    bool whole = all->by_purpose && o->purpose != VT_PURPOSE_OTHER;
+    uint64_t key = (uint64_t)(whole ? o->variable : o->holder_id) * 2 + whole;
+    uint32_t at = vt_map_get(known, key);
+    if (at == VT_MAP_NONE) {
+        vt_map_put(known, key, at = all->count++);
+        all->groups[at] = (struct vt_owner_group){
+            .owner = *o, .holders = 1, .of_purpose = whole, .seen = by->seen, .still = by->still};
+    }
+    struct vt_owner_group *g = &all->groups[at];
+    if (whole && g->owner.holder_id != o->holder_id && strcmp(g->owner.name, o->name) != 0) {
+        g->holders++;
+        if (g->owner.holder_count && o->holder_count)
+            tell_by(g, in_common(&g->owner, o));
+    }
+    g->bytes += by->bytes;
+    g->count += by->count;
+    all->bytes += by->bytes;
+    all->blocks += by->count;
+}
+
+/* --- groups become one --- */
+
+/* Whether a name goes on behind its first steps by a key or an item of a container. */
+static bool goes_by_key(const struct vt_owner_group *g, uint32_t steps) {
+    return g->owner.holder_count > steps && strchr("[{", g->owner.path[steps][0]);
+}
+
+static bool may_join(const struct grouping *all, const struct vt_owner_group *g, uint32_t steps,
+                     enum stage stage) {
+    if (g->of_purpose || !g->owner.holder_count || g->owner.holder_count < steps)
+        return false;
+    if (stage == KEYS)
+        return g->owner.holder_count == steps || goes_by_key(g, steps);
+    unsigned part = stage == VARIABLES && all->by_purpose ? SMALL_ROW : SMALL;
+    return g->bytes < all->bytes / part && g->count < all->blocks / part;
+}
+
+static uint64_t hash_text(uint64_t hash, const char *text) {
+    return vt_hash_bytes(hash + 1, text ? text : "", text ? strlen(text) : 0);
+}
+
+/* What groups must have in common to become one. */
+static uint64_t bucket_key(const struct vt_owner_group *g, uint32_t steps, enum stage stage) {
+    const struct vt_root *r = &g->owner.root;
+    if (stage != VARIABLES)
+        return g->owner.steps[steps - 1].id;
+    return hash_text(hash_text(hash_text(r->kind, r->module), r->function), r->file) + r->line;
+}
+
+/* The class of the containers that lie in one, as far as a group says: "list". NULL: unknown. */
+static const char *item_type(const struct vt_owner_group *g, uint32_t steps) {
+    const struct vt_memory_owner *o = &g->owner;
+    bool container = o->item_type || o->name_count > o->holder_count;
+    return o->holder_count == steps + 1 && container ? o->holder_type : NULL;
+}
+
+static void put_in(struct bucket *b, const struct grouping *all, uint32_t i, uint32_t steps,
+                   enum stage stage) {
+    const struct vt_owner_group *g = &all->groups[i];
+    bool whole = g->owner.holder_count == steps;
+    uint32_t child = whole ? VT_MAP_NONE : g->owner.steps[steps].id;
+    const char *type = whole || stage != KEYS ? NULL : item_type(g, steps);
+    if (!b->members++) {
+        *b = (struct bucket){.members = 1, .largest = i, .child = child, .item_type = type};
+    } else {
+        b->differ |= child != b->child;
+        b->item_type = type && b->item_type && !strcmp(type, b->item_type) ? type : NULL;
+        b->largest = g->bytes > all->groups[b->largest].bytes ? i : b->largest;
+    }
+    b->whole |= whole;
+    b->bytes += g->bytes;
+    /* one key that has nearly all says more than its dictionary */
+    bool one = stage == KEYS && !b->whole && all->groups[b->largest].bytes >= b->bytes / 10 * 9;
+    b->chosen = b->differ && !one && (stage != VARIABLES || b->members > FEW);
+}
+
+/* Adds a group to another one. */
+static void fold(struct vt_owner_group *into, struct vt_owner_group *g) {
+    into->bytes += g->bytes;
+    into->count += g->count;
+    into->holders += g->holders;
+    into->still |= g->still;
+    into->seen = g->seen ? into->seen : NULL;
+    g->holders = 0; /* it is no more */
+}
+
+static void tell_as_one(struct vt_owner_group *g, const struct bucket *b, uint32_t steps,
+                        enum stage stage) {
+    tell_by(g, stage == VARIABLES ? 1 : steps);
+    g->owner.item_type = b->item_type;
+    if (stage == VARIABLES) {
+        g->owner.holder_type = NULL;
+        g->owner.more_variables = b->members - 1;
+    }
+}
+
+/* Makes one of those that have so many steps in common. */
+static void join(struct grouping *all, uint32_t steps, enum stage stage) {
+    struct bucket *buckets = vt_alloc(all->count, sizeof *buckets);
+    uint32_t *of = vt_alloc(all->count, sizeof *of), bucket_count = 0, kept = 0;
+    struct vt_map known = {0};
+    for (uint32_t i = 0; i < all->count; i++) {
+        of[i] = VT_MAP_NONE;
+        if (!may_join(all, &all->groups[i], steps, stage))
+            continue;
+        uint64_t key = bucket_key(&all->groups[i], steps, stage);
+        of[i] = vt_map_get(&known, key);
+        if (of[i] == VT_MAP_NONE)
+            vt_map_put(&known, key, of[i] = bucket_count++);
+        put_in(&buckets[of[i]], all, i, steps, stage);
+    }
+    for (uint32_t i = 0; i < all->count; i++) {
+        const struct bucket *b = of[i] == VT_MAP_NONE ? NULL : &buckets[of[i]];
+        if (b && b->chosen && b->largest != i)
+            fold(&all->groups[b->largest], &all->groups[i]);
+    }
+    for (uint32_t i = 0; i < bucket_count; i++)
+        if (buckets[i].chosen)
+            tell_as_one(&all->groups[buckets[i].largest], &buckets[i], steps, stage);
+    for (uint32_t i = 0; i < all->count; i++)
+        if (all->groups[i].holders)
+            all->groups[kept++] = all->groups[i];
+    all->count = kept;
+    free(buckets);
+    free(of);
+    vt_map_free(&known);
+}
+
+static int larger_first(const void *a, const void *b) {
+    const struct vt_owner_group *x = a, *y = b;
+    return VT_ORDER({y->bytes, x->bytes}, {y->count, x->count}, {x->owner.id, y->owner.id});
+}
+
+struct vt_owner_group *vt_owner_groups(const struct vt_owned_by *owned, uint32_t count,
+                                       bool by_purpose, uint32_t *group_count) {
+    struct grouping all = {.groups = vt_alloc(count, sizeof *all.groups), .by_purpose = by_purpose};
+    struct vt_map known = {0};
+    uint32_t deepest = 0;
+    for (uint32_t i = 0; i < count; i++)
+        take_owner(&all, &known, &owned[i]);
+    vt_map_free(&known);
+    for (uint32_t i = 0; i < all.count; i++) {
+        uint32_t steps = all.groups[i].owner.holder_count;
+        deepest = steps > deepest ? steps : deepest;
+        if (all.groups[i].of_purpose)
+            tell_by_variable(&all.groups[i]);
+    }
+    for (enum stage stage = KEYS; stage <= NEAR; stage++)
+        for (uint32_t steps = deepest; steps && all.count > 1; steps--)
+            join(&all, steps, stage);
+    if (all.count > 1)
+        join(&all, 0, VARIABLES);
+    vt_sort(all.groups, all.count, sizeof *all.groups, larger_first);
+    *group_count = all.count;
+    return all.groups;
+}
+
+bool vt_owner_group_has(const struct vt_owner_group *g, const struct vt_memory_owner *o) {
+    uint32_t steps = g->owner.holder_count;
+    return o->holder_id == g->owner.holder_id ||
+           (steps && steps <= o->holder_count && o->steps[steps - 1].id == g->owner.holder_id);
+}
