@@ -160,7 +160,8 @@ static void failure(const struct text *t, const struct vt_gate_leak *leak) {
     vt_string_free(&words);
     free(why);
     if (f->leak && f->leak->kept && !t->options->stable)
-        wrap(t, "  kept by", 16, f->leak->kept->text);
+        wrap(t, f->leak->verdict == VT_VERDICT_LOST ? "  rest kept by" : "  kept by", 16,
+             f->leak->kept->text);
     if (f->leak && f->leak->advice && !t->options->stable)
         wrap(t, f->leak->advice_of_owner ? "  try" : "  likely", 16, f->leak->advice);
     owners(t, leak);

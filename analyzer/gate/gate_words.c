@@ -151,7 +151,9 @@ static void say_leak(const struct vt_gate *gate, const struct vt_gate_line *line
         free(frame_text);
     }
     if (f->leak && f->leak->kept && !stable)
-        vt_string_format(text, ". Kept by %s", f->leak->kept->text);
+        vt_string_format(text, ". %s by %s",
+                         f->leak->verdict == VT_VERDICT_LOST ? "The rest is kept" : "Kept",
+                         f->leak->kept->text);
     if (f->outcome == VT_GATE_FAILS && first && first != &gate->lines[f->line])
         return;
     if (f->leak && f->leak->advice && !stable)

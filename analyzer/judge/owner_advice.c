@@ -75,8 +75,13 @@ static char *advise_container(const struct vt_memory_owner *o) {
     return NULL;
 }
 
+/* Whether the owner says what to do: several variables do not, nor who keeps the rest of what is lost. */
+static bool is_telling(const struct vt_leak *leak) {
+    return leak->kept && !leak->kept->owner.more_variables && leak->verdict != VT_VERDICT_LOST;
+}
+
 char *vt_owners_advise(const struct vt_process *p, const struct vt_leak *leak) {
-    if (!leak->kept || leak->kept->owner.more_variables)
+    if (!is_telling(leak))
         return NULL;
     const struct vt_memory_owner *o = &leak->kept->owner;
     bool container = o->holder_type && strcmp(o->name, o->holder) != 0;
@@ -96,8 +101,8 @@ char *vt_owners_advise(const struct vt_process *p, const struct vt_leak *leak) {
 }
 
 char *vt_owners_advise_objects(const struct vt_leak *leak) {
-    const struct vt_memory_owner *o = leak->kept ? &leak->kept->owner : NULL;
-    if (!leak->growth || !o || !o->holder_type || o->more_variables || !strcmp(o->name, o->holder))
+    const struct vt_memory_owner *o = is_telling(leak) ? &leak->kept->owner : NULL;
+    if (!leak->growth || !o || !o->holder_type || !strcmp(o->name, o->holder))
         return NULL;
     const char *object = object_class(o), *dot = object ? strrchr(object, '.') : NULL;
     return object ? vt_formatted("`%.*s` keeps every %s with its memory: drop old ones",

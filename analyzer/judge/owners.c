@@ -302,6 +302,8 @@ static struct seen *choose_snapshots(const struct vt_owners_sources *from, struc
 static void tell_sites(const struct vt_owners_sources *from, struct vt_process *p) {
     const struct vt_snapshot *chosen = vt_process_snapshot(p);
     struct seen *seen = choose_snapshots(from, p);
+    for (uint32_t i = 0; i < p->site_count; i++) /* a process that was killed freed nothing */
+        seen[i].still |= p->sites[i].live_count > 0;
     uint32_t *rooms = vt_alloc(p->site_count, sizeof *rooms);
     bool *speaks = vt_alloc(p->site_count, sizeof *speaks);
     for (uint32_t i = 0; i < p->snapshot_count; i++) {
@@ -389,13 +391,20 @@ static void find_last_hop(const struct vt_process *p, struct vt_leak *leak) {
     }
 }
 
+/* Whether what is lost had an owner before: that one does not keep it. */
+static bool was_owned(const struct vt_leak *leak) {
+    for (uint32_t i = 0; i < leak->owned.count; i++)
+        if (leak->owned.owners[i].seen)
+            return true;
+    return false;
+}
+
 /* What holds a leak: the largest, and whatever has at least a tenth of what has an owner, by its bytes
  * or its blocks. */
 static void find_keepers(const struct vt_process *p, struct vt_leak *leak) {
     uint64_t bytes = 0, blocks = 0;
     uint32_t count, kept = 0;
-    /* nothing keeps what no pointer is left to, whatever keeps the rest of its sites' blocks */
-    if (!leak->owned.count || leak->verdict == VT_VERDICT_LOST)
+    if (!leak->owned.count || (leak->verdict == VT_VERDICT_LOST && was_owned(leak)))
         return;
     leak->kept = vt_owner_groups(leak->owned.owners, leak->owned.count, false, &count);
     for (uint32_t i = 0; i < count; i++) {

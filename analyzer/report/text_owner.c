@@ -136,26 +136,57 @@ static void say_last_hop(const struct vt_text *t, const struct vt_leak *leak, un
     free(text);
 }
 
-/* Why nothing is known of what keeps a leak though somebody looked. */
+/* Why nobody has seen what keeps a leak, though some of it is live where the log ends. NULL: unknown.
+ * Free it. */
+static char *why_unseen(const struct vt_process *p) {
+    static const struct {
+        const char *kind, *text;
+    } ends[] = {{"signaled", "the process was killed"},
+                {"exec", "the process replaced itself"},
+                {"unknown", "the log ends"}};
+    for (uint32_t i = 0; i < p->snapshot_count; i++)
+        if (!strcmp(p->snapshots[i].why, "end"))
+            return vt_strdup("it was allocated after owners were looked for");
+    for (size_t i = 0; i < sizeof ends / sizeof *ends; i++)
+        if (!strcmp(p->exit_kind, ends[i].kind))
+            return vt_formatted("%s before owners were looked for; a snapshot in a phase "
+                                "(VRAMTRACE_SNAPSHOT=phase:NAME) comes earlier",
+                                ends[i].text);
+    if (!strcmp(p->exit_kind, "running"))
+        return vt_formatted("owners were not looked for yet: `vramtrace snapshot %u` does", p->pid);
+    return p->snapshot_count ? vt_strdup("owners were not looked for at the end; "
+                                         "VRAMTRACE_SNAPSHOT=end does")
+                             : NULL; /* a version that looks for no owners, perhaps */
+}
+
+/* Why nothing is known of what keeps a leak. */
 static void say_unknown(const struct vt_text *t, const struct vt_leak *leak, unsigned indent) {
-    uint64_t unowned = 0;
+    uint64_t unowned = 0, live = 0;
     bool seen = false;
     for (uint32_t i = 0; i < leak->site_count; i++) {
-        unowned += t->process->sites[leak->sites[i]].unowned_bytes;
-        seen |= t->process->sites[leak->sites[i]].reachable == 1;
+        const struct vt_site *site = &t->process->sites[leak->sites[i]];
+        unowned += site->unowned_bytes;
+        live += site->live_count;
+        seen |= site->reachable == 1;
     }
     if (unowned && leak->last_hop) {
         say_last_hop(t, leak, indent);
         return;
     }
-    if (leak->verdict == VT_VERDICT_LOST)
+    if (leak->verdict == VT_VERDICT_LOST || (!live && !t->process->snapshot_count))
         return;
-    vt_text_wrap(t, "  kept by", indent,
-                 unowned && seen ? "unknown: a pointer to it is left, in memory that no named "
-                                   "variable leads to"
-                 : unowned ? "unknown: no variable was found from which a named way leads to it"
-                           : "unknown: it was freed before owners were looked for; a snapshot in a "
-                             "phase (VRAMTRACE_SNAPSHOT=phase:NAME) comes earlier");
+    char *why = unowned ? vt_strdup(seen ? "a pointer to it is left, in memory that no named "
+                                           "variable leads to"
+                                         : "no variable was found from which a named way leads to "
+                                           "it")
+                : live  ? why_unseen(t->process)
+                        : vt_strdup("it was freed before owners were looked for; a snapshot in a "
+                                     "phase (VRAMTRACE_SNAPSHOT=phase:NAME) comes earlier");
+    char *text = why ? vt_formatted("unknown: %s", why) : NULL;
+    if (text)
+        vt_text_wrap(t, "  kept by", indent, text);
+    free(text);
+    free(why);
 }
 
 static bool is_of_leak(const struct vt_leak *leak, uint32_t site) {
@@ -201,14 +232,14 @@ static void say_others(const struct vt_text *t, const struct vt_leak *leak, unsi
 
 void vt_text_kept(const struct vt_text *t, const struct vt_leak *leak, unsigned indent) {
     const struct vt_snapshot *seen = NULL;
-    bool still = false;
-    if (t->process->snapshot_count && !leak->kept_count)
+    bool still = false, lost = leak->verdict == VT_VERDICT_LOST;
+    if (!leak->kept_count || lost)
         say_unknown(t, leak, indent);
     for (uint32_t i = 0; i < leak->kept_count; i++) {
         const struct vt_owner_group *kept = &leak->kept[i];
         char *text = vt_owner_text(t->process, &kept->owner, kept->count);
         char *chain = vt_owner_chain(&kept->owner);
-        vt_text_wrap(t, i ? "   and by" : "  kept by", indent, text);
+        vt_text_wrap(t, i ? "   and by" : lost ? "  rest kept by" : "  kept by", indent, text);
         if (chain)
             vt_text_wrap(t, "", indent, chain);
         free(text);

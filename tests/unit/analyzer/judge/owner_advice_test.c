@@ -13,7 +13,11 @@ static void assert_advice(const struct vt_memory_owner *o, const char *function,
     struct vt_growth growth = {0};
     struct vt_frame frame = {.function = function, .python = true, .user_code = true};
     struct vt_stack stack = {.frames = &frame, .count = 1};
-    struct vt_leak leak = {.kept = &kept, .kept_count = 1, .growth = &growth, .stack = &stack};
+    struct vt_leak leak = {.verdict = VT_VERDICT_GROWING,
+                           .kept = &kept,
+                           .kept_count = 1,
+                           .growth = &growth,
+                           .stack = &stack};
     char *advice = vt_owners_advise(&model.processes[0], &leak);
     advice = advice ? advice : vt_owners_advise_objects(&leak);
     assert_string_equal(advice ? advice : "none", expected);
@@ -24,7 +28,7 @@ static void assert_advice(const struct vt_memory_owner *o, const char *function,
 static void assert_advice_of_group(const char *text, const char *expected) {
     struct vt_process *p = &model.processes[0];
     struct vt_growth growth = {0};
-    struct vt_leak leak = {.growth = &growth};
+    struct vt_leak leak = {.verdict = VT_VERDICT_GROWING, .growth = &growth};
     const struct vt_owned_list *owned = &p->sites[0].owned;
     leak.kept = vt_owner_groups(owned->owners, owned->count, false, &leak.kept_count);
     assert_int_equal(leak.kept_count, 1);

@@ -581,6 +581,79 @@ static void unknown(void **state) {
     }
 }
 
+/* A loop that keeps a block of each round: the first of 300, a page each. */
+static uint64_t make_leak(void) {
+    uint64_t frames[] = {vt_frame_python(1, 9)}, at = 0x1000000;
+    start();
+    maker_stack(&m, 0, 2, frames, 1);
+    for (uint64_t i = 0; i < 300; i++) {
+        block(1 << 16);
+        maker_free_at(&m, 0, 0, VT_KIND_DEVICE, next_address - (1 << 16));
+        maker_alloc(&m, 0, 0, VT_KIND_DEVICE, 1000, 0, 2, at + (i << 30), 4096, 0);
+    }
+    return at;
+}
+
+/* A process that ended before anybody looked: what was not freed is not said to be. */
+static void nobody_looked(void **state) {
+    (void)state;
+    static const struct {
+        unsigned kind;
+        const char *expected;
+    } ends[] = {{VT_EXIT_SIGNALED, "  kept by       unknown: the process was killed before owners"},
+                {VT_EXIT_EXEC, "  kept by       unknown: the process replaced itself before"},
+                {VT_EXIT_NONE, "  kept by       unknown: the log ends before owners were looked"}};
+    for (size_t i = 0; i < sizeof ends / sizeof *ends; i++)
+        for (int seen = 0; seen < 2; seen++) {
+            uint64_t at = make_leak();
+            uint32_t kept = step(module(), VT_STEP_NAME, "kept", "list");
+            uint32_t item = many(kept, VT_STEP_INDEX, "Buffer");
+            for (uint64_t k = 0; seen && k < 300; k++)
+                own(at + (k << 30), item, 0);
+            if (seen)
+                maker_snapshot(&m, 0, 1, VT_SNAPSHOT_GROWTH, m.ticks, 0);
+            maker_header(&m)->exit_kind = ends[i].kind;
+            finish();
+            char *shown = report(VT_BY_LINE, NULL);
+            assert_lines(shown,
+                         seen ? "  kept by       kept (list, 300 blocks) in" : ends[i].expected);
+            assert_null(strstr(shown, "; freed later"));
+            free(shown);
+            end();
+        }
+}
+
+/* Of a leak that is lost in part, the rest has an owner; but not what had one before it was lost. */
+static void lost_in_part(void **state) {
+    (void)state;
+    for (int before = 0; before < 2; before++) {
+        uint64_t listed[100], at = make_leak();
+        uint32_t item = many(step(module(), VT_STEP_NAME, "kept", "list"), VT_STEP_INDEX, "Buffer");
+        for (uint64_t i = 0; i < 300; i++) {
+            if (i < 200)
+                own(at + (i << 30), item, 0);
+            else
+                listed[i - 200] = vt_lost_entry(at + (i << 30), VT_SPACE_DEVICE);
+        }
+        maker_snapshot(&m, 0, 1, before ? VT_SNAPSHOT_PHASE : END, m.ticks, 0);
+        if (before)
+            maker_snapshot(&m, 0, 2, END, m.ticks, 0);
+        struct vt_rec_lost l = {.count = 100};
+        put_parts(&m, 0, &l, sizeof l, VT_REC_LOST, listed, sizeof listed, NULL, 0);
+        struct vt_rec_scan scan = {.looked_for = 300, .lost = 100, .threads = 1};
+        put_parts(&m, 0, &scan, sizeof scan, VT_REC_SCAN, NULL, 0, NULL, 0);
+        const struct vt_leak *leak = &finish()->leaks[0];
+        char *shown = report(VT_BY_LINE, NULL);
+        assert_int_equal(leak->verdict, VT_VERDICT_LOST);
+        if (before)
+            assert_null(leak->kept);
+        else
+            assert_lines(shown, "  rest kept by  kept (list, 200 blocks) in __main__, train.py\n");
+        free(shown);
+        end();
+    }
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {cmocka_unit_test(list_of_arrays),
                                        cmocka_unit_test(names),
@@ -598,6 +671,8 @@ int main(void) {
                                        cmocka_unit_test(json),
                                        cmocka_unit_test(cycles_are_not_lost),
                                        cmocka_unit_test(text),
-                                       cmocka_unit_test(unknown)};
+                                       cmocka_unit_test(unknown),
+                                       cmocka_unit_test(nobody_looked),
+                                       cmocka_unit_test(lost_in_part)};
     return cmocka_run_group_tests_name("owners", tests, maker_make_folder, maker_remove_folder);
 }
