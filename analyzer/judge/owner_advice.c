@@ -56,20 +56,33 @@ static char *advise_graph(const struct vt_memory_owner *o, bool evaluating) {
                         name, o->holder, without);
 }
 
-/* The class of a holder's items, if these are objects that have the memory among other things. NULL:
- * they are memory, or dicts and tuples of it. */
-static const char *object_class(const struct vt_memory_owner *o) {
-    uint32_t from = o->holder_count;
-    for (uint32_t i = from; from && i < o->name_count; i++)
+/* The step behind a holder's items that leads from an object to what it has; 0: there is none, they are
+ * memory, or dicts and tuples of it. */
+static uint32_t step_in_object(const struct vt_memory_owner *o) {
+    for (uint32_t i = o->holder_count; i && i < o->name_count; i++)
         if (o->path[i][0] != '[' && o->path[i][0] != '{')
-            return i > from ? o->types[i - 1] : NULL;
+            return i;
+    return 0;
+}
+
+/* The class of a holder's items, if these are objects that have the memory among other things: the
+ * outermost, below the dicts and lists that sort them. NULL: unknown, or they are none. */
+static const char *object_class(const struct vt_memory_owner *o) {
+    static const char *const sorting[] = {"list", "dict", "set", "tuple", "frozenset"};
+    for (uint32_t i = o->holder_count, end = step_in_object(o); i && i < end; i++) {
+        bool sorts = !o->types[i] || !strncmp(o->types[i], "collections.", 12);
+        for (size_t k = 0; k < sizeof sorting / sizeof *sorting; k++)
+            sorts |= o->types[i] && !strcmp(o->types[i], sorting[k]);
+        if (!sorts)
+            return o->types[i];
+    }
     return NULL;
 }
 
 /* A container that more memory is put into, and none taken out. */
 static char *advise_container(const struct vt_memory_owner *o) {
     const char *class = memory_class(o), *copy = class ? vt_roles_host_copy(class) : NULL;
-    if (copy && copy[0] && !object_class(o))
+    if (copy && copy[0] && !step_in_object(o))
         return vt_formatted("keep %s of each in `%.*s`, or drop old ones", copy,
                             (int)o->holder_length, o->holder);
     return NULL;

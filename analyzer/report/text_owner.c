@@ -240,8 +240,11 @@ void vt_text_kept(const struct vt_text *t, const struct vt_leak *leak, unsigned 
         char *text = vt_owner_text(t->process, &kept->owner, kept->count);
         char *chain = vt_owner_chain(&kept->owner);
         vt_text_wrap(t, i ? "   and by" : lost ? "  rest kept by" : "  kept by", indent, text);
-        if (chain)
-            vt_text_wrap(t, "", indent, chain);
+        if (chain) {
+            char *line = vt_formatted("%s%s", kept->holders > 1 ? "such as " : "", chain);
+            vt_text_wrap(t, "", indent, line);
+            free(line);
+        }
         free(text);
         free(chain);
         seen = kept->seen && (!seen || kept->seen->at > seen->at) ? kept->seen : seen;

@@ -78,6 +78,17 @@ static void objects(void **state) {
     assert_advice(owner_at(step(item, VT_STEP_ATTRIBUTE, "buffer", "torch.Tensor"), 0), "main",
                   "`optimizers` keeps every AdamW with its memory: drop old ones");
     end();
+    start(); /* a named tuple of a model and an optimizer */
+    uint32_t folds = step(module(), VT_STEP_NAME, "folds", "list");
+    uint32_t fold = maker_step(
+        &m, 0,
+        (struct maker_step){folds, VT_STEP_INDEX, NULL, "__main__.Fold", VT_STEP_MANY, 40, 0});
+    many(fold, VT_STEP_INDEX, "torch.optim.adamw.AdamW");
+    uint32_t net = many(fold, VT_STEP_INDEX, "__main__.Net");
+    uint32_t weight = step(net, VT_STEP_ATTRIBUTE, "weight", "torch.nn.parameter.Parameter");
+    assert_advice(owner_at(weight, 0), "main",
+                  "`folds` keeps every Fold with its memory: drop old ones");
+    end();
 }
 
 /* The name of a container may look like the end of one: a key with a bracket. */
