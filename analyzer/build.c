@@ -108,6 +108,9 @@ static void take_gaps(const struct build *b, struct vt_process *p) {
             p,
             "The log is cut off after %s bytes: read up to the last whole record of each thread.",
             VT_NUMBER(log->file_bytes));
+    p->gaps = !log->running && (log->cut || log->damage_count);
+    p->damaged_events =
+        log->damage_count * (VT_CHUNK_BYTES / sizeof(uint64_t)); /* the shortest record */
     if (log->damage_count) {
         const struct vt_log_damage *d = &log->damage[0];
         vt_model_note(

@@ -308,7 +308,7 @@ int vt_check_run(struct vt_check *check, char *const *logs, uint32_t count, FILE
     }
     /* a failed gate takes priority over a report that cannot be written */
     status = gate.failed ? VT_STATUS_GATE : status ? status : error;
-    if (!status && gate.open_events)
+    if (!status && gate.open)
         status = VT_STATUS_USAGE;
     vt_gate_free(&gate);
     check->builder->free(&model);

@@ -53,7 +53,8 @@ static bool is_certain(const struct vt_gate_options *o, const struct vt_process 
     unfreed.verdict = VT_VERDICT_UNFREED;
     if (site->verdict == VT_VERDICT_LOST)
         return true;
-    if (p->unsure_events && site->live_count <= p->unsure_events)
+    uint64_t missing = p->unsure_events + p->damaged_events;
+    if (missing && site->live_count <= missing)
         return false;
     return site->verdict != VT_VERDICT_GROWING || !p->unwritten_events ||
            (site->live_count && fails(o, p, &unfreed)) || grew_on(p, site);
@@ -308,7 +309,9 @@ void vt_gate_judge(const struct vt_model *model, const struct vt_gate_options *o
     sum_up(g);
     for (uint32_t i = 0; i < model->process_count && !g->failed; i++) {
         g->processes[i].open_events = open_events(g, &model->processes[i]);
+        g->processes[i].open = g->processes[i].open_events || model->processes[i].gaps;
         g->open_events += g->processes[i].open_events;
+        g->open |= g->processes[i].open;
     }
     find_outliers(g);
     sorted = g;

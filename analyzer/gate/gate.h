@@ -79,7 +79,8 @@ struct vt_gate_leak {
 
 struct vt_gate_process {
     bool failed;
-    uint64_t open_events; /* events were lost that could change a pass */
+    bool open;            /* not failed, but what the log lacks could change that */
+    uint64_t open_events; /* so many events were lost; 0: it is not known how many */
     uint32_t failures;
     uint64_t leaked_bytes, leaked_blocks; /* of failing and tolerated sites */
     uint64_t shown_bytes;                 /* the same, as shown */
@@ -93,7 +94,8 @@ struct vt_gate {
     const struct vt_model *model;
     const struct vt_gate_options *options;
     bool failed;
-    uint64_t open_events; /* not failed, but so many lost events leave the verdict open */
+    bool open;            /* not failed, but what the logs lack leaves the verdict open */
+    uint64_t open_events; /* so many events were lost, as far as known */
     uint32_t unjudged;    /* of all processes */
     uint64_t unjudged_bytes;
     struct vt_gate_finding *findings; /* failures first, in the order of leaks and lines */

@@ -140,8 +140,7 @@ static void summary(const struct vt_gate *gate, const struct vt_gate_format_opti
                     FILE *out) {
     char *headline = vt_gate_headline(gate);
     fputs("### GPU memory leak check\n\n", out);
-    fprintf(out, "%s %s\n",
-            gate->failed || gate->open_events ? ":x:" : ":white_check_mark:", headline);
+    fprintf(out, "%s %s\n", gate->failed || gate->open ? ":x:" : ":white_check_mark:", headline);
     if (gate->failures)
         fputs("\n| verdict | held | blocks | allocated at | process | why |\n"
               "| --- | ---: | ---: | --- | --- | --- |\n",

@@ -88,7 +88,7 @@ static void process(struct writer *w, uint32_t index) {
     const struct vt_process *p = &w->gate->model->processes[index];
     const struct vt_gate_process *g = &w->gate->processes[index];
     vt_json_open(j, NULL, '{');
-    vt_json_string(j, "verdict", vt_gate_verdict(g->failed, g->open_events));
+    vt_json_string(j, "verdict", vt_gate_verdict(g->failed, g->open));
     if (!w->options->stable) {
         vt_json_string(j, "log", p->log);
         vt_json_string(j, "run_id", p->run_id);
@@ -226,7 +226,7 @@ int vt_gate_json_write(const struct vt_gate *gate, const struct vt_gate_format_o
     vt_json_open(j, NULL, '{');
     vt_json_string(j, "schema", "vramtrace-check/1");
     vt_json_string(j, "version", VT_VERSION);
-    vt_json_string(j, "verdict", vt_gate_verdict(gate->failed, gate->open_events));
+    vt_json_string(j, "verdict", vt_gate_verdict(gate->failed, gate->open));
     vt_json_number(j, "failures", gate->failures);
     vt_json_number(j, "leaked_bytes", gate->bytes[VT_GATE_FAILS] + gate->bytes[VT_GATE_TOLERATED]);
     vt_json_number(j, "suppressed_bytes", gate->bytes[VT_GATE_SUPPRESSED]);

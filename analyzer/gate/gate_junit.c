@@ -193,7 +193,7 @@ static bool wanted(const struct vt_gate *gate, uint32_t process, unsigned device
 
 static void passing_device(struct suite *s, uint32_t process, unsigned device) {
     const struct vt_process *p = &s->gate->model->processes[process];
-    uint64_t lost = s->gate->processes[process].open_events;
+    const struct vt_gate_process *g = &s->gate->processes[process];
     struct vt_string name = {0};
     char *who = vt_gate_process_name(p, s->options->stable);
     vt_string_add(&name, who);
@@ -204,11 +204,11 @@ static void passing_device(struct suite *s, uint32_t process, unsigned device) {
                                                       : ", memory of an unknown GPU");
     free(who);
     begin_case(s, name.text, p);
-    if (lost)
+    if (g->open)
         fprintf(s->out,
-                ">\n      <error message=\"cannot be judged: %llu events lost\"/>\n"
+                ">\n      <error message=\"cannot be judged: %s\"/>\n"
                 "    </testcase>\n",
-                (unsigned long long)lost);
+                vt_gate_open_text(g->open_events, 1));
     else
         fputs("/>\n", s->out);
 }
@@ -238,7 +238,7 @@ int vt_gate_junit_write(const struct vt_gate *gate, const struct vt_gate_format_
         for (unsigned device = 0; device < 256; device++)
             if (wanted(gate, i, device)) {
                 passing++;
-                errors += gate->processes[i].open_events > 0;
+                errors += gate->processes[i].open;
             }
     fprintf(out,
             "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuites>\n"

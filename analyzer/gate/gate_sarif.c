@@ -224,7 +224,7 @@ static void notes(struct writer *w) {
         if (note && !open) {
             vt_json_open(j, "invocations", '[');
             vt_json_open(j, NULL, '{');
-            vt_json_boolean(j, "executionSuccessful", !gate->open_events);
+            vt_json_boolean(j, "executionSuccessful", !gate->open);
             vt_json_open(j, "toolExecutionNotifications", '[');
             open = true;
         }

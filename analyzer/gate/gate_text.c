@@ -208,7 +208,7 @@ static void processes(const struct text *t) {
         shown++;
         char *name = vt_gate_process_name(p, t->options->stable);
         fprintf(t->out, "  %-6s  %-36s  leaked %s",
-                g->failed ? "FAILED" : vt_gate_verdict(false, g->open_events), name,
+                g->failed ? "FAILED" : vt_gate_verdict(false, g->open), name,
                 VT_BYTES(g->shown_bytes));
         if (!t->options->stable)
             fprintf(t->out, ", peak %s", VT_BYTES(g->peak_bytes));
@@ -330,7 +330,7 @@ int vt_gate_text_write(const struct vt_gate *gate, const struct vt_gate_format_o
     char *headline = vt_gate_headline(gate);
     uint32_t shown = 0;
     fprintf(out, "%sleak check %s%s\n",
-            style(&t, gate->failed || gate->open_events ? VT_STYLE_BAD : VT_STYLE_GOOD), headline,
+            style(&t, gate->failed || gate->open ? VT_STYLE_BAD : VT_STYLE_GOOD), headline,
             style(&t, VT_STYLE_NONE));
     free(headline);
     what_was_judged(&t);

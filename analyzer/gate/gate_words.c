@@ -216,8 +216,16 @@ char *vt_gate_note(const struct vt_gate *gate, const struct vt_process *p, bool 
     return note.text;
 }
 
-const char *vt_gate_verdict(bool failed, uint64_t open_events) {
-    return failed ? "failed" : open_events ? "open" : "passed";
+const char *vt_gate_verdict(bool failed, bool open) {
+    return failed ? "failed" : open ? "open" : "passed";
+}
+
+const char *vt_gate_open_text(uint64_t open_events, uint32_t processes) {
+    static char text[64];
+    if (!open_events)
+        return processes == 1 ? "the log is cut off or damaged" : "a log is cut off or damaged";
+    snprintf(text, sizeof text, "%s event%s lost", VT_NUMBER(open_events), vt_plural(open_events));
+    return text;
 }
 
 uint64_t vt_gate_dropped(const struct vt_gate *gate) {
@@ -240,9 +248,9 @@ char *vt_gate_headline(const struct vt_gate *gate) {
     }
     if (!gate->model->process_count)
         vt_string_add(&line, "passed: no CUDA call was seen, which is allowed");
-    else if (gate->open_events)
-        vt_string_format(&line, "cannot be judged: %s event%s lost", VT_NUMBER(gate->open_events),
-                         vt_plural(gate->open_events));
+    else if (gate->open)
+        vt_string_format(&line, "cannot be judged: %s",
+                         vt_gate_open_text(gate->open_events, gate->model->process_count));
     else if (!gate->failed && gate->counts[VT_GATE_TOLERATED])
         vt_string_format(&line, "passed: %s leaked, within --max-leaked",
                          VT_BYTES(gate->bytes[VT_GATE_TOLERATED]));
@@ -252,7 +260,7 @@ char *vt_gate_headline(const struct vt_gate *gate) {
                                  : "passed: no leak");
     else
         vt_string_add(&line, "FAILED: ");
-    if (!gate->failed && !gate->open_events && gate->unjudged)
+    if (!gate->failed && !gate->open && gate->unjudged)
         vt_string_format(&line, "%s; %u site%s (%s) not judged: too few rounds",
                          gate->counts[VT_GATE_SUPPRESSED] + gate->counts[VT_GATE_ACCEPTED] +
                                  gate->counts[VT_GATE_TOLERATED]

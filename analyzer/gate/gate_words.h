@@ -38,8 +38,11 @@ char *vt_gate_note(const struct vt_gate *gate, const struct vt_process *process,
 /* How many events the logs lost: if any, all figures are lower bounds. */
 uint64_t vt_gate_dropped(const struct vt_gate *gate);
 
-/* "passed", "failed", or "open": lost events leave it open. */
-const char *vt_gate_verdict(bool failed, uint64_t open_events);
+/* "passed", "failed", or "open": what the log lacks leaves it open. */
+const char *vt_gate_verdict(bool failed, bool open);
+
+/* Why nothing can be said: "12 events lost", "the log is cut off or damaged". */
+const char *vt_gate_open_text(uint64_t open_events, uint32_t processes);
 
 /* The result in a line: "passed: nothing leaked", "FAILED: 2 leaks, 13.0 MiB". Free it. */
 char *vt_gate_headline(const struct vt_gate *gate);

@@ -276,6 +276,15 @@ static void scan_records(struct passage *p, struct vt_short_records *records, ui
     leave_waiting(p);
 }
 
+/* A chunk's records end at a word of zeros, and behind it is nothing but what a thread had begun to
+ * write. */
+static bool goes_on_after(const uint8_t *chunk, uint32_t end, uint32_t have) {
+    for (uint32_t i = end + VT_RECORD_MAX_BYTES; i < have; i++)
+        if (chunk[i])
+            return true;
+    return false;
+}
+
 static void scan_chunk(struct vt_log *log, struct scan *scan, uint64_t number, const uint8_t *file,
                        uint32_t have) {
     struct vt_chunk_header head;
@@ -311,6 +320,8 @@ static void scan_chunk(struct vt_log *log, struct scan *scan, uint64_t number, c
         writer->newest = p.span.last_ticks;
     if (scan->times_only)
         return;
+    if (!records.what && !log->running && goes_on_after(file, records.offset, have))
+        records.what = "the first word of a record";
     if (records.what) {
         uint64_t found;
         memcpy(&found, file + records.offset, sizeof found);

@@ -534,6 +534,32 @@ static void modules_have_lifetimes(void **state) {
     maker_free(&m);
 }
 
+/* A page that was never written out, in the middle of a chunk. */
+static void zeros_where_records_go_on(void **state) {
+    (void)state;
+    struct vt_maker m;
+    struct vt_log log;
+    struct vt_string message = {0};
+    maker_start(&m);
+    for (unsigned i = 0; i < 1000; i++)
+        maker_alloc(&m, 0, 0, 1, 2, 0, 0, 0x7000 + 0x1000 * i, 64, 1);
+    memset(m.bytes + VT_CHUNK_BYTES + 4096, 0, 4096);
+    assert_int_equal(maker_save(&m, path), 0);
+    assert_int_equal(vt_log_open(path, &log, &message), 0);
+    assert_int_equal(log.damage_count, 1);
+    assert_true(log.damage[0].offset >= VT_CHUNK_BYTES + 4096 - 64);
+    assert_true(log.events < 200);
+    vt_log_close(&log);
+    /* a record that was begun when the process was killed */
+    memset(m.bytes + VT_CHUNK_BYTES + 4096, 0, VT_CHUNK_BYTES - 4096);
+    memset(m.bytes + VT_CHUNK_BYTES + 5000, 1, 1000);
+    assert_int_equal(maker_save(&m, path), 0);
+    assert_int_equal(vt_log_open(path, &log, &message), 0);
+    assert_int_equal(log.damage_count, 0);
+    vt_log_close(&log);
+    maker_free(&m);
+}
+
 /* A chunk may end between a stack and its event, wherever the records before it happen to end; other
  * threads' chunks come between. The stack lies in the module that was mapped at the event's time. */
 static void stacks_at_the_end_of_a_chunk(void **state) {
@@ -609,6 +635,7 @@ int main(void) {
         cmocka_unit_test(read_errors),
         cmocka_unit_test(stacks_without_frames),
         cmocka_unit_test(modules_have_lifetimes),
+        cmocka_unit_test(zeros_where_records_go_on),
         cmocka_unit_test(stacks_at_the_end_of_a_chunk),
         cmocka_unit_test(stacks_of_who_took_a_chunk_over),
     };
