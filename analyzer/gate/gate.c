@@ -121,6 +121,8 @@ static void find_unjudged(struct vt_gate *g, uint32_t process) {
         }
         to->unjudged++;
         to->unjudged_bytes += site->held_bytes;
+        if (!to->largest_unjudged || site->held_bytes > to->largest_unjudged->held_bytes)
+            to->largest_unjudged = site;
     }
     g->unjudged += to->unjudged;
     g->unjudged_bytes += to->unjudged_bytes;

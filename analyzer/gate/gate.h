@@ -87,7 +87,8 @@ struct vt_gate_process {
     uint64_t peak_bytes;                  /* the largest of its devices */
     uint32_t unjudged; /* sites that are held, but had too few rounds to be judged */
     uint64_t unjudged_bytes;
-    bool outlier; /* it leaks, and holds more than twice the median */
+    const struct vt_site *largest_unjudged; /* NULL: none */
+    bool outlier;                           /* it leaks, and holds more than twice the median */
 };
 
 struct vt_gate {

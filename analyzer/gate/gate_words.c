@@ -185,10 +185,7 @@ char *vt_gate_sentence(const struct vt_gate *gate, const struct vt_gate_line *li
 /* Adds "4 sites (1.2 MiB) were not judged: too few rounds. The largest: a.py:12 in f." */
 static void say_unjudged(const struct vt_process *p, const struct vt_gate_process *g,
                          const char *before, struct vt_string *text) {
-    const struct vt_site *largest = NULL;
-    for (uint32_t i = 0; i < p->site_count; i++)
-        if (p->sites[i].unjudged && (!largest || p->sites[i].held_bytes > largest->held_bytes))
-            largest = &p->sites[i];
+    const struct vt_site *largest = g->largest_unjudged;
     char *frame = vt_frame_text(p, vt_stack_main_frame(largest->stack), UINT_MAX);
     vt_string_format(text, "%s%u site%s (%s) %s not judged: too few rounds. %s at %s%s%s.", before,
                      g->unjudged, g->unjudged == 1 ? "" : "s", VT_BYTES(g->unjudged_bytes),

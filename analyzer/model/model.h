@@ -364,9 +364,9 @@ struct vt_process {
     uint64_t unsure_events;    /* dropped ones that leave open what was live at the end */
     uint64_t unwritten_events; /* dropped ones of which the log had no room: growth may be missed */
     bool gaps; /* the log is cut off or damaged, so it is not known how many events are missing */
-    uint64_t damaged_events;   /* at most so many are missing where it is damaged */
-    uint64_t went_bytes;       /* of its own memory, that went with its context: no call freed it */
-    const char *went_note; /* the note about it if it does not fail, one of `notes`; NULL: none */
+    uint64_t damaged_events; /* at most so many are missing where it is damaged */
+    uint64_t went_bytes;     /* of its own memory, that went with its context: no call freed it */
+    const char *went_note;   /* the note about it if it does not fail, one of `notes`; NULL: none */
     uint64_t window_since, window_until; /* VT_UNKNOWN: no limit */
     uint64_t scan_bytes, scan_ns;        /* scanned at exit; VT_UNKNOWN: no conclusive exit scan */
 

@@ -286,7 +286,7 @@ class Watch:
         self.tracer, self.fixtures, self.item = tracer, fixtures, item
         self.started = False
         self.call = None  # its report, where another plugin runs the test
-        self.fixture_bytes, self.fixture_names = 0, set()
+        self.fixture_bytes, self.fixture_names, self.library_bytes = 0, set(), 0
 
     def begin(self):
         settle()
@@ -317,7 +317,7 @@ class Watch:
         if self.fixtures.torn_down:  # what a fixture gave back with this test's teardown hides what the test left
             left = sum(line.bytes for line in lines)
         else:
-            left -= self.fixture_bytes
+            left -= self.fixture_bytes + self.library_bytes
         return max(0, left), lines
 
     def lines(self):
@@ -332,11 +332,14 @@ class Watch:
             self.fixture_bytes += by.get("fixture_bytes", 0)
             if by.get("fixture"):
                 self.fixture_names.add(f"`{by['fixture']}` ({by['scope']} scope)")
+            if site["verdict"] == "runtime":  # a CUDA library keeps it for the life of the process, whoever called it first
+                self.library_bytes += max(0, size)
+                continue
             if count <= 0:
                 continue
             line = Line(site)
             rounds = count - by.get("models_count", 0) + by.get("models", 0)
-            if site["verdict"] in ("cache", "runtime"):
+            if site["verdict"] == "cache":
                 rounds = 1
             lines.setdefault((line.where, line.api), line).add(site, size, count, rounds)
         return sorted(lines.values(), key=lambda line: -line.bytes)
