@@ -61,15 +61,31 @@ static void on_object(struct vt_walk *w, const struct vt_rec_object *o) {
 
 /* --- phases --- */
 
-/* Before the set of open phases changes: every open phase has reached the highest level since the
- * last change. */
-static void settle_phases(struct vt_walk *w) {
-    for (uint32_t i = 0; i < w->open_count; i++) {
-        struct vt_replay_phase *phase = &w->r->phases[w->open_phases[i]];
-        if (w->driver_high > phase->peak_bytes)
-            phase->peak_bytes = w->driver_high;
-    }
+/* Phases may be open by the million. So no list of them is walked when one begins or ends: the time
+ * between two such moments is an epoch, which has a highest level, and an open phase knows the epoch
+ * in which it began. Of the epochs those are kept that no later one reaches: their levels fall, and a
+ * phase's peak is that of the first that is not before it. */
+
+static void end_epoch(struct vt_walk *w) {
+    while (w->high_count && w->highs[w->high_count - 1].bytes <= w->driver_high)
+        w->high_count--;
+    VT_GROW(w->highs, w->high_count, w->high_room);
+    w->highs[w->high_count++] = (struct vt_walk_high){w->driver_high, w->epoch++};
     w->driver_high = w->driver_bytes;
+}
+
+/* A phase ends now, as the last epoch does. */
+static void end_phase(const struct vt_walk *w, struct vt_replay_phase *phase) {
+    size_t low = 0, high = w->high_count - 1;
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        if (w->highs[middle].epoch < phase->epoch)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    phase->peak_bytes = w->highs[low].bytes;
+    phase->live_at_end = w->driver_bytes;
 }
 
 static void on_phase(struct vt_walk *w, const struct vt_rec_phase *p) {
@@ -84,34 +100,26 @@ static void on_phase(struct vt_walk *w, const struct vt_rec_phase *p) {
     if (index == VT_MAP_NONE)
         return;
     struct vt_replay_phase *phase = &w->r->phases[index];
-    settle_phases(w);
-    if (what == VT_PHASE_PUSH || what == VT_PHASE_START) {
-        if (phase->seen)
-            return;
-        *phase = (struct vt_replay_phase){.seen = true,
-                                          .live_at_start = w->driver_bytes,
-                                          .live_at_end = w->driver_bytes,
-                                          .peak_bytes = w->driver_bytes};
-        VT_GROW(w->open_phases, w->open_count, w->open_room);
-        w->open_phases[w->open_count++] = index;
+    bool begins = what == VT_PHASE_PUSH || what == VT_PHASE_START;
+    if (begins ? phase->seen : !phase->seen || phase->ended)
         return;
-    }
-    for (uint32_t i = w->open_count; i-- > 0;) {
-        if (w->open_phases[i] != index)
-            continue;
+    end_epoch(w);
+    if (begins) {
+        *phase = (struct vt_replay_phase){
+            .seen = true, .live_at_start = w->driver_bytes, .epoch = w->epoch};
+    } else {
         phase->ended = true;
-        phase->live_at_end = w->driver_bytes;
-        w->open_phases[i] = w->open_phases[--w->open_count];
-        return;
+        end_phase(w, phase);
     }
 }
 
 /* Phases that are still open end with the log. */
 static void end_phases(struct vt_walk *w) {
-    settle_phases(w);
-    for (uint32_t i = 0; i < w->open_count; i++)
-        w->r->phases[w->open_phases[i]].live_at_end = w->driver_bytes;
-    free(w->open_phases);
+    end_epoch(w);
+    for (size_t i = 0; i < w->log->phase_count; i++)
+        if (w->r->phases[i].seen && !w->r->phases[i].ended)
+            end_phase(w, &w->r->phases[i]);
+    free(w->highs);
 }
 
 /* What events only change for their sites is summed up for the books. */

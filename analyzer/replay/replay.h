@@ -180,6 +180,7 @@ struct vt_replay_object {
 struct vt_replay_phase {
     bool seen, ended;
     uint64_t live_at_start, live_at_end, peak_bytes;
+    uint64_t epoch; /* the walk's, in which it began */
 };
 
 struct vt_replay {

@@ -15,6 +15,11 @@ struct vt_walk_context {
     uint32_t count, room, live;
 };
 
+/* The highest level of an epoch. */
+struct vt_walk_high {
+    uint64_t bytes, epoch;
+};
+
 struct vt_walk {
     struct vt_replay *r;
     const struct vt_log *log;
@@ -43,8 +48,9 @@ struct vt_walk {
     uint64_t sample_ticks;               /* its time; UINT64_MAX: none */
     size_t snapshot;                     /* the next of log->snapshots */
     uint64_t snapshot_ticks;             /* its time; UINT64_MAX: none */
-    uint32_t *open_phases;               /* indices in vt_log.phases */
-    uint32_t open_count, open_room;
+    struct vt_walk_high *highs;          /* of the epochs between phases: see replay.c */
+    size_t high_count, high_room;
+    uint64_t epoch;      /* the current one's number */
     uint32_t tid;        /* thread of the current event */
     uint64_t stop;       /* after this time, an event finds something else to be done before it */
     uint64_t correct_at; /* when the live list was made; UINT64_MAX: none, or corrected already */

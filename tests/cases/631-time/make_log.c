@@ -160,6 +160,26 @@ static void phases(void) {
     }
 }
 
+/* Phases that do not end, as ranges that a program starts and forgets; every other one does, the first
+ * first. Then they end together with the log. */
+static void open_phases(void) {
+    module();
+    stack(1, START);
+    maker_name(&maker, 0, 1, "range");
+    for (uint32_t i = 1; i <= n + n / 2; i++) {
+        bool begins = i <= n;
+        uint32_t range = begins ? i : 2 * (i - n);
+        struct vt_rec_phase phase = {
+            .word = vt_word(VT_REC_PHASE, begins ? VT_PHASE_START : VT_PHASE_END, 0, 0),
+            .when = vt_when(VT_DEVICE_UNKNOWN, ++maker.ticks),
+            .range = range,
+            .name = 1,
+            .began = maker.ticks};
+        maker_put(&maker, 0, &phase, sizeof phase);
+        alloc(1, place(shuffled(i % n) + (begins ? 0 : n)), 512);
+    }
+}
+
 /* Sentences of the tracer's. */
 static void notes(void) {
     sites();
@@ -208,7 +228,7 @@ int main(int argc, char **argv) {
         {"modules", modules},   {"reloaded", reloaded}, {"blocks", blocks},
         {"segments", segments}, {"mappings", mappings}, {"phases", phases},
         {"contexts", contexts}, {"ooms", ooms},         {"frees", frees},
-        {"notes", notes},
+        {"notes", notes},       {"open", open_phases},
     };
     if (argc != 4)
         return 2;
