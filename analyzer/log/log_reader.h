@@ -103,6 +103,7 @@ struct vt_log_around {
 struct vt_log_step {
     uint32_t number;
     uint32_t parent; /* index in vt_log.steps, always a smaller one; VT_MAP_NONE: it is the first */
+    uint32_t root;   /* index of the step in which the way begins */
     uint16_t kind;   /* enum vt_step, or anything else */
     bool many, repeats, in_doubt;
     bool lost;                          /* it has a parent, which is not in the log */

@@ -137,6 +137,7 @@ static void link_steps(struct vt_log *log) {
                 step->parent < step->number ? vt_map_get(&numbers, step->parent) : VT_MAP_NONE;
             step->lost = step->parent == VT_MAP_NONE;
         }
+        step->root = step->parent == VT_MAP_NONE ? (uint32_t)i : log->steps[step->parent].root;
         if (vt_map_get(&numbers, step->number) == VT_MAP_NONE)
             vt_map_put(&numbers, step->number, (uint32_t)i);
     }

@@ -43,6 +43,7 @@ struct vt_owner_names {
     struct vt_map known;   /* hash -> way */
     struct vt_map doubted; /* addresses of variables, of which some words lead nowhere */
     uint32_t *way_of;      /* by step; VT_MAP_NONE: no root */
+    uint32_t *graph_of;    /* by step: the first of its way that is a graph's; VT_MAP_NONE: none */
     struct vt_root *roots; /* by way; of those that were asked for */
     bool *rooted;
     char **texts;
@@ -234,13 +235,28 @@ static void merge_step(struct vt_owner_names *n, uint32_t i) {
         n->ways[n->way_of[i]].leads_to = m.leads_to;
 }
 
+/* A way comes to its first node of a graph where its parent's did, or with its last step. */
+static void find_graph(struct vt_owner_names *n, uint32_t i) {
+    const struct vt_log_step *step = &n->log->steps[i];
+    n->graph_of[i] = VT_MAP_NONE;
+    if (n->way_of[i] == VT_MAP_NONE)
+        return;
+    if (step->parent != VT_MAP_NONE)
+        n->graph_of[i] = n->graph_of[step->parent];
+    if (n->graph_of[i] == VT_MAP_NONE && n->ways[n->way_of[i]].graph && step->kind == VT_STEP_CLASS)
+        n->graph_of[i] = i;
+}
+
 struct vt_owner_names *vt_owner_names_open(const struct vt_log *log, struct vt_symbols *symbols) {
     struct vt_owner_names *n = vt_alloc(1, sizeof *n);
     n->log = log;
     n->symbols = symbols;
     n->way_of = vt_alloc(log->step_count, sizeof *n->way_of);
+    n->graph_of = vt_alloc(log->step_count, sizeof *n->graph_of);
     for (uint32_t i = 0; i < log->step_count; i++)
         merge_step(n, i);
+    for (uint32_t i = 0; i < log->step_count; i++)
+        find_graph(n, i);
     n->roots = vt_alloc(n->way_count, sizeof *n->roots);
     n->rooted = vt_alloc(n->way_count, sizeof *n->rooted);
     return n;
@@ -254,6 +270,7 @@ void vt_owner_names_close(struct vt_owner_names *n) {
     free(n->texts);
     free(n->ways);
     free(n->way_of);
+    free(n->graph_of);
     free(n->roots);
     free(n->rooted);
     vt_map_free(&n->known);
@@ -420,9 +437,7 @@ static uint32_t root_way(const struct vt_owner_names *n, uint32_t step) {
 }
 
 static const struct vt_log_step *root_step(const struct vt_owner_names *n, uint32_t step) {
-    while (n->log->steps[step].parent != VT_MAP_NONE)
-        step = n->log->steps[step].parent;
-    return &n->log->steps[step];
+    return &n->log->steps[n->log->steps[step].root];
 }
 
 bool vt_owner_names_in_doubt(const struct vt_owner_names *n, uint32_t step) {
@@ -510,13 +525,9 @@ static const char *known_type(const struct way *way) {
 /* Counts the graphs that begin where a step's way comes to its first node. */
 static void count_graphs(const struct vt_owner_names *n, uint32_t step,
                          struct vt_memory_owner *owner) {
-    const struct vt_log_step *first = NULL;
-    for (uint32_t at = step; at != VT_MAP_NONE && n->way_of[at] != VT_MAP_NONE;
-         at = n->log->steps[at].parent)
-        if (n->ways[n->way_of[at]].graph && n->log->steps[at].kind == VT_STEP_CLASS)
-            first = &n->log->steps[at];
-    if (!first)
+    if (n->graph_of[step] == VT_MAP_NONE)
         return;
+    const struct vt_log_step *first = &n->log->steps[n->graph_of[step]];
     owner->graphs = first->counts.objects > 1 ? first->counts.objects : first->counts.row;
     owner->graph_chain = first->counts.objects == 1 && first->repeats ? first->counts.length : 0;
 }

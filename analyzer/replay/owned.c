@@ -118,24 +118,17 @@ static const struct vt_log_owned *find_entries(const struct vt_log *log, uint32_
     return *count ? &log->owned[low] : NULL;
 }
 
-/* The step in which a step's way begins. */
-static uint32_t root_of(const struct vt_log *log, uint32_t step) {
-    while (log->steps[step].parent != VT_MAP_NONE)
-        step = log->steps[step].parent;
-    return step;
-}
-
 /* The step that says what an allocation was last seen in, which owns nothing: an object that nothing
  * known leads to, where a step's way begins, or memory of which no more is known. VT_MAP_NONE: none. */
 static uint32_t hop_of(const struct vt_log *log, uint32_t step) {
     if (step == VT_MAP_NONE || log->steps[step].kind == VT_STEP_SEEN)
         return step;
-    uint32_t root = root_of(log, step);
+    uint32_t root = log->steps[step].root;
     return log->steps[root].kind == VT_STEP_UNREACHED ? root : VT_MAP_NONE;
 }
 
 static bool is_native(const struct vt_log *log, uint32_t step) {
-    unsigned kind = log->steps[root_of(log, step)].kind;
+    unsigned kind = log->steps[log->steps[step].root].kind;
     return kind == VT_STEP_GLOBAL || kind == VT_STEP_THREAD_LOCAL || kind == VT_STEP_NATIVE_STACK;
 }
 

@@ -180,6 +180,22 @@ static void open_phases(void) {
     }
 }
 
+/* Steps each of which leads on from the one before, with an allocation at each. */
+static void steps(void) {
+    uint32_t step = 0;
+    module();
+    stack(1, START);
+    for (uint32_t i = 0; i < n; i++)
+        alloc(1, place(i), 512);
+    for (uint32_t i = 0; i < n; i++) {
+        struct maker_step s = {
+            step, i ? VT_STEP_ATTRIBUTE : VT_STEP_MODULE, i ? "a" : "__main__", NULL, 0, 0, 0};
+        step = maker_step(&maker, 0, s);
+        maker_owned(&maker, 0, 1, place(i), VT_SPACE_DEVICE, step, 0);
+    }
+    maker_snapshot(&maker, 0, 1, VT_SNAPSHOT_END, ++maker.ticks, 0);
+}
+
 /* Sentences of the tracer's. */
 static void notes(void) {
     sites();
@@ -228,7 +244,7 @@ int main(int argc, char **argv) {
         {"modules", modules},   {"reloaded", reloaded}, {"blocks", blocks},
         {"segments", segments}, {"mappings", mappings}, {"phases", phases},
         {"contexts", contexts}, {"ooms", ooms},         {"frees", frees},
-        {"notes", notes},       {"open", open_phases},
+        {"notes", notes},       {"open", open_phases},  {"steps", steps},
     };
     if (argc != 4)
         return 2;
