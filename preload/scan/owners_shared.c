@@ -103,7 +103,11 @@ bool vt_native_is_watched(struct vt_native *n, uintptr_t word) {
     static const struct vt_native_way anybody;
     struct vt_range block;
     struct counts c;
-    return vt_native_may_lead(n, word) && vt_native_block(n, word, &anybody, &block) == 2 &&
+    if (!vt_native_may_lead(n, word) || vt_native_block(n, word, &anybody, &block) != 2)
+        return false;
+    /* A page that is not there is not asked for. */
+    const struct vt_span *s = vt_scan_span_at(n->scan, block.start);
+    return s->kind == VT_SPAN_CELLS && vt_scan_cells_present(s, block.start, block.start + 16) &&
            is_block(n, block.start, &c) && c.strong && c.weak > 1;
 }
 
