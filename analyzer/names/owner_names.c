@@ -8,6 +8,7 @@
 #include "owner_names.h"
 
 #include "native_root.h"
+#include "owner_steps.h"
 #include "roles.h"
 
 #include <stdlib.h>
@@ -56,30 +57,6 @@ static const char *keep(struct vt_owner_names *n, char *text) {
 }
 
 /* --- merging steps --- */
-
-static bool is_root(unsigned kind) {
-    return kind >= VT_STEP_MODULE && kind <= VT_STEP_CYCLE;
-}
-
-/* Whether the steps of this kind at one place differ only in a number, so that all are one. */
-static bool is_number(unsigned kind, const char *name) {
-    return kind == VT_STEP_INDEX || kind == VT_STEP_ITEM ||
-           (kind == VT_STEP_KEY && name[strspn(name, "-0123456789")] == 0);
-}
-
-static bool is_decimal(const char *text) {
-    return text[0] && text[strspn(text, "0123456789")] == 0;
-}
-
-/* The dictionaries in which PyTorch's modules keep what the author wrote as attributes, and the objects
- * in which those of torch.jit do. */
-static bool is_of_modules(unsigned kind, const char *name, const char *type) {
-    return kind == VT_STEP_ATTRIBUTE &&
-           (!strcmp(name, "_modules") || !strcmp(name, "_parameters") ||
-            !strcmp(name, "_buffers") || !strcmp(name, "__dict__") ||
-            (!strcmp(name, "_c") && !strcmp(type, "torch._C.ScriptModule")) ||
-            (!strcmp(name, "_actual_script_module") && !strncmp(type, "torch.jit.", 10)));
-}
 
 /* A step on its way to become a way. */
 struct merging {
@@ -530,11 +507,6 @@ static void count_graphs(const struct vt_owner_names *n, uint32_t step,
     const struct vt_log_step *first = &n->log->steps[n->graph_of[step]];
     owner->graphs = first->counts.objects > 1 ? first->counts.objects : first->counts.row;
     owner->graph_chain = first->counts.objects == 1 && first->repeats ? first->counts.length : 0;
-}
-
-/* Numbers that are addresses: they say nothing of what holds the memory. */
-static bool is_number_class(const char *type) {
-    return !strcmp(type, "int") || !strncmp(type, "ctypes.c_", 9);
 }
 
 /* The steps from the root's variable to the memory. */

@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * What the kind, the name and the type of a step say by themselves (enum vt_step). For owner_names.c.
+ */
+#ifndef VRAMTRACE_ANALYZER_OWNER_STEPS_H
+#define VRAMTRACE_ANALYZER_OWNER_STEPS_H
+
+#include "vramtrace/log_format.h"
+
+#include <stdbool.h>
+#include <string.h>
+
+static inline bool is_root(unsigned kind) {
+    return kind >= VT_STEP_MODULE && kind <= VT_STEP_CYCLE;
+}
+
+/* Whether the steps of this kind at one place differ only in a number, so that all are one. */
+static inline bool is_number(unsigned kind, const char *name) {
+    return kind == VT_STEP_INDEX || kind == VT_STEP_ITEM ||
+           (kind == VT_STEP_KEY && name[strspn(name, "-0123456789")] == 0);
+}
+
+static inline bool is_decimal(const char *text) {
+    return text[0] && text[strspn(text, "0123456789")] == 0;
+}
+
+/* The dictionaries in which PyTorch's modules keep what the author wrote as attributes, and the objects
+ * in which those of torch.jit do. */
+static inline bool is_of_modules(unsigned kind, const char *name, const char *type) {
+    return kind == VT_STEP_ATTRIBUTE &&
+           (!strcmp(name, "_modules") || !strcmp(name, "_parameters") ||
+            !strcmp(name, "_buffers") || !strcmp(name, "__dict__") ||
+            (!strcmp(name, "_c") && !strcmp(type, "torch._C.ScriptModule")) ||
+            (!strcmp(name, "_actual_script_module") && !strncmp(type, "torch.jit.", 10)));
+}
+
+/* Numbers that are addresses: they say nothing of what holds the memory. */
+static inline bool is_number_class(const char *type) {
+    return !strcmp(type, "int") || !strncmp(type, "ctypes.c_", 9);
+}
+
+#endif
