@@ -38,12 +38,25 @@ static void separate(struct vt_string *text) {
     vt_string_add(text, text->length ? "; or " : "");
 }
 
+/* Whether a line of the user's allocates them: what a backward pass allocates, nobody can move. */
+static bool can_move(const struct vt_process *p, const struct vt_pin *pin) {
+    const struct vt_stack *stack = pin->site == VT_NO_SITE ? NULL : p->sites[pin->site].stack;
+    char *node = stack ? vt_stack_text_node(stack) : NULL;
+    bool can = stack && stack->user_frame < stack->count && !node &&
+               !stack->frames[stack->user_frame].waiting;
+    free(node);
+    return can;
+}
+
 static void name_pins(const struct vt_process *p, const struct vt_oom *oom,
                       struct vt_string *text) {
-    char *frame_text = oom->pin_count ? site_text(p, oom->pins[0].site) : NULL;
-    if (!frame_text)
+    uint32_t i = 0;
+    while (i < oom->pin_count && !can_move(p, &oom->pins[i]))
+        i++;
+    if (i == oom->pin_count)
         return;
-    const struct vt_pin *pin = &oom->pins[0];
+    const struct vt_pin *pin = &oom->pins[i];
+    char *frame_text = site_text(p, pin->site);
     separate(text);
     vt_string_format(
         text,
@@ -109,26 +122,28 @@ static bool is_leak(const struct vt_process *p, uint32_t site) {
                                   p->sites[site].verdict == VT_VERDICT_LOST);
 }
 
-/* What to free: the largest holder, but a leak before all others if leaks are why it is full.
- * Returns whether that grows. */
-static bool name_holder(const struct vt_process *p, const struct vt_oom *oom,
+/* Names a holder as what to free. */
+static void name_holder(const struct vt_process *p, const struct vt_oom *oom, uint32_t at,
                         struct vt_string *text) {
-    uint32_t at = 0;
+    uint32_t holder = oom->holders[at];
+    char *frame_text = site_text(p, holder), *node = vt_stack_text_node(p->sites[holder].stack);
+    separate(text);
+    vt_string_format(text, "%s memory allocated %s%s: it held %s",
+                     is_leak(p, holder) ? "stop the leak of" : "free, or shrink, the",
+                     node ? "" : "at ", frame_text, VT_BYTES(oom->holder_bytes[at]));
+    free(node);
+    free(frame_text);
+}
+
+/* Names the largest leak, if leaks are why it is full. Returns its site; VT_NO_SITE: they are not. */
+static uint32_t name_leak(const struct vt_process *p, const struct vt_oom *oom,
+                          struct vt_string *text) {
     for (uint32_t i = 0; i < oom->holder_count && oom->leaked_bytes * 2 > oom->tracked_bytes; i++)
         if (is_leak(p, oom->holders[i])) {
-            at = i;
-            break;
+            name_holder(p, oom, i, text);
+            return oom->holders[i];
         }
-    uint32_t holder = oom->holder_count ? oom->holders[at] : VT_NO_SITE;
-    char *frame_text = site_text(p, holder);
-    if (!frame_text)
-        return false;
-    separate(text);
-    vt_string_format(text, "%s memory allocated at %s: it held %s",
-                     is_leak(p, holder) ? "stop the leak of" : "free, or shrink, the", frame_text,
-                     VT_BYTES(oom->holder_bytes[at]));
-    free(frame_text);
-    return p->sites[holder].verdict == VT_VERDICT_GROWING;
+    return VT_NO_SITE;
 }
 
 static void against_capacity(const struct vt_process *p, const struct vt_oom *oom,
@@ -138,23 +153,32 @@ static void against_capacity(const struct vt_process *p, const struct vt_oom *oo
         return;
     }
     uint64_t idle = oom->cache.releasable_bytes;
+    uint32_t holder = name_leak(p, oom, text);
     if (oom->setting)
         name_setting(p, oom, text);
     /* PyTorch itself had released it */
     if (!oom->allocator && idle && oom->free_bytes != VT_UNKNOWN &&
-        oom->requested_bytes <= oom->free_bytes + idle)
+        oom->requested_bytes <= oom->free_bytes + idle) {
+        separate(text);
         vt_string_format(text,
                          "call torch.cuda.empty_cache() before it: %s was idle in PyTorch's "
                          "segments, which only PyTorch can use",
                          VT_BYTES(idle));
+    }
+    if (holder == VT_NO_SITE && oom->holder_count && oom->holders[0] != VT_NO_SITE) {
+        holder = oom->holders[0];
+        name_holder(p, oom, 0, text);
+    }
     /* smaller requests do not help against what grows */
-    if (!name_holder(p, oom, text))
+    if (holder == VT_NO_SITE || p->sites[holder].verdict != VT_VERDICT_GROWING)
         ask_for_less(oom, text);
 }
 
 static void against_limit(const struct vt_process *p, const struct vt_oom *oom,
                           struct vt_string *text) {
     const char *limit = vt_process_variable(p, "VRAMTRACE_LIMIT");
+    if (name_leak(p, oom, text) != VT_NO_SITE)
+        separate(text);
     if (oom->unasked)
         vt_string_add(text, "raise torch.cuda.set_per_process_memory_fraction, or ask for less");
     else
