@@ -104,11 +104,24 @@ static void print_pins(const struct vt_text *t, const struct vt_oom *oom) {
     }
 }
 
-/* Whether the program coped: it ended well, or continued for long. */
+static bool ended_well(const struct vt_process *p) {
+    return !strcmp(p->exit_kind, "exited") && !p->exit_status;
+}
+
+/* For how long the program allocated memory after it; 0: it did not. The process's end is not what
+ * counts: a program that dies of it takes its time for that, and so does our search for owners. */
+static uint64_t allocated_for(const struct vt_process *p, const struct vt_oom *oom) {
+    uint64_t last = oom->at;
+    for (uint32_t i = 0; i < p->site_count; i++)
+        if (p->sites[i].last_at != VT_UNKNOWN && p->sites[i].last_at > last)
+            last = p->sites[i].last_at;
+    return last - oom->at;
+}
+
+/* Whether the program coped: it ended well, or went on allocating for long. */
 static bool went_on(const struct vt_process *p, const struct vt_oom *oom) {
-    uint64_t after = p->duration > oom->at ? p->duration - oom->at : 0;
-    return (!strcmp(p->exit_kind, "exited") && !p->exit_status) ||
-           (after >= 2000000000 && after >= p->duration / 8);
+    uint64_t after = allocated_for(p, oom);
+    return ended_well(p) || (after >= 2000000000 && after >= p->duration / 8);
 }
 
 bool vt_text_oom_matters_most(const struct vt_process *p) {
@@ -120,10 +133,12 @@ bool vt_text_oom_matters_most(const struct vt_process *p) {
 static void print_after(const struct vt_text *t, const struct vt_oom *oom) {
     const struct vt_process *p = t->process;
     struct vt_string text = {0};
-    uint64_t ns = p->duration > oom->at ? p->duration - oom->at : 0;
-    vt_string_format(&text, "the program continued for %s", VT_DURATION(ns));
+    uint64_t ns = allocated_for(p, oom);
+    vt_string_add(&text, "the program");
+    if (ns)
+        vt_string_format(&text, " continued for %s", VT_DURATION(ns));
     if (!strcmp(p->exit_kind, "exited"))
-        vt_string_format(&text, " and ended with exit status %d", p->exit_status);
+        vt_string_format(&text, "%s ended with exit status %d", ns ? " and" : "", p->exit_status);
     vt_text_wrap(t, "  then", LABEL, text.text);
     vt_string_free(&text);
 }
