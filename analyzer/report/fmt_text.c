@@ -257,27 +257,48 @@ static void apart(const struct vt_text *t, const char *heading, const struct vt_
 
 /* --- what to do next --- */
 
+/* The site of the report's largest row: of a leak, else of the fullest device's peak, else of other
+ * memory. NULL: it shows none. */
+static const struct vt_site *shown_site(const struct vt_text *t) {
+    static const enum vt_rows_what whats[] = {VT_ROWS_PEAK, VT_ROWS_MANAGED, VT_ROWS_PINNED};
+    const struct vt_process *p = t->process;
+    const struct vt_site *site = NULL;
+    const struct vt_device *fullest = p->device_count ? &p->devices[0] : NULL;
+    if (p->leak_count && p->leaks[0].site_count)
+        return &p->sites[p->leaks[0].sites[0]];
+    for (uint32_t i = 1; i < p->device_count; i++)
+        if (p->devices[i].peak_bytes > fullest->peak_bytes)
+            fullest = &p->devices[i];
+    for (size_t i = 0; i < sizeof whats / sizeof *whats && !site; i++) {
+        struct vt_rows rows;
+        vt_rows_make(&rows, t, whats[i], fullest ? fullest->ordinal : 0);
+        for (uint32_t row = 0; row < rows.count && !site; row++)
+            site = rows.rows[row].site->before ? NULL : rows.rows[row].site;
+        vt_rows_free(&rows);
+    }
+    return site;
+}
+
 static void next(const struct vt_text *t) {
+    enum { LINES = 4 };
+    static const char *const what[LINES] = {"its stack and numbers", "what keeps it",
+                                            "the same for programs", "did the fix work?"};
     const struct vt_process *p = t->process;
     const char *log = t->options->found ? "" : p->log, *gap = t->options->found ? "" : " ";
-    uint32_t first_site = 0;
-    while (first_site < p->site_count && p->sites[first_site].before)
-        first_site++;
-    const struct vt_site *site = first_site < p->site_count ? &p->sites[first_site] : NULL;
-    if (p->leak_count && p->leaks[0].site_count) /* the site at the top of the report */
-        site = &p->sites[p->leaks[0].sites[0]];
-    char *lines[3] = {NULL, NULL, NULL};
+    const struct vt_site *site = shown_site(t);
+    const struct vt_snapshot *owners = vt_process_snapshot_shown(p);
+    char *lines[LINES] = {0};
     if (site)
         lines[0] = vt_printable(
             vt_formatted("vramtrace report --site %.*s%s%s", (int)t->digits, site->name, gap, log));
-    lines[1] = vt_printable(vt_formatted("vramtrace report --format json%s%s", gap, log));
+    if (owners && owners->owner_count && !t->options->owners)
+        lines[1] = vt_printable(vt_formatted("vramtrace report --by owner%s%s", gap, log));
+    lines[2] = vt_printable(vt_formatted("vramtrace report --format json%s%s", gap, log));
     if (p->leak_count)
-        lines[2] = vt_strdup("vramtrace diff BEFORE AFTER");
-    static const char *const what[] = {"its stack and numbers", "the same for programs",
-                                       "did the fix work?"};
+        lines[3] = vt_strdup("vramtrace diff BEFORE AFTER");
     fputc('\n', t->out);
     bool first = true;
-    for (int i = 0; i < 3; i++) {
+    for (int i = 0; i < LINES; i++) {
         if (!lines[i])
             continue;
         unsigned columns = vt_frame_text_columns(lines[i]);

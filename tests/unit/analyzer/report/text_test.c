@@ -453,6 +453,28 @@ static void survived(void **state) {
     done(m);
 }
 
+/* NEXT names a site that the report shows, and what to ask of owners if it knows some. */
+static void what_next(void **state) {
+    struct made *m = make();
+    struct vt_memory_owner owner = {.bytes = 3 * MIB, .count = 3};
+    struct vt_snapshot end = {.why = "end", .owners = &owner, .owner_count = 1};
+    (void)state;
+    add(m, VT_VERDICT_CACHE, 0, 100, 100, "a.py:1")->class = VT_CLASS_CACHE;
+    says_not(m, "--site");
+    add(m, VT_VERDICT_FREED, 0, 3, 3, "a.py:2");
+    add(m, VT_VERDICT_FREED, 0, 4, 4, "a.py:3");
+    says(m, "NEXT  vramtrace report --site 0000 x.vtl", NULL);
+    m->model.id_digits = 16;
+    says(m, "NEXT  vramtrace report --site 0000000000000003 x.vtl",
+         "\n      vramtrace report --format", NULL);
+    says_not(m, "--by owner");
+    m->process.snapshots = &end;
+    m->process.snapshot_count = 1;
+    says(m, "NEXT  ", "\n      vramtrace report --by owner x.vtl   ", "   what keeps it\n",
+         "      vramtrace report --format json x.vtl", NULL);
+    done(m);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(leak_amounts),     cmocka_unit_test(beside_the_leak),
@@ -460,7 +482,7 @@ int main(void) {
         cmocka_unit_test(callers),          cmocka_unit_test(rows_apart),
         cmocka_unit_test(held_by_a_script), cmocka_unit_test(leak_of_a_script),
         cmocka_unit_test(site_page),        cmocka_unit_test(freed_only_at_exit),
-        cmocka_unit_test(survived),
+        cmocka_unit_test(survived),         cmocka_unit_test(what_next),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
