@@ -411,6 +411,7 @@ void vt_walk_begin_window(struct vt_walk *w) {
     vt_owned_drop(r); /* they speak of the old sites */
     vt_walk_restart_sites(w);
     r->sample_count = 0;
+    memset(w->unsettled, 0, sizeof w->unsettled);
     r->fails_left_out = r->unknown_frees = r->failed_frees = r->replaced = 0;
     vt_fails_free(&w->fails);
     if (w->history)

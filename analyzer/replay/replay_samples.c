@@ -19,12 +19,17 @@ void vt_walk_unsettle_samples(struct vt_walk *w, unsigned device) {
     if (slot == VT_SAMPLE_DEVICES)
         return;
     w->changed[slot] = w->now;
-    for (size_t i = w->r->sample_count; i-- > 0;) {
+    size_t count = w->r->sample_count;
+    if (!count || w->r->samples[count - 1].ticks > w->now)
+        return;
+    /* Those that were there at the last change are marked, if they are near enough to this one. */
+    for (size_t i = count; i-- > w->unsettled[slot];) {
         struct vt_replay_sample *sample = &w->r->samples[i];
         if (w->now - sample->ticks > 2 * (sample->ticks - sample->began))
             break;
         sample->moved |= 1u << slot;
     }
+    w->unsettled[slot] = count;
 }
 
 void vt_walk_sample(struct vt_walk *w, const struct vt_rec_sample *s) {

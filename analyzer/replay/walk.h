@@ -43,6 +43,7 @@ struct vt_walk {
     uint64_t driver_bytes;               /* live, on all devices */
     uint64_t driver_high;                /* its maximum since a phase last began or ended */
     uint64_t changed[VT_SAMPLE_DEVICES]; /* by device: ticks of the last change */
+    size_t unsettled[VT_SAMPLE_DEVICES]; /* likewise: how many samples there were then */
     bool sampled;                        /* the log has samples */
     size_t sample;                       /* the next of log->samples */
     uint64_t sample_ticks;               /* its time; UINT64_MAX: none */

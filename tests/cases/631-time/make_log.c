@@ -196,6 +196,21 @@ static void steps(void) {
     maker_snapshot(&maker, 0, 1, VT_SNAPSHOT_END, ++maker.ticks, 0);
 }
 
+/* Samples of queries that all began with the program, as a clock that stood still says. */
+static void samples(void) {
+    module();
+    stack(1, START);
+    for (uint32_t i = 1; i <= n; i++) {
+        struct vt_rec_sample sample = {.word = vt_word(VT_REC_SAMPLE, 0, 0, 0),
+                                       .when = vt_when(0, maker.ticks += 2),
+                                       .used_bytes = i << 9,
+                                       .own_bytes = VT_SAMPLE_UNKNOWN,
+                                       .others_bytes = VT_SAMPLE_UNKNOWN};
+        maker_put(&maker, 0, &sample, sizeof sample);
+        alloc(1, place(i), 512);
+    }
+}
+
 /* Sentences of the tracer's. */
 static void notes(void) {
     sites();
@@ -245,6 +260,7 @@ int main(int argc, char **argv) {
         {"segments", segments}, {"mappings", mappings}, {"phases", phases},
         {"contexts", contexts}, {"ooms", ooms},         {"frees", frees},
         {"notes", notes},       {"open", open_phases},  {"steps", steps},
+        {"samples", samples},
     };
     if (argc != 4)
         return 2;
