@@ -14,14 +14,12 @@
 struct process {
     uint32_t log;   /* one of them */
     uint64_t ended; /* the last of them; UINT64_MAX: unknown */
-    uint32_t next; /* another process that had the same number, in `processes`; VT_MAP_NONE: none */
 };
 
 struct runs {
     struct vt_found_log *logs;
     struct vt_map run_ids; /* run id -> a log */
     struct vt_map starts;  /* a process -> index in `processes` */
-    struct vt_map pids;    /* its machine and number -> the same, the first of those */
     struct process *processes;
     size_t count, room;
 };
@@ -79,24 +77,94 @@ static void take_process(struct runs *r, uint32_t i) {
         join(r->logs, i, p->log);
         return;
     }
-    index = (uint32_t)r->count;
+    vt_map_put(&r->starts, key, (uint32_t)r->count);
     VT_GROW(r->processes, r->count, r->room);
-    r->processes[r->count++] =
-        (struct process){i, log->ended, vt_map_get(&r->pids, pid_key(log, log->pid))};
-    vt_map_put(&r->starts, key, index);
-    vt_map_put(&r->pids, pid_key(log, log->pid), index);
+    r->processes[r->count++] = (struct process){i, log->ended};
 }
 
-/* Its parent had that number and lived then; else the number was given to another process in between. */
-static void take_parent(struct runs *r, uint32_t i) {
-    const struct vt_found_log *log = &r->logs[i];
-    uint32_t next = vt_map_get(&r->pids, pid_key(log, log->ppid));
-    for (; next != VT_MAP_NONE; next = r->processes[next].next) {
-        const struct process *p = &r->processes[next];
-        if (r->logs[p->log].process_start <= log->process_start &&
-            (p->ended == UINT64_MAX || log->started <= p->ended + SLACK_NS))
-            join(r->logs, i, p->log);
+/* --- parents --- */
+
+/* A process that got a number, or a log that names the number as its parent's. */
+struct claim {
+    uint64_t pid; /* pid_key */
+    uint64_t start;
+    bool is_child;
+    uint32_t index; /* in `logs` of a child, else in `processes` */
+};
+
+static int compare_claims(const void *a, const void *b) {
+    const struct claim *x = a, *y = b;
+    return VT_ORDER({x->pid, y->pid}, {x->start, y->start}, {x->is_child, y->is_child},
+                    {x->index, y->index});
+}
+
+/* A heap of processes: what ended last is at the top. */
+struct heap {
+    struct process *all;
+    size_t count;
+};
+
+static void heap_add(struct heap *h, struct process p) {
+    size_t at = h->count++;
+    for (; at && h->all[(at - 1) / 2].ended < p.ended; at = (at - 1) / 2)
+        h->all[at] = h->all[(at - 1) / 2];
+    h->all[at] = p;
+}
+
+static void heap_drop_top(struct heap *h) {
+    struct process last = h->all[--h->count];
+    size_t at = 0;
+    for (size_t child; (child = 2 * at + 1) < h->count; at = child) {
+        child += child + 1 < h->count && h->all[child + 1].ended > h->all[child].ended;
+        if (h->all[child].ended <= last.ended)
+            break;
+        h->all[at] = h->all[child];
     }
+    h->all[at] = last;
+}
+
+/* Joins a child with those that lived when it started. They are one run from then on, so that only
+ * the one that ended last need stay. */
+static void take_parents(struct runs *r, struct heap *alive, uint32_t child) {
+    uint64_t started = r->logs[child].started;
+    uint64_t since = started > SLACK_NS ? started - SLACK_NS : 0;
+    if (!alive->count || alive->all[0].ended < since)
+        return;
+    struct process last = alive->all[0];
+    while (alive->count && alive->all[0].ended >= since) {
+        join(r->logs, child, alive->all[0].log);
+        heap_drop_top(alive);
+    }
+    heap_add(alive, last);
+}
+
+/* A parent had that number and lived when its child started; else the number was given to another
+ * process in between. Many may have had one number, and many may name it: they are gone through
+ * together, by their times of start. */
+static void take_families(struct runs *r, uint32_t count) {
+    struct claim *claims = vt_alloc(r->count + count, sizeof *claims);
+    struct heap alive = {.all = vt_alloc(r->count, sizeof *alive.all)};
+    size_t n = 0;
+    for (uint32_t i = 0; i < r->count; i++) {
+        const struct vt_found_log *log = &r->logs[r->processes[i].log];
+        claims[n++] = (struct claim){pid_key(log, log->pid), log->process_start, false, i};
+    }
+    for (uint32_t i = 0; i < count; i++) {
+        const struct vt_found_log *log = &r->logs[i];
+        if (log->boot[0] && log->ppid != log->pid)
+            claims[n++] = (struct claim){pid_key(log, log->ppid), log->process_start, true, i};
+    }
+    vt_sort(claims, n, sizeof *claims, compare_claims);
+    for (size_t i = 0; i < n; i++) {
+        if (i && claims[i].pid != claims[i - 1].pid)
+            alive.count = 0;
+        if (claims[i].is_child)
+            take_parents(r, &alive, claims[i].index);
+        else
+            heap_add(&alive, r->processes[claims[i].index]);
+    }
+    free(alive.all);
+    free(claims);
 }
 
 void vt_log_runs_find(struct vt_found_log *logs, uint32_t count) {
@@ -109,13 +177,10 @@ void vt_log_runs_find(struct vt_found_log *logs, uint32_t count) {
         if (logs[i].boot[0])
             take_process(&r, i);
     }
-    for (uint32_t i = 0; i < count; i++)
-        if (logs[i].boot[0] && logs[i].ppid != logs[i].pid)
-            take_parent(&r, i);
+    take_families(&r, count);
     for (uint32_t i = 0; i < count; i++)
         logs[i].run_of = run_of(logs, i);
     vt_map_free(&r.run_ids);
     vt_map_free(&r.starts);
-    vt_map_free(&r.pids);
     free(r.processes);
 }

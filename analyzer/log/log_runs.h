@@ -26,7 +26,7 @@ struct vt_found_log {
     bool chosen; /* the caller's */
 };
 
-/* Sets run_of of each. As long as it takes to look at each log once, however many are one run. */
+/* Sets run_of of each. It sorts them; so n log n, however many are one run or have one number. */
 void vt_log_runs_find(struct vt_found_log *logs, uint32_t count);
 
 #endif

@@ -99,7 +99,28 @@ static void many(void **state) {
     free(logs);
 }
 
+/* Half of them had one number in turn and never said that they ended, half are their children. */
+static void one_number(void **state) {
+    struct vt_found_log *logs = calloc(MANY, sizeof *logs);
+    (void)state;
+    assert_non_null(logs);
+    for (uint32_t i = 0; i < MANY; i++) {
+        bool child = i % 2;
+        strcpy(logs[i].boot, "x");
+        logs[i].pid = child ? 1000 + i : 7;
+        logs[i].ppid = child ? 7 : 1;
+        logs[i].process_start = i;
+        logs[i].started = i * SECOND;
+        logs[i].ended = i < MANY / 2 ? i * SECOND : UINT64_MAX;
+    }
+    vt_log_runs_find(logs, MANY);
+    for (uint32_t i = 0; i < MANY; i++)
+        assert_int_equal(logs[i].run_of, i < MANY / 2 ? i - i % 2 : MANY / 2);
+    free(logs);
+}
+
 int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(random_families), cmocka_unit_test(many)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(random_families), cmocka_unit_test(many),
+                                       cmocka_unit_test(one_number)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
