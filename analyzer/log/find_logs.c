@@ -56,6 +56,7 @@ static void look_at(struct folder *folder, const char *path) {
                                    .pid = header.pid,
                                    .ppid = header.ppid,
                                    .process_start = header.process_start,
+                                   .pid_namespace = header.pid_namespace,
                                    .started = header.start_realtime_ns,
                                    .ended = end_of(&header),
                                    .device = st.st_dev,

@@ -49,9 +49,10 @@ static uint64_t text_key(uint64_t seed, const char *text) {
     return vt_hash_bytes(seed, text, strlen(text));
 }
 
-/* Of a process number on the machine where the log was written, since it was started. */
+/* Of a process number on the machine where the log was written, since it was started. Containers that
+ * have one host name count from 1 each. */
 static uint64_t pid_key(const struct vt_found_log *log, uint32_t pid) {
-    return vt_mix(text_key(text_key(pid, log->boot), log->host));
+    return vt_mix(text_key(text_key(pid, log->boot), log->host) + vt_mix(log->pid_namespace));
 }
 
 static uint64_t start_key(const struct vt_found_log *log) {

@@ -17,6 +17,7 @@ struct vt_found_log {
     char *path;
     char run[41], boot[41], host[65]; /* ids as in the header; "": unknown */
     uint32_t pid, ppid;
+    uint64_t pid_namespace;  /* of both; 0: unknown */
     uint64_t process_start;  /* since boot, in the kernel's clock ticks */
     uint64_t started, ended; /* CLOCK_REALTIME, ns; ended UINT64_MAX: unknown */
     dev_t device;

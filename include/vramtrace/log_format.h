@@ -79,7 +79,8 @@
  *   2492    4 of these, how many were taken up (atomic)
  *   2496    4 of these, how many were done (atomic)
  *   2500    4 of these, how many could not be taken: snapshots are off, or nothing was live (atomic)
- *   2504 1592 zero
+ *   2504    8 pid namespace: inode of /proc/self/ns/pid, in which pid and parent pid are numbers. 0: unknown
+ *   2512 1584 zero
  *
  * If events were dropped, what is live cannot be told from the records. Then the tracer lists it
  * together with the exit kind (VT_FLAG_LIVE_LISTED), behind this header: struct vt_log_live, as many
@@ -157,7 +158,8 @@ struct vt_log_header {
     uint64_t first_drop;
     uint64_t program_end;
     uint32_t snapshots_asked, snapshots_taken, snapshots_done, snapshots_refused;
-    char zero[1592];
+    uint64_t pid_namespace;
+    char zero[1584];
 };
 #define VT_PROGRAM_RUNS UINT64_MAX
 
@@ -183,6 +185,7 @@ static_assert(offsetof(struct vt_log_header, live_total) == 2456, "byte table");
 static_assert(offsetof(struct vt_log_header, first_drop) == 2472, "byte table");
 static_assert(offsetof(struct vt_log_header, program_end) == 2480, "byte table");
 static_assert(offsetof(struct vt_log_header, snapshots_asked) == 2488, "byte table");
+static_assert(offsetof(struct vt_log_header, pid_namespace) == 2504, "byte table");
 
 /* The header of every other chunk.
  * OFFSET SIZE DESCRIPTION

@@ -76,6 +76,16 @@ static uint64_t process_start(void) {
     return n;
 }
 
+/* The link's text is "pid:[4026531836]". */
+static uint64_t pid_namespace(void) {
+    char link[64];
+    long n = VT_SYS3(SYS_readlink, "/proc/self/ns/pid", link, sizeof link);
+    uint64_t inode = 0;
+    for (long i = 5; i < n && link[i] >= '0' && link[i] <= '9'; i++)
+        inode = inode * 10 + (uint64_t)(link[i] - '0');
+    return inode;
+}
+
 void vt_log_header_fill(struct vt_log_header *h, const struct vt_clock_pair *start,
                         uint32_t clock) {
     struct utsname host;
@@ -102,6 +112,7 @@ void vt_log_header_fill(struct vt_log_header *h, const struct vt_clock_pair *sta
     copy(h->tracer, sizeof h->tracer, VT_VERSION);
     copy(h->job, sizeof h->job, vt_log_name_job());
     h->process_start = process_start();
+    h->pid_namespace = pid_namespace();
     n = read_file("/proc/self/cmdline", h->command, sizeof h->command);
     h->command_bytes = (uint32_t)n;
     if (n == sizeof h->command - 1)

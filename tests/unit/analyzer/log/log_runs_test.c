@@ -25,7 +25,8 @@ static bool is_parent(const struct vt_found_log *a, const struct vt_found_log *b
 static bool same_run(const struct vt_found_log *a, const struct vt_found_log *b) {
     if (a->run[0] && !strcmp(a->run, b->run))
         return true;
-    if (!a->boot[0] || strcmp(a->boot, b->boot) != 0 || strcmp(a->host, b->host) != 0)
+    if (!a->boot[0] || strcmp(a->boot, b->boot) != 0 || strcmp(a->host, b->host) != 0 ||
+        a->pid_namespace != b->pid_namespace)
         return false;
     if (a->pid == b->pid)
         return a->process_start == b->process_start;
@@ -56,6 +57,7 @@ static struct vt_found_log random_log(void) {
     snprintf(log.run, sizeof log.run, "%.*s", below(6) ? 0 : 1, below(2) ? "a" : "b");
     snprintf(log.boot, sizeof log.boot, "%.*s", below(8) ? 1 : 0, below(6) ? "x" : "y");
     snprintf(log.host, sizeof log.host, "%s", below(6) ? "h" : "i");
+    log.pid_namespace = below(6) ? 0 : 1;
     return log;
 }
 

@@ -37,6 +37,7 @@ static bool write_if_there_is_room(int fd, const void *data, uint64_t bytes, uin
 #include <stddef.h>
 #include <stdint.h>
 #include <stdlib.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <cmocka.h>
@@ -62,6 +63,20 @@ static void second_by_any_clock(void **state) {
     expect_second(1000000000u);
     expect_second(24000000u * 100);
     expect_second(5200000000u);
+}
+
+/* Numbers of processes mean nothing without it: each container counts from 1. */
+static void header_names_pid_namespace(void **state) {
+    struct vt_clock_pair start = clock_pair();
+    struct vt_log_header *h = calloc(1, sizeof *h);
+    struct stat st;
+    (void)state;
+    assert_non_null(h);
+    assert_return_code(stat("/proc/self/ns/pid", &st), 0);
+    vt_log_header_fill(h, &start, VT_CLOCK_MONOTONIC);
+    assert_int_equal(h->pid, getpid());
+    assert_int_equal(h->pid_namespace, st.st_ino);
+    free(h);
 }
 
 static struct vt_thread thread;
@@ -186,8 +201,9 @@ static void descriptor_opened_by_one(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(second_by_any_clock),        cmocka_unit_test(rate_is_never_far_behind),
-        cmocka_unit_test(no_rate_of_stopped_clock),   cmocka_unit_test(flushed_when_due),
-        cmocka_unit_test(nothing_left_of_failed_log), cmocka_unit_test(descriptor_opened_by_one)};
+        cmocka_unit_test(second_by_any_clock),      cmocka_unit_test(header_names_pid_namespace),
+        cmocka_unit_test(rate_is_never_far_behind), cmocka_unit_test(no_rate_of_stopped_clock),
+        cmocka_unit_test(flushed_when_due),         cmocka_unit_test(nothing_left_of_failed_log),
+        cmocka_unit_test(descriptor_opened_by_one)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
