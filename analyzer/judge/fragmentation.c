@@ -147,6 +147,7 @@ static void measure_blocks(const struct vt_replay *r, struct vt_clock clock, con
         .worst = {.at = VT_UNKNOWN},
     };
     f->ratio = vt_fragmentation_ratio(f->free_bytes, f->largest_free_bytes);
+    f->last = moment(clock, &reserve->last);
     if (reserve->worst.reserved)
         f->worst = moment(clock, &reserve->worst);
     f->moments = vt_alloc(reserve->moment_count, sizeof *f->moments);

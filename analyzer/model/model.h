@@ -209,8 +209,9 @@ struct vt_piece {
 /* Memory that is reserved but not in use, at the end. VT_UNKNOWN where the log cannot say. */
 struct vt_fragmentation {
     uint64_t reserved_bytes, in_use_bytes, free_bytes, largest_free_bytes;
-    double ratio;              /* vt_fragmentation_ratio; negative: unknown */
-    struct vt_moment worst;    /* when most was pinned; its `at` VT_UNKNOWN: never */
+    double ratio;           /* vt_fragmentation_ratio; negative: unknown */
+    struct vt_moment last;  /* when the process last asked for memory; the others are the end's */
+    struct vt_moment worst; /* when most was pinned, up to then; its `at` VT_UNKNOWN: never */
     struct vt_moment *moments; /* over the run, with equally many changes between them */
     uint32_t moment_count;
     struct vt_pin *pins; /* the most pinned first */

@@ -63,6 +63,8 @@ static void note_held(struct vt_replay *r, struct vt_replay_fail *fail) {
 
 /* The state of the device at this moment. */
 static void note_state(struct vt_replay *r, struct vt_replay_fail *fail) {
+    if (r->segments)
+        vt_segments_asked(r->segments);
     const struct vt_reserve_device *reserve =
         r->segments ? vt_segments_device(r->segments, fail->device) : NULL;
     fail->tracked_bytes = r->devices[fail->device].driver.live_bytes;

@@ -25,6 +25,9 @@ struct leaf {
 struct device {
     struct vt_reserve_device figures;
     bool used;
+    uint64_t requests;         /* vt_segments.requests at the last change */
+    struct vt_reserve changed; /* after the last change */
+    struct vt_reserve worse;   /* when most was pinned since that request; pinned 0: nothing was */
     struct vt_idle_heap idle, (*pools)[STREAMS]; /* pools[small] has one for each stream */
     uint64_t whole;                              /* bytes of segments that are completely idle */
     uint64_t changes, stride;                    /* a moment is kept every `stride` changes */
@@ -37,6 +40,7 @@ struct vt_segments {
     struct vt_pieces pieces;
     struct vt_map walls; /* a set of addresses: the values mean nothing */
     bool one_stream;
+    uint64_t requests; /* for memory, so far */
     struct device devices[256];
 };
 
@@ -184,36 +188,55 @@ static void keep_moment(struct device *d) {
     r->moments[r->moment_count++] = r->now;
 }
 
+/* The process asked for memory since the device's last change: what was until then counts. */
+static void settle(const struct vt_segments *f, struct device *d) {
+    if (d->requests == f->requests)
+        return;
+    d->requests = f->requests;
+    d->figures.last = d->changed;
+    if (d->worse.pinned > d->figures.worst.pinned)
+        d->figures.worst = d->worse;
+    d->worse = (struct vt_reserve){0};
+}
+
 /* To be called after every change. */
 static void changed(struct vt_segments *f, unsigned device, uint64_t ticks) {
     struct device *d = &f->devices[device];
     struct vt_reserve_device *r = &d->figures;
     if (!d->used)
         return;
+    settle(f, d);
     r->now.ticks = ticks;
     r->now.largest = vt_idle_heap_largest(&d->idle);
     if (r->now.reserved > r->reserved_peak)
         r->reserved_peak = r->now.reserved;
     r->now.pinned = r->now.reserved - r->now.in_use - d->whole;
-    if (r->now.pinned > r->worst.pinned)
-        r->worst = r->now;
+    if (r->now.pinned > d->worse.pinned)
+        d->worse = r->now;
+    d->changed = r->now;
     keep_moment(d);
 }
 
 const struct vt_reserve_device *vt_segments_device(struct vt_segments *f, unsigned device) {
     struct device *d = &f->devices[device & 0xff];
+    settle(f, d);
     return d->used ? &d->figures : NULL;
+}
+
+void vt_segments_asked(struct vt_segments *f) {
+    f->requests++;
 }
 
 void vt_segments_begin_window(struct vt_segments *f, uint64_t ticks) {
     for (unsigned i = 0; i < 256; i++) {
         struct device *d = &f->devices[i];
         struct vt_reserve_device *r = &d->figures;
-        r->worst = (struct vt_reserve){0};
+        r->worst = d->worse = (struct vt_reserve){0};
         r->reserved_peak = 0;
         r->moment_count = 0;
         d->changes = d->stride = 0;
         changed(f, i, ticks);
+        r->last = r->now;
     }
 }
 
@@ -349,6 +372,8 @@ const struct vt_segment *vt_segments_alloc(struct vt_segments *f, uint64_t addre
         count_idle(f, vt_pieces_insert(&f->pieces, i, rest), 1);
     f->devices[s->device].figures.now.in_use += size;
     changed(f, s->device, ticks);
+    vt_segments_asked(f);
+    settle(f, &f->devices[s->device]);
     return s;
 }
 

@@ -28,7 +28,9 @@ enum { VT_RESERVE_MOMENTS = 512 };
 
 struct vt_reserve_device {
     struct vt_reserve now;
-    struct vt_reserve worst; /* when most was pinned; its `reserved` 0: never */
+    struct vt_reserve last;  /* when the process last asked for memory, on any device: what it frees
+                                after that on its way out says nothing of its fragmentation */
+    struct vt_reserve worst; /* when most was pinned, up to then; its `reserved` 0: never */
     uint64_t reserved_peak;
     struct vt_reserve *moments; /* over the run, with equally many changes between them */
     uint32_t moment_count;
@@ -81,6 +83,9 @@ void vt_segments_free(struct vt_segments *f, uint64_t address, uint64_t ticks);
 /* The allocator does not split some blocks (max_split_size_mb), so large idle pieces prove nothing:
  * from now on all segments count as one stream's. */
 void vt_segments_one_stream(struct vt_segments *f);
+
+/* The process asked for memory, and was refused it. */
+void vt_segments_asked(struct vt_segments *f);
 
 /* Restarts the peaks and the moments. */
 void vt_segments_begin_window(struct vt_segments *f, uint64_t ticks);

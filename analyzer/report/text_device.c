@@ -187,16 +187,19 @@ static void print_granules(const struct vt_text *t, const struct vt_fragmentatio
             VT_BYTES(f->granule_waste_bytes));
 }
 
+/* When memory was last asked for, not at the end: a process that drops all leaves a cache full of
+ * idle memory, and that is no fragmentation. */
 static void print_fragmentation(const struct vt_text *t, const struct vt_fragmentation *f) {
+    uint64_t reserved = f->last.reserved_bytes, idle = reserved - f->last.in_use_bytes;
     if (f->ratio < 0)
         fputs("  fragmentation  unknown: the log does not show what pools and caches keep\n",
               t->out);
-    else if (!f->free_bytes)
+    else if (!idle)
         fputs("  fragmentation  none: no reserved memory was idle at the end\n", t->out);
     else
-        fprintf(t->out, "  fragmentation  %.2f: %s of %s reserved is idle; largest %s\n", f->ratio,
-                VT_BYTES(f->free_bytes), VT_BYTES(f->reserved_bytes),
-                VT_BYTES(f->largest_free_bytes));
+        fprintf(t->out, "  fragmentation  %.2f: %s of %s reserved is idle; largest %s\n",
+                vt_fragmentation_ratio(idle, f->last.largest_free_bytes), VT_BYTES(idle),
+                VT_BYTES(reserved), VT_BYTES(f->last.largest_free_bytes));
 }
 
 /* Whether the list of held memory shows the peak already. */

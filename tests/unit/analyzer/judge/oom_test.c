@@ -288,6 +288,39 @@ static void blocks(void **state) {
     maker_free(&m);
 }
 
+/* A segment of nine blocks, which go: all but one, or all. What a process frees after it last asked for
+ * memory is no fragmentation; but where a request is refused then, it is. */
+static void frees_on_the_way_out(void **state) {
+    struct vt_maker m;
+    struct vt_model model;
+    (void)state;
+    maker_start(&m);
+    maker_alloc(&m, 0, 0, VT_KIND_DEVICE, 2, 0, 0, 0x100000, 1000, 0);
+    maker_alloc(&m, 0, 0, VT_KIND_BLOCK, 2000, 0, 0, 0x100000, 200, VT_CONTEXT_UNKNOWN);
+    for (uint64_t i = 2; i < 10; i++)
+        maker_alloc(&m, 0, 0, VT_KIND_BLOCK, 2000, 0, 0, 0x100000 + i * 100, 100,
+                    VT_CONTEXT_UNKNOWN);
+    for (uint64_t i = 0; i < 10; i++)
+        if (i != 1 && i != 5)
+            maker_free_at(&m, 0, 0, VT_KIND_BLOCK, 0x100000 + i * 100);
+    const struct vt_fragmentation *f = &build(&m, &model, NULL)->devices[0].fragmentation;
+    assert_int_equal(f->free_bytes, 900);
+    assert_int_equal(f->last.reserved_bytes, 1000);
+    assert_int_equal(f->last.in_use_bytes, 1000);
+    assert_int_equal(f->worst.pinned_bytes, 800); /* by its first block */
+    assert_int_equal(f->worst.largest_free_bytes, 800);
+    vt_build_free(&model);
+    maker_fail(&m, 0, 0, 0, 0, 800, 2);
+    maker_free_at(&m, 0, 0, VT_KIND_BLOCK, 0x100000 + 500);
+    f = &build(&m, &model, NULL)->devices[0].fragmentation;
+    assert_int_equal(f->worst.pinned_bytes, 900);
+    assert_int_equal(f->free_bytes, 1000);
+    assert_int_equal(f->last.in_use_bytes, 100);
+    assert_int_equal(f->last.largest_free_bytes, 500);
+    vt_build_free(&model);
+    maker_free(&m);
+}
+
 /* Two sites, of a line and of a backward pass that waits for another one, as the holders and the pins
  * of a failure: what to try. `large` holds most. */
 static const char *tried(const char *cause, uint32_t large, enum vt_verdict verdict,
@@ -349,9 +382,13 @@ static void what_to_try(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(real_devices),  cmocka_unit_test(outcomes),
-        cmocka_unit_test(what_to_try),   cmocka_unit_test(classes_of_memory),
-        cmocka_unit_test(users_classes), cmocka_unit_test(blocks),
+        cmocka_unit_test(real_devices),
+        cmocka_unit_test(outcomes),
+        cmocka_unit_test(frees_on_the_way_out),
+        cmocka_unit_test(what_to_try),
+        cmocka_unit_test(classes_of_memory),
+        cmocka_unit_test(users_classes),
+        cmocka_unit_test(blocks),
     };
     return cmocka_run_group_tests(tests, make_folder, remove_folder);
 }
