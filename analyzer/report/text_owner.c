@@ -251,6 +251,13 @@ void vt_text_kept(const struct vt_text *t, const struct vt_leak *leak, unsigned 
         still |= kept->still;
     }
     say_others(t, leak, indent);
+    /* a process that was killed has no snapshot of its end: some of the blocks may be younger */
+    const struct vt_snapshot *last = vt_process_snapshot(t->process);
+    if (!seen && leak->kept_count && last && strcmp(last->why, "end") != 0 &&
+        strcmp(t->process->exit_kind, "running") != 0) {
+        seen = last;
+        still = true;
+    }
     if (seen) {
         char *moment = vt_snapshot_moment(seen);
         char *text = vt_formatted("seen %s%s", moment, still ? "" : "; freed later");

@@ -475,6 +475,27 @@ static void what_next(void **state) {
     done(m);
 }
 
+/* Owners of a process that was killed are of an earlier moment, which is said. */
+static void kept_when_seen(void **state) {
+    struct made *m = make();
+    struct vt_owner_group kept = {.owner = {.name = "history", .holder = "history"}, .count = 3};
+    struct vt_snapshot last = {.at = 4000000000, .why = "request"};
+    (void)state;
+    add(m, VT_VERDICT_GROWING, 120, 120, 120, "a.py:1");
+    m->leak.kept = &kept;
+    m->leak.kept_count = 1;
+    m->process.snapshots = &last;
+    m->process.snapshot_count = 1;
+    m->process.exit_kind = "signaled";
+    says(m, "  kept by       ", "\n                seen at 4.000 s\n", NULL);
+    m->process.exit_kind = "running";
+    says_not(m, "seen at");
+    m->process.exit_kind = "signaled";
+    last.why = "end";
+    says_not(m, "seen at");
+    done(m);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(leak_amounts),     cmocka_unit_test(beside_the_leak),
@@ -483,6 +504,7 @@ int main(void) {
         cmocka_unit_test(held_by_a_script), cmocka_unit_test(leak_of_a_script),
         cmocka_unit_test(site_page),        cmocka_unit_test(freed_only_at_exit),
         cmocka_unit_test(survived),         cmocka_unit_test(what_next),
+        cmocka_unit_test(kept_when_seen),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
