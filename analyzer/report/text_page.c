@@ -14,6 +14,20 @@ const char *vt_text_style(const struct vt_text *t, const char *escape) {
     return t->options->colour ? escape : "";
 }
 
+/* Prints a word. A path that is wider than its line loses its beginning. Returns its columns. */
+static unsigned put_word(FILE *out, const char *word, size_t length, unsigned width) {
+    static const char cut[] = "...";
+    const char *tail = word, *end = word + length;
+    while (tail && (size_t)(end - tail) + (tail > word ? sizeof cut - 1 : 0) > width)
+        tail = tail + 1 < end ? memchr(tail + 1, '/', (size_t)(end - tail) - 1) : NULL;
+    if (!tail)
+        tail = word;
+    if (tail > word)
+        fputs(cut, out);
+    fwrite(tail, 1, (size_t)(end - tail), out);
+    return (unsigned)(end - tail) + (tail > word ? sizeof cut - 1 : 0);
+}
+
 void vt_text_wrap(const struct vt_text *t, const char *label, unsigned indent, const char *text) {
     unsigned column = indent;
     fprintf(t->out, "%-*s", (int)indent, label);
@@ -27,8 +41,7 @@ void vt_text_wrap(const struct vt_text *t, const char *label, unsigned indent, c
             fputc(' ', t->out);
             column++;
         }
-        fwrite(text, 1, length, t->out);
-        column += (unsigned)length;
+        column += put_word(t->out, text, length, VT_TEXT_WIDTH - indent);
         text += length;
         text += strspn(text, " ");
     }
