@@ -59,10 +59,11 @@ struct vt_tls {
     int64_t peak_part; /* bytes that are not in the device's sum yet; books/peak.c */
     uint64_t entered;  /* when the last record began */
     uint64_t newest;   /* address of the last allocation, if it was the last event; books/rise.c */
-    uintptr_t busy;    /* frame of the record that is being written; 0: none */
-    uintptr_t call_frame;  /* frame of the call whose time thread->held is */
-    uintptr_t label_frame; /* frame of the outermost label */
-    uint32_t events;       /* driver events so far; labels compare it */
+    uint32_t rise_part, rise_most; /* allocations that are not in its sum yet; how many may be */
+    uintptr_t busy;                /* frame of the record that is being written; 0: none */
+    uintptr_t call_frame;          /* frame of the call whose time thread->held is */
+    uintptr_t label_frame;         /* frame of the outermost label */
+    uint32_t events;               /* driver events so far; labels compare it */
     uint32_t label_depth;
     uint32_t label_hook;
     struct vt_caller label_caller;

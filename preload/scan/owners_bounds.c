@@ -44,6 +44,14 @@ uint64_t vt_owners_resident(void) {
     return vt_scan_file("/proc/self/statm", text, sizeof text) ? number_in(text, 1) * PAGE : 0;
 }
 
+uint64_t vt_owners_private(void) {
+    char text[128];
+    if (!vt_scan_file("/proc/self/statm", text, sizeof text))
+        return 0;
+    uint64_t all = number_in(text, 1), files = number_in(text, 2);
+    return all > files ? (all - files) * PAGE : 0;
+}
+
 void vt_owners_set_bounds(struct vt_owners *w) {
     uint64_t units = vt_owners_resident() / UNIT_BYTES + 1,
              ns = vt_options.snapshot_ns ? vt_options.snapshot_ns : UNIT_NS,

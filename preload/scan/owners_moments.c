@@ -155,6 +155,8 @@ static void rise(void) {
         if (begun || !(state & VT_OWNERS_GO_ON)) /* else it is due when that one is done */
             vt_put(&risen, 0);
         vt_add(&rises, begun);
+        if (begun)
+            vt_rise_looked(vt_owners_private());
         state |= begun ? VT_OWNERS_GO_ON : 0;
     }
     if (state & VT_OWNERS_GO_ON || vt_get(&risen))

@@ -7,6 +7,7 @@
 
 #include "owners_places.h"
 #include "owners_walk.h"
+#include "scan.h"
 
 /* A live allocation that is looked for. Sorted by start; they do not overlap. */
 struct vt_owners_target {
@@ -218,8 +219,6 @@ bool vt_owners_may_share(const struct vt_owners *w);
 /* Whether a process runs, or waits for a processor alone. */
 bool vt_owners_is_runnable(uint32_t pid);
 
-/* Bytes of the process that are resident. */
-uint64_t vt_owners_resident(void);
 /* How many bytes the process's cgroups have left; UINT64_MAX: there is no limit. `mount` is where they
  * are, `groups` the text of /proc/self/cgroup. */
 uint64_t vt_owners_room(const char *mount, const char *groups);

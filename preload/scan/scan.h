@@ -47,6 +47,8 @@ struct vt_owners_cost {
     uint64_t spent, stood, next;
 };
 struct vt_owners_cost vt_owners_cost(void);
+uint64_t vt_owners_resident(void); /* bytes of the process */
+uint64_t vt_owners_private(void);  /* of these, what is no file's: a copy takes time for it alone */
 void vt_owners_forked(void);
 
 /* owners_moments.c: when they are taken, by VRAMTRACE_SNAPSHOT. */
