@@ -169,6 +169,17 @@ void vt_native_follow(struct vt_native *n, uintptr_t word, const struct vt_nativ
         vt_native_enter(n, block, block, from);
 }
 
+/* Likewise a word that is no part of a larger object that is known. */
+static void follow_lone(struct vt_native *n, uintptr_t word, const struct vt_native_way *from) {
+    struct vt_range block;
+    if (!vt_native_may_lead(n, word))
+        return;
+    if (!from->theirs)
+        found(n, word, from);
+    if (vt_native_block(n, word, from, &block) == 2 && !vt_native_is_watched(n, block.start))
+        vt_native_enter(n, block, block, from);
+}
+
 /* Follows the first of some words, and all that belong to it. Returns how many these are. */
 static unsigned look_at(struct vt_native *n, const uint64_t *words, size_t count,
                         const struct vt_native_way *from) {
@@ -185,8 +196,7 @@ static unsigned look_at(struct vt_native *n, const uint64_t *words, size_t count
         if (done)
             return done;
     }
-    if (!vt_native_is_watched(n, words[0]))
-        vt_native_follow(n, words[0], from);
+    follow_lone(n, words[0], from);
     return 1;
 }
 

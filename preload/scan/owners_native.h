@@ -136,9 +136,9 @@ void vt_native_find_stacks(struct vt_native *n);
 /* owners_shared.c: whether the words are a shared_ptr or a weak_ptr, which it takes care of. */
 bool vt_native_is_shared(struct vt_native *n, const uint64_t words[2],
                          const struct vt_native_way *from);
-/* Whether a word by itself leads to a control block that weak_ptrs know, too: it may be what is left of
- * one of them, so only both words of a pointer lead there. */
-bool vt_native_is_watched(struct vt_native *n, uintptr_t word);
+/* Whether a block of memory begins with a control block that weak_ptrs know, too: a lone word may be
+ * what is left of one of them, so only both words of a pointer lead there. */
+bool vt_native_is_watched(struct vt_native *n, uintptr_t block);
 /* Follows those of which it is known that one of them holds the object. */
 void vt_native_shared_settle(struct vt_native *n);
 

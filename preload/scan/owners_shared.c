@@ -99,16 +99,15 @@ bool vt_native_is_shared(struct vt_native *n, const uint64_t words[2],
     return true;
 }
 
-bool vt_native_is_watched(struct vt_native *n, uintptr_t word) {
-    static const struct vt_native_way anybody;
-    struct vt_range block;
+bool vt_native_is_watched(struct vt_native *n, uintptr_t block) {
+    const struct vt_span *s = vt_scan_span_at(n->scan, block);
     struct counts c;
-    if (!vt_native_may_lead(n, word) || vt_native_block(n, word, &anybody, &block) != 2)
-        return false;
     /* A page that is not there is not asked for. */
-    const struct vt_span *s = vt_scan_span_at(n->scan, block.start);
-    return s->kind == VT_SPAN_CELLS && vt_scan_cells_present(s, block.start, block.start + 16) &&
-           is_block(n, block.start, &c) && c.strong && c.weak > 1;
+    if (s->kind != VT_SPAN_CELLS || !vt_scan_cells_present(s, block, block + 16))
+        return false;
+    uintptr_t table = s->steady ? *(const uintptr_t *)block : vt_owners_word(n->w, block);
+    return table && !vt_native_may_lead(n, table) && is_block(n, block, &c) && c.strong &&
+           c.weak > 1;
 }
 
 /* What was found behind an object so far. */
