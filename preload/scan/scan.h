@@ -41,8 +41,8 @@ unsigned vt_owners_finish(bool wait);
 bool vt_owners_under_way(void);
 /* Writes what is done, and kills what was begun as memory grew. Just before the process ends. */
 void vt_owners_give_up(void);
-/* What snapshots have cost so far, in ns: the processor's time of the children, and how long their
- * copies took, during which the program stood still; how long the next copy will take. */
+/* What snapshots have cost so far, in ns of the processor's time: of the children, and of their copies,
+ * during which the program stood still; what the next copy will take. */
 struct vt_owners_cost {
     uint64_t spent, stood, next;
 };
