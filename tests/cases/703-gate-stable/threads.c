@@ -1,13 +1,17 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * threads leak|clean: eight threads allocate and free at once in an order that differs each time;
- * with `leak`, each keeps every tenth block of two places.
+ * threads leak|clean: eight threads allocate and free at once in an order that differs each
+ * time; with `leak`, each keeps every tenth block of two places: in 27 and 53 rounds of its own, so
+ * that there are rounds enough (growth_limits.def: RHYTHM_RISES) even if all threads go in step.
+ * $EVERY: they wait for each other after so many rounds, as they do on a machine with many cores.
  */
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
+
+#define ROUNDS 800
 
 typedef unsigned long long address;
 extern int cuInit(unsigned);
@@ -17,8 +21,9 @@ extern int cuMemAlloc_v2(address *, size_t);
 extern int cuMemFree_v2(address);
 
 static void *context;
-static int leaks;
-static volatile address kept[8][64]; /* a pointer to each is left */
+static int leaks, every;
+static pthread_barrier_t together;
+static volatile address kept[8][ROUNDS / 10]; /* a pointer to each is left */
 
 __attribute__((noinline)) static address small_place(void) {
     address a = 0;
@@ -38,7 +43,9 @@ static void *work(void *argument) {
     long me = (long)argument;
     int n = 0;
     cuCtxSetCurrent(context);
-    for (int i = 0; i < 200; i++) {
+    for (int i = 0; i < ROUNDS; i++) {
+        if (every && i % every == 0)
+            pthread_barrier_wait(&together);
         address a = i % 3 ? small_place() : large_place();
         if (leaks && i % 10 == 0)
             kept[me][n++] = a;
@@ -53,6 +60,8 @@ static void *work(void *argument) {
 int main(int argc, char **argv) {
     pthread_t threads[8];
     leaks = argc > 1 && !strcmp(argv[1], "leak");
+    every = getenv("EVERY") ? atoi(getenv("EVERY")) : 0;
+    pthread_barrier_init(&together, NULL, 8);
     if (cuInit(0) || cuCtxCreate_v2(&context, 0, 0))
         return 97;
     for (long i = 0; i < 8; i++)
