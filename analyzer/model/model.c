@@ -124,7 +124,33 @@ static void free_tested(struct vt_tested *t) {
     free(t);
 }
 
+void vt_timeline_free(struct vt_timeline *t) {
+    if (!t)
+        return;
+    for (uint32_t i = 0; i < t->course_count; i++) {
+        struct vt_course *c = &t->courses[i];
+        for (uint32_t k = 0; k < c->band_count; k++) {
+            free(c->bands[k].sites);
+            free(c->bands[k].bytes);
+        }
+        free(c->bands);
+        free(c->at);
+        free(c->live_bytes);
+        free(c->used_bytes);
+        free(c->own_bytes);
+    }
+    for (uint32_t i = 0; i < t->map_count; i++) {
+        free(t->maps[i].regions);
+        free(t->maps[i].pieces);
+    }
+    free(t->courses);
+    free(t->maps);
+    free(t->changes);
+    free(t);
+}
+
 void vt_process_free(struct vt_process *p) {
+    vt_timeline_free(p->timeline);
     for (uint32_t i = 0; i < p->command_count; i++)
         free(p->command[i]);
     for (uint32_t i = 0; i < p->note_count; i++)

@@ -14,6 +14,7 @@
  *     user_code.h     which frames are the user's code
  *     stack_key.h     names of stacks that stay the same from one build to the next
  *     amount.h        how many bytes and blocks a leak counts
+ *     timeline.h      the run over time, for pictures
  */
 #ifndef VRAMTRACE_ANALYZER_MODEL_H
 #define VRAMTRACE_ANALYZER_MODEL_H
@@ -119,6 +120,7 @@ struct vt_sawtooth {
 };
 
 #include "owner.h"
+#include "timeline.h"
 
 struct vt_site {
     uint64_t id;
@@ -391,6 +393,7 @@ struct vt_process {
     uint32_t snapshot_count;
     char **phase_names; /* storage for the phases' names */
     uint32_t phase_name_count;
+    struct vt_timeline *timeline; /* NULL: not asked for */
 };
 #define VT_NO_STATUS INT32_MIN
 #define VT_NO_SITE   UINT32_MAX
@@ -410,6 +413,7 @@ struct vt_model_options {
     const char *const *user_code; /* patterns of user code, NULL-terminated; NULL: none */
     bool source;                  /* show source lines although a log is another user's */
     const char *classes;          /* a file with more rows for classes.def; NULL: none */
+    unsigned timeline;            /* enum vt_timeline_part: what a picture needs */
 };
 
 /* Makes a model from logs, and frees it. Rooms below build.c that need models get its builder as an

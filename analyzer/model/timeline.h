@@ -1,0 +1,122 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The run over time, for pictures: memory by line and by class, address maps at chosen moments, and
+ * the last allocations and frees. Made only where it is asked for (vt_model_options.timeline), since
+ * the log is read once more for it. Bounded: by slots, moments and pieces, not by events.
+ *
+ * Times are ns since the log began, sizes bytes. Everything belongs to the model.
+ */
+#ifndef VRAMTRACE_ANALYZER_TIMELINE_H
+#define VRAMTRACE_ANALYZER_TIMELINE_H
+
+#include "base/base.h"
+
+/* Parts of a timeline, for vt_model_options.timeline. */
+enum vt_timeline_part {
+    VT_TIMELINE_COURSES = 1,
+    VT_TIMELINE_MAPS = 2,
+    VT_TIMELINE_CHANGES = 4,
+    VT_TIMELINE_ALL = 7
+};
+
+#define VT_COURSE_SLOTS 4096 /* the most of a course */
+#define VT_COURSE_LINES 16   /* the most lines that have a band of their own */
+
+/* What a band of a course counts. Bands never overlap: blocks of a caching allocator are in the
+ * bands of their lines, and VT_BAND_IDLE is what its segments hold beyond them. */
+enum vt_band_kind {
+    VT_BAND_LINE,    /* one line of code: `sites` */
+    VT_BAND_LEAK,    /* all other lines whose sites are lost, growing, or fail by being unfreed */
+    VT_BAND_REST,    /* all other lines of the program */
+    VT_BAND_RUNTIME, /* CUDA libraries */
+    VT_BAND_IDLE     /* reserved by caching allocators, not in use */
+};
+
+struct vt_band {
+    enum vt_band_kind kind;
+    bool leak;       /* VT_BAND_LINE: one of its sites is in a leak; VT_BAND_LEAK: always */
+    uint32_t *sites; /* indices into vt_process.sites, the largest first; IDLE: the segments' */
+    uint32_t site_count;
+    uint64_t *bytes; /* one for each slot */
+};
+
+/* A device's memory over the part of the run that the model shows. The run is divided into equal
+ * slots; each shows the moment of it in which most was live (of the driver's memory, then of blocks),
+ * so its bands add up, and no peak is lost. A slot in which nothing changed shows what was live. */
+struct vt_course {
+    unsigned device; /* as vt_device.ordinal; VT_DEVICE_HOST: pinned and managed memory */
+    uint64_t begin, end;
+    uint32_t slot_count;
+    uint64_t *at;         /* the moments; never falling */
+    uint64_t *live_bytes; /* driver layer; VT_DEVICE_HOST: pinned and managed memory together */
+    uint64_t
+        *used_bytes;     /* of the device by NVML's samples, all processes; VT_UNKNOWN: none in this
+                              slot; NULL: no samples at all */
+    uint64_t *own_bytes; /* the same of this process */
+    struct vt_band *bands; /* VT_BAND_LINE first, by their highest */
+    uint32_t band_count;
+};
+
+/* Why a map was made. */
+enum vt_map_why { VT_MAP_PEAK, VT_MAP_OOM, VT_MAP_WORST, VT_MAP_END, VT_MAP_BETWEEN };
+
+#define VT_MAP_MOMENTS 24    /* the most of a device */
+#define VT_MAP_PIECES  20000 /* the most of a map; smaller neighbours are merged until they fit */
+
+/* A piece of a region: a block or what is idle. */
+struct vt_map_piece {
+    uint64_t offset, bytes;
+    uint64_t idle_bytes; /* of these; between 0 and `bytes` where pieces were merged */
+    uint32_t site;       /* of a block, the largest of merged ones: index into vt_process.sites;
+                            VT_NO_SITE: idle, or unknown */
+    uint32_t blocks;     /* 0: idle */
+};
+
+/* Driver memory at one address: a caching allocator's segment with its pieces, or an allocation of
+ * its own with one. */
+struct vt_map_region {
+    uint64_t address, bytes;
+    uint32_t site; /* of the driver allocation; VT_NO_SITE: unknown, or mapped from several */
+    bool segment;
+    uint32_t first, count; /* of vt_address_map.pieces */
+};
+
+/* A device's memory by address at one moment. */
+struct vt_address_map {
+    unsigned device;
+    uint64_t at;
+    enum vt_map_why why;
+    uint32_t oom; /* VT_MAP_OOM: index into vt_process.ooms */
+    uint64_t reserved_bytes, in_use_bytes, largest_free_bytes; /* of segments */
+    struct vt_map_region *regions;                             /* by address */
+    uint32_t region_count;
+    uint64_t regions_left_out; /* beyond VT_MAP_PIECES: the smallest */
+    struct vt_map_piece *pieces;
+    uint32_t piece_count;
+};
+
+/* An allocation or a free. */
+struct vt_change {
+    uint64_t at, address, bytes;
+    uint32_t site; /* index into vt_process.sites; VT_NO_SITE: filtered out */
+    uint32_t thread;
+    uint8_t layer, device; /* as in vt_site */
+    bool alloc;
+    bool segment; /* driver memory that a caching allocator used as a segment */
+};
+
+#define VT_CHANGES 100000 /* the most that are kept: the last ones */
+
+struct vt_timeline {
+    struct vt_course *courses; /* by device; host memory last, if there was any */
+    uint32_t course_count;
+    struct vt_address_map *maps; /* by device, then by time */
+    uint32_t map_count;
+    struct vt_change *changes; /* by time */
+    uint32_t change_count;
+    uint64_t changes_left_out; /* earlier ones */
+};
+
+void vt_timeline_free(struct vt_timeline *timeline);
+
+#endif
