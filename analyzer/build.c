@@ -19,6 +19,7 @@
 
 struct vt_model_memory {
     struct vt_symbols *symbols;
+    bool given_symbols;        /* they are the caller's */
     struct vt_stacks **stacks; /* one for each process, as of the next */
     struct vt_owner_names **owners;
     struct vt_classes *classes;
@@ -536,7 +537,8 @@ int vt_build_model(const char *const *logs, uint32_t log_count,
                    struct vt_string *message) {
     *model = (struct vt_model){0};
     model->memory = vt_alloc(1, sizeof *model->memory);
-    model->memory->symbols = vt_symbols_open();
+    model->memory->given_symbols = options->symbols;
+    model->memory->symbols = options->symbols ? options->symbols : vt_symbols_open();
     int bad = vt_classes_open(options->classes, &model->memory->classes, message);
     if (bad) {
         vt_build_free(model);
@@ -563,7 +565,8 @@ void vt_build_free(struct vt_model *model) {
         vt_owner_names_close(model->memory->owners[i]);
     }
     if (model->memory) {
-        vt_symbols_close(model->memory->symbols);
+        if (!model->memory->given_symbols)
+            vt_symbols_close(model->memory->symbols);
         vt_classes_close(model->memory->classes);
         free(model->memory->stacks);
         free(model->memory->owners);

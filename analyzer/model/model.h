@@ -414,6 +414,7 @@ struct vt_model_options {
     bool source;                  /* show source lines although a log is another user's */
     const char *classes;          /* a file with more rows for classes.def; NULL: none */
     unsigned timeline;            /* enum vt_timeline_part: what a picture needs */
+    struct vt_symbols *symbols; /* names found for earlier models, which it outlives; NULL: none */
 };
 
 /* Makes a model from logs, and frees it. Rooms below build.c that need models get its builder as an

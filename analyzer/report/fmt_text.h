@@ -8,43 +8,15 @@
 
 #include "model/model.h"
 #include "text_page.h"
+#include "text_parts.h"
 
-/* --- text_rows.c --- */
+/* --- text_rows.c: see text_parts.h as well --- */
 
-enum vt_rows_what {
-    VT_ROWS_HELD,    /* device memory live at the end, all devices */
-    VT_ROWS_MANAGED, /* managed memory live at the end */
-    VT_ROWS_PINNED,  /* pinned host memory live at the end */
-    VT_ROWS_PEAK,    /* what a device held at its peak */
-    VT_ROWS_LATE,    /* device memory held at the process's last allocation, all devices */
-};
-
-/* A site, or a group of them by --by. */
-#define VT_ROW_SITES 3
-struct vt_row {
-    const struct vt_site *site;                  /* the largest of the group */
-    const struct vt_site *largest[VT_ROW_SITES]; /* that, and the next ones */
-    uint64_t key;
-    uint64_t bytes, blocks; /* held, or at the peak */
-    uint64_t allocations;
-    uint32_t sites;
-};
-
-struct vt_rows {
-    enum vt_rows_what what;
-    struct vt_row *rows; /* the largest first */
-    uint32_t count, room;
-    uint64_t bytes, blocks; /* sums */
-};
-
-void vt_rows_make(struct vt_rows *rows, const struct vt_text *t, enum vt_rows_what what,
-                  unsigned device);
 void vt_rows_print(const struct vt_rows *rows, const struct vt_text *t);
 
 /* The innermost frame of `site` outside the common innermost frames of two sites. NULL: the
  * innermost frames differ, or there is no frame outside. */
 const struct vt_frame *vt_rows_parting(const struct vt_site *site, const struct vt_site *other);
-void vt_rows_free(struct vt_rows *rows);
 
 /* Whether two sites have the same source line, perhaps in different functions, and the same autograd
  * node. */
@@ -78,11 +50,6 @@ void vt_processes_list(const struct vt_processes *processes, const struct vt_tex
 
 /* A line about those that allocated nothing. */
 void vt_processes_empty(const struct vt_processes *processes, const struct vt_text *t);
-
-/* --- fmt_text.c --- */
-
-/* The command as a user would type it, cut to `width` columns. */
-void vt_text_command(const struct vt_process *process, unsigned width, struct vt_string *text);
 
 /* --- text_owner.c --- */
 

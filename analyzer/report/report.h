@@ -7,11 +7,13 @@
  *
  *     formats.h      the list of formats, and their options
  *     text_page.h    text output: colours, wrapped text, headings, bars
+ *     text_parts.h   call sites grouped as the text report lists them; the command
  */
 #ifndef VRAMTRACE_ANALYZER_REPORT_H
 #define VRAMTRACE_ANALYZER_REPORT_H
 
 #include "formats.h"
 #include "text_page.h"
+#include "text_parts.h"
 
 #endif
