@@ -4,7 +4,7 @@
  */
 #include "commands.h"
 #include "build.h"
-#include "log/log.h"
+#include "cmd_input.h"
 #include "report/report.h"
 
 #include <errno.h>
@@ -25,18 +25,7 @@ static const char help_tail[] =
     "  --by WHAT         a row for each line (default), site, function, file, module,\n"
     "                    or for each owner: what keeps the memory\n"
     "  --site ID         one site with its stack; a unique prefix of the id is enough\n"
-    "  --source          show source lines although the log is another user's\n"
-    "  --native          also show frames inside the Python interpreter\n"
-    "  --own PATTERN     your own code: frames whose function, file or module match;\n"
-    "                    '*' matches anything; may be repeated\n"
-    "  --device N        show only this GPU\n"
-    "  --since, --until TIME\n"
-    "                    show only this part of the run: 90s, 250ms, 2m, 1h, 80%, or\n"
-    "                    a phase that the program named: epoch#3\n"
-    "  --phase NAME      show only this phase; NAME#3: the third of that name\n"
-    "  --classes FILE    more caches and CUDA libraries, as lines of\n"
-    "                    CLASS WHAT PATTERN [NAME] (see vramtrace-report(1))\n"
-    "  --run ID          in a folder: the run whose id begins like this, or all\n"
+    "  --source          show source lines although the log is another user's\n" VT_INPUT_HELP
     "  --help            print this text\n";
 
 static void print_help(void) {
@@ -47,39 +36,22 @@ static void print_help(void) {
 }
 
 struct options {
-    struct vt_model_options model;
+    struct vt_input input;
     struct vt_format_options format;
     const struct vt_format *writer;
-    const char *output, *run;
-    struct vt_texts user_code;
 };
 
-enum {
-    O_FORMAT = 256,
-    O_TOP,
-    O_BY,
-    O_SITE,
-    O_NATIVE,
-    O_SOURCE,
-    O_OWN,
-    O_DEVICE,
-    O_SINCE,
-    O_UNTIL,
-    O_PHASE,
-    O_RUN,
-    O_CLASSES,
-    O_HELP
-};
+enum { O_FORMAT = 256, O_TOP, O_BY, O_SITE, O_SOURCE, O_HELP };
 
 static const struct option long_options[] = {
-    {"format", required_argument, NULL, O_FORMAT}, {"output", required_argument, NULL, 'o'},
-    {"top", required_argument, NULL, O_TOP},       {"by", required_argument, NULL, O_BY},
-    {"site", required_argument, NULL, O_SITE},     {"native", no_argument, NULL, O_NATIVE},
-    {"source", no_argument, NULL, O_SOURCE},       {"own", required_argument, NULL, O_OWN},
-    {"device", required_argument, NULL, O_DEVICE}, {"since", required_argument, NULL, O_SINCE},
-    {"until", required_argument, NULL, O_UNTIL},   {"phase", required_argument, NULL, O_PHASE},
-    {"run", required_argument, NULL, O_RUN},       {"classes", required_argument, NULL, O_CLASSES},
-    {"help", no_argument, NULL, O_HELP},           {NULL, 0, NULL, 0},
+    VT_INPUT_OPTIONS,
+    {"format", required_argument, NULL, O_FORMAT},
+    {"top", required_argument, NULL, O_TOP},
+    {"by", required_argument, NULL, O_BY},
+    {"site", required_argument, NULL, O_SITE},
+    {"source", no_argument, NULL, O_SOURCE},
+    {"help", no_argument, NULL, O_HELP},
+    {NULL, 0, NULL, 0},
 };
 
 /* Returns 0 with the number, or -1. */
@@ -125,9 +97,6 @@ static int parse_option(int option, struct options *o) {
     switch (option) {
     case O_FORMAT:
         return parse_format(optarg, &o->writer);
-    case 'o':
-        o->output = optarg;
-        return 0;
     case O_TOP:
         if (parse_number(optarg, UINT32_MAX, &number) || !number)
             return vt_usage("report", "--top %s: expected a number of at least 1", optarg);
@@ -138,38 +107,12 @@ static int parse_option(int option, struct options *o) {
     case O_SITE:
         o->format.site = optarg;
         return parse_site(optarg);
-    case O_NATIVE:
-        o->format.native = true;
-        return 0;
     case O_SOURCE:
-        o->model.source = true;
+        o->input.model.source = true;
         return 0;
-    case O_OWN:
-        vt_texts_add(&o->user_code, optarg);
-        return 0;
-    case O_DEVICE:
-        if (parse_number(optarg, 253, &number))
-            return vt_usage("report", "--device %s: expected a device's number, 0 to 253", optarg);
-        o->model.device = (int)number;
-        o->format.map = true;
-        return 0;
-    case O_SINCE:
-        o->model.since = optarg;
-        return 0;
-    case O_UNTIL:
-        o->model.until = optarg;
-        return 0;
-    case O_PHASE:
-        o->model.phase = optarg;
-        return 0;
-    case O_RUN:
-        o->run = optarg;
-        return 0;
-    case O_CLASSES:
-        o->model.classes = optarg;
-        return 0;
+    default:
+        return vt_input_option(&o->input, option);
     }
-    return 0;
 }
 
 /* If no site has this id, that is an error, not an empty report. */
@@ -183,85 +126,42 @@ static int check_site(const struct vt_model *model, const char *prefix) {
     return VT_STATUS_USAGE;
 }
 
-/* The same for a GPU that no process used, and for a window after the end of the run. */
-static int check_window(const struct vt_model *model, const struct vt_model_options *options) {
-    const struct vt_process *p = model->processes;
-    const char *others = model->process_count > 1 ? " and the others" : "";
-    uint32_t devices = 0, begun = 0;
-    uint64_t longest = 0;
-    for (uint32_t i = 0; i < model->process_count; i++) {
-        devices += p[i].device_count;
-        begun += p[i].window_since == VT_UNKNOWN || p[i].window_since <= p[i].duration;
-        longest = p[i].duration > longest ? p[i].duration : longest;
-    }
-    if (options->device >= 0 && !devices) {
-        vt_error("--device %d: %s%s did not use that GPU", options->device, p->log, others);
-        return VT_STATUS_USAGE;
-    }
-    if (options->since && !begun) {
-        vt_error("--since %s: %s%s ran for only %s", options->since, p->log, others,
-                 VT_DURATION(longest));
-        return VT_STATUS_USAGE;
-    }
-    return VT_STATUS_OK;
-}
-
 static int write_report(const struct options *o, const struct vt_model *model) {
-    FILE *out = stdout;
-    if (o->output && strcmp(o->output, "-")) {
-        out = fopen(o->output, "we");
-        if (!out) {
-            vt_error("%s: %s", o->output, strerror(errno));
-            return VT_STATUS_USAGE;
-        }
-    }
-    int error = o->writer->write(model, &o->format, out);
-    if (fflush(out) || ferror(out))
-        error = errno ? -errno : -EIO;
-    if (out != stdout && fclose(out) && !error)
-        error = -errno;
-    if (error == -EPIPE)
-        return VT_STATUS_OK;
-    if (error) {
-        vt_error("%s: %s", o->output ? o->output : "standard output", strerror(-error));
-        return VT_STATUS_INTERNAL;
-    }
-    return VT_STATUS_OK;
+    FILE *out = vt_input_open(&o->input);
+    if (!out)
+        return VT_STATUS_USAGE;
+    return vt_input_close(&o->input, out, o->writer->write(model, &o->format, out));
 }
 
 static int report(struct options *o, char *const *arguments, int count) {
     struct vt_logs logs;
     struct vt_model model;
-    struct vt_string message = {0};
-    int error = vt_logs_find(arguments, count, o->run, &logs, &message);
-    if (!error)
-        error = vt_build_model((const char *const *)logs.paths, logs.count, &o->model, &model,
-                               &message);
-    int status = vt_error_status(error, &message);
+    int status = vt_input_build(&o->input, arguments, count, &logs, &model);
     if (status)
-        goto out;
+        return status;
     o->format.heading = logs.said;
     o->format.found = count == 0;
-    status = check_window(&model, &o->model);
-    if (!status && o->format.site)
+    o->format.native = o->input.native;
+    o->format.map = o->input.model.device >= 0;
+    if (o->format.site)
         status = check_site(&model, o->format.site);
     if (!status)
         status = write_report(o, &model);
     vt_build_free(&model);
-out:
     vt_logs_free(&logs);
     return status;
 }
 
 int vt_cmd_report(int argc, char **argv) {
-    struct options o = {.model = {.device = -1}, .writer = vt_formats};
+    struct options o = {.input = {.command = "report", .model = {.device = -1}},
+                        .writer = vt_formats};
     int option, status = 0;
     opterr = 0;
     optind = 1;
     while (!status && (option = getopt_long(argc, argv, "ho:", long_options, NULL)) != -1) {
         if (option == O_HELP || option == 'h') {
             print_help();
-            free(o.user_code.items);
+            free(o.input.user_code.items);
             return VT_STATUS_OK;
         }
         if (option == '?') {
@@ -272,10 +172,9 @@ int vt_cmd_report(int argc, char **argv) {
         }
     }
     if (!status) {
-        o.model.user_code = o.user_code.items;
-        o.format.colour = !o.output && vt_wants_colour(1);
+        o.format.colour = !o.input.output && vt_wants_colour(1);
         status = report(&o, argv + optind, argc - optind);
     }
-    free(o.user_code.items);
+    free(o.input.user_code.items);
     return status;
 }

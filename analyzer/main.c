@@ -18,6 +18,7 @@ static const struct vt_command commands[] = {
     {"report", "explain a run: leaks, failed allocations, devices and peaks", vt_cmd_report},
     {"check", "the leak gate for CI: pass or fail a run", vt_cmd_check},
     {"diff", "show what changed between two runs", vt_cmd_diff},
+    {"export", "write a run as a file for another tool", vt_cmd_export},
     {"snapshot", "ask a running process what holds its GPU memory", vt_cmd_snapshot},
     {"dump", "print a log's records, one per line", vt_cmd_dump},
     {NULL, NULL, NULL},

@@ -373,6 +373,7 @@ static void site(struct vt_json *j, const struct vt_site *s, bool native) {
     vt_json_string(j, "class", s->layer == VT_LAYER_DRIVER ? classes[s->class] : NULL);
     vt_json_string(j, "class_name", s->class_name);
     vt_json_boolean(j, "before_window", s->before);
+    vt_json_boolean(j, "segments", s->segments); /* memory in which framework blocks lie */
     vt_json_boolean(j, "unjudged", s->unjudged); /* too few rounds */
     tested(j, s->tested);
     vt_fmt_json_owned(j, &s->owned);

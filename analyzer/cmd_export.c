@@ -1,0 +1,148 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * vramtrace export: parses its options, builds the model with what the format needs, and calls it.
+ */
+#include "commands.h"
+#include "build.h"
+#include "cmd_input.h"
+#include "export/export.h"
+
+#include <getopt.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+static const char help_head[] =
+    "usage: vramtrace export --format NAME [options] [LOG...]\n"
+    "\n"
+    "Writes a run as a file that another tool opens. LOG is a log, or a folder, which\n"
+    "stands for its newest run. Default: the newest run here.\n"
+    "\n"
+    "  --format NAME     one of:\n";
+static const char help_tail[] =
+    "  -o, --output FILE write to this file, not to standard output\n"
+    "  --value WHAT      the memory to show: live (at the end; default), peak (as each\n"
+    "                    GPU was at its peak), allocated (all together), or leaked\n" VT_INPUT_HELP
+    "  --help            print this text\n";
+
+static void print_help(void) {
+    fputs(help_head, stdout);
+    for (const struct vt_export_format *f = vt_export_formats; f->name; f++)
+        printf("                      %-10s %s\n", f->name, f->help);
+    fputs(help_tail, stdout);
+}
+
+struct options {
+    struct vt_input input;
+    struct vt_export_options export;
+    const struct vt_export_format *writer; /* NULL: not given */
+};
+
+enum { O_FORMAT = 256, O_VALUE, O_HELP };
+
+static const struct option long_options[] = {
+    VT_INPUT_OPTIONS,
+    {"format", required_argument, NULL, O_FORMAT},
+    {"value", required_argument, NULL, O_VALUE},
+    {"help", no_argument, NULL, O_HELP},
+    {NULL, 0, NULL, 0},
+};
+
+/* `text`: what the user gave; NULL: nothing. */
+static int no_format(const char *text) {
+    struct vt_string known = {0};
+    for (const struct vt_export_format *f = vt_export_formats; f->name; f++)
+        vt_string_format(&known, "%s%s", known.length ? ", " : "", f->name);
+    if (text)
+        vt_usage("export", "--format %s: unknown; this vramtrace knows %s", text, known.text);
+    else
+        vt_usage("export", "--format is missing: one of %s", known.text);
+    vt_string_free(&known);
+    return VT_STATUS_USAGE;
+}
+
+static int parse_value(const char *text, enum vt_export_value *value) {
+    for (unsigned i = 0; i < VT_EXPORT_VALUES; i++)
+        if (!strcmp(text, vt_export_value_names[i])) {
+            *value = (enum vt_export_value)i;
+            return 0;
+        }
+    return vt_usage("export", "--value %s: expected live, peak, allocated or leaked", text);
+}
+
+/* Returns 0, or an exit status after it printed an error. */
+static int parse_option(int option, struct options *o) {
+    switch (option) {
+    case O_FORMAT:
+        for (o->writer = vt_export_formats; o->writer->name; o->writer++)
+            if (!strcmp(o->writer->name, optarg))
+                return 0;
+        return no_format(optarg);
+    case O_VALUE:
+        return parse_value(optarg, &o->export.value);
+    default:
+        return vt_input_option(&o->input, option);
+    }
+}
+
+/* An empty picture needs a word. */
+static void say_empty(const struct vt_model *model, enum vt_export_value value) {
+    static const char *const what[VT_EXPORT_VALUES] = {
+        [VT_EXPORT_LIVE] = "nothing was live at the end; see --value peak",
+        [VT_EXPORT_PEAK] = "no memory was allocated",
+        [VT_EXPORT_ALLOCATED] = "no memory was allocated",
+        [VT_EXPORT_LEAKED] = "nothing leaked; see --value peak"};
+    if (!vt_export_has(model, value))
+        vt_error("--value %s: %s", vt_export_value_names[value], what[value]);
+}
+
+static int export(struct options *o, char *const *arguments, int count) {
+    struct vt_logs logs;
+    struct vt_model model;
+    bool to_stdout = !o->input.output || !strcmp(o->input.output, "-");
+    if (o->writer->binary && to_stdout && isatty(1)) {
+        vt_error("the format %s is not for a terminal; name a file with -o", o->writer->name);
+        return VT_STATUS_USAGE;
+    }
+    o->input.model.timeline = o->writer->timeline;
+    o->export.native = o->input.native;
+    int status = vt_input_build(&o->input, arguments, count, &logs, &model);
+    if (status)
+        return status;
+    if (logs.said)
+        fprintf(stderr, "%s\n", logs.said);
+    if (o->writer->valued)
+        say_empty(&model, o->export.value);
+    FILE *out = vt_input_open(&o->input);
+    status = out ? vt_input_close(&o->input, out, o->writer->write(&model, &o->export, out))
+                 : VT_STATUS_USAGE;
+    vt_build_free(&model);
+    vt_logs_free(&logs);
+    return status;
+}
+
+int vt_cmd_export(int argc, char **argv) {
+    struct options o = {.input = {.command = "export", .model = {.device = -1}}};
+    int option, status = 0;
+    bool asked = false;
+    opterr = 0;
+    optind = 1;
+    while (!status && !asked &&
+           (option = getopt_long(argc, argv, "ho:", long_options, NULL)) != -1) {
+        if (option == O_HELP || option == 'h')
+            asked = true;
+        else if (option == '?')
+            status = vt_usage("export", "%s: unknown option, or its value is missing",
+                              argv[optind > 1 ? optind - 1 : 1]);
+        else
+            status = parse_option(option, &o);
+    }
+    if (asked)
+        print_help();
+    else if (!status && !o.writer)
+        status = no_format(NULL);
+    else if (!status)
+        status = export(&o, argv + optind, argc - optind);
+    free(o.input.user_code.items);
+    return status;
+}

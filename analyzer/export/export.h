@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The door of export/: a finished model -> the file format of another tool.
+ *
+ * Law: a format reads only the model; its figures are those of the JSON report. Names in a log are
+ * hostile: a format writes them as text, whatever is in them. Formats that show call stacks get them
+ * from samples.h, so that they agree. Uses base and model.
+ *
+ *     formats below   the list; one file fmt_NAME.c each
+ *     samples.h       the memory of a model as samples, each with its call stack
+ */
+#ifndef VRAMTRACE_ANALYZER_EXPORT_H
+#define VRAMTRACE_ANALYZER_EXPORT_H
+
+#include "model/model.h"
+
+/* Which bytes a picture shows. */
+enum vt_export_value {
+    VT_EXPORT_LIVE,      /* at the end */
+    VT_EXPORT_PEAK,      /* as each device was at its peak */
+    VT_EXPORT_ALLOCATED, /* all that was ever allocated */
+    VT_EXPORT_LEAKED,    /* by the leaks, as a report counts them */
+    VT_EXPORT_VALUES
+};
+extern const char *const vt_export_value_names[VT_EXPORT_VALUES]; /* "live", ... */
+
+/* The user's choices. */
+struct vt_export_options {
+    enum vt_export_value value;
+    bool native; /* frames inside the Python interpreter too */
+};
+
+struct vt_export_format {
+    const char *name, *help;
+    bool binary;       /* nothing for a terminal */
+    bool valued;       /* shows the value that the user chose, and no other */
+    unsigned timeline; /* enum vt_timeline_part: what it needs of the model beyond the figures */
+    /* Writes the whole file. Returns 0 or -errno; the caller checks ferror(out). */
+    int (*write)(const struct vt_model *model, const struct vt_export_options *options, FILE *out);
+};
+
+/* Ends with a row whose name is NULL. */
+extern const struct vt_export_format vt_export_formats[];
+
+/* Whether there is anything of this value to show. */
+bool vt_export_has(const struct vt_model *model, enum vt_export_value value);
+
+int vt_export_folded_write(const struct vt_model *, const struct vt_export_options *, FILE *);
+int vt_export_csv_write(const struct vt_model *, const struct vt_export_options *, FILE *);
+
+#endif

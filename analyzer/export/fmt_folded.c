@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Collapsed stacks, as Brendan Gregg's stackcollapse scripts write them and flamegraph.pl, inferno
+ * and speedscope read them: a line for each stack, its frames outermost first and joined by `;`,
+ * then a blank and its bytes.
+ */
+#include "samples.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+
+int vt_export_folded_write(const struct vt_model *model, const struct vt_export_options *options,
+                           FILE *out) {
+    struct vt_samples samples;
+    struct vt_sample_stack stack = {0};
+    vt_samples_make(model, &samples);
+    for (uint32_t i = 0; i < samples.count; i++) {
+        uint64_t bytes = samples.items[i].bytes[options->value];
+        if (!bytes)
+            continue;
+        vt_samples_stack(&samples, &samples.items[i], options->native, &stack);
+        for (uint32_t k = 0; k < stack.count; k++) {
+            char *line = vt_samples_line(&stack.frames[k]);
+            fprintf(out, "%s%s", k ? ";" : "", line);
+            free(line);
+        }
+        fprintf(out, " %" PRIu64 "\n", bytes);
+    }
+    vt_samples_stack_free(&stack);
+    vt_samples_free(&samples);
+    return 0;
+}

@@ -1,0 +1,66 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The memory of a model as samples: how many bytes each call stack has of each value. For the
+ * formats that show call stacks.
+ *
+ * Blocks of a caching allocator lie in memory that it took from the driver, so these are not added:
+ * the samples are the blocks, the driver's memory without blocks in it, and one sample for what the
+ * allocator holds and does not use. On each device the samples of "live" and "peak" therefore add
+ * up to the device's figures. Pinned and managed memory belongs to no device; it has an outermost
+ * frame of its own.
+ */
+#ifndef VRAMTRACE_ANALYZER_SAMPLES_H
+#define VRAMTRACE_ANALYZER_SAMPLES_H
+
+#include "export.h"
+
+struct vt_sample {
+    const struct vt_process *process;
+    const struct vt_site *site; /* NULL: what a caching allocator does not use */
+    const char *allocator;      /* of the sample without a site: "PyTorch" */
+    unsigned device;            /* as in vt_site */
+    unsigned layer;
+    uint64_t bytes[VT_EXPORT_VALUES];
+    uint64_t counts[VT_EXPORT_VALUES]; /* blocks */
+};
+
+struct vt_samples {
+    struct vt_sample *items; /* by process, then as the model has the sites */
+    uint32_t count, room;
+    bool many; /* several processes */
+};
+
+void vt_samples_make(const struct vt_model *model, struct vt_samples *samples);
+void vt_samples_free(struct vt_samples *samples);
+
+/* What a site has of each value; `leak`: the leak that it belongs to, or NULL. */
+void vt_samples_of_site(const struct vt_site *site, const struct vt_leak *leak,
+                        uint64_t bytes[VT_EXPORT_VALUES], uint64_t counts[VT_EXPORT_VALUES]);
+
+/* For each site of a process the leak that it belongs to, or NULL. Free it. */
+const struct vt_leak **vt_samples_leaks(const struct vt_process *process);
+
+/* A frame of a sample. */
+struct vt_sample_frame {
+    char *name;                   /* "step", "libx.so+0x1f30"; what stands for no frame: "[...]" */
+    const struct vt_frame *frame; /* NULL: there is none */
+};
+
+/* A sample's frames, outermost first: the process where there are several, what kind of memory it
+ * is if it is no device's, then the calls. Start it as {0}; each call replaces what is in it. */
+struct vt_sample_stack {
+    struct vt_sample_frame *frames;
+    uint32_t count, room;
+};
+void vt_samples_stack(const struct vt_samples *samples, const struct vt_sample *sample, bool native,
+                      struct vt_sample_stack *stack);
+void vt_samples_stack_free(struct vt_sample_stack *stack);
+
+/* A frame on one line: "step (train.py:41)", "f (libx.so)". It is valid UTF-8, and `;`, backslashes
+ * and control characters are escaped as in C. Free it. */
+char *vt_samples_line(const struct vt_sample_frame *frame);
+
+/* Adds a text, escaped like that. */
+void vt_samples_escape(struct vt_string *out, const char *text, bool semicolons);
+
+#endif
