@@ -8,6 +8,7 @@
 #include "names/names.h"
 #include "log/log.h"
 #include "judge/judge.h"
+#include "observe/observe.h"
 #include "model/model.h"
 #include "replay/replay.h"
 
@@ -522,12 +523,16 @@ static int add_process(struct vt_model *model, const char *path,
     vt_oom_explain(&ooms, b.p);
     vt_oom_try_settings(&ooms, b.p);
     vt_oom_advise(b.p);
+    if (options->timeline) {
+        struct vt_observe_sources pictures = {&b.log, &b.replay, b.clock, index, window};
+        error = vt_observe_run(&pictures, options->timeline, b.p, message);
+    }
     free(index);
     vt_history_close(&history);
     vt_phases_iterations_free(&iterations);
     vt_replay_free(&b.replay);
     vt_log_close(&b.log);
-    return 0;
+    return error;
 }
 
 /* --- the model --- */

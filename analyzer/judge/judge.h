@@ -126,6 +126,10 @@ void vt_tests_take(const struct vt_replay *replay, const uint32_t *index,
 /* Adds "; held by fixture `model` (module scope)", where one holds memory of the site, to its why. */
 void vt_tests_say_fixture(const struct vt_site *site, struct vt_string *why);
 
+/* The number by which samples name the device's GPU. False: unknown. */
+bool vt_untracked_gpu(const struct vt_log *log, const struct vt_replay *replay, unsigned ordinal,
+                      uint32_t *gpu);
+
 /* untracked.c: fills the device from NVML's samples: name, size and UUID, unless they are known,
  * and the driver's figures. Its ordinal and peak_at must be set. Returns whether this process's own
  * figures are known; else driver_used_bytes, untracked_bytes and `untracked` stay unknown. */

@@ -80,6 +80,14 @@ static const struct vt_log_gpu *gpu_of(const struct vt_log *log, const struct vt
     return ordered;
 }
 
+bool vt_untracked_gpu(const struct vt_log *log, const struct vt_replay *replay, unsigned ordinal,
+                      uint32_t *gpu) {
+    const struct vt_log_gpu *found = gpu_of(log, replay, ordinal);
+    if (found)
+        *gpu = found->number;
+    return found;
+}
+
 /* The bytes in the books for the device at a sample; UINT64_MAX: unknown. */
 static uint64_t tracked_at(const struct vt_log *log, const struct vt_replay_sample *sample,
                            unsigned ordinal) {

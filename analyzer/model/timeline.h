@@ -16,7 +16,7 @@ enum vt_timeline_part {
     VT_TIMELINE_COURSES = 1,
     VT_TIMELINE_MAPS = 2,
     VT_TIMELINE_CHANGES = 4,
-    VT_TIMELINE_ALL = 7
+    VT_TIMELINE_END = 8 /* the map of the end whole, not merged: VT_MAP_PIECES_END */
 };
 
 #define VT_COURSE_SLOTS 4096 /* the most of a course */
@@ -60,8 +60,9 @@ struct vt_course {
 /* Why a map was made. */
 enum vt_map_why { VT_MAP_PEAK, VT_MAP_OOM, VT_MAP_WORST, VT_MAP_END, VT_MAP_BETWEEN };
 
-#define VT_MAP_MOMENTS 24    /* the most of a device */
-#define VT_MAP_PIECES  20000 /* the most of a map; smaller neighbours are merged until they fit */
+#define VT_MAP_MOMENTS    24 /* the most of a device */
+#define VT_MAP_PIECES     4000 /* about the most of a map: small neighbours are merged until they fit */
+#define VT_MAP_PIECES_END 200000 /* the same of the end's, with VT_TIMELINE_END */
 
 /* A piece of a region: a block or what is idle. */
 struct vt_map_piece {
@@ -90,7 +91,7 @@ struct vt_address_map {
     uint64_t reserved_bytes, in_use_bytes, largest_free_bytes; /* of segments */
     struct vt_map_region *regions;                             /* by address */
     uint32_t region_count;
-    uint64_t regions_left_out; /* beyond VT_MAP_PIECES: the smallest */
+    uint64_t regions_left_out, bytes_left_out; /* beyond half as many regions: the smallest */
     struct vt_map_piece *pieces;
     uint32_t piece_count;
 };

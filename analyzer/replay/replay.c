@@ -148,6 +148,8 @@ enum { AHEAD = 32, NOTE_AHEAD = 16 };
 static void open_window(struct vt_walk *w) {
     w->window_waits = false;
     vt_walk_begin_window(w);
+    if (w->observer && w->observer->begin)
+        w->observer->begin(w->observer->context, w->r, w->window.since);
 }
 
 /* Takes NVML's samples up to a time. */
@@ -174,11 +176,15 @@ static void stop(struct vt_walk *w, uint64_t now) {
         vt_owned_take(w, now);
     if (now > w->correct_at)
         vt_walk_correct(w);
+    while (w->observer && now > w->observer->stop_at)
+        w->observer->stop(w->observer, w->r);
     w->now = now;
     if (w->window_waits && now >= w->window.since)
         open_window(w);
     w->stop = earlier(earlier(w->sample_ticks, w->snapshot_ticks),
                       earlier(w->correct_at, w->window_waits ? w->window.since - 1 : UINT64_MAX));
+    if (w->observer)
+        w->stop = earlier(w->stop, w->observer->stop_at);
 }
 
 /* Any other event than an allocation or a free. */
@@ -282,8 +288,8 @@ const char *vt_replay_torch_settings(const struct vt_log *log, const char **name
 }
 
 static int run(const struct vt_log *log, struct vt_sites *ids, struct vt_window window,
-               struct vt_history *history, struct vt_rehearsal *rehearsal, struct vt_replay *replay,
-               struct vt_string *message) {
+               struct vt_history *history, struct vt_rehearsal *rehearsal,
+               struct vt_observer *observer, struct vt_replay *replay, struct vt_string *message) {
     const char *variable;
     struct vt_walk w = {
         .r = replay,
@@ -292,12 +298,14 @@ static int run(const struct vt_log *log, struct vt_sites *ids, struct vt_window 
         .window = window,
         .sampled = log->sample_count > 0,
         .sample_ticks = log->sample_count ? vt_when_ticks(log->samples[0].when) : UINT64_MAX,
-        .snapshot_ticks = log->snapshot_count && !rehearsal ? log->snapshots[0].ticks : UINT64_MAX,
+        .snapshot_ticks =
+            log->snapshot_count && !rehearsal && !observer ? log->snapshots[0].ticks : UINT64_MAX,
         .correct_at = log->live_listed && window.until >= log->header.exit_ticks
                           ? log->header.exit_ticks
                           : UINT64_MAX,
         .history = history,
-        .rehearsal = rehearsal};
+        .rehearsal = rehearsal,
+        .observer = observer};
     struct vt_batch batch;
     memset(replay, 0, sizeof *replay);
     replay->phases = vt_alloc(log->phase_count, sizeof *replay->phases);
@@ -324,12 +332,14 @@ static int run(const struct vt_log *log, struct vt_sites *ids, struct vt_window 
     int error = vt_merge_close(merge, message);
     take_samples(&w, window.until < log->frontier ? window.until : log->frontier);
     if (w.window_waits)
-        vt_walk_begin_window(&w);
+        open_window(&w);
     if (w.snapshot_ticks <= window.until)
         vt_owned_take(&w, window.until);
     if (w.correct_at != UINT64_MAX && !error)
         vt_walk_correct(&w);
-    if (window.until == VT_TICKS_MASK)
+    while (observer && observer->stop_at != UINT64_MAX && !error)
+        observer->stop(observer, replay);
+    if (window.until == VT_TICKS_MASK && !observer)
         vt_owned_take_lost(replay, log);
     end_sites(&w);
     end_phases(&w);
@@ -345,13 +355,19 @@ static int run(const struct vt_log *log, struct vt_sites *ids, struct vt_window 
 int vt_replay_run_noting(const struct vt_log *log, struct vt_sites *ids, struct vt_window window,
                          struct vt_history *history, struct vt_replay *replay,
                          struct vt_string *message) {
-    return run(log, ids, window, history, NULL, replay, message);
+    return run(log, ids, window, history, NULL, NULL, replay, message);
 }
 
 int vt_replay_rehearse(const struct vt_log *log, struct vt_sites *ids, struct vt_window window,
                        struct vt_rehearsal *rehearsal, struct vt_replay *replay,
                        struct vt_string *message) {
-    return run(log, ids, window, NULL, rehearsal, replay, message);
+    return run(log, ids, window, NULL, rehearsal, NULL, replay, message);
+}
+
+int vt_replay_observe(const struct vt_log *log, struct vt_sites *ids, struct vt_window window,
+                      struct vt_observer *observer, struct vt_replay *replay,
+                      struct vt_string *message) {
+    return run(log, ids, window, NULL, NULL, observer, replay, message);
 }
 
 int vt_replay_run(const struct vt_log *log, struct vt_sites *ids, struct vt_window window,

@@ -255,6 +255,7 @@ void vt_replay_free(struct vt_replay *replay);
  * *name: that variable's. */
 const char *vt_replay_torch_settings(const struct vt_log *log, const char **name);
 
+#include "observer.h"
 #include "phases.h"
 #include "pins.h"
 #include "window.h"

@@ -79,6 +79,8 @@ static inline __attribute__((always_inline)) void take_off_now(struct vt_walk *w
         vt_history_change(w->history, history, bytes, count, site->alloc_count);
         vt_history_freed(w->history, origin->site, history, entry->sample, size, bytes - size,
                          count - 1);
+    } else {
+        vt_walk_tell(w, vt_address_of(entry), size, origin->site, false);
     }
     if (w->context_end) {
         site->went_bytes += size;
@@ -225,6 +227,8 @@ void vt_walk_alloc(struct vt_walk *w, const struct vt_event *a) {
         vt_history_change(w->history, history, site->live_bytes, site->live_count,
                           site->alloc_count);
         sample = vt_history_kept(w->history, history, site->live_count + 1, size);
+    } else {
+        vt_walk_tell(w, address, size, origin->site, true);
     }
     *entry = (struct vt_address){.key = key,
                                  .size = size,

@@ -501,6 +501,15 @@ bool vt_segments_region(const struct vt_segments *f, size_t *at, struct vt_regio
     return found;
 }
 
+const struct vt_segment *vt_segments_next(const struct vt_segments *f, size_t *at) {
+    for (; *at < f->leaf_count * LEAF; *at = (*at / LEAF + 1) * LEAF) {
+        const struct leaf *l = f->leaves[*at / LEAF];
+        if (*at % LEAF < l->count)
+            return &l->s[(*at)++ % LEAF];
+    }
+    return NULL;
+}
+
 uint64_t vt_segments_piece(const struct vt_segments *f, uint64_t start, bool *block) {
     uint32_t i = vt_pieces_at(&f->pieces, start);
     *block = i && f->pieces.row[i].block;

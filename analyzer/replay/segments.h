@@ -102,6 +102,9 @@ struct vt_region {
 };
 /* The next region by address. *at: 0 at first. False: no more. */
 bool vt_segments_region(const struct vt_segments *f, size_t *at, struct vt_region *region);
+/* The next driver allocation by address, segment or not; adjacent mappings are not one here. *at: 0
+ * at first. NULL: no more. Valid until the next change. */
+const struct vt_segment *vt_segments_next(const struct vt_segments *f, size_t *at);
 /* The end of the piece that begins at `start`, and whether it is a block. 0: none begins there. */
 uint64_t vt_segments_piece(const struct vt_segments *f, uint64_t start, bool *block);
 /* Bytes of segments that are wholly idle: what the allocator could return to the driver. */

@@ -6,6 +6,7 @@
 #ifndef VRAMTRACE_ANALYZER_WALK_H
 #define VRAMTRACE_ANALYZER_WALK_H
 
+#include "observer.h"
 #include "operations.h"
 #include "replay_fail.h"
 
@@ -36,6 +37,7 @@ struct vt_walk {
     struct vt_history *history;       /* NULL: not requested */
     struct vt_operations operations;  /* for the history */
     struct vt_rehearsal *rehearsal;   /* NULL: not requested */
+    struct vt_observer *observer;     /* NULL: not requested; never with a history */
     unsigned stream;                  /* of the block that was placed last */
     uint16_t block_hook;              /* and its hook */
     unsigned age_shift;
@@ -132,6 +134,19 @@ void vt_walk_begin_window(struct vt_walk *w);
 /* --- replay_samples.c --- */
 
 void vt_walk_sample(struct vt_walk *w, const struct vt_rec_sample *s);
+
+/* Tells the observer, if there is one, of an allocation or a free at w->now. */
+static inline void vt_walk_tell(const struct vt_walk *w, uint64_t address, uint64_t bytes,
+                                uint32_t site, bool alloc) {
+    if (w->observer && !w->window_waits)
+        w->observer->change(w->observer->context, w->r,
+                            &(struct vt_observed){.ticks = w->now,
+                                                  .address = address,
+                                                  .bytes = bytes,
+                                                  .site = site,
+                                                  .thread = w->tid,
+                                                  .alloc = alloc});
+}
 
 /* To be called before a device's bytes change, at w->now. */
 void vt_walk_unsettle_samples(struct vt_walk *w, unsigned device);

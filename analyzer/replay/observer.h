@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * A run once more, for a reader that wants its single events: observe/ makes pictures of them. The
+ * sites are those of the first replay of the same log and window, under the same indices. Nothing
+ * but the books is kept meanwhile.
+ */
+#ifndef VRAMTRACE_ANALYZER_OBSERVER_H
+#define VRAMTRACE_ANALYZER_OBSERVER_H
+
+#include "replay.h"
+
+/* An allocation or a free, as it enters the books. */
+struct vt_observed {
+    uint64_t ticks, address, bytes;
+    uint32_t site; /* index in vt_replay.sites */
+    uint32_t thread;
+    bool alloc;
+};
+
+struct vt_observer {
+    void *context;
+    /* The window begins: the books have what is live. Not called where the whole run is replayed. */
+    void (*begin)(void *context, const struct vt_replay *replay, uint64_t ticks);
+    void (*change)(void *context, const struct vt_replay *replay, const struct vt_observed *change);
+    /* Called before the first event past `stop_at`; sets the next one. */
+    void (*stop)(struct vt_observer *observer, const struct vt_replay *replay);
+    uint64_t stop_at; /* ticks; UINT64_MAX: never */
+};
+
+/* Replays a log for an observer. As vt_replay_run; what stands past the last event is stopped at,
+ * too. */
+int vt_replay_observe(const struct vt_log *log, struct vt_sites *ids, struct vt_window window,
+                      struct vt_observer *observer, struct vt_replay *replay,
+                      struct vt_string *message);
+
+#endif
