@@ -17,20 +17,29 @@
 /* Of an object of pybind11: the address of what it stands for. */
 #define PAYLOAD    16u
 
-/* A SavedVariable. */
+/* A SavedVariable. References to nodes are of one word, or as std::shared_ptr is. */
 struct saved_layout {
     uint16_t bytes, flags, hooks;
+    bool shared;
 };
-#define SAVED_FLAGS 5u /* bools in a row */
+/* Bools in a row. */
+enum { FLAG_NONE, FLAG_IN_PLACE, FLAG_ORIGINAL, FLAG_LEAF, FLAG_OUTPUT, SAVED_FLAGS };
 
-/* A Node, and the edges from it. */
+/* A Node, and the edges from it; `bytes`: where the members of its own class begin. */
 struct node_layout {
-    uint16_t next, edge_bytes, object, own;
+    uint16_t next, edge_bytes, object, bytes;
     struct saved_layout saved;
 };
-static const struct node_layout node_new = {88, 16, 112, 272, {80, 40, 48}},
+static const struct node_layout node_new = {88, 16, 112, 464, {80, 40, 48, false}},
                                 /* 2.6, 2.9: std::enable_shared_from_this, std::shared_ptr */
-    node_old = {96, 24, 472, 280, {104, 48, 56}};
+    node_old = {96, 24, 472, 472, {104, 48, 56, true}};
+
+/* A Node ends with a small vector, of which two elements lie in it. Those that are not in use are what
+ * the heap's memory held before: so is any word between members. */
+#define INSIDE       2u
+#define INSIDE_BYTES 192u
+/* Of a CopySlices, behind two geometries and a function: the node of what it did. */
+#define COPY_NODE    152u
 
 #define NODES_MOST 65536u /* edges of one node */
 #define SAVED_MOST 4096u  /* tensors in one vector */
@@ -107,17 +116,39 @@ static void saved_by_hooks(struct vt_owners *w, uintptr_t hooks) {
     }
 }
 
-/* Whether a SavedVariable lies at `at`, of which the words were read. Its first word is a tensor, or
- * null where a hook has the tensor. */
+/* Whether one word refers to an object of this class, or to none; or two of std::shared_ptr do. What
+ * a weak one leads to may be gone. */
+static bool may_refer(struct vt_owners *w, const uint8_t *at, bool shared, bool weak,
+                      enum vt_class class_) {
+    uintptr_t words[2];
+    memcpy(words, at, shared ? sizeof words : sizeof *words);
+    bool fits = !words[0] || (shared && weak) || !class_ || vt_class_of(w, words[0]) == class_;
+    return fits && (!shared || (words[1] ? vt_class_is_shared(w, words[1]) : !words[0]));
+}
+
+/* Whether a SavedVariable lies at `at`, of which the words were read: all of its members fit. Its
+ * first word is a tensor, or undefined where a hook has the tensor, it was released, or none was
+ * saved; what is saved is the tensor itself, unless the node made it. */
 static bool is_saved(struct vt_owners *w, const uint8_t *at, const struct saved_layout *l) {
+    enum { FORWARD = 8, WEAK_NODE = 24, NODE = 8 }; /* the last one behind `hooks` */
+    const uint8_t *flags = at + l->flags, *node = at + l->hooks + NODE;
+    uint32_t step = l->shared ? 16 : 8;
     uintptr_t tensor, hooks;
     memcpy(&tensor, at, sizeof tensor);
     memcpy(&hooks, at + l->hooks, sizeof hooks);
     for (unsigned i = 0; i < SAVED_FLAGS; i++)
-        if (at[l->flags + i] > 1)
+        if (flags[i] > 1)
             return false;
-    return vt_class_of(w, tensor) == VT_CLASS_TENSOR &&
-           (!hooks || vt_class_of(w, hooks) == VT_CLASS_HOOKS);
+    if (vt_class_of(w, tensor) != VT_CLASS_TENSOR ||
+        (hooks && vt_class_of(w, hooks) != VT_CLASS_HOOKS) || node[2 * step] > 1)
+        return false;
+    bool defined = !vt_class_is(w, tensor, "N3c1019UndefinedTensorImplE");
+    if (defined && (flags[FLAG_NONE] || hooks || !(flags[FLAG_ORIGINAL] || flags[FLAG_OUTPUT])))
+        return false;
+    return may_refer(w, at + FORWARD, true, false, VT_CLASS_NONE) &&
+           may_refer(w, at + WEAK_NODE, l->shared, true, VT_CLASS_NODE) &&
+           may_refer(w, node, l->shared, false, VT_CLASS_NODE) &&
+           may_refer(w, node + step, l->shared, true, VT_CLASS_NODE);
 }
 
 static void read_saved(struct vt_owners *w, const uint8_t *at, const struct saved_layout *l) {
@@ -185,6 +216,18 @@ static const struct node_layout *layout_of(struct vt_owners *w, uintptr_t node) 
     return vt_owners_word(w, node + 8) == node ? &node_old : &node_new;
 }
 
+/* Whether a node's own members begin where the layout says: before them is the small vector, whose
+ * elements lie in it or, if they are more, elsewhere. */
+static bool has_members(struct vt_owners *w, uintptr_t node, const struct node_layout *l) {
+    struct {
+        uintptr_t first;
+        uint32_t count, room;
+    } v;
+    uintptr_t inside = node + l->bytes - INSIDE_BYTES;
+    return vt_owners_read(w, &v, inside - sizeof v, sizeof v) && v.count <= v.room &&
+           (v.first == inside ? v.room == INSIDE : v.room > INSIDE);
+}
+
 /* A node of Python's: its object is the context, which knows the node. */
 static uintptr_t python_of(struct vt_owners *w, uintptr_t node) {
     return vt_class_is(w, node, "N5torch8autograd6PyNodeE")
@@ -228,17 +271,6 @@ static void read_node_hooks(struct vt_owners *w, uintptr_t node, const struct no
     vt_torch_hooks(w, at + POST, VT_CLASS_POST_HOOK, "post_hooks");
 }
 
-/* The first object of a class that a node's own part refers to; 0: none. */
-static uintptr_t first_of(struct vt_owners *w, uintptr_t from, uintptr_t end,
-                          enum vt_class class_) {
-    for (uintptr_t at = from; at + 8 <= end; at += 8) {
-        uintptr_t object = vt_owners_word(w, at);
-        if (vt_class_of(w, object) == class_)
-            return object;
-    }
-    return 0;
-}
-
 /* std::make_shared has put some nodes behind their counts, to which std::enable_shared_from_this
  * points. */
 static uintptr_t node_end(struct vt_owners *w, uintptr_t node, const struct node_layout *l) {
@@ -251,17 +283,21 @@ void vt_torch_node(struct vt_owners *w, uintptr_t node) {
     const struct node_layout *l = layout_of(w, node);
     read_next(w, node, l);
     read_node_hooks(w, node, l);
-    uintptr_t end = node_end(w, node, l), own = node + l->own;
+    if (!has_members(w, node, l))
+        return;
+    uintptr_t end = node_end(w, node, l), own = node + l->bytes;
     if (vt_class_is(w, node, "N5torch8autograd14AccumulateGradE")) {
         /* Its variable, which is not saved for the backward pass. */
-        vt_owners_edge(w, &(struct vt_edge){.kind = VT_STEP_CLASS,
-                                            .as = VT_AS_CLASS,
-                                            .to = first_of(w, own, end, VT_CLASS_TENSOR),
-                                            .class_ = VT_CLASS_TENSOR,
-                                            .apart = true});
+        uintptr_t tensor = vt_owners_word(w, own);
+        if (vt_class_of(w, tensor) == VT_CLASS_TENSOR)
+            vt_owners_edge(w, &(struct vt_edge){.kind = VT_STEP_CLASS,
+                                                .as = VT_AS_CLASS,
+                                                .to = tensor,
+                                                .class_ = VT_CLASS_TENSOR,
+                                                .apart = true});
     } else if (vt_class_is(w, node, "N5torch8autograd10CopySlicesE")) {
         /* An operation in place on a view: what it did is another node, which no edge leads to. */
-        vt_torch_edge_to_node(w, first_of(w, own, end, VT_CLASS_NODE));
+        vt_torch_edge_to_node(w, vt_owners_word(w, own + COPY_NODE));
     } else if (end && !python_of(w, node)) {
         read_members(w, own, end, &l->saved);
     }

@@ -3,6 +3,7 @@
 
 import collections
 import copy
+import ctypes
 import gc
 import queue
 import sys
@@ -434,6 +435,41 @@ def cycle():
     at = make()
     look("cycle", late=True, kept={"cycle.<locals>.Node.data": at})
     gc.enable()
+
+
+def leave_in_heap(tensor):
+    """Blocks of the C library that are given out next, with what reads as this tensor, saved, in words that a node of
+    the autograd graph does not write: those of a second result, which it does not have."""
+    def word(at):
+        return ctypes.c_uint64.from_address(at)
+
+    libc = ctypes.CDLL(None)
+    libc.malloc.restype, libc.free.argtypes = ctypes.c_void_p, [ctypes.c_void_p]
+    impl = word(id(tensor) + 16).value
+    impl = impl if impl > 4096 else word(id(tensor) + 24).value
+    taken = []
+    for bytes in range(464, 1280, 16):
+        for _ in range(7):
+            block = libc.malloc(bytes)
+            taken.append(block)
+            ctypes.memset(block, 0, bytes)
+            word(block + 368).value = impl
+            word(block + 368 + 40).value = 1 << 16
+    for block in taken:
+        libc.free(block)
+
+
+@scene
+def left_in_heap():
+    model = net()
+    opt = torch.optim.Adam(model.parameters())
+    model(rand()).sum().backward()
+    opt.step()
+    gc.collect()
+    leave_in_heap(opt.state[model[0].weight]["exp_avg"])
+    loss = model(rand()).sum()
+    loss.backward()
+    look("left_in_heap", {"model": model}, {"opt": opt}, loss=loss)
 
 
 @scene
