@@ -184,6 +184,11 @@ const struct vt_snapshot *vt_device_purposes(const struct vt_process *process,
 struct vt_owner_group *vt_owner_groups(const struct vt_owned_by *owned, uint32_t count,
                                        bool by_purpose, uint32_t *group_count);
 
+/* The same for all owners of a snapshot, by purpose; `device` VT_UNKNOWN: on all devices. */
+struct vt_owner_group *vt_owner_groups_seen(const struct vt_process *process,
+                                            const struct vt_snapshot *snapshot, uint64_t device,
+                                            uint32_t *group_count);
+
 /* Whether what a group is told by has this owner's holder in it. */
 bool vt_owner_group_has(const struct vt_owner_group *group, const struct vt_memory_owner *owner);
 

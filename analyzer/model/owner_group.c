@@ -223,6 +223,21 @@ struct vt_owner_group *vt_owner_groups(const struct vt_owned_by *owned, uint32_t
     return all.groups;
 }
 
+struct vt_owner_group *vt_owner_groups_seen(const struct vt_process *p, const struct vt_snapshot *s,
+                                            uint64_t device, uint32_t *group_count) {
+    struct vt_owned_by *owned = vt_alloc(s->owner_count, sizeof *owned);
+    uint32_t count = 0;
+    for (uint32_t i = 0; i < s->owner_count; i++) {
+        struct vt_owned_by *by = &owned[count];
+        *by = (struct vt_owned_by){.owner = &s->owners[i]};
+        by->bytes = vt_owner_bytes_on(p, by->owner, device, &by->count);
+        count += by->count > 0;
+    }
+    struct vt_owner_group *groups = vt_owner_groups(owned, count, true, group_count);
+    free(owned);
+    return groups;
+}
+
 bool vt_owner_group_has(const struct vt_owner_group *g, const struct vt_memory_owner *o) {
     uint32_t steps = g->owner.holder_count;
     return o->holder_id == g->owner.holder_id ||

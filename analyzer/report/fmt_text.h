@@ -51,22 +51,22 @@ void vt_processes_list(const struct vt_processes *processes, const struct vt_tex
 /* A line about those that allocated nothing. */
 void vt_processes_empty(const struct vt_processes *processes, const struct vt_text *t);
 
+/* --- text_words.c --- */
+
+/* Writes a row of words: the label, and the text wrapped after `indent` columns. Not VT_WORDS_PLACE and
+ * VT_WORDS_PEAK. */
+struct vt_words_row;
+void vt_text_row(const struct vt_text *t, const struct vt_words_row *row, unsigned indent);
+
 /* --- text_owner.c --- */
 
 /* All live memory by owner (--by owner). */
 void vt_text_owners(const struct vt_text *t);
 
-/* The largest owners as memory ran out. Nothing, if nobody looked. */
-void vt_text_oom_owners(const struct vt_text *t, const struct vt_oom *oom, unsigned indent);
-
-/* What keeps a leak, with the way to the memory; the owners and the other holders of a site. */
-void vt_text_kept(const struct vt_text *t, const struct vt_leak *leak, unsigned indent);
+/* The owners and the other holders of a site. */
 void vt_text_site_owners(const struct vt_text *t, const struct vt_site *site);
 
 /* --- text_purpose.c --- */
-
-/* What a device's memory was for. Nothing, if nobody looked. */
-void vt_text_purposes(const struct vt_text *t, const struct vt_device *device);
 
 /* What a site's memory was for at the snapshot that saw most of it. */
 struct vt_site_purposes {
@@ -81,11 +81,6 @@ void vt_text_add_purposes(const struct vt_site_purposes *site, uint64_t at_peak,
 
 /* --- text_leak.c, text_device.c, text_map.c, text_oom.c, text_site.c --- */
 
-/* Whether what is held at the end says nothing about the program, and is not listed: a Python process
- * ended normally. The interpreter frees what its modules hold only as it shuts down, and not all of
- * it. With --top it is listed. */
-bool vt_text_is_usual(const struct vt_text *t);
-
 /* The leaks, the worst first. */
 void vt_text_leaks(const struct vt_text *t);
 
@@ -94,8 +89,6 @@ void vt_text_phases(const struct vt_text *t);
 
 /* The allocations that failed for lack of memory. */
 void vt_text_ooms(const struct vt_text *t);
-/* Whether the process ended for want of memory that no leak held: then leaks come second. */
-bool vt_text_oom_matters_most(const struct vt_process *p);
 
 /* A device's segments, with blocks and holes. */
 void vt_text_map(const struct vt_text *t, const struct vt_device *device);

@@ -6,8 +6,9 @@
  * base and model.
  *
  *     formats.h      the list of formats, and their options
- *     text_page.h    text output: colours, wrapped text, headings, bars
+ *     text_page.h    text output: colours, wrapped text, headings
  *     text_parts.h   call sites grouped as the text report lists them; the command
+ *     words.h        what a report says, as rows of label and text, for all formats that people read
  */
 #ifndef VRAMTRACE_ANALYZER_REPORT_H
 #define VRAMTRACE_ANALYZER_REPORT_H
@@ -15,5 +16,6 @@
 #include "formats.h"
 #include "text_page.h"
 #include "text_parts.h"
+#include "words.h"
 
 #endif

@@ -8,8 +8,6 @@
 
 #include <string.h>
 
-enum { BAR_COLUMNS = 76 };
-
 const char *vt_text_style(const struct vt_text *t, const char *escape) {
     return t->options->colour ? escape : "";
 }
@@ -30,10 +28,11 @@ static unsigned put_word(FILE *out, const char *word, size_t length, unsigned wi
 
 void vt_text_wrap(const struct vt_text *t, const char *label, unsigned indent, const char *text) {
     unsigned column = indent;
-    fprintf(t->out, "%-*s", (int)indent, label);
+    if (label)
+        fprintf(t->out, "%-*s", (int)indent, label);
     while (*text) {
         size_t length = strcspn(text, " ");
-        if (column > indent && column + 1 + length > VT_TEXT_WIDTH) {
+        if (column > indent && column + 1 + length > t->width) {
             fprintf(t->out, "\n%*s", (int)indent, "");
             column = indent;
         }
@@ -41,7 +40,7 @@ void vt_text_wrap(const struct vt_text *t, const char *label, unsigned indent, c
             fputc(' ', t->out);
             column++;
         }
-        column += put_word(t->out, text, length, VT_TEXT_WIDTH - indent);
+        column += put_word(t->out, text, length, t->width - indent);
         text += length;
         text += strspn(text, " ");
     }
@@ -70,7 +69,7 @@ void vt_text_heading(const struct vt_text *t, const char *style, const char *hea
     unsigned column = vt_frame_text_columns(heading), gap = GAP;
     fprintf(t->out, "\n%s%s%s", vt_text_style(t, style), heading, vt_text_style(t, VT_STYLE_NONE));
     while (rest && *rest) {
-        size_t length = fitting(rest, VT_TEXT_WIDTH - column - gap);
+        size_t length = fitting(rest, t->width - column - gap);
         fprintf(t->out, "%*s", (int)gap, "");
         fwrite(rest, 1, length, t->out);
         rest += length + strspn(rest + length, " ");
@@ -80,26 +79,4 @@ void vt_text_heading(const struct vt_text *t, const char *style, const char *hea
         gap = INDENT;
     }
     fputc('\n', t->out);
-}
-
-void vt_text_bar(const struct vt_text *t, const struct vt_text_part *parts, unsigned count,
-                 uint64_t whole) {
-    unsigned columns = 0;
-    fputs("  [", t->out);
-    for (unsigned i = 0; i < count; i++) {
-        double share = whole ? (double)parts[i].bytes / (double)whole : 0;
-        unsigned n = share < 1 ? (unsigned)(share * BAR_COLUMNS + 0.5) : BAR_COLUMNS;
-        if (parts[i].bytes && !n)
-            n = 1;
-        if (n > BAR_COLUMNS - columns)
-            n = BAR_COLUMNS - columns;
-        fputs(vt_text_style(t, parts[i].style), t->out);
-        for (unsigned j = 0; j < n; j++)
-            fputc(parts[i].letter, t->out);
-        fputs(vt_text_style(t, VT_STYLE_NONE), t->out);
-        columns += n;
-    }
-    for (; columns < BAR_COLUMNS; columns++)
-        fputc('.', t->out);
-    fputs("]\n", t->out);
 }

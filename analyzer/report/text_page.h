@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Text output for people: its width, colours, wrapped text, headings, bars. For the text formats of
+ * Text output for people: its width, colours, wrapped text, headings. For the text formats of
  * the report and the gate, and for cmd_diff.c. Write errors stay in `out`.
  */
 #ifndef VRAMTRACE_ANALYZER_TEXT_PAGE_H
@@ -24,6 +24,7 @@ struct vt_text {
     const struct vt_format_options *options;
     FILE *out;
     unsigned digits; /* to show of a site's id */
+    unsigned width;  /* columns of the page */
 };
 
 /* Returns `escape`, or "" without colour. */
@@ -33,21 +34,8 @@ const char *vt_text_style(const struct vt_text *t, const char *escape);
 void vt_text_heading(const struct vt_text *t, const char *style, const char *heading,
                      const char *rest);
 
-/* Writes text wrapped at blanks, each line after `indent` columns; the first after the label. */
+/* Writes text wrapped at blanks, each line after `indent` columns; the first after the label
+ * (NULL: it is written already, up to `indent`). */
 void vt_text_wrap(const struct vt_text *t, const char *label, unsigned indent, const char *text);
-
-/* A part of a bar. */
-struct vt_text_part {
-    char letter;
-    const char *name;
-    uint64_t bytes;
-    uint32_t sites;
-    const char *style;
-};
-
-/* Writes a bar in which each part has its share of the columns; every part that is not 0 has at
- * least one column. */
-void vt_text_bar(const struct vt_text *t, const struct vt_text_part *parts, unsigned count,
-                 uint64_t whole);
 
 #endif

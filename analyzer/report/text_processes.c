@@ -80,7 +80,7 @@ void vt_processes_list(const struct vt_processes *chosen, const struct vt_text *
         char rank[16] = "";
         if (ranks && p->rank >= 0)
             snprintf(rank, sizeof rank, "%4d  ", p->rank);
-        vt_text_command(p, VT_TEXT_WIDTH - (ranks ? 40 : 34), &command);
+        vt_text_command(p, t->width - (ranks ? 40 : 34), &command);
         fprintf(t->out, "%10s  %10s  %s%s%8u  %s\n", VT_BYTES(peak_of(p)),
                 p->leak_count ? VT_BYTES(leaked_by(p)) : "none", rank,
                 ranks && !*rank ? "      " : "", p->pid, command.text);

@@ -12,19 +12,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-void vt_text_purposes(const struct vt_text *t, const struct vt_device *d) {
-    uint64_t sums[VT_PURPOSES];
-    const struct vt_snapshot *s = vt_device_purposes(t->process, d, sums);
-    char *text = s ? vt_purposes_text(sums) : NULL;
-    if (!text)
-        return;
-    char *moment = vt_snapshot_moment(s), *line = vt_formatted("%s; %s", text, moment);
-    vt_text_wrap(t, "  used for", 17, line);
-    free(line);
-    free(moment);
-    free(text);
-}
-
 struct vt_site_purposes *vt_text_site_purposes(const struct vt_process *p) {
     struct vt_site_purposes *all = vt_alloc(p->site_count, sizeof *all);
     struct vt_site_purposes *now = vt_alloc(p->site_count, sizeof *now);

@@ -220,7 +220,7 @@ const struct vt_frame *vt_rows_caller_elsewhere(const struct vt_stack *stack) {
 }
 
 static void print_caller(const struct vt_text *t, const struct vt_frame *caller, unsigned indent) {
-    char *frame_text = vt_frame_text(t->process, caller, VT_TEXT_WIDTH - indent - 5);
+    char *frame_text = vt_frame_text(t->process, caller, t->width - indent - 5);
     fprintf(t->out, "%*s%sfrom %s%s\n", (int)indent, "", vt_text_style(t, VT_STYLE_DIM), frame_text,
             vt_text_style(t, VT_STYLE_NONE));
     free(frame_text);
@@ -288,7 +288,7 @@ static void print_source(const struct vt_text *t, const struct vt_row *row, unsi
     struct vt_string extra = {0};
     char *source =
         t->options->by <= VT_BY_SITE
-            ? vt_frame_text_source(t->process, vt_stack_main_frame(site->stack), 80 - indent)
+            ? vt_frame_text_source(t->process, vt_stack_main_frame(site->stack), t->width - indent)
             : NULL;
     if (row->sites > 1 && t->options->by == VT_BY_LINE) /* the row has the id of the largest */
         vt_string_format(&extra, "+%u more call site%s", row->sites - 1, vt_plural(row->sites - 1));
@@ -298,7 +298,7 @@ static void print_source(const struct vt_text *t, const struct vt_row *row, unsi
         vt_string_add(&extra, site->api);
     if (t->process->device_count > 1 && site->device < VT_DEVICE_HOST)
         vt_string_format(&extra, "%sGPU %u", extra.length ? ", " : "", site->device);
-    unsigned room = VT_TEXT_WIDTH - indent - (extra.length ? (unsigned)extra.length + 3 : 0);
+    unsigned room = t->width - indent - (extra.length ? (unsigned)extra.length + 3 : 0);
     if (source && vt_frame_text_columns(source) > room) {
         free(source);
         source = vt_frame_text_source(t->process, vt_stack_main_frame(site->stack), room);
@@ -322,7 +322,7 @@ void vt_rows_print(const struct vt_rows *rows, const struct vt_text *t) {
             share_columns = (unsigned)strlen(share);
     }
     unsigned indent = 12 + share_columns + 2;
-    unsigned width = VT_TEXT_WIDTH - indent - (with_ids ? t->digits + 2 : 0);
+    unsigned width = t->width - indent - (with_ids ? t->digits + 2 : 0);
     fprintf(t->out, "%s%10s  %-*s  %-*s%s%s%s\n", vt_text_style(t, VT_STYLE_DIM), "held",
             (int)share_columns, rows->what == VT_ROWS_PEAK ? "share" : "blocks",
             with_ids ? (int)width : 0, "allocated at", with_ids ? "  " : "", with_ids ? "site" : "",

@@ -22,8 +22,8 @@ static void print_stack(const struct vt_text *t, const struct vt_stack *stack) {
         if (frame->waiting && i && !stack->frames[i - 1].waiting)
             fputs("    on a thread of PyTorch's autograd engine; the thread that waits for it:\n",
                   t->out);
-        char *frame_text = vt_frame_text(t->process, frame, VT_TEXT_WIDTH - 4);
-        char *source = vt_frame_text_source(t->process, frame, VT_TEXT_WIDTH - 8);
+        char *frame_text = vt_frame_text(t->process, frame, t->width - 4);
+        char *source = vt_frame_text_source(t->process, frame, t->width - 8);
         bool main_frame = i == stack->user_frame;
         fprintf(t->out, "  %c %s%s%s\n", frame->user_code ? '>' : ' ',
                 vt_text_style(t, main_frame ? VT_STYLE_HEAD : ""), frame_text,

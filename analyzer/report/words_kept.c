@@ -1,0 +1,173 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * What a report says of the owners of a leak's memory, and of the memory that was held as it ran out (see
+ * words.h).
+ */
+#include "words.h"
+
+#include "vramtrace/log_format.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static void row(struct vt_words *words, const char *label, char *text) {
+    vt_words_add(words, VT_WORDS_TEXT, label, text);
+}
+
+void vt_words_oom_owners(const struct vt_text *t, const struct vt_oom *oom,
+                         struct vt_words *words) {
+    enum { SHOWN = 3 };
+    const struct vt_snapshot *s = vt_process_snapshot_at(t->process, oom);
+    uint32_t count;
+    if (!s || oom->layer == VT_LAYER_HOST)
+        return;
+    struct vt_owner_group *groups = vt_owner_groups_seen(t->process, s, oom->device, &count);
+    for (uint32_t i = 0; i < count && i < SHOWN; i++) {
+        char *text = vt_owner_text(t->process, &groups[i].owner, 0);
+        enum vt_purpose purpose = groups[i].owner.purpose;
+        char *whole = purpose == VT_PURPOSE_OTHER
+                          ? vt_strdup(text)
+                          : vt_formatted("%s: %s", text, vt_purpose_names[purpose]);
+        vt_words_add(words, VT_WORDS_HOLDER, i ? "" : "kept by", whole)->bytes = groups[i].bytes;
+        free(text);
+    }
+    free(groups);
+}
+
+/* What a leak without an owner was last seen in. */
+static void say_last_hop(const struct vt_leak *leak, struct vt_words *words) {
+    static const char *const texts[] = {
+        [VT_HOP_HOLDER] = "unknown: held by %s that no named way leads to",
+        [VT_HOP_SEEN] = "unknown: a pointer to it is in %s that no named way leads to",
+        [VT_HOP_SEEN_NAMED] = "unknown: a pointer to it is in %s"};
+    char *text = leak->verdict != VT_VERDICT_LOST
+                     ? vt_formatted(texts[leak->hop], leak->last_hop)
+                     : vt_formatted("nothing: the last pointer to it is in %s%s", leak->last_hop,
+                                    leak->hop == VT_HOP_SEEN_NAMED ? "" : " that nothing leads to");
+    row(words, "kept by", text);
+}
+
+/* Why nobody has seen what keeps a leak, though some of it is live where the log ends. NULL: unknown.
+ * Free it. */
+static char *why_unseen(const struct vt_process *p) {
+    static const struct {
+        const char *kind, *text;
+    } ends[] = {{"signaled", "the process was killed"},
+                {"exec", "the process replaced itself"},
+                {"unknown", "the log ends"}};
+    for (uint32_t i = 0; i < p->snapshot_count; i++)
+        if (!strcmp(p->snapshots[i].why, "end"))
+            return vt_strdup("it was allocated after owners were looked for");
+    for (size_t i = 0; i < sizeof ends / sizeof *ends; i++)
+        if (!strcmp(p->exit_kind, ends[i].kind))
+            return vt_formatted("%s before owners were looked for; a snapshot in a phase "
+                                "(VRAMTRACE_SNAPSHOT=phase:NAME) comes earlier",
+                                ends[i].text);
+    if (!strcmp(p->exit_kind, "running"))
+        return vt_formatted("owners were not looked for yet: `vramtrace snapshot %u` does", p->pid);
+    return p->snapshot_count ? vt_strdup("owners were not looked for at the end; "
+                                         "VRAMTRACE_SNAPSHOT=end does")
+                             : NULL; /* a version that looks for no owners, perhaps */
+}
+
+/* Why nothing is known of what keeps a leak. */
+static void say_unknown(const struct vt_text *t, const struct vt_leak *leak,
+                        struct vt_words *words) {
+    uint64_t unowned = 0, live = 0;
+    bool seen = false;
+    for (uint32_t i = 0; i < leak->site_count; i++) {
+        const struct vt_site *site = &t->process->sites[leak->sites[i]];
+        unowned += site->unowned_bytes;
+        live += site->live_count;
+        seen |= site->reachable == 1;
+    }
+    if (unowned && leak->last_hop) {
+        say_last_hop(leak, words);
+        return;
+    }
+    if (leak->verdict == VT_VERDICT_LOST || (!live && !t->process->snapshot_count))
+        return;
+    char *why = unowned ? vt_strdup(seen ? "a pointer to it is left, in memory that no named "
+                                           "variable leads to"
+                                         : "no variable was found from which a named way leads to "
+                                           "it")
+                : live  ? why_unseen(t->process)
+                        : vt_strdup("it was freed before owners were looked for; a snapshot in a "
+                                     "phase (VRAMTRACE_SNAPSHOT=phase:NAME) comes earlier");
+    char *text = why ? vt_formatted("unknown: %s", why) : NULL;
+    if (text)
+        row(words, "kept by", text);
+    free(why);
+}
+
+static bool is_of_leak(const struct vt_leak *leak, uint32_t site) {
+    for (uint32_t i = 0; i < leak->site_count; i++)
+        if (leak->sites[i] == site)
+            return true;
+    return false;
+}
+
+/* How many others hold a good part of what the leak's keepers own. */
+static uint32_t count_others(const struct vt_process *p, const struct vt_leak *leak) {
+    const struct vt_snapshot *s = leak->kept_count ? leak->kept->seen : NULL;
+    struct vt_map holders = {0};
+    uint32_t count = 0;
+    s = s ? s : vt_process_snapshot(p);
+    for (uint32_t i = 0; s && i < s->owner_count; i++) {
+        const struct vt_memory_owner *o = &s->owners[i];
+        uint64_t bytes = 0;
+        bool known = vt_map_get(&holders, o->holder_id) != VT_MAP_NONE;
+        for (uint32_t k = 0; k < leak->kept_count; k++)
+            known |= vt_owner_group_has(&leak->kept[k], o);
+        for (uint32_t k = 0; k < o->other_count; k++)
+            bytes += is_of_leak(leak, o->others[k].site) ? o->others[k].bytes : 0;
+        if (!bytes || bytes < leak->kept->bytes / 10 || known)
+            continue;
+        vt_map_put(&holders, o->holder_id, 0);
+        count++;
+    }
+    vt_map_free(&holders);
+    return count;
+}
+
+static void say_others(const struct vt_text *t, const struct vt_leak *leak,
+                       struct vt_words *words) {
+    uint32_t count = leak->kept_count ? count_others(t->process, leak) : 0;
+    if (!count)
+        return;
+    row(words, "",
+        vt_formatted("%u other%s hold%s it, too: --site %.*s", count, vt_plural(count),
+                     count == 1 ? "s" : "", (int)t->digits,
+                     t->process->sites[leak->sites[0]].name));
+}
+
+void vt_words_kept(const struct vt_text *t, const struct vt_leak *leak, struct vt_words *words) {
+    const struct vt_snapshot *seen = NULL;
+    bool still = false, lost = leak->verdict == VT_VERDICT_LOST;
+    if (!leak->kept_count || lost)
+        say_unknown(t, leak, words);
+    for (uint32_t i = 0; i < leak->kept_count; i++) {
+        const struct vt_owner_group *kept = &leak->kept[i];
+        char *text = vt_owner_text(t->process, &kept->owner, kept->count);
+        char *chain = vt_owner_chain(&kept->owner);
+        row(words, i ? " and by" : lost ? "rest kept by" : "kept by", text);
+        if (chain)
+            row(words, "", vt_formatted("%s%s", kept->holders > 1 ? "such as " : "", chain));
+        free(chain);
+        seen = kept->seen && (!seen || kept->seen->at > seen->at) ? kept->seen : seen;
+        still |= kept->still;
+    }
+    say_others(t, leak, words);
+    /* a process that was killed has no snapshot of its end: some of the blocks may be younger */
+    const struct vt_snapshot *last = vt_process_snapshot(t->process);
+    if (!seen && leak->kept_count && last && strcmp(last->why, "end") != 0 &&
+        strcmp(t->process->exit_kind, "running") != 0) {
+        seen = last;
+        still = true;
+    }
+    if (seen) {
+        char *moment = vt_snapshot_moment(seen);
+        row(words, "", vt_formatted("seen %s%s", moment, still ? "" : "; freed later"));
+        free(moment);
+    }
+}

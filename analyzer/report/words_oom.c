@@ -1,0 +1,184 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * What a report says of memory that ran out (see words.h): the request, the cause, who held the memory,
+ * and what helps.
+ */
+#include "fmt_text.h"
+#include "words.h"
+
+#include "vramtrace/log_format.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum {
+    LABEL = 11,
+    HOLDERS_SHOWN = 3,
+    PLACE_COLUMNS = 30
+}; /* what stands beside a headline's frame */
+
+static bool recovered(const struct vt_oom *oom) {
+    return !strcmp(oom->outcome, "recovered");
+}
+
+/* The request, and what was free. */
+static void say_asked(const struct vt_oom *oom, struct vt_words *words) {
+    struct vt_string text = {0};
+    vt_string_add(&text, VT_BYTES(oom->requested_bytes));
+    if (oom->layer == VT_LAYER_HOST)
+        vt_string_add(&text, " of pinned host memory");
+    if (oom->api)
+        vt_string_format(&text, " by %s", oom->api);
+    if (oom->expandable && oom->driver_requested_bytes != VT_UNKNOWN)
+        vt_string_format(&text, " (in pieces of %s)", VT_BYTES(oom->driver_requested_bytes));
+    else if (oom->driver_requested_bytes != VT_UNKNOWN &&
+             oom->driver_requested_bytes != oom->requested_bytes)
+        vt_string_format(&text, " (a segment of %s)", VT_BYTES(oom->driver_requested_bytes));
+    if (oom->layer != VT_LAYER_HOST)
+        vt_string_format(&text, "; this process held %s", VT_BYTES(oom->tracked_bytes));
+    if (oom->free_bytes != VT_UNKNOWN && oom->free_said_at == VT_UNKNOWN)
+        vt_string_format(&text, "; at most %s free on the device", VT_BYTES(oom->free_bytes));
+    else if (oom->free_bytes != VT_UNKNOWN)
+        vt_string_format(&text, "; %s free on the device", VT_BYTES(oom->free_bytes));
+    uint64_t apart =
+        oom->free_said_at > oom->at ? oom->free_said_at - oom->at : oom->at - oom->free_said_at;
+    if (oom->free_said_at != VT_UNKNOWN && apart >= 1000000000)
+        vt_string_format(&text, " (driver's figure, %s %s)", VT_DURATION(apart),
+                         oom->free_said_at > oom->at ? "later" : "earlier");
+    if (oom->cached_bytes != VT_UNKNOWN && oom->cached_bytes)
+        vt_string_format(&text, ", %s idle in %s's cache", VT_BYTES(oom->cached_bytes),
+                         oom->allocator ? oom->allocator : "a framework");
+    vt_words_add(words, VT_WORDS_TEXT, "asked", text.text);
+}
+
+/* "5.11 GiB  train.py:22 in main   3f2a" */
+static void say_site(const struct vt_text *t, const char *label, uint64_t bytes,
+                     const struct vt_site *site, struct vt_words *words) {
+    unsigned width = t->width - LABEL - 11 - t->digits - 2;
+    struct vt_words_row *row = vt_words_add(words, VT_WORDS_HOLDER, label,
+                                            vt_stack_text(t->process, site->stack, width, true));
+    row->bytes = bytes;
+    row->site = site;
+}
+
+static void say_callers(const struct vt_text *t, const struct vt_site *site,
+                        struct vt_words *words) {
+    const struct vt_frame *callers[VT_CALLERS];
+    uint32_t count = vt_rows_callers(site->stack, callers);
+    for (uint32_t i = 0; i < count; i++)
+        vt_words_add(words, VT_WORDS_CALLER, "",
+                     vt_frame_text(t->process, callers[i], t->width - LABEL - 16));
+}
+
+static void say_holders(const struct vt_text *t, const struct vt_oom *oom, struct vt_words *words) {
+    for (uint32_t i = 0, shown = 0; i < oom->holder_count && shown < HOLDERS_SHOWN; i++) {
+        if (oom->holders[i] == VT_NO_SITE)
+            continue;
+        const struct vt_site *site = &t->process->sites[oom->holders[i]];
+        say_site(t, shown++ ? "" : "held by", oom->holder_bytes[i], site, words);
+        say_callers(t, site, words);
+        if (site->sawtooth)
+            vt_words_add(words, VT_WORDS_MORE, "", vt_strdup(site->sawtooth->says));
+    }
+}
+
+/* The blocks that keep mostly idle segments from being released. */
+static void say_pins(const struct vt_text *t, const struct vt_oom *oom, struct vt_words *words) {
+    if (!oom->cause || strcmp(oom->cause, "fragmentation"))
+        return;
+    for (uint32_t i = 0, shown = 0; i < oom->pin_count && shown < HOLDERS_SHOWN; i++) {
+        const struct vt_pin *pin = &oom->pins[i];
+        if (pin->site == VT_NO_SITE)
+            continue;
+        say_site(t, shown++ ? "" : "pinned by", pin->pinned_bytes, &t->process->sites[pin->site],
+                 words);
+        vt_words_add(words, VT_WORDS_MORE, "",
+                     vt_formatted("its %s block%s hold%s %s segment%s, %s of them idle",
+                                  VT_NUMBER(pin->blocks), vt_plural(pin->blocks),
+                                  pin->blocks == 1 ? "s" : "", VT_NUMBER(pin->segments),
+                                  vt_plural(pin->segments), VT_BYTES(pin->pinned_bytes)));
+    }
+}
+
+static bool ended_well(const struct vt_process *p) {
+    return !strcmp(p->exit_kind, "exited") && !p->exit_status;
+}
+
+/* For how long the program allocated memory after it; 0: it did not. The process's end is not what
+ * counts: a program that dies of it takes its time for that, and so does our search for owners. */
+static uint64_t allocated_for(const struct vt_process *p, const struct vt_oom *oom) {
+    uint64_t last = oom->at;
+    for (uint32_t i = 0; i < p->site_count; i++)
+        if (p->sites[i].last_at != VT_UNKNOWN && p->sites[i].last_at > last)
+            last = p->sites[i].last_at;
+    return last - oom->at;
+}
+
+/* It ended well, or went on allocating for long. */
+bool vt_words_oom_survived(const struct vt_process *p, const struct vt_oom *oom) {
+    uint64_t after = allocated_for(p, oom);
+    return ended_well(p) || (after >= 2000000000 && after >= p->duration / 8);
+}
+
+bool vt_words_oom_first(const struct vt_process *p) {
+    const struct vt_oom *oom = vt_process_oom(p);
+    return oom && oom->layer != VT_LAYER_HOST && !vt_words_oom_survived(p, oom) &&
+           oom->holder_count && oom->holder_bytes[0] > oom->leaked_bytes;
+}
+
+static void say_after(const struct vt_process *p, const struct vt_oom *oom,
+                      struct vt_words *words) {
+    struct vt_string text = {0};
+    uint64_t ns = allocated_for(p, oom);
+    vt_string_add(&text, "the program");
+    if (ns)
+        vt_string_format(&text, " continued for %s", VT_DURATION(ns));
+    if (!strcmp(p->exit_kind, "exited"))
+        vt_string_format(&text, "%s ended with exit status %d", ns ? " and" : "", p->exit_status);
+    vt_words_add(words, VT_WORDS_TEXT, "then", text.text);
+}
+
+void vt_words_oom(const struct vt_text *t, const struct vt_oom *oom, struct vt_words *words) {
+    const struct vt_process *p = t->process;
+    char *frame_text = vt_stack_text(p, oom->stack, t->width - PLACE_COLUMNS, false);
+    words->headline = vt_formatted("%s, %s", VT_DURATION(oom->at), frame_text);
+    char *source = vt_frame_text_source(p, vt_stack_main_frame(oom->stack), t->width - LABEL);
+    if (source)
+        vt_words_add(words, VT_WORDS_SOURCE, "", source);
+    if (vt_words_oom_survived(p, oom))
+        say_after(p, oom, words);
+    say_asked(oom, words);
+    vt_words_add(words, VT_WORDS_TEXT, "cause",
+                 vt_formatted("%s: %s.", oom->cause ? oom->cause : "unknown", oom->why));
+    say_pins(t, oom, words);
+    say_holders(t, oom, words);
+    vt_words_oom_owners(t, oom, words);
+    if (oom->advice)
+        vt_words_add(words, VT_WORDS_TEXT, "try", vt_strdup(oom->advice));
+    free(frame_text);
+}
+
+void vt_words_oom_others(const struct vt_process *p, struct vt_words *words) {
+    const struct vt_oom *last = vt_process_oom(p);
+    const char *by = NULL;
+    uint64_t recoveries = 0, others = p->ooms_left_out;
+    for (uint32_t i = 0; i < p->oom_count; i++) {
+        if (recovered(&p->ooms[i])) {
+            recoveries++;
+            by = p->ooms[i].allocator ? p->ooms[i].allocator : by;
+        } else {
+            others += &p->ooms[i] != last;
+        }
+    }
+    if (others)
+        vt_words_add(
+            words, VT_WORDS_TEXT, "",
+            vt_formatted(
+                "%s other allocation%s failed as well%s.", VT_NUMBER(others), vt_plural(others),
+                last && vt_words_oom_survived(p, last) ? "; the program continued each time" : ""));
+    if (recoveries)
+        vt_words_add(words, VT_WORDS_TEXT, "",
+                     vt_formatted("%s allocation%s failed, then succeeded when %s tried again.",
+                                  VT_NUMBER(recoveries), vt_plural(recoveries),
+                                  by ? by : "the program"));
+}
