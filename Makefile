@@ -47,7 +47,7 @@ all: lib analyzer sim python ## build everything into build/ (the default; no ne
 
 # What everything is built with. The file changes when a flag does, and then everything is built again.
 FLAGS_FILE := $(BUILD)/.flags
-$(FLAGS_FILE): export VT_FLAGS := $(CC) $(CPPFLAGS) $(CFLAGS) $(LDFLAGS)
+$(FLAGS_FILE): export VT_FLAGS = $(CC) $(CPPFLAGS) $(CFLAGS) $(LDFLAGS) $(D3_JS)
 $(FLAGS_FILE): force
 	@mkdir -p $(@D); echo "$$VT_FLAGS" | cmp -s - $@ || echo "$$VT_FLAGS" >$@
 
@@ -90,7 +90,8 @@ $(foreach v,$(RUNTIMES),$(eval $(call runtime_rule,$(v))))
 # --- vramtrace ------------------------------------------------------------------------------------------------
 
 ANALYZER_OBJ     := $(BUILD)/obj/analyzer
-ANALYZER_OBJECTS := $(patsubst analyzer/%.c,$(ANALYZER_OBJ)/%.o,$(wildcard analyzer/*.c analyzer/*/*.c))
+ANALYZER_SOURCES := $(wildcard analyzer/*.c analyzer/*/*.c analyzer/*/*/*.c)
+ANALYZER_OBJECTS := $(ANALYZER_SOURCES:analyzer/%.c=$(ANALYZER_OBJ)/%.o) $(ANALYZER_OBJ)/report/html/embed.S.o
 
 analyzer: $(BUILD)/vramtrace
 
@@ -100,6 +101,22 @@ $(BUILD)/vramtrace: $(ANALYZER_OBJECTS)
 $(ANALYZER_OBJ)/%.o: analyzer/%.c $(FLAGS_FILE) | deps
 	@mkdir -p $(@D)
 	$(CC) $(CPPFLAGS) $(CFLAGS) $(ANALYZER_CFLAGS) -c -o $@ $<
+
+# The page of `report --format html` is in the program: its style, its scripts as one (data.js first, page.js starts
+# them), and d3, which draws. D3_JS= leaves d3 out, and so the format.
+D3_JS        ?= $(firstword $(wildcard /usr/share/nodejs/d3/dist/d3.min.js node_modules/d3/dist/d3.min.js))
+PAGE_SCRIPTS := analyzer/report/html/data.js \
+    $(filter-out %/data.js %/page.js,$(sort $(wildcard analyzer/report/html/*.js))) analyzer/report/html/page.js
+PAGE_FLAGS   := -DVT_PAGE_JS='"$(ANALYZER_OBJ)/report/html/page.js"' $(if $(D3_JS),-DVT_D3_JS='"$(D3_JS)"')
+
+$(ANALYZER_OBJ)/report/html/page.js: $(PAGE_SCRIPTS)
+	@mkdir -p $(@D)
+	cat $(PAGE_SCRIPTS) >$@
+
+$(ANALYZER_OBJ)/report/html/embed.S.o: analyzer/report/html/embed.S analyzer/report/html/style.css \
+    $(ANALYZER_OBJ)/report/html/page.js $(D3_JS) $(FLAGS_FILE) | deps
+	@$(if $(D3_JS),,echo 'd3.min.js is not here (node-d3): building without report --format html' >&2)
+	$(CC) $(CPPFLAGS) $(CFLAGS) $(ANALYZER_CFLAGS) $(PAGE_FLAGS) -c -o $@ $<
 
 # --- the pytest plugin, where `vramtrace run --check` finds it --------------------------------------------------
 
@@ -242,4 +259,4 @@ clean: ## remove everything built
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z_.-]+:.*## / { printf "make %-21s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
 
--include $(wildcard $(BUILD)/obj/*/*.d $(BUILD)/obj/*/*/*.d $(BUILD)/tests/unit/*/*.d $(BUILD)/tests/unit/*/*/*.d)
+-include $(wildcard $(BUILD)/obj/*/*.d $(BUILD)/obj/*/*/*.d $(BUILD)/obj/*/*/*/*.d $(BUILD)/tests/unit/*/*.d $(BUILD)/tests/unit/*/*/*.d)

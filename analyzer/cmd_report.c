@@ -11,6 +11,7 @@
 #include <getopt.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 static const char help_head[] =
     "usage: vramtrace report [options] [LOG...]\n"
@@ -31,7 +32,8 @@ static const char help_tail[] =
 static void print_help(void) {
     fputs(help_head, stdout);
     for (const struct vt_format *f = vt_formats; f->name; f++)
-        printf("                      %-5s %s\n", f->name, f->help);
+        if (!f->missing || !f->missing())
+            printf("                      %-5s %s\n", f->name, f->help);
     fputs(help_tail, stdout);
 }
 
@@ -75,6 +77,11 @@ static int parse_by(const char *text, enum vt_by *by) {
 
 static int parse_format(const char *text, const struct vt_format **format) {
     *format = vt_format_find(text);
+    const char *missing = *format && (*format)->missing ? (*format)->missing() : NULL;
+    if (missing) {
+        vt_error("--format %s: %s", text, missing);
+        return VT_STATUS_USAGE;
+    }
     if (*format)
         return 0;
     struct vt_string known = {0};
@@ -133,6 +140,13 @@ static int write_report(const struct options *o, const struct vt_model *model) {
     return vt_input_close(&o->input, out, o->writer->write(model, &o->format, out));
 }
 
+/* What is no text is not written to a terminal by mistake: it takes a file, or `-o -`. */
+static int check_output(const struct options *o) {
+    if (!o->writer->to_file || o->input.output || !isatty(1))
+        return VT_STATUS_OK;
+    return vt_usage("report", "--format %s: where to? -o FILE names the file", o->writer->name);
+}
+
 static int report(struct options *o, char *const *arguments, int count) {
     struct vt_logs logs;
     struct vt_model model;
@@ -171,7 +185,10 @@ int vt_cmd_report(int argc, char **argv) {
             status = parse_option(option, &o);
         }
     }
+    if (!status)
+        status = check_output(&o);
     if (!status) {
+        o.input.model.timeline = o.writer->timeline;
         o.format.colour = !o.input.output && vt_wants_colour(1);
         status = report(&o, argv + optind, argc - optind);
     }

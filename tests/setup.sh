@@ -24,7 +24,8 @@ frameworks=$here/build/frameworks
 clang_format=14.0.6
 
 # One row a package: the commands that need it, its Debian name, how to see that it is there
-# (cmd:NAME a command; hdr:NAME a C header; numba: a Python that has Numba; venv: Python can make environments).
+# (cmd:NAME a command; hdr:NAME a C header; d3: d3 for browsers, without which
+# `make` leaves one format out; numba: a Python that has Numba; venv: Python can make environments).
 packages() {
     cat <<'ROWS'
 build,demo,test,unit,check,bench gcc           cmd:gcc
@@ -33,6 +34,7 @@ build,demo,test,unit,check,bench libunwind-dev hdr:libunwind.h
 build,demo,test,unit,check,bench uthash-dev    hdr:uthash.h
 build,demo,test,unit,check,bench libdw-dev     hdr:elfutils/libdwfl.h
 build,demo,test,unit,check,bench libelf-dev    hdr:libelf.h
+demo,test,unit,check,bench       node-d3       d3
 demo,test,unit,check,bench       python3       cmd:python3
 demo,test                        python3-numba numba
 test,unit,check                  libcmocka-dev hdr:cmocka.h
@@ -71,6 +73,7 @@ have() {
     case $1 in
     cmd:*) command -v "${1#cmd:}" >/dev/null 2>&1 ;;
     hdr:*) have_header "${1#hdr:}" ;;
+    d3) [ -e /usr/share/nodejs/d3/dist/d3.min.js ] || [ -e "$here/node_modules/d3/dist/d3.min.js" ] ;;
     numba) find_python >/dev/null ;;
     venv) python3 -c 'import venv, ensurepip' >/dev/null 2>&1 </dev/null ;;
     esac

@@ -23,7 +23,7 @@ static void text(struct vt_json *j, const char *s, size_t length) {
             fputs("\\n", j->out);
         else if (c == '\t')
             fputs("\\t", j->out);
-        else if (c < 0x20 || c == 0x7f)
+        else if (c < 0x20 || c == 0x7f || (c == '<' && j->inside_html))
             fprintf(j->out, "\\u%04x", c);
         else if (c == 0xc2 && (unsigned char)s[i + 1] < 0xa0)
             fprintf(j->out, "\\u%04x", (unsigned char)s[i + 1]);
@@ -38,11 +38,11 @@ void vt_json_key(struct vt_json *j, const char *name) {
     if (!j->first)
         fputc(',', j->out);
     j->first = false;
-    if (j->depth)
+    if (j->depth && !j->inside_html)
         fprintf(j->out, "\n%*s", (int)j->depth, "");
     if (name) {
         text(j, name, strlen(name));
-        fputs(": ", j->out);
+        fputs(j->inside_html ? ":" : ": ", j->out);
     }
 }
 
@@ -55,7 +55,7 @@ void vt_json_open(struct vt_json *j, const char *name, char bracket) {
 
 void vt_json_close(struct vt_json *j, char bracket) {
     j->depth--;
-    if (!j->first)
+    if (!j->first && !j->inside_html)
         fprintf(j->out, "\n%*s", (int)j->depth, "");
     fputc(bracket, j->out);
     j->first = false;

@@ -12,7 +12,8 @@
 struct vt_json {
     FILE *out;
     unsigned depth;
-    bool first; /* the object or array that is open is still empty */
+    bool first;       /* the object or array that is open is still empty */
+    bool inside_html; /* in one line, and without any '<', which could end a <script> */
 };
 
 /* `name`, here and below: the key, or NULL in an array. `bracket`: '{' or '[', to close '}' or ']'.

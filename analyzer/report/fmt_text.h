@@ -18,6 +18,9 @@ void vt_rows_print(const struct vt_rows *rows, const struct vt_text *t);
  * innermost frames differ, or there is no frame outside. */
 const struct vt_frame *vt_rows_parting(const struct vt_site *site, const struct vt_site *other);
 
+/* The same for sites that share a row of --by line. */
+uint64_t vt_rows_line_key(const struct vt_site *site);
+
 /* Whether two sites have the same source line, perhaps in different functions, and the same autograd
  * node. */
 bool vt_rows_same_line(const struct vt_site *site, const struct vt_site *other);

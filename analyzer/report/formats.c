@@ -7,9 +7,19 @@
 #include <string.h>
 
 const struct vt_format vt_formats[] = {
-    {"text", "for people: leaks, failed allocations, devices and peaks", vt_fmt_text_write},
-    {"json", "for programs: everything (schema vramtrace-report/1)", vt_fmt_json_write},
-    {NULL, NULL, NULL},
+    {.name = "text",
+     .help = "for people: leaks, failed allocations, devices and peaks",
+     .write = vt_fmt_text_write},
+    {.name = "html",
+     .help = "the same as pictures: one file for a browser, with -o FILE",
+     .timeline = VT_TIMELINE_COURSES | VT_TIMELINE_MAPS,
+     .to_file = true,
+     .missing = vt_fmt_html_missing,
+     .write = vt_fmt_html_write},
+    {.name = "json",
+     .help = "for programs: everything (schema vramtrace-report/1)",
+     .write = vt_fmt_json_write},
+    {.name = NULL},
 };
 
 const struct vt_format *vt_format_find(const char *name) {

@@ -24,6 +24,10 @@ struct vt_format_options {
 
 struct vt_format {
     const char *name, *help;
+    unsigned timeline; /* the vt_timeline_part that it shows */
+    bool to_file;      /* nothing for a terminal */
+    /* Why this build cannot write it; NULL: it can. No function: it always can. */
+    const char *(*missing)(void);
     /* Writes the whole report. Returns 0 or -errno; the caller checks ferror(out). */
     int (*write)(const struct vt_model *model, const struct vt_format_options *options, FILE *out);
 };
@@ -37,6 +41,8 @@ int vt_fmt_text_write(const struct vt_model *, const struct vt_format_options *,
 /* Only the owners of a single process's memory, for `vramtrace snapshot`. */
 int vt_fmt_text_owners(const struct vt_model *, const struct vt_format_options *, FILE *);
 int vt_fmt_json_write(const struct vt_model *, const struct vt_format_options *, FILE *);
+int vt_fmt_html_write(const struct vt_model *, const struct vt_format_options *, FILE *);
+const char *vt_fmt_html_missing(void);
 
 /* A frame as JSON, in `file`; without its offset where `stable`. The gate writes it too. */
 struct vt_json;

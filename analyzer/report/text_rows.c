@@ -51,6 +51,10 @@ static uint64_t row_key(const struct vt_site *site, enum vt_by by) {
     return hash_text(hash_text(4, file), frame->function);
 }
 
+uint64_t vt_rows_line_key(const struct vt_site *site) {
+    return row_key(site, VT_BY_LINE);
+}
+
 static int larger_first(const void *a, const void *b) {
     const struct vt_row *x = a, *y = b;
     return VT_ORDER({y->bytes, x->bytes}, {y->blocks, x->blocks}, {x->key, y->key});

@@ -15,7 +15,7 @@ FUZZ_COMPILE = $(FUZZ_CC) $(CPPFLAGS) $(FUZZ_CFLAGS) $(VT_CFLAGS) -w
 FUZZ_REDEFINED := open fopen stat access opendir rename unlink
 
 FUZZ_ANALYZER := $(patsubst analyzer/%.c,$(FUZZ_OUT)/obj/analyzer/%.o,$(filter-out analyzer/main.c,\
-    $(wildcard analyzer/*.c analyzer/*/*.c)))
+    $(ANALYZER_SOURCES))) $(ANALYZER_OBJ)/report/html/embed.S.o
 FUZZ_PRELOAD  := $(patsubst preload/%.c,$(FUZZ_OUT)/obj/preload/%.o,$(wildcard preload/base/*.c))
 FUZZ_TARGETS  := $(patsubst tests/fuzz/%_fuzz.c,$(FUZZ_OUT)/%,$(wildcard tests/fuzz/*_fuzz.c))
 

@@ -1,0 +1,221 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The page's data, and what every picture needs to show it: decoding, sizes and times as text, elements, and the
+ * bus on which pictures tell each other what the reader chose.
+ *
+ * All files share `vt`. A picture registers itself with vt.part(); page.js makes the page of them.
+ */
+"use strict";
+
+const vt = {
+    parts: [],
+    /* What is chosen: `site`, `line` are places in page.sites and page.lines, `owner` {snapshot, owner} are places in
+     * page.snapshots and its owners, `time` ns, `range` [ns, ns]. null: nothing. */
+    selection: { site: null, line: null, owner: null, time: null, range: null },
+    page: null, // the process that is shown
+    drawn: [],  // the parts of it that are drawn
+};
+
+/* Registers a part of the page:
+ *     id, title      of its section or tab
+ *     tab            a tab below the pictures over time; else a section of its own
+ *     wanted(page)   whether there is anything to draw
+ *     draw(panel, page)  draws into an empty <div>; may return {select(selection, change), resize()}: called as the
+ *                    reader chooses something (`change`: the keys that changed), and as the page gets another width
+ */
+vt.part = function (part) {
+    vt.parts.push(part);
+};
+
+/* Chooses something; `change` has keys of vt.selection. Choosing a site chooses its line too, and a line leaves its
+ * site, as an owner does, unless it has it. */
+vt.select = function (change) {
+    const chosen = Object.assign({}, change), page = vt.page;
+    if (chosen.site != null && chosen.line === undefined)
+        chosen.line = page.sites[chosen.site].line;
+    if (chosen.line !== undefined && chosen.site === undefined)
+        chosen.site = null;
+    const changed = Object.keys(chosen).filter(key => String(vt.selection[key]) !== String(chosen[key]));
+    if (!changed.length)
+        return;
+    Object.assign(vt.selection, chosen);
+    for (const part of vt.drawn)
+        if (part.select)
+            part.select(vt.selection, changed);
+};
+
+/* The sites that are chosen: of the line, or the one. null: none is. */
+vt.chosenSites = function (selection) {
+    if (selection.site != null)
+        return new Set([selection.site]);
+    return selection.line != null ? new Set(vt.page.lines[selection.line].sites) : null;
+};
+
+/* --- texts --- */
+
+vt.bytes = function (bytes) {
+    if (bytes == null)
+        return "unknown";
+    const units = ["B", "KiB", "MiB", "GiB", "TiB", "PiB"];
+    let value = Math.abs(bytes), unit = 0;
+    while (value >= 999.5 && unit < units.length - 1) {
+        value /= 1024;
+        unit++;
+    }
+    const digits = unit === 0 || value >= 99.95 ? 0 : value >= 9.995 ? 1 : 2;
+    return (bytes < 0 ? "-" : "") + value.toFixed(digits) + " " + units[unit];
+};
+
+vt.count = function (count) {
+    return count == null ? "unknown" : count.toString().replace(/\B(?=(\d{3})+$)/g, ",");
+};
+
+vt.duration = function (ns) {
+    if (ns == null)
+        return "unknown";
+    const seconds = ns / 1e9;
+    if (seconds < 10)
+        return seconds.toFixed(3) + " s";
+    const whole = Math.floor(seconds), two = n => String(n).padStart(2, "0");
+    return Math.floor(whole / 3600) + ":" + two(Math.floor(whole / 60) % 60) + ":" + two(whole % 60);
+};
+
+vt.plural = (count, noun) => vt.count(count) + " " + noun + (count === 1 ? "" : "s");
+
+vt.deviceName = device => device === "host" ? "host memory" : device == null ? "GPU ?" : "GPU " + device;
+
+/* "train.py:41 in step". */
+vt.frameText = function (frame) {
+    const place = frame.file ? vt.basename(frame.file) + (frame.line ? ":" + frame.line : "") : null;
+    return place ? place + " in " + frame.f : frame.module ? frame.f + " in " + vt.basename(frame.module) : frame.f;
+};
+
+vt.basename = path => path.slice(path.lastIndexOf("/") + 1);
+
+/* --- elements: what the log says is always text --- */
+
+/* An element with attributes (a function is a listener: onclick) and children, texts or elements. */
+vt.el = function (name, attributes, ...children) {
+    const element = document.createElement(name);
+    for (const [key, value] of Object.entries(attributes || {})) {
+        if (typeof value === "function")
+            element.addEventListener(key.slice(2), value);
+        else if (value === true)
+            element.setAttribute(key, "");
+        else if (value != null && value !== false)
+            element.setAttribute(key, value);
+    }
+    for (const child of children.flat())
+        if (child != null)
+            element.append(child);
+    return element;
+};
+
+/* A choice among [value, text] pairs, as buttons in a row. `choose(value)` is called at once for the first. */
+vt.choice = function (label, pairs, choose) {
+    const row = vt.el("div", { class: "choice", role: "radiogroup", "aria-label": label });
+    const set = function (value) {
+        for (const button of row.children) {
+            button.setAttribute("aria-checked", button.dataset.value === String(value));
+            button.tabIndex = button.dataset.value === String(value) ? 0 : -1;
+        }
+        choose(value);
+    };
+    pairs.forEach(([value, text]) => row.append(vt.el("button", {
+        type: "button", role: "radio", "data-value": value, onclick: () => set(value)
+    }, text)));
+    row.addEventListener("keydown", function (event) {
+        const step = { ArrowRight: 1, ArrowDown: 1, ArrowLeft: -1, ArrowUp: -1 }[event.key];
+        const at = pairs.findIndex(([value]) => String(value) === event.target.dataset.value);
+        if (!step || at < 0)
+            return;
+        event.preventDefault();
+        event.stopPropagation();
+        const next = (at + step + pairs.length) % pairs.length;
+        set(pairs[next][0]);
+        row.children[next].focus();
+    });
+    row.set = set;
+    if (pairs.length)
+        set(pairs[0][0]);
+    return row;
+};
+
+/* The tooltip at the pointer: lines of text, the first emphasised. Empty: it goes. */
+vt.tooltip = function (event, lines) {
+    let tip = document.getElementById("tip");
+    if (!tip)
+        document.body.append(tip = vt.el("div", { id: "tip", role: "tooltip" }));
+    tip.hidden = !lines || !lines.length;
+    if (tip.hidden)
+        return;
+    tip.replaceChildren(...lines.filter(line => line != null).map(line => vt.el("div", null, line)));
+    const box = tip.getBoundingClientRect(), gap = 14;
+    const x = event.clientX + gap + box.width > innerWidth ? event.clientX - gap - box.width : event.clientX + gap;
+    const y = event.clientY + gap + box.height > innerHeight ? event.clientY - gap - box.height : event.clientY + gap;
+    tip.style.left = Math.max(4, x) + "px";
+    tip.style.top = Math.max(4, y) + "px";
+};
+
+/* A colour of style.css: vt.colour("leak"). */
+vt.colour = name => getComputedStyle(document.documentElement).getPropertyValue("--" + name).trim();
+
+/* --- decoding --- */
+
+/* {unit, steps} to plain numbers. */
+vt.series = function (series) {
+    if (!series)
+        return null;
+    let last = 0;
+    return series.steps.map(function (step) {
+        if (step == null)
+            return null;
+        last += step;
+        return last * series.unit;
+    });
+};
+
+/* A process as the pictures see it; decoded once. */
+vt.decode = function (page) {
+    if (page.decoded)
+        return page;
+    page.decoded = true;
+    const text = number => number == null ? null : page.texts[number];
+    page.frames = page.frames.map(([f, file, line, module, flags]) => ({
+        f: text(f), file: text(file), line: line, module: text(module),
+        py: (flags & 1) !== 0, own: (flags & 2) !== 0, waits: (flags & 4) !== 0
+    }));
+    page.stacks = page.stacks.map(stack => stack.map(number => page.frames[number]));
+    page.lines = page.lines.map(sites => ({ sites: sites, name: page.sites[sites[0]].name }));
+    page.lines.forEach((line, i) => line.sites.forEach(site => { page.sites[site].line = i; }));
+    page.sites.forEach(function (site, i) {
+        site.index = i;
+        site.stack = page.stacks[site.stack];
+    });
+    for (const course of page.courses) {
+        for (const key of ["at", "live", "used", "own"])
+            course[key] = vt.series(course[key]);
+        for (const band of course.bands)
+            band.bytes = vt.series(band.bytes);
+        course.bands.forEach(band => { band.name = vt.bandName(page, band); });
+    }
+    for (const map of page.maps)
+        map.regions = map.regions.map(vt.decodeRegion);
+    return page;
+};
+
+/* Pieces are written flat: [gap before it, bytes, idle, site, blocks] each. */
+vt.decodeRegion = function ([address, bytes, site, segment, flat]) {
+    const pieces = [];
+    for (let i = 0, end = 0; i < flat.length; i += 5) {
+        const offset = end + flat[i];
+        pieces.push({ offset: offset, bytes: flat[i + 1], idle: flat[i + 2], site: flat[i + 3], blocks: flat[i + 4] });
+        end = offset + flat[i + 1];
+    }
+    return { address: address, bytes: bytes, site: site, segment: segment === 1, pieces: pieces };
+};
+
+vt.bandName = function (page, band) {
+    const names = { leak: "other leaks", rest: "other lines", runtime: "CUDA libraries", idle: "cache, not in use" };
+    return names[band.kind] || (band.sites.length ? page.sites[band.sites[0]].name : "one line");
+};

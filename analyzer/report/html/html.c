@@ -1,0 +1,78 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The report as a page for a browser: one file that needs no network, with the answer in words, then
+ * pictures. This file puts the page together: its style, the data as JSON, d3 and our scripts, which are
+ * all in the program (embed.S). The scripts make the whole page from the data; what the log says is text
+ * to them, never HTML.
+ */
+#include "html.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+extern const char vt_html_style[], vt_html_script[], vt_html_d3[];
+extern const uint64_t vt_html_style_size, vt_html_script_size, vt_html_d3_size;
+
+/* What all processes together may have, and how many are shown in full. */
+enum { WHOLE = 12, SITES = 6000, SITES_OF_ONE = 2500, NUMBERS = 240000, PIECES = 60000 };
+
+const char *vt_fmt_html_missing(void) {
+    return vt_html_d3_size ? NULL : "this vramtrace was built without d3";
+}
+
+static struct vt_html_bounds bounds(uint32_t processes) {
+    uint32_t count = processes < WHOLE ? processes : WHOLE;
+    uint32_t sites = SITES / count;
+    return (struct vt_html_bounds){.sites = sites < SITES_OF_ONE ? sites : SITES_OF_ONE,
+                                   .phases = 2000 / count,
+                                   .owners = 3000 / count,
+                                   .numbers = NUMBERS / count,
+                                   .pieces = PIECES / count};
+}
+
+static void data(const struct vt_model *model, const struct vt_format_options *options, FILE *out) {
+    struct vt_json j = {.out = out, .first = true, .inside_html = true};
+    struct vt_processes processes;
+    bool simulated = false;
+    vt_processes_choose(&processes, model, options);
+    struct vt_html_bounds most = bounds(processes.count ? processes.count : 1);
+    vt_json_open(&j, NULL, '{');
+    for (uint32_t i = 0; i < processes.count; i++)
+        simulated |= processes.list[i]->simulated;
+    vt_json_string(&j, "version", model->process_count ? model->processes[0].version : NULL);
+    vt_json_boolean(&j, "simulated", simulated);
+    vt_json_number(&j, "id_digits", model->id_digits);
+    vt_json_number(&j, "empty", processes.empty); /* that allocated nothing */
+    vt_json_open(&j, "pages", '[');
+    for (uint32_t i = 0; i < processes.count; i++) {
+        struct vt_html h = {
+            .json = &j, .model = model, .process = processes.list[i], .options = options};
+        if (i < WHOLE)
+            h.bounds = most;
+        vt_html_process(&h);
+    }
+    vt_json_close(&j, ']');
+    vt_json_close(&j, '}');
+    vt_processes_free(&processes);
+}
+
+int vt_fmt_html_write(const struct vt_model *model, const struct vt_format_options *options,
+                      FILE *out) {
+    fputs("<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n"
+          "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n"
+          "<link rel=\"icon\" href=\"data:,\">\n"
+          "<title>vramtrace</title>\n<style>\n",
+          out);
+    fwrite(vt_html_style, 1, vt_html_style_size, out);
+    fputs(
+        "</style>\n</head>\n<body>\n<noscript>This page draws the report with JavaScript, which is "
+        "turned off here.</noscript>\n<script type=\"application/json\" id=\"data\">",
+        out);
+    data(model, options, out);
+    fputs("</script>\n<script>", out);
+    fwrite(vt_html_d3, 1, vt_html_d3_size, out);
+    fputs("</script>\n<script>\n", out);
+    fwrite(vt_html_script, 1, vt_html_script_size, out);
+    fputs("</script>\n</body>\n</html>\n", out);
+    return 0;
+}

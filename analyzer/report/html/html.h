@@ -1,0 +1,70 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The parts of the HTML format, for its files: html.c writes the page, html_data.c a process as JSON,
+ * html_sites.c call sites with their stacks, html_owners.c snapshots, html_time.c what a timeline has.
+ *
+ * The data is bounded, whatever the log has: what is left out is counted. It names call sites by their
+ * place in the page's own list.
+ */
+#ifndef VRAMTRACE_ANALYZER_HTML_H
+#define VRAMTRACE_ANALYZER_HTML_H
+
+#include "../fmt_text.h"
+#include "../words.h"
+
+/* How much of a process to write. */
+struct vt_html_bounds {
+    uint32_t sites, phases, owners; /* the most of each */
+    uint32_t numbers;               /* of all courses */
+    uint32_t pieces;                /* of all maps */
+};
+
+/* Texts that many things name, each written once. */
+struct vt_html_texts {
+    const char **items;
+    uint32_t count, room;
+    struct vt_map by_hash;
+};
+
+/* What is written of one process. */
+struct vt_html {
+    struct vt_json *json;
+    const struct vt_model *model;
+    const struct vt_process *process;
+    const struct vt_format_options *options;
+    struct vt_html_bounds bounds;
+    uint32_t *page_site;  /* for each site of the model its place in the page, or VT_NO_SITE */
+    uint32_t *model_site; /* for each of the page's its place in the model */
+    uint32_t site_count;
+    struct vt_html_texts texts;
+};
+
+/* --- html_data.c --- */
+
+void vt_html_process(struct vt_html *h);
+
+/* --- html_sites.c --- */
+
+/* Decides which sites the page has, and frees that. */
+void vt_html_sites_choose(struct vt_html *h);
+void vt_html_sites_free(struct vt_html *h);
+
+/* The sites, the lines that they are grouped by, their stacks and frames. */
+void vt_html_sites(struct vt_html *h);
+
+/* A list of sites: of those that the page has. */
+void vt_html_site_list(const struct vt_html *h, const char *name, const uint32_t *sites,
+                       uint32_t count);
+/* The page's place of a site of the model, or null. */
+void vt_html_site(const struct vt_html *h, const char *name, uint32_t site);
+
+/* A device's number; null: unknown; "host": of pinned and managed memory. */
+void vt_html_device(struct vt_json *j, const char *name, unsigned device);
+
+/* --- html_owners.c, html_time.c --- */
+
+void vt_html_snapshots(struct vt_html *h);
+void vt_html_courses(struct vt_html *h);
+void vt_html_maps(struct vt_html *h);
+
+#endif

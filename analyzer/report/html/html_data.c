@@ -1,0 +1,181 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * A process as the HTML page's data: who it was, its devices, leaks, failed allocations and phases. The
+ * other files of this folder write the rest.
+ */
+#include "html.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { TITLE_COLUMNS = 200, OOMS = 200, LEAKS = 200, LEAK_SITES = 200 };
+
+static void head(struct vt_html *h) {
+    const struct vt_process *p = h->process;
+    struct vt_json *j = h->json;
+    struct vt_string command = {0};
+    char *ended = vt_words_ended(p);
+    vt_text_command(p, TITLE_COLUMNS, &command);
+    vt_json_string(j, "title", command.text);
+    vt_json_strings(j, "command", p->command, p->command_count);
+    vt_json_string(j, "log", p->log);
+    vt_json_string(j, "host", p->host);
+    vt_json_number(j, "pid", p->pid);
+    vt_json_number(j, "rank", p->rank < 0 ? VT_UNKNOWN : (uint64_t)p->rank);
+    vt_json_string(j, "job", p->job);
+    vt_json_number(j, "started_at", p->started_at ? p->started_at / 1000000 : VT_UNKNOWN); /* ms */
+    vt_json_number(j, "duration", p->duration);
+    vt_json_string(j, "exit", ended);
+    vt_json_boolean(j, "complete", p->complete);
+    vt_json_boolean(j, "simulated", p->simulated);
+    vt_json_number(j, "events", p->events);
+    vt_json_number(j, "dropped", p->dropped_events);
+    vt_json_number(j, "since", p->window_since);
+    vt_json_number(j, "until", p->window_until);
+    vt_json_strings(j, "notes", p->notes, p->note_count);
+    vt_json_boolean(j, "brief", !h->bounds.sites);
+    free(ended);
+    vt_string_free(&command);
+}
+
+static void devices(struct vt_html *h) {
+    const struct vt_process *p = h->process;
+    struct vt_json *j = h->json;
+    vt_json_open(j, "devices", '[');
+    for (uint32_t i = 0; i < p->device_count; i++) {
+        const struct vt_device *d = &p->devices[i];
+        vt_json_open(j, NULL, '{');
+        vt_html_device(j, "device", d->ordinal);
+        vt_json_string(j, "name", d->name);
+        vt_json_number(j, "total", d->total_bytes);
+        vt_json_number(j, "live", d->live_bytes);
+        vt_json_number(j, "live_n", d->live_count);
+        vt_json_number(j, "peak", d->peak_bytes);
+        vt_json_number(j, "peak_at", d->peak_at);
+        vt_json_number(j, "allocs", d->alloc_count);
+        vt_json_number(j, "frees", d->free_count);
+        vt_json_number(j, "failed", d->failed_count);
+        vt_json_number(j, "untracked", d->untracked_bytes);
+        vt_json_number(j, "others", d->other_processes_bytes);
+        vt_json_string(j, "allocator", d->has_blocks ? d->blocks.name : NULL);
+        vt_json_close(j, '}');
+    }
+    vt_json_close(j, ']');
+}
+
+static void apart(struct vt_json *j, const char *name, const struct vt_apart *a) {
+    vt_json_open(j, name, '{');
+    vt_json_number(j, "live", a->live_bytes);
+    vt_json_number(j, "live_n", a->live_count);
+    vt_json_number(j, "peak", a->peak_bytes);
+    vt_json_close(j, '}');
+}
+
+static void leaks(struct vt_html *h) {
+    const struct vt_process *p = h->process;
+    struct vt_json *j = h->json;
+    vt_json_open(j, "leaks", '[');
+    for (uint32_t i = 0; i < p->leak_count && i < LEAKS; i++) {
+        const struct vt_leak *l = &p->leaks[i];
+        uint32_t sites = l->site_count < LEAK_SITES ? l->site_count : LEAK_SITES;
+        struct vt_amount amount = vt_amount_of_leak(p, l);
+        vt_json_open(j, NULL, '{');
+        vt_json_string(j, "verdict", vt_verdict_names[l->verdict]);
+        vt_json_string(j, "why", l->why);
+        vt_json_string(j, "advice", l->advice);
+        vt_json_number(j, "leaked", amount.bytes);
+        vt_json_number(j, "blocks", amount.blocks);
+        vt_json_number(j, "live", l->live_bytes);
+        vt_json_string(j, "kept_by", l->kept ? l->kept->text : NULL);
+        vt_html_site_list(h, "sites", l->sites, h->bounds.sites ? sites : 0);
+        vt_json_close(j, '}');
+    }
+    vt_json_close(j, ']');
+    vt_json_number(j, "leak_count", p->leak_count);
+}
+
+static void ooms(struct vt_html *h) {
+    const struct vt_process *p = h->process;
+    struct vt_json *j = h->json;
+    uint32_t first = p->oom_count > OOMS ? p->oom_count - OOMS : 0;
+    vt_json_open(j, "ooms", '[');
+    for (uint32_t i = first; i < p->oom_count; i++) {
+        const struct vt_oom *o = &p->ooms[i];
+        vt_json_open(j, NULL, '{');
+        vt_json_number(j, "at", o->at);
+        vt_html_device(j, "device", o->device);
+        vt_json_string(j, "outcome", o->outcome);
+        vt_json_number(j, "requested", o->requested_bytes);
+        vt_json_number(j, "free", o->free_bytes);
+        vt_json_number(j, "total", o->total_bytes);
+        vt_json_number(j, "cached", o->cached_bytes);
+        vt_json_string(j, "cause", o->cause);
+        vt_json_string(j, "why", o->why);
+        vt_json_string(j, "advice", o->advice);
+        vt_html_site_list(h, "sites", o->holders, h->bounds.sites ? o->holder_count : 0);
+        vt_json_close(j, '}');
+    }
+    vt_json_close(j, ']');
+    vt_json_number(j, "ooms_left_out", p->ooms_left_out + first);
+}
+
+static int longer_first(const void *a, const void *b) {
+    const struct vt_phase *x = *(const struct vt_phase *const *)a,
+                          *y = *(const struct vt_phase *const *)b;
+    return VT_ORDER({y->end - y->start, x->end - x->start}, {x->start, y->start});
+}
+
+static int earlier_first(const void *a, const void *b) {
+    const struct vt_phase *x = *(const struct vt_phase *const *)a,
+                          *y = *(const struct vt_phase *const *)b;
+    return VT_ORDER({x->start, y->start}, {y->end, x->end}, {(uintptr_t)x, (uintptr_t)y});
+}
+
+/* The longest, in order of time. Marks have no length, so a part of the room is theirs. */
+static void phases(struct vt_html *h) {
+    const struct vt_process *p = h->process;
+    struct vt_json *j = h->json;
+    const struct vt_phase **list = vt_alloc(p->phase_count, sizeof *list);
+    uint32_t count = 0, marks = 0, most = h->bounds.phases;
+    for (uint32_t i = 0; i < p->phase_count; i++)
+        if (!p->phases[i].mark || marks++ < most / 4)
+            list[count++] = &p->phases[i];
+    uint32_t shown = count < most ? count : most;
+    if (count > most)
+        vt_sort(list, count, sizeof *list, longer_first);
+    vt_sort(list, shown, sizeof *list, earlier_first);
+    vt_json_open(j, "phases", '[');
+    for (uint32_t i = 0; i < shown; i++) {
+        vt_json_open(j, NULL, '{');
+        vt_json_string(j, "name", list[i]->name);
+        vt_json_number(j, "start", list[i]->start);
+        vt_json_number(j, "end", list[i]->end);
+        vt_json_number(j, "thread", list[i]->thread);
+        vt_json_number(j, "peak", list[i]->peak_bytes);
+        if (list[i]->mark)
+            vt_json_boolean(j, "mark", true);
+        vt_json_close(j, '}');
+    }
+    vt_json_close(j, ']');
+    vt_json_number(j, "phases_left_out", p->phase_count - shown);
+    free(list);
+}
+
+void vt_html_process(struct vt_html *h) {
+    struct vt_json *j = h->json;
+    vt_html_sites_choose(h);
+    vt_json_open(j, NULL, '{');
+    head(h);
+    devices(h);
+    apart(j, "pinned", &h->process->pinned);
+    apart(j, "managed", &h->process->managed);
+    leaks(h);
+    ooms(h);
+    phases(h);
+    vt_html_sites(h);
+    vt_html_snapshots(h);
+    vt_html_courses(h);
+    vt_html_maps(h);
+    vt_json_close(j, '}');
+    vt_html_sites_free(h);
+}

@@ -1,0 +1,102 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Who held the memory, for the HTML page: each snapshot's owners, and what the memory was for.
+ */
+#include "html.h"
+
+#include <stdlib.h>
+
+static void texts(struct vt_json *j, const char *name, const char *const *list, uint32_t count) {
+    vt_json_open(j, name, '[');
+    for (uint32_t i = 0; i < count; i++)
+        vt_json_string(j, NULL, list[i]);
+    vt_json_close(j, ']');
+}
+
+static void owner(struct vt_html *h, const struct vt_memory_owner *o) {
+    struct vt_json *j = h->json;
+    char *place = vt_owner_place(h->process, o);
+    vt_json_open(j, NULL, '{');
+    vt_json_string(j, "name", o->name);
+    vt_json_string(j, "place", place);
+    vt_json_string(j, "root", vt_root_names[o->root.kind]);
+    texts(j, "path", o->path, o->path_count);
+    texts(j, "types", o->types, o->path_count);
+    vt_json_string(j, "graph", o->graph);
+    vt_json_string(j, "role", vt_purpose_names[o->purpose]);
+    vt_json_number(j, "bytes", o->bytes);
+    vt_json_number(j, "count", o->count);
+    vt_json_number(j, "host", o->host_bytes);
+    vt_json_open(j, "sites", '['); /* [site, bytes, count] */
+    for (uint32_t i = 0; i < o->site_count; i++) {
+        if (h->page_site[o->sites[i].site] == VT_NO_SITE)
+            continue;
+        vt_json_open(j, NULL, '[');
+        vt_html_site(h, NULL, o->sites[i].site);
+        vt_json_number(j, NULL, o->sites[i].bytes);
+        vt_json_number(j, NULL, o->sites[i].count);
+        vt_json_close(j, ']');
+    }
+    vt_json_close(j, ']');
+    vt_json_close(j, '}');
+    free(place);
+}
+
+/* What the memory was for: of each device, since a picture shows one. */
+static void roles(struct vt_html *h, const struct vt_snapshot *s) {
+    const struct vt_process *p = h->process;
+    struct vt_json *j = h->json;
+    vt_json_open(j, "roles", '[');
+    for (uint32_t d = 0; d < p->device_count; d++) {
+        uint64_t sums[VT_PURPOSES] = {0}, ordinal = p->devices[d].ordinal, all = 0;
+        for (uint32_t i = 0; i < s->owner_count; i++)
+            sums[s->owners[i].purpose] +=
+                vt_owner_bytes_on(p, &s->owners[i], ordinal, &(uint64_t){0});
+        for (unsigned i = 0; i < VT_PURPOSES; i++)
+            all += sums[i];
+        if (!all)
+            continue;
+        vt_json_open(j, NULL, '{');
+        vt_html_device(j, "device", p->devices[d].ordinal);
+        for (unsigned i = 0; i < VT_PURPOSES; i++)
+            vt_json_number(j, vt_purpose_names[i], sums[i]);
+        vt_json_close(j, '}');
+    }
+    vt_json_close(j, ']');
+}
+
+void vt_html_snapshots(struct vt_html *h) {
+    const struct vt_process *p = h->process;
+    struct vt_json *j = h->json;
+    vt_json_open(j, "snapshots", '[');
+    for (uint32_t i = 0; i < p->snapshot_count; i++) {
+        const struct vt_snapshot *s = &p->snapshots[i];
+        uint64_t left = 0;
+        uint32_t most = h->bounds.owners / (p->snapshot_count ? p->snapshot_count : 1) + 1;
+        char *moment = vt_snapshot_moment(s);
+        if (!h->bounds.owners)
+            most = 0;
+        vt_json_open(j, NULL, '{');
+        vt_json_number(j, "at", s->at);
+        vt_json_string(j, "why", s->why);
+        vt_json_string(j, "phase", s->phase);
+        vt_json_string(j, "moment", moment);
+        vt_json_boolean(j, "complete", s->complete);
+        vt_json_open(j, "owners", '[');
+        for (uint32_t k = 0; k < s->owner_count; k++)
+            if (k < most)
+                owner(h, &s->owners[k]);
+            else
+                left += s->owners[k].bytes;
+        vt_json_close(j, ']');
+        vt_json_number(j, "owners_left_out", s->owner_count > most ? s->owner_count - most : 0);
+        vt_json_number(j, "bytes_left_out", left);
+        vt_json_number(j, "unowned", s->unowned_bytes);
+        vt_json_number(j, "unowned_n", s->unowned_count);
+        vt_json_number(j, "runtime", s->runtime_bytes);
+        roles(h, s);
+        vt_json_close(j, '}');
+        free(moment);
+    }
+    vt_json_close(j, ']');
+}

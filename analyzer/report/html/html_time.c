@@ -1,0 +1,244 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The run over time, for the HTML page: each device's course, and its memory by address at chosen
+ * moments. Levels of detail are made here: of neighbouring slots the one in which most was live stays,
+ * and small neighbours on a map become one piece.
+ *
+ * Series are written as {"unit": u, "steps": [first, change, ...]} in units of u bytes or ns; null: unknown
+ * there. data.js reads them.
+ */
+#include "html.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* --- series --- */
+
+static uint64_t common(uint64_t a, uint64_t b) {
+    while (b) {
+        uint64_t rest = a % b;
+        a = b;
+        b = rest;
+    }
+    return a;
+}
+
+/* values[chosen[i]]; `chosen` NULL: all. */
+static void series(struct vt_json *j, const char *name, const uint64_t *values,
+                   const uint32_t *chosen, uint32_t count) {
+    uint64_t unit = 0, last = 0;
+    for (uint32_t i = 0; i < count; i++) {
+        uint64_t value = values[chosen ? chosen[i] : i];
+        unit = value == VT_UNKNOWN ? unit : common(unit, value);
+    }
+    unit = unit ? unit : 1;
+    vt_json_open(j, name, '{');
+    vt_json_number(j, "unit", unit);
+    vt_json_key(j, "steps");
+    fputc('[', j->out);
+    for (uint32_t i = 0; i < count; i++) {
+        uint64_t value = values[chosen ? chosen[i] : i];
+        if (i)
+            fputc(',', j->out);
+        if (value == VT_UNKNOWN) {
+            fputs("null", j->out);
+            continue;
+        }
+        fprintf(j->out, "%" PRId64, (int64_t)(value / unit - last));
+        last = value / unit;
+    }
+    fputc(']', j->out);
+    vt_json_close(j, '}');
+}
+
+/* --- courses --- */
+
+/* A series of samples may have none in the slot that stays: the group's highest is taken. */
+static uint64_t *highest(const uint64_t *values, uint32_t slots, uint32_t group, uint32_t count) {
+    uint64_t *high = vt_alloc(count, sizeof *high);
+    for (uint32_t i = 0; i < count; i++) {
+        high[i] = VT_UNKNOWN;
+        for (uint32_t k = i * group; k < slots && k < (i + 1) * group; k++)
+            if (values[k] != VT_UNKNOWN && (high[i] == VT_UNKNOWN || values[k] > high[i]))
+                high[i] = values[k];
+    }
+    return high;
+}
+
+static void samples(struct vt_json *j, const char *name, const uint64_t *values,
+                    const struct vt_course *c, uint32_t group, uint32_t count) {
+    if (!values) {
+        vt_json_null(j, name);
+        return;
+    }
+    uint64_t *high = highest(values, c->slot_count, group, count);
+    series(j, name, high, NULL, count);
+    free(high);
+}
+
+static const char *const band_kinds[] = {"line", "leak", "rest", "runtime", "idle"};
+
+static void course(struct vt_html *h, const struct vt_course *c, uint32_t numbers) {
+    enum { SITES_OF_BAND = 64 };
+    struct vt_json *j = h->json;
+    uint32_t rows = c->band_count + 2 + (c->used_bytes ? 2 : 0);
+    uint32_t most = numbers / rows > 64 ? numbers / rows : 64;
+    uint32_t group = (c->slot_count + most - 1) / most;
+    uint32_t count = group ? (c->slot_count + group - 1) / group : 0;
+    uint32_t *chosen = vt_alloc(count, sizeof *chosen);
+    for (uint32_t i = 0; i < count; i++) {
+        chosen[i] = i * group;
+        for (uint32_t k = i * group; k < c->slot_count && k < (i + 1) * group; k++)
+            if (c->live_bytes[k] > c->live_bytes[chosen[i]])
+                chosen[i] = k;
+    }
+    vt_json_open(j, NULL, '{');
+    vt_html_device(j, "device", c->device);
+    vt_json_number(j, "begin", c->begin);
+    vt_json_number(j, "end", c->end);
+    series(j, "at", c->at, chosen, count);
+    series(j, "live", c->live_bytes, chosen, count);
+    samples(j, "used", c->used_bytes, c, group, count);
+    samples(j, "own", c->own_bytes, c, group, count);
+    vt_json_open(j, "bands", '[');
+    for (uint32_t i = 0; i < c->band_count; i++) {
+        const struct vt_band *b = &c->bands[i];
+        vt_json_open(j, NULL, '{');
+        vt_json_string(j, "kind", band_kinds[b->kind]);
+        vt_json_boolean(j, "leak", b->leak);
+        vt_html_site_list(h, "sites", b->sites,
+                          b->site_count < SITES_OF_BAND ? b->site_count : SITES_OF_BAND);
+        vt_json_number(j, "site_count", b->site_count);
+        series(j, "bytes", b->bytes, chosen, count);
+        vt_json_close(j, '}');
+    }
+    vt_json_close(j, ']');
+    vt_json_close(j, '}');
+    free(chosen);
+}
+
+void vt_html_courses(struct vt_html *h) {
+    const struct vt_timeline *t = h->process->timeline;
+    uint32_t count = t && h->bounds.numbers ? t->course_count : 0;
+    vt_json_open(h->json, "courses", '[');
+    for (uint32_t i = 0; i < count; i++)
+        course(h, &t->courses[i], h->bounds.numbers / count);
+    vt_json_close(h->json, ']');
+}
+
+/* --- maps --- */
+
+/* How many of a map's regions have at least `bytes`. */
+static uint32_t regions_of(const struct vt_address_map *m, uint64_t bytes) {
+    uint32_t count = 0;
+    for (uint32_t i = 0; i < m->region_count; i++)
+        count += m->regions[i].bytes >= bytes;
+    return count;
+}
+
+/* Merges a piece into the one before it. */
+static void merge(struct vt_map_piece *to, const struct vt_map_piece *piece, uint64_t *largest) {
+    if (piece->blocks && piece->bytes > *largest) {
+        to->site = piece->site;
+        *largest = piece->bytes;
+    }
+    to->bytes = piece->offset + piece->bytes - to->offset;
+    to->idle_bytes += piece->idle_bytes;
+    to->blocks += piece->blocks;
+}
+
+/* A region's pieces, neighbours below `small` bytes merged. `out` may be NULL. Returns how many. */
+static uint32_t pieces_of(const struct vt_address_map *m, const struct vt_map_region *r,
+                          uint64_t small, struct vt_map_piece *out) {
+    uint32_t count = 0;
+    struct vt_map_piece sum = {0};
+    uint64_t largest = 0;
+    for (uint32_t i = 0; i < r->count; i++) {
+        const struct vt_map_piece *piece = &m->pieces[r->first + i];
+        if (count && piece->bytes < small && sum.bytes < small) {
+            merge(&sum, piece, &largest);
+        } else {
+            sum = *piece;
+            largest = piece->blocks ? piece->bytes : 0;
+            count++;
+        }
+        if (out)
+            out[count - 1] = sum;
+    }
+    return count;
+}
+
+static void write_pieces(struct vt_html *h, const struct vt_map_piece *pieces, uint32_t count) {
+    struct vt_json *j = h->json;
+    uint64_t end = 0;
+    vt_json_open(j, NULL, '['); /* [bytes of a gap before it, bytes, idle, site, blocks] each */
+    for (uint32_t i = 0; i < count; i++) {
+        vt_json_number(j, NULL, pieces[i].offset - end);
+        vt_json_number(j, NULL, pieces[i].bytes);
+        vt_json_number(j, NULL, pieces[i].idle_bytes);
+        vt_html_site(h, NULL, pieces[i].site);
+        vt_json_number(j, NULL, pieces[i].blocks);
+        end = pieces[i].offset + pieces[i].bytes;
+    }
+    vt_json_close(j, ']');
+}
+
+static void write_regions(struct vt_html *h, const struct vt_address_map *m, uint32_t most) {
+    struct vt_json *j = h->json;
+    uint64_t small = 0, smallest = 0;
+    while (regions_of(m, smallest) > most)
+        smallest = smallest ? smallest * 2 : 512;
+    for (uint64_t count = most + 1; count > most; small = small ? small * 2 : 512) {
+        count = 0;
+        for (uint32_t i = 0; i < m->region_count; i++)
+            if (m->regions[i].bytes >= smallest)
+                count += pieces_of(m, &m->regions[i], small, NULL);
+        if (count <= most || small > UINT64_MAX / 4)
+            break;
+    }
+    struct vt_map_piece *pieces = vt_alloc(m->piece_count, sizeof *pieces);
+    uint64_t left_out = m->regions_left_out;
+    vt_json_open(j, "regions", '[');
+    for (uint32_t i = 0; i < m->region_count; i++) {
+        const struct vt_map_region *r = &m->regions[i];
+        char address[32];
+        if (r->bytes < smallest) {
+            left_out++;
+            continue;
+        }
+        snprintf(address, sizeof address, "0x%" PRIx64, r->address);
+        vt_json_open(j, NULL, '['); /* [address, bytes, site, segment, pieces] */
+        vt_json_string(j, NULL, address);
+        vt_json_number(j, NULL, r->bytes);
+        vt_html_site(h, NULL, r->site);
+        vt_json_number(j, NULL, r->segment);
+        write_pieces(h, pieces, pieces_of(m, r, small, pieces));
+        vt_json_close(j, ']');
+    }
+    vt_json_close(j, ']');
+    vt_json_number(j, "regions_left_out", left_out);
+    free(pieces);
+}
+
+void vt_html_maps(struct vt_html *h) {
+    static const char *const whys[] = {"peak", "oom", "worst", "end", "between"};
+    const struct vt_timeline *t = h->process->timeline;
+    struct vt_json *j = h->json;
+    uint32_t count = t && h->bounds.pieces ? t->map_count : 0;
+    vt_json_open(j, "maps", '[');
+    for (uint32_t i = 0; i < count; i++) {
+        const struct vt_address_map *m = &t->maps[i];
+        vt_json_open(j, NULL, '{');
+        vt_html_device(j, "device", m->device);
+        vt_json_number(j, "at", m->at);
+        vt_json_string(j, "why", whys[m->why]);
+        vt_json_number(j, "oom", m->why == VT_MAP_OOM ? m->oom : VT_UNKNOWN);
+        vt_json_number(j, "reserved", m->reserved_bytes);
+        vt_json_number(j, "in_use", m->in_use_bytes);
+        vt_json_number(j, "largest_free", m->largest_free_bytes);
+        write_regions(h, m, h->bounds.pieces / count);
+        vt_json_close(j, '}');
+    }
+    vt_json_close(j, ']');
+}

@@ -1,0 +1,204 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Makes the page: its head, the answer, the pictures over time, the tabs below; theme, keyboard, printing. The last
+ * file, since it starts everything.
+ */
+"use strict";
+
+(function () {
+    const data = JSON.parse(document.getElementById("data").textContent);
+    const body = document.body;
+    let tabs = [];
+
+    /* --- head --- */
+
+    function themeButton() {
+        const button = vt.el("button", { type: "button", id: "theme", title: "light or dark (d)", onclick: turn });
+        const dark = () => document.documentElement.dataset.theme
+            ? document.documentElement.dataset.theme === "dark" : matchMedia("(prefers-color-scheme: dark)").matches;
+        const label = () => { button.textContent = dark() ? "light" : "dark"; };
+        function turn() {
+            document.documentElement.dataset.theme = dark() ? "light" : "dark";
+            label();
+            resized();
+        }
+        label();
+        return button;
+    }
+
+    function facts(page) {
+        const started = page.started_at == null ? null : new Date(page.started_at);
+        const list = [
+            page.host, page.job && "job " + page.job, page.rank != null && "rank " + page.rank, "pid " + page.pid,
+            started && started.toLocaleString([], { dateStyle: "medium", timeStyle: "short" }),
+            (page.complete ? "ran " : "log up to ") + page.exit,
+            vt.count(page.events) + " events, " + vt.count(page.dropped) + " dropped",
+            page.complete ? null : "log INCOMPLETE",
+        ];
+        return vt.el("ul", { class: "facts" }, list.filter(Boolean).map(fact => vt.el("li", null, fact)));
+    }
+
+    function head(page) {
+        return vt.el("header", { id: "head" },
+            vt.el("div", { class: "bar" }, vt.el("span", { class: "brand" }, "vramtrace"), vt.processPicker
+                ? vt.processPicker(data, show) : null, vt.el("span", { class: "space" }), themeButton()),
+            vt.el("h1", { title: page.title }, page.title), facts(page),
+            page.simulated ? vt.el("p", { class: "simulated" }, vt.el("b", null, "SIMULATED GPU"),
+                " memory behaves as on a device, kernels did not run.") : null,
+            page.since != null || page.until != null ? vt.el("p", { class: "simulated" }, "showing only " +
+                (page.since == null ? "the start" : vt.duration(page.since)) + " to " +
+                (page.until == null ? "the end" : vt.duration(page.until)) + " of the run") : null);
+    }
+
+    /* --- parts --- */
+
+    function draw(part, panel) {
+        const page = vt.page;
+        if (panel.dataset.drawn)
+            return;
+        panel.dataset.drawn = "yes";
+        const handle = part.draw(panel, page) || {};
+        vt.drawn.push(handle);
+        const chosen = Object.keys(vt.selection).filter(key => vt.selection[key] != null);
+        if (chosen.length && handle.select)
+            handle.select(vt.selection, chosen);
+    }
+
+    function section(part) {
+        const panel = vt.el("div", { class: "panel" });
+        return [vt.el("section", { id: part.id, "aria-label": part.title },
+            part.heading === false ? null : vt.el("h2", null, part.title), panel), () => draw(part, panel)];
+    }
+
+    function tabbed(parts) {
+        const list = vt.el("div", { role: "tablist", class: "tabs", "aria-label": "pictures" });
+        const box = vt.el("div", { class: "tabbed" }, list);
+        tabs = parts.map(function (part) {
+            const panel = vt.el("div", { class: "panel" });
+            const room = vt.el("section", {
+                id: part.id, role: "tabpanel", class: "tabpanel", "aria-labelledby": "tab-" + part.id, hidden: true
+            }, vt.el("h2", null, part.title), panel);
+            const button = vt.el("button", {
+                type: "button", role: "tab", id: "tab-" + part.id, "aria-controls": part.id, tabindex: -1,
+                onclick: () => vt.open(part.id)
+            }, part.title);
+            list.append(button);
+            box.append(room);
+            return { part: part, panel: panel, room: room, button: button };
+        });
+        list.addEventListener("keydown", function (event) {
+            const step = { ArrowRight: 1, ArrowLeft: -1 }[event.key];
+            const at = tabs.findIndex(tab => tab.button === event.target);
+            if (!step || at < 0)
+                return;
+            const next = tabs[(at + step + tabs.length) % tabs.length];
+            vt.open(next.part.id);
+            next.button.focus();
+        });
+        return box;
+    }
+
+    /* Opens a tab, or scrolls to a section. `scroll`: also brings a tab into view. */
+    vt.open = function (id, scroll) {
+        const tab = tabs.find(tab => tab.part.id === id);
+        if (tab) {
+            for (const other of tabs) {
+                other.room.hidden = other !== tab;
+                other.button.setAttribute("aria-selected", other === tab);
+                other.button.tabIndex = other === tab ? 0 : -1;
+            }
+            draw(tab.part, tab.panel);
+        }
+        if (scroll || !tab)
+            (tab ? tab.room.parentElement : document.getElementById(id)).scrollIntoView({ behavior: "smooth" });
+    };
+
+    /* Shows a process: all of the page is made anew. */
+    function show(index) {
+        const page = vt.decode(data.pages[index]);
+        vt.page = page;
+        vt.index = index;
+        vt.drawn = [];
+        Object.keys(vt.selection).forEach(key => { vt.selection[key] = null; });
+        document.title = page.title.slice(0, 80) + " - vramtrace";
+        const parts = vt.parts.filter(part => !part.wanted || part.wanted(page));
+        const sections = parts.filter(part => !part.tab).sort((a, b) => a.order - b.order).map(section);
+        const below = parts.filter(part => part.tab).sort((a, b) => a.order - b.order);
+        const main = vt.el("main", null, sections.map(([element]) => element), below.length ? tabbed(below) : null);
+        for (const old of body.querySelectorAll("#head, main, footer"))
+            old.remove();
+        body.append(head(page), main, vt.el("footer", null, "vramtrace " + (data.version || ""), " - ",
+            vt.el("kbd", null, "?"), " lists the keys"));
+        for (const [, start] of sections)
+            start();
+        if (below.length)
+            vt.open(below[0].id);
+    }
+
+    /* --- keys, size, printing --- */
+
+    vt.keys = [["?", "this list"], ["d", "light or dark"], ["1 - 9", "a tab"], ["Escape", "choose nothing"]];
+    /* A picture's keys: vt.key("+", "zoom in", f). */
+    const listeners = {};
+    vt.key = function (key, what, run) {
+        if (!listeners[key])
+            vt.keys.push([key, what]);
+        listeners[key] = run;
+    };
+
+    function help() {
+        let box = document.getElementById("help");
+        if (!box) {
+            box = vt.el("dialog", { id: "help" }, vt.el("h2", null, "Keys"),
+                vt.el("dl", null, vt.keys.map(([key, what]) => [vt.el("dt", null, vt.el("kbd", null, key)),
+                    vt.el("dd", null, what)]).flat()),
+                vt.el("form", { method: "dialog" }, vt.el("button", null, "close")));
+            body.append(box);
+            box.addEventListener("close", () => box.remove());
+        }
+        box.showModal();
+    }
+
+    document.addEventListener("keydown", function (event) {
+        if (event.ctrlKey || event.metaKey || event.altKey || /^(INPUT|SELECT|TEXTAREA)$/.test(event.target.tagName))
+            return;
+        if (event.key === "?")
+            help();
+        else if (event.key === "d")
+            document.getElementById("theme").click();
+        else if (event.key === "Escape")
+            vt.select({ site: null, line: null, owner: null, time: null, range: null });
+        else if (event.key >= "1" && event.key <= "9" && tabs[event.key - 1])
+            vt.open(tabs[event.key - 1].part.id, true);
+        else if (listeners[event.key])
+            listeners[event.key](event);
+        else
+            return;
+        event.preventDefault();
+    });
+
+    function resized() {
+        for (const part of vt.drawn)
+            if (part.resize)
+                part.resize();
+    }
+
+    let width = innerWidth;
+    addEventListener("resize", function () {
+        if (innerWidth !== width) {
+            width = innerWidth;
+            resized();
+        }
+    });
+    addEventListener("beforeprint", () => tabs.forEach(function (tab) {
+        tab.hid = tab.room.hidden;
+        tab.room.hidden = false;
+        draw(tab.part, tab.panel);
+    }));
+    addEventListener("afterprint", () => tabs.forEach(tab => { tab.room.hidden = tab.hid; }));
+
+    vt.data = data;
+    show(0);
+    if (location.hash && document.getElementById(location.hash.slice(1)))
+        vt.open(location.hash.slice(1), true);
+}());
