@@ -129,7 +129,7 @@ struct vt_owners {
     uint64_t kept_bytes; /* of memory that is not looked for, because its keeper is known */
     uint64_t most_work;  /* bounds (owners_bounds.c): work, processor time, memory */
     uint64_t most_cpu_ns, cpu_began_ns;
-    size_t most_bytes;
+    size_t most_bytes, most_piled; /* the second: of all piles together */
     uint64_t most_ns; /* the clock's time from which a child is killed that does not run */
     uint32_t snapshot;
     /* Only what may be gone at the end: not variables of C, libraries' modules and cycles, which take
@@ -165,6 +165,7 @@ struct vt_owners {
     uint64_t work;
     uint32_t reached; /* targets, by more than a number */
     struct vt_pile nodes, others, steps, texts;
+    size_t piled; /* bytes in all piles */
     uint32_t node_count, other_count, step_count;
     struct vt_hop *hops; /* of owners_native.c; NULL: none */
     uint32_t hop_count, hop_steps, around_count;

@@ -178,10 +178,11 @@ void vt_owners_unmap_one(struct vt_owners *w, void *start) {
 }
 
 void *vt_owners_push(struct vt_owners *w, struct vt_pile *pile, size_t bytes) {
-    if (pile->room - pile->used < bytes) {
+    if (pile->room - pile->used < bytes || w->most_piled - w->piled < bytes) {
         w->stopped = true;
         return NULL;
     }
+    w->piled += bytes;
     void *at = pile->at + pile->used;
     pile->used += bytes;
     return at;

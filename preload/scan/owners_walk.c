@@ -48,10 +48,13 @@ static bool make_laters(struct vt_owners *w, size_t nodes) {
     return true;
 }
 
-/* Shares of the memory that may be used: it is touched only as far as it is needed. */
+/* Shares of the memory that may be used: it is touched only as far as it is needed. A list of millions
+ * is one step, but objects with names of their own have a step each: either may take most of what the
+ * places leave (vt_owners_push). */
 static bool make_memory(struct vt_owners *w) {
     size_t nodes = w->most_bytes / 2 / sizeof(struct vt_node),
-           steps = w->most_bytes / 8 / sizeof(struct vt_path_step);
+           steps = w->most_bytes / 2 / sizeof(struct vt_path_step);
+    w->most_piled = w->most_bytes - w->most_bytes / 4;
     w->step_slot_count = slots_for(steps);
     w->step_slots = vt_owners_map(w, w->step_slot_count * sizeof *w->step_slots);
     w->again = vt_owners_map(w, AGAIN * sizeof *w->again);
@@ -430,17 +433,22 @@ static bool is_passed_over(const struct vt_owners *w) {
     return w->passing && (w->level == VT_LEVEL_NATIVE || w->level >= VT_LEVEL_CYCLE);
 }
 
+/* What the user's own names hold all of needs no libraries'. */
+static void walk_levels(struct vt_owners *w, enum vt_owners_level last) {
+    for (; w->level <= last && !w->stopped; w->level++)
+        if (w->level < VT_LEVEL_NATIVE || (w->reached < w->target_count && !is_passed_over(w)))
+            walk_level(w);
+}
+
 void vt_owners_walk(struct vt_owners *w) {
     w->cpu_began_ns = vt_sys_clock_ns(CLOCK_THREAD_CPUTIME_ID);
     if (vt_owners_read_open(w) && make_memory(w)) {
-        /* What the user's own names hold all of needs no libraries'. */
-        for (w->level = 0; w->level < VT_LEVEL_SEEN && !w->stopped; w->level++)
-            if (w->level < VT_LEVEL_NATIVE || (w->reached < w->target_count && !is_passed_over(w)))
-                walk_level(w);
+        walk_levels(w, VT_LEVEL_CYCLE);
         bool stopped = w->stopped, in_doubt = w->in_doubt;
-        if (!stopped && !w->passing && vt_owners_begin_seen(w))
+        walk_levels(w, VT_LEVEL_UNREACHED);
+        if (!w->stopped && !w->passing && vt_owners_begin_seen(w))
             walk_level(w);
-        w->in_doubt = in_doubt; /* that names no owner, so it need not be complete */
+        w->in_doubt = in_doubt; /* these two name no owner, so they need not be complete */
         w->stopped = false;     /* for what is written */
         w->most_work = UINT64_MAX;
         vt_owners_write(w);

@@ -412,6 +412,60 @@ static void a_wrong_pointer_is_no_fault(void **state) {
     close(fd);
 }
 
+static void what_names_no_owner_may_be_cut_short(void **state) {
+    (void)state;
+    static struct object objects[ITEMS];
+    static struct vt_edge items[ITEMS];
+    for (uint32_t i = 0; i < ITEMS; i++) {
+        objects[i] = (struct object){.type = &thing};
+        items[i] = (struct vt_edge)ITEM(i, &objects[i]);
+    }
+    const struct object many = {.type = &list, .edges = items, .count = ITEMS};
+    const struct vt_edge memory[] = {MEMORY(AT(0))};
+    const struct object holds = OBJECT(thing, memory);
+    const struct vt_edge mine[] = {NAMED("a", &holds)}, theirs[] = {NAMED("list", &many)};
+    static const enum vt_owners_level levels[] = {VT_LEVEL_CYCLE, VT_LEVEL_UNREACHED};
+    for (size_t i = 0; i < COUNT(levels); i++) {
+        const struct root both[] = {MODULE(VT_LEVEL_USER, "main", mine),
+                                    MODULE(levels[i], "unknown", theirs)};
+        char text_[200];
+        roots = both;
+        root_count = 2;
+        walk(2, ITEMS / 2, VT_KIND_DEVICE);
+        assert_non_null(owned(0, 0, text_));
+        assert_int_equal(w->stopped, levels[i] == VT_LEVEL_CYCLE);
+        end();
+    }
+}
+
+/* The steps take more than the objects; all that the walk may use has room for both. */
+static void objects_may_all_have_names(void **state) {
+    (void)state;
+    enum { NAMES = 250000, NAME = 8 };
+    struct object *objects = calloc(NAMES, sizeof *objects);
+    struct vt_edge *named = calloc(NAMES, sizeof *named), memory = MEMORY(AT(0));
+    char(*names)[NAME] = calloc(NAMES, sizeof *names), text_[200];
+    for (uint32_t i = 0; i < NAMES; i++) {
+        snprintf(names[i], NAME, "n%06u", i);
+        objects[i] = (struct object){.type = &thing, .edges = &memory, .count = i == NAMES - 1};
+        named[i] = (struct vt_edge){
+            .kind = VT_STEP_ATTRIBUTE, .name = {names[i], NAME - 1}, .to = (uintptr_t)&objects[i]};
+    }
+    const struct root module = {
+        {.level = VT_LEVEL_USER, .kind = VT_STEP_MODULE, .name = TEXT("main")}, named, NAMES};
+    roots = &module;
+    root_count = 1;
+    walk(1, UINT64_MAX, VT_KIND_DEVICE);
+    assert_false(w->stopped);
+    assert_non_null(owned(0, 0, text_));
+    assert_string_equal(text_, "main.n249999");
+    assert_true(w->piled <= w->most_bytes);
+    end();
+    free(objects);
+    free(named);
+    free(names);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_users_name_wins),
@@ -428,6 +482,8 @@ int main(void) {
         cmocka_unit_test(what_is_not_reached_owns_nothing),
         cmocka_unit_test(objects_at_one_place_are_told_apart),
         cmocka_unit_test(a_wrong_pointer_is_no_fault),
+        cmocka_unit_test(what_names_no_owner_may_be_cut_short),
+        cmocka_unit_test(objects_may_all_have_names),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
