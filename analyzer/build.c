@@ -35,6 +35,10 @@ struct build {
     const struct vt_classes *classes;
     struct vt_process *p;
     const struct vt_model_options *options;
+    struct vt_window window;
+    struct vt_iterations iterations;
+    struct vt_history history;
+    uint64_t end; /* ticks: of the run, or of the window */
 };
 
 /* --- the process --- */
@@ -450,36 +454,76 @@ static void take_owner(struct build *b) {
                             "shows them).");
 }
 
+static void close_run(struct build *b) {
+    vt_history_close(&b->history);
+    vt_phases_iterations_free(&b->iterations);
+    vt_replay_free(&b->replay);
+    vt_log_close(&b->log);
+}
+
+/* Opens the log and keeps the books of it. After an error nothing is left open. */
+static int read_run(struct build *b, const char *path, struct vt_string *message) {
+    int error = vt_log_open(path, &b->log, message);
+    if (error)
+        return error;
+    b->clock = vt_clock_of(&b->log);
+    take_header(b, path, b->p);
+    error = vt_window_find(&b->log, b->clock, b->options, b->p, &b->window, message);
+    if (error) {
+        vt_log_close(&b->log);
+        return error;
+    }
+    struct vt_sites *ids = vt_sites_open(&b->log);
+    vt_phases_iterations(&b->log, &b->iterations);
+    vt_history_open(&b->history, b->log.events, b->iterations.begins, b->iterations.count,
+                    b->iterations.end, b->log.header.program_end);
+    error = vt_replay_run_noting(&b->log, ids, b->window, &b->history, &b->replay, message);
+    vt_sites_close(ids);
+    if (error) {
+        close_run(b);
+        return error;
+    }
+    b->end =
+        b->log.header.exit_ticks > b->log.last_ticks && b->log.header.exit_ticks < b->window.until
+            ? b->log.header.exit_ticks
+            : b->log.last_ticks;
+    if (b->end > b->window.until)
+        b->end = b->window.until;
+    return 0;
+}
+
+/* What the books mean, in the order in which one answer needs another. */
+static void judge(struct build *b, const uint32_t *index, const struct vt_oom_sources *ooms) {
+    struct vt_iterations *iterations = &b->iterations;
+    while (iterations->count && iterations->begins[iterations->count - 1] > b->end)
+        iterations->count--;
+    vt_lifetime_measure(&b->replay, b->clock, b->end, index, b->p);
+    vt_growth_find(&b->replay, &b->history, iterations, b->clock, b->end, index, b->p);
+    vt_tests_take(&b->replay, index, b->p);
+    vt_in_step_adopt(&b->replay, &b->history, b->clock, index, b->p);
+    vt_stacks_notes(b->stacks, b->p);
+    take_owner(b);
+    note_replay(b);
+    bool scanned = b->log.scan.word && b->p->window_until == VT_UNKNOWN;
+    b->p->scan_bytes = scanned ? b->log.scan.bytes : VT_UNKNOWN;
+    b->p->scan_ns = scanned ? b->log.scan.ns : VT_UNKNOWN;
+    vt_verdicts_give(b->p);
+    vt_sawtooth_tell(b->p);
+    vt_leaks_gather(&b->history, index, b->p);
+    vt_owners_tell(b->p);
+    vt_advice_add(b->p);
+    vt_oom_explain(ooms, b->p);
+    vt_oom_try_settings(ooms, b->p);
+    vt_oom_advise(b->p);
+}
+
 static int add_process(struct vt_model *model, const char *path,
                        const struct vt_model_options *options, struct vt_string *message) {
     struct build b = {.p = &model->processes[model->process_count], .options = options};
-    struct vt_window window;
-    int error = vt_log_open(path, &b.log, message);
+    model->process_count++; /* vt_build_free frees what there is of it, after an error too */
+    int error = read_run(&b, path, message);
     if (error)
         return error;
-    model->process_count++;
-    b.clock = vt_clock_of(&b.log);
-    take_header(&b, path, b.p);
-    error = vt_window_find(&b.log, b.clock, options, b.p, &window, message);
-    if (error) {
-        vt_log_close(&b.log);
-        return error;
-    }
-    struct vt_sites *ids = vt_sites_open(&b.log);
-    struct vt_iterations iterations;
-    struct vt_history history;
-    vt_phases_iterations(&b.log, &iterations);
-    vt_history_open(&history, b.log.events, iterations.begins, iterations.count, iterations.end,
-                    b.log.header.program_end);
-    error = vt_replay_run_noting(&b.log, ids, window, &history, &b.replay, message);
-    vt_sites_close(ids);
-    if (error) {
-        vt_history_close(&history);
-        vt_phases_iterations_free(&iterations);
-        vt_replay_free(&b.replay);
-        vt_log_close(&b.log);
-        return error;
-    }
     b.stacks = vt_stacks_open(&b.log, model->memory->symbols, options->user_code);
     model->memory->stacks[model->process_count - 1] = b.stacks;
     b.p->events = b.replay.events;
@@ -488,50 +532,22 @@ static int add_process(struct vt_model *model, const char *path,
     uint32_t *index = take_sites(&b);
     take_objects(&b);
     take_devices(&b, index);
-    struct vt_oom_sources ooms = {&b.log,   &b.replay, b.clock, index,
-                                  b.stacks, b.classes, window,  options->device};
+    struct vt_oom_sources ooms = {&b.log,   &b.replay, b.clock,  index,
+                                  b.stacks, b.classes, b.window, options->device};
     vt_oom_find(&ooms, b.p);
     struct vt_owner_names *names = vt_owner_names_open(&b.log, model->memory->symbols);
     model->memory->owners[model->process_count - 1] = names;
     struct vt_owners_sources owners = {&b.log, &b.replay, b.clock,
                                        index,  names,     model->memory->symbols};
     vt_owners_take(&owners, b.p);
-    vt_phases_take(&b.log, &b.replay, b.clock, window, b.p);
-    uint64_t end =
-        b.log.header.exit_ticks > b.log.last_ticks && b.log.header.exit_ticks < window.until
-            ? b.log.header.exit_ticks
-            : b.log.last_ticks;
-    if (end > window.until)
-        end = window.until;
-    while (iterations.count && iterations.begins[iterations.count - 1] > end)
-        iterations.count--;
-    vt_lifetime_measure(&b.replay, b.clock, end, index, b.p);
-    vt_growth_find(&b.replay, &history, &iterations, b.clock, end, index, b.p);
-    vt_tests_take(&b.replay, index, b.p);
-    vt_in_step_adopt(&b.replay, &history, b.clock, index, b.p);
-    vt_stacks_notes(b.stacks, b.p);
-    take_owner(&b);
-    note_replay(&b);
-    bool scanned = b.log.scan.word && b.p->window_until == VT_UNKNOWN;
-    b.p->scan_bytes = scanned ? b.log.scan.bytes : VT_UNKNOWN;
-    b.p->scan_ns = scanned ? b.log.scan.ns : VT_UNKNOWN;
-    vt_verdicts_give(b.p);
-    vt_sawtooth_tell(b.p);
-    vt_leaks_gather(&history, index, b.p);
-    vt_owners_tell(b.p);
-    vt_advice_add(b.p);
-    vt_oom_explain(&ooms, b.p);
-    vt_oom_try_settings(&ooms, b.p);
-    vt_oom_advise(b.p);
+    vt_phases_take(&b.log, &b.replay, b.clock, b.window, b.p);
+    judge(&b, index, &ooms);
     if (options->timeline) {
-        struct vt_observe_sources pictures = {&b.log, &b.replay, b.clock, index, window};
+        struct vt_observe_sources pictures = {&b.log, &b.replay, b.clock, index, b.window, b.end};
         error = vt_observe_run(&pictures, options->timeline, b.p, message);
     }
     free(index);
-    vt_history_close(&history);
-    vt_phases_iterations_free(&iterations);
-    vt_replay_free(&b.replay);
-    vt_log_close(&b.log);
+    close_run(&b);
     return error;
 }
 

@@ -214,13 +214,10 @@ static void number_sites(struct vt_course_maker *m, const uint32_t *number) {
 struct vt_course_maker *vt_course_begin(const struct vt_observe_sources *sources,
                                         const struct vt_process *p) {
     struct vt_course_maker *m = vt_alloc(1, sizeof *m);
-    const struct vt_log *log = sources->log;
     m->sources = sources;
     m->process = p;
     m->begin = sources->window.since;
-    m->end = log->header.exit_ticks > log->last_ticks ? log->header.exit_ticks : log->last_ticks;
-    if (m->end > sources->window.until)
-        m->end = sources->window.until;
+    m->end = sources->end;
     if (m->end < m->begin)
         m->end = m->begin;
     bool *leaks = vt_alloc(p->site_count, sizeof *leaks), host = false;

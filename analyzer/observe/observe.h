@@ -23,6 +23,7 @@ struct vt_observe_sources {
     struct vt_clock clock;
     const uint32_t *index; /* from its sites to vt_process.sites; VT_NO_SITE: filtered out */
     struct vt_window window;
+    uint64_t end; /* ticks: of the run, or of the window */
 };
 
 /* Fills process->timeline with `parts` (enum vt_timeline_part). The process's sites, leaks, devices
