@@ -74,7 +74,9 @@ static void print_frame(FILE *out, uint64_t word) {
 /* Prints an array, or the part that a field counts. */
 static void print_bytes(FILE *out, enum vt_record_show show, const char *label,
                         const uint8_t *bytes, size_t length) {
-    if (show == VT_SHOW_TEXT) {
+    if (show == VT_SHOW_NOT) {
+        return;
+    } else if (show == VT_SHOW_TEXT) {
         print_text(out, label, bytes, length);
     } else if (show == VT_SHOW_BYTES) {
         fprintf(out, " %s=", label);
