@@ -157,6 +157,17 @@ make_checkers() {
     ) >/dev/null 2>&1
 }
 
+# A browser for the tests of HTML reports, and what drives it. Tests skip where it cannot be had, so nothing here is an
+# error; it is tried once.
+make_browser() {
+    have cmd:chromium && have cmd:chromedriver || [ -e "$checkers/tried-browser" ] && return
+    command -v apt-get >/dev/null 2>&1 || return
+    echo "setup: installing chromium chromium-driver" >&2
+    mkdir -p "$checkers" && touch "$checkers/tried-browser"
+    (become_root chromium chromium-driver && { apt -y install chromium chromium-driver ||
+        { apt update && apt -y install chromium chromium-driver; }; }) >/dev/null 2>&1
+}
+
 # A Python that has PyTorch built for CUDA: PYTHON, python3, or that of build/frameworks. Importing torch takes seconds, so
 # its file of versions is asked.
 find_torch() {
@@ -249,7 +260,7 @@ build | demo | test | unit | check | bench)
         echo "setup: installed, but still not found: ${want% }" >&2
         exit 1
     fi
-    case " $* " in *" test "*) make_checkers ;; esac
+    case " $* " in *" test "*) make_checkers; make_browser ;; esac
     case " $* " in *" test "* | *" check "*) make_clang_format ;; esac
     exit 0
     ;;

@@ -1,13 +1,465 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The flame graph of call stacks: live, peak, allocated or leaked bytes.
+ * The flame graph: which calls hold the memory. A frame is as wide as the bytes allocated below it; the
+ * outermost frame is at the top, or, inverted, the one that allocated. Wide frames are elements, so they can
+ * be read and reached; narrow ones are painted on a canvas under them, and those of less than half a pixel
+ * become one strip. page.js draws it when its tab is opened.
  */
 "use strict";
 
-vt.part({
-    id: "flame", title: "Flame graph", order: 11, tab: true,
-    wanted: page => page.sites.length > 0,
-    draw: function (panel, page) {
-        panel.append(vt.el("p", { class: "dim" }, "Flame graph: " + page.title));
-    },
-});
+(function () {
+    const ROW = 19; // pixels of a frame's height
+    const WIDE = 14; // pixels from which a frame is an element
+    const LEAST = 0.5; // pixels; narrower frames are painted as one
+
+    // What a frame's width shows: key, name, of a site.
+    const VALUES = [
+        ["live", "live at the end", site => site.live],
+        ["peak", "live at the peak", site => site.at_peak],
+        ["allocated", "allocated over the run", site => site.allocated],
+        ["leaked", "leaked", site => site.leaked],
+    ];
+
+    const isHost = site => site.layer === "host" || site.layer === "managed";
+
+    // Which sites count. A caching allocator's segments hold the blocks that have stacks of their own: only
+    // one of both is shown.
+    const MEMORY = [
+        ["use", "in use", site => !isHost(site) && !site.segments],
+        ["driver", "driver calls, with caches", site => site.layer === "driver"],
+        ["host", "pinned and managed memory", isHost],
+    ];
+
+    const KINDS = [
+        ["python-own", "your Python code"],
+        ["python", "Python"],
+        ["native-own", "your native code"],
+        ["native", "native"],
+    ];
+
+    const row = (rows, key) => rows.find(found => found[0] === key);
+    const baseOf = path => path.slice(path.lastIndexOf("/") + 1);
+    const makeNode = (frame, parent) => ({
+        frame,
+        parent,
+        depth: parent ? parent.depth + 1 : 0,
+        value: 0,
+        blocks: 0,
+        sites: [],
+        children: new Map(),
+    });
+
+    // The tree of all sites that count, by their stacks.
+    function grow(page, state) {
+        const value = row(VALUES, state.value)[2],
+            counts = row(MEMORY, state.memory)[2];
+        const blocksOf = { live: site => site.live_n, allocated: site => site.allocs }[state.value];
+        const root = makeNode(null, null);
+        page.sites.forEach((site, index) => {
+            const bytes = value(site) || 0;
+            if (bytes <= 0 || !counts(site) || (state.device !== null && site.device !== state.device)) return;
+            const path = (site.stack || []).filter(frame => state.native || frame.py || frame.own);
+            if (!state.inverted) path.reverse();
+            if (!path.length) path.push(null);
+            const add = node => {
+                node.value += bytes;
+                node.blocks = blocksOf ? node.blocks + blocksOf(site) : null;
+                node.sites.push(index);
+                return node;
+            };
+            path.reduce((node, frame) => {
+                if (!node.children.has(frame)) node.children.set(frame, makeNode(frame, node));
+                return add(node.children.get(frame));
+            }, add(root));
+        });
+        return root;
+    }
+
+    function childrenOf(node) {
+        if (!node.sorted) node.sorted = Array.from(node.children.values()).sort((a, b) => b.value - a.value);
+        return node.sorted;
+    }
+
+    // The frames that a text or regular expression matches; what is no regular expression is looked for as it
+    // stands. null: no text.
+    function matching(frames, text) {
+        if (!text) return null;
+        let pattern;
+        try {
+            pattern = new RegExp(text, "i");
+        } catch (fault) {
+            pattern = new RegExp(text.replace(/[.*+?^${}()|[\]\\]/g, "\\$&"), "i");
+        }
+        const found = new Set();
+        for (const frame of frames) {
+            const place = frame.file && frame.line ? frame.file + ":" + frame.line : frame.file;
+            if ([frame.f, place, frame.module].some(word => word && pattern.test(word))) found.add(frame);
+        }
+        return found;
+    }
+
+    class Flame {
+        constructor(panel, page) {
+            this.page = page;
+            this.state = { value: "live", memory: "use", device: null, inverted: false, native: true };
+            this.rows = [];
+            this.matched = null;
+            this.marked = new Set();
+            const any = (memory, value) => page.sites.some(site => row(MEMORY, memory)[2](site) && value(site) > 0);
+            if (!any("use", site => site.allocated)) this.state.memory = "host";
+            const first = VALUES.find(([, , value]) => any(this.state.memory, value));
+            if (first) this.state.value = first[0];
+            this.makeControls(panel);
+            this.makeArea(panel);
+            this.rebuild();
+        }
+
+        /* --- the elements around it --- */
+
+        makeControls(panel) {
+            const { sites } = this.page,
+                { state } = this;
+            const set = key => value => {
+                state[key] = value;
+                this.rebuild();
+            };
+            const tools = vt.el("div", { class: "tools" });
+            tools.append(vt.picker("bytes", VALUES, state.value, set("value"), { class: "flame-value" }));
+            if (sites.some(site => isHost(site) || site.segments)) {
+                tools.append(vt.picker("memory", MEMORY, state.memory, set("memory"), { class: "flame-memory" }));
+            }
+            const devices = Array.from(
+                new Set(sites.filter(site => !isHost(site)).map(site => site.device))
+            ).sort();
+            if (devices.length > 1) {
+                const rows = [[null, "all"], ...devices.map(device => [device, vt.deviceName(device)])];
+                tools.append(vt.picker("device", rows, null, set("device"), { class: "flame-device" }));
+            }
+            tools.append(
+                vt.tick("inverted", state.inverted, set("inverted"), { class: "flame-inverted" }),
+                vt.tick("native frames", state.native, set("native"), { class: "flame-native" })
+            );
+            this.makeSearch(tools);
+            const keys = KINDS.map(([kind, text]) =>
+                vt.el("span", null, vt.el("i", { class: "key f-" + kind }), text)
+            );
+            panel.append(tools, vt.el("div", { class: "legend" }, keys));
+        }
+
+        makeSearch(tools) {
+            this.input = vt.el("input", {
+                type: "search",
+                class: "flame-search",
+                placeholder: "search: text or regex ( / )",
+                "aria-label": "search frames",
+            });
+            this.found = vt.el("span", { class: "dim flame-found", role: "status" });
+            this.back = vt.el(
+                "button",
+                { type: "button", class: "flame-back", onclick: () => this.zoomTo(this.root) },
+                "show all"
+            );
+            this.input.addEventListener("input", () => {
+                this.matched = matching(this.page.frames, this.input.value.trim());
+                this.draw();
+            });
+            this.input.addEventListener("keydown", event => {
+                if (event.key === "Escape") this.leave();
+                else if (event.key !== "Enter") return;
+                this.area.focus();
+                event.preventDefault();
+                event.stopPropagation();
+            });
+            tools.append(this.input, this.found, this.back);
+            vt.key("/", "search the flame graph", () => {
+                vt.open("flame", true);
+                this.input.focus({ preventScroll: true });
+            });
+        }
+
+        makeArea(panel) {
+            this.area = vt.el("div", { class: "flame", tabindex: "0", role: "tree", "aria-label": "flame graph" });
+            this.canvas = vt.el("canvas", { "aria-hidden": "true" });
+            this.boxes = vt.el("div", {});
+            this.detail = vt.el("div", { class: "flame-detail dim", "aria-live": "polite" });
+            this.area.append(this.canvas, this.boxes);
+            panel.append(this.detail, this.area);
+            this.area.addEventListener("click", event => {
+                const node = this.nodeAt(event);
+                if (node) this.zoomTo(node);
+            });
+            this.area.addEventListener("mousemove", event => this.tip(event));
+            this.area.addEventListener("mouseleave", () => vt.tooltip(null, []));
+            this.area.addEventListener("keydown", event => this.key(event));
+        }
+
+        /* --- words --- */
+
+        nameOf(node) {
+            if (!node.parent) return row(VALUES, this.state.value)[1] + ": " + vt.bytes(node.value);
+            const { frame } = node;
+            if (!frame) return "no frame is known";
+            return frame.f || (frame.module ? "in " + baseOf(frame.module) : "unknown");
+        }
+
+        placeOf(node) {
+            const { frame } = node;
+            if (!frame) return "";
+            if (frame.file) return frame.line ? frame.file + ":" + frame.line : frame.file;
+            return frame.module || "";
+        }
+
+        labelOf(node) {
+            const { frame } = node;
+            return frame && frame.file ? this.nameOf(node) + "  " + baseOf(this.placeOf(node)) : this.nameOf(node);
+        }
+
+        kindOf(node) {
+            const { frame } = node;
+            return frame ? (frame.py ? "python" : "native") + (frame.own ? "-own" : "") : "none";
+        }
+
+        emptyText() {
+            if (this.state.value === "leaked") return "Nothing here leaked.";
+            if (this.state.value === "live")
+                return "Nothing here was live at the end: look at the peak, or at all that was allocated.";
+            return "Nothing here was allocated.";
+        }
+
+        /* --- drawing --- */
+
+        rebuild() {
+            this.root = grow(this.page, this.state);
+            this.zoom = this.root;
+            this.focus = null;
+            this.mark();
+            this.draw();
+        }
+
+        // Gives each frame that is seen its place: the zoomed one and those above it have the whole width.
+        layout(width) {
+            this.rows = [];
+            for (let node = this.zoom.parent; node; node = node.parent) {
+                Object.assign(node, { x: 0, width, strip: null });
+                this.rows[node.depth] = [node];
+            }
+            const place = (node, x, wide) => {
+                Object.assign(node, { x, width: wide, strip: null });
+                if (!this.rows[node.depth]) this.rows[node.depth] = [];
+                this.rows[node.depth].push(node);
+                let at = x,
+                    left = node.value;
+                for (const child of childrenOf(node)) {
+                    const part = (wide * child.value) / node.value;
+                    if (part < LEAST) break; // the children after it are smaller still
+                    place(child, at, part);
+                    at += part;
+                    left -= child.value;
+                }
+                const strip = (wide * left) / node.value;
+                if (strip >= LEAST && at > x) node.strip = { x: at, width: strip };
+            };
+            place(this.zoom, 0, width);
+        }
+
+        draw() {
+            this.back.hidden = this.zoom === this.root;
+            if (!this.root.value) {
+                this.rows = [];
+                this.boxes.replaceChildren(vt.el("p", { class: "empty" }, this.emptyText()));
+                this.canvas.height = 0;
+                this.area.style.height = "60px";
+                this.found.textContent = this.detail.textContent = "";
+                return;
+            }
+            this.layout(Math.max(100, this.area.clientWidth));
+            this.paint();
+            this.share();
+            this.describe(this.focus || this.zoom);
+        }
+
+        isMarked(node) {
+            return this.marked.has(node) || (this.matched !== null && this.matched.has(node.frame));
+        }
+
+        paint() {
+            const width = Math.max(100, this.area.clientWidth),
+                height = this.rows.length * ROW + 2;
+            this.area.style.height = height + "px";
+            const ink = vt.canvas(this.canvas, width, height);
+            const colours = { match: vt.colour("f-match"), none: vt.colour("idle") };
+            for (const [kind] of KINDS) colours[kind] = vt.colour("f-" + kind);
+            const pale = this.matched !== null || this.marked.size > 0;
+            const boxes = [];
+            for (const line of this.rows) {
+                for (const node of line) {
+                    const marked = this.isMarked(node),
+                        y = node.depth * ROW;
+                    if (node.width >= WIDE) boxes.push(this.box(node, marked, pale));
+                    else {
+                        ink.globalAlpha = pale && !marked ? 0.4 : 1;
+                        ink.fillStyle = marked ? colours.match : colours[this.kindOf(node)];
+                        ink.fillRect(node.x, y, Math.max(node.width - 0.4, 0.4), ROW - 1);
+                    }
+                    if (!node.strip) continue;
+                    ink.globalAlpha = 0.5;
+                    ink.fillStyle = colours.none;
+                    ink.fillRect(node.strip.x, y + ROW, node.strip.width, ROW - 1);
+                }
+            }
+            this.boxes.replaceChildren(...boxes);
+        }
+
+        box(node, marked, pale) {
+            const label = this.labelOf(node);
+            const classes = ["frame", "f-" + this.kindOf(node)];
+            if (marked) classes.push("match");
+            else if (pale) classes.push("other");
+            if (node === this.focus) classes.push("focus");
+            if (node.depth < this.zoom.depth) classes.push("outer");
+            const spoken = label + ", " + vt.bytes(node.value) + ", " + vt.share(node.value, this.root.value);
+            const box = vt.el(
+                "div",
+                { class: classes.join(" "), role: "treeitem", "aria-label": spoken },
+                node.width > 30 ? label : null
+            );
+            box.style.left = node.x + "px";
+            box.style.width = Math.max(1, node.width - 1) + "px";
+            box.style.top = node.depth * ROW + "px";
+            return box;
+        }
+
+        // Says how much the matching frames hold. A match inside another holds the same bytes again.
+        share() {
+            let bytes = 0,
+                count = 0;
+            const walk = (node, inside) => {
+                const hit = this.matched.has(node.frame);
+                if (hit) count++;
+                if (hit && !inside) bytes += node.value;
+                node.children.forEach(child => walk(child, inside || hit));
+            };
+            if (this.matched) walk(this.zoom, false);
+            if (!this.matched) this.found.textContent = "";
+            else if (!count) this.found.textContent = "no frame matches";
+            else
+                this.found.textContent =
+                    `${vt.count(count)} ${count === 1 ? "frame" : "frames"}: ${vt.share(bytes, this.zoom.value)}, ` +
+                    vt.bytes(bytes);
+        }
+
+        describe(node) {
+            const parts = [this.nameOf(node), this.placeOf(node)];
+            if (node.parent) parts.push(vt.bytes(node.value), vt.share(node.value, this.root.value));
+            this.detail.textContent = parts.filter(part => part).join("   ");
+        }
+
+        tip(event) {
+            const node = this.nodeAt(event);
+            if (!node) return vt.tooltip(event, []);
+            const pairs = [
+                ["bytes", vt.bytes(node.value)],
+                ["share", vt.share(node.value, this.root.value)],
+            ];
+            if (node.parent) pairs.unshift(["at", this.placeOf(node) || "unknown"]);
+            if (node.blocks !== null)
+                pairs.push([this.state.value === "live" ? "blocks" : "allocations", vt.count(node.blocks)]);
+            pairs.push(["call sites", vt.count(node.sites.length)]);
+            return vt.tipOf(event, this.nameOf(node), pairs);
+        }
+
+        /* --- going through it --- */
+
+        nodeAt(event) {
+            const box = this.area.getBoundingClientRect();
+            const x = event.clientX - box.left;
+            const line = this.rows[Math.floor((event.clientY - box.top) / ROW)] || [];
+            return line.find(node => x >= node.x && x < node.x + node.width) || null;
+        }
+
+        zoomTo(node) {
+            this.zoom = this.focus = node;
+            this.mark();
+            this.draw();
+            this.choosing = true;
+            vt.select({ line: node === this.root ? null : vt.commonLine(this.page, node.sites), owner: null });
+            this.choosing = false;
+        }
+
+        focusOn(node) {
+            if (!node) return;
+            this.focus = node;
+            // A frame that is not seen is brought into sight by zooming out, or into the one above it.
+            const seen = () => (this.rows[node.depth] || []).includes(node);
+            if (!seen()) this.zoom = node.parent || node;
+            this.draw();
+            if (!seen()) {
+                this.zoom = node;
+                this.draw();
+            }
+            const box = this.boxes.querySelector(".focus");
+            if (box) box.scrollIntoView({ block: "nearest" });
+        }
+
+        key(event) {
+            const at = this.focus || this.zoom;
+            const beside = by => {
+                const all = at.parent ? childrenOf(at.parent) : [at];
+                return all[all.indexOf(at) + by];
+            };
+            const keys = {
+                ArrowDown: () => this.focusOn(childrenOf(at)[0]),
+                ArrowUp: () => this.focusOn(at.parent),
+                ArrowLeft: () => this.focusOn(beside(-1)),
+                ArrowRight: () => this.focusOn(beside(1)),
+                Home: () => this.focusOn(this.root),
+                Enter: () => this.zoomTo(at),
+                Escape: () => this.leave(),
+            };
+            if (!keys[event.key] || event.ctrlKey || event.altKey || event.metaKey) return;
+            keys[event.key]();
+            event.preventDefault();
+            event.stopPropagation();
+        }
+
+        // Escape: the search first, then the zoom.
+        leave() {
+            if (this.matched !== null) {
+                this.input.value = "";
+                this.matched = null;
+                this.draw();
+            } else if (this.zoom !== this.root) this.zoomTo(this.root);
+        }
+
+        // Marks the way to the sites that were chosen elsewhere.
+        mark(sites) {
+            this.marked = new Set();
+            if (!sites || !sites.size) return;
+            const walk = node => {
+                if (!node.sites.some(site => sites.has(site))) return;
+                if (node.parent) this.marked.add(node);
+                node.children.forEach(walk);
+            };
+            walk(this.root);
+        }
+
+        select(selection, changed) {
+            if (this.choosing || !changed.some(key => ["site", "line", "owner"].includes(key))) return;
+            this.mark(vt.markedSites(this.page, selection));
+            this.draw();
+        }
+
+        resize() {
+            this.draw();
+        }
+    }
+
+    vt.part({
+        id: "flame",
+        title: "Flame graph",
+        order: 11,
+        tab: true,
+        wanted: page => page.sites.length > 0,
+        draw: (panel, page) => new Flame(panel, page),
+    });
+})();

@@ -6,7 +6,8 @@
 "use strict";
 
 (function () {
-    const data = JSON.parse(document.getElementById("data").textContent);
+    /* Characters that turn the direction of text would write a name over what stands beside it. */
+    const data = JSON.parse(document.getElementById("data").textContent.replace(/[\u202a-\u202e\u2066-\u2069]/g, "\ufffd"));
     const body = document.body;
     let tabs = [];
 
