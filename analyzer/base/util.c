@@ -190,6 +190,16 @@ void vt_string_add(struct vt_string *s, const char *text) {
     vt_string_add_bytes(s, text, strlen(text));
 }
 
+void vt_string_add_utf8(struct vt_string *s, const char *text) {
+    for (size_t left = strlen(text); left;) {
+        unsigned bytes = vt_utf8_length(text, left);
+        vt_string_add_bytes(s, bytes ? text : "\xef\xbf\xbd", bytes ? bytes : 3);
+        bytes = bytes ? bytes : 1;
+        text += bytes;
+        left -= bytes;
+    }
+}
+
 void vt_string_format(struct vt_string *s, const char *format, ...) {
     va_list args;
     va_start(args, format);

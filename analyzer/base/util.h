@@ -109,6 +109,7 @@ struct vt_string {
 };
 void vt_string_add(struct vt_string *s, const char *text);
 void vt_string_add_bytes(struct vt_string *s, const char *bytes, size_t length);
+void vt_string_add_utf8(struct vt_string *s, const char *text); /* what is not UTF-8 as U+FFFD */
 void vt_string_format(struct vt_string *s, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 void vt_string_free(struct vt_string *s);

@@ -8,6 +8,8 @@
  *
  *     formats below   the list; one file fmt_NAME.c each
  *     samples.h       the memory of a model as samples, each with its call stack
+ *     pytorch.h       a device's memory as PyTorch's snapshots have it
+ *     pickle.h        a writer of Python pickles
  */
 #ifndef VRAMTRACE_ANALYZER_EXPORT_H
 #define VRAMTRACE_ANALYZER_EXPORT_H
@@ -47,5 +49,6 @@ bool vt_export_has(const struct vt_model *model, enum vt_export_value value);
 
 int vt_export_folded_write(const struct vt_model *, const struct vt_export_options *, FILE *);
 int vt_export_csv_write(const struct vt_model *, const struct vt_export_options *, FILE *);
+int vt_export_pytorch_write(const struct vt_model *, const struct vt_export_options *, FILE *);
 
 #endif

@@ -78,7 +78,7 @@ struct vt_map_piece {
 struct vt_map_region {
     uint64_t address, bytes;
     uint32_t site; /* of the driver allocation; VT_NO_SITE: unknown, or mapped from several */
-    bool segment;
+    bool segment, mapped;  /* mapped: of physical memory, piece by piece */
     uint32_t first, count; /* of vt_address_map.pieces */
 };
 
@@ -103,7 +103,9 @@ struct vt_change {
     uint32_t thread;
     uint8_t layer, device; /* as in vt_site */
     bool alloc;
-    bool segment; /* driver memory that a caching allocator used as a segment */
+    bool segment;  /* driver memory that a caching allocator used as a segment */
+    bool unplaced; /* physical memory: `address` is a number, mappings give it an address */
+    bool mapping; /* physical memory is mapped to an address (alloc) or unmapped: no bytes change */
 };
 
 #define VT_CHANGES 100000 /* the most that are kept: the last ones */

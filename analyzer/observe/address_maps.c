@@ -101,7 +101,7 @@ uint64_t vt_maps_next(const struct vt_maps_maker *m) {
 /* Driver memory at one address. */
 struct place {
     uint64_t start, end, key;
-    bool segment;
+    bool segment, mapped;
 };
 
 struct drawing {
@@ -138,12 +138,13 @@ static struct place *find_places(const struct vt_replay *r, unsigned device, uin
         while (vt_segments_region(r->segments, &at, &region))
             if (region.device == device) {
                 VT_GROW(places, *count, room);
-                places[(*count)++] = (struct place){region.start, region.end, region.key, true};
+                places[(*count)++] =
+                    (struct place){region.start, region.end, region.key, true, region.mapped};
             }
         for (at = 0; (s = vt_segments_next(r->segments, &at));)
             if (s->device == device && !s->holds) {
                 VT_GROW(places, *count, room);
-                places[(*count)++] = (struct place){s->start, s->end, s->key, false};
+                places[(*count)++] = (struct place){s->start, s->end, s->key, false, s->mapped};
             }
     } else {
         const struct vt_address *e;
@@ -152,8 +153,8 @@ static struct place *find_places(const struct vt_replay *r, unsigned device, uin
                 vt_kind_layer(e->kind) == VT_LAYER_DRIVER &&
                 vt_replay_site_of(r, e)->device == device) {
                 VT_GROW(places, *count, room);
-                places[(*count)++] =
-                    (struct place){vt_address_of(e), vt_address_of(e) + e->size, e->key, false};
+                places[(*count)++] = (struct place){vt_address_of(e), vt_address_of(e) + e->size,
+                                                    e->key, false, false};
             }
     }
     return places;
@@ -216,6 +217,7 @@ static void draw_region(struct drawing *d, const struct place *place) {
                                      .bytes = place->end - place->start,
                                      .site = site,
                                      .segment = place->segment,
+                                     .mapped = place->mapped,
                                      .first = map->piece_count};
     if (place->segment)
         draw_pieces(d, place);

@@ -22,20 +22,23 @@ struct maker {
 
 /* --- the last changes --- */
 
-static void ring_add(struct maker *m, const struct vt_replay *r, const struct vt_observed *o) {
+static void ring_add(struct maker *m, const struct vt_observed *o, unsigned layer, bool mapping) {
     struct ring *ring = m->ring;
+    bool known = o->site != VT_NO_SITE;
     if (ring->count < VT_CHANGES)
         VT_GROW(ring->changes, ring->count, ring->room);
     ring->changes[ring->count++ % VT_CHANGES] = (struct vt_change){
         .at = vt_clock_ns(m->sources->clock, o->ticks),
         .address = o->address,
         .bytes = o->bytes,
-        .site = m->sources->index[o->site],
+        .site = known ? m->sources->index[o->site] : VT_NO_SITE,
         .thread = o->thread,
-        .layer = r->sites[o->site].layer,
-        .device = r->sites[o->site].device,
+        .layer = (uint8_t)layer,
+        .device = (uint8_t)o->device,
         .alloc = o->alloc,
-        .segment = m->sources->replay->sites[o->site].segments,
+        .segment = known && m->sources->replay->sites[o->site].segments,
+        .unplaced = o->kind == VT_KIND_PHYSICAL && !mapping,
+        .mapping = mapping,
     };
 }
 
@@ -67,7 +70,14 @@ static void on_change(void *context, const struct vt_replay *r, const struct vt_
     if (m->courses)
         vt_course_change(m->courses, r, o);
     if (m->ring && m->sources->index[o->site] != VT_NO_SITE)
-        ring_add(m, r, o);
+        ring_add(m, o, r->sites[o->site].layer, false);
+}
+
+static void on_map(void *context, const struct vt_replay *r, const struct vt_observed *o) {
+    struct maker *m = context;
+    (void)r;
+    if (m->ring && (o->site == VT_NO_SITE || m->sources->index[o->site] != VT_NO_SITE))
+        ring_add(m, o, VT_LAYER_DRIVER, true);
 }
 
 static void on_stop(struct vt_observer *observer, const struct vt_replay *r) {
@@ -84,6 +94,7 @@ int vt_observe_run(const struct vt_observe_sources *sources, unsigned parts, str
     struct vt_observer observer = {.context = &m,
                                    .begin = on_begin,
                                    .change = on_change,
+                                   .map = on_map,
                                    .stop = on_stop,
                                    .stop_at = UINT64_MAX};
     p->timeline = m.timeline;

@@ -12,8 +12,9 @@
 /* An allocation or a free, as it enters the books. */
 struct vt_observed {
     uint64_t ticks, address, bytes;
-    uint32_t site; /* index in vt_replay.sites */
+    uint32_t site; /* index in vt_replay.sites; of a mapping VT_NO_SITE: unknown */
     uint32_t thread;
+    unsigned kind, device;
     bool alloc;
 };
 
@@ -22,6 +23,9 @@ struct vt_observer {
     /* The window begins: the books have what is live. Not called where the whole run is replayed. */
     void (*begin)(void *context, const struct vt_replay *replay, uint64_t ticks);
     void (*change)(void *context, const struct vt_replay *replay, const struct vt_observed *change);
+    /* Physical memory, which was a change when it was created, is mapped to an address (`alloc`) or
+     * unmapped. */
+    void (*map)(void *context, const struct vt_replay *replay, const struct vt_observed *mapping);
     /* Called before the first event past `stop_at`; sets the next one. */
     void (*stop)(struct vt_observer *observer, const struct vt_replay *replay);
     uint64_t stop_at; /* ticks; UINT64_MAX: never */

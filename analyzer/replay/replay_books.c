@@ -80,7 +80,7 @@ static inline __attribute__((always_inline)) void take_off_now(struct vt_walk *w
         vt_history_freed(w->history, origin->site, history, entry->sample, size, bytes - size,
                          count - 1);
     } else {
-        vt_walk_tell(w, vt_address_of(entry), size, origin->site, false);
+        vt_walk_tell(w, vt_address_of(entry), size, origin->site, entry->kind, false);
     }
     if (w->context_end) {
         site->went_bytes += size;
@@ -228,7 +228,7 @@ void vt_walk_alloc(struct vt_walk *w, const struct vt_event *a) {
                           site->alloc_count);
         sample = vt_history_kept(w->history, history, site->live_count + 1, size);
     } else {
-        vt_walk_tell(w, address, size, origin->site, true);
+        vt_walk_tell(w, address, size, origin->site, kind, true);
     }
     *entry = (struct vt_address){.key = key,
                                  .size = size,
@@ -288,18 +288,39 @@ void vt_walk_free(struct vt_walk *w, const struct vt_event *f) {
     vt_addresses_remove(&r->live, slot);
 }
 
+static void tell_mapping(const struct vt_walk *w, const struct vt_rec_map *m,
+                         const struct vt_address *physical, unsigned device) {
+    const struct vt_observer *o = w->observer;
+    if (!o || !o->map || w->window_waits)
+        return;
+    o->map(
+        o->context, w->r,
+        &(struct vt_observed){.ticks = w->now,
+                              .address = m->address,
+                              .bytes = m->size,
+                              .site = physical ? vt_replay_site_index(w->r, physical) : VT_NO_SITE,
+                              .thread = w->tid,
+                              .kind = VT_KIND_PHYSICAL,
+                              .device = device,
+                              .alloc = m->number});
+}
+
 void vt_walk_map(struct vt_walk *w, const struct vt_rec_map *m) {
     struct vt_replay *r = w->r;
     uint64_t key = vt_address_key(m->number, VT_SPACE_OBJECT), ticks = vt_when_ticks(m->when);
     if (!r->segments)
         begin_framework(w);
     if (!m->number) {
+        const struct vt_segment *s = vt_segments_with(r->segments, m->address);
+        if (s)
+            tell_mapping(w, m, vt_addresses_find(&r->live, s->key), s->device);
         vt_segments_unmap(r->segments, m->address, m->address + m->size, ticks, lose_block, w);
         return;
     }
     const struct vt_address *physical = vt_addresses_find(&r->live, key);
     unsigned device = physical ? vt_replay_site_of(r, physical)->device : vt_when_device(m->when);
     vt_segments_add(r->segments, m->address, m->size, key, device, true, ticks);
+    tell_mapping(w, m, physical, device);
     if (w->fails.pending)
         vt_fails_succeeded(&w->fails, r, w->tid, m->size, ticks);
 }

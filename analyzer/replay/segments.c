@@ -111,6 +111,10 @@ static struct vt_segment *segment_with(const struct vt_segments *f, uint64_t add
     return address < s->end ? s : NULL;
 }
 
+const struct vt_segment *vt_segments_with(const struct vt_segments *f, uint64_t address) {
+    return segment_with(f, address);
+}
+
 static void insert_leaf(struct vt_segments *f, size_t at, struct leaf *leaf) {
     VT_GROW(f->leaves, f->leaf_count, f->leaf_room);
     memmove(f->leaves + at + 1, f->leaves + at, (f->leaf_count - at) * sizeof *f->leaves);

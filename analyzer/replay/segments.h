@@ -105,6 +105,8 @@ bool vt_segments_region(const struct vt_segments *f, size_t *at, struct vt_regio
 /* The next driver allocation by address, segment or not; adjacent mappings are not one here. *at: 0
  * at first. NULL: no more. Valid until the next change. */
 const struct vt_segment *vt_segments_next(const struct vt_segments *f, size_t *at);
+/* The driver allocation that contains an address. NULL: none. Valid until the next change. */
+const struct vt_segment *vt_segments_with(const struct vt_segments *f, uint64_t address);
 /* The end of the piece that begins at `start`, and whether it is a block. 0: none begins there. */
 uint64_t vt_segments_piece(const struct vt_segments *f, uint64_t start, bool *block);
 /* Bytes of segments that are wholly idle: what the allocator could return to the driver. */

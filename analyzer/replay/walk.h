@@ -137,7 +137,7 @@ void vt_walk_sample(struct vt_walk *w, const struct vt_rec_sample *s);
 
 /* Tells the observer, if there is one, of an allocation or a free at w->now. */
 static inline void vt_walk_tell(const struct vt_walk *w, uint64_t address, uint64_t bytes,
-                                uint32_t site, bool alloc) {
+                                uint32_t site, unsigned kind, bool alloc) {
     if (w->observer && !w->window_waits)
         w->observer->change(w->observer->context, w->r,
                             &(struct vt_observed){.ticks = w->now,
@@ -145,6 +145,8 @@ static inline void vt_walk_tell(const struct vt_walk *w, uint64_t address, uint6
                                                   .bytes = bytes,
                                                   .site = site,
                                                   .thread = w->tid,
+                                                  .kind = kind,
+                                                  .device = w->r->sites[site].device,
                                                   .alloc = alloc});
 }
 
