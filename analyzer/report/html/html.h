@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The parts of the HTML format, for its files: html.c writes the page, html_data.c a process as JSON,
+ * The parts of the HTML format, for its files: html.c writes the page, html_data.c a process as JSON, html_words.c the sentences,
  * html_sites.c call sites with their stacks, html_owners.c snapshots, html_time.c what a timeline has.
  *
  * The data is bounded, whatever the log has: what is left out is counted. It names call sites by their
@@ -61,7 +61,9 @@ void vt_html_site(const struct vt_html *h, const char *name, uint32_t site);
 /* A device's number; null: unknown; "host": of pinned and managed memory. */
 void vt_html_device(struct vt_json *j, const char *name, unsigned device);
 
-/* --- html_owners.c, html_time.c --- */
+/* --- html_words.c, html_owners.c, html_time.c --- */
+
+void vt_html_words(struct vt_html *h);
 
 void vt_html_snapshots(struct vt_html *h);
 void vt_html_courses(struct vt_html *h);

@@ -74,6 +74,7 @@ static void apart(struct vt_json *j, const char *name, const struct vt_apart *a)
 static void leaks(struct vt_html *h) {
     const struct vt_process *p = h->process;
     struct vt_json *j = h->json;
+    uint64_t sum = 0;
     vt_json_open(j, "leaks", '[');
     for (uint32_t i = 0; i < p->leak_count && i < LEAKS; i++) {
         const struct vt_leak *l = &p->leaks[i];
@@ -91,7 +92,10 @@ static void leaks(struct vt_html *h) {
         vt_json_close(j, '}');
     }
     vt_json_close(j, ']');
+    for (uint32_t i = 0; i < p->leak_count; i++)
+        sum += vt_amount_of_leak(p, &p->leaks[i]).bytes;
     vt_json_number(j, "leak_count", p->leak_count);
+    vt_json_number(j, "leaked", sum);
 }
 
 static void ooms(struct vt_html *h) {
@@ -166,6 +170,7 @@ void vt_html_process(struct vt_html *h) {
     vt_html_sites_choose(h);
     vt_json_open(j, NULL, '{');
     head(h);
+    vt_html_words(h);
     devices(h);
     apart(j, "pinned", &h->process->pinned);
     apart(j, "managed", &h->process->managed);

@@ -116,6 +116,7 @@
 
     /* Shows a process: all of the page is made anew. */
     function show(index) {
+        const scrolled = scrollY;
         const page = vt.decode(data.pages[index]);
         vt.page = page;
         vt.index = index;
@@ -134,6 +135,7 @@
             start();
         if (below.length)
             vt.open(below[0].id);
+        scrollTo(0, scrolled);
     }
 
     /* --- keys, size, printing --- */
@@ -199,6 +201,7 @@
     addEventListener("afterprint", () => tabs.forEach(tab => { tab.room.hidden = tab.hid; }));
 
     vt.data = data;
+    vt.showProcess = show;
     show(0);
     if (location.hash && document.getElementById(location.hash.slice(1)))
         vt.open(location.hash.slice(1), true);

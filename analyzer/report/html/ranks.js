@@ -1,13 +1,59 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Several processes side by side.
+ * Several processes or ranks side by side: what each held at its peak, holds at the end, and leaks. A click shows that
+ * process below. Also the choice in the page's head.
  */
 "use strict";
 
-vt.part({
-    id: "ranks", title: "Processes", order: 0, tab: false,
-    wanted: page => vt.data && vt.data.pages.length > 1,
-    draw: function (panel, page) {
-        panel.append(vt.el("p", { class: "dim" }, "Processes: " + page.title));
-    },
-});
+(function () {
+    const sum = (list, key) => list.reduce((all, item) => all + item[key], 0);
+
+    function figures(page) {
+        return {
+            peak: sum(page.devices, "peak") + page.pinned.peak + page.managed.peak,
+            live: sum(page.devices, "live") + page.pinned.live + page.managed.live,
+            leaked: page.leaked,
+        };
+    }
+
+    const label = page => (page.rank != null ? "rank " + page.rank + ", " : "") + "pid " + page.pid +
+        (page.host ? " on " + page.host : "");
+
+    vt.processPicker = function (data, show) {
+        if (data.pages.length < 2)
+            return null;
+        const pick = vt.el("select", { id: "process", "aria-label": "process", onchange: event => show(+event.target.value) },
+            data.pages.map((page, i) => vt.el("option", { value: i, selected: i === vt.index }, label(page))));
+        return pick;
+    };
+
+    vt.showProcess = null;
+
+    vt.part({
+        id: "ranks", title: "Processes", order: 0, tab: false,
+        wanted: () => vt.data.pages.length > 1,
+        draw: function (panel) {
+            const all = vt.data.pages.map(figures);
+            const most = { peak: 1, live: 1, leaked: 1 };
+            all.forEach(of => Object.keys(most).forEach(key => { most[key] = Math.max(most[key], of[key]); }));
+            /* of one scale, so that leaks can be held against peaks */
+            const scale = Math.max(most.peak, most.live, most.leaked);
+            const cell = (bytes, colour) => vt.el("td", { class: "bar" },
+                vt.el("i", { style: "width: " + (bytes / scale * 100).toFixed(2) + "%; background: var(--" + colour + ")" }),
+                vt.el("span", null, vt.bytes(bytes)));
+            const rows = vt.data.pages.map((page, i) => vt.el("tr", { class: i === vt.index ? "chosen" : null },
+                vt.el("th", { scope: "row" }, vt.el("button", {
+                    type: "button", class: "link", onclick: () => vt.showProcess(i), title: page.title
+                }, label(page))),
+                cell(all[i].peak, "line-0"), cell(all[i].live, "line-4"), cell(all[i].leaked, "leak"),
+                vt.el("td", { class: "name" }, page.exit)));
+            panel.append(vt.el("div", { class: "scroll" }, vt.el("table", { class: "ranks" },
+                vt.el("thead", null, vt.el("tr", null, ["process", "peak", "live at the end", "leaks", "ran"]
+                    .map(name => vt.el("th", { scope: "col" }, name)))),
+                vt.el("tbody", null, rows))));
+            if (vt.data.empty)
+                panel.append(vt.el("p", { class: "dim" }, vt.plural(vt.data.empty, "more process").replace("processs", "processes") +
+                    " allocated nothing."));
+        },
+    });
+}());

@@ -1,13 +1,173 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The lines that allocate: sortable, filterable, each expands to its stacks.
+ * The lines that allocate: sortable, filterable; each opens to its call sites with their stacks, the program's own frames
+ * emphasised. A chosen line is marked in the pictures, and one chosen there is opened here.
  */
 "use strict";
 
-vt.part({
-    id: "table", title: "Lines", order: 10, tab: true,
-    wanted: page => page.sites.length > 0,
-    draw: function (panel, page) {
-        panel.append(vt.el("p", { class: "dim" }, "Lines: " + page.title));
-    },
-});
+(function () {
+    const STEP = 200; // rows to add at a time
+    const columns = [
+        { key: "name", title: "line" },
+        { key: "verdict", title: "verdict" },
+        { key: "leaked", title: "leaked", bytes: true },
+        { key: "live", title: "live at the end", bytes: true },
+        { key: "at_peak", title: "at the peak", bytes: true },
+        { key: "allocated", title: "allocated", bytes: true },
+        { key: "allocs", title: "times", number: true },
+        { key: "frees", title: "freed", number: true },
+        { key: "where", title: "memory" },
+    ];
+    const severity = ["lost", "growing", "unfreed", "cache", "runtime", "freed"];
+
+    /* A line's figures: those of its sites together. */
+    function summary(page, line, index) {
+        const sites = line.sites.map(i => page.sites[i]);
+        const row = { index: index, name: line.name, sites: sites };
+        for (const key of ["leaked", "live", "at_peak", "allocated", "allocs", "frees"])
+            row[key] = sites.reduce((all, site) => all + site[key], 0);
+        row.verdict = sites.map(site => site.verdict).sort((a, b) => severity.indexOf(a) - severity.indexOf(b))[0];
+        row.where = [...new Set(sites.map(site => vt.deviceName(site.device) + (site.segments ? ", segments of a cache" : "")))].join(", ");
+        row.words = [row.name, row.verdict, row.where, ...sites.map(site => [site.id, site.api, site.class_name,
+            ...site.stack.map(frame => frame.f + " " + (frame.file || "") + " " + (frame.module || ""))].join(" "))]
+            .join(" ").toLowerCase();
+        return row;
+    }
+
+    function frameItem(frame) {
+        const place = frame.file ? frame.file + (frame.line ? ":" + frame.line : "") : frame.module;
+        return vt.el("li", { class: (frame.py ? "py" : "native") + (frame.own ? " own" : "") },
+            vt.el("span", { class: "function" }, frame.f), vt.el("span", { class: "place" }, place || ""),
+            frame.waits ? vt.el("span", { class: "dim" }, " (waits)") : null);
+    }
+
+    function fact(name, value) {
+        return value == null ? [] : [vt.el("dt", null, name), vt.el("dd", null, value)];
+    }
+
+    /* A call site: its numbers, and its stack. */
+    function siteBlock(site) {
+        const life = site.first == null ? null : vt.duration(site.first) + " to " + vt.duration(site.last);
+        const owners = site.owners.map(([name, bytes, count]) => vt.bytes(bytes) + " by " + name + " (" +
+            vt.plural(count, "block") + ")").join("; ");
+        return vt.el("div", { class: "site", id: "site-" + site.index },
+            vt.el("h4", null, vt.el("code", null, site.id.slice(0, Math.max(4, vt.data.id_digits))), " ", site.api || "", " ",
+                vt.el("span", { class: "verdict " + site.verdict }, site.verdict)),
+            vt.el("p", null, site.why),
+            vt.el("dl", null, fact("live", vt.bytes(site.live) + " in " + vt.plural(site.live_n, "block")),
+                fact("its peak", vt.bytes(site.peak)), fact("allocated", vt.bytes(site.allocated) + " in " + vt.plural(site.allocs,
+                    "block") + "; " + vt.count(site.frees) + " freed"), fact("allocated from", life),
+                fact("held by", owners || null), fact("of", site.class_name)),
+            vt.el("ol", { class: "stack" }, site.stack.map(frameItem)),
+            site.cut ? vt.el("p", { class: "dim" }, "outermost frames are missing") : null);
+    }
+
+    vt.part({
+        id: "table", title: "Lines", order: 10, tab: true,
+        wanted: page => page.sites.length > 0,
+        draw: function (panel, page) {
+            const rows = page.lines.map((line, i) => summary(page, line, i));
+            const state = { key: "at_peak", down: true, text: "", shown: STEP, open: new Set() };
+            if (rows.some(row => row.leaked))
+                state.key = "leaked";
+            else if (rows.some(row => row.live))
+                state.key = "live";
+            const search = vt.el("input", {
+                type: "search", placeholder: "filter: function, file, verdict, id …", "aria-label": "filter lines",
+                oninput: () => { state.text = search.value.toLowerCase(); state.shown = STEP; fill(); }
+            });
+            const counted = vt.el("span", { class: "dim", "aria-live": "polite" });
+            const headers = vt.el("tr", null, columns.map(column => vt.el("th", {
+                scope: "col", class: column.bytes || column.number ? "number" : null, "data-key": column.key
+            }, vt.el("button", { type: "button", onclick: () => sort(column) }, column.title))));
+            const body = vt.el("tbody"), foot = vt.el("tfoot");
+            const more = vt.el("button", { type: "button", onclick: () => { state.shown += STEP; fill(); } }, "more rows");
+            panel.append(vt.el("div", { class: "tools" }, search, counted),
+                vt.el("div", { class: "scroll" }, vt.el("table", { class: "lines" }, vt.el("thead", null, headers), body, foot)), more);
+
+            function sort(column) {
+                state.down = state.key === column.key ? !state.down : !!(column.bytes || column.number);
+                state.key = column.key;
+                fill();
+            }
+
+            function compare(a, b) {
+                const x = a[state.key], y = b[state.key];
+                const order = state.key === "verdict" ? severity.indexOf(x) - severity.indexOf(y)
+                    : typeof x === "number" ? x - y : x.localeCompare(y);
+                return (state.down ? -order : order) || b.at_peak - a.at_peak || a.index - b.index;
+            }
+
+            function toggle(index, open) {
+                if (open === undefined ? state.open.has(index) : !open)
+                    state.open.delete(index);
+                else
+                    state.open.add(index);
+            }
+
+            function cells(row, top) {
+                const chosen = vt.selection.line === row.index, opened = state.open.has(row.index);
+                const bar = value => top ? (value / top * 100).toFixed(1) : 0;
+                return vt.el("tr", { class: "line" + (chosen ? " chosen" : ""), "data-line": row.index, onclick: () => choose(row) },
+                    columns.map(column => column.key === "name"
+                        ? vt.el("th", { scope: "row", class: "name" }, vt.el("button", {
+                            type: "button", class: "expand", "aria-expanded": opened, "aria-label": "call sites of " + row.name,
+                        }, opened ? "▾" : "▸"), " ", vt.el("span", { title: row.name }, row.name),
+                            row.sites.length > 1 ? vt.el("span", { class: "dim" }, "  " + row.sites.length + " sites") : null)
+                        : column.key === "verdict" ? vt.el("td", null, vt.el("span", { class: "verdict " + row.verdict }, row.verdict))
+                            : column.bytes ? vt.el("td", {
+                                class: "number" + (row[column.key] ? "" : " dim"),
+                                style: column.key === state.key ? "--bar: " + bar(row[column.key]) + "%" : null
+                            }, vt.bytes(row[column.key]))
+                                : column.number ? vt.el("td", { class: "number" }, vt.count(row[column.key]))
+                                    : vt.el("td", { class: "name" }, row[column.key])));
+            }
+
+            function choose(row) {
+                const again = vt.selection.line === row.index && vt.selection.site == null;
+                toggle(row.index);
+                vt.select({ line: again && !state.open.has(row.index) ? null : row.index });
+                fill();
+                const button = body.querySelector("[data-line='" + row.index + "'] button");
+                if (button)
+                    button.focus();
+            }
+
+            function fill() {
+                const words = state.text.split(/\s+/).filter(Boolean);
+                const found = rows.filter(row => words.every(word => row.words.includes(word))).sort(compare);
+                const top = Math.max(...found.map(row => typeof row[state.key] === "number" ? row[state.key] : 0), 1);
+                for (const header of headers.children)
+                    header.setAttribute("aria-sort", header.dataset.key !== state.key ? "none" : state.down ? "descending" : "ascending");
+                body.replaceChildren(...found.slice(0, state.shown).map(row => [cells(row, top), state.open.has(row.index)
+                    ? vt.el("tr", { class: "detail" }, vt.el("td", { colspan: columns.length }, row.sites.slice(0, 20).map(siteBlock),
+                        row.sites.length > 20 ? vt.el("p", { class: "dim" }, "and " + (row.sites.length - 20) + " more call sites") : null))
+                    : null]).flat().filter(Boolean));
+                foot.replaceChildren(...page.sites_left_out.map(left => vt.el("tr", null,
+                    vt.el("th", { scope: "row", class: "name" }, vt.plural(left.sites, "more call site") + " (" + left.layer + ")"),
+                    columns.slice(1).map(column => vt.el("td", { class: "number" }, left[column.key] == null ? ""
+                        : column.bytes ? vt.bytes(left[column.key]) : vt.count(left[column.key]))))));
+                more.hidden = found.length <= state.shown;
+                counted.textContent = vt.plural(found.length, "line") + (found.length < rows.length ? " of " + vt.count(rows.length) : "");
+            }
+
+            fill();
+            return {
+                select: function (selection, change) {
+                    if (!change.includes("line") && !change.includes("site"))
+                        return;
+                    if (selection.line != null && selection.site != null)
+                        toggle(selection.line, true);
+                    if (selection.line != null && state.text && !body.querySelector("[data-line='" + selection.line + "']")) {
+                        search.value = "";
+                        state.text = "";
+                    }
+                    fill();
+                    const row = selection.line != null && body.querySelector("[data-line='" + selection.line + "']");
+                    if (row && !panel.contains(document.activeElement))
+                        row.scrollIntoView({ block: "nearest" });
+                },
+            };
+        },
+    });
+}());

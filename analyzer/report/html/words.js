@@ -1,13 +1,108 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The answer in words: the sentences of the text report, each leak with what keeps it.
+ * The answer in words: the sentences of the text report, each leak with what keeps it, each device with what it held at
+ * its peak. A card for each; what it names leads to the pictures.
  */
 "use strict";
 
-vt.part({
-    id: "words", title: "The answer", order: 1, tab: false,
-    wanted: page => true,
-    draw: function (panel, page) {
-        panel.append(vt.el("p", { class: "dim" }, "The answer: " + page.title));
-    },
-});
+(function () {
+    /* Where the sentences come from has verdicts' letters; these are their colours. */
+    const colours = { L: "leak", X: "leak", U: "leak", "#": "line-0", c: "idle", r: "runtime", u: "untracked", o: "host" };
+
+    function siteButton(index) {
+        const site = vt.page.sites[index];
+        return vt.el("button", {
+            type: "button", class: "link", title: "its stacks and pictures",
+            onclick: () => { vt.select({ site: index }); vt.open("table", true); }
+        }, site.name, " ", vt.el("code", null, site.id.slice(0, vt.data.id_digits)));
+    }
+
+    function row([kind, label, text, source, bytes, site]) {
+        const value = vt.el("dd", { class: kind });
+        if (bytes != null)
+            value.append(vt.el("b", null, vt.bytes(bytes)), "  ");
+        if (kind === "caller")
+            value.append("from ");
+        value.append(site != null ? siteButton(site) : kind === "source" || label === "" && text.includes("→")
+            ? vt.el("code", null, text) : text);
+        if (source)
+            value.append(vt.el("code", { class: "source" }, source));
+        return [vt.el("dt", null, label), value];
+    }
+
+    function sites(block) {
+        if (!block.sites || block.sites.length < (block.kind === "leak" ? 1 : 99))
+            return null;
+        const shown = block.sites.slice(0, 6), more = block.site_count - shown.length;
+        return [vt.el("dt", null, "call sites"), vt.el("dd", null, vt.el("ul", { class: "plain" },
+            shown.map(index => vt.el("li", null, vt.el("b", null, vt.bytes(vt.page.sites[index].leaked)), "  ",
+                siteButton(index))),
+            more > 0 ? vt.el("li", { class: "dim" }, "and " + vt.plural(more, "more call site")) : null))];
+    }
+
+    /* Links from a card to the pictures. */
+    function links(block) {
+        const list = [];
+        if (block.sites && block.sites.length && vt.page.courses.length)
+            list.push(["over time", () => { vt.select({ site: block.sites[0] }); vt.open("time"); }]);
+        if (block.sites && block.sites.length)
+            list.push(["in the flame graph", () => { vt.select({ site: block.sites[0] }); vt.open("flame", true); }]);
+        if (block.at != null && vt.page.maps.length)
+            list.push(["addresses then", () => { vt.select({ time: block.at }); vt.open("addresses", true); }]);
+        return list.length ? vt.el("p", { class: "links" }, "show ",
+            list.map(([text, run]) => vt.el("button", { type: "button", onclick: run }, text))) : null;
+    }
+
+    function bar(block) {
+        const track = vt.el("div", { class: "parts" });
+        const list = vt.el("ul", { class: "legend" });
+        for (const [letter, name, bytes, text, purposes] of block.parts) {
+            const share = block.whole ? bytes / block.whole * 100 : 0;
+            const colour = colours[letter] ? "var(--" + colours[letter] + ")" : "transparent";
+            const words = (text ? text : "") + (purposes ? "; " + purposes : "");
+            if (letter !== ".") {
+                const part = vt.el("div", { title: name + " " + vt.bytes(bytes) });
+                part.style.cssText = "flex: " + share + " 0 2px; background: " + colour;
+                track.append(part);
+            } else {
+                track.append(vt.el("div", { class: "free", title: name + " " + vt.bytes(bytes), style: "flex: " + share + " 0 0" }));
+            }
+            const swatch = vt.el("i", { class: "swatch" + (letter === "." ? " free" : "") });
+            swatch.style.background = colour;
+            list.append(vt.el("li", null, swatch, vt.el("b", null, name), " ", vt.bytes(bytes), " ",
+                vt.el("span", { class: "dim" }, share >= 1 ? Math.round(share) + " %" : "<1 %", words ? "  " + words : "")));
+        }
+        return [track, list];
+    }
+
+    function card(block) {
+        const rows = block.rows.map(row).flat(), more = sites(block);
+        if (block.kind === "next")
+            return vt.el("details", { class: "card next" }, vt.el("summary", null, "What to do next, in a terminal"),
+                vt.el("dl", null, block.rows.map(([, label, text]) => [vt.el("dt", null, label),
+                    vt.el("dd", null, vt.el("code", null, text))]).flat()));
+        return vt.el("article", { class: "card " + block.kind + " " + block.tone },
+            vt.el("h3", null, block.title ? vt.el("span", { class: "tag" }, block.title) : null, " ", block.headline || ""),
+            block.parts ? bar(block) : null,
+            rows.length || more ? vt.el("dl", null, rows, more || []) : null,
+            block.remark ? vt.el("p", { class: "dim" }, block.remark) : null, links(block));
+    }
+
+    vt.part({
+        id: "words", title: "The answer", order: 1, tab: false, heading: false,
+        draw: function (panel, page) {
+            for (const note of page.notes)
+                panel.append(vt.el("p", { class: "note" }, vt.el("b", null, "NOTE"), " ", note));
+            if (page.brief)
+                panel.append(vt.el("p", { class: "note" }, "Of so many processes, this one is told in short: a report of its " +
+                    "log alone has the pictures."));
+            const devices = page.words.filter(block => block.kind === "device");
+            const others = page.words.filter(block => block.kind !== "device" && block.kind !== "next");
+            panel.append(...others.map(card), vt.el("div", { class: "cards" }, devices.map(card)),
+                ...page.words.filter(block => block.kind === "next").map(card));
+            const left = page.leak_count - others.filter(block => block.kind === "leak").length;
+            if (left > 0)
+                panel.append(vt.el("p", { class: "dim" }, "and " + vt.plural(left, "more leak") + ", in the table of lines"));
+        },
+    });
+}());
