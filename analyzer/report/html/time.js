@@ -1,13 +1,480 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Memory over time: a chart for each device, stacked by class, by line and by what the memory was for.
+ * Memory over time: a chart for each device, all with one axis of time. Bands are stacked by class, by line, or (in columns
+ * at the snapshots, since nothing is known between them) by what the memory was for. Below are the program's phases, above
+ * them failed allocations, snapshots and marks. A drag chooses a part of the run, and a table says what was held in it.
  */
 "use strict";
 
-vt.part({
-    id: "time", title: "Memory over time", order: 2, tab: false,
-    wanted: page => page.courses.length > 0,
-    draw: function (panel, page) {
-        panel.append(vt.el("p", { class: "dim" }, "Memory over time: " + page.title));
-    },
-});
+(function () {
+    const LEFT = 78, RIGHT = 14, TOP = 22, BOTTOM = 20, PHASE = 16, PHASE_ROWS = 6;
+    const roles = ["parameters", "gradients", "optimizer", "activations", "buffers", "batch", "other"];
+    const leakColour = i => i % 5 === 0 ? "var(--leak)" : "color-mix(in srgb, var(--leak) " + (100 - 14 * (i % 5)) + "%, var(--line-" + (i % 2 ? 1 : 3) + "))";
+
+    /* --- what is stacked: {name, colour, values, sites} from the bottom up --- */
+
+    function byLine(course) {
+        let leaks = 0, lines = 0;
+        const colour = band => band.kind === "line" ? band.leak ? leakColour(leaks++) : "var(--line-" + lines++ % 16 + ")"
+            : "var(--" + band.kind + ")";
+        const layer = band => ({ name: band.name, colour: colour(band), values: band.bytes, sites: band.sites, kind: band.kind });
+        const rank = band => band.kind === "idle" ? 4 : band.kind === "runtime" ? 3 : band.leak ? 0 : band.kind === "line" ? 1 : 2;
+        return course.bands.slice().sort((a, b) => rank(a) - rank(b)).map(layer);
+    }
+
+    function byClass(course) {
+        const classes = [["leaks", "leak", band => band.leak], ["in use", "line-0", band => !band.leak && /^(line|rest)$/.test(band.kind)],
+            ["CUDA libraries", "runtime", band => band.kind === "runtime"], ["cache, not in use", "idle", band => band.kind === "idle"]];
+        return classes.map(function ([name, colour, belongs]) {
+            const bands = course.bands.filter(belongs);
+            const values = course.at.map((at, i) => bands.reduce((sum, band) => sum + band.bytes[i], 0));
+            return { name: name, colour: "var(--" + colour + ")", values: values, sites: bands.map(band => band.sites).flat() };
+        }).filter(layer => layer.values.some(value => value));
+    }
+
+    /* Columns: [{at, parts: [{name, colour, bytes}]}]. */
+    function byRole(page, course) {
+        return page.snapshots.map(function (snapshot) {
+            const known = snapshot.roles.find(of => of.device === course.device);
+            return known ? {
+                at: snapshot.at, moment: snapshot.moment,
+                parts: roles.filter(role => known[role]).map(role => ({ name: role, colour: "var(--" + role + ")", bytes: known[role] })),
+            } : null;
+        }).filter(Boolean);
+    }
+
+    /* The last of `at` that is not after `time`. */
+    const slot = (course, time) => Math.max(0, d3.bisectRight(course.at, time) - 1);
+
+    /* The slots to draw: those in view, of those that share a pixel the one with most live. */
+    function visible(course, x) {
+        const [begin, end] = x.domain(), first = slot(course, begin), last = slot(course, end);
+        const chosen = [];
+        for (let i = first, pixel = null; i <= last; i++) {
+            const here = Math.floor(x(course.at[i]));
+            if (here === pixel && last - first > 1500) {
+                if (course.live[i] > course.live[chosen[chosen.length - 1]])
+                    chosen[chosen.length - 1] = i;
+            } else {
+                chosen.push(i);
+                pixel = here;
+            }
+        }
+        return chosen;
+    }
+
+    /* --- phases: nested ones in rows, each thread's below the last's --- */
+
+    function phaseRows(page) {
+        const open = new Map();
+        let rows = 0;
+        const bases = new Map(), placed = [];
+        for (const phase of page.phases) {
+            if (phase.mark)
+                continue;
+            const stack = (open.get(phase.thread) || []).filter(other => other.end == null || other.end > phase.start);
+            stack.push(phase);
+            open.set(phase.thread, stack);
+            placed.push({ phase: phase, depth: stack.length - 1 });
+        }
+        for (const place of placed) {
+            const thread = place.phase.thread;
+            bases.set(thread, Math.max(bases.get(thread) || 0, place.depth + 1));
+        }
+        const starts = new Map();
+        for (const [thread, depth] of bases) {
+            starts.set(thread, rows);
+            rows += depth;
+        }
+        placed.forEach(place => { place.row = starts.get(place.phase.thread) + place.depth; });
+        return { placed: placed.filter(place => place.row < PHASE_ROWS), rows: Math.min(rows, PHASE_ROWS), more: rows - PHASE_ROWS };
+    }
+
+    function timeText(ns, span) {
+        return span < 2e6 ? (ns / 1e6).toFixed(4) + " ms" : span < 1e9 ? (ns / 1e9).toFixed(4).replace(/0$/, "") + " s"
+            : ns < 600e9 && span < 60e9 ? (ns / 1e9).toFixed(span < 20e9 ? 2 : 1) + " s" : vt.duration(Math.max(ns, 10e9)).replace(/^0:00:10$/, vt.duration(ns));
+    }
+
+    /* A power of two, so that ticks are round. */
+    function byteTicks(top) {
+        const step = Math.pow(2, Math.ceil(Math.log2(top / 5)));
+        return d3.range(0, top, step);
+    }
+
+    function draw(panel, page) {
+        const begin = Math.min(...page.courses.map(course => course.begin)), end = Math.max(...page.courses.map(course => course.end), begin + 1);
+        const state = { mode: "line", view: [begin, end], whole: false };
+        const phases = phaseRows(page);
+        const charts = vt.el("div", { class: "charts" }), legend = vt.el("div", { class: "bands" }), held = vt.el("div", { class: "held", "aria-live": "polite" });
+        const svg = d3.select(charts).append("svg").attr("role", "img").attr("aria-label", "device memory over time");
+        let x = d3.scaleLinear(), pending = false;
+
+        const modes = [["line", "by line"], ["class", "by class"]];
+        if (page.courses.some(course => byRole(page, course).length))
+            modes.push(["role", "by what it is for"]);
+        const totals = page.courses.some(course => totalOf(course) != null);
+        const zoomButton = (text, title, run) => vt.el("button", { type: "button", title: title, onclick: run }, text);
+        const whole = vt.el("button", { type: "button", "aria-pressed": "false", title: "the axis reaches to the device's size" }, "whole device");
+        whole.addEventListener("click", function () {
+            state.whole = !state.whole;
+            whole.setAttribute("aria-pressed", state.whole);
+            later();
+        });
+        const toRange = zoomButton("to the choice", "zoom to the chosen part (z)", () => zoomToRange());
+        panel.append(vt.el("div", { class: "tools" }, vt.choice("stacked", modes, function (mode) {
+            state.mode = mode;
+            later();
+        }), totals ? whole : null, vt.el("span", { class: "space" }), zoomButton("+", "zoom in (+)", () => zoom(0.5)),
+        zoomButton("−", "zoom out (-)", () => zoom(2)), zoomButton("all", "the whole run (0)", () => setView([begin, end])), toRange),
+        charts, legend, held);
+        vt.key("+", "zoom in on the chart of time", () => zoom(0.5));
+        vt.key("-", "zoom out", () => zoom(2));
+        vt.key("0", "the whole run", () => setView([begin, end]));
+        vt.key("ArrowLeft", "earlier", () => pan(-0.2));
+        vt.key("ArrowRight", "later", () => pan(0.2));
+        vt.key(",", "the moment a step earlier", () => step(-1));
+        vt.key(".", "the moment a step later", () => step(1));
+        vt.key("[", "the chosen part begins at the moment", () => edge(0));
+        vt.key("]", "the chosen part ends at the moment", () => edge(1));
+        vt.key("z", "zoom to the chosen part", zoomToRange);
+
+        /* --- the axis of time --- */
+
+        function setView([from, to]) {
+            const least = Math.max((end - begin) / 1e6, 10);
+            let width = Math.min(Math.max(to - from, least), end - begin), start = from + (to - from - width) / 2;
+            start = Math.min(Math.max(start, begin), end - width);
+            state.view = [start, start + width];
+            later();
+        }
+
+        function zoom(factor, around) {
+            const [from, to] = state.view, at = around == null ? (from + to) / 2 : around;
+            setView([at - (at - from) * factor, at + (to - at) * factor]);
+        }
+
+        function pan(share) {
+            const by = (state.view[1] - state.view[0]) * share;
+            if (state.view[0] + by >= begin && state.view[1] + by <= end)
+                setView([state.view[0] + by, state.view[1] + by]);
+            else
+                setView(by < 0 ? [begin, begin + state.view[1] - state.view[0]] : [end - state.view[1] + state.view[0], end]);
+        }
+
+        function step(by) {
+            const moment = vt.selection.time == null ? (state.view[0] + state.view[1]) / 2 : vt.selection.time;
+            vt.select({ time: Math.min(Math.max(moment + by * (state.view[1] - state.view[0]) / 100, begin), end) });
+        }
+
+        function edge(which) {
+            const range = (vt.selection.range || state.view).slice();
+            if (vt.selection.time == null)
+                return;
+            range[which] = vt.selection.time;
+            vt.select({ range: range[0] < range[1] ? range : [range[1], range[0]] });
+        }
+
+        function zoomToRange() {
+            if (vt.selection.range)
+                setView(vt.selection.range);
+        }
+
+        function totalOf(course) {
+            const device = page.devices.find(other => other.device === course.device);
+            return device ? device.total : null;
+        }
+
+        /* --- drawing --- */
+
+        function later() {
+            if (pending)
+                return;
+            pending = true;
+            requestAnimationFrame(function () {
+                pending = false;
+                render();
+            });
+        }
+
+        function render() {
+            const width = Math.max(charts.clientWidth, 400), many = page.courses.length > 2;
+            const height = many ? 120 : 230, gap = TOP + BOTTOM;
+            const full = page.courses.length * (height + gap) + (phases.rows ? phases.rows * PHASE + 10 : 0);
+            x = d3.scaleLinear().domain(state.view).range([LEFT, width - RIGHT]);
+            svg.attr("width", width).attr("height", full).attr("viewBox", "0 0 " + width + " " + full).selectAll("*").remove();
+            svg.append("clipPath").attr("id", "inside").append("rect").attr("x", LEFT).attr("y", 0).attr("width", width - LEFT - RIGHT).attr("height", full);
+            page.courses.forEach((course, i) => chart(course, TOP + i * (height + gap), height, width));
+            drawPhases(TOP + page.courses.length * (height + gap) - TOP + 6, width);
+            const overlay = svg.append("g").attr("class", "chosen");
+            drawChosen(overlay, full);
+            pointer(width, full);
+            drawLegend();
+            tell();
+            toRange.disabled = !vt.selection.range;
+        }
+
+        function chart(course, top, height, width) {
+            const group = svg.append("g").attr("class", "chart").attr("data-device", course.device);
+            const shown = visible(course, x), total = totalOf(course);
+            const most = Math.max(d3.max(course.live) || 0, d3.max(course.used || []) || 0, 1);
+            const near = total != null && (state.whole || total < most * 1.6);
+            const y = d3.scaleLinear().domain([0, (near ? Math.max(total, most) : most) * 1.1]).range([top + height, top]);
+            for (const tick of byteTicks(y.domain()[1])) {
+                group.append("line").attr("class", "grid").attr("x1", LEFT).attr("x2", width - RIGHT).attr("y1", y(tick)).attr("y2", y(tick));
+                group.append("text").attr("class", "tick").attr("x", LEFT - 8).attr("y", y(tick) + 4).attr("text-anchor", "end").text(vt.bytes(tick));
+            }
+            const inside = group.append("g").attr("clip-path", "url(#inside)");
+            if (state.mode === "role")
+                columns(inside, course, shown, y);
+            else
+                stacked(inside, course, shown, y, state.mode === "line" ? byLine(course) : byClass(course));
+            line(inside, course, shown, course.used, y, "used", "all processes, by the driver");
+            line(inside, course, shown, course.own, y, "own", "this process, by the driver");
+            if (near) {
+                inside.append("line").attr("class", "total").attr("x1", LEFT).attr("x2", width - RIGHT).attr("y1", y(total)).attr("y2", y(total));
+                group.append("text").attr("class", "total").attr("x", width - RIGHT - 4).attr("y", y(total) + 13).attr("text-anchor", "end")
+                    .text(vt.bytes(total) + ", the device");
+            }
+            const device = page.devices.find(other => other.device === course.device);
+            group.append("text").attr("class", "device").attr("x", LEFT).attr("y", top - 8).text(vt.deviceName(course.device) +
+                (device && device.name ? "  " + device.name.slice(0, 60) : "") + (total != null && !near ? "  (" + vt.bytes(total) + ")" : ""));
+            axis(group, top + height, width);
+            peakMark(inside, course, device, y);
+            events(inside, course, top, height);
+        }
+
+        function stacked(group, course, shown, y, layers) {
+            const chosen = vt.chosenSites(vt.selection), last = x.domain()[1];
+            const base = shown.map(() => 0);
+            const xs = shown.map(i => Math.max(x(course.at[i]), LEFT - 1)).concat(x(Math.min(last, course.end)));
+            for (const layer of layers) {
+                const low = base.slice();
+                shown.forEach((i, k) => { base[k] += layer.values[i]; });
+                if (!shown.some(i => layer.values[i]))
+                    continue;
+                const points = d3.range(xs.length), at = k => Math.min(k, shown.length - 1);
+                const area = d3.area().curve(d3.curveStepAfter).x(k => xs[k].toFixed(1)).y0(k => y(low[at(k)]).toFixed(1)).y1(k => y(base[at(k)]).toFixed(1));
+                const fits = !chosen || !layer.sites.length || layer.sites.some(site => chosen.has(site));
+                group.append("path").attr("class", "band").attr("d", area(points)).style("fill", layer.colour)
+                    .style("opacity", fits ? 1 : 0.22).attr("data-band", layer.name.slice(0, 80));
+            }
+        }
+
+        /* What the memory was for, at the snapshots; in the background what was live. */
+        function columns(group, course, shown, y) {
+            stacked(group, course, shown, y, [{ name: "live", colour: "var(--line)", values: course.live, sites: [] }]);
+            for (const column of byRole(page, course)) {
+                let low = 0;
+                for (const part of column.parts) {
+                    group.append("rect").attr("class", "role").attr("x", x(column.at) - 7).attr("width", 14).attr("y", y(low + part.bytes))
+                        .attr("height", Math.max(0, y(low) - y(low + part.bytes))).style("fill", part.colour)
+                        .on("mousemove", () => vt.tooltip(d3.event, [part.name + " " + vt.bytes(part.bytes), column.moment]));
+                    low += part.bytes;
+                }
+            }
+        }
+
+        /* Samples, each a dot; the line only leads the eye. */
+        function line(group, course, shown, values, y, name, title) {
+            if (!values)
+                return;
+            const first = shown[0], last = shown[shown.length - 1];
+            const known = d3.range(first, last + 1).filter(i => values[i] != null);
+            const path = d3.line().x(i => x(course.at[i]).toFixed(1)).y(i => y(values[i]).toFixed(1));
+            group.append("path").attr("class", "samples " + name).attr("d", path(known)).append("title").text(title);
+            if (known.length < 400)
+                group.selectAll(null).data(known).enter().append("circle").attr("class", "samples " + name).attr("cx", i => x(course.at[i]))
+                    .attr("cy", i => y(values[i])).attr("r", 2);
+        }
+
+        function axis(group, at, width) {
+            const span = state.view[1] - state.view[0];
+            group.append("line").attr("class", "axis").attr("x1", LEFT).attr("x2", width - RIGHT).attr("y1", at).attr("y2", at);
+            for (const tick of x.ticks(Math.max(3, Math.floor((width - LEFT) / 130))))
+                group.append("text").attr("class", "tick").attr("x", x(tick)).attr("y", at + 15).attr("text-anchor", "middle").text(timeText(tick, span));
+        }
+
+        function peakMark(group, course, device, y) {
+            if (!device || device.peak_at < state.view[0] || device.peak_at > state.view[1] || !device.peak)
+                return;
+            const left = x(device.peak_at) > (x.range()[0] + x.range()[1]) / 2;
+            group.append("circle").attr("class", "peak").attr("cx", x(device.peak_at)).attr("cy", y(device.peak)).attr("r", 3.5);
+            group.append("text").attr("class", "peak").attr("x", x(device.peak_at) + (left ? -8 : 8)).attr("y", y(device.peak) - 5)
+                .attr("text-anchor", left ? "end" : "start").text("peak " + vt.bytes(device.peak));
+        }
+
+        /* Failed allocations, snapshots, marks: above the chart. */
+        function events(group, course, top, height) {
+            const put = function (at, kind, sign, lines, click) {
+                if (at < state.view[0] || at > state.view[1])
+                    return;
+                const mark = group.append("g").attr("class", "event " + kind).attr("tabindex", kind === "oom" ? 0 : null);
+                mark.append("line").attr("x1", x(at)).attr("x2", x(at)).attr("y1", top).attr("y2", kind === "oom" || kind === "snapshot" ? top + height : top + 6);
+                mark.append("text").attr("x", x(at)).attr("y", top - 4).attr("text-anchor", "middle").text(sign);
+                mark.on("mousemove", () => vt.tooltip(d3.event, lines)).on("mouseleave", () => vt.tooltip(d3.event, null)).on("click", click);
+            };
+            for (const snapshot of page.snapshots)
+                put(snapshot.at, snapshot.why === "growth" ? "snapshot passing" : "snapshot", "◆", ["snapshot of owners", snapshot.phase || snapshot.why, snapshot.moment],
+                    () => vt.select({ time: snapshot.at }));
+            let marks = 0;
+            for (const phase of page.phases)
+                if (phase.mark && phase.start >= state.view[0] && phase.start <= state.view[1] && marks++ < 300)
+                    put(phase.start, "mark", "", ["mark", phase.name || "unknown name", vt.duration(phase.start)], () => vt.select({ time: phase.start }));
+            for (const oom of page.ooms)
+                if (oom.device === course.device || oom.device == null)
+                    put(oom.at, "oom", "▼", ["out of memory, " + vt.duration(oom.at), "asked " + vt.bytes(oom.requested) + "; " +
+                        (oom.free == null ? "free: unknown" : vt.bytes(oom.free) + " free"), (oom.cause || "cause unknown") + ": " + oom.why,
+                    "outcome: " + oom.outcome], () => vt.select({ time: oom.at }));
+        }
+
+        function drawPhases(top) {
+            const group = svg.append("g").attr("class", "phases").attr("clip-path", "url(#inside)"), ends = [];
+            for (const { phase, row } of phases.placed) {
+                const stop = phase.end == null ? end : phase.end;
+                if (stop < state.view[0] || phase.start > state.view[1])
+                    continue;
+                const from = Math.max(x(phase.start), LEFT), to = Math.min(x(stop), x.range()[1]), wide = to - from;
+                if (wide < 1 && ends[row] > from - 1)
+                    continue; // no pixel of its own
+                ends[row] = to;
+                const bar = group.append("g").attr("class", "phase");
+                bar.append("rect").attr("x", from).attr("y", top + row * PHASE).attr("width", Math.max(wide - 1, 1)).attr("height", PHASE - 2).attr("rx", 2)
+                    .style("fill", "var(--line-" + colourOf(phase.name) + ")");
+                const letters = Math.floor((wide - 8) / 6.6), name = phase.name || "unknown name";
+                if (letters > 2)
+                    bar.append("text").attr("x", from + 4).attr("y", top + row * PHASE + 11).text(name.length > letters ? name.slice(0, letters - 1) + "…" : name);
+                bar.on("mousemove", () => vt.tooltip(d3.event, [name.slice(0, 300), vt.duration(phase.start) + " to " +
+                    (phase.end == null ? "the end of the log" : vt.duration(phase.end)), "peak " + vt.bytes(phase.peak)]))
+                    .on("mouseleave", () => vt.tooltip(d3.event, null)).on("click", () => vt.select({ range: [phase.start, stop] }));
+            }
+        }
+
+        const names = new Map();
+        function colourOf(name) {
+            if (!names.has(name))
+                names.set(name, names.size % 16);
+            return names.get(name);
+        }
+
+        /* --- what is chosen --- */
+
+        function drawChosen(group, height) {
+            const { time, range } = vt.selection;
+            if (range)
+                group.append("rect").attr("class", "range").attr("clip-path", "url(#inside)").attr("x", x(range[0])).attr("y", 0)
+                    .attr("width", Math.max(1, x(range[1]) - x(range[0]))).attr("height", height);
+            if (time != null)
+                group.append("line").attr("class", "time").attr("clip-path", "url(#inside)").attr("x1", x(time)).attr("x2", x(time)).attr("y1", 0).attr("y2", height);
+        }
+
+        /* Drag: a part of the run. Click: a moment. Wheel: zoom; what cannot zoom out further scrolls the page. */
+        function pointer(width, height) {
+            const charted = page.courses.length * ((page.courses.length > 2 ? 120 : 230) + TOP + BOTTOM);
+            let from = null;
+            const at = () => Math.min(Math.max(x.invert(d3.mouse(svg.node())[0]), state.view[0]), state.view[1]);
+            const rect = svg.insert("rect", "g").attr("class", "ground").attr("x", LEFT).attr("y", 0).attr("width", width - LEFT - RIGHT).attr("height", charted);
+            rect.lower();
+            svg.on("mousedown", function () {
+                if (d3.event.button === 0 && d3.mouse(svg.node())[1] < charted && !d3.event.target.closest(".event"))
+                    from = at();
+                if (from != null)
+                    d3.event.preventDefault();
+            }).on("mousemove", function () {
+                if (from != null)
+                    svg.select(".chosen").selectAll("*").remove().call(() => drawDrag(from, at(), height));
+                else if (d3.mouse(svg.node())[1] < charted && !d3.event.target.closest(".event, .role"))
+                    hover(at());
+            }).on("mouseleave", () => vt.tooltip(d3.event, null)).on("mouseup", function () {
+                if (from == null)
+                    return;
+                const to = at(), range = from < to ? [from, to] : [to, from];
+                if (Math.abs(x(to) - x(from)) > 4)
+                    vt.select({ range: range });
+                else
+                    vt.select({ time: to, range: null });
+                from = null;
+            }).on("dblclick", () => setView([begin, end])).on("wheel", function () {
+                const out = d3.event.deltaY > 0;
+                if (out && state.view[1] - state.view[0] >= end - begin)
+                    return;
+                d3.event.preventDefault();
+                zoom(out ? 1.25 : 0.8, at());
+            });
+        }
+
+        function drawDrag(a, b, height) {
+            svg.select(".chosen").append("rect").attr("class", "range").attr("x", x(Math.min(a, b))).attr("y", 0)
+                .attr("width", Math.abs(x(a) - x(b))).attr("height", height);
+        }
+
+        /* The device under the pointer, at this moment. */
+        function hover(time) {
+            const [, py] = d3.mouse(svg.node()), each = (page.courses.length > 2 ? 120 : 230) + TOP + BOTTOM;
+            const course = page.courses[Math.min(page.courses.length - 1, Math.floor(py / each))], i = slot(course, time);
+            const layers = (state.mode === "class" ? byClass : byLine)(course).map(layer => [layer.name, layer.values[i]]).filter(([, bytes]) => bytes)
+                .sort((a, b) => b[1] - a[1]);
+            vt.tooltip(d3.event, [timeText(time, state.view[1] - state.view[0]) + ": " + vt.bytes(course.live[i]) + " live",
+                ...layers.slice(0, 7).map(([name, bytes]) => vt.bytes(bytes) + "  " + name.slice(0, 80)),
+                layers.length > 7 ? "and " + (layers.length - 7) + " more" : null,
+                course.used && course.used[i] != null ? vt.bytes(course.used[i]) + "  used by all processes (driver)" : null]);
+        }
+
+        function drawLegend() {
+            const entries = new Map(), chosen = vt.chosenSites(vt.selection);
+            for (const course of page.courses) {
+                if (state.mode === "role")
+                    byRole(page, course).forEach(column => column.parts.forEach(part => entries.set(part.name, { colour: part.colour })));
+                else
+                    for (const layer of state.mode === "line" ? byLine(course) : byClass(course)) {
+                        const old = entries.get(layer.name) || { most: 0 };
+                        entries.set(layer.name, { colour: layer.colour, most: Math.max(old.most, d3.max(layer.values) || 0), sites: layer.sites, kind: layer.kind });
+                    }
+            }
+            legend.replaceChildren(...[...entries].map(([name, entry]) => vt.el("button", {
+                type: "button", class: "band" + (entry.kind === "line" && chosen && entry.sites.some(site => chosen.has(site)) ? " chosen" : ""),
+                title: entry.kind === "line" ? "choose this line" : null, disabled: entry.kind !== "line",
+                onclick: () => vt.select({ line: vt.selection.line === page.sites[entry.sites[0]].line ? null : page.sites[entry.sites[0]].line })
+            }, vt.el("i", { class: "swatch", style: "background: " + entry.colour }), name.slice(0, 90),
+            entry.most ? vt.el("span", { class: "dim" }, " " + vt.bytes(entry.most)) : null)),
+            page.courses.some(course => course.used) ? vt.el("span", { class: "dim" }, vt.el("i", { class: "swatch used" }), "used by all processes, ",
+                vt.el("i", { class: "swatch own" }), "by this one (the driver's figures)") : "");
+        }
+
+        /* What was held in the chosen part, or at the moment. */
+        function tell() {
+            const { time, range } = vt.selection;
+            if (!range && time == null) {
+                held.replaceChildren(vt.el("p", { class: "dim" }, "Drag over the chart to see what was held in a part of the run; click for a moment. " +
+                    "The wheel or + and - zoom."));
+                return;
+            }
+            const span = range ? range[1] - range[0] : state.view[1] - state.view[0], rows = [];
+            for (const course of page.courses) {
+                const first = slot(course, range ? range[0] : time), last = slot(course, range ? range[1] : time);
+                const most = values => range ? d3.max(values.slice(first, last + 1)) : values[first];
+                for (const layer of [{ name: "live", values: course.live, sites: [] }, ...byLine(course)])
+                    if (most(layer.values))
+                        rows.push({ course: course, layer: layer, begin: layer.values[first], most: most(layer.values), end: layer.values[last] });
+            }
+            const cell = bytes => vt.el("td", { class: "number" }, vt.bytes(bytes));
+            const change = row => row.end - row.begin, many = page.courses.length > 1;
+            held.replaceChildren(vt.el("h3", null, range ? "From " + timeText(range[0], span) + " to " + timeText(range[1], span) : "At " + timeText(time, span)),
+                vt.el("div", { class: "scroll" }, vt.el("table", null, vt.el("thead", null, vt.el("tr", null, vt.el("th", { scope: "col" }, "what"),
+                    (range ? ["at its begin", "highest", "at its end", "change"] : ["held then"]).map(name => vt.el("th", { scope: "col", class: "number" }, name)))),
+                vt.el("tbody", null, rows.map(row => vt.el("tr", { class: row.layer.name === "live" && !row.layer.kind ? "sum" : null },
+                    vt.el("th", { scope: "row", class: "name" }, many ? vt.el("span", { class: "dim" }, vt.deviceName(row.course.device) + "  ") : null,
+                        row.layer.colour ? vt.el("i", { class: "swatch", style: "background: " + row.layer.colour }) : null,
+                        row.layer.kind === "line" ? vt.el("button", { type: "button", class: "link", onclick: () => {
+                            vt.select({ site: row.layer.sites[0] });
+                            vt.open("table", true);
+                        } }, row.layer.name) : row.layer.name === "live" && !row.layer.kind ? "all that was live" : row.layer.name),
+                    range ? [cell(row.begin), cell(row.most), cell(row.end), vt.el("td", { class: "number" + (change(row) > 0 ? " rise" : "") },
+                        (change(row) > 0 ? "+" : "") + vt.bytes(change(row)))] : cell(row.begin)))))));
+        }
+
+        render();
+        return { select: () => later(), resize: () => later() };
+    }
+
+    vt.part({ id: "time", title: "Memory over time", order: 2, tab: false, wanted: page => page.courses.length > 0, draw: draw });
+}());
