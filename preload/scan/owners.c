@@ -19,7 +19,6 @@
  */
 #define _GNU_SOURCE
 #include "owners_parts.h"
-#include "books/books.h"
 #include "event.h"
 #include "scan_parts.h"
 #include "stack/stack.h"
@@ -41,85 +40,6 @@
 #define STACK         ((size_t)256 << 10) /* of a child that has our memory */
 #define NICE          5
 #define SMALL         ((uint64_t)256 << 20) /* resident bytes, up to which several copies cost little */
-
-/* --- what is looked for --- */
-
-struct gathering {
-    uint64_t newest; /* this one is not looked for; 0: all are */
-    uint64_t kept_bytes;
-    struct vt_owners_target *blocks, *others;
-    uint32_t block_count, other_count, block_room, other_room;
-};
-
-/* Memory that a caching allocator or a CUDA library keeps by design is the keeper's, whatever else
- * points to it. */
-static bool is_keepers(const struct vt_live *what) {
-    return what->kind == VT_KIND_DEVICE && vt_stack_keeper(what->stack) != VT_KEEPER_NONE;
-}
-
-static void count_target(const struct vt_live *what, void *data) {
-    struct gathering *g = data;
-    ++*(what->kind == VT_KIND_BLOCK ? &g->block_room : &g->other_room);
-}
-
-/* Physical memory has no address of its own. Of an array, only the handle refers to it. */
-static void take_target(const struct vt_live *what, void *data) {
-    struct gathering *g = data;
-    bool is_block = what->kind == VT_KIND_BLOCK;
-    uint32_t *count = is_block ? &g->block_count : &g->other_count;
-    if (what->kind == VT_KIND_PHYSICAL || what->kind == VT_KIND_PHYSICAL_HOST ||
-        (g->newest && what->address == g->newest) ||
-        *count == (is_block ? g->block_room : g->other_room))
-        return;
-    if (is_keepers(what)) {
-        g->kept_bytes += what->size;
-        return;
-    }
-    uint64_t size = what->size;
-    if (!size || what->kind == VT_KIND_ARRAY || what->kind == VT_KIND_MIPMAP)
-        size = 1;
-    (is_block ? g->blocks : g->others)[(*count)++] = (struct vt_owners_target){
-        .start = what->address, .end = what->address + size, .kind = what->kind};
-}
-
-/* Whether one of the blocks, which are sorted, lies in a driver allocation. */
-static bool holds_block(const struct gathering *g, const struct vt_owners_target *t) {
-    uint32_t low = 0, high = g->block_count;
-    while (low < high) {
-        uint32_t middle = (low + high) / 2;
-        if (g->blocks[middle].start < t->start)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low < g->block_count && g->blocks[low].start < t->end;
-}
-
-static void gather_targets(struct vt_owners *w, uint64_t newest) {
-    struct gathering g = {.newest = newest};
-    vt_live_each(count_target, &g);
-    size_t room = (size_t)g.block_room + g.other_room;
-    if (!room || !(w->targets = vt_owners_map(w, 2 * room * sizeof *w->targets)))
-        return;
-    g.blocks = w->targets + room;
-    g.others = g.blocks + g.block_room;
-    vt_live_each(take_target, &g);
-    w->kept_bytes = g.kept_bytes;
-    vt_scan_sort(g.blocks, g.block_count, sizeof *g.blocks);
-    memcpy(w->targets, g.blocks, g.block_count * sizeof *g.blocks);
-    w->target_count = g.block_count;
-    for (uint32_t i = 0; i < g.other_count; i++)
-        if (!holds_block(&g, &g.others[i]))
-            w->targets[w->target_count++] = g.others[i];
-    vt_scan_sort(w->targets, w->target_count, sizeof *w->targets);
-    for (uint32_t i = 0; i + 1 < w->target_count; i++)
-        if (w->targets[i].end > w->targets[i + 1].start)
-            w->targets[i].end = w->targets[i + 1].start;
-    if (w->target_count) {
-        w->target_low = w->targets[0].start;
-        w->target_high = w->targets[w->target_count - 1].end;
-    }
-}
 
 /* --- the child --- */
 
@@ -146,6 +66,8 @@ static void walk_in_child(void *data) {
         VT_SYS3(SYS_setpriority, PRIO_PROCESS, 0,
                 20 - VT_SYS2(SYS_getpriority, PRIO_PROCESS, 0) + NICE);
     w->copy = true;
+    if (!w->shares)
+        vt_owners_drop_gone(w);
     vt_owners_walk(w);
     vt_publish(&w->answer->done, 1);
     futex(&w->answer->done, FUTEX_WAKE, 1, NULL);
@@ -411,7 +333,7 @@ static bool none_sought(struct vt_owners *w, struct moment *m) {
 static bool begin(struct vt_owners *w, struct moment *m, bool copy) {
     w->readers = &readers;
     /* As memory grows, the program does not know the address yet that it is being given. */
-    gather_targets(w, m->why == VT_SNAPSHOT_GROWTH ? vt_tls.newest : 0);
+    vt_owners_gather(w, m->why == VT_SNAPSHOT_GROWTH ? vt_tls.newest : 0);
     if (!w->target_count)
         return w->kept_bytes && !copy && none_sought(w, m);
     vt_owners_set_bounds(w);

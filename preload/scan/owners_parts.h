@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The walk's own data, for owners.c, owners_walk.c, owners_paths.c and owners_read.c.
+ * The walk's own data, for owners.c, owners_walk.c, owners_paths.c, owners_read.c and owners_targets.c.
  */
 #ifndef VT_PRELOAD_OWNERS_PARTS_H
 #define VT_PRELOAD_OWNERS_PARTS_H
@@ -12,9 +12,10 @@
 /* A live allocation that is looked for. Sorted by start; they do not overlap. */
 struct vt_owners_target {
     uintptr_t start, end;
+    uint32_t stack, node;
     uint8_t kind;
     bool inner; /* has a block in it: the block is looked for, not this */
-    uint32_t node;
+    bool live;  /* in the copy, too */
 };
 
 /* What was reached: a Python object, a C++ object, or a target. In the order in which they were
@@ -206,6 +207,13 @@ static inline struct vt_path_step *vt_step_at(const struct vt_owners *w, uint32_
 static inline struct vt_other *vt_other_at(const struct vt_owners *w, uint32_t number) {
     return (struct vt_other *)(void *)w->others.at + number;
 }
+
+/* owners_targets.c */
+
+/* Finds what is looked for, but for the allocation at this address (0: none). */
+void vt_owners_gather(struct vt_owners *w, uint64_t newest);
+/* In the copy: leaves out what was freed before it was made. */
+void vt_owners_drop_gone(struct vt_owners *w);
 
 /* owners_bounds.c */
 

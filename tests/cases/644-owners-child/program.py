@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: MIT
-"""program.py [thread|cleared]: holds device memory to its end, among many other objects, and says then what a snapshot left behind:
+"""program.py [thread|cleared|exchange]: holds device memory to its end, among many other objects, and says then what a snapshot left behind:
 children that can be waited for and others, signals, descriptors. With another thread, its memory does not stand still. Cleared: it
 says nothing, because as its last statement it clears what is to be called at its end."""
 
 import atexit
+import ctypes
 import os
 import signal
 import sys
@@ -41,6 +42,23 @@ def at_end():
     print(waited, children(), len(signals), len(set(descriptors()) - set(before)))
 
 
+def exchange():
+    global first, second
+    with open("go", encoding="ascii"):
+        at, first = first.pointer, None
+        second = Buffer(64 * KIB)
+    with open("gone", "w", encoding="ascii") as gone:
+        gone.write(str(int(second.pointer == at)))
+    threading.Event().wait()
+
+
+if sys.argv[1:] == ["exchange"]:
+    atexit.unregister(at_end)
+    first, kept = Buffer(64 * KIB), Buffer(64 * KIB)
+    threading.Thread(target=exchange, daemon=True).start()
+    ctypes.CDLL(None).vramtrace_v1_snapshot(b"exchange")
+    print(first is None)
+    sys.exit()
 if sys.argv[1:]:
     threading.Thread(target=threading.Event().wait, daemon=True).start()
 ballast = [[i] for i in range(100000)]
