@@ -80,6 +80,10 @@ class Browser:
         """The value of a JavaScript function's body; an element may be among `args` and in the value."""
         return self.ask("POST", self.session + "/execute/sync", {"script": script, "args": list(args)})
 
+    def run_async(self, script, *args):
+        """The value that the script gives to its last argument, a function."""
+        return self.ask("POST", self.session + "/execute/async", {"script": script, "args": args})
+
     def wait(self, script, *args, seconds=60):
         """Until the script's value is true; its value, or None after the time."""
         end = time.monotonic() + seconds
@@ -155,7 +159,7 @@ class Browser:
         """How many pixels of an element each colour has, by "red,green,blue": the page counts those of a screenshot."""
         self.into_view(element)
         shot = self.ask("GET", f"{self.session}/element/{element[ELEMENT]}/screenshot")
-        return self.ask("POST", self.session + "/execute/async", {"args": [shot], "script": """
+        return self.run_async("""
             const [png, done] = arguments, image = new Image();
             image.onload = function () {
                 const canvas = document.createElement("canvas"), counts = {};
@@ -170,4 +174,4 @@ class Browser:
                 }
                 done(counts);
             };
-            image.src = "data:image/png;base64," + png;"""})
+            image.src = "data:image/png;base64," + png;""", shot)

@@ -183,7 +183,7 @@
                     ["largest idle piece", vt.bytes(largest)]
                 );
             }
-            rows.push(["other allocations", vt.bytes(own)]);
+            rows.push([this.map.regions_left_out ? "other allocations, drawn" : "other allocations", vt.bytes(own)]);
             const ratio = free > 0 ? 1 - largest / free : 0;
             const text = !reserved
                 ? "no caching allocator holds memory here"
