@@ -3,6 +3,7 @@
 #
 # `make demo`: traces examples/train.py, which leaks, and prints its report. On the NVIDIA GPU where there is one
 # that works, else on the simulated one. $1 is the build folder; whatever came before in $1/demo is replaced.
+# Where Chromium is installed it also takes the picture of the HTML report that README shows.
 set -eu
 build=$1
 python=$(tests/setup.sh --python)
@@ -31,3 +32,12 @@ rm -rf "$build/demo"
 mkdir -p "$build/demo"
 show "$build/vramtrace" run $sim -o "$build/demo" -- "$python" examples/train.py
 show "$build/vramtrace" report "$build/demo"
+
+page=$build/demo/report.html
+"$build/vramtrace" report --format html -o "$page" "$build/demo" 2>/dev/null || exit 0 # a build without d3
+printf '\n%s: the same as a page for a browser\n' "$page"
+command -v chromium >/dev/null 2>&1 || exit 0
+timeout 60 chromium --headless --no-sandbox --disable-gpu --disable-quic --no-first-run --disable-background-networking \
+    --disable-component-update --disable-sync --hide-scrollbars --user-data-dir="$build/demo/profile" --window-size=1200,1400 \
+    --screenshot="$build/demo/report.png" "file://$(realpath "$page")" >/dev/null 2>&1 </dev/null || true
+rm -rf "$build/demo/profile"
