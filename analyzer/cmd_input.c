@@ -77,11 +77,21 @@ static int check_window(const struct vt_model *model, const struct vt_model_opti
     return VT_STATUS_OK;
 }
 
+/* Pictures of many processes have no room for all of this, nor has the machine's memory. */
+static void bound_timeline(struct vt_model_options *options, uint32_t logs) {
+    enum { WITH_MAPS = 16, WITH_COURSES = 256 };
+    if (logs > WITH_MAPS)
+        options->timeline &= ~(unsigned)VT_TIMELINE_MAPS;
+    if (logs > WITH_COURSES)
+        options->timeline = 0;
+}
+
 int vt_input_build(struct vt_input *input, char *const *arguments, int count, struct vt_logs *logs,
                    struct vt_model *model) {
     struct vt_string message = {0};
     input->model.user_code = input->user_code.items;
     int error = vt_logs_find(arguments, count, input->run, logs, &message);
+    bound_timeline(&input->model, error ? 0 : logs->count);
     if (!error)
         error = vt_build_model((const char *const *)logs->paths, logs->count, &input->model, model,
                                &message);

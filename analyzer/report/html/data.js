@@ -90,6 +90,9 @@ vt.frameText = function (frame) {
     return place ? place + " in " + frame.f : frame.module ? frame.f + " in " + vt.basename(frame.module) : frame.f;
 };
 
+/* A place with only the last folder of its path: a table's cell has no room for more. Titles have all of it. */
+vt.shortPath = text => text.replace(/(^|\s)\/?(?:[^\s/]+\/)+([^\s/]+\/[^\s/]+)/g, "$1…/$2");
+
 vt.basename = path => path.slice(path.lastIndexOf("/") + 1);
 
 /* --- elements: what the log says is always text --- */
@@ -191,6 +194,10 @@ vt.decode = function (page) {
     page.sites.forEach(function (site, i) {
         site.index = i;
         site.stack = page.stacks[site.stack];
+        site.why = text(site.why);
+        site.api = text(site.api);
+        site.class_name = text(site.class_name);
+        site.owners = site.owners.map(([name, bytes, count]) => [text(name), bytes, count]);
     });
     for (const course of page.courses) {
         for (const key of ["at", "live", "used", "own"])

@@ -14,7 +14,16 @@ extern const char vt_html_style[], vt_html_script[], vt_html_d3[];
 extern const uint64_t vt_html_style_size, vt_html_script_size, vt_html_d3_size;
 
 /* What all processes together may have, and how many are shown in full. */
-enum { WHOLE = 12, SITES = 6000, SITES_OF_ONE = 2500, NUMBERS = 240000, PIECES = 60000 };
+enum {
+    WHOLE = 12,
+    SITES = 5000,
+    SITES_OF_ONE = 2000,
+    PHASES = 2000,
+    OWNERS = 1500,
+    NUMBERS = 180000,
+    PIECES = 60000,
+    LONG_TEXTS = 1000000,
+};
 
 const char *vt_fmt_html_missing(void) {
     return vt_html_d3_size ? NULL : "this vramtrace was built without d3";
@@ -24,8 +33,8 @@ static struct vt_html_bounds bounds(uint32_t processes) {
     uint32_t count = processes < WHOLE ? processes : WHOLE;
     uint32_t sites = SITES / count;
     return (struct vt_html_bounds){.sites = sites < SITES_OF_ONE ? sites : SITES_OF_ONE,
-                                   .phases = 2000 / count,
-                                   .owners = 3000 / count,
+                                   .phases = PHASES / count,
+                                   .owners = OWNERS / count,
                                    .numbers = NUMBERS / count,
                                    .pieces = PIECES / count};
 }
@@ -34,6 +43,7 @@ static void data(const struct vt_model *model, const struct vt_format_options *o
     struct vt_json j = {.out = out, .first = true, .inside_html = true};
     struct vt_processes processes;
     bool simulated = false;
+    size_t long_room = LONG_TEXTS;
     vt_processes_choose(&processes, model, options);
     struct vt_html_bounds most = bounds(processes.count ? processes.count : 1);
     vt_json_open(&j, NULL, '{');
@@ -45,8 +55,11 @@ static void data(const struct vt_model *model, const struct vt_format_options *o
     vt_json_number(&j, "empty", processes.empty); /* that allocated nothing */
     vt_json_open(&j, "pages", '[');
     for (uint32_t i = 0; i < processes.count; i++) {
-        struct vt_html h = {
-            .json = &j, .model = model, .process = processes.list[i], .options = options};
+        struct vt_html h = {.json = &j,
+                            .model = model,
+                            .process = processes.list[i],
+                            .options = options,
+                            .long_room = &long_room};
         if (i < WHOLE)
             h.bounds = most;
         vt_html_process(&h);

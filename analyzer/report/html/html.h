@@ -37,11 +37,25 @@ struct vt_html {
     uint32_t *model_site; /* for each of the page's its place in the model */
     uint32_t site_count;
     struct vt_html_texts texts;
+    size_t *long_room; /* bytes that are left for long texts, of all processes */
 };
 
 /* --- html_data.c --- */
 
 void vt_html_process(struct vt_html *h);
+
+/* --- html_text.c --- */
+
+/* Writes a text that the log chose. One of many hundred characters loses its end, and earlier where all such
+ * texts together are long. */
+void vt_html_text(const struct vt_html *h, const char *name, const char *text);
+void vt_html_text_list(const struct vt_html *h, const char *name, const char *const *list,
+                       uint32_t count);
+
+/* The number of a text in the page's list of texts; VT_UNKNOWN for NULL. */
+uint64_t vt_html_text_number(struct vt_html *h, const char *text);
+void vt_html_texts_write(const struct vt_html *h);
+void vt_html_texts_free(struct vt_html *h);
 
 /* --- html_sites.c --- */
 

@@ -16,13 +16,12 @@ static void head(struct vt_html *h) {
     struct vt_string command = {0};
     char *ended = vt_words_ended(p);
     vt_text_command(p, TITLE_COLUMNS, &command);
-    vt_json_string(j, "title", command.text);
-    vt_json_strings(j, "command", p->command, p->command_count);
-    vt_json_string(j, "log", p->log);
-    vt_json_string(j, "host", p->host);
+    vt_html_text(h, "title", command.text);
+    vt_html_text(h, "log", p->log);
+    vt_html_text(h, "host", p->host);
     vt_json_number(j, "pid", p->pid);
     vt_json_number(j, "rank", p->rank < 0 ? VT_UNKNOWN : (uint64_t)p->rank);
-    vt_json_string(j, "job", p->job);
+    vt_html_text(h, "job", p->job);
     vt_json_number(j, "started_at", p->started_at ? p->started_at / 1000000 : VT_UNKNOWN); /* ms */
     vt_json_number(j, "duration", p->duration);
     vt_json_string(j, "exit", ended);
@@ -32,7 +31,7 @@ static void head(struct vt_html *h) {
     vt_json_number(j, "dropped", p->dropped_events);
     vt_json_number(j, "since", p->window_since);
     vt_json_number(j, "until", p->window_until);
-    vt_json_strings(j, "notes", p->notes, p->note_count);
+    vt_html_text_list(h, "notes", (const char *const *)p->notes, p->note_count);
     vt_json_boolean(j, "brief", !h->bounds.sites);
     free(ended);
     vt_string_free(&command);
@@ -46,7 +45,7 @@ static void devices(struct vt_html *h) {
         const struct vt_device *d = &p->devices[i];
         vt_json_open(j, NULL, '{');
         vt_html_device(j, "device", d->ordinal);
-        vt_json_string(j, "name", d->name);
+        vt_html_text(h, "name", d->name);
         vt_json_number(j, "total", d->total_bytes);
         vt_json_number(j, "live", d->live_bytes);
         vt_json_number(j, "live_n", d->live_count);
@@ -82,12 +81,12 @@ static void leaks(struct vt_html *h) {
         struct vt_amount amount = vt_amount_of_leak(p, l);
         vt_json_open(j, NULL, '{');
         vt_json_string(j, "verdict", vt_verdict_names[l->verdict]);
-        vt_json_string(j, "why", l->why);
-        vt_json_string(j, "advice", l->advice);
+        vt_html_text(h, "why", l->why);
+        vt_html_text(h, "advice", l->advice);
         vt_json_number(j, "leaked", amount.bytes);
         vt_json_number(j, "blocks", amount.blocks);
         vt_json_number(j, "live", l->live_bytes);
-        vt_json_string(j, "kept_by", l->kept ? l->kept->text : NULL);
+        vt_html_text(h, "kept_by", l->kept ? l->kept->text : NULL);
         vt_html_site_list(h, "sites", l->sites, h->bounds.sites ? sites : 0);
         vt_json_close(j, '}');
     }
@@ -114,8 +113,8 @@ static void ooms(struct vt_html *h) {
         vt_json_number(j, "total", o->total_bytes);
         vt_json_number(j, "cached", o->cached_bytes);
         vt_json_string(j, "cause", o->cause);
-        vt_json_string(j, "why", o->why);
-        vt_json_string(j, "advice", o->advice);
+        vt_html_text(h, "why", o->why);
+        vt_html_text(h, "advice", o->advice);
         vt_html_site_list(h, "sites", o->holders, h->bounds.sites ? o->holder_count : 0);
         vt_json_close(j, '}');
     }
@@ -151,7 +150,7 @@ static void phases(struct vt_html *h) {
     vt_json_open(j, "phases", '[');
     for (uint32_t i = 0; i < shown; i++) {
         vt_json_open(j, NULL, '{');
-        vt_json_string(j, "name", list[i]->name);
+        vt_html_text(h, "name", list[i]->name);
         vt_json_number(j, "start", list[i]->start);
         vt_json_number(j, "end", list[i]->end);
         vt_json_number(j, "thread", list[i]->thread);

@@ -6,29 +6,24 @@
 
 #include <stdlib.h>
 
-static void texts(struct vt_json *j, const char *name, const char *const *list, uint32_t count) {
-    vt_json_open(j, name, '[');
-    for (uint32_t i = 0; i < count; i++)
-        vt_json_string(j, NULL, list[i]);
-    vt_json_close(j, ']');
-}
+enum { SITES_OF_OWNER = 40 };
 
 static void owner(struct vt_html *h, const struct vt_memory_owner *o) {
     struct vt_json *j = h->json;
     char *place = vt_owner_place(h->process, o);
     vt_json_open(j, NULL, '{');
-    vt_json_string(j, "name", o->name);
-    vt_json_string(j, "place", place);
+    vt_html_text(h, "name", o->name);
+    vt_html_text(h, "place", place);
     vt_json_string(j, "root", vt_root_names[o->root.kind]);
-    texts(j, "path", o->path, o->path_count);
-    texts(j, "types", o->types, o->path_count);
-    vt_json_string(j, "graph", o->graph);
+    vt_html_text_list(h, "path", o->path, o->path_count);
+    vt_html_text_list(h, "types", o->types, o->path_count);
+    vt_html_text(h, "graph", o->graph);
     vt_json_string(j, "role", vt_purpose_names[o->purpose]);
     vt_json_number(j, "bytes", o->bytes);
     vt_json_number(j, "count", o->count);
     vt_json_number(j, "host", o->host_bytes);
     vt_json_open(j, "sites", '['); /* [site, bytes, count] */
-    for (uint32_t i = 0; i < o->site_count; i++) {
+    for (uint32_t i = 0; i < o->site_count && i < SITES_OF_OWNER; i++) {
         if (h->page_site[o->sites[i].site] == VT_NO_SITE)
             continue;
         vt_json_open(j, NULL, '[');
@@ -79,7 +74,7 @@ void vt_html_snapshots(struct vt_html *h) {
         vt_json_open(j, NULL, '{');
         vt_json_number(j, "at", s->at);
         vt_json_string(j, "why", s->why);
-        vt_json_string(j, "phase", s->phase);
+        vt_html_text(h, "phase", s->phase);
         vt_json_string(j, "moment", moment);
         vt_json_boolean(j, "complete", s->complete);
         vt_json_open(j, "owners", '[');

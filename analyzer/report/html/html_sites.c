@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { NAME_COLUMNS = 120, MARKED_OF_EACH = 64, TEXT_MOST = 2000 };
+enum { NAME_COLUMNS = 120, MARKED_OF_EACH = 64 };
 
 /* --- places --- */
 
@@ -115,32 +115,12 @@ void vt_html_sites_choose(struct vt_html *h) {
 }
 
 void vt_html_sites_free(struct vt_html *h) {
-    for (uint32_t i = 0; i < h->texts.count; i++)
-        free((char *)h->texts.items[i]);
-    free(h->texts.items);
-    vt_map_free(&h->texts.by_hash);
+    vt_html_texts_free(h);
     free(h->page_site);
     free(h->model_site);
 }
 
 /* --- texts, frames, stacks: each once --- */
-
-/* The number of a text; VT_UNKNOWN for NULL. A text of many thousand characters loses its end. */
-static uint64_t text_number(struct vt_html *h, const char *text) {
-    struct vt_html_texts *t = &h->texts;
-    if (!text)
-        return VT_UNKNOWN;
-    size_t length = strlen(text);
-    uint64_t hash = vt_hash_bytes(1, text, length);
-    uint32_t found = vt_map_get(&t->by_hash, hash);
-    bool cut = length > TEXT_MOST;
-    if (found != VT_MAP_NONE && (cut || !strcmp(t->items[found], text)))
-        return found;
-    VT_GROW(t->items, t->count, t->room);
-    t->items[t->count] = cut ? vt_formatted("%.*s...", TEXT_MOST, text) : vt_strdup(text);
-    vt_map_put(&t->by_hash, hash, t->count);
-    return t->count++;
-}
 
 /* A frame: its texts by number; 1 Python, 2 user code, 4 waits. */
 struct frame {
@@ -162,8 +142,8 @@ static uint32_t frame_number(struct vt_html *h, struct tables *t, const struct v
     char *function = f->function ? vt_frame_text_function(f) : NULL;
     if (!function)
         function = vt_frame_text(h->process, f, NAME_COLUMNS);
-    struct frame frame = {text_number(h, function), text_number(h, f->file),
-                          f->line ? f->line : VT_UNKNOWN, text_number(h, f->module),
+    struct frame frame = {vt_html_text_number(h, function), vt_html_text_number(h, f->file),
+                          f->line ? f->line : VT_UNKNOWN, vt_html_text_number(h, f->module),
                           (f->python ? 1u : 0) | (f->user_code ? 2u : 0) | (f->waiting ? 4u : 0)};
     free(function);
     uint64_t hash = vt_hash_bytes(2, &frame, sizeof frame);
@@ -223,10 +203,7 @@ static void write_tables(struct vt_html *h, const struct tables *t) {
         vt_json_close(j, ']');
     }
     vt_json_close(j, ']');
-    vt_json_open(j, "texts", '[');
-    for (uint32_t i = 0; i < h->texts.count; i++)
-        vt_json_string(j, NULL, h->texts.items[i]);
-    vt_json_close(j, ']');
+    vt_html_texts_write(h);
 }
 
 /* --- sites --- */
@@ -247,13 +224,14 @@ static uint64_t *leaked(const struct vt_process *p) {
     return bytes;
 }
 
-static void site_owners(struct vt_json *j, const struct vt_site *site) {
+static void site_owners(struct vt_html *h, const struct vt_site *site) {
     enum { OWNERS = 8 };
+    struct vt_json *j = h->json;
     vt_json_open(j, "owners", '[');
     for (uint32_t i = 0; i < site->owned.count && i < OWNERS; i++) {
         const struct vt_owned_by *by = &site->owned.owners[i];
         vt_json_open(j, NULL, '[');
-        vt_json_string(j, NULL, by->owner->name);
+        vt_json_number(j, NULL, vt_html_text_number(h, by->owner->name));
         vt_json_number(j, NULL, by->bytes);
         vt_json_number(j, NULL, by->count);
         vt_json_close(j, ']');
@@ -268,15 +246,15 @@ static void site(struct vt_html *h, struct tables *t, const struct vt_site *site
                               : vt_stack_text(h->process, site->stack, NAME_COLUMNS, true);
     vt_json_open(j, NULL, '{');
     vt_json_string(j, "id", site->name);
-    vt_json_string(j, "name", name);
+    vt_html_text(h, "name", name);
     free(name);
     vt_json_string(j, "verdict", vt_verdict_names[site->verdict]);
-    vt_json_string(j, "why", site->why);
-    vt_json_string(j, "api", site->api);
+    vt_json_number(j, "why", vt_html_text_number(h, site->why));
+    vt_json_number(j, "api", vt_html_text_number(h, site->api));
     vt_json_string(j, "layer", layers[site->layer]);
     vt_html_device(j, "device", site->device);
     vt_json_string(j, "class", class_of(site));
-    vt_json_string(j, "class_name", site->class_name);
+    vt_json_number(j, "class_name", vt_html_text_number(h, site->class_name));
     if (site->segments)
         vt_json_boolean(j, "segments", true);
     vt_json_number(j, "live", site->live_bytes);
@@ -291,7 +269,7 @@ static void site(struct vt_html *h, struct tables *t, const struct vt_site *site
     vt_json_number(j, "last", site->last_at);
     vt_json_number(j, "stack", stack_number(h, t, site->stack));
     vt_json_boolean(j, "cut", site->stack->cut);
-    site_owners(j, site);
+    site_owners(h, site);
     vt_json_close(j, '}');
 }
 

@@ -77,6 +77,22 @@ static void samples(struct vt_json *j, const char *name, const uint64_t *values,
     free(high);
 }
 
+static bool same_slots(const struct vt_course *c, uint32_t a, uint32_t b) {
+    bool same = c->live_bytes[a] == c->live_bytes[b];
+    for (uint32_t i = 0; i < c->band_count && same; i++)
+        same = c->bands[i].bytes[a] == c->bands[i].bytes[b];
+    return same;
+}
+
+/* Drops slots in which nothing changed, but the last of all. Returns how many stay. */
+static uint32_t without_rest(const struct vt_course *c, uint32_t *chosen, uint32_t count) {
+    uint32_t kept = 0;
+    for (uint32_t i = 0; i < count; i++)
+        if (!kept || i + 1 == count || !same_slots(c, chosen[kept - 1], chosen[i]))
+            chosen[kept++] = chosen[i];
+    return kept;
+}
+
 static const char *const band_kinds[] = {"line", "leak", "rest", "runtime", "idle"};
 
 static void course(struct vt_html *h, const struct vt_course *c, uint32_t numbers) {
@@ -93,6 +109,7 @@ static void course(struct vt_html *h, const struct vt_course *c, uint32_t number
             if (c->live_bytes[k] > c->live_bytes[chosen[i]])
                 chosen[i] = k;
     }
+    count = c->used_bytes ? count : without_rest(c, chosen, count);
     vt_json_open(j, NULL, '{');
     vt_html_device(j, "device", c->device);
     vt_json_number(j, "begin", c->begin);
@@ -129,12 +146,25 @@ void vt_html_courses(struct vt_html *h) {
 
 /* --- maps --- */
 
-/* How many of a map's regions have at least `bytes`. */
-static uint32_t regions_of(const struct vt_address_map *m, uint64_t bytes) {
-    uint32_t count = 0;
+/* Which of a map's regions to write: the largest, `most` at most. Free it. */
+static bool *choose_regions(const struct vt_address_map *m, uint32_t most) {
+    bool *shown = vt_alloc(m->region_count, sizeof *shown);
+    uint64_t *sizes = vt_alloc(m->region_count, sizeof *sizes), least = 0;
     for (uint32_t i = 0; i < m->region_count; i++)
-        count += m->regions[i].bytes >= bytes;
-    return count;
+        sizes[i] = m->regions[i].bytes;
+    vt_sort_words(sizes, m->region_count);
+    uint32_t room = most; /* for those that are as small as the smallest shown */
+    if (m->region_count > most) {
+        least = sizes[m->region_count - most];
+        for (uint32_t i = 0; i < m->region_count; i++)
+            room -= sizes[i] > least;
+    }
+    for (uint32_t i = 0; i < m->region_count; i++) {
+        uint64_t bytes = m->regions[i].bytes;
+        shown[i] = bytes > least || (bytes == least && room && room--);
+    }
+    free(sizes);
+    return shown;
 }
 
 /* Merges a piece into the one before it. */
@@ -184,27 +214,31 @@ static void write_pieces(struct vt_html *h, const struct vt_map_piece *pieces, u
     vt_json_close(j, ']');
 }
 
+/* The size below which neighbours are merged, so that all regions together have `most` pieces. */
+static uint64_t merge_below(const struct vt_address_map *m, const bool *shown, uint32_t most) {
+    uint64_t small = 0;
+    for (;; small = small ? small * 2 : 512) {
+        uint64_t count = 0;
+        for (uint32_t i = 0; i < m->region_count; i++)
+            count += shown[i] ? pieces_of(m, &m->regions[i], small, NULL) : 0;
+        if (count <= most || small > UINT64_MAX / 4)
+            return small;
+    }
+}
+
 static void write_regions(struct vt_html *h, const struct vt_address_map *m, uint32_t most) {
     struct vt_json *j = h->json;
-    uint64_t small = 0, smallest = 0;
-    while (regions_of(m, smallest) > most)
-        smallest = smallest ? smallest * 2 : 512;
-    for (uint64_t count = most + 1; count > most; small = small ? small * 2 : 512) {
-        count = 0;
-        for (uint32_t i = 0; i < m->region_count; i++)
-            if (m->regions[i].bytes >= smallest)
-                count += pieces_of(m, &m->regions[i], small, NULL);
-        if (count <= most || small > UINT64_MAX / 4)
-            break;
-    }
+    bool *shown = choose_regions(m, most / 2 + 1);
+    uint64_t small = merge_below(m, shown, most);
     struct vt_map_piece *pieces = vt_alloc(m->piece_count, sizeof *pieces);
-    uint64_t left_out = m->regions_left_out;
+    uint64_t left_out = m->regions_left_out, left_bytes = 0;
     vt_json_open(j, "regions", '[');
     for (uint32_t i = 0; i < m->region_count; i++) {
         const struct vt_map_region *r = &m->regions[i];
         char address[32];
-        if (r->bytes < smallest) {
+        if (!shown[i]) {
             left_out++;
+            left_bytes += r->bytes;
             continue;
         }
         snprintf(address, sizeof address, "0x%" PRIx64, r->address);
@@ -218,14 +252,24 @@ static void write_regions(struct vt_html *h, const struct vt_address_map *m, uin
     }
     vt_json_close(j, ']');
     vt_json_number(j, "regions_left_out", left_out);
+    /* of those that the timeline left out itself that is not known */
+    vt_json_number(j, "bytes_left_out", m->regions_left_out ? VT_UNKNOWN : left_bytes);
     free(pieces);
+    free(shown);
+}
+
+/* A map that shows a moment of note has more room than one of those between. */
+static uint32_t weight(const struct vt_address_map *m) {
+    return m->why == VT_MAP_BETWEEN ? 1 : 5;
 }
 
 void vt_html_maps(struct vt_html *h) {
     static const char *const whys[] = {"peak", "oom", "worst", "end", "between"};
     const struct vt_timeline *t = h->process->timeline;
     struct vt_json *j = h->json;
-    uint32_t count = t && h->bounds.pieces ? t->map_count : 0;
+    uint32_t count = t && h->bounds.pieces ? t->map_count : 0, weights = 0;
+    for (uint32_t i = 0; i < count; i++)
+        weights += weight(&t->maps[i]);
     vt_json_open(j, "maps", '[');
     for (uint32_t i = 0; i < count; i++) {
         const struct vt_address_map *m = &t->maps[i];
@@ -237,7 +281,7 @@ void vt_html_maps(struct vt_html *h) {
         vt_json_number(j, "reserved", m->reserved_bytes);
         vt_json_number(j, "in_use", m->in_use_bytes);
         vt_json_number(j, "largest_free", m->largest_free_bytes);
-        write_regions(h, m, h->bounds.pieces / count);
+        write_regions(h, m, h->bounds.pieces / weights * weight(m));
         vt_json_close(j, '}');
     }
     vt_json_close(j, ']');

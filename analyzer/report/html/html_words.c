@@ -10,13 +10,14 @@
 enum { LEAKS_SHOWN = 20, BRIEF = 3, SITES_OF_BLOCK = 64 };
 
 /* Opens a block; its tone is "bad", "warn", "good", or "" for neither. */
-static void open_block(struct vt_json *j, const char *kind, const char *tone, const char *title,
-                       const char *headline) {
+static void open_block(const struct vt_html *h, const char *kind, const char *tone,
+                       const char *title, const char *headline) {
+    struct vt_json *j = h->json;
     vt_json_open(j, NULL, '{');
     vt_json_string(j, "kind", kind);
     vt_json_string(j, "tone", tone);
     vt_json_string(j, "title", title);
-    vt_json_string(j, "headline", headline);
+    vt_html_text(h, "headline", headline);
 }
 
 /* [kind, label, text, line of code, bytes, site] each. */
@@ -31,14 +32,14 @@ static void rows(struct vt_html *h, const struct vt_words *words) {
         vt_json_open(j, NULL, '[');
         vt_json_string(j, NULL, kinds[row->kind]);
         vt_json_string(j, NULL, row->label);
-        vt_json_string(j, NULL, row->text);
-        vt_json_string(j, NULL, row->source);
+        vt_html_text(h, NULL, row->text);
+        vt_html_text(h, NULL, row->source);
         vt_json_number(j, NULL, is_holder ? row->bytes : VT_UNKNOWN);
         vt_html_site(h, NULL, row->site ? (uint32_t)(row->site - h->process->sites) : VT_NO_SITE);
         vt_json_close(j, ']');
     }
     vt_json_close(j, ']');
-    vt_json_string(j, "remark", words->remark);
+    vt_html_text(h, "remark", words->remark);
 }
 
 static void leaks(struct vt_html *h, const struct vt_text *t) {
@@ -48,7 +49,7 @@ static void leaks(struct vt_html *h, const struct vt_text *t) {
         const struct vt_leak *leak = &p->leaks[i];
         struct vt_words words = {0};
         vt_words_leak(t, leak, &words);
-        open_block(h->json, "leak", "bad", "LEAK", words.headline);
+        open_block(h, "leak", "bad", "LEAK", words.headline);
         rows(h, &words);
         vt_html_site_list(h, "sites", leak->sites,
                           leak->site_count < SITES_OF_BLOCK ? leak->site_count : SITES_OF_BLOCK);
@@ -65,7 +66,7 @@ static void ooms(struct vt_html *h, const struct vt_text *t) {
     struct vt_words words = {0}, others = {0};
     if (oom) {
         vt_words_oom(t, oom, &words);
-        open_block(h->json, "oom", vt_words_oom_survived(p, oom) ? "warn" : "bad", "OUT OF MEMORY",
+        open_block(h, "oom", vt_words_oom_survived(p, oom) ? "warn" : "bad", "OUT OF MEMORY",
                    words.headline);
         rows(h, &words);
         vt_json_number(h->json, "at", oom->at);
@@ -75,7 +76,7 @@ static void ooms(struct vt_html *h, const struct vt_text *t) {
     }
     vt_words_oom_others(p, &others);
     if (others.count) {
-        open_block(h->json, "note", "", oom ? "" : "OUT OF MEMORY", NULL);
+        open_block(h, "note", "", oom ? "" : "OUT OF MEMORY", NULL);
         rows(h, &others);
         vt_json_close(h->json, '}');
     }
@@ -87,7 +88,7 @@ static void held(struct vt_html *h, const struct vt_text *t) {
     struct vt_words_held held = {0};
     struct vt_words late = {0};
     vt_words_held(t, &held);
-    open_block(h->json, "held",
+    open_block(h, "held",
                held.bad > 0   ? "warn"
                : held.bad < 0 ? "good"
                               : "",
@@ -95,7 +96,7 @@ static void held(struct vt_html *h, const struct vt_text *t) {
     rows(h, &(struct vt_words){.remark = held.remark});
     vt_json_close(h->json, '}');
     if (held.freed && vt_words_late(t, &late)) {
-        open_block(h->json, "held", "", "FREED ONLY AT EXIT", late.headline);
+        open_block(h, "held", "", "FREED ONLY AT EXIT", late.headline);
         rows(h, &late);
         vt_json_close(h->json, '}');
     }
@@ -107,7 +108,7 @@ static void device(struct vt_html *h, const struct vt_text *t, const struct vt_d
     struct vt_json *j = h->json;
     struct vt_words_device words = {0};
     vt_words_device(t, d, &words);
-    open_block(j, "device", "", words.title, words.words.headline);
+    open_block(h, "device", "", words.title, words.words.headline);
     rows(h, &words.words);
     vt_html_device(j, "device", d->ordinal);
     vt_json_open(j, "parts", '['); /* [letter, name, bytes, text, what it is for] each */
@@ -117,8 +118,8 @@ static void device(struct vt_html *h, const struct vt_text *t, const struct vt_d
         vt_json_string(j, NULL, (char[]){part->letter, 0});
         vt_json_string(j, NULL, part->name);
         vt_json_number(j, NULL, part->bytes);
-        vt_json_string(j, NULL, part->text);
-        vt_json_string(j, NULL, part->purposes);
+        vt_html_text(h, NULL, part->text);
+        vt_html_text(h, NULL, part->purposes);
         vt_json_close(j, ']');
     }
     vt_json_close(j, ']');
@@ -131,7 +132,7 @@ static void next(struct vt_html *h, const struct vt_text *t) {
     struct vt_words words = {0};
     vt_words_next(t, &words);
     if (words.count) {
-        open_block(h->json, "next", "", "NEXT", NULL);
+        open_block(h, "next", "", "NEXT", NULL);
         rows(h, &words);
         vt_json_close(h->json, '}');
     }

@@ -112,7 +112,7 @@
                     columns.map(column => column.key === "name"
                         ? vt.el("th", { scope: "row", class: "name" }, vt.el("button", {
                             type: "button", class: "expand", "aria-expanded": opened, "aria-label": "call sites of " + row.name,
-                        }, opened ? "▾" : "▸"), " ", vt.el("span", { title: row.name }, row.name),
+                        }, opened ? "▾" : "▸"), " ", vt.el("span", { title: row.name }, vt.shortPath(row.name)),
                             row.sites.length > 1 ? vt.el("span", { class: "dim" }, "  " + row.sites.length + " sites") : null)
                         : column.key === "verdict" ? vt.el("td", null, vt.el("span", { class: "verdict " + row.verdict }, row.verdict))
                             : column.bytes ? vt.el("td", {

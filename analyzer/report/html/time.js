@@ -414,7 +414,7 @@
             const layers = (state.mode === "class" ? byClass : byLine)(course).map(layer => [layer.name, layer.values[i]]).filter(([, bytes]) => bytes)
                 .sort((a, b) => b[1] - a[1]);
             vt.tooltip(d3.event, [timeText(time, state.view[1] - state.view[0]) + ": " + vt.bytes(course.live[i]) + " live",
-                ...layers.slice(0, 7).map(([name, bytes]) => vt.bytes(bytes) + "  " + name.slice(0, 80)),
+                ...layers.slice(0, 7).map(([name, bytes]) => vt.bytes(bytes) + "  " + vt.shortPath(name).slice(0, 80)),
                 layers.length > 7 ? "and " + (layers.length - 7) + " more" : null,
                 course.used && course.used[i] != null ? vt.bytes(course.used[i]) + "  used by all processes (driver)" : null]);
         }
@@ -434,7 +434,7 @@
                 type: "button", class: "band" + (entry.kind === "line" && chosen && entry.sites.some(site => chosen.has(site)) ? " chosen" : ""),
                 title: entry.kind === "line" ? "choose this line" : null, disabled: entry.kind !== "line",
                 onclick: () => vt.select({ line: vt.selection.line === page.sites[entry.sites[0]].line ? null : page.sites[entry.sites[0]].line })
-            }, vt.el("i", { class: "swatch", style: "background: " + entry.colour }), name.slice(0, 90),
+            }, vt.el("i", { class: "swatch", style: "background: " + entry.colour }), vt.shortPath(name).slice(0, 90),
             entry.most ? vt.el("span", { class: "dim" }, " " + vt.bytes(entry.most)) : null)),
             page.courses.some(course => course.used) ? vt.el("span", { class: "dim" }, vt.el("i", { class: "swatch used" }), "used by all processes, ",
                 vt.el("i", { class: "swatch own" }), "by this one (the driver's figures)") : "");

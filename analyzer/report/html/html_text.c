@@ -1,0 +1,73 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Texts in the HTML page's data, which come from the log and may be of any length: their bounds, and the
+ * list of those that are named often.
+ */
+#include "html.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { SHORT = 160, LONG = 2000 };
+
+/* How many bytes of it to write. */
+static size_t kept(const struct vt_html *h, const char *text) {
+    size_t length = strlen(text);
+    if (length <= SHORT)
+        return length;
+    size_t most = *h->long_room >= LONG ? LONG : SHORT;
+    if (length > most) {
+        length = most;
+        while (length && ((unsigned char)text[length] & 0xc0) == 0x80)
+            length--; /* no part of a character */
+    }
+    *h->long_room -= length < *h->long_room ? length : *h->long_room;
+    return length;
+}
+
+static char *cut(const struct vt_html *h, const char *text) {
+    size_t length = kept(h, text);
+    return vt_formatted("%.*s%s", (int)length, text, text[length] ? "..." : "");
+}
+
+void vt_html_text(const struct vt_html *h, const char *name, const char *text) {
+    char *shown = text ? cut(h, text) : NULL;
+    vt_json_string(h->json, name, shown);
+    free(shown);
+}
+
+void vt_html_text_list(const struct vt_html *h, const char *name, const char *const *list,
+                       uint32_t count) {
+    vt_json_open(h->json, name, '[');
+    for (uint32_t i = 0; i < count; i++)
+        vt_html_text(h, NULL, list[i]);
+    vt_json_close(h->json, ']');
+}
+
+uint64_t vt_html_text_number(struct vt_html *h, const char *text) {
+    struct vt_html_texts *t = &h->texts;
+    if (!text)
+        return VT_UNKNOWN;
+    uint64_t hash = vt_hash_bytes(1, text, strlen(text));
+    uint32_t found = vt_map_get(&t->by_hash, hash);
+    if (found != VT_MAP_NONE)
+        return found;
+    VT_GROW(t->items, t->count, t->room);
+    t->items[t->count] = cut(h, text);
+    vt_map_put(&t->by_hash, hash, t->count);
+    return t->count++;
+}
+
+void vt_html_texts_write(const struct vt_html *h) {
+    vt_json_open(h->json, "texts", '[');
+    for (uint32_t i = 0; i < h->texts.count; i++)
+        vt_json_string(h->json, NULL, h->texts.items[i]);
+    vt_json_close(h->json, ']');
+}
+
+void vt_html_texts_free(struct vt_html *h) {
+    for (uint32_t i = 0; i < h->texts.count; i++)
+        free((char *)h->texts.items[i]);
+    free(h->texts.items);
+    vt_map_free(&h->texts.by_hash);
+}
