@@ -11,8 +11,8 @@
         { key: "name", title: "line" },
         { key: "verdict", title: "verdict" },
         { key: "leaked", title: "leaked", bytes: true },
-        { key: "live", title: "live at the end", bytes: true },
-        { key: "at_peak", title: "at the peak", bytes: true },
+        { key: "live", title: "live", bytes: true },
+        { key: "at_peak", title: "at peak", bytes: true },
         { key: "allocated", title: "allocated", bytes: true },
         { key: "allocs", title: "times", number: true },
         { key: "frees", title: "freed", number: true },
@@ -112,7 +112,7 @@
                     columns.map(column => column.key === "name"
                         ? vt.el("th", { scope: "row", class: "name" }, vt.el("button", {
                             type: "button", class: "expand", "aria-expanded": opened, "aria-label": "call sites of " + row.name,
-                        }, opened ? "▾" : "▸"), " ", vt.el("span", { title: row.name }, vt.shortPath(row.name)),
+                        }, opened ? "▾" : "▸"), vt.el("span", { title: row.name }, vt.shortPath(row.name)),
                             row.sites.length > 1 ? vt.el("span", { class: "dim" }, "  " + row.sites.length + " sites") : null)
                         : column.key === "verdict" ? vt.el("td", null, vt.el("span", { class: "verdict " + row.verdict }, row.verdict))
                             : column.bytes ? vt.el("td", {

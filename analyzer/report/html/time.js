@@ -97,11 +97,13 @@
 
     /* A power of two, so that ticks are round. */
     function byteTicks(top) {
-        const step = Math.pow(2, Math.ceil(Math.log2(top / 5)));
+        const step = Math.max(1, Math.pow(2, Math.ceil(Math.log2(top / 5))));
         return d3.range(0, top, step);
     }
 
-    function draw(panel, page) {
+    function draw(panel, whole_page) {
+        const used = course => d3.max(course.live) || d3.max(course.used || []);
+        const page = Object.assign({}, whole_page, { courses: whole_page.courses.filter(used) });
         const begin = Math.min(...page.courses.map(course => course.begin)), end = Math.max(...page.courses.map(course => course.end), begin + 1);
         const state = { mode: "line", view: [begin, end], whole: false };
         const phases = phaseRows(page);
@@ -476,5 +478,5 @@
         return { select: () => later(), resize: () => later() };
     }
 
-    vt.part({ id: "time", title: "Memory over time", order: 2, tab: false, wanted: page => page.courses.length > 0, draw: draw });
+    vt.part({ id: "time", title: "Memory over time", order: 2, tab: false, wanted: page => page.courses.some(course => course.live.some(bytes => bytes)), draw: draw });
 }());

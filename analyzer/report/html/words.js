@@ -83,7 +83,7 @@
                     vt.el("dd", null, vt.el("code", null, text))]).flat()));
         return vt.el("article", { class: "card " + block.kind + " " + block.tone },
             vt.el("h3", null, block.title ? vt.el("span", { class: "tag" }, block.title) : null, " ", block.headline || ""),
-            block.parts ? bar(block) : null,
+            block.parts && block.parts.length ? bar(block) : null,
             rows.length || more ? vt.el("dl", null, rows, more || []) : null,
             block.remark ? vt.el("p", { class: "dim" }, block.remark) : null, links(block));
     }
@@ -91,8 +91,10 @@
     vt.part({
         id: "words", title: "The answer", order: 1, tab: false, heading: false,
         draw: function (panel, page) {
-            for (const note of page.notes)
-                panel.append(vt.el("p", { class: "note" }, vt.el("b", null, "NOTE"), " ", note));
+            const notes = page.notes.map(note => vt.el("p", { class: "note" }, vt.el("b", null, "NOTE"), " ", note));
+            const aside = page.complete && notes.length > 1;
+            if (!aside)
+                panel.append(...notes);
             if (page.brief)
                 panel.append(vt.el("p", { class: "note" }, "Of so many processes, this one is told in short: a report of its " +
                     "log alone has the pictures."));
@@ -100,6 +102,8 @@
             const others = page.words.filter(block => block.kind !== "device" && block.kind !== "next");
             panel.append(...others.map(card), vt.el("div", { class: "cards" }, devices.map(card)),
                 ...page.words.filter(block => block.kind === "next").map(card));
+            if (aside)
+                panel.append(vt.el("details", { class: "card next" }, vt.el("summary", null, vt.plural(notes.length, "note")), notes));
             const left = page.leak_count - others.filter(block => block.kind === "leak").length;
             if (left > 0)
                 panel.append(vt.el("p", { class: "dim" }, "and " + vt.plural(left, "more leak") + ", in the table of lines"));
