@@ -438,6 +438,48 @@ static void what_names_no_owner_may_be_cut_short(void **state) {
     }
 }
 
+/* Keys of dicts, an optimizer and what is a library's wait: each bound leaves fewer names, and no others. */
+static void a_walk_that_stops_has_no_other_names(void **state) {
+    (void)state;
+    enum { MEMORIES = 4, MOST = 1000 };
+    struct vt_edge memory[MEMORIES];
+    struct object held[MEMORIES];
+    for (uint32_t i = 0; i < MEMORIES; i++) {
+        memory[i] = (struct vt_edge)MEMORY(AT(i));
+        held[i] = (struct object){.type = &thing, .edges = &memory[i], .count = 1};
+    }
+    const struct vt_edge of_layer[] = {ATTR("weight", &held[0]), ATTR("x", &held[1])};
+    const struct object layer = OBJECT(thing, of_layer);
+    const struct vt_edge of_state[] = {{.kind = VT_STEP_ITEM, .to = (uintptr_t)&layer},
+                                       KEY("'exp_avg'", &held[2])},
+                         of_model[] = {ATTR("layer", &layer)};
+    const struct object state_ = OBJECT(dict, of_state);
+    const struct vt_edge of_adam[] = {ATTR("state", &state_), ATTR("first", &held[0])};
+    const struct object adam = OBJECT(optimizer, of_adam), model = OBJECT(thing, of_model);
+    const struct vt_edge mine[] = {NAMED("opt", &adam), NAMED("model", &model)},
+                         theirs[] = {NAMED("registry", &held[2]), NAMED("cache", &held[3])};
+    const struct root both[] = {MODULE(VT_LEVEL_LIBRARY, "lib", theirs),
+                                MODULE(VT_LEVEL_USER, "main", mine)};
+    char all[MEMORIES][200], text_[200];
+    roots = both;
+    root_count = 2;
+    walk(MEMORIES, UINT64_MAX, VT_KIND_BLOCK);
+    for (uint32_t i = 0; i < MEMORIES; i++)
+        assert_non_null(owned(i, 0, all[i]));
+    end();
+    assert_string_equal(all[2], "main.opt.state['exp_avg']");
+    for (uint64_t work = 0, found = 0; found < MEMORIES; work++, end()) {
+        assert_true(work < MOST);
+        walk(MEMORIES, work, VT_KIND_BLOCK);
+        found = 0;
+        for (uint32_t i = 0; i < MEMORIES; i++)
+            if (owned(i, 0, text_)) {
+                assert_string_equal(text_, all[i]);
+                found++;
+            }
+    }
+}
+
 /* The steps take more than the objects; all that the walk may use has room for both. */
 static void objects_may_all_have_names(void **state) {
     (void)state;
@@ -483,6 +525,7 @@ int main(void) {
         cmocka_unit_test(objects_at_one_place_are_told_apart),
         cmocka_unit_test(a_wrong_pointer_is_no_fault),
         cmocka_unit_test(what_names_no_owner_may_be_cut_short),
+        cmocka_unit_test(a_walk_that_stops_has_no_other_names),
         cmocka_unit_test(objects_may_all_have_names),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
