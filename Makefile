@@ -31,9 +31,9 @@ EXPORTS_MAP    ?= preload/exports.map
 # libc alone: libdl and libpthread are parts of it, and fall away by --as-needed, since glibc 2.34.
 PRELOAD_LIBS   ?= -ldl -lpthread
 
-ANALYZER_CFLAGS := $(VT_CFLAGS) -Ianalyzer
+ANALYZER_CFLAGS := $(VT_CFLAGS) -Ianalyzer -I$(BUILD)/proto
 # libstdc++ (for __cxa_demangle) by its runtime name: every system has that, few have the C++ compiler.
-ANALYZER_LIBS   ?= -ldw -lelf -l:libstdc++.so.6 -lm
+ANALYZER_LIBS   ?= -ldw -lelf -l:libstdc++.so.6 -lprotobuf-c -lz -lm
 
 TEST_CFLAGS := $(VT_CFLAGS) -I. -DVT_BUILD_DIR='"$(abspath $(BUILD))"'
 TEST_LIBS   ?= -lcmocka
@@ -92,10 +92,12 @@ $(foreach v,$(RUNTIMES),$(eval $(call runtime_rule,$(v))))
 ANALYZER_OBJ     := $(BUILD)/obj/analyzer
 ANALYZER_SOURCES := $(wildcard analyzer/*.c analyzer/*/*.c analyzer/*/*/*.c)
 ANALYZER_OBJECTS := $(ANALYZER_SOURCES:analyzer/%.c=$(ANALYZER_OBJ)/%.o) $(ANALYZER_OBJ)/report/html/embed.S.o
+PROTO_SOURCES    := $(patsubst analyzer/export/%.proto,$(BUILD)/proto/%.pb-c.c,$(wildcard analyzer/export/*.proto))
+PROTO_OBJECTS    := $(PROTO_SOURCES:.c=.o)
 
 analyzer: $(BUILD)/vramtrace
 
-$(BUILD)/vramtrace: $(ANALYZER_OBJECTS)
+$(BUILD)/vramtrace: $(ANALYZER_OBJECTS) $(PROTO_OBJECTS)
 	$(CC) $(CFLAGS) $(LDFLAGS) -Wl,--as-needed -o $@ $^ $(ANALYZER_LIBS)
 
 $(ANALYZER_OBJ)/%.o: analyzer/%.c $(FLAGS_FILE) | deps
@@ -117,6 +119,17 @@ $(ANALYZER_OBJ)/report/html/embed.S.o: analyzer/report/html/embed.S analyzer/rep
     $(ANALYZER_OBJ)/report/html/page.js $(D3_JS) $(FLAGS_FILE) | deps
 	@$(if $(D3_JS),,echo 'd3.min.js is not here (node-d3): building without report --format html' >&2)
 	$(CC) $(CPPFLAGS) $(CFLAGS) $(ANALYZER_CFLAGS) $(PAGE_FLAGS) -c -o $@ $<
+
+# Messages of other tools' formats, as C.
+$(ANALYZER_OBJ)/export/%.o: | $(PROTO_SOURCES)
+$(BUILD)/proto/%.pb-c.c: analyzer/export/%.proto | deps
+	@mkdir -p $(@D)
+	protoc-c --c_out=$(@D) -Ianalyzer/export $<
+
+$(BUILD)/proto/%.h: $(BUILD)/proto/%.c ;
+
+$(BUILD)/proto/%.o: $(BUILD)/proto/%.c $(FLAGS_FILE)
+	$(CC) $(CPPFLAGS) $(CFLAGS) $(ANALYZER_CFLAGS) -c -o $@ $<
 
 # --- the pytest plugin, where `vramtrace run --check` finds it --------------------------------------------------
 
@@ -141,7 +154,7 @@ UNIT_TESTS   := $(UNIT_SOURCES:tests/unit/%.c=$(BUILD)/tests/unit/%)
 
 test-build: $(UNIT_TESTS) python $(BUILD)/bench/pairs
 
-$(BUILD)/obj/analyzer.a: $(filter-out %/main.o,$(ANALYZER_OBJECTS))
+$(BUILD)/obj/analyzer.a: $(filter-out %/main.o,$(ANALYZER_OBJECTS)) $(PROTO_OBJECTS)
 $(BUILD)/obj/preload.a: $(PRELOAD_OBJECTS)
 $(BUILD)/obj/analyzer.a $(BUILD)/obj/preload.a:
 	@mkdir -p $(@D) && rm -f $@

@@ -501,7 +501,7 @@ static void judge(struct build *b, const uint32_t *index, const struct vt_oom_so
     vt_growth_find(&b->replay, &b->history, iterations, b->clock, b->end, index, b->p);
     vt_tests_take(&b->replay, index, b->p);
     vt_in_step_adopt(&b->replay, &b->history, b->clock, index, b->p);
-    vt_stacks_notes(b->stacks, b->p);
+    vt_stacks_take_modules(b->stacks, b->p);
     take_owner(b);
     note_replay(b);
     bool scanned = b->log.scan.word && b->p->window_until == VT_UNKNOWN;

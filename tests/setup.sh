@@ -34,6 +34,9 @@ build,demo,test,unit,check,bench libunwind-dev hdr:libunwind.h
 build,demo,test,unit,check,bench uthash-dev    hdr:uthash.h
 build,demo,test,unit,check,bench libdw-dev     hdr:elfutils/libdwfl.h
 build,demo,test,unit,check,bench libelf-dev    hdr:libelf.h
+build,demo,test,unit,check,bench protobuf-c-compiler cmd:protoc-c
+build,demo,test,unit,check,bench libprotobuf-c-dev hdr:protobuf-c/protobuf-c.h
+build,demo,test,unit,check,bench zlib1g-dev    hdr:zlib.h
 demo,test,unit,check,bench       node-d3       d3
 demo,test,unit,check,bench       python3       cmd:python3
 demo,test                        python3-numba numba
@@ -168,6 +171,21 @@ make_browser() {
         { apt update && apt -y install chromium chromium-driver; }; }) >/dev/null 2>&1
 }
 
+# pprof, as Debian has it: its sources, for which Go is fetched too. The same rules as for make_checkers.
+make_pprof() {
+    [ -e "$checkers/pprof" ] || [ -e "$checkers/tried-pprof" ] && return
+    echo "setup: putting pprof into build/checkers" >&2
+    (
+        mkdir -p "$checkers" && touch "$checkers/tried-pprof"
+        sources=/usr/share/gocode/src/github.com/google/pprof
+        if ! command -v go || ! [ -d "$sources" ]; then
+            become_root pprof && apt update && apt -y install golang-go golang-github-google-pprof-dev || exit
+        fi
+        GO111MODULE=off GOPATH=/usr/share/gocode GOCACHE=$checkers/go go build -o "$checkers/pprof" github.com/google/pprof
+        rm -rf "$checkers/go"
+    ) >/dev/null 2>&1
+}
+
 # A Python that has PyTorch built for CUDA: PYTHON, python3, or that of build/frameworks. Importing torch takes seconds, so
 # its file of versions is asked.
 find_torch() {
@@ -260,7 +278,7 @@ build | demo | test | unit | check | bench)
         echo "setup: installed, but still not found: ${want% }" >&2
         exit 1
     fi
-    case " $* " in *" test "*) make_checkers ;; esac
+    case " $* " in *" test "*) make_checkers; make_pprof ;; esac
     case " $* " in *" test "* | *" bench "*) make_browser ;; esac
     case " $* " in *" test "* | *" check "*) make_clang_format ;; esac
     exit 0

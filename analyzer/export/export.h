@@ -8,6 +8,8 @@
  *
  *     formats below   the list; one file fmt_NAME.c each
  *     samples.h       the memory of a model as samples, each with its call stack
+ *     profile.h       a pprof profile under construction
+ *     gzip.h          compressed output
  *     pytorch.h       a device's memory as PyTorch's snapshots have it
  *     pickle.h        a writer of Python pickles
  */
@@ -47,6 +49,7 @@ extern const struct vt_export_format vt_export_formats[];
 /* Whether there is anything of this value to show. */
 bool vt_export_has(const struct vt_model *model, enum vt_export_value value);
 
+int vt_export_pprof_write(const struct vt_model *, const struct vt_export_options *, FILE *);
 int vt_export_folded_write(const struct vt_model *, const struct vt_export_options *, FILE *);
 int vt_export_csv_write(const struct vt_model *, const struct vt_export_options *, FILE *);
 int vt_export_pytorch_write(const struct vt_model *, const struct vt_export_options *, FILE *);

@@ -204,6 +204,9 @@ void vt_process_free(struct vt_process *p) {
     free(p->leaks);
     free(p->ooms);
     free(p->objects);
+    for (uint32_t i = 0; i < p->module_count; i++)
+        free(p->modules[i].build_id);
+    free(p->modules);
     for (uint32_t i = 0; i < p->phase_name_count; i++)
         free(p->phase_names[i]);
     free(p->phase_names);

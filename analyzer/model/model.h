@@ -49,6 +49,7 @@ struct vt_frame {
     uint64_t offset;      /* of the call, in the module; in generated code its address; VT_UNKNOWN:
                              Python */
     bool python;
+    bool inlined; /* into the next frame, which has the same module and offset */
     bool user_code;
     bool interpreter; /* native, inside the Python interpreter: shown only on request */
     bool waiting;     /* of a thread that waited while this one worked for it: the one that called
@@ -320,6 +321,13 @@ struct vt_oom {
     const struct vt_stack *stack;
 };
 
+/* A file that was mapped into the process, and that a stack has a frame in. */
+struct vt_module {
+    const char *path;          /* the pointer that its frames have too; "": unknown */
+    char *build_id;            /* lower-case hex; NULL: unknown */
+    uint64_t start, end, bias; /* addresses; an offset and `bias` are one */
+};
+
 /* An environment variable that decides how GPU memory is allocated. */
 struct vt_variable {
     char *name, *value;
@@ -387,6 +395,8 @@ struct vt_process {
     uint32_t variable_count;
     struct vt_object_life *objects;
     uint32_t object_count;
+    struct vt_module *modules; /* by address */
+    uint32_t module_count;
     struct vt_phase *phases; /* by start, then the outer first */
     uint32_t phase_count;
     struct vt_snapshot *snapshots; /* by time */

@@ -122,6 +122,7 @@ static void add_native(struct vt_stacks *s, struct making *m, uint64_t word, uin
         frame.function = symbols[i].function;
         frame.file = symbols[i].file;
         frame.line = symbols[i].line;
+        frame.inlined = i + 1 < count;
         add_frame(s, m, frame);
     }
     if (!count)
@@ -172,8 +173,25 @@ const struct vt_stack *vt_stacks_get(struct vt_stacks *s, uint32_t index, bool r
     return stack;
 }
 
-void vt_stacks_notes(const struct vt_stacks *s, struct vt_process *process) {
+static void take_modules(const struct vt_stacks *s, struct vt_process *process) {
+    process->modules = vt_alloc(s->module_count, sizeof *process->modules);
+    for (size_t i = 0; i < s->module_count; i++) {
+        const struct vt_log_module *from = &s->log->modules[i];
+        if (!s->met[i])
+            continue;
+        process->modules[process->module_count++] = (struct vt_module){
+            .path = s->paths[i],
+            .build_id = from->build_id[0] ? vt_strdup(from->build_id) : NULL,
+            .start = from->start,
+            .end = from->end,
+            .bias = from->bias,
+        };
+    }
+}
+
+void vt_stacks_take_modules(const struct vt_stacks *s, struct vt_process *process) {
     struct vt_map said = {0};
+    take_modules(s, process);
     for (size_t i = 0; i < s->module_count; i++) {
         bool changed = s->states[i] == VT_SYMBOLS_CHANGED;
         /* the vdso and generated code have no file */

@@ -421,6 +421,17 @@ static void oom(struct vt_json *j, const struct vt_process *p, const struct vt_o
     vt_json_close(j, '}');
 }
 
+static void modules(struct vt_json *j, const struct vt_process *p) {
+    vt_json_open(j, "modules", '[');
+    for (uint32_t i = 0; i < p->module_count; i++) {
+        vt_json_open(j, NULL, '{');
+        vt_json_string(j, "module", p->modules[i].path);
+        vt_json_string(j, "build_id", p->modules[i].build_id);
+        vt_json_close(j, '}');
+    }
+    vt_json_close(j, ']');
+}
+
 static void process(struct vt_json *j, const struct vt_process *p,
                     const struct vt_format_options *options) {
     vt_json_open(j, NULL, '{');
@@ -471,6 +482,7 @@ static void process(struct vt_json *j, const struct vt_process *p,
         vt_json_close(j, '}');
     }
     vt_json_close(j, ']');
+    modules(j, p);
     vt_json_open(j, "phases", '[');
     for (uint32_t i = 0; i < p->phase_count; i++) {
         const struct vt_phase *f = &p->phases[i];

@@ -39,9 +39,9 @@ $(FUZZ_OUT)/obj/tests/preload_fuzz.o: tests/fuzz/preload_fuzz.c
 	@mkdir -p $(@D)
 	$(FUZZ_COMPILE) -fsanitize=fuzzer-no-link -I. -Ipreload -c -o $@ $<
 
-$(FUZZ_OUT)/obj/analyzer/%.o: analyzer/%.c
+$(FUZZ_OUT)/obj/analyzer/%.o: analyzer/%.c | $(PROTO_SOURCES)
 	@mkdir -p $(@D)
-	$(FUZZ_COMPILE) -fsanitize=fuzzer-no-link -Ianalyzer -c -o $@ $<
+	$(FUZZ_COMPILE) -fsanitize=fuzzer-no-link -Ianalyzer -I$(BUILD)/proto -c -o $@ $<
 
 $(FUZZ_OUT)/obj/preload.a: $(FUZZ_PRELOAD)
 	@rm -f $@
@@ -51,7 +51,7 @@ $(FUZZ_OUT)/obj/preload/%.o: preload/%.c
 	@mkdir -p $(@D)
 	$(FUZZ_COMPILE) -fsanitize=fuzzer-no-link -Ipreload -c -o $@ $<
 
-$(FUZZ_OUT)/obj/analyzer.a: $(FUZZ_ANALYZER)
+$(FUZZ_OUT)/obj/analyzer.a: $(FUZZ_ANALYZER) $(PROTO_OBJECTS)
 	@rm -f $@
 	$(AR) rcs $@ $^
 	objcopy $(foreach name,$(FUZZ_REDEFINED),--redefine-sym $(name)=vt_fuzz_$(name)) $@
