@@ -9,7 +9,6 @@
 #include "log/log.h"
 #include "judge/judge.h"
 #include "observe/observe.h"
-#include "model/model.h"
 #include "replay/replay.h"
 
 #include <errno.h>
@@ -327,6 +326,7 @@ static void take_device(struct build *b, unsigned ordinal, const struct vt_log_d
         .free_count = from->driver.free_count,
         .failed_count = from->driver.failed_count,
     };
+    device->levels = vt_replay_levels_give(&b->replay, b->clock, ordinal);
     take_blocks(b, ordinal, device);
     take_driver_figures(b, from, device);
     vt_fragmentation_measure(&b->log, &b->replay, b->clock, index, device);

@@ -159,6 +159,7 @@ void vt_process_free(struct vt_process *p) {
         struct vt_fragmentation *f = &p->devices[i].fragmentation;
         free(p->devices[i].uuid);
         free(p->devices[i].name);
+        free(p->devices[i].levels.bytes);
         free(f->moments);
         free(f->pins);
         free(f->segments);

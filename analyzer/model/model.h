@@ -251,12 +251,22 @@ struct vt_untracked {
     uint64_t samples; /* 0: none */
 };
 
+/* Live driver memory over the run (in a window: over that): at the end of each of `count` equal parts of
+ * the time, and in the one with the peak the peak. For small pictures; the timeline has it all. */
+struct vt_levels {
+    uint64_t from, to;
+    uint64_t *bytes;
+    uint32_t count; /* 0: nothing was held, or the run took no time */
+    uint32_t peak;  /* the part with the peak */
+};
+
 struct vt_device {
     unsigned ordinal; /* VT_DEVICE_UNKNOWN: its context was created unseen */
     char *uuid;       /* "GPU-xxxxxxxx-..."; NULL: the program never asked for it */
     char *name;
     uint64_t total_bytes;
     uint64_t live_bytes, live_count, peak_bytes, peak_at;
+    struct vt_levels levels;
     uint64_t sure_peak_bytes; /* less than peak_bytes where frees may have been lost before it */
     uint64_t allocated_bytes, alloc_count, free_count, failed_count;
     bool has_blocks; /* of caching allocators: see `blocks` */

@@ -172,6 +172,7 @@ static uint64_t earlier(uint64_t a, uint64_t b) {
 static void stop(struct vt_walk *w, uint64_t now) {
     if (now > w->sample_ticks)
         take_samples(w, now - 1);
+    vt_walk_take_levels(w, now - 1);
     if (now > w->snapshot_ticks)
         vt_owned_take(w, now);
     if (now > w->correct_at)
@@ -183,6 +184,7 @@ static void stop(struct vt_walk *w, uint64_t now) {
         open_window(w);
     w->stop = earlier(earlier(w->sample_ticks, w->snapshot_ticks),
                       earlier(w->correct_at, w->window_waits ? w->window.since - 1 : UINT64_MAX));
+    w->stop = earlier(w->stop, w->level_ticks);
     if (w->observer)
         w->stop = earlier(w->stop, w->observer->stop_at);
 }
@@ -303,6 +305,7 @@ static int run(const struct vt_log *log, struct vt_sites *ids, struct vt_window 
         .correct_at = log->live_listed && window.until >= log->header.exit_ticks
                           ? log->header.exit_ticks
                           : UINT64_MAX,
+        .level_ticks = UINT64_MAX,
         .history = history,
         .rehearsal = rehearsal,
         .observer = observer};
@@ -321,6 +324,8 @@ static int run(const struct vt_log *log, struct vt_sites *ids, struct vt_window 
     w.contexts = vt_alloc(VT_CONTEXT_UNKNOWN + 1, sizeof *w.contexts);
     vt_addresses_start(&replay->live);
     vt_walk_start_sites(&w);
+    if (history)
+        vt_walk_start_levels(&w);
     struct vt_merge *merge = vt_merge_open(log, window.until);
     while (vt_merge_next(merge, &batch)) {
         if (history && (w.tid != batch.tid || !history->thread_count))
@@ -341,6 +346,8 @@ static int run(const struct vt_log *log, struct vt_sites *ids, struct vt_window 
         observer->stop(observer, replay);
     if (window.until == VT_TICKS_MASK && !observer)
         vt_owned_take_lost(replay, log);
+    if (history)
+        vt_walk_end_levels(&w);
     end_sites(&w);
     end_phases(&w);
     for (unsigned i = 0; i <= VT_CONTEXT_UNKNOWN; i++)
@@ -379,6 +386,8 @@ void vt_replay_free(struct vt_replay *replay) {
     free(replay->sites);
     vt_fails_drop(replay);
     free(replay->samples);
+    for (unsigned d = 0; d < 256; d++)
+        free(replay->levels.bytes[d]);
     free(replay->objects);
     free(replay->phases);
     vt_segments_close(replay->segments);

@@ -183,6 +183,15 @@ struct vt_replay_phase {
     uint64_t epoch; /* the walk's, in which it began */
 };
 
+/* Driver-layer bytes of each device at equal times of the window: each level is that at the end of its
+ * part of the time, or the peak if that was in this part. */
+#define VT_REPLAY_LEVELS 160
+struct vt_replay_levels {
+    uint64_t from, to;    /* ticks; equal: there are none */
+    uint64_t *bytes[256]; /* by device; NULL: it never held memory */
+    uint32_t peak_index[256];
+};
+
 struct vt_replay {
     struct vt_replay_site *sites;
     size_t site_count, site_room;
@@ -197,6 +206,7 @@ struct vt_replay {
     uint64_t packing_work;             /* what is left for vt_packing_find */
     struct vt_replay_sample *samples;  /* by time */
     size_t sample_count, sample_room;
+    struct vt_replay_levels levels;
     struct vt_replay_object *objects;
     size_t object_count, object_room;
     struct vt_replay_phase *phases; /* parallel to vt_log.phases */
@@ -250,6 +260,10 @@ int vt_replay_rehearse(const struct vt_log *log, struct vt_sites *ids, struct vt
                        struct vt_rehearsal *rehearsal, struct vt_replay *replay,
                        struct vt_string *message);
 void vt_replay_free(struct vt_replay *replay);
+
+/* Hands the levels of a device over to the caller, who frees them. */
+struct vt_levels vt_replay_levels_give(struct vt_replay *replay, struct vt_clock clock,
+                                       unsigned device);
 
 /* The settings of PyTorch's allocator by the recorded variables, the first that is set; "" none.
  * *name: that variable's. */

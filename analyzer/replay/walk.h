@@ -53,10 +53,12 @@ struct vt_walk {
     uint64_t snapshot_ticks;             /* its time; UINT64_MAX: none */
     struct vt_walk_high *highs;          /* of the epochs between phases: see replay.c */
     size_t high_count, high_room;
-    uint64_t epoch;      /* the current one's number */
-    uint32_t tid;        /* thread of the current event */
-    uint64_t stop;       /* after this time, an event finds something else to be done before it */
-    uint64_t correct_at; /* when the live list was made; UINT64_MAX: none, or corrected already */
+    uint64_t epoch;       /* the current one's number */
+    uint32_t tid;         /* thread of the current event */
+    uint64_t stop;        /* after this time, an event finds something else to be done before it */
+    uint64_t level_ticks; /* when levels are taken next; UINT64_MAX: not any more */
+    uint32_t level;       /* which ones */
+    uint64_t correct_at;  /* when the live list was made; UINT64_MAX: none, or corrected already */
     const struct vt_rec_bulk *context_end; /* the one whose blocks are being taken off, or NULL */
     struct vt_fails fails;
 };
@@ -130,6 +132,13 @@ void vt_walk_correct(struct vt_walk *w);
 
 /* Restarts the books at the begin of the window, with what is live then. */
 void vt_walk_begin_window(struct vt_walk *w);
+
+/* --- replay_levels.c --- */
+
+/* Levels are taken at the times up to `until`; the walk stops behind w->level_ticks for that. */
+void vt_walk_start_levels(struct vt_walk *w);
+void vt_walk_take_levels(struct vt_walk *w, uint64_t until);
+void vt_walk_end_levels(struct vt_walk *w);
 
 /* --- replay_samples.c --- */
 

@@ -225,6 +225,22 @@ static void untracked(struct vt_json *j, const struct vt_untracked *u) {
     vt_json_close(j, '}');
 }
 
+/* At the end of each of equal parts of the time, but the peak in its part. */
+static void levels(struct vt_json *j, const struct vt_levels *l) {
+    if (!l->count) {
+        vt_json_null(j, "levels");
+        return;
+    }
+    vt_json_open(j, "levels", '{');
+    vt_json_number(j, "from_ns", l->from);
+    vt_json_number(j, "to_ns", l->to);
+    vt_json_key(j, "bytes");
+    for (uint32_t i = 0; i < l->count; i++)
+        fprintf(j->out, "%s%" PRIu64, i ? ", " : "[", l->bytes[i]);
+    fputc(']', j->out);
+    vt_json_close(j, '}');
+}
+
 static void device(struct vt_json *j, const struct vt_process *p, const struct vt_device *d) {
     vt_json_open(j, NULL, '{');
     device_number(j, "device", d->ordinal);
@@ -235,6 +251,7 @@ static void device(struct vt_json *j, const struct vt_process *p, const struct v
     vt_json_number(j, "live_count", d->live_count);
     vt_json_number(j, "peak_bytes", d->peak_bytes);
     vt_json_number(j, "peak_at_ns", d->peak_at);
+    levels(j, &d->levels);
     vt_json_number(j, "allocated_bytes", d->allocated_bytes);
     vt_json_number(j, "alloc_count", d->alloc_count);
     vt_json_number(j, "free_count", d->free_count);
