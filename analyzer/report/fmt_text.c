@@ -37,21 +37,12 @@ void vt_text_command(const struct vt_process *p, unsigned width, struct vt_strin
     if (s->text)
         s->length = strlen(vt_printable(s->text));
     /* the JSON has the whole command */
-    size_t end = 0;
-    if (vt_frame_text_columns(s->text) <= width)
-        return;
-    for (unsigned columns = 0; columns + 3 < width; columns++) {
-        unsigned bytes = vt_utf8_length(s->text + end, s->length - end);
-        end += bytes ? bytes : 1;
-    }
-    if (end < s->length) {
-        s->text[end] = 0;
-        s->length = end;
-        vt_string_add(s, "...");
-    }
+    char *cut = vt_text_cut(s->text, width);
+    s->length = 0;
+    vt_string_add(s, cut);
+    free(cut);
 }
 
-/* The left and right parts of a line, on two lines if they do not fit on one. */
 static void two_sided(const struct vt_text *t, const char *left, const char *right) {
     unsigned l = vt_frame_text_columns(left), r = vt_frame_text_columns(right);
     if (l + 3 + r <= t->width)
@@ -199,7 +190,7 @@ int vt_fmt_text_write(const struct vt_model *model, const struct vt_format_optio
                         .options = &lines,
                         .out = out,
                         .digits = model->id_digits,
-                        .width = VT_TEXT_WIDTH};
+                        .width = options->width ? options->width : VT_TEXT_WIDTH};
     if (options->by ==
         VT_BY_OWNER) { /* what was live at the peak, or before the end, has no owner */
         lines.by = VT_BY_LINE;
@@ -236,7 +227,7 @@ int vt_fmt_text_owners(const struct vt_model *model, const struct vt_format_opti
                         .options = options,
                         .out = vt_page_open(&page),
                         .digits = model->id_digits,
-                        .width = VT_TEXT_WIDTH,
+                        .width = options->width ? options->width : VT_TEXT_WIDTH,
                         .process = model->processes};
     head(&t);
     vt_text_owners(&t);

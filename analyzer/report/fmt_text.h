@@ -14,6 +14,9 @@
 
 void vt_rows_print(const struct vt_rows *rows, const struct vt_text *t);
 
+/* "12 %", rounded up from 0 %. */
+void vt_text_share(uint64_t bytes, uint64_t whole, char out[64]);
+
 /* The innermost frame of `site` outside the common innermost frames of two sites. NULL: the
  * innermost frames differ, or there is no frame outside. */
 const struct vt_frame *vt_rows_parting(const struct vt_site *site, const struct vt_site *other);

@@ -18,6 +18,8 @@ struct vt_format_options {
     bool native;         /* show frames inside the Python interpreter too */
     bool map;            /* text: show a device's segments, with blocks and holes */
     bool colour;         /* text: use colour */
+    bool blocks;         /* text: the reader's terminal shows UTF-8's block characters */
+    unsigned width;      /* text: columns of the page; 0: VT_TEXT_WIDTH */
     const char *heading; /* text: the first line; NULL: none */
     bool found;          /* the user did not name the log, so hints need not */
 };

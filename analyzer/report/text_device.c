@@ -32,6 +32,16 @@ static void print_bar(const struct vt_text *t, const struct vt_words_device *d) 
     fputs("]\n", t->out);
 }
 
+/* The device's memory over time, below the bar. */
+static void print_line(const struct vt_text *t, const struct vt_device *d) {
+    struct vt_text_line line;
+    if (!vt_text_line_make(d, t->width - 4, t->options->blocks, &line))
+        return;
+    fprintf(t->out, "   %s\n   %s%s%s\n", line.line, vt_text_style(t, VT_STYLE_DIM), line.axis,
+            vt_text_style(t, VT_STYLE_NONE));
+    vt_text_line_free(&line);
+}
+
 static void print_part(const struct vt_text *t, const struct vt_words_part *part, uint64_t whole) {
     fprintf(t->out, "  %c  %-12s %9s", part->letter, part->name, VT_BYTES(part->bytes));
     if (whole) {
@@ -54,16 +64,28 @@ static bool is_held_list(const struct vt_rows *peak, const struct vt_text *t) {
     return same;
 }
 
+/* What the peak held besides the memory of call sites: with it, the list adds up. */
+static void print_apart(const struct vt_text *t, const struct vt_words_part *part, uint64_t whole) {
+    char share[64];
+    vt_text_share(part->bytes, whole, share);
+    fprintf(t->out, "%10s  %5s  %s\n", VT_BYTES(part->bytes), share, part->text);
+}
+
 /* The peak by call site. */
-static void print_peak(const struct vt_text *t, const struct vt_device *d, const char *bytes) {
+static void print_peak(const struct vt_text *t, const struct vt_device *d,
+                       const struct vt_words_device *words, const char *bytes) {
     struct vt_rows rows;
     vt_rows_make(&rows, t, VT_ROWS_PEAK, d->ordinal);
+    rows.whole = d->peak_bytes > rows.bytes ? d->peak_bytes : rows.bytes;
     bool listed = !t->process->leak_count && !vt_words_usual(t); /* else there is no such list */
     if (listed && is_held_list(&rows, t)) {
         fprintf(t->out, "  peak           %s, all of it listed above\n", bytes);
     } else {
         fprintf(t->out, "  peak           %s, made of\n", bytes);
         vt_rows_print(&rows, t);
+        for (unsigned i = 0; i < words->part_count; i++)
+            if (words->parts[i].apart)
+                print_apart(t, &words->parts[i], rows.whole);
     }
     vt_rows_free(&rows);
 }
@@ -72,13 +94,15 @@ void vt_text_device(const struct vt_text *t, const struct vt_device *d) {
     struct vt_words_device words = {0};
     vt_words_device(t, d, &words);
     vt_text_heading(t, VT_STYLE_HEAD, words.title, words.words.headline);
-    if (words.part_count)
+    if (words.part_count) {
         print_bar(t, &words);
+        print_line(t, d);
+    }
     for (unsigned i = 0; i < words.part_count; i++)
         print_part(t, &words.parts[i], words.whole);
     for (uint32_t i = 0; i < words.words.count; i++)
         if (words.words.rows[i].kind == VT_WORDS_PEAK)
-            print_peak(t, d, words.words.rows[i].text);
+            print_peak(t, d, &words, words.words.rows[i].text);
         else
             vt_text_row(t, &words.words.rows[i], LABEL);
     if (t->options->map)

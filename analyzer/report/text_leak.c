@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * The text report's first part: each leak, with its size, where it was allocated, since when, how
- * long until the device is full, and the evidence. Then the phases, such as data loading, training
- * and evaluation.
+ * long until the device is full, and the evidence.
  */
 #include "model/model.h"
 #include "fmt_text.h"
@@ -122,7 +121,7 @@ static void print_lines(const struct vt_text *t, const struct vt_leak *leak) {
         const struct vt_site *site = &p->sites[leak->sites[i]];
         if (vt_map_get(&lines, vt_site_line_key(site)) != i)
             continue;
-        char *frame_text = vt_frame_text(p, vt_stack_main_frame(site->stack), width);
+        char *frame_text = vt_stack_text(p, site->stack, width, false);
         int pad = (int)width - (int)vt_frame_text_columns(frame_text);
         fprintf(t->out, "  %9s  %s%*s  %.*s\n", VT_BYTES(bytes[i]), frame_text, pad > 0 ? pad : 0,
                 "", (int)t->digits, site->name);
@@ -146,76 +145,4 @@ void vt_text_leaks(const struct vt_text *t) {
                 p->leak_count - shown == 1 ? "it" : "them");
     for (uint32_t i = shown; i < p->leak_count; i++)
         print_lines(t, &p->leaks[i]);
-}
-
-/* --- phases --- */
-
-/* All phases of one name. */
-struct named {
-    const struct vt_phase *first, *last;
-    uint64_t count, total, peak_bytes;
-    int64_t left; /* bytes, the sum of all */
-};
-
-static void add_phase(struct named *n, const struct vt_phase *f) {
-    n->first = n->count ? n->first : f;
-    n->last = f;
-    n->count++;
-    n->total += f->end == VT_UNKNOWN ? 0 : f->end - f->start;
-    if (f->live_at_end != VT_UNKNOWN)
-        n->left += (int64_t)(f->live_at_end - f->live_at_start);
-    if (f->peak_bytes > n->peak_bytes)
-        n->peak_bytes = f->peak_bytes;
-}
-
-void vt_text_phases(const struct vt_text *t) {
-    enum { NAMES = 64, SHOWN = 12 };
-    const struct vt_process *p = t->process;
-    struct named *names = vt_alloc(NAMES, sizeof *names);
-    struct vt_map by_name = {0};
-    uint32_t count = 0, more = 0;
-    for (uint32_t i = 0; i < p->phase_count; i++) {
-        const struct vt_phase *f = &p->phases[i];
-        if (f->mark || !f->name)
-            continue;
-        uint64_t key = (uint64_t)(uintptr_t)f->name;
-        uint32_t index = vt_map_get(&by_name, key);
-        if (index == VT_MAP_NONE) {
-            index = count < NAMES ? count++ : NAMES;
-            vt_map_put(&by_name, key, index);
-            more += index == NAMES;
-        }
-        if (index < NAMES)
-            add_phase(&names[index], f);
-    }
-    if (count)
-        vt_text_heading(t, VT_STYLE_HEAD, "PHASES", "device memory before and after, all GPUs");
-    if (count)
-        fprintf(t->out, "%s  %-24s %7s %9s %9s %9s %10s%s\n", vt_text_style(t, VT_STYLE_DIM),
-                "name", "times", "before", "after", "peak", "left",
-                vt_text_style(t, VT_STYLE_NONE));
-    uint32_t most = t->options->top ? t->options->top : SHOWN;
-    for (uint32_t i = 0; i < count && i < most; i++) {
-        const struct named *n = &names[i];
-        char change[VT_FORMAT_BYTES + 1], name[25];
-        uint64_t left = (uint64_t)(n->left < 0 ? -n->left : n->left);
-        snprintf(name, sizeof name, "%s", n->first->name);
-        for (char *at = name; *at; at++)
-            if ((unsigned char)*at < 0x20 || (unsigned char)*at > 0x7e)
-                *at = '?';
-        snprintf(change, sizeof change, "%s%s",
-                 n->left < 0 ? "-"
-                 : left      ? "+"
-                             : "",
-                 VT_BYTES(left));
-        fprintf(t->out, "  %-24s %7s %9s %9s %9s %10s\n", name, VT_NUMBER(n->count),
-                VT_BYTES(n->first->live_at_start),
-                n->last->live_at_end == VT_UNKNOWN ? "open" : VT_BYTES(n->last->live_at_end),
-                VT_BYTES(n->peak_bytes), change);
-    }
-    if (count > most || more)
-        fprintf(t->out, "  and %u more name%s\n", count - (count < most ? count : most) + more,
-                vt_plural(count - (count < most ? count : most) + more));
-    free(names);
-    vt_map_free(&by_name);
 }

@@ -8,7 +8,8 @@
 
 #include "formats.h"
 
-#define VT_TEXT_WIDTH 80u
+#define VT_TEXT_WIDTH  80u /* columns of a page, where nobody asks for more */
+#define VT_TEXT_WIDEST 160u
 
 #define VT_STYLE_NONE "\033[0m"
 #define VT_STYLE_HEAD "\033[1m"
@@ -33,6 +34,9 @@ const char *vt_text_style(const struct vt_text *t, const char *escape);
 /* Writes an empty line, the heading, then `rest` (NULL: nothing) on the same line, wrapped. */
 void vt_text_heading(const struct vt_text *t, const char *style, const char *heading,
                      const char *rest);
+
+/* The text, or its first columns and "..." if it is wider. Free it. */
+char *vt_text_cut(const char *text, unsigned width);
 
 /* Writes text wrapped at blanks, each line after `indent` columns; the first after the label
  * (NULL: it is written already, up to `indent`). */

@@ -34,6 +34,7 @@ struct vt_rows {
     struct vt_row *rows; /* the largest first */
     uint32_t count, room;
     uint64_t bytes, blocks; /* sums */
+    uint64_t whole;         /* what shares are of: VT_ROWS_PEAK's may hold more than its rows */
 };
 
 void vt_rows_make(struct vt_rows *rows, const struct vt_text *t, enum vt_rows_what what,
@@ -44,5 +45,37 @@ void vt_rows_free(struct vt_rows *rows);
 
 /* The command as a user would type it, cut to `width` columns. */
 void vt_text_command(const struct vt_process *process, unsigned width, struct vt_string *text);
+
+/* --- phase_groups.c --- */
+
+/* Phases of one name, but for numbers in it. */
+struct vt_phase_group {
+    char *name;   /* "train"; "epoch *" for several: printable */
+    bool several; /* names */
+    const struct vt_phase *first, *last;
+    uint64_t count, peak_bytes;
+    int64_t left;  /* by how much memory changed, the sum of all */
+    uint64_t rise; /* the most above the begin of one */
+};
+
+/* The phases in which memory changed most, at most `most`, by their begin. Of the others: *moved
+ * groups in which it changed as well, *still ones in which it did not. */
+struct vt_phase_group *vt_phase_groups_make(const struct vt_process *process, uint32_t most,
+                                            uint32_t *shown, uint32_t *moved, uint32_t *still);
+void vt_phase_groups_free(struct vt_phase_group *groups, uint32_t count);
+
+/* --- text_line.c --- */
+
+/* A device's live memory over the run: a character for each of equal parts of the time, as high as the
+ * most that is known of it, of the peak; and below it the axis, with the times and a mark for the
+ * peak. */
+struct vt_text_line {
+    char *line, *axis;
+};
+
+/* `blocks`: of Unicode's block characters, else of ASCII. False: nothing to draw. */
+bool vt_text_line_make(const struct vt_device *device, unsigned columns, bool blocks,
+                       struct vt_text_line *line);
+void vt_text_line_free(struct vt_text_line *line);
 
 #endif

@@ -123,6 +123,7 @@ void vt_rows_make(struct vt_rows *rows, const struct vt_text *t, enum vt_rows_wh
         rows->bytes += bytes;
         rows->blocks += blocks;
     }
+    rows->whole = rows->bytes;
     vt_sort(rows->rows, rows->count, sizeof *rows->rows, larger_first);
     vt_map_free(&known);
 }
@@ -132,12 +133,16 @@ void vt_rows_free(struct vt_rows *rows) {
     *rows = (struct vt_rows){0};
 }
 
+void vt_text_share(uint64_t bytes, uint64_t whole, char out[64]) {
+    double share = whole ? 100.0 * (double)bytes / (double)whole : 0;
+    snprintf(out, 64, bytes && share < 0.5 ? "<1 %%" : "%.0f %%", share);
+}
+
 /* "3 of 3", or "12 %" of a peak, rounded up from 0 %. */
 static void share_text(const struct vt_rows *rows, const struct vt_row *row, char out[64]) {
-    if (rows->what == VT_ROWS_PEAK) {
-        double share = rows->bytes ? 100.0 * (double)row->bytes / (double)rows->bytes : 0;
-        snprintf(out, 64, row->bytes && share < 0.5 ? "<1 %%" : "%.0f %%", share);
-    } else if (row->site->before && row->sites == 1)
+    if (rows->what == VT_ROWS_PEAK)
+        vt_text_share(row->bytes, rows->whole, out);
+    else if (row->site->before && row->sites == 1)
         snprintf(out, 64, "%s", VT_NUMBER(row->blocks));
     else
         snprintf(out, 64, "%s of %s", VT_NUMBER(row->blocks), VT_NUMBER(row->allocations));
@@ -315,6 +320,19 @@ static void print_source(const struct vt_text *t, const struct vt_row *row, unsi
     vt_string_free(&extra);
 }
 
+/* Columns for the frames: as wide as the widest on a wide page, that the ids stay near them. */
+static unsigned frames_width(const struct vt_rows *rows, uint32_t most, const struct vt_text *t,
+                             unsigned beside) {
+    unsigned width = VT_TEXT_WIDTH - beside;
+    for (uint32_t i = 0; i < rows->count && i < most && t->width > VT_TEXT_WIDTH; i++) {
+        char *frame_text = row_text(t, &rows->rows[i], t->width - beside);
+        unsigned columns = vt_frame_text_columns(frame_text);
+        width = columns > width ? columns : width;
+        free(frame_text);
+    }
+    return width;
+}
+
 void vt_rows_print(const struct vt_rows *rows, const struct vt_text *t) {
     uint32_t most = t->options->top ? t->options->top : ROWS_SHOWN;
     bool with_ids = t->options->by <= VT_BY_SITE;
@@ -326,8 +344,8 @@ void vt_rows_print(const struct vt_rows *rows, const struct vt_text *t) {
             share_columns = (unsigned)strlen(share);
     }
     unsigned indent = 12 + share_columns + 2;
-    unsigned width = t->width - indent - (with_ids ? t->digits + 2 : 0);
-    fprintf(t->out, "%s%10s  %-*s  %-*s%s%s%s\n", vt_text_style(t, VT_STYLE_DIM), "held",
+    unsigned width = frames_width(rows, most, t, indent + (with_ids ? t->digits + 2 : 0));
+    fprintf(t->out, "%s%10s  %*s  %-*s%s%s%s\n", vt_text_style(t, VT_STYLE_DIM), "held",
             (int)share_columns, rows->what == VT_ROWS_PEAK ? "share" : "blocks",
             with_ids ? (int)width : 0, "allocated at", with_ids ? "  " : "", with_ids ? "site" : "",
             vt_text_style(t, VT_STYLE_NONE));
@@ -338,7 +356,7 @@ void vt_rows_print(const struct vt_rows *rows, const struct vt_text *t) {
         share_text(rows, row, share);
         char *frame_text = row_text(t, row, width);
         int pad = (int)width - (int)vt_frame_text_columns(frame_text);
-        fprintf(t->out, "%10s  %-*s  %s%s%s", VT_BYTES(row->bytes), (int)share_columns, share,
+        fprintf(t->out, "%10s  %*s  %s%s%s", VT_BYTES(row->bytes), (int)share_columns, share,
                 vt_text_style(t, VT_STYLE_HEAD), frame_text, vt_text_style(t, VT_STYLE_NONE));
         if (with_ids)
             fprintf(t->out, "%*s  %.*s", pad > 0 ? pad : 0, "", (int)t->digits, row->site->name);

@@ -127,6 +127,7 @@ struct vt_words_part {
     const char *style;
     uint64_t bytes;
     uint32_t sites;
+    bool apart;     /* of the peak, but of no call site that is listed: caches, CUDA's libraries */
     char *text;     /* "the leak above, 2 call sites"; may be empty */
     char *purposes; /* "activations 1.17 MiB, other 4.69 MiB"; NULL: unknown */
 };

@@ -147,6 +147,7 @@ static void say_parts(const struct vt_text *t, const struct vt_device *d,
             vt_string_format(&text, "%u call site%s, freed later", all[i].sites,
                              vt_plural(all[i].sites));
         all[i].text = text.text;
+        all[i].apart = i == CACHE || i == RUNTIME;
         all[i].purposes = i <= IN_USE ? vt_purposes_text(purposes[i]) : NULL;
         words->parts[words->part_count++] = all[i];
     }

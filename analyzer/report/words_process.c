@@ -64,14 +64,16 @@ bool vt_words_usual(const struct vt_text *t) {
 static char *say_most(const struct vt_text *t, const struct vt_rows *rows, const char *when) {
     const struct vt_row *first = &rows->rows[0];
     const struct vt_frame *outer = vt_rows_caller_elsewhere(first->site->stack);
-    char *frame_text =
-        vt_frame_text(t->process, vt_stack_main_frame(first->site->stack), t->width - 2);
+    char *node = vt_stack_text_node(first->site->stack);
+    char *frame_text = vt_stack_text(t->process, first->site->stack, t->width - 2, false);
     char *caller = outer ? vt_frame_text(t->process, outer, t->width - 2) : NULL;
-    char *line = vt_formatted("%s; %s of it allocated at %s%s%s", when,
+    char *line = vt_formatted("%s; %s of it allocated%s %s%s%s", when,
                               first->bytes == rows->bytes       ? "all"
                               : first->bytes >= rows->bytes / 2 ? "most"
                                                                 : VT_BYTES(first->bytes),
-                              frame_text, caller ? ", called from " : "", caller ? caller : "");
+                              node ? "" : " at", frame_text, caller ? ", called from " : "",
+                              caller ? caller : "");
+    free(node);
     free(frame_text);
     free(caller);
     return line;

@@ -117,11 +117,12 @@ static struct vt_site *add(struct made *m, enum vt_verdict verdict, uint64_t liv
 }
 
 static enum vt_by by; /* as --by; a test that sets it sets it back */
+static uint32_t top;  /* likewise, as --top */
 
 static char *text_of(const struct made *m, const char *site) {
     char *text = NULL;
     size_t length;
-    struct vt_format_options how = {.site = site, .by = by};
+    struct vt_format_options how = {.site = site, .by = by, .top = top};
     FILE *out = open_memstream(&text, &length);
     assert_int_equal(vt_format_find("text")->write(&m->model, &how, out), 0);
     fclose(out);
@@ -284,25 +285,25 @@ static void rows_apart(void **state) {
     m->sites[1].id = 0x77;
     snprintf(m->sites[1].name, sizeof m->sites[1].name, "7777777777777777");
     m->sites[1].bytes_at_peak += 20 * MIB;
-    says(m, "110 MiB  92 %   lib.py:22 in f                                           7777\n",
+    says(m, "110 MiB   92 %  lib.py:22 in f                                           7777\n",
          "                   +2 more call sites\n", "from train.py:8 in f\n",
-         "from train.py:7 in f\n", "from lib.py:31 in f\n", "10.0 MiB  8 %    train.py:9", NULL);
+         "from train.py:7 in f\n", "from lib.py:31 in f\n", "10.0 MiB    8 %  train.py:9", NULL);
     m->sites[1].bytes_at_peak -= 20 * MIB;
     m->sites[2].api = "cuMemAllocHost"; /* another call */
-    says(m, "70.0 MiB  70 %   lib.py:22 in f", "+1 more call site\n",
-         "20.0 MiB  20 %   lib.py:22 in f", NULL);
+    says(m, "70.0 MiB   70 %  lib.py:22 in f", "+1 more call site\n",
+         "20.0 MiB   20 %  lib.py:22 in f", NULL);
     m->sites[2].api = "cuMemAlloc";
     by = VT_BY_SITE;
     says(m, "GPU 0   at its peak, 0.000 s   size not known; the bar is the peak\n",
-         "40.0 MiB  40 %   lib.py:22 in f", "from lib.py:30 in f\n", "from train.py:7 in f\n",
-         "30.0 MiB  30 %   lib.py:22 in f", "from lib.py:30 in f\n", "from train.py:8 in f\n",
-         "20.0 MiB  20 %   lib.py:22 in f", "from lib.py:31 in f\n", "10.0 MiB  10 %   train.py:9",
+         "40.0 MiB   40 %  lib.py:22 in f", "from lib.py:30 in f\n", "from train.py:7 in f\n",
+         "30.0 MiB   30 %  lib.py:22 in f", "from lib.py:30 in f\n", "from train.py:8 in f\n",
+         "20.0 MiB   20 %  lib.py:22 in f", "from lib.py:31 in f\n", "10.0 MiB   10 %  train.py:9",
          "\n                   cuMemAlloc\n  total", NULL);
     by = VT_BY_LINE;
     m->device.total_bytes = 1024ull * MIB;
     says_not(m, "the bar is the peak");
     m->sites[3].bytes_at_peak = 1;
-    says(m, "1 B  <1 %   train.py:9", NULL);
+    says(m, "1 B   <1 %  train.py:9", NULL);
     done(m);
     /* a list stands above only where there is no leak */
     m = make();
@@ -310,7 +311,7 @@ static void rows_apart(void **state) {
     add(m, VT_VERDICT_UNFREED, 10, 10, 10, "a.py:1");
     says(m, "STILL HELD", "peak           10.0 MiB, all of it listed above\n", NULL);
     add(m, VT_VERDICT_LOST, 10, 10, 10, "a.py:2");
-    says(m, "LEAK", "peak           20.0 MiB, made of\n", "10.0 MiB  50 %   a.py:1", NULL);
+    says(m, "LEAK", "peak           20.0 MiB, made of\n", "10.0 MiB   50 %  a.py:1", NULL);
     done(m);
 }
 
@@ -496,6 +497,70 @@ static void kept_when_seen(void **state) {
     done(m);
 }
 
+/* What a list of the peak leaves out is below it, so that it adds up. */
+static void peak_adds_up(void **state) {
+    struct made *m = make();
+    (void)state;
+    add(m, VT_VERDICT_FREED, 0, 60, 60, "train.py:1");
+    struct vt_site *cache = add(m, VT_VERDICT_CACHE, 0, 30, 30, "train.py:2");
+    cache->class = VT_CLASS_CACHE;
+    cache->class_name = "PyTorch";
+    struct vt_site *runtime = add(m, VT_VERDICT_RUNTIME, 10, 10, 10, "train.py:3");
+    runtime->class = VT_CLASS_RUNTIME;
+    runtime->class_name = "cuBLAS";
+    says(m, "peak           100 MiB, made of\n", "60.0 MiB   60 %  train.py:1",
+         "  30.0 MiB   30 %  PyTorch, reserved and not in use\n",
+         "  10.0 MiB   10 %  cuBLAS, kept by CUDA's libraries\n  total", NULL);
+    done(m);
+}
+
+/* Phases whose names differ in numbers, or in what emit_nvtx() adds, are one row; those in which
+ * memory did not change come last. */
+static void phases(void **state) {
+    static const char *const names[] = {
+        "epoch 1",
+        "aten::conv2d, seq = 7, op_id = 8, sizes = [[1, 2]]",
+        "aten::conv2d, seq = 9, op_id = 10",
+        "aten::conv1d, op_id = 11",
+        "layer1",
+        "idle 1",
+        "epoch 2",
+        "idle 2",
+        "fp16_cast",
+        "\x1b[31mred\xff and a name that goes on and on, to its end"};
+    enum { COUNT = sizeof names / sizeof *names };
+    struct vt_phase list[COUNT];
+    struct made *m = make();
+    (void)state;
+    add(m, VT_VERDICT_FREED, 0, 60, 60, "train.py:1");
+    for (unsigned i = 0; i < COUNT; i++) {
+        bool idle = names[i][0] == 'i';
+        list[i] = (struct vt_phase){.name = names[i],
+                                    .start = i,
+                                    .end = i + 1,
+                                    .live_at_start = i * MIB,
+                                    .live_at_end = (i + !idle) * MIB,
+                                    .peak_bytes = (i + !idle) * MIB};
+    }
+    m->process.phases = list;
+    m->process.phase_count = COUNT;
+    says(m, "PHASES",
+         "  epoch *                             2       0 B  7.00 MiB  7.00 MiB  +2.00 MiB\n"
+         "  aten::conv2d                        2  1.00 MiB  3.00 MiB  3.00 MiB  +2.00 MiB\n"
+         "  aten::conv1d                        1  3.00 MiB  4.00 MiB  4.00 MiB  +1.00 MiB\n"
+         "  layer1                              1  4.00 MiB  5.00 MiB  5.00 MiB  +1.00 MiB\n"
+         "  idle *                              2  5.00 MiB  7.00 MiB  7.00 MiB        0 B\n"
+         "  fp16_cast                           1  8.00 MiB  9.00 MiB  9.00 MiB  +1.00 MiB\n"
+         "  ?[31mred? and a name that ...       1  9.00 MiB  10.0 MiB  10.0 MiB  +1.00 MiB\n",
+         NULL);
+    list[9].name = "z";
+    top = 5;
+    says(m, "PHASES", "  epoch *  ", "  fp16_cast  ",
+         "\n  and 2 more names (--top 7 shows them); in 1 of them memory did not change\n", NULL);
+    top = 0;
+    done(m);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(leak_amounts),     cmocka_unit_test(beside_the_leak),
@@ -504,6 +569,7 @@ int main(void) {
         cmocka_unit_test(held_by_a_script), cmocka_unit_test(leak_of_a_script),
         cmocka_unit_test(site_page),        cmocka_unit_test(freed_only_at_exit),
         cmocka_unit_test(survived),         cmocka_unit_test(what_next),
+        cmocka_unit_test(peak_adds_up),     cmocka_unit_test(phases),
         cmocka_unit_test(kept_when_seen),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

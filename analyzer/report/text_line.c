@@ -1,0 +1,89 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * A device's memory over the run as a line of characters, with its axis below: for the text report
+ * and the markdown format (see text_parts.h).
+ */
+#include "text_parts.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { STEPS = 9 }; /* of height: nothing, and eight eighths of the peak */
+
+/* The most that was live in a column's part of the time. */
+static uint64_t level_of(const struct vt_levels *levels, unsigned column, unsigned columns) {
+    uint32_t first = (uint32_t)((uint64_t)column * levels->count / columns);
+    uint32_t end = (uint32_t)((uint64_t)(column + 1) * levels->count / columns);
+    uint64_t most = 0;
+    for (uint32_t i = first; i < end || i == first; i++)
+        most = levels->bytes[i] > most ? levels->bytes[i] : most;
+    return most;
+}
+
+/* Without the blanks at the end. */
+static char *trimmed(char *text) {
+    size_t length = strlen(text);
+    while (length && text[length - 1] == ' ')
+        text[--length] = 0;
+    return text;
+}
+
+static char *draw(const struct vt_levels *levels, unsigned columns, bool blocks) {
+    static const char *const high[STEPS] = {" ", "▁", "▂", "▃", "▄", "▅", "▆", "▇", "█"};
+    static const char *const plain[STEPS] = {" ", ".", ":", "-", "=", "+", "*", "#", "@"};
+    uint64_t peak = levels->bytes[levels->peak];
+    struct vt_string line = {0};
+    for (unsigned c = 0; c < columns; c++) {
+        uint64_t level = level_of(levels, c, columns);
+        unsigned step = level ? 1 + (unsigned)((double)level / (double)peak * (STEPS - 2)) : 0;
+        step = step < STEPS ? step : STEPS - 1;
+        vt_string_add(&line, (blocks ? high : plain)[step]);
+    }
+    return trimmed(line.text);
+}
+
+static void put(char *axis, size_t at, const char *text) {
+    memcpy(axis + at, text, strlen(text));
+}
+
+/* The axis: when it begins and ends, and the peak below its column. The peak goes before the times. */
+static char *draw_axis(const struct vt_levels *levels, unsigned columns) {
+    enum { GAP = 2 };
+    const char *from = VT_DURATION(levels->from), *to = VT_DURATION(levels->to);
+    size_t at = 0, start, column = (((size_t)levels->peak + 1) * columns - 1) / levels->count;
+    char *axis = vt_alloc(columns + 1, 1);
+    char *right = vt_formatted("^ peak %s", VT_BYTES(levels->bytes[levels->peak]));
+    char *left = vt_formatted("peak %s ^", VT_BYTES(levels->bytes[levels->peak]));
+    size_t length = strlen(right);
+    memset(axis, ' ', columns);
+    /* on the left of its column if the time of the end were in the way */
+    bool leftward = column + length + GAP + strlen(to) > columns && column + 1 >= length;
+    start = leftward ? column + 1 - length : column;
+    if (start + length > columns)
+        start = columns - length;
+    if (start >= strlen(from) + GAP)
+        put(axis, at, from);
+    if (start + length + GAP + strlen(to) <= columns)
+        put(axis, columns - strlen(to), to);
+    put(axis, start, leftward ? left : right);
+    free(left);
+    free(right);
+    return trimmed(axis);
+}
+
+bool vt_text_line_make(const struct vt_device *d, unsigned columns, bool blocks,
+                       struct vt_text_line *line) {
+    enum { LEAST = 32 };
+    *line = (struct vt_text_line){0};
+    if (!d->levels.count || columns < LEAST || !d->levels.bytes[d->levels.peak])
+        return false;
+    line->line = draw(&d->levels, columns, blocks);
+    line->axis = draw_axis(&d->levels, columns);
+    return true;
+}
+
+void vt_text_line_free(struct vt_text_line *line) {
+    free(line->line);
+    free(line->axis);
+    *line = (struct vt_text_line){0};
+}
