@@ -121,7 +121,7 @@ $(ANALYZER_OBJ)/report/html/embed.S.o: analyzer/report/html/embed.S analyzer/rep
 	$(CC) $(CPPFLAGS) $(CFLAGS) $(ANALYZER_CFLAGS) $(PAGE_FLAGS) -c -o $@ $<
 
 # Messages of other tools' formats, as C.
-$(ANALYZER_OBJ)/export/%.o: | $(PROTO_SOURCES)
+$(filter $(ANALYZER_OBJ)/export/%.o,$(ANALYZER_OBJECTS)): | $(PROTO_SOURCES)
 $(BUILD)/proto/%.pb-c.c: analyzer/export/%.proto | deps
 	@mkdir -p $(@D)
 	protoc-c --c_out=$(@D) -Ianalyzer/export $<
