@@ -116,7 +116,7 @@
             modes.push(["role", "by what it is for"]);
         const totals = page.courses.some(course => totalOf(course) != null);
         const zoomButton = (text, title, run) => vt.el("button", { type: "button", title: title, onclick: run }, text);
-        const whole = vt.el("button", { type: "button", "aria-pressed": "false", title: "the axis reaches to the device's size" }, "whole device");
+        const whole = vt.el("button", { type: "button", class: "toggle", "aria-pressed": "false", title: "the axis reaches to the device's size" }, "whole device");
         whole.addEventListener("click", function () {
             state.whole = !state.whole;
             whole.setAttribute("aria-pressed", state.whole);
