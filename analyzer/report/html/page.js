@@ -120,7 +120,8 @@
         const page = vt.decode(data.pages[index]);
         vt.page = page;
         vt.index = index;
-        vt.drawn = [];
+        vt.drawn = [{ select: tellChosen }];
+        chosen.hidden = true;
         Object.keys(vt.selection).forEach(key => { vt.selection[key] = null; });
         document.title = page.title.slice(0, 80) + " - vramtrace";
         const parts = vt.parts.filter(part => !part.wanted || part.wanted(page));
@@ -130,12 +131,37 @@
         for (const old of body.querySelectorAll("#head, main, footer"))
             old.remove();
         body.append(head(page), main, vt.el("footer", null, "vramtrace " + (data.version || ""), " - ",
-            vt.el("kbd", null, "?"), " lists the keys"));
+            vt.el("kbd", null, "?"), " lists the keys"), chosen);
         for (const [, start] of sections)
             start();
         if (below.length)
             vt.open(below[0].id);
         scrollTo(0, scrolled);
+    }
+
+    /* --- what is chosen, at the bottom of the window: it marks all pictures, so it must be seen, and be ended --- */
+
+    const chosen = vt.el("div", { id: "chosen", role: "status", hidden: true });
+
+    function tellChosen(selection) {
+        const page = vt.page, { site, line, owner, time, range } = selection, texts = [];
+        if (site != null)
+            texts.push(page.sites[site].name + "  " + page.sites[site].id.slice(0, data.id_digits));
+        else if (line != null)
+            texts.push(page.lines[line].name);
+        if (owner != null && page.snapshots[owner.snapshot] && page.snapshots[owner.snapshot].owners[owner.owner])
+            texts.push(page.snapshots[owner.snapshot].owners[owner.owner].name);
+        if (range)
+            texts.push(vt.duration(range[0]) + " to " + vt.duration(range[1]));
+        else if (time != null)
+            texts.push("at " + vt.duration(time));
+        chosen.hidden = !texts.length;
+        chosen.replaceChildren(vt.el("b", null, "chosen"), ...texts.map(text => vt.el("span", { title: text }, vt.shortPath(text))),
+            vt.el("button", { type: "button", title: "choose nothing (Escape)", onclick: clear }, "clear"));
+    }
+
+    function clear() {
+        vt.select({ site: null, line: null, owner: null, time: null, range: null });
     }
 
     /* --- keys, size, printing --- */
@@ -170,7 +196,7 @@
         else if (event.key === "d")
             document.getElementById("theme").click();
         else if (event.key === "Escape")
-            vt.select({ site: null, line: null, owner: null, time: null, range: null });
+            clear();
         else if (event.key >= "1" && event.key <= "9" && tabs[event.key - 1])
             vt.open(tabs[event.key - 1].part.id, true);
         else if (listeners[event.key])

@@ -111,7 +111,7 @@
                 return vt.el("tr", { class: "line" + (chosen ? " chosen" : ""), "data-line": row.index, onclick: () => choose(row) },
                     columns.map(column => column.key === "name"
                         ? vt.el("th", { scope: "row", class: "name" }, vt.el("button", {
-                            type: "button", class: "expand", "aria-expanded": opened, "aria-label": "call sites of " + row.name,
+                            type: "button", class: "expand", "aria-expanded": String(opened), "aria-label": "call sites of " + row.name,
                         }, opened ? "▾" : "▸"), vt.el("span", { title: row.name }, vt.shortPath(row.name)),
                             row.sites.length > 1 ? vt.el("span", { class: "dim" }, "  " + row.sites.length + " sites") : null)
                         : column.key === "verdict" ? vt.el("td", null, vt.el("span", { class: "verdict " + row.verdict }, row.verdict))

@@ -247,6 +247,7 @@
 
         function stacked(group, course, shown, y, layers) {
             const chosen = vt.chosenSites(vt.selection), last = x.domain()[1];
+            const elsewhere = chosen && layers.some(layer => layer.kind !== "rest" && layer.sites.some(site => chosen.has(site)));
             const base = shown.map(() => 0);
             const xs = shown.map(i => Math.max(x(course.at[i]), LEFT - 1)).concat(x(Math.min(last, course.end)));
             for (const layer of layers) {
@@ -256,7 +257,7 @@
                     continue;
                 const points = d3.range(xs.length), at = k => Math.min(k, shown.length - 1);
                 const area = d3.area().curve(d3.curveStepAfter).x(k => xs[k].toFixed(1)).y0(k => y(low[at(k)]).toFixed(1)).y1(k => y(base[at(k)]).toFixed(1));
-                const fits = !chosen || !layer.sites.length || layer.sites.some(site => chosen.has(site));
+                const fits = !chosen || !layer.sites.length || layer.sites.some(site => chosen.has(site)) || (layer.kind === "rest" && !elsewhere);
                 group.append("path").attr("class", "band").attr("d", area(points)).style("fill", layer.colour)
                     .style("opacity", fits ? 1 : 0.22).attr("data-band", layer.name.slice(0, 80));
             }
