@@ -160,6 +160,17 @@ make_checkers() {
     ) >/dev/null 2>&1
 }
 
+# Perfetto's definitions of its trace format. The same rules as for make_checkers.
+make_perfetto() {
+    [ -e "$checkers/tried-perfetto" ] && return
+    echo "setup: putting Perfetto's definitions into build/checkers" >&2
+    {
+        mkdir -p "$checkers" && touch "$checkers/tried-perfetto"
+        [ -x "$checkers/bin/python" ] || python3 -m venv --system-site-packages "$checkers"
+        "$checkers/bin/python" -m pip -q --disable-pip-version-check --retries 1 --timeout 20 install perfetto </dev/null
+    } >/dev/null 2>&1
+}
+
 # A browser for the tests of HTML reports, and what drives it. Tests skip where it cannot be had, so nothing here is an
 # error; it is tried once.
 make_browser() {
@@ -278,7 +289,7 @@ build | demo | test | unit | check | bench)
         echo "setup: installed, but still not found: ${want% }" >&2
         exit 1
     fi
-    case " $* " in *" test "*) make_checkers; make_pprof ;; esac
+    case " $* " in *" test "*) make_checkers; make_pprof; make_perfetto ;; esac
     case " $* " in *" test "* | *" bench "*) make_browser ;; esac
     case " $* " in *" test "* | *" check "*) make_clang_format ;; esac
     exit 0

@@ -10,6 +10,7 @@
  *     samples.h       the memory of a model as samples, each with its call stack
  *     profile.h       a pprof profile under construction
  *     gzip.h          compressed output
+ *     perfetto.h      a writer of Perfetto traces
  *     pytorch.h       a device's memory as PyTorch's snapshots have it
  *     pickle.h        a writer of Python pickles
  */
@@ -52,6 +53,7 @@ bool vt_export_has(const struct vt_model *model, enum vt_export_value value);
 int vt_export_pprof_write(const struct vt_model *, const struct vt_export_options *, FILE *);
 int vt_export_folded_write(const struct vt_model *, const struct vt_export_options *, FILE *);
 int vt_export_csv_write(const struct vt_model *, const struct vt_export_options *, FILE *);
+int vt_export_perfetto_write(const struct vt_model *, const struct vt_export_options *, FILE *);
 int vt_export_pytorch_write(const struct vt_model *, const struct vt_export_options *, FILE *);
 
 #endif

@@ -12,6 +12,8 @@ const struct vt_export_format vt_export_formats[] = {
      vt_export_folded_write},
     {"csv", "a table of call sites, for spreadsheets, SQL, pandas", false, false, 0,
      vt_export_csv_write},
+    {"perfetto", "counters, phases and events over time, for Perfetto's UI", true, false,
+     VT_TIMELINE_COURSES, vt_export_perfetto_write},
     {"pytorch", "a memory snapshot, for PyTorch's memory_viz", true, false,
      VT_TIMELINE_CHANGES | VT_TIMELINE_END, vt_export_pytorch_write},
     {NULL, NULL, false, false, 0, NULL},

@@ -1,0 +1,331 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * A trace for Perfetto (ui.perfetto.dev, trace_processor): for each process counters of its devices'
+ * memory, whole and by line and class, its phases as slices of their threads, and marks, snapshots,
+ * leaks and out-of-memory errors as instants with what a report says of them.
+ */
+#include "export.h"
+#include "perfetto.h"
+
+#include "vramtrace/log_format.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { NAME_WIDTH = 100, OWNERS_MOST = 20, PID_FREE = 1 << 22 /* above every Linux's */ };
+
+struct writer {
+    struct vt_perfetto w;
+    const struct vt_process *process;
+    uint64_t track;      /* the process's */
+    uint32_t pid;        /* by which the trace has it */
+    uint32_t rank;       /* of its next track */
+    struct vt_map taken; /* process and thread numbers */
+    uint32_t next_free;
+};
+
+static uint64_t when(const struct writer *w, uint64_t at) {
+    return w->process->started_at + at;
+}
+
+/* Perfetto takes equal numbers for one process or thread; those of several hosts and containers may be
+ * equal, and then the later one gets a number that Linux never gives out. */
+static uint32_t unique(struct writer *w, uint32_t number) {
+    uint32_t is = number;
+    if (vt_map_get(&w->taken, number) != VT_MAP_NONE)
+        is = PID_FREE + w->next_free++;
+    vt_map_put(&w->taken, is, 1);
+    return is;
+}
+
+static void instant(struct writer *w, uint64_t track, uint64_t at, const char *category,
+                    const char *name, const struct vt_perfetto_note *notes, uint32_t count) {
+    vt_perfetto_event(&w->w, VT_PERFETTO_INSTANT, track, when(w, at), category, name, notes, count);
+}
+#define INSTANT(w, track, at, category, name, ...)                                                 \
+    instant(w, track, at, category, name, (const struct vt_perfetto_note[]){__VA_ARGS__},          \
+            sizeof(const struct vt_perfetto_note[]){__VA_ARGS__} /                                 \
+                sizeof(struct vt_perfetto_note))
+
+/* --- counters --- */
+
+/* `bytes` VT_UNKNOWN: not known in that slot. */
+static void count(struct writer *w, const struct vt_course *c, const uint64_t *bytes,
+                  uint64_t track) {
+    uint64_t last = VT_UNKNOWN;
+    for (uint32_t i = 0; i < c->slot_count; i++)
+        if (bytes[i] != last && bytes[i] != VT_UNKNOWN) {
+            vt_perfetto_count(&w->w, track, when(w, c->at[i]), bytes[i]);
+            last = bytes[i];
+        }
+}
+
+static const struct vt_device *device_of(const struct vt_process *p, unsigned ordinal) {
+    for (uint32_t i = 0; i < p->device_count; i++)
+        if ((p->devices[i].ordinal & 0xff) == (ordinal & 0xff))
+            return &p->devices[i];
+    return NULL;
+}
+
+/* The caller frees it. */
+static char *band_name(const struct writer *w, const struct vt_band *b, const struct vt_device *d) {
+    const struct vt_site *site = b->site_count ? &w->process->sites[b->sites[0]] : NULL;
+    switch (b->kind) {
+    case VT_BAND_LEAK:
+        return vt_strdup("other leaks");
+    case VT_BAND_RUNTIME:
+        return vt_strdup("CUDA libraries");
+    case VT_BAND_IDLE:
+        return vt_formatted("%s: reserved, not in use",
+                            d && d->has_blocks && d->blocks.name ? d->blocks.name : "cache");
+    case VT_BAND_LINE:
+        if (site) {
+            char *line = vt_frame_text(w->process, vt_stack_main_frame(site->stack), NAME_WIDTH);
+            char *name = vt_formatted(b->leak ? "leak: %s" : "%s", line);
+            free(line);
+            return name;
+        }
+        break;
+    case VT_BAND_REST:
+        break;
+    }
+    return vt_strdup("other lines");
+}
+
+static void bands(struct writer *w, const struct vt_course *c, uint64_t group, uint32_t rank) {
+    const struct vt_device *d = device_of(w->process, c->device);
+    for (uint32_t i = 0; i < c->band_count; i++) {
+        const struct vt_band *b = &c->bands[i];
+        const struct vt_site *s = b->site_count ? &w->process->sites[b->sites[0]] : NULL;
+        char *name = band_name(w, b, d), *says = NULL;
+        if (b->kind == VT_BAND_LINE && s)
+            says = vt_formatted("site %s, %s: %s", s->name, vt_verdict_names[s->verdict], s->why);
+        count(w, c, b->bytes, vt_perfetto_counter(&w->w, group, name, says, rank + i));
+        free(name);
+        free(says);
+    }
+}
+
+static void course(struct writer *w, const struct vt_course *c) {
+    const struct vt_device *d = device_of(w->process, c->device);
+    char *name = c->device == VT_DEVICE_HOST      ? vt_strdup("pinned and managed memory")
+                 : c->device == VT_DEVICE_UNKNOWN ? vt_strdup("GPU of unknown number")
+                 : d && d->name                   ? vt_formatted("GPU %u %s", c->device, d->name)
+                                                  : vt_formatted("GPU %u", c->device);
+    uint64_t group = vt_perfetto_track(&w->w, w->track, name, w->rank++);
+    uint32_t rank = 0;
+    free(name);
+    count(w, c, c->live_bytes, vt_perfetto_counter(&w->w, group, "live", NULL, rank++));
+    if (c->own_bytes)
+        count(w, c, c->own_bytes,
+              vt_perfetto_counter(&w->w, group, "used by this process (NVML)", NULL, rank++));
+    if (c->used_bytes)
+        count(w, c, c->used_bytes,
+              vt_perfetto_counter(&w->w, group, "used by all processes (NVML)", NULL, rank++));
+    bands(w, c, group, rank);
+}
+
+/* --- phases --- */
+
+/* Slices of one track lie in each other. What does not fit, since NVTX ranges may overlap, goes to a
+ * track beside it. */
+struct lane {
+    uint64_t track;
+    const struct vt_phase **open; /* the innermost last */
+    uint32_t count, room;
+};
+
+struct lanes {
+    uint32_t tid;
+    struct lane *lanes;
+    uint32_t count, room;
+};
+
+static void end_phases(struct writer *w, struct lane *lane, uint64_t until) {
+    for (; lane->count; lane->count--) {
+        const struct vt_phase *p = lane->open[lane->count - 1];
+        if (p->end > until)
+            return;
+        if (p->end != VT_UNKNOWN)
+            vt_perfetto_event(&w->w, VT_PERFETTO_END, lane->track, when(w, p->end), NULL, NULL,
+                              NULL, 0);
+    }
+}
+
+static struct lane *add_lane(struct writer *w, struct lanes *l) {
+    struct lane lane = {0};
+    if (l->count) {
+        char *name = vt_formatted("thread %" PRIu32 ": overlapping phases", l->tid);
+        lane.track = vt_perfetto_track(&w->w, w->track, name, w->rank++);
+        free(name);
+    } else {
+        /* the first thread of a process has its number */
+        bool first = l->tid == w->process->pid;
+        lane.track =
+            vt_perfetto_thread(&w->w, w->track, w->pid, first ? w->pid : unique(w, l->tid));
+    }
+    VT_GROW(l->lanes, l->count, l->room);
+    l->lanes[l->count] = lane;
+    return &l->lanes[l->count++];
+}
+
+static struct lane *lane_for(struct writer *w, struct lanes *l, const struct vt_phase *p) {
+    for (uint32_t i = 0; i < l->count; i++) {
+        struct lane *lane = &l->lanes[i];
+        end_phases(w, lane, p->start);
+        if (!lane->count || p->end <= lane->open[lane->count - 1]->end)
+            return lane;
+    }
+    return add_lane(w, l);
+}
+
+static void phase(struct writer *w, struct lanes *l, const struct vt_phase *p) {
+    const char *name = p->name ? p->name : "?";
+    struct lane *lane = p->mark && l->count ? &l->lanes[0] : lane_for(w, l, p);
+    if (p->mark) {
+        INSTANT(w, lane->track, p->start, "mark", name, {"domain", p->domain, VT_UNKNOWN});
+        return;
+    }
+    const struct vt_perfetto_note notes[] = {{"domain", p->domain, VT_UNKNOWN},
+                                             {"live_at_start", NULL, p->live_at_start},
+                                             {"live_at_end", NULL, p->live_at_end},
+                                             {"peak_bytes", NULL, p->peak_bytes}};
+    vt_perfetto_event(&w->w, VT_PERFETTO_BEGIN, lane->track, when(w, p->start), "phase", name,
+                      notes, sizeof notes / sizeof *notes);
+    VT_GROW(lane->open, lane->count, lane->room);
+    lane->open[lane->count++] = p;
+}
+
+static void phases(struct writer *w) {
+    const struct vt_process *p = w->process;
+    struct vt_map by_tid = {0};
+    struct lanes *threads = NULL;
+    uint32_t thread_count = 0, room = 0;
+    for (uint32_t i = 0; i < p->phase_count; i++) {
+        uint32_t index = vt_map_get(&by_tid, p->phases[i].thread);
+        if (index == VT_MAP_NONE) {
+            VT_GROW(threads, thread_count, room);
+            index = thread_count++;
+            threads[index] = (struct lanes){.tid = p->phases[i].thread};
+            vt_map_put(&by_tid, p->phases[i].thread, index);
+        }
+        phase(w, &threads[index], &p->phases[i]);
+    }
+    for (uint32_t i = 0; i < thread_count; i++) {
+        for (uint32_t k = 0; k < threads[i].count; k++) {
+            end_phases(w, &threads[i].lanes[k], VT_UNKNOWN);
+            free(threads[i].lanes[k].open);
+        }
+        free(threads[i].lanes);
+    }
+    free(threads);
+    vt_map_free(&by_tid);
+}
+
+/* --- instants --- */
+
+static void leaks(struct writer *w) {
+    const struct vt_process *p = w->process;
+    uint64_t track = 0;
+    for (uint32_t i = 0; i < p->leak_count; i++) {
+        const struct vt_leak *l = &p->leaks[i];
+        const struct vt_site *site = &p->sites[l->sites[0]];
+        uint64_t at =
+            l->growth && l->growth->since != VT_UNKNOWN ? l->growth->since : site->first_at;
+        if (!track)
+            track = vt_perfetto_track(&w->w, w->track, "leaks: since when", w->rank++);
+        char *line = vt_frame_text(p, vt_stack_main_frame(l->stack), NAME_WIDTH);
+        INSTANT(w, track, at == VT_UNKNOWN ? 0 : at, "leak", line,
+                {"verdict", vt_verdict_names[l->verdict], 0}, {"why", l->why, VT_UNKNOWN},
+                {"advice", l->advice, VT_UNKNOWN},
+                {"kept_by", l->kept_count ? l->kept[0].text : NULL, VT_UNKNOWN},
+                {"live_bytes", NULL, l->live_bytes}, {"site", site->name, 0});
+        free(line);
+    }
+}
+
+static void ooms(struct writer *w) {
+    const struct vt_process *p = w->process;
+    uint64_t track = 0;
+    for (uint32_t i = 0; i < p->oom_count; i++) {
+        const struct vt_oom *o = &p->ooms[i];
+        if (!track)
+            track = vt_perfetto_track(&w->w, w->track, "out of memory", w->rank++);
+        char *line = vt_frame_text(p, vt_stack_main_frame(o->stack), NAME_WIDTH);
+        char *name = vt_formatted("out of memory, %s", o->outcome);
+        INSTANT(w, track, o->at, "out of memory", name, {"cause", o->cause, VT_UNKNOWN},
+                {"why", o->why, VT_UNKNOWN}, {"advice", o->advice, VT_UNKNOWN},
+                {"outcome", o->outcome, 0}, {"asked_by", line, 0},
+                {"allocator", o->allocator, VT_UNKNOWN},
+                {"requested_bytes", NULL, o->requested_bytes}, {"free_bytes", NULL, o->free_bytes},
+                {"total_bytes", NULL, o->total_bytes}, {"tracked_bytes", NULL, o->tracked_bytes},
+                {"cached_bytes", NULL, o->cached_bytes},
+                {"largest_free_bytes", NULL, o->largest_free_bytes},
+                {"device", NULL, o->device >= VT_DEVICE_HOST ? VT_UNKNOWN : o->device},
+                {"thread", NULL, o->thread});
+        free(line);
+        free(name);
+    }
+}
+
+/* A snapshot with its largest owners. */
+static void snapshots(struct writer *w) {
+    const struct vt_process *p = w->process;
+    uint64_t track = 0;
+    for (uint32_t i = 0; i < p->snapshot_count; i++) {
+        const struct vt_snapshot *s = &p->snapshots[i];
+        if (s->passing)
+            continue;
+        if (!track)
+            track = vt_perfetto_track(&w->w, w->track, "owners: snapshots", w->rank++);
+        struct vt_perfetto_note notes[OWNERS_MOST + 2] = {{"phase", s->phase, VT_UNKNOWN},
+                                                          {"unowned", NULL, s->unowned_bytes}};
+        uint32_t owners = s->owner_count < OWNERS_MOST ? s->owner_count : OWNERS_MOST;
+        for (uint32_t k = 0; k < owners; k++)
+            notes[2 + k] = (struct vt_perfetto_note){s->owners[k].name, NULL, s->owners[k].bytes};
+        char *name = vt_formatted("snapshot, %s", s->why);
+        instant(w, track, s->at, "snapshot", name, notes, 2 + owners);
+        free(name);
+    }
+}
+
+/* --- the whole --- */
+
+static void process(struct writer *w, const struct vt_process *p) {
+    struct vt_string name = {0};
+    char *label = p->rank >= 0 ? vt_formatted("rank %d", p->rank) : NULL;
+    for (uint32_t i = 0; i < p->command_count; i++)
+        vt_string_format(&name, "%s%s", i ? " " : "",
+                         i ? p->command[i] : vt_basename(p->command[i]));
+    w->process = p;
+    w->pid = unique(w, p->pid);
+    w->rank = 0;
+    w->track = vt_perfetto_process(
+        &w->w, &(struct vt_perfetto_process){.pid = w->pid,
+                                             .name = name.text ? name.text : "process",
+                                             .command = p->command,
+                                             .command_count = p->command_count,
+                                             .started_at = p->started_at,
+                                             .label = label});
+    vt_string_free(&name);
+    free(label);
+    ooms(w);
+    for (uint32_t i = 0; p->timeline && i < p->timeline->course_count; i++)
+        course(w, &p->timeline->courses[i]);
+    leaks(w);
+    snapshots(w);
+    phases(w);
+}
+
+int vt_export_perfetto_write(const struct vt_model *model, const struct vt_export_options *options,
+                             FILE *out) {
+    struct writer w = {.next_free = 0};
+    (void)options;
+    vt_perfetto_open(&w.w, out, model->process_count ? model->processes[0].started_at : 0);
+    for (uint32_t i = 0; i < model->process_count; i++)
+        process(&w, &model->processes[i]);
+    vt_perfetto_close(&w.w);
+    vt_map_free(&w.taken);
+    return 0;
+}
