@@ -9,7 +9,8 @@
 (function () {
     const LEFT = 78, RIGHT = 14, TOP = 22, BOTTOM = 20, PHASE = 16, PHASE_ROWS = 6;
     const roles = ["parameters", "gradients", "optimizer", "activations", "buffers", "batch", "other"];
-    const leakColour = i => i % 5 === 0 ? "var(--leak)" : "color-mix(in srgb, var(--leak) " + (100 - 14 * (i % 5)) + "%, var(--line-" + (i % 2 ? 1 : 3) + "))";
+    /* Leaks are red, one next to another of different reds. */
+    const leakColour = i => i === 0 ? "var(--leak)" : "color-mix(in srgb, var(--leak) " + (i % 2 ? 68 : 80) + "%, var(--line-" + [1, 3, 5][i % 3] + "))";
 
     /* --- what is stacked: {name, colour, values, sites} from the bottom up --- */
 

@@ -7,7 +7,7 @@
 
 (function () {
     /* Where the sentences come from has verdicts' letters; these are their colours. */
-    const colours = { L: "leak", X: "leak", U: "leak", "#": "line-0", c: "idle", r: "runtime", u: "untracked", o: "host" };
+    const colours = { L: "leak", X: "v-lost", U: "v-unfreed", "#": "line-0", c: "idle", r: "runtime", u: "untracked", o: "host" };
 
     function siteButton(index) {
         const site = vt.page.sites[index];
