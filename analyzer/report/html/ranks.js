@@ -29,6 +29,8 @@
 
     vt.showProcess = null;
 
+    const step = by => vt.showProcess((vt.index + by + vt.data.pages.length) % vt.data.pages.length);
+
     vt.part({
         id: "ranks", title: "Processes", order: 0, tab: false,
         wanted: () => vt.data.pages.length > 1,
@@ -51,6 +53,11 @@
                 vt.el("thead", null, vt.el("tr", null, ["process", "peak", "live at the end", "leaks", "ran"]
                     .map(name => vt.el("th", { scope: "col" }, name)))),
                 vt.el("tbody", null, rows))));
+            vt.key("n", "the next process", () => step(1));
+            vt.key("p", "the process before", () => step(-1));
+            const shown = panel.querySelector(".chosen"), box = panel.firstChild;
+            if (shown.offsetTop > box.clientHeight)
+                box.scrollTop = shown.offsetTop - box.clientHeight / 2;
             if (vt.data.empty)
                 panel.append(vt.el("p", { class: "dim" }, vt.plural(vt.data.empty, "more process").replace("processs", "processes") +
                     " allocated nothing."));
