@@ -197,6 +197,18 @@ make_pprof() {
     ) >/dev/null 2>&1
 }
 
+# speedscope, a page that opens from disk. The same rules.
+make_speedscope() {
+    [ -e "$checkers/speedscope" ] || [ -e "$checkers/tried-speedscope" ] && return
+    command -v npm >/dev/null 2>&1 || return
+    echo "setup: putting speedscope into build/checkers" >&2
+    (
+        mkdir -p "$checkers" && touch "$checkers/tried-speedscope" && cd "$checkers" &&
+            npm pack --silent speedscope </dev/null && tar -xzf speedscope-*.tgz && mv package speedscope
+        rm -f ./speedscope-*.tgz
+    ) >/dev/null 2>&1
+}
+
 # A Python that has PyTorch built for CUDA: PYTHON, python3, or that of build/frameworks. Importing torch takes seconds, so
 # its file of versions is asked.
 find_torch() {
@@ -289,7 +301,7 @@ build | demo | test | unit | check | bench)
         echo "setup: installed, but still not found: ${want% }" >&2
         exit 1
     fi
-    case " $* " in *" test "*) make_checkers; make_pprof; make_perfetto ;; esac
+    case " $* " in *" test "*) make_checkers; make_pprof; make_perfetto; make_speedscope ;; esac
     case " $* " in *" test "* | *" bench "*) make_browser ;; esac
     case " $* " in *" test "* | *" check "*) make_clang_format ;; esac
     exit 0

@@ -52,6 +52,7 @@ bool vt_export_has(const struct vt_model *model, enum vt_export_value value);
 
 int vt_export_pprof_write(const struct vt_model *, const struct vt_export_options *, FILE *);
 int vt_export_folded_write(const struct vt_model *, const struct vt_export_options *, FILE *);
+int vt_export_speedscope_write(const struct vt_model *, const struct vt_export_options *, FILE *);
 int vt_export_csv_write(const struct vt_model *, const struct vt_export_options *, FILE *);
 int vt_export_perfetto_write(const struct vt_model *, const struct vt_export_options *, FILE *);
 int vt_export_pytorch_write(const struct vt_model *, const struct vt_export_options *, FILE *);

@@ -100,7 +100,7 @@ static void stack(struct table *t, const struct vt_sample *sample) {
     struct vt_string frames = {0};
     vt_samples_stack(&(struct vt_samples){0}, sample, t->options->native, &t->stack);
     for (uint32_t i = 0; i < t->stack.count; i++) {
-        char *line = vt_samples_line(&t->stack.frames[i]);
+        char *line = vt_samples_line(&t->stack.frames[i], true);
         vt_string_format(&frames, "%s%s", i ? ";" : "", line);
         free(line);
     }

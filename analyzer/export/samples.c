@@ -177,18 +177,18 @@ void vt_samples_escape(struct vt_string *out, const char *text, bool semicolons)
     }
 }
 
-char *vt_samples_line(const struct vt_sample_frame *f) {
+char *vt_samples_line(const struct vt_sample_frame *f, bool semicolons) {
     struct vt_string out = {0};
-    vt_samples_escape(&out, f->name, true);
+    vt_samples_escape(&out, f->name, semicolons);
     if (f->frame && f->frame->file) {
         char *cell = f->frame->python ? vt_python_file_cell_name(f->frame->file, true) : NULL;
         vt_string_add(&out, " (");
-        vt_samples_escape(&out, cell ? cell : vt_basename(f->frame->file), true);
+        vt_samples_escape(&out, cell ? cell : vt_basename(f->frame->file), semicolons);
         vt_string_format(&out, f->frame->line ? ":%" PRIu32 ")" : ")", f->frame->line);
         free(cell);
     } else if (f->frame && f->frame->module && f->frame->function) {
         vt_string_add(&out, " (");
-        vt_samples_escape(&out, vt_basename(f->frame->module), true);
+        vt_samples_escape(&out, vt_basename(f->frame->module), semicolons);
         vt_string_add(&out, ")");
     }
     return out.text ? out.text : vt_strdup("?");

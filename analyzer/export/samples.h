@@ -56,11 +56,11 @@ void vt_samples_stack(const struct vt_samples *samples, const struct vt_sample *
                       struct vt_sample_stack *stack);
 void vt_samples_stack_free(struct vt_sample_stack *stack);
 
-/* A frame on one line: "step (train.py:41)", "f (libx.so)". It is valid UTF-8, and `;`, backslashes
- * and control characters are escaped as in C. Free it. */
-char *vt_samples_line(const struct vt_sample_frame *frame);
+/* A frame on one line: "step (train.py:41)", "f (libx.so)", escaped as below. Free it. */
+char *vt_samples_line(const struct vt_sample_frame *frame, bool semicolons);
 
-/* Adds a text, escaped like that. */
+/* Adds a text as valid UTF-8; backslashes, control characters and, if wanted, semicolons are escaped
+ * as in C. */
 void vt_samples_escape(struct vt_string *out, const char *text, bool semicolons);
 
 #endif
