@@ -12,7 +12,8 @@
         BETWEEN = 5,
         ROWS = 20; // pixels of a line of the map, and between two; lines
     const GAP = 2; // pixels between two regions
-    const LINES = 10; // lines of code that have a colour of their own
+    const LINES = 14,
+        COLOURS = 16; // lines of code in the legend; that have a colour of their own
     const VERDICTS = ["lost", "growing", "unfreed", "cache", "runtime", "freed", "unknown"];
     const WHY = { peak: "peak", oom: "out of memory", worst: "most fragmented", end: "end", between: "between" };
 
@@ -118,16 +119,16 @@
         chooseDevice() {
             this.list = this.maps.filter(map => map.device === this.device).sort((a, b) => a.at - b.at);
             this.slider.max = String(this.list.length - 1);
-            const named = this.list.map((map, index) => [map, index]).filter(([map]) => map.why !== "between");
-            this.moments.replaceChildren(
-                ...named.map(([map, index]) =>
-                    vt.el(
-                        "button",
-                        { type: "button", class: "map-at", "data-index": index, onclick: () => this.choose(index) },
-                        WHY[map.why] || map.why
-                    )
-                )
-            );
+            const ooms = this.list.filter(map => map.why === "oom");
+            const label = map =>
+                WHY[map.why] + (map.why === "oom" && ooms.length > 1 ? " " + (ooms.indexOf(map) + 1) : "");
+            const button = (map, index) => {
+                const title = vt.duration(map.at);
+                const attributes = { type: "button", class: "map-at", title, "data-index": index };
+                return vt.el("button", { ...attributes, onclick: () => this.choose(index) }, label(map));
+            };
+            const buttons = this.list.map((map, index) => (map.why === "between" ? null : button(map, index)));
+            this.moments.replaceChildren(...buttons.filter(Boolean));
             const oom = this.list.findIndex(map => map.why === "oom");
             const peak = this.list.findIndex(map => map.why === "peak");
             this.choose(oom >= 0 ? oom : Math.max(peak, 0));
@@ -139,6 +140,7 @@
             this.region = null;
             this.at = null;
             this.order = this.linesOf(this.map);
+            this.names = this.coloursOf(this.order);
             const map = this.map;
             const oom = map.why === "oom" && this.page.ooms.find(one => one.at === map.at);
             this.moment.textContent =
@@ -168,6 +170,21 @@
             return Array.from(sums.values()).sort((a, b) => b.bytes - a.bytes);
         }
 
+        // Names of the lines' colours: those of memory over time, then those that are left; the others share one.
+        coloursOf(order) {
+            const names = new Map();
+            const course = this.page.courses.find(one => one.device === this.device);
+            let next = 0;
+            for (const band of course ? course.bands : []) {
+                if (band.kind !== "line") continue;
+                const name = band.leak ? "leak" : "line-" + next++;
+                if (band.sites.length) names.set(this.lineOf(band.sites[0]), name);
+            }
+            for (const { line } of order)
+                if (!names.has(line) && line !== null && next < COLOURS) names.set(line, "line-" + next++);
+            return names;
+        }
+
         showSide() {
             const { reserved, in_use: used, largest_free: largest } = this.map;
             const free = reserved - used;
@@ -183,7 +200,10 @@
                     ["largest idle piece", vt.bytes(largest)]
                 );
             }
-            rows.push([this.map.regions_left_out ? "other allocations, drawn" : "other allocations", vt.bytes(own)]);
+            rows.push([
+                this.map.regions_left_out ? "other allocations, drawn" : "other allocations",
+                vt.bytes(own),
+            ]);
             const ratio = free > 0 ? 1 - largest / free : 0;
             const text = !reserved
                 ? "no caching allocator holds memory here"
@@ -234,27 +254,15 @@
             };
             const items = [];
             if (this.by === "line") {
-                this.order
-                    .slice(0, LINES)
-                    .forEach(({ line, bytes, site }, index) =>
-                        items.push(
-                            line === null
-                                ? item("unowned", `${vt.bytes(bytes)}  unknown lines`)
-                                : item(
-                                      `line-${index}`,
-                                      `${vt.bytes(bytes)}  ${vt.shortName(this.page.lines[line].name)}`,
-                                      site
-                                  )
-                        )
-                    );
-                const rest = this.order.slice(LINES);
+                const named = this.order.filter(({ line }) => this.names.has(line)).slice(0, LINES);
+                for (const { line, bytes, site } of named) {
+                    const text = `${vt.bytes(bytes)}  ${vt.shortName(this.page.lines[line].name)}`;
+                    items.push(item(this.names.get(line), text, site));
+                }
+                const rest = this.order.filter(one => !named.includes(one));
+                const bytes = rest.reduce((sum, one) => sum + one.bytes, 0);
                 if (rest.length)
-                    items.push(
-                        item(
-                            "rest",
-                            `${vt.bytes(rest.reduce((sum, one) => sum + one.bytes, 0))}  ${vt.plural(rest.length, "more line")}`
-                        )
-                    );
+                    items.push(item("rest", `${vt.bytes(bytes)}  ${vt.plural(rest.length, "more line")}`));
             } else {
                 const sums = this.verdictBytes();
                 for (const verdict of VERDICTS)
@@ -389,10 +397,7 @@
                 ["rest", vt.colour("rest")],
                 ["unknown", vt.colour("unowned")],
             ]);
-            if (this.by === "line")
-                this.order
-                    .slice(0, LINES)
-                    .forEach(({ line }, index) => found.set(line, vt.colour("line-" + index)));
+            if (this.by === "line") this.names.forEach((name, line) => found.set(line, vt.colour(name)));
             else VERDICTS.forEach(verdict => found.set(verdict, vt.colour("v-" + verdict)));
             return found;
         }

@@ -61,7 +61,7 @@
         special(UNOWNED, snapshot.unowned - (snapshot.runtime || 0)); // which counts among it
         special(RUNTIME, snapshot.runtime);
         special(SMALLER, snapshot.bytes_left_out);
-        top.children.forEach(join);
+        top.children.forEach(place => (place.children || []).forEach(join)); // the places stay as they are
         return top;
     }
 
