@@ -127,7 +127,18 @@ class Browser:
         self.ask("POST", self.session + "/actions", {"actions": steps})
 
     def into_view(self, element):
-        self.run("arguments[0].scrollIntoView({block: 'center', behavior: 'instant'});", element)
+        """Scrolls to an element, and waits until the page stands still: it may be scrolling smoothly somewhere else."""
+        self.run_async("""
+            const [element, done] = arguments;
+            let last = null, still = 0;
+            (function look() {
+                element.scrollIntoView({block: "center", inline: "nearest", behavior: "instant"});
+                const box = element.getBoundingClientRect(), now = [box.x, box.y, box.width, box.height].join();
+                still = now === last ? still + 1 : 0;
+                last = now;
+                if (still < 4) requestAnimationFrame(look);
+                else done(true);
+            }());""", element)
 
     def hover(self, element, x=0, y=0):
         self.into_view(element)
