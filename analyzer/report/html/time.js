@@ -102,11 +102,17 @@
         return d3.range(0, top, step);
     }
 
+    /* Where to begin: a program that loads for long before it uses the GPU shows little else. */
+    function firstUse(page, begin, end) {
+        const first = Math.min(...page.courses.map(course => course.at[Math.max(0, course.live.findIndex(bytes => bytes))]));
+        return first - begin > (end - begin) / 4 ? Math.max(begin, first - (end - first) / 20) : begin;
+    }
+
     function draw(panel, whole_page) {
         const used = course => d3.max(course.live) || d3.max(course.used || []);
         const page = Object.assign({}, whole_page, { courses: whole_page.courses.filter(used) });
         const begin = Math.min(...page.courses.map(course => course.begin)), end = Math.max(...page.courses.map(course => course.end), begin + 1);
-        const state = { mode: "line", view: [begin, end], whole: false };
+        const state = { mode: "line", view: [firstUse(page, begin, end), end], whole: false };
         const phases = phaseRows(page);
         const charts = vt.el("div", { class: "charts" }), legend = vt.el("div", { class: "bands" }), held = vt.el("div", { class: "held", "aria-live": "polite" });
         const svg = d3.select(charts).append("svg").attr("role", "img").attr("aria-label", "device memory over time");
@@ -427,7 +433,8 @@
             const entries = new Map(), chosen = vt.chosenSites(vt.selection);
             for (const course of page.courses) {
                 if (state.mode === "role")
-                    byRole(page, course).forEach(column => column.parts.forEach(part => entries.set(part.name, { colour: part.colour })));
+                    roles.filter(role => byRole(page, course).some(column => column.parts.some(part => part.name === role)))
+                        .forEach(role => entries.set(role, { colour: "var(--" + role + ")" }));
                 else
                     for (const layer of state.mode === "line" ? byLine(course) : byClass(course)) {
                         const old = entries.get(layer.name) || { most: 0 };
