@@ -7,7 +7,7 @@
 "use strict";
 
 (function () {
-    const LEFT = 78, RIGHT = 14, TOP = 22, BOTTOM = 20, PHASE = 16, PHASE_ROWS = 6;
+    const LEFT = 78, RIGHT = 14, TOP = 36, BOTTOM = 20, PHASE = 16, PHASE_ROWS = 6;
     const roles = ["parameters", "gradients", "optimizer", "activations", "buffers", "batch", "other"];
     /* Leaks are red, one next to another of different reds. */
     const leakColour = i => i === 0 ? "var(--leak)" : "color-mix(in srgb, var(--leak) " + (i % 2 ? 68 : 80) + "%, var(--line-" + [1, 3, 5][i % 3] + "))";
@@ -245,7 +245,7 @@
                     .text(vt.bytes(total) + ", the device");
             }
             const device = page.devices.find(other => other.device === course.device);
-            group.append("text").attr("class", "device").attr("x", LEFT).attr("y", top - 8).text(vt.deviceName(course.device) +
+            group.append("text").attr("class", "device").attr("x", LEFT).attr("y", top - 21).text(vt.deviceName(course.device) +
                 (device && device.name ? "  " + device.name.slice(0, 60) : "") + (total != null && !near ? "  (" + vt.bytes(total) + ")" : ""));
             axis(group, top + height, width);
             peakMark(inside, course, device, y);

@@ -98,15 +98,22 @@
             if (page.brief)
                 panel.append(vt.el("p", { class: "note" }, "Of so many processes, this one is told in short: a report of its " +
                     "log alone has the pictures."));
-            const devices = page.words.filter(block => block.kind === "device");
-            const others = page.words.filter(block => block.kind !== "device" && block.kind !== "next");
-            panel.append(...others.map(card), vt.el("div", { class: "cards" }, devices.map(card)),
-                ...page.words.filter(block => block.kind === "next").map(card));
+            const told = page.words.filter(block => block.kind !== "device" && block.kind !== "next");
+            panel.append(...told.map(card));
             if (aside)
                 panel.append(vt.el("details", { class: "card next" }, vt.el("summary", null, vt.plural(notes.length, "note")), notes));
-            const left = page.leak_count - others.filter(block => block.kind === "leak").length;
+            const left = page.leak_count - told.filter(block => block.kind === "leak").length;
             if (left > 0)
                 panel.append(vt.el("p", { class: "dim" }, "and " + vt.plural(left, "more leak") + ", in the table of lines"));
+        },
+    });
+
+    vt.part({
+        id: "devices", title: "Devices", order: 3, tab: false, heading: false,
+        wanted: page => page.words.some(block => block.kind === "device" || block.kind === "next"),
+        draw: function (panel, page) {
+            panel.append(vt.el("div", { class: "cards" }, page.words.filter(block => block.kind === "device").map(card)),
+                ...page.words.filter(block => block.kind === "next").map(card));
         },
     });
 }());
