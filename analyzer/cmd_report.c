@@ -33,7 +33,7 @@ static void print_help(void) {
     fputs(help_head, stdout);
     for (const struct vt_format *f = vt_formats; f->name; f++)
         if (!f->missing || !f->missing())
-            printf("                      %-5s %s\n", f->name, f->help);
+            printf("                      %-8s %s\n", f->name, f->help);
     fputs(help_tail, stdout);
 }
 

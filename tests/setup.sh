@@ -171,6 +171,18 @@ make_perfetto() {
     } >/dev/null 2>&1
 }
 
+# A parser of Markdown with GitHub's extensions. The same rules as for make_checkers.
+make_markdown() {
+    [ -e "$checkers/tried-markdown" ] && return
+    echo "setup: putting markdown-it-py into build/checkers" >&2
+    (
+        mkdir -p "$checkers" && touch "$checkers/tried-markdown"
+        [ -x "$checkers/bin/python" ] || python3 -m venv --system-site-packages "$checkers" || exit
+        "$checkers/bin/python" -m pip -q --disable-pip-version-check --retries 1 --timeout 20 install \
+            markdown-it-py linkify-it-py </dev/null
+    ) >/dev/null 2>&1
+}
+
 # A browser for the tests of HTML reports, and what drives it. Tests skip where it cannot be had, so nothing here is an
 # error; it is tried once.
 make_browser() {
@@ -301,7 +313,7 @@ build | demo | test | unit | check | bench)
         echo "setup: installed, but still not found: ${want% }" >&2
         exit 1
     fi
-    case " $* " in *" test "*) make_checkers; make_pprof; make_perfetto; make_speedscope ;; esac
+    case " $* " in *" test "*) make_checkers; make_pprof; make_perfetto; make_speedscope; make_markdown ;; esac
     case " $* " in *" test "* | *" bench "*) make_browser ;; esac
     case " $* " in *" test "* | *" check "*) make_clang_format ;; esac
     exit 0

@@ -51,6 +51,10 @@ void vt_processes_choose(struct vt_processes *processes, const struct vt_model *
                          const struct vt_format_options *options);
 void vt_processes_free(struct vt_processes *processes);
 
+/* The peaks of all memory of a process, and what its leaks count. */
+uint64_t vt_processes_peak(const struct vt_process *process);
+uint64_t vt_processes_leaked(const struct vt_process *process);
+
 /* The head of a report on several processes: a row for each. */
 void vt_processes_list(const struct vt_processes *processes, const struct vt_text *t);
 
@@ -100,6 +104,12 @@ void vt_text_ooms(const struct vt_text *t);
 void vt_text_map(const struct vt_text *t, const struct vt_device *device);
 
 void vt_text_device(const struct vt_text *t, const struct vt_device *device);
+
+/* Adds a bar of so many columns in which each part has its share; every part that is not 0 has at least
+ * one. `t` NULL: without colour. */
+struct vt_words_device;
+void vt_text_bar(const struct vt_words_device *device, unsigned columns, const struct vt_text *t,
+                 struct vt_string *bar);
 void vt_text_site(const struct vt_text *t, const struct vt_site *site);
 
 #endif

@@ -43,6 +43,7 @@ int vt_fmt_text_write(const struct vt_model *, const struct vt_format_options *,
 /* Only the owners of a single process's memory, for `vramtrace snapshot`. */
 int vt_fmt_text_owners(const struct vt_model *, const struct vt_format_options *, FILE *);
 int vt_fmt_json_write(const struct vt_model *, const struct vt_format_options *, FILE *);
+int vt_fmt_markdown_write(const struct vt_model *, const struct vt_format_options *, FILE *);
 int vt_fmt_html_write(const struct vt_model *, const struct vt_format_options *, FILE *);
 const char *vt_fmt_html_missing(void);
 

@@ -8,28 +8,27 @@
 
 enum { LABEL = 17 };
 
-/* A bar in which each part has its share of the columns; every part that is not 0 has at least one. */
-static void print_bar(const struct vt_text *t, const struct vt_words_device *d) {
+void vt_text_bar(const struct vt_words_device *d, unsigned columns, const struct vt_text *t,
+                 struct vt_string *bar) {
     const struct vt_words_part *parts = d->parts;
-    unsigned bar_columns = t->width - 4;
-    unsigned columns = 0;
-    fputs("  [", t->out);
+    unsigned used = 0;
+    vt_string_add(bar, "[");
     for (unsigned i = 0; i < d->part_count; i++) {
         double share = d->whole ? (double)parts[i].bytes / (double)d->whole : 0;
-        unsigned n = share < 1 ? (unsigned)(share * bar_columns + 0.5) : bar_columns;
+        unsigned n = share < 1 ? (unsigned)(share * columns + 0.5) : columns;
         if (parts[i].bytes && !n)
             n = 1;
-        if (n > bar_columns - columns)
-            n = bar_columns - columns;
-        fputs(vt_text_style(t, parts[i].style), t->out);
+        if (n > columns - used)
+            n = columns - used;
+        vt_string_add(bar, t ? vt_text_style(t, parts[i].style) : "");
         for (unsigned j = 0; j < n; j++)
-            fputc(parts[i].letter, t->out);
-        fputs(vt_text_style(t, VT_STYLE_NONE), t->out);
-        columns += n;
+            vt_string_add_bytes(bar, &parts[i].letter, 1);
+        vt_string_add(bar, t ? vt_text_style(t, VT_STYLE_NONE) : "");
+        used += n;
     }
-    for (; columns < bar_columns; columns++)
-        fputc('.', t->out);
-    fputs("]\n", t->out);
+    for (; used < columns; used++)
+        vt_string_add(bar, ".");
+    vt_string_add(bar, "]");
 }
 
 /* The device's memory over time, below the bar. */
@@ -95,7 +94,10 @@ void vt_text_device(const struct vt_text *t, const struct vt_device *d) {
     vt_words_device(t, d, &words);
     vt_text_heading(t, VT_STYLE_HEAD, words.title, words.words.headline);
     if (words.part_count) {
-        print_bar(t, &words);
+        struct vt_string bar = {0};
+        vt_text_bar(&words, t->width - 4, t, &bar);
+        fprintf(t->out, "  %s\n", bar.text);
+        vt_string_free(&bar);
         print_line(t, d);
     }
     for (unsigned i = 0; i < words.part_count; i++)

@@ -10,14 +10,14 @@
 
 enum { SHOWN = 8, NAMED = 8 };
 
-static uint64_t peak_of(const struct vt_process *p) {
+uint64_t vt_processes_peak(const struct vt_process *p) {
     uint64_t sum = p->pinned.peak_bytes + p->managed.peak_bytes;
     for (uint32_t i = 0; i < p->device_count; i++)
         sum += p->devices[i].peak_bytes;
     return sum;
 }
 
-static uint64_t leaked_by(const struct vt_process *p) {
+uint64_t vt_processes_leaked(const struct vt_process *p) {
     uint64_t sum = 0;
     for (uint32_t i = 0; i < p->leak_count; i++)
         sum += vt_amount_of_leak(p, &p->leaks[i]).bytes;
@@ -26,15 +26,16 @@ static uint64_t leaked_by(const struct vt_process *p) {
 
 /* Whether there is nothing to say about a process. */
 static bool is_empty(const struct vt_process *p) {
-    return !p->site_count && !p->oom_count && !p->dropped_events && p->complete && !peak_of(p);
+    return !p->site_count && !p->oom_count && !p->dropped_events && p->complete &&
+           !vt_processes_peak(p);
 }
 
 /* The biggest first; of equal ones, such as the ranks of one training, by rank. */
 static int compare(const void *a, const void *b) {
     const struct vt_process *x = *(const struct vt_process *const *)a,
                             *y = *(const struct vt_process *const *)b;
-    return VT_ORDER({is_empty(x), is_empty(y)}, {peak_of(y), peak_of(x)},
-                    {leaked_by(y), leaked_by(x)},
+    return VT_ORDER({is_empty(x), is_empty(y)}, {vt_processes_peak(y), vt_processes_peak(x)},
+                    {vt_processes_leaked(y), vt_processes_leaked(x)},
                     {(uint64_t)(x->rank + 1), (uint64_t)(y->rank + 1)},
                     {x->started_at, y->started_at}, {x->pid, y->pid});
 }
@@ -81,8 +82,8 @@ void vt_processes_list(const struct vt_processes *chosen, const struct vt_text *
         if (ranks && p->rank >= 0)
             snprintf(rank, sizeof rank, "%4d  ", p->rank);
         vt_text_command(p, t->width - (ranks ? 40 : 34), &command);
-        fprintf(t->out, "%10s  %10s  %s%s%8u  %s\n", VT_BYTES(peak_of(p)),
-                p->leak_count ? VT_BYTES(leaked_by(p)) : "none", rank,
+        fprintf(t->out, "%10s  %10s  %s%s%8u  %s\n", VT_BYTES(vt_processes_peak(p)),
+                p->leak_count ? VT_BYTES(vt_processes_leaked(p)) : "none", rank,
                 ranks && !*rank ? "      " : "", p->pid, command.text);
         vt_string_free(&command);
     }
