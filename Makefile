@@ -33,7 +33,7 @@ PRELOAD_LIBS   ?= -ldl -lpthread
 
 ANALYZER_CFLAGS := $(VT_CFLAGS) -Ianalyzer -I$(BUILD)/proto
 # libstdc++ (for __cxa_demangle) by its runtime name: every system has that, few have the C++ compiler.
-ANALYZER_LIBS   ?= -ldw -lelf -l:libstdc++.so.6 -lprotobuf-c -lz -lm
+ANALYZER_LIBS   ?= -ldw -lelf -l:libstdc++.so.6 -lprotobuf-c -lz -lncursesw -ltinfo -lm
 
 TEST_CFLAGS := $(VT_CFLAGS) -I. -DVT_BUILD_DIR='"$(abspath $(BUILD))"'
 TEST_LIBS   ?= -lcmocka

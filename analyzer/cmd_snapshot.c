@@ -5,9 +5,9 @@
  */
 #include "commands.h"
 #include "build.h"
+#include "cmd_numbers.h"
 #include "log/log.h"
 #include "report/report.h"
-#include "vramtrace/text.h"
 
 #include <errno.h>
 #include <getopt.h>
@@ -47,32 +47,15 @@ struct options {
     struct vt_texts user_code;
 };
 
-/* A decimal number above 0. 0: it is none. */
-static unsigned long read_number(const char *text, unsigned long most) {
-    char *end;
-    errno = 0;
-    unsigned long number = *text >= '0' && *text <= '9' ? strtoul(text, &end, 10) : 0;
-    return number && !errno && !*end && number <= most ? number : 0;
-}
-
-/* Seconds, with or without decimals, as milliseconds. 0: it is no such number. */
-static unsigned read_seconds(const char *text) {
-    uint64_t whole, part, place;
-    const char *end = vt_text_read_decimal(text, &whole, &part, &place);
-    if (!end || *end || whole > 1000000)
-        return 0;
-    return (unsigned)(whole * 1000 + (place > 1 ? part * 1000 / place : 0));
-}
-
 static int parse_option(int option, struct options *o) {
     switch (option) {
     case O_TIMEOUT:
-        o->timeout_ms = read_seconds(optarg);
+        o->timeout_ms = (unsigned)vt_cmd_milliseconds(optarg);
         return o->timeout_ms
                    ? 0
                    : vt_usage("snapshot", "--timeout %s: expected seconds, above 0", optarg);
     case O_TOP:
-        o->format.top = (uint32_t)read_number(optarg, UINT32_MAX);
+        o->format.top = (uint32_t)vt_cmd_number(optarg, UINT32_MAX);
         return o->format.top
                    ? 0
                    : vt_usage("snapshot", "--top %s: expected a number of at least 1", optarg);
@@ -130,7 +113,8 @@ static int ask(unsigned pid, const struct options *o) {
     struct vt_string message = {0};
     enum vt_answer answer = VT_ANSWER_NONE;
     char *log = vt_request_log(pid, &message);
-    int error = log ? vt_request_snapshot(pid, log, o->timeout_ms, &answer, &message) : -ESRCH;
+    int error =
+        log ? vt_request_snapshot(pid, log, o->timeout_ms, NULL, &answer, &message) : -ESRCH;
     int status = vt_error_status(error, &message) ? VT_STATUS_INTERNAL : VT_STATUS_OK;
     if (!status)
         status = answer == VT_ANSWER_TAKEN ? print(log, o) : explain(pid, log, answer, o);
@@ -155,7 +139,7 @@ int vt_cmd_snapshot(int argc, char **argv) {
         else
             status = parse_option(option, &o);
     }
-    unsigned long pid = !status && argc - optind == 1 ? read_number(argv[optind], INT32_MAX) : 0;
+    unsigned long pid = !status && argc - optind == 1 ? vt_cmd_number(argv[optind], INT32_MAX) : 0;
     if (!status && argc - optind != 1)
         status = vt_usage("snapshot", "expected one PID, found %d", argc - optind);
     else if (!status && !pid)

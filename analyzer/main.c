@@ -20,6 +20,7 @@ static const struct vt_command commands[] = {
     {"diff", "show what changed between two runs", vt_cmd_diff},
     {"export", "write a run as a file for another tool", vt_cmd_export},
     {"snapshot", "ask a running process what holds its GPU memory", vt_cmd_snapshot},
+    {"watch", "follow running processes: what they hold, and what grows", vt_cmd_watch},
     {"dump", "print a log's records, one per line", vt_cmd_dump},
     {NULL, NULL, NULL},
 };

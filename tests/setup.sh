@@ -34,6 +34,7 @@ build,demo,test,unit,check,bench libunwind-dev hdr:libunwind.h
 build,demo,test,unit,check,bench uthash-dev    hdr:uthash.h
 build,demo,test,unit,check,bench libdw-dev     hdr:elfutils/libdwfl.h
 build,demo,test,unit,check,bench libelf-dev    hdr:libelf.h
+build,demo,test,unit,check,bench libncurses-dev hdr:ncurses.h
 build,demo,test,unit,check,bench protobuf-c-compiler cmd:protoc-c
 build,demo,test,unit,check,bench libprotobuf-c-dev hdr:protobuf-c/protobuf-c.h
 build,demo,test,unit,check,bench zlib1g-dev    hdr:zlib.h
@@ -45,6 +46,7 @@ test,check                       python3-venv  venv
 test                             g++           cmd:g++
 test                             ffmpeg        cmd:ffmpeg
 test                             cmake         cmd:cmake
+test                             tmux          cmd:tmux
 test                             libgtest-dev  hdr:gtest/gtest.h
 test                             musl-tools    cmd:musl-gcc
 check                            clang         cmd:clang
@@ -139,9 +141,9 @@ make_clang_format() {
     } >/dev/null 2>&1
 }
 
-# pytest, and what judges JUnit XML and SARIF by the formats' own schemas: these come with other projects (pytest's
-# sources have JUnit's, Microsoft's matchers for jest have SARIF's). Tests that need what could not be had skip, so
-# nothing here is an error; it is tried once.
+# pytest, Prometheus's parser, and what judges JUnit XML and SARIF by the formats' own schemas: these come with other
+# projects (pytest's sources have JUnit's, Microsoft's matchers for jest have SARIF's). Tests that need what could not be
+# had skip, so nothing here is an error; it is tried once.
 make_checkers() {
     [ -e "$checkers/tried" ] && return
     echo "setup: putting pytest and the schemas of report formats into build/checkers" >&2
@@ -150,7 +152,7 @@ make_checkers() {
     mkdir -p "$checkers" && touch "$checkers/tried"
     (
         "$python" -m venv --system-site-packages "$checkers" && cd "$checkers" || exit
-        $pip install pytest jsonschema xmlschema </dev/null || exit
+        $pip install pytest jsonschema xmlschema prometheus_client </dev/null || exit
         $pip download --no-deps --no-binary :all: pytest </dev/null &&
             tar -xzf pytest-*.tar.gz --wildcards --strip-components=3 '*/testing/example_scripts/junit-10.xsd'
         command -v npm >/dev/null 2>&1 && npm pack --silent @microsoft/jest-sarif </dev/null &&

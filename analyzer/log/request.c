@@ -135,8 +135,8 @@ static uint64_t now_ns(void) {
     return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
 }
 
-int vt_request_snapshot(unsigned pid, const char *log, unsigned timeout_ms, enum vt_answer *answer,
-                        struct vt_string *message) {
+int vt_request_snapshot(unsigned pid, const char *log, unsigned timeout_ms, const bool *stop,
+                        enum vt_answer *answer, struct vt_string *message) {
     struct vt_log_header *h = map_header(log, message);
     if (!h)
         return -EINVAL;
@@ -155,7 +155,7 @@ int vt_request_snapshot(unsigned pid, const char *log, unsigned timeout_ms, enum
                           : VT_ANSWER_REFUSED;
             break;
         }
-        if (ended || now_ns() >= until) {
+        if (ended || now_ns() >= until || (stop && __atomic_load_n(stop, __ATOMIC_ACQUIRE))) {
             *answer = ended ? VT_ANSWER_ENDED : VT_ANSWER_NONE;
             __atomic_compare_exchange_n(&h->snapshots_asked, &mine, mine - 1, false,
                                         __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE);

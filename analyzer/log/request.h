@@ -19,8 +19,8 @@ enum vt_answer {
 char *vt_request_log(unsigned pid, struct vt_string *message);
 
 /* Asks, and waits for the answer. 0, or -errno with `message`: nothing could be asked. A request
- * that was not answered is taken back. */
-int vt_request_snapshot(unsigned pid, const char *log, unsigned timeout_ms, enum vt_answer *answer,
-                        struct vt_string *message);
+ * that was not answered is taken back, also once another thread sets *stop (NULL: nobody does). */
+int vt_request_snapshot(unsigned pid, const char *log, unsigned timeout_ms, const bool *stop,
+                        enum vt_answer *answer, struct vt_string *message);
 
 #endif

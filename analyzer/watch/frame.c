@@ -1,0 +1,155 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * From a model to what the live view shows of it (see frame.h). For sample.c.
+ */
+#include "frame.h"
+
+#include "report/report.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+const char *const vt_watch_state_names[] = {"waiting", "unreadable", "running", "ended"};
+
+/* --- a device --- */
+
+static uint64_t known_or(uint64_t value, uint64_t otherwise) {
+    return value == VT_UNKNOWN ? otherwise : value;
+}
+
+static void take_device(struct vt_watch_device *to, const struct vt_device *d) {
+    const struct vt_fragmentation *f = &d->fragmentation;
+    uint64_t idle = f->ratio >= 0 && f->free_bytes != VT_UNKNOWN ? f->free_bytes : 0;
+    to->device = d;
+    to->rate = NAN;
+    to->cached = idle < d->live_bytes ? idle : d->live_bytes;
+    to->in_use = d->live_bytes - to->cached;
+    /* NVML's last sample is newer than the figure at the peak */
+    to->untracked = d->untracked.samples ? d->untracked.last_bytes : d->untracked_bytes;
+    to->others = d->other_processes_bytes;
+    to->free = VT_UNKNOWN;
+    if (d->total_bytes == VT_UNKNOWN)
+        return;
+    uint64_t taken = d->live_bytes + known_or(to->untracked, 0) + known_or(to->others, 0);
+    to->free = taken < d->total_bytes ? d->total_bytes - taken : 0;
+}
+
+/* --- lines --- */
+
+bool vt_frame_judges(const struct vt_process *p, const struct vt_leak *leak) {
+    return leak->growth || strcmp(p->exit_kind, "running") != 0;
+}
+
+static void take_lines(struct vt_watch_process *w) {
+    const struct vt_process *p = w->process;
+    struct vt_format_options options = {.by = VT_BY_LINE};
+    struct vt_text t = {.process = p, .options = &options};
+    struct vt_rows rows;
+    uint64_t whole = 0;
+    const struct vt_leak **leaks = vt_alloc(p->site_count, sizeof *leaks);
+    for (uint32_t i = 0; i < p->leak_count; i++)
+        for (uint32_t j = 0; j < p->leaks[i].site_count && vt_frame_judges(p, &p->leaks[i]); j++)
+            leaks[p->leaks[i].sites[j]] = &p->leaks[i];
+    for (uint32_t i = 0; i < p->device_count; i++)
+        whole += p->devices[i].live_bytes;
+    vt_rows_make(&rows, &t, VT_ROWS_HELD, 0);
+    w->lines = vt_alloc(rows.count, sizeof *w->lines);
+    for (uint32_t i = 0; i < rows.count; i++) {
+        const struct vt_row *row = &rows.rows[i];
+        struct vt_watch_line *line = &w->lines[w->line_count++];
+        *line = (struct vt_watch_line){.key = row->key,
+                                       .site = row->site,
+                                       .sites = row->sites,
+                                       .bytes = row->bytes,
+                                       .blocks = row->blocks,
+                                       .share = whole ? (double)row->bytes / (double)whole : 0,
+                                       .rate = NAN};
+        for (uint32_t j = 0; j < VT_ROW_SITES && j < row->sites && !line->leak; j++)
+            line->leak = leaks[row->largest[j] - p->sites];
+    }
+    vt_rows_free(&rows);
+    free(leaks);
+}
+
+/* --- owners --- */
+
+static void take_owners(struct vt_watch_process *w) {
+    const struct vt_process *p = w->process;
+    const struct vt_snapshot *s = vt_process_snapshot_shown(p);
+    if (w->state == VT_WATCH_RUNNING && p->snapshot_count)
+        s = &p->snapshots[p->snapshot_count - 1]; /* what was asked for is the newest */
+    if (!s)
+        return;
+    struct vt_owned_by *owned = vt_alloc(s->owner_count, sizeof *owned);
+    uint32_t count = 0;
+    for (uint32_t i = 0; i < s->owner_count; i++) {
+        owned[count].owner = &s->owners[i];
+        owned[count].bytes = vt_owner_bytes_on(p, &s->owners[i], VT_UNKNOWN, &owned[count].count);
+        count += owned[count].count > 0;
+    }
+    w->snapshot = s;
+    w->owners = vt_owner_groups(owned, count, true, &w->owner_count);
+    free(owned);
+}
+
+/* --- a process --- */
+
+static struct vt_watch_process *new_process(void) {
+    static uint64_t serial;
+    struct vt_watch_process *w = vt_alloc(1, sizeof *w);
+    w->refs = 1;
+    w->serial = ++serial;
+    return w;
+}
+
+struct vt_watch_process *vt_frame_process(const struct vt_model *model) {
+    struct vt_watch_process *w = new_process();
+    w->model = *model;
+    w->process = w->model.processes;
+    w->state = strcmp(w->process->exit_kind, "running") ? VT_WATCH_ENDED : VT_WATCH_RUNNING;
+    w->pid = w->process->pid;
+    w->now = w->process->duration;
+    w->devices = vt_alloc(w->process->device_count, sizeof *w->devices);
+    for (uint32_t i = 0; i < w->process->device_count; i++)
+        take_device(&w->devices[i], &w->process->devices[i]);
+    take_lines(w);
+    take_owners(w);
+    return w;
+}
+
+struct vt_watch_process *vt_frame_nothing(enum vt_watch_state state, const char *message) {
+    struct vt_watch_process *w = new_process();
+    w->state = state;
+    w->message = message ? vt_strdup(message) : NULL;
+    return w;
+}
+
+struct vt_watch_process *vt_frame_keep(struct vt_watch_process *w) {
+    __atomic_add_fetch(&w->refs, 1, __ATOMIC_RELAXED);
+    return w;
+}
+
+void vt_frame_let_go(struct vt_watch_process *w, const struct vt_model_builder *builder) {
+    if (!w || __atomic_sub_fetch(&w->refs, 1, __ATOMIC_ACQ_REL))
+        return;
+    for (uint32_t i = 0; w->process && i < w->process->device_count; i++)
+        free(w->devices[i].course);
+    if (w->process)
+        builder->free(&w->model);
+    free(w->devices);
+    free(w->lines);
+    free(w->owners);
+    free(w->source);
+    free(w->log);
+    free(w->message);
+    free(w);
+}
+
+void vt_frame_free(struct vt_watch_frame *frame, const struct vt_model_builder *builder) {
+    if (!frame)
+        return;
+    for (uint32_t i = 0; i < frame->count; i++)
+        vt_frame_let_go(frame->processes[i], builder);
+    free(frame->processes);
+    free(frame);
+}

@@ -1,0 +1,330 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Runs the view: one thread reads keys and draws, another one builds models, so that a long log makes
+ * no key wait; a third one asks for a snapshot, which may take seconds. Where nobody looks at a screen
+ * there is one thread alone, which writes.
+ */
+#include "watch.h"
+
+#include "keys.h"
+#include "log/log.h"
+#include "sample.h"
+#include "screen.h"
+#include "view.h"
+#include "writers.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/eventfd.h>
+#include <time.h>
+#include <unistd.h>
+
+/* A refresh is followed by a pause of at least so many times its processor time: a tenth of a core. */
+enum { REST = 9 };
+enum { LINES_OF_METRICS = 20, LINES_PLAIN = 10, ASK_SECONDS = 10 };
+#define WAITING_NS 200000000ull /* between looks for a log that is not there yet */
+
+/* What the threads share; all under the lock. */
+struct live {
+    const struct vt_watch_options *options;
+    struct vt_sampler *sampler;
+    pthread_mutex_t lock;
+    pthread_cond_t wake;
+    int event; /* tells the screen that there is something new */
+    bool now;  /* refresh at once */
+    uint64_t interval;
+    struct vt_watch_frame *made; /* not shown yet */
+    struct vt_watch_frame *old;  /* shown, and to be freed by the thread that builds */
+    char *answer, *fault;        /* of the snapshot; of the metrics' file */
+    pthread_mutex_t metrics;     /* held as their file is written */
+    bool asking, stop_asking;
+    unsigned pid;
+    char *log;
+};
+
+static void notify(struct live *l) {
+    uint64_t one = 1;
+    ssize_t written = write(l->event, &one, sizeof one);
+    (void)written; /* it is full of such words already */
+}
+
+/* How long to wait after a frame. */
+static uint64_t pause_after(const struct vt_watch_frame *frame, uint64_t interval) {
+    bool waiting = false;
+    for (uint32_t i = 0; i < frame->count; i++)
+        waiting |= frame->processes[i]->state == VT_WATCH_WAITING;
+    if (waiting && interval > WAITING_NS)
+        interval = WAITING_NS;
+    return frame->cost * REST > interval ? frame->cost * REST : interval;
+}
+
+static struct timespec after(uint64_t ns) {
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    ns += (uint64_t)t.tv_nsec;
+    t.tv_sec += (time_t)(ns / 1000000000u);
+    t.tv_nsec = (long)(ns % 1000000000u);
+    return t;
+}
+
+static char *write_metrics(const struct vt_watch_options *o, const struct vt_watch_frame *frame) {
+    struct vt_string message = {0};
+    if (o->prometheus &&
+        vt_prometheus_write(frame, o->top ? o->top : LINES_OF_METRICS, o->prometheus, &message))
+        return message.text;
+    return NULL;
+}
+
+/* --- with a screen --- */
+
+static void *build_frames(void *argument) {
+    struct live *l = argument;
+    pthread_mutex_lock(&l->lock);
+    for (;;) {
+        struct vt_watch_frame *old = l->old, *unseen;
+        l->old = NULL;
+        l->now = false;
+        pthread_mutex_unlock(&l->lock);
+        while (old) {
+            struct vt_watch_frame *next = old->next;
+            vt_frame_free(old, l->options->builder);
+            old = next;
+        }
+        struct vt_watch_frame *frame = vt_sample_take(l->sampler);
+        pthread_mutex_lock(&l->metrics);
+        char *fault = write_metrics(l->options, frame);
+        pthread_mutex_unlock(&l->metrics);
+        pthread_mutex_lock(&l->lock);
+        unseen = l->made;
+        l->made = frame;
+        free(l->fault);
+        l->fault = fault;
+        struct timespec until = after(pause_after(frame, l->interval));
+        pthread_mutex_unlock(&l->lock);
+        notify(l);
+        vt_frame_free(unseen, l->options->builder);
+        pthread_mutex_lock(&l->lock);
+        while (!l->now && pthread_cond_timedwait(&l->wake, &l->lock, &until) == 0)
+            continue;
+    }
+    return NULL;
+}
+
+static void *ask(void *argument) {
+    struct live *l = argument;
+    struct vt_string message = {0};
+    enum vt_answer answer = VT_ANSWER_NONE;
+    char *text;
+    if (vt_request_snapshot(l->pid, l->log, ASK_SECONDS * 1000, &l->stop_asking, &answer, &message))
+        text = vt_strdup(message.text);
+    else if (answer == VT_ANSWER_TAKEN)
+        text = vt_strdup("owners as of now");
+    else if (answer == VT_ANSWER_REFUSED)
+        text = vt_strdup("no snapshot: VRAMTRACE_SNAPSHOT=off, or no memory is held");
+    else if (answer == VT_ANSWER_ENDED)
+        text = vt_strdup("no snapshot: the process has ended");
+    else
+        text = vt_formatted("no answer within %d s: it answers when it next allocates or frees",
+                            ASK_SECONDS);
+    vt_string_free(&message);
+    pthread_mutex_lock(&l->lock);
+    free(l->answer);
+    l->answer = text;
+    free(l->log);
+    l->log = NULL;
+    l->asking = false;
+    l->now = true; /* a refresh shows it */
+    pthread_cond_signal(&l->wake);
+    pthread_mutex_unlock(&l->lock);
+    notify(l);
+    return NULL;
+}
+
+static void begin_asking(struct live *l, struct vt_view *v, const struct vt_watch_process *w,
+                         pthread_t *asker, bool *started) {
+    v->pane = VT_PANE_OWNERS;
+    v->scroll = v->shift = 0;
+    if (!w || w->state != VT_WATCH_RUNNING) {
+        vt_view_say(v, vt_strdup("the process does not run: these are the owners of its log"));
+        return;
+    }
+    pthread_mutex_lock(&l->lock);
+    bool busy = l->asking;
+    pthread_mutex_unlock(&l->lock);
+    if (!busy) {
+        if (*started)
+            pthread_join(*asker, NULL);
+        l->pid = w->pid;
+        l->log = vt_strdup(w->log);
+        l->asking = true;
+        *started = !pthread_create(asker, NULL, ask, l);
+        l->asking = *started;
+    }
+    vt_view_say(v, vt_formatted("asking process %u for its owners: it answers when it next "
+                                "allocates or frees",
+                                w->pid));
+}
+
+/* Takes the newest frame and what else there is to say. Returns the frame to show. */
+static struct vt_watch_frame *take_news(struct live *l, struct vt_view *v,
+                                        struct vt_watch_frame *shown) {
+    uint64_t count;
+    ssize_t got = read(l->event, &count, sizeof count);
+    (void)got;
+    pthread_mutex_lock(&l->lock);
+    if (l->made && (!v->paused || !shown)) {
+        if (shown) {
+            shown->next = l->old;
+            l->old = shown;
+        }
+        shown = l->made;
+        l->made = NULL;
+        vt_view_follow(v, shown);
+    }
+    if (l->answer)
+        vt_view_say(v, l->answer);
+    l->answer = NULL;
+    if (l->fault)
+        vt_view_say(v, l->fault);
+    l->fault = NULL;
+    pthread_mutex_unlock(&l->lock);
+    return shown;
+}
+
+/* Until the user quits. */
+static void show_frames(struct live *l, struct vt_view *v) {
+    struct vt_watch_frame *shown = NULL;
+    pthread_t asker;
+    bool asked = false, quit = false;
+    while (!quit) {
+        struct pollfd waits[] = {{.fd = 0, .events = POLLIN}, {.fd = l->event, .events = POLLIN}};
+        poll(waits, 2, -1);
+        if (waits[0].revents & (POLLHUP | POLLERR | POLLNVAL))
+            break; /* the terminal is gone */
+        if (waits[1].revents & POLLIN)
+            shown = take_news(l, v, shown);
+        struct vt_watch_frame none = {0};
+        for (int key; !quit && (key = vt_screen_key()) >= 0;) {
+            enum vt_keys_wish wish = vt_keys_press(v, shown ? shown : &none, key);
+            quit = wish == VT_KEYS_QUIT;
+            if (wish == VT_KEYS_ASK && shown)
+                begin_asking(l, v, vt_view_process(v, shown), &asker, &asked);
+            if (wish == VT_KEYS_REFRESH) {
+                pthread_mutex_lock(&l->lock);
+                l->interval = v->interval;
+                l->now = true;
+                pthread_cond_signal(&l->wake);
+                pthread_mutex_unlock(&l->lock);
+            }
+        }
+        vt_view_draw(v, shown ? shown : &none);
+    }
+    __atomic_store_n(&l->stop_asking, true, __ATOMIC_RELEASE);
+    if (asked)
+        pthread_join(asker, NULL);
+    vt_frame_free(shown, l->options->builder);
+}
+
+static int watch_screen(const struct vt_watch_options *o, struct vt_sampler *sampler) {
+    struct live l = {.options = o, .sampler = sampler, .interval = o->interval};
+    struct vt_view view = {.interval = o->interval};
+    pthread_condattr_t monotonic;
+    pthread_t builder;
+    if (vt_screen_open(vt_wants_colour(1))) {
+        const char *kind = getenv("TERM");
+        vt_error("TERM=%s: expected a terminal of a kind that is known here; --once prints a frame",
+                 kind ? kind : "");
+        vt_sample_close(sampler);
+        return VT_STATUS_USAGE;
+    }
+    l.event = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+    pthread_mutex_init(&l.lock, NULL);
+    pthread_mutex_init(&l.metrics, NULL);
+    pthread_condattr_init(&monotonic);
+    pthread_condattr_setclock(&monotonic, CLOCK_MONOTONIC);
+    pthread_cond_init(&l.wake, &monotonic);
+    if (l.event < 0 || pthread_create(&builder, NULL, build_frames, &l)) {
+        vt_screen_close();
+        vt_error("no thread can be started: %s", strerror(errno));
+        return VT_STATUS_INTERNAL;
+    }
+    show_frames(&l, &view);
+    vt_screen_close();
+    vt_view_free(&view);
+    /* What the other thread still builds ends with the process: nobody waits for a long log. */
+    pthread_mutex_lock(&l.metrics);
+    _exit(VT_STATUS_OK);
+}
+
+/* --- without a screen --- */
+
+static bool has_any(const struct vt_watch_frame *frame) {
+    for (uint32_t i = 0; i < frame->count; i++)
+        if (frame->processes[i]->process)
+            return true;
+    return false;
+}
+
+/* Writes a frame. Returns 0, or an exit status after it printed an error; -EPIPE: nobody reads. */
+static int write_frame(const struct vt_watch_options *o, const struct vt_watch_frame *frame) {
+    char *fault = write_metrics(o, frame);
+    if (fault) {
+        vt_error("%s", fault);
+        free(fault);
+        return VT_STATUS_INTERNAL;
+    }
+    if (o->json)
+        vt_watch_json_write(frame, o->top, !o->once, stdout);
+    else if (o->once)
+        vt_plain_write(frame, o->top ? o->top : LINES_PLAIN, stdout);
+    if (!fflush(stdout) && !ferror(stdout))
+        return 0;
+    if (errno == EPIPE)
+        return -EPIPE;
+    vt_error("standard output: %s", strerror(errno));
+    return VT_STATUS_INTERNAL;
+}
+
+/* Where nothing can be read at all, one frame is an error; a watch goes on. */
+static int watch_once(const struct vt_watch_options *o, const struct vt_watch_frame *frame) {
+    int status = write_frame(o, frame);
+    if (status || has_any(frame))
+        return status == -EPIPE ? VT_STATUS_OK : status;
+    for (uint32_t i = 0; i < frame->count; i++)
+        if (frame->processes[i]->message)
+            vt_error("%s", frame->processes[i]->message);
+    return VT_STATUS_USAGE;
+}
+
+static int write_frames(const struct vt_watch_options *o, struct vt_sampler *sampler) {
+    for (;;) {
+        struct vt_watch_frame *frame = vt_sample_take(sampler);
+        bool over = o->once || vt_sample_is_over(frame);
+        int status = o->once ? watch_once(o, frame) : write_frame(o, frame);
+        struct timespec until = after(pause_after(frame, o->interval));
+        vt_frame_free(frame, o->builder);
+        if (over || status)
+            return status == -EPIPE ? VT_STATUS_OK : status;
+        while (clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &until, NULL) == EINTR)
+            continue;
+    }
+}
+
+int vt_watch_run(const struct vt_watch_options *o) {
+    bool screen = !o->once && !o->json;
+    if (screen && !(isatty(0) && isatty(1))) {
+        screen = false;
+        if (!o->prometheus)
+            return vt_usage("watch", "expected a terminal: --once prints one frame, --format json "
+                                     "one a refresh");
+    }
+    struct vt_sampler *sampler = vt_sample_open(o->words, o->word_count, &o->model, o->builder);
+    if (screen)
+        return watch_screen(o, sampler);
+    int status = write_frames(o, sampler);
+    vt_sample_close(sampler);
+    return status;
+}

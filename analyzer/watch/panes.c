@@ -1,0 +1,220 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Panes of text over the live view: a line's stack, owners, the report, help (see view.h). The text is
+ * made when what it is about has changed.
+ */
+#include "view.h"
+
+#include "report/report.h"
+#include "screen.h"
+#include "watch_words.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static const char help[] =
+    "KEYS\n"
+    "  Up Down j k PgUp PgDn Home End   select a line; scroll here (Left and Right, too)\n"
+    "  Enter        the stack of the line, and what holds its memory\n"
+    "  o            ask the process for its owners: which variables keep the memory\n"
+    "  r            the report so far\n"
+    "  < > s        sort by the next column; i turns the order around\n"
+    "  /            show only lines that have this text; Esc ends it\n"
+    "  Tab 1-9      the next process, or one by its number\n"
+    "  Space        pause, and go on\n"
+    "  + -          refresh more often, less often\n"
+    "  Esc          back to the lines\n"
+    "  q            quit; the process runs on\n"
+    "\n"
+    "THE BAR\n"
+    "  in use       allocated by the process, and not idle in a caching allocator\n"
+    "  cached       kept by caching allocators, not in use\n"
+    "  untracked    contexts, loaded code: the driver's figure (under vramtrace run)\n"
+    "  others       other processes, likewise\n"
+    "\n"
+    "THE TABLE\n"
+    "  PER SECOND   the change over the last minute\n"
+    "  yellow       a line that grows with the program's rounds: a leak so far\n"
+    "\n"
+    "Only the log of the process is read; `o` alone asks it for something.\n";
+
+static void add_frame(const struct vt_process *p, const struct vt_frame *frame, bool source,
+                      struct vt_string *s) {
+    char *text = vt_frame_text(p, frame, 1000);
+    char *line = source ? vt_frame_text_source(p, frame, 200) : NULL;
+    vt_string_format(s, "    %s\n", vt_printable(text));
+    if (line)
+        vt_string_format(s, "        %s\n", vt_printable(line));
+    free(text);
+    free(line);
+}
+
+/* First the user's code, then all with what libraries do below it. */
+static void add_frames(const struct vt_process *p, const struct vt_stack *stack,
+                       struct vt_string *s) {
+    bool any = false;
+    for (uint32_t i = 0; i < stack->count; i++) {
+        any |= stack->frames[i].user_code;
+        if (stack->frames[i].user_code)
+            add_frame(p, &stack->frames[i], true, s);
+    }
+    vt_string_add(s, any ? "\nWHOLE STACK\n" : "");
+    for (uint32_t i = 0; i < stack->count; i++)
+        if (!stack->frames[i].interpreter)
+            add_frame(p, &stack->frames[i], false, s);
+    if (!stack->count)
+        vt_string_add(s, "    unknown (no stack)\n");
+    if (stack->cut)
+        vt_string_add(s, "    outer frames are missing\n");
+}
+
+static void add_stack(const struct vt_view *v, const struct vt_watch_process *w,
+                      struct vt_string *s) {
+    const struct vt_watch_line *line = NULL;
+    for (uint32_t i = 0; i < w->line_count; i++)
+        if (w->lines[i].key == v->key)
+            line = &w->lines[i];
+    if (!line) {
+        vt_string_add(s, "Nothing of this line is held any more.\n");
+        return;
+    }
+    const struct vt_site *site = line->site;
+    char *place = vt_stack_text(w->process, site->stack, 1000, false);
+    char *hint = vt_watch_words_hint(w, line), *call = vt_stack_key_call_text(site);
+    vt_string_format(s, "LINE  %s\n", vt_printable(place));
+    vt_string_format(s, "  held         %s in %s block%s\n", VT_BYTES(line->bytes),
+                     VT_NUMBER(line->blocks), vt_plural(line->blocks));
+    if (hint)
+        vt_string_format(s, "  so far       %s\n", vt_printable(hint));
+    if (line->leak && line->leak->why)
+        vt_string_format(s, "               %s\n", line->leak->why);
+    if (line->sites > 1)
+        vt_string_format(s, "  call sites   %u; the largest is below\n", line->sites);
+    vt_string_format(s, "\nSTACK  %s, site %s\n", vt_printable(call), site->name);
+    add_frames(w->process, site->stack, s);
+    vt_string_format(s, "\nCOUNTS\n  allocations  %s, %s in all; %s freed\n",
+                     VT_NUMBER(site->alloc_count), VT_BYTES(site->allocated_bytes),
+                     VT_NUMBER(site->free_count));
+    vt_string_format(s, "  peak         %s\n", VT_BYTES(site->peak_bytes));
+    if (site->first_at != VT_UNKNOWN)
+        vt_string_format(s, "  allocates    from %s to %s\n", VT_DURATION(site->first_at),
+                         VT_DURATION(site->last_at));
+    if (site->oldest_age != VT_UNKNOWN)
+        vt_string_format(s, "  oldest       %s\n", VT_DURATION(site->oldest_age));
+    for (uint32_t i = 0; i < site->owned.count && i < 20; i++) {
+        char *owner = vt_owner_text(w->process, site->owned.owners[i].owner, 0);
+        vt_string_format(s, "%s  %10s  %s\n", i ? "" : "\nKEPT BY\n",
+                         VT_BYTES(site->owned.owners[i].bytes), vt_printable(owner));
+        free(owner);
+    }
+    free(place);
+    free(hint);
+    free(call);
+}
+
+static void add_owners(const struct vt_watch_process *w, struct vt_string *s) {
+    const struct vt_snapshot *shot = w->snapshot;
+    if (!shot) {
+        vt_string_add(s, "OWNERS\n  Nobody has looked for them yet: `o` asks the process.\n");
+        return;
+    }
+    char *moment = vt_snapshot_moment(shot);
+    vt_string_format(s, "OWNERS  %s%s\n", moment,
+                     shot->complete ? "" : "; the search was cut short");
+    free(moment);
+    vt_string_format(s, "%10s  %9s  %-10s  %s\n", "held", "blocks", "role", "kept by");
+    for (uint32_t i = 0; i < w->owner_count; i++) {
+        const struct vt_owner_group *g = &w->owners[i];
+        char *text = vt_owner_text(w->process, &g->owner, 0);
+        vt_string_format(s, "%10s  %9s  %-10s  %s\n", VT_BYTES(g->bytes), VT_NUMBER(g->count),
+                         g->owner.purpose == VT_PURPOSE_OTHER ? ""
+                                                              : vt_purpose_names[g->owner.purpose],
+                         vt_printable(text));
+        free(text);
+    }
+    if (shot->runtime_count)
+        vt_string_format(s, "%10s  %9s  %-10s  CUDA's libraries\n", VT_BYTES(shot->runtime_bytes),
+                         VT_NUMBER(shot->runtime_count), "");
+    if (shot->unowned_count > shot->runtime_count)
+        vt_string_format(s, "%10s  %9s  %-10s  no owner found\n",
+                         VT_BYTES(shot->unowned_bytes - shot->runtime_bytes),
+                         VT_NUMBER(shot->unowned_count - shot->runtime_count), "");
+}
+
+static void add_report(const struct vt_watch_process *w, struct vt_string *s) {
+    char *text = NULL;
+    size_t length;
+    struct vt_format_options options = {.top = 0};
+    FILE *out = open_memstream(&text, &length);
+    if (!out)
+        return;
+    vt_fmt_text_write(&w->model, &options, out);
+    fclose(out);
+    vt_string_add(s, text);
+    free(text);
+}
+
+/* The text of a pane that shows the same stays; the list of keys never changes. */
+static void make_text(struct vt_view *v, const struct vt_watch_process *w) {
+    struct vt_string s = {0};
+    uint64_t serial = w && v->pane != VT_PANE_HELP ? w->serial : 0;
+    if (v->text && v->text_as == v->pane && v->text_of == serial && v->text_key == v->key)
+        return;
+    switch (v->pane) {
+    case VT_PANE_STACK:
+        add_stack(v, w, &s);
+        break;
+    case VT_PANE_OWNERS:
+        add_owners(w, &s);
+        break;
+    case VT_PANE_REPORT:
+        add_report(w, &s);
+        break;
+    default:
+        vt_string_add(&s, help);
+    }
+    free(v->text);
+    v->text = s.text ? s.text : vt_strdup("");
+    v->text_as = v->pane;
+    v->text_of = serial;
+    v->text_key = v->key;
+    v->line_count = 0;
+    for (const char *at = v->text; *at; at++)
+        v->line_count += *at == '\n';
+}
+
+/* Headings are in capitals. */
+static enum vt_screen_style style_of(const char *line) {
+    if (!strncmp(line, "LEAK", 4) || !strncmp(line, "OUT OF", 6))
+        return VT_SCREEN_BAD;
+    if (!strncmp(line, "NO LEAK", 7) || !strncmp(line, "NOTHING", 7))
+        return VT_SCREEN_GOOD;
+    if (!strncmp(line, "NOTE", 4) || !strncmp(line, "SIMULATED", 9))
+        return VT_SCREEN_WARN;
+    return strspn(line, "ABCDEFGHIJKLMNOPQRSTUVWXYZ") >= 3 ? VT_SCREEN_HEAD : VT_SCREEN_NORMAL;
+}
+
+void vt_panes_draw(struct vt_view *v, const struct vt_watch_process *w, int y, int end) {
+    int rows, columns, line = 0;
+    make_text(v, w);
+    vt_screen_size(&rows, &columns);
+    v->page = end > y ? end - y : 1;
+    if (v->scroll > v->line_count - v->page)
+        v->scroll = v->line_count - v->page;
+    if (v->scroll < 0)
+        v->scroll = 0;
+    for (const char *at = v->text; *at && y < end; line++) {
+        size_t length = strcspn(at, "\n");
+        if (line >= v->scroll) {
+            char *text = vt_strndup(at, length);
+            size_t from = 0;
+            for (int i = 0; i < v->shift && text[from]; i++) {
+                unsigned bytes = vt_utf8_length(text + from, length - from);
+                from += bytes ? bytes : 1;
+            }
+            vt_screen_put(y++, 0, columns, style_of(text), text + from);
+            free(text);
+        }
+        at += length + (at[length] == '\n');
+    }
+}

@@ -1,0 +1,135 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * A frame as plain text, for --once: what the screen shows, 80 columns wide and in ASCII.
+ */
+#include "writers.h"
+
+#include "report/report.h"
+#include "strips.h"
+#include "watch_words.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { WIDTH = VT_TEXT_WIDTH, BAR = WIDTH - 4, PLACE = WIDTH - 46 };
+
+/* Writes a row of the page and frees the text. */
+static void put_row(const char *label, char *text, FILE *out) {
+    if (text)
+        fprintf(out, "  %-10s %s\n", label, vt_printable(text));
+    free(text);
+}
+
+static void put_device(const struct vt_watch_process *w, const struct vt_watch_device *s,
+                       FILE *out) {
+    unsigned widths[VT_STRIPS];
+    const struct vt_device *d = s->device;
+    char *rate = vt_watch_words_rate(s->rate), *name = vt_strdup(d->name ? d->name : "");
+    struct vt_strip_course course;
+    static const char levels[] = " .:-=+*#%@";
+    fprintf(out, "GPU %u  %s%s%s live", d->ordinal, vt_printable(name), name[0] ? "  " : "",
+            VT_BYTES(d->live_bytes));
+    if (d->total_bytes != VT_UNKNOWN)
+        fprintf(out, " of %s", VT_BYTES(d->total_bytes));
+    fprintf(out, "; peak %s", VT_BYTES(d->peak_bytes));
+    if (d->peak_at != VT_UNKNOWN)
+        fprintf(out, " at %s", VT_DURATION(d->peak_at));
+    fprintf(out, "%s%s%s\n  [", rate[0] ? "; " : "", rate, rate[0] ? " a second" : "");
+    vt_strips_bar(s, BAR, widths);
+    for (unsigned i = 0; i < VT_STRIPS; i++)
+        for (unsigned k = 0; k < widths[i]; k++)
+            fputc(vt_strip_looks[i].letter, out);
+    fputs("]\n ", out);
+    for (unsigned i = 0; i < VT_STRIPS; i++)
+        if (vt_strip_bytes(s, i))
+            fprintf(out, " %c %s %s ", vt_strip_looks[i].letter, vt_strip_looks[i].name,
+                    VT_BYTES(vt_strip_bytes(s, i)));
+    vt_strips_course(s, w->now, BAR, &course);
+    fputs("\n  [", out);
+    for (unsigned i = 0; i < BAR; i++)
+        fputc(
+            levels[course.highest ? (course.live[i] * 9 + course.highest - 1) / course.highest : 0],
+            out);
+    fprintf(out, "]\n  live, the last %s; up to %s\n", VT_DURATION(course.span),
+            VT_BYTES(course.highest));
+    vt_strips_free(&course);
+    free(rate);
+    free(name);
+}
+
+static void put_lines(const struct vt_watch_process *w, uint32_t top, FILE *out) {
+    if (w->line_count)
+        fprintf(out, "\n%10s  %5s %9s %13s  %s\n", "held", "share", "blocks", "a second",
+                "allocated at");
+    for (uint32_t i = 0; i < w->line_count && i < top; i++) {
+        const struct vt_watch_line *line = &w->lines[i];
+        char *rate = vt_watch_words_rate(line->rate), *hint = vt_watch_words_hint(w, line);
+        char *place = vt_stack_text(w->process, line->site->stack, PLACE, false);
+        fprintf(out, "%10s  %3.0f %% %9s %13s  %s\n", VT_BYTES(line->bytes), 100 * line->share,
+                VT_NUMBER(line->blocks), rate, vt_printable(place));
+        if (hint)
+            fprintf(out, "%12s%s\n", "", vt_printable(hint));
+        free(rate);
+        free(hint);
+        free(place);
+    }
+    if (w->line_count > top)
+        fprintf(out, "%10s  in %u more lines\n", "", w->line_count - top);
+}
+
+static void put_owners(const struct vt_watch_process *w, uint32_t top, FILE *out) {
+    if (!w->snapshot)
+        return;
+    char *moment = vt_snapshot_moment(w->snapshot);
+    fprintf(out, "\n%10s  %9s  kept by, %s\n", "held", "blocks", vt_printable(moment));
+    free(moment);
+    for (uint32_t i = 0; i < w->owner_count && i < top; i++) {
+        char *text = vt_owner_text(w->process, &w->owners[i].owner, 0);
+        fprintf(out, "%10s  %9s  %s\n", VT_BYTES(w->owners[i].bytes), VT_NUMBER(w->owners[i].count),
+                vt_printable(text));
+        free(text);
+    }
+}
+
+static void put_process(const struct vt_watch_process *w, uint32_t top, FILE *out) {
+    const struct vt_process *p = w->process;
+    char *state = vt_watch_words_state(w), *who = vt_watch_words_who(w);
+    char *command = vt_watch_words_command(w, WIDTH);
+    fprintf(out, "%s\n%s%s%s\n", vt_printable(command), who, who[0] ? ", " : "",
+            vt_printable(state));
+    free(state);
+    free(who);
+    free(command);
+    if (w->message)
+        put_row("", vt_strdup(w->message), out);
+    if (!p)
+        return;
+    for (uint32_t i = 0; i < p->device_count; i++)
+        put_device(w, &w->devices[i], out);
+    if (!p->device_count)
+        fputs("no device memory was allocated yet\n", out);
+    if (p->pinned.live_bytes)
+        put_row("pinned", vt_formatted("%s of host memory", VT_BYTES(p->pinned.live_bytes)), out);
+    if (p->managed.live_bytes)
+        put_row("managed", vt_strdup(VT_BYTES(p->managed.live_bytes)), out);
+    put_row("phases", vt_watch_words_phases(w), out);
+    put_row("dropped", vt_watch_words_dropped(w), out);
+    for (uint32_t i = 0; i < p->oom_count && i < 3; i++)
+        put_row("out of memory", vt_watch_words_oom(&p->ooms[p->oom_count - 1 - i]), out);
+    for (uint32_t i = 0; i < p->leak_count && i < top; i++)
+        if (vt_frame_judges(p, &p->leaks[i]))
+            put_row(i ? "" : "leaks", vt_watch_words_leak(w, &p->leaks[i], WIDTH - 40), out);
+    put_lines(w, top, out);
+    put_owners(w, top, out);
+}
+
+void vt_plain_write(const struct vt_watch_frame *frame, uint32_t top, FILE *to) {
+    struct vt_page page;
+    FILE *out = vt_page_open(&page);
+    for (uint32_t i = 0; i < frame->count; i++) {
+        if (i)
+            fputc('\n', out);
+        put_process(frame->processes[i], top, out);
+    }
+    vt_page_close(&page, false, to);
+}

@@ -1,0 +1,326 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * What a refresh learns (see sample.h). A model is built anew each time: 30 ns an event. Rates are
+ * differences between what lines held then and a minute ago; for the first minute, the log up to
+ * then is read once more.
+ */
+#include "sample.h"
+
+#include "sources.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <time.h>
+
+#define SECOND      1000000000ull
+/* What lines held is kept every two seconds, for somewhat more than a minute. */
+#define PAST_EVERY  (2 * SECOND)
+#define PASTS       34
+#define LOOK_EVERY  SECOND /* for new logs */
+#define COURSE_MOST 4096u
+#define RATE_LEAST  (SECOND / 5) /* too short a time to speak of a rate */
+
+/* What a process held at a time. */
+struct held {
+    uint64_t key, bytes;
+};
+struct past {
+    uint64_t at;
+    struct held *held; /* by key */
+    size_t count;
+};
+
+struct course {
+    unsigned ordinal;
+    struct vt_watch_point *points;
+    uint32_t count, room;
+};
+
+/* A log that is followed. */
+struct follow {
+    char *source, *log;
+    unsigned pid;
+    struct past pasts[PASTS]; /* the oldest first */
+    uint32_t past_count;
+    struct course *courses;
+    uint32_t course_count, course_room;
+    struct vt_watch_process *last; /* NULL: nothing was read yet */
+    struct stat read;              /* the log's, before that was read */
+};
+
+struct vt_sampler {
+    const struct vt_model_builder *builder;
+    struct vt_model_options options;
+    struct vt_source *sources;
+    uint32_t source_count;
+    struct follow *follows;
+    uint32_t count, room;
+    uint64_t looked;
+};
+
+static uint64_t clock_ns(clockid_t clock) {
+    struct timespec t;
+    clock_gettime(clock, &t);
+    return (uint64_t)t.tv_sec * SECOND + (uint64_t)t.tv_nsec;
+}
+
+/* --- what is followed --- */
+
+static bool add(void *to, const char *log, unsigned pid, const char *source) {
+    struct vt_sampler *s = to;
+    for (uint32_t i = 0; i < s->count; i++)
+        if (!strcmp(s->follows[i].log, log))
+            return false;
+    VT_GROW(s->follows, s->count, s->room);
+    s->follows[s->count++] =
+        (struct follow){.source = vt_strdup(source), .log = vt_strdup(log), .pid = pid};
+    return true;
+}
+
+struct vt_sampler *vt_sample_open(char *const *words, int count,
+                                  const struct vt_model_options *options,
+                                  const struct vt_model_builder *builder) {
+    struct vt_sampler *s = vt_alloc(1, sizeof *s);
+    s->builder = builder;
+    s->options = *options;
+    s->source_count = count ? (uint32_t)count : 1;
+    s->sources = vt_alloc(s->source_count, sizeof *s->sources);
+    for (uint32_t i = 0; i < s->source_count; i++)
+        s->sources[i] = vt_sources_open(count ? words[i] : ".");
+    return s;
+}
+
+static void forget(struct past *past) {
+    free(past->held);
+    *past = (struct past){0};
+}
+
+void vt_sample_close(struct vt_sampler *s) {
+    for (uint32_t i = 0; i < s->source_count; i++)
+        vt_sources_close(&s->sources[i]);
+    for (uint32_t i = 0; i < s->count; i++) {
+        struct follow *f = &s->follows[i];
+        for (uint32_t j = 0; j < f->past_count; j++)
+            forget(&f->pasts[j]);
+        for (uint32_t j = 0; j < f->course_count; j++)
+            free(f->courses[j].points);
+        vt_frame_let_go(f->last, s->builder);
+        free(f->courses);
+        free(f->source);
+        free(f->log);
+    }
+    free(s->sources);
+    free(s->follows);
+    free(s);
+}
+
+/* --- rates --- */
+
+static uint64_t device_key(unsigned ordinal) {
+    return vt_mix(0x6465766963650000u + ordinal);
+}
+
+static int by_key(const void *a, const void *b) {
+    const struct held *x = a, *y = b;
+    return VT_ORDER({x->key, y->key});
+}
+
+static void remember(struct follow *f, uint64_t at, const struct vt_watch_process *w) {
+    if (f->past_count == PASTS) {
+        forget(&f->pasts[0]);
+        memmove(f->pasts, f->pasts + 1, --f->past_count * sizeof *f->pasts);
+    }
+    struct past *past = &f->pasts[f->past_count++];
+    *past = (struct past){.at = at};
+    if (!w)
+        return;
+    past->held = vt_alloc(w->line_count + w->process->device_count, sizeof *past->held);
+    for (uint32_t i = 0; i < w->line_count; i++)
+        past->held[past->count++] = (struct held){w->lines[i].key, w->lines[i].bytes};
+    for (uint32_t i = 0; i < w->process->device_count; i++)
+        past->held[past->count++] = (struct held){device_key(w->process->devices[i].ordinal),
+                                                  w->process->devices[i].live_bytes};
+    vt_sort(past->held, past->count, sizeof *past->held, by_key);
+}
+
+/* What was held a minute before `now`: from the log up to there, since nobody looked then. */
+static void remember_minute(struct vt_sampler *s, struct follow *f, uint64_t now) {
+    struct vt_model model;
+    struct vt_string message = {0};
+    struct vt_model_options options = s->options;
+    const char *log = f->log;
+    if (now <= VT_WATCH_MINUTE) {
+        remember(f, 0, NULL); /* the log's begin: nothing */
+        return;
+    }
+    uint64_t then = now - VT_WATCH_MINUTE;
+    char *until = vt_formatted("%llums", (unsigned long long)(then / 1000000));
+    options.until = until;
+    if (!s->builder->build(&log, 1, &options, &model, &message)) {
+        struct vt_watch_process *w = vt_frame_process(&model);
+        remember(f, then, w);
+        vt_frame_let_go(w, s->builder);
+    }
+    vt_string_free(&message);
+    free(until);
+}
+
+static double rate_since(const struct past *past, uint64_t key, uint64_t bytes, uint64_t now) {
+    const struct held *found = past->count ? bsearch(&(struct held){.key = key}, past->held,
+                                                     past->count, sizeof *past->held, by_key)
+                                           : NULL;
+    return ((double)bytes - (found ? (double)found->bytes : 0)) * 1e9 / (double)(now - past->at);
+}
+
+/* The rates since the oldest time that is remembered of the last minute. */
+static void take_rates(const struct follow *f, struct vt_watch_process *w) {
+    const struct past *past = NULL;
+    for (uint32_t i = 0; i < f->past_count && !past; i++)
+        if (f->pasts[i].at + VT_WATCH_MINUTE + PAST_EVERY >= w->now)
+            past = &f->pasts[i];
+    if (!past && f->past_count)
+        past = &f->pasts[f->past_count - 1];
+    if (!past || past->at + RATE_LEAST > w->now)
+        return;
+    for (uint32_t i = 0; i < w->line_count; i++)
+        w->lines[i].rate = rate_since(past, w->lines[i].key, w->lines[i].bytes, w->now);
+    for (uint32_t i = 0; i < w->process->device_count; i++)
+        w->devices[i].rate = rate_since(past, device_key(w->process->devices[i].ordinal),
+                                        w->process->devices[i].live_bytes, w->now);
+}
+
+/* --- courses --- */
+
+static void add_point(struct course *c, uint64_t at, uint64_t live, uint64_t in_use) {
+    if (c->count && c->points[c->count - 1].at > at)
+        return;
+    if (c->count == COURSE_MOST) {
+        c->count /= 2;
+        memmove(c->points, c->points + c->count, c->count * sizeof *c->points);
+    }
+    VT_GROW(c->points, c->count, c->room);
+    c->points[c->count++] = (struct vt_watch_point){at, live, in_use};
+}
+
+/* Adds what is live now, and the peak if it was since the last time: no peak is left out. */
+static void take_course(struct follow *f, struct vt_watch_process *w, uint32_t index) {
+    const struct vt_device *d = &w->process->devices[index];
+    struct course *c = NULL;
+    for (uint32_t i = 0; i < f->course_count; i++)
+        if (f->courses[i].ordinal == d->ordinal)
+            c = &f->courses[i];
+    if (!c) {
+        VT_GROW(f->courses, f->course_count, f->course_room);
+        c = &f->courses[f->course_count++];
+        *c = (struct course){.ordinal = d->ordinal};
+        add_point(c, 0, 0, 0);
+    }
+    if (d->peak_at != VT_UNKNOWN && d->peak_at < w->now)
+        add_point(c, d->peak_at, d->peak_bytes, d->has_blocks ? VT_UNKNOWN : d->peak_bytes);
+    add_point(c, w->now, d->live_bytes, w->devices[index].in_use);
+    w->devices[index].course = vt_alloc(c->count, sizeof *c->points);
+    w->devices[index].course_count = c->count;
+    memcpy(w->devices[index].course, c->points, c->count * sizeof *c->points);
+}
+
+/* --- a refresh --- */
+
+/* Nothing comes to the log of a process that has ended, unless it runs on another machine. */
+static bool is_unchanged(const struct follow *f, const struct stat *st) {
+    return f->last && f->last->state == VT_WATCH_ENDED && f->read.st_size == st->st_size &&
+           f->read.st_mtim.tv_sec == st->st_mtim.tv_sec &&
+           f->read.st_mtim.tv_nsec == st->st_mtim.tv_nsec && f->read.st_ino == st->st_ino;
+}
+
+/* The time that has passed since the log began, as long as the process runs. */
+static uint64_t time_of(const struct vt_process *p) {
+    uint64_t now = clock_ns(CLOCK_REALTIME);
+    bool running = !strcmp(p->exit_kind, "running");
+    uint64_t age = p->started_at && now > p->started_at ? now - p->started_at : 0;
+    return running && age > p->duration ? age : p->duration;
+}
+
+static struct vt_watch_process *nothing(struct follow *f, int error, const struct stat *st,
+                                        const char *why) {
+    bool missing = error == -ENOENT || (st && st->st_size == 0);
+    char *message = missing ? vt_formatted("%s: no log yet", f->log) : NULL;
+    struct vt_watch_process *w =
+        vt_frame_nothing(missing ? VT_WATCH_WAITING : VT_WATCH_UNREADABLE, message ? message : why);
+    free(message);
+    w->source = vt_strdup(f->source);
+    w->log = vt_strdup(f->log);
+    w->pid = f->pid;
+    return w;
+}
+
+/* A log that was read and is gone, or in pieces, is shown as it was. */
+static struct vt_watch_process *refresh(struct vt_sampler *s, struct follow *f) {
+    struct vt_model model;
+    struct vt_string message = {0};
+    struct stat st;
+    const char *log = f->log;
+    int error = stat(log, &st) ? -errno : 0;
+    if (!error && is_unchanged(f, &st))
+        return vt_frame_keep(f->last);
+    bool there = !error;
+    if (there)
+        error = s->builder->build(&log, 1, &s->options, &model, &message);
+    if (error) {
+        struct vt_watch_process *w =
+            f->last ? vt_frame_keep(f->last)
+                    : nothing(f, error, there ? &st : NULL,
+                              message.length ? message.text : strerror(-error));
+        vt_string_free(&message);
+        return w;
+    }
+    struct vt_watch_process *w = vt_frame_process(&model);
+    w->source = vt_strdup(f->source);
+    w->log = vt_strdup(f->log);
+    w->pid = f->pid ? f->pid : w->pid;
+    w->now = time_of(w->process);
+    if (w->state == VT_WATCH_RUNNING) {
+        if (!f->past_count)
+            remember_minute(s, f, w->now);
+        take_rates(f, w);
+        if (!f->past_count || f->pasts[f->past_count - 1].at + PAST_EVERY <= w->now)
+            remember(f, w->now, w);
+    }
+    for (uint32_t i = 0; i < w->process->device_count; i++)
+        take_course(f, w, i);
+    vt_frame_let_go(f->last, s->builder);
+    f->last = vt_frame_keep(w);
+    f->read = st;
+    return w;
+}
+
+struct vt_watch_frame *vt_sample_take(struct vt_sampler *s) {
+    struct vt_watch_frame *frame = vt_alloc(1, sizeof *frame);
+    uint64_t began = clock_ns(CLOCK_THREAD_CPUTIME_ID), now = vt_now_ns();
+    if (!s->looked || now - s->looked >= LOOK_EVERY) {
+        s->looked = now;
+        for (uint32_t i = 0; i < s->source_count; i++)
+            vt_sources_look(&s->sources[i], add, s);
+    }
+    frame->processes = vt_alloc(s->count + s->source_count, sizeof *frame->processes);
+    for (uint32_t i = 0; i < s->count; i++)
+        frame->processes[frame->count++] = refresh(s, &s->follows[i]);
+    for (uint32_t i = 0; i < s->source_count; i++)
+        if (s->sources[i].message) {
+            struct vt_watch_process *w = vt_frame_nothing(
+                s->sources[i].gone ? VT_WATCH_ENDED : VT_WATCH_WAITING, s->sources[i].message);
+            w->source = vt_strdup(s->sources[i].text);
+            frame->processes[frame->count++] = w;
+        }
+    frame->at = clock_ns(CLOCK_REALTIME);
+    frame->cost = clock_ns(CLOCK_THREAD_CPUTIME_ID) - began;
+    return frame;
+}
+
+bool vt_sample_is_over(const struct vt_watch_frame *frame) {
+    for (uint32_t i = 0; i < frame->count; i++)
+        if (frame->processes[i]->state != VT_WATCH_ENDED)
+            return false;
+    return frame->count > 0;
+}

@@ -1,0 +1,89 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Finds the logs that the live view follows (see sources.h).
+ */
+#include "sources.h"
+
+#include "log/log.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+/* A launcher starts workers that start workers; in a circle of numbers there is no end. */
+enum { GENERATIONS = 8 };
+
+struct vt_source vt_sources_open(const char *text) {
+    struct vt_source source = {.text = text, .kind = VT_SOURCE_LOG};
+    struct stat st;
+    if (!stat(text, &st)) {
+        source.kind = S_ISDIR(st.st_mode) ? VT_SOURCE_FOLDER : VT_SOURCE_LOG;
+    } else if (*text && strspn(text, "0123456789") == strlen(text) && strlen(text) < 10 &&
+               strtoul(text, NULL, 10)) {
+        source.kind = VT_SOURCE_PID;
+        source.pid = (unsigned)strtoul(text, NULL, 10);
+    }
+    return source;
+}
+
+void vt_sources_close(struct vt_source *source) {
+    free(source->message);
+    source->message = NULL;
+}
+
+static void look_at_process(struct vt_source *s, unsigned pid, unsigned generation,
+                            bool (*add)(void *, const char *, unsigned, const char *), void *to) {
+    char path[64];
+    unsigned child;
+    struct vt_string message = {0};
+    char *log = vt_request_log(pid, &message);
+    if (log && add(to, log, pid, s->text))
+        s->found++;
+    free(log);
+    vt_string_free(&message);
+    if (generation == GENERATIONS)
+        return;
+    snprintf(path, sizeof path, "/proc/%u/task/%u/children", pid, pid);
+    FILE *children = fopen(path, "re");
+    while (children && fscanf(children, "%u", &child) == 1)
+        look_at_process(s, child, generation + 1, add, to);
+    if (children)
+        fclose(children);
+}
+
+static void say(struct vt_source *s, char *message) {
+    free(s->message);
+    s->message = message;
+}
+
+void vt_sources_look(struct vt_source *s, bool (*add)(void *, const char *, unsigned, const char *),
+                     void *to) {
+    struct vt_string message = {0};
+    struct vt_logs logs;
+    char *word = (char *)s->text;
+    switch (s->kind) {
+    case VT_SOURCE_LOG:
+        s->found += add(to, s->text, 0, s->text);
+        return;
+    case VT_SOURCE_PID:
+        look_at_process(s, s->pid, 0, add, to);
+        s->gone = kill((pid_t)s->pid, 0) && errno == ESRCH;
+        if (!s->found)
+            say(s, s->gone ? vt_formatted("process %u: there is none", s->pid)
+                           : vt_formatted("process %u has no log yet: it has not used the GPU, or "
+                                          "it is not traced",
+                                          s->pid));
+        break;
+    case VT_SOURCE_FOLDER:
+        if (vt_logs_find(&word, 1, NULL, &logs, &message))
+            say(s, vt_formatted("%s: no log yet", s->text));
+        for (uint32_t i = logs.count; i-- > 0;) /* the newest first, but the first process on top */
+            s->found += add(to, logs.paths[i], 0, s->text);
+        vt_logs_free(&logs);
+        vt_string_free(&message);
+    }
+    if (s->found)
+        say(s, NULL);
+}

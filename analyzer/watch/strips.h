@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Numbers for a device's bar and for the line of its last minutes. The screen and the plain frame
+ * draw them.
+ */
+#ifndef VRAMTRACE_ANALYZER_WATCH_STRIPS_H
+#define VRAMTRACE_ANALYZER_WATCH_STRIPS_H
+
+#include "frame.h"
+
+enum vt_strip {
+    VT_STRIP_IN_USE,
+    VT_STRIP_CACHED,
+    VT_STRIP_UNTRACKED,
+    VT_STRIP_OTHERS,
+    VT_STRIP_FREE,
+    VT_STRIPS
+};
+extern const struct vt_strip_look {
+    const char *name;
+    char letter;
+} vt_strip_looks[VT_STRIPS];
+
+/* The bytes of a part; 0 if it is unknown. */
+uint64_t vt_strip_bytes(const struct vt_watch_device *device, enum vt_strip part);
+
+/* How many of `columns` each part has: its share, but at least one if there is any of it. Returns
+ * what the whole bar is: the device's size, or what is known of it. */
+uint64_t vt_strips_bar(const struct vt_watch_device *device, unsigned columns,
+                       unsigned widths[VT_STRIPS]);
+
+/* The course of the last minutes: the most that was live, and in use, in the time of each column. */
+struct vt_strip_course {
+    uint64_t *live, *in_use;
+    uint64_t highest, span; /* of all columns; the time that they show */
+};
+/* Free with vt_strips_free. */
+void vt_strips_course(const struct vt_watch_device *device, uint64_t now, unsigned columns,
+                      struct vt_strip_course *course);
+void vt_strips_free(struct vt_strip_course *course);
+
+#endif

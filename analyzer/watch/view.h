@@ -1,0 +1,64 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * What of a frame is on the screen: a process with its devices and lines, or a pane of text about it.
+ * keys.c changes the view, view.c and panes.c draw it.
+ */
+#ifndef VRAMTRACE_ANALYZER_WATCH_VIEW_H
+#define VRAMTRACE_ANALYZER_WATCH_VIEW_H
+
+#include "frame.h"
+
+enum vt_pane { VT_PANE_LINES, VT_PANE_STACK, VT_PANE_OWNERS, VT_PANE_REPORT, VT_PANE_HELP };
+enum vt_sort { VT_SORT_BYTES, VT_SORT_BLOCKS, VT_SORT_RATE, VT_SORT_PLACE, VT_SORTS };
+
+/* Start it as {0}, with the interval; free with vt_view_free. */
+struct vt_view {
+    uint64_t interval; /* ns */
+    bool paused;
+    uint32_t process; /* index in the frame */
+    enum vt_sort sort;
+    bool inverted;
+    char filter[64];
+    bool typing; /* the filter */
+
+    /* the lines that are shown, in their order; made by drawing */
+    uint32_t *order;
+    uint32_t order_count;
+    uint32_t selected, top; /* indices in `order` */
+    uint64_t key;           /* of the selected line; 0: the first one, whichever that is */
+    int page;               /* rows of the list, or of the pane */
+
+    enum vt_pane pane;
+    char *text;           /* of the pane */
+    uint64_t text_of;     /* the process that it was made of */
+    uint64_t text_key;    /* of the line */
+    enum vt_pane text_as; /* the pane it was made for */
+    int line_count;       /* of the text */
+    int scroll, shift;    /* its first line and column that are shown */
+
+    char *status; /* in place of the keys, until the next key or for some seconds; NULL */
+    uint64_t said_at;
+    struct vt_map told; /* logs of processes that have ended, which was shown */
+    uint32_t known;     /* processes of the last frame */
+};
+
+void vt_view_free(struct vt_view *view);
+
+/* Says something in the last row. Takes over the text. */
+void vt_view_say(struct vt_view *view, char *status);
+
+/* The process that is shown. */
+struct vt_watch_process *vt_view_process(const struct vt_view *view,
+                                         const struct vt_watch_frame *frame);
+
+/* Follows a new frame: the selection stays where it was; the end of a process opens its report. */
+void vt_view_follow(struct vt_view *view, const struct vt_watch_frame *frame);
+
+void vt_view_draw(struct vt_view *view, const struct vt_watch_frame *frame);
+
+/* --- panes.c --- */
+
+/* Draws the pane into the rows from `y` to before `end`. */
+void vt_panes_draw(struct vt_view *view, const struct vt_watch_process *w, int y, int end);
+
+#endif

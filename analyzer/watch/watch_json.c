@@ -1,0 +1,244 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * A frame as JSON. The keys are documented in vramtrace-watch(1), and are stable; those that the
+ * report has, too, mean the same there.
+ */
+#include "writers.h"
+
+#include "report/report.h"
+#include "watch_words.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+static void put_time(struct vt_json *j, const char *name, uint64_t ns) {
+    char text[64];
+    struct tm tm;
+    time_t seconds = (time_t)(ns / 1000000000u);
+    if (!gmtime_r(&seconds, &tm) || !strftime(text, 40, "%Y-%m-%dT%H:%M:%S", &tm)) {
+        vt_json_null(j, name);
+        return;
+    }
+    snprintf(text + strlen(text), 24, ".%03uZ", (unsigned)(ns / 1000000u % 1000));
+    vt_json_string(j, name, text);
+}
+
+static void put_rate(struct vt_json *j, const char *name, double rate) {
+    vt_json_key(j, name);
+    if (isnan(rate))
+        fputs("null", j->out);
+    else
+        fprintf(j->out, "%.0f", rate);
+}
+
+/* Writes the text and frees it. */
+static void put_text(struct vt_json *j, const char *name, char *text) {
+    vt_json_string(j, name, text);
+    free(text);
+}
+
+static void put_devices(struct vt_json *j, const struct vt_watch_process *w) {
+    vt_json_open(j, "devices", '[');
+    for (uint32_t i = 0; i < w->process->device_count; i++) {
+        const struct vt_watch_device *s = &w->devices[i];
+        const struct vt_device *d = s->device;
+        vt_json_open(j, NULL, '{');
+        vt_json_number(j, "device", d->ordinal);
+        vt_json_string(j, "uuid", d->uuid);
+        vt_json_string(j, "name", d->name);
+        vt_json_number(j, "total_bytes", d->total_bytes);
+        vt_json_number(j, "live_bytes", d->live_bytes);
+        vt_json_number(j, "in_use_bytes", s->in_use);
+        vt_json_number(j, "cached_bytes", s->cached);
+        vt_json_number(j, "untracked_bytes", s->untracked);
+        vt_json_number(j, "other_processes_bytes", s->others);
+        vt_json_number(j, "free_bytes", s->free);
+        put_rate(j, "bytes_per_second", s->rate);
+        vt_json_number(j, "live_count", d->live_count);
+        vt_json_number(j, "peak_bytes", d->peak_bytes);
+        vt_json_number(j, "peak_at_ns", d->peak_at);
+        vt_json_number(j, "alloc_count", d->alloc_count);
+        vt_json_number(j, "free_count", d->free_count);
+        vt_json_number(j, "failed_count", d->failed_count);
+        vt_json_close(j, '}');
+    }
+    vt_json_close(j, ']');
+}
+
+static void put_lines(struct vt_json *j, const struct vt_watch_process *w, uint32_t top) {
+    vt_json_open(j, "lines", '[');
+    for (uint32_t i = 0; i < w->line_count && (!top || i < top); i++) {
+        const struct vt_watch_line *line = &w->lines[i];
+        vt_json_open(j, NULL, '{');
+        put_text(j, "where", vt_stack_text(w->process, line->site->stack, 1000, false));
+        vt_json_string(j, "site", line->site->name);
+        vt_json_number(j, "sites", line->sites);
+        vt_json_string(j, "layer", vt_stack_key_layer(line->site->layer));
+        vt_json_number(j, "device", line->site->device);
+        vt_json_number(j, "live_bytes", line->bytes);
+        vt_json_number(j, "live_count", line->blocks);
+        vt_json_key(j, "share");
+        fprintf(j->out, "%.4f", line->share);
+        put_rate(j, "bytes_per_second", line->rate);
+        vt_json_string(j, "verdict", line->leak ? vt_verdict_names[line->leak->verdict] : NULL);
+        put_text(j, "hint", vt_watch_words_hint(w, line));
+        vt_json_close(j, '}');
+    }
+    vt_json_close(j, ']');
+}
+
+static void put_phases(struct vt_json *j, const struct vt_watch_process *w) {
+    vt_json_open(j, "open_phases", '[');
+    for (uint32_t i = 0; i < w->process->phase_count; i++) {
+        const struct vt_phase *phase = &w->process->phases[i];
+        if (phase->mark || phase->end != VT_UNKNOWN || w->state != VT_WATCH_RUNNING)
+            continue;
+        vt_json_open(j, NULL, '{');
+        vt_json_string(j, "name", phase->name);
+        vt_json_number(j, "start_ns", phase->start);
+        vt_json_number(j, "thread", phase->thread);
+        vt_json_number(j, "live_at_start", phase->live_at_start);
+        vt_json_close(j, '}');
+    }
+    vt_json_close(j, ']');
+}
+
+static void put_ooms(struct vt_json *j, const struct vt_watch_process *w) {
+    vt_json_open(j, "ooms", '[');
+    for (uint32_t i = 0; i < w->process->oom_count; i++) {
+        const struct vt_oom *o = &w->process->ooms[i];
+        vt_json_open(j, NULL, '{');
+        vt_json_number(j, "at_ns", o->at);
+        vt_json_number(j, "device", o->device);
+        vt_json_string(j, "outcome", o->outcome);
+        vt_json_number(j, "requested_bytes", o->requested_bytes);
+        vt_json_number(j, "free_bytes", o->free_bytes);
+        vt_json_string(j, "cause", o->cause);
+        vt_json_string(j, "why", o->why);
+        vt_json_close(j, '}');
+    }
+    vt_json_close(j, ']');
+}
+
+static void put_leaks(struct vt_json *j, const struct vt_watch_process *w) {
+    vt_json_open(j, "leaks", '[');
+    for (uint32_t i = 0; i < w->process->leak_count; i++) {
+        const struct vt_leak *leak = &w->process->leaks[i];
+        if (!vt_frame_judges(w->process, leak))
+            continue;
+        vt_json_open(j, NULL, '{');
+        vt_json_string(j, "verdict", vt_verdict_names[leak->verdict]);
+        put_text(j, "where", vt_stack_text(w->process, leak->stack, 1000, false));
+        vt_json_string(j, "site", w->process->sites[leak->sites[0]].name);
+        vt_json_number(j, "live_bytes", vt_amount_of_leak(w->process, leak).bytes);
+        vt_json_string(j, "why", leak->why);
+        vt_json_close(j, '}');
+    }
+    vt_json_close(j, ']');
+}
+
+static void put_owners(struct vt_json *j, const struct vt_watch_process *w) {
+    if (!w->snapshot) {
+        vt_json_null(j, "snapshot");
+        return;
+    }
+    vt_json_open(j, "snapshot", '{');
+    vt_json_number(j, "at_ns", w->snapshot->at);
+    vt_json_string(j, "why", w->snapshot->why);
+    vt_json_open(j, "owners", '[');
+    for (uint32_t i = 0; i < w->owner_count; i++) {
+        const struct vt_owner_group *g = &w->owners[i];
+        vt_json_open(j, NULL, '{');
+        put_text(j, "owner", vt_owner_text(w->process, &g->owner, 0));
+        vt_json_string(j, "role", vt_purpose_names[g->owner.purpose]);
+        vt_json_number(j, "bytes", g->bytes);
+        vt_json_number(j, "count", g->count);
+        vt_json_close(j, '}');
+    }
+    vt_json_close(j, ']');
+    vt_json_number(j, "unowned_bytes", w->snapshot->unowned_bytes);
+    vt_json_number(j, "unowned_count", w->snapshot->unowned_count);
+    vt_json_close(j, '}');
+}
+
+static void put_apart(struct vt_json *j, const char *name, const struct vt_apart *apart) {
+    vt_json_open(j, name, '{');
+    vt_json_number(j, "live_bytes", apart->live_bytes);
+    vt_json_number(j, "live_count", apart->live_count);
+    vt_json_number(j, "peak_bytes", apart->peak_bytes);
+    vt_json_close(j, '}');
+}
+
+static void put_process(struct vt_json *j, const struct vt_watch_process *w, uint32_t top) {
+    const struct vt_process *p = w->process;
+    vt_json_open(j, NULL, '{');
+    vt_json_string(j, "source", w->source);
+    vt_json_string(j, "log", w->log);
+    vt_json_string(j, "state", vt_watch_state_names[w->state]);
+    vt_json_string(j, "message", w->message);
+    vt_json_number(j, "pid", w->pid ? w->pid : VT_UNKNOWN);
+    if (p) {
+        vt_json_string(j, "host", p->host);
+        vt_json_number(j, "rank", p->rank < 0 ? VT_UNKNOWN : (uint64_t)p->rank);
+        vt_json_strings(j, "command", p->command, p->command_count);
+        put_time(j, "started_at", p->started_at);
+        vt_json_number(j, "now_ns", w->now);
+        vt_json_boolean(j, "simulated", p->simulated);
+        vt_json_open(j, "exit", '{');
+        vt_json_string(j, "kind", p->exit_kind);
+        vt_json_key(j, "status");
+        if (p->exit_status == VT_NO_STATUS)
+            fputs("null", j->out);
+        else
+            fprintf(j->out, "%d", p->exit_status);
+        vt_json_close(j, '}');
+        vt_json_number(j, "events", p->events);
+        vt_json_number(j, "dropped_events", p->dropped_events);
+        put_devices(j, w);
+        put_apart(j, "pinned_host", &p->pinned);
+        put_apart(j, "managed", &p->managed);
+        put_lines(j, w, top);
+        put_phases(j, w);
+        put_ooms(j, w);
+        put_leaks(j, w);
+        put_owners(j, w);
+        vt_json_strings(j, "notes", p->notes, p->note_count);
+    }
+    vt_json_close(j, '}');
+}
+
+static void put_frame(const struct vt_watch_frame *frame, uint32_t top, FILE *out) {
+    struct vt_json j = {.out = out, .first = true};
+    vt_json_open(&j, NULL, '{');
+    vt_json_string(&j, "schema", "vramtrace-watch/1");
+    put_time(&j, "at", frame->at);
+    vt_json_open(&j, "processes", '[');
+    for (uint32_t i = 0; i < frame->count; i++)
+        put_process(&j, frame->processes[i], top);
+    vt_json_close(&j, ']');
+    vt_json_close(&j, '}');
+    fputc('\n', out);
+}
+
+/* In JSON, an end of a line stands only between values, and blanks behind it are indentation. */
+void vt_watch_json_write(const struct vt_watch_frame *frame, uint32_t top, bool in_one_line,
+                         FILE *out) {
+    char *text = NULL;
+    size_t length = 0;
+    FILE *memory = in_one_line ? open_memstream(&text, &length) : NULL;
+    if (!memory) {
+        put_frame(frame, top, out);
+        return;
+    }
+    put_frame(frame, top, memory);
+    fclose(memory);
+    for (char *at = text; at && *at;) {
+        size_t part = strcspn(at, "\n");
+        fwrite(at, 1, part, out);
+        at += part;
+        at += strspn(at, "\n ");
+    }
+    fputc('\n', out);
+    free(text);
+}

@@ -1,0 +1,162 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Texts of a frame (see watch_words.h).
+ */
+#include "watch_words.h"
+
+#include "report/report.h"
+
+#include <ctype.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* What is further away than this many times the run is not worth saying, as in the report. */
+enum { FULL_WITHIN = 1000 };
+/* Columns in which a path, a line and a function do not fit. */
+enum { NARROW = 24 };
+
+char *vt_watch_words_state(const struct vt_watch_process *w) {
+    const struct vt_process *p = w->process;
+    const char *time = VT_DURATION(w->now);
+    if (!p)
+        return vt_strdup(vt_watch_state_names[w->state]);
+    if (w->state == VT_WATCH_RUNNING)
+        return vt_formatted("running %s", time);
+    if (!strcmp(p->exit_kind, "exited"))
+        return vt_formatted("exit status %d after %s", p->exit_status, time);
+    if (!strcmp(p->exit_kind, "signaled"))
+        return vt_formatted("signal %d (%s) after %s", p->exit_status, strsignal(p->exit_status),
+                            time);
+    if (!strcmp(p->exit_kind, "exec"))
+        return vt_formatted("another program since %s", time);
+    return vt_formatted("killed after %s", time);
+}
+
+char *vt_watch_words_command(const struct vt_watch_process *w, unsigned width) {
+    struct vt_string text = {0};
+    if (w->process) {
+        /* without the program's folder */
+        struct vt_process shown = *w->process;
+        char **words = vt_alloc(shown.command_count, sizeof *words);
+        for (uint32_t i = 0; i < shown.command_count; i++)
+            words[i] = i ? shown.command[i] : (char *)vt_basename(shown.command[i]);
+        shown.command = words;
+        vt_text_command(&shown, width, &text);
+        free(words);
+    } else
+        vt_string_add(&text, w->source);
+    return text.text ? text.text : vt_strdup("");
+}
+
+char *vt_watch_words_place(const struct vt_watch_process *w, const struct vt_watch_line *line,
+                           unsigned width) {
+    const struct vt_frame *frame = vt_stack_main_frame(line->site->stack);
+    if (width < NARROW && frame && frame->file && frame->line)
+        return vt_formatted("%s:%u", vt_basename(frame->file), frame->line);
+    return vt_stack_text(w->process, line->site->stack, width, false);
+}
+
+char *vt_watch_words_who(const struct vt_watch_process *w) {
+    struct vt_string s = {0};
+    if (w->pid)
+        vt_string_format(&s, "pid %u", w->pid);
+    if (w->process && w->process->rank >= 0)
+        vt_string_format(&s, "%srank %d", s.length ? ", " : "", w->process->rank);
+    if (w->process && w->process->simulated)
+        vt_string_format(&s, "%ssimulated", s.length ? ", " : "");
+    return s.text ? s.text : vt_strdup("");
+}
+
+static void say_growth(const struct vt_watch_process *w, const struct vt_growth *g,
+                       struct vt_string *s) {
+    const char *per = g->marked ? g->per : g->iterations == VT_UNKNOWN ? "second" : "round";
+    vt_string_format(s, "grows by %s per %s", VT_BYTES(g->bytes_per_iteration), per);
+    if (g->full_in != VT_UNKNOWN && g->full_in && g->full_in / FULL_WITHIN <= w->now)
+        vt_string_format(s, "; device full in %s", VT_DURATION(g->full_in));
+}
+
+char *vt_watch_words_hint(const struct vt_watch_process *w, const struct vt_watch_line *line) {
+    struct vt_string s = {0};
+    if (!line->leak)
+        return NULL;
+    if (line->leak->growth)
+        say_growth(w, line->leak->growth, &s);
+    else
+        vt_string_add(&s, vt_verdict_names[line->leak->verdict]);
+    return s.text;
+}
+
+char *vt_watch_words_phases(const struct vt_watch_process *w) {
+    enum { SHOWN = 6 };
+    const struct vt_process *p = w->process;
+    struct vt_string s = {0};
+    uint64_t since = 0;
+    uint32_t open = 0;
+    for (uint32_t i = 0; p && w->state == VT_WATCH_RUNNING && i < p->phase_count; i++) {
+        const struct vt_phase *phase = &p->phases[i];
+        uint32_t number = 0;
+        if (phase->mark || phase->end != VT_UNKNOWN)
+            continue;
+        if (++open > SHOWN)
+            continue;
+        for (uint32_t j = 0; j <= i; j++)
+            number += !p->phases[j].mark && vt_same_text(p->phases[j].name, phase->name);
+        vt_string_format(&s, "%s%s", s.length ? " > " : "",
+                         phase->name ? phase->name : "(unknown)");
+        if (number > 1)
+            vt_string_format(&s, "#%u", number);
+        since = phase->start;
+    }
+    if (open > SHOWN)
+        vt_string_format(&s, " and %u more", open - SHOWN);
+    if (open)
+        vt_string_format(&s, " (%s)", VT_DURATION(w->now > since ? w->now - since : 0));
+    return s.text;
+}
+
+char *vt_watch_words_oom(const struct vt_oom *o) {
+    struct vt_string s = {0};
+    vt_string_format(&s, "at %s", VT_DURATION(o->at));
+    if (o->device < 254)
+        vt_string_format(&s, " on GPU %u", o->device);
+    vt_string_format(&s, ": %s wanted",
+                     o->requested_bytes == VT_UNKNOWN ? "memory" : VT_BYTES(o->requested_bytes));
+    if (o->free_bytes != VT_UNKNOWN)
+        vt_string_format(&s, ", %s free", VT_BYTES(o->free_bytes));
+    if (o->cause)
+        vt_string_format(&s, "; %s", o->cause);
+    if (o->outcome && strcmp(o->outcome, "unknown") != 0)
+        vt_string_format(&s, "; %s", o->outcome);
+    return s.text;
+}
+
+char *vt_watch_words_leak(const struct vt_watch_process *w, const struct vt_leak *leak,
+                          unsigned width) {
+    char *place = vt_stack_text(w->process, leak->stack, width, false);
+    char *verdict = vt_strdup(vt_verdict_names[leak->verdict]);
+    for (char *c = verdict; *c; c++)
+        *c = (char)toupper((unsigned char)*c);
+    char *text = vt_formatted("%s %s at %s", verdict,
+                              VT_BYTES(vt_amount_of_leak(w->process, leak).bytes), place);
+    free(verdict);
+    free(place);
+    return text;
+}
+
+char *vt_watch_words_dropped(const struct vt_watch_process *w) {
+    const struct vt_process *p = w->process;
+    if (!p || !p->dropped_events)
+        return NULL;
+    for (uint32_t i = 0; i < p->note_count; i++)
+        if (strstr(p->notes[i], "dropped:"))
+            return vt_strdup(p->notes[i]);
+    return vt_formatted("%s event%s dropped.", VT_NUMBER(p->dropped_events),
+                        vt_plural(p->dropped_events));
+}
+
+char *vt_watch_words_rate(double rate) {
+    if (isnan(rate))
+        return vt_strdup("");
+    uint64_t bytes = (uint64_t)fabs(rate);
+    return vt_formatted("%s%s", !bytes ? "" : rate < 0 ? "-" : "+", VT_BYTES(bytes));
+}
