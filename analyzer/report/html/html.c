@@ -29,9 +29,11 @@ const char *vt_fmt_html_missing(void) {
     return vt_html_d3_size ? NULL : "this vramtrace was built without d3";
 }
 
-static struct vt_html_bounds bounds(uint32_t processes) {
+static struct vt_html_bounds bounds(uint32_t processes, const struct vt_format_options *options) {
     uint32_t count = processes < WHOLE ? processes : WHOLE;
     uint32_t sites = SITES / count;
+    if (options->top && options->top < sites)
+        sites = options->top;
     return (struct vt_html_bounds){.sites = sites < SITES_OF_ONE ? sites : SITES_OF_ONE,
                                    .phases = PHASES / count,
                                    .owners = OWNERS / count,
@@ -45,7 +47,7 @@ static void data(const struct vt_model *model, const struct vt_format_options *o
     bool simulated = false;
     size_t long_room = LONG_TEXTS;
     vt_processes_choose(&processes, model, options);
-    struct vt_html_bounds most = bounds(processes.count ? processes.count : 1);
+    struct vt_html_bounds most = bounds(processes.count ? processes.count : 1, options);
     vt_json_open(&j, NULL, '{');
     for (uint32_t i = 0; i < processes.count; i++)
         simulated |= processes.list[i]->simulated;
@@ -53,6 +55,7 @@ static void data(const struct vt_model *model, const struct vt_format_options *o
     vt_json_boolean(&j, "simulated", simulated);
     vt_json_number(&j, "id_digits", model->id_digits);
     vt_json_number(&j, "empty", processes.empty); /* that allocated nothing */
+    vt_json_string(&j, "site", options->site);
     vt_json_open(&j, "pages", '[');
     for (uint32_t i = 0; i < processes.count; i++) {
         struct vt_html h = {.json = &j,

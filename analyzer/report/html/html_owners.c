@@ -60,17 +60,23 @@ static void roles(struct vt_html *h, const struct vt_snapshot *s) {
     vt_json_close(j, ']');
 }
 
+/* Of the room for owners: what was taken in passing has less of it. */
+static uint32_t weight(const struct vt_snapshot *s) {
+    return s->passing ? 1 : 8;
+}
+
 void vt_html_snapshots(struct vt_html *h) {
     const struct vt_process *p = h->process;
     struct vt_json *j = h->json;
+    uint32_t weights = 0;
+    for (uint32_t i = 0; i < p->snapshot_count; i++)
+        weights += weight(&p->snapshots[i]);
     vt_json_open(j, "snapshots", '[');
     for (uint32_t i = 0; i < p->snapshot_count; i++) {
         const struct vt_snapshot *s = &p->snapshots[i];
         uint64_t left = 0;
-        uint32_t most = h->bounds.owners / (p->snapshot_count ? p->snapshot_count : 1) + 1;
+        uint32_t most = h->bounds.owners ? h->bounds.owners * weight(s) / weights + 1 : 0;
         char *moment = vt_snapshot_moment(s);
-        if (!h->bounds.owners)
-            most = 0;
         vt_json_open(j, NULL, '{');
         vt_json_number(j, "at", s->at);
         vt_json_string(j, "why", s->why);

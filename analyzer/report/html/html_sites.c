@@ -72,6 +72,9 @@ static void mark_list(struct vt_html *h, const uint32_t *sites, uint32_t count) 
 /* What words and pictures name. */
 static void mark_named(struct vt_html *h) {
     const struct vt_process *p = h->process;
+    for (uint32_t i = 0; i < p->site_count && h->options->site; i++)
+        if (vt_site_wanted(&p->sites[i], h->options->site))
+            mark(h, i);
     for (uint32_t i = 0; i < p->leak_count; i++)
         mark_list(h, p->leaks[i].sites, p->leaks[i].site_count);
     for (uint32_t i = 0; i < p->oom_count; i++)

@@ -229,6 +229,11 @@
     vt.data = data;
     vt.showProcess = show;
     show(0);
+    const wanted = data.site ? vt.page.sites.findIndex(site => site.id.startsWith(data.site.toLowerCase())) : -1; // --site
+    if (wanted >= 0) {
+        vt.select({ site: wanted });
+        vt.open("table", true);
+    }
     if (location.hash && document.getElementById(location.hash.slice(1)))
         vt.open(location.hash.slice(1), true);
 }());

@@ -443,7 +443,7 @@
             }
             legend.replaceChildren(...[...entries].map(([name, entry]) => vt.el("button", {
                 type: "button", class: "band" + (entry.kind === "line" && chosen && entry.sites.some(site => chosen.has(site)) ? " chosen" : ""),
-                title: entry.kind === "line" ? "choose this line" : null, disabled: entry.kind !== "line",
+                title: entry.kind === "line" ? "choose this line" : null, disabled: entry.kind !== "line" || !entry.sites.length,
                 onclick: () => vt.select({ line: vt.selection.line === page.sites[entry.sites[0]].line ? null : page.sites[entry.sites[0]].line })
             }, vt.el("i", { class: "swatch", style: "background: " + entry.colour }), vt.shortPath(name).slice(0, 90),
             entry.most ? vt.el("span", { class: "dim" }, " " + vt.bytes(entry.most)) : null)),
@@ -475,7 +475,7 @@
                 vt.el("tbody", null, rows.map(row => vt.el("tr", { class: row.layer.name === "live" && !row.layer.kind ? "sum" : null },
                     vt.el("th", { scope: "row", class: "name" }, many ? vt.el("span", { class: "dim" }, vt.deviceName(row.course.device) + "  ") : null,
                         row.layer.colour ? vt.el("i", { class: "swatch", style: "background: " + row.layer.colour }) : null,
-                        row.layer.kind === "line" ? vt.el("button", { type: "button", class: "link", onclick: () => {
+                        row.layer.kind === "line" && row.layer.sites.length ? vt.el("button", { type: "button", class: "link", onclick: () => {
                             vt.select({ site: row.layer.sites[0] });
                             vt.open("table", true);
                         } }, row.layer.name) : row.layer.name === "live" && !row.layer.kind ? "all that was live" : row.layer.name),
