@@ -23,6 +23,8 @@ enum {
     NUMBERS = 180000,
     PIECES = 60000,
     LONG_TEXTS = 1000000,
+    LISTED_TEXTS = 1500000,
+    PAGES = 1000,
 };
 
 const char *vt_fmt_html_missing(void) {
@@ -45,7 +47,7 @@ static void data(const struct vt_model *model, const struct vt_format_options *o
     struct vt_json j = {.out = out, .first = true, .inside_html = true};
     struct vt_processes processes;
     bool simulated = false;
-    size_t long_room = LONG_TEXTS;
+    struct vt_html_room room = {LONG_TEXTS, LISTED_TEXTS};
     vt_processes_choose(&processes, model, options);
     struct vt_html_bounds most = bounds(processes.count ? processes.count : 1, options);
     vt_json_open(&j, NULL, '{');
@@ -56,13 +58,14 @@ static void data(const struct vt_model *model, const struct vt_format_options *o
     vt_json_number(&j, "id_digits", model->id_digits);
     vt_json_number(&j, "empty", processes.empty); /* that allocated nothing */
     vt_json_string(&j, "site", options->site);
+    vt_json_number(&j, "pages_left_out", processes.count > PAGES ? processes.count - PAGES : 0);
     vt_json_open(&j, "pages", '[');
-    for (uint32_t i = 0; i < processes.count; i++) {
+    for (uint32_t i = 0; i < processes.count && i < PAGES; i++) {
         struct vt_html h = {.json = &j,
                             .model = model,
                             .process = processes.list[i],
                             .options = options,
-                            .long_room = &long_room};
+                            .room = &room};
         if (i < WHOLE)
             h.bounds = most;
         vt_html_process(&h);

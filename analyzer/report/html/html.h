@@ -26,6 +26,11 @@ struct vt_html_texts {
     struct vt_map by_hash;
 };
 
+/* Bytes that are left for texts, of all processes: for long ones, and for those in lists of texts. */
+struct vt_html_room {
+    size_t long_texts, listed;
+};
+
 /* What is written of one process. */
 struct vt_html {
     struct vt_json *json;
@@ -37,7 +42,7 @@ struct vt_html {
     uint32_t *model_site; /* for each of the page's its place in the model */
     uint32_t site_count;
     struct vt_html_texts texts;
-    size_t *long_room; /* bytes that are left for long texts, of all processes */
+    struct vt_html_room *room;
 };
 
 /* --- html_data.c --- */

@@ -10,18 +10,20 @@
 
 enum { SHORT = 160, LONG = 2000 };
 
+static const char NO_ROOM[] = "(name left out: there are too many)";
+
 /* How many bytes of it to write. */
 static size_t kept(const struct vt_html *h, const char *text) {
     size_t length = strlen(text);
     if (length <= SHORT)
         return length;
-    size_t most = *h->long_room >= LONG ? LONG : SHORT;
+    size_t most = h->room->long_texts >= LONG ? LONG : SHORT;
     if (length > most) {
         length = most;
         while (length && ((unsigned char)text[length] & 0xc0) == 0x80)
             length--; /* no part of a character */
     }
-    *h->long_room -= length < *h->long_room ? length : *h->long_room;
+    h->room->long_texts -= length < h->room->long_texts ? length : h->room->long_texts;
     return length;
 }
 
@@ -52,8 +54,12 @@ uint64_t vt_html_text_number(struct vt_html *h, const char *text) {
     uint32_t found = vt_map_get(&t->by_hash, hash);
     if (found != VT_MAP_NONE)
         return found;
+    if (!h->room->listed && strcmp(text, NO_ROOM))
+        return vt_html_text_number(h, NO_ROOM);
     VT_GROW(t->items, t->count, t->room);
     t->items[t->count] = cut(h, text);
+    size_t bytes = strlen(t->items[t->count]) + 3;
+    h->room->listed -= bytes < h->room->listed ? bytes : h->room->listed;
     vt_map_put(&t->by_hash, hash, t->count);
     return t->count++;
 }

@@ -58,6 +58,8 @@
             const shown = panel.querySelector(".chosen"), box = panel.firstChild;
             if (shown.offsetTop > box.clientHeight)
                 box.scrollTop = shown.offsetTop - box.clientHeight / 2;
+            if (vt.data.pages_left_out)
+                panel.append(vt.el("p", { class: "dim" }, "and " + vt.count(vt.data.pages_left_out) + " more with smaller peaks"));
             if (vt.data.empty)
                 panel.append(vt.el("p", { class: "dim" }, vt.plural(vt.data.empty, "more process").replace("processs", "processes") +
                     " allocated nothing."));
