@@ -49,6 +49,8 @@
             list.push(["in the flame graph", () => { vt.select({ site: block.sites[0] }); vt.open("flame", true); }]);
         if (block.at != null && vt.page.maps.length)
             list.push(["addresses then", () => { vt.select({ time: block.at }); vt.open("addresses", true); }]);
+        if (block.kind === "held" && vt.page.sites.length)
+            list.push(["the lines", () => vt.open("table", true)]);
         return list.length ? vt.el("p", { class: "links" }, "show ",
             list.map(([text, run]) => vt.el("button", { type: "button", onclick: run }, text))) : null;
     }
