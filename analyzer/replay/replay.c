@@ -177,11 +177,11 @@ static void stop(struct vt_walk *w, uint64_t now) {
         vt_owned_take(w, now);
     if (now > w->correct_at)
         vt_walk_correct(w);
-    while (w->observer && now > w->observer->stop_at)
-        w->observer->stop(w->observer, w->r);
     w->now = now;
     if (w->window_waits && now >= w->window.since)
         open_window(w);
+    while (w->observer && now > w->observer->stop_at)
+        w->observer->stop(w->observer, w->r);
     w->stop = earlier(earlier(w->sample_ticks, w->snapshot_ticks),
                       earlier(w->correct_at, w->window_waits ? w->window.since - 1 : UINT64_MAX));
     w->stop = earlier(w->stop, w->level_ticks);

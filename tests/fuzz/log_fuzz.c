@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Fuzz target: a log and its LOG.nvml, through everything that reads them: the whole model, every
- * report, the gate with all of its formats, and `dump`. See parts.h for the input; log_mutate.c
+ * Fuzz target: a log and its LOG.nvml, through everything that reads them: the whole model with its
+ * pictures, every report, every export, the gate with all of its formats, and `dump`. See parts.h for the input; log_mutate.c
  * changes it.
  */
 #define _GNU_SOURCE
@@ -10,6 +10,7 @@
 
 #include "build.h"
 #include "commands.h"
+#include "export/export.h"
 #include "gate/gate_formats.h"
 #include "report/report.h"
 
@@ -86,15 +87,24 @@ static void judge(const struct vt_model *model) {
     vt_suppress_free(&suppressions);
 }
 
+enum { DUMP, REPORT, EXPORT, GATE, TURNS };
+
 /* `turn` chooses what is made of the model, so that an input does not cost all of it. */
 static void read_all(struct choices *c, unsigned turn) {
     static const char *const logs[] = {LOG};
     struct vt_model model;
     struct vt_string message = {0};
+    if (turn == REPORT)
+        c->model.timeline = VT_TIMELINE_COURSES | VT_TIMELINE_MAPS;
+    if (turn == EXPORT)
+        c->model.timeline = VT_TIMELINE_COURSES | VT_TIMELINE_CHANGES | VT_TIMELINE_END;
     if (!vt_build_model(logs, 1, &c->model, &model, &message)) {
-        for (const struct vt_format *f = vt_formats; f->name && turn % 2; f++)
+        for (const struct vt_format *f = vt_formats; f->name && turn == REPORT; f++)
             f->write(&model, &c->format, vt_fuzz_sink());
-        if (turn == 2)
+        for (const struct vt_export_format *f = vt_export_formats; f->name && turn == EXPORT; f++)
+            f->write(&model, &(struct vt_export_options){.native = c->format.native},
+                     vt_fuzz_sink());
+        if (turn == GATE)
             judge(&model);
         vt_build_free(&model);
     }
@@ -144,8 +154,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     unsigned turn = 0;
     for (size_t i = 0; i < size; i++)
         turn += data[i];
-    read_all(&choices, turn % 4);
-    if (turn % 4 == 0)
+    read_all(&choices, turn % TURNS);
+    if (turn % TURNS == DUMP)
         dump();
     free(choices.texts);
     return 0;
