@@ -173,7 +173,8 @@ void vt_profile_sample(struct vt_profile *p, const uint64_t *locations, uint32_t
     perftools__profiles__sample__init(s);
     s->n_location_id = depth;
     s->location_id = vt_alloc(depth, sizeof *s->location_id);
-    memcpy(s->location_id, locations, depth * sizeof *locations);
+    if (depth) /* NULL is no array for memcpy, not even of nothing */
+        memcpy(s->location_id, locations, depth * sizeof *locations);
     s->n_value = value_count;
     s->value = vt_alloc(value_count, sizeof *s->value);
     memcpy(s->value, values, value_count * sizeof *values);
