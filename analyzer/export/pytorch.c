@@ -2,10 +2,11 @@
 /*
  * Makes the segments and changes of a device fit (see pytorch.h).
  *
- * The segments are those of the map of the end. What a log does not tell (its first events may be
- * left out, some may be lost) shows in changes that do not fit: an allocation that stays, though the
- * map does not have it, makes a segment; a second allocation without a free between them is left out;
- * and blocks that lie nowhere get a segment that was always there.
+ * The segments are those of the map of the end, and what stays allocated without being in it: arrays
+ * have no address there. Where events were lost, changes do not fit, and are left out: a second
+ * allocation of what was not freed, a segment that would lie in another one, one that would come
+ * after its blocks, a block in no segment. But blocks in memory that was never seen (old versions of
+ * PyTorch give them addresses of their own) get a segment that was always there.
  */
 #include "pytorch.h"
 
@@ -16,6 +17,12 @@
 
 struct range {
     uint64_t start, end;
+    uint64_t reach; /* of `ever`: the highest end up to this one */
+};
+
+struct ranges { /* by address */
+    struct range *items;
+    uint32_t count, room;
 };
 
 struct maker {
@@ -24,51 +31,55 @@ struct maker {
     struct vt_pytorch_device *made;
     struct vt_pytorch_block *kept; /* blocks that the changes leave, by address */
     uint32_t kept_count, kept_room;
-    struct range *homes; /* allocators' segments at a moment, by address */
-    uint32_t home_count, home_room;
-    struct range *homeless;
-    uint32_t homeless_count, homeless_room;
+    struct ranges ever;          /* all driver memory, each once */
+    struct ranges homes, blocks; /* driver memory and blocks at a moment */
 };
 
-/* The last range that begins at `address` or before it; `count`: none. */
-static uint32_t range_at(const struct range *ranges, uint32_t count, uint64_t address) {
-    uint32_t low = 0, high = count;
+/* The first range that begins behind `address`. */
+static uint32_t range_after(const struct ranges *r, uint64_t address) {
+    uint32_t low = 0, high = r->count;
     while (low < high) {
         uint32_t middle = low + (high - low) / 2;
-        if (ranges[middle].start <= address)
+        if (r->items[middle].start <= address)
             low = middle + 1;
         else
             high = middle;
     }
-    return low ? low - 1 : count;
+    return low;
 }
 
-static bool has_home(const struct maker *m, uint64_t address) {
-    uint32_t i = range_at(m->homes, m->home_count, address);
-    return i < m->home_count && address < m->homes[i].end;
+/* Of ranges that do not overlap: the one with the address. NULL: none. */
+static struct range *range_with(const struct ranges *r, uint64_t address) {
+    uint32_t i = range_after(r, address);
+    return i && address < r->items[i - 1].end ? &r->items[i - 1] : NULL;
 }
 
-static void add_home(struct maker *m, uint64_t start, uint64_t end) {
-    uint32_t i = range_at(m->homes, m->home_count, start);
-    VT_GROW(m->homes, m->home_count, m->home_room);
-    i = i == m->home_count ? 0 : i + 1;
-    memmove(&m->homes[i + 1], &m->homes[i], (m->home_count - i) * sizeof *m->homes);
-    m->homes[i] = (struct range){start, end};
-    m->home_count++;
+static void append(struct ranges *r, uint64_t start, uint64_t end) {
+    VT_GROW(r->items, r->count, r->room);
+    r->items[r->count++] = (struct range){.start = start, .end = end};
 }
 
-/* Takes it out of the one that it lies in. */
-static bool remove_home(struct maker *m, uint64_t start, uint64_t end) {
-    uint32_t i = range_at(m->homes, m->home_count, start);
-    if (i >= m->home_count || m->homes[i].end < end)
-        return false;
-    struct range was = m->homes[i];
-    memmove(&m->homes[i], &m->homes[i + 1], (--m->home_count - i) * sizeof *m->homes);
-    if (was.start < start)
-        add_home(m, was.start, start);
-    if (end < was.end)
-        add_home(m, end, was.end);
-    return true;
+static void insert(struct ranges *r, uint64_t start, uint64_t end) {
+    uint32_t i = range_after(r, start);
+    append(r, start, end);
+    memmove(&r->items[i + 1], &r->items[i], (r->count - 1 - i) * sizeof *r->items);
+    r->items[i] = (struct range){.start = start, .end = end};
+}
+
+static void erase(struct ranges *r, const struct range *range) {
+    size_t i = (size_t)(range - r->items);
+    memmove(&r->items[i], &r->items[i + 1], (--r->count - i) * sizeof *r->items);
+}
+
+/* Of ranges that do not overlap: whether one has some of these addresses. */
+static bool overlaps(const struct ranges *r, uint64_t start, uint64_t end) {
+    uint32_t i = range_after(r, start);
+    return range_with(r, start) || (i < r->count && r->items[i].start < end);
+}
+
+static int by_start(const void *a, const void *b) {
+    const struct range *x = a, *y = b;
+    return VT_ORDER({x->start, y->start}, {x->end, y->end});
 }
 
 /* --- the segments of the end --- */
@@ -90,11 +101,6 @@ static void add_block(struct maker *m, struct vt_pytorch_block block) {
 static int by_address(const void *a, const void *b) {
     const struct vt_pytorch_block *x = a, *y = b;
     return VT_ORDER({x->address, y->address});
-}
-
-static int by_start(const void *a, const void *b) {
-    const struct range *x = a, *y = b;
-    return VT_ORDER({x->start, y->start}, {x->end, y->end});
 }
 
 static int segments_by_address(const void *a, const void *b) {
@@ -186,12 +192,21 @@ static void add_map(struct maker *m) {
 
 /* --- the changes --- */
 
-static uint64_t key_of(const struct vt_change *c) {
-    return c->address * 2 + (c->layer == VT_LAYER_FRAMEWORK);
+static bool is_driver(const struct vt_change *c) {
+    return c->layer == VT_LAYER_DRIVER;
 }
 
-/* Whether the map has driver memory that begins there. */
-static bool in_map(const struct maker *m, uint64_t address) {
+static bool is_of(const struct vt_change *c, unsigned device) {
+    return c->device == device && c->bytes && !c->unplaced &&
+           (is_driver(c) || c->layer == VT_LAYER_FRAMEWORK);
+}
+
+static uint64_t key_of(const struct vt_change *c) {
+    return c->address * 2 + !is_driver(c);
+}
+
+/* The map's driver memory with the address. NULL: none. */
+static const struct vt_map_region *region_with(const struct maker *m, uint64_t address) {
     uint32_t low = 0, high = m->map ? m->map->region_count : 0;
     while (low < high) {
         uint32_t middle = low + (high - low) / 2;
@@ -201,28 +216,69 @@ static bool in_map(const struct maker *m, uint64_t address) {
         else if (address >= r->address + r->bytes)
             low = middle + 1;
         else
-            return true;
+            return r;
     }
-    return false;
+    return NULL;
 }
 
-/* An allocation that no later change frees. */
-static void keep(struct maker *m, const struct vt_change *c) {
-    if (c->layer == VT_LAYER_FRAMEWORK) {
+/* All driver memory that the map and the changes show. */
+static void find_ever(struct maker *m, unsigned device) {
+    const struct vt_timeline *t = m->process->timeline;
+    struct ranges *ever = &m->ever;
+    uint32_t count = 0;
+    for (uint32_t i = 0; m->map && i < m->map->region_count; i++)
+        append(ever, m->map->regions[i].address,
+               m->map->regions[i].address + m->map->regions[i].bytes);
+    for (uint32_t i = 0; i < t->change_count; i++)
+        if (is_of(&t->changes[i], device) && is_driver(&t->changes[i]))
+            append(ever, t->changes[i].address, t->changes[i].address + t->changes[i].bytes);
+    vt_sort(ever->items, ever->count, sizeof *ever->items, by_start);
+    for (uint32_t i = 0; i < ever->count; i++) {
+        struct range r = ever->items[i];
+        if (count && !by_start(&r, &ever->items[count - 1]))
+            continue;
+        r.reach =
+            count && ever->items[count - 1].reach > r.end ? ever->items[count - 1].reach : r.end;
+        ever->items[count++] = r;
+    }
+    ever->count = count;
+}
+
+/* Whether driver memory ever had some of these addresses; `other`: other than just that range. */
+static bool was_ever(const struct maker *m, uint64_t start, uint64_t end, bool other) {
+    uint32_t i = range_after(&m->ever, start);
+    bool itself = i && m->ever.items[i - 1].start == start && m->ever.items[i - 1].end == end;
+    uint32_t before = i - (itself && other);
+    return (before && m->ever.items[before - 1].reach > start) ||
+           (i < m->ever.count && m->ever.items[i].start < end);
+}
+
+/* An allocation that no later change frees. Returns whether it fits. */
+static bool keep(struct maker *m, const struct vt_change *c) {
+    uint64_t end = c->address + c->bytes;
+    if (!is_driver(c)) {
         VT_GROW(m->kept, m->kept_count, m->kept_room);
         m->kept[m->kept_count++] = (struct vt_pytorch_block){c->address, c->bytes, c->site, false};
-    } else if (!in_map(m, c->address)) {
-        add_segment(m, (struct vt_pytorch_segment){.address = c->address,
-                                                   .bytes = c->bytes,
-                                                   .site = c->site,
-                                                   .of_allocator = c->segment,
-                                                   .expandable = c->mapping});
+        return true;
     }
+    const struct vt_map_region *r = region_with(m, c->address);
+    if (r)
+        return c->mapping ? end <= r->address + r->bytes
+                          : r->address == c->address && r->bytes == c->bytes;
+    if (was_ever(m, c->address, end, true))
+        return false;
+    add_segment(m, (struct vt_pytorch_segment){.address = c->address,
+                                               .bytes = c->bytes,
+                                               .site = c->site,
+                                               .of_allocator = c->segment,
+                                               .expandable = c->mapping});
+    return true;
 }
 
 enum { ALLOCATED = 1, FREED };
 
-/* Chooses the device's changes of which each address has an allocation and a free in turn. */
+/* Chooses the device's changes, the last first, of which each address has an allocation and a free in
+ * turn. */
 static void choose_changes(struct maker *m, unsigned device) {
     const struct vt_timeline *t = m->process->timeline;
     struct vt_pytorch_device *d = m->made;
@@ -230,62 +286,101 @@ static void choose_changes(struct maker *m, unsigned device) {
     d->changes = vt_alloc(t->change_count, sizeof *d->changes);
     for (uint32_t i = t->change_count; i-- > 0;) {
         const struct vt_change *c = &t->changes[i];
-        if (c->device != device || !c->bytes || c->unplaced ||
-            (c->layer != VT_LAYER_DRIVER && c->layer != VT_LAYER_FRAMEWORK))
+        uint32_t now = c->alloc ? ALLOCATED : FREED;
+        if (!is_of(c, device))
             continue;
-        uint32_t next = vt_map_get(&later, key_of(c)), now = c->alloc ? ALLOCATED : FREED;
-        if (next == now || (next == VT_MAP_NONE && !c->alloc && c->layer == VT_LAYER_DRIVER &&
-                            !c->segment && in_map(m, c->address)))
+        uint32_t next = vt_map_get(&later, key_of(c));
+        if (next == now || (next == VT_MAP_NONE && c->alloc && !keep(m, c)))
             continue;
-        if (next == VT_MAP_NONE && c->alloc)
-            keep(m, c);
         vt_map_put(&later, key_of(c), now);
         d->changes[d->change_count++] = c;
     }
     vt_map_free(&later);
-    for (uint32_t i = 0; i < d->change_count / 2; i++) {
-        const struct vt_change *c = d->changes[i];
-        d->changes[i] = d->changes[d->change_count - 1 - i];
-        d->changes[d->change_count - 1 - i] = c;
-    }
 }
 
-/* Goes back from the end, and finds the blocks that are in no segment. */
-static void find_homeless(struct maker *m) {
+/* Segments for the blocks in memory that was never seen. */
+static void house_blocks(struct maker *m) {
     struct vt_pytorch_device *d = m->made;
-    for (uint32_t i = 0; i < d->segment_count; i++)
-        if (d->segments[i].of_allocator)
-            add_home(m, d->segments[i].address, d->segments[i].address + d->segments[i].bytes);
-    for (uint32_t i = d->change_count; i-- > 0;) {
+    struct ranges homeless = {0};
+    for (uint32_t i = 0; i < d->change_count; i++) {
         const struct vt_change *c = d->changes[i];
-        uint64_t end = c->address + c->bytes;
-        if (c->layer == VT_LAYER_FRAMEWORK && !has_home(m, c->address)) {
-            VT_GROW(m->homeless, m->homeless_count, m->homeless_room);
-            m->homeless[m->homeless_count++] = (struct range){c->address, end};
-        } else if (c->layer == VT_LAYER_DRIVER && c->segment && !c->alloc) {
-            add_home(m, c->address, end);
-        } else if (c->layer == VT_LAYER_DRIVER && c->segment && !remove_home(m, c->address, end)) {
-            d->changes[i] = NULL;
-        }
+        if (!is_driver(c) && !was_ever(m, c->address, c->address + c->bytes, false))
+            append(&homeless, c->address, c->address + c->bytes);
     }
-    uint32_t count = 0;
-    for (uint32_t i = 0; i < d->change_count; i++)
-        if (d->changes[i])
-            d->changes[count++] = d->changes[i];
-    d->change_count = count;
-}
-
-static void house_homeless(struct maker *m) {
-    vt_sort(m->homeless, m->homeless_count, sizeof *m->homeless, by_start);
-    for (uint32_t i = 0; i < m->homeless_count;) {
-        struct range all = m->homeless[i];
-        for (i++; i < m->homeless_count && m->homeless[i].start <= all.end; i++)
-            if (m->homeless[i].end > all.end)
-                all.end = m->homeless[i].end;
+    vt_sort(homeless.items, homeless.count, sizeof *homeless.items, by_start);
+    for (uint32_t i = 0; i < homeless.count;) {
+        struct range all = homeless.items[i];
+        for (i++; i < homeless.count && homeless.items[i].start <= all.end; i++)
+            if (homeless.items[i].end > all.end)
+                all.end = homeless.items[i].end;
         add_segment(m, (struct vt_pytorch_segment){.address = all.start,
                                                    .bytes = all.end - all.start,
                                                    .site = VT_NO_SITE,
                                                    .of_allocator = true});
+    }
+    free(homeless.items);
+}
+
+/* Goes back over a change of driver memory. Returns whether it fits. */
+static bool undo_driver(struct maker *m, const struct vt_change *c) {
+    uint64_t end = c->address + c->bytes;
+    if (!c->alloc) {
+        if (overlaps(&m->homes, c->address, end))
+            return false;
+        insert(&m->homes, c->address, end);
+        return true;
+    }
+    struct range *home = range_with(&m->homes, c->address);
+    uint32_t block = c->address ? range_after(&m->blocks, c->address - 1) : 0;
+    if (!home || home->end < end ||
+        (!c->mapping && (home->start != c->address || home->end != end)) ||
+        (block < m->blocks.count && m->blocks.items[block].start < end))
+        return false;
+    struct range was = *home;
+    erase(&m->homes, home);
+    if (was.start < c->address)
+        insert(&m->homes, was.start, c->address);
+    if (end < was.end)
+        insert(&m->homes, end, was.end);
+    return true;
+}
+
+static bool undo_block(struct maker *m, const struct vt_change *c) {
+    uint32_t i = range_after(&m->blocks, c->address);
+    bool is_there = i && m->blocks.items[i - 1].start == c->address;
+    if (c->alloc) {
+        if (is_there)
+            erase(&m->blocks, &m->blocks.items[i - 1]);
+        return is_there;
+    }
+    if (is_there || !range_with(&m->homes, c->address))
+        return false;
+    insert(&m->blocks, c->address, c->address + c->bytes);
+    return true;
+}
+
+/* Goes back from the end, takes the changes that fit, and puts them in the order of time. */
+static void fit(struct maker *m) {
+    struct vt_pytorch_device *d = m->made;
+    uint32_t count = 0;
+    for (uint32_t i = 0; i < d->segment_count; i++)
+        append(&m->homes, d->segments[i].address, d->segments[i].address + d->segments[i].bytes);
+    for (uint32_t i = 0; i < d->segment_count; i++)
+        for (uint32_t k = 0; d->segments[i].of_allocator && k < d->segments[i].count; k++) {
+            const struct vt_pytorch_block *b = &d->blocks[d->segments[i].first + k];
+            if (!b->idle)
+                append(&m->blocks, b->address, b->address + b->bytes);
+        }
+    for (uint32_t i = 0; i < d->change_count; i++) {
+        const struct vt_change *c = d->changes[i];
+        if (is_driver(c) ? undo_driver(m, c) : undo_block(m, c))
+            d->changes[count++] = c;
+    }
+    d->change_count = count;
+    for (uint32_t i = 0; i < count / 2; i++) {
+        const struct vt_change *c = d->changes[i];
+        d->changes[i] = d->changes[count - 1 - i];
+        d->changes[count - 1 - i] = c;
     }
 }
 
@@ -297,17 +392,18 @@ void vt_pytorch_make(const struct vt_process *process, unsigned device,
     for (uint32_t i = 0; i < t->map_count; i++)
         if (t->maps[i].device == device && t->maps[i].why == VT_MAP_END)
             m.map = &t->maps[i];
+    find_ever(&m, device);
     add_map(&m);
     choose_changes(&m, device);
+    house_blocks(&m);
     vt_sort(made->segments, made->segment_count, sizeof *made->segments, segments_by_address);
     vt_sort(m.kept, m.kept_count, sizeof *m.kept, by_address);
-    find_homeless(&m);
-    house_homeless(&m);
-    vt_sort(made->segments, made->segment_count, sizeof *made->segments, segments_by_address);
     add_blocks(&m);
+    fit(&m);
     free(m.kept);
-    free(m.homes);
-    free(m.homeless);
+    free(m.ever.items);
+    free(m.homes.items);
+    free(m.blocks.items);
 }
 
 void vt_pytorch_free(struct vt_pytorch_device *made) {
