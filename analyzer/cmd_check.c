@@ -131,6 +131,7 @@ static int check(struct vt_check *c, char *const *arguments, int count, const ch
         c->how.added_count = logs.count - found;
         if (!error)
             find_left_out(arguments, count, &logs, &all, &c->how);
+        vt_progress_allow();
         status = vt_check_run(c, logs.paths, logs.count, stdout);
     }
     free(c->how.left_out);

@@ -382,10 +382,12 @@ static int build(char *const *argument, const struct options *o, struct vt_model
     struct vt_model_options options = {.device = -1, .user_code = o->user_code.items};
     struct vt_logs logs;
     struct vt_string message = {0};
+    vt_progress_allow();
     int error = vt_logs_find(argument, 1, NULL, &logs, &message);
     if (!error)
         error =
             vt_build_model((const char *const *)logs.paths, logs.count, &options, model, &message);
+    vt_progress_end();
     vt_logs_free(&logs);
     return vt_error_status(error, &message);
 }

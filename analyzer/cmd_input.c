@@ -90,11 +90,13 @@ int vt_input_build(struct vt_input *input, char *const *arguments, int count, st
                    struct vt_model *model) {
     struct vt_string message = {0};
     input->model.user_code = input->user_code.items;
+    vt_progress_allow();
     int error = vt_logs_find(arguments, count, input->run, logs, &message);
     bound_timeline(&input->model, error ? 0 : logs->count);
     if (!error)
         error = vt_build_model((const char *const *)logs->paths, logs->count, &input->model, model,
                                &message);
+    vt_progress_end();
     int status = vt_error_status(error, &message);
     if (status) {
         vt_logs_free(logs);

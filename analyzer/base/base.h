@@ -14,6 +14,7 @@
  *     files.h     opens regular files
  *     python_file.h   file names of Python code that name no file: notebook cells, generated code
  *     errors.h    exit statuses, error messages
+ *     progress.h  a line on stderr for what takes long
  *     terminal.h  the width of the reader's terminal, and whether it shows UTF-8
  */
 #ifndef VRAMTRACE_ANALYZER_BASE_H
@@ -22,6 +23,7 @@
 #include "errors.h"
 #include "files.h"
 #include "json.h"
+#include "progress.h"
 #include "python_file.h"
 #include "terminal.h"
 #include "util.h"

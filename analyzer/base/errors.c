@@ -5,6 +5,7 @@
 #define _GNU_SOURCE
 #include "errors.h"
 
+#include "progress.h"
 #include "util.h"
 
 #include <stdarg.h>
@@ -20,6 +21,7 @@ bool vt_wants_colour(int fd) {
 static void say(const char *format, va_list args) __attribute__((format(printf, 1, 0)));
 static void say(const char *format, va_list args) {
     fflush(stdout);
+    vt_progress_end();
     char *line = NULL;
     if (vasprintf(&line, format, args) < 0)
         line = NULL;

@@ -293,6 +293,7 @@ int vt_check_run(struct vt_check *check, char *const *logs, uint32_t count, FILE
     struct vt_string message = {0};
     if (check->builder->build((const char *const *)logs, count, &options, &model, &message))
         return vt_error_status(1, &message);
+    vt_progress_end();
     int status = check_judged(&model), error;
     if (status) {
         check->builder->free(&model);

@@ -353,6 +353,7 @@ static int scan_all(struct vt_log *log, struct scan *scan, struct vt_string *mes
     for (uint64_t at = VT_CHUNK_BYTES; at < log->file_bytes;
          at += (uint64_t)BLOCK * VT_CHUNK_BYTES) {
         uint32_t got;
+        vt_progress_at("opening", log->path, at, log->file_bytes);
         error =
             vt_log_read_at(log->fd, log->path, bytes, BLOCK * VT_CHUNK_BYTES, at, &got, message);
         if (error)

@@ -209,6 +209,7 @@ static void load(struct vt_merge *merge) {
     struct run *run = new_run(merge);
     struct vt_short_records records;
     uint32_t end, length;
+    vt_progress_at("reading", merge->log->path, merge->waiting_at, merge->waiting_count);
     merge->error = vt_log_read_chunk(merge->log, chunk, run->chunk, &end, &merge->message);
     if (end < sizeof(struct vt_chunk_header)) /* the file was truncated since */
         end = sizeof(struct vt_chunk_header);
