@@ -225,7 +225,7 @@
         function chart(course, top, height, width) {
             const group = svg.append("g").attr("class", "chart").attr("data-device", course.device);
             const shown = visible(course, x), total = totalOf(course);
-            const most = Math.max(d3.max(course.live) || 0, d3.max(course.used || []) || 0, 1);
+            const most = Math.max(d3.max(course.live) || 0, d3.max(course.used || []) || 0, d3.max(course.own || []) || 0, 1);
             const near = total != null && (state.whole || total < most * 1.6);
             const y = d3.scaleLinear().domain([0, (near ? Math.max(total, most) : most) * 1.1]).range([top + height, top]);
             for (const tick of byteTicks(y.domain()[1])) {
@@ -237,6 +237,8 @@
                 columns(inside, course, shown, y);
             else
                 stacked(inside, course, shown, y, state.mode === "line" ? byLine(course) : byClass(course));
+            if (state.mode === "class")
+                untracked(inside, course, shown, y);
             line(inside, course, shown, course.used, y, "used", "all processes, by the driver");
             line(inside, course, shown, course.own, y, "own", "this process, by the driver");
             if (near) {
@@ -268,6 +270,14 @@
                 group.append("path").attr("class", "band").attr("d", area(points)).style("fill", layer.colour)
                     .style("opacity", fits ? 1 : 0.22).attr("data-band", layer.name.slice(0, 80));
             }
+        }
+
+        /* What the driver counts for this process beyond what was live, where it was asked. */
+        function untracked(group, course, shown, y) {
+            const known = d3.range(shown[0], shown[shown.length - 1] + 1).filter(i => course.own && course.own[i] > course.live[i]);
+            group.selectAll(null).data(known.slice(0, 2000)).enter().append("rect").attr("class", "untracked").attr("x", i => x(course.at[i]) - 2)
+                .attr("width", 4).attr("y", i => y(course.own[i])).attr("height", i => y(course.live[i]) - y(course.own[i]))
+                .append("title").text(i => "untracked: " + vt.bytes(course.own[i] - course.live[i]) + " (contexts, loaded code)");
         }
 
         /* What the memory was for, at the snapshots; in the background what was live. */
@@ -441,6 +451,8 @@
                         entries.set(layer.name, { colour: layer.colour, most: Math.max(old.most, d3.max(layer.values) || 0), sites: layer.sites, kind: layer.kind });
                     }
             }
+            if (state.mode === "class" && page.courses.some(course => course.own && course.own.some((own, i) => own > course.live[i])))
+                entries.set("untracked, where the driver was asked", { colour: "var(--untracked)" });
             legend.replaceChildren(...[...entries].map(([name, entry]) => vt.el("button", {
                 type: "button", class: "band" + (entry.kind === "line" && chosen && entry.sites.some(site => chosen.has(site)) ? " chosen" : ""),
                 title: entry.kind === "line" ? "choose this line" : null, disabled: entry.kind !== "line" || !entry.sites.length,
