@@ -15,6 +15,7 @@
     const LINES = 14,
         COLOURS = 16; // lines of code in the legend; that have a colour of their own
     const VERDICTS = ["lost", "growing", "unfreed", "cache", "runtime", "freed", "unknown"];
+    const OTHERS = { runtime: ["runtime", "CUDA libraries"], cache: ["idle", "a cache, not in use yet"] };
     const WHY = { peak: "peak", oom: "out of memory", worst: "most fragmented", end: "end", between: "between" };
 
     class Addresses {
@@ -172,7 +173,7 @@
 
         // Names of the lines' colours: those of memory over time, then those that are left; the others share one.
         coloursOf(order) {
-            const names = new Map();
+            const names = new Map(Object.keys(OTHERS).map(name => [name, OTHERS[name][0]]));
             const course = this.page.courses.find(one => one.device === this.device);
             let next = 0;
             for (const band of course ? course.bands : []) {
@@ -217,7 +218,7 @@
                 vt.el(
                     "p",
                     null,
-                    vt.el("strong", { class: "map-ratio" }, reserved ? vt.share(ratio, 1) : "none"),
+                    vt.el("strong", { class: "map-ratio" }, reserved ? ratio.toFixed(2) : "none"),
                     " ",
                     vt.el("span", { class: "dim" }, text)
                 ),
@@ -256,7 +257,8 @@
             if (this.by === "line") {
                 const named = this.order.filter(({ line }) => this.names.has(line)).slice(0, LINES);
                 for (const { line, bytes, site } of named) {
-                    const text = `${vt.bytes(bytes)}  ${vt.shortName(this.page.lines[line].name)}`;
+                    const name = OTHERS[line] ? OTHERS[line][1] : vt.shortName(this.page.lines[line].name);
+                    const text = `${vt.bytes(bytes)}  ${name}`;
                     items.push(item(this.names.get(line), text, site));
                 }
                 const rest = this.order.filter(one => !named.includes(one));
@@ -290,8 +292,11 @@
             return sums;
         }
 
+        // What a piece is coloured by: its line of code, or that it is a library's or a cache's. null: unknown.
         lineOf(site) {
-            return this.page.sites[site] ? this.page.sites[site].line : null;
+            const known = this.page.sites[site];
+            if (!known) return null;
+            return known.class === "runtime" ? "runtime" : known.segments ? "cache" : known.line;
         }
 
         /* --- drawing --- */
@@ -405,7 +410,7 @@
         colourOf(site) {
             const known = this.page.sites[site];
             if (!known) return this.colours.get("unknown");
-            const key = this.by === "line" ? known.line : known.verdict;
+            const key = this.by === "line" ? this.lineOf(site) : known.verdict;
             return this.colours.get(key) || this.colours.get("rest");
         }
 

@@ -11,6 +11,7 @@
         HEAD = 17; // pixels: of the map, of a group's title
     const LEAST = 2; // pixels; narrower areas are left to the background
     const ROLES = ["parameters", "gradients", "optimizer", "activations", "buffers", "batch", "other"];
+    const HINT = "An area leads to the lines that allocated it; a title zooms into its group.";
     const UNOWNED = "unowned",
         RUNTIME = "runtime",
         SMALLER = "smaller";
@@ -151,7 +152,7 @@
             this.zoom = this.top;
             this.focus = null;
             this.showLegend();
-            this.panel.replaceChildren();
+            this.panel.replaceChildren(vt.el("p", { class: "dim" }, HINT));
             this.draw();
         }
 
