@@ -10,6 +10,7 @@ import os
 import pathlib
 import re
 import shutil
+import socket
 import subprocess
 import tempfile
 import time
@@ -26,7 +27,13 @@ ELEMENT = "element-6066-11e4-a52e-4f735466cecf"
 def missing():
     """Why there is no browser here; None: there is one."""
     absent = [name for name in ("chromium", "chromedriver") if not shutil.which(name)]
-    return f"no {' and no '.join(absent)} here (Debian: chromium, chromium-driver)" if absent else None
+    if absent:
+        return f"no {' and no '.join(absent)} here (Debian: chromium, chromium-driver)"
+    try:
+        socket.getaddrinfo("localhost", None)
+    except OSError:
+        return "the name localhost, by which chromedriver reaches the browser, has no address here"
+    return None
 
 
 class Browser:
