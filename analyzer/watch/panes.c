@@ -12,6 +12,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* The report is made for such pages; in a narrower terminal Left and Right move it. */
+enum { WIDTH_LEAST = VT_TEXT_WIDTH, WIDEST = VT_TEXT_WIDEST };
+
 static const char help[] =
     "KEYS\n"
     "  Up Down j k PgUp PgDn Home End   select a line; scroll here (Left and Right, too)\n"
@@ -141,10 +144,13 @@ static void add_owners(const struct vt_watch_process *w, struct vt_string *s) {
                          VT_NUMBER(shot->unowned_count - shot->runtime_count), "");
 }
 
-static void add_report(const struct vt_watch_process *w, struct vt_string *s) {
+static void add_report(const struct vt_watch_process *w, int columns, struct vt_string *s) {
     char *text = NULL;
     size_t length;
-    struct vt_format_options options = {.top = 0};
+    struct vt_format_options options = {.blocks = vt_screen_is_wide(),
+                                        .width = columns < WIDTH_LEAST ? WIDTH_LEAST
+                                                 : columns > WIDEST    ? WIDEST
+                                                                       : (unsigned)columns};
     FILE *out = open_memstream(&text, &length);
     if (!out)
         return;
@@ -155,10 +161,11 @@ static void add_report(const struct vt_watch_process *w, struct vt_string *s) {
 }
 
 /* The text of a pane that shows the same stays; the list of keys never changes. */
-static void make_text(struct vt_view *v, const struct vt_watch_process *w) {
+static void make_text(struct vt_view *v, const struct vt_watch_process *w, int columns) {
     struct vt_string s = {0};
     uint64_t serial = w && v->pane != VT_PANE_HELP ? w->serial : 0;
-    if (v->text && v->text_as == v->pane && v->text_of == serial && v->text_key == v->key)
+    if (v->text && v->text_as == v->pane && v->text_of == serial && v->text_key == v->key &&
+        v->text_columns == columns)
         return;
     switch (v->pane) {
     case VT_PANE_STACK:
@@ -168,7 +175,7 @@ static void make_text(struct vt_view *v, const struct vt_watch_process *w) {
         add_owners(w, &s);
         break;
     case VT_PANE_REPORT:
-        add_report(w, &s);
+        add_report(w, columns, &s);
         break;
     default:
         vt_string_add(&s, help);
@@ -178,6 +185,7 @@ static void make_text(struct vt_view *v, const struct vt_watch_process *w) {
     v->text_as = v->pane;
     v->text_of = serial;
     v->text_key = v->key;
+    v->text_columns = columns;
     v->line_count = 0;
     for (const char *at = v->text; *at; at++)
         v->line_count += *at == '\n';
@@ -196,8 +204,8 @@ static enum vt_screen_style style_of(const char *line) {
 
 void vt_panes_draw(struct vt_view *v, const struct vt_watch_process *w, int y, int end) {
     int rows, columns, line = 0;
-    make_text(v, w);
     vt_screen_size(&rows, &columns);
+    make_text(v, w, columns);
     v->page = end > y ? end - y : 1;
     if (v->scroll > v->line_count - v->page)
         v->scroll = v->line_count - v->page;

@@ -47,10 +47,10 @@ static void put_device(const struct vt_watch_process *w, const struct vt_watch_d
     vt_strips_course(s, w->now, BAR, &course);
     fputs("\n  [", out);
     for (unsigned i = 0; i < BAR; i++)
-        fputc(
-            levels[course.highest ? (course.live[i] * 9 + course.highest - 1) / course.highest : 0],
-            out);
-    fprintf(out, "]\n  live, the last %s; up to %s\n", VT_DURATION(course.span),
+        fputc(levels[course.highest ? (course.in_use[i] * 9 + course.highest - 1) / course.highest
+                                    : 0],
+              out);
+    fprintf(out, "]\n  in use, the last %s; the top is %s\n", VT_DURATION(course.span),
             VT_BYTES(course.highest));
     vt_strips_free(&course);
     free(rate);

@@ -14,13 +14,16 @@
 #include <sys/stat.h>
 #include <time.h>
 
-#define SECOND      1000000000ull
+#define SECOND        1000000000ull
 /* What lines held is kept every two seconds, for somewhat more than a minute. */
-#define PAST_EVERY  (2 * SECOND)
-#define PASTS       34
-#define LOOK_EVERY  SECOND /* for new logs */
-#define COURSE_MOST 4096u
-#define RATE_LEAST  (SECOND / 5) /* too short a time to speak of a rate */
+#define PAST_EVERY    (2 * SECOND)
+#define PASTS         34
+#define LOOK_EVERY    SECOND /* for new logs */
+#define COURSE_MOST   8192u
+/* Up to so many events, the log is read once more for a course that has all peaks. */
+#define COURSE_EVENTS 1000000u
+#define COURSE_FINE   (2 * SECOND) /* slots that are longer say less than what was seen */
+#define RATE_LEAST    (SECOND / 5) /* too short a time to speak of a rate */
 
 /* What a process held at a time. */
 struct held {
@@ -36,6 +39,7 @@ struct course {
     unsigned ordinal;
     struct vt_watch_point *points;
     uint32_t count, room;
+    uint64_t seen; /* when the first refresh was: what is before is from the log */
 };
 
 /* A log that is followed. */
@@ -204,20 +208,49 @@ static void add_point(struct course *c, uint64_t at, uint64_t live, uint64_t in_
     c->points[c->count++] = (struct vt_watch_point){at, live, in_use};
 }
 
-/* Adds what is live now, and the peak if it was since the last time: no peak is left out. */
+/* Puts the model's course in place of what was seen, or of what was before that. */
+static void take_timeline(struct course *c, const struct vt_course *from) {
+    uint64_t slot = from->slot_count ? (from->end - from->begin) / from->slot_count : 0;
+    uint64_t until = slot <= COURSE_FINE ? UINT64_MAX : c->seen;
+    uint32_t kept = 0;
+    while (kept < c->count && c->points[kept].at < until)
+        kept++;
+    struct course old = *c;
+    *c = (struct course){.ordinal = old.ordinal, .seen = old.seen};
+    add_point(c, 0, 0, 0);
+    for (uint32_t i = 0; i < from->slot_count && from->at[i] < until; i++) {
+        uint64_t idle = 0;
+        for (uint32_t k = 0; k < from->band_count; k++)
+            if (from->bands[k].kind == VT_BAND_IDLE)
+                idle += from->bands[k].bytes[i];
+        add_point(c, from->at[i], from->live_bytes[i],
+                  idle < from->live_bytes[i] ? from->live_bytes[i] - idle : 0);
+    }
+    for (uint32_t i = kept; i < old.count; i++)
+        add_point(c, old.points[i].at, old.points[i].live, old.points[i].in_use);
+    free(old.points);
+}
+
+static struct course *course_of(struct follow *f, unsigned ordinal, uint64_t now) {
+    for (uint32_t i = 0; i < f->course_count; i++)
+        if (f->courses[i].ordinal == ordinal)
+            return &f->courses[i];
+    VT_GROW(f->courses, f->course_count, f->course_room);
+    struct course *c = &f->courses[f->course_count++];
+    *c = (struct course){.ordinal = ordinal, .seen = now};
+    add_point(c, 0, 0, 0);
+    return c;
+}
+
+/* Adds what is live now; without a course of the model, the peak if it was since the last time. */
 static void take_course(struct follow *f, struct vt_watch_process *w, uint32_t index) {
     const struct vt_device *d = &w->process->devices[index];
-    struct course *c = NULL;
-    for (uint32_t i = 0; i < f->course_count; i++)
-        if (f->courses[i].ordinal == d->ordinal)
-            c = &f->courses[i];
-    if (!c) {
-        VT_GROW(f->courses, f->course_count, f->course_room);
-        c = &f->courses[f->course_count++];
-        *c = (struct course){.ordinal = d->ordinal};
-        add_point(c, 0, 0, 0);
-    }
-    if (d->peak_at != VT_UNKNOWN && d->peak_at < w->now)
+    const struct vt_timeline *timeline = w->process->timeline;
+    struct course *c = course_of(f, d->ordinal, w->now);
+    for (uint32_t i = 0; timeline && i < timeline->course_count; i++)
+        if (timeline->courses[i].device == d->ordinal)
+            take_timeline(c, &timeline->courses[i]);
+    if (!timeline && d->peak_at != VT_UNKNOWN && d->peak_at < w->now)
         add_point(c, d->peak_at, d->peak_bytes, d->has_blocks ? VT_UNKNOWN : d->peak_bytes);
     add_point(c, w->now, d->live_bytes, w->devices[index].in_use);
     w->devices[index].course = vt_alloc(c->count, sizeof *c->points);
@@ -265,8 +298,11 @@ static struct vt_watch_process *refresh(struct vt_sampler *s, struct follow *f) 
     if (!error && is_unchanged(f, &st))
         return vt_frame_keep(f->last);
     bool there = !error;
+    struct vt_model_options options = s->options;
+    if (!f->last || f->last->process->events <= COURSE_EVENTS)
+        options.timeline = VT_TIMELINE_COURSES;
     if (there)
-        error = s->builder->build(&log, 1, &s->options, &model, &message);
+        error = s->builder->build(&log, 1, &options, &model, &message);
     if (error) {
         struct vt_watch_process *w =
             f->last ? vt_frame_keep(f->last)

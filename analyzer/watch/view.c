@@ -10,14 +10,15 @@
 #include "screen.h"
 #include "watch_words.h"
 
+#include "vramtrace/log_format.h"
+
 #include <stdlib.h>
 #include <string.h>
 
-/* Sizes of the terminal from which on there is room for more. */
-enum { ROWS_FULL = 16, ROWS_LEGEND = 18, ROWS_TALL = 30, ROWS_HIGH = 45 };
+/* Widths of the terminal from which on there is room for more. */
 enum { COLUMNS_BLOCKS = 50, COLUMNS_SHARE = 64, COLUMNS_HINT = 120 };
 #define STATUS_STAYS 12000000000ull /* ns: longer than an answer is waited for */
-enum { HELD = 10, SHARE = 6, BLOCKS = 10, RATE = 14, HINT = 46 };
+enum { HELD = 10, SHARE = 6, BLOCKS = 10, RATE = 14, GPU = 5, HINT = 52 };
 
 void vt_view_free(struct vt_view *v) {
     free(v->order);
@@ -94,10 +95,15 @@ static void draw_listed(const struct vt_watch_process *w, uint32_t index, bool s
         live += w->process->devices[i].live_bytes;
         rate += w->devices[i].rate;
     }
-    char *state = vt_watch_words_state(w), *who = vt_watch_words_who(w);
+    char *state = vt_watch_words_state(w);
+    char *who = w->process && w->process->rank >= 0
+                    ? vt_formatted("pid %u  rank %d", w->pid, w->process->rank)
+                    : (w->pid ? vt_formatted("pid %u", w->pid) : vt_strdup(""));
     char *speed = vt_watch_words_rate(rate);
-    char *right = vt_formatted("%s%s%s%s  %s", w->process ? VT_BYTES(live) : "",
-                               speed[0] ? "  " : "", speed, speed[0] ? "/s" : "", state);
+    bool narrow = columns < COLUMNS_SHARE;
+    char *right = vt_formatted("%s%s%s%s%s%s", w->process ? VT_BYTES(live) : "",
+                               speed[0] ? "  " : "", speed, speed[0] ? "/s" : "",
+                               narrow && w->process ? "" : "  ", narrow && w->process ? "" : state);
     int length = (int)vt_frame_text_columns(right);
     vt_screen_blank(y, 0, columns, style);
     int x = vt_screen_format(y, 0, columns, style, " %u  %s  ", index + 1, who);
@@ -127,124 +133,6 @@ static int draw_processes(const struct vt_view *v, const struct vt_watch_frame *
     return y;
 }
 
-/* --- devices --- */
-
-static void draw_bar(const struct vt_watch_device *s, int y, int x, int width) {
-    unsigned widths[VT_STRIPS];
-    if (width < 3)
-        return;
-    vt_screen_put(y, x, 1, VT_SCREEN_DIM, "[");
-    vt_strips_bar(s, (unsigned)width - 2, widths);
-    int at = x + 1;
-    for (unsigned i = 0; i < VT_STRIPS; i++) {
-        vt_screen_strip(y, at, (int)widths[i], i);
-        at += (int)widths[i];
-    }
-    vt_screen_put(y, x + width - 1, 1, VT_SCREEN_DIM, "]");
-}
-
-static int draw_compact(const struct vt_watch_device *s, int y, int columns) {
-    const struct vt_device *d = s->device;
-    char *right = d->total_bytes == VT_UNKNOWN
-                      ? vt_formatted("%s", VT_BYTES(d->live_bytes))
-                      : vt_formatted("%s/%s", VT_BYTES(d->live_bytes), VT_BYTES(d->total_bytes));
-    int length = (int)strlen(right);
-    int x = vt_screen_format(y, 0, columns, VT_SCREEN_HEAD, "GPU %u ", d->ordinal);
-    draw_bar(s, y, x, columns - x - length - 1);
-    vt_screen_put(y, columns - length, length, VT_SCREEN_NORMAL, right);
-    free(right);
-    return y + 1;
-}
-
-static void draw_headline(const struct vt_watch_device *s, int y, int columns) {
-    const struct vt_device *d = s->device;
-    struct vt_string right = {0};
-    char *rate = vt_watch_words_rate(s->rate);
-    vt_string_add(&right, VT_BYTES(d->live_bytes));
-    if (d->total_bytes != VT_UNKNOWN)
-        vt_string_format(&right, " of %s, %.0f %%", VT_BYTES(d->total_bytes),
-                         100.0 * (double)d->live_bytes / (double)d->total_bytes);
-    vt_string_format(&right, "   peak %s", VT_BYTES(d->peak_bytes));
-    if (rate[0])
-        vt_string_format(&right, "   %s/s", rate);
-    int length = (int)right.length;
-    int x = vt_screen_format(y, 0, columns, VT_SCREEN_HEAD, "GPU %u  ", d->ordinal);
-    if (d->name)
-        vt_screen_put(y, x, columns - x - length - 1, VT_SCREEN_NORMAL, d->name);
-    vt_screen_put(y, columns - length, length, VT_SCREEN_NORMAL, right.text);
-    vt_string_free(&right);
-    free(rate);
-}
-
-static void draw_legend(const struct vt_watch_device *s, int y, int columns) {
-    int x = 1;
-    for (unsigned i = 0; i < VT_STRIPS; i++) {
-        char *text =
-            vt_formatted(" %s %s   ", vt_strip_looks[i].name, VT_BYTES(vt_strip_bytes(s, i)));
-        bool known = vt_strip_bytes(s, i) || i == VT_STRIP_IN_USE;
-        if (known && x + 1 + (int)strlen(text) - 3 <= columns) {
-            vt_screen_strip(y, x, 1, i);
-            x += 1 + vt_screen_put(y, x + 1, columns - x, VT_SCREEN_NORMAL, text);
-        }
-        free(text);
-    }
-}
-
-/* Eighths of a cell's height, at least one of what is there. */
-static uint64_t eighths_of(uint64_t bytes, uint64_t highest, int height) {
-    uint64_t eighths = (uint64_t)((double)bytes * height * 8 / (double)highest + 0.5);
-    return eighths + (bytes && !eighths);
-}
-
-/* What is in use, and what caching allocators keep above it. */
-static void draw_course(const struct vt_watch_process *w, const struct vt_watch_device *s, int y,
-                        int height, int columns) {
-    int width = columns - 2;
-    struct vt_strip_course course;
-    vt_strips_course(s, w->now, (unsigned)width, &course);
-    for (int i = 0; i < width && course.highest; i++) {
-        uint64_t live = eighths_of(course.live[i], course.highest, height);
-        uint64_t in_use = eighths_of(course.in_use[i], course.highest, height);
-        for (int row = 0; row < height; row++) {
-            uint64_t below = (uint64_t)(height - 1 - row) * 8;
-            uint64_t here = live > below ? live - below : 0;
-            vt_screen_level(y + row, 1 + i, here > 8 ? 8 : (unsigned)here, in_use > below);
-        }
-    }
-    if (height > 1)
-        vt_screen_format(y, 1, width, VT_SCREEN_DIM, " last %s, up to %s ",
-                         VT_DURATION(course.span), VT_BYTES(course.highest));
-    vt_strips_free(&course);
-}
-
-static int draw_devices(const struct vt_watch_process *w, int y, int rows, int columns) {
-    uint32_t count = w->process->device_count;
-    int course = rows >= ROWS_HIGH ? 5 : rows >= ROWS_TALL ? 3 : 2;
-    bool compact = rows < ROWS_FULL || (int)count * 3 > rows / 3;
-    if (count > 1)
-        course = course > 2 && (int)count * 6 < rows / 2 ? 2 : (int)count * 5 < rows / 2;
-    for (uint32_t i = 0; i < count; i++) {
-        const struct vt_watch_device *s = &w->devices[i];
-        if (y >= rows / 2 + (count == 1) && i + 1 < count) {
-            vt_screen_format(y++, 0, columns, VT_SCREEN_DIM, "and %u more GPUs", count - i);
-            break;
-        }
-        if (compact) {
-            y = draw_compact(s, y, columns);
-            continue;
-        }
-        draw_headline(s, y++, columns);
-        draw_bar(s, y++, 0, columns);
-        if (rows >= ROWS_LEGEND)
-            draw_legend(s, y++, columns);
-        if (course && rows >= ROWS_LEGEND + 2) {
-            draw_course(w, s, y, course, columns);
-            y += course;
-        }
-    }
-    return y;
-}
-
 /* --- what is to be known --- */
 
 /* Draws a row and frees the text; NULL: nothing. */
@@ -260,7 +148,8 @@ static int draw_row(int y, int columns, enum vt_screen_style style, const char *
 static int draw_alerts(const struct vt_watch_process *w, int y, int rows, int columns) {
     const struct vt_process *p = w->process;
     uint32_t ooms = rows < ROWS_FULL ? 1 : rows < ROWS_TALL ? 2 : 4;
-    y = draw_row(y, columns, VT_SCREEN_HEAD, "phase", vt_watch_words_phases(w));
+    if (!p->oom_count || rows >= ROWS_FULL)
+        y = draw_row(y, columns, VT_SCREEN_HEAD, "phase", vt_watch_words_phases(w));
     for (uint32_t i = 0; i < p->oom_count && i < ooms; i++) {
         const struct vt_oom *oom = &p->ooms[p->oom_count - 1 - i];
         y = draw_row(y, columns, VT_SCREEN_BAD, "OUT OF MEMORY", vt_watch_words_oom(oom));
@@ -331,7 +220,12 @@ static void make_order(struct vt_view *v, const struct vt_watch_process *w) {
     v->selected = !v->key || !v->order_count ? 0 : at < v->order_count ? at : v->order_count - 1;
 }
 
-static void draw_table_head(const struct vt_view *v, int y, int columns) {
+static bool has_device_column(const struct vt_watch_process *w, int columns) {
+    return w->process->device_count > 1 && columns >= COLUMNS_SHARE;
+}
+
+static void draw_table_head(const struct vt_view *v, const struct vt_watch_process *w, int y,
+                            int columns) {
     static const char *const names[VT_SORTS] = {"HELD", "BLOCKS", "PER SECOND", "ALLOCATED AT"};
     const char *mark = vt_screen_is_wide() ? (v->inverted ? "▲" : "▼") : (v->inverted ? "^" : "v");
     char *heads[VT_SORTS];
@@ -352,6 +246,10 @@ static void draw_table_head(const struct vt_view *v, int y, int columns) {
     }
     vt_screen_put(y, x + RIGHT(heads[2], RATE), RATE, VT_SCREEN_SELECTED, heads[2]);
     x += RATE + 2;
+    if (has_device_column(w, columns)) {
+        vt_screen_put(y, x, GPU, VT_SCREEN_SELECTED, "GPU");
+        x += GPU;
+    }
     vt_screen_put(y, x, columns - x, VT_SCREEN_SELECTED, heads[3]);
     if (columns >= COLUMNS_HINT)
         vt_screen_put(y, columns - HINT, HINT, VT_SCREEN_SELECTED, "VERDICT SO FAR");
@@ -380,6 +278,11 @@ static void draw_line(const struct vt_watch_process *w, const struct vt_watch_li
     vt_screen_format(y, x, RATE, style, "%*s%s", rate[0] ? RATE - 2 : RATE, rate,
                      rate[0] ? "/s" : "");
     x += RATE + 2;
+    if (has_device_column(w, columns)) {
+        if (line->site->device < VT_DEVICE_HOST)
+            vt_screen_format(y, x, GPU, style, "%3u", line->site->device);
+        x += GPU;
+    }
     int room = columns - x - (columns >= COLUMNS_HINT ? HINT + 1 : 0);
     char *place = vt_watch_words_place(w, line, room > 4 ? (unsigned)room : 4);
     vt_screen_put(y, x, room, style, place);
@@ -396,7 +299,7 @@ static int draw_selected(const struct vt_view *v, const struct vt_watch_process 
     bool any = false;
     for (uint32_t i = 0; i < v->order_count && !any; i++)
         any = w->lines[v->order[i]].leak != NULL;
-    if (!any || columns >= COLUMNS_HINT)
+    if (!any || columns >= COLUMNS_HINT || end < ROWS_FULL)
         return end;
     const struct vt_watch_line *line = &w->lines[v->order[v->selected]];
     char *hint = vt_watch_words_hint(w, line);
@@ -413,7 +316,7 @@ static void draw_lines(struct vt_view *v, const struct vt_watch_process *w, int 
     make_order(v, w);
     if (y >= end)
         return;
-    draw_table_head(v, y++, columns);
+    draw_table_head(v, w, y++, columns);
     if (!v->order_count) {
         vt_screen_format(y, 1, columns - 1, VT_SCREEN_DIM,
                          v->filter[0] ? "no line has '%s'" : "no device memory is held%s",
@@ -480,7 +383,7 @@ void vt_view_draw(struct vt_view *v, const struct vt_watch_frame *frame) {
     if (v->pane == VT_PANE_HELP || (v->pane != VT_PANE_LINES && w && w->process)) {
         vt_panes_draw(v, w, y, rows - 1);
     } else if (w && w->process) {
-        y = draw_devices(w, y, rows, columns);
+        y = vt_view_devices_draw(w, y, rows, columns);
         y = draw_alerts(w, y, rows, columns);
         draw_lines(v, w, y, rows - 1, columns);
     } else if (w && w->message) {

@@ -29,9 +29,10 @@ struct vt_view {
     int page;               /* rows of the list, or of the pane */
 
     enum vt_pane pane;
-    char *text;           /* of the pane */
-    uint64_t text_of;     /* the process that it was made of */
-    uint64_t text_key;    /* of the line */
+    char *text;        /* of the pane */
+    uint64_t text_of;  /* the process that it was made of */
+    uint64_t text_key; /* of the line */
+    int text_columns;
     enum vt_pane text_as; /* the pane it was made for */
     int line_count;       /* of the text */
     int scroll, shift;    /* its first line and column that are shown */
@@ -55,6 +56,15 @@ struct vt_watch_process *vt_view_process(const struct vt_view *view,
 void vt_view_follow(struct vt_view *view, const struct vt_watch_frame *frame);
 
 void vt_view_draw(struct vt_view *view, const struct vt_watch_frame *frame);
+
+/* Heights of the terminal from which on there is room for more. */
+enum { ROWS_FULL = 16, ROWS_LEGEND = 18, ROWS_TALL = 30, ROWS_HIGH = 45 };
+
+/* --- view_devices.c --- */
+
+/* Draws the devices from row `y` on, at most to the middle of the screen. Returns the row after
+ * them. */
+int vt_view_devices_draw(const struct vt_watch_process *w, int y, int rows, int columns);
 
 /* --- panes.c --- */
 
