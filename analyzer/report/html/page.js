@@ -92,6 +92,7 @@
             const at = tabs.findIndex(tab => tab.button === event.target);
             if (!step || at < 0)
                 return;
+            event.preventDefault();
             const next = tabs[(at + step + tabs.length) % tabs.length];
             vt.open(next.part.id);
             next.button.focus();
@@ -189,7 +190,7 @@
     }
 
     document.addEventListener("keydown", function (event) {
-        if (event.ctrlKey || event.metaKey || event.altKey || /^(INPUT|SELECT|TEXTAREA)$/.test(event.target.tagName))
+        if (event.defaultPrevented || event.ctrlKey || event.metaKey || event.altKey || /^(INPUT|SELECT|TEXTAREA)$/.test(event.target.tagName))
             return;
         if (event.key === "?")
             help();
