@@ -13,7 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { NAME_WIDTH = 100, OWNERS_MOST = 20, PID_FREE = 1 << 22 /* above every Linux's */ };
+enum { NAME_WIDTH = 60, OWNERS_MOST = 20, PID_FREE = 1 << 22 /* above every Linux's */ };
 
 struct writer {
     struct vt_perfetto w;
@@ -105,6 +105,16 @@ static void bands(struct writer *w, const struct vt_course *c, uint64_t group, u
         free(name);
         free(says);
     }
+}
+
+/* A device that a process saw and did not use says nothing. */
+static bool is_empty(const struct vt_course *c) {
+    uint64_t seen = 0;
+    for (uint32_t i = 0; i < c->slot_count; i++) {
+        seen |= c->live_bytes[i];
+        seen |= c->own_bytes && c->own_bytes[i] != VT_UNKNOWN ? c->own_bytes[i] : 0;
+    }
+    return !seen;
 }
 
 static void course(struct writer *w, const struct vt_course *c) {
@@ -312,7 +322,8 @@ static void process(struct writer *w, const struct vt_process *p) {
     free(label);
     ooms(w);
     for (uint32_t i = 0; p->timeline && i < p->timeline->course_count; i++)
-        course(w, &p->timeline->courses[i]);
+        if (!is_empty(&p->timeline->courses[i]))
+            course(w, &p->timeline->courses[i]);
     leaks(w);
     snapshots(w);
     phases(w);

@@ -326,8 +326,8 @@ static void begin_process(struct writer *w, const struct vt_process *p) {
     memset(w->notes, 0xff, p->site_count * sizeof *w->notes);
 }
 
-/* One process's devices have the numbers that it knows them by; of several processes they are counted
- * through. */
+/* One process's devices have the numbers that it knows them by; of several processes those that were
+ * used are counted through. */
 static struct trace *make_traces(const struct vt_model *model, uint32_t *count) {
     struct trace *traces = NULL;
     uint32_t room = 0, next = 0;
@@ -343,6 +343,10 @@ static struct trace *make_traces(const struct vt_model *model, uint32_t *count) 
                 t->index = d->ordinal;
             next = t->index + 1;
             vt_pytorch_make(p, d->ordinal, &t->made);
+            if (model->process_count > 1 && !t->made.segment_count && !t->made.change_count) {
+                vt_pytorch_free(&t->made);
+                next = traces[--*count].index;
+            }
         }
     }
     return traces;

@@ -53,6 +53,21 @@ def blocks(log="blocks.vtl"):
     return log
 
 
+# A process that uses one GPU, and only asks about another one.
+ASKED_ONLY = """
+import ctypes
+cuda = ctypes.CDLL("libcuda.so.1")
+context, p, name = ctypes.c_void_p(), ctypes.c_void_p(), ctypes.create_string_buffer(64)
+assert not cuda.cuInit(0) and not cuda.cuDeviceGetName(name, 64, 1) and not cuda.cuCtxCreate_v2(ctypes.byref(context), 0, 0)
+assert not cuda.cuMemAlloc_v2(ctypes.byref(p), ctypes.c_size_t(4096))
+"""
+
+
+def asked_only(log="asked.vtl"):
+    lib.traced([lib.PYTHON, "-c", ASKED_ONLY], log=log, VRAMTRACE_SIM_DEVICES=2)
+    return log
+
+
 def export(kind, *logs, value=None, options=(), status=0):
     """The path of the file written."""
     path = f"{os.path.basename(logs[0])}.{value}.{kind}"
