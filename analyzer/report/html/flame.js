@@ -108,7 +108,9 @@
             const any = (memory, value) => page.sites.some(site => row(MEMORY, memory)[2](site) && value(site) > 0);
             if (!any("use", site => site.allocated)) this.state.memory = "host";
             const first = VALUES.find(([, , value]) => any(this.state.memory, value));
-            if (first) this.state.value = first[0];
+            if (first)
+                this.state.value =
+                    page.ooms.length && any(this.state.memory, site => site.at_peak) ? "peak" : first[0];
             this.makeControls(panel);
             this.makeArea(panel);
             this.rebuild();

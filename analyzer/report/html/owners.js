@@ -11,6 +11,14 @@
         HEAD = 17; // pixels: of the map, of a group's title
     const LEAST = 2; // pixels; narrower areas are left to the background
     const ROLES = ["parameters", "gradients", "optimizer", "activations", "buffers", "batch", "other"];
+    const ROOTS = {
+        exception: "an exception",
+        global: "a global",
+        thread_local: "a thread's data",
+        native_stack: "a native stack",
+        interpreter: "the interpreter",
+        cycle: "a reference cycle",
+    };
     const HINT = "An area leads to the lines that allocated it; a title zooms into its group.";
     const UNOWNED = "unowned",
         RUNTIME = "runtime",
@@ -21,17 +29,25 @@
         [SMALLER]: "smaller owners, not listed",
     };
 
-    // A path's steps that make up the name; what follows them are the types of the objects at its end.
+    // Where an owner belongs, and the steps of its path that make up its name: what comes before them is the way to
+    // the place, what follows are the types of the objects at its end.
     function stepsOf(owner) {
-        const steps = [];
+        const path = owner.path || [],
+            steps = [];
         let text = "";
-        for (const step of owner.path || []) {
+        for (const step of path.slice(
+            Math.max(
+                0,
+                path.findIndex(first => owner.name.startsWith(first))
+            )
+        )) {
             if (!owner.name.startsWith(text + step)) break;
             text += step;
             steps.push(step);
         }
-        if (text !== owner.name) steps.push(steps.length ? owner.name.slice(text.length) : owner.name);
-        return steps;
+        const rest = owner.name.slice(text.length); // " (local of main())"
+        const place = owner.place || ROOTS[owner.root] || "somewhere";
+        return steps.length ? [place + rest, ...steps] : [place, owner.name];
     }
 
     // {name, children} or {name, owner, value, kind}; a group with one child becomes one with it.
@@ -47,8 +63,7 @@
         };
         snapshot.owners.forEach((owner, index) => {
             if (owner.bytes <= 0) return;
-            let at = group(top, owner.place || owner.root || "somewhere");
-            for (const step of stepsOf(owner)) at = group(at, step);
+            const at = stepsOf(owner).reduce(group, top);
             at.children.push({
                 name: "",
                 owner,
@@ -105,7 +120,7 @@
             this.map.addEventListener("mousemove", event => this.tip(event));
             this.map.addEventListener("mouseleave", () => vt.tooltip(null, []));
             this.map.addEventListener("keydown", event => this.key(event));
-            this.choose(this.snapshots.length - 1);
+            this.choose(this.first);
         }
 
         absence() {
@@ -125,10 +140,15 @@
         }
 
         makeControls(panel) {
-            const rows = this.snapshots.map((snapshot, index) => [
-                index,
-                `${snapshot.moment || snapshot.why}, ${vt.duration(snapshot.at)}${snapshot.complete ? "" : " (incomplete)"}`,
-            ]);
+            const rows = this.snapshots.map((one, index) => {
+                const moment = one.moment || one.why;
+                const text = /\d/.test(moment) ? moment : `${moment}, ${vt.duration(one.at)}`;
+                return [index, one.complete ? text : text + " (incomplete)"];
+            });
+            // At first, what was held when memory ran out; else the last snapshot that has an owner.
+            const ran = this.page.ooms.length ? this.snapshots.map(one => one.why).lastIndexOf("oom") : -1;
+            const last = this.snapshots.map(one => one.owners.length > 0).lastIndexOf(true);
+            this.first = ran >= 0 ? ran : Math.max(last, 0);
             this.back = vt.el(
                 "button",
                 { type: "button", class: "owners-back", onclick: () => this.zoomTo(null) },
@@ -136,7 +156,7 @@
             );
             this.crumb = vt.el("span", { class: "dim" });
             this.legend = vt.el("div", { class: "legend" });
-            const picker = vt.picker("snapshot", rows, rows.length - 1, index => this.choose(index), {
+            const picker = vt.picker("snapshot", rows, this.first, index => this.choose(index), {
                 class: "owners-snapshot",
             });
             panel.append(vt.el("div", { class: "tools" }, picker, this.back, this.crumb), this.legend);
