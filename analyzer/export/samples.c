@@ -148,8 +148,11 @@ void vt_samples_stack(const struct vt_samples *samples, const struct vt_sample *
         push(stack, vt_strdup("[no call stack]"), NULL);
     else if (calls->cut)
         push(stack, vt_strdup("[outer frames cut]"), NULL);
+    bool only_interpreter = true;
+    for (uint32_t i = 0; calls && i < calls->count; i++)
+        only_interpreter = only_interpreter && calls->frames[i].interpreter;
     for (uint32_t i = calls ? calls->count : 0; i-- > 0;)
-        if (native || !calls->frames[i].interpreter)
+        if (native || only_interpreter || !calls->frames[i].interpreter)
             push(stack, frame_name(&calls->frames[i]), &calls->frames[i]);
 }
 
