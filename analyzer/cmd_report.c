@@ -190,6 +190,7 @@ int vt_cmd_report(int argc, char **argv) {
     if (!status) {
         o.input.model.timeline = o.writer->timeline;
         o.format.colour = !o.input.output && vt_wants_colour(1);
+        o.format.pictures = !vt_fmt_html_missing();
         o.format.blocks = vt_terminal_utf8();
         o.format.width =
             vt_terminal_columns(o.input.output ? -1 : 1, VT_TEXT_WIDTH, VT_TEXT_WIDEST);

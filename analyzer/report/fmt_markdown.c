@@ -13,7 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { LINES = 100, ENDING = 9, ROWS = 5, LEAKS = 3, PROCESSES = 8, COLUMNS = 76, WIDTH = 160 };
+enum { LINES = 100, ENDING = 10, ROWS = 5, LEAKS = 3, PROCESSES = 8, COLUMNS = 76, WIDTH = 160 };
 
 /* A report that grows by whole sections. */
 struct page {

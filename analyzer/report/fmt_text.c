@@ -133,20 +133,29 @@ static void apart(const struct vt_text *t, const char *heading, const struct vt_
 
 /* --- what to do next --- */
 
+/* Whether a hint fits beside a command that ends at this column. */
+static bool fits_beside(const struct vt_text *t, unsigned column, const struct vt_words_row *row) {
+    return 6 + column + 2 + strlen(row->label) <= t->width;
+}
+
 static void next(const struct vt_text *t) {
     struct vt_words words = {0};
+    unsigned column = 45; /* where the hints stand */
     vt_words_next(t, &words);
+    for (uint32_t i = 0; i < words.count; i++) {
+        unsigned columns = vt_frame_text_columns(words.rows[i].text);
+        if (columns > column && fits_beside(t, columns, &words.rows[i]))
+            column = columns;
+    }
     fputc('\n', t->out);
     for (uint32_t i = 0; i < words.count; i++) {
         const struct vt_words_row *row = &words.rows[i];
         unsigned columns = vt_frame_text_columns(row->text);
-        unsigned gap_columns = columns < 47 ? 47 - columns : 2;
-        bool fits = 6 + columns + gap_columns + strlen(row->label) <= t->width;
         fprintf(t->out, "%s%s%s  %s", vt_text_style(t, VT_STYLE_HEAD), i ? "    " : "NEXT",
                 vt_text_style(t, VT_STYLE_NONE), row->text);
-        if (fits)
-            fprintf(t->out, "%*s%s%s%s", (int)gap_columns, "", vt_text_style(t, VT_STYLE_DIM),
-                    row->label, vt_text_style(t, VT_STYLE_NONE));
+        if (columns <= column && fits_beside(t, column, row))
+            fprintf(t->out, "%*s%s%s%s", (int)(column - columns + 2), "",
+                    vt_text_style(t, VT_STYLE_DIM), row->label, vt_text_style(t, VT_STYLE_NONE));
         fputc('\n', t->out);
     }
     vt_words_free(&words);

@@ -21,6 +21,7 @@ struct vt_format_options {
     bool blocks;         /* text: the reader's terminal shows UTF-8's block characters */
     unsigned width;      /* text: columns of the page; 0: VT_TEXT_WIDTH */
     const char *heading; /* text: the first line; NULL: none */
+    bool pictures;       /* this build writes html, so hints name it */
     bool found;          /* the user did not name the log, so hints need not */
 };
 

@@ -25,7 +25,7 @@ static void print_path(const struct vt_text *t, const struct vt_leak *leak, uint
     unsigned width = t->width - LABEL - 11 - t->digits - 2 - (caller ? 5 : 0);
     char *frame_text =
         caller ? vt_frame_text(p, caller, width) : vt_stack_text(p, site->stack, width, false);
-    int pad = (int)width - (int)vt_frame_text_columns(frame_text);
+    int pad = (int)(width - (t->width - VT_TEXT_WIDTH)) - (int)vt_frame_text_columns(frame_text);
     fprintf(t->out, "  %-*s%9s  %s%s%*s  %.*s\n", LABEL - 2, i ? "" : "sites",
             VT_BYTES(vt_amount_of_site(site, leak).bytes), caller ? "from " : "", frame_text,
             pad > 0 ? pad : 0, "", (int)t->digits, site->name);
@@ -122,7 +122,8 @@ static void print_lines(const struct vt_text *t, const struct vt_leak *leak) {
         if (vt_map_get(&lines, vt_site_line_key(site)) != i)
             continue;
         char *frame_text = vt_stack_text(p, site->stack, width, false);
-        int pad = (int)width - (int)vt_frame_text_columns(frame_text);
+        int pad =
+            (int)(width - (t->width - VT_TEXT_WIDTH)) - (int)vt_frame_text_columns(frame_text);
         fprintf(t->out, "  %9s  %s%*s  %.*s\n", VT_BYTES(bytes[i]), frame_text, pad > 0 ? pad : 0,
                 "", (int)t->digits, site->name);
         free(frame_text);

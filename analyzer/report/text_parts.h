@@ -15,6 +15,7 @@ enum vt_rows_what {
     VT_ROWS_MANAGED, /* managed memory live at the end */
     VT_ROWS_PINNED,  /* pinned host memory live at the end */
     VT_ROWS_PEAK,    /* what a device held at its peak */
+    VT_ROWS_OOM,     /* what a device held when memory ran out (vt_process_oom) */
     VT_ROWS_LATE,    /* device memory held at the process's last allocation, all devices */
 };
 

@@ -74,12 +74,15 @@ static bool belongs(const struct vt_site *site, enum vt_rows_what what, unsigned
         return false; /* list a cache's blocks instead, and no memory of CUDA libraries */
     return what == VT_ROWS_HELD   ? held_count(site) > 0
            : what == VT_ROWS_LATE ? site->held_count > 0
-                                  : site->device == device && site->count_at_peak > 0;
+           : what == VT_ROWS_OOM  ? site->device == device && site->bytes_at_oom != VT_UNKNOWN &&
+                                       site->bytes_at_oom > 0
+                                 : site->device == device && site->count_at_peak > 0;
 }
 
 static uint64_t bytes_of(const struct vt_site *site, enum vt_rows_what what) {
     return what == VT_ROWS_PEAK   ? site->bytes_at_peak
            : what == VT_ROWS_LATE ? site->held_bytes
+           : what == VT_ROWS_OOM  ? site->bytes_at_oom
                                   : site->live_bytes - site->went_bytes;
 }
 

@@ -12,7 +12,7 @@ enum { BYTES = 11 }; /* columns of a holder's size, and of the gap behind it */
 /* "5.11 GiB  train.py:22 in main   3f2a", or an owner. */
 static void print_holder(const struct vt_text *t, const struct vt_words_row *row, unsigned indent) {
     char *head = vt_formatted("  %-*s%9s", (int)indent - 2, row->label, VT_BYTES(row->bytes));
-    unsigned width = t->width - indent - BYTES - t->digits - 2;
+    unsigned width = VT_TEXT_WIDTH - indent - BYTES - t->digits - 2; /* ids stay near */
     unsigned columns = vt_frame_text_columns(row->text);
     if (row->site)
         fprintf(t->out, "%s  %s%*s  %.*s\n", head, row->text,

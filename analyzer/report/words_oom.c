@@ -70,15 +70,46 @@ static void say_callers(const struct vt_text *t, const struct vt_site *site,
                      vt_frame_text(t->process, callers[i], t->width - LABEL - 16));
 }
 
+static void say_sawtooth(const struct vt_site *site, struct vt_words *words) {
+    if (site->sawtooth)
+        vt_words_add(words, VT_WORDS_MORE, "", vt_strdup(site->sawtooth->says));
+}
+
+/* By line, as the device's peak is listed. False: not known of this failure. */
+static bool say_lines(const struct vt_text *t, const struct vt_oom *oom, struct vt_words *words) {
+    struct vt_format_options by_line = {.by = VT_BY_LINE};
+    struct vt_text lines = *t;
+    struct vt_rows rows;
+    if (oom->layer == VT_LAYER_HOST || oom != vt_process_oom(t->process) || !oom->holder_count)
+        return false;
+    lines.options = &by_line;
+    vt_rows_make(&rows, &lines, VT_ROWS_OOM, oom->device);
+    bool known = rows.count && rows.rows[0].bytes >= oom->holder_bytes[0];
+    for (uint32_t i = 0; known && i < rows.count && i < HOLDERS_SHOWN; i++) {
+        const struct vt_row *row = &rows.rows[i];
+        say_site(t, i ? "" : "held by", row->bytes, row->site, words);
+        if (row->sites == 1)
+            say_callers(t, row->site, words);
+        else
+            vt_words_add(
+                words, VT_WORDS_MORE, "",
+                vt_formatted("+%u more call site%s", row->sites - 1, vt_plural(row->sites - 1)));
+        say_sawtooth(row->site, words);
+    }
+    vt_rows_free(&rows);
+    return known;
+}
+
 static void say_holders(const struct vt_text *t, const struct vt_oom *oom, struct vt_words *words) {
+    if (say_lines(t, oom, words))
+        return;
     for (uint32_t i = 0, shown = 0; i < oom->holder_count && shown < HOLDERS_SHOWN; i++) {
         if (oom->holders[i] == VT_NO_SITE)
             continue;
         const struct vt_site *site = &t->process->sites[oom->holders[i]];
         say_site(t, shown++ ? "" : "held by", oom->holder_bytes[i], site, words);
         say_callers(t, site, words);
-        if (site->sawtooth)
-            vt_words_add(words, VT_WORDS_MORE, "", vt_strdup(site->sawtooth->says));
+        say_sawtooth(site, words);
     }
 }
 

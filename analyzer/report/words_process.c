@@ -202,6 +202,9 @@ void vt_words_next(const struct vt_text *t, struct vt_words *words) {
     if (owners && owners->owner_count && !t->options->owners)
         vt_words_add(words, VT_WORDS_TEXT, "what keeps it",
                      vt_formatted("vramtrace report --by owner%s%s", gap, log));
+    if (t->options->pictures)
+        vt_words_add(words, VT_WORDS_TEXT, "the same as pictures",
+                     vt_formatted("vramtrace report --format html -o v.html%s%s", gap, log));
     vt_words_add(words, VT_WORDS_TEXT, "the same for programs",
                  vt_formatted("vramtrace report --format json%s%s", gap, log));
     if (p->leak_count)

@@ -135,6 +135,34 @@ static void late_peak(void **state) {
     maker_free(&m);
 }
 
+/* Who held the memory as it ran out is listed by line, as the peak is, so that the two agree. */
+static void holders_by_line(void **state) {
+    uint64_t frames[][2] = {{vt_frame_python(1, 9), vt_frame_python(1, 20)},
+                            {vt_frame_python(1, 9), vt_frame_python(1, 21)},
+                            {vt_frame_python(1, 30), 0}};
+    (void)state;
+    maker_start(&m);
+    maker_code(&m, 0, 1, 1, "main", "/tmp/train.py");
+    maker_device(&m, 0, 0, 16 << 20, "GPU");
+    for (unsigned i = 0; i < 3; i++) {
+        maker_stack(&m, 0, i + 1, frames[i], i < 2 ? 2 : 1);
+        maker_alloc(&m, 0, 1000 + i, VT_KIND_DEVICE, 2, 0, i + 1, (i + 1) * 0x1000000,
+                    (i < 2 ? 3 : 4) << 20, 0);
+    }
+    maker_fail(&m, 0, 2000, 0, 3, 1 << 25, 2);
+    build(NULL);
+    char *text = write_text((struct vt_format_options){.width = 80});
+    const char *held = strstr(text, "\n  held by   ");
+    assert_non_null(held);
+    assert_non_null(strstr(text, "\n  6.00 MiB   60 %  train.py:9 in main "));
+    assert_memory_equal(held, "\n  held by   6.00 MiB  train.py:9 in main ", 42);
+    assert_non_null(strstr(held, "\n                      +1 more call site\n"
+                                 "            4.00 MiB  train.py:30 in main "));
+    free(text);
+    vt_build_free(&model);
+    maker_free(&m);
+}
+
 /* No line is wider than the page, whatever the names. */
 static void widths(void **state) {
     static const char *const names[] = {"x", "/very/long/", "a b ", "std::map<int, Type>::", "é"};
@@ -166,10 +194,8 @@ static void widths(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(levels),
-        cmocka_unit_test(line),
-        cmocka_unit_test(late_peak),
-        cmocka_unit_test(widths),
+        cmocka_unit_test(levels),          cmocka_unit_test(line),   cmocka_unit_test(late_peak),
+        cmocka_unit_test(holders_by_line), cmocka_unit_test(widths),
     };
     return cmocka_run_group_tests(tests, maker_make_folder, maker_remove_folder);
 }
