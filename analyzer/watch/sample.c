@@ -278,9 +278,13 @@ static uint64_t time_of(const struct vt_process *p) {
 static struct vt_watch_process *nothing(struct follow *f, int error, const struct stat *st,
                                         const char *why) {
     bool missing = error == -ENOENT || (st && st->st_size == 0);
-    char *message = missing ? vt_formatted("%s: no log yet", f->log) : NULL;
-    struct vt_watch_process *w =
-        vt_frame_nothing(missing ? VT_WATCH_WAITING : VT_WATCH_UNREADABLE, message ? message : why);
+    char *message = !missing  ? NULL
+                    : f->last ? vt_formatted("%s: the log is gone", f->log)
+                              : vt_formatted("%s: no log yet", f->log);
+    struct vt_watch_process *w = vt_frame_nothing(!missing  ? VT_WATCH_UNREADABLE
+                                                  : f->last ? VT_WATCH_ENDED
+                                                            : VT_WATCH_WAITING,
+                                                  message ? message : why);
     free(message);
     w->source = vt_strdup(f->source);
     w->log = vt_strdup(f->log);
@@ -288,7 +292,7 @@ static struct vt_watch_process *nothing(struct follow *f, int error, const struc
     return w;
 }
 
-/* A log that was read and is gone, or in pieces, is shown as it was. */
+/* What was read to its end stays, whatever becomes of the file. */
 static struct vt_watch_process *refresh(struct vt_sampler *s, struct follow *f) {
     struct vt_model model;
     struct vt_string message = {0};
@@ -305,9 +309,10 @@ static struct vt_watch_process *refresh(struct vt_sampler *s, struct follow *f) 
         error = s->builder->build(&log, 1, &options, &model, &message);
     if (error) {
         struct vt_watch_process *w =
-            f->last ? vt_frame_keep(f->last)
-                    : nothing(f, error, there ? &st : NULL,
-                              message.length ? message.text : strerror(-error));
+            f->last && f->last->state == VT_WATCH_ENDED
+                ? vt_frame_keep(f->last)
+                : nothing(f, error, there ? &st : NULL,
+                          message.length ? message.text : strerror(-error));
         vt_string_free(&message);
         return w;
     }
