@@ -161,7 +161,8 @@ static void begin_asking(struct live *l, struct vt_view *v, const struct vt_watc
         l->log = vt_strdup(w->log);
         l->asking = true;
         *started = !pthread_create(asker, NULL, ask, l);
-        l->asking = *started;
+        if (!*started)
+            l->asking = false;
     }
     vt_view_say(v, vt_formatted("asking process %u for its owners: it answers when it next "
                                 "allocates or frees",

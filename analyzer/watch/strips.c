@@ -20,23 +20,28 @@ uint64_t vt_strip_bytes(const struct vt_watch_device *d, enum vt_strip part) {
     return bytes[part] == VT_UNKNOWN ? 0 : bytes[part];
 }
 
+static unsigned widest_of(const unsigned widths[VT_STRIPS]) {
+    unsigned widest = 0;
+    for (unsigned i = 0; i < VT_STRIPS; i++)
+        widest = widths[i] > widths[widest] ? i : widest;
+    return widest;
+}
+
 uint64_t vt_strips_bar(const struct vt_watch_device *d, unsigned columns,
                        unsigned widths[VT_STRIPS]) {
     uint64_t whole = 0;
-    unsigned used = 0, widest = 0;
+    unsigned used = 0;
     for (unsigned i = 0; i < VT_STRIPS; i++)
         whole += vt_strip_bytes(d, i);
     for (unsigned i = 0; i < VT_STRIPS; i++) {
         uint64_t bytes = vt_strip_bytes(d, i);
-        widths[i] = whole ? (unsigned)((double)bytes * columns / (double)whole + 0.5) : 0;
+        widths[i] = whole ? (unsigned)((double)bytes * columns / (double)whole) : 0;
         widths[i] += bytes && !widths[i];
         used += widths[i];
-        widest = widths[i] > widths[widest] ? i : widest;
     }
-    if (used > columns) /* the widest gives what was rounded up */
-        widths[widest] -= used - columns < widths[widest] ? used - columns : widths[widest];
-    else
-        widths[whole ? widest : VT_STRIP_FREE] += columns - used;
+    for (; used > columns; used--) /* the widest gives what the least ones took */
+        widths[widest_of(widths)]--;
+    widths[whole ? widest_of(widths) : VT_STRIP_FREE] += columns - used;
     return whole;
 }
 
