@@ -279,6 +279,19 @@ static void ooms(struct writer *w) {
     }
 }
 
+static void alarms(struct writer *w) {
+    const struct vt_timeline *t = w->process->timeline;
+    uint64_t track = 0;
+    for (uint32_t i = 0; t && i < t->alarm_count; i++) {
+        const struct vt_alarm *a = &t->alarms[i];
+        if (!track)
+            track = vt_perfetto_track(&w->w, w->track, "alarms", w->rank++);
+        INSTANT(w, track, a->at, "alarm", "alarm", {"live_bytes", NULL, a->live_bytes},
+                {"mark_bytes", NULL, a->mark_bytes},
+                {"device", NULL, a->device >= VT_DEVICE_HOST ? VT_UNKNOWN : a->device});
+    }
+}
+
 /* A snapshot with its largest owners. */
 static void snapshots(struct writer *w) {
     const struct vt_process *p = w->process;
@@ -321,6 +334,7 @@ static void process(struct writer *w, const struct vt_process *p) {
     vt_string_free(&name);
     free(label);
     ooms(w);
+    alarms(w);
     for (uint32_t i = 0; p->timeline && i < p->timeline->course_count; i++)
         if (!is_empty(&p->timeline->courses[i]))
             course(w, &p->timeline->courses[i]);

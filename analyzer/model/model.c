@@ -146,6 +146,7 @@ void vt_timeline_free(struct vt_timeline *t) {
     free(t->courses);
     free(t->maps);
     free(t->changes);
+    free(t->alarms);
     free(t);
 }
 

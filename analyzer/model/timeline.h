@@ -110,6 +110,15 @@ struct vt_change {
 
 #define VT_CHANGES 100000 /* the most that are kept: the last ones */
 
+/* A device's driver memory rose above VRAMTRACE_ALARM. */
+struct vt_alarm {
+    unsigned device;
+    uint64_t at;
+    uint64_t live_bytes; /* then */
+    uint64_t mark_bytes; /* what VRAMTRACE_ALARM is for this device */
+};
+#define VT_ALARMS 1000 /* the most that are kept: the first ones */
+
 struct vt_timeline {
     struct vt_course *courses; /* by device; host memory last, if there was any */
     uint32_t course_count;
@@ -118,6 +127,9 @@ struct vt_timeline {
     struct vt_change *changes; /* by time */
     uint32_t change_count;
     uint64_t changes_left_out; /* earlier ones */
+    struct vt_alarm *alarms;   /* by time; with VT_TIMELINE_COURSES */
+    uint32_t alarm_count;
+    uint64_t alarms_left_out; /* later ones */
 };
 
 void vt_timeline_free(struct vt_timeline *timeline);

@@ -11,6 +11,8 @@
 
 #include "judge/judge.h"
 
+#include "vramtrace/text.h"
+
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -29,6 +31,7 @@ struct course {
     uint32_t slot;
     uint64_t high_driver, high_blocks, high_at; /* the slot's highest moment; ticks */
     uint64_t highs; /* how many highest moments there were, in all slots */
+    uint64_t alarm; /* bytes from which VRAMTRACE_ALARM says a line; UINT64_MAX: never */
 };
 
 #define NO_BAND UINT32_MAX
@@ -41,7 +44,10 @@ struct vt_course_maker {
     uint32_t course_count;
     uint16_t course_of[256]; /* by device + 1; 0: none */
     uint32_t *band_of;       /* by index of the replay's site; NO_BAND: filtered out */
-    uint32_t *idle_of;       /* of a block's site, and of a segment's: the IDLE band; NO_BAND */
+    struct vt_alarm *alarms;
+    uint32_t alarm_count, alarm_room;
+    uint64_t alarms_left_out;
+    uint32_t *idle_of; /* of a block's site, and of a segment's: the IDLE band; NO_BAND */
 };
 
 /* --- choosing the bands --- */
@@ -169,6 +175,23 @@ static void choose_bands(const struct vt_process *p, const bool *leaks, struct v
     settle_bands(p, c, number);
 }
 
+/* Where the tracer says that a device holds much (preload/books/limit.c). */
+static uint64_t alarm_of(const struct vt_process *p, unsigned device) {
+    const char *text = vt_process_variable(p, "VRAMTRACE_ALARM");
+    uint64_t total = VT_UNKNOWN, bytes = 0;
+    uint32_t share;
+    for (uint32_t i = 0; i < p->device_count; i++)
+        if (p->devices[i].ordinal == device)
+            total = p->devices[i].total_bytes;
+    if (!text)
+        return UINT64_MAX;
+    if (!vt_text_read_share(text, &share))
+        bytes = total == VT_UNKNOWN ? 0 : (uint64_t)((vt_text_wide)total * share / VT_TEXT_WHOLE);
+    else if (vt_text_read_size(text, &bytes))
+        return UINT64_MAX;
+    return bytes ? bytes : UINT64_MAX;
+}
+
 static void open_course(struct vt_course_maker *m, unsigned device, const bool *leaks,
                         uint32_t *number) {
     struct course *course = &m->courses[m->course_count++];
@@ -186,6 +209,7 @@ static void open_course(struct vt_course_maker *m, unsigned device, const bool *
     for (uint32_t i = 0; i < c->band_count; i++)
         course->bands[i].out = &c->bands[i];
     course->high_at = m->begin;
+    course->alarm = alarm_of(m->process, device);
     course->highs = 1;
 }
 
@@ -304,6 +328,18 @@ static void count(struct vt_course_maker *m, struct course *c, const struct vt_r
     *(site->layer == VT_LAYER_FRAMEWORK ? &c->blocks : &c->driver) += (uint64_t)bytes;
 }
 
+static void note_alarm(struct vt_course_maker *m, const struct course *c, uint64_t ticks) {
+    if (m->alarm_count == VT_ALARMS) {
+        m->alarms_left_out++;
+        return;
+    }
+    VT_GROW(m->alarms, m->alarm_count, m->alarm_room);
+    m->alarms[m->alarm_count++] = (struct vt_alarm){.device = c->out->device,
+                                                    .at = vt_clock_ns(m->sources->clock, ticks),
+                                                    .live_bytes = c->driver,
+                                                    .mark_bytes = c->alarm};
+}
+
 void vt_course_change(struct vt_course_maker *m, const struct vt_replay *r,
                       const struct vt_observed *o) {
     const struct vt_replay_site *site = &r->sites[o->site];
@@ -314,7 +350,10 @@ void vt_course_change(struct vt_course_maker *m, const struct vt_replay *r,
     uint32_t slot = slot_at(m, c, o->ticks);
     if (slot > c->slot)
         go_to(m, c, slot);
+    uint64_t before = c->driver;
     count(m, c, site, o->site, o->alloc ? (int64_t)o->bytes : -(int64_t)o->bytes);
+    if (before < c->alarm && c->driver >= c->alarm && o->alloc)
+        note_alarm(m, c, o->ticks);
     if (c->driver > c->high_driver || (c->driver == c->high_driver && c->blocks > c->high_blocks))
         note_high(c, o->ticks);
 }
@@ -375,6 +414,9 @@ void vt_course_end(struct vt_course_maker *m, struct vt_timeline *t) {
         free(c->out);
         free(c->bands);
     }
+    t->alarms = m->alarms;
+    t->alarm_count = m->alarm_count;
+    t->alarms_left_out = m->alarms_left_out;
     free(m->courses);
     free(m->band_of);
     free(m->idle_of);

@@ -24,6 +24,7 @@ static const char *const variables[] = {
     "CUDA_VISIBLE_DEVICES",
     "CUBLAS_WORKSPACE_CONFIG",
     "NCCL_CUMEM_ENABLE",
+    "VRAMTRACE_ALARM",
     "VRAMTRACE_LIMIT",
     "VRAMTRACE_INJECT",
     "VRAMTRACE_FRAMEWORK",

@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { TITLE_COLUMNS = 200, OOMS = 200, LEAKS = 200, LEAK_SITES = 200 };
+enum { TITLE_COLUMNS = 200, OOMS = 200, ALARMS = 200, LEAKS = 200, LEAK_SITES = 200 };
 
 static void head(struct vt_html *h) {
     const struct vt_process *p = h->process;
@@ -122,6 +122,21 @@ static void ooms(struct vt_html *h) {
     vt_json_number(j, "ooms_left_out", p->ooms_left_out + first);
 }
 
+static void alarms(struct vt_html *h) {
+    const struct vt_timeline *t = h->process->timeline;
+    struct vt_json *j = h->json;
+    vt_json_open(j, "alarms", '[');
+    for (uint32_t i = 0; t && i < t->alarm_count && i < ALARMS; i++) {
+        vt_json_open(j, NULL, '{');
+        vt_json_number(j, "at", t->alarms[i].at);
+        vt_html_device(j, "device", t->alarms[i].device);
+        vt_json_number(j, "live", t->alarms[i].live_bytes);
+        vt_json_number(j, "mark", t->alarms[i].mark_bytes);
+        vt_json_close(j, '}');
+    }
+    vt_json_close(j, ']');
+}
+
 static int longer_first(const void *a, const void *b) {
     const struct vt_phase *x = *(const struct vt_phase *const *)a,
                           *y = *(const struct vt_phase *const *)b;
@@ -175,6 +190,7 @@ void vt_html_process(struct vt_html *h) {
     apart(j, "managed", &h->process->managed);
     leaks(h);
     ooms(h);
+    alarms(h);
     phases(h);
     vt_html_sites(h);
     vt_html_snapshots(h);

@@ -252,8 +252,7 @@ static void write_regions(struct vt_html *h, const struct vt_address_map *m, uin
     }
     vt_json_close(j, ']');
     vt_json_number(j, "regions_left_out", left_out);
-    /* of those that the timeline left out itself that is not known */
-    vt_json_number(j, "bytes_left_out", m->regions_left_out ? VT_UNKNOWN : left_bytes);
+    vt_json_number(j, "bytes_left_out", m->bytes_left_out + left_bytes);
     free(pieces);
     free(shown);
 }

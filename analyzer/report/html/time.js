@@ -2,7 +2,7 @@
 /*
  * Memory over time: a chart for each device, all with one axis of time. Bands are stacked by class, by line, or (in columns
  * at the snapshots, since nothing is known between them) by what the memory was for. Below are the program's phases, above
- * them failed allocations, snapshots and marks. A drag chooses a part of the run, and a table says what was held in it.
+ * them failed allocations, alarms, snapshots and marks. A drag chooses a part of the run, and a table says what was held in it.
  */
 "use strict";
 
@@ -323,7 +323,7 @@
                 .attr("text-anchor", left ? "end" : "start").text("peak " + vt.bytes(device.peak));
         }
 
-        /* Failed allocations, snapshots, marks: above the chart. */
+        /* Failed allocations, alarms, snapshots, marks: above the chart. */
         function events(group, course, top, height) {
             const put = function (at, kind, sign, lines, click) {
                 if (at < state.view[0] || at > state.view[1])
@@ -340,6 +340,10 @@
             for (const phase of page.phases)
                 if (phase.mark && phase.start >= state.view[0] && phase.start <= state.view[1] && marks++ < 300)
                     put(phase.start, "mark", "", ["mark", phase.name || "unknown name", vt.duration(phase.start)], () => vt.select({ time: phase.start }));
+            for (const alarm of page.alarms)
+                if (alarm.device === course.device || alarm.device == null)
+                    put(alarm.at, "alarm", "▲", ["alarm, " + vt.duration(alarm.at), vt.bytes(alarm.live) + " live, from VRAMTRACE_ALARM = " + vt.bytes(alarm.mark) + " on"],
+                        () => vt.select({ time: alarm.at }));
             for (const oom of page.ooms)
                 if (oom.device === course.device || oom.device == null)
                     put(oom.at, "oom", "▼", ["out of memory, " + vt.duration(oom.at), "asked " + vt.bytes(oom.requested) + "; " +

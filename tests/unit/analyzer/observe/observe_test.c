@@ -292,10 +292,41 @@ static void last_changes(void **state) {
     maker_free(&m);
 }
 
+/* Each time that a device's driver memory rises above VRAMTRACE_ALARM; a share is of the device. */
+static void alarms(void **state) {
+    (void)state;
+    static const char name[] = "VRAMTRACE_ALARM";
+    static const char *const values[] = {"3M", "12.5%", "nonsense"};
+    for (int i = 0; i < 3; i++) {
+        struct vt_maker m;
+        struct vt_model model;
+        struct vt_rec_env r = {0, sizeof name - 1, (uint32_t)strlen(values[i])};
+        maker_start(&m);
+        put_parts(&m, 0, &r, sizeof r, VT_REC_ENV, name, r.name_bytes, values[i], r.value_bytes);
+        maker_device(&m, 0, 0, 24 * MIB, "device");
+        maker_alloc(&m, 0, 1000, VT_KIND_DEVICE, 2, 0, 0, 1ull << 32, 2 * MIB, 0);
+        maker_alloc(&m, 0, 2000, VT_KIND_DEVICE, 2, 0, 0, 2ull << 32, MIB, 0);
+        maker_alloc(&m, 0, 3000, VT_KIND_DEVICE, 2, 0, 0, 3ull << 32, MIB, 0);
+        maker_free_at(&m, 0, 4000, VT_KIND_DEVICE, 1ull << 32);
+        maker_alloc(&m, 0, 5000, VT_KIND_DEVICE, 2, 0, 0, 1ull << 32, 2 * MIB, 0);
+        build(&m, (struct vt_model_options){.device = -1, .timeline = VT_TIMELINE_COURSES}, &model);
+        const struct vt_timeline *t = model.processes[0].timeline;
+        assert_int_equal(t->alarm_count, i < 2 ? 2 : 0);
+        if (i < 2) {
+            assert_int_equal(t->alarms[0].at, 2000);
+            assert_int_equal(t->alarms[0].mark_bytes, 3 * MIB);
+            assert_int_equal(t->alarms[1].at, 5000);
+            assert_int_equal(t->alarms[1].live_bytes, 4 * MIB);
+        }
+        vt_build_free(&model);
+        maker_free(&m);
+    }
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(courses),     cmocka_unit_test(window),       cmocka_unit_test(maps),
-        cmocka_unit_test(many_pieces), cmocka_unit_test(last_changes),
+        cmocka_unit_test(many_pieces), cmocka_unit_test(last_changes), cmocka_unit_test(alarms),
     };
     return cmocka_run_group_tests(tests, maker_make_folder, maker_remove_folder);
 }
