@@ -280,6 +280,19 @@
             this.describe(this.focus || this.zoom);
         }
 
+        // What the page has no stacks of, since it lists the largest call sites only.
+        leftOut() {
+            const { value, memory } = this.state,
+                key = value === "peak" ? "at_peak" : value;
+            const rows = this.page.sites_left_out.filter(
+                left => isHost(left) === (memory === "host") && left[key] > 0
+            );
+            const sum = name => rows.reduce((all, left) => all + left[name], 0);
+            return rows.length
+                ? `${vt.plural(sum("sites"), "more call site")} with ${vt.bytes(sum(key))} are not listed in this page`
+                : "";
+        }
+
         isMarked(node) {
             return this.marked.has(node) || (this.matched !== null && this.matched.has(node.frame));
         }
@@ -353,6 +366,7 @@
         describe(node) {
             const parts = [this.nameOf(node), this.placeOf(node)];
             if (node.parent) parts.push(vt.bytes(node.value), vt.share(node.value, this.root.value));
+            if (node === this.root) parts.push(this.leftOut());
             this.detail.textContent = parts.filter(part => part).join("   ");
         }
 
