@@ -240,14 +240,18 @@ static void add_value_types(const struct writer *w) {
     m->period = 1;
 }
 
+/* Of the part of the run that the model shows. */
 static void add_times(const struct writer *w, const struct vt_model *model) {
     Perftools__Profiles__Profile *m = vt_profile_message(w->profile);
     for (uint32_t i = 0; i < model->process_count; i++) {
         const struct vt_process *p = &model->processes[i];
-        if (p->started_at && (!m->time_nanos || (int64_t)p->started_at < m->time_nanos))
-            m->time_nanos = (int64_t)p->started_at;
-        if ((int64_t)p->duration > m->duration_nanos)
-            m->duration_nanos = (int64_t)p->duration;
+        uint64_t since = p->window_since == VT_UNKNOWN ? 0 : p->window_since;
+        uint64_t until = p->window_until < p->duration ? p->window_until : p->duration;
+        int64_t begin = (int64_t)(p->started_at + since);
+        if (p->started_at && (!m->time_nanos || begin < m->time_nanos))
+            m->time_nanos = begin;
+        if (until > since && (int64_t)(until - since) > m->duration_nanos)
+            m->duration_nanos = (int64_t)(until - since);
     }
 }
 
