@@ -42,7 +42,8 @@ static void print_line(const struct vt_text *t, const struct vt_device *d) {
 }
 
 static void print_part(const struct vt_text *t, const struct vt_words_part *part, uint64_t whole) {
-    fprintf(t->out, "  %c  %-12s %9s", part->letter, part->name, VT_BYTES(part->bytes));
+    fprintf(t->out, "  %s%c  %-12s%s %9s", vt_text_style(t, part->style), part->letter, part->name,
+            *part->style ? vt_text_style(t, VT_STYLE_NONE) : "", VT_BYTES(part->bytes));
     if (whole) {
         double share = 100.0 * (double)part->bytes / (double)whole;
         fprintf(t->out, "  %s%.0f %%", share < 9.5 ? "  " : share < 99.5 ? " " : "", share);
