@@ -14,6 +14,7 @@ enum vt_screen_style {
     VT_SCREEN_HEAD = VT_SCREEN_STRIP + VT_STRIPS,
     VT_SCREEN_DIM,
     VT_SCREEN_TITLE,
+    VT_SCREEN_TABLE, /* the head of a table */
     VT_SCREEN_SELECTED,
     VT_SCREEN_BAD,
     VT_SCREEN_WARN,

@@ -232,27 +232,27 @@ static void draw_table_head(const struct vt_view *v, const struct vt_watch_proce
     for (unsigned i = 0; i < VT_SORTS; i++)
         heads[i] = vt_formatted("%s%s", names[i], v->sort == i ? mark : "");
 #define RIGHT(text, width) ((width) - (int)vt_frame_text_columns(text))
-    vt_screen_blank(y, 0, columns, VT_SCREEN_SELECTED);
+    vt_screen_blank(y, 0, columns, VT_SCREEN_TABLE);
     int x = 0;
-    vt_screen_put(y, x + RIGHT(heads[0], HELD), HELD, VT_SCREEN_SELECTED, heads[0]);
+    vt_screen_put(y, x + RIGHT(heads[0], HELD), HELD, VT_SCREEN_TABLE, heads[0]);
     x += HELD;
     if (columns >= COLUMNS_SHARE) {
-        vt_screen_put(y, x + RIGHT("SHARE", SHARE), SHARE, VT_SCREEN_SELECTED, "SHARE");
+        vt_screen_put(y, x + RIGHT("SHARE", SHARE), SHARE, VT_SCREEN_TABLE, "SHARE");
         x += SHARE;
     }
     if (columns >= COLUMNS_BLOCKS) {
-        vt_screen_put(y, x + RIGHT(heads[1], BLOCKS), BLOCKS, VT_SCREEN_SELECTED, heads[1]);
+        vt_screen_put(y, x + RIGHT(heads[1], BLOCKS), BLOCKS, VT_SCREEN_TABLE, heads[1]);
         x += BLOCKS;
     }
-    vt_screen_put(y, x + RIGHT(heads[2], RATE), RATE, VT_SCREEN_SELECTED, heads[2]);
+    vt_screen_put(y, x + RIGHT(heads[2], RATE), RATE, VT_SCREEN_TABLE, heads[2]);
     x += RATE + 2;
     if (has_device_column(w, columns)) {
-        vt_screen_put(y, x, GPU, VT_SCREEN_SELECTED, "GPU");
+        vt_screen_put(y, x, GPU, VT_SCREEN_TABLE, "GPU");
         x += GPU;
     }
-    vt_screen_put(y, x, columns - x, VT_SCREEN_SELECTED, heads[3]);
+    vt_screen_put(y, x, columns - x, VT_SCREEN_TABLE, heads[3]);
     if (columns >= COLUMNS_HINT)
-        vt_screen_put(y, columns - HINT, HINT, VT_SCREEN_SELECTED, "VERDICT SO FAR");
+        vt_screen_put(y, columns - HINT, HINT, VT_SCREEN_TABLE, "VERDICT SO FAR");
     for (unsigned i = 0; i < VT_SORTS; i++)
         free(heads[i]);
 }
@@ -311,6 +311,28 @@ static int draw_selected(const struct vt_view *v, const struct vt_watch_process 
     return end - 1;
 }
 
+/* Where there is room below the lines: who keeps them, as of the last snapshot. */
+static void draw_kept(const struct vt_watch_process *w, int y, int end, int columns) {
+    enum { LEAST = 4, KEPT_AT = HELD + BLOCKS + 2 };
+    if (!w->owner_count || end - y < LEAST)
+        return;
+    char *moment = vt_snapshot_moment(w->snapshot);
+    vt_screen_blank(++y, 0, columns, VT_SCREEN_TABLE);
+    vt_screen_format(y, 0, KEPT_AT, VT_SCREEN_TABLE, "%*s%*s", HELD, "HELD", BLOCKS, "BLOCKS");
+    vt_screen_format(y++, KEPT_AT, columns - KEPT_AT, VT_SCREEN_TABLE, "KEPT BY, %s", moment);
+    free(moment);
+    for (uint32_t i = 0; i < w->owner_count && y < end; i++, y++) {
+        const struct vt_owner_group *g = &w->owners[i];
+        bool told = g->owner.purpose != VT_PURPOSE_OTHER;
+        char *text = vt_owner_text(w->process, &g->owner, 0);
+        vt_screen_format(y, 0, KEPT_AT, VT_SCREEN_NORMAL, "%*s%*s", HELD, VT_BYTES(g->bytes),
+                         BLOCKS, VT_NUMBER(g->count));
+        vt_screen_format(y, KEPT_AT, columns - KEPT_AT, VT_SCREEN_NORMAL, "%s%s%s",
+                         told ? vt_purpose_names[g->owner.purpose] : "", told ? ": " : "", text);
+        free(text);
+    }
+}
+
 static void draw_lines(struct vt_view *v, const struct vt_watch_process *w, int y, int end,
                        int columns) {
     make_order(v, w);
@@ -334,6 +356,7 @@ static void draw_lines(struct vt_view *v, const struct vt_watch_process *w, int 
         v->top = v->order_count > page ? v->order_count - page : 0;
     for (uint32_t i = v->top; i < v->order_count && y < end; i++)
         draw_line(w, &w->lines[v->order[i]], i == v->selected, y++, columns);
+    draw_kept(w, y, end, columns);
 }
 
 /* --- the whole --- */
