@@ -232,29 +232,44 @@ static void put_owners(const struct vt_watch_frame *frame, uint32_t top, FILE *o
     }
 }
 
+static int write_metrics(const struct vt_watch_frame *frame, uint32_t top, const char *path) {
+    int error = 0;
+    FILE *out = fopen(path, "we");
+    if (!out)
+        return -errno;
+    put_processes(frame, out);
+    put_devices(frame, out);
+    put_lines(frame, top, out);
+    put_owners(frame, top, out);
+    if (fflush(out) || ferror(out))
+        error = errno ? -errno : -EIO;
+    if (fclose(out) && !error)
+        error = -errno;
+    return error;
+}
+
+/* The collector must find a whole file, so a file is replaced: a link's target, not the link. */
+static int replace(const struct vt_watch_frame *frame, uint32_t top, const char *path) {
+    char *target = realpath(path, NULL); /* NULL: there is none yet */
+    path = target ? target : path;
+    char *next = vt_formatted("%s.%d.tmp", path, (int)getpid()); /* the collector reads *.prom */
+    int error = write_metrics(frame, top, next);
+    if (!error && (chmod(next, 0644) || rename(next, path)))
+        error = -errno;
+    if (error)
+        unlink(next);
+    free(next);
+    free(target);
+    return error;
+}
+
 int vt_prometheus_write(const struct vt_watch_frame *frame, uint32_t top, const char *path,
                         struct vt_string *message) {
-    char *next = vt_formatted("%s.%d.tmp", path, (int)getpid()); /* the collector reads *.prom */
-    int error = 0;
-    FILE *out = fopen(next, "we");
-    if (out) {
-        put_processes(frame, out);
-        put_devices(frame, out);
-        put_lines(frame, top, out);
-        put_owners(frame, top, out);
-        if (fflush(out) || ferror(out) || fchmod(fileno(out), 0644))
-            error = errno ? -errno : -EIO;
-        if (fclose(out) && !error)
-            error = -errno;
-        if (!error && rename(next, path))
-            error = -errno;
-        if (error)
-            unlink(next);
-    } else {
-        error = -errno;
-    }
+    struct stat at;
+    bool is_file = stat(path, &at) || S_ISREG(at.st_mode); /* or will be one */
+    /* A device or a pipe is written to: /dev/null must not become a file. */
+    int error = is_file ? replace(frame, top, path) : write_metrics(frame, top, path);
     if (error)
         vt_string_format(message, "%s: %s", path, strerror(-error));
-    free(next);
     return error;
 }
