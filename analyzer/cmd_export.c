@@ -96,6 +96,17 @@ static void say_empty(const struct vt_model *model, enum vt_export_value value) 
         vt_error("--value %s: %s", vt_export_value_names[value], what[value]);
 }
 
+/* Of very many logs the model has no timeline. What is left of a format without it: all but counters,
+ * or nothing. */
+static int check_timeline(const struct options *o, uint32_t logs) {
+    if (!o->writer->timeline || o->input.model.timeline)
+        return VT_STATUS_OK;
+    bool nothing = o->writer->timeline & VT_TIMELINE_CHANGES;
+    vt_error("--format %s: %s logs are too many%s; name some of them", o->writer->name,
+             VT_NUMBER(logs), nothing ? "" : " for counters, which are left out");
+    return nothing ? VT_STATUS_USAGE : VT_STATUS_OK;
+}
+
 static int export(struct options *o, char *const *arguments, int count) {
     struct vt_logs logs;
     struct vt_model model;
@@ -113,7 +124,8 @@ static int export(struct options *o, char *const *arguments, int count) {
         fprintf(stderr, "%s\n", logs.said);
     if (o->writer->valued)
         say_empty(&model, o->export.value);
-    FILE *out = vt_input_open(&o->input);
+    status = check_timeline(o, logs.count);
+    FILE *out = status ? NULL : vt_input_open(&o->input);
     status = out ? vt_input_close(&o->input, out, o->writer->write(&model, &o->export, out))
                  : VT_STATUS_USAGE;
     vt_build_free(&model);
