@@ -57,7 +57,12 @@
         const root = makeNode(null, null);
         page.sites.forEach((site, index) => {
             const bytes = value(site) || 0;
-            if (bytes <= 0 || !counts(site) || (state.device !== null && site.device !== state.device)) return;
+            if (
+                bytes <= 0 ||
+                !counts(site) ||
+                (state.device !== null && !isHost(site) && site.device !== state.device)
+            )
+                return;
             const path = (site.stack || []).filter(frame => state.native || frame.py || frame.own);
             if (!state.inverted) path.reverse();
             if (!path.length) path.push(null);
