@@ -158,7 +158,7 @@
             texts.push("at " + vt.duration(time));
         chosen.hidden = !texts.length;
         chosen.replaceChildren(vt.el("b", null, "chosen"), ...texts.map(text => vt.el("span", { title: text }, vt.shortPath(text))),
-            vt.el("button", { type: "button", title: "choose nothing (Escape)", onclick: clear }, "clear"));
+            vt.el("button", { type: "button", title: "clear what is chosen (Escape)", onclick: clear }, "clear"));
     }
 
     function clear() {
@@ -167,7 +167,7 @@
 
     /* --- keys, size, printing --- */
 
-    vt.keys = [["?", "this list"], ["d", "light or dark"], ["1 - 9", "a tab"], ["Escape", "choose nothing"]];
+    vt.keys = [["?", "this list"], ["d", "light or dark"], ["1 - 9", "a tab"], ["Escape", "clear what is chosen"]];
     /* A picture's keys: vt.key("+", "zoom in", f). */
     const listeners = {};
     vt.key = function (key, what, run) {

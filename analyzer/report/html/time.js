@@ -129,12 +129,12 @@
             whole.setAttribute("aria-pressed", state.whole);
             later();
         });
-        const toRange = zoomButton("to the choice", "zoom to the chosen part (z)", () => zoomToRange());
+        const toRange = zoomButton("to chosen part", "zoom to the chosen part (z)", () => zoomToRange());
         panel.append(vt.el("div", { class: "tools" }, vt.choice("stacked", modes, function (mode) {
             state.mode = mode;
             later();
         }), totals ? whole : null, vt.el("span", { class: "space" }), zoomButton("+", "zoom in (+)", () => zoom(0.5)),
-        zoomButton("−", "zoom out (-)", () => zoom(2)), zoomButton("all", "the whole run (0)", () => setView([begin, end])), toRange),
+        zoomButton("−", "zoom out (-)", () => zoom(2)), zoomButton("whole run", "the whole run (0)", () => setView([begin, end])), toRange),
         charts, legend, held);
         vt.key("+", "zoom in on the chart of time", () => zoom(0.5));
         vt.key("-", "zoom out", () => zoom(2));
@@ -226,6 +226,7 @@
             const group = svg.append("g").attr("class", "chart").attr("data-device", course.device);
             const shown = visible(course, x), total = totalOf(course);
             const most = Math.max(d3.max(course.live) || 0, d3.max(course.used || []) || 0, d3.max(course.own || []) || 0, 1);
+            const device = page.devices.find(other => other.device === course.device);
             const near = total != null && (state.whole || total < most * 1.6);
             const y = d3.scaleLinear().domain([0, (near ? Math.max(total, most) : most) * 1.1]).range([top + height, top]);
             for (const tick of byteTicks(y.domain()[1])) {
@@ -243,10 +244,10 @@
             line(inside, course, shown, course.own, y, "own", "this process, by the driver");
             if (near) {
                 inside.append("line").attr("class", "total").attr("x1", LEFT).attr("x2", width - RIGHT).attr("y1", y(total)).attr("y2", y(total));
-                group.append("text").attr("class", "total").attr("x", width - RIGHT - 4).attr("y", y(total) + 13).attr("text-anchor", "end")
-                    .text(vt.bytes(total) + ", the device");
+                const left = device && peakIsRight(device); // away from the words at the peak
+                group.append("text").attr("class", "total").attr("x", left ? LEFT + 4 : width - RIGHT - 4).attr("y", y(total) - 5)
+                    .attr("text-anchor", left ? "start" : "end").text(vt.bytes(total) + ", the device");
             }
-            const device = page.devices.find(other => other.device === course.device);
             group.append("text").attr("class", "device").attr("x", LEFT).attr("y", top - 21).text(vt.deviceName(course.device) +
                 (device && device.name ? "  " + device.name.slice(0, 60) : "") + (total != null && !near ? "  (" + vt.bytes(total) + ")" : ""));
             axis(group, top + height, width);
@@ -314,10 +315,14 @@
                 group.append("text").attr("class", "tick").attr("x", x(tick)).attr("y", at + 15).attr("text-anchor", "middle").text(timeText(tick, span));
         }
 
+        function peakIsRight(device) {
+            return x(device.peak_at) > (x.range()[0] + x.range()[1]) / 2;
+        }
+
         function peakMark(group, course, device, y) {
             if (!device || device.peak_at < state.view[0] || device.peak_at > state.view[1] || !device.peak)
                 return;
-            const left = x(device.peak_at) > (x.range()[0] + x.range()[1]) / 2;
+            const left = peakIsRight(device);
             group.append("circle").attr("class", "peak").attr("cx", x(device.peak_at)).attr("cy", y(device.peak)).attr("r", 3.5);
             group.append("text").attr("class", "peak").attr("x", x(device.peak_at) + (left ? -8 : 8)).attr("y", y(device.peak) - 5)
                 .attr("text-anchor", left ? "end" : "start").text("peak " + vt.bytes(device.peak));
@@ -463,8 +468,8 @@
                 onclick: () => vt.select({ line: vt.selection.line === page.sites[entry.sites[0]].line ? null : page.sites[entry.sites[0]].line })
             }, vt.el("i", { class: "swatch", style: "background: " + entry.colour }), vt.shortPath(name).slice(0, 90),
             entry.most ? vt.el("span", { class: "dim" }, " " + vt.bytes(entry.most)) : null)),
-            page.courses.some(course => course.used) ? vt.el("span", { class: "dim" }, vt.el("i", { class: "swatch used" }), "used by all processes, ",
-                vt.el("i", { class: "swatch own" }), "by this one (the driver's figures)") : "");
+            page.courses.some(course => course.used) ? vt.el("span", { class: "dim samples" }, "driver's figures: ", vt.el("i", { class: "swatch used" }), "used by all processes, ",
+                vt.el("i", { class: "swatch own" }), "by this one") : "");
         }
 
         /* What was held in the chosen part, or at the moment. */

@@ -83,6 +83,8 @@
             return vt.el("details", { class: "card next" }, vt.el("summary", null, "What to do next, in a terminal"),
                 vt.el("dl", null, block.rows.map(([, label, text]) => [vt.el("dt", null, label),
                     vt.el("dd", null, vt.el("code", null, text))]).flat()));
+        if (block.kind === "note" && !block.title)
+            return vt.el("div", { class: "note" }, block.rows.map(([, , text]) => vt.el("div", null, text)));
         return vt.el("article", { class: "card " + block.kind + " " + block.tone },
             vt.el("h3", null, block.title ? vt.el("span", { class: "tag" }, block.title) : null, " ", block.headline || ""),
             block.parts && block.parts.length ? bar(block) : null,
