@@ -17,10 +17,13 @@ enum { ROWS_SHOWN = 10, TEXT_AT = 20 };
 
 static void print_row(const struct vt_text *t, uint64_t bytes, uint64_t count, const char *text,
                       const char *role) {
-    unsigned columns = vt_frame_text_columns(text), room = t->width - TEXT_AT;
+    unsigned columns = vt_frame_text_columns(text), room = VT_TEXT_WIDTH - TEXT_AT;
     char label[64];
     snprintf(label, sizeof label, "%10s %7s", VT_BYTES(bytes), VT_NUMBER(count));
-    if (role && columns + 2 + strlen(role) <= room) {
+    unsigned whole_columns = role ? columns + 2 + (unsigned)strlen(role) : 0;
+    if (whole_columns > room && whole_columns <= t->width - TEXT_AT)
+        room = whole_columns; /* on a wide page roles stay near what they are of */
+    if (role && whole_columns <= room) {
         fprintf(t->out, "%s  %s%s%s%*s\n", label, vt_text_style(t, VT_STYLE_HEAD), text,
                 vt_text_style(t, VT_STYLE_NONE), (int)(room - columns), role);
         return;
@@ -54,7 +57,7 @@ void vt_text_owners(const struct vt_text *t) {
     free(rest);
     free(moment);
     fprintf(t->out, "%s%10s %7s  %-*s%s%s\n", vt_text_style(t, VT_STYLE_DIM), "held", "blocks",
-            (int)(t->width - TEXT_AT - 4), "kept by", "role", vt_text_style(t, VT_STYLE_NONE));
+            (int)(VT_TEXT_WIDTH - TEXT_AT - 4), "kept by", "role", vt_text_style(t, VT_STYLE_NONE));
     uint64_t left = 0, left_blocks = 0;
     for (uint32_t i = 0; i < count; i++) {
         if (i >= most) {
