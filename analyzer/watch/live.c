@@ -27,7 +27,7 @@ enum { REST = 9 };
 enum { LINES_OF_METRICS = 20, LINES_PLAIN = 10, ASK_SECONDS = 10 };
 #define WAITING_NS 200000000ull /* between looks for a log that is not there yet */
 
-/* What the threads share; all under the lock. */
+/* What the threads share. What changes is under the lock. */
 struct live {
     const struct vt_watch_options *options;
     struct vt_sampler *sampler;
@@ -160,9 +160,15 @@ static void begin_asking(struct live *l, struct vt_view *v, const struct vt_watc
         l->pid = w->pid;
         l->log = vt_strdup(w->log);
         l->asking = true;
-        *started = !pthread_create(asker, NULL, ask, l);
-        if (!*started)
+        int error = pthread_create(asker, NULL, ask, l);
+        *started = !error;
+        if (error) {
+            free(l->log);
+            l->log = NULL;
             l->asking = false;
+            vt_view_say(v, vt_formatted("no thread can be started: %s", strerror(error)));
+            return;
+        }
     }
     vt_view_say(v, vt_formatted("asking process %u for its owners: it answers when it next "
                                 "allocates or frees",
@@ -247,9 +253,10 @@ static int watch_screen(const struct vt_watch_options *o, struct vt_sampler *sam
     pthread_condattr_init(&monotonic);
     pthread_condattr_setclock(&monotonic, CLOCK_MONOTONIC);
     pthread_cond_init(&l.wake, &monotonic);
-    if (l.event < 0 || pthread_create(&builder, NULL, build_frames, &l)) {
+    int error = l.event < 0 ? errno : pthread_create(&builder, NULL, build_frames, &l);
+    if (error) {
         vt_screen_close();
-        vt_error("no thread can be started: %s", strerror(errno));
+        vt_error("no thread can be started: %s", strerror(error));
         return VT_STATUS_INTERNAL;
     }
     show_frames(&l, &view);
