@@ -26,7 +26,7 @@ extern const char *const vt_watch_state_names[];
 
 /* All that one line of code holds, as a row of the report's lists. */
 struct vt_watch_line {
-    uint64_t key;
+    uint64_t key;               /* the same at each refresh */
     const struct vt_site *site; /* the largest */
     uint32_t sites;
     uint64_t bytes, blocks;
@@ -45,8 +45,8 @@ struct vt_watch_device {
     uint64_t in_use; /* live, without what caching allocators keep idle */
     uint64_t cached;
     uint64_t untracked, others, free; /* VT_UNKNOWN */
-    double rate;
-    struct vt_watch_point *course;
+    double rate;                      /* bytes per second */
+    struct vt_watch_point *course;    /* by time */
     uint32_t course_count;
 };
 

@@ -410,8 +410,7 @@ void vt_view_draw(struct vt_view *v, const struct vt_watch_frame *frame) {
         y = draw_alerts(w, y, rows, columns);
         draw_lines(v, w, y, rows - 1, columns);
     } else if (w && w->message) {
-        vt_screen_put(y + 1, 2, columns - 2, VT_SCREEN_HEAD,
-                      w->state == VT_WATCH_WAITING ? "waiting" : vt_watch_state_names[w->state]);
+        vt_screen_put(y + 1, 2, columns - 2, VT_SCREEN_HEAD, vt_watch_state_names[w->state]);
         vt_screen_put(y + 2, 2, columns - 2, VT_SCREEN_NORMAL, w->message);
     }
     draw_footer(v, rows - 1, columns);

@@ -6,6 +6,8 @@
 
 #include "report/report.h"
 
+#include "vramtrace/log_format.h"
+
 #include <ctype.h>
 #include <stdlib.h>
 #include <string.h>
@@ -117,7 +119,7 @@ char *vt_watch_words_phases(const struct vt_watch_process *w) {
 char *vt_watch_words_oom(const struct vt_oom *o) {
     struct vt_string s = {0};
     vt_string_format(&s, "at %s", VT_DURATION(o->at));
-    if (o->device < 254)
+    if (o->device < VT_DEVICE_HOST)
         vt_string_format(&s, " on GPU %u", o->device);
     vt_string_format(&s, ": %s wanted",
                      o->requested_bytes == VT_UNKNOWN ? "memory" : VT_BYTES(o->requested_bytes));

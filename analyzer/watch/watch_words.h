@@ -27,10 +27,10 @@ char *vt_watch_words_hint(const struct vt_watch_process *w, const struct vt_watc
 /* "epoch#3 > step#120 (0.014 s)": the phases that are open. NULL: none is. */
 char *vt_watch_words_phases(const struct vt_watch_process *w);
 
-/* "0:01:12 on GPU 0: 2.00 GiB wanted, 1.10 GiB free; raised, capacity". */
+/* "at 0:01:12 on GPU 0: 2.00 GiB wanted, 1.10 GiB free; capacity; raised": its cause and outcome. */
 char *vt_watch_words_oom(const struct vt_oom *oom);
 
-/* "GROWING 120 MiB at train.py:65 in forward: evidence". */
+/* "GROWING 120 MiB at train.py:65 in forward"; `width`: columns of the place. */
 char *vt_watch_words_leak(const struct vt_watch_process *w, const struct vt_leak *leak,
                           unsigned width);
 
