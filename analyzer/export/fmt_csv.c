@@ -120,8 +120,6 @@ static void where(struct table *t, const struct row *r) {
 }
 
 static void row(struct table *t, const struct row *r) {
-    static const char *const classes[] = {
-        [VT_CLASS_PROGRAM] = "program", [VT_CLASS_CACHE] = "cache", [VT_CLASS_RUNTIME] = "runtime"};
     const struct vt_process *p = r->process;
     const struct vt_site *s = r->site;
     const struct vt_owned_by *owned = s->owned.count ? &s->owned.owners[0] : NULL;
@@ -134,7 +132,7 @@ static void row(struct table *t, const struct row *r) {
     number(t, s->device >= VT_DEVICE_HOST ? VT_UNKNOWN : s->device);
     text(t, vt_stack_key_layer(s->layer));
     text(t, s->api);
-    text(t, classes[s->class]);
+    text(t, vt_class_names[s->class]);
     text(t, s->class_name);
     number(t, s->live_bytes);
     number(t, s->live_count);
@@ -168,7 +166,7 @@ static struct row *make_rows(const struct vt_model *model, enum vt_export_value 
     *count = 0;
     for (uint32_t i = 0; i < model->process_count; i++) {
         const struct vt_process *p = &model->processes[i];
-        const struct vt_leak **leaks = vt_samples_leaks(p);
+        const struct vt_leak **leaks = vt_process_leaks_by_site(p);
         for (uint32_t k = 0; k < p->site_count; k++) {
             VT_GROW(rows, *count, room);
             struct row *r = &rows[*count];

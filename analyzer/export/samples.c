@@ -10,14 +10,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-const struct vt_leak **vt_samples_leaks(const struct vt_process *p) {
-    const struct vt_leak **leaks = vt_alloc(p->site_count + 1, sizeof *leaks);
-    for (uint32_t i = 0; i < p->leak_count; i++)
-        for (uint32_t k = 0; k < p->leaks[i].site_count; k++)
-            leaks[p->leaks[i].sites[k]] = &p->leaks[i];
-    return leaks;
-}
-
 void vt_samples_of_site(const struct vt_site *site, const struct vt_leak *leak,
                         uint64_t bytes[VT_EXPORT_VALUES], uint64_t counts[VT_EXPORT_VALUES]) {
     struct vt_amount leaked = leak ? vt_amount_of_site(site, leak) : (struct vt_amount){0};
@@ -72,7 +64,7 @@ void vt_samples_make(const struct vt_model *model, struct vt_samples *samples) {
     *samples = (struct vt_samples){.many = model->process_count > 1};
     for (uint32_t i = 0; i < model->process_count; i++) {
         const struct vt_process *p = &model->processes[i];
-        const struct vt_leak **leaks = vt_samples_leaks(p);
+        const struct vt_leak **leaks = vt_process_leaks_by_site(p);
         for (uint32_t k = 0; k < p->site_count; k++) {
             const struct vt_site *site = &p->sites[k];
             if (site->segments && site->layer == VT_LAYER_DRIVER)

@@ -37,9 +37,6 @@ void vt_samples_free(struct vt_samples *samples);
 void vt_samples_of_site(const struct vt_site *site, const struct vt_leak *leak,
                         uint64_t bytes[VT_EXPORT_VALUES], uint64_t counts[VT_EXPORT_VALUES]);
 
-/* For each site of a process the leak that it belongs to, or NULL. Free it. */
-const struct vt_leak **vt_samples_leaks(const struct vt_process *process);
-
 /* A frame of a sample. */
 struct vt_sample_frame {
     char *name;                   /* "step", "libx.so+0x1f30"; what stands for no frame: "[...]" */

@@ -22,15 +22,6 @@ static bool fails(const struct vt_gate_options *o, const struct vt_process *p,
 
 /* --- findings --- */
 
-/* The leak of each site; NULL: none. Free it. */
-static const struct vt_leak **leaks_by_site(const struct vt_process *p) {
-    const struct vt_leak **of = vt_alloc(p->site_count, sizeof *of);
-    for (uint32_t i = 0; i < p->leak_count; i++)
-        for (uint32_t j = 0; j < p->leaks[i].site_count; j++)
-            of[p->leaks[i].sites[j]] = &p->leaks[i];
-    return of;
-}
-
 static struct vt_gate_finding *append(struct vt_gate *g, uint32_t *room) {
     VT_GROW(g->findings, g->count, *room);
     g->findings[g->count] = (struct vt_gate_finding){.rule = -1, .accepted_bytes = VT_UNKNOWN};
@@ -80,7 +71,7 @@ static uint64_t open_events(const struct vt_gate *g, const struct vt_process *p)
 
 static void find_leaks(struct vt_gate *g, uint32_t process, uint32_t *room) {
     const struct vt_process *p = &g->model->processes[process];
-    const struct vt_leak **leaks = leaks_by_site(p);
+    const struct vt_leak **leaks = vt_process_leaks_by_site(p);
     for (uint32_t i = 0; i < p->site_count; i++) {
         const struct vt_site *site = &p->sites[i];
         struct vt_stack_key key;

@@ -16,10 +16,24 @@ const char *const vt_verdict_names[VT_VERDICTS] = {
     [VT_VERDICT_RUNTIME] = "runtime", [VT_VERDICT_FREED] = "freed",
 };
 
+const char *const vt_class_names[VT_CLASSES] = {
+    [VT_CLASS_PROGRAM] = "program",
+    [VT_CLASS_CACHE] = "cache",
+    [VT_CLASS_RUNTIME] = "runtime",
+};
+
 bool vt_verdict_fails_by_default(const struct vt_process *p, enum vt_verdict verdict) {
     /* A Python interpreter does not free all objects at exit. */
     return verdict == VT_VERDICT_LOST || verdict == VT_VERDICT_GROWING ||
            (verdict == VT_VERDICT_UNFREED && !p->python);
+}
+
+const struct vt_leak **vt_process_leaks_by_site(const struct vt_process *p) {
+    const struct vt_leak **leaks = vt_alloc(p->site_count, sizeof *leaks);
+    for (uint32_t i = 0; i < p->leak_count; i++)
+        for (uint32_t j = 0; j < p->leaks[i].site_count; j++)
+            leaks[p->leaks[i].sites[j]] = &p->leaks[i];
+    return leaks;
 }
 
 bool vt_site_tidied(const struct vt_process *process, const struct vt_site *site) {

@@ -38,8 +38,10 @@ extern const char *const vt_verdict_names[VT_VERDICTS];
 enum vt_class {
     VT_CLASS_PROGRAM, /* the program, unless something shows otherwise */
     VT_CLASS_CACHE,   /* a caching allocator: the blocks inside are judged instead */
-    VT_CLASS_RUNTIME  /* a CUDA library, for the life of the process */
+    VT_CLASS_RUNTIME, /* a CUDA library, for the life of the process */
+    VT_CLASSES
 };
+extern const char *const vt_class_names[VT_CLASSES];
 
 struct vt_frame {
     const char *function; /* demangled; NULL */
@@ -464,6 +466,9 @@ const struct vt_oom *vt_process_oom(const struct vt_process *process);
 
 /* Whether a verdict fails the gate by default. */
 bool vt_verdict_fails_by_default(const struct vt_process *process, enum vt_verdict verdict);
+
+/* For each site the leak that it belongs to, or NULL. Free it. */
+const struct vt_leak **vt_process_leaks_by_site(const struct vt_process *process);
 
 /* Whether the program itself freed all of a site. An interpreter gives everything back when it
  * finalizes, so of its processes that is not known. */

@@ -69,14 +69,13 @@ static int index_in(const char *text, const char *const *names, int count) {
 
 static int take_line(struct vt_classes *c, const char *file, unsigned line, char *text,
                      struct vt_string *message) {
-    static const char *const classes[] = {"program", "cache", "runtime"};
     static const char *const whats[] = {"module", "function", "file"};
     text[strcspn(text, "#")] = 0;
     char *first = word(&text), *second = first ? word(&text) : NULL;
     char *pattern = second ? word(&text) : NULL;
     if (!first)
         return 0;
-    int class = index_in(first, classes, 3), what = index_in(second, whats, 3);
+    int class = index_in(first, vt_class_names, VT_CLASSES), what = index_in(second, whats, 3);
     if (class < 0 || what < 0 || !pattern) {
         vt_string_format(message,
                          "%s:%u: expected \"CLASS WHAT PATTERN [NAME]\" with CLASS cache, runtime "
@@ -94,8 +93,6 @@ static int take_line(struct vt_classes *c, const char *file, unsigned line, char
                                        vt_strdup(name[0] ? name : pattern), ""};
     return 0;
 }
-static_assert(VT_CLASS_PROGRAM == 0 && VT_CLASS_CACHE == 1 && VT_CLASS_RUNTIME == 2,
-              "the names' order");
 
 int vt_classes_open(const char *file, struct vt_classes **classes, struct vt_string *message) {
     struct vt_classes *c = *classes = vt_alloc(1, sizeof *c);

@@ -386,8 +386,7 @@ static void site(struct vt_json *j, const struct vt_site *s, bool native) {
     vt_json_number(j, "first_at_ns", s->first_at);
     vt_json_number(j, "last_at_ns", s->last_at);
     sawtooth(j, s->sawtooth);
-    static const char *const classes[] = {"program", "cache", "runtime"};
-    vt_json_string(j, "class", s->layer == VT_LAYER_DRIVER ? classes[s->class] : NULL);
+    vt_json_string(j, "class", s->layer == VT_LAYER_DRIVER ? vt_class_names[s->class] : NULL);
     vt_json_string(j, "class_name", s->class_name);
     vt_json_boolean(j, "before_window", s->before);
     vt_json_boolean(j, "segments", s->segments); /* memory in which framework blocks lie */

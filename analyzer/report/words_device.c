@@ -42,15 +42,6 @@ static void add_name(struct vt_string *names, const char *name) {
         vt_string_format(names, "%s%s", names->length ? ", " : "", name);
 }
 
-/* For each site the leak that it is part of, or NULL. Free it. */
-static const struct vt_leak **leaks_of_sites(const struct vt_process *p) {
-    const struct vt_leak **leaks = vt_alloc(p->site_count, sizeof *leaks);
-    for (uint32_t i = 0; i < p->leak_count; i++)
-        for (uint32_t j = 0; j < p->leaks[i].site_count; j++)
-            leaks[p->leaks[i].sites[j]] = &p->leaks[i];
-    return leaks;
-}
-
 static bool was_there(const struct vt_site *site, const struct vt_device *d) {
     return (site->layer == VT_LAYER_DRIVER || site->layer == VT_LAYER_FRAMEWORK) &&
            site->device == d->ordinal && site->count_at_peak;
@@ -62,7 +53,7 @@ static void sum_parts(const struct vt_text *t, const struct vt_device *d,
                       struct vt_words_part *parts, struct vt_string names[PARTS],
                       uint64_t purposes[PARTS][VT_PURPOSES]) {
     uint64_t blocks = 0;
-    const struct vt_leak **leaks = leaks_of_sites(t->process);
+    const struct vt_leak **leaks = vt_process_leaks_by_site(t->process);
     struct vt_site_purposes *known = vt_text_site_purposes(t->process);
     for (uint32_t i = 0; i < t->process->site_count; i++) {
         const struct vt_site *site = &t->process->sites[i];

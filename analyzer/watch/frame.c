@@ -46,10 +46,7 @@ static void take_lines(struct vt_watch_process *w) {
     struct vt_text t = {.process = p, .options = &options};
     struct vt_rows rows;
     uint64_t whole = 0;
-    const struct vt_leak **leaks = vt_alloc(p->site_count, sizeof *leaks);
-    for (uint32_t i = 0; i < p->leak_count; i++)
-        for (uint32_t j = 0; j < p->leaks[i].site_count && vt_frame_judges(p, &p->leaks[i]); j++)
-            leaks[p->leaks[i].sites[j]] = &p->leaks[i];
+    const struct vt_leak **leaks = vt_process_leaks_by_site(p);
     for (uint32_t i = 0; i < p->device_count; i++)
         whole += p->devices[i].live_bytes;
     vt_rows_make(&rows, &t, VT_ROWS_HELD, 0);
@@ -64,8 +61,10 @@ static void take_lines(struct vt_watch_process *w) {
                                        .blocks = row->blocks,
                                        .share = whole ? (double)row->bytes / (double)whole : 0,
                                        .rate = NAN};
-        for (uint32_t j = 0; j < VT_ROW_SITES && j < row->sites && !line->leak; j++)
-            line->leak = leaks[row->largest[j] - p->sites];
+        for (uint32_t j = 0; j < VT_ROW_SITES && j < row->sites && !line->leak; j++) {
+            const struct vt_leak *leak = leaks[row->largest[j] - p->sites];
+            line->leak = leak && vt_frame_judges(p, leak) ? leak : NULL;
+        }
     }
     vt_rows_free(&rows);
     free(leaks);

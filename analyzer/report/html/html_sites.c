@@ -211,11 +211,6 @@ static void write_tables(struct vt_html *h, const struct tables *t) {
 
 /* --- sites --- */
 
-static const char *class_of(const struct vt_site *site) {
-    static const char *const classes[] = {"program", "cache", "runtime"};
-    return classes[site->class];
-}
-
 /* What each site has of a leak; 0: it is in none. */
 static uint64_t *leaked(const struct vt_process *p) {
     uint64_t *bytes = vt_alloc(p->site_count, sizeof *bytes);
@@ -243,7 +238,6 @@ static void site_owners(struct vt_html *h, const struct vt_site *site) {
 }
 
 static void site(struct vt_html *h, struct tables *t, const struct vt_site *site, uint64_t leaked) {
-    static const char *const layers[] = {"driver", "framework", "host", "managed"};
     struct vt_json *j = h->json;
     char *name = site->before ? vt_strdup("live when the window began")
                               : vt_stack_text(h->process, site->stack, NAME_COLUMNS, true);
@@ -254,9 +248,9 @@ static void site(struct vt_html *h, struct tables *t, const struct vt_site *site
     vt_json_string(j, "verdict", vt_verdict_names[site->verdict]);
     vt_json_number(j, "why", vt_html_text_number(h, site->why));
     vt_json_number(j, "api", vt_html_text_number(h, site->api));
-    vt_json_string(j, "layer", layers[site->layer]);
+    vt_json_string(j, "layer", vt_stack_key_layer(site->layer));
     vt_html_device(j, "device", site->device);
-    vt_json_string(j, "class", class_of(site));
+    vt_json_string(j, "class", vt_class_names[site->class]);
     vt_json_number(j, "class_name", vt_html_text_number(h, site->class_name));
     if (site->segments)
         vt_json_boolean(j, "segments", true);
@@ -312,7 +306,6 @@ static void lines(struct vt_html *h) {
 
 /* What the page does not list, for each layer. */
 static void left_out(struct vt_html *h, const uint64_t *leaked) {
-    static const char *const layers[] = {"driver", "framework", "host", "managed"};
     const struct vt_process *p = h->process;
     uint64_t sums[4][7] = {{0}};
     for (uint32_t i = 0; i < p->site_count; i++) {
@@ -331,7 +324,7 @@ static void left_out(struct vt_html *h, const uint64_t *leaked) {
         if (!sums[layer][0])
             continue;
         vt_json_open(h->json, NULL, '{');
-        vt_json_string(h->json, "layer", layers[layer]);
+        vt_json_string(h->json, "layer", vt_stack_key_layer(layer));
         for (unsigned k = 0; k < 7; k++)
             vt_json_number(h->json, names[k], sums[layer][k]);
         vt_json_close(h->json, '}');
