@@ -124,11 +124,9 @@ int vt_screen_put(int y, int x, int width, enum vt_screen_style style, const cha
     attrset((int)attributes(style));
     move(y, x);
     while (left && used < width) {
-        int wide_columns;
+        int wide_columns = 1; /* a tab's */
         unsigned bytes = vt_shown_length(text, left), skip = vt_utf8_length(text, left);
         wchar_t wide[2] = {*text == '\t' ? L' ' : shown(text, bytes, &wide_columns), 0};
-        if (*text == '\t')
-            wide_columns = 1;
         if (used + wide_columns > width)
             break;
         if (wide_columns)
