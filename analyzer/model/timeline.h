@@ -42,7 +42,8 @@ struct vt_band {
 
 /* A device's memory over the part of the run that the model shows. The run is divided into equal
  * slots; each shows the moment of it in which most was live (of the driver's memory, then of blocks),
- * so its bands add up, and no peak is lost. A slot in which nothing changed shows what was live. */
+ * so its bands add up, and no peak is lost. A slot in which nothing changed shows what was live. One
+ * slot more, the last, shows what was live at the end. */
 struct vt_course {
     unsigned device; /* as vt_device.ordinal; VT_DEVICE_HOST: pinned and managed memory */
     uint64_t begin, end;

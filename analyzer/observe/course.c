@@ -201,7 +201,7 @@ static void open_course(struct vt_course_maker *m, unsigned device, const bool *
     c->device = device;
     c->begin = vt_clock_ns(m->sources->clock, m->begin);
     c->end = vt_clock_ns(m->sources->clock, m->end);
-    c->slot_count = ticks < VT_COURSE_SLOTS ? (uint32_t)ticks + 1 : VT_COURSE_SLOTS;
+    c->slot_count = ticks < VT_COURSE_SLOTS - 1 ? (uint32_t)ticks + 2 : VT_COURSE_SLOTS;
     c->at = vt_alloc(c->slot_count, sizeof *c->at);
     c->live_bytes = vt_alloc(c->slot_count, sizeof *c->live_bytes);
     choose_bands(m->process, leaks, c, number);
@@ -281,19 +281,26 @@ static void note_high(struct course *c, uint64_t ticks) {
     c->highs++;
 }
 
+/* The slots that divide the run: all but the last, which is the end. */
+static uint32_t parts(const struct course *c) {
+    return c->out->slot_count - 1;
+}
+
 /* The first tick of a slot. */
 static uint64_t slot_begin(const struct vt_course_maker *m, const struct course *c, uint32_t slot) {
-    return m->begin + (uint64_t)ceil((double)(m->end - m->begin) / c->out->slot_count * slot);
+    if (slot == parts(c))
+        return m->end;
+    return m->begin + (uint64_t)ceil((double)(m->end - m->begin) / parts(c) * slot);
 }
 
 static uint32_t slot_at(const struct vt_course_maker *m, const struct course *c, uint64_t ticks) {
     uint64_t past = ticks > m->begin ? ticks - m->begin : 0;
-    double width = (double)(m->end - m->begin) / c->out->slot_count;
+    double width = (double)(m->end - m->begin) / parts(c);
     double about = width > 0 ? (double)past / width : 0;
-    uint32_t slot = about < c->out->slot_count ? (uint32_t)about : c->out->slot_count - 1;
+    uint32_t slot = about < parts(c) ? (uint32_t)about : parts(c) - 1;
     while (slot && slot_begin(m, c, slot) > ticks) /* by rounding */
         slot--;
-    while (slot + 1 < c->out->slot_count && slot_begin(m, c, slot + 1) <= ticks)
+    while (slot + 1 < parts(c) && slot_begin(m, c, slot + 1) <= ticks)
         slot++;
     return slot;
 }
@@ -310,7 +317,8 @@ static void go_to(const struct vt_course_maker *m, struct course *c, uint32_t sl
     while (c->slot < slot) {
         end_slot(m, c);
         c->slot++;
-        note_high(c, slot_begin(m, c, c->slot));
+        uint64_t begin = slot_begin(m, c, c->slot);
+        note_high(c, begin > c->high_at ? begin : c->high_at);
     }
 }
 
@@ -406,7 +414,7 @@ void vt_course_end(struct vt_course_maker *m, struct vt_timeline *t) {
     t->courses = vt_alloc(m->course_count, sizeof *t->courses);
     for (uint32_t i = 0; i < m->course_count; i++) {
         struct course *c = &m->courses[i];
-        go_to(m, c, c->out->slot_count - 1);
+        go_to(m, c, parts(c));
         end_slot(m, c);
         if (c->out->device != VT_DEVICE_HOST)
             take_samples(m, c);

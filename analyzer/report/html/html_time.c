@@ -100,15 +100,18 @@ static void course(struct vt_html *h, const struct vt_course *c, uint32_t number
     struct vt_json *j = h->json;
     uint32_t rows = c->band_count + 2 + (c->used_bytes ? 2 : 0);
     uint32_t most = numbers / rows > 64 ? numbers / rows : 64;
-    uint32_t group = (c->slot_count + most - 1) / most;
-    uint32_t count = group ? (c->slot_count + group - 1) / group : 0;
-    uint32_t *chosen = vt_alloc(count, sizeof *chosen);
+    uint32_t parts = c->slot_count ? c->slot_count - 1 : 0; /* the last slot, the end, stays */
+    uint32_t group = (parts + most - 1) / most;
+    uint32_t count = group ? (parts + group - 1) / group : 0;
+    uint32_t *chosen = vt_alloc(count + 1, sizeof *chosen);
     for (uint32_t i = 0; i < count; i++) {
         chosen[i] = i * group;
-        for (uint32_t k = i * group; k < c->slot_count && k < (i + 1) * group; k++)
+        for (uint32_t k = i * group; k < parts && k < (i + 1) * group; k++)
             if (c->live_bytes[k] > c->live_bytes[chosen[i]])
                 chosen[i] = k;
     }
+    if (c->slot_count)
+        chosen[count++] = parts;
     count = c->used_bytes ? count : without_rest(c, chosen, count);
     vt_json_open(j, NULL, '{');
     vt_html_device(j, "device", c->device);

@@ -119,12 +119,14 @@ static uint32_t stack_of(const struct vt_process *p, uint32_t site) {
 static void check_course(const struct story *s, const struct vt_process *p,
                          const struct vt_course *c) {
     uint64_t segments = SEGMENTS * (BLOCKS / SEGMENTS * 2 * MIB), peak = 0;
-    double width = (double)(c->end - c->begin) / c->slot_count;
+    uint32_t parts = c->slot_count - 1; /* the last slot is the end */
+    double width = (double)(c->end - c->begin) / parts;
     for (uint32_t i = 0; i < c->slot_count; i++) {
-        uint64_t from = c->begin + (uint64_t)ceil(width * i);
-        uint64_t to =
-            i + 1 < c->slot_count ? c->begin + (uint64_t)ceil(width * (i + 1)) : UINT64_MAX;
+        uint64_t from = i < parts ? c->begin + (uint64_t)ceil(width * i) : c->end;
+        uint64_t to = i + 1 < parts ? c->begin + (uint64_t)ceil(width * (i + 1)) : UINT64_MAX;
         struct level best = highest(s, from, to);
+        if (i == parts)
+            best = (s->levels[s->count - 1].ticks = c->end, s->levels[s->count - 1]);
         assert_int_equal(c->at[i], best.ticks);
         assert_int_equal(c->live_bytes[i], best.driver);
         uint64_t sum = 0;

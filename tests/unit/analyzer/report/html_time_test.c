@@ -75,8 +75,8 @@ static void test_largest_regions_stay(void **state) {
     }
 }
 
-/* The numbers of a series in a written course. */
-static uint64_t highest_of(const char *text, const char *name, uint32_t *count) {
+/* The numbers of a series in a written course: the highest and the last. */
+static uint64_t highest_of(const char *text, const char *name, uint32_t *count, uint64_t *last) {
     char key[32];
     snprintf(key, sizeof key, "\"%s\":{\"unit\":", name);
     const char *at = strstr(text, key);
@@ -88,6 +88,7 @@ static uint64_t highest_of(const char *text, const char *name, uint32_t *count) 
         value += strtoll(end + 1, &end, 10);
         high = value > high ? value : high;
     }
+    *last = (uint64_t)(value * unit);
     return (uint64_t)(high * unit);
 }
 
@@ -96,8 +97,9 @@ static void test_a_peak_stays(void **state) {
     static uint64_t at[SLOTS], live[SLOTS];
     for (uint32_t i = 0; i < SLOTS; i++) {
         at[i] = i * 1000;
-        live[i] = i == 777 ? 1 << 30 : 1024 * (i % 7);
+        live[i] = i == 777 ? 1 << 30 : 1024 * (1 + i % 7);
     }
+    live[SLOTS - 1] = 512;
     struct vt_band band = {.kind = VT_BAND_REST, .bytes = live};
     struct vt_course c = {.end = SLOTS * 1000,
                           .slot_count = SLOTS,
@@ -114,9 +116,12 @@ static void test_a_peak_stays(void **state) {
         course(&h, &c, numbers);
         fclose(out);
         uint32_t count, most = numbers / 3 > 64 ? numbers / 3 : 64;
-        assert_int_equal(highest_of(text, "live", &count), 1 << 30);
-        assert_int_equal(highest_of(text, "bytes", &count), 1 << 30);
-        assert_true(count <= most);
+        uint64_t last;
+        assert_int_equal(highest_of(text, "live", &count, &last), 1 << 30);
+        assert_int_equal(last, 512); /* the end, too */
+        assert_int_equal(highest_of(text, "bytes", &count, &last), 1 << 30);
+        assert_int_equal(last, 512);
+        assert_true(count <= most + 1);
         free(text);
     }
 }
