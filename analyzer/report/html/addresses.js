@@ -3,7 +3,7 @@
  * The address map: a device's memory at a moment, in the order of its addresses. Regions (a caching allocator's
  * segments and other driver allocations) follow one another like words of a text, to scale; the room between
  * them is not to scale. What is idle inside a segment is hatched: it is what fragmentation is made of. Painted
- * on a canvas, because a map has up to 20,000 pieces. page.js draws it when its tab is opened.
+ * on a canvas, because a map has thousands of pieces. page.js draws it when its tab is opened.
  */
 "use strict";
 

@@ -80,15 +80,9 @@ vt.duration = function (ns) {
     return Math.floor(whole / 3600) + ":" + two(Math.floor(whole / 60) % 60) + ":" + two(whole % 60);
 };
 
-vt.plural = (count, noun) => vt.count(count) + " " + noun + (count === 1 ? "" : "s");
+vt.plural = (count, noun, nouns) => vt.count(count) + " " + (count === 1 ? noun : nouns || noun + "s");
 
 vt.deviceName = device => device === "host" ? "host memory" : device == null ? "GPU ?" : "GPU " + device;
-
-/* "train.py:41 in step". */
-vt.frameText = function (frame) {
-    const place = frame.file ? vt.basename(frame.file) + (frame.line ? ":" + frame.line : "") : null;
-    return place ? place + " in " + frame.f : frame.module ? frame.f + " in " + vt.basename(frame.module) : frame.f;
-};
 
 /* A place with only the last folder of its path: a table's cell has no room for more. Titles have all of it. */
 vt.shortPath = text => text.replace(/(^|\s)\/?(?:[^\s/]+\/)+([^\s/]+\/[^\s/]+)/g, "$1…/$2");

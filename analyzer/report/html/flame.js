@@ -38,7 +38,6 @@
     ];
 
     const row = (rows, key) => rows.find(found => found[0] === key);
-    const baseOf = path => path.slice(path.lastIndexOf("/") + 1);
     const makeNode = (frame, parent) => ({
         frame,
         parent,
@@ -206,7 +205,7 @@
             if (!node.parent) return row(VALUES, this.state.value)[1] + ": " + vt.bytes(node.value);
             const { frame } = node;
             if (!frame) return "no frame is known";
-            return frame.f || (frame.module ? "in " + baseOf(frame.module) : "unknown");
+            return frame.f || (frame.module ? "in " + vt.basename(frame.module) : "unknown");
         }
 
         placeOf(node) {
@@ -218,7 +217,7 @@
 
         labelOf(node) {
             const { frame } = node;
-            return frame && frame.file ? this.nameOf(node) + "  " + baseOf(this.placeOf(node)) : this.nameOf(node);
+            return frame && frame.file ? this.nameOf(node) + "  " + vt.basename(this.placeOf(node)) : this.nameOf(node);
         }
 
         kindOf(node) {

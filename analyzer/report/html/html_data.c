@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { TITLE_COLUMNS = 200, OOMS = 200, ALARMS = 200, LEAKS = 200, LEAK_SITES = 200 };
+enum { TITLE_COLUMNS = 200, OOMS = 200, ALARMS = 200 };
 
 static void head(struct vt_html *h) {
     const struct vt_process *p = h->process;
@@ -56,7 +56,6 @@ static void devices(struct vt_html *h) {
         vt_json_number(j, "failed", d->failed_count);
         vt_json_number(j, "untracked", d->untracked_bytes);
         vt_json_number(j, "others", d->other_processes_bytes);
-        vt_json_string(j, "allocator", d->has_blocks ? d->blocks.name : NULL);
         vt_json_close(j, '}');
     }
     vt_json_close(j, ']');
@@ -70,31 +69,14 @@ static void apart(struct vt_json *j, const char *name, const struct vt_apart *a)
     vt_json_close(j, '}');
 }
 
+/* All leaks together; html_words.c has what there is to say of each. */
 static void leaks(struct vt_html *h) {
     const struct vt_process *p = h->process;
-    struct vt_json *j = h->json;
     uint64_t sum = 0;
-    vt_json_open(j, "leaks", '[');
-    for (uint32_t i = 0; i < p->leak_count && i < LEAKS; i++) {
-        const struct vt_leak *l = &p->leaks[i];
-        uint32_t sites = l->site_count < LEAK_SITES ? l->site_count : LEAK_SITES;
-        struct vt_amount amount = vt_amount_of_leak(p, l);
-        vt_json_open(j, NULL, '{');
-        vt_json_string(j, "verdict", vt_verdict_names[l->verdict]);
-        vt_html_text(h, "why", l->why);
-        vt_html_text(h, "advice", l->advice);
-        vt_json_number(j, "leaked", amount.bytes);
-        vt_json_number(j, "blocks", amount.blocks);
-        vt_json_number(j, "live", l->live_bytes);
-        vt_html_text(h, "kept_by", l->kept ? l->kept->text : NULL);
-        vt_html_site_list(h, "sites", l->sites, h->bounds.sites ? sites : 0);
-        vt_json_close(j, '}');
-    }
-    vt_json_close(j, ']');
     for (uint32_t i = 0; i < p->leak_count; i++)
         sum += vt_amount_of_leak(p, &p->leaks[i]).bytes;
-    vt_json_number(j, "leak_count", p->leak_count);
-    vt_json_number(j, "leaked", sum);
+    vt_json_number(h->json, "leak_count", p->leak_count);
+    vt_json_number(h->json, "leaked", sum);
 }
 
 static void ooms(struct vt_html *h) {
@@ -111,10 +93,8 @@ static void ooms(struct vt_html *h) {
         vt_json_number(j, "requested", o->requested_bytes);
         vt_json_number(j, "free", o->free_bytes);
         vt_json_number(j, "total", o->total_bytes);
-        vt_json_number(j, "cached", o->cached_bytes);
         vt_json_string(j, "cause", o->cause);
         vt_html_text(h, "why", o->why);
-        vt_html_text(h, "advice", o->advice);
         vt_html_site_list(h, "sites", o->holders, h->bounds.sites ? o->holder_count : 0);
         vt_json_close(j, '}');
     }

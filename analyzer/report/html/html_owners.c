@@ -16,7 +16,6 @@ static void owner(struct vt_html *h, const struct vt_memory_owner *o) {
     vt_html_text(h, "place", place);
     vt_json_string(j, "root", vt_root_names[o->root.kind]);
     vt_html_text_list(h, "path", o->path, o->path_count);
-    vt_html_text_list(h, "types", o->types, o->path_count);
     vt_html_text(h, "graph", o->graph);
     vt_json_string(j, "role", vt_purpose_names[o->purpose]);
     vt_json_number(j, "bytes", o->bytes);
@@ -93,7 +92,6 @@ void vt_html_snapshots(struct vt_html *h) {
         vt_json_number(j, "owners_left_out", s->owner_count > most ? s->owner_count - most : 0);
         vt_json_number(j, "bytes_left_out", left);
         vt_json_number(j, "unowned", s->unowned_bytes);
-        vt_json_number(j, "unowned_n", s->unowned_count);
         vt_json_number(j, "runtime", s->runtime_bytes);
         roles(h, s);
         vt_json_close(j, '}');

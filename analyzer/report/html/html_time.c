@@ -279,7 +279,6 @@ void vt_html_maps(struct vt_html *h) {
         vt_html_device(j, "device", m->device);
         vt_json_number(j, "at", m->at);
         vt_json_string(j, "why", whys[m->why]);
-        vt_json_number(j, "oom", m->why == VT_MAP_OOM ? m->oom : VT_UNKNOWN);
         vt_json_number(j, "reserved", m->reserved_bytes);
         vt_json_number(j, "in_use", m->in_use_bytes);
         vt_json_number(j, "largest_free", m->largest_free_bytes);

@@ -54,7 +54,6 @@ static void leaks(struct vt_html *h, const struct vt_text *t) {
         vt_html_site_list(h, "sites", leak->sites,
                           leak->site_count < SITES_OF_BLOCK ? leak->site_count : SITES_OF_BLOCK);
         vt_json_number(h->json, "site_count", leak->site_count);
-        vt_json_number(h->json, "leak", i);
         vt_json_close(h->json, '}');
         vt_words_free(&words);
     }

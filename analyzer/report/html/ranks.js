@@ -61,7 +61,7 @@
             if (vt.data.pages_left_out)
                 panel.append(vt.el("p", { class: "dim" }, "and " + vt.count(vt.data.pages_left_out) + " more with smaller peaks"));
             if (vt.data.empty)
-                panel.append(vt.el("p", { class: "dim" }, vt.plural(vt.data.empty, "more process").replace("processs", "processes") +
+                panel.append(vt.el("p", { class: "dim" }, vt.plural(vt.data.empty, "more process", "more processes") +
                     " allocated nothing."));
         },
     });
