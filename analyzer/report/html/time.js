@@ -44,6 +44,9 @@
         }).filter(Boolean);
     }
 
+    /* Pixels of a device's chart: several are lower. */
+    const heightOf = page => page.courses.length > 2 ? 120 : 230;
+
     /* The last of `at` that is not after `time`. */
     const slot = (course, time) => Math.max(0, d3.bisectRight(course.at, time) - 1);
 
@@ -93,7 +96,7 @@
 
     function timeText(ns, span) {
         return span < 2e6 ? (ns / 1e6).toFixed(4) + " ms" : span < 1e9 ? (ns / 1e9).toFixed(4).replace(/0$/, "") + " s"
-            : ns < 600e9 && span < 60e9 ? (ns / 1e9).toFixed(span < 20e9 ? 2 : 1) + " s" : vt.duration(Math.max(ns, 10e9)).replace(/^0:00:10$/, vt.duration(ns));
+            : ns < 600e9 && span < 60e9 ? (ns / 1e9).toFixed(span < 20e9 ? 2 : 1) + " s" : vt.duration(ns);
     }
 
     /* A power of two, so that ticks are round. */
@@ -136,6 +139,10 @@
         }), totals ? whole : null, vt.el("span", { class: "space" }), zoomButton("+", "zoom in (+)", () => zoom(0.5)),
         zoomButton("−", "zoom out (-)", () => zoom(2)), zoomButton("whole run", "the whole run (0)", () => setView([begin, end])), toRange),
         charts, legend, held);
+        const missing = [[page.phases_left_out, "shorter phase"], [phases.more, "further row of phases", "further rows of phases"],
+            [page.ooms_left_out, "other failed allocation"]].filter(([count]) => count > 0).map(of => vt.plural(...of));
+        if (missing.length)
+            panel.append(vt.el("p", { class: "dim" }, "Not drawn: " + missing.join(", ") + "."));
         vt.key("+", "zoom in on the chart of time", () => zoom(0.5));
         vt.key("-", "zoom out", () => zoom(2));
         vt.key("0", "the whole run", () => setView([begin, end]));
@@ -206,8 +213,8 @@
         }
 
         function render() {
-            const width = Math.max(charts.clientWidth, 400), many = page.courses.length > 2;
-            const height = many ? 120 : 230, gap = TOP + BOTTOM;
+            const width = Math.max(charts.clientWidth, 400);
+            const height = heightOf(page), gap = TOP + BOTTOM;
             const full = page.courses.length * (height + gap) + (phases.rows ? phases.rows * PHASE + 10 : 0);
             x = d3.scaleLinear().domain(state.view).range([LEFT, width - RIGHT]);
             svg.attr("width", width).attr("height", full).attr("viewBox", "0 0 " + width + " " + full).selectAll("*").remove();
@@ -398,7 +405,7 @@
 
         /* Drag: a part of the run. Click: a moment. Wheel: zoom; what cannot zoom out further scrolls the page. */
         function pointer(width, height) {
-            const charted = page.courses.length * ((page.courses.length > 2 ? 120 : 230) + TOP + BOTTOM);
+            const charted = page.courses.length * (heightOf(page) + TOP + BOTTOM);
             let from = null;
             const at = () => Math.min(Math.max(x.invert(d3.mouse(svg.node())[0]), state.view[0]), state.view[1]);
             const rect = svg.insert("rect", "g").attr("class", "ground").attr("x", LEFT).attr("y", 0).attr("width", width - LEFT - RIGHT).attr("height", charted);
@@ -438,7 +445,7 @@
 
         /* The device under the pointer, at this moment. */
         function hover(time) {
-            const [, py] = d3.mouse(svg.node()), each = (page.courses.length > 2 ? 120 : 230) + TOP + BOTTOM;
+            const [, py] = d3.mouse(svg.node()), each = heightOf(page) + TOP + BOTTOM;
             const course = page.courses[Math.min(page.courses.length - 1, Math.floor(py / each))], i = slot(course, time);
             const layers = (state.mode === "class" ? byClass : byLine)(course).map(layer => [layer.name, layer.values[i]]).filter(([, bytes]) => bytes)
                 .sort((a, b) => b[1] - a[1]);
