@@ -14,6 +14,8 @@
 
 /* The report is made for such pages; in a narrower terminal Left and Right move it. */
 enum { WIDTH_LEAST = VT_TEXT_WIDTH, WIDEST = VT_TEXT_WIDEST };
+/* Labels of a stack's pane; the narrowest text beside them. */
+enum { LABEL_COLUMNS = 15, WORDS_LEAST = 24 };
 
 static const char help[] =
     "KEYS\n"
@@ -41,10 +43,30 @@ static const char help[] =
     "\n"
     "Only the log of the process is read; `o` alone asks it for something.\n";
 
+/* What is left of a line of the screen after an indent. */
+static unsigned rest_of(int columns, int indent) {
+    return (unsigned)(columns > indent + WORDS_LEAST ? columns - indent : WORDS_LEAST);
+}
+
+/* A sentence behind a label, wrapped to the screen. */
+static void add_words(struct vt_string *s, const char *label, const char *words, int columns) {
+    char *text = NULL;
+    size_t length;
+    FILE *out = open_memstream(&text, &length);
+    if (!out)
+        return;
+    vt_text_wrap(
+        &(struct vt_text){.out = out, .width = LABEL_COLUMNS + rest_of(columns, LABEL_COLUMNS)},
+        label, LABEL_COLUMNS, words);
+    fclose(out);
+    vt_string_add(s, text);
+    free(text);
+}
+
 static void add_frame(const struct vt_process *p, const struct vt_frame *frame, bool source,
-                      struct vt_string *s) {
-    char *text = vt_frame_text(p, frame, 1000);
-    char *line = source ? vt_frame_text_source(p, frame, 200) : NULL;
+                      int columns, struct vt_string *s) {
+    char *text = vt_frame_text(p, frame, rest_of(columns, 4));
+    char *line = source ? vt_frame_text_source(p, frame, rest_of(columns, 8)) : NULL;
     vt_string_format(s, "    %s\n", vt_printable(text));
     if (line)
         vt_string_format(s, "        %s\n", vt_printable(line));
@@ -53,25 +75,25 @@ static void add_frame(const struct vt_process *p, const struct vt_frame *frame, 
 }
 
 /* First the user's code, then all with what libraries do below it. */
-static void add_frames(const struct vt_process *p, const struct vt_stack *stack,
+static void add_frames(const struct vt_process *p, const struct vt_stack *stack, int columns,
                        struct vt_string *s) {
     bool any = false;
     for (uint32_t i = 0; i < stack->count; i++) {
         any |= stack->frames[i].user_code;
         if (stack->frames[i].user_code)
-            add_frame(p, &stack->frames[i], true, s);
+            add_frame(p, &stack->frames[i], true, columns, s);
     }
     vt_string_add(s, any ? "\nWHOLE STACK\n" : "");
     for (uint32_t i = 0; i < stack->count; i++)
         if (!stack->frames[i].interpreter)
-            add_frame(p, &stack->frames[i], false, s);
+            add_frame(p, &stack->frames[i], false, columns, s);
     if (!stack->count)
         vt_string_add(s, "    unknown (no stack)\n");
     if (stack->cut)
         vt_string_add(s, "    outer frames are missing\n");
 }
 
-static void add_stack(const struct vt_view *v, const struct vt_watch_process *w,
+static void add_stack(const struct vt_view *v, const struct vt_watch_process *w, int columns,
                       struct vt_string *s) {
     const struct vt_watch_line *line = NULL;
     for (uint32_t i = 0; i < w->line_count; i++)
@@ -82,19 +104,19 @@ static void add_stack(const struct vt_view *v, const struct vt_watch_process *w,
         return;
     }
     const struct vt_site *site = line->site;
-    char *place = vt_stack_text(w->process, site->stack, 1000, false);
+    char *place = vt_stack_text(w->process, site->stack, rest_of(columns, 6), false);
     char *hint = vt_watch_words_hint(w, line), *call = vt_stack_key_call_text(site);
     vt_string_format(s, "LINE  %s\n", vt_printable(place));
     vt_string_format(s, "  held         %s in %s block%s\n", VT_BYTES(line->bytes),
                      VT_NUMBER(line->blocks), vt_plural(line->blocks));
     if (hint)
-        vt_string_format(s, "  so far       %s\n", vt_printable(hint));
+        add_words(s, "  so far", vt_printable(hint), columns);
     if (line->leak && line->leak->why)
-        vt_string_format(s, "               %s\n", line->leak->why);
+        add_words(s, "", line->leak->why, columns);
     if (line->sites > 1)
         vt_string_format(s, "  call sites   %u; the largest is below\n", line->sites);
     vt_string_format(s, "\nSTACK  %s, site %s\n", vt_printable(call), site->name);
-    add_frames(w->process, site->stack, s);
+    add_frames(w->process, site->stack, columns, s);
     vt_string_format(s, "\nCOUNTS\n  allocations  %s, %s in all; %s freed\n",
                      VT_NUMBER(site->alloc_count), VT_BYTES(site->allocated_bytes),
                      VT_NUMBER(site->free_count));
@@ -169,7 +191,7 @@ static void make_text(struct vt_view *v, const struct vt_watch_process *w, int c
         return;
     switch (v->pane) {
     case VT_PANE_STACK:
-        add_stack(v, w, &s);
+        add_stack(v, w, columns, &s);
         break;
     case VT_PANE_OWNERS:
         add_owners(w, &s);
