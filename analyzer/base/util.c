@@ -68,11 +68,17 @@ void *vt_realloc(void *old, size_t count, size_t size) {
     return or_exit(reallocarray(old, count ? count : 1, size ? size : 1), count, size);
 }
 
+/* Whether a character of three bytes turns the direction of what follows: U+202A to U+202E, U+2066 to
+ * U+2069. */
+static bool turns(const unsigned char *c) {
+    return c[0] == 0xe2 && ((c[1] == 0x80 && c[2] >= 0xaa && c[2] <= 0xae) ||
+                            (c[1] == 0x81 && c[2] >= 0xa6 && c[2] <= 0xa9));
+}
+
 unsigned vt_shown_length(const char *text, size_t left) {
     unsigned bytes = vt_utf8_length(text, left);
-    unsigned char first = (unsigned char)*text;
-    bool control =
-        first < 0x20 || first == 0x7f || (first == 0xc2 && (unsigned char)text[1] < 0xa0);
+    const unsigned char *c = (const unsigned char *)text;
+    bool control = bytes && (*c < 0x20 || *c == 0x7f || (*c == 0xc2 && c[1] < 0xa0) || turns(c));
     return bytes && !control ? bytes : 0;
 }
 

@@ -124,7 +124,8 @@ const char *vt_basename(const char *path);
 unsigned vt_utf8_length(const char *text, size_t left);
 
 /* The same if a terminal shows it; 0 if it obeys it, or cannot decode it: the control characters of
- * ASCII and of Latin-1 (U+0080 to U+009F), and what is not UTF-8. */
+ * ASCII and of Latin-1 (U+0080 to U+009F), those that turn the direction of writing, so that a name
+ * could change how its line reads, and what is not UTF-8. */
 unsigned vt_shown_length(const char *text, size_t left);
 
 /* --- map, hash --- */

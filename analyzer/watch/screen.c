@@ -51,6 +51,10 @@ int vt_screen_open(bool colour) {
     screen = newterm(NULL, stdout, stdin);
     if (!screen)
         return -1;
+    if (!tigetstr("cup")) { /* TERM=dumb: nothing can be put in a place */
+        endwin();
+        return -1;
+    }
     is_open = true;
     atexit(vt_screen_close);
     set_escdelay(ESCAPE_WAITS);

@@ -13,7 +13,7 @@ import fwlog
 VALUES = ("live", "peak", "allocated", "leaked")
 LONG = "n" * 10000
 NAMES = ["=cmd|'/c calc'!A1", "<script>alert(1)</script>", "a;b;c", "line\nbreak\r", "quo\"te'`\\",
-         "not \udcff utf-8 \x1b[2J \x9b", LONG[:600]]
+         "not \udcff utf-8 \x1b[2J \x9b \u202eturned", LONG[:600]]
 
 # Frames with such functions and files, one inside the other; the innermost allocates and keeps it.
 HOSTILE = f"""

@@ -129,7 +129,9 @@ static void all_formats(void **state) {
 static void one_line(void **state) {
     char text[] = "a\tb\n\033[0m\xc2\x9b\xc3\xa9\xff\x7f";
     (void)state;
+    char turned[] = "a\xe2\x80\xae\x62\xe2\x81\xa9\xe2\x82\xac"; /* U+202E, U+2069, a euro */
     assert_string_equal(vt_printable(text), "a b ?[0m?\xc3\xa9??");
+    assert_string_equal(vt_printable(turned), "a?b?\xe2\x82\xac");
     assert_null(vt_printable(NULL));
 }
 
