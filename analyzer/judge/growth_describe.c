@@ -204,12 +204,13 @@ static uint64_t room_left(const struct vt_process *p, const struct vt_site *site
     return VT_UNKNOWN;
 }
 
-/* Computes when the growth fills the device. A refused allocation means that it is full. */
+/* Computes when the growth fills the device. A refused allocation means that it is full, unless the same
+ * request succeeded when it was made again. */
 static void foresee(const struct vt_process *p, const struct vt_site *site,
                     struct vt_growth *growth, double ns) {
     uint64_t room = room_left(p, site);
     for (uint32_t i = 0; i < p->oom_count; i++)
-        if (p->ooms[i].device == site->device)
+        if (p->ooms[i].device == site->device && strcmp(p->ooms[i].outcome, "recovered") != 0)
             room = 0;
     growth->full_in_iterations = growth->full_in = VT_UNKNOWN;
     if (room == VT_UNKNOWN || !growth->bytes_per_iteration)

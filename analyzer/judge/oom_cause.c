@@ -172,7 +172,7 @@ static void say_fragmentation(const struct vt_process *p, const struct books *b,
         say_fillers(b, why);
         vt_string_format(why,
                          ". Without holes in the %s idle inside %s's segments this request "
-                         "had fit, but the leak goes on",
+                         "would have fit, but the leak goes on",
                          VT_BYTES(b->cached), oom->allocator ? oom->allocator : "the allocator");
         return;
     }
@@ -182,7 +182,7 @@ static void say_fragmentation(const struct vt_process *p, const struct books *b,
     if (oom->free_bytes != VT_UNKNOWN)
         vt_string_format(why, "%s %s was free on the device", b->said ? ", and" : ", and at most",
                          VT_BYTES(oom->free_bytes));
-    vt_string_format(why, ": without holes the same live memory had left room for %s",
+    vt_string_format(why, ": without holes the same live memory would have left room for %s",
                      VT_BYTES(oom->requested_bytes));
 }
 
