@@ -45,8 +45,9 @@ static void print_part(const struct vt_text *t, const struct vt_words_part *part
     fprintf(t->out, "  %s%c  %-12s%s %9s", vt_text_style(t, part->style), part->letter, part->name,
             *part->style ? vt_text_style(t, VT_STYLE_NONE) : "", VT_BYTES(part->bytes));
     if (whole) {
-        double share = 100.0 * (double)part->bytes / (double)whole;
-        fprintf(t->out, "  %s%.0f %%", share < 9.5 ? "  " : share < 99.5 ? " " : "", share);
+        char share[64];
+        vt_text_share(part->bytes, whole, share);
+        fprintf(t->out, "  %5s", share);
     }
     fprintf(t->out, "%s%s\n", part->text[0] ? "   " : "", part->text);
     if (part->purposes)

@@ -19,7 +19,8 @@ enum { LABEL_COLUMNS = 15, WORDS_LEAST = 24 };
 
 static const char help[] =
     "KEYS\n"
-    "  Up Down j k PgUp PgDn Home End   select a line; scroll here (Left and Right, too)\n"
+    "  Up Down j k  select a line, scroll text; also PgUp, PgDn, Home, End\n"
+    "  Left Right   move long text\n"
     "  Enter        the stack of the line, and what holds its memory\n"
     "  o            ask the process for its owners: which variables keep the memory\n"
     "  r            the report so far\n"
@@ -147,21 +148,21 @@ static void add_owners(const struct vt_watch_process *w, struct vt_string *s) {
     vt_string_format(s, "OWNERS  %s%s\n", moment,
                      shot->complete ? "" : "; the search was cut short");
     free(moment);
-    vt_string_format(s, "%10s  %9s  %-10s  %s\n", "held", "blocks", "role", "kept by");
+    vt_string_format(s, "%10s  %9s  %-11s  %s\n", "held", "blocks", "role", "kept by");
     for (uint32_t i = 0; i < w->owner_count; i++) {
         const struct vt_owner_group *g = &w->owners[i];
         char *text = vt_owner_text(w->process, &g->owner, 0);
-        vt_string_format(s, "%10s  %9s  %-10s  %s\n", VT_BYTES(g->bytes), VT_NUMBER(g->count),
+        vt_string_format(s, "%10s  %9s  %-11s  %s\n", VT_BYTES(g->bytes), VT_NUMBER(g->count),
                          g->owner.purpose == VT_PURPOSE_OTHER ? ""
                                                               : vt_purpose_names[g->owner.purpose],
                          vt_printable(text));
         free(text);
     }
     if (shot->runtime_count)
-        vt_string_format(s, "%10s  %9s  %-10s  CUDA's libraries\n", VT_BYTES(shot->runtime_bytes),
+        vt_string_format(s, "%10s  %9s  %-11s  CUDA's libraries\n", VT_BYTES(shot->runtime_bytes),
                          VT_NUMBER(shot->runtime_count), "");
     if (shot->unowned_count > shot->runtime_count)
-        vt_string_format(s, "%10s  %9s  %-10s  no owner found\n",
+        vt_string_format(s, "%10s  %9s  %-11s  no owner found\n",
                          VT_BYTES(shot->unowned_bytes - shot->runtime_bytes),
                          VT_NUMBER(shot->unowned_count - shot->runtime_count), "");
 }

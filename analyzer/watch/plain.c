@@ -34,16 +34,18 @@ static void put_device(const struct vt_watch_process *w, const struct vt_watch_d
     fprintf(out, "; peak %s", VT_BYTES(d->peak_bytes));
     if (d->peak_at != VT_UNKNOWN)
         fprintf(out, " at %s", VT_DURATION(d->peak_at));
-    fprintf(out, "%s%s%s\n  [", rate[0] ? "; " : "", rate, rate[0] ? " a second" : "");
+    fprintf(out, "%s%s%s\n  [", rate[0] ? "; " : "", rate, rate[0] ? "/s" : "");
     vt_strips_bar(s, BAR, widths);
     for (unsigned i = 0; i < VT_STRIPS; i++)
         for (unsigned k = 0; k < widths[i]; k++)
             fputc(vt_strip_looks[i].letter, out);
-    fputs("]\n ", out);
+    fputs("]", out);
+    const char *before = "\n  ";
     for (unsigned i = 0; i < VT_STRIPS; i++)
         if (vt_strip_bytes(s, i))
-            fprintf(out, " %c %s %s ", vt_strip_looks[i].letter, vt_strip_looks[i].name,
-                    VT_BYTES(vt_strip_bytes(s, i)));
+            fprintf(out, "%s%c %s %s", before, vt_strip_looks[i].letter, vt_strip_looks[i].name,
+                    VT_BYTES(vt_strip_bytes(s, i))),
+                before = "   ";
     vt_strips_course(s, w->now, BAR, &course);
     fputs("\n  [", out);
     for (unsigned i = 0; i < BAR; i++)
@@ -59,14 +61,16 @@ static void put_device(const struct vt_watch_process *w, const struct vt_watch_d
 
 static void put_lines(const struct vt_watch_process *w, uint32_t top, FILE *out) {
     if (w->line_count)
-        fprintf(out, "\n%10s  %5s %9s %13s  %s\n", "held", "share", "blocks", "a second",
+        fprintf(out, "\n%10s  %5s %9s %13s  %s\n", "held", "share", "blocks", "per second",
                 "allocated at");
     for (uint32_t i = 0; i < w->line_count && i < top; i++) {
         const struct vt_watch_line *line = &w->lines[i];
         char *rate = vt_watch_words_rate(line->rate), *hint = vt_watch_words_hint(w, line);
         char *place = vt_stack_text(w->process, line->site->stack, PLACE, false);
-        fprintf(out, "%10s  %3.0f %% %9s %13s  %s\n", VT_BYTES(line->bytes), 100 * line->share,
+        char *share = vt_watch_words_share(line);
+        fprintf(out, "%10s  %5s %9s %13s  %s\n", VT_BYTES(line->bytes), share,
                 VT_NUMBER(line->blocks), rate, vt_printable(place));
+        free(share);
         if (hint)
             fprintf(out, "%12s%s\n", "", vt_printable(hint));
         free(rate);

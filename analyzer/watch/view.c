@@ -268,7 +268,9 @@ static void draw_line(const struct vt_watch_process *w, const struct vt_watch_li
     vt_screen_blank(y, 0, columns, selected ? style : VT_SCREEN_NORMAL);
     vt_screen_format(y, 0, HELD, style, "%*s", HELD, VT_BYTES(line->bytes));
     if (columns >= COLUMNS_SHARE) {
-        vt_screen_format(y, x, SHARE, style, "%*.0f %%", SHARE - 2, 100 * line->share);
+        char *share = vt_watch_words_share(line);
+        vt_screen_format(y, x, SHARE, style, "%*s", SHARE, share);
+        free(share);
         x += SHARE;
     }
     if (columns >= COLUMNS_BLOCKS) {
@@ -303,7 +305,7 @@ static int draw_selected(const struct vt_view *v, const struct vt_watch_process 
         return end;
     const struct vt_watch_line *line = &w->lines[v->order[v->selected]];
     char *hint = vt_watch_words_hint(w, line);
-    char *text = vt_formatted("%s%s", line->leak && line->leak->growth ? "this line " : "",
+    char *text = vt_formatted("%s%s", line->leak && line->leak->growth ? "this line: " : "",
                               hint ? hint : "");
     vt_screen_put(end - 1, 1, columns - 1, VT_SCREEN_WARN, text);
     free(text);

@@ -69,12 +69,18 @@ char *vt_watch_words_who(const struct vt_watch_process *w) {
     return s.text ? s.text : vt_strdup("");
 }
 
-static void say_growth(const struct vt_watch_process *w, const struct vt_growth *g,
+/* The figures are the leak's: what lines keep together is not the growth of each. */
+static void say_growth(const struct vt_watch_process *w, const struct vt_leak *leak,
                        struct vt_string *s) {
+    const struct vt_growth *g = leak->growth;
     const char *per = g->marked ? g->per : g->iterations == VT_UNKNOWN ? "second" : "round";
-    vt_string_format(s, "grows by %s per %s", VT_BYTES(g->bytes_per_iteration), per);
+    uint32_t lines = 0;
+    for (uint32_t i = 0; i < w->line_count; i++)
+        lines += w->lines[i].leak == leak;
+    vt_string_format(s, lines > 1 ? "part of a leak: %s per %s" : "grows by %s per %s",
+                     VT_BYTES(g->bytes_per_iteration), per);
     if (g->full_in != VT_UNKNOWN && g->full_in && g->full_in / FULL_WITHIN <= w->now)
-        vt_string_format(s, "; device full in %s", VT_DURATION(g->full_in));
+        vt_string_format(s, "; %sfull in %s", lines > 1 ? "" : "device ", VT_DURATION(g->full_in));
 }
 
 char *vt_watch_words_hint(const struct vt_watch_process *w, const struct vt_watch_line *line) {
@@ -82,10 +88,15 @@ char *vt_watch_words_hint(const struct vt_watch_process *w, const struct vt_watc
     if (!line->leak)
         return NULL;
     if (line->leak->growth)
-        say_growth(w, line->leak->growth, &s);
+        say_growth(w, line->leak, &s);
     else
         vt_string_add(&s, vt_verdict_names[line->leak->verdict]);
     return s.text;
+}
+
+char *vt_watch_words_share(const struct vt_watch_line *line) {
+    return line->bytes && line->share < 0.005 ? vt_strdup("<1 %")
+                                              : vt_formatted("%.0f %%", 100 * line->share);
 }
 
 char *vt_watch_words_phases(const struct vt_watch_process *w) {

@@ -21,8 +21,12 @@ char *vt_watch_words_place(const struct vt_watch_process *w, const struct vt_wat
 /* "pid 4711, rank 0". */
 char *vt_watch_words_who(const struct vt_watch_process *w);
 
-/* What the judge says of a line: "grows by 1.00 MiB per step; device full in 0:12:01". NULL: nothing. */
+/* What the judge says of a line: "grows by 1.00 MiB per step; device full in 0:12:01", or of several
+ * lines that leak together "part of a leak: 1.00 MiB per step; full in 0:12:01". NULL: nothing. */
 char *vt_watch_words_hint(const struct vt_watch_process *w, const struct vt_watch_line *line);
+
+/* What a line has of all that the process holds: "12 %". */
+char *vt_watch_words_share(const struct vt_watch_line *line);
 
 /* "epoch#3 > step#120 (0.014 s)": the phases that are open. NULL: none is. */
 char *vt_watch_words_phases(const struct vt_watch_process *w);

@@ -63,9 +63,9 @@ static void text(void **state) {
     assert_lines(shown, "  L  growing       5.86 MiB    1 %   the leak above, 2 call sites\n"
                         "                 activations 1.17 MiB, other 4.69 MiB\n");
     assert_lines(shown,
-                 "  U  unfreed       1.01 MiB    0 %   1 call site that holds memory at the end\n"
+                 "  U  unfreed       1.01 MiB   <1 %   1 call site that holds memory at the end\n"
                  "                 parameters 1.01 MiB\n"
-                 "  #  in use        64.0 KiB    0 %   1 call site, freed later\n"
+                 "  #  in use        64.0 KiB   <1 %   1 call site, freed later\n"
                  "  .  the rest");
     assert_lines(shown,
                  "  used for       parameters 1.00 MiB, activations 1.17 MiB, other 4.69 MiB; at\n"

@@ -199,11 +199,11 @@ static void beside_the_leak(void **state) {
     (void)state;
     add(m, VT_VERDICT_LOST, 1, 2, 52, "a.py:1");
     add(m, VT_VERDICT_FREED, 0, 3, 3, "a.py:2");
-    says(m, "X  lost          1.00 MiB    0 %   the leak above, 1 call site\n",
-         "#  in use        4.00 MiB    0 %   2 call sites, freed later\n", "  total", NULL);
+    says(m, "X  lost          1.00 MiB   <1 %   the leak above, 1 call site\n",
+         "#  in use        4.00 MiB   <1 %   2 call sites, freed later\n", "  total", NULL);
     /* a peak at which not all of it had leaked yet */
     m->sites[0].bytes_at_peak = MIB / 2;
-    says(m, "X  lost           512 KiB    0 %   part of the leak above, 1 call site\n", NULL);
+    says(m, "X  lost           512 KiB   <1 %   part of the leak above, 1 call site\n", NULL);
     done(m);
 }
 
