@@ -10,7 +10,6 @@
 #include <getopt.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 static const char help_head[] =
     "usage: vramtrace export --format NAME [options] [LOG...]\n"
@@ -110,14 +109,12 @@ static int check_timeline(const struct options *o, uint32_t logs) {
 static int export(struct options *o, char *const *arguments, int count) {
     struct vt_logs logs;
     struct vt_model model;
-    bool to_stdout = !o->input.output || !strcmp(o->input.output, "-");
-    if (o->writer->binary && to_stdout && isatty(1)) {
-        vt_error("the format %s is not for a terminal; name a file with -o", o->writer->name);
-        return VT_STATUS_USAGE;
-    }
+    int status = o->writer->to_file ? vt_input_check_output(&o->input, o->writer->name) : 0;
+    if (status)
+        return status;
     o->input.model.timeline = o->writer->timeline;
     o->export.native = o->input.native;
-    int status = vt_input_build(&o->input, arguments, count, &logs, &model);
+    status = vt_input_build(&o->input, arguments, count, &logs, &model);
     if (status)
         return status;
     if (logs.said)

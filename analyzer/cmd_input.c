@@ -5,9 +5,12 @@
 #include "cmd_input.h"
 #include "build.h"
 
+#include "vramtrace/log_format.h"
+
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 /* A device's number. Returns 0, or -1. */
 static int parse_device(const char *text, int *device) {
@@ -15,7 +18,7 @@ static int parse_device(const char *text, int *device) {
     errno = 0;
     unsigned long number = strtoul(text, &end, 10);
     *device = (int)number;
-    return text[0] < '0' || text[0] > '9' || *end || errno || number > 253 ? -1 : 0;
+    return text[0] < '0' || text[0] > '9' || *end || errno || number >= VT_DEVICE_HOST ? -1 : 0;
 }
 
 int vt_input_option(struct vt_input *input, int option) {
@@ -108,6 +111,13 @@ int vt_input_build(struct vt_input *input, char *const *arguments, int count, st
         vt_logs_free(logs);
     }
     return status;
+}
+
+int vt_input_check_output(const struct vt_input *input, const char *format) {
+    if (input->output || !isatty(1))
+        return VT_STATUS_OK;
+    vt_error("--format %s is not for a terminal; name a file with -o", format);
+    return VT_STATUS_USAGE;
 }
 
 FILE *vt_input_open(const struct vt_input *input) {

@@ -68,6 +68,10 @@ int vt_input_option(struct vt_input *input, int option);
 int vt_input_build(struct vt_input *input, char *const *arguments, int count, struct vt_logs *logs,
                    struct vt_model *model);
 
+/* What is no text is not written to a terminal by mistake: it takes a file, or `-o -`. Returns 0, or an
+ * exit status after it printed an error. */
+int vt_input_check_output(const struct vt_input *input, const char *format);
+
 /* Opens the output. NULL: it printed an error; the status is VT_STATUS_USAGE. */
 FILE *vt_input_open(const struct vt_input *input);
 

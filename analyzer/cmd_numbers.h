@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Numbers among a command's options. For cmd_snapshot.c and cmd_watch.c.
+ * Numbers among a command's options. For the cmd_*.c files.
  */
 #ifndef VRAMTRACE_ANALYZER_CMD_NUMBERS_H
 #define VRAMTRACE_ANALYZER_CMD_NUMBERS_H

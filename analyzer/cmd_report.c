@@ -5,13 +5,12 @@
 #include "commands.h"
 #include "build.h"
 #include "cmd_input.h"
+#include "cmd_numbers.h"
 #include "report/report.h"
 
-#include <errno.h>
 #include <getopt.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 static const char help_head[] =
     "usage: vramtrace report [options] [LOG...]\n"
@@ -56,14 +55,6 @@ static const struct option long_options[] = {
     {NULL, 0, NULL, 0},
 };
 
-/* Returns 0 with the number, or -1. */
-static int parse_number(const char *text, unsigned long most, unsigned long *number) {
-    char *end;
-    errno = 0;
-    *number = strtoul(text, &end, 10);
-    return text[0] < '0' || text[0] > '9' || *end || errno || *number > most ? -1 : 0;
-}
-
 static int parse_by(const char *text, enum vt_by *by) {
     static const char *const names[] = {"line", "site", "function", "file", "module", "owner"};
     for (unsigned i = 0; i < sizeof names / sizeof *names; i++)
@@ -100,15 +91,14 @@ static int parse_site(const char *text) {
 
 /* Returns 0, or an exit status after it printed an error. */
 static int parse_option(int option, struct options *o) {
-    unsigned long number;
     switch (option) {
     case O_FORMAT:
         return parse_format(optarg, &o->writer);
     case O_TOP:
-        if (parse_number(optarg, UINT32_MAX, &number) || !number)
-            return vt_usage("report", "--top %s: expected a number of at least 1", optarg);
-        o->format.top = (uint32_t)number;
-        return 0;
+        o->format.top = (uint32_t)vt_cmd_number(optarg, UINT32_MAX);
+        return o->format.top
+                   ? 0
+                   : vt_usage("report", "--top %s: expected a number of at least 1", optarg);
     case O_BY:
         return parse_by(optarg, &o->format.by);
     case O_SITE:
@@ -138,13 +128,6 @@ static int write_report(const struct options *o, const struct vt_model *model) {
     if (!out)
         return VT_STATUS_USAGE;
     return vt_input_close(&o->input, out, o->writer->write(model, &o->format, out));
-}
-
-/* What is no text is not written to a terminal by mistake: it takes a file, or `-o -`. */
-static int check_output(const struct options *o) {
-    if (!o->writer->to_file || o->input.output || !isatty(1))
-        return VT_STATUS_OK;
-    return vt_usage("report", "--format %s: where to? -o FILE names the file", o->writer->name);
 }
 
 static int report(struct options *o, char *const *arguments, int count) {
@@ -185,8 +168,8 @@ int vt_cmd_report(int argc, char **argv) {
             status = parse_option(option, &o);
         }
     }
-    if (!status)
-        status = check_output(&o);
+    if (!status && o.writer->to_file)
+        status = vt_input_check_output(&o.input, o.writer->name);
     if (!status) {
         o.input.model.timeline = o.writer->timeline;
         o.format.colour = !o.input.output && vt_wants_colour(1);

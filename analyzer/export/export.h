@@ -37,7 +37,7 @@ struct vt_export_options {
 
 struct vt_export_format {
     const char *name, *help;
-    bool binary;       /* nothing for a terminal */
+    bool to_file;      /* nothing for a terminal */
     bool valued;       /* shows the value that the user chose, and no other */
     unsigned timeline; /* enum vt_timeline_part: what it needs of the model beyond the figures */
     /* Writes the whole file. Returns 0 or -errno; the caller checks ferror(out). */
