@@ -276,6 +276,18 @@ static void trace(struct writer *w, const struct trace *t) {
 
 /* --- the whole --- */
 
+/* Of what was live at the end, where a device had more allocations than its map has regions. */
+static uint64_t bytes_left_out(const struct trace *t) {
+    const struct vt_timeline *timeline = t->process->timeline;
+    uint64_t bytes = 0, regions = 0;
+    for (uint32_t i = 0; i < timeline->map_count; i++)
+        if (timeline->maps[i].device == t->device->ordinal && timeline->maps[i].why == VT_MAP_END)
+            regions = timeline->maps[i].regions_left_out;
+    for (uint32_t i = 0; i < t->made.segment_count; i++)
+        bytes += t->made.segments[i].bytes;
+    return regions && t->device->live_bytes > bytes ? t->device->live_bytes - bytes : 0;
+}
+
 /* What the page shows as "Allocator Settings". */
 static void settings(struct writer *w, const struct trace *traces, uint32_t count) {
     struct vt_pickle_list list = {0};
@@ -310,6 +322,7 @@ static void settings(struct writer *w, const struct trace *traces, uint32_t coun
         number(w, "rank", p->rank < 0 ? VT_UNKNOWN : (uint64_t)p->rank);
         boolean(w, "simulated", p->simulated);
         number(w, "earlier_changes_left_out", p->timeline->changes_left_out);
+        number(w, "bytes_left_out", bytes_left_out(&traces[i]));
         vt_pickle_dict_end(&w->p);
     }
     vt_pickle_list_end(&w->p, &list);
