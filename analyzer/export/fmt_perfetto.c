@@ -63,7 +63,7 @@ static void count(struct writer *w, const struct vt_course *c, const uint64_t *b
 
 static const struct vt_device *device_of(const struct vt_process *p, unsigned ordinal) {
     for (uint32_t i = 0; i < p->device_count; i++)
-        if ((p->devices[i].ordinal & 0xff) == (ordinal & 0xff))
+        if (p->devices[i].ordinal == ordinal)
             return &p->devices[i];
     return NULL;
 }

@@ -26,7 +26,7 @@ enum vt_timeline_part {
  * bands of their lines, and VT_BAND_IDLE is what its segments hold beyond them. */
 enum vt_band_kind {
     VT_BAND_LINE,    /* one line of code: `sites` */
-    VT_BAND_LEAK,    /* all other lines whose sites are lost, growing, or fail by being unfreed */
+    VT_BAND_LEAK,    /* all other lines of which a site is in a leak */
     VT_BAND_REST,    /* all other lines of the program */
     VT_BAND_RUNTIME, /* CUDA libraries */
     VT_BAND_IDLE     /* reserved by caching allocators, not in use */
@@ -50,10 +50,9 @@ struct vt_course {
     uint32_t slot_count;
     uint64_t *at;         /* the moments; never falling */
     uint64_t *live_bytes; /* driver layer; VT_DEVICE_HOST: pinned and managed memory together */
-    uint64_t
-        *used_bytes;     /* of the device by NVML's samples, all processes; VT_UNKNOWN: none in this
-                              slot; NULL: no samples at all */
-    uint64_t *own_bytes; /* the same of this process */
+    /* By NVML's samples, of all processes and of this one; VT_UNKNOWN: none in this slot; NULL: no
+     * samples at all. */
+    uint64_t *used_bytes, *own_bytes;
     struct vt_band *bands; /* VT_BAND_LINE first, by their highest */
     uint32_t band_count;
 };

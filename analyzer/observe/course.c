@@ -19,8 +19,8 @@
 
 struct band {
     struct vt_band *out;
-    int64_t
-        bytes; /* now; IDLE: segments less the blocks in them, below 0 while blocks lie outside */
+    /* now; IDLE: segments less the blocks in them, below 0 while blocks lie outside */
+    int64_t bytes;
     uint64_t seen; /* course.highs when it was written last */
 };
 

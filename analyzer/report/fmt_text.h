@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * The parts of the text format, for its files: fmt_text.c writes the whole report, text_rows.c
- * lists of call sites, text_processes.c the list of processes, text_device.c a device at its peak, text_site.c one site.
+ * lists of call sites, text_processes.c the list of processes, text_device.c a device at its peak,
+ * text_site.c one site.
  */
 #ifndef VRAMTRACE_ANALYZER_FMT_TEXT_H
 #define VRAMTRACE_ANALYZER_FMT_TEXT_H

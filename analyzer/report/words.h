@@ -84,8 +84,7 @@ void vt_words_held_free(struct vt_words_held *held);
 bool vt_words_usual(const struct vt_text *t);
 
 /* Memory that was held at the process's last allocation and freed after it: "FREED ONLY AT EXIT" is
- * its heading, the remark is all else. False:
- * nothing to say. */
+ * its heading, the remark is all else. False: nothing to say. */
 bool vt_words_late(const struct vt_text *t, struct vt_words *words);
 
 /* What to type next: the command as the text, what it shows as the label. */

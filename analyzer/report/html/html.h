@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The parts of the HTML format, for its files: html.c writes the page, html_data.c a process as JSON, html_words.c the sentences,
- * html_sites.c call sites with their stacks, html_owners.c snapshots, html_time.c what a timeline has.
+ * The parts of the HTML format, for its files: html.c writes the page, html_data.c a process as
+ * JSON, html_words.c the sentences, html_sites.c call sites with their stacks, html_owners.c
+ * snapshots, html_time.c what a timeline has, html_text.c texts that the log chose.
  *
  * The data is bounded, whatever the log has: what is left out is counted. It names call sites by their
  * place in the page's own list.
@@ -51,8 +52,8 @@ void vt_html_process(struct vt_html *h);
 
 /* --- html_text.c --- */
 
-/* Writes a text that the log chose. One of many hundred characters loses its end, and earlier where all such
- * texts together are long. */
+/* Writes a text that the log chose. One of many hundred characters loses its end, and earlier where
+ * all such texts together are long. */
 void vt_html_text(const struct vt_html *h, const char *name, const char *text);
 void vt_html_text_list(const struct vt_html *h, const char *name, const char *const *list,
                        uint32_t count);
