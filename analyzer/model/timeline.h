@@ -25,8 +25,8 @@ enum vt_timeline_part {
 /* What a band of a course counts. Bands never overlap: blocks of a caching allocator are in the
  * bands of their lines, and VT_BAND_IDLE is what its segments hold beyond them. */
 enum vt_band_kind {
-    VT_BAND_LINE,    /* one line of code: `sites` */
-    VT_BAND_LEAK,    /* all other lines of which a site is in a leak */
+    VT_BAND_LINE,    /* one line of code, or what of it is in a leak: `sites` */
+    VT_BAND_LEAK,    /* all other sites that are in a leak */
     VT_BAND_REST,    /* all other lines of the program */
     VT_BAND_RUNTIME, /* CUDA libraries */
     VT_BAND_IDLE     /* reserved by caching allocators, not in use */
@@ -34,7 +34,7 @@ enum vt_band_kind {
 
 struct vt_band {
     enum vt_band_kind kind;
-    bool leak;       /* VT_BAND_LINE: one of its sites is in a leak; VT_BAND_LEAK: always */
+    bool leak;       /* VT_BAND_LINE: its sites are in a leak; VT_BAND_LEAK: always */
     uint32_t *sites; /* indices into vt_process.sites, the largest first; IDLE: the segments' */
     uint32_t site_count;
     uint64_t *bytes; /* one for each slot */

@@ -72,7 +72,8 @@ static int largest_line_first(const void *a, const void *b) {
     return VT_ORDER({y->peak_bytes, x->peak_bytes}, {x->sites[0], y->sites[0]});
 }
 
-/* The lines of a device's own allocations and blocks. */
+/* The lines of a device's own allocations and blocks. What of a line is in a leak is a line of its own:
+ * a helper that all of a program allocates through is not a leak as a whole. */
 static struct line *find_lines(const struct vt_process *p, unsigned device, const bool *leaks,
                                uint32_t *count) {
     struct vt_map by_key = {0};
@@ -83,7 +84,7 @@ static struct line *find_lines(const struct vt_process *p, unsigned device, cons
         const struct vt_site *s = &p->sites[i];
         if (s->device != device || is_reserve(s) || s->class == VT_CLASS_RUNTIME)
             continue;
-        uint64_t key = vt_mix(vt_site_line_key(s)) + s->before;
+        uint64_t key = vt_mix(vt_site_line_key(s)) + s->before + 2 * leaks[i];
         uint32_t at = vt_map_get(&by_key, key);
         if (at == VT_MAP_NONE) {
             at = *count;
@@ -95,7 +96,7 @@ static struct line *find_lines(const struct vt_process *p, unsigned device, cons
         VT_GROW(line->sites, line->site_count, line->site_room);
         line->sites[line->site_count++] = i;
         line->peak_bytes += s->peak_bytes;
-        line->leak |= leaks[i];
+        line->leak = leaks[i];
     }
     vt_map_free(&by_key);
     vt_sort(lines, *count, sizeof *lines, largest_line_first);

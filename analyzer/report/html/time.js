@@ -18,7 +18,8 @@
         let leaks = 0, lines = 0;
         const colour = band => band.kind === "line" ? band.leak ? leakColour(leaks++) : "var(--line-" + lines++ % 16 + ")"
             : "var(--" + band.kind + ")";
-        const layer = band => ({ name: band.name, colour: colour(band), values: band.bytes, sites: band.sites, kind: band.kind });
+        const twin = band => band.leak && course.bands.some(other => other.name === band.name && !other.leak);
+        const layer = band => ({ name: band.name + (twin(band) ? ", leaked" : ""), colour: colour(band), values: band.bytes, sites: band.sites, kind: band.kind });
         const rank = band => band.kind === "idle" ? 4 : band.kind === "runtime" ? 3 : band.leak ? 0 : band.kind === "line" ? 1 : 2;
         return course.bands.slice().sort((a, b) => rank(a) - rank(b)).map(layer);
     }
