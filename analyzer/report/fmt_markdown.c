@@ -84,15 +84,23 @@ static void row(struct page *page, const struct vt_words_row *row, bool first) {
     vt_string_add(s, "\n");
 }
 
-static void rows(struct page *page, const struct vt_words *words) {
+static void rows_alone(struct page *page, const struct vt_words *words) {
     for (uint32_t i = 0; i < words->count; i++)
         if (words->rows[i].kind != VT_WORDS_PEAK)
             row(page, &words->rows[i], !i);
-    if (words->remark) {
-        vt_string_add(&page->section, "\n");
-        vt_markdown_text(&page->section, words->remark);
-        vt_string_add(&page->section, "\n");
-    }
+}
+
+static void remark(struct page *page, const struct vt_words *words) {
+    if (!words->remark)
+        return;
+    vt_string_add(&page->section, "\n");
+    vt_markdown_text(&page->section, words->remark);
+    vt_string_add(&page->section, "\n");
+}
+
+static void rows(struct page *page, const struct vt_words *words) {
+    rows_alone(page, words);
+    remark(page, words);
 }
 
 /* --- tables --- */
@@ -217,13 +225,9 @@ static void leaks(struct page *page) {
         struct vt_words words = {0};
         vt_words_leak(page->t, &p->leaks[i], &words);
         heading(page, "LEAK", words.headline);
-        char *remark = words.remark;
-        words.remark = NULL; /* it stands below the call sites */
-        rows(page, &words);
+        rows_alone(page, &words);
         table_of_sites(page, &p->leaks[i]);
-        words.remark = remark;
-        if (remark)
-            vt_string_format(&page->section, "\n%s\n", remark);
+        remark(page, &words);
         vt_words_free(&words);
         end_section(page);
     }
