@@ -30,9 +30,12 @@ static unsigned count_lines(const char *text) {
     return lines;
 }
 
-/* Takes the section over, if there is room for it. */
+/* Takes the section over, if there is room for it. The next one begins with an empty line. */
 static void end_section(struct page *page) {
-    unsigned lines = count_lines(page->section.text);
+    struct vt_string *s = &page->section;
+    while (s->length > 1 && !memcmp(s->text + s->length - 2, "\n\n", 2))
+        s->text[--s->length] = 0;
+    unsigned lines = count_lines(s->text);
     if (!page->section.length)
         return;
     if (page->lines + lines + ENDING <= LINES) {
@@ -44,8 +47,15 @@ static void end_section(struct page *page) {
     vt_string_free(&page->section);
 }
 
+/* An empty line, where none is yet. */
+static void empty_line(struct vt_string *s) {
+    if (s->length < 2 || memcmp(s->text + s->length - 2, "\n\n", 2) != 0)
+        vt_string_add(s, "\n");
+}
+
 static void heading(struct page *page, const char *title, const char *rest) {
-    vt_string_format(&page->section, "\n## ");
+    empty_line(&page->section);
+    vt_string_add(&page->section, "## ");
     vt_markdown_text(&page->section, title);
     if (rest && *rest) {
         vt_string_add(&page->section, ": ");
@@ -112,7 +122,8 @@ static void table_of_rows(struct page *page, struct vt_rows *list,
     uint32_t most = t->options->top ? t->options->top : ROWS;
     bool peak = list->what == VT_ROWS_PEAK;
     uint64_t left = list->bytes;
-    vt_string_format(s, "\n| held | %s | allocated at | site |\n| ---: | ---: | --- | --- |\n",
+    empty_line(s);
+    vt_string_format(s, "| held | %s | allocated at | site |\n| ---: | ---: | --- | --- |\n",
                      peak ? "share" : "blocks");
     for (uint32_t i = 0; i < list->count && i < most; i++) {
         const struct vt_row *row = &list->rows[i];
