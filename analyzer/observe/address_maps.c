@@ -24,6 +24,7 @@ struct vt_maps_maker {
     const struct vt_observe_sources *sources;
     struct moment *moments; /* by time */
     uint32_t count, room, next;
+    const struct moment *held; /* its map is to be drawn; NULL: none */
     bool whole_end;
     uint32_t map_room;
 };
@@ -271,8 +272,8 @@ static void draw(struct vt_maps_maker *m, const struct vt_replay *r, const struc
     free(places);
 }
 
-void vt_maps_draw(struct vt_maps_maker *m, const struct vt_replay *r, struct vt_timeline *t) {
-    const struct moment *moment = &m->moments[m->next++];
+static void draw_moment(struct vt_maps_maker *m, const struct moment *moment,
+                        const struct vt_replay *r, struct vt_timeline *t) {
     const struct vt_observe_sources *s = m->sources;
     VT_GROW(t->maps, t->map_count, m->map_room);
     struct vt_address_map *map = &t->maps[t->map_count++];
@@ -291,6 +292,32 @@ void vt_maps_draw(struct vt_maps_maker *m, const struct vt_replay *r, struct vt_
         map->largest_free_bytes = reserve->now.largest;
     }
     draw(m, r, moment, map);
+}
+
+void vt_maps_settle(struct vt_maps_maker *m, const struct vt_replay *r, struct vt_timeline *t) {
+    if (m->held)
+        draw_moment(m, m->held, r, t);
+    m->held = NULL;
+}
+
+/* Whether caching allocators map physical memory of a device: its peak is reached when the last of it
+ * is created, before it has an address. */
+static bool is_mapped(const struct vt_maps_maker *m, unsigned device) {
+    struct vt_segments *segments = m->sources->replay->segments;
+    const struct vt_reserve_device *reserve =
+        segments ? vt_segments_device(segments, device) : NULL;
+    return reserve && reserve->mapped;
+}
+
+void vt_maps_draw(struct vt_maps_maker *m, const struct vt_replay *r, struct vt_timeline *t) {
+    const struct moment *moment = &m->moments[m->next++];
+    bool holds = moment->why == VT_MAP_PEAK && is_mapped(m, moment->device);
+    if (holds || moment->why == VT_MAP_END)
+        vt_maps_settle(m, r, t);
+    if (holds)
+        m->held = moment;
+    else
+        draw_moment(m, moment, r, t);
 }
 
 static int by_device(const void *a, const void *b) {

@@ -33,9 +33,12 @@ struct vt_maps_maker *vt_maps_begin(const struct vt_observe_sources *sources,
                                     const struct vt_process *process, bool whole_end);
 /* The ticks of the next moment; UINT64_MAX: none. */
 uint64_t vt_maps_next(const struct vt_maps_maker *maker);
-/* Draws the maps of that moment. */
+/* Draws the map of that moment, or holds it until physical memory that was created for it is mapped. */
 void vt_maps_draw(struct vt_maps_maker *maker, const struct vt_replay *replay,
                   struct vt_timeline *timeline);
+/* An allocation or a free follows: draws the map that is held. */
+void vt_maps_settle(struct vt_maps_maker *maker, const struct vt_replay *replay,
+                    struct vt_timeline *timeline);
 void vt_maps_end(struct vt_maps_maker *maker, struct vt_timeline *timeline);
 
 #endif

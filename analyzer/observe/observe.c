@@ -67,6 +67,8 @@ static void on_begin(void *context, const struct vt_replay *r, uint64_t ticks) {
 
 static void on_change(void *context, const struct vt_replay *r, const struct vt_observed *o) {
     struct maker *m = context;
+    if (m->maps)
+        vt_maps_settle(m->maps, r, m->timeline);
     if (m->courses)
         vt_course_change(m->courses, r, o);
     if (m->ring && m->sources->index[o->site] != VT_NO_SITE)

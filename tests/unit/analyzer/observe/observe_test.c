@@ -236,6 +236,38 @@ static void maps(void **state) {
     maker_free(&m);
 }
 
+/* With expandable segments the peak is reached before the memory has an address: its map waits. */
+static void mapped_peak(void **state) {
+    (void)state;
+    struct vt_maker m;
+    struct vt_model model;
+    maker_start(&m);
+    for (uint64_t i = 0; i < 4; i++)
+        maker_alloc(&m, 0, 0, VT_KIND_PHYSICAL, 2, 0, 0, 100 + i, 2 * MIB, 0);
+    for (uint64_t i = 0; i < 4; i++) {
+        struct vt_rec_map r = {vt_word(VT_REC_MAP, 0, 2, 0), when(&m, 0, 0),
+                               (1ull << 32) + i * 2 * MIB, 2 * MIB, 100 + i};
+        maker_put(&m, 0, &r, sizeof r);
+    }
+    maker_alloc(&m, 0, 0, VT_KIND_BLOCK, 2000, 0, 0, 1ull << 32, 7 * MIB, 0);
+    maker_free_at(&m, 0, 0, VT_KIND_BLOCK, 1ull << 32);
+    build(&m, (struct vt_model_options){.device = -1, .timeline = VT_TIMELINE_MAPS}, &model);
+    const struct vt_timeline *t = model.processes[0].timeline;
+    bool seen = false;
+    for (uint32_t i = 0; i < t->map_count; i++) {
+        const struct vt_address_map *map = &t->maps[i];
+        if (map->why != VT_MAP_PEAK)
+            continue;
+        seen = true;
+        assert_int_equal(map->region_count, 1);
+        assert_int_equal(map->regions[0].bytes, 8 * MIB);
+        assert_int_equal(map->in_use_bytes, 7 * MIB);
+    }
+    assert_true(seen);
+    vt_build_free(&model);
+    maker_free(&m);
+}
+
 /* Pieces too many to be drawn are merged, and nothing is lost of their sums. */
 static void many_pieces(void **state) {
     (void)state;
@@ -327,8 +359,10 @@ static void alarms(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(courses),     cmocka_unit_test(window),       cmocka_unit_test(maps),
-        cmocka_unit_test(many_pieces), cmocka_unit_test(last_changes), cmocka_unit_test(alarms),
+        cmocka_unit_test(courses),     cmocka_unit_test(window),
+        cmocka_unit_test(maps),        cmocka_unit_test(mapped_peak),
+        cmocka_unit_test(many_pieces), cmocka_unit_test(last_changes),
+        cmocka_unit_test(alarms),
     };
     return cmocka_run_group_tests(tests, maker_make_folder, maker_remove_folder);
 }
