@@ -28,6 +28,7 @@
             row[key] = sites.reduce((all, site) => all + site[key], 0);
         row.verdict = sites.map(site => site.verdict).sort((a, b) => severity.indexOf(a) - severity.indexOf(b))[0];
         row.where = [...new Set(sites.map(site => vt.deviceName(site.device) + (site.segments ? ", segments of a cache" : "")))].join(", ");
+        row.segments = sites.every(site => site.segments);
         row.words = [row.name, row.verdict, row.where, ...sites.map(site => [site.id, site.api, site.class_name,
             ...site.stack.map(frame => frame.f + " " + (frame.file || "") + " " + (frame.module || ""))].join(" "))]
             .join(" ").toLowerCase();
@@ -67,7 +68,7 @@
         wanted: page => page.sites.length > 0,
         draw: function (panel, page) {
             const rows = page.lines.map((line, i) => summary(page, line, i));
-            const state = { key: "at_peak", down: true, text: "", shown: STEP, open: new Set() };
+            const state = { key: "at_peak", down: true, text: "", shown: STEP, open: new Set(), segments: false };
             if (rows.some(row => row.leaked))
                 state.key = "leaked";
             else if (rows.some(row => row.live))
@@ -82,7 +83,13 @@
             }, vt.el("button", { type: "button", onclick: () => sort(column) }, column.title))));
             const body = vt.el("tbody"), foot = vt.el("tfoot");
             const more = vt.el("button", { type: "button", onclick: () => { state.shown += STEP; fill(); } }, "more rows");
-            panel.append(vt.el("div", { class: "tools" }, search, counted),
+            /* What a cache took from the driver holds the blocks of other rows: together they would count twice. */
+            const segments = vt.tick("segments of caches", false, function (on) {
+                state.segments = on;
+                fill();
+            }, { class: "table-segments" });
+            segments.hidden = !rows.some(row => row.segments);
+            panel.append(vt.el("div", { class: "tools" }, search, segments, counted),
                 vt.el("div", { class: "scroll" }, vt.el("table", { class: "lines" }, vt.el("thead", null, headers), body, foot)), more);
 
             function sort(column) {
@@ -135,7 +142,7 @@
 
             function fill() {
                 const words = state.text.split(/\s+/).filter(Boolean);
-                const found = rows.filter(row => words.every(word => row.words.includes(word))).sort(compare);
+                const found = rows.filter(row => (state.segments || !row.segments || vt.selection.line === row.index) && words.every(word => row.words.includes(word))).sort(compare);
                 const top = Math.max(...found.map(row => typeof row[state.key] === "number" ? row[state.key] : 0), 1);
                 for (const header of headers.children)
                     header.setAttribute("aria-sort", header.dataset.key !== state.key ? "none" : state.down ? "descending" : "ascending");

@@ -303,17 +303,18 @@
             }
         }
 
-        /* Samples, each a dot; the line only leads the eye. */
+        /* Samples, each a dot, since nothing is known between them; so many that dots would touch are a line. */
         function line(group, course, shown, values, y, name, title) {
             if (!values)
                 return;
             const first = shown[0], last = shown[shown.length - 1];
             const known = d3.range(first, last + 1).filter(i => values[i] != null);
             const path = d3.line().x(i => x(course.at[i]).toFixed(1)).y(i => y(values[i]).toFixed(1));
-            group.append("path").attr("class", "samples " + name).attr("d", path(known)).append("title").text(title);
             if (known.length < 400)
                 group.selectAll(null).data(known).enter().append("circle").attr("class", "samples " + name).attr("cx", i => x(course.at[i]))
-                    .attr("cy", i => y(values[i])).attr("r", 2);
+                    .attr("cy", i => y(values[i])).attr("r", 2).append("title").text(title);
+            else
+                group.append("path").attr("class", "samples " + name).attr("d", path(known)).append("title").text(title);
         }
 
         function axis(group, at, width) {
