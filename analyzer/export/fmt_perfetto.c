@@ -13,7 +13,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { NAME_WIDTH = 60, OWNERS_MOST = 20, PID_FREE = 1 << 22 /* above every Linux's */ };
+enum {
+    NAME_WIDTH = 60,
+    OWNERS_MOST = 20,
+    LANES_MOST = 64,   /* of a thread */
+    PID_FREE = 1 << 22 /* above every Linux's */
+};
 
 struct writer {
     struct vt_perfetto w;
@@ -180,6 +185,7 @@ static struct lane *add_lane(struct writer *w, struct lanes *l) {
     return &l->lanes[l->count++];
 }
 
+/* NULL: so many overlap that no reader would look at a track more, and each costs a look at all. */
 static struct lane *lane_for(struct writer *w, struct lanes *l, const struct vt_phase *p) {
     for (uint32_t i = 0; i < l->count; i++) {
         struct lane *lane = &l->lanes[i];
@@ -187,7 +193,7 @@ static struct lane *lane_for(struct writer *w, struct lanes *l, const struct vt_
         if (!lane->count || p->end <= lane->open[lane->count - 1]->end)
             return lane;
     }
-    return add_lane(w, l);
+    return l->count < LANES_MOST ? add_lane(w, l) : NULL;
 }
 
 static void phase(struct writer *w, struct lanes *l, const struct vt_phase *p) {
@@ -195,6 +201,11 @@ static void phase(struct writer *w, struct lanes *l, const struct vt_phase *p) {
     struct lane *lane = p->mark && l->count ? &l->lanes[0] : lane_for(w, l, p);
     if (p->mark) {
         INSTANT(w, lane->track, p->start, "mark", name, {"domain", p->domain, VT_UNKNOWN});
+        return;
+    }
+    if (!lane) {
+        INSTANT(w, l->lanes[0].track, p->start, "phase", name, {"domain", p->domain, VT_UNKNOWN},
+                {"end_ns", NULL, p->end}, {"peak_bytes", NULL, p->peak_bytes});
         return;
     }
     const struct vt_perfetto_note notes[] = {{"domain", p->domain, VT_UNKNOWN},
