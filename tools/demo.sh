@@ -39,5 +39,6 @@ printf '\n%s: the same as a page for a browser\n' "$page"
 command -v chromium >/dev/null 2>&1 || exit 0
 timeout 60 chromium --headless --no-sandbox --disable-gpu --disable-quic --no-first-run --disable-background-networking \
     --disable-component-update --disable-sync --hide-scrollbars --user-data-dir="$build/demo/profile" --window-size=1000,892 \
-    --screenshot="$build/demo/report.png" "file://$(realpath "$page")" >/dev/null 2>&1 </dev/null || true
+    --run-all-compositor-stages-before-draw --virtual-time-budget=3000 --screenshot="$build/demo/report.png" \
+    "file://$(realpath "$page")" >/dev/null 2>&1 </dev/null || true
 rm -rf "$build/demo/profile"
