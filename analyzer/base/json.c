@@ -6,6 +6,7 @@
 
 #include <inttypes.h>
 #include <string.h>
+#include <time.h>
 
 static void text(struct vt_json *j, const char *s, size_t length) {
     fputc('"', j->out);
@@ -64,6 +65,18 @@ void vt_json_close(struct vt_json *j, char bracket) {
 void vt_json_null(struct vt_json *j, const char *name) {
     vt_json_key(j, name);
     fputs("null", j->out);
+}
+
+void vt_json_time(struct vt_json *j, const char *name, uint64_t ns) {
+    time_t seconds = (time_t)(ns / 1000000000u);
+    struct tm tm;
+    char date[64], whole[96];
+    if (!ns || !gmtime_r(&seconds, &tm) || !strftime(date, sizeof date, "%Y-%m-%dT%H:%M:%S", &tm)) {
+        vt_json_null(j, name);
+        return;
+    }
+    snprintf(whole, sizeof whole, "%s.%03uZ", date, (unsigned)(ns / 1000000u % 1000));
+    vt_json_string(j, name, whole);
 }
 
 void vt_json_string(struct vt_json *j, const char *name, const char *value) {

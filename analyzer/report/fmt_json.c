@@ -48,18 +48,6 @@ static void stack(struct vt_json *j, const struct vt_stack *s, bool native) {
 
 /* --- a process --- */
 
-static void started_at(struct vt_json *j, uint64_t ns) {
-    time_t seconds = (time_t)(ns / 1000000000);
-    struct tm tm;
-    char date[64] = "", whole[96];
-    if (!ns || !gmtime_r(&seconds, &tm) || !strftime(date, sizeof date, "%Y-%m-%dT%H:%M:%S", &tm)) {
-        vt_json_null(j, "started_at");
-        return;
-    }
-    snprintf(whole, sizeof whole, "%s.%03uZ", date, (unsigned)(ns / 1000000 % 1000));
-    vt_json_string(j, "started_at", whole);
-}
-
 static void header(struct vt_json *j, const struct vt_process *p) {
     vt_json_string(j, "log", p->log);
     vt_json_string(j, "run_id", p->run_id);
@@ -68,7 +56,7 @@ static void header(struct vt_json *j, const struct vt_process *p) {
     vt_json_number(j, "rank", p->rank < 0 ? VT_UNKNOWN : (uint64_t)p->rank);
     vt_json_string(j, "job", p->job);
     vt_json_strings(j, "command", p->command, p->command_count);
-    started_at(j, p->started_at);
+    vt_json_time(j, "started_at", p->started_at);
     vt_json_number(j, "duration_ns", p->duration);
     vt_json_boolean(j, "simulated", p->simulated);
     vt_json_string(j, "version", p->version);

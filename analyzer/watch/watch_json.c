@@ -12,18 +12,6 @@
 #include <string.h>
 #include <time.h>
 
-static void put_time(struct vt_json *j, const char *name, uint64_t ns) {
-    char text[64];
-    struct tm tm;
-    time_t seconds = (time_t)(ns / 1000000000u);
-    if (!gmtime_r(&seconds, &tm) || !strftime(text, 40, "%Y-%m-%dT%H:%M:%S", &tm)) {
-        vt_json_null(j, name);
-        return;
-    }
-    snprintf(text + strlen(text), 24, ".%03uZ", (unsigned)(ns / 1000000u % 1000));
-    vt_json_string(j, name, text);
-}
-
 static void put_rate(struct vt_json *j, const char *name, double rate) {
     vt_json_key(j, name);
     if (isnan(rate))
@@ -182,7 +170,7 @@ static void put_process(struct vt_json *j, const struct vt_watch_process *w, uin
         vt_json_string(j, "host", p->host);
         vt_json_number(j, "rank", p->rank < 0 ? VT_UNKNOWN : (uint64_t)p->rank);
         vt_json_strings(j, "command", p->command, p->command_count);
-        put_time(j, "started_at", p->started_at);
+        vt_json_time(j, "started_at", p->started_at);
         vt_json_number(j, "now_ns", w->now);
         vt_json_boolean(j, "simulated", p->simulated);
         vt_json_open(j, "exit", '{');
@@ -212,7 +200,7 @@ static void put_frame(const struct vt_watch_frame *frame, uint32_t top, FILE *ou
     struct vt_json j = {.out = out, .first = true};
     vt_json_open(&j, NULL, '{');
     vt_json_string(&j, "schema", "vramtrace-watch/1");
-    put_time(&j, "at", frame->at);
+    vt_json_time(&j, "at", frame->at);
     vt_json_open(&j, "processes", '[');
     for (uint32_t i = 0; i < frame->count; i++)
         put_process(&j, frame->processes[i], top);
