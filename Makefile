@@ -1,15 +1,14 @@
 # SPDX-License-Identifier: MIT
 #
 # Builds, tests and installs vramtrace. Sources are found by their folders: a new file or room in preload/,
-# analyzer/ or tests/unit/ needs no edit here. tests/sim/sim.mk says how the simulated GPU is built (target `sim`).
+# analyzer/ or tests/unit/ needs no edit here. tests/sim/sim.mk says how the simulated GPU is built (target `sim`),
+# packaging/packaging.mk how everything is installed and packed.
 # `make` builds and uses no network; `make demo`, `test`, `check` and `bench` first install what they need.
 
 # SANITIZE=address,undefined or SANITIZE=thread builds with these, in a folder of its own.
 SANITIZE ?=
 comma    := ,
 BUILD  ?= build$(if $(SANITIZE),/sanitize-$(subst $(comma),-,$(SANITIZE)))
-PREFIX ?= /usr/local
-DESTDIR ?=
 JOBS   ?= $(shell nproc 2>/dev/null || echo 2)
 ifeq ($(origin CC),default)
 CC := gcc
@@ -17,7 +16,9 @@ endif
 
 CFLAGS   ?= -O2 -g
 LDFLAGS  ?=
-WARNINGS := -Wall -Wextra -Wpedantic -Werror
+# gcc before 11 takes {.a = 1, .b = {2, 3}} for an initializer with fields left out.
+WARNINGS := -Wall -Wextra -Wpedantic -Werror \
+    $(if $(filter 8 9 10,$(firstword $(subst ., ,$(shell $(CC) -dumpversion 2>/dev/null)))),-Wno-missing-field-initializers)
 ifneq ($(SANITIZE),)
 override CFLAGS += -fsanitize=$(SANITIZE) -fno-sanitize-recover=all -fno-omit-frame-pointer
 endif
@@ -33,17 +34,17 @@ PRELOAD_LIBS   ?= -ldl -lpthread
 
 ANALYZER_CFLAGS := $(VT_CFLAGS) -Ianalyzer -I$(BUILD)/proto
 # libstdc++ (for __cxa_demangle) by its runtime name: every system has that, few have the C++ compiler.
-ANALYZER_LIBS   ?= -ldw -lelf -l:libstdc++.so.6 -lprotobuf-c -lz -lncursesw -ltinfo -lm
+ANALYZER_LIBS   ?= -ldw -lelf -l:libstdc++.so.6 -lprotobuf-c -lz -lncursesw -ltinfo -lm -ldl -lpthread
 
 TEST_CFLAGS := $(VT_CFLAGS) -I. -DVT_BUILD_DIR='"$(abspath $(BUILD))"'
 TEST_LIBS   ?= -lcmocka
 
 .DEFAULT_GOAL := all
 .PHONY: all lib analyzer sim python demo test test-build test-unit test-frameworks test-cpython check check-setup check-format \
-    check-warnings check-rooms check-man compile_commands.json bench budget install clean help deps force
+    check-warnings check-rooms check-man compile_commands.json bench budget clean help deps force
 .DELETE_ON_ERROR:
 
-all: lib analyzer sim python ## build everything into build/ (the default; no network)
+all: lib analyzer sim python completions ## build everything into build/ (the default; no network)
 
 # What everything is built with. The file changes when a flag does, and then everything is built again.
 FLAGS_FILE := $(BUILD)/.flags
@@ -144,6 +145,10 @@ $(BUILD)/python/%.py: examples/pytest/%.py
 -include tests/sim/sim.mk
 -include tests/fuzz/fuzz.mk
 
+# --- completions, installing, packages ------------------------------------------------------------------------
+
+include packaging/packaging.mk
+
 # --- unit tests -----------------------------------------------------------------------------------------------
 
 # Each tests/unit/FOLDER/ROOM/NAME_test.c is one program. It is linked with an archive of all of that folder's
@@ -152,7 +157,7 @@ $(BUILD)/python/%.py: examples/pytest/%.py
 UNIT_SOURCES := $(wildcard tests/unit/*/*_test.c tests/unit/*/*/*_test.c)
 UNIT_TESTS   := $(UNIT_SOURCES:tests/unit/%.c=$(BUILD)/tests/unit/%)
 
-test-build: $(UNIT_TESTS) python $(BUILD)/bench/pairs
+test-build: $(UNIT_TESTS) python $(BUILD)/bench/pairs $(BUILD)/bench/ranks
 
 $(BUILD)/obj/analyzer.a: $(filter-out %/main.o,$(ANALYZER_OBJECTS)) $(PROTO_OBJECTS)
 $(BUILD)/obj/preload.a: $(PRELOAD_OBJECTS)
@@ -167,12 +172,16 @@ $(BUILD)/tests/unit/$(1)/%: tests/unit/$(1)/%.c $(BUILD)/obj/$(1).a
 	    $(TEST_LIBS) $(2)
 endef
 # A sanitizer's own start must not meet our dlsym, _exit ...: the archive's symbols stay inside the program.
-$(eval $(call unit_rule,preload,$(PRELOAD_LIBS) $(if $(SANITIZE),-Wl$(comma)--exclude-libs$(comma)preload.a)))
+# Ours stand in for what an old glibc has in libdl, which the program needs all the same: --no-as-needed.
+$(eval $(call unit_rule,preload,-Wl$(comma)--no-as-needed $(PRELOAD_LIBS) $(if $(SANITIZE),-Wl$(comma)--exclude-libs$(comma)preload.a)))
 $(eval $(call unit_rule,analyzer,$(ANALYZER_LIBS)))
 
 # --- the benchmark's program, and the driver below it --------------------------------------------------------
 
 $(BUILD)/bench/pairs: tests/bench/pairs.c $(FLAGS_FILE) $(BUILD)/bench/libcuda.so.1
+	$(CC) $(CPPFLAGS) $(CFLAGS) $(VT_CFLAGS) $(LDFLAGS) -o $@ $< -ldl -lpthread
+
+$(BUILD)/bench/ranks: tests/bench/ranks.c $(FLAGS_FILE) $(BUILD)/bench/libcuda.so.1
 	$(CC) $(CPPFLAGS) $(CFLAGS) $(VT_CFLAGS) $(LDFLAGS) -o $@ $< -ldl -lpthread
 
 $(BUILD)/bench/size: tests/cases/612-scan-size/size.c $(FLAGS_FILE) $(BUILD)/sim/libcuda.so.1
@@ -242,7 +251,7 @@ compile_commands.json: ## what editors and clangd read: how each source is compi
 
 bench: ## measure what everything costs, beside heaptrack and PyTorch; targets met and not (T=TOPIC: one alone; JSON=FILE)
 	@tests/setup.sh bench
-	@$(MAKE) --no-print-directory -s -j$(JOBS) all $(BUILD)/bench/pairs $(BUILD)/bench/size
+	@$(MAKE) --no-print-directory -s -j$(JOBS) all $(BUILD)/bench/pairs $(BUILD)/bench/ranks $(BUILD)/bench/size
 	@tests/bench/run $(if $(T),--only $(T)) $(if $(JSON),--json $(JSON)) $(BUILD)
 
 budget: ## count anew what an event costs, and write it as the budget that `make test` holds it against
@@ -250,26 +259,10 @@ budget: ## count anew what an event costs, and write it as the budget that `make
 	@$(MAKE) --no-print-directory -s -j$(JOBS) all $(BUILD)/bench/pairs
 	@tests/bench/instructions --renew $(BUILD)
 
-INSTALL ?= install
-install: all ## install under PREFIX (/usr/local), DESTDIR in front
-	$(INSTALL) -d $(DESTDIR)$(PREFIX)/bin $(DESTDIR)$(PREFIX)/include $(DESTDIR)$(PREFIX)/lib/vramtrace/sim
-	$(INSTALL) -m 755 $(BUILD)/vramtrace $(DESTDIR)$(PREFIX)/bin/
-	$(INSTALL) -m 755 $(BUILD)/libvramtrace.so $(DESTDIR)$(PREFIX)/lib/
-	$(if $(wildcard include/*.h),$(INSTALL) -m 644 $(wildcard include/*.h) $(DESTDIR)$(PREFIX)/include/)
-	cp -P $(BUILD)/sim/lib*.so* $(DESTDIR)$(PREFIX)/lib/vramtrace/sim/
-	$(INSTALL) -D -m 644 -t $(DESTDIR)$(PREFIX)/lib/vramtrace/python $(BUILD)/python/vramtrace_pytest.py
-	for folder in nvml numb; do \
-	    $(INSTALL) -D -m 755 -t $(DESTDIR)$(PREFIX)/lib/vramtrace/sim/$$folder $(BUILD)/sim/$$folder/lib*.so* || exit 1; \
-	done
-	for page in doc/man/*.[1-8]; do \
-	    $(INSTALL) -D -m 644 $$page \
-	        $(DESTDIR)$(PREFIX)/share/man/man$${page##*.}/$${page##*/} || exit 1; \
-	done
-
 clean: ## remove everything built
 	rm -rf $(BUILD)
 
 help: ## this list
-	@awk -F ':.*## ' '/^[a-z_.-]+:.*## / { printf "make %-21s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
+	@awk -F ':.*## ' '/^[a-z_.-]+:.*## / { printf "make %-21s %s\n", $$1, $$2 }' Makefile packaging/packaging.mk
 
 -include $(wildcard $(BUILD)/obj/*/*.d $(BUILD)/obj/*/*/*.d $(BUILD)/obj/*/*/*/*.d $(BUILD)/tests/unit/*/*.d $(BUILD)/tests/unit/*/*/*.d)

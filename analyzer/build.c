@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Builds the model: for each log, reader -> replay -> sites with names -> verdicts. Every command
- * that reports begins here.
+ * Builds a process of the model from its log: reader -> replay -> sites with names -> verdicts. The
+ * model of several logs is build_model.c's.
  */
-#include "build.h"
+#include "build_process.h"
 
 #include "names/names.h"
 #include "log/log.h"
@@ -16,14 +16,6 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
-
-struct vt_model_memory {
-    struct vt_symbols *symbols;
-    bool given_symbols;        /* they are the caller's */
-    struct vt_stacks **stacks; /* one for each process, as of the next */
-    struct vt_owner_names **owners;
-    struct vt_classes *classes;
-};
 
 /* The parts of one log's process while it is built. */
 struct build {
@@ -54,6 +46,12 @@ static void take_command(const struct vt_log_header *h, struct vt_process *p) {
         p->command[p->command_count++] = vt_strndup(h->command + at, length);
         at += (uint32_t)length + 1;
     }
+    /* a process that writes a title over its arguments ("ray::train") leaves the rest of them empty */
+    uint32_t empty = 0;
+    while (empty + 1 < p->command_count && !p->command[p->command_count - 1 - empty][0])
+        empty++;
+    while (empty > 1 && !p->command[p->command_count - 1][0] && p->command_count > 1)
+        free(p->command[--p->command_count]);
 }
 
 static void take_end(const struct build *b, struct vt_process *p) {
@@ -166,9 +164,17 @@ static void take_header(const struct build *b, const char *path, struct vt_proce
     p->version = text_or_null(h->tracer);
     p->cwd = text_or_null(h->cwd);
     p->exe = text_or_null(h->exe);
+    p->boot = text_or_null(h->boot_id);
+    p->launch = text_or_null(h->launch);
+    p->pid_namespace = h->pid_namespace;
+    p->process_start = h->process_start;
+    p->started_monotonic = h->start_monotonic_ns;
     p->pid = h->pid;
     p->ppid = h->ppid;
     p->rank = h->rank < 0 ? -1 : h->rank;
+    p->local_rank = h->local_rank > INT32_MAX ? -1 : (int)h->local_rank - 1;
+    p->world_size = h->world_size;
+    p->restart = h->restart;
     take_command(h, p);
     p->started_at = h->start_realtime_ns;
     p->simulated = h->flags & VT_FLAG_SIMULATED;
@@ -211,6 +217,7 @@ static void take_site(const struct build *b, const struct vt_replay_site *from,
         .last_at = from->alloc_count ? vt_clock_ns(b->clock, from->last_ticks) : VT_UNKNOWN,
         .stack = vt_stacks_get(b->stacks, from->stack, vt_hook_is_runtime(from->hook)),
         .segments = from->segments,
+        .graph_memory = from->graph && !from->other,
     };
     vt_classes_judge(b->classes, b->p, from->pooled, from->segments_hook, site);
     snprintf(site->name, sizeof site->name, "%016llx", (unsigned long long)site->id);
@@ -244,6 +251,7 @@ static uint32_t *take_sites(struct build *b) {
     for (size_t i = 0; i < b->replay.site_count; i++)
         index[i] = vt_map_get(&by_id, b->replay.sites[i].id);
     vt_map_free(&by_id);
+    p->task = vt_process_task(p);
     return index;
 }
 static_assert(VT_MAP_NONE == VT_NO_SITE, "a site that was left out");
@@ -517,17 +525,17 @@ static void judge(struct build *b, const uint32_t *index, const struct vt_oom_so
     vt_oom_advise(b->p);
 }
 
-static int add_process(struct vt_model *model, const char *path,
-                       const struct vt_model_options *options, struct vt_string *message) {
-    struct build b = {.p = &model->processes[model->process_count], .options = options};
-    model->process_count++; /* vt_build_free frees what there is of it, after an error too */
+int vt_build_process(const char *path, const struct vt_model_options *options,
+                     const struct vt_build_names *names, struct vt_built *built,
+                     struct vt_string *message) {
+    struct build b = {.p = &built->process, .options = options};
+    *built = (struct vt_built){0};
     int error = read_run(&b, path, message);
     if (error)
         return error;
-    b.stacks = vt_stacks_open(&b.log, model->memory->symbols, options->user_code);
-    model->memory->stacks[model->process_count - 1] = b.stacks;
+    b.stacks = built->stacks = vt_stacks_open(&b.log, names->symbols, options->user_code);
     b.p->events = b.replay.events;
-    b.classes = model->memory->classes;
+    b.classes = names->classes;
     take_variables(&b);
     uint32_t *index = take_sites(&b);
     take_objects(&b);
@@ -535,10 +543,9 @@ static int add_process(struct vt_model *model, const char *path,
     struct vt_oom_sources ooms = {&b.log,   &b.replay, b.clock,  index,
                                   b.stacks, b.classes, b.window, options->device};
     vt_oom_find(&ooms, b.p);
-    struct vt_owner_names *names = vt_owner_names_open(&b.log, model->memory->symbols);
-    model->memory->owners[model->process_count - 1] = names;
-    struct vt_owners_sources owners = {&b.log, &b.replay, b.clock,
-                                       index,  names,     model->memory->symbols};
+    built->owners = vt_owner_names_open(&b.log, names->symbols);
+    struct vt_owners_sources owners = {&b.log, &b.replay,     b.clock,
+                                       index,  built->owners, names->symbols};
     vt_owners_take(&owners, b.p);
     vt_phases_take(&b.log, &b.replay, b.clock, b.window, b.p);
     judge(&b, index, &ooms);
@@ -551,50 +558,9 @@ static int add_process(struct vt_model *model, const char *path,
     return error;
 }
 
-/* --- the model --- */
-
-int vt_build_model(const char *const *logs, uint32_t log_count,
-                   const struct vt_model_options *options, struct vt_model *model,
-                   struct vt_string *message) {
-    *model = (struct vt_model){0};
-    model->memory = vt_alloc(1, sizeof *model->memory);
-    model->memory->given_symbols = options->symbols;
-    model->memory->symbols = options->symbols ? options->symbols : vt_symbols_open();
-    int bad = vt_classes_open(options->classes, &model->memory->classes, message);
-    if (bad) {
-        vt_build_free(model);
-        return bad;
-    }
-    model->memory->stacks = vt_alloc(log_count, sizeof *model->memory->stacks);
-    model->memory->owners = vt_alloc(log_count, sizeof *model->memory->owners);
-    model->processes = vt_alloc(log_count, sizeof *model->processes);
-    for (uint32_t i = 0; i < log_count; i++) {
-        int error = add_process(model, logs[i], options, message);
-        if (error) {
-            vt_build_free(model);
-            return error;
-        }
-    }
-    model->id_digits = vt_model_id_digits(model);
-    return 0;
+void vt_build_process_free(struct vt_built *built) {
+    vt_process_free(&built->process);
+    vt_stacks_close(built->stacks);
+    vt_owner_names_close(built->owners);
+    *built = (struct vt_built){0};
 }
-
-void vt_build_free(struct vt_model *model) {
-    for (uint32_t i = 0; i < model->process_count; i++) {
-        vt_process_free(&model->processes[i]);
-        vt_stacks_close(model->memory->stacks[i]);
-        vt_owner_names_close(model->memory->owners[i]);
-    }
-    if (model->memory) {
-        if (!model->memory->given_symbols)
-            vt_symbols_close(model->memory->symbols);
-        vt_classes_close(model->memory->classes);
-        free(model->memory->stacks);
-        free(model->memory->owners);
-        free(model->memory);
-    }
-    free(model->processes);
-    *model = (struct vt_model){0};
-}
-
-const struct vt_model_builder vt_builder = {vt_build_model, vt_build_free};

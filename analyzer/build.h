@@ -15,7 +15,16 @@ int vt_build_model(const char *const *logs, uint32_t log_count,
                    struct vt_string *message);
 void vt_build_free(struct vt_model *model);
 
-/* The same two functions, for rooms that find their logs themselves (gate, run). */
+/* The same with model->fleet, where there are several logs: of the processes at most `whole` stay, those
+ * that a report shows; the others are in the fleet alone, and in model->apart. A log that cannot be
+ * read is an error only if no other can; else it is noted in the fleet. `only`: a process has to be like this
+ * to stay; NULL: any. `options` and `logs` have to outlive the model. */
+int vt_build_ranks(const char *const *logs, uint32_t log_count,
+                   const struct vt_model_options *options, uint32_t whole,
+                   bool (*only)(const struct vt_process *process, const void *what),
+                   const void *what, struct vt_model *model, struct vt_string *message);
+
+/* vt_build_model and vt_build_free, for rooms that find their logs themselves (gate, run). */
 extern const struct vt_model_builder vt_builder;
 
 #endif

@@ -26,7 +26,8 @@ static const char help[] =
     "their newest runs. Sites are matched by call stack, even if files were edited or\n"
     "rebuilt.\n"
     "\n"
-    "  --format NAME     text or json (schema vramtrace-diff/1)\n"
+    "  --format text|json\n"
+    "                    json: schema vramtrace-diff/1\n"
     "  --top N           rows of each kind (text: 20)\n"
     "  --own PATTERN     your own code: frames whose function, file or module match\n"
     "  --help            print this text\n";
@@ -161,6 +162,18 @@ static uint32_t write_rows(const struct vt_diff *d, const struct options *o) {
     return changed;
 }
 
+static bool owner_changed(const struct vt_diff *d, const struct vt_diff_owner *r) {
+    return d->moments.shown[0] && d->moments.shown[1] && !r->unseen && r->bytes[0] != r->bytes[1];
+}
+
+/* A site can hold as much as before, and another owner keep it, or have kept it when they were seen. */
+static bool no_owner_changed(const struct vt_diff *d) {
+    for (uint32_t i = 0; i < d->owner_count; i++)
+        if (owner_changed(d, &d->owners[i]))
+            return false;
+    return true;
+}
+
 static void write_text(const struct vt_diff *d, const struct options *o) {
     const struct vt_diff_total *a = &d->totals[0], *b = &d->totals[1];
     fprintf(page, "  %-22s %12s %12s %14s\n", "", "before", "after", "change");
@@ -172,7 +185,8 @@ static void write_text(const struct vt_diff *d, const struct options *o) {
     total("out-of-memory errors", a->ooms, b->ooms, false);
     if (a->processes > 1 || b->processes > 1)
         total("processes", a->processes, b->processes, false);
-    fputs(write_rows(d, o) ? "" : "\nevery site holds as much as before\n", page);
+    if (!write_rows(d, o) && no_owner_changed(d))
+        fputs("\nevery site holds as much as before\n", page);
 }
 
 /* When both snapshots were taken, which are of one kind: "at the end of both". Free it. */
@@ -251,7 +265,7 @@ static void write_owners(const struct vt_diff *d, const struct options *o) {
     for (uint32_t i = 0; i < d->owner_count && m->shown[0] && m->shown[1]; i++) {
         const struct vt_diff_owner *r = &d->owners[i];
         unseen += r->unseen;
-        if (r->bytes[0] == r->bytes[1] || r->unseen || ++changed > o->top)
+        if (!owner_changed(d, r) || ++changed > o->top)
             continue;
         if (changed == 1)
             owners_heading(m);

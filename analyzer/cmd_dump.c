@@ -16,11 +16,14 @@
 #include <unistd.h>
 
 static const char help[] =
-    "usage: vramtrace dump [LOG...]\n"
+    "usage: vramtrace dump [options] [LOG...]\n"
     "\n"
     "Prints a log's records, one per line, in file order: offset, type, fields. Times\n"
-    "are ticks since the start. Damaged and cut-off chunks are marked. A folder\n"
-    "stands for its newest run (--run ID|all). Default: the newest run here.\n";
+    "are ticks since the start. Damaged and cut-off chunks are marked. LOG is a log,\n"
+    "or a folder, which stands for its newest run. Default: the newest run here.\n"
+    "\n"
+    "  --run ID          in a folder: the run whose id begins like this, or all\n"
+    "  --help            print this text\n";
 
 static const char *kind_name(unsigned kind) {
     static const char *const names[] = {
@@ -195,6 +198,11 @@ static void print_header(FILE *out, const struct vt_log_header *h) {
     print_text(out, "run_id", (const uint8_t *)h->run_id, sizeof h->run_id);
     print_text(out, "host", (const uint8_t *)h->host, sizeof h->host);
     print_text(out, "job", (const uint8_t *)h->job, sizeof h->job);
+    if (h->launch[0])
+        print_text(out, "launch", (const uint8_t *)h->launch, sizeof h->launch);
+    if (h->local_rank || h->world_size || h->restart)
+        fprintf(out, " local_rank=%d world_size=%u restart=%u", (int)h->local_rank - 1,
+                h->world_size, h->restart);
     print_text(out, "tracer", (const uint8_t *)h->tracer, sizeof h->tracer);
     print_text(out, "exe", (const uint8_t *)h->exe, sizeof h->exe);
     print_text(out, "cwd", (const uint8_t *)h->cwd, sizeof h->cwd);

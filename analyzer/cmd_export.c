@@ -17,17 +17,18 @@ static const char help_head[] =
     "Writes a run as a file that another tool opens. LOG is a log, or a folder, which\n"
     "stands for its newest run. Default: the newest run here.\n"
     "\n"
-    "  --format NAME     one of:\n";
+    "  --format NAME     the output, one of:\n";
 static const char help_tail[] =
     "  -o, --output FILE write to this file, not to standard output\n"
-    "  --value WHAT      the memory to show: live (at the end; default), peak (as each\n"
-    "                    GPU was at its peak), allocated (all together), or leaked\n" VT_INPUT_HELP
+    "  --value live|peak|allocated|leaked\n"
+    "                    the memory to show: live at the end (default), as each GPU\n"
+    "                    was at its peak, allocated in all, or leaked\n" VT_INPUT_HELP
     "  --help            print this text\n";
 
 static void print_help(void) {
     fputs(help_head, stdout);
     for (const struct vt_export_format *f = vt_export_formats; f->name; f++)
-        printf("                      %-10s %s\n", f->name, f->help);
+        printf("      %-10s %s\n", f->name, f->help);
     fputs(help_tail, stdout);
 }
 

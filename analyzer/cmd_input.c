@@ -25,7 +25,7 @@ int vt_input_option(struct vt_input *input, int option) {
     switch (option) {
     case 'o':
         input->output = optarg;
-        return 0;
+        return vt_usage_output(input->command, "-o", optarg);
     case VT_INPUT_NATIVE:
         input->native = true;
         return 0;
@@ -59,20 +59,21 @@ int vt_input_option(struct vt_input *input, int option) {
 /* A GPU that no process used, and a window after the end of the run, are errors, not an empty
  * report. */
 static int check_window(const struct vt_model *model, const struct vt_model_options *options) {
-    const struct vt_process *p = model->processes;
+    const struct vt_process *p =
+        model->processes; /* none: --site found none, which is told elsewhere */
     const char *others = model->process_count > 1 ? " and the others" : "";
-    uint32_t devices = 0, begun = 0;
+    uint32_t devices = model->fleet ? (uint32_t)model->fleet->device_count : 0, begun = 0;
     uint64_t longest = 0;
     for (uint32_t i = 0; i < model->process_count; i++) {
         devices += p[i].device_count;
         begun += p[i].window_since == VT_UNKNOWN || p[i].window_since <= p[i].duration;
         longest = p[i].duration > longest ? p[i].duration : longest;
     }
-    if (options->device >= 0 && !devices) {
+    if (options->device >= 0 && !devices && model->process_count) {
         vt_error("--device %d: %s%s did not use that GPU", options->device, p->log, others);
         return VT_STATUS_USAGE;
     }
-    if (options->since && !begun) {
+    if (options->since && !begun && model->process_count) {
         vt_error("--since %s: %s%s ran for only %s", options->since, p->log, others,
                  VT_DURATION(longest));
         return VT_STATUS_USAGE;
@@ -80,13 +81,62 @@ static int check_window(const struct vt_model *model, const struct vt_model_opti
     return VT_STATUS_OK;
 }
 
+/* Of so many processes a report says all; of more it compares them, and shows a few. */
+enum { WHOLE = 16 };
+
 /* Pictures of many processes have no room for all of this, nor has the machine's memory. */
 static void bound_timeline(struct vt_model_options *options, uint32_t logs) {
-    enum { WITH_MAPS = 16, WITH_COURSES = 256 };
-    if (logs > WITH_MAPS)
+    enum { WITH_COURSES = 256 };
+    if (logs > WHOLE)
         options->timeline &= ~(unsigned)VT_TIMELINE_MAPS;
     if (logs > WITH_COURSES)
         options->timeline = 0;
+}
+
+static bool has_site(const struct vt_process *p, const void *prefix) {
+    bool found = false;
+    for (uint32_t i = 0; i < p->site_count && !found; i++)
+        found = vt_site_wanted(&p->sites[i], prefix);
+    return found;
+}
+
+/* The option that asks for what a merged file does not have; NULL: none was given. */
+static const char *option_of_events(const struct vt_input *input) {
+    const struct vt_model_options *o = &input->model;
+    return o->since                 ? "--since"
+           : o->until               ? "--until"
+           : o->phase               ? "--phase"
+           : o->device >= 0         ? "--device"
+           : input->site            ? "--site"
+           : input->native          ? "--native"
+           : input->user_code.count ? "--own"
+           : o->classes             ? "--classes"
+                                    : NULL;
+}
+
+/* Returns 0, or -EINVAL with `message`: a merged file says what it says. */
+static int check_merged(const struct vt_input *input, const struct vt_logs *logs,
+                        struct vt_string *message) {
+    const char *option = option_of_events(input);
+    for (uint32_t i = 0; i < logs->count && input->ranks && option; i++)
+        if (vt_logs_is_merged(logs->paths[i])) {
+            vt_string_format(
+                message,
+                "%s: %s is a merged file, which has no events and no call stacks; name "
+                "the logs that it was made of",
+                option, logs->paths[i]);
+            return -EINVAL;
+        }
+    return 0;
+}
+
+static int build(struct vt_input *input, const struct vt_logs *logs, struct vt_model *model,
+                 struct vt_string *message) {
+    const char *const *paths = (const char *const *)logs->paths;
+    if (!input->ranks || (logs->count == 1 && !vt_logs_is_merged(paths[0])))
+        return vt_build_model(paths, logs->count, &input->model, model, message);
+    return vt_build_ranks(paths, logs->count, &input->model, WHOLE, input->site ? has_site : NULL,
+                          input->site, model, message);
 }
 
 int vt_input_build(struct vt_input *input, char *const *arguments, int count, struct vt_logs *logs,
@@ -94,11 +144,13 @@ int vt_input_build(struct vt_input *input, char *const *arguments, int count, st
     struct vt_string message = {0};
     input->model.user_code = input->user_code.items;
     vt_progress_allow();
-    int error = vt_logs_find(arguments, count, input->run, logs, &message);
+    int error = (input->ranks ? vt_logs_find_merged : vt_logs_find)(arguments, count, input->run,
+                                                                    logs, &message);
     bound_timeline(&input->model, error ? 0 : logs->count);
     if (!error)
-        error = vt_build_model((const char *const *)logs->paths, logs->count, &input->model, model,
-                               &message);
+        error = check_merged(input, logs, &message);
+    if (!error)
+        error = build(input, logs, model, &message);
     vt_progress_end();
     int status = vt_error_status(error, &message);
     if (status) {
@@ -130,6 +182,7 @@ FILE *vt_input_open(const struct vt_input *input) {
 }
 
 int vt_input_close(const struct vt_input *input, FILE *out, int error) {
+    vt_progress_end(); /* of logs that are read once more, as they are written */
     if (fflush(out) || ferror(out))
         error = errno ? -errno : -EIO;
     if (out != stdout && fclose(out) && !error)

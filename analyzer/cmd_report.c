@@ -18,12 +18,12 @@ static const char help_head[] =
     "Explains a run: its leaks, failed allocations, devices and peaks. LOG is a log,\n"
     "or a folder, which stands for its newest run. Default: the newest run here.\n"
     "\n"
-    "  --format NAME     one of:\n";
+    "  --format NAME     the output, one of:\n";
 static const char help_tail[] =
     "  -o, --output FILE write to this file, not to the terminal\n"
     "  --top N           rows in each list (text: 10; json: all)\n"
-    "  --by WHAT         a row for each line (default), site, function, file, module,\n"
-    "                    or for each owner: what keeps the memory\n"
+    "  --by line|site|function|file|module|owner\n"
+    "                    a row for each of these (line); owner: what keeps the memory\n"
     "  --site ID         one site with its stack; a unique prefix of the id is enough\n"
     "  --source          show source lines although the log is another user's\n" VT_INPUT_HELP
     "  --help            print this text\n";
@@ -32,7 +32,7 @@ static void print_help(void) {
     fputs(help_head, stdout);
     for (const struct vt_format *f = vt_formats; f->name; f++)
         if (!f->missing || !f->missing())
-            printf("                      %-8s %s\n", f->name, f->help);
+            printf("      %-8s %s\n", f->name, f->help);
     fputs(help_tail, stdout);
 }
 
@@ -102,7 +102,7 @@ static int parse_option(int option, struct options *o) {
     case O_BY:
         return parse_by(optarg, &o->format.by);
     case O_SITE:
-        o->format.site = optarg;
+        o->format.site = o->input.site = optarg;
         return parse_site(optarg);
     case O_SOURCE:
         o->input.model.source = true;
@@ -119,7 +119,8 @@ static int check_site(const struct vt_model *model, const char *prefix) {
             if (vt_site_wanted(&model->processes[i].sites[j], prefix))
                 return 0;
     vt_error("--site %s: no site of %s%s has an id that begins like this", prefix,
-             model->processes[0].log, model->process_count > 1 ? " and the others" : "");
+             model->fleet ? model->fleet->processes[0].log : model->processes[0].log,
+             model->fleet ? " and the others" : "");
     return VT_STATUS_USAGE;
 }
 
@@ -150,7 +151,7 @@ static int report(struct options *o, char *const *arguments, int count) {
 }
 
 int vt_cmd_report(int argc, char **argv) {
-    struct options o = {.input = {.command = "report", .model = {.device = -1}},
+    struct options o = {.input = {.command = "report", .ranks = true, .model = {.device = -1}},
                         .writer = vt_formats};
     int option, status = 0;
     opterr = 0;

@@ -15,9 +15,9 @@
 #include "build.h"
 #include "run/run.h"
 
+#include <ctype.h>
 #include <errno.h>
 #include <fcntl.h>
-#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/random.h>
@@ -41,9 +41,13 @@ static int check_known(const struct vt_run_options *options, const char *tracer)
     return status;
 }
 
+/* One that is set stays: the user's, or that of a run on another machine. */
 static void set_run_id(void) {
     unsigned char bytes[16];
     char id[2 * sizeof bytes + 1];
+    const char *given = getenv("VRAMTRACE_RUN_ID");
+    if (given && *given)
+        return;
     if (getrandom(bytes, sizeof bytes, 0) != (ssize_t)sizeof bytes)
         memset(bytes, 0, sizeof bytes);
     for (size_t i = 0; i < sizeof bytes; i++)
@@ -92,7 +96,8 @@ static void set_pytest(const struct vt_check *check, const char *program, char *
 }
 
 /* Prints the lines at the end of a run without a gate. Returns the exit status. */
-static int report(const struct vt_run_child *child, const struct vt_run_logs *found, bool quiet) {
+static int report(const struct vt_run_child *child, const struct vt_run_logs *found, bool simulated,
+                  bool quiet) {
     const struct vt_run_logs logs = *found;
     int status = child->status;
     if (child->untraced.length) {
@@ -108,7 +113,9 @@ static int report(const struct vt_run_child *child, const struct vt_run_logs *fo
     } else if (child->refused.length) {
         vt_error("%s", child->refused.text);
     } else if (!logs.count && !logs.failed && !quiet) {
-        vt_error("nothing was recorded: no CUDA call was seen");
+        char *why = vt_run_logs_why_none(simulated);
+        vt_error("nothing was recorded: %s", why);
+        free(why);
     }
     if (!quiet)
         vt_run_logs_say(&logs, stderr);
@@ -142,6 +149,10 @@ static int make_plan(int argc, char **argv, struct plan *plan, struct vt_string 
     plan->simulated = plan->options.given[VT_RUN_SIM];
     status =
         vt_run_program_find(argv[plan->options.command], getenv("PATH"), &plan->program, message);
+    if (status && !strcmp(argv[plan->options.command - 1], "--sim") &&
+        isdigit((unsigned char)argv[plan->options.command][0]))
+        vt_string_format(message, "; a size is joined to the option: --sim=%s",
+                         argv[plan->options.command]);
     if (!status)
         status = vt_run_preload_find(plan->simulated, &plan->libraries, message);
     if (!status)
@@ -232,13 +243,12 @@ static int once(struct plan *plan, char **argv, const struct paths *paths, bool 
     vt_run_nvml_stop(&nvml);
     if (status)
         return status;
-    signal(SIGPIPE, SIG_IGN);
     vt_run_logs_read(paths->list, &logs);
     vt_run_logs_mark_killed(&logs, &child);
     if (plan->options.given[VT_RUN_CHECK])
-        status = vt_run_check_judge(&plan->options.check, &child, &logs, quiet);
+        status = vt_run_check_judge(&plan->options.check, &child, &logs, plan->simulated, quiet);
     else
-        status = report(&child, &logs, quiet);
+        status = report(&child, &logs, plan->simulated, quiet);
     if (paths->outer && paths->own_list && !paths->folder)
         tell_outer(paths->outer, &logs);
     vt_run_logs_free(&logs);

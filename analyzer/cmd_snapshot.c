@@ -20,12 +20,12 @@ static const char help[] =
     "usage: vramtrace snapshot [options] PID\n"
     "\n"
     "Asks a traced process which variables, lists and attributes hold its GPU memory\n"
-    "now, and prints them. The process answers at its next event: when it allocates or\n"
-    "frees memory, or begins or ends a phase.\n"
+    "now, and prints them. The process answers at its next event: when it allocates\n"
+    "or frees memory, or begins or ends a phase.\n"
     "\n"
     "  --timeout SECONDS  wait for at most so long (10)\n"
     "  --top N            rows of the list (10)\n"
-    "  --format NAME      text, or json: the report on the process so far\n"
+    "  --format text|json json: the report on the process so far\n"
     "  --own PATTERN      your own code: frames whose function, file or module match\n"
     "  --help             print this text\n";
 

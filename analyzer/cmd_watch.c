@@ -18,16 +18,16 @@
 static const char help[] =
     "usage: vramtrace watch [options] [PID|LOG...]\n"
     "\n"
-    "Follows running processes by their logs alone: devices, the largest lines and how\n"
-    "they grow, phases, failed allocations. PID: a traced process, with its children;\n"
-    "LOG: a log, which need not be there yet, or a folder: its newest run. Default: the\n"
-    "newest run here. When a process has ended, its report is shown.\n"
+    "Follows running processes by their logs alone: devices, the largest lines and\n"
+    "how they grow, phases, failed allocations. PID: a traced process, with its\n"
+    "children; LOG: a log, which need not be there yet, or a folder: its newest run.\n"
+    "Default: the newest run here. When a process has ended, its report is shown.\n"
     "\n"
     "  --interval SECONDS  between two refreshes (1); more where the log is long, so\n"
     "                      that a tenth of a core is enough\n"
     "  --once              print one frame as text, without a screen\n"
-    "  --format NAME       text, or json: one frame with --once, else a line for each\n"
-    "                      refresh until all processes have ended\n"
+    "  --format text|json  json: one frame with --once, else a line for each refresh\n"
+    "                      until all processes have ended\n"
     "  --prometheus FILE   write each frame as metrics for node_exporter's textfile\n"
     "                      collector, too\n"
     "  --top N             lines of a process (--once: 10; metrics: 20; json: all)\n"
@@ -65,7 +65,7 @@ static int parse_option(int option, struct vt_watch_options *o, struct vt_texts 
                    : vt_usage("watch", "--format %s: expected text or json", optarg);
     case O_PROMETHEUS:
         o->prometheus = optarg;
-        return 0;
+        return vt_usage_output("watch", "--prometheus", optarg);
     case O_TOP:
         o->top = (uint32_t)vt_cmd_number(optarg, UINT32_MAX);
         return o->top ? 0 : vt_usage("watch", "--top %s: expected a number of at least 1", optarg);

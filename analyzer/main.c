@@ -19,6 +19,7 @@ static const struct vt_command commands[] = {
     {"check", "the leak gate for CI: pass or fail a run", vt_cmd_check},
     {"diff", "show what changed between two runs", vt_cmd_diff},
     {"export", "write a run as a file for another tool", vt_cmd_export},
+    {"merge", "make one small file of many logs, which other tools read", vt_cmd_merge},
     {"snapshot", "ask a running process what holds its GPU memory", vt_cmd_snapshot},
     {"watch", "follow running processes: what they hold, and what grows", vt_cmd_watch},
     {"dump", "print a log's records, one per line", vt_cmd_dump},
@@ -40,13 +41,61 @@ static void usage(FILE *out) {
           out);
 }
 
+static const struct vt_command *find_command(const char *name) {
+    for (const struct vt_command *c = commands; c->name; c++)
+        if (!strcmp(name, c->name))
+            return c;
+    return NULL;
+}
+
+/* How many letters have to be put in, left out, changed or swapped with the next. */
+static unsigned distance(const char *a, const char *b) {
+    if (!*a || !*b)
+        return (unsigned)(strlen(a) + strlen(b));
+    if (*a == *b)
+        return distance(a + 1, b + 1);
+    unsigned least = distance(a + 1, b + 1), other = distance(a + 1, b);
+    least = other < least ? other : least;
+    other = distance(a, b + 1);
+    least = other < least ? other : least;
+    if (a[1] == b[0] && a[0] == b[1])
+        other = distance(a + 2, b + 2);
+    return 1 + (other < least ? other : least);
+}
+
+static int unknown_command(const char *word) {
+    const struct vt_command *nearest = NULL;
+    unsigned least = 3;
+    for (const struct vt_command *c = commands; c->name && strlen(word) < 10; c++) {
+        unsigned letters = distance(word, c->name);
+        if (letters < least && letters * 2 < strlen(word)) {
+            least = letters;
+            nearest = c;
+        }
+    }
+    if (nearest)
+        vt_error("unknown command '%s'; did you mean 'vramtrace %s'?", word, nearest->name);
+    else if (word[0] == '-')
+        vt_error("unknown option '%s'; 'vramtrace --help' lists the commands", word);
+    else
+        vt_error("unknown command '%s'; 'vramtrace run %s ...' traces a program, "
+                 "'vramtrace --help' lists the commands",
+                 word, word);
+    return VT_STATUS_USAGE;
+}
+
 int main(int argc, char **argv) {
     /* `vramtrace report | head` must not end with a signal: each command checks its output for
-     * errors */
-    signal(SIGPIPE, SIG_IGN);
+     * errors. What `run` starts must inherit what is set here: it sees to that itself. */
+    if (argc < 2 || strcmp(argv[1], "run") != 0)
+        signal(SIGPIPE, SIG_IGN);
     if (argc < 2) {
         usage(stderr);
         return VT_STATUS_USAGE;
+    }
+    if (!strcmp(argv[1], "help") && argc == 3 && find_command(argv[2])) {
+        char *words[] = {argv[2], "--help", NULL};
+        return find_command(argv[2])->entry(2, words);
     }
     if (!strcmp(argv[1], "--help") || !strcmp(argv[1], "-h") || !strcmp(argv[1], "help")) {
         usage(stdout);
@@ -57,9 +106,6 @@ int main(int argc, char **argv) {
                VT_LOG_VERSION_MIN, VT_LOG_VERSION);
         return VT_STATUS_OK;
     }
-    for (const struct vt_command *c = commands; c->name; c++)
-        if (!strcmp(argv[1], c->name))
-            return c->entry(argc - 1, argv + 1);
-    vt_error("unknown command '%s'; 'vramtrace --help' lists them", argv[1]);
-    return VT_STATUS_USAGE;
+    const struct vt_command *command = find_command(argv[1]);
+    return command ? command->entry(argc - 1, argv + 1) : unknown_command(argv[1]);
 }

@@ -2,10 +2,10 @@
 # SPDX-License-Identifier: MIT
 #
 # Installs what a command of this project needs and the machine lacks. `make demo`, `make test`, `make test-unit`,
-# `make check` and `make bench` call it; `make` alone only asks it what is missing (--check), because a build uses
+# `make check`, `make bench` and `make deb` call it; `make` alone only asks it what is missing (--check), because a build uses
 # no network.
 #
-#   tests/setup.sh WHAT...           install for WHAT: build, demo, test, unit, check, bench
+#   tests/setup.sh WHAT...           install for WHAT: build, demo, test, unit, check, bench, deb, wheel, roots
 #   tests/setup.sh --check WHAT...   install nothing; name what is missing and the command that installs it
 #   tests/setup.sh --python          print a Python that has Numba (PYTHON=... overrides)
 #   tests/setup.sh --checkers        print the folder of what checks other tools' formats (see make_checkers)
@@ -38,8 +38,8 @@ build,demo,test,unit,check,bench libncurses-dev hdr:ncurses.h
 build,demo,test,unit,check,bench protobuf-c-compiler cmd:protoc-c
 build,demo,test,unit,check,bench libprotobuf-c-dev hdr:protobuf-c/protobuf-c.h
 build,demo,test,unit,check,bench zlib1g-dev    hdr:zlib.h
-demo,test,unit,check,bench       node-d3       d3
-demo,test,unit,check,bench       python3       cmd:python3
+demo,test,unit,check,bench,deb,wheel node-d3  d3
+demo,test,unit,check,bench,wheel python3       cmd:python3
 demo,test                        python3-numba numba
 test,unit,check                  libcmocka-dev hdr:cmocka.h
 test,check                       python3-venv  venv
@@ -49,7 +49,12 @@ test                             cmake         cmd:cmake
 test                             tmux          cmd:tmux
 test                             libgtest-dev  hdr:gtest/gtest.h
 test                             musl-tools    cmd:musl-gcc
+test                             pkg-config    cmd:pkg-config
+test,deb                         dpkg-dev      cmd:dpkg-shlibdeps
+test                             zsh           cmd:zsh
+test,wheel                       patchelf      cmd:patchelf
 check                            clang         cmd:clang
+roots                            debootstrap   cmd:debootstrap
 bench                            heaptrack     cmd:heaptrack
 test,bench                       valgrind      cmd:valgrind
 ROWS
@@ -185,6 +190,17 @@ make_markdown() {
     ) >/dev/null 2>&1
 }
 
+# DuckDB, which reads merged files. The same rules.
+make_duckdb() {
+    [ -e "$checkers/tried-duckdb" ] && return
+    echo "setup: putting DuckDB into build/checkers" >&2
+    (
+        mkdir -p "$checkers" && touch "$checkers/tried-duckdb"
+        [ -x "$checkers/bin/python" ] || python3 -m venv --system-site-packages "$checkers" || exit
+        "$checkers/bin/python" -m pip -q --disable-pip-version-check --retries 1 --timeout 20 install duckdb </dev/null
+    ) >/dev/null 2>&1
+}
+
 # A browser for the tests of HTML reports, and what drives it. Tests skip where it cannot be had, so nothing here is an
 # error; it is tried once.
 make_browser() {
@@ -307,7 +323,7 @@ case ${1:-} in
     echo "missing: ${want% } (to install: sudo apt-get install ${want% })" >&2
     exit 1
     ;;
-build | demo | test | unit | check | bench)
+build | demo | test | unit | check | bench | deb | wheel | roots)
     want=$(missing "$@")
     [ -z "$want" ] || install $want
     want=$(missing "$@")
@@ -315,13 +331,13 @@ build | demo | test | unit | check | bench)
         echo "setup: installed, but still not found: ${want% }" >&2
         exit 1
     fi
-    case " $* " in *" test "*) make_checkers; make_pprof; make_perfetto; make_speedscope; make_markdown ;; esac
+    case " $* " in *" test "*) make_checkers; make_pprof; make_perfetto; make_speedscope; make_markdown; make_duckdb ;; esac
     case " $* " in *" test "* | *" bench "*) make_browser ;; esac
     case " $* " in *" test "* | *" check "*) make_clang_format ;; esac
     exit 0
     ;;
 *)
-    echo "usage: tests/setup.sh [--check] build|demo|test|unit|check|bench..., or tests/setup.sh --python|--checkers|--clang-format" >&2
+    echo "usage: tests/setup.sh [--check] build|demo|test|unit|check|bench|deb|wheel|roots..., or tests/setup.sh --python|--checkers|--clang-format" >&2
     exit 2
     ;;
 esac

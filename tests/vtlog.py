@@ -43,7 +43,7 @@ class Log:
             raise ValueError(f"{path}: no log: {len(data)} bytes, begins {data[:8]!r}")
         (self.version, self.version_min, header_bytes, chunk_bytes, self.clock, self.pid, self.start_ticks) = \
             struct.unpack_from("<6IQ", data, 8)
-        if self.version not in range(1, 8) or (header_bytes, chunk_bytes) != (4096, CHUNK):
+        if self.version not in range(1, 9) or (header_bytes, chunk_bytes) != (4096, CHUNK):
             raise ValueError(f"{path}: version {self.version}, header {header_bytes}, chunks {chunk_bytes}")
         self.chunks, = struct.unpack_from("<Q", data, 72)
         self.dropped = dict(zip(DROPS, struct.unpack_from("<8Q", data, 88)))
@@ -54,6 +54,8 @@ class Log:
         self.ppid, command_bytes = struct.unpack_from("<II", data, 384)
         self.command = [w.decode("utf-8", "replace") for w in data[400:400 + command_bytes].split(b"\0")[:-1]]
         self.exe, self.cwd = text(data[1424:1936]), text(data[1936:2448])
+        local, self.world_size, self.restart = struct.unpack_from("<3I", data, 2512)
+        self.local_rank, self.launch = local - 1, text(data[2528:2592])
         self.lost = sum(self.dropped[reason] for reason in DROPS[:4])  # events; the rest are not
         self.records, self.taken_chunks, self.chunk_tids, self.short = [], 0, [], 0
         for offset in range(CHUNK, len(data) - 63, CHUNK):

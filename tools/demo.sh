@@ -8,20 +8,7 @@ set -eu
 build=$1
 python=$(tests/setup.sh --python)
 
-# The kernel driver's control device and the user-space driver: a GPU is there when both are.
-has_gpu() {
-    { [ -e /dev/nvidiactl ] || [ -e /dev/dxg ]; } && { PATH=$PATH:/sbin:/usr/sbin ldconfig -p |
-        grep -q 'libcuda\.so\.1'; }
-}
-
-if has_gpu; then
-    model=$(sed -n 's/^Model:[[:space:]]*//p' /proc/driver/nvidia/gpus/*/information 2>/dev/null | head -n 1)
-    echo "NVIDIA GPU found: ${model:-model unknown}"
-    sim=
-else
-    echo "no NVIDIA GPU here: using the simulated GPU"
-    sim=--sim
-fi
+if examples/run --gpu; then sim=; else sim=--sim; fi
 
 show() {
     printf '\n$ %s\n' "$*"

@@ -2,7 +2,7 @@
 /*
  * The door of base/: the ground that every room of the analyzer stands on.
  *
- * Law: base uses libc alone, and knows nothing of logs, models or CUDA. Running out of memory is no
+ * Law: base uses libc and zlib alone, and knows nothing of logs, models or CUDA. Running out of memory is no
  * error for callers: these functions print a message and exit.
  *
  * Tables, in every room: vt_map is keyed by a number, because the replay looks into it for each
@@ -12,6 +12,7 @@
  *     util.h      sizes and times as text, memory, strings and arrays that grow, the map, hashes
  *     json.h      a JSON writer
  *     files.h     opens regular files
+ *     gzip.h      compressed output; how a compressed file begins
  *     python_file.h   file names of Python code that name no file: notebook cells, generated code
  *     errors.h    exit statuses, error messages
  *     progress.h  a line on stderr for what takes long
@@ -22,6 +23,7 @@
 
 #include "errors.h"
 #include "files.h"
+#include "gzip.h"
 #include "json.h"
 #include "progress.h"
 #include "python_file.h"

@@ -11,6 +11,7 @@
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <unistd.h>
 
 bool vt_wants_colour(int fd) {
@@ -52,4 +53,11 @@ int vt_usage(const char *command, const char *format, ...) {
     va_end(args);
     fprintf(stderr, "try 'vramtrace %s --help'\n", command);
     return VT_STATUS_USAGE;
+}
+
+int vt_usage_output(const char *command, const char *option, const char *value) {
+    if (strncmp(value, "--", 2) != 0)
+        return 0;
+    return vt_usage(command, "%s: expected a file, found '%s'; one of that name is ./%s", option,
+                    value, value);
 }

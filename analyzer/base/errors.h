@@ -34,4 +34,8 @@ int vt_error_status(int error, struct vt_string *message);
  * return it. */
 int vt_usage(const char *command, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
+/* The value of an option that names a file to write: an option whose value was forgotten takes the
+ * next option for it, "-o --help". Returns 0, or VT_STATUS_USAGE after vt_usage. */
+int vt_usage_output(const char *command, const char *option, const char *value);
+
 #endif

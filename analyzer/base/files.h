@@ -23,4 +23,8 @@ FILE *vt_file_stream_given(const char *path, const char **why);
 /* Reads `size` bytes unless the file ends: returns the bytes read, or -errno. */
 ssize_t vt_file_read_at(int fd, void *to, size_t size, uint64_t offset);
 
+/* Closes `first` and all descriptors after it: a helper process must not keep the command's pipes open, or
+ * their readers would not see its end. */
+void vt_file_close_from(int first);
+
 #endif

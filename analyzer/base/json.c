@@ -8,31 +8,66 @@
 #include <string.h>
 #include <time.h>
 
-static void text(struct vt_json *j, const char *s, size_t length) {
-    fputc('"', j->out);
-    for (size_t i = 0; i < length;) {
+/* How many bytes from here on stand for themselves. */
+static size_t plain_bytes(const char *s, size_t length, bool inside_html) {
+    size_t i = 0;
+    while (i < length) {
         unsigned char c = (unsigned char)s[i];
-        unsigned bytes = vt_utf8_length(s + i, length - i);
-        if (!bytes) {
-            fputs("\\ufffd", j->out);
-            i++;
-            continue;
+        unsigned bytes = 1;
+        if (c < 0x20 || c == 0x7f || c == '"' || c == '\\' || (c == '<' && inside_html))
+            break;
+        if (c >= 0x80) {
+            bytes = vt_utf8_length(s + i, length - i);
+            if (!bytes || (c == 0xc2 && (unsigned char)s[i + 1] < 0xa0))
+                break;
         }
-        if (c == '"' || c == '\\')
-            fprintf(j->out, "\\%c", c);
-        else if (c == '\n')
-            fputs("\\n", j->out);
-        else if (c == '\t')
-            fputs("\\t", j->out);
-        else if (c < 0x20 || c == 0x7f || (c == '<' && j->inside_html))
-            fprintf(j->out, "\\u%04x", c);
-        else if (c == 0xc2 && (unsigned char)s[i + 1] < 0xa0)
-            fprintf(j->out, "\\u%04x", (unsigned char)s[i + 1]);
-        else
-            fwrite(s + i, 1, bytes, j->out);
         i += bytes;
     }
-    fputc('"', j->out);
+    return i;
+}
+
+/* Escapes the character at `s`, of which `left` bytes can be read. Returns its length. */
+static unsigned escape(const char *s, size_t left, char out[8]) {
+    unsigned char c = (unsigned char)s[0];
+    unsigned bytes = vt_utf8_length(s, left);
+    if (!bytes)
+        strcpy(out, "\\ufffd");
+    else if (c == '"' || c == '\\')
+        snprintf(out, 8, "\\%c", c);
+    else if (c == '\n' || c == '\t')
+        strcpy(out, c == '\n' ? "\\n" : "\\t");
+    else
+        snprintf(out, 8, "\\u%04x", bytes > 1 ? (unsigned char)s[1] : c);
+    return bytes ? bytes : 1;
+}
+
+static void add_text(struct vt_string *to, const char *s, size_t left, bool inside_html) {
+    vt_string_add_bytes(to, "\"", 1);
+    while (left) {
+        char escaped[8];
+        size_t plain = plain_bytes(s, left, inside_html);
+        vt_string_add_bytes(to, s, plain);
+        s += plain;
+        left -= plain;
+        if (left) {
+            unsigned bytes = escape(s, left, escaped);
+            vt_string_add(to, escaped);
+            s += bytes;
+            left -= bytes;
+        }
+    }
+    vt_string_add_bytes(to, "\"", 1);
+}
+
+void vt_json_add_text(struct vt_string *to, const char *s) {
+    add_text(to, s, strlen(s), false);
+}
+
+static void text(struct vt_json *j, const char *s, size_t length) {
+    struct vt_string quoted = {0};
+    add_text(&quoted, s, length, j->inside_html);
+    fwrite(quoted.text, 1, quoted.length, j->out);
+    vt_string_free(&quoted);
 }
 
 void vt_json_key(struct vt_json *j, const char *name) {
@@ -67,16 +102,19 @@ void vt_json_null(struct vt_json *j, const char *name) {
     fputs("null", j->out);
 }
 
-void vt_json_time(struct vt_json *j, const char *name, uint64_t ns) {
+bool vt_json_format_time(uint64_t ns, char out[VT_JSON_TIME]) {
     time_t seconds = (time_t)(ns / 1000000000u);
     struct tm tm;
-    char date[64], whole[96];
-    if (!ns || !gmtime_r(&seconds, &tm) || !strftime(date, sizeof date, "%Y-%m-%dT%H:%M:%S", &tm)) {
-        vt_json_null(j, name);
-        return;
-    }
-    snprintf(whole, sizeof whole, "%s.%03uZ", date, (unsigned)(ns / 1000000u % 1000));
-    vt_json_string(j, name, whole);
+    char date[64];
+    if (!ns || !gmtime_r(&seconds, &tm) || !strftime(date, sizeof date, "%Y-%m-%dT%H:%M:%S", &tm))
+        return false;
+    snprintf(out, VT_JSON_TIME, "%s.%03uZ", date, (unsigned)(ns / 1000000u % 1000));
+    return true;
+}
+
+void vt_json_time(struct vt_json *j, const char *name, uint64_t ns) {
+    char text[VT_JSON_TIME];
+    vt_json_string(j, name, vt_json_format_time(ns, text) ? text : NULL);
 }
 
 void vt_json_string(struct vt_json *j, const char *name, const char *value) {

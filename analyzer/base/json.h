@@ -32,4 +32,11 @@ void vt_json_boolean(struct vt_json *j, const char *name, bool value);
 void vt_json_time(struct vt_json *j, const char *name, uint64_t ns);
 void vt_json_strings(struct vt_json *j, const char *name, char *const *values, uint32_t count);
 
+/* A text in quotes, as vt_json_string writes it. */
+void vt_json_add_text(struct vt_string *to, const char *text);
+
+/* A time as vt_json_time writes it. False: it is null. */
+#define VT_JSON_TIME 80
+bool vt_json_format_time(uint64_t ns, char out[VT_JSON_TIME]);
+
 #endif

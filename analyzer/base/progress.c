@@ -14,6 +14,7 @@ enum { NAME_BYTES = 48 };
 static bool allowed, shown;
 static uint64_t next; /* when it is shown next; 0: nothing was done yet */
 static uint64_t delay = 1000000000, rest = 100000000;
+static uint64_t number_of, files_of; /* vt_progress_of */
 
 void vt_progress_allow(void) {
     const char *terminal = getenv("TERM"), *test = getenv("VRAMTRACE_TEST_PROGRESS");
@@ -43,7 +44,10 @@ void vt_progress_at(const char *what, const char *path, uint64_t done, uint64_t 
     if (now < next)
         return;
     char *name = short_name(path);
-    fprintf(stderr, "\r%s %s  %u %%\033[K", what, name,
+    fprintf(stderr, "\r%s ", what);
+    if (files_of > 1)
+        fprintf(stderr, "%s of %s, ", VT_NUMBER(number_of), VT_NUMBER(files_of));
+    fprintf(stderr, "%s  %u %%\033[K", name,
             (unsigned)((double)(done < whole ? done : whole) / (double)whole * 100));
     fflush(stderr);
     free(name);
@@ -51,7 +55,13 @@ void vt_progress_at(const char *what, const char *path, uint64_t done, uint64_t 
     next = now + rest;
 }
 
+void vt_progress_of(uint64_t number, uint64_t files) {
+    number_of = number;
+    files_of = files;
+}
+
 void vt_progress_end(void) {
+    files_of = 0;
     if (shown) {
         fputs("\r\033[K", stderr);
         fflush(stderr);

@@ -14,6 +14,9 @@ void vt_progress_allow(void);
 /* `what` is done with a file up to `done` of `whole`. Shown after a second, and ten times a second. */
 void vt_progress_at(const char *what, const char *path, uint64_t done, uint64_t whole);
 
+/* From now on the line says so, too: it is this file of so many. */
+void vt_progress_of(uint64_t number, uint64_t files);
+
 /* Erases the line. */
 void vt_progress_end(void);
 

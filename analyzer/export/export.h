@@ -9,7 +9,6 @@
  *     formats below   the list; one file fmt_NAME.c each
  *     samples.h       the memory of a model as samples, each with its call stack
  *     profile.h       a pprof profile under construction
- *     gzip.h          compressed output
  *     perfetto.h      a writer of Perfetto traces
  *     pytorch.h       a device's memory as PyTorch's snapshots have it
  *     pickle.h        a writer of Python pickles

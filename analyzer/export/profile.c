@@ -4,7 +4,6 @@
  */
 #include "profile.h"
 
-#include "gzip.h"
 #include "samples.h"
 
 #include <stdlib.h>

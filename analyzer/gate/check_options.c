@@ -56,9 +56,9 @@ const struct option vt_check_options[] = {
 };
 
 void vt_check_help(FILE *out) {
-    fputs("  --fail-on LIST    verdicts that fail, separated by commas: lost, growing,\n"
-          "                    unfreed (default: lost,growing, and unfreed in processes\n"
-          "                    without Python)\n"
+    fputs("  --fail-on lost|growing|unfreed[,...]\n"
+          "                    verdicts that fail (default: lost,growing, and unfreed in\n"
+          "                    processes without Python)\n"
           "  --strict          --fail-on lost,growing,unfreed\n"
           "  --max-leaked SIZE pass while all failing sites together hold no more (0)\n"
           "  --max-peak SIZE   fail when a process uses more than this of a GPU\n"
@@ -78,9 +78,9 @@ void vt_check_help(FILE *out) {
           "  --allow-no-cuda   pass even if there was no CUDA call\n"
           "  --ignore-status   with run: judge even if the command failed\n",
           out);
-    fputs("  --format NAME     one of:\n", out);
+    fputs("  --format NAME     the output, one of:\n", out);
     for (const struct vt_gate_format *f = vt_gate_formats; f->name; f++)
-        fprintf(out, "                      %-6s %s\n", f->name, f->help);
+        fprintf(out, "      %-6s %s\n", f->name, f->help);
     fputs("  --report FORMAT=FILE\n"
           "                    also write this format to this file; may be repeated\n",
           out);
@@ -148,7 +148,7 @@ static int add_report(struct vt_check *check, const char *command, const char *v
                         format_names(), value);
     VT_GROW(check->reports, check->report_count, check->report_room);
     check->reports[check->report_count++] = (struct vt_check_report){format, equals + 1};
-    return 0;
+    return vt_usage_output(command, "--report", equals + 1);
 }
 
 static int add_suppressions(struct vt_check *check, const char *path) {
@@ -186,7 +186,7 @@ int vt_check_option(struct vt_check *check, const char *command, int option, con
         if (!*value)
             return vt_usage(command, "--write-baseline: expected a file, found nothing");
         check->write_baseline = value;
-        return 0;
+        return vt_usage_output(command, "--write-baseline", value);
     case O_STABLE:
         check->how.stable = true;
         return 0;

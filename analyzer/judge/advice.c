@@ -124,6 +124,37 @@ static void count_lines(const struct vt_process *p, struct lines *lines) {
     }
 }
 
+/* Whether a C++ function, "Decoder::Decoder", is a class's constructor. */
+static bool is_constructor(const struct vt_frame *frame) {
+    char *name = vt_frame_text_function(frame), *last = name ? strrchr(name, ':') : NULL;
+    bool constructor = false;
+    if (last && last > name + 1 && last[-1] == ':') {
+        size_t length = (size_t)(last - 1 - name), own = strlen(last + 1);
+        static const char arguments[] = "<...>";
+        if (length > sizeof arguments - 1 &&
+            !strncmp(name + length - (sizeof arguments - 1), arguments, sizeof arguments - 1))
+            length -= sizeof arguments - 1;
+        const char *class = name + length - own;
+        constructor =
+            length >= own && !strncmp(class, last + 1, own) && (class == name || class[-1] == ':');
+    }
+    free(name);
+    return constructor;
+}
+
+/* The caller of the line that allocates, if only the other callers' memory is freed: the line is a
+ * helper's then. NULL: it is not so. */
+static const struct vt_frame *find_caller(const struct vt_process *p, const struct vt_leak *leak) {
+    const struct vt_site *site = &p->sites[leak->sites[0]];
+    const struct vt_stack *stack = site->stack;
+    if (leak->verdict != VT_VERDICT_LOST || leak->site_count > 1 || site->free_count)
+        return NULL;
+    for (uint32_t i = stack->user_frame + 1; i < stack->count; i++)
+        if (stack->frames[i].user_code)
+            return &stack->frames[i];
+    return NULL;
+}
+
 /* Native code that never frees its blocks, or frees most and loses the rest. All sites of the line
  * count, because one caller may free what another one keeps. */
 static char *find_unfreed(const struct vt_process *p, const struct lines *lines,
@@ -145,11 +176,24 @@ static char *find_unfreed(const struct vt_process *p, const struct lines *lines,
     if (i == sizeof frees / sizeof *frees || allocs < 4 || !leak->live_count)
         return NULL;
     struct vt_string advice = {0};
-    char *frame_text = vt_frame_text(p, frame, freed ? FRAME_COLUMNS - 10 : FRAME_COLUMNS);
-    if (!freed)
+    const struct vt_frame *caller = freed ? find_caller(p, leak) : NULL;
+    char *frame_text = vt_frame_text(p, caller ? caller : frame,
+                                     freed && !caller ? FRAME_COLUMNS - 10 : FRAME_COLUMNS);
+    if (caller)
+        vt_string_format(&advice,
+                         "%s is called for what other callers of this line get, never for %s",
+                         frees[i].free, frame_text);
+    else if (!freed)
         vt_string_format(&advice, "%s is never called for memory allocated at %s", frees[i].free,
                          frame_text);
-    else if (leak->verdict == VT_VERDICT_LOST && freed >= leak->live_count * 2)
+    else if (leak->verdict != VT_VERDICT_LOST || freed < leak->live_count * 2)
+        ;
+    else if (is_constructor(frame))
+        vt_string_format(&advice,
+                         "%s of %s are freed: if the constructor throws after this line, no "
+                         "destructor runs, and nobody calls %s",
+                         VT_NUMBER(freed), VT_NUMBER(allocs), frees[i].free);
+    else
         vt_string_format(&advice,
                          "%s of %s are freed: some path drops memory allocated at %s without %s",
                          VT_NUMBER(freed), VT_NUMBER(allocs), frame_text, frees[i].free);
@@ -157,9 +201,21 @@ static char *find_unfreed(const struct vt_process *p, const struct lines *lines,
     return advice.text;
 }
 
+/* What a graph's launch has allocated and the graph does not free is nobody's when the graph goes. */
+static char *find_graph(const struct vt_process *p, const struct vt_leak *leak) {
+    for (uint32_t i = 0; i < leak->site_count; i++)
+        if (!p->sites[leak->sites[i]].graph_memory)
+            return NULL;
+    return vt_strdup("no graph frees this when it is destroyed: capture the free as well, or free "
+                     "it before");
+}
+
 static char *advise(const struct vt_process *p, const struct lines *lines,
                     const struct vt_leak *leak) {
-    char *advice = leak->growth ? find_by_name(p, &p->sites[leak->sites[0]]) : NULL;
+    char *advice = find_graph(p, leak);
+    if (advice)
+        return advice;
+    advice = leak->growth ? find_by_name(p, &p->sites[leak->sites[0]]) : NULL;
     return advice ? advice : find_unfreed(p, lines, leak);
 }
 

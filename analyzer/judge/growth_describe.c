@@ -164,7 +164,7 @@ static void find_outer_beat(const struct search *s, const struct found *found, u
         uint64_t count = s->replay->sites[i].alloc_count,
                  length = count ? g->iterations / count : 0;
         const struct vt_site_history *h = &s->history->sites[i];
-        if (i == found->sites[0] || count < 2 || length < 2 || g->iterations % count ||
+        if (i == found->sites[0] || count < 2 || length < EPOCH_ROUNDS || g->iterations % count ||
             length <= g->outer_iterations)
             continue;
         bool even = true;

@@ -15,7 +15,7 @@
 
 /* Leaks are the sites that fail the gate by default. */
 static bool fails(const struct vt_process *p, const struct vt_site *site) {
-    return vt_verdict_fails_by_default(p, site->verdict);
+    return !site->before && vt_verdict_fails_by_default(p, site->verdict);
 }
 
 /* --- the growth of a leak --- */

@@ -2,8 +2,8 @@
 /*
  * Which logs a command reads (see find_logs.h). A folder may hold logs of many runs; logs with the
  * same run id are one run. Processes that no `vramtrace run` started have an id each: of these, a
- * parent, its children, and what a process became by exec are one run. In a folder, files that are
- * no logs are ignored; a file that the user names must be a log. LOG.nvml is not, but is ignored if
+ * parent, its children, what a process became by exec, and ranks that were launched together are one run. In a folder, files that are
+ * no logs are ignored, or are merged files; a file that the user names must be a log. LOG.nvml is not, but is ignored if
  * LOG is named too, because a shell pattern such as *.vtl* names both.
  */
 #include "find_logs.h"
@@ -24,6 +24,7 @@
 struct folder {
     struct vt_found_log *found;
     uint32_t count, room;
+    struct vt_logs *merged; /* NULL: they are not wanted */
 };
 
 static int newest_first(const void *a, const void *b) {
@@ -39,6 +40,19 @@ static uint64_t end_of(const struct vt_log_header *header) {
     if (header->exit_kind == VT_EXIT_NONE || header->exit_ticks >= VT_TICKS_MASK)
         return UINT64_MAX;
     return header->start_realtime_ns + vt_clock_ns(vt_clock_of(&log), header->exit_ticks);
+}
+
+static void add(struct vt_logs *logs, const char *path) {
+    VT_GROW(logs->paths, logs->count, logs->room);
+    logs->paths[logs->count++] = vt_strdup(path);
+}
+
+bool vt_logs_is_merged(const char *path) {
+    int fd = vt_file_open(path, NULL);
+    bool merged = fd >= 0 && vt_log_is_merged(fd);
+    if (fd >= 0)
+        close(fd);
+    return merged;
 }
 
 static void look_at(struct folder *folder, const char *path) {
@@ -57,6 +71,9 @@ static void look_at(struct folder *folder, const char *path) {
                                    .ppid = header.ppid,
                                    .process_start = header.process_start,
                                    .pid_namespace = header.pid_namespace,
+                                   .rank = header.rank < 0 ? -1 : header.rank,
+                                   .world = header.world_size,
+                                   .restart = header.restart,
                                    .started = header.start_realtime_ns,
                                    .ended = end_of(&header),
                                    .device = st.st_dev,
@@ -64,6 +81,10 @@ static void look_at(struct folder *folder, const char *path) {
         snprintf(f->run, sizeof f->run, "%s", header.run_id);
         snprintf(f->boot, sizeof f->boot, "%s", header.boot_id);
         snprintf(f->host, sizeof f->host, "%s", header.host);
+        snprintf(f->job, sizeof f->job, "%s", header.job);
+        snprintf(f->launch, sizeof f->launch, "%s", header.launch);
+    } else if (folder->merged && vt_log_is_merged(fd)) {
+        add(folder->merged, path);
     }
     close(fd);
     vt_string_free(&message);
@@ -82,8 +103,14 @@ static bool same_stem(const char *a, const char *b) {
     return length == stem_length(b) && !memcmp(a, b, length);
 }
 
-/* Files with .vtl in their names, and those that are called like `beside` but for a number; all
- * files if it is NULL, because the user named this folder. */
+/* Whether a file may be one, by its name: see look_into. */
+static bool is_called_so(const struct folder *folder, const char *name, const char *beside) {
+    return !beside || strstr(name, ".vtl") || same_stem(name, beside) ||
+           (folder->merged && strstr(name, ".jsonl"));
+}
+
+/* Files with .vtl in their names (merged ones: .jsonl), and those that are called like `beside` but for a
+ * number; all files if it is NULL, because the user named this folder. */
 static int look_into(struct folder *folder, const char *path, const char *beside,
                      struct vt_string *message) {
     DIR *dir = opendir(path);
@@ -96,7 +123,7 @@ static int look_into(struct folder *folder, const char *path, const char *beside
         struct vt_string file = {0};
         if (entry->d_name[0] == '.' ||
             (entry->d_type != DT_REG && entry->d_type != DT_UNKNOWN && entry->d_type != DT_LNK) ||
-            (beside && !strstr(entry->d_name, ".vtl") && !same_stem(entry->d_name, beside)))
+            !is_called_so(folder, entry->d_name, beside))
             continue;
         if (strcmp(path, "."))
             vt_string_format(&file, "%s%s", path, path[strlen(path) - 1] == '/' ? "" : "/");
@@ -126,7 +153,8 @@ static void choose_logs(struct folder *folder, const char *run) {
         struct vt_found_log *f = &folder->found[i];
         f->chosen = !run                  ? i == 0
                     : !strcmp(run, "all") ? true
-                                          : f->run[0] && !strncasecmp(f->run, run, strlen(run));
+                                          : (f->run[0] && !strncasecmp(f->run, run, strlen(run))) ||
+                                                !strcmp(f->job, run);
     }
     if (!run)
         choose_runs(folder);
@@ -150,55 +178,82 @@ static bool belongs_to_other(char *const *arguments, int count, const char *path
     return false;
 }
 
-static void add(struct vt_logs *logs, const char *path) {
-    VT_GROW(logs->paths, logs->count, logs->room);
-    logs->paths[logs->count++] = vt_strdup(path);
+/* The line that says which run of a folder was taken. */
+static void say(struct vt_logs *logs, const char *where, uint32_t chosen, uint32_t older,
+                uint32_t merged) {
+    struct vt_string said = {0};
+    if (chosen)
+        vt_string_format(&said, "newest run %s: %s", where,
+                         vt_basename(logs->paths[logs->count - 1])); /* the first process's */
+    else
+        vt_string_format(&said, "merged %s: %s", where, vt_basename(logs->paths[logs->count - 1]));
+    uint32_t more = (chosen ? chosen : merged) - 1;
+    if (more)
+        vt_string_format(&said, " and %u more", more);
+    if (older)
+        vt_string_format(&said, "   (%u older left out; --run all)", older);
+    else if (chosen && merged)
+        vt_string_format(&said, "   (%u merged file%s left out; --run all)", merged,
+                         vt_plural(merged));
+    free(logs->said);
+    logs->said = vt_printable(said.text);
 }
 
-static int choose(const char *path, bool here, const char *run, struct vt_logs *logs,
-                  struct vt_string *message) {
-    struct folder folder = {0};
-    const char *where = here ? "here" : path;
-    int error = look_into(&folder, path, here ? "" : NULL, message);
-    uint32_t before = logs->count, left_out;
-    if (error)
-        return error;
-    choose_logs(&folder, run);
-    for (uint32_t i = 0; i < folder.count; i++)
-        if (folder.found[i].chosen)
-            add(logs, folder.found[i].path);
+static int by_name(const void *a, const void *b) {
+    return strcmp(*(char *const *)a, *(char *const *)b);
+}
+
+/* Takes what `run` says of a folder. Returns 0, or -errno with `message`. */
+static int take_chosen(struct folder *folder, const char *where, const char *run,
+                       struct vt_logs *logs, struct vt_string *message) {
+    uint32_t before = logs->count, merged = folder->merged ? folder->merged->count : 0;
+    choose_logs(folder, run);
+    for (uint32_t i = 0; i < folder->count; i++)
+        if (folder->found[i].chosen)
+            add(logs, folder->found[i].path);
     uint32_t chosen = logs->count - before;
-    left_out = folder.count - chosen;
-    if (!folder.count) {
-        vt_string_format(message,
-                         "no log %s%s: expected *.vtl files, found none; name a log, or trace a "
-                         "program with 'vramtrace run'",
-                         here ? "" : "in ", where);
-        error = -ENOENT;
-    } else if (!chosen) {
-        vt_string_format(message, "no log %s%s has a run id that begins with %s", here ? "" : "in ",
-                         where, run);
-        error = -ENOENT;
-    } else if (!run) {
-        struct vt_string said = {0};
-        vt_string_format(&said, "newest run %s%s: %s", here ? "" : "in ", where,
-                         vt_basename(logs->paths[logs->count - 1])); /* the first process's */
-        if (chosen > 1)
-            vt_string_format(&said, " and %u more", chosen - 1);
-        if (left_out)
-            vt_string_format(&said, "   (%u older left out; --run all)", left_out);
-        free(logs->said);
-        logs->said = vt_printable(said.text);
+    bool all = run && !strcmp(run, "all");
+    if (merged && (all || (!run && !folder->count))) {
+        vt_sort(folder->merged->paths, merged, sizeof *folder->merged->paths, by_name);
+        for (uint32_t i = 0; i < merged; i++)
+            add(logs, folder->merged->paths[i]);
+    }
+    if (logs->count == before) {
+        if (folder->count || merged)
+            vt_string_format(message, "no log %s has a run id that begins with %s, or that job",
+                             where, run);
+        else
+            vt_string_format(message,
+                             "no log %s: expected *.vtl files, found none; name a log, or trace a "
+                             "program with 'vramtrace run'",
+                             where);
+        return -ENOENT;
+    }
+    if (!run)
+        say(logs, where, chosen, folder->count - chosen, merged);
+    return 0;
+}
+
+static int choose(const char *path, bool here, const char *run, bool with_merged,
+                  struct vt_logs *logs, struct vt_string *message) {
+    struct vt_logs merged = {0};
+    struct folder folder = {.merged = with_merged ? &merged : NULL};
+    int error = look_into(&folder, path, here ? "" : NULL, message);
+    if (!error) {
+        char *where = here ? vt_strdup("here") : vt_formatted("in %s", path);
+        error = take_chosen(&folder, where, run, logs, message);
+        free(where);
     }
     folder_free(&folder);
+    vt_logs_free(&merged);
     return error;
 }
 
-int vt_logs_find(char *const *arguments, int count, const char *run, struct vt_logs *logs,
-                 struct vt_string *message) {
+static int find(char *const *arguments, int count, const char *run, bool with_merged,
+                struct vt_logs *logs, struct vt_string *message) {
     *logs = (struct vt_logs){0};
     if (count == 0)
-        return choose(".", true, run, logs, message);
+        return choose(".", true, run, with_merged, logs, message);
     bool folders = false;
     for (int i = 0; i < count; i++) {
         struct stat st;
@@ -208,7 +263,7 @@ int vt_logs_find(char *const *arguments, int count, const char *run, struct vt_l
             vt_string_format(message, "%s: %s", arguments[i], strerror(-error));
         } else if (S_ISDIR(st.st_mode)) {
             folders = true;
-            error = choose(arguments[i], false, run, logs, message);
+            error = choose(arguments[i], false, run, with_merged, logs, message);
         } else if (!belongs_to_other(arguments, count, arguments[i])) {
             add(logs, arguments[i]);
         }
@@ -222,6 +277,16 @@ int vt_logs_find(char *const *arguments, int count, const char *run, struct vt_l
         return -EINVAL;
     }
     return 0;
+}
+
+int vt_logs_find(char *const *arguments, int count, const char *run, struct vt_logs *logs,
+                 struct vt_string *message) {
+    return find(arguments, count, run, false, logs, message);
+}
+
+int vt_logs_find_merged(char *const *arguments, int count, const char *run, struct vt_logs *logs,
+                        struct vt_string *message) {
+    return find(arguments, count, run, true, logs, message);
 }
 
 /* --- the rest of the runs of logs that were named --- */

@@ -20,6 +20,14 @@ struct vt_logs {
 int vt_logs_find(char *const *arguments, int count, const char *run, struct vt_logs *logs,
                  struct vt_string *message);
 
+/* The same for commands that read merged files, too: a folder's are added with `run` "all", or where it has
+ * no logs. */
+int vt_logs_find_merged(char *const *arguments, int count, const char *run, struct vt_logs *logs,
+                        struct vt_string *message);
+
+/* Whether it is a merged file (fleet/merged.h), by its first bytes. */
+bool vt_logs_is_merged(const char *path);
+
 /* Adds the other logs of the same runs that are in the folders of those that `logs` has. */
 void vt_logs_complete(struct vt_logs *logs);
 void vt_logs_free(struct vt_logs *logs);

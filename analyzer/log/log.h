@@ -17,6 +17,7 @@
  *     hooks.h         the names of the hooked functions
  *     request.h       asks the process that writes a log for a snapshot
  *     find_logs.h     which logs a command reads
+ *     log_runs.h      which logs are one run
  */
 #ifndef VRAMTRACE_ANALYZER_LOG_H
 #define VRAMTRACE_ANALYZER_LOG_H
@@ -25,6 +26,7 @@
 #include "find_logs.h"
 #include "hooks.h"
 #include "log_reader.h"
+#include "log_runs.h"
 #include "merge.h"
 #include "nvml_file.h"
 #include "records.h"

@@ -71,11 +71,16 @@ static int check_magic(const struct vt_log_header *h, size_t got, const char *pa
                   hex);
 }
 
+bool vt_log_is_merged(int fd) {
+    return vt_gzip_begins(fd, "{\"row\":\"schema\",\"schema\":\"vramtrace-merged/");
+}
+
 #define END_TEXT(field) ((field)[sizeof(field) - 1] = 0)
 
 int vt_log_read_header(int fd, const char *path, struct vt_log_header *h, uint64_t *file_bytes,
                        struct vt_string *message) {
     struct stat st;
+    struct vt_string why = {0};
     if (fstat(fd, &st)) {
         int error = errno;
         vt_string_format(message, "%s: %s", path, strerror(error));
@@ -95,7 +100,15 @@ int vt_log_read_header(int fd, const char *path, struct vt_log_header *h, uint64
     if (got == 0)
         return refuse(message, path, 0, "expected a log's header of %zu bytes, found an empty file",
                       sizeof *h);
-    error = check_magic(h, got, path, message);
+    error = check_magic(h, got, path, &why);
+    if (error && vt_log_is_merged(fd))
+        vt_string_format(message,
+                         "%s: expected a log, found a merged file: it has no events, so only "
+                         "'vramtrace report' and 'merge' read it; name the logs it was made of",
+                         path);
+    else if (error)
+        vt_string_add(message, why.text);
+    vt_string_free(&why);
     if (error)
         return error;
     if (got < sizeof *h)
@@ -122,6 +135,7 @@ int vt_log_read_header(int fd, const char *path, struct vt_log_header *h, uint64
     END_TEXT(h->host);
     END_TEXT(h->tracer);
     END_TEXT(h->job);
+    END_TEXT(h->launch);
     END_TEXT(h->exe);
     END_TEXT(h->cwd);
     if (h->command_bytes > sizeof h->command)

@@ -239,6 +239,9 @@ bool vt_log_is_running(const struct vt_log_header *header);
 int vt_log_read_header(int fd, const char *path, struct vt_log_header *header, uint64_t *file_bytes,
                        struct vt_string *message);
 
+/* Whether it is no log but a merged file (fleet/merged.h), by its first row. */
+bool vt_log_is_merged(int fd);
+
 /* Reads up to `size` bytes at `offset`; *got: how many were read. Returns 0, or -errno with the
  * file, the offset and the reason in `message`. */
 int vt_log_read_at(int fd, const char *path, void *bytes, uint32_t size, uint64_t offset,

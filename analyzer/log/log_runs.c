@@ -8,7 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define SLACK_NS 1000000000ull /* what clocks may be apart */
+#define SLACK_NS        1000000000ull  /* what clocks may be apart */
+#define LAUNCH_SLACK_NS 60000000000ull /* ... of several machines */
 
 /* All logs of one process: there are several if it became other programs. */
 struct process {
@@ -168,6 +169,79 @@ static void take_families(struct runs *r, uint32_t count) {
     free(claims);
 }
 
+/* --- ranks --- */
+
+/* A log of a rank, and what it has in common with the others that were launched with it. */
+struct launched {
+    uint64_t key, started;
+    uint32_t index;
+};
+
+static int compare_launched(const void *a, const void *b) {
+    const struct launched *x = a, *y = b;
+    return VT_ORDER({x->key, y->key}, {x->started, y->started}, {x->index, y->index});
+}
+
+/* Logs that were launched together, as far as they were gone through. */
+struct launch {
+    struct vt_map ranks; /* rank, restart and `number` -> the last log of it */
+    uint64_t number;     /* counts launches */
+    uint64_t key, ended; /* ended: the last of them; UINT64_MAX: unknown */
+    uint32_t first;
+};
+
+/* Whether a log belongs to the launch before it that has the same key. A key may come again: a port, or
+ * the number of a shell's process. But then all had ended before, or a rank would run twice at one
+ * time. Several processes of one rank are told from that by their ends. */
+static bool belongs(const struct runs *r, const struct launch *launch, uint32_t i, uint32_t same) {
+    const struct vt_found_log *log = &r->logs[i];
+    if (run_of(r->logs, i) == run_of(r->logs, launch->first))
+        return true;
+    if (launch->ended != UINT64_MAX && log->started > launch->ended + LAUNCH_SLACK_NS)
+        return false;
+    return same == VT_MAP_NONE ||
+           (r->logs[same].ended != UINT64_MAX && log->started <= r->logs[same].ended);
+}
+
+static void take_launched(struct runs *r, struct launch *launch, const struct launched *next) {
+    const struct vt_found_log *log = &r->logs[next->index];
+    for (unsigned again = 0;; again++) {
+        uint64_t rank = vt_mix(vt_mix(launch->number) + (uint32_t)log->rank) + log->restart;
+        uint32_t same = vt_map_get(&launch->ranks, vt_mix(rank));
+        if (again ||
+            (launch->number && launch->key == next->key && belongs(r, launch, next->index, same))) {
+            if (launch->ended < log->ended || again)
+                launch->ended = log->ended;
+            vt_map_put(&launch->ranks, vt_mix(rank), next->index);
+            break;
+        }
+        launch->number++;
+        launch->key = next->key;
+        launch->first = next->index;
+    }
+    join(r->logs, next->index, launch->first);
+}
+
+/* Joins the ranks that name one launch, or that have one parent: a launcher has no log itself. A job of
+ * one rank is left out: its shell is a rank, too. */
+static void take_launches(struct runs *r, uint32_t count, bool by_parent) {
+    struct launched *all = vt_alloc(count, sizeof *all);
+    struct launch launch = {0};
+    size_t n = 0;
+    for (uint32_t i = 0; i < count; i++) {
+        const struct vt_found_log *log = &r->logs[i];
+        if (log->rank < 0 || log->world == 1 || !(by_parent ? log->boot : log->launch)[0])
+            continue;
+        uint64_t key = by_parent ? pid_key(log, log->ppid) : vt_mix(text_key(1, log->launch));
+        all[n++] = (struct launched){key, log->started, i};
+    }
+    vt_sort(all, n, sizeof *all, compare_launched);
+    for (size_t i = 0; i < n; i++)
+        take_launched(r, &launch, &all[i]);
+    vt_map_free(&launch.ranks);
+    free(all);
+}
+
 void vt_log_runs_find(struct vt_found_log *logs, uint32_t count) {
     struct runs r = {.logs = logs};
     for (uint32_t i = 0; i < count; i++)
@@ -179,6 +253,8 @@ void vt_log_runs_find(struct vt_found_log *logs, uint32_t count) {
             take_process(&r, i);
     }
     take_families(&r, count);
+    take_launches(&r, count, false);
+    take_launches(&r, count, true);
     for (uint32_t i = 0; i < count; i++)
         logs[i].run_of = run_of(logs, i);
     vt_map_free(&r.run_ids);

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Which logs are one run: those that have the same run id, and those of a process, of its children,
- * and of what it became by exec.
+ * Which logs are one run: those that have the same run id; those of a process, of its children, and of
+ * what it became by exec; and those of ranks that were launched together, also on several machines.
  *
- * Called by find_logs.c.
+ * find_logs.c asks for the logs of a folder, fleet/ for processes of merged files, too.
  */
 #ifndef VRAMTRACE_ANALYZER_LOG_RUNS_H
 #define VRAMTRACE_ANALYZER_LOG_RUNS_H
@@ -16,8 +16,11 @@
 struct vt_found_log {
     char *path;
     char run[41], boot[41], host[65]; /* ids as in the header; "": unknown */
+    char job[41], launch[65];         /* likewise */
     uint32_t pid, ppid;
-    uint64_t pid_namespace;  /* of both; 0: unknown */
+    int32_t rank;            /* -1: unknown */
+    uint32_t world, restart; /* ranks in all (0: unknown); how often they had been started anew */
+    uint64_t pid_namespace;  /* of both pids; 0: unknown */
     uint64_t process_start;  /* since boot, in the kernel's clock ticks */
     uint64_t started, ended; /* CLOCK_REALTIME, ns; ended UINT64_MAX: unknown */
     dev_t device;

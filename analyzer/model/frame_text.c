@@ -169,13 +169,16 @@ char *vt_frame_text_function(const struct vt_frame *frame) {
     return vt_printable(out.text);
 }
 
-/* Drops leading scopes until it fits, but never the function's own name. Frees `function`. */
-static char *cut_scopes(char *function, unsigned width) {
+/* Drops leading scopes until it fits, but never the function's own name: "Loader.batch" is then
+ * "...batch". Frees `function`. */
+static char *cut_scopes(char *function, unsigned width, bool python) {
+    const char *separator = python ? "." : "::";
+    size_t length = strlen(separator);
     const char *kept = function;
     unsigned columns = vt_frame_text_columns(function);
     for (const char *at = function; *at && columns > width;) {
-        if (!strncmp(at, "::", 2)) {
-            kept = at += 2;
+        if (!strncmp(at, separator, length)) {
+            kept = at += length;
             columns = vt_frame_text_columns(kept) + 3;
         } else {
             at = strchr("(<{", *at) ? past_bracket(at) : at + 1;
@@ -208,7 +211,7 @@ char *vt_frame_text(const struct vt_process *p, const struct vt_frame *frame, un
         file = cut_start(file, room);
         if (function && width != UINT_MAX) {
             unsigned used = vt_frame_text_columns(file) + line_columns + 4;
-            function = cut_scopes(function, width > used ? width - used : 0);
+            function = cut_scopes(function, width > used ? width - used : 0, frame->python);
         }
         vt_string_format(&text, "%s%s", file, line);
         if (function)

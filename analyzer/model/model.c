@@ -83,6 +83,25 @@ const struct vt_frame *vt_stack_main_frame(const struct vt_stack *stack) {
     return found;
 }
 
+const struct vt_frame *vt_stack_caller(const struct vt_stack *stack, const struct vt_frame *frame) {
+    while (++frame < stack->frames + stack->count)
+        if (frame->user_code)
+            return frame;
+    return NULL;
+}
+
+const struct vt_frame *vt_stack_helper_caller(const struct vt_stack *stack) {
+    if (!stack || stack->user_frame >= stack->count)
+        return NULL;
+    const struct vt_frame *helper = &stack->frames[stack->user_frame], *caller = helper;
+    do
+        caller = vt_stack_caller(stack, caller);
+    while (caller && vt_same_text(caller->function, helper->function) &&
+           vt_same_text(caller->file, helper->file));
+    bool script = caller && caller->python && vt_same_text(caller->function, "<module>");
+    return script && vt_same_text(caller->file, helper->file) ? NULL : caller;
+}
+
 bool vt_frame_is_cell(const struct vt_frame *f) {
     return f->python && vt_python_file_is_cell(f->file) && f->function &&
            (!strcmp(f->function, "<module>") || !strncmp(f->function, "<cell line", 10));
@@ -168,6 +187,7 @@ void vt_process_free(struct vt_process *p) {
     vt_timeline_free(p->timeline);
     for (uint32_t i = 0; i < p->command_count; i++)
         free(p->command[i]);
+    free(p->task);
     for (uint32_t i = 0; i < p->note_count; i++)
         free(p->notes[i]);
     for (uint32_t i = 0; i < p->device_count; i++) {
@@ -234,6 +254,8 @@ void vt_process_free(struct vt_process *p) {
     free(p->version);
     free(p->cwd);
     free(p->exe);
+    free(p->boot);
+    free(p->launch);
 }
 
 const struct vt_oom *vt_process_oom(const struct vt_process *p) {

@@ -15,6 +15,7 @@
  *     stack_key.h     names of stacks that stay the same from one build to the next
  *     amount.h        how many bytes and blocks a leak counts
  *     timeline.h      the run over time, for pictures
+ *     fleet.h         many processes, reduced to what can be compared
  */
 #ifndef VRAMTRACE_ANALYZER_MODEL_H
 #define VRAMTRACE_ANALYZER_MODEL_H
@@ -158,6 +159,9 @@ struct vt_site {
     enum vt_class class;    /* of driver memory */
     const char *class_name; /* "PyTorch", "cuBLAS"; NULL: the program's */
     bool segments;          /* a caching allocator used it: blocks lay in it */
+    bool recycled;     /* host memory that a caching allocator hands out again and again: how many
+                               buffers there are depends on the moments at which they came back */
+    bool graph_memory; /* launches of CUDA graphs allocated all of it */
     /* By the snapshot vt_process_snapshot; if that saw nothing of it, by the last one that did. */
     uint64_t unowned_bytes; /* live then, but no way to it is known */
     char *last_hop; /* what holds most of that: "a list (12 items)", no owner; NULL: unknown */
@@ -370,10 +374,19 @@ struct vt_process {
     char *log;    /* path as the user gave it */
     char *run_id; /* NULL: not in the log; likewise the strings below */
     char *host, *job, *version, *cwd, *exe;
+    char *boot;             /* boot id of the host */
+    char *launch;           /* the same in all ranks that were launched together */
+    uint64_t pid_namespace; /* in which pid and ppid are numbers; 0: unknown */
+    uint64_t process_start; /* in clock ticks since boot: with boot and pid, which process it is */
+    uint64_t started_monotonic; /* CLOCK_MONOTONIC, ns: at the same moment as started_at */
     uint32_t pid, ppid;
-    int rank; /* -1: unknown */
+    int rank, local_rank; /* -1: unknown; local: among those of its machine */
+    uint32_t world_size;  /* ranks in all; 0: unknown */
+    uint32_t restart;     /* how often the launcher had started the ranks anew before */
     char **command;
     uint32_t command_count;
+    char *
+        task; /* "work() in train.py": what a child of Python's multiprocessing runs; NULL: it is none, or unknown */
     uint64_t started_at; /* CLOCK_REALTIME, ns */
     uint64_t duration;
     bool simulated, python;
@@ -420,10 +433,24 @@ struct vt_process {
 #define VT_NO_STATUS INT32_MIN
 #define VT_NO_SITE   UINT32_MAX
 
+/* All logs of a model whose processes are too many to be held at once: a format that writes all of them
+ * builds one at a time. */
+struct vt_model_builder;
+struct vt_model_options;
+struct vt_model_logs {
+    const char *const *logs; /* in the order of the fleet's processes; NULL: of a merged file */
+    uint32_t count;
+    const struct vt_model_options *options;
+    const struct vt_model_builder *builder;
+};
+
 struct vt_model {
     struct vt_process *processes;
     uint32_t process_count;
-    unsigned id_digits; /* hex digits that make all site ids distinct: at least 4 */
+    struct vt_model_logs *apart; /* `processes` are a few of these; NULL: they are all */
+    unsigned id_digits;          /* hex digits that make all site ids distinct: at least 4 */
+    struct vt_fleet *fleet; /* all processes of the logs side by side; `processes` may be a few of
+                               them. NULL: one process */
     struct vt_model_memory *memory;
 };
 
@@ -454,6 +481,9 @@ unsigned vt_model_id_digits(const struct vt_model *model);
 /* Adds a sentence to the process's notes. */
 void vt_model_note(struct vt_process *process, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
+
+/* What a process's `task` is to be, from its stacks. Free it. */
+char *vt_process_task(const struct vt_process *p);
 
 /* Frees everything in `process`, but not the struct. */
 void vt_process_free(struct vt_process *process);
@@ -503,7 +533,16 @@ char *vt_model_uuid(const uint8_t uuid[16]);
  * and outside frameworks' allocators. NULL: the stack is empty. */
 const struct vt_frame *vt_stack_main_frame(const struct vt_stack *stack);
 
+/* The nearest caller of `frame` in user code. NULL: none. */
+const struct vt_frame *vt_stack_caller(const struct vt_stack *stack, const struct vt_frame *frame);
+
+/* The nearest caller of the user frame in user code in another function, which tells calls of an
+ * allocation helper apart. NULL: none, or no function of the same file, where a script's line tells
+ * nothing more. */
+const struct vt_frame *vt_stack_helper_caller(const struct vt_stack *stack);
+
 #include "amount.h"
+#include "fleet.h"
 #include "frame_text.h"
 #include "stack_key.h"
 #include "stack_text.h"

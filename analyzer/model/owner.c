@@ -221,6 +221,20 @@ static void add_exception(const struct vt_memory_owner *o, struct vt_string *s) 
                      (int)(length ? length - 1 : 0), of);
 }
 
+/* " in the traceback of server.last_error": a function that has returned keeps its variables only
+ * because somebody keeps its exception. */
+static void add_traceback(const struct vt_memory_owner *o, struct vt_string *s) {
+    uint32_t at = 0;
+    while (at < o->name_count && strcmp(o->path[at], ".__traceback__") != 0 &&
+           (!at || strchr(".[", o->path[at][0])))
+        at++;
+    if (!at || at == o->name_count || strcmp(o->path[at], ".__traceback__") != 0)
+        return;
+    vt_string_add(s, " in the traceback of ");
+    for (uint32_t i = 0; i < at; i++)
+        vt_string_add(s, o->path[i]);
+}
+
 char *vt_owner_text(const struct vt_process *p, const struct vt_memory_owner *o, uint64_t count) {
     struct vt_string s = {0};
     if (vt_owner_was_ended(p, o)) {
@@ -246,6 +260,8 @@ char *vt_owner_text(const struct vt_process *p, const struct vt_memory_owner *o,
         vt_string_format(&s, " and %s more variable%s", VT_NUMBER(o->more_variables),
                          vt_plural(o->more_variables));
     add_kind(o, count, &s);
+    if (o->root.kind != VT_ROOT_EXCEPTION)
+        add_traceback(o, &s);
     if (place)
         vt_string_format(&s, " in %s", place);
     free(place);

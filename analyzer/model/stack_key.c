@@ -27,6 +27,8 @@ char *vt_stack_key_call_text(const struct vt_site *s) {
         vt_string_add(&text, ", managed memory");
     else if (s->layer == VT_LAYER_FRAMEWORK)
         vt_string_add(&text, ", a block of a caching allocator");
+    else if (s->graph_memory)
+        vt_string_add(&text, ", CUDA graph memory");
     if (s->device < VT_DEVICE_HOST)
         vt_string_format(&text, " on GPU %u", s->device);
     return text.text;

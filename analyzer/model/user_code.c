@@ -110,6 +110,10 @@ static const char *const header_endings[] = {".h", ".hpp", ".cuh", ".inl"};
 /* What the names of functions in CUDA's headers begin with. */
 static const char *const foreign_namespaces[] = {"thrust::", "cub::", "cuda::std::"};
 
+/* Where a console script of an installed package ends: pip's have 8 lines, and 10 where the
+ * interpreter's path is too long for "#!". */
+#define CONSOLE_SCRIPT_LINES 12
+
 /* Programs that are the interpreter. */
 static const char *const interpreters[] = {"python*", "pypy*"};
 
@@ -282,11 +286,18 @@ enum vt_user_code_rank vt_user_code_rank(const struct vt_frame *frame) {
     return VT_USER_CODE_OTHER;
 }
 
-bool vt_user_code_frame(const struct vt_frame *frame, const char *const *patterns) {
+/* Whether a pattern of --own names the frame. */
+static bool is_named(const struct vt_frame *frame, const char *const *patterns) {
     for (; patterns && *patterns; patterns++)
         if (matches(frame->function, *patterns) || matches(frame->file, *patterns) ||
             matches(frame->module, *patterns))
             return true;
+    return false;
+}
+
+bool vt_user_code_frame(const struct vt_frame *frame, const char *const *patterns) {
+    if (is_named(frame, patterns))
+        return true;
     if (frame->interpreter)
         return false;
     if (frame->python)
@@ -302,4 +313,28 @@ bool vt_user_code_frame(const struct vt_frame *frame, const char *const *pattern
          is_foreign_function(frame->function)))
         return false;
     return !frame->file || !is_foreign_path(frame->file);
+}
+
+/* The top level of a file in a folder `bin` whose name has no extension, in its first lines. */
+static bool is_console_script(const struct vt_frame *frame) {
+    if (!frame->python || !frame->file || !frame->function || !frame->line ||
+        frame->line > CONSOLE_SCRIPT_LINES || strcmp(frame->function, "<module>") != 0)
+        return false;
+    const char *name = vt_basename(frame->file);
+    size_t folder = (size_t)(name - frame->file);
+    return folder >= 5 && !memcmp(name - 5, "/bin/", 5) && !strchr(name, '.');
+}
+
+void vt_user_code_drop_script(struct vt_stack *stack, const char *const *patterns) {
+    const struct vt_frame *called = NULL; /* the Python frame that this one called */
+    bool user = false;
+    for (uint32_t i = 0; i < stack->count; i++) {
+        struct vt_frame *frame = &stack->frames[i];
+        if (user && called && frame->user_code && is_console_script(frame) && called->file &&
+            strcmp(called->file, frame->file) != 0 && !is_named(frame, patterns))
+            frame->user_code = false;
+        user |= frame->user_code;
+        if (frame->python)
+            called = frame;
+    }
 }

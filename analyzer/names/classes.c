@@ -219,6 +219,11 @@ void vt_classes_judge(const struct vt_classes *c, const struct vt_process *p, bo
                       unsigned blocks_hook, struct vt_site *site) {
     site->class = VT_CLASS_PROGRAM;
     site->class_name = NULL;
+    if (site->layer ==
+        VT_LAYER_HOST) { /* its blocks are unknown, so its verdict is as the program's */
+        const char *name;
+        site->recycled = vt_classes_of_stack(c, p, site->stack, &name) == VT_CLASS_CACHE;
+    }
     if (site->layer != VT_LAYER_DRIVER)
         return;
     site->class = vt_classes_of_stack(c, p, site->stack, &site->class_name);

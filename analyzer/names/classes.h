@@ -16,7 +16,7 @@ struct vt_classes;
 int vt_classes_open(const char *file, struct vt_classes **classes, struct vt_string *message);
 void vt_classes_close(struct vt_classes *classes);
 
-/* Sets the class and class_name of a driver site. `blocks_hook`: the hook of the blocks in it, if
+/* Sets the class and class_name of a driver site, and whether host memory is recycled. `blocks_hook`: the hook of the blocks in it, if
  * there are any. Stream-ordered memory (`pooled`) is never a cache, since each allocation is one
  * that the program asked for. */
 void vt_classes_judge(const struct vt_classes *classes, const struct vt_process *process,

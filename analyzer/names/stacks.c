@@ -165,6 +165,7 @@ const struct vt_stack *vt_stacks_get(struct vt_stacks *s, uint32_t index, bool r
         .python_cut = flags & VT_STACK_PYTHON_CUT,
         .unplaced = flags & VT_STACK_UNORDERED,
     };
+    vt_user_code_drop_script(stack, s->user_code);
     while (stack->user_frame < stack->count && !stack->frames[stack->user_frame].user_code)
         stack->user_frame++;
     VT_GROW(s->made, s->made_count, s->made_room);

@@ -103,6 +103,7 @@ uint64_t vt_maps_next(const struct vt_maps_maker *m) {
 struct place {
     uint64_t start, end, key;
     bool segment, mapped;
+    bool fresh; /* a segment in which no block lay yet */
 };
 
 struct drawing {
@@ -127,8 +128,18 @@ static int largest_first(const void *a, const void *b) {
     return VT_ORDER({y->end - y->start, x->end - x->start}, {x->start, y->start});
 }
 
+/* Whether a caching allocator took this memory, of which no block lies in it at the map's moment: others
+ * of its call site hold blocks, as the changes say, too. */
+static bool is_fresh_segment(const struct vt_maps_maker *m, const struct vt_replay *r,
+                             const struct vt_segment *s) {
+    const struct vt_address *driver = vt_addresses_find(&r->live, s->key);
+    uint32_t site = driver ? vt_replay_site_index(r, driver) : VT_NO_SITE;
+    return site != VT_NO_SITE && m->sources->replay->sites[site].segments;
+}
+
 /* The driver memory of a device. Physical memory that is not mapped has no address. */
-static struct place *find_places(const struct vt_replay *r, unsigned device, uint32_t *count) {
+static struct place *find_places(const struct vt_maps_maker *m, const struct vt_replay *r,
+                                 unsigned device, uint32_t *count) {
     struct place *places = NULL;
     uint32_t room = 0;
     size_t at = 0;
@@ -139,13 +150,15 @@ static struct place *find_places(const struct vt_replay *r, unsigned device, uin
         while (vt_segments_region(r->segments, &at, &region))
             if (region.device == device) {
                 VT_GROW(places, *count, room);
-                places[(*count)++] =
-                    (struct place){region.start, region.end, region.key, true, region.mapped};
+                places[(*count)++] = (struct place){region.start, region.end,    region.key,
+                                                    true,         region.mapped, false};
             }
         for (at = 0; (s = vt_segments_next(r->segments, &at));)
             if (s->device == device && !s->holds) {
                 VT_GROW(places, *count, room);
-                places[(*count)++] = (struct place){s->start, s->end, s->key, false, s->mapped};
+                bool fresh = is_fresh_segment(m, r, s);
+                places[(*count)++] =
+                    (struct place){s->start, s->end, s->key, fresh, s->mapped, fresh};
             }
     } else {
         const struct vt_address *e;
@@ -154,8 +167,8 @@ static struct place *find_places(const struct vt_replay *r, unsigned device, uin
                 vt_kind_layer(e->kind) == VT_LAYER_DRIVER &&
                 vt_replay_site_of(r, e)->device == device) {
                 VT_GROW(places, *count, room);
-                places[(*count)++] = (struct place){vt_address_of(e), vt_address_of(e) + e->size,
-                                                    e->key, false, false};
+                places[(*count)++] = (struct place){
+                    vt_address_of(e), vt_address_of(e) + e->size, e->key, false, false, false};
             }
     }
     return places;
@@ -220,7 +233,10 @@ static void draw_region(struct drawing *d, const struct place *place) {
                                      .segment = place->segment,
                                      .mapped = place->mapped,
                                      .first = map->piece_count};
-    if (place->segment)
+    if (place->fresh)
+        add_piece(d, (struct vt_map_piece){
+                         .bytes = region->bytes, .idle_bytes = region->bytes, .site = VT_NO_SITE});
+    else if (place->segment)
         draw_pieces(d, place);
     else
         add_piece(d, (struct vt_map_piece){.bytes = region->bytes, .site = site, .blocks = 1});
@@ -253,7 +269,7 @@ static uint64_t count_pieces(const struct vt_replay *r, const struct place *plac
 static void draw(struct vt_maps_maker *m, const struct vt_replay *r, const struct moment *moment,
                  struct vt_address_map *map) {
     uint32_t count;
-    struct place *places = find_places(r, moment->device, &count);
+    struct place *places = find_places(m, r, moment->device, &count);
     bool whole = m->whole_end && moment->why == VT_MAP_END;
     uint32_t most = whole ? VT_MAP_PIECES_END : VT_MAP_PIECES;
     struct drawing d = {.maker = m, .replay = r, .map = map};

@@ -239,8 +239,8 @@ static inline void vt_history_freed(struct vt_history *h, uint32_t site, struct 
 void vt_history_held(const struct vt_history *history, uint32_t site, uint64_t *bytes,
                      uint64_t *count);
 
-/* The tracer's live list has corrected what is live: frees since the last allocation were made
- * earlier and not recorded. They count like any other free, not as the program's end. */
+/* The frees since the last allocation count like any other free, not as the program's end: the
+ * tracer's live list has corrected what is live, or the tests of pytest are over. */
 void vt_history_corrected(struct vt_history *history);
 
 #endif

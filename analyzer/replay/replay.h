@@ -44,8 +44,10 @@ struct vt_replay_site {
     uint64_t last_ticks; /* of its allocations */
     uint64_t seen;       /* vt_replay_book.peaks at its last change */
     uint8_t layer, device;
-    bool before;   /* no call site: what was live when the window began */
-    bool pooled;   /* some of it is from a stream-ordered pool */
+    bool before; /* no call site: what was live when the window began */
+    bool pooled; /* some of it is from a stream-ordered pool */
+    bool graph;  /* launches of CUDA graphs allocated some of it; `other`: something else did */
+    bool other;
     bool segments; /* a caching allocator used it: blocks lay in it */
     uint16_t hook;
     uint64_t free_count;

@@ -3,7 +3,8 @@
  * What the pytest plugin tells of its tests and fixtures, in marks whose names begin with
  * "vramtrace:". judge/tests.c draws the conclusions.
  *
- *     vramtrace:tests                      the plugin judges the tests of this process
+ *     vramtrace:tests                      the tests of this process are over, and were judged; what
+ *                                          was freed before, they gave back themselves
  *     vramtrace:setup                      a fixture's set-up begins
  *     vramtrace:made SCOPE NAME            it is over: what it allocated is the fixture's
  *     vramtrace:held SCOPE NAME HEX,HEX    what lies at these addresses is held by the fixture;

@@ -54,8 +54,13 @@ static void header(struct vt_json *j, const struct vt_process *p) {
     vt_json_number(j, "pid", p->pid);
     vt_json_string(j, "host", p->host);
     vt_json_number(j, "rank", p->rank < 0 ? VT_UNKNOWN : (uint64_t)p->rank);
+    vt_json_number(j, "local_rank", p->local_rank < 0 ? VT_UNKNOWN : (uint64_t)p->local_rank);
+    vt_json_number(j, "world_size", p->world_size ? p->world_size : VT_UNKNOWN);
+    if (p->restart)
+        vt_json_number(j, "restart", p->restart);
     vt_json_string(j, "job", p->job);
     vt_json_strings(j, "command", p->command, p->command_count);
+    vt_json_string(j, "task", p->task);
     vt_json_time(j, "started_at", p->started_at);
     vt_json_number(j, "duration_ns", p->duration);
     vt_json_boolean(j, "simulated", p->simulated);
@@ -355,6 +360,7 @@ static void site(struct vt_json *j, const struct vt_site *s, bool native) {
     else
         vt_json_boolean(j, "reachable", s->reachable);
     vt_json_string(j, "api", s->api);
+    vt_json_boolean(j, "graph_memory", s->graph_memory); /* allocated by launches of CUDA graphs */
     char *node = vt_stack_text_node(s->stack);
     vt_json_string(j, "backward_of", node); /* the node of PyTorch's autograd graph that ran */
     free(node);
@@ -506,15 +512,33 @@ static void process(struct vt_json *j, const struct vt_process *p,
     vt_json_close(j, '}');
 }
 
+/* All processes of the logs, one at a time. A log that is gone meanwhile is left out. */
+static void each_apart(struct vt_json *j, const struct vt_model_logs *apart,
+                       const struct vt_format_options *options) {
+    for (uint32_t i = 0; i < apart->count; i++) {
+        struct vt_model one;
+        struct vt_string why = {0};
+        if (apart->logs[i] &&
+            !apart->builder->build(&apart->logs[i], 1, apart->options, &one, &why)) {
+            process(j, &one.processes[0], options);
+            apart->builder->free(&one);
+        }
+        vt_string_free(&why);
+    }
+}
+
 int vt_fmt_json_write(const struct vt_model *model, const struct vt_format_options *options,
                       FILE *out) {
     struct vt_json j = {.out = out, .first = true};
     vt_json_open(&j, NULL, '{');
     vt_json_string(&j, "schema", "vramtrace-report/1");
     vt_json_open(&j, "processes", '[');
-    for (uint32_t i = 0; i < model->process_count; i++)
+    if (model->apart)
+        each_apart(&j, model->apart, options);
+    for (uint32_t i = 0; i < model->process_count && !model->apart; i++)
         process(&j, &model->processes[i], options);
     vt_json_close(&j, ']');
+    vt_fmt_json_ranks(&j, model->fleet);
     vt_json_close(&j, '}');
     fputc('\n', out);
     return 0;

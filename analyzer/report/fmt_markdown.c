@@ -6,6 +6,7 @@
  */
 #include "fmt_text.h"
 #include "markdown.h"
+#include "ranks.h"
 #include "words.h"
 
 #include "vramtrace/log_format.h"
@@ -205,7 +206,7 @@ static void table_of_parts(struct page *page, const struct vt_words_device *d) {
 static void head(struct page *page) {
     const struct vt_process *p = page->t->process;
     struct vt_string *s = &page->section, command = {0};
-    char *where = vt_words_where(p), *ended = vt_words_ended(p), *log = vt_words_log(p);
+    char *where = vt_words_where(p, 0), *ended = vt_words_ended(p), *log = vt_words_log(p);
     vt_text_command(p, WIDTH, &command);
     vt_string_add(s, "# vramtrace: ");
     vt_markdown_code(s, command.text, false);
@@ -329,6 +330,20 @@ static void device(struct page *page, const struct vt_device *device) {
     end_section(page);
 }
 
+static void devices(struct page *page) {
+    const struct vt_process *p = page->t->process;
+    struct vt_words_device unused = {0};
+    bool apart = vt_words_devices_unused(p, &unused);
+    for (uint32_t i = 0; i < p->device_count; i++)
+        if (!apart || vt_words_device_used(&p->devices[i]))
+            device(page, &p->devices[i]);
+    if (apart) {
+        heading(page, unused.title, unused.words.headline);
+        end_section(page);
+    }
+    vt_words_device_free(&unused);
+}
+
 static void phases(struct page *page) {
     struct vt_string *s = &page->section;
     uint32_t count, moved, still;
@@ -371,29 +386,121 @@ static void ending(struct page *page, uint32_t more_processes) {
     vt_words_free(&words);
 }
 
-/* Several processes: a row for each; the page is the first's. */
-static void processes(struct page *page, const struct vt_processes *list) {
+/* --- many processes --- */
+
+static void ranks_head(struct page *page, const struct vt_ranks *r, const struct vt_fleet *f) {
     struct vt_string *s = &page->section;
-    if (list->count < 2)
-        return;
-    vt_string_add(s, "\n| peak | leaks | rank | pid | command |\n"
-                     "| ---: | ---: | ---: | ---: | --- |\n");
-    for (uint32_t i = 0; i < list->count && i < PROCESSES; i++) {
-        const struct vt_process *p = list->list[i];
-        struct vt_string command = {0};
-        char rank[16] = "";
+    char *many = vt_words_many(r), *ended = vt_words_all_ended(r, f),
+         *date = vt_words_date(r->from);
+    const char *job = r->count ? f->processes[r->list[0]].job : NULL;
+    struct vt_words notes = {0};
+    vt_string_format(s, "# vramtrace: %s\n\n", many);
+    if (job) {
+        vt_string_add(s, "job ");
+        vt_markdown_text(s, job);
+        vt_string_add(s, ", ");
+    }
+    vt_string_format(s, "%s, ran %s: %s.\n", date, VT_DURATION(r->to - r->from), ended);
+    vt_words_ranks_notes(r, f, &notes);
+    for (uint32_t i = 0; i < notes.count; i++) {
+        vt_string_add(s, "\n> **NOTE** ");
+        vt_markdown_text(s, notes.rows[i].text);
+        vt_string_add(s, "\n");
+    }
+    vt_words_free(&notes);
+    free(many);
+    free(ended);
+    free(date);
+    end_section(page);
+}
+
+static void ranks_table(struct page *page, const struct vt_ranks *r, const struct vt_fleet *f) {
+    struct vt_string *s = &page->section;
+    uint32_t *list = vt_alloc(r->count, sizeof *list);
+    uint32_t most = page->t->options->top ? page->t->options->top : PROCESSES;
+    uint32_t count = vt_ranks_rows(r, f, most, list);
+    bool hosts = r->hosts > 1, commands = r->groups > 1;
+    vt_string_format(s, "\n| | rank | pid |%s peak | at end | leaks | end |%s\n",
+                     hosts ? " host |" : "", commands ? " command |" : "");
+    vt_string_format(s, "| --- | ---: | ---: |%s ---: | ---: | ---: | --- |%s\n",
+                     hosts ? " --- |" : "", commands ? " --- |" : "");
+    for (uint32_t i = 0; i < count; i++) {
+        const struct vt_fleet_process *p = &f->processes[list[i]];
+        char rank[16] = "", end[16], *command = vt_text_cut(p->command ? p->command : "", COLUMNS);
         if (p->rank >= 0)
             snprintf(rank, sizeof rank, "%d", p->rank);
-        vt_text_command(p, COLUMNS, &command);
-        vt_string_format(s, "| %s | %s | %s | %u | ", VT_BYTES(vt_processes_peak(p)),
-                         p->leak_count ? VT_BYTES(vt_processes_leaked(p)) : "none", rank, p->pid);
-        vt_markdown_code(s, command.text, true);
-        vt_string_add(s, " |\n");
-        vt_string_free(&command);
+        vt_string_format(s, "| %s | %s | %u | ", r->differs[list[i]] ? "differs" : "", rank,
+                         p->pid);
+        if (hosts) {
+            vt_markdown_code(s, f->hosts[p->host].name ? f->hosts[p->host].name : "", true);
+            vt_string_add(s, " | ");
+        }
+        vt_string_format(s, "%s | %s | %s | %s |", VT_BYTES(p->peak_bytes), VT_BYTES(p->live_bytes),
+                         p->leak_count ? VT_BYTES(p->leaked_bytes) : "none", vt_words_end(p, end));
+        if (commands) {
+            vt_string_add(s, " ");
+            vt_markdown_code(s, command, true);
+            vt_string_add(s, " |");
+        }
+        vt_string_add(s, "\n");
+        free(command);
     }
-    if (list->count > PROCESSES)
-        vt_string_format(s, "| | | | | and %u more |\n", list->count - PROCESSES);
+    if (r->count > count)
+        vt_string_format(s, "\nand %s more\n", VT_NUMBER(r->count - count));
+    if (r->empty)
+        vt_string_format(s, "\n%s more process%s allocated nothing.\n", VT_NUMBER(r->empty),
+                         r->empty == 1 ? "" : "es");
+    free(list);
     end_section(page);
+}
+
+static void ranks_leaks(struct page *page, const struct vt_ranks *r, const struct vt_fleet *f) {
+    struct vt_string *s = &page->section;
+    uint32_t count;
+    struct vt_ranks_sum *sums = vt_ranks_leaks(f, &count);
+    if (count)
+        heading(page, "LEAKS", "in all processes");
+    for (uint32_t i = 0; i < count && i < ROWS; i++) {
+        char *many = vt_words_in_how_many(r, f, &sums[i]), *at = vt_words_leaked_at(f, &sums[i]);
+        vt_string_format(s, "- %s ", VT_BYTES(sums[i].bytes));
+        vt_markdown_code(s, at, false);
+        vt_string_format(s, ", %s, ", vt_verdict_names[sums[i].verdict]);
+        vt_markdown_text(s, many);
+        vt_string_add(s, "\n");
+        free(many);
+        free(at);
+    }
+    if (count > ROWS)
+        vt_string_format(s, "- and %u more lines\n", count - ROWS);
+    free(sums);
+    end_section(page);
+}
+
+/* What several processes have in common; the page of the most telling one follows. */
+static void many_processes(struct page *page, const struct vt_processes *list) {
+    const struct vt_fleet *f = page->t->model->fleet;
+    struct vt_ranks r;
+    if (!list->many)
+        return;
+    vt_ranks_make(&r, f);
+    ranks_head(page, &r, f);
+    for (uint32_t i = 0; i < f->outlier_count && i < LEAKS; i++) {
+        struct vt_words words = {0};
+        vt_words_outlier(f, &f->outliers[i], LEAKS, &words);
+        heading(page, "DIFFERS", words.headline);
+        rows(page, &words);
+        vt_words_free(&words);
+        end_section(page);
+    }
+    ranks_leaks(page, &r, f);
+    ranks_table(page, &r, f);
+    if (list->count) {
+        char *stands = vt_words_stands_for(&r, f, list->in_fleet[0]);
+        if (stands)
+            vt_string_format(&page->section, "\n---\n\n%s\n\n", stands);
+        free(stands);
+    }
+    vt_ranks_free(&r);
 }
 
 /* A page of the text report, as it is: that of a site, or of the owners. */
@@ -432,14 +539,14 @@ int vt_fmt_markdown_write(const struct vt_model *model, const struct vt_format_o
         .model = model, .options = options, .digits = model->id_digits, .width = WIDTH};
     struct page page = {.t = &t};
     FILE *stream = vt_page_open(&out);
-    vt_processes_choose(&list, model, options);
+    vt_processes_choose(&list, model, options, false);
     if (options->site || options->by == VT_BY_OWNER) {
         as_text(&page, model, options);
     } else if (list.count) {
         const struct vt_process *p = t.process = list.list[0];
         bool oom_first = vt_words_oom_first(p);
+        many_processes(&page, &list);
         head(&page);
-        processes(&page, &list);
         if (oom_first)
             ooms(&page);
         leaks(&page);
@@ -447,10 +554,12 @@ int vt_fmt_markdown_write(const struct vt_model *model, const struct vt_format_o
             ooms(&page);
         if (!p->leak_count)
             held(&page);
-        for (uint32_t i = 0; i < p->device_count; i++)
-            device(&page, &p->devices[i]);
+        devices(&page);
         phases(&page);
         ending(&page, list.count - 1);
+    } else if (list.many) {
+        many_processes(&page, &list);
+        end_section(&page);
     }
     fputs(page.text.text ? page.text.text : "", stream);
     vt_processes_free(&list);

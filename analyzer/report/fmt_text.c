@@ -16,7 +16,9 @@
 /* --- the head --- */
 
 void vt_text_command(const struct vt_process *p, unsigned width, struct vt_string *s) {
-    for (uint32_t i = 0; i < p->command_count; i++) {
+    if (p->task)
+        vt_string_format(s, "%s (child of pid %u)", p->task, p->ppid);
+    for (uint32_t i = 0; i < p->command_count && !p->task; i++) {
         const char *word = p->command[i];
         bool plain = word[0] && !strpbrk(word, " \t\n'\"\\$&|;<>()*?[]#~`!{}");
         vt_string_format(s, i ? " " : "");
@@ -32,7 +34,7 @@ void vt_text_command(const struct vt_process *p, unsigned width, struct vt_strin
                 vt_string_add_bytes(s, word, 1);
         vt_string_add(s, "'");
     }
-    if (!p->command_count)
+    if (!p->command_count && !p->task)
         vt_string_add(s, p->exe ? p->exe : "(command unknown)");
     if (s->text)
         s->length = strlen(vt_printable(s->text));
@@ -43,7 +45,7 @@ void vt_text_command(const struct vt_process *p, unsigned width, struct vt_strin
     free(cut);
 }
 
-static void two_sided(const struct vt_text *t, const char *left, const char *right) {
+void vt_text_two_sided(const struct vt_text *t, const char *left, const char *right) {
     unsigned l = vt_frame_text_columns(left), r = vt_frame_text_columns(right);
     if (l + 3 + r <= t->width)
         fprintf(t->out, "%s%*s%s\n", left, (int)(t->width - l - r), "", right);
@@ -54,12 +56,12 @@ static void two_sided(const struct vt_text *t, const char *left, const char *rig
 static void head(const struct vt_text *t) {
     const struct vt_process *p = t->process;
     struct vt_string command = {0};
-    char *where = vt_words_where(p), *ended = vt_words_ended(p), *log = vt_words_log(p);
+    char *where = vt_words_where(p, t->width), *ended = vt_words_ended(p), *log = vt_words_log(p);
     char *ran = vt_formatted("%s %s", p->complete ? "ran" : "log up to", ended);
     char *about = vt_formatted("log %s", log);
     vt_text_command(p, 2 * t->width, &command);
-    two_sided(t, command.text, where);
-    two_sided(t, ran, about);
+    vt_text_two_sided(t, command.text, where);
+    vt_text_two_sided(t, ran, about);
     if (p->simulated)
         fprintf(t->out, "%sSIMULATED GPU%s: %s\n", vt_text_style(t, VT_STYLE_WARN),
                 vt_text_style(t, VT_STYLE_NONE), VT_WORDS_SIMULATED);
@@ -181,8 +183,7 @@ static void process(const struct vt_text *t) {
         vt_text_owners(t);
     else if (!p->leak_count)
         held(t);
-    for (uint32_t i = 0; i < p->device_count; i++)
-        vt_text_device(t, &p->devices[i]);
+    vt_text_devices(t);
     apart(t, "MANAGED MEMORY", &p->managed, VT_ROWS_MANAGED);
     apart(t, "PINNED HOST MEMORY", &p->pinned, VT_ROWS_PINNED);
     vt_text_phases(t);
@@ -207,20 +208,22 @@ int vt_fmt_text_write(const struct vt_model *model, const struct vt_format_optio
     }
     if (options->heading)
         fprintf(out, "%s\n\n", options->heading);
-    vt_processes_choose(&processes, model, options);
-    if (!options->site)
-        vt_processes_list(&processes, &t);
+    vt_processes_choose(&processes, model, options, false);
+    if (processes.many)
+        vt_text_ranks(&t);
     for (uint32_t i = 0; i < processes.count; i++) {
         t.process = processes.list[i];
-        if (i) {
+        if (i || processes.many) {
             fputc('\n', out);
             for (unsigned j = 0; j < t.width; j++)
                 fputc('=', out);
             fputs("\n\n", out);
         }
+        if (processes.many)
+            vt_text_stands_for(&t, processes.in_fleet[i]);
         process(&t);
     }
-    if (processes.count == 1 && !options->site && processes.empty) {
+    if (processes.count == 1 && !processes.many && !options->site && processes.empty) {
         fputc('\n', out);
         vt_processes_empty(&processes, &t);
     }

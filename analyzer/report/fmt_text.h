@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * The parts of the text format, for its files: fmt_text.c writes the whole report, text_rows.c
- * lists of call sites, text_processes.c the list of processes, text_device.c a device at its peak,
+ * lists of call sites, text_ranks.c what it says of many processes, text_device.c a device at its peak,
  * text_site.c one site.
  */
 #ifndef VRAMTRACE_ANALYZER_FMT_TEXT_H
@@ -10,6 +10,11 @@
 #include "model/model.h"
 #include "text_page.h"
 #include "text_parts.h"
+
+/* --- fmt_text.c --- */
+
+/* Two texts in one line, the second at its end; in two lines, if they are too long. */
+void vt_text_two_sided(const struct vt_text *t, const char *left, const char *right);
 
 /* --- text_rows.c: see text_parts.h as well --- */
 
@@ -44,23 +49,31 @@ const char *vt_rows_noun(const struct vt_text *t);
 
 struct vt_processes {
     const struct vt_process **list; /* the biggest first; at the end those that allocated nothing */
+    uint32_t *in_fleet;             /* with `many`: of each of `list` */
     uint32_t count, empty;
+    bool many; /* the fleet has more to say of them (vt_text_ranks), and `list` stands for all */
 };
 
-/* The processes to write; with --site those that have it. */
+/* The processes to write; with --site those that have it. Of peers that are alike one is enough, unless
+ * `alike`. */
 void vt_processes_choose(struct vt_processes *processes, const struct vt_model *model,
-                         const struct vt_format_options *options);
+                         const struct vt_format_options *options, bool alike);
 void vt_processes_free(struct vt_processes *processes);
 
 /* The peaks of all memory of a process, and what its leaks count. */
 uint64_t vt_processes_peak(const struct vt_process *process);
 uint64_t vt_processes_leaked(const struct vt_process *process);
 
-/* The head of a report on several processes: a row for each. */
-void vt_processes_list(const struct vt_processes *processes, const struct vt_text *t);
-
 /* A line about those that allocated nothing. */
 void vt_processes_empty(const struct vt_processes *processes, const struct vt_text *t);
+
+/* --- text_ranks.c --- */
+
+/* The head of a report on several processes (model->fleet): who differs, sums, a table, a time line. */
+void vt_text_ranks(const struct vt_text *t);
+
+/* Before the page of a process (index in model->fleet): for whom it stands. */
+void vt_text_stands_for(const struct vt_text *t, uint32_t process);
 
 /* --- text_words.c --- */
 
@@ -104,7 +117,7 @@ void vt_text_ooms(const struct vt_text *t);
 /* A device's segments, with blocks and holes. */
 void vt_text_map(const struct vt_text *t, const struct vt_device *device);
 
-void vt_text_device(const struct vt_text *t, const struct vt_device *device);
+void vt_text_devices(const struct vt_text *t);
 
 /* Adds a bar of so many columns in which each part has its share; every part that is not 0 has at least
  * one. `t` NULL: without colour. */

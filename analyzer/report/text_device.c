@@ -91,7 +91,7 @@ static void print_peak(const struct vt_text *t, const struct vt_device *d,
     vt_rows_free(&rows);
 }
 
-void vt_text_device(const struct vt_text *t, const struct vt_device *d) {
+static void print_device(const struct vt_text *t, const struct vt_device *d) {
     struct vt_words_device words = {0};
     vt_words_device(t, d, &words);
     vt_text_heading(t, VT_STYLE_HEAD, words.title, words.words.headline);
@@ -112,4 +112,15 @@ void vt_text_device(const struct vt_text *t, const struct vt_device *d) {
     if (t->options->map)
         vt_text_map(t, d);
     vt_words_device_free(&words);
+}
+
+void vt_text_devices(const struct vt_text *t) {
+    struct vt_words_device unused = {0};
+    bool apart = vt_words_devices_unused(t->process, &unused);
+    for (uint32_t i = 0; i < t->process->device_count; i++)
+        if (!apart || vt_words_device_used(&t->process->devices[i]))
+            print_device(t, &t->process->devices[i]);
+    if (apart)
+        vt_text_heading(t, VT_STYLE_HEAD, unused.title, unused.words.headline);
+    vt_words_device_free(&unused);
 }

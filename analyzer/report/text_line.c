@@ -28,18 +28,26 @@ static char *trimmed(char *text) {
     return text;
 }
 
-static char *draw(const struct vt_levels *levels, unsigned columns, bool blocks) {
+char *vt_text_line_draw(const uint64_t *levels, unsigned columns, uint64_t peak, bool blocks) {
     static const char *const high[STEPS] = {" ", "▁", "▂", "▃", "▄", "▅", "▆", "▇", "█"};
     static const char *const plain[STEPS] = {" ", ".", ":", "-", "=", "+", "*", "#", "@"};
-    uint64_t peak = levels->bytes[levels->peak];
     struct vt_string line = {0};
     for (unsigned c = 0; c < columns; c++) {
-        uint64_t level = level_of(levels, c, columns);
-        unsigned step = level ? 1 + (unsigned)((double)level / (double)peak * (STEPS - 2)) : 0;
+        unsigned step =
+            levels[c] ? 1 + (unsigned)((double)levels[c] / (double)peak * (STEPS - 2)) : 0;
         step = step < STEPS ? step : STEPS - 1;
         vt_string_add(&line, (blocks ? high : plain)[step]);
     }
     return trimmed(line.text);
+}
+
+static char *draw(const struct vt_levels *levels, unsigned columns, bool blocks) {
+    uint64_t *parts = vt_alloc(columns, sizeof *parts);
+    for (unsigned c = 0; c < columns; c++)
+        parts[c] = level_of(levels, c, columns);
+    char *line = vt_text_line_draw(parts, columns, levels->bytes[levels->peak], blocks);
+    free(parts);
+    return line;
 }
 
 static void put(char *axis, size_t at, const char *text) {

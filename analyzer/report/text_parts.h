@@ -79,4 +79,7 @@ bool vt_text_line_make(const struct vt_device *device, unsigned columns, bool bl
                        struct vt_text_line *line);
 void vt_text_line_free(struct vt_text_line *line);
 
+/* The line alone, of one level for each column; `peak` is as high as a character. Free it. */
+char *vt_text_line_draw(const uint64_t *levels, unsigned columns, uint64_t peak, bool blocks);
+
 #endif

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Several processes in one text report: their order, the list of them at its head, and the line
- * about those that allocated nothing, such as torch.compile's workers.
+ * Several processes in one text report: which of them are shown whole, their order, and the line about
+ * those that allocated nothing, such as torch.compile's workers.
  */
 #include "fmt_text.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-enum { SHOWN = 8, NAMED = 8 };
+enum { NAMED = 8 };
 
 uint64_t vt_processes_peak(const struct vt_process *p) {
     uint64_t sum = p->pinned.peak_bytes + p->managed.peak_bytes;
@@ -47,10 +47,52 @@ static bool has_site(const struct vt_process *p, const char *site) {
     return found;
 }
 
+/* The process's index in the fleet. */
+static uint32_t find(const struct vt_fleet *fleet, const struct vt_process *p) {
+    for (uint32_t i = 0; i < fleet->process_count; i++)
+        if (fleet->processes[i].pid == p->pid &&
+            fleet->processes[i].started_realtime == p->started_at &&
+            fleet->processes[i].started_monotonic == p->started_monotonic)
+            return i;
+    return VT_FLEET_NONE;
+}
+
+/* Those that the fleet would show come first, in its order; of the others only those are left that
+ * `alike` wants. */
+static void choose_shown(struct vt_processes *chosen, const struct vt_fleet *fleet, bool alike) {
+    const struct vt_process **list = vt_alloc(chosen->count, sizeof *list);
+    uint32_t *at = vt_alloc(chosen->count, sizeof *at), count = 0;
+    bool *taken = vt_alloc(chosen->count, sizeof *taken);
+    for (uint32_t i = 0; i < chosen->count; i++)
+        at[i] = find(fleet, chosen->list[i]);
+    for (uint32_t s = 0; s <= fleet->shown_count; s++)
+        for (uint32_t i = 0; i < chosen->count; i++)
+            if (!taken[i] && (s < fleet->shown_count ? at[i] == fleet->shown[s] : alike)) {
+                taken[i] = true;
+                chosen->in_fleet[count] = at[i];
+                list[count++] = chosen->list[i];
+            }
+    free(chosen->list);
+    free(at);
+    free(taken);
+    chosen->list = list;
+    chosen->count = count;
+}
+
+/* Whether there is more to say than of each alone: that two of them allocated, or, if no process was
+ * read whole, what is known of them. */
+static bool are_many(const struct vt_fleet *fleet) {
+    uint32_t count = 0;
+    for (uint32_t i = 0; i < fleet->peers_count; i++)
+        count += fleet->peers[i].empty ? 0 : fleet->peers[i].process_count;
+    return count > 1;
+}
+
 void vt_processes_choose(struct vt_processes *chosen, const struct vt_model *model,
-                         const struct vt_format_options *options) {
+                         const struct vt_format_options *options, bool alike) {
     *chosen = (struct vt_processes){0};
     chosen->list = vt_alloc(model->process_count, sizeof *chosen->list);
+    chosen->in_fleet = vt_alloc(model->process_count, sizeof *chosen->in_fleet);
     for (uint32_t i = 0; i < model->process_count; i++)
         if (!options->site || has_site(&model->processes[i], options->site))
             chosen->list[chosen->count++] = &model->processes[i];
@@ -59,39 +101,16 @@ void vt_processes_choose(struct vt_processes *chosen, const struct vt_model *mod
         chosen->count--;
         chosen->empty++;
     }
+    chosen->many =
+        model->fleet && !options->site && (are_many(model->fleet) || !model->process_count);
+    if (chosen->many)
+        choose_shown(chosen, model->fleet, alike);
 }
 
 void vt_processes_free(struct vt_processes *chosen) {
     free(chosen->list);
+    free(chosen->in_fleet);
     *chosen = (struct vt_processes){0};
-}
-
-void vt_processes_list(const struct vt_processes *chosen, const struct vt_text *t) {
-    uint32_t most = t->options->top ? t->options->top : SHOWN;
-    bool ranks = false;
-    if (chosen->count < 2)
-        return;
-    for (uint32_t i = 0; i < chosen->count; i++)
-        ranks |= chosen->list[i]->rank >= 0;
-    fprintf(t->out, "%s%10s  %10s  %s%8s  command%s\n", vt_text_style(t, VT_STYLE_DIM), "peak",
-            "leaks", ranks ? "rank  " : "", "pid", vt_text_style(t, VT_STYLE_NONE));
-    for (uint32_t i = 0; i < chosen->count && i < most; i++) {
-        const struct vt_process *p = chosen->list[i];
-        struct vt_string command = {0};
-        char rank[16] = "";
-        if (ranks && p->rank >= 0)
-            snprintf(rank, sizeof rank, "%4d  ", p->rank);
-        vt_text_command(p, t->width - (ranks ? 40 : 34), &command);
-        fprintf(t->out, "%10s  %10s  %s%s%8u  %s\n", VT_BYTES(vt_processes_peak(p)),
-                p->leak_count ? VT_BYTES(vt_processes_leaked(p)) : "none", rank,
-                ranks && !*rank ? "      " : "", p->pid, command.text);
-        vt_string_free(&command);
-    }
-    if (chosen->count > most)
-        fprintf(t->out, "%10s  and %u more (--top %u lists them)\n", "", chosen->count - most,
-                chosen->count);
-    vt_processes_empty(chosen, t);
-    fputc('\n', t->out);
 }
 
 void vt_processes_empty(const struct vt_processes *chosen, const struct vt_text *t) {

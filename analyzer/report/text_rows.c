@@ -208,13 +208,14 @@ bool vt_rows_same_line(const struct vt_site *a, const struct vt_site *b) {
     return same;
 }
 
+static const struct vt_frame *user_frame_of(const struct vt_stack *stack) {
+    return stack && stack->user_frame < stack->count ? &stack->frames[stack->user_frame] : NULL;
+}
+
 uint32_t vt_rows_callers(const struct vt_stack *stack, const struct vt_frame *callers[VT_CALLERS]) {
+    const struct vt_frame *main_frame = user_frame_of(stack), *frame = main_frame;
     uint32_t count = 0;
-    for (uint32_t i = stack ? stack->user_frame + 1 : 1; stack && i < stack->count; i++) {
-        const struct vt_frame *frame = &stack->frames[i],
-                              *main_frame = &stack->frames[stack->user_frame];
-        if (!frame->user_code)
-            continue;
+    while (frame && (frame = vt_stack_caller(stack, frame))) {
         callers[count++] = frame;
         if (count == VT_CALLERS || !frame->file || !main_frame->file ||
             elsewhere(frame, main_frame))
@@ -224,11 +225,10 @@ uint32_t vt_rows_callers(const struct vt_stack *stack, const struct vt_frame *ca
 }
 
 const struct vt_frame *vt_rows_caller_elsewhere(const struct vt_stack *stack) {
-    for (uint32_t i = stack ? stack->user_frame + 1 : 1; stack && i < stack->count; i++)
-        if (stack->frames[i].user_code &&
-            elsewhere(&stack->frames[i], &stack->frames[stack->user_frame]))
-            return &stack->frames[i];
-    return NULL;
+    const struct vt_frame *main_frame = user_frame_of(stack), *frame = main_frame;
+    while (frame && (frame = vt_stack_caller(stack, frame)) && !elsewhere(frame, main_frame))
+        ;
+    return frame;
 }
 
 static void print_caller(const struct vt_text *t, const struct vt_frame *caller, unsigned indent) {

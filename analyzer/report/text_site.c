@@ -58,6 +58,8 @@ void vt_text_site(const struct vt_text *t, const struct vt_site *s) {
         vt_string_add(&rest, ", pinned host memory");
     else if (s->layer == VT_LAYER_MANAGED)
         vt_string_add(&rest, ", managed memory");
+    if (s->graph_memory)
+        vt_string_add(&rest, ", CUDA graph memory");
     vt_string_format(&rest, "   %s", vt_verdict_names[s->verdict]);
     char *heading = vt_formatted("SITE %s", s->name);
     vt_text_heading(t, VT_STYLE_HEAD, heading, rest.text);

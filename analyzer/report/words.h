@@ -57,8 +57,16 @@ struct vt_words_row *vt_words_add(struct vt_words *words, enum vt_words_kind kin
 /* "1:57:03, exit status 1", after "ran" or "log up to" (`p->complete` false). Free it. */
 char *vt_words_ended(const struct vt_process *p);
 
-/* "gpu17  job 991204  rank 0  pid 48213  2026-11-21 09:14". Free it. */
-char *vt_words_where(const struct vt_process *p);
+/* "exit status 1", "killed by signal 9 (Killed)". */
+#define VT_WORDS_EXIT 96
+void vt_words_exit(const char *kind, int status, char out[VT_WORDS_EXIT]);
+
+/* "2026-11-21 09:14", local time; "": unknown. Free it. */
+char *vt_words_date(uint64_t realtime);
+
+/* "gpu17  job 991204  rank 0  pid 48213  2026-11-21 09:14". Where it is wider than `width` (0: any), the job's
+ * name is cut. Free it. */
+char *vt_words_where(const struct vt_process *p, unsigned width);
 
 /* "complete, 2,911,440 events, 0 dropped", after "log". Free it. */
 char *vt_words_log(const struct vt_process *p);
@@ -144,5 +152,13 @@ struct vt_words_device {
 void vt_words_device(const struct vt_text *t, const struct vt_device *d,
                      struct vt_words_device *device);
 void vt_words_device_free(struct vt_words_device *device);
+
+/* Whether a device is worth a section: the process asked for memory there, or has a context of
+ * which NVML tells. */
+bool vt_words_device_used(const struct vt_device *d);
+
+/* The devices that are not, where another is: "GPUs 0, 2, 3", with a headline and no rows. False:
+ * there are none, and each device has its section. Free with vt_words_device_free if true. */
+bool vt_words_devices_unused(const struct vt_process *p, struct vt_words_device *unused);
 
 #endif

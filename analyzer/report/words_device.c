@@ -218,17 +218,18 @@ static bool is_alarming(double ratio, uint64_t idle, uint64_t reserved) {
     return ratio > VT_FRAGMENTATION_ALARM && idle > reserved / 16;
 }
 
-/* The moment when most idle memory could not be released. */
+/* The moment when most idle memory could not be released; the ratio can be higher at the end. */
 static void say_worst(const struct vt_fragmentation *f, struct vt_words *words) {
     uint64_t idle = f->worst.reserved_bytes - f->worst.in_use_bytes;
     if (f->worst.at == VT_UNKNOWN)
         return;
     double ratio = vt_fragmentation_ratio(idle, f->worst.largest_free_bytes);
     bool alarm = is_alarming(ratio, f->worst.pinned_bytes, f->worst.reserved_bytes);
-    vt_words_add(words, alarm ? VT_WORDS_ALARM : VT_WORDS_TEXT, "at its worst",
-                 vt_formatted("%.2f at %s: %s idle; largest %s%s", ratio, VT_DURATION(f->worst.at),
-                              VT_BYTES(idle), VT_BYTES(f->worst.largest_free_bytes),
-                              alarm ? "; above 0.30" : ""));
+    vt_words_add(words, alarm ? VT_WORDS_ALARM : VT_WORDS_TEXT, "most pinned",
+                 vt_formatted("%s of %s idle, at %s; %.2f, largest %s%s",
+                              VT_BYTES(f->worst.pinned_bytes), VT_BYTES(idle),
+                              VT_DURATION(f->worst.at), ratio,
+                              VT_BYTES(f->worst.largest_free_bytes), alarm ? "; above 0.30" : ""));
 }
 
 static void say_granules(const struct vt_fragmentation *f, struct vt_words *words) {
@@ -348,6 +349,46 @@ void vt_words_device(const struct vt_text *t, const struct vt_device *d,
     say_driver_figures(d, words);
     for (unsigned i = 0; i < PARTS; i++)
         vt_string_free(&names[i]);
+}
+
+bool vt_words_device_used(const struct vt_device *d) {
+    bool context = d->from_nvml && d->driver_used_bytes != VT_UNKNOWN && d->driver_used_bytes;
+    return d->alloc_count || d->peak_bytes || d->failed_count || context;
+}
+
+/* Adds ", 2" for device `i`, or "-7" where it ends a row of three or more; nothing inside one. */
+static void add_ordinal(const struct vt_process *p, const uint32_t *unused, uint32_t count,
+                        uint32_t i, struct vt_string *s) {
+    unsigned ordinal = p->devices[unused[i]].ordinal;
+    bool after = i > 1 && p->devices[unused[i - 1]].ordinal + 1 == ordinal &&
+                 p->devices[unused[i - 2]].ordinal + 2 == ordinal;
+    bool inside = i && i + 1 < count && p->devices[unused[i - 1]].ordinal + 1 == ordinal &&
+                  p->devices[unused[i + 1]].ordinal == ordinal + 1;
+    if (inside)
+        return;
+    vt_string_add(s, !i ? "" : after ? "-" : ", ");
+    if (ordinal == VT_DEVICE_UNKNOWN)
+        vt_string_add(s, "?");
+    else
+        vt_string_format(s, "%u", ordinal);
+}
+
+bool vt_words_devices_unused(const struct vt_process *p, struct vt_words_device *words) {
+    uint32_t *unused = vt_alloc((size_t)p->device_count + 1, sizeof *unused), count = 0;
+    struct vt_string title = {0};
+    for (uint32_t i = 0; i < p->device_count; i++)
+        if (!vt_words_device_used(&p->devices[i]))
+            unused[count++] = i;
+    bool some = count && count < p->device_count;
+    if (some) {
+        vt_string_add(&title, count > 1 ? "GPUs " : "GPU ");
+        for (uint32_t i = 0; i < count; i++)
+            add_ordinal(p, unused, count, i, &title);
+        *words = (struct vt_words_device){.title = title.text};
+        words->words.headline = vt_strdup("nothing was allocated");
+    }
+    free(unused);
+    return some;
 }
 
 void vt_words_device_free(struct vt_words_device *device) {

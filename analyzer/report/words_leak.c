@@ -23,15 +23,17 @@ static const char *unit(const struct vt_growth *g) {
     return g->marked ? g->per : g->iterations == VT_UNKNOWN ? "second" : "round";
 }
 
-/* The kind of memory, if not a GPU's. */
+/* The kind of memory, if not what a call gives on a GPU. */
 static const char *memory(const struct vt_process *p, const struct vt_leak *leak) {
-    uint32_t host = 0, managed = 0;
+    uint32_t host = 0, managed = 0, graph = 0;
     for (uint32_t i = 0; i < leak->site_count; i++) {
         host += p->sites[leak->sites[i]].layer == VT_LAYER_HOST;
         managed += p->sites[leak->sites[i]].layer == VT_LAYER_MANAGED;
+        graph += p->sites[leak->sites[i]].graph_memory;
     }
     return host == leak->site_count      ? " of pinned host memory"
            : managed == leak->site_count ? " of managed memory"
+           : graph == leak->site_count   ? " of CUDA graph memory"
            : host && managed             ? " of memory (pinned host and managed included)"
            : host                        ? " of memory (pinned host included)"
            : managed                     ? " of memory (managed included)"

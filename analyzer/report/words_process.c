@@ -12,39 +12,65 @@
 #include <string.h>
 #include <time.h>
 
-static void exit_text(const struct vt_process *p, char *out, size_t room) {
-    if (!strcmp(p->exit_kind, "exited"))
-        snprintf(out, room, "exit status %d", p->exit_status);
-    else if (!strcmp(p->exit_kind, "signaled"))
-        snprintf(out, room, "killed by signal %d (%s)", p->exit_status, strsignal(p->exit_status));
-    else if (!strcmp(p->exit_kind, "exec"))
-        snprintf(out, room, "replaced itself by exec");
-    else if (!strcmp(p->exit_kind, "running"))
-        snprintf(out, room, "still running");
+void vt_words_exit(const char *kind, int status, char out[VT_WORDS_EXIT]) {
+    if (!strcmp(kind, "exited"))
+        snprintf(out, VT_WORDS_EXIT, "exit status %d", status);
+    else if (!strcmp(kind, "signaled"))
+        snprintf(out, VT_WORDS_EXIT, "killed by signal %d (%s)", status, strsignal(status));
+    else if (!strcmp(kind, "exec"))
+        snprintf(out, VT_WORDS_EXIT, "replaced itself by exec");
+    else if (!strcmp(kind, "running"))
+        snprintf(out, VT_WORDS_EXIT, "still running");
     else
-        snprintf(out, room, "end not recorded");
+        snprintf(out, VT_WORDS_EXIT, "end not recorded");
 }
 
 char *vt_words_ended(const struct vt_process *p) {
-    char ended[96];
-    exit_text(p, ended, sizeof ended);
+    char ended[VT_WORDS_EXIT];
+    vt_words_exit(p->exit_kind, p->exit_status, ended);
     return vt_formatted("%s, %s", VT_DURATION(p->duration), ended);
 }
 
-char *vt_words_where(const struct vt_process *p) {
-    struct vt_string s = {0};
+char *vt_words_date(uint64_t realtime) {
     char date[32] = "";
-    time_t started = (time_t)(p->started_at / 1000000000);
+    time_t started = (time_t)(realtime / 1000000000);
     struct tm tm;
-    if (p->started_at && localtime_r(&started, &tm))
+    if (realtime && localtime_r(&started, &tm))
         strftime(date, sizeof date, "%Y-%m-%d %H:%M", &tm);
+    return vt_strdup(date);
+}
+
+static char *where(const struct vt_process *p, const char *job) {
+    struct vt_string s = {0};
+    char *date = vt_words_date(p->started_at);
     vt_string_add(&s, p->host ? p->host : "");
-    if (p->job)
-        vt_string_format(&s, "  job %s", p->job);
+    if (job)
+        vt_string_format(&s, "  job %s", job);
     if (p->rank >= 0)
         vt_string_format(&s, "  rank %d", p->rank);
+    if (p->rank >= 0 && p->world_size)
+        vt_string_format(&s, " of %u", p->world_size);
+    if (p->restart)
+        vt_string_format(&s, ", restart %u", p->restart);
     vt_string_format(&s, "  pid %u  %s", p->pid, date);
+    free(date);
     return vt_printable(s.text);
+}
+
+char *vt_words_where(const struct vt_process *p, unsigned width) {
+    enum {
+        TOLD_APART = 8 /* this much of a UUID tells jobs apart */
+    };
+    char *whole = where(p, p->job);
+    unsigned columns = vt_frame_text_columns(whole);
+    if (!width || columns <= width || !p->job)
+        return whole;
+    unsigned job = vt_frame_text_columns(p->job), over = columns - width;
+    char *cut = vt_text_cut(p->job, job > over + TOLD_APART ? job - over : TOLD_APART);
+    free(whole);
+    whole = where(p, cut);
+    free(cut);
+    return whole;
 }
 
 char *vt_words_log(const struct vt_process *p) {

@@ -53,16 +53,18 @@ void vt_run_check_remove(const char *folder) {
 
 /* Why there is nothing to judge; stays empty if there is. */
 static void find_reason(const struct vt_check *check, const struct vt_run_child *child,
-                        const struct vt_run_logs *logs, struct vt_string *why) {
+                        const struct vt_run_logs *logs, bool simulated, struct vt_string *why) {
     if (child->untraced.length)
         vt_string_add(why, child->untraced.text);
     else if (logs->failed)
         vt_string_add(why, "cannot judge: a process could not write its log");
     else if (!logs->count && child->refused.length)
         vt_string_add(why, child->refused.text);
-    else if (!logs->count && !check->allow_no_cuda)
-        vt_string_add(why,
-                      "nothing was judged: no CUDA call was seen (--allow-no-cuda lets this pass)");
+    else if (!logs->count && !check->allow_no_cuda) {
+        char *none = vt_run_logs_why_none(simulated);
+        vt_string_format(why, "nothing was judged: %s (--allow-no-cuda lets this pass)", none);
+        free(none);
+    }
 }
 
 /* Runs the gate, and writes its text to stderr unless it passes and `quiet` is set. */
@@ -82,9 +84,9 @@ static int judge(struct vt_check *check, const struct vt_run_logs *logs, bool qu
 }
 
 int vt_run_check_judge(struct vt_check *check, const struct vt_run_child *child,
-                       const struct vt_run_logs *logs, bool quiet) {
+                       const struct vt_run_logs *logs, bool simulated, bool quiet) {
     struct vt_string why = {0};
-    find_reason(check, child, logs, &why);
+    find_reason(check, child, logs, simulated, &why);
     if (why.length) {
         vt_error("%s; the command's own exit status was %d", why.text, child->status);
         vt_string_free(&why);

@@ -21,6 +21,6 @@ void vt_run_check_remove(const char *folder);
  * it fails. Returns the exit status: the command's own if it failed, else the gate's, or
  * VT_STATUS_CANNOT_TRACE if there was nothing to judge. */
 int vt_run_check_judge(struct vt_check *check, const struct vt_run_child *child,
-                       const struct vt_run_logs *logs, bool quiet);
+                       const struct vt_run_logs *logs, bool simulated, bool quiet);
 
 #endif

@@ -101,7 +101,9 @@ static void look(struct vt_run_child *child, const char *library, bool simulated
     char exe[64], program[4096];
     if (!read_proc(child->pid, "maps", &maps))
         return;
-    bool mapped = strstr(maps.text, library) != NULL;
+    char *real = realpath(library, NULL); /* it may have been preloaded through a link */
+    bool mapped = strstr(maps.text, real ? real : library) != NULL;
+    free(real);
     bool has_libc = strstr(maps.text, "/libc.so.6\n") != NULL;
     vt_string_free(&maps);
     if (mapped) {
@@ -135,11 +137,25 @@ static const unsigned looks[] = {100, 300, 1000, 5000, 30000};
 
 /* --- start --- */
 
+/* What was ignored when this program started, and is for the command, too. Ours differ: if SIGCHLD is
+ * ignored, the kernel drops exit statuses; a closed pipe must not end us. */
+static struct { bool chld_ignored, pipe_ignored, known; } found;
+
+static void take_signals(void) {
+    bool chld = signal(SIGCHLD, SIG_DFL) == SIG_IGN, pipe = signal(SIGPIPE, SIG_IGN) == SIG_IGN;
+    if (found.known) /* a second command's start */
+        return;
+    found.chld_ignored = chld;
+    found.pipe_ignored = pipe;
+    found.known = true;
+}
+
 /* In the child: execs like execvp, but the file that was checked. Writes an error to `fd`. */
-static _Noreturn void become(const char *path, char **argv, const sigset_t *mask, bool chld_ignored,
-                             int fd) {
-    if (chld_ignored)
+static _Noreturn void become(const char *path, char **argv, const sigset_t *mask, int fd) {
+    if (found.chld_ignored)
         signal(SIGCHLD, SIG_IGN);
+    if (!found.pipe_ignored)
+        signal(SIGPIPE, SIG_DFL);
     sigprocmask(SIG_SETMASK, mask, NULL);
     execv(path, argv);
     int error = errno;
@@ -169,12 +185,11 @@ static int start(const char *path, char **argv, const sigset_t *mask, struct vt_
     int ends[2], error = 0;
     if (pipe2(ends, O_CLOEXEC))
         return errno;
-    /* If SIGCHLD is ignored, the kernel drops exit statuses. The command keeps the old setting. */
-    bool chld_ignored = signal(SIGCHLD, SIG_DFL) == SIG_IGN;
+    take_signals();
     fflush(NULL);
     child->pid = fork();
     if (child->pid == 0)
-        become(path, argv, mask, chld_ignored, ends[1]);
+        become(path, argv, mask, ends[1]);
     error = child->pid < 0 ? errno : 0;
     close(ends[1]);
     if (child->pid > 0) {

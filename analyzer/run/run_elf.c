@@ -16,6 +16,10 @@
 #define HEADERS_MAX 512   /* most program headers to read; real programs have a dozen */
 #define DYNAMIC_MAX 65536 /* most bytes of the dynamic section to read */
 
+#ifndef EM_LOONGARCH
+#define EM_LOONGARCH 258 /* glibc before 2.36 does not name it */
+#endif
+
 /* Reads exactly `size` bytes at `offset`; false: it cannot. */
 static bool read_at(int fd, void *to, size_t size, uint64_t offset) {
     return vt_file_read_at(fd, to, size, offset) == (ssize_t)size;

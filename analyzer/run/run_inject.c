@@ -361,7 +361,6 @@ static int try_site(struct sweep *s, uint32_t index, uint32_t timeout_ms) {
 int vt_run_inject_each(const struct vt_run_inject *how) {
     struct sweep s = {.how = how};
     uint32_t timeout_ms, missed = 0;
-    signal(SIGPIPE, SIG_IGN);
     int status = first_run(&s, &timeout_ms);
     if (!status && !how->quiet)
         fprintf(stderr, "inject: %u site%s allocate%s; refusing each in turn\n", s.count,

@@ -79,6 +79,34 @@ void vt_run_logs_free(struct vt_run_logs *logs) {
     *logs = (struct vt_run_logs){0};
 }
 
+/* --- none --- */
+
+/* The device files of the driver: a PC's, a Tegra's, that of Windows. */
+static bool has_driver(void) {
+    static const char *const files[] = {"/dev/nvidiactl", "/dev/nvhost-ctrl", "/dev/nvmap",
+                                        "/dev/dxg"};
+    bool found = false;
+    for (size_t i = 0; i < sizeof files / sizeof files[0]; i++)
+        found |= !access(files[i], F_OK);
+    return found;
+}
+
+/* pytest --vramtrace became this process (packaging/wheel/vramtrace/pytest_start.py). */
+static bool is_pytest(void) {
+    const char *pid = getenv("VRAMTRACE_PYTEST_STARTED_BY");
+    return pid && strtol(pid, NULL, 10) == (long)getpid();
+}
+
+char *vt_run_logs_why_none(bool simulated) {
+    /* the second: inside of a run on the simulated GPU */
+    if (simulated || getenv("VRAMTRACE_SIM_SHARE") || has_driver())
+        return vt_strdup("no CUDA call was seen");
+    return vt_formatted(
+        "no CUDA call was seen, and this machine has no NVIDIA driver: %s runs it on "
+        "the simulated GPU",
+        is_pytest() ? "--vramtrace-sim" : "--sim");
+}
+
 /* --- a killed process --- */
 
 static bool put(int fd, const void *field, size_t size, size_t offset) {
@@ -138,6 +166,7 @@ struct summary {
     char *program; /* NULL: the log cannot be read; `fault` says why */
     char *fault;
     uint32_t pid;
+    int32_t rank; /* -1: unknown */
     uint64_t bytes, count, dropped;
     bool deleted;
     bool running, replaced; /* replaced: the process executed another program */
@@ -162,6 +191,7 @@ static void sum_up(const char *path, struct summary *s) {
     }
     s->program = program_of(&log.header);
     s->pid = log.header.pid;
+    s->rank = log.header.rank;
     s->running = log.running;
     s->replaced = log.header.exit_kind == VT_EXIT_EXEC;
     for (unsigned reason = 0; reason <= VT_DROP_LOG_LOST; reason++)
@@ -209,7 +239,8 @@ static void say_live(FILE *out, uint64_t count, uint64_t bytes, uint64_t dropped
         fprintf(out, ", %s event%s dropped", VT_NUMBER(dropped), vt_plural(dropped));
 }
 
-static void say_line(FILE *out, const struct summary *s) {
+/* `several`: there are other lines, which a rank tells from this one. */
+static void say_line(FILE *out, const struct summary *s, bool several) {
     if (!s->program && !s->deleted) {
         fprintf(out, "vramtrace: %s\n", s->fault);
         return;
@@ -220,7 +251,10 @@ static void say_line(FILE *out, const struct summary *s) {
         free(typed);
         return;
     }
-    fprintf(out, "vramtrace: %s (pid %u): ", s->program, s->pid);
+    fprintf(out, "vramtrace: %s (", s->program);
+    if (several && s->rank >= 0)
+        fprintf(out, "rank %d, ", s->rank);
+    fprintf(out, "pid %u): ", s->pid);
     say_live(out, s->count, s->bytes, s->dropped);
     fprintf(out, "%s; vramtrace report %s\n", s->running ? ", still running" : "", typed);
     free(typed);
@@ -283,7 +317,7 @@ void vt_run_logs_say(const struct vt_run_logs *logs, FILE *out) {
     if (count > VT_RUN_LINES)
         qsort(all, count, sizeof *all, by_bytes);
     for (size_t i = 0; i < count && i < VT_RUN_LINES; i++)
-        say_line(out, &all[i]);
+        say_line(out, &all[i], count > 1);
     if (count > VT_RUN_LINES)
         say_total(out, all, count);
     for (size_t i = 0; i < count; i++) {

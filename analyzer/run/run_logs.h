@@ -24,6 +24,10 @@ char *vt_run_logs_make_list(void);
 /* Opens a list to append to it: only one of ours that vt_run_logs_make_list made. -1: it is not. */
 int vt_run_logs_open_list(const char *list);
 
+/* What to say where no process made a CUDA call: without NVIDIA's driver, the way without one. Free
+ * it. */
+char *vt_run_logs_why_none(bool simulated);
+
 /* Reads the list file; a missing one counts as empty. Free with vt_run_logs_free. */
 void vt_run_logs_read(const char *list, struct vt_run_logs *logs);
 void vt_run_logs_free(struct vt_run_logs *logs);

@@ -9,6 +9,7 @@
 #define _GNU_SOURCE
 #include "run_nvml.h"
 
+#include "base/files.h"
 #include "log/log.h"
 #include "nvml.h"
 
@@ -20,7 +21,6 @@
 #include <string.h>
 #include <sys/inotify.h>
 #include <sys/prctl.h>
-#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -318,9 +318,7 @@ static void sample(struct sampler *s) {
 
 /* Closes the run's descriptors, so that a reader of the command's output sees its end. */
 static void close_all(void) {
-    if (syscall(SYS_close_range, 0, ~0u, 0))
-        for (int i = 0; i < 1024; i++)
-            close(i);
+    vt_file_close_from(0);
     if (open("/dev/null", O_RDWR) == 0) {
         dup2(0, 1);
         dup2(0, 2);

@@ -13,6 +13,7 @@
 #include <getopt.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 /* A check returns NULL, or for a bad value which values are allowed. */
 typedef const char *check(const char *value);
@@ -31,6 +32,8 @@ static const char *check_output(const char *value) {
         "a path in which % is followed by p, h, e, r, j, q{VARIABLE} or %";
     if (!*value)
         return allowed;
+    if (!strncmp(value, "--", 2)) /* the value was forgotten, and the next option taken for it */
+        return "a path, which begins with ./ if its name begins with --";
     for (const char *s = value; (s = strchr(s, '%')); s++) {
         s++;
         if (*s == 'q' && s[1] == '{' && s[2] != '}' && strchr(s, '}'))
@@ -118,9 +121,10 @@ static const struct row {
     check *check;
     const char *help;
 } table[VT_RUN_OPTIONS] = {
-    [VT_RUN_OUTPUT] = {"output", 'o', VALUE, "PATH", "VRAMTRACE_OUTPUT", check_output,
-                       "where the logs go: %p pid, %h host, %e program, %r rank, %j job, %q{VAR}; "
-                       "in a folder the default name (vramtrace.%h.%p.vtl)"},
+    [VT_RUN_OUTPUT] =
+        {"output", 'o', VALUE, "PATH", "VRAMTRACE_OUTPUT", check_output,
+         "a folder for the logs, or a log's path (with an extension, as x.vtl): %p pid, "
+         "%h host, %e program, %r rank, %j job, %q{VAR}"},
     [VT_RUN_QUIET] = {"quiet", 'q', FLAG, NULL, NULL, NULL, "print nothing at the end"},
     [VT_RUN_DEPTH] = {"depth", 0, VALUE, "N", "VRAMTRACE_DEPTH", check_depth,
                       "keep at most N native frames of a call stack (64)"},
@@ -140,9 +144,8 @@ static const struct row {
                        "allocates; report crashes, hangs and leaks"},
     [VT_RUN_ALARM] = {"alarm", 0, VALUE, "SIZE|N%", "VRAMTRACE_ALARM", check_alarm,
                       "print a line each time a GPU's use rises above this (none)"},
-    [VT_RUN_SNAPSHOT] = {"snapshot", 0, VALUE, "LIST|off", "VRAMTRACE_SNAPSHOT", check_snapshot,
-                         "when to look for the owners of memory: end, oom, phase:NAME "
-                         "(end,oom)"},
+    [VT_RUN_SNAPSHOT] = {"snapshot", 0, VALUE, "end|oom|phase:NAME[,...]|off", "VRAMTRACE_SNAPSHOT",
+                         check_snapshot, "when to look for the owners of memory (end,oom)"},
     [VT_RUN_SNAPSHOT_LIMIT] = {"snapshot-limit", 0, VALUE, "TIME,SIZE", "VRAMTRACE_SNAPSHOT_LIMIT",
                                check_bounds,
                                "what a search for owners may take for each 4 GiB of the process: "
@@ -305,9 +308,13 @@ uint32_t vt_run_options_timeout(const struct vt_run_options *options) {
     return number_of(options, VT_RUN_TIMEOUT) * 1000;
 }
 
-/* Prints an option and its help, wrapped at column 80. */
+/* Prints an option and its help, wrapped at column 80. A long option has a line of its own. */
 static void print_wrapped(const char *left, const char *help) {
     enum { LEFT = 26, COLUMNS = 80 - 2 - LEFT };
+    if (strlen(left) >= LEFT) {
+        printf("  %s\n", left);
+        left = "";
+    }
     while (*help) {
         size_t length = strlen(help);
         if (length > COLUMNS)
@@ -341,11 +348,25 @@ void vt_run_options_help(void) {
     puts("\nAn option overrides its VRAMTRACE_ variable; see vramtrace-run(1).");
 }
 
+/* "runs" is meant as a folder for all processes' logs, unless there is something else of that name; a
+ * pattern, or a name with an extension, as one log. */
+static void set_output(const char *path) {
+    struct stat st;
+    const char *name = vt_basename(path);
+    bool folder =
+        *name && !strchr(path, '%') && !strchr(name, '.') && lstat(path, &st) && errno == ENOENT;
+    char *output = vt_formatted("%s%s", path, folder ? "/" : "");
+    setenv(table[VT_RUN_OUTPUT].variable, output, 1);
+    free(output);
+}
+
 void vt_run_options_set(const struct vt_run_options *options) {
     for (int i = 0; i < VT_RUN_OPTIONS; i++)
         if (options->value[i] && table[i].variable &&
             !(i == VT_RUN_INJECT && vt_run_options_each(options)))
             setenv(table[i].variable, options->value[i], 1);
+    if (options->value[VT_RUN_OUTPUT])
+        set_output(options->value[VT_RUN_OUTPUT]);
     const char *sim = options->value[VT_RUN_SIM];
     if (sim) {
         const char *comma = strchr(sim, ',');

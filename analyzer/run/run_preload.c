@@ -7,12 +7,13 @@
 
 #include "base/base.h"
 #include "run_elf.h"
+#include "run_link.h"
+#include "run_places.h"
 
 #include <dirent.h>
 #include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
-#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -21,30 +22,6 @@ static const char *const sim_names[] = {"libcuda.so.1", "libcudart.so.12", "libc
                                         "nvml/libnvidia-ml.so.1"};
 /* All libraries in here come with them. */
 #define NUMB "numb"
-
-/* The folder of `path`; NULL: of this program. Free it. */
-static char *folder_of(const char *path) {
-    char own[PATH_MAX] = ".";
-    if (!path) {
-        ssize_t got = readlink("/proc/self/exe", own, sizeof own - 1);
-        own[got > 0 ? got : 1] = 0;
-        path = own;
-    }
-    const char *slash = strrchr(path, '/');
-    return slash ? vt_strndup(path, (size_t)(slash - path)) : vt_strdup(".");
-}
-
-/* The absolute path of FOLDER/INSIDE/NAME if it exists (free it); else NULL, after adding it to
- * `tried`. */
-static char *look(const char *folder, const char *inside, const char *name,
-                  struct vt_string *tried) {
-    char *path = vt_formatted("%s/%s%s", folder, inside, name);
-    char *found = realpath(path, NULL);
-    if (!found)
-        vt_string_format(tried, "%s%s", tried->length ? ", " : "", path);
-    free(path);
-    return found;
-}
 
 /* Why the loader cannot preload it; NULL: it can. */
 static const char *fault_of(const char *path) {
@@ -58,17 +35,23 @@ static const char *fault_of(const char *path) {
         return "it is not a shared library";
     if (!elf.native)
         return "it is for another machine";
-    /* Blanks and colons separate the paths in LD_PRELOAD, and cannot be quoted. */
-    if (strpbrk(path, " :\t\n"))
-        return "its path contains a blank or a colon, which LD_PRELOAD cannot carry";
-    if (strchr(path, '$'))
-        return "its path contains a $, which the loader would expand";
     return NULL;
 }
 
-static int refuse(struct vt_string *message, const char *path, const char *fault) {
-    vt_string_format(message, "cannot trace: %s cannot be preloaded: %s", path, fault);
-    return VT_STATUS_CANNOT_TRACE;
+/* Makes `*path` one that can be preloaded. Returns 0, or VT_STATUS_CANNOT_TRACE with `message`. */
+static int make_ready(char **path, struct vt_string *message) {
+    const char *fault = fault_of(*path);
+    char *link = fault ? NULL : vt_run_link_path(*path);
+    if (!fault && !link)
+        fault = "its path contains a blank, a colon or a $, which LD_PRELOAD cannot carry, and no "
+                "link to it can be made in TMPDIR, /tmp or /dev/shm";
+    if (fault) {
+        vt_string_format(message, "cannot trace: %s cannot be preloaded: %s", *path, fault);
+        return VT_STATUS_CANNOT_TRACE;
+    }
+    free(*path);
+    *path = link;
+    return 0;
 }
 
 static int find_tracer(struct vt_run_libraries *libraries, struct vt_string *message) {
@@ -85,11 +68,7 @@ static int find_tracer(struct vt_run_libraries *libraries, struct vt_string *mes
             return VT_STATUS_CANNOT_TRACE;
         }
     } else {
-        char *folder = folder_of(NULL);
-        libraries->tracer = look(folder, "", name, &tried);
-        if (!libraries->tracer)
-            libraries->tracer = look(folder, "../lib/", name, &tried);
-        free(folder);
+        libraries->tracer = vt_run_places_library(name, &tried);
     }
     int status = 0;
     if (!libraries->tracer) {
@@ -98,30 +77,11 @@ static int find_tracer(struct vt_run_libraries *libraries, struct vt_string *mes
                          "it",
                          name, tried.text);
         status = VT_STATUS_CANNOT_TRACE;
-    } else if (fault_of(libraries->tracer)) {
-        status = refuse(message, libraries->tracer, fault_of(libraries->tracer));
+    } else {
+        status = make_ready(&libraries->tracer, message);
     }
     vt_string_free(&tried);
     return status;
-}
-
-/* The folder of the simulated GPU; NULL: not found, `tried` says where. */
-static char *find_sim_folder(const char *tracer, struct vt_string *tried) {
-    char *own = folder_of(NULL), *beside = folder_of(tracer), *driver = NULL;
-    const struct {
-        const char *folder, *inside;
-    } candidates[] = {{own, "sim/"},
-                      {own, "../lib/vramtrace/sim/"},
-                      {beside, "sim/"},
-                      {beside, "vramtrace/sim/"}};
-    size_t count = strcmp(own, beside) ? 4 : 2;
-    for (size_t i = 0; i < count && !driver; i++)
-        driver = look(candidates[i].folder, candidates[i].inside, sim_names[0], tried);
-    char *folder = driver ? folder_of(driver) : NULL;
-    free(driver);
-    free(own);
-    free(beside);
-    return folder;
 }
 
 static int is_library(const struct dirent *entry) {
@@ -132,14 +92,16 @@ static int is_library(const struct dirent *entry) {
 static int add_sim(struct vt_run_libraries *libraries, const char *inside, const char *name,
                    struct vt_string *message) {
     struct vt_string tried = {0};
-    char *found = look(libraries->sim_folder, inside, name, &tried);
+    char *path = vt_formatted("%s%s", inside, name);
+    char *found = vt_run_places_look(libraries->sim_folder, path, &tried);
+    free(path);
     int status = 0;
     if (!found) {
         vt_string_format(message, "cannot run on the simulated GPU: looked for %s%s in %s", inside,
                          name, libraries->sim_folder);
         status = VT_STATUS_CANNOT_TRACE;
-    } else if (fault_of(found)) {
-        status = refuse(message, found, fault_of(found));
+    } else {
+        status = make_ready(&found, message);
     }
     if (found) {
         libraries->sim =
@@ -154,13 +116,16 @@ static int find_sim(struct vt_run_libraries *libraries, struct vt_string *messag
     struct vt_string tried = {0}, folder = {0};
     struct dirent **entries = NULL;
     int status = 0;
-    libraries->sim_folder = find_sim_folder(libraries->tracer, &tried);
-    if (!libraries->sim_folder) {
+    char *driver = vt_run_places_private("sim/libcuda.so.1", libraries->tracer, &tried);
+    if (!driver) {
         vt_string_format(message, "cannot run on the simulated GPU: looked for its driver at %s",
                          tried.text);
         vt_string_free(&tried);
         return VT_STATUS_CANNOT_TRACE;
     }
+    status = make_ready(&driver, message);
+    libraries->sim_folder = vt_run_places_folder(driver);
+    free(driver);
     for (size_t i = 0; i < sizeof sim_names / sizeof *sim_names && !status; i++)
         status = add_sim(libraries, "", sim_names[i], message);
     vt_string_format(&folder, "%s/" NUMB, libraries->sim_folder);

@@ -15,9 +15,8 @@ struct vt_run_libraries {
     char *sim_folder; /* absolute; NULL: not requested */
 };
 
-/* Finds the tracer's library in VRAMTRACE_LIBRARY, beside this program, or in ../lib; with
- * `simulated`, also the simulated GPU's in sim/ beside this program or the tracer, or in
- * ../lib/vramtrace/sim. Returns 0, or VT_STATUS_CANNOT_TRACE with `message`. Free with
+/* Finds the tracer's library in VRAMTRACE_LIBRARY, or where run_places.h looks; with `simulated`, also
+ * the simulated GPU's. Returns 0, or VT_STATUS_CANNOT_TRACE with `message`. Free with
  * vt_run_preload_free in either case. */
 int vt_run_preload_find(bool simulated, struct vt_run_libraries *libraries,
                         struct vt_string *message);

@@ -35,6 +35,22 @@ static int judge_file(const char *path) {
     return access(path, X_OK) ? errno : 0;
 }
 
+/* What the user may have meant by a name that is no program: a script, a program of this folder.
+ * Returns whether there was something to say. */
+static bool add_hint(const char *command, struct vt_string *message) {
+    const char *dot = strrchr(command, '.');
+    struct stat st;
+    if (stat(command, &st) || !S_ISREG(st.st_mode))
+        return false;
+    if (dot && !strcmp(dot, ".py"))
+        vt_string_format(message, "; to run the script: python3 %s", command);
+    else if (!strchr(command, '/') && !judge_file(command))
+        vt_string_format(message, "; the one in this folder is ./%s", command);
+    else
+        return false;
+    return true;
+}
+
 /* Reports the error of judge_file. Returns the exit status. */
 static int refuse_file(const char *path, int error, struct vt_string *message) {
     if (error == ENOENT || error == ENOTDIR) {
@@ -43,10 +59,11 @@ static int refuse_file(const char *path, int error, struct vt_string *message) {
     }
     if (error == EISDIR)
         vt_string_format(message, "%s: expected a program, found a folder", path);
-    else if (error == EACCES)
+    else if (error == EACCES) {
         vt_string_format(message, "%s: expected a program, found a file that you may not execute",
                          path);
-    else
+        add_hint(path, message);
+    } else
         vt_string_format(message, "%s: cannot be executed: %s", path, strerror(error));
     return VT_STATUS_NOT_EXECUTABLE;
 }
@@ -95,11 +112,13 @@ int vt_run_program_find(const char *command, const char *search, char **path,
     if (!*path && why) {
         status = refuse_file(there.text, why, message);
     } else if (!*path) {
-        if (*command)
-            vt_string_format(message, "%s: command not found in PATH (%s)", command,
-                             search ? search : fallback);
-        else
+        if (*command) {
+            vt_string_format(message, "%s: command not found in PATH", command);
+            if (!add_hint(command, message))
+                vt_string_format(message, " (%s)", search ? search : fallback);
+        } else {
             vt_string_add(message, "expected a command, found an empty name");
+        }
         status = VT_STATUS_NOT_FOUND;
     }
     vt_string_free(&there);

@@ -6,6 +6,7 @@
 #include "run_pytest.h"
 
 #include "base/base.h"
+#include "run_places.h"
 
 #include <fcntl.h>
 #include <limits.h>
@@ -63,31 +64,6 @@ bool vt_run_pytest_is_isolated(const char *program, char *const *argv) {
     return isolated;
 }
 
-/* FOLDER/INSIDE, if the plugin is there (free it); else NULL. */
-static char *plugin_in(const char *folder, const char *inside) {
-    struct vt_string path = {0};
-    vt_string_format(&path, "%s/%s/" PLUGIN ".py", folder, inside);
-    char *found = realpath(path.text, NULL);
-    vt_string_free(&path);
-    if (found)
-        *strrchr(found, '/') = 0;
-    return found;
-}
-
-/* The folder of the plugin, in the places where the simulated GPU's libraries are looked for; NULL:
- * it is in none. Free it. */
-static char *find_plugin(const char *own, const char *tracer) {
-    char *here = vt_strndup(own, (size_t)(vt_basename(own) - own));
-    char *beside = vt_strndup(tracer, (size_t)(vt_basename(tracer) - tracer));
-    char *found = plugin_in(here, "python");
-    found = found ? found : plugin_in(here, "../lib/vramtrace/python");
-    found = found ? found : plugin_in(beside, "python");
-    found = found ? found : plugin_in(beside, "vramtrace/python");
-    free(here);
-    free(beside);
-    return found;
-}
-
 /* Adds a part to a variable, behind what the user has there. */
 static void append(const char *variable, char separator, const char *part) {
     const char *before = getenv(variable);
@@ -103,7 +79,11 @@ bool vt_run_pytest_set(const struct vt_check *check, const char *tracer) {
     char own[PATH_MAX];
     ssize_t got = readlink("/proc/self/exe", own, sizeof own - 1);
     own[got > 0 ? got : 0] = 0;
-    char *folder = find_plugin(own, tracer);
+    struct vt_string tried = {0};
+    char *plugin = vt_run_places_private("python/" PLUGIN ".py", tracer, &tried);
+    char *folder = plugin ? vt_run_places_folder(plugin) : NULL;
+    vt_string_free(&tried);
+    free(plugin);
     if (!folder || strchr(folder, ':')) {
         free(folder);
         return false;

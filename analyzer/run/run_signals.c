@@ -6,6 +6,7 @@
 #include "run_signals.h"
 
 #include "base/base.h"
+#include "base/files.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -13,7 +14,6 @@
 #include <stdint.h>
 #include <stdio.h>
 #include <sys/prctl.h>
-#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -37,9 +37,7 @@ void vt_run_signals_watched(sigset_t *set) {
 /* Closes everything but the pipe, so that a reader of the command's output sees its end. */
 static void close_all_but(int fd) {
     dup2(fd, 0);
-    if (syscall(SYS_close_range, 1, ~0u, 0))
-        for (int i = 1; i < 1024; i++)
-            close(i);
+    vt_file_close_from(1);
 }
 
 static _Noreturn void stand_by(int fd, pid_t parent) {

@@ -123,6 +123,13 @@ struct vt_watch_process *vt_frame_nothing(enum vt_watch_state state, const char 
     return w;
 }
 
+bool vt_frame_shows(const struct vt_watch_process *w, uint32_t device) {
+    bool used = false;
+    for (uint32_t i = 0; i < w->process->device_count; i++)
+        used |= vt_words_device_used(&w->process->devices[i]);
+    return !used || vt_words_device_used(&w->process->devices[device]);
+}
+
 struct vt_watch_process *vt_frame_keep(struct vt_watch_process *w) {
     __atomic_add_fetch(&w->refs, 1, __ATOMIC_RELAXED);
     return w;

@@ -87,6 +87,9 @@ struct vt_watch_process *vt_frame_nothing(enum vt_watch_state state, const char 
  * live may still be freed. */
 bool vt_frame_judges(const struct vt_process *process, const struct vt_leak *leak);
 
+/* Whether a device is shown: those that were not used are left out where another was. */
+bool vt_frame_shows(const struct vt_watch_process *w, uint32_t device);
+
 /* A process is shared by the frames that show it: each lets go of its own. */
 struct vt_watch_process *vt_frame_keep(struct vt_watch_process *process);
 void vt_frame_let_go(struct vt_watch_process *process, const struct vt_model_builder *builder);

@@ -109,7 +109,8 @@ static void put_process(const struct vt_watch_process *w, uint32_t top, FILE *ou
     if (!p)
         return;
     for (uint32_t i = 0; i < p->device_count; i++)
-        put_device(w, &w->devices[i], out);
+        if (vt_frame_shows(w, i))
+            put_device(w, &w->devices[i], out);
     if (!p->device_count)
         fputs("no device memory was allocated yet\n", out);
     if (p->pinned.live_bytes)

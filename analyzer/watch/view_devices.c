@@ -123,21 +123,15 @@ static int draw_device(const struct vt_watch_process *w, const struct vt_watch_d
     return y;
 }
 
-/* Devices of which nothing was ever used are left out where there are others. */
-static bool is_used(const struct vt_watch_device *s) {
-    return s->device->peak_bytes || s->device->failed_count;
-}
-
 int vt_view_devices_draw(const struct vt_watch_process *w, int y, int rows, int columns) {
-    uint32_t all = w->process->device_count, used = 0, shown = 0;
+    uint32_t all = w->process->device_count, count = 0, shown = 0;
     for (uint32_t i = 0; i < all; i++)
-        used += is_used(&w->devices[i]);
-    uint32_t count = used ? used : all;
+        count += vt_frame_shows(w, i);
     int course = count > 1 ? 1 : rows >= ROWS_HIGH ? 5 : rows >= ROWS_TALL ? 3 : 2;
     enum detail detail = choose_detail(count, rows, course);
     int end = rows < ROWS_FULL ? y + rows / 4 : y + rows / 2;
     for (uint32_t i = 0; i < all; i++) {
-        if (used && !is_used(&w->devices[i]))
+        if (!vt_frame_shows(w, i))
             continue;
         if (y + 1 >= end && shown + 1 < count) {
             vt_screen_format(y++, 0, columns, VT_SCREEN_DIM, "and %u more GPUs", count - shown);

@@ -23,7 +23,7 @@
 #include <stdint.h>
 
 #define VT_LOG_MAGIC         "vramtrc\x01"
-#define VT_LOG_VERSION       7u /* written */
+#define VT_LOG_VERSION       8u /* written */
 #define VT_LOG_VERSION_NEEDS 7u /* the lowest whose reader reads what is written */
 #define VT_LOG_VERSION_MIN   1u /* the lowest that today's reader reads */
 #define VT_CHUNK_BYTES       65536u
@@ -80,7 +80,12 @@
  *   2496    4 of these, how many were done (atomic)
  *   2500    4 of these, how many could not be taken: snapshots are off, or nothing was live (atomic)
  *   2504    8 pid namespace: inode of /proc/self/ns/pid, in which pid and parent pid are numbers. 0: unknown
- *   2512 1584 zero
+ *   2512    4 local rank + 1, among the ranks on its machine. 0: unknown   } updatable: some launchers
+ *   2516    4 ranks in all. 0: unknown                                  } set the rank late
+ *   2520    4 how often the launcher had started the ranks anew before   }
+ *   2524    4 zero                                                       }
+ *   2528   64 launch, text: the same in all ranks that were launched together, empty if unknown }
+ *   2592 1504 zero
  *
  * If events were dropped, what is live cannot be told from the records. Then the tracer lists it
  * together with the exit kind (VT_FLAG_LIVE_LISTED), behind this header: struct vt_log_live, as many
@@ -159,7 +164,9 @@ struct vt_log_header {
     uint64_t program_end;
     uint32_t snapshots_asked, snapshots_taken, snapshots_done, snapshots_refused;
     uint64_t pid_namespace;
-    char zero[1584];
+    uint32_t local_rank, world_size, restart, zero_rank;
+    char launch[64];
+    char zero[1504];
 };
 #define VT_PROGRAM_RUNS UINT64_MAX
 
@@ -186,6 +193,8 @@ static_assert(offsetof(struct vt_log_header, first_drop) == 2472, "byte table");
 static_assert(offsetof(struct vt_log_header, program_end) == 2480, "byte table");
 static_assert(offsetof(struct vt_log_header, snapshots_asked) == 2488, "byte table");
 static_assert(offsetof(struct vt_log_header, pid_namespace) == 2504, "byte table");
+static_assert(offsetof(struct vt_log_header, local_rank) == 2512, "byte table");
+static_assert(offsetof(struct vt_log_header, launch) == 2528, "byte table");
 
 /* The header of every other chunk.
  * OFFSET SIZE DESCRIPTION

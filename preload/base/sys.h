@@ -12,6 +12,10 @@
 #include <stdint.h>
 #include <sys/syscall.h>
 
+#ifndef SYS_close_range
+#define SYS_close_range 436 /* glibc before 2.33 does not name it */
+#endif
+
 #if !defined(__x86_64__) || !defined(__linux__)
 #error                                                                                             \
     "vramtrace's library is written for Linux on x86-64; see CONTRIBUTING.md for what another machine needs"

@@ -465,6 +465,8 @@ void vt_log_end(enum vt_exit kind, int status) {
     if (!vt_log_is_open())
         return;
     vt_log_calibrate(vt_log_header);
+    if (vt_log_header->rank < 0)
+        vt_log_launcher_fill(vt_log_header);
     vt_put(&vt_log_header->exit_status, status);
     vt_put(&vt_log_header->exit_ticks, vt_log_ticks());
     vt_publish(&vt_log_header->exit_kind, (uint32_t)kind);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Shared by the files of log/: log.c (the file and its chunks), log_clock.c (the time), log_name.c (its
- * name), log_header.c (what the header says about the process), log_environment.c, log_run.c (the list
+ * name), log_header.c (what the header says about the process), log_launcher.c (its rank), log_environment.c, log_run.c (the list
  * of logs), log_fault.c (when the file is truncated), log_due.c (what an event finds to be done),
  * log_live.c (what is live at the end), log_short.c (ALLOC, FREE, STACK), log_space.c (how far it may grow).
  */
@@ -22,9 +22,12 @@ struct vt_clock_pair {
 int vt_log_name_open(char *path, size_t size);
 /* Says on stderr that the log at `path` could not be written, and why (errno, positive). */
 void vt_log_name_say_cannot_open(const char *path, int error);
-/* Rank and job from the launcher's variables; NULL: none. The text belongs to the environment. */
-const char *vt_log_name_rank(void);
-const char *vt_log_name_job(void);
+/* Rank (-1: none) and job (NULL: none) from the launcher's variables. The text belongs to the
+ * environment. */
+int32_t vt_log_launcher_rank(void);
+const char *vt_log_launcher_job(void);
+/* The header's fields about rank and launch. */
+void vt_log_launcher_fill(struct vt_log_header *h);
 
 /* Keeps the process alive if someone truncates the mapped log. */
 void vt_log_fault_watch(void);

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * What the log's header says about the process: its identity, host, start time and command line.
- * Called once, by log.c, at the first record and not at load: launchers set the rank late
- * (torch.multiprocessing sets RANK after the process started).
+ * Called once, by log.c, at the first record and not at load: launchers set the rank late.
  */
 #define _GNU_SOURCE
 #include "log_file.h"
@@ -34,17 +33,6 @@ static void copy(char *to, size_t size, const char *from) {
     if (n)
         memcpy(to, from, n);
     to[n] = 0;
-}
-
-static int32_t number(const char *s) {
-    int64_t n = 0;
-    if (!s || !*s)
-        return -1;
-    for (; *s; s++) {
-        if (*s < '0' || *s > '9' || (n = n * 10 + (*s - '0')) > INT32_MAX)
-            return -1;
-    }
-    return (int32_t)n;
 }
 
 /* 32 hex digits: the run's id, or a random one for a process that `vramtrace run` did not start. */
@@ -102,7 +90,7 @@ void vt_log_header_fill(struct vt_log_header *h, const struct vt_clock_pair *sta
     h->start_monotonic_ns = start->monotonic_ns;
     h->start_realtime_ns =
         vt_sys_clock_ns(CLOCK_REALTIME) - (vt_sys_clock_ns(CLOCK_MONOTONIC) - start->monotonic_ns);
-    h->rank = number(vt_log_name_rank());
+    vt_log_launcher_fill(h);
     fill_run_id(h->run_id);
     size_t n = read_file("/proc/sys/kernel/random/boot_id", boot, sizeof boot);
     if (n && boot[n - 1] == '\n')
@@ -110,7 +98,7 @@ void vt_log_header_fill(struct vt_log_header *h, const struct vt_clock_pair *sta
     copy(h->boot_id, sizeof h->boot_id, boot);
     copy(h->host, sizeof h->host, VT_SYS1(SYS_uname, &host) == 0 ? host.nodename : NULL);
     copy(h->tracer, sizeof h->tracer, VT_VERSION);
-    copy(h->job, sizeof h->job, vt_log_name_job());
+    copy(h->job, sizeof h->job, vt_log_launcher_job());
     h->process_start = process_start();
     h->pid_namespace = pid_namespace();
     n = read_file("/proc/self/cmdline", h->command, sizeof h->command);

@@ -14,6 +14,7 @@
 #include <sys/utsname.h>
 
 #define DEFAULT_NAME "vramtrace.%h.%p.vtl"
+#define RANK_NAME    "vramtrace.%h.r%r.%p.vtl"
 #define NAMES_TRIED  100000u
 
 /* A text under construction. It never overflows: text that does not fit sets `cut`. */
@@ -44,32 +45,11 @@ static void put_number(struct text *t, unsigned long n) {
     put(t, digits + i, sizeof digits - i, false);
 }
 
+/* A value is a part of a name, and leads into no other folder. */
 static void put_value(struct text *t, const char *value) {
-    put(t, value ? value : "", value ? strlen(value) : 0, true);
-}
-
-/* The first variable that is set: launchers name the rank differently. RANK comes first. Slurm's
- * only counts within a step, because a batch script has SLURM_PROCID=0 too. */
-const char *vt_log_name_rank(void) {
-    static const char *const names[] = {"RANK", "OMPI_COMM_WORLD_RANK", "PMIX_RANK", "PMI_RANK",
-                                        "MV2_COMM_WORLD_RANK"};
-    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
-        const char *v = vt_options_env(names[i]);
-        if (v && *v)
-            return v;
-    }
-    return vt_options_env("SLURM_STEP_ID") ? vt_options_env("SLURM_PROCID") : NULL;
-}
-
-const char *vt_log_name_job(void) {
-    static const char *const names[] = {"SLURM_JOB_ID", "TORCHELASTIC_RUN_ID", "PBS_JOBID",
-                                        "LSB_JOBID", "JOB_ID"};
-    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
-        const char *v = vt_options_env(names[i]);
-        if (v && *v)
-            return v;
-    }
-    return NULL;
+    const char *name = value ? value : "";
+    bool dots = !strcmp(name, ".") || !strcmp(name, "..");
+    put(t, dots ? "__" : name, strlen(name), true);
 }
 
 static void put_program(struct text *t) {
@@ -83,7 +63,8 @@ static void put_program(struct text *t) {
 /* Expands one %-escape. Returns the first character after it. */
 static const char *put_escape(struct text *t, const char *s) {
     struct utsname host;
-    const char *rank = vt_log_name_rank(), *job = vt_log_name_job(), *close;
+    const char *job = vt_log_launcher_job(), *close;
+    int32_t rank = vt_log_launcher_rank();
     char name[128];
     switch (*s) {
     case 'p':
@@ -96,7 +77,10 @@ static const char *put_escape(struct text *t, const char *s) {
         put_program(t);
         break;
     case 'r':
-        put_value(t, rank ? rank : "none");
+        if (rank < 0)
+            put_value(t, "none");
+        else
+            put_number(t, (unsigned long)rank);
         break;
     case 'j':
         put_value(t, job ? job : "none");
@@ -148,12 +132,13 @@ static void make_folders(char *path) {
 
 int vt_log_name_open(char *path, size_t size) {
     struct text t = {path, size, false};
+    const char *usual = vt_log_launcher_rank() < 0 ? DEFAULT_NAME : RANK_NAME;
     *path = 0;
-    expand(&t, vt_options.output ? vt_options.output : DEFAULT_NAME);
+    expand(&t, vt_options.output ? vt_options.output : usual);
     if (!t.cut && (t.at == path || t.at[-1] == '/' || is_folder(path))) {
         if (t.at != path && t.at[-1] != '/')
             put(&t, "/", 1, false);
-        expand(&t, DEFAULT_NAME);
+        expand(&t, usual);
     }
     if (t.cut)
         return -ENAMETOOLONG;

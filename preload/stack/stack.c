@@ -2,9 +2,9 @@
 /*
  * Captures stacks; each distinct one gets a number and is written to the log.
  *
- * libunwind is opened privately (RTLD_LOCAL) at arming. If we linked it, it would enter the global
- * scope with the preload and replace _Unwind_RaiseException and its relatives for every library
- * loaded later, C++ exceptions included.
+ * libunwind is opened privately (RTLD_LOCAL) at arming: a copy of our own, or else the system's. If
+ * we linked it, it would enter the global scope with the preload and replace _Unwind_RaiseException
+ * and its relatives for every library loaded later, C++ exceptions included.
  *
  * A number is a slot in one hash table of stack hashes, so two threads with the same stack get the
  * same number without communicating. A stack's record is in the log before the first event that
@@ -76,10 +76,31 @@ static struct {
 
 static uint64_t epoch; /* atomic; changes after a library was unloaded */
 
+/* A copy that was installed with us, beside our library: a wheel brings one, for machines without.
+ * Its name and SONAME are no other library's, so the program never gets it for its own. */
+#define OWN_UNWINDER "vramtrace/libs/libunwind-vramtrace.so.8"
+
+static void *open_unwinder(void) {
+    char path[1024]; /* on whatever stack the first CUDA call has */
+    struct vt_elf own;
+    const char *name = vt_elf_containing(&unwinder, &own) ? own.name : "";
+    const char *slash = strrchr(name, '/');
+    size_t folder = slash ? (size_t)(slash + 1 - name) : 0;
+    void *handle = NULL;
+    if (folder && folder + sizeof OWN_UNWINDER <= sizeof path) {
+        memcpy(path, name, folder);
+        memcpy(path + folder, OWN_UNWINDER, sizeof OWN_UNWINDER);
+        handle = vt_libc_dlopen(path, RTLD_NOW | RTLD_LOCAL);
+    }
+    if (!handle)
+        vt_libc_dlerror_clear();
+    return handle ? handle : vt_libc_dlopen("libunwind.so.8", RTLD_NOW | RTLD_LOCAL);
+}
+
 static void arm_unwinder(void) {
     if (vt_see(&unwinder.backtrace))
         return;
-    void *handle = vt_libc_dlopen("libunwind.so.8", RTLD_NOW | RTLD_LOCAL);
+    void *handle = open_unwinder();
     void *backtrace = handle ? vt_libc_dlsym(handle, "unw_backtrace") : NULL;
     if (!backtrace) {
         vt_log_flag(VT_FLAG_NO_UNWINDER);
@@ -118,11 +139,28 @@ void vt_stack_modules_changed(void) {
     vt_unwind_forget();
 }
 
-size_t vt_stack_raw(void **frames, size_t max) {
+static bool is_signal_frame(uintptr_t address) {
+    uint32_t of = vt_unwind_epoch();
+    uint64_t rule = of ? vt_unwind_rule(address, of) : 0;
+    return rule && vt_rule_kind(rule) == VT_RULE_OTHER && vt_rule_other(rule) == VT_RULE_SIGNAL;
+}
+
+/* libunwind 1.3 gives addresses in the call instructions, one less than where they return to; but what a signal
+ * interrupted, it gives as it is. */
+VT_COLD static void make_return_addresses(void **frames, size_t n) {
+    for (size_t i = 0; i < n; i++)
+        if (!i || !is_signal_frame((uintptr_t)frames[i - 1]))
+            frames[i] = (char *)frames[i] + 1;
+}
+
+/* Not inlined: its own return address, the second frame, tells what kind of addresses they are. */
+__attribute__((noinline)) size_t vt_stack_raw(void **frames, size_t max) {
     __typeof__(unwinder.backtrace) f = vt_see(&unwinder.backtrace);
     int saved_errno = errno;
     int n = f ? f(frames, (int)max) : 0;
     errno = saved_errno;
+    if (n > 1 && (char *)frames[1] + 1 == (char *)__builtin_return_address(0))
+        make_return_addresses(frames, (size_t)n);
     return n > 0 ? (size_t)n : 0;
 }
 

@@ -11,6 +11,7 @@ import statistics
 import subprocess
 import sys
 import tempfile
+import time
 
 QUARTILES_FROM = 11  # of so many values the quartiles are shown; of fewer, the least and the most
 
@@ -46,6 +47,19 @@ def output(argv, env):
     if done.returncode:
         fail(f"{' '.join(map(str, argv))}: exit status {done.returncode}\n{done.stdout}{done.stderr}")
     return done.stdout
+
+
+def cost(argv, source=None, to=os.devnull):
+    """Seconds of the processor, seconds by the clock, and the largest size in bytes, of one command."""
+    with open(source or os.devnull, "rb") as stdin, open(to, "wb") as stdout:
+        start = time.perf_counter()
+        process = subprocess.Popen([str(word) for word in argv], stdin=stdin, stdout=stdout, stderr=subprocess.DEVNULL)
+        _, status, used = os.wait4(process.pid, 0)
+        process.returncode = os.waitstatus_to_exitcode(status)
+        clock = time.perf_counter() - start
+    if process.returncode:
+        fail(f"{argv[0]}: exit status {process.returncode}")
+    return used.ru_utime + used.ru_stime, clock, used.ru_maxrss << 10
 
 
 class Folder:

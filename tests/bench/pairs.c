@@ -16,6 +16,7 @@
  * Started by tests/bench/recording and tests/bench/instructions, with a libcuda.so.1 whose
  * allocations are malloc's (stub_cuda.c).
  */
+#define _GNU_SOURCE
 #include <dlfcn.h>
 #include <pthread.h>
 #include <stdbool.h>

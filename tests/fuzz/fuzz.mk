@@ -67,4 +67,4 @@ $(filter-out %/preload,$(FUZZ_TARGETS)): $(FUZZ_OUT)/%: $(FUZZ_OUT)/obj/tests/%_
 $(FUZZ_OUT)/preload: $(FUZZ_OUT)/obj/tests/preload_fuzz.o $(FUZZ_OUT)/obj/preload.a
 	$(FUZZ_CC) -g -fsanitize=fuzzer,$(FUZZ_SANITIZERS) -o $@ $^
 
--include $(wildcard $(FUZZ_OUT)/obj/*/*.d $(FUZZ_OUT)/obj/*/*/*.d)
+-include $(wildcard $(FUZZ_OUT)/obj/*/*.d $(FUZZ_OUT)/obj/*/*/*.d $(FUZZ_OUT)/obj/*/*/*/*.d)

@@ -22,6 +22,7 @@ static long no_open(void) {
 #define VT_SYS3(number, a, b, c)    ((void)(a), (void)(b), (void)(c), -EPERM)
 #define VT_SYS4(number, a, b, c, d) ((number) == SYS_openat ? no_open() : -EPERM)
 
+#include "log/log_launcher.c"
 #include "log/log_name.c"
 
 #define MOST_LINES 64
@@ -58,8 +59,8 @@ static void try_name(size_t size) {
     int fd = vt_log_name_open(path, size);
     expect(fd == 3 || fd < 0);
     expect(strnlen(path, size) < size);
-    vt_log_name_rank();
-    vt_log_name_job();
+    vt_log_launcher_fill(&(struct vt_log_header){0});
+    vt_log_launcher_job();
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);

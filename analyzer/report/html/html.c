@@ -48,7 +48,7 @@ static void data(const struct vt_model *model, const struct vt_format_options *o
     struct vt_processes processes;
     bool simulated = false;
     struct vt_html_room room = {LONG_TEXTS, LISTED_TEXTS};
-    vt_processes_choose(&processes, model, options);
+    vt_processes_choose(&processes, model, options, true);
     struct vt_html_bounds most = bounds(processes.count ? processes.count : 1, options);
     vt_json_open(&j, NULL, '{');
     for (uint32_t i = 0; i < processes.count; i++)
@@ -59,11 +59,14 @@ static void data(const struct vt_model *model, const struct vt_format_options *o
     vt_json_number(&j, "empty", processes.empty); /* that allocated nothing */
     vt_json_string(&j, "site", options->site);
     vt_json_number(&j, "pages_left_out", processes.count > PAGES ? processes.count - PAGES : 0);
+    if (processes.many)
+        vt_html_ranks(&j, model->fleet);
     vt_json_open(&j, "pages", '[');
     for (uint32_t i = 0; i < processes.count && i < PAGES; i++) {
         struct vt_html h = {.json = &j,
                             .model = model,
                             .process = processes.list[i],
+                            .in_fleet = processes.many ? processes.in_fleet[i] : VT_FLEET_NONE,
                             .options = options,
                             .room = &room};
         if (i < WHOLE)

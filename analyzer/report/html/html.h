@@ -37,6 +37,7 @@ struct vt_html {
     struct vt_json *json;
     const struct vt_model *model;
     const struct vt_process *process;
+    uint32_t in_fleet; /* its index there, or VT_FLEET_NONE */
     const struct vt_format_options *options;
     struct vt_html_bounds bounds;
     uint32_t *page_site;  /* for each site of the model its place in the page, or VT_NO_SITE */
@@ -80,6 +81,11 @@ void vt_html_site(const struct vt_html *h, const char *name, uint32_t site);
 
 /* A device's number; null: unknown; "host": of pinned and managed memory. */
 void vt_html_device(struct vt_json *j, const char *name, unsigned device);
+
+/* --- html_ranks.c --- */
+
+/* "ranks": all processes side by side. */
+void vt_html_ranks(struct vt_json *j, const struct vt_fleet *fleet);
 
 /* --- html_words.c, html_owners.c, html_time.c --- */
 

@@ -127,6 +127,22 @@ static void device(struct vt_html *h, const struct vt_text *t, const struct vt_d
     vt_words_device_free(&words);
 }
 
+/* Those that were not used share a card, the last. */
+static void devices(struct vt_html *h, const struct vt_text *t) {
+    const struct vt_process *p = h->process;
+    struct vt_words_device unused = {0};
+    bool apart = vt_words_devices_unused(p, &unused);
+    for (uint32_t i = 0; i < p->device_count; i++)
+        if (!apart || vt_words_device_used(&p->devices[i]))
+            device(h, t, &p->devices[i]);
+    if (apart) {
+        open_block(h, "device", "", unused.title, unused.words.headline);
+        rows(h, &unused.words);
+        vt_json_close(h->json, '}');
+    }
+    vt_words_device_free(&unused);
+}
+
 static void next(struct vt_html *h, const struct vt_text *t) {
     struct vt_words words = {0};
     vt_words_next(t, &words);
@@ -156,8 +172,8 @@ void vt_html_words(struct vt_html *h) {
         ooms(h, &t);
     if (!p->leak_count)
         held(h, &t);
-    for (uint32_t i = 0; i < p->device_count && h->bounds.sites; i++)
-        device(h, &t, &p->devices[i]);
+    if (h->bounds.sites)
+        devices(h, &t);
     if (h->bounds.sites)
         next(h, &t);
     vt_json_close(h->json, ']');

@@ -227,9 +227,23 @@
     }));
     addEventListener("afterprint", () => tabs.forEach(tab => { tab.room.hidden = tab.hid; }));
 
+    /* A merged file has no process whole, but all side by side. */
+    function showAlone() {
+        vt.index = 0;
+        document.title = data.ranks.many + " - vramtrace";
+        const [element, start] = section(vt.parts.find(part => part.id === "fleet"));
+        body.append(vt.el("header", { id: "head" }, vt.el("div", { class: "bar" }, vt.el("span", { class: "brand" }, "vramtrace"),
+            vt.el("span", { class: "space" }), themeButton())), vt.el("main", null, element),
+            vt.el("footer", null, "vramtrace - ", vt.el("kbd", null, "?"), " lists the keys"), chosen);
+        start();
+    }
+
     vt.data = data;
     vt.showProcess = show;
-    show(0);
+    if (data.pages.length)
+        show(0);
+    else
+        showAlone();
     const wanted = data.site ? vt.page.sites.findIndex(site => site.id.startsWith(data.site.toLowerCase())) : -1; // --site
     if (wanted >= 0) {
         vt.select({ site: wanted });

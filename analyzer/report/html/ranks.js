@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Several processes or ranks side by side: what each held at its peak, holds at the end, and leaks. A click shows that
+ * Several processes side by side that have one site (--site; else fleet.js): what each held at its peak, holds at the end, and leaks. A click shows that
  * process below. Also the choice in the page's head.
  */
 "use strict";
@@ -33,7 +33,7 @@
 
     vt.part({
         id: "ranks", title: "Processes", order: 0, tab: false,
-        wanted: () => vt.data.pages.length > 1,
+        wanted: () => vt.data.pages.length > 1 && vt.data.ranks == null,
         draw: function (panel) {
             const all = vt.data.pages.map(figures);
             const most = { peak: 1, live: 1, leaked: 1 };

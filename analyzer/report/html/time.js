@@ -113,8 +113,9 @@
     }
 
     function draw(panel, whole_page) {
-        const used = course => d3.max(course.live) || d3.max(course.used || []);
-        const page = Object.assign({}, whole_page, { courses: whole_page.courses.filter(used) });
+        // Devices of which only a context was seen come last, those of other processes alone not at all.
+        const live = course => d3.max(course.live), context = course => !live(course) && d3.max(course.own || []);
+        const page = Object.assign({}, whole_page, { courses: [...whole_page.courses.filter(live), ...whole_page.courses.filter(context)] });
         const begin = Math.min(...page.courses.map(course => course.begin)), end = Math.max(...page.courses.map(course => course.end), begin + 1);
         const state = { mode: "line", view: [firstUse(page, begin, end), end], whole: false };
         const phases = phaseRows(page);

@@ -15,7 +15,11 @@ static void check(cudaError_t result, const void *pointer, const char *what) {
         exit(99);
     }
 }
-#define NOTHING(call, pointer) check(call, pointer, #call)
+#define NOTHING(call, pointer)                                                                     \
+    do { /* the pointer is read after the call */                                                  \
+        cudaError_t result = call;                                                                 \
+        check(result, pointer, #call);                                                             \
+    } while (0)
 
 int main(void) {
     void *p;

@@ -4,6 +4,7 @@
 
 #include <errno.h>
 #include <string.h>
+#include <unistd.h>
 
 CUresult cuStreamCreate(CUstream *stream, unsigned flags);
 

@@ -6,7 +6,7 @@ static void *volatile flag;
 
 __attribute__((noinline)) static void lose(void) {
     CUdeviceptr lost;
-    CHECK(cuMemAlloc(&lost, 1 << 20));
+    CHECK(cuMemAlloc_v2(&lost, 1 << 20));
 }
 
 int main(void) {

@@ -5,6 +5,6 @@
 CUdeviceptr take(size_t bytes);
 CUdeviceptr take(size_t bytes) {
     CUdeviceptr address;
-    CHECK(cuMemAlloc(&address, bytes)); /* no tail call: its frame is the caller */
+    CHECK(cuMemAlloc_v2(&address, bytes)); /* no tail call: its frame is the caller */
     return address;
 }

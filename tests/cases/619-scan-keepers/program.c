@@ -11,7 +11,7 @@ static CUdeviceptr kept;
 
 __attribute__((noinline)) static void lose(void) {
     CUdeviceptr lost;
-    CHECK(cuMemAlloc(&lost, 2 << 20));
+    CHECK(cuMemAlloc_v2(&lost, 2 << 20));
 }
 
 int main(int argc, char **argv) {
@@ -27,7 +27,7 @@ int main(int argc, char **argv) {
             return 1;
     for (int i = 2; i < argc; i++)
         if (strcmp(argv[i], "keep") == 0)
-            CHECK(cuMemAlloc(&kept, 1 << 20));
+            CHECK(cuMemAlloc_v2(&kept, 1 << 20));
         else
             lose();
     return 0;

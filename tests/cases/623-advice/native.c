@@ -63,6 +63,26 @@ static void way_out(void) {
     }
 }
 
+__attribute__((noinline)) static CUdeviceptr borrow(void) {
+    CUdeviceptr made = ALLOC(64 * KIB); /* HERE one_caller */
+    return made;
+}
+
+__attribute__((noinline)) static CUdeviceptr validate(void) {
+    return borrow();
+}
+
+/* One of the two callers of a helper gives its memory back. */
+static void one_caller(void) {
+    for (int i = 0; i < ROUNDS; i++) {
+        CUdeviceptr made = borrow();
+        FREE(made);
+        CUdeviceptr other = validate();
+        (void)other;
+        WORK();
+    }
+}
+
 static void some_kept(void) {
     for (int i = 0; i < ROUNDS; i++) {
         CUdeviceptr made = ALLOC(64 * KIB);
@@ -85,10 +105,10 @@ int main(int argc, char **argv) {
     static const struct {
         const char *name;
         void (*run)(void);
-    } scenes[] = {{"handles", handles},          {"handles_like", handles_like},
-                  {"products", products},        {"never_freed", never_freed},
-                  {"way_out", way_out},          {"some_kept", some_kept},
-                  {"freed_at_end", freed_at_end}};
+    } scenes[] = {{"handles", handles},           {"handles_like", handles_like},
+                  {"products", products},         {"never_freed", never_freed},
+                  {"way_out", way_out},           {"some_kept", some_kept},
+                  {"freed_at_end", freed_at_end}, {"one_caller", one_caller}};
     SCENE(argc, argv);
     void *library = dlopen("./libcublas.so", RTLD_NOW);
     if (!library)

@@ -235,8 +235,8 @@ static void refusal(void (*change)(struct vt_log_header *), const char *expected
 }
 
 static void newer(struct vt_log_header *h) {
-    h->version = 9;
-    h->version_min = 8;
+    h->version = VT_LOG_VERSION + 2;
+    h->version_min = VT_LOG_VERSION + 1;
 }
 static void reversed(struct vt_log_header *h) {
     for (int i = 0; i < 8; i++)
@@ -254,8 +254,8 @@ static void other_chunks(struct vt_log_header *h) {
 
 static void refusals(void **state) {
     (void)state;
-    refusal(newer, "format version 9 and needs a reader of version 8");
-    refusal(newer, "reads versions 1 to 7");
+    refusal(newer, "format version 10 and needs a reader of version 9");
+    refusal(newer, "reads versions 1 to 8");
     refusal(reversed, "reversed");
     refusal(older, "found 0");
     refusal(unwritten, "found zeros");

@@ -136,12 +136,34 @@ static void test_no_user_code(void **state) {
            "libtorch_cpu.so");
 }
 
+/* Of an allocation helper: out of recursion and the library in between, but not a script's own line. */
+static void test_helper_caller(void **state) {
+    (void)state;
+    struct vt_frame helper = PYTHON("malloc", "server.py", 7, true),
+                    outer = PYTHON("malloc", "server.py", 9, true),
+                    between = PYTHON("call", "/x/site-packages/lib.py", 3, false),
+                    user = PYTHON("exchange", "server.py", 12, true),
+                    script = PYTHON("<module>", "server.py", 30, true),
+                    other_script = PYTHON("<module>", "main.py", 2, true);
+    struct vt_stack stack = stack_of(&helper, (size_t)1, &outer, (size_t)1, &between, (size_t)1,
+                                     &user, (size_t)1, &script, (size_t)1, NULL);
+    stack.user_frame = 0;
+    assert_ptr_equal(vt_stack_helper_caller(&stack), &stack.frames[3]);
+    stack.user_frame = 3;
+    assert_null(vt_stack_helper_caller(&stack));
+    stack = stack_of(&helper, (size_t)1, &other_script, (size_t)1, NULL);
+    stack.user_frame = 0;
+    assert_ptr_equal(vt_stack_helper_caller(&stack), &stack.frames[1]);
+    stack.user_frame = stack.count;
+    assert_null(vt_stack_helper_caller(&stack));
+    assert_null(vt_stack_helper_caller(NULL));
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_node),
-        cmocka_unit_test(test_python_node),
-        cmocka_unit_test(test_source),
-        cmocka_unit_test(test_no_user_code),
+        cmocka_unit_test(test_node),          cmocka_unit_test(test_python_node),
+        cmocka_unit_test(test_source),        cmocka_unit_test(test_no_user_code),
+        cmocka_unit_test(test_helper_caller),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* Unit tests of whose code a frame is: CUDA's headers by their path and by their functions' names,
- * and what of the user's looks like them. */
+ * console scripts, and what of the user's looks like them. */
+#include "model/stack_key.h"
 #include "model/user_code.h"
+#include "vramtrace/log_format.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -105,11 +107,71 @@ static void test_generated(void **state) {
             fail_msg("%s is not taken for the user's", own[i]);
 }
 
+#define PY(name, path, number)                                                                     \
+    { .python = true, .function = name, .file = path, .line = number }
+
+/* Whether the last of `count` frames is user code in this stack; sets their flags. */
+static bool is_last_user(struct vt_frame *frames, uint32_t count, const char *const *patterns) {
+    struct vt_stack stack = {.frames = frames, .count = count};
+    for (uint32_t i = 0; i < count; i++)
+        frames[i].user_code = vt_user_code_frame(&frames[i], patterns);
+    vt_user_code_drop_script(&stack, patterns);
+    return frames[count - 1].user_code;
+}
+
+#define SITE "/v/lib/python3.12/site-packages/"
+
+/* venv/bin/pytest is where the program was started; bin/train may be the user's own. */
+static void test_console_scripts(void **state) {
+    static const char *const patterns[] = {"bin/pytest", NULL};
+    struct vt_frame test = PY("test_a", "/w/tests/test_a.py", 3);
+    struct vt_frame pytest = PY("console_main", SITE "_pytest/config/__init__.py", 201);
+    struct vt_frame started[] = {test, pytest, PY("<module>", "/v/bin/pytest", 8)};
+    struct vt_frame alone[] = {pytest, PY("<module>", "/v/bin/pytest", 8)};
+    struct vt_frame far[] = {test, pytest, PY("<module>", "/v/bin/pytest", 13)};
+    struct vt_frame function[] = {test, pytest, PY("main", "/v/bin/pytest", 8)};
+    struct vt_frame extension[] = {test, pytest, PY("<module>", "/v/bin/run.py", 8)};
+    struct vt_frame folder[] = {test, pytest, PY("<module>", "/w/cabin/pytest", 8)};
+    struct vt_frame own[] = {PY("step", "/w/bin/train", 4), PY("<module>", "/w/bin/train", 8)};
+    (void)state;
+    assert_false(is_last_user(started, 3, NULL));
+    assert_true(started[0].user_code);
+    assert_true(is_last_user(started, 3, patterns));
+    assert_true(is_last_user(alone, 2, NULL));
+    assert_true(is_last_user(far, 3, NULL));
+    assert_true(is_last_user(function, 3, NULL));
+    assert_true(is_last_user(extension, 3, NULL));
+    assert_true(is_last_user(folder, 3, NULL));
+    assert_true(is_last_user(own, 2, NULL));
+}
+
+/* A baseline written with `pytest` is one for `python -m pytest` too. */
+static void test_one_key(void **state) {
+    struct vt_frame test = PY("test_a", "/w/tests/test_a.py", 3);
+    struct vt_frame main_frame = PY("console_main", SITE "_pytest/config/__init__.py", 201);
+    struct vt_frame script[] = {test, main_frame, PY("<module>", "/v/bin/pytest", 8)};
+    struct vt_frame module[] = {test, main_frame, PY("<module>", SITE "pytest/__main__.py", 9),
+                                PY("_run_code", "<frozen runpy>", 88)};
+    struct vt_stack stacks[] = {{.frames = script, .count = 3}, {.frames = module, .count = 4}};
+    struct vt_stack_key keys[2];
+    (void)state;
+    is_last_user(script, 3, NULL);
+    is_last_user(module, 4, NULL);
+    for (unsigned i = 0; i < 2; i++) {
+        struct vt_site site = {.stack = &stacks[i], .layer = VT_LAYER_DRIVER, .api = "cuMemAlloc"};
+        vt_stack_key_make(&site, &keys[i]);
+    }
+    assert_int_equal(keys[0].count, 1);
+    assert_int_equal(keys[0].hash, keys[1].hash);
+    vt_stack_key_free(&keys[0]);
+    vt_stack_key_free(&keys[1]);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_headers),
-        cmocka_unit_test(test_functions),
-        cmocka_unit_test(test_generated),
+        cmocka_unit_test(test_headers),   cmocka_unit_test(test_functions),
+        cmocka_unit_test(test_generated), cmocka_unit_test(test_console_scripts),
+        cmocka_unit_test(test_one_key),
     };
     return cmocka_run_group_tests_name("user_code", tests, NULL, NULL);
 }

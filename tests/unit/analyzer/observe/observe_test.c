@@ -202,7 +202,7 @@ static void maps(void **state) {
     maker_alloc(&m, 0, 1000, VT_KIND_DEVICE, 2, 0, 0, 1ull << 32, 8 * MIB, 0);
     maker_alloc(&m, 0, 1100, VT_KIND_BLOCK, 2000, 0, 0, 1ull << 32, 2 * MIB, 0);
     maker_alloc(&m, 0, 1200, VT_KIND_BLOCK, 2000, 0, 0, (1ull << 32) + 4 * MIB, MIB, 0);
-    maker_alloc(&m, 0, 1300, VT_KIND_DEVICE, 2, 0, 0, 2ull << 32, MIB, 0);
+    maker_alloc(&m, 0, 1300, VT_KIND_DEVICE, 3, 0, 0, 2ull << 32, MIB, 0);
     maker_fail(&m, 0, 1400, 0, 0, 64 * MIB, 2);
     maker_free_at(&m, 0, 1500, VT_KIND_BLOCK, 1ull << 32);
     maker_free_at(&m, 0, 9000, VT_KIND_DEVICE, 2ull << 32);

@@ -100,7 +100,8 @@ static void line(void **state) {
         const char *top = strchr(drawn, '@'), *mark = strchr(axis, '^');
         assert_non_null(top);
         assert_non_null(mark);
-        assert_int_equal(top - drawn, mark - axis);
+        unsigned before = (unsigned)(top - drawn);
+        assert_int_equal(before, mark - axis);
         assert_null(strchr(top + 1, '@'));
         assert_int_equal(top[2], '.'); /* an eighth */
         assert_memory_equal(mark, "^ peak 8.00 MiB", 15);
@@ -111,7 +112,7 @@ static void line(void **state) {
         below_bar(text, &drawn, &axis);
         assert_non_null(strstr(drawn, "█▁"));
         assert_int_equal(vt_frame_text_columns(strstr(drawn, "█")),
-                         vt_frame_text_columns(drawn) - (unsigned)(top - drawn) + 0u);
+                         vt_frame_text_columns(drawn) - before);
         free(text);
     }
     vt_build_free(&model);

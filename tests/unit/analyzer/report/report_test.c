@@ -418,18 +418,26 @@ static void long_names_in_place(void **state) {
     static const struct {
         const char *function, *text;
         unsigned width;
+        bool python;
     } rows[] = {
-        {"far::away::inside::Buffer<int>::Buffer(int)", "x.cu:5 in ...Buffer<...>::Buffer", 34},
-        {"far::away::inside::Buffer<int>::Buffer(int)", "x.cu:5 in ...Buffer", 28},
+        {"far::away::inside::Buffer<int>::Buffer(int)", "x.cu:5 in ...Buffer<...>::Buffer", 34,
+         false},
+        {"far::away::inside::Buffer<int>::Buffer(int)", "x.cu:5 in ...Buffer", 28, false},
         {"far::away::inside::Buffer<int>::Buffer(int)",
-         "x.cu:5 in far::away::inside::Buffer<...>::Buffer", 60},
-        {"a::an_extremely_long_name_of_a_function", "x.cu:5 in ...an_extr...", 23},
+         "x.cu:5 in far::away::inside::Buffer<...>::Buffer", 60, false},
+        {"a::an_extremely_long_name_of_a_function", "x.cu:5 in ...an_extr...", 23, false},
+        {"Loader.staging_buffer", "x.cu:5 in Loader.staging_buffer", 31, true},
+        {"Loader.staging_buffer", "x.cu:5 in ...staging_buffer", 30, true},
+        {"Net.__init__.<locals>.<lambda>", "x.cu:5 in ...<locals>.<lambda>", 32, true},
     };
     (void)state;
     struct vt_process process = {0};
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
-        struct vt_frame frame = {
-            .function = rows[i].function, .file = "x.cu", .line = 5, .module = "x"};
+        struct vt_frame frame = {.function = rows[i].function,
+                                 .file = "x.cu",
+                                 .line = 5,
+                                 .module = "x",
+                                 .python = rows[i].python};
         char *text = vt_frame_text(&process, &frame, rows[i].width);
         assert_string_equal(text, rows[i].text);
         free(text);

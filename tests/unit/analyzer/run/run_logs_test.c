@@ -42,6 +42,7 @@ static struct vt_log_header make_header(uint32_t pid, const char *program) {
                               .chunk_bytes = VT_CHUNK_BYTES,
                               .clock = VT_CLOCK_MONOTONIC,
                               .pid = pid,
+                              .rank = -1,
                               .start_ticks = 1000,
                               .start_monotonic_ns = 1000,
                               .chunks = 1,
@@ -203,6 +204,32 @@ static void test_lines(void **state) {
     vt_run_logs_free(&logs);
 }
 
+static void test_ranks(void **state) {
+    (void)state;
+    struct vt_run_logs logs = {0};
+    struct vt_log_header h = make_header(7, "python3");
+    h.rank = 0;
+    add(&logs, "r0", &h);
+    char *text = say(&logs);
+    assert_string_equal(text, "vramtrace: python3 (pid 7): 0 live allocations, 0 B; vramtrace "
+                              "report r0\n");
+    free(text);
+    h.pid = 8;
+    h.rank = 3;
+    add(&logs, "r3", &h);
+    h = make_header(9, "helper");
+    add(&logs, "none", &h);
+    text = say(&logs);
+    assert_string_equal(text, "vramtrace: python3 (rank 0, pid 7): 0 live allocations, 0 B; "
+                              "vramtrace report r0\n"
+                              "vramtrace: python3 (rank 3, pid 8): 0 live allocations, 0 B; "
+                              "vramtrace report r3\n"
+                              "vramtrace: helper (pid 9): 0 live allocations, 0 B; vramtrace "
+                              "report none\n");
+    free(text);
+    vt_run_logs_free(&logs);
+}
+
 static unsigned count_lines(const char *text) {
     unsigned lines = 0;
     for (; *text; text++)
@@ -241,7 +268,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_list),       cmocka_unit_test(test_mark_killed),
         cmocka_unit_test(test_not_killed), cmocka_unit_test(test_lines),
-        cmocka_unit_test(test_total),
+        cmocka_unit_test(test_ranks),      cmocka_unit_test(test_total),
     };
     return cmocka_run_group_tests(tests, enter, leave);
 }

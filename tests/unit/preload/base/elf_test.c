@@ -13,6 +13,7 @@
 #include <dlfcn.h>
 #include <gnu/libc-version.h>
 #include <stdlib.h>
+#include <string.h>
 
 static void libc_is_found_by_name_and_by_address(void **unused) {
     (void)unused;
@@ -37,6 +38,8 @@ static void symbols_are_the_loader_s(void **unused) {
     void *handle = dlopen("libc.so.6", RTLD_NOW);
     for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
         void *expected = dlsym(handle, names[i]);
+        if (!expected && !strcmp(names[i], "dlsym"))
+            continue; /* in libdl before glibc 2.34 */
         assert_non_null(expected);
         assert_ptr_equal(expected, vt_elf_symbol(&libc, names[i], NULL));
         assert_true(vt_elf_names_address(&libc, expected));

@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Writes bytes gzip-compressed, the same for the same bytes: without a name or a time. And tells a
+ * file by how its content begins, compressed or not.
+ */
+#ifndef VRAMTRACE_ANALYZER_GZIP_H
+#define VRAMTRACE_ANALYZER_GZIP_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+
+/* A compressed stream; the caller checks ferror(out). NULL: no memory. */
+struct vt_gzip *vt_gzip_open(FILE *out);
+void vt_gzip_add(struct vt_gzip *gzip, const void *bytes, size_t length);
+void vt_gzip_close(struct vt_gzip *gzip); /* writes what is left */
+
+/* All at once. Returns 0 or -errno; the caller checks ferror(out). */
+int vt_gzip_write(FILE *out, const uint8_t *bytes, size_t length);
+
+/* Whether the file begins with this text, of at most 256 bytes, once it is unpacked. Reads from the file's
+ * start, and leaves its offset somewhere. */
+bool vt_gzip_begins(int fd, const char *text);
+
+#endif

@@ -1,0 +1,307 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * vramtrace merge: reads logs and merged files one after the other, reduces each process to its lines, and
+ * writes one merged file. The file appears whole or not at all: it is written under another name first.
+ */
+#define _GNU_SOURCE
+#include "commands.h"
+#include "build.h"
+#include "fleet/fleet.h"
+#include "log/log.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <getopt.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+static const char help[] =
+    "usage: vramtrace merge [options] DIR|LOG|MERGED...\n"
+    "\n"
+    "Makes one small file of many logs: what each process held at each line, what\n"
+    "kept it, its leaks, failed allocations and memory over time. The file is\n"
+    "compressed lines of JSON, which DuckDB, pandas and Spark read as a table.\n"
+    "'vramtrace report' and 'merge' read it, too: merge on each node, then merge the\n"
+    "files of all nodes.\n"
+    "\n"
+    "  -o, --output FILE write to this file, not to vramtrace.HOST.jsonl.gz here;\n"
+    "                    a merged file that is there is replaced\n"
+    "  --run ID          in a folder: only the run whose id begins like this\n"
+    "  --own PATTERN     your own code: frames whose function, file or module match;\n"
+    "                    '*' matches anything; may be repeated\n"
+    "  --classes FILE    more caches and CUDA libraries (see vramtrace-report(1))\n"
+    "  --help            print this text\n";
+
+enum { O_RUN = 256, O_OWN, O_CLASSES, O_HELP };
+
+static const struct option long_options[] = {
+    {"output", required_argument, NULL, 'o'}, {"run", required_argument, NULL, O_RUN},
+    {"own", required_argument, NULL, O_OWN},  {"classes", required_argument, NULL, O_CLASSES},
+    {"help", no_argument, NULL, O_HELP},      {NULL, 0, NULL, 0},
+};
+
+struct options {
+    const char *output; /* NULL: a name that is free */
+    const char *run, *classes;
+    struct vt_texts user_code;
+};
+
+/* --- the file --- */
+
+/* A file under construction. */
+struct output {
+    char *path;    /* what it will be called; NULL: standard output */
+    char *written; /* what it is called now; NULL: the same */
+    FILE *out;
+    bool fresh;  /* no file may be replaced */
+    bool direct; /* it is no file: written as it is */
+};
+
+/* Only a merged file may be replaced, and what is no file is written as it is: a pipe, /dev/null. */
+static int check_replaced(const char *path, bool *direct) {
+    struct stat st;
+    *direct = false;
+    if (stat(path, &st) || (S_ISREG(st.st_mode) && (!st.st_size || vt_logs_is_merged(path))))
+        return 0;
+    *direct = !S_ISREG(st.st_mode) && !S_ISDIR(st.st_mode);
+    if (*direct)
+        return 0;
+    vt_error("%s: is there and is no merged file, so it is not replaced", path);
+    return VT_STATUS_USAGE;
+}
+
+/* "logs/.x.jsonl.gz.a1b2c3" beside "logs/x.jsonl.gz": the dot, so that nobody takes it for an input. */
+static int open_beside(struct output *o) {
+    const char *name = vt_basename(o->path);
+    mode_t mask = umask(0);
+    umask(mask);
+    o->written = vt_formatted("%.*s.%s.XXXXXX", (int)(name - o->path), o->path, name);
+    int fd = mkostemp(o->written, O_CLOEXEC);
+    if (fd < 0 || fchmod(fd, 0666 & ~mask) || !(o->out = fdopen(fd, "w"))) {
+        int error = errno;
+        vt_error("%s: %s", fd < 0 ? o->path : o->written, strerror(error));
+        if (fd >= 0) {
+            unlink(o->written);
+            close(fd);
+        }
+        return VT_STATUS_USAGE;
+    }
+    return 0;
+}
+
+/* Whether the file can be written, before time is spent on reading. Returns 0, or an exit status after it
+ * printed an error. */
+static int check_output(const struct options *options, struct output *o) {
+    *o = (struct output){.out = stdout};
+    if (options->output && !strcmp(options->output, "-")) {
+        if (!isatty(1))
+            return 0;
+        vt_error("a merged file is not for a terminal; name a file with -o");
+        return VT_STATUS_USAGE;
+    }
+    if (options->output) {
+        o->path = vt_strdup(options->output);
+    } else {
+        char host[256] = "";
+        gethostname(host, sizeof host - 1);
+        o->path = vt_formatted("vramtrace.%s.jsonl.gz", host);
+        o->fresh = true;
+    }
+    int status = o->fresh ? 0 : check_replaced(o->path, &o->direct);
+    if (status || o->direct)
+        return status;
+    char *folder = vt_formatted("%.*s.", (int)(vt_basename(o->path) - o->path), o->path);
+    if (access(folder, W_OK | X_OK)) {
+        vt_error("%s: %s", o->path, strerror(errno));
+        status = VT_STATUS_USAGE;
+    }
+    free(folder);
+    return status;
+}
+
+/* A link stays: the file that it leads to is replaced. */
+static void follow_link(struct output *o) {
+    struct stat st;
+    char *real = !lstat(o->path, &st) && S_ISLNK(st.st_mode) ? realpath(o->path, NULL) : NULL;
+    if (!real)
+        return; /* no link, or it leads to nothing yet */
+    free(o->path);
+    o->path = real;
+}
+
+static int open_output(struct output *o) {
+    if (!o->path)
+        return 0;
+    if (!o->direct) {
+        follow_link(o);
+        return open_beside(o);
+    }
+    o->out = fopen(o->path, "we");
+    if (o->out)
+        return 0;
+    vt_error("%s: %s", o->path, strerror(errno));
+    return VT_STATUS_USAGE;
+}
+
+/* Gives the file the first free name: vramtrace.HOST.jsonl.gz, vramtrace.HOST.2.jsonl.gz ... */
+static int give_free_name(struct output *o) {
+    static const char suffix[] = ".jsonl.gz";
+    char *first = o->path;
+    for (unsigned i = 1;; i++) {
+        o->path = i == 1 ? vt_strdup(first)
+                         : vt_formatted("%.*s.%u%s", (int)(strlen(first) - strlen(suffix)), first,
+                                        i, suffix);
+        int error = link(o->written, o->path) ? errno : 0;
+        /* without hard links somebody may take the name between these two calls */
+        if (error && error != EEXIST && !access(o->path, F_OK))
+            error = EEXIST;
+        if (error && error != EEXIST)
+            error = rename(o->written, o->path) ? errno : 0;
+        if (error != EEXIST) {
+            if (!error)
+                unlink(o->written);
+            free(first);
+            return -error;
+        }
+        free(o->path);
+    }
+}
+
+/* Ends it: under its name if there was no error, else it is gone. Returns an exit status. */
+static int close_output(struct output *o, int error, uint64_t *bytes) {
+    struct stat st = {0};
+    if (!error && (fflush(o->out) || ferror(o->out)))
+        error = errno ? -errno : -EIO;
+    /* what a crash of the machine leaves under the name is whole, too */
+    if (!error && o->written && fsync(fileno(o->out)))
+        error = -errno;
+    fstat(fileno(o->out), &st);
+    *bytes = (uint64_t)st.st_size;
+    if (o->out != stdout && fclose(o->out) && !error)
+        error = -errno;
+    if (!error && o->fresh)
+        error = give_free_name(o);
+    else if (!error && o->written && rename(o->written, o->path))
+        error = -errno;
+    if (!error || error == -EPIPE)
+        return VT_STATUS_OK;
+    vt_error("%s: %s", o->path ? o->path : "standard output", strerror(-error));
+    if (o->written)
+        unlink(o->written);
+    return VT_STATUS_INTERNAL;
+}
+
+/* --- merging --- */
+
+static void tell_unread(const struct vt_fleet *fleet, uint32_t kept) {
+    for (uint32_t i = 0; i < fleet->unread_count && i < kept; i++)
+        vt_error("left out: %s", fleet->unread[i]);
+    if (fleet->unread_count > kept)
+        vt_error("left out: %u more that could not be read", fleet->unread_count - kept);
+}
+
+static uint32_t count_hosts(const struct vt_fleet *fleet) {
+    bool *seen = vt_alloc(fleet->host_count, sizeof *seen);
+    uint32_t hosts = 0;
+    for (uint32_t i = 0; i < fleet->process_count; i++) {
+        hosts += !seen[fleet->processes[i].host];
+        seen[fleet->processes[i].host] = true;
+    }
+    free(seen);
+    return hosts;
+}
+
+/* "merged 1,000 processes of 125 hosts into x.jsonl.gz (3.10 MiB)". */
+static void tell_done(const struct vt_fleet *fleet, const struct output *o, uint64_t bytes) {
+    uint32_t hosts = count_hosts(fleet);
+    char *path = o->path ? vt_printable(vt_strdup(o->path)) : NULL;
+    fprintf(stderr, "vramtrace: merged %s process%s of %s host%s", VT_NUMBER(fleet->process_count),
+            fleet->process_count == 1 ? "" : "es", VT_NUMBER(hosts), vt_plural(hosts));
+    if (path && bytes)
+        fprintf(stderr, " into %s (%s)", path, VT_BYTES(bytes));
+    fputc('\n', stderr);
+    free(path);
+}
+
+static int read_all(const struct options *options, char *const *arguments, int count,
+                    struct vt_logs *logs, struct vt_model *model) {
+    struct vt_model_options how = {
+        .device = -1, .user_code = options->user_code.items, .classes = options->classes};
+    struct vt_string message = {0};
+    vt_progress_allow();
+    int error =
+        vt_logs_find_merged(arguments, count, options->run ? options->run : "all", logs, &message);
+    if (!error)
+        error = vt_build_ranks((const char *const *)logs->paths, logs->count, &how, 0, NULL, NULL,
+                               model, &message);
+    vt_progress_end();
+    return vt_error_status(error, &message);
+}
+
+static int merge(const struct options *options, char *const *arguments, int count) {
+    enum { UNREAD_SHOWN = 8 };
+    struct vt_logs logs = {0};
+    struct vt_model model;
+    struct output output = {0};
+    uint64_t bytes = 0;
+    int status = check_output(options, &output);
+    if (!status)
+        status = read_all(options, arguments, count, &logs, &model);
+    if (!status) {
+        status = open_output(&output);
+        if (!status)
+            status = close_output(&output, vt_merged_write(model.fleet, output.out), &bytes);
+        tell_unread(model.fleet, UNREAD_SHOWN);
+        if (!status)
+            tell_done(model.fleet, &output, bytes);
+        vt_build_free(&model);
+    }
+    vt_logs_free(&logs);
+    free(output.path);
+    free(output.written);
+    return status;
+}
+
+/* Returns 0, or an exit status after it printed an error. */
+static int parse_option(int option, struct options *o) {
+    switch (option) {
+    case 'o':
+        o->output = optarg;
+        return vt_usage_output("merge", "-o", optarg);
+    case O_RUN:
+        o->run = optarg;
+        return 0;
+    case O_OWN:
+        vt_texts_add(&o->user_code, optarg);
+        return 0;
+    case O_CLASSES:
+        o->classes = optarg;
+        return 0;
+    }
+    return vt_usage("merge", "unknown option, or its value is missing");
+}
+
+int vt_cmd_merge(int argc, char **argv) {
+    struct options o = {0};
+    int option, status = 0;
+    opterr = 0;
+    optind = 1;
+    while (!status && (option = getopt_long(argc, argv, "ho:", long_options, NULL)) != -1) {
+        if (option == O_HELP || option == 'h') {
+            fputs(help, stdout);
+            free(o.user_code.items);
+            return VT_STATUS_OK;
+        }
+        status = option == '?' ? vt_usage("merge", "%s: unknown option, or its value is missing",
+                                          argv[optind > 1 ? optind - 1 : 1])
+                               : parse_option(option, &o);
+    }
+    if (!status && optind == argc)
+        status = vt_usage("merge", "expected a folder, logs or merged files, found nothing");
+    if (!status)
+        status = merge(&o, argv + optind, argc - optind);
+    free(o.user_code.items);
+    return status;
+}

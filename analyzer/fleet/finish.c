@@ -1,0 +1,164 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * What a fleet can only know when all its processes are there (see fleet.h): their order, and where each
+ * stands on the common clock.
+ *
+ * The clocks: processes of one host have one difference between its real-time and its monotonic clock,
+ * so their order is exact. Between hosts nothing but their real-time clocks can be compared.
+ */
+#include "fleet.h"
+#include "outliers.h"
+#include "runs.h"
+#include "tables.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* --- clocks --- */
+
+static uint64_t apart(uint64_t a, uint64_t b) {
+    return a > b ? a - b : b - a;
+}
+
+static void set_clocks(struct vt_fleet *f) {
+    uint32_t *first = vt_alloc(f->host_count, sizeof *first);
+    for (uint32_t i = 0; i < f->host_count; i++)
+        first[i] = VT_FLEET_NONE;
+    for (uint32_t i = 0; i < f->process_count; i++) {
+        const struct vt_fleet_process *p = &f->processes[i];
+        uint32_t *of = &first[p->host];
+        const struct vt_fleet_process *q = *of == VT_FLEET_NONE ? NULL : &f->processes[*of];
+        if (!q || VT_ORDER({p->started_monotonic, q->started_monotonic},
+                           {p->started_realtime, q->started_realtime}) < 0)
+            *of = i;
+    }
+    for (uint32_t i = 0; i < f->host_count; i++)
+        if (first[i] != VT_FLEET_NONE)
+            f->hosts[i].clock_offset =
+                f->processes[first[i]].started_realtime - f->processes[first[i]].started_monotonic;
+    for (uint32_t i = 0; i < f->process_count; i++) {
+        struct vt_fleet_process *p = &f->processes[i];
+        struct vt_fleet_host *host = &f->hosts[p->host];
+        uint64_t step = apart(p->started_realtime, p->started_monotonic + host->clock_offset);
+        p->started_at = p->started_monotonic + host->clock_offset;
+        host->clock_step = step > host->clock_step ? step : host->clock_step;
+    }
+    free(first);
+}
+
+/* --- the order --- */
+
+static int compare_processes(const void *a, const void *b) {
+    const struct vt_fleet_process *x = a, *y = b;
+    return VT_ORDER({x->run, y->run}, {(uint64_t)(uint32_t)x->rank, (uint64_t)(uint32_t)y->rank},
+                    {x->started_at, y->started_at}, {x->pid, y->pid}, {x->id, y->id});
+}
+
+/* Sorts rows by their process's new place, those of one process as they were. */
+struct place {
+    uint64_t process, row;
+};
+
+static int compare_places(const void *a, const void *b) {
+    const struct place *x = a, *y = b;
+    return VT_ORDER({x->process, y->process}, {x->row, y->row});
+}
+
+#define SORT_ROWS(f, items, count, first, number, places)                                          \
+    do {                                                                                           \
+        struct place *order = vt_alloc((f)->count, sizeof *order);                                 \
+        __typeof__((f)->items) sorted = vt_alloc((f)->count, sizeof *sorted);                      \
+        for (size_t i = 0; i < (f)->count; i++)                                                    \
+            order[i] = (struct place){(places)[(f)->items[i].process], i};                         \
+        vt_sort(order, (f)->count, sizeof *order, compare_places);                                 \
+        for (size_t i = 0; i < (f)->count; i++) {                                                  \
+            struct vt_fleet_process *p = &(f)->processes[order[i].process];                        \
+            sorted[i] = (f)->items[order[i].row];                                                  \
+            sorted[i].process = (uint32_t)order[i].process;                                        \
+            if (!p->number++)                                                                      \
+                p->first = (uint32_t)i;                                                            \
+        }                                                                                          \
+        if ((f)->count)                                                                            \
+            memcpy((f)->items, sorted, (f)->count * sizeof *sorted);                               \
+        free(order);                                                                               \
+        free(sorted);                                                                              \
+    } while (0)
+
+static void sort_rows(struct vt_fleet *f) {
+    uint32_t *places = vt_alloc(f->process_count, sizeof *places);
+    struct vt_fleet_process *processes = f->processes;
+    for (uint32_t i = 0; i < f->process_count; i++)
+        processes[i].first_cell = i; /* where it was */
+    vt_sort(processes, f->process_count, sizeof *processes, compare_processes);
+    for (uint32_t i = 0; i < f->process_count; i++)
+        places[processes[i].first_cell] = i;
+    SORT_ROWS(f, devices, device_count, first_device, device_count, places);
+    SORT_ROWS(f, cells, cell_count, first_cell, cell_count, places);
+    SORT_ROWS(f, owned, owned_count, first_owned, owned_count, places);
+    SORT_ROWS(f, leaks, leak_count, first_leak, leak_rows, places);
+    SORT_ROWS(f, ooms, oom_count, first_oom, oom_rows, places);
+    for (uint32_t i = 0; i < f->process_count; i++)
+        processes[i].first_cell = processes[i].cell_count ? processes[i].first_cell : 0;
+    free(places);
+}
+
+/* A row of a process with what decides its place there. */
+struct ranked_cell {
+    uint64_t rest, key;
+    struct vt_fleet_cell cell;
+};
+
+static int compare_cells(const void *a, const void *b) {
+    const struct ranked_cell *x = a, *y = b;
+    return VT_ORDER({x->rest, y->rest}, {y->cell.peak_bytes, x->cell.peak_bytes},
+                    {y->cell.allocated_bytes, x->cell.allocated_bytes}, {x->key, y->key},
+                    {x->cell.device, y->cell.device});
+}
+
+struct ranked_owned {
+    uint64_t rest, key;
+    struct vt_fleet_owned owned;
+};
+
+static int compare_owned(const void *a, const void *b) {
+    const struct ranked_owned *x = a, *y = b;
+    return VT_ORDER({x->rest, y->rest}, {y->owned.bytes, x->owned.bytes}, {x->key, y->key});
+}
+
+/* The largest first in each process, whether they come from its log or from a merged file. */
+static void rank_rows(struct vt_fleet *f) {
+    for (uint32_t i = 0; i < f->process_count; i++) {
+        const struct vt_fleet_process *p = &f->processes[i];
+        struct ranked_cell *cells = vt_alloc(p->cell_count, sizeof *cells);
+        struct ranked_owned *owned = vt_alloc(p->owned_count, sizeof *owned);
+        for (uint32_t k = 0; k < p->cell_count; k++) {
+            cells[k].cell = f->cells[p->first_cell + k];
+            cells[k].rest = f->lines[cells[k].cell.line].rest;
+            cells[k].key = f->lines[cells[k].cell.line].key;
+        }
+        for (uint32_t k = 0; k < p->owned_count; k++) {
+            owned[k].owned = f->owned[p->first_owned + k];
+            owned[k].rest =
+                f->owners[owned[k].owned.owner].rest * 2u + f->owners[owned[k].owned.owner].nobody;
+            owned[k].key = f->owners[owned[k].owned.owner].key;
+        }
+        vt_sort(cells, p->cell_count, sizeof *cells, compare_cells);
+        vt_sort(owned, p->owned_count, sizeof *owned, compare_owned);
+        for (uint32_t k = 0; k < p->cell_count; k++)
+            f->cells[p->first_cell + k] = cells[k].cell;
+        for (uint32_t k = 0; k < p->owned_count; k++)
+            f->owned[p->first_owned + k] = owned[k].owned;
+        free(cells);
+        free(owned);
+    }
+}
+
+void vt_fleet_finish(struct vt_fleet *f) {
+    vt_fleet_remove_dropped(f);
+    set_clocks(f);
+    vt_fleet_find_runs(f);
+    sort_rows(f);
+    rank_rows(f);
+    vt_fleet_count_restarts(f);
+    vt_fleet_find_outliers(f);
+}

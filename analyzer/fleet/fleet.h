@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The door of fleet/: processes, one after the other -> model/fleet.h.
+ *
+ * Law: a process is reduced as soon as it is read, so memory is bounded by processes and their lines,
+ * not by events; the same logs in any order, or in any groups that are merged later, give the same
+ * fleet. Uses base, log and model.
+ *
+ *     tables.h     the tables of a fleet: texts, lines, owners and hosts, each once
+ *     reduce.c     a process of the model -> its rows
+ *     finish.c     the order of processes, clocks
+ *     runs.h       which processes are one run, which a rank that was started anew
+ *     peers.c      which processes do the same work
+ *     alike.h      which values are alike
+ *     outliers.c   which processes differ from their peers, and in what
+ *     choose.c     which processes a report shows whole
+ *     merged.h     merged files: merged.c writes them, merged_read.c reads them
+ */
+#ifndef VRAMTRACE_ANALYZER_FLEET_H
+#define VRAMTRACE_ANALYZER_FLEET_H
+
+#include "merged.h"
+#include "model/model.h"
+
+/* Never NULL. Free with vt_fleet_free. */
+struct vt_fleet *vt_fleet_open(void);
+void vt_fleet_free(struct vt_fleet *fleet); /* NULL is allowed */
+
+/* Adds a process; it may be freed afterwards. One that is there already (its log was read under another
+ * name, or is in two merged files) is left out: false. One that was there as it was earlier is replaced. */
+bool vt_fleet_add(struct vt_fleet *fleet, const struct vt_process *process);
+
+/* Notes a log that could not be read, and why. */
+void vt_fleet_add_unread(struct vt_fleet *fleet, const char *why);
+
+/* Sorts everything and finds outliers. Call it once, after the last process was added. */
+void vt_fleet_finish(struct vt_fleet *fleet);
+
+/* The processes that a report shows whole, at most `most`, the most telling first: puts their indices into
+ * `chosen` and returns how many. */
+uint32_t vt_fleet_choose(const struct vt_fleet *fleet, uint32_t most, uint32_t *chosen);
+
+#endif

@@ -1,0 +1,380 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Reads a merged file (see merged.h), trusting nothing in it: each row is parsed by merged_parse.c, and
+ * checked here before it is added.
+ */
+#include "fleet.h"
+#include "merged.h"
+#include "merged_parse.h"
+#include "tables.h"
+
+#include "base/base.h"
+#include "vramtrace/log_format.h"
+#include "vramtrace/version.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct reader {
+    struct vt_merged_parser *parser;
+    struct vt_fleet *fleet;
+    const struct vt_merged_row *row;
+    struct vt_map processes; /* id -> index in the fleet, or SKIPPED */
+    struct vt_map devices;   /* device_key -> index in the fleet */
+    uint32_t process;        /* of the row */
+    uint32_t line;           /* the line that was read last, VT_FLEET_NONE before */
+};
+
+#define SKIPPED (VT_FLEET_NONE - 1) /* the fleet has that process already */
+
+#define EXPECT(reader, condition, ...)                                                             \
+    do {                                                                                           \
+        if (!(condition))                                                                          \
+            return vt_merged_parser_fail((reader)->parser, __VA_ARGS__);                           \
+    } while (0)
+
+/* The index of a name in a list; VT_FLEET_NONE: it is none of them. */
+static uint32_t index_of(const char *name, const char *const *names, uint32_t count) {
+    for (uint32_t i = 0; i < count; i++)
+        if (names[i] && vt_same_text(names[i], name))
+            return i;
+    return VT_FLEET_NONE;
+}
+
+static const char *const layers[] = {"driver", "framework", "host", "managed", "unknown"};
+static const char *const exit_kinds[] = {"exited", "signaled", "exec", "running", "unknown"};
+static const char *const outcomes[] = {"raised", "recovered", "unknown"};
+
+static unsigned device_of(const struct vt_merged_row *row) {
+    bool host = vt_same_text(row->layer, "host") || vt_same_text(row->layer, "managed");
+    return row->device != VT_UNKNOWN ? (unsigned)row->device
+           : host                    ? VT_DEVICE_HOST
+                                     : VT_DEVICE_UNKNOWN;
+}
+
+static uint64_t device_key(uint32_t process, unsigned ordinal) {
+    return vt_mix(process * 256ull + ordinal);
+}
+
+/* --- rows --- */
+
+static int take_schema(struct reader *r) {
+    const char *schema = r->row->schema;
+    size_t length = strlen(VT_MERGED_SCHEMA);
+    unsigned long version;
+    char *end;
+    EXPECT(r, schema && !strncmp(schema, VT_MERGED_SCHEMA, length),
+           "expected the schema " VT_MERGED_SCHEMA "%d, found %s", VT_MERGED_VERSION,
+           schema ? schema : "none: this is no merged file");
+    version = strtoul(schema + length, &end, 10);
+    EXPECT(r, version >= 1 && !*end, "expected a number after " VT_MERGED_SCHEMA ", found %s",
+           schema);
+    EXPECT(r, version <= VT_MERGED_VERSION,
+           "it is of schema %s, and this vramtrace %s reads up to " VT_MERGED_SCHEMA
+           "%d: read it with the newer vramtrace that wrote it",
+           schema, VT_VERSION, VT_MERGED_VERSION);
+    vt_map_free(&r->processes); /* files that were put one behind the other */
+    return 0;
+}
+
+static int take_process(struct reader *r) {
+    const struct vt_merged_row *row = r->row;
+    uint32_t kind = index_of(row->exit_kind, exit_kinds, 5);
+    EXPECT(r, row->log && row->command, "expected a log and a command, found null");
+    EXPECT(r, kind != VT_FLEET_NONE, "expected an exit_kind, found %s",
+           row->exit_kind ? row->exit_kind : "null");
+    EXPECT(r, row->rank == VT_UNKNOWN || row->rank <= INT32_MAX, "expected a rank, found %llu",
+           (unsigned long long)row->rank);
+    EXPECT(r, row->exit_status == VT_UNKNOWN || row->exit_status <= INT32_MAX,
+           "expected an exit_status, found %llu", (unsigned long long)row->exit_status);
+    EXPECT(r, vt_map_get(&r->processes, row->process) == VT_MAP_NONE,
+           "expected another process, found a second row of %016llx",
+           (unsigned long long)row->process);
+    struct vt_fleet_process process = {
+        .id = row->process,
+        .log = row->log,
+        .run_id = row->run_id,
+        .job = row->job,
+        .command = row->command,
+        .version = row->version,
+        .host = vt_fleet_add_host(r->fleet, row->host, row->boot_id),
+        .rank = row->rank == VT_UNKNOWN ? -1 : (int)row->rank,
+        .launch = row->launch,
+        .world_size = row->world_size == VT_UNKNOWN ? 0 : (uint32_t)row->world_size,
+        .launcher_restart = (uint32_t)row->launcher_restart,
+        .pid_namespace = row->pid_namespace == VT_UNKNOWN ? 0 : row->pid_namespace,
+        .process_start = row->process_start == VT_UNKNOWN ? 0 : row->process_start,
+        .pid = (uint32_t)row->pid,
+        .ppid = (uint32_t)row->ppid,
+        .started_realtime = row->log_started_ns,
+        .started_monotonic = row->log_monotonic_ns,
+        .duration = row->duration_ns,
+        .exit_kind = exit_kinds[kind],
+        .exit_status = row->exit_status == VT_UNKNOWN ? VT_NO_STATUS : (int)row->exit_status,
+        .complete = row->complete,
+        .simulated = row->simulated,
+        .python = row->python,
+        .none_at_end = row->none_at_end,
+        .events = row->events,
+        .dropped_events = row->dropped_events,
+        .failed_count = row->failed_count,
+        .peak_bytes = row->peak_bytes,
+        .live_bytes = row->live_bytes,
+        .leaked_bytes = row->leaked_bytes,
+        .leak_count = (uint32_t)row->leak_count,
+        .oom_count = (uint32_t)row->oom_count,
+    };
+    bool added = vt_fleet_add_process(r->fleet, process);
+    vt_map_put(&r->processes, row->process, added ? r->fleet->process_count - 1 : SKIPPED);
+    return 0;
+}
+
+/* What the row says of its process; `process` is to be SKIPPED where the fleet has it already. */
+static int find_process(struct reader *r) {
+    r->process = vt_map_get(&r->processes, r->row->process);
+    EXPECT(r, r->process != VT_MAP_NONE, "expected a process of a row before, found %016llx",
+           (unsigned long long)r->row->process);
+    EXPECT(r, r->row->device == VT_UNKNOWN || r->row->device < VT_DEVICE_HOST,
+           "expected a device below 254, found %llu", (unsigned long long)r->row->device);
+    return 0;
+}
+
+static int take_device(struct reader *r) {
+    const struct vt_merged_row *row = r->row;
+    if (r->process == SKIPPED)
+        return 0;
+    vt_map_put(&r->devices, device_key(r->process, device_of(row)),
+               (uint32_t)r->fleet->device_count);
+    struct vt_fleet_device *d = vt_fleet_add_device(r->fleet);
+    d->process = r->process;
+    d->ordinal = device_of(row);
+    d->uuid = vt_fleet_text(r->fleet, row->uuid);
+    d->name = vt_fleet_text(r->fleet, row->name);
+    d->total_bytes = row->total_bytes;
+    d->live_bytes = row->live_bytes;
+    d->peak_bytes = row->peak_bytes;
+    d->peak_at = row->peak_at_ns;
+    d->driver_used_bytes = row->driver_used_bytes;
+    d->untracked_bytes = row->untracked_bytes;
+    d->other_processes_bytes = row->other_processes_bytes;
+    d->reserved_bytes = row->reserved_bytes;
+    d->idle_bytes = row->idle_bytes;
+    return 0;
+}
+
+/* Series follow their devices. */
+static int take_series(struct reader *r) {
+    const struct vt_merged_row *row = r->row;
+    unsigned ordinal = device_of(row);
+    uint32_t count = row->levels.count;
+    EXPECT(r, count && row->peak_part < count && row->from_ns <= row->to_ns,
+           "expected levels from an earlier to a later time, with the peak among them, found %u",
+           count);
+    if (r->process == SKIPPED)
+        return 0;
+    uint32_t at = vt_map_get(&r->devices, device_key(r->process, ordinal));
+    EXPECT(r, at != VT_MAP_NONE && !r->fleet->devices[at].levels.count,
+           "expected the series of a device of a row before, each once, found that of %u", ordinal);
+    struct vt_levels *levels = &r->fleet->devices[at].levels;
+    *levels = (struct vt_levels){.from = row->from_ns,
+                                 .to = row->to_ns,
+                                 .bytes = vt_alloc(count, sizeof *levels->bytes),
+                                 .count = count,
+                                 .peak = (uint32_t)row->peak_part};
+    memcpy(levels->bytes, row->levels.items, count * sizeof *levels->bytes);
+    return 0;
+}
+
+/* Whether the row is of the line that was read last: rows of one line stand together. */
+static bool same_line(const struct vt_fleet_line *line, const struct vt_merged_row *row) {
+    return line->line == (row->line == VT_UNKNOWN ? 0 : row->line) &&
+           line->segments == row->segments && line->recycled == row->recycled &&
+           line->rest == row->rest && vt_same_text(line->text, row->text) &&
+           vt_same_text(line->function, row->function) && vt_same_text(line->file, row->file) &&
+           vt_same_text(line->module, row->module) && vt_same_text(line->layer, row->layer) &&
+           vt_same_text(line->api, row->api);
+}
+
+static int take_line(struct reader *r) {
+    const struct vt_merged_row *row = r->row;
+    uint32_t layer = index_of(row->layer, layers, 5);
+    if (r->line != VT_FLEET_NONE && same_line(&r->fleet->lines[r->line], row))
+        return 0;
+    EXPECT(r, row->text, "expected a line's text, found null");
+    EXPECT(r, layer != VT_FLEET_NONE, "expected a layer, found %s",
+           row->layer ? row->layer : "null");
+    EXPECT(r, row->line == VT_UNKNOWN || row->line < UINT32_MAX,
+           "expected a line number, found %llu", (unsigned long long)row->line);
+    r->line = vt_fleet_add_line(
+        r->fleet, (struct vt_fleet_line){.text = row->text,
+                                         .function = row->function,
+                                         .file = row->file,
+                                         .line = row->line == VT_UNKNOWN ? 0 : (uint32_t)row->line,
+                                         .module = row->module,
+                                         .layer = layers[layer],
+                                         .api = row->api,
+                                         .segments = row->segments,
+                                         .recycled = row->recycled,
+                                         .rest = row->rest});
+    return 0;
+}
+
+static int take_cell(struct reader *r) {
+    const struct vt_merged_row *row = r->row;
+    uint32_t verdict = index_of(row->verdict, vt_verdict_names, VT_VERDICTS);
+    int error = take_line(r);
+    if (error)
+        return error;
+    EXPECT(r, verdict != VT_FLEET_NONE, "expected a verdict, found %s",
+           row->verdict ? row->verdict : "null");
+    if (r->process == SKIPPED)
+        return 0;
+    struct vt_fleet_cell *c = vt_fleet_add_cell(r->fleet);
+    c->process = r->process;
+    c->line = r->line;
+    c->device = device_of(row);
+    c->verdict = (enum vt_verdict)verdict;
+    c->live_bytes = row->live_bytes;
+    c->live_count = row->live_count;
+    c->held_bytes = row->held_bytes;
+    c->peak_bytes = row->peak_bytes;
+    c->at_peak_bytes = row->bytes_at_peak;
+    c->allocated_bytes = row->allocated_bytes;
+    c->alloc_count = row->alloc_count;
+    c->free_count = row->free_count;
+    c->caller = vt_fleet_text(r->fleet, row->caller);
+    return 0;
+}
+
+static int take_owned(struct reader *r) {
+    const struct vt_merged_row *row = r->row;
+    uint32_t root = index_of(row->root, vt_root_names, VT_ROOTS);
+    uint32_t purpose = index_of(row->role, vt_purpose_names, VT_PURPOSES);
+    bool anonymous = row->rest || row->nobody;
+    EXPECT(r, row->text, "expected an owner's text, found null");
+    EXPECT(r, root != VT_FLEET_NONE || (anonymous && !row->root), "expected a root, found %s",
+           row->root ? row->root : "null");
+    EXPECT(r, purpose != VT_FLEET_NONE || (anonymous && !row->role), "expected a role, found %s",
+           row->role ? row->role : "null");
+    EXPECT(r, row->line == VT_UNKNOWN || row->line < UINT32_MAX,
+           "expected a line number, found %llu", (unsigned long long)row->line);
+    if (r->process == SKIPPED)
+        return 0;
+    uint32_t owner = vt_fleet_add_owner(
+        r->fleet, (struct vt_fleet_owner){.text = row->text,
+                                          .name = row->name,
+                                          .root = row->root,
+                                          .module = row->module,
+                                          .function = row->function,
+                                          .file = row->file,
+                                          .line = row->line == VT_UNKNOWN ? 0 : (uint32_t)row->line,
+                                          .purpose = row->role,
+                                          .rest = row->rest,
+                                          .nobody = row->nobody});
+    struct vt_fleet_owned *o = vt_fleet_add_owned(r->fleet);
+    o->process = r->process;
+    o->owner = owner;
+    o->bytes = row->bytes;
+    o->count = row->count;
+    o->at = row->at_ns;
+    o->why = vt_fleet_text(r->fleet, row->snapshot);
+    return 0;
+}
+
+static int take_leak(struct reader *r) {
+    const struct vt_merged_row *row = r->row;
+    uint32_t verdict = index_of(row->verdict, vt_verdict_names, VT_VERDICTS);
+    int error = take_line(r);
+    if (error)
+        return error;
+    EXPECT(r, verdict != VT_FLEET_NONE, "expected a verdict, found %s",
+           row->verdict ? row->verdict : "null");
+    if (r->process == SKIPPED)
+        return 0;
+    struct vt_fleet_leak *l = vt_fleet_add_leak(r->fleet);
+    l->process = r->process;
+    l->line = r->line;
+    l->verdict = (enum vt_verdict)verdict;
+    l->bytes = row->bytes;
+    l->count = row->count;
+    l->per = vt_fleet_text(r->fleet, row->per);
+    l->bytes_per_iteration = row->bytes_per_iteration;
+    l->iterations = row->iterations;
+    l->since = row->since_ns;
+    l->full_in = row->full_in_ns;
+    l->kept_by = vt_fleet_text(r->fleet, row->kept_by);
+    l->why = vt_fleet_text(r->fleet, row->why);
+    l->caller = vt_fleet_text(r->fleet, row->caller);
+    return 0;
+}
+
+static int take_oom(struct reader *r) {
+    const struct vt_merged_row *row = r->row;
+    uint32_t outcome = index_of(row->outcome, outcomes, 3);
+    int error = row->text ? take_line(r) : 0;
+    if (error)
+        return error;
+    EXPECT(r, outcome != VT_FLEET_NONE, "expected an outcome, found %s",
+           row->outcome ? row->outcome : "null");
+    if (r->process == SKIPPED)
+        return 0;
+    struct vt_fleet_oom *o = vt_fleet_add_oom(r->fleet);
+    o->process = r->process;
+    o->line = row->text ? r->line : VT_FLEET_NONE;
+    o->device = device_of(row);
+    o->at = row->at_ns;
+    o->requested_bytes = row->requested_bytes;
+    o->free_bytes = row->free_bytes;
+    o->total_bytes = row->total_bytes;
+    o->tracked_bytes = row->tracked_bytes;
+    o->outcome = outcomes[outcome];
+    o->cause = vt_fleet_text(r->fleet, row->cause);
+    o->why = vt_fleet_text(r->fleet, row->why);
+    return 0;
+}
+
+/* --- the file --- */
+
+static int take_row(struct reader *r, unsigned kind) {
+    if (kind == VT_MERGED_PROCESS)
+        return take_process(r);
+    int error = find_process(r);
+    if (error)
+        return error;
+    switch (kind) {
+    case VT_MERGED_DEVICE:
+        return take_device(r);
+    case VT_MERGED_SERIES:
+        return take_series(r);
+    case VT_MERGED_LINE:
+        return take_cell(r);
+    case VT_MERGED_OWNER:
+        return take_owned(r);
+    case VT_MERGED_LEAK:
+        return take_leak(r);
+    default:
+        return take_oom(r);
+    }
+}
+
+int vt_merged_read(const char *path, struct vt_fleet *fleet, struct vt_string *message) {
+    struct reader r = {.fleet = fleet, .line = VT_FLEET_NONE};
+    uint32_t before = fleet->process_count;
+    unsigned kind;
+    int error = vt_merged_parser_open(path, &r.parser, message);
+    if (error)
+        return error;
+    r.row = vt_merged_parser_row(r.parser);
+    while ((error = vt_merged_parser_next(r.parser, &kind)) > 0) {
+        error = kind == VT_MERGED_SCHEMA_ROW ? take_schema(&r) : take_row(&r, kind);
+        if (error)
+            break;
+    }
+    vt_merged_parser_close(r.parser);
+    vt_map_free(&r.processes);
+    vt_map_free(&r.devices);
+    if (error)
+        vt_fleet_take_back(fleet, before);
+    return error;
+}

@@ -1,0 +1,375 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * A process of the model -> its rows in a fleet (see fleet.h): call sites of one line become one row,
+ * owners that a report tells as one likewise. What is beyond the largest of them is kept as one row, so
+ * that all rows of a process add up to what it had.
+ */
+#include "fleet.h"
+
+#include "tables.h"
+
+#include "vramtrace/log_format.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { TEXT_COLUMNS = 200 };
+
+/* --- the process --- */
+
+static uint64_t identity(const struct vt_process *p) {
+    const char *const texts[] = {p->host, p->boot, p->run_id};
+    uint64_t id = vt_mix(p->pid + vt_mix(p->process_start)) + vt_mix(p->started_at);
+    for (size_t i = 0; i < sizeof texts / sizeof *texts; i++)
+        id = vt_hash_bytes(id + 1, texts[i] ? texts[i] : "", texts[i] ? strlen(texts[i]) : 0);
+    return id;
+}
+
+static char *command_of(const struct vt_process *p) {
+    struct vt_string s = {0};
+    if (p->task)
+        return vt_formatted("%s (child of pid %u)", p->task, p->ppid);
+    for (uint32_t i = 0; i < p->command_count; i++)
+        vt_string_format(&s, "%s%s", i ? " " : "", p->command[i]);
+    return s.text ? s.text : vt_strdup(p->exe ? p->exe : "");
+}
+
+/* Its owners are then those of another moment: vt_process_snapshot_shown. */
+static bool has_none_at_end(const struct vt_process *p) {
+    const struct vt_snapshot *end = vt_process_snapshot(p);
+    return end && !strcmp(end->why, "end") && !vt_snapshot_live_bytes(end);
+}
+
+static bool add_process(struct vt_fleet *f, const struct vt_process *p) {
+    char *command = command_of(p);
+    struct vt_fleet_process row = {
+        .id = identity(p),
+        .log = p->log,
+        .run_id = p->run_id,
+        .job = p->job,
+        .command = command,
+        .version = p->version,
+        .host = vt_fleet_add_host(f, p->host, p->boot),
+        .launch = p->launch,
+        .rank = p->rank,
+        .world_size = p->world_size,
+        .launcher_restart = p->restart,
+        .pid = p->pid,
+        .ppid = p->ppid,
+        .pid_namespace = p->pid_namespace,
+        .process_start = p->process_start,
+        .started_realtime = p->started_at,
+        .started_monotonic = p->started_monotonic,
+        .duration = p->duration,
+        .exit_kind = p->exit_kind,
+        .exit_status = p->exit_status,
+        .complete = p->complete,
+        .simulated = p->simulated,
+        .python = p->python,
+        .none_at_end = has_none_at_end(p),
+        .events = p->events,
+        .dropped_events = p->dropped_events,
+        .peak_bytes = p->pinned.peak_bytes + p->managed.peak_bytes,
+        .leak_count = p->leak_count,
+        .oom_count = p->oom_count + (uint32_t)p->ooms_left_out,
+    };
+    for (uint32_t i = 0; i < p->device_count; i++) {
+        row.peak_bytes += p->devices[i].peak_bytes;
+        row.live_bytes += p->devices[i].live_bytes;
+        row.failed_count += p->devices[i].failed_count;
+    }
+    for (uint32_t i = 0; i < p->leak_count; i++)
+        row.leaked_bytes += vt_amount_of_leak(p, &p->leaks[i]).bytes;
+    bool added = vt_fleet_add_process(f, row);
+    free(command);
+    return added;
+}
+
+static void add_devices(struct vt_fleet *f, const struct vt_process *p) {
+    for (uint32_t i = 0; i < p->device_count; i++) {
+        const struct vt_device *d = &p->devices[i];
+        struct vt_fleet_device *row = vt_fleet_add_device(f);
+        row->ordinal = d->ordinal;
+        row->uuid = vt_fleet_text(f, d->uuid);
+        row->name = vt_fleet_text(f, d->name);
+        row->total_bytes = d->total_bytes;
+        row->live_bytes = d->live_bytes;
+        row->peak_bytes = d->peak_bytes;
+        row->peak_at = d->peak_at;
+        row->driver_used_bytes = d->driver_used_bytes;
+        row->untracked_bytes = d->untracked_bytes;
+        row->other_processes_bytes = d->other_processes_bytes;
+        row->reserved_bytes = d->fragmentation.reserved_bytes;
+        row->idle_bytes = d->fragmentation.free_bytes;
+        row->levels = d->levels;
+        row->levels.bytes = vt_alloc(d->levels.count, sizeof *d->levels.bytes);
+        if (d->levels.count)
+            memcpy(row->levels.bytes, d->levels.bytes, d->levels.count * sizeof *d->levels.bytes);
+    }
+    const struct vt_apart *const apart[] = {&p->pinned, &p->managed};
+    uint64_t live = 0, peak = 0;
+    for (size_t i = 0; i < 2; i++) {
+        live += apart[i]->live_bytes;
+        peak += apart[i]->peak_bytes;
+    }
+    if (peak) {
+        struct vt_fleet_device *row = vt_fleet_add_device(f);
+        *row = (struct vt_fleet_device){.process = row->process,
+                                        .ordinal = VT_DEVICE_HOST,
+                                        .total_bytes = VT_UNKNOWN,
+                                        .live_bytes = live,
+                                        .peak_bytes = peak,
+                                        .peak_at = VT_UNKNOWN,
+                                        .driver_used_bytes = VT_UNKNOWN,
+                                        .untracked_bytes = VT_UNKNOWN,
+                                        .other_processes_bytes = VT_UNKNOWN,
+                                        .reserved_bytes = VT_UNKNOWN,
+                                        .idle_bytes = VT_UNKNOWN};
+    }
+}
+
+/* --- lines --- */
+
+static uint32_t line_of(struct vt_fleet *f, const struct vt_process *p,
+                        const struct vt_stack *stack, unsigned layer, const char *api,
+                        bool segments, bool recycled) {
+    const struct vt_frame *frame = stack ? vt_stack_main_frame(stack) : NULL;
+    char *text = vt_stack_text(p, stack, TEXT_COLUMNS, false);
+    char *function = frame ? vt_frame_text_function(frame) : NULL;
+    uint32_t index = vt_fleet_add_line(
+        f, (struct vt_fleet_line){.text = text,
+                                  .function = function,
+                                  .file = frame && frame->line ? frame->file : NULL,
+                                  .line = frame ? frame->line : 0,
+                                  .module = frame ? frame->module : NULL,
+                                  .layer = vt_stack_key_layer(layer),
+                                  .api = api,
+                                  .segments = segments,
+                                  .recycled = recycled});
+    free(text);
+    free(function);
+    return index;
+}
+
+static uint32_t line_of_site(struct vt_fleet *f, const struct vt_process *p,
+                             const struct vt_site *site) {
+    return line_of(f, p, site->stack, site->layer, site->api, site->segments, site->recycled);
+}
+
+static const char *caller_of(struct vt_fleet *f, const struct vt_process *p,
+                             const struct vt_site *site) {
+    const struct vt_frame *caller = vt_stack_helper_caller(site->stack);
+    char *text = caller ? vt_frame_text(p, caller, TEXT_COLUMNS) : NULL;
+    const char *kept = vt_fleet_text(f, text);
+    free(text);
+    return kept;
+}
+
+static void add_cell(struct vt_fleet_cell *to, const struct vt_fleet_cell *from) {
+    to->verdict = from->verdict < to->verdict ? from->verdict : to->verdict;
+    to->live_bytes += from->live_bytes;
+    to->live_count += from->live_count;
+    to->held_bytes += from->held_bytes;
+    to->peak_bytes += from->peak_bytes;
+    to->at_peak_bytes += from->at_peak_bytes;
+    to->allocated_bytes += from->allocated_bytes;
+    to->alloc_count += from->alloc_count;
+    to->free_count += from->free_count;
+}
+
+/* A cell while its process is reduced. */
+struct reduced {
+    struct vt_fleet_cell cell;
+    const struct vt_site *worst; /* of the worst verdict, the one that had most */
+    uint64_t key;                /* of its line: the same in all runs */
+};
+
+/* Cells by line and device. */
+struct cells {
+    struct reduced *cells;
+    size_t count, room;
+    struct vt_map by_key;
+};
+
+static struct reduced *cell_of(struct cells *c, uint32_t line, unsigned device) {
+    uint64_t key = vt_mix(line * 256ull + (device & 255));
+    uint32_t index = vt_map_get(&c->by_key, key);
+    if (index == VT_MAP_NONE) {
+        index = (uint32_t)c->count;
+        vt_map_put(&c->by_key, key, index);
+        VT_GROW(c->cells, c->count, c->room);
+        c->cells[c->count++] =
+            (struct reduced){.cell = {.line = line, .device = device, .verdict = VT_VERDICT_FREED}};
+    }
+    return &c->cells[index];
+}
+
+static void add_site(struct reduced *to, const struct vt_site *site) {
+    struct vt_fleet_cell *cell = &to->cell;
+    const struct vt_site *worst = to->worst;
+    if (!worst || VT_ORDER({site->verdict, worst->verdict}, {worst->peak_bytes, site->peak_bytes},
+                           {worst->allocated_bytes, site->allocated_bytes}) < 0)
+        to->worst = site;
+    cell->verdict = site->verdict < cell->verdict ? site->verdict : cell->verdict;
+    cell->live_bytes += site->live_bytes;
+    cell->live_count += site->live_count;
+    cell->held_bytes += site->held_bytes;
+    cell->peak_bytes += site->peak_bytes;
+    cell->at_peak_bytes += site->bytes_at_peak;
+    cell->allocated_bytes += site->allocated_bytes;
+    cell->alloc_count += site->alloc_count;
+    cell->free_count += site->free_count;
+}
+
+static int compare_reduced(const void *a, const void *b) {
+    const struct reduced *x = a, *y = b;
+    return VT_ORDER({y->cell.peak_bytes, x->cell.peak_bytes},
+                    {y->cell.allocated_bytes, x->cell.allocated_bytes}, {x->key, y->key},
+                    {x->cell.device, y->cell.device});
+}
+
+/* The line that stands for all that are beyond VT_FLEET_LINES, with what this one is like. */
+static uint32_t rest_line(struct vt_fleet *f, uint32_t line) {
+    return vt_fleet_add_line(f, (struct vt_fleet_line){.text = "other lines",
+                                                       .layer = f->lines[line].layer,
+                                                       .segments = f->lines[line].segments,
+                                                       .rest = true});
+}
+
+static void keep_cell(struct vt_fleet *f, const struct vt_process *p, const struct reduced *from) {
+    struct vt_fleet_cell *row = vt_fleet_add_cell(f);
+    uint32_t process = row->process;
+    *row = from->cell;
+    row->process = process;
+    row->caller = from->worst ? caller_of(f, p, from->worst) : NULL;
+}
+
+static void add_cells(struct vt_fleet *f, const struct vt_process *p) {
+    struct cells all = {0}, rest = {0};
+    for (uint32_t i = 0; i < p->site_count; i++)
+        add_site(cell_of(&all, line_of_site(f, p, &p->sites[i]), p->sites[i].device), &p->sites[i]);
+    for (size_t i = 0; i < all.count; i++)
+        all.cells[i].key = f->lines[all.cells[i].cell.line].key;
+    vt_sort(all.cells, all.count, sizeof *all.cells, compare_reduced);
+    for (size_t i = 0; i < all.count; i++) {
+        const struct vt_fleet_cell *cell = &all.cells[i].cell;
+        if (i < VT_FLEET_LINES)
+            keep_cell(f, p, &all.cells[i]);
+        else
+            add_cell(&cell_of(&rest, rest_line(f, cell->line), cell->device)->cell, cell);
+    }
+    for (size_t i = 0; i < rest.count; i++)
+        keep_cell(f, p, &rest.cells[i]);
+    free(all.cells);
+    free(rest.cells);
+    vt_map_free(&all.by_key);
+    vt_map_free(&rest.by_key);
+}
+
+/* --- owners --- */
+
+static void add_owned(struct vt_fleet *f, const struct vt_snapshot *s,
+                      const struct vt_fleet_owner *owner, uint64_t bytes, uint64_t count) {
+    if (!count)
+        return;
+    uint32_t index = vt_fleet_add_owner(f, *owner);
+    struct vt_fleet_owned *row = vt_fleet_add_owned(f);
+    row->owner = index;
+    row->bytes = bytes;
+    row->count = count;
+    row->at = s->at;
+    row->why = vt_fleet_text(f, s->why);
+}
+
+static void add_owners(struct vt_fleet *f, const struct vt_process *p) {
+    const struct vt_snapshot *s = vt_process_snapshot_shown(p);
+    uint32_t count;
+    uint64_t rest = 0, rest_count = 0;
+    if (!s)
+        return;
+    struct vt_owner_group *groups = vt_owner_groups_seen(p, s, VT_UNKNOWN, &count);
+    for (uint32_t i = 0; i < count; i++) {
+        const struct vt_memory_owner *o = &groups[i].owner;
+        if (i >= VT_FLEET_OWNERS) {
+            rest += groups[i].bytes;
+            rest_count += groups[i].count;
+            continue;
+        }
+        char *text = vt_owner_text(p, o, 0);
+        struct vt_fleet_owner owner = {.text = text,
+                                       .name = o->holder ? o->holder : o->name,
+                                       .root = vt_root_names[o->root.kind],
+                                       .module = o->root.module,
+                                       .function = o->root.function,
+                                       .file = o->root.file,
+                                       .line = o->root.line,
+                                       .purpose = vt_purpose_names[o->purpose]};
+        add_owned(f, s, &owner, groups[i].bytes, groups[i].count);
+        free(text);
+    }
+    free(groups);
+    add_owned(f, s, &(struct vt_fleet_owner){.text = "other owners", .rest = true}, rest,
+              rest_count);
+    add_owned(f, s, &(struct vt_fleet_owner){.text = "CUDA's libraries", .nobody = true},
+              s->runtime_bytes, s->runtime_count);
+    add_owned(f, s, &(struct vt_fleet_owner){.text = "no owner found", .nobody = true},
+              s->unowned_bytes - s->runtime_bytes, s->unowned_count - s->runtime_count);
+}
+
+/* --- leaks and failures --- */
+
+static void add_leaks(struct vt_fleet *f, const struct vt_process *p) {
+    for (uint32_t i = 0; i < p->leak_count; i++) {
+        const struct vt_leak *l = &p->leaks[i];
+        const struct vt_growth *g = l->growth;
+        if (!l->site_count)
+            continue;
+        uint32_t line = line_of_site(f, p, &p->sites[l->sites[0]]);
+        struct vt_amount amount = vt_amount_of_leak(p, l);
+        struct vt_fleet_leak *row = vt_fleet_add_leak(f);
+        row->line = line;
+        row->verdict = l->verdict;
+        row->bytes = amount.bytes;
+        row->count = amount.blocks;
+        row->per = vt_fleet_text(f, g ? g->per : NULL);
+        row->bytes_per_iteration = g ? g->bytes_per_iteration : VT_UNKNOWN;
+        row->iterations = g ? g->iterations : VT_UNKNOWN;
+        row->since = g ? g->since : VT_UNKNOWN;
+        row->full_in = g ? g->full_in : VT_UNKNOWN;
+        row->kept_by = vt_fleet_text(f, l->kept_count ? l->kept[0].text : NULL);
+        row->why = vt_fleet_text(f, l->why);
+        row->caller = caller_of(f, p, &p->sites[l->sites[0]]);
+    }
+}
+
+static void add_ooms(struct vt_fleet *f, const struct vt_process *p) {
+    uint32_t first = p->oom_count > VT_FLEET_OOMS ? p->oom_count - VT_FLEET_OOMS : 0;
+    for (uint32_t i = first; i < p->oom_count; i++) {
+        const struct vt_oom *o = &p->ooms[i];
+        uint32_t line = o->stack && o->stack->count
+                            ? line_of(f, p, o->stack, o->layer, o->api, false, false)
+                            : VT_FLEET_NONE;
+        struct vt_fleet_oom *row = vt_fleet_add_oom(f);
+        row->line = line;
+        row->device = o->device;
+        row->at = o->at;
+        row->requested_bytes = o->requested_bytes;
+        row->free_bytes = o->free_bytes;
+        row->total_bytes = o->total_bytes;
+        row->tracked_bytes = o->tracked_bytes;
+        row->outcome = vt_fleet_text(f, o->outcome);
+        row->cause = vt_fleet_text(f, o->cause);
+        row->why = vt_fleet_text(f, o->why);
+    }
+}
+
+bool vt_fleet_add(struct vt_fleet *f, const struct vt_process *p) {
+    if (!add_process(f, p))
+        return false;
+    add_devices(f, p);
+    add_cells(f, p);
+    add_owners(f, p);
+    add_leaks(f, p);
+    add_ooms(f, p);
+    return true;
+}

@@ -1,0 +1,89 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Which processes of a fleet are one run, and which are a rank that was started anew (see runs.h). What a
+ * run is, log/ knows; here is only what it asks.
+ */
+#include "runs.h"
+
+#include "log/log.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static void copy(char *to, size_t size, const char *text) {
+    snprintf(to, size, "%s", text ? text : "");
+}
+
+static struct vt_found_log *identities(const struct vt_fleet *f) {
+    struct vt_found_log *logs = vt_alloc(f->process_count, sizeof *logs);
+    for (uint32_t i = 0; i < f->process_count; i++) {
+        const struct vt_fleet_process *p = &f->processes[i];
+        struct vt_found_log *log = &logs[i];
+        *log = (struct vt_found_log){.pid = p->pid,
+                                     .ppid = p->ppid,
+                                     .rank = p->rank,
+                                     .world = p->world_size,
+                                     .restart = p->launcher_restart,
+                                     .pid_namespace = p->pid_namespace,
+                                     .process_start = p->process_start,
+                                     .started = p->started_at,
+                                     .ended = vt_fleet_is_running(p) ? UINT64_MAX
+                                                                     : p->started_at + p->duration};
+        copy(log->run, sizeof log->run, p->run_id);
+        copy(log->boot, sizeof log->boot, f->hosts[p->host].boot);
+        copy(log->host, sizeof log->host, f->hosts[p->host].name);
+        copy(log->job, sizeof log->job, p->job);
+        copy(log->launch, sizeof log->launch, p->launch);
+    }
+    return logs;
+}
+
+struct start {
+    uint64_t at, id;
+    uint32_t of; /* vt_found_log.run_of */
+};
+
+static int compare_starts(const void *a, const void *b) {
+    const struct start *x = a, *y = b;
+    return VT_ORDER({x->at, y->at}, {x->id, y->id});
+}
+
+void vt_fleet_find_runs(struct vt_fleet *f) {
+    struct vt_found_log *logs = identities(f);
+    struct start *starts = vt_alloc(f->process_count, sizeof *starts);
+    uint32_t *numbers = vt_alloc(f->process_count, sizeof *numbers);
+    uint32_t count = 0;
+    vt_log_runs_find(logs, f->process_count);
+    for (uint32_t i = 0; i < f->process_count; i++) {
+        starts[i] = (struct start){f->processes[i].started_at, f->processes[i].id, logs[i].run_of};
+        numbers[i] = VT_FLEET_NONE;
+    }
+    vt_sort(starts, f->process_count, sizeof *starts, compare_starts);
+    for (uint32_t i = 0; i < f->process_count; i++)
+        if (numbers[starts[i].of] == VT_FLEET_NONE)
+            numbers[starts[i].of] = count++;
+    for (uint32_t i = 0; i < f->process_count; i++)
+        f->processes[i].run = numbers[logs[i].run_of];
+    free(logs);
+    free(starts);
+    free(numbers);
+}
+
+bool vt_fleet_is_running(const struct vt_fleet_process *p) {
+    return strcmp(p->exit_kind, "exited") && strcmp(p->exit_kind, "signaled") &&
+           strcmp(p->exit_kind, "exec");
+}
+
+/* A launcher starts a rank anew after a failure; torchrun says so. A rank's helpers, which have its number
+ * too and run beside it, are no restarts. */
+void vt_fleet_count_restarts(struct vt_fleet *f) {
+    for (uint32_t i = 0; i < f->process_count; i++) {
+        struct vt_fleet_process *p = &f->processes[i];
+        const struct vt_fleet_process *before = p - 1;
+        p->restart = p->launcher_restart;
+        if (!p->restart && i && p->rank >= 0 && p->rank == before->rank && p->run == before->run &&
+            vt_same_text(p->command, before->command) &&
+            p->started_at >= before->started_at + before->duration)
+            p->restart = before->restart + 1;
+    }
+}

@@ -1,0 +1,297 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The tables of a fleet (see tables.h).
+ */
+#include "tables.h"
+
+#include "fleet.h"
+
+#include <assert.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* A process until the fleet is finished. */
+struct life {
+    bool dropped;
+    uint32_t before; /* whose place it took; VT_FLEET_NONE */
+};
+
+struct vt_fleet_memory {
+    struct vt_map texts; /* hash of a text -> index in `strings`; equal hashes: the next key */
+    char **strings;
+    size_t string_count, string_room;
+    struct vt_map lines, owners, hosts, processes; /* by key, or id -> index */
+    struct life *lives;                            /* of the processes */
+    bool dropped;                                  /* some processes are */
+    size_t line_room, owner_room, host_room, process_room, device_room, cell_room, owned_room,
+        leak_room, oom_room, unread_room;
+};
+
+enum { UNREAD_KEPT = 8 };
+
+struct vt_fleet *vt_fleet_open(void) {
+    struct vt_fleet *fleet = vt_alloc(1, sizeof *fleet);
+    fleet->memory = vt_alloc(1, sizeof *fleet->memory);
+    return fleet;
+}
+
+void vt_fleet_free(struct vt_fleet *f) {
+    if (!f)
+        return;
+    struct vt_fleet_memory *m = f->memory;
+    for (size_t i = 0; i < f->device_count; i++)
+        free(f->devices[i].levels.bytes);
+    for (uint32_t i = 0; i < f->peers_count; i++)
+        free(f->peers[i].processes);
+    for (uint32_t i = 0; i < f->outlier_count; i++) {
+        free(f->outliers[i].processes);
+        free(f->outliers[i].differences);
+    }
+    for (uint32_t i = 0; i < f->unread_count && i < UNREAD_KEPT; i++)
+        free(f->unread[i]);
+    for (size_t i = 0; i < m->string_count; i++)
+        free(m->strings[i]);
+    vt_map_free(&m->texts);
+    vt_map_free(&m->lines);
+    vt_map_free(&m->owners);
+    vt_map_free(&m->hosts);
+    vt_map_free(&m->processes);
+    free(m->strings);
+    free(m->lives);
+    free(m);
+    free(f->hosts);
+    free(f->processes);
+    free(f->devices);
+    free(f->lines);
+    free(f->cells);
+    free(f->owners);
+    free(f->owned);
+    free(f->leaks);
+    free(f->ooms);
+    free(f->peers);
+    free(f->outliers);
+    free(f->shown);
+    free(f->unread);
+    free(f);
+}
+
+const char *vt_fleet_text(struct vt_fleet *f, const char *text) {
+    struct vt_fleet_memory *m = f->memory;
+    if (!text)
+        return NULL;
+    struct vt_string clean = {0};
+    vt_string_add_utf8(&clean, text);
+    const char *wanted = clean.text ? clean.text : "";
+    uint64_t key = vt_hash_bytes(0, wanted, strlen(wanted));
+    uint32_t index;
+    while ((index = vt_map_get(&m->texts, key)) != VT_MAP_NONE && strcmp(m->strings[index], wanted))
+        key++;
+    if (index == VT_MAP_NONE) {
+        index = (uint32_t)m->string_count;
+        vt_map_put(&m->texts, key, index);
+        VT_GROW(m->strings, m->string_count, m->string_room);
+        m->strings[m->string_count++] = clean.text ? clean.text : vt_strdup("");
+    } else {
+        vt_string_free(&clean);
+    }
+    return m->strings[index];
+}
+
+static uint64_t add_to_key(uint64_t key, const char *text) {
+    return text ? vt_hash_bytes(key + 1, text, strlen(text)) : vt_mix(key);
+}
+
+/* The order of lists of texts; NULL comes first. */
+static int compare_texts(const char *const *a, const char *const *b, size_t count) {
+    for (size_t i = 0; i < count; i++) {
+        int order = a[i] && b[i] ? strcmp(a[i], b[i]) : (a[i] != NULL) - (b[i] != NULL);
+        if (order)
+            return order;
+    }
+    return 0;
+}
+
+uint32_t vt_fleet_add_line(struct vt_fleet *f, struct vt_fleet_line line) {
+    struct vt_fleet_memory *m = f->memory;
+    const char **const texts[] = {&line.text,   &line.function, &line.file,
+                                  &line.module, &line.layer,    &line.api};
+    for (size_t i = 0; i < sizeof texts / sizeof *texts; i++)
+        *texts[i] = vt_fleet_text(f, *texts[i]);
+    /* What lies in no known line, a call of a library without symbols, is told by its text. */
+    line.key = add_to_key(
+        line.line * 8ull + line.recycled * 4ull + line.segments * 2ull + line.rest, line.file);
+    line.key = add_to_key(line.key, line.function);
+    line.key = add_to_key(line.key, line.layer);
+    line.key = add_to_key(line.key, line.file ? NULL : line.text);
+    uint32_t index = vt_map_get(&m->lines, line.key);
+    if (index != VT_MAP_NONE) {
+        struct vt_fleet_line *known = &f->lines[index];
+        const char *const ours[] = {line.text, line.module, line.api};
+        const char *const theirs[] = {known->text, known->module, known->api};
+        if (compare_texts(ours, theirs, 3) < 0)
+            *known = line;
+        return index;
+    }
+    vt_map_put(&m->lines, line.key, f->line_count);
+    VT_GROW(f->lines, f->line_count, m->line_room);
+    f->lines[f->line_count] = line;
+    return f->line_count++;
+}
+
+uint32_t vt_fleet_add_owner(struct vt_fleet *f, struct vt_fleet_owner owner) {
+    struct vt_fleet_memory *m = f->memory;
+    const char **const texts[] = {&owner.text,     &owner.name, &owner.root,   &owner.module,
+                                  &owner.function, &owner.file, &owner.purpose};
+    for (size_t i = 0; i < sizeof texts / sizeof *texts; i++)
+        *texts[i] = vt_fleet_text(f, *texts[i]);
+    owner.key = add_to_key(owner.rest * 2ull + owner.nobody, owner.text);
+    owner.key = add_to_key(owner.key, owner.purpose);
+    uint32_t index = vt_map_get(&m->owners, owner.key);
+    if (index != VT_MAP_NONE) {
+        struct vt_fleet_owner *known = &f->owners[index];
+        const char *const ours[] = {owner.name, owner.root, owner.module, owner.function,
+                                    owner.file};
+        const char *const theirs[] = {known->name, known->root, known->module, known->function,
+                                      known->file};
+        int order = compare_texts(ours, theirs, 5);
+        if (order < 0 || (!order && owner.line < known->line))
+            *known = owner;
+        return index;
+    }
+    vt_map_put(&m->owners, owner.key, f->owner_count);
+    VT_GROW(f->owners, f->owner_count, m->owner_room);
+    f->owners[f->owner_count] = owner;
+    return f->owner_count++;
+}
+
+uint32_t vt_fleet_add_host(struct vt_fleet *f, const char *name, const char *boot) {
+    struct vt_fleet_memory *m = f->memory;
+    uint64_t key = add_to_key(add_to_key(0, name), boot);
+    uint32_t index = vt_map_get(&m->hosts, key);
+    if (index != VT_MAP_NONE)
+        return index;
+    vt_map_put(&m->hosts, key, f->host_count);
+    VT_GROW(f->hosts, f->host_count, m->host_room);
+    f->hosts[f->host_count] =
+        (struct vt_fleet_host){.name = vt_fleet_text(f, name), .boot = vt_fleet_text(f, boot)};
+    return f->host_count++;
+}
+
+/* Whether `a` says more than `b`, of the same process. The rest makes the answer the same in whatever order
+ * they come. */
+static bool says_more(const struct vt_fleet_process *a, const struct vt_fleet_process *b) {
+    const char *const ours[] = {vt_basename(a->log)}, *const theirs[] = {vt_basename(b->log)};
+    int order = VT_ORDER({a->events, b->events}, {a->duration, b->duration},
+                         {a->complete, b->complete}, {a->live_bytes, b->live_bytes},
+                         {a->peak_bytes, b->peak_bytes}, {a->leaked_bytes, b->leaked_bytes});
+    return order ? order > 0 : compare_texts(ours, theirs, 1) < 0;
+}
+
+bool vt_fleet_add_process(struct vt_fleet *f, struct vt_fleet_process process) {
+    struct vt_fleet_memory *m = f->memory;
+    const char **const texts[] = {&process.log,      &process.run_id,  &process.job,
+                                  &process.launch,   &process.command, &process.version,
+                                  &process.exit_kind};
+    uint32_t before = vt_map_get(&m->processes, process.id);
+    if (before != VT_MAP_NONE) {
+        if (!says_more(&process, &f->processes[before]))
+            return false;
+        m->lives[before].dropped = m->dropped = true;
+    }
+    vt_map_put(&m->processes, process.id, f->process_count);
+    for (size_t i = 0; i < sizeof texts / sizeof *texts; i++)
+        *texts[i] = vt_fleet_text(f, *texts[i]);
+    size_t room = m->process_room;
+    VT_GROW(f->processes, f->process_count, m->process_room);
+    if (room != m->process_room)
+        m->lives = vt_realloc(m->lives, m->process_room, sizeof *m->lives);
+    m->lives[f->process_count] = (struct life){.before = before};
+    f->processes[f->process_count++] = process;
+    return true;
+}
+static_assert(VT_MAP_NONE == VT_FLEET_NONE, "a process that took nobody's place");
+
+void vt_fleet_take_back(struct vt_fleet *f, uint32_t first) {
+    struct vt_fleet_memory *m = f->memory;
+    for (uint32_t i = f->process_count; i-- > first;) {
+        uint32_t before = m->lives[i].before;
+        m->lives[i].dropped = m->dropped = true;
+        if (before == VT_FLEET_NONE) {
+            vt_map_remove(&m->processes, f->processes[i].id);
+        } else {
+            m->lives[before].dropped = false;
+            vt_map_put(&m->processes, f->processes[i].id, before);
+        }
+    }
+}
+
+/* Keeps the rows whose processes stay, with their new numbers. */
+#define KEEP_ROWS(f, items, count, numbers)                                                        \
+    do {                                                                                           \
+        size_t kept = 0;                                                                           \
+        for (size_t i = 0; i < (f)->count; i++)                                                    \
+            if ((numbers)[(f)->items[i].process] != VT_FLEET_NONE) {                               \
+                (f)->items[kept] = (f)->items[i];                                                  \
+                (f)->items[kept].process = (numbers)[(f)->items[kept].process];                    \
+                kept++;                                                                            \
+            }                                                                                      \
+        (f)->count = kept;                                                                         \
+    } while (0)
+
+void vt_fleet_remove_dropped(struct vt_fleet *f) {
+    struct vt_fleet_memory *m = f->memory;
+    uint32_t *numbers = vt_alloc(f->process_count, sizeof *numbers), kept = 0;
+    for (uint32_t i = 0; i < f->process_count && m->dropped; i++) {
+        numbers[i] = m->lives[i].dropped ? VT_FLEET_NONE : kept;
+        if (!m->lives[i].dropped)
+            f->processes[kept++] = f->processes[i];
+    }
+    if (m->dropped) {
+        for (size_t i = 0; i < f->device_count; i++)
+            if (numbers[f->devices[i].process] == VT_FLEET_NONE)
+                free(f->devices[i].levels.bytes);
+        KEEP_ROWS(f, devices, device_count, numbers);
+        KEEP_ROWS(f, cells, cell_count, numbers);
+        KEEP_ROWS(f, owned, owned_count, numbers);
+        KEEP_ROWS(f, leaks, leak_count, numbers);
+        KEEP_ROWS(f, ooms, oom_count, numbers);
+        f->process_count = kept;
+        m->dropped = false;
+    }
+    free(numbers);
+}
+
+/* A row of the process added last. */
+#define ADD_ROW(f, items, count, room)                                                             \
+    VT_GROW((f)->items, (f)->count, (f)->memory->room);                                            \
+    memset(&(f)->items[(f)->count], 0, sizeof *(f)->items);                                        \
+    (f)->items[(f)->count].process = (f)->process_count - 1;                                       \
+    return &(f)->items[(f)->count++]
+
+struct vt_fleet_device *vt_fleet_add_device(struct vt_fleet *f) {
+    ADD_ROW(f, devices, device_count, device_room);
+}
+
+struct vt_fleet_cell *vt_fleet_add_cell(struct vt_fleet *f) {
+    ADD_ROW(f, cells, cell_count, cell_room);
+}
+
+struct vt_fleet_owned *vt_fleet_add_owned(struct vt_fleet *f) {
+    ADD_ROW(f, owned, owned_count, owned_room);
+}
+
+struct vt_fleet_leak *vt_fleet_add_leak(struct vt_fleet *f) {
+    ADD_ROW(f, leaks, leak_count, leak_room);
+}
+
+struct vt_fleet_oom *vt_fleet_add_oom(struct vt_fleet *f) {
+    ADD_ROW(f, ooms, oom_count, oom_room);
+}
+
+void vt_fleet_add_unread(struct vt_fleet *f, const char *why) {
+    if (f->unread_count < UNREAD_KEPT) {
+        f->unread = vt_realloc(f->unread, f->unread_count + 1, sizeof *f->unread);
+        f->unread[f->unread_count] = vt_strdup(why);
+    }
+    f->unread_count++;
+}

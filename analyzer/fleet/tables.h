@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The tables of a fleet, for those who fill it (reduce.c, merged_read.c): each text, line, owner and
+ * host is stored once, and rows of processes name it by its index.
+ */
+#ifndef VRAMTRACE_ANALYZER_FLEET_TABLES_H
+#define VRAMTRACE_ANALYZER_FLEET_TABLES_H
+
+#include "model/model.h"
+
+/* The fleet's own copy of a text, as valid UTF-8; NULL stays NULL. Lives as long as the fleet. */
+const char *vt_fleet_text(struct vt_fleet *fleet, const char *text);
+
+/* The index of a line, owner or host like this one, which is added if it is new. Their texts may be
+ * anyone's; `key` is made here. What of them is no part of the key is that of the first one in the order of
+ * texts, whichever comes first. */
+uint32_t vt_fleet_add_line(struct vt_fleet *fleet, struct vt_fleet_line line);
+uint32_t vt_fleet_add_owner(struct vt_fleet *fleet, struct vt_fleet_owner owner);
+uint32_t vt_fleet_add_host(struct vt_fleet *fleet, const char *name, const char *boot);
+
+/* Adds a process, whose texts may be anyone's; false: there is one with its id already, and no rows may
+ * follow. Rows that are added next are its. One that knows more of the same process takes its place: its
+ * log was read again after it went on. */
+bool vt_fleet_add_process(struct vt_fleet *fleet, struct vt_fleet_process process);
+
+/* Takes back the processes from this index on, the last ones added. */
+void vt_fleet_take_back(struct vt_fleet *fleet, uint32_t first);
+
+/* Removes those that were taken back, or have no place any more, with their rows. For finish.c, before it
+ * sorts. */
+void vt_fleet_remove_dropped(struct vt_fleet *fleet);
+
+/* Rows of the process added last: all zero but for `process`; valid until the next is added. Their texts
+ * are set by vt_fleet_text. */
+struct vt_fleet_device *vt_fleet_add_device(struct vt_fleet *fleet);
+struct vt_fleet_cell *vt_fleet_add_cell(struct vt_fleet *fleet);
+struct vt_fleet_owned *vt_fleet_add_owned(struct vt_fleet *fleet);
+struct vt_fleet_leak *vt_fleet_add_leak(struct vt_fleet *fleet);
+struct vt_fleet_oom *vt_fleet_add_oom(struct vt_fleet *fleet);
+
+#endif

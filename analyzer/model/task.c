@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * What a child of Python's multiprocessing runs. Its command line is its parent's ("fork"), or says only that it is a
+ * child ("python -c from multiprocessing.spawn import spawn_main; ..."), so a list of processes needs another name.
+ * Called by build.c, once the stacks have their names.
+ */
+#include "model.h"
+
+#include <string.h>
+
+/* Whether multiprocessing calls a process's target in this frame. */
+static bool starts_task(const struct vt_frame *f) {
+    static const char file[] = "multiprocessing/process.py";
+    size_t length = f->file ? strlen(f->file) : 0;
+    return f->python && f->function && strstr(f->function, "_bootstrap") &&
+           length >= sizeof file - 1 && !strcmp(f->file + length - (sizeof file - 1), file);
+}
+
+/* The outermost frame of the user's that it calls; NULL: there is none. */
+static const struct vt_frame *task_frame(const struct vt_stack *s) {
+    uint32_t i = 0;
+    while (i < s->count && !starts_task(&s->frames[i]))
+        i++;
+    if (i == s->count)
+        return NULL;
+    while (i--)
+        if (s->frames[i].python && s->frames[i].user_code && s->frames[i].function &&
+            s->frames[i].file)
+            return &s->frames[i];
+    return NULL;
+}
+
+char *vt_process_task(const struct vt_process *p) {
+    for (uint32_t i = 0; p->python && i < p->site_count; i++) {
+        const struct vt_frame *f = task_frame(p->sites[i].stack);
+        if (f)
+            return vt_formatted("%s() in %s", f->function, vt_basename(f->file));
+    }
+    return NULL;
+}

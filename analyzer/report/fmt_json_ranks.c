@@ -1,0 +1,223 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * "ranks" of the JSON format: all processes side by side (model/fleet.h).
+ */
+#include "fmt_json.h"
+#include "ranks.h"
+
+#include "vramtrace/log_format.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* Of a process, in all arrays: its index in "rows". VT_FLEET_NONE: null. */
+static void index_of(struct vt_json *j, const char *name, uint32_t index) {
+    vt_json_number(j, name, index == VT_FLEET_NONE ? VT_UNKNOWN : index);
+}
+
+static void indices(struct vt_json *j, const char *name, const uint32_t *list, uint32_t count) {
+    vt_json_open(j, name, '[');
+    for (uint32_t i = 0; i < count; i++)
+        index_of(j, NULL, list[i]);
+    vt_json_close(j, ']');
+}
+
+static void rank_number(struct vt_json *j, const char *name, int rank) {
+    vt_json_number(j, name, rank < 0 ? VT_UNKNOWN : (uint64_t)rank);
+}
+
+static void hosts(struct vt_json *j, const struct vt_fleet *f) {
+    vt_json_open(j, "hosts", '[');
+    for (uint32_t i = 0; i < f->host_count; i++) {
+        vt_json_open(j, NULL, '{');
+        vt_json_string(j, "host", f->hosts[i].name);
+        vt_json_string(j, "boot", f->hosts[i].boot);
+        vt_json_number(j, "clock_offset_ns", f->hosts[i].clock_offset);
+        vt_json_number(j, "clock_step_ns", f->hosts[i].clock_step);
+        vt_json_close(j, '}');
+    }
+    vt_json_close(j, ']');
+}
+
+static void devices(struct vt_json *j, const struct vt_fleet *f, const struct vt_fleet_process *p) {
+    vt_json_open(j, "devices", '[');
+    for (uint32_t i = 0; i < p->device_count; i++) {
+        const struct vt_fleet_device *d = &f->devices[p->first_device + i];
+        vt_json_open(j, NULL, '{');
+        vt_json_number(j, "device", d->ordinal < VT_DEVICE_HOST ? d->ordinal : VT_UNKNOWN);
+        vt_json_boolean(j, "host_memory", d->ordinal == VT_DEVICE_HOST);
+        vt_json_string(j, "uuid", d->uuid);
+        vt_json_number(j, "peak_bytes", d->peak_bytes);
+        vt_json_number(j, "live_bytes", d->live_bytes);
+        vt_json_close(j, '}');
+    }
+    vt_json_close(j, ']');
+}
+
+static void rows(struct vt_json *j, const struct vt_fleet *f, const struct vt_ranks *r) {
+    vt_json_open(j, "rows", '[');
+    for (uint32_t i = 0; i < f->process_count; i++) {
+        const struct vt_fleet_process *p = &f->processes[i];
+        vt_json_open(j, NULL, '{');
+        rank_number(j, "rank", p->rank);
+        vt_json_number(j, "restart", p->restart);
+        vt_json_number(j, "pid", p->pid);
+        index_of(j, "host", p->host);
+        vt_json_string(j, "log", p->log);
+        vt_json_string(j, "run_id", p->run_id);
+        vt_json_string(j, "job", p->job);
+        vt_json_string(j, "command", p->command);
+        vt_json_time(j, "started_at", p->started_at);
+        vt_json_number(j, "duration_ns", p->duration);
+        vt_json_open(j, "exit", '{');
+        vt_json_string(j, "kind", p->exit_kind);
+        if (p->exit_status == VT_NO_STATUS)
+            vt_json_null(j, "status");
+        else
+            vt_json_number(j, "status", (uint64_t)p->exit_status);
+        vt_json_close(j, '}');
+        vt_json_boolean(j, "complete", p->complete);
+        vt_json_number(j, "peak_bytes", p->peak_bytes);
+        vt_json_number(j, "live_bytes", p->live_bytes);
+        vt_json_number(j, "leaked_bytes", p->leaked_bytes);
+        vt_json_number(j, "leaks", p->leak_count);
+        vt_json_number(j, "ooms", p->oom_count);
+        vt_json_boolean(j, "differs", r->differs[i]);
+        devices(j, f, p);
+        vt_json_close(j, '}');
+    }
+    vt_json_close(j, ']');
+}
+
+static void peers(struct vt_json *j, const struct vt_fleet *f) {
+    vt_json_open(j, "peers", '[');
+    for (uint32_t i = 0; i < f->peers_count; i++) {
+        const struct vt_fleet_peers *peers = &f->peers[i];
+        vt_json_open(j, NULL, '{');
+        vt_json_string(j, "kind",
+                       peers->empty      ? "helpers"
+                       : peers->replaced ? "replaced"
+                       : peers->lacking  ? "lacking"
+                                         : "peers");
+        index_of(j, "typical", peers->typical);
+        indices(j, "processes", peers->processes, peers->process_count);
+        vt_json_close(j, '}');
+    }
+    vt_json_close(j, ']');
+}
+
+static void line(struct vt_json *j, const struct vt_fleet *f, uint32_t index) {
+    const struct vt_fleet_line *l = index == VT_FLEET_NONE ? NULL : &f->lines[index];
+    vt_json_string(j, "at", l ? l->text : NULL);
+    vt_json_string(j, "function", l ? l->function : NULL);
+    vt_json_string(j, "file", l ? l->file : NULL);
+    vt_json_number(j, "line", l && l->line ? l->line : VT_UNKNOWN);
+    vt_json_string(j, "layer", l ? l->layer : NULL);
+}
+
+static void differences(struct vt_json *j, const struct vt_fleet *f,
+                        const struct vt_fleet_outlier *o) {
+    static const char *const measures[] = {"peak", "line", "owner"};
+    vt_json_open(j, "differences", '[');
+    for (uint32_t i = 0; i < o->difference_count; i++) {
+        const struct vt_fleet_difference *d = &o->differences[i];
+        vt_json_open(j, NULL, '{');
+        vt_json_string(j, "measure", measures[d->measure]);
+        if (d->measure == VT_FLEET_LINE) {
+            line(j, f, d->what);
+            vt_json_string(j, "caller", vt_ranks_caller(f, o, d));
+        }
+        if (d->measure == VT_FLEET_OWNER)
+            vt_json_string(j, "owner", f->owners[d->what].text);
+        vt_json_number(j, "bytes", d->bytes);
+        vt_json_number(j, "others_bytes", d->median);
+        vt_json_number(j, "others_least_bytes", d->low);
+        vt_json_number(j, "others_most_bytes", d->high);
+        vt_json_close(j, '}');
+    }
+    vt_json_close(j, ']');
+}
+
+static void outliers(struct vt_json *j, const struct vt_fleet *f) {
+    vt_json_open(j, "outliers", '[');
+    for (uint32_t i = 0; i < f->outlier_count; i++) {
+        const struct vt_fleet_outlier *o = &f->outliers[i];
+        struct vt_words words = {0};
+        vt_words_outlier(f, o, 1, &words);
+        vt_json_open(j, NULL, '{');
+        vt_json_string(j, "why", words.headline);
+        vt_json_string(j, "holds", o->more ? "more" : "less");
+        vt_json_number(j, "peers", o->peers);
+        indices(j, "processes", o->processes, o->process_count);
+        vt_json_open(j, "ranks", '[');
+        for (uint32_t k = 0; k < o->process_count; k++)
+            rank_number(j, NULL, f->processes[o->processes[k]].rank);
+        vt_json_close(j, ']');
+        differences(j, f, o);
+        vt_json_close(j, '}');
+        vt_words_free(&words);
+    }
+    vt_json_close(j, ']');
+}
+
+static void sum(struct vt_json *j, const struct vt_ranks_sum *s) {
+    vt_json_number(j, "bytes", s->bytes);
+    vt_json_number(j, "processes", s->processes);
+    vt_json_number(j, "most_bytes", s->most_bytes);
+    index_of(j, "most", s->most);
+    vt_json_close(j, '}');
+}
+
+static void sums(struct vt_json *j, const struct vt_fleet *f) {
+    uint32_t count;
+    struct vt_ranks_sum *list = vt_ranks_leaks(f, &count);
+    vt_json_open(j, "leaks", '[');
+    for (uint32_t i = 0; i < count; i++) {
+        vt_json_open(j, NULL, '{');
+        vt_json_string(j, "verdict", vt_verdict_names[list[i].verdict]);
+        line(j, f, list[i].what);
+        vt_json_string(j, "caller", list[i].caller);
+        vt_json_string(j, "kept_by", list[i].kept_by);
+        sum(j, &list[i]);
+    }
+    vt_json_close(j, ']');
+    free(list);
+    list = vt_ranks_owners(f, &count);
+    vt_json_open(j, "owners", '[');
+    for (uint32_t i = 0; i < count; i++) {
+        vt_json_open(j, NULL, '{');
+        vt_json_string(j, "owner", f->owners[list[i].what].text);
+        sum(j, &list[i]);
+    }
+    vt_json_close(j, ']');
+    free(list);
+}
+
+void vt_fmt_json_ranks(struct vt_json *j, const struct vt_fleet *f) {
+    struct vt_ranks r;
+    if (!f) {
+        vt_json_null(j, "ranks");
+        return;
+    }
+    vt_ranks_make(&r, f);
+    vt_json_open(j, "ranks", '{');
+    vt_json_number(j, "processes", r.processes);
+    vt_json_number(j, "helpers", r.empty);
+    vt_json_number(j, "ranks", r.ranks);
+    vt_json_number(j, "gpus", r.gpus ? r.gpus : VT_UNKNOWN);
+    vt_json_time(j, "started_at", f->process_count ? r.from : 0);
+    vt_json_number(j, "duration_ns", f->process_count ? r.to - r.from : 0);
+    vt_json_number(j, "peak_bytes", r.peak_bytes);
+    vt_json_number(j, "live_bytes", r.live_bytes);
+    vt_json_number(j, "leaked_bytes", r.leaked_bytes);
+    vt_json_number(j, "dropped_events", r.dropped_events);
+    vt_json_number(j, "unread_logs", f->unread_count);
+    vt_json_string(j, "unread_why", f->unread_count ? f->unread[0] : NULL);
+    hosts(j, f);
+    rows(j, f, &r);
+    peers(j, f);
+    outliers(j, f);
+    sums(j, f);
+    vt_json_close(j, '}');
+    vt_ranks_free(&r);
+}

@@ -1,0 +1,146 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * All processes side by side as the HTML page's data (model/fleet.h): the sentences, and a row for each
+ * with its memory on the common clock.
+ */
+#include "html.h"
+#include "report/ranks.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* A course is so many parts of the job's time, as thousandths of the highest of all. */
+enum { ROWS = 1000, PARTS = 80, SCALE = 1000, OUTLIERS = 20, DIFFERENCES = 5, LEAKS = 20 };
+
+static void texts(struct vt_json *j, const char *name, const struct vt_words *words) {
+    vt_json_open(j, name, '[');
+    for (uint32_t i = 0; i < words->count; i++) {
+        vt_json_open(j, NULL, '[');
+        vt_json_string(j, NULL, words->rows[i].label);
+        vt_json_string(j, NULL, words->rows[i].text);
+        vt_json_close(j, ']');
+    }
+    vt_json_close(j, ']');
+}
+
+static void outliers(struct vt_json *j, const struct vt_fleet *f) {
+    vt_json_open(j, "outliers", '[');
+    for (uint32_t i = 0; i < f->outlier_count && i < OUTLIERS; i++) {
+        struct vt_words words = {0};
+        vt_words_outlier(f, &f->outliers[i], DIFFERENCES, &words);
+        vt_json_open(j, NULL, '{');
+        vt_json_string(j, "why", words.headline);
+        texts(j, "rows", &words);
+        vt_json_number(j, "process", f->outliers[i].processes[0]);
+        vt_json_close(j, '}');
+        vt_words_free(&words);
+    }
+    vt_json_close(j, ']');
+    vt_json_number(j, "outliers_left_out",
+                   f->outlier_count > OUTLIERS ? f->outlier_count - OUTLIERS : 0);
+}
+
+static void leaks(struct vt_json *j, const struct vt_ranks *r, const struct vt_fleet *f) {
+    uint32_t count;
+    struct vt_ranks_sum *sums = vt_ranks_leaks(f, &count);
+    vt_json_open(j, "leaks", '[');
+    for (uint32_t i = 0; i < count && i < LEAKS; i++) {
+        char *many = vt_words_in_how_many(r, f, &sums[i]);
+        char *at = vt_words_leaked_at(f, &sums[i]);
+        vt_json_open(j, NULL, '{');
+        vt_json_string(j, "at", at);
+        vt_json_string(j, "verdict", vt_verdict_names[sums[i].verdict]);
+        vt_json_string(j, "many", many);
+        vt_json_number(j, "bytes", sums[i].bytes);
+        vt_json_close(j, '}');
+        free(many);
+        free(at);
+    }
+    vt_json_close(j, ']');
+    vt_json_number(j, "leaks_left_out", count > LEAKS ? count - LEAKS : 0);
+    free(sums);
+}
+
+static uint64_t highest(const uint64_t *levels, uint64_t most) {
+    for (unsigned c = 0; c < PARTS; c++)
+        most = levels[c] > most ? levels[c] : most;
+    return most;
+}
+
+static void course(struct vt_json *j, const char *name, const uint64_t *levels, uint64_t scale) {
+    vt_json_open(j, name, '[');
+    for (unsigned c = 0; c < PARTS; c++)
+        vt_json_number(j, NULL, scale ? (uint64_t)((double)levels[c] / (double)scale * SCALE) : 0);
+    vt_json_close(j, ']');
+}
+
+static void row(struct vt_json *j, const struct vt_ranks *r, const struct vt_fleet *f,
+                uint32_t index, const uint64_t *levels, uint64_t scale) {
+    const struct vt_fleet_process *p = &f->processes[index];
+    char end[16], *gpus = vt_words_gpus(f, p);
+    vt_json_open(j, NULL, '{');
+    vt_json_number(j, "process", index);
+    vt_json_number(j, "rank", p->rank < 0 ? VT_UNKNOWN : (uint64_t)p->rank);
+    vt_json_number(j, "restart", p->restart);
+    vt_json_number(j, "pid", p->pid);
+    vt_json_string(j, "host", f->hosts[p->host].name);
+    vt_json_string(j, "gpu", gpus);
+    if (r->groups > 1)
+        vt_json_string(j, "command", p->command);
+    vt_json_number(j, "peak", p->peak_bytes);
+    vt_json_number(j, "live", p->live_bytes);
+    vt_json_number(j, "leaked", p->leaked_bytes);
+    vt_json_string(j, "end", vt_words_end(p, end));
+    vt_json_boolean(j, "differs", r->differs[index]);
+    course(j, "course", levels, scale);
+    vt_json_close(j, '}');
+    free(gpus);
+}
+
+static void rows(struct vt_json *j, const struct vt_ranks *r, const struct vt_fleet *f) {
+    uint32_t *list = vt_alloc(r->count, sizeof *list);
+    uint32_t count = vt_ranks_rows(r, f, ROWS, list);
+    uint64_t *levels = vt_alloc((size_t)count * PARTS, sizeof *levels), scale = 0;
+    uint64_t *sum = vt_alloc(PARTS, sizeof *sum);
+    for (uint32_t i = 0; i < f->process_count; i++)
+        vt_ranks_levels(f, i, r->from, r->to, PARTS, sum);
+    for (uint32_t i = 0; i < count; i++) {
+        vt_ranks_levels(f, list[i], r->from, r->to, PARTS, levels + (size_t)i * PARTS);
+        scale = highest(levels + (size_t)i * PARTS, scale);
+    }
+    vt_json_number(j, "scale", scale);
+    vt_json_number(j, "highest", highest(sum, 0));
+    course(j, "sum", sum, highest(sum, 0));
+    vt_json_open(j, "rows", '[');
+    for (uint32_t i = 0; i < count; i++)
+        row(j, r, f, list[i], levels + (size_t)i * PARTS, scale);
+    vt_json_close(j, ']');
+    vt_json_number(j, "rows_left_out", r->count - count);
+    free(list);
+    free(levels);
+    free(sum);
+}
+
+void vt_html_ranks(struct vt_json *j, const struct vt_fleet *f) {
+    struct vt_ranks r;
+    struct vt_words notes = {0};
+    vt_ranks_make(&r, f);
+    char *many = vt_words_many(&r), *ended = vt_words_all_ended(&r, f);
+    vt_words_ranks_notes(&r, f, &notes);
+    vt_json_open(j, "ranks", '{');
+    vt_json_string(j, "many", many);
+    vt_json_string(j, "ended", ended);
+    vt_json_string(j, "noun", vt_words_process(&r, 1));
+    vt_json_number(j, "hosts", r.hosts);
+    vt_json_number(j, "duration", r.to - r.from);
+    vt_json_number(j, "empty", r.empty);
+    texts(j, "notes", &notes);
+    outliers(j, f);
+    leaks(j, &r, f);
+    rows(j, &r, f);
+    vt_json_close(j, '}');
+    vt_words_free(&notes);
+    free(many);
+    free(ended);
+    vt_ranks_free(&r);
+}

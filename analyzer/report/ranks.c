@@ -1,0 +1,305 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Figures about many processes together (see ranks.h).
+ */
+#include "ranks.h"
+
+#include "vramtrace/log_format.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* --- all processes --- */
+
+static void count_gpus(struct vt_ranks *r, const struct vt_fleet *f) {
+    struct vt_map seen = {0};
+    for (size_t i = 0; i < f->device_count; i++) {
+        const char *uuid = f->devices[i].uuid;
+        uint64_t key = uuid ? vt_hash_bytes(0, uuid, strlen(uuid)) : 0;
+        if (!uuid || f->devices[i].ordinal == VT_DEVICE_HOST ||
+            vt_map_get(&seen, key) != VT_MAP_NONE)
+            continue;
+        vt_map_put(&seen, key, 1);
+        r->gpus++;
+    }
+    vt_map_free(&seen);
+}
+
+static void count_processes(struct vt_ranks *r, const struct vt_fleet *f) {
+    struct vt_map ranks = {0}, hosts = {0};
+    r->from = VT_UNKNOWN;
+    for (uint32_t i = 0; i < f->process_count; i++) {
+        const struct vt_fleet_process *p = &f->processes[i];
+        uint64_t end = p->started_at + p->duration;
+        r->from = p->started_at < r->from ? p->started_at : r->from;
+        r->to = end > r->to ? end : r->to;
+        r->peak_bytes += p->peak_bytes;
+        r->live_bytes += p->live_bytes;
+        r->leaked_bytes += p->leaked_bytes;
+        r->dropped_events += p->dropped_events;
+        r->running += !strcmp(p->exit_kind, "running");
+        r->killed += !strcmp(p->exit_kind, "signaled");
+        r->failed += !strcmp(p->exit_kind, "exited") && p->exit_status;
+        r->incomplete += !p->complete && strcmp(p->exit_kind, "running") != 0;
+        r->ooms += p->oom_count > 0;
+        if (p->rank >= 0)
+            vt_map_put(&ranks, vt_mix((uint64_t)p->rank + 1), i);
+        vt_map_put(&hosts, vt_mix((uint64_t)p->host + 1), i);
+    }
+    r->ranks = (uint32_t)ranks.used;
+    r->hosts = (uint32_t)hosts.used;
+    vt_map_free(&ranks);
+    vt_map_free(&hosts);
+}
+
+struct placed {
+    uint64_t order, peak, leaked;
+    uint32_t process;
+};
+
+static int compare_placed(const void *a, const void *b) {
+    const struct placed *x = a, *y = b;
+    return VT_ORDER({x->order, y->order}, {y->peak, x->peak}, {y->leaked, x->leaked},
+                    {x->process, y->process});
+}
+
+/* Those of one group of peers are listed by rank; otherwise the largest is first. Helpers that allocated
+ * nothing are listed if there is nobody else. */
+static void make_list(struct vt_ranks *r, const struct vt_fleet *f) {
+    struct placed *placed = vt_alloc(f->process_count, sizeof *placed);
+    for (uint32_t i = 0; i < f->peers_count; i++)
+        r->empty += f->peers[i].empty ? f->peers[i].process_count : 0;
+    r->empty = r->empty < f->process_count ? r->empty : 0;
+    for (uint32_t i = 0; i < f->peers_count; i++) {
+        const struct vt_fleet_peers *peers = &f->peers[i];
+        bool left_out = peers->empty && r->empty;
+        r->groups += !left_out && !peers->replaced && !peers->lacking;
+        r->lacking += peers->lacking ? peers->process_count : 0;
+        for (uint32_t k = 0; k < peers->process_count && !left_out; k++)
+            placed[r->count++] = (struct placed){peers->replaced, 0, 0, peers->processes[k]};
+    }
+    for (uint32_t i = 0; i < r->count && r->groups > 1; i++) {
+        placed[i].peak = f->processes[placed[i].process].peak_bytes;
+        placed[i].leaked = f->processes[placed[i].process].leaked_bytes;
+    }
+    vt_sort(placed, r->count, sizeof *placed, compare_placed);
+    r->list = vt_alloc(f->process_count, sizeof *r->list);
+    for (uint32_t i = 0; i < r->count; i++)
+        r->list[i] = placed[i].process;
+    free(placed);
+}
+
+void vt_ranks_make(struct vt_ranks *r, const struct vt_fleet *f) {
+    *r = (struct vt_ranks){.processes = f->process_count};
+    count_processes(r, f);
+    count_gpus(r, f);
+    make_list(r, f);
+    r->differs = vt_alloc(f->process_count, sizeof *r->differs);
+    for (uint32_t i = 0; i < f->outlier_count; i++)
+        for (uint32_t k = 0; k < f->outliers[i].process_count; k++)
+            r->differs[f->outliers[i].processes[k]] = true;
+}
+
+void vt_ranks_free(struct vt_ranks *r) {
+    free(r->list);
+    free(r->differs);
+    *r = (struct vt_ranks){0};
+}
+
+/* --- rows of a table --- */
+
+enum { OF_A_KIND = 4 }; /* rows of one outlier, or of those that ended badly */
+
+static uint32_t take(bool *taken, uint32_t i) {
+    bool before = taken[i];
+    taken[i] = true;
+    return !before;
+}
+
+uint32_t vt_ranks_rows(const struct vt_ranks *r, const struct vt_fleet *f, uint32_t most,
+                       uint32_t *rows) {
+    bool *taken = vt_alloc(f->process_count, sizeof *taken);
+    uint32_t count = 0, bad = 0, least_at = 0, most_at = 0, limit = 2 * most;
+    const struct vt_fleet_process *p = f->processes;
+    for (uint32_t i = 0; i < r->count; i++) {
+        least_at = p[r->list[i]].peak_bytes < p[r->list[least_at]].peak_bytes ? i : least_at;
+        most_at = p[r->list[i]].peak_bytes > p[r->list[most_at]].peak_bytes ? i : most_at;
+    }
+    if (r->count > most) {
+        for (uint32_t i = 0; i < f->outlier_count && count < limit; i++)
+            for (uint32_t k = 0; k < f->outliers[i].process_count && k < OF_A_KIND; k++)
+                count += take(taken, f->outliers[i].processes[k]);
+        count += take(taken, r->list[least_at]) + take(taken, r->list[most_at]);
+        for (uint32_t i = 0; i < r->count && count < limit && bad < OF_A_KIND; i++)
+            if ((!strcmp(p[r->list[i]].exit_kind, "signaled") ||
+                 (!strcmp(p[r->list[i]].exit_kind, "exited") && p[r->list[i]].exit_status)) &&
+                take(taken, r->list[i])) {
+                count++;
+                bad++;
+            }
+    }
+    for (uint32_t i = 0; i < r->count && (r->count <= most || count < most); i++)
+        count += take(taken, r->list[i]);
+    count = 0;
+    for (uint32_t i = 0; i < r->count; i++)
+        if (taken[r->list[i]])
+            rows[count++] = r->list[i];
+    free(taken);
+    return count;
+}
+
+/* --- sums over all processes --- */
+
+struct sums {
+    struct vt_ranks_sum *sums;
+    uint32_t *last; /* the process that was added last to each */
+    uint64_t *of_last;
+    size_t count, room, last_room, of_room;
+    struct vt_map by_what;
+};
+
+/* Rows of one process come one after the other. */
+static void end_process(struct vt_ranks_sum *sum, uint32_t process, uint64_t bytes) {
+    if (bytes > sum->most_bytes || sum->most == VT_FLEET_NONE) {
+        sum->most_bytes = bytes;
+        sum->most = process;
+    }
+    sum->least_bytes = bytes < sum->least_bytes ? bytes : sum->least_bytes;
+}
+
+static void add(struct sums *s, uint32_t what, uint32_t process, uint64_t bytes,
+                enum vt_verdict verdict) {
+    uint32_t i = vt_map_get(&s->by_what, vt_mix((uint64_t)what + 1));
+    if (i == VT_MAP_NONE) {
+        size_t at = s->count;
+        i = (uint32_t)at;
+        vt_map_put(&s->by_what, vt_mix((uint64_t)what + 1), i);
+        VT_GROW(s->last, at, s->last_room);
+        VT_GROW(s->of_last, at, s->of_room);
+        VT_GROW(s->sums, at, s->room);
+        s->last[i] = VT_FLEET_NONE;
+        s->of_last[i] = 0;
+        s->sums[i] = (struct vt_ranks_sum){
+            .what = what, .verdict = verdict, .least_bytes = VT_UNKNOWN, .most = VT_FLEET_NONE};
+        s->count++;
+    }
+    struct vt_ranks_sum *sum = &s->sums[i];
+    if (s->last[i] != process) {
+        if (s->last[i] != VT_FLEET_NONE)
+            end_process(sum, s->last[i], s->of_last[i]);
+        s->last[i] = process;
+        s->of_last[i] = 0;
+        sum->processes++;
+    }
+    s->of_last[i] += bytes;
+    sum->bytes += bytes;
+    sum->verdict = verdict < sum->verdict ? verdict : sum->verdict;
+}
+
+static int compare_sums(const void *a, const void *b) {
+    const struct vt_ranks_sum *x = a, *y = b;
+    return VT_ORDER({y->bytes, x->bytes}, {y->processes, x->processes}, {x->what, y->what});
+}
+
+static struct vt_ranks_sum *end(struct sums *s, uint32_t *count) {
+    for (size_t i = 0; i < s->count; i++)
+        end_process(&s->sums[i], s->last[i], s->of_last[i]);
+    vt_sort(s->sums, s->count, sizeof *s->sums, compare_sums);
+    free(s->last);
+    free(s->of_last);
+    vt_map_free(&s->by_what);
+    *count = (uint32_t)s->count;
+    return s->sums;
+}
+
+/* Who called, and what keeps it. `worst`: the leak whose caller is told. */
+static void add_telling(struct vt_ranks_sum *sum, const struct vt_fleet_leak **worst,
+                        const struct vt_fleet_leak *leak) {
+    if (!*worst) {
+        *worst = leak;
+        sum->caller = leak->caller;
+        sum->kept_by = leak->kept_by;
+        return;
+    }
+    sum->callers = sum->callers || !vt_same_text(sum->caller, leak->caller);
+    sum->kept_by = vt_same_text(sum->kept_by, leak->kept_by) ? sum->kept_by : NULL;
+    if (VT_ORDER({leak->verdict, (*worst)->verdict}, {(*worst)->bytes, leak->bytes}) < 0) {
+        *worst = leak;
+        sum->caller = leak->caller;
+    }
+}
+
+struct vt_ranks_sum *vt_ranks_leaks(const struct vt_fleet *f, uint32_t *count) {
+    struct sums s = {0};
+    for (size_t i = 0; i < f->leak_count; i++)
+        add(&s, f->leaks[i].line, f->leaks[i].process, f->leaks[i].bytes, f->leaks[i].verdict);
+    const struct vt_fleet_leak **worst = vt_alloc(s.count, sizeof *worst);
+    for (size_t i = 0; i < f->leak_count; i++) {
+        uint32_t of = vt_map_get(&s.by_what, vt_mix((uint64_t)f->leaks[i].line + 1));
+        add_telling(&s.sums[of], &worst[of], &f->leaks[i]);
+    }
+    free(worst);
+    return end(&s, count);
+}
+
+const char *vt_ranks_caller(const struct vt_fleet *f, const struct vt_fleet_outlier *o,
+                            const struct vt_fleet_difference *d) {
+    bool more = d->bytes > d->median;
+    const struct vt_fleet_process *p =
+        &f->processes[more ? o->processes[0] : f->peers[o->peers].typical];
+    const struct vt_fleet_cell *worst = NULL;
+    for (uint32_t i = 0; i < p->cell_count && d->measure == VT_FLEET_LINE; i++) {
+        const struct vt_fleet_cell *cell = &f->cells[p->first_cell + i]; /* the largest first */
+        if (cell->line == d->what && (!worst || cell->verdict < worst->verdict))
+            worst = cell;
+    }
+    return worst ? worst->caller : NULL;
+}
+
+struct vt_ranks_sum *vt_ranks_owners(const struct vt_fleet *f, uint32_t *count) {
+    struct sums s = {0};
+    for (size_t i = 0; i < f->owned_count; i++)
+        add(&s, f->owned[i].owner, f->owned[i].process, f->owned[i].bytes, VT_VERDICT_FREED);
+    return end(&s, count);
+}
+
+struct vt_ranks_sum *vt_ranks_ooms(const struct vt_fleet *f, uint32_t *count) {
+    struct sums s = {0};
+    for (size_t i = 0; i < f->oom_count; i++)
+        add(&s, f->ooms[i].line, f->ooms[i].process,
+            f->ooms[i].requested_bytes == VT_UNKNOWN ? 0 : f->ooms[i].requested_bytes,
+            VT_VERDICT_FREED);
+    return end(&s, count);
+}
+
+/* --- the course --- */
+
+/* The most of a device in the part of the time from `from` to `to`, ns since the log began; the first
+ * and the last level count for all before and after them that is in the same part. */
+static uint64_t level_between(const struct vt_levels *l, uint64_t from, uint64_t to) {
+    uint64_t span = l->to - l->from, most = 0;
+    if (!l->count || to <= l->from || from >= l->to || !span)
+        return 0;
+    uint64_t first =
+        from > l->from ? (uint64_t)((double)(from - l->from) / (double)span * l->count) : 0;
+    uint64_t last =
+        to < l->to ? (uint64_t)((double)(to - l->from) / (double)span * l->count) : l->count;
+    for (uint64_t i = first; i < l->count && (i < last || i == first); i++)
+        most = l->bytes[i] > most ? l->bytes[i] : most;
+    return most;
+}
+
+void vt_ranks_levels(const struct vt_fleet *f, uint32_t process, uint64_t from, uint64_t to,
+                     unsigned columns, uint64_t *levels) {
+    const struct vt_fleet_process *p = &f->processes[process];
+    for (uint32_t d = 0; d < p->device_count; d++) {
+        const struct vt_levels *l = &f->devices[p->first_device + d].levels;
+        for (unsigned c = 0; c < columns; c++) {
+            uint64_t begin = from + (to - from) / columns * c,
+                     until = c + 1 < columns ? from + (to - from) / columns * (c + 1) : to;
+            if (until > p->started_at)
+                levels[c] += level_between(l, begin > p->started_at ? begin - p->started_at : 0,
+                                           until - p->started_at);
+        }
+    }
+}

@@ -1,0 +1,106 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * What reports say of many processes together (model/fleet.h): figures that several formats need, and
+ * the sentences, as words.h has them for one process. Texts are printable UTF-8 in one line.
+ */
+#ifndef VRAMTRACE_ANALYZER_RANKS_H
+#define VRAMTRACE_ANALYZER_RANKS_H
+
+#include "words.h"
+
+/* --- ranks.c: figures --- */
+
+/* All processes of a fleet. */
+struct vt_ranks {
+    uint32_t processes,
+        empty; /* of them: helpers that allocated nothing, which are left out; 0: all are such */
+    uint32_t ranks;       /* different ranks */
+    uint32_t hosts, gpus; /* GPUs by their UUIDs; 0: unknown */
+    uint32_t groups;      /* of peers, but for those left out, and replaced and lacking ones */
+    uint32_t lacking;     /* processes that nobody compares, because their logs lack events */
+    uint32_t running, killed, failed, ooms, incomplete;
+    uint64_t from, to; /* CLOCK_REALTIME, ns: of the first begin and the last end */
+    uint64_t peak_bytes, live_bytes, leaked_bytes, dropped_events; /* sums */
+    uint32_t
+        *list; /* the processes of a table, without the empty ones: peers by rank; where there are
+                       several groups of peers, the largest first */
+    uint32_t count;
+    bool *differs; /* each process: an outlier */
+};
+void vt_ranks_make(struct vt_ranks *ranks, const struct vt_fleet *fleet);
+void vt_ranks_free(struct vt_ranks *ranks);
+
+/* The rows of a table of at most about `most` rows, in the table's order: all, if they fit; else those
+ * that differ, were killed or ran out of memory, and the extremes; the first ones fill it up. Returns
+ * how many; `rows` has room for ranks->count. */
+uint32_t vt_ranks_rows(const struct vt_ranks *ranks, const struct vt_fleet *fleet, uint32_t most,
+                       uint32_t *rows);
+
+/* What one line leaked, or what one owner holds, in all processes. */
+struct vt_ranks_sum {
+    uint32_t what;                           /* index in lines or owners */
+    enum vt_verdict verdict;                 /* the first in a report's order */
+    uint64_t bytes, most_bytes, least_bytes; /* in all; of one process that has some */
+    uint32_t processes, most;                /* how many have some; the one that has most */
+    /* Of leaks only. The caller of the one with the worst verdict that has most, and whether others
+     * have others; what keeps each of them, NULL: not the same. */
+    const char *caller, *kept_by;
+    bool callers;
+};
+/* The largest first. Free it. */
+struct vt_ranks_sum *vt_ranks_leaks(const struct vt_fleet *fleet, uint32_t *count);
+struct vt_ranks_sum *vt_ranks_owners(const struct vt_fleet *fleet, uint32_t *count);
+struct vt_ranks_sum *vt_ranks_ooms(const struct vt_fleet *fleet, uint32_t *count); /* by line; a row
+                                                                       may be VT_FLEET_NONE */
+
+/* The caller at a line by which a process differs, or which its peers have and it lacks (vt_fleet_cell).
+ * NULL: none, or no line. */
+const char *vt_ranks_caller(const struct vt_fleet *fleet, const struct vt_fleet_outlier *outlier,
+                            const struct vt_fleet_difference *difference);
+
+/* The most that a process held of its devices in each of `columns` equal parts of a time, which is
+ * added to `levels`. */
+void vt_ranks_levels(const struct vt_fleet *fleet, uint32_t process, uint64_t from, uint64_t to,
+                     unsigned columns, uint64_t *levels);
+
+/* --- words_ranks.c: sentences; free them --- */
+
+/* "rank 5", "ranks 0 to 3, 6", "process 4711", "ranks 1, 4 and 990 more". `processes` in their order. */
+char *vt_words_who(const struct vt_fleet *fleet, const uint32_t *processes, uint32_t count);
+
+/* "8 ranks on 2 hosts, 2 GPUs", "16 processes". */
+char *vt_words_many(const struct vt_ranks *ranks);
+
+/* "7 exited with status 0, 1 was killed by signal 9 (Killed)". */
+char *vt_words_all_ended(const struct vt_ranks *ranks, const struct vt_fleet *fleet);
+
+/* "exit 0", "signal 9", for a column. A buffer's text. */
+const char *vt_words_end(const struct vt_fleet_process *process, char out[16]);
+
+/* "a1b2..0c3d", "GPU 0", "a1b2..0c3d +1": the GPUs of a process, by their UUIDs if known. */
+char *vt_words_gpus(const struct vt_fleet *fleet, const struct vt_fleet_process *process);
+
+/* Processes that differ: "DIFFERS" is its heading. The largest differences, `most` of each measure. */
+void vt_words_outlier(const struct vt_fleet *fleet, const struct vt_fleet_outlier *outlier,
+                      uint32_t most, struct vt_words *words);
+
+/* "rank 5 differs from the others, as does rank 6", "rank 0 is like ranks 1 to 4": whom a process stands
+ * for that is shown whole. NULL: for itself alone. */
+char *vt_words_stands_for(const struct vt_ranks *ranks, const struct vt_fleet *fleet,
+                          uint32_t process);
+
+/* Sentences about the logs and the clocks, as rows without a label. */
+void vt_words_ranks_notes(const struct vt_ranks *ranks, const struct vt_fleet *fleet,
+                          struct vt_words *words);
+
+/* "train.py:13 in make, from train.py:41 in step": where it leaked. */
+char *vt_words_leaked_at(const struct vt_fleet *fleet, const struct vt_ranks_sum *leak);
+
+/* "in 12 of 1,000 ranks, the most 3.00 GiB in rank 7; kept by hoard (list)". */
+char *vt_words_in_how_many(const struct vt_ranks *ranks, const struct vt_fleet *fleet,
+                           const struct vt_ranks_sum *sum);
+
+/* "rank" or "process"; with an "s" unless `count` is 1 or 0. */
+const char *vt_words_process(const struct vt_ranks *ranks, uint32_t count);
+
+#endif

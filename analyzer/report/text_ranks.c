@@ -1,0 +1,414 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The head of a text report on many processes: the job, who differs and in what, what leaked, a table
+ * of ranks, and their memory on one time line. All of it from the fleet; the processes that a report
+ * shows whole follow.
+ */
+#include "fmt_text.h"
+#include "ranks.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { ROWS = 8, LEAKS = 5, OUTLIERS = 5, DIFFERENCES = 3, OWNERS = 10, LABEL = 16 };
+
+struct page {
+    const struct vt_text *t;
+    const struct vt_fleet *f;
+    struct vt_ranks r;
+};
+
+static uint32_t most_of(const struct page *p, uint32_t usual) {
+    return p->t->options->top ? p->t->options->top : usual;
+}
+
+static char *printable(const char *text) {
+    return vt_printable(vt_strdup(text ? text : ""));
+}
+
+/* --- the job --- */
+
+static const struct vt_fleet_process *largest(const struct page *p) {
+    const struct vt_fleet_process *largest = &p->f->processes[p->r.list[0]];
+    for (uint32_t i = 1; i < p->r.count; i++)
+        if (p->f->processes[p->r.list[i]].peak_bytes > largest->peak_bytes)
+            largest = &p->f->processes[p->r.list[i]];
+    return largest;
+}
+
+static void job(const struct page *p) {
+    const struct vt_text *t = p->t;
+    const struct vt_fleet_process *first = largest(p);
+    char *many = vt_words_many(&p->r), *date = vt_words_date(p->r.from);
+    char *ended = vt_words_all_ended(&p->r, p->f), *command = printable(first->command);
+    char *where = vt_formatted("%s%s%s%s", first->job ? "job " : "", first->job ? first->job : "",
+                               first->job ? "  " : "", date);
+    char *cut = vt_text_cut(command, t->width);
+    struct vt_words notes = {0};
+    vt_text_two_sided(t, many, vt_printable(where));
+    if (p->r.groups == 1)
+        fprintf(t->out, "%s\n", cut);
+    char *ran = vt_formatted("ran %s: %s", VT_DURATION(p->r.to - p->r.from), ended);
+    vt_text_wrap(t, "", 0, ran);
+    if (first->simulated)
+        fprintf(t->out, "%sSIMULATED GPU%s: %s\n", vt_text_style(t, VT_STYLE_WARN),
+                vt_text_style(t, VT_STYLE_NONE), VT_WORDS_SIMULATED);
+    vt_words_ranks_notes(&p->r, p->f, &notes);
+    for (uint32_t i = 0; i < notes.count; i++)
+        vt_text_wrap(t, i ? "" : "NOTE", 6, notes.rows[i].text);
+    vt_words_free(&notes);
+    free(many);
+    free(date);
+    free(ended);
+    free(command);
+    free(where);
+    free(cut);
+    free(ran);
+}
+
+/* --- who differs --- */
+
+static void outliers(const struct page *p) {
+    const struct vt_text *t = p->t;
+    uint32_t most = most_of(p, OUTLIERS);
+    for (uint32_t i = 0; i < p->f->outlier_count && i < most; i++) {
+        struct vt_words words = {0};
+        vt_words_outlier(p->f, &p->f->outliers[i], most_of(p, DIFFERENCES), &words);
+        vt_text_heading(t, VT_STYLE_BAD, "DIFFERS", words.headline);
+        for (uint32_t k = 0; k < words.count; k++)
+            vt_text_row(t, &words.rows[k], LABEL);
+        if (words.remark)
+            vt_text_wrap(t, "  ", 2, words.remark);
+        vt_words_free(&words);
+    }
+    if (p->f->outlier_count > most)
+        fprintf(t->out, "\nand %u more ways to differ (--top %u lists them)\n",
+                p->f->outlier_count - most, p->f->outlier_count);
+    bool peers = false;
+    for (uint32_t i = 0; i < p->f->peers_count; i++)
+        peers |= p->f->peers[i].process_count > 1 && !p->f->peers[i].empty &&
+                 !p->f->peers[i].replaced && !p->f->peers[i].lacking;
+    if (!p->f->outlier_count && peers)
+        vt_text_heading(t, VT_STYLE_GOOD, "NOBODY DIFFERS",
+                        "processes that do the same work hold the same");
+}
+
+/* --- sums --- */
+
+/* A row of bytes and a text. */
+static void sum_row(const struct vt_text *t, uint64_t bytes, char *text) {
+    char *label = vt_formatted("  %9s", VT_BYTES(bytes));
+    vt_text_wrap(t, label, 13, vt_printable(text));
+    free(label);
+    free(text);
+}
+
+static void leaks(const struct page *p) {
+    const struct vt_text *t = p->t;
+    uint32_t count, processes = 0, most = most_of(p, LEAKS);
+    struct vt_ranks_sum *sums = vt_ranks_leaks(p->f, &count);
+    uint64_t rest = 0;
+    for (uint32_t i = 0; i < p->f->process_count; i++)
+        processes += p->f->processes[i].leak_count > 0;
+    if (!count) {
+        free(sums);
+        return;
+    }
+    char *headline =
+        vt_formatted("%s in %s of %s %s", VT_BYTES(p->r.leaked_bytes), VT_NUMBER(processes),
+                     VT_NUMBER(p->r.count), vt_words_process(&p->r, p->r.count));
+    vt_text_heading(t, VT_STYLE_BAD, count == 1 ? "LEAK" : "LEAKS", headline);
+    for (uint32_t i = 0; i < count && i < most; i++) {
+        char *many = vt_words_in_how_many(&p->r, p->f, &sums[i]);
+        char *at = vt_words_leaked_at(p->f, &sums[i]);
+        sum_row(t, sums[i].bytes,
+                vt_formatted("%s, %s, %s", at, vt_verdict_names[sums[i].verdict], many));
+        free(many);
+        free(at);
+    }
+    for (uint32_t i = most; i < count; i++)
+        rest += sums[i].bytes;
+    if (count > most)
+        sum_row(t, rest,
+                vt_formatted("in %u more lines (--top %u lists them)", count - most, count));
+    free(headline);
+    free(sums);
+}
+
+static void ooms(const struct page *p) {
+    const struct vt_text *t = p->t;
+    uint32_t count, most = most_of(p, LEAKS);
+    struct vt_ranks_sum *sums = vt_ranks_ooms(p->f, &count);
+    if (count) {
+        char *headline =
+            vt_formatted("in %s of %s %s; the largest request at each line", VT_NUMBER(p->r.ooms),
+                         VT_NUMBER(p->r.count), vt_words_process(&p->r, p->r.count));
+        vt_text_heading(t, VT_STYLE_BAD, "OUT OF MEMORY", headline);
+        free(headline);
+    }
+    for (uint32_t i = 0; i < count && i < most; i++) {
+        char *who = vt_words_who(p->f, &sums[i].most, 1);
+        char *text = vt_formatted("%s, in %s of them, the largest in %s",
+                                  sums[i].what == VT_FLEET_NONE ? "(unknown line)"
+                                                                : p->f->lines[sums[i].what].text,
+                                  VT_NUMBER(sums[i].processes), who);
+        if (sums[i].processes == 1) {
+            free(text);
+            text = vt_formatted("%s, in %s",
+                                sums[i].what == VT_FLEET_NONE ? "(unknown line)"
+                                                              : p->f->lines[sums[i].what].text,
+                                who);
+        }
+        sum_row(t, sums[i].most_bytes, text);
+        free(who);
+    }
+    free(sums);
+}
+
+static void owners(const struct page *p) {
+    const struct vt_text *t = p->t;
+    uint32_t count, most = most_of(p, OWNERS);
+    struct vt_ranks_sum *sums = vt_ranks_owners(p->f, &count);
+    if (count)
+        vt_text_heading(t, VT_STYLE_HEAD, "OWNERS",
+                        "of the memory of all processes, at the moment that each shows");
+    for (uint32_t i = 0; i < count && i < most; i++) {
+        char *many = vt_words_in_how_many(&p->r, p->f, &sums[i]);
+        sum_row(t, sums[i].bytes, vt_formatted("%s, %s", p->f->owners[sums[i].what].text, many));
+        free(many);
+    }
+    if (count > most)
+        fprintf(t->out, "%13sand %u more (--top %u lists them)\n", "", count - most, count);
+    free(sums);
+}
+
+/* --- the table --- */
+
+/* The widths of its columns; 0: it would say the same in each row, and is left out. */
+struct columns {
+    unsigned rank, pid, host, gpu, command;
+};
+
+enum { HOST = 16, GPU = 14, FIGURES = 3 * 11 + 9, LEAST = 24, GAP = 2 };
+
+static unsigned wider(unsigned width, const char *text) {
+    unsigned columns = vt_frame_text_columns(text);
+    return columns > width ? columns : width;
+}
+
+static struct columns choose_columns(const struct page *p, const uint32_t *rows, uint32_t count) {
+    struct columns c = {0};
+    bool gpus_differ = false;
+    for (uint32_t i = 0; i < count; i++) {
+        const struct vt_fleet_process *row = &p->f->processes[rows[i]];
+        char *gpus = vt_words_gpus(p->f, row), *host = printable(p->f->hosts[row->host].name);
+        char *first = vt_words_gpus(p->f, &p->f->processes[rows[0]]);
+        if (row->rank >= 0)
+            c.rank = 5;
+        if (row->rank < 0 || (i && row->rank == p->f->processes[rows[i - 1]].rank))
+            c.pid = 8; /* helpers, restarts */
+        if (p->r.hosts > 1)
+            c.host = wider(c.host, host);
+        gpus_differ |= strcmp(gpus, first) != 0;
+        c.gpu = wider(c.gpu, gpus);
+        free(gpus);
+        free(host);
+        free(first);
+    }
+    c.host = c.host > HOST ? HOST : c.host;
+    c.gpu = c.gpu > GPU ? GPU : c.gpu;
+    unsigned used = GAP + (c.rank ? c.rank + GAP : 0) + (c.pid ? c.pid + GAP : 0) +
+                    (c.host ? c.host + GAP : 0) + FIGURES;
+    if (!gpus_differ || (p->r.groups > 1 && used + c.gpu + GAP + LEAST > p->t->width))
+        c.gpu = 0;
+    used += c.gpu ? c.gpu + GAP : 0;
+    if (p->r.groups > 1)
+        c.command = p->t->width > used + GAP + LEAST / 2 ? p->t->width - used - GAP : LEAST / 2;
+    return c;
+}
+
+/* A text in a column, cut to its width; on the right if it is a number. */
+static void put_column(struct vt_string *s, unsigned width, bool number, const char *text) {
+    if (!width)
+        return;
+    char *cut = vt_text_cut(text, width);
+    int blanks = (int)(width - vt_frame_text_columns(cut));
+    vt_string_format(s, "%*s%s%*s", number ? blanks : 0, "", cut, (number ? 0 : blanks) + GAP, "");
+    free(cut);
+}
+
+/* "python3 train.py": without the folder of the program. */
+static const char *short_command(const char *command) {
+    size_t program = strcspn(command, " ");
+    while (program && command[program - 1] != '/')
+        program--;
+    return command + program;
+}
+
+static void table_row(const struct page *p, const struct columns *c, uint32_t index) {
+    const struct vt_fleet_process *row = &p->f->processes[index];
+    const struct vt_text *t = p->t;
+    struct vt_string s = {0};
+    char end[16], rank[16] = "", pid[16];
+    char *host = printable(p->f->hosts[row->host].name), *gpus = vt_words_gpus(p->f, row);
+    char *command = printable(row->command);
+    if (row->rank >= 0)
+        snprintf(rank, sizeof rank, "%d", row->rank);
+    snprintf(pid, sizeof pid, "%u", row->pid);
+    vt_string_add(&s, p->r.differs[index] ? "* " : "  ");
+    put_column(&s, c->rank, true, rank);
+    put_column(&s, c->pid, true, pid);
+    put_column(&s, c->host, false, host);
+    put_column(&s, c->gpu, false, gpus);
+    vt_string_format(&s, "%9s  %9s  %9s  %s", VT_BYTES(row->peak_bytes), VT_BYTES(row->live_bytes),
+                     row->leak_count ? VT_BYTES(row->leaked_bytes) : "none",
+                     vt_words_end(row, end));
+    if (row->restart)
+        vt_string_format(&s, ", start %u", row->restart + 1);
+    if (c->command) {
+        char *cut = vt_text_cut(short_command(command), c->command);
+        unsigned used = (unsigned)strlen(end) < 9 ? 9 - (unsigned)strlen(end) : 0;
+        vt_string_format(&s, "%*s%s", (int)(row->restart ? 0 : used) + GAP, "", cut);
+        free(cut);
+    }
+    fprintf(t->out, "%s%s%s\n", p->r.differs[index] ? vt_text_style(t, VT_STYLE_HEAD) : "", s.text,
+            p->r.differs[index] ? vt_text_style(t, VT_STYLE_NONE) : "");
+    vt_string_free(&s);
+    free(host);
+    free(gpus);
+    free(command);
+}
+
+static void empty_ones(const struct page *p) {
+    enum { NAMED = 8 };
+    struct vt_string s = {0};
+    uint32_t named = 0;
+    if (!p->r.empty)
+        return;
+    vt_string_format(&s, "%s more process%s allocated nothing: pid%s", VT_NUMBER(p->r.empty),
+                     p->r.empty == 1 ? "" : "es", vt_plural(p->r.empty));
+    for (uint32_t i = 0; i < p->f->peers_count; i++)
+        for (uint32_t k = 0; p->f->peers[i].empty && k < p->f->peers[i].process_count; k++)
+            if (named++ < NAMED)
+                vt_string_format(&s, "%s %u", named > 1 ? "," : "",
+                                 p->f->processes[p->f->peers[i].processes[k]].pid);
+    if (named > NAMED)
+        vt_string_format(&s, " and %s more", VT_NUMBER(named - NAMED));
+    vt_text_wrap(p->t, "", 0, s.text);
+    vt_string_free(&s);
+}
+
+static void table(const struct page *p) {
+    const struct vt_text *t = p->t;
+    uint32_t *rows = vt_alloc(p->r.count, sizeof *rows);
+    uint32_t count = vt_ranks_rows(&p->r, p->f, most_of(p, ROWS), rows);
+    struct columns c = choose_columns(p, rows, count);
+    char *sums = vt_formatted("%s at their peaks together, %s at their ends",
+                              VT_BYTES(p->r.peak_bytes), VT_BYTES(p->r.live_bytes));
+    vt_text_heading(t, VT_STYLE_HEAD,
+                    p->r.ranks && p->r.ranks == p->r.count ? "RANKS" : "PROCESSES", sums);
+    struct vt_string head = {0};
+    put_column(&head, c.rank, true, "rank");
+    put_column(&head, c.pid, true, "pid");
+    put_column(&head, c.host, false, "host");
+    put_column(&head, c.gpu, false, "GPU");
+    vt_string_format(&head, "%9s  %9s  %9s  end%s", "peak", "at end", "leaks",
+                     c.command ? "        command" : "");
+    fprintf(t->out, "%s  %s%s\n", vt_text_style(t, VT_STYLE_DIM), head.text,
+            vt_text_style(t, VT_STYLE_NONE));
+    vt_string_free(&head);
+    for (uint32_t i = 0; i < count; i++)
+        table_row(p, &c, rows[i]);
+    if (p->r.count > count)
+        fprintf(t->out, "  and %s more (--top %u lists them)\n", VT_NUMBER(p->r.count - count),
+                p->r.count);
+    empty_ones(p);
+    free(sums);
+    free(rows);
+}
+
+/* --- the time line --- */
+
+/* Those that have a line of their own: those that are shown whole, at most so many. */
+enum { LINES = 6, NAME = 14, SIZE = 11 };
+
+static void time_line(const struct page *p, const char *name, const uint64_t *levels,
+                      unsigned columns, uint64_t scale) {
+    const struct vt_text *t = p->t;
+    uint64_t peak = 0;
+    for (unsigned c = 0; c < columns; c++)
+        peak = levels[c] > peak ? levels[c] : peak;
+    char *cut = vt_text_cut(name, NAME);
+    char *line = vt_text_line_draw(levels, columns, scale ? scale : 1, t->options->blocks);
+    fprintf(t->out, "  %s%*s %s%*s %9s\n", cut, (int)(NAME - vt_frame_text_columns(cut)), "", line,
+            (int)(columns - vt_frame_text_columns(line)), "", VT_BYTES(peak));
+    free(cut);
+    free(line);
+}
+
+static uint64_t highest(const uint64_t *levels, size_t count) {
+    uint64_t most = 0;
+    for (size_t i = 0; i < count; i++)
+        most = levels[i] > most ? levels[i] : most;
+    return most;
+}
+
+static void over_time(const struct page *p) {
+    const struct vt_text *t = p->t;
+    unsigned columns = t->width - 2 - NAME - 1 - SIZE;
+    uint64_t *sum = vt_alloc(columns, sizeof *sum);
+    uint32_t lines = p->f->shown_count < LINES ? p->f->shown_count : LINES;
+    uint64_t *own = vt_alloc((size_t)lines * columns, sizeof *own);
+    for (uint32_t i = 0; i < p->f->process_count; i++)
+        vt_ranks_levels(p->f, i, p->r.from, p->r.to, columns, sum);
+    if (!highest(sum, columns)) {
+        free(sum);
+        free(own);
+        return;
+    }
+    for (uint32_t i = 0; i < lines; i++)
+        vt_ranks_levels(p->f, p->f->shown[i], p->r.from, p->r.to, columns,
+                        own + (size_t)i * columns);
+    vt_text_heading(t, VT_STYLE_HEAD, "OVER TIME",
+                    lines > 1 ? "GPU memory; all processes on one scale" : "GPU memory");
+    time_line(p, "all", sum, columns, highest(sum, columns));
+    for (uint32_t i = 0; i < lines; i++) {
+        char *who = vt_words_who(p->f, &p->f->shown[i], 1);
+        time_line(p, who, own + (size_t)i * columns, columns,
+                  highest(own, (size_t)lines * columns));
+        free(who);
+    }
+    const char *to = VT_DURATION(p->r.to - p->r.from);
+    fprintf(t->out, "  %*s 0%*s\n", NAME, "", (int)columns - 1, to);
+    free(sum);
+    free(own);
+}
+
+void vt_text_stands_for(const struct vt_text *t, uint32_t process) {
+    struct vt_ranks ranks;
+    vt_ranks_make(&ranks, t->model->fleet);
+    char *text = vt_words_stands_for(&ranks, t->model->fleet, process);
+    if (text) {
+        fputs(vt_text_style(t, VT_STYLE_HEAD), t->out);
+        vt_text_wrap(t, "", 0, text);
+        fprintf(t->out, "%s\n", vt_text_style(t, VT_STYLE_NONE));
+    }
+    free(text);
+    vt_ranks_free(&ranks);
+}
+
+void vt_text_ranks(const struct vt_text *t) {
+    struct page p = {.t = t, .f = t->model->fleet};
+    vt_ranks_make(&p.r, p.f);
+    if (p.r.count) {
+        job(&p);
+        outliers(&p);
+        leaks(&p);
+        ooms(&p);
+        if (t->options->owners)
+            owners(&p);
+        table(&p);
+        over_time(&p);
+    }
+    vt_ranks_free(&p.r);
+}

@@ -1,0 +1,404 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * What a report says of many processes (see ranks.h).
+ */
+#include "fmt_text.h"
+#include "ranks.h"
+
+#include "vramtrace/log_format.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* --- who --- */
+
+/* A rank tells a process, unless a helper or an earlier start of it has the number, too. */
+static bool by_rank(const struct vt_fleet *f, const uint32_t *processes, uint32_t count) {
+    for (uint32_t i = 0; i < count; i++)
+        if (f->processes[processes[i]].rank < 0 ||
+            (i && f->processes[processes[i]].rank == f->processes[processes[i - 1]].rank))
+            return false;
+    return true;
+}
+
+char *vt_words_who(const struct vt_fleet *f, const uint32_t *processes, uint32_t count) {
+    enum { NAMED = 6 }; /* single ones, or runs of them */
+    struct vt_string s = {0};
+    bool ranks = by_rank(f, processes, count);
+    vt_string_format(&s, "%s%s",
+                     ranks        ? "rank"
+                     : count == 1 ? "process"
+                                  : "processe",
+                     count == 1 ? "" : "s");
+    uint32_t named = 0, i = 0;
+    while (i < count && named < NAMED) {
+        const struct vt_fleet_process *p = &f->processes[processes[i]];
+        uint32_t run = 1;
+        while (ranks && i + run < count &&
+               f->processes[processes[i + run]].rank == p->rank + (int)run)
+            run++;
+        vt_string_format(&s, "%s %u", named ? "," : "", ranks ? (unsigned)p->rank : p->pid);
+        if (run > 2)
+            vt_string_format(&s, " to %u", (unsigned)p->rank + run - 1);
+        else
+            run = 1;
+        i += run;
+        named++;
+    }
+    if (i < count)
+        vt_string_format(&s, " and %s more", VT_NUMBER(count - i));
+    return s.text;
+}
+
+const char *vt_words_process(const struct vt_ranks *r, uint32_t count) {
+    bool ranks = r->ranks && r->ranks == r->count;
+    return ranks ? count == 1 ? "rank" : "ranks" : count == 1 ? "process" : "processes";
+}
+
+char *vt_words_many(const struct vt_ranks *r) {
+    struct vt_string s = {0};
+    vt_string_format(&s, "%s %s", VT_NUMBER(r->count), vt_words_process(r, r->count));
+    if (r->hosts > 1)
+        vt_string_format(&s, " on %s hosts", VT_NUMBER(r->hosts));
+    if (r->gpus)
+        vt_string_format(&s, "%s %s GPU%s", r->hosts > 1 ? "," : " on", VT_NUMBER(r->gpus),
+                         vt_plural(r->gpus));
+    return s.text;
+}
+
+/* --- how they ended --- */
+
+struct ending {
+    uint32_t count;
+    const struct vt_fleet_process *process;
+};
+
+static int compare_endings(const void *a, const void *b) {
+    const struct ending *x = a, *y = b;
+    return VT_ORDER({y->count, x->count},
+                    {(uint64_t)x->process->exit_status, (uint64_t)y->process->exit_status});
+}
+
+static void say_ending(struct vt_string *s, const struct ending *e) {
+    const char *kind = e->process->exit_kind, *number = VT_NUMBER(e->count);
+    int status = e->process->exit_status;
+    bool one = e->count == 1;
+    vt_string_format(s, "%s%s ", s->length ? ", " : "", number);
+    if (!strcmp(kind, "exited"))
+        vt_string_format(s, "exited with status %d", status);
+    else if (!strcmp(kind, "signaled"))
+        vt_string_format(s, "%s killed by signal %d (%s)", one ? "was" : "were", status,
+                         strsignal(status));
+    else if (!strcmp(kind, "exec"))
+        vt_string_format(s, "replaced %s by exec", one ? "itself" : "themselves");
+    else if (!strcmp(kind, "running"))
+        vt_string_format(s, "%s still running", one ? "is" : "are");
+    else
+        vt_string_format(s, "ended unrecorded");
+}
+
+char *vt_words_all_ended(const struct vt_ranks *r, const struct vt_fleet *f) {
+    enum { KINDS = 16 }; /* what is beyond counts with the last */
+    struct ending endings[KINDS];
+    uint32_t kinds = 0;
+    struct vt_string s = {0};
+    for (uint32_t i = 0; i < r->count; i++) {
+        const struct vt_fleet_process *p = &f->processes[r->list[i]];
+        uint32_t k = 0;
+        while (k < kinds && (strcmp(endings[k].process->exit_kind, p->exit_kind) != 0 ||
+                             endings[k].process->exit_status != p->exit_status))
+            k++;
+        if (k == kinds && kinds < KINDS)
+            endings[kinds++] = (struct ending){0, p};
+        endings[k < KINDS ? k : KINDS - 1].count++;
+    }
+    vt_sort(endings, kinds, sizeof *endings, compare_endings);
+    for (uint32_t k = 0; k < kinds; k++)
+        say_ending(&s, &endings[k]);
+    return vt_printable(s.text);
+}
+
+const char *vt_words_end(const struct vt_fleet_process *p, char out[16]) {
+    if (!strcmp(p->exit_kind, "exited"))
+        snprintf(out, 16, "exit %d", p->exit_status);
+    else if (!strcmp(p->exit_kind, "signaled"))
+        snprintf(out, 16, "signal %d", p->exit_status);
+    else
+        snprintf(out, 16, "%s", strcmp(p->exit_kind, "unknown") != 0 ? p->exit_kind : "no end");
+    return out;
+}
+
+char *vt_words_gpus(const struct vt_fleet *f, const struct vt_fleet_process *p) {
+    enum { DIGITS = 4 };
+    const struct vt_fleet_device *largest = NULL;
+    uint32_t others = 0;
+    for (uint32_t i = 0; i < p->device_count; i++) {
+        const struct vt_fleet_device *d = &f->devices[p->first_device + i];
+        if (d->ordinal == VT_DEVICE_HOST || !d->peak_bytes)
+            continue;
+        others += largest != NULL;
+        if (!largest || d->peak_bytes > largest->peak_bytes)
+            largest = d;
+    }
+    struct vt_string s = {0};
+    if (!largest)
+        return vt_strdup("");
+    if (largest->uuid) { /* "GPU-a1b2c3d4-...": nvidia-smi -L lists them */
+        const char *uuid = largest->uuid + (strncmp(largest->uuid, "GPU-", 4) ? 0 : 4);
+        size_t length = strlen(uuid);
+        vt_string_format(&s, "%.*s..%s", DIGITS, uuid,
+                         uuid + (length > DIGITS ? length - DIGITS : 0));
+    } else if (largest->ordinal < VT_DEVICE_HOST)
+        vt_string_format(&s, "GPU %u", largest->ordinal);
+    if (others)
+        vt_string_format(&s, " +%u", others);
+    return s.text ? vt_printable(s.text) : vt_strdup("");
+}
+
+/* --- who differs --- */
+
+static uint64_t size_of(const struct vt_fleet_difference *d) {
+    return d->bytes > d->median ? d->bytes - d->median : d->median - d->bytes;
+}
+
+/* "640 MiB to 644 MiB", "nothing". */
+static char *between(const struct vt_fleet_difference *d) {
+    if (!d->high)
+        return vt_strdup("nothing");
+    char low[VT_FORMAT_BYTES], high[VT_FORMAT_BYTES];
+    vt_format_bytes(d->low, low);
+    vt_format_bytes(d->high, high);
+    if (!strcmp(low, high))
+        return vt_strdup(low);
+    return vt_formatted("%s to %s", d->low ? low : "nothing", high);
+}
+
+static void add_difference(const struct vt_fleet *f, const struct vt_fleet_outlier *o,
+                           const struct vt_fleet_difference *d, const char *label,
+                           struct vt_words *words) {
+    bool more = d->bytes > d->median;
+    char *others = between(d),
+         *own = d->bytes ? vt_strdup(VT_BYTES(d->bytes)) : vt_strdup("nothing");
+    const char *what = d->measure == VT_FLEET_LINE    ? f->lines[d->what].text
+                       : d->measure == VT_FLEET_OWNER ? f->owners[d->what].text
+                                                      : NULL;
+    const char *caller = vt_ranks_caller(f, o, d);
+    char *text = what ? vt_formatted("%c%s %s%s%s: %s, the other%s %s", more ? '+' : '-',
+                                     VT_BYTES(size_of(d)), what, caller ? ", from " : "",
+                                     caller ? caller : "", own, o->two ? "" : "s", others)
+                      : vt_formatted("%s, the other%s %s", own, o->two ? "" : "s", others);
+    vt_words_add(words, VT_WORDS_TEXT, label, text);
+    free(others);
+    free(own);
+}
+
+enum { SMALL_PART = 20 };
+
+/* The largest differences come first; what is small beside the first says nothing more. */
+static void add_measure(const struct vt_fleet *f, const struct vt_fleet_outlier *o,
+                        enum vt_fleet_measure measure, uint32_t most, struct vt_words *words) {
+    static const char *const labels[] = {"peak", "allocated at", "kept by"};
+    uint64_t largest = 0;
+    uint32_t count = 0, shown = 0;
+    for (uint32_t i = 0; i < o->difference_count; i++) {
+        const struct vt_fleet_difference *d = &o->differences[i];
+        if (d->measure != measure)
+            continue;
+        largest = count++ ? largest : size_of(d);
+        if (shown == most || size_of(d) < largest / SMALL_PART)
+            continue;
+        add_difference(f, o, d, shown++ ? "" : labels[measure], words);
+    }
+    if (count > shown)
+        vt_words_add(words, VT_WORDS_TEXT, "",
+                     vt_formatted("and less at %u more %s%s", count - shown,
+                                  measure == VT_FLEET_LINE ? "line" : "owner",
+                                  vt_plural(count - shown)));
+}
+
+/* The peak, where it is not among what differs. */
+static void add_peak(const struct vt_fleet *f, const struct vt_fleet_outlier *o,
+                     struct vt_words *words) {
+    const struct vt_fleet_peers *peers = &f->peers[o->peers];
+    const struct vt_fleet_process *first = &f->processes[o->processes[0]],
+                                  *typical = &f->processes[peers->typical];
+    for (uint32_t i = 0; i < o->difference_count; i++)
+        if (o->differences[i].measure == VT_FLEET_PEAK)
+            return;
+    if (peers->typical != o->processes[0])
+        vt_words_add(words, VT_WORDS_TEXT, "peak",
+                     vt_formatted("%s; the others typically %s", VT_BYTES(first->peak_bytes),
+                                  VT_BYTES(typical->peak_bytes)));
+}
+
+void vt_words_outlier(const struct vt_fleet *f, const struct vt_fleet_outlier *o, uint32_t most,
+                      struct vt_words *words) {
+    const struct vt_fleet_peers *peers = &f->peers[o->peers];
+    char *who = vt_words_who(f, o->processes, o->process_count), *than;
+    if (o->two)
+        than = vt_words_who(f, &peers->processes[peers->processes[0] == o->processes[0]], 1);
+    else
+        than = vt_formatted("the other %s", VT_NUMBER(peers->process_count - o->process_count));
+    words->headline =
+        vt_printable(vt_formatted("%s hold%s %s than %s", who, o->process_count == 1 ? "s" : "",
+                                  o->more ? "more" : "less", than));
+    add_measure(f, o, VT_FLEET_PEAK, 1, words);
+    add_peak(f, o, words);
+    add_measure(f, o, VT_FLEET_LINE, most, words);
+    add_measure(f, o, VT_FLEET_OWNER, most, words);
+    if (o->process_count > 1 && words->count)
+        words->remark = vt_formatted("These are the figures of the first of them.");
+    free(who);
+    free(than);
+}
+
+/* Those of `all` that are not to be left out, and not this one. Returns how many. */
+static uint32_t others_of(const uint32_t *all, uint32_t count, uint32_t process, const bool *out,
+                          uint32_t *others) {
+    uint32_t kept = 0;
+    for (uint32_t i = 0; i < count; i++)
+        if (all[i] != process && !(out && out[all[i]]))
+            others[kept++] = all[i];
+    return kept;
+}
+
+char *vt_words_stands_for(const struct vt_ranks *r, const struct vt_fleet *f, uint32_t process) {
+    uint32_t *others = vt_alloc(f->process_count, sizeof *others), count = 0;
+    bool differs = false;
+    for (uint32_t i = 0; i < f->outlier_count && !count; i++)
+        if (f->outliers[i].processes[0] == process) {
+            differs = true;
+            count = others_of(f->outliers[i].processes, f->outliers[i].process_count, process, NULL,
+                              others);
+        }
+    for (uint32_t i = 0; i < f->peers_count && !count && !differs; i++)
+        if (f->peers[i].typical == process && !f->peers[i].lacking)
+            count = others_of(f->peers[i].processes, f->peers[i].process_count, process, r->differs,
+                              others);
+    char *who = vt_words_who(f, &process, 1), *like = count ? vt_words_who(f, others, count) : NULL,
+         *text = NULL;
+    if (differs)
+        text = vt_formatted("%s differs from the others%s%s%s", who, like ? ", as " : "",
+                            count > 1 ? "do "
+                            : count   ? "does "
+                                      : "",
+                            like ? like : "");
+    else if (like)
+        text = vt_formatted("%s is like %s", who, like);
+    free(others);
+    free(who);
+    free(like);
+    return text;
+}
+
+/* --- sums --- */
+
+char *vt_words_leaked_at(const struct vt_fleet *f, const struct vt_ranks_sum *leak) {
+    return vt_formatted("%s%s%s%s", f->lines[leak->what].text, leak->caller ? ", from " : "",
+                        leak->caller ? leak->caller : "",
+                        leak->caller && leak->callers ? " and others" : "");
+}
+
+char *vt_words_in_how_many(const struct vt_ranks *r, const struct vt_fleet *f,
+                           const struct vt_ranks_sum *sum) {
+    char *who = vt_words_who(f, &sum->most, 1);
+    struct vt_string s = {0};
+    if (sum->processes == 1)
+        vt_string_format(&s, "in %s", who);
+    else
+        vt_string_format(&s, "in %s of %s %s, the most %s in %s", VT_NUMBER(sum->processes),
+                         VT_NUMBER(r->count), vt_words_process(r, r->count),
+                         VT_BYTES(sum->most_bytes), who);
+    if (sum->kept_by)
+        vt_string_format(&s, "; kept by %s", sum->kept_by);
+    free(who);
+    return s.text;
+}
+
+/* --- notes --- */
+
+static void note_clocks(const struct vt_ranks *r, const struct vt_fleet *f,
+                        struct vt_words *words) {
+    enum { MATTERS = 200 }; /* parts of the job's time */
+    if (r->hosts > 1)
+        vt_words_add(words, VT_WORDS_TEXT, "",
+                     vt_strdup("Times of different hosts are by their own clocks."));
+    for (uint32_t i = 0; i < f->host_count; i++)
+        if (f->hosts[i].clock_step > (r->to - r->from) / MATTERS) {
+            vt_words_add(words, VT_WORDS_ALARM, "",
+                         vt_formatted("The clock of %s was set by %s during the job: its processes "
+                                      "stand where the first of them began.",
+                                      f->hosts[i].name ? f->hosts[i].name : "a host",
+                                      VT_DURATION(f->hosts[i].clock_step)));
+            return; /* one such note is enough */
+        }
+}
+
+/* How many ranks the launcher says there are; 0: unknown, or several launches. */
+static uint32_t world_of(const struct vt_fleet *f) {
+    enum { MOST = 1 << 20 };
+    uint32_t world = 0;
+    for (uint32_t i = 0; i < f->process_count; i++) {
+        const struct vt_fleet_process *p = &f->processes[i];
+        if (p->rank < 0)
+            continue;
+        if (!p->world_size || p->world_size > MOST || (world && p->world_size != world) ||
+            (uint32_t)p->rank >= p->world_size)
+            return 0;
+        world = p->world_size;
+    }
+    return world;
+}
+
+/* Ranks without a log: one that died before it used CUDA differs from the others most. */
+static void note_missing(const struct vt_fleet *f, struct vt_words *words) {
+    enum { NAMED = 6 };
+    uint32_t world = world_of(f), missing = 0, named = 0;
+    bool *seen = vt_alloc(world + 1, sizeof *seen);
+    struct vt_string list = {0};
+    for (uint32_t i = 0; world && i < f->process_count; i++)
+        if (f->processes[i].rank >= 0)
+            seen[f->processes[i].rank] = true;
+    for (uint32_t rank = 0, run; rank < world; rank += run) {
+        for (run = 0; rank + run < world && !seen[rank + run];)
+            run++;
+        missing += run;
+        if (run && named++ < NAMED)
+            vt_string_format(&list, "%s %u", named > 1 ? "," : "", rank);
+        if (run > 1 && named <= NAMED)
+            vt_string_format(&list, " to %u", rank + run - 1);
+        run += !run;
+    }
+    if (missing)
+        vt_words_add(words, VT_WORDS_TEXT, "",
+                     vt_formatted("No log of rank%s%s%s (%s of %s): %s did not use CUDA, or died "
+                                  "before, or the log is elsewhere.",
+                                  vt_plural(missing), list.text, named > NAMED ? ", ..." : "",
+                                  VT_NUMBER(missing), VT_NUMBER(world),
+                                  missing == 1 ? "it" : "they"));
+    vt_string_free(&list);
+    free(seen);
+}
+
+void vt_words_ranks_notes(const struct vt_ranks *r, const struct vt_fleet *f,
+                          struct vt_words *words) {
+    if (f->unread_count)
+        vt_words_add(words, VT_WORDS_ALARM, "",
+                     vt_formatted("%s log%s could not be read: %s%s", VT_NUMBER(f->unread_count),
+                                  vt_plural(f->unread_count), f->unread[0],
+                                  f->unread_count > 1 ? " ..." : ""));
+    if (r->incomplete)
+        vt_words_add(words, VT_WORDS_ALARM, "",
+                     vt_formatted("%s log%s incomplete.", VT_NUMBER(r->incomplete),
+                                  r->incomplete == 1 ? " is" : "s are"));
+    if (r->dropped_events)
+        vt_words_add(words, VT_WORDS_ALARM, "",
+                     vt_formatted("%s event%s dropped in all%s%s%s%s.",
+                                  VT_NUMBER(r->dropped_events),
+                                  r->dropped_events == 1 ? " was" : "s were",
+                                  r->lacking ? "; not compared, for want of them: " : "",
+                                  r->lacking ? VT_NUMBER(r->lacking) : "", r->lacking ? " " : "",
+                                  r->lacking ? vt_words_process(r, r->lacking) : ""));
+    note_missing(f, words);
+    note_clocks(r, f, words);
+}

@@ -1,0 +1,91 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+#
+# `make install` and `make uninstall`: install.sh install|uninstall, with the folders in the environment (the Makefile
+# says which). What `rows` prints is the one list of what is installed, and where; both read it.
+set -eu
+umask 022
+here=$(cd "$(dirname "$0")/.." && pwd)
+cd "$here"
+
+# One row a file: its mode (l: a symbolic link), what it is made of (what the link says), where it goes.
+rows() {
+    row 755 "$BUILD/vramtrace" "$BINDIR/vramtrace"
+    row 644 "$BUILD/libvramtrace.so" "$LIBDIR/libvramtrace.so"
+    for library in "$BUILD"/sim/lib*.so* "$BUILD"/sim/*/lib*.so*; do
+        to=$LIBDIR/vramtrace/sim/${library#"$BUILD"/sim/}
+        if [ -L "$library" ]; then row l "$(readlink "$library")" "$to"; else row 644 "$library" "$to"; fi
+    done
+    row 644 "$BUILD/python/vramtrace_pytest.py" "$LIBDIR/vramtrace/python/vramtrace_pytest.py"
+    row 644 include/vramtrace.h "$INCLUDEDIR/vramtrace.h"
+    row 644 "$scratch/vramtrace.pc" "$PKGCONFIGDIR/vramtrace.pc"
+    row 644 "$BUILD/completions/vramtrace.bash" "$BASHDIR/vramtrace"
+    row 644 "$BUILD/completions/vramtrace.zsh" "$ZSHDIR/_vramtrace"
+    for page in doc/man/*.[1-8]; do
+        row 644 "$page" "$MANDIR/man${page##*.}/${page##*/}"
+    done
+    for text in LICENSE NEWS.md README.md doc/*.md doc/*.png doc/guides/*.*; do
+        row 644 "$text" "$DOCDIR/$text"
+    done
+    find examples -name __pycache__ -prune -o -type f ! -name '*.vtl*' -print | sort | while read -r example; do
+        if [ -x "$example" ]; then row 755 "$example" "$DOCDIR/$example"; else row 644 "$example" "$DOCDIR/$example"; fi
+    done
+    # A folder for libraries where `vramtrace run` does not look: a link, where it does.
+    case "$(realpath -m "$LIBDIR")" in
+    "$near/lib" | "$near/lib64" | "$near/lib/x86_64-linux-gnu" | "$near/lib/vramtrace") ;;
+    *) row l "$(realpath -m --relative-to "$near/lib/vramtrace" "$LIBDIR/libvramtrace.so")" "$near/lib/vramtrace/libvramtrace.so" ;;
+    esac
+}
+row() { printf '%s\t%s\t%s\n' "$1" "$2" "$DESTDIR$3"; }
+
+for name in PREFIX BINDIR LIBDIR INCLUDEDIR PKGCONFIGDIR MANDIR DOCDIR BASHDIR ZSHDIR; do
+    eval "folder=\$$name"
+    case $folder in
+    /*) ;;
+    *)
+        echo "install: $name must be an absolute path: $folder" >&2
+        exit 1
+        ;;
+    esac
+done
+scratch=$(mktemp -d)
+trap 'rm -rf "$scratch"' EXIT
+near=$(realpath -m "$BINDIR/..")
+version=$(sed -n 's/^#define VT_VERSION "\(.*\)"/\1/p' include/vramtrace/version.h)
+# Folders that are below PREFIX are said by it, for those who move the tree.
+below() { case $1 in "$PREFIX"/*) printf '${prefix}%s' "${1#"$PREFIX"}" ;; *) printf %s "$1" ;; esac; }
+for_sed() { printf %s "$1" | sed 's/[\\&|]/\\&/g'; }
+sed -e "s|@PREFIX@|$(for_sed "$PREFIX")|; s|@LIBDIR@|$(for_sed "$(below "$LIBDIR")")|" \
+    -e "s|@INCLUDEDIR@|$(for_sed "$(below "$INCLUDEDIR")")|; s|@VERSION@|$version|" \
+    packaging/vramtrace.pc.in >"$scratch/vramtrace.pc"
+tab=$(printf '\t')
+rows >"$scratch/rows"
+
+case ${1:-} in
+install)
+    while IFS=$tab read -r mode from to; do
+        mkdir -p "${to%/*}"
+        if [ "$mode" = l ]; then
+            ln -sfn "$from" "$to"
+        else
+            # not in place: programs that are traced just now have the library mapped
+            rm -f "$to"
+            install -m "$mode" "$from" "$to"
+        fi
+    done <"$scratch/rows"
+    ;;
+uninstall)
+    while IFS=$tab read -r mode from to; do
+        rm -f "$to"
+        # and the folders that were ours alone
+        folder=${to%/*}
+        while case $folder in */vramtrace | */vramtrace/*) true ;; *) false ;; esac && rmdir "$folder" 2>/dev/null; do
+            folder=${folder%/*}
+        done
+    done <"$scratch/rows"
+    ;;
+*)
+    echo "usage: packaging/install.sh install|uninstall" >&2
+    exit 2
+    ;;
+esac
