@@ -2,10 +2,11 @@
 """A pytest plugin: which tests leak GPU memory, and at which line.
 
     vramtrace run --check -- pytest tests/
+    pytest --vramtrace tests/                   the same, where vramtrace was installed by pip
 
-loads it by itself, and its verdict is the gate's: a test that keeps more GPU memory with each of 8 or more rounds fails, and
-so does the command, with exit status 23. What a test leaves in fewer rounds is not judged, and said. What a fixture of class
-scope or wider holds (a model, its gradients) is no test's, and said to be that.
+load it by themselves, and its verdict is the gate's: a test that keeps more GPU memory with each of 8 or more rounds fails,
+and so does the command, with exit status 23. What a test leaves in fewer rounds is not judged, and said. What a fixture of
+class scope or wider holds (a model, its gradients) is no test's, and said to be that.
 
 Without --check, or to choose another version, copy this file beside your conftest.py, put
 `pytest_plugins = ["vramtrace_pytest"]` into it, and run the suite traced (`vramtrace run -- pytest tests/`). `-p no:vramtrace`
@@ -46,6 +47,7 @@ UNITS = {"": 1, "K": 1 << 10, "M": 1 << 20, "G": 1 << 30, "T": 1 << 40}
 ROUNDS = 8  # fewer are too few to tell what is kept with each round from what is made once
 LEAK_STATUS = 23  # the gate's
 NAME_BYTES = 200  # of a mark: the tracer keeps no more
+NOT_TRACED = "vramtrace: not traced, so limit_vram and limit_vram_leaks check nothing (vramtrace run -- pytest ...)"
 WIDE = ("class", "module", "package", "session")  # scopes of fixtures that outlive a test
 
 
@@ -91,7 +93,7 @@ class Tracer:
         if not found and library:
             folder = os.path.dirname(library)
             beside = (os.path.join(folder, "vramtrace"), os.path.join(folder, "..", "bin", "vramtrace"))
-            found = next((path for path in beside if os.access(path, os.X_OK)), None)
+            found = next((path for path in beside if os.path.isfile(path) and os.access(path, os.X_OK)), None)
         return found
 
     @staticmethod
@@ -403,6 +405,7 @@ class Plugin:
         self.noted = []
         self.across = {}  # call site: how many tests left some of it, its bytes and blocks
         self.leaks = self.failures = 0
+        self.installed = any(plugin is sys.modules[__name__] for plugin, _ in config.pluginmanager.list_plugin_distinfo())
         limit = config.getoption("--vram-leaks")
         self.leak_limit = None if limit is None else parse_size(limit)
         options = os.environ.get("VRAMTRACE_CHECK")  # set by `vramtrace run --check`
@@ -414,7 +417,13 @@ class Plugin:
             return "vramtrace: traced, but no 'vramtrace' command found: leaks are named without their lines"
         if self.tracer.active:
             return "vramtrace: the GPU memory of each test is watched"
-        return "vramtrace: not traced, so limit_vram and limit_vram_leaks check nothing (vramtrace run -- pytest ...)"
+        return None if self.installed else NOT_TRACED
+
+    def pytest_report_collectionfinish(self, items):
+        """Where every run loads this plugin, because it is installed, only those that ask something of it are told."""
+        marked = self.leak_limit is not None or any(
+            item.get_closest_marker(name) for item in items for name in ("limit_vram", "limit_vram_leaks"))
+        return NOT_TRACED if self.installed and marked and not self.tracer.active else None
 
     @pytest.hookimpl(hookwrapper=True)
     def pytest_fixture_setup(self, fixturedef, request):
