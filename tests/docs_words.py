@@ -1,0 +1,239 @@
+# SPDX-License-Identifier: MIT
+"""The names in documents: options that vramtrace has, targets that the Makefile has, variables that the sources read,
+files that are there. tests/docs.py calls it, and so do the cases that check all documents."""
+
+import functools
+import os
+import pathlib
+import re
+import shlex
+import subprocess
+
+SRC = pathlib.Path(__file__).resolve().parent.parent
+COMMANDS = ("run", "report", "check", "diff", "export", "snapshot", "watch", "dump", "merge")
+# Options of other programs that documents name without their program.
+FOREIGN = {"--vram-leaks": "the pytest plugin", "--vram-peak": "the pytest plugin", "--vramtrace": "the pytest plugin",
+           "--vramtrace-sim": "the pytest plugin", "--vramtrace-sim-memory": "the pytest plugin",
+           "--vramtrace-fail-on": "the pytest plugin",
+           "--vramtrace-report": "the pytest plugin", "--vramtrace-args": "the pytest plugin"}
+
+_program = None
+
+
+class Wrong(Exception):
+    """A name that is not there."""
+
+
+def use(program):
+    """The vramtrace that is asked for its options."""
+    global _program
+    _program = str(program)
+
+
+def ask(*words):
+    """Returns (status, output). What the words do before --help ends the program is to be read by it."""
+    done = subprocess.run([_program, *words], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
+                          text=True, timeout=60, check=False)
+    return done.returncode, done.stdout
+
+
+@functools.lru_cache(maxsize=None)
+def options_of(command):
+    """The options that a command's --help lists: name to whether it takes a value. None: there is no such command."""
+    status, text = ask(*([command] if command else []), "--help")
+    if status:
+        return None
+    found = {"--help": False, "--version": False} if not command else {}
+    for line in text.splitlines():
+        if not re.match(r" {2,}-", line):
+            continue
+        head = re.split(r" {2,}", line.strip())[0]
+        for name in re.findall(r"(?<![\w-])--?[a-z][\w-]*", head):
+            found[name] = bool(re.search(r"=|[A-Z]{2}|[A-Z]$|FILE", head)) and "[=" not in head
+    return found
+
+
+@functools.lru_cache(maxsize=None)
+def all_options():
+    return {name for command in COMMANDS for name in options_of(command) or ()} | {"--help", "--version"}
+
+
+@functools.lru_cache(maxsize=None)
+def make_targets():
+    text = "\n".join(path.read_text() for path in (SRC / "Makefile", *SRC.glob("*/*.mk"), *SRC.glob("tests/*/*.mk")))
+    return {name for line in re.findall(r"^([\w. -]+):(?!=)", text, re.M) for name in line.split()}
+
+
+@functools.lru_cache(maxsize=None)
+def variables():
+    found = set()
+    for folder in ("preload", "analyzer", "include", "tests/sim", "examples/pytest", "examples/googletest", "packaging/wheel"):
+        for path in (SRC / folder).rglob("*"):
+            if path.suffix in (".c", ".h", ".def", ".py", ".S"):
+                found |= set(re.findall(r"\bVRAMTRACE_[A-Z_0-9]+\b", path.read_text(errors="replace")))
+    return found
+
+
+def check_variables(text):
+    for name in re.findall(r"\b(VRAMTRACE_[A-Z_0-9]+)\b", text):
+        if name not in variables() and name not in ("VRAMTRACE_", "VRAMTRACE_CASE_LIMIT"):
+            raise Wrong(f"no source reads the variable {name}")
+
+
+# --- commands -------------------------------------------------------------------------------------------------
+
+
+def own_words(command, words):
+    """The words up to where the traced command begins."""
+    if command != "run":
+        return words[:words.index("--")] if "--" in words else words
+    known = dict(options_of("check") or {}, **options_of("run"))
+    at = 0
+    while at < len(words) and words[at].startswith("-") and words[at] != "--":
+        at += 2 if known.get(words[at]) and "=" not in words[at] else 1
+    return words[:at]
+
+
+def check_vramtrace(words, placeholders):
+    """`words` follow the word vramtrace. With placeholders (FILE, ID, ...) only the names of options are looked up."""
+    if not words:
+        return
+    if words[0].startswith("-"):
+        if words[0] not in ("--help", "--version"):
+            raise Wrong(f"vramtrace has no option {words[0]}")
+        return
+    known = options_of(words[0])
+    if known is None:
+        if placeholders and words[0].isupper():
+            return
+        raise Wrong(f"vramtrace has no command '{words[0]}'")
+    own = own_words(words[0], words[1:])
+    if placeholders:
+        if words[0] == "run":
+            known = dict(options_of("check"), **known)
+        for word in own:
+            name = word.split("=")[0]
+            if name.startswith("-") and name not in ("--", "-") and name not in known:
+                raise Wrong(f"vramtrace {words[0]} has no option {name}")
+        return
+    status, output = ask(words[0], *own, "--help")
+    if status and "No such file or directory" not in output:  # the files are the reader's
+        raise Wrong(f"vramtrace {' '.join([words[0], *own])}: {output.strip().splitlines()[0]}")
+
+
+def check_make(words):
+    for word in words:
+        if word.startswith("-"):
+            if word in ("-C", "-f"):  # another project's Makefile
+                return
+        elif "=" not in word and word not in make_targets():
+            raise Wrong(f"the Makefile has no target '{word}'")
+
+
+def simple_commands(line):
+    """The words of each command of a line of shell."""
+    lexer = shlex.shlex(line, posix=True, punctuation_chars="();<>|&")
+    lexer.whitespace_split = True
+    lexer.commenters = "#"
+    words = []
+    for word in lexer:
+        if re.fullmatch(r"[;|&()]+", word):
+            yield words
+            words = []
+        else:
+            words.append(word)
+    yield words
+
+
+def check_line(line, placeholders=False):
+    check_variables(line)
+    try:
+        commands = list(simple_commands(line))
+    except ValueError:
+        raise Wrong(f"the shell cannot read '{line}'") from None
+    for words in commands:
+        redirected = next((i for i, word in enumerate(words) if re.fullmatch(r"[<>]+", word)), len(words))
+        words = [word for word in words[:redirected] if not re.match(r"\w+=", word) or "vramtrace" in words]
+        names = [os.path.basename(word) for word in words]
+        if "vramtrace" in names:
+            check_vramtrace(words[names.index("vramtrace") + 1:], placeholders)
+        elif names[:1] == ["make"] or names[:2] == ["sudo", "make"]:
+            check_make(words[names.index("make") + 1:])
+
+
+def check_block(block):
+    """The commands of a block that is not run."""
+    text = "\n".join(block.lines).replace("\\\n", " ")
+    for line in text.splitlines():
+        line = line.removeprefix("$ ")
+        if re.match(r"\s*(- run: |RUN )?([\w/.]*/)?(vramtrace|make|sudo make|srun|mpirun|torchrun|ray)\b", line):
+            check_line(re.sub(r"^\s*(- run: |RUN )?", "", line), bool(re.search(r"\b[A-Z]{3,}\b(?!=)|<", line)))
+        else:
+            check_variables(line)
+
+
+# --- prose ----------------------------------------------------------------------------------------------------
+
+
+def prose(path):
+    """(number, line) of what is not in a block."""
+    inside = False
+    for number, line in enumerate(path.read_text(encoding="utf-8").splitlines(), 1):
+        if re.match(r"\s*```", line):
+            inside = not inside
+        elif not inside:
+            yield number, line
+
+
+def check_span(span):
+    words = span.split()
+    if words[:1] and (words[0] in ("vramtrace", "make") or words[0].endswith("/vramtrace")):
+        check_line(span, bool(re.search(r"\b[A-Z]+\b|[…<\[]|\.\.\.", span)))
+    elif words[:1] and words[0] in COMMANDS and len(words) > 1 and words[1].startswith("-"):
+        check_line(f"vramtrace {span}", bool(re.search(r"\b[A-Z]+\b|[…<\[]|\.\.\.", span)))
+    elif span.startswith("--") and re.match(r"--[a-z]", span):
+        name = re.split(r"[ =\[]", span)[0]
+        if name not in all_options() and name not in FOREIGN:
+            raise Wrong(f"no command of vramtrace has the option {name}")
+        value = re.fullmatch(r"(--[\w-]+)[ =]([a-z][\w,]*)", span)
+        if value and name in all_options():
+            takers = [command for command in COMMANDS if name in (options_of(command) or ())]
+            if not any(ask(command, value.group(1), value.group(2), "--help")[0] == 0 for command in takers):
+                raise Wrong(f"no command of vramtrace takes {span}")
+    else:
+        check_variables(span)
+    first = words[0].rstrip(",:") if words else ""
+    if re.fullmatch(r"(include|preload|analyzer|tests|tools|examples|doc|\.ci)/[\w./-]+", first) and not re.search(
+            r"NNN|NAME|FOLDER|ROOM|FILE", first) and not (SRC / first).exists():
+        raise Wrong(f"there is no {first}")
+
+
+def check_links(path, line):
+    for target in re.findall(r"\]\(([^)#\s]+)[^)]*\)", line):
+        if not re.match(r"[a-z]+:", target) and not (path.parent / target).exists():
+            raise Wrong(f"the link leads nowhere: {target}")
+
+
+def check_man_line(line):
+    for name in re.findall(r"\bFl (-[a-z][\w-]*)", line):
+        if "-" + name not in all_options() and "-" + name not in FOREIGN:
+            raise Wrong(f"no command of vramtrace has the option -{name}")
+    check_variables(line)
+
+
+def check(paths):
+    """Returns what is wrong with the prose of these documents, a text for each fault."""
+    faults = []
+    for path in map(pathlib.Path, paths):
+        path = path.resolve()
+        for number, line in prose(path):
+            try:
+                if path.suffix[1:].isdigit():
+                    check_man_line(line)
+                    continue
+                for span in re.findall(r"(?<!`)`([^`]+)`(?!`)", line):
+                    check_span(span)
+                check_links(path, line)
+            except Wrong as wrong:
+                faults.append(f"{os.path.relpath(path, SRC)}:{number}: {wrong}")
+    return faults
