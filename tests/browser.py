@@ -52,7 +52,8 @@ class Browser:
         flags = [*FLAGS, f"--user-data-dir={self.profile}", f"--window-size={width},{height}"]
         if dark:
             flags.append("--blink-settings=preferredColorScheme=0")
-        wanted = {"browserName": "chrome", "unhandledPromptBehavior": "ignore", "goog:loggingPrefs": {"browser": "ALL"},
+        wanted = {"browserName": "chrome", "unhandledPromptBehavior": "ignore", "timeouts": {"script": 300000},
+                  "goog:loggingPrefs": {"browser": "ALL"},
                   "goog:chromeOptions": {"binary": shutil.which("chromium"), "args": flags}}
         made = self.ask("POST", "/session", {"capabilities": {"alwaysMatch": wanted}})
         self.session = f"/session/{made['sessionId']}"
@@ -72,7 +73,7 @@ class Browser:
         data = None if method != "POST" else json.dumps(body or {}).encode()
         request = urllib.request.Request(self.base + path, data, {"Content-Type": "application/json"}, method=method)
         try:
-            with urllib.request.build_opener(urllib.request.ProxyHandler({})).open(request, timeout=100) as answer:
+            with urllib.request.build_opener(urllib.request.ProxyHandler({})).open(request, timeout=600) as answer:
                 return json.load(answer)["value"]
         except urllib.error.HTTPError as fault:
             value = json.load(fault)["value"]
@@ -91,8 +92,8 @@ class Browser:
         """The value that the script gives to its last argument, a function."""
         return self.ask("POST", self.session + "/execute/async", {"script": script, "args": args})
 
-    def wait(self, script, *args, seconds=60):
-        """Until the script's value is true; its value, or None after the time."""
+    def wait(self, script, *args, seconds=300):
+        """Until the script's value is true; its value, or None after the time, which only catches a hang."""
         end = time.monotonic() + seconds
         while time.monotonic() < end:
             value = self.run(script, *args)
