@@ -33,7 +33,7 @@ def use(program):
 def ask(*words):
     """Returns (status, output). What the words do before --help ends the program is to be read by it."""
     done = subprocess.run([_program, *words], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
-                          text=True, timeout=60, check=False)
+                          text=True, timeout=600, check=False)
     return done.returncode, done.stdout
 
 
