@@ -57,21 +57,19 @@ static void take_command(const struct vt_log_header *h, struct vt_process *p) {
 static void take_end(const struct build *b, struct vt_process *p) {
     const struct vt_log_header *h = &b->log.header;
     uint64_t end = b->log.last_ticks;
-    p->exit_status = VT_NO_STATUS;
     switch (h->exit_kind) {
     case VT_EXIT_EXITED:
-        p->exit_kind = "exited";
-        p->exit_status = h->exit_status;
+        p->ending = (struct vt_ending){VT_END_EXITED, h->exit_status};
         break;
     case VT_EXIT_SIGNALED:
-        p->exit_kind = "signaled";
-        p->exit_status = h->exit_status;
+        p->ending = (struct vt_ending){VT_END_SIGNALED, h->exit_status};
         break;
     case VT_EXIT_EXEC:
-        p->exit_kind = "exec";
+        p->ending = (struct vt_ending){VT_END_EXEC, VT_NO_STATUS};
         break;
     default:
-        p->exit_kind = b->log.running ? "running" : "unknown";
+        p->ending =
+            (struct vt_ending){b->log.running ? VT_END_RUNNING : VT_END_UNKNOWN, VT_NO_STATUS};
     }
     if (h->exit_kind != VT_EXIT_NONE && h->exit_ticks > end && h->exit_ticks < VT_TICKS_MASK)
         end = h->exit_ticks;

@@ -191,9 +191,9 @@ static void write_text(const struct vt_diff *d, const struct options *o) {
 
 /* When both snapshots were taken, which are of one kind: "at the end of both". Free it. */
 static char *moment_of_both(const struct vt_snapshot *before, const struct vt_snapshot *after) {
-    if (!strcmp(before->why, "end"))
+    if (before->why == VT_SNAPSHOT_END)
         return vt_strdup("at the end of both");
-    if (!strcmp(before->why, "oom"))
+    if (before->why == VT_SNAPSHOT_OOM)
         return vt_strdup("as memory ran out in both");
     if (!before->passing && before->phase && *before->phase)
         return vt_formatted("at the last '%s' of both", before->phase);
@@ -327,7 +327,7 @@ static void json_moments(struct vt_json *j, const struct vt_diff_moments *m) {
             continue;
         }
         vt_json_open(j, sides[side], '{');
-        vt_json_string(j, "why", s->why);
+        vt_json_string(j, "why", vt_snapshot_why_names[s->why]);
         vt_json_string(j, "phase", s->phase);
         vt_json_number(j, "at_ns", s->at);
         vt_json_close(j, '}');
@@ -375,7 +375,7 @@ static void write_json(const struct vt_diff *d) {
         vt_json_string(&j, "change", vt_diff_names[r->state]);
         vt_json_boolean(&j, "leak", r->leak);
         vt_json_string(&j, "api", site->api);
-        vt_json_string(&j, "layer", vt_stack_key_layer(site->layer));
+        vt_json_string(&j, "layer", vt_layer_name(site->layer));
         vt_json_number(&j, "likeness_percent", r->likeness ? r->likeness : VT_UNKNOWN);
         json_side(&j, "before", &r->sides[0]);
         json_side(&j, "after", &r->sides[1]);

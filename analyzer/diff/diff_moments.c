@@ -17,31 +17,34 @@
 #define SHOWS_ENOUGH 8
 
 static unsigned rank(const struct vt_snapshot *s) {
-    static const char *const best_first[] = {"end", "oom", "phase", "request"};
-    unsigned n = 0;
-    while (n < sizeof best_first / sizeof *best_first && strcmp(s->why, best_first[n]) != 0)
-        n++;
-    return n;
+    static const unsigned ranks[VT_SNAPSHOT_WHYS] = {4,
+                                                     [VT_SNAPSHOT_END] = 0,
+                                                     [VT_SNAPSHOT_OOM] = 1,
+                                                     [VT_SNAPSHOT_PHASE] = 2,
+                                                     [VT_SNAPSHOT_REQUEST] = 3,
+                                                     [VT_SNAPSHOT_GROWTH] = 4};
+    return ranks[s->why];
 }
 
 static bool same_kind(const struct vt_snapshot *a, const struct vt_snapshot *b) {
-    if (strcmp(a->why, b->why) != 0)
+    if (a->why != b->why)
         return false;
     return a->phase && b->phase ? !strcmp(a->phase, b->phase) : a->phase == b->phase;
 }
 
 /* The snapshot of an end at which nothing was live: none is written then. */
-static const struct vt_snapshot nothing_left = {.why = "end", .at = VT_UNKNOWN, .complete = true};
+static const struct vt_snapshot nothing_left = {
+    .why = VT_SNAPSHOT_END, .at = VT_UNKNOWN, .complete = true};
 
 /* Whether a process ended like that: owners were looked for as memory grew, so they would have been
  * at the end. */
 static bool left_nothing(const struct vt_process *p) {
     bool looked = false;
-    if (!p->exit_kind || strcmp(p->exit_kind, "exited") != 0 || !p->complete)
+    if (p->ending.how != VT_END_EXITED || !p->complete)
         return false;
     for (uint32_t i = 0; i < p->snapshot_count; i++) {
         looked |= p->snapshots[i].passing;
-        if (!strcmp(p->snapshots[i].why, "end"))
+        if (p->snapshots[i].why == VT_SNAPSHOT_END)
             return false;
     }
     for (uint32_t i = 0; i < p->site_count; i++)

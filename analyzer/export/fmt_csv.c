@@ -130,7 +130,7 @@ static void row(struct table *t, const struct row *r) {
     text(t, s->name);
     text(t, vt_verdict_names[s->verdict]);
     number(t, s->device >= VT_DEVICE_HOST ? VT_UNKNOWN : s->device);
-    text(t, vt_stack_key_layer(s->layer));
+    text(t, vt_layer_name(s->layer));
     text(t, s->api);
     text(t, vt_class_names[s->class]);
     text(t, s->class_name);

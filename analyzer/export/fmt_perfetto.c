@@ -274,11 +274,11 @@ static void ooms(struct writer *w) {
         if (!track)
             track = vt_perfetto_track(&w->w, w->track, "out of memory", w->rank++);
         char *line = vt_frame_text(p, vt_stack_main_frame(o->stack), NAME_WIDTH);
-        char *name = vt_formatted("out of memory, %s", o->outcome);
-        INSTANT(w, track, o->at, "out of memory", name, {"cause", o->cause, VT_UNKNOWN},
-                {"why", o->why, VT_UNKNOWN}, {"advice", o->advice, VT_UNKNOWN},
-                {"outcome", o->outcome, 0}, {"asked_by", line, 0},
-                {"allocator", o->allocator, VT_UNKNOWN},
+        char *name = vt_formatted("out of memory, %s", vt_oom_outcome_names[o->outcome]);
+        INSTANT(w, track, o->at, "out of memory", name,
+                {"cause", vt_oom_cause_names[o->cause], VT_UNKNOWN}, {"why", o->why, VT_UNKNOWN},
+                {"advice", o->advice, VT_UNKNOWN}, {"outcome", vt_oom_outcome_names[o->outcome], 0},
+                {"asked_by", line, 0}, {"allocator", o->allocator, VT_UNKNOWN},
                 {"requested_bytes", NULL, o->requested_bytes}, {"free_bytes", NULL, o->free_bytes},
                 {"total_bytes", NULL, o->total_bytes}, {"tracked_bytes", NULL, o->tracked_bytes},
                 {"cached_bytes", NULL, o->cached_bytes},
@@ -318,7 +318,7 @@ static void snapshots(struct writer *w) {
         uint32_t owners = s->owner_count < OWNERS_MOST ? s->owner_count : OWNERS_MOST;
         for (uint32_t k = 0; k < owners; k++)
             notes[2 + k] = (struct vt_perfetto_note){s->owners[k].name, NULL, s->owners[k].bytes};
-        char *name = vt_formatted("snapshot, %s", s->why);
+        char *name = vt_formatted("snapshot, %s", vt_snapshot_why_names[s->why]);
         instant(w, track, s->at, "snapshot", name, notes, 2 + owners);
         free(name);
     }

@@ -137,7 +137,7 @@ static void find_locations(struct writer *w, const struct vt_sample *sample) {
 
 static const char *device_name(const struct vt_sample *sample, char room[16]) {
     if (sample->layer == VT_LAYER_HOST || sample->layer == VT_LAYER_MANAGED)
-        return vt_stack_key_layer(sample->layer);
+        return vt_layer_name(sample->layer);
     if (sample->device >= VT_DEVICE_HOST)
         return "unknown";
     snprintf(room, 16, "%u", sample->device);
@@ -182,7 +182,7 @@ static uint64_t take(uint64_t *from, uint64_t wanted) {
 /* Whether owners are known of what is live at the end. */
 static bool has_owners(const struct vt_process *p) {
     const struct vt_snapshot *snapshot = vt_process_snapshot(p);
-    return snapshot && !strcmp(snapshot->why, "end");
+    return snapshot && snapshot->why == VT_SNAPSHOT_END;
 }
 
 static void add_sample(struct writer *w, const struct vt_sample *sample) {

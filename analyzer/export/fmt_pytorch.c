@@ -233,7 +233,7 @@ static void oom(struct writer *w, const struct vt_oom *o) {
 
 static bool is_shown(const struct trace *t, const struct vt_oom *o) {
     const struct vt_timeline *timeline = t->process->timeline;
-    return o->device == t->device->ordinal && strcmp(o->outcome, "recovered") != 0 &&
+    return o->device == t->device->ordinal && o->outcome != VT_OOM_RECOVERED &&
            (!timeline->changes_left_out || o->at >= timeline->changes[0].at);
 }
 

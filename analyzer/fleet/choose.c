@@ -39,7 +39,7 @@ void vt_fleet_find_shown(struct vt_fleet *f) {
         order[i] = (struct by_peak){f->processes[peers->typical].peak_bytes, i};
         for (uint32_t k = 0; k < peers->process_count; k++) {
             const struct vt_fleet_process *p = &f->processes[peers->processes[k]];
-            if (p->oom_count && !(!strcmp(p->exit_kind, "exited") && !p->exit_status)) {
+            if (p->oom_count && !vt_ended_well(p->ending)) {
                 show(f, &shown, peers->processes[k]);
                 break; /* the others are in the table */
             }

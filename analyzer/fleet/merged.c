@@ -132,7 +132,7 @@ static uint64_t number_of(unsigned device) {
 
 /* Where a device is null the layer says whether it is host memory, or of an unknown device. */
 static const char *layer_of(unsigned device) {
-    return device == VT_DEVICE_HOST ? "host" : "driver";
+    return vt_layer_names[device == VT_DEVICE_HOST ? VT_LAYER_HOST : VT_LAYER_DRIVER];
 }
 
 static void set_line(const struct writer *w, uint32_t index, struct vt_merged_row *row) {
@@ -143,7 +143,7 @@ static void set_line(const struct writer *w, uint32_t index, struct vt_merged_ro
     row->file = line->file;
     row->line = line->line ? line->line : VT_UNKNOWN;
     row->module = line->module;
-    row->layer = line->layer;
+    row->layer = vt_layer_names[line->layer];
     row->api = line->api;
     row->segments = line->segments;
     row->recycled = line->recycled;
@@ -170,8 +170,8 @@ static void add_process(struct writer *w, uint32_t index) {
     row.restart = p->restart;
     row.launcher_restart = p->launcher_restart;
     row.duration_ns = p->duration;
-    row.exit_kind = p->exit_kind;
-    row.exit_status = p->exit_status < 0 ? VT_UNKNOWN : (uint64_t)p->exit_status;
+    row.exit_kind = vt_end_names[p->ending.how];
+    row.exit_status = p->ending.status < 0 ? VT_UNKNOWN : (uint64_t)p->ending.status;
     row.complete = p->complete;
     row.simulated = p->simulated;
     row.python = p->python;
@@ -246,8 +246,8 @@ static void add_oom(struct writer *w, const struct vt_fleet_oom *o) {
     row.free_bytes = o->free_bytes;
     row.total_bytes = o->total_bytes;
     row.tracked_bytes = o->tracked_bytes;
-    row.outcome = o->outcome;
-    row.cause = o->cause;
+    row.outcome = vt_oom_outcome_names[o->outcome];
+    row.cause = vt_oom_cause_names[o->cause];
     row.why = o->why;
     add_row(w, VT_MERGED_OOM, &row);
 }
@@ -286,7 +286,7 @@ static void add_owned(struct writer *w, const struct vt_fleet_owned *o) {
     row.bytes = o->bytes;
     row.count = o->count;
     row.at_ns = o->at;
-    row.snapshot = o->why;
+    row.snapshot = vt_snapshot_why_names[o->why];
     add_row(w, VT_MERGED_OWNER, &row);
 }
 

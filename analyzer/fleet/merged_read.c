@@ -34,20 +34,19 @@ struct reader {
             return vt_merged_parser_fail((reader)->parser, __VA_ARGS__);                           \
     } while (0)
 
-/* The index of a name in a list; VT_FLEET_NONE: it is none of them. */
-static uint32_t index_of(const char *name, const char *const *names, uint32_t count) {
-    for (uint32_t i = 0; i < count; i++)
-        if (names[i] && vt_same_text(names[i], name))
-            return i;
-    return VT_FLEET_NONE;
+/* The index in `names` of the word that the row has for `what`. Where that may be null (`or_null`), null is
+ * UINT32_MAX. */
+static int take_word(struct reader *r, const char *what, const char *word, const char *const *names,
+                     uint32_t count, bool or_null, uint32_t *index) {
+    *index = vt_kind_find(word, names, count);
+    EXPECT(r, *index != UINT32_MAX || (or_null && !word), "expected %s, found %s", what,
+           word ? word : "null");
+    return 0;
 }
 
-static const char *const layers[] = {"driver", "framework", "host", "managed", "unknown"};
-static const char *const exit_kinds[] = {"exited", "signaled", "exec", "running", "unknown"};
-static const char *const outcomes[] = {"raised", "recovered", "unknown"};
-
 static unsigned device_of(const struct vt_merged_row *row) {
-    bool host = vt_same_text(row->layer, "host") || vt_same_text(row->layer, "managed");
+    uint32_t layer = vt_kind_find(row->layer, vt_layer_names, VT_LAYERS);
+    bool host = layer == VT_LAYER_HOST || layer == VT_LAYER_MANAGED;
     return row->device != VT_UNKNOWN ? (unsigned)row->device
            : host                    ? VT_DEVICE_HOST
                                      : VT_DEVICE_UNKNOWN;
@@ -80,10 +79,11 @@ static int take_schema(struct reader *r) {
 
 static int take_process(struct reader *r) {
     const struct vt_merged_row *row = r->row;
-    uint32_t kind = index_of(row->exit_kind, exit_kinds, 5);
+    uint32_t end;
     EXPECT(r, row->log && row->command, "expected a log and a command, found null");
-    EXPECT(r, kind != VT_FLEET_NONE, "expected an exit_kind, found %s",
-           row->exit_kind ? row->exit_kind : "null");
+    int error = take_word(r, "an exit_kind", row->exit_kind, vt_end_names, VT_ENDS, false, &end);
+    if (error)
+        return error;
     EXPECT(r, row->rank == VT_UNKNOWN || row->rank <= INT32_MAX, "expected a rank, found %llu",
            (unsigned long long)row->rank);
     EXPECT(r, row->exit_status == VT_UNKNOWN || row->exit_status <= INT32_MAX,
@@ -110,8 +110,8 @@ static int take_process(struct reader *r) {
         .started_realtime = row->log_started_ns,
         .started_monotonic = row->log_monotonic_ns,
         .duration = row->duration_ns,
-        .exit_kind = exit_kinds[kind],
-        .exit_status = row->exit_status == VT_UNKNOWN ? VT_NO_STATUS : (int)row->exit_status,
+        .ending = {(enum vt_end)end,
+                   row->exit_status == VT_UNKNOWN ? VT_NO_STATUS : (int)row->exit_status},
         .complete = row->complete,
         .simulated = row->simulated,
         .python = row->python,
@@ -192,18 +192,20 @@ static bool same_line(const struct vt_fleet_line *line, const struct vt_merged_r
            line->segments == row->segments && line->recycled == row->recycled &&
            line->rest == row->rest && vt_same_text(line->text, row->text) &&
            vt_same_text(line->function, row->function) && vt_same_text(line->file, row->file) &&
-           vt_same_text(line->module, row->module) && vt_same_text(line->layer, row->layer) &&
+           vt_same_text(line->module, row->module) &&
+           vt_same_text(vt_layer_names[line->layer], row->layer) &&
            vt_same_text(line->api, row->api);
 }
 
 static int take_line(struct reader *r) {
     const struct vt_merged_row *row = r->row;
-    uint32_t layer = index_of(row->layer, layers, 5);
+    uint32_t layer;
     if (r->line != VT_FLEET_NONE && same_line(&r->fleet->lines[r->line], row))
         return 0;
     EXPECT(r, row->text, "expected a line's text, found null");
-    EXPECT(r, layer != VT_FLEET_NONE, "expected a layer, found %s",
-           row->layer ? row->layer : "null");
+    int error = take_word(r, "a layer", row->layer, vt_layer_names, VT_LAYERS, false, &layer);
+    if (error)
+        return error;
     EXPECT(r, row->line == VT_UNKNOWN || row->line < UINT32_MAX,
            "expected a line number, found %llu", (unsigned long long)row->line);
     r->line = vt_fleet_add_line(
@@ -212,7 +214,7 @@ static int take_line(struct reader *r) {
                                          .file = row->file,
                                          .line = row->line == VT_UNKNOWN ? 0 : (uint32_t)row->line,
                                          .module = row->module,
-                                         .layer = layers[layer],
+                                         .layer = layer,
                                          .api = row->api,
                                          .segments = row->segments,
                                          .recycled = row->recycled,
@@ -220,16 +222,20 @@ static int take_line(struct reader *r) {
     return 0;
 }
 
+/* Takes the line of a row that has a verdict on it. */
+static int take_judged_line(struct reader *r, uint32_t *verdict) {
+    int error = take_line(r);
+    return error ? error
+                 : take_word(r, "a verdict", r->row->verdict, vt_verdict_names, VT_VERDICTS, false,
+                             verdict);
+}
+
 static int take_cell(struct reader *r) {
     const struct vt_merged_row *row = r->row;
-    uint32_t verdict = index_of(row->verdict, vt_verdict_names, VT_VERDICTS);
-    int error = take_line(r);
-    if (error)
+    uint32_t verdict;
+    int error = take_judged_line(r, &verdict);
+    if (error || r->process == SKIPPED)
         return error;
-    EXPECT(r, verdict != VT_FLEET_NONE, "expected a verdict, found %s",
-           row->verdict ? row->verdict : "null");
-    if (r->process == SKIPPED)
-        return 0;
     struct vt_fleet_cell *c = vt_fleet_add_cell(r->fleet);
     c->process = r->process;
     c->line = r->line;
@@ -249,14 +255,18 @@ static int take_cell(struct reader *r) {
 
 static int take_owned(struct reader *r) {
     const struct vt_merged_row *row = r->row;
-    uint32_t root = index_of(row->root, vt_root_names, VT_ROOTS);
-    uint32_t purpose = index_of(row->role, vt_purpose_names, VT_PURPOSES);
+    uint32_t root, purpose, why;
     bool anonymous = row->rest || row->nobody;
     EXPECT(r, row->text, "expected an owner's text, found null");
-    EXPECT(r, root != VT_FLEET_NONE || (anonymous && !row->root), "expected a root, found %s",
-           row->root ? row->root : "null");
-    EXPECT(r, purpose != VT_FLEET_NONE || (anonymous && !row->role), "expected a role, found %s",
-           row->role ? row->role : "null");
+    int error = take_word(r, "a root", row->root, vt_root_names, VT_ROOTS, anonymous, &root);
+    if (!error)
+        error =
+            take_word(r, "a role", row->role, vt_purpose_names, VT_PURPOSES, anonymous, &purpose);
+    if (!error)
+        error = take_word(r, "a snapshot's reason", row->snapshot, vt_snapshot_why_names,
+                          VT_SNAPSHOT_WHYS, true, &why);
+    if (error)
+        return error;
     EXPECT(r, row->line == VT_UNKNOWN || row->line < UINT32_MAX,
            "expected a line number, found %llu", (unsigned long long)row->line);
     if (r->process == SKIPPED)
@@ -278,20 +288,16 @@ static int take_owned(struct reader *r) {
     o->bytes = row->bytes;
     o->count = row->count;
     o->at = row->at_ns;
-    o->why = vt_fleet_text(r->fleet, row->snapshot);
+    o->why = row->snapshot ? (enum vt_snapshot_why)why : 0;
     return 0;
 }
 
 static int take_leak(struct reader *r) {
     const struct vt_merged_row *row = r->row;
-    uint32_t verdict = index_of(row->verdict, vt_verdict_names, VT_VERDICTS);
-    int error = take_line(r);
-    if (error)
+    uint32_t verdict;
+    int error = take_judged_line(r, &verdict);
+    if (error || r->process == SKIPPED)
         return error;
-    EXPECT(r, verdict != VT_FLEET_NONE, "expected a verdict, found %s",
-           row->verdict ? row->verdict : "null");
-    if (r->process == SKIPPED)
-        return 0;
     struct vt_fleet_leak *l = vt_fleet_add_leak(r->fleet);
     l->process = r->process;
     l->line = r->line;
@@ -311,14 +317,15 @@ static int take_leak(struct reader *r) {
 
 static int take_oom(struct reader *r) {
     const struct vt_merged_row *row = r->row;
-    uint32_t outcome = index_of(row->outcome, outcomes, 3);
+    uint32_t outcome, cause;
     int error = row->text ? take_line(r) : 0;
-    if (error)
+    if (!error)
+        error = take_word(r, "an outcome", row->outcome, vt_oom_outcome_names, VT_OOM_OUTCOMES,
+                          false, &outcome);
+    if (!error)
+        error = take_word(r, "a cause", row->cause, vt_oom_cause_names, VT_CAUSES, true, &cause);
+    if (error || r->process == SKIPPED)
         return error;
-    EXPECT(r, outcome != VT_FLEET_NONE, "expected an outcome, found %s",
-           row->outcome ? row->outcome : "null");
-    if (r->process == SKIPPED)
-        return 0;
     struct vt_fleet_oom *o = vt_fleet_add_oom(r->fleet);
     o->process = r->process;
     o->line = row->text ? r->line : VT_FLEET_NONE;
@@ -328,8 +335,8 @@ static int take_oom(struct reader *r) {
     o->free_bytes = row->free_bytes;
     o->total_bytes = row->total_bytes;
     o->tracked_bytes = row->tracked_bytes;
-    o->outcome = outcomes[outcome];
-    o->cause = vt_fleet_text(r->fleet, row->cause);
+    o->outcome = (enum vt_oom_outcome)outcome;
+    o->cause = row->cause ? (enum vt_oom_cause)cause : VT_CAUSE_UNKNOWN;
     o->why = vt_fleet_text(r->fleet, row->why);
     return 0;
 }

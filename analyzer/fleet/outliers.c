@@ -272,12 +272,13 @@ static void compare_lines(struct compared *c) {
 }
 
 /* What a process holds together at the snapshot that it shows, if that was taken for this reason. */
-static bool saw(const struct vt_fleet *f, const struct vt_fleet_process *p, const char *why) {
+static bool saw(const struct vt_fleet *f, const struct vt_fleet_process *p,
+                enum vt_snapshot_why why) {
     return p->owned_count && f->owned[p->first_owned].why == why;
 }
 
 static uint64_t owned_by(const struct vt_fleet *f, const struct vt_fleet_process *p,
-                         const char *why) {
+                         enum vt_snapshot_why why) {
     uint64_t sum = 0;
     for (uint32_t i = 0; i < p->owned_count && saw(f, p, why); i++)
         sum += f->owned[p->first_owned + i].bytes;
@@ -287,7 +288,7 @@ static uint64_t owned_by(const struct vt_fleet *f, const struct vt_fleet_process
 /* What half of the peers hold together. */
 struct held {
     const struct vt_fleet *f;
-    const char *why;
+    enum vt_snapshot_why why;
     uint64_t median;
 };
 
@@ -301,38 +302,33 @@ static bool holds_that_much(const void *context, uint32_t process, int64_t more)
 /* Whether it is known what a process held at the moment of such snapshots: at its end nothing, where a
  * snapshot saw nothing of the program's, or nothing was left to have an owner. */
 static bool knows_owners(const struct vt_fleet *f, const struct vt_fleet_process *p,
-                         const char *why) {
+                         enum vt_snapshot_why why) {
     return saw(f, p, why) ||
-           (!strcmp(why, "end") && (p->none_at_end || (p->complete && !p->live_bytes)));
+           (why == VT_SNAPSHOT_END && (p->none_at_end || (p->complete && !p->live_bytes)));
 }
 
 /* The reason of the snapshots that are compared, of most processes: at an out-of-memory error other
- * things are alive than at the end. NULL: there are none. */
-static const char *common_why(const struct compared *c) {
-    enum { REASONS = 8 };
+ * things are alive than at the end; of equally many that of the first process. 0: there are none. */
+static enum vt_snapshot_why common_why(const struct compared *c) {
     const struct vt_fleet *f = c->f;
-    const char *whys[REASONS] = {NULL};
-    uint32_t counts[REASONS] = {0}, best = 0;
+    const uint32_t *processes = c->peers->processes;
+    uint32_t counts[VT_SNAPSHOT_WHYS] = {0};
+    enum vt_snapshot_why best = 0;
     for (uint32_t i = 0; i < c->peers->process_count; i++) {
-        const struct vt_fleet_process *p = &f->processes[c->peers->processes[i]];
-        const char *why = p->owned_count ? f->owned[p->first_owned].why : NULL;
-        for (uint32_t k = 0; why && k < REASONS; k++)
-            if (!whys[k] || whys[k] == why) {
-                whys[k] = why;
-                break;
-            }
+        const struct vt_fleet_process *p = &f->processes[processes[i]];
+        enum vt_snapshot_why why = p->owned_count ? f->owned[p->first_owned].why : 0;
+        if (!why || counts[why])
+            continue;
+        for (uint32_t k = 0; k < c->peers->process_count; k++)
+            counts[why] += knows_owners(f, &f->processes[processes[k]], why);
+        best = counts[why] > counts[best] ? why : best;
     }
-    for (uint32_t k = 0; k < REASONS && whys[k]; k++) {
-        for (uint32_t i = 0; i < c->peers->process_count; i++)
-            counts[k] += knows_owners(f, &f->processes[c->peers->processes[i]], whys[k]);
-        best = counts[k] > counts[best] ? k : best;
-    }
-    return whys[best];
+    return best;
 }
 
 static void compare_owners(struct compared *c) {
     const struct vt_fleet *f = c->f;
-    const char *why = common_why(c);
+    enum vt_snapshot_why why = common_why(c);
     size_t room = 0, count = 0;
     uint32_t *processes = vt_alloc(c->peers->process_count, sizeof *processes), have = 0;
     for (uint32_t i = 0; why && i < c->peers->process_count; i++) {

@@ -37,7 +37,7 @@ static char *command_of(const struct vt_process *p) {
 /* Its owners are then those of another moment: vt_process_snapshot_shown. */
 static bool has_none_at_end(const struct vt_process *p) {
     const struct vt_snapshot *end = vt_process_snapshot(p);
-    return end && !strcmp(end->why, "end") && !vt_snapshot_live_bytes(end);
+    return end && end->why == VT_SNAPSHOT_END && !vt_snapshot_live_bytes(end);
 }
 
 static bool add_process(struct vt_fleet *f, const struct vt_process *p) {
@@ -61,8 +61,7 @@ static bool add_process(struct vt_fleet *f, const struct vt_process *p) {
         .started_realtime = p->started_at,
         .started_monotonic = p->started_monotonic,
         .duration = p->duration,
-        .exit_kind = p->exit_kind,
-        .exit_status = p->exit_status,
+        .ending = p->ending,
         .complete = p->complete,
         .simulated = p->simulated,
         .python = p->python,
@@ -142,7 +141,7 @@ static uint32_t line_of(struct vt_fleet *f, const struct vt_process *p,
                                   .file = frame && frame->line ? frame->file : NULL,
                                   .line = frame ? frame->line : 0,
                                   .module = frame ? frame->module : NULL,
-                                  .layer = vt_stack_key_layer(layer),
+                                  .layer = layer < VT_LAYER_UNKNOWN ? layer : VT_LAYER_UNKNOWN,
                                   .api = api,
                                   .segments = segments,
                                   .recycled = recycled});
@@ -278,7 +277,7 @@ static void add_owned(struct vt_fleet *f, const struct vt_snapshot *s,
     row->bytes = bytes;
     row->count = count;
     row->at = s->at;
-    row->why = vt_fleet_text(f, s->why);
+    row->why = s->why;
 }
 
 static void add_owners(struct vt_fleet *f, const struct vt_process *p) {
@@ -357,8 +356,8 @@ static void add_ooms(struct vt_fleet *f, const struct vt_process *p) {
         row->free_bytes = o->free_bytes;
         row->total_bytes = o->total_bytes;
         row->tracked_bytes = o->tracked_bytes;
-        row->outcome = vt_fleet_text(f, o->outcome);
-        row->cause = vt_fleet_text(f, o->cause);
+        row->outcome = o->outcome;
+        row->cause = o->cause;
         row->why = vt_fleet_text(f, o->why);
     }
 }

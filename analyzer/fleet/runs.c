@@ -70,8 +70,7 @@ void vt_fleet_find_runs(struct vt_fleet *f) {
 }
 
 bool vt_fleet_is_running(const struct vt_fleet_process *p) {
-    return strcmp(p->exit_kind, "exited") && strcmp(p->exit_kind, "signaled") &&
-           strcmp(p->exit_kind, "exec");
+    return p->ending.how == VT_END_RUNNING || p->ending.how == VT_END_UNKNOWN;
 }
 
 /* A launcher starts a rank anew after a failure; torchrun says so. A rank's helpers, which have its number

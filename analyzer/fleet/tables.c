@@ -113,15 +113,14 @@ static int compare_texts(const char *const *a, const char *const *b, size_t coun
 
 uint32_t vt_fleet_add_line(struct vt_fleet *f, struct vt_fleet_line line) {
     struct vt_fleet_memory *m = f->memory;
-    const char **const texts[] = {&line.text,   &line.function, &line.file,
-                                  &line.module, &line.layer,    &line.api};
+    const char **const texts[] = {&line.text, &line.function, &line.file, &line.module, &line.api};
     for (size_t i = 0; i < sizeof texts / sizeof *texts; i++)
         *texts[i] = vt_fleet_text(f, *texts[i]);
     /* What lies in no known line, a call of a library without symbols, is told by its text. */
     line.key = add_to_key(
         line.line * 8ull + line.recycled * 4ull + line.segments * 2ull + line.rest, line.file);
     line.key = add_to_key(line.key, line.function);
-    line.key = add_to_key(line.key, line.layer);
+    line.key = add_to_key(line.key, vt_layer_names[line.layer]);
     line.key = add_to_key(line.key, line.file ? NULL : line.text);
     uint32_t index = vt_map_get(&m->lines, line.key);
     if (index != VT_MAP_NONE) {
@@ -189,9 +188,8 @@ static bool says_more(const struct vt_fleet_process *a, const struct vt_fleet_pr
 
 bool vt_fleet_add_process(struct vt_fleet *f, struct vt_fleet_process process) {
     struct vt_fleet_memory *m = f->memory;
-    const char **const texts[] = {&process.log,      &process.run_id,  &process.job,
-                                  &process.launch,   &process.command, &process.version,
-                                  &process.exit_kind};
+    const char **const texts[] = {&process.log,    &process.run_id,  &process.job,
+                                  &process.launch, &process.command, &process.version};
     uint32_t before = vt_map_get(&m->processes, process.id);
     if (before != VT_MAP_NONE) {
         if (!says_more(&process, &f->processes[before]))

@@ -54,7 +54,7 @@ static void finding(struct writer *w, const struct vt_gate_finding *f) {
     if (f->site) {
         vt_json_string(j, "site", f->site->name);
         vt_json_string(j, "api", f->site->api);
-        vt_json_string(j, "layer", vt_stack_key_layer(f->site->layer));
+        vt_json_string(j, "layer", vt_layer_name(f->site->layer));
         vt_json_number(j, "live_bytes", f->site->live_bytes);
         vt_json_number(j, "live_count", f->site->live_count);
         vt_json_number(j, "held_bytes", f->site->held_bytes);

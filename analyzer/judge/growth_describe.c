@@ -210,7 +210,7 @@ static void foresee(const struct vt_process *p, const struct vt_site *site,
                     struct vt_growth *growth, double ns) {
     uint64_t room = room_left(p, site);
     for (uint32_t i = 0; i < p->oom_count; i++)
-        if (p->ooms[i].device == site->device && strcmp(p->ooms[i].outcome, "recovered") != 0)
+        if (p->ooms[i].device == site->device && p->ooms[i].outcome != VT_OOM_RECOVERED)
             room = 0;
     growth->full_in_iterations = growth->full_in = VT_UNKNOWN;
     if (room == VT_UNKNOWN || !growth->bytes_per_iteration)

@@ -132,18 +132,18 @@ static void take_cache(const struct vt_process *p, const struct vt_replay_fail *
 
 /* --- the outcome --- */
 
-static const char *outcome(const struct vt_oom_sources *s, const struct vt_process *p,
-                           const struct vt_replay_fail *from) {
+static enum vt_oom_outcome outcome(const struct vt_oom_sources *s, const struct vt_process *p,
+                                   const struct vt_replay_fail *from) {
     const uint64_t soon = 10ull * 1000000000;
     if (from->raised)
-        return "raised";
+        return VT_OOM_RAISED;
     if (from->next_size) {
         bool same =
             from->next_size >= from->size &&
             vt_clock_ns(s->clock, from->next_ticks) - vt_clock_ns(s->clock, from->ticks) <= soon;
-        return same ? "recovered" : "unknown";
+        return same ? VT_OOM_RECOVERED : VT_OOM_UNKNOWN;
     }
-    return p->complete ? "raised" : "unknown";
+    return p->complete ? VT_OOM_RAISED : VT_OOM_UNKNOWN;
 }
 
 /* --- the whole --- */

@@ -196,15 +196,15 @@ static void against_others(const struct vt_oom *oom, struct vt_string *text) {
 
 static void advise(const struct vt_process *p, struct vt_oom *oom) {
     struct vt_string text = {0};
-    if (!oom->cause || !strcmp(oom->outcome, "recovered"))
+    if (!oom->cause || oom->outcome == VT_OOM_RECOVERED)
         return;
-    if (!strcmp(oom->cause, "fragmentation"))
+    if (oom->cause == VT_CAUSE_FRAGMENTATION)
         against_fragmentation(p, oom, &text);
-    else if (!strcmp(oom->cause, "capacity"))
+    else if (oom->cause == VT_CAUSE_CAPACITY)
         against_capacity(p, oom, &text);
-    else if (!strcmp(oom->cause, "limit"))
+    else if (oom->cause == VT_CAUSE_LIMIT)
         against_limit(p, oom, &text);
-    else if (!strcmp(oom->cause, "other-process"))
+    else if (oom->cause == VT_CAUSE_OTHER_PROCESS)
         against_others(oom, &text);
     oom->advice = text.text;
 }

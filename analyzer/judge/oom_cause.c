@@ -125,7 +125,7 @@ static void say_not(const struct vt_process *p, const struct books *b, struct vt
 
 static void say_capacity(const struct vt_process *p, const struct books *b, struct vt_string *why) {
     struct vt_oom *oom = b->oom;
-    oom->cause = "capacity";
+    oom->cause = VT_CAUSE_CAPACITY;
     if (oom->requested_bytes > oom->total_bytes) {
         vt_string_format(why, "%s is more than the whole device has (%s)",
                          VT_BYTES(oom->requested_bytes), VT_BYTES(oom->total_bytes));
@@ -137,7 +137,7 @@ static void say_capacity(const struct vt_process *p, const struct books *b, stru
 
 static void say_other_process(const struct books *b, struct vt_string *why) {
     struct vt_oom *oom = b->oom;
-    oom->cause = "other-process";
+    oom->cause = VT_CAUSE_OTHER_PROCESS;
     vt_string_format(
         why, "other processes held %s%s of the device's %s; this one held %s, and %s was free",
         VT_BYTES(b->others), oom->others_said ? "" : " (estimated)", VT_BYTES(oom->total_bytes),
@@ -168,7 +168,7 @@ static void say_fragmentation(const struct vt_process *p, const struct books *b,
                               struct vt_string *why) {
     struct vt_oom *oom = b->oom;
     if (oom->total_bytes != VT_UNKNOWN && oom->leaked_bytes > b->cached) {
-        oom->cause = "capacity";
+        oom->cause = VT_CAUSE_CAPACITY;
         say_fillers(b, why);
         vt_string_format(why,
                          ". Without holes in the %s idle inside %s's segments this request "
@@ -177,7 +177,7 @@ static void say_fragmentation(const struct vt_process *p, const struct books *b,
         return;
     }
     (void)p;
-    oom->cause = "fragmentation";
+    oom->cause = VT_CAUSE_FRAGMENTATION;
     say_idle(b, why);
     if (oom->free_bytes != VT_UNKNOWN)
         vt_string_format(why, "%s %s was free on the device", b->said ? ", and" : ", and at most",
@@ -275,13 +275,13 @@ static void explain(const struct vt_process *p, const struct vt_replay_fail *fro
         b.asked = oom->requested_bytes; /* a segment can be larger than the request */
     find_leaks(p, oom);
     if (from->flags & VT_FAIL_LIMIT) {
-        oom->cause = "limit";
+        oom->cause = VT_CAUSE_LIMIT;
         say_limit(oom, from->size, &why);
     } else if (from->flags & VT_FAIL_INJECTED) {
-        oom->cause = "injected";
+        oom->cause = VT_CAUSE_INJECTED;
         vt_string_add(&why, "VRAMTRACE_INJECT chose this allocation to fail");
     } else if (from->unasked) {
-        oom->cause = "limit";
+        oom->cause = VT_CAUSE_LIMIT;
         vt_string_format(&why,
                          "%s refused it without asking the driver, as it does above the share of "
                          "the device that it may use",

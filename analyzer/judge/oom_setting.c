@@ -12,8 +12,8 @@
 
 /* Whether a setting could matter: idle memory and the driver's were enough for the request. */
 static bool is_worth_it(const struct vt_oom *oom) {
-    bool open = oom->cause && (!strcmp(oom->cause, "fragmentation") ||
-                               (!strcmp(oom->cause, "capacity") && !oom->leaked_bytes));
+    bool open = oom->cause == VT_CAUSE_FRAGMENTATION ||
+                (oom->cause == VT_CAUSE_CAPACITY && !oom->leaked_bytes);
     return open && oom->cache.known && !oom->expandable && oom->cached_bytes != VT_UNKNOWN &&
            oom->free_bytes != VT_UNKNOWN &&
            oom->requested_bytes <= oom->cached_bytes + oom->free_bytes;
@@ -56,7 +56,7 @@ void vt_oom_try_settings(const struct vt_oom_sources *s, struct vt_process *p) {
     bool done[256] = {false};
     for (uint32_t i = p->oom_count; i-- > 0;) {
         struct vt_oom *oom = &p->ooms[i];
-        if (!strcmp(oom->outcome, "recovered") || oom->device > 255 || done[oom->device])
+        if (oom->outcome == VT_OOM_RECOVERED || oom->device > 255 || done[oom->device])
             continue;
         done[oom->device] = true;
         if (is_worth_it(oom))

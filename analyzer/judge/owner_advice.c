@@ -105,7 +105,8 @@ char *vt_owners_advise(const struct vt_process *p, const struct vt_leak *leak) {
             "only gc.collect() frees it: break the cycle of %s objects, or make one "
             "of its references weak",
             o->root.what ? o->root.what : "Python");
-    bool died = p->exit_status && p->exit_status != VT_NO_STATUS; /* by that exception, perhaps */
+    bool died =
+        p->ending.status && p->ending.status != VT_NO_STATUS; /* by that exception, perhaps */
     if (o->root.kind == VT_ROOT_EXCEPTION && !died)
         return vt_strdup(
             "the exception's traceback keeps the local variables of all its functions: "

@@ -182,14 +182,14 @@ static void take_parts(struct making *m) {
 static void take_snapshot(const struct vt_owners_sources *from,
                           const struct vt_replay_snapshot *replayed, struct vt_process *p,
                           struct vt_snapshot *s) {
-    static const char *const why[] = {"end", "oom", "request", "phase", "growth"};
     const struct vt_rec_snapshot *r = replayed->record;
     struct making m = {.from = from, .p = p, .replayed = replayed, .snapshot = s};
     uint32_t name = vt_map_get(&from->log->name_numbers, r->name);
     *s = (struct vt_snapshot){
         .at = vt_clock_ns(from->clock, r->ticks),
         .duration = r->ns,
-        .why = r->why >= 1 && r->why <= sizeof why / sizeof *why ? why[r->why - 1] : "request",
+        .why = r->why && r->why < VT_SNAPSHOT_WHYS ? (enum vt_snapshot_why)r->why
+                                                   : VT_SNAPSHOT_REQUEST,
         .passing = r->why == VT_SNAPSHOT_GROWTH,
         .phase = name == VT_MAP_NONE ? NULL : vt_strdup(from->log->names[name]),
         .complete = !(r->flags & VT_SNAPSHOT_PARTIAL),
@@ -266,7 +266,7 @@ static void let_earlier_speak(const struct vt_owners_sources *from, uint32_t end
         by_nothing[i] = seen[i].now && seen[i].unowned > seen[i].now / 2;
     }
     for (uint32_t k = p->snapshot_count; k-- > 0;) {
-        bool oom = !strcmp(p->snapshots[k].why, "oom");
+        bool oom = p->snapshots[k].why == VT_SNAPSHOT_OOM;
         if (k == end)
             continue;
         look_at(from, k, seen, p);

@@ -19,13 +19,13 @@
 const char *vt_verdicts_end(const struct vt_process *p) {
     if (p->window_until != VT_UNKNOWN)
         return "when the window ends";
-    if (!strcmp(p->exit_kind, "running"))
+    if (p->ending.how == VT_END_RUNNING)
         return "when the log was read (the process was still running)";
-    if (!strcmp(p->exit_kind, "unknown"))
+    if (p->ending.how == VT_END_UNKNOWN)
         return "where the log ends (the end of the process is not in it)";
-    if (!strcmp(p->exit_kind, "signaled"))
+    if (p->ending.how == VT_END_SIGNALED)
         return "when the process was killed";
-    if (!strcmp(p->exit_kind, "exec"))
+    if (p->ending.how == VT_END_EXEC)
         return "when the process replaced itself";
     return "when the process ended";
 }

@@ -44,8 +44,7 @@ struct vt_fleet_process {
     uint64_t started_realtime, started_monotonic; /* ns, as its log says */
     uint64_t started_at; /* the same moment as CLOCK_REALTIME, ns, by its host's clock_offset */
     uint64_t duration;
-    const char *exit_kind; /* as vt_process.exit_kind */
-    int exit_status;
+    struct vt_ending ending;
     bool complete, simulated, python;
     bool
         none_at_end; /* a snapshot of its end saw nothing of the program's own: its owners below, if any,
@@ -76,12 +75,12 @@ struct vt_fleet_line {
     const char
         *text; /* as reports show it: "train.py:41 in step", "in backward of AddmmBackward0" */
     const char *function, *file, *module;
-    uint32_t line;     /* 0: unknown */
-    const char *layer; /* "driver", "framework", "host", "managed" */
-    const char *api;   /* of its largest call site */
-    bool segments; /* memory in which a caching allocator lays its blocks: these are lines, too */
-    bool recycled; /* as in vt_site: a buffer more or less is chance */
-    bool rest;     /* what all lines beyond VT_FLEET_LINES of a process had */
+    uint32_t line;   /* 0: unknown */
+    unsigned layer;  /* enum vt_layer, or VT_LAYER_UNKNOWN */
+    const char *api; /* of its largest call site */
+    bool segments;   /* memory in which a caching allocator lays its blocks: these are lines, too */
+    bool recycled;   /* as in vt_site: a buffer more or less is chance */
+    bool rest;       /* what all lines beyond VT_FLEET_LINES of a process had */
 };
 
 /* What a process allocated at a line on a device. */
@@ -115,8 +114,8 @@ struct vt_fleet_owner {
 struct vt_fleet_owned {
     uint32_t process, owner;
     uint64_t bytes, count;
-    uint64_t at;     /* the snapshot's time */
-    const char *why; /* vt_snapshot.why */
+    uint64_t at;              /* the snapshot's time */
+    enum vt_snapshot_why why; /* of the snapshot; 0: unknown */
 };
 
 struct vt_fleet_leak {
@@ -133,7 +132,9 @@ struct vt_fleet_oom {
     uint32_t process, line; /* line: VT_FLEET_NONE: unknown */
     unsigned device;
     uint64_t at, requested_bytes, free_bytes, total_bytes, tracked_bytes;
-    const char *outcome, *cause, *why;
+    enum vt_oom_outcome outcome;
+    enum vt_oom_cause cause;
+    const char *why;
 };
 
 /* Processes that do the same job, and so should hold the same: the ranks of a training. */

@@ -10,18 +10,6 @@
 #include <string.h>
 #include <strings.h>
 
-const char *const vt_verdict_names[VT_VERDICTS] = {
-    [VT_VERDICT_LOST] = "lost",       [VT_VERDICT_GROWING] = "growing",
-    [VT_VERDICT_UNFREED] = "unfreed", [VT_VERDICT_CACHE] = "cache",
-    [VT_VERDICT_RUNTIME] = "runtime", [VT_VERDICT_FREED] = "freed",
-};
-
-const char *const vt_class_names[VT_CLASSES] = {
-    [VT_CLASS_PROGRAM] = "program",
-    [VT_CLASS_CACHE] = "cache",
-    [VT_CLASS_RUNTIME] = "runtime",
-};
-
 bool vt_verdict_fails_by_default(const struct vt_process *p, enum vt_verdict verdict) {
     /* A Python interpreter does not free all objects at exit. */
     return verdict == VT_VERDICT_LOST || verdict == VT_VERDICT_GROWING ||
@@ -260,7 +248,7 @@ void vt_process_free(struct vt_process *p) {
 
 const struct vt_oom *vt_process_oom(const struct vt_process *p) {
     for (uint32_t i = p->oom_count; i-- > 0;)
-        if (strcmp(p->ooms[i].outcome, "recovered"))
+        if (p->ooms[i].outcome != VT_OOM_RECOVERED)
             return &p->ooms[i];
     return NULL;
 }

@@ -8,6 +8,7 @@
  * base.
  *
  *     model.h         the data, and small functions that read it (below)
+ *     kinds.h         what is one of a few, and the word for each: verdicts, layers, endings, causes
  *     frame_text.h    a frame as text, and its source line
  *     stack_text.h    a call site as text, with the autograd node that runs
  *     owner.h         what holds the memory
@@ -24,25 +25,7 @@
 
 #define VT_UNKNOWN UINT64_MAX /* in a 64-bit field */
 
-enum vt_verdict { /* in the order of a report */
-                  VT_VERDICT_LOST,
-                  VT_VERDICT_GROWING,
-                  VT_VERDICT_UNFREED,
-                  VT_VERDICT_CACHE,
-                  VT_VERDICT_RUNTIME,
-                  VT_VERDICT_FREED,
-                  VT_VERDICTS
-};
-extern const char *const vt_verdict_names[VT_VERDICTS];
-
-/* Who owns driver memory. */
-enum vt_class {
-    VT_CLASS_PROGRAM, /* the program, unless something shows otherwise */
-    VT_CLASS_CACHE,   /* a caching allocator: the blocks inside are judged instead */
-    VT_CLASS_RUNTIME, /* a CUDA library, for the life of the process */
-    VT_CLASSES
-};
-extern const char *const vt_class_names[VT_CLASSES];
+#include "kinds.h"
 
 struct vt_frame {
     const char *function; /* demangled; NULL */
@@ -303,7 +286,7 @@ struct vt_oom {
     uint64_t at;
     unsigned device;
     unsigned layer;
-    const char *outcome; /* "raised", "recovered", "unknown" */
+    enum vt_oom_outcome outcome;
     const char *api;
     uint64_t requested_bytes; /* from the framework, if it reported the request */
     uint64_t
@@ -322,7 +305,7 @@ struct vt_oom {
     struct vt_oom_cache cache;
     uint64_t leaked_bytes; /* held by sites that grow or are lost */
     uint32_t leak_count;   /* the leaks that they belong to */
-    const char *cause;     /* "capacity", ...; NULL: unknown */
+    enum vt_oom_cause cause;
     char *why, *advice;
     char *setting; /* of PyTorch's allocator, under which the run would have passed; NULL: none */
     uint32_t holders[8]; /* indices into vt_process.sites, the largest first; VT_NO_SITE: filtered
@@ -390,9 +373,8 @@ struct vt_process {
     uint64_t started_at; /* CLOCK_REALTIME, ns */
     uint64_t duration;
     bool simulated, python;
-    bool hides_source;     /* the log is another user's: it may name any file of the reader's */
-    const char *exit_kind; /* "exited", "signaled", "exec", "running", "unknown" */
-    int exit_status;       /* or VT_NO_STATUS */
+    bool hides_source; /* the log is another user's: it may name any file of the reader's */
+    struct vt_ending ending;
     bool complete;
     char **notes; /* sentences; first those that say why it is incomplete */
     uint32_t note_count, note_room;
@@ -430,8 +412,7 @@ struct vt_process {
     uint32_t phase_name_count;
     struct vt_timeline *timeline; /* NULL: not asked for */
 };
-#define VT_NO_STATUS INT32_MIN
-#define VT_NO_SITE   UINT32_MAX
+#define VT_NO_SITE UINT32_MAX
 
 /* All logs of a model whose processes are too many to be held at once: a format that writes all of them
  * builds one at a time. */

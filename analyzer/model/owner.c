@@ -28,11 +28,11 @@ const char *const vt_purpose_names[VT_PURPOSES] = {
 };
 
 const struct vt_snapshot *vt_process_snapshot(const struct vt_process *p) {
-    bool runs = p->exit_kind && !strcmp(p->exit_kind, "running");
+    bool runs = p->ending.how == VT_END_RUNNING;
     const struct vt_snapshot *last = NULL;
     for (uint32_t i = p->snapshot_count; i-- > 0;) {
         const struct vt_snapshot *s = &p->snapshots[i];
-        if (!runs && !strcmp(s->why, "end"))
+        if (!runs && s->why == VT_SNAPSHOT_END)
             return s;
         if (!last && !s->passing)
             last = s;
@@ -67,7 +67,7 @@ const struct vt_snapshot *vt_process_snapshot_at(const struct vt_process *p,
     for (uint32_t i = 0; i < p->snapshot_count; i++) {
         const struct vt_snapshot *s = &p->snapshots[i];
         uint64_t apart = s->at > oom->at ? s->at - oom->at : oom->at - s->at;
-        if (!strcmp(s->why, "oom") && apart < least) {
+        if (s->why == VT_SNAPSHOT_OOM && apart < least) {
             least = apart;
             found = s;
         }
@@ -76,9 +76,9 @@ const struct vt_snapshot *vt_process_snapshot_at(const struct vt_process *p,
 }
 
 char *vt_snapshot_moment(const struct vt_snapshot *s) {
-    if (!strcmp(s->why, "end"))
+    if (s->why == VT_SNAPSHOT_END)
         return vt_strdup("at the end");
-    if (!strcmp(s->why, "oom"))
+    if (s->why == VT_SNAPSHOT_OOM)
         return vt_strdup("as memory ran out");
     return vt_formatted("at %s", VT_DURATION(s->at));
 }
@@ -189,7 +189,7 @@ static void add_kind(const struct vt_memory_owner *o, uint64_t count, struct vt_
 static const char local[] = " (local of ";
 
 bool vt_owner_was_ended(const struct vt_process *p, const struct vt_memory_owner *o) {
-    bool died = p->exit_status && p->exit_status != VT_NO_STATUS;
+    bool died = p->ending.status && p->ending.status != VT_NO_STATUS;
     return o->root.kind == VT_ROOT_EXCEPTION && died && strstr(o->holder, local);
 }
 

@@ -10,6 +10,7 @@
 #define VRAMTRACE_ANALYZER_OWNER_H
 
 #include "base/base.h"
+#include "kinds.h"
 
 enum vt_root_kind {
     VT_ROOT_MODULE,
@@ -108,7 +109,7 @@ struct vt_memory_owner {
 
 struct vt_snapshot {
     uint64_t at, duration;
-    const char *why; /* "end", "oom", "request", "phase", "growth" */
+    enum vt_snapshot_why why;
     bool
         passing; /* "growth": taken as memory grew, for what is gone at the end. Only sites and leaks
                      speak of it; the JSON report does not list it. */

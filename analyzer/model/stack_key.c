@@ -10,14 +10,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-const char *vt_stack_key_layer(unsigned layer) {
-    static const char *const names[] = {[VT_LAYER_DRIVER] = "driver",
-                                        [VT_LAYER_FRAMEWORK] = "framework",
-                                        [VT_LAYER_HOST] = "host",
-                                        [VT_LAYER_MANAGED] = "managed"};
-    return layer < sizeof names / sizeof *names ? names[layer] : "unknown";
-}
-
 char *vt_stack_key_call_text(const struct vt_site *s) {
     struct vt_string text = {0};
     vt_string_add(&text, s->api ? s->api : "an unknown call");
@@ -105,8 +97,8 @@ void vt_stack_key_make(const struct vt_site *site, struct vt_stack_key *key) {
     }
     if (!key->count)
         key->frames[key->count++] = vt_strdup("? (no stack)");
-    key->call = clean(
-        vt_formatted("%s %s", vt_stack_key_layer(site->layer), site->api ? site->api : "unknown"));
+    key->call =
+        clean(vt_formatted("%s %s", vt_layer_name(site->layer), site->api ? site->api : "unknown"));
     key->hash = vt_stack_key_hash(key->call, key->frames, key->count);
 }
 

@@ -27,9 +27,6 @@ void vt_stack_key_free(struct vt_stack_key *key);
 /* The hash of a key with these parts. */
 uint64_t vt_stack_key_hash(const char *call, char *const *frames, uint32_t count);
 
-/* "driver", "framework", "host", "managed"; else "unknown". Constants. */
-const char *vt_stack_key_layer(unsigned layer);
-
 /* "cudaMalloc on GPU 0", "cuMemAllocHost, pinned host memory". Free it. */
 char *vt_stack_key_call_text(const struct vt_site *site);
 

@@ -49,7 +49,7 @@ static uint32_t add_ooms(struct vt_maps_maker *m, const struct vt_process *p, un
         for (uint32_t i = p->oom_count; i-- > 0 && added < OOMS_MOST;) {
             const struct vt_oom *oom = &p->ooms[i];
             const struct vt_replay *r = m->sources->replay;
-            if (oom->device != device || !strcmp(oom->outcome, "recovered") != !!recovered ||
+            if (oom->device != device || (oom->outcome == VT_OOM_RECOVERED) != !!recovered ||
                 oom->number >= r->fail_count)
                 continue;
             add_moment(m, (struct moment){r->fails[oom->number].ticks, device, VT_MAP_OOM, i});

@@ -66,12 +66,12 @@ static void header(struct vt_json *j, const struct vt_process *p) {
     vt_json_boolean(j, "simulated", p->simulated);
     vt_json_string(j, "version", p->version);
     vt_json_open(j, "exit", '{');
-    vt_json_string(j, "kind", p->exit_kind);
-    if (p->exit_status == VT_NO_STATUS) {
+    vt_json_string(j, "kind", vt_end_names[p->ending.how]);
+    if (p->ending.status == VT_NO_STATUS) {
         vt_json_null(j, "status");
     } else {
         vt_json_key(j, "status");
-        fprintf(j->out, "%d", p->exit_status);
+        fprintf(j->out, "%d", p->ending.status);
     }
     vt_json_close(j, '}');
     vt_json_boolean(j, "complete", p->complete);
@@ -350,7 +350,6 @@ static void tested(struct vt_json *j, const struct vt_tested *t) {
 }
 
 static void site(struct vt_json *j, const struct vt_site *s, bool native) {
-    static const char *const layers[] = {"driver", "framework", "host", "managed"};
     vt_json_open(j, NULL, '{');
     vt_json_string(j, "site", s->name);
     vt_json_string(j, "verdict", vt_verdict_names[s->verdict]);
@@ -364,7 +363,7 @@ static void site(struct vt_json *j, const struct vt_site *s, bool native) {
     char *node = vt_stack_text_node(s->stack);
     vt_json_string(j, "backward_of", node); /* the node of PyTorch's autograd graph that ran */
     free(node);
-    vt_json_string(j, "layer", layers[s->layer]);
+    vt_json_string(j, "layer", vt_layer_name(s->layer));
     device_number(j, "device", s->device);
     vt_json_number(j, "live_bytes", s->live_bytes);
     vt_json_number(j, "live_count", s->live_count);
@@ -397,7 +396,7 @@ static void oom(struct vt_json *j, const struct vt_process *p, const struct vt_o
     vt_json_open(j, NULL, '{');
     vt_json_number(j, "at_ns", o->at);
     device_number(j, "device", o->device);
-    vt_json_string(j, "outcome", o->outcome);
+    vt_json_string(j, "outcome", vt_oom_outcome_names[o->outcome]);
     vt_json_string(j, "api", o->api);
     vt_json_number(j, "requested_bytes", o->requested_bytes);
     vt_json_number(j, "free_bytes", o->free_bytes);
@@ -405,7 +404,7 @@ static void oom(struct vt_json *j, const struct vt_process *p, const struct vt_o
     vt_json_number(j, "tracked_bytes", o->tracked_bytes);
     vt_json_number(j, "cached_bytes", o->cached_bytes);
     vt_json_number(j, "largest_free_bytes", o->largest_free_bytes);
-    vt_json_string(j, "cause", o->cause);
+    vt_json_string(j, "cause", vt_oom_cause_names[o->cause]);
     vt_json_string(j, "why", o->why);
     vt_json_string(j, "advice", o->advice);
     vt_json_open(j, "holders", '[');

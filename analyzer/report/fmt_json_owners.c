@@ -77,7 +77,7 @@ void vt_fmt_json_snapshots(struct vt_json *j, const struct vt_process *p) {
             continue;
         vt_json_open(j, NULL, '{');
         vt_json_number(j, "at_ns", s->at);
-        vt_json_string(j, "why", s->why);
+        vt_json_string(j, "why", vt_snapshot_why_names[s->why]);
         vt_json_string(j, "phase", s->phase);
         vt_json_boolean(j, "complete", s->complete);
         vt_json_number(j, "duration_ns", s->duration);

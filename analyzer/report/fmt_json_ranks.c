@@ -70,11 +70,11 @@ static void rows(struct vt_json *j, const struct vt_fleet *f, const struct vt_ra
         vt_json_time(j, "started_at", p->started_at);
         vt_json_number(j, "duration_ns", p->duration);
         vt_json_open(j, "exit", '{');
-        vt_json_string(j, "kind", p->exit_kind);
-        if (p->exit_status == VT_NO_STATUS)
+        vt_json_string(j, "kind", vt_end_names[p->ending.how]);
+        if (p->ending.status == VT_NO_STATUS)
             vt_json_null(j, "status");
         else
-            vt_json_number(j, "status", (uint64_t)p->exit_status);
+            vt_json_number(j, "status", (uint64_t)p->ending.status);
         vt_json_close(j, '}');
         vt_json_boolean(j, "complete", p->complete);
         vt_json_number(j, "peak_bytes", p->peak_bytes);
@@ -112,7 +112,7 @@ static void line(struct vt_json *j, const struct vt_fleet *f, uint32_t index) {
     vt_json_string(j, "function", l ? l->function : NULL);
     vt_json_string(j, "file", l ? l->file : NULL);
     vt_json_number(j, "line", l && l->line ? l->line : VT_UNKNOWN);
-    vt_json_string(j, "layer", l ? l->layer : NULL);
+    vt_json_string(j, "layer", l ? vt_layer_names[l->layer] : NULL);
 }
 
 static void differences(struct vt_json *j, const struct vt_fleet *f,

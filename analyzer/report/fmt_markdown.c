@@ -426,7 +426,8 @@ static void ranks_table(struct page *page, const struct vt_ranks *r, const struc
                      hosts ? " --- |" : "", commands ? " --- |" : "");
     for (uint32_t i = 0; i < count; i++) {
         const struct vt_fleet_process *p = &f->processes[list[i]];
-        char rank[16] = "", end[16], *command = vt_text_cut(p->command ? p->command : "", COLUMNS);
+        char rank[16] = "", *command = vt_text_cut(p->command ? p->command : "", COLUMNS);
+        char *end = vt_words_ending(p->ending, VT_ENDING_COLUMN);
         if (p->rank >= 0)
             snprintf(rank, sizeof rank, "%d", p->rank);
         vt_string_format(s, "| %s | %s | %u | ", r->differs[list[i]] ? "differs" : "", rank,
@@ -436,7 +437,7 @@ static void ranks_table(struct page *page, const struct vt_ranks *r, const struc
             vt_string_add(s, " | ");
         }
         vt_string_format(s, "%s | %s | %s | %s |", VT_BYTES(p->peak_bytes), VT_BYTES(p->live_bytes),
-                         p->leak_count ? VT_BYTES(p->leaked_bytes) : "none", vt_words_end(p, end));
+                         p->leak_count ? VT_BYTES(p->leaked_bytes) : "none", end);
         if (commands) {
             vt_string_add(s, " ");
             vt_markdown_code(s, command, true);
@@ -444,6 +445,7 @@ static void ranks_table(struct page *page, const struct vt_ranks *r, const struc
         }
         vt_string_add(s, "\n");
         free(command);
+        free(end);
     }
     if (r->count > count)
         vt_string_format(s, "\nand %s more\n", VT_NUMBER(r->count - count));

@@ -37,10 +37,10 @@ static void count_processes(struct vt_ranks *r, const struct vt_fleet *f) {
         r->live_bytes += p->live_bytes;
         r->leaked_bytes += p->leaked_bytes;
         r->dropped_events += p->dropped_events;
-        r->running += !strcmp(p->exit_kind, "running");
-        r->killed += !strcmp(p->exit_kind, "signaled");
-        r->failed += !strcmp(p->exit_kind, "exited") && p->exit_status;
-        r->incomplete += !p->complete && strcmp(p->exit_kind, "running") != 0;
+        r->running += p->ending.how == VT_END_RUNNING;
+        r->killed += p->ending.how == VT_END_SIGNALED;
+        r->failed += p->ending.how == VT_END_EXITED && p->ending.status;
+        r->incomplete += !p->complete && p->ending.how != VT_END_RUNNING;
         r->ooms += p->oom_count > 0;
         if (p->rank >= 0)
             vt_map_put(&ranks, vt_mix((uint64_t)p->rank + 1), i);
@@ -131,9 +131,7 @@ uint32_t vt_ranks_rows(const struct vt_ranks *r, const struct vt_fleet *f, uint3
                 count += take(taken, f->outliers[i].processes[k]);
         count += take(taken, r->list[least_at]) + take(taken, r->list[most_at]);
         for (uint32_t i = 0; i < r->count && count < limit && bad < OF_A_KIND; i++)
-            if ((!strcmp(p[r->list[i]].exit_kind, "signaled") ||
-                 (!strcmp(p[r->list[i]].exit_kind, "exited") && p[r->list[i]].exit_status)) &&
-                take(taken, r->list[i])) {
+            if (vt_ended_badly(p[r->list[i]].ending) && take(taken, r->list[i])) {
                 count++;
                 bad++;
             }

@@ -74,9 +74,6 @@ char *vt_words_many(const struct vt_ranks *ranks);
 /* "7 exited with status 0, 1 was killed by signal 9 (Killed)". */
 char *vt_words_all_ended(const struct vt_ranks *ranks, const struct vt_fleet *fleet);
 
-/* "exit 0", "signal 9", for a column. A buffer's text. */
-const char *vt_words_end(const struct vt_fleet_process *process, char out[16]);
-
 /* "a1b2..0c3d", "GPU 0", "a1b2..0c3d +1": the GPUs of a process, by their UUIDs if known. */
 char *vt_words_gpus(const struct vt_fleet *fleet, const struct vt_fleet_process *process);
 

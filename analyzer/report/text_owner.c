@@ -51,7 +51,7 @@ void vt_text_owners(const struct vt_text *t) {
     char *moment = vt_snapshot_moment(s);
     char *rest = vt_formatted(
         "of %s in %s block%s, %s%s%s", VT_BYTES(bytes), VT_NUMBER(blocks), vt_plural(blocks),
-        !strcmp(s->why, "end") ? "as the program's code ended" : moment,
+        s->why == VT_SNAPSHOT_END ? "as the program's code ended" : moment,
         s->passing ? "; all was freed later" : "", s->complete ? "" : "; the search was cut short");
     vt_text_heading(t, VT_STYLE_HEAD, "OWNERS", rest);
     free(rest);

@@ -249,7 +249,7 @@ static void table_row(const struct page *p, const struct columns *c, uint32_t in
     const struct vt_fleet_process *row = &p->f->processes[index];
     const struct vt_text *t = p->t;
     struct vt_string s = {0};
-    char end[16], rank[16] = "", pid[16];
+    char *end = vt_words_ending(row->ending, VT_ENDING_COLUMN), rank[16] = "", pid[16];
     char *host = printable(p->f->hosts[row->host].name), *gpus = vt_words_gpus(p->f, row);
     char *command = printable(row->command);
     if (row->rank >= 0)
@@ -261,8 +261,7 @@ static void table_row(const struct page *p, const struct columns *c, uint32_t in
     put_column(&s, c->host, false, host);
     put_column(&s, c->gpu, false, gpus);
     vt_string_format(&s, "%9s  %9s  %9s  %s", VT_BYTES(row->peak_bytes), VT_BYTES(row->live_bytes),
-                     row->leak_count ? VT_BYTES(row->leaked_bytes) : "none",
-                     vt_words_end(row, end));
+                     row->leak_count ? VT_BYTES(row->leaked_bytes) : "none", end);
     if (row->restart)
         vt_string_format(&s, ", start %u", row->restart + 1);
     if (c->command) {
@@ -274,6 +273,7 @@ static void table_row(const struct page *p, const struct columns *c, uint32_t in
     fprintf(t->out, "%s%s%s\n", p->r.differs[index] ? vt_text_style(t, VT_STYLE_HEAD) : "", s.text,
             p->r.differs[index] ? vt_text_style(t, VT_STYLE_NONE) : "");
     vt_string_free(&s);
+    free(end);
     free(host);
     free(gpus);
     free(command);

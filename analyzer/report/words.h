@@ -52,14 +52,25 @@ void vt_words_free(struct vt_words *words);
 struct vt_words_row *vt_words_add(struct vt_words *words, enum vt_words_kind kind,
                                   const char *label, char *text);
 
+/* --- words_ending.c --- */
+
+/* What the words of an ending are to fit. */
+enum vt_words_ending {
+    VT_ENDING_PHRASE,  /* nothing: "exit status 1", "killed by signal 9 (Killed)" */
+    VT_ENDING_OF_ONE,  /* a subject before them: "exited with status 1", "is still running" */
+    VT_ENDING_OF_MANY, /* several: "were killed by signal 9 (Killed)" */
+    VT_ENDING_COLUMN,  /* a narrow column: "exit 1", "signal 9" */
+    VT_ENDING_TIMED,   /* how long it ran behind them: "exit status 1 after" */
+    VT_ENDING_FORMS
+};
+
+/* How a process ended. Free it. */
+char *vt_words_ending(struct vt_ending ending, enum vt_words_ending form);
+
 /* --- words_process.c --- */
 
 /* "1:57:03, exit status 1", after "ran" or "log up to" (`p->complete` false). Free it. */
 char *vt_words_ended(const struct vt_process *p);
-
-/* "exit status 1", "killed by signal 9 (Killed)". */
-#define VT_WORDS_EXIT 96
-void vt_words_exit(const char *kind, int status, char out[VT_WORDS_EXIT]);
 
 /* "2026-11-21 09:14", local time; "": unknown. Free it. */
 char *vt_words_date(uint64_t realtime);

@@ -50,20 +50,17 @@ static void say_last_hop(const struct vt_leak *leak, struct vt_words *words) {
 /* Why nobody has seen what keeps a leak, though some of it is live where the log ends. NULL: unknown.
  * Free it. */
 static char *why_unseen(const struct vt_process *p) {
-    static const struct {
-        const char *kind, *text;
-    } ends[] = {{"signaled", "the process was killed"},
-                {"exec", "the process replaced itself"},
-                {"unknown", "the log ends"}};
+    static const char *const ends[VT_ENDS] = {[VT_END_SIGNALED] = "the process was killed",
+                                              [VT_END_EXEC] = "the process replaced itself",
+                                              [VT_END_UNKNOWN] = "the log ends"};
     for (uint32_t i = 0; i < p->snapshot_count; i++)
-        if (!strcmp(p->snapshots[i].why, "end"))
+        if (p->snapshots[i].why == VT_SNAPSHOT_END)
             return vt_strdup("it was allocated after owners were looked for");
-    for (size_t i = 0; i < sizeof ends / sizeof *ends; i++)
-        if (!strcmp(p->exit_kind, ends[i].kind))
-            return vt_formatted("%s before owners were looked for; a snapshot in a phase "
-                                "(VRAMTRACE_SNAPSHOT=phase:NAME) comes earlier",
-                                ends[i].text);
-    if (!strcmp(p->exit_kind, "running"))
+    if (ends[p->ending.how])
+        return vt_formatted("%s before owners were looked for; a snapshot in a phase "
+                            "(VRAMTRACE_SNAPSHOT=phase:NAME) comes earlier",
+                            ends[p->ending.how]);
+    if (p->ending.how == VT_END_RUNNING)
         return vt_formatted("owners were not looked for yet: `vramtrace snapshot %u` does", p->pid);
     return p->snapshot_count ? vt_strdup("owners were not looked for at the end; "
                                          "VRAMTRACE_SNAPSHOT=end does")
@@ -160,8 +157,8 @@ void vt_words_kept(const struct vt_text *t, const struct vt_leak *leak, struct v
     say_others(t, leak, words);
     /* a process that was killed has no snapshot of its end: some of the blocks may be younger */
     const struct vt_snapshot *last = vt_process_snapshot(t->process);
-    if (!seen && leak->kept_count && last && strcmp(last->why, "end") != 0 &&
-        strcmp(t->process->exit_kind, "running") != 0) {
+    if (!seen && leak->kept_count && last && last->why != VT_SNAPSHOT_END &&
+        t->process->ending.how != VT_END_RUNNING) {
         seen = last;
         still = true;
     }

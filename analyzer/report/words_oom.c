@@ -18,7 +18,7 @@ enum {
 }; /* what stands beside a headline's frame */
 
 static bool recovered(const struct vt_oom *oom) {
-    return !strcmp(oom->outcome, "recovered");
+    return oom->outcome == VT_OOM_RECOVERED;
 }
 
 /* The request, and what was free. */
@@ -115,7 +115,7 @@ static void say_holders(const struct vt_text *t, const struct vt_oom *oom, struc
 
 /* The blocks that keep mostly idle segments from being released. */
 static void say_pins(const struct vt_text *t, const struct vt_oom *oom, struct vt_words *words) {
-    if (!oom->cause || strcmp(oom->cause, "fragmentation"))
+    if (oom->cause != VT_CAUSE_FRAGMENTATION)
         return;
     for (uint32_t i = 0, shown = 0; i < oom->pin_count && shown < HOLDERS_SHOWN; i++) {
         const struct vt_pin *pin = &oom->pins[i];
@@ -131,10 +131,6 @@ static void say_pins(const struct vt_text *t, const struct vt_oom *oom, struct v
     }
 }
 
-static bool ended_well(const struct vt_process *p) {
-    return !strcmp(p->exit_kind, "exited") && !p->exit_status;
-}
-
 /* For how long the program allocated memory after it; 0: it did not. The process's end is not what
  * counts: a program that dies of it takes its time for that, and so does our search for owners. */
 static uint64_t allocated_for(const struct vt_process *p, const struct vt_oom *oom) {
@@ -148,7 +144,7 @@ static uint64_t allocated_for(const struct vt_process *p, const struct vt_oom *o
 /* It ended well, or went on allocating for long. */
 bool vt_words_oom_survived(const struct vt_process *p, const struct vt_oom *oom) {
     uint64_t after = allocated_for(p, oom);
-    return ended_well(p) || (after >= 2000000000 && after >= p->duration / 8);
+    return vt_ended_well(p->ending) || (after >= 2000000000 && after >= p->duration / 8);
 }
 
 bool vt_words_oom_first(const struct vt_process *p) {
@@ -164,8 +160,8 @@ static void say_after(const struct vt_process *p, const struct vt_oom *oom,
     vt_string_add(&text, "the program");
     if (ns)
         vt_string_format(&text, " continued for %s", VT_DURATION(ns));
-    if (!strcmp(p->exit_kind, "exited"))
-        vt_string_format(&text, "%s ended with exit status %d", ns ? " and" : "", p->exit_status);
+    if (p->ending.how == VT_END_EXITED)
+        vt_string_format(&text, "%s ended with exit status %d", ns ? " and" : "", p->ending.status);
     vt_words_add(words, VT_WORDS_TEXT, "then", text.text);
 }
 
@@ -179,8 +175,9 @@ void vt_words_oom(const struct vt_text *t, const struct vt_oom *oom, struct vt_w
     if (vt_words_oom_survived(p, oom))
         say_after(p, oom, words);
     say_asked(oom, words);
-    vt_words_add(words, VT_WORDS_TEXT, "cause",
-                 vt_formatted("%s: %s.", oom->cause ? oom->cause : "unknown", oom->why));
+    vt_words_add(
+        words, VT_WORDS_TEXT, "cause",
+        vt_formatted("%s: %s.", oom->cause ? vt_oom_cause_names[oom->cause] : "unknown", oom->why));
     say_pins(t, oom, words);
     say_holders(t, oom, words);
     vt_words_oom_owners(t, oom, words);

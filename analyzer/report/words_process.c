@@ -12,23 +12,11 @@
 #include <string.h>
 #include <time.h>
 
-void vt_words_exit(const char *kind, int status, char out[VT_WORDS_EXIT]) {
-    if (!strcmp(kind, "exited"))
-        snprintf(out, VT_WORDS_EXIT, "exit status %d", status);
-    else if (!strcmp(kind, "signaled"))
-        snprintf(out, VT_WORDS_EXIT, "killed by signal %d (%s)", status, strsignal(status));
-    else if (!strcmp(kind, "exec"))
-        snprintf(out, VT_WORDS_EXIT, "replaced itself by exec");
-    else if (!strcmp(kind, "running"))
-        snprintf(out, VT_WORDS_EXIT, "still running");
-    else
-        snprintf(out, VT_WORDS_EXIT, "end not recorded");
-}
-
 char *vt_words_ended(const struct vt_process *p) {
-    char ended[VT_WORDS_EXIT];
-    vt_words_exit(p->exit_kind, p->exit_status, ended);
-    return vt_formatted("%s, %s", VT_DURATION(p->duration), ended);
+    char *ending = vt_words_ending(p->ending, VT_ENDING_PHRASE);
+    char *ended = vt_formatted("%s, %s", VT_DURATION(p->duration), ending);
+    free(ending);
+    return ended;
 }
 
 char *vt_words_date(uint64_t realtime) {
@@ -83,7 +71,7 @@ char *vt_words_log(const struct vt_process *p) {
 bool vt_words_usual(const struct vt_text *t) {
     const struct vt_process *p = t->process;
     return !t->options->top && p->python && p->complete && p->window_until == VT_UNKNOWN &&
-           !strcmp(p->exit_kind, "exited") && p->exit_status == 0;
+           vt_ended_well(p->ending);
 }
 
 /* "held ...; all of it allocated at train.py:5 in main". Free it. */

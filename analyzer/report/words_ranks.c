@@ -68,64 +68,39 @@ char *vt_words_many(const struct vt_ranks *r) {
 
 /* --- how they ended --- */
 
-struct ending {
+struct endings {
+    struct vt_ending ending;
     uint32_t count;
-    const struct vt_fleet_process *process;
 };
 
 static int compare_endings(const void *a, const void *b) {
-    const struct ending *x = a, *y = b;
-    return VT_ORDER({y->count, x->count},
-                    {(uint64_t)x->process->exit_status, (uint64_t)y->process->exit_status});
-}
-
-static void say_ending(struct vt_string *s, const struct ending *e) {
-    const char *kind = e->process->exit_kind, *number = VT_NUMBER(e->count);
-    int status = e->process->exit_status;
-    bool one = e->count == 1;
-    vt_string_format(s, "%s%s ", s->length ? ", " : "", number);
-    if (!strcmp(kind, "exited"))
-        vt_string_format(s, "exited with status %d", status);
-    else if (!strcmp(kind, "signaled"))
-        vt_string_format(s, "%s killed by signal %d (%s)", one ? "was" : "were", status,
-                         strsignal(status));
-    else if (!strcmp(kind, "exec"))
-        vt_string_format(s, "replaced %s by exec", one ? "itself" : "themselves");
-    else if (!strcmp(kind, "running"))
-        vt_string_format(s, "%s still running", one ? "is" : "are");
-    else
-        vt_string_format(s, "ended unrecorded");
+    const struct endings *x = a, *y = b;
+    return VT_ORDER({y->count, x->count}, {(uint64_t)x->ending.status, (uint64_t)y->ending.status});
 }
 
 char *vt_words_all_ended(const struct vt_ranks *r, const struct vt_fleet *f) {
     enum { KINDS = 16 }; /* what is beyond counts with the last */
-    struct ending endings[KINDS];
+    struct endings endings[KINDS];
     uint32_t kinds = 0;
     struct vt_string s = {0};
     for (uint32_t i = 0; i < r->count; i++) {
-        const struct vt_fleet_process *p = &f->processes[r->list[i]];
+        struct vt_ending e = f->processes[r->list[i]].ending;
         uint32_t k = 0;
-        while (k < kinds && (strcmp(endings[k].process->exit_kind, p->exit_kind) != 0 ||
-                             endings[k].process->exit_status != p->exit_status))
+        while (k < kinds &&
+               (endings[k].ending.how != e.how || endings[k].ending.status != e.status))
             k++;
         if (k == kinds && kinds < KINDS)
-            endings[kinds++] = (struct ending){0, p};
+            endings[kinds++] = (struct endings){e, 0};
         endings[k < KINDS ? k : KINDS - 1].count++;
     }
     vt_sort(endings, kinds, sizeof *endings, compare_endings);
-    for (uint32_t k = 0; k < kinds; k++)
-        say_ending(&s, &endings[k]);
+    for (uint32_t k = 0; k < kinds; k++) {
+        char *how = vt_words_ending(endings[k].ending,
+                                    endings[k].count == 1 ? VT_ENDING_OF_ONE : VT_ENDING_OF_MANY);
+        vt_string_format(&s, "%s%s %s", k ? ", " : "", VT_NUMBER(endings[k].count), how);
+        free(how);
+    }
     return vt_printable(s.text);
-}
-
-const char *vt_words_end(const struct vt_fleet_process *p, char out[16]) {
-    if (!strcmp(p->exit_kind, "exited"))
-        snprintf(out, 16, "exit %d", p->exit_status);
-    else if (!strcmp(p->exit_kind, "signaled"))
-        snprintf(out, 16, "signal %d", p->exit_status);
-    else
-        snprintf(out, 16, "%s", strcmp(p->exit_kind, "unknown") != 0 ? p->exit_kind : "no end");
-    return out;
 }
 
 char *vt_words_gpus(const struct vt_fleet *f, const struct vt_fleet_process *p) {

@@ -210,7 +210,7 @@ static char *hit_text(const struct vt_model *model) {
         const struct vt_process *p = &model->processes[i];
         for (uint32_t j = 0; j < p->oom_count; j++) {
             const struct vt_oom *oom = &p->ooms[j];
-            if (!oom->cause || strcmp(oom->cause, "injected"))
+            if (oom->cause != VT_CAUSE_INJECTED)
                 continue;
             struct vt_string text = {0};
             vt_string_add(&text, oom->api ? oom->api : "an allocation");

@@ -37,7 +37,7 @@ static void take_device(struct vt_watch_device *to, const struct vt_device *d) {
 /* --- lines --- */
 
 bool vt_frame_judges(const struct vt_process *p, const struct vt_leak *leak) {
-    return leak->growth || strcmp(p->exit_kind, "running") != 0;
+    return leak->growth || p->ending.how != VT_END_RUNNING;
 }
 
 static void take_lines(struct vt_watch_process *w) {
@@ -105,7 +105,7 @@ struct vt_watch_process *vt_frame_process(const struct vt_model *model) {
     struct vt_watch_process *w = new_process();
     w->model = *model;
     w->process = w->model.processes;
-    w->state = strcmp(w->process->exit_kind, "running") ? VT_WATCH_ENDED : VT_WATCH_RUNNING;
+    w->state = w->process->ending.how != VT_END_RUNNING ? VT_WATCH_ENDED : VT_WATCH_RUNNING;
     w->pid = w->process->pid;
     w->now = w->process->duration;
     w->devices = vt_alloc(w->process->device_count, sizeof *w->devices);

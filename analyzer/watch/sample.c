@@ -273,7 +273,7 @@ static bool is_unchanged(const struct follow *f, const struct stat *st) {
 /* The time that has passed since the log began, as long as the process runs. */
 static uint64_t time_of(const struct vt_process *p) {
     uint64_t now = clock_ns(CLOCK_REALTIME);
-    bool running = !strcmp(p->exit_kind, "running");
+    bool running = p->ending.how == VT_END_RUNNING;
     uint64_t age = p->started_at && now > p->started_at ? now - p->started_at : 0;
     return running && age > p->duration ? age : p->duration;
 }

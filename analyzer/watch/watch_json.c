@@ -62,7 +62,7 @@ static void put_lines(struct vt_json *j, const struct vt_watch_process *w, uint3
         put_text(j, "where", vt_stack_text(w->process, line->site->stack, 1000, false));
         vt_json_string(j, "site", line->site->name);
         vt_json_number(j, "sites", line->sites);
-        vt_json_string(j, "layer", vt_stack_key_layer(line->site->layer));
+        vt_json_string(j, "layer", vt_layer_name(line->site->layer));
         vt_json_number(j, "device", line->site->device);
         vt_json_number(j, "live_bytes", line->bytes);
         vt_json_number(j, "live_count", line->blocks);
@@ -99,10 +99,10 @@ static void put_ooms(struct vt_json *j, const struct vt_watch_process *w) {
         vt_json_open(j, NULL, '{');
         vt_json_number(j, "at_ns", o->at);
         vt_json_number(j, "device", o->device);
-        vt_json_string(j, "outcome", o->outcome);
+        vt_json_string(j, "outcome", vt_oom_outcome_names[o->outcome]);
         vt_json_number(j, "requested_bytes", o->requested_bytes);
         vt_json_number(j, "free_bytes", o->free_bytes);
-        vt_json_string(j, "cause", o->cause);
+        vt_json_string(j, "cause", vt_oom_cause_names[o->cause]);
         vt_json_string(j, "why", o->why);
         vt_json_close(j, '}');
     }
@@ -133,7 +133,7 @@ static void put_owners(struct vt_json *j, const struct vt_watch_process *w) {
     }
     vt_json_open(j, "snapshot", '{');
     vt_json_number(j, "at_ns", w->snapshot->at);
-    vt_json_string(j, "why", w->snapshot->why);
+    vt_json_string(j, "why", vt_snapshot_why_names[w->snapshot->why]);
     vt_json_open(j, "owners", '[');
     for (uint32_t i = 0; i < w->owner_count; i++) {
         const struct vt_owner_group *g = &w->owners[i];
@@ -174,12 +174,12 @@ static void put_process(struct vt_json *j, const struct vt_watch_process *w, uin
         vt_json_number(j, "now_ns", w->now);
         vt_json_boolean(j, "simulated", p->simulated);
         vt_json_open(j, "exit", '{');
-        vt_json_string(j, "kind", p->exit_kind);
+        vt_json_string(j, "kind", vt_end_names[p->ending.how]);
         vt_json_key(j, "status");
-        if (p->exit_status == VT_NO_STATUS)
+        if (p->ending.status == VT_NO_STATUS)
             fputs("null", j->out);
         else
-            fprintf(j->out, "%d", p->exit_status);
+            fprintf(j->out, "%d", p->ending.status);
         vt_json_close(j, '}');
         vt_json_number(j, "events", p->events);
         vt_json_number(j, "dropped_events", p->dropped_events);

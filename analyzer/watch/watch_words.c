@@ -19,19 +19,12 @@ enum { NARROW = 24 };
 
 char *vt_watch_words_state(const struct vt_watch_process *w) {
     const struct vt_process *p = w->process;
-    const char *time = VT_DURATION(w->now);
     if (!p)
         return vt_strdup(vt_watch_state_names[w->state]);
-    if (w->state == VT_WATCH_RUNNING)
-        return vt_formatted("running %s", time);
-    if (!strcmp(p->exit_kind, "exited"))
-        return vt_formatted("exit status %d after %s", p->exit_status, time);
-    if (!strcmp(p->exit_kind, "signaled"))
-        return vt_formatted("signal %d (%s) after %s", p->exit_status, strsignal(p->exit_status),
-                            time);
-    if (!strcmp(p->exit_kind, "exec"))
-        return vt_formatted("another program since %s", time);
-    return vt_formatted("killed after %s", time);
+    char *ending = vt_words_ending(p->ending, VT_ENDING_TIMED);
+    char *state = vt_formatted("%s %s", ending, VT_DURATION(w->now));
+    free(ending);
+    return state;
 }
 
 char *vt_watch_words_command(const struct vt_watch_process *w, unsigned width) {
@@ -137,9 +130,9 @@ char *vt_watch_words_oom(const struct vt_oom *o) {
     if (o->free_bytes != VT_UNKNOWN)
         vt_string_format(&s, ", %s free", VT_BYTES(o->free_bytes));
     if (o->cause)
-        vt_string_format(&s, "; %s", o->cause);
-    if (o->outcome && strcmp(o->outcome, "unknown") != 0)
-        vt_string_format(&s, "; %s", o->outcome);
+        vt_string_format(&s, "; %s", vt_oom_cause_names[o->cause]);
+    if (o->outcome != VT_OOM_UNKNOWN)
+        vt_string_format(&s, "; %s", vt_oom_outcome_names[o->outcome]);
     return s.text;
 }
 

@@ -90,11 +90,11 @@ static void ooms(struct vt_html *h) {
         vt_json_open(j, NULL, '{');
         vt_json_number(j, "at", o->at);
         vt_html_device(j, "device", o->device);
-        vt_json_string(j, "outcome", o->outcome);
+        vt_json_string(j, "outcome", vt_oom_outcome_names[o->outcome]);
         vt_json_number(j, "requested", o->requested_bytes);
         vt_json_number(j, "free", o->free_bytes);
         vt_json_number(j, "total", o->total_bytes);
-        vt_json_string(j, "cause", o->cause);
+        vt_json_string(j, "cause", vt_oom_cause_names[o->cause]);
         vt_html_text(h, "why", o->why);
         vt_html_site_list(h, "sites", o->holders, h->bounds.sites ? o->holder_count : 0);
         vt_json_close(j, '}');

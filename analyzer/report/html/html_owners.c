@@ -78,7 +78,7 @@ void vt_html_snapshots(struct vt_html *h) {
         char *moment = vt_snapshot_moment(s);
         vt_json_open(j, NULL, '{');
         vt_json_number(j, "at", s->at);
-        vt_json_string(j, "why", s->why);
+        vt_json_string(j, "why", vt_snapshot_why_names[s->why]);
         vt_html_text(h, "phase", s->phase);
         vt_json_string(j, "moment", moment);
         vt_json_boolean(j, "complete", s->complete);

@@ -77,7 +77,7 @@ static void course(struct vt_json *j, const char *name, const uint64_t *levels, 
 static void row(struct vt_json *j, const struct vt_ranks *r, const struct vt_fleet *f,
                 uint32_t index, const uint64_t *levels, uint64_t scale) {
     const struct vt_fleet_process *p = &f->processes[index];
-    char end[16], *gpus = vt_words_gpus(f, p);
+    char *end = vt_words_ending(p->ending, VT_ENDING_COLUMN), *gpus = vt_words_gpus(f, p);
     vt_json_open(j, NULL, '{');
     vt_json_number(j, "process", index);
     vt_json_number(j, "rank", p->rank < 0 ? VT_UNKNOWN : (uint64_t)p->rank);
@@ -90,10 +90,11 @@ static void row(struct vt_json *j, const struct vt_ranks *r, const struct vt_fle
     vt_json_number(j, "peak", p->peak_bytes);
     vt_json_number(j, "live", p->live_bytes);
     vt_json_number(j, "leaked", p->leaked_bytes);
-    vt_json_string(j, "end", vt_words_end(p, end));
+    vt_json_string(j, "end", end);
     vt_json_boolean(j, "differs", r->differs[index]);
     course(j, "course", levels, scale);
     vt_json_close(j, '}');
+    free(end);
     free(gpus);
 }
 

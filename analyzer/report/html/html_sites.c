@@ -248,7 +248,7 @@ static void site(struct vt_html *h, struct tables *t, const struct vt_site *site
     vt_json_string(j, "verdict", vt_verdict_names[site->verdict]);
     vt_json_number(j, "why", vt_html_text_number(h, site->why));
     vt_json_number(j, "api", vt_html_text_number(h, site->api));
-    vt_json_string(j, "layer", vt_stack_key_layer(site->layer));
+    vt_json_string(j, "layer", vt_layer_name(site->layer));
     vt_html_device(j, "device", site->device);
     vt_json_string(j, "class", vt_class_names[site->class]);
     vt_json_number(j, "class_name", vt_html_text_number(h, site->class_name));
@@ -324,7 +324,7 @@ static void left_out(struct vt_html *h, const uint64_t *leaked) {
         if (!sums[layer][0])
             continue;
         vt_json_open(h->json, NULL, '{');
-        vt_json_string(h->json, "layer", vt_stack_key_layer(layer));
+        vt_json_string(h->json, "layer", vt_layer_name(layer));
         for (unsigned k = 0; k < 7; k++)
             vt_json_number(h->json, names[k], sums[layer][k]);
         vt_json_close(h->json, '}');

@@ -218,10 +218,10 @@ struct seen {
     struct vt_owned_site sites[4][6];
 };
 
-static void see(struct made *m, struct seen *s, const char *why) {
+static void see(struct made *m, struct seen *s, enum vt_snapshot_why why) {
     s->snapshots[m->process.snapshot_count] =
         (struct vt_snapshot){.why = why,
-                             .passing = !strcmp(why, "growth"),
+                             .passing = why == VT_SNAPSHOT_GROWTH,
                              .complete = true,
                              .at = m->process.snapshot_count + 1,
                              .owners = s->owners[m->process.snapshot_count]};
@@ -266,16 +266,16 @@ static void owners_at_one_moment(void **state) {
     (void)state;
     add(&before, "f main", 1, 1, 1);
     add(&after, "f main", 1, 1, 1);
-    see(&before, &a, "end");
+    see(&before, &a, VT_SNAPSHOT_END);
     owns(&before, &a, "metric.preds", 0, VT_PURPOSE_OTHER, 97000);
     owns(&before, &a, "cache", 0, VT_PURPOSE_BUFFERS, 10);
-    see(&after, &b, "growth");
+    see(&after, &b, VT_SNAPSHOT_GROWTH);
     owns(&after, &b, "model.weight", 0, VT_PURPOSE_PARAMETERS, 5000);
-    see(&after, &b, "end");
+    see(&after, &b, VT_SNAPSHOT_END);
     owns(&after, &b, "cache", 0, VT_PURPOSE_BUFFERS, 30);
     vt_diff_make(&before.model, &after.model, &diff);
     assert_true(diff.moments.alike && diff.moments.tell);
-    assert_string_equal(diff.moments.shown[1]->why, "end");
+    assert_int_equal(diff.moments.shown[1]->why, VT_SNAPSHOT_END);
     assert_int_equal(diff.owner_count, 2);
     expect_owner(&diff, 0, "metric.preds", NULL, 97000, 0);
     assert_true(diff.owners[0].comparable);
@@ -287,8 +287,8 @@ static void owners_at_one_moment(void **state) {
     assert_true(diff.moments.alike && !diff.moments.tell && !diff.owners[0].comparable);
     vt_diff_free(&diff);
     /* no kind in common: said, and what one run does not show is no loss */
-    b.snapshots[1].why = "oom";
-    b.snapshots[0].why = "request";
+    b.snapshots[1].why = VT_SNAPSHOT_OOM;
+    b.snapshots[0].why = VT_SNAPSHOT_REQUEST;
     vt_diff_make(&before.model, &after.model, &diff);
     assert_false(diff.moments.alike || diff.moments.tell);
     expect_owner(&diff, 0, "metric.preds", NULL, 97000, 0);
@@ -306,26 +306,26 @@ static void end_without_memory(void **state) {
     (void)state;
     add(&before, "f main", 1, 0, 1);
     add(&after, "f main", 1, 0, 1);
-    see(&before, &a, "growth");
+    see(&before, &a, VT_SNAPSHOT_GROWTH);
     owns(&before, &a, "self.kept", 0, VT_PURPOSE_OTHER, 90);
-    see(&before, &a, "end");
+    see(&before, &a, VT_SNAPSHOT_END);
     owns(&before, &a, "kept", 0, VT_PURPOSE_OTHER, 100);
-    see(&after, &b, "growth");
+    see(&after, &b, VT_SNAPSHOT_GROWTH);
     owns(&after, &b, "self.kept", 0, VT_PURPOSE_OTHER, 20);
-    after.process.exit_kind = "exited";
+    after.process.ending.how = VT_END_EXITED;
     after.process.complete = true;
     for (int reversed = 0; reversed < 2; reversed++) {
         vt_diff_make(reversed ? &after.model : &before.model,
                      reversed ? &before.model : &after.model, &diff);
-        assert_string_equal(diff.moments.shown[reversed]->why, "end");
+        assert_int_equal(diff.moments.shown[reversed]->why, VT_SNAPSHOT_END);
         assert_int_equal(diff.owner_count, 1);
         assert_int_equal(diff.owners[0].bytes[reversed], 100);
         assert_true(diff.owners[0].comparable);
         vt_diff_free(&diff);
     }
-    after.process.exit_kind = "signaled";
+    after.process.ending.how = VT_END_SIGNALED;
     vt_diff_make(&before.model, &after.model, &diff);
-    assert_string_equal(diff.moments.shown[0]->why, "growth");
+    assert_int_equal(diff.moments.shown[0]->why, VT_SNAPSHOT_GROWTH);
     expect_owner(&diff, 0, "self.kept", "self.kept", 90, 20);
     vt_diff_free(&diff);
     release(&before);
@@ -347,15 +347,15 @@ static void owners_as_memory_grew(void **state) {
         for (uint32_t i = 0; i < 3; i++)
             m->sites[i].verdict = VT_VERDICT_CACHE;
     }
-    see(&before, &a, "growth");
+    see(&before, &a, VT_SNAPSHOT_GROWTH);
     owns(&before, &a, "trainer.model.fc1.weight", 0, VT_PURPOSE_PARAMETERS, 40);
     owns(&before, &a, "trainer.model.fc2.weight", 0, VT_PURPOSE_PARAMETERS, 50);
     owns(&before, &a, "trainer.model.fc2.weight", 0, VT_PURPOSE_GRADIENTS, 50);
     owns(&before, &a, "opt.state[*]['momentum']", 1, VT_PURPOSE_OPTIMIZER, 150);
     owns(&before, &a, "metric.preds", 2, VT_PURPOSE_OTHER, 900);
-    see(&after, &b, "growth");
+    see(&after, &b, VT_SNAPSHOT_GROWTH);
     owns(&after, &b, "x", 2, VT_PURPOSE_BATCH, 2000);
-    see(&after, &b, "growth");
+    see(&after, &b, VT_SNAPSHOT_GROWTH);
     owns(&after, &b, "self.fc2.weight", 0, VT_PURPOSE_PARAMETERS, 51);
     owns(&after, &b, "self.fc1.weight", 0, VT_PURPOSE_PARAMETERS, 41);
     owns(&after, &b, "trainer.model.fc2.weight", 0, VT_PURPOSE_GRADIENTS, 50);

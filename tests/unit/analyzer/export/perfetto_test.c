@@ -29,7 +29,7 @@ static unsigned count_of(const char *bytes, size_t length, const char *text) {
 static void staircase(void **state) {
     (void)state;
     static struct vt_phase phases[PHASES];
-    struct vt_process process = {.exit_kind = "exited", .pid = 7, .rank = -1};
+    struct vt_process process = {.ending.how = VT_END_EXITED, .pid = 7, .rank = -1};
     struct vt_model model = {.processes = &process, .process_count = 1};
     char *bytes = NULL;
     size_t length = 0;

@@ -37,19 +37,22 @@ static void add_process(struct vt_fleet *f, uint64_t id, uint64_t events) {
                                        .pid = (uint32_t)id + 100,
                                        .started_realtime = 1795384072694772930 + id,
                                        .started_monotonic = 1000 + id,
-                                       .exit_kind = "exited",
-                                       .exit_status = id == 9 ? VT_NO_STATUS : 0,
+                                       .ending.how = VT_END_EXITED,
+                                       .ending.status = id == 9 ? VT_NO_STATUS : 0,
                                        .complete = true,
                                        .events = events,
                                        .peak_bytes = UINT64_MAX - 1};
     if (!vt_fleet_add_process(f, process))
         return;
-    struct vt_fleet_line line = {
-        .text = "t.py:1 in f", .function = "f", .file = "/t.py", .line = 1, .layer = "driver"};
+    struct vt_fleet_line line = {.text = "t.py:1 in f",
+                                 .function = "f",
+                                 .file = "/t.py",
+                                 .line = 1,
+                                 .layer = VT_LAYER_DRIVER};
     line.api = id % 2 ? "cudaMalloc" : "cuMemAlloc";
     uint32_t index = vt_fleet_add_line(f, line);
     uint32_t rest = vt_fleet_add_line(
-        f, (struct vt_fleet_line){.text = "other lines", .layer = "host", .rest = true});
+        f, (struct vt_fleet_line){.text = "other lines", .layer = VT_LAYER_HOST, .rest = true});
     struct vt_fleet_device *device = vt_fleet_add_device(f);
     device->ordinal = 3;
     device->total_bytes = VT_UNKNOWN;
@@ -74,7 +77,7 @@ static void add_process(struct vt_fleet *f, uint64_t id, uint64_t events) {
         struct vt_fleet_owned *owned = vt_fleet_add_owned(f);
         owned->owner = i ? owner : nobody;
         owned->bytes = id;
-        owned->why = "end";
+        owned->why = VT_SNAPSHOT_END;
     }
     struct vt_fleet_leak *leak = vt_fleet_add_leak(f);
     leak->line = index;
@@ -85,7 +88,7 @@ static void add_process(struct vt_fleet *f, uint64_t id, uint64_t events) {
         struct vt_fleet_oom *oom = vt_fleet_add_oom(f);
         oom->line = i ? index : VT_FLEET_NONE;
         oom->device = i ? 0 : 255;
-        oom->outcome = "raised";
+        oom->outcome = VT_OOM_RAISED;
         oom->requested_bytes = id;
         oom->free_bytes = oom->total_bytes = VT_UNKNOWN;
     }
@@ -209,6 +212,9 @@ static void refuse(const char *text, size_t length, const char *words) {
 #define DEVICE(more)                                                                               \
     "{\"row\":\"device\",\"process\":\"0000000000000005\",\"live_bytes\":0,\"peak_bytes\":0" more  \
     "}\n"
+#define OOM(outcome, cause)                                                                        \
+    "{\"row\":\"oom\",\"process\":\"0000000000000005\",\"at_ns\":1,\"outcome\":\"" outcome         \
+    "\",\"cause\":" cause "}\n"
 
 static void bad_files_are_refused(void **state) {
     (void)state;
@@ -245,6 +251,8 @@ static void bad_files_are_refused(void **state) {
          "{\"row\":\"series\",\"process\":\"0000000000000005\",\"from_ns\":0,\"to_ns\":1,"
          "\"peak_part\":1,\"levels\":[1]}\n",
          "with the peak among them"},
+        {HEAD PROCESS OOM("lost", "null"), "row 3: expected an outcome, found lost"},
+        {HEAD PROCESS OOM("raised", "\"bad luck\""), "row 3: expected a cause, found bad luck"},
     };
     for (size_t i = 0; i < sizeof files / sizeof *files; i++)
         refuse(files[i].text, strlen(files[i].text), files[i].words);

@@ -32,24 +32,25 @@ static struct vt_fleet_process process(struct vt_fleet *f, int rank, const char 
                                      .started_realtime = 1000 + number,
                                      .started_monotonic = 1000 + number,
                                      .duration = 1000000,
-                                     .exit_kind = "exited",
+                                     .ending.how = VT_END_EXITED,
                                      .complete = true};
 }
 
 static void line(struct vt_fleet *f, const char *text, uint64_t bytes) {
-    uint32_t index = vt_fleet_add_line(f, (struct vt_fleet_line){.text = text, .layer = "driver"});
+    uint32_t index =
+        vt_fleet_add_line(f, (struct vt_fleet_line){.text = text, .layer = VT_LAYER_DRIVER});
     struct vt_fleet_cell *cell = vt_fleet_add_cell(f);
     cell->line = index;
     cell->verdict = VT_VERDICT_UNFREED;
     cell->peak_bytes = bytes;
 }
 
-static void owner(struct vt_fleet *f, const char *text, uint64_t bytes, const char *why) {
+static void owner(struct vt_fleet *f, const char *text, uint64_t bytes, enum vt_snapshot_why why) {
     uint32_t index = vt_fleet_add_owner(f, (struct vt_fleet_owner){.text = text});
     struct vt_fleet_owned *owned = vt_fleet_add_owned(f);
     owned->owner = index;
     owned->bytes = bytes;
-    owned->why = vt_fleet_text(f, why);
+    owned->why = why;
 }
 
 /* A rank with 600 MiB at one line and `more` at another. */
@@ -218,9 +219,10 @@ static void not_the_programs(void **state) {
             vt_fleet_add_process(f, p);
             line(f, "model.py:10", 300ull * MIB);
             uint32_t segments = vt_fleet_add_line(
-                f, (struct vt_fleet_line){.text = "alloc", .layer = "driver", .segments = true});
+                f, (struct vt_fleet_line){
+                       .text = "alloc", .layer = VT_LAYER_DRIVER, .segments = true});
             uint32_t rest = vt_fleet_add_line(
-                f, (struct vt_fleet_line){.text = "rest", .layer = "driver", .rest = true});
+                f, (struct vt_fleet_line){.text = "rest", .layer = VT_LAYER_DRIVER, .rest = true});
             struct vt_fleet_cell *cell = vt_fleet_add_cell(f);
             cell->line = segments;
             cell->verdict = VT_VERDICT_CACHE;
@@ -309,9 +311,9 @@ static void owners_name(void **state) {
     (void)state;
     for (int i = 0; i < 4; i++) {
         rank(f, i, NULL, 0);
-        owner(f, "model in __main__", 300ull * MIB, "end");
+        owner(f, "model in __main__", 300ull * MIB, VT_SNAPSHOT_END);
         if (i == 3)
-            owner(f, "hoard (list) in __main__", 250ull * MIB, "end");
+            owner(f, "hoard (list) in __main__", 250ull * MIB, VT_SNAPSHOT_END);
     }
     CHECK(f, outliers_of, "3 more: hoard (list) in __main__ 250 of 0");
 }
@@ -324,7 +326,7 @@ static void owners_of_one(void **state) {
         rank(f, i, NULL, 0);
         f->processes[i].live_bytes = i < 2 ? 0 : 250ull * MIB;
         if (i == 3)
-            owner(f, "hoard (list) in __main__", 250ull * MIB, "end");
+            owner(f, "hoard (list) in __main__", 250ull * MIB, VT_SNAPSHOT_END);
     }
     CHECK(f, outliers_of, "3 more: hoard (list) in __main__ 250 of 0");
 }
@@ -338,9 +340,9 @@ static void owners_of_other_moments(void **state) {
         f->processes[i].live_bytes = 400ull * MIB;
         f->processes[i].none_at_end = i != 5;
         if (i == 5)
-            owner(f, "hoard (list) in __main__", 250ull * MIB, "end");
+            owner(f, "hoard (list) in __main__", 250ull * MIB, VT_SNAPSHOT_END);
         else
-            owner(f, "model in train()", 300ull * MIB, "growth");
+            owner(f, "model in train()", 300ull * MIB, VT_SNAPSHOT_GROWTH);
     }
     vt_fleet_finish(f);
     assert_int_equal(f->outlier_count, 1);
@@ -354,7 +356,8 @@ static void owners_of_another_name(void **state) {
     (void)state;
     for (int i = 0; i < 5; i++) {
         rank(f, i, "train.py:31", i == 1 ? 0 : 200ull * MIB);
-        owner(f, i == 1 ? "k[0] (list)" : "k (list)", i == 1 ? 600ull * MIB : 800ull * MIB, "end");
+        owner(f, i == 1 ? "k[0] (list)" : "k (list)", i == 1 ? 600ull * MIB : 800ull * MIB,
+              VT_SNAPSHOT_END);
     }
     CHECK(f, outliers_of, "1 less: peak 600 of 800, train.py:31 0 of 200");
 }
@@ -368,9 +371,9 @@ static void owners_that_do_not(void **state) {
         rank(f, i, NULL, 0);
         f->processes[i].live_bytes = 300ull * MIB;
         owner(f, i == 3 ? "a and 150 more variables" : "a and 149 more variables", 300ull * MIB,
-              i == 2 ? "oom" : "end");
+              i == 2 ? VT_SNAPSHOT_OOM : VT_SNAPSHOT_END);
         if (i == 2)
-            owner(f, "batch in step", 250ull * MIB, "oom");
+            owner(f, "batch in step", 250ull * MIB, VT_SNAPSHOT_OOM);
     }
     CHECK(f, outliers_of, "");
 }
@@ -448,9 +451,9 @@ static void recycled_buffers(void **state) {
             uint64_t buffers = i == 6 ? have : 1;
             rank(f, i, NULL, 0);
             f->processes[i].peak_bytes += buffers * 40 * MIB;
-            uint32_t index = vt_fleet_add_line(
-                f,
-                (struct vt_fleet_line){.text = "train.py:22", .layer = "host", .recycled = true});
+            uint32_t index = vt_fleet_add_line(f, (struct vt_fleet_line){.text = "train.py:22",
+                                                                         .layer = VT_LAYER_HOST,
+                                                                         .recycled = true});
             struct vt_fleet_cell *cell = vt_fleet_add_cell(f);
             cell->line = index;
             cell->peak_bytes = cell->allocated_bytes = buffers * 40 * MIB;
@@ -523,7 +526,7 @@ static void out_of_memory(void **state) {
     (void)state;
     for (int i = 0; i < 4; i++)
         rank(f, i, NULL, 0);
-    f->processes[2].exit_status = 1;
+    f->processes[2].ending.status = 1;
     f->processes[2].oom_count = 1;
     CHECK(f, shown_of, "2 0");
 }

@@ -68,8 +68,9 @@ static void put_cacheinfo(struct vt_maker *m, uint64_t allocated, uint64_t reser
 }
 
 /* A device of 24 GiB, of which others hold some. */
-static const char *cause_with(uint64_t others, uint64_t held, uint64_t asked, bool info_after) {
-    static char cause[32];
+static enum vt_oom_cause cause_with(uint64_t others, uint64_t held, uint64_t asked,
+                                    bool info_after) {
+    enum vt_oom_cause cause;
     struct vt_maker m;
     struct vt_model model;
     maker_start(&m);
@@ -82,7 +83,7 @@ static const char *cause_with(uint64_t others, uint64_t held, uint64_t asked, bo
     const struct vt_process *p = build(&m, &model, NULL);
     assert_int_equal(p->oom_count, 1);
     assert_int_equal(p->ooms[0].free_bytes, 24 * GIB - others - held);
-    snprintf(cause, sizeof cause, "%s", p->ooms[0].cause ? p->ooms[0].cause : "unknown");
+    cause = p->ooms[0].cause;
     vt_build_free(&model);
     maker_free(&m);
     return cause;
@@ -92,12 +93,12 @@ static void real_devices(void **state) {
     (void)state;
     for (int after = 0; after < 2; after++) {
         /* a context's 400 MiB are no other process */
-        assert_string_equal(cause_with(400 * MIB, 20 * GIB, 3900 * MIB, after), "capacity");
-        assert_string_equal(cause_with(16 * GIB, 2 * GIB, 8 * GIB, after), "other-process");
+        assert_int_equal(cause_with(400 * MIB, 20 * GIB, 3900 * MIB, after), VT_CAUSE_CAPACITY);
+        assert_int_equal(cause_with(16 * GIB, 2 * GIB, 8 * GIB, after), VT_CAUSE_OTHER_PROCESS);
         /* alone it would not fit either */
-        assert_string_equal(cause_with(2 * GIB, 20 * GIB, 5 * GIB, after), "capacity");
+        assert_int_equal(cause_with(2 * GIB, 20 * GIB, 5 * GIB, after), VT_CAUSE_CAPACITY);
         /* the driver had room, and refused: it maps scattered pages as one piece */
-        assert_string_equal(cause_with(400 * MIB, 2 * GIB, 8 * GIB, after), "unknown");
+        assert_int_equal(cause_with(400 * MIB, 2 * GIB, 8 * GIB, after), VT_CAUSE_UNKNOWN);
     }
 }
 
@@ -119,16 +120,16 @@ static void outcomes(void **state) {
     put_cacheoom(&m, 4, 100); /* by itself, without asking */
     const struct vt_process *p = build(&m, &model, NULL);
     assert_int_equal(p->oom_count, 5);
-    assert_string_equal(p->ooms[0].outcome, "recovered");
+    assert_int_equal(p->ooms[0].outcome, VT_OOM_RECOVERED);
     assert_null(p->ooms[0].advice);
-    assert_string_equal(p->ooms[1].outcome, "raised");
-    assert_string_equal(p->ooms[2].outcome, "unknown");
-    assert_string_equal(p->ooms[3].outcome, "raised");
+    assert_int_equal(p->ooms[1].outcome, VT_OOM_RAISED);
+    assert_int_equal(p->ooms[2].outcome, VT_OOM_UNKNOWN);
+    assert_int_equal(p->ooms[3].outcome, VT_OOM_RAISED);
     assert_int_equal(p->ooms[3].attempts, 2);
     assert_int_equal(p->ooms[3].requested_bytes, 750);
     assert_int_equal(p->ooms[3].driver_requested_bytes, 800);
     assert_string_equal(p->ooms[3].allocator, "PyTorch");
-    assert_string_equal(p->ooms[4].cause, "limit");
+    assert_int_equal(p->ooms[4].cause, VT_CAUSE_LIMIT);
     assert_int_equal(p->ooms[4].attempts, 0);
     assert_true(p->ooms[4].driver_requested_bytes == VT_UNKNOWN);
     assert_non_null(strstr(p->ooms[4].advice, "set_per_process_memory_fraction"));
@@ -136,7 +137,7 @@ static void outcomes(void **state) {
     vt_build_free(&model);
     maker_unended(&m);
     p = build(&m, &model, NULL);
-    assert_string_equal(p->ooms[1].outcome, "unknown"); /* the log ends first */
+    assert_int_equal(p->ooms[1].outcome, VT_OOM_UNKNOWN); /* the log ends first */
     vt_build_free(&model);
     maker_free(&m);
 }
@@ -323,7 +324,7 @@ static void frees_on_the_way_out(void **state) {
 
 /* Two sites, of a line and of a backward pass that waits for another one, as the holders and the pins
  * of a failure: what to try. `large` holds most. */
-static const char *tried(const char *cause, uint32_t large, enum vt_verdict verdict,
+static const char *tried(enum vt_oom_cause cause, uint32_t large, enum vt_verdict verdict,
                          uint64_t leaked) {
     static char advice[400];
     struct vt_frame frames[][2] = {
@@ -340,7 +341,7 @@ static const char *tried(const char *cause, uint32_t large, enum vt_verdict verd
     struct vt_site sites[] = {{.stack = &stacks[0], .verdict = verdict},
                               {.stack = &stacks[1], .verdict = VT_VERDICT_UNFREED}};
     struct vt_oom oom = {.cause = cause,
-                         .outcome = "raised",
+                         .outcome = VT_OOM_RAISED,
                          .requested_bytes = 4 * MIB,
                          .tracked_bytes = 100 * MIB,
                          .total_bytes = GIB,
@@ -364,18 +365,18 @@ static const char *tried(const char *cause, uint32_t large, enum vt_verdict verd
 static void what_to_try(void **state) {
     const enum vt_verdict grows = VT_VERDICT_GROWING, unfreed = VT_VERDICT_UNFREED;
     (void)state;
-    assert_string_equal(tried("limit", 1, grows, 60 * MIB),
+    assert_string_equal(tried(VT_CAUSE_LIMIT, 1, grows, 60 * MIB),
                         "stop the leak of memory allocated at a.py:7 in main: it held 40.0 MiB; or "
                         "raise VRAMTRACE_LIMIT, or ask for less");
-    assert_string_equal(tried("limit", 0, grows, 40 * MIB),
+    assert_string_equal(tried(VT_CAUSE_LIMIT, 0, grows, 40 * MIB),
                         "raise VRAMTRACE_LIMIT, or ask for less");
-    assert_string_equal(tried("capacity", 1, grows, 60 * MIB),
+    assert_string_equal(tried(VT_CAUSE_CAPACITY, 1, grows, 60 * MIB),
                         "stop the leak of memory allocated at a.py:7 in main: it held 40.0 MiB");
-    assert_string_equal(tried("capacity", 1, unfreed, 0),
+    assert_string_equal(tried(VT_CAUSE_CAPACITY, 1, unfreed, 0),
                         "free, or shrink, the memory allocated in backward of MulBackward0, from "
                         "a.py:9: it held 60.0 MiB");
     assert_string_equal(
-        tried("fragmentation", 1, unfreed, 0),
+        tried(VT_CAUSE_FRAGMENTATION, 1, unfreed, 0),
         "allocate the blocks kept from a.py:7 in main earlier or in memory of their "
         "own: 2 blocks (1.00 MiB) hold 1 segment with 1.00 MiB idle");
 }

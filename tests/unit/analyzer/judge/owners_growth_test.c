@@ -185,7 +185,7 @@ static void before_the_window(void **state) {
     assert_int_equal(maker_save(&m, path), 0);
     assert_int_equal(vt_build_model(logs, 1, &options, &model, &message), 0);
     assert_int_equal(model.processes[0].snapshot_count, 1);
-    assert_string_equal(model.processes[0].snapshots[0].why, "end");
+    assert_int_equal(model.processes[0].snapshots[0].why, VT_SNAPSHOT_END);
     end();
 }
 

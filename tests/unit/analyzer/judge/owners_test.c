@@ -270,7 +270,7 @@ static void sums(void **state) {
     assert_int_equal(p->snapshot_count, 1);
     const struct vt_snapshot *s = &p->snapshots[0];
     assert_false(s->complete);
-    assert_string_equal(s->why, "request");
+    assert_int_equal(s->why, VT_SNAPSHOT_REQUEST);
     assert_int_equal(s->owners[0].bytes, 600);
     assert_int_equal(s->owners[0].count, 2);
     assert_int_equal(s->unowned_bytes, 800);

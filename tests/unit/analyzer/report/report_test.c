@@ -82,7 +82,7 @@ static void verdicts_and_leaks(void **state) {
     assert_int_equal(p->devices[0].failed_count, 2);
     assert_int_equal(p->oom_count, 2);
     /* 800000 held + 200001 asked > 1000000; one byte less and something else is to blame */
-    assert_string_equal(p->ooms[0].cause, "capacity");
+    assert_int_equal(p->ooms[0].cause, VT_CAUSE_CAPACITY);
     assert_null(p->ooms[1].cause);
     assert_int_equal(p->ooms[0].holder_count, 3);
     assert_int_equal(p->sites[p->ooms[0].holders[2]].verdict, VT_VERDICT_FREED);

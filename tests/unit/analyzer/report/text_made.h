@@ -36,7 +36,7 @@ static struct made *make(void) {
     m->model = (struct vt_model){.processes = &m->process, .process_count = 1, .id_digits = 4};
     m->process = (struct vt_process){.rank = -1,
                                      .python = true,
-                                     .exit_kind = "exited",
+                                     .ending.how = VT_END_EXITED,
                                      .complete = true,
                                      .duration = 10000000000,
                                      .window_since = VT_UNKNOWN,

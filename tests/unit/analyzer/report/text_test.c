@@ -230,14 +230,14 @@ static void held_by_a_script(void **state) {
     (void)state;
     add(m, VT_VERDICT_UNFREED, 10, 10, 10, "a.py:1");
     m->process.python = true;
-    m->process.exit_status = 0;
+    m->process.ending.status = 0;
     says(m, "HELD UNTIL PYTHON ENDED   10.0 MiB in 10 allocations, by 1 ",
          "all of it allocated at a.py:1 in f\n", "peak           10.0 MiB, made of\n", NULL);
     says_not(m, "STILL HELD");
-    m->process.exit_status = 1;
+    m->process.ending.status = 1;
     says(m, "STILL HELD AT THE END   10.0 MiB", NULL);
-    m->process.exit_status = 0;
-    m->process.exit_kind = "signaled";
+    m->process.ending.status = 0;
+    m->process.ending.how = VT_END_SIGNALED;
     says(m, "STILL HELD AT THE END   10.0 MiB", NULL);
     done(m);
 }
@@ -279,13 +279,13 @@ static void survived(void **state) {
     (void)state;
     add(m, VT_VERDICT_FREED, 0, 100, 100, "lib.py:22 lib.py:30 train.py:7 train.py:9");
     m->oom = (struct vt_oom){.at = 9500000000,
-                             .outcome = "raised",
+                             .outcome = VT_OOM_RAISED,
                              .requested_bytes = MIB,
                              .driver_requested_bytes = VT_UNKNOWN,
                              .free_bytes = VT_UNKNOWN,
                              .free_said_at = VT_UNKNOWN,
                              .cached_bytes = VT_UNKNOWN,
-                             .cause = "capacity",
+                             .cause = VT_CAUSE_CAPACITY,
                              .why = (char *)"why",
                              .holders = {0},
                              .holder_bytes = {100 * MIB},
@@ -302,12 +302,12 @@ static void survived(void **state) {
          "                      from train.py:7 in f\n",
          "  19 other allocations failed as well; the program continued each time.\n", NULL);
     says_not(m, "from train.py:9 in f");
-    m->process.exit_status = 1;
+    m->process.ending.status = 1;
     says(m, "  19 other allocations failed as well.\n", NULL);
     says_not(m, "the program");
     m->oom.at = 1000000000; /* a status of 1, but after nine seconds of work */
     says(m, "  then     the program continued for 8.900 s and ended with exit status 1\n", NULL);
-    m->process.exit_kind = "signaled";
+    m->process.ending.how = VT_END_SIGNALED;
     says(m, "  then     the program continued for 8.900 s\n", NULL);
     m->sites[0].last_at = m->oom.at; /* it ends nine seconds later, but without another one */
     says_not(m, "then     ");
@@ -318,7 +318,7 @@ static void survived(void **state) {
 static void what_next(void **state) {
     struct made *m = make();
     struct vt_memory_owner owner = {.bytes = 3 * MIB, .count = 3};
-    struct vt_snapshot end = {.why = "end", .owners = &owner, .owner_count = 1};
+    struct vt_snapshot end = {.why = VT_SNAPSHOT_END, .owners = &owner, .owner_count = 1};
     (void)state;
     add(m, VT_VERDICT_CACHE, 0, 100, 100, "a.py:1")->class = VT_CLASS_CACHE;
     says_not(m, "--site");
@@ -340,19 +340,19 @@ static void what_next(void **state) {
 static void kept_when_seen(void **state) {
     struct made *m = make();
     struct vt_owner_group kept = {.owner = {.name = "history", .holder = "history"}, .count = 3};
-    struct vt_snapshot last = {.at = 4000000000, .why = "request"};
+    struct vt_snapshot last = {.at = 4000000000, .why = VT_SNAPSHOT_REQUEST};
     (void)state;
     add(m, VT_VERDICT_GROWING, 120, 120, 120, "a.py:1");
     m->leak.kept = &kept;
     m->leak.kept_count = 1;
     m->process.snapshots = &last;
     m->process.snapshot_count = 1;
-    m->process.exit_kind = "signaled";
+    m->process.ending.how = VT_END_SIGNALED;
     says(m, "  kept by       ", "\n                seen at 4.000 s\n", NULL);
-    m->process.exit_kind = "running";
+    m->process.ending.how = VT_END_RUNNING;
     says_not(m, "seen at");
-    m->process.exit_kind = "signaled";
-    last.why = "end";
+    m->process.ending.how = VT_END_SIGNALED;
+    last.why = VT_SNAPSHOT_END;
     says_not(m, "seen at");
     done(m);
 }

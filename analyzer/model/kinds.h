@@ -1,0 +1,97 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * What is one of a few: verdicts, classes, layers, how a process ended, how a failed allocation did, and
+ * why a snapshot was taken. Each kind has one table of the words that files and JSON have for it; reports,
+ * merged files and their reader take the words from there. model.h includes it.
+ */
+#ifndef VRAMTRACE_ANALYZER_KINDS_H
+#define VRAMTRACE_ANALYZER_KINDS_H
+
+#include "vramtrace/log_format.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+enum vt_verdict { /* in the order of a report */
+                  VT_VERDICT_LOST,
+                  VT_VERDICT_GROWING,
+                  VT_VERDICT_UNFREED,
+                  VT_VERDICT_CACHE,
+                  VT_VERDICT_RUNTIME,
+                  VT_VERDICT_FREED,
+                  VT_VERDICTS
+};
+extern const char *const vt_verdict_names[VT_VERDICTS];
+
+/* Who owns driver memory. */
+enum vt_class {
+    VT_CLASS_PROGRAM, /* the program, unless something shows otherwise */
+    VT_CLASS_CACHE,   /* a caching allocator: the blocks inside are judged instead */
+    VT_CLASS_RUNTIME, /* a CUDA library, for the life of the process */
+    VT_CLASSES
+};
+extern const char *const vt_class_names[VT_CLASSES];
+
+/* By enum vt_layer (log_format.h); VT_LAYER_UNKNOWN: a layer of a newer log. */
+#define VT_LAYER_UNKNOWN 4u
+#define VT_LAYERS        5
+extern const char *const vt_layer_names[VT_LAYERS];
+
+/* The word for a layer of a log: that of VT_LAYER_UNKNOWN where we do not know it. */
+const char *vt_layer_name(unsigned layer);
+
+/* How a process ended. */
+enum vt_end {
+    VT_END_UNKNOWN, /* its log does not say: it was killed, or the machine went down */
+    VT_END_EXITED,
+    VT_END_SIGNALED,
+    VT_END_EXEC, /* it replaced itself by another program */
+    VT_END_RUNNING,
+    VT_ENDS
+};
+extern const char *const vt_end_names[VT_ENDS];
+
+#define VT_NO_STATUS INT32_MIN
+struct vt_ending {
+    enum vt_end how;
+    int status; /* VT_END_EXITED: its exit status; VT_END_SIGNALED: the signal; else VT_NO_STATUS */
+};
+
+/* It exited with status 0. */
+static inline bool vt_ended_well(struct vt_ending e) {
+    return e.how == VT_END_EXITED && !e.status;
+}
+
+/* It was killed, or exited with another status. */
+static inline bool vt_ended_badly(struct vt_ending e) {
+    return e.how == VT_END_SIGNALED || (e.how == VT_END_EXITED && e.status);
+}
+
+/* What became of a request that failed for lack of memory. */
+enum vt_oom_outcome {
+    VT_OOM_UNKNOWN,
+    VT_OOM_RAISED,    /* the program was told */
+    VT_OOM_RECOVERED, /* a request as large soon passed on the same thread */
+    VT_OOM_OUTCOMES
+};
+extern const char *const vt_oom_outcome_names[VT_OOM_OUTCOMES];
+
+enum vt_oom_cause {
+    VT_CAUSE_UNKNOWN, /* its name is NULL */
+    VT_CAUSE_CAPACITY,
+    VT_CAUSE_FRAGMENTATION,
+    VT_CAUSE_OTHER_PROCESS,
+    VT_CAUSE_LIMIT,
+    VT_CAUSE_INJECTED,
+    VT_CAUSES
+};
+extern const char *const vt_oom_cause_names[VT_CAUSES];
+
+/* By enum vt_snapshot_why (log_format.h); 0: unknown, its name is NULL. */
+#define VT_SNAPSHOT_WHYS 6
+extern const char *const vt_snapshot_why_names[VT_SNAPSHOT_WHYS];
+
+/* The index of `name` in a table of names; UINT32_MAX: it is none of them. */
+uint32_t vt_kind_find(const char *name, const char *const *names, uint32_t count);
+
+#endif
