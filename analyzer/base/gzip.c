@@ -68,19 +68,25 @@ int vt_gzip_write(FILE *out, const uint8_t *bytes, size_t length) {
     return 0;
 }
 
-bool vt_gzip_begins(int fd, const char *text) {
-    uint8_t packed[4096], plain[256];
+size_t vt_gzip_peek(int fd, char *text, size_t size) {
+    uint8_t packed[8192];
     ssize_t got = vt_file_read_at(fd, packed, sizeof packed, 0);
-    size_t length = strlen(text);
-    z_stream z = {.next_in = packed, .next_out = plain, .avail_out = sizeof plain};
-    if (got < 2 || length > sizeof plain)
-        return false;
-    if (packed[0] != 0x1f || packed[1] != 0x8b)
-        return (size_t)got >= length && !memcmp(packed, text, length);
+    z_stream z = {.next_in = packed, .next_out = (uint8_t *)text, .avail_out = (uInt)size - 1};
+    text[0] = 0;
+    if (got < 2)
+        return 0;
+    if (packed[0] != 0x1f || packed[1] != 0x8b) {
+        size_t length = (size_t)got < size ? (size_t)got : size - 1;
+        memcpy(text, packed, length);
+        text[length] = 0;
+        return length;
+    }
     z.avail_in = (uInt)got;
     if (inflateInit2(&z, GZIP_WINDOW))
-        return false;
+        return 0;
     inflate(&z, Z_SYNC_FLUSH);
     inflateEnd(&z);
-    return sizeof plain - z.avail_out >= length && !memcmp(plain, text, length);
+    size_t length = size - 1 - z.avail_out;
+    text[length] = 0;
+    return length;
 }

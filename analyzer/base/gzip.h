@@ -19,8 +19,8 @@ void vt_gzip_close(struct vt_gzip *gzip); /* writes what is left */
 /* All at once. Returns 0 or -errno; the caller checks ferror(out). */
 int vt_gzip_write(FILE *out, const uint8_t *bytes, size_t length);
 
-/* Whether the file begins with this text, of at most 256 bytes, once it is unpacked. Reads from the file's
- * start, and leaves its offset somewhere. */
-bool vt_gzip_begins(int fd, const char *text);
+/* How the file begins, once it is unpacked: up to `size` - 1 bytes, at most 8 KiB of a file that is not packed,
+ * ended by a zero. Returns how many. The file's offset stays. */
+size_t vt_gzip_peek(int fd, char *text, size_t size);
 
 #endif

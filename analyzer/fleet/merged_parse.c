@@ -33,9 +33,11 @@ struct vt_merged_parser {
     struct vt_merged_row row;
     uint64_t number; /* of the row; the first is 1 */
     bool begun;      /* there was a schema */
+    bool listed;     /* rows are in a list: [{...}, {...}] */
     uint64_t bytes;  /* of the file */
     char *buffer;    /* ROW_MOST + 1 bytes: the row from `at` on, and what follows it up to `end` */
     size_t at, end;
+    char behind;   /* the byte at `at`, in whose place is the zero that ends the row before */
     size_t column; /* that is expected next */
     uint64_t levels[LEVELS_MOST];
 };
@@ -114,14 +116,59 @@ static int fill(struct vt_merged_parser *p) {
     return got;
 }
 
-/* The next line, ended by a zero; NULL at the end of the file, and after an error. */
-static char *next_line(struct vt_merged_parser *p, int *error) {
-    size_t seen = 0;
-    char *newline;
+/* Where the row that begins at `at` ends: behind its last brace, or where its line ends if it is none. `seen`:
+ * bytes of it that were looked at. 0: more of the file is needed. */
+struct extent {
+    size_t seen;
+    unsigned depth;
+    bool quoted, escaped;
+};
+
+static size_t find_end(const struct vt_merged_parser *p, struct extent *e) {
+    const char *s = p->buffer + p->at;
+    size_t count = p->end - p->at;
+    for (; e->seen < count; e->seen++) {
+        char c = s[e->seen];
+        if (c == '\n' && (e->quoted || s[0] != '{'))
+            return e->seen;
+        if (e->quoted) {
+            e->quoted = c != '"' || e->escaped;
+            e->escaped = c == '\\' && !e->escaped;
+        } else if (c == '"') {
+            e->quoted = true;
+        } else if (c == '{') {
+            e->depth++;
+        } else if (c == '}' && --e->depth == 0) {
+            return e->seen + 1;
+        }
+    }
+    return 0;
+}
+
+/* Reads over what stands between rows: blanks, and what makes them a list. */
+static void skip_between(struct vt_merged_parser *p) {
+    for (; p->at < p->end; p->at++) {
+        char c = p->buffer[p->at];
+        if (c == (p->listed ? ']' : '['))
+            p->listed = !p->listed;
+        else if (!strchr(" \t\r\n", c) && !(c == ',' && p->listed))
+            return;
+        else if (!c)
+            return;
+    }
+}
+
+/* The next row, ended by a zero: an object, whether it is a line or many; what is none is a line. NULL at the end
+ * of the file, and after an error. */
+static char *next_row(struct vt_merged_parser *p, int *error) {
+    struct extent extent = {0};
+    size_t length;
     *error = 0;
-    while (!(newline = memchr(p->buffer + p->at + seen, '\n', p->end - p->at - seen))) {
-        seen = p->end - p->at;
-        if (seen >= ROW_MOST) {
+    if (p->at < p->end)
+        p->buffer[p->at] = p->behind;
+    skip_between(p);
+    while (p->at == p->end || !(length = find_end(p, &extent))) {
+        if (extent.seen >= ROW_MOST) {
             *error = vt_merged_parser_fail(p, "expected at most %d bytes in a row, found more",
                                            ROW_MOST);
             return NULL;
@@ -129,21 +176,26 @@ static char *next_line(struct vt_merged_parser *p, int *error) {
         int got = fill(p);
         if (got < 0)
             *error = got;
-        if (got < 0 || (got == 0 && !seen))
+        else if (got == 0 && p->at == p->end && p->listed)
+            *error = vt_merged_parser_fail(p, "expected the end of the list of rows, found that of "
+                                              "the file: it is cut off");
+        if (got < 0 || (got == 0 && p->at == p->end))
             return NULL;
-        if (got == 0) {
-            newline = p->buffer + p->end++; /* the last line has no end */
+        length = p->end - p->at; /* what is left is not whole */
+        if (got == 0)
             break;
-        }
+        if (!extent.seen)
+            skip_between(p);
     }
-    char *line = p->buffer + p->at;
-    *newline = 0;
-    p->at = (size_t)(newline + 1 - p->buffer);
-    return line;
+    char *row = p->buffer + p->at;
+    p->at += length;
+    p->behind = p->buffer[p->at];
+    p->buffer[p->at] = 0;
+    return row;
 }
 
 static char *skip_space(char *s) {
-    return s + strspn(s, " \t\r");
+    return s + strspn(s, " \t\r\n");
 }
 
 /* Says what was found instead of `what`. Returns NULL. */
@@ -236,6 +288,37 @@ static char *parse_text(struct vt_merged_parser *p, char *s, const char *column,
     return s + 1;
 }
 
+/* "12.0", "1.764e+18": a whole number, as those write it to whom all numbers are floating-point. Digits that are
+ * lost that way are lost. Returns what stands behind it; NULL: it is none, or too large. */
+static char *parse_decimal(char *s, uint64_t *number) {
+    char *at = s + strspn(s, "0123456789"), *point = at, *last;
+    long exponent = 0;
+    at += *at == '.' ? 1 + strspn(at + 1, "0123456789") : 0;
+    for (last = at; last > point && (last[-1] == '0' || last[-1] == '.');)
+        last--; /* zeros behind the point */
+    exponent -= last > point ? last - point - 1 : 0;
+    *number = 0;
+    for (; s < last; s++) {
+        if (*s != '.' && *number > (INT64_MAX - 9) / 10)
+            return NULL;
+        *number = *s == '.' ? *number : *number * 10 + (uint64_t)(*s - '0');
+    }
+    if (*at == 'e' || *at == 'E') {
+        bool sign = at[1] == '-' || at[1] == '+';
+        if (at[1 + sign] < '0' || at[1 + sign] > '9')
+            return NULL;
+        exponent += strtol(at + 1, &at, 10);
+    }
+    for (; exponent < 0 && *number && *number % 10 == 0; exponent++)
+        *number /= 10;
+    for (; exponent > 0 && *number; exponent--) {
+        if (*number > INT64_MAX / 10)
+            return NULL;
+        *number *= 10;
+    }
+    return exponent < 0 && *number ? NULL : at;
+}
+
 static char *parse_number(struct vt_merged_parser *p, char *s, const char *column,
                           uint64_t *number) {
     char *at = s;
@@ -245,9 +328,9 @@ static char *parse_number(struct vt_merged_parser *p, char *s, const char *colum
         if (at - s > 18 || *number > INT64_MAX)
             return unexpected(p, "a number below 2^63", column, s);
     }
-    if (at == s || *at == '.' || *at == 'e' || *at == 'E')
-        return unexpected(p, "a whole number", column, s);
-    return at;
+    if (at > s && (*at == '.' || *at == 'e' || *at == 'E'))
+        at = parse_decimal(s, number);
+    return at && at > s ? at : unexpected(p, "a whole number", column, s);
 }
 
 static char *parse_levels(struct vt_merged_parser *p, char *s, const char *column,
@@ -305,15 +388,31 @@ static char *parse_word(char *s, const char *word) {
     return strncmp(s, word, length) ? NULL : s + length;
 }
 
+/* An empty one is unknown: the first row's, which may be known for it only later. */
 static char *parse_id(struct vt_merged_parser *p, char *s, const char *column, uint64_t *id) {
-    char *text, *start = s, *end;
-    if (!(s = parse_text(p, s, column, &text)))
-        return NULL;
+    char *text, *end;
+    if (!(s = parse_text(p, s, column, &text)) || !text[0])
+        return s;
     if (strlen(text) != 16 || strspn(text, "0123456789abcdef") != 16)
-        return text[0] ? unexpected(p, "16 hex digits", column, text)
-                       : unexpected(p, "16 hex digits", column, start);
+        return unexpected(p, "16 hex digits", column, text);
     *id = strtoull(text, &end, 16);
     return s;
+}
+
+/* pandas writes truth as 1.0 and 0.0 where some rows do not have it. */
+static char *parse_flag(struct vt_merged_parser *p, char *s, const char *column, bool *flag) {
+    char *behind;
+    uint64_t number = 2;
+    if ((behind = parse_word(s, "true")) || (behind = parse_word(s, "false")) ||
+        (behind = parse_word(s, "null")))
+        *flag = *s == 't';
+    else if (*s >= '0' && *s <= '1' && !(behind = parse_number(p, s, column, &number)))
+        return NULL;
+    else if (number > 1)
+        return unexpected(p, "true or false", column, s);
+    else
+        *flag = number == 1;
+    return behind;
 }
 
 static char *parse_value(struct vt_merged_parser *p, char *s, const struct vt_merged_column *c) {
@@ -334,11 +433,7 @@ static char *parse_value(struct vt_merged_parser *p, char *s, const struct vt_me
         behind = parse_word(s, "null");
         return behind ? behind : parse_id(p, s, c->name, value);
     case VT_MERGED_FLAG:
-        if ((behind = parse_word(s, "true")))
-            *(bool *)value = true;
-        else if (!(behind = parse_word(s, "false")) && !(behind = parse_word(s, "null")))
-            return unexpected(p, "true or false", c->name, s);
-        return behind;
+        return parse_flag(p, s, c->name, value);
     case VT_MERGED_LEVELS:
         behind = parse_word(s, "null");
         return behind ? behind : parse_levels(p, s, c->name, value);
@@ -426,7 +521,8 @@ static int check_row(struct vt_merged_parser *p, unsigned kind) {
 static int no_schema(struct vt_merged_parser *p) {
     return vt_merged_parser_fail(p,
                                  "expected the schema " VT_MERGED_SCHEMA
-                                 "%d in the first row, found none: this is no merged file",
+                                 "%d in the first row, found none: this is no merged file, or one "
+                                 "that was written anew without its row 'schema'",
                                  VT_MERGED_VERSION);
 }
 
@@ -434,14 +530,12 @@ int vt_merged_parser_next(struct vt_merged_parser *p, unsigned *kind) {
     int error;
     for (;;) {
         p->number++;
-        char *line = next_line(p, &error);
-        if (!line && !error && !p->begun)
+        char *row = next_row(p, &error);
+        if (!row && !error && !p->begun)
             return no_schema(p);
-        if (!line)
+        if (!row)
             return error;
-        if (!*skip_space(line))
-            continue;
-        error = parse_row(p, line);
+        error = parse_row(p, row);
         if (error)
             return error;
         if (is_schema(p)) {

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The text of a merged file -> rows, one at a time. It is no general JSON reader: an object a line, whose
- * values are texts, whole numbers, true, false, null, and lists of numbers; what other tools may write in
- * addition (columns that are not ours, other spaces, other escapes) is read over. For merged_read.c.
+ * The text of a merged file -> rows, one at a time. It is no general JSON reader: objects whose
+ * values are texts, whole numbers, true, false, null, and lists of numbers. Other tools may have written it
+ * anew: columns that are not ours are read over; rows may have columns in any order, other spaces and escapes,
+ * take several lines, or be a list; whole numbers may be written as 12.0 and 1.2e1. For merged_read.c.
  */
 #ifndef VRAMTRACE_ANALYZER_FLEET_MERGED_PARSE_H
 #define VRAMTRACE_ANALYZER_FLEET_MERGED_PARSE_H

@@ -233,6 +233,14 @@ static void bad_files_are_refused(void **state) {
         {HEAD PROCESS PROCESS, "row 3: expected another process, found a second row of 00000000"},
         {HEAD PROCESS DEVICE(",\"live_bytes\":12.5"), "a whole number as live_bytes, found 12.5"},
         {HEAD PROCESS DEVICE(",\"live_bytes\":9223372036854775808"), "below 2^63 as live_bytes"},
+        {HEAD PROCESS DEVICE(",\"live_bytes\":1.5e0"), "a whole number as live_bytes, found 1.5e0"},
+        {HEAD PROCESS DEVICE(",\"live_bytes\":1e19"), "a whole number as live_bytes, found 1e19"},
+        {HEAD "{\"row\":\"line\",\"rest\":2}", "true or false as rest, found 2"},
+        {HEAD "{\"row\":\"line\",\"rest\":1.5}", "a whole number as rest, found 1.5"},
+        {HEAD PROCESS DEVICE(",\"live_bytes\":1e+"), "a whole number as live_bytes, found 1e+"},
+        {HEAD PROCESS DEVICE(",\"live_bytes\":1.0.0"), "next column or the row's end, found .0"},
+        {"[" HEAD "," PROCESS, "row 3: expected the end of the list of rows"},
+        {"[" HEAD "]," PROCESS, "row 2: expected a row of JSON, found ,"},
         {HEAD PROCESS DEVICE(",\"live_bytes\":-1"), "a whole number as live_bytes, found -1"},
         {HEAD PROCESS DEVICE(",\"live_bytes\":null") "x", "row 4: expected a row of JSON, found x"},
         {HEAD PROCESS DEVICE(",\"device\":300"), "a device below 254, found 300"},
@@ -295,6 +303,77 @@ static void others_columns_are_read_over(void **state) {
     vt_fleet_free(f);
 }
 
+/* The same rows, as other tools write them. */
+static void rows_may_be_written_anew(void **state) {
+    (void)state;
+    static const char *const texts[] = {
+        "[{\"schema\":\"vramtrace-merged\\/"
+        "1\",\"process\":\"\",\"levels\":[0],\"row\":\"schema\"},\n" PROCESS "," DEVICE("") "]\n",
+        HEAD PROCESS "{\n  \"live_bytes\": 0.0,\n  \"peak_bytes\": 0e2,\n  \"new\": {\n    \"a}\": "
+                     "\"{\\\"{\"\n  },"
+                     "\n  \"process\": \"0000000000000005\",\n  \"row\": \"device\"\n}\n",
+        "[ " HEAD "]\n[" HEAD " , " PROCESS " , " DEVICE("") "]",
+        HEAD PROCESS DEVICE(",\"rank\":null,\"total_bytes\":null") "  \r\n\n",
+    };
+    for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
+        struct vt_fleet *f = vt_fleet_open();
+        write_file("anew", texts[i], strlen(texts[i]));
+        read_file(f, "anew");
+        vt_fleet_finish(f);
+        assert_int_equal(f->process_count, 1);
+        assert_int_equal(f->processes[0].events, 900);
+        assert_int_equal(f->device_count, 1);
+        vt_fleet_free(f);
+    }
+}
+
+static void whole_numbers_may_have_a_point(void **state) {
+    (void)state;
+    static const struct {
+        const char *text;
+        uint64_t value;
+    } numbers[] = {{"7.0", 7},
+                   {"1.50e2", 150},
+                   {"1.795384072694773e+18", 1795384072694773000},
+                   {"120000e-4", 12},
+                   {"1795384072694772992.00", 1795384072694772992},
+                   {"9e00", 9},
+                   {"0.0", 0},
+                   {"9223372036854775807", INT64_MAX}};
+    for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++) {
+        struct vt_fleet *f = vt_fleet_open();
+        char text[2048];
+        int length = snprintf(text, sizeof text, HEAD PROCESS DEVICE(",\"total_bytes\":%s"),
+                              numbers[i].text);
+        write_file("anew", text, (size_t)length);
+        read_file(f, "anew");
+        vt_fleet_finish(f);
+        assert_int_equal(f->devices[0].total_bytes, numbers[i].value);
+        vt_fleet_free(f);
+    }
+}
+
+/* A row that is longer than what is read at once, behind rows that fill the buffer. */
+static void rows_of_any_length(void **state) {
+    (void)state;
+    struct vt_string text = {0};
+    vt_string_add(&text, HEAD PROCESS);
+    for (unsigned i = 0; i < 4; i++) {
+        vt_string_add(&text, "{\"row\":\"later\",\"x\":[\n");
+        for (unsigned k = 0; k < (i == 2 ? 250000 : 70000 + i); k++)
+            vt_string_format(&text, "%u,\n", k % 10);
+        vt_string_add(&text, "1]}");
+    }
+    vt_string_add(&text, DEVICE(""));
+    struct vt_fleet *f = vt_fleet_open();
+    write_file("anew", text.text, text.length);
+    read_file(f, "anew");
+    vt_fleet_finish(f);
+    assert_int_equal(f->device_count, 1);
+    vt_fleet_free(f);
+    vt_string_free(&text);
+}
+
 int main(void) {
     char folder[] = "/tmp/merged_test.XXXXXX";
     const struct CMUnitTest tests[] = {
@@ -303,11 +382,14 @@ int main(void) {
         cmocka_unit_test(bad_files_are_refused),
         cmocka_unit_test(cut_files_are_refused),
         cmocka_unit_test(others_columns_are_read_over),
+        cmocka_unit_test(rows_may_be_written_anew),
+        cmocka_unit_test(whole_numbers_may_have_a_point),
+        cmocka_unit_test(rows_of_any_length),
     };
     if (!mkdtemp(folder) || chdir(folder))
         return 1;
     int failed = cmocka_run_group_tests(tests, NULL, NULL);
-    return system("rm -f all odd some merged again chain early late bad whole other") ||
+    return system("rm -f all odd some merged again chain early late bad whole other anew") ||
                    chdir("/") || rmdir(folder)
                ? 1
                : failed;
