@@ -6,6 +6,7 @@
 #include "gate/gate.h"
 #include "commands.h"
 #include "build.h"
+#include "cmd_options.h"
 #include "log/log.h"
 
 #include <dirent.h>
@@ -31,13 +32,13 @@ static void print_help(void) {
           stdout);
 }
 
-enum { O_RUN = 256, O_ONLY, O_HELP };
+enum { O_RUN = 256, O_ONLY };
 
 /* The gate's options and this command's. Free it. */
 static struct option *long_options(void) {
     static const struct option more[] = {{"run", required_argument, NULL, O_RUN},
                                          {"only", no_argument, NULL, O_ONLY},
-                                         {"help", no_argument, NULL, O_HELP},
+                                         VT_CMD_HELP,
                                          {NULL, 0, NULL, 0}};
     size_t count = 0;
     while (vt_check_options[count].name)
@@ -106,8 +107,14 @@ static bool is_folder(const char *path) {
     return !stat(path, &st) && S_ISDIR(st.st_mode);
 }
 
-static int check(struct vt_check *c, char *const *arguments, int count, const char *run,
-                 bool only) {
+struct options {
+    struct vt_check check;
+    const char *run;
+    bool only;
+};
+
+static int check_logs(struct vt_check *c, char *const *arguments, int count, const char *run,
+                      bool only) {
     struct vt_logs logs = {0}, all = {0};
     struct vt_string message = {0};
     int status = 0, error;
@@ -141,35 +148,37 @@ static int check(struct vt_check *c, char *const *arguments, int count, const ch
     return status;
 }
 
-int vt_cmd_check(int argc, char **argv) {
-    struct vt_check c;
-    struct option *options = long_options();
-    const char *run = NULL;
-    int option, status = 0;
-    bool help = false, only = false;
-    vt_check_start(&c, &vt_builder);
-    opterr = 0;
-    optind = 0;
-    while (!status && !help && (option = getopt_long(argc, argv, "h", options, NULL)) != -1) {
-        if (option == O_HELP || option == 'h')
-            help = true;
-        else if (option == O_RUN)
-            run = optarg;
-        else if (option == O_ONLY)
-            only = true;
-        else if (option == '?')
-            status = vt_usage("check", "%s: unknown option, or its value is missing",
-                              argv[optind > 1 ? optind - 1 : 1]);
-        else
-            status = vt_check_option(&c, "check", option, optarg);
+static int take_option(void *to, int option) {
+    struct options *o = to;
+    switch (option) {
+    case O_RUN:
+        o->run = optarg;
+        return 0;
+    case O_ONLY:
+        o->only = true;
+        return 0;
+    default:
+        return vt_check_option(&o->check, "check", option, optarg);
     }
-    if (!status && help)
-        print_help();
-    else if (!status && c.print_suppressions)
+}
+
+static int check(void *to, char *const *arguments, int count) {
+    struct options *o = to;
+    if (o->check.print_suppressions) {
         fputs(vt_suppress_builtin, stdout);
-    else if (!status && !(status = vt_check_ready(&c)))
-        status = check(&c, argv + optind, argc - optind, run, only);
-    vt_check_free(&c);
-    free(options);
+        return VT_STATUS_OK;
+    }
+    int status = vt_check_ready(&o->check);
+    return status ? status : check_logs(&o->check, arguments, count, o->run, o->only);
+}
+
+int vt_cmd_check(int argc, char **argv) {
+    struct option *table = long_options();
+    struct vt_cmd_options options = {"check", table, print_help, take_option, check};
+    struct options o = {0};
+    vt_check_start(&o.check, &vt_builder);
+    int status = vt_cmd_options_run(&options, argc, argv, &o);
+    vt_check_free(&o.check);
+    free(table);
     return status;
 }

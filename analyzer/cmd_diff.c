@@ -5,13 +5,13 @@
  */
 #include "commands.h"
 #include "build.h"
+#include "cmd_options.h"
 #include "diff/diff.h"
 #include "log/log.h"
 #include "report/report.h"
 #include "base/base.h"
 
 #include <errno.h>
-#include <getopt.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
@@ -32,13 +32,17 @@ static const char help[] =
     "  --own PATTERN     your own code: frames whose function, file or module match\n"
     "  --help            print this text\n";
 
-enum { O_FORMAT = 256, O_TOP, O_OWN, O_HELP };
+static void print_help(void) {
+    fputs(help, stdout);
+}
+
+enum { O_FORMAT = 256, O_TOP, O_OWN };
 
 static const struct option long_options[] = {
     {"format", required_argument, NULL, O_FORMAT},
     {"top", required_argument, NULL, O_TOP},
     {"own", required_argument, NULL, O_OWN},
-    {"help", no_argument, NULL, O_HELP},
+    VT_CMD_HELP,
     {NULL, 0, NULL, 0},
 };
 
@@ -441,8 +445,8 @@ static int compare(char *const *arguments, const struct options *o) {
     return status;
 }
 
-static int parse_option(struct options *o, int option) {
-    char *end;
+static int take_option(void *to, int option) {
+    struct options *o = to;
     switch (option) {
     case O_FORMAT:
         o->json = !strcmp(optarg, "json");
@@ -450,9 +454,8 @@ static int parse_option(struct options *o, int option) {
                    ? 0
                    : vt_usage("diff", "--format: expected text or json, found '%s'", optarg);
     case O_TOP:
-        errno = 0;
-        o->top = (uint32_t)strtoul(optarg, &end, 10);
-        return *optarg >= '1' && *optarg <= '9' && !*end && !errno
+        o->top = (uint32_t)vt_cmd_number(optarg, UINT32_MAX);
+        return o->top
                    ? 0
                    : vt_usage("diff", "--top: expected a number of at least 1, found '%s'", optarg);
     default:
@@ -461,28 +464,17 @@ static int parse_option(struct options *o, int option) {
     }
 }
 
+static int diff(void *to, char *const *arguments, int count) {
+    return count == 2 ? compare(arguments, to)
+                      : vt_usage("diff", "expected two logs or folders, BEFORE and AFTER, found %d",
+                                 count);
+}
+
 int vt_cmd_diff(int argc, char **argv) {
+    static const struct vt_cmd_options options = {"diff", long_options, print_help, take_option,
+                                                  diff};
     struct options o = {.top = 20};
-    int option, status = 0;
-    bool asked = false;
-    opterr = 0;
-    optind = 0;
-    while (!status && !asked && (option = getopt_long(argc, argv, "h", long_options, NULL)) != -1) {
-        if (option == O_HELP || option == 'h')
-            asked = true;
-        else if (option == '?')
-            status = vt_usage("diff", "%s: unknown option, or its value is missing",
-                              argv[optind > 1 ? optind - 1 : 1]);
-        else
-            status = parse_option(&o, option);
-    }
-    if (!status && asked)
-        fputs(help, stdout);
-    else if (!status && argc - optind != 2)
-        status = vt_usage("diff", "expected two logs or folders, BEFORE and AFTER, found %d",
-                          argc - optind);
-    else if (!status)
-        status = compare(argv + optind, &o);
+    int status = vt_cmd_options_run(&options, argc, argv, &o);
     free(o.user_code.items);
     return status;
 }

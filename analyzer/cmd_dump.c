@@ -5,11 +5,11 @@
  * and shows where that stops.
  */
 #include "commands.h"
+#include "cmd_options.h"
 #include "log/log.h"
 
 #include <errno.h>
 #include <fcntl.h>
-#include <getopt.h>
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -24,6 +24,10 @@ static const char help[] =
     "\n"
     "  --run ID          in a folder: the run whose id begins like this, or all\n"
     "  --help            print this text\n";
+
+static void print_help(void) {
+    fputs(help, stdout);
+}
 
 static const char *kind_name(unsigned kind) {
     static const char *const names[] = {
@@ -310,28 +314,17 @@ static int dump(const char *path, FILE *out) {
     return vt_error_status(error, &message);
 }
 
-int vt_cmd_dump(int argc, char **argv) {
-    static const struct option long_options[] = {{"run", required_argument, NULL, 'r'},
-                                                 {"help", no_argument, NULL, 'h'},
-                                                 {NULL, 0, NULL, 0}};
-    const char *run = NULL;
+static int take_run(void *to, int option) {
+    (void)option;
+    *(const char **)to = optarg;
+    return 0;
+}
+
+static int dump_all(void *to, char *const *arguments, int count) {
+    const char *run = *(const char **)to;
     struct vt_logs logs;
     struct vt_string message = {0};
-    int option, status = VT_STATUS_OK;
-    opterr = 0;
-    optind = 1;
-    while ((option = getopt_long(argc, argv, "h", long_options, NULL)) != -1) {
-        if (option == 'h') {
-            fputs(help, stdout);
-            return VT_STATUS_OK;
-        }
-        if (option == '?')
-            return vt_usage("dump", "%s: unknown option, or its value is missing",
-                            argv[optind - 1]);
-        run = optarg;
-    }
-    status =
-        vt_error_status(vt_logs_find(argv + optind, argc - optind, run, &logs, &message), &message);
+    int status = vt_error_status(vt_logs_find(arguments, count, run, &logs, &message), &message);
     for (uint32_t i = 0; !status && i < logs.count; i++) {
         char *path = vt_printable(vt_strdup(logs.paths[i]));
         if (logs.count > 1)
@@ -345,4 +338,12 @@ int vt_cmd_dump(int argc, char **argv) {
     }
     vt_logs_free(&logs);
     return status;
+}
+
+int vt_cmd_dump(int argc, char **argv) {
+    static const struct option table[] = {
+        {"run", required_argument, NULL, 'r'}, VT_CMD_HELP, {NULL, 0, NULL, 0}};
+    static const struct vt_cmd_options options = {"dump", table, print_help, take_run, dump_all};
+    const char *run = NULL;
+    return vt_cmd_options_run(&options, argc, argv, &run);
 }

@@ -7,7 +7,6 @@
 #include "cmd_input.h"
 #include "export/export.h"
 
-#include <getopt.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -38,13 +37,13 @@ struct options {
     const struct vt_export_format *writer; /* NULL: not given */
 };
 
-enum { O_FORMAT = 256, O_VALUE, O_HELP };
+enum { O_FORMAT = 256, O_VALUE };
 
 static const struct option long_options[] = {
     VT_INPUT_OPTIONS,
     {"format", required_argument, NULL, O_FORMAT},
     {"value", required_argument, NULL, O_VALUE},
-    {"help", no_argument, NULL, O_HELP},
+    VT_CMD_HELP,
     {NULL, 0, NULL, 0},
 };
 
@@ -70,8 +69,8 @@ static int parse_value(const char *text, enum vt_export_value *value) {
     return vt_usage("export", "--value %s: expected live, peak, allocated or leaked", text);
 }
 
-/* Returns 0, or an exit status after it printed an error. */
-static int parse_option(int option, struct options *o) {
+static int take_option(void *to, int option) {
+    struct options *o = to;
     switch (option) {
     case O_FORMAT:
         for (o->writer = vt_export_formats; o->writer->name; o->writer++)
@@ -107,9 +106,12 @@ static int check_timeline(const struct options *o, uint32_t logs) {
     return nothing ? VT_STATUS_USAGE : VT_STATUS_OK;
 }
 
-static int export(struct options *o, char *const *arguments, int count) {
+static int export(void *to, char *const *arguments, int count) {
+    struct options *o = to;
     struct vt_logs logs;
     struct vt_model model;
+    if (!o->writer)
+        return no_format(NULL);
     int status = o->writer->to_file ? vt_input_check_output(&o->input, o->writer->name) : 0;
     if (status)
         return status;
@@ -132,27 +134,10 @@ static int export(struct options *o, char *const *arguments, int count) {
 }
 
 int vt_cmd_export(int argc, char **argv) {
+    static const struct vt_cmd_options options = {"export", long_options, print_help, take_option,
+                                                  export};
     struct options o = {.input = {.command = "export", .model = {.device = -1}}};
-    int option, status = 0;
-    bool asked = false;
-    opterr = 0;
-    optind = 1;
-    while (!status && !asked &&
-           (option = getopt_long(argc, argv, "ho:", long_options, NULL)) != -1) {
-        if (option == O_HELP || option == 'h')
-            asked = true;
-        else if (option == '?')
-            status = vt_usage("export", "%s: unknown option, or its value is missing",
-                              argv[optind > 1 ? optind - 1 : 1]);
-        else
-            status = parse_option(option, &o);
-    }
-    if (asked)
-        print_help();
-    else if (!status && !o.writer)
-        status = no_format(NULL);
-    else if (!status)
-        status = export(&o, argv + optind, argc - optind);
+    int status = vt_cmd_options_run(&options, argc, argv, &o);
     free(o.input.user_code.items);
     return status;
 }

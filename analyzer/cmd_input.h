@@ -1,15 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Options that say what a command reads and where it writes: the part of the run, the user's code,
- * the output file. cmd_report.c and cmd_export.c have them in common.
+ * the output file. cmd_report.c and cmd_export.c have them in common; cmd_merge.c has some of them.
  */
 #ifndef VRAMTRACE_ANALYZER_CMD_INPUT_H
 #define VRAMTRACE_ANALYZER_CMD_INPUT_H
 
+#include "cmd_options.h"
 #include "log/log.h"
 #include "model/model.h"
-
-#include <getopt.h>
 
 /* Start it as {.model = {.device = -1}}; free user_code.items. */
 struct vt_input {
@@ -35,16 +34,18 @@ enum {
     VT_INPUT_CLASSES
 };
 
-/* Their rows of getopt's table. */
-#define VT_INPUT_OPTIONS                                                                           \
+/* Rows of getopt's table: of all that read logs and write a file; of those that show their events, too. */
+#define VT_INPUT_FILES                                                                             \
     {"output", required_argument, NULL, 'o'}, {"own", required_argument, NULL, VT_INPUT_OWN},      \
-        {"native", no_argument, NULL, VT_INPUT_NATIVE},                                            \
-        {"device", required_argument, NULL, VT_INPUT_DEVICE},                                      \
-        {"since", required_argument, NULL, VT_INPUT_SINCE},                                        \
-        {"until", required_argument, NULL, VT_INPUT_UNTIL},                                        \
-        {"phase", required_argument, NULL, VT_INPUT_PHASE},                                        \
         {"run", required_argument, NULL, VT_INPUT_RUN}, {                                          \
         "classes", required_argument, NULL, VT_INPUT_CLASSES                                       \
+    }
+#define VT_INPUT_OPTIONS                                                                           \
+    VT_INPUT_FILES, {"native", no_argument, NULL, VT_INPUT_NATIVE},                                \
+        {"device", required_argument, NULL, VT_INPUT_DEVICE},                                      \
+        {"since", required_argument, NULL, VT_INPUT_SINCE},                                        \
+        {"until", required_argument, NULL, VT_INPUT_UNTIL}, {                                      \
+        "phase", required_argument, NULL, VT_INPUT_PHASE                                           \
     }
 
 /* Their lines of --help. */

@@ -6,12 +6,12 @@
 #define _GNU_SOURCE
 #include "commands.h"
 #include "build.h"
+#include "cmd_input.h"
 #include "fleet/fleet.h"
 #include "log/log.h"
 
 #include <errno.h>
 #include <fcntl.h>
-#include <getopt.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -34,18 +34,14 @@ static const char help[] =
     "  --classes FILE    more caches and CUDA libraries (see vramtrace-report(1))\n"
     "  --help            print this text\n";
 
-enum { O_RUN = 256, O_OWN, O_CLASSES, O_HELP };
+static void print_help(void) {
+    fputs(help, stdout);
+}
 
 static const struct option long_options[] = {
-    {"output", required_argument, NULL, 'o'}, {"run", required_argument, NULL, O_RUN},
-    {"own", required_argument, NULL, O_OWN},  {"classes", required_argument, NULL, O_CLASSES},
-    {"help", no_argument, NULL, O_HELP},      {NULL, 0, NULL, 0},
-};
-
-struct options {
-    const char *output; /* NULL: a name that is free */
-    const char *run, *classes;
-    struct vt_texts user_code;
+    VT_INPUT_FILES,
+    VT_CMD_HELP,
+    {NULL, 0, NULL, 0},
 };
 
 /* --- the file --- */
@@ -91,18 +87,18 @@ static int open_beside(struct output *o) {
     return 0;
 }
 
-/* Whether the file can be written, before time is spent on reading. Returns 0, or an exit status after it
+/* Whether the file can be written, before time is spent on reading; NULL: one whose name is free. Returns 0, or an exit status after it
  * printed an error. */
-static int check_output(const struct options *options, struct output *o) {
+static int check_output(const char *path, struct output *o) {
     *o = (struct output){.out = stdout};
-    if (options->output && !strcmp(options->output, "-")) {
+    if (path && !strcmp(path, "-")) {
         if (!isatty(1))
             return 0;
         vt_error("a merged file is not for a terminal; name a file with -o");
         return VT_STATUS_USAGE;
     }
-    if (options->output) {
-        o->path = vt_strdup(options->output);
+    if (path) {
+        o->path = vt_strdup(path);
     } else {
         char host[256] = "";
         gethostname(host, sizeof host - 1);
@@ -225,30 +221,32 @@ static void tell_done(const struct vt_fleet *fleet, const struct output *o, uint
     free(path);
 }
 
-static int read_all(const struct options *options, char *const *arguments, int count,
-                    struct vt_logs *logs, struct vt_model *model) {
-    struct vt_model_options how = {
-        .device = -1, .user_code = options->user_code.items, .classes = options->classes};
+static int read_all(struct vt_input *input, char *const *arguments, int count, struct vt_logs *logs,
+                    struct vt_model *model) {
     struct vt_string message = {0};
+    input->model.user_code = input->user_code.items;
     vt_progress_allow();
     int error =
-        vt_logs_find_merged(arguments, count, options->run ? options->run : "all", logs, &message);
+        vt_logs_find_merged(arguments, count, input->run ? input->run : "all", logs, &message);
     if (!error)
-        error = vt_build_ranks((const char *const *)logs->paths, logs->count, &how, 0, NULL, NULL,
-                               model, &message);
+        error = vt_build_ranks((const char *const *)logs->paths, logs->count, &input->model, 0,
+                               NULL, NULL, model, &message);
     vt_progress_end();
     return vt_error_status(error, &message);
 }
 
-static int merge(const struct options *options, char *const *arguments, int count) {
+static int merge(void *to, char *const *arguments, int count) {
     enum { UNREAD_SHOWN = 8 };
+    struct vt_input *input = to;
     struct vt_logs logs = {0};
     struct vt_model model;
     struct output output = {0};
     uint64_t bytes = 0;
-    int status = check_output(options, &output);
+    if (!count)
+        return vt_usage("merge", "expected a folder, logs or merged files, found nothing");
+    int status = check_output(input->output, &output);
     if (!status)
-        status = read_all(options, arguments, count, &logs, &model);
+        status = read_all(input, arguments, count, &logs, &model);
     if (!status) {
         status = open_output(&output);
         if (!status)
@@ -264,44 +262,15 @@ static int merge(const struct options *options, char *const *arguments, int coun
     return status;
 }
 
-/* Returns 0, or an exit status after it printed an error. */
-static int parse_option(int option, struct options *o) {
-    switch (option) {
-    case 'o':
-        o->output = optarg;
-        return vt_usage_output("merge", "-o", optarg);
-    case O_RUN:
-        o->run = optarg;
-        return 0;
-    case O_OWN:
-        vt_texts_add(&o->user_code, optarg);
-        return 0;
-    case O_CLASSES:
-        o->classes = optarg;
-        return 0;
-    }
-    return vt_usage("merge", "unknown option, or its value is missing");
+static int take_option(void *to, int option) {
+    return vt_input_option(to, option);
 }
 
 int vt_cmd_merge(int argc, char **argv) {
-    struct options o = {0};
-    int option, status = 0;
-    opterr = 0;
-    optind = 1;
-    while (!status && (option = getopt_long(argc, argv, "ho:", long_options, NULL)) != -1) {
-        if (option == O_HELP || option == 'h') {
-            fputs(help, stdout);
-            free(o.user_code.items);
-            return VT_STATUS_OK;
-        }
-        status = option == '?' ? vt_usage("merge", "%s: unknown option, or its value is missing",
-                                          argv[optind > 1 ? optind - 1 : 1])
-                               : parse_option(option, &o);
-    }
-    if (!status && optind == argc)
-        status = vt_usage("merge", "expected a folder, logs or merged files, found nothing");
-    if (!status)
-        status = merge(&o, argv + optind, argc - optind);
-    free(o.user_code.items);
+    static const struct vt_cmd_options options = {"merge", long_options, print_help, take_option,
+                                                  merge};
+    struct vt_input input = {.command = "merge", .model = {.device = -1}};
+    int status = vt_cmd_options_run(&options, argc, argv, &input);
+    free(input.user_code.items);
     return status;
 }

@@ -5,10 +5,8 @@
 #include "commands.h"
 #include "build.h"
 #include "cmd_input.h"
-#include "cmd_numbers.h"
 #include "report/report.h"
 
-#include <getopt.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -42,7 +40,7 @@ struct options {
     const struct vt_format *writer;
 };
 
-enum { O_FORMAT = 256, O_TOP, O_BY, O_SITE, O_SOURCE, O_HELP };
+enum { O_FORMAT = 256, O_TOP, O_BY, O_SITE, O_SOURCE };
 
 static const struct option long_options[] = {
     VT_INPUT_OPTIONS,
@@ -51,7 +49,7 @@ static const struct option long_options[] = {
     {"by", required_argument, NULL, O_BY},
     {"site", required_argument, NULL, O_SITE},
     {"source", no_argument, NULL, O_SOURCE},
-    {"help", no_argument, NULL, O_HELP},
+    VT_CMD_HELP,
     {NULL, 0, NULL, 0},
 };
 
@@ -89,8 +87,8 @@ static int parse_site(const char *text) {
     return vt_usage("report", "--site %s: expected an id as the report shows it, like 3f2a", text);
 }
 
-/* Returns 0, or an exit status after it printed an error. */
-static int parse_option(int option, struct options *o) {
+static int take_option(void *to, int option) {
+    struct options *o = to;
     switch (option) {
     case O_FORMAT:
         return parse_format(optarg, &o->writer);
@@ -131,12 +129,21 @@ static int write_report(const struct options *o, const struct vt_model *model) {
     return vt_input_close(&o->input, out, o->writer->write(model, &o->format, out));
 }
 
-static int report(struct options *o, char *const *arguments, int count) {
+static int report(void *to, char *const *arguments, int count) {
+    struct options *o = to;
     struct vt_logs logs;
     struct vt_model model;
-    int status = vt_input_build(&o->input, arguments, count, &logs, &model);
+    int status = o->writer->to_file ? vt_input_check_output(&o->input, o->writer->name) : 0;
     if (status)
         return status;
+    o->input.model.timeline = o->writer->timeline;
+    status = vt_input_build(&o->input, arguments, count, &logs, &model);
+    if (status)
+        return status;
+    o->format.colour = !o->input.output && vt_wants_colour(1);
+    o->format.pictures = !vt_fmt_html_missing();
+    o->format.blocks = vt_terminal_utf8();
+    o->format.width = vt_terminal_columns(o->input.output ? -1 : 1, VT_TEXT_WIDTH, VT_TEXT_WIDEST);
     o->format.heading = logs.said;
     o->format.found = count == 0;
     o->format.native = o->input.native;
@@ -151,35 +158,11 @@ static int report(struct options *o, char *const *arguments, int count) {
 }
 
 int vt_cmd_report(int argc, char **argv) {
+    static const struct vt_cmd_options options = {"report", long_options, print_help, take_option,
+                                                  report};
     struct options o = {.input = {.command = "report", .ranks = true, .model = {.device = -1}},
                         .writer = vt_formats};
-    int option, status = 0;
-    opterr = 0;
-    optind = 1;
-    while (!status && (option = getopt_long(argc, argv, "ho:", long_options, NULL)) != -1) {
-        if (option == O_HELP || option == 'h') {
-            print_help();
-            free(o.input.user_code.items);
-            return VT_STATUS_OK;
-        }
-        if (option == '?') {
-            const char *given = argv[optind > 1 ? optind - 1 : 1];
-            status = vt_usage("report", "%s: unknown option, or its value is missing", given);
-        } else {
-            status = parse_option(option, &o);
-        }
-    }
-    if (!status && o.writer->to_file)
-        status = vt_input_check_output(&o.input, o.writer->name);
-    if (!status) {
-        o.input.model.timeline = o.writer->timeline;
-        o.format.colour = !o.input.output && vt_wants_colour(1);
-        o.format.pictures = !vt_fmt_html_missing();
-        o.format.blocks = vt_terminal_utf8();
-        o.format.width =
-            vt_terminal_columns(o.input.output ? -1 : 1, VT_TEXT_WIDTH, VT_TEXT_WIDEST);
-        status = report(&o, argv + optind, argc - optind);
-    }
+    int status = vt_cmd_options_run(&options, argc, argv, &o);
     free(o.input.user_code.items);
     return status;
 }

@@ -5,12 +5,11 @@
  */
 #include "commands.h"
 #include "build.h"
-#include "cmd_numbers.h"
+#include "cmd_options.h"
 #include "log/log.h"
 #include "report/report.h"
 
 #include <errno.h>
-#include <getopt.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -29,14 +28,18 @@ static const char help[] =
     "  --own PATTERN      your own code: frames whose function, file or module match\n"
     "  --help             print this text\n";
 
-enum { O_TIMEOUT = 256, O_TOP, O_FORMAT, O_OWN, O_HELP };
+static void print_help(void) {
+    fputs(help, stdout);
+}
+
+enum { O_TIMEOUT = 256, O_TOP, O_FORMAT, O_OWN };
 
 static const struct option long_options[] = {
     {"timeout", required_argument, NULL, O_TIMEOUT},
     {"top", required_argument, NULL, O_TOP},
     {"format", required_argument, NULL, O_FORMAT},
     {"own", required_argument, NULL, O_OWN},
-    {"help", no_argument, NULL, O_HELP},
+    VT_CMD_HELP,
     {NULL, 0, NULL, 0},
 };
 
@@ -47,7 +50,8 @@ struct options {
     struct vt_texts user_code;
 };
 
-static int parse_option(int option, struct options *o) {
+static int take_option(void *to, int option) {
+    struct options *o = to;
     switch (option) {
     case O_TIMEOUT:
         o->timeout_ms = (unsigned)vt_cmd_milliseconds(optarg);
@@ -122,32 +126,22 @@ static int ask(unsigned pid, const struct options *o) {
     return status;
 }
 
+static int snapshot(void *to, char *const *arguments, int count) {
+    struct options *o = to;
+    if (count != 1)
+        return vt_usage("snapshot", "expected one PID, found %d", count);
+    unsigned long pid = vt_cmd_number(arguments[0], INT32_MAX);
+    if (!pid)
+        return vt_usage("snapshot", "expected a PID, found '%s'", arguments[0]);
+    o->format.colour = !o->json && vt_wants_colour(1);
+    return ask((unsigned)pid, o);
+}
+
 int vt_cmd_snapshot(int argc, char **argv) {
+    static const struct vt_cmd_options options = {"snapshot", long_options, print_help, take_option,
+                                                  snapshot};
     struct options o = {.timeout_ms = TIMEOUT_SECONDS * 1000};
-    int option, status = 0;
-    opterr = 0;
-    optind = 1;
-    while (!status && (option = getopt_long(argc, argv, ":h", long_options, NULL)) != -1) {
-        if (option == O_HELP || option == 'h') {
-            fputs(help, stdout);
-            return VT_STATUS_OK;
-        }
-        if (option == ':')
-            status = vt_usage("snapshot", "%s: expected a value", argv[optind - 1]);
-        else if (option == '?')
-            status = vt_usage("snapshot", "unknown option '%s'", argv[optind - 1]);
-        else
-            status = parse_option(option, &o);
-    }
-    unsigned long pid = !status && argc - optind == 1 ? vt_cmd_number(argv[optind], INT32_MAX) : 0;
-    if (!status && argc - optind != 1)
-        status = vt_usage("snapshot", "expected one PID, found %d", argc - optind);
-    else if (!status && !pid)
-        status = vt_usage("snapshot", "expected a PID, found '%s'", argv[optind]);
-    if (!status) {
-        o.format.colour = !o.json && vt_wants_colour(1);
-        status = ask((unsigned)pid, &o);
-    }
+    int status = vt_cmd_options_run(&options, argc, argv, &o);
     free(o.user_code.items);
     return status;
 }

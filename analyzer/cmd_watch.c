@@ -4,16 +4,12 @@
  */
 #include "commands.h"
 #include "build.h"
-#include "cmd_numbers.h"
+#include "cmd_options.h"
 #include "names/names.h"
 #include "watch/watch.h"
 
-#include <errno.h>
-#include <getopt.h>
-#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 static const char help[] =
     "usage: vramtrace watch [options] [PID|LOG...]\n"
@@ -36,7 +32,11 @@ static const char help[] =
     "\n"
     "Keys: h explains them; o asks the process for its owners, q quits.\n";
 
-enum { O_INTERVAL = 256, O_ONCE, O_FORMAT, O_PROMETHEUS, O_TOP, O_OWN, O_HELP };
+static void print_help(void) {
+    fputs(help, stdout);
+}
+
+enum { O_INTERVAL = 256, O_ONCE, O_FORMAT, O_PROMETHEUS, O_TOP, O_OWN };
 
 static const struct option long_options[] = {
     {"interval", required_argument, NULL, O_INTERVAL},
@@ -45,11 +45,17 @@ static const struct option long_options[] = {
     {"prometheus", required_argument, NULL, O_PROMETHEUS},
     {"top", required_argument, NULL, O_TOP},
     {"own", required_argument, NULL, O_OWN},
-    {"help", no_argument, NULL, O_HELP},
+    VT_CMD_HELP,
     {NULL, 0, NULL, 0},
 };
 
-static int parse_option(int option, struct vt_watch_options *o, struct vt_texts *user_code) {
+struct options {
+    struct vt_watch_options watch;
+    struct vt_texts user_code;
+};
+
+static int take_option(void *to, int option) {
+    struct vt_watch_options *o = &((struct options *)to)->watch;
     switch (option) {
     case O_INTERVAL:
         o->interval = vt_cmd_milliseconds(optarg) * 1000000ull;
@@ -70,55 +76,29 @@ static int parse_option(int option, struct vt_watch_options *o, struct vt_texts 
         o->top = (uint32_t)vt_cmd_number(optarg, UINT32_MAX);
         return o->top ? 0 : vt_usage("watch", "--top %s: expected a number of at least 1", optarg);
     case O_OWN:
-        vt_texts_add(user_code, optarg);
+        vt_texts_add(&((struct options *)to)->user_code, optarg);
         return 0;
     }
     return 0;
 }
 
-/* A number that is no file is a process, which has to be there. */
-static int check_words(char *const *words, int count) {
-    for (int i = 0; i < count; i++) {
-        unsigned long pid = vt_cmd_number(words[i], INT32_MAX);
-        if (!pid || !access(words[i], F_OK) || !kill((pid_t)pid, 0) || errno != ESRCH)
-            continue;
-        vt_error("process %lu: there is none", pid);
-        return VT_STATUS_INTERNAL;
-    }
-    return VT_STATUS_OK;
+static int watch(void *to, char *const *arguments, int count) {
+    struct options *o = to;
+    o->watch.words = arguments;
+    o->watch.word_count = count;
+    o->watch.model.user_code = o->user_code.items;
+    o->watch.model.symbols = vt_symbols_open(); /* names are looked up once, not at each refresh */
+    int status = vt_watch_run(&o->watch);
+    vt_symbols_close(o->watch.model.symbols);
+    return status;
 }
 
 int vt_cmd_watch(int argc, char **argv) {
-    struct vt_texts user_code = {0};
-    struct vt_watch_options o = {
-        .model = {.device = -1}, .builder = &vt_builder, .interval = 1000000000ull};
-    int option, status = 0;
-    opterr = 0;
-    optind = 1;
-    while (!status && (option = getopt_long(argc, argv, ":h", long_options, NULL)) != -1) {
-        if (option == O_HELP || option == 'h') {
-            fputs(help, stdout);
-            free(user_code.items);
-            return VT_STATUS_OK;
-        }
-        if (option == ':')
-            status = vt_usage("watch", "%s: expected a value", argv[optind - 1]);
-        else if (option == '?')
-            status = vt_usage("watch", "unknown option '%s'", argv[optind - 1]);
-        else
-            status = parse_option(option, &o, &user_code);
-    }
-    o.words = argv + optind;
-    o.word_count = argc - optind;
-    if (!status)
-        status = check_words(o.words, o.word_count);
-    if (!status) {
-        /* names are looked up once, not at each refresh */
-        o.model.symbols = vt_symbols_open();
-        o.model.user_code = user_code.items;
-        status = vt_watch_run(&o);
-        vt_symbols_close(o.model.symbols);
-    }
-    free(user_code.items);
+    static const struct vt_cmd_options options = {"watch", long_options, print_help, take_option,
+                                                  watch};
+    struct options o = {
+        .watch = {.model = {.device = -1}, .builder = &vt_builder, .interval = 1000000000ull}};
+    int status = vt_cmd_options_run(&options, argc, argv, &o);
+    free(o.user_code.items);
     return status;
 }

@@ -10,12 +10,14 @@
 #include "log/log.h"
 #include "sample.h"
 #include "screen.h"
+#include "sources.h"
 #include "view.h"
 #include "writers.h"
 
 #include <errno.h>
 #include <poll.h>
 #include <pthread.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/eventfd.h>
@@ -321,8 +323,23 @@ static int write_frames(const struct vt_watch_options *o, struct vt_sampler *sam
     }
 }
 
+/* A process that is named has to be there. */
+static int check_words(const struct vt_watch_options *o) {
+    for (int i = 0; i < o->word_count; i++) {
+        struct vt_source source = vt_sources_open(o->words[i]);
+        if (source.kind == VT_SOURCE_PID && kill((pid_t)source.pid, 0) && errno == ESRCH) {
+            vt_error("process %u: there is none", source.pid);
+            return VT_STATUS_INTERNAL;
+        }
+    }
+    return VT_STATUS_OK;
+}
+
 int vt_watch_run(const struct vt_watch_options *o) {
     bool screen = !o->once && !o->json;
+    int missing = check_words(o);
+    if (missing)
+        return missing;
     if (screen && !(isatty(0) && isatty(1))) {
         screen = false;
         if (!o->prometheus)
