@@ -13,40 +13,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const char *const columns[] = {
-    "log",
-    "pid",
-    "rank",
-    "host",
-    "site",
-    "verdict",
-    "device",
-    "layer",
-    "api",
-    "class",
-    "class_name",
-    "live_bytes",
-    "live_count",
-    "peak_bytes",
-    "bytes_at_peak",
-    "count_at_peak",
-    "allocated_bytes",
-    "alloc_count",
-    "free_count",
-    "leaked_bytes",
-    "leaked_count",
-    "first_at_ns",
-    "last_at_ns",
-    "allocated_at",
-    "own_function",
-    "own_file",
-    "own_line",
-    "owner",
-    "owner_bytes",
-    "stack",
-    "why",
-};
-
 struct row {
     const struct vt_process *process;
     const struct vt_site *site;
@@ -96,9 +62,62 @@ static void end_row(struct table *t) {
     t->first = true;
 }
 
-static void stack(struct table *t, const struct vt_sample *sample) {
+/* --- the columns --- */
+
+/* A row, and what several of its columns need. */
+struct figures {
+    const struct row *row;
+    const struct vt_process *process;
+    const struct vt_site *site;
+    const struct vt_frame *own;      /* NULL: no frame of the user's */
+    const struct vt_owned_by *owned; /* what has most of it; NULL: unknown */
+};
+
+/* A column writes one field. */
+#define COLUMNS(TEXT, NUMBER, WRITE)                                                               \
+    TEXT(log, f->process->log)                                                                     \
+    NUMBER(pid, f->process->pid)                                                                   \
+    NUMBER(rank, f->process->rank < 0 ? VT_UNKNOWN : (uint64_t)f->process->rank)                   \
+    TEXT(host, f->process->host)                                                                   \
+    TEXT(site, f->site->name)                                                                      \
+    TEXT(verdict, vt_verdict_names[f->site->verdict])                                              \
+    NUMBER(device, f->site->device >= VT_DEVICE_HOST ? VT_UNKNOWN : f->site->device)               \
+    TEXT(layer, vt_layer_name(f->site->layer))                                                     \
+    TEXT(api, f->site->api)                                                                        \
+    TEXT(class, vt_class_names[f->site->class])                                                    \
+    TEXT(class_name, f->site->class_name)                                                          \
+    NUMBER(live_bytes, f->site->live_bytes)                                                        \
+    NUMBER(live_count, f->site->live_count)                                                        \
+    NUMBER(peak_bytes, f->site->peak_bytes)                                                        \
+    NUMBER(bytes_at_peak, f->site->bytes_at_peak)                                                  \
+    NUMBER(count_at_peak, f->site->count_at_peak)                                                  \
+    NUMBER(allocated_bytes, f->site->allocated_bytes)                                              \
+    NUMBER(alloc_count, f->site->alloc_count)                                                      \
+    NUMBER(free_count, f->site->free_count)                                                        \
+    NUMBER(leaked_bytes, f->row->bytes[VT_EXPORT_LEAKED])                                          \
+    NUMBER(leaked_count, f->row->counts[VT_EXPORT_LEAKED])                                         \
+    NUMBER(first_at_ns, f->site->first_at)                                                         \
+    NUMBER(last_at_ns, f->site->last_at)                                                           \
+    WRITE(allocated_at, where)                                                                     \
+    TEXT(own_function, f->own ? f->own->function : NULL)                                           \
+    TEXT(own_file, f->own ? f->own->file : NULL)                                                   \
+    NUMBER(own_line, f->own && f->own->line ? f->own->line : VT_UNKNOWN)                           \
+    TEXT(owner, f->owned ? f->owned->owner->name : NULL)                                           \
+    NUMBER(owner_bytes, f->owned ? f->owned->bytes : VT_UNKNOWN)                                   \
+    WRITE(stack, stack)                                                                            \
+    TEXT(why, f->site->why)
+
+static void where(struct table *t, const struct figures *f) {
+    char *at = vt_stack_text(f->process, f->site->stack, 1000, false);
+    text(t, f->site->before ? "live before" : at);
+    free(at);
+}
+
+static void stack(struct table *t, const struct figures *f) {
+    struct vt_sample sample = {
+        .process = f->process, .site = f->site, .layer = f->site->layer, .device = f->site->device};
     struct vt_string frames = {0};
-    vt_samples_stack(&(struct vt_samples){0}, sample, t->options->native, &t->stack);
+    vt_samples_stack(&(struct vt_samples){0}, &sample, t->options->native, &t->stack);
     for (uint32_t i = 0; i < t->stack.count; i++) {
         char *line = vt_samples_line(&t->stack.frames[i], true);
         vt_string_format(&frames, "%s%s", i ? ";" : "", line);
@@ -108,49 +127,30 @@ static void stack(struct table *t, const struct vt_sample *sample) {
     vt_string_free(&frames);
 }
 
-static void where(struct table *t, const struct row *r) {
-    const struct vt_stack *s = r->site->stack;
-    const struct vt_frame *own = s && s->user_frame < s->count ? &s->frames[s->user_frame] : NULL;
-    char *at = vt_stack_text(r->process, s, 1000, false);
-    text(t, r->site->before ? "live before" : at);
-    text(t, own ? own->function : NULL);
-    text(t, own ? own->file : NULL);
-    number(t, own && own->line ? own->line : VT_UNKNOWN);
-    free(at);
+static void names(struct table *t) {
+#define COLUMN(name, value) comma(t), fputs(#name, t->out);
+    COLUMNS(COLUMN, COLUMN, COLUMN)
+#undef COLUMN
+    end_row(t);
 }
 
 static void row(struct table *t, const struct row *r) {
-    const struct vt_process *p = r->process;
-    const struct vt_site *s = r->site;
-    const struct vt_owned_by *owned = s->owned.count ? &s->owned.owners[0] : NULL;
-    text(t, p->log);
-    number(t, p->pid);
-    number(t, p->rank < 0 ? VT_UNKNOWN : (uint64_t)p->rank);
-    text(t, p->host);
-    text(t, s->name);
-    text(t, vt_verdict_names[s->verdict]);
-    number(t, s->device >= VT_DEVICE_HOST ? VT_UNKNOWN : s->device);
-    text(t, vt_layer_name(s->layer));
-    text(t, s->api);
-    text(t, vt_class_names[s->class]);
-    text(t, s->class_name);
-    number(t, s->live_bytes);
-    number(t, s->live_count);
-    number(t, s->peak_bytes);
-    number(t, s->bytes_at_peak);
-    number(t, s->count_at_peak);
-    number(t, s->allocated_bytes);
-    number(t, s->alloc_count);
-    number(t, s->free_count);
-    number(t, r->bytes[VT_EXPORT_LEAKED]);
-    number(t, r->counts[VT_EXPORT_LEAKED]);
-    number(t, s->first_at);
-    number(t, s->last_at);
-    where(t, r);
-    text(t, owned ? owned->owner->name : NULL);
-    number(t, owned ? owned->bytes : VT_UNKNOWN);
-    stack(t, &(struct vt_sample){.process = p, .site = s, .layer = s->layer, .device = s->device});
-    text(t, s->why);
+    const struct vt_stack *s = r->site->stack;
+    const struct vt_owned_list *owned = &r->site->owned;
+    const struct figures figures = {.row = r,
+                                    .process = r->process,
+                                    .site = r->site,
+                                    .own = s && s->user_frame < s->count ? &s->frames[s->user_frame]
+                                                                         : NULL,
+                                    .owned = owned->count ? &owned->owners[0] : NULL},
+                         *f = &figures;
+#define TEXT(name, value)     text(t, value);
+#define NUMBER(name, value)   number(t, value);
+#define WRITE(name, function) function(t, f);
+    COLUMNS(TEXT, NUMBER, WRITE)
+#undef TEXT
+#undef NUMBER
+#undef WRITE
     end_row(t);
 }
 
@@ -185,11 +185,7 @@ int vt_export_csv_write(const struct vt_model *model, const struct vt_export_opt
     struct table t = {.out = out, .options = options, .first = true};
     uint32_t count;
     struct row *rows = make_rows(model, options->value, &count);
-    for (unsigned i = 0; i < sizeof columns / sizeof *columns; i++) {
-        comma(&t);
-        fputs(columns[i], out);
-    }
-    end_row(&t);
+    names(&t);
     for (uint32_t i = 0; i < count; i++)
         row(&t, &rows[i]);
     vt_samples_stack_free(&t.stack);
