@@ -10,6 +10,7 @@
  * live allocations (replay/addresses.h).
  *
  *     util.h      sizes and times as text, memory, strings and arrays that grow, the map, hashes
+ *     sets.h      numbers that are joined to sets
  *     json.h      a JSON writer
  *     files.h     opens regular files
  *     gzip.h      compressed output; how a compressed file begins
@@ -27,6 +28,7 @@
 #include "json.h"
 #include "progress.h"
 #include "python_file.h"
+#include "sets.h"
 #include "terminal.h"
 #include "util.h"
 

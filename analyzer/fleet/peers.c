@@ -152,25 +152,13 @@ static void commands_free(struct commands *c) {
 
 struct peers {
     struct vt_fleet *f;
-    uint32_t *together; /* union-find: processes of one run, or started together */
+    uint32_t *together; /* sets: processes of one run, or started together */
     bool *child;        /* a process of the fleet started it */
     bool *empty;        /* a helper that allocated nothing */
     bool *replaced;     /* its rank was started anew */
     bool *lacking;      /* see vt_fleet_is_lacking */
     uint64_t *key;
 };
-
-static uint32_t find(uint32_t *together, uint32_t i) {
-    while (together[i] != i)
-        i = together[i] = together[together[i]];
-    return i;
-}
-
-static void join(uint32_t *together, uint32_t a, uint32_t b) {
-    a = find(together, a);
-    b = find(together, b);
-    together[a > b ? a : b] = a < b ? a : b;
-}
 
 static uint64_t pid_key(const struct vt_fleet_process *p, uint32_t pid) {
     return vt_mix(((uint64_t)p->host << 32 | pid) + 1);
@@ -181,7 +169,7 @@ static void join_same(struct peers *s, struct vt_map *first, uint64_t key, uint3
     if (other == VT_MAP_NONE)
         vt_map_put(first, key, process);
     else
-        join(s->together, other, process);
+        vt_sets_join(s->together, other, process);
 }
 
 /* Processes by what started them, and by their start. */
@@ -210,7 +198,7 @@ static void join_siblings(struct peers *s) {
         struct sibling *a = &all[i - 1], *b = &all[i];
         if (a->parent != b->parent || f->processes[b->process].ppid <= 1 || b->start > a->end)
             continue;
-        join(s->together, a->process, b->process);
+        vt_sets_join(s->together, a->process, b->process);
         b->end = b->end > a->end ? b->end : a->end;
     }
     free(all);
@@ -219,8 +207,6 @@ static void join_siblings(struct peers *s) {
 static void join_processes(struct peers *s) {
     struct vt_fleet *f = s->f;
     struct vt_map runs = {0}, pids = {0};
-    for (uint32_t i = 0; i < f->process_count; i++)
-        s->together[i] = i;
     for (uint32_t i = 0; i < f->process_count; i++) {
         join_same(s, &runs, f->processes[i].run, i);
         vt_map_put(&pids, pid_key(&f->processes[i], f->processes[i].pid), i);
@@ -249,7 +235,8 @@ bool vt_fleet_is_lacking(const struct vt_fleet_process *p) {
 }
 
 static uint64_t rank_key(struct peers *s, uint32_t i) {
-    return vt_mix(((uint64_t)find(s->together, i) << 32) + (uint32_t)s->f->processes[i].rank + 1);
+    return vt_mix(((uint64_t)vt_sets_find(s->together, i) << 32) +
+                  (uint32_t)s->f->processes[i].rank + 1);
 }
 
 /* A rank that allocated nothing is a peer of the others, and they may ask why; but not a helper beside
@@ -292,12 +279,12 @@ static void make_keys(struct peers *s) {
         uint32_t other = vt_map_get(&ranks, number);
         if (other == VT_MAP_NONE)
             vt_map_put(&ranks, number, i);
-        else if (find(s->together, other) != find(s->together, i))
+        else if (vt_sets_find(s->together, other) != vt_sets_find(s->together, i))
             vt_map_put(&split, s->key[i], 1);
     }
     for (uint32_t i = 0; i < f->process_count; i++)
         if (f->processes[i].rank < 0 || vt_map_get(&split, s->key[i]) != VT_MAP_NONE)
-            s->key[i] = vt_mix(s->key[i] + find(s->together, i) + 1);
+            s->key[i] = vt_mix(s->key[i] + vt_sets_find(s->together, i) + 1);
     vt_map_free(&ranks);
     vt_map_free(&split);
     commands_free(&commands);
@@ -334,7 +321,7 @@ static void make_groups(struct peers *s) {
 
 void vt_fleet_find_peers(struct vt_fleet *f) {
     struct peers s = {.f = f,
-                      .together = vt_alloc(f->process_count, sizeof *s.together),
+                      .together = vt_sets_make(f->process_count),
                       .child = vt_alloc(f->process_count, sizeof *s.child),
                       .empty = vt_alloc(f->process_count, sizeof *s.empty),
                       .replaced = vt_alloc(f->process_count, sizeof *s.replaced),

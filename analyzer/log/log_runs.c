@@ -19,32 +19,12 @@ struct process {
 
 struct runs {
     struct vt_found_log *logs;
+    uint32_t *sets;        /* logs of one run */
     struct vt_map run_ids; /* run id -> a log */
     struct vt_map starts;  /* a process -> index in `processes` */
     struct process *processes;
     size_t count, room;
 };
-
-static uint32_t run_of(const struct vt_found_log *logs, uint32_t i) {
-    while (logs[i].run_of != i)
-        i = logs[i].run_of;
-    return i;
-}
-
-/* Each log on the way to the first is led there at once, so that ways stay short. */
-static void join(struct vt_found_log *logs, uint32_t a, uint32_t b) {
-    uint32_t first = run_of(logs, a), second = run_of(logs, b);
-    uint32_t low = first < second ? first : second;
-    logs[first].run_of = logs[second].run_of = low;
-    for (uint32_t i = a, next; i != low; i = next) {
-        next = logs[i].run_of;
-        logs[i].run_of = low;
-    }
-    for (uint32_t i = b, next; i != low; i = next) {
-        next = logs[i].run_of;
-        logs[i].run_of = low;
-    }
-}
 
 static uint64_t text_key(uint64_t seed, const char *text) {
     return vt_hash_bytes(seed, text, strlen(text));
@@ -66,7 +46,7 @@ static void take_run_id(struct runs *r, uint32_t i) {
     if (other == VT_MAP_NONE)
         vt_map_put(&r->run_ids, key, i);
     else
-        join(r->logs, i, other);
+        vt_sets_join(r->sets, i, other);
 }
 
 static void take_process(struct runs *r, uint32_t i) {
@@ -76,7 +56,7 @@ static void take_process(struct runs *r, uint32_t i) {
     if (index != VT_MAP_NONE) {
         struct process *p = &r->processes[index];
         p->ended = log->ended > p->ended ? log->ended : p->ended;
-        join(r->logs, i, p->log);
+        vt_sets_join(r->sets, i, p->log);
         return;
     }
     vt_map_put(&r->starts, key, (uint32_t)r->count);
@@ -134,7 +114,7 @@ static void take_parents(struct runs *r, struct heap *alive, uint32_t child) {
         return;
     struct process last = alive->all[0];
     while (alive->count && alive->all[0].ended >= since) {
-        join(r->logs, child, alive->all[0].log);
+        vt_sets_join(r->sets, child, alive->all[0].log);
         heap_drop_top(alive);
     }
     heap_add(alive, last);
@@ -195,7 +175,7 @@ struct launch {
  * time. Several processes of one rank are told from that by their ends. */
 static bool belongs(const struct runs *r, const struct launch *launch, uint32_t i, uint32_t same) {
     const struct vt_found_log *log = &r->logs[i];
-    if (run_of(r->logs, i) == run_of(r->logs, launch->first))
+    if (vt_sets_find(r->sets, i) == vt_sets_find(r->sets, launch->first))
         return true;
     if (launch->ended != UINT64_MAX && log->started > launch->ended + LAUNCH_SLACK_NS)
         return false;
@@ -219,7 +199,7 @@ static void take_launched(struct runs *r, struct launch *launch, const struct la
         launch->key = next->key;
         launch->first = next->index;
     }
-    join(r->logs, next->index, launch->first);
+    vt_sets_join(r->sets, next->index, launch->first);
 }
 
 /* Joins the ranks that name one launch, or that have one parent: a launcher has no log itself. A job of
@@ -243,9 +223,7 @@ static void take_launches(struct runs *r, uint32_t count, bool by_parent) {
 }
 
 void vt_log_runs_find(struct vt_found_log *logs, uint32_t count) {
-    struct runs r = {.logs = logs};
-    for (uint32_t i = 0; i < count; i++)
-        logs[i].run_of = i;
+    struct runs r = {.logs = logs, .sets = vt_sets_make(count)};
     for (uint32_t i = 0; i < count; i++) {
         if (logs[i].run[0])
             take_run_id(&r, i);
@@ -256,8 +234,9 @@ void vt_log_runs_find(struct vt_found_log *logs, uint32_t count) {
     take_launches(&r, count, false);
     take_launches(&r, count, true);
     for (uint32_t i = 0; i < count; i++)
-        logs[i].run_of = run_of(logs, i);
+        logs[i].run_of = vt_sets_find(r.sets, i);
     vt_map_free(&r.run_ids);
     vt_map_free(&r.starts);
     free(r.processes);
+    free(r.sets);
 }
