@@ -440,9 +440,9 @@ static void note_replay(const struct build *b) {
     for (unsigned d = 0; d < 256; d++)
         if (r->devices[d].said_apart)
             vt_model_note(b->p,
-                          "PyTorch's own totals for GPU %u disagreed with the log %s time%s; at "
+                          "PyTorch's own totals for %s disagreed with the log %s time%s; at "
                           "the end PyTorch says %llu bytes are allocated, the log %llu.",
-                          d, VT_NUMBER(r->devices[d].said_apart),
+                          VT_GPU(d), VT_NUMBER(r->devices[d].said_apart),
                           vt_plural(r->devices[d].said_apart),
                           (unsigned long long)r->devices[d].said_allocated,
                           (unsigned long long)r->devices[d].blocks_bytes);

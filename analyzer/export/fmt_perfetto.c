@@ -124,10 +124,9 @@ static bool is_empty(const struct vt_course *c) {
 
 static void course(struct writer *w, const struct vt_course *c) {
     const struct vt_device *d = device_of(w->process, c->device);
-    char *name = c->device == VT_DEVICE_HOST      ? vt_strdup("pinned and managed memory")
-                 : c->device == VT_DEVICE_UNKNOWN ? vt_strdup("GPU of unknown number")
-                 : d && d->name                   ? vt_formatted("GPU %u %s", c->device, d->name)
-                                                  : vt_formatted("GPU %u", c->device);
+    char *name = c->device == VT_DEVICE_HOST ? vt_strdup("pinned and managed memory")
+                 : d && d->name              ? vt_formatted("%s %s", VT_GPU(c->device), d->name)
+                                             : vt_strdup(VT_GPU(c->device));
     uint64_t group = vt_perfetto_track(&w->w, w->track, name, w->rank++);
     uint32_t rank = 0;
     free(name);

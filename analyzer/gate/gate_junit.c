@@ -145,7 +145,7 @@ static char *line_name(const struct suite *s, const struct vt_gate_line *line) {
     const struct vt_process *p = &s->gate->model->processes[f->process];
     struct vt_string name = {0};
     if (!f->site) {
-        vt_string_format(&name, "peak: GPU %u", f->device);
+        vt_string_format(&name, "peak: %s", VT_GPU(f->device));
         return name.text;
     }
     const struct vt_frame *frame = vt_stack_main_frame(f->site->stack);
@@ -198,7 +198,7 @@ static void passing_device(struct suite *s, uint32_t process, unsigned device) {
     char *who = vt_gate_process_name(p, s->options->stable);
     vt_string_add(&name, who);
     if (device < VT_DEVICE_HOST)
-        vt_string_format(&name, ", GPU %u", device);
+        vt_string_format(&name, ", %s", VT_GPU(device));
     else
         vt_string_add(&name, device == VT_DEVICE_HOST ? ", host and managed memory"
                                                       : ", memory of an unknown GPU");

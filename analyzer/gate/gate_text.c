@@ -151,7 +151,7 @@ static void failure(const struct text *t, const struct vt_gate_leak *leak) {
             fprintf(t->out, "                and from %u more call site%s\n", line->sites - 1,
                     line->sites == 2 ? "" : "s");
     } else {
-        fprintf(t->out, "GPU %u is over its budget\n", f->device);
+        fprintf(t->out, "%s is over its budget\n", VT_GPU(f->device));
     }
     struct vt_string words = {0};
     char *why = vt_gate_why(t->gate, line, t->options->stable);
@@ -188,7 +188,7 @@ static void more(const struct text *t, uint32_t shown) {
         if (f->site)
             line_row(t, "", &g->lines[i]);
         else
-            fprintf(t->out, "%-16sGPU %u is over its budget\n", "", f->device);
+            fprintf(t->out, "%-16s%s is over its budget\n", "", VT_GPU(f->device));
     }
 }
 

@@ -166,7 +166,7 @@ char *vt_gate_sentence(const struct vt_gate *gate, const struct vt_gate_line *li
     struct vt_string text = {0};
     char *why = vt_gate_why(gate, line, stable);
     if (!f->site) {
-        vt_string_format(&text, "GPU %u: %s", f->device, why);
+        vt_string_format(&text, "%s: %s", VT_GPU(f->device), why);
     } else {
         char *frame_text = vt_gate_frame_text(p, f->site);
         char *call = vt_gate_call_text(gate, line);

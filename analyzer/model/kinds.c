@@ -6,6 +6,8 @@
 
 #include "base/base.h"
 
+#include <stdio.h>
+
 const char *const vt_verdict_names[VT_VERDICTS] = {
     [VT_VERDICT_LOST] = "lost",       [VT_VERDICT_GROWING] = "growing",
     [VT_VERDICT_UNFREED] = "unfreed", [VT_VERDICT_CACHE] = "cache",
@@ -25,6 +27,14 @@ const char *const vt_layer_names[VT_LAYERS] = {
 
 const char *vt_layer_name(unsigned layer) {
     return vt_layer_names[layer < VT_LAYER_UNKNOWN ? layer : VT_LAYER_UNKNOWN];
+}
+
+const char *vt_device_name(unsigned device, char out[VT_DEVICE_NAME]) {
+    if (device < VT_DEVICE_HOST)
+        snprintf(out, VT_DEVICE_NAME, "GPU %u", device);
+    else
+        snprintf(out, VT_DEVICE_NAME, device == VT_DEVICE_HOST ? "host memory" : "GPU ?");
+    return out;
 }
 
 const char *const vt_end_names[VT_ENDS] = {

@@ -40,6 +40,12 @@ extern const char *const vt_layer_names[VT_LAYERS];
 /* The word for a layer of a log: that of VT_LAYER_UNKNOWN where we do not know it. */
 const char *vt_layer_name(unsigned layer);
 
+/* A device as texts call it: "GPU 0"; "GPU ?": of unknown number; "host memory". The macro has a buffer that
+ * lives until the block ends in which it stands. */
+#define VT_DEVICE_NAME 16
+const char *vt_device_name(unsigned device, char out[VT_DEVICE_NAME]);
+#define VT_GPU(device) vt_device_name((device), (char[VT_DEVICE_NAME]){0})
+
 /* How a process ended. */
 enum vt_end {
     VT_END_UNKNOWN, /* its log does not say: it was killed, or the machine went down */

@@ -22,7 +22,7 @@ char *vt_stack_key_call_text(const struct vt_site *s) {
     else if (s->graph_memory)
         vt_string_add(&text, ", CUDA graph memory");
     if (s->device < VT_DEVICE_HOST)
-        vt_string_format(&text, " on GPU %u", s->device);
+        vt_string_format(&text, " on %s", VT_GPU(s->device));
     return text.text;
 }
 

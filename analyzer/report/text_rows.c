@@ -309,7 +309,7 @@ static void print_source(const struct vt_text *t, const struct vt_row *row, unsi
     else if (site->api && !(source && strstr(source, site->api)))
         vt_string_add(&extra, site->api);
     if (t->process->device_count > 1 && site->device < VT_DEVICE_HOST)
-        vt_string_format(&extra, "%sGPU %u", extra.length ? ", " : "", site->device);
+        vt_string_format(&extra, "%s%s", extra.length ? ", " : "", VT_GPU(site->device));
     unsigned room = t->width - indent - (extra.length ? (unsigned)extra.length + 3 : 0);
     if (source && vt_frame_text_columns(source) > room) {
         free(source);

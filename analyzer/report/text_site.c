@@ -53,7 +53,7 @@ void vt_text_site(const struct vt_text *t, const struct vt_site *s) {
                          : s->api  ? s->api
                                    : "an unknown call");
     if (s->device < VT_DEVICE_HOST)
-        vt_string_format(&rest, " on GPU %u", s->device);
+        vt_string_format(&rest, " on %s", VT_GPU(s->device));
     else if (s->layer == VT_LAYER_HOST)
         vt_string_add(&rest, ", pinned host memory");
     else if (s->layer == VT_LAYER_MANAGED)

@@ -330,8 +330,7 @@ void vt_words_device(const struct vt_text *t, const struct vt_device *d,
     struct vt_string names[PARTS] = {{0}};
     uint64_t purposes[PARTS][VT_PURPOSES] = {{0}};
     struct vt_words *words = &device->words;
-    device->title =
-        d->ordinal == VT_DEVICE_UNKNOWN ? vt_strdup("GPU ?") : vt_formatted("GPU %u", d->ordinal);
+    device->title = vt_strdup(VT_GPU(d->ordinal));
     words->headline = headline(d);
     if (!d->alloc_count && !d->peak_bytes) {
         say_driver_figures(d, words);

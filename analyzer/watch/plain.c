@@ -27,7 +27,7 @@ static void put_device(const struct vt_watch_process *w, const struct vt_watch_d
     char *rate = vt_watch_words_rate(s->rate), *name = vt_strdup(d->name ? d->name : "");
     struct vt_strip_course course;
     static const char levels[] = " .:-=+*#%@";
-    fprintf(out, "GPU %u  %s%s%s live", d->ordinal, vt_printable(name), name[0] ? "  " : "",
+    fprintf(out, "%s  %s%s%s live", VT_GPU(d->ordinal), vt_printable(name), name[0] ? "  " : "",
             VT_BYTES(d->live_bytes));
     if (d->total_bytes != VT_UNKNOWN)
         fprintf(out, " of %s", VT_BYTES(d->total_bytes));

@@ -31,7 +31,7 @@ static int draw_compact(const struct vt_watch_device *s, int y, int columns) {
                       ? vt_formatted("%s", VT_BYTES(d->live_bytes))
                       : vt_formatted("%s/%s", VT_BYTES(d->live_bytes), VT_BYTES(d->total_bytes));
     int length = (int)strlen(right);
-    int x = vt_screen_format(y, 0, columns, VT_SCREEN_HEAD, "GPU %u ", d->ordinal);
+    int x = vt_screen_format(y, 0, columns, VT_SCREEN_HEAD, "%s ", VT_GPU(d->ordinal));
     draw_bar(s, y, x, columns - x - length - 1);
     vt_screen_put(y, columns - length, length, VT_SCREEN_NORMAL, right);
     free(right);
@@ -50,7 +50,7 @@ static void draw_headline(const struct vt_watch_device *s, int y, int columns) {
     if (rate[0])
         vt_string_format(&right, "   %s/s", rate);
     int length = (int)right.length;
-    int x = vt_screen_format(y, 0, columns, VT_SCREEN_HEAD, "GPU %u  ", d->ordinal);
+    int x = vt_screen_format(y, 0, columns, VT_SCREEN_HEAD, "%s  ", VT_GPU(d->ordinal));
     if (d->name)
         vt_screen_put(y, x, columns - x - length - 1, VT_SCREEN_NORMAL, d->name);
     vt_screen_put(y, columns - length, length, VT_SCREEN_NORMAL, right.text);

@@ -124,7 +124,7 @@ char *vt_watch_words_oom(const struct vt_oom *o) {
     struct vt_string s = {0};
     vt_string_format(&s, "at %s", VT_DURATION(o->at));
     if (o->device < VT_DEVICE_HOST)
-        vt_string_format(&s, " on GPU %u", o->device);
+        vt_string_format(&s, " on %s", VT_GPU(o->device));
     vt_string_format(&s, ": %s wanted",
                      o->requested_bytes == VT_UNKNOWN ? "memory" : VT_BYTES(o->requested_bytes));
     if (o->free_bytes != VT_UNKNOWN)
