@@ -47,8 +47,7 @@ void vt_fleet_find_shown(struct vt_fleet *f) {
     }
     vt_sort(order, f->peers_count, sizeof *order, compare_peaks);
     for (uint32_t i = 0; i < f->peers_count; i++)
-        if (!f->peers[order[i].peers].empty && !f->peers[order[i].peers].replaced &&
-            !f->peers[order[i].peers].lacking)
+        if (vt_fleet_peers_compared(&f->peers[order[i].peers]))
             show(f, &shown, f->peers[order[i].peers].typical);
     if (f->process_count)
         show(f, &shown, f->shown_count ? f->shown[0] : 0);

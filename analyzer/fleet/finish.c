@@ -110,9 +110,8 @@ struct ranked_cell {
 
 static int compare_cells(const void *a, const void *b) {
     const struct ranked_cell *x = a, *y = b;
-    return VT_ORDER({x->rest, y->rest}, {y->cell.peak_bytes, x->cell.peak_bytes},
-                    {y->cell.allocated_bytes, x->cell.allocated_bytes}, {x->key, y->key},
-                    {x->cell.device, y->cell.device});
+    int order = VT_ORDER({x->rest, y->rest});
+    return order ? order : vt_fleet_compare_cells(&x->cell, x->key, &y->cell, y->key);
 }
 
 struct ranked_owned {

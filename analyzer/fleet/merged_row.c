@@ -4,10 +4,23 @@
  */
 #include "merged_row.h"
 
-const char *const vt_merged_kinds[VT_MERGED_KINDS] = {"process", "device", "series", "line",
-                                                      "owner",   "leak",   "oom"};
+#define NAME(kind, name) [__builtin_ctz(VT_MERGED_##kind)] = name
+const char *const vt_merged_kinds[VT_MERGED_KINDS] = {
+    NAME(PROCESS, "process"), NAME(DEVICE, "device"), NAME(SERIES, "series"), NAME(LINE, "line"),
+    NAME(OWNER, "owner"),     NAME(LEAK, "leak"),     NAME(OOM, "oom")};
+#undef NAME
 
-enum { P = 1, D = 2, S = 4, L = 8, O = 16, K = 32, M = 64, EVERY = 127 };
+/* The letters of merged_columns.def. */
+enum {
+    P = VT_MERGED_PROCESS,
+    D = VT_MERGED_DEVICE,
+    S = VT_MERGED_SERIES,
+    L = VT_MERGED_LINE,
+    O = VT_MERGED_OWNER,
+    K = VT_MERGED_LEAK,
+    M = VT_MERGED_OOM,
+    EVERY = (1 << VT_MERGED_KINDS) - 1
+};
 
 #define COLUMN(name, type, rows)                                                                   \
     {#name, VT_MERGED_##type, rows, offsetof(struct vt_merged_row, name)},

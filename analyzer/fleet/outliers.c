@@ -65,10 +65,6 @@ struct compared {
     size_t found_count, found_room;
 };
 
-static uint64_t size_of(const struct vt_fleet_difference *d) {
-    return d->bytes > d->median ? d->bytes - d->median : d->median - d->bytes;
-}
-
 static void add_found(struct compared *c, uint32_t process, struct vt_fleet_difference d) {
     VT_GROW(c->found, c->found_count, c->found_room);
     c->found[c->found_count++] = (struct found){process, d};
@@ -368,7 +364,7 @@ static void tell_of_one(struct compared *c) {
     uint64_t more[2] = {0, 0};
     for (size_t i = 0; i < c->found_count; i++)
         if (c->found[i].d.measure == VT_FLEET_LINE)
-            more[c->found[i].process == two[1]] += size_of(&c->found[i].d);
+            more[c->found[i].process == two[1]] += vt_fleet_difference_size(&c->found[i].d);
     for (size_t i = 0; i < c->found_count; i++)
         if (c->found[i].d.measure == VT_FLEET_PEAK)
             more[0] = p[two[0]].peak_bytes, more[1] = p[two[1]].peak_bytes;
@@ -388,7 +384,8 @@ static void tell_of_one(struct compared *c) {
 
 static int compare_found(const void *a, const void *b) {
     const struct found *x = a, *y = b;
-    return VT_ORDER({x->process, y->process}, {size_of(&y->d), size_of(&x->d)},
+    return VT_ORDER({x->process, y->process},
+                    {vt_fleet_difference_size(&y->d), vt_fleet_difference_size(&x->d)},
                     {x->d.measure, y->d.measure}, {x->d.what, y->d.what});
 }
 
@@ -411,10 +408,11 @@ static uint64_t way_of(const struct found *found, size_t count) {
     for (size_t m = 0; m < 3 && !way; m++) {
         uint64_t largest = 0;
         for (size_t i = 0; i < count; i++)
-            if (found[i].d.measure == order[m] && size_of(&found[i].d) > largest)
-                largest = size_of(&found[i].d);
+            if (found[i].d.measure == order[m] && vt_fleet_difference_size(&found[i].d) > largest)
+                largest = vt_fleet_difference_size(&found[i].d);
         for (size_t i = 0; i < count && largest; i++)
-            if (found[i].d.measure == order[m] && size_of(&found[i].d) >= largest / TELLING_PART)
+            if (found[i].d.measure == order[m] &&
+                vt_fleet_difference_size(&found[i].d) >= largest / TELLING_PART)
                 way += vt_mix(found[i].d.what * 8ull + order[m] * 2ull +
                               (found[i].d.bytes > found[i].d.median) + 1);
     }
@@ -465,7 +463,8 @@ static void name_outliers(struct compared *c) {
 
 static int compare_outliers(const void *a, const void *b) {
     const struct vt_fleet_outlier *x = a, *y = b;
-    return VT_ORDER({size_of(&y->differences[0]), size_of(&x->differences[0])},
+    return VT_ORDER({vt_fleet_difference_size(&y->differences[0]),
+                     vt_fleet_difference_size(&x->differences[0])},
                     {x->processes[0], y->processes[0]});
 }
 
@@ -498,7 +497,7 @@ static void compare_peers(struct vt_fleet *f, uint32_t index) {
     struct compared c = {.f = f, .peers = peers, .index = index};
     struct vt_alike_value *peaks = sorted_peaks(&c);
     uint32_t first_outlier = f->outlier_count;
-    if (peers->process_count > 1 && !peers->empty && !peers->replaced && !peers->lacking) {
+    if (peers->process_count > 1 && vt_fleet_peers_compared(peers)) {
         c.least = peaks[(peers->process_count - 1) / 2].value / LEAST_PART;
         compare_lines(&c);
         compare_owners(&c);

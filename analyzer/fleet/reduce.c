@@ -222,9 +222,7 @@ static void add_site(struct reduced *to, const struct vt_site *site) {
 
 static int compare_reduced(const void *a, const void *b) {
     const struct reduced *x = a, *y = b;
-    return VT_ORDER({y->cell.peak_bytes, x->cell.peak_bytes},
-                    {y->cell.allocated_bytes, x->cell.allocated_bytes}, {x->key, y->key},
-                    {x->cell.device, y->cell.device});
+    return vt_fleet_compare_cells(&x->cell, x->key, &y->cell, y->key);
 }
 
 /* The line that stands for all that are beyond VT_FLEET_LINES, with what this one is like. */

@@ -286,6 +286,12 @@ struct vt_fleet_oom *vt_fleet_add_oom(struct vt_fleet *f) {
     ADD_ROW(f, ooms, oom_count, oom_room);
 }
 
+int vt_fleet_compare_cells(const struct vt_fleet_cell *x, uint64_t x_key,
+                           const struct vt_fleet_cell *y, uint64_t y_key) {
+    return VT_ORDER({y->peak_bytes, x->peak_bytes}, {y->allocated_bytes, x->allocated_bytes},
+                    {x_key, y_key}, {x->device, y->device});
+}
+
 void vt_fleet_add_unread(struct vt_fleet *f, const char *why) {
     if (f->unread_count < UNREAD_KEPT) {
         f->unread = vt_realloc(f->unread, f->unread_count + 1, sizeof *f->unread);

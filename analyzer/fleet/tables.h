@@ -30,6 +30,10 @@ void vt_fleet_take_back(struct vt_fleet *fleet, uint32_t first);
  * sorts. */
 void vt_fleet_remove_dropped(struct vt_fleet *fleet);
 
+/* The order of a process's lines: the largest first; `key`s: of their lines. */
+int vt_fleet_compare_cells(const struct vt_fleet_cell *x, uint64_t x_key,
+                           const struct vt_fleet_cell *y, uint64_t y_key);
+
 /* Rows of the process added last: all zero but for `process`; valid until the next is added. Their texts
  * are set by vt_fleet_text. */
 struct vt_fleet_device *vt_fleet_add_device(struct vt_fleet *fleet);

@@ -148,6 +148,11 @@ struct vt_fleet_peers {
     bool lacking;  /* their logs lack so many events that what they held is not known */
 };
 
+/* Whether they are compared with each other. */
+static inline bool vt_fleet_peers_compared(const struct vt_fleet_peers *p) {
+    return !p->empty && !p->replaced && !p->lacking;
+}
+
 /* A value of one process beside those of its peers. */
 enum vt_fleet_measure { VT_FLEET_PEAK, VT_FLEET_LINE, VT_FLEET_OWNER };
 struct vt_fleet_difference {
@@ -157,6 +162,11 @@ struct vt_fleet_difference {
     uint64_t median, low, high; /* of those peers that are alike, the most of them: all are from low
                                    to high */
 };
+
+/* How far the process is from its peers' median. */
+static inline uint64_t vt_fleet_difference_size(const struct vt_fleet_difference *d) {
+    return d->bytes > d->median ? d->bytes - d->median : d->median - d->bytes;
+}
 
 /* Processes that differ from their peers, all in the same way. */
 struct vt_fleet_outlier {

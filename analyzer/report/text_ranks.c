@@ -86,8 +86,7 @@ static void outliers(const struct page *p) {
                 p->f->outlier_count - most, p->f->outlier_count);
     bool peers = false;
     for (uint32_t i = 0; i < p->f->peers_count; i++)
-        peers |= p->f->peers[i].process_count > 1 && !p->f->peers[i].empty &&
-                 !p->f->peers[i].replaced && !p->f->peers[i].lacking;
+        peers |= p->f->peers[i].process_count > 1 && vt_fleet_peers_compared(&p->f->peers[i]);
     if (!p->f->outlier_count && peers)
         vt_text_heading(t, VT_STYLE_GOOD, "NOBODY DIFFERS",
                         "processes that do the same work hold the same");

@@ -124,17 +124,13 @@ char *vt_words_gpus(const struct vt_fleet *f, const struct vt_fleet_process *p) 
         vt_string_format(&s, "%.*s..%s", DIGITS, uuid,
                          uuid + (length > DIGITS ? length - DIGITS : 0));
     } else if (largest->ordinal < VT_DEVICE_HOST)
-        vt_string_format(&s, "GPU %u", largest->ordinal);
+        vt_string_format(&s, "%s", VT_GPU(largest->ordinal));
     if (others)
         vt_string_format(&s, " +%u", others);
     return s.text ? vt_printable(s.text) : vt_strdup("");
 }
 
 /* --- who differs --- */
-
-static uint64_t size_of(const struct vt_fleet_difference *d) {
-    return d->bytes > d->median ? d->bytes - d->median : d->median - d->bytes;
-}
 
 /* "640 MiB to 644 MiB", "nothing". */
 static char *between(const struct vt_fleet_difference *d) {
@@ -158,10 +154,11 @@ static void add_difference(const struct vt_fleet *f, const struct vt_fleet_outli
                        : d->measure == VT_FLEET_OWNER ? f->owners[d->what].text
                                                       : NULL;
     const char *caller = vt_ranks_caller(f, o, d);
-    char *text = what ? vt_formatted("%c%s %s%s%s: %s, the other%s %s", more ? '+' : '-',
-                                     VT_BYTES(size_of(d)), what, caller ? ", from " : "",
-                                     caller ? caller : "", own, o->two ? "" : "s", others)
-                      : vt_formatted("%s, the other%s %s", own, o->two ? "" : "s", others);
+    char *text =
+        what ? vt_formatted("%c%s %s%s%s: %s, the other%s %s", more ? '+' : '-',
+                            VT_BYTES(vt_fleet_difference_size(d)), what, caller ? ", from " : "",
+                            caller ? caller : "", own, o->two ? "" : "s", others)
+             : vt_formatted("%s, the other%s %s", own, o->two ? "" : "s", others);
     vt_words_add(words, VT_WORDS_TEXT, label, text);
     free(others);
     free(own);
@@ -179,8 +176,8 @@ static void add_measure(const struct vt_fleet *f, const struct vt_fleet_outlier 
         const struct vt_fleet_difference *d = &o->differences[i];
         if (d->measure != measure)
             continue;
-        largest = count++ ? largest : size_of(d);
-        if (shown == most || size_of(d) < largest / SMALL_PART)
+        largest = count++ ? largest : vt_fleet_difference_size(d);
+        if (shown == most || vt_fleet_difference_size(d) < largest / SMALL_PART)
             continue;
         add_difference(f, o, d, shown++ ? "" : labels[measure], words);
     }
