@@ -77,11 +77,11 @@ struct figures {
 #define COLUMNS(TEXT, NUMBER, WRITE)                                                               \
     TEXT(log, f->process->log)                                                                     \
     NUMBER(pid, f->process->pid)                                                                   \
-    NUMBER(rank, f->process->rank < 0 ? VT_UNKNOWN : (uint64_t)f->process->rank)                   \
+    NUMBER(rank, vt_rank_number(f->process->rank))                                                 \
     TEXT(host, f->process->host)                                                                   \
     TEXT(site, f->site->name)                                                                      \
     TEXT(verdict, vt_verdict_names[f->site->verdict])                                              \
-    NUMBER(device, f->site->device >= VT_DEVICE_HOST ? VT_UNKNOWN : f->site->device)               \
+    NUMBER(device, vt_device_number(f->site->device))                                              \
     TEXT(layer, vt_layer_name(f->site->layer))                                                     \
     TEXT(api, f->site->api)                                                                        \
     TEXT(class, vt_class_names[f->site->class])                                                    \

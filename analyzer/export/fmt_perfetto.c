@@ -282,8 +282,7 @@ static void ooms(struct writer *w) {
                 {"total_bytes", NULL, o->total_bytes}, {"tracked_bytes", NULL, o->tracked_bytes},
                 {"cached_bytes", NULL, o->cached_bytes},
                 {"largest_free_bytes", NULL, o->largest_free_bytes},
-                {"device", NULL, o->device >= VT_DEVICE_HOST ? VT_UNKNOWN : o->device},
-                {"thread", NULL, o->thread});
+                {"device", NULL, vt_device_number(o->device)}, {"thread", NULL, o->thread});
         free(line);
         free(name);
     }
@@ -297,8 +296,7 @@ static void alarms(struct writer *w) {
         if (!track)
             track = vt_perfetto_track(&w->w, w->track, "alarms", w->rank++);
         INSTANT(w, track, a->at, "alarm", "alarm", {"live_bytes", NULL, a->live_bytes},
-                {"mark_bytes", NULL, a->mark_bytes},
-                {"device", NULL, a->device >= VT_DEVICE_HOST ? VT_UNKNOWN : a->device});
+                {"mark_bytes", NULL, a->mark_bytes}, {"device", NULL, vt_device_number(a->device)});
     }
 }
 

@@ -312,14 +312,12 @@ static void settings(struct writer *w, const struct trace *traces, uint32_t coun
         vt_pickle_dict(&w->p);
         number(w, "device_trace", traces[i].index);
         text(w, "gpu", traces[i].device->name);
-        number(w, "ordinal",
-               traces[i].device->ordinal >= VT_DEVICE_HOST ? VT_UNKNOWN
-                                                           : traces[i].device->ordinal);
+        number(w, "ordinal", vt_device_number(traces[i].device->ordinal));
         number(w, "total_bytes", traces[i].device->total_bytes);
         text(w, "log", p->log);
         number(w, "pid", p->pid);
         text(w, "host", p->host);
-        number(w, "rank", p->rank < 0 ? VT_UNKNOWN : (uint64_t)p->rank);
+        number(w, "rank", vt_rank_number(p->rank));
         boolean(w, "simulated", p->simulated);
         number(w, "earlier_changes_left_out", p->timeline->changes_left_out);
         number(w, "bytes_left_out", bytes_left_out(&traces[i]));

@@ -121,13 +121,9 @@ static struct vt_merged_row row_of(const struct writer *w, uint32_t process) {
     row.run = w->runs[p->run];
     row.job = p->job;
     row.host = w->fleet->hosts[p->host].name;
-    row.rank = p->rank < 0 ? VT_UNKNOWN : (uint64_t)p->rank;
+    row.rank = vt_rank_number(p->rank);
     row.started_at = p->started_at;
     return row;
-}
-
-static uint64_t number_of(unsigned device) {
-    return device < VT_DEVICE_HOST ? device : VT_UNKNOWN;
 }
 
 /* Where a device is null the layer says whether it is host memory, or of an unknown device. */
@@ -189,7 +185,7 @@ static void add_process(struct writer *w, uint32_t index) {
 
 static void add_device(struct writer *w, const struct vt_fleet_device *d) {
     struct vt_merged_row row = row_of(w, d->process);
-    row.device = number_of(d->ordinal);
+    row.device = vt_device_number(d->ordinal);
     row.layer = layer_of(d->ordinal);
     row.name = d->name;
     row.uuid = d->uuid;
@@ -209,7 +205,7 @@ static void add_series(struct writer *w, const struct vt_fleet_device *d) {
     struct vt_merged_row row = row_of(w, d->process);
     if (!d->levels.count)
         return;
-    row.device = number_of(d->ordinal);
+    row.device = vt_device_number(d->ordinal);
     row.layer = layer_of(d->ordinal);
     row.from_ns = d->levels.from;
     row.to_ns = d->levels.to;
@@ -240,7 +236,7 @@ static void add_oom(struct writer *w, const struct vt_fleet_oom *o) {
     row.layer = layer_of(o->device);
     if (o->line != VT_FLEET_NONE)
         set_line(w, o->line, &row);
-    row.device = number_of(o->device);
+    row.device = vt_device_number(o->device);
     row.at_ns = o->at;
     row.requested_bytes = o->requested_bytes;
     row.free_bytes = o->free_bytes;
@@ -255,7 +251,7 @@ static void add_oom(struct writer *w, const struct vt_fleet_oom *o) {
 static void add_cell(struct writer *w, const struct vt_fleet_cell *c) {
     struct vt_merged_row row = row_of(w, c->process);
     set_line(w, c->line, &row);
-    row.device = number_of(c->device);
+    row.device = vt_device_number(c->device);
     row.verdict = vt_verdict_names[c->verdict];
     row.live_bytes = c->live_bytes;
     row.live_count = c->live_count;

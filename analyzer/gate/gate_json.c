@@ -50,7 +50,7 @@ static void finding(struct writer *w, const struct vt_gate_finding *f) {
     vt_json_string(j, "outcome", outcomes[f->outcome]);
     vt_json_string(j, "kind", vt_gate_kind(f));
     vt_json_string(j, "why", why);
-    vt_json_number(j, "device", f->device >= VT_DEVICE_HOST ? VT_UNKNOWN : f->device);
+    vt_json_part_ordinal(j, "device", f->device);
     if (f->site) {
         vt_json_string(j, "site", f->site->name);
         vt_json_string(j, "api", f->site->api);
@@ -95,7 +95,7 @@ static void process(struct writer *w, uint32_t index) {
         vt_json_number(j, "pid", p->pid);
         vt_json_string(j, "host", p->host);
     }
-    vt_json_number(j, "rank", p->rank < 0 ? VT_UNKNOWN : (uint64_t)p->rank);
+    vt_json_part_rank(j, "rank", p->rank);
     vt_json_strings(j, "command", p->command, p->command_count);
     vt_json_boolean(j, "python", p->python);
     vt_json_boolean(j, "simulated", p->simulated);
@@ -110,7 +110,7 @@ static void process(struct writer *w, uint32_t index) {
     for (uint32_t i = 0; i < p->device_count; i++) {
         const struct vt_device *d = &p->devices[i];
         vt_json_open(j, NULL, '{');
-        vt_json_number(j, "device", d->ordinal >= VT_DEVICE_HOST ? VT_UNKNOWN : d->ordinal);
+        vt_json_part_ordinal(j, "device", d->ordinal);
         vt_json_number(j, "live_bytes", d->live_bytes);
         if (!w->options->stable)
             vt_json_number(j, "peak_bytes", d->peak_bytes);

@@ -27,6 +27,15 @@
 
 #include "kinds.h"
 
+/* A rank (negative: unknown) and a device's ordinal as figures: VT_UNKNOWN where there is no such number, of
+ * a device also for host memory. */
+static inline uint64_t vt_rank_number(int rank) {
+    return rank < 0 ? VT_UNKNOWN : (uint64_t)rank;
+}
+static inline uint64_t vt_device_number(unsigned ordinal) {
+    return ordinal < VT_DEVICE_HOST ? ordinal : VT_UNKNOWN;
+}
+
 struct vt_frame {
     const char *function; /* demangled; NULL */
     const char *file;     /* NULL */

@@ -15,10 +15,6 @@
 #include <string.h>
 #include <time.h>
 
-static void device_number(struct vt_json *j, const char *name, unsigned device) {
-    vt_json_number(j, name, device >= VT_DEVICE_HOST ? VT_UNKNOWN : device);
-}
-
 /* --- stacks --- */
 
 void vt_fmt_json_frame(struct vt_json *j, const char *name, const struct vt_frame *f,
@@ -53,8 +49,8 @@ static void header(struct vt_json *j, const struct vt_process *p) {
     vt_json_string(j, "run_id", p->run_id);
     vt_json_number(j, "pid", p->pid);
     vt_json_string(j, "host", p->host);
-    vt_json_number(j, "rank", p->rank < 0 ? VT_UNKNOWN : (uint64_t)p->rank);
-    vt_json_number(j, "local_rank", p->local_rank < 0 ? VT_UNKNOWN : (uint64_t)p->local_rank);
+    vt_json_part_rank(j, "rank", p->rank);
+    vt_json_part_rank(j, "local_rank", p->local_rank);
     vt_json_number(j, "world_size", p->world_size ? p->world_size : VT_UNKNOWN);
     if (p->restart)
         vt_json_number(j, "restart", p->restart);
@@ -65,15 +61,7 @@ static void header(struct vt_json *j, const struct vt_process *p) {
     vt_json_number(j, "duration_ns", p->duration);
     vt_json_boolean(j, "simulated", p->simulated);
     vt_json_string(j, "version", p->version);
-    vt_json_open(j, "exit", '{');
-    vt_json_string(j, "kind", vt_end_names[p->ending.how]);
-    if (p->ending.status == VT_NO_STATUS) {
-        vt_json_null(j, "status");
-    } else {
-        vt_json_key(j, "status");
-        fprintf(j->out, "%d", p->ending.status);
-    }
-    vt_json_close(j, '}');
+    vt_json_part_ending(j, p->ending);
     vt_json_boolean(j, "complete", p->complete);
     vt_json_number(j, "events", p->events);
     vt_json_number(j, "dropped_events", p->dropped_events);
@@ -236,19 +224,9 @@ static void levels(struct vt_json *j, const struct vt_levels *l) {
 
 static void device(struct vt_json *j, const struct vt_process *p, const struct vt_device *d) {
     vt_json_open(j, NULL, '{');
-    device_number(j, "device", d->ordinal);
-    vt_json_string(j, "uuid", d->uuid);
-    vt_json_string(j, "name", d->name);
-    vt_json_number(j, "total_bytes", d->total_bytes);
-    vt_json_number(j, "live_bytes", d->live_bytes);
-    vt_json_number(j, "live_count", d->live_count);
-    vt_json_number(j, "peak_bytes", d->peak_bytes);
-    vt_json_number(j, "peak_at_ns", d->peak_at);
+    vt_json_part_device(j, d);
     levels(j, &d->levels);
     vt_json_number(j, "allocated_bytes", d->allocated_bytes);
-    vt_json_number(j, "alloc_count", d->alloc_count);
-    vt_json_number(j, "free_count", d->free_count);
-    vt_json_number(j, "failed_count", d->failed_count);
     vt_json_number(j, "driver_used_bytes", d->driver_used_bytes);
     vt_json_number(j, "untracked_bytes", d->untracked_bytes);
     vt_json_number(j, "other_processes_bytes", d->other_processes_bytes);
@@ -257,14 +235,6 @@ static void device(struct vt_json *j, const struct vt_process *p, const struct v
     fragmentation(j, p, &d->fragmentation);
     blocks(j, d);
     vt_fmt_json_purposes(j, p, d);
-    vt_json_close(j, '}');
-}
-
-static void apart(struct vt_json *j, const char *name, const struct vt_apart *a) {
-    vt_json_open(j, name, '{');
-    vt_json_number(j, "live_bytes", a->live_bytes);
-    vt_json_number(j, "live_count", a->live_count);
-    vt_json_number(j, "peak_bytes", a->peak_bytes);
     vt_json_close(j, '}');
 }
 
@@ -364,7 +334,7 @@ static void site(struct vt_json *j, const struct vt_site *s, bool native) {
     vt_json_string(j, "backward_of", node); /* the node of PyTorch's autograd graph that ran */
     free(node);
     vt_json_string(j, "layer", vt_layer_name(s->layer));
-    device_number(j, "device", s->device);
+    vt_json_part_ordinal(j, "device", s->device);
     vt_json_number(j, "live_bytes", s->live_bytes);
     vt_json_number(j, "live_count", s->live_count);
     vt_json_number(j, "went_bytes", s->went_bytes); /* of live_bytes, taken by a context's end */
@@ -394,18 +364,12 @@ static void site(struct vt_json *j, const struct vt_site *s, bool native) {
 static void oom(struct vt_json *j, const struct vt_process *p, const struct vt_oom *o,
                 bool native) {
     vt_json_open(j, NULL, '{');
-    vt_json_number(j, "at_ns", o->at);
-    device_number(j, "device", o->device);
-    vt_json_string(j, "outcome", vt_oom_outcome_names[o->outcome]);
+    vt_json_part_oom(j, o);
     vt_json_string(j, "api", o->api);
-    vt_json_number(j, "requested_bytes", o->requested_bytes);
-    vt_json_number(j, "free_bytes", o->free_bytes);
     vt_json_number(j, "total_bytes", o->total_bytes);
     vt_json_number(j, "tracked_bytes", o->tracked_bytes);
     vt_json_number(j, "cached_bytes", o->cached_bytes);
     vt_json_number(j, "largest_free_bytes", o->largest_free_bytes);
-    vt_json_string(j, "cause", vt_oom_cause_names[o->cause]);
-    vt_json_string(j, "why", o->why);
     vt_json_string(j, "advice", o->advice);
     vt_json_open(j, "holders", '[');
     for (uint32_t i = 0; i < o->holder_count; i++)
@@ -453,8 +417,8 @@ static void process(struct vt_json *j, const struct vt_process *p,
     for (uint32_t i = 0; i < p->variable_count; i++)
         vt_json_string(j, p->variables[i].name, p->variables[i].value);
     vt_json_close(j, '}');
-    apart(j, "pinned_host", &p->pinned);
-    apart(j, "managed", &p->managed);
+    vt_json_part_apart(j, "pinned_host", &p->pinned);
+    vt_json_part_apart(j, "managed", &p->managed);
     uint64_t unjudged_bytes;
     uint32_t unjudged = vt_process_unjudged(p, &unjudged_bytes);
     vt_json_open(j, "unjudged", '{'); /* too few rounds */
@@ -486,7 +450,7 @@ static void process(struct vt_json *j, const struct vt_process *p,
         vt_json_string(j, "kind", o->kind);
         vt_json_number(j, "created", o->created);
         vt_json_number(j, "destroyed", o->destroyed);
-        device_number(j, "device", o->device);
+        vt_json_part_ordinal(j, "device", o->device);
         stack(j, o->stack, options->native);
         vt_json_close(j, '}');
     }
@@ -496,13 +460,10 @@ static void process(struct vt_json *j, const struct vt_process *p,
     for (uint32_t i = 0; i < p->phase_count; i++) {
         const struct vt_phase *f = &p->phases[i];
         vt_json_open(j, NULL, '{');
-        vt_json_string(j, "name", f->name);
+        vt_json_part_phase(j, f);
         vt_json_string(j, "domain", f->domain);
         vt_json_boolean(j, "mark", f->mark);
-        vt_json_number(j, "start_ns", f->start);
         vt_json_number(j, "end_ns", f->end);
-        vt_json_number(j, "thread", f->thread);
-        vt_json_number(j, "live_at_start", f->live_at_start);
         vt_json_number(j, "live_at_end", f->live_at_end);
         vt_json_number(j, "peak_bytes", f->peak_bytes);
         vt_json_close(j, '}');

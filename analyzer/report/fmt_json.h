@@ -5,7 +5,7 @@
 #ifndef VRAMTRACE_ANALYZER_FMT_JSON_H
 #define VRAMTRACE_ANALYZER_FMT_JSON_H
 
-#include "model/model.h"
+#include "json_parts.h"
 
 /* fmt_json_owners.c: "snapshots" of a process; "used_for" of a device; "owners" of a site or a leak. */
 void vt_fmt_json_purposes(struct vt_json *j, const struct vt_process *process,

@@ -22,10 +22,6 @@ static void indices(struct vt_json *j, const char *name, const uint32_t *list, u
     vt_json_close(j, ']');
 }
 
-static void rank_number(struct vt_json *j, const char *name, int rank) {
-    vt_json_number(j, name, rank < 0 ? VT_UNKNOWN : (uint64_t)rank);
-}
-
 static void hosts(struct vt_json *j, const struct vt_fleet *f) {
     vt_json_open(j, "hosts", '[');
     for (uint32_t i = 0; i < f->host_count; i++) {
@@ -44,7 +40,7 @@ static void devices(struct vt_json *j, const struct vt_fleet *f, const struct vt
     for (uint32_t i = 0; i < p->device_count; i++) {
         const struct vt_fleet_device *d = &f->devices[p->first_device + i];
         vt_json_open(j, NULL, '{');
-        vt_json_number(j, "device", d->ordinal < VT_DEVICE_HOST ? d->ordinal : VT_UNKNOWN);
+        vt_json_part_ordinal(j, "device", d->ordinal);
         vt_json_boolean(j, "host_memory", d->ordinal == VT_DEVICE_HOST);
         vt_json_string(j, "uuid", d->uuid);
         vt_json_number(j, "peak_bytes", d->peak_bytes);
@@ -59,7 +55,7 @@ static void rows(struct vt_json *j, const struct vt_fleet *f, const struct vt_ra
     for (uint32_t i = 0; i < f->process_count; i++) {
         const struct vt_fleet_process *p = &f->processes[i];
         vt_json_open(j, NULL, '{');
-        rank_number(j, "rank", p->rank);
+        vt_json_part_rank(j, "rank", p->rank);
         vt_json_number(j, "restart", p->restart);
         vt_json_number(j, "pid", p->pid);
         index_of(j, "host", p->host);
@@ -69,13 +65,7 @@ static void rows(struct vt_json *j, const struct vt_fleet *f, const struct vt_ra
         vt_json_string(j, "command", p->command);
         vt_json_time(j, "started_at", p->started_at);
         vt_json_number(j, "duration_ns", p->duration);
-        vt_json_open(j, "exit", '{');
-        vt_json_string(j, "kind", vt_end_names[p->ending.how]);
-        if (p->ending.status == VT_NO_STATUS)
-            vt_json_null(j, "status");
-        else
-            vt_json_number(j, "status", (uint64_t)p->ending.status);
-        vt_json_close(j, '}');
+        vt_json_part_ending(j, p->ending);
         vt_json_boolean(j, "complete", p->complete);
         vt_json_number(j, "peak_bytes", p->peak_bytes);
         vt_json_number(j, "live_bytes", p->live_bytes);
@@ -151,7 +141,7 @@ static void outliers(struct vt_json *j, const struct vt_fleet *f) {
         indices(j, "processes", o->processes, o->process_count);
         vt_json_open(j, "ranks", '[');
         for (uint32_t k = 0; k < o->process_count; k++)
-            rank_number(j, NULL, f->processes[o->processes[k]].rank);
+            vt_json_part_rank(j, NULL, f->processes[o->processes[k]].rank);
         vt_json_close(j, ']');
         differences(j, f, o);
         vt_json_close(j, '}');

@@ -6,6 +6,7 @@
  * base and model.
  *
  *     formats.h      the list of formats, and their options
+ *     json_parts.h   keys that several JSON outputs have in common
  *     text_page.h    text output: colours, wrapped text, headings
  *     text_parts.h   call sites grouped as the text report lists them; the command
  *     words.h        what a report says, as rows of label and text, for all formats that people read
@@ -14,6 +15,7 @@
 #define VRAMTRACE_ANALYZER_REPORT_H
 
 #include "formats.h"
+#include "json_parts.h"
 #include "text_page.h"
 #include "text_parts.h"
 #include "words.h"

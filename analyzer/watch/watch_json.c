@@ -32,23 +32,13 @@ static void put_devices(struct vt_json *j, const struct vt_watch_process *w) {
         const struct vt_watch_device *s = &w->devices[i];
         const struct vt_device *d = s->device;
         vt_json_open(j, NULL, '{');
-        vt_json_number(j, "device", d->ordinal);
-        vt_json_string(j, "uuid", d->uuid);
-        vt_json_string(j, "name", d->name);
-        vt_json_number(j, "total_bytes", d->total_bytes);
-        vt_json_number(j, "live_bytes", d->live_bytes);
+        vt_json_part_device(j, d);
         vt_json_number(j, "in_use_bytes", s->in_use);
         vt_json_number(j, "cached_bytes", s->cached);
         vt_json_number(j, "untracked_bytes", s->untracked);
         vt_json_number(j, "other_processes_bytes", s->others);
         vt_json_number(j, "free_bytes", s->free);
         put_rate(j, "bytes_per_second", s->rate);
-        vt_json_number(j, "live_count", d->live_count);
-        vt_json_number(j, "peak_bytes", d->peak_bytes);
-        vt_json_number(j, "peak_at_ns", d->peak_at);
-        vt_json_number(j, "alloc_count", d->alloc_count);
-        vt_json_number(j, "free_count", d->free_count);
-        vt_json_number(j, "failed_count", d->failed_count);
         vt_json_close(j, '}');
     }
     vt_json_close(j, ']');
@@ -63,7 +53,7 @@ static void put_lines(struct vt_json *j, const struct vt_watch_process *w, uint3
         vt_json_string(j, "site", line->site->name);
         vt_json_number(j, "sites", line->sites);
         vt_json_string(j, "layer", vt_layer_name(line->site->layer));
-        vt_json_number(j, "device", line->site->device);
+        vt_json_part_ordinal(j, "device", line->site->device);
         vt_json_number(j, "live_bytes", line->bytes);
         vt_json_number(j, "live_count", line->blocks);
         vt_json_key(j, "share");
@@ -83,10 +73,7 @@ static void put_phases(struct vt_json *j, const struct vt_watch_process *w) {
         if (phase->mark || phase->end != VT_UNKNOWN || w->state != VT_WATCH_RUNNING)
             continue;
         vt_json_open(j, NULL, '{');
-        vt_json_string(j, "name", phase->name);
-        vt_json_number(j, "start_ns", phase->start);
-        vt_json_number(j, "thread", phase->thread);
-        vt_json_number(j, "live_at_start", phase->live_at_start);
+        vt_json_part_phase(j, phase);
         vt_json_close(j, '}');
     }
     vt_json_close(j, ']');
@@ -95,15 +82,8 @@ static void put_phases(struct vt_json *j, const struct vt_watch_process *w) {
 static void put_ooms(struct vt_json *j, const struct vt_watch_process *w) {
     vt_json_open(j, "ooms", '[');
     for (uint32_t i = 0; i < w->process->oom_count; i++) {
-        const struct vt_oom *o = &w->process->ooms[i];
         vt_json_open(j, NULL, '{');
-        vt_json_number(j, "at_ns", o->at);
-        vt_json_number(j, "device", o->device);
-        vt_json_string(j, "outcome", vt_oom_outcome_names[o->outcome]);
-        vt_json_number(j, "requested_bytes", o->requested_bytes);
-        vt_json_number(j, "free_bytes", o->free_bytes);
-        vt_json_string(j, "cause", vt_oom_cause_names[o->cause]);
-        vt_json_string(j, "why", o->why);
+        vt_json_part_oom(j, &w->process->ooms[i]);
         vt_json_close(j, '}');
     }
     vt_json_close(j, ']');
@@ -150,14 +130,6 @@ static void put_owners(struct vt_json *j, const struct vt_watch_process *w) {
     vt_json_close(j, '}');
 }
 
-static void put_apart(struct vt_json *j, const char *name, const struct vt_apart *apart) {
-    vt_json_open(j, name, '{');
-    vt_json_number(j, "live_bytes", apart->live_bytes);
-    vt_json_number(j, "live_count", apart->live_count);
-    vt_json_number(j, "peak_bytes", apart->peak_bytes);
-    vt_json_close(j, '}');
-}
-
 static void put_process(struct vt_json *j, const struct vt_watch_process *w, uint32_t top) {
     const struct vt_process *p = w->process;
     vt_json_open(j, NULL, '{');
@@ -168,24 +140,17 @@ static void put_process(struct vt_json *j, const struct vt_watch_process *w, uin
     vt_json_number(j, "pid", w->pid ? w->pid : VT_UNKNOWN);
     if (p) {
         vt_json_string(j, "host", p->host);
-        vt_json_number(j, "rank", p->rank < 0 ? VT_UNKNOWN : (uint64_t)p->rank);
+        vt_json_part_rank(j, "rank", p->rank);
         vt_json_strings(j, "command", p->command, p->command_count);
         vt_json_time(j, "started_at", p->started_at);
         vt_json_number(j, "now_ns", w->now);
         vt_json_boolean(j, "simulated", p->simulated);
-        vt_json_open(j, "exit", '{');
-        vt_json_string(j, "kind", vt_end_names[p->ending.how]);
-        vt_json_key(j, "status");
-        if (p->ending.status == VT_NO_STATUS)
-            fputs("null", j->out);
-        else
-            fprintf(j->out, "%d", p->ending.status);
-        vt_json_close(j, '}');
+        vt_json_part_ending(j, p->ending);
         vt_json_number(j, "events", p->events);
         vt_json_number(j, "dropped_events", p->dropped_events);
         put_devices(j, w);
-        put_apart(j, "pinned_host", &p->pinned);
-        put_apart(j, "managed", &p->managed);
+        vt_json_part_apart(j, "pinned_host", &p->pinned);
+        vt_json_part_apart(j, "managed", &p->managed);
         put_lines(j, w, top);
         put_phases(j, w);
         put_ooms(j, w);

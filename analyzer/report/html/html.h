@@ -11,6 +11,7 @@
 #define VRAMTRACE_ANALYZER_HTML_H
 
 #include "../fmt_text.h"
+#include "../json_parts.h"
 #include "../words.h"
 
 /* How much of a process to write. */

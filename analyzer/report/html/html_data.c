@@ -21,7 +21,7 @@ static void head(struct vt_html *h) {
     vt_html_text(h, "host", p->host);
     vt_json_number(j, "process", h->in_fleet == VT_FLEET_NONE ? VT_UNKNOWN : h->in_fleet);
     vt_json_number(j, "pid", p->pid);
-    vt_json_number(j, "rank", p->rank < 0 ? VT_UNKNOWN : (uint64_t)p->rank);
+    vt_json_part_rank(j, "rank", p->rank);
     vt_html_text(h, "job", p->job);
     vt_json_number(j, "started_at", p->started_at ? p->started_at / 1000000 : VT_UNKNOWN); /* ms */
     vt_json_number(j, "duration", p->duration);

@@ -80,7 +80,7 @@ static void row(struct vt_json *j, const struct vt_ranks *r, const struct vt_fle
     char *end = vt_words_ending(p->ending, VT_ENDING_COLUMN), *gpus = vt_words_gpus(f, p);
     vt_json_open(j, NULL, '{');
     vt_json_number(j, "process", index);
-    vt_json_number(j, "rank", p->rank < 0 ? VT_UNKNOWN : (uint64_t)p->rank);
+    vt_json_part_rank(j, "rank", p->rank);
     vt_json_number(j, "restart", p->restart);
     vt_json_number(j, "pid", p->pid);
     vt_json_string(j, "host", f->hosts[p->host].name);
