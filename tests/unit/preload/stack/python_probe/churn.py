@@ -18,6 +18,7 @@ for lib in (released, held):
 gc.set_threshold(50, 2, 2)
 stop = threading.Event()
 failed = []
+turns = [0] * 8  # of each thread
 
 
 def id_of(thread, n):
@@ -31,6 +32,7 @@ def work(thread):
     try:
         while not stop.is_set():
             n += 1
+            turns[thread] = n
             i = id_of(thread, n)
             line = rng.randrange(1, 400)
             probe = (released if n & 1 else held).probe_churn
@@ -70,7 +72,7 @@ threads = [threading.Thread(target=work, args=(t,)) for t in range(8)]
 for t in threads:
     t.start()
 end = time.monotonic() + seconds  # how much work; nothing is judged by it
-while time.monotonic() < end:
+while time.monotonic() < end or (sum(turns) < 1000 and not failed):
     gc.collect()
     time.sleep(0.01)
 stop.set()
