@@ -12,8 +12,8 @@
  *
  * The program need not wait for the child (vt_owners_begin): its answer is written at a later event,
  * or at the end. A small process has a few such children at most, and a new one takes the place of
- * the last; a large process has one. The kernel ends a child when the thread that made it ends, which
- * loses its answer.
+ * the last; a large process has one. It goes on when the thread that made it ends, and ends with the
+ * process.
  *
  * Called through scan.h, at the moments that owners_moments.c knows.
  */
@@ -47,21 +47,45 @@ static long futex(uint64_t *word, int what, uint32_t value, const long *time) {
     return VT_SYS4(SYS_futex, word, what, value, time);
 }
 
+static long process; /* the child's parent, until it ends */
+
+/* The kernel tells a child that the thread which made it has ended. The child has another parent then:
+ * another thread of the process, or, when the process has ended, another process. */
+static void thread_ended(int signal, siginfo_t *info, void *context) {
+    (void)info;
+    (void)context;
+    if (VT_SYS0(SYS_getppid) != process)
+        VT_SYS1(SYS_exit_group, 128 + signal);
+}
+
+/* Lets the child end with the process. The process may have ended before the kernel was asked. A child
+ * in another pid namespace does not know its parent (0), and ends with the thread. */
+static void end_with_process(void) {
+    vt_owners_on_signal(SIGHUP, thread_ended);
+    VT_SYS2(SYS_prctl, PR_SET_PDEATHSIG, SIGHUP);
+    long now = VT_SYS0(SYS_getppid);
+    if (now && now != process)
+        VT_SYS1(SYS_exit_group, 128 + SIGHUP);
+}
+
 static void walk_in_child(void *data) {
     struct vt_owners *w = data;
     const uint64_t seconds =
         2 * w->most_cpu_ns / 1000000000u + 1; /* should the walk not end itself */
     struct rlimit none = {0, 0}, cpu = {seconds, seconds};
     /* A fault may come: its handler is set when memory is read. */
-    uint64_t faults = 1ull << (SIGSEGV - 1) | 1ull << (SIGBUS - 1);
-    VT_SYS2(SYS_prctl, PR_SET_PDEATHSIG, SIGKILL);
+    uint64_t may_come = 1ull << (SIGSEGV - 1) | 1ull << (SIGBUS - 1) | 1ull << (SIGHUP - 1);
+    if (w->shares) /* the thread waits */
+        VT_SYS2(SYS_prctl, PR_SET_PDEATHSIG, SIGKILL);
+    else
+        end_with_process();
+    VT_SYS4(SYS_rt_sigprocmask, SIG_UNBLOCK, &may_come, NULL, sizeof may_come);
     VT_SYS2(SYS_setrlimit, RLIMIT_CORE, &none);
     VT_SYS2(SYS_setrlimit, RLIMIT_CPU, &cpu);
     if (!w->shares) {
         VT_SYS2(SYS_prctl, PR_SET_DUMPABLE, 0); /* belongs to the memory */
         VT_SYS3(SYS_close_range, 0, ~0u, 0);
     }
-    VT_SYS4(SYS_rt_sigprocmask, SIG_UNBLOCK, &faults, NULL, sizeof faults);
     if (w->passing) /* the program does not wait: its own threads come first */
         VT_SYS3(SYS_setpriority, PRIO_PROCESS, 0,
                 20 - VT_SYS2(SYS_getpriority, PRIO_PROCESS, 0) + NICE);
@@ -132,6 +156,7 @@ static bool walk_copy(struct vt_owners *w, struct moment *m) {
     uint64_t began = vt_sys_clock_ns(CLOCK_MONOTONIC),
              used = vt_sys_clock_ns(CLOCK_THREAD_CPUTIME_ID), was = vt_sys_hold_signals();
     w->answer->flags = VT_SNAPSHOT_PARTIAL; /* should it die */
+    process = VT_SYS0(SYS_getpid);
     long pid = vt_sys(SYS_clone, 0, 0, 0, 0, 0, 0);
     if (pid == 0)
         walk_in_child(w);

@@ -9,6 +9,8 @@
 #include "owners_walk.h"
 #include "scan.h"
 
+#include <signal.h>
+
 /* A live allocation that is looked for. Sorted by start; they do not overlap. */
 struct vt_owners_target {
     uintptr_t start, end;
@@ -236,6 +238,8 @@ uint64_t vt_owners_room(const char *mount, const char *groups);
 
 void vt_owners_unmap(struct vt_owners *w);
 void vt_owners_unmap_one(struct vt_owners *w, void *start);
+/* Sets a handler in the child, which has its own. */
+void vt_owners_on_signal(int number, void (*handler)(int, siginfo_t *, void *));
 /* Adds zeroes to a pile. NULL as above. */
 void *vt_owners_push(struct vt_owners *w, struct vt_pile *pile, size_t bytes);
 /* Once per walk, in the process that walks. */

@@ -113,14 +113,13 @@ __asm__(".hidden vt_owners_restore\n"
         "syscall");
 extern void vt_owners_restore(void);
 
-static void catch_faults(void) {
+void vt_owners_on_signal(int number, void (*handler)(int, siginfo_t *, void *)) {
     const struct { /* the kernel's struct sigaction */
         uintptr_t handler, flags, restorer;
         uint64_t mask;
-    } action = {(uintptr_t)faulted, SA_SIGINFO | 0x04000000 /* SA_RESTORER */,
+    } action = {(uintptr_t)handler, SA_SIGINFO | SA_RESTART | 0x04000000 /* SA_RESTORER */,
                 (uintptr_t)vt_owners_restore, 0};
-    VT_SYS4(SYS_rt_sigaction, SIGSEGV, &action, NULL, sizeof action.mask);
-    VT_SYS4(SYS_rt_sigaction, SIGBUS, &action, NULL, sizeof action.mask);
+    VT_SYS4(SYS_rt_sigaction, number, &action, NULL, sizeof action.mask);
 }
 
 static void note_mapping(struct vt_owners *w, const struct vt_mapping *m) {
@@ -195,7 +194,8 @@ bool vt_owners_read_open(struct vt_owners *w) {
         w->page_addresses = vt_owners_map(w, PAGES_KEPT * sizeof *w->page_addresses);
         return w->pages && w->page_addresses;
     }
-    catch_faults();
+    vt_owners_on_signal(SIGSEGV, faulted);
+    vt_owners_on_signal(SIGBUS, faulted);
     return read_maps(w);
 }
 
