@@ -6,7 +6,8 @@
  * an allocation. What they lie in is all that can be said: a block of the heap, an object of a class
  * that its vtable or its Python type names, a library's data, a mapping, a stack. Such a word may be
  * left over from what was long given up, so it makes no owner: its step is VT_STEP_SEEN. Where a block
- * has no class, the memory is read again for what points to the block, a few times at most.
+ * has no class, the memory is read again for what points to the block, a few times at most. Where several
+ * words point there, the one counts that says most, whatever the layout of the memory (weight_of).
  *
  * A framework's block is seen only in objects of a class: its allocator's own tables know all of them.
  *
@@ -31,14 +32,15 @@ static const char *const sorts[] = {[STACK] = "stack", [MAPPING] = "mapping", [P
 /* What a word lies in. */
 struct hop {
     uintptr_t start, end;
-    uint32_t up;   /* the hop that points to it; 0: none */
+    uint32_t up; /* the hop that points to it; 0: none */
+    uint8_t up_weight;
     uint32_t node; /* the Python object that it is, if a way leads to it */
     uint32_t file; /* MAPPING: which of the files' names; 0: none is mapped there */
     uint64_t type; /* OBJECT: its vtable or Python type */
     uint8_t class_;
-    bool opaque;         /* of Python, of which no more is known */
-    uintptr_t words_end; /* likewise, where its words end */
-    uint8_t sort;        /* the better, the greater */
+    bool opaque;                 /* of Python, of which no more is known */
+    uintptr_t object, words_end; /* of Python: it, and where its words end; 0: it is none */
+    uint8_t sort;                /* the better, the greater */
 };
 
 /* A hop that is looked for, by its place. */
@@ -47,9 +49,15 @@ struct wanted {
     uint64_t hop;
 };
 
+/* What a target was seen in. */
+struct sight {
+    uint32_t hop;
+    uint8_t weight;
+};
+
 struct vt_native_seen {
     struct hop *hops;
-    uint32_t *of_target; /* its hop, by the target's index */
+    struct sight *of_target; /* by the target's index */
     struct wanted *wanted;
     uint32_t hop_count, wanted_count, pass;
     char (*files)[VT_OWNERS_TEXT_MOST + 1]; /* names of mapped files, their ends if they are long */
@@ -79,6 +87,7 @@ static bool is_python(struct vt_native *n, uintptr_t object, uintptr_t end, stru
     place->node = node_of(n->w, object, type);
     place->type = type->address;
     place->opaque = type->reader == VT_PYREAD_PLAIN && !(type->flags & VT_PYFLAG_UNICODE);
+    place->object = object;
     place->words_end = object + (uintptr_t)type->basic_size;
     if (type->item_size > 0 && head[2] < UINT32_MAX)
         place->words_end += (uintptr_t)type->item_size * head[2];
@@ -120,19 +129,27 @@ static bool is_thread_local(struct vt_native *n, uintptr_t at) {
     return false;
 }
 
+#define LINKS 16u /* bytes before an object: the collector's, which say nothing */
+
+/* Whether a word is an object's own. Behind the end of one of Python's, and in the collector's links before
+ * it, lies what was there before, or a neighbour. */
+static bool is_own_word(const struct hop *place, uintptr_t at) {
+    return !place->object ||
+           (at >= place->object ? at + 8 <= place->words_end : at + 8 <= place->object - LINKS);
+}
+
 /* The place's hop, once something was seen there. Each word of a library's data is one. 0: none. */
 static uint32_t hop_here(struct vt_native *n, uintptr_t at) {
     struct vt_native_seen *s = n->seen;
     struct hop *place = &s->place;
+    if (!s->hop && place->sort == BLOCK && is_object(n, place))
+        place->sort = OBJECT;
+    /* Python's readers know its own objects. */
+    if (!is_own_word(place, at) || (place->object && !place->opaque && s->pass == 0))
+        return 0;
     if (s->hop)
         return s->hop;
     if (s->hop_count == HOPS_MOST)
-        return 0;
-    if (place->sort == BLOCK && is_object(n, place))
-        place->sort = OBJECT;
-    /* Python's readers know its own objects, and nothing is behind the end of one. */
-    if (place->sort == OBJECT && !place->class_ && s->pass == 0 &&
-        (!place->opaque || at + 8 > place->words_end))
         return 0;
     struct hop new = *place;
     if (place->sort == STACK && is_thread_local(n, at))
@@ -148,31 +165,41 @@ static uint32_t hop_here(struct vt_native *n, uintptr_t at) {
     return new.sort == place->sort ? (s->hop = s->hop_count++) : s->hop_count++;
 }
 
+/* How much a word in a hop says: its sort before all, then whether it is something that is told, then whether
+ * the word is the address itself, as a holder has it. */
+static uint8_t weight_of(const struct hop *h, bool exact) {
+    bool told = h->node || h->class_ || h->opaque;
+    return (uint8_t)(h->sort * 4 + 2 * told + exact);
+}
+
 /* --- reading --- */
 
 static void take_word(struct vt_native *n, uintptr_t word, uintptr_t at) {
     struct vt_native_seen *s = n->seen;
-    uint32_t *to = NULL;
     if (s->pass == 0) {
         const struct vt_owners_target *t = vt_owners_target_at(n->w, word);
-        if (t && !t->inner && !t->node && (t->kind != VT_KIND_BLOCK || s->place.sort >= BLOCK))
-            to = &s->of_target[t - n->w->targets];
-        if (!to || (at - t->start < t->end - t->start))
+        if (!t || t->inner || t->node || at - t->start < t->end - t->start ||
+            (t->kind == VT_KIND_BLOCK && s->place.sort < BLOCK))
             return;
         uint32_t hop = hop_here(n, at);
-        if (t->kind == VT_KIND_BLOCK && s->hops[hop].sort != OBJECT)
-            return;
-        if (hop && (!*to || s->hops[hop].sort > s->hops[*to].sort))
-            *to = hop;
+        struct sight *to = &s->of_target[t - n->w->targets];
+        uint8_t weight = weight_of(&s->hops[hop], word == t->start);
+        if (hop && weight > to->weight && (t->kind != VT_KIND_BLOCK || s->hops[hop].sort == OBJECT))
+            *to = (struct sight){hop, weight};
         return;
     }
     const struct wanted *w = vt_scan_around(s->wanted, s->wanted_count, sizeof *s->wanted, word);
     if (!w || w->start == s->place.start)
         return;
     uint32_t hop = hop_here(n, at);
-    to = &s->hops[w->hop].up;
-    if (hop && (!*to || s->hops[hop].sort > s->hops[*to].sort))
-        *to = hop;
+    struct hop *to = &s->hops[w->hop];
+    /* malloc's own words may come first */
+    bool exact = to->object ? word == to->object : word == to->start || word == to->start + 16;
+    uint8_t weight = weight_of(&s->hops[hop], exact);
+    if (hop && weight > to->up_weight) {
+        to->up = hop;
+        to->up_weight = weight;
+    }
 }
 
 static void begin_place(struct vt_native *n, uintptr_t start, uintptr_t end, enum sort sort) {
@@ -307,7 +334,7 @@ static void write_target(struct vt_native *n, uint32_t target) {
     const struct hop *way[PASSES + 1];
     struct vt_owners *w = n->w;
     unsigned count = 0;
-    for (uint32_t at = s->of_target[target]; at && count <= PASSES; at = s->hops[at].up)
+    for (uint32_t at = s->of_target[target].hop; at && count <= PASSES; at = s->hops[at].up)
         way[count++] = &s->hops[at];
     w->node = count ? way[count - 1]->node : 0;
     w->step = w->node ? vt_node_at(w, w->node)->step : 0;
@@ -358,6 +385,6 @@ void vt_owners_native_seen(struct vt_owners *w) {
     w->stopped = false; /* what was seen so far is written */
     w->most_work = UINT64_MAX;
     for (uint32_t i = 0; i < w->target_count; i++)
-        if (s->of_target[i])
+        if (s->of_target[i].hop)
             write_target(n, i);
 }
