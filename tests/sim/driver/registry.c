@@ -56,8 +56,12 @@ struct object_list {
     size_t count, room;
 };
 
-static void collect_object(const void *node, VISIT visit, void *data) {
-    struct object_list *list = data;
+/* The list that a walk fills: twalk hands nothing through, and twalk_r needs glibc 2.30. */
+static struct object_list *walked_objects;
+
+static void collect_object(const void *node, VISIT visit, int depth) {
+    (void)depth;
+    struct object_list *list = walked_objects;
     struct sim_object *object = *(struct sim_object *const *)node;
     if ((visit != postorder && visit != leaf) || object->context != list->context)
         return;
@@ -74,7 +78,8 @@ static void collect_object(const void *node, VISIT visit, void *data) {
 
 void sim_object_drop_all(struct sim_context *context) {
     struct object_list list = {.context = context};
-    twalk_r(objects, collect_object, &list);
+    walked_objects = &list;
+    twalk(objects, collect_object);
     for (size_t i = 0; i < list.count; i++) {
         if (tfind(list.items[i], &objects, compare_objects) != NULL)
             sim_object_drop(list.items[i]);
@@ -126,8 +131,11 @@ struct block_list {
     size_t count, room;
 };
 
-static void collect_block(const void *node, VISIT visit, void *data) {
-    struct block_list *list = data;
+static struct block_list *walked_blocks;
+
+static void collect_block(const void *node, VISIT visit, int depth) {
+    (void)depth;
+    struct block_list *list = walked_blocks;
     if (visit != postorder && visit != leaf)
         return;
     if (list->count == list->room) {
@@ -143,7 +151,8 @@ static void collect_block(const void *node, VISIT visit, void *data) {
 
 void sim_block_each(void (*visit)(struct sim_block *block, void *data), void *data) {
     struct block_list list = {0};
-    twalk_r(blocks, collect_block, &list);
+    walked_blocks = &list;
+    twalk(blocks, collect_block);
     for (size_t i = 0; i < list.count; i++)
         visit(list.items[i], data);
     free(list.items);
