@@ -56,10 +56,10 @@ wheel-of-build:
 	@$(MAKE) --no-print-directory -s -o all install DESTDIR=$(STAGE) PREFIX=/vramtrace
 	@rm $(STAGE)/vramtrace/lib/vramtrace/sim/libcuda.so
 	@cd $(STAGE)/vramtrace/lib/vramtrace/sim && $(CC) $(LDFLAGS) -shared -nostdlib -o libcuda.so \
-	    -Wl,-soname,libcuda.so,--no-as-needed libcuda.so.1
+	    -Wl,-soname,libcuda.so,--no-as-needed '-Wl,-rpath,$$ORIGIN' libcuda.so.1
 	@packaging/wheel/pack --stage $(STAGE) --out $(DIST) --unwind $(UNWIND) --with $(UTHASH) $(D3_JS)
 
-wheel-release: ## as root: the wheel for glibc 2.30 and later, made in a fresh root of Debian 11
+wheel-release: ## as root: the wheel for glibc 2.27 and later, made in a fresh root of Debian 11
 	@tests/setup.sh roots
 	@BUILD='$(abspath $(BUILD))' tests/roots/run --wheel $(DIST)
 
