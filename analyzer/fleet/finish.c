@@ -1,11 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What a fleet can only know when all its processes are there (see fleet.h): their order, and where each
- * stands on the common clock.
- *
- * The clocks: processes of one host have one difference between its real-time and its monotonic clock,
- * so their order is exact. Between hosts nothing but their real-time clocks can be compared.
+ * What a fleet can only know when all its processes are there (see fleet.h): the order of processes and
+ * of their rows.
  */
+#include "clocks.h"
 #include "fleet.h"
 #include "outliers.h"
 #include "runs.h"
@@ -13,38 +11,6 @@
 
 #include <stdlib.h>
 #include <string.h>
-
-/* --- clocks --- */
-
-static uint64_t apart(uint64_t a, uint64_t b) {
-    return a > b ? a - b : b - a;
-}
-
-static void set_clocks(struct vt_fleet *f) {
-    uint32_t *first = vt_alloc(f->host_count, sizeof *first);
-    for (uint32_t i = 0; i < f->host_count; i++)
-        first[i] = VT_FLEET_NONE;
-    for (uint32_t i = 0; i < f->process_count; i++) {
-        const struct vt_fleet_process *p = &f->processes[i];
-        uint32_t *of = &first[p->host];
-        const struct vt_fleet_process *q = *of == VT_FLEET_NONE ? NULL : &f->processes[*of];
-        if (!q || VT_ORDER({p->started_monotonic, q->started_monotonic},
-                           {p->started_realtime, q->started_realtime}) < 0)
-            *of = i;
-    }
-    for (uint32_t i = 0; i < f->host_count; i++)
-        if (first[i] != VT_FLEET_NONE)
-            f->hosts[i].clock_offset =
-                f->processes[first[i]].started_realtime - f->processes[first[i]].started_monotonic;
-    for (uint32_t i = 0; i < f->process_count; i++) {
-        struct vt_fleet_process *p = &f->processes[i];
-        struct vt_fleet_host *host = &f->hosts[p->host];
-        uint64_t step = apart(p->started_realtime, p->started_monotonic + host->clock_offset);
-        p->started_at = p->started_monotonic + host->clock_offset;
-        host->clock_step = step > host->clock_step ? step : host->clock_step;
-    }
-    free(first);
-}
 
 /* --- the order --- */
 
@@ -154,10 +120,11 @@ static void rank_rows(struct vt_fleet *f) {
 
 void vt_fleet_finish(struct vt_fleet *f) {
     vt_fleet_remove_dropped(f);
-    set_clocks(f);
+    vt_fleet_set_clocks(f);
     vt_fleet_find_runs(f);
     sort_rows(f);
     rank_rows(f);
     vt_fleet_count_restarts(f);
     vt_fleet_find_outliers(f);
+    vt_fleet_compare_clocks(f);
 }

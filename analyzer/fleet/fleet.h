@@ -8,7 +8,8 @@
  *
  *     tables.h     the tables of a fleet: texts, lines, owners and hosts, each once
  *     reduce.c     a process of the model -> its rows
- *     finish.c     the order of processes, clocks
+ *     finish.c     the order of processes and rows
+ *     clocks.h     where the processes of several hosts stand on one time line
  *     runs.h       which processes are one run, which a rank that was started anew
  *     peers.c      which processes do the same work
  *     alike.h      which values are alike

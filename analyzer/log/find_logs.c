@@ -178,17 +178,25 @@ static bool belongs_to_other(char *const *arguments, int count, const char *path
     return false;
 }
 
-/* The line that says which run of a folder was taken. */
-static void say(struct vt_logs *logs, const char *where, uint32_t chosen, uint32_t older,
-                uint32_t merged) {
+/* What was taken from folders, and what was left out there. */
+struct taken {
+    uint32_t folders, chosen, older, merged;
+};
+
+/* The line that says which run of a folder, or of each of several, was taken; `where` is the last one. */
+static void say(struct vt_logs *logs, const char *where, const struct taken *taken) {
     struct vt_string said = {0};
-    if (chosen)
+    uint32_t chosen = taken->chosen, older = taken->older, merged = taken->merged;
+    if (taken->folders > 1)
+        vt_string_format(&said, "newest run in each of %u folders: %u log%s", taken->folders,
+                         logs->count, vt_plural(logs->count));
+    else if (chosen)
         vt_string_format(&said, "newest run %s: %s", where,
                          vt_basename(logs->paths[logs->count - 1])); /* the first process's */
     else
         vt_string_format(&said, "merged %s: %s", where, vt_basename(logs->paths[logs->count - 1]));
     uint32_t more = (chosen ? chosen : merged) - 1;
-    if (more)
+    if (more && taken->folders == 1)
         vt_string_format(&said, " and %u more", more);
     if (older)
         vt_string_format(&said, "   (%u older left out; --run all)", older);
@@ -205,7 +213,7 @@ static int by_name(const void *a, const void *b) {
 
 /* Takes what `run` says of a folder. Returns 0, or -errno with `message`. */
 static int take_chosen(struct folder *folder, const char *where, const char *run,
-                       struct vt_logs *logs, struct vt_string *message) {
+                       struct taken *taken, struct vt_logs *logs, struct vt_string *message) {
     uint32_t before = logs->count, merged = folder->merged ? folder->merged->count : 0;
     choose_logs(folder, run);
     for (uint32_t i = 0; i < folder->count; i++)
@@ -229,19 +237,23 @@ static int take_chosen(struct folder *folder, const char *where, const char *run
                              where);
         return -ENOENT;
     }
+    taken->folders++;
+    taken->chosen += chosen;
+    taken->older += folder->count - chosen;
+    taken->merged += merged;
     if (!run)
-        say(logs, where, chosen, folder->count - chosen, merged);
+        say(logs, where, taken);
     return 0;
 }
 
 static int choose(const char *path, bool here, const char *run, bool with_merged,
-                  struct vt_logs *logs, struct vt_string *message) {
+                  struct taken *taken, struct vt_logs *logs, struct vt_string *message) {
     struct vt_logs merged = {0};
     struct folder folder = {.merged = with_merged ? &merged : NULL};
     int error = look_into(&folder, path, here ? "" : NULL, message);
     if (!error) {
         char *where = here ? vt_strdup("here") : vt_formatted("in %s", path);
-        error = take_chosen(&folder, where, run, logs, message);
+        error = take_chosen(&folder, where, run, taken, logs, message);
         free(where);
     }
     folder_free(&folder);
@@ -251,9 +263,10 @@ static int choose(const char *path, bool here, const char *run, bool with_merged
 
 static int find(char *const *arguments, int count, const char *run, bool with_merged,
                 struct vt_logs *logs, struct vt_string *message) {
+    struct taken taken = {0};
     *logs = (struct vt_logs){0};
     if (count == 0)
-        return choose(".", true, run, with_merged, logs, message);
+        return choose(".", true, run, with_merged, &taken, logs, message);
     bool folders = false;
     for (int i = 0; i < count; i++) {
         struct stat st;
@@ -263,7 +276,7 @@ static int find(char *const *arguments, int count, const char *run, bool with_me
             vt_string_format(message, "%s: %s", arguments[i], strerror(-error));
         } else if (S_ISDIR(st.st_mode)) {
             folders = true;
-            error = choose(arguments[i], false, run, with_merged, logs, message);
+            error = choose(arguments[i], false, run, with_merged, &taken, logs, message);
         } else if (!belongs_to_other(arguments, count, arguments[i])) {
             add(logs, arguments[i]);
         }

@@ -27,6 +27,10 @@ struct vt_fleet_host {
     uint64_t clock_offset;
     uint64_t
         clock_step; /* the most by which a later log's difference is another: the clock was set */
+    /* Its ranks began and ended so much later than their peers of another host, ns; negative: earlier. The
+     * clocks are probably as far apart. 0: they are not, or nobody can tell. */
+    int64_t later_by;
+    uint32_t later_than; /* index in hosts, if later_by is not 0 */
 };
 
 struct vt_fleet_process {

@@ -11,11 +11,13 @@
 
 /* --- all processes --- */
 
+/* A GPU's UUID is its own in the world; simulated GPUs have the same on each machine. */
 static void count_gpus(struct vt_ranks *r, const struct vt_fleet *f) {
     struct vt_map seen = {0};
     for (size_t i = 0; i < f->device_count; i++) {
+        const struct vt_fleet_process *p = &f->processes[f->devices[i].process];
         const char *uuid = f->devices[i].uuid;
-        uint64_t key = uuid ? vt_hash_bytes(0, uuid, strlen(uuid)) : 0;
+        uint64_t key = uuid ? vt_hash_bytes(p->simulated ? p->host + 1 : 0, uuid, strlen(uuid)) : 0;
         if (!uuid || f->devices[i].ordinal == VT_DEVICE_HOST ||
             vt_map_get(&seen, key) != VT_MAP_NONE)
             continue;

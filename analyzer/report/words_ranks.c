@@ -289,18 +289,44 @@ char *vt_words_in_how_many(const struct vt_ranks *r, const struct vt_fleet *f,
 
 /* --- notes --- */
 
+static const char *host_name(const struct vt_fleet_host *host) {
+    return host->name ? host->name : "a host";
+}
+
+/* What their ranks say of the clocks of hosts; where these are many, of the one that is farthest off. */
+static void note_apart(const struct vt_fleet *f, struct vt_words *words) {
+    const struct vt_fleet_host *most = NULL;
+    uint32_t hosts = 0;
+    for (uint32_t i = 0; i < f->host_count; i++) {
+        const struct vt_fleet_host *host = &f->hosts[i];
+        hosts += host->later_by != 0;
+        if (host->later_by && (!most || llabs(host->later_by) > llabs(most->later_by)))
+            most = host;
+    }
+    if (most)
+        vt_words_add(
+            words, VT_WORDS_ALARM, "",
+            vt_formatted(
+                "By their clocks the ranks of %s began and ended about %s %s than those of "
+                "%s%s: probably the clocks are so far apart.",
+                host_name(most), VT_DURATION((uint64_t)llabs(most->later_by)),
+                most->later_by > 0 ? "later" : "earlier", host_name(&f->hosts[most->later_than]),
+                hosts > 1 ? ", and others differ, too" : ""));
+}
+
 static void note_clocks(const struct vt_ranks *r, const struct vt_fleet *f,
                         struct vt_words *words) {
     enum { MATTERS = 200 }; /* parts of the job's time */
     if (r->hosts > 1)
         vt_words_add(words, VT_WORDS_TEXT, "",
                      vt_strdup("Times of different hosts are by their own clocks."));
+    note_apart(f, words);
     for (uint32_t i = 0; i < f->host_count; i++)
         if (f->hosts[i].clock_step > (r->to - r->from) / MATTERS) {
             vt_words_add(words, VT_WORDS_ALARM, "",
                          vt_formatted("The clock of %s was set by %s during the job: its processes "
                                       "stand where the first of them began.",
-                                      f->hosts[i].name ? f->hosts[i].name : "a host",
+                                      host_name(&f->hosts[i]),
                                       VT_DURATION(f->hosts[i].clock_step)));
             return; /* one such note is enough */
         }
