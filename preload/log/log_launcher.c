@@ -15,12 +15,17 @@
  * rank's, though SLURM_PROCID is 0 there. */
 #define SLURM_OWN_STEPS 4294967280u
 
+static bool is_in_step(void);
+static bool is_on_first_node(void);
+
 /* The variables of each launcher, the innermost launcher first: torchrun may be started by mpirun, and
- * that by srun. `needs`: the rank counts only if this is set. */
+ * that by srun. `counts`: whether the variable is a rank; NULL: it is. */
 static const struct {
-    const char *rank, *local, *size, *needs;
+    const char *rank, *local, *size;
+    bool (*counts)(void);
 } launchers[] = {
     {"RANK", "LOCAL_RANK", "WORLD_SIZE", NULL}, /* torchrun, accelerate, DeepSpeed, Ray Train */
+    {"LOCAL_RANK", "LOCAL_RANK", "WORLD_SIZE", is_on_first_node}, /* Lightning's own */
     {"OMPI_COMM_WORLD_RANK", "OMPI_COMM_WORLD_LOCAL_RANK", "OMPI_COMM_WORLD_SIZE", NULL},
     {"HOROVOD_RANK", "HOROVOD_LOCAL_RANK", "HOROVOD_SIZE", NULL},
     {"JSM_NAMESPACE_RANK", "JSM_NAMESPACE_LOCAL_RANK", "JSM_NAMESPACE_SIZE",
@@ -30,9 +35,10 @@ static const struct {
     {"MV2_COMM_WORLD_RANK", "MV2_COMM_WORLD_LOCAL_RANK", "MV2_COMM_WORLD_SIZE", NULL},
     {"PALS_RANKID", "PALS_LOCAL_RANKID", NULL, NULL},
     {"FLUX_TASK_RANK", "FLUX_TASK_LOCAL_ID", "FLUX_JOB_SIZE", NULL},
-    {"SLURM_PROCID", "SLURM_LOCALID", "SLURM_STEP_NUM_TASKS", "SLURM_STEP_ID"},
+    {"SLURM_PROCID", "SLURM_LOCALID", "SLURM_STEP_NUM_TASKS", is_in_step},
 };
 #define LAUNCHERS (sizeof launchers / sizeof launchers[0])
+#define TORCH     2 /* the first ones are of programs with torch.distributed */
 
 /* Digits only. -1: not set, or no such number. */
 static int64_t number(const char *name) {
@@ -55,11 +61,17 @@ static bool is_in_step(void) {
     return step >= 0 && step < SLURM_OWN_STEPS;
 }
 
+/* Lightning tells no rank in all; on the first node it is that of the node. How many the nodes before another
+ * have, nobody says. */
+static bool is_on_first_node(void) {
+    return number("NODE_RANK") == 0;
+}
+
 /* The launcher that gives a rank, or LAUNCHERS. */
 static size_t find_launcher(void) {
     size_t i = 0;
-    while (i < LAUNCHERS &&
-           (small(number(launchers[i].rank)) < 0 || (launchers[i].needs && !is_in_step())))
+    while (i < LAUNCHERS && (small(number(launchers[i].rank)) < 0 ||
+                             (launchers[i].counts && !launchers[i].counts())))
         i++;
     return i;
 }
@@ -114,17 +126,17 @@ static void add_meeting(char *text, size_t size) {
  * of the same. */
 static void put_launch(char *text, size_t size, size_t launcher) {
     static const char *const torch[] = {"TORCHELASTIC_RUN_ID"};
-    static const char *const mpi[] = {"PMIX_NAMESPACE", "PALS_APID"};
+    static const char *const mpi[] = {"PMIX_NAMESPACE", "PALS_APID", "I_MPI_HYDRA_UUID"};
     const char *job = vt_log_launcher_job(), *id = NULL;
     text[0] = 0;
     add(text, size, "", job);
     add(text, size, "/", vt_options_env("SLURM_RESTART_COUNT")); /* the job was requeued */
-    if (launcher == 0) {
+    if (launcher < TORCH) {
         id = first_set(torch, 1);
         if (!id)
             add_meeting(text, size);
     } else {
-        id = first_set(mpi, 2);
+        id = first_set(mpi, sizeof mpi / sizeof mpi[0]);
         if (!id && is_in_step())
             id = vt_options_env("SLURM_STEP_ID");
     }
