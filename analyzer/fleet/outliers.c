@@ -32,6 +32,15 @@
 /* ... if so many lines are there to tell. */
 #define PAIR_LINES 3
 
+/* Of three to seven ranks, too, some line is apart by chance where all lines vary: where 30 lines have a
+ * standard deviation of 10 %, one of three is named in 30 jobs of 100, one of four in 15. A line has to be
+ * apart by so many times what half of the lines vary by at least: then 8 and 7 in 100 are, and with 5 % a rank
+ * that holds half as much again at one line is named as often as before. Of eight and more the limits of
+ * alike.c do. */
+#define FEW         8
+#define THREE_NOISE 3
+#define FEW_NOISE   2
+
 /* PyTorch takes another pinned buffer where those that it has are still in use: whether they are is chance,
  * and a rank in eight had one less, or one more. */
 #define RECYCLED_BUFFERS 2
@@ -61,6 +70,8 @@ struct compared {
     bool segments;     /* they have a caching allocator */
     uint64_t recycled; /* the largest buffer of a cache of host memory */
     uint64_t noise;    /* of two: by how much a line usually differs, in millionths of itself */
+    uint64_t *varies;  /* of few: by how much each line varies among those that are alike */
+    size_t lines, varies_room;
     struct found *found;
     size_t found_count, found_room;
 };
@@ -119,6 +130,45 @@ static bool is_pairs_noise(const struct compared *c, uint64_t low, uint64_t high
     return low && millionths(low, high) <= PAIR_NOISE * c->noise;
 }
 
+static bool are_few(const struct compared *c) {
+    return c->peers->process_count > 2 && c->peers->process_count < FEW;
+}
+
+/* Notes by how much a line varies within its `groups`; list NULL: all are alike. */
+static void note_noise(struct compared *c, const struct values *v, const struct vt_alike *list,
+                       uint32_t groups) {
+    struct vt_alike all = {0, v->count};
+    uint64_t most = 0;
+    if (!are_few(c) || v->value_count < v->count || value_at(v, 0) <= c->least)
+        return;
+    for (uint32_t i = 0; i < (list ? groups : 1); i++) {
+        const struct vt_alike *group = list ? &list[i] : &all;
+        uint64_t noise = millionths(value_at(v, group->first), value_at(v, group->end - 1));
+        most = noise > most ? noise : most;
+    }
+    VT_GROW(c->varies, c->lines, c->varies_room);
+    c->varies[c->lines++] = most;
+}
+
+/* By how much it is apart from those that are alike. */
+static uint64_t apart(const struct vt_fleet_difference *d) {
+    uint64_t low = d->bytes < d->low ? d->bytes : d->high,
+             high = d->bytes < d->low ? d->low : d->bytes;
+    return low ? millionths(low, high) : VT_UNKNOWN;
+}
+
+/* Takes back what is said of lines that are apart by no more than lines usually vary. */
+static void take_back_noise(struct compared *c) {
+    size_t kept = 0;
+    vt_sort_words(c->varies, c->lines);
+    uint64_t noise = c->lines >= PAIR_LINES ? c->varies[(c->lines - 1) / 2] : 0;
+    noise *= c->peers->process_count == 3 ? THREE_NOISE : FEW_NOISE;
+    for (size_t i = 0; i < c->found_count; i++)
+        if (apart(&c->found[i].d) > noise)
+            c->found[kept++] = c->found[i];
+    c->found_count = kept;
+}
+
 /* Notes who differs in a measure. `names`: whether a difference counts; NULL: it does. */
 static void compare(struct compared *c, const struct values *v, enum vt_fleet_measure measure,
                     uint32_t what, uint64_t least,
@@ -127,6 +177,8 @@ static void compare(struct compared *c, const struct values *v, enum vt_fleet_me
     uint32_t groups, most;
     struct vt_alike *list =
         vt_alike_find(v->values, v->value_count, v->count, least, &groups, &most);
+    if (measure == VT_FLEET_LINE)
+        note_noise(c, v, list, groups);
     if (!list)
         return;
     if (v->count == 2 && is_pairs_noise(c, value_at(v, 0), value_at(v, 1))) {
@@ -264,6 +316,8 @@ static void compare_lines(struct compared *c) {
         measure_noise(c, entries, count);
     compare_entries(c, entries, count, VT_FLEET_LINE, c->peers->processes, c->peers->process_count,
                     NULL, NULL);
+    if (are_few(c))
+        take_back_noise(c);
     free(entries);
 }
 
@@ -508,6 +562,7 @@ static void compare_peers(struct vt_fleet *f, uint32_t index) {
     }
     peers->typical = typical_of(&c, peaks, first_outlier);
     free(c.found);
+    free(c.varies);
     free(peaks);
 }
 
