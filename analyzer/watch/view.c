@@ -375,6 +375,7 @@ static void draw_footer(const struct vt_view *v, int y, int columns) {
     size_t count = v->pane == VT_PANE_LINES ? sizeof in_lines / sizeof *in_lines
                                             : sizeof in_pane / sizeof *in_pane;
     int x = 0;
+    vt_screen_blank(y, 0, columns, VT_SCREEN_NORMAL); /* alerts may have no other row */
     if (v->typing) {
         vt_screen_format(y, 0, columns, VT_SCREEN_HEAD, "filter: %s_", v->filter);
         return;

@@ -25,13 +25,15 @@ static void draw_bar(const struct vt_watch_device *s, int y, int x, int width) {
     vt_screen_put(y, x + width - 1, 1, VT_SCREEN_DIM, "]");
 }
 
+enum { COLUMNS_SIZE = 32 }; /* from where on a compact row has room for the device's size */
+
 static int draw_compact(const struct vt_watch_device *s, int y, int columns) {
     const struct vt_device *d = s->device;
-    char *right = d->total_bytes == VT_UNKNOWN
+    int x = vt_screen_format(y, 0, columns, VT_SCREEN_HEAD, "%s ", VT_GPU(d->ordinal));
+    char *right = d->total_bytes == VT_UNKNOWN || columns < COLUMNS_SIZE
                       ? vt_formatted("%s", VT_BYTES(d->live_bytes))
                       : vt_formatted("%s/%s", VT_BYTES(d->live_bytes), VT_BYTES(d->total_bytes));
     int length = (int)strlen(right);
-    int x = vt_screen_format(y, 0, columns, VT_SCREEN_HEAD, "%s ", VT_GPU(d->ordinal));
     draw_bar(s, y, x, columns - x - length - 1);
     vt_screen_put(y, columns - length, length, VT_SCREEN_NORMAL, right);
     free(right);
