@@ -211,7 +211,7 @@ class Log:
                 found.append({"number": number, "why": why, "objects": objects, "looked_for": looked_for, "owned": owned,
                               "partial": bool(flags & 1), "in_place": bool(flags & 2), "copied": copy_us > 0,
                               "owners": owners[0].get(number, {}), "seen": owners[1].get(number, {})})
-        return found
+        return sorted(found, key=lambda one: one["number"])  # in the file they stand by threads
 
 
 if __name__ == "__main__":
