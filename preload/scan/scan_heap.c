@@ -39,6 +39,7 @@
 #define TCACHE_BINS   64u
 #define TCACHE_LENGTH 1024u /* a longer list must be wrong */
 #define FAST_LENGTH   (1u << 20)
+#define IN_FRONT_MOST 4096u /* bytes of the heap before its first chunk */
 
 /* A region during its walk. A cell is a chunk's memory: from 16 bytes after the chunk's start to 16
  * bytes after its end. */
@@ -144,15 +145,35 @@ static uintptr_t take_chunks(struct region *r, uintptr_t first, uintptr_t end, u
     return top;
 }
 
-static bool main_heap(struct vt_scan *scan, const struct vt_vma *vma, uintptr_t start,
-                      uintptr_t end) {
+/* Takes the chunks of the main heap, which begins at `start`, from `first` on. */
+static bool main_heap_from(struct vt_scan *scan, const struct vt_vma *vma, uintptr_t start,
+                           uintptr_t first, uintptr_t end) {
     struct region r;
     if (!region_begin(&r, scan, vma, start, end, true))
         return false;
-    uintptr_t top = take_chunks(&r, start, end, 0);
+    uintptr_t top = take_chunks(&r, first, end, 0);
     if (top)
         scan->main_top = top;
     return top != 0;
+}
+
+/* What asked for memory before malloc did has it in front of the first chunk, which is the main
+ * thread's cache. Older C libraries (2.31) put their copy of GLIBC_TUNABLES there. */
+static bool main_heap(struct vt_scan *scan, const struct vt_vma *vma, uintptr_t start,
+                      uintptr_t end) {
+    if (main_heap_from(scan, vma, start, start, end))
+        return true;
+    uintptr_t most = start + IN_FRONT_MOST < end ? start + IN_FRONT_MOST : end - 16;
+    for (uintptr_t first = start + 16; first < most && vt_scan_goes_on(scan); first += 16) {
+        if (size_word(scan, first) != (TCACHE_CHUNK | PREV_INUSE))
+            continue;
+        uint32_t spans_before = scan->span_count;
+        vt_scan_add_span(scan, start, first, VT_SPAN_PLAIN, vma);
+        if (main_heap_from(scan, vma, start, first, end))
+            return true;
+        scan->span_count = spans_before;
+    }
+    return false;
 }
 
 /* A heap of another arena. It starts with struct heap_info {arena, previous heap, size, ...}. */

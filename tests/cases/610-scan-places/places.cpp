@@ -25,6 +25,15 @@ extern "C" CUresult cuMemcpyHtoD_v2(CUdeviceptr to, const void *from, size_t byt
 
 static unsigned count = 1;
 
+/* Runs before any library's code: memory of the heap that malloc does not know. */
+static void before_malloc(int, char **, char **environment) {
+    for (; *environment; environment++)
+        if (!strcmp(*environment, "IN_FRONT=1"))
+            sbrk(100);
+}
+typedef void before(int, char **, char **);
+__attribute__((used, section(".preinit_array"))) static before *const at_start = before_malloc;
+
 #define NOINLINE __attribute__((noinline))
 
 NOINLINE static CUdeviceptr allocate(void) {
