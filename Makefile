@@ -22,7 +22,8 @@ WARNINGS := -Wall -Wextra -Wpedantic -Werror \
 ifneq ($(SANITIZE),)
 override CFLAGS += -fsanitize=$(SANITIZE) -fno-sanitize-recover=all -fno-omit-frame-pointer
 endif
-VT_CFLAGS := -std=gnu17 $(WARNINGS) -MMD -MP -Iinclude
+# No file says where the checkout lies: the same sources make the same packages, wherever they are built.
+VT_CFLAGS := -std=gnu17 $(WARNINGS) -MMD -MP -Iinclude '-ffile-prefix-map=$(CURDIR)=.'
 
 # libunwind and Python walk frames through us: keep the frame pointer. TLS must not call the allocator on first
 # use: initial-exec. Only what exports.map names is visible.

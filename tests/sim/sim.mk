@@ -14,7 +14,7 @@ SIM_OBJ := $(BUILD)/obj/sim
 # The answers that a program compares by address (which variant did I get?) must stay distinct functions: no
 # folding of identical ones (clang does none, and does not know the option). -Bsymbolic: what the driver tells of
 # itself is its own, whatever is preloaded.
-SIM_CFLAGS  := -std=gnu17 -D_GNU_SOURCE $(WARNINGS) -MMD -MP -I. -Iinclude -fPIC \
+SIM_CFLAGS  := -std=gnu17 -D_GNU_SOURCE $(WARNINGS) -MMD -MP -I. -Iinclude '-ffile-prefix-map=$(CURDIR)=.' -fPIC \
     $(if $(findstring clang,$(CC)),,-fno-ipa-icf)
 SIM_LDFLAGS := -Wl,-Bsymbolic -Wl,--build-id -Wl,--no-undefined -Wl,-z,now,-z,relro
 
