@@ -31,10 +31,12 @@ rows() {
         if [ -x "$example" ]; then row 755 "$example" "$DOCDIR/$example"; else row 644 "$example" "$DOCDIR/$example"; fi
     done
     # A folder for libraries where `vramtrace run` does not look: a link, where it does.
-    case "$(realpath -m "$LIBDIR")" in
-    "$near/lib" | "$near/lib64" | "$near/lib/x86_64-linux-gnu" | "$near/lib/vramtrace") ;;
-    *) row l "$(realpath -m --relative-to "$near/lib/vramtrace" "$LIBDIR/libvramtrace.so")" "$near/lib/vramtrace/libvramtrace.so" ;;
-    esac
+    found=
+    for folder in $(sed -n 's/^FOLDER("\(.*\)")$/\1/p' analyzer/run/library_folders.def); do
+        last=$(realpath -m "$BINDIR/$folder")
+        [ "$(realpath -m "$LIBDIR")" != "$last" ] || found=1
+    done
+    [ "$found" ] || row l "$(realpath -m --relative-to "$last" "$LIBDIR/libvramtrace.so")" "$last/libvramtrace.so"
 }
 row() { printf '%s\t%s\t%s\n' "$1" "$2" "$DESTDIR$3"; }
 
@@ -50,7 +52,6 @@ for name in PREFIX BINDIR LIBDIR INCLUDEDIR PKGCONFIGDIR MANDIR DOCDIR BASHDIR Z
 done
 scratch=$(mktemp -d)
 trap 'rm -rf "$scratch"' EXIT
-near=$(realpath -m "$BINDIR/..")
 version=$(sed -n 's/^#define VT_VERSION "\(.*\)"/\1/p' include/vramtrace/version.h)
 # Folders that are below PREFIX are said by it, for those who move the tree.
 below() { case $1 in "$PREFIX"/*) printf '${prefix}%s' "${1#"$PREFIX"}" ;; *) printf %s "$1" ;; esac; }

@@ -10,9 +10,11 @@
 #include <string.h>
 #include <unistd.h>
 
-/* The library's folder from this program's: those of the distributions, and a private one. */
-static const char *const library_folders[] = {"../lib", "../lib/x86_64-linux-gnu", "../lib64",
-                                              "../lib/vramtrace"};
+static const char *const library_folders[] = {
+#define FOLDER(path) path,
+#include "library_folders.def"
+#undef FOLDER
+};
 #define LIBRARY_FOLDERS (sizeof library_folders / sizeof *library_folders)
 
 char *vt_run_places_folder(const char *path) {
