@@ -45,6 +45,12 @@
         }).filter(Boolean);
     }
 
+    /* The bytes of a course's device; null: unknown. */
+    function totalOf(page, course) {
+        const device = page.devices.find(other => other.device === course.device);
+        return device ? device.total : null;
+    }
+
     /* Pixels of a device's chart: several are lower. */
     const heightOf = page => page.courses.length > 2 ? 120 : 230;
 
@@ -112,410 +118,447 @@
         return first - begin > (end - begin) / 4 ? Math.max(begin, first - (end - first) / 20) : begin;
     }
 
-    function draw(panel, whole_page) {
-        // Devices of which only a context was seen come last, those of other processes alone not at all.
-        const live = course => d3.max(course.live), context = course => !live(course) && d3.max(course.own || []);
-        const page = Object.assign({}, whole_page, { courses: [...whole_page.courses.filter(live), ...whole_page.courses.filter(context)] });
-        const begin = Math.min(...page.courses.map(course => course.begin)), end = Math.max(...page.courses.map(course => course.end), begin + 1);
-        const state = { mode: "line", view: [firstUse(page, begin, end), end], whole: false };
-        const phases = phaseRows(page);
-        const charts = vt.el("div", { class: "charts" }), legend = vt.el("div", { class: "bands" }), held = vt.el("div", { class: "held", "aria-live": "polite" });
-        const svg = d3.select(charts).append("svg").attr("role", "img").attr("aria-label", "device memory over time");
-        let x = d3.scaleLinear(), pending = false;
+    /* In all that follows `t` is the picture: the page, its part of the run (begin, end), rows of phases, what the user chose
+     * (state: mode, view, whole), elements (svg, charts, legend, held, toRange), the scale of time (x) as last drawn, whether
+     * it will be drawn in the next frame (pending), and the phases' names in the order of their colours. */
 
+    /* --- the axis of time --- */
+
+    function setView(t, [from, to]) {
+        const { begin, end, state } = t;
+        const least = Math.max((end - begin) / 1e6, 10);
+        let width = Math.min(Math.max(to - from, least), end - begin), start = from + (to - from - width) / 2;
+        start = Math.min(Math.max(start, begin), end - width);
+        state.view = [start, start + width];
+        later(t);
+    }
+
+    function zoom(t, factor, around) {
+        const { state } = t;
+        const [from, to] = state.view, at = around == null ? (from + to) / 2 : around;
+        setView(t, [at - (at - from) * factor, at + (to - at) * factor]);
+    }
+
+    function pan(t, share) {
+        const { begin, end, state } = t;
+        const by = (state.view[1] - state.view[0]) * share;
+        if (state.view[0] + by >= begin && state.view[1] + by <= end)
+            setView(t, [state.view[0] + by, state.view[1] + by]);
+        else
+            setView(t, by < 0 ? [begin, begin + state.view[1] - state.view[0]] : [end - state.view[1] + state.view[0], end]);
+    }
+
+    function step(t, by) {
+        const { begin, end, state } = t;
+        const moment = vt.selection.time == null ? (state.view[0] + state.view[1]) / 2 : vt.selection.time;
+        vt.select({ time: Math.min(Math.max(moment + by * (state.view[1] - state.view[0]) / 100, begin), end) });
+    }
+
+    function edge(t, which) {
+        const { state } = t;
+        const range = (vt.selection.range || state.view).slice();
+        if (vt.selection.time == null)
+            return;
+        range[which] = vt.selection.time;
+        vt.select({ range: range[0] < range[1] ? range : [range[1], range[0]] });
+    }
+
+    function zoomToRange(t) {
+        if (vt.selection.range)
+            setView(t, vt.selection.range);
+    }
+
+    /* --- drawing --- */
+
+    function later(t) {
+        if (t.pending)
+            return;
+        t.pending = true;
+        requestAnimationFrame(function () {
+            t.pending = false;
+            render(t);
+        });
+    }
+
+    function render(t) {
+        const { page, state, phases, svg, charts, toRange } = t;
+        const width = Math.max(charts.clientWidth, 400);
+        const height = heightOf(page), gap = TOP + BOTTOM;
+        const full = page.courses.length * (height + gap) + (phases.rows ? phases.rows * PHASE + 10 : 0);
+        t.x = d3.scaleLinear().domain(state.view).range([LEFT, width - RIGHT]);
+        svg.attr("width", width).attr("height", full).attr("viewBox", "0 0 " + width + " " + full).selectAll("*").remove();
+        svg.append("clipPath").attr("id", "inside").append("rect").attr("x", LEFT).attr("y", 0).attr("width", width - LEFT - RIGHT).attr("height", full);
+        page.courses.forEach((course, i) => chart(t, course, TOP + i * (height + gap), height, width));
+        drawPhases(t, TOP + page.courses.length * (height + gap) - TOP + 6);
+        const overlay = svg.append("g").attr("class", "chosen");
+        drawChosen(t, overlay, full);
+        pointer(t, width, full);
+        drawLegend(t);
+        tell(t);
+        toRange.disabled = !vt.selection.range;
+    }
+
+    function chart(t, course, top, height, width) {
+        const { page, state, x, svg } = t;
+        const group = svg.append("g").attr("class", "chart").attr("data-device", course.device);
+        const shown = visible(course, x), total = totalOf(page, course);
+        const most = Math.max(d3.max(course.live) || 0, d3.max(course.used || []) || 0, d3.max(course.own || []) || 0, 1);
+        const device = page.devices.find(other => other.device === course.device);
+        const near = total != null && (state.whole || total < most * 1.6);
+        const y = d3.scaleLinear().domain([0, (near ? Math.max(total, most) : most) * 1.1]).range([top + height, top]);
+        for (const tick of byteTicks(y.domain()[1])) {
+            group.append("line").attr("class", "grid").attr("x1", LEFT).attr("x2", width - RIGHT).attr("y1", y(tick)).attr("y2", y(tick));
+            group.append("text").attr("class", "tick").attr("x", LEFT - 8).attr("y", y(tick) + 4).attr("text-anchor", "end").text(vt.bytes(tick));
+        }
+        const inside = group.append("g").attr("clip-path", "url(#inside)");
+        if (state.mode === "role")
+            columns(t, inside, course, shown, y);
+        else
+            stacked(t, inside, course, shown, y, state.mode === "line" ? byLine(course) : byClass(course));
+        if (state.mode === "class")
+            untracked(t, inside, course, shown, y);
+        line(t, inside, course, shown, course.used, y, "used", "all processes, by the driver");
+        line(t, inside, course, shown, course.own, y, "own", "this process, by the driver");
+        if (near) {
+            inside.append("line").attr("class", "total").attr("x1", LEFT).attr("x2", width - RIGHT).attr("y1", y(total)).attr("y2", y(total));
+            const left = device && peakIsRight(t, device); // away from the words at the peak
+            group.append("text").attr("class", "total").attr("x", left ? LEFT + 4 : width - RIGHT - 4).attr("y", y(total) - 5)
+                .attr("text-anchor", left ? "start" : "end").text(vt.bytes(total) + ", the device");
+        }
+        group.append("text").attr("class", "device").attr("x", LEFT).attr("y", top - 21).text(vt.deviceName(course.device) +
+            (device && device.name ? "  " + device.name.slice(0, 60) : "") + (total != null && !near ? "  (" + vt.bytes(total) + ")" : ""));
+        axis(t, group, top + height, width);
+        peakMark(t, inside, course, device, y);
+        events(t, inside, course, top, height);
+    }
+
+    function stacked(t, group, course, shown, y, layers) {
+        const { x } = t;
+        const chosen = vt.chosenSites(vt.selection), last = x.domain()[1];
+        const elsewhere = chosen && layers.some(layer => layer.kind !== "rest" && layer.sites.some(site => chosen.has(site)));
+        const base = shown.map(() => 0);
+        const xs = shown.map(i => Math.max(x(course.at[i]), LEFT - 1)).concat(x(Math.min(last, course.end)));
+        for (const layer of layers) {
+            const low = base.slice();
+            shown.forEach((i, k) => { base[k] += layer.values[i]; });
+            if (!shown.some(i => layer.values[i]))
+                continue;
+            const points = d3.range(xs.length), at = k => Math.min(k, shown.length - 1);
+            const area = d3.area().curve(d3.curveStepAfter).x(k => xs[k].toFixed(1)).y0(k => y(low[at(k)]).toFixed(1)).y1(k => y(base[at(k)]).toFixed(1));
+            const fits = !chosen || !layer.sites.length || layer.sites.some(site => chosen.has(site)) || (layer.kind === "rest" && !elsewhere);
+            group.append("path").attr("class", "band").attr("d", area(points)).style("fill", layer.colour)
+                .style("opacity", fits ? 1 : 0.22).attr("data-band", layer.name.slice(0, 80));
+        }
+    }
+
+    /* What the driver counts for this process beyond what was live, where it was asked. */
+    function untracked(t, group, course, shown, y) {
+        const { x } = t;
+        const known = d3.range(shown[0], shown[shown.length - 1] + 1).filter(i => course.own && course.own[i] > course.live[i]);
+        group.selectAll(null).data(known.slice(0, 2000)).enter().append("rect").attr("class", "untracked").attr("x", i => x(course.at[i]) - 2)
+            .attr("width", 4).attr("y", i => y(course.own[i])).attr("height", i => y(course.live[i]) - y(course.own[i]))
+            .append("title").text(i => "untracked: " + vt.bytes(course.own[i] - course.live[i]) + " (contexts, loaded code)");
+    }
+
+    /* What the memory was for, at the snapshots; in the background what was live. */
+    function columns(t, group, course, shown, y) {
+        const { page, x } = t;
+        stacked(t, group, course, shown, y, [{ name: "live", colour: "var(--line)", values: course.live, sites: [] }]);
+        for (const column of byRole(page, course)) {
+            let low = 0;
+            for (const part of column.parts) {
+                group.append("rect").attr("class", "role").attr("x", x(column.at) - 7).attr("width", 14).attr("y", y(low + part.bytes))
+                    .attr("height", Math.max(0, y(low) - y(low + part.bytes))).style("fill", part.colour)
+                    .on("mousemove", () => vt.tooltip(d3.event, [part.name + " " + vt.bytes(part.bytes), column.moment]));
+                low += part.bytes;
+            }
+        }
+    }
+
+    /* Samples, each a dot, since nothing is known between them; so many that dots would touch are a line. */
+    function line(t, group, course, shown, values, y, name, title) {
+        const { x } = t;
+        if (!values)
+            return;
+        const first = shown[0], last = shown[shown.length - 1];
+        const known = d3.range(first, last + 1).filter(i => values[i] != null);
+        const path = d3.line().x(i => x(course.at[i]).toFixed(1)).y(i => y(values[i]).toFixed(1));
+        if (known.length < 400)
+            group.selectAll(null).data(known).enter().append("circle").attr("class", "samples " + name).attr("cx", i => x(course.at[i]))
+                .attr("cy", i => y(values[i])).attr("r", 2).append("title").text(title);
+        else
+            group.append("path").attr("class", "samples " + name).attr("d", path(known)).append("title").text(title);
+    }
+
+    function axis(t, group, at, width) {
+        const { state, x } = t;
+        const span = state.view[1] - state.view[0];
+        group.append("line").attr("class", "axis").attr("x1", LEFT).attr("x2", width - RIGHT).attr("y1", at).attr("y2", at);
+        for (const tick of x.ticks(Math.max(3, Math.floor((width - LEFT) / 130))))
+            group.append("text").attr("class", "tick").attr("x", x(tick)).attr("y", at + 15).attr("text-anchor", "middle").text(timeText(tick, span));
+    }
+
+    function peakIsRight(t, device) {
+        const { x } = t;
+        return x(device.peak_at) > (x.range()[0] + x.range()[1]) / 2;
+    }
+
+    function peakMark(t, group, course, device, y) {
+        const { state, x } = t;
+        if (!device || device.peak_at < state.view[0] || device.peak_at > state.view[1] || !device.peak)
+            return;
+        const left = peakIsRight(t, device);
+        group.append("circle").attr("class", "peak").attr("cx", x(device.peak_at)).attr("cy", y(device.peak)).attr("r", 3.5);
+        group.append("text").attr("class", "peak").attr("x", x(device.peak_at) + (left ? -8 : 8)).attr("y", y(device.peak) - 5)
+            .attr("text-anchor", left ? "end" : "start").text("peak " + vt.bytes(device.peak));
+    }
+
+    /* Failed allocations, alarms, snapshots, marks: above the chart. */
+    function events(t, group, course, top, height) {
+        const { page, state, x } = t;
+        const put = function (at, kind, sign, lines, click) {
+            if (at < state.view[0] || at > state.view[1])
+                return;
+            const mark = group.append("g").attr("class", "event " + kind).attr("tabindex", kind === "oom" ? 0 : null);
+            mark.append("line").attr("x1", x(at)).attr("x2", x(at)).attr("y1", top).attr("y2", kind === "oom" || kind === "snapshot" ? top + height : top + 6);
+            mark.append("text").attr("x", x(at)).attr("y", top - 4).attr("text-anchor", "middle").text(sign);
+            mark.on("mousemove", () => vt.tooltip(d3.event, lines)).on("mouseleave", () => vt.tooltip(d3.event, null)).on("click", click);
+        };
+        for (const snapshot of page.snapshots)
+            put(snapshot.at, snapshot.why === "growth" ? "snapshot passing" : "snapshot", "◆", ["snapshot of owners", snapshot.phase || snapshot.why, snapshot.moment],
+                () => vt.select({ time: snapshot.at }));
+        let marks = 0;
+        for (const phase of page.phases)
+            if (phase.mark && phase.start >= state.view[0] && phase.start <= state.view[1] && marks++ < 300)
+                put(phase.start, "mark", "", ["mark", phase.name || "unknown name", vt.duration(phase.start)], () => vt.select({ time: phase.start }));
+        for (const alarm of page.alarms)
+            if (alarm.device === course.device || alarm.device == null)
+                put(alarm.at, "alarm", "▲", ["alarm, " + vt.duration(alarm.at), vt.bytes(alarm.live) + " live, from VRAMTRACE_ALARM = " + vt.bytes(alarm.mark) + " on"],
+                    () => vt.select({ time: alarm.at }));
+        for (const oom of page.ooms)
+            if (oom.device === course.device || oom.device == null)
+                put(oom.at, "oom", "▼", ["out of memory, " + vt.duration(oom.at), "asked " + vt.bytes(oom.requested) + "; " +
+                    (oom.free == null ? "free: unknown" : vt.bytes(oom.free) + " free"), (oom.cause || "cause unknown") + ": " + oom.why,
+                "outcome: " + oom.outcome], () => vt.select({ time: oom.at }));
+    }
+
+    function drawPhases(t, top) {
+        const { end, state, phases, x, svg } = t;
+        const group = svg.append("g").attr("class", "phases").attr("clip-path", "url(#inside)"), ends = [];
+        for (const { phase, row } of phases.placed) {
+            const stop = phase.end == null ? end : phase.end;
+            if (stop < state.view[0] || phase.start > state.view[1])
+                continue;
+            const from = Math.max(x(phase.start), LEFT), to = Math.min(x(stop), x.range()[1]), wide = to - from;
+            if (wide < 1 && ends[row] > from - 1)
+                continue; // no pixel of its own
+            ends[row] = to;
+            const bar = group.append("g").attr("class", "phase");
+            bar.append("rect").attr("x", from).attr("y", top + row * PHASE).attr("width", Math.max(wide - 1, 1)).attr("height", PHASE - 2).attr("rx", 2)
+                .style("fill", "var(--line-" + colourOf(t, phase.name) + ")");
+            const letters = Math.floor((wide - 8) / 6.6), name = phase.name || "unknown name";
+            if (letters > 2)
+                bar.append("text").attr("x", from + 4).attr("y", top + row * PHASE + 11).text(name.length > letters ? name.slice(0, letters - 1) + "…" : name);
+            bar.on("mousemove", () => vt.tooltip(d3.event, [name.slice(0, 300), vt.duration(phase.start) + " to " +
+                (phase.end == null ? "the end of the log" : vt.duration(phase.end)), "peak " + vt.bytes(phase.peak)]))
+                .on("mouseleave", () => vt.tooltip(d3.event, null)).on("click", () => vt.select({ range: [phase.start, stop] }));
+        }
+    }
+
+    function colourOf(t, name) {
+        if (!t.names.has(name))
+            t.names.set(name, t.names.size % 16);
+        return t.names.get(name);
+    }
+
+    /* --- what is chosen --- */
+
+    function drawChosen(t, group, height) {
+        const { x } = t;
+        const { time, range } = vt.selection;
+        if (range)
+            group.append("rect").attr("class", "range").attr("clip-path", "url(#inside)").attr("x", x(range[0])).attr("y", 0)
+                .attr("width", Math.max(1, x(range[1]) - x(range[0]))).attr("height", height);
+        if (time != null)
+            group.append("line").attr("class", "time").attr("clip-path", "url(#inside)").attr("x1", x(time)).attr("x2", x(time)).attr("y1", 0).attr("y2", height);
+    }
+
+    /* Drag: a part of the run. Click: a moment. Wheel: zoom; what cannot zoom out further scrolls the page. */
+    function pointer(t, width, height) {
+        const { page, begin, end, state, x, svg } = t;
+        const charted = page.courses.length * (heightOf(page) + TOP + BOTTOM);
+        let from = null;
+        const at = () => Math.min(Math.max(x.invert(d3.mouse(svg.node())[0]), state.view[0]), state.view[1]);
+        const rect = svg.insert("rect", "g").attr("class", "ground").attr("x", LEFT).attr("y", 0).attr("width", width - LEFT - RIGHT).attr("height", charted);
+        rect.lower();
+        svg.on("mousedown", function () {
+            if (d3.event.button === 0 && d3.mouse(svg.node())[1] < charted && !d3.event.target.closest(".event"))
+                from = at();
+            if (from != null)
+                d3.event.preventDefault();
+        }).on("mousemove", function () {
+            if (from != null)
+                svg.select(".chosen").selectAll("*").remove().call(() => drawDrag(t, from, at(), height));
+            else if (d3.mouse(svg.node())[1] < charted && !d3.event.target.closest(".event, .role"))
+                hover(t, at());
+        }).on("mouseleave", () => vt.tooltip(d3.event, null)).on("mouseup", function () {
+            if (from == null)
+                return;
+            const to = at(), range = from < to ? [from, to] : [to, from];
+            if (Math.abs(x(to) - x(from)) > 4)
+                vt.select({ range: range });
+            else
+                vt.select({ time: to, range: null });
+            from = null;
+        }).on("dblclick", () => setView(t, [begin, end])).on("wheel", function () {
+            const out = d3.event.deltaY > 0;
+            if (out && state.view[1] - state.view[0] >= end - begin)
+                return;
+            d3.event.preventDefault();
+            zoom(t, out ? 1.25 : 0.8, at());
+        });
+    }
+
+    function drawDrag(t, a, b, height) {
+        const { x, svg } = t;
+        svg.select(".chosen").append("rect").attr("class", "range").attr("x", x(Math.min(a, b))).attr("y", 0)
+            .attr("width", Math.abs(x(a) - x(b))).attr("height", height);
+    }
+
+    /* The device under the pointer, at this moment. */
+    function hover(t, time) {
+        const { page, state, svg } = t;
+        const [, py] = d3.mouse(svg.node()), each = heightOf(page) + TOP + BOTTOM;
+        const course = page.courses[Math.min(page.courses.length - 1, Math.floor(py / each))], i = slot(course, time);
+        const layers = (state.mode === "class" ? byClass : byLine)(course).map(layer => [layer.name, layer.values[i]]).filter(([, bytes]) => bytes)
+            .sort((a, b) => b[1] - a[1]);
+        vt.tooltip(d3.event, [timeText(time, state.view[1] - state.view[0]) + ": " + vt.bytes(course.live[i]) + " live",
+            ...layers.slice(0, 7).map(([name, bytes]) => vt.bytes(bytes) + "  " + vt.shortPath(name).slice(0, 80)),
+            layers.length > 7 ? "and " + (layers.length - 7) + " more" : null,
+            course.used && course.used[i] != null ? vt.bytes(course.used[i]) + "  used by all processes (driver)" : null]);
+    }
+
+    function drawLegend(t) {
+        const { page, state, legend } = t;
+        const entries = new Map(), chosen = vt.chosenSites(vt.selection);
+        for (const course of page.courses) {
+            if (state.mode === "role")
+                roles.filter(role => byRole(page, course).some(column => column.parts.some(part => part.name === role)))
+                    .forEach(role => entries.set(role, { colour: "var(--" + role + ")" }));
+            else
+                for (const layer of state.mode === "line" ? byLine(course) : byClass(course)) {
+                    const old = entries.get(layer.name) || { most: 0 };
+                    entries.set(layer.name, { colour: layer.colour, most: Math.max(old.most, d3.max(layer.values) || 0), sites: layer.sites, kind: layer.kind });
+                }
+        }
+        if (state.mode === "class" && page.courses.some(course => course.own && course.own.some((own, i) => own > course.live[i])))
+            entries.set("untracked, where the driver was asked", { colour: "var(--untracked)" });
+        legend.replaceChildren(...[...entries].map(([name, entry]) => vt.el("button", {
+            type: "button", class: "band" + (entry.kind === "line" && chosen && entry.sites.some(site => chosen.has(site)) ? " chosen" : ""),
+            title: entry.kind === "line" ? "choose this line" : null, disabled: entry.kind !== "line" || !entry.sites.length,
+            onclick: () => vt.select({ line: vt.selection.line === page.sites[entry.sites[0]].line ? null : page.sites[entry.sites[0]].line })
+        }, vt.el("i", { class: "swatch", style: "background: " + entry.colour }), vt.shortPath(name).slice(0, 90),
+        entry.most ? vt.el("span", { class: "dim" }, " " + vt.bytes(entry.most)) : null)),
+        page.courses.some(course => course.used) ? vt.el("span", { class: "dim samples" }, "driver's figures: ", vt.el("i", { class: "swatch used" }), "used by all processes, ",
+            vt.el("i", { class: "swatch own" }), "by this one") : "");
+    }
+
+    /* What was held in the chosen part, or at the moment. */
+    function tell(t) {
+        const { page, state, held } = t;
+        const { time, range } = vt.selection;
+        if (!range && time == null) {
+            held.replaceChildren(vt.el("p", { class: "dim" }, "Drag over the chart to see what was held in a part of the run; click for a moment. " +
+                "The wheel or + and - zoom."));
+            return;
+        }
+        const span = range ? range[1] - range[0] : state.view[1] - state.view[0], rows = [];
+        for (const course of page.courses) {
+            const first = slot(course, range ? range[0] : time), last = slot(course, range ? range[1] : time);
+            const most = values => range ? d3.max(values.slice(first, last + 1)) : values[first];
+            for (const layer of [{ name: "live", values: course.live, sites: [] }, ...byLine(course)])
+                if (most(layer.values))
+                    rows.push({ course: course, layer: layer, begin: layer.values[first], most: most(layer.values), end: layer.values[last] });
+        }
+        const cell = bytes => vt.el("td", { class: "number" }, vt.bytes(bytes));
+        const change = row => row.end - row.begin, many = page.courses.length > 1;
+        held.replaceChildren(vt.el("h3", null, range ? "From " + timeText(range[0], span) + " to " + timeText(range[1], span) : "At " + timeText(time, span)),
+            vt.el("div", { class: "scroll" }, vt.el("table", null, vt.el("thead", null, vt.el("tr", null, vt.el("th", { scope: "col" }, "what"),
+                (range ? ["at its begin", "highest", "at its end", "change"] : ["held then"]).map(name => vt.el("th", { scope: "col", class: "number" }, name)))),
+            vt.el("tbody", null, rows.map(row => vt.el("tr", { class: row.layer.name === "live" && !row.layer.kind ? "sum" : null },
+                vt.el("th", { scope: "row", class: "name" }, many ? vt.el("span", { class: "dim" }, vt.deviceName(row.course.device) + "  ") : null,
+                    row.layer.colour ? vt.el("i", { class: "swatch", style: "background: " + row.layer.colour }) : null,
+                    row.layer.kind === "line" && row.layer.sites.length ? vt.el("button", { type: "button", class: "link", onclick: () => {
+                        vt.select({ site: row.layer.sites[0] });
+                        vt.open("table", true);
+                    } }, row.layer.name) : row.layer.name === "live" && !row.layer.kind ? "all that was live" : row.layer.name),
+                range ? [cell(row.begin), cell(row.most), cell(row.end), vt.el("td", { class: "number" + (change(row) > 0 ? " rise" : "") },
+                    (change(row) > 0 ? "+" : "") + vt.bytes(change(row)))] : cell(row.begin)))))));
+    }
+
+    /* --- what is around it --- */
+
+    function tools(t) {
+        const { page, begin, end, state } = t;
+        const button = (text, title, run) => vt.el("button", { type: "button", title: title, onclick: run }, text);
         const modes = [["line", "by line"], ["class", "by class"]];
         if (page.courses.some(course => byRole(page, course).length))
             modes.push(["role", "by what it is for"]);
-        const totals = page.courses.some(course => totalOf(course) != null);
-        const zoomButton = (text, title, run) => vt.el("button", { type: "button", title: title, onclick: run }, text);
+        const choice = vt.choice("stacked", modes, function (mode) {
+            state.mode = mode;
+            later(t);
+        });
         const whole = vt.el("button", { type: "button", class: "toggle", "aria-pressed": "false", title: "the axis reaches to the device's size" }, "whole device");
         whole.addEventListener("click", function () {
             state.whole = !state.whole;
             whole.setAttribute("aria-pressed", state.whole);
-            later();
+            later(t);
         });
-        const toRange = zoomButton("to chosen part", "zoom to the chosen part (z)", () => zoomToRange());
-        panel.append(vt.el("div", { class: "tools" }, vt.choice("stacked", modes, function (mode) {
-            state.mode = mode;
-            later();
-        }), totals ? whole : null, vt.el("span", { class: "space" }), zoomButton("+", "zoom in (+)", () => zoom(0.5)),
-        zoomButton("−", "zoom out (-)", () => zoom(2)), zoomButton("whole run", "the whole run (0)", () => setView([begin, end])), toRange),
-        charts, legend, held);
-        const missing = [[page.phases_left_out, "shorter phase"], [phases.more, "further row of phases", "further rows of phases"],
+        t.toRange = button("to chosen part", "zoom to the chosen part (z)", () => zoomToRange(t));
+        return vt.el("div", { class: "tools" }, choice, page.courses.some(course => totalOf(page, course) != null) ? whole : null,
+            vt.el("span", { class: "space" }), button("+", "zoom in (+)", () => zoom(t, 0.5)), button("−", "zoom out (-)", () => zoom(t, 2)),
+            button("whole run", "the whole run (0)", () => setView(t, [begin, end])), t.toRange);
+    }
+
+    function keys(t) {
+        vt.key("+", "zoom in on the chart of time", () => zoom(t, 0.5));
+        vt.key("-", "zoom out", () => zoom(t, 2));
+        vt.key("0", "the whole run", () => setView(t, [t.begin, t.end]));
+        vt.key("ArrowLeft", "earlier", () => pan(t, -0.2));
+        vt.key("ArrowRight", "later", () => pan(t, 0.2));
+        vt.key(",", "the moment a step earlier", () => step(t, -1));
+        vt.key(".", "the moment a step later", () => step(t, 1));
+        vt.key("[", "the chosen part begins at the moment", () => edge(t, 0));
+        vt.key("]", "the chosen part ends at the moment", () => edge(t, 1));
+        vt.key("z", "zoom to the chosen part", () => zoomToRange(t));
+    }
+
+    /* What the picture has no room for. */
+    function missing({ page, phases }) {
+        const parts = [[page.phases_left_out, "shorter phase"], [phases.more, "further row of phases", "further rows of phases"],
             [page.ooms_left_out, "other failed allocation"]].filter(([count]) => count > 0).map(of => vt.plural(...of));
-        if (missing.length)
-            panel.append(vt.el("p", { class: "dim" }, "Not drawn: " + missing.join(", ") + "."));
-        vt.key("+", "zoom in on the chart of time", () => zoom(0.5));
-        vt.key("-", "zoom out", () => zoom(2));
-        vt.key("0", "the whole run", () => setView([begin, end]));
-        vt.key("ArrowLeft", "earlier", () => pan(-0.2));
-        vt.key("ArrowRight", "later", () => pan(0.2));
-        vt.key(",", "the moment a step earlier", () => step(-1));
-        vt.key(".", "the moment a step later", () => step(1));
-        vt.key("[", "the chosen part begins at the moment", () => edge(0));
-        vt.key("]", "the chosen part ends at the moment", () => edge(1));
-        vt.key("z", "zoom to the chosen part", zoomToRange);
+        return parts.length ? [vt.el("p", { class: "dim" }, "Not drawn: " + parts.join(", ") + ".")] : [];
+    }
 
-        /* --- the axis of time --- */
+    /* Devices of which only a context was seen come last, those of other processes alone not at all. */
+    function drawnCourses(courses) {
+        const live = course => d3.max(course.live), context = course => !live(course) && d3.max(course.own || []);
+        return [...courses.filter(live), ...courses.filter(context)];
+    }
 
-        function setView([from, to]) {
-            const least = Math.max((end - begin) / 1e6, 10);
-            let width = Math.min(Math.max(to - from, least), end - begin), start = from + (to - from - width) / 2;
-            start = Math.min(Math.max(start, begin), end - width);
-            state.view = [start, start + width];
-            later();
-        }
-
-        function zoom(factor, around) {
-            const [from, to] = state.view, at = around == null ? (from + to) / 2 : around;
-            setView([at - (at - from) * factor, at + (to - at) * factor]);
-        }
-
-        function pan(share) {
-            const by = (state.view[1] - state.view[0]) * share;
-            if (state.view[0] + by >= begin && state.view[1] + by <= end)
-                setView([state.view[0] + by, state.view[1] + by]);
-            else
-                setView(by < 0 ? [begin, begin + state.view[1] - state.view[0]] : [end - state.view[1] + state.view[0], end]);
-        }
-
-        function step(by) {
-            const moment = vt.selection.time == null ? (state.view[0] + state.view[1]) / 2 : vt.selection.time;
-            vt.select({ time: Math.min(Math.max(moment + by * (state.view[1] - state.view[0]) / 100, begin), end) });
-        }
-
-        function edge(which) {
-            const range = (vt.selection.range || state.view).slice();
-            if (vt.selection.time == null)
-                return;
-            range[which] = vt.selection.time;
-            vt.select({ range: range[0] < range[1] ? range : [range[1], range[0]] });
-        }
-
-        function zoomToRange() {
-            if (vt.selection.range)
-                setView(vt.selection.range);
-        }
-
-        function totalOf(course) {
-            const device = page.devices.find(other => other.device === course.device);
-            return device ? device.total : null;
-        }
-
-        /* --- drawing --- */
-
-        function later() {
-            if (pending)
-                return;
-            pending = true;
-            requestAnimationFrame(function () {
-                pending = false;
-                render();
-            });
-        }
-
-        function render() {
-            const width = Math.max(charts.clientWidth, 400);
-            const height = heightOf(page), gap = TOP + BOTTOM;
-            const full = page.courses.length * (height + gap) + (phases.rows ? phases.rows * PHASE + 10 : 0);
-            x = d3.scaleLinear().domain(state.view).range([LEFT, width - RIGHT]);
-            svg.attr("width", width).attr("height", full).attr("viewBox", "0 0 " + width + " " + full).selectAll("*").remove();
-            svg.append("clipPath").attr("id", "inside").append("rect").attr("x", LEFT).attr("y", 0).attr("width", width - LEFT - RIGHT).attr("height", full);
-            page.courses.forEach((course, i) => chart(course, TOP + i * (height + gap), height, width));
-            drawPhases(TOP + page.courses.length * (height + gap) - TOP + 6, width);
-            const overlay = svg.append("g").attr("class", "chosen");
-            drawChosen(overlay, full);
-            pointer(width, full);
-            drawLegend();
-            tell();
-            toRange.disabled = !vt.selection.range;
-        }
-
-        function chart(course, top, height, width) {
-            const group = svg.append("g").attr("class", "chart").attr("data-device", course.device);
-            const shown = visible(course, x), total = totalOf(course);
-            const most = Math.max(d3.max(course.live) || 0, d3.max(course.used || []) || 0, d3.max(course.own || []) || 0, 1);
-            const device = page.devices.find(other => other.device === course.device);
-            const near = total != null && (state.whole || total < most * 1.6);
-            const y = d3.scaleLinear().domain([0, (near ? Math.max(total, most) : most) * 1.1]).range([top + height, top]);
-            for (const tick of byteTicks(y.domain()[1])) {
-                group.append("line").attr("class", "grid").attr("x1", LEFT).attr("x2", width - RIGHT).attr("y1", y(tick)).attr("y2", y(tick));
-                group.append("text").attr("class", "tick").attr("x", LEFT - 8).attr("y", y(tick) + 4).attr("text-anchor", "end").text(vt.bytes(tick));
-            }
-            const inside = group.append("g").attr("clip-path", "url(#inside)");
-            if (state.mode === "role")
-                columns(inside, course, shown, y);
-            else
-                stacked(inside, course, shown, y, state.mode === "line" ? byLine(course) : byClass(course));
-            if (state.mode === "class")
-                untracked(inside, course, shown, y);
-            line(inside, course, shown, course.used, y, "used", "all processes, by the driver");
-            line(inside, course, shown, course.own, y, "own", "this process, by the driver");
-            if (near) {
-                inside.append("line").attr("class", "total").attr("x1", LEFT).attr("x2", width - RIGHT).attr("y1", y(total)).attr("y2", y(total));
-                const left = device && peakIsRight(device); // away from the words at the peak
-                group.append("text").attr("class", "total").attr("x", left ? LEFT + 4 : width - RIGHT - 4).attr("y", y(total) - 5)
-                    .attr("text-anchor", left ? "start" : "end").text(vt.bytes(total) + ", the device");
-            }
-            group.append("text").attr("class", "device").attr("x", LEFT).attr("y", top - 21).text(vt.deviceName(course.device) +
-                (device && device.name ? "  " + device.name.slice(0, 60) : "") + (total != null && !near ? "  (" + vt.bytes(total) + ")" : ""));
-            axis(group, top + height, width);
-            peakMark(inside, course, device, y);
-            events(inside, course, top, height);
-        }
-
-        function stacked(group, course, shown, y, layers) {
-            const chosen = vt.chosenSites(vt.selection), last = x.domain()[1];
-            const elsewhere = chosen && layers.some(layer => layer.kind !== "rest" && layer.sites.some(site => chosen.has(site)));
-            const base = shown.map(() => 0);
-            const xs = shown.map(i => Math.max(x(course.at[i]), LEFT - 1)).concat(x(Math.min(last, course.end)));
-            for (const layer of layers) {
-                const low = base.slice();
-                shown.forEach((i, k) => { base[k] += layer.values[i]; });
-                if (!shown.some(i => layer.values[i]))
-                    continue;
-                const points = d3.range(xs.length), at = k => Math.min(k, shown.length - 1);
-                const area = d3.area().curve(d3.curveStepAfter).x(k => xs[k].toFixed(1)).y0(k => y(low[at(k)]).toFixed(1)).y1(k => y(base[at(k)]).toFixed(1));
-                const fits = !chosen || !layer.sites.length || layer.sites.some(site => chosen.has(site)) || (layer.kind === "rest" && !elsewhere);
-                group.append("path").attr("class", "band").attr("d", area(points)).style("fill", layer.colour)
-                    .style("opacity", fits ? 1 : 0.22).attr("data-band", layer.name.slice(0, 80));
-            }
-        }
-
-        /* What the driver counts for this process beyond what was live, where it was asked. */
-        function untracked(group, course, shown, y) {
-            const known = d3.range(shown[0], shown[shown.length - 1] + 1).filter(i => course.own && course.own[i] > course.live[i]);
-            group.selectAll(null).data(known.slice(0, 2000)).enter().append("rect").attr("class", "untracked").attr("x", i => x(course.at[i]) - 2)
-                .attr("width", 4).attr("y", i => y(course.own[i])).attr("height", i => y(course.live[i]) - y(course.own[i]))
-                .append("title").text(i => "untracked: " + vt.bytes(course.own[i] - course.live[i]) + " (contexts, loaded code)");
-        }
-
-        /* What the memory was for, at the snapshots; in the background what was live. */
-        function columns(group, course, shown, y) {
-            stacked(group, course, shown, y, [{ name: "live", colour: "var(--line)", values: course.live, sites: [] }]);
-            for (const column of byRole(page, course)) {
-                let low = 0;
-                for (const part of column.parts) {
-                    group.append("rect").attr("class", "role").attr("x", x(column.at) - 7).attr("width", 14).attr("y", y(low + part.bytes))
-                        .attr("height", Math.max(0, y(low) - y(low + part.bytes))).style("fill", part.colour)
-                        .on("mousemove", () => vt.tooltip(d3.event, [part.name + " " + vt.bytes(part.bytes), column.moment]));
-                    low += part.bytes;
-                }
-            }
-        }
-
-        /* Samples, each a dot, since nothing is known between them; so many that dots would touch are a line. */
-        function line(group, course, shown, values, y, name, title) {
-            if (!values)
-                return;
-            const first = shown[0], last = shown[shown.length - 1];
-            const known = d3.range(first, last + 1).filter(i => values[i] != null);
-            const path = d3.line().x(i => x(course.at[i]).toFixed(1)).y(i => y(values[i]).toFixed(1));
-            if (known.length < 400)
-                group.selectAll(null).data(known).enter().append("circle").attr("class", "samples " + name).attr("cx", i => x(course.at[i]))
-                    .attr("cy", i => y(values[i])).attr("r", 2).append("title").text(title);
-            else
-                group.append("path").attr("class", "samples " + name).attr("d", path(known)).append("title").text(title);
-        }
-
-        function axis(group, at, width) {
-            const span = state.view[1] - state.view[0];
-            group.append("line").attr("class", "axis").attr("x1", LEFT).attr("x2", width - RIGHT).attr("y1", at).attr("y2", at);
-            for (const tick of x.ticks(Math.max(3, Math.floor((width - LEFT) / 130))))
-                group.append("text").attr("class", "tick").attr("x", x(tick)).attr("y", at + 15).attr("text-anchor", "middle").text(timeText(tick, span));
-        }
-
-        function peakIsRight(device) {
-            return x(device.peak_at) > (x.range()[0] + x.range()[1]) / 2;
-        }
-
-        function peakMark(group, course, device, y) {
-            if (!device || device.peak_at < state.view[0] || device.peak_at > state.view[1] || !device.peak)
-                return;
-            const left = peakIsRight(device);
-            group.append("circle").attr("class", "peak").attr("cx", x(device.peak_at)).attr("cy", y(device.peak)).attr("r", 3.5);
-            group.append("text").attr("class", "peak").attr("x", x(device.peak_at) + (left ? -8 : 8)).attr("y", y(device.peak) - 5)
-                .attr("text-anchor", left ? "end" : "start").text("peak " + vt.bytes(device.peak));
-        }
-
-        /* Failed allocations, alarms, snapshots, marks: above the chart. */
-        function events(group, course, top, height) {
-            const put = function (at, kind, sign, lines, click) {
-                if (at < state.view[0] || at > state.view[1])
-                    return;
-                const mark = group.append("g").attr("class", "event " + kind).attr("tabindex", kind === "oom" ? 0 : null);
-                mark.append("line").attr("x1", x(at)).attr("x2", x(at)).attr("y1", top).attr("y2", kind === "oom" || kind === "snapshot" ? top + height : top + 6);
-                mark.append("text").attr("x", x(at)).attr("y", top - 4).attr("text-anchor", "middle").text(sign);
-                mark.on("mousemove", () => vt.tooltip(d3.event, lines)).on("mouseleave", () => vt.tooltip(d3.event, null)).on("click", click);
-            };
-            for (const snapshot of page.snapshots)
-                put(snapshot.at, snapshot.why === "growth" ? "snapshot passing" : "snapshot", "◆", ["snapshot of owners", snapshot.phase || snapshot.why, snapshot.moment],
-                    () => vt.select({ time: snapshot.at }));
-            let marks = 0;
-            for (const phase of page.phases)
-                if (phase.mark && phase.start >= state.view[0] && phase.start <= state.view[1] && marks++ < 300)
-                    put(phase.start, "mark", "", ["mark", phase.name || "unknown name", vt.duration(phase.start)], () => vt.select({ time: phase.start }));
-            for (const alarm of page.alarms)
-                if (alarm.device === course.device || alarm.device == null)
-                    put(alarm.at, "alarm", "▲", ["alarm, " + vt.duration(alarm.at), vt.bytes(alarm.live) + " live, from VRAMTRACE_ALARM = " + vt.bytes(alarm.mark) + " on"],
-                        () => vt.select({ time: alarm.at }));
-            for (const oom of page.ooms)
-                if (oom.device === course.device || oom.device == null)
-                    put(oom.at, "oom", "▼", ["out of memory, " + vt.duration(oom.at), "asked " + vt.bytes(oom.requested) + "; " +
-                        (oom.free == null ? "free: unknown" : vt.bytes(oom.free) + " free"), (oom.cause || "cause unknown") + ": " + oom.why,
-                    "outcome: " + oom.outcome], () => vt.select({ time: oom.at }));
-        }
-
-        function drawPhases(top) {
-            const group = svg.append("g").attr("class", "phases").attr("clip-path", "url(#inside)"), ends = [];
-            for (const { phase, row } of phases.placed) {
-                const stop = phase.end == null ? end : phase.end;
-                if (stop < state.view[0] || phase.start > state.view[1])
-                    continue;
-                const from = Math.max(x(phase.start), LEFT), to = Math.min(x(stop), x.range()[1]), wide = to - from;
-                if (wide < 1 && ends[row] > from - 1)
-                    continue; // no pixel of its own
-                ends[row] = to;
-                const bar = group.append("g").attr("class", "phase");
-                bar.append("rect").attr("x", from).attr("y", top + row * PHASE).attr("width", Math.max(wide - 1, 1)).attr("height", PHASE - 2).attr("rx", 2)
-                    .style("fill", "var(--line-" + colourOf(phase.name) + ")");
-                const letters = Math.floor((wide - 8) / 6.6), name = phase.name || "unknown name";
-                if (letters > 2)
-                    bar.append("text").attr("x", from + 4).attr("y", top + row * PHASE + 11).text(name.length > letters ? name.slice(0, letters - 1) + "…" : name);
-                bar.on("mousemove", () => vt.tooltip(d3.event, [name.slice(0, 300), vt.duration(phase.start) + " to " +
-                    (phase.end == null ? "the end of the log" : vt.duration(phase.end)), "peak " + vt.bytes(phase.peak)]))
-                    .on("mouseleave", () => vt.tooltip(d3.event, null)).on("click", () => vt.select({ range: [phase.start, stop] }));
-            }
-        }
-
-        const names = new Map();
-        function colourOf(name) {
-            if (!names.has(name))
-                names.set(name, names.size % 16);
-            return names.get(name);
-        }
-
-        /* --- what is chosen --- */
-
-        function drawChosen(group, height) {
-            const { time, range } = vt.selection;
-            if (range)
-                group.append("rect").attr("class", "range").attr("clip-path", "url(#inside)").attr("x", x(range[0])).attr("y", 0)
-                    .attr("width", Math.max(1, x(range[1]) - x(range[0]))).attr("height", height);
-            if (time != null)
-                group.append("line").attr("class", "time").attr("clip-path", "url(#inside)").attr("x1", x(time)).attr("x2", x(time)).attr("y1", 0).attr("y2", height);
-        }
-
-        /* Drag: a part of the run. Click: a moment. Wheel: zoom; what cannot zoom out further scrolls the page. */
-        function pointer(width, height) {
-            const charted = page.courses.length * (heightOf(page) + TOP + BOTTOM);
-            let from = null;
-            const at = () => Math.min(Math.max(x.invert(d3.mouse(svg.node())[0]), state.view[0]), state.view[1]);
-            const rect = svg.insert("rect", "g").attr("class", "ground").attr("x", LEFT).attr("y", 0).attr("width", width - LEFT - RIGHT).attr("height", charted);
-            rect.lower();
-            svg.on("mousedown", function () {
-                if (d3.event.button === 0 && d3.mouse(svg.node())[1] < charted && !d3.event.target.closest(".event"))
-                    from = at();
-                if (from != null)
-                    d3.event.preventDefault();
-            }).on("mousemove", function () {
-                if (from != null)
-                    svg.select(".chosen").selectAll("*").remove().call(() => drawDrag(from, at(), height));
-                else if (d3.mouse(svg.node())[1] < charted && !d3.event.target.closest(".event, .role"))
-                    hover(at());
-            }).on("mouseleave", () => vt.tooltip(d3.event, null)).on("mouseup", function () {
-                if (from == null)
-                    return;
-                const to = at(), range = from < to ? [from, to] : [to, from];
-                if (Math.abs(x(to) - x(from)) > 4)
-                    vt.select({ range: range });
-                else
-                    vt.select({ time: to, range: null });
-                from = null;
-            }).on("dblclick", () => setView([begin, end])).on("wheel", function () {
-                const out = d3.event.deltaY > 0;
-                if (out && state.view[1] - state.view[0] >= end - begin)
-                    return;
-                d3.event.preventDefault();
-                zoom(out ? 1.25 : 0.8, at());
-            });
-        }
-
-        function drawDrag(a, b, height) {
-            svg.select(".chosen").append("rect").attr("class", "range").attr("x", x(Math.min(a, b))).attr("y", 0)
-                .attr("width", Math.abs(x(a) - x(b))).attr("height", height);
-        }
-
-        /* The device under the pointer, at this moment. */
-        function hover(time) {
-            const [, py] = d3.mouse(svg.node()), each = heightOf(page) + TOP + BOTTOM;
-            const course = page.courses[Math.min(page.courses.length - 1, Math.floor(py / each))], i = slot(course, time);
-            const layers = (state.mode === "class" ? byClass : byLine)(course).map(layer => [layer.name, layer.values[i]]).filter(([, bytes]) => bytes)
-                .sort((a, b) => b[1] - a[1]);
-            vt.tooltip(d3.event, [timeText(time, state.view[1] - state.view[0]) + ": " + vt.bytes(course.live[i]) + " live",
-                ...layers.slice(0, 7).map(([name, bytes]) => vt.bytes(bytes) + "  " + vt.shortPath(name).slice(0, 80)),
-                layers.length > 7 ? "and " + (layers.length - 7) + " more" : null,
-                course.used && course.used[i] != null ? vt.bytes(course.used[i]) + "  used by all processes (driver)" : null]);
-        }
-
-        function drawLegend() {
-            const entries = new Map(), chosen = vt.chosenSites(vt.selection);
-            for (const course of page.courses) {
-                if (state.mode === "role")
-                    roles.filter(role => byRole(page, course).some(column => column.parts.some(part => part.name === role)))
-                        .forEach(role => entries.set(role, { colour: "var(--" + role + ")" }));
-                else
-                    for (const layer of state.mode === "line" ? byLine(course) : byClass(course)) {
-                        const old = entries.get(layer.name) || { most: 0 };
-                        entries.set(layer.name, { colour: layer.colour, most: Math.max(old.most, d3.max(layer.values) || 0), sites: layer.sites, kind: layer.kind });
-                    }
-            }
-            if (state.mode === "class" && page.courses.some(course => course.own && course.own.some((own, i) => own > course.live[i])))
-                entries.set("untracked, where the driver was asked", { colour: "var(--untracked)" });
-            legend.replaceChildren(...[...entries].map(([name, entry]) => vt.el("button", {
-                type: "button", class: "band" + (entry.kind === "line" && chosen && entry.sites.some(site => chosen.has(site)) ? " chosen" : ""),
-                title: entry.kind === "line" ? "choose this line" : null, disabled: entry.kind !== "line" || !entry.sites.length,
-                onclick: () => vt.select({ line: vt.selection.line === page.sites[entry.sites[0]].line ? null : page.sites[entry.sites[0]].line })
-            }, vt.el("i", { class: "swatch", style: "background: " + entry.colour }), vt.shortPath(name).slice(0, 90),
-            entry.most ? vt.el("span", { class: "dim" }, " " + vt.bytes(entry.most)) : null)),
-            page.courses.some(course => course.used) ? vt.el("span", { class: "dim samples" }, "driver's figures: ", vt.el("i", { class: "swatch used" }), "used by all processes, ",
-                vt.el("i", { class: "swatch own" }), "by this one") : "");
-        }
-
-        /* What was held in the chosen part, or at the moment. */
-        function tell() {
-            const { time, range } = vt.selection;
-            if (!range && time == null) {
-                held.replaceChildren(vt.el("p", { class: "dim" }, "Drag over the chart to see what was held in a part of the run; click for a moment. " +
-                    "The wheel or + and - zoom."));
-                return;
-            }
-            const span = range ? range[1] - range[0] : state.view[1] - state.view[0], rows = [];
-            for (const course of page.courses) {
-                const first = slot(course, range ? range[0] : time), last = slot(course, range ? range[1] : time);
-                const most = values => range ? d3.max(values.slice(first, last + 1)) : values[first];
-                for (const layer of [{ name: "live", values: course.live, sites: [] }, ...byLine(course)])
-                    if (most(layer.values))
-                        rows.push({ course: course, layer: layer, begin: layer.values[first], most: most(layer.values), end: layer.values[last] });
-            }
-            const cell = bytes => vt.el("td", { class: "number" }, vt.bytes(bytes));
-            const change = row => row.end - row.begin, many = page.courses.length > 1;
-            held.replaceChildren(vt.el("h3", null, range ? "From " + timeText(range[0], span) + " to " + timeText(range[1], span) : "At " + timeText(time, span)),
-                vt.el("div", { class: "scroll" }, vt.el("table", null, vt.el("thead", null, vt.el("tr", null, vt.el("th", { scope: "col" }, "what"),
-                    (range ? ["at its begin", "highest", "at its end", "change"] : ["held then"]).map(name => vt.el("th", { scope: "col", class: "number" }, name)))),
-                vt.el("tbody", null, rows.map(row => vt.el("tr", { class: row.layer.name === "live" && !row.layer.kind ? "sum" : null },
-                    vt.el("th", { scope: "row", class: "name" }, many ? vt.el("span", { class: "dim" }, vt.deviceName(row.course.device) + "  ") : null,
-                        row.layer.colour ? vt.el("i", { class: "swatch", style: "background: " + row.layer.colour }) : null,
-                        row.layer.kind === "line" && row.layer.sites.length ? vt.el("button", { type: "button", class: "link", onclick: () => {
-                            vt.select({ site: row.layer.sites[0] });
-                            vt.open("table", true);
-                        } }, row.layer.name) : row.layer.name === "live" && !row.layer.kind ? "all that was live" : row.layer.name),
-                    range ? [cell(row.begin), cell(row.most), cell(row.end), vt.el("td", { class: "number" + (change(row) > 0 ? " rise" : "") },
-                        (change(row) > 0 ? "+" : "") + vt.bytes(change(row)))] : cell(row.begin)))))));
-        }
-
-        render();
-        return { select: () => later(), resize: () => later() };
+    function draw(panel, whole_page) {
+        const page = Object.assign({}, whole_page, { courses: drawnCourses(whole_page.courses) });
+        const begin = Math.min(...page.courses.map(course => course.begin)), end = Math.max(...page.courses.map(course => course.end), begin + 1);
+        const charts = vt.el("div", { class: "charts" }), legend = vt.el("div", { class: "bands" }), held = vt.el("div", { class: "held", "aria-live": "polite" });
+        const svg = d3.select(charts).append("svg").attr("role", "img").attr("aria-label", "device memory over time");
+        const t = {
+            page: page, begin: begin, end: end, phases: phaseRows(page), state: { mode: "line", view: [firstUse(page, begin, end), end], whole: false },
+            charts: charts, legend: legend, held: held, svg: svg, toRange: null, x: null, pending: false, names: new Map(),
+        };
+        panel.append(tools(t), charts, legend, held, ...missing(t));
+        keys(t);
+        render(t);
+        return { select: () => later(t), resize: () => later(t) };
     }
 
     vt.part({ id: "time", title: "Memory over time", order: 2, tab: false, wanted: page => page.courses.some(course => course.live.some(bytes => bytes)), draw: draw });
