@@ -1,0 +1,172 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The head of a process: who it was, how it ended, and what its log lacks, each gap with a note. Called by
+ * build.c.
+ */
+#include "build_process.h"
+
+#include "log/log.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static char *text_or_null(const char *text) {
+    return text[0] ? vt_strdup(text) : NULL;
+}
+
+static void take_command(const struct vt_log_header *h, struct vt_process *p) {
+    uint32_t at = 0, room = 0;
+    while (at < h->command_bytes) {
+        size_t length = strnlen(h->command + at, h->command_bytes - at);
+        VT_GROW(p->command, p->command_count, room);
+        p->command[p->command_count++] = vt_strndup(h->command + at, length);
+        at += (uint32_t)length + 1;
+    }
+    /* a process that writes a title over its arguments ("ray::train") leaves the rest of them empty */
+    uint32_t empty = 0;
+    while (empty + 1 < p->command_count && !p->command[p->command_count - 1 - empty][0])
+        empty++;
+    while (empty > 1 && !p->command[p->command_count - 1][0] && p->command_count > 1)
+        free(p->command[--p->command_count]);
+}
+
+static void take_end(const struct vt_log *log, struct vt_clock clock, struct vt_process *p) {
+    const struct vt_log_header *h = &log->header;
+    uint64_t end = log->last_ticks;
+    switch (h->exit_kind) {
+    case VT_EXIT_EXITED:
+        p->ending = (struct vt_ending){VT_END_EXITED, h->exit_status};
+        break;
+    case VT_EXIT_SIGNALED:
+        p->ending = (struct vt_ending){VT_END_SIGNALED, h->exit_status};
+        break;
+    case VT_EXIT_EXEC:
+        p->ending = (struct vt_ending){VT_END_EXEC, VT_NO_STATUS};
+        break;
+    default:
+        p->ending =
+            (struct vt_ending){log->running ? VT_END_RUNNING : VT_END_UNKNOWN, VT_NO_STATUS};
+    }
+    if (h->exit_kind != VT_EXIT_NONE && h->exit_ticks > end && h->exit_ticks < VT_TICKS_MASK)
+        end = h->exit_ticks;
+    p->duration = vt_clock_ns(clock, end);
+}
+
+/* Whether the log is whole, with notes about why not. */
+static void take_gaps(const struct vt_log *log, struct vt_process *p) {
+    const struct vt_log_header *h = &log->header;
+    bool ended = h->exit_kind == VT_EXIT_EXITED || h->exit_kind == VT_EXIT_EXEC ||
+                 h->exit_kind == VT_EXIT_SIGNALED;
+    p->complete =
+        ended && !log->cut && !log->damage_count &&
+        !(h->exit_kind == VT_EXIT_SIGNALED && (log->in_flight || (h->flags & VT_FLAG_BUFFERED)));
+    if (log->running)
+        vt_model_note(p, "The process is still running: this report covers its log so far.");
+    else if (!ended)
+        vt_model_note(
+            p, "The log has no end: the process was killed, or the machine went down. Read up to "
+               "the last whole record of each thread.");
+    if (log->cut)
+        vt_model_note(
+            p,
+            "The log is cut off after %s bytes: read up to the last whole record of each thread.",
+            VT_NUMBER(log->file_bytes));
+    p->gaps = !log->running && (log->cut || log->damage_count);
+    p->damaged_events =
+        log->damage_count * (VT_CHUNK_BYTES / sizeof(uint64_t)); /* the shortest record */
+    if (log->damage_count) {
+        const struct vt_log_damage *d = &log->damage[0];
+        vt_model_note(
+            p,
+            "The log is damaged at offset %llu (%s: found 0x%llx)%s; the rest of each such chunk "
+            "was left out.",
+            (unsigned long long)d->offset, d->what, (unsigned long long)d->found,
+            log->damage_count > 1 ? " and elsewhere" : "");
+    }
+    if (ended && h->exit_kind == VT_EXIT_SIGNALED && log->in_flight)
+        vt_model_note(p, "A thread was about to record an event when the process was killed: at "
+                         "most one event per thread is missing.");
+}
+
+/* What the tracer could not record, with a note for each reason. */
+static void take_drops(const struct vt_log *log, struct vt_process *p) {
+    static const struct {
+        enum vt_drop reason;
+        bool event;
+        const char *text;
+    } reasons[] = {
+        {VT_DROP_LOG_FULL, true, "no space for the log, or its file could not grow"},
+        {VT_DROP_NESTED, true, "a signal handler allocated while its thread was being recorded"},
+        {VT_DROP_NO_MEMORY, true, "no memory for the tracer's own tables"},
+        {VT_DROP_LOG_LOST, true, "the program closed or replaced the log's file descriptor"},
+        {VT_DROP_STACKS, false, "call stacks were not kept: no space for them"},
+        {VT_DROP_LIVE, false, "allocations did not fit the tracer's live table"},
+        {VT_DROP_UNKNOWN, false, "CUDA calls failed because the real function was not found"},
+    };
+    const struct vt_log_header *h = &log->header;
+    for (size_t i = 0; i < sizeof reasons / sizeof *reasons; i++) {
+        uint64_t count = h->dropped[reasons[i].reason];
+        if (!count)
+            continue;
+        const char *number = VT_NUMBER(count);
+        if (reasons[i].event) {
+            p->dropped_events += count;
+            vt_model_note(p, "%s event%s dropped: %s.", number, vt_plural(count), reasons[i].text);
+        } else {
+            vt_model_note(p, "%s %s.", number, reasons[i].text);
+        }
+    }
+    p->unsure_events = log->live_listed ? 0 : p->dropped_events;
+    p->unwritten_events = h->dropped[VT_DROP_LOG_FULL] + h->dropped[VT_DROP_LOG_LOST];
+}
+
+/* What else the reader has to know. */
+static void note_conditions(const struct vt_log *log, struct vt_clock clock, struct vt_process *p) {
+    const struct vt_log_header *h = &log->header;
+    if (clock.guessed)
+        vt_model_note(p, "The log lacks the rate of its clock: times are estimates.");
+    if (h->flags & VT_FLAG_BUFFERED)
+        vt_model_note(p, "The log was not memory-mapped: if the process is killed, its last second "
+                         "may be missing.");
+    if (h->flags & VT_FLAG_NO_UNWINDER)
+        vt_model_note(p, "libunwind could not be opened: there are no native stacks.");
+    if (h->flags & VT_FLAG_SHADOW_GAP)
+        vt_model_note(
+            p, "The program runs under AddressSanitizer, which protects addresses that CUDA needs: "
+               "on a real GPU its calls fail, unless ASAN_OPTIONS has protect_shadow_gap=0.");
+    for (size_t i = 0; i < log->note_count; i++)
+        vt_model_note(p, "%s", log->notes[i]);
+}
+
+void vt_build_head(const struct vt_log *log, struct vt_clock clock, const char *path,
+                   struct vt_process *p) {
+    const struct vt_log_header *h = &log->header;
+    p->log = vt_strdup(path);
+    p->run_id = text_or_null(h->run_id);
+    p->host = text_or_null(h->host);
+    p->job = text_or_null(h->job);
+    p->version = text_or_null(h->tracer);
+    p->cwd = text_or_null(h->cwd);
+    p->exe = text_or_null(h->exe);
+    p->boot = text_or_null(h->boot_id);
+    p->launch = text_or_null(h->launch);
+    p->pid_namespace = h->pid_namespace;
+    p->process_start = h->process_start;
+    p->started_monotonic = h->start_monotonic_ns;
+    p->pid = h->pid;
+    p->ppid = h->ppid;
+    p->rank = h->rank < 0 ? -1 : h->rank;
+    p->local_rank = h->local_rank > INT32_MAX ? -1 : (int)h->local_rank - 1;
+    p->world_size = h->world_size;
+    p->restart = h->restart;
+    take_command(h, p);
+    p->started_at = h->start_realtime_ns;
+    p->simulated = h->flags & VT_FLAG_SIMULATED;
+    p->python = log->code_count > 0;
+    for (size_t i = 0; i < log->module_count && !p->python; i++)
+        p->python = vt_user_code_is_python(log->modules[i].path);
+    take_end(log, clock, p);
+    take_gaps(log, p);
+    take_drops(log, p);
+    note_conditions(log, clock, p);
+}
