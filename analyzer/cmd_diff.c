@@ -449,15 +449,9 @@ static int take_option(void *to, int option) {
     struct options *o = to;
     switch (option) {
     case O_FORMAT:
-        o->json = !strcmp(optarg, "json");
-        return o->json || !strcmp(optarg, "text")
-                   ? 0
-                   : vt_usage("diff", "--format: expected text or json, found '%s'", optarg);
+        return vt_cmd_json("diff", &o->json);
     case O_TOP:
-        o->top = (uint32_t)vt_cmd_number(optarg, UINT32_MAX);
-        return o->top
-                   ? 0
-                   : vt_usage("diff", "--top: expected a number of at least 1, found '%s'", optarg);
+        return vt_cmd_top("diff", &o->top);
     default:
         vt_texts_add(&o->user_code, optarg);
         return 0;

@@ -9,6 +9,7 @@
 
 #include <errno.h>
 #include <stdlib.h>
+#include <string.h>
 
 enum { SECONDS_MOST = 1000000 };
 
@@ -44,6 +45,18 @@ unsigned long vt_cmd_number(const char *text, unsigned long most) {
     errno = 0;
     unsigned long number = *text >= '0' && *text <= '9' ? strtoul(text, &end, 10) : 0;
     return number && !errno && !*end && number <= most ? number : 0;
+}
+
+int vt_cmd_top(const char *command, uint32_t *top) {
+    *top = (uint32_t)vt_cmd_number(optarg, UINT32_MAX);
+    return *top ? 0 : vt_usage(command, "--top %s: expected a number of at least 1", optarg);
+}
+
+int vt_cmd_json(const char *command, bool *json) {
+    *json = !strcmp(optarg, "json");
+    return *json || !strcmp(optarg, "text")
+               ? 0
+               : vt_usage(command, "--format %s: expected text or json", optarg);
 }
 
 unsigned long vt_cmd_milliseconds(const char *text) {

@@ -6,6 +6,8 @@
 #define VRAMTRACE_ANALYZER_CMD_OPTIONS_H
 
 #include <getopt.h>
+#include <stdbool.h>
+#include <stdint.h>
 
 /* A command with its options, which are kept in `to`. Both functions return 0, or an exit status after
  * they printed an error. */
@@ -26,6 +28,11 @@ int vt_cmd_options_run(const struct vt_cmd_options *options, int argc, char **ar
 
 /* A decimal number above 0. 0: it is none, or more than `most`. */
 unsigned long vt_cmd_number(const char *text, unsigned long most);
+
+/* Values of options that several commands have, from optarg: --top, a number of at least 1; --format text|json.
+ * They return 0, or an exit status after they printed an error. */
+int vt_cmd_top(const char *command, uint32_t *top);
+int vt_cmd_json(const char *command, bool *json);
 
 /* Seconds, with or without decimals, as milliseconds. 0: it is no such number. */
 unsigned long vt_cmd_milliseconds(const char *text);

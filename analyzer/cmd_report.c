@@ -93,10 +93,7 @@ static int take_option(void *to, int option) {
     case O_FORMAT:
         return parse_format(optarg, &o->writer);
     case O_TOP:
-        o->format.top = (uint32_t)vt_cmd_number(optarg, UINT32_MAX);
-        return o->format.top
-                   ? 0
-                   : vt_usage("report", "--top %s: expected a number of at least 1", optarg);
+        return vt_cmd_top("report", &o->format.top);
     case O_BY:
         return parse_by(optarg, &o->format.by);
     case O_SITE:

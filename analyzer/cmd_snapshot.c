@@ -59,15 +59,9 @@ static int take_option(void *to, int option) {
                    ? 0
                    : vt_usage("snapshot", "--timeout %s: expected seconds, above 0", optarg);
     case O_TOP:
-        o->format.top = (uint32_t)vt_cmd_number(optarg, UINT32_MAX);
-        return o->format.top
-                   ? 0
-                   : vt_usage("snapshot", "--top %s: expected a number of at least 1", optarg);
+        return vt_cmd_top("snapshot", &o->format.top);
     case O_FORMAT:
-        o->json = !strcmp(optarg, "json");
-        return o->json || !strcmp(optarg, "text")
-                   ? 0
-                   : vt_usage("snapshot", "--format %s: expected text or json", optarg);
+        return vt_cmd_json("snapshot", &o->json);
     case O_OWN:
         vt_texts_add(&o->user_code, optarg);
         return 0;

@@ -65,16 +65,12 @@ static int take_option(void *to, int option) {
         o->once = true;
         return 0;
     case O_FORMAT:
-        o->json = !strcmp(optarg, "json");
-        return o->json || !strcmp(optarg, "text")
-                   ? 0
-                   : vt_usage("watch", "--format %s: expected text or json", optarg);
+        return vt_cmd_json("watch", &o->json);
     case O_PROMETHEUS:
         o->prometheus = optarg;
         return vt_usage_output("watch", "--prometheus", optarg);
     case O_TOP:
-        o->top = (uint32_t)vt_cmd_number(optarg, UINT32_MAX);
-        return o->top ? 0 : vt_usage("watch", "--top %s: expected a number of at least 1", optarg);
+        return vt_cmd_top("watch", &o->top);
     case O_OWN:
         vt_texts_add(&((struct options *)to)->user_code, optarg);
         return 0;

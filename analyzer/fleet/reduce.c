@@ -164,6 +164,7 @@ static const char *caller_of(struct vt_fleet *f, const struct vt_process *p,
     return kept;
 }
 
+/* Adds the figures of one to another. */
 static void add_cell(struct vt_fleet_cell *to, const struct vt_fleet_cell *from) {
     to->verdict = from->verdict < to->verdict ? from->verdict : to->verdict;
     to->live_bytes += from->live_bytes;
@@ -204,20 +205,19 @@ static struct reduced *cell_of(struct cells *c, uint32_t line, unsigned device) 
 }
 
 static void add_site(struct reduced *to, const struct vt_site *site) {
-    struct vt_fleet_cell *cell = &to->cell;
     const struct vt_site *worst = to->worst;
     if (!worst || VT_ORDER({site->verdict, worst->verdict}, {worst->peak_bytes, site->peak_bytes},
                            {worst->allocated_bytes, site->allocated_bytes}) < 0)
         to->worst = site;
-    cell->verdict = site->verdict < cell->verdict ? site->verdict : cell->verdict;
-    cell->live_bytes += site->live_bytes;
-    cell->live_count += site->live_count;
-    cell->held_bytes += site->held_bytes;
-    cell->peak_bytes += site->peak_bytes;
-    cell->at_peak_bytes += site->bytes_at_peak;
-    cell->allocated_bytes += site->allocated_bytes;
-    cell->alloc_count += site->alloc_count;
-    cell->free_count += site->free_count;
+    add_cell(&to->cell, &(struct vt_fleet_cell){.verdict = site->verdict,
+                                                .live_bytes = site->live_bytes,
+                                                .live_count = site->live_count,
+                                                .held_bytes = site->held_bytes,
+                                                .peak_bytes = site->peak_bytes,
+                                                .at_peak_bytes = site->bytes_at_peak,
+                                                .allocated_bytes = site->allocated_bytes,
+                                                .alloc_count = site->alloc_count,
+                                                .free_count = site->free_count});
 }
 
 static int compare_reduced(const void *a, const void *b) {
