@@ -25,8 +25,8 @@ struct vt_found_log {
     uint64_t started, ended; /* CLOCK_REALTIME, ns; ended UINT64_MAX: unknown */
     dev_t device;
     ino_t inode;
-    uint32_t
-        run_of; /* set by vt_log_runs_find: index of a log of the same run, the same for all of it */
+    /* set by vt_log_runs_find: index of a log of the same run, the same for all of it */
+    uint32_t run_of;
     bool chosen; /* the caller's */
 };
 

@@ -25,8 +25,8 @@ struct vt_fleet_host {
     /* CLOCK_REALTIME - CLOCK_MONOTONIC when the first of its logs began. All its processes stand on the
      * time line by this one difference, so a clock that was set meanwhile does not tear them apart. */
     uint64_t clock_offset;
-    uint64_t
-        clock_step; /* the most by which a later log's difference is another: the clock was set */
+    /* the most by which a later log's difference is another: the clock was set */
+    uint64_t clock_step;
     /* Its ranks began and ended so much later than their peers of another host, ns; negative: earlier. The
      * clocks are probably as far apart. 0: they are not, or nobody can tell. */
     int64_t later_by;
@@ -50,9 +50,9 @@ struct vt_fleet_process {
     uint64_t duration;
     struct vt_ending ending;
     bool complete, simulated, python;
-    bool
-        none_at_end; /* a snapshot of its end saw nothing of the program's own: its owners below, if any,
-                         are of another moment */
+    /* a snapshot of its end saw nothing of the program's own: its owners below, if any, are of
+     * another moment */
+    bool none_at_end;
     uint64_t events, dropped_events, failed_count;
     uint64_t peak_bytes; /* of all its devices, pinned and managed memory: the sum of their peaks */
     uint64_t live_bytes; /* likewise at its end, driver layer */
@@ -76,8 +76,8 @@ struct vt_fleet_device {
 /* A line of code, wherever it ran. */
 struct vt_fleet_line {
     uint64_t key; /* the same on every machine and in every run */
-    const char
-        *text; /* as reports show it: "train.py:41 in step", "in backward of AddmmBackward0" */
+    /* as reports show it: "train.py:41 in step", "in backward of AddmmBackward0" */
+    const char *text;
     const char *function, *file, *module;
     uint32_t line;   /* 0: unknown */
     unsigned layer;  /* enum vt_layer, or VT_LAYER_UNKNOWN */
@@ -145,8 +145,8 @@ struct vt_fleet_oom {
 struct vt_fleet_peers {
     uint32_t *processes; /* in their order */
     uint32_t process_count;
-    uint32_t
-        typical;   /* the one nearest to the median: a report shows it for all that are like it */
+    /* the one nearest to the median: a report shows it for all that are like it */
+    uint32_t typical;
     bool empty;    /* helpers that allocated nothing */
     bool replaced; /* starts of ranks that were started anew */
     bool lacking;  /* their logs lack so many events that what they held is not known */
@@ -195,9 +195,8 @@ struct vt_fleet {
     struct vt_fleet_oom *ooms;
     struct vt_fleet_peers *peers;      /* every process is in one; by their first process */
     struct vt_fleet_outlier *outliers; /* the largest first */
-    uint32_t
-        *shown; /* those that a report shows whole, for all that are like them; the most telling
-                        first */
+    /* those that a report shows whole, for all that are like them; the most telling first */
+    uint32_t *shown;
     uint32_t host_count, process_count, line_count, owner_count, peers_count, outlier_count,
         shown_count;
     size_t device_count, cell_count, owned_count, leak_count, oom_count;

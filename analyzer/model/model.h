@@ -57,9 +57,9 @@ struct vt_stack {
     uint32_t count;
     uint32_t user_frame; /* index of the innermost frame of user code; `count`: none */
     bool cut;            /* outermost frames are missing */
-    bool
-        python_cut; /* Python frames are: those of a stack with too many native ones are all there */
-    bool unplaced;  /* Python frames come first, because their position among the native ones is
+    /* outermost Python frames are missing: where only native ones were too many, all are there */
+    bool python_cut;
+    bool unplaced; /* Python frames come first, because their position among the native ones is
                       unknown */
 };
 
@@ -82,11 +82,11 @@ struct vt_growth {
     uint64_t rises;            /* how often it kept more than before */
     uint64_t blocks;           /* kept by these rises; 0: found by levels, not by blocks */
     double chance;             /* that such a trend is random: Mann-Kendall; 1: see `appends` */
-    const char
-        *appends; /* the operation that makes one buffer longer and longer: "cat"; else NULL */
-    bool
-        with_another; /* it rises in step with another site that grows; its own trend is too weak */
-    uint64_t kept;    /* blocks since it began */
+    /* the operation that makes one buffer longer and longer: "cat"; else NULL */
+    const char *appends;
+    /* it rises in step with another site that grows; its own trend is too weak */
+    bool with_another;
+    uint64_t kept;                   /* blocks since it began */
     uint16_t shape[VT_GROWTH_PARTS]; /* the share of `kept` up to the end of each of the equal parts
                                         of the run's events: UINT16_MAX is all */
 };
@@ -97,8 +97,8 @@ struct vt_tested {
     uint64_t fixture_bytes, fixture_count;
     uint64_t models_bytes, models_count; /* held by models that are no fixture's */
     uint64_t models;                     /* how many */
-    char
-        *test; /* the test that left most of it behind, among those of the worst kind; NULL: none */
+    /* the test that left most of it behind, among those of the worst kind; NULL: none */
+    char *test;
     bool fails; /* it kept more with each of many rounds, or more than its limit allows */
     uint32_t rounds;
     uint64_t left_bytes, left_count; /* by this test */
@@ -298,10 +298,9 @@ struct vt_oom {
     enum vt_oom_outcome outcome;
     const char *api;
     uint64_t requested_bytes; /* from the framework, if it reported the request */
-    uint64_t
-        driver_requested_bytes; /* the segment that was to hold it; VT_UNKNOWN: the driver was not
-                                   asked */
-    uint32_t attempts;          /* refusals by the driver */
+    /* the segment that was to hold it; VT_UNKNOWN: the driver was not asked */
+    uint64_t driver_requested_bytes;
+    uint32_t attempts; /* refusals by the driver */
     uint32_t thread;
     uint64_t free_bytes, total_bytes; /* of the device at that moment */
     uint64_t free_said_at;  /* when the driver reported it (allocations since are subtracted);
@@ -377,8 +376,9 @@ struct vt_process {
     uint32_t restart;     /* how often the launcher had started the ranks anew before */
     char **command;
     uint32_t command_count;
-    char *
-        task; /* "work() in train.py": what a child of Python's multiprocessing runs; NULL: it is none, or unknown */
+    /* "work() in train.py": what a child of Python's multiprocessing runs; NULL: it is none, or
+     * unknown */
+    char *task;
     uint64_t started_at; /* CLOCK_REALTIME, ns */
     uint64_t duration;
     bool simulated, python;

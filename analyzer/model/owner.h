@@ -25,7 +25,6 @@ enum vt_root_kind {
 };
 extern const char *const vt_root_names[VT_ROOTS];
 
-/* What memory is for in training. names/roles.def says what makes which. */
 /* What is known of what memory without an owner was last seen in. */
 enum vt_hop {
     VT_HOP_HOLDER,     /* it holds the memory; no named way leads to it */
@@ -33,6 +32,7 @@ enum vt_hop {
     VT_HOP_SEEN_NAMED, /* such a word, in something with a name */
 };
 
+/* What memory is for in training. names/roles.def says what makes which. */
 enum vt_purpose {
     VT_PURPOSE_PARAMETERS,
     VT_PURPOSE_GRADIENTS,
@@ -74,11 +74,11 @@ struct vt_memory_owner {
     uint64_t id;      /* stays the same from run to run */
     char key[17];     /* the id in hex */
     const char *name; /* "history[*]" */
-    bool
-        is_local_of_another; /* it is a variable of a frame that the root leads to: a generator's */
+    /* it is a variable of a frame that the root leads to: a generator's */
+    bool is_local_of_another;
     struct vt_root root;
-    const char *
-        *path; /* the steps: those of the name, then the classes between it and the memory */
+    /* the steps: those of the name, then the classes between it and the memory */
+    const char **path;
     const char **types;              /* the class of what each step leads to; NULL: unknown */
     uint32_t path_count, name_count; /* name_count: how many of them are the name's */
     bool longer;                     /* the same class repeats behind the last: an autograd graph */
@@ -110,9 +110,9 @@ struct vt_memory_owner {
 struct vt_snapshot {
     uint64_t at, duration;
     enum vt_snapshot_why why;
-    bool
-        passing; /* "growth": taken as memory grew, for what is gone at the end. Only sites and leaks
-                     speak of it; the JSON report does not list it. */
+    /* "growth": taken as memory grew, for what is gone at the end. Only sites and leaks speak of
+     * it; the JSON report does not list it. */
+    bool passing;
     const char *phase; /* its name, or what the program called the moment; NULL */
     bool complete;
     uint64_t objects;               /* walked */

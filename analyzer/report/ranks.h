@@ -21,9 +21,9 @@ struct vt_ranks {
     uint32_t running, killed, failed, ooms, incomplete;
     uint64_t from, to; /* CLOCK_REALTIME, ns: of the first begin and the last end */
     uint64_t peak_bytes, live_bytes, leaked_bytes, dropped_events; /* sums */
-    uint32_t
-        *list; /* the processes of a table, without the empty ones: peers by rank; where there are
-                       several groups of peers, the largest first */
+    /* the processes of a table, without the empty ones: peers by rank; where there are several
+     * groups of peers, the largest first */
+    uint32_t *list;
     uint32_t count;
     bool *differs; /* each process: an outlier */
 };
