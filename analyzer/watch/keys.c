@@ -174,8 +174,11 @@ static void press_show(struct vt_view *v, const struct vt_watch_frame *frame,
 
 enum vt_keys_wish vt_keys_press(struct vt_view *v, const struct vt_watch_frame *frame, int key) {
     const struct vt_watch_process *w = vt_view_process(v, frame);
-    if (key == KEY_RESIZE)
+    if (key == KEY_RESIZE) {
+        /* what was on its way to the terminal as it changed is laid out for the size before */
+        clearok(curscr, TRUE);
         return VT_KEYS_NOTHING;
+    }
     vt_view_say(v, NULL);
     if (w && !w->process)
         w = NULL;
