@@ -11,7 +11,6 @@
 #include "observe/observe.h"
 #include "replay/replay.h"
 
-#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>

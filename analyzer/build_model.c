@@ -7,7 +7,6 @@
 #include "build_process.h"
 #include "fleet/fleet.h"
 
-#include <errno.h>
 #include <stdlib.h>
 
 struct vt_model_memory {

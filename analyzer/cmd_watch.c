@@ -9,7 +9,6 @@
 #include "watch/watch.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 static const char help[] =
     "usage: vramtrace watch [options] [PID|LOG...]\n"

@@ -8,7 +8,6 @@
 #include "base/base.h"
 #include "vramtrace/text.h"
 
-#include <errno.h>
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>

@@ -10,7 +10,6 @@
  */
 #include "diff.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 /* A kind that shows less than this part of what another one does is passed over. */

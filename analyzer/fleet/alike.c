@@ -6,7 +6,6 @@
 #include "alike.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 /* A gap parts values only if it is wider than this share of the lower one. Noise of 2 % up and down puts
  * the highest 4.1 % above the lowest. */

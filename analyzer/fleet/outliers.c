@@ -16,7 +16,6 @@
 #include "alike.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 /* What is not this part of the peers' median peak is not worth a name. */
 #define LEAST_PART 100

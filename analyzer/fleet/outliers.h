@@ -17,12 +17,6 @@ void vt_fleet_find_outliers(struct vt_fleet *fleet);
 /* Fills fleet->peers, all but `typical`. */
 void vt_fleet_find_peers(struct vt_fleet *fleet);
 
-/* Whether there is nothing to say about a process: it allocated nothing. */
-bool vt_fleet_is_empty(const struct vt_fleet_process *process);
-
-/* Whether its log lacks so many events that what it held is not known. */
-bool vt_fleet_is_lacking(const struct vt_fleet_process *process);
-
 /* --- choose.c --- */
 
 /* Fills fleet->shown, when the rest is there. */

@@ -156,7 +156,7 @@ struct peers {
     bool *child;        /* a process of the fleet started it */
     bool *empty;        /* a helper that allocated nothing */
     bool *replaced;     /* its rank was started anew */
-    bool *lacking;      /* see vt_fleet_is_lacking */
+    bool *lacking;      /* see is_lacking */
     uint64_t *key;
 };
 
@@ -224,13 +224,14 @@ static void join_processes(struct peers *s) {
 
 /* --- who is none --- */
 
-bool vt_fleet_is_empty(const struct vt_fleet_process *p) {
+/* It allocated nothing: there is nothing to say about it. */
+static bool is_empty(const struct vt_fleet_process *p) {
     return !p->peak_bytes && !p->cell_count && !p->oom_count && !p->dropped_events && p->complete;
 }
 
 /* One event in a hundred that is missing may be the largest allocation, but a log of millions that lost a few
  * is worth comparing. */
-bool vt_fleet_is_lacking(const struct vt_fleet_process *p) {
+static bool is_lacking(const struct vt_fleet_process *p) {
     return p->dropped_events > p->events / 100;
 }
 
@@ -245,15 +246,15 @@ static void find_helpers(struct peers *s) {
     struct vt_fleet *f = s->f;
     struct vt_map workers = {0}; /* ranks of which a process allocated */
     for (uint32_t i = 0; i < f->process_count; i++)
-        if (f->processes[i].rank >= 0 && !vt_fleet_is_empty(&f->processes[i]))
+        if (f->processes[i].rank >= 0 && !is_empty(&f->processes[i]))
             vt_map_put(&workers, rank_key(s, i), i);
     for (uint32_t i = 0; i < f->process_count; i++) {
         const struct vt_fleet_process *p = &f->processes[i], *next = p + 1;
-        s->empty[i] = vt_fleet_is_empty(p) && (p->rank < 0 || s->child[i] ||
-                                               vt_map_get(&workers, rank_key(s, i)) != VT_MAP_NONE);
+        s->empty[i] = is_empty(p) && (p->rank < 0 || s->child[i] ||
+                                      vt_map_get(&workers, rank_key(s, i)) != VT_MAP_NONE);
         s->replaced[i] = i + 1 < f->process_count && next->rank == p->rank && p->rank >= 0 &&
                          next->restart == p->restart + 1;
-        s->lacking[i] = vt_fleet_is_lacking(p);
+        s->lacking[i] = is_lacking(p);
     }
     vt_map_free(&workers);
 }

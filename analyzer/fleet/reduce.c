@@ -68,17 +68,15 @@ static bool add_process(struct vt_fleet *f, const struct vt_process *p) {
         .none_at_end = has_none_at_end(p),
         .events = p->events,
         .dropped_events = p->dropped_events,
-        .peak_bytes = p->pinned.peak_bytes + p->managed.peak_bytes,
+        .peak_bytes = vt_process_peak_bytes(p),
+        .leaked_bytes = vt_amount_leaked(p, 0),
         .leak_count = p->leak_count,
         .oom_count = p->oom_count + (uint32_t)p->ooms_left_out,
     };
     for (uint32_t i = 0; i < p->device_count; i++) {
-        row.peak_bytes += p->devices[i].peak_bytes;
         row.live_bytes += p->devices[i].live_bytes;
         row.failed_count += p->devices[i].failed_count;
     }
-    for (uint32_t i = 0; i < p->leak_count; i++)
-        row.leaked_bytes += vt_amount_of_leak(p, &p->leaks[i]).bytes;
     bool added = vt_fleet_add_process(f, row);
     free(command);
     return added;

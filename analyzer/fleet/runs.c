@@ -8,7 +8,6 @@
 #include "log/log.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 static void copy(char *to, size_t size, const char *text) {
     snprintf(to, size, "%s", text ? text : "");

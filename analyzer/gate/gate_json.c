@@ -12,7 +12,6 @@
 #include "vramtrace/version.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 struct writer {
     struct vt_json j;

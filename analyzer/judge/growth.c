@@ -28,7 +28,6 @@
 
 #include <math.h>
 #include <stdlib.h>
-#include <string.h>
 
 /* What the tests examine: rises on a clock. */
 struct trial {

@@ -13,7 +13,6 @@
 
 #include <limits.h>
 #include <stdlib.h>
-#include <string.h>
 
 /* A rise that is being followed: indices of samples. */
 struct tooth {

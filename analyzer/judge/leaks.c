@@ -11,7 +11,6 @@
 
 #include <math.h>
 #include <stdlib.h>
-#include <string.h>
 
 /* Leaks are the sites that fail the gate by default. */
 static bool fails(const struct vt_process *p, const struct vt_site *site) {

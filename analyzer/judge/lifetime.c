@@ -8,8 +8,6 @@
 
 #include "evidence.h"
 
-#include <stdlib.h>
-
 enum {
     SIBLINGS = 8, /* freed blocks that show what is usual */
     BY_FAR = 16   /* times the longest of their lifetimes */

@@ -16,7 +16,6 @@
 #include "vramtrace/log_format.h"
 #include "vramtrace/text.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 /* --- others --- */

@@ -15,7 +15,6 @@
 #include "vramtrace/log_format.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 enum { GRANULE = 2 << 20 }; /* the driver's pages */
 

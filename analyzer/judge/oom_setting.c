@@ -7,9 +7,6 @@
  */
 #include "judge.h"
 
-#include <stdlib.h>
-#include <string.h>
-
 /* Whether a setting could matter: idle memory and the driver's were enough for the request. */
 static bool is_worth_it(const struct vt_oom *oom) {
     bool open = oom->cause == VT_CAUSE_FRAGMENTATION ||

@@ -9,7 +9,6 @@
 #include "model/model.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 /* What one owner has of one site. */
 struct part {

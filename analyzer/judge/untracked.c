@@ -14,7 +14,6 @@
 
 #include "vramtrace/log_format.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 static const struct vt_log_device *device_of(const struct vt_log *log, unsigned ordinal) {

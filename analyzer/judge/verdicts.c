@@ -14,7 +14,6 @@
 
 #include <limits.h>
 #include <stdlib.h>
-#include <string.h>
 
 const char *vt_verdicts_end(const struct vt_process *p) {
     if (p->window_until != VT_UNKNOWN)

@@ -41,6 +41,13 @@ struct vt_amount vt_amount_of_leak(const struct vt_process *p, const struct vt_l
     return sum;
 }
 
+uint64_t vt_amount_leaked(const struct vt_process *p, uint32_t first) {
+    uint64_t sum = 0;
+    for (uint32_t i = first; i < p->leak_count; i++)
+        sum += vt_amount_of_leak(p, &p->leaks[i]).bytes;
+    return sum;
+}
+
 char *vt_amount_text(struct vt_amount amount) {
     struct vt_string text = {0};
     vt_string_format(&text, "%s in %s block%s", VT_BYTES(amount.bytes), VT_NUMBER(amount.blocks),

@@ -23,6 +23,9 @@ struct vt_amount vt_amount_of_site(const struct vt_site *site, const struct vt_l
 /* The sum over all sites of a leak. */
 struct vt_amount vt_amount_of_leak(const struct vt_process *process, const struct vt_leak *leak);
 
+/* The bytes of a process's leaks from the one of this index on. */
+uint64_t vt_amount_leaked(const struct vt_process *process, uint32_t first);
+
 void vt_amount_add(struct vt_amount *sum, struct vt_amount part);
 
 /* "7.50 MiB in 120 blocks, freed only at exit"; "960 KiB in 120 blocks, 110 of them freed only at

@@ -246,6 +246,13 @@ void vt_process_free(struct vt_process *p) {
     free(p->launch);
 }
 
+uint64_t vt_process_peak_bytes(const struct vt_process *p) {
+    uint64_t sum = p->pinned.peak_bytes + p->managed.peak_bytes;
+    for (uint32_t i = 0; i < p->device_count; i++)
+        sum += p->devices[i].peak_bytes;
+    return sum;
+}
+
 const struct vt_oom *vt_process_oom(const struct vt_process *p) {
     for (uint32_t i = p->oom_count; i-- > 0;)
         if (p->ooms[i].outcome != VT_OOM_RECOVERED)

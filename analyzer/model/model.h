@@ -481,6 +481,9 @@ void vt_process_free(struct vt_process *process);
 /* The value of an environment variable; NULL: not set, or not recorded. Points into the process. */
 const char *vt_process_variable(const struct vt_process *process, const char *name);
 
+/* The sum of the peaks of all memory of a process: of its devices, pinned and managed. */
+uint64_t vt_process_peak_bytes(const struct vt_process *process);
+
 /* The failure that most likely mattered: the last one without a recovery. NULL: none. */
 const struct vt_oom *vt_process_oom(const struct vt_process *process);
 

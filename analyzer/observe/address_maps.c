@@ -9,7 +9,6 @@
 #include "replay/segments.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 enum { OOMS_MOST = 8 }; /* of a device's moments */
 

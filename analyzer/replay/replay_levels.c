@@ -6,8 +6,6 @@
  */
 #include "walk.h"
 
-#include <stdlib.h>
-
 /* The end of the time that a level stands for. */
 static uint64_t end_of(const struct vt_replay_levels *levels, uint32_t index) {
     return levels->from + (levels->to - levels->from) * (index + 1) / VT_REPLAY_LEVELS;

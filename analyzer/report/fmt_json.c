@@ -12,8 +12,6 @@
 
 #include <inttypes.h>
 #include <stdlib.h>
-#include <string.h>
-#include <time.h>
 
 /* --- stacks --- */
 

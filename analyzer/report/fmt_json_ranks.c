@@ -8,7 +8,6 @@
 #include "vramtrace/log_format.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 /* Of a process, in all arrays: its index in "rows". VT_FLEET_NONE: null. */
 static void index_of(struct vt_json *j, const char *name, uint32_t index) {

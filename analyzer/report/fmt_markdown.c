@@ -243,12 +243,9 @@ static void leaks(struct page *page) {
         vt_words_free(&words);
         end_section(page);
     }
-    uint64_t rest = 0;
-    for (uint32_t i = LEAKS; i < p->leak_count; i++)
-        rest += vt_amount_of_leak(p, &p->leaks[i]).bytes;
     if (p->leak_count > LEAKS)
         vt_string_format(&page->section, "\n%u more leak%s, %s.\n", p->leak_count - LEAKS,
-                         vt_plural(p->leak_count - LEAKS), VT_BYTES(rest));
+                         vt_plural(p->leak_count - LEAKS), VT_BYTES(vt_amount_leaked(p, LEAKS)));
     end_section(page);
 }
 

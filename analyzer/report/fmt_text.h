@@ -60,10 +60,6 @@ void vt_processes_choose(struct vt_processes *processes, const struct vt_model *
                          const struct vt_format_options *options, bool alike);
 void vt_processes_free(struct vt_processes *processes);
 
-/* The peaks of all memory of a process, and what its leaks count. */
-uint64_t vt_processes_peak(const struct vt_process *process);
-uint64_t vt_processes_leaked(const struct vt_process *process);
-
 /* A line about those that allocated nothing. */
 void vt_processes_empty(const struct vt_processes *processes, const struct vt_text *t);
 

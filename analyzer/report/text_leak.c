@@ -10,7 +10,6 @@
 #include "vramtrace/log_format.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 enum { LEAKS_SHOWN = 3, PATHS_SHOWN = 5, LABEL = 16 };
 
@@ -137,13 +136,10 @@ void vt_text_leaks(const struct vt_text *t) {
     uint32_t most = t->options->top ? t->options->top : LEAKS_SHOWN, shown = 0;
     for (; shown < p->leak_count && shown < most; shown++)
         print_leak(t, &p->leaks[shown]);
-    uint64_t rest = 0;
-    for (uint32_t i = shown; i < p->leak_count; i++)
-        rest += vt_amount_of_leak(p, &p->leaks[i]).bytes;
     if (shown < p->leak_count)
         fprintf(t->out, "\n%u more leak%s, %s (--top %u shows %s in full)\n", p->leak_count - shown,
-                vt_plural(p->leak_count - shown), VT_BYTES(rest), p->leak_count,
-                p->leak_count - shown == 1 ? "it" : "them");
+                vt_plural(p->leak_count - shown), VT_BYTES(vt_amount_leaked(p, shown)),
+                p->leak_count, p->leak_count - shown == 1 ? "it" : "them");
     for (uint32_t i = shown; i < p->leak_count; i++)
         print_lines(t, &p->leaks[i]);
 }

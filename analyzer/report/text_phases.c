@@ -5,7 +5,6 @@
 #include "fmt_text.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 enum { SHOWN = 12, NUMBERS = 49, LEAST_NAME = 24 }; /* columns of a row's numbers, of its name */
 

@@ -6,36 +6,22 @@
 #include "fmt_text.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 enum { NAMED = 8 };
-
-uint64_t vt_processes_peak(const struct vt_process *p) {
-    uint64_t sum = p->pinned.peak_bytes + p->managed.peak_bytes;
-    for (uint32_t i = 0; i < p->device_count; i++)
-        sum += p->devices[i].peak_bytes;
-    return sum;
-}
-
-uint64_t vt_processes_leaked(const struct vt_process *p) {
-    uint64_t sum = 0;
-    for (uint32_t i = 0; i < p->leak_count; i++)
-        sum += vt_amount_of_leak(p, &p->leaks[i]).bytes;
-    return sum;
-}
 
 /* Whether there is nothing to say about a process. */
 static bool is_empty(const struct vt_process *p) {
     return !p->site_count && !p->oom_count && !p->dropped_events && p->complete &&
-           !vt_processes_peak(p);
+           !vt_process_peak_bytes(p);
 }
 
 /* The biggest first; of equal ones, such as the ranks of one training, by rank. */
 static int compare(const void *a, const void *b) {
     const struct vt_process *x = *(const struct vt_process *const *)a,
                             *y = *(const struct vt_process *const *)b;
-    return VT_ORDER({is_empty(x), is_empty(y)}, {vt_processes_peak(y), vt_processes_peak(x)},
-                    {vt_processes_leaked(y), vt_processes_leaked(x)},
+    return VT_ORDER({is_empty(x), is_empty(y)},
+                    {vt_process_peak_bytes(y), vt_process_peak_bytes(x)},
+                    {vt_amount_leaked(y, 0), vt_amount_leaked(x, 0)},
                     {(uint64_t)(x->rank + 1), (uint64_t)(y->rank + 1)},
                     {x->started_at, y->started_at}, {x->pid, y->pid});
 }

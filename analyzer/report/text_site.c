@@ -7,7 +7,6 @@
 #include "vramtrace/log_format.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 static void print_stack(const struct vt_text *t, const struct vt_stack *stack) {
     uint32_t hidden = 0;

@@ -4,7 +4,6 @@
  */
 #include "words.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 /* The status, and for a signal its name, are the arguments of each. */

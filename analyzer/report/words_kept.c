@@ -8,7 +8,6 @@
 #include "vramtrace/log_format.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 static void row(struct vt_words *words, const char *label, char *text) {
     vt_words_add(words, VT_WORDS_TEXT, label, text);

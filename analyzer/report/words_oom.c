@@ -9,7 +9,6 @@
 #include "vramtrace/log_format.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 enum {
     LABEL = 11,

@@ -7,7 +7,6 @@
 
 #include "base/base.h"
 
-#include <errno.h>
 #include <limits.h>
 #include <stdlib.h>
 #include <string.h>

@@ -7,7 +7,6 @@
 #include "report/report.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 const char *const vt_watch_state_names[] = {"waiting", "unreadable", "running", "ended"};
 

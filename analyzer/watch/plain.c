@@ -9,7 +9,6 @@
 #include "watch_words.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 enum { WIDTH = VT_TEXT_WIDTH, BAR = WIDTH - 4, PLACE = WIDTH - 46 };
 

@@ -10,7 +10,6 @@
 
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 static void put_rate(struct vt_json *j, const char *name, double rate) {
     vt_json_key(j, name);

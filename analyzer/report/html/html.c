@@ -7,9 +7,6 @@
  */
 #include "html.h"
 
-#include <stdlib.h>
-#include <string.h>
-
 extern const char vt_html_style[], vt_html_script[], vt_html_d3[];
 extern const uint64_t vt_html_style_size, vt_html_script_size, vt_html_d3_size;
 

@@ -6,7 +6,6 @@
 #include "html.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 enum { TITLE_COLUMNS = 200, OOMS = 200, ALARMS = 200 };
 
@@ -73,11 +72,8 @@ static void apart(struct vt_json *j, const char *name, const struct vt_apart *a)
 /* All leaks together; html_words.c has what there is to say of each. */
 static void leaks(struct vt_html *h) {
     const struct vt_process *p = h->process;
-    uint64_t sum = 0;
-    for (uint32_t i = 0; i < p->leak_count; i++)
-        sum += vt_amount_of_leak(p, &p->leaks[i]).bytes;
     vt_json_number(h->json, "leak_count", p->leak_count);
-    vt_json_number(h->json, "leaked", sum);
+    vt_json_number(h->json, "leaked", vt_amount_leaked(p, 0));
 }
 
 static void ooms(struct vt_html *h) {

@@ -7,7 +7,6 @@
 #include "report/ranks.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 /* A course is so many parts of the job's time, as thousandths of the highest of all. */
 enum { ROWS = 1000, PARTS = 80, SCALE = 1000, OUTLIERS = 20, DIFFERENCES = 5, LEAKS = 20 };

@@ -5,8 +5,6 @@
  */
 #include "html.h"
 
-#include <stdlib.h>
-
 enum { LEAKS_SHOWN = 20, BRIEF = 3, SITES_OF_BLOCK = 64 };
 
 /* Opens a block; its tone is "bad", "warn", "good", or "" for neither. */
