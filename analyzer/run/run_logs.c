@@ -267,14 +267,41 @@ static int by_bytes(const void *a, const void *b) {
                     {(uintptr_t)x->path, (uintptr_t)y->path});
 }
 
-/* The folder that contains all logs; NULL: there is none. Free it. */
-static char *common_folder(const struct summary *all, size_t count) {
-    size_t length = (size_t)(vt_basename(all[0].path) - all[0].path);
-    for (size_t i = 1; i < count; i++)
-        if ((size_t)(vt_basename(all[i].path) - all[i].path) != length ||
-            strncmp(all[i].path, all[0].path, length))
-            return NULL;
-    return length > 1 ? vt_strndup(all[0].path, length - 1) : NULL;
+/* The folder of a log, as it is typed. Free it. */
+static char *folder_of(const char *path) {
+    size_t length = (size_t)(vt_basename(path) - path);
+    char *folder = vt_strndup(path, length > 1 ? length - 1 : 1), *here = getcwd(NULL, 0);
+    char *typed = here && !strcmp(folder, here) ? vt_strdup(".") : as_typed(folder);
+    free(here);
+    free(folder);
+    return typed;
+}
+
+/* The one command that reports all: their folders, of which a report takes the newest run. A report on the
+ * working folder needs no name, but then takes only files that are called like logs. */
+static void say_command(FILE *out, const struct summary *all, size_t count) {
+    enum { FOLDERS = 4 };
+    char *folders[FOLDERS + 1];
+    size_t found = 0;
+    bool named = true;
+    for (size_t i = 0; i < count && found <= FOLDERS; i++) {
+        size_t at = 0;
+        char *folder = folder_of(all[i].path);
+        while (at < found && strcmp(folders[at], folder))
+            at++;
+        if (at == found)
+            folders[found++] = folder;
+        else
+            free(folder);
+        named &= strstr(vt_basename(all[i].path), ".vtl") != NULL;
+    }
+    if (found <= FOLDERS)
+        fputs("; vramtrace report", out);
+    for (size_t i = 0; i < found; i++) {
+        if (found <= FOLDERS && !(found == 1 && named && !strcmp(folders[0], ".")))
+            fprintf(out, " %s", folders[i]);
+        free(folders[i]);
+    }
 }
 
 static void say_total(FILE *out, const struct summary *all, size_t count) {
@@ -284,19 +311,10 @@ static void say_total(FILE *out, const struct summary *all, size_t count) {
         total.bytes += all[i].bytes;
         total.dropped += all[i].dropped;
     }
-    char *folder = common_folder(all, count);
     fprintf(out, "vramtrace: %s processes in all: ", VT_NUMBER(count));
     say_live(out, total.count, total.bytes, total.dropped);
-    char *here = getcwd(NULL, 0);
-    char *typed = folder ? as_typed(folder) : NULL;
-    if (folder && here && !strcmp(folder, here))
-        fputs("; vramtrace report", out);
-    else if (folder)
-        fprintf(out, "; vramtrace report %s", typed);
+    say_command(out, all, count);
     fputc('\n', out);
-    free(typed);
-    free(here);
-    free(folder);
 }
 
 void vt_run_logs_say(const struct vt_run_logs *logs, FILE *out) {
@@ -318,7 +336,7 @@ void vt_run_logs_say(const struct vt_run_logs *logs, FILE *out) {
         qsort(all, count, sizeof *all, by_bytes);
     for (size_t i = 0; i < count && i < VT_RUN_LINES; i++)
         say_line(out, &all[i], count > 1);
-    if (count > VT_RUN_LINES)
+    if (count > 1)
         say_total(out, all, count);
     for (size_t i = 0; i < count; i++) {
         free(all[i].program);

@@ -36,8 +36,8 @@ void vt_run_logs_free(struct vt_run_logs *logs);
  * writes `child->signal` into it. */
 void vt_run_logs_mark_killed(const struct vt_run_logs *logs, const struct vt_run_child *child);
 
-/* Prints a line for each process that used CUDA: at most VT_RUN_LINES, those that hold most, and
- * then a total. */
+/* Prints a line for each process that used CUDA, at most VT_RUN_LINES, those that hold most; then, of
+ * several, their total with the one command that reports them all. */
 #define VT_RUN_LINES 8
 void vt_run_logs_say(const struct vt_run_logs *logs, FILE *out);
 

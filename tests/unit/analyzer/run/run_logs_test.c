@@ -15,6 +15,7 @@
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <cmocka.h>
@@ -199,7 +200,9 @@ static void test_lines(void **state) {
                         "vramtrace: next (pid 7): 0 live allocations, 0 B, 1,200 events dropped; "
                         "vramtrace report 'it'\\''s'\n"
                         "vramtrace: tool (pid 8): 0 live allocations, 0 B, 1 event dropped; "
-                        "vramtrace report ./-dash\n");
+                        "vramtrace report ./-dash\n"
+                        "vramtrace: 2 processes in all: 0 live allocations, 0 B, 1,201 events "
+                        "dropped; vramtrace report .\n");
     free(text);
     vt_run_logs_free(&logs);
 }
@@ -225,7 +228,9 @@ static void test_ranks(void **state) {
                               "vramtrace: python3 (rank 3, pid 8): 0 live allocations, 0 B; "
                               "vramtrace report r3\n"
                               "vramtrace: helper (pid 9): 0 live allocations, 0 B; vramtrace "
-                              "report none\n");
+                              "report none\n"
+                              "vramtrace: 3 processes in all: 0 live allocations, 0 B; vramtrace "
+                              "report .\n");
     free(text);
     vt_run_logs_free(&logs);
 }
@@ -243,24 +248,52 @@ static void test_total(void **state) {
     for (unsigned i = 0; i < 9; i++) {
         char name[16];
         struct vt_log_header h = make_header(100 + i, "worker");
-        snprintf(name, sizeof name, "w%u", i);
+        snprintf(name, sizeof name, "w%u.vtl", i);
         if (i < 2)
             h.dropped[VT_DROP_LOG_LOST] = 2;
         add(&logs, name, &h);
         char *text = say(&logs);
-        assert_int_equal(count_lines(text), i + 1);
+        assert_int_equal(count_lines(text), i ? (i < 8 ? i + 2 : 9) : 1);
         const char *total = strstr(text, "vramtrace: 9 processes in all: 0 live allocations, 0 B, "
                                          "4 events dropped; vramtrace report\n");
         assert_true((total != NULL) == (i == 8));
+        assert_true((strstr(text, " in all: ") != NULL) == (i > 0));
         free(text);
     }
-    truncate("w0", 10) ? fail() : (void)0; /* a log that cannot be read comes last, and is said */
+    truncate("w0.vtl", 10) ? fail()
+                           : (void)0; /* a log that cannot be read comes last, and is said */
     logs.count = 8;
     char *text = say(&logs);
-    assert_int_equal(count_lines(text), 8);
-    assert_non_null(strstr(text, "w0: offset 10: expected a header"));
+    assert_int_equal(count_lines(text), 9);
+    assert_non_null(strstr(text, "w0.vtl: offset 10: expected a header"));
     free(text);
     logs.count = 9;
+    vt_run_logs_free(&logs);
+}
+
+static void test_folders(void **state) {
+    (void)state;
+    struct vt_run_logs logs = {0};
+    struct vt_log_header h = make_header(7, "python3");
+    static const char *const folders[] = {"a b", "c", "d", "e", "f"};
+    for (unsigned i = 0; i < 5; i++) {
+        char name[16];
+        assert_int_equal(mkdir(folders[i], 0700), 0);
+        for (unsigned k = 0; k < 2; k++) {
+            snprintf(name, sizeof name, "%s/%u.vtl", folders[i], k);
+            add(&logs, name, &h);
+        }
+        char *text = say(&logs);
+        static const char *const commands[] = {
+            "; vramtrace report 'a b'\n", "; vramtrace report 'a b' c\n",
+            "; vramtrace report 'a b' c d\n", "; vramtrace report 'a b' c d e\n", "\n"};
+        char total[80];
+        snprintf(total, sizeof total, "vramtrace: %u processes in all: 0 live allocations, 0 B%s",
+                 2 * (i + 1), commands[i]);
+        if (!strstr(text, total))
+            fail_msg("expected %s, found %s", total, text);
+        free(text);
+    }
     vt_run_logs_free(&logs);
 }
 
@@ -269,6 +302,7 @@ int main(void) {
         cmocka_unit_test(test_list),       cmocka_unit_test(test_mark_killed),
         cmocka_unit_test(test_not_killed), cmocka_unit_test(test_lines),
         cmocka_unit_test(test_ranks),      cmocka_unit_test(test_total),
+        cmocka_unit_test(test_folders),
     };
     return cmocka_run_group_tests(tests, enter, leave);
 }
