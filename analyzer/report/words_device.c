@@ -206,6 +206,11 @@ static void say_fragmentation(const struct vt_fragmentation *f, struct vt_words 
             vt_strdup("unknown: the log does not show what pools and caches keep"));
     else if (!idle)
         row(words, "fragmentation", vt_strdup("none: no reserved memory was idle at the end"));
+    else if (f->last.largest_free_bytes ==
+             idle) /* a ratio of 0.00, also where memory ran out by it */
+        row(words, "fragmentation",
+            vt_formatted("one hole: %s of %s reserved is idle; nothing larger fits", VT_BYTES(idle),
+                         VT_BYTES(reserved)));
     else
         row(words, "fragmentation",
             vt_formatted("%.2f: %s of %s reserved is idle; largest %s",

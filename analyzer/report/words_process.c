@@ -62,8 +62,9 @@ char *vt_words_where(const struct vt_process *p, unsigned width) {
 }
 
 char *vt_words_log(const struct vt_process *p) {
-    return vt_formatted("%s, %s events, %s dropped", p->complete ? "complete" : "INCOMPLETE",
-                        VT_NUMBER(p->events), VT_NUMBER(p->dropped_events));
+    const char *how = !p->complete ? "INCOMPLETE" : p->dropped_events ? "WITH GAPS" : "complete";
+    return vt_formatted("%s, %s events, %s dropped", how, VT_NUMBER(p->events),
+                        VT_NUMBER(p->dropped_events));
 }
 
 /* --- what is held --- */

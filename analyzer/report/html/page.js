@@ -34,7 +34,7 @@
             started && started.toLocaleString([], { dateStyle: "medium", timeStyle: "short" }),
             (page.complete ? "ran " : "log up to ") + page.exit,
             vt.count(page.events) + " events, " + vt.count(page.dropped) + " dropped",
-            page.complete ? null : "log INCOMPLETE",
+            !page.complete ? "log INCOMPLETE" : page.dropped ? "log WITH GAPS" : null,
         ];
         return vt.el("ul", { class: "facts" }, list.filter(Boolean).map(fact => vt.el("li", null, fact)));
     }
