@@ -111,7 +111,7 @@ static const char *option_of_events(const struct vt_input *input) {
            : input->native          ? "--native"
            : input->user_code.count ? "--own"
            : o->classes             ? "--classes"
-                                    : NULL;
+                                    : input->by;
 }
 
 /* Returns 0, or -EINVAL with `message`: a merged file says what it says. */

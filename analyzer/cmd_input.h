@@ -15,6 +15,7 @@ struct vt_input {
     const char *command; /* "report": its messages name it */
     struct vt_model_options model;
     const char *run;    /* --run */
+    const char *by;     /* the option that asks for what merged files do not have; NULL */
     const char *output; /* -o; NULL: stdout */
     bool native;        /* --native */
     bool ranks;         /* several processes are compared: vt_model.fleet */

@@ -53,11 +53,15 @@ static const struct option long_options[] = {
     {NULL, 0, NULL, 0},
 };
 
-static int parse_by(const char *text, enum vt_by *by) {
+/* `lines`: the option, where it asks for more than the lines and owners that a merged file has. */
+static int parse_by(const char *text, enum vt_by *by, const char **lines) {
     static const char *const names[] = {"line", "site", "function", "file", "module", "owner"};
+    static const char *const options[] = {NULL,        "--by site",   "--by function",
+                                          "--by file", "--by module", NULL};
     for (unsigned i = 0; i < sizeof names / sizeof *names; i++)
         if (!strcmp(text, names[i])) {
             *by = (enum vt_by)i;
+            *lines = *by == VT_BY_LINE || *by == VT_BY_OWNER ? NULL : options[i];
             return 0;
         }
     return vt_usage("report", "--by %s: expected line, site, function, file, module or owner",
@@ -95,7 +99,7 @@ static int take_option(void *to, int option) {
     case O_TOP:
         return vt_cmd_top("report", &o->format.top);
     case O_BY:
-        return parse_by(optarg, &o->format.by);
+        return parse_by(optarg, &o->format.by, &o->input.by);
     case O_SITE:
         o->format.site = o->input.site = optarg;
         return parse_site(optarg);
