@@ -245,6 +245,7 @@ static void add_oom(struct writer *w, const struct vt_fleet_oom *o) {
     row.outcome = vt_oom_outcome_names[o->outcome];
     row.cause = vt_oom_cause_names[o->cause];
     row.why = o->why;
+    row.caller = o->caller;
     add_row(w, VT_MERGED_OOM, &row);
 }
 

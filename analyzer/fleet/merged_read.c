@@ -338,6 +338,7 @@ static int take_oom(struct reader *r) {
     o->outcome = (enum vt_oom_outcome)outcome;
     o->cause = row->cause ? (enum vt_oom_cause)cause : VT_CAUSE_UNKNOWN;
     o->why = vt_fleet_text(r->fleet, row->why);
+    o->caller = vt_fleet_text(r->fleet, row->caller);
     return 0;
 }
 

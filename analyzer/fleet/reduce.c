@@ -154,8 +154,8 @@ static uint32_t line_of_site(struct vt_fleet *f, const struct vt_process *p,
 }
 
 static const char *caller_of(struct vt_fleet *f, const struct vt_process *p,
-                             const struct vt_site *site) {
-    const struct vt_frame *caller = vt_stack_helper_caller(site->stack);
+                             const struct vt_stack *stack) {
+    const struct vt_frame *caller = vt_stack_helper_caller(stack);
     char *text = caller ? vt_frame_text(p, caller, TEXT_COLUMNS) : NULL;
     const char *kept = vt_fleet_text(f, text);
     free(text);
@@ -236,7 +236,7 @@ static void keep_cell(struct vt_fleet *f, const struct vt_process *p, const stru
     uint32_t process = row->process;
     *row = from->cell;
     row->process = process;
-    row->caller = from->worst ? caller_of(f, p, from->worst) : NULL;
+    row->caller = from->worst ? caller_of(f, p, from->worst->stack) : NULL;
 }
 
 static void add_cells(struct vt_fleet *f, const struct vt_process *p) {
@@ -333,7 +333,7 @@ static void add_leaks(struct vt_fleet *f, const struct vt_process *p) {
         row->full_in = g ? g->full_in : VT_UNKNOWN;
         row->kept_by = vt_fleet_text(f, l->kept_count ? l->kept[0].text : NULL);
         row->why = vt_fleet_text(f, l->why);
-        row->caller = caller_of(f, p, &p->sites[l->sites[0]]);
+        row->caller = caller_of(f, p, p->sites[l->sites[0]].stack);
     }
 }
 
@@ -341,9 +341,9 @@ static void add_ooms(struct vt_fleet *f, const struct vt_process *p) {
     uint32_t first = p->oom_count > VT_FLEET_OOMS ? p->oom_count - VT_FLEET_OOMS : 0;
     for (uint32_t i = first; i < p->oom_count; i++) {
         const struct vt_oom *o = &p->ooms[i];
-        uint32_t line = o->stack && o->stack->count
-                            ? line_of(f, p, o->stack, o->layer, o->api, false, false)
-                            : VT_FLEET_NONE;
+        bool known = o->stack && o->stack->count;
+        uint32_t line =
+            known ? line_of(f, p, o->stack, o->layer, o->api, false, false) : VT_FLEET_NONE;
         struct vt_fleet_oom *row = vt_fleet_add_oom(f);
         row->line = line;
         row->device = o->device;
@@ -355,6 +355,7 @@ static void add_ooms(struct vt_fleet *f, const struct vt_process *p) {
         row->outcome = o->outcome;
         row->cause = o->cause;
         row->why = vt_fleet_text(f, o->why);
+        row->caller = known ? caller_of(f, p, o->stack) : NULL;
     }
 }
 

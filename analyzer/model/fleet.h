@@ -139,6 +139,7 @@ struct vt_fleet_oom {
     enum vt_oom_outcome outcome;
     enum vt_oom_cause cause;
     const char *why;
+    const char *caller; /* as of a leak */
 };
 
 /* Processes that do the same job, and so should hold the same: the ranks of a training. */

@@ -87,7 +87,11 @@ const struct vt_frame *vt_stack_helper_caller(const struct vt_stack *stack) {
     while (caller && vt_same_text(caller->function, helper->function) &&
            vt_same_text(caller->file, helper->file));
     bool script = caller && caller->python && vt_same_text(caller->function, "<module>");
-    return script && vt_same_text(caller->file, helper->file) ? NULL : caller;
+    /* "<string>": python -c, as multiprocessing starts a child */
+    return script && (vt_same_text(caller->file, helper->file) ||
+                      vt_same_text(caller->file, "<string>"))
+               ? NULL
+               : caller;
 }
 
 bool vt_frame_is_cell(const struct vt_frame *f) {

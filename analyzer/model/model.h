@@ -531,7 +531,7 @@ const struct vt_frame *vt_stack_caller(const struct vt_stack *stack, const struc
 
 /* The nearest caller of the user frame in user code in another function, which tells calls of an
  * allocation helper apart. NULL: none, or no function of the same file, where a script's line tells
- * nothing more. */
+ * nothing more, or the line of python -c. */
 const struct vt_frame *vt_stack_helper_caller(const struct vt_stack *stack);
 
 #include "amount.h"

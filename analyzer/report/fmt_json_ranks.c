@@ -171,6 +171,19 @@ static void sums(struct vt_json *j, const struct vt_fleet *f) {
     }
     vt_json_close(j, ']');
     free(list);
+    list = vt_ranks_ooms(f, &count);
+    vt_json_open(j, "ooms", '[');
+    for (uint32_t i = 0; i < count; i++) {
+        vt_json_open(j, NULL, '{');
+        line(j, f, list[i].what);
+        vt_json_string(j, "caller", list[i].caller);
+        vt_json_number(j, "processes", list[i].processes);
+        vt_json_number(j, "most_requested_bytes", list[i].most_bytes);
+        index_of(j, "most", list[i].most);
+        vt_json_close(j, '}');
+    }
+    vt_json_close(j, ']');
+    free(list);
     list = vt_ranks_owners(f, &count);
     vt_json_open(j, "owners", '[');
     for (uint32_t i = 0; i < count; i++) {
@@ -202,6 +215,9 @@ void vt_fmt_json_ranks(struct vt_json *j, const struct vt_fleet *f) {
     vt_json_number(j, "dropped_events", r.dropped_events);
     vt_json_number(j, "unread_logs", f->unread_count);
     vt_json_string(j, "unread_why", f->unread_count ? f->unread[0] : NULL);
+    char *restarts = vt_words_restarts(f);
+    vt_json_string(j, "restarts", restarts);
+    free(restarts);
     hosts(j, f);
     rows(j, f, &r);
     peers(j, f);

@@ -433,8 +433,11 @@ static void ranks_table(struct page *page, const struct vt_ranks *r, const struc
             vt_markdown_code(s, f->hosts[p->host].name ? f->hosts[p->host].name : "", true);
             vt_string_add(s, " | ");
         }
-        vt_string_format(s, "%s | %s | %s | %s |", VT_BYTES(p->peak_bytes), VT_BYTES(p->live_bytes),
+        vt_string_format(s, "%s | %s | %s | %s", VT_BYTES(p->peak_bytes), VT_BYTES(p->live_bytes),
                          p->leak_count ? VT_BYTES(p->leaked_bytes) : "none", end);
+        if (p->restart)
+            vt_string_format(s, ", start %u", p->restart + 1);
+        vt_string_add(s, " |");
         if (commands) {
             vt_string_add(s, " ");
             vt_markdown_code(s, command, true);
@@ -460,7 +463,7 @@ static void ranks_leaks(struct page *page, const struct vt_ranks *r, const struc
     if (count)
         heading(page, "LEAKS", "in all processes");
     for (uint32_t i = 0; i < count && i < ROWS; i++) {
-        char *many = vt_words_in_how_many(r, f, &sums[i]), *at = vt_words_leaked_at(f, &sums[i]);
+        char *many = vt_words_in_how_many(r, f, &sums[i]), *at = vt_words_at(f, &sums[i]);
         vt_string_format(s, "- %s ", VT_BYTES(sums[i].bytes));
         vt_markdown_code(s, at, false);
         vt_string_format(s, ", %s, ", vt_verdict_names[sums[i].verdict]);
@@ -471,6 +474,28 @@ static void ranks_leaks(struct page *page, const struct vt_ranks *r, const struc
     }
     if (count > ROWS)
         vt_string_format(s, "- and %u more lines\n", count - ROWS);
+    free(sums);
+    end_section(page);
+}
+
+static void ranks_ooms(struct page *page, const struct vt_ranks *r, const struct vt_fleet *f) {
+    struct vt_string *s = &page->section;
+    uint32_t count;
+    struct vt_ranks_sum *sums = vt_ranks_ooms(f, &count);
+    char *headline = vt_words_ooms(r);
+    if (count)
+        heading(page, "OUT OF MEMORY", headline);
+    for (uint32_t i = 0; i < count && i < ROWS; i++) {
+        char *at = vt_words_at(f, &sums[i]), *which = vt_words_in_which(f, &sums[i]);
+        vt_string_format(s, "- %s ", VT_BYTES(sums[i].most_bytes));
+        vt_markdown_code(s, at, false);
+        vt_string_format(s, ", %s\n", which);
+        free(at);
+        free(which);
+    }
+    if (count > ROWS)
+        vt_string_format(s, "- and %u more lines\n", count - ROWS);
+    free(headline);
     free(sums);
     end_section(page);
 }
@@ -492,11 +517,13 @@ static void many_processes(struct page *page, const struct vt_processes *list) {
         end_section(page);
     }
     ranks_leaks(page, &r, f);
+    ranks_ooms(page, &r, f);
     ranks_table(page, &r, f);
     if (list->count) {
         char *stands = vt_words_stands_for(&r, f, list->in_fleet[0]);
         if (stands)
-            vt_string_format(&page->section, "\n---\n\n%s\n\n", stands);
+            vt_string_format(&page->section, "\n---\n\n%s\n", stands);
+        vt_string_add(&page->section, "\n");
         free(stands);
     }
     vt_ranks_free(&r);

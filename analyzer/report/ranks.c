@@ -263,12 +263,26 @@ struct vt_ranks_sum *vt_ranks_owners(const struct vt_fleet *f, uint32_t *count) 
     return end(&s, count);
 }
 
+static uint64_t requested(const struct vt_fleet_oom *oom) {
+    return oom->requested_bytes == VT_UNKNOWN ? 0 : oom->requested_bytes;
+}
+
 struct vt_ranks_sum *vt_ranks_ooms(const struct vt_fleet *f, uint32_t *count) {
     struct sums s = {0};
     for (size_t i = 0; i < f->oom_count; i++)
-        add(&s, f->ooms[i].line, f->ooms[i].process,
-            f->ooms[i].requested_bytes == VT_UNKNOWN ? 0 : f->ooms[i].requested_bytes,
-            VT_VERDICT_FREED);
+        add(&s, f->ooms[i].line, f->ooms[i].process, requested(&f->ooms[i]), VT_VERDICT_FREED);
+    const struct vt_fleet_oom **largest = vt_alloc(s.count, sizeof *largest);
+    for (size_t i = 0; i < f->oom_count; i++) {
+        const struct vt_fleet_oom *oom = &f->ooms[i];
+        uint32_t of = vt_map_get(&s.by_what, vt_mix((uint64_t)oom->line + 1));
+        struct vt_ranks_sum *sum = &s.sums[of];
+        sum->callers = sum->callers || (largest[of] && !vt_same_text(sum->caller, oom->caller));
+        if (!largest[of] || requested(oom) > requested(largest[of])) {
+            largest[of] = oom;
+            sum->caller = oom->caller;
+        }
+    }
+    free(largest);
     return end(&s, count);
 }
 

@@ -42,10 +42,11 @@ struct vt_ranks_sum {
     enum vt_verdict verdict;                 /* the first in a report's order */
     uint64_t bytes, most_bytes, least_bytes; /* in all; of one process that has some */
     uint32_t processes, most;                /* how many have some; the one that has most */
-    /* Of leaks only. The caller of the one with the worst verdict that has most, and whether others
-     * have others; what keeps each of them, NULL: not the same. */
-    const char *caller, *kept_by;
+    /* Of leaks and failures. The caller of the leak with the worst verdict that has most, of the largest
+     * request; and whether others have others. */
+    const char *caller;
     bool callers;
+    const char *kept_by; /* of leaks: what keeps each of them, NULL: not the same */
 };
 /* The largest first. Free it. */
 struct vt_ranks_sum *vt_ranks_leaks(const struct vt_fleet *fleet, uint32_t *count);
@@ -90,8 +91,18 @@ char *vt_words_stands_for(const struct vt_ranks *ranks, const struct vt_fleet *f
 void vt_words_ranks_notes(const struct vt_ranks *ranks, const struct vt_fleet *fleet,
                           struct vt_words *words);
 
-/* "train.py:13 in make, from train.py:41 in step": where it leaked. */
-char *vt_words_leaked_at(const struct vt_fleet *fleet, const struct vt_ranks_sum *leak);
+/* "train.py:13 in make, from train.py:41 in step": the line of a leak or a failure. */
+char *vt_words_at(const struct vt_fleet *fleet, const struct vt_ranks_sum *sum);
+
+/* "in rank 3", "in 2 of them, the largest in rank 3": which of those that ran out of memory did so at a line. */
+char *vt_words_in_which(const struct vt_fleet *fleet, const struct vt_ranks_sum *oom);
+
+/* "in 3 of 8 ranks; the largest request at each line": the headline of all failures. */
+char *vt_words_ooms(const struct vt_ranks *ranks);
+
+/* "Ranks 0 to 2 were restarted once. Of their earlier starts 2 were killed by signal 15 (Terminated), 1
+ * exited with status 1; rank 1 had run out of memory at train.py:5 in step." NULL: none was. */
+char *vt_words_restarts(const struct vt_fleet *fleet);
 
 /* "in 12 of 1,000 ranks, the most 3.00 GiB in rank 7; kept by hoard (list)". */
 char *vt_words_in_how_many(const struct vt_ranks *ranks, const struct vt_fleet *fleet,

@@ -119,7 +119,7 @@ static void leaks(const struct page *p) {
     vt_text_heading(t, VT_STYLE_BAD, count == 1 ? "LEAK" : "LEAKS", headline);
     for (uint32_t i = 0; i < count && i < most; i++) {
         char *many = vt_words_in_how_many(&p->r, p->f, &sums[i]);
-        char *at = vt_words_leaked_at(p->f, &sums[i]);
+        char *at = vt_words_at(p->f, &sums[i]);
         sum_row(t, sums[i].bytes,
                 vt_formatted("%s, %s, %s", at, vt_verdict_names[sums[i].verdict], many));
         free(many);
@@ -139,27 +139,15 @@ static void ooms(const struct page *p) {
     uint32_t count, most = most_of(p, LEAKS);
     struct vt_ranks_sum *sums = vt_ranks_ooms(p->f, &count);
     if (count) {
-        char *headline =
-            vt_formatted("in %s of %s %s; the largest request at each line", VT_NUMBER(p->r.ooms),
-                         VT_NUMBER(p->r.count), vt_words_process(&p->r, p->r.count));
+        char *headline = vt_words_ooms(&p->r);
         vt_text_heading(t, VT_STYLE_BAD, "OUT OF MEMORY", headline);
         free(headline);
     }
     for (uint32_t i = 0; i < count && i < most; i++) {
-        char *who = vt_words_who(p->f, &sums[i].most, 1);
-        char *text = vt_formatted("%s, in %s of them, the largest in %s",
-                                  sums[i].what == VT_FLEET_NONE ? "(unknown line)"
-                                                                : p->f->lines[sums[i].what].text,
-                                  VT_NUMBER(sums[i].processes), who);
-        if (sums[i].processes == 1) {
-            free(text);
-            text = vt_formatted("%s, in %s",
-                                sums[i].what == VT_FLEET_NONE ? "(unknown line)"
-                                                              : p->f->lines[sums[i].what].text,
-                                who);
-        }
-        sum_row(t, sums[i].most_bytes, text);
-        free(who);
+        char *at = vt_words_at(p->f, &sums[i]), *which = vt_words_in_which(p->f, &sums[i]);
+        sum_row(t, sums[i].most_bytes, vt_formatted("%s, %s", at, which));
+        free(at);
+        free(which);
     }
     free(sums);
 }
@@ -171,6 +159,9 @@ static void owners(const struct page *p) {
     if (count)
         vt_text_heading(t, VT_STYLE_HEAD, "OWNERS",
                         "of the memory of all processes, at the moment that each shows");
+    else
+        vt_text_heading(t, VT_STYLE_HEAD, "OWNERS",
+                        "unknown: no snapshot says what kept the memory");
     for (uint32_t i = 0; i < count && i < most; i++) {
         char *many = vt_words_in_how_many(&p->r, p->f, &sums[i]);
         sum_row(t, sums[i].bytes, vt_formatted("%s, %s", p->f->owners[sums[i].what].text, many));

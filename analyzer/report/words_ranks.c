@@ -78,13 +78,13 @@ static int compare_endings(const void *a, const void *b) {
     return VT_ORDER({y->count, x->count}, {(uint64_t)x->ending.status, (uint64_t)y->ending.status});
 }
 
-char *vt_words_all_ended(const struct vt_ranks *r, const struct vt_fleet *f) {
+static char *how_ended(const struct vt_fleet *f, const uint32_t *list, uint32_t count) {
     enum { KINDS = 16 }; /* what is beyond counts with the last */
     struct endings endings[KINDS];
     uint32_t kinds = 0;
     struct vt_string s = {0};
-    for (uint32_t i = 0; i < r->count; i++) {
-        struct vt_ending e = f->processes[r->list[i]].ending;
+    for (uint32_t i = 0; i < count; i++) {
+        struct vt_ending e = f->processes[list[i]].ending;
         uint32_t k = 0;
         while (k < kinds &&
                (endings[k].ending.how != e.how || endings[k].ending.status != e.status))
@@ -101,6 +101,10 @@ char *vt_words_all_ended(const struct vt_ranks *r, const struct vt_fleet *f) {
         free(how);
     }
     return vt_printable(s.text);
+}
+
+char *vt_words_all_ended(const struct vt_ranks *r, const struct vt_fleet *f) {
+    return how_ended(f, r->list, r->count);
 }
 
 char *vt_words_gpus(const struct vt_fleet *f, const struct vt_fleet_process *p) {
@@ -265,10 +269,25 @@ char *vt_words_stands_for(const struct vt_ranks *r, const struct vt_fleet *f, ui
 
 /* --- sums --- */
 
-char *vt_words_leaked_at(const struct vt_fleet *f, const struct vt_ranks_sum *leak) {
-    return vt_formatted("%s%s%s%s", f->lines[leak->what].text, leak->caller ? ", from " : "",
-                        leak->caller ? leak->caller : "",
-                        leak->caller && leak->callers ? " and others" : "");
+char *vt_words_at(const struct vt_fleet *f, const struct vt_ranks_sum *sum) {
+    return vt_formatted("%s%s%s%s",
+                        sum->what == VT_FLEET_NONE ? "(unknown line)" : f->lines[sum->what].text,
+                        sum->caller ? ", from " : "", sum->caller ? sum->caller : "",
+                        sum->caller && sum->callers ? " and others" : "");
+}
+
+char *vt_words_in_which(const struct vt_fleet *f, const struct vt_ranks_sum *oom) {
+    char *who = vt_words_who(f, &oom->most, 1);
+    char *text = oom->processes == 1 ? vt_formatted("in %s", who)
+                                     : vt_formatted("in %s of them, the largest in %s",
+                                                    VT_NUMBER(oom->processes), who);
+    free(who);
+    return text;
+}
+
+char *vt_words_ooms(const struct vt_ranks *r) {
+    return vt_formatted("in %s of %s %s; the largest request at each line", VT_NUMBER(r->ooms),
+                        VT_NUMBER(r->count), vt_words_process(r, r->count));
 }
 
 char *vt_words_in_how_many(const struct vt_ranks *r, const struct vt_fleet *f,
@@ -285,6 +304,83 @@ char *vt_words_in_how_many(const struct vt_ranks *r, const struct vt_fleet *f,
         vt_string_format(&s, "; kept by %s", sum->kept_by);
     free(who);
     return s.text;
+}
+
+/* --- restarts --- */
+
+/* The failure that ended a process, or nearly: the last one that was not recovered from. NULL: none. */
+static const struct vt_fleet_oom *ended_by(const struct vt_fleet *f, uint32_t process) {
+    const struct vt_fleet_oom *last = NULL;
+    for (size_t i = 0; i < f->oom_count; i++)
+        if (f->ooms[i].process == process && f->ooms[i].outcome != VT_OOM_RECOVERED)
+            last = &f->ooms[i];
+    return last;
+}
+
+/* Who of the earlier starts ran out of memory: "rank 1 had run out of memory at train.py:5 in step". */
+static void add_why_restarted(const struct vt_fleet *f, const uint32_t *earlier, uint32_t count,
+                              struct vt_string *s) {
+    uint32_t *who = vt_alloc(count, sizeof *who), found = 0;
+    struct vt_ranks_sum at = {.what = VT_FLEET_NONE};
+    bool one_line = true;
+    for (uint32_t i = 0; i < count; i++) {
+        const struct vt_fleet_oom *oom = ended_by(f, earlier[i]);
+        if (!oom)
+            continue;
+        one_line = one_line && (!found || oom->line == at.what);
+        at.callers = at.callers || (found && !vt_same_text(oom->caller, at.caller));
+        at.what = oom->line;
+        at.caller = oom->caller;
+        /* a rank that did so several times is named once */
+        if (!found || f->processes[who[found - 1]].rank != f->processes[earlier[i]].rank)
+            who[found++] = earlier[i];
+    }
+    if (found) {
+        char *names = vt_words_who(f, who, found), *line = vt_words_at(f, &at);
+        vt_string_format(s, "; %s had run out of memory", names);
+        if (one_line && at.what != VT_FLEET_NONE)
+            vt_string_format(s, " at %s", line);
+        free(names);
+        free(line);
+    }
+    free(who);
+}
+
+char *vt_words_restarts(const struct vt_fleet *f) {
+    uint32_t *earlier = vt_alloc(f->process_count, sizeof *earlier), count = 0;
+    uint32_t *ranks = vt_alloc(f->process_count, sizeof *ranks), restarted = 0, least = 0, most = 0;
+    struct vt_string s = {0};
+    for (uint32_t i = 0; i < f->process_count; i++) {
+        const struct vt_fleet_process *p = &f->processes[i], *next = p + 1;
+        bool last = i + 1 == f->process_count || next->rank != p->rank || next->run != p->run ||
+                    next->restart <= p->restart;
+        if (!last && p->rank >= 0)
+            earlier[count++] = i;
+        if (!last || p->rank < 0 || !p->restart)
+            continue;
+        least = restarted && least < p->restart ? least : p->restart;
+        most = p->restart > most ? p->restart : most;
+        ranks[restarted++] = i;
+    }
+    if (restarted) {
+        char *who = vt_words_who(f, ranks, restarted);
+        who[0] = (char)(who[0] - 'a' + 'A');
+        vt_string_format(&s, "%s %s restarted %s", who, restarted == 1 ? "was" : "were",
+                         least != most ? "up to " : "");
+        vt_string_format(&s, most == 1 ? "once" : "%u times", most);
+        free(who);
+    }
+    if (restarted && count) {
+        char *ended = how_ended(f, earlier, count);
+        vt_string_format(&s, ". Of the earlier starts, %s", ended);
+        add_why_restarted(f, earlier, count, &s);
+        free(ended);
+    }
+    if (restarted)
+        vt_string_add(&s, ".");
+    free(earlier);
+    free(ranks);
+    return restarted ? vt_printable(s.text) : NULL;
 }
 
 /* --- notes --- */
@@ -380,11 +476,14 @@ static void note_missing(const struct vt_fleet *f, struct vt_words *words) {
 
 void vt_words_ranks_notes(const struct vt_ranks *r, const struct vt_fleet *f,
                           struct vt_words *words) {
+    char *restarts = vt_words_restarts(f);
     if (f->unread_count)
         vt_words_add(words, VT_WORDS_ALARM, "",
                      vt_formatted("%s log%s could not be read: %s%s", VT_NUMBER(f->unread_count),
                                   vt_plural(f->unread_count), f->unread[0],
                                   f->unread_count > 1 ? " ..." : ""));
+    if (restarts)
+        vt_words_add(words, VT_WORDS_TEXT, "", restarts);
     if (r->incomplete)
         vt_words_add(words, VT_WORDS_ALARM, "",
                      vt_formatted("%s log%s incomplete.", VT_NUMBER(r->incomplete),

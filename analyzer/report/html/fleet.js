@@ -126,6 +126,12 @@
             if (ranks.leaks.length)
                 panel.append(vt.el("ul", { class: "plain" }, ranks.leaks.map(leak => vt.el("li", null, vt.el("b", null, vt.bytes(leak.bytes)),
                     "  " + leak.at + ", " + leak.verdict + ", " + leak.many))));
+            if (ranks.ooms.length)
+                panel.append(vt.el("p", null, vt.el("b", null, "out of memory"), " " + ranks.ooms_headline),
+                    vt.el("ul", { class: "plain" }, ranks.ooms.map(oom => vt.el("li", null, vt.el("b", null, vt.bytes(oom.bytes)),
+                        "  " + oom.at + ", " + oom.which))));
+            if (ranks.ooms_left_out)
+                panel.append(vt.el("p", { class: "dim" }, "and " + vt.count(ranks.ooms_left_out) + " more lines"));
             if (ranks.highest)
                 panel.append(vt.el("div", { class: "job" }, vt.el("span", null, "all together, " + vt.bytes(ranks.highest) + " at most"),
                     picture(ranks.sum, ranks.highest, "all together")));

@@ -45,7 +45,7 @@ static void leaks(struct vt_json *j, const struct vt_ranks *r, const struct vt_f
     vt_json_open(j, "leaks", '[');
     for (uint32_t i = 0; i < count && i < LEAKS; i++) {
         char *many = vt_words_in_how_many(r, f, &sums[i]);
-        char *at = vt_words_leaked_at(f, &sums[i]);
+        char *at = vt_words_at(f, &sums[i]);
         vt_json_open(j, NULL, '{');
         vt_json_string(j, "at", at);
         vt_json_string(j, "verdict", vt_verdict_names[sums[i].verdict]);
@@ -57,6 +57,28 @@ static void leaks(struct vt_json *j, const struct vt_ranks *r, const struct vt_f
     }
     vt_json_close(j, ']');
     vt_json_number(j, "leaks_left_out", count > LEAKS ? count - LEAKS : 0);
+    free(sums);
+}
+
+static void ooms(struct vt_json *j, const struct vt_ranks *r, const struct vt_fleet *f) {
+    uint32_t count;
+    struct vt_ranks_sum *sums = vt_ranks_ooms(f, &count);
+    char *headline = vt_words_ooms(r);
+    vt_json_string(j, "ooms_headline", headline);
+    vt_json_open(j, "ooms", '[');
+    for (uint32_t i = 0; i < count && i < LEAKS; i++) {
+        char *at = vt_words_at(f, &sums[i]), *which = vt_words_in_which(f, &sums[i]);
+        vt_json_open(j, NULL, '{');
+        vt_json_string(j, "at", at);
+        vt_json_string(j, "which", which);
+        vt_json_number(j, "bytes", sums[i].most_bytes);
+        vt_json_close(j, '}');
+        free(at);
+        free(which);
+    }
+    vt_json_close(j, ']');
+    vt_json_number(j, "ooms_left_out", count > LEAKS ? count - LEAKS : 0);
+    free(headline);
     free(sums);
 }
 
@@ -137,6 +159,7 @@ void vt_html_ranks(struct vt_json *j, const struct vt_fleet *f) {
     texts(j, "notes", &notes);
     outliers(j, f);
     leaks(j, &r, f);
+    ooms(j, &r, f);
     rows(j, &r, f);
     vt_json_close(j, '}');
     vt_words_free(&notes);

@@ -37,13 +37,21 @@ def fill(blocks):
         work()
 
 
+def ask(size):
+    cuda.cuMemAlloc_v2(ctypes.byref(ctypes.c_uint64()), ctypes.c_size_t(size))
+
+
+def overflow():
+    ask(1 << 40)
+
+
 keep(int(sys.argv[1]))
 work()
 pin()
 if "fill" in sys.argv:
     fill(int(os.environ["FILL"]))
 if "oom" in sys.argv:
-    cuda.cuMemAlloc_v2(ctypes.byref(ctypes.c_uint64()), ctypes.c_size_t(1 << 40))
+    overflow()
 if "wait" in sys.argv:
     print("ready", flush=True)
     sys.stdin.readline()
