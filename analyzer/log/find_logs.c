@@ -211,8 +211,41 @@ static int by_name(const void *a, const void *b) {
     return strcmp(*(char *const *)a, *(char *const *)b);
 }
 
-/* Takes what `run` says of a folder. Returns 0, or -errno with `message`. */
-static int take_chosen(struct folder *folder, const char *where, const char *run,
+/* How many of the folders in `path` have logs: each host of a job may have written into its own. */
+static uint32_t folders_below(const char *path) {
+    uint32_t count = 0;
+    DIR *dir = opendir(path);
+    for (struct dirent *entry; dir && (entry = readdir(dir));) {
+        if (entry->d_name[0] == '.')
+            continue;
+        struct folder below = {0};
+        struct vt_string message = {0};
+        char *folder = vt_formatted("%s/%s", path, entry->d_name);
+        struct stat st;
+        if (!stat(folder, &st) && S_ISDIR(st.st_mode) && !look_into(&below, folder, "", &message))
+            count += below.count > 0;
+        folder_free(&below);
+        vt_string_free(&message);
+        free(folder);
+    }
+    if (dir)
+        closedir(dir);
+    return count;
+}
+
+static void say_none(const char *path, const char *where, struct vt_string *message) {
+    uint32_t below = folders_below(path);
+    vt_string_format(message, "no log %s: expected *.vtl files, found ", where);
+    if (below)
+        vt_string_format(message, "them in %u folder%s below; name %s, as in %s%s*/", below,
+                         vt_plural(below), below == 1 ? "it" : "them", path,
+                         path[strlen(path) - 1] == '/' ? "" : "/");
+    else
+        vt_string_add(message, "none; name a log, or trace a program with 'vramtrace run'");
+}
+
+/* Takes what `run` says of the folder `path`. Returns 0, or -errno with `message`. */
+static int take_chosen(struct folder *folder, const char *path, const char *where, const char *run,
                        struct taken *taken, struct vt_logs *logs, struct vt_string *message) {
     uint32_t before = logs->count, merged = folder->merged ? folder->merged->count : 0;
     choose_logs(folder, run);
@@ -231,10 +264,7 @@ static int take_chosen(struct folder *folder, const char *where, const char *run
             vt_string_format(message, "no log %s has a run id that begins with %s, or that job",
                              where, run);
         else
-            vt_string_format(message,
-                             "no log %s: expected *.vtl files, found none; name a log, or trace a "
-                             "program with 'vramtrace run'",
-                             where);
+            say_none(path, where, message);
         return -ENOENT;
     }
     taken->folders++;
@@ -253,7 +283,7 @@ static int choose(const char *path, bool here, const char *run, bool with_merged
     int error = look_into(&folder, path, here ? "" : NULL, message);
     if (!error) {
         char *where = here ? vt_strdup("here") : vt_formatted("in %s", path);
-        error = take_chosen(&folder, where, run, taken, logs, message);
+        error = take_chosen(&folder, path, where, run, taken, logs, message);
         free(where);
     }
     folder_free(&folder);
