@@ -420,8 +420,8 @@ static void note_clocks(const struct vt_ranks *r, const struct vt_fleet *f,
     for (uint32_t i = 0; i < f->host_count; i++)
         if (f->hosts[i].clock_step > (r->to - r->from) / MATTERS) {
             vt_words_add(words, VT_WORDS_ALARM, "",
-                         vt_formatted("The clock of %s was set by %s during the job: its processes "
-                                      "stand where the first of them began.",
+                         vt_formatted("The clock of %s jumped by %s during the job; its times here "
+                                      "are as if it had not.",
                                       host_name(&f->hosts[i]),
                                       VT_DURATION(f->hosts[i].clock_step)));
             return; /* one such note is enough */
