@@ -11,15 +11,19 @@
 
 /* --- all processes --- */
 
-/* A GPU's UUID is its own in the world; simulated GPUs have the same on each machine. */
+/* Those that were used; where none was, those that were seen. A GPU's UUID is its own in the world;
+ * simulated GPUs have the same on each machine. */
 static void count_gpus(struct vt_ranks *r, const struct vt_fleet *f) {
     struct vt_map seen = {0};
+    bool used = false;
+    for (size_t i = 0; i < f->device_count; i++)
+        used |= f->devices[i].ordinal != VT_DEVICE_HOST && f->devices[i].peak_bytes;
     for (size_t i = 0; i < f->device_count; i++) {
         const struct vt_fleet_process *p = &f->processes[f->devices[i].process];
         const char *uuid = f->devices[i].uuid;
         uint64_t key = uuid ? vt_hash_bytes(p->simulated ? p->host + 1 : 0, uuid, strlen(uuid)) : 0;
         if (!uuid || f->devices[i].ordinal == VT_DEVICE_HOST ||
-            vt_map_get(&seen, key) != VT_MAP_NONE)
+            (used && !f->devices[i].peak_bytes) || vt_map_get(&seen, key) != VT_MAP_NONE)
             continue;
         vt_map_put(&seen, key, 1);
         r->gpus++;

@@ -45,6 +45,12 @@ def overflow():
     ask(1 << 40)
 
 
+if "refused" in sys.argv:
+    other = ctypes.c_void_p()
+    cuda.cuDevicePrimaryCtxRetain(ctypes.byref(other), 1)
+    cuda.cuCtxSetCurrent(other)
+    overflow()
+    cuda.cuCtxSetCurrent(context)
 keep(int(sys.argv[1]))
 work()
 pin()
