@@ -61,8 +61,10 @@ static void thread_ended(int signal, siginfo_t *info, void *context) {
 /* Lets the child end with the process. The process may have ended before the kernel was asked. A child
  * in another pid namespace does not know its parent (0), and ends with the thread. */
 static void end_with_process(void) {
+    uint64_t hangup = 1ull << (SIGHUP - 1);
     vt_owners_on_signal(SIGHUP, thread_ended);
     VT_SYS2(SYS_prctl, PR_SET_PDEATHSIG, SIGHUP);
+    VT_SYS4(SYS_rt_sigprocmask, SIG_UNBLOCK, &hangup, NULL, sizeof hangup);
     long now = VT_SYS0(SYS_getppid);
     if (now && now != process)
         VT_SYS1(SYS_exit_group, 128 + SIGHUP);
@@ -74,12 +76,12 @@ static void walk_in_child(void *data) {
         2 * w->most_cpu_ns / 1000000000u + 1; /* should the walk not end itself */
     struct rlimit none = {0, 0}, cpu = {seconds, seconds};
     /* A fault may come: its handler is set when memory is read. */
-    uint64_t may_come = 1ull << (SIGSEGV - 1) | 1ull << (SIGBUS - 1) | 1ull << (SIGHUP - 1);
-    if (w->shares) /* the thread waits */
+    uint64_t faults = 1ull << (SIGSEGV - 1) | 1ull << (SIGBUS - 1);
+    if (w->shares) /* the thread waits; a hangup has no handler but the program's */
         VT_SYS2(SYS_prctl, PR_SET_PDEATHSIG, SIGKILL);
     else
         end_with_process();
-    VT_SYS4(SYS_rt_sigprocmask, SIG_UNBLOCK, &may_come, NULL, sizeof may_come);
+    VT_SYS4(SYS_rt_sigprocmask, SIG_UNBLOCK, &faults, NULL, sizeof faults);
     VT_SYS2(SYS_setrlimit, RLIMIT_CORE, &none);
     VT_SYS2(SYS_setrlimit, RLIMIT_CPU, &cpu);
     if (!w->shares) {
