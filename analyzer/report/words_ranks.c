@@ -346,21 +346,37 @@ static void add_why_restarted(const struct vt_fleet *f, const uint32_t *earlier,
     free(who);
 }
 
+static bool is_rank_of(const struct vt_fleet *f, uint32_t process, uint32_t other) {
+    const struct vt_fleet_process *p = &f->processes[process], *q = &f->processes[other];
+    return p->rank == q->rank && p->run == q->run;
+}
+
+/* The next start of a process's rank, or else of the next rank. What has the same number and began later without
+ * being a start is a helper. */
+static uint32_t next_start(const struct vt_fleet *f, uint32_t process) {
+    uint32_t next = process + 1;
+    while (next < f->process_count && is_rank_of(f, next, process) &&
+           f->processes[next].restart <= f->processes[process].restart)
+        next++;
+    return next;
+}
+
 char *vt_words_restarts(const struct vt_fleet *f) {
     uint32_t *earlier = vt_alloc(f->process_count, sizeof *earlier), count = 0;
     uint32_t *ranks = vt_alloc(f->process_count, sizeof *ranks), restarted = 0, least = 0, most = 0;
     struct vt_string s = {0};
-    for (uint32_t i = 0; i < f->process_count; i++) {
-        const struct vt_fleet_process *p = &f->processes[i], *next = p + 1;
-        bool last = i + 1 == f->process_count || next->rank != p->rank || next->run != p->run ||
-                    next->restart <= p->restart;
-        if (!last && p->rank >= 0)
-            earlier[count++] = i;
-        if (!last || p->rank < 0 || !p->restart)
+    for (uint32_t i = 0, next; i < f->process_count; i = next) {
+        const struct vt_fleet_process *p = &f->processes[i];
+        next = next_start(f, i);
+        if (p->rank < 0)
             continue;
-        least = restarted && least < p->restart ? least : p->restart;
-        most = p->restart > most ? p->restart : most;
-        ranks[restarted++] = i;
+        if (next < f->process_count && is_rank_of(f, next, i)) {
+            earlier[count++] = i;
+        } else if (p->restart) {
+            least = restarted && least < p->restart ? least : p->restart;
+            most = p->restart > most ? p->restart : most;
+            ranks[restarted++] = i;
+        }
     }
     if (restarted) {
         char *who = vt_words_who(f, ranks, restarted);
