@@ -72,7 +72,7 @@ static void take(struct span *span, const struct vt_fleet_process *p) {
 }
 
 static int64_t later(uint64_t first, uint64_t last, uint64_t than_first, uint64_t than_last) {
-    return (int64_t)(first / 2 + last / 2) - (int64_t)(than_first / 2 + than_last / 2);
+    return (int64_t)(first / 2 + last / 2 - (than_first / 2 + than_last / 2));
 }
 
 /* By how much the ranks of a host were later than those of another, at their begin and at their end alike.
@@ -84,8 +84,8 @@ static int64_t apart_by(const struct span *a, const struct span *b) {
                           b->last_start - b->first_start, b->last_end - b->first_end,
                           apart((uint64_t)begin, (uint64_t)end)};
     int64_t by = begin / 2 + end / 2;
-    uint64_t size = (uint64_t)(by < 0 ? -by : by);
-    if (!a->known || !b->known || (begin < 0) != (end < 0) || size < APART_NS)
+    uint64_t size = by < 0 ? -(uint64_t)by : (uint64_t)by;
+    if (!a->known || !b->known || (begin < 0) != (end < 0) || size < APART_NS || size > INT64_MAX)
         return 0;
     for (size_t i = 0; i < sizeof spreads / sizeof *spreads; i++)
         if (size <= APART_SPREADS * spreads[i])
@@ -115,7 +115,8 @@ void vt_fleet_compare_clocks(struct vt_fleet *f) {
     struct span *spans = vt_alloc(f->host_count, sizeof *spans);
     for (uint32_t i = 0; i < f->peers_count && f->host_count > 1; i++) {
         const struct vt_fleet_peers *peers = &f->peers[i];
-        if (!peers->empty && !peers->replaced && f->processes[peers->processes[0]].rank >= 0)
+        if (peers->process_count > 1 && !peers->empty && !peers->replaced &&
+            f->processes[peers->processes[0]].rank >= 0)
             compare_hosts(f, peers, spans);
     }
     free(spans);

@@ -307,7 +307,8 @@ static char *parse_decimal(char *s, uint64_t *number) {
         bool sign = at[1] == '-' || at[1] == '+';
         if (at[1 + sign] < '0' || at[1 + sign] > '9')
             return NULL;
-        exponent += strtol(at + 1, &at, 10);
+        long said = strtol(at + 1, &at, 10);
+        exponent += said > INT32_MAX ? INT32_MAX : said < INT32_MIN ? INT32_MIN : said;
     }
     for (; exponent < 0 && *number && *number % 10 == 0; exponent++)
         *number /= 10;

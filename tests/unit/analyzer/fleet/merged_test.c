@@ -235,6 +235,8 @@ static void bad_files_are_refused(void **state) {
         {HEAD PROCESS DEVICE(",\"live_bytes\":9223372036854775808"), "below 2^63 as live_bytes"},
         {HEAD PROCESS DEVICE(",\"live_bytes\":1.5e0"), "a whole number as live_bytes, found 1.5e0"},
         {HEAD PROCESS DEVICE(",\"live_bytes\":1e19"), "a whole number as live_bytes, found 1e19"},
+        {HEAD PROCESS DEVICE(",\"live_bytes\":1.5e-99999999999999999999"),
+         "a whole number as live_bytes, found 1.5e-99999999999999999999"},
         {HEAD "{\"row\":\"line\",\"rest\":2}", "true or false as rest, found 2"},
         {HEAD "{\"row\":\"line\",\"rest\":1.5}", "a whole number as rest, found 1.5"},
         {HEAD PROCESS DEVICE(",\"live_bytes\":1e+"), "a whole number as live_bytes, found 1e+"},
