@@ -87,8 +87,8 @@ static int open_beside(struct output *o) {
     return 0;
 }
 
-/* Whether the file can be written, before time is spent on reading; NULL: one whose name is free. Returns 0, or an exit status after it
- * printed an error. */
+/* Whether the file can be written, before time is spent on reading; NULL: one whose name is free. Returns 0,
+ * or an exit status after it printed an error. */
 static int check_output(const char *path, struct output *o) {
     *o = (struct output){.out = stdout};
     if (path && !strcmp(path, "-")) {
