@@ -178,18 +178,21 @@ static bool belongs_to_other(char *const *arguments, int count, const char *path
     return false;
 }
 
-/* What was taken from folders, and what was left out there. */
+/* What was taken from folders: logs, merged files; and how many logs and merged files were left out there. */
 struct taken {
-    uint32_t folders, chosen, older, merged;
+    uint32_t folders, chosen, merged, older, merged_left;
 };
 
 /* The line that says which run of a folder, or of each of several, was taken; `where` is the last one. */
 static void say(struct vt_logs *logs, const char *where, const struct taken *taken) {
     struct vt_string said = {0};
-    uint32_t chosen = taken->chosen, older = taken->older, merged = taken->merged;
-    if (taken->folders > 1)
+    uint32_t chosen = taken->chosen, merged = taken->merged;
+    if (taken->folders > 1 && chosen)
         vt_string_format(&said, "newest run in each of %u folders: %u log%s", taken->folders,
-                         logs->count, vt_plural(logs->count));
+                         chosen, vt_plural(chosen));
+    else if (taken->folders > 1)
+        vt_string_format(&said, "%u merged file%s in %u folders", merged, vt_plural(merged),
+                         taken->folders);
     else if (chosen)
         vt_string_format(&said, "newest run %s: %s", where,
                          vt_basename(logs->paths[logs->count - 1])); /* the first process's */
@@ -198,11 +201,13 @@ static void say(struct vt_logs *logs, const char *where, const struct taken *tak
     uint32_t more = (chosen ? chosen : merged) - 1;
     if (more && taken->folders == 1)
         vt_string_format(&said, " and %u more", more);
-    if (older)
-        vt_string_format(&said, "   (%u older left out; --run all)", older);
-    else if (chosen && merged)
-        vt_string_format(&said, "   (%u merged file%s left out; --run all)", merged,
-                         vt_plural(merged));
+    if (chosen && merged)
+        vt_string_format(&said, " and %u merged file%s", merged, vt_plural(merged));
+    if (taken->older)
+        vt_string_format(&said, "   (%u older left out; --run all)", taken->older);
+    else if (taken->merged_left)
+        vt_string_format(&said, "   (%u merged file%s left out; --run all)", taken->merged_left,
+                         vt_plural(taken->merged_left));
     free(logs->said);
     logs->said = vt_printable(said.text);
 }
@@ -253,8 +258,8 @@ static int take_chosen(struct folder *folder, const char *path, const char *wher
         if (folder->found[i].chosen)
             add(logs, folder->found[i].path);
     uint32_t chosen = logs->count - before;
-    bool all = run && !strcmp(run, "all");
-    if (merged && (all || (!run && !folder->count))) {
+    bool takes_merged = run ? !strcmp(run, "all") : !folder->count;
+    if (merged && takes_merged) {
         vt_sort(folder->merged->paths, merged, sizeof *folder->merged->paths, by_name);
         for (uint32_t i = 0; i < merged; i++)
             add(logs, folder->merged->paths[i]);
@@ -270,7 +275,7 @@ static int take_chosen(struct folder *folder, const char *path, const char *wher
     taken->folders++;
     taken->chosen += chosen;
     taken->older += folder->count - chosen;
-    taken->merged += merged;
+    *(takes_merged ? &taken->merged : &taken->merged_left) += merged;
     if (!run)
         say(logs, where, taken);
     return 0;
