@@ -310,9 +310,10 @@ char *vt_words_in_how_many(const struct vt_ranks *r, const struct vt_fleet *f,
 
 /* The failure that ended a process, or nearly: the last one that was not recovered from. NULL: none. */
 static const struct vt_fleet_oom *ended_by(const struct vt_fleet *f, uint32_t process) {
+    const struct vt_fleet_process *p = &f->processes[process];
     const struct vt_fleet_oom *last = NULL;
-    for (size_t i = 0; i < f->oom_count; i++)
-        if (f->ooms[i].process == process && f->ooms[i].outcome != VT_OOM_RECOVERED)
+    for (uint32_t i = p->first_oom; i < p->first_oom + p->oom_rows; i++)
+        if (f->ooms[i].outcome != VT_OOM_RECOVERED)
             last = &f->ooms[i];
     return last;
 }
