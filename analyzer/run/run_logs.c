@@ -163,6 +163,7 @@ void vt_run_logs_mark_killed(const struct vt_run_logs *logs, const struct vt_run
 /* A log's process, for its line. */
 struct summary {
     const char *path;
+    size_t number; /* in the list */
     char *program; /* NULL: the log cannot be read; `fault` says why */
     char *fault;
     uint32_t pid;
@@ -263,8 +264,7 @@ static void say_line(FILE *out, const struct summary *s, bool several) {
 /* Readable logs first, then by bytes, then by their order in the list. */
 static int by_bytes(const void *a, const void *b) {
     const struct summary *x = a, *y = b;
-    return VT_ORDER({!x->program, !y->program}, {y->bytes, x->bytes},
-                    {(uintptr_t)x->path, (uintptr_t)y->path});
+    return VT_ORDER({!x->program, !y->program}, {y->bytes, x->bytes}, {x->number, y->number});
 }
 
 /* The folder of a log, as it is typed. Free it. */
@@ -286,6 +286,8 @@ static void say_command(FILE *out, const struct summary *all, size_t count) {
     bool named = true;
     for (size_t i = 0; i < count && found <= FOLDERS; i++) {
         size_t at = 0;
+        if (!all[i].program)
+            continue; /* it cannot be read, and may be gone with its folder */
         char *folder = folder_of(all[i].path);
         while (at < found && strcmp(folders[at], folder))
             at++;
@@ -295,7 +297,7 @@ static void say_command(FILE *out, const struct summary *all, size_t count) {
             free(folder);
         named &= strstr(vt_basename(all[i].path), ".vtl") != NULL;
     }
-    if (found <= FOLDERS)
+    if (found && found <= FOLDERS)
         fputs("; vramtrace report", out);
     for (size_t i = 0; i < found; i++) {
         if (found <= FOLDERS && !(found == 1 && named && !strcmp(folders[0], ".")))
@@ -320,8 +322,10 @@ static void say_total(FILE *out, const struct summary *all, size_t count) {
 void vt_run_logs_say(const struct vt_run_logs *logs, FILE *out) {
     struct summary *all = vt_alloc(logs->count + 1, sizeof *all);
     size_t count = 0;
-    for (size_t i = 0; i < logs->count; i++)
-        sum_up(logs->paths[i], &all[count++]);
+    for (size_t i = 0; i < logs->count; i++) {
+        sum_up(logs->paths[i], &all[count]);
+        all[count++].number = i;
+    }
     /* A log that ended by exec is the first part of a process. It gets a line only if it is the
      * only log or holds something. */
     size_t kept = 0;

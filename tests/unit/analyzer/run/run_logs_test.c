@@ -294,6 +294,12 @@ static void test_folders(void **state) {
             fail_msg("expected %s, found %s", total, text);
         free(text);
     }
+    /* a folder without a log that can be read has nothing to report */
+    assert_int_equal(unlink("f/0.vtl") | unlink("f/1.vtl"), 0);
+    char *text = say(&logs);
+    if (!strstr(text, "; vramtrace report 'a b' c d e\n"))
+        fail_msg("found %s", text);
+    free(text);
     vt_run_logs_free(&logs);
 }
 
