@@ -11,7 +11,8 @@
  * glibc's malloc, 2.26 to 2.41 (malloc/malloc.c, malloc/arena.c): chunks are adjacent, each with
  * its size and three flags in the word before its memory. The next chunk's flags tell whether a
  * chunk is in use. Chunks in a thread's cache or a fast bin look used, so those lists are walked
- * afterwards. CPython's small objects, 3.8 to 3.14 (Objects/obmalloc.c): aligned pools of 4 or 16
+ * afterwards; but before 2.30 a cache has another shape, and its chunks stay used: what only they
+ * point to is then not called lost. CPython's small objects, 3.8 to 3.14 (Objects/obmalloc.c): aligned pools of 4 or 16
  * KiB with blocks of equal size after a header of 48 bytes, and a list of the freed ones.
  *
  * Called by scan_maps.c for each piece of memory that has no other meaning.
