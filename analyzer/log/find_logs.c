@@ -2,9 +2,11 @@
 /*
  * Which logs a command reads (see find_logs.h). A folder may hold logs of many runs; logs with the
  * same run id are one run. Processes that no `vramtrace run` started have an id each: of these, a
- * parent, its children, what a process became by exec, and ranks that were launched together are one run. In a folder, files that are
- * no logs are ignored, or are merged files; a file that the user names must be a log. LOG.nvml is not, but is ignored if
- * LOG is named too, because a shell pattern such as *.vtl* names both.
+ * parent, its children, what a process became by exec, and ranks that were launched together are one
+ * run. In a folder, files that are no logs are ignored, or are merged files; a file that the user
+ * names must be a log. LOG.nvml is not, but is ignored if LOG is named too, because a shell pattern
+ * such as *.vtl* names both. Folders in a folder are not read; where it has no log itself, the message
+ * says how many of them have some.
  */
 #include "find_logs.h"
 
