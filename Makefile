@@ -34,8 +34,8 @@ EXPORTS_MAP    ?= preload/exports.map
 PRELOAD_LIBS   ?= -ldl -lpthread
 
 ANALYZER_CFLAGS := $(VT_CFLAGS) -Ianalyzer -I$(BUILD)/proto
-# libstdc++ (for __cxa_demangle) by its runtime name: every system has that, few have the C++ compiler.
-ANALYZER_LIBS   ?= -ldw -lelf -l:libstdc++.so.6 -lprotobuf-c -lz -lncursesw -ltinfo -lm -ldl -lpthread
+# libiberty has the demanglers.
+ANALYZER_LIBS   ?= -liberty -ldw -lelf -lprotobuf-c -lz -lncursesw -ltinfo -lm -ldl -lpthread
 
 TEST_CFLAGS := $(VT_CFLAGS) -I. -DVT_BUILD_DIR='"$(abspath $(BUILD))"'
 TEST_LIBS   ?= -lcmocka
@@ -81,6 +81,8 @@ $(PRELOAD_OBJ)/%.S.o: preload/%.S $(FLAGS_FILE) | deps
 
 # These are what the compiler would call for them.
 $(PRELOAD_OBJ)/base/string.o: override PRELOAD_CFLAGS += -fno-builtin
+# They run on while the memory goes that has what a stack's end is compared with.
+$(PRELOAD_OBJ)/scan/owners_watch.o $(PRELOAD_OBJ)/scan/maps.o: override PRELOAD_CFLAGS += -fno-stack-protector
 
 define runtime_rule
 $(PRELOAD_OBJ)/%.$(1).o: preload/%.c $(FLAGS_FILE) | deps

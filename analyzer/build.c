@@ -53,6 +53,7 @@ static void take_site(const struct build *b, const struct vt_replay_site *from,
         .went_by = from->went_count ? vt_hook_name(from->went_hook) : NULL,
         .lost_count = from->lost_count,
         .unrecorded_count = from->unrecorded_count,
+        .mapped_count = from->mapped_count,
         .peak_bytes = from->peak_bytes,
         .bytes_at_peak = from->bytes_at_peak,
         .count_at_peak = from->count_at_peak,
@@ -348,6 +349,7 @@ static void judge(struct build *b, const uint32_t *index, const struct vt_oom_so
     vt_growth_find(&b->replay, &b->history, iterations, b->clock, b->end, index, b->p);
     vt_tests_take(&b->replay, index, b->p);
     vt_in_step_adopt(&b->replay, &b->history, b->clock, index, b->p);
+    vt_helpers_find(b->p);
     vt_stacks_take_modules(b->stacks, b->p);
     take_owner(b);
     note_replay(b);

@@ -57,15 +57,20 @@ static void take_gaps(const struct vt_log *log, struct vt_process *p) {
     const struct vt_log_header *h = &log->header;
     bool ended = h->exit_kind == VT_EXIT_EXITED || h->exit_kind == VT_EXIT_EXEC ||
                  h->exit_kind == VT_EXIT_SIGNALED;
-    p->complete =
-        ended && !log->cut && !log->damage_count &&
-        !(h->exit_kind == VT_EXIT_SIGNALED && (log->in_flight || (h->flags & VT_FLAG_BUFFERED)));
+    p->bare_end = ended && (h->flags & VT_FLAG_BARE_END);
+    bool sudden = p->bare_end || h->exit_kind == VT_EXIT_SIGNALED;
+    p->complete = ended && !log->cut && !log->damage_count &&
+                  !(sudden && (log->in_flight || (h->flags & VT_FLAG_BUFFERED)));
     if (log->running)
         vt_model_note(p, "The process is still running: this report covers its log so far.");
     else if (!ended)
         vt_model_note(
-            p, "The log has no end: the process was killed, or the machine went down. Read up to "
-               "the last whole record of each thread.");
+            p, "The log has no end: the process was killed, ended by a bare system call (as Go's "
+               "runtime does), or the machine went down. Read up to the last whole record of each "
+               "thread.");
+    else if (p->bare_end)
+        vt_model_note(p, "The process ended by a bare system call, as Go's runtime and sanitizers "
+                         "do: live memory was not searched for what is lost.");
     if (log->cut)
         vt_model_note(
             p,
@@ -83,9 +88,11 @@ static void take_gaps(const struct vt_log *log, struct vt_process *p) {
             (unsigned long long)d->offset, d->what, (unsigned long long)d->found,
             log->damage_count > 1 ? " and elsewhere" : "");
     }
-    if (ended && h->exit_kind == VT_EXIT_SIGNALED && log->in_flight)
-        vt_model_note(p, "A thread was about to record an event when the process was killed: at "
-                         "most one event per thread is missing.");
+    if (sudden && log->in_flight)
+        vt_model_note(p,
+                      "A thread was about to record an event when the process %s: at most one "
+                      "event per thread is missing.",
+                      p->bare_end ? "ended" : "was killed");
 }
 
 /* What the tracer could not record, with a note for each reason. */

@@ -78,10 +78,11 @@ static void total(const char *what, uint64_t before, uint64_t after, bool bytes)
 static void caller(const struct vt_diff_side *side) {
     const struct vt_stack *stack = side->site->stack;
     for (uint32_t i = stack->user_frame + 1; i < stack->count; i++) {
-        if (!stack->frames[i].user_code)
+        if (!vt_stack_frame(stack, i)->user_code)
             continue;
-        char *frame_text = vt_frame_text(side->process, &stack->frames[i], VT_TEXT_WIDTH - 33);
-        fprintf(page, "  %26sfrom %s\n", "", frame_text);
+        char *frame_text =
+            vt_frame_text(side->process, vt_stack_frame(stack, i), VT_TEXT_WIDTH - 38);
+        fprintf(page, "  %26scalled by %s\n", "", frame_text);
         free(frame_text);
         return;
     }
@@ -156,8 +157,8 @@ static uint32_t write_rows(const struct vt_diff *d, const struct options *o) {
             changed += count;
             fprintf(page, "\n%s%s%s%s   %u site%s\n",
                     style(colour, state < VT_DIFF_SHRANK ? VT_STYLE_BAD : VT_STYLE_GOOD),
-                    kind ? "" : "LEAK ", headings[state], style(colour, VT_STYLE_NONE), count,
-                    vt_plural(count));
+                    kind ? "" : "LEAK ", kind || state != VT_DIFF_WENT ? headings[state] : "FIXED",
+                    style(colour, VT_STYLE_NONE), count, vt_plural(count));
             for (uint32_t i = 0; i < count && i < o->top; i++)
                 row(&rows[i]);
             if (count > o->top)

@@ -20,8 +20,9 @@ static const char help_head[] =
 static const char help_tail[] =
     "  -o, --output FILE write to this file, not to standard output\n"
     "  --value live|peak|allocated|leaked\n"
-    "                    the memory to show: live at the end (default), as each GPU\n"
-    "                    was at its peak, allocated in all, or leaked\n" VT_INPUT_HELP
+    "                    the memory to show: live at the end, as each GPU was at\n"
+    "                    its peak, allocated in all, or leaked; default: what the\n"
+    "                    leaks held, without leaks the peak\n" VT_INPUT_HELP
     "  --help            print this text\n";
 
 static void print_help(void) {
@@ -122,6 +123,8 @@ static int export(void *to, char *const *arguments, int count) {
         return status;
     if (logs.said)
         fprintf(stderr, "%s\n", logs.said);
+    if (o->export.value == VT_EXPORT_VALUES)
+        o->export.value = vt_export_default(&model);
     if (o->writer->valued)
         say_empty(&model, o->export.value);
     status = check_timeline(o, logs.count);
@@ -136,7 +139,8 @@ static int export(void *to, char *const *arguments, int count) {
 int vt_cmd_export(int argc, char **argv) {
     static const struct vt_cmd_options options = {"export", long_options, print_help, take_option,
                                                   export};
-    struct options o = {.input = {.command = "export", .model = {.device = -1}}};
+    struct options o = {.input = {.command = "export", .model = {.device = -1}},
+                        .export.value = VT_EXPORT_VALUES};
     int status = vt_cmd_options_run(&options, argc, argv, &o);
     free(o.input.user_code.items);
     return status;

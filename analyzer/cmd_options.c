@@ -25,15 +25,14 @@ int vt_cmd_options_run(const struct vt_cmd_options *o, int argc, char **argv, vo
     opterr = 0;
     optind = 0; /* from the start: another command may have been gone through */
     while (!status && (option = getopt_long(argc, argv, shorts, o->table, NULL)) != -1) {
-        const char *given = argv[optind > 1 ? optind - 1 : 1];
         if (option == 'h') {
             o->help();
             return VT_STATUS_OK;
         }
         if (option == ':')
-            status = vt_usage(o->command, "%s: expected a value", given);
+            status = vt_usage(o->command, "%s: expected a value", argv[optind - 1]);
         else if (option == '?')
-            status = vt_usage(o->command, "unknown option '%s'", given);
+            status = vt_usage_option(o->command, argv, o->table);
         else
             status = o->take(to, option);
     }

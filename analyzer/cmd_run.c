@@ -71,6 +71,12 @@ static void set_environment(const struct vt_run_options *options,
     char *preload = vt_run_preload_value(libraries, getenv("LD_PRELOAD"));
     setenv("LD_PRELOAD", preload, 1);
     free(preload);
+    /* AddressSanitizer's shared runtime refuses to start behind another library, unless told: works
+     * behind ours. The user's own options come later, and win. */
+    const char *asan = getenv("ASAN_OPTIONS");
+    char *unordered = vt_formatted("verify_asan_link_order=0:%s", asan ? asan : "");
+    setenv("ASAN_OPTIONS", unordered, 1);
+    free(unordered);
     if (!libraries->sim_folder)
         return;
     /* The preloaded driver is found as "libcuda.so.1"; some programs load "libcuda.so", which needs
@@ -182,7 +188,8 @@ static int open_paths(const struct plan *plan, struct paths *paths) {
     paths->own_list = !paths->outer || judged; /* a gate judges only its own command's logs */
     paths->list = paths->own_list ? vt_run_logs_make_list() : vt_strdup(paths->outer);
     if (!paths->list) {
-        vt_error("cannot make a temporary file in TMPDIR, /tmp or /dev/shm: %s", strerror(errno));
+        vt_error("cannot make a temporary file in TMPDIR, /tmp or /dev/shm: %s%s", strerror(errno),
+                 errno == EFBIG ? " (see ulimit -f)" : "");
         return VT_STATUS_CANNOT_TRACE;
     }
     if (!judged || plan->options.given[VT_RUN_OUTPUT] || (output && *output))
@@ -244,7 +251,7 @@ static int once(struct plan *plan, char **argv, const struct paths *paths, bool 
     if (status)
         return status;
     vt_run_logs_read(paths->list, &logs);
-    vt_run_logs_mark_killed(&logs, &child);
+    vt_run_logs_mark_end(&logs, &child);
     if (plan->options.given[VT_RUN_CHECK])
         status = vt_run_check_judge(&plan->options.check, &child, &logs, plan->simulated, quiet);
     else
@@ -290,6 +297,7 @@ static int run(struct plan *plan, char **argv, struct vt_string *message) {
 int vt_cmd_run(int argc, char **argv) {
     struct plan plan = {0};
     struct vt_string message = {0};
+    vt_run_child_take_signals();
     int status = make_plan(argc, argv, &plan, &message);
     if (!status && plan.options.given[VT_RUN_HELP])
         vt_run_options_help();

@@ -97,8 +97,8 @@ static int explain(unsigned pid, const char *log, enum vt_answer answer, const s
         break;
     case VT_ANSWER_REFUSED:
         vt_error("process %u, %s: expected a snapshot, found that none could be taken: "
-                 "VRAMTRACE_SNAPSHOT=off, or "
-                 "it holds no memory",
+                 "VRAMTRACE_SNAPSHOT=off, "
+                 "it holds no memory, or there is no room for a copy of it (vramtrace report)",
                  pid, log);
         break;
     default:

@@ -8,6 +8,7 @@
 #include "vramtrace/log_format.h"
 #include "vramtrace/version.h"
 
+#include <malloc.h>
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
@@ -48,33 +49,20 @@ static const struct vt_command *find_command(const char *name) {
     return NULL;
 }
 
-/* How many letters have to be put in, left out, changed or swapped with the next. */
-static unsigned distance(const char *a, const char *b) {
-    if (!*a || !*b)
-        return (unsigned)(strlen(a) + strlen(b));
-    if (*a == *b)
-        return distance(a + 1, b + 1);
-    unsigned least = distance(a + 1, b + 1), other = distance(a + 1, b);
-    least = other < least ? other : least;
-    other = distance(a, b + 1);
-    least = other < least ? other : least;
-    if (a[1] == b[0] && a[0] == b[1])
-        other = distance(a + 2, b + 2);
-    return 1 + (other < least ? other : least);
-}
-
 static int unknown_command(const char *word) {
+    static const struct option own[] = {{"help", 0, NULL, 0}, {"version", 0, NULL, 0}, {0}};
     const struct vt_command *nearest = NULL;
-    unsigned least = 3;
-    for (const struct vt_command *c = commands; c->name && strlen(word) < 10; c++) {
-        unsigned letters = distance(word, c->name);
-        if (letters < least && letters * 2 < strlen(word)) {
-            least = letters;
-            nearest = c;
-        }
+    unsigned least = VT_SLIPS_MANY;
+    for (const struct vt_command *c = commands; c->name; c++) {
+        unsigned slips = vt_slips(word, c->name);
+        nearest = slips < least ? c : nearest;
+        least = slips < least ? slips : least;
     }
+    const char *option = word[0] == '-' ? vt_nearest_option(word, own) : NULL;
     if (nearest)
         vt_error("unknown command '%s'; did you mean 'vramtrace %s'?", word, nearest->name);
+    else if (option)
+        vt_error("unknown option '%s'; did you mean --%s?", word, option);
     else if (word[0] == '-')
         vt_error("unknown option '%s'; 'vramtrace --help' lists the commands", word);
     else
@@ -85,17 +73,22 @@ static int unknown_command(const char *word) {
 }
 
 int main(int argc, char **argv) {
-    /* `vramtrace report | head` must not end with a signal: each command checks its output for
-     * errors. What `run` starts must inherit what is set here: it sees to that itself. */
-    if (argc < 2 || strcmp(argv[1], "run") != 0)
+    /* `vramtrace report | head` must not end with a signal, nor at a file size limit: each command
+     * checks its output for errors. What `run` starts must inherit what is set here: it sees to that itself. */
+    if (argc < 2 || strcmp(argv[1], "run") != 0) {
         signal(SIGPIPE, SIG_IGN);
+        signal(SIGXFSZ, SIG_IGN);
+    }
+    /* What a large array leaves goes back to the system, however many were freed before: glibc would keep it. */
+    mallopt(M_MMAP_THRESHOLD, 128 * 1024);
     if (argc < 2) {
         usage(stderr);
         return VT_STATUS_USAGE;
     }
-    if (!strcmp(argv[1], "help") && argc == 3 && find_command(argv[2])) {
+    if (!strcmp(argv[1], "help") && argc == 3) {
         char *words[] = {argv[2], "--help", NULL};
-        return find_command(argv[2])->entry(2, words);
+        const struct vt_command *asked = find_command(argv[2]);
+        return asked ? asked->entry(2, words) : unknown_command(argv[2]);
     }
     if (!strcmp(argv[1], "--help") || !strcmp(argv[1], "-h") || !strcmp(argv[1], "help")) {
         usage(stdout);

@@ -28,7 +28,7 @@ rm -rf "$folder"
 mkdir -p "$stage/DEBIAN" "$work/debian"
 
 # --- the files ---
-$INSTALL DESTDIR="$stage" PREFIX=/usr LIBDIR="$libraries" ZSHDIR=/usr/share/zsh/vendor-completions
+$INSTALL DESTDIR="$stage" PREFIX=/usr LIBDIR="$libraries" ZSHDIR=/usr/share/zsh/vendor-completions PYTHONDIR=/usr/lib/python3/dist-packages
 find "$stage" -type f \( -name '*.so*' -o -path '*/bin/*' \) |
     xargs strip --strip-unneeded --remove-section=.comment --remove-section=.note
 find "$stage/usr/share/man" -type f -exec gzip -9n {} +
@@ -58,6 +58,18 @@ Priority: optional
 $(cat "$here/debian/description")
 END
 echo 'activate-noawait ldconfig' >"$stage/DEBIAN/triggers"
+# As dh_python3 does it; python3 may be absent, or come later.
+cat >"$stage/DEBIAN/postinst" <<'END'
+#!/bin/sh
+set -e
+if command -v py3compile >/dev/null 2>&1; then py3compile -p vramtrace; fi
+END
+cat >"$stage/DEBIAN/prerm" <<'END'
+#!/bin/sh
+set -e
+if command -v py3clean >/dev/null 2>&1; then py3clean -p vramtrace; fi
+END
+chmod 755 "$stage/DEBIAN/postinst" "$stage/DEBIAN/prerm"
 (cd "$stage" && find usr -type f | LC_ALL=C sort | xargs -d '\n' md5sum) >"$stage/DEBIAN/md5sums"
 
 find "$stage" -newermt "@$date" -print0 | xargs -0 -r touch --no-dereference -d "@$date"

@@ -6,6 +6,7 @@
 set -eu
 umask 022
 here=$(cd "$(dirname "$0")/.." && pwd)
+PYTHONDIR=${PYTHONDIR:-}
 cd "$here"
 
 # One row a file: its mode (l: a symbolic link), what it is made of (what the link says), where it goes.
@@ -30,6 +31,7 @@ rows() {
     find examples -name __pycache__ -prune -o -type f ! -name '*.vtl*' -print | sort | while read -r example; do
         if [ -x "$example" ]; then row 755 "$example" "$DOCDIR/$example"; else row 644 "$example" "$DOCDIR/$example"; fi
     done
+    [ -z "$PYTHONDIR" ] || python_rows
     # A folder for libraries where `vramtrace run` does not look: a link, where it does.
     found=
     for folder in $(sed -n 's/^FOLDER("\(.*\)")$/\1/p' analyzer/run/library_folders.def); do
@@ -38,12 +40,27 @@ rows() {
     done
     [ "$found" ] || row l "$(realpath -m --relative-to "$last" "$LIBDIR/libvramtrace.so")" "$last/libvramtrace.so"
 }
+
+# The wheel's Python package, with links to what is installed; pip knows it, and pytest finds the plugin.
+python_rows() {
+    package=$PYTHONDIR/vramtrace
+    for file in packaging/wheel/vramtrace/*.py; do
+        sed "s/@VERSION@/$version/" "$file" >"$scratch/${file##*/}"
+        row 644 "$scratch/${file##*/}" "$package/${file##*/}"
+    done
+    printf 'Metadata-Version: 2.1\nName: vramtrace\nVersion: %s\n' "$version" >"$scratch/METADATA"
+    row 644 "$scratch/METADATA" "$PYTHONDIR/vramtrace-$version.dist-info/METADATA"
+    row 644 packaging/wheel/entry_points.txt "$PYTHONDIR/vramtrace-$version.dist-info/entry_points.txt"
+    row l "$(realpath -m --relative-to "$package/bin" "$BINDIR/vramtrace")" "$package/bin/vramtrace"
+    row l "$(realpath -m --relative-to "$package/lib" "$LIBDIR/libvramtrace.so")" "$package/lib/libvramtrace.so"
+    row l "$(realpath -m --relative-to "$PYTHONDIR" "$LIBDIR/vramtrace/python/vramtrace_pytest.py")" "$PYTHONDIR/vramtrace_pytest.py"
+}
 row() { printf '%s\t%s\t%s\n' "$1" "$2" "$DESTDIR$3"; }
 
-for name in PREFIX BINDIR LIBDIR INCLUDEDIR PKGCONFIGDIR MANDIR DOCDIR BASHDIR ZSHDIR; do
+for name in PREFIX BINDIR LIBDIR INCLUDEDIR PKGCONFIGDIR MANDIR DOCDIR BASHDIR ZSHDIR PYTHONDIR; do
     eval "folder=\$$name"
-    case $folder in
-    /*) ;;
+    case $name$folder in
+    "$name"/* | PYTHONDIR) ;; # this one may be empty
     *)
         echo "install: $name must be an absolute path: $folder" >&2
         exit 1
@@ -80,7 +97,7 @@ uninstall)
         rm -f "$to"
         # and the folders that were ours alone
         folder=${to%/*}
-        while case $folder in */vramtrace | */vramtrace/*) true ;; *) false ;; esac && rmdir "$folder" 2>/dev/null; do
+        while case $folder in */vramtrace | */vramtrace/* | */vramtrace-*.dist-info) true ;; *) false ;; esac && rmdir "$folder" 2>/dev/null; do
             folder=${folder%/*}
         done
     done <"$scratch/rows"

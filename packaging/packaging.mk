@@ -15,6 +15,8 @@ MANDIR       ?= $(DATADIR)/man
 DOCDIR       ?= $(DATADIR)/doc/vramtrace
 BASHDIR      ?= $(DATADIR)/bash-completion/completions
 ZSHDIR       ?= $(DATADIR)/zsh/site-functions
+# Where a Python's packages lie; not set: no package, as pip's wheel has one.
+PYTHONDIR    ?=
 
 .PHONY: completions install uninstall deb wheel wheel-of-build wheel-release test-roots
 
@@ -25,7 +27,7 @@ $(BUILD)/completions/vramtrace.bash: $(BUILD)/vramtrace $(wildcard packaging/com
 
 INSTALL_FOLDERS = BUILD='$(BUILD)' DESTDIR='$(DESTDIR)' PREFIX='$(PREFIX)' BINDIR='$(BINDIR)' LIBDIR='$(LIBDIR)' \
     INCLUDEDIR='$(INCLUDEDIR)' PKGCONFIGDIR='$(PKGCONFIGDIR)' MANDIR='$(MANDIR)' DOCDIR='$(DOCDIR)' \
-    BASHDIR='$(BASHDIR)' ZSHDIR='$(ZSHDIR)'
+    BASHDIR='$(BASHDIR)' ZSHDIR='$(ZSHDIR)' PYTHONDIR='$(PYTHONDIR)'
 
 install: all ## install under PREFIX (/usr/local; LIBDIR and others can be set), DESTDIR in front
 	@$(INSTALL_FOLDERS) packaging/install.sh install
@@ -43,6 +45,7 @@ deb: ## a Debian package for the release that this runs on: build/deb/vramtrace_
 # driver would be a second driver: libcuda.so is a library that only needs it.
 UNWIND ?= $(shell $(CC) -print-file-name=libunwind.so.8)
 UTHASH := $(firstword $(wildcard /usr/include/uthash.h /usr/local/include/uthash.h))
+LIBIBERTY := $(shell $(CC) -print-file-name=libiberty.a)
 STAGE  ?= $(abspath $(BUILD))/wheel
 DIST   ?= $(BUILD)/dist
 
@@ -57,7 +60,7 @@ wheel-of-build:
 	@rm $(STAGE)/vramtrace/lib/vramtrace/sim/libcuda.so
 	@cd $(STAGE)/vramtrace/lib/vramtrace/sim && $(CC) $(LDFLAGS) -shared -nostdlib -o libcuda.so \
 	    -Wl,-soname,libcuda.so,--no-as-needed '-Wl,-rpath,$$ORIGIN' libcuda.so.1
-	@packaging/wheel/pack --stage $(STAGE) --out $(DIST) --unwind $(UNWIND) --with $(UTHASH) $(D3_JS)
+	@packaging/wheel/pack --stage $(STAGE) --out $(DIST) --unwind $(UNWIND) --with $(UTHASH) $(LIBIBERTY) $(D3_JS)
 
 wheel-release: ## as root: the wheel for glibc 2.27 and later, made in a fresh root of Debian 11
 	@tests/setup.sh roots

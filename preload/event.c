@@ -45,7 +45,8 @@ bool vt_event_is_jumped_over(uintptr_t frame, uintptr_t target) {
 static inline __attribute__((always_inline)) uint64_t call_begins(void) {
     const uintptr_t here = (uintptr_t)__builtin_frame_address(0);
     struct vt_thread *t = vt_tls.thread;
-    if (!t || vt_tls.busy || !vt_log_is_open() || (t->held && !has_ended(vt_tls.call_frame, here)))
+    if (!t || t->orphan || vt_tls.busy || !vt_log_is_open() ||
+        (t->held && !has_ended(vt_tls.call_frame, here)))
         return vt_log_ticks();
     t->held = 0;
     vt_tls.call_frame = here;
@@ -61,11 +62,17 @@ static void call_ends(uint64_t ticks) {
         vt_log_leave(t);
 }
 
+VT_COLD static void given_up(struct vt_thread *t) {
+    vt_log_drop(VT_DROP_NESTED);
+    if (!t)
+        return;
+    vt_log_give_up(t);
+    vt_log_leave(t);
+}
+
 void vt_event_jumped(uintptr_t target) {
     if (vt_tls.busy && vt_event_is_jumped_over(vt_tls.busy, target)) {
-        vt_log_drop(VT_DROP_NESTED);
-        if (vt_tls.thread)
-            vt_log_leave(vt_tls.thread);
+        given_up(vt_tls.thread);
         vt_tls.busy = 0;
     }
     if (vt_tls.label_depth && vt_event_is_jumped_over(vt_tls.label_frame, target))
@@ -81,9 +88,11 @@ static inline __attribute__((always_inline)) struct vt_recording begin_at(uint64
     struct vt_recording r = {NULL, errno};
     vt_process_check_fork();
     if (VT_UNLIKELY(vt_tls.busy)) {
-        vt_log_drop(VT_DROP_NESTED); /* this event, or the one that was jumped out of */
-        if (!has_ended(vt_tls.busy, here))
+        if (!has_ended(vt_tls.busy, here)) {
+            vt_log_drop(VT_DROP_NESTED); /* this event */
             return r;
+        }
+        given_up(vt_tls.thread); /* the one that was jumped out of */
     }
     vt_tls.busy = here;
     if (VT_LIKELY(vt_log_ready()) && !(r.thread = vt_thread_self()))

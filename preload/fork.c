@@ -3,7 +3,7 @@
  * fork: the child must not write into its parent's log. Right after the call it drops what the
  * parent was in the middle of (vt_log_child). At its first event, base/process.c finds the guard
  * word wiped, and vt_fork_happened lets each room forget what it inherited; the child then starts
- * a log of its own. A child of a plain clone is found by the guard word alone. A vfork child runs in
+ * a log of its own. A child of a system call is found by the guard word alone. A vfork child runs in
  * its parent's memory, with its guard: it writes into its parent's log, and exit.c compares pids, so
  * that it does not end it.
  */
@@ -19,27 +19,31 @@
 #include <string.h>
 #include <unistd.h>
 
-/* A child of fork continues where its parent was, which may be in the middle of a record. */
-static pid_t fork_by(enum vt_libc_end function) {
-    pid_t (*real)(void) = __extension__(pid_t(*)(void)) vt_libc_end(function);
+extern int __register_atfork(void (*prepare)(void), void (*parent)(void), void (*child)(void),
+                             void *dso);
+
+/* A child of fork, forkpty or daemon continues where its parent was, which may be in the middle of a record. */
+static void child_begins(void) {
+    vt_log_child();
+    vt_seal_load();
+}
+
+void vt_fork_load(void) {
+    __register_atfork(NULL, NULL, child_begins, NULL);
+}
+
+/* fork without the handlers of pthread_atfork, since glibc 2.34. */
+VT_EXPORT pid_t _Fork(void);
+VT_EXPORT pid_t _Fork(void) {
+    pid_t (*real)(void) = __extension__(pid_t(*)(void)) vt_libc_end(VT_LIBC__FORK);
     if (!real) {
         errno = ENOSYS;
         return -1;
     }
     pid_t child = real();
     if (child == 0)
-        vt_log_child();
+        child_begins();
     return child;
-}
-
-VT_EXPORT pid_t fork(void) {
-    return fork_by(VT_LIBC_FORK);
-}
-
-/* fork without the handlers of pthread_atfork, since glibc 2.34. */
-VT_EXPORT pid_t _Fork(void);
-VT_EXPORT pid_t _Fork(void) {
-    return fork_by(VT_LIBC__FORK);
 }
 
 void vt_fork_happened(void) {

@@ -12,7 +12,8 @@ void vt_exit_exec_begins(void); /* writes END */
 void vt_exit_exec_failed(void); /* removes it */
 void vt_exit_forked(void);
 
-/* fork.c: a child's first event. */
+/* fork.c: at load, and a child's first event. */
+void vt_fork_load(void);
 void vt_fork_happened(void);
 
 #endif

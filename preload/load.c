@@ -2,8 +2,8 @@
 /*
  * The start of the library in a process.
  *
- *   load    The constructor notes the time, finds the functions behind _exit and exec*, and
- *           registers the end handlers. Nothing else: most processes that inherit LD_PRELOAD never
+ *   load    The constructor notes the time and the folder, finds the functions behind _exit and
+ *           exec*, and registers the end handlers. Nothing else: most processes that inherit LD_PRELOAD never
  *           use CUDA.
  *   arming  At the first use of CUDA: options, fork guard, unwinder (base/process.c, which calls
  *           the steps below).
@@ -17,24 +17,40 @@
 #include "scan/scan.h"
 #include "stack/stack.h"
 
+#include <string.h>
+
 extern int __cxa_at_quick_exit(void (*function)(void *), void *dso);
 
-__attribute__((constructor)) static void load(void) {
+/* glibc passes constructors what main gets. */
+__attribute__((constructor)) static void load(int argc, char **argv) {
+    if (argc > 0) {
+        vt_process_command = argv[0];
+        vt_process_command_bytes = (size_t)(argv[argc - 1] - argv[0]) + strlen(argv[argc - 1]) + 1;
+    }
     vt_log_start_clock();
+    vt_log_start_folder();
     vt_nvtx_load();
     vt_libc_find_ends();
     vt_seal_load();
+    vt_fork_load();
     vt_libc_on_exit(vt_exit_handler, NULL);
     __cxa_at_quick_exit(vt_exit_quick_handler, NULL);
+}
+
+static void armed(void) {
+    vt_seal_arm();
+    vt_limit_arm();
 }
 
 /* By each thread that arms. */
 static void open(void) {
     static uint32_t registered; /* atomic */
+    if (vt_get(&vt_sys_sealed)) /* opening the unwinder takes system calls */
+        return;
     vt_stack_arm();
     if (vt_claim(&registered, 0, 1))
         vt_libc_on_exit(vt_exit_begins, NULL);
 }
 
 VT_PROCESS_STEPS static const struct vt_process_steps steps = {
-    .armed = vt_limit_arm, .open = open, .forked = vt_fork_happened, .due = vt_moments_due};
+    .armed = armed, .open = open, .forked = vt_fork_happened, .due = vt_moments_due};

@@ -39,6 +39,7 @@ import tempfile
 import time
 
 import docs_words
+import nvidia_driver
 
 SRC = pathlib.Path(__file__).resolve().parent.parent
 DIRECTIVES = ("setup", "exits", "prints", "output of", "file", "from", "needs", "not run:")
@@ -280,7 +281,7 @@ class Sandbox:
 
     def programs(self, build):
         vramtrace, found = build / "vramtrace", self.python("--python")
-        simulate = "" if os.path.exists("/dev/nvidiactl") else 'case " $*" in *" --sim"*) ;; *) set -- --sim "$@" ;; esac'
+        simulate = "" if nvidia_driver.has_driver() else 'case " $*" in *" --sim"*) ;; *) set -- --sim "$@" ;; esac'
         write_program(self.top / "bin/vramtrace",
                       f'[ "$1" = run ] || exec {vramtrace} "$@"\nshift\n{simulate}\nexec {vramtrace} run "$@"\n')
         # Everything is built: make must not do it again, nor change what other tests use. And no browser, which takes its time.

@@ -34,6 +34,7 @@ build,demo,test,unit,check,bench libunwind-dev hdr:libunwind.h
 build,demo,test,unit,check,bench uthash-dev    hdr:uthash.h
 build,demo,test,unit,check,bench libdw-dev     hdr:elfutils/libdwfl.h
 build,demo,test,unit,check,bench libelf-dev    hdr:libelf.h
+build,demo,test,unit,check,bench libiberty-dev hdr:libiberty/demangle.h
 build,demo,test,unit,check,bench libncurses-dev hdr:ncurses.h
 build,demo,test,unit,check,bench protobuf-c-compiler cmd:protoc-c
 build,demo,test,unit,check,bench libprotobuf-c-dev hdr:protobuf-c/protobuf-c.h

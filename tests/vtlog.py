@@ -16,7 +16,8 @@ import sys
 CHUNK = 65536
 ALLOC, FREE, FAIL, FREE_FAIL, BULK, MEMINFO, OBJECT = 1, 2, 3, 4, 5, 6, 7
 STACK, MODULE, CODE, THREAD, DEVICE, NOTE, NAME, ENV = 0x80, 0x81, 0x82, 0x83, 0x84, 0x85, 0x88, 0x8a
-STEP, OWNED, SNAPSHOT, TEMPLATE, SHORT_STACK = 0x91, 0x92, 0x93, 0x94, 0x95
+STEP, OWNED, SNAPSHOT, TEMPLATE, SHORT_STACK, MISSED = 0x91, 0x92, 0x93, 0x94, 0x95, 0x98
+REASONS = {1: "no-room", 2: "left", 3: "refused"}
 FIXED = {ALLOC: 32, FREE: 24, FAIL: 32, FREE_FAIL: 32, BULK: 32, MEMINFO: 32, OBJECT: 32, 8: 32, 9: 40,
          0x0c: 64, 0x20: 32, 0x21: 40, 0x22: 40}
 DEVICE_KIND, MANAGED_KIND, POOL_KIND, HOST_KIND = 1, 2, 3, 4
@@ -43,7 +44,7 @@ class Log:
             raise ValueError(f"{path}: no log: {len(data)} bytes, begins {data[:8]!r}")
         (self.version, self.version_min, header_bytes, chunk_bytes, self.clock, self.pid, self.start_ticks) = \
             struct.unpack_from("<6IQ", data, 8)
-        if self.version not in range(1, 9) or (header_bytes, chunk_bytes) != (4096, CHUNK):
+        if self.version not in range(1, 10) or (header_bytes, chunk_bytes) != (4096, CHUNK):
             raise ValueError(f"{path}: version {self.version}, header {header_bytes}, chunks {chunk_bytes}")
         self.chunks, = struct.unpack_from("<Q", data, 72)
         self.dropped = dict(zip(DROPS, struct.unpack_from("<8Q", data, 88)))
@@ -212,6 +213,11 @@ class Log:
                               "partial": bool(flags & 1), "in_place": bool(flags & 2), "copied": copy_us > 0,
                               "owners": owners[0].get(number, {}), "seen": owners[1].get(number, {})})
         return sorted(found, key=lambda one: one["number"])  # in the file they stand by threads
+
+    def missed(self):
+        """Snapshots that were not taken: [(why, reason, bytes needed, bytes that were left)]."""
+        fields = [struct.unpack_from("<IIQQQ", r[9]) for r in self.of(MISSED)]
+        return [(why, REASONS[reason], needed, room) for why, reason, _, needed, room in fields]
 
 
 if __name__ == "__main__":

@@ -23,9 +23,11 @@ const char *const vt_diff_names[VT_DIFF_STATES] = {
 /* How many innermost frames of a stack to compare. */
 #define FRAMES   64
 
-/* The sites of one run with the same key. */
+/* The sites of one run with the same key that allocate on the same line: a function's lines are rows of
+ * their own, as in a report. */
 struct group {
     struct vt_stack_key key;
+    uint32_t line; /* 0: unknown */
     struct vt_diff_side side;
     bool matched;
 };
@@ -33,8 +35,25 @@ struct group {
 struct groups {
     struct group *all;
     uint32_t count, room;
-    struct vt_map by_hash;
+    struct vt_map by_site; /* vt_diff_site_key -> the group */
 };
+
+static uint32_t line_of(const struct vt_site *site) {
+    const struct vt_frame *frame = vt_stack_main_frame(site->stack);
+    return frame ? frame->line : 0;
+}
+
+static uint64_t with_line(uint64_t hash, const struct vt_site *site) {
+    return vt_mix(hash) + line_of(site);
+}
+
+uint64_t vt_diff_site_key(const struct vt_site *site) {
+    struct vt_stack_key key;
+    vt_stack_key_make(site, &key);
+    uint64_t hash = key.hash;
+    vt_stack_key_free(&key);
+    return with_line(hash, site);
+}
 
 /* --- likeness --- */
 
@@ -82,13 +101,14 @@ static void add_site(struct groups *groups, const struct vt_process *p,
                      const struct vt_site *site) {
     struct vt_stack_key key;
     vt_stack_key_make(site, &key);
-    uint32_t at = vt_map_get(&groups->by_hash, key.hash);
+    uint32_t at = vt_map_get(&groups->by_site, with_line(key.hash, site));
     if (at == VT_MAP_NONE) {
         at = groups->count;
         VT_GROW(groups->all, groups->count, groups->room);
-        vt_map_put(&groups->by_hash, key.hash, at);
+        vt_map_put(&groups->by_site, with_line(key.hash, site), at);
         groups->all[groups->count++] = (struct group){
             .key = key,
+            .line = line_of(site),
             .side = {.there = true, .process = p, .site = site, .verdict = site->verdict}};
     } else {
         vt_stack_key_free(&key);
@@ -111,18 +131,26 @@ static void add_site(struct groups *groups, const struct vt_process *p,
 /* What the gate would fail. An interpreter may have freed it at the end, so this is not what is live. */
 static void add_leaks(const struct vt_model *model, struct groups *groups,
                       struct vt_diff_total *total) {
-    struct vt_gate_options options = {.max_peak = VT_UNKNOWN};
+    struct vt_suppressions own = {0};
+    struct vt_gate_options options = {.max_peak = VT_UNKNOWN, .suppressions = &own};
     struct vt_gate gate;
+    vt_suppress_add_builtin(&own);
     vt_gate_judge(model, &options, &gate);
     for (uint32_t i = 0; i < gate.count; i++) {
         const struct vt_gate_finding *f = &gate.findings[i];
-        uint32_t at = vt_map_get(&groups->by_hash, f->group);
-        if (!f->site || f->outcome != VT_GATE_FAILS || at == VT_MAP_NONE)
+        if (!f->site || f->outcome != VT_GATE_FAILS)
             continue;
+        uint32_t at = vt_map_get(&groups->by_site, with_line(f->group, f->site));
         groups->all[at].side.leaked_bytes += f->bytes;
         total->leaked_bytes += f->bytes;
     }
     vt_gate_free(&gate);
+    vt_suppress_free(&own);
+}
+
+static int by_key(const void *a, const void *b) {
+    const struct group *x = a, *y = b;
+    return VT_ORDER({x->key.hash, y->key.hash}, {x->line, y->line});
 }
 
 static void collect(const struct vt_model *model, struct groups *groups,
@@ -143,13 +171,14 @@ static void collect(const struct vt_model *model, struct groups *groups,
         total->ooms += p->oom_count + p->ooms_left_out;
     }
     add_leaks(model, groups, total);
+    vt_map_free(&groups->by_site);
+    vt_sort(groups->all, groups->count, sizeof *groups->all, by_key);
 }
 
 static void free_groups(struct groups *groups) {
     for (uint32_t i = 0; i < groups->count; i++)
         vt_stack_key_free(&groups->all[i].key);
     free(groups->all);
-    vt_map_free(&groups->by_hash);
 }
 
 /* --- matching --- */
@@ -185,6 +214,39 @@ static void add_row(struct vt_diff *diff, struct group *before, struct group *af
         after->matched = true;
 }
 
+/* How many groups from `at` on have the key of the first. */
+static uint32_t same_key(const struct groups *groups, uint32_t at) {
+    uint32_t count = 0;
+    while (at + count < groups->count &&
+           groups->all[at + count].key.hash == groups->all[at].key.hash)
+        count++;
+    return count;
+}
+
+/* Matches the lines of one function in their order, since an edit above moves all of them; where one came
+ * or went, only those that stayed where they were. */
+static void match_lines(struct vt_diff *diff, struct group *before, uint32_t n, struct group *after,
+                        uint32_t m) {
+    for (uint32_t i = 0, j = 0; i < n && j < m;) {
+        if (n == m || before[i].line == after[j].line)
+            add_row(diff, &before[i++], &after[j++], 1);
+        else if (before[i].line < after[j].line)
+            i++;
+        else
+            j++;
+    }
+}
+
+static void match_keys(struct vt_diff *diff, struct groups *before, struct groups *after) {
+    for (uint32_t i = 0, j = 0; i < before->count && j < after->count;) {
+        uint64_t a = before->all[i].key.hash, b = after->all[j].key.hash;
+        uint32_t n = a <= b ? same_key(before, i) : 0, m = b <= a ? same_key(after, j) : 0;
+        match_lines(diff, &before->all[i], n, &after->all[j], m);
+        i += n;
+        j += m;
+    }
+}
+
 /* Two remaining sites that may be the same. */
 struct pair {
     struct group *before, *after;
@@ -197,14 +259,16 @@ static int by_score(const void *a, const void *b) {
     if (x->score != y->score)
         return x->score > y->score ? -1 : 1;
     return VT_ORDER({y->bytes, x->bytes}, {x->before->key.hash, y->before->key.hash},
-                    {x->after->key.hash, y->after->key.hash});
+                    {x->after->key.hash, y->after->key.hash}, {x->before->line, y->before->line},
+                    {x->after->line, y->after->line});
 }
 
 /* The largest first, because only COMPARED of them are compared. */
 static int by_size(const void *a, const void *b) {
     const struct group *x = *(struct group *const *)a, *y = *(struct group *const *)b;
     return VT_ORDER({y->side.held_bytes, x->side.held_bytes},
-                    {y->side.allocated_bytes, x->side.allocated_bytes}, {x->key.hash, y->key.hash});
+                    {y->side.allocated_bytes, x->side.allocated_bytes}, {x->key.hash, y->key.hash},
+                    {x->line, y->line});
 }
 
 static struct group **left_over(struct groups *groups, uint32_t *count) {
@@ -266,11 +330,7 @@ void vt_diff_make(const struct vt_model *before, const struct vt_model *after,
     collect(before, &sides[0], &diff->totals[0]);
     collect(after, &sides[1], &diff->totals[1]);
     diff->rows = vt_alloc((size_t)sides[0].count + sides[1].count, sizeof *diff->rows);
-    for (uint32_t i = 0; i < sides[0].count; i++) {
-        uint32_t at = vt_map_get(&sides[1].by_hash, sides[0].all[i].key.hash);
-        if (at != VT_MAP_NONE)
-            add_row(diff, &sides[0].all[i], &sides[1].all[at], 1);
-    }
+    match_keys(diff, &sides[0], &sides[1]);
     match_alike(diff, &sides[0], &sides[1]);
     for (uint32_t i = 0; i < sides[0].count; i++)
         if (!sides[0].all[i].matched)

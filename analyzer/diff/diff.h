@@ -3,8 +3,8 @@
  * The door of diff/: compares two runs site by site: what appeared, went, grew or shrank.
  *
  * Law: what always differs between two runs of the same program is no change. Sites are matched by
- * their call stacks (stack_key.h), so a moved line or a new build makes no difference. The
- * remaining sites are matched by likeness, so a site survives a renamed function or an additional
+ * their call stacks (stack_key.h), the lines of one function in their order, so a moved line or a new
+ * build makes no difference. The remaining sites are matched by likeness, so a site survives a renamed function or an additional
  * caller. All processes of a run count together. Bytes and counts are sums. Uses base, model and, for
  * what is a leak, gate.
  *
@@ -90,6 +90,9 @@ struct vt_diff {
 /* Fills `diff`. The models must outlive it; free it with vt_diff_free. Never fails. */
 void vt_diff_make(const struct vt_model *before, const struct vt_model *after,
                   struct vt_diff *diff);
+
+/* The same for the sites of one row of a run: of one stack key (model/stack_key.h) and line. */
+uint64_t vt_diff_site_key(const struct vt_site *site);
 
 /* For vt_diff_make. diff_moments.c: chooses the snapshots; diff_owners.c: fills the owners from these
  * and from the rows. */

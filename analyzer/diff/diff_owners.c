@@ -60,12 +60,8 @@ struct single {
 /* Numbers a run's sites by the rows that they are in. */
 static void number_sites(const struct vt_diff *d, unsigned side, struct vt_map *numbers) {
     for (uint32_t i = 0; i < d->count; i++) {
-        struct vt_stack_key key;
-        if (!d->rows[i].sides[side].there)
-            continue;
-        vt_stack_key_make(d->rows[i].sides[side].site, &key);
-        vt_map_put(numbers, key.hash, i);
-        vt_stack_key_free(&key);
+        if (d->rows[i].sides[side].there)
+            vt_map_put(numbers, vt_diff_site_key(d->rows[i].sides[side].site), i);
     }
 }
 
@@ -83,12 +79,10 @@ static struct single *singles_of(struct vt_diff *d, unsigned side, uint32_t *cou
     for (uint32_t i = 0; i < d->owner_count; i++) {
         struct vt_diff_owner *row = &d->owners[i];
         const struct vt_memory_owner *owner = row->owner[side];
-        struct vt_stack_key key;
         if (!owner || row->owner[!side] || !owner->site_count)
             continue;
-        vt_stack_key_make(&row->process[side]->sites[owner->sites[0].site], &key);
-        uint32_t site = vt_map_get(&numbers, key.hash);
-        vt_stack_key_free(&key);
+        uint32_t site = vt_map_get(
+            &numbers, vt_diff_site_key(&row->process[side]->sites[owner->sites[0].site]));
         if (site != VT_MAP_NONE)
             singles[(*count)++] = (struct single){
                 row, owner, site, row->bytes[side], row->count[side], false,

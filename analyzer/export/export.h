@@ -24,7 +24,7 @@ enum vt_export_value {
     VT_EXPORT_PEAK,      /* as each device was at its peak */
     VT_EXPORT_ALLOCATED, /* all that was ever allocated */
     VT_EXPORT_LEAKED,    /* by the leaks, as a report counts them */
-    VT_EXPORT_VALUES
+    VT_EXPORT_VALUES     /* as many; of a user: none was chosen */
 };
 extern const char *const vt_export_value_names[VT_EXPORT_VALUES]; /* "live", ... */
 
@@ -48,6 +48,10 @@ extern const struct vt_export_format vt_export_formats[];
 
 /* Whether there is anything of this value to show. */
 bool vt_export_has(const struct vt_model *model, enum vt_export_value value);
+
+/* What to show if the user chose nothing: what the leaks held, else the peak. The end of a program with a
+ * caching allocator is its empty cache. */
+enum vt_export_value vt_export_default(const struct vt_model *model);
 
 int vt_export_pprof_write(const struct vt_model *, const struct vt_export_options *, FILE *);
 int vt_export_folded_write(const struct vt_model *, const struct vt_export_options *, FILE *);

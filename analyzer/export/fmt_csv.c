@@ -140,8 +140,9 @@ static void row(struct table *t, const struct row *r) {
     const struct figures figures = {.row = r,
                                     .process = r->process,
                                     .site = r->site,
-                                    .own = s && s->user_frame < s->count ? &s->frames[s->user_frame]
-                                                                         : NULL,
+                                    .own = s && s->user_frame < s->count
+                                               ? vt_stack_frame(s, s->user_frame)
+                                               : NULL,
                                     .owned = owned->count ? &owned->owners[0] : NULL},
                          *f = &figures;
 #define TEXT(name, value)     text(t, value);

@@ -179,14 +179,13 @@ static uint64_t take(uint64_t *from, uint64_t wanted) {
     return part;
 }
 
-/* Whether owners are known of what is live at the end. */
-static bool has_owners(const struct vt_process *p) {
+/* Whether this owner has it at the end: of what leaked it may be one that was seen before. */
+static bool is_of_end(const struct vt_process *p, const struct vt_owned_by *by) {
     const struct vt_snapshot *snapshot = vt_process_snapshot(p);
-    return snapshot && snapshot->why == VT_SNAPSHOT_END;
+    return snapshot && snapshot->why == VT_SNAPSHOT_END && !by->seen;
 }
 
 static void add_sample(struct writer *w, const struct vt_sample *sample) {
-    static const enum vt_export_value owned_values[] = {VT_EXPORT_LIVE, VT_EXPORT_LEAKED};
     uint64_t bytes[VT_EXPORT_VALUES], counts[VT_EXPORT_VALUES], left = 0;
     memcpy(bytes, sample->bytes, sizeof bytes);
     memcpy(counts, sample->counts, sizeof counts);
@@ -194,11 +193,13 @@ static void add_sample(struct writer *w, const struct vt_sample *sample) {
         begin_process(w, sample->process);
     find_locations(w, sample);
     const struct vt_owned_list *owned = sample->site ? &sample->site->owned : NULL;
-    for (uint32_t i = 0; owned && has_owners(w->process) && i < owned->count; i++) {
+    for (uint32_t i = 0; owned && i < owned->count; i++) {
         const struct vt_owned_by *by = &owned->owners[i];
         uint64_t its_bytes[VT_EXPORT_VALUES] = {0}, its_counts[VT_EXPORT_VALUES] = {0}, any = 0;
-        for (unsigned k = 0; k < sizeof owned_values / sizeof *owned_values && !by->seen; k++) {
-            enum vt_export_value value = owned_values[k];
+        for (unsigned value = 0; value < VT_EXPORT_VALUES; value++) {
+            if (value != VT_EXPORT_LEAKED &&
+                (value != VT_EXPORT_LIVE || !is_of_end(w->process, by)))
+                continue;
             any |= its_bytes[value] = take(&bytes[value], by->bytes);
             its_counts[value] = take(&counts[value], by->count);
         }

@@ -79,9 +79,9 @@ static void stack(struct writer *w, const struct vt_stack *s) {
     struct vt_pickle_list list = {0};
     vt_pickle_list(&w->p);
     for (uint32_t i = 0; s && i < s->count; i++)
-        if (w->native || !s->frames[i].interpreter) {
+        if (w->native || !vt_stack_frame(s, i)->interpreter) {
             vt_pickle_item(&w->p, &list);
-            frame(w, &s->frames[i]);
+            frame(w, vt_stack_frame(s, i));
         }
     vt_pickle_list_end(&w->p, &list);
 }

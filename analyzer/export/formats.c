@@ -32,3 +32,7 @@ bool vt_export_has(const struct vt_model *model, enum vt_export_value value) {
     vt_samples_free(&samples);
     return has;
 }
+
+enum vt_export_value vt_export_default(const struct vt_model *model) {
+    return vt_export_has(model, VT_EXPORT_LEAKED) ? VT_EXPORT_LEAKED : VT_EXPORT_PEAK;
+}

@@ -142,10 +142,10 @@ void vt_samples_stack(const struct vt_samples *samples, const struct vt_sample *
         push(stack, vt_strdup("[outer frames cut]"), NULL);
     bool only_interpreter = true;
     for (uint32_t i = 0; calls && i < calls->count; i++)
-        only_interpreter = only_interpreter && calls->frames[i].interpreter;
+        only_interpreter = only_interpreter && vt_stack_frame(calls, i)->interpreter;
     for (uint32_t i = calls ? calls->count : 0; i-- > 0;)
-        if (native || only_interpreter || !calls->frames[i].interpreter)
-            push(stack, frame_name(&calls->frames[i]), &calls->frames[i]);
+        if (native || only_interpreter || !vt_stack_frame(calls, i)->interpreter)
+            push(stack, frame_name(vt_stack_frame(calls, i)), vt_stack_frame(calls, i));
 }
 
 /* --- as text --- */

@@ -10,14 +10,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-static bool fails(const struct vt_gate_options *o, const struct vt_process *p,
-                  const struct vt_site *site) {
-    if (site->verdict == VT_VERDICT_FREED || site->verdict == VT_VERDICT_CACHE ||
-        site->verdict == VT_VERDICT_RUNTIME)
-        return false;
-    if (site->verdict == VT_VERDICT_UNFREED && vt_site_is_fixtures(site))
-        return false;
-    return o->chosen ? o->fails[site->verdict] : vt_verdict_fails_by_default(p, site->verdict);
+/* The verdicts that fail; NULL: the default. */
+static const bool *chosen(const struct vt_gate *g) {
+    return g->options->chosen ? g->options->fails : NULL;
 }
 
 /* --- findings --- */
@@ -26,29 +21,6 @@ static struct vt_gate_finding *append(struct vt_gate *g, uint32_t *room) {
     VT_GROW(g->findings, g->count, *room);
     g->findings[g->count] = (struct vt_gate_finding){.rule = -1, .accepted_bytes = VT_UNKNOWN};
     return &g->findings[g->count++];
-}
-
-/* Whether a site that grew while the log had room must have grown on: it holds as much at the end as
- * it would at that rate, with the events as a clock. A cache that filled meanwhile holds less. */
-static bool grew_on(const struct vt_process *p, const struct vt_site *site) {
-    double seen = (double)(site->live_count - site->unrecorded_count);
-    double events = (double)p->events, all = events + (double)p->unwritten_events;
-    return (double)site->live_count * events >= 0.95 * seen * all;
-}
-
-/* Whether it fails though events were lost, each of which could have been one of its frees. What the
- * exit scan looked for was live in the tracer's own table. */
-static bool is_certain(const struct vt_gate_options *o, const struct vt_process *p,
-                       const struct vt_site *site) {
-    struct vt_site unfreed = *site;
-    unfreed.verdict = VT_VERDICT_UNFREED;
-    if (site->verdict == VT_VERDICT_LOST)
-        return true;
-    uint64_t missing = p->unsure_events + p->damaged_events;
-    if (missing && site->live_count <= missing)
-        return false;
-    return site->verdict != VT_VERDICT_GROWING || !p->unwritten_events ||
-           (site->live_count && fails(o, p, &unfreed)) || grew_on(p, site);
 }
 
 /* Whether only lost events hide if a device kept within its budget. */
@@ -75,7 +47,7 @@ static void find_leaks(struct vt_gate *g, uint32_t process, uint32_t *room) {
     for (uint32_t i = 0; i < p->site_count; i++) {
         const struct vt_site *site = &p->sites[i];
         struct vt_stack_key key;
-        if (!fails(g->options, p, site) || !is_certain(g->options, p, site))
+        if (!vt_site_fails(p, site, chosen(g)))
             continue;
         struct vt_gate_finding *f = append(g, room);
         vt_stack_key_make(site, &key);
@@ -89,7 +61,7 @@ static void find_leaks(struct vt_gate *g, uint32_t process, uint32_t *room) {
         f->group = key.hash;
         vt_stack_key_free(&key);
         if (g->options->suppressions)
-            f->rule = vt_suppress_find(g->options->suppressions, site->stack);
+            f->rule = vt_suppress_find(g->options->suppressions, site->stack, site->verdict);
         if (f->rule >= 0)
             f->outcome = VT_GATE_SUPPRESSED;
     }
@@ -102,10 +74,11 @@ static void find_unjudged(struct vt_gate *g, uint32_t process) {
     struct vt_gate_process *to = &g->processes[process];
     for (uint32_t i = 0; i < p->site_count; i++) {
         const struct vt_site *site = &p->sites[i];
-        if (!site->unjudged || fails(g->options, p, site))
+        if (!site->unjudged || vt_site_may_fail(p, site, chosen(g)))
             continue;
-        int64_t rule =
-            g->options->suppressions ? vt_suppress_find(g->options->suppressions, site->stack) : -1;
+        int64_t rule = g->options->suppressions
+                           ? vt_suppress_find(g->options->suppressions, site->stack, site->verdict)
+                           : -1;
         if (rule >= 0) {
             g->options->suppressions->rules[rule].sites++;
             continue;

@@ -6,13 +6,11 @@
  * (gate_text.c, gate_json.c, gate_junit.c, gate_sarif.c, gate_github.c) only write. Sizes are in
  * bytes. Uses base, model, and of report text_page.h.
  *
- * A site fails by its verdict, unless a suppression or the baseline allows it; a device fails by
- * its peak. By default lost and growing fail, and unfreed in processes without Python; cache,
- * runtime and freed never fail.
+ * Which sites fail says vt_site_fails (model/fails.c), for reports too; a suppression or the baseline
+ * may allow it. A device fails by its peak.
  *
  *     gate.h             the judgement (below)
  *     gate_lines.h       failures by line and by leak, as reports show them
- *     suppress.h         suppressions
  *     baseline.h         baselines
  *     check_options.h    the options, and the way from logs to reports
  */
@@ -21,7 +19,6 @@
 
 #include "model/model.h"
 #include "baseline.h"
-#include "suppress.h"
 
 /* Start it as {.max_peak = VT_UNKNOWN}. */
 struct vt_gate_options {

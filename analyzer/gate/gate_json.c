@@ -72,8 +72,8 @@ static void finding(struct writer *w, const struct vt_gate_finding *f) {
         frame(w, "own_frame", p, vt_stack_main_frame(f->site->stack));
         vt_json_open(j, "stack", '[');
         for (uint32_t i = 0; i < f->site->stack->count; i++)
-            if (!f->site->stack->frames[i].interpreter)
-                frame(w, NULL, p, &f->site->stack->frames[i]);
+            if (!vt_stack_frame(f->site->stack, i)->interpreter)
+                frame(w, NULL, p, vt_stack_frame(f->site->stack, i));
         vt_json_close(j, ']');
     } else if (!w->options->stable) {
         vt_json_number(j, "peak_bytes", f->bytes);

@@ -107,9 +107,9 @@ static void processes(struct suite *s, const struct vt_gate_line *line) {
 static void frames(struct suite *s, const struct vt_gate_finding *f) {
     const struct vt_process *p = &s->gate->model->processes[f->process];
     for (uint32_t i = 0; i < f->site->stack->count; i++) {
-        if (f->site->stack->frames[i].interpreter)
+        if (vt_stack_frame(f->site->stack, i)->interpreter)
             continue;
-        char *frame_text = vt_frame_text(p, &f->site->stack->frames[i], UINT_MAX);
+        char *frame_text = vt_frame_text(p, vt_stack_frame(f->site->stack, i), UINT_MAX);
         fputs("  ", s->out);
         escape(s->out, frame_text);
         fputc('\n', s->out);

@@ -94,13 +94,13 @@ static void stack(struct writer *w, const struct vt_process *p, const struct vt_
     vt_json_open(j, "frames", '[');
     for (uint32_t i = 0; i < s->count; i++) {
         struct vt_gate_location where;
-        if (s->frames[i].interpreter)
+        if (vt_stack_frame(s, i)->interpreter)
             continue;
-        vt_gate_location_of(p, &s->frames[i], w->options->source_root, &where);
+        vt_gate_location_of(p, vt_stack_frame(s, i), w->options->source_root, &where);
         vt_json_open(j, NULL, '{');
         location(w, "location", p, &where);
-        if (s->frames[i].module)
-            vt_json_string(j, "module", s->frames[i].module);
+        if (vt_stack_frame(s, i)->module)
+            vt_json_string(j, "module", vt_stack_frame(s, i)->module);
         vt_json_close(j, '}');
         free(where.file);
     }

@@ -41,7 +41,7 @@ static void callers(const struct text *t, const struct vt_process *p,
     if (!main_frame)
         fprintf(t->out, "%sunknown: the log has no stack for this site\n", label);
     for (uint32_t i = 0; i < stack->count && shown < CALLERS; i++) {
-        const struct vt_frame *f = &stack->frames[i];
+        const struct vt_frame *f = vt_stack_frame(stack, i);
         if (f != main_frame && (!shown || !f->user_code))
             continue;
         char *frame_text = vt_frame_text(p, f, VT_TEXT_WIDTH - 16);
@@ -50,7 +50,7 @@ static void callers(const struct text *t, const struct vt_process *p,
         if (source)
             fprintf(t->out, "                %s%s%s\n", style(t, VT_STYLE_DIM), source,
                     style(t, VT_STYLE_NONE));
-        label = shown ? "                " : "  called from   ";
+        label = "  called by     ";
         shown++;
         free(frame_text);
         free(source);

@@ -110,9 +110,9 @@ void vt_gate_location_find(const struct vt_process *p, const struct vt_stack *st
      * the root is better than an inner one outside. */
     for (uint32_t i = 0; !location->inside && i < stack->count; i++) {
         struct vt_gate_location other;
-        if (!stack->frames[i].user_code)
+        if (!vt_stack_frame(stack, i)->user_code)
             continue;
-        vt_gate_location_of(p, &stack->frames[i], root, &other);
+        vt_gate_location_of(p, vt_stack_frame(stack, i), root, &other);
         if (other.inside) {
             free(location->file);
             *location = other;

@@ -69,8 +69,8 @@ static bool matches(const char *text, const char *pattern) {
 
 static const struct vt_frame *find_frame(const struct vt_stack *stack, const char *pattern) {
     for (uint32_t i = 0; i < stack->count; i++)
-        if (matches(stack->frames[i].function, pattern))
-            return &stack->frames[i];
+        if (matches(vt_stack_frame(stack, i)->function, pattern))
+            return vt_stack_frame(stack, i);
     return NULL;
 }
 
@@ -83,7 +83,7 @@ static char *find_by_name(const struct vt_process *p, const struct vt_site *site
     struct vt_string advice = {0};
     char *frame_text = NULL;
     for (uint32_t i = 0; site->layer == VT_LAYER_HOST && i < site->stack->count && !batch; i++) {
-        const struct vt_frame *f = &site->stack->frames[i];
+        const struct vt_frame *f = vt_stack_frame(site->stack, i);
         if ((f->user_code || strstr(f->file ? f->file : "", "/torch/utils/data/")) &&
             matches(f->function, loader))
             batch = f;
@@ -142,6 +142,23 @@ static bool is_constructor(const struct vt_frame *frame) {
     return constructor;
 }
 
+/* The line behind this one in the same constructor that allocated only for what is freed: it threw between
+ * them, or so it seems. 0: there is none. */
+static uint32_t find_throw(const struct vt_process *p, const struct lines *lines,
+                           const struct vt_frame *frame, uint64_t freed) {
+    uint32_t found = 0;
+    for (uint32_t i = 0; i < p->site_count; i++) {
+        const struct vt_frame *f = vt_stack_main_frame(p->sites[i].stack);
+        if (!f || !f->user_code || !vt_same_text(f->function, frame->function) ||
+            !vt_same_text(f->file, frame->file) || f->line <= frame->line)
+            continue;
+        uint32_t line = vt_map_get(&lines->by_key, vt_stack_line_key(p->sites[i].stack));
+        if (lines->allocs[line] == freed && (!found || f->line < found))
+            found = f->line;
+    }
+    return found;
+}
+
 /* The caller of the line that allocates, if only the other callers' memory is freed: the line is a
  * helper's then. NULL: it is not so. */
 static const struct vt_frame *find_caller(const struct vt_process *p, const struct vt_leak *leak) {
@@ -150,9 +167,45 @@ static const struct vt_frame *find_caller(const struct vt_process *p, const stru
     if (leak->verdict != VT_VERDICT_LOST || leak->site_count > 1 || site->free_count)
         return NULL;
     for (uint32_t i = stack->user_frame + 1; i < stack->count; i++)
-        if (stack->frames[i].user_code)
-            return &stack->frames[i];
+        if (vt_stack_frame(stack, i)->user_code)
+            return vt_stack_frame(stack, i);
     return NULL;
+}
+
+/* Physical memory ends when it is neither mapped nor referenced. The log tells the mappings, but not the references:
+ * what is not mapped must have one; of what is mapped that is open. NULL: the leak has no such memory. */
+static char *find_unreleased(const struct vt_process *p, const struct vt_leak *leak) {
+    uint64_t live = 0, mapped = 0;
+    struct vt_string advice = {0};
+    for (uint32_t i = 0; i < leak->site_count; i++) {
+        const struct vt_site *site = &p->sites[leak->sites[i]];
+        if (!vt_same_text(site->api, "cuMemCreate"))
+            continue;
+        live += site->live_count;
+        mapped += site->mapped_count;
+    }
+    if (!live)
+        return NULL;
+    if (p->dropped_events)
+        vt_string_format(&advice, "cuMemUnmap or cuMemRelease is missing for %s handles",
+                         VT_NUMBER(live));
+    else if (!mapped)
+        vt_string_format(&advice,
+                         "cuMemRelease is missing: %s of %s handles are still referenced, and none "
+                         "is mapped",
+                         VT_NUMBER(live), VT_NUMBER(live));
+    else if (mapped < live)
+        vt_string_format(
+            &advice,
+            "cuMemUnmap is missing for %s of %s handles, cuMemRelease at least for the "
+            "other %s",
+            VT_NUMBER(mapped), VT_NUMBER(live), VT_NUMBER(live - mapped));
+    else
+        vt_string_format(&advice,
+                         "cuMemUnmap is missing: %s of %s handles are still mapped; cuMemRelease "
+                         "may be missing, too",
+                         VT_NUMBER(mapped), VT_NUMBER(live));
+    return advice.text;
 }
 
 /* Native code that never frees its blocks, or frees most and loses the rest. All sites of the line
@@ -162,6 +215,7 @@ static char *find_unfreed(const struct vt_process *p, const struct lines *lines,
     const struct vt_site *site = &p->sites[leak->sites[0]];
     const struct vt_frame *frame = vt_stack_main_frame(leak->stack);
     uint64_t allocs = 0, freed = 0;
+    uint32_t thrown;
     size_t i = 0;
     if (!frame || frame->python || !frame->user_code || !site->api)
         return NULL;
@@ -175,6 +229,9 @@ static char *find_unfreed(const struct vt_process *p, const struct lines *lines,
     }
     if (i == sizeof frees / sizeof *frees || allocs < 4 || !leak->live_count)
         return NULL;
+    char *unreleased = freed ? NULL : find_unreleased(p, leak);
+    if (unreleased)
+        return unreleased;
     struct vt_string advice = {0};
     const struct vt_frame *caller = freed ? find_caller(p, leak) : NULL;
     char *frame_text = vt_frame_text(p, caller ? caller : frame,
@@ -188,11 +245,11 @@ static char *find_unfreed(const struct vt_process *p, const struct lines *lines,
                          frame_text);
     else if (leak->verdict != VT_VERDICT_LOST || freed < leak->live_count * 2)
         ;
-    else if (is_constructor(frame))
+    else if (is_constructor(frame) && (thrown = find_throw(p, lines, frame, freed)))
         vt_string_format(&advice,
-                         "%s of %s are freed: if the constructor throws after this line, no "
-                         "destructor runs, and nobody calls %s",
-                         VT_NUMBER(freed), VT_NUMBER(allocs), frees[i].free);
+                         "%s of %s are freed: the other times the constructor threw before line "
+                         "%u, so no destructor called %s",
+                         VT_NUMBER(freed), VT_NUMBER(allocs), thrown, frees[i].free);
     else
         vt_string_format(&advice,
                          "%s of %s are freed: some path drops memory allocated at %s without %s",

@@ -335,9 +335,10 @@ static void judge_line(const struct search *s, const uint32_t *sites, uint32_t c
  * site. Cells of a notebook are one caller, whatever their code is. */
 static uint64_t line_of(const struct vt_site *site) {
     const struct vt_stack *stack = site->stack;
-    uint64_t key = vt_site_line_key(site) + vt_mix(site->layer * 256 + site->device);
+    uint64_t key = vt_site_line_key(site) +
+                   vt_mix((site->class * VT_LAYERS + site->layer) * 256 + site->device);
     for (uint32_t i = stack->user_frame + 1; i < stack->count; i++) {
-        const struct vt_frame *f = &stack->frames[i];
+        const struct vt_frame *f = vt_stack_frame(stack, i);
         if (f->user_code)
             return vt_mix(key) + (vt_frame_is_cell(f) ? 1 : vt_frame_line_key(f));
     }

@@ -48,7 +48,7 @@ static bool is_older(const struct search *s, const struct vt_freed *f, uint32_t 
 static const struct vt_frame *main_function(const struct vt_stack *stack) {
     const struct vt_frame *function = NULL;
     for (uint32_t i = 0; i < stack->count && !stack->cut; i++) {
-        const struct vt_frame *f = &stack->frames[i];
+        const struct vt_frame *f = vt_stack_frame(stack, i);
         if (!f->python || !f->user_code || !f->function)
             continue;
         if (!strcmp(f->function, "<module>"))

@@ -14,6 +14,14 @@
 
 /* --- the run's rhythm --- */
 
+/* Whether a cache's or a CUDA library's own needs decide when a site allocates: segments, buffers that are
+ * handed out again. They come in a rhythm that the program does not have. */
+static bool is_others(const struct search *s, uint32_t site) {
+    const struct vt_site *of =
+        s->index[site] == VT_NO_SITE ? NULL : &s->process->sites[s->index[site]];
+    return of && (of->class != VT_CLASS_PROGRAM || of->recycled);
+}
+
 /* How often a site allocated before a bucket. */
 static uint64_t allocs_before(const struct search *s, uint32_t site, uint32_t bucket) {
     const struct vt_site_history *h = &s->history->sites[site];
@@ -75,7 +83,7 @@ static struct beat *find_even(const struct search *s, uint32_t first_bucket, uin
     marks[4] = end;
     for (uint32_t i = 0; i < site_count && i < s->history->site_room; i++) {
         const struct vt_site_history *h = &s->history->sites[i];
-        if (thread != VT_NO_THREAD && (h->shared || h->thread != thread))
+        if (is_others(s, i) || (thread != VT_NO_THREAD && (h->shared || h->thread != thread)))
             continue;
         uint64_t all = allocs_before(s, i, end) - allocs_before(s, i, first_bucket);
         bool even = all > 0;
@@ -163,8 +171,8 @@ static void find_outer_beat(const struct search *s, const struct found *found, u
         uint64_t count = s->replay->sites[i].alloc_count,
                  length = count ? g->iterations / count : 0;
         const struct vt_site_history *h = &s->history->sites[i];
-        if (i == found->sites[0] || count < 2 || length < EPOCH_ROUNDS || g->iterations % count ||
-            length <= g->outer_iterations)
+        if (i == found->sites[0] || is_others(s, i) || count < 2 || length < EPOCH_ROUNDS ||
+            g->iterations % count || length <= g->outer_iterations)
             continue;
         bool even = true;
         uint64_t before = 0;

@@ -191,15 +191,15 @@ static void note(struct vt_process *p, const struct vt_site *site, uint64_t byte
     const struct vt_stack *stack = site->stack;
     const struct vt_frame *caller = NULL;
     for (uint32_t i = stack->user_frame + 1; i < stack->count && !caller; i++)
-        if (stack->frames[i].user_code)
-            caller = &stack->frames[i];
+        if (vt_stack_frame(stack, i)->user_code)
+            caller = vt_stack_frame(stack, i);
     char *where = vt_frame_text(p, vt_stack_main_frame(stack), UINT_MAX);
     char *from = caller ? vt_frame_text(p, caller, UINT_MAX) : NULL;
     char *says = say(site->sawtooth, bytes);
     char others[64] = "";
     if (more)
         snprintf(others, sizeof others, "; %u more call site%s with it", more, vt_plural(more));
-    vt_model_note(p, "%s%s%s %s%s.", where, from ? ", called from " : "", from ? from : "", says,
+    vt_model_note(p, "%s%s%s %s%s.", where, from ? ", called by " : "", from ? from : "", says,
                   others);
     free(where);
     free(from);

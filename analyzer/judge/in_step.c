@@ -123,20 +123,17 @@ static bool as_many(const struct vt_growth *a, const struct vt_growth *b, bool t
 void vt_exit_order_open(struct vt_exit_order *order, const struct vt_history *h,
                         const uint32_t *index, uint32_t site_count) {
     *order = (struct vt_exit_order){.freed = h->freed};
-    order->first = vt_alloc(site_count + 1, sizeof *order->first);
+    order->first = vt_alloc((size_t)site_count + 2, sizeof *order->first);
     for (size_t i = 0; i < h->freed_count; i++)
         if (index[h->freed[i].site] != VT_NO_SITE)
-            order->first[index[h->freed[i].site] + 1]++;
+            order->first[index[h->freed[i].site] + 2]++;
     for (uint32_t i = 0; i < site_count; i++)
-        order->first[i + 1] += order->first[i];
+        order->first[i + 2] += order->first[i + 1];
     order->at = vt_alloc(h->freed_count + 1, sizeof *order->at);
-    size_t *next = vt_alloc(site_count + 1, sizeof *next);
-    for (uint32_t i = 0; i < site_count; i++)
-        next[i] = order->first[i];
+    /* `first` of the following site is where the site's next one goes, and so ends as what it says */
     for (size_t i = 0; i < h->freed_count; i++)
         if (index[h->freed[i].site] != VT_NO_SITE)
-            order->at[next[index[h->freed[i].site]]++] = i;
-    free(next);
+            order->at[order->first[index[h->freed[i].site] + 1]++] = i;
 }
 
 void vt_exit_order_close(struct vt_exit_order *order) {
@@ -201,13 +198,14 @@ static enum common what_in_common(const struct vt_stack *a, const struct vt_stac
     if (a->user_frame == a->count || b->user_frame == b->count)
         return WHOLE_PROGRAM;
     for (uint32_t i = 0; i < a->count; i++)
-        if (a->frames[i].user_code)
-            outermost = &a->frames[i];
+        if (vt_stack_frame(a, i)->user_code)
+            outermost = vt_stack_frame(a, i);
     for (uint32_t i = a->user_frame; i < a->count; i++)
-        for (uint32_t j = b->user_frame; j < b->count && a->frames[i].user_code; j++) {
-            if (!b->frames[j].user_code || !same_function(&a->frames[i], &b->frames[j]))
+        for (uint32_t j = b->user_frame; j < b->count && vt_stack_frame(a, i)->user_code; j++) {
+            if (!vt_stack_frame(b, j)->user_code ||
+                !same_function(vt_stack_frame(a, i), vt_stack_frame(b, j)))
                 continue;
-            if (!is_whole(&a->frames[i], outermost))
+            if (!is_whole(vt_stack_frame(a, i), outermost))
                 return FUNCTION;
             common = WHOLE_PROGRAM;
         }
@@ -226,7 +224,8 @@ static bool one_calls(const struct vt_stack *a, const struct vt_stack *b) {
         const struct vt_frame *inner = vt_stack_main_frame(stacks[i]);
         const struct vt_stack *other = stacks[!i];
         for (uint32_t j = other->user_frame + 1; inner && j < other->count; j++)
-            if (other->frames[j].user_code && same_function(&other->frames[j], inner))
+            if (vt_stack_frame(other, j)->user_code &&
+                same_function(vt_stack_frame(other, j), inner))
                 return true;
     }
     return false;

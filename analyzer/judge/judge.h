@@ -12,6 +12,7 @@
  *   owners.c         what holds the memory      owner_advice.c   ... and how to let go of it
  *   fragmentation.c  reserved and not in use    untracked.c    what the driver says beyond the log
  *   lifetime.c       how long blocks lived      tests.c        what the pytest plugin told
+ *   helpers.c        through which line most of the memory comes
  *
  * Law: state only what the evidence shows. A verdict has its evidence in one sentence; an unknown
  * figure is VT_UNKNOWN. `index`, everywhere: a replay's site -> its index in vt_process.sites, or
@@ -99,6 +100,9 @@ static inline uint64_t vt_judge_ahead(double ns) {
  * step with one that does. */
 void vt_in_step_adopt(const struct vt_replay *replay, const struct vt_history *history,
                       struct vt_clock clock, const uint32_t *index, struct vt_process *process);
+
+/* helpers.c: after growth.c: fills vt_site.caller of the sites of a helper's line. */
+void vt_helpers_find(struct vt_process *process);
 
 /* leaks.c: groups the failing sites into leaks, the worst first. */
 void vt_leaks_gather(const struct vt_history *history, const uint32_t *index,

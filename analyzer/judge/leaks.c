@@ -12,9 +12,27 @@
 #include <math.h>
 #include <stdlib.h>
 
-/* Leaks are the sites that fail the gate by default. */
-static bool fails(const struct vt_process *p, const struct vt_site *site) {
-    return !site->before && vt_verdict_fails_by_default(p, site->verdict);
+/* Leaks are what the gate fails by default. */
+static bool is_leak(const struct vt_process *p, const struct vt_site *site) {
+    return !site->before && !site->library_own && vt_site_fails(p, site, NULL);
+}
+
+/* Says what would be leaks, had no event been lost that may have freed them. */
+static void note_unsure(struct vt_process *p) {
+    uint64_t bytes = 0;
+    uint32_t count = 0;
+    for (uint32_t i = 0; i < p->site_count; i++) {
+        const struct vt_site *site = &p->sites[i];
+        if (site->before || site->library_own || !vt_site_may_fail(p, site, NULL) ||
+            vt_site_fails(p, site, NULL))
+            continue;
+        count++;
+        bytes += site->held_bytes;
+    }
+    if (count)
+        vt_model_note(
+            p, "%u site%s (%s) not judged: events that the log lacks may have freed this memory.",
+            count, vt_plural(count), VT_BYTES(bytes));
 }
 
 /* --- the growth of a leak --- */
@@ -55,8 +73,8 @@ static void add_growth(struct vt_growth *sum, const struct vt_growth *g) {
 struct gathering {
     struct vt_process *p;
     uint32_t *next_in_leak, *last_of, *first_of; /* sites of a leak, chained */
-    struct vt_map by_line;                       /* verdict and line -> leak */
-    struct vt_map by_holder;                     /* verdict and holder -> leak */
+    struct vt_map by_line;                       /* class, verdict and line -> leak */
+    struct vt_map by_holder;                     /* class, verdict and holder -> leak */
     struct vt_exit_order exit_order;
 };
 
@@ -112,7 +130,8 @@ static bool grows_with(const struct gathering *g, uint32_t leak, uint32_t i) {
 static uint32_t find_partner(const struct gathering *g, uint32_t i) {
     enum { ASKED = 256 };
     for (uint32_t leak = 0; leak < g->p->leak_count && leak < ASKED; leak++)
-        if (g->p->leaks[leak].verdict == g->p->sites[i].verdict && grows_with(g, leak, i))
+        if (g->p->leaks[leak].verdict == g->p->sites[i].verdict &&
+            g->p->sites[g->first_of[leak]].class == g->p->sites[i].class && grows_with(g, leak, i))
             return leak;
     return VT_MAP_NONE;
 }
@@ -121,9 +140,11 @@ static void gather_site(struct gathering *g, uint32_t i) {
     struct vt_process *p = g->p;
     const struct vt_site *site = &p->sites[i];
     uint64_t line = site->growth ? vt_site_line_key(site) : vt_stack_line_key(site->stack);
-    uint64_t key = line * VT_VERDICTS + site->verdict;
+    /* what a CUDA library makes is its own mistake, whatever it shares with the program's */
+    uint64_t kind = site->class * VT_VERDICTS + site->verdict;
+    uint64_t key = line * VT_CLASSES * VT_VERDICTS + kind;
     uint32_t leak = vt_map_get(&g->by_line, key), holder = vt_owners_main_holder(site);
-    uint64_t held_by = (uint64_t)holder * VT_VERDICTS + site->verdict;
+    uint64_t held_by = (uint64_t)holder * VT_CLASSES * VT_VERDICTS + kind;
     if (leak == VT_MAP_NONE && holder != VT_MAP_NONE)
         leak = vt_map_get(&g->by_holder, held_by);
     if (leak == VT_MAP_NONE && site->growth)
@@ -202,9 +223,10 @@ void vt_leaks_gather(const struct vt_history *history, const uint32_t *index,
     vt_exit_order_open(&g.exit_order, history, index, p->site_count);
     for (uint32_t i = 0; i < p->site_count; i++) {
         g.next_in_leak[i] = VT_NO_SITE;
-        if (fails(p, &p->sites[i]))
+        if (is_leak(p, &p->sites[i]))
             order[count++] = &p->sites[i];
     }
+    note_unsure(p);
     vt_sort(order, count, sizeof *order, compare_sites);
     for (uint32_t i = 0; i < count; i++)
         gather_site(&g, (uint32_t)(order[i] - p->sites));

@@ -21,7 +21,7 @@ void vt_lifetime_measure(const struct vt_replay *r, struct vt_clock clock, uint6
         struct vt_site *site = &p->sites[index[i]];
         site->longest_life = site->oldest_age = VT_UNKNOWN;
         for (unsigned j = 0; j < VT_REPLAY_AGES; j++)
-            if (r->sites[i].lives[j] && !site->before)
+            if (r->sites[i].lives >> j & 1 && !site->before)
                 site->longest_life = vt_clock_ns(clock, r->age_unit << j);
     }
     const struct vt_address *entry;

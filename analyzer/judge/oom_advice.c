@@ -43,7 +43,7 @@ static bool can_move(const struct vt_process *p, const struct vt_pin *pin) {
     const struct vt_stack *stack = pin->site == VT_NO_SITE ? NULL : p->sites[pin->site].stack;
     char *node = stack ? vt_stack_text_node(stack) : NULL;
     bool can = stack && stack->user_frame < stack->count && !node &&
-               !stack->frames[stack->user_frame].waiting;
+               !vt_stack_frame(stack, stack->user_frame)->waiting;
     free(node);
     return can;
 }
@@ -135,6 +135,26 @@ static void name_holder(const struct vt_process *p, const struct vt_oom *oom, ui
     free(frame_text);
 }
 
+/* What a handled exception's traceback holds, if the request had found room without, beside `free` bytes: it was
+ * tried again in the except block. */
+static bool name_exception(const struct vt_process *p, const struct vt_oom *oom, uint64_t free,
+                           struct vt_string *text) {
+    const struct vt_snapshot *s = vt_process_snapshot_at(p, oom);
+    uint64_t held = 0, count;
+    for (uint32_t i = 0; s && i < s->owner_count; i++)
+        if (s->owners[i].root.kind == VT_ROOT_EXCEPTION)
+            held += vt_owner_bytes_on(p, &s->owners[i], oom->device, &count);
+    if (!held || free == VT_UNKNOWN || oom->requested_bytes > free + held)
+        return false;
+    separate(text);
+    vt_string_format(
+        text,
+        "leave the except block before trying again: until then the exception keeps the "
+        "%s that its functions' variables hold",
+        VT_BYTES(held));
+    return true;
+}
+
 /* Names the largest leak, if leaks are why it is full. Returns its site; VT_NO_SITE: they are not. */
 static uint32_t name_leak(const struct vt_process *p, const struct vt_oom *oom,
                           struct vt_string *text) {
@@ -153,6 +173,8 @@ static void against_capacity(const struct vt_process *p, const struct vt_oom *oo
         return;
     }
     uint64_t idle = oom->cache.releasable_bytes;
+    if (name_exception(p, oom, oom->free_bytes, text))
+        return;
     uint32_t holder = name_leak(p, oom, text);
     if (oom->setting)
         name_setting(p, oom, text);
@@ -177,6 +199,8 @@ static void against_capacity(const struct vt_process *p, const struct vt_oom *oo
 static void against_limit(const struct vt_process *p, const struct vt_oom *oom,
                           struct vt_string *text) {
     const char *limit = vt_process_variable(p, "VRAMTRACE_LIMIT");
+    if (name_exception(p, oom, 0, text)) /* what the device had free, the limit forbids */
+        return;
     if (name_leak(p, oom, text) != VT_NO_SITE)
         separate(text);
     if (oom->unasked)

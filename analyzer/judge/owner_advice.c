@@ -23,7 +23,7 @@ static const char *const evaluations[] = {
 /* Whether a function of the user's that evaluates allocates it. */
 static bool is_evaluating(const struct vt_stack *stack) {
     for (uint32_t i = 0; stack && i < stack->count; i++) {
-        const struct vt_frame *f = &stack->frames[i];
+        const struct vt_frame *f = vt_stack_frame(stack, i);
         const char *name = f->user_code && f->python ? f->function : NULL;
         const char *last = name ? strrchr(name, '.') : NULL;
         for (size_t k = 0; name && k < sizeof evaluations / sizeof *evaluations; k++)
@@ -32,6 +32,10 @@ static bool is_evaluating(const struct vt_stack *stack) {
     }
     return false;
 }
+
+static const char kept_traceback[] =
+    "the exception's traceback keeps the local variables of its functions: "
+    "do not keep it, or use traceback.clear_frames()";
 
 /* The class of the objects that the name's last step leads to. */
 static const char *memory_class(const struct vt_memory_owner *o) {
@@ -88,6 +92,73 @@ static char *advise_container(const struct vt_memory_owner *o) {
     return NULL;
 }
 
+/* --- holders with a remedy of their own --- */
+
+/* The first step of the name, before `end`, that a shell pattern matches; `end`: there is none. */
+static uint32_t find_step(const struct vt_memory_owner *o, const char *pattern, uint32_t end) {
+    uint32_t i = 0;
+    while (i < end && fnmatch(pattern, o->path[i], 0))
+        i++;
+    return i;
+}
+
+static bool is_class(const struct vt_memory_owner *o, uint32_t step, const char *pattern) {
+    return step < o->path_count && o->types[step] && !fnmatch(pattern, o->types[step], 0);
+}
+
+/* An optimizer goes on holding parameters that the model has replaced. One of many optimizers in a list is not
+ * meant: its holder is the list. */
+static char *advise_optimizer(const struct vt_memory_owner *o) {
+    uint32_t groups = find_step(o, ".param_groups", o->holder_count);
+    uint32_t at = groups < o->holder_count ? groups : find_step(o, ".state", o->holder_count);
+    if (!at || at >= o->holder_count || (at != groups && !is_class(o, at - 1, "torch.optim.*")))
+        return NULL;
+    const struct vt_owner_step *step = &o->steps[at - 1];
+    return vt_formatted(
+        "`%.*s` still has %sreplaced parameters: make a new optimizer, or delete them from "
+        "`%.*s%s`",
+        (int)step->length, step->name, at == groups ? "" : "the state of ", (int)step->length,
+        step->name, at == groups ? ".param_groups" : ".state");
+}
+
+/* Hooks that are registered again and again. Of one hook that keeps more and more, its list is the holder. */
+static char *advise_hooks(const struct vt_memory_owner *o) {
+    uint32_t at = find_step(o, "._*_hooks", o->name_count);
+    if (!at || at + 1 >= o->name_count || strcmp(o->path[at + 1], "[*]"))
+        return NULL;
+    const struct vt_owner_step *step = &o->steps[at - 1];
+    return vt_formatted("each hook registered on `%.*s` stays: keep the handle that registering it "
+                        "returns, and call handle.remove()",
+                        (int)step->length, step->name);
+}
+
+static char *advise_traceback(const struct vt_memory_owner *o) {
+    for (uint32_t i = 1; i < o->path_count; i++)
+        if (is_class(o, i, "traceback"))
+            return is_class(o, i - 2, "logging.LogRecord")
+                       ? vt_strdup("a log record with exc_info keeps the local variables of its "
+                                   "traceback's functions: keep its text, set exc_info to None")
+                       : vt_strdup(kept_traceback);
+    return NULL;
+}
+
+/* Coroutines and tasks that nobody waits for. */
+static char *advise_tasks(const struct vt_memory_owner *o) {
+    int name = (int)o->holder_length;
+    uint32_t item = o->holder_count;
+    if (is_class(o, item, "coroutine"))
+        return vt_formatted("`%.*s` keeps coroutines that were never awaited to their end: await "
+                            "them, or close() them",
+                            name, o->holder);
+    if (!is_class(o, item, "*asyncio*.Task"))
+        return NULL;
+    if (find_step(o, "._coro", o->path_count) < o->path_count)
+        return vt_formatted("`%.*s` keeps tasks that have not ended: await them, or cancel() them",
+                            name, o->holder);
+    return vt_formatted("`%.*s` keeps ended tasks with their results: await each, and drop it",
+                        name, o->holder);
+}
+
 /* Whether the owner says what to do: several variables do not, nor who keeps the rest of what is lost. */
 static bool is_telling(const struct vt_leak *leak) {
     return leak->kept && !leak->kept->owner.more_variables && leak->verdict != VT_VERDICT_LOST;
@@ -108,10 +179,16 @@ char *vt_owners_advise(const struct vt_process *p, const struct vt_leak *leak) {
     bool died =
         p->ending.status && p->ending.status != VT_NO_STATUS; /* by that exception, perhaps */
     if (o->root.kind == VT_ROOT_EXCEPTION && !died)
-        return vt_strdup(
-            "the exception's traceback keeps the local variables of all its functions: "
-            "do not keep it, or clear it with traceback.clear_frames()");
-    return leak->growth && container ? advise_container(o) : NULL;
+        return vt_strdup(kept_traceback);
+    if (!leak->growth)
+        return NULL;
+    char *advice = advise_hooks(o);
+    advice = advice ? advice : advise_traceback(o);
+    if (advice || !container)
+        return advice;
+    advice = advise_optimizer(o);
+    advice = advice ? advice : advise_tasks(o);
+    return advice ? advice : advise_container(o);
 }
 
 char *vt_owners_advise_objects(const struct vt_leak *leak) {

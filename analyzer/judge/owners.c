@@ -328,8 +328,43 @@ static void tell_sites(const struct vt_owners_sources *from, struct vt_process *
     free(seen);
 }
 
+/* --- what was not looked at --- */
+
+static void add_missed(struct vt_process *p, const struct vt_rec_missed *r) {
+    struct vt_missed_snapshots *m = NULL;
+    for (uint32_t i = 0; i < p->missed_count; i++)
+        if (p->missed[i].why == r->why && p->missed[i].reason == r->reason)
+            m = &p->missed[i];
+    if (!m) {
+        VT_GROW(p->missed, p->missed_count, p->missed_room);
+        m = &p->missed[p->missed_count++];
+        *m = (struct vt_missed_snapshots){.why = r->why, .reason = r->reason};
+    }
+    m->count++;
+    m->needed_bytes = r->needed ? r->needed : VT_UNKNOWN;
+    m->room_bytes = r->needed ? r->room : VT_UNKNOWN;
+}
+
+static void take_missed(const struct vt_log *log, struct vt_process *p) {
+    for (size_t i = 0; i < log->missed_count; i++)
+        if (log->missed[i].why && log->missed[i].why < VT_SNAPSHOT_WHYS && log->missed[i].reason &&
+            log->missed[i].reason < VT_MISSED_REASONS)
+            add_missed(p, &log->missed[i]);
+    for (uint32_t i = 0; i < p->missed_count; i++) {
+        const struct vt_missed_snapshots *m = &p->missed[i];
+        char needed[VT_FORMAT_BYTES], room[VT_FORMAT_BYTES], figures[96] = "";
+        if (m->reason == VT_MISSED_NO_ROOM && m->needed_bytes != VT_UNKNOWN)
+            snprintf(figures, sizeof figures, " (it may take %s, %s are left)",
+                     vt_format_bytes(m->needed_bytes, needed),
+                     vt_format_bytes(m->room_bytes, room));
+        vt_model_note(p, "%u snapshot%s not taken (%s): %s%s.", m->count, vt_plural(m->count),
+                      vt_snapshot_why_names[m->why], vt_missed_texts[m->reason], figures);
+    }
+}
+
 void vt_owners_take(const struct vt_owners_sources *from, struct vt_process *p) {
     const struct vt_replay *r = from->replay;
+    take_missed(from->log, p);
     p->snapshots = vt_alloc(r->snapshot_count, sizeof *p->snapshots);
     for (size_t i = 0; i < r->snapshot_count; i++)
         take_snapshot(from, &r->snapshots[i], p, &p->snapshots[p->snapshot_count++]);

@@ -14,6 +14,7 @@
 
 #include <limits.h>
 #include <stdlib.h>
+#include <string.h>
 
 const char *vt_verdicts_end(const struct vt_process *p) {
     if (p->window_until != VT_UNKNOWN)
@@ -219,25 +220,57 @@ static void note_went(struct vt_process *p) {
         p->went_bytes += site->went_bytes;
         by = by ? by : site->went_by;
     }
-    if (!p->went_bytes || vt_verdict_fails_by_default(p, VT_VERDICT_UNFREED))
+    if (!p->went_bytes || vt_verdict_fails(p, VT_VERDICT_UNFREED, NULL))
         return;
     vt_model_note(p, "%s was never freed: it went with its context (%s).", VT_BYTES(p->went_bytes),
                   by ? by : "an unknown call");
     p->went_note = p->notes[p->note_count - 1];
 }
 
+/* Finds what would fail, or is unjudged, and is a CUDA library's own: the gate suppresses that. */
+static void find_library_own(struct vt_process *p) {
+    struct vt_suppressions own = {0};
+    vt_suppress_add_builtin(&own);
+    for (uint32_t i = 0; i < p->site_count; i++) {
+        struct vt_site *site = &p->sites[i];
+        if (site->unjudged || vt_site_may_fail(p, site, NULL))
+            site->library_own = vt_suppress_find(&own, site->stack, site->verdict) >= 0;
+    }
+    vt_suppress_free(&own);
+}
+
+/* What is said of a million sites is mostly the same: the process keeps each text once. */
+static void share_why(struct vt_process *p, struct vt_map *known, struct vt_site *site) {
+    uint64_t hash = vt_hash_bytes(0, site->why, strlen(site->why));
+    uint32_t same;
+    while ((same = vt_map_get(known, hash)) != VT_MAP_NONE && strcmp(p->whys[same], site->why))
+        hash = vt_mix(hash + 1);
+    if (same == VT_MAP_NONE) {
+        same = (uint32_t)p->why_count;
+        vt_map_put(known, hash, same);
+        VT_GROW(p->whys, p->why_count, p->why_room);
+        p->whys[p->why_count++] = vt_strdup(site->why);
+    }
+    free((char *)site->why);
+    site->why = p->whys[same];
+}
+
 void vt_verdicts_give(struct vt_process *p) {
+    struct vt_map whys = {0};
     const struct vt_site *largest = NULL;
     uint32_t tidied = 0;
     for (uint32_t i = 0; i < p->site_count; i++) {
         struct vt_site *site = &p->sites[i];
         bool grew = site->growth && site->class != VT_CLASS_CACHE && vt_site_tidied(p, site);
         judge(p, site);
+        share_why(p, &whys, site);
         tidied += grew;
         if (grew && (!largest || site->held_bytes > largest->held_bytes))
             largest = site;
     }
+    vt_map_free(&whys);
     if (largest)
         note_tidied(p, largest, tidied);
     note_went(p);
+    find_library_own(p);
 }

@@ -27,7 +27,22 @@ struct folder {
     struct vt_found_log *found;
     uint32_t count, room;
     struct vt_logs *merged; /* NULL: they are not wanted */
+    char *denied;           /* the first file or folder that may not be read; NULL: none */
+    uint32_t denied_count;
 };
+
+static void deny(struct folder *folder, const char *path) {
+    if (!folder->denied_count++)
+        folder->denied = vt_strdup(path);
+}
+
+/* Where something may not be read; nothing otherwise. */
+static void add_denied(const struct folder *folder, struct vt_string *text) {
+    if (folder->denied_count)
+        vt_string_format(text, "; permission denied: %s", folder->denied);
+    if (folder->denied_count > 1)
+        vt_string_format(text, " and %u more", folder->denied_count - 1);
+}
 
 static int newest_first(const void *a, const void *b) {
     const struct vt_found_log *x = a, *y = b;
@@ -63,8 +78,11 @@ static void look_at(struct folder *folder, const char *path) {
     struct vt_string message = {0};
     uint64_t bytes;
     int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
-    if (fd < 0)
+    if (fd < 0) {
+        if (errno == EACCES)
+            deny(folder, path);
         return;
+    }
     if (!vt_log_read_header(fd, path, &header, &bytes, &message) && !fstat(fd, &st)) {
         VT_GROW(folder->found, folder->count, folder->room);
         struct vt_found_log *f = &folder->found[folder->count++];
@@ -166,6 +184,7 @@ static void folder_free(struct folder *folder) {
     for (uint32_t i = 0; i < folder->count; i++)
         free(folder->found[i].path);
     free(folder->found);
+    free(folder->denied);
 }
 
 /* Whether `path` is the LOG.nvml of a log among the arguments. */
@@ -186,7 +205,8 @@ struct taken {
 };
 
 /* The line that says which run of a folder, or of each of several, was taken; `where` is the last one. */
-static void say(struct vt_logs *logs, const char *where, const struct taken *taken) {
+static void say(struct vt_logs *logs, const char *where, const struct taken *taken,
+                const struct folder *folder) {
     struct vt_string said = {0};
     uint32_t chosen = taken->chosen, merged = taken->merged;
     if (taken->folders > 1 && chosen)
@@ -210,6 +230,7 @@ static void say(struct vt_logs *logs, const char *where, const struct taken *tak
     else if (taken->merged_left)
         vt_string_format(&said, "   (%u merged file%s left out; --run all)", taken->merged_left,
                          vt_plural(taken->merged_left));
+    add_denied(folder, &said);
     free(logs->said);
     logs->said = vt_printable(said.text);
 }
@@ -219,7 +240,7 @@ static int by_name(const void *a, const void *b) {
 }
 
 /* How many of the folders in `path` have logs: each host of a job may have written into its own. */
-static uint32_t folders_below(const char *path) {
+static uint32_t folders_below(struct folder *above, const char *path) {
     uint32_t count = 0;
     DIR *dir = opendir(path);
     for (struct dirent *entry; dir && (entry = readdir(dir));) {
@@ -229,8 +250,12 @@ static uint32_t folders_below(const char *path) {
         struct vt_string message = {0};
         char *folder = vt_formatted("%s/%s", path, entry->d_name);
         struct stat st;
-        if (!stat(folder, &st) && S_ISDIR(st.st_mode) && !look_into(&below, folder, "", &message))
-            count += below.count > 0;
+        if (!stat(folder, &st) && S_ISDIR(st.st_mode) &&
+            look_into(&below, folder, "", &message) == -EACCES)
+            deny(above, folder);
+        if (below.denied)
+            deny(above, below.denied);
+        count += below.count > 0;
         folder_free(&below);
         vt_string_free(&message);
         free(folder);
@@ -240,15 +265,19 @@ static uint32_t folders_below(const char *path) {
     return count;
 }
 
-static void say_none(const char *path, const char *where, struct vt_string *message) {
-    uint32_t below = folders_below(path);
+static void say_none(struct folder *folder, const char *path, const char *where,
+                     struct vt_string *message) {
+    uint32_t below = folders_below(folder, path);
     vt_string_format(message, "no log %s: expected *.vtl files, found ", where);
     if (below)
         vt_string_format(message, "them in %u folder%s below; name %s, as in %s%s*/", below,
                          vt_plural(below), below == 1 ? "it" : "them", path,
                          path[strlen(path) - 1] == '/' ? "" : "/");
+    else if (folder->denied_count)
+        vt_string_add(message, "none that may be read");
     else
         vt_string_add(message, "none; name a log, or trace a program with 'vramtrace run'");
+    add_denied(folder, message);
 }
 
 /* Takes what `run` says of the folder `path`. Returns 0, or -errno with `message`. */
@@ -271,7 +300,7 @@ static int take_chosen(struct folder *folder, const char *path, const char *wher
             vt_string_format(message, "no log %s has a run id that begins with %s, or that job",
                              where, run);
         else
-            say_none(path, where, message);
+            say_none(folder, path, where, message);
         return -ENOENT;
     }
     taken->folders++;
@@ -279,7 +308,7 @@ static int take_chosen(struct folder *folder, const char *path, const char *wher
     taken->older += folder->count - chosen;
     *(takes_merged ? &taken->merged : &taken->merged_left) += merged;
     if (!run)
-        say(logs, where, taken);
+        say(logs, where, taken, folder);
     return 0;
 }
 

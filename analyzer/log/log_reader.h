@@ -39,7 +39,7 @@ struct vt_log_module {
 #define VT_NO_STACK UINT32_MAX /* for an index into vt_log.stacks */
 
 struct vt_log_stack {
-    uint64_t frames; /* index of its first frame word in vt_log.frame_words */
+    uint64_t frames; /* where its frame words begin in vt_log.frames; see vt_log_words */
     uint64_t ticks;  /* time of the event that it was first written for */
     uint16_t count, flags;
     uint32_t caller; /* number of the stack that it goes on with, of the thread that waited for this
@@ -141,8 +141,12 @@ struct vt_log {
     struct vt_log_chunk *chunks;
     size_t chunk_count, chunk_room;
 
-    uint64_t *frame_words;
-    size_t frame_count, frame_room;
+    uint64_t *words; /* of frames, each once */
+    size_t word_count, word_room;
+    struct vt_map word_numbers; /* word -> index into words */
+    uint8_t *frames; /* of all stacks: indices into words, seven bits to a byte, the lowest first */
+    size_t frame_bytes, frame_room;
+    uint64_t *unpacked; /* of vt_log_words */
     struct vt_log_stack *stacks;
     size_t stack_count, stack_room;
     struct vt_map stack_numbers;   /* number -> index into stacks */
@@ -189,6 +193,8 @@ struct vt_log {
     size_t owned_count, owned_room;
     struct vt_rec_snapshot *snapshots; /* by time */
     size_t snapshot_count, snapshot_room;
+    struct vt_rec_missed *missed; /* snapshots that were not taken; in the log's order */
+    size_t missed_count, missed_room;
 
     /* the live list: what was live at header.exit_ticks, whatever the records say */
     bool live_listed; /* all of it */
@@ -226,6 +232,9 @@ static inline uint64_t vt_log_key(uint64_t word, uint64_t when) {
 
 /* The stack with this number; NULL: not in the log. This and the next point into `log`. */
 const struct vt_log_stack *vt_log_stack(const struct vt_log *log, uint32_t number);
+
+/* The frame words of a stack, the innermost first. Never NULL; valid until the next call. */
+const uint64_t *vt_log_words(const struct vt_log *log, const struct vt_log_stack *stack);
 
 /* The module at `address` at time `ticks`; NULL: none. */
 const struct vt_log_module *vt_log_module_at(const struct vt_log *log, uint64_t address,

@@ -13,28 +13,52 @@
 #include <stdlib.h>
 #include <string.h>
 
+static uint32_t word_number(struct vt_log *log, uint64_t word) {
+    uint32_t known = vt_map_get(&log->word_numbers, word);
+    if (known != VT_MAP_NONE)
+        return known;
+    VT_GROW(log->words, log->word_count, log->word_room);
+    log->words[log->word_count] = word;
+    vt_map_put(&log->word_numbers, word, (uint32_t)log->word_count);
+    return (uint32_t)log->word_count++;
+}
+
+/* Appends frame words: many stacks are made of few words, so most take one or two bytes. */
+static void pack_words(struct vt_log *log, const uint8_t *words, uint32_t count) {
+    enum { MOST = 5 }; /* bytes for each */
+    while (!log->frames || log->frame_bytes + (size_t)count * MOST > log->frame_room) {
+        log->frame_room = log->frame_room ? log->frame_room * 2 : 4096;
+        log->frames = vt_realloc(log->frames, log->frame_room, 1);
+    }
+    for (uint32_t i = 0; i < count; i++) {
+        uint64_t word;
+        memcpy(&word, words + (size_t)i * 8, sizeof word);
+        uint32_t number = word_number(log, word);
+        for (; number > 0x7f; number >>= 7)
+            log->frames[log->frame_bytes++] = (uint8_t)(number | 0x80);
+        log->frames[log->frame_bytes++] = (uint8_t)number;
+    }
+}
+
 static void take_stack(struct vt_log *log, const uint8_t *record) {
     struct vt_rec_stack r;
     memcpy(&r, record, sizeof r);
     if (!r.number || vt_map_get(&log->stack_numbers, r.number) != VT_MAP_NONE)
         return;
-    /* Never NULL once there is a stack, even one without frames: readers add to the pointer. */
-    while (!log->frame_words || log->frame_count + r.frames > log->frame_room) {
-        log->frame_room = log->frame_room ? log->frame_room * 2 : 4096;
-        log->frame_words = vt_realloc(log->frame_words, log->frame_room, sizeof *log->frame_words);
-    }
-    if (r.frames)
-        memcpy(log->frame_words + log->frame_count, record + sizeof r, (size_t)r.frames * 8);
+    if (!log->unpacked)
+        log->unpacked = vt_alloc(UINT16_MAX, sizeof *log->unpacked);
     VT_GROW(log->stacks, log->stack_count, log->stack_room);
     struct vt_log_stack *stack = &log->stacks[log->stack_count];
-    *stack = (struct vt_log_stack){.frames = log->frame_count, .count = r.frames, .flags = r.flags};
-    uint64_t last = r.frames ? log->frame_words[log->frame_count + r.frames - 1] : 0;
+    *stack = (struct vt_log_stack){.frames = log->frame_bytes, .count = r.frames, .flags = r.flags};
+    uint64_t last = 0;
+    if (r.frames)
+        memcpy(&last, record + sizeof r + ((size_t)r.frames - 1) * 8, sizeof last);
     if (vt_frame_is_caller(last)) {
         stack->caller = (uint32_t)last;
         stack->count--;
     }
     vt_map_put(&log->stack_numbers, r.number, (uint32_t)log->stack_count++);
-    log->frame_count += r.frames;
+    pack_words(log, record + sizeof r, stack->count);
 }
 
 static void take_module(struct vt_log *log, const uint8_t *record) {
@@ -268,6 +292,7 @@ void vt_log_take(struct vt_log *log, const uint8_t *record, uint32_t length) {
         [VT_REC_STEP] = vt_log_take_step,
         [VT_REC_OWNED] = vt_log_take_owned,
         [VT_REC_SNAPSHOT] = vt_log_take_snapshot,
+        [VT_REC_MISSED] = vt_log_take_missed,
         [VT_REC_AROUND] = vt_log_take_around,
         [VT_REC_HOP] = vt_log_take_hop,
     };
@@ -280,6 +305,17 @@ void vt_log_take(struct vt_log *log, const uint8_t *record, uint32_t length) {
 const struct vt_log_stack *vt_log_stack(const struct vt_log *log, uint32_t number) {
     uint32_t index = vt_map_get(&log->stack_numbers, number);
     return index == VT_MAP_NONE ? NULL : &log->stacks[index];
+}
+
+const uint64_t *vt_log_words(const struct vt_log *log, const struct vt_log_stack *stack) {
+    const uint8_t *from = log->frames + stack->frames;
+    for (uint32_t i = 0; i < stack->count; i++) {
+        uint32_t number = *from & 0x7f;
+        for (unsigned bits = 7; *from++ & 0x80; bits += 7)
+            number |= (uint32_t)(*from & 0x7f) << bits;
+        log->unpacked[i] = log->words[number];
+    }
+    return log->unpacked;
 }
 
 static int compare_modules(const void *a, const void *b) {
@@ -332,7 +368,10 @@ void vt_log_free_tables(struct vt_log *log) {
     free(log->devices);
     free(log->gpus);
     free(log->stacks);
-    free(log->frame_words);
+    free(log->words);
+    vt_map_free(&log->word_numbers);
+    free(log->frames);
+    free(log->unpacked);
     vt_map_free(&log->stack_numbers);
     vt_map_free(&log->code_numbers);
     vt_log_free_owners(log);

@@ -84,6 +84,11 @@ void vt_log_take_snapshot(struct vt_log *log, const uint8_t *record) {
     memcpy(&log->snapshots[log->snapshot_count++], record, sizeof *log->snapshots);
 }
 
+void vt_log_take_missed(struct vt_log *log, const uint8_t *record) {
+    VT_GROW(log->missed, log->missed_count, log->missed_room);
+    memcpy(&log->missed[log->missed_count++], record, sizeof *log->missed);
+}
+
 static int compare_steps(const void *a, const void *b) {
     const struct vt_log_step *x = a, *y = b;
     return VT_ORDER({x->number, y->number});
@@ -188,6 +193,7 @@ void vt_log_free_owners(struct vt_log *log) {
     free(log->steps);
     free(log->owned);
     free(log->snapshots);
+    free(log->missed);
 }
 
 char *vt_log_script(const struct vt_log *log) {

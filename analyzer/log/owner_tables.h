@@ -13,6 +13,7 @@ void vt_log_take_around(struct vt_log *log, const uint8_t *record);
 void vt_log_take_hop(struct vt_log *log, const uint8_t *record);
 void vt_log_take_owned(struct vt_log *log, const uint8_t *record);
 void vt_log_take_snapshot(struct vt_log *log, const uint8_t *record);
+void vt_log_take_missed(struct vt_log *log, const uint8_t *record);
 
 /* Orders the tables and links the steps. Call it once, after the last record. */
 void vt_log_link_owners(struct vt_log *log);

@@ -1,5 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* Asks a running process for a snapshot (see request.h). */
+/*
+ * Asks a running process for a snapshot (see request.h).
+ *
+ * The user who asks may be root, and the process another's, who names the file and may exchange or truncate it at any
+ * moment. So what is written goes to one descriptor that was checked: a log of this process, owned by its user. It is read and
+ * written by system calls, not mapped: beyond the end of a truncated file, memory is a SIGBUS.
+ */
+#define _GNU_SOURCE
 #include "request.h"
 
 #include "vramtrace/log_format.h"
@@ -10,7 +17,6 @@
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
 #include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
@@ -21,30 +27,71 @@ static bool is_alive(unsigned pid) {
     return kill((pid_t)pid, 0) == 0 || errno == EPERM;
 }
 
-/* A process in a container has another number there: the last one of NSpid. */
-static unsigned own_pid(unsigned pid) {
+struct process {
+    unsigned pid; /* in a container it has another number: the last one of NSpid */
+    long users
+        [4]; /* real, effective, saved, of files: a daemon that drops its rights keeps its log */
+};
+
+static struct process read_process(unsigned pid) {
     char path[64], line[256];
-    unsigned found = pid;
+    struct process p = {pid, {-1, -1, -1, -1}};
     snprintf(path, sizeof path, "/proc/%u/status", pid);
     FILE *status = fopen(path, "re");
     while (status && fgets(line, sizeof line, status)) {
         char *last = strncmp(line, "NSpid:", 6) ? NULL : strrchr(line, '\t');
         if (last)
-            found = (unsigned)strtoul(last + 1, NULL, 10);
+            p.pid = (unsigned)strtoul(last + 1, NULL, 10);
+        sscanf(line, "Uid: %ld %ld %ld %ld", &p.users[0], &p.users[1], &p.users[2], &p.users[3]);
     }
     if (status)
         fclose(status);
-    return found;
+    return p;
 }
 
-/* Reads the header. Returns whether it is that of a log of the process. */
-static bool read_header(const char *path, unsigned pid, struct vt_log_header *h) {
-    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
-    bool is_log = fd >= 0 && read(fd, h, sizeof *h) == sizeof *h &&
-                  !memcmp(h->magic, VT_LOG_MAGIC, sizeof h->magic) && h->pid == own_pid(pid);
+static bool is_of(const struct process *p, uid_t user) {
+    for (unsigned i = 0; i < 4; i++)
+        if (p->users[i] == (long)user)
+            return true;
+    return false;
+}
+
+static bool read_header(int fd, struct vt_log_header *h) {
+    return pread(fd, h, sizeof *h, 0) == sizeof *h &&
+           !memcmp(h->magic, VT_LOG_MAGIC, sizeof h->magic);
+}
+
+/* Opens the log of the process at that path. A device would notice that it is opened: so the file is looked at
+ * before. -1, with *why: it is none. */
+static int open_log(const char *path, unsigned pid, int access, struct vt_log_header *h,
+                    const char **why) {
+    char same[64];
+    struct stat st;
+    struct process p = read_process(pid);
+    int found = open(path, O_PATH | O_NOFOLLOW | O_CLOEXEC), fd = -1;
+    *why = found < 0 ? strerror(errno) : "a file of another user, or none of its own";
+    if (found >= 0 && !fstat(found, &st) && S_ISREG(st.st_mode) && st.st_nlink == 1 &&
+        is_of(&p, st.st_uid)) {
+        snprintf(same, sizeof same, "/proc/self/fd/%d", found);
+        fd = open(same, access | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
+        *why = fd < 0 ? strerror(errno) : "not its log";
+    }
+    if (found >= 0)
+        close(found);
+    if (fd >= 0 && (!read_header(fd, h) || h->pid != p.pid)) {
+        close(fd);
+        fd = -1;
+    }
+    return fd;
+}
+
+static bool is_log(const char *path, unsigned pid) {
+    struct vt_log_header h;
+    const char *why;
+    int fd = open_log(path, pid, O_RDONLY, &h, &why);
     if (fd >= 0)
         close(fd);
-    return is_log;
+    return fd >= 0;
 }
 
 /* The path of a line of /proc/PID/maps whose mapping is shared and begins at the file's start; NULL: it is none. */
@@ -62,7 +109,6 @@ static char *shared_file(char *line) {
 char *vt_request_log(unsigned pid, struct vt_string *message) {
     char path[64], *line = NULL, *found = NULL;
     size_t room = 0;
-    struct vt_log_header h;
     snprintf(path, sizeof path, "/proc/%u/maps", pid);
     FILE *maps = fopen(path, "re");
     if (!maps || getline(&line, &room, maps) < 0) {
@@ -75,11 +121,11 @@ char *vt_request_log(unsigned pid, struct vt_string *message) {
             if (!file)
                 continue;
             found = vt_strdup(file);
-            if (read_header(found, pid, &h))
+            if (is_log(found, pid))
                 break;
             free(found);
             found = vt_formatted("/proc/%u/root%s", pid, file);
-            if (read_header(found, pid, &h))
+            if (is_log(found, pid))
                 break;
             free(found);
             found = NULL;
@@ -97,36 +143,37 @@ char *vt_request_log(unsigned pid, struct vt_string *message) {
     return found;
 }
 
-/* NULL, with `message`: it cannot be asked. */
-static struct vt_log_header *map_header(const char *log, struct vt_string *message) {
-    struct stat st;
-    int fd = open(log, O_RDWR | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
-    struct vt_log_header *h = MAP_FAILED;
-    if (fd >= 0 && fstat(fd, &st) == 0 && st.st_size >= (off_t)sizeof *h)
-        h = mmap(NULL, sizeof *h, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
-    int error = errno;
-    if (fd >= 0)
-        close(fd);
-    if (h == MAP_FAILED) {
-        vt_string_format(message, "%s: %s", log, strerror(error));
-        return NULL;
-    }
-    if (h->version >= 4 && !(h->flags & VT_FLAG_BUFFERED))
-        return h;
-    if (h->version < 4)
+/* A descriptor to ask through; -1, with `message`: it cannot be asked. */
+static int open_to_ask(unsigned pid, const char *log, struct vt_log_header *h,
+                       struct vt_string *message) {
+    const char *why;
+    int fd = open_log(log, pid, O_RDWR, h, &why);
+    if (fd < 0)
+        vt_string_format(message, "%s: expected the log of process %u, found %s", log, pid, why);
+    else if (h->version < 4)
         vt_string_format(
             message,
             "%s: offset 8: expected format version 4 or later, which can be asked for a snapshot, "
             "found %u",
             log, h->version);
-    else
+    else if (h->flags & VT_FLAG_BUFFERED)
         vt_string_format(message,
                          "%s: expected a log that is mapped, found one that is written in blocks, "
                          "as on this file "
                          "system: its process cannot be asked",
                          log);
-    munmap(h, sizeof *h);
-    return NULL;
+    else
+        return fd;
+    if (fd >= 0)
+        close(fd);
+    return -1;
+}
+
+/* Two who ask at once may get one number: then one answer serves both. */
+static void set_asked(int fd, uint32_t number) {
+    ssize_t written =
+        pwrite(fd, &number, sizeof number, offsetof(struct vt_log_header, snapshots_asked));
+    (void)written; /* then nobody answers */
 }
 
 static uint64_t now_ns(void) {
@@ -137,32 +184,35 @@ static uint64_t now_ns(void) {
 
 int vt_request_snapshot(unsigned pid, const char *log, unsigned timeout_ms, const bool *stop,
                         enum vt_answer *answer, struct vt_string *message) {
-    struct vt_log_header *h = map_header(log, message);
-    if (!h)
+    struct vt_log_header h;
+    int fd = open_to_ask(pid, log, &h, message);
+    if (fd < 0)
         return -EINVAL;
     uint64_t until = now_ns() + (uint64_t)timeout_ms * 1000000;
-    uint32_t refused = __atomic_load_n(&h->snapshots_refused, __ATOMIC_ACQUIRE);
-    uint32_t mine = __atomic_add_fetch(&h->snapshots_asked, 1, __ATOMIC_ACQ_REL);
+    uint32_t refused = h.snapshots_refused, mine = h.snapshots_asked + 1;
+    set_asked(fd, mine);
     *answer = VT_ANSWER_NONE;
     for (;;) {
         const struct timespec pause = {0, POLL_NS};
-        /* in this order: what is done before the end was answered */
-        bool ended =
-            __atomic_load_n(&h->exit_kind, __ATOMIC_ACQUIRE) == VT_EXIT_EXITED || !is_alive(pid);
-        if ((int32_t)(__atomic_load_n(&h->snapshots_done, __ATOMIC_ACQUIRE) - mine) >= 0) {
-            *answer = __atomic_load_n(&h->snapshots_refused, __ATOMIC_ACQUIRE) == refused
-                          ? VT_ANSWER_TAKEN
-                          : VT_ANSWER_REFUSED;
+        bool alive =
+            is_alive(pid); /* before it is read: what is done before the end was answered */
+        if (!read_header(fd, &h)) {
+            vt_string_format(message, "%s: was truncated", log);
             break;
         }
+        if ((int32_t)(h.snapshots_done - mine) >= 0) {
+            *answer = h.snapshots_refused == refused ? VT_ANSWER_TAKEN : VT_ANSWER_REFUSED;
+            break;
+        }
+        bool ended = h.exit_kind == VT_EXIT_EXITED || !alive;
         if (ended || now_ns() >= until || (stop && __atomic_load_n(stop, __ATOMIC_ACQUIRE))) {
             *answer = ended ? VT_ANSWER_ENDED : VT_ANSWER_NONE;
-            __atomic_compare_exchange_n(&h->snapshots_asked, &mine, mine - 1, false,
-                                        __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE);
+            if (h.snapshots_asked == mine)
+                set_asked(fd, mine - 1);
             break;
         }
         nanosleep(&pause, NULL);
     }
-    munmap(h, sizeof *h);
-    return 0;
+    close(fd);
+    return message->length ? -EINVAL : 0;
 }

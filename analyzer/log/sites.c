@@ -52,7 +52,7 @@ bool vt_sites_is_tracer(const struct vt_log_module *module) {
 }
 
 uint32_t vt_sites_skip(const struct vt_log *log, const struct vt_log_stack *stack, bool runtime) {
-    const uint64_t *words = log->frame_words + stack->frames;
+    const uint64_t *words = vt_log_words(log, stack);
     for (uint32_t i = 0; i < stack->count; i++) {
         if (words[i] & VT_FRAME_PYTHON)
             return i;
@@ -95,7 +95,7 @@ static uint64_t hash_stack(struct vt_sites *sites, uint32_t index, bool runtime)
     uint32_t from = vt_sites_skip(sites->log, stack, runtime);
     uint64_t hash = 5, frame;
     for (unsigned callers = 0; stack && callers <= VT_LOG_CALLERS; callers++, from = 0) {
-        const uint64_t *words = sites->log->frame_words + stack->frames;
+        const uint64_t *words = vt_log_words(sites->log, stack);
         for (uint32_t i = from; i < stack->count; i++)
             if (hash_frame(sites, stack, words[i], &frame))
                 hash = vt_mix(hash + 0x9e3779b97f4a7c15ull) ^ frame;

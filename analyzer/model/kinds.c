@@ -60,6 +60,15 @@ const char *const vt_snapshot_why_names[VT_SNAPSHOT_WHYS] = {
     [VT_SNAPSHOT_GROWTH] = "growth",
 };
 
+const char *const vt_missed_names[VT_MISSED_REASONS] = {
+    [VT_MISSED_NO_ROOM] = "no-room", [VT_MISSED_LEFT] = "left", [VT_MISSED_REFUSED] = "refused"};
+
+const char *const vt_missed_texts[VT_MISSED_REASONS] = {
+    [VT_MISSED_NO_ROOM] = "no room for a copy of the process",
+    [VT_MISSED_LEFT] = "memory ran short, so the copy of the process left",
+    [VT_MISSED_REFUSED] = "the process's memory cannot be copied here",
+};
+
 uint32_t vt_kind_find(const char *name, const char *const *names, uint32_t count) {
     for (uint32_t i = 0; i < count; i++)
         if (names[i] && vt_same_text(names[i], name))

@@ -48,7 +48,7 @@ const char *vt_device_name(unsigned device, char out[VT_DEVICE_NAME]);
 
 /* How a process ended. */
 enum vt_end {
-    VT_END_UNKNOWN, /* its log does not say: it was killed, or the machine went down */
+    VT_END_UNKNOWN, /* its log does not say: a kill, a bare system call, a crash of the machine */
     VT_END_EXITED,
     VT_END_SIGNALED,
     VT_END_EXEC, /* it replaced itself by another program */
@@ -96,6 +96,11 @@ extern const char *const vt_oom_cause_names[VT_CAUSES];
 /* By enum vt_snapshot_why (log_format.h); 0: unknown, its name is NULL. */
 #define VT_SNAPSHOT_WHYS 6
 extern const char *const vt_snapshot_why_names[VT_SNAPSHOT_WHYS];
+
+/* By enum vt_missed, likewise. */
+#define VT_MISSED_REASONS 4
+extern const char *const vt_missed_names[VT_MISSED_REASONS],
+    *const vt_missed_texts[VT_MISSED_REASONS];
 
 /* The index of `name` in a table of names; UINT32_MAX: it is none of them. */
 uint32_t vt_kind_find(const char *name, const char *const *names, uint32_t count);

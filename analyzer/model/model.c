@@ -10,12 +10,6 @@
 #include <string.h>
 #include <strings.h>
 
-bool vt_verdict_fails_by_default(const struct vt_process *p, enum vt_verdict verdict) {
-    /* A Python interpreter does not free all objects at exit. */
-    return verdict == VT_VERDICT_LOST || verdict == VT_VERDICT_GROWING ||
-           (verdict == VT_VERDICT_UNFREED && !p->python);
-}
-
 const struct vt_leak **vt_process_leaks_by_site(const struct vt_process *p) {
     const struct vt_leak **leaks = vt_alloc(p->site_count, sizeof *leaks);
     for (uint32_t i = 0; i < p->leak_count; i++)
@@ -37,7 +31,7 @@ uint32_t vt_process_unjudged(const struct vt_process *p, uint64_t *bytes) {
     uint32_t sites = 0;
     *bytes = 0;
     for (uint32_t i = 0; i < p->site_count; i++)
-        if (p->sites[i].unjudged) {
+        if (p->sites[i].unjudged && !p->sites[i].library_own) {
             sites++;
             *bytes += p->sites[i].held_bytes;
         }
@@ -55,37 +49,42 @@ const char *vt_process_variable(const struct vt_process *p, const char *name) {
     return NULL;
 }
 
-const struct vt_frame *vt_stack_main_frame(const struct vt_stack *stack) {
+uint32_t vt_stack_main(const struct vt_stack *stack) {
     if (stack->user_frame < stack->count)
-        return &stack->frames[stack->user_frame];
+        return stack->user_frame;
     /* The lower, the better. */
     enum vt_user_code_rank best = VT_USER_CODE_NONE;
-    const struct vt_frame *found = stack->count ? stack->frames : NULL;
+    uint32_t found = 0;
     for (uint32_t i = 0; i < stack->count; i++) {
-        enum vt_user_code_rank rank = vt_user_code_rank(&stack->frames[i]);
+        enum vt_user_code_rank rank = vt_user_code_rank(vt_stack_frame(stack, i));
         if (rank < best) {
             best = rank;
-            found = &stack->frames[i];
+            found = i;
         }
     }
     return found;
 }
 
-const struct vt_frame *vt_stack_caller(const struct vt_stack *stack, const struct vt_frame *frame) {
-    while (++frame < stack->frames + stack->count)
-        if (frame->user_code)
-            return frame;
-    return NULL;
+const struct vt_frame *vt_stack_main_frame(const struct vt_stack *stack) {
+    return stack->count ? vt_stack_frame(stack, vt_stack_main(stack)) : NULL;
+}
+
+uint32_t vt_stack_caller(const struct vt_stack *stack, uint32_t at) {
+    while (++at < stack->count && !vt_stack_frame(stack, at)->user_code)
+        ;
+    return at < stack->count ? at : stack->count;
 }
 
 const struct vt_frame *vt_stack_helper_caller(const struct vt_stack *stack) {
     if (!stack || stack->user_frame >= stack->count)
         return NULL;
-    const struct vt_frame *helper = &stack->frames[stack->user_frame], *caller = helper;
-    do
-        caller = vt_stack_caller(stack, caller);
-    while (caller && vt_same_text(caller->function, helper->function) &&
-           vt_same_text(caller->file, helper->file));
+    const struct vt_frame *helper = vt_stack_frame(stack, stack->user_frame), *caller;
+    uint32_t at = stack->user_frame;
+    do {
+        at = vt_stack_caller(stack, at);
+        caller = at < stack->count ? vt_stack_frame(stack, at) : NULL;
+    } while (caller && vt_same_text(caller->function, helper->function) &&
+             vt_same_text(caller->file, helper->file));
     bool script = caller && caller->python && vt_same_text(caller->function, "<module>");
     /* "<string>": python -c, as multiprocessing starts a child */
     return script && (vt_same_text(caller->file, helper->file) ||
@@ -192,8 +191,10 @@ void vt_process_free(struct vt_process *p) {
         free(f->segments);
         free(f->pieces);
     }
+    for (size_t i = 0; i < p->why_count; i++)
+        free(p->whys[i]);
+    free(p->whys);
     for (uint32_t i = 0; i < p->site_count; i++) {
-        free(p->sites[i].why);
         free(p->sites[i].growth);
         free(p->sites[i].owned.owners);
         if (p->sites[i].sawtooth)
@@ -224,6 +225,7 @@ void vt_process_free(struct vt_process *p) {
     for (uint32_t i = 0; i < p->snapshot_count; i++)
         vt_snapshot_free(&p->snapshots[i]);
     free(p->snapshots);
+    free(p->missed);
     free(p->variables);
     free(p->command);
     free(p->notes);

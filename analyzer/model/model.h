@@ -15,6 +15,7 @@
  *     user_code.h     which frames are the user's code
  *     stack_key.h     names of stacks that stay the same from one build to the next
  *     amount.h        how many bytes and blocks a leak counts
+ *     suppress.h      what is no leak, by patterns
  *     timeline.h      the run over time, for pictures
  *     fleet.h         many processes, reduced to what can be compared
  */
@@ -51,17 +52,33 @@ struct vt_frame {
                          backward() */
 };
 
-/* Innermost frame first: the caller of the allocation function. */
+/* Innermost frame first: the caller of the allocation function. Read them by vt_stack_frame: of a million
+ * stacks the frames are mostly the same, so each stands once and stacks have their numbers. */
 struct vt_stack {
-    struct vt_frame *frames;
+    union {
+        const struct vt_frame *frames; /* if `numbers` is NULL */
+        struct vt_frame *const *pool;  /* each part has VT_STACK_POOL_PART frames */
+    };
+    const void *numbers; /* of the frames in `pool`: of 16 bits, or of 32 if `wide` */
     uint32_t count;
     uint32_t user_frame; /* index of the innermost frame of user code; `count`: none */
-    bool cut;            /* outermost frames are missing */
+    bool wide;
+    bool cut; /* outermost frames are missing */
     /* outermost Python frames are missing: where only native ones were too many, all are there */
     bool python_cut;
     bool unplaced; /* Python frames come first, because their position among the native ones is
                       unknown */
 };
+
+#define VT_STACK_POOL_PART 1024u
+
+static inline const struct vt_frame *vt_stack_frame(const struct vt_stack *stack, uint32_t i) {
+    if (!stack->numbers)
+        return &stack->frames[i];
+    uint32_t number =
+        stack->wide ? ((const uint32_t *)stack->numbers)[i] : ((const uint16_t *)stack->numbers)[i];
+    return &stack->pool[number / VT_STACK_POOL_PART][number % VT_STACK_POOL_PART];
+}
 
 #define VT_GROWTH_PARTS 256
 
@@ -121,13 +138,23 @@ struct vt_sawtooth {
 struct vt_site {
     uint64_t id;
     char name[17]; /* the id in hex */
+    bool before;   /* no call site: everything that was live when --since began */
+    bool unjudged; /* it is held, but its rounds were too few to call it a leak */
+    bool
+        library_own; /* it would fail, or is unjudged, but by the built-in suppressions it is a CUDA
+                          library's own: no leak */
+    bool segments;   /* a caching allocator used it: blocks lay in it */
+    bool recycled;   /* host memory that a caching allocator hands out again and again: how many
+                          buffers there are depends on the moments at which they came back */
+    bool graph_memory; /* launches of CUDA graphs allocated all of it */
     enum vt_verdict verdict;
-    char *why;       /* one sentence */
     int reachable;   /* exit scan: 1 a pointer was found, 0 none was, -1 not scanned */
-    const char *api; /* as in source code: "cudaMalloc", "cuMemAlloc"; NULL: unknown */
     unsigned layer;  /* enum vt_layer */
     unsigned device; /* ordinal; VT_DEVICE_HOST for host and managed memory; VT_DEVICE_UNKNOWN */
-    bool before;     /* no call site: everything that was live when --since began */
+    enum vt_class class; /* of driver memory */
+    enum vt_hop hop;     /* of `last_hop` */
+    const char *why;     /* one sentence, of vt_process.whys */
+    const char *api;     /* as in source code: "cudaMalloc", "cuMemAlloc"; NULL: unknown */
     uint64_t live_bytes, live_count;
     uint64_t went_bytes, went_count; /* of these, what went with its context before the end */
     const char *went_by;             /* the call that took it; NULL: nothing went, or unknown */
@@ -135,11 +162,11 @@ struct vt_site {
     struct vt_growth *growth;        /* NULL: does not grow */
     struct vt_sawtooth *sawtooth;    /* NULL: does not rise and fall */
     struct vt_tested *tested;        /* NULL: the pytest plugin said nothing of it */
-    bool unjudged;                   /* it is held, but its rounds were too few to call it a leak */
     uint64_t lost_count;             /* live blocks without any pointer to them */
     uint64_t unrecorded_count;       /* live blocks whose records the log had to drop */
-    uint64_t peak_bytes;             /* the site's own peak */
-    uint64_t bytes_at_peak;          /* at its device's peak (host, managed: at that layer's) */
+    uint64_t mapped_count;  /* live physical memory (cuMemCreate) that is mapped at the end */
+    uint64_t peak_bytes;    /* the site's own peak */
+    uint64_t bytes_at_peak; /* at its device's peak (host, managed: at that layer's) */
     uint64_t count_at_peak;
     uint64_t bytes_at_oom; /* when memory ran out (vt_process_oom); VT_UNKNOWN: it did not, or not
                               on its device, or unknown */
@@ -148,16 +175,13 @@ struct vt_site {
     uint64_t longest_life; /* ns, of freed blocks, rounded up to a power of two; VT_UNKNOWN: none */
     uint64_t oldest_age;   /* ns, of the oldest live block; VT_UNKNOWN: none */
     const struct vt_stack *stack;
-    enum vt_class class;    /* of driver memory */
+    /* its caller, a frame of `stack`, by which it is listed apart from other sites of its line: most of the
+     * process's memory comes through that line; NULL: it is listed by its line alone */
+    const struct vt_frame *caller;
     const char *class_name; /* "PyTorch", "cuBLAS"; NULL: the program's */
-    bool segments;          /* a caching allocator used it: blocks lay in it */
-    bool recycled;     /* host memory that a caching allocator hands out again and again: how many
-                               buffers there are depends on the moments at which they came back */
-    bool graph_memory; /* launches of CUDA graphs allocated all of it */
     /* By the snapshot vt_process_snapshot; if that saw nothing of it, by the last one that did. */
     uint64_t unowned_bytes; /* live then, but no way to it is known */
     char *last_hop; /* what holds most of that: "a list (12 items)", no owner; NULL: unknown */
-    enum vt_hop hop;
     struct vt_owned_list owned;
 };
 
@@ -390,6 +414,7 @@ struct vt_process {
     uint64_t events, dropped_events;
     uint64_t unsure_events;    /* dropped ones that leave open what was live at the end */
     uint64_t unwritten_events; /* dropped ones of which the log had no room: growth may be missed */
+    bool bare_end;             /* it exited unseen by the tracer; its parent knew the status */
     bool gaps; /* the log is cut off or damaged, so it is not known how many events are missing */
     uint64_t damaged_events; /* at most so many are missing where it is damaged */
     uint64_t went_bytes;     /* of its own memory, that went with its context: no call freed it */
@@ -401,6 +426,8 @@ struct vt_process {
     uint32_t device_count;
     struct vt_apart pinned, managed;
     struct vt_site *sites; /* by what they hold, then by what they held at the peak */
+    char **whys;           /* of the sites: each text once */
+    size_t why_count, why_room;
     uint32_t site_count;
     struct vt_leak *leaks;
     uint32_t leak_count;
@@ -417,6 +444,8 @@ struct vt_process {
     uint32_t phase_count;
     struct vt_snapshot *snapshots; /* by time */
     uint32_t snapshot_count;
+    struct vt_missed_snapshots *missed;
+    uint32_t missed_count, missed_room;
     char **phase_names; /* storage for the phases' names */
     uint32_t phase_name_count;
     struct vt_timeline *timeline; /* NULL: not asked for */
@@ -487,8 +516,18 @@ uint64_t vt_process_peak_bytes(const struct vt_process *process);
 /* The failure that most likely mattered: the last one without a recovery. NULL: none. */
 const struct vt_oom *vt_process_oom(const struct vt_process *process);
 
-/* Whether a verdict fails the gate by default. */
-bool vt_verdict_fails_by_default(const struct vt_process *process, enum vt_verdict verdict);
+/* fails.c: the one rule of what is a leak, for the gate and for reports. `chosen`: which verdicts fail;
+ * NULL: the default: lost and growing, and unfreed in processes without Python; cache, runtime and freed
+ * never do. */
+bool vt_verdict_fails(const struct vt_process *process, enum vt_verdict verdict,
+                      const bool chosen[VT_VERDICTS]);
+
+/* Whether a site fails by its verdict; and whether it does though events were lost, each of which could
+ * have been one of its frees. */
+bool vt_site_may_fail(const struct vt_process *process, const struct vt_site *site,
+                      const bool chosen[VT_VERDICTS]);
+bool vt_site_fails(const struct vt_process *process, const struct vt_site *site,
+                   const bool chosen[VT_VERDICTS]);
 
 /* For each site the leak that it belongs to, or NULL. Free it. */
 const struct vt_leak **vt_process_leaks_by_site(const struct vt_process *process);
@@ -518,6 +557,11 @@ bool vt_frame_is_cell(const struct vt_frame *frame);
  * their line of this number have the same key. */
 uint64_t vt_site_line_key(const struct vt_site *site);
 
+/* To be added to a key of its line where reports list lines: tells a helper's callers apart. */
+static inline uint64_t vt_site_caller_key(const struct vt_site *site) {
+    return site->caller ? vt_frame_line_key(site->caller) : 0;
+}
+
 /* "GPU-xxxxxxxx-xxxx-xxxx-xxxx-xxxxxxxxxxxx". Free it. */
 char *vt_model_uuid(const uint8_t uuid[16]);
 
@@ -526,8 +570,11 @@ char *vt_model_uuid(const uint8_t uuid[16]);
  * and outside frameworks' allocators. NULL: the stack is empty. */
 const struct vt_frame *vt_stack_main_frame(const struct vt_stack *stack);
 
-/* The nearest caller of `frame` in user code. NULL: none. */
-const struct vt_frame *vt_stack_caller(const struct vt_stack *stack, const struct vt_frame *frame);
+/* The index of that frame; stack->count: the stack is empty. */
+uint32_t vt_stack_main(const struct vt_stack *stack);
+
+/* The index of the nearest caller of frame `at` in user code; stack->count: none. */
+uint32_t vt_stack_caller(const struct vt_stack *stack, uint32_t at);
 
 /* The nearest caller of the user frame in user code in another function, which tells calls of an
  * allocation helper apart. NULL: none, or no function of the same file, where a script's line tells
@@ -539,6 +586,7 @@ const struct vt_frame *vt_stack_helper_caller(const struct vt_stack *stack);
 #include "frame_text.h"
 #include "stack_key.h"
 #include "stack_text.h"
+#include "suppress.h"
 #include "user_code.h"
 
 #endif

@@ -47,17 +47,40 @@ uint64_t vt_snapshot_live_bytes(const struct vt_snapshot *s) {
     return bytes;
 }
 
-const struct vt_snapshot *vt_process_snapshot_shown(const struct vt_process *p) {
-    const struct vt_snapshot *shown = vt_process_snapshot(p);
+/* What owners have of the leaks; where none has anything in any snapshot, all that was live. */
+static uint64_t told_bytes(const struct vt_snapshot *s, const struct vt_leak **leaks) {
+    uint64_t bytes = 0;
+    for (uint32_t i = 0; leaks && i < s->owner_count; i++)
+        for (uint32_t k = 0; k < s->owners[i].site_count; k++)
+            if (leaks[s->owners[i].sites[k].site])
+                bytes += s->owners[i].sites[k].bytes;
+    return leaks ? bytes : vt_snapshot_live_bytes(s);
+}
+
+/* The snapshot in which most is told. `first` is preferred while it has half of that. NULL: nothing is told. */
+static const struct vt_snapshot *
+fullest(const struct vt_process *p, const struct vt_snapshot *first, const struct vt_leak **leaks) {
+    const struct vt_snapshot *found = NULL;
     uint64_t most = 0;
-    if (shown && vt_snapshot_live_bytes(shown))
-        return shown;
-    for (uint32_t i = p->snapshot_count; i-- > 0;)
-        if (p->snapshots[i].passing && vt_snapshot_live_bytes(&p->snapshots[i]) > most) {
-            shown = &p->snapshots[i];
-            most = vt_snapshot_live_bytes(shown);
+    for (uint32_t i = p->snapshot_count; i-- > 0;) {
+        uint64_t bytes = told_bytes(&p->snapshots[i], leaks);
+        if (bytes > most) {
+            found = &p->snapshots[i];
+            most = bytes;
         }
-    return shown;
+    }
+    return found && first && told_bytes(first, leaks) >= most / 2 ? first : found;
+}
+
+const struct vt_snapshot *vt_process_snapshot_shown(const struct vt_process *p) {
+    const struct vt_snapshot *last = vt_process_snapshot(p), *shown = NULL;
+    if (p->leak_count) {
+        const struct vt_leak **leaks = vt_process_leaks_by_site(p);
+        shown = fullest(p, last, leaks);
+        free(leaks);
+    }
+    shown = shown ? shown : fullest(p, last, NULL);
+    return shown ? shown : last;
 }
 
 const struct vt_snapshot *vt_process_snapshot_at(const struct vt_process *p,

@@ -107,11 +107,18 @@ struct vt_memory_owner {
     uint32_t more_variables; /* there are as many others */
 };
 
+/* Snapshots that were due and not taken, for one reason. */
+struct vt_missed_snapshots {
+    uint32_t why, reason; /* enum vt_snapshot_why, enum vt_missed */
+    uint32_t count;
+    uint64_t needed_bytes, room_bytes; /* of the last one; VT_UNKNOWN */
+};
+
 struct vt_snapshot {
     uint64_t at, duration;
     enum vt_snapshot_why why;
-    /* "growth": taken as memory grew, for what is gone at the end. Only sites and leaks speak of
-     * it; the JSON report does not list it. */
+    /* "growth": taken as memory grew, for what is gone at the end. The JSON report does not list
+     * it. */
     bool passing;
     const char *phase; /* its name, or what the program called the moment; NULL */
     bool complete;
@@ -153,8 +160,8 @@ struct vt_process;
  * there is none. */
 const struct vt_snapshot *vt_process_snapshot(const struct vt_process *process);
 
-/* The snapshot to show as a whole: that one; if nothing of the program's was live then, the fullest
- * of those taken as memory grew. NULL: there is none. */
+/* The snapshot to show as a whole: that one, unless another has more than twice as much of what the leaks
+ * held; without leaks, of what was live. NULL: there is none. */
 const struct vt_snapshot *vt_process_snapshot_shown(const struct vt_process *process);
 
 /* What was live at a snapshot, without what CUDA's libraries keep. */

@@ -80,15 +80,15 @@ void vt_stack_key_make(const struct vt_site *site, struct vt_stack_key *key) {
     uint32_t end = 0;
     *key = (struct vt_stack_key){0};
     for (uint32_t i = 0; i < stack->count; i++)
-        if (stack->frames[i].user_code)
+        if (vt_stack_frame(stack, i)->user_code)
             end = i + 1;
     if (!end)
         end = stack->count;
     key->frames = vt_alloc((size_t)end + 1, sizeof *key->frames);
     for (uint32_t i = 0; i < end; i++) {
-        if (stack->frames[i].interpreter)
+        if (vt_stack_frame(stack, i)->interpreter)
             continue;
-        char *name = name_frame(&stack->frames[i]);
+        char *name = name_frame(vt_stack_frame(stack, i));
         /* nameless frames all look alike, so their number must tell stacks apart */
         if (key->count && name[0] != '?' && !strcmp(name, key->frames[key->count - 1]))
             free(name);

@@ -26,7 +26,7 @@ static char *python_node(const struct vt_frame *frame) {
 /* The node that frame `index` runs; NULL: it runs none. */
 static char *node_at(const struct vt_stack *stack, uint32_t index) {
     static const char space[] = "torch::autograd::", ending[] = "::apply";
-    const struct vt_frame *frame = &stack->frames[index];
+    const struct vt_frame *frame = vt_stack_frame(stack, index);
     if (frame->python || !frame->function || strncmp(frame->function, space, sizeof space - 1) != 0)
         return NULL;
     char *name = vt_frame_text_function(frame);
@@ -42,15 +42,14 @@ static char *node_at(const struct vt_stack *stack, uint32_t index) {
         return node;
     free(node);
     for (uint32_t i = index; i-- > 0;)
-        if ((node = python_node(&stack->frames[i])))
+        if ((node = python_node(vt_stack_frame(stack, i))))
             return node;
     return vt_strdup("a Python function");
 }
 
 char *vt_stack_text_node(const struct vt_stack *stack) {
-    const struct vt_frame *main_frame = stack ? vt_stack_main_frame(stack) : NULL;
     char *node = NULL;
-    for (uint32_t i = 0; main_frame && !node && &stack->frames[i] <= main_frame; i++)
+    for (uint32_t i = 0; stack && i < stack->count && !node && i <= vt_stack_main(stack); i++)
         node = node_at(stack, i);
     return node;
 }
@@ -101,4 +100,18 @@ char *vt_stack_text(const struct vt_process *p, const struct vt_stack *stack, un
     free(where);
     free(node);
     return text.text;
+}
+
+char *vt_site_text(const struct vt_process *p, const struct vt_site *site, unsigned width) {
+    static const char between[] = ", called by ";
+    if (!site->caller)
+        return vt_stack_text(p, site->stack, width, false);
+    unsigned half = width / 2, rest = width - half;
+    char *caller =
+        vt_frame_text(p, site->caller, rest > sizeof between ? rest - (sizeof between - 1) : 1);
+    char *at = vt_stack_text(p, site->stack, half, false);
+    char *text = vt_formatted("%s%s%s", at, between, caller);
+    free(caller);
+    free(at);
+    return text;
 }

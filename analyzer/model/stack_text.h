@@ -18,4 +18,8 @@ char *vt_stack_text_node(const struct vt_stack *stack);
 char *vt_stack_text(const struct vt_process *process, const struct vt_stack *stack, unsigned width,
                     bool source);
 
+/* A row of a list of lines, by one of its sites: as vt_stack_text, and of a helper its caller:
+ * "alloc.py:3 in alloc, called by train.py:41 in step". Free it. */
+char *vt_site_text(const struct vt_process *process, const struct vt_site *site, unsigned width);
+
 #endif

@@ -19,14 +19,14 @@ static bool starts_task(const struct vt_frame *f) {
 /* The outermost frame of the user's that it calls; NULL: there is none. */
 static const struct vt_frame *task_frame(const struct vt_stack *s) {
     uint32_t i = 0;
-    while (i < s->count && !starts_task(&s->frames[i]))
+    while (i < s->count && !starts_task(vt_stack_frame(s, i)))
         i++;
     if (i == s->count)
         return NULL;
     while (i--)
-        if (s->frames[i].python && s->frames[i].user_code && s->frames[i].function &&
-            s->frames[i].file)
-            return &s->frames[i];
+        if (vt_stack_frame(s, i)->python && vt_stack_frame(s, i)->user_code &&
+            vt_stack_frame(s, i)->function && vt_stack_frame(s, i)->file)
+            return vt_stack_frame(s, i);
     return NULL;
 }
 

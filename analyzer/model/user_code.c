@@ -96,10 +96,13 @@ static const char *const foreign_libraries[] = {
     "libggml*",
 };
 
-/* These may be anywhere in the path of a source file or module. */
+/* These may be anywhere in the path of a source file or module. The last are Rust's: its standard
+ * library, as it was built or from the user's own copy of its sources, and packages. */
 static const char *const foreign_folders[] = {
     "/site-packages/", "/dist-packages/", "/include/c++/",
     "/include/rmm/",   "/usr/include/",   "/vramtrace_pytest.py", /* our pytest plugin */
+    "/rustc/",         "/rustlib/",       "/.cargo/registry/",
+    "/.cargo/git/",
 };
 
 /* Libraries of headers, by a folder in a header's path. A source file in such a folder may be the
@@ -325,11 +328,12 @@ static bool is_console_script(const struct vt_frame *frame) {
     return folder >= 5 && !memcmp(name - 5, "/bin/", 5) && !strchr(name, '.');
 }
 
-void vt_user_code_drop_script(struct vt_stack *stack, const char *const *patterns) {
+void vt_user_code_drop_script(struct vt_frame *frames, uint32_t count,
+                              const char *const *patterns) {
     const struct vt_frame *called = NULL; /* the Python frame that this one called */
     bool user = false;
-    for (uint32_t i = 0; i < stack->count; i++) {
-        struct vt_frame *frame = &stack->frames[i];
+    for (uint32_t i = 0; i < count; i++) {
+        struct vt_frame *frame = &frames[i];
         if (user && called && frame->user_code && is_console_script(frame) && called->file &&
             strcmp(called->file, frame->file) != 0 && !is_named(frame, patterns))
             frame->user_code = false;

@@ -18,7 +18,7 @@ bool vt_user_code_frame(const struct vt_frame *frame, const char *const *pattern
  * where a program was started from is no line that the user wrote, and `python -m pytest` has no
  * such frame. It stays user code where no other frame inside it is, where it calls a function of
  * its own file, and where a pattern names it. */
-void vt_user_code_drop_script(struct vt_stack *stack, const char *const *patterns);
+void vt_user_code_drop_script(struct vt_frame *frames, uint32_t count, const char *const *patterns);
 
 /* How well a frame names a call site without user code: the first of the best rank does. */
 enum vt_user_code_rank {

@@ -67,7 +67,7 @@ static int row_of(const char *function) {
 const char *vt_appends_name(const struct vt_stack *stack) {
     const char *name = NULL;
     for (uint32_t i = 0; i < stack->count; i++) {
-        const struct vt_frame *frame = &stack->frames[i];
+        const struct vt_frame *frame = vt_stack_frame(stack, i);
         if (i > stack->user_frame && frame->user_code)
             break;
         int row = frame->function && !frame->interpreter ? row_of(frame->function) : -1;

@@ -151,7 +151,7 @@ static bool passes_on(const struct vt_frame *frame) {
 /* The frame that decides; NULL: a Python frame comes first, or the stack is unknown. */
 static const struct vt_frame *taker(const struct vt_stack *stack) {
     for (uint32_t i = 0; i < stack->count; i++) {
-        const struct vt_frame *frame = &stack->frames[i];
+        const struct vt_frame *frame = vt_stack_frame(stack, i);
         if (frame->python)
             return NULL;
         if (frame->module && !passes_on(frame))
@@ -186,7 +186,7 @@ static bool row_matches(const struct row *row, const struct vt_stack *stack,
     if (row->what == MODULE)
         return frame && module_matches(row->pattern, frame->module);
     for (uint32_t i = 0; i < stack->count; i++) {
-        const struct vt_frame *f = &stack->frames[i];
+        const struct vt_frame *f = vt_stack_frame(stack, i);
         if (row->what == FUNCTION && f->function && !f->interpreter &&
             function_matches(row->pattern, f->function))
             return true;

@@ -64,6 +64,14 @@ bool vt_scopes_unit(struct vt_scopes *s, Dwarf *dwarf, Dwarf_Addr address, Dwarf
     return node != NONE;
 }
 
+Dwarf_Die vt_scopes_whole_unit(const Dwarf_Die *cu) {
+    Dwarf_Die split = {0};
+    uint8_t type;
+    bool has = !dwarf_cu_info(cu->cu, NULL, &type, NULL, &split, NULL, NULL, NULL) &&
+               type == DW_UT_skeleton && split.addr;
+    return has ? split : *cu;
+}
+
 static bool is_scope(int tag) {
     return tag == DW_TAG_subprogram || tag == DW_TAG_inlined_subroutine ||
            tag == DW_TAG_lexical_block || tag == DW_TAG_namespace || tag == DW_TAG_class_type ||

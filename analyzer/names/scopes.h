@@ -25,6 +25,10 @@ struct vt_scopes {
 /* Finds the compile unit with code at `address`, by the units' ranges. False: there is none. */
 bool vt_scopes_unit(struct vt_scopes *s, Dwarf *dwarf, Dwarf_Addr address, Dwarf_Die *cu);
 
+/* The compile unit that has the functions and variables: `cu`, or with split DWARF (-gsplit-dwarf) the one
+ * in its file .dwo, if libdw finds that beside the program or where the compiler wrote it. */
+Dwarf_Die vt_scopes_whole_unit(const Dwarf_Die *cu);
+
 /* Finds the functions of `cu` around `address`, innermost first: inlined ones, up to one that is
  * not. Returns how many of `out` it filled, at most `most`; 0: none is known. */
 uint32_t vt_scopes_at(struct vt_scopes *s, Dwarf_Die *cu, Dwarf_Addr address, Dwarf_Die *out,

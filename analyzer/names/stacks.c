@@ -12,13 +12,23 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* 268 million frames; of more, a hostile log's, the others are the first. What is not used takes no memory. */
+enum { POOL_PARTS = 1 << 18 };
+
 struct vt_stacks {
     const struct vt_log *log;
     struct vt_symbols *symbols;
     const char *const *user_code;
-    struct vt_map known; /* 2 * stack + runtime -> made */
-    struct vt_stack **made;
-    size_t made_count, made_room;
+    struct vt_stack *
+        *made[2]; /* by the stack's index, for driver and for runtime calls; NULL: not yet */
+    size_t stack_count;
+    struct vt_frame **pool; /* each frame once, in parts that stay where they are */
+    struct vt_map by_hash;  /* of a frame -> its number in the pool */
+    uint32_t pool_count;
+    struct vt_map judged;    /* of the frames in the pool: the number -> whether it is user code */
+    struct vt_frame *frames; /* of the stack under construction */
+    uint32_t *numbers;       /* of these */
+    size_t frame_room, number_room;
     char **paths;              /* of modules, by index in the log */
     struct vt_log_code *codes; /* copies */
     size_t module_count, code_count;
@@ -33,8 +43,12 @@ struct vt_stacks *vt_stacks_open(const struct vt_log *log, struct vt_symbols *sy
     s->log = log;
     s->symbols = symbols;
     s->user_code = user_code;
+    s->stack_count = log->stack_count;
+    s->made[0] = vt_alloc(log->stack_count, sizeof *s->made[0]);
+    s->made[1] = vt_alloc(log->stack_count, sizeof *s->made[1]);
     s->module_count = log->module_count;
     s->code_count = log->code_count;
+    s->pool = vt_alloc(POOL_PARTS, sizeof *s->pool);
     s->paths = vt_alloc(log->module_count, sizeof *s->paths);
     s->states = vt_alloc(log->module_count, sizeof *s->states);
     s->met = vt_alloc(log->module_count, sizeof *s->met);
@@ -51,36 +65,72 @@ struct vt_stacks *vt_stacks_open(const struct vt_log *log, struct vt_symbols *sy
 void vt_stacks_close(struct vt_stacks *s) {
     if (!s)
         return;
-    for (size_t i = 0; i < s->made_count; i++) {
-        free(s->made[i]->frames);
-        free(s->made[i]);
+    for (size_t i = 0; i < s->stack_count; i++) {
+        free(s->made[0][i]);
+        free(s->made[1][i]);
     }
+    for (uint32_t i = 0; i < s->pool_count; i += VT_STACK_POOL_PART)
+        free(s->pool[i / VT_STACK_POOL_PART]);
+    free(s->pool);
+    free(s->frames);
+    free(s->numbers);
+    vt_map_free(&s->by_hash);
+    vt_map_free(&s->judged);
     for (size_t i = 0; i < s->module_count; i++)
         free(s->paths[i]);
     for (size_t i = 0; i < s->code_count; i++) {
         free(s->codes[i].name);
         free(s->codes[i].file);
     }
-    free(s->made);
+    free(s->made[0]);
+    free(s->made[1]);
     free(s->paths);
     free(s->states);
     free(s->met);
     free(s->codes);
-    vt_map_free(&s->known);
     free(s);
 }
 
 /* A stack under construction. */
 struct making {
-    struct vt_frame *frames;
-    size_t count, room;
+    size_t count;
     bool waiting; /* the following frames are of a thread that waited */
 };
 
+static bool same_frame(const struct vt_frame *a, const struct vt_frame *b) {
+    return a->function == b->function && a->file == b->file && a->line == b->line &&
+           a->module == b->module && a->offset == b->offset && a->python == b->python &&
+           a->inlined == b->inlined && a->user_code == b->user_code &&
+           a->interpreter == b->interpreter && a->waiting == b->waiting;
+}
+
+/* The number of a frame in the pool, which takes it if it is new. */
+static uint32_t frame_number(struct vt_stacks *s, const struct vt_frame *f) {
+    uint64_t flags =
+        f->python | f->inlined << 1 | f->user_code << 2 | f->interpreter << 3 | f->waiting << 4;
+    uint64_t hash = vt_mix((uintptr_t)f->function + vt_mix((uintptr_t)f->file)) +
+                    vt_mix((uintptr_t)f->module + vt_mix(f->offset)) + (f->line << 5 | flags);
+    uint32_t known;
+    while ((known = vt_map_get(&s->by_hash, hash = vt_mix(hash + 1))) != VT_MAP_NONE)
+        if (same_frame(&s->pool[known / VT_STACK_POOL_PART][known % VT_STACK_POOL_PART], f))
+            return known;
+    if (s->pool_count == POOL_PARTS * VT_STACK_POOL_PART)
+        return 0;
+    uint32_t number = s->pool_count++, part = number / VT_STACK_POOL_PART;
+    if (number % VT_STACK_POOL_PART == 0)
+        s->pool[part] = vt_alloc(VT_STACK_POOL_PART, sizeof **s->pool);
+    s->pool[part][number % VT_STACK_POOL_PART] = *f;
+    vt_map_put(&s->by_hash, hash, number);
+    return number;
+}
+
 static void add_frame(struct vt_stacks *s, struct making *m, struct vt_frame frame) {
-    frame.user_code = vt_user_code_frame(&frame, s->user_code);
-    VT_GROW(m->frames, m->count, m->room);
-    m->frames[m->count++] = frame;
+    uint32_t number = frame_number(s, &frame); /* as it is before it is judged: only once */
+    if (vt_map_get(&s->judged, number) == VT_MAP_NONE)
+        vt_map_put(&s->judged, number, vt_user_code_frame(&frame, s->user_code));
+    frame.user_code = vt_map_get(&s->judged, number);
+    VT_GROW(s->frames, m->count, s->frame_room);
+    s->frames[m->count++] = frame;
 }
 
 static void add_python(struct vt_stacks *s, struct making *m, uint64_t word) {
@@ -131,7 +181,7 @@ static void add_native(struct vt_stacks *s, struct making *m, uint64_t word, uin
 
 static void add_words(struct vt_stacks *s, struct making *m, const struct vt_log_stack *raw,
                       uint32_t from) {
-    const uint64_t *words = s->log->frame_words + raw->frames;
+    const uint64_t *words = vt_log_words(s->log, raw);
     for (uint32_t i = from; i < raw->count; i++) {
         if (words[i] & VT_FRAME_PYTHON)
             add_python(s, m, words[i]);
@@ -140,13 +190,32 @@ static void add_words(struct vt_stacks *s, struct making *m, const struct vt_log
     }
 }
 
+/* A stack that has its frames in the pool, in one piece with their numbers. */
+static struct vt_stack *pooled(struct vt_stacks *s, struct vt_stack from) {
+    for (uint32_t i = 0; i < from.count; i++) {
+        VT_GROW(s->numbers, i, s->number_room);
+        s->numbers[i] = frame_number(s, &from.frames[i]);
+        from.wide |= s->numbers[i] > UINT16_MAX;
+    }
+    size_t each = from.wide ? sizeof(uint32_t) : sizeof(uint16_t);
+    struct vt_stack *stack = vt_alloc(1, sizeof *stack + from.count * each);
+    *stack = from;
+    stack->pool = s->pool;
+    stack->numbers = stack + 1;
+    for (uint32_t i = 0; i < from.count; i++)
+        if (from.wide)
+            ((uint32_t *)(stack + 1))[i] = s->numbers[i];
+        else
+            ((uint16_t *)(stack + 1))[i] = (uint16_t)s->numbers[i];
+    return stack;
+}
+
 const struct vt_stack *vt_stacks_get(struct vt_stacks *s, uint32_t index, bool runtime) {
     if (index == VT_NO_STACK)
         return &s->empty;
-    uint64_t key = 2 * (uint64_t)index + runtime;
-    uint32_t known = vt_map_get(&s->known, key);
-    if (known != VT_MAP_NONE)
-        return s->made[known];
+    struct vt_stack **made = &s->made[runtime][index];
+    if (*made)
+        return *made;
     const struct vt_log_stack *raw = &s->log->stacks[index];
     uint32_t from = vt_sites_skip(s->log, raw, runtime);
     unsigned flags = 0;
@@ -157,21 +226,17 @@ const struct vt_stack *vt_stacks_get(struct vt_stacks *s, uint32_t index, bool r
         flags |= raw->flags;
         raw = vt_log_stack(s->log, raw->caller);
     }
-    struct vt_stack *stack = vt_alloc(1, sizeof *stack);
-    *stack = (struct vt_stack){
-        .frames = m.frames,
+    struct vt_stack stack = {
+        .frames = s->frames,
         .count = (uint32_t)m.count,
         .cut = flags & (VT_STACK_CUT | VT_STACK_PYTHON_CUT),
         .python_cut = flags & VT_STACK_PYTHON_CUT,
         .unplaced = flags & VT_STACK_UNORDERED,
     };
-    vt_user_code_drop_script(stack, s->user_code);
-    while (stack->user_frame < stack->count && !stack->frames[stack->user_frame].user_code)
-        stack->user_frame++;
-    VT_GROW(s->made, s->made_count, s->made_room);
-    s->made[s->made_count] = stack;
-    vt_map_put(&s->known, key, (uint32_t)s->made_count++);
-    return stack;
+    vt_user_code_drop_script(s->frames, stack.count, s->user_code);
+    while (stack.user_frame < stack.count && !s->frames[stack.user_frame].user_code)
+        stack.user_frame++;
+    return *made = pooled(s, stack);
 }
 
 static void take_modules(const struct vt_stacks *s, struct vt_process *process) {

@@ -9,6 +9,7 @@
  */
 #include "symbolize.h"
 
+#include "demangle.h"
 #include "elf_symbols.h"
 #include "left_over.h"
 #include "scopes.h"
@@ -25,9 +26,6 @@
 #include <sys/stat.h>
 #include <unistd.h>
 #include <uthash.h>
-
-/* Part of the C++ ABI; its header is for C++ only. */
-char *__cxa_demangle(const char *name, char *buffer, size_t *length, int *status);
 
 struct module {
     UT_hash_handle hh;
@@ -217,23 +215,16 @@ static const char *demangled(struct vt_symbols *s, const char *name) {
         free(plain);
         return kept;
     }
-    int status = -1;
-    char *plain =
-        name[0] == '_' && name[1] == 'Z' ? __cxa_demangle(name, NULL, NULL, &status) : NULL;
-    const char *kept = keep(s, plain && status == 0 ? plain : name);
+    char *plain = vt_demangle_symbol(name);
+    const char *kept = keep(s, plain ? plain : name);
     free(plain);
     return kept;
 }
 
 char *vt_class_text(const char *name) {
-    int status = -1;
     const char *digits = name + (*name == 'N');
-    char *plain =
-        *digits >= '1' && *digits <= '9' ? __cxa_demangle(name, NULL, NULL, &status) : NULL;
-    if (plain && status == 0)
-        return plain;
-    free(plain);
-    return vt_strdup(name);
+    char *plain = *digits >= '1' && *digits <= '9' ? vt_demangle_type(name) : NULL;
+    return plain ? plain : vt_strdup(name);
 }
 
 char *vt_class_short(const char *type) {
@@ -310,7 +301,7 @@ static const char *source_path(struct vt_symbols *s, Dwarf_Die *cu, const char *
         return NULL;
     if (file[0] == '/')
         return keep(s, file);
-    const char *folder = dwarf_formstring(dwarf_attr(cu, DW_AT_comp_dir, &memory));
+    const char *folder = dwarf_formstring(dwarf_attr_integrate(cu, DW_AT_comp_dir, &memory));
     if (!folder)
         return keep(s, file);
     while (!strncmp(file, "./", 2))
@@ -321,19 +312,30 @@ static const char *source_path(struct vt_symbols *s, Dwarf_Die *cu, const char *
     return kept;
 }
 
+/* The file that an attribute names by its number in the unit's list. 0, which clang writes, is the unit's
+ * own since DWARF 5, and before that none. */
+static const char *file_named(struct vt_symbols *s, Dwarf_Die *cu, Dwarf_Die *die,
+                              unsigned attribute) {
+    Dwarf_Attribute memory;
+    Dwarf_Word file = 0;
+    Dwarf_Files *files;
+    Dwarf_Half version;
+    if (dwarf_formudata(dwarf_attr(die, attribute, &memory), &file) ||
+        dwarf_getsrcfiles(cu, &files, NULL) ||
+        dwarf_cu_info(cu->cu, &version, NULL, NULL, NULL, NULL, NULL, NULL) ||
+        (!file && version < 5))
+        return NULL;
+    return source_path(s, cu, dwarf_filesrc(files, file, NULL, NULL));
+}
+
 /* Where an inlined function was called: the line in the enclosing function. */
 static void call_site(struct vt_symbols *s, Dwarf_Die *cu, Dwarf_Die *inlined,
                       struct vt_symbol *symbol) {
     Dwarf_Attribute memory;
-    Dwarf_Word line = 0, file = 0;
-    Dwarf_Files *files;
-    symbol->line = 0;
-    symbol->file = NULL;
-    if (!dwarf_formudata(dwarf_attr(inlined, DW_AT_call_line, &memory), &line))
-        symbol->line = (uint32_t)line;
-    if (!dwarf_formudata(dwarf_attr(inlined, DW_AT_call_file, &memory), &file) &&
-        !dwarf_getsrcfiles(cu, &files, NULL))
-        symbol->file = source_path(s, cu, dwarf_filesrc(files, file, NULL, NULL));
+    Dwarf_Word line = 0;
+    dwarf_formudata(dwarf_attr(inlined, DW_AT_call_line, &memory), &line);
+    symbol->line = (uint32_t)line;
+    symbol->file = file_named(s, cu, inlined, DW_AT_call_file);
 }
 
 enum { INLINE_MOST = 64 };
@@ -360,13 +362,13 @@ static uint32_t from_dwarf(struct vt_symbols *s, struct module *m, uint64_t addr
         if (!dwarf_lineno(line, &number) && number > 0)
             symbol.line = (uint32_t)number;
     }
-    Dwarf_Die around[INLINE_MOST];
+    Dwarf_Die around[INLINE_MOST], whole = vt_scopes_whole_unit(cu);
     uint32_t found = 0;
-    uint32_t count = vt_scopes_at(&m->scopes, cu, address - bias, around, INLINE_MOST);
+    uint32_t count = vt_scopes_at(&m->scopes, &whole, address - bias, around, INLINE_MOST);
     for (; found < count; found++) {
         symbol.function = die_name(s, m, &around[found]);
         out[found] = symbol;
-        call_site(s, cu, &around[found], &symbol);
+        call_site(s, &whole, &around[found], &symbol);
     }
     if (!found && line)
         out[found++] = symbol;
@@ -502,16 +504,15 @@ bool vt_symbols_variable(struct vt_symbols *s, const char *path, const char *bui
     Dwarf_Die die, unit;
     Dwarf *dwarf = dwfl_module_getdwarf(m->dwfl_module, &bias);
     bool whole;
-    if (!dwarf ||
-        !vt_variables_find(&m->variables, dwarf,
-                           is_thread_local ? sym.st_value : found->address - bias, is_thread_local,
-                           &die, &whole) ||
-        !dwarf_diecu(&die, &unit, NULL, NULL))
+    if (!dwarf || !vt_variables_find(&m->variables, dwarf,
+                                     is_thread_local ? sym.st_value : found->address - bias,
+                                     is_thread_local, &die, &whole))
         return true;
     Dwarf_Die declared = declaration_of(&die);
-    const char *file = dwarf_decl_file(&declared);
+    if (!dwarf_diecu(&declared, &unit, NULL, NULL))
+        return true;
     int line;
-    found->file = source_path(s, &unit, file);
+    found->file = file_named(s, &unit, &declared, DW_AT_decl_file);
     if (!dwarf_decl_line(&declared, &line) && line > 0)
         found->line = (uint32_t)line;
     found->weak = is_weak(&die);

@@ -5,6 +5,8 @@
  */
 #include "variables.h"
 
+#include "scopes.h"
+
 #include <dwarf.h>
 #include <stdlib.h>
 
@@ -13,7 +15,7 @@ enum { MOST_WORK = 4000000, DEPTH_MOST = 64 };
 
 struct vt_variable {
     Dwarf_Addr address;
-    Dwarf_Off die;
+    Dwarf_Die die;
     bool is_thread_local, in_parts; /* in_parts: only what it begins with is there */
 };
 
@@ -34,6 +36,9 @@ static bool address_of(Dwarf_Attribute *location, struct vt_variable *v) {
     v->in_parts = count > 1u + v->is_thread_local;
     if (v->is_thread_local && (ops[0].atom == DW_OP_const8u || ops[0].atom == DW_OP_const4u))
         return true;
+    if (ops[0].atom == DW_OP_constx || ops[0].atom == DW_OP_GNU_const_index)
+        return v->is_thread_local && !dwarf_getlocation_attr(location, ops, &memory) &&
+               !dwarf_formudata(&memory, address);
     return ops[0].atom == DW_OP_addr ||
            ((ops[0].atom == DW_OP_addrx || ops[0].atom == DW_OP_GNU_addr_index) &&
             !dwarf_getlocation_attr(location, ops, &memory) && !dwarf_formaddr(&memory, address));
@@ -41,7 +46,7 @@ static bool address_of(Dwarf_Attribute *location, struct vt_variable *v) {
 
 static void add(struct vt_variables *v, Dwarf_Die *die) {
     Dwarf_Attribute memory;
-    struct vt_variable found = {.die = dwarf_dieoffset(die)};
+    struct vt_variable found = {.die = *die};
     if (!address_of(dwarf_attr(die, DW_AT_location, &memory), &found))
         return;
     VT_GROW(v->list, v->count, v->room);
@@ -73,7 +78,7 @@ static void walk(struct vt_variables *v, Dwarf_Die *parent, unsigned depth) {
 static int compare(const void *a, const void *b) {
     const struct vt_variable *x = a, *y = b;
     return VT_ORDER({x->is_thread_local, y->is_thread_local}, {x->address, y->address},
-                    {x->die, y->die});
+                    {(uintptr_t)x->die.addr, (uintptr_t)y->die.addr});
 }
 
 bool vt_variables_find(struct vt_variables *v, Dwarf *dwarf, Dwarf_Addr address,
@@ -85,8 +90,10 @@ bool vt_variables_find(struct vt_variables *v, Dwarf *dwarf, Dwarf_Addr address,
         Dwarf_Die die;
         v->read = true;
         for (; !dwarf_nextcu(dwarf, at, &next, &header, NULL, NULL, NULL); at = next)
-            if (dwarf_offdie(dwarf, at + header, &die))
+            if (dwarf_offdie(dwarf, at + header, &die)) {
+                die = vt_scopes_whole_unit(&die);
                 walk(v, &die, 0);
+            }
         vt_sort(v->list, v->count, sizeof *v->list, compare);
     }
     size_t low = 0, high = v->count;
@@ -101,7 +108,8 @@ bool vt_variables_find(struct vt_variables *v, Dwarf *dwarf, Dwarf_Addr address,
         v->list[low].is_thread_local != is_thread_local)
         return false;
     *whole = !v->list[low].in_parts;
-    return dwarf_offdie(dwarf, v->list[low].die, found) != NULL;
+    *found = v->list[low].die;
+    return true;
 }
 
 void vt_variables_free(struct vt_variables *v) {

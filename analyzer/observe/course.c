@@ -84,7 +84,8 @@ static struct line *find_lines(const struct vt_process *p, unsigned device, cons
         const struct vt_site *s = &p->sites[i];
         if (s->device != device || is_reserve(s) || s->class == VT_CLASS_RUNTIME)
             continue;
-        uint64_t key = vt_mix(vt_site_line_key(s)) + s->before + 2 * leaks[i];
+        uint64_t key =
+            vt_mix(vt_site_line_key(s) + vt_site_caller_key(s)) + s->before + 2 * leaks[i];
         uint32_t at = vt_map_get(&by_key, key);
         if (at == VT_MAP_NONE) {
             at = *count;

@@ -117,7 +117,7 @@ void vt_history_turn(struct vt_history *h, uint64_t ticks) {
 void vt_history_reach(struct vt_history *h, uint32_t site) {
     size_t room = h->site_room ? h->site_room : 64;
     while (room <= site)
-        room *= 2;
+        room += room / 8; /* not twice: what is zeroed is there, used or not */
     h->sites = vt_realloc(h->sites, room, sizeof *h->sites);
     memset(h->sites + h->site_room, 0, (room - h->site_room) * sizeof *h->sites);
     h->site_room = room;
@@ -135,7 +135,10 @@ void vt_history_sample(struct vt_history *h, struct vt_site_history *s) {
         fresh.low_bytes = last->last_bytes;
         fresh.low_count = fresh.high_count = last->last_count;
     }
-    VT_GROW(s->samples, s->count, s->room);
+    if (s->count == s->room) { /* most of a million sites have one */
+        s->room = s->room ? 2 * s->room : 1;
+        s->samples = vt_realloc(s->samples, s->room, sizeof *s->samples);
+    }
     s->now = &s->samples[s->count++];
     *s->now = fresh;
     s->buckets = h->bucket_count;

@@ -48,7 +48,7 @@ static uint64_t find_key(struct vt_operations *o, const struct vt_log *log,
             return VT_NO_OPERATION;
         stack = waits;
     }
-    const uint64_t *words = log->frame_words + stack->frames;
+    const uint64_t *words = vt_log_words(log, stack);
     uint32_t at = stack->count;
     while (at > 0 && !is_operation(o, log, words[at - 1]))
         at--;

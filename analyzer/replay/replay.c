@@ -346,6 +346,7 @@ static int run(const struct vt_log *log, struct vt_sites *ids, struct vt_window 
         observer->stop(observer, replay);
     if (window.until == VT_TICKS_MASK && !observer)
         vt_owned_take_lost(replay, log);
+    vt_walk_count_mapped(replay);
     if (history)
         vt_walk_end_levels(&w);
     end_sites(&w);

@@ -51,8 +51,8 @@ struct vt_replay_site {
     bool segments; /* a caching allocator used it: blocks lay in it */
     uint16_t hook;
     uint64_t free_count;
-    uint32_t lives[VT_REPLAY_AGES]; /* histogram of the lifetimes of freed blocks: lives[n] is the
-                                       count from 2^(n-1) age units to below 2^n */
+    uint32_t
+        lives; /* how long freed blocks lived: bit n stands for 2^(n-1) age units to below 2^n */
 
     uint32_t stack; /* index in vt_log.stacks, VT_NO_STACK */
     uint64_t id;    /* vt_sites_id */
@@ -61,6 +61,7 @@ struct vt_replay_site {
         went_count;            /* of these frees: it went with its context, no call freed it */
     uint64_t lost_count;       /* live at the end, without any pointer to them */
     uint64_t unrecorded_count; /* live at the end by the live list alone: their records were lost */
+    uint64_t mapped_count;     /* physical memory that is live at the end and mapped */
     uint64_t first_ticks;      /* of its allocations */
     uint16_t went_hook;        /* the last call that ended such a context */
     uint16_t segments_hook;    /* the hook of the first block */

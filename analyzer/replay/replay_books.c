@@ -88,7 +88,7 @@ static inline __attribute__((always_inline)) void take_off_now(struct vt_walk *w
         site->went_hook = (uint16_t)vt_word_hook(w->context_end->word);
     } else {
         uint32_t age = (uint32_t)(w->now >> w->age_shift) - entry->allocated_at;
-        site->lives[age ? 32 - __builtin_clz(age & 0xffffff) : 0]++;
+        site->lives |= 1u << (age ? 32 - __builtin_clz(age & 0xffffff) : 0);
     }
     book->live_bytes -= size;
     if (origin->layer == VT_LAYER_DRIVER) {
@@ -323,6 +323,17 @@ void vt_walk_map(struct vt_walk *w, const struct vt_rec_map *m) {
     tell_mapping(w, m, physical, device);
     if (w->fails.pending)
         vt_fails_succeeded(&w->fails, r, w->tid, m->size, ticks);
+}
+
+void vt_walk_count_mapped(struct vt_replay *r) {
+    const struct vt_segment *s;
+    uint8_t *seen = r->segments ? vt_addresses_bits(&r->live) : NULL; /* some are mapped twice */
+    for (size_t at = 0; seen && (s = vt_segments_next(r->segments, &at));) {
+        const uint32_t *slot = s->mapped ? vt_addresses_slot(&r->live, s->key) : NULL;
+        if (slot && !vt_addresses_set(seen, vt_addresses_number(&r->live, slot)))
+            vt_replay_site_of(r, vt_addresses_in(&r->live, slot))->mapped_count++;
+    }
+    free(seen);
 }
 
 /* From the first end of a context on, each context's allocations are listed: a program may end

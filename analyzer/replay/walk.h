@@ -130,6 +130,9 @@ void vt_walk_bulk(struct vt_walk *w, const struct vt_rec_bulk *b); /* a context 
 /* What is live becomes what the log's live list says. */
 void vt_walk_correct(struct vt_walk *w);
 
+/* Counts the physical memory of each site that is mapped at the end. */
+void vt_walk_count_mapped(struct vt_replay *r);
+
 /* Restarts the books at the begin of the window, with what is live then. */
 void vt_walk_begin_window(struct vt_walk *w);
 

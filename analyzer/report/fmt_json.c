@@ -34,8 +34,8 @@ void vt_fmt_json_frame(struct vt_json *j, const char *name, const struct vt_fram
 static void stack(struct vt_json *j, const struct vt_stack *s, bool native) {
     vt_json_open(j, "stack", '[');
     for (uint32_t i = 0; i < s->count; i++)
-        if (native || !s->frames[i].interpreter)
-            vt_fmt_json_frame(j, NULL, &s->frames[i], s->frames[i].file, false);
+        if (native || !vt_stack_frame(s, i)->interpreter)
+            vt_fmt_json_frame(j, NULL, vt_stack_frame(s, i), vt_stack_frame(s, i)->file, false);
     vt_json_close(j, ']');
     vt_json_boolean(j, "stack_cut", s->cut);
 }
@@ -157,6 +157,7 @@ static void fragmentation(struct vt_json *j, const struct vt_process *p,
     vt_json_number(j, "free_bytes", f->free_bytes);
     vt_json_number(j, "largest_free_bytes", f->largest_free_bytes);
     ratio(j, f->ratio);
+    moment(j, "last_request", &f->last);
     moment(j, "worst", &f->worst);
     vt_json_open(j, "history", '[');
     for (uint32_t i = 0; i < f->moment_count; i++)
@@ -272,8 +273,9 @@ static void last_hop(struct vt_json *j, const char *text, enum vt_hop hop) {
 }
 
 static void leak(struct vt_json *j, const struct vt_process *p, const struct vt_leak *l) {
-    const struct vt_frame *user_frame =
-        l->stack->user_frame < l->stack->count ? &l->stack->frames[l->stack->user_frame] : NULL;
+    const struct vt_frame *user_frame = l->stack->user_frame < l->stack->count
+                                            ? vt_stack_frame(l->stack, l->stack->user_frame)
+                                            : NULL;
     vt_json_open(j, NULL, '{');
     vt_json_string(j, "verdict", vt_verdict_names[l->verdict]);
     vt_json_string(j, "why", l->why);

@@ -90,6 +90,18 @@ void vt_fmt_json_snapshots(struct vt_json *j, const struct vt_process *p) {
         vt_json_close(j, '}');
     }
     vt_json_close(j, ']');
+    vt_json_open(j, "snapshots_missed", '[');
+    for (uint32_t i = 0; i < p->missed_count; i++) {
+        const struct vt_missed_snapshots *m = &p->missed[i];
+        vt_json_open(j, NULL, '{');
+        vt_json_string(j, "why", vt_snapshot_why_names[m->why]);
+        vt_json_string(j, "reason", vt_missed_names[m->reason]);
+        vt_json_number(j, "count", m->count);
+        vt_json_number(j, "needed_bytes", m->needed_bytes);
+        vt_json_number(j, "room_bytes", m->room_bytes);
+        vt_json_close(j, '}');
+    }
+    vt_json_close(j, ']');
 }
 
 void vt_fmt_json_owned(struct vt_json *j, const struct vt_owned_list *owned) {

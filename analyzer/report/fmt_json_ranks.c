@@ -210,6 +210,7 @@ void vt_fmt_json_ranks(struct vt_json *j, const struct vt_fleet *f) {
     vt_json_time(j, "started_at", f->process_count ? r.from : 0);
     vt_json_number(j, "duration_ns", f->process_count ? r.to - r.from : 0);
     vt_json_number(j, "peak_bytes", r.peak_bytes);
+    vt_json_number(j, "at_once_bytes", r.at_once_bytes); /* of GPU memory */
     vt_json_number(j, "live_bytes", r.live_bytes);
     vt_json_number(j, "leaked_bytes", r.leaked_bytes);
     vt_json_number(j, "dropped_events", r.dropped_events);

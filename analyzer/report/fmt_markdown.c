@@ -78,7 +78,7 @@ static void row(struct page *page, const struct vt_words_row *row, bool first) {
     if (row->label[0])
         vt_string_format(s, "**%s** ", row->label + strspn(row->label, " "));
     if (row->kind == VT_WORDS_CALLER)
-        vt_string_add(s, "from ");
+        vt_string_add(s, "called by ");
     if (row->bytes != VT_UNKNOWN)
         vt_string_format(s, "%s ", VT_BYTES(row->bytes));
     if (row->kind == VT_WORDS_PLACE || row->kind == VT_WORDS_SOURCE ||
@@ -134,7 +134,9 @@ static void table_of_rows(struct page *page, struct vt_rows *list,
         else
             snprintf(share, sizeof share, "%s", VT_NUMBER(row->blocks));
         char *at = row->site->before ? vt_strdup("(allocated before --since)")
-                                     : vt_stack_text(t->process, row->site->stack, WIDTH, false);
+                   : t->options->by > VT_BY_SITE /* of a function's row, callers are many */
+                       ? vt_stack_text(t->process, row->site->stack, WIDTH, false)
+                       : vt_site_text(t->process, row->site, 2 * WIDTH);
         vt_string_format(s, "| %s | %s | ", VT_BYTES(row->bytes), share);
         vt_markdown_code(s, at, true);
         vt_string_format(s, " | `%.*s` |\n", (int)t->digits, row->site->name);
@@ -417,7 +419,10 @@ static void ranks_table(struct page *page, const struct vt_ranks *r, const struc
     uint32_t most = page->t->options->top ? page->t->options->top : PROCESSES;
     uint32_t count = vt_ranks_rows(r, f, most, list);
     bool hosts = r->hosts > 1, commands = r->groups > 1;
-    vt_string_format(s, "\n| | rank | pid |%s peak | at end | leaks | end |%s\n",
+    char *totals = vt_words_totals(r);
+    heading(page, vt_words_list_heading(r), totals);
+    free(totals);
+    vt_string_format(s, "| | rank | pid |%s peak | at end | leaks | end |%s\n",
                      hosts ? " host |" : "", commands ? " command |" : "");
     vt_string_format(s, "| --- | ---: | ---: |%s ---: | ---: | ---: | --- |%s\n",
                      hosts ? " --- |" : "", commands ? " --- |" : "");

@@ -9,6 +9,65 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* --- the course --- */
+
+/* A device held another amount from a moment on. */
+struct change {
+    uint64_t at, was, is;
+};
+
+static int compare_changes(const void *a, const void *b) {
+    const struct change *x = a, *y = b;
+    return VT_ORDER({x->at, y->at}, {x->is > x->was, y->is > y->was});
+}
+
+/* The steps of one device on the common clock. Returns how many. */
+static size_t add_changes(const struct vt_fleet *f, const struct vt_fleet_device *d,
+                          struct change *changes) {
+    const struct vt_levels *l = &d->levels;
+    uint64_t begin = f->processes[d->process].started_at + l->from, was = 0;
+    size_t count = 0;
+    for (uint32_t i = 0; i <= l->count && l->count; i++) {
+        uint64_t is = i < l->count ? l->bytes[i] : 0;
+        uint64_t at = begin + (uint64_t)((double)(l->to - l->from) / l->count * i);
+        if (is != was)
+            changes[count++] = (struct change){at, was, is};
+        was = is;
+    }
+    return count;
+}
+
+/* The part of the job's time that a moment is in. */
+static unsigned column_of(const struct vt_ranks *r, uint64_t at, unsigned columns) {
+    double part = (double)(at - r->from) / (double)(r->to - r->from) * columns;
+    return part < columns ? (unsigned)part : columns - 1;
+}
+
+uint64_t vt_ranks_course(const struct vt_ranks *r, const struct vt_fleet *f, uint32_t process,
+                         unsigned columns, uint64_t *course) {
+    bool all = process == VT_FLEET_NONE;
+    size_t first = all ? 0 : f->processes[process].first_device, room = 0, count = 0;
+    size_t end = all ? f->device_count : first + f->processes[process].device_count;
+    for (size_t i = first; i < end; i++)
+        room += f->devices[i].levels.count + 1;
+    struct change *changes = vt_alloc(room, sizeof *changes);
+    for (size_t i = first; i < end; i++)
+        count += add_changes(f, &f->devices[i], changes + count);
+    vt_sort(changes, count, sizeof *changes, compare_changes);
+    uint64_t held = 0, most = 0;
+    for (size_t i = 0; i + 1 < count; i++) {
+        held += changes[i].is - changes[i].was;
+        if (changes[i].at == changes[i + 1].at)
+            continue;
+        most = held > most ? held : most;
+        unsigned last = columns ? column_of(r, changes[i + 1].at - 1, columns) : 0;
+        for (unsigned c = columns ? column_of(r, changes[i].at, columns) : 1; c <= last; c++)
+            course[c] = held > course[c] ? held : course[c];
+    }
+    free(changes);
+    return most;
+}
+
 /* --- all processes --- */
 
 /* Those that were used; where none was, those that were seen. A GPU's UUID is its own in the world;
@@ -100,6 +159,7 @@ void vt_ranks_make(struct vt_ranks *r, const struct vt_fleet *f) {
     count_processes(r, f);
     count_gpus(r, f);
     make_list(r, f);
+    r->at_once_bytes = vt_ranks_course(r, f, VT_FLEET_NONE, 0, NULL);
     r->differs = vt_alloc(f->process_count, sizeof *r->differs);
     for (uint32_t i = 0; i < f->outlier_count; i++)
         for (uint32_t k = 0; k < f->outliers[i].process_count; k++)
@@ -160,7 +220,12 @@ struct sums {
     uint64_t *of_last;
     size_t count, room, last_room, of_room;
     struct vt_map by_what;
+    bool largest; /* the largest one counts, not their sum: requests are no memory that is held */
 };
+
+static uint64_t with(const struct sums *s, uint64_t sum, uint64_t bytes) {
+    return !s->largest ? sum + bytes : bytes > sum ? bytes : sum;
+}
 
 /* Rows of one process come one after the other. */
 static void end_process(struct vt_ranks_sum *sum, uint32_t process, uint64_t bytes) {
@@ -195,8 +260,8 @@ static void add(struct sums *s, uint32_t what, uint32_t process, uint64_t bytes,
         s->of_last[i] = 0;
         sum->processes++;
     }
-    s->of_last[i] += bytes;
-    sum->bytes += bytes;
+    s->of_last[i] = with(s, s->of_last[i], bytes);
+    sum->bytes = with(s, sum->bytes, bytes);
     sum->verdict = verdict < sum->verdict ? verdict : sum->verdict;
 }
 
@@ -272,7 +337,7 @@ static uint64_t requested(const struct vt_fleet_oom *oom) {
 }
 
 struct vt_ranks_sum *vt_ranks_ooms(const struct vt_fleet *f, uint32_t *count) {
-    struct sums s = {0};
+    struct sums s = {.largest = true};
     for (size_t i = 0; i < f->oom_count; i++)
         add(&s, f->ooms[i].line, f->ooms[i].process, requested(&f->ooms[i]), VT_VERDICT_FREED);
     const struct vt_fleet_oom **largest = vt_alloc(s.count, sizeof *largest);
@@ -288,36 +353,4 @@ struct vt_ranks_sum *vt_ranks_ooms(const struct vt_fleet *f, uint32_t *count) {
     }
     free(largest);
     return end(&s, count);
-}
-
-/* --- the course --- */
-
-/* The most of a device in the part of the time from `from` to `to`, ns since the log began; the first
- * and the last level count for all before and after them that is in the same part. */
-static uint64_t level_between(const struct vt_levels *l, uint64_t from, uint64_t to) {
-    uint64_t span = l->to - l->from, most = 0;
-    if (!l->count || to <= l->from || from >= l->to || !span)
-        return 0;
-    uint64_t first =
-        from > l->from ? (uint64_t)((double)(from - l->from) / (double)span * l->count) : 0;
-    uint64_t last =
-        to < l->to ? (uint64_t)((double)(to - l->from) / (double)span * l->count) : l->count;
-    for (uint64_t i = first; i < l->count && (i < last || i == first); i++)
-        most = l->bytes[i] > most ? l->bytes[i] : most;
-    return most;
-}
-
-void vt_ranks_levels(const struct vt_fleet *f, uint32_t process, uint64_t from, uint64_t to,
-                     unsigned columns, uint64_t *levels) {
-    const struct vt_fleet_process *p = &f->processes[process];
-    for (uint32_t d = 0; d < p->device_count; d++) {
-        const struct vt_levels *l = &f->devices[p->first_device + d].levels;
-        for (unsigned c = 0; c < columns; c++) {
-            uint64_t begin = from + (to - from) / columns * c,
-                     until = c + 1 < columns ? from + (to - from) / columns * (c + 1) : to;
-            if (until > p->started_at)
-                levels[c] += level_between(l, begin > p->started_at ? begin - p->started_at : 0,
-                                           until - p->started_at);
-        }
-    }
 }

@@ -21,6 +21,8 @@ struct vt_ranks {
     uint32_t running, killed, failed, ooms, incomplete;
     uint64_t from, to; /* CLOCK_REALTIME, ns: of the first begin and the last end */
     uint64_t peak_bytes, live_bytes, leaked_bytes, dropped_events; /* sums */
+    uint64_t
+        at_once_bytes; /* the most driver memory that all held at one moment: vt_ranks_course */
     /* the processes of a table, without the empty ones: peers by rank; where there are several
      * groups of peers, the largest first */
     uint32_t *list;
@@ -40,7 +42,8 @@ uint32_t vt_ranks_rows(const struct vt_ranks *ranks, const struct vt_fleet *flee
 struct vt_ranks_sum {
     uint32_t what;                           /* index in lines or owners */
     enum vt_verdict verdict;                 /* the first in a report's order */
-    uint64_t bytes, most_bytes, least_bytes; /* in all; of one process that has some */
+    uint64_t bytes, most_bytes, least_bytes; /* in all (of failures the largest request); of one
+                                                process that has some */
     uint32_t processes, most;                /* how many have some; the one that has most */
     /* Of leaks and failures. The caller of the leak with the worst verdict that has most, of the largest
      * request; and whether others have others. */
@@ -59,15 +62,24 @@ struct vt_ranks_sum *vt_ranks_ooms(const struct vt_fleet *fleet, uint32_t *count
 const char *vt_ranks_caller(const struct vt_fleet *fleet, const struct vt_fleet_outlier *outlier,
                             const struct vt_fleet_difference *difference);
 
-/* The most that a process held of its devices in each of `columns` equal parts of a time, which is
- * added to `levels`. */
-void vt_ranks_levels(const struct vt_fleet *fleet, uint32_t process, uint64_t from, uint64_t to,
-                     unsigned columns, uint64_t *levels);
+/* The course of the driver memory of a process, or of all together (VT_FLEET_NONE), by the levels of
+ * their devices: the most in each of `columns` equal parts of the job's time. Returns the most of all,
+ * which does not depend on `columns`. `course` is to be 0; with 0 columns it may be NULL. */
+uint64_t vt_ranks_course(const struct vt_ranks *ranks, const struct vt_fleet *fleet,
+                         uint32_t process, unsigned columns, uint64_t *course);
 
 /* --- words_ranks.c: sentences; free them --- */
 
 /* "rank 5", "ranks 0 to 3, 6", "process 4711", "ranks 1, 4 and 990 more". `processes` in their order. */
 char *vt_words_who(const struct vt_fleet *fleet, const uint32_t *processes, uint32_t count);
+
+/* "peaks add up to 8.00 GiB; 0 B at the ends". */
+char *vt_words_totals(const struct vt_ranks *ranks);
+
+/* The heading of the table: "RANKS" or "PROCESSES". */
+static inline const char *vt_words_list_heading(const struct vt_ranks *ranks) {
+    return ranks->ranks && ranks->ranks == ranks->count ? "RANKS" : "PROCESSES";
+}
 
 /* "8 ranks on 2 hosts, 2 GPUs", "16 processes". */
 char *vt_words_many(const struct vt_ranks *ranks);
@@ -91,7 +103,7 @@ char *vt_words_stands_for(const struct vt_ranks *ranks, const struct vt_fleet *f
 void vt_words_ranks_notes(const struct vt_ranks *ranks, const struct vt_fleet *fleet,
                           struct vt_words *words);
 
-/* "train.py:13 in make, from train.py:41 in step": the line of a leak or a failure. */
+/* "train.py:13 in make, called by train.py:41 in step": the line of a leak or a failure. */
 char *vt_words_at(const struct vt_fleet *fleet, const struct vt_ranks_sum *sum);
 
 /* "in rank 3", "in 2 of them, the largest in rank 3": which of those that ran out of memory did so at a line. */

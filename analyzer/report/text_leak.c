@@ -11,7 +11,7 @@
 
 #include <stdlib.h>
 
-enum { LEAKS_SHOWN = 3, PATHS_SHOWN = 5, LABEL = 16 };
+enum { LEAKS_SHOWN = 3, PATHS_SHOWN = 5, LABEL = 16, CALLED_BY = 10 /* "called by " */ };
 
 /* A line for a site: what it holds, where its path differs from the others', its id. */
 static void print_path(const struct vt_text *t, const struct vt_leak *leak, uint32_t i) {
@@ -21,19 +21,19 @@ static void print_path(const struct vt_text *t, const struct vt_leak *leak, uint
     const struct vt_frame *user_callers[VT_CALLERS];
     if (!caller && vt_rows_same_line(site, other) && vt_rows_callers(site->stack, user_callers))
         caller = user_callers[0]; /* instances of the same template */
-    unsigned width = t->width - LABEL - 11 - t->digits - 2 - (caller ? 5 : 0);
+    unsigned width = t->width - LABEL - 11 - t->digits - 2 - (caller ? CALLED_BY : 0);
     char *frame_text =
         caller ? vt_frame_text(p, caller, width) : vt_stack_text(p, site->stack, width, false);
     int pad = (int)(width - (t->width - VT_TEXT_WIDTH)) - (int)vt_frame_text_columns(frame_text);
     fprintf(t->out, "  %-*s%9s  %s%s%*s  %.*s\n", LABEL - 2, i ? "" : "sites",
-            VT_BYTES(vt_amount_of_site(site, leak).bytes), caller ? "from " : "", frame_text,
+            VT_BYTES(vt_amount_of_site(site, leak).bytes), caller ? "called by " : "", frame_text,
             pad > 0 ? pad : 0, "", (int)t->digits, site->name);
     free(frame_text);
     /* name a caller outside the helper's file, unless the frame above is it or further out */
     const struct vt_frame *outer = vt_rows_caller_elsewhere(site->stack);
     if (outer && (!caller || caller < outer)) {
-        frame_text = vt_frame_text(p, outer, t->width - LABEL - 16);
-        fprintf(t->out, "%*sfrom %s\n", LABEL + 11, "", frame_text);
+        frame_text = vt_frame_text(p, outer, t->width - LABEL - 11 - CALLED_BY);
+        fprintf(t->out, "%*scalled by %s\n", LABEL + 11, "", frame_text);
         free(frame_text);
     }
 }

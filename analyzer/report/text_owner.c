@@ -33,6 +33,23 @@ static void print_row(const struct vt_text *t, uint64_t bytes, uint64_t count, c
     free(whole);
 }
 
+/* How much of what a snapshot saw is gone at the end. */
+static const char *freed_later(const struct vt_process *p, const struct vt_snapshot *s) {
+    uint64_t then = 0, left = 0, *seen = vt_alloc(p->site_count, sizeof *seen);
+    for (uint32_t i = 0; i < s->owner_count; i++)
+        for (uint32_t k = 0; k < s->owners[i].site_count; k++)
+            seen[s->owners[i].sites[k].site] += s->owners[i].sites[k].bytes;
+    for (uint32_t i = 0; i < p->site_count; i++) {
+        uint64_t live = p->sites[i].live_bytes;
+        then += seen[i];
+        left += live < seen[i] ? live : seen[i];
+    }
+    free(seen);
+    return !then || left > then / 2 ? ""
+           : left                   ? "; most was freed later"
+                                    : "; all was freed later";
+}
+
 void vt_text_owners(const struct vt_text *t) {
     const struct vt_process *p = t->process;
     const struct vt_snapshot *s = vt_process_snapshot_shown(p);
@@ -49,10 +66,11 @@ void vt_text_owners(const struct vt_text *t) {
         blocks += groups[i].count;
     }
     char *moment = vt_snapshot_moment(s);
-    char *rest = vt_formatted(
-        "of %s in %s block%s, %s%s%s", VT_BYTES(bytes), VT_NUMBER(blocks), vt_plural(blocks),
-        s->why == VT_SNAPSHOT_END ? "as the program's code ended" : moment,
-        s->passing ? "; all was freed later" : "", s->complete ? "" : "; the search was cut short");
+    char *rest = vt_formatted("of %s in %s block%s, %s%s%s", VT_BYTES(bytes), VT_NUMBER(blocks),
+                              vt_plural(blocks),
+                              s->why == VT_SNAPSHOT_END ? "as the program's code ended" : moment,
+                              s == vt_process_snapshot(p) ? "" : freed_later(p, s),
+                              s->complete ? "" : "; the search was cut short");
     vt_text_heading(t, VT_STYLE_HEAD, "OWNERS", rest);
     free(rest);
     free(moment);

@@ -293,10 +293,8 @@ static void table(const struct page *p) {
     uint32_t *rows = vt_alloc(p->r.count, sizeof *rows);
     uint32_t count = vt_ranks_rows(&p->r, p->f, most_of(p, ROWS), rows);
     struct columns c = choose_columns(p, rows, count);
-    char *sums = vt_formatted("%s at their peaks together, %s at their ends",
-                              VT_BYTES(p->r.peak_bytes), VT_BYTES(p->r.live_bytes));
-    vt_text_heading(t, VT_STYLE_HEAD,
-                    p->r.ranks && p->r.ranks == p->r.count ? "RANKS" : "PROCESSES", sums);
+    char *sums = vt_words_totals(&p->r);
+    vt_text_heading(t, VT_STYLE_HEAD, vt_words_list_heading(&p->r), sums);
     struct vt_string head = {0};
     put_column(&head, c.rank, true, "rank");
     put_column(&head, c.pid, true, "pid");
@@ -323,11 +321,8 @@ static void table(const struct page *p) {
 enum { LINES = 6, NAME = 14, SIZE = 11 };
 
 static void time_line(const struct page *p, const char *name, const uint64_t *levels,
-                      unsigned columns, uint64_t scale) {
+                      unsigned columns, uint64_t peak, uint64_t scale) {
     const struct vt_text *t = p->t;
-    uint64_t peak = 0;
-    for (unsigned c = 0; c < columns; c++)
-        peak = levels[c] > peak ? levels[c] : peak;
     char *cut = vt_text_cut(name, NAME);
     char *line = vt_text_line_draw(levels, columns, scale ? scale : 1, t->options->blocks);
     fprintf(t->out, "  %s%*s %s%*s %9s\n", cut, (int)(NAME - vt_frame_text_columns(cut)), "", line,
@@ -336,40 +331,30 @@ static void time_line(const struct page *p, const char *name, const uint64_t *le
     free(line);
 }
 
-static uint64_t highest(const uint64_t *levels, size_t count) {
-    uint64_t most = 0;
-    for (size_t i = 0; i < count; i++)
-        most = levels[i] > most ? levels[i] : most;
-    return most;
-}
-
 static void over_time(const struct page *p) {
     const struct vt_text *t = p->t;
     unsigned columns = t->width - 2 - NAME - 1 - SIZE;
     uint64_t *sum = vt_alloc(columns, sizeof *sum);
     uint32_t lines = p->f->shown_count < LINES ? p->f->shown_count : LINES;
-    uint64_t *own = vt_alloc((size_t)lines * columns, sizeof *own);
-    for (uint32_t i = 0; i < p->f->process_count; i++)
-        vt_ranks_levels(p->f, i, p->r.from, p->r.to, columns, sum);
-    if (!highest(sum, columns)) {
-        free(sum);
-        free(own);
-        return;
+    uint64_t *own = vt_alloc((size_t)lines * columns, sizeof *own), peaks[LINES], most = 0;
+    vt_ranks_course(&p->r, p->f, VT_FLEET_NONE, columns, sum);
+    for (uint32_t i = 0; i < lines; i++) {
+        peaks[i] = vt_ranks_course(&p->r, p->f, p->f->shown[i], columns, own + (size_t)i * columns);
+        most = peaks[i] > most ? peaks[i] : most;
     }
-    for (uint32_t i = 0; i < lines; i++)
-        vt_ranks_levels(p->f, p->f->shown[i], p->r.from, p->r.to, columns,
-                        own + (size_t)i * columns);
     vt_text_heading(t, VT_STYLE_HEAD, "OVER TIME",
                     lines > 1 ? "GPU memory; all processes on one scale" : "GPU memory");
-    time_line(p, "all", sum, columns, highest(sum, columns));
+    time_line(p, "all", sum, columns, p->r.at_once_bytes, p->r.at_once_bytes);
     for (uint32_t i = 0; i < lines; i++) {
         char *who = vt_words_who(p->f, &p->f->shown[i], 1);
-        time_line(p, who, own + (size_t)i * columns, columns,
-                  highest(own, (size_t)lines * columns));
+        time_line(p, who, own + (size_t)i * columns, columns, peaks[i], most);
         free(who);
     }
     const char *to = VT_DURATION(p->r.to - p->r.from);
     fprintf(t->out, "  %*s 0%*s\n", NAME, "", (int)columns - 1, to);
+    if (p->r.count > lines)
+        fprintf(t->out, "  and %s more %s, in the line \"all\" only\n",
+                VT_NUMBER(p->r.count - lines), vt_words_process(&p->r, p->r.count - lines));
     free(sum);
     free(own);
 }
@@ -398,7 +383,8 @@ void vt_text_ranks(const struct vt_text *t) {
         if (t->options->owners)
             owners(&p);
         table(&p);
-        over_time(&p);
+        if (p.r.at_once_bytes)
+            over_time(&p);
     }
     vt_ranks_free(&p.r);
 }

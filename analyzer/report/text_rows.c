@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { ROWS_SHOWN = 10 };
+enum { ROWS_SHOWN = 10, CALLED_BY = 10 /* "called by " */ };
 
 const char *vt_rows_noun(const struct vt_text *t) {
     static const char *const nouns[] = {"line", "call site", "function", "file", "module"};
@@ -28,6 +28,7 @@ static uint64_t line_key(const struct vt_site *site, const struct vt_frame *fram
     uint64_t key = hash_text((uint64_t)site->layer << 32 | site->device, site->api);
     key = hash_text(hash_text(key, frame->function), node);
     free(node);
+    key += vt_site_caller_key(site);
     return frame->line || !frame->function ? key + vt_frame_line_key(frame)
                                            : hash_text(key, frame->module);
 }
@@ -86,6 +87,12 @@ static uint64_t bytes_of(const struct vt_site *site, enum vt_rows_what what) {
                                   : site->live_bytes - site->went_bytes;
 }
 
+static uint64_t blocks_of(const struct vt_site *site, enum vt_rows_what what) {
+    return what == VT_ROWS_PEAK   ? site->count_at_peak
+           : what == VT_ROWS_LATE ? site->held_count
+                                  : held_count(site);
+}
+
 /* Keeps the largest sites of a row, the largest first. */
 static void add_site(struct vt_row *row, const struct vt_site *site, enum vt_rows_what what) {
     uint32_t at = row->sites < VT_ROW_SITES ? row->sites : VT_ROW_SITES;
@@ -105,9 +112,7 @@ void vt_rows_make(struct vt_rows *rows, const struct vt_text *t, enum vt_rows_wh
         const struct vt_site *site = &t->process->sites[i];
         if (!belongs(site, what, device))
             continue;
-        uint64_t blocks = what == VT_ROWS_PEAK   ? site->count_at_peak
-                          : what == VT_ROWS_LATE ? site->held_count
-                                                 : held_count(site);
+        uint64_t blocks = blocks_of(site, what);
         uint64_t bytes = bytes_of(site, what);
         uint64_t key = row_key(site, t->options->by);
         uint32_t index = vt_map_get(&known, key);
@@ -175,21 +180,31 @@ static bool same_frame(const struct vt_frame *a, const struct vt_frame *b) {
                    : a->offset == b->offset && vt_same_text(a->module, b->module);
 }
 
-const struct vt_frame *vt_rows_parting(const struct vt_site *site, const struct vt_site *other) {
-    const struct vt_frame *a = vt_stack_main_frame(site->stack);
-    const struct vt_frame *b = vt_stack_main_frame(other->stack);
-    if (!a || !b || site == other || !same_frame(a, b))
-        return NULL;
-    const struct vt_frame *a_end = site->stack->frames + site->stack->count;
-    const struct vt_frame *b_end = other->stack->frames + other->stack->count;
-    while (a < a_end && b < b_end && (a->interpreter || b->interpreter || same_frame(a, b))) {
-        const struct vt_frame *at = a; /* frames of the interpreter do not count */
-        a += a->interpreter || !b->interpreter;
-        b += b->interpreter || !at->interpreter;
+/* The index in site's stack where its path parts from the other's; its count: nowhere. */
+static uint32_t parting(const struct vt_site *site, const struct vt_site *other) {
+    const struct vt_stack *s = site->stack, *o = other->stack;
+    if (!s->count || !o->count || site == other ||
+        !same_frame(vt_stack_main_frame(s), vt_stack_main_frame(o)))
+        return s->count;
+    uint32_t i = vt_stack_main(s), j = vt_stack_main(o);
+    while (i < s->count && j < o->count) {
+        const struct vt_frame *a = vt_stack_frame(s, i), *b = vt_stack_frame(o, j);
+        if (!a->interpreter && !b->interpreter && !same_frame(a, b))
+            break;
+        i += a->interpreter || !b->interpreter; /* frames of the interpreter do not count */
+        j += b->interpreter || !a->interpreter;
     }
-    while (a < a_end && a->interpreter)
-        a++;
-    return a < a_end ? a : NULL;
+    while (i < s->count && vt_stack_frame(s, i)->interpreter)
+        i++;
+    return i;
+}
+
+static const struct vt_frame *frame_at(const struct vt_stack *stack, uint32_t at) {
+    return stack && at < stack->count ? vt_stack_frame(stack, at) : NULL;
+}
+
+const struct vt_frame *vt_rows_parting(const struct vt_site *site, const struct vt_site *other) {
+    return frame_at(site->stack, parting(site, other));
 }
 
 static bool elsewhere(const struct vt_frame *frame, const struct vt_frame *other) {
@@ -208,14 +223,10 @@ bool vt_rows_same_line(const struct vt_site *a, const struct vt_site *b) {
     return same;
 }
 
-static const struct vt_frame *user_frame_of(const struct vt_stack *stack) {
-    return stack && stack->user_frame < stack->count ? &stack->frames[stack->user_frame] : NULL;
-}
-
 uint32_t vt_rows_callers(const struct vt_stack *stack, const struct vt_frame *callers[VT_CALLERS]) {
-    const struct vt_frame *main_frame = user_frame_of(stack), *frame = main_frame;
-    uint32_t count = 0;
-    while (frame && (frame = vt_stack_caller(stack, frame))) {
+    const struct vt_frame *main_frame = frame_at(stack, stack ? stack->user_frame : 0), *frame;
+    uint32_t count = 0, at = main_frame ? stack->user_frame : 0;
+    while (main_frame && (frame = frame_at(stack, at = vt_stack_caller(stack, at)))) {
         callers[count++] = frame;
         if (count == VT_CALLERS || !frame->file || !main_frame->file ||
             elsewhere(frame, main_frame))
@@ -225,16 +236,19 @@ uint32_t vt_rows_callers(const struct vt_stack *stack, const struct vt_frame *ca
 }
 
 const struct vt_frame *vt_rows_caller_elsewhere(const struct vt_stack *stack) {
-    const struct vt_frame *main_frame = user_frame_of(stack), *frame = main_frame;
-    while (frame && (frame = vt_stack_caller(stack, frame)) && !elsewhere(frame, main_frame))
+    const struct vt_frame *main_frame = frame_at(stack, stack ? stack->user_frame : 0),
+                          *frame = NULL;
+    uint32_t at = main_frame ? stack->user_frame : 0;
+    while (main_frame && (frame = frame_at(stack, at = vt_stack_caller(stack, at))) &&
+           !elsewhere(frame, main_frame))
         ;
     return frame;
 }
 
 static void print_caller(const struct vt_text *t, const struct vt_frame *caller, unsigned indent) {
-    char *frame_text = vt_frame_text(t->process, caller, t->width - indent - 5);
-    fprintf(t->out, "%*s%sfrom %s%s\n", (int)indent, "", vt_text_style(t, VT_STYLE_DIM), frame_text,
-            vt_text_style(t, VT_STYLE_NONE));
+    char *frame_text = vt_frame_text(t->process, caller, t->width - indent - CALLED_BY);
+    fprintf(t->out, "%*s%scalled by %s%s\n", (int)indent, "", vt_text_style(t, VT_STYLE_DIM),
+            frame_text, vt_text_style(t, VT_STYLE_NONE));
     free(frame_text);
 }
 
@@ -243,55 +257,77 @@ static void print_caller(const struct vt_text *t, const struct vt_frame *caller,
 static void print_callers(const struct vt_rows *rows, uint32_t shown, uint32_t i,
                           const struct vt_text *t, unsigned indent) {
     enum { MOST = 3 };
-    const struct vt_frame *callers[MOST + 1], *user_callers[VT_CALLERS]; /* the outermost first */
-    uint32_t count = 0;
+    const struct vt_stack *stack = rows->rows[i].site->stack;
+    uint32_t callers[MOST + 1], count = 0; /* indices of frames, the outermost first */
+    if (rows->rows[i].site->caller && t->options->by == VT_BY_LINE) {
+        print_caller(t, rows->rows[i].site->caller, indent);
+        return;
+    }
     for (uint32_t j = 0; j < shown && t->options->by <= VT_BY_SITE; j++) {
-        const struct vt_frame *caller = vt_rows_parting(rows->rows[i].site, rows->rows[j].site);
-        uint32_t at = 0;
-        if (!caller && i != j && vt_rows_same_line(rows->rows[i].site, rows->rows[j].site) &&
-            vt_rows_callers(rows->rows[i].site->stack, user_callers))
-            caller = user_callers[0]; /* instances of the same template */
-        while (at < count && caller && callers[at] > caller)
+        uint32_t caller = parting(rows->rows[i].site, rows->rows[j].site), at = 0;
+        if (caller == stack->count && i != j && stack->user_frame < stack->count &&
+            vt_rows_same_line(rows->rows[i].site, rows->rows[j].site))
+            caller = vt_stack_caller(stack, stack->user_frame); /* instances of the same template */
+        while (at < count && callers[at] > caller)
             at++;
-        if (!caller || (at < count && callers[at] == caller))
+        if (caller == stack->count || (at < count && callers[at] == caller))
             continue;
         memmove(callers + at + 1, callers + at, (count - at) * sizeof *callers);
         callers[at] = caller;
         count += count < MOST;
     }
     while (count-- > 0)
-        print_caller(t, callers[count], indent);
+        print_caller(t, vt_stack_frame(stack, callers[count]), indent);
 }
 
 /* Where the path of a site parts from another's: the user's frame there, if the stack has any. */
 static const struct vt_frame *user_parting(const struct vt_site *site,
                                            const struct vt_site *other) {
-    const struct vt_frame *at = vt_rows_parting(site, other);
     const struct vt_stack *stack = site->stack;
-    if (!at || stack->user_frame == stack->count)
-        return at;
-    while (at < stack->frames + stack->count && !at->user_code)
+    uint32_t at = parting(site, other);
+    while (stack->user_frame < stack->count && at < stack->count &&
+           !vt_stack_frame(stack, at)->user_code)
         at++;
-    return at < stack->frames + stack->count ? at : NULL;
+    return frame_at(stack, at);
 }
 
-/* Where the largest sites of a row were called from, as far as that differs: all of three, two of
- * more. */
-static void print_row_callers(const struct vt_text *t, const struct vt_row *row, unsigned indent) {
+/* Who called the largest sites of a row, as far as that differs: all of three, with how many blocks for
+ * each; two of more. */
+static void print_row_callers(const struct vt_rows *rows, const struct vt_row *row,
+                              const struct vt_text *t, unsigned indent) {
     uint32_t most = row->sites <= VT_ROW_SITES ? row->sites : VT_ROW_SITES - 1, count = 0;
     const struct vt_frame *callers[VT_ROW_SITES];
-    if (row->sites < 2 || t->options->by != VT_BY_LINE)
+    uint64_t blocks[VT_ROW_SITES];
+    if (row->sites < 2 || t->options->by != VT_BY_LINE || row->site->caller)
         return;
     for (uint32_t i = 0; i < most; i++) {
         const struct vt_frame *caller = user_parting(row->largest[i], row->largest[!i]);
-        bool known = !caller;
-        for (uint32_t j = 0; j < count && !known; j++)
-            known = same_frame(callers[j], caller);
-        if (!known)
-            callers[count++] = caller;
+        uint32_t at = 0;
+        while (caller && at < count && !same_frame(callers[at], caller))
+            at++;
+        if (!caller)
+            continue;
+        if (at == count) {
+            callers[count] = caller;
+            blocks[count++] = 0;
+        }
+        blocks[at] += blocks_of(row->largest[i], rows->what);
     }
-    for (uint32_t i = 0; i < count && count > 1; i++)
-        print_caller(t, callers[i], indent);
+    struct vt_string s = {0};
+    for (uint32_t i = 0; i < count; i++) {
+        char *text = vt_frame_text(t->process, callers[i], t->width - indent - CALLED_BY);
+        vt_string_format(&s, "%s%s", i ? ", " : "called by ", text);
+        if (row->sites <= most) /* of others, the rest is not known here */
+            vt_string_format(&s, " (%s)", VT_NUMBER(blocks[i]));
+        free(text);
+    }
+    if (count > 1) {
+        vt_string_add(&s, row->sites > most ? ", and others" : "");
+        fputs(vt_text_style(t, VT_STYLE_DIM), t->out);
+        vt_text_wrap(t, "", indent, s.text);
+        fputs(vt_text_style(t, VT_STYLE_NONE), t->out);
+    }
+    vt_string_free(&s);
 }
 
 /* The second line: the source, and the facts that it does not show. */
@@ -367,7 +403,7 @@ void vt_rows_print(const struct vt_rows *rows, const struct vt_text *t) {
         free(frame_text);
         print_source(t, row, indent);
         print_callers(rows, rows->count < most ? rows->count : most, i, t, indent);
-        print_row_callers(t, row, indent);
+        print_row_callers(rows, row, t, indent);
         bytes_left -= row->bytes;
     }
     if (rows->count > most) {

@@ -13,12 +13,12 @@ static void print_stack(const struct vt_text *t, const struct vt_stack *stack) {
     fputs("\n  stack, innermost first", t->out);
     fputs(stack->user_frame < stack->count ? "; > marks your own code\n" : "\n", t->out);
     for (uint32_t i = 0; i < stack->count; i++) {
-        const struct vt_frame *frame = &stack->frames[i];
+        const struct vt_frame *frame = vt_stack_frame(stack, i);
         if (frame->interpreter && !t->options->native) {
             hidden++;
             continue;
         }
-        if (frame->waiting && i && !stack->frames[i - 1].waiting)
+        if (frame->waiting && i && !vt_stack_frame(stack, i - 1)->waiting)
             fputs("    on a thread of PyTorch's autograd engine; the thread that waits for it:\n",
                   t->out);
         char *frame_text = vt_frame_text(t->process, frame, t->width - 4);

@@ -29,7 +29,7 @@ void vt_text_row(const struct vt_text *t, const struct vt_words_row *row, unsign
         print_holder(t, row, indent);
         break;
     case VT_WORDS_CALLER:
-        fprintf(t->out, "%*s%sfrom %s%s\n", (int)(indent + BYTES), "",
+        fprintf(t->out, "%*s%scalled by %s%s\n", (int)(indent + BYTES), "",
                 vt_text_style(t, VT_STYLE_DIM), row->text, vt_text_style(t, VT_STYLE_NONE));
         break;
     case VT_WORDS_MORE:

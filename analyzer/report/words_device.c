@@ -22,7 +22,7 @@ enum { GROWING, LOST, UNFREED, IN_USE, CACHE, RUNTIME, UNTRACKED, OTHERS, PARTS 
 static unsigned part_of(const struct vt_site *site) {
     if (site->class == VT_CLASS_CACHE)
         return CACHE;
-    if (site->class == VT_CLASS_RUNTIME)
+    if (site->class == VT_CLASS_RUNTIME || site->library_own)
         return RUNTIME;
     switch (site->verdict) {
     case VT_VERDICT_GROWING:
@@ -205,17 +205,18 @@ static void say_fragmentation(const struct vt_fragmentation *f, struct vt_words 
         row(words, "fragmentation",
             vt_strdup("unknown: the log does not show what pools and caches keep"));
     else if (!idle)
-        row(words, "fragmentation", vt_strdup("none: no reserved memory was idle at the end"));
+        row(words, "fragmentation", vt_strdup("none: no reserved memory was idle"));
     else if (f->last.largest_free_bytes ==
              idle) /* a ratio of 0.00, also where memory ran out by it */
         row(words, "fragmentation",
-            vt_formatted("one hole: %s of %s reserved is idle; nothing larger fits", VT_BYTES(idle),
-                         VT_BYTES(reserved)));
+            vt_formatted("one hole at %s: %s of %s idle; nothing larger fits",
+                         VT_DURATION(f->last.at), VT_BYTES(idle), VT_BYTES(reserved)));
     else
         row(words, "fragmentation",
-            vt_formatted("%.2f: %s of %s reserved is idle; largest %s",
-                         vt_fragmentation_ratio(idle, f->last.largest_free_bytes), VT_BYTES(idle),
-                         VT_BYTES(reserved), VT_BYTES(f->last.largest_free_bytes)));
+            vt_formatted("%.2f at %s: %s of %s idle; largest %s",
+                         vt_fragmentation_ratio(idle, f->last.largest_free_bytes),
+                         VT_DURATION(f->last.at), VT_BYTES(idle), VT_BYTES(reserved),
+                         VT_BYTES(f->last.largest_free_bytes)));
 }
 
 /* A high ratio matters only if the amount is large too. */

@@ -32,7 +32,7 @@ static const char *const forms[VT_ENDS][VT_ENDING_FORMS] = {
                         [VT_ENDING_OF_ONE] = "ended unrecorded",
                         [VT_ENDING_OF_MANY] = "ended unrecorded",
                         [VT_ENDING_COLUMN] = "no end",
-                        [VT_ENDING_TIMED] = "killed after"},
+                        [VT_ENDING_TIMED] = "ended unrecorded after"},
 };
 
 char *vt_words_ending(struct vt_ending ending, enum vt_words_ending form) {

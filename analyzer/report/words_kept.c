@@ -52,13 +52,17 @@ static char *why_unseen(const struct vt_process *p) {
     static const char *const ends[VT_ENDS] = {[VT_END_SIGNALED] = "the process was killed",
                                               [VT_END_EXEC] = "the process replaced itself",
                                               [VT_END_UNKNOWN] = "the log ends"};
+    for (uint32_t i = 0; i < p->missed_count; i++)
+        if (p->missed[i].why == VT_SNAPSHOT_END)
+            return vt_strdup("owners were not looked for at the end; the notes say why");
     for (uint32_t i = 0; i < p->snapshot_count; i++)
         if (p->snapshots[i].why == VT_SNAPSHOT_END)
             return vt_strdup("it was allocated after owners were looked for");
-    if (ends[p->ending.how])
+    const char *end = p->bare_end ? "the process ended by a bare system call" : ends[p->ending.how];
+    if (end)
         return vt_formatted("%s before owners were looked for; a snapshot in a phase "
                             "(VRAMTRACE_SNAPSHOT=phase:NAME) comes earlier",
-                            ends[p->ending.how]);
+                            end);
     if (p->ending.how == VT_END_RUNNING)
         return vt_formatted("owners were not looked for yet: `vramtrace snapshot %u` does", p->pid);
     return p->snapshot_count ? vt_strdup("owners were not looked for at the end; "
@@ -83,13 +87,17 @@ static void say_unknown(const struct vt_text *t, const struct vt_leak *leak,
     }
     if (leak->verdict == VT_VERDICT_LOST || (!live && !t->process->snapshot_count))
         return;
-    char *why = unowned ? vt_strdup(seen ? "a pointer to it is left, in memory that no named "
-                                           "variable leads to"
-                                         : "no variable was found from which a named way leads to "
-                                           "it")
-                : live  ? why_unseen(t->process)
-                        : vt_strdup("it was freed before owners were looked for; a snapshot in a "
-                                     "phase (VRAMTRACE_SNAPSHOT=phase:NAME) comes earlier");
+    const struct vt_snapshot *last = vt_process_snapshot(t->process);
+    char *why = unowned
+                    ? vt_strdup(last && !last->complete
+                                    ? "owners were looked for in a part of the memory only"
+                                : seen ? "a pointer to it is left, in memory that no named "
+                                         "variable leads to"
+                                       : "no variable was found from which a named way leads to "
+                                         "it")
+                : live ? why_unseen(t->process)
+                       : vt_strdup("it was freed before owners were looked for; a snapshot in a "
+                                   "phase (VRAMTRACE_SNAPSHOT=phase:NAME) comes earlier");
     char *text = why ? vt_formatted("unknown: %s", why) : NULL;
     if (text)
         row(words, "kept by", text);

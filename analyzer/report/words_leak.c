@@ -110,8 +110,8 @@ static void say_round(const struct vt_text *t, const struct vt_leak *leak, struc
     struct vt_string s = {0};
     if (beat != leak->stack && vt_stack_line_key(beat) == vt_stack_line_key(leak->stack))
         for (uint32_t i = beat->user_frame + 1; i < beat->count; i++)
-            if (beat->frames[i].user_code) {
-                frame = &beat->frames[i];
+            if (vt_stack_frame(beat, i)->user_code) {
+                frame = vt_stack_frame(beat, i);
                 break;
             }
     char *frame_text = vt_frame_text(t->process, frame, t->width - LABEL - 20);
@@ -200,7 +200,7 @@ static void say_callers(const struct vt_text *t, const struct vt_leak *leak,
     const struct vt_stack *stack = t->process->sites[leak->sites[0]].stack;
     uint32_t count = leak->site_count == 1 ? vt_rows_callers(stack, callers) : 0;
     for (uint32_t i = 0; i < count; i++)
-        vt_words_add(words, VT_WORDS_TEXT, i ? "" : "called from",
+        vt_words_add(words, VT_WORDS_TEXT, "called by",
                      vt_frame_text(t->process, callers[i], t->width - LABEL));
 }
 

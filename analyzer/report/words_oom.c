@@ -66,7 +66,7 @@ static void say_callers(const struct vt_text *t, const struct vt_site *site,
     uint32_t count = vt_rows_callers(site->stack, callers);
     for (uint32_t i = 0; i < count; i++)
         vt_words_add(words, VT_WORDS_CALLER, "",
-                     vt_frame_text(t->process, callers[i], t->width - LABEL - 16));
+                     vt_frame_text(t->process, callers[i], t->width - LABEL - 21));
 }
 
 static void say_sawtooth(const struct vt_site *site, struct vt_words *words) {

@@ -86,7 +86,7 @@ static char *say_most(const struct vt_text *t, const struct vt_rows *rows, const
                               first->bytes == rows->bytes       ? "all"
                               : first->bytes >= rows->bytes / 2 ? "most"
                                                                 : VT_BYTES(first->bytes),
-                              node ? "" : " at", frame_text, caller ? ", called from " : "",
+                              node ? "" : " at", frame_text, caller ? ", called by " : "",
                               caller ? caller : "");
     free(node);
     free(frame_text);

@@ -55,6 +55,11 @@ const char *vt_words_process(const struct vt_ranks *r, uint32_t count) {
     return ranks ? count == 1 ? "rank" : "ranks" : count == 1 ? "process" : "processes";
 }
 
+char *vt_words_totals(const struct vt_ranks *r) {
+    return vt_formatted("peaks add up to %s; %s at the ends", VT_BYTES(r->peak_bytes),
+                        VT_BYTES(r->live_bytes));
+}
+
 char *vt_words_many(const struct vt_ranks *r) {
     struct vt_string s = {0};
     vt_string_format(&s, "%s %s", VT_NUMBER(r->count), vt_words_process(r, r->count));
@@ -158,11 +163,11 @@ static void add_difference(const struct vt_fleet *f, const struct vt_fleet_outli
                        : d->measure == VT_FLEET_OWNER ? f->owners[d->what].text
                                                       : NULL;
     const char *caller = vt_ranks_caller(f, o, d);
-    char *text =
-        what ? vt_formatted("%c%s %s%s%s: %s, the other%s %s", more ? '+' : '-',
-                            VT_BYTES(vt_fleet_difference_size(d)), what, caller ? ", from " : "",
-                            caller ? caller : "", own, o->two ? "" : "s", others)
-             : vt_formatted("%s, the other%s %s", own, o->two ? "" : "s", others);
+    char *text = what ? vt_formatted("%c%s %s%s%s: %s, the other%s %s", more ? '+' : '-',
+                                     VT_BYTES(vt_fleet_difference_size(d)), what,
+                                     caller ? ", called by " : "", caller ? caller : "", own,
+                                     o->two ? "" : "s", others)
+                      : vt_formatted("%s, the other%s %s", own, o->two ? "" : "s", others);
     vt_words_add(words, VT_WORDS_TEXT, label, text);
     free(others);
     free(own);
@@ -272,7 +277,7 @@ char *vt_words_stands_for(const struct vt_ranks *r, const struct vt_fleet *f, ui
 char *vt_words_at(const struct vt_fleet *f, const struct vt_ranks_sum *sum) {
     return vt_formatted("%s%s%s%s",
                         sum->what == VT_FLEET_NONE ? "(unknown line)" : f->lines[sum->what].text,
-                        sum->caller ? ", from " : "", sum->caller ? sum->caller : "",
+                        sum->caller ? ", called by " : "", sum->caller ? sum->caller : "",
                         sum->caller && sum->callers ? " and others" : "");
 }
 

@@ -138,16 +138,13 @@ static const unsigned looks[] = {100, 300, 1000, 5000, 30000};
 /* --- start --- */
 
 /* What was ignored when this program started, and is for the command, too. Ours differ: if SIGCHLD is
- * ignored, the kernel drops exit statuses; a closed pipe must not end us. */
-static struct { bool chld_ignored, pipe_ignored, known; } found;
+ * ignored, the kernel drops exit statuses; a closed pipe or the file size limit must not end us. */
+static struct { bool chld_ignored, pipe_ignored, size_ignored; } found;
 
-static void take_signals(void) {
-    bool chld = signal(SIGCHLD, SIG_DFL) == SIG_IGN, pipe = signal(SIGPIPE, SIG_IGN) == SIG_IGN;
-    if (found.known) /* a second command's start */
-        return;
-    found.chld_ignored = chld;
-    found.pipe_ignored = pipe;
-    found.known = true;
+void vt_run_child_take_signals(void) {
+    found.chld_ignored = signal(SIGCHLD, SIG_DFL) == SIG_IGN;
+    found.pipe_ignored = signal(SIGPIPE, SIG_IGN) == SIG_IGN;
+    found.size_ignored = signal(SIGXFSZ, SIG_IGN) == SIG_IGN;
 }
 
 /* In the child: execs like execvp, but the file that was checked. Writes an error to `fd`. */
@@ -156,6 +153,8 @@ static _Noreturn void become(const char *path, char **argv, const sigset_t *mask
         signal(SIGCHLD, SIG_IGN);
     if (!found.pipe_ignored)
         signal(SIGPIPE, SIG_DFL);
+    if (!found.size_ignored)
+        signal(SIGXFSZ, SIG_DFL);
     sigprocmask(SIG_SETMASK, mask, NULL);
     execv(path, argv);
     int error = errno;
@@ -185,7 +184,6 @@ static int start(const char *path, char **argv, const sigset_t *mask, struct vt_
     int ends[2], error = 0;
     if (pipe2(ends, O_CLOEXEC))
         return errno;
-    take_signals();
     fflush(NULL);
     child->pid = fork();
     if (child->pid == 0)

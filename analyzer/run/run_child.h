@@ -12,7 +12,7 @@
 
 struct vt_run_child {
     pid_t pid;
-    uint64_t started;    /* field 22 of /proc/PID/stat; 0: unknown */
+    uint64_t started;    /* field 22 of /proc/PID/stat; 0: unknown, as there is no /proc */
     int signal;          /* that ended it; 0: none */
     int status;          /* as in a shell: its exit status, or 128 + signal */
     uint64_t ended_ns;   /* CLOCK_MONOTONIC */
@@ -25,6 +25,9 @@ struct vt_run_child {
     struct vt_string untraced; /* why the process ran without the tracer at the last check; empty:
                                   it had it. Free with vt_string_free. */
 };
+
+/* Once, before anything is written: sets how this process takes signals. The program gets what was found. */
+void vt_run_child_take_signals(void);
 
 /* Runs the program at `path` with these arguments and our environment, in our process group, and
  * waits for its end. `library`: the tracer, to check that it is loaded; `simulated`: as for

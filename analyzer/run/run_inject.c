@@ -164,7 +164,7 @@ static int run_once(struct sweep *s, uint64_t ordinal, uint32_t timeout_ms, stru
         restore(saved);
     o->took_ms = (vt_now_ns() - start) / 1000000;
     vt_run_logs_read(list, &o->logs);
-    vt_run_logs_mark_killed(&o->logs, &o->child);
+    vt_run_logs_mark_end(&o->logs, &o->child);
     unlink(list);
     if (status)
         vt_error("%s", message.text);
@@ -186,7 +186,7 @@ static void outcome_free(struct outcome *o) {
 
 /* --- the outcome --- */
 
-/* Adds " at a.c:41 in new_buffer, from a.c:60 in scale", since sites often share their innermost
+/* Adds " at a.c:41 in new_buffer, called by a.c:60 in scale", since sites often share their innermost
  * frame. */
 static void add_callers(const struct vt_process *p, const struct vt_stack *stack,
                         struct vt_string *text) {
@@ -194,11 +194,10 @@ static void add_callers(const struct vt_process *p, const struct vt_stack *stack
     if (!stack->count)
         vt_string_add(text, " at an unknown call site");
     for (uint32_t i = 0; i < stack->count && shown < 2; i++) {
-        if (!stack->frames[i].user_code &&
-            (shown || &stack->frames[i] != vt_stack_main_frame(stack)))
+        if (!vt_stack_frame(stack, i)->user_code && (shown || i != vt_stack_main(stack)))
             continue;
-        char *frame_text = vt_frame_text(p, &stack->frames[i], 60);
-        vt_string_format(text, "%s%s", shown++ ? ", from " : " at ", frame_text);
+        char *frame_text = vt_frame_text(p, vt_stack_frame(stack, i), 60);
+        vt_string_format(text, "%s%s", shown++ ? ", called by " : " at ", frame_text);
         free(frame_text);
     }
 }

@@ -9,6 +9,7 @@
 #include "replay/replay.h"
 #include "log/log.h"
 
+#include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
@@ -81,14 +82,21 @@ void vt_run_logs_free(struct vt_run_logs *logs) {
 
 /* --- none --- */
 
-/* The device files of the driver: a PC's, a Tegra's, that of Windows. */
-static bool has_driver(void) {
+/* What of the driver is not here; NULL: nothing. A container may have the device files (a PC's, a
+ * Tegra's, that of Windows) without the library. */
+static const char *missing_driver(void) {
     static const char *const files[] = {"/dev/nvidiactl", "/dev/nvhost-ctrl", "/dev/nvmap",
                                         "/dev/dxg"};
     bool found = false;
     for (size_t i = 0; i < sizeof files / sizeof files[0]; i++)
         found |= !access(files[i], F_OK);
-    return found;
+    if (!found)
+        return "this machine has no NVIDIA driver";
+    void *library = dlopen("libcuda.so.1", RTLD_LAZY | RTLD_LOCAL);
+    if (!library)
+        return "libcuda.so.1, the NVIDIA driver's library, cannot be loaded";
+    dlclose(library);
+    return NULL;
 }
 
 /* pytest --vramtrace became this process (packaging/wheel/vramtrace/pytest_start.py). */
@@ -99,15 +107,14 @@ static bool is_pytest(void) {
 
 char *vt_run_logs_why_none(bool simulated) {
     /* the second: inside of a run on the simulated GPU */
-    if (simulated || getenv("VRAMTRACE_SIM_SHARE") || has_driver())
+    const char *missing = simulated || getenv("VRAMTRACE_SIM_SHARE") ? NULL : missing_driver();
+    if (!missing)
         return vt_strdup("no CUDA call was seen");
-    return vt_formatted(
-        "no CUDA call was seen, and this machine has no NVIDIA driver: %s runs it on "
-        "the simulated GPU",
-        is_pytest() ? "--vramtrace-sim" : "--sim");
+    return vt_formatted("no CUDA call was seen, and %s: %s runs it on the simulated GPU", missing,
+                        is_pytest() ? "--vramtrace-sim" : "--sim");
 }
 
-/* --- a killed process --- */
+/* --- an end that the process could not record --- */
 
 static bool put(int fd, const void *field, size_t size, size_t offset) {
     return pwrite(fd, field, size, (off_t)offset) == (ssize_t)size;
@@ -133,14 +140,16 @@ static bool put_time(int fd, struct vt_log_header *h, const struct vt_run_child 
 }
 
 /* Writes the kind last, because it makes the other fields valid. */
-static bool put_killed(int fd, struct vt_log_header *h, const struct vt_run_child *child) {
-    h->exit_status = child->signal;
-    h->exit_kind = VT_EXIT_SIGNALED;
-    return put_time(fd, h, child) && PUT(fd, h, exit_status) && PUT(fd, h, exit_kind);
+static bool put_end(int fd, struct vt_log_header *h, const struct vt_run_child *child) {
+    h->exit_status = child->signal ? child->signal : child->status;
+    h->exit_kind = child->signal ? VT_EXIT_SIGNALED : VT_EXIT_EXITED;
+    h->flags |= child->signal ? 0 : VT_FLAG_BARE_END;
+    return put_time(fd, h, child) && PUT(fd, h, exit_status) && PUT(fd, h, flags) &&
+           PUT(fd, h, exit_kind);
 }
 
-void vt_run_logs_mark_killed(const struct vt_run_logs *logs, const struct vt_run_child *child) {
-    for (size_t i = 0; child->signal && i < logs->count; i++) {
+void vt_run_logs_mark_end(const struct vt_run_logs *logs, const struct vt_run_child *child) {
+    for (size_t i = 0; i < logs->count; i++) {
         struct vt_log_header header;
         struct vt_string message = {0};
         uint64_t bytes;
@@ -149,10 +158,9 @@ void vt_run_logs_mark_killed(const struct vt_run_logs *logs, const struct vt_run
             continue;
         if (!vt_log_read_header(fd, logs->paths[i], &header, &bytes, &message) &&
             header.exit_kind == VT_EXIT_NONE && header.pid == (uint32_t)child->pid &&
-            child->started && header.process_start == child->started &&
-            !put_killed(fd, &header, child))
-            vt_error("%s: cannot write that signal %d ended the process: %s", logs->paths[i],
-                     child->signal, strerror(errno));
+            header.process_start == child->started && !put_end(fd, &header, child))
+            vt_error("%s: cannot write how the process ended (status %d): %s", logs->paths[i],
+                     child->status, strerror(errno));
         vt_string_free(&message);
         close(fd);
     }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The logs of a run's processes: finds them, completes the log of a command that was killed, prints
+ * The logs of a run's processes: finds them, completes the log of a command that could not record its end, prints
  * the lines at the end. For cmd_run.c.
  *
  * The list begins with VT_RUN_LIST_MARK. The tracer in each process appends the absolute path of its log, and a newline, to the file that
@@ -32,9 +32,10 @@ char *vt_run_logs_why_none(bool simulated);
 void vt_run_logs_read(const char *list, struct vt_run_logs *logs);
 void vt_run_logs_free(struct vt_run_logs *logs);
 
-/* A process that a signal kills cannot record its end. If the command's own log has none, this
- * writes `child->signal` into it. */
-void vt_run_logs_mark_killed(const struct vt_run_logs *logs, const struct vt_run_child *child);
+/* A process that a signal kills cannot record its end, nor can one that exits by a bare system call
+ * (Go's runtime, a sanitizer that found something). If the command's own log has none, this writes
+ * the signal or the status into it. */
+void vt_run_logs_mark_end(const struct vt_run_logs *logs, const struct vt_run_child *child);
 
 /* Prints a line for each process that used CUDA, at most VT_RUN_LINES, those that hold most; then, of
  * several, their total with the one command that reports them all. */

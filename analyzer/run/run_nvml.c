@@ -329,7 +329,6 @@ static _Noreturn void go_on(struct sampler *s, pid_t parent) {
     sigset_t all;
     sigfillset(&all);
     sigprocmask(SIG_SETMASK, &all, NULL);
-    signal(SIGXFSZ, SIG_IGN);
     prctl(PR_SET_PDEATHSIG, SIGKILL);
     prctl(PR_SET_NAME, "vramtrace-nvml");
     close_all();

@@ -196,13 +196,6 @@ static int check_value(enum vt_run_option option, const char *value) {
     return vt_usage("run", "--%s: expected %s, found '%s'", row->name, allowed, value);
 }
 
-/* Reports an option that getopt does not know. */
-static int refuse(char **argv, int seen) {
-    if (optopt && optopt < LONG_BASE && optopt != seen)
-        return vt_usage("run", "unknown option '-%c'", optopt);
-    return vt_usage("run", "unknown option '%s'", argv[optind - 1]);
-}
-
 static int missing(const char *word) {
     if (optopt >= LONG_BASE && optopt < LONG_BASE + VT_RUN_OPTIONS)
         return vt_usage("run", "--%s: expected a value (%s)", table[optopt - LONG_BASE].name,
@@ -271,12 +264,8 @@ int vt_run_options_parse(int argc, char **argv, const struct vt_model_builder *b
     optind = 0; /* glibc: restart */
     opterr = 0;
     for (int found; !status && (found = getopt_long(argc, argv, shorts, longs, NULL)) != -1;) {
-        if (found == '?' && optopt >= LONG_BASE)
-            status =
-                vt_usage("run", "%.*s: takes no value, found '%s'",
-                         (int)strcspn(argv[optind - 1], "="), argv[optind - 1], argv[optind - 1]);
-        else if (found == '?')
-            status = refuse(argv, found);
+        if (found == '?')
+            status = vt_usage_option("run", argv, longs);
         else if (found == ':')
             status = missing(argv[optind - 1]);
         else
@@ -357,6 +346,7 @@ static void set_output(const char *path) {
         *name && !strchr(path, '%') && !strchr(name, '.') && lstat(path, &st) && errno == ENOENT;
     char *output = vt_formatted("%s%s", path, folder ? "/" : "");
     setenv(table[VT_RUN_OUTPUT].variable, output, 1);
+    setenv("VRAMTRACE_OUTPUT_OPTION", "1", 1); /* who gave -o is told of -o where it fails */
     free(output);
 }
 
@@ -365,6 +355,7 @@ void vt_run_options_set(const struct vt_run_options *options) {
         if (options->value[i] && table[i].variable &&
             !(i == VT_RUN_INJECT && vt_run_options_each(options)))
             setenv(table[i].variable, options->value[i], 1);
+    unsetenv("VRAMTRACE_OUTPUT_OPTION");
     if (options->value[VT_RUN_OUTPUT])
         set_output(options->value[VT_RUN_OUTPUT]);
     const char *sim = options->value[VT_RUN_SIM];

@@ -80,14 +80,14 @@ static void add_frames(const struct vt_process *p, const struct vt_stack *stack,
                        struct vt_string *s) {
     bool any = false;
     for (uint32_t i = 0; i < stack->count; i++) {
-        any |= stack->frames[i].user_code;
-        if (stack->frames[i].user_code)
-            add_frame(p, &stack->frames[i], true, columns, s);
+        any |= vt_stack_frame(stack, i)->user_code;
+        if (vt_stack_frame(stack, i)->user_code)
+            add_frame(p, vt_stack_frame(stack, i), true, columns, s);
     }
     vt_string_add(s, any ? "\nWHOLE STACK\n" : "");
     for (uint32_t i = 0; i < stack->count; i++)
-        if (!stack->frames[i].interpreter)
-            add_frame(p, &stack->frames[i], false, columns, s);
+        if (!vt_stack_frame(stack, i)->interpreter)
+            add_frame(p, vt_stack_frame(stack, i), false, columns, s);
     if (!stack->count)
         vt_string_add(s, "    unknown (no stack)\n");
     if (stack->cut)

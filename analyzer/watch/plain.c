@@ -65,7 +65,7 @@ static void put_lines(const struct vt_watch_process *w, uint32_t top, FILE *out)
     for (uint32_t i = 0; i < w->line_count && i < top; i++) {
         const struct vt_watch_line *line = &w->lines[i];
         char *rate = vt_watch_words_rate(line->rate), *hint = vt_watch_words_hint(w, line);
-        char *place = vt_stack_text(w->process, line->site->stack, PLACE, false);
+        char *place = vt_site_text(w->process, line->site, PLACE);
         char *share = vt_watch_words_share(line);
         fprintf(out, "%10s  %5s %9s %13s  %s\n", VT_BYTES(line->bytes), share,
                 VT_NUMBER(line->blocks), rate, vt_printable(place));

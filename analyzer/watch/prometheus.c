@@ -203,7 +203,7 @@ static void put_lines(const struct vt_watch_frame *frame, uint32_t top, FILE *ou
     for (uint32_t i = 0; i < frame->count; i++) {
         const struct vt_watch_process *w = frame->processes[i];
         for (uint32_t l = 0; l < w->line_count && l < top; l++) {
-            char *where = vt_stack_text(w->process, w->lines[l].site->stack, 200, false);
+            char *where = vt_site_text(w->process, w->lines[l].site, 400);
             fputs("vramtrace_line_live_bytes", out);
             put_labels_of_process(w, out);
             put_label("site", w->lines[l].site->name, out);

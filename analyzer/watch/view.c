@@ -203,7 +203,7 @@ static void make_order(struct vt_view *v, const struct vt_watch_process *w) {
     v->order_count = 0;
     for (uint32_t i = 0; i < w->line_count; i++) {
         if (by_text)
-            places[i] = vt_stack_text(w->process, w->lines[i].site->stack, 1000, false);
+            places[i] = vt_site_text(w->process, w->lines[i].site, 1000);
         if (!v->filter[0] || strcasestr(places[i], v->filter))
             v->order[v->order_count++] = i;
     }

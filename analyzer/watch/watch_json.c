@@ -48,7 +48,7 @@ static void put_lines(struct vt_json *j, const struct vt_watch_process *w, uint3
     for (uint32_t i = 0; i < w->line_count && (!top || i < top); i++) {
         const struct vt_watch_line *line = &w->lines[i];
         vt_json_open(j, NULL, '{');
-        put_text(j, "where", vt_stack_text(w->process, line->site->stack, 1000, false));
+        put_text(j, "where", vt_site_text(w->process, line->site, 2000));
         vt_json_string(j, "site", line->site->name);
         vt_json_number(j, "sites", line->sites);
         vt_json_string(j, "layer", vt_layer_name(line->site->layer));

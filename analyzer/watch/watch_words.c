@@ -48,7 +48,7 @@ char *vt_watch_words_place(const struct vt_watch_process *w, const struct vt_wat
     const struct vt_frame *frame = vt_stack_main_frame(line->site->stack);
     if (width < NARROW && frame && frame->file && frame->line)
         return vt_formatted("%s:%u", vt_basename(frame->file), frame->line);
-    return vt_stack_text(w->process, line->site->stack, width, false);
+    return vt_site_text(w->process, line->site, width);
 }
 
 char *vt_watch_words_who(const struct vt_watch_process *w) {

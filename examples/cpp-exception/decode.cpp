@@ -34,8 +34,8 @@ class Decoder {
   public:
     explicit Decoder(const Picture &picture) {
         check(cudaMalloc(&coefficients_, picture.width * picture.height * sizeof(short) * 3));
-        check(cudaMalloc(&pixels_, picture.width * picture.height * 4));
         parse_header(picture);
+        check(cudaMalloc(&pixels_, picture.width * picture.height * 4));
         check(cudaMemcpy(coefficients_, picture.bytes.data(), picture.bytes.size(),
                          cudaMemcpyHostToDevice));
     }

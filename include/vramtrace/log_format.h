@@ -23,7 +23,7 @@
 #include <stdint.h>
 
 #define VT_LOG_MAGIC         "vramtrc\x01"
-#define VT_LOG_VERSION       8u /* written */
+#define VT_LOG_VERSION       9u /* written */
 #define VT_LOG_VERSION_NEEDS 7u /* the lowest whose reader reads what is written */
 #define VT_LOG_VERSION_MIN   1u /* the lowest that today's reader reads */
 #define VT_CHUNK_BYTES       65536u
@@ -99,7 +99,7 @@ enum vt_log_clock {
 
 enum vt_exit {
     VT_EXIT_NONE = 0,     /* still running, or died without notice */
-    VT_EXIT_EXITED = 1,   /* exit, _exit, quick_exit, return from main */
+    VT_EXIT_EXITED = 1,   /* exit, _exit, quick_exit, return from main; or see VT_FLAG_BARE_END */
     VT_EXIT_EXEC = 2,     /* replaced itself by exec */
     VT_EXIT_SIGNALED = 3, /* written by `vramtrace run`, which saw it die */
 };
@@ -117,13 +117,14 @@ enum vt_drop {
 };
 
 enum vt_log_flag {
-    VT_FLAG_SIMULATED = 1,   /* the driver is vramtrace's simulated GPU */
-    VT_FLAG_BUFFERED = 2,    /* not mapped: written in blocks; a kill can lose the last second */
-    VT_FLAG_NO_UNWINDER = 4, /* libunwind could not be opened: no native stacks */
-    VT_FLAG_COMMAND_CUT = 8, /* the command line did not fit */
-    VT_FLAG_TEARDOWN = 16,   /* the runtime destroyed its contexts inside exit */
-    VT_FLAG_SHADOW_GAP = 32, /* AddressSanitizer protects the addresses that CUDA needs */
-    VT_FLAG_LIVE_LISTED = 64 /* the live list is there */
+    VT_FLAG_SIMULATED = 1,    /* the driver is vramtrace's simulated GPU */
+    VT_FLAG_BUFFERED = 2,     /* not mapped: written in blocks; a kill can lose the last second */
+    VT_FLAG_NO_UNWINDER = 4,  /* libunwind could not be opened: no native stacks */
+    VT_FLAG_COMMAND_CUT = 8,  /* the command line did not fit */
+    VT_FLAG_TEARDOWN = 16,    /* the runtime destroyed its contexts inside exit */
+    VT_FLAG_SHADOW_GAP = 32,  /* AddressSanitizer protects the addresses that CUDA needs */
+    VT_FLAG_LIVE_LISTED = 64, /* the live list is there */
+    VT_FLAG_BARE_END = 128    /* exited by a bare system call; its status is from `vramtrace run` */
 };
 
 struct vt_log_header {
@@ -487,6 +488,9 @@ enum vt_snapshot_why {
     VT_SNAPSHOT_PHASE = 4,
     VT_SNAPSHOT_GROWTH = 5 /* as memory grew (since version 5) */
 };
+/* Why a snapshot was not taken (since version 9): no room for a copy, as far as is known; the copy left, or was killed,
+ * because there was none any more; the memory cannot be copied. */
+enum vt_missed { VT_MISSED_NO_ROOM = 1, VT_MISSED_LEFT, VT_MISSED_REFUSED };
 enum vt_snapshot_flag {
     VT_SNAPSHOT_PARTIAL = 1,  /* a bound was reached, or something could not be read */
     VT_SNAPSHOT_IN_PLACE = 2, /* of memory as it changed, not of a copy; then it is partial */

@@ -18,6 +18,14 @@ struct vt_elf {
     uintptr_t start, end; /* mapped range */
 };
 
+/* The bounds of this library in memory, defined by the linker. */
+extern const char __ehdr_start[] __attribute__((visibility("hidden")));
+extern const char _end[] __attribute__((visibility("hidden")));
+
+static inline bool vt_elf_is_ours(uintptr_t address) {
+    return address - (uintptr_t)__ehdr_start < (size_t)(_end - __ehdr_start);
+}
+
 /* The object that contains `address`. False: none. Takes the loader's lock. */
 bool vt_elf_containing(const void *address, struct vt_elf *out);
 

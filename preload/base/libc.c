@@ -132,7 +132,6 @@ void *vt_libc_end(enum vt_libc_end function) {
         [VT_LIBC_EXECVPE] = "execvpe",
         [VT_LIBC_FEXECVE] = "fexecve",
         [VT_LIBC_EXECVEAT] = "execveat",
-        [VT_LIBC_FORK] = "fork",
         [VT_LIBC__FORK] = "_Fork",
         [VT_LIBC_LONGJMP] = "longjmp",
         [VT_LIBC__LONGJMP] = "_longjmp",

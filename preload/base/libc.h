@@ -36,7 +36,6 @@ enum vt_libc_end {
     VT_LIBC_EXECVPE,
     VT_LIBC_FEXECVE,
     VT_LIBC_EXECVEAT,
-    VT_LIBC_FORK,
     VT_LIBC__FORK,
     VT_LIBC_LONGJMP,
     VT_LIBC__LONGJMP,

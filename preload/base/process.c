@@ -9,6 +9,7 @@
 #include "sys.h"
 
 #include <sched.h>
+#include <sys/auxv.h>
 #include <sys/mman.h>
 
 #ifndef MADV_WIPEONFORK
@@ -37,6 +38,16 @@ static uint32_t guard_pid;
 
 static const uint32_t never;
 const uint32_t *vt_process_settled = &never;
+
+const char *vt_process_command;
+size_t vt_process_command_bytes;
+
+const char *vt_process_program(char *buffer, size_t size) {
+    long n = VT_SYS3(SYS_readlink, "/proc/self/exe", buffer, size - 1);
+    buffer[n > 0 ? n : 0] = 0;
+    const char *given = n > 0 ? NULL : (const char *)getauxval(AT_EXECFN);
+    return given ? given : buffer;
+}
 
 static void make_guard(void) {
     uint32_t *page = vt_sys_mmap(4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);

@@ -24,6 +24,14 @@ struct vt_process_steps {
 };
 #define VT_PROCESS_STEPS __attribute__((section("vt_process_steps"), used))
 
+/* The program's file: the text in `buffer`, or what it was started as where /proc is absent, as in some
+ * chroots. "": unknown. */
+const char *vt_process_program(char *buffer, size_t size);
+
+/* The command line as the kernel laid it out, arguments separated by NUL; load.c notes it. NULL: unknown. */
+extern const char *vt_process_command;
+extern size_t vt_process_command_bytes;
+
 /* Arms the library when the program first uses CUDA: options, unwinder, Python. Cheap
  * when armed. */
 void vt_process_arm(void);

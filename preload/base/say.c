@@ -30,6 +30,20 @@ static bool stderr_is_the_same(void) {
            st.st_ino == stderr_inode;
 }
 
+void vt_say_to(int fd, const struct iovec *line, size_t parts) {
+    uint64_t ours = 1ull << (13 /* SIGPIPE */ - 1) | 1ull << (25 /* SIGXFSZ */ - 1), pending = 0;
+    uint64_t held = VT_SIGNALS_NOT_HELD;
+    /* Only these: a pipe that is full makes us wait, and the user must be able to end that. */
+    VT_SYS4(SYS_rt_sigprocmask, 0 /* SIG_BLOCK */, &ours, &held, sizeof ours);
+    VT_SYS4(SYS_rt_sigpending, &pending, sizeof pending, 0, 0);
+    ours &= ~pending;
+    if (VT_SYS3(SYS_writev, fd, line, parts) < 0) {
+        uint64_t no_wait[2] = {0, 0};
+        VT_SYS4(SYS_rt_sigtimedwait, &ours, NULL, no_wait, sizeof ours);
+    }
+    vt_sys_let_signals(held);
+}
+
 void vt_say_path(const char *before, const char *path, const char *after) {
     const char *parts[] = {"vramtrace: ", before, path, after, "\n"};
     struct iovec line[sizeof parts / sizeof parts[0]];
@@ -38,16 +52,7 @@ void vt_say_path(const char *before, const char *path, const char *after) {
     for (size_t i = 0; i < sizeof parts / sizeof parts[0]; i++)
         line[i] = (struct iovec){.iov_base = (void *)(uintptr_t)parts[i],
                                  .iov_len = strnlen(parts[i], 8192)};
-    /* A closed pipe must not kill the program: SIGPIPE (13) is blocked, and ours is discarded. */
-    uint64_t pipe_signal = 1ull << 12, mask = 0, pending = 0;
-    VT_SYS4(SYS_rt_sigpending, &pending, sizeof pending, 0, 0);
-    VT_SYS4(SYS_rt_sigprocmask, 0 /* SIG_BLOCK */, &pipe_signal, &mask, sizeof mask);
-    long written = VT_SYS3(SYS_writev, 2, line, sizeof line / sizeof line[0]);
-    if (written < 0 && !(pending & pipe_signal)) {
-        uint64_t no_wait[2] = {0, 0};
-        VT_SYS4(SYS_rt_sigtimedwait, &pipe_signal, NULL, no_wait, sizeof pipe_signal);
-    }
-    VT_SYS4(SYS_rt_sigprocmask, 2 /* SIG_SETMASK */, &mask, NULL, sizeof mask);
+    vt_say_to(2, line, sizeof line / sizeof line[0]);
 }
 
 void vt_say(const char *text) {

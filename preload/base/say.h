@@ -3,6 +3,10 @@
 #ifndef VT_PRELOAD_SAY_H
 #define VT_PRELOAD_SAY_H
 
+#include <stddef.h>
+
+struct iovec;
+
 /* Remembers what stderr is. options.c calls it first, when the library is armed. */
 void vt_say_begin(void);
 
@@ -11,5 +15,7 @@ void vt_say_begin(void);
 void vt_say(const char *text);
 /* The same in three parts. A path is not copied, because the caller's stack may be small. */
 void vt_say_path(const char *before, const char *path, const char *after);
+/* Writes it there as far as that goes: a closed pipe or a file at its size limit does not end the program. */
+void vt_say_to(int fd, const struct iovec *line, size_t parts);
 
 #endif

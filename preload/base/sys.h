@@ -65,16 +65,20 @@ static inline void vt_sys_munmap(void *start, size_t bytes) {
     VT_SYS2(SYS_munmap, start, bytes);
 }
 
-/* Holds all signals back from the calling thread, for what a handler must not jump out of: the loader's lock,
- * and a state that other threads wait for. Returns what to give to the second. */
+/* Holds signals back from the calling thread, for what a handler must not jump out of nor fork in: the loader's lock,
+ * a state that other threads wait for, and a chunk that is not the thread's yet. SIGBUS comes all the same, for
+ * log/log_fault.c. Returns what to give to the second. */
+#define VT_SIGNALS_NOT_HELD (~0ull)
 static inline uint64_t vt_sys_hold_signals(void) {
-    uint64_t all = ~0ull, was = 0;
-    VT_SYS4(SYS_rt_sigprocmask, 0 /* SIG_BLOCK */, &all, &was, sizeof all);
+    uint64_t most = ~(1ull << (7 /* SIGBUS */ - 1)), was = VT_SIGNALS_NOT_HELD;
+    VT_SYS4(SYS_rt_sigprocmask, 0 /* SIG_BLOCK */, &most, &was, sizeof most);
     return was;
 }
 
+/* Another thread may have sealed the process meanwhile. */
 static inline void vt_sys_let_signals(uint64_t was) {
-    VT_SYS4(SYS_rt_sigprocmask, 2 /* SIG_SETMASK */, &was, NULL, sizeof was);
+    if (was != VT_SIGNALS_NOT_HELD)
+        vt_sys_anyway(SYS_rt_sigprocmask, 2 /* SIG_SETMASK */, (long)&was, 0, sizeof was, 0, 0);
 }
 
 static inline uint64_t vt_sys_clock_ns(int clock) {

@@ -97,8 +97,8 @@ void vt_rise_start(void);
 void vt_rise_more_(const struct vt_live *what);
 void vt_rise_less_(uint32_t stack);                 /* one with this stack is gone */
 void vt_rise_sum_(unsigned device, uint64_t bytes); /* how much a device's allocations are */
-/* A look has begun, for which so many bytes were copied. */
-void vt_rise_looked(uint64_t bytes);
+/* A look has begun. */
+void vt_rise_looked(void);
 void vt_rise_forked(void);
 
 static inline void vt_rise_more(const struct vt_live *what) {

@@ -12,9 +12,9 @@
  *
  * What a step of a training holds and drops again is no growth. So a stack must keep half of the height
  * for a while: a quarter of all allocations so far. And a look costs the program time, for its memory is
- * copied: the next one is due after half as many allocations again, or some thousand, and when there are
- * enough of them for all bytes that were copied. It is counted in allocations, so that a program has the
- * same answer on a slow machine.
+ * copied: the next one is due after half as many allocations again, or some thousand. It is counted in
+ * allocations, so that a program has the same answer on a slow machine; what looks may cost in all is for
+ * scan/owners_moments.c to say.
  *
  * Called by live.c and peak.c once vt_rise_on is set. A count that is off, because stacks share one
  * or an allocation began before, only shifts the moment.
@@ -32,9 +32,7 @@
 #define LISTED      32u /* of these; one more counts as lasting */
 #define TICK        64u /* allocations that a thread may keep in its part */
 #define LASTS_SHARE 4u
-#define MOST_WAIT   4096u               /* allocations: the most that anything waits ... */
-#define FREE_BYTES  ((uint64_t)8 << 30) /* ... but for copies of more than so many bytes, */
-#define BYTES_EACH  4096u               /* and so many for each allocation: 1 to 2 % of its time */
+#define MOST_WAIT   4096u /* allocations: the most that anything waits */
 #define FIRST       8u
 #define FIRST_POWER 3u /* of two, for sizes */
 #define FIRST_SUM   ((uint64_t)1 << 20)
@@ -55,7 +53,6 @@ static uint64_t sums[DEVICES]; /* atomic: a device's bytes when it last was wort
 static uint64_t allocations; /* atomic: so far, without the threads' parts */
 static uint64_t look_at;     /* atomic: how many there are when the next look may be due; 0: none */
 static uint64_t not_before;  /* atomic: ... and when it is at the earliest */
-static uint64_t copied;      /* atomic: bytes, for all looks */
 static uint32_t lasting;     /* atomic: something rose that need not last */
 static uint32_t listing;     /* atomic: a try-lock of the list */
 static struct {
@@ -131,11 +128,9 @@ static void list(uint32_t slot, bool rises_on) {
     vt_tls.rise_most = 0;
 }
 
-void vt_rise_looked(uint64_t bytes) {
-    uint64_t now = give(), apart = now + least(now / 2, MOST_WAIT),
-             all = vt_add(&copied, bytes) + bytes,
-             paid = all > FREE_BYTES ? (all - FREE_BYTES) / BYTES_EACH : 0;
-    vt_put(&not_before, apart > paid ? apart : paid);
+void vt_rise_looked(void) {
+    uint64_t now = give();
+    vt_put(&not_before, now + least(now / 2, MOST_WAIT));
     vt_put(&lasting, 0);
     if (!vt_claim(&listing, 0, 1))
         return;
@@ -223,7 +218,7 @@ void vt_rise_forked(void) {
         sums[i] = 0;
     memset(looks, 0, sizeof looks);
     memset(rising, 0, sizeof rising);
-    allocations = look_at = not_before = copied = 0;
+    allocations = look_at = not_before = 0;
     lasting = listing = 0;
     vt_tls.rise_part = vt_tls.rise_most = 0;
 }

@@ -13,8 +13,10 @@
 /* In the constructor: makes NVTX find us. No allocation. */
 void vt_nvtx_load(void);
 
-/* In the constructor: finds the C library's syscall, which is then jumped to. */
+/* In the constructor, and in a child of fork: finds the C library's syscall, which is then jumped to. */
 void vt_seal_load(void);
+/* At the first use of CUDA: notices a seccomp filter that the program may have set unseen. */
+void vt_seal_arm(void);
 
 /* In a forked child: forget the totals, and who waits in backward(). */
 void vt_torch_forked(void);

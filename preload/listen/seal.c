@@ -5,24 +5,27 @@
  * we make no system call (base/sys.h), write into memory that is mapped already, and count what does not fit. That
  * holds for all threads, because a new one inherits the filter of its creator.
  *
- * Seen are prctl and syscall, which is how libraries for seccomp do it too. A filter that was set before the
- * program was started is not seen. syscall is entered in seal_entry.S: a call that makes a child or a thread must
- * not return through a frame of ours.
+ * Seen are prctl and syscall, which is how libraries for seccomp do it too. A filter that a bare system-call instruction
+ * sets is not seen, and nothing tells of it but a system call. But a program without root's rights must give up new
+ * privileges before (PR_SET_NO_NEW_PRIVS), and a program that does so while it uses CUDA means a filter: so that is
+ * taken for it. If it did so before, we look at its first use of CUDA whether there is a filter. Not covered are a filter
+ * set before the program was started, or later than that look, and root's, who need not give up anything.
+ * syscall is entered in seal_entry.S: a call that makes a child or a thread must not return through a frame of ours.
  */
 #define _GNU_SOURCE
 #include "base/base.h"
 #include "event.h"
 #include "listen/listen.h"
 
+#include <fcntl.h>
 #include <linux/seccomp.h>
 #include <stdarg.h>
+#include <string.h>
 #include <sys/prctl.h>
 
 /* `strict`: seccomp's strict mode takes the time stamp counter away, too. */
 static void seal(bool strict) {
-    if (vt_get(&vt_sys_sealed))
-        return;
-    if (vt_process_is_armed()) {
+    if (!vt_get(&vt_sys_sealed) && vt_process_is_armed() && !vt_process_is_fresh_child()) {
         struct vt_recording rec = vt_event_open();
         if (rec.thread) {
             vt_log_keep_room(rec.thread);
@@ -33,16 +36,67 @@ static void seal(bool strict) {
     vt_publish(&vt_sys_sealed, true);
 }
 
-static void say(void) {
-    if (!vt_log_is_open())
+#define FROM_THEN_ON                                                                               \
+    "from then on only memory that was mapped already was written, and its end was not looked "    \
+    "through"
+
+static void say(const char *text) {
+    if (!vt_log_is_open() || vt_process_is_fresh_child())
         return;
     struct vt_recording rec = vt_event_open();
     if (!rec.thread)
         return;
-    vt_log_note("the program set a seccomp filter: from then on only memory that was mapped "
-                "already was written, "
-                "and its end was not looked through");
+    vt_log_note(text);
     vt_event_close(&rec);
+}
+
+static uint32_t pid; /* a vfork child, which has another one, must not seal its parent */
+
+/* What the kernel says of the thread's filters: whether there are any, and how many. */
+struct filters {
+    char text[48];
+};
+static struct filters filters_then; /* when new privileges were given up, before CUDA was used */
+static bool expects_filter;         /* atomic: that was so */
+
+static struct filters ask_filters(void) {
+    static char status[4096];
+    struct filters filters = {""};
+    long fd = VT_SYS4(SYS_openat, AT_FDCWD, "/proc/thread-self/status", O_RDONLY | O_CLOEXEC, 0);
+    if (fd < 0)
+        return filters;
+    long n = VT_SYS3(SYS_read, fd, status, sizeof status - sizeof filters);
+    VT_SYS1(SYS_close, fd);
+    status[n > 0 ? n : 0] = 0;
+    const char *found = strstr(status, "\nSeccomp:");
+    if (found)
+        memcpy(&filters, found, sizeof filters);
+    return filters;
+}
+
+static void expect_filter(void) {
+    if (vt_get(&vt_sys_sealed) || pid != (uint32_t)VT_SYS0(SYS_getpid))
+        return;
+    if (!vt_process_is_armed()) {
+        if (!vt_see(&expects_filter)) /* else there may be a filter by now, which forbids to ask */
+            filters_then = ask_filters();
+        vt_publish(&expects_filter, true);
+        return;
+    }
+    if (vt_process_is_fresh_child())
+        return;
+    seal(false);
+    say("the program gave up new privileges, as before a seccomp filter: " FROM_THEN_ON);
+}
+
+/* If there is no filter by now, the privileges were given up for something else. These three system calls the driver
+ * makes as well when it starts. */
+void vt_seal_arm(void) {
+    if (!vt_see(&expects_filter))
+        return;
+    struct filters now = ask_filters();
+    if (memcmp(&now, &filters_then, sizeof now) != 0)
+        vt_publish(&vt_sys_sealed, true);
 }
 
 typedef long syscall_function(long n, long a, long b, long c, long d, long e, long f);
@@ -57,6 +111,7 @@ static syscall_function *real_syscall(void) {
 
 void vt_seal_load(void) {
     real_syscall();
+    pid = (uint32_t)VT_SYS0(SYS_getpid);
 }
 
 /* Returns the real call's result. If it failed there is no filter. */
@@ -69,7 +124,7 @@ static long sealed_if(bool filters, bool strict, long n, long a, long b, long c,
     if (filters && result == -1)
         vt_publish(&vt_sys_sealed, was);
     else if (filters && !was)
-        say();
+        say("the program set a seccomp filter: " FROM_THEN_ON);
     return result;
 }
 
@@ -83,7 +138,10 @@ long vt_seal_syscall(long n, long a, long b, long c, long d, long e, long f) {
     bool filters =
         (n == SYS_seccomp && (a == SECCOMP_SET_MODE_STRICT || a == SECCOMP_SET_MODE_FILTER)) ||
         (n == SYS_prctl && a == PR_SET_SECCOMP);
-    return sealed_if(filters, strict, n, a, b, c, d, e, f);
+    long result = sealed_if(filters, strict, n, a, b, c, d, e, f);
+    if (n == SYS_prctl && a == PR_SET_NO_NEW_PRIVS && result == 0)
+        expect_filter();
+    return result;
 }
 
 VT_EXPORT int prctl(int option, ...) {
@@ -94,7 +152,7 @@ VT_EXPORT int prctl(int option, ...) {
     va_end(list);
     typedef int prctl_function(int, long, long, long, long);
     prctl_function *real = __extension__(prctl_function *) vt_libc_end(VT_LIBC_PRCTL);
-    if (real && option != PR_SET_SECCOMP && option != PR_SET_TSC)
+    if (real && option != PR_SET_SECCOMP && option != PR_SET_TSC && option != PR_SET_NO_NEW_PRIVS)
         return real(option, a, b, c, d);
     return (int)vt_seal_syscall(SYS_prctl, option, a, b, c, d, 0);
 }

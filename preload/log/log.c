@@ -35,8 +35,8 @@ static dev_t log_device;
 static ino_t log_inode;
 static bool buffered;
 static uint32_t log_pid;           /* the header's, which may be lost */
-static char path[VT_PATH_MAX];     /* as shown to the user */
 static char absolute[VT_PATH_MAX]; /* for reopening it after the program closed our descriptor */
+static const char *path = "";      /* as shown to the user: what follows the folder of the start */
 
 struct vt_log_header *vt_log_header;
 static struct vt_log_header early; /* counters and flags before the file exists */
@@ -98,16 +98,8 @@ static bool write_out(const void *data, uint64_t bytes, uint64_t offset) {
            vt_log_space_write(log_fd, data, bytes, offset);
 }
 
-static void remember_absolute(void) {
-    absolute[0] = 0;
-    if (path[0] != '/' && VT_SYS2(SYS_getcwd, absolute, sizeof absolute) > 0 && absolute[0] == '/')
-        strncat(absolute, "/", 2);
-    if (strlen(absolute) + strlen(path) < sizeof absolute)
-        strcat(absolute, path);
-}
-
 static int open_file(void) {
-    log_fd = vt_log_name_open(path, sizeof path);
+    log_fd = vt_log_name_open(absolute, sizeof absolute, &path);
     if (log_fd < 0)
         return log_fd;
     log_fd = moved_up(log_fd);
@@ -116,7 +108,6 @@ static int open_file(void) {
         return -EIO;
     log_device = st.st_dev;
     log_inode = st.st_ino;
-    remember_absolute();
     buffered = vt_log_space_is_unsure(log_fd);
     long result = buffered ? (vt_log_space_allowed(2 * VT_CHUNK_BYTES) ? 0 : -EFBIG) : allocate(0);
     if (result == -EOPNOTSUPP || result == -ENOSYS) {
@@ -236,8 +227,6 @@ VT_COLD static void release_chunk(struct vt_thread *t) {
     vt_publish(&t->chunk->entered_at, 0); /* the new chunk carries `entered_at` from now on */
     if (!flush_chunk(t))
         count_lost(t);
-    /* In this order, because a signal handler may fork, or jump out of here for good: `chunk` is mapped, and
-     * no number is used twice. */
     struct vt_chunk_header *c = t->chunk;
     vt_publish(&t->chunk_number, 0);
     vt_publish(&t->chunk, NULL);
@@ -277,10 +266,6 @@ void vt_log_keep_room(struct vt_thread *t) {
 VT_COLD static bool take_chunk(struct vt_thread *t) {
     if (foreign || !vt_log_is_open())
         return false;
-    if (t->retry) {
-        t->retry--;
-        return false;
-    }
     struct vt_chunk_header *c = take_kept();
     if (c)
         t->chunk_number = c->number;
@@ -312,33 +297,47 @@ VT_COLD static bool take_chunk(struct vt_thread *t) {
     t->used = t->flushed = sizeof *c;
     t->named = false;
     vt_log_short_forget(&t->shorts);
-    vt_publish(&c->magic,
-               VT_CHUNK_MAGIC); /* before a jump out of here can leave the chunk without it */
+    vt_publish(&c->magic, VT_CHUNK_MAGIC);
     vt_publish(&t->chunk, c);
-    if (VT_UNLIKELY(vt_get(&foreign))) { /* a signal handler has just forked, see vt_log_child */
-        vt_put(&t->chunk, NULL);
-        return false;
-    }
     vt_put(&c->entered_at, vt_tls.entered);
     vt_log_calibrate(vt_log_header);
     return true;
+}
+
+/* Signals wait meanwhile. A handler might fork, and the child would go on here as its parent does: it would write
+ * zeroes over the chunk that the parent is filling by then. */
+VT_COLD static bool renew_chunk(struct vt_thread *t) {
+    if (t->retry) {
+        t->retry--;
+        return false;
+    }
+    uint64_t held = vt_sys_hold_signals();
+    bool taken = false;
+    if (!t->orphan && !vt_process_is_fresh_child()) { /* nor did one fork just before */
+        t->fills |= t->chunk != NULL;
+        if (t->chunk)
+            release_chunk(t);
+        taken = take_chunk(t);
+    }
+    vt_sys_let_signals(held);
+    return taken;
 }
 
 static uint64_t *room(struct vt_thread *t, uint32_t bytes) {
     if (VT_UNLIKELY(t->orphan || vt_process_is_fresh_child()))
         return NULL;
     /* A zero word always follows the last record; readers stop there. */
-    if (VT_UNLIKELY(t->chunk && t->used + bytes + 8 > VT_CHUNK_BYTES)) {
-        t->fills = true;
-        release_chunk(t);
-    }
-    if (VT_UNLIKELY(!t->chunk) && !take_chunk(t))
+    if (VT_UNLIKELY(!t->chunk || t->used + bytes + 8 > VT_CHUNK_BYTES) && !renew_chunk(t))
         return NULL;
-    uint64_t *record = (uint64_t *)((char *)t->chunk + t->used);
-    /* A thread that was killed while writing a record may have left words here, or even its first word. */
-    vt_put(record, 0);
-    record[bytes / 8] = 0;
-    return record;
+    return (uint64_t *)((char *)t->chunk + t->used);
+}
+
+void vt_log_give_up(struct vt_thread *t) {
+    if (!t->chunk || t->orphan || vt_process_is_fresh_child())
+        return;
+    char *given_up = (char *)t->chunk + t->used; /* its first word may be there already */
+    vt_publish((uint64_t *)given_up, 0);
+    memset(given_up, 0, VT_CHUNK_BYTES - t->used);
 }
 
 static uint32_t environment_written; /* atomic: once per log */
@@ -409,6 +408,16 @@ VT_HOT uint64_t vt_log_enter_now(struct vt_thread *t) {
     return now;
 }
 
+/* Buffered: once a second. Signals wait, see renew_chunk. */
+VT_COLD static void flush_all(struct vt_thread *t) {
+    uint64_t held = vt_sys_hold_signals();
+    if (!t->orphan && !vt_process_is_fresh_child()) {
+        flush_chunk(t);
+        write_out(vt_log_header, sizeof *vt_log_header, 0);
+    }
+    vt_sys_let_signals(held);
+}
+
 VT_HOT void vt_log_leave(struct vt_thread *t) {
     if (VT_UNLIKELY(!t->chunk || t->orphan))
         return;
@@ -416,10 +425,8 @@ VT_HOT void vt_log_leave(struct vt_thread *t) {
     if (VT_UNLIKELY(vt_get(&vt_log_header->snapshots_asked) !=
                     vt_get(&vt_log_header->snapshots_taken)))
         vt_tls.due |= VT_DUE_ASKED;
-    if (VT_UNLIKELY(buffered) && vt_log_ticks() - t->flushed_ticks > vt_get(&vt_log_second_ticks)) {
-        flush_chunk(t);
-        write_out(vt_log_header, sizeof *vt_log_header, 0);
-    }
+    if (VT_UNLIKELY(buffered) && vt_log_ticks() - t->flushed_ticks > vt_get(&vt_log_second_ticks))
+        flush_all(t);
 }
 
 VT_COLD void vt_log_drop(enum vt_drop reason) {
@@ -485,30 +492,29 @@ void vt_log_unend(void) {
 
 /* A signal handler may fork in the middle of a record, and return. Then both parent and child
  * finish that record in the same shared chunk. The parent does not wait, so it may have written
- * more records by the time the child goes on. The zero that the child stores after its record would
- * hide them from a reader.
- *
- * So the child replaces its mapping of the chunk by private memory at the same address. Pointers
- * that the interrupted code holds stay valid, and nobody sees what it stores. `t->chunk` is set
- * before anything but the chunk's header is written, and cleared before the chunk is unmapped. If
- * the interrupted code is just taking a chunk, it finds `foreign` set and gives it up. The counters
- * in the log's header are still shared: a chunk number that the child reserves leaves a hole, which
- * readers accept.
- *
- * fork.c calls this in its wrappers of fork. A child made in another way finds its guard word wiped
- * before it starts another record (room), but it can still damage the log within the few
- * instructions from that check to the end of the record. */
+ * more records by the time the child goes on. So
+ *   - what a thread stores for a record is the same in both, and nothing is stored behind it: the
+ *     space there is zero from the start (vt_log_give_up keeps it so);
+ *   - no signal is handled while a thread goes from one chunk to the next (renew_chunk);
+ *   - a child never starts a record in its parent's log: its guard word is wiped (room).
+ * That holds for each way to make a child. Of those that the C library tells of (fork.c calls this) the
+ * child also replaces its mapping of the chunk by private memory at the same address: pointers that the
+ * interrupted code holds stay valid, and nobody sees what it stores, entered_at among it. The counters in
+ * the log's header are still shared. */
 void vt_log_child(void) {
     struct vt_thread *t = vt_tls.thread;
-    if (!vt_log_is_open() || foreign)
+    if (!vt_log_is_open() || foreign || log_pid == (uint32_t)VT_SYS0(SYS_getpid))
         return;
     vt_publish(&foreign, true);
-    if (!t || !vt_tls.busy)
+    if (!t)
         return;
-    vt_publish(&t->orphan, true);
     if (t->chunk && !buffered)
         VT_SYS6(SYS_mmap, t->chunk, VT_CHUNK_BYTES, PROT_READ | PROT_WRITE,
                 MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0);
+    if (vt_tls.busy)
+        vt_publish(&t->orphan, true);
+    else
+        vt_tls.thread = NULL;
 }
 
 /* The child opens a log of its own, and leaves the parent's file, mappings and counts alone. */
@@ -523,7 +529,7 @@ void vt_log_forked(void) {
     vt_put(&environment_written, 0);
     early.flags = simulated;
     counters = &early;
-    path[0] = absolute[0] = 0;
+    path = "";
     vt_log_clock_forked();
     memset(kept, 0, sizeof kept);
     vt_log_header = &early; /* not NULL: interrupted code may still use it */

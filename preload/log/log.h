@@ -38,7 +38,7 @@ struct vt_thread {
     uint32_t retry;                /* events to drop before trying to get a chunk again */
     uint64_t last; /* time of its last event, or an earlier one (vt_log_enter_now) */
     uint64_t held; /* time of a call in progress, whose record comes after it (event.c); 0: none */
-    bool orphan;   /* in a forked child: it was writing a record of the parent */
+    bool orphan;   /* in a forked child: it was the parent's */
     bool named;    /* this chunk has the thread's THREAD record */
     bool fills;    /* it has filled a chunk, so it will fill the next */
     struct vt_phases *phases; /* owned by books/phases.c; NULL: none yet */
@@ -90,7 +90,8 @@ extern __thread struct vt_tls vt_tls __attribute__((tls_model("initial-exec")));
 /* The calling thread's data, new or taken over when it has none yet. NULL: no memory. */
 struct vt_thread *vt_thread_make_(void);
 static inline struct vt_thread *vt_thread_self(void) {
-    return VT_LIKELY(vt_tls.thread != NULL) ? vt_tls.thread : vt_thread_make_();
+    struct vt_thread *t = vt_tls.thread;
+    return VT_LIKELY(t && !t->orphan) ? t : vt_thread_make_();
 }
 struct vt_thread *vt_thread_first(void); /* in the list of all; NULL: it is empty */
 void vt_thread_forked(void);             /* in a forked child: empties the list */
@@ -106,9 +107,10 @@ static inline bool vt_log_is_open(void) {
 }
 /* From now on system calls, and with `tsc` the processor's time stamp counter too, may not be used. */
 void vt_log_stop_clock(bool tsc);
-void vt_log_start_clock(void); /* when the library is loaded: all times count from here */
-uint64_t vt_log_ticks(void);   /* ticks since then; ordered after every earlier access */
-/* Reserves `bytes` for an event's record in the thread's chunk; a zero word follows it. NULL: no space,
+void vt_log_start_clock(void);  /* when the library is loaded: all times count from here */
+void vt_log_start_folder(void); /* ... and a relative name of the log is meant from here */
+uint64_t vt_log_ticks(void);    /* ticks since then; ordered after every earlier access */
+/* Reserves `bytes` for an event's record in the thread's chunk, all zero, and so is what follows. NULL: no space,
  * and a dropped event is counted. */
 uint64_t *vt_log_reserve(struct vt_thread *thread, uint32_t bytes);
 /* The same for what is no event (VT_ENTRY in records.def): nothing is counted. */
@@ -161,6 +163,8 @@ uint32_t vt_log_pid(void);     /* of the process that the log is about */
 /* Before system calls are given up: maps chunks that threads take when they need one. Within a
  * recording. */
 void vt_log_keep_room(struct vt_thread *thread);
+/* After a record that will not be finished: nothing of it stays in the chunk. */
+void vt_log_give_up(struct vt_thread *thread);
 /* Stops a forked child from writing into its parent's log. Call it as soon as the child runs. Safe
  * in a signal handler. */
 void vt_log_child(void);

@@ -17,9 +17,9 @@ struct vt_clock_pair {
     uint64_t ticks, monotonic_ns;
 };
 
-/* Opens a new file for this process and stores its name in `path`. Returns a descriptor or
- * negative errno. */
-int vt_log_name_open(char *path, size_t size);
+/* Opens a new file for this process and stores its name in `path`; *shown is the part of it that the user gave.
+ * Returns a descriptor or negative errno. */
+int vt_log_name_open(char *path, size_t size, const char **shown);
 /* Says on stderr that the log at `path` could not be written, and why (errno, positive). */
 void vt_log_name_say_cannot_open(const char *path, int error);
 /* Rank (-1: none) and job (NULL: none) from the launcher's variables. The text belongs to the

@@ -102,9 +102,16 @@ void vt_log_header_fill(struct vt_log_header *h, const struct vt_clock_pair *sta
     h->process_start = process_start();
     h->pid_namespace = pid_namespace();
     n = read_file("/proc/self/cmdline", h->command, sizeof h->command);
+    if (!n && vt_process_command) {
+        n = vt_process_command_bytes < sizeof h->command - 1 ? vt_process_command_bytes
+                                                             : sizeof h->command - 1;
+        memcpy(h->command, vt_process_command, n);
+    }
     h->command_bytes = (uint32_t)n;
     if (n == sizeof h->command - 1)
         h->flags |= VT_FLAG_COMMAND_CUT;
-    VT_SYS3(SYS_readlink, "/proc/self/exe", h->exe, sizeof h->exe - 1);
+    const char *program = vt_process_program(h->exe, sizeof h->exe);
+    if (program != h->exe)
+        copy(h->exe, sizeof h->exe, program);
     VT_SYS2(SYS_getcwd, h->cwd, sizeof h->cwd);
 }

@@ -2,6 +2,9 @@
 /*
  * Where a process's log goes: the template in VRAMTRACE_OUTPUT, its folders, and the first free
  * name. Called once, by log.c, at the first record. No allocation.
+ *
+ * A relative name is meant from the folder in which the process started, which load.c has us note: many
+ * programs go elsewhere before they use CUDA.
  */
 #define _GNU_SOURCE
 #include "log_file.h"
@@ -53,10 +56,8 @@ static void put_value(struct text *t, const char *value) {
 }
 
 static void put_program(struct text *t) {
-    char exe[512];
-    long n = VT_SYS3(SYS_readlink, "/proc/self/exe", exe, sizeof exe - 1);
-    exe[n > 0 ? n : 0] = 0;
-    const char *slash = strrchr(exe, '/');
+    char buffer[512];
+    const char *exe = vt_process_program(buffer, sizeof buffer), *slash = strrchr(exe, '/');
     put_value(t, slash ? slash + 1 : exe);
 }
 
@@ -119,10 +120,10 @@ static bool is_folder(const char *path) {
     return VT_SYS4(SYS_newfstatat, AT_FDCWD, path, &st, 0) == 0 && S_ISDIR(st.st_mode);
 }
 
-/* Makes the folders above `path`. A failure shows when the file is opened. */
-static void make_folders(char *path) {
-    for (char *s = path + 1; *s; s++) {
-        if (*s != '/')
+/* Makes the folders above `path` that `name`, its end, tells of. A failure shows when the file is opened. */
+static void make_folders(const char *path, char *name) {
+    for (char *s = name; *s; s++) {
+        if (*s != '/' || s == path)
             continue;
         *s = 0;
         VT_SYS3(SYS_mkdirat, AT_FDCWD, path, 0777);
@@ -130,19 +131,39 @@ static void make_folders(char *path) {
     }
 }
 
-int vt_log_name_open(char *path, size_t size) {
+static char started_in[VT_PATH_MAX]; /* ends with "/"; empty: it has no name, or no short one */
+
+static void note_folder(void) {
+    size_t n = VT_SYS2(SYS_getcwd, started_in, sizeof started_in - 1) > 0 ? strlen(started_in) : 0;
+    if (started_in[0] != '/') /* "(unreachable)/..." */
+        n = 0;
+    started_in[n] = 0;
+    if (n > 1)
+        strcat(started_in, "/");
+}
+
+void vt_log_start_folder(void) {
+    const char *output = vt_options_env("VRAMTRACE_OUTPUT");
+    if (!output || output[0] != '/')
+        note_folder();
+}
+
+/* The name begins behind `folder`. */
+static int open_in(const char *folder, char *path, size_t size) {
     struct text t = {path, size, false};
     const char *usual = vt_log_launcher_rank() < 0 ? DEFAULT_NAME : RANK_NAME;
+    char *name = path + strlen(folder);
     *path = 0;
+    put(&t, folder, strlen(folder), false);
     expand(&t, vt_options.output ? vt_options.output : usual);
-    if (!t.cut && (t.at == path || t.at[-1] == '/' || is_folder(path))) {
-        if (t.at != path && t.at[-1] != '/')
+    if (!t.cut && (t.at == name || t.at[-1] == '/' || is_folder(path))) {
+        if (t.at != name && t.at[-1] != '/')
             put(&t, "/", 1, false);
         expand(&t, usual);
     }
     if (t.cut)
         return -ENAMETOOLONG;
-    make_folders(path);
+    make_folders(path, name);
     struct text end = t;
     for (unsigned n = 2;; n++) {
         long fd = VT_SYS4(SYS_openat, AT_FDCWD, path,
@@ -156,6 +177,24 @@ int vt_log_name_open(char *path, size_t size) {
         if (t.cut)
             return -ENAMETOOLONG;
     }
+}
+
+int vt_log_name_open(char *path, size_t size, const char **shown) {
+    if (vt_options.output && vt_options.output[0] == '/') {
+        *shown = path;
+        return open_in("", path, size);
+    }
+    *shown = path + strlen(started_in);
+    int fd = open_in(started_in, path, size);
+    struct stat there;
+    bool gone = VT_SYS4(SYS_newfstatat, AT_FDCWD, started_in, &there, 0) != 0;
+    if (!(fd == -ENOENT && gone) && fd != -ENAMETOOLONG)
+        return fd;
+    *shown = path;
+    started_in[0] = 0;
+    if (fd == -ENOENT)
+        note_folder(); /* that folder is gone (chroot), so it is this one, and the user is told which */
+    return open_in(started_in, path, size);
 }
 
 void vt_log_name_say_cannot_open(const char *path, int error) {
@@ -178,6 +217,9 @@ void vt_log_name_say_cannot_open(const char *path, int error) {
         if (known[i].error == error)
             why = known[i].text;
     strcat(text, why);
-    strcat(text, "; this process is not recorded (set VRAMTRACE_OUTPUT to write elsewhere)");
+    bool option = vt_options_env("VRAMTRACE_OUTPUT_OPTION") ||
+                  (!vt_options.output && vt_options_env("VRAMTRACE_RUN_LIST")); /* by `run` */
+    strcat(text, "; this process is not recorded (");
+    strcat(text, option ? "-o PATH writes elsewhere)" : "set VRAMTRACE_OUTPUT to write elsewhere)");
     vt_say_path("cannot write the log ", path[0] ? path : "(name too long)", text);
 }

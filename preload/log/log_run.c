@@ -10,6 +10,7 @@
 #include <fcntl.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/uio.h>
 
 /* Only a list that `run` made is written to, not any file that the variable names. A descriptor, or
  * negative. */
@@ -32,17 +33,15 @@ static long open_list(const char *list) {
 
 void vt_log_run_tell(const char *path, bool made) {
     const char *list = vt_options_env("VRAMTRACE_RUN_LIST");
-    static char line[VT_PATH_MAX + 2]; /* one thread at a time opens the log */
-    size_t n = made ? 0 : 1, length = strlen(path);
     if (!list || !*list)
         return;
     long fd = open_list(list);
     if (fd < 0)
         return;
-    line[0] = '!';
-    memcpy(line + n, path, length);
-    n += length;
-    line[n] = '\n';
-    VT_SYS3(SYS_write, fd, line, n + 1);
+    const char *parts[] = {made ? "" : "!", path, "\n"};
+    struct iovec line[3];
+    for (size_t i = 0; i < 3; i++)
+        line[i] = (struct iovec){(void *)(uintptr_t)parts[i], strlen(parts[i])};
+    vt_say_to((int)fd, line, 3);
     VT_SYS1(SYS_close, fd);
 }

@@ -14,7 +14,7 @@
 
 #include <string.h>
 
-/* Writes a template at `record`, with a zero word after it, into the slot whose turn it is. */
+/* Writes a template at `record` into the slot whose turn it is. */
 static __attribute__((noinline)) unsigned new_template(struct vt_thread *t, uint64_t *record,
                                                        uint64_t key) {
     struct vt_log_short *s = &t->shorts;
@@ -22,7 +22,6 @@ static __attribute__((noinline)) unsigned new_template(struct vt_thread *t, uint
     vt_put(&s->keys[slot], VT_SHORT_NO_KEY); /* until it is written, for a jump out of here */
     record[1] = key;
     record[2] = slot;
-    record[3] = 0;
     vt_log_commit(t, record, vt_word(VT_REC_TEMPLATE, 0, 0, sizeof(struct vt_rec_template)),
                   sizeof(struct vt_rec_template));
     vt_publish(&s->keys[slot], key);
@@ -45,22 +44,19 @@ static inline unsigned slot_of(struct vt_thread *t, uint64_t **record, uint64_t 
     return *guess = (uint8_t)slot;
 }
 
-/* Room for a template and any of the records, so that both are in one chunk; the first word is zero. */
+/* Room for a template and any of the records, so that both are in one chunk. */
 static inline uint64_t *reserve(struct vt_thread *t) {
     enum { MOST = sizeof(struct vt_rec_template) + sizeof(struct vt_rec_alloc) };
     if (VT_UNLIKELY(!t->chunk || !t->named || t->orphan || vt_process_is_fresh_child() ||
                     t->used + MOST + 8 > VT_CHUNK_BYTES))
         return vt_log_reserve(t, MOST);
-    uint64_t *record = (uint64_t *)((char *)t->chunk + t->used);
-    vt_put(record, 0); /* see room() in log.c */
-    return record;
+    return (uint64_t *)((char *)t->chunk + t->used);
 }
 
-/* Publishes a record, with a zero word after it. */
+/* Publishes a record. */
 static inline void commit(struct vt_thread *t, uint64_t *record, uint64_t word, uint32_t bytes,
                           uint64_t ticks) {
     struct vt_log_short *s = &t->shorts;
-    record[bytes / 8] = 0;
     vt_put(&s->unsure, true);
     vt_log_commit(t, record, word, bytes);
     vt_publish(&s->ticks, ticks);
@@ -126,7 +122,6 @@ static uint32_t write_frames(struct vt_log_short *s, void *record, const uint64_
     uint32_t head = vt_short_stack_head(count);
     uint16_t *indices = (uint16_t *)((char *)record + sizeof(struct vt_rec_short_stack));
     uint64_t *fresh = (uint64_t *)((char *)record + head);
-    fresh[-1] = 0; /* what is left of the last word */
     for (uint32_t i = 0; i < count; i++) {
         uint32_t at = (uint32_t)(frames[i] * 0x9e3779b97f4a7c15ull >> 54);
         indices[i] = (uint16_t)at;
@@ -135,7 +130,6 @@ static uint32_t write_frames(struct vt_log_short *s, void *record, const uint64_
         indices[i] |= VT_SHORT_FRAME_NEW;
         s->frames[at] = *fresh++ = frames[i];
     }
-    *fresh = 0; /* after the record */
     return (uint32_t)((char *)fresh - (char *)record);
 }
 static_assert(VT_SHORT_FRAMES == 1u << (64 - 54), "write_frames");

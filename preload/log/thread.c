@@ -48,6 +48,7 @@ static struct vt_thread *take_over(uint32_t tid) {
             t->named = t->fills = false;
             t->retry = 0;
             t->held = 0;
+            vt_log_give_up(t);
             return t;
         }
         t = t->next;
@@ -75,7 +76,10 @@ struct vt_thread *vt_thread_make_(void) {
     return vt_tls.thread;
 }
 
+/* The forking thread may still have its entry, if another one of the child comes first. */
 void vt_thread_forked(void) {
+    for (struct vt_thread *t = vt_thread_first(); t; t = t->next)
+        vt_put(&t->orphan, true);
     vt_put(&all, NULL);
     vt_put(&search_from, NULL);
 }

@@ -23,14 +23,6 @@
 
 #include <dlfcn.h>
 
-/* The bounds of this library in memory, defined by the linker. */
-extern const char __ehdr_start[] __attribute__((visibility("hidden")));
-extern const char _end[] __attribute__((visibility("hidden")));
-
-static bool is_ours(const void *address) {
-    return (uintptr_t)address - (uintptr_t)__ehdr_start < (size_t)(_end - __ehdr_start);
-}
-
 /* A handle of the whole process (dlopen(NULL)) finds our own export first. We return it if there is
  * a real function behind it. Otherwise the program must learn that there is none; our failed
  * look-up left the message for its dlerror. */
@@ -48,13 +40,15 @@ void *vt_lookup_dlsym(void *handle, const char *name) {
     void *found = vt_libc_dlsym(handle, name);
     if (!found || !may_be_cuda(name))
         return found;
-    return is_ours(found) ? ours(found, name) : vt_substitute(found, name);
+    return vt_elf_is_ours((uintptr_t)found) ? ours(found, name) : vt_substitute(found, name);
 }
 
 void *vt_lookup_dlvsym(void *handle, const char *name, const char *version);
 void *vt_lookup_dlvsym(void *handle, const char *name, const char *version) {
     void *found = vt_libc_dlvsym(handle, name, version);
-    return found && may_be_cuda(name) && !is_ours(found) ? vt_substitute(found, name) : found;
+    return found && may_be_cuda(name) && !vt_elf_is_ours((uintptr_t)found)
+               ? vt_substitute(found, name)
+               : found;
 }
 
 VT_EXPORT int dlclose(void *handle) {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * /proc/self/maps, line by line (see maps.h). The format is proc(5)'s: "start-end access offset
+ * /proc/self/maps and others, line by line (see maps.h). The format is proc(5)'s: "start-end access offset
  * device inode path", the path to the line's end.
  */
 #define _GNU_SOURCE
@@ -12,26 +12,36 @@
 
 #define INTERRUPTED (-4L)
 
-bool vt_maps_open(struct vt_maps *maps) {
+bool vt_maps_open_file(struct vt_maps *maps, const char *path) {
     maps->have = maps->at = 0;
-    maps->fd = (int)VT_SYS4(SYS_openat, AT_FDCWD, "/proc/self/maps", O_RDONLY | O_CLOEXEC, 0);
+    maps->cut = false;
+    maps->fd = (int)VT_SYS4(SYS_openat, AT_FDCWD, path, O_RDONLY | O_CLOEXEC, 0);
     return maps->fd >= 0;
 }
 
-/* The next line; NULL: no more, or one that is longer than the room. */
-static char *next_line(struct vt_maps *maps) {
+bool vt_maps_open(struct vt_maps *maps) {
+    return vt_maps_open_file(maps, "/proc/self/maps");
+}
+
+char *vt_maps_line(struct vt_maps *maps) {
     for (;;) {
         char *line = maps->text + maps->at, *end = memchr(line, '\n', maps->have - maps->at);
         if (end) {
+            bool rest = maps->cut;
             *end = 0;
             maps->at = (size_t)(end + 1 - maps->text);
+            maps->cut = false;
+            if (rest)
+                continue;
             return line;
         }
         maps->have -= maps->at;
         memmove(maps->text, line, maps->have);
         maps->at = 0;
-        if (maps->have == sizeof maps->text)
-            return NULL;
+        if (maps->have == sizeof maps->text) {
+            maps->have = 0;
+            maps->cut = true;
+        }
         long got =
             VT_SYS3(SYS_read, maps->fd, maps->text + maps->have, sizeof maps->text - maps->have);
         if (got == INTERRUPTED)
@@ -80,7 +90,7 @@ static bool parse(const char *s, struct vt_mapping *m) {
 }
 
 bool vt_maps_next(struct vt_maps *maps, struct vt_mapping *mapping) {
-    for (const char *line; (line = next_line(maps));)
+    for (const char *line; (line = vt_maps_line(maps));)
         if (parse(line, mapping))
             return true;
     return false;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The process's mappings, one after the other, as the kernel lists them. For scan_maps.c and owners_*.c.
+ * The process's mappings, one after the other, as the kernel lists them; and lines of other such files. For
+ * scan_maps.c and owners_*.c.
  */
 #ifndef VT_PRELOAD_MAPS_H
 #define VT_PRELOAD_MAPS_H
@@ -20,12 +21,17 @@ struct vt_mapping {
 /* A list that is being read. It is too large for a small stack. */
 struct vt_maps {
     int fd;
+    bool cut; /* the rest of a line that was longer than the room follows */
     size_t have, at;
     char text[8192];
 };
 
 /* False: the list cannot be read, and there is nothing to close. */
 bool vt_maps_open(struct vt_maps *maps);
+/* The same for the lines of another file. */
+bool vt_maps_open_file(struct vt_maps *maps, const char *path);
+/* The next line, without those that are longer than the room; NULL: no more. */
+char *vt_maps_line(struct vt_maps *maps);
 
 /* The next one; false: there is none. They come by address; one that grew downwards while the list
  * was read may come again. */

@@ -4,16 +4,15 @@
  *
  * Other threads change memory meanwhile, and no lock keeps Python's objects as they are. So the walk
  * is done in a child, which has a copy of the memory as it stood. It is made by a raw clone: no
- * handlers of fork run, and no signal and no wait of the program's tells of it. The child reads
+ * handlers of fork run, and no signal of the program's tells of it, nor a wait but with __WALL. The child reads
  * memory, writes to a mapping that it shares with us, and ends; it never touches CUDA, takes no
  * lock, and is killed when its time is up. A program of one thread that waits for it needs no copy:
- * the child reads its memory. Where a copy could do harm, the walk is done in place, and the result
- * says so.
+ * the child reads its memory. Where a copy could do harm, or none can be made, the walk is done in place,
+ * and the result says so; but only while every other thread sleeps. Else none is taken, which the log says.
  *
  * The program need not wait for the child (vt_owners_begin): its answer is written at a later event,
- * or at the end. A small process has a few such children at most, and a new one takes the place of
- * the last; a large process has one. It goes on when the thread that made it ends, and ends with the
- * process.
+ * or at the end. There is one such child at a time. It goes on when the thread that made it ends, and
+ * ends with the process.
  *
  * Called through scan.h, at the moments that owners_moments.c knows.
  */
@@ -23,6 +22,7 @@
 #include "scan_parts.h"
 #include "stack/stack.h"
 
+#include <fcntl.h>
 #include <linux/futex.h>
 #include <sched.h>
 #include <signal.h>
@@ -33,13 +33,11 @@
 #include <sys/wait.h>
 #include <time.h>
 
-#define PAGE          4096u
-#define WAIT_NS       20000000            /* between two looks whether the child still lives */
-#define AGAIN_NS      500000000           /* until the next look whether it runs, after its time */
-#define COPIED_PER_NS 40u                 /* bytes: 27 ms for a GiB */
-#define STACK         ((size_t)256 << 10) /* of a child that has our memory */
-#define NICE          5
-#define SMALL         ((uint64_t)256 << 20) /* resident bytes, up to which several copies cost little */
+#define PAGE     4096u
+#define WAIT_NS  20000000            /* between two looks whether the child still lives */
+#define AGAIN_NS 500000000           /* until the next look whether it runs, after its time */
+#define STACK    ((size_t)256 << 10) /* of a child that has our memory */
+#define NICE     5
 
 /* --- the child --- */
 
@@ -70,6 +68,21 @@ static void end_with_process(void) {
         VT_SYS1(SYS_exit_group, 128 + SIGHUP);
 }
 
+/* A pipe's reader, or who waits for a lock, must not wait for a copy. */
+static void close_all(void) {
+    static char block[4096];
+    if (VT_SYS3(SYS_close_range, 0, ~0u, 0) == 0)
+        return;
+    /* before Linux 5.9 */
+    long fd = VT_SYS4(SYS_openat, AT_FDCWD, "/proc/self/fd", O_RDONLY | O_DIRECTORY | O_CLOEXEC, 0);
+    uint32_t open;
+    for (long got, at; fd >= 0 && (got = VT_SYS3(SYS_getdents64, fd, block, sizeof block)) > 0;)
+        for (at = 0; vt_scan_entry(block, got, &at, &open);)
+            if (open != (uint32_t)fd)
+                VT_SYS1(SYS_close, open); /* the entries "." and ".." read as 0 */
+    VT_SYS1(SYS_close, fd);
+}
+
 static void walk_in_child(void *data) {
     struct vt_owners *w = data;
     const uint64_t seconds =
@@ -85,8 +98,10 @@ static void walk_in_child(void *data) {
     VT_SYS2(SYS_setrlimit, RLIMIT_CORE, &none);
     VT_SYS2(SYS_setrlimit, RLIMIT_CPU, &cpu);
     if (!w->shares) {
+        vt_watch_end_first();
         VT_SYS2(SYS_prctl, PR_SET_DUMPABLE, 0); /* belongs to the memory */
-        VT_SYS3(SYS_close_range, 0, ~0u, 0);
+        close_all();
+        vt_watch_begin(w);
     }
     if (w->passing) /* the program does not wait: its own threads come first */
         VT_SYS3(SYS_setpriority, PRIO_PROCESS, 0,
@@ -97,6 +112,8 @@ static void walk_in_child(void *data) {
     vt_owners_walk(w);
     vt_publish(&w->answer->done, 1);
     futex(&w->answer->done, FUTEX_WAKE, 1, NULL);
+    if (!w->shares)
+        vt_watch_end();
     for (;;)
         VT_SYS1(SYS_exit_group, 0);
 }
@@ -105,21 +122,23 @@ static void walk_in_child(void *data) {
 struct moment {
     enum vt_snapshot_why why;
     uint32_t name;
-    uint64_t ticks, began_ns, copy_ns, copy_cpu_ns;
+    uint64_t ticks, began_ns, copy_ns;
+    uint64_t reserved_ns; /* of a processor, the most that it may take; 0: the usual */
     uint32_t number, looked_for;
     struct vt_owners_answer *answer;
     uint8_t *records;
-    size_t room;       /* of both, mapped */
-    int pid;           /* of the child; 0: none */
-    bool disturbed;    /* it was: the memory is copied instead */
-    uint64_t until_ns; /* it is killed if it does not run then */
+    size_t room;           /* of both, mapped */
+    int pid;               /* of the child; 0: none */
+    bool disturbed;        /* it was: the memory is copied instead */
+    bool replaced;         /* killed, because another one sees more */
+    uint64_t until_ns;     /* it is killed if it does not run then */
+    uint32_t missed;       /* enum vt_missed: why it is not taken; 0: it is */
+    uint64_t needed, left; /* bytes: what a copy would have taken, and what there were */
 };
 
 static uint32_t steps;     /* in the log, so far */
 static uint32_t snapshots; /* in this process */
 static bool giving_up;     /* the process ends just now, which unmaps all */
-static struct vt_owners_cost
-    cost; /* atomic: of children that ended; of all copies, the last copy */
 
 /* Whether the child has ended. It is killed when its time is up and it hangs: on a busy machine, a
  * child waits for a processor, which is no reason for another answer. One that runs too long ends by
@@ -131,9 +150,9 @@ static bool has_ended(struct moment *m, bool wait) {
         ended = VT_SYS4(SYS_wait4, m->pid, NULL, __WCLONE | (wait ? 0 : WNOHANG), &used);
     while (ended == -4 /* EINTR */);
     if (ended == m->pid)
-        vt_add(&cost.spent, (uint64_t)(used.ru_utime.tv_sec + used.ru_stime.tv_sec) * 1000000000u +
-                                (uint64_t)(used.ru_utime.tv_usec + used.ru_stime.tv_usec) * 1000u +
-                                m->copy_cpu_ns);
+        vt_cost_spent((used.ru_utime.tv_sec + used.ru_stime.tv_sec) * 1000000000 +
+                      (used.ru_utime.tv_usec + used.ru_stime.tv_usec) * 1000 -
+                      (int64_t)m->reserved_ns);
     else if (ended != -10 /* ECHILD */ && vt_sys_clock_ns(CLOCK_MONOTONIC) > m->until_ns) {
         if (vt_owners_is_runnable((uint32_t)m->pid))
             m->until_ns = vt_sys_clock_ns(CLOCK_MONOTONIC) + AGAIN_NS;
@@ -169,32 +188,10 @@ static bool walk_copy(struct vt_owners *w, struct moment *m) {
     m->pid = (int)pid;
     m->copy_ns = now - began;
     /* Not by the clock: on a busy machine it goes on while we wait for the processor. */
-    m->copy_cpu_ns = vt_sys_clock_ns(CLOCK_THREAD_CPUTIME_ID) - used;
-    vt_add(&cost.stood, m->copy_cpu_ns);
-    vt_put(&cost.next, m->copy_cpu_ns);
+    vt_cost_copied(vt_sys_clock_ns(CLOCK_THREAD_CPUTIME_ID) - used);
+    vt_cost_spent((int64_t)m->reserved_ns);
     m->until_ns = w->most_ns;
     return true;
-}
-
-/* A child that has our memory, and a stack of its own. */
-static long clone_sharing(void (*function)(void *), void *data, uint8_t *stack_end) {
-    register long none4 __asm__("r10") = 0, none5 __asm__("r8") = 0;
-    register void *called __asm__("r12") = __extension__(void *) function;
-    register void *given __asm__("r13") = data;
-    long pid;
-    __asm__ volatile("syscall\n\t"
-                     "test %%rax, %%rax\n\t"
-                     "jnz 1f\n\t"
-                     "xor %%ebp, %%ebp\n\t"
-                     "mov %%r13, %%rdi\n\t"
-                     "call *%%r12\n\t"
-                     "ud2\n"
-                     "1:"
-                     : "=a"(pid)
-                     : "a"(SYS_clone), "D"((long)CLONE_VM), "S"(stack_end), "d"(0l), "r"(none4),
-                       "r"(none5), "r"(called), "r"(given)
-                     : "rcx", "r11", "memory");
-    return pid;
 }
 
 /* Waits for such a child. False: it was killed, because a signal arrived that the program handles. */
@@ -226,7 +223,7 @@ static bool walk_shared(struct vt_owners *w, struct moment *m) {
     uint64_t handled = vt_scan_handled_signals(), was = vt_sys_hold_signals();
     handled &= ~was;
     w->shares = true;
-    long pid = clone_sharing(walk_in_child, w, stack + STACK);
+    long pid = vt_watch_clone(CLONE_VM, walk_in_child, w, stack + STACK);
     vt_sys_let_signals(was | handled);
     m->pid = pid > 0 ? (int)pid : 0;
     m->until_ns = w->most_ns;
@@ -239,29 +236,6 @@ static bool walk_shared(struct vt_owners *w, struct moment *m) {
 
 /* --- the result --- */
 
-/* The child numbered its steps from 1: several children may be under way. */
-static void number_steps(uint64_t *record, uint64_t word, uint32_t by) {
-    struct vt_rec_step *step = (void *)record;
-    struct vt_rec_owned *owned = (void *)record;
-    struct vt_owned *entries = (void *)(owned + 1);
-    if (vt_word_type(word) == VT_REC_STEP) {
-        step->number += by;
-        step->parent += step->parent ? by : 0;
-    }
-    struct vt_rec_around *around = (void *)record;
-    struct vt_rec_hop *hop = (void *)record;
-    if (vt_word_type(word) == VT_REC_AROUND) {
-        around->step += by;
-        around->hop += around->hop ? by : 0;
-    }
-    if (vt_word_type(word) == VT_REC_HOP) {
-        hop->number += by;
-        hop->parent += hop->parent ? by : 0;
-    }
-    for (uint32_t i = 0; vt_word_type(word) == VT_REC_OWNED && i < owned->count; i++)
-        entries[i].step += by;
-}
-
 static void write_records(struct vt_thread *t, const struct moment *m) {
     for (uint64_t at = 0; at + 8 <= m->answer->bytes;) {
         uint64_t word;
@@ -273,7 +247,6 @@ static void write_records(struct vt_thread *t, const struct moment *m) {
         if (!r)
             return;
         memcpy(r + 1, m->records + at + 8, bytes - 8);
-        number_steps(r, word, steps);
         vt_log_commit(t, r, word, bytes);
         at += bytes;
     }
@@ -307,17 +280,40 @@ static bool write_result(const struct moment *m) {
     return r != NULL;
 }
 
-/* The end of one: writes what was found, but for a child that was killed as memory grew: there will
- * be another one. */
+static void write_missed(const struct moment *m) {
+    struct vt_recording recording = vt_event_open();
+    if (!recording.thread)
+        return;
+    struct vt_rec_missed *r = (void *)vt_log_reserve_entry(recording.thread, sizeof *r);
+    if (r) {
+        *r = (struct vt_rec_missed){.why = m->why,
+                                    .reason = m->missed,
+                                    .ticks = m->ticks,
+                                    .needed = m->needed,
+                                    .room = m->left};
+        vt_log_commit(recording.thread, &r->word, vt_word(VT_REC_MISSED, 0, 0, sizeof *r),
+                      sizeof *r);
+    }
+    vt_event_close(&recording);
+}
+
+/* The end of one: writes what was found; but of a child that left, or was killed as memory grew, that
+ * it did not come to its end. */
 static bool conclude(struct moment *m) {
     struct vt_owners_answer *answer = m->answer;
-    bool written = (m->why != VT_SNAPSHOT_GROWTH || vt_see(&answer->done)) && write_result(m);
-    steps += answer->steps;
+    uint32_t left = vt_see(&answer->left);
+    if (!left && m->why == VT_SNAPSHOT_GROWTH && !vt_see(&answer->done))
+        left = VT_MISSED_LEFT;
+    m->missed = left ? left : m->missed;
+    bool written = !m->missed && write_result(m);
+    if (m->missed && !m->replaced)
+        write_missed(m);
+    steps = answer->steps;
     m->pid = 0;
     m->answer = NULL;
     if (!giving_up)
         vt_sys_munmap(answer, m->room);
-    return written;
+    return written || left; /* another one would leave, too */
 }
 
 static const struct vt_owners_readers readers = {
@@ -346,6 +342,8 @@ static bool share(struct vt_owners *w, struct moment *m) {
     w->records = (uint8_t *)w->answer + PAGE;
     m->records = w->records;
     m->answer = w->answer;
+    if (w->answer)
+        w->answer->steps = steps;
     return w->answer;
 }
 
@@ -355,9 +353,19 @@ static bool none_sought(struct vt_owners *w, struct moment *m) {
     return share(w, m);
 }
 
-/* Begins one. False: nothing is live, or there is no memory; or, with `copy`, the memory cannot be
- * copied. */
+/* In the calling thread. False: other threads ran, so it saw no one moment. */
+static bool walk_in_place(struct vt_owners *w) {
+    uint64_t before, after;
+    if (!vt_owners_may_stay(w, &before))
+        return false;
+    vt_owners_walk(w);
+    return vt_room_asleep(&after) && after == before;
+}
+
+/* Begins one. False: nothing is live, or there is no memory; or it is missed; or, with `copy`, the memory
+ * cannot be copied. */
 static bool begin(struct vt_owners *w, struct moment *m, bool copy) {
+    uint64_t turns;
     w->readers = &readers;
     /* As memory grows, the program does not know the address yet that it is being given. */
     vt_owners_gather(w, m->why == VT_SNAPSHOT_GROWTH ? vt_tls.newest : 0);
@@ -365,31 +373,32 @@ static bool begin(struct vt_owners *w, struct moment *m, bool copy) {
         return w->kept_bytes && !copy && none_sought(w, m);
     vt_owners_set_bounds(w);
     w->passing = m->why == VT_SNAPSHOT_GROWTH;
+    if (m->reserved_ns && m->reserved_ns < w->most_cpu_ns)
+        w->most_cpu_ns = m->reserved_ns;
     if (!w->passing)
         vt_owners_native_open(w);
-    bool shared = !copy && !m->disturbed && vt_owners_may_share(w),
-         copied = !shared && vt_owners_may_copy(w);
-    if ((copy && !copied) || !share(w, m))
+    bool shared = !copy && !m->disturbed && vt_owners_may_share(w) && vt_owners_may_stay(w, &turns);
+    m->missed = shared ? 0 : vt_owners_why_not_copy(w, &m->needed, &m->left);
+    if ((copy && m->missed) || !share(w, m))
         return false;
     w->snapshot = m->number = ++snapshots;
     m->looked_for = w->target_count;
     m->disturbed = shared && !walk_shared(w, m);
-    copied = copied && walk_copy(w, m);
-    if (m->disturbed || (copy && !copied)) {
-        m->answer = NULL;
-        vt_sys_munmap(w->answer, m->room);
-        return false;
-    }
-    if (!shared && !copied)
-        vt_owners_walk(w);
-    return true;
+    if (!shared && !m->missed && !walk_copy(w, m))
+        m->missed = VT_MISSED_REFUSED;
+    if (m->missed && !copy && walk_in_place(w))
+        m->missed = 0;
+    if (!m->disturbed && !m->missed)
+        return true;
+    m->answer = NULL;
+    vt_sys_munmap(w->answer, m->room);
+    return false;
 }
 
-/* The same, with its memory. */
-static bool begin_one(struct moment *m, enum vt_snapshot_why why, uint32_t name, uint64_t ticks,
-                      bool copy) {
-    *m = (struct moment){
-        .why = why, .name = name, .ticks = ticks, .began_ns = vt_sys_clock_ns(CLOCK_MONOTONIC)};
+/* The same, with its memory. Says in the log that it is missed; but not of a phase's copy, without which it may
+ * be taken all the same. */
+static bool begin_one(struct moment *m, bool copy) {
+    m->began_ns = vt_sys_clock_ns(CLOCK_MONOTONIC);
     for (bool disturbed = false;; disturbed = true) {
         /* Not on the stack: a thread's may have only 16 KiB. */
         struct vt_owners *w = vt_scan_memory(sizeof *w);
@@ -400,17 +409,19 @@ static bool begin_one(struct moment *m, enum vt_snapshot_why why, uint32_t name,
             vt_owners_unmap(w);
             vt_sys_munmap(w, (sizeof *w + PAGE - 1) & ~(size_t)(PAGE - 1));
         }
-        if (begun || disturbed || !m->disturbed)
+        if (begun || disturbed || !m->disturbed) {
+            if (!begun && m->missed && (!copy || m->why == VT_SNAPSHOT_GROWTH))
+                write_missed(m);
             return begun;
+        }
     }
 }
 
 /* --- what is under way --- */
 
 static uint32_t taking; /* atomic: the pid, while a thread is here; a forked child has another */
-/* By whoever has `taking`; without an answer: none. The oldest first. */
-static struct moment going[3];
-#define GOING_MOST (sizeof going / sizeof *going)
+/* By whoever has `taking`; without an answer: none. */
+static struct moment going;
 
 static bool enter(void) {
     uint32_t pid = (uint32_t)VT_SYS0(SYS_getpid), before = vt_get(&taking);
@@ -424,63 +435,58 @@ static void leave(void) {
 
 /* Writes what is done. Returns enum vt_owners_state. */
 static unsigned finish(bool wait) {
-    unsigned state = 0, kept = 0;
-    for (unsigned i = 0; i < GOING_MOST; i++) {
-        struct moment *m = &going[i];
-        if (m->answer && wait)
-            wait_for(m);
-        if (m->answer && (wait || has_ended(m, false)))
-            state |= conclude(m) ? 0 : VT_OWNERS_LOST;
-        if (m->answer)
-            going[kept++] = *m;
-    }
-    memset(&going[kept], 0, (GOING_MOST - kept) * sizeof *going);
-    return state | (kept ? VT_OWNERS_GO_ON : 0);
+    if (going.answer && wait)
+        wait_for(&going);
+    if (going.answer && (wait || has_ended(&going, false)))
+        return conclude(&going) ? 0 : VT_OWNERS_LOST;
+    return going.answer ? VT_OWNERS_GO_ON : 0;
 }
 
 bool vt_owners_take(enum vt_snapshot_why why, uint32_t name) {
     /* Valgrind would report each word that the walk reads and the program never wrote. */
     if (vt_scan_on_valgrind() || !enter())
         return false;
-    struct moment m;
+    struct moment m = {.why = why, .name = name};
     finish(true);
-    bool taken = begin_one(&m, why, name, vt_log_ticks(), false);
+    m.ticks = vt_log_ticks();
+    bool taken = begin_one(&m, false);
     if (taken && m.pid)
         wait_for(&m);
-    taken = taken && conclude(&m);
+    taken = taken && conclude(&m) && !m.missed;
     leave();
     return taken;
 }
 
-/* Where the next one's place is. What was begun last as memory grew gives way: the next sees more, and
- * the last one of all is waited for at the end. NULL: there is none. */
-static struct moment *place(void) {
-    unsigned count = 0, most = vt_owners_resident() < SMALL ? GOING_MOST : 1;
-    while (count < GOING_MOST && going[count].answer)
-        count++;
-    if (count < most)
-        return &going[count];
-    struct moment *last = &going[count - 1];
-    if (last->why != VT_SNAPSHOT_GROWTH)
-        return NULL;
-    VT_SYS2(SYS_kill, last->pid, SIGKILL);
-    has_ended(last, true);
-    conclude(last);
-    return last;
+/* What was begun as memory grew gives way: the next one sees more, and the last one of all is waited for at
+ * the end. False: what goes on does not. */
+static bool make_place(void) {
+    if (!going.answer)
+        return true;
+    if (going.why != VT_SNAPSHOT_GROWTH)
+        return false;
+    if (VT_SYS2(SYS_kill, going.pid, SIGKILL) < 0)
+        return false; /* the program gave up its rights, and the copy has them still */
+    has_ended(&going, true);
+    going.replaced = true;
+    conclude(&going);
+    return true;
 }
 
-bool vt_owners_begin(enum vt_snapshot_why why, uint32_t name, uint64_t ticks) {
+bool vt_owners_begin(enum vt_snapshot_why why, uint32_t name, uint64_t ticks, uint64_t most_ns) {
     if (vt_scan_on_valgrind() || !enter())
         return false;
     finish(false);
-    struct moment *m = place();
-    bool begun = m && begin_one(m, why, name, ticks, true);
+    bool begun = make_place();
+    if (begun) {
+        going = (struct moment){.why = why, .name = name, .ticks = ticks, .reserved_ns = most_ns};
+        begun = begin_one(&going, true);
+    }
     leave();
     return begun;
 }
 
 bool vt_owners_under_way(void) {
-    return vt_get(&going[0].answer) != NULL;
+    return vt_get(&going.answer) != NULL;
 }
 
 void vt_owners_give_up(void) {
@@ -488,14 +494,10 @@ void vt_owners_give_up(void) {
         return;
     giving_up = true;
     finish(false);
-    unsigned kept = 0;
-    for (unsigned i = 0; i < GOING_MOST && going[i].answer; i++)
-        if (going[i].why == VT_SNAPSHOT_GROWTH)
-            VT_SYS2(SYS_kill, going[i].pid,
-                    SIGKILL); /* it is init's to bury, and its memory's end */
-        else
-            going[kept++] = going[i];
-    memset(&going[kept], 0, (GOING_MOST - kept) * sizeof *going);
+    if (going.answer && going.why == VT_SNAPSHOT_GROWTH) {
+        VT_SYS2(SYS_kill, going.pid, SIGKILL); /* it is init's to bury, and its memory's end */
+        memset(&going, 0, sizeof going);
+    }
     leave();
 }
 
@@ -509,18 +511,10 @@ unsigned vt_owners_finish(bool wait) {
     return state;
 }
 
-struct vt_owners_cost vt_owners_cost(void) {
-    struct vt_owners_cost now = {vt_get(&cost.spent), vt_get(&cost.stood), vt_get(&cost.next)};
-    if (!now.next)
-        now.next = vt_owners_resident() / COPIED_PER_NS;
-    return now;
-}
-
-/* The children that go on are the parent's, and so is what they find. */
+/* The child that goes on is the parent's, and so is what it finds. */
 void vt_owners_forked(void) {
-    for (unsigned i = 0; i < GOING_MOST; i++)
-        if (going[i].answer)
-            vt_sys_munmap(going[i].answer, going[i].room);
-    memset(going, 0, sizeof going);
-    memset(&cost, 0, sizeof cost);
+    if (going.answer)
+        vt_sys_munmap(going.answer, going.room);
+    memset(&going, 0, sizeof going);
+    vt_cost_forked();
 }

@@ -17,18 +17,20 @@
 #include <string.h>
 #include <time.h>
 
-#define PAGE       4096u
-#define UNIT_BYTES ((uint64_t)4 << 30)   /* resident memory for which the bounds are meant */
-#define UNIT_NS    2000000000ull         /* processor time; VRAMTRACE_SNAPSHOT_LIMIT */
-#define UNIT_SPACE ((uint64_t)256 << 20) /* memory; likewise */
-#define SPACE_MOST ((uint64_t)64 << 30)
-#define WORK_PER_S 50000000u /* reads and edges: 80 million on a slow machine */
-#define SEEN_SHARE 4u   /* of the bounds, in addition, for VT_LEVEL_SEEN: one part in so many */
-#define SEEN_PART  64u  /* of a Python process's memory that must have no owner, */
-#define SEEN_COUNT 16u  /* or so many allocations */
-#define HANGS      4u   /* times the processor time, by the clock */
-#define FORK_SAFE  509u /* Linux 5.9: fork copies pinned pages for the child */
-#define CRASH_SAFE 516u /* Linux 5.16: what crashes ends no other process that shares its memory */
+#define PAGE        4096u
+#define UNIT_BYTES  ((uint64_t)4 << 30)   /* resident memory for which the bounds are meant */
+#define UNIT_NS     2000000000ull         /* processor time; VRAMTRACE_SNAPSHOT_LIMIT */
+#define UNIT_SPACE  ((uint64_t)256 << 20) /* memory; likewise */
+#define SPACE_MOST  ((uint64_t)64 << 30)
+#define SPACE_LEAST ((uint64_t)1 << 20) /* with less, nothing is found */
+#define WORK_PER_S  50000000u           /* reads and edges: 80 million on a slow machine */
+#define SEEN_SHARE  4u   /* of the bounds, in addition, for VT_LEVEL_SEEN: one part in so many */
+#define SEEN_PART   64u  /* of a Python process's memory that must have no owner, */
+#define SEEN_COUNT  16u  /* or so many allocations */
+#define HANGS       4u   /* times the processor time, by the clock */
+#define FORK_SAFE   509u /* Linux 5.9: fork copies pinned pages for the child */
+#define TASKS_SPARE 32u /* a copy and its watcher are two tasks, and the program has more to come */
+#define CRASH_SAFE  516u /* Linux 5.16: what crashes ends no other process that shares its memory */
 
 static uint64_t number_in(const char *text, unsigned skipped) {
     uint64_t n = 0;
@@ -39,7 +41,7 @@ static uint64_t number_in(const char *text, unsigned skipped) {
     return n;
 }
 
-uint64_t vt_owners_resident(void) {
+static uint64_t resident(void) {
     char text[128];
     return vt_scan_file("/proc/self/statm", text, sizeof text) ? number_in(text, 1) * PAGE : 0;
 }
@@ -53,7 +55,7 @@ uint64_t vt_owners_private(void) {
 }
 
 void vt_owners_set_bounds(struct vt_owners *w) {
-    uint64_t units = vt_owners_resident() / UNIT_BYTES + 1,
+    uint64_t units = resident() / UNIT_BYTES + 1,
              ns = vt_options.snapshot_ns ? vt_options.snapshot_ns : UNIT_NS,
              space = vt_options.snapshot_bytes ? vt_options.snapshot_bytes : UNIT_SPACE;
     w->most_cpu_ns = units * ns;
@@ -95,72 +97,14 @@ bool vt_owners_begin_seen(struct vt_owners *w) {
     return count && (!python || left >= all / SEEN_PART || count >= SEEN_COUNT);
 }
 
-/* --- cgroups --- */
-
-/* A number in a file of a cgroup: all of it, or what stands behind `key`. UINT64_MAX: there is none. */
-static uint64_t figure(const char *folder, const char *file, const char *key) {
-    static char text[4096]; /* one snapshot is begun at a time */
-    char path[640] = "";
-    strcat(strncat(path, folder, sizeof path - 64), file);
-    if (!vt_scan_file(path, text, sizeof text))
-        return UINT64_MAX;
-    const char *at = text;
-    size_t n = strlen(key);
-    while (n && at && strncmp(at, key, n) != 0)
-        at = (at = strchr(at, '\n')) ? at + 1 : NULL;
-    return at && at[n] >= '0' && at[n] <= '9' ? number_in(at + n, 0) : UINT64_MAX;
-}
-
-/* What a cgroup has left of its limit; UINT64_MAX: it has none. The pages of files that are not in use
- * go when they must. */
-static uint64_t room_of(const char *folder, const char *limit, const char *usage,
-                        const char *idle) {
-    uint64_t most = figure(folder, limit, ""), used = figure(folder, usage, ""), spare;
-    if (most == UINT64_MAX || used == UINT64_MAX)
-        return UINT64_MAX;
-    spare = figure(folder, "/memory.stat", idle);
-    used -= spare < used ? spare : 0;
-    return used < most ? most - used : 0;
-}
-
-uint64_t vt_owners_room(const char *mount, const char *groups) {
-    /* "0::/a/b" of version 2, else "7:cpu,memory:/a/b". */
-    const char *line = strncmp(groups, "0::", 3) == 0 ? groups : strstr(groups, "\n0::"),
-               *old = strstr(groups, ":memory:"), *older = strstr(groups, ",memory:");
-    old = old ? old : older;
-    const char *at = old ? strchr(old + 1, ':') : line ? strstr(line, "::") + 1 : NULL;
-    char folder[512] = "";
-    if (!at || strlen(mount) > 128)
-        return UINT64_MAX;
-    strcat(strcat(folder, mount), old ? "/memory" : "");
-    size_t root = strlen(folder), n = strcspn(at + 1, "\n");
-    strncat(folder, at + 1, n < 256 ? n : 256);
-    /* A limit of any group around it holds, too. Names from outside of a container are skipped. */
-    for (uint64_t room = UINT64_MAX, here;; *strrchr(folder, '/') = 0) {
-        here = old ? room_of(folder, "/memory.limit_in_bytes", "/memory.usage_in_bytes",
-                             "total_inactive_file ")
-                   : room_of(folder, "/memory.max", "/memory.current", "inactive_file ");
-        room = here < room ? here : room;
-        if (strlen(folder) <= root)
-            return room;
-    }
-}
-
-/* Whether there is room for the walk and for the pages that are written to meanwhile: where there is
- * not, a copy could end the program. */
-static bool has_room(const struct vt_owners *w) {
-    char groups[1024];
-    return !vt_scan_file("/proc/self/cgroup", groups, sizeof groups) ||
-           vt_owners_room("/sys/fs/cgroup", groups) > w->most_bytes / 4 + vt_owners_resident() / 8;
-}
-
 /* --- whether to copy --- */
 
-static bool has_registered(const struct vt_owners *w) {
+static uint64_t registered_bytes(const struct vt_owners *w) {
+    uint64_t bytes = 0;
     for (uint32_t i = 0; i < w->target_count; i++)
         if (w->targets[i].kind == VT_KIND_REGISTERED)
-            return true;
-    return false;
+            bytes += w->targets[i].end - w->targets[i].start;
+    return bytes;
 }
 
 /* 100 * 5 + 9 for Linux 5.9; 0: unknown. */
@@ -177,17 +121,33 @@ static uint64_t kernel_version(void) {
 
 /* With strict overcommit, a copy counts as if it were all written to. Before Linux 5.9, the parent's
  * write to a page that a device writes to as well gives it another page. */
-bool vt_owners_may_copy(const struct vt_owners *w) {
+uint32_t vt_owners_why_not_copy(struct vt_owners *w, uint64_t *needed, uint64_t *left) {
     char text[128];
-    if (vt_scan_file("/proc/sys/vm/overcommit_memory", text, sizeof text) && text[0] == '2')
-        return false;
-    if (!has_room(w))
-        return false;
-    if (!has_registered(w))
-        return true;
-    return kernel_version() >= FORK_SAFE;
+    uint64_t registered = registered_bytes(w);
+    if ((vt_scan_file("/proc/sys/vm/overcommit_memory", text, sizeof text) && text[0] == '2') ||
+        (registered && kernel_version() < FORK_SAFE))
+        return VT_MISSED_REFUSED;
+    if (!vt_room_find(&w->room, ""))
+        return VT_MISSED_NO_ROOM;
+    if (vt_room_tasks(&w->room) < TASKS_SPARE)
+        return VT_MISSED_REFUSED;
+    *needed = vt_room_needed("", registered);
+    *left = vt_room_left(&w->room, *needed);
+    return *left < *needed ? VT_MISSED_NO_ROOM : 0;
 }
 
-bool vt_owners_may_share(const struct vt_owners *w) {
-    return w->native && w->native->alone && kernel_version() >= CRASH_SAFE;
+bool vt_owners_may_stay(struct vt_owners *w, uint64_t *turns) {
+    if (!vt_room_asleep(turns))
+        return false;
+    vt_room_find(&w->room, "");
+    w->room.waits = true;
+    uint64_t room = vt_room_left(&w->room, w->most_bytes) / 2;
+    w->most_bytes = w->most_bytes < room ? w->most_bytes : room;
+    return w->most_bytes >= SPACE_LEAST;
+}
+
+bool vt_owners_may_share(struct vt_owners *w) {
+    vt_room_find(&w->room, "");
+    return w->native && w->native->alone && kernel_version() >= CRASH_SAFE &&
+           vt_room_tasks(&w->room) >= TASKS_SPARE;
 }

@@ -33,10 +33,10 @@
 #define CONTEXTS_MOST 3u
 #define PHASES_FIRST  8u         /* each of the first ones, then the 16th, 32nd, 64th ... */
 #define RANGES        16u        /* open at the same time; further ones are passed over */
-#define RISES_FIRST   4u         /* as memory grows: so many are taken in any case */
-#define RISES_NS      300000000u /* processor time that all may take, and ... */
+#define RISES_NS      300000000u /* as memory grows: processor time that all may take, and ... */
 #define RISES_SHARE   32u        /* ... a part of the program's own: about 3 % */
-#define STAND_NS      500000000u /* how long copies may hold up the program, and ... */
+#define RISE_NS       20000000u  /* with less left, none is begun */
+#define STAND_NS      500000000u /* what copies may cost the program itself, and ... */
 #define STAND_SHARE   64u        /* ... a part of the time since */
 #define RISES_LOOK_MS 16u        /* until the next look whether one is done, or may be taken */
 #define SEEN_BITS     (1u << 19)
@@ -47,7 +47,6 @@ static uint32_t framework;              /* atomic: one reports what it cannot al
 static uint32_t taking;                 /* atomic: how many threads are at it */
 static uint32_t lived;                  /* atomic: something was live */
 static uint32_t risen;                  /* atomic: memory grew, and no snapshot has begun yet */
-static uint32_t rises;                  /* atomic: how many were taken then */
 static uint64_t began_ns;               /* atomic: when growth was first watched; 0: not yet */
 /* What was live at the last snapshot of an end: a bit each. */
 static uint64_t seen[SEEN_BITS / 64];
@@ -130,14 +129,17 @@ static void python_ends(void) {
 
 /* --- as memory grows --- */
 
-/* The next one will take as long as the ones before. */
-static bool may_rise(void) {
+/* What the next search may take of a processor's time; 0: none is begun yet. Half of what is left, so that another
+ * one can be begun meanwhile. */
+static uint64_t left_for_rise(void) {
     struct vt_owners_cost cost = vt_owners_cost();
-    uint64_t n = vt_get(&rises), own = vt_sys_clock_ns(CLOCK_PROCESS_CPUTIME_ID),
+    uint64_t most = RISES_NS + vt_sys_clock_ns(CLOCK_PROCESS_CPUTIME_ID) / RISES_SHARE,
              age = vt_sys_clock_ns(CLOCK_MONOTONIC) - vt_get(&began_ns);
-    if (cost.stood + cost.next > STAND_NS + age / STAND_SHARE)
-        return false;
-    return n < RISES_FIRST || cost.spent + cost.spent / n < RISES_NS + own / RISES_SHARE;
+    /* What the first will take is a guess, on the safe side. */
+    if (cost.stood + cost.next > (cost.stood ? STAND_NS : 2 * STAND_NS) + age / STAND_SHARE ||
+        cost.spent + RISE_NS > most)
+        return 0;
+    return (most - cost.spent) / 2;
 }
 
 /* Writes what is done, and begins what is due. */
@@ -149,14 +151,13 @@ static void rise(void) {
     unsigned state = vt_owners_finish(false);
     if (state & VT_OWNERS_LOST)
         vt_put(&risen, 1);
-    if (vt_get(&risen) && may_rise() && vt_python_lives() && !vt_python_is_ending() &&
-        is_on(VT_MOMENT_END)) {
-        bool begun = vt_owners_begin(VT_SNAPSHOT_GROWTH, 0, now);
+    uint64_t most_ns = vt_get(&risen) ? left_for_rise() : 0;
+    if (most_ns && vt_python_lives() && !vt_python_is_ending() && is_on(VT_MOMENT_END)) {
+        bool begun = vt_owners_begin(VT_SNAPSHOT_GROWTH, 0, now, most_ns);
         if (begun || !(state & VT_OWNERS_GO_ON)) /* else it is due when that one is done */
             vt_put(&risen, 0);
-        vt_add(&rises, begun);
-        if (begun)
-            vt_rise_looked(vt_owners_private());
+        if (begun || !(state & VT_OWNERS_GO_ON)) /* nor is there room for the next one yet */
+            vt_rise_looked();
         state |= begun ? VT_OWNERS_GO_ON : 0;
     }
     if (state & VT_OWNERS_GO_ON || vt_get(&risen))
@@ -251,7 +252,7 @@ void vt_moments_phase_ends(const char *name, uint32_t bytes) {
         return;
     uint32_t number = name_number(name, bytes);
     vt_moments_finish();
-    if (vt_owners_begin(VT_SNAPSHOT_PHASE, number, vt_log_ticks()))
+    if (vt_owners_begin(VT_SNAPSHOT_PHASE, number, vt_log_ticks(), 0))
         vt_log_look_within(RISES_LOOK_MS);
     else
         take(VT_SNAPSHOT_PHASE, number);
@@ -324,7 +325,7 @@ void vt_moments_due(void) {
 
 /* Only the forking thread lives on. The parent's snapshots are not the child's. */
 void vt_moments_forked(void) {
-    ooms = contexts = phases = lived = taking = risen = rises = 0;
+    ooms = contexts = phases = lived = taking = risen = 0;
     began_ns = 0;
     memset(sites, 0, sizeof sites);
     memset(seen, 0, sizeof seen);

@@ -429,6 +429,20 @@ static bool anything_to_search(const struct vt_scan *scan) {
     return false;
 }
 
+/* The calling thread's stack begins behind our own frames: what calls before left there is nobody's. */
+static void leave_out_own_frames(struct vt_native *n) {
+    struct vt_scan *scan = n->scan;
+    struct vt_stack_frame *frames = vt_owners_map(n->w, FRAMES * sizeof *frames);
+    uint32_t count = frames ? vt_owners_unwind(n->w, scan, n->w->here, frames, FRAMES) : 0;
+    uintptr_t inside = (uintptr_t)scan->frame, first = inside;
+    for (uint32_t i = 0; i < count && vt_elf_is_ours(frames[i].pc); i++)
+        first = frames[i].end + 8;
+    for (uint32_t i = 0; i < scan->thread_count; i++)
+        if (scan->threads[i].sp == inside)
+            scan->threads[i].sp = first;
+    scan->frame = (void *)first;
+}
+
 /* What the search needs. NULL: it cannot be made. */
 static struct vt_native *open_search(struct vt_owners *w) {
     struct vt_scan *scan = w->native;
@@ -447,7 +461,10 @@ static struct vt_native *open_search(struct vt_owners *w) {
     n->fibers = vt_owners_map(w, VT_NATIVE_FIBERS * sizeof *n->fibers);
     if (!n->queue || !n->tails || !n->apart || !n->fibers || !scan->modules || !scan->code ||
         !scan->tls || !take_targets(w, scan) || !vt_scan_read_open(scan) ||
-        !vt_scan_look_around(scan))
+        !vt_scan_list_maps(scan))
+        return NULL;
+    leave_out_own_frames(n);
+    if (!vt_scan_look_around(scan))
         return NULL;
     return n;
 }

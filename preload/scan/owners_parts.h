@@ -6,6 +6,7 @@
 #define VT_PRELOAD_OWNERS_PARTS_H
 
 #include "owners_places.h"
+#include "owners_room.h"
 #include "owners_walk.h"
 #include "scan.h"
 
@@ -134,6 +135,7 @@ struct vt_owners {
     uint64_t most_cpu_ns, cpu_began_ns;
     size_t most_bytes, most_piled; /* the second: of all piles together */
     uint64_t most_ns; /* the clock's time from which a child is killed that does not run */
+    struct vt_room room;
     uint32_t snapshot;
     /* Only what may be gone at the end: not variables of C, libraries' modules and cycles, which take
      * long. */
@@ -193,8 +195,9 @@ struct vt_owners {
     /* the answer: records, whole ones after each other */
     struct vt_owners_answer {
         uint64_t done; /* atomic: futex in its lower half */
+        uint32_t left; /* atomic: enum vt_missed, why it left; what is below does not count */
         uint64_t bytes, objects;
-        uint32_t owned, steps, flags, native_roots;
+        uint32_t owned, steps, flags, native_roots; /* steps: the last one's number */
     } * answer;
     uint8_t *records;
     size_t record_room;
@@ -224,15 +227,30 @@ void vt_owners_set_bounds(struct vt_owners *w);
 bool vt_owners_has_time(struct vt_owners *w);
 /* Sets the bounds of VT_LEVEL_SEEN. False: it is left out. */
 bool vt_owners_begin_seen(struct vt_owners *w);
-bool vt_owners_may_copy(const struct vt_owners *w);
+/* Whether the memory may be copied: 0, or enum vt_missed. */
+uint32_t vt_owners_why_not_copy(struct vt_owners *w, uint64_t *needed, uint64_t *left);
+/* Whether the calling thread may search in place, within bounds that memory sets: all others sleep. */
+bool vt_owners_may_stay(struct vt_owners *w, uint64_t *turns);
 /* Whether a child may read the program's own memory, while the calling thread waits. */
-bool vt_owners_may_share(const struct vt_owners *w);
+bool vt_owners_may_share(struct vt_owners *w);
 /* Whether a process runs, or waits for a processor alone. */
 bool vt_owners_is_runnable(uint32_t pid);
 
-/* How many bytes the process's cgroups have left; UINT64_MAX: there is no limit. `mount` is where they
- * are, `groups` the text of /proc/self/cgroup. */
-uint64_t vt_owners_room(const char *mount, const char *groups);
+/* owners_cost.c: a copy was made, in so much of the processor's time; what a child took, or may take, and what
+ * of that it did not; of a child of fork. */
+void vt_cost_copied(uint64_t ns);
+void vt_cost_spent(int64_t ns);
+void vt_cost_forked(void);
+
+/* owners_watch.c, in a copy but for the first. */
+
+/* A thread, or a child that has our memory, with a stack of its own. Returns its number, or -errno. */
+long vt_watch_clone(long flags, void (*function)(void *), void *data, uint8_t *stack_end);
+void vt_watch_end_first(void);
+void vt_watch_begin(struct vt_owners *w);
+/* Ends the copy. Does not return, nor does the second where its memory is being given back. */
+void vt_watch_end(void);
+void vt_watch_leaving(void);
 
 /* owners_read.c */
 

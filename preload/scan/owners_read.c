@@ -104,6 +104,7 @@ static void faulted(int signal, siginfo_t *info, void *context) {
             *pc = (greg_t)copies[i].end;
             return;
         }
+    vt_watch_leaving();
     VT_SYS1(SYS_exit_group, 128 + signal);
 }
 

@@ -246,7 +246,7 @@ static inline __attribute__((always_inline)) void read_registers(uintptr_t r[REG
 static void look_for_all(struct vt_scan *scan, const uintptr_t *registers) {
     if (!vt_scan_read_open(scan))
         return;
-    if (!vt_scan_look_around(scan))
+    if (!vt_scan_list_maps(scan) || !vt_scan_look_around(scan))
         return;
     if (scan->python && !vt_python_lives()) {
         scan->stop = PYTHON_DOWN;

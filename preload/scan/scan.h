@@ -29,9 +29,9 @@ void vt_scan_before_teardown(void *frame);
 bool vt_owners_take(enum vt_snapshot_why why, uint32_t name);
 
 /* The same without waiting: a child walks on in its copy of the memory as it is now. As memory grows
- * (VT_SNAPSHOT_GROWTH), it may take the place of an earlier one. False also if memory cannot be
- * copied here, or the ones before are not done. */
-bool vt_owners_begin(enum vt_snapshot_why why, uint32_t name, uint64_t ticks);
+ * (VT_SNAPSHOT_GROWTH), it may take the place of an earlier one. `most_ns` of the processor's time is the most that
+ * it may take; 0: the usual bound. False also if memory cannot be copied here, or the ones before are not done. */
+bool vt_owners_begin(enum vt_snapshot_why why, uint32_t name, uint64_t ticks, uint64_t most_ns);
 /* Writes what they found that are done. With `wait`, waits for all. */
 enum vt_owners_state {
     VT_OWNERS_GO_ON = 1, /* some go on, or another thread is here */
@@ -41,14 +41,13 @@ unsigned vt_owners_finish(bool wait);
 bool vt_owners_under_way(void);
 /* Writes what is done, and kills what was begun as memory grew. Just before the process ends. */
 void vt_owners_give_up(void);
-/* What snapshots have cost so far, in ns of the processor's time: of the children, and of their copies,
- * during which the program stood still; what the next copy will take. */
+/* What snapshots have cost so far, in ns of the processor's time: of the children, those under way with what they
+ * may take; and of the program, by copies and the faults of pages that follow; what the next copy will take of that. */
 struct vt_owners_cost {
     uint64_t spent, stood, next;
 };
 struct vt_owners_cost vt_owners_cost(void);
-uint64_t vt_owners_resident(void); /* bytes of the process */
-uint64_t vt_owners_private(void);  /* of these, what is no file's: a copy takes time for it alone */
+uint64_t vt_owners_private(void); /* resident bytes that are no file's */
 void vt_owners_forked(void);
 
 /* owners_moments.c: when they are taken, by VRAMTRACE_SNAPSHOT. */

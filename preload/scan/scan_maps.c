@@ -284,8 +284,19 @@ struct entry { /* linux_dirent64 */
     char name[];
 };
 
+bool vt_scan_entry(const char *block, long bytes, long *at, uint32_t *number) {
+    const struct entry *e = (const void *)(block + *at);
+    if (*at >= bytes)
+        return false;
+    *at += e->length;
+    *number = 0;
+    for (const char *c = e->name; *c >= '0' && *c <= '9'; c++)
+        *number = *number * 10 + (uint32_t)(*c - '0');
+    return true;
+}
+
 static void find_threads(struct vt_scan *scan) {
-    uint32_t self = (uint32_t)VT_SYS0(SYS_gettid);
+    uint32_t self = (uint32_t)VT_SYS0(SYS_gettid), tid;
     char *block = vt_scan_take(scan, 32768);
     scan->threads = vt_scan_take(scan, VT_SCAN_THREADS * sizeof *scan->threads);
     scan->stacks_unknown = true;
@@ -301,10 +312,7 @@ static void find_threads(struct vt_scan *scan) {
     uintptr_t pc = 0;
     bool hidden = stack_pointer(self, &pc) == GONE; /* these files cannot be read here */
     while ((got = VT_SYS3(SYS_getdents64, fd, block, 32768)) > 0)
-        for (long at = 0; at < got; at += ((struct entry *)(block + at))->length) {
-            uint32_t tid = 0;
-            for (const char *c = ((struct entry *)(block + at))->name; *c >= '0' && *c <= '9'; c++)
-                tid = tid * 10 + (uint32_t)(*c - '0');
+        for (long at = 0; vt_scan_entry(block, got, &at, &tid);) {
             if (!tid)
                 continue;
             if (scan->thread_count == VT_SCAN_THREADS) {
@@ -413,15 +421,17 @@ static void find_device_memory(struct vt_scan *scan) {
     }
 }
 
-bool vt_scan_look_around(struct vt_scan *scan) {
+bool vt_scan_list_maps(struct vt_scan *scan) {
     scan->vmas = vt_scan_take(scan, VT_SCAN_VMAS * sizeof *scan->vmas);
     scan->ours = vt_scan_take(scan, VT_SCAN_RANGES * sizeof *scan->ours);
     scan->roots = vt_scan_take(scan, VT_SCAN_RANGES * sizeof *scan->roots);
     scan->books = vt_scan_take(scan, VT_SCAN_RANGES * sizeof *scan->books);
     scan->dead = vt_scan_take(scan, VT_SCAN_RANGES * sizeof *scan->dead);
     scan->spans = vt_scan_take(scan, VT_SCAN_SPANS * sizeof *scan->spans);
-    if (scan->stop || !read_maps(scan))
-        return false;
+    return !scan->stop && read_maps(scan);
+}
+
+bool vt_scan_look_around(struct vt_scan *scan) {
     find_device_memory(scan);
     for (uint32_t i = 0; i < scan->vma_count; i++) {
         struct vt_vma *v = &scan->vmas[i];

@@ -242,8 +242,11 @@ char *vt_scan_number(char *at, uint32_t n);
  * ends the process, as it must, or does nothing. */
 uint64_t vt_scan_handled_signals(void);
 
-/* scan_maps.c: the threads first, then mappings and ranges; vt_scan_spans makes spans from them. */
+/* scan_maps.c: the threads first, then mappings and modules, then ranges; vt_scan_spans makes spans from them. */
 void vt_scan_find_threads(struct vt_scan *scan);
+/* The number that a folder's next entry is, 0 if its name is none, from what getdents64 gave. False: no more. */
+bool vt_scan_entry(const char *block, long bytes, long *at, uint32_t *number);
+bool vt_scan_list_maps(struct vt_scan *scan);
 bool vt_scan_look_around(struct vt_scan *scan);
 bool vt_scan_spans(struct vt_scan *scan);
 /* The C library's block of the thread on whose stack this is, where its address follows from the

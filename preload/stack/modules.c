@@ -94,12 +94,6 @@ static bool write_module(struct scan *scan, const struct vt_elf *e, const char *
 
 static char path_buffer[PATH_BYTES_MAX]; /* under the try-lock */
 
-static const char *program_path(void) {
-    long n = VT_SYS3(SYS_readlink, "/proc/self/exe", path_buffer, sizeof path_buffer - 1);
-    path_buffer[n > 0 ? n : 0] = 0;
-    return path_buffer;
-}
-
 /* The absolute path. What the loader was given (dlopen("./plugin.so")) may be relative to a
  * folder that the program leaves, or that differs where the analyzer runs. The vDSO has a name
  * and no path. */
@@ -133,7 +127,7 @@ static int visit(struct dl_phdr_info *info, size_t size, void *data) {
     }
     const char *path = info->dlpi_name;
     if (scan->first && (!path || !*path)) /* the program itself has no name here */
-        path = program_path();
+        path = vt_process_program(path_buffer, sizeof path_buffer);
     scan->first = false;
     struct vt_elf e = {.start = UINTPTR_MAX, .bias = info->dlpi_addr};
     for (unsigned i = 0; i < info->dlpi_phnum; i++) {

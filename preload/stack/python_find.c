@@ -106,11 +106,7 @@ static int look(struct dl_phdr_info *info, size_t size, void *arg) {
  * the interpreter's. */
 static bool program_is_python(void) {
     char path[1024];
-    long n = VT_SYS3(SYS_readlink, "/proc/self/exe", path, sizeof path - 1);
-    if (n <= 0)
-        return false;
-    path[n] = 0;
-    return strncmp(base_name(path), "python", 6) == 0;
+    return strncmp(base_name(vt_process_program(path, sizeof path)), "python", 6) == 0;
 }
 
 /* Where to look symbols up: everywhere, or in a libpython that was opened privately. */

@@ -56,7 +56,8 @@ static void try_size(const char *text) {
 static void try_name(size_t size) {
     char path[4096];
     names_taken = 3;
-    int fd = vt_log_name_open(path, size);
+    const char *shown;
+    int fd = vt_log_name_open(path, size, &shown);
     expect(fd == 3 || fd < 0);
     expect(strnlen(path, size) < size);
     vt_log_launcher_fill(&(struct vt_log_header){0});

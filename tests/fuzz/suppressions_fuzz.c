@@ -5,7 +5,7 @@
  */
 #include "files.h"
 
-#include "gate/suppress.h"
+#include "model/suppress.h"
 
 #include <string.h>
 
@@ -22,7 +22,7 @@ static void ask(const struct vt_suppressions *list, const uint8_t *data, size_t 
         {.function = "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaab"},
     };
     struct vt_stack stack = {.frames = (struct vt_frame *)frames, .count = 3};
-    vt_suppress_find(list, &stack);
+    vt_suppress_find(list, &stack, VT_VERDICT_LOST);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {

@@ -13,7 +13,7 @@
         ROWS = 20; // pixels of a line of the map, and between two; lines
     const GAP = 2; // pixels between two regions
     const LINES = 14,
-        COLOURS = 16; // lines of code in the legend; that have a colour of their own
+        LETTER = 14; // lines of code in the legend; pixels of a piece that has its line's mark
     const VERDICTS = ["lost", "growing", "unfreed", "cache", "runtime", "freed", "unknown"];
     const OTHERS = { runtime: ["runtime", "CUDA libraries"], cache: ["idle", "a cache, not in use yet"] };
     const WHY = { peak: "peak", oom: "out of memory", worst: "most fragmented", end: "end", between: "between" };
@@ -141,7 +141,6 @@
             this.region = null;
             this.at = null;
             this.order = this.linesOf(this.map);
-            this.names = this.coloursOf(this.order);
             const map = this.map;
             const oom = map.why === "oom" && this.page.ooms.find(one => one.at === map.at);
             this.moment.textContent =
@@ -154,7 +153,7 @@
             this.draw();
         }
 
-        // Bytes in use of each line of code, the most first: these have the colours.
+        // Bytes in use of each line of code, the most first.
         linesOf(map) {
             const sums = new Map();
             for (const region of map.regions) {
@@ -169,21 +168,6 @@
                 }
             }
             return Array.from(sums.values()).sort((a, b) => b.bytes - a.bytes);
-        }
-
-        // Names of the lines' colours: those of memory over time, then those that are left; the others share one.
-        coloursOf(order) {
-            const names = new Map(Object.keys(OTHERS).map(name => [name, OTHERS[name][0]]));
-            const course = this.page.courses.find(one => one.device === this.device);
-            let next = 0;
-            for (const band of course ? course.bands : []) {
-                if (band.kind !== "line") continue;
-                const name = band.leak ? "leak" : "line-" + next++;
-                if (band.sites.length) names.set(this.lineOf(band.sites[0]), name);
-            }
-            for (const { line } of order)
-                if (!names.has(line) && line !== null && next < COLOURS) names.set(line, "line-" + next++);
-            return names;
         }
 
         showSide() {
@@ -243,23 +227,25 @@
         }
 
         showLegend() {
-            const item = (colour, text, site, kind) => {
+            const item = (colour, text, site, kind, mark) => {
                 const key = vt.el("i", { class: kind ? "key " + kind : "key" });
                 key.style.setProperty("--key", `var(--${colour})`);
                 return vt.el(
                     "span",
                     { title: text },
                     key,
+                    mark ? vt.el("b", { class: "mark" }, mark) : null,
                     site === undefined ? vt.el("span", null, text) : vt.link(text, { site })
                 );
             };
             const items = [];
             if (this.by === "line") {
-                const named = this.order.filter(({ line }) => this.names.has(line)).slice(0, LINES);
+                const named = this.order.filter(({ line }) => this.colourName(line) !== "rest").slice(0, LINES);
                 for (const { line, bytes, site } of named) {
                     const name = OTHERS[line] ? OTHERS[line][1] : vt.shortName(this.page.lines[line].name);
                     const text = `${vt.bytes(bytes)}  ${name}`;
-                    items.push(item(this.names.get(line), text, site));
+                    const known = this.page.lines[line];
+                    items.push(item(this.colourName(line), text, site, null, known && known.mark));
                 }
                 const rest = this.order.filter(one => !named.includes(one));
                 const bytes = rest.reduce((sum, one) => sum + one.bytes, 0);
@@ -335,6 +321,7 @@
             const height = this.layout();
             const ink = vt.canvas(this.canvas, this.width, height + 4);
             this.colours = this.palette();
+            this.written = null;
             const idle = this.hatch(ink);
             const ground = vt.colour("idle"),
                 line = vt.colour("ink");
@@ -375,10 +362,28 @@
             const high = Math.max(2, (ROW * used) / piece.bytes);
             ink.globalAlpha = this.marked.size && !this.marked.has(piece.site) ? 0.25 : 1;
             ink.fillStyle = this.colourOf(piece.site);
-            this.stretch(from, to, (x, y, wide) =>
-                ink.fillRect(x, y + ROW - high, Math.max(wide - edge, 0.3), high)
-            );
+            this.stretch(from, to, (x, y, wide) => {
+                ink.fillRect(x, y + ROW - high, Math.max(wide - edge, 0.3), high);
+                if (wide >= LETTER && high >= LETTER) this.mark(ink, piece.site, x + wide / 2, y);
+            });
             ink.globalAlpha = 1;
+        }
+
+        // A line's mark, once in each row where pieces of the line follow one another.
+        mark(ink, site, x, y) {
+            const line = this.by === "line" && this.page.lines[this.lineOf(site)];
+            const written = line && line.mark + " in " + y;
+            if (!line || this.written === written) return;
+            this.written = written;
+            ink.font = "11px sans-serif";
+            ink.textAlign = "center";
+            ink.lineWidth = 2;
+            ink.strokeStyle = vt.colour("back");
+            ink.strokeText(line.mark, x, y + ROW - 7);
+            const colour = ink.fillStyle;
+            ink.fillStyle = vt.colour("ink");
+            ink.fillText(line.mark, x, y + ROW - 7);
+            ink.fillStyle = colour;
         }
 
         hatch(ink) {
@@ -398,20 +403,24 @@
         }
 
         palette() {
-            const found = new Map([
-                ["rest", vt.colour("rest")],
-                ["unknown", vt.colour("unowned")],
-            ]);
-            if (this.by === "line") this.names.forEach((name, line) => found.set(line, vt.colour(name)));
+            const found = new Map([["unknown", vt.colour("unowned")]]);
+            if (this.by === "line")
+                this.order.forEach(({ line }) => found.set(line, vt.colour(this.colourName(line))));
             else VERDICTS.forEach(verdict => found.set(verdict, vt.colour("v-" + verdict)));
             return found;
+        }
+
+        // The colour of what lineOf() gives.
+        colourName(line) {
+            if (line === null) return "rest";
+            return OTHERS[line] ? OTHERS[line][0] : this.page.lines[line].colour;
         }
 
         colourOf(site) {
             const known = this.page.sites[site];
             if (!known) return this.colours.get("unknown");
             const key = this.by === "line" ? this.lineOf(site) : known.verdict;
-            return this.colours.get(key) || this.colours.get("rest");
+            return this.colours.get(key) || this.colours.get("unknown");
         }
 
         outline(ink) {
@@ -450,7 +459,7 @@
 
         tip(event) {
             const found = this.pieceAt(event);
-            if (found) vt.tipOf(event, ...this.wordsFor(found));
+            if (found) vt.tipOf(event, ...this.wordsFor(found), this.rowOf(event.clientY));
             else vt.tooltip(event, []);
         }
 
@@ -483,14 +492,16 @@
             this.canvas.setAttribute("aria-label", [name, ...pairs.map(pair => pair.join(" "))].join(", "));
             const box = this.canvas.getBoundingClientRect();
             const x = this.at.place.from + this.at.piece.offset * this.scale;
-            vt.tipOf(
-                {
-                    clientX: box.left + (x % this.width),
-                    clientY: box.top + (Math.floor(x / this.width) + 1) * (ROW + BETWEEN),
-                },
-                name,
-                pairs
-            );
+            const at = { clientX: box.left + (x % this.width), clientY: box.top + Math.floor(x / this.width) * (ROW + BETWEEN) };
+            vt.tipOf(at, name, pairs, this.rowOf(at.clientY));
+        }
+
+        // The row of the map that is at this height of the window.
+        rowOf(y) {
+            const box = this.canvas.getBoundingClientRect(),
+                each = ROW + BETWEEN;
+            const top = box.top + Math.floor((y - box.top) / each) * each;
+            return { left: box.left, right: box.right, top, bottom: top + each };
         }
 
         key(event) {

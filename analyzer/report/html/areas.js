@@ -28,12 +28,12 @@ vt.canvas = function (canvas, width, height) {
     return ink;
 };
 
-/* A tooltip: a title, then [label, text] pairs. No title: it goes. */
-vt.tipOf = function (event, title, pairs) {
+/* A tooltip: a title, then [label, text] pairs. No title: it goes. `around`: a box that it must not cover. */
+vt.tipOf = function (event, title, pairs, around) {
     const lines = (pairs || []).map(([label, text]) =>
         vt.el("span", null, vt.el("span", { class: "dim" }, label + " "), text)
     );
-    vt.tooltip(event, title ? [title, ...lines] : []);
+    vt.tooltip(event, title ? [title, ...lines] : [], around && [around]);
 };
 
 /* A choice of many, as a list that opens; `choose` gets the row's value. */

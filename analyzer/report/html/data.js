@@ -138,8 +138,9 @@ vt.choice = function (label, pairs, choose) {
     return row;
 };
 
-/* The tooltip at the pointer: lines of text, the first emphasised. Empty: it goes. */
-vt.tooltip = function (event, lines) {
+/* The tooltip: lines of text, the first emphasised; none: it goes. It covers none of what is pointed at: of the boxes `around`,
+ * by default the element under the pointer, the first that the window has room beside; else it stands beside the pointer. */
+vt.tooltip = function (event, lines, around) {
     let tip = document.getElementById("tip");
     if (!tip)
         document.body.append(tip = vt.el("div", { id: "tip", role: "tooltip" }));
@@ -147,11 +148,14 @@ vt.tooltip = function (event, lines) {
     if (tip.hidden)
         return;
     tip.replaceChildren(...lines.filter(line => line != null).map(line => vt.el("div", null, line)));
-    const box = tip.getBoundingClientRect(), gap = 14;
-    const x = event.clientX + gap + box.width > innerWidth ? event.clientX - gap - box.width : event.clientX + gap;
-    const y = event.clientY + gap + box.height > innerHeight ? event.clientY - gap - box.height : event.clientY + gap;
-    tip.style.left = Math.max(4, x) + "px";
-    tip.style.top = Math.max(4, y) + "px";
+    const { width, height } = tip.getBoundingClientRect(), gap = 8, x = event.clientX, y = event.clientY;
+    const across = Math.max(0, Math.min(x, innerWidth - width)), down = Math.max(0, Math.min(y, innerHeight - height));
+    const pointer = { left: x - gap, right: x + gap, top: y - gap, bottom: y + 2 * gap };
+    const [left, top] = [...around || [event.target.getBoundingClientRect()], pointer]
+        .flatMap(box => [[across, box.top - gap - height], [across, box.bottom + gap], [box.right + gap, down], [box.left - gap - width, down]])
+        .find(([left, top]) => left >= 0 && top >= 0 && left + width <= innerWidth && top + height <= innerHeight) || [0, 0];
+    tip.style.left = left + "px";
+    tip.style.top = top + "px";
 };
 
 /* A colour of style.css: vt.colour("leak"). */
@@ -182,6 +186,14 @@ vt.decode = function (page) {
         f: text(f), file: text(file), line: line, module: text(module),
         py: (flags & 1) !== 0, own: (flags & 2) !== 0, waits: (flags & 4) !== 0
     }));
+    // A frame that waits is the same place in the code as one that does not.
+    const places = new Map();
+    for (const frame of page.frames) {
+        const place = JSON.stringify([frame.f, frame.file, frame.line, frame.module, frame.py]);
+        if (!places.has(place))
+            places.set(place, frame);
+        frame.place = places.get(place);
+    }
     page.stacks = page.stacks.map(stack => stack.map(number => page.frames[number]));
     page.lines = page.lines.map(sites => ({ sites: sites, name: page.sites[sites[0]].name }));
     page.lines.forEach((line, i) => line.sites.forEach(site => { page.sites[site].line = i; }));
@@ -200,10 +212,35 @@ vt.decode = function (page) {
             band.bytes = vt.series(band.bytes);
         course.bands.forEach(band => { band.name = vt.bandName(page, band); });
     }
+    vt.colourLines(page);
     for (const map of page.maps)
         map.regions = map.regions.map(vt.decodeRegion);
     return page;
 };
+
+/* Gives each line of code its colour (of style.css) and its mark, a number for those who see no colours, for all pictures and
+ * devices: first the lines of memory over time, then those that held most. Leaks are red. */
+vt.colourLines = function (page) {
+    const bands = page.courses.flatMap(course => course.bands).filter(band => band.kind === "line");
+    const nameOf = band => band.sites.length ? page.lines[page.sites[band.sites[0]].line].name : band.name;
+    const leaks = new Set(bands.filter(band => band.leak).map(nameOf)), peaks = new Map(), used = [0, 0];
+    const shown = new Set([...leaks, ...bands.map(nameOf)]);
+    for (const site of page.sites.filter(site => site.class !== "runtime" && !site.segments)) {
+        const { name } = page.lines[site.line];
+        peaks.set(name, (peaks.get(name) || 0) + site.peak);
+        if (site.leaked)
+            leaks.add(name);
+    }
+    const looks = new Map([...new Set([...shown, ...[...peaks.keys()].sort((a, b) => peaks.get(b) - peaks.get(a))])].map(function (name, i) {
+        const leak = leaks.has(name), at = used[+leak]++, colour = leak ? at % 5 ? "leak-" + at % 5 : "leak" : "line-" + at % 16;
+        return [name, { colour: at < (leak ? 5 : 16) || shown.has(name) ? colour : leak ? "leak" : "rest", mark: String(i + 1) }];
+    }));
+    bands.forEach(band => { band.line = looks.get(nameOf(band)); });
+    page.lines.forEach(line => Object.assign(line, looks.get(line.name)));
+};
+
+/* What a legend has before a name: its colour, and its mark. */
+vt.swatch = (colour, mark) => [vt.el("i", { class: "swatch", style: "background: " + colour }), mark && vt.el("b", { class: "mark" }, mark)];
 
 /* Pieces are written flat: [gap before it, bytes, idle, site, blocks] each. */
 vt.decodeRegion = function ([address, bytes, site, segment, flat]) {

@@ -37,6 +37,8 @@
         ["native", "native"],
     ];
 
+    const CUT = { f: "[outer frames cut]" }; // as the exported formats mark such stacks
+
     const row = (rows, key) => rows.find(found => found[0] === key);
     const makeNode = (frame, parent) => ({
         frame,
@@ -62,7 +64,10 @@
                 (state.device !== null && !isHost(site) && site.device !== state.device)
             )
                 return;
-            const path = (site.stack || []).filter(frame => state.native || frame.py || frame.own);
+            const path = (site.stack || [])
+                .filter(frame => state.native || frame.py || frame.own)
+                .map(frame => frame.place);
+            if (site.cut) path.push(CUT);
             if (!state.inverted) path.reverse();
             if (!path.length) path.push(null);
             const add = node => {
@@ -105,16 +110,14 @@
     class Flame {
         constructor(panel, page) {
             this.page = page;
-            this.state = { value: "live", memory: "use", device: null, inverted: false, native: true };
+            this.state = { value: "peak", memory: "use", device: null, inverted: false, native: true };
             this.rows = [];
             this.matched = null;
             this.marked = new Set();
             const any = (memory, value) => page.sites.some(site => row(MEMORY, memory)[2](site) && value(site) > 0);
             if (!any("use", site => site.allocated)) this.state.memory = "host";
-            const first = VALUES.find(([, , value]) => any(this.state.memory, value));
-            if (first)
-                this.state.value =
-                    page.ooms.length && any(this.state.memory, site => site.at_peak) ? "peak" : first[0];
+            // Not the end: there a caching allocator is empty, and an interpreter has freed all.
+            this.state.value = any(this.state.memory, site => site.leaked) ? "leaked" : "peak";
             this.makeControls(panel);
             this.makeArea(panel);
             this.rebuild();
@@ -385,7 +388,10 @@
             if (node.blocks !== null)
                 pairs.push([this.state.value === "live" ? "blocks" : "allocations", vt.count(node.blocks)]);
             pairs.push(["call sites", vt.count(node.sites.length)]);
-            return vt.tipOf(event, this.nameOf(node), pairs);
+            const box = this.area.getBoundingClientRect(),
+                top = box.top + node.depth * ROW;
+            const around = { left: box.left + node.x, right: box.left + node.x + node.width, top, bottom: top + ROW };
+            return vt.tipOf(event, this.nameOf(node), pairs, around);
         }
 
         /* --- going through it --- */

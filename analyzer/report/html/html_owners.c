@@ -98,4 +98,6 @@ void vt_html_snapshots(struct vt_html *h) {
         free(moment);
     }
     vt_json_close(j, ']');
+    const struct vt_snapshot *shown = vt_process_snapshot_shown(p);
+    vt_json_number(j, "snapshot_shown", shown ? (uint64_t)(shown - p->snapshots) : VT_UNKNOWN);
 }

@@ -82,12 +82,6 @@ static void ooms(struct vt_json *j, const struct vt_ranks *r, const struct vt_fl
     free(sums);
 }
 
-static uint64_t highest(const uint64_t *levels, uint64_t most) {
-    for (unsigned c = 0; c < PARTS; c++)
-        most = levels[c] > most ? levels[c] : most;
-    return most;
-}
-
 static void course(struct vt_json *j, const char *name, const uint64_t *levels, uint64_t scale) {
     vt_json_open(j, name, '[');
     for (unsigned c = 0; c < PARTS; c++)
@@ -124,15 +118,14 @@ static void rows(struct vt_json *j, const struct vt_ranks *r, const struct vt_fl
     uint32_t count = vt_ranks_rows(r, f, ROWS, list);
     uint64_t *levels = vt_alloc((size_t)count * PARTS, sizeof *levels), scale = 0;
     uint64_t *sum = vt_alloc(PARTS, sizeof *sum);
-    for (uint32_t i = 0; i < f->process_count; i++)
-        vt_ranks_levels(f, i, r->from, r->to, PARTS, sum);
+    vt_ranks_course(r, f, VT_FLEET_NONE, PARTS, sum);
     for (uint32_t i = 0; i < count; i++) {
-        vt_ranks_levels(f, list[i], r->from, r->to, PARTS, levels + (size_t)i * PARTS);
-        scale = highest(levels + (size_t)i * PARTS, scale);
+        uint64_t most = vt_ranks_course(r, f, list[i], PARTS, levels + (size_t)i * PARTS);
+        scale = most > scale ? most : scale;
     }
     vt_json_number(j, "scale", scale);
-    vt_json_number(j, "highest", highest(sum, 0));
-    course(j, "sum", sum, highest(sum, 0));
+    vt_json_number(j, "highest", r->at_once_bytes);
+    course(j, "sum", sum, r->at_once_bytes);
     vt_json_open(j, "rows", '[');
     for (uint32_t i = 0; i < count; i++)
         row(j, r, f, list[i], levels + (size_t)i * PARTS, scale);

@@ -164,9 +164,9 @@ static uint32_t stack_number(struct vt_html *h, struct tables *t, const struct v
     VT_GROW(t->stacks, t->stacks_count, t->stacks_room);
     t->stacks_count++;
     for (uint32_t i = 0; i < stack->count; i++) {
-        if (stack->frames[i].interpreter && !h->options->native)
+        if (vt_stack_frame(stack, i)->interpreter && !h->options->native)
             continue;
-        uint32_t number = frame_number(h, t, &stack->frames[i]);
+        uint32_t number = frame_number(h, t, vt_stack_frame(stack, i));
         VT_GROW(t->stacks, t->stacks_count, t->stacks_room);
         t->stacks[t->stacks_count++] = number;
         count++;
@@ -239,8 +239,9 @@ static void site_owners(struct vt_html *h, const struct vt_site *site) {
 
 static void site(struct vt_html *h, struct tables *t, const struct vt_site *site, uint64_t leaked) {
     struct vt_json *j = h->json;
-    char *name = site->before ? vt_strdup("live when the window began")
-                              : vt_stack_text(h->process, site->stack, NAME_COLUMNS, true);
+    char *name = site->before   ? vt_strdup("live when the window began")
+                 : site->caller ? vt_site_text(h->process, site, 2 * NAME_COLUMNS)
+                                : vt_stack_text(h->process, site->stack, NAME_COLUMNS, true);
     vt_json_open(j, NULL, '{');
     vt_json_string(j, "id", site->name);
     vt_html_text(h, "name", name);

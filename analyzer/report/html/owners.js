@@ -145,10 +145,9 @@
                 const text = /\d/.test(moment) ? moment : `${moment}, ${vt.duration(one.at)}`;
                 return [index, one.complete ? text : text + " (incomplete)"];
             });
-            // At first, what was held when memory ran out; else the last snapshot that has an owner.
+            // At first, what was held when memory ran out; else the one that the text report shows.
             const ran = this.page.ooms.length ? this.snapshots.map(one => one.why).lastIndexOf("oom") : -1;
-            const last = this.snapshots.map(one => one.owners.length > 0).lastIndexOf(true);
-            this.first = ran >= 0 ? ran : Math.max(last, 0);
+            this.first = ran >= 0 ? ran : this.page.snapshot_shown;
             this.back = vt.el(
                 "button",
                 { type: "button", class: "owners-back", onclick: () => this.zoomTo(null) },

@@ -8,18 +8,18 @@
 (function () {
     /* Characters that turn the direction of text would write a name over what stands beside it. */
     const data = JSON.parse(document.getElementById("data").textContent.replace(/[\u202a-\u202e\u2066-\u2069]/g, "\ufffd"));
-    const body = document.body;
+    const body = document.body, root = document.documentElement;
     let tabs = [];
+    root.dataset.theme = matchMedia("(prefers-color-scheme: dark)").matches ? "dark" : "light";
 
     /* --- head --- */
 
     function themeButton() {
         const button = vt.el("button", { type: "button", id: "theme", title: "light or dark (d)", onclick: turn });
-        const dark = () => document.documentElement.dataset.theme
-            ? document.documentElement.dataset.theme === "dark" : matchMedia("(prefers-color-scheme: dark)").matches;
+        const dark = () => root.dataset.theme === "dark";
         const label = () => { button.textContent = dark() ? "light" : "dark"; };
         function turn() {
-            document.documentElement.dataset.theme = dark() ? "light" : "dark";
+            root.dataset.theme = dark() ? "light" : "dark";
             label();
             resized();
         }
@@ -184,7 +184,7 @@
                     vt.el("dd", null, what)]).flat()),
                 vt.el("form", { method: "dialog" }, vt.el("button", null, "close")));
             body.append(box);
-            box.addEventListener("close", () => box.remove());
+            box.addEventListener("close", () => box.open || box.remove()); // it comes later
         }
         box.showModal();
     }
@@ -192,6 +192,8 @@
     document.addEventListener("keydown", function (event) {
         if (event.defaultPrevented || event.ctrlKey || event.metaKey || event.altKey || /^(INPUT|SELECT|TEXTAREA)$/.test(event.target.tagName))
             return;
+        if (document.querySelector("#help[open]"))
+            return; // Escape closes it, which is the browser's to do; nothing behind it moves
         if (event.key === "?")
             help();
         else if (event.key === "d")
@@ -220,12 +222,24 @@
             resized();
         }
     });
-    addEventListener("beforeprint", () => tabs.forEach(function (tab) {
-        tab.hid = tab.room.hidden;
-        tab.room.hidden = false;
-        draw(tab.part, tab.panel);
-    }));
-    addEventListener("afterprint", () => tabs.forEach(tab => { tab.room.hidden = tab.hid; }));
+    /* On paper all tabs are open, light, and as wide as a sheet: what is drawn in pixels does not shrink by itself. */
+    addEventListener("beforeprint", function () {
+        root.dataset.screen = root.dataset.theme;
+        root.dataset.theme = "light";
+        body.style.width = "700px";
+        tabs.forEach(function (tab) {
+            tab.hid = tab.room.hidden;
+            tab.room.hidden = false;
+            draw(tab.part, tab.panel);
+        });
+        resized();
+    });
+    addEventListener("afterprint", function () {
+        root.dataset.theme = root.dataset.screen;
+        body.style.width = "";
+        tabs.forEach(tab => { tab.room.hidden = tab.hid; });
+        resized();
+    });
 
     /* A merged file has no process whole, but all side by side. */
     function showAlone() {

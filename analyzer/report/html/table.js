@@ -71,8 +71,6 @@
             const state = { key: "at_peak", down: true, text: "", shown: STEP, open: new Set(), segments: false };
             if (rows.some(row => row.leaked))
                 state.key = "leaked";
-            else if (rows.some(row => row.live))
-                state.key = "live";
             const search = vt.el("input", {
                 type: "search", placeholder: "filter: function, file, verdict, id …", "aria-label": "filter lines",
                 oninput: () => { state.text = search.value.toLowerCase(); state.shown = STEP; fill(); }

@@ -9,28 +9,26 @@
 (function () {
     const LEFT = 78, RIGHT = 14, TOP = 36, BOTTOM = 20, PHASE = 16, PHASE_ROWS = 6;
     const roles = ["parameters", "gradients", "optimizer", "activations", "buffers", "batch", "other"];
-    /* Leaks are red, one next to another of different reds. */
-    const leakColour = i => i === 0 ? "var(--leak)" : "color-mix(in srgb, var(--leak) " + (i % 2 ? 68 : 80) + "%, var(--line-" + [1, 3, 5][i % 3] + "))";
+    /* The marks of what is no line are the text report's letters. */
+    const letters = { leak: "L", line: "#", rest: "#", runtime: "r", idle: "c" };
 
-    /* --- what is stacked: {name, colour, values, sites} from the bottom up --- */
+    /* --- what is stacked: {name, colour, mark, values, sites} from the bottom up --- */
 
     function byLine(course) {
-        let leaks = 0, lines = 0;
-        const colour = band => band.kind === "line" ? band.leak ? leakColour(leaks++) : "var(--line-" + lines++ % 16 + ")"
-            : "var(--" + band.kind + ")";
         const twin = band => band.leak && course.bands.some(other => other.name === band.name && !other.leak);
-        const layer = band => ({ name: band.name + (twin(band) ? ", leaked" : ""), colour: colour(band), values: band.bytes, sites: band.sites, kind: band.kind });
+        const layer = band => ({ name: band.name + (twin(band) ? ", leaked" : ""), colour: "var(--" + (band.line ? band.line.colour : band.kind) + ")", mark: band.line ? band.line.mark : letters[band.kind],
+            values: band.bytes, sites: band.sites, kind: band.kind });
         const rank = band => band.kind === "idle" ? 4 : band.kind === "runtime" ? 3 : band.leak ? 0 : band.kind === "line" ? 1 : 2;
         return course.bands.slice().sort((a, b) => rank(a) - rank(b)).map(layer);
     }
 
     function byClass(course) {
-        const classes = [["leaks", "leak", band => band.leak], ["in use", "line-0", band => !band.leak && /^(line|rest)$/.test(band.kind)],
-            ["CUDA libraries", "runtime", band => band.kind === "runtime"], ["cache, not in use", "idle", band => band.kind === "idle"]];
-        return classes.map(function ([name, colour, belongs]) {
+        const classes = [["leaks", "leak", "L", band => band.leak], ["in use", "line-0", "#", band => !band.leak && /^(line|rest)$/.test(band.kind)],
+            ["CUDA libraries", "runtime", "r", band => band.kind === "runtime"], ["cache, not in use", "idle", "c", band => band.kind === "idle"]];
+        return classes.map(function ([name, colour, mark, belongs]) {
             const bands = course.bands.filter(belongs);
             const values = course.at.map((at, i) => bands.reduce((sum, band) => sum + band.bytes[i], 0));
-            return { name: name, colour: "var(--" + colour + ")", values: values, sites: bands.map(band => band.sites).flat() };
+            return { name: name, colour: "var(--" + colour + ")", mark: mark, values: values, sites: bands.map(band => band.sites).flat() };
         }).filter(layer => layer.values.some(value => value));
     }
 
@@ -120,7 +118,7 @@
 
     /* In all that follows `t` is the picture: the page, its part of the run (begin, end), rows of phases, what the user chose
      * (state: mode, view, whole), elements (svg, charts, legend, held, toRange), the scale of time (x) as last drawn, whether
-     * it will be drawn in the next frame (pending), and the phases' names in the order of their colours. */
+     * it will be drawn in the next frame (pending), the phases' names in the order of their colours, and the signs that are drawn (kind: [sign, what it means]). */
 
     /* --- the axis of time --- */
 
@@ -182,10 +180,11 @@
 
     function render(t) {
         const { page, state, phases, svg, charts, toRange } = t;
-        const width = Math.max(charts.clientWidth, 400);
+        const width = Math.max(charts.clientWidth, 200);
         const height = heightOf(page), gap = TOP + BOTTOM;
         const full = page.courses.length * (height + gap) + (phases.rows ? phases.rows * PHASE + 10 : 0);
         t.x = d3.scaleLinear().domain(state.view).range([LEFT, width - RIGHT]);
+        t.signs.clear();
         svg.attr("width", width).attr("height", full).attr("viewBox", "0 0 " + width + " " + full).selectAll("*").remove();
         svg.append("clipPath").attr("id", "inside").append("rect").attr("x", LEFT).attr("y", 0).attr("width", width - LEFT - RIGHT).attr("height", full);
         page.courses.forEach((course, i) => chart(t, course, TOP + i * (height + gap), height, width));
@@ -225,11 +224,23 @@
             group.append("text").attr("class", "total").attr("x", left ? LEFT + 4 : width - RIGHT - 4).attr("y", y(total) - 5)
                 .attr("text-anchor", left ? "start" : "end").text(vt.bytes(total) + ", the device");
         }
-        group.append("text").attr("class", "device").attr("x", LEFT).attr("y", top - 21).text(vt.deviceName(course.device) +
+        group.append("text").attr("class", "device").attr("x", width < 600 ? 0 : LEFT).attr("y", top - 21).text(vt.deviceName(course.device) +
             (device && device.name ? "  " + device.name.slice(0, 60) : "") + (total != null && !near ? "  (" + vt.bytes(total) + ")" : ""));
         axis(t, group, top + height, width);
         peakMark(t, inside, course, device, y);
         events(t, inside, course, top, height);
+    }
+
+    /* The middle of the widest stretch of steps that all have room; null: there is none. */
+    function widest(xs, room) {
+        let from = 0, best = [0, 0];
+        room.forEach(function (has, k) {
+            if (!has)
+                from = k + 1;
+            else if (xs[k + 1] - xs[from] > best[1] - best[0])
+                best = [xs[from], xs[k + 1]];
+        });
+        return best[1] - best[0] > 8 ? (best[0] + best[1]) / 2 : null;
     }
 
     function stacked(t, group, course, shown, y, layers) {
@@ -248,6 +259,11 @@
             const fits = !chosen || !layer.sites.length || layer.sites.some(site => chosen.has(site)) || (layer.kind === "rest" && !elsewhere);
             group.append("path").attr("class", "band").attr("d", area(points)).style("fill", layer.colour)
                 .style("opacity", fits ? 1 : 0.22).attr("data-band", layer.name.slice(0, 80));
+            const at_mark = layer.mark && widest(xs, shown.map((_, k) => y(low[k]) - y(base[k]) > 11));
+            if (at_mark) {
+                const k = d3.bisectRight(xs, at_mark) - 1;
+                group.append("text").attr("class", "mark").attr("x", at_mark).attr("y", (y(low[k]) + y(base[k])) / 2 + 4).text(layer.mark);
+            }
         }
     }
 
@@ -269,7 +285,7 @@
             for (const part of column.parts) {
                 group.append("rect").attr("class", "role").attr("x", x(column.at) - 7).attr("width", 14).attr("y", y(low + part.bytes))
                     .attr("height", Math.max(0, y(low) - y(low + part.bytes))).style("fill", part.colour)
-                    .on("mousemove", () => vt.tooltip(d3.event, [part.name + " " + vt.bytes(part.bytes), column.moment]));
+                    .on("mousemove", () => tip(t, [part.name + " " + vt.bytes(part.bytes), column.moment]));
                 low += part.bytes;
             }
         }
@@ -319,10 +335,11 @@
         const put = function (at, kind, sign, lines, click) {
             if (at < state.view[0] || at > state.view[1])
                 return;
+            t.signs.set(kind.split(" ")[0], [sign || "┆", lines[0].split(",")[0]]);
             const mark = group.append("g").attr("class", "event " + kind).attr("tabindex", kind === "oom" ? 0 : null);
             mark.append("line").attr("x1", x(at)).attr("x2", x(at)).attr("y1", top).attr("y2", kind === "oom" || kind === "snapshot" ? top + height : top + 6);
             mark.append("text").attr("x", x(at)).attr("y", top - 4).attr("text-anchor", "middle").text(sign);
-            mark.on("mousemove", () => vt.tooltip(d3.event, lines)).on("mouseleave", () => vt.tooltip(d3.event, null)).on("click", click);
+            mark.on("mousemove", () => tip(t, lines)).on("mouseleave", () => vt.tooltip(d3.event, null)).on("click", click);
         };
         for (const snapshot of page.snapshots)
             put(snapshot.at, snapshot.why === "growth" ? "snapshot passing" : "snapshot", "◆", ["snapshot of owners", snapshot.phase || snapshot.why, snapshot.moment],
@@ -359,7 +376,7 @@
             const letters = Math.floor((wide - 8) / 6.6), name = phase.name || "unknown name";
             if (letters > 2)
                 bar.append("text").attr("x", from + 4).attr("y", top + row * PHASE + 11).text(name.length > letters ? name.slice(0, letters - 1) + "…" : name);
-            bar.on("mousemove", () => vt.tooltip(d3.event, [name.slice(0, 300), vt.duration(phase.start) + " to " +
+            bar.on("mousemove", () => tip(t, [name.slice(0, 300), vt.duration(phase.start) + " to " +
                 (phase.end == null ? "the end of the log" : vt.duration(phase.end)), "peak " + vt.bytes(phase.peak)]))
                 .on("mouseleave", () => vt.tooltip(d3.event, null)).on("click", () => vt.select({ range: [phase.start, stop] }));
         }
@@ -425,6 +442,13 @@
             .attr("width", Math.abs(x(a) - x(b))).attr("height", height);
     }
 
+    /* A tooltip beside the whole picture, or beside the chart of the device under the pointer. */
+    function tip(t, lines) {
+        const box = t.svg.node().getBoundingClientRect(), each = heightOf(t.page) + TOP + BOTTOM;
+        const top = box.top + Math.floor((d3.event.clientY - box.top) / each) * each;
+        vt.tooltip(d3.event, lines, [box, { left: box.left, right: box.right, top: top, bottom: top + each }]);
+    }
+
     /* The device under the pointer, at this moment. */
     function hover(t, time) {
         const { page, state, svg } = t;
@@ -432,7 +456,7 @@
         const course = page.courses[Math.min(page.courses.length - 1, Math.floor(py / each))], i = slot(course, time);
         const layers = (state.mode === "class" ? byClass : byLine)(course).map(layer => [layer.name, layer.values[i]]).filter(([, bytes]) => bytes)
             .sort((a, b) => b[1] - a[1]);
-        vt.tooltip(d3.event, [timeText(time, state.view[1] - state.view[0]) + ": " + vt.bytes(course.live[i]) + " live",
+        tip(t, [timeText(time, state.view[1] - state.view[0]) + ": " + vt.bytes(course.live[i]) + " live",
             ...layers.slice(0, 7).map(([name, bytes]) => vt.bytes(bytes) + "  " + vt.shortPath(name).slice(0, 80)),
             layers.length > 7 ? "and " + (layers.length - 7) + " more" : null,
             course.used && course.used[i] != null ? vt.bytes(course.used[i]) + "  used by all processes (driver)" : null]);
@@ -448,7 +472,7 @@
             else
                 for (const layer of state.mode === "line" ? byLine(course) : byClass(course)) {
                     const old = entries.get(layer.name) || { most: 0 };
-                    entries.set(layer.name, { colour: layer.colour, most: Math.max(old.most, d3.max(layer.values) || 0), sites: layer.sites, kind: layer.kind });
+                    entries.set(layer.name, { colour: layer.colour, mark: layer.mark, most: Math.max(old.most, d3.max(layer.values) || 0), sites: layer.sites, kind: layer.kind });
                 }
         }
         if (state.mode === "class" && page.courses.some(course => course.own && course.own.some((own, i) => own > course.live[i])))
@@ -457,8 +481,9 @@
             type: "button", class: "band" + (entry.kind === "line" && chosen && entry.sites.some(site => chosen.has(site)) ? " chosen" : ""),
             title: entry.kind === "line" ? "choose this line" : null, disabled: entry.kind !== "line" || !entry.sites.length,
             onclick: () => vt.select({ line: vt.selection.line === page.sites[entry.sites[0]].line ? null : page.sites[entry.sites[0]].line })
-        }, vt.el("i", { class: "swatch", style: "background: " + entry.colour }), vt.shortPath(name).slice(0, 90),
+        }, vt.swatch(entry.colour, entry.mark), vt.shortPath(name).slice(0, 90),
         entry.most ? vt.el("span", { class: "dim" }, " " + vt.bytes(entry.most)) : null)),
+        ...[...t.signs].map(([kind, [sign, text]]) => vt.el("span", { class: "dim sign " + kind }, vt.el("b", null, sign), " " + text)),
         page.courses.some(course => course.used) ? vt.el("span", { class: "dim samples" }, "driver's figures: ", vt.el("i", { class: "swatch used" }), "used by all processes, ",
             vt.el("i", { class: "swatch own" }), "by this one") : "");
     }
@@ -487,7 +512,7 @@
                 (range ? ["at its begin", "highest", "at its end", "change"] : ["held then"]).map(name => vt.el("th", { scope: "col", class: "number" }, name)))),
             vt.el("tbody", null, rows.map(row => vt.el("tr", { class: row.layer.name === "live" && !row.layer.kind ? "sum" : null },
                 vt.el("th", { scope: "row", class: "name" }, many ? vt.el("span", { class: "dim" }, vt.deviceName(row.course.device) + "  ") : null,
-                    row.layer.colour ? vt.el("i", { class: "swatch", style: "background: " + row.layer.colour }) : null,
+                    row.layer.colour ? vt.swatch(row.layer.colour, row.layer.mark) : null,
                     row.layer.kind === "line" && row.layer.sites.length ? vt.el("button", { type: "button", class: "link", onclick: () => {
                         vt.select({ site: row.layer.sites[0] });
                         vt.open("table", true);
@@ -553,12 +578,12 @@
         const svg = d3.select(charts).append("svg").attr("role", "img").attr("aria-label", "device memory over time");
         const t = {
             page: page, begin: begin, end: end, phases: phaseRows(page), state: { mode: "line", view: [firstUse(page, begin, end), end], whole: false },
-            charts: charts, legend: legend, held: held, svg: svg, toRange: null, x: null, pending: false, names: new Map(),
+            charts: charts, legend: legend, held: held, svg: svg, toRange: null, x: null, pending: false, names: new Map(), signs: new Map(),
         };
         panel.append(tools(t), charts, legend, held, ...missing(t));
         keys(t);
         render(t);
-        return { select: () => later(t), resize: () => later(t) };
+        return { select: () => later(t), resize: () => render(t) };
     }
 
     vt.part({ id: "time", title: "Memory over time", order: 2, tab: false, wanted: page => page.courses.some(course => course.live.some(bytes => bytes)), draw: draw });

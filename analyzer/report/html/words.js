@@ -22,7 +22,7 @@
         if (bytes != null)
             value.append(vt.el("b", null, vt.bytes(bytes)), "  ");
         if (kind === "caller")
-            value.append("from ");
+            value.append("called by ");
         value.append(site != null ? siteButton(site) : kind === "source" || label === "" && text.includes("→")
             ? vt.el("code", null, text) : text);
         if (source)

@@ -58,8 +58,10 @@ static void *work(void *arg) {
     return NULL;
 }
 
-int main(void) {
+/* `leak`: loses a heap block as well. */
+int main(int argc, char **argv) {
     char word[] = "word";
+    (void)argv;
     pthread_t threads[THREADS];
 #ifdef USE_CUDA
     CHECK(cuInit(0));
@@ -75,6 +77,9 @@ int main(void) {
     CUdeviceptr kept;
     CHECK(cuMemAlloc_v2(&kept, 1 << 20));
 #endif
+    static void *volatile lost;
+    lost = argc > 1 ? malloc(77) : NULL;
+    lost = NULL;
     printf("%lu %d\n", total, getenv("HOME") != NULL);
     return 7;
 }

@@ -101,6 +101,55 @@ static void freed_at_end(void) {
         FREE(list[i]);
 }
 
+/* Physical memory, mapped as a pool does; each way leaves out one call. */
+static CUmemGenericAllocationHandle map_physical(CUdeviceptr *at) {
+    CUmemAllocationProp prop = {.type = CU_MEM_ALLOCATION_TYPE_PINNED,
+                                .location = {.type = CU_MEM_LOCATION_TYPE_DEVICE}};
+    CUmemGenericAllocationHandle handle;
+    CHECK(cuMemCreate(&handle, 2 * MIB, &prop, 0));
+    CHECK(cuMemAddressReserve(at, 2 * MIB, 0, 0, 0));
+    CHECK(cuMemMap(*at, 2 * MIB, 0, handle, 0));
+    return handle;
+}
+
+static void unreleased(void) {
+    for (int i = 0; i < ROUNDS; i++) {
+        CUdeviceptr at;
+        map_physical(&at);
+        CHECK(cuMemUnmap(at, 2 * MIB));
+        WORK();
+    }
+}
+
+static void mapped(void) {
+    for (int i = 0; i < ROUNDS; i++) {
+        CHECK(cuMemRelease(map_physical(&list[i])));
+        WORK();
+    }
+}
+
+static void retained(void) {
+    for (int i = 0; i < ROUNDS; i++) {
+        CUdeviceptr at;
+        CUmemGenericAllocationHandle handle = map_physical(&at), again;
+        CHECK(cuMemRetainAllocationHandle(&again, (void *)(uintptr_t)at));
+        CHECK(cuMemRetainAllocationHandle(&again, (void *)(uintptr_t)at));
+        CHECK(cuMemUnmap(at, 2 * MIB));
+        CHECK(cuMemRelease(handle));
+        WORK();
+    }
+}
+
+/* Half of what is leaked is mapped. */
+static void half_mapped(void) {
+    for (int i = 0; i < ROUNDS; i++) {
+        map_physical(&list[i]);
+        if (i % 2)
+            CHECK(cuMemUnmap(list[i], 2 * MIB));
+        WORK();
+    }
+}
+
 int main(int argc, char **argv) {
     static const struct {
         const char *name;
@@ -108,7 +157,9 @@ int main(int argc, char **argv) {
     } scenes[] = {{"handles", handles},           {"handles_like", handles_like},
                   {"products", products},         {"never_freed", never_freed},
                   {"way_out", way_out},           {"some_kept", some_kept},
-                  {"freed_at_end", freed_at_end}, {"one_caller", one_caller}};
+                  {"freed_at_end", freed_at_end}, {"one_caller", one_caller},
+                  {"unreleased", unreleased},     {"mapped", mapped},
+                  {"retained", retained},         {"half_mapped", half_mapped}};
     SCENE(argc, argv);
     void *library = dlopen("./libcublas.so", RTLD_NOW);
     if (!library)

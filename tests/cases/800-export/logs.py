@@ -53,6 +53,15 @@ def blocks(log="blocks.vtl"):
     return log
 
 
+def ended(log="ended.vtl", **environment):
+    """A program that leaks 7.5 MiB (CLEAN=1: nothing), and of which next to nothing is left at the end (end.py)."""
+    fwlog.build()
+    folders = [f"{lib.SRC}/tests/{folder}" for folder in ("frameworks", "frameworks/site-packages", "scenarios/site-packages")]
+    lib.traced([lib.PYTHON, f"{lib.SRC}/tests/cases/800-export/end.py"], log=log, PYTHONPATH=":".join(folders), STANDIN=fwlog.STANDIN,
+               **environment)
+    return log
+
+
 # A process that uses one GPU, and only asks about another one.
 ASKED_ONLY = """
 import ctypes

@@ -10,7 +10,14 @@
 
 #define STACK_ROOM 64
 
-/* The thread's stack of current contexts; malloc'd so that an idle thread costs a pointer. */
+/* The thread's stack of current contexts; malloc'd so that an idle thread costs a pointer. A thread that
+ * ends may still call the driver in a destructor, so it is not freed then: all are kept in a list, and
+ * LeakSanitizer, in a program, finds a pointer to each. */
+struct context_stack {
+    struct context_stack *before;
+    struct sim_context *contexts[STACK_ROOM];
+};
+static struct context_stack *all_stacks; /* atomic */
 static __thread struct sim_context **stack;
 static __thread size_t depth;
 
@@ -19,8 +26,14 @@ struct sim_context *sim_context_current(void) {
 }
 
 static bool push(struct sim_context *context) {
-    if (stack == NULL)
-        stack = calloc(STACK_ROOM, sizeof *stack);
+    struct context_stack *made = stack == NULL ? calloc(1, sizeof *made) : NULL;
+    if (made != NULL) {
+        stack = made->contexts;
+        made->before = __atomic_load_n(&all_stacks, __ATOMIC_RELAXED);
+        while (!__atomic_compare_exchange_n(&all_stacks, &made->before, made, false,
+                                            __ATOMIC_RELEASE, __ATOMIC_RELAXED))
+            ;
+    }
     if (stack == NULL || depth == STACK_ROOM)
         return false;
     stack[depth++] = context;

@@ -38,6 +38,12 @@ static void *resolve(enum side side, CUdeviceptr address, size_t bytes, bool wri
     return (void *)(uintptr_t)address;
 }
 
+static bool is_device(CUdeviceptr address) {
+    const struct sim_block *block = sim_block_at((uintptr_t)address);
+    return block != NULL && block->kind != VRAMTRACE_SIM_HOST &&
+           block->kind != VRAMTRACE_SIM_REGISTERED;
+}
+
 /* Every straight copy. The stream decides only whether it is captured. */
 static CUresult copy(CUdeviceptr to, enum side to_side, CUdeviceptr from, enum side from_side,
                      size_t bytes, CUstream handle, bool async) {
@@ -64,6 +70,8 @@ static CUresult copy(CUdeviceptr to, enum side to_side, CUdeviceptr from, enum s
     void *source = resolve(from_side, from, bytes, false, &result);
     if (result == CUDA_SUCCESS)
         memmove(target, source, bytes);
+    if (result == CUDA_SUCCESS && is_device(from) && !is_device(to))
+        sim_steps_read(target, bytes);
     return result;
 }
 

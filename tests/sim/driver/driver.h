@@ -68,6 +68,7 @@ struct sim_state {
     struct sim_device devices[SIM_MAX_DEVICES];
     char name[256];
     size_t context_bytes; /* VRAMTRACE_SIM_CONTEXT: what a context costs, untracked */
+    int steps;            /* VRAMTRACE_SIM_STEPS: see steps.c */
     unsigned long long next_id;
     struct sim_context *contexts; /* every one ever made: a destroyed one is still recognised */
 };
@@ -103,6 +104,10 @@ void sim_relock(void);
 /* The stream that a per-thread twin means by s. */
 #define SIM_PT(s) ((s) == NULL ? CU_STREAM_PER_THREAD : (s))
 
+/* steps.c: what a program may wait for. `answer`: what it read, which this may change. */
+void sim_steps_launched(void);
+void sim_steps_read(void *answer, size_t bytes);
+
 struct sim_device *sim_device_get(CUdevice device); /* NULL: no such device */
 void sim_log(const char *format, ...) __attribute__((format(printf, 1, 2)));
 size_t sim_parse_size(const char *text, size_t fallback, bool *ok);
@@ -111,6 +116,9 @@ size_t sim_parse_size(const char *text, size_t fallback, bool *ok);
 bool sim_charge(struct sim_device *device, size_t bytes);
 void sim_refund(struct sim_device *device, size_t bytes);
 void sim_count(struct sim_device *device, enum vramtrace_sim_kind kind, int64_t bytes, int count);
+
+/* ftruncate, but past a file size limit it fails without SIGXFSZ: the real driver makes no such files. */
+bool sim_file_grow(int fd, uint64_t bytes);
 
 /* What the simulated NVML is told (share.c): who we are; a device's `used`. */
 void sim_share_open(void);

@@ -308,6 +308,7 @@ static CUresult cuGraphLaunch_on(CUgraphExec handle, CUstream stream_handle) {
         return CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED;
     if ((exec->flags & CUDA_GRAPH_INSTANTIATE_FLAG_AUTO_FREE_ON_LAUNCH) != 0)
         free_leftovers(exec->graph);
+    sim_steps_launched();
     return run(exec->graph);
 }
 

@@ -17,6 +17,7 @@ static CUresult launch(const void *function, const unsigned *grid, const unsigne
         if (grid[i] == 0 || block[i] == 0 || block[i] > 1024)
             return CUDA_ERROR_INVALID_VALUE;
     }
+    sim_steps_launched();
     if ((uint64_t)block[0] * block[1] * block[2] > 1024)
         return CUDA_ERROR_INVALID_VALUE;
     return stream->capture != NULL ? sim_graph_capture_kernel(stream) : CUDA_SUCCESS;

@@ -17,6 +17,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -38,6 +39,12 @@ static struct sim_share_slot *claim(struct sim_share *share) {
     return NULL;
 }
 
+bool sim_file_grow(int fd, uint64_t bytes) {
+    struct rlimit limit;
+    return (getrlimit(RLIMIT_FSIZE, &limit) != 0 || bytes <= limit.rlim_cur) &&
+           ftruncate(fd, (off_t)bytes) == 0;
+}
+
 void sim_share_open(void) {
     const char *path = getenv("VRAMTRACE_SIM_SHARE");
     struct stat st;
@@ -46,7 +53,7 @@ void sim_share_open(void) {
     int saved = errno, fd = open(path, O_RDWR | O_CLOEXEC | O_NOFOLLOW);
     struct sim_share *share = MAP_FAILED;
     if (fd >= 0 && fstat(fd, &st) == 0 &&
-        (st.st_size >= (off_t)sizeof *share || ftruncate(fd, sizeof *share) == 0))
+        (st.st_size >= (off_t)sizeof *share || sim_file_grow(fd, sizeof *share)))
         share = mmap(NULL, sizeof *share, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
     if (fd >= 0)
         close(fd);

@@ -169,6 +169,7 @@ CUresult cuInit(unsigned int flags) {
         size_t other = size_variable("VRAMTRACE_SIM_OTHER", 0, "0");
         int count = count_variable("VRAMTRACE_SIM_DEVICES", 1, SIM_MAX_DEVICES);
         count = visible_devices(count, physical);
+        sim.steps = count_variable("VRAMTRACE_SIM_STEPS", 256, 1 << 30);
         sim.context_bytes = size_variable("VRAMTRACE_SIM_CONTEXT", 0, "0");
         snprintf(sim.name, sizeof sim.name, "%s",
                  name != NULL && *name != '\0' ? name : "vramtrace simulated GPU");

@@ -27,7 +27,7 @@ static struct backing *backing_of(const struct sim_device *device) {
     if (backing->offsets.base == 0) {
         size_t space = device->total * 4 + ((size_t)1 << 30);
         backing->file = memfd_create("vramtrace-sim-device", MFD_CLOEXEC);
-        if (backing->file < 0 || ftruncate(backing->file, (off_t)space) != 0 ||
+        if (backing->file < 0 || !sim_file_grow(backing->file, space) ||
             !sim_arena_open(&backing->offsets, space - SIM_GRANULE, false))
             return NULL;
     }

@@ -46,8 +46,7 @@ static bool own_file(struct sim_physical *physical) {
     int file = memfd_create("vramtrace-sim-shared", MFD_CLOEXEC);
     if (file < 0)
         return false;
-    if (ftruncate(file, (off_t)physical->size) != 0 ||
-        !copy_bytes(file, from, offset, physical->size)) {
+    if (!sim_file_grow(file, physical->size) || !copy_bytes(file, from, offset, physical->size)) {
         close(file);
         return false;
     }

@@ -6,6 +6,12 @@
  *   strict           seccomp's own strict mode
  *   first            nothing of CUDA before the filter
  *   refused          a filter that the kernel refuses: nothing changes
+ *   bare             the filter, set by a bare instruction
+ *   bare-first       the same before anything of CUDA; it allows a few more calls, as each does under
+ *                    which CUDA starts
+ *   none             no filter: only new privileges are given up
+ *   none-first       the same before anything of CUDA
+ *   none-vfork       the same in a vfork child
  */
 #define _GNU_SOURCE
 #include "../../../cuda_case.h"
@@ -13,10 +19,12 @@
 #include <errno.h>
 #include <linux/filter.h>
 #include <linux/seccomp.h>
+#include <stdbool.h>
 #include <stddef.h>
 #include <string.h>
 #include <sys/prctl.h>
 #include <sys/syscall.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #define ALLOW(n)                                                                                   \
@@ -29,6 +37,15 @@ static struct sock_filter filter[] = {
     ALLOW(SYS_exit),
     ALLOW(SYS_exit_group),
     ALLOW(SYS_rt_sigreturn),
+#define FOR_CUDA 11 /* the index of what only bare-first allows */
+    ALLOW(SYS_openat),
+    ALLOW(SYS_close),
+    ALLOW(SYS_rt_sigprocmask),
+    ALLOW(SYS_getrandom),
+    ALLOW(SYS_mmap),
+    ALLOW(SYS_munmap),
+    ALLOW(SYS_brk),
+    ALLOW(SYS_fstat),
     BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_KILL_PROCESS),
 };
 
@@ -45,16 +62,41 @@ static __attribute__((noinline)) void pairs_from_elsewhere(unsigned n) {
     __asm__ volatile("");
 }
 
+static long bare(long n, long a, long b, const void *c) {
+    long result;
+    __asm__ volatile("syscall"
+                     : "=a"(result)
+                     : "a"(n), "D"(a), "S"(b), "d"(c)
+                     : "rcx", "r11", "memory");
+    return result;
+}
+
+static void give_up_in_vfork_child(void) {
+    pid_t child = vfork();
+    if (child == 0) {
+        int result = prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
+        syscall(SYS_exit, result);
+    }
+    int status = -1;
+    EXPECT(waitpid(child, &status, 0) == child && status == 0);
+}
+
 int main(int argc, char **argv) {
     EXPECT(argc > 2);
     const char *how = argv[1];
     unsigned n = (unsigned)atoi(argv[2]);
     struct sock_fprog program = {sizeof filter / sizeof filter[0], filter};
-    if (strcmp(how, "first") != 0) {
+    const bool before = strstr(how, "first") != NULL;
+    if (!before) {
         start_cuda();
         pairs(1000);
     }
-    CHECK(prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0));
+    for (int i = 0; i < 16 && strcmp(how, "bare-first") != 0; i += 2)
+        filter[FOR_CUDA + i].k = 0xffff; /* no call's number */
+    if (strcmp(how, "none-vfork") == 0)
+        give_up_in_vfork_child();
+    else if (strcmp(how, "refused") != 0)
+        CHECK(prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0));
     if (strcmp(how, "strict") == 0) {
         CHECK(prctl(PR_SET_SECCOMP, SECCOMP_MODE_STRICT));
     } else if (strcmp(how, "syscall") == 0) {
@@ -63,10 +105,12 @@ int main(int argc, char **argv) {
         struct sock_fprog none = {0, filter};
         EXPECT(prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &none) == -1 && errno == EINVAL);
         EXPECT(syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, 0, &none) == -1 && errno == EINVAL);
-    } else {
+    } else if (strncmp(how, "bare", 4) == 0) {
+        CHECK(bare(SYS_seccomp, SECCOMP_SET_MODE_FILTER, 0, &program));
+    } else if (strncmp(how, "none", 4) != 0) {
         CHECK(prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program));
     }
-    if (strcmp(how, "first") == 0)
+    if (before)
         start_cuda();
     pairs(n);
     pairs_from_elsewhere(10);

@@ -69,7 +69,7 @@ static uint64_t remake(struct story *s, const struct remaking *row, const struct
 
 static const struct vt_growth *python_growth(const struct vt_process *p) {
     for (uint32_t i = 0; i < p->site_count; i++)
-        if (p->sites[i].stack->count && p->sites[i].stack->frames[0].python)
+        if (p->sites[i].stack->count && vt_stack_frame(p->sites[i].stack, 0)->python)
             return p->sites[i].growth;
     fail();
     return NULL;

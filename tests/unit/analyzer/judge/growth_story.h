@@ -66,7 +66,8 @@ static struct vt_process *finish(struct story *s, struct vt_model *model) {
 /* The growth of the site whose stack is that number; NULL: none. */
 static const struct vt_growth *growth_of(const struct vt_process *p, uint32_t site) {
     for (uint32_t i = 0; i < p->site_count; i++)
-        if (p->sites[i].stack->count && p->sites[i].stack->frames[0].offset == 0x1000 * site - 1)
+        if (p->sites[i].stack->count &&
+            vt_stack_frame(p->sites[i].stack, 0)->offset == 0x1000 * site - 1)
             return p->sites[i].growth;
     fail();
     return NULL;

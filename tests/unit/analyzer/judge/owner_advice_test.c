@@ -91,6 +91,41 @@ static void objects(void **state) {
     end();
 }
 
+/* An optimizer outlives parameters that the model has replaced. */
+static void optimizers(void **state) {
+    (void)state;
+    for (unsigned of_state = 0; of_state < 2; of_state++) {
+        start();
+        uint32_t opt = step(module(), VT_STEP_NAME, "opt", "torch.optim.adam.Adam");
+        uint32_t list = step(opt, VT_STEP_ATTRIBUTE, of_state ? "state" : "param_groups", "list");
+        uint32_t item = step(many(list, VT_STEP_INDEX, "dict"), VT_STEP_KEY, "'exp_avg'", "list");
+        assert_advice(owner_at(many(item, VT_STEP_INDEX, "torch.Tensor"), 0), "step",
+                      of_state ? "`opt` still has the state of replaced parameters: make a new "
+                                 "optimizer, or delete them from `opt.state`"
+                               : "`opt` still has replaced parameters: make a new optimizer, or "
+                                 "delete them from `opt.param_groups`");
+        end();
+    }
+    start(); /* no optimizer's */
+    uint32_t game = step(module(), VT_STEP_NAME, "game", "app.Game");
+    uint32_t list = step(game, VT_STEP_ATTRIBUTE, "state", "list");
+    assert_advice(owner_at(many(list, VT_STEP_INDEX, "torch.Tensor"), 0), "step",
+                  "keep .detach().cpu() of each in `game.state`, or drop old ones");
+    end();
+}
+
+static void hooks(void **state) {
+    (void)state;
+    start();
+    uint32_t net = step(module(), VT_STEP_NAME, "net", "torch.nn.modules.linear.Linear");
+    uint32_t dict = step(net, VT_STEP_ATTRIBUTE, "_forward_hooks", "collections.OrderedDict");
+    uint32_t hook = many(dict, VT_STEP_KEY, "function");
+    assert_advice(owner_at(step(hook, VT_STEP_CLOSURE, "mask", "torch.Tensor"), 0), "main",
+                  "each hook registered on `net` stays: keep the handle that registering it "
+                  "returns, and call handle.remove()");
+    end();
+}
+
 /* The name of a container may look like the end of one: a key with a bracket. */
 static void key_with_bracket(void **state) {
     (void)state;
@@ -148,9 +183,13 @@ static void graphs(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(tensors),          cmocka_unit_test(objects),
-        cmocka_unit_test(key_with_bracket), cmocka_unit_test(names_of_a_dictionary),
+        cmocka_unit_test(tensors),
+        cmocka_unit_test(objects),
+        cmocka_unit_test(key_with_bracket),
+        cmocka_unit_test(names_of_a_dictionary),
         cmocka_unit_test(graphs),
+        cmocka_unit_test(optimizers),
+        cmocka_unit_test(hooks),
     };
     return cmocka_run_group_tests_name("owner_advice", tests, maker_make_folder,
                                        maker_remove_folder);

@@ -112,10 +112,9 @@ static void test_generated(void **state) {
 
 /* Whether the last of `count` frames is user code in this stack; sets their flags. */
 static bool is_last_user(struct vt_frame *frames, uint32_t count, const char *const *patterns) {
-    struct vt_stack stack = {.frames = frames, .count = count};
     for (uint32_t i = 0; i < count; i++)
         frames[i].user_code = vt_user_code_frame(&frames[i], patterns);
-    vt_user_code_drop_script(&stack, patterns);
+    vt_user_code_drop_script(frames, count, patterns);
     return frames[count - 1].user_code;
 }
 

@@ -113,7 +113,7 @@ static struct level highest(const struct story *s, uint64_t from, uint64_t to) {
 /* The stack of a site: the program counter of its only frame says it. */
 static uint32_t stack_of(const struct vt_process *p, uint32_t site) {
     const struct vt_stack *stack = p->sites[site].stack;
-    return stack->count ? (uint32_t)((stack->frames[0].offset + 0x800) / 0x1000) : 0;
+    return stack->count ? (uint32_t)((vt_stack_frame(stack, 0)->offset + 0x800) / 0x1000) : 0;
 }
 
 static void check_course(const struct story *s, const struct vt_process *p,

@@ -152,7 +152,7 @@ static void against_slow_books(void **state) {
     assert_int_equal(p.r.site_count, 2 * STACKS);
     for (size_t i = 0; i < p.r.site_count; i++) {
         const struct vt_replay_site *s = &p.r.sites[i];
-        uint64_t frame = p.log.frame_words[p.log.stacks[s->stack].frames];
+        uint64_t frame = *vt_log_words(&p.log, &p.log.stacks[s->stack]);
         assert_int_equal(s->live_bytes, by_stack[s->device][frame - 0x1001]);
         assert_int_equal(s->bytes_at_peak, at_peak[s->device][frame - 0x1001]);
     }

@@ -11,7 +11,8 @@ static void most_pinned(void **state) {
     (void)state;
     add(m, VT_VERDICT_FREED, 0, 20, 20, "a.py:9");
     f->ratio = 0.74;
-    f->last = (struct vt_moment){.reserved_bytes = 2000 * (uint64_t)MIB,
+    f->last = (struct vt_moment){.at = 902000000,
+                                 .reserved_bytes = 2000 * (uint64_t)MIB,
                                  .in_use_bytes = 1000 * (uint64_t)MIB,
                                  .largest_free_bytes = 260 * (uint64_t)MIB};
     f->worst = (struct vt_moment){.at = 704000000,
@@ -19,7 +20,7 @@ static void most_pinned(void **state) {
                                   .in_use_bytes = 1100 * (uint64_t)MIB,
                                   .pinned_bytes = 880 * (uint64_t)MIB,
                                   .largest_free_bytes = 297 * (uint64_t)MIB};
-    says(m, "fragmentation  0.74: 1000 MiB of 1.95 GiB reserved is idle; largest 260 MiB\n",
+    says(m, "fragmentation  0.74 at 0.902 s: 1000 MiB of 1.95 GiB idle; largest 260 MiB\n",
          "most pinned    880 MiB of 900 MiB idle, at 0.704 s; 0.67, largest 297 MiB;", "above 0.30",
          NULL);
     done(m);

@@ -90,17 +90,17 @@ static void callers(void **state) {
     struct made *m = make();
     (void)state;
     add(m, VT_VERDICT_GROWING, 100, 100, 100, "lib.py:22 train.py:7 train.py:9");
-    says(m, "  called from   train.py:7 in f\n  how much", "\n  site          0000\n", NULL);
+    says(m, "  called by     train.py:7 in f\n  how much", "\n  site          0000\n", NULL);
     done(m);
     m = make();
     add(m, VT_VERDICT_GROWING, 100, 100, 100, "lib.py:22 lib.py:30 train.py:7 train.py:9");
-    says(m, "  called from   lib.py:30 in f\n                train.py:7 in f\n  how much", NULL);
+    says(m, "  called by     lib.py:30 in f\n  called by     train.py:7 in f\n  how much", NULL);
     done(m);
     m = make();
     add(m, VT_VERDICT_GROWING, 100, 100, 100, "a.py:1 a.py:2 a.py:3 a.py:4 a.py:5 a.py:6");
     says(m,
-         "called from   a.py:2 in f\n                a.py:3 in f\n"
-         "                a.py:4 in f\n                a.py:5 in f\n  how much",
+         "called by     a.py:2 in f\n  called by     a.py:3 in f\n"
+         "  called by     a.py:4 in f\n  called by     a.py:5 in f\n  how much",
          NULL);
     done(m);
     /* several together: each with the caller that is not in the helper's file */
@@ -108,11 +108,11 @@ static void callers(void **state) {
     add(m, VT_VERDICT_GROWING, 100, 100, 100, "lib.py:22 lib.py:30 train.py:7");
     add(m, VT_VERDICT_GROWING, 100, 100, 100, "lib.py:22 lib.py:31 train.py:7");
     add(m, VT_VERDICT_GROWING, 100, 100, 100, "lib.py:25 train.py:8");
-    says(m, "  how much", "  sites           100 MiB  from lib.py:30 in f",
-         "                           from train.py:7 in f\n",
-         "                  100 MiB  from lib.py:31 in f",
-         "                           from train.py:7 in f\n", "100 MiB  lib.py:25 in f",
-         "                           from train.py:8 in f\n", NULL);
+    says(m, "  how much", "  sites           100 MiB  called by lib.py:30 in f",
+         "                           called by train.py:7 in f\n",
+         "                  100 MiB  called by lib.py:31 in f",
+         "                           called by train.py:7 in f\n", "100 MiB  lib.py:25 in f",
+         "                           called by train.py:8 in f\n", NULL);
     done(m);
 }
 
@@ -130,8 +130,9 @@ static void rows_apart(void **state) {
     snprintf(m->sites[1].name, sizeof m->sites[1].name, "7777777777777777");
     m->sites[1].bytes_at_peak += 20 * MIB;
     says(m, "110 MiB   92 %  lib.py:22 in f                                           7777\n",
-         "                   +2 more call sites\n", "from train.py:8 in f\n",
-         "from train.py:7 in f\n", "from lib.py:31 in f\n", "10.0 MiB    8 %  train.py:9", NULL);
+         "                   +2 more call sites\n",
+         "called by train.py:8 in f (30), train.py:7 in f (40),\n", " lib.py:31 in f (20)\n",
+         "10.0 MiB    8 %  train.py:9", NULL);
     m->sites[1].bytes_at_peak -= 20 * MIB;
     m->sites[2].api = "cuMemAllocHost"; /* another call */
     says(m, "70.0 MiB   70 %  lib.py:22 in f", "+1 more call site\n",
@@ -139,10 +140,11 @@ static void rows_apart(void **state) {
     m->sites[2].api = "cuMemAlloc";
     by = VT_BY_SITE;
     says(m, "GPU 0   at its peak, 0.000 s   size not known; the bar is the peak\n",
-         "40.0 MiB   40 %  lib.py:22 in f", "from lib.py:30 in f\n", "from train.py:7 in f\n",
-         "30.0 MiB   30 %  lib.py:22 in f", "from lib.py:30 in f\n", "from train.py:8 in f\n",
-         "20.0 MiB   20 %  lib.py:22 in f", "from lib.py:31 in f\n", "10.0 MiB   10 %  train.py:9",
-         "\n                   cuMemAlloc\n  total", NULL);
+         "40.0 MiB   40 %  lib.py:22 in f", "called by lib.py:30 in f\n",
+         "called by train.py:7 in f\n", "30.0 MiB   30 %  lib.py:22 in f",
+         "called by lib.py:30 in f\n", "called by train.py:8 in f\n",
+         "20.0 MiB   20 %  lib.py:22 in f", "called by lib.py:31 in f\n",
+         "10.0 MiB   10 %  train.py:9", "\n                   cuMemAlloc\n  total", NULL);
     by = VT_BY_LINE;
     m->device.total_bytes = 1024ull * MIB;
     says_not(m, "the bar is the peak");
@@ -167,7 +169,7 @@ static void freed_only_at_exit(void **state) {
     says(m, "NOTHING HELD AT THE END   everything allocated was freed\n",
          "FREED ONLY AT EXIT   200 MiB in 200 blocks\n",
          "  held until the process's last allocation; most of it allocated at lib.py:22 in\n"
-         "  f, called from all.py:7 in f\n",
+         "  f, called by all.py:7 in f\n",
          NULL);
     /* a note says that a context took some */
     m->process.went_bytes = 50 * (uint64_t)MIB;
@@ -298,10 +300,10 @@ static void survived(void **state) {
     m->sites[0].last_at = 9900000000;
     says(m, "OUT OF MEMORY   9.500 s, lib.py:22 in f\n",
          "  then     the program continued for 0.400 s and ended with exit status 0\n", "  asked",
-         "  held by    100 MiB  lib.py:22 in f", "                      from lib.py:30 in f\n",
-         "                      from train.py:7 in f\n",
+         "  held by    100 MiB  lib.py:22 in f", "                      called by lib.py:30 in f\n",
+         "                      called by train.py:7 in f\n",
          "  19 other allocations failed as well; the program continued each time.\n", NULL);
-    says_not(m, "from train.py:9 in f");
+    says_not(m, "called by train.py:9 in f");
     m->process.ending.status = 1;
     says(m, "  19 other allocations failed as well.\n", NULL);
     says_not(m, "the program");

@@ -32,7 +32,8 @@ static void forms(void **state) {
         {{VT_END_RUNNING, VT_NO_STATUS},
          {"still running", "is still running", "are still running", "running", "running"}},
         {{VT_END_UNKNOWN, VT_NO_STATUS},
-         {"end not recorded", "ended unrecorded", "ended unrecorded", "no end", "killed after"}},
+         {"end not recorded", "ended unrecorded", "ended unrecorded", "no end",
+          "ended unrecorded after"}},
     };
     for (size_t i = 0; i < sizeof all / sizeof *all; i++)
         for (unsigned form = 0; form < VT_ENDING_FORMS; form++) {

@@ -139,11 +139,12 @@ static void test_mark_killed(void **state) {
     add(&logs, "calibrated-later", &h);
     h.magic[0] = 'X';
     add(&logs, "not-a-log", &h);
-    vt_run_logs_mark_killed(&logs, &child);
+    vt_run_logs_mark_end(&logs, &child);
 
     h = get("mine");
     assert_int_equal(h.exit_kind, VT_EXIT_SIGNALED);
     assert_int_equal(h.exit_status, SIGKILL);
+    assert_int_equal(h.flags & VT_FLAG_BARE_END, 0);
     assert_int_equal(h.exit_ticks, 4000);
     assert_int_equal(h.calibration_ticks, 5000);
     assert_int_equal(h.calibration_monotonic_ns, 5000);
@@ -169,11 +170,12 @@ static void test_not_killed(void **state) {
     struct vt_run_logs logs = {0};
     struct vt_log_header h = make_header(42, "p");
     add(&logs, "quiet-end", &h);
-    vt_run_logs_mark_killed(&logs, &(struct vt_run_child){.pid = 42, .started = 77, .status = 9});
+    vt_run_logs_mark_end(&logs, &(struct vt_run_child){.pid = 42, .signal = 9}); /* start unknown */
     assert_int_equal(get("quiet-end").exit_kind, VT_EXIT_NONE);
-    vt_run_logs_mark_killed(&logs,
-                            &(struct vt_run_child){.pid = 42, .signal = 9}); /* start unknown */
-    assert_int_equal(get("quiet-end").exit_kind, VT_EXIT_NONE);
+    vt_run_logs_mark_end(&logs, &(struct vt_run_child){.pid = 42, .started = 77, .status = 9});
+    assert_int_equal(get("quiet-end").exit_kind, VT_EXIT_EXITED);
+    assert_int_equal(get("quiet-end").exit_status, 9);
+    assert_int_equal(get("quiet-end").flags & VT_FLAG_BARE_END, VT_FLAG_BARE_END);
     vt_run_logs_free(&logs);
 }
 

@@ -14,7 +14,7 @@ static bool was_due(void) {
     bool due = vt_tls.due & VT_DUE_RISEN;
     vt_tls.due = 0;
     if (due)
-        vt_rise_looked(1 << 20);
+        vt_rise_looked();
     return due;
 }
 
@@ -112,17 +112,6 @@ static void next_look_waits(void **state) {
     assert_true(pass(1));
 }
 
-/* Copies of more than 8 GiB must be worth it. */
-static void copies_are_paid_for(void **state) {
-    unsigned at[16];
-    (void)state;
-    pass(100);
-    vt_rise_looked((8ull << 30) + 4096 * 50000ull);
-    assert_int_equal(rise(1, 1, 100, at), 0);
-    assert_false(pass(49700));
-    assert_true(pass(100));
-}
-
 /* More stacks than can be watched: taken for growth. */
 static void many_stacks(void **state) {
     unsigned at[16], due = 0;
@@ -178,7 +167,6 @@ int main(void) {
         cmocka_unit_test_setup(never_twice_at_one_height, start),
         cmocka_unit_test_setup(a_step_is_no_growth, start),
         cmocka_unit_test_setup(next_look_waits, start),
-        cmocka_unit_test_setup(copies_are_paid_for, start),
         cmocka_unit_test_setup(many_stacks, start),
         cmocka_unit_test_setup(other_stacks_do_not_hide_it, start),
         cmocka_unit_test_setup(each_rise_of_a_device_by_half, start),

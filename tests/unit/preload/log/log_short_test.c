@@ -26,6 +26,7 @@ static inline void store_done(void) {
 #include "analyzer/log/short_records.c"
 
 #include <setjmp.h>
+#include <signal.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdio.h>
@@ -326,8 +327,14 @@ static void how_short_stacks(void **state) {
 static jmp_buf out;
 static unsigned stores_left;
 
+/* From one chunk to the next, signals are held back. */
+static bool are_signals_held(void) {
+    sigset_t held;
+    return sigprocmask(SIG_BLOCK, NULL, &held) == 0 && sigismember(&held, SIGTERM) == 1;
+}
+
 static void maybe_jump(void) {
-    if (stores_left-- == 0) {
+    if (stores_left-- == 0 && !are_signals_held()) {
         at_store = NULL;
         longjmp(out, 1);
     }
@@ -345,7 +352,7 @@ static void jumped_out_of(void **state) {
         at_store = maybe_jump;
         bool of_stack = any() % 8 == 0;
         if (setjmp(out))
-            ;
+            vt_log_give_up(vt_thread_self());
         else if (of_stack)
             write_random_stack();
         else

@@ -34,6 +34,7 @@ static void look_around(void) {
     assert_true(vt_owners_read_open(&walk));
     vt_scan_find_threads(&scan);
     assert_true(vt_scan_read_open(&scan));
+    assert_true(vt_scan_list_maps(&scan));
     assert_true(vt_scan_look_around(&scan));
 }
 

@@ -9,8 +9,10 @@
 #include <link.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/libc.h"
+#include "base/process.h"
 #include "scan/owners_python.h"
 #include "scan/owners_walk.h"
 #include "stack/python.h"
@@ -23,6 +25,12 @@
 
 /* What base/ provides in the tracer. */
 bool vt_sys_sealed;
+
+const char *vt_process_program(char *buffer, size_t size) {
+    ssize_t n = readlink("/proc/self/exe", buffer, size - 1);
+    buffer[n > 0 ? n : 0] = 0;
+    return buffer;
+}
 
 void *vt_libc_dlsym(void *handle, const char *name) {
     return dlsym(handle, name);

@@ -18,6 +18,7 @@
 #include <unwind.h>
 
 #include "base/libc.h"
+#include "base/process.h"
 #include "stack/python.h"
 #include "stack/python_layout.h"
 
@@ -30,6 +31,12 @@ void *vt_libc_dlsym(void *handle, const char *name) {
 }
 
 bool vt_sys_sealed;
+
+const char *vt_process_program(char *buffer, size_t size) {
+    ssize_t n = readlink("/proc/self/exe", buffer, size - 1);
+    buffer[n > 0 ? n : 0] = 0;
+    return buffer;
+}
 
 void *vt_libc_dlopen(const char *path, int flags) {
     return dlopen(path, flags);

@@ -7,12 +7,13 @@
  *     leak:^init_*_tables$
  *
  * A pattern matches anywhere in the function, the file or the module of any frame, native or
- * Python; '^' and '$' anchor it, '*' matches anything. For check_options.c and gate.c.
+ * Python; '^' and '$' anchor it, '*' matches anything. For the gate, and for judge/, which asks the
+ * built-in list what is a CUDA library's own.
  */
 #ifndef VRAMTRACE_ANALYZER_SUPPRESS_H
 #define VRAMTRACE_ANALYZER_SUPPRESS_H
 
-#include "model/model.h"
+#include "model.h"
 
 struct vt_suppression {
     char *pattern; /* as the user wrote it */
@@ -38,8 +39,11 @@ int vt_suppress_read(struct vt_suppressions *list, const char *path, struct vt_s
 /* Adds the built-in list. Call it after the user's files, whose rules come first. */
 void vt_suppress_add_builtin(struct vt_suppressions *list);
 
-/* The index of the first rule that matches the stack, or -1. */
-int64_t vt_suppress_find(const struct vt_suppressions *list, const struct vt_stack *stack);
+/* The index of the first rule that matches the stack of a site with that verdict, or -1. What grows is
+ * not kept for the life of the process, so no built-in rule matches it: a handle that a loop makes
+ * anew is the program's leak. */
+int64_t vt_suppress_find(const struct vt_suppressions *list, const struct vt_stack *stack,
+                         enum vt_verdict verdict);
 
 void vt_suppress_free(struct vt_suppressions *list);
 

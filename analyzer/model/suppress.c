@@ -176,10 +176,13 @@ void vt_suppress_add_builtin(struct vt_suppressions *list) {
     free(all);
 }
 
-int64_t vt_suppress_find(const struct vt_suppressions *list, const struct vt_stack *stack) {
+int64_t vt_suppress_find(const struct vt_suppressions *list, const struct vt_stack *stack,
+                         enum vt_verdict verdict) {
     for (uint32_t i = 0; i < list->count; i++)
         for (uint32_t j = 0; j < stack->count; j++) {
-            const struct vt_frame *f = &stack->frames[j];
+            const struct vt_frame *f = vt_stack_frame(stack, j);
+            if (!list->rules[i].file && verdict == VT_VERDICT_GROWING)
+                break;
             const char *texts[] = {f->function, f->file, f->module};
             for (int k = 0; k < 3; k++)
                 if (texts[k] && matches(list->rules[i].glob, texts[k]))

@@ -8,7 +8,7 @@
 #include <stdint.h>
 #include <cmocka.h>
 
-#include "gate/suppress.c"
+#include "model/suppress.c"
 
 #include <unistd.h>
 
@@ -86,15 +86,16 @@ static void frames(void **state) {
     (void)state;
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         assert_int_equal(read_text(rows[i].line, strlen(rows[i].line), &list, &said), 0);
-        assert_int_equal(vt_suppress_find(&list, &stack), rows[i].found ? 0 : -1);
+        assert_int_equal(vt_suppress_find(&list, &stack, VT_VERDICT_GROWING),
+                         rows[i].found ? 0 : -1);
         vt_suppress_free(&list);
     }
     /* the first rule that matches; a stack of nothing matches none */
     static const char two[] = "leak:nothing_here\nleak:libdeep\nleak:^allocate$\n";
     assert_int_equal(read_text(two, strlen(two), &list, &said), 0);
-    assert_int_equal(vt_suppress_find(&list, &stack), 1);
+    assert_int_equal(vt_suppress_find(&list, &stack, VT_VERDICT_GROWING), 1);
     assert_int_equal(list.rules[1].line, 2);
-    assert_int_equal(vt_suppress_find(&list, &(struct vt_stack){0}), -1);
+    assert_int_equal(vt_suppress_find(&list, &(struct vt_stack){0}, VT_VERDICT_LOST), -1);
     vt_suppress_free(&list);
 }
 
@@ -153,8 +154,14 @@ static void builtin(void **state) {
     }
     struct vt_frame cublas = {.function = "cublasCreate_v2", .module = "/usr/lib/libcublas.so.12"};
     struct vt_frame user = {.function = "use_cublas", .module = "/home/me/libmine.so"};
-    assert_true(vt_suppress_find(&ours, &(struct vt_stack){.frames = &cublas, .count = 1}) >= 0);
-    assert_int_equal(vt_suppress_find(&ours, &(struct vt_stack){.frames = &user, .count = 1}), -1);
+    assert_true(vt_suppress_find(&ours, &(struct vt_stack){.frames = &cublas, .count = 1},
+                                 VT_VERDICT_UNFREED) >= 0);
+    assert_int_equal(vt_suppress_find(&ours, &(struct vt_stack){.frames = &cublas, .count = 1},
+                                      VT_VERDICT_GROWING),
+                     -1);
+    assert_int_equal(vt_suppress_find(&ours, &(struct vt_stack){.frames = &user, .count = 1},
+                                      VT_VERDICT_UNFREED),
+                     -1);
     vt_suppress_free(&ours);
     vt_suppress_free(&read);
 }

@@ -1,0 +1,107 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Does most of the memory come through one line, a helper's? Then its row would say nothing: reports,
+ * pictures and `watch` have a row for each of its callers. build.c calls, after growth.c.
+ *
+ * A helper is a line that has more than half of the memory at the devices' peaks, or at the last
+ * allocation, of which no caller has nearly all. The caller is the nearest one in the user's code at which
+ * the paths to the line differ. (growth.c tells every line's callers apart: there it costs no reader a row.)
+ */
+#include "judge.h"
+
+#include "vramtrace/log_format.h"
+
+#include <stdlib.h>
+
+enum { FIGURES = 2, LEVELS = 4 }; /* so many functions may lie between a helper and what tells */
+#define NEARLY_ALL 0.9
+
+static uint64_t figure(const struct vt_site *site, unsigned which) {
+    return which ? site->held_bytes : site->bytes_at_peak;
+}
+
+/* Whether a report lists it among the device's lines. */
+static bool is_listed(const struct vt_site *site) {
+    return !site->before && (site->layer == VT_LAYER_FRAMEWORK ||
+                             (site->layer == VT_LAYER_DRIVER && site->class == VT_CLASS_PROGRAM));
+}
+
+static bool same_function(const struct vt_frame *a, const struct vt_frame *b) {
+    return vt_same_text(a->function, b->function) && vt_same_text(a->file, b->file);
+}
+
+/* The user's function so many calls outside of the one that allocates; NULL: there are not so many. */
+static const struct vt_frame *caller_at(const struct vt_stack *stack, unsigned level) {
+    uint32_t at = stack->user_frame;
+    while (at < stack->count && level--) {
+        const struct vt_frame *callee = vt_stack_frame(stack, at);
+        do
+            at = vt_stack_caller(stack, at);
+        while (at < stack->count && same_function(vt_stack_frame(stack, at), callee));
+    }
+    return at < stack->count ? vt_stack_frame(stack, at) : NULL;
+}
+
+/* Looks at the callers of a line's sites at one level. Returns how many there are; `*share` is what the
+ * largest has of the line. */
+static uint32_t count_callers(const struct vt_process *p, const uint64_t *lines, uint64_t line,
+                              unsigned which, unsigned level, double *share) {
+    struct vt_map callers = {0};
+    uint64_t *bytes = NULL, all = 0, most = 0;
+    uint32_t count = 0, room = 0;
+    for (uint32_t i = 0; i < p->site_count; i++) {
+        const struct vt_frame *caller =
+            lines[i] == line ? caller_at(p->sites[i].stack, level) : NULL;
+        all += lines[i] == line ? figure(&p->sites[i], which) : 0;
+        if (!caller)
+            continue;
+        uint32_t at = vt_map_get(&callers, vt_frame_line_key(caller));
+        if (at == VT_MAP_NONE) {
+            VT_GROW(bytes, count, room);
+            vt_map_put(&callers, vt_frame_line_key(caller), at = count);
+            bytes[count++] = 0;
+        }
+        bytes[at] += figure(&p->sites[i], which);
+        most = bytes[at] > most ? bytes[at] : most;
+    }
+    *share = all ? (double)most / (double)all : 1;
+    vt_map_free(&callers);
+    free(bytes);
+    return count;
+}
+
+static void split(struct vt_process *p, const uint64_t *lines, uint64_t line, unsigned which) {
+    uint32_t count = 1;
+    double share = 1;
+    unsigned level = 0;
+    while (count == 1 && level < LEVELS)
+        count = count_callers(p, lines, line, which, ++level, &share);
+    for (uint32_t i = 0; i < p->site_count && count > 1 && share < NEARLY_ALL; i++)
+        if (lines[i] == line && !p->sites[i].caller)
+            p->sites[i].caller = caller_at(p->sites[i].stack, level);
+}
+
+void vt_helpers_find(struct vt_process *p) {
+    uint64_t *lines = vt_alloc(p->site_count, sizeof *lines);
+    for (uint32_t i = 0; i < p->site_count; i++)
+        lines[i] = is_listed(&p->sites[i]) ? vt_stack_line_key(p->sites[i].stack) : 0;
+    for (unsigned which = 0; which < FIGURES; which++) {
+        /* whoever has more than half is left when each byte of another takes one away */
+        uint64_t line = 0, left = 0, has = 0, all = 0;
+        for (uint32_t i = 0; i < p->site_count; i++) {
+            uint64_t bytes = lines[i] ? figure(&p->sites[i], which) : 0;
+            if (lines[i] == line || bytes > left) {
+                left = lines[i] == line ? left + bytes : bytes - left;
+                line = lines[i];
+            } else {
+                left -= bytes;
+            }
+            all += bytes;
+        }
+        for (uint32_t i = 0; i < p->site_count; i++)
+            has += lines[i] == line ? figure(&p->sites[i], which) : 0;
+        if (line && has > all / 2)
+            split(p, lines, line, which);
+    }
+    free(lines);
+}

@@ -1,0 +1,2 @@
+/* SPDX-License-Identifier: MIT */
+#include "../157-lost-events/lossy.c"
