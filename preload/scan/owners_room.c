@@ -24,7 +24,9 @@
 #define MARGIN_SHARE 8u
 #define MARGIN_LEAST (64 * MIB)
 #define MARGIN_MOST  (1024 * MIB)
-#define TASKS        2u /* index in vt_room.groups */
+
+/* index in vt_room.groups: memory by version 1 and by version 2, and version 1's tasks */
+enum { FIRST, SECOND, TASKS };
 
 /* One snapshot is begun at a time, and a copy has its own. */
 static struct vt_maps file;
@@ -121,7 +123,7 @@ static void read_mount(struct vt_room *room, const char *line, unsigned which) {
     const char *type = strstr(line, " - cgroup"), *top = field(line, 3), *point = field(line, 4);
     bool second = type && type[9] == '2';
     struct vt_room_group *group = &room->groups[which];
-    if (!type || !group->folder[0] || group->mount || second != (which == 1) ||
+    if (!type || !group->folder[0] || group->mount || second != (which == SECOND) ||
         !(second || has(field(type + 3, 2), controllers[which])))
         return;
     size_t above = strcspn(top, " "), before = strlen(room->root), length = strcspn(point, " ");
@@ -152,7 +154,7 @@ bool vt_room_find(struct vt_room *room, const char *root) {
         /* Else it cannot be seen. Memory is limited by one version; where that is the first, the second's
          * group, which a container may not see, limits none. */
         known &= group->mount || !group->folder[0] || !group->folder[1] ||
-                 (i && room->groups[0].mount) || i == TASKS;
+                 (i && room->groups[FIRST].mount) || i == TASKS;
         if (!group->mount)
             group->folder[0] = 0;
     }
@@ -202,45 +204,47 @@ static uint64_t left_in(const struct vt_room *room, const char *folder, bool sec
     return least;
 }
 
-uint64_t vt_room_left(const struct vt_room *room, uint64_t enough) {
+/* How many tasks this group may begin. */
+static uint64_t tasks_in(const char *folder) {
+    uint64_t limit = read_number(folder, "pids.max"),
+             used = limit < NONE ? read_number(folder, "pids.current") : 0;
+    return limit >= NONE ? UINT64_MAX : limit > used ? limit - used : 0;
+}
+
+/* The least that a group and those above it leave: of memory, or of tasks. */
+static uint64_t least_above(const struct vt_room *room, unsigned which, bool tasks,
+                            uint64_t enough) {
     static char folder[VT_ROOM_PATH];
-    static const char *const keys[] = {"MemTotal", "MemAvailable"};
-    uint64_t memory[2], least;
-    read_keys(joined(room->root, "/proc/meminfo", ""), keys, memory, 2);
-    if (memory[0] >= NONE || memory[1] >= NONE)
-        return 0;
-    least = left_of(room, memory[0] * KIB, memory[1] * KIB);
-    for (unsigned i = 0; i < 2; i++) {
-        const struct vt_room_group *group = &room->groups[i];
-        strcpy(folder, group->folder);
-        while (folder[0]) {
-            uint64_t here = left_in(room, folder, i, enough);
-            least = here < least ? here : least;
-            if (strlen(folder) <= group->mount)
-                break;
-            *strrchr(folder, '/') = 0;
-        }
+    const struct vt_room_group *group = &room->groups[which];
+    uint64_t least = UINT64_MAX;
+    strcpy(folder, group->folder);
+    while (folder[0]) {
+        uint64_t left = tasks ? tasks_in(folder) : left_in(room, folder, which == SECOND, enough);
+        least = left < least ? left : least;
+        if (strlen(folder) <= group->mount)
+            break;
+        *strrchr(folder, '/') = 0;
     }
     return least;
 }
 
+static uint64_t lesser(uint64_t a, uint64_t b) {
+    return a < b ? a : b;
+}
+
+uint64_t vt_room_left(const struct vt_room *room, uint64_t enough) {
+    static const char *const keys[] = {"MemTotal", "MemAvailable"};
+    uint64_t memory[2];
+    read_keys(joined(room->root, "/proc/meminfo", ""), keys, memory, 2);
+    if (memory[0] >= NONE || memory[1] >= NONE)
+        return 0;
+    uint64_t least = left_of(room, memory[0] * KIB, memory[1] * KIB);
+    least = lesser(least, least_above(room, FIRST, false, enough));
+    return lesser(least, least_above(room, SECOND, false, enough));
+}
+
 uint64_t vt_room_tasks(const struct vt_room *room) {
-    static char folder[VT_ROOM_PATH];
-    uint64_t least = UINT64_MAX;
-    for (unsigned i = 1; i < 3; i++) {
-        const struct vt_room_group *group = &room->groups[i];
-        strcpy(folder, group->folder);
-        while (folder[0]) {
-            uint64_t limit = read_number(folder, "pids.max"),
-                     used = limit < NONE ? read_number(folder, "pids.current") : 0,
-                     left = limit > used ? limit - used : 0;
-            least = limit < NONE && left < least ? left : least;
-            if (strlen(folder) <= group->mount)
-                break;
-            *strrchr(folder, '/') = 0;
-        }
-    }
-    return least;
+    return lesser(least_above(room, SECOND, true, 0), least_above(room, TASKS, true, 0));
 }
 
 /* --- what a copy takes --- */
