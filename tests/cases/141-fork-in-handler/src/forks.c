@@ -81,7 +81,7 @@ static void stay_behind(void) {
 
 static void handler(int signal) {
     (void)signal;
-    int saved = errno;
+    int saved = errno, status;
     bool waits = strcmp(way, "wait") == 0;
     while (children && waitpid(-1, NULL, WNOHANG) > 0)
         children--;
@@ -96,7 +96,7 @@ static void handler(int signal) {
         } else {
             children++;
             if (waits)
-                EXPECT(waitpid(child, NULL, 0) == child && children-- == 1);
+                EXPECT(waitpid(child, &status, 0) == child && children-- == 1 && status == 0);
         }
     }
     if (timer >= 0 && !is_child && forks < wanted)
@@ -128,8 +128,16 @@ static bool notify_of(const char *folder) {
     return fcntl(fd, F_SETOWN_EX, &self) == 0 && fcntl(fd, F_NOTIFY, DN_MODIFY | DN_MULTISHOT) == 0;
 }
 
+/* Whether this thread may run the handler. */
+static void set_handling(bool may) {
+    sigset_t set;
+    EXPECT(sigemptyset(&set) == 0 && sigaddset(&set, SIGPROF) == 0);
+    EXPECT(pthread_sigmask(may ? SIG_UNBLOCK : SIG_BLOCK, &set, NULL) == 0);
+}
+
 static void *work(void *unused) {
     (void)unused;
+    set_handling(true);
     CHECK(cuCtxSetCurrent(context));
     while (forks < wanted) {
         CUdeviceptr p;
@@ -159,6 +167,7 @@ int main(int argc, char **argv) {
     context = start_cuda();
     struct sigaction action = {.sa_handler = handler, .sa_flags = SA_RESTART};
     CHECK(sigaction(prof ? SIGPROF : alarm ? SIGALRM : SIGIO, &action, NULL));
+    set_handling(!prof); /* a child of this thread would join threads that it does not have, and die in glibc */
     if (timer >= 0)
         set_timer(1000);
     else if (!notify_of(argv[1]))
