@@ -26,8 +26,8 @@ const char *const vt_diff_names[VT_DIFF_STATES] = {
 /* The sites of one run with the same key that allocate on the same line: a function's lines are rows of
  * their own, as in a report. */
 struct group {
-    struct vt_stack_key key;
-    uint32_t line; /* 0: unknown */
+    struct vt_stack_key key; /* only its hash, except of those that left_over returns */
+    uint32_t line;           /* 0: unknown */
     struct vt_diff_side side;
     bool matched;
 };
@@ -47,12 +47,16 @@ static uint64_t with_line(uint64_t hash, const struct vt_site *site) {
     return vt_mix(hash) + line_of(site);
 }
 
-uint64_t vt_diff_site_key(const struct vt_site *site) {
+static uint64_t key_of(const struct vt_site *site) {
     struct vt_stack_key key;
     vt_stack_key_make(site, &key);
     uint64_t hash = key.hash;
     vt_stack_key_free(&key);
-    return with_line(hash, site);
+    return hash;
+}
+
+uint64_t vt_diff_site_key(const struct vt_site *site) {
+    return with_line(key_of(site), site);
 }
 
 /* --- likeness --- */
@@ -99,19 +103,16 @@ static double size_likeness(const struct vt_diff_side *a, const struct vt_diff_s
 
 static void add_site(struct groups *groups, const struct vt_process *p,
                      const struct vt_site *site) {
-    struct vt_stack_key key;
-    vt_stack_key_make(site, &key);
-    uint32_t at = vt_map_get(&groups->by_site, with_line(key.hash, site));
+    uint64_t key = key_of(site);
+    uint32_t at = vt_map_get(&groups->by_site, with_line(key, site));
     if (at == VT_MAP_NONE) {
         at = groups->count;
         VT_GROW(groups->all, groups->count, groups->room);
-        vt_map_put(&groups->by_site, with_line(key.hash, site), at);
+        vt_map_put(&groups->by_site, with_line(key, site), at);
         groups->all[groups->count++] = (struct group){
-            .key = key,
+            .key.hash = key,
             .line = line_of(site),
             .side = {.there = true, .process = p, .site = site, .verdict = site->verdict}};
-    } else {
-        vt_stack_key_free(&key);
     }
     struct vt_diff_side *side = &groups->all[at].side;
     if (site->live_bytes > side->site->live_bytes) {
@@ -280,6 +281,8 @@ static struct group **left_over(struct groups *groups, uint32_t *count) {
     vt_sort(left, *count, sizeof *left, by_size);
     if (*count > COMPARED)
         *count = COMPARED;
+    for (uint32_t i = 0; i < *count; i++)
+        vt_stack_key_make(left[i]->side.site, &left[i]->key);
     return left;
 }
 

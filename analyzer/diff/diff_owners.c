@@ -59,7 +59,7 @@ struct single {
 
 /* Numbers a run's sites by the rows that they are in. */
 static void number_sites(const struct vt_diff *d, unsigned side, struct vt_map *numbers) {
-    for (uint32_t i = 0; i < d->count; i++) {
+    for (uint32_t i = 0; i < d->count && d->owner_count; i++) {
         if (d->rows[i].sides[side].there)
             vt_map_put(numbers, vt_diff_site_key(d->rows[i].sides[side].site), i);
     }
