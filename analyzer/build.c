@@ -31,7 +31,7 @@ struct build {
     uint64_t end; /* ticks: of the run, or of the window */
 };
 
-/* --- sites, devices --- */
+/* --- sites, objects, devices --- */
 
 static bool wanted(const struct build *b, unsigned device) {
     return b->options->device < 0 || device == (unsigned)b->options->device ||
@@ -68,6 +68,38 @@ static void take_site(const struct build *b, const struct vt_replay_site *from,
     };
     vt_classes_judge(b->classes, b->p, from->pooled, from->segments_hook, site);
     snprintf(site->name, sizeof site->name, "%016llx", (unsigned long long)site->id);
+}
+
+static void take_objects(struct build *b) {
+    static const char *const kinds[] = {NULL, "context", "module", "graph", "graphics", "external"};
+    struct vt_process *p = b->p;
+    p->objects = vt_alloc(b->replay.object_count, sizeof *p->objects);
+    for (size_t i = 0; i < b->replay.object_count; i++) {
+        const struct vt_replay_object *from = &b->replay.objects[i];
+        if (from->kind == 0 || from->kind >= sizeof kinds / sizeof *kinds ||
+            !wanted(b, from->device))
+            continue;
+        p->objects[p->object_count++] = (struct vt_object_life){
+            .kind = kinds[from->kind],
+            .created =
+                from->created == VT_TICKS_MASK ? VT_UNKNOWN : vt_clock_ns(b->clock, from->created),
+            .destroyed = from->destroyed == VT_TICKS_MASK ? VT_UNKNOWN
+                                                          : vt_clock_ns(b->clock, from->destroyed),
+            .device = from->device,
+            .stack = vt_stacks_get(b->stacks, from->stack, false),
+        };
+    }
+}
+
+/* Makes the stacks of sites and of objects: of a million, the log's own are gone when sites are made. */
+static void take_stacks(struct build *b) {
+    for (size_t i = 0; i < b->replay.site_count; i++)
+        if (wanted(b, b->replay.sites[i].device))
+            vt_stacks_get(b->stacks, b->replay.sites[i].stack,
+                          vt_hook_is_runtime(b->replay.sites[i].hook));
+    take_objects(b);
+    if (!b->options->timeline && !b->replay.fail_count) /* else the log is replayed again */
+        vt_log_drop_stacks(&b->log);
 }
 
 static int compare_sites(const void *a, const void *b) {
@@ -208,7 +240,7 @@ static void take_devices(struct build *b, const uint32_t *index) {
     b->p->managed = apart(b, &r->managed);
 }
 
-/* --- variables, objects, notes --- */
+/* --- variables, notes --- */
 
 static void take_variables(struct build *b) {
     struct vt_process *p = b->p;
@@ -216,27 +248,6 @@ static void take_variables(struct build *b) {
     for (size_t i = 0; i < b->log.variable_count; i++)
         p->variables[p->variable_count++] = (struct vt_variable){
             vt_strdup(b->log.variables[i].name), vt_strdup(b->log.variables[i].value)};
-}
-
-static void take_objects(struct build *b) {
-    static const char *const kinds[] = {NULL, "context", "module", "graph", "graphics", "external"};
-    struct vt_process *p = b->p;
-    p->objects = vt_alloc(b->replay.object_count, sizeof *p->objects);
-    for (size_t i = 0; i < b->replay.object_count; i++) {
-        const struct vt_replay_object *from = &b->replay.objects[i];
-        if (from->kind == 0 || from->kind >= sizeof kinds / sizeof *kinds ||
-            !wanted(b, from->device))
-            continue;
-        p->objects[p->object_count++] = (struct vt_object_life){
-            .kind = kinds[from->kind],
-            .created =
-                from->created == VT_TICKS_MASK ? VT_UNKNOWN : vt_clock_ns(b->clock, from->created),
-            .destroyed = from->destroyed == VT_TICKS_MASK ? VT_UNKNOWN
-                                                          : vt_clock_ns(b->clock, from->destroyed),
-            .device = from->device,
-            .stack = vt_stacks_get(b->stacks, from->stack, false),
-        };
-    }
 }
 
 /* Whether PyTorch's allocator took memory but reported no blocks although the tracer listened: then
@@ -346,9 +357,11 @@ static void judge(struct build *b, const uint32_t *index, const struct vt_oom_so
     while (iterations->count && iterations->begins[iterations->count - 1] > b->end)
         iterations->count--;
     vt_lifetime_measure(&b->replay, b->clock, b->end, index, b->p);
+    if (!b->replay.told.any) /* else vt_tests_take looks blocks up */
+        vt_replay_drop_live(&b->replay);
     vt_growth_find(&b->replay, &b->history, iterations, b->clock, b->end, index, b->p);
     vt_tests_take(&b->replay, index, b->p);
-    vt_in_step_adopt(&b->replay, &b->history, b->clock, index, b->p);
+    struct vt_courses *courses = vt_in_step_adopt(&b->replay, &b->history, b->clock, index, b->p);
     vt_helpers_find(b->p);
     vt_stacks_take_modules(b->stacks, b->p);
     take_owner(b);
@@ -358,7 +371,8 @@ static void judge(struct build *b, const uint32_t *index, const struct vt_oom_so
     b->p->scan_ns = scanned ? b->log.scan.ns : VT_UNKNOWN;
     vt_verdicts_give(b->p);
     vt_sawtooth_tell(b->p);
-    vt_leaks_gather(&b->history, index, b->p);
+    vt_leaks_gather(courses, b->p);
+    vt_in_step_close(courses);
     vt_owners_tell(b->p);
     vt_advice_add(b->p);
     vt_oom_explain(ooms, b->p);
@@ -378,8 +392,8 @@ int vt_build_process(const char *path, const struct vt_model_options *options,
     b.p->events = b.replay.events;
     b.classes = names->classes;
     take_variables(&b);
+    take_stacks(&b);
     uint32_t *index = take_sites(&b);
-    take_objects(&b);
     take_devices(&b, index);
     struct vt_oom_sources ooms = {&b.log,   &b.replay, b.clock,  index,
                                   b.stacks, b.classes, b.window, options->device};

@@ -24,6 +24,7 @@
 #include <string.h>
 
 enum {
+    COURSE_PARTS = 256,
     STEPS = 6,           /* fewest parts of the run in which a site rose, to be adopted */
     GROWING_ASKED = 256, /* growing sites that are compared with each site */
     FREED_BOTH = 4,  /* fewest blocks of each that were freed at exit, to learn from their order */
@@ -39,10 +40,10 @@ enum {
 /* How many blocks a site kept in each part of the run, from bucket `begin` on. Of a queue, which
  * keeps none: by how much its floor rose. */
 static uint64_t count_kept(const struct vt_history *h, const struct vt_site_history *site,
-                           uint64_t held, uint32_t begin, uint64_t parts[VT_GROWTH_PARTS]) {
+                           uint64_t held, uint32_t begin, uint64_t parts[COURSE_PARTS]) {
     uint64_t end = h->events_at_last_alloc + 1, sum = 0, floor = held;
     for (int by_floor = 0; by_floor < 2 && sum * 2 < held; by_floor++) {
-        memset(parts, 0, VT_GROWTH_PARTS * sizeof *parts);
+        memset(parts, 0, COURSE_PARTS * sizeof *parts);
         sum = 0;
         for (uint32_t i = site->count; i-- > 0;) {
             const struct vt_sample *sample = &site->samples[i];
@@ -53,21 +54,31 @@ static uint64_t count_kept(const struct vt_history *h, const struct vt_site_hist
                 kept = sample->low_count < floor ? floor - sample->low_count : 0;
                 floor -= kept;
             }
-            parts[at * VT_GROWTH_PARTS / end] += kept;
+            parts[at * COURSE_PARTS / end] += kept;
             sum += kept;
         }
     }
     return sum;
 }
 
-static void draw(const struct vt_history *h, const struct vt_site_history *site, uint64_t held,
-                 uint32_t begin, struct vt_growth *g) {
-    uint64_t parts[VT_GROWTH_PARTS], so_far = 0;
-    g->kept = count_kept(h, site, held, begin, parts);
-    for (uint32_t i = 0; i < VT_GROWTH_PARTS; i++) {
-        so_far += parts[i];
-        g->shape[i] = (uint16_t)(g->kept ? so_far * UINT16_MAX / g->kept : 0);
+/* Adds the course of a site that has none yet. */
+static struct vt_site_course *draw(struct vt_courses *c, const struct vt_history *h,
+                                   const struct vt_site_history *site, uint64_t held,
+                                   uint32_t begin, uint32_t i) {
+    uint64_t parts[COURSE_PARTS], so_far = 0, share = 0;
+    struct vt_site_course *course = &c->of[i];
+    course->first = c->step_count;
+    course->kept = count_kept(h, site, held, begin, parts);
+    for (uint16_t part = 0; part < COURSE_PARTS && course->kept; part++) {
+        so_far += parts[part];
+        if (so_far * UINT16_MAX / course->kept == share)
+            continue;
+        share = so_far * UINT16_MAX / course->kept;
+        VT_GROW(c->steps, c->step_count, c->step_room);
+        c->steps[c->step_count++] = (struct vt_course_step){part, (uint16_t)share};
     }
+    course->count = c->step_count - course->first;
+    return course;
 }
 
 /* The bucket in which a growth began. */
@@ -85,24 +96,22 @@ static uint32_t begin_of(const struct vt_history *h, struct vt_clock clock, uint
 
 /* --- in the same rounds --- */
 
-static uint32_t count_steps(const struct vt_growth *g) {
-    uint32_t steps = g->shape[0] > 0;
-    for (uint32_t i = 1; i < VT_GROWTH_PARTS; i++)
-        steps += g->shape[i] > g->shape[i - 1];
-    return steps;
-}
-
-bool vt_in_step(const struct vt_growth *a, const struct vt_growth *b) {
-    uint32_t steps_a = count_steps(a), steps_b = count_steps(b);
-    uint32_t steps = steps_a < steps_b ? steps_a : steps_b;
+bool vt_in_step(const struct vt_courses *c, uint32_t a, uint32_t b) {
+    const struct vt_course_step *x = c->steps + c->of[a].first, *end_x = x + c->of[a].count;
+    const struct vt_course_step *y = c->steps + c->of[b].first, *end_y = y + c->of[b].count;
+    uint32_t steps = c->of[a].count < c->of[b].count ? c->of[a].count : c->of[b].count;
+    int share_x = 0, share_y = 0;
     if (!steps)
         return false;
     double most = APART_LEAST + APART_STEPS / steps;
     if (most > APART_MOST)
         most = APART_MOST;
-    for (uint32_t i = 0; i < VT_GROWTH_PARTS; i++) {
-        int apart = abs((int)a->shape[i] - (int)b->shape[i]);
-        if (apart > most * UINT16_MAX)
+    while (x < end_x || y < end_y) {
+        bool of_x = x < end_x && (y == end_y || x->part <= y->part);
+        bool of_y = y < end_y && (x == end_x || y->part <= x->part);
+        share_x = of_x ? x++->share : share_x;
+        share_y = of_y ? y++->share : share_y;
+        if (abs(share_x - share_y) > most * UINT16_MAX)
             return false;
     }
     return true;
@@ -110,7 +119,7 @@ bool vt_in_step(const struct vt_growth *a, const struct vt_growth *b) {
 
 /* Whether one kept as many blocks as the other, or with `times` a whole number of times as many. The
  * newest may be held by one and not yet by the other. */
-static bool as_many(const struct vt_growth *a, const struct vt_growth *b, bool times) {
+static bool as_many(const struct vt_site_course *a, const struct vt_site_course *b, bool times) {
     uint64_t more = a->kept > b->kept ? a->kept : b->kept;
     uint64_t fewer = a->kept > b->kept ? b->kept : a->kept;
     uint64_t each = times && fewer ? (more + fewer / 2) / fewer : 1;
@@ -120,9 +129,9 @@ static bool as_many(const struct vt_growth *a, const struct vt_growth *b, bool t
 
 /* --- the order of the frees at exit --- */
 
-void vt_exit_order_open(struct vt_exit_order *order, const struct vt_history *h,
-                        const uint32_t *index, uint32_t site_count) {
-    *order = (struct vt_exit_order){.freed = h->freed};
+static void list_freed(struct vt_courses *order, const struct vt_history *h, const uint32_t *index,
+                       uint32_t site_count) {
+    order->freed = h->freed;
     order->first = vt_alloc((size_t)site_count + 2, sizeof *order->first);
     for (size_t i = 0; i < h->freed_count; i++)
         if (index[h->freed[i].site] != VT_NO_SITE)
@@ -136,15 +145,18 @@ void vt_exit_order_open(struct vt_exit_order *order, const struct vt_history *h,
             order->at[order->first[index[h->freed[i].site] + 1]++] = i;
 }
 
-void vt_exit_order_close(struct vt_exit_order *order) {
-    free(order->first);
-    free(order->at);
+void vt_in_step_close(struct vt_courses *courses) {
+    free(courses->of);
+    free(courses->steps);
+    free(courses->first);
+    free(courses->at);
+    free(courses);
 }
 
 enum went { WENT_UNKNOWN, WENT_ALTERNATELY, WENT_ONE_BY_ONE, WENT_BY_AGE };
 
 /* Whether a site's blocks went the oldest first. */
-static bool by_age(const struct vt_exit_order *order, uint32_t site) {
+static bool by_age(const struct vt_courses *order, uint32_t site) {
     size_t older = 0, newer = 0;
     for (size_t i = order->first[site] + 1; i < order->first[site + 1]; i++) {
         uint32_t before = order->freed[order->at[i - 1]].allocated_in;
@@ -155,7 +167,7 @@ static bool by_age(const struct vt_exit_order *order, uint32_t site) {
     return older > newer;
 }
 
-static enum went how_they_went(const struct vt_exit_order *order, uint32_t a, uint32_t b) {
+static enum went how_they_went(const struct vt_courses *order, uint32_t a, uint32_t b) {
     size_t i = order->first[a], j = order->first[b], changes = 0;
     size_t end_a = order->first[a + 1], end_b = order->first[b + 1];
     if (end_a - i < FREED_BOTH || end_b - j < FREED_BOTH)
@@ -231,10 +243,10 @@ static bool one_calls(const struct vt_stack *a, const struct vt_stack *b) {
     return false;
 }
 
-bool vt_in_step_one(const struct vt_process *p, const struct vt_exit_order *order, uint32_t a,
+bool vt_in_step_one(const struct vt_process *p, const struct vt_courses *c, uint32_t a,
                     uint32_t b) {
     const struct vt_site *x = &p->sites[a], *y = &p->sites[b];
-    if (x->layer != y->layer || x->device != y->device || !vt_in_step(x->growth, y->growth))
+    if (x->layer != y->layer || x->device != y->device || !vt_in_step(c, a, b))
         return false;
     enum common common = what_in_common(x->stack, y->stack);
     if (common != WHOLE_PROGRAM)
@@ -242,7 +254,7 @@ bool vt_in_step_one(const struct vt_process *p, const struct vt_exit_order *orde
     /* a native main that calls two functions calls two that do not know each other */
     if (x->layer != VT_LAYER_FRAMEWORK && !p->python && !both_directly(x->stack, y->stack))
         return false;
-    enum went went = how_they_went(order, a, b);
+    enum went went = how_they_went(c, a, b);
     if (went == WENT_ALTERNATELY)
         return true;
     /* a graph gives its nodes back by kinds: the batches of a loop after all that was made of them */
@@ -250,7 +262,7 @@ bool vt_in_step_one(const struct vt_process *p, const struct vt_exit_order *orde
     if (went == WENT_ONE_BY_ONE && !calls)
         return false;
     bool times = x->layer == VT_LAYER_FRAMEWORK && (calls || went != WENT_BY_AGE);
-    return as_many(x->growth, y->growth, times);
+    return as_many(&c->of[a], &c->of[b], times);
 }
 
 /* --- adopting --- */
@@ -262,44 +274,38 @@ static bool may_join(const struct vt_process *p, const struct vt_site *site) {
 
 /* Whether a site that does not grow by itself grows with one that does; then it has its share. */
 static bool adopt(const struct vt_history *h, const struct vt_site_history *own, uint32_t begin,
-                  const struct vt_exit_order *order, struct vt_process *p, uint32_t i,
-                  uint32_t with) {
+                  struct vt_courses *c, struct vt_process *p, uint32_t i, uint32_t with) {
     struct vt_site *site = &p->sites[i];
-    struct vt_growth drawn = {0};
-    draw(h, own, site->held_count, begin, &drawn);
-    if (count_steps(&drawn) < STEPS || drawn.kept * 2 < site->held_count)
-        return false;
-    struct rise all = {.bytes = site->held_bytes / site->held_count * drawn.kept,
-                       .count = drawn.kept};
-    struct vt_growth *g = all.bytes ? vt_growth_part(p->sites[with].growth, &all, 1) : NULL;
-    if (!g)
-        return false;
-    g->kept = drawn.kept;
-    memcpy(g->shape, drawn.shape, sizeof g->shape);
-    g->rises = count_steps(g);
-    g->appends = NULL;
-    g->with_another = true;
-    site->growth = g;
-    if (vt_in_step_one(p, order, i, with)) {
+    struct vt_site_course *course = draw(c, h, own, site->held_count, begin, i);
+    struct rise all = {.bytes = site->held_bytes / site->held_count * course->kept,
+                       .count = course->kept};
+    if (course->count >= STEPS && course->kept * 2 >= site->held_count && all.bytes &&
+        vt_in_step_one(p, c, i, with)) {
+        struct vt_growth *g = site->growth = vt_growth_part(p->sites[with].growth, &all, 1);
+        g->rises = course->count;
+        g->appends = NULL;
+        g->with_another = true;
         site->unjudged = false;
         return true;
     }
-    free(g);
-    site->growth = NULL;
+    c->step_count = course->first;
+    *course = (struct vt_site_course){0};
     return false;
 }
 
-void vt_in_step_adopt(const struct vt_replay *replay, const struct vt_history *h,
-                      struct vt_clock clock, const uint32_t *index, struct vt_process *p) {
+struct vt_courses *vt_in_step_adopt(const struct vt_replay *replay, const struct vt_history *h,
+                                    struct vt_clock clock, const uint32_t *index,
+                                    struct vt_process *p) {
     uint32_t growing[GROWING_ASKED], begins[GROWING_ASKED], count = 0;
-    struct vt_exit_order order;
-    vt_exit_order_open(&order, h, index, p->site_count);
+    struct vt_courses *c = vt_alloc(1, sizeof *c);
+    c->of = vt_alloc(p->site_count, sizeof *c->of);
+    list_freed(c, h, index, p->site_count);
     for (uint32_t i = 0; i < replay->site_count && i < h->site_room; i++) {
         struct vt_site *site = index[i] == VT_NO_SITE ? NULL : &p->sites[index[i]];
         if (!site || !site->growth)
             continue;
         uint32_t begin = begin_of(h, clock, site->growth->since);
-        draw(h, &h->sites[i], site->held_count, begin, site->growth);
+        draw(c, h, &h->sites[i], site->held_count, begin, index[i]);
         if (count < GROWING_ASKED && !vt_site_tidied(p, site) && site->class == VT_CLASS_PROGRAM) {
             begins[count] = begin;
             growing[count++] = index[i];
@@ -309,8 +315,8 @@ void vt_in_step_adopt(const struct vt_replay *replay, const struct vt_history *h
         if (index[i] == VT_NO_SITE || !may_join(p, &p->sites[index[i]]))
             continue;
         uint32_t j = 0;
-        while (j < count && !adopt(h, &h->sites[i], begins[j], &order, p, index[i], growing[j]))
+        while (j < count && !adopt(h, &h->sites[i], begins[j], c, p, index[i], growing[j]))
             j++;
     }
-    vt_exit_order_close(&order);
+    return c;
 }

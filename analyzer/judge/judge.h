@@ -97,16 +97,18 @@ static inline uint64_t vt_judge_ahead(double ns) {
 }
 
 /* in_step.c: after growth.c: draws the course of each growing site, and lets sites grow that rise in
- * step with one that does. */
-void vt_in_step_adopt(const struct vt_replay *replay, const struct vt_history *history,
-                      struct vt_clock clock, const uint32_t *index, struct vt_process *process);
+ * step with one that does. Close what it returns. */
+struct vt_courses;
+struct vt_courses *vt_in_step_adopt(const struct vt_replay *replay,
+                                    const struct vt_history *history, struct vt_clock clock,
+                                    const uint32_t *index, struct vt_process *process);
+void vt_in_step_close(struct vt_courses *courses);
 
 /* helpers.c: after growth.c: fills vt_site.caller of the sites of a helper's line. */
 void vt_helpers_find(struct vt_process *process);
 
 /* leaks.c: groups the failing sites into leaks, the worst first. */
-void vt_leaks_gather(const struct vt_history *history, const uint32_t *index,
-                     struct vt_process *process);
+void vt_leaks_gather(const struct vt_courses *courses, struct vt_process *process);
 
 /* advice.c: adds one line of advice to each leak whose evidence suggests a common mistake. */
 void vt_advice_add(struct vt_process *process);

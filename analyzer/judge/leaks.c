@@ -75,7 +75,7 @@ struct gathering {
     uint32_t *next_in_leak, *last_of, *first_of; /* sites of a leak, chained */
     struct vt_map by_line;                       /* class, verdict and line -> leak */
     struct vt_map by_holder;                     /* class, verdict and holder -> leak */
-    struct vt_exit_order exit_order;
+    const struct vt_courses *courses;
 };
 
 static void add_site(struct gathering *g, uint32_t leak, uint32_t i) {
@@ -117,9 +117,9 @@ static bool grows_with(const struct gathering *g, uint32_t leak, uint32_t i) {
         const struct vt_site *other = &p->sites[j], *site = &p->sites[i];
         asked++;
         if (other->growth &&
-            (vt_in_step_one(p, &g->exit_order, j, i) ||
+            (vt_in_step_one(p, g->courses, j, i) ||
              (same_test(other->tested, site->tested) && other->layer == site->layer &&
-              other->device == site->device && vt_in_step(other->growth, site->growth))))
+              other->device == site->device && vt_in_step(g->courses, j, i))))
             return true;
     }
     return false;
@@ -211,16 +211,14 @@ static int compare_sites(const void *a, const void *b) {
                     {(uintptr_t)x, (uintptr_t)y});
 }
 
-void vt_leaks_gather(const struct vt_history *history, const uint32_t *index,
-                     struct vt_process *p) {
-    struct gathering g = {.p = p};
+void vt_leaks_gather(const struct vt_courses *courses, struct vt_process *p) {
+    struct gathering g = {.p = p, .courses = courses};
     const struct vt_site **order = vt_alloc(p->site_count, sizeof *order);
     uint32_t count = 0;
     g.next_in_leak = vt_alloc(p->site_count, sizeof *g.next_in_leak);
     g.last_of = vt_alloc(p->site_count, sizeof *g.last_of);
     g.first_of = vt_alloc(p->site_count, sizeof *g.first_of);
     p->leaks = vt_alloc(p->site_count, sizeof *p->leaks);
-    vt_exit_order_open(&g.exit_order, history, index, p->site_count);
     for (uint32_t i = 0; i < p->site_count; i++) {
         g.next_in_leak[i] = VT_NO_SITE;
         if (is_leak(p, &p->sites[i]))
@@ -245,5 +243,4 @@ void vt_leaks_gather(const struct vt_history *history, const uint32_t *index,
     free(g.first_of);
     vt_map_free(&g.by_line);
     vt_map_free(&g.by_holder);
-    vt_exit_order_close(&g.exit_order);
 }

@@ -236,6 +236,9 @@ const struct vt_log_stack *vt_log_stack(const struct vt_log *log, uint32_t numbe
 /* The frame words of a stack, the innermost first. Never NULL; valid until the next call. */
 const uint64_t *vt_log_words(const struct vt_log *log, const struct vt_log_stack *stack);
 
+/* Frees the stacks, and what the exit scan found: the log cannot be replayed any more. */
+void vt_log_drop_stacks(struct vt_log *log);
+
 /* The module at `address` at time `ticks`; NULL: none. */
 const struct vt_log_module *vt_log_module_at(const struct vt_log *log, uint64_t address,
                                              uint64_t ticks);

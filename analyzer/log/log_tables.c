@@ -337,7 +337,21 @@ const struct vt_log_module *vt_log_module_at(const struct vt_log *log, uint64_t 
     return i == VT_MAP_NONE ? NULL : &log->modules[i];
 }
 
+void vt_log_drop_stacks(struct vt_log *log) {
+    free(log->stacks);
+    free(log->words);
+    free(log->frames);
+    free(log->lost);
+    vt_map_free(&log->word_numbers);
+    vt_map_free(&log->stack_numbers);
+    log->stacks = NULL;
+    log->words = log->lost = NULL;
+    log->frames = NULL;
+    log->stack_count = log->word_count = log->lost_count = 0;
+}
+
 void vt_log_free_tables(struct vt_log *log) {
+    vt_log_drop_stacks(log);
     for (size_t i = 0; i < log->module_count; i++)
         free(log->modules[i].path);
     for (size_t i = 0; i < log->code_count; i++) {
@@ -363,16 +377,10 @@ void vt_log_free_tables(struct vt_log *log) {
     free(log->phases);
     vt_map_free(&log->phase_ranges);
     vt_map_free(&log->name_numbers);
-    free(log->lost);
     free(log->threads);
     free(log->devices);
     free(log->gpus);
-    free(log->stacks);
-    free(log->words);
-    vt_map_free(&log->word_numbers);
-    free(log->frames);
     free(log->unpacked);
-    vt_map_free(&log->stack_numbers);
     vt_map_free(&log->code_numbers);
     vt_log_free_owners(log);
 }

@@ -80,13 +80,14 @@ static inline const struct vt_frame *vt_stack_frame(const struct vt_stack *stack
     return &stack->pool[number / VT_STACK_POOL_PART][number % VT_STACK_POOL_PART];
 }
 
-#define VT_GROWTH_PARTS 256
-
 /* How a site or a leak grows. Iterations count from 1. */
 struct vt_growth {
     const char *per; /* what an iteration is: the name of a phase that repeats (`marked`); "rhythm":
                         a repeating pattern of allocations; "second" */
     bool marked;
+    /* it rises in step with another site that grows; its own trend is too weak */
+    bool with_another;
+    uint32_t rises;               /* how often it kept more than before */
     uint64_t iterations;          /* of the run; VT_UNKNOWN by the second, as is since_iteration */
     const struct vt_stack *beat;  /* by rhythm: it allocates once per iteration; else NULL */
     uint64_t bytes_per_iteration; /* on average since it began to grow */
@@ -96,16 +97,10 @@ struct vt_growth {
     const char *outer;         /* a phase that contains iterations; NULL: a longer rhythm */
     uint64_t outer_iterations; /* iterations in each `outer`; 0: there is none */
     uint64_t bytes;            /* growth up to the process's last allocation */
-    uint64_t rises;            /* how often it kept more than before */
     uint64_t blocks;           /* kept by these rises; 0: found by levels, not by blocks */
     double chance;             /* that such a trend is random: Mann-Kendall; 1: see `appends` */
     /* the operation that makes one buffer longer and longer: "cat"; else NULL */
     const char *appends;
-    /* it rises in step with another site that grows; its own trend is too weak */
-    bool with_another;
-    uint64_t kept;                   /* blocks since it began */
-    uint16_t shape[VT_GROWTH_PARTS]; /* the share of `kept` up to the end of each of the equal parts
-                                        of the run's events: UINT16_MAX is all */
 };
 
 /* What the pytest plugin said of a site's memory. The counts are of what is live at the end. */
@@ -146,15 +141,15 @@ struct vt_site {
     bool segments;   /* a caching allocator used it: blocks lay in it */
     bool recycled;   /* host memory that a caching allocator hands out again and again: how many
                           buffers there are depends on the moments at which they came back */
-    bool graph_memory; /* launches of CUDA graphs allocated all of it */
-    enum vt_verdict verdict;
-    int reachable;   /* exit scan: 1 a pointer was found, 0 none was, -1 not scanned */
-    unsigned layer;  /* enum vt_layer */
-    unsigned device; /* ordinal; VT_DEVICE_HOST for host and managed memory; VT_DEVICE_UNKNOWN */
-    enum vt_class class; /* of driver memory */
-    enum vt_hop hop;     /* of `last_hop` */
-    const char *why;     /* one sentence, of vt_process.whys */
-    const char *api;     /* as in source code: "cudaMalloc", "cuMemAlloc"; NULL: unknown */
+    bool graph_memory;           /* launches of CUDA graphs allocated all of it */
+    enum vt_verdict verdict : 8; /* a byte each: there may be a million sites */
+    enum vt_class class : 8;     /* of driver memory */
+    enum vt_hop hop : 8;         /* of `last_hop` */
+    int8_t reachable;            /* exit scan: 1 a pointer was found, 0 none was, -1 not scanned */
+    uint8_t layer;               /* enum vt_layer */
+    uint8_t device;  /* ordinal; VT_DEVICE_HOST for host and managed memory; VT_DEVICE_UNKNOWN */
+    const char *why; /* one sentence, of vt_process.whys */
+    const char *api; /* as in source code: "cudaMalloc", "cuMemAlloc"; NULL: unknown */
     uint64_t live_bytes, live_count;
     uint64_t went_bytes, went_count; /* of these, what went with its context before the end */
     const char *went_by;             /* the call that took it; NULL: nothing went, or unknown */

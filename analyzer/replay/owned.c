@@ -248,12 +248,9 @@ void vt_owned_take_lost(struct vt_replay *r, const struct vt_log *log) {
 }
 
 void vt_owned_drop(struct vt_replay *replay) {
-    for (size_t i = 0; i < replay->snapshot_count; i++)
+    for (size_t i = 0; i < replay->snapshot_count; i++) {
         free(replay->snapshots[i].sums);
-    replay->snapshot_count = 0;
-}
-
-void vt_owned_free(struct vt_replay *replay) {
-    vt_owned_drop(replay);
-    free(replay->snapshots);
+        replay->snapshots[i].sums = NULL;
+        replay->snapshots[i].sum_count = 0;
+    }
 }

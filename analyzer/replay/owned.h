@@ -49,8 +49,7 @@ struct vt_replay;
  * same moment: a reference cycle that only Python's collector would free. */
 void vt_owned_take_lost(struct vt_replay *replay, const struct vt_log *log);
 
-/* Forgets those that were taken so far: a window begins. */
+/* Forgets what was held at those that were taken so far. */
 void vt_owned_drop(struct vt_replay *replay);
-void vt_owned_free(struct vt_replay *replay);
 
 #endif

@@ -383,7 +383,15 @@ int vt_replay_run(const struct vt_log *log, struct vt_sites *ids, struct vt_wind
     return vt_replay_run_noting(log, ids, window, NULL, replay, message);
 }
 
+void vt_replay_drop_live(struct vt_replay *replay) {
+    vt_owned_drop(replay);
+    vt_addresses_free(&replay->live);
+    free(replay->origins);
+    replay->origins = NULL;
+}
+
 void vt_replay_free(struct vt_replay *replay) {
+    vt_replay_drop_live(replay);
     free(replay->sites);
     vt_fails_drop(replay);
     free(replay->samples);
@@ -393,8 +401,6 @@ void vt_replay_free(struct vt_replay *replay) {
     free(replay->phases);
     vt_segments_close(replay->segments);
     vt_told_free(&replay->told);
-    vt_owned_free(replay);
-    vt_addresses_free(&replay->live);
-    free(replay->origins);
+    free(replay->snapshots);
     *replay = (struct vt_replay){0};
 }

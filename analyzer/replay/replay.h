@@ -59,9 +59,9 @@ struct vt_replay_site {
     uint64_t bytes_at_peak, count_at_peak;
     uint64_t went_bytes,
         went_count;            /* of these frees: it went with its context, no call freed it */
-    uint64_t lost_count;       /* live at the end, without any pointer to them */
-    uint64_t unrecorded_count; /* live at the end by the live list alone: their records were lost */
-    uint64_t mapped_count;     /* physical memory that is live at the end and mapped */
+    uint32_t lost_count;       /* live at the end, without any pointer to them */
+    uint32_t unrecorded_count; /* live at the end by the live list alone: their records were lost */
+    uint32_t mapped_count;     /* physical memory that is live at the end and mapped */
     uint64_t first_ticks;      /* of its allocations */
     uint16_t went_hook;        /* the last call that ended such a context */
     uint16_t segments_hook;    /* the hook of the first block */
@@ -263,6 +263,9 @@ int vt_replay_rehearse(const struct vt_log *log, struct vt_sites *ids, struct vt
                        struct vt_rehearsal *rehearsal, struct vt_replay *replay,
                        struct vt_string *message);
 void vt_replay_free(struct vt_replay *replay);
+
+/* Frees what is known of single blocks: `live`, and what the snapshots say of them. */
+void vt_replay_drop_live(struct vt_replay *replay);
 
 /* Hands the levels of a device over to the caller, who frees them. */
 struct vt_levels vt_replay_levels_give(struct vt_replay *replay, struct vt_clock clock,

@@ -445,6 +445,7 @@ void vt_walk_begin_window(struct vt_walk *w) {
     struct vt_replay *r = w->r;
     vt_fails_drop(r);
     vt_owned_drop(r); /* they speak of the old sites */
+    r->snapshot_count = 0;
     vt_walk_restart_sites(w);
     r->sample_count = 0;
     memset(w->unsettled, 0, sizeof w->unsettled);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Allocates by as many distinct stacks as it is told: the bits of a number choose the functions on the way. */
+/* Allocates by as many distinct stacks as it is told: the bits of a number choose the functions on the way. With another
+ * argument it frees nothing. */
 #include <stdlib.h>
 
 extern int cuInit(unsigned);
@@ -9,11 +10,13 @@ extern int cuMemFree_v2(unsigned long long);
 
 enum { BITS = 20 };
 
+static int keeps;
+
 static void walk(unsigned number, int bits);
 
 __attribute__((noinline)) static void leaf(void) {
     unsigned long long block;
-    if (cuMemAlloc_v2(&block, 512) || cuMemFree_v2(block))
+    if (cuMemAlloc_v2(&block, 512) || (!keeps && cuMemFree_v2(block)))
         abort();
 }
 
@@ -41,6 +44,7 @@ int main(int argc, char **argv) {
     void *context;
     if (argc < 2 || cuInit(0) || cuCtxCreate_v2(&context, 0, 0))
         return 99;
+    keeps = argc > 2;
     for (int i = 0; i < atoi(argv[1]); i++)
         walk((unsigned)i, BITS);
     return 0;
