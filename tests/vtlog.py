@@ -189,9 +189,9 @@ class Log:
 
     def snapshots(self):
         """[{"number", "why", "objects", "looked_for", "owned", "partial", "in_place", "copied", "owners": {(space, address): [(path, role
-        bits, holders)]}, "seen": likewise, what no owner has}]; of each allocation its owner first. A path is as in `model.layers[*] -> Tensor`, with types after
+        bits, holders)]}, "seen": likewise, what no owner has, "parts": {(space, address): bytes that tensors see, if less than half}}]; of each allocation its owner first. A path is as in `model.layers[*] -> Tensor`, with types after
         arrows where a step has no name, and "~" after a step that repeats."""
-        steps, owners, found, no_owners = {}, ({}, {}), [], set()
+        steps, owners, found, no_owners, parts = {}, ({}, {}), [], set(), {}
         for r in self.of(STEP, OWNED, SNAPSHOT):
             if r[0] == STEP:
                 number, parent, kind, flags, _, _, name_bytes, type_bytes = struct.unpack_from("<IIHHIQII", r[9])
@@ -205,13 +205,16 @@ class Log:
                 snapshot, count = struct.unpack_from("<II", r[9])
                 for i in range(count):
                     entry, step, roles, holders = struct.unpack_from("<QIHH", r[9], 8 + 16 * i)
-                    owners[step in no_owners].setdefault(snapshot, {}).setdefault((entry >> 61, entry & (1 << 61) - 1), []).append(
-                        (steps[step], roles, holders))
+                    at = (entry >> 61, entry & (1 << 61) - 1)
+                    if step:
+                        owners[step in no_owners].setdefault(snapshot, {}).setdefault(at, []).append((steps[step], roles, holders))
+                    else:
+                        parts.setdefault(snapshot, {})[at] = (roles << 16 | holders) * 512
             else:
                 number, why, _, _, objects, looked_for, owned, flags, _, copy_us, _ = struct.unpack_from("<IIQQQ6I", r[9])
                 found.append({"number": number, "why": why, "objects": objects, "looked_for": looked_for, "owned": owned,
                               "partial": bool(flags & 1), "in_place": bool(flags & 2), "copied": copy_us > 0,
-                              "owners": owners[0].get(number, {}), "seen": owners[1].get(number, {})})
+                              "owners": owners[0].get(number, {}), "seen": owners[1].get(number, {}), "parts": parts.get(number, {})})
         return sorted(found, key=lambda one: one["number"])  # in the file they stand by threads
 
     def missed(self):

@@ -83,6 +83,8 @@ void vt_owners_tell(struct vt_process *process);
 char *vt_owners_advise(const struct vt_process *process, const struct vt_leak *leak);
 /* For objects that are kept, each with memory: asked when nothing more particular is known. */
 char *vt_owners_advise_objects(const struct vt_leak *leak);
+/* For views that keep much more than they see. */
+char *vt_owners_advise_views(const struct vt_memory_owner *owner);
 
 /* lifetime.c: fills vt_site.longest_life and oldest_age. `end`: ticks. */
 void vt_lifetime_measure(const struct vt_replay *replay, struct vt_clock clock, uint64_t end,

@@ -131,6 +131,11 @@ static void name_holder(const struct vt_process *p, const struct vt_oom *oom, ui
     vt_string_format(text, "%s memory allocated %s%s: it held %s",
                      is_leak(p, holder) ? "stop the leak of" : "free, or shrink, the",
                      node ? "" : "at ", frame_text, VT_BYTES(oom->holder_bytes[at]));
+    const struct vt_owned_list *owned = &p->sites[holder].owned;
+    char *views = owned->count ? vt_owners_advise_views(owned->owners->owner) : NULL;
+    if (views)
+        vt_string_format(text, "; %s", views);
+    free(views);
     free(node);
     free(frame_text);
 }

@@ -159,6 +159,15 @@ static char *advise_tasks(const struct vt_memory_owner *o) {
                         name, o->holder);
 }
 
+/* Views keep the whole of what they see a part of. Copies must free more than they take. */
+char *vt_owners_advise_views(const struct vt_memory_owner *o) {
+    uint64_t bytes = o->bytes + o->host_bytes, seen = bytes - o->unseen_bytes;
+    return seen < o->unseen_bytes
+               ? vt_formatted("`%.*s` keeps %s for views that see %s: keep .clone() of each",
+                              (int)o->holder_length, o->holder, VT_BYTES(bytes), VT_BYTES(seen))
+               : NULL;
+}
+
 /* Whether the owner says what to do: several variables do not, nor who keeps the rest of what is lost. */
 static bool is_telling(const struct vt_leak *leak) {
     return leak->kept && !leak->kept->owner.more_variables && leak->verdict != VT_VERDICT_LOST;
@@ -184,6 +193,7 @@ char *vt_owners_advise(const struct vt_process *p, const struct vt_leak *leak) {
         return NULL;
     char *advice = advise_hooks(o);
     advice = advice ? advice : advise_traceback(o);
+    advice = advice ? advice : vt_owners_advise_views(o);
     if (advice || !container)
         return advice;
     advice = advise_optimizer(o);

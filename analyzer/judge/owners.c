@@ -121,6 +121,7 @@ static void add_sum(struct making *m, const struct vt_owned_sum *of) {
     }
     if (!sum->further) {
         *(device ? &s->owners[owner].bytes : &s->owners[owner].host_bytes) += sum->bytes;
+        s->owners[owner].unseen_bytes += sum->unseen;
         *(device ? &s->owners[owner].count : &s->owners[owner].host_count) += sum->count;
         s->unowned_bytes -= device ? sum->bytes : 0;
         s->unowned_count -= device ? sum->count : 0;

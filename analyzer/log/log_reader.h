@@ -123,6 +123,7 @@ struct vt_log_step {
 struct vt_log_owned {
     uint32_t snapshot, order;
     struct vt_owned entry; /* `step`: index in vt_log.steps, or VT_MAP_NONE */
+    uint64_t seen;         /* bytes of the allocation, by tensors; UINT64_MAX: all, or unknown */
 };
 
 /* Why the rest of a chunk was ignored. */

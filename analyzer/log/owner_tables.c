@@ -74,8 +74,12 @@ void vt_log_take_owned(struct vt_log *log, const uint8_t *record) {
         VT_GROW(log->owned, log->owned_count, log->owned_room);
         struct vt_log_owned *owned = &log->owned[log->owned_count];
         owned->snapshot = r.snapshot;
-        owned->order = (uint32_t)log->owned_count++;
+        owned->seen = UINT64_MAX;
         memcpy(&owned->entry, record + at, sizeof owned->entry);
+        if (owned->entry.step || !i)
+            owned->order = (uint32_t)log->owned_count++;
+        else
+            owned[-1].seen = ((uint64_t)owned->entry.roles << 16 | owned->entry.holders) * 512;
     }
 }
 

@@ -90,6 +90,7 @@ struct vt_memory_owner {
     enum vt_purpose purpose;
     uint64_t bytes, count;           /* device memory that it owns */
     uint64_t host_bytes, host_count; /* pinned host and managed memory */
+    uint64_t unseen_bytes;           /* of both, what its tensors do not see: they are views */
     struct vt_owned_site *sites;     /* all of these, the largest first */
     uint32_t site_count;
     struct vt_owned_site *others; /* what it holds as well, of which another one is the owner */

@@ -45,6 +45,7 @@ static size_t merge_sums(struct vt_owned_sum *sums, size_t count) {
         if (kept && !compare_sums(&sums[kept - 1], &sums[i])) {
             sums[kept - 1].bytes += sums[i].bytes;
             sums[kept - 1].count += sums[i].count;
+            sums[kept - 1].unseen += sums[i].unseen;
         } else {
             sums[kept++] = sums[i];
         }
@@ -69,6 +70,7 @@ static void add_sum(struct sums *sums, const struct vt_owned_sum *sum) {
     if (known != VT_MAP_NONE && !compare_sums(&sums->all[known], sum)) {
         sums->all[known].bytes += sum->bytes;
         sums->all[known].count += sum->count;
+        sums->all[known].unseen += sum->unseen;
         return;
     }
     vt_map_put(&sums->by_hash, hash, (uint32_t)sums->count);
@@ -188,6 +190,7 @@ static void take(struct vt_walk *w, const struct vt_rec_snapshot *record) {
             .further = further,
             .bytes = entry->size,
             .count = 1,
+            .unseen = entry->size > owned[i].seen ? entry->size - owned[i].seen : 0,
         };
         add_others(w->log, &owned[i], count - i, &sum);
         add_sum(&sums, &sum);

@@ -503,7 +503,7 @@ struct vt_owned {
     uint32_t step;       /* the path's last step */
     uint16_t roles;      /* enum vt_role; the same in all entries of one allocation */
     uint16_t holders;    /* how many were seen, at least 1; 65535: or more */
-};
+};                       /* step 0: see records.def; `roles` has the upper half of its figure */
 static_assert(sizeof(struct vt_owned) == 16, "byte table");
 
 #define VT_SAMPLE_UNKNOWN UINT64_MAX

@@ -19,6 +19,10 @@ struct vt_owners_target {
     uint8_t kind;
     bool inner; /* has a block in it: the block is looked for, not this */
     bool live;  /* in the copy, too */
+    /* References to PyTorch's storages in it, tensors of these that were reached, and what they see. */
+    uint32_t references, tensors, views; /* views: of these, which keep `base` */
+    uintptr_t base;
+    uint64_t seen;
 };
 
 /* What was reached: a Python object, a C++ object, or a target. In the order in which they were

@@ -332,11 +332,25 @@ static uint32_t find_others(struct vt_owners *w, uint32_t target, uint32_t steps
     return found;
 }
 
+/* What PyTorch's tensors see of an allocation, if that is less than half, which its allocator may not do.
+ * It is known when each reference to its storage is a tensor that was reached, or the one that these are
+ * views of, which nothing else refers to. Where the count has a flag, its Python object does, too, which
+ * it keeps itself. 0: it is not known, or not less. */
+static uint64_t part_seen(struct vt_owners *w, const struct vt_owners_target *t) {
+    enum { OBJECT = 48 };
+    uint64_t count = t->base ? vt_owners_word(w, t->base + 8) : 0, flag = count >> 63;
+    bool alone = t->base && (uint32_t)count == t->views + flag &&
+                 (!flag || (uint32_t)vt_owners_word(w, vt_owners_word(w, t->base + OBJECT)) == 1);
+    bool all = t->references == t->tensors || (alone && t->references == t->tensors + 1);
+    return all && t->seen < (t->end - t->start) / 2 ? t->seen : 0;
+}
+
 static uint32_t write_entries(struct vt_owners *w, const struct vt_owners_target *t,
-                              struct vt_owned entries[1 + VT_OWNED_OTHERS]) {
+                              struct vt_owned entries[2 + VT_OWNED_OTHERS]) {
     uint32_t steps[VT_OWNED_OTHERS], holders, count = 0, number,
                                               others = find_others(w, t->node, steps, &holders);
     const struct vt_node *n = vt_node_at(w, t->node);
+    uint64_t part = part_seen(w, t);
     for (uint32_t i = 0; i <= others; i++) {
         number = number_of(w, i ? steps[i - 1] : n->step);
         if (!number)
@@ -347,6 +361,10 @@ static uint32_t write_entries(struct vt_owners *w, const struct vt_owners_target
             .roles = n->roles & (uint16_t)~VT_ROLE_MODULE,
             .holders = (uint16_t)(holders < UINT16_MAX ? holders : UINT16_MAX),
         };
+        if (!i && part)
+            entries[count++] = (struct vt_owned){.allocation = entries[0].allocation,
+                                                 .roles = (uint16_t)(part >> 25),
+                                                 .holders = (uint16_t)(part >> 9)};
     }
     return count;
 }
@@ -375,7 +393,7 @@ void vt_owners_write(struct vt_owners *w) {
         uint32_t added = write_entries(w, t, entries + count);
         w->answer->owned += added > 0;
         count += added;
-        if (count + 1 + VT_OWNED_OTHERS > MOST) {
+        if (count + 2 + VT_OWNED_OTHERS > MOST) {
             write_owned(w, entries, count);
             count = 0;
         }

@@ -281,6 +281,51 @@ static uintptr_t data_of(struct vt_owners *w, uintptr_t storage) {
     return words[0] && words[0] < 1u << 20 ? words[1] : words[0];
 }
 
+/* The bytes that a copy of a tensor on a device takes, in PyTorch's smallest unit. Behind the slot of its
+ * Python object stand its sizes and strides, up to five in place, then the number of elements, their
+ * type and the device, by which the layout is told: the slot was two words. 0: none, or unknown. */
+static uint64_t seen_by(struct vt_owners *w, uintptr_t tensor, uint32_t storage_at) {
+    enum { SIZES = 40, SIZES_OLD = 48, IN_PLACE = 5, ELEMENTS = 12, TYPE = 13, UNIT = 512 };
+    enum { CUDA = 1 << 16, HAS_DEVICE = 1 };
+    static const uint8_t bytes[] = {1, 1, 2, 4, 8, 2,        4, 8, 4, 8, 16,
+                                    1, 1, 1, 4, 2, [23] = 1, 1, 1, 1}; /* by the type's number */
+    uint64_t words[TYPE + 1];
+    for (uint32_t at = SIZES; at <= SIZES_OLD; at += 8) {
+        if (!vt_owners_read(w, words, tensor + storage_at + at, sizeof words))
+            return 0;
+        uint64_t elements = 1, type = words[TYPE];
+        for (unsigned i = 0; i < words[0] && i < IN_PLACE; i++)
+            elements *= words[1 + i];
+        if ((type & 0xff0000) == CUDA && (type >> 32 & 0xff) == HAS_DEVICE &&
+            elements == words[ELEMENTS] && (uint16_t)type < sizeof bytes)
+            return (elements * bytes[(uint16_t)type] + UNIT - 1) / UNIT * UNIT;
+    }
+    return 0;
+}
+
+/* Notes what a tensor sees of an allocation, and which tensor it is a view of, if it keeps that one for
+ * autograd: its meta has that behind its own members. */
+static void add_view(struct vt_owners *w, uintptr_t tensor, uint32_t storage_at, uintptr_t meta) {
+    enum { META_END = 320 };
+    uintptr_t storage = vt_owners_word(w, tensor + storage_at);
+    struct vt_owners_target *t = vt_owners_target_at(w, data_of(w, storage));
+    uint64_t bytes = t && !w->roles_only ? seen_by(w, tensor, storage_at) : 0;
+    if (!bytes)
+        return;
+    t->seen += bytes;
+    t->tensors++;
+    bool is_view = vt_class_is(w, meta, "N5torch8autograd22DifferentiableViewMetaE");
+    for (uint32_t i = 8; i < META_END && is_view; i += 8) {
+        uintptr_t to = vt_owners_word(w, meta + i);
+        if (vt_class_of(w, to) == VT_CLASS_TENSOR &&
+            vt_owners_word(w, to + storage_at) == storage) {
+            t->views = to == t->base ? t->views + 1 : 1;
+            t->base = to;
+            return;
+        }
+    }
+}
+
 /* A tensor without memory of its own, as DTensor is: its Python object has the tensors that it stands
  * for. They keep each other alive. The slot was two words: whose it is, and the object, with a flag. */
 static void read_python_of(struct vt_owners *w, uintptr_t tensor, uint32_t storage_at) {
@@ -306,6 +351,8 @@ static void read_tensor(struct vt_owners *w, uintptr_t tensor) {
         bool stored = vt_class_of(w, storage) == VT_CLASS_STORAGE;
         if (stored)
             vt_torch_part(w, storage, VT_CLASS_STORAGE, 0);
+        if (stored)
+            add_view(w, tensor, at, meta);
         if (stored && !data_of(w, storage))
             read_python_of(w, tensor, at);
         if ((stored || !storage) && vt_class_of(w, meta) == VT_CLASS_META) {
@@ -318,7 +365,11 @@ static void read_tensor(struct vt_owners *w, uintptr_t tensor) {
 }
 
 static void read_storage(struct vt_owners *w, uintptr_t storage) {
-    vt_owners_edge(w, &(struct vt_edge){.as = VT_AS_ADDRESS, .to = data_of(w, storage)});
+    uintptr_t data = data_of(w, storage);
+    struct vt_owners_target *t = vt_owners_target_at(w, data);
+    vt_owners_edge(w, &(struct vt_edge){.as = VT_AS_ADDRESS, .to = data});
+    if (t && !w->roles_only)
+        t->references += (uint32_t)vt_owners_word(w, storage + 8);
 }
 
 void vt_owners_class(struct vt_owners *w, uintptr_t object, uint16_t class_) {

@@ -234,6 +234,15 @@ void maker_owned(struct vt_maker *maker, unsigned thread, uint32_t snapshot, uin
     put_parts(maker, thread, &r, sizeof r, VT_REC_OWNED, &entry, sizeof entry, NULL, 0);
 }
 
+void maker_owned_part(struct vt_maker *maker, unsigned thread, uint32_t snapshot, uint64_t address,
+                      unsigned space, uint32_t step, uint32_t units) {
+    uint64_t at = vt_lost_entry(address, (enum vt_space)space);
+    struct vt_rec_owned r = {0, snapshot, 2};
+    struct vt_owned entries[] = {{at, step, 0, 1},
+                                 {at, 0, (uint16_t)(units >> 16), (uint16_t)units}};
+    put_parts(maker, thread, &r, sizeof r, VT_REC_OWNED, entries, sizeof entries, NULL, 0);
+}
+
 void maker_snapshot(struct vt_maker *maker, unsigned thread, uint32_t number, unsigned why,
                     uint64_t ticks, unsigned flags) {
     struct vt_rec_snapshot r = {

@@ -79,6 +79,9 @@ uint32_t maker_step(struct vt_maker *maker, unsigned thread, struct maker_step s
 /* One entry of a snapshot, in a record of its own. */
 void maker_owned(struct vt_maker *maker, unsigned thread, uint32_t snapshot, uint64_t address,
                  unsigned space, uint32_t step, unsigned roles);
+/* The same for an allocation of which tensors see so many times 512 bytes; `step` 0: without the owner. */
+void maker_owned_part(struct vt_maker *maker, unsigned thread, uint32_t snapshot, uint64_t address,
+                      unsigned space, uint32_t step, uint32_t units);
 /* Its end: it stands behind its entries. */
 void maker_snapshot(struct vt_maker *maker, unsigned thread, uint32_t number, unsigned why,
                     uint64_t ticks, unsigned flags);

@@ -322,6 +322,9 @@ static void frees_on_the_way_out(void **state) {
     maker_free(&m);
 }
 
+/* What holds the memory of the first of these sites. */
+static const struct vt_memory_owner *held_by;
+
 /* Two sites, of a line and of a backward pass that waits for another one, as the holders and the pins
  * of a failure: what to try. `large` holds most. */
 static const char *tried(enum vt_oom_cause cause, uint32_t large, enum vt_verdict verdict,
@@ -354,6 +357,8 @@ static const char *tried(enum vt_oom_cause cause, uint32_t large, enum vt_verdic
                          .pin_count = 2};
     struct vt_process p = {.python = true, .sites = sites, .site_count = 2, .ooms = &oom};
     p.oom_count = 1;
+    struct vt_owned_by by = {.owner = held_by};
+    sites[0].owned = (struct vt_owned_list){&by, held_by != NULL};
     vt_oom_advise(&p);
     snprintf(advice, sizeof advice, "%s", oom.advice ? oom.advice : "");
     free((char *)oom.advice);
@@ -381,15 +386,29 @@ static void what_to_try(void **state) {
         "own: 2 blocks (1.00 MiB) hold 1 segment with 1.00 MiB idle");
 }
 
+/* Views keep what they do not see. */
+static void what_views_hold(void **state) {
+    (void)state;
+    struct vt_memory_owner rows = {
+        .bytes = 60 * MIB, .unseen_bytes = 59 * MIB, .holder = "rows", .holder_length = 4};
+    held_by = &rows;
+    assert_string_equal(tried(VT_CAUSE_CAPACITY, 0, VT_VERDICT_UNFREED, 0),
+                        "free, or shrink, the memory allocated at a.py:7 in main: it held 60.0 "
+                        "MiB; `rows` keeps 60.0 MiB for views that see 1.00 MiB: keep .clone() of "
+                        "each");
+    rows.unseen_bytes = 30 * MIB;
+    assert_string_equal(
+        tried(VT_CAUSE_CAPACITY, 0, VT_VERDICT_UNFREED, 0),
+        "free, or shrink, the memory allocated at a.py:7 in main: it held 60.0 MiB");
+    held_by = NULL;
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(real_devices),
-        cmocka_unit_test(outcomes),
-        cmocka_unit_test(frees_on_the_way_out),
-        cmocka_unit_test(what_to_try),
-        cmocka_unit_test(classes_of_memory),
-        cmocka_unit_test(users_classes),
-        cmocka_unit_test(blocks),
+        cmocka_unit_test(real_devices),         cmocka_unit_test(outcomes),
+        cmocka_unit_test(frees_on_the_way_out), cmocka_unit_test(what_to_try),
+        cmocka_unit_test(what_views_hold),      cmocka_unit_test(classes_of_memory),
+        cmocka_unit_test(users_classes),        cmocka_unit_test(blocks),
     };
     return cmocka_run_group_tests(tests, make_folder, remove_folder);
 }

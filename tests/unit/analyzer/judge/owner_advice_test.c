@@ -70,6 +70,57 @@ static void tensors(void **state) {
     end();
 }
 
+/* Views of large blocks in a list, beside others that see all of theirs. `blocks` counts both. */
+static const struct vt_memory_owner *views(uint32_t count, uint32_t blocks, uint32_t units) {
+    start();
+    uint32_t item =
+        many(step(module(), VT_STEP_NAME, "rows", "list"), VT_STEP_INDEX, "torch.Tensor");
+    for (uint32_t i = 1; i < blocks; i++)
+        if (i < count)
+            maker_owned_part(&m, 0, 1, block(1 << 20), VT_SPACE_DEVICE, item, units);
+        else
+            own(block(1 << 20), item, 0);
+    maker_owned_part(&m, 0, 1, block(1 << 20), VT_SPACE_DEVICE, item, units);
+    snapshot();
+    return &finish()->snapshots[0].owners[0];
+}
+
+/* Copies are advised only where they free more than they take. */
+static void views_of_much(void **state) {
+    (void)state;
+    const char *drop = "keep .detach().cpu() of each in `rows`, or drop old ones";
+    assert_advice(views(64, 64, 1), "main",
+                  "`rows` keeps 64.0 MiB for views that see 32.0 KiB: keep .clone() of each");
+    end();
+    assert_advice(views(64, 64, 1023), "main",
+                  "`rows` keeps 64.0 MiB for views that see 32.0 MiB: keep .clone() of each");
+    end();
+    assert_advice(views(64, 64, 1024), "main", drop);
+    end();
+    assert_advice(views(32, 64, 1), "main", drop);
+    end();
+    assert_advice(views(33, 64, 1), "main",
+                  "`rows` keeps 64.0 MiB for views that see 31.0 MiB: keep .clone() of each");
+    end();
+}
+
+/* What no tracer writes: a part without an owner, of another one, of more than all. */
+static void parts_of_nothing(void **state) {
+    (void)state;
+    start();
+    uint32_t item =
+        many(step(module(), VT_STEP_NAME, "rows", "list"), VT_STEP_INDEX, "torch.Tensor");
+    uint64_t first = block(1 << 20), second = block(1 << 20);
+    maker_owned_part(&m, 0, 1, first, VT_SPACE_DEVICE, 0, 1);
+    maker_owned_part(&m, 0, 1, second, VT_SPACE_DEVICE, item, UINT32_MAX);
+    own(first, item, 0);
+    snapshot();
+    const struct vt_memory_owner *o = &finish()->snapshots[0].owners[0];
+    assert_int_equal(o->bytes, 2 << 20);
+    assert_int_equal(o->unseen_bytes, 0);
+    end();
+}
+
 static void objects(void **state) {
     (void)state;
     start();
@@ -184,6 +235,8 @@ static void graphs(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(tensors),
+        cmocka_unit_test(views_of_much),
+        cmocka_unit_test(parts_of_nothing),
         cmocka_unit_test(objects),
         cmocka_unit_test(key_with_bracket),
         cmocka_unit_test(names_of_a_dictionary),

@@ -118,7 +118,7 @@ static uint32_t class_name(struct vt_owners *w, uint64_t key, uint16_t class_, c
     return 0;
 }
 
-static const struct vt_owners_readers readers = {
+static struct vt_owners_readers readers = {
     .class_ = class_object,
     .class_key = class_key,
     .class_name = class_name,
@@ -245,7 +245,7 @@ static const struct vt_owned *owned(uint32_t target, uint32_t index, char *to) {
     return NULL;
 }
 
-static uint32_t steps_written(void) {
+static inline uint32_t steps_written(void) {
     return w->answer->steps;
 }
 
