@@ -42,7 +42,7 @@ TEST_LIBS   ?= -lcmocka
 
 .DEFAULT_GOAL := all
 .PHONY: all lib analyzer sim python demo test test-build test-unit test-frameworks test-cpython check check-setup check-format \
-    check-warnings check-rooms check-man compile_commands.json bench budget clean help deps force
+    check-warnings check-rooms rooms-picture check-man compile_commands.json bench budget clean help deps force
 .DELETE_ON_ERROR:
 
 all: lib analyzer sim python completions ## build everything into build/ (the default; no network)
@@ -245,6 +245,10 @@ check-warnings: check-setup
 
 check-rooms: lib analyzer ## print the order of the rooms, proved from the object files
 	@tools/check-rooms $(BUILD)
+
+rooms-picture: lib analyzer ## draw doc/rooms.svg anew, from the object files, as check-rooms reads them
+	@tools/check-rooms --report $(BUILD) >$(BUILD)/rooms
+	@tools/draw-rooms doc/INTERNALS.md <$(BUILD)/rooms >doc/rooms.svg
 
 check-man:
 	@tools/check-man.sh $(wildcard doc/man/*.[1-8])

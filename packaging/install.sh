@@ -25,7 +25,7 @@ rows() {
     for page in doc/man/*.[1-8]; do
         row 644 "$page" "$MANDIR/man${page##*.}/${page##*/}"
     done
-    for text in LICENSE NEWS.md README.md doc/*.md doc/*.png doc/guides/*.*; do
+    for text in LICENSE NEWS.md README.md doc/*.md doc/*.png doc/*.svg doc/guides/*.*; do
         row 644 "$text" "$DOCDIR/$text"
     done
     find examples -name __pycache__ -prune -o -type f ! -name '*.vtl*' -print | sort | while read -r example; do
