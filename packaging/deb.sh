@@ -20,7 +20,7 @@ command -v dpkg-shlibdeps >/dev/null || {
 }
 architecture=$(dpkg --print-architecture)
 libraries=/usr/lib/$(dpkg-architecture -qDEB_HOST_MULTIARCH)
-version=$(sed -n 's/^#define VT_VERSION "\(.*\)"/\1/p' "$here/../include/vramtrace/version.h")-1
+version=$("$here/version")-1
 date=${SOURCE_DATE_EPOCH:-$(git -C "$here" log -1 --format=%ct 2>/dev/null || stat -c %Y "$here/../NEWS.md")}
 maintainer="${DEBFULLNAME:-the vramtrace authors} <${DEBEMAIL:-$(id -un)@$(hostname)}>"
 

@@ -23,7 +23,8 @@ rows() {
     row 644 "$BUILD/completions/vramtrace.bash" "$BASHDIR/vramtrace"
     row 644 "$BUILD/completions/vramtrace.zsh" "$ZSHDIR/_vramtrace"
     for page in doc/man/*.[1-8]; do
-        row 644 "$page" "$MANDIR/man${page##*.}/${page##*/}"
+        sed "s/^\.Os\$/.Os vramtrace $version/" "$page" >"$scratch/${page##*/}"
+        row 644 "$scratch/${page##*/}" "$MANDIR/man${page##*.}/${page##*/}"
     done
     for text in LICENSE NEWS.md README.md doc/*.md doc/*.png doc/*.svg doc/guides/*.*; do
         row 644 "$text" "$DOCDIR/$text"
@@ -69,7 +70,7 @@ for name in PREFIX BINDIR LIBDIR INCLUDEDIR PKGCONFIGDIR MANDIR DOCDIR BASHDIR Z
 done
 scratch=$(mktemp -d)
 trap 'rm -rf "$scratch"' EXIT
-version=$(sed -n 's/^#define VT_VERSION "\(.*\)"/\1/p' include/vramtrace/version.h)
+version=$(packaging/version)
 # Folders that are below PREFIX are said by it, for those who move the tree.
 below() { case $1 in "$PREFIX"/*) printf '${prefix}%s' "${1#"$PREFIX"}" ;; *) printf %s "$1" ;; esac; }
 for_sed() { printf %s "$1" | sed 's/[\\&|]/\\&/g'; }

@@ -4,6 +4,8 @@
  */
 #include "log_maker.h"
 
+#include "vramtrace/version.h"
+
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -61,7 +63,7 @@ void maker_start(struct vt_maker *maker) {
     h->exit_kind = VT_EXIT_EXITED;
     h->rank = -1;
     strcpy(h->host, "host");
-    strcpy(h->tracer, "0.1.0");
+    strcpy(h->tracer, VT_VERSION);
     strcpy(h->cwd, "/tmp");
     memcpy(h->command, command, sizeof command);
     h->command_bytes = sizeof command;
