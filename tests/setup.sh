@@ -191,6 +191,17 @@ make_markdown() {
     ) >/dev/null 2>&1
 }
 
+# GitHub's schemas of workflows and forms, with what holds YAML against them. The same rules as for make_checkers.
+make_check_jsonschema() {
+    [ -e "$checkers/tried-check-jsonschema" ] && return
+    echo "setup: putting check-jsonschema into build/checkers" >&2
+    {
+        mkdir -p "$checkers" && touch "$checkers/tried-check-jsonschema"
+        [ -x "$checkers/bin/python" ] || python3 -m venv --system-site-packages "$checkers"
+        "$checkers/bin/python" -m pip -q --disable-pip-version-check --retries 1 --timeout 20 install check-jsonschema </dev/null
+    } >/dev/null 2>&1
+}
+
 # DuckDB, which reads merged files. The same rules.
 make_duckdb() {
     [ -e "$checkers/tried-duckdb" ] && return
@@ -332,7 +343,7 @@ build | demo | test | unit | check | bench | deb | wheel | roots)
         echo "setup: installed, but still not found: ${want% }" >&2
         exit 1
     fi
-    case " $* " in *" test "*) make_checkers; make_pprof; make_perfetto; make_speedscope; make_markdown; make_duckdb ;; esac
+    case " $* " in *" test "*) make_checkers; make_pprof; make_perfetto; make_speedscope; make_markdown; make_duckdb; make_check_jsonschema ;; esac
     case " $* " in *" test "* | *" bench "*) make_browser ;; esac
     case " $* " in *" test "* | *" check "*) make_clang_format ;; esac
     exit 0
