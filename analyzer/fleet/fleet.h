@@ -12,7 +12,6 @@
  *     clocks.h     where the processes of several hosts stand on one time line
  *     runs.h       which processes are one run, which a rank that was started anew
  *     peers.c      which processes do the same work
- *     alike.h      which values are alike
  *     outliers.c   which processes differ from their peers, and in what
  *     choose.c     which processes a report shows whole
  *     merged.h     merged files: merged.c writes them, merged_read.c reads them

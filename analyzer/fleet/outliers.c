@@ -7,38 +7,42 @@
  * was killed or freed everything. Left out are lines that are not the program's: a caching allocator's
  * segments, whose sizes depend on the order of all that came before, and what CUDA's libraries keep.
  *
+ * Half of the values or more are alike: those around the median that no wide gap parts. What is wide is
+ * told by the median of their distances from the median (MAD), and by what the lines of any two processes
+ * vary by: few values do not tell by themselves how far apart chance puts them.
+ *
  * A process that keeps what its peers free may have the same lines at the same peaks. Then owners name
  * it; but only if it holds more of everything together, because names of owners are grouped, and a
  * variable more may name the group anew.
  */
 #include "outliers.h"
 
-#include "alike.h"
-
+#include <math.h>
 #include <stdlib.h>
 
 /* What is not this part of the peers' median peak is not worth a name. */
 #define LEAST_PART 100
 
+/* A gap parts values only if it is wider than this share of the lower one: of eight ranks whose lines vary by 2 %
+ * one in ten is named otherwise. */
+#define GAP_PERCENT 5
+
+/* Fewer ranks than FEW are near each other by chance: of three with one line that varies by 10 %, two in three
+ * are named otherwise. But what is equal to the byte is not so by chance. */
+#define FEW         8
+#define FEW_PERCENT 15
+
+/* A gap is wider than so many times what half of the ranks differ from the median by at that line. */
+#define SPREADS 5
+
+/* ... and than so many times what half of all lines vary by. With a standard deviation of 5 % that is 24 %. */
+#define NOISES 7
+
+/* What half of few values vary by is too small by chance: with two values it is twice as much, with 30 a tenth. */
+#define TOO_SMALL(count) (1 + 3. / (double)((count) + 1))
+
 /* A caching allocator's peak may differ by two of PyTorch's 20 MiB segments, one in each of two pools. */
 #define SEGMENTS_BYTES (40ull << 20)
-
-/* Two ranks have no third that shows what is usual between them; their other lines do. Of 30 lines that all
- * vary by chance (up to 5 % up and down, or with a standard deviation of 2 or 5 %) the one that differs most
- * differs by 3 to 4.3 times the median: less than this many times says nothing. */
-#define PAIR_NOISE 5
-
-/* ... if so many lines are there to tell. */
-#define PAIR_LINES 3
-
-/* Of three to seven ranks, too, some line is apart by chance where all lines vary: where 30 lines have a
- * standard deviation of 10 %, one of three is named in 30 jobs of 100, one of four in 15. A line has to be
- * apart by so many times what half of the lines vary by at least: then 8 and 7 in 100 are, and with 5 % a rank
- * that holds half as much again at one line is named as often as before. Of eight and more the limits of
- * alike.c do. */
-#define FEW         8
-#define THREE_NOISE 3
-#define FEW_NOISE   2
 
 /* PyTorch takes another pinned buffer where those that it has are still in use: whether they are is chance,
  * and a rank in eight had one less, or one more. */
@@ -50,8 +54,8 @@
 
 /* A value of a process of the peers that are compared. */
 struct entry {
-    uint32_t what;
-    struct vt_alike_value of;
+    uint32_t what, process;
+    uint64_t value;
     uint64_t buffer; /* of a line: an allocation's bytes, on average */
 };
 
@@ -68,51 +72,82 @@ struct compared {
     uint64_t least;
     bool segments;     /* they have a caching allocator */
     uint64_t recycled; /* the largest buffer of a cache of host memory */
-    uint64_t noise;    /* of two: by how much a line usually differs, in millionths of itself */
-    uint64_t *varies;  /* of few: by how much each line varies among those that are alike */
-    size_t lines, varies_room;
+    double noise;      /* a gap that is this part of the lower value, and less, is chance */
     struct found *found;
     size_t found_count, found_room;
 };
 
-static void add_found(struct compared *c, uint32_t process, struct vt_fleet_difference d) {
-    VT_GROW(c->found, c->found_count, c->found_room);
-    c->found[c->found_count++] = (struct found){process, d};
-}
-
 /* --- one measure --- */
 
-/* Values of one measure: sorted, with the processes that have none before them. */
+/* The values of one measure, sorted; `count` processes have one or nothing. */
 struct values {
-    const struct vt_alike_value *values;
-    uint32_t value_count, count;
-    const uint32_t *processes; /* all `count` of them, in their order */
+    const struct entry *entries;
+    uint32_t entry_count, count;
+    const uint32_t *processes; /* all of them, in their order */
 };
 
 static uint64_t value_at(const struct values *v, uint32_t index) {
-    return vt_alike_at(v->values, v->value_count, v->count, index);
+    uint32_t none = v->count - v->entry_count;
+    return index < none ? 0 : v->entries[index - none].value;
 }
 
-static int compare_numbers(const void *a, const void *b) {
+/* Whether it is wider than `least` bytes and this part of the lower value. */
+static bool is_gap(uint64_t low, uint64_t high, uint64_t least, double part) {
+    return high - low > least && (double)(high - low) > (double)low * part;
+}
+
+/* The values that are alike, from index `low` to `high`, which it includes. */
+struct alike {
+    uint32_t low, high;
+    uint64_t away; /* how far from the median the nearest of them are: for half of all the MAD */
+};
+
+/* The median, and so many others that are next to it. */
+static struct alike nearest(const struct values *v, uint32_t others) {
+    uint32_t middle = (v->count - 1) / 2, none = v->count - v->entry_count;
+    uint64_t median = value_at(v, middle);
+    struct alike group = {middle, middle, 0};
+    if (middle < none)
+        return (struct alike){0, none - 1, 0};
+    for (uint32_t i = 0; i < others; i++) {
+        uint64_t below = group.low ? median - value_at(v, group.low - 1) : VT_UNKNOWN,
+                 above =
+                     group.high + 1 < v->count ? value_at(v, group.high + 1) - median : VT_UNKNOWN;
+        group.away = below < above ? below : above;
+        below < above ? group.low-- : group.high++;
+    }
+    return group;
+}
+
+/* Half of the values, and those beside them that no gap parts. */
+static struct alike find_alike(const struct compared *c, const struct values *v, uint64_t least) {
+    struct alike group = nearest(v, (v->count - 1) / 2);
+    bool few = v->count < FEW && (group.away || c->noise > 0);
+    double part = fmax((few ? FEW_PERCENT : GAP_PERCENT) / 100., c->noise);
+    if (SPREADS * group.away > least)
+        least = SPREADS * group.away;
+    while (group.high + 1 < v->count &&
+           !is_gap(value_at(v, group.high), value_at(v, group.high + 1), least, part))
+        group.high++;
+    while (group.low && !is_gap(value_at(v, group.low - 1), value_at(v, group.low), least, part))
+        group.low--;
+    return group;
+}
+
+static int by_number(const void *a, const void *b) {
     const uint32_t *x = a, *y = b;
     return (*x > *y) - (*x < *y);
 }
 
-/* The processes from `first` up to `end` in the order of their values. Free it. */
-static uint32_t *processes_of(const struct values *v, const struct vt_alike *group) {
-    uint32_t none = v->count - v->value_count, count = 0, next = 0;
-    uint32_t *list = vt_alloc(group->end - group->first, sizeof *list);
-    for (uint32_t i = group->first > none ? group->first : none; i < group->end; i++)
-        list[count++] = v->values[i - none].process;
-    if (group->first >= none)
-        return list;
-    /* those without a value are all in the first group */
-    uint32_t *have = vt_alloc(v->value_count, sizeof *have);
-    for (uint32_t i = 0; i < v->value_count; i++)
-        have[i] = v->values[i].process;
-    vt_sort(have, v->value_count, sizeof *have, compare_numbers);
+/* The processes that have nothing, in their order. Free it. */
+static uint32_t *without(const struct values *v) {
+    uint32_t *list = vt_alloc(v->count - v->entry_count, sizeof *list), count = 0, next = 0;
+    uint32_t *have = vt_alloc(v->entry_count, sizeof *have);
+    for (uint32_t i = 0; i < v->entry_count; i++)
+        have[i] = v->entries[i].process;
+    vt_sort(have, v->entry_count, sizeof *have, by_number);
     for (uint32_t i = 0; i < v->count; i++) {
-        if (next < v->value_count && have[next] == v->processes[i])
+        if (next < v->entry_count && have[next] == v->processes[i])
             next++;
         else
             list[count++] = v->processes[i];
@@ -121,175 +156,162 @@ static uint32_t *processes_of(const struct values *v, const struct vt_alike *gro
     return list;
 }
 
-static uint64_t millionths(uint64_t low, uint64_t high) {
-    return (uint64_t)((double)(high - low) / (double)low * 1e6);
-}
-
-static bool is_pairs_noise(const struct compared *c, uint64_t low, uint64_t high) {
-    return low && millionths(low, high) <= PAIR_NOISE * c->noise;
-}
-
-static bool are_few(const struct compared *c) {
-    return c->peers->process_count > 2 && c->peers->process_count < FEW;
-}
-
-/* Notes by how much a line varies within its `groups`; list NULL: all are alike. */
-static void note_noise(struct compared *c, const struct values *v, const struct vt_alike *list,
-                       uint32_t groups) {
-    struct vt_alike all = {0, v->count};
-    uint64_t most = 0;
-    if (!are_few(c) || v->value_count < v->count || value_at(v, 0) <= c->least)
-        return;
-    for (uint32_t i = 0; i < (list ? groups : 1); i++) {
-        const struct vt_alike *group = list ? &list[i] : &all;
-        uint64_t noise = millionths(value_at(v, group->first), value_at(v, group->end - 1));
-        most = noise > most ? noise : most;
-    }
-    VT_GROW(c->varies, c->lines, c->varies_room);
-    c->varies[c->lines++] = most;
-}
-
-/* By how much it is apart from those that are alike. */
-static uint64_t apart(const struct vt_fleet_difference *d) {
-    uint64_t low = d->bytes < d->low ? d->bytes : d->high,
-             high = d->bytes < d->low ? d->low : d->bytes;
-    return low ? millionths(low, high) : VT_UNKNOWN;
-}
-
-/* Takes back what is said of lines that are apart by no more than lines usually vary. */
-static void take_back_noise(struct compared *c) {
-    size_t kept = 0;
-    vt_sort_words(c->varies, c->lines);
-    uint64_t noise = c->lines >= PAIR_LINES ? c->varies[(c->lines - 1) / 2] : 0;
-    noise *= c->peers->process_count == 3 ? THREE_NOISE : FEW_NOISE;
-    for (size_t i = 0; i < c->found_count; i++)
-        if (apart(&c->found[i].d) > noise)
-            c->found[kept++] = c->found[i];
-    c->found_count = kept;
-}
-
 /* Notes who differs in a measure. `names`: whether a difference counts; NULL: it does. */
 static void compare(struct compared *c, const struct values *v, enum vt_fleet_measure measure,
                     uint32_t what, uint64_t least,
                     bool (*names)(const void *, uint32_t process, int64_t more),
                     const void *context) {
-    uint32_t groups, most;
-    struct vt_alike *list =
-        vt_alike_find(v->values, v->value_count, v->count, least, &groups, &most);
-    if (measure == VT_FLEET_LINE)
-        note_noise(c, v, list, groups);
-    if (!list)
-        return;
-    if (v->count == 2 && is_pairs_noise(c, value_at(v, 0), value_at(v, 1))) {
-        free(list);
-        return;
-    }
-    const struct vt_alike *others = &list[most];
-    struct vt_fleet_difference d = {
-        .measure = measure,
-        .what = what,
-        .median = value_at(v, others->first + (others->end - others->first - 1) / 2),
-        .low = value_at(v, others->first),
-        .high = value_at(v, others->end - 1)};
-    for (uint32_t i = 0; i < groups; i++) {
-        if (i == most)
+    struct alike group = find_alike(c, v, least);
+    uint32_t none = v->count - v->entry_count, *have_none = group.low && none ? without(v) : NULL;
+    struct vt_fleet_difference d = {.measure = measure,
+                                    .what = what,
+                                    .median = value_at(v, group.low + (group.high - group.low) / 2),
+                                    .low = value_at(v, group.low),
+                                    .high = value_at(v, group.high)};
+    for (uint32_t i = 0; i < v->count; i++) {
+        if (i == group.low) {
+            i = group.high;
             continue;
-        uint32_t *processes = processes_of(v, &list[i]);
-        uint32_t none = v->count - v->value_count, with = list[i].first;
-        if (with < none)
-            with = none;
-        for (uint32_t k = 0; k < list[i].end - list[i].first; k++) {
-            d.bytes = k < list[i].end - with ? value_at(v, with + k) : 0;
-            if (!names || names(context, processes[k], (int64_t)(d.bytes - d.median)))
-                add_found(c, processes[k], d);
         }
-        free(processes);
+        uint32_t process = i < none ? have_none[i] : v->entries[i - none].process;
+        d.bytes = value_at(v, i);
+        if (names && !names(context, process, (int64_t)(d.bytes - d.median)))
+            continue;
+        VT_GROW(c->found, c->found_count, c->found_room);
+        c->found[c->found_count++] = (struct found){process, d};
     }
-    free(list);
-}
-
-static int compare_values(const void *a, const void *b) {
-    const struct vt_alike_value *x = a, *y = b;
-    return VT_ORDER({x->value, y->value}, {x->process, y->process});
+    free(have_none);
 }
 
 static int by_process(const void *a, const void *b) {
     const struct entry *x = a, *y = b;
-    return VT_ORDER({x->what, y->what}, {x->of.process, y->of.process});
+    return VT_ORDER({x->what, y->what}, {x->process, y->process});
 }
 
-/* The least difference of a line or an owner that says something; entries[0] to [count - 1] are its. */
-static uint64_t least_of(const struct compared *c, enum vt_fleet_measure measure,
-                         const struct entry *entries, size_t count) {
-    uint64_t least = c->least;
-    if (measure != VT_FLEET_LINE || !c->f->lines[entries[0].what].recycled)
-        return least;
+static int by_value(const void *a, const void *b) {
+    const struct entry *x = a, *y = b;
+    return VT_ORDER({x->what, y->what}, {x->value, y->value}, {x->process, y->process});
+}
+
+/* Makes one entry of those that a process has of one thing on several devices, and sorts them by what they are of
+ * and value. Returns how many are left. */
+static size_t sort_entries(struct entry *entries, size_t count) {
+    size_t kept = 0;
+    vt_sort(entries, count, sizeof *entries, by_process);
     for (size_t i = 0; i < count; i++) {
-        uint64_t buffers = RECYCLED_BUFFERS * entries[i].buffer + 1;
+        struct entry *last = kept ? &entries[kept - 1] : NULL;
+        if (last && last->what == entries[i].what && last->process == entries[i].process)
+            last->value += entries[i].value;
+        else
+            entries[kept++] = entries[i];
+    }
+    vt_sort(entries, kept, sizeof *entries, by_value);
+    return kept;
+}
+
+/* The values of what entries[first] is of. */
+static struct values values_of(const struct entry *entries, size_t count, size_t first,
+                               const uint32_t *processes, uint32_t process_count) {
+    size_t end = first;
+    while (end < count && entries[end].what == entries[first].what)
+        end++;
+    return (struct values){entries + first, (uint32_t)(end - first), process_count, processes};
+}
+
+/* The least difference of a line or an owner that says something. */
+static uint64_t least_of(const struct compared *c, enum vt_fleet_measure measure,
+                         const struct values *v) {
+    uint64_t least = c->least;
+    if (measure != VT_FLEET_LINE || !c->f->lines[v->entries[0].what].recycled)
+        return least;
+    for (uint32_t i = 0; i < v->entry_count; i++) {
+        uint64_t buffers = RECYCLED_BUFFERS * v->entries[i].buffer + 1;
         least = buffers > least ? buffers : least;
     }
     return least;
 }
 
-/* Compares entries of all lines, or of all owners. Sorts and changes them. */
-static void compare_entries(struct compared *c, struct entry *entries, size_t count,
+/* Compares sorted entries of all lines, or of all owners. */
+static void compare_entries(struct compared *c, const struct entry *entries, size_t count,
                             enum vt_fleet_measure measure, const uint32_t *processes,
                             uint32_t process_count, bool (*names)(const void *, uint32_t, int64_t),
                             const void *context) {
-    vt_sort(entries, count, sizeof *entries, by_process);
-    struct vt_alike_value *values = vt_alloc(process_count, sizeof *values);
     for (size_t i = 0; i < count;) {
-        uint32_t what = entries[i].what, have = 0;
-        size_t first = i;
-        for (; i < count && entries[i].what == what; i++) {
-            if (have && values[have - 1].process == entries[i].of.process)
-                values[have - 1].value += entries[i].of.value; /* on another device */
-            else
-                values[have++] = entries[i].of;
-        }
-        vt_sort(values, have, sizeof *values, compare_values);
-        compare(c, &(struct values){values, have, process_count, processes}, measure, what,
-                least_of(c, measure, entries + first, i - first), names, context);
+        struct values v = values_of(entries, count, i, processes, process_count);
+        compare(c, &v, measure, entries[i].what, least_of(c, measure, &v), names, context);
+        i += v.entry_count;
     }
-    free(values);
+}
+
+/* --- what is chance --- */
+
+static int by_size(const void *a, const void *b) {
+    const double *x = a, *y = b;
+    return (*x > *y) - (*x < *y);
+}
+
+static double median_of(double *list, size_t count) {
+    vt_sort(list, count, sizeof *list, by_size);
+    return count ? list[(count - 1) / 2] : 0;
+}
+
+/* By what a line varies, as a part of its median. 0: it does not, or not all have it. Two differ from each other
+ * by the square root of 2 times as much as each varies; less where the first has more. Of more it is the MAD:
+ * between the distances of half and of one more, where these are no other group of ranks. */
+static double differ_by(const struct compared *c, const struct values *v) {
+    double median = (double)value_at(v, (v->count - 1) / 2);
+    if (v->entry_count < v->count || v->entries[0].value <= c->least)
+        return 0;
+    if (v->count == 2) {
+        double more = log((double)value_at(v, 1) / median) / M_SQRT2;
+        return v->entries[0].process == v->processes[0] ? more : -more;
+    }
+    double half = (double)nearest(v, (v->count - 1) / 2).away,
+           next = (double)nearest(v, v->count / 2).away;
+    return fmin((half + next) / 2, 2 * half) / median;
+}
+
+/* Sets what is chance, by the lines that are not equal to the byte. What one of two has more of at half of
+ * them is not. */
+static void measure_noise(struct compared *c, const struct entry *entries, size_t count) {
+    const struct vt_fleet_peers *peers = c->peers;
+    double *by = vt_alloc(count, sizeof *by);
+    size_t lines = 0;
+    for (size_t i = 0; i < count;) {
+        struct values v = values_of(entries, count, i, peers->processes, peers->process_count);
+        i += v.entry_count;
+        by[lines] = differ_by(c, &v);
+        lines += by[lines] != 0;
+    }
+    if (peers->process_count == 2) {
+        double usual = median_of(by, lines);
+        for (size_t i = 0; i < lines; i++)
+            by[i] = fabs(by[i] - usual);
+    }
+    c->noise = NOISES * median_of(by, lines) *
+               TOO_SMALL(peers->process_count == 2 ? lines : peers->process_count);
+    free(by);
 }
 
 /* --- the three measures --- */
 
-static struct vt_alike_value *sorted_peaks(const struct compared *c) {
+static struct entry *sorted_peaks(const struct compared *c) {
     const struct vt_fleet_peers *peers = c->peers;
-    struct vt_alike_value *values = vt_alloc(peers->process_count, sizeof *values);
+    struct entry *values = vt_alloc(peers->process_count, sizeof *values);
     for (uint32_t i = 0; i < peers->process_count; i++)
-        values[i] = (struct vt_alike_value){c->f->processes[peers->processes[i]].peak_bytes,
-                                            peers->processes[i]};
-    vt_sort(values, peers->process_count, sizeof *values, compare_values);
+        values[i] = (struct entry){0, peers->processes[i],
+                                   c->f->processes[peers->processes[i]].peak_bytes, 0};
+    vt_sort(values, peers->process_count, sizeof *values, by_value);
     return values;
 }
 
-static void compare_peaks(struct compared *c, const struct vt_alike_value *peaks) {
+static void compare_peaks(struct compared *c, const struct entry *peaks) {
     uint64_t least = c->segments && c->least < SEGMENTS_BYTES ? SEGMENTS_BYTES : c->least;
     if (c->recycled && least <= RECYCLED_BUFFERS * c->recycled)
         least = RECYCLED_BUFFERS * c->recycled + 1;
     uint32_t count = c->peers->process_count;
     compare(c, &(struct values){peaks, count, count, c->peers->processes}, VT_FLEET_PEAK, 0, least,
             NULL, NULL);
-}
-
-/* Sets what two processes usually differ by, at the lines that both have and that are not too small to
- * differ. */
-static void measure_noise(struct compared *c, struct entry *entries, size_t count) {
-    uint64_t *noise = vt_alloc(count, sizeof *noise);
-    size_t lines = 0;
-    vt_sort(entries, count, sizeof *entries, by_process);
-    for (size_t i = 0; i + 1 < count; i++) {
-        uint64_t a = entries[i].of.value, b = entries[i + 1].of.value;
-        if (entries[i].what == entries[i + 1].what &&
-            entries[i].of.process != entries[i + 1].of.process && a > c->least && b > c->least)
-            noise[lines++] = a < b ? millionths(a, b) : millionths(b, a);
-    }
-    vt_sort_words(noise, lines);
-    c->noise = lines >= PAIR_LINES ? noise[(lines - 1) / 2] : 0;
-    free(noise);
 }
 
 static void compare_lines(struct compared *c) {
@@ -308,15 +330,13 @@ static void compare_lines(struct compared *c) {
             c->recycled = line->recycled && buffer > c->recycled ? buffer : c->recycled;
             if (!line->segments && !line->rest && cell->verdict != VT_VERDICT_RUNTIME)
                 entries[count++] =
-                    (struct entry){cell->line, {cell->peak_bytes, cell->process}, buffer};
+                    (struct entry){cell->line, cell->process, cell->peak_bytes, buffer};
         }
     }
-    if (c->peers->process_count == 2)
-        measure_noise(c, entries, count);
+    count = sort_entries(entries, count);
+    measure_noise(c, entries, count);
     compare_entries(c, entries, count, VT_FLEET_LINE, c->peers->processes, c->peers->process_count,
                     NULL, NULL);
-    if (are_few(c))
-        take_back_noise(c);
     free(entries);
 }
 
@@ -395,12 +415,13 @@ static void compare_owners(struct compared *c) {
             const struct vt_fleet_owned *owned = &f->owned[p->first_owned + k];
             const struct vt_fleet_owner *owner = &f->owners[owned->owner];
             if (!owner->rest && !owner->nobody)
-                entries[count++] = (struct entry){owned->owner, {owned->bytes, owned->process}, 0};
+                entries[count++] = (struct entry){owned->owner, owned->process, owned->bytes, 0};
         }
         sums[i] = owned_by(f, p, why);
     }
     vt_sort_words(sums, have);
     struct held held = {f, why, have ? sums[(have - 1) / 2] : 0};
+    count = sort_entries(entries, count);
     if (have > 1)
         compare_entries(c, entries, count, VT_FLEET_OWNER, processes, have, holds_that_much, &held);
     free(sums);
@@ -522,7 +543,7 @@ static int compare_outliers(const void *a, const void *b) {
 }
 
 /* The one whose peak is nearest to the median, of those that do not differ. */
-static uint32_t typical_of(const struct compared *c, const struct vt_alike_value *peaks,
+static uint32_t typical_of(const struct compared *c, const struct entry *peaks,
                            uint32_t first_outlier) {
     const struct vt_fleet *f = c->f;
     struct vt_map out = {0};
@@ -548,7 +569,7 @@ static uint32_t typical_of(const struct compared *c, const struct vt_alike_value
 static void compare_peers(struct vt_fleet *f, uint32_t index) {
     struct vt_fleet_peers *peers = &f->peers[index];
     struct compared c = {.f = f, .peers = peers, .index = index};
-    struct vt_alike_value *peaks = sorted_peaks(&c);
+    struct entry *peaks = sorted_peaks(&c);
     uint32_t first_outlier = f->outlier_count;
     if (peers->process_count > 1 && vt_fleet_peers_compared(peers)) {
         c.least = peaks[(peers->process_count - 1) / 2].value / LEAST_PART;
@@ -561,7 +582,6 @@ static void compare_peers(struct vt_fleet *f, uint32_t index) {
     }
     peers->typical = typical_of(&c, peaks, first_outlier);
     free(c.found);
-    free(c.varies);
     free(peaks);
 }
 

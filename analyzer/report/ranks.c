@@ -161,9 +161,12 @@ void vt_ranks_make(struct vt_ranks *r, const struct vt_fleet *f) {
     make_list(r, f);
     r->at_once_bytes = vt_ranks_course(r, f, VT_FLEET_NONE, 0, NULL);
     r->differs = vt_alloc(f->process_count, sizeof *r->differs);
-    for (uint32_t i = 0; i < f->outlier_count; i++)
-        for (uint32_t k = 0; k < f->outliers[i].process_count; k++)
-            r->differs[f->outliers[i].processes[k]] = true;
+    for (uint32_t i = 0; i < f->outlier_count; i++) {
+        const struct vt_fleet_outlier *o = &f->outliers[i];
+        const uint32_t *both = f->peers[o->peers].processes;
+        for (uint32_t k = 0; k < (o->two ? 2 : o->process_count); k++)
+            r->differs[o->two ? both[k] : o->processes[k]] = true;
+    }
 }
 
 void vt_ranks_free(struct vt_ranks *r) {

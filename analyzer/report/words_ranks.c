@@ -227,6 +227,8 @@ void vt_words_outlier(const struct vt_fleet *f, const struct vt_fleet_outlier *o
     add_peak(f, o, words);
     add_measure(f, o, VT_FLEET_LINE, most, words);
     add_measure(f, o, VT_FLEET_OWNER, most, words);
+    if (o->two)
+        words->remark = vt_formatted("Of two nobody knows which is as it should be.");
     if (o->process_count > 1 && words->count)
         words->remark = vt_formatted("These are the figures of the first of them.");
     free(who);
@@ -245,10 +247,11 @@ static uint32_t others_of(const uint32_t *all, uint32_t count, uint32_t process,
 
 char *vt_words_stands_for(const struct vt_ranks *r, const struct vt_fleet *f, uint32_t process) {
     uint32_t *others = vt_alloc(f->process_count, sizeof *others), count = 0;
-    bool differs = false;
+    bool differs = false, two = false;
     for (uint32_t i = 0; i < f->outlier_count && !count; i++)
         if (f->outliers[i].processes[0] == process) {
             differs = true;
+            two |= f->outliers[i].two;
             count = others_of(f->outliers[i].processes, f->outliers[i].process_count, process, NULL,
                               others);
         }
@@ -259,7 +262,8 @@ char *vt_words_stands_for(const struct vt_ranks *r, const struct vt_fleet *f, ui
     char *who = vt_words_who(f, &process, 1), *like = count ? vt_words_who(f, others, count) : NULL,
          *text = NULL;
     if (differs)
-        text = vt_formatted("%s differs from the others%s%s%s", who, like ? ", as " : "",
+        text = vt_formatted("%s differs from the other%s%s%s%s", who, two ? "" : "s",
+                            like ? ", as " : "",
                             count > 1 ? "do "
                             : count   ? "does "
                                       : "",
