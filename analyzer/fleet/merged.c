@@ -134,16 +134,9 @@ static const char *layer_of(unsigned device) {
 static void set_line(const struct writer *w, uint32_t index, struct vt_merged_row *row) {
     const struct vt_fleet_line *line = &w->fleet->lines[index];
     row->line_id = line->key;
-    row->text = line->text;
-    row->function = line->function;
-    row->file = line->file;
+    VT_MERGED_COPY(LINE, row, line);
     row->line = line->line ? line->line : VT_UNKNOWN;
-    row->module = line->module;
     row->layer = vt_layer_names[line->layer];
-    row->api = line->api;
-    row->segments = line->segments;
-    row->recycled = line->recycled;
-    row->rest = line->rest;
 }
 
 static void add_process(struct writer *w, uint32_t index) {
@@ -152,34 +145,16 @@ static void add_process(struct writer *w, uint32_t index) {
     row.started_at_ns = p->started_at;
     row.log_started_ns = p->started_realtime;
     row.log_monotonic_ns = p->started_monotonic;
-    row.run_id = p->run_id;
-    row.launch = p->launch;
+    VT_MERGED_COPY(PROCESS, &row, p);
     row.boot_id = w->fleet->hosts[p->host].boot;
     row.pid_namespace = p->pid_namespace ? p->pid_namespace : VT_UNKNOWN;
     row.process_start = p->process_start ? p->process_start : VT_UNKNOWN;
-    row.pid = p->pid;
-    row.ppid = p->ppid;
     row.log = vt_basename(p->log); /* where it lay is nothing to other machines */
-    row.command = p->command;
-    row.version = p->version;
     row.world_size = p->world_size ? p->world_size : VT_UNKNOWN;
     row.restart = p->restart;
-    row.launcher_restart = p->launcher_restart;
     row.duration_ns = p->duration;
     row.exit_kind = vt_end_names[p->ending.how];
     row.exit_status = p->ending.status < 0 ? VT_UNKNOWN : (uint64_t)p->ending.status;
-    row.complete = p->complete;
-    row.simulated = p->simulated;
-    row.python = p->python;
-    row.none_at_end = p->none_at_end;
-    row.events = p->events;
-    row.dropped_events = p->dropped_events;
-    row.failed_count = p->failed_count;
-    row.leak_count = p->leak_count;
-    row.oom_count = p->oom_count;
-    row.leaked_bytes = p->leaked_bytes;
-    row.live_bytes = p->live_bytes;
-    row.peak_bytes = p->peak_bytes;
     add_row(w, VT_MERGED_PROCESS, &row);
 }
 
@@ -189,15 +164,8 @@ static void add_device(struct writer *w, const struct vt_fleet_device *d) {
     row.layer = layer_of(d->ordinal);
     row.name = d->name;
     row.uuid = d->uuid;
-    row.total_bytes = d->total_bytes;
-    row.live_bytes = d->live_bytes;
-    row.peak_bytes = d->peak_bytes;
+    VT_MERGED_COPY(DEVICE, &row, d);
     row.peak_at_ns = d->peak_at;
-    row.driver_used_bytes = d->driver_used_bytes;
-    row.untracked_bytes = d->untracked_bytes;
-    row.other_processes_bytes = d->other_processes_bytes;
-    row.reserved_bytes = d->reserved_bytes;
-    row.idle_bytes = d->idle_bytes;
     add_row(w, VT_MERGED_DEVICE, &row);
 }
 
@@ -218,11 +186,8 @@ static void add_leak(struct writer *w, const struct vt_fleet_leak *l) {
     struct vt_merged_row row = row_of(w, l->process);
     set_line(w, l->line, &row);
     row.verdict = vt_verdict_names[l->verdict];
-    row.bytes = l->bytes;
-    row.count = l->count;
+    VT_MERGED_COPY(LEAK, &row, l);
     row.per = l->per;
-    row.bytes_per_iteration = l->bytes_per_iteration;
-    row.iterations = l->iterations;
     row.since_ns = l->since;
     row.full_in_ns = l->full_in;
     row.kept_by = l->kept_by;
@@ -238,10 +203,7 @@ static void add_oom(struct writer *w, const struct vt_fleet_oom *o) {
         set_line(w, o->line, &row);
     row.device = vt_device_number(o->device);
     row.at_ns = o->at;
-    row.requested_bytes = o->requested_bytes;
-    row.free_bytes = o->free_bytes;
-    row.total_bytes = o->total_bytes;
-    row.tracked_bytes = o->tracked_bytes;
+    VT_MERGED_COPY(OOM, &row, o);
     row.outcome = vt_oom_outcome_names[o->outcome];
     row.cause = vt_oom_cause_names[o->cause];
     row.why = o->why;
@@ -254,14 +216,8 @@ static void add_cell(struct writer *w, const struct vt_fleet_cell *c) {
     set_line(w, c->line, &row);
     row.device = vt_device_number(c->device);
     row.verdict = vt_verdict_names[c->verdict];
-    row.live_bytes = c->live_bytes;
-    row.live_count = c->live_count;
-    row.held_bytes = c->held_bytes;
-    row.peak_bytes = c->peak_bytes;
+    VT_MERGED_COPY(CELL, &row, c);
     row.bytes_at_peak = c->at_peak_bytes;
-    row.allocated_bytes = c->allocated_bytes;
-    row.alloc_count = c->alloc_count;
-    row.free_count = c->free_count;
     row.caller = c->caller;
     add_row(w, VT_MERGED_LINE, &row);
 }
@@ -270,16 +226,9 @@ static void add_owned(struct writer *w, const struct vt_fleet_owned *o) {
     const struct vt_fleet_owner *owner = &w->fleet->owners[o->owner];
     struct vt_merged_row row = row_of(w, o->process);
     row.owner_id = owner->key;
-    row.text = owner->text;
-    row.name = owner->name;
-    row.root = owner->root;
-    row.function = owner->function;
-    row.file = owner->file;
+    VT_MERGED_COPY(OWNER, &row, owner);
     row.line = owner->line ? owner->line : VT_UNKNOWN;
-    row.module = owner->module;
     row.role = owner->purpose;
-    row.rest = owner->rest;
-    row.nobody = owner->nobody;
     row.bytes = o->bytes;
     row.count = o->count;
     row.at_ns = o->at;

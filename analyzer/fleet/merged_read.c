@@ -94,37 +94,18 @@ static int take_process(struct reader *r) {
     struct vt_fleet_process process = {
         .id = row->process,
         .log = row->log,
-        .run_id = row->run_id,
-        .job = row->job,
-        .command = row->command,
-        .version = row->version,
         .host = vt_fleet_add_host(r->fleet, row->host, row->boot_id),
         .rank = row->rank == VT_UNKNOWN ? -1 : (int)row->rank,
-        .launch = row->launch,
         .world_size = row->world_size == VT_UNKNOWN ? 0 : (uint32_t)row->world_size,
-        .launcher_restart = (uint32_t)row->launcher_restart,
         .pid_namespace = row->pid_namespace == VT_UNKNOWN ? 0 : row->pid_namespace,
         .process_start = row->process_start == VT_UNKNOWN ? 0 : row->process_start,
-        .pid = (uint32_t)row->pid,
-        .ppid = (uint32_t)row->ppid,
         .started_realtime = row->log_started_ns,
         .started_monotonic = row->log_monotonic_ns,
         .duration = row->duration_ns,
         .ending = {(enum vt_end)end,
                    row->exit_status == VT_UNKNOWN ? VT_NO_STATUS : (int)row->exit_status},
-        .complete = row->complete,
-        .simulated = row->simulated,
-        .python = row->python,
-        .none_at_end = row->none_at_end,
-        .events = row->events,
-        .dropped_events = row->dropped_events,
-        .failed_count = row->failed_count,
-        .peak_bytes = row->peak_bytes,
-        .live_bytes = row->live_bytes,
-        .leaked_bytes = row->leaked_bytes,
-        .leak_count = (uint32_t)row->leak_count,
-        .oom_count = (uint32_t)row->oom_count,
     };
+    VT_MERGED_COPY(PROCESS, &process, row);
     bool added = vt_fleet_add_process(r->fleet, process);
     vt_map_put(&r->processes, row->process, added ? r->fleet->process_count - 1 : SKIPPED);
     return 0;
@@ -151,15 +132,8 @@ static int take_device(struct reader *r) {
     d->ordinal = device_of(row);
     d->uuid = vt_fleet_text(r->fleet, row->uuid);
     d->name = vt_fleet_text(r->fleet, row->name);
-    d->total_bytes = row->total_bytes;
-    d->live_bytes = row->live_bytes;
-    d->peak_bytes = row->peak_bytes;
+    VT_MERGED_COPY(DEVICE, d, row);
     d->peak_at = row->peak_at_ns;
-    d->driver_used_bytes = row->driver_used_bytes;
-    d->untracked_bytes = row->untracked_bytes;
-    d->other_processes_bytes = row->other_processes_bytes;
-    d->reserved_bytes = row->reserved_bytes;
-    d->idle_bytes = row->idle_bytes;
     return 0;
 }
 
@@ -208,17 +182,10 @@ static int take_line(struct reader *r) {
         return error;
     EXPECT(r, row->line == VT_UNKNOWN || row->line < UINT32_MAX,
            "expected a line number, found %llu", (unsigned long long)row->line);
-    r->line = vt_fleet_add_line(
-        r->fleet, (struct vt_fleet_line){.text = row->text,
-                                         .function = row->function,
-                                         .file = row->file,
-                                         .line = row->line == VT_UNKNOWN ? 0 : (uint32_t)row->line,
-                                         .module = row->module,
-                                         .layer = layer,
-                                         .api = row->api,
-                                         .segments = row->segments,
-                                         .recycled = row->recycled,
-                                         .rest = row->rest});
+    struct vt_fleet_line line = {.line = row->line == VT_UNKNOWN ? 0 : (uint32_t)row->line,
+                                 .layer = layer};
+    VT_MERGED_COPY(LINE, &line, row);
+    r->line = vt_fleet_add_line(r->fleet, line);
     return 0;
 }
 
@@ -241,14 +208,8 @@ static int take_cell(struct reader *r) {
     c->line = r->line;
     c->device = device_of(row);
     c->verdict = (enum vt_verdict)verdict;
-    c->live_bytes = row->live_bytes;
-    c->live_count = row->live_count;
-    c->held_bytes = row->held_bytes;
-    c->peak_bytes = row->peak_bytes;
+    VT_MERGED_COPY(CELL, c, row);
     c->at_peak_bytes = row->bytes_at_peak;
-    c->allocated_bytes = row->allocated_bytes;
-    c->alloc_count = row->alloc_count;
-    c->free_count = row->free_count;
     c->caller = vt_fleet_text(r->fleet, row->caller);
     return 0;
 }
@@ -271,20 +232,12 @@ static int take_owned(struct reader *r) {
            "expected a line number, found %llu", (unsigned long long)row->line);
     if (r->process == SKIPPED)
         return 0;
-    uint32_t owner = vt_fleet_add_owner(
-        r->fleet, (struct vt_fleet_owner){.text = row->text,
-                                          .name = row->name,
-                                          .root = row->root,
-                                          .module = row->module,
-                                          .function = row->function,
-                                          .file = row->file,
-                                          .line = row->line == VT_UNKNOWN ? 0 : (uint32_t)row->line,
-                                          .purpose = row->role,
-                                          .rest = row->rest,
-                                          .nobody = row->nobody});
+    struct vt_fleet_owner owner = {.line = row->line == VT_UNKNOWN ? 0 : (uint32_t)row->line,
+                                   .purpose = row->role};
+    VT_MERGED_COPY(OWNER, &owner, row);
     struct vt_fleet_owned *o = vt_fleet_add_owned(r->fleet);
     o->process = r->process;
-    o->owner = owner;
+    o->owner = vt_fleet_add_owner(r->fleet, owner);
     o->bytes = row->bytes;
     o->count = row->count;
     o->at = row->at_ns;
@@ -302,11 +255,8 @@ static int take_leak(struct reader *r) {
     l->process = r->process;
     l->line = r->line;
     l->verdict = (enum vt_verdict)verdict;
-    l->bytes = row->bytes;
-    l->count = row->count;
+    VT_MERGED_COPY(LEAK, l, row);
     l->per = vt_fleet_text(r->fleet, row->per);
-    l->bytes_per_iteration = row->bytes_per_iteration;
-    l->iterations = row->iterations;
     l->since = row->since_ns;
     l->full_in = row->full_in_ns;
     l->kept_by = vt_fleet_text(r->fleet, row->kept_by);
@@ -331,10 +281,7 @@ static int take_oom(struct reader *r) {
     o->line = row->text ? r->line : VT_FLEET_NONE;
     o->device = device_of(row);
     o->at = row->at_ns;
-    o->requested_bytes = row->requested_bytes;
-    o->free_bytes = row->free_bytes;
-    o->total_bytes = row->total_bytes;
-    o->tracked_bytes = row->tracked_bytes;
+    VT_MERGED_COPY(OOM, o, row);
     o->outcome = (enum vt_oom_outcome)outcome;
     o->cause = row->cause ? (enum vt_oom_cause)cause : VT_CAUSE_UNKNOWN;
     o->why = vt_fleet_text(r->fleet, row->why);
