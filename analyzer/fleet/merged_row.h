@@ -62,6 +62,7 @@ extern const size_t vt_merged_column_count;
 
 /* Columns that are members of the same name of what the fleet has: merged.c writes them from it, merged_read.c
  * reads them into it. */
+/* clang-format off: a table */
 #define VT_MERGED_OF_PROCESS(F)                                                                    \
     F(run_id)                                                                                      \
     F(job) F(launch) F(command) F(version) F(pid) F(ppid) F(launcher_restart) F(complete)          \
@@ -80,6 +81,7 @@ extern const size_t vt_merged_column_count;
     F(live_count) F(held_bytes) F(peak_bytes) F(allocated_bytes) F(alloc_count) F(free_count)
 #define VT_MERGED_OF_LEAK(F) F(bytes) F(count) F(bytes_per_iteration) F(iterations)
 #define VT_MERGED_OF_OOM(F)  F(requested_bytes) F(free_bytes) F(total_bytes) F(tracked_bytes)
+/* clang-format on */
 
 #define VT_MERGED_COPY_ONE(name) to->name = from->name;
 #define VT_MERGED_COPY(KIND, to_, from_)                                                           \
