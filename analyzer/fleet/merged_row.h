@@ -62,25 +62,25 @@ extern const size_t vt_merged_column_count;
 
 /* Columns that are members of the same name of what the fleet has: merged.c writes them from it, merged_read.c
  * reads them into it. */
-/* clang-format off: a table */
-#define VT_MERGED_OF_PROCESS(F)                                                                    \
-    F(run_id)                                                                                      \
-    F(job) F(launch) F(command) F(version) F(pid) F(ppid) F(launcher_restart) F(complete)          \
-        F(simulated) F(python) F(none_at_end) F(events) F(dropped_events) F(failed_count)          \
-            F(leak_count) F(oom_count) F(leaked_bytes) F(live_bytes) F(peak_bytes)
-#define VT_MERGED_OF_DEVICE(F)                                                                     \
-    F(total_bytes)                                                                                 \
-    F(live_bytes) F(peak_bytes) F(driver_used_bytes) F(untracked_bytes) F(other_processes_bytes)   \
-        F(reserved_bytes) F(idle_bytes)
-#define VT_MERGED_OF_LINE(F)                                                                       \
+/* clang-format off */
+#define VT_MERGED_OF_PROCESS(F) \
+    F(run_id) F(job) F(launch) F(command) F(version) F(pid) F(ppid) F(launcher_restart) \
+    F(complete) F(simulated) F(python) F(none_at_end) F(events) F(dropped_events) \
+    F(failed_count) F(leak_count) F(oom_count) F(leaked_bytes) F(live_bytes) F(peak_bytes)
+#define VT_MERGED_OF_DEVICE(F) \
+    F(total_bytes) F(live_bytes) F(peak_bytes) F(driver_used_bytes) F(untracked_bytes) \
+    F(other_processes_bytes) F(reserved_bytes) F(idle_bytes)
+#define VT_MERGED_OF_LINE(F) \
     F(text) F(function) F(file) F(module) F(api) F(segments) F(recycled) F(rest)
-#define VT_MERGED_OF_OWNER(F)                                                                      \
+#define VT_MERGED_OF_OWNER(F) \
     F(text) F(name) F(root) F(function) F(file) F(module) F(rest) F(nobody)
-#define VT_MERGED_OF_CELL(F)                                                                       \
-    F(live_bytes)                                                                                  \
-    F(live_count) F(held_bytes) F(peak_bytes) F(allocated_bytes) F(alloc_count) F(free_count)
-#define VT_MERGED_OF_LEAK(F) F(bytes) F(count) F(bytes_per_iteration) F(iterations)
-#define VT_MERGED_OF_OOM(F)  F(requested_bytes) F(free_bytes) F(total_bytes) F(tracked_bytes)
+#define VT_MERGED_OF_CELL(F) \
+    F(live_bytes) F(live_count) F(held_bytes) F(peak_bytes) F(allocated_bytes) \
+    F(alloc_count) F(free_count)
+#define VT_MERGED_OF_LEAK(F) \
+    F(bytes) F(count) F(bytes_per_iteration) F(iterations)
+#define VT_MERGED_OF_OOM(F) \
+    F(requested_bytes) F(free_bytes) F(total_bytes) F(tracked_bytes)
 /* clang-format on */
 
 #define VT_MERGED_COPY_ONE(name) to->name = from->name;
