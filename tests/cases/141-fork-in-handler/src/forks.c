@@ -167,7 +167,8 @@ int main(int argc, char **argv) {
     context = start_cuda();
     struct sigaction action = {.sa_handler = handler, .sa_flags = SA_RESTART};
     CHECK(sigaction(prof ? SIGPROF : alarm ? SIGALRM : SIGIO, &action, NULL));
-    set_handling(!prof); /* a child of this thread would join threads that it does not have, and die in glibc */
+    /* A child of this thread would join threads that it does not have, and die in glibc. */
+    set_handling(!prof);
     if (timer >= 0)
         set_timer(1000);
     else if (!notify_of(argv[1]))

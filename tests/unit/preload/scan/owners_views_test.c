@@ -82,7 +82,7 @@ static uint64_t told(unsigned count) {
     for (unsigned i = 0; i < count; i++)
         edges[i] = (struct vt_edge){.kind = VT_STEP_NAME,
                                     .as = VT_AS_CLASS,
-                                    .name = {"abcd" + i, 1},
+                                    .name = {&"abcd"[i], 1},
                                     .to = (uintptr_t)tensors[i],
                                     .class_ = VT_CLASS_TENSOR};
     const struct root module = {
