@@ -98,7 +98,7 @@ static int explain(unsigned pid, const char *log, enum vt_answer answer, const s
     case VT_ANSWER_REFUSED:
         vt_error("process %u, %s: expected a snapshot, found that none could be taken: "
                  "VRAMTRACE_SNAPSHOT=off, "
-                 "it holds no memory, or there is no room for a copy of it (vramtrace report)",
+                 "it holds no memory, or it could not be copied (vramtrace report says why)",
                  pid, log);
         break;
     default:

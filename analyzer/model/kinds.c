@@ -61,12 +61,17 @@ const char *const vt_snapshot_why_names[VT_SNAPSHOT_WHYS] = {
 };
 
 const char *const vt_missed_names[VT_MISSED_REASONS] = {
-    [VT_MISSED_NO_ROOM] = "no-room", [VT_MISSED_LEFT] = "left", [VT_MISSED_REFUSED] = "refused"};
+    [VT_MISSED_NO_ROOM] = "no-room",
+    [VT_MISSED_LEFT] = "left",
+    [VT_MISSED_REFUSED] = "refused",
+    [VT_MISSED_UNSEEN] = "unseen",
+};
 
 const char *const vt_missed_texts[VT_MISSED_REASONS] = {
     [VT_MISSED_NO_ROOM] = "no room for a copy of the process",
     [VT_MISSED_LEFT] = "memory ran short, so the copy of the process left",
     [VT_MISSED_REFUSED] = "the process's memory cannot be copied here",
+    [VT_MISSED_UNSEEN] = "the memory limits of the process's control group cannot be seen here (/sys/fs/cgroup)",
 };
 
 uint32_t vt_kind_find(const char *name, const char *const *names, uint32_t count) {

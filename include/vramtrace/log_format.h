@@ -489,8 +489,8 @@ enum vt_snapshot_why {
     VT_SNAPSHOT_GROWTH = 5 /* as memory grew (since version 5) */
 };
 /* Why a snapshot was not taken (since version 9): no room for a copy, as far as is known; the copy left, or was killed,
- * because there was none any more; the memory cannot be copied. */
-enum vt_missed { VT_MISSED_NO_ROOM = 1, VT_MISSED_LEFT, VT_MISSED_REFUSED };
+ * because there was none any more; the memory cannot be copied; whether there is room cannot be told here. */
+enum vt_missed { VT_MISSED_NO_ROOM = 1, VT_MISSED_LEFT, VT_MISSED_REFUSED, VT_MISSED_UNSEEN };
 enum vt_snapshot_flag {
     VT_SNAPSHOT_PARTIAL = 1,  /* a bound was reached, or something could not be read */
     VT_SNAPSHOT_IN_PLACE = 2, /* of memory as it changed, not of a copy; then it is partial */

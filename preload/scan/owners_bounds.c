@@ -128,7 +128,7 @@ uint32_t vt_owners_why_not_copy(struct vt_owners *w, uint64_t *needed, uint64_t 
         (registered && kernel_version() < FORK_SAFE))
         return VT_MISSED_REFUSED;
     if (!vt_room_find(&w->room, ""))
-        return VT_MISSED_NO_ROOM;
+        return VT_MISSED_UNSEEN;
     if (vt_room_tasks(&w->room) < TASKS_SPARE)
         return VT_MISSED_REFUSED;
     *needed = vt_room_needed("", registered);
