@@ -3,7 +3,6 @@
 `tests/cgroup.py RUNS PERCENT COMMAND...` measures the highest use of COMMAND in a group without a limit, untraced, then runs it
 traced so often with that many percent of it, and prints what became of it, its snapshots and of those that were not taken."""
 
-import contextlib
 import glob
 import os
 import signal
@@ -83,29 +82,6 @@ class Group:
 
     def __exit__(self, *_):
         self.remove()
-
-
-@contextlib.contextmanager
-def shown():
-    """While tests run in a root without /sys/fs/cgroup, as a bare chroot, the limits of this process's group are shown there: else no
-    snapshot would be taken (VT_MISSED_UNSEEN)."""
-    try:
-        with open("/proc/self/cgroup", encoding="ascii") as file:
-            names = [line.rstrip("\n").split(":", 2)[1:] for line in file]
-    except OSError:
-        names = []
-    first = any("memory" in key.split(",") and name != "/" for key, name in names)
-    second = any(not key and name != "/" for key, name in names)
-    hidden = (first or second) and os.path.isdir("/sys") and not os.listdir("/sys")
-    kind = ["-t", "cgroup", "-o", "memory"] if first else ["-t", "cgroup2"]
-    if hidden and subprocess.run(["mount", *kind, "vramtrace", "/sys"], check=False).returncode:
-        print("tests/run: the limits of this process's control group cannot be seen or mounted: cases with snapshots fail", file=sys.stderr)
-        hidden = False
-    try:
-        yield
-    finally:
-        if hidden:
-            subprocess.run(["umount", "-l", "/sys"], check=False)
 
 
 def run(group, command, env=None):
