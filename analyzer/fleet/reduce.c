@@ -327,7 +327,7 @@ static void add_leaks(struct vt_fleet *f, const struct vt_process *p) {
         row->bytes = amount.bytes;
         row->count = amount.blocks;
         row->per = vt_fleet_text(f, g ? g->per : NULL);
-        row->bytes_per_iteration = g ? g->bytes_per_iteration : VT_UNKNOWN;
+        row->bytes_per_iteration = g ? vt_growth_bytes(g) : VT_UNKNOWN;
         row->iterations = g ? g->iterations : VT_UNKNOWN;
         row->since = g ? g->since : VT_UNKNOWN;
         row->full_in = g ? g->full_in : VT_UNKNOWN;

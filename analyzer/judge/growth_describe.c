@@ -220,9 +220,9 @@ static void foresee(const struct vt_process *p, const struct vt_site *site,
         if (p->ooms[i].device == site->device && p->ooms[i].outcome != VT_OOM_RECOVERED)
             room = 0;
     growth->full_in_iterations = growth->full_in = VT_UNKNOWN;
-    if (room == VT_UNKNOWN || !growth->bytes_per_iteration)
+    if (room == VT_UNKNOWN || !vt_growth_bytes(growth))
         return;
-    growth->full_in_iterations = room / growth->bytes_per_iteration;
+    growth->full_in_iterations = (uint64_t)((double)room / growth->pace);
     growth->full_in = vt_judge_ahead((double)growth->full_in_iterations * ns);
 }
 
@@ -289,7 +289,7 @@ struct vt_growth *vt_growth_describe(const struct search *s, const struct found 
     /* from first to last rise: the time after the last does not count */
     double each = count > 1 && between > 0 ? (double)(g->bytes - rises[0].bytes) / between
                                            : (double)g->bytes / length;
-    g->bytes_per_iteration = (uint64_t)(each + 0.5);
+    g->pace = each;
     if (!found->scale.whole)
         g->bytes = (uint64_t)(each * length + 0.5);
     uint64_t ns = end_ticks > buckets[begin].ticks
@@ -311,7 +311,7 @@ struct vt_growth *vt_growth_part(const struct vt_growth *line, const struct rise
     g->bytes = bytes;
     g->blocks = blocks;
     double share = (double)bytes / (double)line->bytes;
-    g->bytes_per_iteration = (uint64_t)((double)line->bytes_per_iteration * share + 0.5);
+    g->pace = line->pace * share;
     if (line->full_in_iterations != VT_UNKNOWN) /* alone it would take longer */
         g->full_in_iterations = (uint64_t)((double)line->full_in_iterations / share);
     if (line->full_in != VT_UNKNOWN)

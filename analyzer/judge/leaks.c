@@ -39,18 +39,16 @@ static void note_unsure(struct vt_process *p) {
 
 static void add_growth(struct vt_growth *sum, const struct vt_growth *g) {
     bool same_rounds = vt_same_text(sum->per, g->per) && sum->iterations == g->iterations;
-    uint64_t each = g->bytes_per_iteration;
+    double pace = g->pace;
     if (!same_rounds && sum->bytes) /* found on another clock; but it rises in step */
-        each = (uint64_t)((double)sum->bytes_per_iteration * (double)g->bytes / (double)sum->bytes);
-    uint64_t room = sum->full_in_iterations == VT_UNKNOWN
-                        ? VT_UNKNOWN
-                        : sum->full_in_iterations * sum->bytes_per_iteration;
+        pace = sum->pace * (double)g->bytes / (double)sum->bytes;
+    double before = sum->pace;
     double ns = sum->full_in_iterations && sum->full_in_iterations != VT_UNKNOWN
                     ? (double)sum->full_in / (double)sum->full_in_iterations
                     : 0;
     if (sum->full_in == VT_UNKNOWN)
         ns = INFINITY;
-    sum->bytes_per_iteration += each;
+    sum->pace += pace;
     sum->bytes += g->bytes;
     sum->blocks += g->blocks;
     sum->rises = g->rises > sum->rises ? g->rises : sum->rises;
@@ -61,8 +59,8 @@ static void add_growth(struct vt_growth *sum, const struct vt_growth *g) {
         sum->since_iteration = g->since_iteration;
         sum->since = g->since;
     }
-    if (room != VT_UNKNOWN && sum->bytes_per_iteration) {
-        sum->full_in_iterations = room / sum->bytes_per_iteration;
+    if (sum->full_in_iterations != VT_UNKNOWN && sum->pace > 0) {
+        sum->full_in_iterations = (uint64_t)((double)sum->full_in_iterations * before / sum->pace);
         sum->full_in = vt_judge_ahead((double)sum->full_in_iterations * ns);
     }
 }

@@ -96,7 +96,7 @@ static void grow(struct vt_site *site) {
         .per = "rhythm",
         .iterations = t->rounds,
         .beat = site->stack,
-        .bytes_per_iteration = t->left_bytes / t->rounds,
+        .pace = (double)t->left_bytes / t->rounds,
         .since_iteration = 1,
         .since = site->first_at,
         .full_in_iterations = VT_UNKNOWN,

@@ -66,7 +66,7 @@ static void say_lost(const struct vt_process *p, const struct vt_site *site,
 
 /* Adds "by 5.00 MiB in each iteration of 'step', ...". */
 static void say_growth(const struct vt_growth *g, struct vt_string *why) {
-    const char *bytes = VT_BYTES(g->bytes_per_iteration);
+    const char *bytes = VT_BYTES(vt_growth_bytes(g));
     const char *rises = VT_NUMBER(g->rises);
     if (g->marked)
         vt_string_format(

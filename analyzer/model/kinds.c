@@ -71,7 +71,8 @@ const char *const vt_missed_texts[VT_MISSED_REASONS] = {
     [VT_MISSED_NO_ROOM] = "no room for a copy of the process",
     [VT_MISSED_LEFT] = "memory ran short, so the copy of the process left",
     [VT_MISSED_REFUSED] = "the process's memory cannot be copied here",
-    [VT_MISSED_UNSEEN] = "the memory limits of the process's control group cannot be seen here (/sys/fs/cgroup)",
+    [VT_MISSED_UNSEEN] =
+        "the memory limits of the process's control group cannot be seen here (/sys/fs/cgroup)",
 };
 
 uint32_t vt_kind_find(const char *name, const char *const *names, uint32_t count) {

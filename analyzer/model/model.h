@@ -87,10 +87,10 @@ struct vt_growth {
     bool marked;
     /* it rises in step with another site that grows; its own trend is too weak */
     bool with_another;
-    uint32_t rises;               /* how often it kept more than before */
-    uint64_t iterations;          /* of the run; VT_UNKNOWN by the second, as is since_iteration */
-    const struct vt_stack *beat;  /* by rhythm: it allocates once per iteration; else NULL */
-    uint64_t bytes_per_iteration; /* on average since it began to grow */
+    uint32_t rises;              /* how often it kept more than before */
+    uint64_t iterations;         /* of the run; VT_UNKNOWN by the second, as is since_iteration */
+    const struct vt_stack *beat; /* by rhythm: it allocates once per iteration; else NULL */
+    double pace;                 /* bytes per iteration, on average since it began to grow */
     uint64_t since_iteration, since;
     uint64_t full_in_iterations, full_in; /* until the device is full, from the run's end; 0: it was
                                              full */
@@ -102,6 +102,12 @@ struct vt_growth {
     /* the operation that makes one buffer longer and longer: "cat"; else NULL */
     const char *appends;
 };
+
+/* Bytes per iteration, as they are shown. The pace itself is not rounded: that of a line is the sum of its
+ * callers'. */
+static inline uint64_t vt_growth_bytes(const struct vt_growth *growth) {
+    return (uint64_t)(growth->pace + 0.5);
+}
 
 /* What the pytest plugin said of a site's memory. The counts are of what is live at the end. */
 struct vt_tested {

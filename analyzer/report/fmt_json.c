@@ -257,7 +257,7 @@ static void growth(struct vt_json *j, const struct vt_growth *g) {
     vt_json_open(j, "growth", '{');
     vt_json_string(j, "per", g->per);
     vt_json_number(j, "iterations", g->iterations);
-    vt_json_number(j, "bytes_per_iteration", g->bytes_per_iteration);
+    vt_json_number(j, "bytes_per_iteration", vt_growth_bytes(g));
     vt_json_number(j, "since_iteration", g->since_iteration);
     vt_json_number(j, "since_ns", g->since);
     vt_json_number(j, "full_in_iterations", g->full_in_iterations);

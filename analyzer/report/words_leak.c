@@ -129,10 +129,9 @@ static void say_growth(const struct vt_text *t, const struct vt_leak *leak,
                        struct vt_words *words) {
     const struct vt_growth *g = leak->growth;
     struct vt_string s = {0};
-    vt_string_format(&s, "%s per %s", VT_BYTES(g->bytes_per_iteration), unit(g));
+    vt_string_format(&s, "%s per %s", VT_BYTES(vt_growth_bytes(g)), unit(g));
     if (g->outer_iterations)
-        vt_string_format(&s, "; %s per %s%s%s",
-                         VT_BYTES(g->bytes_per_iteration * g->outer_iterations),
+        vt_string_format(&s, "; %s per %s%s%s", VT_BYTES(vt_growth_bytes(g) * g->outer_iterations),
                          g->outer ? g->outer : VT_NUMBER(g->outer_iterations),
                          g->outer ? "" : " rounds", g->outer ? "" : " (an epoch?)");
     row(words, "how much", s.text);

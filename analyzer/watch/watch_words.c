@@ -71,7 +71,7 @@ static void say_growth(const struct vt_watch_process *w, const struct vt_leak *l
     for (uint32_t i = 0; i < w->line_count; i++)
         lines += w->lines[i].leak == leak;
     vt_string_format(s, lines > 1 ? "part of a leak: %s per %s" : "grows by %s per %s",
-                     VT_BYTES(g->bytes_per_iteration), per);
+                     VT_BYTES(vt_growth_bytes(g)), per);
     if (g->full_in != VT_UNKNOWN && g->full_in && g->full_in / FULL_WITHIN <= w->now)
         vt_string_format(s, "; %sfull in %s", lines > 1 ? "" : "device ", VT_DURATION(g->full_in));
 }

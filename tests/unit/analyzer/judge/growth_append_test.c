@@ -135,7 +135,7 @@ static void bank(void **state) {
     const struct vt_growth *g = python_growth(p);
     assert_non_null(g);
     assert_string_equal(g->appends, "append");
-    assert_int_equal(g->bytes_per_iteration, 1000);
+    assert_int_equal(vt_growth_bytes(g), 1000);
     assert_int_equal(g->iterations, 100);
     assert_non_null(strstr(p->leaks[0].why, "one buffer, which append makes longer (99 steps)"));
     vt_build_free(&model);

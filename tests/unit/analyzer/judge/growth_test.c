@@ -77,7 +77,7 @@ static void rhythm(void **state) {
     const struct vt_growth *g = growth_of(p, 1);
     assert_non_null(g);
     assert_string_equal(g->per, "rhythm");
-    assert_int_equal(g->bytes_per_iteration, 1000);
+    assert_int_equal(vt_growth_bytes(g), 1000);
     assert_int_equal(g->iterations, 100);
     assert_int_equal(g->since_iteration, 1);
     assert_int_equal(g->bytes, 100000);
@@ -146,7 +146,7 @@ static void marked(void **state) {
     assert_true(g->marked);
     assert_int_equal(g->iterations, 400);
     assert_in_range(g->since_iteration, 100, 102);
-    assert_in_range(g->bytes_per_iteration, 505, 515);
+    assert_in_range(vt_growth_bytes(g), 505, 515);
     assert_null(growth_of(model.processes, 2));
     vt_build_free(&model);
 }
@@ -357,7 +357,7 @@ static void marked_by_threads(void **state) {
         }
         const struct vt_growth *g = growth_of(finish(&s, &model), 1);
         assert_non_null(g);
-        each[order] = g->bytes_per_iteration;
+        each[order] = vt_growth_bytes(g);
         since[order] = g->since_iteration;
         vt_build_free(&model);
     }

@@ -23,12 +23,10 @@ static void test_hint(void **state) {
     struct vt_growth alone = {.per = "step",
                               .marked = true,
                               .iterations = 9,
-                              .bytes_per_iteration = 1 << 20,
+                              .pace = 1 << 20,
                               .full_in = 60000000000u},
-                     together = {.per = "rhythm",
-                                 .iterations = 9,
-                                 .bytes_per_iteration = 8 << 20,
-                                 .full_in = VT_UNKNOWN};
+                     together = {
+                         .per = "rhythm", .iterations = 9, .pace = 8 << 20, .full_in = VT_UNKNOWN};
     struct vt_leak leaks[] = {{.growth = &alone}, {.growth = &together}};
     struct vt_watch_line lines[] = {
         {.leak = &leaks[0]}, {.leak = &leaks[1]}, {0}, {.leak = &leaks[1]}};
