@@ -58,13 +58,13 @@ static int check_folder(const char *folder) {
         return 0; /* the search for logs reports it */
     for (struct dirent *entry; !status && (entry = readdir(dir));) {
         const char *suffix = strstr(entry->d_name, ".vtl");
-        struct vt_string message = {0};
+        VT_SCOPED_STRING message = {0};
         struct vt_log_header header;
         struct stat st;
         uint64_t bytes;
         if (!suffix || (suffix[4] && suffix[4 + 1 + strspn(suffix + 5, "0123456789")]))
             continue;
-        char *path = vt_formatted("%s/%s", folder, entry->d_name);
+        VT_SCOPED char *path = vt_formatted("%s/%s", folder, entry->d_name);
         int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
         if (fd < 0) {
             vt_error("%s: %s", path, strerror(errno));
@@ -76,8 +76,6 @@ static int check_folder(const char *folder) {
         }
         if (fd >= 0)
             close(fd);
-        free(path);
-        vt_string_free(&message);
     }
     closedir(dir);
     return status;
@@ -87,8 +85,8 @@ static int check_folder(const char *folder) {
  * judged. */
 static void find_left_out(char *const *arguments, int count, const struct vt_logs *chosen,
                           struct vt_logs *all, struct vt_gate_format_options *how) {
-    struct vt_string message = {0};
-    struct vt_map paths = {0};
+    VT_SCOPED_STRING message = {0};
+    VT_SCOPED_MAP paths = {0};
     for (uint32_t i = 0; i < chosen->count; i++)
         vt_map_put(&paths, vt_hash_bytes(0, chosen->paths[i], strlen(chosen->paths[i])), i);
     if (!vt_logs_find(arguments, count, "all", all, &message)) {
@@ -98,8 +96,6 @@ static void find_left_out(char *const *arguments, int count, const struct vt_log
                 VT_MAP_NONE)
                 how->left_out[how->left_out_count++] = all->paths[i];
     }
-    vt_map_free(&paths);
-    vt_string_free(&message);
 }
 
 static bool is_folder(const char *path) {
@@ -116,7 +112,7 @@ struct options {
 static int check_logs(struct vt_check *c, char *const *arguments, int count, const char *run,
                       bool only) {
     struct vt_logs logs = {0}, all = {0};
-    struct vt_string message = {0};
+    VT_SCOPED_STRING message = {0};
     int status = 0, error;
     for (int i = 0; i < count && !status; i++)
         if (is_folder(arguments[i]))
@@ -142,7 +138,6 @@ static int check_logs(struct vt_check *c, char *const *arguments, int count, con
         status = vt_check_run(c, logs.paths, logs.count, stdout);
     }
     free(c->how.left_out);
-    vt_string_free(&message);
     vt_logs_free(&all);
     vt_logs_free(&logs);
     return status;
@@ -173,12 +168,11 @@ static int check(void *to, char *const *arguments, int count) {
 }
 
 int vt_cmd_check(int argc, char **argv) {
-    struct option *table = long_options();
+    VT_SCOPED struct option *table = long_options();
     struct vt_cmd_options options = {"check", table, print_help, take_option, check};
     struct options o = {0};
     vt_check_start(&o.check, &vt_builder);
     int status = vt_cmd_options_run(&options, argc, argv, &o);
     vt_check_free(&o.check);
-    free(table);
     return status;
 }

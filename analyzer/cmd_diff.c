@@ -80,10 +80,9 @@ static void caller(const struct vt_diff_side *side) {
     for (uint32_t i = stack->user_frame + 1; i < stack->count; i++) {
         if (!vt_stack_frame(stack, i)->user_code)
             continue;
-        char *frame_text =
+        VT_SCOPED char *frame_text =
             vt_frame_text(side->process, vt_stack_frame(stack, i), VT_TEXT_WIDTH - 38);
         fprintf(page, "  %26scalled by %s\n", "", frame_text);
-        free(frame_text);
         return;
     }
 }
@@ -101,17 +100,15 @@ static void row(const struct vt_diff_row *r) {
     struct vt_text text = {
         .options = &(struct vt_format_options){0}, .out = page, .width = VT_TEXT_WIDTH};
     const struct vt_diff_side *side = &r->sides[r->sides[1].there];
-    char *frame_text = vt_stack_text(side->process, side->site->stack, VT_TEXT_WIDTH - 28, false);
-    char *call = vt_stack_key_call_text(side->site);
+    VT_SCOPED char *frame_text =
+        vt_stack_text(side->process, side->site->stack, VT_TEXT_WIDTH - 28, false);
+    VT_SCOPED char *call = vt_stack_key_call_text(side->site);
     fprintf(page, "  %10s -> %10s  %s\n", VT_BYTES(r->bytes[0]), VT_BYTES(r->bytes[1]), frame_text);
     caller(side);
-    char *verdicts = vt_formatted("%s -> %s, %s", verdict(r, 0), verdict(r, 1), call);
+    VT_SCOPED char *verdicts = vt_formatted("%s -> %s, %s", verdict(r, 0), verdict(r, 1), call);
     vt_text_wrap(&text, "", 28, verdicts);
-    free(verdicts);
     if (r->likeness && r->likeness < 100)
         fprintf(page, "  %26sstacks %u %% alike\n", "", r->likeness);
-    free(frame_text);
-    free(call);
 }
 
 /* Prints the notes of the logs: for instance that a binary changed, so names are missing. */
@@ -131,9 +128,8 @@ static void name_run(const char *label, const struct vt_model *model) {
     struct tm tm;
     if (p->started_at && localtime_r(&started, &tm))
         strftime(date, sizeof date, ", %Y-%m-%d %H:%M:%S", &tm);
-    char *log = vt_printable(vt_strdup(p->log));
+    VT_SCOPED char *log = vt_printable(vt_strdup(p->log));
     fprintf(page, "%-7s %s", label, log);
-    free(log);
     if (model->process_count > 1)
         fprintf(page, " and %u more", model->process_count - 1);
     fprintf(page, "%s\n", date);
@@ -212,9 +208,8 @@ static void owners_heading(const struct vt_diff_moments *m) {
             style(colour, VT_STYLE_NONE));
     if (m->alike) {
         char *moment = moment_of_both(m->shown[0], m->shown[1]);
-        char *text = vt_printable(moment);
+        VT_SCOPED char *text = vt_printable(moment);
         fprintf(page, "%s\n", text);
-        free(text);
     } else {
         char *moments[] = {vt_snapshot_moment(m->shown[0]), vt_snapshot_moment(m->shown[1])};
         fprintf(page, "before %s, after %s\n", moments[0], moments[1]);
@@ -230,11 +225,10 @@ static void owners_heading(const struct vt_diff_moments *m) {
 
 static char *owner_text(const struct vt_diff_owner *r, unsigned side) {
     const struct vt_memory_owner *owner = r->owner[side];
-    char *text = vt_owner_text(r->process[side], owner, 0);
+    VT_SCOPED char *text = vt_owner_text(r->process[side], owner, 0);
     bool plain = owner->purpose == VT_PURPOSE_OTHER;
     char *whole = vt_formatted("%s%s%s", text, plain ? "" : ": ",
                                plain ? "" : vt_purpose_names[owner->purpose]);
-    free(text);
     return whole;
 }
 
@@ -252,9 +246,8 @@ static void owner_row(const struct vt_diff_owner *r) {
     free(whole);
     if (r->owner[0] && r->owner[1] && r->owner[0]->id != r->owner[1]->id) {
         whole = owner_text(r, 0);
-        char *was = vt_formatted("before: %s", whole);
+        VT_SCOPED char *was = vt_formatted("before: %s", whole);
         vt_text_wrap(&text, "", 28, was);
-        free(was);
         free(whole);
     }
 }

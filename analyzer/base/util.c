@@ -67,6 +67,12 @@ void *vt_realloc(void *old, size_t count, size_t size) {
     return or_exit(reallocarray(old, count ? count : 1, size ? size : 1), count, size);
 }
 
+void vt_free_scoped(void *variable) {
+    void *memory;
+    memcpy(&memory, variable, sizeof memory);
+    free(memory);
+}
+
 /* Whether a character of three bytes turns the direction of what follows: U+202A to U+202E, U+2066 to
  * U+2069. */
 static bool turns(const unsigned char *c) {

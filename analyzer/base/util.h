@@ -50,6 +50,12 @@ void *vt_realloc(void *old, size_t count, size_t size);
 char *vt_strdup(const char *text);
 char *vt_strndup(const char *text, size_t length); /* at most `length` bytes */
 char *vt_formatted(const char *format, ...) __attribute__((format(printf, 1, 2)));
+
+/* Before the declaration of a pointer: its memory is freed when its block ends, however it ends.
+ * VT_SCOPED_STRING and VT_SCOPED_MAP below stand in the place of the type. */
+#define VT_SCOPED __attribute__((cleanup(vt_free_scoped)))
+void vt_free_scoped(void *variable);
+
 /* Makes one line that a terminal shows as it is: control characters, which it would obey, and what
  * is not UTF-8 become '?', tabs and ends of lines a space. Changes `text` in place and returns it;
  * NULL is allowed. */
@@ -113,6 +119,7 @@ void vt_string_add_utf8(struct vt_string *s, const char *text); /* what is not U
 void vt_string_format(struct vt_string *s, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 void vt_string_free(struct vt_string *s);
+#define VT_SCOPED_STRING __attribute__((cleanup(vt_string_free))) struct vt_string
 
 bool vt_same_text(const char *a, const char *b); /* NULL is only the same as NULL */
 
@@ -143,6 +150,7 @@ uint32_t vt_map_get(const struct vt_map *map, uint64_t key);       /* VT_MAP_NON
 void vt_map_put(struct vt_map *map, uint64_t key, uint32_t value); /* replaces */
 uint32_t vt_map_remove(struct vt_map *map, uint64_t key);          /* returns as vt_map_get */
 void vt_map_free(struct vt_map *map);
+#define VT_SCOPED_MAP __attribute__((cleanup(vt_map_free))) struct vt_map
 
 /* Mixes all bits of a word: the finalizer of MurmurHash3. */
 static inline uint64_t vt_mix(uint64_t x) {

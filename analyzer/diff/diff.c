@@ -288,8 +288,8 @@ static struct group **left_over(struct groups *groups, uint32_t *count) {
 
 static void match_alike(struct vt_diff *diff, struct groups *before, struct groups *after) {
     uint32_t n, m, count = 0, room = 0;
-    struct group **a = left_over(before, &n), **b = left_over(after, &m);
-    struct pair *pairs = NULL;
+    VT_SCOPED struct group **a = left_over(before, &n), **b = left_over(after, &m);
+    VT_SCOPED struct pair *pairs = NULL;
     for (uint32_t i = 0; i < n; i++)
         for (uint32_t j = 0; j < m; j++) {
             if (strcmp(a[i]->key.call, b[j]->key.call))
@@ -306,9 +306,6 @@ static void match_alike(struct vt_diff *diff, struct groups *before, struct grou
     for (uint32_t i = 0; i < count; i++)
         if (!pairs[i].before->matched && !pairs[i].after->matched)
             add_row(diff, pairs[i].before, pairs[i].after, pairs[i].likeness);
-    free(pairs);
-    free(a);
-    free(b);
 }
 
 static uint64_t change(const struct vt_diff_row *row) {

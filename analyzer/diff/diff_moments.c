@@ -144,7 +144,7 @@ static void take_peers(const struct vt_process *fuller, const struct vt_process 
     uint64_t best = 0, most = vt_snapshot_live_bytes(*a);
     for (uint32_t i = 0; i < fuller->snapshot_count; i++) {
         const struct vt_snapshot *x = &fuller->snapshots[i];
-        struct vt_map held = {0};
+        VT_SCOPED_MAP held = {0};
         if (!same_kind(x, kind) || vt_snapshot_live_bytes(x) < most / 2)
             continue;
         for (uint32_t k = 0; k < x->owner_count; k++)
@@ -158,7 +158,6 @@ static void take_peers(const struct vt_process *fuller, const struct vt_process 
             *a = x;
             *b = y;
         }
-        vt_map_free(&held);
     }
 }
 

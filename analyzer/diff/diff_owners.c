@@ -73,7 +73,7 @@ static int by_size(const void *a, const void *b) {
 /* The owners of one run only, the largest first. */
 static struct single *singles_of(struct vt_diff *d, unsigned side, uint32_t *count) {
     struct single *singles = vt_alloc(d->owner_count, sizeof *singles);
-    struct vt_map numbers = {0};
+    VT_SCOPED_MAP numbers = {0};
     number_sites(d, side, &numbers);
     *count = 0;
     for (uint32_t i = 0; i < d->owner_count; i++) {
@@ -88,7 +88,6 @@ static struct single *singles_of(struct vt_diff *d, unsigned side, uint32_t *cou
                 row, owner, site, row->bytes[side], row->count[side], false,
             };
     }
-    vt_map_free(&numbers);
     vt_sort(singles, *count, sizeof *singles, by_size);
     if (*count > COMPARED)
         *count = COMPARED;
@@ -152,7 +151,7 @@ static int by_likeness(const void *a, const void *b) {
 }
 
 static void join_alike(struct single *a, uint32_t n, struct single *b, uint32_t m) {
-    struct pair *pairs = NULL;
+    VT_SCOPED struct pair *pairs = NULL;
     uint32_t count = 0, room = 0;
     for (uint32_t i = 0; i < n; i++)
         for (uint32_t j = 0; j < m; j++) {
@@ -169,7 +168,6 @@ static void join_alike(struct single *a, uint32_t n, struct single *b, uint32_t 
     for (uint32_t i = 0; i < count; i++)
         if (!a[pairs[i].before].matched && !b[pairs[i].after].matched)
             join(&a[pairs[i].before], &b[pairs[i].after]);
-    free(pairs);
 }
 
 /* The only one of `list` that may match, if it is the only one. */
@@ -197,7 +195,7 @@ static void mark_unseen(const struct vt_diff *d, struct single *singles, uint32_
 
 static void join_names(struct vt_diff *d) {
     uint32_t n, m;
-    struct single *a = singles_of(d, 0, &n), *b = singles_of(d, 1, &m);
+    VT_SCOPED struct single *a = singles_of(d, 0, &n), *b = singles_of(d, 1, &m);
     join_alike(a, n, b, m);
     for (uint32_t i = 0; i < n; i++) {
         struct single *other = only_one(&a[i], b, m);
@@ -206,8 +204,6 @@ static void join_names(struct vt_diff *d) {
     }
     mark_unseen(d, a, n);
     mark_unseen(d, b, m);
-    free(a);
-    free(b);
 }
 
 /* Whether what the other run has of an owner that it does not show is known: none. What an exception

@@ -36,7 +36,7 @@ static void comma(struct table *t) {
 
 /* NULL: unknown. */
 static void text(struct table *t, const char *value) {
-    struct vt_string escaped = {0};
+    VT_SCOPED_STRING escaped = {0};
     comma(t);
     if (!value || !*value)
         return;
@@ -47,7 +47,6 @@ static void text(struct table *t, const char *value) {
     for (const char *c = escaped.text; *c; c++)
         fprintf(t->out, *c == '"' ? "\"\"" : "%c", *c);
     fputc('"', t->out);
-    vt_string_free(&escaped);
 }
 
 /* VT_UNKNOWN: unknown. */
@@ -108,23 +107,20 @@ struct figures {
     TEXT(why, f->site->why)
 
 static void where(struct table *t, const struct figures *f) {
-    char *at = vt_stack_text(f->process, f->site->stack, 1000, false);
+    VT_SCOPED char *at = vt_stack_text(f->process, f->site->stack, 1000, false);
     text(t, f->site->before ? "live before" : at);
-    free(at);
 }
 
 static void stack(struct table *t, const struct figures *f) {
     struct vt_sample sample = {
         .process = f->process, .site = f->site, .layer = f->site->layer, .device = f->site->device};
-    struct vt_string frames = {0};
+    VT_SCOPED_STRING frames = {0};
     vt_samples_stack(&(struct vt_samples){0}, &sample, t->options->native, &t->stack);
     for (uint32_t i = 0; i < t->stack.count; i++) {
-        char *line = vt_samples_line(&t->stack.frames[i], true);
+        VT_SCOPED char *line = vt_samples_line(&t->stack.frames[i], true);
         vt_string_format(&frames, "%s%s", i ? ";" : "", line);
-        free(line);
     }
     text(t, frames.text);
-    vt_string_free(&frames);
 }
 
 static void names(struct table *t) {
@@ -167,7 +163,7 @@ static struct row *make_rows(const struct vt_model *model, enum vt_export_value 
     *count = 0;
     for (uint32_t i = 0; i < model->process_count; i++) {
         const struct vt_process *p = &model->processes[i];
-        const struct vt_leak **leaks = vt_process_leaks_by_site(p);
+        VT_SCOPED const struct vt_leak **leaks = vt_process_leaks_by_site(p);
         for (uint32_t k = 0; k < p->site_count; k++) {
             VT_GROW(rows, *count, room);
             struct row *r = &rows[*count];
@@ -175,7 +171,6 @@ static struct row *make_rows(const struct vt_model *model, enum vt_export_value 
                 .process = p, .site = &p->sites[k], .value = value, .number = (*count)++};
             vt_samples_of_site(r->site, leaks[k], r->bytes, r->counts);
         }
-        free(leaks);
     }
     vt_sort(rows, *count, sizeof *rows, by_value);
     return rows;
@@ -185,11 +180,10 @@ int vt_export_csv_write(const struct vt_model *model, const struct vt_export_opt
                         FILE *out) {
     struct table t = {.out = out, .options = options, .first = true};
     uint32_t count;
-    struct row *rows = make_rows(model, options->value, &count);
+    VT_SCOPED struct row *rows = make_rows(model, options->value, &count);
     names(&t);
     for (uint32_t i = 0; i < count; i++)
         row(&t, &rows[i]);
     vt_samples_stack_free(&t.stack);
-    free(rows);
     return 0;
 }

@@ -20,9 +20,8 @@ int vt_export_folded_write(const struct vt_model *model, const struct vt_export_
             continue;
         vt_samples_stack(&samples, &samples.items[i], options->native, &stack);
         for (uint32_t k = 0; k < stack.count; k++) {
-            char *line = vt_samples_line(&stack.frames[k], true);
+            VT_SCOPED char *line = vt_samples_line(&stack.frames[k], true);
             fprintf(out, "%s%s", k ? ";" : "", line);
-            free(line);
         }
         fprintf(out, " %" PRIu64 "\n", bytes);
     }

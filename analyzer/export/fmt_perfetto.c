@@ -85,9 +85,9 @@ static char *band_name(const struct writer *w, const struct vt_band *b, const st
                             d && d->has_blocks && d->blocks.name ? d->blocks.name : "cache");
     case VT_BAND_LINE:
         if (site) {
-            char *line = vt_frame_text(w->process, vt_stack_main_frame(site->stack), NAME_WIDTH);
+            VT_SCOPED char *line =
+                vt_frame_text(w->process, vt_stack_main_frame(site->stack), NAME_WIDTH);
             char *name = vt_formatted(b->leak ? "leak: %s" : "%s", line);
-            free(line);
             return name;
         }
         break;
@@ -102,12 +102,10 @@ static void bands(struct writer *w, const struct vt_course *c, uint64_t group, u
     for (uint32_t i = 0; i < c->band_count; i++) {
         const struct vt_band *b = &c->bands[i];
         const struct vt_site *s = b->site_count ? &w->process->sites[b->sites[0]] : NULL;
-        char *name = band_name(w, b, d), *says = NULL;
+        VT_SCOPED char *name = band_name(w, b, d), *says = NULL;
         if (b->kind == VT_BAND_LINE && s)
             says = vt_formatted("site %s, %s: %s", s->name, vt_verdict_names[s->verdict], s->why);
         count(w, c, b->bytes, vt_perfetto_counter(&w->w, group, name, says, rank + i));
-        free(name);
-        free(says);
     }
 }
 
@@ -123,12 +121,11 @@ static bool is_empty(const struct vt_course *c) {
 
 static void course(struct writer *w, const struct vt_course *c) {
     const struct vt_device *d = device_of(w->process, c->device);
-    char *name = c->device == VT_DEVICE_HOST ? vt_strdup("pinned and managed memory")
-                 : d && d->name              ? vt_formatted("%s %s", VT_GPU(c->device), d->name)
-                                             : vt_strdup(VT_GPU(c->device));
+    VT_SCOPED char *name = c->device == VT_DEVICE_HOST ? vt_strdup("pinned and managed memory")
+                           : d && d->name ? vt_formatted("%s %s", VT_GPU(c->device), d->name)
+                                          : vt_strdup(VT_GPU(c->device));
     uint64_t group = vt_perfetto_track(&w->w, w->track, name, w->rank++);
     uint32_t rank = 0;
-    free(name);
     count(w, c, c->live_bytes, vt_perfetto_counter(&w->w, group, "live", NULL, rank++));
     if (c->own_bytes)
         count(w, c, c->own_bytes,
@@ -169,9 +166,8 @@ static void end_phases(struct writer *w, struct lane *lane, uint64_t until) {
 static struct lane *add_lane(struct writer *w, struct lanes *l) {
     struct lane lane = {0};
     if (l->count) {
-        char *name = vt_formatted("thread %" PRIu32 ": overlapping phases", l->tid);
+        VT_SCOPED char *name = vt_formatted("thread %" PRIu32 ": overlapping phases", l->tid);
         lane.track = vt_perfetto_track(&w->w, w->track, name, w->rank++);
-        free(name);
     } else {
         /* the first thread of a process has its number */
         bool first = l->tid == w->process->pid;
@@ -218,7 +214,7 @@ static void phase(struct writer *w, struct lanes *l, const struct vt_phase *p) {
 
 static void phases(struct writer *w) {
     const struct vt_process *p = w->process;
-    struct vt_map by_tid = {0};
+    VT_SCOPED_MAP by_tid = {0};
     struct lanes *threads = NULL;
     uint32_t thread_count = 0, room = 0;
     for (uint32_t i = 0; i < p->phase_count; i++) {
@@ -239,7 +235,6 @@ static void phases(struct writer *w) {
         free(threads[i].lanes);
     }
     free(threads);
-    vt_map_free(&by_tid);
 }
 
 /* --- instants --- */
@@ -254,13 +249,12 @@ static void leaks(struct writer *w) {
             l->growth && l->growth->since != VT_UNKNOWN ? l->growth->since : site->first_at;
         if (!track)
             track = vt_perfetto_track(&w->w, w->track, "leaks: since when", w->rank++);
-        char *line = vt_frame_text(p, vt_stack_main_frame(l->stack), NAME_WIDTH);
+        VT_SCOPED char *line = vt_frame_text(p, vt_stack_main_frame(l->stack), NAME_WIDTH);
         INSTANT(w, track, at == VT_UNKNOWN ? 0 : at, "leak", line,
                 {"verdict", vt_verdict_names[l->verdict], 0}, {"why", l->why, VT_UNKNOWN},
                 {"advice", l->advice, VT_UNKNOWN},
                 {"kept_by", l->kept_count ? l->kept[0].text : NULL, VT_UNKNOWN},
                 {"live_bytes", NULL, l->live_bytes}, {"site", site->name, 0});
-        free(line);
     }
 }
 
@@ -271,8 +265,8 @@ static void ooms(struct writer *w) {
         const struct vt_oom *o = &p->ooms[i];
         if (!track)
             track = vt_perfetto_track(&w->w, w->track, "out of memory", w->rank++);
-        char *line = vt_frame_text(p, vt_stack_main_frame(o->stack), NAME_WIDTH);
-        char *name = vt_formatted("out of memory, %s", vt_oom_outcome_names[o->outcome]);
+        VT_SCOPED char *line = vt_frame_text(p, vt_stack_main_frame(o->stack), NAME_WIDTH);
+        VT_SCOPED char *name = vt_formatted("out of memory, %s", vt_oom_outcome_names[o->outcome]);
         INSTANT(w, track, o->at, "out of memory", name,
                 {"cause", vt_oom_cause_names[o->cause], VT_UNKNOWN}, {"why", o->why, VT_UNKNOWN},
                 {"advice", o->advice, VT_UNKNOWN}, {"outcome", vt_oom_outcome_names[o->outcome], 0},
@@ -282,8 +276,6 @@ static void ooms(struct writer *w) {
                 {"cached_bytes", NULL, o->cached_bytes},
                 {"largest_free_bytes", NULL, o->largest_free_bytes},
                 {"device", NULL, vt_device_number(o->device)}, {"thread", NULL, o->thread});
-        free(line);
-        free(name);
     }
 }
 
@@ -314,17 +306,16 @@ static void snapshots(struct writer *w) {
         uint32_t owners = s->owner_count < OWNERS_MOST ? s->owner_count : OWNERS_MOST;
         for (uint32_t k = 0; k < owners; k++)
             notes[2 + k] = (struct vt_perfetto_note){s->owners[k].name, NULL, s->owners[k].bytes};
-        char *name = vt_formatted("snapshot, %s", vt_snapshot_why_names[s->why]);
+        VT_SCOPED char *name = vt_formatted("snapshot, %s", vt_snapshot_why_names[s->why]);
         instant(w, track, s->at, "snapshot", name, notes, 2 + owners);
-        free(name);
     }
 }
 
 /* --- the whole --- */
 
 static void process(struct writer *w, const struct vt_process *p) {
-    struct vt_string name = {0};
-    char *label = p->rank >= 0 ? vt_formatted("rank %d", p->rank) : NULL;
+    VT_SCOPED_STRING name = {0};
+    VT_SCOPED char *label = p->rank >= 0 ? vt_formatted("rank %d", p->rank) : NULL;
     for (uint32_t i = 0; i < p->command_count; i++)
         vt_string_format(&name, "%s%s", i ? " " : "",
                          i ? p->command[i] : vt_basename(p->command[i]));
@@ -338,8 +329,6 @@ static void process(struct writer *w, const struct vt_process *p) {
                                              .command_count = p->command_count,
                                              .started_at = p->started_at,
                                              .label = label});
-    vt_string_free(&name);
-    free(label);
     ooms(w);
     alarms(w);
     for (uint32_t i = 0; p->timeline && i < p->timeline->course_count; i++)

@@ -48,7 +48,7 @@ static int by_time(const void *a, const void *b) {
  * is none. Phases are sorted by start, so each walk goes forward once. */
 static const char **find_phases(const struct vt_process *p) {
     const char **found = vt_alloc(p->site_count + 1, sizeof *found);
-    struct order *sites = vt_alloc(p->site_count + 1, sizeof *sites);
+    VT_SCOPED struct order *sites = vt_alloc(p->site_count + 1, sizeof *sites);
     uint32_t *open = vt_alloc(p->phase_count + 1, sizeof *open), count = 0, next = 0;
     for (uint32_t i = 0; i < p->site_count; i++)
         sites[i] = (struct order){p->sites[i].first_at, i};
@@ -66,7 +66,6 @@ static const char **find_phases(const struct vt_process *p) {
                 found[sites[i].index] = p->phases[open[k]].name;
     }
     free(open);
-    free(sites);
     return found;
 }
 
@@ -91,12 +90,11 @@ static void add_comments(const struct writer *w, const struct vt_model *model) {
     m->comment = vt_alloc(1 + 2 * (size_t)model->process_count, sizeof *m->comment);
     for (uint32_t i = 0; i < model->process_count; i++) {
         const struct vt_process *p = &model->processes[i];
-        struct vt_string text = {0};
+        VT_SCOPED_STRING text = {0};
         vt_string_format(&text, "pid %" PRIu32 " on %s:", p->pid, p->host ? p->host : "?");
         for (uint32_t k = 0; k < p->command_count; k++)
             vt_string_format(&text, " %s", p->command[k]);
         m->comment[count++] = vt_profile_text(w->profile, text.text);
-        vt_string_free(&text);
         if (p->simulated)
             m->comment[count++] = vt_profile_text(w->profile, "on vramtrace's simulated GPU");
     }
@@ -228,14 +226,12 @@ static void add_value_types(const struct writer *w) {
     m->n_sample_type = VALUES;
     m->sample_type = vt_alloc(VALUES, sizeof *m->sample_type);
     for (unsigned i = 0; i < VT_EXPORT_VALUES; i++) {
-        char *objects = vt_formatted("%s_objects", vt_export_value_names[i]);
-        char *space = vt_formatted("%s_space", vt_export_value_names[i]);
+        VT_SCOPED char *objects = vt_formatted("%s_objects", vt_export_value_names[i]);
+        VT_SCOPED char *space = vt_formatted("%s_space", vt_export_value_names[i]);
         m->sample_type[2 * i] = value_type(w, objects, "count");
         m->sample_type[2 * i + 1] = value_type(w, space, "bytes");
         if (i == w->options->value)
             m->default_sample_type = vt_profile_text(w->profile, space);
-        free(objects);
-        free(space);
     }
     m->period_type = value_type(w, "space", "bytes");
     m->period = 1;

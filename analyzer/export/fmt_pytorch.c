@@ -64,9 +64,8 @@ static void frame(struct writer *w, const struct vt_frame *f) {
     if (f->function) {
         vt_pickle_text(&w->p, f->function);
     } else if (f->module && f->offset != VT_UNKNOWN) {
-        char *name = vt_formatted("%s+0x%" PRIx64, vt_basename(f->module), f->offset);
+        VT_SCOPED char *name = vt_formatted("%s+0x%" PRIx64, vt_basename(f->module), f->offset);
         vt_pickle_text_once(&w->p, name);
-        free(name);
     } else {
         vt_pickle_text(&w->p, "??");
     }
@@ -109,14 +108,13 @@ static void note_of(struct writer *w, uint32_t site) {
         return;
     }
     const struct vt_site *s = &w->process->sites[site];
-    struct vt_string note = {0};
+    VT_SCOPED_STRING note = {0};
     vt_string_format(&note, "vramtrace: %s, site %s", vt_verdict_names[s->verdict], s->name);
     if (s->layer == VT_LAYER_DRIVER && s->api)
         vt_string_format(&note, ", %s", s->api);
     if (s->class_name)
         vt_string_format(&note, " by %s", s->class_name);
     vt_pickle_text_once(&w->p, note.text);
-    vt_string_free(&note);
     w->notes[site] = vt_pickle_keep(&w->p);
 }
 

@@ -31,8 +31,8 @@ static uint32_t frame_number(struct writer *w, const struct vt_sample_frame *fro
     const struct vt_frame *f = from->frame;
     const char *file = f ? (f->file ? f->file : f->module) : NULL;
     uint32_t line = f ? f->line : 0;
-    char *name = vt_samples_line(from, false);
-    struct vt_string key = {0};
+    VT_SCOPED char *name = vt_samples_line(from, false);
+    VT_SCOPED_STRING key = {0};
     vt_string_format(&key, "%s\n%s", name, file ? file : ""); /* a name is one line */
     struct frame *known;
     HASH_FIND(hh, w->frames, key.text, key.length, known);
@@ -49,8 +49,6 @@ static uint32_t frame_number(struct writer *w, const struct vt_sample_frame *fro
             vt_json_number(&w->json, "line", line);
         vt_json_close(&w->json, '}');
     }
-    vt_string_free(&key);
-    free(name);
     return known->number;
 }
 
@@ -167,7 +165,7 @@ int vt_export_speedscope_write(const struct vt_model *model,
                                const struct vt_export_options *options, FILE *out) {
     struct writer w = {.json = {.out = out, .first = true}, .options = options};
     vt_samples_make(model, &w.samples);
-    char *name = title(model);
+    VT_SCOPED char *name = title(model);
     vt_json_open(&w.json, NULL, '{');
     vt_json_string(&w.json, "$schema", "https://www.speedscope.app/file-format-schema.json");
     vt_json_string(&w.json, "name", name);
@@ -176,7 +174,6 @@ int vt_export_speedscope_write(const struct vt_model *model,
     vt_json_number(&w.json, "activeProfileIndex", write_profiles(&w));
     vt_json_close(&w.json, '}');
     fputc('\n', out);
-    free(name);
     free_writer(&w);
     return 0;
 }

@@ -179,7 +179,8 @@ void vt_perfetto_event(struct vt_perfetto *w, enum vt_perfetto_type type, uint64
                        const struct vt_perfetto_note *notes, uint32_t note_count) {
     Vtp__TrackEvent event = VTP__TRACK_EVENT__INIT;
     Vtp__DebugAnnotation *rows = vt_alloc(note_count, sizeof *rows);
-    Vtp__DebugAnnotation **pointers = vt_alloc(note_count, sizeof(Vtp__DebugAnnotation *));
+    VT_SCOPED Vtp__DebugAnnotation **pointers =
+        vt_alloc(note_count, sizeof(Vtp__DebugAnnotation *));
     char *categories[] = {clean(category)};
     for (uint32_t i = 0; i < note_count; i++) {
         Vtp__DebugAnnotation *row = &rows[event.n_debug_annotations];
@@ -203,7 +204,6 @@ void vt_perfetto_event(struct vt_perfetto *w, enum vt_perfetto_type type, uint64
         free(rows[i].string_value);
     }
     free(rows);
-    free(pointers);
     free(categories[0]);
     free(event.name);
 }

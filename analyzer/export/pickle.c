@@ -113,12 +113,11 @@ void vt_pickle_pair(struct vt_pickle *p, uint64_t first, uint64_t second) {
 }
 
 void vt_pickle_text_once(struct vt_pickle *p, const char *text) {
-    struct vt_string clean = {0};
+    VT_SCOPED_STRING clean = {0};
     vt_string_add_utf8(&clean, text);
     op(p, BINUNICODE);
     little_endian(p, clean.length, 4);
     fwrite(clean.text ? clean.text : "", 1, clean.length, p->out);
-    vt_string_free(&clean);
 }
 
 void vt_pickle_text(struct vt_pickle *p, const char *text) {

@@ -200,10 +200,9 @@ int vt_profile_write(struct vt_profile *p, FILE *out) {
     m->n_sample = p->samples.count;
     m->sample = (Sample **)p->samples.items;
     size_t length = perftools__profiles__profile__get_packed_size(m);
-    uint8_t *bytes = vt_alloc(length + 1, 1);
+    VT_SCOPED uint8_t *bytes = vt_alloc(length + 1, 1);
     perftools__profiles__profile__pack(m, bytes);
     int error = vt_gzip_write(out, bytes, length);
-    free(bytes);
     return error;
 }
 

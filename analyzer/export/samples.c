@@ -64,7 +64,7 @@ void vt_samples_make(const struct vt_model *model, struct vt_samples *samples) {
     *samples = (struct vt_samples){.many = model->process_count > 1};
     for (uint32_t i = 0; i < model->process_count; i++) {
         const struct vt_process *p = &model->processes[i];
-        const struct vt_leak **leaks = vt_process_leaks_by_site(p);
+        VT_SCOPED const struct vt_leak **leaks = vt_process_leaks_by_site(p);
         for (uint32_t k = 0; k < p->site_count; k++) {
             const struct vt_site *site = &p->sites[k];
             if (site->segments && site->layer == VT_LAYER_DRIVER)
@@ -77,7 +77,6 @@ void vt_samples_make(const struct vt_model *model, struct vt_samples *samples) {
         }
         for (uint32_t k = 0; k < p->device_count; k++)
             add_idle(samples, p, &p->devices[k]);
-        free(leaks);
     }
 }
 
@@ -179,11 +178,11 @@ char *vt_samples_line(const struct vt_sample_frame *f, bool semicolons) {
     struct vt_string out = {0};
     vt_samples_escape(&out, f->name, semicolons);
     if (f->frame && f->frame->file) {
-        char *cell = f->frame->python ? vt_python_file_cell_name(f->frame->file, true) : NULL;
+        VT_SCOPED char *cell =
+            f->frame->python ? vt_python_file_cell_name(f->frame->file, true) : NULL;
         vt_string_add(&out, " (");
         vt_samples_escape(&out, cell ? cell : vt_basename(f->frame->file), semicolons);
         vt_string_format(&out, f->frame->line ? ":%" PRIu32 ")" : ")", f->frame->line);
-        free(cell);
     } else if (f->frame && f->frame->module && f->frame->function) {
         vt_string_add(&out, " (");
         vt_samples_escape(&out, vt_basename(f->frame->module), semicolons);

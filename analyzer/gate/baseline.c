@@ -132,7 +132,7 @@ static int read_line(struct reader *r, char *line, size_t length) {
 
 int vt_baseline_read(const char *path, struct vt_baseline *baseline, struct vt_string *message) {
     struct reader r = {.path = path, .baseline = baseline, .message = message};
-    char *line = NULL;
+    VT_SCOPED char *line = NULL;
     size_t room = 0;
     int error = 0;
     *baseline = (struct vt_baseline){0};
@@ -161,7 +161,6 @@ int vt_baseline_read(const char *path, struct vt_baseline *baseline, struct vt_s
     } else if (!error) {
         error = finish(&r);
     }
-    free(line);
     fclose(file);
     if (error)
         vt_baseline_free(baseline);
@@ -223,7 +222,7 @@ int vt_baseline_write(struct vt_baseline *b, const char *path, struct vt_string 
     vt_map_free(&b->by_hash); /* the sort moved the entries */
     for (uint32_t i = 0; i < b->count; i++)
         vt_map_put(&b->by_hash, b->entries[i].key.hash, i);
-    char *temporary = vt_formatted("%s.%ld.tmp", path, (long)getpid());
+    VT_SCOPED char *temporary = vt_formatted("%s.%ld.tmp", path, (long)getpid());
     FILE *out = fopen(temporary, "we");
     if (!out) {
         error = -errno;
@@ -240,7 +239,6 @@ int vt_baseline_write(struct vt_baseline *b, const char *path, struct vt_string 
     }
     if (error)
         vt_string_format(message, "baseline: cannot write %s: %s", path, strerror(-error));
-    free(temporary);
     return error;
 }
 

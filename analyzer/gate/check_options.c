@@ -140,9 +140,8 @@ static const char *format_names(void) {
 
 static int add_report(struct vt_check *check, const char *command, const char *value) {
     const char *equals = strchr(value, '=');
-    char *name = vt_strndup(value, equals ? (size_t)(equals - value) : strlen(value));
+    VT_SCOPED char *name = vt_strndup(value, equals ? (size_t)(equals - value) : strlen(value));
     const struct vt_gate_format *format = vt_gate_format_find(name);
-    free(name);
     if (!format || !equals || !equals[1])
         return vt_usage(command, "--report: expected FORMAT=FILE with FORMAT one of %s, found '%s'",
                         format_names(), value);

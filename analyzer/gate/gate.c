@@ -43,7 +43,7 @@ static uint64_t open_events(const struct vt_gate *g, const struct vt_process *p)
 
 static void find_leaks(struct vt_gate *g, uint32_t process, uint32_t *room) {
     const struct vt_process *p = &g->model->processes[process];
-    const struct vt_leak **leaks = vt_process_leaks_by_site(p);
+    VT_SCOPED const struct vt_leak **leaks = vt_process_leaks_by_site(p);
     for (uint32_t i = 0; i < p->site_count; i++) {
         const struct vt_site *site = &p->sites[i];
         struct vt_stack_key key;
@@ -65,7 +65,6 @@ static void find_leaks(struct vt_gate *g, uint32_t process, uint32_t *room) {
         if (f->rule >= 0)
             f->outcome = VT_GATE_SUPPRESSED;
     }
-    free(leaks);
 }
 
 /* Counts what had too few rounds to be judged, unless it fails all the same or is suppressed. */
@@ -108,7 +107,7 @@ static void find_peaks(struct vt_gate *g, uint32_t process, uint32_t *room) {
 
 /* Fills group_bytes and group_blocks of one process's findings, from `start` on. */
 static void sum_groups(struct vt_gate *g, uint32_t start) {
-    struct vt_map first = {0};
+    VT_SCOPED_MAP first = {0};
     for (uint32_t i = start; i < g->count; i++) {
         struct vt_gate_finding *f = &g->findings[i];
         if (!f->site || f->rule >= 0)
@@ -127,7 +126,6 @@ static void sum_groups(struct vt_gate *g, uint32_t start) {
         f->group_bytes = sum->group_bytes;
         f->group_blocks = sum->group_blocks;
     }
-    vt_map_free(&first);
 }
 
 /* Compares one process's findings, from `start` on, with the baseline. Sites with the same key are
@@ -216,14 +214,13 @@ static int by_badness(const void *a, const void *b) {
  * twice the median. */
 static void find_outliers(struct vt_gate *g) {
     uint32_t n = g->model->process_count;
-    uint64_t *bytes = vt_alloc(n, sizeof *bytes);
+    VT_SCOPED uint64_t *bytes = vt_alloc(n, sizeof *bytes);
     for (uint32_t i = 0; i < n; i++)
         bytes[i] = g->processes[i].leaked_bytes;
     vt_sort_words(bytes, n);
     for (uint32_t i = 0; i < n && n >= 3; i++)
         g->processes[i].outlier = g->processes[i].leaked_bytes / 2 > bytes[n / 2] ||
                                   (g->processes[i].leaked_bytes && !bytes[n / 2]);
-    free(bytes);
 }
 
 static void sum_up(struct vt_gate *g) {

@@ -51,8 +51,8 @@ static void annotation(const struct vt_gate *gate, const struct vt_gate_format_o
     const struct vt_gate_finding *f = &gate->findings[line->first];
     const struct vt_process *p = &gate->model->processes[f->process];
     struct vt_gate_location location = {0};
-    char *sentence = vt_gate_sentence(gate, line, options->stable);
-    char *name = vt_gate_process_name(p, options->stable);
+    VT_SCOPED char *sentence = vt_gate_sentence(gate, line, options->stable);
+    VT_SCOPED char *name = vt_gate_process_name(p, options->stable);
     if (f->site)
         vt_gate_location_find(p, f->site->stack, options->source_root, &location);
     fputs("::error ", out);
@@ -74,8 +74,6 @@ static void annotation(const struct vt_gate *gate, const struct vt_gate_format_o
     }
     fputc('\n', out);
     free(location.file);
-    free(sentence);
-    free(name);
 }
 
 /* Lines for which there is no annotation left go to the step's log, as compilers write them. */
@@ -85,14 +83,13 @@ static void plain_lines(const struct vt_gate *gate, const struct vt_gate_format_
         const struct vt_gate_finding *f = &gate->findings[gate->lines[i].first];
         const struct vt_process *p = &gate->model->processes[f->process];
         struct vt_gate_location location = {0};
-        char *sentence = vt_gate_sentence(gate, &gate->lines[i], options->stable);
+        VT_SCOPED char *sentence = vt_gate_sentence(gate, &gate->lines[i], options->stable);
         if (f->site)
             vt_gate_location_find(p, f->site->stack, options->source_root, &location);
         if (location.file && location.line)
             fprintf(out, "%s:%u: ", location.file, location.line);
         fprintf(out, "%s\n", sentence);
         free(location.file);
-        free(sentence);
     }
 }
 
@@ -101,14 +98,14 @@ static void notices(const struct vt_gate *gate, const struct vt_gate_format_opti
                     FILE *out) {
     uint32_t shown = 0;
     for (uint32_t i = 0; i < gate->model->process_count && shown < ANNOTATIONS; i++) {
-        char *note = vt_gate_note(gate, &gate->model->processes[gate->order[i]], options->stable);
+        VT_SCOPED char *note =
+            vt_gate_note(gate, &gate->model->processes[gate->order[i]], options->stable);
         if (note) {
             shown++;
             fputs("::notice title=GPU memory::", out);
             escape(out, note, false);
             fputc('\n', out);
         }
-        free(note);
     }
 }
 
@@ -116,10 +113,10 @@ static void summary_row(const struct vt_gate *gate, const struct vt_gate_format_
                         const struct vt_gate_line *line, FILE *out) {
     const struct vt_gate_finding *f = &gate->findings[line->first];
     const struct vt_process *p = &gate->model->processes[f->process];
-    char *why = vt_gate_why(gate, line, options->stable);
-    char *frame_text =
+    VT_SCOPED char *why = vt_gate_why(gate, line, options->stable);
+    VT_SCOPED char *frame_text =
         f->site ? vt_frame_text(p, vt_stack_main_frame(f->site->stack), UINT_MAX) : vt_strdup("");
-    char *name = vt_gate_process_name(p, options->stable);
+    VT_SCOPED char *name = vt_gate_process_name(p, options->stable);
     fprintf(out, "| %s | %s | %s | ", vt_gate_kind(f), VT_BYTES(line->amount.bytes),
             f->site ? VT_NUMBER(line->amount.blocks) : "");
     cell(out, frame_text);
@@ -131,14 +128,11 @@ static void summary_row(const struct vt_gate *gate, const struct vt_gate_format_
     fputs(" | ", out);
     cell(out, why);
     fputs(" |\n", out);
-    free(why);
-    free(frame_text);
-    free(name);
 }
 
 static void summary(const struct vt_gate *gate, const struct vt_gate_format_options *options,
                     FILE *out) {
-    char *headline = vt_gate_headline(gate);
+    VT_SCOPED char *headline = vt_gate_headline(gate);
     fputs("### GPU memory leak check\n\n", out);
     fprintf(out, "%s %s\n", gate->failed || gate->open ? ":x:" : ":white_check_mark:", headline);
     if (gate->failures)
@@ -151,25 +145,23 @@ static void summary(const struct vt_gate *gate, const struct vt_gate_format_opti
         fprintf(out, "\n%u more lines are in the step's log\n", gate->line_count - ROWS);
     for (uint32_t i = 0; i < gate->model->process_count; i++)
         if (gate->processes[gate->order[i]].outlier) {
-            char *name =
+            VT_SCOPED char *name =
                 vt_gate_process_name(&gate->model->processes[gate->order[i]], options->stable);
             fputs("\nNot like the others: ", out);
             cell(out, name);
             fputc('\n', out);
-            free(name);
         }
     for (uint32_t i = 0, shown = 0; i < gate->model->process_count && shown < NOTES; i++) {
-        char *note = vt_gate_note(gate, &gate->model->processes[gate->order[i]], options->stable);
+        VT_SCOPED char *note =
+            vt_gate_note(gate, &gate->model->processes[gate->order[i]], options->stable);
         if (note) {
             shown++;
             fputs("\nNote: ", out);
             cell(out, note);
             fputc('\n', out);
         }
-        free(note);
     }
     fputc('\n', out);
-    free(headline);
 }
 
 /* Appends to the file that GitHub names. False if there is none or it cannot be written; the result
@@ -199,7 +191,7 @@ int vt_gate_github_write(const struct vt_gate *gate, const struct vt_gate_format
                          FILE *to) {
     struct vt_page page;
     FILE *out = vt_page_open(&page);
-    char *headline = vt_gate_headline(gate);
+    VT_SCOPED char *headline = vt_gate_headline(gate);
     for (uint32_t i = 0; i < gate->line_count && i < ANNOTATIONS; i++)
         annotation(gate, options, &gate->lines[i], out);
     notices(gate, options, out);
@@ -207,7 +199,6 @@ int vt_gate_github_write(const struct vt_gate *gate, const struct vt_gate_format
     if (options->added_count)
         fprintf(out, "judged with them: %u more log%s of the same run\n", options->added_count,
                 vt_plural(options->added_count));
-    free(headline);
     bool summed = write_summary(gate, options);
     uint32_t left = gate->line_count > ANNOTATIONS ? gate->line_count - ANNOTATIONS : 0;
     if (left)

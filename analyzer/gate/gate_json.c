@@ -44,7 +44,7 @@ static void finding(struct writer *w, const struct vt_gate_finding *f) {
     struct vt_json *j = &w->j;
     const struct vt_process *p = &w->gate->model->processes[f->process];
     struct vt_gate_line line = vt_gate_line_of(w->gate, f);
-    char *why = vt_gate_why(w->gate, &line, w->options->stable);
+    VT_SCOPED char *why = vt_gate_why(w->gate, &line, w->options->stable);
     vt_json_open(j, NULL, '{');
     vt_json_string(j, "outcome", outcomes[f->outcome]);
     vt_json_string(j, "kind", vt_gate_kind(f));
@@ -79,7 +79,6 @@ static void finding(struct writer *w, const struct vt_gate_finding *f) {
         vt_json_number(j, "peak_bytes", f->bytes);
     }
     vt_json_close(j, '}');
-    free(why);
 }
 
 static void process(struct writer *w, uint32_t index) {
@@ -129,8 +128,8 @@ static void leak_line(struct writer *w, const struct vt_gate_line *line) {
     struct vt_json *j = &w->j;
     const struct vt_gate_finding *f = &w->gate->findings[line->first];
     const struct vt_process *p = &w->gate->model->processes[f->process];
-    char *why = vt_gate_why(w->gate, line, w->options->stable);
-    struct vt_map named = {0};
+    VT_SCOPED char *why = vt_gate_why(w->gate, line, w->options->stable);
+    VT_SCOPED_MAP named = {0};
     vt_json_open(j, NULL, '{');
     vt_json_number(j, "bytes", line->amount.bytes);
     vt_json_number(j, "blocks", line->amount.blocks);
@@ -144,10 +143,8 @@ static void leak_line(struct writer *w, const struct vt_gate_line *line) {
             vt_json_string(j, NULL, site->name);
         vt_map_put(&named, site->id, i);
     }
-    vt_map_free(&named);
     vt_json_close(j, ']');
     vt_json_close(j, '}');
-    free(why);
 }
 
 /* The failures by leak and line, of all processes, without devices over their budget. */

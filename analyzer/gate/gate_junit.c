@@ -67,7 +67,7 @@ static unsigned bucket(unsigned device) {
 
 /* Begins a test case; its element stays open. Takes over `name`. */
 static void begin_case(struct suite *s, char *name, const struct vt_process *p) {
-    struct vt_string unique = {0};
+    VT_SCOPED_STRING unique = {0};
     const char *program = vt_gate_program(p);
     uint64_t key = vt_hash_bytes(vt_hash_bytes(0, program, strlen(program)), name, strlen(name));
     uint32_t same = vt_map_get(&s->names, key);
@@ -79,7 +79,6 @@ static void begin_case(struct suite *s, char *name, const struct vt_process *p) 
     fputs("    <testcase", s->out);
     attribute(s->out, "name", unique.text);
     attribute(s->out, "classname", program);
-    vt_string_free(&unique);
     free(name);
 }
 
@@ -88,20 +87,19 @@ static void begin_case(struct suite *s, char *name, const struct vt_process *p) 
 /* The processes of a line: "in rank 0, hold (pid 41); rank 1, hold (pid 42)". */
 static void processes(struct suite *s, const struct vt_gate_line *line) {
     const struct vt_gate *g = s->gate;
-    bool *has = vt_alloc(g->model->process_count, sizeof *has);
+    VT_SCOPED bool *has = vt_alloc(g->model->process_count, sizeof *has);
     uint32_t shown = 0;
     for (uint32_t i = line->first; i < line->first + line->count; i++)
         has[g->findings[i].process] = true;
     for (uint32_t i = 0; i < g->model->process_count && g->model->process_count > 1; i++) {
         if (!has[g->order[i]])
             continue;
-        char *who = vt_gate_process_name(&g->model->processes[g->order[i]], s->options->stable);
+        VT_SCOPED char *who =
+            vt_gate_process_name(&g->model->processes[g->order[i]], s->options->stable);
         fputs(shown++ ? "; " : "in ", s->out);
         escape(s->out, who);
-        free(who);
     }
     fputs(shown ? "\n" : "", s->out);
-    free(has);
 }
 
 static void frames(struct suite *s, const struct vt_gate_finding *f) {
@@ -109,33 +107,30 @@ static void frames(struct suite *s, const struct vt_gate_finding *f) {
     for (uint32_t i = 0; i < f->site->stack->count; i++) {
         if (vt_stack_frame(f->site->stack, i)->interpreter)
             continue;
-        char *frame_text = vt_frame_text(p, vt_stack_frame(f->site->stack, i), UINT_MAX);
+        VT_SCOPED char *frame_text = vt_frame_text(p, vt_stack_frame(f->site->stack, i), UINT_MAX);
         fputs("  ", s->out);
         escape(s->out, frame_text);
         fputc('\n', s->out);
-        free(frame_text);
     }
 }
 
 /* The stack of each call site of a line, with what it holds if there are several. */
 static void stacks(struct suite *s, const struct vt_gate_line *line) {
     enum { STACKS = 16 };
-    struct vt_map seen = {0};
+    VT_SCOPED_MAP seen = {0};
     for (uint32_t i = line->first; i < line->first + line->count && seen.used < STACKS; i++) {
         const struct vt_gate_finding *f = &s->gate->findings[i];
         if (!f->site || vt_map_get(&seen, f->site->id) != VT_MAP_NONE)
             continue;
         vt_map_put(&seen, f->site->id, i);
         if (line->sites > 1) {
-            char *amount = vt_amount_text(f->amount);
+            VT_SCOPED char *amount = vt_amount_text(f->amount);
             fprintf(s->out, "%s%s:\n", seen.used > 1 ? "\n" : "", amount);
-            free(amount);
         }
         frames(s, f);
     }
     if (line->sites > seen.used)
         fprintf(s->out, "\nand %u more call sites\n", line->sites - (uint32_t)seen.used);
-    vt_map_free(&seen);
 }
 
 /* "leak: src/leak.c:41 in new_buffer (cudaMalloc on GPU 0)", "peak: GPU 0": the same on every machine
@@ -149,7 +144,8 @@ static char *line_name(const struct suite *s, const struct vt_gate_line *line) {
         return name.text;
     }
     const struct vt_frame *frame = vt_stack_main_frame(f->site->stack);
-    char *frame_text = vt_gate_frame_text(p, f->site), *call = vt_gate_call_text(s->gate, line);
+    VT_SCOPED char *frame_text = vt_gate_frame_text(p, f->site),
+                   *call = vt_gate_call_text(s->gate, line);
     struct vt_gate_location where;
     vt_gate_location_of(p, frame, s->options->source_root, &where);
     if (frame && where.inside && where.line && frame->function)
@@ -158,14 +154,12 @@ static char *line_name(const struct suite *s, const struct vt_gate_line *line) {
     else
         vt_string_format(&name, "leak: %s (%s)", frame_text, call);
     free(where.file);
-    free(frame_text);
-    free(call);
     return name.text;
 }
 
 static void failing_line(struct suite *s, const struct vt_gate_line *line) {
     const struct vt_gate_finding *f = &s->gate->findings[line->first];
-    char *sentence = vt_gate_sentence(s->gate, line, s->options->stable);
+    VT_SCOPED char *sentence = vt_gate_sentence(s->gate, line, s->options->stable);
     begin_case(s, line_name(s, line), &s->gate->model->processes[f->process]);
     fputs(">\n      <failure", s->out);
     attribute(s->out, "type", vt_gate_kind(f));
@@ -174,7 +168,6 @@ static void failing_line(struct suite *s, const struct vt_gate_line *line) {
     processes(s, line);
     stacks(s, line);
     fputs("</failure>\n    </testcase>\n", s->out);
-    free(sentence);
 }
 
 /* --- what does not --- */
@@ -195,14 +188,13 @@ static void passing_device(struct suite *s, uint32_t process, unsigned device) {
     const struct vt_process *p = &s->gate->model->processes[process];
     const struct vt_gate_process *g = &s->gate->processes[process];
     struct vt_string name = {0};
-    char *who = vt_gate_process_name(p, s->options->stable);
+    VT_SCOPED char *who = vt_gate_process_name(p, s->options->stable);
     vt_string_add(&name, who);
     if (device < VT_DEVICE_HOST)
         vt_string_format(&name, ", %s", VT_GPU(device));
     else
         vt_string_add(&name, device == VT_DEVICE_HOST ? ", host and managed memory"
                                                       : ", memory of an unknown GPU");
-    free(who);
     begin_case(s, name.text, p);
     if (g->open)
         fprintf(s->out,
@@ -218,13 +210,13 @@ static void notes(const struct vt_gate *gate, const struct vt_gate_format_option
                   FILE *out) {
     bool open = false;
     for (uint32_t i = 0; i < gate->model->process_count; i++) {
-        char *note = vt_gate_note(gate, &gate->model->processes[gate->order[i]], options->stable);
+        VT_SCOPED char *note =
+            vt_gate_note(gate, &gate->model->processes[gate->order[i]], options->stable);
         if (note) {
             fputs(open ? "\n" : "    <system-out>", out);
             escape(out, note);
             open = true;
         }
-        free(note);
     }
     if (open)
         fputs("</system-out>\n", out);

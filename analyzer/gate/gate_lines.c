@@ -47,7 +47,7 @@ static void add_to_line(const struct vt_gate *g, struct vt_gate_line *line,
 
 /* Numbers the lines in the order of their worst finding, which is in `first` until the sort. */
 static void find_lines(struct vt_gate *g) {
-    struct vt_map known = {0};
+    VT_SCOPED_MAP known = {0};
     uint32_t room = 0;
     for (uint32_t i = 0; i < g->failures; i++) {
         struct vt_gate_finding *f = &g->findings[i];
@@ -62,7 +62,6 @@ static void find_lines(struct vt_gate *g) {
         f->line = at;
         add_to_line(g, &g->lines[at], f);
     }
-    vt_map_free(&known);
 }
 
 /* --- leaks --- */
@@ -77,7 +76,7 @@ static uint32_t root_of(uint32_t *parent, uint32_t at) {
  * finding. */
 static void find_leaks(struct vt_gate *g) {
     uint32_t *parent = vt_alloc(g->line_count, sizeof *parent), room = 0;
-    struct vt_map by_leak = {0}, by_root = {0};
+    VT_SCOPED_MAP by_leak = {0}, by_root = {0};
     for (uint32_t i = 0; i < g->line_count; i++)
         parent[i] = i;
     for (uint32_t i = 0; i < g->failures; i++) {
@@ -102,8 +101,6 @@ static void find_leaks(struct vt_gate *g) {
         g->leaks[at].badness += g->lines[i].badness;
         vt_amount_add(&g->leaks[at].amount, g->lines[i].amount);
     }
-    vt_map_free(&by_leak);
-    vt_map_free(&by_root);
     free(parent);
 }
 
@@ -134,7 +131,7 @@ static uint32_t *order_of(uint32_t count, int (*compare)(const void *, const voi
 
 static void sort_leaks(struct vt_gate *g) {
     struct vt_gate_leak *leaks = vt_alloc(g->leak_count, sizeof *leaks);
-    uint32_t *order = order_of(g->leak_count, by_leak);
+    VT_SCOPED uint32_t *order = order_of(g->leak_count, by_leak);
     uint32_t *place = vt_alloc(g->leak_count, sizeof *place), lines = 0;
     for (uint32_t i = 0; i < g->leak_count; i++) {
         leaks[i] = g->leaks[order[i]];
@@ -146,13 +143,12 @@ static void sort_leaks(struct vt_gate *g) {
         g->lines[i].leak = place[g->lines[i].leak];
     free(g->leaks);
     g->leaks = leaks;
-    free(order);
     free(place);
 }
 
 static void sort_lines(struct vt_gate *g) {
     struct vt_gate_line *lines = vt_alloc(g->line_count, sizeof *lines);
-    uint32_t *order = order_of(g->line_count, by_line);
+    VT_SCOPED uint32_t *order = order_of(g->line_count, by_line);
     uint32_t *place = vt_alloc(g->line_count, sizeof *place), findings = 0;
     for (uint32_t i = 0; i < g->line_count; i++) {
         lines[i] = g->lines[order[i]];
@@ -164,31 +160,28 @@ static void sort_lines(struct vt_gate *g) {
         g->findings[i].line = place[g->findings[i].line];
     free(g->lines);
     g->lines = lines;
-    free(order);
     free(place);
 }
 
 /* Sorts the failures by line, and keeps their order within a line. */
 static void sort_failures(struct vt_gate *g) {
-    struct vt_gate_finding *failures = vt_alloc(g->failures, sizeof *failures);
-    uint32_t *next = vt_alloc(g->line_count, sizeof *next);
+    VT_SCOPED struct vt_gate_finding *failures = vt_alloc(g->failures, sizeof *failures);
+    VT_SCOPED uint32_t *next = vt_alloc(g->line_count, sizeof *next);
     for (uint32_t i = 0; i < g->failures; i++) {
         uint32_t line = g->findings[i].line;
         failures[g->lines[line].first + next[line]++] = g->findings[i];
     }
     if (g->failures)
         memcpy(g->findings, failures, g->failures * sizeof *failures);
-    free(failures);
-    free(next);
 }
 
 /* Counts the different sites and processes of each line and leak. */
 static void count_different(struct vt_gate *g) {
-    uint32_t *line_of = vt_alloc(g->model->process_count, sizeof *line_of);
-    uint32_t *leak_of = vt_alloc(g->model->process_count, sizeof *leak_of);
+    VT_SCOPED uint32_t *line_of = vt_alloc(g->model->process_count, sizeof *line_of);
+    VT_SCOPED uint32_t *leak_of = vt_alloc(g->model->process_count, sizeof *leak_of);
     for (uint32_t i = 0; i < g->line_count; i++) {
         struct vt_gate_line *line = &g->lines[i];
-        struct vt_map sites = {0};
+        VT_SCOPED_MAP sites = {0};
         for (uint32_t j = line->first; j < line->first + line->count; j++) {
             const struct vt_gate_finding *f = &g->findings[j];
             line->processes += line_of[f->process] != i + 1;
@@ -200,10 +193,7 @@ static void count_different(struct vt_gate *g) {
                 line->sites++;
             }
         }
-        vt_map_free(&sites);
     }
-    free(line_of);
-    free(leak_of);
 }
 
 void vt_gate_lines_make(struct vt_gate *g) {

@@ -56,7 +56,7 @@ static void location(struct writer *w, const char *name, const struct vt_process
     struct vt_json *j = &w->j;
     vt_json_open(j, name, '{');
     if (where->file) {
-        char *reference = uri(where->file);
+        VT_SCOPED char *reference = uri(where->file);
         vt_json_open(j, "physicalLocation", '{');
         vt_json_open(j, "artifactLocation", '{');
         vt_json_string(j, "uri", reference);
@@ -69,7 +69,6 @@ static void location(struct writer *w, const char *name, const struct vt_process
             vt_json_close(j, '}');
         }
         vt_json_close(j, '}');
-        free(reference);
     }
     if (where->frame && where->frame->function) {
         vt_json_open(j, "logicalLocations", '[');
@@ -80,9 +79,8 @@ static void location(struct writer *w, const char *name, const struct vt_process
         vt_json_close(j, ']');
     }
     if (where->frame) {
-        char *words = vt_frame_text(p, where->frame, UINT_MAX);
+        VT_SCOPED char *words = vt_frame_text(p, where->frame, UINT_MAX);
         text(j, "message", words);
-        free(words);
     }
     vt_json_close(j, '}');
 }
@@ -161,7 +159,7 @@ static void result(struct writer *w, const struct vt_gate_finding *f) {
     struct vt_json *j = &w->j;
     const struct vt_process *p = &w->gate->model->processes[f->process];
     struct vt_gate_line line = vt_gate_line_of(w->gate, f);
-    char *sentence = vt_gate_sentence(w->gate, &line, w->options->stable);
+    VT_SCOPED char *sentence = vt_gate_sentence(w->gate, &line, w->options->stable);
     vt_json_open(j, NULL, '{');
     vt_json_string(j, "ruleId", vt_gate_kind(f));
     vt_json_string(j, "level", levels[f->outcome]);
@@ -191,7 +189,6 @@ static void result(struct writer *w, const struct vt_gate_finding *f) {
     if (f->site && f->site->stack->count)
         stack(w, p, f->site->stack);
     vt_json_close(j, '}');
-    free(sentence);
 }
 
 static void tool(struct writer *w) {
@@ -219,7 +216,7 @@ static void notes(struct writer *w) {
     const struct vt_gate *gate = w->gate;
     bool open = false;
     for (uint32_t i = 0; i < gate->model->process_count; i++) {
-        char *note =
+        VT_SCOPED char *note =
             vt_gate_note(gate, &gate->model->processes[gate->order[i]], w->options->stable);
         if (note && !open) {
             vt_json_open(j, "invocations", '[');
@@ -234,7 +231,6 @@ static void notes(struct writer *w) {
             text(j, "message", note);
             vt_json_close(j, '}');
         }
-        free(note);
     }
     if (open) {
         vt_json_close(j, ']');
@@ -247,7 +243,7 @@ int vt_gate_sarif_write(const struct vt_gate *gate, const struct vt_gate_format_
                         FILE *out) {
     struct writer w = {.j = {.out = out, .first = true}, .gate = gate, .options = options};
     struct vt_json *j = &w.j;
-    char *root = realpath(options->source_root ? options->source_root : ".", NULL);
+    VT_SCOPED char *root = realpath(options->source_root ? options->source_root : ".", NULL);
     vt_json_open(j, NULL, '{');
     vt_json_string(j, "$schema", "https://json.schemastore.org/sarif-2.1.0.json");
     vt_json_string(j, "version", "2.1.0");
@@ -255,15 +251,13 @@ int vt_gate_sarif_write(const struct vt_gate *gate, const struct vt_gate_format_
     vt_json_open(j, NULL, '{');
     tool(&w);
     if (root) {
-        char *folder = vt_formatted("%s/", strcmp(root, "/") ? root : "");
-        char *reference = uri(folder);
+        VT_SCOPED char *folder = vt_formatted("%s/", strcmp(root, "/") ? root : "");
+        VT_SCOPED char *reference = uri(folder);
         vt_json_open(j, "originalUriBaseIds", '{');
         vt_json_open(j, "SRCROOT", '{');
         vt_json_string(j, "uri", reference);
         vt_json_close(j, '}');
         vt_json_close(j, '}');
-        free(folder);
-        free(reference);
     }
     notes(&w);
     find_stack_lines(&w);
@@ -276,6 +270,5 @@ int vt_gate_sarif_write(const struct vt_gate *gate, const struct vt_gate_format_
     vt_json_close(j, '}');
     fputc('\n', out);
     free(w.lines);
-    free(root);
     return 0;
 }

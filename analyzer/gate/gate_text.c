@@ -44,23 +44,21 @@ static void callers(const struct text *t, const struct vt_process *p,
         const struct vt_frame *f = vt_stack_frame(stack, i);
         if (f != main_frame && (!shown || !f->user_code))
             continue;
-        char *frame_text = vt_frame_text(p, f, VT_TEXT_WIDTH - 16);
-        char *source = shown ? NULL : vt_frame_text_source(p, f, VT_TEXT_WIDTH - 16);
+        VT_SCOPED char *frame_text = vt_frame_text(p, f, VT_TEXT_WIDTH - 16);
+        VT_SCOPED char *source = shown ? NULL : vt_frame_text_source(p, f, VT_TEXT_WIDTH - 16);
         fprintf(t->out, "%s%s\n", label, frame_text);
         if (source)
             fprintf(t->out, "                %s%s%s\n", style(t, VT_STYLE_DIM), source,
                     style(t, VT_STYLE_NONE));
         label = "  called by     ";
         shown++;
-        free(frame_text);
-        free(source);
     }
 }
 
 /* The processes with this leak: "8 processes, rank 0, 1, 2, ..." */
 static void owners(const struct text *t, const struct vt_gate_leak *leak) {
     const struct vt_gate *g = t->gate;
-    struct vt_string line = {0};
+    VT_SCOPED_STRING line = {0};
     bool *has = vt_alloc(g->model->process_count, sizeof *has), seen = false;
     for (uint32_t i = leak->first; i < leak->first + leak->count; i++)
         for (uint32_t j = 0; j < g->lines[i].count; j++)
@@ -72,9 +70,8 @@ static void owners(const struct text *t, const struct vt_gate_leak *leak) {
         if (!has[g->order[i]])
             continue;
         if (leak->processes == 1) {
-            char *name = vt_gate_process_name(p, t->options->stable);
+            VT_SCOPED char *name = vt_gate_process_name(p, t->options->stable);
             vt_string_add(&line, name);
-            free(name);
         } else if (p->rank >= 0) {
             vt_string_format(&line, "%s %d", seen ? "," : ", rank", p->rank);
             seen = true;
@@ -82,7 +79,6 @@ static void owners(const struct text *t, const struct vt_gate_leak *leak) {
     }
     if (g->model->process_count > 1)
         wrap(t, "  in", 16, line.text);
-    vt_string_free(&line);
     free(has);
 }
 
@@ -91,20 +87,19 @@ static void line_row(const struct text *t, const char *label, const struct vt_ga
     const struct vt_gate_finding *f = &t->gate->findings[line->first];
     char blocks[VT_FORMAT_BYTES + 16];
     unsigned digits = t->gate->model->id_digits, width = VT_TEXT_WIDTH - 16 - 26 - digits;
-    char *frame_text = vt_frame_text(&t->gate->model->processes[f->process],
-                                     vt_stack_main_frame(f->site->stack), width);
+    VT_SCOPED char *frame_text = vt_frame_text(&t->gate->model->processes[f->process],
+                                               vt_stack_main_frame(f->site->stack), width);
     int pad = (int)width - (int)vt_frame_text_columns(frame_text);
     snprintf(blocks, sizeof blocks, "%s block%s", VT_NUMBER(line->amount.blocks),
              vt_plural(line->amount.blocks));
     fprintf(t->out, "%-16s%9s  %11s  %s%*s  %.*s\n", label, VT_BYTES(line->amount.bytes), blocks,
             frame_text, pad > 0 ? pad : 0, "", (int)digits, f->site->name);
-    free(frame_text);
 }
 
 /* The ids of the call sites of one line. */
 static void site_ids(const struct text *t, const struct vt_gate_line *line) {
     enum { IDS = 12 };
-    struct vt_string ids = {0};
+    VT_SCOPED_STRING ids = {0};
     uint32_t shown = 0;
     for (uint32_t i = line->first; i < line->first + line->count && shown < IDS; i++) {
         char id[20];
@@ -118,24 +113,20 @@ static void site_ids(const struct text *t, const struct vt_gate_line *line) {
     if (line->sites > shown)
         vt_string_format(&ids, " and %u more", line->sites - shown);
     wrap(t, line->sites > 1 ? "  sites" : "  site", 16, ids.text);
-    vt_string_free(&ids);
 }
 
 static void leak_heading(const struct text *t, const struct vt_gate_leak *leak) {
     const struct vt_gate_line *line = &t->gate->lines[leak->first];
-    char *amount = vt_amount_text(leak->amount);
-    struct vt_string words = {0};
+    VT_SCOPED char *amount = vt_amount_text(leak->amount);
+    VT_SCOPED_STRING words = {0};
     vt_string_format(&words, "%s, %s", vt_gate_kind(&t->gate->findings[line->first]), amount);
     if (leak->count > 1)
         vt_string_format(&words, ", at %u lines", leak->count);
-    char *call = leak->count == 1 ? vt_gate_call_text(t->gate, line) : NULL;
+    VT_SCOPED char *call = leak->count == 1 ? vt_gate_call_text(t->gate, line) : NULL;
     bool fits = call && strlen("LEAK     ") + words.length + strlen(call) <= VT_TEXT_WIDTH;
     fprintf(t->out, "%s%s%s\n", words.text, fits ? "   " : "", fits ? call : "");
     if (call && !fits)
         wrap(t, "  allocated by", 16, call);
-    vt_string_free(&words);
-    free(amount);
-    free(call);
 }
 
 /* A leak, with its worst line in full. */
@@ -153,12 +144,10 @@ static void failure(const struct text *t, const struct vt_gate_leak *leak) {
     } else {
         fprintf(t->out, "%s is over its budget\n", VT_GPU(f->device));
     }
-    struct vt_string words = {0};
-    char *why = vt_gate_why(t->gate, line, t->options->stable);
+    VT_SCOPED_STRING words = {0};
+    VT_SCOPED char *why = vt_gate_why(t->gate, line, t->options->stable);
     vt_string_format(&words, "%s%s", leak->count > 1 ? "of this line: " : "", why);
     wrap(t, "  why", 16, words.text);
-    vt_string_free(&words);
-    free(why);
     if (f->leak && f->leak->kept && !t->options->stable)
         wrap(t, f->leak->verdict == VT_VERDICT_LOST ? "  rest kept by" : "  kept by", 16,
              f->leak->kept->text);
@@ -206,7 +195,7 @@ static void processes(const struct text *t) {
         if (model->process_count > PROCESSES && (!g->failed || shown >= PROCESSES))
             continue;
         shown++;
-        char *name = vt_gate_process_name(p, t->options->stable);
+        VT_SCOPED char *name = vt_gate_process_name(p, t->options->stable);
         fprintf(t->out, "  %-6s  %-36s  leaked %s",
                 g->failed ? "FAILED" : vt_gate_verdict(false, g->open), name,
                 VT_BYTES(g->shown_bytes));
@@ -214,16 +203,14 @@ static void processes(const struct text *t) {
             fprintf(t->out, ", peak %s", VT_BYTES(g->peak_bytes));
         fprintf(t->out, "%s%s\n", p->complete ? "" : ", log incomplete",
                 g->outlier ? "  <- unlike the others" : "");
-        free(name);
     }
     if (shown < model->process_count)
         fprintf(t->out, "  and %u more\n", model->process_count - shown);
 }
 
 static void log_line(const struct text *t, const char *label, const char *path, const char *what) {
-    char *shown = vt_printable(vt_strdup(path));
+    VT_SCOPED char *shown = vt_printable(vt_strdup(path));
     fprintf(t->out, "%-16s%s: %s\n", label, shown, what);
-    free(shown);
 }
 
 static void rest(const struct text *t, uint32_t count) {
@@ -280,9 +267,8 @@ static void what_was_judged(const struct text *t) {
     if (!model->process_count)
         return;
     if (model->process_count == 1) {
-        char *name = vt_gate_process_name(&model->processes[0], t->options->stable);
+        VT_SCOPED char *name = vt_gate_process_name(&model->processes[0], t->options->stable);
         fprintf(t->out, "  judged        %s%s\n", name, simulated ? ", on the simulated GPU" : "");
-        free(name);
     } else {
         fprintf(t->out, "  judged        %u processes%s\n", model->process_count,
                 simulated ? ", on the simulated GPU" : "");
@@ -310,13 +296,12 @@ static void notes(const struct text *t) {
     const struct vt_model *model = t->gate->model;
     uint32_t shown = 0, left = 0;
     for (uint32_t i = 0; i < model->process_count; i++) {
-        char *note =
+        VT_SCOPED char *note =
             vt_gate_note(t->gate, &model->processes[t->gate->order[i]], t->options->stable);
         if (note && shown++ < NOTES)
             wrap(t, "  NOTE", 16, note);
         else
             left += note != NULL;
-        free(note);
     }
     if (left)
         fprintf(t->out, "%16sand %u more process%s\n", "", left, left == 1 ? "" : "es");
@@ -327,12 +312,11 @@ int vt_gate_text_write(const struct vt_gate *gate, const struct vt_gate_format_o
     struct vt_page page;
     FILE *out = vt_page_open(&page);
     struct text t = {.gate = gate, .options = options, .out = out};
-    char *headline = vt_gate_headline(gate);
+    VT_SCOPED char *headline = vt_gate_headline(gate);
     uint32_t shown = 0;
     fprintf(out, "%sleak check %s%s\n",
             style(&t, gate->failed || gate->open ? VT_STYLE_BAD : VT_STYLE_GOOD), headline,
             style(&t, VT_STYLE_NONE));
-    free(headline);
     what_was_judged(&t);
     passed_by(&t);
     notes(&t);

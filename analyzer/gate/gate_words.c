@@ -51,9 +51,8 @@ static char *below(const char *path, const char *root) {
  * or another checkout. NULL: there is none. Free it. */
 static char *by_its_end(const char *path, const char *root) {
     for (const char *end = strchr(path + (*path == '/'), '/'); end; end = strchr(end + 1, '/')) {
-        char *here = vt_formatted("%s%s", strcmp(root, "/") ? root : "", end);
+        VT_SCOPED char *here = vt_formatted("%s%s", strcmp(root, "/") ? root : "", end);
         bool there = !access(here, F_OK);
-        free(here);
         if (there)
             return vt_strdup(end + 1);
     }
@@ -66,7 +65,7 @@ static char *by_its_end(const char *path, const char *root) {
 static void find_relative(const struct vt_process *p, const char *top,
                           struct vt_gate_location *location) {
     const struct vt_frame *frame = location->frame;
-    char *path = absolute(frame->file, p->cwd), *in_root = absolute(frame->file, top);
+    VT_SCOPED char *path = absolute(frame->file, p->cwd), *in_root = absolute(frame->file, top);
     if (!access(path, F_OK))
         location->file = below(path, top);
     if (!location->file && !access(in_root, F_OK))
@@ -76,8 +75,6 @@ static void find_relative(const struct vt_process *p, const char *top,
     location->inside = location->file;
     if (!location->file && !access(path, F_OK))
         location->file = vt_strdup(path);
-    free(path);
-    free(in_root);
 }
 
 void vt_gate_location_of(const struct vt_process *p, const struct vt_frame *frame, const char *root,
@@ -85,7 +82,7 @@ void vt_gate_location_of(const struct vt_process *p, const struct vt_frame *fram
     *location = (struct vt_gate_location){.frame = frame};
     if (!frame || !frame->file || !strncmp(frame->file, "<", 1))
         return;
-    char *top = realpath(root ? root : ".", NULL);
+    VT_SCOPED char *top = realpath(root ? root : ".", NULL);
     location->line = frame->line;
     if (*frame->file != '/') {
         find_relative(p, top ? top : "/", location);
@@ -99,7 +96,6 @@ void vt_gate_location_of(const struct vt_process *p, const struct vt_frame *fram
         if (in_root)
             free(path);
     }
-    free(top);
 }
 
 void vt_gate_location_find(const struct vt_process *p, const struct vt_stack *stack,
@@ -145,10 +141,10 @@ static void say_leak(const struct vt_gate *gate, const struct vt_gate_line *line
     const struct vt_gate_line *first = leak ? &gate->lines[leak->first] : NULL;
     if (f->outcome == VT_GATE_FAILS && first && first != &gate->lines[f->line]) {
         const struct vt_gate_finding *other = &gate->findings[first->first];
-        char *frame_text = vt_frame_text(&gate->model->processes[other->process],
-                                         vt_stack_main_frame(other->site->stack), UINT_MAX);
+        VT_SCOPED char *frame_text =
+            vt_frame_text(&gate->model->processes[other->process],
+                          vt_stack_main_frame(other->site->stack), UINT_MAX);
         vt_string_format(text, ". Same leak as %s", frame_text);
-        free(frame_text);
     }
     if (f->leak && f->leak->kept && !stable)
         vt_string_format(text, ". %s by %s",
@@ -164,21 +160,17 @@ char *vt_gate_sentence(const struct vt_gate *gate, const struct vt_gate_line *li
     const struct vt_gate_finding *f = &gate->findings[line->first];
     const struct vt_process *p = &gate->model->processes[f->process];
     struct vt_string text = {0};
-    char *why = vt_gate_why(gate, line, stable);
+    VT_SCOPED char *why = vt_gate_why(gate, line, stable);
     if (!f->site) {
         vt_string_format(&text, "%s: %s", VT_GPU(f->device), why);
     } else {
-        char *frame_text = vt_gate_frame_text(p, f->site);
-        char *call = vt_gate_call_text(gate, line);
-        char *amount = vt_amount_text(line->amount);
+        VT_SCOPED char *frame_text = vt_gate_frame_text(p, f->site);
+        VT_SCOPED char *call = vt_gate_call_text(gate, line);
+        VT_SCOPED char *amount = vt_amount_text(line->amount);
         vt_string_format(&text, "%s%s allocated at %s (%s). %s: %s", amount,
                          line->amount.freed ? "," : "", frame_text, call, vt_gate_kind(f), why);
         say_leak(gate, line, stable, &text);
-        free(amount);
-        free(frame_text);
-        free(call);
     }
-    free(why);
     return text.text;
 }
 
@@ -186,14 +178,13 @@ char *vt_gate_sentence(const struct vt_gate *gate, const struct vt_gate_line *li
 static void say_unjudged(const struct vt_process *p, const struct vt_gate_process *g,
                          const char *before, struct vt_string *text) {
     const struct vt_site *largest = g->largest_unjudged;
-    char *frame = vt_frame_text(p, vt_stack_main_frame(largest->stack), UINT_MAX);
+    VT_SCOPED char *frame = vt_frame_text(p, vt_stack_main_frame(largest->stack), UINT_MAX);
     vt_string_format(text, "%s%u site%s (%s) %s not judged: too few rounds. %s at %s%s%s.", before,
                      g->unjudged, g->unjudged == 1 ? "" : "s", VT_BYTES(g->unjudged_bytes),
                      g->unjudged == 1 ? "was" : "were",
                      g->unjudged == 1 ? "It was allocated" : "The largest was allocated", frame,
                      largest->tested && largest->tested->test ? ", and left by " : "",
                      largest->tested && largest->tested->test ? largest->tested->test : "");
-    free(frame);
 }
 
 char *vt_gate_note(const struct vt_gate *gate, const struct vt_process *p, bool stable) {
@@ -202,9 +193,8 @@ char *vt_gate_note(const struct vt_gate *gate, const struct vt_process *p, bool 
     if (!p->went_note && !g->unjudged)
         return NULL;
     if (gate->model->process_count > 1) {
-        char *name = vt_gate_process_name(p, stable);
+        VT_SCOPED char *name = vt_gate_process_name(p, stable);
         vt_string_format(&note, "%s: ", name);
-        free(name);
     }
     if (p->went_note)
         vt_string_add(&note, p->went_note);

@@ -330,9 +330,8 @@ static void site(struct vt_json *j, const struct vt_site *s, bool native) {
         vt_json_boolean(j, "reachable", s->reachable);
     vt_json_string(j, "api", s->api);
     vt_json_boolean(j, "graph_memory", s->graph_memory); /* allocated by launches of CUDA graphs */
-    char *node = vt_stack_text_node(s->stack);
+    VT_SCOPED char *node = vt_stack_text_node(s->stack);
     vt_json_string(j, "backward_of", node); /* the node of PyTorch's autograd graph that ran */
-    free(node);
     vt_json_string(j, "layer", vt_layer_name(s->layer));
     vt_json_part_ordinal(j, "device", s->device);
     vt_json_number(j, "live_bytes", s->live_bytes);
@@ -477,13 +476,12 @@ static void each_apart(struct vt_json *j, const struct vt_model_logs *apart,
                        const struct vt_format_options *options) {
     for (uint32_t i = 0; i < apart->count; i++) {
         struct vt_model one;
-        struct vt_string why = {0};
+        VT_SCOPED_STRING why = {0};
         if (apart->logs[i] &&
             !apart->builder->build(&apart->logs[i], 1, apart->options, &one, &why)) {
             process(j, &one.processes[0], options);
             apart->builder->free(&one);
         }
-        vt_string_free(&why);
     }
 }
 

@@ -216,9 +216,8 @@ void vt_fmt_json_ranks(struct vt_json *j, const struct vt_fleet *f) {
     vt_json_number(j, "dropped_events", r.dropped_events);
     vt_json_number(j, "unread_logs", f->unread_count);
     vt_json_string(j, "unread_why", f->unread_count ? f->unread[0] : NULL);
-    char *restarts = vt_words_restarts(f);
+    VT_SCOPED char *restarts = vt_words_restarts(f);
     vt_json_string(j, "restarts", restarts);
-    free(restarts);
     hosts(j, f);
     rows(j, f, &r);
     peers(j, f);
