@@ -243,8 +243,9 @@ check-warnings: check-setup
 	    $(MAKE) --no-print-directory -s -j$(JOBS) BUILD=$(BUILD)/check-$$cc CC=$$cc all test-build || exit 1; \
 	done
 
-check-rooms: lib analyzer ## print the order of the rooms, proved from the object files
+check-rooms: lib analyzer ## print the order of the rooms, proved from the object files, and their sizes (SINCE=COMMIT: before, too)
 	@tools/check-rooms $(BUILD)
+	@tools/room-sizes $(if $(SINCE),--since $(SINCE))
 
 rooms-picture: lib analyzer ## draw doc/rooms.svg anew, from the object files, as check-rooms reads them
 	@tools/check-rooms --report $(BUILD) >$(BUILD)/rooms
