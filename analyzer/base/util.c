@@ -155,8 +155,7 @@ static int compare_words(const void *a, const void *b) {
     return VT_ORDER({*(const uint64_t *)a, *(const uint64_t *)b});
 }
 
-static char *print(const char *format, va_list args) __attribute__((format(printf, 1, 0)));
-static char *print(const char *format, va_list args) {
+char *vt_formatted_of(const char *format, va_list args) {
     char *text;
     return or_exit(vasprintf(&text, format, args) < 0 ? NULL : text, 1, 1);
 }
@@ -164,7 +163,7 @@ static char *print(const char *format, va_list args) {
 char *vt_formatted(const char *format, ...) {
     va_list args;
     va_start(args, format);
-    char *text = print(format, args);
+    char *text = vt_formatted_of(format, args);
     va_end(args);
     return text;
 }
@@ -214,7 +213,7 @@ void vt_string_add_utf8(struct vt_string *s, const char *text) {
 void vt_string_format(struct vt_string *s, const char *format, ...) {
     va_list args;
     va_start(args, format);
-    char *made = print(format, args);
+    char *made = vt_formatted_of(format, args);
     va_end(args);
     vt_string_add(s, made);
     free(made);

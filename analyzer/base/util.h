@@ -6,6 +6,7 @@
 #ifndef VRAMTRACE_ANALYZER_UTIL_H
 #define VRAMTRACE_ANALYZER_UTIL_H
 
+#include <stdarg.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -50,6 +51,7 @@ void *vt_realloc(void *old, size_t count, size_t size);
 char *vt_strdup(const char *text);
 char *vt_strndup(const char *text, size_t length); /* at most `length` bytes */
 char *vt_formatted(const char *format, ...) __attribute__((format(printf, 1, 2)));
+char *vt_formatted_of(const char *format, va_list args) __attribute__((format(printf, 1, 0)));
 
 /* Before the declaration of a pointer: its memory is freed when its block ends, however it ends.
  * VT_SCOPED_STRING and VT_SCOPED_MAP below stand in the place of the type. */

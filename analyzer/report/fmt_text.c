@@ -91,6 +91,12 @@ static void notes(const struct vt_text *t) {
 
 /* --- what is held --- */
 
+/* Writes what was added. */
+static void flush(struct vt_doc *doc, const struct vt_text *t) {
+    vt_doc_print(doc, t);
+    vt_doc_free(doc);
+}
+
 static void held(const struct vt_text *t) {
     struct vt_words_held held;
     vt_words_held(t, &held);
@@ -103,8 +109,10 @@ static void held(const struct vt_text *t) {
         vt_text_wrap(t, "  ", 2, held.remark);
     if (held.listed) {
         struct vt_rows rows;
+        struct vt_doc doc = {0};
         vt_rows_make(&rows, t, VT_ROWS_HELD, 0);
-        vt_rows_print(&rows, t);
+        vt_rows_add(&rows, t, &doc);
+        flush(&doc, t);
         vt_rows_free(&rows);
     }
     struct vt_words late = {0};
@@ -117,20 +125,18 @@ static void held(const struct vt_text *t) {
 }
 
 /* Memory of no device. */
-static void apart(const struct vt_text *t, const char *heading, const struct vt_apart *books,
-                  enum vt_rows_what what) {
+static void add_apart(const struct vt_text *t, const char *heading, const struct vt_apart *books,
+                      enum vt_rows_what what, struct vt_doc *doc) {
     struct vt_rows rows;
     if (!books->alloc_count && !books->peak_bytes && !books->failed_count)
         return;
-    char *rest = vt_formatted("%s held in %s allocation%s; peak %s", VT_BYTES(books->live_bytes),
-                              VT_NUMBER(books->live_count), vt_plural(books->live_count),
-                              VT_BYTES(books->peak_bytes));
-    vt_text_heading(t, VT_STYLE_HEAD, heading, rest);
+    vt_doc_heading(doc, VT_STYLE_HEAD, heading, "%s held in %s allocation%s; peak %s",
+                   VT_BYTES(books->live_bytes), VT_NUMBER(books->live_count),
+                   vt_plural(books->live_count), VT_BYTES(books->peak_bytes));
     vt_rows_make(&rows, t, what, 0);
     if (rows.count)
-        vt_rows_print(&rows, t);
+        vt_rows_add(&rows, t, doc);
     vt_rows_free(&rows);
-    free(rest);
 }
 
 /* --- what to do next --- */
@@ -165,11 +171,13 @@ static void next(const struct vt_text *t) {
 
 static void process(const struct vt_text *t) {
     const struct vt_process *p = t->process;
+    struct vt_doc doc = {0};
     head(t);
     if (t->options->site) {
         for (uint32_t i = 0; i < p->site_count; i++)
             if (vt_site_wanted(&p->sites[i], t->options->site))
-                vt_text_site(t, &p->sites[i]);
+                vt_text_site(t, &p->sites[i], &doc);
+        flush(&doc, t);
         return;
     }
     notes(t);
@@ -180,13 +188,15 @@ static void process(const struct vt_text *t) {
     if (!oom_first)
         vt_text_ooms(t);
     if (t->options->owners)
-        vt_text_owners(t);
-    else if (!p->leak_count)
+        vt_text_owners(t, &doc);
+    flush(&doc, t);
+    if (!t->options->owners && !p->leak_count)
         held(t);
     vt_text_devices(t);
-    apart(t, "MANAGED MEMORY", &p->managed, VT_ROWS_MANAGED);
-    apart(t, "PINNED HOST MEMORY", &p->pinned, VT_ROWS_PINNED);
-    vt_text_phases(t);
+    add_apart(t, "MANAGED MEMORY", &p->managed, VT_ROWS_MANAGED, &doc);
+    add_apart(t, "PINNED HOST MEMORY", &p->pinned, VT_ROWS_PINNED, &doc);
+    vt_text_phases(t, &doc);
+    flush(&doc, t);
     next(t);
 }
 
@@ -241,8 +251,10 @@ int vt_fmt_text_owners(const struct vt_model *model, const struct vt_format_opti
                         .digits = model->id_digits,
                         .width = options->width ? options->width : VT_TEXT_WIDTH,
                         .process = model->processes};
+    struct vt_doc doc = {0};
     head(&t);
-    vt_text_owners(&t);
+    vt_text_owners(&t, &doc);
+    flush(&doc, &t);
     vt_page_close(&page, options->colour, to);
     return 0;
 }

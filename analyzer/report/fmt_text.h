@@ -8,6 +8,7 @@
 #define VRAMTRACE_ANALYZER_FMT_TEXT_H
 
 #include "model/model.h"
+#include "doc.h"
 #include "text_page.h"
 #include "text_parts.h"
 
@@ -18,7 +19,8 @@ void vt_text_two_sided(const struct vt_text *t, const char *left, const char *ri
 
 /* --- text_rows.c: see text_parts.h as well --- */
 
-void vt_rows_print(const struct vt_rows *rows, const struct vt_text *t);
+/* Adds the list, as a table. */
+void vt_rows_add(const struct vt_rows *rows, const struct vt_text *t, struct vt_doc *doc);
 
 /* "12 %", rounded up from 0 %. */
 void vt_text_share(uint64_t bytes, uint64_t whole, char out[64]);
@@ -81,10 +83,10 @@ void vt_text_row(const struct vt_text *t, const struct vt_words_row *row, unsign
 /* --- text_owner.c --- */
 
 /* All live memory by owner (--by owner). */
-void vt_text_owners(const struct vt_text *t);
+void vt_text_owners(const struct vt_text *t, struct vt_doc *doc);
 
 /* The owners and the other holders of a site. */
-void vt_text_site_owners(const struct vt_text *t, const struct vt_site *site);
+void vt_text_site_owners(const struct vt_text *t, const struct vt_site *site, struct vt_doc *doc);
 
 /* --- text_purpose.c --- */
 
@@ -105,13 +107,13 @@ void vt_text_add_purposes(const struct vt_site_purposes *site, uint64_t at_peak,
 void vt_text_leaks(const struct vt_text *t);
 
 /* The phases, one row for each name. */
-void vt_text_phases(const struct vt_text *t);
+void vt_text_phases(const struct vt_text *t, struct vt_doc *doc);
 
 /* The allocations that failed for lack of memory. */
 void vt_text_ooms(const struct vt_text *t);
 
 /* A device's segments, with blocks and holes. */
-void vt_text_map(const struct vt_text *t, const struct vt_device *device);
+void vt_text_map(const struct vt_text *t, const struct vt_device *device, struct vt_doc *doc);
 
 void vt_text_devices(const struct vt_text *t);
 
@@ -120,6 +122,6 @@ void vt_text_devices(const struct vt_text *t);
 struct vt_words_device;
 void vt_text_bar(const struct vt_words_device *device, unsigned columns, const struct vt_text *t,
                  struct vt_string *bar);
-void vt_text_site(const struct vt_text *t, const struct vt_site *site);
+void vt_text_site(const struct vt_text *t, const struct vt_site *site, struct vt_doc *doc);
 
 #endif

@@ -83,7 +83,10 @@ static void print_peak(const struct vt_text *t, const struct vt_device *d,
         fprintf(t->out, "  peak           %s, all of it listed above\n", bytes);
     } else {
         fprintf(t->out, "  peak           %s, made of\n", bytes);
-        vt_rows_print(&rows, t);
+        struct vt_doc doc = {0};
+        vt_rows_add(&rows, t, &doc);
+        vt_doc_print(&doc, t);
+        vt_doc_free(&doc);
         for (unsigned i = 0; i < words->part_count; i++)
             if (words->parts[i].apart)
                 print_apart(t, &words->parts[i], rows.whole);
@@ -93,6 +96,7 @@ static void print_peak(const struct vt_text *t, const struct vt_device *d,
 
 static void print_device(const struct vt_text *t, const struct vt_device *d) {
     struct vt_words_device words = {0};
+    struct vt_doc map = {0};
     vt_words_device(t, d, &words);
     vt_text_heading(t, VT_STYLE_HEAD, words.title, words.words.headline);
     if (words.part_count) {
@@ -110,7 +114,9 @@ static void print_device(const struct vt_text *t, const struct vt_device *d) {
         else
             vt_text_row(t, &words.words.rows[i], LABEL);
     if (t->options->map)
-        vt_text_map(t, d);
+        vt_text_map(t, d, &map);
+    vt_doc_print(&map, t);
+    vt_doc_free(&map);
     vt_words_device_free(&words);
 }
 

@@ -34,7 +34,7 @@ static void draw(const struct vt_fragmentation *f, const struct vt_segment_map *
     line[MAP_COLUMNS] = 0;
 }
 
-void vt_text_map(const struct vt_text *t, const struct vt_device *d) {
+void vt_text_map(const struct vt_text *t, const struct vt_device *d, struct vt_doc *doc) {
     const struct vt_fragmentation *f = &d->fragmentation;
     if (!f->segment_count)
         return;
@@ -44,16 +44,16 @@ void vt_text_map(const struct vt_text *t, const struct vt_device *d) {
         order[i] = i;
     sorted_of = f;
     qsort(order, f->segment_count, sizeof *order, most_idle_first);
-    fprintf(t->out, "  segments       at the end, the most idle first: # in use, . idle, + both\n");
+    vt_doc_line(doc, "  segments       at the end, the most idle first: # in use, . idle, + both");
     for (uint32_t i = 0; i < f->segment_count && i < most; i++) {
         const struct vt_segment_map *s = &f->segments[order[i]];
         char line[MAP_COLUMNS + 1];
         draw(f, s, line);
-        fprintf(t->out, "  0x%012llx %9s  [%s]\n", (unsigned long long)s->address,
-                VT_BYTES(s->bytes), line);
+        vt_doc_line(doc, "  0x%012llx %9s  [%s]", (unsigned long long)s->address,
+                    VT_BYTES(s->bytes), line);
     }
     if (f->segment_count > most)
-        fprintf(t->out, "%17s%u more (--top %u shows them)\n", "", f->segment_count - most,
-                f->segment_count);
+        vt_doc_line(doc, "%17s%u more (--top %u shows them)", "", f->segment_count - most,
+                    f->segment_count);
     free(order);
 }

@@ -15,22 +15,21 @@
 
 enum { ROWS_SHOWN = 10, TEXT_AT = 20 };
 
-static void print_row(const struct vt_text *t, uint64_t bytes, uint64_t count, const char *text,
-                      const char *role) {
+static void add_owner(const struct vt_text *t, uint64_t bytes, uint64_t count, const char *text,
+                      const char *role, struct vt_doc *doc) {
     unsigned columns = vt_frame_text_columns(text), room = VT_TEXT_WIDTH - TEXT_AT;
-    char label[64];
-    snprintf(label, sizeof label, "%10s %7s", VT_BYTES(bytes), VT_NUMBER(count));
     unsigned whole_columns = role ? columns + 2 + (unsigned)strlen(role) : 0;
     if (whole_columns > room && whole_columns <= t->width - TEXT_AT)
         room = whole_columns; /* on a wide page roles stay near what they are of */
     if (role && whole_columns <= room) {
-        fprintf(t->out, "%s  %s%s%s%*s\n", label, vt_text_style(t, VT_STYLE_HEAD), text,
-                vt_text_style(t, VT_STYLE_NONE), (int)(room - columns), role);
+        vt_doc_cells(doc, VT_BYTES(bytes), VT_NUMBER(count), text,
+                     vt_doc_text(doc, "%*s", (int)(room - columns), role));
         return;
     }
-    char *whole = role ? vt_formatted("%s: %s", text, role) : vt_strdup(text);
-    vt_text_wrap(t, label, TEXT_AT, whole);
-    free(whole);
+    struct vt_doc_item *item = vt_doc_add(doc, VT_DOC_MORE, NULL);
+    item->label = vt_doc_text(doc, "%10s %7s", VT_BYTES(bytes), VT_NUMBER(count));
+    item->text = vt_doc_text(doc, "%s%s%s", text, role ? ": " : "", role ? role : "");
+    item->column = TEXT_AT;
 }
 
 /* How much of what a snapshot saw is gone at the end. */
@@ -50,13 +49,20 @@ static const char *freed_later(const struct vt_process *p, const struct vt_snaps
                                     : "; all was freed later";
 }
 
-void vt_text_owners(const struct vt_text *t) {
+void vt_text_owners(const struct vt_text *t, struct vt_doc *doc) {
+    const struct vt_doc_column columns[] = {
+        {"held", 0, 10, .right = true},
+        {"blocks", 1, 7, .right = true, .fixed = true},
+        {"kept by", 2, 0, .fixed = true, .style = VT_STYLE_HEAD},
+        {vt_doc_text(doc, "%*s", (int)(VT_TEXT_WIDTH - TEXT_AT - strlen("kept by")), "role"),
+         .fixed = true},
+    };
     const struct vt_process *p = t->process;
     const struct vt_snapshot *s = vt_process_snapshot_shown(p);
     uint32_t count, most = t->options->top ? t->options->top : ROWS_SHOWN;
     if (!s) {
-        vt_text_heading(t, VT_STYLE_HEAD, "OWNERS",
-                        "unknown: nobody looked for them in this run (VRAMTRACE_SNAPSHOT)");
+        vt_doc_heading(doc, VT_STYLE_HEAD, "OWNERS",
+                       "unknown: nobody looked for them in this run (VRAMTRACE_SNAPSHOT)");
         return;
     }
     struct vt_owner_group *groups = vt_owner_groups_seen(p, s, VT_UNKNOWN, &count);
@@ -66,16 +72,13 @@ void vt_text_owners(const struct vt_text *t) {
         blocks += groups[i].count;
     }
     char *moment = vt_snapshot_moment(s);
-    char *rest = vt_formatted("of %s in %s block%s, %s%s%s", VT_BYTES(bytes), VT_NUMBER(blocks),
-                              vt_plural(blocks),
-                              s->why == VT_SNAPSHOT_END ? "as the program's code ended" : moment,
-                              s == vt_process_snapshot(p) ? "" : freed_later(p, s),
-                              s->complete ? "" : "; the search was cut short");
-    vt_text_heading(t, VT_STYLE_HEAD, "OWNERS", rest);
-    free(rest);
+    vt_doc_heading(doc, VT_STYLE_HEAD, "OWNERS", "of %s in %s block%s, %s%s%s", VT_BYTES(bytes),
+                   VT_NUMBER(blocks), vt_plural(blocks),
+                   s->why == VT_SNAPSHOT_END ? "as the program's code ended" : moment,
+                   s == vt_process_snapshot(p) ? "" : freed_later(p, s),
+                   s->complete ? "" : "; the search was cut short");
     free(moment);
-    fprintf(t->out, "%s%10s %7s  %-*s%s%s\n", vt_text_style(t, VT_STYLE_DIM), "held", "blocks",
-            (int)(VT_TEXT_WIDTH - TEXT_AT - 4), "kept by", "role", vt_text_style(t, VT_STYLE_NONE));
+    vt_doc_table(doc, columns, 4);
     uint64_t left = 0, left_blocks = 0;
     for (uint32_t i = 0; i < count; i++) {
         if (i >= most) {
@@ -83,67 +86,61 @@ void vt_text_owners(const struct vt_text *t) {
             left_blocks += groups[i].count;
             continue;
         }
-        char *text = vt_owner_text(p, &groups[i].owner, 0);
+        char *text = vt_doc_keep(doc, vt_owner_text(p, &groups[i].owner, 0));
         enum vt_purpose purpose = groups[i].owner.purpose;
-        print_row(t, groups[i].bytes, groups[i].count, text,
-                  purpose == VT_PURPOSE_OTHER ? NULL : vt_purpose_names[purpose]);
-        free(text);
+        add_owner(t, groups[i].bytes, groups[i].count, text,
+                  purpose == VT_PURPOSE_OTHER ? NULL : vt_purpose_names[purpose], doc);
     }
-    if (count > most) {
-        char *more = vt_formatted("%u more owner%s (--top %u shows them)", count - most,
-                                  vt_plural(count - most), count);
-        print_row(t, left, left_blocks, more, NULL);
-        free(more);
-    }
+    if (count > most)
+        add_owner(t, left, left_blocks,
+                  vt_doc_text(doc, "%u more owner%s (--top %u shows them)", count - most,
+                              vt_plural(count - most), count),
+                  NULL, doc);
     if (s->runtime_count)
-        print_row(t, s->runtime_bytes, s->runtime_count, "CUDA's libraries", NULL);
+        add_owner(t, s->runtime_bytes, s->runtime_count, "CUDA's libraries", NULL, doc);
     if (s->unowned_count > s->runtime_count)
-        print_row(t, s->unowned_bytes - s->runtime_bytes, s->unowned_count - s->runtime_count,
-                  "no owner found", NULL);
+        add_owner(t, s->unowned_bytes - s->runtime_bytes, s->unowned_count - s->runtime_count,
+                  "no owner found", NULL, doc);
     free(groups);
 }
 
 /* --- what keeps a site --- */
 
 /* A holder of a site's blocks in its list. */
-static void print_holder(const struct vt_text *t, const char *label, uint64_t bytes,
-                         const struct vt_memory_owner *owner) {
-    enum { AT = 19 };
-    char head[64], *text = vt_owner_text(t->process, owner, 0), *chain = vt_owner_chain(owner);
-    snprintf(head, sizeof head, "  %-*s%s", AT - 2, label, VT_BYTES(bytes));
-    vt_text_wrap(t, head, AT + 10, text);
+static void add_holder(const struct vt_text *t, const char *label, uint64_t bytes,
+                       const struct vt_memory_owner *owner, struct vt_doc *doc) {
+    enum { AT = 19, BYTES = 10 };
+    const char *text = vt_doc_keep(doc, vt_owner_text(t->process, owner, 0));
+    const char *chain = vt_doc_keep(doc, vt_owner_chain(owner));
+    doc->column = AT + BYTES;
+    vt_doc_row(doc, vt_doc_text(doc, "%-*s%s", AT - 2, label, VT_BYTES(bytes)), "%s", text);
     if (chain)
-        vt_text_wrap(t, "", AT + 10, chain);
-    free(text);
-    free(chain);
+        vt_doc_row(doc, "", "%s", chain);
 }
 
-void vt_text_site_owners(const struct vt_text *t, const struct vt_site *site) {
+void vt_text_site_owners(const struct vt_text *t, const struct vt_site *site, struct vt_doc *doc) {
     enum { SHOWN = 10 };
     const struct vt_process *p = t->process;
     const struct vt_snapshot *s = vt_process_snapshot(p);
     uint32_t index = (uint32_t)(site - p->sites), shown = 0, most = t->options->top;
     most = most ? most : SHOWN;
     for (uint32_t i = 0; i < site->owned.count && i < most; i++)
-        print_holder(t, i ? "" : "kept by", site->owned.owners[i].bytes,
-                     site->owned.owners[i].owner);
+        add_holder(t, i ? "" : "kept by", site->owned.owners[i].bytes, site->owned.owners[i].owner,
+                   doc);
     if (site->owned.count && site->owned.owners[0].seen) {
         s = site->owned.owners[0].seen;
         char *moment = vt_snapshot_moment(s);
-        fprintf(t->out, "%29sseen %s%s\n", "", moment,
-                site->owned.owners[0].still ? "" : "; freed later");
+        vt_doc_line(doc, "%29sseen %s%s", "", moment,
+                    site->owned.owners[0].still ? "" : "; freed later");
         free(moment);
     }
-    if (site->last_hop) {
-        char *text =
-            vt_formatted("%s%s", site->last_hop,
-                         site->hop == VT_HOP_SEEN_NAMED ? "" : " that no named way leads to");
-        vt_text_wrap(t, "  also seen in", 29, text);
-        free(text);
-    }
+    doc->column = 29;
+    if (site->last_hop)
+        vt_doc_row(doc, "also seen in", "%s%s", site->last_hop,
+                   site->hop == VT_HOP_SEEN_NAMED ? "" : " that no named way leads to");
     for (uint32_t i = 0; s && i < s->owner_count && shown < most; i++)
         for (uint32_t k = 0; k < s->owners[i].other_count; k++)
             if (s->owners[i].others[k].site == index)
-                print_holder(t, shown++ ? "" : "held too by", s->owners[i].others[k].bytes,
-                             &s->owners[i]);
+                add_holder(t, shown++ ? "" : "held too by", s->owners[i].others[k].bytes,
+                           &s->owners[i], doc);
 }

@@ -245,22 +245,24 @@ const struct vt_frame *vt_rows_caller_elsewhere(const struct vt_stack *stack) {
     return frame;
 }
 
-static void print_caller(const struct vt_text *t, const struct vt_frame *caller, unsigned indent) {
-    char *frame_text = vt_frame_text(t->process, caller, t->width - indent - CALLED_BY);
-    fprintf(t->out, "%*s%scalled by %s%s\n", (int)indent, "", vt_text_style(t, VT_STYLE_DIM),
-            frame_text, vt_text_style(t, VT_STYLE_NONE));
-    free(frame_text);
+static void add_caller(const struct vt_text *t, const struct vt_frame *caller, unsigned indent,
+                       struct vt_doc *doc) {
+    struct vt_doc_item *item = vt_doc_add(doc, VT_DOC_SOURCE, NULL);
+    char *text = vt_frame_text(t->process, caller, t->width - indent - CALLED_BY);
+    item->column = indent;
+    item->source = vt_doc_text(doc, "called by %s", text);
+    free(text);
 }
 
 /* For a row that looks like another one in the list: its callers where the two paths differ. If
  * there are more than a few, the outer ones, because fewer rows share them. */
-static void print_callers(const struct vt_rows *rows, uint32_t shown, uint32_t i,
-                          const struct vt_text *t, unsigned indent) {
+static void add_callers(const struct vt_rows *rows, uint32_t shown, uint32_t i,
+                        const struct vt_text *t, unsigned indent, struct vt_doc *doc) {
     enum { MOST = 3 };
     const struct vt_stack *stack = rows->rows[i].site->stack;
     uint32_t callers[MOST + 1], count = 0; /* indices of frames, the outermost first */
     if (rows->rows[i].site->caller && t->options->by == VT_BY_LINE) {
-        print_caller(t, rows->rows[i].site->caller, indent);
+        add_caller(t, rows->rows[i].site->caller, indent, doc);
         return;
     }
     for (uint32_t j = 0; j < shown && t->options->by <= VT_BY_SITE; j++) {
@@ -277,7 +279,7 @@ static void print_callers(const struct vt_rows *rows, uint32_t shown, uint32_t i
         count += count < MOST;
     }
     while (count-- > 0)
-        print_caller(t, vt_stack_frame(stack, callers[count]), indent);
+        add_caller(t, vt_stack_frame(stack, callers[count]), indent, doc);
 }
 
 /* Where the path of a site parts from another's: the user's frame there, if the stack has any. */
@@ -293,8 +295,8 @@ static const struct vt_frame *user_parting(const struct vt_site *site,
 
 /* Who called the largest sites of a row, as far as that differs: all of three, with how many blocks for
  * each; two of more. */
-static void print_row_callers(const struct vt_rows *rows, const struct vt_row *row,
-                              const struct vt_text *t, unsigned indent) {
+static void add_row_callers(const struct vt_rows *rows, const struct vt_row *row,
+                            const struct vt_text *t, unsigned indent, struct vt_doc *doc) {
     uint32_t most = row->sites <= VT_ROW_SITES ? row->sites : VT_ROW_SITES - 1, count = 0;
     const struct vt_frame *callers[VT_ROW_SITES];
     uint64_t blocks[VT_ROW_SITES];
@@ -323,21 +325,22 @@ static void print_row_callers(const struct vt_rows *rows, const struct vt_row *r
     }
     if (count > 1) {
         vt_string_add(&s, row->sites > most ? ", and others" : "");
-        fputs(vt_text_style(t, VT_STYLE_DIM), t->out);
-        vt_text_wrap(t, "", indent, s.text);
-        fputs(vt_text_style(t, VT_STYLE_NONE), t->out);
+        struct vt_doc_item *item = vt_doc_add(doc, VT_DOC_MORE, NULL);
+        item->text = vt_doc_text(doc, "%s", s.text);
+        item->column = indent;
+        item->style = VT_STYLE_DIM;
     }
     vt_string_free(&s);
 }
 
 /* The second line: the source, and the facts that it does not show. */
-static void print_source(const struct vt_text *t, const struct vt_row *row, unsigned indent) {
+static void add_source(const struct vt_text *t, const struct vt_row *row, unsigned indent,
+                       struct vt_doc *doc) {
     const struct vt_site *site = row->site;
+    const struct vt_frame *frame =
+        t->options->by <= VT_BY_SITE ? vt_stack_main_frame(site->stack) : NULL;
     struct vt_string extra = {0};
-    char *source =
-        t->options->by <= VT_BY_SITE
-            ? vt_frame_text_source(t->process, vt_stack_main_frame(site->stack), t->width - indent)
-            : NULL;
+    char *source = vt_doc_keep(doc, vt_frame_text_source(t->process, frame, t->width - indent));
     if (row->sites > 1 && t->options->by == VT_BY_LINE) /* the row has the id of the largest */
         vt_string_format(&extra, "+%u more call site%s", row->sites - 1, vt_plural(row->sites - 1));
     else if (row->sites > 1)
@@ -347,67 +350,55 @@ static void print_source(const struct vt_text *t, const struct vt_row *row, unsi
     if (t->process->device_count > 1 && site->device < VT_DEVICE_HOST)
         vt_string_format(&extra, "%s%s", extra.length ? ", " : "", VT_GPU(site->device));
     unsigned room = t->width - indent - (extra.length ? (unsigned)extra.length + 3 : 0);
-    if (source && vt_frame_text_columns(source) > room) {
-        free(source);
-        source = vt_frame_text_source(t->process, vt_stack_main_frame(site->stack), room);
+    if (source && vt_frame_text_columns(source) > room)
+        source = vt_doc_keep(doc, vt_frame_text_source(t->process, frame, room));
+    if (source || extra.length) {
+        struct vt_doc_item *item = vt_doc_add(doc, VT_DOC_SOURCE, source);
+        item->column = indent;
+        item->source = vt_doc_keep(doc, extra.text);
     }
-    if (source || extra.length)
-        fprintf(t->out, "%*s%s%s%s%s%s\n", (int)indent, "", source ? source : "",
-                vt_text_style(t, VT_STYLE_DIM), source && extra.length ? "   " : "",
-                extra.length ? extra.text : "", vt_text_style(t, VT_STYLE_NONE));
-    free(source);
-    vt_string_free(&extra);
 }
 
-/* Columns for the frames: as wide as the widest on a wide page, that the ids stay near them. */
-static unsigned frames_width(const struct vt_rows *rows, uint32_t most, const struct vt_text *t,
-                             unsigned beside) {
-    unsigned width = VT_TEXT_WIDTH - beside;
-    for (uint32_t i = 0; i < rows->count && i < most && t->width > VT_TEXT_WIDTH; i++) {
-        char *frame_text = row_text(t, &rows->rows[i], t->width - beside);
-        unsigned columns = vt_frame_text_columns(frame_text);
-        width = columns > width ? columns : width;
-        free(frame_text);
-    }
-    return width;
-}
-
-void vt_rows_print(const struct vt_rows *rows, const struct vt_text *t) {
-    uint32_t most = t->options->top ? t->options->top : ROWS_SHOWN;
-    bool with_ids = t->options->by <= VT_BY_SITE;
-    unsigned share_columns = rows->what == VT_ROWS_PEAK ? 5 : 6;
-    for (uint32_t i = 0; i < rows->count && i < most; i++) {
+/* The columns for how many blocks, or for the share. */
+static unsigned share_columns(const struct vt_rows *rows, uint32_t shown) {
+    unsigned columns = rows->what == VT_ROWS_PEAK ? 5 : 6;
+    for (uint32_t i = 0; i < shown; i++) {
         char share[64];
         share_text(rows, &rows->rows[i], share);
-        if (strlen(share) > share_columns)
-            share_columns = (unsigned)strlen(share);
+        if (strlen(share) > columns)
+            columns = (unsigned)strlen(share);
     }
-    unsigned indent = 12 + share_columns + 2;
-    unsigned width = frames_width(rows, most, t, indent + (with_ids ? t->digits + 2 : 0));
-    fprintf(t->out, "%s%10s  %*s  %-*s%s%s%s\n", vt_text_style(t, VT_STYLE_DIM), "held",
-            (int)share_columns, rows->what == VT_ROWS_PEAK ? "share" : "blocks",
-            with_ids ? (int)width : 0, "allocated at", with_ids ? "  " : "", with_ids ? "site" : "",
-            vt_text_style(t, VT_STYLE_NONE));
-    uint64_t bytes_left = rows->bytes;
-    for (uint32_t i = 0; i < rows->count && i < most; i++) {
+    return columns;
+}
+
+void vt_rows_add(const struct vt_rows *rows, const struct vt_text *t, struct vt_doc *doc) {
+    uint32_t most = t->options->top ? t->options->top : ROWS_SHOWN;
+    uint32_t shown = rows->count < most ? rows->count : most;
+    bool with_ids = t->options->by <= VT_BY_SITE;
+    unsigned shares = share_columns(rows, shown), indent = 12 + shares + 2;
+    unsigned beside = indent + (with_ids ? t->digits + 2 : 0);
+    uint64_t left = rows->bytes;
+    const struct vt_doc_column columns[] = {
+        {"held", 0, 10, .right = true},
+        {rows->what == VT_ROWS_PEAK ? "share" : "blocks", 2, shares, .right = true},
+        {"allocated at", 2, with_ids ? VT_TEXT_WIDTH - beside : 0, .code = true,
+         .style = VT_STYLE_HEAD},
+        {"site", 2, 0, .code = true},
+    };
+    vt_doc_table(doc, columns, with_ids ? 4 : 3);
+    for (uint32_t i = 0; i < shown; i++) {
         const struct vt_row *row = &rows->rows[i];
         char share[64];
         share_text(rows, row, share);
-        char *frame_text = row_text(t, row, width);
-        int pad = (int)width - (int)vt_frame_text_columns(frame_text);
-        fprintf(t->out, "%10s  %*s  %s%s%s", VT_BYTES(row->bytes), (int)share_columns, share,
-                vt_text_style(t, VT_STYLE_HEAD), frame_text, vt_text_style(t, VT_STYLE_NONE));
-        if (with_ids)
-            fprintf(t->out, "%*s  %.*s", pad > 0 ? pad : 0, "", (int)t->digits, row->site->name);
-        fputc('\n', t->out);
-        free(frame_text);
-        print_source(t, row, indent);
-        print_callers(rows, rows->count < most ? rows->count : most, i, t, indent);
-        print_row_callers(rows, row, t, indent);
-        bytes_left -= row->bytes;
+        vt_doc_cells(doc, VT_BYTES(row->bytes), share,
+                     vt_doc_keep(doc, row_text(t, row, t->width - beside)),
+                     vt_doc_text(doc, "%.*s", (int)t->digits, row->site->name));
+        add_source(t, row, indent, doc);
+        add_callers(rows, shown, i, t, indent, doc);
+        add_row_callers(rows, row, t, indent, doc);
+        left -= row->bytes;
     }
-    if (rows->count > most) {
-        fprintf(t->out, "%10s  in %u more %s%s (--top %u shows them)\n", VT_BYTES(bytes_left),
-                rows->count - most, vt_rows_noun(t), vt_plural(rows->count - most), rows->count);
-    }
+    if (rows->count > shown)
+        vt_doc_rest(doc, left, "in %u more %s%s (--top %u shows them)", rows->count - shown,
+                    vt_rows_noun(t), vt_plural(rows->count - shown), rows->count);
 }
