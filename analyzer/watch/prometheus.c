@@ -50,8 +50,14 @@ static void put_labels_of_process(const struct vt_watch_process *w, FILE *out) {
         fprintf(out, ",rank=\"%d\"", w->process->rank);
 }
 
+/* A metric, and its value in one process or device; VT_UNKNOWN: it is left out. */
+struct metric {
+    const char *name, *type, *help;
+    uint64_t value;
+};
+
 /* Begins a metric: its samples stand together. */
-static void begin(const char *name, const char *type, const char *help, FILE *out) {
+static void begin_metric(const char *name, const char *type, const char *help, FILE *out) {
     fprintf(out, "# HELP %s %s\n# TYPE %s %s\n", name, help, name, type);
 }
 
@@ -61,82 +67,54 @@ static void put_number(uint64_t value, FILE *out) {
 
 /* --- of a device --- */
 
-enum device_value {
-    TOTAL,
-    LIVE,
-    IN_USE,
-    CACHED,
-    UNTRACKED,
-    OTHERS,
-    FREE,
-    PEAK,
-    BLOCKS,
-    ALLOCATIONS,
-    FREES,
-    FAILURES,
-    DEVICE_VALUES
-};
+enum { DEVICE_METRICS = 12 };
 
-static const struct {
-    const char *name, *type, *help;
-} device_metrics[DEVICE_VALUES] = {
-    [TOTAL] = {"vramtrace_device_total_bytes", "gauge", "Memory of the device."},
-    [LIVE] = {"vramtrace_device_live_bytes", "gauge",
-              "Device memory that the process has allocated and not freed."},
-    [IN_USE] = {"vramtrace_device_in_use_bytes", "gauge",
-                "Live device memory without what caching allocators keep idle."},
-    [CACHED] = {"vramtrace_device_cached_bytes", "gauge",
-                "Live device memory that caching allocators keep idle."},
-    [UNTRACKED] = {"vramtrace_device_untracked_bytes", "gauge",
-                   "Device memory of the process beside its allocations: contexts, loaded code."},
-    [OTHERS] = {"vramtrace_device_other_processes_bytes", "gauge",
-                "Device memory of other processes."},
-    [FREE] = {"vramtrace_device_free_bytes", "gauge", "Device memory that is left."},
-    [PEAK] = {"vramtrace_device_peak_bytes", "gauge",
-              "The most device memory that the process had live at a time."},
-    [BLOCKS] = {"vramtrace_device_live_allocations", "gauge", "Live allocations."},
-    [ALLOCATIONS] = {"vramtrace_device_allocations_total", "counter", "Allocations."},
-    [FREES] = {"vramtrace_device_frees_total", "counter", "Frees."},
-    [FAILURES] = {"vramtrace_device_failed_allocations_total", "counter",
-                  "Allocations that the driver refused."},
-};
-
-/* VT_UNKNOWN: it is left out. */
-static uint64_t device_value(const struct vt_watch_device *s, enum device_value value) {
-    const uint64_t values[DEVICE_VALUES] = {
-        [TOTAL] = s->device->total_bytes,
-        [LIVE] = s->device->live_bytes,
-        [IN_USE] = s->in_use,
-        [CACHED] = s->cached,
-        [UNTRACKED] = s->untracked,
-        [OTHERS] = s->others,
-        [FREE] = s->free,
-        [PEAK] = s->device->peak_bytes,
-        [BLOCKS] = s->device->live_count,
-        [ALLOCATIONS] = s->device->alloc_count,
-        [FREES] = s->device->free_count,
-        [FAILURES] = s->device->failed_count,
+static void take_metrics_of_device(const struct vt_watch_device *s,
+                                   struct metric to[DEVICE_METRICS]) {
+    const struct vt_device *d = s->device;
+    const struct metric metrics[DEVICE_METRICS] = {
+        {"vramtrace_device_total_bytes", "gauge", "Memory of the device.", d->total_bytes},
+        {"vramtrace_device_live_bytes", "gauge",
+         "Device memory that the process has allocated and not freed.", d->live_bytes},
+        {"vramtrace_device_in_use_bytes", "gauge",
+         "Live device memory without what caching allocators keep idle.", s->in_use},
+        {"vramtrace_device_cached_bytes", "gauge",
+         "Live device memory that caching allocators keep idle.", s->cached},
+        {"vramtrace_device_untracked_bytes", "gauge",
+         "Device memory of the process beside its allocations: contexts, loaded code.",
+         s->untracked},
+        {"vramtrace_device_other_processes_bytes", "gauge", "Device memory of other processes.",
+         s->others},
+        {"vramtrace_device_free_bytes", "gauge", "Device memory that is left.", s->free},
+        {"vramtrace_device_peak_bytes", "gauge",
+         "The most device memory that the process had live at a time.", d->peak_bytes},
+        {"vramtrace_device_live_allocations", "gauge", "Live allocations.", d->live_count},
+        {"vramtrace_device_allocations_total", "counter", "Allocations.", d->alloc_count},
+        {"vramtrace_device_frees_total", "counter", "Frees.", d->free_count},
+        {"vramtrace_device_failed_allocations_total", "counter",
+         "Allocations that the driver refused.", d->failed_count},
     };
-    return values[value];
+    memcpy(to, metrics, sizeof metrics);
 }
 
 static void put_devices(const struct vt_watch_frame *frame, FILE *out) {
-    for (enum device_value value = 0; value < DEVICE_VALUES; value++) {
-        begin(device_metrics[value].name, device_metrics[value].type, device_metrics[value].help,
-              out);
+    struct metric m[DEVICE_METRICS];
+    take_metrics_of_device(&(struct vt_watch_device){.device = &(struct vt_device){0}}, m);
+    for (unsigned which = 0; which < DEVICE_METRICS; which++) {
+        begin_metric(m[which].name, m[which].type, m[which].help, out);
         for (uint32_t i = 0; i < frame->count; i++) {
             const struct vt_watch_process *w = frame->processes[i];
             for (uint32_t d = 0; w->process && d < w->process->device_count; d++) {
                 const struct vt_device *device = w->devices[d].device;
-                uint64_t number = device_value(&w->devices[d], value);
-                if (number == VT_UNKNOWN)
+                take_metrics_of_device(&w->devices[d], m);
+                if (m[which].value == VT_UNKNOWN)
                     continue;
-                fputs(device_metrics[value].name, out);
+                fputs(m[which].name, out);
                 put_labels_of_process(w, out);
                 fprintf(out, ",device=\"%u\"", device->ordinal);
                 if (device->uuid)
                     put_label("uuid", device->uuid, out);
-                put_number(number, out);
+                put_number(m[which].value, out);
             }
         }
     }
@@ -144,53 +122,48 @@ static void put_devices(const struct vt_watch_frame *frame, FILE *out) {
 
 /* --- of a process --- */
 
-enum process_value { RUNNING, PINNED, MANAGED, EVENTS, DROPPED, OOMS, LEAKS, PROCESS_VALUES };
+enum { PROCESS_METRICS = 7 };
 
-static const struct {
-    const char *name, *type, *help;
-} process_metrics[PROCESS_VALUES] = {
-    [RUNNING] = {"vramtrace_process_running", "gauge", "Whether the process runs: 1 or 0."},
-    [PINNED] = {"vramtrace_pinned_host_live_bytes", "gauge", "Pinned host memory that is live."},
-    [MANAGED] = {"vramtrace_managed_live_bytes", "gauge", "Managed memory that is live."},
-    [EVENTS] = {"vramtrace_events_total", "counter", "Events in the log."},
-    [DROPPED] = {"vramtrace_dropped_events_total", "counter", "Events that the log lacks."},
-    [OOMS] = {"vramtrace_out_of_memory_total", "counter",
-              "Requests that failed for lack of memory."},
-    [LEAKS] = {"vramtrace_leaks", "gauge",
-               "Leaks that are known: of a running process, what grows."},
-};
-
-static uint64_t process_value(const struct vt_watch_process *w, enum process_value value) {
-    const struct vt_process *p = w->process;
+/* Where nothing was read yet, it is only known that nothing runs. */
+static void take_metrics_of_process(const struct vt_watch_process *w,
+                                    struct metric to[PROCESS_METRICS]) {
+    static const struct vt_process none;
+    const struct vt_process *p = w->process ? w->process : &none;
     uint64_t leaks = 0;
-    if (value == RUNNING)
-        return w->state == VT_WATCH_RUNNING;
-    if (!p)
-        return VT_UNKNOWN;
     for (uint32_t i = 0; i < p->leak_count; i++)
         leaks += vt_frame_judges(p, &p->leaks[i]);
-    const uint64_t values[PROCESS_VALUES] = {
-        [PINNED] = p->pinned.live_bytes,
-        [MANAGED] = p->managed.live_bytes,
-        [EVENTS] = p->events,
-        [DROPPED] = p->dropped_events,
-        [OOMS] = p->oom_count + p->ooms_left_out,
-        [LEAKS] = leaks,
+    const struct metric metrics[PROCESS_METRICS] = {
+        {"vramtrace_process_running", "gauge", "Whether the process runs: 1 or 0.",
+         w->state == VT_WATCH_RUNNING},
+        {"vramtrace_pinned_host_live_bytes", "gauge", "Pinned host memory that is live.",
+         p->pinned.live_bytes},
+        {"vramtrace_managed_live_bytes", "gauge", "Managed memory that is live.",
+         p->managed.live_bytes},
+        {"vramtrace_events_total", "counter", "Events in the log.", p->events},
+        {"vramtrace_dropped_events_total", "counter", "Events that the log lacks.",
+         p->dropped_events},
+        {"vramtrace_out_of_memory_total", "counter", "Requests that failed for lack of memory.",
+         p->oom_count + p->ooms_left_out},
+        {"vramtrace_leaks", "gauge", "Leaks that are known: of a running process, what grows.",
+         leaks},
     };
-    return values[value];
+    memcpy(to, metrics, sizeof metrics);
+    for (unsigned i = 1; i < PROCESS_METRICS && !w->process; i++)
+        to[i].value = VT_UNKNOWN;
 }
 
 static void put_processes(const struct vt_watch_frame *frame, FILE *out) {
-    for (enum process_value value = 0; value < PROCESS_VALUES; value++) {
-        begin(process_metrics[value].name, process_metrics[value].type, process_metrics[value].help,
-              out);
+    struct metric m[PROCESS_METRICS];
+    take_metrics_of_process(&(struct vt_watch_process){0}, m);
+    for (unsigned which = 0; which < PROCESS_METRICS; which++) {
+        begin_metric(m[which].name, m[which].type, m[which].help, out);
         for (uint32_t i = 0; i < frame->count; i++) {
-            uint64_t number = process_value(frame->processes[i], value);
-            if (number == VT_UNKNOWN)
+            take_metrics_of_process(frame->processes[i], m);
+            if (m[which].value == VT_UNKNOWN)
                 continue;
-            fputs(process_metrics[value].name, out);
+            fputs(m[which].name, out);
             put_labels_of_process(frame->processes[i], out);
-            put_number(number, out);
+            put_number(m[which].value, out);
         }
     }
 }
@@ -198,8 +171,9 @@ static void put_processes(const struct vt_watch_frame *frame, FILE *out) {
 /* --- of a line, and of an owner --- */
 
 static void put_lines(const struct vt_watch_frame *frame, uint32_t top, FILE *out) {
-    begin("vramtrace_line_live_bytes", "gauge",
-          "Device memory that a line of code allocated and that is live: the largest lines.", out);
+    begin_metric("vramtrace_line_live_bytes", "gauge",
+                 "Device memory that a line of code allocated and that is live: the largest lines.",
+                 out);
     for (uint32_t i = 0; i < frame->count; i++) {
         const struct vt_watch_process *w = frame->processes[i];
         for (uint32_t l = 0; l < w->line_count && l < top; l++) {
@@ -215,8 +189,9 @@ static void put_lines(const struct vt_watch_frame *frame, uint32_t top, FILE *ou
 }
 
 static void put_owners(const struct vt_watch_frame *frame, uint32_t top, FILE *out) {
-    begin("vramtrace_owner_bytes", "gauge",
-          "Device memory that a variable kept at the last snapshot: the largest owners.", out);
+    begin_metric("vramtrace_owner_bytes", "gauge",
+                 "Device memory that a variable kept at the last snapshot: the largest owners.",
+                 out);
     for (uint32_t i = 0; i < frame->count; i++) {
         const struct vt_watch_process *w = frame->processes[i];
         for (uint32_t o = 0; o < w->owner_count && o < top; o++) {
