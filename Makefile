@@ -108,11 +108,11 @@ $(ANALYZER_OBJ)/%.o: analyzer/%.c $(FLAGS_FILE) | deps
 	@mkdir -p $(@D)
 	$(CC) $(CPPFLAGS) $(CFLAGS) $(ANALYZER_CFLAGS) -c -o $@ $<
 
-# The page of `report --format html` is in the program: its style, its scripts as one (data.js first, page.js starts
-# them), and d3, which draws. D3_JS= leaves d3 out, and so the format.
+# The page of `report --format html` is in the program: its style, its scripts as one (data.js and areas.js first, page.js
+# starts them), and d3, which draws. D3_JS= leaves d3 out, and so the format.
 D3_JS        ?= $(firstword $(wildcard /usr/share/nodejs/d3/dist/d3.min.js node_modules/d3/dist/d3.min.js))
-PAGE_SCRIPTS := analyzer/report/html/data.js \
-    $(filter-out %/data.js %/page.js,$(sort $(wildcard analyzer/report/html/*.js))) analyzer/report/html/page.js
+PAGE_SCRIPTS := $(patsubst %,analyzer/report/html/%.js,data areas) \
+    $(filter-out %/data.js %/areas.js %/page.js,$(sort $(wildcard analyzer/report/html/*.js))) analyzer/report/html/page.js
 PAGE_FLAGS   := -DVT_PAGE_JS='"$(ANALYZER_OBJ)/report/html/page.js"' $(if $(D3_JS),-DVT_D3_JS='"$(D3_JS)"')
 
 $(ANALYZER_OBJ)/report/html/page.js: $(PAGE_SCRIPTS)

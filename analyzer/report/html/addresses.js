@@ -18,22 +18,19 @@
     const OTHERS = { runtime: ["runtime", "CUDA libraries"], cache: ["idle", "a cache, not in use yet"] };
     const WHY = { peak: "peak", oom: "out of memory", worst: "most fragmented", end: "end", between: "between" };
 
-    class Addresses {
+    // "/home/me/train.py:41 in step" without its folders.
+    const shortName = name => name.replace(/^[^ ]*\/(?=[^ /]+)/, "");
+
+    class Addresses extends vt.Areas {
         constructor(panel, page) {
-            this.page = page;
+            super(page);
             this.maps = page.maps;
-            this.marked = new Set();
             if (!this.maps.length) {
-                panel.append(
-                    vt.el(
-                        "p",
-                        { class: "empty" },
-                        "No device memory was held at any moment that this report looked at."
-                    )
-                );
+                const text = "No device memory was held at any moment that this report looked at.";
+                panel.append(vt.el("p", { class: "empty" }, text));
                 return;
             }
-            this.devices = Array.from(new Set(this.maps.map(map => map.device)));
+            this.devices = [...new Set(this.maps.map(map => map.device))];
             this.device = this.devices[0];
             this.by = "line";
             this.region = null; // the one that is zoomed into
@@ -46,53 +43,28 @@
 
         makeControls(panel) {
             const tools = vt.el("div", { class: "tools" });
-            if (this.devices.length > 1) {
-                const choose = device => {
-                    this.device = device;
-                    this.chooseDevice();
-                };
-                tools.append(
-                    vt.picker(
-                        "device",
-                        this.devices.map(device => [device, vt.deviceName(device)]),
-                        this.device,
-                        choose,
-                        { class: "map-device" }
-                    )
-                );
-            }
-            this.slider = vt.el("input", {
-                type: "range",
-                min: "0",
-                step: "1",
-                class: "map-moment",
-                "aria-label": "moment",
-            });
-            this.slider.addEventListener("input", () => this.choose(Number(this.slider.value)));
-            this.moments = vt.el("span", { class: "map-moments" });
-            this.moment = vt.el("strong", { role: "status" });
-            this.back = vt.el(
-                "button",
-                { type: "button", class: "map-back", onclick: () => this.zoomTo(null) },
-                "show all"
-            );
-            const colour = by => {
+            const chooseDevice = device => {
+                this.device = device;
+                this.chooseDevice();
+            };
+            const colourBy = by => {
                 this.by = by;
                 this.draw();
             };
+            if (this.devices.length > 1) {
+                const rows = this.devices.map(device => [device, vt.deviceName(device)]);
+                tools.append(vt.picker("device", rows, this.device, chooseDevice, { class: "map-device" }));
+            }
+            const range = { type: "range", min: "0", step: "1", class: "map-moment", "aria-label": "moment" };
+            this.slider = vt.el("input", { ...range, oninput: () => this.choose(Number(this.slider.value)) });
+            this.moments = vt.el("span", { class: "map-moments" });
+            this.moment = vt.el("strong", { role: "status" });
+            this.back = vt.button("show all", () => this.zoomTo(null), { class: "map-back" });
+            const colours = ["line", "verdict"].map(by => [by, by]);
             tools.append(
                 vt.el("label", null, "moment ", this.slider),
                 this.moments,
-                vt.picker(
-                    "colour by",
-                    [
-                        ["line", "line"],
-                        ["verdict", "verdict"],
-                    ],
-                    this.by,
-                    colour,
-                    { class: "map-colour" }
-                ),
+                vt.picker("colour by", colours, this.by, colourBy, { class: "map-colour" }),
                 this.back
             );
             panel.append(tools, vt.el("p", { class: "map-title" }, this.moment));
@@ -103,18 +75,9 @@
             this.side = vt.el("div", { class: "map-side" });
             this.legend = vt.el("div", { class: "legend column" });
             this.frame = vt.el("div", { class: "map-frame" }, this.canvas);
-            panel.append(
-                vt.el(
-                    "div",
-                    { class: "map" },
-                    this.frame,
-                    vt.el("div", { class: "map-beside" }, this.side, this.legend)
-                )
-            );
-            this.canvas.addEventListener("mousemove", event => this.tip(event));
-            this.canvas.addEventListener("mouseleave", () => vt.tooltip(null, []));
-            this.canvas.addEventListener("click", event => this.click(event));
-            this.canvas.addEventListener("keydown", event => this.key(event));
+            const beside = vt.el("div", { class: "map-beside" }, this.side, this.legend);
+            panel.append(vt.el("div", { class: "map" }, this.frame, beside));
+            this.listen(this.canvas);
         }
 
         chooseDevice() {
@@ -124,9 +87,8 @@
             const label = map =>
                 WHY[map.why] + (map.why === "oom" && ooms.length > 1 ? " " + (ooms.indexOf(map) + 1) : "");
             const button = (map, index) => {
-                const title = vt.duration(map.at);
-                const attributes = { type: "button", class: "map-at", title, "data-index": index };
-                return vt.el("button", { ...attributes, onclick: () => this.choose(index) }, label(map));
+                const attributes = { class: "map-at", title: vt.duration(map.at), "data-index": index };
+                return vt.button(label(map), () => this.choose(index), attributes);
             };
             const buttons = this.list.map((map, index) => (map.why === "between" ? null : button(map, index)));
             this.moments.replaceChildren(...buttons.filter(Boolean));
@@ -139,8 +101,8 @@
             this.map = this.list[index];
             this.slider.value = String(index);
             this.region = null;
-            this.at = null;
-            this.order = this.linesOf(this.map);
+            this.found = null;
+            this.order = this.sumsBy(site => this.lineOf(site));
             const map = this.map;
             const oom = map.why === "oom" && this.page.ooms.find(one => one.at === map.at);
             this.moment.textContent =
@@ -153,129 +115,86 @@
             this.draw();
         }
 
-        // Bytes in use of each line of code, the most first.
-        linesOf(map) {
+        // Bytes in use of each line of code, or of each verdict, the most first: [{key, bytes, site}].
+        sumsBy(keyOf) {
             const sums = new Map();
-            for (const region of map.regions) {
-                for (const piece of region.pieces) {
-                    const bytes = piece.bytes - piece.idle;
-                    if (!piece.blocks || bytes <= 0) continue;
-                    const line = this.lineOf(piece.site);
-                    const sum = sums.get(line) || { line, bytes: 0, blocks: 0, site: piece.site };
-                    sum.bytes += bytes;
-                    sum.blocks += piece.blocks;
-                    sums.set(line, sum);
-                }
+            for (const piece of this.map.regions.flatMap(region => region.pieces)) {
+                const bytes = piece.bytes - piece.idle;
+                if (!piece.blocks || bytes <= 0) continue;
+                const key = keyOf(piece.site);
+                const sum = sums.get(key) || { key, bytes: 0, site: piece.site };
+                sum.bytes += bytes;
+                sums.set(key, sum);
             }
-            return Array.from(sums.values()).sort((a, b) => b.bytes - a.bytes);
+            return [...sums.values()].sort((a, b) => b.bytes - a.bytes);
         }
 
         showSide() {
             const { reserved, in_use: used, largest_free: largest } = this.map;
             const free = reserved - used;
-            const own = this.map.regions
-                .filter(region => !region.segment)
-                .reduce((sum, region) => sum + region.bytes, 0);
-            const rows = [];
+            const own = d3.sum(this.map.regions, region => (region.segment ? 0 : region.bytes));
+            const missing = this.map.regions_left_out;
+            const rows = [[missing ? "other allocations, drawn" : "other allocations", vt.bytes(own)]];
             if (reserved) {
-                rows.push(
+                rows.unshift(
                     ["reserved by caches", vt.bytes(reserved)],
                     ["in use of that", vt.bytes(used)],
                     ["idle", vt.bytes(free)],
                     ["largest idle piece", vt.bytes(largest)]
                 );
             }
-            rows.push([
-                this.map.regions_left_out ? "other allocations, drawn" : "other allocations",
-                vt.bytes(own),
-            ]);
             const ratio = free > 0 ? 1 - largest / free : 0;
             const text = !reserved
                 ? "no caching allocator holds memory here"
                 : free > 0
                   ? "of what is idle is not in its largest piece"
                   : "nothing reserved was idle";
-            const meter = vt.el("div", { class: "meter" }, vt.el("i"));
-            meter.firstChild.style.width = 100 * ratio + "%";
+            const number = vt.el("strong", { class: "map-ratio" }, reserved ? ratio.toFixed(2) : "none");
             this.side.replaceChildren(
                 vt.el("h4", null, "fragmentation"),
-                vt.el(
-                    "p",
-                    null,
-                    vt.el("strong", { class: "map-ratio" }, reserved ? ratio.toFixed(2) : "none"),
-                    " ",
-                    vt.el("span", { class: "dim" }, text)
-                ),
-                meter,
-                vt.el(
-                    "dl",
-                    null,
-                    rows.flatMap(([name, value]) => [
-                        vt.el("dt", null, name),
-                        vt.el("dd", { class: "number" }, value),
-                    ])
-                )
+                vt.el("p", null, number, " ", vt.el("span", { class: "dim" }, text)),
+                vt.el("div", { class: "meter" }, vt.el("i", { style: `width: ${100 * ratio}%;` })),
+                vt.el("dl", null, vt.terms(rows, { class: "number" }))
             );
-            if (this.map.regions_left_out)
-                this.side.append(
-                    vt.el(
-                        "p",
-                        { class: "dim" },
-                        `${vt.count(this.map.regions_left_out)} smaller regions are not drawn`
-                    )
-                );
+            if (missing) this.side.append(vt.aside(`${vt.count(missing)} smaller regions are not drawn`));
         }
 
         showLegend() {
-            const item = (colour, text, site, kind, mark) => {
-                const key = vt.el("i", { class: kind ? "key " + kind : "key" });
-                key.style.setProperty("--key", `var(--${colour})`);
-                return vt.el(
-                    "span",
-                    { title: text },
-                    key,
-                    mark ? vt.el("b", { class: "mark" }, mark) : null,
-                    site === undefined ? vt.el("span", null, text) : vt.link(text, { site })
-                );
+            const item = (colour, text, { site, kind, mark } = {}) => {
+                const key = { class: kind ? "key " + kind : "key", style: `--key: var(--${colour});` };
+                const name = site === undefined ? vt.el("span", null, text) : vt.link(text, () => vt.select({ site }));
+                return vt.el("span", { title: text }, vt.el("i", key), mark && vt.el("b", { class: "mark" }, mark), name);
             };
-            const items = [];
-            if (this.by === "line") {
-                const named = this.order.filter(({ line }) => this.colourName(line) !== "rest").slice(0, LINES);
-                for (const { line, bytes, site } of named) {
-                    const name = OTHERS[line] ? OTHERS[line][1] : vt.shortName(this.page.lines[line].name);
-                    const text = `${vt.bytes(bytes)}  ${name}`;
-                    const known = this.page.lines[line];
-                    items.push(item(this.colourName(line), text, site, null, known && known.mark));
-                }
-                const rest = this.order.filter(one => !named.includes(one));
-                const bytes = rest.reduce((sum, one) => sum + one.bytes, 0);
-                if (rest.length)
-                    items.push(item("rest", `${vt.bytes(bytes)}  ${vt.plural(rest.length, "more line")}`));
-            } else {
-                const sums = this.verdictBytes();
-                for (const verdict of VERDICTS)
-                    if (sums.get(verdict))
-                        items.push(item("v-" + verdict, `${vt.bytes(sums.get(verdict))}  ${verdict}`));
-            }
+            const items = this.by === "line" ? this.legendOfLines(item) : this.legendOfVerdicts(item);
             const { reserved, in_use: used } = this.map;
             if (reserved > used)
-                items.push(item("idle", `${vt.bytes(reserved - used)}  idle in a segment`, undefined, "hatched"));
+                items.push(item("idle", `${vt.bytes(reserved - used)}  idle in a segment`, { kind: "hatched" }));
             if (reserved)
-                items.push(item("ink", "the line above: a segment of a caching allocator", undefined, "above"));
+                items.push(item("ink", "the line above: a segment of a caching allocator", { kind: "above" }));
             this.legend.replaceChildren(...items);
         }
 
-        verdictBytes() {
-            const sums = new Map();
-            for (const region of this.map.regions) {
-                for (const piece of region.pieces) {
-                    if (!piece.blocks) continue;
-                    const site = this.page.sites[piece.site],
-                        verdict = site ? site.verdict : "unknown";
-                    sums.set(verdict, (sums.get(verdict) || 0) + piece.bytes - piece.idle);
-                }
-            }
-            return sums;
+        legendOfLines(item) {
+            const named = this.order.filter(({ key }) => this.colourName(key) !== "rest").slice(0, LINES);
+            const items = named.map(({ key, bytes, site }) => {
+                const line = this.page.lines[key];
+                const name = line ? shortName(line.name) : OTHERS[key][1];
+                return item(this.colourName(key), `${vt.bytes(bytes)}  ${name}`, { site, mark: line && line.mark });
+            });
+            const rest = this.order.filter(one => !named.includes(one));
+            const bytes = d3.sum(rest, one => one.bytes);
+            if (rest.length) items.push(item("rest", `${vt.bytes(bytes)}  ${vt.plural(rest.length, "more line")}`));
+            return items;
+        }
+
+        legendOfVerdicts(item) {
+            return this.sumsBy(site => this.verdictOf(site))
+                .sort((a, b) => VERDICTS.indexOf(a.key) - VERDICTS.indexOf(b.key))
+                .map(({ key, bytes }) => item("v-" + key, `${vt.bytes(bytes)}  ${key}`));
+        }
+
+        verdictOf(site) {
+            return this.page.sites[site] ? this.page.sites[site].verdict : "unknown";
         }
 
         // What a piece is coloured by: its line of code, or that it is a library's or a cache's. null: unknown.
@@ -291,11 +210,11 @@
         layout() {
             const width = Math.max(100, this.frame.clientWidth);
             const regions = this.region ? [this.region] : this.map.regions;
-            const bytes = regions.reduce((sum, region) => sum + region.bytes, 0) || 1;
+            const bytes = d3.sum(regions, region => region.bytes) || 1;
             // Between two regions is some room, except where they are only a few pixels.
             let scale = (width * ROWS) / bytes;
             const gapOf = region => Math.min(GAP, (region.bytes * scale) / 8);
-            scale *= 1 - regions.reduce((sum, region) => sum + gapOf(region), 0) / (width * ROWS);
+            scale *= 1 - d3.sum(regions, gapOf) / (width * ROWS);
             let at = 0;
             this.placed = regions.map(region => {
                 const place = { region, from: at, to: at + region.bytes * scale };
@@ -317,7 +236,6 @@
         }
 
         draw() {
-            if (!this.map) return;
             const height = this.layout();
             const ink = vt.canvas(this.canvas, this.width, height + 4);
             this.colours = this.palette();
@@ -333,15 +251,11 @@
                 for (const piece of region.pieces) this.piece(ink, piece, from, idle, ground);
             }
             this.back.hidden = !this.region;
-            this.canvas.setAttribute(
-                "aria-label",
-                `${this.moment.textContent}; ${vt.count(this.map.regions.length)} regions`
-            );
-            this.canvas.dataset.pieces = String(
-                this.placed.reduce((sum, place) => sum + place.region.pieces.length, 0)
-            );
+            const regions = vt.count(this.map.regions.length);
+            this.canvas.setAttribute("aria-label", `${this.moment.textContent}; ${regions} regions`);
+            this.canvas.dataset.pieces = String(d3.sum(this.placed, place => place.region.pieces.length));
             this.showLegend();
-            if (this.at) this.outline(ink);
+            if (this.found) this.outline(ink);
         }
 
         piece(ink, piece, base, idle, ground) {
@@ -364,13 +278,13 @@
             ink.fillStyle = this.colourOf(piece.site);
             this.stretch(from, to, (x, y, wide) => {
                 ink.fillRect(x, y + ROW - high, Math.max(wide - edge, 0.3), high);
-                if (wide >= LETTER && high >= LETTER) this.mark(ink, piece.site, x + wide / 2, y);
+                if (wide >= LETTER && high >= LETTER) this.writeMark(ink, piece.site, x + wide / 2, y);
             });
             ink.globalAlpha = 1;
         }
 
         // A line's mark, once in each row where pieces of the line follow one another.
-        mark(ink, site, x, y) {
+        writeMark(ink, site, x, y) {
             const line = this.by === "line" && this.page.lines[this.lineOf(site)];
             const written = line && line.mark + " in " + y;
             if (!line || this.written === written) return;
@@ -387,25 +301,21 @@
         }
 
         hatch(ink) {
-            const tile = document.createElement("canvas");
-            tile.width = tile.height = 6;
+            const tile = vt.el("canvas", { width: 6, height: 6 });
             const pen = tile.getContext("2d");
             pen.strokeStyle = vt.colour("hatch");
             pen.beginPath();
-            pen.moveTo(-1, 7);
-            pen.lineTo(7, -1);
-            pen.moveTo(-1, 1);
-            pen.lineTo(1, -1);
-            pen.moveTo(5, 7);
-            pen.lineTo(7, 5);
+            for (const from of [-6, 0, 6]) {
+                pen.moveTo(from - 1, 7);
+                pen.lineTo(from + 7, -1);
+            }
             pen.stroke();
             return ink.createPattern(tile, "repeat");
         }
 
         palette() {
             const found = new Map([["unknown", vt.colour("unowned")]]);
-            if (this.by === "line")
-                this.order.forEach(({ line }) => found.set(line, vt.colour(this.colourName(line))));
+            if (this.by === "line") this.order.forEach(({ key }) => found.set(key, vt.colour(this.colourName(key))));
             else VERDICTS.forEach(verdict => found.set(verdict, vt.colour("v-" + verdict)));
             return found;
         }
@@ -417,14 +327,12 @@
         }
 
         colourOf(site) {
-            const known = this.page.sites[site];
-            if (!known) return this.colours.get("unknown");
-            const key = this.by === "line" ? this.lineOf(site) : known.verdict;
-            return this.colours.get(key) || this.colours.get("unknown");
+            const key = this.by === "line" ? this.lineOf(site) : this.verdictOf(site);
+            return (this.page.sites[site] && this.colours.get(key)) || this.colours.get("unknown");
         }
 
         outline(ink) {
-            const { place, piece } = this.at;
+            const { place, piece } = this.found;
             const from = place.from + piece.offset * this.scale;
             ink.strokeStyle = vt.colour("ink");
             ink.lineWidth = 2;
@@ -435,17 +343,19 @@
 
         /* --- going through it --- */
 
-        pieceAt(event) {
+        at(event) {
             const box = this.canvas.getBoundingClientRect();
             const row = Math.floor((event.clientY - box.top) / (ROW + BETWEEN));
             const x = row * this.width + event.clientX - box.left;
-            const place = last(this.placed, found => found.from <= x);
+            const place = this.placed[d3.bisector(found => found.from).right(this.placed, x) - 1];
             if (!place || x >= Math.max(place.to, place.from + 1)) return null;
-            const piece = last(place.region.pieces, found => place.from + found.offset * this.scale <= x);
+            const { pieces } = place.region;
+            const from = d3.bisector(found => place.from + found.offset * this.scale);
+            const piece = pieces[from.right(pieces, x) - 1];
             return piece ? { place, piece } : null;
         }
 
-        wordsFor({ place, piece }) {
+        tell({ place, piece }, { clientY }) {
             const { region } = place;
             const site = piece.blocks ? this.page.sites[piece.site] : null;
             const pairs = [["bytes", vt.bytes(piece.bytes)]];
@@ -454,46 +364,37 @@
             if (site) pairs.push(["verdict", site.verdict]);
             pairs.push([region.segment ? "in a segment of" : "driver allocation of", vt.bytes(region.bytes)]);
             pairs.push(["address", region.address + (piece.offset ? " + " + vt.bytes(piece.offset) : "")]);
-            return [piece.blocks ? (site ? site.name : "a line that is not known") : "idle", pairs];
+            const name = piece.blocks ? (site ? site.name : "a line that is not known") : "idle";
+            return [name, pairs, this.rowOf(clientY)];
         }
 
-        tip(event) {
-            const found = this.pieceAt(event);
-            if (found) vt.tipOf(event, ...this.wordsFor(found), this.rowOf(event.clientY));
-            else vt.tooltip(event, []);
-        }
-
-        click(event) {
-            const found = this.pieceAt(event);
-            if (!found) return;
-            if (event.detail > 1) return void this.zoomTo(found.place.region);
-            this.at = found;
+        click(found, event) {
+            if (event.detail > 1) return this.zoomTo(found.place.region);
+            this.found = found;
             this.draw();
             this.canvas.focus();
-            if (!found.piece.blocks || !this.page.sites[found.piece.site]) return;
-            this.choosing = true;
-            vt.select({ site: found.piece.site, owner: null });
-            this.choosing = false;
+            const { blocks, site } = found.piece;
+            if (blocks && this.page.sites[site]) vt.select({ site, owner: null }, this);
         }
 
         zoomTo(region) {
             this.region = region;
-            this.at = null;
+            this.found = null;
             this.draw();
         }
 
         step(by) {
             const all = this.placed.flatMap(place => place.region.pieces.map(piece => ({ place, piece })));
-            const now = this.at ? all.findIndex(found => found.piece === this.at.piece) : -1;
-            this.at = all[Math.min(Math.max(now + by, 0), all.length - 1)] || null;
+            const now = this.found ? all.findIndex(({ piece }) => piece === this.found.piece) : -1;
+            this.found = all[Math.min(Math.max(now + by, 0), all.length - 1)] || null;
             this.draw();
-            if (!this.at) return;
-            const [name, pairs] = this.wordsFor(this.at);
-            this.canvas.setAttribute("aria-label", [name, ...pairs.map(pair => pair.join(" "))].join(", "));
+            if (!this.found) return;
             const box = this.canvas.getBoundingClientRect();
-            const x = this.at.place.from + this.at.piece.offset * this.scale;
-            const at = { clientX: box.left + (x % this.width), clientY: box.top + Math.floor(x / this.width) * (ROW + BETWEEN) };
-            vt.tipOf(at, name, pairs, this.rowOf(at.clientY));
+            const x = this.found.place.from + this.found.piece.offset * this.scale;
+            const clientY = box.top + Math.floor(x / this.width) * (ROW + BETWEEN);
+            const [name, pairs, around] = this.tell(this.found, { clientY });
+            this.canvas.setAttribute("aria-label", [name, ...pairs.map(pair => pair.join(" "))].join(", "));
+            vt.tipOf({ clientX: box.left + (x % this.width), clientY }, name, pairs, around);
         }
 
         // The row of the map that is at this height of the window.
@@ -504,57 +405,30 @@
             return { left: box.left, right: box.right, top, bottom: top + each };
         }
 
-        key(event) {
-            if (event.ctrlKey || event.altKey || event.metaKey) return;
-            const keys = {
+        keys() {
+            return {
                 ArrowRight: () => this.step(1),
                 ArrowLeft: () => this.step(-1),
                 ArrowDown: () => this.step(20),
                 ArrowUp: () => this.step(-20),
-                Enter: () => this.at && this.zoomTo(this.at.place.region),
+                Enter: () => this.found && this.zoomTo(this.found.place.region),
                 Escape: () => (vt.tooltip(null, []), this.zoomTo(null)),
             };
-            if (!keys[event.key]) return;
-            keys[event.key]();
-            event.preventDefault();
-            event.stopPropagation();
         }
 
-        // Another picture chose sites, or a moment: then the map nearest to it.
+        mark(sites) {
+            this.marked = sites;
+        }
+
+        // Another picture chose a moment: the map nearest to it.
         select(selection, changed) {
-            if (this.choosing || !this.map) return;
-            this.marked = vt.markedSites(this.page, selection);
-            if (changed.includes("time") && selection.time !== null) {
-                const away = map => Math.abs(map.at - selection.time);
-                this.choose(
-                    this.list.reduce((best, map, index) => (away(map) < away(this.list[best]) ? index : best), 0)
-                );
-            } else this.draw();
-        }
-
-        resize() {
-            this.draw();
+            if (!this.element || !changed.includes("time") || selection.time === null)
+                return super.select(selection, changed);
+            this.mark(vt.markedSites(this.page, selection));
+            const away = map => Math.abs(map.at - selection.time);
+            this.choose(d3.scan(this.list, (a, b) => away(a) - away(b)));
         }
     }
 
-    // The last of a sorted list for which it holds.
-    function last(list, holds) {
-        let low = 0,
-            high = list.length;
-        while (low < high) {
-            const middle = (low + high) >> 1;
-            if (holds(list[middle])) low = middle + 1;
-            else high = middle;
-        }
-        return low ? list[low - 1] : null;
-    }
-
-    vt.part({
-        id: "addresses",
-        title: "Addresses",
-        order: 13,
-        tab: true,
-        wanted: page => page.sites.length > 0,
-        draw: (panel, page) => new Addresses(panel, page),
-    });
+    vt.areas("addresses", "Addresses", 13, Addresses);
 })();

@@ -1,9 +1,62 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What the pictures of areas share (flame graph, owners, addresses): shares as text, canvases, tooltips of several
- * values, controls, and what the reader chose as sites.
+ * What the pictures of areas share (flame graph, owners, addresses): how they are pointed at, clicked and gone through by
+ * keys, shares as text, canvases, tooltips of several values, controls, and what the reader chose as sites.
  */
 "use strict";
+
+/* A picture of areas. It has
+ *     at(event)      the area that is pointed at, or null
+ *     tell(area, event)  [title, pairs, around] of vt.tipOf
+ *     click(area, event)
+ *     keys()         what keys do, by their names; one that returns false leaves its key to the page
+ *     mark(sites)    keeps what is to be marked; draw() draws */
+vt.Areas = class {
+    constructor(page) {
+        this.page = page;
+        this.marked = new Set();
+    }
+
+    /* `element` has the areas. A picture without one, since there is nothing to draw, does nothing. */
+    listen(element) {
+        this.element = element;
+        element.addEventListener("mousemove", event => this.tip(event));
+        element.addEventListener("mouseleave", () => vt.tooltip(null, []));
+        element.addEventListener("click", event => {
+            const area = this.at(event);
+            if (area) this.click(area, event);
+        });
+        element.addEventListener("keydown", event => {
+            const run = event.ctrlKey || event.altKey || event.metaKey ? null : this.keys()[event.key];
+            if (!run || run() === false) return;
+            event.preventDefault();
+            event.stopPropagation();
+        });
+    }
+
+    tip(event) {
+        const area = this.at(event);
+        if (area) vt.tipOf(event, ...this.tell(area, event));
+        else vt.tooltip(event, []);
+    }
+
+    /* Sites were chosen elsewhere. */
+    select(selection, changed) {
+        if (!this.element || !changed.some(key => ["site", "line", "owner"].includes(key))) return;
+        this.mark(vt.markedSites(this.page, selection));
+        this.draw();
+    }
+
+    resize() {
+        if (this.element) this.draw();
+    }
+};
+
+/* Makes a picture of areas a tab. */
+vt.areas = function (id, title, order, Picture) {
+    const draw = (panel, page) => new Picture(panel, page);
+    vt.part({ id, title, order, tab: true, wanted: page => page.sites.length > 0, draw });
+};
 
 /* A part of a whole: "41 %". */
 vt.share = function (part, whole) {
@@ -28,46 +81,28 @@ vt.canvas = function (canvas, width, height) {
     return ink;
 };
 
-/* A tooltip: a title, then [label, text] pairs. No title: it goes. `around`: a box that it must not cover. */
+/* A tooltip: a title, then [label, text] pairs. `around`: a box that it must not cover. */
 vt.tipOf = function (event, title, pairs, around) {
-    const lines = (pairs || []).map(([label, text]) =>
+    const lines = pairs.map(([label, text]) =>
         vt.el("span", null, vt.el("span", { class: "dim" }, label + " "), text)
     );
-    vt.tooltip(event, title ? [title, ...lines] : [], around && [around]);
+    vt.tooltip(event, [title, ...lines], around && [around]);
 };
 
 /* A choice of many, as a list that opens; `choose` gets the row's value. */
 vt.picker = function (label, rows, value, choose, attributes) {
-    const select = vt.el(
-        "select",
-        attributes,
-        rows.map(([, text]) => vt.el("option", null, text))
-    );
-    select.selectedIndex = Math.max(
-        0,
-        rows.findIndex(row => row[0] === value)
-    );
-    select.addEventListener("change", () => choose(rows[select.selectedIndex][0]));
+    const onchange = () => choose(rows[select.selectedIndex][0]);
+    const options = rows.map(([, text]) => vt.el("option", null, text));
+    const select = vt.el("select", { ...attributes, onchange }, options);
+    select.selectedIndex = Math.max(0, rows.findIndex(row => row[0] === value));
     return vt.el("label", null, label + " ", select);
 };
 
 /* A box to tick. */
 vt.tick = function (label, value, choose, attributes) {
-    const box = vt.el("input", Object.assign({ type: "checkbox", checked: value }, attributes));
-    box.addEventListener("change", () => choose(box.checked));
-    return vt.el("label", null, box, " " + label);
+    const onchange = event => choose(event.target.checked);
+    return vt.el("label", null, vt.el("input", { type: "checkbox", checked: value, ...attributes, onchange }), " " + label);
 };
-
-/* "/home/me/train.py:41 in step" without its folders. */
-vt.shortName = name => name.replace(/^[^ ]*\/(?=[^ /]+)/, "");
-
-/* A name that chooses a site or a line where it is clicked. */
-vt.link = (text, choice, name) =>
-    vt.el(
-        "button",
-        { type: "button", class: name ? "link " + name : "link", onclick: () => vt.select(choice) },
-        text
-    );
 
 /* The sites that the reader chose, in whatever picture; empty: none. */
 vt.markedSites = function (page, selection) {
@@ -76,10 +111,4 @@ vt.markedSites = function (page, selection) {
     const snapshot = page.snapshots[selection.owner.snapshot];
     const owner = snapshot && snapshot.owners[selection.owner.owner];
     return new Set(owner ? owner.sites.map(([site]) => site) : []);
-};
-
-/* The line of code that all these sites are of, or null. */
-vt.commonLine = function (page, sites) {
-    const line = sites.length ? page.sites[sites[0]].line : null;
-    return line !== null && sites.every(site => page.sites[site].line === line) ? line : null;
 };

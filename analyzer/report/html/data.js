@@ -28,8 +28,8 @@ vt.part = function (part) {
 };
 
 /* Chooses something; `change` has keys of vt.selection. Choosing a site chooses its line too, and a line leaves its
- * site, as an owner does, unless it has it. */
-vt.select = function (change) {
+ * site, as an owner does, unless it has it. `by`: the part that needs not to be told. */
+vt.select = function (change, by) {
     const chosen = Object.assign({}, change), page = vt.page;
     if (chosen.site != null && chosen.line === undefined)
         chosen.line = page.sites[chosen.site].line;
@@ -40,7 +40,7 @@ vt.select = function (change) {
         return;
     Object.assign(vt.selection, chosen);
     for (const part of vt.drawn)
-        if (part.select)
+        if (part.select && part !== by)
             part.select(vt.selection, changed);
 };
 
@@ -108,6 +108,31 @@ vt.el = function (name, attributes, ...children) {
     return element;
 };
 
+vt.button = (text, run, attributes) => vt.el("button", { type: "button", ...attributes, onclick: run }, text);
+
+/* A button that looks like a link. */
+vt.link = (text, run, attributes) => vt.button(text, run, { class: "link", ...attributes });
+
+/* What is said beside the picture. */
+vt.aside = text => vt.el("p", { class: "dim" }, text);
+
+/* The children of a <dl>: [name, text or element] each; what has no text is left out. */
+vt.terms = (pairs, attributes) => pairs.filter(([, text]) => text != null)
+    .flatMap(([name, text]) => [vt.el("dt", null, name), vt.el("dd", attributes, text)]);
+
+/* Keys that go from one button of a row to another: how many steps each goes. */
+vt.arrows = function (row, steps) {
+    row.addEventListener("keydown", function (event) {
+        const buttons = [...row.children], step = steps[event.key], at = buttons.indexOf(event.target);
+        if (!step || at < 0)
+            return;
+        event.preventDefault();
+        const next = buttons[(at + step + buttons.length) % buttons.length];
+        next.click();
+        next.focus();
+    });
+};
+
 /* A choice among [value, text] pairs, as buttons in a row. `choose(value)` is called at once for the first. */
 vt.choice = function (label, pairs, choose) {
     const row = vt.el("div", { class: "choice", role: "radiogroup", "aria-label": label });
@@ -118,23 +143,9 @@ vt.choice = function (label, pairs, choose) {
         }
         choose(value);
     };
-    pairs.forEach(([value, text]) => row.append(vt.el("button", {
-        type: "button", role: "radio", "data-value": value, onclick: () => set(value)
-    }, text)));
-    row.addEventListener("keydown", function (event) {
-        const step = { ArrowRight: 1, ArrowDown: 1, ArrowLeft: -1, ArrowUp: -1 }[event.key];
-        const at = pairs.findIndex(([value]) => String(value) === event.target.dataset.value);
-        if (!step || at < 0)
-            return;
-        event.preventDefault();
-        event.stopPropagation();
-        const next = (at + step + pairs.length) % pairs.length;
-        set(pairs[next][0]);
-        row.children[next].focus();
-    });
-    row.set = set;
-    if (pairs.length)
-        set(pairs[0][0]);
+    row.append(...pairs.map(([value, text]) => vt.button(text, () => set(value), { role: "radio", "data-value": value })));
+    vt.arrows(row, { ArrowRight: 1, ArrowDown: 1, ArrowLeft: -1, ArrowUp: -1 });
+    set(pairs[0][0]);
     return row;
 };
 

@@ -40,54 +40,41 @@
     const CUT = { f: "[outer frames cut]" }; // as the exported formats mark such stacks
 
     const row = (rows, key) => rows.find(found => found[0] === key);
-    const makeNode = (frame, parent) => ({
-        frame,
-        parent,
-        depth: parent ? parent.depth + 1 : 0,
-        value: 0,
-        blocks: 0,
-        sites: [],
-        children: new Map(),
-    });
 
-    // The tree of all sites that count, by their stacks.
+    // The frames of a site as they are shown, the outermost first.
+    function pathOf(site, state) {
+        const path = site.stack.filter(frame => state.native || frame.py || frame.own).map(frame => frame.place);
+        if (site.cut) path.push(CUT);
+        if (!state.inverted) path.reverse();
+        return path.length ? path : [null];
+    }
+
+    // The tree of all sites that count, by their stacks; of each frame, the most bytes first.
     function grow(page, state) {
-        const value = row(VALUES, state.value)[2],
+        const make = frame => ({ frame, value: 0, blocks: 0, sites: [], children: new Map() });
+        const bytesOf = row(VALUES, state.value)[2],
             counts = row(MEMORY, state.memory)[2];
         const blocksOf = { live: site => site.live_n, allocated: site => site.allocs }[state.value];
-        const root = makeNode(null, null);
+        const root = make(null);
         page.sites.forEach((site, index) => {
-            const bytes = value(site) || 0;
-            if (
-                bytes <= 0 ||
-                !counts(site) ||
-                (state.device !== null && !isHost(site) && site.device !== state.device)
-            )
-                return;
-            const path = (site.stack || [])
-                .filter(frame => state.native || frame.py || frame.own)
-                .map(frame => frame.place);
-            if (site.cut) path.push(CUT);
-            if (!state.inverted) path.reverse();
-            if (!path.length) path.push(null);
+            const bytes = bytesOf(site) || 0;
+            const here = state.device === null || isHost(site) || site.device === state.device;
+            if (bytes <= 0 || !here || !counts(site)) return;
             const add = node => {
                 node.value += bytes;
                 node.blocks = blocksOf ? node.blocks + blocksOf(site) : null;
                 node.sites.push(index);
                 return node;
             };
-            path.reduce((node, frame) => {
-                if (!node.children.has(frame)) node.children.set(frame, makeNode(frame, node));
+            pathOf(site, state).reduce((node, frame) => {
+                if (!node.children.has(frame)) node.children.set(frame, make(frame));
                 return add(node.children.get(frame));
             }, add(root));
         });
-        return root;
+        return d3.hierarchy(root, node => [...node.children.values()]).sort((a, b) => b.value - a.value);
     }
 
-    function childrenOf(node) {
-        if (!node.sorted) node.sorted = Array.from(node.children.values()).sort((a, b) => b.value - a.value);
-        return node.sorted;
-    }
+    const childrenOf = node => node.children || [];
 
     // The frames that a text or regular expression matches; what is no regular expression is looked for as it
     // stands. null: no text.
@@ -107,13 +94,12 @@
         return found;
     }
 
-    class Flame {
+    class Flame extends vt.Areas {
         constructor(panel, page) {
-            this.page = page;
+            super(page);
             this.state = { value: "peak", memory: "use", device: null, inverted: false, native: true };
             this.rows = [];
             this.matched = null;
-            this.marked = new Set();
             const any = (memory, value) => page.sites.some(site => row(MEMORY, memory)[2](site) && value(site) > 0);
             if (!any("use", site => site.allocated)) this.state.memory = "host";
             // Not the end: there a caching allocator is empty, and an interpreter has freed all.
@@ -137,9 +123,7 @@
             if (sites.some(site => isHost(site) || site.segments)) {
                 tools.append(vt.picker("memory", MEMORY, state.memory, set("memory"), { class: "flame-memory" }));
             }
-            const devices = Array.from(
-                new Set(sites.filter(site => !isHost(site)).map(site => site.device))
-            ).sort();
+            const devices = [...new Set(sites.filter(site => !isHost(site)).map(site => site.device))].sort();
             if (devices.length > 1) {
                 const rows = [[null, "all"], ...devices.map(device => [device, vt.deviceName(device)])];
                 tools.append(vt.picker("device", rows, null, set("device"), { class: "flame-device" }));
@@ -149,9 +133,7 @@
                 vt.tick("native frames", state.native, set("native"), { class: "flame-native" })
             );
             this.makeSearch(tools);
-            const keys = KINDS.map(([kind, text]) =>
-                vt.el("span", null, vt.el("i", { class: "key f-" + kind }), text)
-            );
+            const keys = KINDS.map(([kind, text]) => vt.el("span", null, vt.el("i", { class: "key f-" + kind }), text));
             panel.append(tools, vt.el("div", { class: "legend" }, keys));
         }
 
@@ -163,11 +145,7 @@
                 "aria-label": "search frames",
             });
             this.found = vt.el("span", { class: "dim flame-found", role: "status" });
-            this.back = vt.el(
-                "button",
-                { type: "button", class: "flame-back", onclick: () => this.zoomTo(this.root) },
-                "show all"
-            );
+            this.back = vt.button("show all", () => this.zoomTo(this.root), { class: "flame-back" });
             this.input.addEventListener("input", () => {
                 this.matched = matching(this.page.frames, this.input.value.trim());
                 this.draw();
@@ -187,44 +165,40 @@
         }
 
         makeArea(panel) {
-            this.area = vt.el("div", { class: "flame", tabindex: "0", role: "tree", "aria-label": "flame graph" });
             this.canvas = vt.el("canvas", { "aria-hidden": "true" });
             this.boxes = vt.el("div", {});
+            this.area = vt.el(
+                "div",
+                { class: "flame", tabindex: "0", role: "tree", "aria-label": "flame graph" },
+                this.canvas,
+                this.boxes
+            );
             this.detail = vt.el("div", { class: "flame-detail dim", "aria-live": "polite" });
-            this.area.append(this.canvas, this.boxes);
             panel.append(this.detail, this.area);
-            this.area.addEventListener("click", event => {
-                const node = this.nodeAt(event);
-                if (node) this.zoomTo(node);
-            });
-            this.area.addEventListener("mousemove", event => this.tip(event));
-            this.area.addEventListener("mouseleave", () => vt.tooltip(null, []));
-            this.area.addEventListener("keydown", event => this.key(event));
+            this.listen(this.area);
         }
 
         /* --- words --- */
 
         nameOf(node) {
             if (!node.parent) return row(VALUES, this.state.value)[1] + ": " + vt.bytes(node.value);
-            const { frame } = node;
+            const { frame } = node.data;
             if (!frame) return "no frame is known";
             return frame.f || (frame.module ? "in " + vt.basename(frame.module) : "unknown");
         }
 
-        placeOf(node) {
-            const { frame } = node;
+        placeOf({ data: { frame } }) {
             if (!frame) return "";
             if (frame.file) return frame.line ? frame.file + ":" + frame.line : frame.file;
             return frame.module || "";
         }
 
         labelOf(node) {
-            const { frame } = node;
+            const { frame } = node.data;
             return frame && frame.file ? this.nameOf(node) + "  " + vt.basename(this.placeOf(node)) : this.nameOf(node);
         }
 
-        kindOf(node) {
-            const { frame } = node;
+        kindOf({ data: { frame } }) {
             return frame ? (frame.py ? "python" : "native") + (frame.own ? "-own" : "") : "none";
         }
 
@@ -241,17 +215,18 @@
             this.root = grow(this.page, this.state);
             this.zoom = this.root;
             this.focus = null;
-            this.mark();
+            this.mark(new Set());
             this.draw();
         }
 
         // Gives each frame that is seen its place: the zoomed one and those above it have the whole width.
         layout(width) {
             this.rows = [];
-            for (let node = this.zoom.parent; node; node = node.parent) {
+            for (const node of this.zoom.ancestors()) {
                 Object.assign(node, { x: 0, width, strip: null });
                 this.rows[node.depth] = [node];
             }
+            this.rows[this.zoom.depth] = [];
             const place = (node, x, wide) => {
                 Object.assign(node, { x, width: wide, strip: null });
                 if (!this.rows[node.depth]) this.rows[node.depth] = [];
@@ -291,17 +266,14 @@
         leftOut() {
             const { value, memory } = this.state,
                 key = value === "peak" ? "at_peak" : value;
-            const rows = this.page.sites_left_out.filter(
-                left => isHost(left) === (memory === "host") && left[key] > 0
-            );
-            const sum = name => rows.reduce((all, left) => all + left[name], 0);
-            return rows.length
-                ? `${vt.plural(sum("sites"), "more call site")} with ${vt.bytes(sum(key))} are not listed in this page`
-                : "";
+            const rows = this.page.sites_left_out.filter(left => isHost(left) === (memory === "host") && left[key] > 0);
+            if (!rows.length) return "";
+            const sites = vt.plural(d3.sum(rows, left => left.sites), "more call site");
+            return `${sites} with ${vt.bytes(d3.sum(rows, left => left[key]))} are not listed in this page`;
         }
 
         isMarked(node) {
-            return this.marked.has(node) || (this.matched !== null && this.matched.has(node.frame));
+            return this.marked.has(node) || (this.matched !== null && this.matched.has(node.data.frame));
         }
 
         paint() {
@@ -356,18 +328,17 @@
             let bytes = 0,
                 count = 0;
             const walk = (node, inside) => {
-                const hit = this.matched.has(node.frame);
+                const hit = this.matched.has(node.data.frame);
                 if (hit) count++;
                 if (hit && !inside) bytes += node.value;
-                node.children.forEach(child => walk(child, inside || hit));
+                childrenOf(node).forEach(child => walk(child, inside || hit));
             };
             if (this.matched) walk(this.zoom, false);
             if (!this.matched) this.found.textContent = "";
             else if (!count) this.found.textContent = "no frame matches";
             else
                 this.found.textContent =
-                    `${vt.count(count)} ${count === 1 ? "frame" : "frames"}: ${vt.share(bytes, this.zoom.value)}, ` +
-                    vt.bytes(bytes);
+                    `${vt.plural(count, "frame")}: ${vt.share(bytes, this.zoom.value)}, ` + vt.bytes(bytes);
         }
 
         describe(node) {
@@ -377,39 +348,45 @@
             this.detail.textContent = parts.filter(part => part).join("   ");
         }
 
-        tip(event) {
-            const node = this.nodeAt(event);
-            if (!node) return vt.tooltip(event, []);
+        tell(node) {
+            const { blocks, sites } = node.data;
             const pairs = [
                 ["bytes", vt.bytes(node.value)],
                 ["share", vt.share(node.value, this.root.value)],
             ];
             if (node.parent) pairs.unshift(["at", this.placeOf(node) || "unknown"]);
-            if (node.blocks !== null)
-                pairs.push([this.state.value === "live" ? "blocks" : "allocations", vt.count(node.blocks)]);
-            pairs.push(["call sites", vt.count(node.sites.length)]);
+            if (blocks !== null) pairs.push([this.state.value === "live" ? "blocks" : "allocations", vt.count(blocks)]);
+            pairs.push(["call sites", vt.count(sites.length)]);
             const box = this.area.getBoundingClientRect(),
                 top = box.top + node.depth * ROW;
             const around = { left: box.left + node.x, right: box.left + node.x + node.width, top, bottom: top + ROW };
-            return vt.tipOf(event, this.nameOf(node), pairs, around);
+            return [this.nameOf(node), pairs, around];
         }
 
         /* --- going through it --- */
 
-        nodeAt(event) {
+        at(event) {
             const box = this.area.getBoundingClientRect();
             const x = event.clientX - box.left;
             const line = this.rows[Math.floor((event.clientY - box.top) / ROW)] || [];
             return line.find(node => x >= node.x && x < node.x + node.width) || null;
         }
 
+        click(node) {
+            this.zoomTo(node);
+        }
+
         zoomTo(node) {
             this.zoom = this.focus = node;
-            this.mark();
+            this.mark(new Set());
             this.draw();
-            this.choosing = true;
-            vt.select({ line: node === this.root ? null : vt.commonLine(this.page, node.sites), owner: null });
-            this.choosing = false;
+            vt.select({ line: node === this.root ? null : this.lineOf(node.data.sites), owner: null }, this);
+        }
+
+        // The line of code that all these sites are of, or null.
+        lineOf(sites) {
+            const lines = new Set(sites.map(site => this.page.sites[site].line));
+            return lines.size === 1 ? [...lines][0] : null;
         }
 
         focusOn(node) {
@@ -427,13 +404,13 @@
             if (box) box.scrollIntoView({ block: "nearest" });
         }
 
-        key(event) {
+        keys() {
             const at = this.focus || this.zoom;
             const beside = by => {
-                const all = at.parent ? childrenOf(at.parent) : [at];
+                const all = at.parent ? at.parent.children : [at];
                 return all[all.indexOf(at) + by];
             };
-            const keys = {
+            return {
                 ArrowDown: () => this.focusOn(childrenOf(at)[0]),
                 ArrowUp: () => this.focusOn(at.parent),
                 ArrowLeft: () => this.focusOn(beside(-1)),
@@ -442,10 +419,6 @@
                 Enter: () => this.zoomTo(at),
                 Escape: () => this.leave(),
             };
-            if (!keys[event.key] || event.ctrlKey || event.altKey || event.metaKey) return;
-            keys[event.key]();
-            event.preventDefault();
-            event.stopPropagation();
         }
 
         // Escape: the search first, then the zoom.
@@ -459,33 +432,10 @@
 
         // Marks the way to the sites that were chosen elsewhere.
         mark(sites) {
-            this.marked = new Set();
-            if (!sites || !sites.size) return;
-            const walk = node => {
-                if (!node.sites.some(site => sites.has(site))) return;
-                if (node.parent) this.marked.add(node);
-                node.children.forEach(walk);
-            };
-            walk(this.root);
-        }
-
-        select(selection, changed) {
-            if (this.choosing || !changed.some(key => ["site", "line", "owner"].includes(key))) return;
-            this.mark(vt.markedSites(this.page, selection));
-            this.draw();
-        }
-
-        resize() {
-            this.draw();
+            const below = this.root.descendants().slice(1);
+            this.marked = new Set(below.filter(node => node.data.sites.some(site => sites.has(site))));
         }
     }
 
-    vt.part({
-        id: "flame",
-        title: "Flame graph",
-        order: 11,
-        tab: true,
-        wanted: page => page.sites.length > 0,
-        draw: (panel, page) => new Flame(panel, page),
-    });
+    vt.areas("flame", "Flame graph", 11, Flame);
 })();

@@ -35,12 +35,7 @@
         const path = owner.path || [],
             steps = [];
         let text = "";
-        for (const step of path.slice(
-            Math.max(
-                0,
-                path.findIndex(first => owner.name.startsWith(first))
-            )
-        )) {
+        for (const step of path.slice(Math.max(0, path.findIndex(first => owner.name.startsWith(first))))) {
             if (!owner.name.startsWith(text + step)) break;
             text += step;
             steps.push(step);
@@ -63,14 +58,8 @@
         };
         snapshot.owners.forEach((owner, index) => {
             if (owner.bytes <= 0) return;
-            const at = stepsOf(owner).reduce(group, top);
-            at.children.push({
-                name: "",
-                owner,
-                index,
-                value: owner.bytes,
-                kind: ROLES.includes(owner.role) ? owner.role : "other",
-            });
+            const kind = ROLES.includes(owner.role) ? owner.role : "other";
+            stepsOf(owner).reduce(group, top).children.push({ name: "", owner, index, value: owner.bytes, kind });
         });
         const special = (kind, bytes) =>
             bytes > 0 && top.children.push({ name: SPECIAL[kind], kind, value: bytes });
@@ -85,58 +74,39 @@
         while (node.children && node.children.length === 1) {
             const only = node.children[0];
             const between = !only.name || /^[.[]/.test(only.name) || !node.name ? "" : " › ";
-            node.name += between + only.name;
-            Object.assign(node, {
-                children: only.children,
-                owner: only.owner,
-                index: only.index,
-                value: only.value,
-                kind: only.kind,
-            });
+            delete node.children;
+            Object.assign(node, only, { name: node.name + between + only.name });
         }
         if (node.children) node.children.forEach(join);
     }
 
-    class Owners {
+    // "history[*] › .grad": the names of a path as one.
+    const joined = names =>
+        names.reduce((text, name) => (!text ? name : text + (/^[.[]/.test(name) ? "" : " › ") + name), "");
+
+    class Owners extends vt.Areas {
         constructor(panel, page) {
-            this.page = page;
+            super(page);
             this.snapshots = page.snapshots;
-            this.marked = new Set();
             if (!this.snapshots.length) {
                 panel.append(...this.absence());
                 return;
             }
             this.makeControls(panel);
-            this.map = vt.el("div", {
-                class: "treemap",
-                tabindex: "0",
-                role: "tree",
-                "aria-label": "owners of the memory",
-            });
-            this.map.style.height = HEIGHT + "px";
+            const role = { role: "tree", "aria-label": "owners of the memory" };
+            this.map = vt.el("div", { class: "treemap", tabindex: "0", ...role, style: `height: ${HEIGHT}px;` });
             this.panel = vt.el("div", { class: "owner-panel", "aria-live": "polite" });
             panel.append(this.map, this.panel);
-            this.map.addEventListener("click", event => this.click(event));
-            this.map.addEventListener("mousemove", event => this.tip(event));
-            this.map.addEventListener("mouseleave", () => vt.tooltip(null, []));
-            this.map.addEventListener("keydown", event => this.key(event));
+            this.listen(this.map);
             this.choose(this.first);
         }
 
         absence() {
-            return [
-                vt.el(
-                    "p",
-                    { class: "empty" },
-                    "This log has no snapshot of the owners, so what held the memory is not known."
-                ),
-                vt.el(
-                    "p",
-                    { class: "dim" },
-                    "A snapshot is taken when a Python process ends and when memory runs out (VRAMTRACE_SNAPSHOT=end,oom, " +
-                        "the default); vramtrace snapshot PID takes one of a process that runs."
-                ),
-            ];
+            const text = "This log has no snapshot of the owners, so what held the memory is not known.";
+            const how =
+                "A snapshot is taken when a Python process ends and when memory runs out (VRAMTRACE_SNAPSHOT=end,oom, " +
+                "the default); vramtrace snapshot PID takes one of a process that runs.";
+            return [vt.el("p", { class: "empty" }, text), vt.aside(how)];
         }
 
         makeControls(panel) {
@@ -148,16 +118,11 @@
             // At first, what was held when memory ran out; else the one that the text report shows.
             const ran = this.page.ooms.length ? this.snapshots.map(one => one.why).lastIndexOf("oom") : -1;
             this.first = ran >= 0 ? ran : this.page.snapshot_shown;
-            this.back = vt.el(
-                "button",
-                { type: "button", class: "owners-back", onclick: () => this.zoomTo(null) },
-                "show all"
-            );
+            this.back = vt.button("show all", () => this.zoomTo(null), { class: "owners-back" });
             this.crumb = vt.el("span", { class: "dim" });
             this.legend = vt.el("div", { class: "legend" });
-            const picker = vt.picker("snapshot", rows, this.first, index => this.choose(index), {
-                class: "owners-snapshot",
-            });
+            const choose = index => this.choose(index);
+            const picker = vt.picker("snapshot", rows, this.first, choose, { class: "owners-snapshot" });
             panel.append(vt.el("div", { class: "tools" }, picker, this.back, this.crumb), this.legend);
         }
 
@@ -171,7 +136,7 @@
             this.zoom = this.top;
             this.focus = null;
             this.showLegend();
-            this.panel.replaceChildren(vt.el("p", { class: "dim" }, HINT));
+            this.panel.replaceChildren(vt.aside(HINT));
             this.draw();
         }
 
@@ -180,35 +145,21 @@
             for (const leaf of this.top.leaves())
                 sums.set(leaf.data.kind, (sums.get(leaf.data.kind) || 0) + leaf.value);
             const shown = [...ROLES, ...Object.keys(SPECIAL)].filter(kind => sums.get(kind));
-            this.legend.replaceChildren(
-                ...shown.map(kind =>
-                    vt.el(
-                        "span",
-                        null,
-                        vt.el("i", { class: "key r-" + kind }),
-                        `${SPECIAL[kind] || kind} ${vt.bytes(sums.get(kind))}`
-                    )
-                )
-            );
+            const item = kind => {
+                const text = `${SPECIAL[kind] || kind} ${vt.bytes(sums.get(kind))}`;
+                return vt.el("span", null, vt.el("i", { class: "key r-" + kind }), text);
+            };
+            this.legend.replaceChildren(...shown.map(item));
             if (!this.snapshot.complete)
                 this.legend.append(vt.el("span", { class: "warn" }, "this snapshot was not completed"));
         }
 
         nameOf(node) {
-            const names = node
-                .ancestors()
-                .reverse()
-                .slice(1)
-                .map(step => step.data.name)
-                .filter(name => name);
-            return names.reduce(
-                (text, name) => (!text ? name : /^[.[]/.test(name) ? text + name : text + " › " + name),
-                ""
-            );
+            const path = node.ancestors().reverse().slice(1);
+            return joined(path.map(step => step.data.name).filter(name => name));
         }
 
         draw() {
-            if (!this.map) return;
             this.shown = [];
             this.back.hidden = this.zoom === this.top;
             this.crumb.textContent =
@@ -245,23 +196,14 @@
             if (leaf && this.marked.size) classes.push(this.isMarked(real) ? "match" : "other");
             const text = leaf && !node.data.name ? this.lastName(real) : node.data.name;
             const title = `${text}  ${vt.bytes(node.value)}`;
-            const box = vt.el(
-                "div",
-                {
-                    class: classes.join(" "),
-                    role: "treeitem",
-                    "aria-label": `${this.nameOf(real)}, ${vt.bytes(node.value)}`,
-                },
-                wide > 34 && high > 12 ? title : ""
-            );
-            Object.assign(box.style, {
-                left: node.x0 + "px",
-                top: node.y0 + "px",
-                width: wide + "px",
-                height: high + "px",
-            });
-            box.dataset.index = this.shown.push(real) - 1;
-            return box;
+            const attributes = {
+                class: classes.join(" "),
+                role: "treeitem",
+                "aria-label": `${this.nameOf(real)}, ${vt.bytes(node.value)}`,
+                style: `left: ${node.x0}px; top: ${node.y0}px; width: ${wide}px; height: ${high}px;`,
+                "data-index": this.shown.push(real) - 1,
+            };
+            return vt.el("div", attributes, wide > 34 && high > 12 ? title : "");
         }
 
         // An area without a name is one of several of its group: by its role.
@@ -275,27 +217,18 @@
 
         /* --- going through it --- */
 
-        nodeAt(event) {
+        at(event) {
             const box = event.target.closest("[data-index]");
             return box ? this.shown[Number(box.dataset.index)] : null;
         }
 
-        click(event) {
-            const node = this.nodeAt(event);
-            if (node) this.open(node);
-        }
-
-        open(node) {
+        click(node) {
             this.focus = node;
-            if (node.children) this.zoomTo(node);
-            else {
-                this.draw();
-                this.describe(node);
-                this.choosing = true;
-                if (node.data.owner)
-                    vt.select({ owner: { snapshot: this.index, owner: node.data.index }, site: null, line: null });
-                this.choosing = false;
-            }
+            if (node.children) return this.zoomTo(node);
+            this.draw();
+            this.describe(node);
+            const owner = { snapshot: this.index, owner: node.data.index };
+            if (node.data.owner) vt.select({ owner, site: null, line: null }, this);
         }
 
         zoomTo(node) {
@@ -308,42 +241,27 @@
             const { owner, kind } = node.data;
             const rows = [["held by", owner ? owner.name : SPECIAL[kind]]];
             if (owner) {
-                rows.push(["in", owner.place || owner.root || "unknown"], ["for", owner.role]);
-                rows.push([
-                    "way there",
-                    (owner.path || []).join(" → ") + (owner.graph ? " (graph of " + owner.graph + ")" : ""),
-                ]);
+                const way = (owner.path || []).join(" → ") + (owner.graph ? " (graph of " + owner.graph + ")" : "");
+                rows.push(["in", owner.place || owner.root || "unknown"], ["for", owner.role], ["way there", way]);
             }
-            rows.push([
-                "bytes",
-                `${vt.bytes(node.value)}, ${vt.share(node.value, this.top.value)} of this snapshot` +
-                    (owner ? `, ${vt.plural(owner.count, "block")}` : ""),
-            ]);
+            const blocks = owner ? `, ${vt.plural(owner.count, "block")}` : "";
+            const share = vt.share(node.value, this.top.value);
+            rows.push(["bytes", `${vt.bytes(node.value)}, ${share} of this snapshot${blocks}`]);
             if (kind === UNOWNED)
                 rows.push(["why", "no way from a name to this memory was found: native code may hold it"]);
-            const list = vt.el(
-                "dl",
-                null,
-                rows.flatMap(([name, text]) => [vt.el("dt", null, name), vt.el("dd", null, text)])
-            );
-            const lines = (owner ? owner.sites : []).map(([site, bytes, count]) =>
-                vt.el(
-                    "li",
-                    null,
-                    vt.el("span", { class: "number" }, vt.bytes(bytes)),
-                    " ",
-                    vt.link(this.page.sites[site].name, { site }, "owner-line"),
-                    vt.el("span", { class: "dim" }, "  " + vt.plural(count, "block"))
-                )
-            );
-            this.panel.replaceChildren(list);
+            this.panel.replaceChildren(vt.el("dl", null, vt.terms(rows)));
+            const line = ([site, bytes, count]) => {
+                const select = () => vt.select({ site });
+                const link = vt.link(this.page.sites[site].name, select, { class: "link owner-line" });
+                const blocks = vt.el("span", { class: "dim" }, "  " + vt.plural(count, "block"));
+                return vt.el("li", null, vt.el("span", { class: "number" }, vt.bytes(bytes)), " ", link, blocks);
+            };
+            const lines = (owner ? owner.sites : []).map(line);
             if (lines.length)
                 this.panel.append(vt.el("h4", null, "allocated at"), vt.el("ul", { class: "plain" }, lines));
         }
 
-        tip(event) {
-            const node = this.nodeAt(event);
-            if (!node) return vt.tooltip(event, []);
+        tell(node) {
             const { owner } = node.data;
             const pairs = [
                 ["bytes", vt.bytes(node.value)],
@@ -353,52 +271,37 @@
                 pairs.push(["for", owner.role], ["blocks", vt.count(owner.count)]);
                 pairs.push(...owner.sites.slice(0, 3).map(([site]) => ["line", this.page.sites[site].name]));
             }
-            return vt.tipOf(event, this.nameOf(node) || SPECIAL[node.data.kind], pairs);
+            return [this.nameOf(node) || SPECIAL[node.data.kind], pairs];
         }
 
         // The arrows go through the areas that are seen, by size, into groups and out of them.
-        key(event) {
-            if (event.ctrlKey || event.altKey || event.metaKey) return;
+        keys() {
             const at = this.focus && this.shown.includes(this.focus) ? this.focus : null;
             const beside = by => {
                 const all = (at.parent || at).children || [at];
                 return all[all.indexOf(at) + by] || at;
             };
-            const keys = {
-                ArrowRight: () => (at ? beside(1) : this.shown[0]),
-                ArrowLeft: () => (at ? beside(-1) : this.shown[0]),
-                ArrowDown: () => (at && at.children ? at.children[0] : at || this.shown[0]),
-                ArrowUp: () => (at && at.parent && at.parent !== this.zoom ? at.parent : at),
-            };
-            if (keys[event.key]) {
-                this.focus = keys[event.key]() || null;
+            const go = to => {
+                this.focus = to || null;
                 this.draw();
                 if (this.focus) this.describe(this.focus);
-            } else if (event.key === "Enter" && at) this.open(at);
-            else if (event.key === "Escape" && this.zoom !== this.top)
-                this.zoomTo(this.zoom.parent === this.top ? null : this.zoom.parent);
-            else return;
-            event.preventDefault();
-            event.stopPropagation();
+            };
+            const out = () => this.zoomTo(this.zoom.parent === this.top ? null : this.zoom.parent);
+            return {
+                ArrowRight: () => go(at ? beside(1) : this.shown[0]),
+                ArrowLeft: () => go(at ? beside(-1) : this.shown[0]),
+                ArrowDown: () => go(at && at.children ? at.children[0] : at || this.shown[0]),
+                ArrowUp: () => go(at && at.parent && at.parent !== this.zoom ? at.parent : at),
+                Enter: () => (at ? this.click(at) : false),
+                Escape: () => (this.zoom === this.top ? false : out()),
+            };
         }
 
-        select(selection, changed) {
-            if (this.choosing || !this.map || !changed.some(key => ["site", "line", "owner"].includes(key))) return;
-            this.marked = selection.owner ? new Set() : vt.markedSites(this.page, selection);
-            this.draw();
-        }
-
-        resize() {
-            this.draw();
+        // An owner that was chosen is marked by its focus.
+        mark(sites) {
+            this.marked = vt.selection.owner ? new Set() : sites;
         }
     }
 
-    vt.part({
-        id: "owners",
-        title: "Owners",
-        order: 12,
-        tab: true,
-        wanted: page => page.sites.length > 0,
-        draw: (panel, page) => new Owners(panel, page),
-    });
+    vt.areas("owners", "Owners", 12, Owners);
 })();

@@ -15,7 +15,7 @@
     /* --- head --- */
 
     function themeButton() {
-        const button = vt.el("button", { type: "button", id: "theme", title: "light or dark (d)", onclick: turn });
+        const button = vt.button("", turn, { id: "theme", title: "light or dark (d)" });
         const dark = () => root.dataset.theme === "dark";
         const label = () => { button.textContent = dark() ? "light" : "dark"; };
         function turn() {
@@ -79,24 +79,14 @@
             const room = vt.el("section", {
                 id: part.id, role: "tabpanel", class: "tabpanel", "aria-labelledby": "tab-" + part.id, hidden: true
             }, vt.el("h2", null, part.title), panel);
-            const button = vt.el("button", {
-                type: "button", role: "tab", id: "tab-" + part.id, "aria-controls": part.id, tabindex: -1,
-                onclick: () => vt.open(part.id)
-            }, part.title);
+            const button = vt.button(part.title, () => vt.open(part.id), {
+                role: "tab", id: "tab-" + part.id, "aria-controls": part.id, tabindex: -1
+            });
             list.append(button);
             box.append(room);
             return { part: part, panel: panel, room: room, button: button };
         });
-        list.addEventListener("keydown", function (event) {
-            const step = { ArrowRight: 1, ArrowLeft: -1 }[event.key];
-            const at = tabs.findIndex(tab => tab.button === event.target);
-            if (!step || at < 0)
-                return;
-            event.preventDefault();
-            const next = tabs[(at + step + tabs.length) % tabs.length];
-            vt.open(next.part.id);
-            next.button.focus();
-        });
+        vt.arrows(list, { ArrowRight: 1, ArrowLeft: -1 });
         return box;
     }
 
@@ -125,9 +115,8 @@
         chosen.hidden = true;
         Object.keys(vt.selection).forEach(key => { vt.selection[key] = null; });
         document.title = page.title.slice(0, 80) + " - vramtrace";
-        const parts = vt.parts.filter(part => !part.wanted || part.wanted(page));
-        const sections = parts.filter(part => !part.tab).sort((a, b) => a.order - b.order).map(section);
-        const below = parts.filter(part => part.tab).sort((a, b) => a.order - b.order);
+        const parts = vt.parts.filter(part => !part.wanted || part.wanted(page)).sort((a, b) => a.order - b.order);
+        const sections = parts.filter(part => !part.tab).map(section), below = parts.filter(part => part.tab);
         const main = vt.el("main", null, sections.map(([element]) => element), below.length ? tabbed(below) : null);
         for (const old of body.querySelectorAll("#head, main, footer"))
             old.remove();
@@ -158,7 +147,7 @@
             texts.push("at " + vt.duration(time));
         chosen.hidden = !texts.length;
         chosen.replaceChildren(vt.el("b", null, "chosen"), ...texts.map(text => vt.el("span", { title: text }, vt.shortPath(text))),
-            vt.el("button", { type: "button", title: "clear what is chosen (Escape)", onclick: clear }, "clear"));
+            vt.button("clear", clear, { title: "clear what is chosen (Escape)" }));
     }
 
     function clear() {
@@ -180,8 +169,7 @@
         let box = document.getElementById("help");
         if (!box) {
             box = vt.el("dialog", { id: "help" }, vt.el("h2", null, "Keys"),
-                vt.el("dl", null, vt.keys.map(([key, what]) => [vt.el("dt", null, vt.el("kbd", null, key)),
-                    vt.el("dd", null, what)]).flat()),
+                vt.el("dl", null, vt.terms(vt.keys.map(([key, what]) => [vt.el("kbd", null, key), what]))),
                 vt.el("form", { method: "dialog" }, vt.el("button", null, "close")));
             body.append(box);
             box.addEventListener("close", () => box.open || box.remove()); // it comes later
@@ -210,9 +198,7 @@
     });
 
     function resized() {
-        for (const part of vt.drawn)
-            if (part.resize)
-                part.resize();
+        vt.drawn.filter(part => part.resize).forEach(part => part.resize());
     }
 
     let width = innerWidth;

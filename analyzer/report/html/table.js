@@ -42,25 +42,21 @@
             frame.waits ? vt.el("span", { class: "dim" }, " (waits)") : null);
     }
 
-    function fact(name, value) {
-        return value == null ? [] : [vt.el("dt", null, name), vt.el("dd", null, value)];
-    }
-
     /* A call site: its numbers, and its stack. */
     function siteBlock(site) {
         const life = site.first == null ? null : vt.duration(site.first) + " to " + vt.duration(site.last);
         const owners = site.owners.map(([name, bytes, count]) => vt.bytes(bytes) + " by " + name + " (" +
             vt.plural(count, "block") + ")").join("; ");
+        const facts = [["live", vt.bytes(site.live) + " in " + vt.plural(site.live_n, "block")], ["its peak", vt.bytes(site.peak)],
+            ["allocated", vt.bytes(site.allocated) + " in " + vt.plural(site.allocs, "block") + "; " + vt.count(site.frees) + " freed"],
+            ["allocated from", life], ["held by", owners || null], ["of", site.class_name]];
         return vt.el("div", { class: "site", id: "site-" + site.index },
             vt.el("h4", null, vt.el("code", null, site.id.slice(0, Math.max(4, vt.data.id_digits))), " ", site.api || "", " ",
                 vt.el("span", { class: "verdict " + site.verdict }, site.verdict)),
             vt.el("p", null, site.why),
-            vt.el("dl", null, fact("live", vt.bytes(site.live) + " in " + vt.plural(site.live_n, "block")),
-                fact("its peak", vt.bytes(site.peak)), fact("allocated", vt.bytes(site.allocated) + " in " + vt.plural(site.allocs,
-                    "block") + "; " + vt.count(site.frees) + " freed"), fact("allocated from", life),
-                fact("held by", owners || null), fact("of", site.class_name)),
+            vt.el("dl", null, vt.terms(facts)),
             vt.el("ol", { class: "stack" }, site.stack.map(frameItem)),
-            site.cut ? vt.el("p", { class: "dim" }, "outermost frames are missing") : null);
+            site.cut ? vt.aside("outermost frames are missing") : null);
     }
 
     vt.part({
@@ -78,9 +74,9 @@
             const counted = vt.el("span", { class: "dim", "aria-live": "polite" });
             const headers = vt.el("tr", null, columns.map(column => vt.el("th", {
                 scope: "col", class: column.bytes || column.number ? "number" : null, "data-key": column.key
-            }, vt.el("button", { type: "button", onclick: () => sort(column) }, column.title))));
+            }, vt.button(column.title, () => sort(column)))));
             const body = vt.el("tbody"), foot = vt.el("tfoot");
-            const more = vt.el("button", { type: "button", onclick: () => { state.shown += STEP; fill(); } }, "more rows");
+            const more = vt.button("more rows", () => { state.shown += STEP; fill(); });
             /* What a cache took from the driver holds the blocks of other rows: together they would count twice. */
             const segments = vt.tick("segments of caches", false, function (on) {
                 state.segments = on;
@@ -146,7 +142,7 @@
                     header.setAttribute("aria-sort", header.dataset.key !== state.key ? "none" : state.down ? "descending" : "ascending");
                 body.replaceChildren(...found.slice(0, state.shown).map(row => [cells(row, top), state.open.has(row.index)
                     ? vt.el("tr", { class: "detail" }, vt.el("td", { colspan: columns.length }, row.sites.slice(0, 20).map(siteBlock),
-                        row.sites.length > 20 ? vt.el("p", { class: "dim" }, "and " + (row.sites.length - 20) + " more call sites") : null))
+                        row.sites.length > 20 ? vt.aside("and " + (row.sites.length - 20) + " more call sites") : null))
                     : null]).flat().filter(Boolean));
                 foot.replaceChildren(...page.sites_left_out.map(left => vt.el("tr", null,
                     vt.el("th", { scope: "row", class: "name" }, vt.plural(left.sites, "more call site") + " (" + left.layer + ")"),

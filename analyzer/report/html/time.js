@@ -75,28 +75,20 @@
     /* --- phases: nested ones in rows, each thread's below the last's --- */
 
     function phaseRows(page) {
-        const open = new Map();
+        const threads = d3.nest().key(phase => phase.thread).entries(page.phases.filter(phase => !phase.mark));
+        const rowOf = new Map();
         let rows = 0;
-        const bases = new Map(), placed = [];
-        for (const phase of page.phases) {
-            if (phase.mark)
-                continue;
-            const stack = (open.get(phase.thread) || []).filter(other => other.end == null || other.end > phase.start);
-            stack.push(phase);
-            open.set(phase.thread, stack);
-            placed.push({ phase: phase, depth: stack.length - 1 });
-        }
-        for (const place of placed) {
-            const thread = place.phase.thread;
-            bases.set(thread, Math.max(bases.get(thread) || 0, place.depth + 1));
-        }
-        const starts = new Map();
-        for (const [thread, depth] of bases) {
-            starts.set(thread, rows);
+        for (const { values } of threads) {
+            let open = [], depth = 0;
+            for (const phase of values) {
+                open = [...open.filter(other => other.end == null || other.end > phase.start), phase];
+                depth = Math.max(depth, open.length);
+                rowOf.set(phase, rows + open.length - 1);
+            }
             rows += depth;
         }
-        placed.forEach(place => { place.row = starts.get(place.phase.thread) + place.depth; });
-        return { placed: placed.filter(place => place.row < PHASE_ROWS), rows: Math.min(rows, PHASE_ROWS), more: rows - PHASE_ROWS };
+        const placed = page.phases.filter(phase => rowOf.get(phase) < PHASE_ROWS).map(phase => ({ phase: phase, row: rowOf.get(phase) }));
+        return { placed: placed, rows: Math.min(rows, PHASE_ROWS), more: rows - PHASE_ROWS };
     }
 
     function timeText(ns, span) {
@@ -138,12 +130,8 @@
     }
 
     function pan(t, share) {
-        const { begin, end, state } = t;
-        const by = (state.view[1] - state.view[0]) * share;
-        if (state.view[0] + by >= begin && state.view[1] + by <= end)
-            setView(t, [state.view[0] + by, state.view[1] + by]);
-        else
-            setView(t, by < 0 ? [begin, begin + state.view[1] - state.view[0]] : [end - state.view[1] + state.view[0], end]);
+        const [from, to] = t.state.view;
+        setView(t, [from + (to - from) * share, to + (to - from) * share]);
     }
 
     function step(t, by) {
@@ -158,7 +146,7 @@
         if (vt.selection.time == null)
             return;
         range[which] = vt.selection.time;
-        vt.select({ range: range[0] < range[1] ? range : [range[1], range[0]] });
+        vt.select({ range: d3.extent(range) });
     }
 
     function zoomToRange(t) {
@@ -189,8 +177,8 @@
         svg.append("clipPath").attr("id", "inside").append("rect").attr("x", LEFT).attr("y", 0).attr("width", width - LEFT - RIGHT).attr("height", full);
         page.courses.forEach((course, i) => chart(t, course, TOP + i * (height + gap), height, width));
         drawPhases(t, TOP + page.courses.length * (height + gap) - TOP + 6);
-        const overlay = svg.append("g").attr("class", "chosen");
-        drawChosen(t, overlay, full);
+        svg.append("g").attr("class", "chosen");
+        drawChosen(t, vt.selection, full);
         pointer(t, width, full);
         drawLegend(t);
         tell(t);
@@ -390,9 +378,10 @@
 
     /* --- what is chosen --- */
 
-    function drawChosen(t, group, height) {
-        const { x } = t;
-        const { time, range } = vt.selection;
+    function drawChosen(t, { time, range }, height) {
+        const { x, svg } = t;
+        const group = svg.select(".chosen");
+        group.selectAll("*").remove();
         if (range)
             group.append("rect").attr("class", "range").attr("clip-path", "url(#inside)").attr("x", x(range[0])).attr("y", 0)
                 .attr("width", Math.max(1, x(range[1]) - x(range[0]))).attr("height", height);
@@ -415,13 +404,13 @@
                 d3.event.preventDefault();
         }).on("mousemove", function () {
             if (from != null)
-                svg.select(".chosen").selectAll("*").remove().call(() => drawDrag(t, from, at(), height));
+                drawChosen(t, { range: d3.extent([from, at()]) }, height);
             else if (d3.mouse(svg.node())[1] < charted && !d3.event.target.closest(".event, .role"))
                 hover(t, at());
         }).on("mouseleave", () => vt.tooltip(d3.event, null)).on("mouseup", function () {
             if (from == null)
                 return;
-            const to = at(), range = from < to ? [from, to] : [to, from];
+            const to = at(), range = d3.extent([from, to]);
             if (Math.abs(x(to) - x(from)) > 4)
                 vt.select({ range: range });
             else
@@ -434,12 +423,6 @@
             d3.event.preventDefault();
             zoom(t, out ? 1.25 : 0.8, at());
         });
-    }
-
-    function drawDrag(t, a, b, height) {
-        const { x, svg } = t;
-        svg.select(".chosen").append("rect").attr("class", "range").attr("x", x(Math.min(a, b))).attr("y", 0)
-            .attr("width", Math.abs(x(a) - x(b))).attr("height", height);
     }
 
     /* A tooltip beside the whole picture, or beside the chart of the device under the pointer. */
@@ -477,12 +460,16 @@
         }
         if (state.mode === "class" && page.courses.some(course => course.own && course.own.some((own, i) => own > course.live[i])))
             entries.set("untracked, where the driver was asked", { colour: "var(--untracked)" });
-        legend.replaceChildren(...[...entries].map(([name, entry]) => vt.el("button", {
-            type: "button", class: "band" + (entry.kind === "line" && chosen && entry.sites.some(site => chosen.has(site)) ? " chosen" : ""),
-            title: entry.kind === "line" ? "choose this line" : null, disabled: entry.kind !== "line" || !entry.sites.length,
-            onclick: () => vt.select({ line: vt.selection.line === page.sites[entry.sites[0]].line ? null : page.sites[entry.sites[0]].line })
-        }, vt.swatch(entry.colour, entry.mark), vt.shortPath(name).slice(0, 90),
-        entry.most ? vt.el("span", { class: "dim" }, " " + vt.bytes(entry.most)) : null)),
+        const item = function ([name, entry]) {
+            const is_line = entry.kind === "line", line = is_line && entry.sites.length ? page.sites[entry.sites[0]].line : null;
+            const text = [...vt.swatch(entry.colour, entry.mark), vt.shortPath(name).slice(0, 90),
+                entry.most ? vt.el("span", { class: "dim" }, " " + vt.bytes(entry.most)) : null];
+            return vt.button(text, () => vt.select({ line: vt.selection.line === line ? null : line }), {
+                class: "band" + (is_line && chosen && entry.sites.some(site => chosen.has(site)) ? " chosen" : ""),
+                title: is_line ? "choose this line" : null, disabled: line == null
+            });
+        };
+        legend.replaceChildren(...[...entries].map(item),
         ...[...t.signs].map(([kind, [sign, text]]) => vt.el("span", { class: "dim sign " + kind }, vt.el("b", null, sign), " " + text)),
         page.courses.some(course => course.used) ? vt.el("span", { class: "dim samples" }, "driver's figures: ", vt.el("i", { class: "swatch used" }), "used by all processes, ",
             vt.el("i", { class: "swatch own" }), "by this one") : "");
@@ -493,7 +480,7 @@
         const { page, state, held } = t;
         const { time, range } = vt.selection;
         if (!range && time == null) {
-            held.replaceChildren(vt.el("p", { class: "dim" }, "Drag over the chart to see what was held in a part of the run; click for a moment. " +
+            held.replaceChildren(vt.aside("Drag over the chart to see what was held in a part of the run; click for a moment. " +
                 "The wheel or + and - zoom."));
             return;
         }
@@ -513,10 +500,10 @@
             vt.el("tbody", null, rows.map(row => vt.el("tr", { class: row.layer.name === "live" && !row.layer.kind ? "sum" : null },
                 vt.el("th", { scope: "row", class: "name" }, many ? vt.el("span", { class: "dim" }, vt.deviceName(row.course.device) + "  ") : null,
                     row.layer.colour ? vt.swatch(row.layer.colour, row.layer.mark) : null,
-                    row.layer.kind === "line" && row.layer.sites.length ? vt.el("button", { type: "button", class: "link", onclick: () => {
+                    row.layer.kind === "line" && row.layer.sites.length ? vt.link(row.layer.name, () => {
                         vt.select({ site: row.layer.sites[0] });
                         vt.open("table", true);
-                    } }, row.layer.name) : row.layer.name === "live" && !row.layer.kind ? "all that was live" : row.layer.name),
+                    }) : row.layer.name === "live" && !row.layer.kind ? "all that was live" : row.layer.name),
                 range ? [cell(row.begin), cell(row.most), cell(row.end), vt.el("td", { class: "number" + (change(row) > 0 ? " rise" : "") },
                     (change(row) > 0 ? "+" : "") + vt.bytes(change(row)))] : cell(row.begin)))))));
     }
@@ -525,7 +512,7 @@
 
     function tools(t) {
         const { page, begin, end, state } = t;
-        const button = (text, title, run) => vt.el("button", { type: "button", title: title, onclick: run }, text);
+        const button = (text, title, run) => vt.button(text, run, { title: title });
         const modes = [["line", "by line"], ["class", "by class"]];
         if (page.courses.some(course => byRole(page, course).length))
             modes.push(["role", "by what it is for"]);
@@ -533,12 +520,11 @@
             state.mode = mode;
             later(t);
         });
-        const whole = vt.el("button", { type: "button", class: "toggle", "aria-pressed": "false", title: "the axis reaches to the device's size" }, "whole device");
-        whole.addEventListener("click", function () {
+        const whole = vt.button("whole device", function () {
             state.whole = !state.whole;
             whole.setAttribute("aria-pressed", state.whole);
             later(t);
-        });
+        }, { class: "toggle", "aria-pressed": "false", title: "the axis reaches to the device's size" });
         t.toRange = button("to chosen part", "zoom to the chosen part (z)", () => zoomToRange(t));
         return vt.el("div", { class: "tools" }, choice, page.courses.some(course => totalOf(page, course) != null) ? whole : null,
             vt.el("span", { class: "space" }), button("+", "zoom in (+)", () => zoom(t, 0.5)), button("−", "zoom out (-)", () => zoom(t, 2)),
@@ -562,7 +548,7 @@
     function missing({ page, phases }) {
         const parts = [[page.phases_left_out, "shorter phase"], [phases.more, "further row of phases", "further rows of phases"],
             [page.ooms_left_out, "other failed allocation"]].filter(([count]) => count > 0).map(of => vt.plural(...of));
-        return parts.length ? [vt.el("p", { class: "dim" }, "Not drawn: " + parts.join(", ") + ".")] : [];
+        return parts.length ? [vt.aside("Not drawn: " + parts.join(", ") + ".")] : [];
     }
 
     /* Devices of which only a context was seen come last, those of other processes alone not at all. */

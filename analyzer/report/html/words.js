@@ -10,11 +10,9 @@
     const colours = { L: "leak", X: "v-lost", U: "v-unfreed", "#": "line-0", c: "idle", r: "runtime", u: "untracked", o: "host" };
 
     function siteButton(index) {
-        const site = vt.page.sites[index];
-        return vt.el("button", {
-            type: "button", class: "link", title: "its stacks and pictures",
-            onclick: () => { vt.select({ site: index }); vt.open("table", true); }
-        }, site.name, " ", vt.el("code", null, site.id.slice(0, vt.data.id_digits)));
+        const site = vt.page.sites[index], id = vt.el("code", null, site.id.slice(0, vt.data.id_digits));
+        const open = () => { vt.select({ site: index }); vt.open("table", true); };
+        return vt.link([site.name, " ", id], open, { title: "its stacks and pictures" });
     }
 
     function row([kind, label, text, source, bytes, site]) {
@@ -42,37 +40,31 @@
 
     /* Links from a card to the pictures. */
     function links(block) {
-        const list = [];
-        if (block.sites && block.sites.length && vt.page.courses.length)
-            list.push(["over time", () => { vt.select({ site: block.sites[0] }); vt.open("time"); }]);
-        if (block.sites && block.sites.length)
-            list.push(["in the flame graph", () => { vt.select({ site: block.sites[0] }); vt.open("flame", true); }]);
+        const list = [], sites = block.sites && block.sites.length;
+        const show = (text, choice, part) => list.push(vt.button(text, () => { vt.select(choice); vt.open(part, part !== "time"); }));
+        if (sites && vt.page.courses.length)
+            show("over time", { site: block.sites[0] }, "time");
+        if (sites)
+            show("in the flame graph", { site: block.sites[0] }, "flame");
         if (block.at != null && vt.page.maps.length)
-            list.push(["addresses then", () => { vt.select({ time: block.at }); vt.open("addresses", true); }]);
+            show("addresses then", { time: block.at }, "addresses");
         if (block.kind === "held" && vt.page.sites.length)
-            list.push(["the lines", () => vt.open("table", true)]);
-        return list.length ? vt.el("p", { class: "links" }, "show ",
-            list.map(([text, run]) => vt.el("button", { type: "button", onclick: run }, text))) : null;
+            show("the lines", {}, "table");
+        return list.length ? vt.el("p", { class: "links" }, "show ", list) : null;
     }
 
     function bar(block) {
         const track = vt.el("div", { class: "parts" });
         const list = vt.el("ul", { class: "legend" });
         for (const [letter, name, bytes, text, purposes] of block.parts) {
-            const share = block.whole ? bytes / block.whole * 100 : 0;
-            const colour = colours[letter] ? "var(--" + colours[letter] + ")" : "transparent";
+            const share = block.whole ? bytes / block.whole * 100 : 0, free = letter === ".";
+            const background = "background: " + (colours[letter] ? "var(--" + colours[letter] + ")" : "transparent");
             const words = (text ? text : "") + (purposes ? "; " + purposes : "");
-            if (letter !== ".") {
-                const part = vt.el("div", { title: name + " " + vt.bytes(bytes) });
-                part.style.cssText = "flex: " + share + " 0 2px; background: " + colour;
-                track.append(part);
-            } else {
-                track.append(vt.el("div", { class: "free", title: name + " " + vt.bytes(bytes), style: "flex: " + share + " 0 0" }));
-            }
-            const swatch = vt.el("i", { class: "swatch" + (letter === "." ? " free" : "") });
-            swatch.style.background = colour;
-            list.append(vt.el("li", null, swatch, vt.el("b", null, name), " ", vt.bytes(bytes), " ",
-                vt.el("span", { class: "dim" }, share >= 1 ? Math.round(share) + " %" : "<1 %", words ? "  " + words : "")));
+            track.append(vt.el("div", {
+                class: free ? "free" : null, title: name + " " + vt.bytes(bytes), style: "flex: " + share + (free ? " 0 0" : " 0 2px; " + background)
+            }));
+            list.append(vt.el("li", null, vt.el("i", { class: free ? "swatch free" : "swatch", style: background }), vt.el("b", null, name), " ",
+                vt.bytes(bytes), " ", vt.el("span", { class: "dim" }, share >= 1 ? Math.round(share) + " %" : "<1 %", words ? "  " + words : "")));
         }
         return [track, list];
     }
@@ -81,15 +73,14 @@
         const rows = block.rows.map(row).flat(), more = sites(block);
         if (block.kind === "next")
             return vt.el("details", { class: "card next" }, vt.el("summary", null, "What to do next, in a terminal"),
-                vt.el("dl", null, block.rows.map(([, label, text]) => [vt.el("dt", null, label),
-                    vt.el("dd", null, vt.el("code", null, text))]).flat()));
+                vt.el("dl", null, vt.terms(block.rows.map(([, label, text]) => [label, vt.el("code", null, text)]))));
         if (block.kind === "note" && !block.title)
             return vt.el("div", { class: "note" }, block.rows.map(([, , text]) => vt.el("div", null, text)));
         return vt.el("article", { class: "card " + block.kind + " " + block.tone },
             vt.el("h3", null, block.title ? vt.el("span", { class: "tag" }, block.title) : null, " ", block.headline || ""),
             block.parts && block.parts.length ? bar(block) : null,
             rows.length || more ? vt.el("dl", null, rows, more || []) : null,
-            block.remark ? vt.el("p", { class: "dim" }, block.remark) : null, links(block));
+            block.remark ? vt.aside(block.remark) : null, links(block));
     }
 
     vt.part({
@@ -108,7 +99,7 @@
                 panel.append(vt.el("details", { class: "card next" }, vt.el("summary", null, vt.plural(notes.length, "note")), notes));
             const left = page.leak_count - told.filter(block => block.kind === "leak").length;
             if (left > 0)
-                panel.append(vt.el("p", { class: "dim" }, "and " + vt.plural(left, "more leak") + ", in the table of lines"));
+                panel.append(vt.aside("and " + vt.plural(left, "more leak") + ", in the table of lines"));
         },
     });
 
