@@ -26,7 +26,7 @@ rows() {
         sed "s/^\.Os\$/.Os vramtrace $version/" "$page" >"$scratch/${page##*/}"
         row 644 "$scratch/${page##*/}" "$MANDIR/man${page##*.}/${page##*/}"
     done
-    for text in LICENSE NEWS.md README.md SECURITY.md doc/*.md doc/*.png doc/*.svg doc/guides/*.*; do
+    for text in LICENSE NEWS.md README.md SECURITY.md doc/*.md doc/*.png doc/*.svg doc/guides/*.* doc/schema/*.json; do
         row 644 "$text" "$DOCDIR/$text"
     done
     find examples -name __pycache__ -prune -o -type f ! -name '*.vtl*' -print | sort | while read -r example; do

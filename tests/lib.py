@@ -9,6 +9,8 @@ import os
 import subprocess
 import sys
 
+import schemas
+
 SRC, CASE, BUILD, SIM = (os.environ[name] for name in ("SRC", "CASE", "BUILD", "SIM"))
 TRACER, VRAMTRACE, PYTHON = (os.environ[name] for name in ("TRACER", "VRAMTRACE", "PYTHON"))
 SIM_LIBRARIES = [f"{SIM}/libcuda.so.1", f"{SIM}/libcudart.so.12", f"{SIM}/libcudart.so.13"]
@@ -48,6 +50,9 @@ def run(argv, preload=(), status=0, **env):
     if status is not None and done.returncode != status:
         print(done.stdout, done.stderr, sep="")
         fail(f"{' '.join(map(str, argv))}: expected exit status {status}, found {done.returncode} (output above)")
+    fault = schemas.fault(done.stdout) if str(argv[0]) == VRAMTRACE else None
+    if fault:
+        fail(f"{' '.join(map(str, argv))}: {fault}")
     return done
 
 

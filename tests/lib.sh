@@ -41,7 +41,12 @@ traced() {
 
 # report_json LOG…: writes the JSON report to stdout; a report that cannot be made fails the case.
 report_json() {
-    "$VRAMTRACE" report --format json "$@" || fail "vramtrace report --format json $*: exit status $?"
+    local text status
+    text=$("$VRAMTRACE" report --format json "$@" && echo .)
+    status=$?
+    [ "$status" = 0 ] || fail "vramtrace report --format json $*: exit status $status"
+    printf '%s' "${text%.}" | python3 "$SRC/tests/schemas.py" /dev/stdin >&2 || fail "vramtrace report --format json $*: not as in doc/schema (above)"
+    printf '%s' "${text%.}"
 }
 
 # json FILE EXPRESSION: evaluates a Python expression over the report: `r` is the whole, `p` its first process,

@@ -158,7 +158,7 @@ make_checkers() {
     mkdir -p "$checkers" && touch "$checkers/tried"
     (
         "$python" -m venv --system-site-packages "$checkers" && cd "$checkers" || exit
-        $pip install pytest jsonschema xmlschema prometheus_client </dev/null || exit
+        $pip install pytest jsonschema fastjsonschema xmlschema prometheus_client </dev/null || exit
         $pip download --no-deps --no-binary pytest pytest </dev/null &&
             tar -xzf pytest-*.tar.gz --wildcards --strip-components=3 '*/testing/example_scripts/junit-10.xsd'
         command -v npm >/dev/null 2>&1 && npm pack --silent @microsoft/jest-sarif </dev/null &&

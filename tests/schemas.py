@@ -1,0 +1,79 @@
+# SPDX-License-Identifier: MIT
+"""Holds JSON that vramtrace wrote against doc/schema: `import schemas` and fault(text), or `tests/schemas.py FILE...`, which names
+each fault and fails. Keys that a schema does not have are faults here, although users must bear with them: so no key is added
+without its row. fastjsonschema judges; where it could not be had (tests/setup.sh, make_checkers), nothing is looked at."""
+
+import glob
+import hashlib
+import importlib.util
+import json
+import os
+import re
+import sys
+
+SRC = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+BUILD = os.environ.get("BUILD", f"{SRC}/build")
+SCHEMA = re.compile(r'\{\s*"schema": "(vramtrace-[a-z]+)/1"')
+_validators = {}
+
+
+def strict(schema):
+    """The schema, with no keys but its own in each object."""
+    if isinstance(schema, dict):
+        if "properties" in schema:
+            schema.setdefault("additionalProperties", False)
+        for part in schema.values():
+            strict(part)
+    elif isinstance(schema, list):
+        for part in schema:
+            strict(part)
+    return schema
+
+
+def available():
+    sys.path[:0] = [p for p in glob.glob(f"{SRC}/build/checkers/lib/python3.*/site-packages") if p not in sys.path]
+    return importlib.util.find_spec("fastjsonschema") is not None
+
+
+def _load(name):
+    """The validator of a schema. To make one takes a second, so its code is kept in the build folder."""
+    path = f"{SRC}/doc/schema/{name}-1.json"
+    if not os.path.exists(path):
+        return None
+    with open(path, "rb") as file:
+        text = file.read()
+    made = f"{BUILD}/schemas/{name}-{hashlib.sha256(text).hexdigest()[:16]}.py"
+    if not os.path.exists(made):
+        import fastjsonschema
+        os.makedirs(os.path.dirname(made), exist_ok=True)
+        mine = f"{made}.{os.getpid()}"
+        with open(mine, "w", encoding="utf-8") as file:
+            file.write(fastjsonschema.compile_to_code(strict(json.loads(text))))
+        os.replace(mine, made)
+    spec = importlib.util.spec_from_file_location(name.replace("-", "_"), made)
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module.validate
+
+
+def fault(text):
+    """What is wrong with a document, or None. Other text than our JSON is right; other schemas than doc/schema's are none."""
+    found = SCHEMA.match(text[:100])
+    if not found or not available():
+        return None
+    name = found.group(1)
+    if name not in _validators:
+        _validators[name] = _load(name)
+    if not _validators[name]:
+        return f"no schema doc/schema/{name}-1.json"
+    try:
+        _validators[name](json.loads(text))
+    except Exception as wrong:  # fastjsonschema's own kind is known only where it is installed
+        return f"{name}/1: {str(wrong)[:300]}"
+    return None
+
+
+if __name__ == "__main__":
+    faults = [f"{name}: {said}" for name in sys.argv[1:] for said in [fault(open(name, encoding="utf-8", errors="replace").read())] if said]
+    print(*faults, sep="\n")
+    sys.exit(1 if faults else 0)
