@@ -51,7 +51,7 @@ class Decoder {
     unsigned char *pixels_ = nullptr;
 };
 
-// The mend: each buffer is an object. The members that are complete are destroyed when the
+// The fix: each buffer is an object. The members that are complete are destroyed when the
 // constructor throws.
 struct CudaFree {
     void operator()(void *pointer) const {
